@@ -1,0 +1,127 @@
+import type pg from 'pg';
+import { translateError } from './db-errors.js';
+import { createPool } from './pools.js';
+import { PrismaTenants, type PrismaTransaction } from './prisma.js';
+import { command, type Sql, type SqlRunner } from './sql.js';
+import { runTenantQuery, SET_TENANT } from './tenant-query.js';
+import { runTransaction, withClient, withRetry, type Transaction } from './transaction.js';
+
+export interface DatabaseOptions {
+  /** Connects as drover_app: row-level security shows it one tenant at a time. */
+  appUrl: string;
+  /** Connects as drover_service: coordinator, relay, and look-ups before a tenant is known. */
+  serviceUrl: string;
+  /** Connections for each of the two roles, at most. Default 20 and 10. */
+  maxAppConnections?: number;
+  maxServiceConnections?: number;
+  applicationName?: string;
+  statementTimeoutMs?: number;
+  connectionTimeoutMs?: number;
+  onError?: (error: Error) => void;
+}
+
+const setTenant = command<unknown>(SET_TENANT.name, SET_TENANT.text);
+
+/**
+ * The only door to Postgres. There is no way to run a statement without saying for whom: for a
+ * tenant, and then row-level security bounds it, or for the service role.
+ */
+export class Database {
+  readonly service: ServiceScope;
+  private readonly appPool: pg.Pool;
+  private readonly servicePool: pg.Pool;
+  private readonly prisma: PrismaTenants;
+
+  constructor(options: DatabaseOptions) {
+    const common = {
+      applicationName: options.applicationName ?? 'drover',
+      statementTimeoutMs: options.statementTimeoutMs,
+      connectionTimeoutMs: options.connectionTimeoutMs,
+      onError: options.onError,
+    };
+    this.appPool = createPool({
+      ...common,
+      url: options.appUrl,
+      max: options.maxAppConnections ?? 20,
+    });
+    this.servicePool = createPool({
+      ...common,
+      url: options.serviceUrl,
+      max: options.maxServiceConnections ?? 10,
+    });
+    this.prisma = new PrismaTenants(this.appPool, this.servicePool);
+    this.service = new ServiceScope(this.servicePool, this.prisma);
+  }
+
+  tenant(workspaceId: string): TenantScope {
+    return new TenantScope(this.appPool, this.prisma, workspaceId);
+  }
+
+  /** Resolves when both pools are empty; statements under way are waited for. */
+  async close(): Promise<void> {
+    await this.prisma.disconnect();
+    await Promise.all([this.appPool.end(), this.servicePool.end()]);
+  }
+}
+
+/** Statements and transactions of one tenant. */
+export class TenantScope implements SqlRunner {
+  constructor(
+    private readonly pool: pg.Pool,
+    private readonly prismaTenants: PrismaTenants,
+    readonly workspaceId: string,
+  ) {}
+
+  /** One statement, its tenant and its commit in one round trip. */
+  rows<Row>(sql: Sql<Row>, params: readonly unknown[] = []): Promise<Row[]> {
+    const config = { name: sql.name, text: sql.text, values: [...params] };
+    const writes = sql.kind === 'command';
+    return retried(writes, () =>
+      withClient(this.pool, writes, (client) =>
+        runTenantQuery<Row>(client, this.workspaceId, config),
+      ),
+    );
+  }
+
+  transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
+    return runTransaction(this.pool, (tx) => tx.rows(setTenant, [this.workspaceId]), work);
+  }
+
+  /** Everyday reads and writes through Prisma, inside a transaction that names the tenant. */
+  prisma<T>(work: (tx: PrismaTransaction) => Promise<T>): Promise<T> {
+    return this.prismaTenants.asTenant(this.workspaceId, work);
+  }
+}
+
+/** The service role. Its statements must name the workspace themselves wherever one is meant. */
+export class ServiceScope implements SqlRunner {
+  constructor(
+    private readonly pool: pg.Pool,
+    private readonly prismaTenants: PrismaTenants,
+  ) {}
+
+  rows<Row>(sql: Sql<Row>, params: readonly unknown[] = []): Promise<Row[]> {
+    const config = { name: sql.name, text: sql.text, values: [...params] };
+    const writes = sql.kind === 'command';
+    return retried(writes, () =>
+      withClient(this.pool, writes, async (client) => {
+        const result = await client.query(config);
+        return result.rows as Row[];
+      }),
+    );
+  }
+
+  transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
+    return runTransaction(this.pool, () => Promise.resolve(), work);
+  }
+
+  prisma<T>(work: (tx: PrismaTransaction) => Promise<T>): Promise<T> {
+    return this.prismaTenants.asService(work);
+  }
+}
+
+function retried<T>(writes: boolean, work: () => Promise<T>): Promise<T> {
+  return withRetry(work).catch((error: unknown) => {
+    throw translateError(error, writes);
+  });
+}

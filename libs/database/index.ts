@@ -1,0 +1,8 @@
+export { Database, ServiceScope, TenantScope, type DatabaseOptions } from './database.js';
+export { isUnreachable, violatedConstraint } from './db-errors.js';
+export { Prisma } from './generated/client.js';
+export * from './migrator/index.js';
+export { createPool, type PoolOptions } from './pools.js';
+export type { PrismaTransaction } from './prisma.js';
+export { command, firstRow, query, type Sql, type SqlRunner } from './sql.js';
+export type { Transaction } from './transaction.js';

@@ -1,0 +1,43 @@
+import pg from 'pg';
+import { SET_TENANT } from './tenant-query.js';
+
+export interface PoolOptions {
+  url: string;
+  /** Connections at most. */
+  max: number;
+  applicationName: string;
+  /** Milliseconds until a connection must stand; also the longest wait for a free one. */
+  connectionTimeoutMs?: number;
+  /** Milliseconds the server gives one statement. */
+  statementTimeoutMs?: number;
+  onError?: (error: Error) => void;
+}
+
+// BIGINT comes as text, so that no number past 2^53 is ever rounded.
+const types = new pg.TypeOverrides();
+
+/**
+ * A pool in which nothing can hang for good: connecting, waiting for a connection, a statement on the
+ * server and an answer that never comes all have their limit.
+ */
+export function createPool(options: PoolOptions): pg.Pool {
+  const statementTimeout = options.statementTimeoutMs ?? 30_000;
+  const pool = new pg.Pool({
+    connectionString: options.url,
+    max: options.max,
+    application_name: options.applicationName,
+    connectionTimeoutMillis: options.connectionTimeoutMs ?? 5_000,
+    statement_timeout: statementTimeout,
+    // The server's limit should strike first: it leaves the connection usable.
+    query_timeout: statementTimeout + 5_000,
+    idle_in_transaction_session_timeout: 60_000,
+    keepAlive: true,
+    types,
+    // Every new connection knows the statement that names the tenant before its first use.
+    onConnect: (client: pg.ClientBase) =>
+      client.query({ ...SET_TENANT, values: [''] }).then(() => undefined),
+  } as pg.PoolConfig);
+  // An idle connection that breaks is dropped by the pool; without a listener it ends the process.
+  pool.on('error', (error) => options.onError?.(error));
+  return pool;
+}

@@ -1,0 +1,36 @@
+/**
+ * One SQL statement with the type of its rows. The name makes it a prepared statement: parsed and
+ * planned once for each connection. Two texts under one name are a bug that the driver refuses.
+ */
+export interface Sql<Row = unknown> {
+  readonly name: string;
+  readonly text: string;
+  /** A command changes rows: when its connection breaks, nobody knows whether it did. */
+  readonly kind: 'query' | 'command';
+  /** Carries the row's type; never set. */
+  readonly row?: Row;
+}
+
+/** A statement that only reads. */
+export function query<Row>(name: string, text: string): Sql<Row> {
+  return { name, text, kind: 'query' };
+}
+
+/** A statement that writes. */
+export function command<Row>(name: string, text: string): Sql<Row> {
+  return { name, text, kind: 'command' };
+}
+
+/** Anything that runs statements: a tenant, a transaction, the service role. */
+export interface SqlRunner {
+  rows<Row>(sql: Sql<Row>, params?: readonly unknown[]): Promise<Row[]>;
+}
+
+export async function firstRow<Row>(
+  runner: SqlRunner,
+  sql: Sql<Row>,
+  params?: readonly unknown[],
+): Promise<Row | undefined> {
+  const rows = await runner.rows(sql, params);
+  return rows[0];
+}

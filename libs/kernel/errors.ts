@@ -1,0 +1,208 @@
+/**
+ * Every error that a client can meet: one closed list. `status` is the HTTP status, `title` says
+ * what happened in general, `advice` tells the reader what to do. A code never changes its meaning.
+ */
+export const ERRORS = {
+  // The request itself
+  validation_failed: e(400, 'The request is not valid', 'Correct the fields listed in `errors`.'),
+  malformed_json: e(400, 'The body is not valid JSON', 'Send a JSON object encoded in UTF-8.'),
+  malformed_cursor: e(
+    400,
+    'The cursor is not valid',
+    'Use `nextCursor` of the previous page as it is, with the same filters.',
+  ),
+  malformed_header: e(400, 'A header is not valid', 'Correct the header named in `detail`.'),
+  workspace_required: e(
+    400,
+    'The request names no workspace',
+    'Send X-Workspace-Id with the id of a workspace that you are a member of.',
+  ),
+  run_required: e(
+    400,
+    'The report names no run',
+    'Send the run token, or `runId` in the body: a report counts only for the run that makes it.',
+  ),
+  payload_too_large: e(413, 'The body is too large', 'Keep the body under 1 MiB.'),
+  unsupported_media_type: e(415, 'The content type is not supported', 'Send application/json.'),
+  method_not_allowed: e(
+    405,
+    'The method is not allowed here',
+    'See the API documentation for the methods of this path.',
+  ),
+
+  // Who asks
+  unauthenticated: e(
+    401,
+    'The request carries no credentials',
+    'Send Authorization: Bearer with an access token, an agent token or an API key.',
+  ),
+  invalid_token: e(401, 'The token is not valid', 'Sign in again, or ask for a new token.'),
+  token_expired: e(401, 'The token has expired', 'Refresh it, or sign in again.'),
+  token_revoked: e(401, 'The token was revoked', 'Sign in again, or ask for a new token.'),
+  wrong_token_kind: e(
+    401,
+    'This kind of token is not accepted here',
+    'Use the kind of token that `detail` names.',
+  ),
+  invalid_credentials: e(
+    401,
+    'The e-mail address or the password is wrong',
+    'Check both; after several failures wait for the time in Retry-After.',
+  ),
+  invalid_refresh_token: e(401, 'The refresh token is not valid', 'Sign in again.'),
+  forbidden: e(403, 'Your role does not allow this', 'Ask an OWNER or ADMIN of the workspace.'),
+  insufficient_scope: e(
+    403,
+    'The API key lacks a scope',
+    'Use a key with the scope that `detail` names.',
+  ),
+  rate_limited: e(429, 'Too many attempts', 'Wait for the seconds in Retry-After, then try again.'),
+
+  // What it is about
+  not_found: e(404, 'There is no such thing here', 'Check the id and the workspace.'),
+  route_not_found: e(404, 'There is no such path', 'See /docs for the paths of this API.'),
+  workspace_not_found: e(
+    404,
+    'There is no such workspace',
+    'Check the id; you must be a member of it.',
+  ),
+  task_not_found: e(404, 'There is no such task', 'Check the id and the workspace.'),
+  run_not_found: e(404, 'There is no such run', 'Check the id and the workspace.'),
+  agent_not_found: e(
+    404,
+    'There is no such agent',
+    'Check the id and the workspace, or register the agent first.',
+  ),
+  project_not_found: e(404, 'There is no such project', 'Check the id and the workspace.'),
+  milestone_not_found: e(404, 'There is no such milestone', 'Check the id and the project.'),
+  dependency_not_found: e(404, 'There is no such dependency', 'Check both task ids.'),
+  member_not_found: e(404, 'There is no such member', 'Check the user id and the workspace.'),
+  api_key_not_found: e(404, 'There is no such API key', 'Check the id and the workspace.'),
+  session_not_found: e(404, 'There is no such session', 'List your sessions for their ids.'),
+
+  // The state it is in
+  illegal_transition: e(
+    409,
+    'The task or run can not go there from where it is',
+    'Read `current` and `legal`, and decide again.',
+  ),
+  stale_run: e(
+    409,
+    'The run is not the live one of its task',
+    'Stop the work: the task has moved on, and nothing of this run is accepted any more.',
+  ),
+  version_mismatch: e(
+    412,
+    'It has changed since you read it',
+    'Read it again and send its new version in If-Match.',
+  ),
+  dependency_cycle: e(
+    409,
+    'The dependencies would form a cycle',
+    'Remove one of the edges in `path`.',
+  ),
+  dependency_locked: e(
+    409,
+    'The dependencies of this task can not change any more',
+    'Change dependencies only while the task is PENDING.',
+  ),
+  lease_renewals_exhausted: e(
+    409,
+    'The lease can not be renewed any more',
+    'Finish or release the run, and claim again.',
+  ),
+  agent_terminated: e(409, 'The agent is terminated', 'Register an agent under a new id.'),
+  agent_draining: e(409, 'The agent is draining', 'Let its runs finish; it takes no new ones.'),
+  email_taken: e(409, 'The e-mail address is in use', 'Sign in with it, or use another one.'),
+  slug_taken: e(409, 'The workspace slug is in use', 'Choose another slug.'),
+  last_owner: e(409, 'A workspace needs an owner', 'Make somebody else OWNER first.'),
+  already_member: e(409, 'The user is a member already', 'Change the role of the member instead.'),
+  idempotency_key_reused: e(
+    422,
+    'The Idempotency-Key was used for another request',
+    'Use a new key for a new request.',
+  ),
+  idempotency_in_progress: e(
+    409,
+    'The first request with this Idempotency-Key is still under way',
+    'Wait for the seconds in Retry-After, then ask again with the same key.',
+  ),
+
+  // Us
+  conflict_retry: e(
+    503,
+    'The request met too many concurrent ones',
+    'Try again after the seconds in Retry-After.',
+  ),
+  database_unavailable: e(
+    503,
+    'The database can not be reached',
+    'Nothing was changed. Try again after the seconds in Retry-After.',
+  ),
+  outcome_unknown: e(
+    503,
+    'The connection to the database broke while committing',
+    'The change may have been made or not: repeat the request with the same Idempotency-Key, or read the state.',
+  ),
+  shutting_down: e(503, 'The server is shutting down', 'Try again: another server answers.'),
+  internal_error: e(500, 'Something went wrong on our side', 'Report the request id.'),
+} as const;
+
+function e(status: number, title: string, advice: string): ErrorSpec {
+  return { status, title, advice };
+}
+
+export interface ErrorSpec {
+  readonly status: number;
+  readonly title: string;
+  readonly advice: string;
+}
+
+export type ErrorCode = keyof typeof ERRORS;
+
+/** One invalid field: `field` is a path such as `inputContext.command[0]`. */
+export interface FieldError {
+  field: string;
+  message: string;
+}
+
+export interface ErrorExtras {
+  /** A sentence about this occurrence. Never a secret, never another tenant's data. */
+  detail?: string;
+  errors?: FieldError[];
+  /** Seconds; becomes the Retry-After header. */
+  retryAfterSeconds?: number;
+  /** Further members of the problem document, such as `current` and `legal`. */
+  members?: Record<string, unknown>;
+  cause?: unknown;
+}
+
+/** An error that a client is meant to see, as application/problem+json (RFC 9457). */
+export class DroverError extends Error {
+  readonly spec: ErrorSpec;
+
+  constructor(
+    readonly code: ErrorCode,
+    readonly extras: ErrorExtras = {},
+  ) {
+    super(extras.detail ?? ERRORS[code].title, { cause: extras.cause });
+    this.name = 'DroverError';
+    this.spec = ERRORS[code];
+  }
+
+  /** The problem document, without `instance` and the request id, which the HTTP layer adds. */
+  toProblem(): Record<string, unknown> {
+    const { status, title, advice } = this.spec;
+    const { detail, errors, members } = this.extras;
+    return {
+      type: `urn:drover:error:${this.code}`,
+      title,
+      status,
+      code: this.code,
+      ...(detail === undefined ? {} : { detail }),
+      advice,
+      ...(errors === undefined ? {} : { errors }),
+      ...members,
+    };
+  }
+}

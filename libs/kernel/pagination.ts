@@ -1,0 +1,52 @@
+import { DroverError } from './errors.js';
+
+/** One page of a list. `nextCursor` is null on the last page. */
+export interface Page<T> {
+  items: T[];
+  nextCursor: string | null;
+}
+
+export const DEFAULT_PAGE_LIMIT = 50;
+export const MAX_PAGE_LIMIT = 200;
+
+/** An opaque cursor that holds the sort key of the last row of a page. */
+export function encodeCursor(key: readonly (string | number)[]): string {
+  return Buffer.from(JSON.stringify(key), 'utf8').toString('base64url');
+}
+
+/**
+ * @param types what each part of the key must be; a uuid is a string
+ * @throws DroverError `malformed_cursor` for anything that `encodeCursor` did not make
+ */
+export function decodeCursor(
+  cursor: string,
+  types: readonly ('string' | 'number')[],
+): (string | number)[] {
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(Buffer.from(cursor, 'base64url').toString('utf8'));
+  } catch {
+    throw new DroverError('malformed_cursor');
+  }
+  const wellFormed =
+    Array.isArray(parsed) &&
+    parsed.length === types.length &&
+    parsed.every((part, index) => typeof part === types[index]);
+  if (!wellFormed || encodeCursor(parsed as string[]) !== cursor) {
+    throw new DroverError('malformed_cursor');
+  }
+  return parsed as (string | number)[];
+}
+
+/** Makes a page of `limit` from rows that were read with one more than that. */
+export function toPage<Row, T>(
+  rows: Row[],
+  limit: number,
+  keyOf: (row: Row) => readonly (string | number)[],
+  toItem: (row: Row) => T,
+): Page<T> {
+  const shown = rows.slice(0, limit);
+  const last = shown.at(-1);
+  const more = rows.length > limit && last !== undefined;
+  return { items: shown.map(toItem), nextCursor: more ? encodeCursor(keyOf(last)) : null };
+}

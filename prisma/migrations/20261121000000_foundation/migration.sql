@@ -1,0 +1,570 @@
+-- The first migration: every table, its constraints, its indexes, and row-level security.
+--
+-- Conventions
+--   * A tenant table's primary key starts with workspace_id, so that references between tenants'
+--     rows are composite: a plain one would be satisfied by another tenant's row.
+--   * States are text with a CHECK: comparisons of enums are not leakproof, so under row-level
+--     security they could not use an index.
+--   * Ids are UUID version 7, made by the application: their order is the order of creation.
+
+-- ---------------------------------------------------------------------------------------------
+-- Identity
+-- ---------------------------------------------------------------------------------------------
+
+CREATE TABLE users (
+  id            uuid PRIMARY KEY,
+  email         text NOT NULL CHECK (email = lower(email) AND length(email) BETWEEN 3 AND 320),
+  name          text NOT NULL CHECK (length(name) BETWEEN 1 AND 200),
+  password_hash text,
+  is_operator   boolean NOT NULL DEFAULT false,
+  disabled_at   timestamptz,
+  version       integer NOT NULL DEFAULT 1,
+  created_at    timestamptz NOT NULL DEFAULT now(),
+  updated_at    timestamptz NOT NULL DEFAULT now(),
+  CONSTRAINT users_email_key UNIQUE (email)
+);
+
+-- A user of another issuer (OIDC): the pair is what the issuer promises never to reuse.
+CREATE TABLE user_identities (
+  id         uuid PRIMARY KEY,
+  user_id    uuid NOT NULL REFERENCES users (id) ON DELETE RESTRICT,
+  issuer     text NOT NULL,
+  subject    text NOT NULL,
+  created_at timestamptz NOT NULL DEFAULT now(),
+  CONSTRAINT user_identities_issuer_subject_key UNIQUE (issuer, subject)
+);
+CREATE INDEX user_identities_user_id_idx ON user_identities (user_id);
+
+-- One row for each sign-in. The refresh token rotates: presenting a used one ends the session.
+CREATE TABLE user_sessions (
+  id                    uuid PRIMARY KEY,
+  user_id               uuid NOT NULL REFERENCES users (id) ON DELETE RESTRICT,
+  refresh_hash          bytea NOT NULL,
+  previous_refresh_hash bytea,
+  user_agent            text,
+  ip_address            text,
+  created_at            timestamptz NOT NULL DEFAULT now(),
+  last_used_at          timestamptz NOT NULL DEFAULT now(),
+  expires_at            timestamptz NOT NULL,
+  revoked_at            timestamptz
+);
+CREATE INDEX user_sessions_user_id_idx ON user_sessions (user_id);
+CREATE UNIQUE INDEX user_sessions_refresh_hash_key ON user_sessions (refresh_hash);
+CREATE INDEX user_sessions_previous_refresh_hash_idx ON user_sessions (previous_refresh_hash)
+  WHERE previous_refresh_hash IS NOT NULL;
+
+CREATE TABLE workspaces (
+  id          uuid PRIMARY KEY,
+  name        text NOT NULL CHECK (length(name) BETWEEN 1 AND 200),
+  slug        text NOT NULL CHECK (slug ~ '^[a-z0-9][a-z0-9-]{0,62}$'),
+  archived_at timestamptz,
+  version     integer NOT NULL DEFAULT 1,
+  created_at  timestamptz NOT NULL DEFAULT now(),
+  updated_at  timestamptz NOT NULL DEFAULT now(),
+  CONSTRAINT workspaces_slug_key UNIQUE (slug)
+);
+
+CREATE TABLE workspace_members (
+  workspace_id uuid NOT NULL REFERENCES workspaces (id) ON DELETE RESTRICT,
+  user_id      uuid NOT NULL REFERENCES users (id) ON DELETE RESTRICT,
+  role         text NOT NULL CHECK (role IN ('OWNER', 'ADMIN', 'MEMBER', 'VIEWER')),
+  version      integer NOT NULL DEFAULT 1,
+  created_at   timestamptz NOT NULL DEFAULT now(),
+  updated_at   timestamptz NOT NULL DEFAULT now(),
+  PRIMARY KEY (workspace_id, user_id)
+);
+CREATE INDEX workspace_members_user_id_idx ON workspace_members (user_id);
+
+-- A program's credential. The key is shown once; only its SHA-256 stays.
+CREATE TABLE api_keys (
+  workspace_id uuid NOT NULL REFERENCES workspaces (id) ON DELETE RESTRICT,
+  id           uuid NOT NULL,
+  name         text NOT NULL CHECK (length(name) BETWEEN 1 AND 200),
+  prefix       text NOT NULL,
+  key_hash     bytea NOT NULL,
+  role         text NOT NULL CHECK (role IN ('ADMIN', 'MEMBER', 'VIEWER')),
+  scopes       text[] NOT NULL CHECK (cardinality(scopes) > 0),
+  created_by   uuid NOT NULL REFERENCES users (id) ON DELETE RESTRICT,
+  created_at   timestamptz NOT NULL DEFAULT now(),
+  expires_at   timestamptz,
+  last_used_at timestamptz,
+  revoked_at   timestamptz,
+  PRIMARY KEY (workspace_id, id),
+  CONSTRAINT api_keys_key_hash_key UNIQUE (key_hash)
+);
+
+-- What every server must refuse although its signature and age are right. Servers read the rows
+-- past the last id they saw once a second, so a revocation holds with Valkey up or down.
+CREATE TABLE token_revocations (
+  id         bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  kind       text NOT NULL CHECK (kind IN ('user', 'session', 'agent', 'run', 'api_key')),
+  subject    text NOT NULL,
+  not_before timestamptz NOT NULL DEFAULT now(),
+  expires_at timestamptz NOT NULL,
+  created_at timestamptz NOT NULL DEFAULT now()
+);
+CREATE INDEX token_revocations_expires_at_idx ON token_revocations (expires_at);
+
+-- ---------------------------------------------------------------------------------------------
+-- Projects and milestones: what a task may name, and what budgets are given to
+-- ---------------------------------------------------------------------------------------------
+
+CREATE TABLE projects (
+  workspace_id uuid NOT NULL REFERENCES workspaces (id) ON DELETE RESTRICT,
+  id           uuid NOT NULL,
+  name         text NOT NULL CHECK (length(name) BETWEEN 1 AND 200),
+  description  text,
+  archived_at  timestamptz,
+  version      integer NOT NULL DEFAULT 1,
+  created_at   timestamptz NOT NULL DEFAULT now(),
+  updated_at   timestamptz NOT NULL DEFAULT now(),
+  PRIMARY KEY (workspace_id, id)
+);
+
+CREATE TABLE milestones (
+  workspace_id uuid NOT NULL,
+  id           uuid NOT NULL,
+  project_id   uuid NOT NULL,
+  name         text NOT NULL CHECK (length(name) BETWEEN 1 AND 200),
+  description  text,
+  due_at       timestamptz,
+  archived_at  timestamptz,
+  version      integer NOT NULL DEFAULT 1,
+  created_at   timestamptz NOT NULL DEFAULT now(),
+  updated_at   timestamptz NOT NULL DEFAULT now(),
+  PRIMARY KEY (workspace_id, id),
+  CONSTRAINT milestones_project_fkey FOREIGN KEY (workspace_id, project_id)
+    REFERENCES projects (workspace_id, id) ON DELETE RESTRICT
+);
+-- A task that names both must name a milestone of its project.
+CREATE UNIQUE INDEX milestones_project_id_key ON milestones (workspace_id, project_id, id);
+
+-- ---------------------------------------------------------------------------------------------
+-- Agents
+-- ---------------------------------------------------------------------------------------------
+
+CREATE TABLE agents (
+  workspace_id               uuid NOT NULL REFERENCES workspaces (id) ON DELETE RESTRICT,
+  id                         uuid NOT NULL,
+  name                       text NOT NULL CHECK (length(name) BETWEEN 1 AND 200),
+  mode                       text NOT NULL DEFAULT 'pull' CHECK (mode IN ('push', 'pull')),
+  model                      text,
+  -- Written by the agent door only. `status` is what the world sees: an active agent is WORKING
+  -- while it holds a live run and IDLE otherwise, so the two can never disagree.
+  lifecycle                  text NOT NULL DEFAULT 'STARTING'
+    CHECK (lifecycle IN ('STARTING', 'ACTIVE', 'DRAINING', 'ERROR', 'TERMINATED')),
+  live_runs                  integer NOT NULL DEFAULT 0 CHECK (live_runs >= 0),
+  status                     text NOT NULL GENERATED ALWAYS AS (
+    CASE WHEN lifecycle <> 'ACTIVE' THEN lifecycle
+         WHEN live_runs > 0 THEN 'WORKING'
+         ELSE 'IDLE' END) STORED,
+  capabilities               text[] NOT NULL DEFAULT '{}',
+  coordinator_enabled        boolean NOT NULL DEFAULT true,
+  max_concurrent_tasks       integer NOT NULL DEFAULT 1 CHECK (max_concurrent_tasks BETWEEN 1 AND 1000),
+  heartbeat_interval_seconds integer NOT NULL DEFAULT 30
+    CHECK (heartbeat_interval_seconds BETWEEN 1 AND 3600),
+  stale_threshold_seconds    integer NOT NULL DEFAULT 180
+    CHECK (stale_threshold_seconds BETWEEN 2 AND 86400),
+  host_name                  text,
+  pid                        integer,
+  agent_version              text,
+  restart_count              integer NOT NULL DEFAULT 0,
+  token_version              integer NOT NULL DEFAULT 1,
+  metadata                   jsonb NOT NULL DEFAULT '{}',
+  created_by                 uuid REFERENCES users (id) ON DELETE RESTRICT,
+  termination_reason         text,
+  draining_at                timestamptz,
+  error_at                   timestamptz,
+  terminated_at              timestamptz,
+  version                    integer NOT NULL DEFAULT 1,
+  created_at                 timestamptz NOT NULL DEFAULT now(),
+  updated_at                 timestamptz NOT NULL DEFAULT now(),
+  PRIMARY KEY (workspace_id, id),
+  CONSTRAINT agents_threshold_exceeds_interval
+    CHECK (stale_threshold_seconds > heartbeat_interval_seconds),
+  CONSTRAINT agents_terminated_has_time CHECK ((lifecycle = 'TERMINATED') = (terminated_at IS NOT NULL)),
+  CONSTRAINT agents_terminated_holds_nothing CHECK (lifecycle <> 'TERMINATED' OR live_runs = 0)
+) WITH (fillfactor = 70);
+-- Agent tokens name the agent; the workspace is looked up by it.
+CREATE UNIQUE INDEX agents_id_key ON agents (id);
+
+-- The latest beat of each agent, flushed from Valkey in batches; one row an agent, rewritten in
+-- place (no index holds a column that a beat changes), so health costs no table growth.
+CREATE TABLE agent_heartbeats (
+  workspace_id     uuid NOT NULL,
+  agent_id         uuid NOT NULL,
+  status           text NOT NULL CHECK (status IN ('healthy', 'degraded', 'stale')),
+  current_task_id  uuid,
+  progress_percent integer CHECK (progress_percent BETWEEN 0 AND 100),
+  current_step     text,
+  memory_mb        integer CHECK (memory_mb >= 0),
+  cpu_percent      integer CHECK (cpu_percent >= 0),
+  last_seen_at     timestamptz NOT NULL DEFAULT now(),
+  next_expected_at timestamptz,
+  metadata         jsonb NOT NULL DEFAULT '{}',
+  PRIMARY KEY (workspace_id, agent_id),
+  CONSTRAINT agent_heartbeats_agent_fkey FOREIGN KEY (workspace_id, agent_id)
+    REFERENCES agents (workspace_id, id) ON DELETE CASCADE
+) WITH (fillfactor = 50);
+
+-- ---------------------------------------------------------------------------------------------
+-- Tasks, dependencies, runs, logs
+-- ---------------------------------------------------------------------------------------------
+
+-- The distinct sets of capabilities that tasks of a workspace ask for. A claim picks the sets that
+-- its agent satisfies (few rows) and reads each one's queue from its head, so a backlog that the
+-- agent can't serve costs it nothing.
+CREATE TABLE capability_sets (
+  workspace_id uuid NOT NULL REFERENCES workspaces (id) ON DELETE RESTRICT,
+  key          text NOT NULL,
+  capabilities text[] NOT NULL,
+  created_at   timestamptz NOT NULL DEFAULT now(),
+  PRIMARY KEY (workspace_id, key)
+);
+
+CREATE TABLE agent_tasks (
+  workspace_id               uuid NOT NULL REFERENCES workspaces (id) ON DELETE RESTRICT,
+  id                         uuid NOT NULL,
+  title                      varchar(255) NOT NULL CHECK (length(title) >= 1),
+  description                text,
+  task_type                  varchar(100) NOT NULL CHECK (length(task_type) >= 1),
+  project_id                 uuid,
+  milestone_id               uuid,
+
+  -- Written by the task door only.
+  status                     text NOT NULL DEFAULT 'PENDING' CHECK (status IN
+    ('PENDING', 'ASSIGNED', 'RUNNING', 'PAUSED', 'COMPLETED', 'FAILED', 'ABORTED', 'ARCHIVED')),
+  version                    integer NOT NULL DEFAULT 1 CHECK (version >= 1),
+  priority                   integer NOT NULL DEFAULT 5 CHECK (priority BETWEEN 1 AND 10),
+
+  -- The live run, and the agent of the live or last one.
+  run_id                     uuid,
+  agent_id                   uuid,
+  session_key                varchar(255),
+  generation                 integer NOT NULL DEFAULT 0 CHECK (generation >= 0),
+
+  progress_percent           integer NOT NULL DEFAULT 0 CHECK (progress_percent BETWEEN 0 AND 100),
+  current_step               text,
+  estimated_duration_minutes integer CHECK (estimated_duration_minutes BETWEEN 1 AND 525600),
+  estimated_completion_at    timestamptz,
+  timeout_seconds            integer CHECK (timeout_seconds BETWEEN 1 AND 2592000),
+
+  retry_count                integer NOT NULL DEFAULT 0 CHECK (retry_count >= 0),
+  max_retries                integer NOT NULL DEFAULT 3 CHECK (max_retries BETWEEN 0 AND 100),
+  retry_backoff_seconds      integer NOT NULL DEFAULT 300 CHECK (retry_backoff_seconds BETWEEN 0 AND 86400),
+  retry_at                   timestamptz,
+  last_error                 text,
+  abort_reason               text,
+  failure_reason             text,
+
+  -- Queue. The rank orders the queue with aging built in: the moment it became ready, less its
+  -- priority times the aging interval, in microseconds. Lower is sooner, and it never changes
+  -- while the task waits, so an index holds it.
+  required_capabilities      text[] NOT NULL DEFAULT '{}',
+  capability_key             text NOT NULL DEFAULT '',
+  unmet_dependencies         integer NOT NULL DEFAULT 0 CHECK (unmet_dependencies >= 0),
+  ready_at                   timestamptz,
+  queue_rank                 bigint,
+  queue_expires_at           timestamptz,
+  has_dependents             boolean NOT NULL DEFAULT false,
+  dependents_unsettled       boolean NOT NULL DEFAULT false,
+
+  input_context              jsonb NOT NULL DEFAULT '{}',
+  output_result              jsonb,
+  summary                    text,
+  checkpoint_data            jsonb NOT NULL DEFAULT '{}',
+  metadata                   jsonb NOT NULL DEFAULT '{}',
+
+  paused_by                  text,
+  pause_reason               text,
+
+  created_by                 uuid REFERENCES users (id) ON DELETE RESTRICT,
+  created_at                 timestamptz NOT NULL DEFAULT now(),
+  updated_at                 timestamptz NOT NULL DEFAULT now(),
+  assigned_at                timestamptz,
+  started_at                 timestamptz,
+  paused_at                  timestamptz,
+  completed_at               timestamptz,
+  failed_at                  timestamptz,
+  aborted_at                 timestamptz,
+  archived_at                timestamptz,
+
+  PRIMARY KEY (workspace_id, id),
+  CONSTRAINT agent_tasks_project_fkey FOREIGN KEY (workspace_id, project_id)
+    REFERENCES projects (workspace_id, id) ON DELETE RESTRICT,
+  CONSTRAINT agent_tasks_milestone_fkey FOREIGN KEY (workspace_id, project_id, milestone_id)
+    REFERENCES milestones (workspace_id, project_id, id) ON DELETE RESTRICT,
+  CONSTRAINT agent_tasks_agent_fkey FOREIGN KEY (workspace_id, agent_id)
+    REFERENCES agents (workspace_id, id) ON DELETE RESTRICT,
+  CONSTRAINT agent_tasks_milestone_has_project CHECK (milestone_id IS NULL OR project_id IS NOT NULL),
+  CONSTRAINT agent_tasks_leased_has_run CHECK (status NOT IN ('ASSIGNED', 'RUNNING')
+    OR (run_id IS NOT NULL AND agent_id IS NOT NULL AND assigned_at IS NOT NULL)),
+  CONSTRAINT agent_tasks_unleased_has_none CHECK (status IN ('ASSIGNED', 'RUNNING', 'PAUSED') OR run_id IS NULL),
+  CONSTRAINT agent_tasks_running_has_time CHECK (status <> 'RUNNING' OR started_at IS NOT NULL),
+  CONSTRAINT agent_tasks_paused_has_time CHECK (status <> 'PAUSED' OR paused_at IS NOT NULL),
+  CONSTRAINT agent_tasks_completed_has_time CHECK (status <> 'COMPLETED' OR completed_at IS NOT NULL),
+  CONSTRAINT agent_tasks_failed_has_time CHECK (status <> 'FAILED' OR (failed_at IS NOT NULL AND failure_reason IS NOT NULL)),
+  CONSTRAINT agent_tasks_aborted_has_reason CHECK (status <> 'ABORTED' OR (aborted_at IS NOT NULL AND abort_reason IS NOT NULL)),
+  CONSTRAINT agent_tasks_archived_has_time CHECK (status <> 'ARCHIVED' OR archived_at IS NOT NULL),
+  CONSTRAINT agent_tasks_retry_waits_aborted CHECK (retry_at IS NULL OR status = 'ABORTED'),
+  CONSTRAINT agent_tasks_ready_is_ranked CHECK (status <> 'PENDING' OR unmet_dependencies > 0
+    OR (ready_at IS NOT NULL AND queue_rank IS NOT NULL))
+) WITH (fillfactor = 80);
+
+-- The queue: what a claim reads, in exactly the order it wants.
+CREATE INDEX agent_tasks_queue_idx ON agent_tasks (workspace_id, capability_key, queue_rank)
+  WHERE status = 'PENDING' AND unmet_dependencies = 0;
+CREATE INDEX agent_tasks_retry_due_idx ON agent_tasks (retry_at) WHERE status = 'ABORTED' AND retry_at IS NOT NULL;
+CREATE INDEX agent_tasks_queue_expiry_idx ON agent_tasks (queue_expires_at)
+  WHERE status = 'PENDING' AND queue_expires_at IS NOT NULL;
+CREATE INDEX agent_tasks_unsettled_idx ON agent_tasks (workspace_id, id) WHERE dependents_unsettled;
+CREATE INDEX agent_tasks_status_idx ON agent_tasks (workspace_id, status, id);
+CREATE INDEX agent_tasks_agent_idx ON agent_tasks (workspace_id, agent_id, id) WHERE agent_id IS NOT NULL;
+CREATE INDEX agent_tasks_project_idx ON agent_tasks (workspace_id, project_id, id) WHERE project_id IS NOT NULL;
+
+-- A table and not an array: array operators are not leakproof, so under row-level security an
+-- index on an array would go unused.
+CREATE TABLE agent_task_tags (
+  workspace_id uuid NOT NULL,
+  task_id      uuid NOT NULL,
+  tag          varchar(100) NOT NULL CHECK (length(tag) >= 1),
+  PRIMARY KEY (workspace_id, task_id, tag),
+  CONSTRAINT agent_task_tags_task_fkey FOREIGN KEY (workspace_id, task_id)
+    REFERENCES agent_tasks (workspace_id, id) ON DELETE RESTRICT
+);
+CREATE INDEX agent_task_tags_tag_idx ON agent_task_tags (workspace_id, tag, task_id);
+
+-- task_id waits for depends_on_id. Settled once the prerequisite's end has been taken account of.
+CREATE TABLE task_dependencies (
+  workspace_id  uuid NOT NULL,
+  task_id       uuid NOT NULL,
+  depends_on_id uuid NOT NULL,
+  policy        text NOT NULL DEFAULT 'block' CHECK (policy IN ('block', 'fail', 'ignore')),
+  settled_at    timestamptz,
+  created_at    timestamptz NOT NULL DEFAULT now(),
+  PRIMARY KEY (workspace_id, task_id, depends_on_id),
+  CONSTRAINT task_dependencies_not_itself CHECK (task_id <> depends_on_id),
+  CONSTRAINT task_dependencies_task_fkey FOREIGN KEY (workspace_id, task_id)
+    REFERENCES agent_tasks (workspace_id, id) ON DELETE RESTRICT,
+  CONSTRAINT task_dependencies_depends_on_fkey FOREIGN KEY (workspace_id, depends_on_id)
+    REFERENCES agent_tasks (workspace_id, id) ON DELETE RESTRICT
+);
+CREATE INDEX task_dependencies_depends_on_idx ON task_dependencies (workspace_id, depends_on_id);
+
+CREATE TABLE task_runs (
+  workspace_id       uuid NOT NULL,
+  id                 uuid NOT NULL,
+  task_id            uuid NOT NULL,
+  agent_id           uuid NOT NULL,
+  generation         integer NOT NULL CHECK (generation >= 1),
+  -- Written by the run door only.
+  state              text NOT NULL DEFAULT 'ASSIGNED' CHECK (state IN
+    ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE', 'COMPLETED', 'FAILED', 'RELEASED')),
+  version            integer NOT NULL DEFAULT 1 CHECK (version >= 1),
+  session_key        varchar(255),
+  lease_seconds      integer NOT NULL CHECK (lease_seconds BETWEEN 1 AND 86400),
+  lease_expires_at   timestamptz NOT NULL,
+  -- A run whose agent beats has its lease carried by the beats; one claimed by hand is not.
+  lease_by_heartbeat boolean NOT NULL DEFAULT true,
+  renewals           integer NOT NULL DEFAULT 0 CHECK (renewals >= 0),
+  deadline_at        timestamptz,
+  pause_requested_at timestamptz,
+  -- Why it ended: completed, failed, released, cancelled, lease_expired, agent_stale, timeout ...
+  end_reason         text,
+  error              text,
+  error_class        text,
+  exit_code          integer,
+  signal             text,
+  stack_trace        text,
+  branch             text,
+  review_url         text,
+  assigned_at        timestamptz NOT NULL DEFAULT now(),
+  started_at         timestamptz,
+  stale_at           timestamptz,
+  ended_at           timestamptz,
+  last_report_at     timestamptz NOT NULL DEFAULT now(),
+  PRIMARY KEY (workspace_id, id),
+  CONSTRAINT task_runs_generation_key UNIQUE (workspace_id, task_id, generation),
+  CONSTRAINT task_runs_task_fkey FOREIGN KEY (workspace_id, task_id)
+    REFERENCES agent_tasks (workspace_id, id) ON DELETE RESTRICT,
+  CONSTRAINT task_runs_agent_fkey FOREIGN KEY (workspace_id, agent_id)
+    REFERENCES agents (workspace_id, id) ON DELETE RESTRICT,
+  CONSTRAINT task_runs_ended_has_time CHECK (
+    (state IN ('COMPLETED', 'FAILED', 'RELEASED')) = (ended_at IS NOT NULL)),
+  CONSTRAINT task_runs_ended_has_reason CHECK (ended_at IS NULL OR end_reason IS NOT NULL),
+  CONSTRAINT task_runs_stale_has_time CHECK (state <> 'STALE' OR stale_at IS NOT NULL)
+) WITH (fillfactor = 80);
+-- A task has at most one live run.
+CREATE UNIQUE INDEX task_runs_live_key ON task_runs (workspace_id, task_id)
+  WHERE state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE');
+CREATE INDEX task_runs_live_agent_idx ON task_runs (workspace_id, agent_id)
+  WHERE state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE');
+CREATE INDEX task_runs_lease_idx ON task_runs (lease_expires_at)
+  WHERE state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE');
+CREATE INDEX task_runs_deadline_idx ON task_runs (deadline_at)
+  WHERE deadline_at IS NOT NULL AND state IN ('ASSIGNED', 'WORKING', 'STALE');
+
+-- Append-only. task_version is set on state transitions, one row for each version of the task.
+CREATE TABLE agent_task_logs (
+  workspace_id    uuid NOT NULL,
+  id              uuid NOT NULL DEFAULT uuidv7(),
+  task_id         uuid NOT NULL,
+  run_id          uuid,
+  agent_id        uuid,
+  task_version    integer,
+  level           text NOT NULL DEFAULT 'INFO' CHECK (level IN ('DEBUG', 'INFO', 'WARN', 'ERROR', 'CRITICAL')),
+  event           varchar(100) NOT NULL,
+  message         text,
+  details         jsonb NOT NULL DEFAULT '{}',
+  previous_status text,
+  new_status      text,
+  actor_kind      text NOT NULL CHECK (actor_kind IN ('user', 'api_key', 'agent', 'run', 'coordinator', 'system')),
+  actor_id        text,
+  session_key     varchar(255),
+  stack_trace     text,
+  created_at      timestamptz NOT NULL DEFAULT now(),
+  PRIMARY KEY (workspace_id, task_id, id),
+  CONSTRAINT agent_task_logs_task_fkey FOREIGN KEY (workspace_id, task_id)
+    REFERENCES agent_tasks (workspace_id, id) ON DELETE RESTRICT,
+  CONSTRAINT agent_task_logs_transition_is_whole CHECK ((task_version IS NULL) = (new_status IS NULL))
+);
+CREATE UNIQUE INDEX agent_task_logs_version_key ON agent_task_logs (workspace_id, task_id, task_version)
+  WHERE task_version IS NOT NULL;
+CREATE INDEX agent_task_logs_trouble_idx ON agent_task_logs (workspace_id, id)
+  WHERE level IN ('ERROR', 'CRITICAL');
+
+-- ---------------------------------------------------------------------------------------------
+-- Outbox and idempotency
+-- ---------------------------------------------------------------------------------------------
+
+-- The only source of events. The relay numbers them by workspace in the order it publishes them.
+CREATE TABLE outbox_events (
+  id              bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  workspace_id    uuid NOT NULL,
+  type            text NOT NULL,
+  subject_kind    text NOT NULL CHECK (subject_kind IN ('task', 'run', 'agent', 'budget', 'coordinator')),
+  subject_id      uuid,
+  subject_version integer,
+  payload         jsonb NOT NULL,
+  created_at      timestamptz NOT NULL DEFAULT now(),
+  workspace_seq   bigint,
+  published_at    timestamptz,
+  CONSTRAINT outbox_events_published_is_numbered CHECK ((published_at IS NULL) = (workspace_seq IS NULL))
+) WITH (fillfactor = 80);
+CREATE INDEX outbox_events_unpublished_idx ON outbox_events (id) WHERE published_at IS NULL;
+CREATE UNIQUE INDEX outbox_events_seq_key ON outbox_events (workspace_id, workspace_seq)
+  WHERE workspace_seq IS NOT NULL;
+CREATE INDEX outbox_events_subject_idx ON outbox_events (workspace_id, subject_id, subject_version);
+
+CREATE TABLE outbox_counters (
+  workspace_id uuid PRIMARY KEY,
+  last_seq     bigint NOT NULL DEFAULT 0
+);
+
+CREATE TABLE idempotency_keys (
+  workspace_id  uuid NOT NULL,
+  key           varchar(255) NOT NULL,
+  request_hash  bytea NOT NULL,
+  status_code   integer,
+  response_body jsonb,
+  locked_until  timestamptz,
+  created_at    timestamptz NOT NULL DEFAULT now(),
+  expires_at    timestamptz NOT NULL,
+  PRIMARY KEY (workspace_id, key)
+);
+CREATE INDEX idempotency_keys_expires_at_idx ON idempotency_keys (expires_at);
+
+-- ---------------------------------------------------------------------------------------------
+-- Coordinator
+-- ---------------------------------------------------------------------------------------------
+
+-- One row. The epoch rises with each change of leader; every write of a cycle checks it.
+CREATE TABLE coordinator_leadership (
+  id          integer PRIMARY KEY CHECK (id = 1),
+  epoch       bigint NOT NULL DEFAULT 0,
+  instance_id text,
+  acquired_at timestamptz,
+  last_cycle_at timestamptz,
+  cycle_count bigint NOT NULL DEFAULT 0
+);
+INSERT INTO coordinator_leadership (id) VALUES (1);
+
+CREATE TABLE coordinator_logs (
+  id           bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  workspace_id uuid,
+  instance_id  text NOT NULL,
+  level        text NOT NULL DEFAULT 'INFO' CHECK (level IN ('DEBUG', 'INFO', 'WARN', 'ERROR', 'CRITICAL')),
+  event        varchar(100) NOT NULL,
+  message      text,
+  details      jsonb NOT NULL DEFAULT '{}',
+  created_at   timestamptz NOT NULL DEFAULT now()
+);
+CREATE INDEX coordinator_logs_workspace_idx ON coordinator_logs (workspace_id, id);
+
+-- ---------------------------------------------------------------------------------------------
+-- Row-level security
+-- ---------------------------------------------------------------------------------------------
+
+-- drover_app serves requests: it sees the tenant that its transaction names, and with none named
+-- it sees nothing. drover_service serves the coordinator, the relay and the look-ups that come
+-- before a tenant is known (sign-in, API keys). Neither owns anything nor bypasses a policy.
+DO $$
+BEGIN
+  IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'drover_app') THEN
+    BEGIN CREATE ROLE drover_app NOLOGIN; EXCEPTION WHEN duplicate_object OR unique_violation THEN NULL; END;
+  END IF;
+  IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'drover_service') THEN
+    BEGIN CREATE ROLE drover_service NOLOGIN; EXCEPTION WHEN duplicate_object OR unique_violation THEN NULL; END;
+  END IF;
+END $$;
+
+GRANT USAGE ON SCHEMA public TO drover_app, drover_service;
+
+DO $$
+DECLARE
+  name text;
+BEGIN
+  FOREACH name IN ARRAY ARRAY['workspace_members', 'api_keys', 'projects', 'milestones', 'agents',
+    'agent_heartbeats', 'capability_sets', 'agent_tasks', 'agent_task_tags', 'task_dependencies',
+    'task_runs', 'agent_task_logs', 'outbox_events', 'outbox_counters', 'idempotency_keys',
+    'coordinator_logs']
+  LOOP
+    EXECUTE format('ALTER TABLE %I ENABLE ROW LEVEL SECURITY', name);
+    EXECUTE format('ALTER TABLE %I FORCE ROW LEVEL SECURITY', name);
+    EXECUTE format('CREATE POLICY tenant ON %I FOR ALL TO drover_app
+      USING (workspace_id = (SELECT nullif(current_setting(''app.workspace_id'', true), '''')::uuid))
+      WITH CHECK (workspace_id = (SELECT nullif(current_setting(''app.workspace_id'', true), '''')::uuid))', name);
+    EXECUTE format('CREATE POLICY service ON %I FOR ALL TO drover_service USING (true) WITH CHECK (true)', name);
+  END LOOP;
+END $$;
+
+ALTER TABLE workspaces ENABLE ROW LEVEL SECURITY;
+ALTER TABLE workspaces FORCE ROW LEVEL SECURITY;
+CREATE POLICY tenant ON workspaces FOR ALL TO drover_app
+  USING (id = (SELECT nullif(current_setting('app.workspace_id', true), '')::uuid))
+  WITH CHECK (id = (SELECT nullif(current_setting('app.workspace_id', true), '')::uuid));
+CREATE POLICY service ON workspaces FOR ALL TO drover_service USING (true) WITH CHECK (true);
+
+-- A request sees the people of its own workspace, and nobody else.
+ALTER TABLE users ENABLE ROW LEVEL SECURITY;
+ALTER TABLE users FORCE ROW LEVEL SECURITY;
+CREATE POLICY fellow_members ON users FOR SELECT TO drover_app
+  USING (id IN (SELECT user_id FROM workspace_members));
+CREATE POLICY service ON users FOR ALL TO drover_service USING (true) WITH CHECK (true);
+
+-- Rows that record what happened are appended, never edited or removed, by a request.
+GRANT SELECT, INSERT, UPDATE ON workspace_members, api_keys, projects, milestones, agents,
+  agent_heartbeats, agent_tasks, task_runs, task_dependencies, idempotency_keys TO drover_app;
+GRANT DELETE ON workspace_members, agent_task_tags, task_dependencies, idempotency_keys TO drover_app;
+GRANT SELECT, INSERT ON capability_sets, agent_task_tags, agent_task_logs, outbox_events TO drover_app;
+GRANT SELECT, UPDATE ON workspaces TO drover_app;
+-- Names and addresses of the members that a request may see; never a password's hash.
+GRANT SELECT (id, email, name, is_operator, disabled_at, created_at) ON users TO drover_app;
+GRANT INSERT, SELECT ON token_revocations TO drover_app;
+GRANT SELECT ON coordinator_leadership TO drover_app;
+GRANT SELECT ON coordinator_logs TO drover_app;
+
+GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO drover_service;
+REVOKE UPDATE, DELETE ON agent_task_logs, task_runs, agent_tasks FROM drover_service;
+GRANT UPDATE ON task_runs, agent_tasks TO drover_service;
+GRANT USAGE ON ALL SEQUENCES IN SCHEMA public TO drover_app, drover_service;
