@@ -1,0 +1,81 @@
+type Cleanup = () => Promise<void>;
+
+const EXIT_CODES = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const;
+type EndingSignal = keyof typeof EXIT_CODES;
+const SIGNALS = Object.keys(EXIT_CODES) as EndingSignal[];
+
+const scopes = new Set<CleanupScope>();
+let ending = false;
+
+/** What has to be undone when the work ends, in whatever way. */
+export class CleanupScope {
+  private readonly cleanups: Cleanup[] = [];
+  private readonly controller = new AbortController();
+
+  /** Aborted when the process was told to end: stop starting new things. */
+  get signal(): AbortSignal {
+    return this.controller.signal;
+  }
+
+  /** Undone last in, first out. Add it before, or in the same breath as, what it undoes. */
+  add(cleanup: Cleanup): void {
+    this.cleanups.push(cleanup);
+  }
+
+  /** @internal */
+  abort(): void {
+    this.controller.abort();
+  }
+
+  /** @internal Runs every cleanup, even when some fail. */
+  async run(): Promise<void> {
+    for (let next = this.cleanups.pop(); next; next = this.cleanups.pop()) {
+      await next().catch((error: unknown) => {
+        process.stderr.write(`while cleaning up: ${String(error)}\n`);
+      });
+    }
+  }
+}
+
+/**
+ * Runs `body`, then what it put into its scope; also when it throws, and when SIGINT, SIGTERM or
+ * SIGHUP arrives, after which the process exits with 128 + the signal's number. A second signal exits
+ * at once, which is safe: supervisors finish what is left.
+ */
+export async function withCleanup<T>(body: (scope: CleanupScope) => Promise<T>): Promise<T> {
+  const scope = new CleanupScope();
+  listenOnce();
+  scopes.add(scope);
+  try {
+    return await body(scope);
+  } catch (error) {
+    // The end of the process is under way, and it is the reason for this error.
+    if (ending) return await new Promise<never>(() => undefined);
+    throw error;
+  } finally {
+    await scope.run();
+    if (!ending) scopes.delete(scope);
+    if (scopes.size === 0) stopListening();
+  }
+}
+
+function listenOnce(): void {
+  if (scopes.size > 0) return;
+  for (const signal of SIGNALS) process.on(signal, onSignal);
+}
+
+function stopListening(): void {
+  for (const signal of SIGNALS) process.off(signal, onSignal);
+}
+
+function onSignal(signal: NodeJS.Signals): void {
+  const code = EXIT_CODES[signal as EndingSignal];
+  if (ending) process.exit(code);
+  ending = true;
+  void endAll().finally(() => process.exit(code));
+}
+
+async function endAll(): Promise<void> {
+  for (const scope of scopes) scope.abort();
+  await Promise.all([...scopes].map((scope) => scope.run()));
+}

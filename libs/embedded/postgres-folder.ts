@@ -1,0 +1,138 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import {
+  chmod,
+  chown,
+  lstat,
+  mkdir,
+  readdir,
+  readFile,
+  realpath,
+  rm,
+  rmdir,
+  stat,
+  symlink,
+  writeFile,
+} from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
+import type { Account } from './accounts.js';
+import { canReach, makePassableFolder, serviceAccount } from './accounts.js';
+import { EmbeddedError, errnoOf, explainFileError } from './errors.js';
+
+/** Where root's data goes when the wanted folder lies where PostgreSQL's account can't pass. */
+const ELSEWHERE = '/var/lib/drover/data';
+
+export interface PostgresFolder {
+  path: string;
+  pgdata: string;
+  password: string;
+  account: Account | undefined;
+}
+
+/**
+ * Finds or makes the data folder: `pgdata` (the cluster), `password` (readable by its owner only).
+ * As root the folder belongs to PostgreSQL's account; where that account can't pass, the wanted
+ * path becomes a symbolic link to a folder under /var/lib/drover/data.
+ */
+export async function preparePostgresFolder(
+  wanted: string,
+  major: string,
+): Promise<PostgresFolder> {
+  const path = resolve(wanted);
+  try {
+    return await prepare(path, major);
+  } catch (error) {
+    throw explainFileError(error, path);
+  }
+}
+
+async function prepare(wanted: string, major: string): Promise<PostgresFolder> {
+  const account = (await ownerOf(join(wanted, 'pgdata'))) ?? (await serviceAccount());
+  await makePassableFolder(dirname(wanted));
+  if (account && (await isFree(wanted)) && !(await canReach(dirname(wanted), account))) {
+    await moveElsewhere(wanted);
+  }
+  await mkdir(wanted, { recursive: true, mode: 0o700 });
+  const path = await realpath(wanted);
+  if (account) await handOver(path, account);
+  const pgdata = join(path, 'pgdata');
+  await refuseForeign(path, pgdata);
+  await refuseOtherMajor(pgdata, major);
+  return { path, pgdata, password: await passwordOf(path, account), account };
+}
+
+// Root works on an ordinary user's data as that user, so that the files stay theirs.
+async function ownerOf(pgdata: string): Promise<Account | undefined> {
+  if (process.getuid?.() !== 0 || !existsSync(pgdata)) return undefined;
+  const { uid, gid } = await stat(pgdata);
+  return uid === 0 ? undefined : { uid, gid };
+}
+
+/** Nothing there, or an empty folder, or a link to nothing. */
+async function isFree(wanted: string): Promise<boolean> {
+  if (!existsSync(wanted)) return true;
+  const link = await lstat(wanted);
+  return link.isDirectory() && (await readdir(wanted)).length === 0;
+}
+
+async function moveElsewhere(wanted: string): Promise<void> {
+  const link = await lstat(wanted).catch(() => undefined);
+  if (link) await (link.isDirectory() ? rmdir(wanted) : rm(wanted));
+  const hash = createHash('sha256').update(wanted).digest('hex').slice(0, 12);
+  const place = join(ELSEWHERE, `${hash}-${randomBytes(3).toString('hex')}`);
+  await makePassableFolder(dirname(place));
+  await mkdir(place, { mode: 0o700 });
+  await symlink(place, wanted).catch(async (error: unknown) => {
+    await rmdir(place);
+    if (errnoOf(error) !== 'EEXIST') throw error;
+  });
+}
+
+async function handOver(path: string, account: Account): Promise<void> {
+  if (!(await canReach(dirname(path), account))) {
+    throw new EmbeddedError(
+      'data_folder_unreachable',
+      `The account that PostgreSQL runs as (uid ${String(account.uid)}) can't pass through the folders above ${path}: run \`chmod o+x\` on them, or choose another data folder.`,
+    );
+  }
+  const { uid } = await stat(path);
+  if (uid !== account.uid) await chown(path, account.uid, account.gid);
+  await chmod(path, 0o700);
+}
+
+// Taking over somebody's full folder would change its owner and mode; an empty one is fair.
+async function refuseForeign(path: string, pgdata: string): Promise<void> {
+  if (existsSync(pgdata)) return;
+  const other = (await readdir(path)).find((name) => !/^(password|pgdata\..*)$/.test(name));
+  if (other === undefined) return;
+  throw new EmbeddedError(
+    'data_folder_foreign',
+    `${path} holds something else (${other}) and no PostgreSQL data of Drover's: choose an empty data folder.`,
+  );
+}
+
+async function refuseOtherMajor(pgdata: string, major: string): Promise<void> {
+  const file = join(pgdata, 'PG_VERSION');
+  if (!existsSync(file)) return;
+  const found = (await readFile(file, 'utf8')).trim();
+  if (found === major) return;
+  throw new EmbeddedError(
+    'data_version',
+    `The data in ${pgdata} was made by PostgreSQL ${found} and this is PostgreSQL ${major}: dump it with the old version and restore it here, or choose another data folder.`,
+  );
+}
+
+async function passwordOf(path: string, account: Account | undefined): Promise<string> {
+  const file = join(path, 'password');
+  if (!existsSync(file)) {
+    if (existsSync(join(path, 'pgdata'))) {
+      throw new EmbeddedError(
+        'data_folder_foreign',
+        `The data in ${path} has lost its password file: put ${file} back, or choose another data folder.`,
+      );
+    }
+    await writeFile(file, randomBytes(24).toString('base64url'), { flag: 'wx', mode: 0o600 });
+    if (account) await chown(file, account.uid, account.gid);
+  }
+  return (await readFile(file, 'utf8')).trim();
+}

@@ -1,0 +1,147 @@
+import { randomBytes } from 'node:crypto';
+import { mkdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { canReach, makePassableFolder, serviceAccount } from './accounts.js';
+import { EmbeddedError, explainFileError } from './errors.js';
+import type { EmbeddedPostgres, PostgresOptions } from './postgres.js';
+import { startEmbeddedPostgres } from './postgres.js';
+import { Supervisor } from './supervisor.js';
+import type { EmbeddedValkey, ExternalValkey, ValkeyOptions } from './valkey.js';
+import { resolveValkey } from './valkey.js';
+
+export interface StackOptions {
+  /** Holds `postgres` and `valkey`. Without it the data is temporary. */
+  dataDir?: string | undefined;
+  /** Remove the data at the end, and don't wait for the disk. Default: true without `dataDir`. */
+  ephemeral?: boolean | undefined;
+  postgres?: Pick<PostgresOptions, 'port' | 'fsync' | 'settings'> | undefined;
+  valkey?: (Pick<ValkeyOptions, 'port' | 'appendOnly'> & { url?: string | undefined }) | undefined;
+  log?: ((line: string) => void) | undefined;
+  progress?: ((message: string) => void) | undefined;
+  /** Called when a server ends without having been asked to. */
+  onLost?: ((message: string) => void) | undefined;
+  /** Abort it to give up starting; what was begun is undone. */
+  signal?: AbortSignal | undefined;
+}
+
+export interface Stack {
+  postgres: EmbeddedPostgres;
+  valkey: EmbeddedValkey | ExternalValkey;
+  dataDir: string;
+  /** Stops both; removes the data if it is ephemeral. Safe more than once. */
+  stop(): Promise<void>;
+}
+
+export interface StackStart {
+  ready: Promise<Stack>;
+  /** Safe at any moment, also while starting: `ready` then rejects with the code `stopped`. */
+  stop(): Promise<void>;
+}
+
+/** PostgreSQL and Valkey, started in parallel. @throws EmbeddedError */
+export async function startStack(options: StackOptions = {}): Promise<Stack> {
+  return beginStack(options).ready;
+}
+
+/** As startStack, with a handle to stop it before it is up. */
+export function beginStack(options: StackOptions = {}): StackStart {
+  const supervisor = Supervisor.start();
+  const abort = new AbortController();
+  const plan: Plan = {
+    options,
+    ephemeral: options.ephemeral ?? options.dataDir === undefined,
+    stopped: abort.signal,
+  };
+  let stopping: Promise<void> | undefined;
+  let settled: Promise<unknown> = Promise.resolve();
+  const stopOnce = async (): Promise<void> => {
+    abort.abort();
+    await (await supervisor).close();
+    await settled;
+    if (plan.ephemeral && plan.folder) await rm(plan.folder, { recursive: true, force: true });
+  };
+  const stop = (): Promise<void> => (stopping ??= stopOnce());
+  const starting = supervisor.then((running) => startBoth(plan, running));
+  settled = starting.catch(() => undefined);
+  const ready = starting.then(
+    (servers) => ({ ...servers, stop }),
+    async (error: unknown) => {
+      await stop();
+      throw error;
+    },
+  );
+  ready.catch(() => undefined);
+  if (options.signal?.aborted) void stop();
+  options.signal?.addEventListener('abort', () => void stop(), { once: true });
+  return { ready, stop };
+}
+
+interface Plan {
+  options: StackOptions;
+  ephemeral: boolean;
+  stopped: AbortSignal;
+  folder?: string;
+}
+
+async function startBoth(plan: Plan, supervisor: Supervisor): Promise<Omit<Stack, 'stop'>> {
+  const { options } = plan;
+  const dataDir = await makeFolder(plan, supervisor);
+  const onLost = (message: string): void => {
+    if (!plan.stopped.aborted) options.onLost?.(message);
+  };
+  const shared = { supervisor, log: options.log, onLost };
+  const [postgres, valkey] = await allOrFirstError([
+    startEmbeddedPostgres({
+      fsync: !plan.ephemeral,
+      ...options.postgres,
+      ...shared,
+      dataDir: join(dataDir, 'postgres'),
+    }),
+    resolveValkey({
+      ...options.valkey,
+      ...shared,
+      progress: options.progress,
+      dataDir: join(dataDir, 'valkey'),
+    }),
+  ]);
+  refuseIfStopped(plan);
+  supervisor.unref();
+  return { postgres, valkey, dataDir };
+}
+
+// Both have to settle before the folder may be removed.
+async function allOrFirstError<A, B>([a, b]: [Promise<A>, Promise<B>]): Promise<[A, B]> {
+  await Promise.allSettled([a, b]);
+  return Promise.all([a, b]);
+}
+
+function refuseIfStopped({ stopped }: Plan): void {
+  if (!stopped.aborted) return;
+  throw new EmbeddedError('stopped', 'The embedded servers were stopped while starting.');
+}
+
+async function makeFolder(plan: Plan, supervisor: Supervisor): Promise<string> {
+  const folder = plan.options.dataDir ?? (await temporaryFolder());
+  refuseIfStopped(plan);
+  if (plan.ephemeral) await supervisor.own(folder);
+  plan.folder = folder;
+  try {
+    if (plan.options.dataDir === undefined) await mkdir(folder, { mode: 0o711 });
+    else await makePassableFolder(folder);
+  } catch (error) {
+    throw explainFileError(error, folder);
+  }
+  return folder;
+}
+
+/** In the first temporary place that PostgreSQL's account can pass through. */
+async function temporaryFolder(): Promise<string> {
+  const name = `drover-${randomBytes(6).toString('hex')}`;
+  const account = await serviceAccount();
+  for (const place of [tmpdir(), '/tmp', '/var/tmp']) {
+    const reachable = await (account ? canReach(place, account) : true);
+    if (reachable) return join(place, name);
+  }
+  return join(tmpdir(), name);
+}

@@ -1,0 +1,170 @@
+import { randomBytes } from 'node:crypto';
+import { mkdir, realpath } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { EmbeddedError, explainFileError } from './errors.js';
+import { freePort } from './free-port.js';
+import type { RunningServer } from './supervisor.js';
+import { Supervisor } from './supervisor.js';
+import type { ValkeyProgram } from './valkey-find.js';
+import { findValkey } from './valkey-find.js';
+import { explainValkey } from './valkey-errors.js';
+
+export interface ValkeyOptions {
+  /** Default: a free one. */
+  port?: number | undefined;
+  /** Default: a temporary folder that goes with the server. */
+  dataDir?: string | undefined;
+  /** Keep an append-only file in `dataDir`. Default false: nothing is saved. */
+  appendOnly?: boolean | undefined;
+  log?: ((line: string) => void) | undefined;
+  /** Told, in a few words, what takes time: a download. */
+  progress?: ((message: string) => void) | undefined;
+  supervisor?: Supervisor | undefined;
+  onLost?: ((message: string) => void) | undefined;
+}
+
+export interface EmbeddedValkey {
+  url: string;
+  port: number;
+  pid: number;
+  /** Such as `Valkey 9.0.1` or `Redis 7.0.15`. */
+  product: string;
+  stop(): Promise<void>;
+}
+
+export interface ExternalValkey {
+  url: string;
+  stop(): Promise<void>;
+}
+
+const PORT_TRIES = 10;
+const START_WITHIN_MS = 60_000;
+
+/**
+ * The server at `url` (default: VALKEY_URL) when there is one, untouched; else one of our own.
+ * @throws EmbeddedError
+ */
+export async function resolveValkey(
+  options: ValkeyOptions & { url?: string | undefined } = {},
+): Promise<EmbeddedValkey | ExternalValkey> {
+  const url = options.url ?? process.env['VALKEY_URL'];
+  if (url) return { url, stop: () => Promise.resolve() };
+  return startEmbeddedValkey(options);
+}
+
+/** Starts a Valkey (or Redis) of our own on 127.0.0.1, with a random password. @throws EmbeddedError */
+export async function startEmbeddedValkey(options: ValkeyOptions = {}): Promise<EmbeddedValkey> {
+  if (options.supervisor) return start(options, options.supervisor);
+  const supervisor = await Supervisor.start();
+  try {
+    const server = await start(options, supervisor);
+    supervisor.unref();
+    return { ...server, stop: () => supervisor.close() };
+  } catch (error) {
+    await supervisor.close();
+    throw error;
+  }
+}
+
+async function start(options: ValkeyOptions, supervisor: Supervisor): Promise<EmbeddedValkey> {
+  const program = await findValkey(options.progress);
+  const folder = await prepareFolder(options.dataDir, supervisor);
+  for (let attempt = 1; ; attempt += 1) {
+    const port = options.port ?? (await freePort());
+    try {
+      return await listenOn({ options, supervisor, program, folder, port });
+    } catch (error) {
+      const taken = error instanceof EmbeddedError && error.code === 'port_taken';
+      if (!taken || options.port !== undefined || attempt >= PORT_TRIES) throw error;
+    }
+  }
+}
+
+async function prepareFolder(wanted: string | undefined, supervisor: Supervisor): Promise<string> {
+  const path = wanted === undefined ? undefined : resolve(wanted);
+  try {
+    if (path !== undefined) {
+      await mkdir(path, { recursive: true, mode: 0o700 });
+      return await realpath(path);
+    }
+    const temporary = join(tmpdir(), `drover-valkey-${randomBytes(6).toString('hex')}`);
+    await supervisor.own(temporary);
+    await mkdir(temporary, { mode: 0o700 });
+    return temporary;
+  } catch (error) {
+    throw explainFileError(error, path ?? tmpdir());
+  }
+}
+
+interface Context {
+  options: ValkeyOptions;
+  supervisor: Supervisor;
+  program: ValkeyProgram;
+  folder: string;
+  port: number;
+}
+
+async function listenOn(context: Context): Promise<EmbeddedValkey> {
+  const { options, program, folder, port } = context;
+  const password = randomBytes(24).toString('base64url');
+  const lines: string[] = [];
+  let ready = (): void => undefined;
+  const isReady = new Promise<'ready'>(
+    (done) =>
+      (ready = () => {
+        done('ready');
+      }),
+  );
+  const server = await context.supervisor.run({
+    file: program.file,
+    args: ['-'],
+    cwd: folder,
+    env: { PATH: '/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC', ...program.env },
+    input: configuration(context, password),
+    stopSignal: 'SIGTERM',
+    stopWithinMs: 10_000,
+    onLine: (line) => {
+      if (lines.length < 200) lines.push(line);
+      options.log?.(line);
+      if (line.includes('Ready to accept connections')) ready();
+    },
+  });
+  const exited = server.exited.then(() => 'exited' as const);
+  const timer = setTimeout(() => void server.stop(), START_WITHIN_MS);
+  const outcome = await Promise.race([isReady, exited]);
+  clearTimeout(timer);
+  if (outcome === 'exited') throw explainValkey(lines, { folder, port });
+  return describe(context, server, password);
+}
+
+// The configuration travels on standard input, so that the password isn't in the process list.
+function configuration({ options, folder, port }: Context, password: string): string {
+  return [
+    'bind 127.0.0.1',
+    `port ${String(port)}`,
+    'protected-mode yes',
+    `requirepass ${password}`,
+    `dir ${JSON.stringify(folder)}`,
+    'save ""',
+    `appendonly ${options.appendOnly ? 'yes' : 'no'}`,
+    'appendfsync everysec',
+    'maxmemory-policy noeviction',
+    'daemonize no',
+    '',
+  ].join('\n');
+}
+
+function describe(context: Context, server: RunningServer, password: string): EmbeddedValkey {
+  const { options, port, program } = context;
+  let asked = false;
+  void server.exited.then(() => {
+    if (!asked) options.onLost?.(`${program.product} (process ${String(server.pid)}) ended.`);
+  });
+  const stop = async (): Promise<void> => {
+    asked = true;
+    await server.stop();
+  };
+  const url = `redis://:${password}@127.0.0.1:${String(port)}`;
+  return { url, port, pid: server.pid, product: program.product, stop };
+}
