@@ -1,6 +1,7 @@
 export { Database, ServiceScope, TenantScope, type DatabaseOptions } from './database.js';
 export { isUnreachable, violatedConstraint } from './db-errors.js';
 export { Prisma } from './generated/client.js';
+export { DatabaseModule } from './database.module.js';
 export * from './migrator/index.js';
 export { createPool, type PoolOptions } from './pools.js';
 export type { PrismaTransaction } from './prisma.js';

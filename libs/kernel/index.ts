@@ -1,5 +1,6 @@
 export * from './assert-never.js';
 export * from './backoff.js';
+export * from './caller.js';
 export * from './errors.js';
 export * from './ids.js';
 export * from './pagination.js';

@@ -1,0 +1,140 @@
+import { z } from 'zod';
+
+const ROLES = ['api', 'coordinator', 'relay'] as const;
+
+const flag = z
+  .enum(['true', 'false', '1', '0'])
+  .transform((value) => value === 'true' || value === '1');
+
+const list = z.string().transform((value) =>
+  value
+    .split(',')
+    .map((part) => part.trim())
+    .filter((part) => part !== ''),
+);
+
+const seconds = (fallback: number, min = 1, max = 31_536_000) =>
+  z.coerce.number().int().min(min).max(max).default(fallback);
+
+/** Every variable that the server reads, with its unit and default. */
+const environment = z.object({
+  DATABASE_URL: z.url({ error: 'must be a postgres:// URL that signs in as drover_app' }),
+  DATABASE_SERVICE_URL: z.url({
+    error: 'must be a postgres:// URL that signs in as drover_service',
+  }),
+  /** Owner of the tables; only `migrate` needs it. */
+  DATABASE_OWNER_URL: z.url().optional(),
+  DATABASE_MAX_CONNECTIONS: z.coerce.number().int().min(2).max(1000).default(20),
+  DATABASE_SERVICE_MAX_CONNECTIONS: z.coerce.number().int().min(2).max(1000).default(10),
+  DATABASE_STATEMENT_TIMEOUT_MS: z.coerce.number().int().min(100).default(30_000),
+  MIGRATE_AT_START: flag.default(false),
+
+  VALKEY_URL: z.url({ error: 'must be a redis:// or valkey:// URL' }),
+  VALKEY_KEY_PREFIX: z.string().max(64).default(''),
+
+  HOST: z.string().default('127.0.0.1'),
+  PORT: z.coerce.number().int().min(0).max(65_535).default(3000),
+  PUBLIC_URL: z.url().optional(),
+  /** Which parts run in this process. */
+  ROLES: list.pipe(z.array(z.enum(ROLES)).min(1)).default(['api', 'coordinator', 'relay']),
+  INSTANCE_ID: z.string().max(100).optional(),
+  LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
+  TRUST_PROXY: flag.default(false),
+  SHUTDOWN_DEADLINE_SECONDS: seconds(30),
+
+  /** At least 32 characters; signs access, agent and run tokens. */
+  JWT_SECRET: z.string().min(32, 'must have at least 32 characters'),
+  /** Earlier secrets, still accepted for verification, separated by commas. */
+  JWT_PREVIOUS_SECRETS: list.default([]),
+  JWT_ISSUER: z.string().default('drover'),
+  ACCESS_TOKEN_SECONDS: seconds(900),
+  REFRESH_TOKEN_SECONDS: seconds(30 * 86_400),
+  AGENT_TOKEN_SECONDS: seconds(90 * 86_400),
+  RUN_TOKEN_SECONDS: seconds(7 * 86_400),
+  LOGIN_ATTEMPTS_PER_MINUTE: z.coerce.number().int().min(1).max(10_000).default(10),
+  /** Another issuer of user tokens; discovery is read from its well-known path. */
+  OIDC_ISSUER: z.url().optional(),
+  OIDC_AUDIENCE: z.string().optional(),
+  /** May anybody sign up? Otherwise an operator makes the users. */
+  OPEN_SIGN_UP: flag.default(false),
+
+  /** Waiting this long is worth one step of priority. */
+  PRIORITY_AGING_SECONDS: seconds(900),
+  COORDINATOR_CRON: z.string().default('*/30 * * * * *'),
+  COORDINATOR_LOCK_TTL_SECONDS: seconds(15, 3, 600),
+  RETRY_BACKOFF_CAP_SECONDS: seconds(3_600),
+  DEFAULT_LEASE_SECONDS: seconds(1_800),
+  MAX_CLAIM_RENEWALS: z.coerce.number().int().min(0).max(10_000).default(10),
+  HEARTBEAT_FLUSH_MS: z.coerce.number().int().min(50).max(10_000).default(1_000),
+  CANCEL_GRACE_SECONDS: seconds(10, 1, 600),
+});
+
+export type Config = ReturnType<typeof toConfig>;
+export type ServerRole = (typeof ROLES)[number];
+
+/**
+ * Reads the environment. Times keep the unit that their name carries.
+ *
+ * @throws Error that names every wrong variable, one a line
+ */
+export function loadConfig(env: NodeJS.ProcessEnv): Config {
+  const present = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''));
+  const result = environment.safeParse(present);
+  if (!result.success) throw new Error(describeIssues(result.error));
+  return toConfig(result.data);
+}
+
+function describeIssues(error: z.ZodError): string {
+  const lines = error.issues.map((issue) => `  ${issue.path.join('.')}: ${issue.message}`);
+  return `The configuration is not valid. Correct these environment variables:\n${lines.join('\n')}`;
+}
+
+function toConfig(env: z.infer<typeof environment>) {
+  return {
+    database: {
+      appUrl: env.DATABASE_URL,
+      serviceUrl: env.DATABASE_SERVICE_URL,
+      ownerUrl: env.DATABASE_OWNER_URL,
+      maxAppConnections: env.DATABASE_MAX_CONNECTIONS,
+      maxServiceConnections: env.DATABASE_SERVICE_MAX_CONNECTIONS,
+      statementTimeoutMs: env.DATABASE_STATEMENT_TIMEOUT_MS,
+      migrateAtStart: env.MIGRATE_AT_START,
+    },
+    valkey: { url: env.VALKEY_URL, keyPrefix: env.VALKEY_KEY_PREFIX },
+    http: {
+      host: env.HOST,
+      port: env.PORT,
+      publicUrl: env.PUBLIC_URL,
+      trustProxy: env.TRUST_PROXY,
+      shutdownDeadlineSeconds: env.SHUTDOWN_DEADLINE_SECONDS,
+    },
+    roles: env.ROLES,
+    instanceId: env.INSTANCE_ID,
+    logLevel: env.LOG_LEVEL,
+    identity: {
+      jwtSecret: env.JWT_SECRET,
+      jwtPreviousSecrets: env.JWT_PREVIOUS_SECRETS,
+      jwtIssuer: env.JWT_ISSUER,
+      accessTokenSeconds: env.ACCESS_TOKEN_SECONDS,
+      refreshTokenSeconds: env.REFRESH_TOKEN_SECONDS,
+      agentTokenSeconds: env.AGENT_TOKEN_SECONDS,
+      runTokenSeconds: env.RUN_TOKEN_SECONDS,
+      loginAttemptsPerMinute: env.LOGIN_ATTEMPTS_PER_MINUTE,
+      oidcIssuer: env.OIDC_ISSUER,
+      oidcAudience: env.OIDC_AUDIENCE,
+      openSignUp: env.OPEN_SIGN_UP,
+    },
+    tasks: {
+      priorityAgingSeconds: env.PRIORITY_AGING_SECONDS,
+      retryBackoffCapSeconds: env.RETRY_BACKOFF_CAP_SECONDS,
+      defaultLeaseSeconds: env.DEFAULT_LEASE_SECONDS,
+      maxClaimRenewals: env.MAX_CLAIM_RENEWALS,
+      cancelGraceSeconds: env.CANCEL_GRACE_SECONDS,
+    },
+    agents: { heartbeatFlushMs: env.HEARTBEAT_FLUSH_MS },
+    coordinator: {
+      cron: env.COORDINATOR_CRON,
+      lockTtlSeconds: env.COORDINATOR_LOCK_TTL_SECONDS,
+    },
+  };
+}

@@ -1,0 +1,2 @@
+export { loadConfig, type Config } from './config.js';
+export { CONFIG, ConfigModule } from './config.module.js';

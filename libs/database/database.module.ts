@@ -1,0 +1,21 @@
+import { type DynamicModule, Inject, Module, type OnApplicationShutdown } from '@nestjs/common';
+import { Database, type DatabaseOptions } from './database.js';
+
+/** Provides the one `Database`; closes it after every other part has shut down. */
+@Module({})
+export class DatabaseModule implements OnApplicationShutdown {
+  constructor(@Inject(Database) private readonly database: Database) {}
+
+  static forRoot(options: DatabaseOptions): DynamicModule {
+    return {
+      module: DatabaseModule,
+      global: true,
+      providers: [{ provide: Database, useFactory: () => new Database(options) }],
+      exports: [Database],
+    };
+  }
+
+  onApplicationShutdown(): Promise<void> {
+    return this.database.close();
+  }
+}

@@ -1,0 +1,55 @@
+export type MemberRole = 'OWNER' | 'ADMIN' | 'MEMBER' | 'VIEWER';
+
+/** Who asks, as the guard established it. Every service method takes it first. */
+export type Caller = UserCaller | ApiKeyCaller | AgentCaller | RunCaller;
+
+export interface UserCaller {
+  kind: 'user';
+  workspaceId: string;
+  userId: string;
+  sessionId: string;
+  role: MemberRole;
+}
+
+export interface ApiKeyCaller {
+  kind: 'api_key';
+  workspaceId: string;
+  apiKeyId: string;
+  /** The user who made the key; what the key creates is created by them. */
+  userId: string;
+  role: MemberRole;
+  scopes: readonly string[];
+}
+
+export interface AgentCaller {
+  kind: 'agent';
+  workspaceId: string;
+  agentId: string;
+}
+
+export interface RunCaller {
+  kind: 'run';
+  workspaceId: string;
+  agentId: string;
+  taskId: string;
+  runId: string;
+}
+
+/** Who did it, as the audit log keeps it. */
+export interface Actor {
+  kind: 'user' | 'api_key' | 'agent' | 'run' | 'coordinator' | 'system';
+  id: string | null;
+}
+
+export function actorOf(caller: Caller): Actor {
+  switch (caller.kind) {
+    case 'user':
+      return { kind: 'user', id: caller.userId };
+    case 'api_key':
+      return { kind: 'api_key', id: caller.apiKeyId };
+    case 'agent':
+      return { kind: 'agent', id: caller.agentId };
+    case 'run':
+      return { kind: 'run', id: caller.runId };
+  }
+}
