@@ -1,0 +1,153 @@
+// Makes a bare clone ready to run: dependencies and build, when they are missing or out of date.
+// Uses nothing but Node, since it runs before anything is installed.
+import { createHash } from 'node:crypto';
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { runStep, Sentence } from './lib/step.mjs';
+import { withLock } from './lib/lock.mjs';
+
+export const root = dirname(dirname(fileURLToPath(import.meta.url)));
+
+const OLDEST_NODE = [20, 19];
+const SOURCES = ['apps', 'libs', 'tools', 'test', 'prisma'];
+const SETTINGS = [
+  'package.json',
+  'package-lock.json',
+  'tsconfig.json',
+  '.swcrc',
+  'prisma.config.ts',
+];
+const INSTALLED = join(root, 'node_modules', '.drover-installed');
+const BUILT = join(root, 'dist', '.drover-built');
+
+/**
+ * Checks Node, installs and builds what is needed. Two at once in one clone wait for each other.
+ * On trouble it prints one sentence and ends the process.
+ */
+export async function ensureReady({ build = true } = {}) {
+  try {
+    checkNode();
+    if (isInstalled() && (!build || isBuilt(fingerprint()))) return;
+    await withLock(`making ${root} ready`, async () => {
+      if (!isInstalled()) await install();
+      const sources = fingerprint();
+      if (build && !isBuilt(sources)) await buildAll(sources);
+    });
+  } catch (error) {
+    process.stderr.write(`${error instanceof Sentence ? error.message : explain(error)}\n`);
+    process.exit(1);
+  }
+}
+
+function explain(error) {
+  if (error.code === 'EACCES' || error.code === 'EPERM' || error.code === 'EROFS') {
+    return `${error.path ?? root} can't be written to: run as its owner, or in a clone of your own.`;
+  }
+  if (error.code === 'ENOSPC') return `The disk that holds ${root} is full: free some space there.`;
+  return error.stack ?? String(error);
+}
+
+function checkNode() {
+  const [major, minor] = process.versions.node.split('.').map(Number);
+  if (major > OLDEST_NODE[0] || (major === OLDEST_NODE[0] && minor >= OLDEST_NODE[1])) return;
+  throw new Sentence(
+    `Drover needs Node ${OLDEST_NODE.join('.')} or later and this is ${process.versions.node}: install a newer Node.`,
+  );
+}
+
+async function install() {
+  await runStep(
+    'installing the dependencies',
+    npm('ci', '--include=dev', '--loglevel=error'),
+    root,
+  );
+  writeFileSync(INSTALLED, installKey());
+}
+
+async function buildAll(sources) {
+  await runStep('building', npm('run', 'build', '--silent'), root);
+  writeFileSync(BUILT, sources);
+}
+
+// The npm that runs us, when one does, else the one on the PATH.
+function npm(...args) {
+  const script = process.env.npm_execpath;
+  const isNpm = script !== undefined && /npm-cli\.c?js$/.test(script) && existsSync(script);
+  return isNpm ? [process.execPath, script, ...args] : ['npm', ...args];
+}
+
+function readJson(path) {
+  return JSON.parse(readFileSync(path, 'utf8'));
+}
+
+function installKey() {
+  const lock = readFileSync(join(root, 'package-lock.json'));
+  const platform = `${process.platform} ${process.arch} ${process.versions.modules} ${libc()}`;
+  return createHash('sha256').update(lock).update(platform).digest('hex');
+}
+
+// npm writes this file last, so a broken-off installation has none.
+function isInstalled() {
+  const hidden = join(root, 'node_modules', '.package-lock.json');
+  if (!existsSync(hidden)) return false;
+  if (existsSync(INSTALLED) && readFileSync(INSTALLED, 'utf8') === installKey()) return true;
+  return sameAsLock(readJson(hidden).packages);
+}
+
+/** Somebody ran npm by hand: are all packages there that this platform needs, in their versions? */
+function sameAsLock(installed) {
+  const wanted = readJson(join(root, 'package-lock.json')).packages;
+  const needed = Object.keys(wanted).filter((path) => path !== '' && isForHere(wanted[path]));
+  const complete = needed.every((path) =>
+    installed[path] ? installed[path].version === wanted[path].version : wanted[path].optional,
+  );
+  // A folder copied from another kind of machine has that machine's binaries.
+  const foreign = Object.values(installed).some((entry) => !isForHere(entry));
+  const native = needed.filter((path) => wanted[path].os && wanted[path].cpu);
+  return complete && !foreign && native.every((path) => existsSync(join(root, path)));
+}
+
+function isForHere({ os, cpu, libc: libcs }) {
+  const fits = (list, value) =>
+    !list || (list.some((x) => x === value || x[0] === '!') && !list.includes(`!${value}`));
+  return fits(os, process.platform) && fits(cpu, process.arch) && fits(libcs, libc());
+}
+
+let knownLibc;
+function libc() {
+  if (process.platform !== 'linux') return '';
+  if (knownLibc === undefined) {
+    process.report.excludeNetwork = true;
+    knownLibc = process.report.getReport().header.glibcVersionRuntime ? 'glibc' : 'musl';
+  }
+  return knownLibc;
+}
+
+function isBuilt(sources) {
+  return existsSync(BUILT) && readFileSync(BUILT, 'utf8') === sources;
+}
+
+/** Changes when any file that goes into the build is changed, added or removed. */
+function fingerprint() {
+  const hash = createHash('sha256');
+  const add = (path) => {
+    const { size, mtimeMs } = statSync(join(root, path));
+    hash.update(`${path} ${size} ${mtimeMs}\n`);
+  };
+  for (const path of SETTINGS) if (existsSync(join(root, path))) add(path);
+  for (const folder of SOURCES) for (const path of sourcesIn(folder)) add(path);
+  return hash.digest('hex');
+}
+
+function sourcesIn(folder) {
+  if (!existsSync(join(root, folder))) return [];
+  return readdirSync(join(root, folder), { withFileTypes: true }).flatMap((entry) => {
+    const path = `${folder}/${entry.name}`;
+    // What the build itself generates is no source of it.
+    if (entry.isDirectory()) return entry.name === 'generated' ? [] : sourcesIn(path);
+    return /\.(ts|mjs|prisma|sql|json|html|css)$/.test(path) && !/spec\.ts$/.test(path)
+      ? [path]
+      : [];
+  });
+}

@@ -1,0 +1,21 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { ensureReady, root } from '../ensure.mjs';
+
+/**
+ * Makes the clone ready, then becomes the built program: the same process, so that signals, the
+ * terminal and the exit code are the program's own.
+ */
+export async function runBuilt(path) {
+  await ensureReady();
+  const main = join(root, 'dist', path);
+  if (!existsSync(main)) {
+    process.stderr.write(
+      `The build made no dist/${path}: run \`npm run build\` and read what it says.\n`,
+    );
+    process.exit(1);
+  }
+  process.argv[1] = main;
+  await import(pathToFileURL(main).href);
+}
