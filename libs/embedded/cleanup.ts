@@ -2,14 +2,17 @@ type Cleanup = () => Promise<void>;
 
 const EXIT_CODES = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const;
 type EndingSignal = keyof typeof EXIT_CODES;
+const SAME_SIGNAL_MS = 1_000;
 const SIGNALS = Object.keys(EXIT_CODES) as EndingSignal[];
 
 const scopes = new Set<CleanupScope>();
-let ending = false;
+/** When the process was told to end, on the monotonic clock. */
+let endingSince: number | undefined;
 
 /** What has to be undone when the work ends, in whatever way. */
 export class CleanupScope {
   private readonly cleanups: Cleanup[] = [];
+  private running: Promise<void> | undefined;
   private readonly controller = new AbortController();
 
   /** Aborted when the process was told to end: stop starting new things. */
@@ -20,6 +23,7 @@ export class CleanupScope {
   /** Undone last in, first out. Add it before, or in the same breath as, what it undoes. */
   add(cleanup: Cleanup): void {
     this.cleanups.push(cleanup);
+    if (this.signal.aborted) void this.run();
   }
 
   /** @internal */
@@ -28,7 +32,12 @@ export class CleanupScope {
   }
 
   /** @internal Runs every cleanup, even when some fail. */
-  async run(): Promise<void> {
+  run(): Promise<void> {
+    this.running = (this.running ?? Promise.resolve()).then(() => this.runAll());
+    return this.running;
+  }
+
+  private async runAll(): Promise<void> {
     for (let next = this.cleanups.pop(); next; next = this.cleanups.pop()) {
       await next().catch((error: unknown) => {
         process.stderr.write(`while cleaning up: ${String(error)}\n`);
@@ -39,8 +48,8 @@ export class CleanupScope {
 
 /**
  * Runs `body`, then what it put into its scope; also when it throws, and when SIGINT, SIGTERM or
- * SIGHUP arrives, after which the process exits with 128 + the signal's number. A second signal exits
- * at once, which is safe: supervisors finish what is left.
+ * SIGHUP arrives, after which the process exits with 128 + the signal's number. A second signal,
+ * a second later, exits at once, which is safe: supervisors finish what is left.
  */
 export async function withCleanup<T>(body: (scope: CleanupScope) => Promise<T>): Promise<T> {
   const scope = new CleanupScope();
@@ -48,13 +57,11 @@ export async function withCleanup<T>(body: (scope: CleanupScope) => Promise<T>):
   scopes.add(scope);
   try {
     return await body(scope);
-  } catch (error) {
-    // The end of the process is under way, and it is the reason for this error.
-    if (ending) return await new Promise<never>(() => undefined);
-    throw error;
   } finally {
     await scope.run();
-    if (!ending) scopes.delete(scope);
+    // Once the process is ending, neither a result nor an error of the broken-off work counts.
+    if (endingSince !== undefined) await new Promise<never>(() => undefined);
+    scopes.delete(scope);
     if (scopes.size === 0) stopListening();
   }
 }
@@ -70,9 +77,13 @@ function stopListening(): void {
 
 function onSignal(signal: NodeJS.Signals): void {
   const code = EXIT_CODES[signal as EndingSignal];
-  if (ending) process.exit(code);
-  ending = true;
-  void endAll().finally(() => process.exit(code));
+  if (endingSince === undefined) {
+    endingSince = performance.now();
+    void endAll().finally(() => process.exit(code));
+    return;
+  }
+  // One Ctrl-C arrives twice under npm: from the terminal, and passed on by npm.
+  if (performance.now() - endingSince > SAME_SIGNAL_MS) process.exit(code);
 }
 
 async function endAll(): Promise<void> {

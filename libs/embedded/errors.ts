@@ -53,3 +53,7 @@ export function diskFull(path: string): string {
 export function permissionDenied(path: string): string {
   return `Permission denied for ${path}: run as the user who owns it, or choose another data folder.`;
 }
+
+export function stoppedWhileStarting(): EmbeddedError {
+  return new EmbeddedError('stopped', 'The embedded servers were stopped while starting.');
+}

@@ -3,7 +3,7 @@ import { mkdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { canReach, makePassableFolder, serviceAccount } from './accounts.js';
-import { EmbeddedError, explainFileError } from './errors.js';
+import { explainFileError, stoppedWhileStarting } from './errors.js';
 import type { EmbeddedPostgres, PostgresOptions } from './postgres.js';
 import { startEmbeddedPostgres } from './postgres.js';
 import { Supervisor } from './supervisor.js';
@@ -67,8 +67,9 @@ export function beginStack(options: StackOptions = {}): StackStart {
   const ready = starting.then(
     (servers) => ({ ...servers, stop }),
     async (error: unknown) => {
+      const wasStopped = abort.signal.aborted;
       await stop();
-      throw error;
+      throw wasStopped ? stoppedWhileStarting() : error;
     },
   );
   ready.catch(() => undefined);
@@ -117,8 +118,7 @@ async function allOrFirstError<A, B>([a, b]: [Promise<A>, Promise<B>]): Promise<
 }
 
 function refuseIfStopped({ stopped }: Plan): void {
-  if (!stopped.aborted) return;
-  throw new EmbeddedError('stopped', 'The embedded servers were stopped while starting.');
+  if (stopped.aborted) throw stoppedWhileStarting();
 }
 
 async function makeFolder(plan: Plan, supervisor: Supervisor): Promise<string> {

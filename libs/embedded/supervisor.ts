@@ -5,7 +5,7 @@ import { Socket } from 'node:net';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
-import { EmbeddedError } from './errors.js';
+import { EmbeddedError, stoppedWhileStarting } from './errors.js';
 import { projectRoot } from './project.js';
 
 export interface ServerCommand {
@@ -174,7 +174,7 @@ export class Supervisor {
       };
       const onEnd = (): void => {
         settle();
-        reject(new EmbeddedError('stopped', 'The embedded servers were stopped while starting.'));
+        reject(stoppedWhileStarting());
       };
       if (this.isEnded) return onEnd();
       this.reports.on(type, onReport);
@@ -185,7 +185,7 @@ export class Supervisor {
 
 function startFailure(file: string, code: unknown): EmbeddedError {
   if (code === 'ECANCELED') {
-    return new EmbeddedError('stopped', 'The embedded servers were stopped while starting.');
+    return stoppedWhileStarting();
   }
   return new EmbeddedError(
     'server_failed',

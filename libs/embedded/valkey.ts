@@ -60,7 +60,11 @@ export async function startEmbeddedValkey(options: ValkeyOptions = {}): Promise<
   try {
     const server = await start(options, supervisor);
     supervisor.unref();
-    return { ...server, stop: () => supervisor.close() };
+    const stop = async (): Promise<void> => {
+      await server.stop();
+      await supervisor.close();
+    };
+    return { ...server, stop };
   } catch (error) {
     await supervisor.close();
     throw error;
