@@ -19,7 +19,7 @@ export function explainPostgres(lines: string[], where: Where): EmbeddedError {
     const say = `Port ${port} of 127.0.0.1 is taken: stop what listens there, or choose another port.`;
     return new EmbeddedError('port_taken', say, cause);
   }
-  if (/No space left on device|disk quota exceeded/i.test(text)) {
+  if (/No space left on device|Check free disk space|disk quota exceeded/i.test(text)) {
     return new EmbeddedError('disk_full', diskFull(where.folder), cause);
   }
   if (/Permission denied|Operation not permitted|Read-only file system/.test(text)) {

@@ -32,25 +32,30 @@ export interface PostgresFolder {
 /**
  * Finds or makes the data folder: `pgdata` (the cluster), `password` (readable by its owner only).
  * As root the folder belongs to PostgreSQL's account; where that account can't pass, the wanted
- * path becomes a symbolic link to a folder under /var/lib/drover/data.
+ * path becomes a symbolic link to a folder under /var/lib/drover/data, told to `beforeMaking` first.
  */
 export async function preparePostgresFolder(
   wanted: string,
   major: string,
+  beforeMaking: (path: string) => Promise<void>,
 ): Promise<PostgresFolder> {
   const path = resolve(wanted);
   try {
-    return await prepare(path, major);
+    return await prepare(path, major, beforeMaking);
   } catch (error) {
     throw explainFileError(error, path);
   }
 }
 
-async function prepare(wanted: string, major: string): Promise<PostgresFolder> {
+async function prepare(
+  wanted: string,
+  major: string,
+  beforeMaking: (path: string) => Promise<void>,
+): Promise<PostgresFolder> {
   const account = (await ownerOf(join(wanted, 'pgdata'))) ?? (await serviceAccount());
   await makePassableFolder(dirname(wanted));
   if (account && (await isFree(wanted)) && !(await canReach(dirname(wanted), account))) {
-    await moveElsewhere(wanted);
+    await moveElsewhere(wanted, beforeMaking);
   }
   await mkdir(wanted, { recursive: true, mode: 0o700 });
   const path = await realpath(wanted);
@@ -75,11 +80,15 @@ async function isFree(wanted: string): Promise<boolean> {
   return link.isDirectory() && (await readdir(wanted)).length === 0;
 }
 
-async function moveElsewhere(wanted: string): Promise<void> {
+async function moveElsewhere(
+  wanted: string,
+  beforeMaking: (path: string) => Promise<void>,
+): Promise<void> {
   const link = await lstat(wanted).catch(() => undefined);
   if (link) await (link.isDirectory() ? rmdir(wanted) : rm(wanted));
   const hash = createHash('sha256').update(wanted).digest('hex').slice(0, 12);
   const place = join(ELSEWHERE, `${hash}-${randomBytes(3).toString('hex')}`);
+  await beforeMaking(place);
   await makePassableFolder(dirname(place));
   await mkdir(place, { mode: 0o700 });
   await symlink(place, wanted).catch(async (error: unknown) => {

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -26,8 +26,7 @@ async function query(url: string, text: string): Promise<unknown[]> {
 
 beforeAll(async () => {
   scratch = await mkdtemp(join(tmpdir(), 'drover-embedded-spec-'));
-  if (process.getuid?.() === 0)
-    await import('node:fs/promises').then((fs) => fs.chmod(scratch, 0o711));
+  await chmod(scratch, 0o711);
 });
 
 afterEach(async () => {

@@ -24,6 +24,8 @@ export interface PostgresOptions {
   log?: ((line: string) => void) | undefined;
   /** False trades the data's safety in a power cut for speed; for tests. Default true. */
   fsync?: boolean | undefined;
+  /** The data goes when the server's supervisor does. Default false. */
+  ephemeral?: boolean | undefined;
   /** More settings, as in postgresql.conf. */
   settings?: Record<string, string | number | boolean> | undefined;
   /** Share one supervisor among servers; then closing it is the caller's business. */
@@ -68,7 +70,10 @@ export async function startEmbeddedPostgres(options: PostgresOptions): Promise<E
 
 async function start(options: PostgresOptions, supervisor: Supervisor): Promise<EmbeddedPostgres> {
   return withLock(`starting PostgreSQL in ${resolve(options.dataDir)}`, async () => {
-    const folder = await preparePostgresFolder(options.dataDir, await packagedMajor());
+    const own = (path: string): Promise<void> =>
+      options.ephemeral ? supervisor.own(path) : Promise.resolve();
+    await own(resolve(options.dataDir));
+    const folder = await preparePostgresFolder(options.dataDir, await packagedMajor(), own);
     const binaries = await postgresBinaries(folder.account);
     const context: Context = { options, supervisor, binaries, folder };
     if (!existsSync(folder.pgdata)) await initialise(context);
@@ -90,8 +95,7 @@ async function initialise(context: Context): Promise<void> {
   for (const name of await readdir(folder.path)) {
     if (name.endsWith('.tmp')) await rm(join(folder.path, name), { recursive: true, force: true });
   }
-  const lines: string[] = [];
-  const initdb = await context.supervisor.run({
+  const command = {
     ...commonCommand(context),
     file: binaries.initdb,
     args: [
@@ -100,10 +104,9 @@ async function initialise(context: Context): Promise<void> {
       `--pwfile=${join(folder.path, 'password')}`,
       ...(options.fsync === false ? ['--no-sync'] : []),
     ],
-    stopSignal: 'SIGTERM',
-    onLine: (line) => lines.push(line),
-  });
-  const { code } = await initdb.exited;
+    stopSignal: 'SIGTERM' as const,
+  };
+  const { code, lines } = await context.supervisor.runToEnd(command, START_WITHIN_MS);
   if (code !== 0) {
     await rm(draft, { recursive: true, force: true });
     throw explainPostgres(lines, { folder: folder.path });

@@ -1,11 +1,16 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { readdir } from 'node:fs/promises';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { Stack } from './stack.js';
 import { beginStack, startStack } from './stack.js';
+import { Supervisor } from './supervisor.js';
 import type { Child } from './testing/child.js';
 import { askValkey, CompiledLibrary, gone, isAlive } from './testing/child.js';
+import { startEmbeddedValkey } from './valkey.js';
 
 interface Told {
   pids: number[];
@@ -21,13 +26,16 @@ const STACK = `
 `;
 
 let library: CompiledLibrary;
+let scratch: string;
 
 beforeAll(async () => {
   library = await CompiledLibrary.make();
+  scratch = await mkdtemp(join(tmpdir(), 'drover-embedded-spec-'));
 });
 
 afterAll(async () => {
   await library.remove();
+  await rm(scratch, { recursive: true, force: true });
 });
 
 function runStack(): Promise<Child> {
@@ -88,6 +96,17 @@ describe('startStack', () => {
     expect(await child.exited).toEqual({ code: signal === 'SIGINT' ? 130 : 143, signal: null });
     expect(pids.filter(isAlive)).toEqual([]);
     expect(existsSync(dataDir)).toBe(false);
+  });
+
+  it('ends its servers when the supervisor itself is killed', async () => {
+    const supervisor = await Supervisor.start();
+    const { port } = await startEmbeddedValkey({ supervisor, dataDir: scratch });
+    const connection = connect(port, '127.0.0.1');
+    await once(connection, 'connect');
+    const closed = once(connection, 'close');
+    process.kill(supervisor.pid, 'SIGKILL');
+    await closed;
+    await supervisor.close();
   });
 
   it('tells when a server is lost', async () => {

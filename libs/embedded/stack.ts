@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { mkdir, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { canReach, makePassableFolder, serviceAccount } from './accounts.js';
@@ -95,6 +95,7 @@ async function startBoth(plan: Plan, supervisor: Supervisor): Promise<Omit<Stack
   const [postgres, valkey] = await allOrFirstError([
     startEmbeddedPostgres({
       fsync: !plan.ephemeral,
+      ephemeral: plan.ephemeral,
       ...options.postgres,
       ...shared,
       dataDir: join(dataDir, 'postgres'),
@@ -127,8 +128,7 @@ async function makeFolder(plan: Plan, supervisor: Supervisor): Promise<string> {
   if (plan.ephemeral) await supervisor.own(folder);
   plan.folder = folder;
   try {
-    if (plan.options.dataDir === undefined) await mkdir(folder, { mode: 0o711 });
-    else await makePassableFolder(folder);
+    await makePassableFolder(folder);
   } catch (error) {
     throw explainFileError(error, folder);
   }

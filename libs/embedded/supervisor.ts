@@ -30,6 +30,10 @@ export interface Exit {
   signal: NodeJS.Signals | null;
 }
 
+export interface Finished extends Exit {
+  lines: string[];
+}
+
 export interface RunningServer {
   pid: number;
   exited: Promise<Exit>;
@@ -56,6 +60,8 @@ export class Supervisor {
   private readonly ended: Promise<void>;
   private isEnded = false;
   private lastId = 0;
+  /** What runs now, and the signal that ends it at once. */
+  private readonly running = new Map<number, NodeJS.Signals>();
 
   private constructor(private readonly child: ChildProcessByStdio<Writable, Readable, null>) {
     this.reports.setMaxListeners(0);
@@ -67,12 +73,18 @@ export class Supervisor {
     this.ended = new Promise((resolve) => {
       const end = (): void => {
         this.isEnded = true;
+        this.endOrphans();
         this.reports.emit('ended');
         resolve();
       };
       child.once('close', end);
       child.once('error', end);
     });
+  }
+
+  /** The supervising process itself. */
+  get pid(): number {
+    return this.child.pid ?? 0;
   }
 
   static async start(): Promise<Supervisor> {
@@ -117,12 +129,26 @@ export class Supervisor {
       this.reports.off('output', onOutput);
       throw startFailure(command.file, first.code);
     }
+    const { pid } = first;
+    this.running.set(pid, command.forceSignal ?? 'SIGKILL');
+    void exited.then(() => this.running.delete(pid));
     const stop = (): Promise<Exit> => {
       this.ref();
       this.send({ type: 'stop', id });
       return exited;
     };
-    return { pid: first.pid, exited, stop };
+    return { pid, exited, stop };
+  }
+
+  /** Runs a program that ends by itself; answers with its exit and all its output. */
+  async runToEnd(command: Omit<ServerCommand, 'onLine'>, withinMs: number): Promise<Finished> {
+    const lines: string[] = [];
+    const program = await this.run({ ...command, onLine: (line) => lines.push(line) });
+    const timer = setTimeout(() => void program.stop(), withinMs);
+    const exit = await program.exited;
+    clearTimeout(timer);
+    if (this.isEnded) throw stoppedWhileStarting();
+    return { ...exit, lines };
   }
 
   /** Stops everything, removes what is owned; safe to call at any time and more than once. */
@@ -136,6 +162,17 @@ export class Supervisor {
   unref(): void {
     this.child.unref();
     for (const stream of this.streams()) stream.unref();
+  }
+
+  /** Somebody killed the supervisor itself: then its servers are ours to end. */
+  private endOrphans(): void {
+    for (const [pid, signal] of this.running) {
+      try {
+        process.kill(pid, signal);
+      } catch {
+        // It ended, as it should.
+      }
+    }
   }
 
   private ref(): void {

@@ -1,17 +1,22 @@
-import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { access, constants, mkdir, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { EmbeddedError, errnoOf, explainFileError } from './errors.js';
 import { withLock } from './lock.js';
 import { projectRoot } from './project.js';
+import type { Supervisor } from './supervisor.js';
 import type { ValkeyProgram } from './valkey-find.js';
 import { probe, SERVER_NAMES } from './valkey-find.js';
 
-const execute = promisify(execFile);
+export interface Fetching {
+  /** Runs the package tools, so that they too end when we do. */
+  supervisor: Supervisor;
+  progress?: ((message: string) => void) | undefined;
+}
+
+const COMMAND_WITHIN_MS = 180_000;
 
 interface System {
   /** Such as `debian-12`. */
@@ -23,7 +28,7 @@ interface System {
  * The server out of the distribution's own package, unpacked into the project's cache folder
  * without installing anything and without root. One process fetches, the others wait for it.
  */
-export async function fetchValkey(progress?: (message: string) => void): Promise<ValkeyProgram> {
+export async function fetchValkey({ supervisor, progress }: Fetching): Promise<ValkeyProgram> {
   const system = await thisSystem();
   const cache = await cacheFolder();
   const cached = await fromCache(cache, system);
@@ -33,7 +38,7 @@ export async function fetchValkey(progress?: (message: string) => void): Promise
     const meanwhile = await fromCache(cache, system);
     if (meanwhile) return meanwhile;
     progress?.('fetching a Valkey server from the distribution (once)');
-    return fetchInto(cache, system);
+    return fetchInto(cache, system, supervisor);
   });
 }
 
@@ -88,19 +93,24 @@ async function libraryFolders(folder: string): Promise<string[]> {
   return found;
 }
 
-async function fetchInto(cache: string, system: System): Promise<ValkeyProgram> {
+async function fetchInto(
+  cache: string,
+  system: System,
+  supervisor: Supervisor,
+): Promise<ValkeyProgram> {
   const work = join(cache, `.tmp-${randomBytes(4).toString('hex')}`);
   for (const name of await readdir(cache)) {
     if (name.startsWith('.tmp-')) await rm(join(cache, name), { recursive: true, force: true });
   }
+  await supervisor.own(work);
   try {
-    const apt = await privateApt(work);
-    await apt('apt-get', ['update']).catch(() => undefined);
+    const tools = await privateApt(work, supervisor);
+    await tools.apt('apt-get', ['update']).catch(() => undefined);
     for (const server of SERVER_NAMES) {
-      const version = await candidateVersion(apt, server);
+      const version = await candidateVersion(tools, server);
       if (version === undefined) continue;
       const folder = join(work, 'root');
-      await unpackPackages(apt, server, { work, folder });
+      await unpackPackages(tools, server, { work, folder });
       if (!(await unpackedProgram(folder))) continue;
       // A colon would split LD_LIBRARY_PATH.
       const label = `${server}-${version}`.replace(/[^A-Za-z0-9.+~-]/g, '_');
@@ -118,10 +128,15 @@ async function fetchInto(cache: string, system: System): Promise<ValkeyProgram> 
   throw missing(system);
 }
 
-type Apt = (program: string, args: string[], cwd?: string) => Promise<string>;
+type Tool = (program: string, args: string[], cwd?: string) => Promise<string>;
+
+interface Tools {
+  apt: Tool;
+  dpkg: Tool;
+}
 
 /** apt with lists, state and cache of its own, so that neither root nor fresh lists are needed. */
-async function privateApt(work: string): Promise<Apt> {
+async function privateApt(work: string, supervisor: Supervisor): Promise<Tools> {
   for (const folder of ['state/lists/partial', 'cache/archives/partial', 'packages', 'root']) {
     await mkdir(join(work, folder), { recursive: true });
   }
@@ -138,41 +153,61 @@ async function privateApt(work: string): Promise<Apt> {
     'Acquire::Languages': 'none',
   };
   const options = Object.entries(settings).flatMap(([key, value]) => ['-o', `${key}=${value}`]);
-  return async (program, args, cwd = work) => {
-    const env = { ...process.env, LC_ALL: 'C', DEBIAN_FRONTEND: 'noninteractive' };
-    const run = { cwd, env, timeout: 180_000, maxBuffer: 64_000_000 };
-    const { stdout } = await execute(program, [...options, ...args], run);
-    return stdout;
+  const dpkg = toolRunner(work, supervisor);
+  const apt: Tool = (program, args, cwd) => dpkg(program, [...options, ...args], cwd);
+  return { apt, dpkg };
+}
+
+function toolRunner(work: string, supervisor: Supervisor): Tool {
+  const env = { ...definedEnvironment(), LC_ALL: 'C', DEBIAN_FRONTEND: 'noninteractive' };
+  return async (file, args, cwd = work) => {
+    const ending = { stopSignal: 'SIGTERM', stopWithinMs: 2_000 } as const;
+    const command = { file, args, cwd, env, ...ending };
+    const { code, lines } = await supervisor.runToEnd(command, COMMAND_WITHIN_MS);
+    const output = lines.join('\n');
+    if (code !== 0) throw new Error(`${file} ${args.at(-1) ?? ''} failed: ${output.slice(-2_000)}`);
+    return output;
   };
 }
 
-async function candidateVersion(apt: Apt, name: string): Promise<string | undefined> {
-  const policy = await apt('apt-cache', ['policy', name]).catch(() => '');
+// The proxy settings are in there.
+function definedEnvironment(): Record<string, string> {
+  const entries = Object.entries(process.env);
+  return Object.fromEntries(entries.filter((entry): entry is [string, string] => !!entry[1]));
+}
+
+async function candidateVersion(tools: Tools, name: string): Promise<string | undefined> {
+  const policy = await tools.apt('apt-cache', ['policy', name]).catch(() => '');
   const version = /Candidate: (\S+)/.exec(policy)?.[1];
   return version === '(none)' ? undefined : version;
 }
 
 async function unpackPackages(
-  apt: Apt,
+  tools: Tools,
   server: string,
   { work, folder }: { work: string; folder: string },
 ): Promise<void> {
   const packages = join(work, 'packages');
   await rm(folder, { recursive: true, force: true });
   await mkdir(folder);
-  await apt('apt-get', ['download', ...(await packagesFor(apt, server))], packages);
+  await tools.apt('apt-get', ['download', ...(await packagesFor(tools, server))], packages);
   for (const name of await readdir(packages)) {
-    await execute('dpkg-deb', ['-x', join(packages, name), folder]);
+    await tools.dpkg('dpkg-deb', ['-x', join(packages, name), folder]);
     await rm(join(packages, name));
   }
 }
 
 /** The server, its tools (in some versions the program itself) and the libraries missing here. */
-async function packagesFor(apt: Apt, server: string): Promise<string[]> {
-  const tools = server.replace('-server', '-tools');
-  const plan = await apt('apt-get', ['install', '--simulate', '--no-install-recommends', server]);
+async function packagesFor(tools: Tools, server: string): Promise<string[]> {
+  const companion = server.replace('-server', '-tools');
+  const plan = await tools.apt('apt-get', [
+    'install',
+    '--simulate',
+    '--no-install-recommends',
+    server,
+  ]);
   const needed = [...plan.matchAll(/^Inst (\S+)/gm)].map((match) => match[1] ?? '');
-  const wanted = needed.filter((name) => /^(lib|lua)/.test(name) || name === tools);
+  const wanted = needed.filter((name) => /^(lib|lua)/.test(name) || name === companion);
   return [...new Set([server, ...wanted])];
 }
 

@@ -3,6 +3,7 @@ import { constants } from 'node:fs';
 import { access } from 'node:fs/promises';
 import { delimiter, isAbsolute, join } from 'node:path';
 import { promisify } from 'node:util';
+import type { Fetching } from './valkey-fetch.js';
 import { fetchValkey } from './valkey-fetch.js';
 
 export interface ValkeyProgram {
@@ -20,14 +21,14 @@ const OLDEST: readonly [number, number] = [6, 2];
 const execute = promisify(execFile);
 
 /** A server on the PATH, else the distribution's package, fetched once. @throws EmbeddedError */
-export async function findValkey(progress?: (message: string) => void): Promise<ValkeyProgram> {
+export async function findValkey(fetching: Fetching): Promise<ValkeyProgram> {
   for (const name of SERVER_NAMES) {
     for (const folder of (process.env['PATH'] ?? '').split(delimiter).filter(isAbsolute)) {
       const program = await probe(join(folder, name), {});
       if (program) return program;
     }
   }
-  return fetchValkey(progress);
+  return fetchValkey(fetching);
 }
 
 /** Runs `--version`: undefined when it isn't there, can't run here, or is too old. */

@@ -1,7 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { mkdir, realpath } from 'node:fs/promises';
+import { mkdir, realpath, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
+import type { Account } from './accounts.js';
+import { canReach } from './accounts.js';
 import { EmbeddedError, explainFileError } from './errors.js';
 import { freePort } from './free-port.js';
 import type { RunningServer } from './supervisor.js';
@@ -72,7 +74,7 @@ export async function startEmbeddedValkey(options: ValkeyOptions = {}): Promise<
 }
 
 async function start(options: ValkeyOptions, supervisor: Supervisor): Promise<EmbeddedValkey> {
-  const program = await findValkey(options.progress);
+  const program = await findValkey({ supervisor, progress: options.progress });
   const folder = await prepareFolder(options.dataDir, supervisor);
   for (let attempt = 1; ; attempt += 1) {
     const port = options.port ?? (await freePort());
@@ -121,6 +123,7 @@ async function listenOn(context: Context): Promise<EmbeddedValkey> {
       }),
   );
   const server = await context.supervisor.run({
+    ...(await folderOwner(folder, program.file)),
     file: program.file,
     args: ['-'],
     cwd: folder,
@@ -140,6 +143,14 @@ async function listenOn(context: Context): Promise<EmbeddedValkey> {
   clearTimeout(timer);
   if (outcome === 'exited') throw explainValkey(lines, { folder, port });
   return describe(context, server, password);
+}
+
+// Root works on an ordinary user's data as that user, so that the files stay theirs.
+async function folderOwner(folder: string, program: string): Promise<Account | undefined> {
+  const { uid, gid } = await stat(folder);
+  if (process.getuid?.() !== 0 || uid === 0) return undefined;
+  const owner = { uid, gid };
+  return (await canReach(dirname(program), owner)) ? owner : undefined;
 }
 
 // The configuration travels on standard input, so that the password isn't in the process list.
