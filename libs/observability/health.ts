@@ -1,0 +1,114 @@
+import { Inject, Injectable, Optional } from '@nestjs/common';
+import { DroverError } from '#lib/kernel';
+
+/** Resolves when the part answers, rejects when it does not. */
+export type Probe = () => Promise<void>;
+
+export interface CoordinatorHealth {
+  /** Whether this deployment has a coordinator that leads right now. */
+  active: boolean;
+  lastCycle: Date | null;
+  cycleCount: number;
+}
+
+/** What the coordinator tells of itself; its library provides it under COORDINATOR_HEALTH. */
+export interface CoordinatorHealthSource {
+  health(): Promise<CoordinatorHealth>;
+}
+
+export const DATABASE_PROBE = Symbol('DATABASE_PROBE');
+export const VALKEY_PROBE = Symbol('VALKEY_PROBE');
+export const COORDINATOR_HEALTH = Symbol('COORDINATOR_HEALTH');
+
+/** Milliseconds after which a part that says nothing counts as gone. */
+export const PROBE_TIMEOUT_MS = 2_000;
+
+export type PartState = 'connected' | 'disconnected' | 'not_configured';
+
+export interface Readiness {
+  status: 'ready';
+  database: PartState;
+  valkey: PartState;
+}
+
+export interface SystemHealth {
+  status: 'healthy' | 'degraded' | 'unhealthy';
+  coordinator: { active: boolean; lastCycle: string | null; cycleCount: number };
+  database: PartState;
+  valkey: PartState;
+  gateway: 'reachable' | 'unreachable' | 'not_configured';
+}
+
+/** What a load balancer, an operator and the seed's health check ask. */
+@Injectable()
+export class Health {
+  private shuttingDown = false;
+
+  constructor(
+    @Inject(DATABASE_PROBE) private readonly database: Probe,
+    @Optional() @Inject(VALKEY_PROBE) private readonly valkey?: Probe,
+    @Optional() @Inject(COORDINATOR_HEALTH) private readonly coordinator?: CoordinatorHealthSource,
+  ) {}
+
+  /** From now on nobody should send us new requests. */
+  beginShutdown(): void {
+    this.shuttingDown = true;
+  }
+
+  /**
+   * Whether requests can be served. Valkey is told, but decides nothing: all works without it.
+   *
+   * @throws DroverError `database_unavailable` or `shutting_down`, both 503
+   */
+  async readiness(): Promise<Readiness> {
+    if (this.shuttingDown) throw new DroverError('shutting_down', { retryAfterSeconds: 5 });
+    const [database, valkey] = await Promise.all([stateOf(this.database), stateOf(this.valkey)]);
+    if (database !== 'connected') {
+      throw new DroverError('database_unavailable', { retryAfterSeconds: 5, members: { valkey } });
+    }
+    return { status: 'ready', database, valkey };
+  }
+
+  /** Never fails: it is there to say what is broken. */
+  async system(): Promise<SystemHealth> {
+    const [database, valkey, coordinator] = await Promise.all([
+      stateOf(this.database),
+      stateOf(this.valkey),
+      this.coordinatorHealth(),
+    ]);
+    return {
+      status: summarize(database, valkey, coordinator.active),
+      coordinator: { ...coordinator, lastCycle: coordinator.lastCycle?.toISOString() ?? null },
+      database,
+      valkey,
+      gateway: 'not_configured',
+    };
+  }
+
+  private async coordinatorHealth(): Promise<CoordinatorHealth> {
+    const silent = { active: false, lastCycle: null, cycleCount: 0 };
+    if (!this.coordinator) return silent;
+    return inTime(this.coordinator.health()).catch(() => silent);
+  }
+}
+
+function summarize(database: PartState, valkey: PartState, led: boolean): SystemHealth['status'] {
+  if (database !== 'connected') return 'unhealthy';
+  return led && valkey !== 'disconnected' ? 'healthy' : 'degraded';
+}
+
+async function stateOf(probe: Probe | undefined): Promise<PartState> {
+  if (!probe) return 'not_configured';
+  return inTime(probe()).then(
+    () => 'connected',
+    () => 'disconnected',
+  );
+}
+
+async function inTime<T>(work: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error('no answer in time')), PROBE_TIMEOUT_MS);
+  });
+  return Promise.race([work, late]).finally(() => clearTimeout(timer));
+}

@@ -1,0 +1,77 @@
+const HIDDEN = '[redacted]';
+const MAX_DEPTH = 8;
+
+/** Names whose values are secrets, or may hold some; compared without case, dashes and underscores. */
+const SECRET_NAMES = new Set([
+  'authorization',
+  'proxyauthorization',
+  'cookie',
+  'setcookie',
+  'password',
+  'passwordhash',
+  'currentpassword',
+  'newpassword',
+  'secret',
+  'clientsecret',
+  'jwtsecret',
+  'token',
+  'accesstoken',
+  'refreshtoken',
+  'runtoken',
+  'agenttoken',
+  'idtoken',
+  'apikey',
+  'xapikey',
+  'privatekey',
+  'inputcontext',
+  'checkpointdata',
+  'outputresult',
+]);
+
+/** Secrets inside of texts: bearer tokens, JSON web tokens, our API keys, passwords in URLs. */
+const SECRET_TEXTS: readonly [RegExp, string][] = [
+  [/\b(bearer\s+)[\w.~+/=-]+/gi, `$1${HIDDEN}`],
+  [/\beyJ[\w-]{8,}\.[\w-]+\.[\w-]*/g, HIDDEN],
+  [/\bdrv_[\w-]{8,}/g, HIDDEN],
+  [/(:\/\/[^\s:/@]*:)[^\s/@]+@/g, `$1${HIDDEN}@`],
+];
+
+export function redactText(text: string): string {
+  return SECRET_TEXTS.reduce((result, [secret, shown]) => result.replace(secret, shown), text);
+}
+
+/**
+ * A copy that is fit for a log: the values of secret names are hidden, secrets inside of texts too.
+ * Deeper than eight levels it says so instead of going on.
+ */
+export function redact(value: unknown, depth = 0): unknown {
+  if (typeof value === 'string') return redactText(value);
+  if (typeof value === 'bigint') return value.toString();
+  if (value === null || typeof value !== 'object') return value;
+  if (depth >= MAX_DEPTH) return '[too deep]';
+  if (value instanceof Date) return value;
+  if (Buffer.isBuffer(value)) return `[${value.length} bytes]`;
+  if (value instanceof Error) return redactError(value, depth);
+  if (Array.isArray(value)) return value.map((item) => redact(item, depth + 1));
+  return redactEntries(Object.entries(value), depth);
+}
+
+function redactEntries(entries: [string, unknown][], depth: number): Record<string, unknown> {
+  return Object.fromEntries(
+    entries.map(([name, child]) => [name, isSecret(name) ? HIDDEN : redact(child, depth + 1)]),
+  );
+}
+
+function redactError(error: Error, depth: number): Record<string, unknown> {
+  return {
+    type: error.name,
+    message: redactText(error.message),
+    stack: redactText(error.stack ?? ''),
+    ...redactEntries(Object.entries(error), depth),
+    ...(error.cause === undefined ? {} : { cause: redact(error.cause, depth + 1) }),
+  };
+}
+
+function isSecret(name: string): boolean {
+  return SECRET_NAMES.has(name.toLowerCase().replaceAll(/[-_]/g, ''));
+}
