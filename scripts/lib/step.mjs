@@ -5,7 +5,8 @@ export class Sentence extends Error {}
 
 const EXIT_CODES = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 };
 const KILL_AFTER_MS = 3_000;
-const TAIL_CHARS = 4_000;
+const KEPT_CHARS = 100_000;
+const SHOWN_LINES = 6;
 
 /**
  * Runs a command with one terse line of progress; its output appears only when it fails. A signal
@@ -16,7 +17,7 @@ export async function runStep(title, [file, ...args], cwd) {
   const line = progressLine(title, began);
   const child = spawn(file, args, { cwd, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
   let output = '';
-  const keep = (chunk) => (output = (output + chunk).slice(-TAIL_CHARS));
+  const keep = (chunk) => (output = (output + chunk).slice(-KEPT_CHARS));
   child.stdout.on('data', keep);
   child.stderr.on('data', keep);
   const unguard = guard(child, line);
@@ -34,15 +35,25 @@ function ended(child) {
   });
 }
 
+// The cause stands in the first or in the last lines; npm's help on usage comes after it.
+function shorten(output) {
+  const lines = output.split(/\n(?:npm error *\n)*/).filter((line) => line.trim() !== '');
+  const help = lines.findIndex((line) => /^npm error (Usage:|Clean install)/.test(line));
+  const said = help === -1 ? lines : lines.slice(0, help);
+  if (said.length <= 2 * SHOWN_LINES) return said.join('\n');
+  return [...said.slice(0, SHOWN_LINES), '...', ...said.slice(-SHOWN_LINES)].join('\n');
+}
+
 function explain(title, command, { error, code, signal, output }) {
-  const shown = command.map((part) => part.replace(/^.*npm-cli\.c?js$/, 'npm')).join(' ');
+  const byNode = /npm-cli\.c?js$/.test(command[1] ?? '');
+  const shown = byNode ? ['npm', ...command.slice(2)].join(' ') : command.join(' ');
   if (error?.code === 'ENOENT') return `${command[0]} isn't installed: install Node with npm.`;
   if (/ENOSPC|no space left/i.test(output)) return `The disk is full: free some space (${title}).`;
   if (/EACCES|EROFS/.test(output)) {
-    return `${output.trim()}\nThis folder can't be written to: run as its owner, or in a clone of your own.`;
+    return `${shorten(output)}\nThis folder can't be written to: run as its owner, or in a clone of your own.`;
   }
   const how = error?.message ?? (signal ? `killed by ${signal}` : `exit code ${code}`);
-  return `${output.trim()}\n${title} failed (${how}): correct what is said above, or run \`${shown}\` by hand.`;
+  return `${shorten(output)}\n${title} failed (${how}): correct what is said above, or run \`${shown}\` by hand.`;
 }
 
 /** Ctrl-C reaches only us, since the command has a group of its own: pass it on, then go. */
