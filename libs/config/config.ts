@@ -58,8 +58,6 @@ const environment = z.object({
   /** May anybody sign up? Otherwise an operator makes the users. */
   OPEN_SIGN_UP: flag.default(false),
 
-  /** Waiting this long is worth one step of priority. */
-  PRIORITY_AGING_SECONDS: seconds(900),
   COORDINATOR_CRON: z.string().default('*/30 * * * * *'),
   COORDINATOR_LOCK_TTL_SECONDS: seconds(15, 3, 600),
   RETRY_BACKOFF_CAP_SECONDS: seconds(3_600),
@@ -125,7 +123,6 @@ function toConfig(env: z.infer<typeof environment>) {
       openSignUp: env.OPEN_SIGN_UP,
     },
     tasks: {
-      priorityAgingSeconds: env.PRIORITY_AGING_SECONDS,
       retryBackoffCapSeconds: env.RETRY_BACKOFF_CAP_SECONDS,
       defaultLeaseSeconds: env.DEFAULT_LEASE_SECONDS,
       maxClaimRenewals: env.MAX_CLAIM_RENEWALS,

@@ -6,4 +6,4 @@ export * from './migrator/index.js';
 export { createPool, type PoolOptions } from './pools.js';
 export type { PrismaTransaction } from './prisma.js';
 export { command, firstRow, query, type Sql, type SqlRunner } from './sql.js';
-export type { Transaction } from './transaction.js';
+export type { Fence, Transaction } from './transaction.js';

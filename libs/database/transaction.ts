@@ -84,3 +84,9 @@ export async function runTransaction<T>(
     throw translateError(error, committing);
   });
 }
+
+/**
+ * A check that a sweep makes first in each of its transactions: throws when somebody else has taken
+ * over, so that nothing of a leader that was asleep is written.
+ */
+export type Fence = (tx: Transaction) => Promise<void>;

@@ -8,13 +8,32 @@
 --   * Ids are UUID version 7, made by the application: their order is the order of creation.
 
 -- ---------------------------------------------------------------------------------------------
+-- Domains
+-- ---------------------------------------------------------------------------------------------
+
+-- A bound that concerns one value alone is a domain and not a table's CHECK: a domain is checked when
+-- the value is written, a table's CHECKs are set up and evaluated again by every statement that
+-- touches the row. On the task table that set-up cost more than the update itself.
+CREATE DOMAIN short_name AS text CHECK (length(VALUE) BETWEEN 1 AND 200);
+CREATE DOMAIN task_title AS varchar(255) CHECK (length(VALUE) >= 1);
+CREATE DOMAIN task_kind AS varchar(100) CHECK (length(VALUE) >= 1);
+CREATE DOMAIN task_priority AS integer CHECK (VALUE BETWEEN 1 AND 10);
+CREATE DOMAIN percentage AS integer CHECK (VALUE BETWEEN 0 AND 100);
+CREATE DOMAIN natural_number AS integer CHECK (VALUE >= 0);
+CREATE DOMAIN positive_number AS integer CHECK (VALUE >= 1);
+CREATE DOMAIN log_level AS text CHECK (VALUE IN ('DEBUG', 'INFO', 'WARN', 'ERROR', 'CRITICAL'));
+CREATE DOMAIN actor_kind AS text CHECK (VALUE IN ('user', 'api_key', 'agent', 'run', 'coordinator', 'system'));
+CREATE DOMAIN event_subject AS text CHECK (VALUE IN ('task', 'run', 'agent', 'budget', 'coordinator'));
+CREATE DOMAIN agent_mode AS text CHECK (VALUE IN ('push', 'pull'));
+
+-- ---------------------------------------------------------------------------------------------
 -- Identity
 -- ---------------------------------------------------------------------------------------------
 
 CREATE TABLE users (
   id            uuid PRIMARY KEY,
   email         text NOT NULL CHECK (email = lower(email) AND length(email) BETWEEN 3 AND 320),
-  name          text NOT NULL CHECK (length(name) BETWEEN 1 AND 200),
+  name          short_name NOT NULL,
   password_hash text,
   is_operator   boolean NOT NULL DEFAULT false,
   disabled_at   timestamptz,
@@ -55,7 +74,7 @@ CREATE INDEX user_sessions_previous_refresh_hash_idx ON user_sessions (previous_
 
 CREATE TABLE workspaces (
   id          uuid PRIMARY KEY,
-  name        text NOT NULL CHECK (length(name) BETWEEN 1 AND 200),
+  name        short_name NOT NULL,
   slug        text NOT NULL CHECK (slug ~ '^[a-z0-9][a-z0-9-]{0,62}$'),
   archived_at timestamptz,
   version     integer NOT NULL DEFAULT 1,
@@ -79,7 +98,7 @@ CREATE INDEX workspace_members_user_id_idx ON workspace_members (user_id);
 CREATE TABLE api_keys (
   workspace_id uuid NOT NULL REFERENCES workspaces (id) ON DELETE RESTRICT,
   id           uuid NOT NULL,
-  name         text NOT NULL CHECK (length(name) BETWEEN 1 AND 200),
+  name         short_name NOT NULL,
   prefix       text NOT NULL,
   key_hash     bytea NOT NULL,
   role         text NOT NULL CHECK (role IN ('ADMIN', 'MEMBER', 'VIEWER')),
@@ -112,7 +131,7 @@ CREATE INDEX token_revocations_expires_at_idx ON token_revocations (expires_at);
 CREATE TABLE projects (
   workspace_id uuid NOT NULL REFERENCES workspaces (id) ON DELETE RESTRICT,
   id           uuid NOT NULL,
-  name         text NOT NULL CHECK (length(name) BETWEEN 1 AND 200),
+  name         short_name NOT NULL,
   description  text,
   archived_at  timestamptz,
   version      integer NOT NULL DEFAULT 1,
@@ -125,7 +144,7 @@ CREATE TABLE milestones (
   workspace_id uuid NOT NULL,
   id           uuid NOT NULL,
   project_id   uuid NOT NULL,
-  name         text NOT NULL CHECK (length(name) BETWEEN 1 AND 200),
+  name         short_name NOT NULL,
   description  text,
   due_at       timestamptz,
   archived_at  timestamptz,
@@ -146,25 +165,22 @@ CREATE UNIQUE INDEX milestones_project_id_key ON milestones (workspace_id, proje
 CREATE TABLE agents (
   workspace_id               uuid NOT NULL REFERENCES workspaces (id) ON DELETE RESTRICT,
   id                         uuid NOT NULL,
-  name                       text NOT NULL CHECK (length(name) BETWEEN 1 AND 200),
-  mode                       text NOT NULL DEFAULT 'pull' CHECK (mode IN ('push', 'pull')),
+  name                       short_name NOT NULL,
+  mode                       agent_mode NOT NULL DEFAULT 'pull',
   model                      text,
   -- Written by the agent door only. `status` is what the world sees: an active agent is WORKING
   -- while it holds a live run and IDLE otherwise, so the two can never disagree.
-  lifecycle                  text NOT NULL DEFAULT 'STARTING'
-    CHECK (lifecycle IN ('STARTING', 'ACTIVE', 'DRAINING', 'ERROR', 'TERMINATED')),
-  live_runs                  integer NOT NULL DEFAULT 0 CHECK (live_runs >= 0),
+  lifecycle                  text NOT NULL DEFAULT 'STARTING',
+  live_runs                  natural_number NOT NULL DEFAULT 0,
   status                     text NOT NULL GENERATED ALWAYS AS (
     CASE WHEN lifecycle <> 'ACTIVE' THEN lifecycle
          WHEN live_runs > 0 THEN 'WORKING'
          ELSE 'IDLE' END) STORED,
   capabilities               text[] NOT NULL DEFAULT '{}',
   coordinator_enabled        boolean NOT NULL DEFAULT true,
-  max_concurrent_tasks       integer NOT NULL DEFAULT 1 CHECK (max_concurrent_tasks BETWEEN 1 AND 1000),
-  heartbeat_interval_seconds integer NOT NULL DEFAULT 30
-    CHECK (heartbeat_interval_seconds BETWEEN 1 AND 3600),
-  stale_threshold_seconds    integer NOT NULL DEFAULT 180
-    CHECK (stale_threshold_seconds BETWEEN 2 AND 86400),
+  max_concurrent_tasks       positive_number NOT NULL DEFAULT 1,
+  heartbeat_interval_seconds positive_number NOT NULL DEFAULT 30,
+  stale_threshold_seconds    positive_number NOT NULL DEFAULT 180,
   host_name                  text,
   pid                        integer,
   agent_version              text,
@@ -182,8 +198,13 @@ CREATE TABLE agents (
   PRIMARY KEY (workspace_id, id),
   CONSTRAINT agents_threshold_exceeds_interval
     CHECK (stale_threshold_seconds > heartbeat_interval_seconds),
-  CONSTRAINT agents_terminated_has_time CHECK ((lifecycle = 'TERMINATED') = (terminated_at IS NOT NULL)),
-  CONSTRAINT agents_terminated_holds_nothing CHECK (lifecycle <> 'TERMINATED' OR live_runs = 0)
+  CONSTRAINT agents_lifecycle_is_whole CHECK (CASE lifecycle
+    WHEN 'STARTING' THEN terminated_at IS NULL
+    WHEN 'ACTIVE' THEN terminated_at IS NULL
+    WHEN 'DRAINING' THEN terminated_at IS NULL AND draining_at IS NOT NULL
+    WHEN 'ERROR' THEN terminated_at IS NULL AND error_at IS NOT NULL
+    WHEN 'TERMINATED' THEN terminated_at IS NOT NULL AND live_runs = 0
+    ELSE false END)
 ) WITH (fillfactor = 70);
 -- Agent tokens name the agent; the workspace is looked up by it.
 CREATE UNIQUE INDEX agents_id_key ON agents (id);
@@ -195,10 +216,10 @@ CREATE TABLE agent_heartbeats (
   agent_id         uuid NOT NULL,
   status           text NOT NULL CHECK (status IN ('healthy', 'degraded', 'stale')),
   current_task_id  uuid,
-  progress_percent integer CHECK (progress_percent BETWEEN 0 AND 100),
+  progress_percent percentage,
   current_step     text,
-  memory_mb        integer CHECK (memory_mb >= 0),
-  cpu_percent      integer CHECK (cpu_percent >= 0),
+  memory_mb        natural_number,
+  cpu_percent      natural_number,
   last_seen_at     timestamptz NOT NULL DEFAULT now(),
   next_expected_at timestamptz,
   metadata         jsonb NOT NULL DEFAULT '{}',
@@ -222,49 +243,52 @@ CREATE TABLE capability_sets (
   PRIMARY KEY (workspace_id, key)
 );
 
+-- Lower is sooner: the moment a task became ready, in microseconds, less 15 minutes for each step of
+-- priority. Of two waiting tasks the order never changes while they wait (both age alike), so an
+-- index can hold it, and a task of priority 1 overtakes a newer one of priority 10 after 135 minutes.
+CREATE FUNCTION queue_rank(ready_at timestamptz, priority integer) RETURNS bigint
+  LANGUAGE sql IMMUTABLE PARALLEL SAFE
+  RETURN (extract(epoch FROM ready_at) * 1000000)::bigint - priority * 900000000::bigint;
+
 CREATE TABLE agent_tasks (
   workspace_id               uuid NOT NULL REFERENCES workspaces (id) ON DELETE RESTRICT,
   id                         uuid NOT NULL,
-  title                      varchar(255) NOT NULL CHECK (length(title) >= 1),
+  title                      task_title NOT NULL,
   description                text,
-  task_type                  varchar(100) NOT NULL CHECK (length(task_type) >= 1),
+  task_type                  task_kind NOT NULL,
   project_id                 uuid,
   milestone_id               uuid,
 
   -- Written by the task door only.
-  status                     text NOT NULL DEFAULT 'PENDING' CHECK (status IN
-    ('PENDING', 'ASSIGNED', 'RUNNING', 'PAUSED', 'COMPLETED', 'FAILED', 'ABORTED', 'ARCHIVED')),
-  version                    integer NOT NULL DEFAULT 1 CHECK (version >= 1),
-  priority                   integer NOT NULL DEFAULT 5 CHECK (priority BETWEEN 1 AND 10),
+  status                     text NOT NULL DEFAULT 'PENDING',
+  version                    integer NOT NULL DEFAULT 1,
+  priority                   task_priority NOT NULL DEFAULT 5,
 
   -- The live run, and the agent of the live or last one.
   run_id                     uuid,
   agent_id                   uuid,
   session_key                varchar(255),
-  generation                 integer NOT NULL DEFAULT 0 CHECK (generation >= 0),
+  generation                 integer NOT NULL DEFAULT 0,
 
-  progress_percent           integer NOT NULL DEFAULT 0 CHECK (progress_percent BETWEEN 0 AND 100),
+  progress_percent           percentage NOT NULL DEFAULT 0,
   current_step               text,
-  estimated_duration_minutes integer CHECK (estimated_duration_minutes BETWEEN 1 AND 525600),
+  estimated_duration_minutes positive_number,
   estimated_completion_at    timestamptz,
-  timeout_seconds            integer CHECK (timeout_seconds BETWEEN 1 AND 2592000),
+  timeout_seconds            positive_number,
 
-  retry_count                integer NOT NULL DEFAULT 0 CHECK (retry_count >= 0),
-  max_retries                integer NOT NULL DEFAULT 3 CHECK (max_retries BETWEEN 0 AND 100),
-  retry_backoff_seconds      integer NOT NULL DEFAULT 300 CHECK (retry_backoff_seconds BETWEEN 0 AND 86400),
+  retry_count                integer NOT NULL DEFAULT 0,
+  max_retries                natural_number NOT NULL DEFAULT 3,
+  retry_backoff_seconds      natural_number NOT NULL DEFAULT 300,
   retry_at                   timestamptz,
   last_error                 text,
   abort_reason               text,
   failure_reason             text,
 
-  -- Queue. The rank orders the queue with aging built in: the moment it became ready, less its
-  -- priority times the aging interval, in microseconds. Lower is sooner, and it never changes
-  -- while the task waits, so an index holds it.
   required_capabilities      text[] NOT NULL DEFAULT '{}',
   capability_key             text NOT NULL DEFAULT '',
-  unmet_dependencies         integer NOT NULL DEFAULT 0 CHECK (unmet_dependencies >= 0),
+  unmet_dependencies         natural_number NOT NULL DEFAULT 0,
   ready_at                   timestamptz,
-  queue_rank                 bigint,
+  queue_rank                 bigint GENERATED ALWAYS AS (queue_rank(ready_at, priority)) STORED,
   queue_expires_at           timestamptz,
   has_dependents             boolean NOT NULL DEFAULT false,
   dependents_unsettled       boolean NOT NULL DEFAULT false,
@@ -297,18 +321,18 @@ CREATE TABLE agent_tasks (
   CONSTRAINT agent_tasks_agent_fkey FOREIGN KEY (workspace_id, agent_id)
     REFERENCES agents (workspace_id, id) ON DELETE RESTRICT,
   CONSTRAINT agent_tasks_milestone_has_project CHECK (milestone_id IS NULL OR project_id IS NOT NULL),
-  CONSTRAINT agent_tasks_leased_has_run CHECK (status NOT IN ('ASSIGNED', 'RUNNING')
-    OR (run_id IS NOT NULL AND agent_id IS NOT NULL AND assigned_at IS NOT NULL)),
-  CONSTRAINT agent_tasks_unleased_has_none CHECK (status IN ('ASSIGNED', 'RUNNING', 'PAUSED') OR run_id IS NULL),
-  CONSTRAINT agent_tasks_running_has_time CHECK (status <> 'RUNNING' OR started_at IS NOT NULL),
-  CONSTRAINT agent_tasks_paused_has_time CHECK (status <> 'PAUSED' OR paused_at IS NOT NULL),
-  CONSTRAINT agent_tasks_completed_has_time CHECK (status <> 'COMPLETED' OR completed_at IS NOT NULL),
-  CONSTRAINT agent_tasks_failed_has_time CHECK (status <> 'FAILED' OR (failed_at IS NOT NULL AND failure_reason IS NOT NULL)),
-  CONSTRAINT agent_tasks_aborted_has_reason CHECK (status <> 'ABORTED' OR (aborted_at IS NOT NULL AND abort_reason IS NOT NULL)),
-  CONSTRAINT agent_tasks_archived_has_time CHECK (status <> 'ARCHIVED' OR archived_at IS NOT NULL),
-  CONSTRAINT agent_tasks_retry_waits_aborted CHECK (retry_at IS NULL OR status = 'ABORTED'),
-  CONSTRAINT agent_tasks_ready_is_ranked CHECK (status <> 'PENDING' OR unmet_dependencies > 0
-    OR (ready_at IS NOT NULL AND queue_rank IS NOT NULL))
+  -- Each status with what must be there, and must not, while it lasts.
+  CONSTRAINT agent_tasks_state_is_whole CHECK (CASE status
+    WHEN 'PENDING' THEN run_id IS NULL AND (unmet_dependencies > 0 OR ready_at IS NOT NULL)
+    WHEN 'ASSIGNED' THEN run_id IS NOT NULL AND agent_id IS NOT NULL AND assigned_at IS NOT NULL
+    WHEN 'RUNNING' THEN run_id IS NOT NULL AND agent_id IS NOT NULL AND started_at IS NOT NULL
+    WHEN 'PAUSED' THEN paused_at IS NOT NULL
+    WHEN 'COMPLETED' THEN run_id IS NULL AND completed_at IS NOT NULL
+    WHEN 'FAILED' THEN run_id IS NULL AND failed_at IS NOT NULL AND failure_reason IS NOT NULL
+    WHEN 'ABORTED' THEN run_id IS NULL AND aborted_at IS NOT NULL AND abort_reason IS NOT NULL
+    WHEN 'ARCHIVED' THEN run_id IS NULL AND archived_at IS NOT NULL
+    ELSE false END),
+  CONSTRAINT agent_tasks_retry_waits_aborted CHECK (retry_at IS NULL OR status = 'ABORTED')
 ) WITH (fillfactor = 80);
 
 -- The queue: what a claim reads, in exactly the order it wants.
@@ -356,17 +380,16 @@ CREATE TABLE task_runs (
   id                 uuid NOT NULL,
   task_id            uuid NOT NULL,
   agent_id           uuid NOT NULL,
-  generation         integer NOT NULL CHECK (generation >= 1),
+  generation         positive_number NOT NULL,
   -- Written by the run door only.
-  state              text NOT NULL DEFAULT 'ASSIGNED' CHECK (state IN
-    ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE', 'COMPLETED', 'FAILED', 'RELEASED')),
-  version            integer NOT NULL DEFAULT 1 CHECK (version >= 1),
+  state              text NOT NULL DEFAULT 'ASSIGNED',
+  version            integer NOT NULL DEFAULT 1,
   session_key        varchar(255),
-  lease_seconds      integer NOT NULL CHECK (lease_seconds BETWEEN 1 AND 86400),
+  lease_seconds      positive_number NOT NULL,
   lease_expires_at   timestamptz NOT NULL,
   -- A run whose agent beats has its lease carried by the beats; one claimed by hand is not.
   lease_by_heartbeat boolean NOT NULL DEFAULT true,
-  renewals           integer NOT NULL DEFAULT 0 CHECK (renewals >= 0),
+  renewals           natural_number NOT NULL DEFAULT 0,
   deadline_at        timestamptz,
   pause_requested_at timestamptz,
   -- Why it ended: completed, failed, released, cancelled, lease_expired, agent_stale, timeout ...
@@ -389,10 +412,16 @@ CREATE TABLE task_runs (
     REFERENCES agent_tasks (workspace_id, id) ON DELETE RESTRICT,
   CONSTRAINT task_runs_agent_fkey FOREIGN KEY (workspace_id, agent_id)
     REFERENCES agents (workspace_id, id) ON DELETE RESTRICT,
-  CONSTRAINT task_runs_ended_has_time CHECK (
-    (state IN ('COMPLETED', 'FAILED', 'RELEASED')) = (ended_at IS NOT NULL)),
-  CONSTRAINT task_runs_ended_has_reason CHECK (ended_at IS NULL OR end_reason IS NOT NULL),
-  CONSTRAINT task_runs_stale_has_time CHECK (state <> 'STALE' OR stale_at IS NOT NULL)
+  CONSTRAINT task_runs_state_is_whole CHECK (CASE state
+    WHEN 'ASSIGNED' THEN ended_at IS NULL
+    WHEN 'WORKING' THEN ended_at IS NULL AND started_at IS NOT NULL
+    WHEN 'IN_REVIEW' THEN ended_at IS NULL
+    WHEN 'APPROVED' THEN ended_at IS NULL
+    WHEN 'STALE' THEN ended_at IS NULL AND stale_at IS NOT NULL
+    WHEN 'COMPLETED' THEN ended_at IS NOT NULL AND end_reason IS NOT NULL
+    WHEN 'FAILED' THEN ended_at IS NOT NULL AND end_reason IS NOT NULL
+    WHEN 'RELEASED' THEN ended_at IS NOT NULL AND end_reason IS NOT NULL
+    ELSE false END)
 ) WITH (fillfactor = 80);
 -- A task has at most one live run.
 CREATE UNIQUE INDEX task_runs_live_key ON task_runs (workspace_id, task_id)
@@ -412,13 +441,13 @@ CREATE TABLE agent_task_logs (
   run_id          uuid,
   agent_id        uuid,
   task_version    integer,
-  level           text NOT NULL DEFAULT 'INFO' CHECK (level IN ('DEBUG', 'INFO', 'WARN', 'ERROR', 'CRITICAL')),
+  level           log_level NOT NULL DEFAULT 'INFO',
   event           varchar(100) NOT NULL,
   message         text,
   details         jsonb NOT NULL DEFAULT '{}',
   previous_status text,
   new_status      text,
-  actor_kind      text NOT NULL CHECK (actor_kind IN ('user', 'api_key', 'agent', 'run', 'coordinator', 'system')),
+  actor_kind      actor_kind NOT NULL,
   actor_id        text,
   session_key     varchar(255),
   stack_trace     text,
@@ -442,7 +471,7 @@ CREATE TABLE outbox_events (
   id              bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   workspace_id    uuid NOT NULL,
   type            text NOT NULL,
-  subject_kind    text NOT NULL CHECK (subject_kind IN ('task', 'run', 'agent', 'budget', 'coordinator')),
+  subject_kind    event_subject NOT NULL,
   subject_id      uuid,
   subject_version integer,
   payload         jsonb NOT NULL,
@@ -454,7 +483,6 @@ CREATE TABLE outbox_events (
 CREATE INDEX outbox_events_unpublished_idx ON outbox_events (id) WHERE published_at IS NULL;
 CREATE UNIQUE INDEX outbox_events_seq_key ON outbox_events (workspace_id, workspace_seq)
   WHERE workspace_seq IS NOT NULL;
-CREATE INDEX outbox_events_subject_idx ON outbox_events (workspace_id, subject_id, subject_version);
 
 CREATE TABLE outbox_counters (
   workspace_id uuid PRIMARY KEY,
@@ -493,7 +521,7 @@ CREATE TABLE coordinator_logs (
   id           bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   workspace_id uuid,
   instance_id  text NOT NULL,
-  level        text NOT NULL DEFAULT 'INFO' CHECK (level IN ('DEBUG', 'INFO', 'WARN', 'ERROR', 'CRITICAL')),
+  level        log_level NOT NULL DEFAULT 'INFO',
   event        varchar(100) NOT NULL,
   message      text,
   details      jsonb NOT NULL DEFAULT '{}',

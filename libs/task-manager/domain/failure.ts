@@ -1,0 +1,75 @@
+import { backoffCeiling, fullJitter } from '#lib/kernel';
+import type { AbortReason } from './task-state.js';
+
+/** How a run failed, as its agent saw it. */
+export const FAILURE_CLASSES = [
+  'oom',
+  'timeout',
+  'exit_code',
+  'signal',
+  'infrastructure',
+  'setup',
+  'unknown',
+] as const;
+
+export type FailureClass = (typeof FAILURE_CLASSES)[number];
+
+export interface Attempts {
+  retryCount: number;
+  maxRetries: number;
+  retryBackoffSeconds: number;
+}
+
+export interface RetryPolicy {
+  /** The longest wait before a retry, in seconds. */
+  backoffCapSeconds: number;
+}
+
+export type AfterFailure =
+  | { kind: 'retry'; delaySeconds: number }
+  | { kind: 'fail'; reason: 'not_retryable' | 'retries_exhausted' };
+
+/**
+ * Not worth a retry: the command or its set-up will not become right by itself. What the agent says
+ * of its own failure counts more than its class.
+ */
+export function isRetryable(failure: AbortReason, saidByAgent?: boolean): boolean {
+  return saidByAgent ?? failure !== 'setup';
+}
+
+/**
+ * What follows a failed run.
+ *
+ * The wait is uniform between zero and min(cap, backoff * 2^retryCount) seconds (full jitter), so that
+ * tasks that died together do not come back together.
+ *
+ * @param random a number in [0, 1)
+ */
+export function afterFailure(
+  attempts: Attempts,
+  retryable: boolean,
+  policy: RetryPolicy,
+  random: number,
+): AfterFailure {
+  if (!retryable) return { kind: 'fail', reason: 'not_retryable' };
+  if (attempts.retryCount >= attempts.maxRetries)
+    return { kind: 'fail', reason: 'retries_exhausted' };
+  return { kind: 'retry', delaySeconds: retryDelaySeconds(attempts, policy, random) };
+}
+
+function retryDelaySeconds(attempts: Attempts, policy: RetryPolicy, random: number): number {
+  const backoff = {
+    baseMs: attempts.retryBackoffSeconds * 1000,
+    capMs: policy.backoffCapSeconds * 1000,
+  };
+  return fullJitter(backoff, attempts.retryCount, random) / 1000;
+}
+
+/** The longest that a retry after this many failures can wait, in seconds. */
+export function longestRetryDelaySeconds(attempts: Attempts, policy: RetryPolicy): number {
+  const backoff = {
+    baseMs: attempts.retryBackoffSeconds * 1000,
+    capMs: policy.backoffCapSeconds * 1000,
+  };
+  return backoffCeiling(backoff, attempts.retryCount) / 1000;
+}

@@ -1,0 +1,28 @@
+/**
+ * What can be true of a run, and where it may go from there. Every live state may end in FAILED or
+ * RELEASED, because a task can be cancelled, and an agent can die, at any moment of its run.
+ */
+export const RUN_EDGES = {
+  ASSIGNED: ['WORKING', 'COMPLETED', 'FAILED', 'RELEASED'],
+  WORKING: ['IN_REVIEW', 'COMPLETED', 'STALE', 'FAILED', 'RELEASED'],
+  IN_REVIEW: ['APPROVED', 'WORKING', 'STALE', 'FAILED', 'RELEASED'],
+  APPROVED: ['COMPLETED', 'WORKING', 'FAILED', 'RELEASED'],
+  STALE: ['WORKING', 'COMPLETED', 'FAILED', 'RELEASED'],
+  COMPLETED: [],
+  FAILED: [],
+  RELEASED: [],
+} as const satisfies Record<string, readonly string[]>;
+
+export type RunState = keyof typeof RUN_EDGES;
+
+export const RUN_STATES = Object.keys(RUN_EDGES) as RunState[];
+
+export const LIVE_RUN_STATES = RUN_STATES.filter((state) => RUN_EDGES[state].length > 0);
+
+export function legalRunMoves(from: RunState): readonly RunState[] {
+  return RUN_EDGES[from];
+}
+
+export function mayRunMove(from: RunState, to: RunState): boolean {
+  return legalRunMoves(from).includes(to);
+}

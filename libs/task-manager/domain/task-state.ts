@@ -1,0 +1,46 @@
+/** What can be true of a task, and where it may go from there. The only such table. */
+export const TASK_EDGES = {
+  PENDING: ['ASSIGNED', 'PAUSED', 'FAILED', 'ABORTED'],
+  ASSIGNED: ['RUNNING', 'PENDING', 'PAUSED', 'COMPLETED', 'ABORTED'],
+  RUNNING: ['PAUSED', 'COMPLETED', 'FAILED', 'ABORTED'],
+  PAUSED: ['PENDING', 'RUNNING', 'COMPLETED', 'FAILED', 'ABORTED'],
+  ABORTED: ['PENDING', 'FAILED', 'ARCHIVED'],
+  FAILED: ['PENDING', 'ARCHIVED'],
+  COMPLETED: ['ARCHIVED'],
+  ARCHIVED: [],
+} as const satisfies Record<string, readonly string[]>;
+
+export type TaskStatus = keyof typeof TASK_EDGES;
+
+export const TASK_STATUSES = Object.keys(TASK_EDGES) as TaskStatus[];
+
+export function legalTaskMoves(from: TaskStatus): readonly TaskStatus[] {
+  return TASK_EDGES[from];
+}
+
+export function mayTaskMove(from: TaskStatus, to: TaskStatus): boolean {
+  return legalTaskMoves(from).includes(to);
+}
+
+/** Every reason for which a task is aborted. `cancelled` and `queue_expired` are never retried. */
+export const ABORT_REASONS = [
+  'cancelled',
+  'dependency_cancelled',
+  'queue_expired',
+  'agent_stale',
+  'agent_terminated',
+  'lease_expired',
+  'timeout',
+  'oom',
+  'exit_code',
+  'signal',
+  'infrastructure',
+  'setup',
+  'unknown',
+  'released',
+  'spawn_failed',
+  'gateway_restart',
+  'budget_exceeded',
+] as const;
+
+export type AbortReason = (typeof ABORT_REASONS)[number];

@@ -1,0 +1,34 @@
+import { command } from '#lib/database';
+import { ANNOUNCED } from './events.sql.js';
+import { anyRunDoor } from './run-door.sql.js';
+import { anyTaskDoor } from './task-door.sql.js';
+
+/**
+ * Applies what was decided about locked tasks: one statement for a row or a thousand.
+ *
+ * Caller: `applyMoves` in store/moves.ts, always inside the transaction that holds the tasks' locks.
+ * Indexes: primary keys.
+ *
+ * $1 JSON array of task moves, $2 JSON array of run moves.
+ */
+export interface AppliedRow {
+  workspace_id: string;
+  id: string;
+  version: number;
+  previous_status: string;
+  status: string;
+  agent_id: string | null;
+  unmet_dependencies: number;
+  dependents_unsettled: boolean;
+}
+
+export const applyMovesSql = command<AppliedRow>(
+  'apply_moves',
+  `
+WITH ${anyTaskDoor('$1::jsonb')},
+${anyRunDoor('$2::jsonb')},
+${ANNOUNCED}
+SELECT workspace_id, id, version, previous_status, status, agent_id, unmet_dependencies,
+  dependents_unsettled
+FROM task_moved`,
+);

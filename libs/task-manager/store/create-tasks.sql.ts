@@ -1,0 +1,71 @@
+import { command } from '#lib/database';
+
+/**
+ * Creates tasks, one or a thousand, with their tags, edges, first log rows and events.
+ *
+ * Callers: TaskCreation (POST /agent-tasks, POST /agent-tasks/batch). Tasks that depend on others are
+ * created in a transaction that has locked their prerequisites before (lockPrerequisites).
+ * Indexes: only those of the tables it writes.
+ *
+ * $1 workspace, $2 JSON array of tasks, $3 actor kind, $4 actor id, $5 the user it is created by or NULL,
+ * $6 JSON array of edges {task_id, depends_on_id, policy, settled}.
+ */
+export interface CreatedRow {
+  id: string;
+  unmet_dependencies: number;
+  created_at: Date;
+}
+
+export const createTasks = command<CreatedRow>(
+  'create_tasks',
+  `
+WITH input AS MATERIALIZED (
+  SELECT * FROM jsonb_to_recordset($2::jsonb) AS x (
+    id uuid, title text, description text, task_type text, project_id uuid, milestone_id uuid,
+    priority int, estimated_duration_minutes int, timeout_seconds int, max_retries int,
+    retry_backoff_seconds int, required_capabilities text[], capability_key text,
+    unmet_dependencies int, has_dependents boolean, queue_expires_in_seconds int,
+    input_context jsonb, metadata jsonb, tags text[])
+),
+sets AS (
+  INSERT INTO capability_sets (workspace_id, key, capabilities)
+  SELECT DISTINCT ON (i.capability_key) $1::uuid, i.capability_key, i.required_capabilities FROM input i
+  -- Checked first because ON CONFLICT alone would write, and then discard, a row for each call.
+  WHERE NOT EXISTS (SELECT FROM capability_sets s WHERE s.workspace_id = $1 AND s.key = i.capability_key)
+  ON CONFLICT DO NOTHING
+),
+created AS (
+  INSERT INTO agent_tasks (workspace_id, id, title, description, task_type, project_id, milestone_id,
+    priority, estimated_duration_minutes, timeout_seconds, max_retries, retry_backoff_seconds,
+    required_capabilities, capability_key, unmet_dependencies, has_dependents, ready_at,
+    queue_expires_at, input_context, metadata, created_by)
+  SELECT $1, i.id, i.title, i.description, i.task_type, i.project_id, i.milestone_id,
+    i.priority, i.estimated_duration_minutes, i.timeout_seconds, i.max_retries, i.retry_backoff_seconds,
+    i.required_capabilities, i.capability_key, i.unmet_dependencies, i.has_dependents,
+    CASE WHEN i.unmet_dependencies = 0 THEN now() END,
+    now() + make_interval(secs => i.queue_expires_in_seconds), i.input_context, i.metadata, $5
+  FROM input i
+  RETURNING id, version, status, unmet_dependencies, created_at
+),
+tagged AS (
+  INSERT INTO agent_task_tags (workspace_id, task_id, tag)
+  SELECT $1, i.id, t.tag FROM input i CROSS JOIN LATERAL unnest(i.tags) AS t (tag)
+),
+edges AS (
+  INSERT INTO task_dependencies (workspace_id, task_id, depends_on_id, policy, settled_at)
+  SELECT $1, e.task_id, e.depends_on_id, e.policy, CASE WHEN e.settled THEN now() END
+  FROM jsonb_to_recordset($6::jsonb) AS e (task_id uuid, depends_on_id uuid, policy text, settled boolean)
+),
+logged AS (
+  INSERT INTO agent_task_logs (workspace_id, task_id, task_version, event, new_status, actor_kind, actor_id)
+  SELECT $1, c.id, c.version, 'task_created', c.status, $3, $4 FROM created c
+),
+announced AS (
+  INSERT INTO outbox_events (workspace_id, type, subject_kind, subject_id, subject_version, payload)
+  SELECT $1, 'task.created', 'task', c.id, c.version, jsonb_build_object(
+    'event', 'task.created', 'taskId', c.id, 'newStatus', c.status, 'workspaceId', $1::uuid,
+    'timestamp', now(), 'version', c.version)
+  FROM created c
+)
+SELECT id, unmet_dependencies, created_at FROM created`,
+);

@@ -1,0 +1,50 @@
+import { query } from '#lib/database';
+import type { RunState } from '../domain/run-state.js';
+import type { TaskStatus } from '../domain/task-state.js';
+
+/** A task under lock, with its live run, as a decision needs it. */
+export interface LockedTask {
+  id: string;
+  workspace_id: string;
+  status: TaskStatus;
+  version: number;
+  retry_count: number;
+  max_retries: number;
+  retry_backoff_seconds: number;
+  retry_at: Date | null;
+  has_dependents: boolean;
+  run_id: string | null;
+  run_state: RunState | null;
+  run_started: boolean | null;
+  pause_requested: boolean | null;
+  agent_id: string | null;
+}
+
+/** The columns of LockedTask out of `agent_tasks t LEFT JOIN task_runs r`. */
+export const LOCKED_TASK_COLUMNS = `t.id, t.workspace_id, t.status, t.version, t.retry_count, t.max_retries,
+  t.retry_backoff_seconds, t.retry_at, t.has_dependents, t.run_id, r.state AS run_state,
+  r.started_at IS NOT NULL AS run_started, r.pause_requested_at IS NOT NULL AS pause_requested,
+  t.agent_id`;
+
+/**
+ * Locks tasks in the order of their ids, so that two callers with overlapping sets take turns
+ * instead of deadlocking. The live run needs no lock of its own: it changes only under its task's.
+ *
+ * Callers: TaskCommands (cancel, pause, resume, retry, archive), RunService (fail, release).
+ * Index: primary keys.
+ *
+ * $1 workspace, $2 task ids.
+ */
+export const lockTasks = query<LockedTask>(
+  'lock_tasks',
+  `
+WITH locked AS MATERIALIZED (
+  SELECT t.* FROM agent_tasks t
+  WHERE t.workspace_id = $1 AND t.id = ANY($2::uuid[])
+  ORDER BY t.id
+  FOR NO KEY UPDATE
+)
+SELECT ${LOCKED_TASK_COLUMNS}
+FROM locked t LEFT JOIN task_runs r ON r.workspace_id = t.workspace_id AND r.id = t.run_id
+ORDER BY t.id`,
+);

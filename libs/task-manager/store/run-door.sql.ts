@@ -1,0 +1,164 @@
+import { LIVE_RUN_STATES, RUN_EDGES, RUN_STATES, type RunState } from '../domain/run-state.js';
+
+/**
+ * THE RUN DOOR: the only SQL that writes task_runs.state, and agents.live_runs with it.
+ *
+ * `runDoor` and `anyRunDoor` move runs (see the task door for the difference); RUN_START makes the
+ * runs of the tasks that the task door has just moved to ASSIGNED. Both keep the count of live runs
+ * in the agent's row, which a claim locks.
+ *
+ * Lock order, everywhere: tasks (by id), then their runs, then agents (by id). A claim locks its one
+ * agent first, but takes tasks with SKIP LOCKED and so never waits while it holds the agent.
+ */
+
+const MOVE_COLUMNS = {
+  workspace_id: 'uuid',
+  run_id: 'uuid',
+  to_state: 'text',
+  end_reason: 'text',
+  error: 'text',
+  error_class: 'text',
+  exit_code: 'int',
+  signal: 'text',
+  stack_trace: 'text',
+  session_key: 'text',
+  branch: 'text',
+} as const;
+
+export type RunMoveColumn = keyof typeof MOVE_COLUMNS;
+export type RunMoveExpressions = Partial<Record<RunMoveColumn, string>>;
+
+const CARRIED = [
+  'error',
+  'error_class',
+  'exit_code',
+  'signal',
+  'stack_trace',
+  'session_key',
+  'branch',
+] as const;
+
+/** The live states as an SQL list, exactly as the partial indexes on task_runs have it. */
+export const LIVE_STATES_SQL = `(${LIVE_RUN_STATES.map((state) => `'${state}'`).join(', ')})`;
+
+const isLive = (state: RunState) => LIVE_RUN_STATES.includes(state);
+
+// The agent has until then to end the run itself; a worker enforces the same limit on the process.
+const DEADLINE = `coalesce(r.deadline_at, now() + make_interval(secs => (
+      SELECT t.timeout_seconds FROM agent_tasks t
+      WHERE t.workspace_id = r.workspace_id AND t.id = r.task_id)))`;
+
+function effectsOf(to: RunState): Record<string, string> {
+  if (to === 'STALE') return { stale_at: 'now()' };
+  if (to === 'WORKING') {
+    return { started_at: 'coalesce(r.started_at, now())', deadline_at: DEADLINE, stale_at: 'NULL' };
+  }
+  return isLive(to) ? {} : { ended_at: 'now()', end_reason: 'm.end_reason' };
+}
+
+/** The CTEs for moves that all go to one state, of runs of the agent $3 of the workspace $1; see `taskDoor`. */
+export function runDoor(to: RunState, source: string, columns: RunMoveExpressions): string {
+  const carried = CARRIED.filter((column) => columns[column] !== undefined);
+  const effects = {
+    ...Object.fromEntries(carried.map((column) => [column, `coalesce(m.${column}, r.${column})`])),
+    ...effectsOf(to),
+  };
+  const legal = runMayGo('r.state', to);
+  return `${doorCtes({ to: `'${to}'`, source, legal, columns, effects })}${isLive(to) ? '' : ONE_AGENT_FREED}`;
+}
+
+/** The CTEs for moves out of a JSON array of objects with the keys of MOVE_COLUMNS. */
+export function anyRunDoor(parameter: string): string {
+  const list = Object.entries(MOVE_COLUMNS).map(([name, type]) => `${name} ${type}`);
+  const effects: Record<string, string> = {};
+  for (const column of CARRIED) effects[column] = `coalesce(m.${column}, r.${column})`;
+  for (const column of new Set(RUN_STATES.flatMap((state) => Object.keys(effectsOf(state))))) {
+    const cases = RUN_STATES.filter((state) => effectsOf(state)[column] !== undefined).map(
+      (state) => `WHEN '${state}' THEN ${effectsOf(state)[column]}`,
+    );
+    effects[column] = `CASE m.to_state ${cases.join(' ')} ELSE r.${column} END`;
+  }
+  const edges = RUN_STATES.flatMap((from) => RUN_EDGES[from].map((to) => `('${from}', '${to}')`));
+  const columns = Object.fromEntries(Object.keys(MOVE_COLUMNS).map((name) => [name, `m.${name}`]));
+  const legal = `(r.state, m.to_state) IN (${edges.join(', ')})`;
+  return `run_move AS MATERIALIZED (
+    SELECT * FROM jsonb_to_recordset(${parameter}) AS m (${list.join(', ')})),
+${doorCtes({ to: 'm.to_state', source: 'run_move', legal, columns, effects })}${AGENT_FREED}`;
+}
+
+/** An SQL condition: may a run whose state is the expression `from` go to `to`? */
+export function runMayGo(from: string, to: RunState): string {
+  const sources = RUN_STATES.filter((state) =>
+    (RUN_EDGES[state] as readonly string[]).includes(to),
+  );
+  return `${from} IN (${sources.map((state) => `'${state}'`).join(', ')})`;
+}
+
+interface DoorParts {
+  to: string;
+  source: string;
+  legal: string;
+  columns: RunMoveExpressions;
+  effects: Record<string, string>;
+}
+
+function doorCtes({ to, source, legal, columns, effects }: DoorParts): string {
+  const assignments = Object.entries(effects).map(
+    ([column, sql]) => `, ${column} = ${carry(sql, columns)}`,
+  );
+  return `run_moved AS (
+  UPDATE task_runs r SET state = ${to}, version = r.version + 1, last_report_at = now()${assignments.join('')}
+  FROM ${source} m
+  WHERE r.workspace_id = ${columns.workspace_id} AND r.id = ${columns.run_id} AND ${legal}
+  RETURNING r.workspace_id, r.id, r.task_id, r.agent_id, r.generation, r.version, r.end_reason,
+    old.state AS previous_state, r.state, r.ended_at
+)`;
+}
+
+/** Puts the statement's own expression in the place of each `m.column`, and NULL where it has none. */
+function carry(sql: string, columns: RunMoveExpressions): string {
+  return sql.replaceAll(/\bm\.(\w+)/g, (_, name: RunMoveColumn) => {
+    const expression = columns[name] ?? 'NULL';
+    return expression === `m.${name}` ? expression : `(${expression})::${MOVE_COLUMNS[name]}`;
+  });
+}
+
+const AGENT_FREED = `,
+freed AS MATERIALIZED (
+  SELECT a.workspace_id, a.id, f.runs FROM agents a JOIN (
+    SELECT workspace_id, agent_id, count(*)::int AS runs FROM run_moved
+    WHERE ended_at IS NOT NULL GROUP BY 1, 2) f
+    ON a.workspace_id = f.workspace_id AND a.id = f.agent_id
+  ORDER BY a.id FOR NO KEY UPDATE OF a
+),
+agent_freed AS (
+  UPDATE agents a SET live_runs = a.live_runs - f.runs FROM freed f
+  WHERE a.workspace_id = f.workspace_id AND a.id = f.id
+)`;
+
+/** The same where all runs are of the one agent $3 of the workspace $1: no join, no sort. */
+const ONE_AGENT_FREED = `,
+agent_freed AS (
+  UPDATE agents a SET live_runs = a.live_runs - f.runs
+  FROM (SELECT count(*)::int AS runs FROM run_moved) f
+  WHERE a.workspace_id = $1 AND a.id = $3 AND f.runs > 0
+)`;
+
+/**
+ * Needs `task_moved` (to ASSIGNED only) and `lease(seconds, by_heartbeat)`, a CTE of one row.
+ * $1 is the workspace, $2 the agent.
+ */
+export const RUN_START = `run_moved AS (
+  INSERT INTO task_runs (workspace_id, id, task_id, agent_id, generation, lease_seconds,
+    lease_expires_at, lease_by_heartbeat)
+  SELECT m.workspace_id, m.run_id, m.id, m.agent_id, m.generation, l.seconds,
+    now() + make_interval(secs => l.seconds), l.by_heartbeat
+  FROM task_moved m CROSS JOIN lease l
+  RETURNING workspace_id, id, task_id, agent_id, generation, version, end_reason,
+    NULL AS previous_state, state, lease_expires_at
+),
+agent_busier AS (
+  UPDATE agents a SET live_runs = a.live_runs + s.runs
+  FROM (SELECT count(*)::int AS runs FROM run_moved) s
+  WHERE a.workspace_id = $1 AND a.id = $2 AND s.runs > 0
+)`;

@@ -1,0 +1,231 @@
+import { TASK_EDGES, TASK_STATUSES, type TaskStatus } from '../domain/task-state.js';
+
+/**
+ * THE TASK DOOR: the only SQL that writes agent_tasks.status.
+ *
+ * A statement that moves tasks has a CTE with one row for each move, and includes the CTEs of
+ * `taskDoor` (all rows go to one status, known when the statement is written) or `anyTaskDoor` (each
+ * row says where to). In the same statement they
+ *   task_moved      check the edge against TASK_EDGES and move the rows,
+ *   task_logged     write one row of agent_task_logs for each,
+ * and `announced` (events.sql.ts) appends one event to the outbox for each.
+ * A move along an edge that does not exist moves nothing and leaves no trace: callers compare what
+ * they asked for with what `task_moved` returns.
+ *
+ * Index: the primary key of agent_tasks, once for each move.
+ *
+ * `taskDoor` writes only the columns that its status touches. Tried: one text for every status, with
+ * a CASE for each column. Setting up its 40 expressions cost Postgres more than the update itself,
+ * and a claim with its completion ran at a third of the rate.
+ */
+
+/** What a move may carry, with its type. */
+const MOVE_COLUMNS = {
+  workspace_id: 'uuid',
+  task_id: 'uuid',
+  to_status: 'text',
+  actor_kind: 'text',
+  actor_id: 'text',
+  /** Why it was aborted, failed or paused. */
+  reason: 'text',
+  message: 'text',
+  level: 'text',
+  details: 'jsonb',
+  stack_trace: 'text',
+  run_id: 'uuid',
+  agent_id: 'uuid',
+  session_key: 'text',
+  /** ABORTED: the retry waits this long, in seconds; NULL means that none follows. */
+  retry_after_seconds: 'float8',
+  counts_as_retry: 'boolean',
+  /** PENDING by hand: the attempts start anew. */
+  resets_retries: 'boolean',
+  last_error: 'text',
+  output_result: 'jsonb',
+  summary: 'text',
+  checkpoint_data: 'jsonb',
+  /** PAUSED: the run goes on holding its lease until its agent has put the work down. */
+  keeps_run: 'boolean',
+} as const;
+
+export type MoveColumn = keyof typeof MOVE_COLUMNS;
+export type MoveExpressions = Partial<Record<MoveColumn, string>>;
+type Effects = Record<string, string>;
+
+/** What each status does to the row, beyond status, version and updated_at; `m` is the move. */
+const EFFECTS: Record<TaskStatus, Effects> = {
+  PENDING: {
+    run_id: 'NULL',
+    agent_id: 'NULL',
+    session_key: 'NULL',
+    retry_count: 'CASE WHEN m.resets_retries THEN 0 ELSE t.retry_count END',
+    retry_at: 'NULL',
+    abort_reason: 'NULL',
+    failure_reason: 'NULL',
+    current_step: 'NULL',
+    paused_by: 'NULL',
+    pause_reason: 'NULL',
+    ready_at: 'CASE WHEN t.unmet_dependencies = 0 THEN now() END',
+    assigned_at: 'NULL',
+    started_at: 'NULL',
+    paused_at: 'NULL',
+    failed_at: 'NULL',
+    aborted_at: 'NULL',
+    dependents_unsettled: 'false',
+  },
+  ASSIGNED: {
+    run_id: 'm.run_id',
+    agent_id: 'm.agent_id',
+    generation: 't.generation + 1',
+    assigned_at: 'now()',
+  },
+  RUNNING: {
+    started_at: `CASE t.status WHEN 'ASSIGNED' THEN now() ELSE coalesce(t.started_at, now()) END`,
+    paused_at: 'NULL',
+    paused_by: 'NULL',
+    pause_reason: 'NULL',
+  },
+  PAUSED: {
+    run_id: 'CASE WHEN m.keeps_run THEN t.run_id END',
+    paused_at: 'now()',
+    paused_by: `m.actor_kind || coalesce(':' || m.actor_id, '')`,
+    pause_reason: 'm.reason',
+  },
+  COMPLETED: {
+    run_id: 'NULL',
+    progress_percent: '100',
+    current_step: 'NULL',
+    completed_at: 'now()',
+    dependents_unsettled: 't.has_dependents',
+  },
+  FAILED: {
+    run_id: 'NULL',
+    retry_at: 'NULL',
+    failure_reason: 'm.reason',
+    failed_at: 'now()',
+    dependents_unsettled: 't.has_dependents',
+  },
+  ABORTED: {
+    run_id: 'NULL',
+    agent_id: 'NULL',
+    session_key: 'NULL',
+    retry_count: 't.retry_count + coalesce(m.counts_as_retry, false)::int',
+    retry_at: 'now() + make_interval(secs => m.retry_after_seconds)',
+    abort_reason: 'm.reason',
+    aborted_at: 'now()',
+    dependents_unsettled: 't.has_dependents AND m.retry_after_seconds IS NULL',
+  },
+  ARCHIVED: { retry_at: 'NULL', archived_at: 'now()' },
+};
+
+/** Columns that a move to any status may bring along. */
+const CARRIED = [
+  'session_key',
+  'last_error',
+  'output_result',
+  'summary',
+  'checkpoint_data',
+] as const;
+
+/**
+ * The CTEs of the door for moves that all go to one status.
+ *
+ * @param source the name of a CTE or table with one row for each move
+ * @param columns an SQL expression over `m`, the row of the source, for each column that is not NULL
+ */
+export function taskDoor(to: TaskStatus, source: string, columns: MoveExpressions): string {
+  const carried = CARRIED.filter((column) => columns[column] !== undefined);
+  const effects = {
+    ...Object.fromEntries(carried.map((column) => [column, `coalesce(m.${column}, t.${column})`])),
+    ...EFFECTS[to],
+  };
+  return doorCtes({ to: `'${to}'`, source, legal: taskMayGo('t.status', to), columns, effects });
+}
+
+/** The CTEs of the door for moves out of a JSON array of objects with the keys of MOVE_COLUMNS. */
+export function anyTaskDoor(parameter: string): string {
+  const all = Object.keys(MOVE_COLUMNS) as MoveColumn[];
+  const list = all.map((name) => `${name} ${MOVE_COLUMNS[name]}`);
+  const touched = TASK_STATUSES.flatMap((status) => Object.keys(EFFECTS[status]));
+  const effects: Effects = {};
+  for (const column of new Set([...touched, ...CARRIED])) effects[column] = anyEffect(column);
+  const columns = Object.fromEntries(all.map((name) => [name, `m.${name}`]));
+  const legal = `(t.status, m.to_status) IN (${edgeList()})`;
+  return `task_move AS MATERIALIZED (
+    SELECT * FROM jsonb_to_recordset(${parameter}) AS m (${list.join(', ')})),
+${doorCtes({ to: 'm.to_status', source: 'task_move', legal, columns, effects })}`;
+}
+
+function anyEffect(column: string): string {
+  const cases = TASK_STATUSES.filter((status) => EFFECTS[status][column] !== undefined).map(
+    (status) => `WHEN '${status}' THEN ${EFFECTS[status][column]}`,
+  );
+  const carried = (CARRIED as readonly string[]).includes(column);
+  const otherwise = carried ? `coalesce(m.${column}, t.${column})` : `t.${column}`;
+  return cases.length === 0
+    ? otherwise
+    : `CASE m.to_status ${cases.join(' ')} ELSE ${otherwise} END`;
+}
+
+function edgeList(): string {
+  return TASK_STATUSES.flatMap((from) => TASK_EDGES[from].map((to) => `('${from}', '${to}')`)).join(
+    ', ',
+  );
+}
+
+/** An SQL condition: may a task whose status is the expression `from` go to `to`? */
+export function taskMayGo(from: string, to: TaskStatus): string {
+  const sources = TASK_STATUSES.filter((status) =>
+    (TASK_EDGES[status] as readonly string[]).includes(to),
+  );
+  return `${from} IN (${sources.map((status) => `'${status}'`).join(', ')})`;
+}
+
+interface DoorParts {
+  to: string;
+  source: string;
+  legal: string;
+  columns: MoveExpressions;
+  effects: Effects;
+}
+
+/** What the log keeps of a move, beyond what it takes from the row. */
+const LOGGED = ['actor_id', 'message', 'level', 'details', 'stack_trace'] as const;
+
+function doorCtes({ to, source, legal, columns, effects }: DoorParts): string {
+  const assignments = Object.entries(effects).map(
+    ([column, sql]) => `${column} = ${carry(sql, columns)}`,
+  );
+  const logged = LOGGED.filter((name) => columns[name] !== undefined);
+  const returned = ['actor_kind', 'reason', ...logged] as MoveColumn[];
+  const defaults: Record<string, string> = {
+    level: `coalesce(level, 'INFO')`,
+    details: `coalesce(details, '{}')`,
+  };
+  return `task_moved AS (
+  UPDATE agent_tasks t SET
+    status = ${to}, version = t.version + 1, updated_at = now(),
+    ${assignments.join(',\n    ')}
+  FROM ${source} m
+  WHERE t.workspace_id = ${columns.workspace_id} AND t.id = ${columns.task_id} AND ${legal}
+  RETURNING t.workspace_id, t.id, t.version, old.status AS previous_status, t.status, t.generation,
+    coalesce(t.run_id, old.run_id) AS run_id, coalesce(t.agent_id, old.agent_id) AS agent_id,
+    coalesce(t.session_key, old.session_key) AS session_key, t.retry_at, t.unmet_dependencies,
+    t.dependents_unsettled, ${returned.map((name) => `${carry(`m.${name}`, columns)} AS ${name}`).join(', ')}
+),
+task_logged AS (
+  INSERT INTO agent_task_logs (workspace_id, task_id, run_id, agent_id, task_version, event,
+    previous_status, new_status, session_key, actor_kind${logged.map((name) => `, ${name}`).join('')})
+  SELECT workspace_id, id, run_id, agent_id, version, 'state_transition',
+    previous_status, status, session_key, actor_kind${logged.map((name) => `, ${defaults[name] ?? name}`).join('')}
+  FROM task_moved
+)`;
+}
+
+/** Puts the statement's own expression in the place of each `m.column`, and NULL where it has none. */
+function carry(sql: string, columns: MoveExpressions): string {
+  return sql.replaceAll(/\bm\.(\w+)/g, (_, name: MoveColumn) => {
+    const expression = columns[name] ?? 'NULL';
+    return expression === `m.${name}` ? expression : `(${expression})::${MOVE_COLUMNS[name]}`;
+  });
+}
