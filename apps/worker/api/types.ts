@@ -1,0 +1,105 @@
+/** A JSON object as it travels. */
+export type JsonObject = Record<string, unknown>;
+
+export interface ClaimedTask {
+  run: { id: string; generation: number; leaseExpiresAt: string; token: string };
+  task: ClaimedTaskBody;
+}
+
+export interface ClaimedTaskBody {
+  id: string;
+  title: string;
+  description?: string | null;
+  taskType: string;
+  priority: number;
+  inputContext: JsonObject;
+  checkpointData?: JsonObject | null;
+  metadata?: JsonObject | null;
+  timeoutSeconds?: number | null;
+  retryCount: number;
+  maxRetries: number;
+  tags?: string[];
+  requiredCapabilities?: string[];
+}
+
+export const FAILURE_CLASSES = [
+  'oom',
+  'timeout',
+  'exit_code',
+  'signal',
+  'infrastructure',
+  'setup',
+  'unknown',
+] as const;
+export type FailureClass = (typeof FAILURE_CLASSES)[number];
+
+export interface RunFailure {
+  message: string;
+  class: FailureClass;
+  exitCode?: number;
+  signal?: string;
+  stackTrace?: string;
+  retryable?: boolean;
+}
+
+export const ENTRY_LEVELS = ['DEBUG', 'INFO', 'WARN', 'ERROR'] as const;
+export type EntryLevel = (typeof ENTRY_LEVELS)[number];
+
+export interface LogEntry {
+  level: EntryLevel;
+  message: string;
+  event: string;
+  at: string;
+  details?: JsonObject;
+}
+
+export interface ProgressReport {
+  progressPercent?: number;
+  currentStep?: string;
+  checkpointData?: JsonObject;
+}
+
+export type ReleaseReason = 'drain' | 'paused' | 'unstarted';
+
+/** How a run ends, as the server is told. */
+export type FinalReport =
+  | { kind: 'complete'; outputResult?: JsonObject; summary?: string }
+  | { kind: 'fail'; error: RunFailure; checkpointData?: JsonObject }
+  | { kind: 'release'; reason: ReleaseReason; checkpointData?: JsonObject };
+
+export interface RunSignal {
+  runId: string;
+  action: 'stop' | 'pause';
+  reason: string;
+  graceSeconds: number;
+}
+
+export interface Registration {
+  name: string;
+  mode: 'pull';
+  capabilities: string[];
+  maxConcurrentTasks: number;
+  heartbeatIntervalSeconds: number;
+  staleThresholdSeconds: number;
+  hostName: string;
+  pid: number;
+  agentVersion: string;
+  restartCount: number;
+}
+
+export interface Heartbeat {
+  status: 'healthy' | 'degraded';
+  currentTaskId?: string;
+  progressPercent?: number;
+  currentStep?: string;
+  memoryMb: number;
+  cpuPercent: number;
+  metadata: JsonObject;
+}
+
+/** A task that the server thinks this agent works on. */
+export interface LiveTask {
+  taskId: string;
+  runId: string;
+  started: boolean;
+}

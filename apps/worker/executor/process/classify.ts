@@ -1,0 +1,100 @@
+import type { RunFailure } from '../../api/types.js';
+
+/** How a process ended, and what else is known about it. */
+export interface ExitEvidence {
+  exitCode: number | null;
+  signal: string | null;
+  /** Processes that the kernel killed for want of memory while this one ran. */
+  oomKills: number;
+  /** What the process said of its failure, in the line protocol. */
+  said?: { message?: string; retryable?: boolean };
+  /** The last lines of its standard error, redacted. */
+  lastWords: string[];
+}
+
+const SIGNALS: Record<number, string> = {
+  1: 'SIGHUP',
+  2: 'SIGINT',
+  3: 'SIGQUIT',
+  4: 'SIGILL',
+  6: 'SIGABRT',
+  7: 'SIGBUS',
+  8: 'SIGFPE',
+  9: 'SIGKILL',
+  11: 'SIGSEGV',
+  13: 'SIGPIPE',
+  15: 'SIGTERM',
+};
+
+/** A runtime that ends itself says so; the kernel has then nothing to do with it. */
+const OUT_OF_MEMORY =
+  /heap out of memory|java\.lang\.OutOfMemoryError|^MemoryError\b|fatal error: runtime: out of memory|memory allocation of \d+ bytes failed/m;
+
+/** Failures that are written into the program: the same command fails the same way again. */
+const IN_THE_PROGRAM =
+  /ERR_MODULE_NOT_FOUND|Cannot find module|ModuleNotFoundError|SyntaxError|ERR_PARSE_ARGS/;
+
+const EX_CONFIG = 78;
+const EX_TEMPFAIL = 75;
+const MAX_MESSAGE = 1_000;
+const MAX_STACK = 8_000;
+
+/**
+ * The reason of a failure and whether another attempt makes sense; apps/worker/README.md has the
+ * table. Nothing but the evidence decides, so the same end always reads the same.
+ */
+export function classifyExit(evidence: ExitEvidence): RunFailure {
+  const failure = { ...decide(evidence), ...words(evidence) };
+  const { message, retryable } = evidence.said ?? {};
+  return {
+    ...failure,
+    ...(message !== undefined && { message: message.slice(0, MAX_MESSAGE) }),
+    ...(retryable !== undefined && { retryable }),
+  };
+}
+
+type Verdict = Pick<RunFailure, 'class' | 'exitCode' | 'signal' | 'retryable'>;
+
+function decide(evidence: ExitEvidence): Verdict {
+  const signal = evidence.signal ?? signalOf(evidence.exitCode);
+  const exitCode = evidence.exitCode ?? undefined;
+  if (ranOutOfMemory(evidence, signal)) return { class: 'oom', exitCode, signal, retryable: true };
+  if (signal !== undefined) return { class: 'signal', exitCode, signal, retryable: true };
+  return decideByCode(exitCode ?? 0, evidence.lastWords);
+}
+
+function decideByCode(exitCode: number, lastWords: string[]): Verdict {
+  if (exitCode === 126 || exitCode === 127 || exitCode === EX_CONFIG) {
+    return { class: 'setup', exitCode, retryable: false };
+  }
+  if (exitCode === EX_TEMPFAIL) return { class: 'exit_code', exitCode, retryable: true };
+  const hopeless = lastWords.some((line) => IN_THE_PROGRAM.test(line));
+  return { class: 'exit_code', exitCode, retryable: !hopeless };
+}
+
+function ranOutOfMemory(evidence: ExitEvidence, signal: string | undefined): boolean {
+  if (signal === 'SIGKILL' && evidence.oomKills > 0) return true;
+  return evidence.lastWords.some((line) => OUT_OF_MEMORY.test(line));
+}
+
+/** A shell, or a container's first process, passes a child's signal on as 128 and its number. */
+function signalOf(exitCode: number | null): string | undefined {
+  return exitCode === null || exitCode <= 128 ? undefined : SIGNALS[exitCode - 128];
+}
+
+function words(evidence: ExitEvidence): Pick<RunFailure, 'message' | 'stackTrace'> {
+  const { exitCode, signal, lastWords } = evidence;
+  const what = exitCode === null ? `Ended by ${signal ?? 'a signal'}` : `Exited with ${exitCode}`;
+  const last = lastWords.findLast((line) => line.trim() !== '');
+  const message = last === undefined ? what : `${what}: ${last.trim()}`;
+  const stackTrace = lastWords.join('\n').slice(-MAX_STACK);
+  return { message: message.slice(0, MAX_MESSAGE), ...(stackTrace !== '' && { stackTrace }) };
+}
+
+/** Errors of starting a process that tell of this machine's moment, not of the task. */
+const PASSING = new Set(['EAGAIN', 'ENOMEM', 'EMFILE', 'ENFILE', 'ENOSPC', 'EIO', 'ETXTBSY']);
+
+/** Whether starting the same command may succeed another time. */
+export function isPassing(errorCode: string | undefined): boolean {
+  return errorCode !== undefined && PASSING.has(errorCode);
+}

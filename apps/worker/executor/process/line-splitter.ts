@@ -1,0 +1,52 @@
+import { StringDecoder } from 'node:string_decoder';
+
+/**
+ * Cuts a stream of bytes into lines, however the bytes arrive in chunks. Of a line longer than
+ * `maxLength` characters the rest is counted and not kept, so a stream without line breaks costs no
+ * memory.
+ */
+export class LineSplitter {
+  private readonly decoder = new StringDecoder('utf8');
+  private line = '';
+  private dropped = 0;
+
+  constructor(
+    private readonly maxLength: number,
+    /** Gets each line without its break, and how many characters of it were not kept. */
+    private readonly onLine: (line: string, dropped: number) => void,
+  ) {}
+
+  write(chunk: Buffer): void {
+    this.take(this.decoder.write(chunk));
+  }
+
+  /** The stream has ended: a last line without a break counts too. */
+  end(): void {
+    this.take(this.decoder.end());
+    if (this.line !== '' || this.dropped > 0) this.emit();
+  }
+
+  private take(text: string): void {
+    let from = 0;
+    for (let to = text.indexOf('\n'); to !== -1; to = text.indexOf('\n', from)) {
+      this.append(text, from, to);
+      this.emit();
+      from = to + 1;
+    }
+    this.append(text, from, text.length);
+  }
+
+  private append(text: string, from: number, to: number): void {
+    const room = this.maxLength - this.line.length;
+    const kept = Math.min(to - from, room);
+    if (kept > 0) this.line += text.slice(from, from + kept);
+    this.dropped += to - from - Math.max(kept, 0);
+  }
+
+  private emit(): void {
+    const { line, dropped } = this;
+    this.line = '';
+    this.dropped = 0;
+    this.onLine(line.endsWith('\r') ? line.slice(0, -1) : line, dropped);
+  }
+}

@@ -1,0 +1,37 @@
+import { readFileSync } from 'node:fs';
+
+/**
+ * How many processes the kernel has killed for want of memory so far: in the control group of this
+ * process where it can be read, else on the whole machine. 0 where the kernel does not say.
+ */
+export function countOomKills(): number {
+  return groupKills() ?? numberIn('/proc/vmstat', 'oom_kill') ?? 0;
+}
+
+function groupKills(): number | undefined {
+  for (const line of read('/proc/self/cgroup').split('\n')) {
+    const [, controllers = '', path = ''] = /^\d+:([^:]*):(.*)$/.exec(line) ?? [];
+    if (controllers === '' && path !== '') {
+      const kills = numberIn(`/sys/fs/cgroup${path}/memory.events`, 'oom_kill');
+      if (kills !== undefined) return kills;
+    }
+    if (controllers.split(',').includes('memory')) {
+      const kills = numberIn(`/sys/fs/cgroup/memory${path}/memory.oom_control`, 'oom_kill');
+      if (kills !== undefined) return kills;
+    }
+  }
+  return undefined;
+}
+
+function numberIn(file: string, name: string): number | undefined {
+  const found = new RegExp(`^${name} (\\d+)$`, 'm').exec(read(file));
+  return found === null ? undefined : Number(found[1]);
+}
+
+function read(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return '';
+  }
+}

@@ -1,0 +1,117 @@
+import type { ChildProcess } from 'node:child_process';
+import type { Readable } from 'node:stream';
+import { setTimeout as delay } from 'node:timers/promises';
+import { readJsonFile } from '../../runs/run-folder.js';
+import type { Execution, Job, Outcome, ProcessRef } from '../executor.js';
+import type { CheckpointWatch } from './checkpoint-watch.js';
+import { classifyExit } from './classify.js';
+import { countOomKills } from './oom-evidence.js';
+import { ProcessOutput } from './process-output.js';
+import { killRun, membersOf, type RunProcesses, signalRun } from './process-tree.js';
+import type { Redactor } from './redact.js';
+import type { Warden } from './warden.js';
+
+/** What children that outlive the run's first process get to end by themselves. */
+const STRAY_GRACE_MS = 2_000;
+const STREAM_END_MS = 1_000;
+const POLL_MS = 50;
+
+interface Exit {
+  exitCode: number | null;
+  signal: string | null;
+}
+
+interface Parts {
+  warden: Warden;
+  leader: ProcessRef;
+  redactor: Redactor;
+  /** Prepared before the process started. */
+  checkpoints: CheckpointWatch;
+}
+
+/** A run's first process and all that came of it; the run is over when all of it is. */
+export class ProcessExecution implements Execution {
+  readonly outcome: Promise<Outcome>;
+  private readonly tree: RunProcesses;
+  private readonly output: ProcessOutput;
+  private readonly oomKillsBefore = countOomKills();
+  private forceAt = Infinity;
+  private forceTimer: NodeJS.Timeout | undefined;
+
+  constructor(
+    private readonly job: Job,
+    private readonly child: ChildProcess,
+    private readonly parts: Parts,
+  ) {
+    this.tree = { runId: job.runId, leader: parts.leader, groupIsOurs: true };
+    this.output = new ProcessOutput(job.report, parts.redactor);
+    this.output.read(child.stdout as Readable, child.stderr as Readable);
+    parts.checkpoints.start();
+    this.outcome = this.follow();
+  }
+
+  stop(graceMs: number): void {
+    const forceAt = performance.now() + graceMs;
+    if (forceAt >= this.forceAt) return;
+    if (this.forceAt === Infinity) signalRun(this.tree, 'SIGTERM');
+    this.forceAt = forceAt;
+    clearTimeout(this.forceTimer);
+    this.forceTimer = setTimeout(() => void killRun(this.tree), graceMs);
+  }
+
+  private async follow(): Promise<Outcome> {
+    const ended = this.exited();
+    const closed = new Promise((resolve) => this.child.once('close', resolve));
+    const exit = await ended;
+    const oomKills = countOomKills() - this.oomKillsBefore;
+    await this.endStrays();
+    clearTimeout(this.forceTimer);
+    await Promise.race([closed, delay(STREAM_END_MS)]);
+    this.child.stdout?.destroy();
+    this.child.stderr?.destroy();
+    this.output.end();
+    await this.parts.checkpoints.stop();
+    this.parts.warden.forget(this.job.runId);
+    return this.judge(exit, oomKills);
+  }
+
+  private exited(): Promise<Exit> {
+    const { exitCode, signalCode } = this.child;
+    if (exitCode !== null || signalCode !== null) {
+      return Promise.resolve({ exitCode, signal: signalCode });
+    }
+    return new Promise((resolve) => {
+      this.child.once('exit', (code, signal) => resolve({ exitCode: code, signal }));
+    });
+  }
+
+  private async endStrays(): Promise<void> {
+    const strays = signalRun(this.tree, 'SIGTERM');
+    if (strays === 0) return;
+    this.job.report.log('WARN', `Ending ${strays} processes that outlived the command`, 'worker');
+    const giveUpAt = performance.now() + STRAY_GRACE_MS;
+    while (performance.now() < Math.min(giveUpAt, this.forceAt)) {
+      await delay(POLL_MS);
+      if (membersOf(this.tree).length === 0) return;
+    }
+    if (await killRun(this.tree)) return;
+    this.job.report.log('ERROR', 'Some processes of the run can not be killed', 'worker');
+  }
+
+  private async judge(exit: Exit, oomKills: number): Promise<Outcome> {
+    const { lastWords, error: said, summary } = this.output;
+    if (exit.exitCode !== 0) {
+      return { kind: 'failed', error: classifyExit({ ...exit, oomKills, lastWords, said }) };
+    }
+    const file = await readJsonFile(this.job.folder.outputFile);
+    if (file.kind === 'unusable') {
+      const message = `The command succeeded, but its result file ${file.why}`;
+      return {
+        kind: 'failed',
+        error: { message, class: 'exit_code', exitCode: 0, retryable: false },
+      };
+    }
+    const result = file.kind === 'object' ? file.value : this.output.result;
+    return { kind: 'succeeded', result, summary };
+  }
+}

@@ -1,0 +1,86 @@
+import type { Readable } from 'node:stream';
+import type { EntryLevel, JsonObject } from '../../api/types.js';
+import type { JobReports } from '../executor.js';
+import { cleanText, shorten } from './clean-text.js';
+import { LineSplitter } from './line-splitter.js';
+import { MAX_PROTOCOL_LINE, parseProtocolLine, type ProtocolMessage } from './line-protocol.js';
+import type { Redactor } from './redact.js';
+import { throttled } from './throttle.js';
+
+/** Characters of one log entry. */
+const MAX_LINE = 8_192;
+/** Redacted before it is cut, so that no secret is cut in two and shown by halves. */
+const MAX_REDACTED = 4 * MAX_LINE;
+const MAX_BYTES_PER_SECOND = 16 * 1024 * 1024;
+const LAST_WORDS = 40;
+
+/** Reads both output streams of a process: what it logs, and what it says in the line protocol. */
+export class ProcessOutput {
+  result: JsonObject | undefined;
+  summary: string | undefined;
+  error: ProtocolMessage['error'];
+  /** The last lines of standard error, fit to be shown. */
+  readonly lastWords: string[] = [];
+  private readonly splitters: LineSplitter[] = [];
+
+  constructor(
+    private readonly report: JobReports,
+    private readonly redactor: Redactor,
+  ) {}
+
+  read(stdout: Readable, stderr: Readable): void {
+    const show = { stdout: this.shower(), stderr: this.shower() };
+    this.follow(stdout, (line, dropped) => {
+      const message = dropped === 0 ? parseProtocolLine(line) : null;
+      if (message === null) this.report.log('INFO', show.stdout(line, dropped), 'stdout');
+      else this.obey(message);
+    });
+    this.follow(stderr, (line, dropped) => {
+      const shown = show.stderr(line, dropped);
+      this.report.log('WARN', shown, 'stderr');
+      this.lastWords.push(shown);
+      if (this.lastWords.length > LAST_WORDS) this.lastWords.shift();
+    });
+  }
+
+  /** Both streams have ended. */
+  end(): void {
+    for (const splitter of this.splitters) splitter.end();
+  }
+
+  private follow(stream: Readable, onLine: (line: string, dropped: number) => void): void {
+    const splitter = new LineSplitter(MAX_PROTOCOL_LINE, onLine);
+    this.splitters.push(splitter);
+    throttled(stream, MAX_BYTES_PER_SECOND, (chunk) => splitter.write(chunk));
+  }
+
+  private shower(): (line: string, dropped: number) => string {
+    const redact = this.redactor.forLines();
+    return (line, dropped) => {
+      const cut = Math.max(line.length - MAX_REDACTED, 0);
+      return shorten(redact(cleanText(line.slice(0, MAX_REDACTED))), MAX_LINE, cut + dropped);
+    };
+  }
+
+  private obey(message: ProtocolMessage): void {
+    const { progress, checkpoint, result, summary, log, error } = message;
+    const step = message.step === undefined ? undefined : this.redactor.redact(message.step);
+    if (progress !== undefined || step !== undefined || checkpoint !== undefined) {
+      this.report.progress({
+        ...(progress !== undefined && { progressPercent: progress }),
+        ...(step !== undefined && { currentStep: step }),
+        ...(checkpoint !== undefined && { checkpointData: checkpoint }),
+      });
+    }
+    this.result = result ?? this.result;
+    this.summary = summary ?? this.summary;
+    if (log !== undefined) this.say(log.level, log.message);
+    if (error === undefined) return;
+    const reason = error.message && shorten(this.redactor.redact(error.message), MAX_LINE);
+    this.error = { ...error, message: reason };
+  }
+
+  private say(level: EntryLevel, message: string): void {
+    this.report.log(level, shorten(this.redactor.redact(cleanText(message)), MAX_LINE), 'process');
+  }
+}

@@ -1,0 +1,150 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { ProcessRef } from '../executor.js';
+
+export interface ProcessInfo extends ProcessRef {
+  parent: number;
+  group: number;
+  session: number;
+  /** Processor time so far, in clock ticks. */
+  ticks: number;
+}
+
+/** The processes of a run, as they can be recognised. */
+export interface RunProcesses {
+  runId: string;
+  /** The first process of the run; it leads its own process group and session. */
+  leader?: ProcessRef;
+  /**
+   * Whether the leader's group is still the run's when the leader itself is gone: true only for who
+   * has watched it all the time, because another process may lead a group of that number by now.
+   */
+  groupIsOurs?: boolean;
+}
+
+/** The name of the environment variable by which a run's processes are recognised. */
+export const RUN_MARKER = 'DROVER_RUN_ID';
+
+/** Every process of the machine but dead ones. Empty where there is no /proc. */
+export function listProcesses(): ProcessInfo[] {
+  return pids().flatMap((pid) => readProcess(pid) ?? []);
+}
+
+/** @returns undefined when there is no such process, or only its remains */
+export function readProcess(pid: number): ProcessInfo | undefined {
+  const stat = readText(`/proc/${pid}/stat`);
+  if (stat === undefined) return undefined;
+  // The name stands in parentheses and may hold anything, even parentheses.
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  const [state, parent, group, session] = fields;
+  if (state === 'Z' || state === 'X') return undefined;
+  return {
+    pid,
+    parent: Number(parent),
+    group: Number(group),
+    session: Number(session),
+    ticks: Number(fields[11]) + Number(fields[12]),
+    startTicks: Number(fields[19]),
+  };
+}
+
+/** Whether the process is the one that was meant, and not a later one with its number. */
+export function isAlive(ref: ProcessRef): boolean {
+  return readProcess(ref.pid)?.startTicks === ref.startTicks;
+}
+
+/**
+ * What lives of a run: the leader's group and session, processes that carry the run's mark in their
+ * environment (a child may have left the session), and the descendants of all those. A process that
+ * left the session, its parents and its environment behind is not found.
+ */
+export function membersOf(run: RunProcesses, processes = listProcesses()): ProcessInfo[] {
+  const { leader } = run;
+  const trusted =
+    leader !== undefined &&
+    (run.groupIsOurs === true || processes.some((one) => same(one, leader)));
+  const earliest = leader?.startTicks ?? 0;
+  const found = new Map<number, ProcessInfo>();
+  for (const one of processes) {
+    if (one.startTicks < earliest || one.pid === process.pid) continue;
+    const inGroup = trusted && (one.group === leader.pid || one.session === leader.pid);
+    if (inGroup || carriesMark(one.pid, run.runId)) found.set(one.pid, one);
+  }
+  addDescendants(found, processes);
+  return [...found.values()];
+}
+
+/** Sends a signal to every process of a run. @returns how many were found */
+export function signalRun(run: RunProcesses, signal: NodeJS.Signals): number {
+  const processes = listProcesses();
+  // Without /proc the group is all that can be reached.
+  if (processes.length === 0 && run.leader !== undefined) send(-run.leader.pid, signal);
+  const members = membersOf(run, processes);
+  for (const { pid } of members) send(pid, signal);
+  return members.length;
+}
+
+const POLL_MS = 50;
+const KILL_ROUNDS = 100;
+
+/**
+ * Kills a run until nothing of it is left: between two looks it may have forked.
+ *
+ * @param emptyLooks how many looks in a row must find nothing; more than one catches a process that
+ *   was forked but does not carry the mark yet
+ * @returns whether all are gone; false for a process that the kernel does not let go
+ */
+export async function killRun(run: RunProcesses, emptyLooks = 1): Promise<boolean> {
+  let empty = 0;
+  for (let round = 0; round < KILL_ROUNDS; round += 1) {
+    empty = signalRun(run, 'SIGKILL') === 0 ? empty + 1 : 0;
+    if (empty >= emptyLooks) return true;
+    await delay(POLL_MS);
+  }
+  return false;
+}
+
+/** Sends a signal; a process that is gone, or not ours, is no error. */
+export function send(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal);
+  } catch {
+    // Gone between the look and the signal.
+  }
+}
+
+function addDescendants(found: Map<number, ProcessInfo>, processes: ProcessInfo[]): void {
+  for (let grown = found.size > 0; grown;) {
+    grown = false;
+    for (const one of processes) {
+      if (found.has(one.pid) || !found.has(one.parent)) continue;
+      found.set(one.pid, one);
+      grown = true;
+    }
+  }
+}
+
+function carriesMark(pid: number, runId: string): boolean {
+  const environ = readText(`/proc/${pid}/environ`);
+  return environ !== undefined && environ.split('\0').includes(`${RUN_MARKER}=${runId}`);
+}
+
+function same(a: ProcessRef, b: ProcessRef): boolean {
+  return a.pid === b.pid && a.startTicks === b.startTicks;
+}
+
+function pids(): number[] {
+  try {
+    return readdirSync('/proc').map(Number).filter(Number.isInteger);
+  } catch {
+    return [];
+  }
+}
+
+function readText(file: string): string | undefined {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return undefined;
+  }
+}

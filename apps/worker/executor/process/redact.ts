@@ -1,0 +1,100 @@
+const HIDDEN = '[redacted]';
+/** Shorter values would hide half of every line and protect nothing. */
+const MIN_SECRET_LENGTH = 4;
+const MAX_SECRETS = 500;
+const NOT_SECRET = new Set(['true', 'false', 'null', 'none', 'undefined']);
+
+const SECRET_NAME =
+  /passw(or)?d|passphrase|secret|token|api[-_]?key|access[-_]?key|private[-_]?key|credential|authorization|cookie|connection[-_]?string|dsn$/i;
+
+/** What is a secret by its looks, whoever wrote it. */
+const KNOWN_SHAPES: [RegExp, string][] = [
+  [/\beyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*/g, HIDDEN],
+  [/\bdrv_[\w-]{8,}/g, HIDDEN],
+  [/\bgh[pousr]_\w{20,}|\bgithub_pat_\w{20,}|\bglpat-[\w-]{16,}/g, HIDDEN],
+  [/\bsk-[\w-]{16,}|\b[rs]k_(?:live|test)_\w{10,}|\bwhsec_[\w+/=]{16,}/g, HIDDEN],
+  [/\bxox[abeoprs]-[\w-]{10,}|\bAIza[\w-]{30,}|\bnpm_\w{30,}|\bya29\.[\w-]{20,}/g, HIDDEN],
+  [/\b(?:AKIA|ASIA)[A-Z0-9]{16}\b/g, HIDDEN],
+  [/\b(Bearer|Basic) +[\w.~+/=-]{8,}/gi, `$1 ${HIDDEN}`],
+  [/(\/\/[^\s:/?#@]*:)[^\s@/]+(?=@)/g, `$1${HIDDEN}`],
+  [
+    /(\b[\w-]*(?:password|passwd|secret|token|api[-_]?key|access[-_]?key)["']?\s*[:=]\s*["']?)(?!\[redacted])[^\s"',;&)}\]]{4,}/gi,
+    `$1${HIDDEN}`,
+  ],
+];
+
+const KEY_BEGINS = /-----BEGIN [A-Z ]*PRIVATE KEY-----/;
+const KEY_ENDS = /-----END [A-Z ]*PRIVATE KEY-----/;
+
+/** Hides secrets in text: values that were named, and whatever looks like a credential. */
+export class Redactor {
+  private readonly values: RegExp | undefined;
+
+  constructor(secrets: Iterable<string>) {
+    const variants = [...new Set([...secrets].flatMap(variantsOf))]
+      // The longest first, so that a secret within another does not leave its rest behind.
+      .sort((a, b) => b.length - a.length)
+      .slice(0, MAX_SECRETS);
+    this.values =
+      variants.length === 0 ? undefined : new RegExp(variants.map(escapeRegExp).join('|'), 'g');
+  }
+
+  redact(text: string): string {
+    const named = this.values === undefined ? text : text.replace(this.values, HIDDEN);
+    return KNOWN_SHAPES.reduce((rest, [shape, by]) => rest.replace(shape, by), named);
+  }
+
+  /** For a stream that comes line by line: hides private keys, which take several lines, too. */
+  forLines(): (line: string) => string {
+    let withinKey = false;
+    return (line) => {
+      if (withinKey) {
+        withinKey = !KEY_ENDS.test(line);
+        return HIDDEN;
+      }
+      if (!KEY_BEGINS.test(line)) return this.redact(line);
+      withinKey = !KEY_ENDS.test(line);
+      return HIDDEN;
+    };
+  }
+}
+
+/** The values within a JSON value whose names say that they are secret, and passwords in URLs. */
+export function secretsIn(value: unknown): string[] {
+  const found: string[] = [];
+  collect(value, false, found);
+  return found;
+}
+
+export function looksSecret(name: string): boolean {
+  return SECRET_NAME.test(name);
+}
+
+function collect(value: unknown, secret: boolean, found: string[]): void {
+  if (typeof value === 'string') {
+    if (secret) found.push(value);
+    for (const match of value.matchAll(/\/\/[^\s:/?#@]*:([^\s@/]+)@/g)) found.push(match[1] ?? '');
+  } else if (Array.isArray(value)) {
+    for (const item of value) collect(item, secret, found);
+  } else if (typeof value === 'object' && value !== null) {
+    for (const [name, item] of Object.entries(value)) {
+      collect(item, secret || looksSecret(name), found);
+    }
+  }
+}
+
+/** A secret as it stands, its lines, and as URLs and headers carry it. */
+function variantsOf(secret: string): string[] {
+  const lines = secret.split(/\r?\n/).map((line) => line.trim());
+  return [...lines, encode(secret), Buffer.from(secret.toWellFormed()).toString('base64')].filter(
+    (text) => text.length >= MIN_SECRET_LENGTH && !NOT_SECRET.has(text.toLowerCase()),
+  );
+}
+
+function encode(secret: string): string {
+  return encodeURIComponent(secret.toWellFormed());
+}
+
+function escapeRegExp(text: string): string {
+  return text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
+}

@@ -1,0 +1,30 @@
+// Outlives a worker that is killed, by as long as it takes to end what that one had started.
+//
+// On standard input, one JSON object a line: {"watch": {runId, leader?}} and {"forget": runId}. The
+// end of standard input means that the worker is gone, however it went: then every run that is still
+// watched is killed, and this process ends. It leads a session of its own, so that neither Ctrl-C
+// nor a signal to the worker's group reaches it.
+import { createInterface } from 'node:readline';
+import type { ProcessRef } from '../executor.js';
+import { killRun } from './process-tree.js';
+
+type Order = { watch: { runId: string; leader?: ProcessRef } } | { forget: string };
+
+const watched = new Map<string, ProcessRef | undefined>();
+
+function obey(line: string): void {
+  const order = JSON.parse(line) as Order;
+  if ('watch' in order) watched.set(order.watch.runId, order.watch.leader);
+  else watched.delete(order.forget);
+}
+
+async function endAll(): Promise<void> {
+  // Several empty looks: a process may be forked just now and not carry its mark yet.
+  await Promise.all([...watched].map(([runId, leader]) => killRun({ runId, leader }, 4)));
+  process.exit(0);
+}
+
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {});
+createInterface({ input: process.stdin })
+  .on('line', obey)
+  .on('close', () => void endAll());

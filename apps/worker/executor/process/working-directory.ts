@@ -1,0 +1,44 @@
+import { realpath, stat } from 'node:fs/promises';
+import { isAbsolute, join, sep } from 'node:path';
+import { SetupError } from '../executor.js';
+
+/**
+ * Where a command runs: in the run's own folder, or where the task says if that lies within one of
+ * the allowed directories once every symbolic link is followed.
+ *
+ * @throws SetupError when it is not allowed or is no directory
+ */
+export async function workingDirectory(
+  cwd: string | undefined,
+  own: string,
+  allowedDirs: readonly string[],
+): Promise<string> {
+  if (cwd === undefined) return own;
+  const candidates = isAbsolute(cwd) ? [cwd] : allowedDirs.map((dir) => join(dir, cwd));
+  for (const candidate of candidates) {
+    const found = await directoryAt(candidate);
+    if (found !== undefined && (await isWithinAny(found, allowedDirs))) return found;
+  }
+  throw new SetupError(
+    'inputContext.cwd must be a directory within one that this worker allows (DROVER_WORKER_ALLOWED_DIRS)',
+  );
+}
+
+async function directoryAt(path: string): Promise<string | undefined> {
+  try {
+    const real = await realpath(path);
+    return (await stat(real)).isDirectory() ? real : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+async function isWithinAny(real: string, dirs: readonly string[]): Promise<boolean> {
+  for (const dir of dirs) {
+    const root = await directoryAt(dir);
+    if (root === undefined) continue;
+    const prefix = root.endsWith(sep) ? root : root + sep;
+    if (real === root || real.startsWith(prefix)) return true;
+  }
+  return false;
+}

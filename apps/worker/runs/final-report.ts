@@ -1,0 +1,57 @@
+import { assertNever } from '#lib/kernel';
+import type { FinalReport, JsonObject, RunFailure } from '../api/types.js';
+import type { Outcome } from '../executor/executor.js';
+
+/** Why the worker itself ended a run before the run did. */
+export type StopCause = 'timeout' | 'pause' | 'drain';
+
+export interface RunEnd {
+  outcome: Outcome;
+  cause: StopCause | undefined;
+  timeoutSeconds: number | null | undefined;
+  /** A checkpoint that the server does not have yet. */
+  checkpoint: JsonObject | undefined;
+}
+
+/**
+ * What the server is told of a run's end.
+ *
+ * A process that was asked to end for a pause or a drain has completed its task only if it left a
+ * result: exit code 0 alone is how a well-behaved program ends when it is told to.
+ */
+export function decideFinalReport({
+  outcome,
+  cause,
+  timeoutSeconds,
+  checkpoint,
+}: RunEnd): FinalReport {
+  const checkpointData = checkpoint === undefined ? {} : { checkpointData: checkpoint };
+  if (cause === 'timeout') {
+    return { kind: 'fail', error: timedOut(outcome, timeoutSeconds ?? 0), ...checkpointData };
+  }
+  const finished = outcome.kind === 'succeeded' && outcome.result !== undefined;
+  if (cause !== undefined && !finished) {
+    const reason = cause === 'pause' ? 'paused' : 'drain';
+    return { kind: 'release', reason, ...checkpointData };
+  }
+  switch (outcome.kind) {
+    case 'succeeded':
+      return { kind: 'complete', outputResult: outcome.result, summary: outcome.summary };
+    case 'failed':
+      return { kind: 'fail', error: outcome.error, ...checkpointData };
+    default:
+      return assertNever(outcome);
+  }
+}
+
+function timedOut(outcome: Outcome, timeoutSeconds: number): RunFailure {
+  const evidence = outcome.kind === 'failed' ? outcome.error : undefined;
+  return {
+    message: `Exceeded its timeout of ${timeoutSeconds} s and was ended`,
+    class: 'timeout',
+    exitCode: evidence?.exitCode,
+    signal: evidence?.signal,
+    stackTrace: evidence?.stackTrace,
+    retryable: true,
+  };
+}

@@ -1,0 +1,20 @@
+/** The longest that setTimeout can wait; beyond it, it would fire at once. */
+const MAX_TIMEOUT_MS = 2 ** 31 - 1;
+
+/** A timer for any time, such as a task's timeout of 30 days. */
+export class LongTimer {
+  private timer: NodeJS.Timeout | undefined;
+
+  start(milliseconds: number, onTime: () => void): void {
+    const step = Math.min(milliseconds, MAX_TIMEOUT_MS);
+    const rest = milliseconds - step;
+    this.timer = setTimeout(() => {
+      if (rest > 0) this.start(rest, onTime);
+      else onTime();
+    }, step);
+  }
+
+  stop(): void {
+    clearTimeout(this.timer);
+  }
+}

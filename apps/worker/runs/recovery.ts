@@ -1,0 +1,135 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { DroverApi } from '../api/drover-api.js';
+import { isTransient, isUnauthenticated } from '../api/errors.js';
+import { CALM, retrying } from '../api/retry.js';
+import type { FinalReport, JsonObject, LiveTask } from '../api/types.js';
+import { type Log, messageOf } from '../log.js';
+import { removeFolder } from '../state/leftovers.js';
+import type { StateFile } from '../state/state-file.js';
+import { readJsonFile, RunFolder } from './run-folder.js';
+
+export interface RecoveryOptions {
+  api: DroverApi;
+  state: StateFile;
+  workDir: string;
+  keepFolders: boolean;
+  log: Log;
+  signal: AbortSignal;
+}
+
+/**
+ * Settles what an earlier life of this worker left, after its processes have been killed: tells the
+ * server the end of each run that it still takes for live, so that the task need not wait for its
+ * lease, and removes the folders.
+ */
+export async function recover(options: RecoveryOptions): Promise<void> {
+  const { api, state, workDir, keepFolders, log, signal } = options;
+  const live = await retrying('Asking for live runs', () => api.liveTasks(), {
+    policy: CALM,
+    log,
+    signal,
+  });
+  for (const task of live) {
+    log.info('Ending a run of an earlier life', { runId: task.runId, taskId: task.taskId });
+    const report = await reportOfEarlierLife(new RunFolder(workDir, task.runId), task);
+    await settle(options, task.runId, report);
+  }
+  for (const runId of Object.keys(state.leftovers)) {
+    if (!keepFolders) await removeFolder(new RunFolder(workDir, runId), log);
+    state.removeRun(runId);
+  }
+}
+
+/**
+ * Finds runs that the server takes for ours and that we do not know: the answer that gave them to us
+ * was lost. Two looks must agree, because an answer may be under way.
+ */
+export class Reconciler {
+  private readonly stopped = new AbortController();
+  private suspects = new Set<string>();
+  private soonTimers: NodeJS.Timeout[] = [];
+  private interval: NodeJS.Timeout | undefined;
+
+  constructor(
+    private readonly options: Pick<RecoveryOptions, 'api' | 'log'>,
+    private readonly holds: (runId: string) => boolean,
+  ) {}
+
+  start(everyMs = 30_000): void {
+    this.interval = setInterval(() => void this.look(), everyMs);
+  }
+
+  /** Something was lost just now: looks twice without waiting for the turn. */
+  soon(): void {
+    if (this.soonTimers.length > 0 || this.stopped.signal.aborted) return;
+    const second = (): void => {
+      this.soonTimers = [];
+      void this.look();
+    };
+    this.soonTimers = [setTimeout(() => void this.look(), 1_000), setTimeout(second, 4_000)];
+  }
+
+  stop(): void {
+    this.stopped.abort();
+    clearInterval(this.interval);
+    for (const timer of this.soonTimers) clearTimeout(timer);
+  }
+
+  private async look(): Promise<void> {
+    const { api, log } = this.options;
+    try {
+      const unknown = (await api.liveTasks()).filter(({ runId }) => !this.holds(runId));
+      const confirmed = unknown.filter(({ runId }) => this.suspects.has(runId));
+      this.suspects = new Set(unknown.map(({ runId }) => runId));
+      for (const task of confirmed) {
+        log.warn('Handing back a run that never reached this worker', { runId: task.runId });
+        await settle({ ...this.options, signal: this.stopped.signal }, task.runId, handBack(task));
+      }
+    } catch (error) {
+      log.debug('Could not compare the runs held with the server', { error: messageOf(error) });
+    }
+  }
+}
+
+/** Without a process there is no progress to lose: unstarted it goes back, started it has failed. */
+function handBack(task: LiveTask, checkpointData?: JsonObject): FinalReport {
+  if (!task.started) return { kind: 'release', reason: 'unstarted' };
+  return {
+    kind: 'fail',
+    error: {
+      message: 'The worker ended while the run was under way',
+      class: 'infrastructure',
+      retryable: true,
+    },
+    checkpointData,
+  };
+}
+
+async function reportOfEarlierLife(folder: RunFolder, task: LiveTask): Promise<FinalReport> {
+  const kept = await folder.readReport();
+  return kept ?? handBack(task, await ownCheckpoint(folder));
+}
+
+/** The checkpoint file, if the process wrote it: what stood in it before is not news. */
+async function ownCheckpoint(folder: RunFolder): Promise<JsonObject | undefined> {
+  const input = await readJsonFile(folder.inputFile, Infinity);
+  if (input.kind !== 'object') return undefined;
+  const task = input.value['task'] as { checkpointData?: JsonObject } | undefined;
+  const checkpoint = await folder.readCheckpoint();
+  return isDeepStrictEqual(checkpoint, task?.checkpointData ?? {}) ? undefined : checkpoint;
+}
+
+async function settle(
+  { api, log, signal }: Pick<RecoveryOptions, 'api' | 'log' | 'signal'>,
+  runId: string,
+  report: FinalReport,
+): Promise<void> {
+  try {
+    const end = (): Promise<unknown> => api.end(runId, report);
+    await retrying('Ending a run', end, { policy: CALM, log, signal });
+  } catch (error) {
+    if (isTransient(error) || isUnauthenticated(error)) throw error;
+    // Somebody else has settled it meanwhile, which is as good.
+    log.info('The server has settled a run already', { runId, error: messageOf(error) });
+  }
+}

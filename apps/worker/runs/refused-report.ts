@@ -1,0 +1,28 @@
+import type { ApiError } from '../api/errors.js';
+import type { FinalReport } from '../api/types.js';
+
+/**
+ * What to report instead when the server refuses the report of a run's end, so that the run does not
+ * stay open: a refused result becomes a failure that says why, the others go without what is large.
+ *
+ * @returns undefined when there is nothing left to leave out, or the refusal is not about the report
+ */
+export function withoutDetails(report: FinalReport, refusal: ApiError): FinalReport | undefined {
+  if (refusal.status !== 400 && refusal.status !== 413 && refusal.status !== 422) return undefined;
+  switch (report.kind) {
+    case 'complete': {
+      const message = `The server refused the result: ${refusal.message}`.slice(0, 1_000);
+      return {
+        kind: 'fail',
+        error: { message, class: 'exit_code', exitCode: 0, retryable: false },
+      };
+    }
+    case 'fail': {
+      const { message, class: failureClass, exitCode, retryable } = report.error;
+      const error = { message: message.slice(0, 200), class: failureClass, exitCode, retryable };
+      return { kind: 'fail', error };
+    }
+    case 'release':
+      return report.checkpointData && { kind: 'release', reason: report.reason };
+  }
+}

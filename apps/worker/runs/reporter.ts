@@ -1,0 +1,209 @@
+import type { DroverApi } from '../api/drover-api.js';
+import { ApiError, hasCode, isTransient, isUnauthenticated } from '../api/errors.js';
+import { CALM, logFailure, pause, retrying, waitBefore } from '../api/retry.js';
+import type { ClaimedTask, FinalReport, LogEntry, ProgressReport } from '../api/types.js';
+import { costOf } from '../executor/process/output-budget.js';
+import { type Log, messageOf } from '../log.js';
+import { withoutDetails } from './refused-report.js';
+
+/** How long reports gather, so that many become one request. */
+const GATHER_MS = 200;
+const MAX_BATCH_ENTRIES = 200;
+const MAX_BATCH_BYTES = 256 * 1024;
+
+/** The run is not its task's live one any more: nothing of it is accepted, and nothing is owed. */
+export class RunLostError extends Error {}
+
+/**
+ * Tells the server about one run, in order, and keeps what it could not tell until it can. Progress
+ * and checkpoint are kept as the latest only; the log is bounded by who writes it. Nothing here
+ * waits for the server but `start` and `end`.
+ */
+export class Reporter {
+  private readonly lost = new AbortController();
+  private pending: ProgressReport = {};
+  private entries: LogEntry[] = [];
+  private wake: (() => void) | undefined;
+  private closing = false;
+  private readonly gathering = new AbortController();
+  private pumping: Promise<void> | undefined;
+  private failures = 0;
+
+  constructor(
+    private readonly api: DroverApi,
+    private readonly runId: string,
+    private readonly log: Log,
+  ) {}
+
+  /** Aborted when the run is lost. */
+  get onLost(): AbortSignal {
+    return this.lost.signal;
+  }
+
+  /** The server, or a signal from it, said that the run is not live any more. */
+  lose(): void {
+    this.lost.abort();
+    this.gathering.abort();
+    this.wake?.();
+  }
+
+  progress(report: ProgressReport): void {
+    Object.assign(this.pending, report);
+    this.wake?.();
+  }
+
+  write(entries: LogEntry[]): void {
+    this.entries.push(...entries);
+    this.wake?.();
+  }
+
+  /**
+   * Waits until the server knows that the run has started: before that, nobody may work on it.
+   *
+   * @throws RunLostError when it is somebody else's
+   */
+  async start(giveUp: AbortSignal): Promise<void> {
+    await this.retry('Reporting the start', () => this.api.start(this.runId), giveUp);
+    this.pumping = this.pump();
+  }
+
+  /**
+   * Delivers the rest of the log, and the end of the run. What was pending of progress is dropped or
+   * goes with it.
+   *
+   * @throws RunLostError when the run is not live any more; the last error when `giveUp` is aborted
+   */
+  async end(report: FinalReport, claimNext: number, giveUp: AbortSignal): Promise<ClaimedTask[]> {
+    this.pending = {};
+    this.closing = true;
+    this.gathering.abort();
+    this.wake?.();
+    await settledOrAborted(this.pumping, giveUp);
+    return this.deliver(report, claimNext, giveUp);
+  }
+
+  /** The checkpoint that the server does not have yet. */
+  get unsentCheckpoint(): ProgressReport['checkpointData'] {
+    return this.pending.checkpointData;
+  }
+
+  private async deliver(
+    report: FinalReport,
+    claimNext: number,
+    giveUp: AbortSignal,
+  ): Promise<ClaimedTask[]> {
+    const send = (final: FinalReport) => () => this.api.end(this.runId, final, claimNext);
+    try {
+      return await this.retry('Reporting the end', send(report), giveUp);
+    } catch (error) {
+      const reduced = error instanceof ApiError ? withoutDetails(report, error) : undefined;
+      if (reduced === undefined || isTransient(error) || isUnauthenticated(error)) throw error;
+      this.log.warn('The server refused the report of the end', { error: messageOf(error) });
+      return this.retry('Reporting the end', send(reduced), giveUp);
+    }
+  }
+
+  private async pump(): Promise<void> {
+    while (!this.lost.signal.aborted) {
+      if (this.hasWork()) {
+        if (!this.closing) await pause(GATHER_MS, this.gathering.signal);
+        await this.sendSome();
+      } else if (this.closing) {
+        return;
+      } else {
+        await new Promise<void>((resolve) => (this.wake = resolve));
+      }
+    }
+  }
+
+  private hasWork(): boolean {
+    return this.entries.length > 0 || Object.keys(this.pending).length > 0;
+  }
+
+  private async sendSome(): Promise<void> {
+    try {
+      await this.sendProgress();
+      await this.sendEntries();
+      this.failures = 0;
+    } catch (error) {
+      if (isLost(error)) return this.lose();
+      logFailure(this.log, 'Reporting', ++this.failures, error);
+      await pause(waitBefore(CALM, this.failures - 1, error), this.lost.signal);
+    }
+  }
+
+  private async sendProgress(): Promise<void> {
+    const taken = this.pending;
+    if (Object.keys(taken).length === 0) return;
+    this.pending = {};
+    try {
+      await this.api.progress(this.runId, taken);
+    } catch (error) {
+      if (this.isRefused(error, 'progress')) return;
+      // What came meanwhile is newer.
+      if (!this.closing) this.pending = { ...taken, ...this.pending };
+      throw error;
+    }
+  }
+
+  private async sendEntries(): Promise<void> {
+    const batch = firstBatch(this.entries);
+    if (batch.length === 0) return;
+    try {
+      await this.api.logs(this.runId, batch);
+    } catch (error) {
+      if (!this.isRefused(error, 'log entries')) throw error;
+    }
+    this.entries.splice(0, batch.length);
+  }
+
+  /** Refused for good: kept, it would stand in the way of everything behind it. */
+  private isRefused(error: unknown, what: string): boolean {
+    if (isLost(error) || isTransient(error) || isUnauthenticated(error)) return false;
+    this.log.warn(`The server refused ${what} of a run`, { error: messageOf(error) });
+    return true;
+  }
+
+  private async retry<T>(what: string, call: () => Promise<T>, giveUp?: AbortSignal): Promise<T> {
+    const ended = new AbortController();
+    const end = (): void => ended.abort();
+    const sources = [this.lost.signal, ...(giveUp ? [giveUp] : [])];
+    for (const source of sources) source.addEventListener('abort', end);
+    if (sources.some((source) => source.aborted)) end();
+    try {
+      if (this.lost.signal.aborted) throw new RunLostError('The run is not live any more');
+      return await retrying(what, call, { policy: CALM, log: this.log, signal: ended.signal });
+    } catch (error) {
+      if (isLost(error)) this.lose();
+      if (this.lost.signal.aborted) throw new RunLostError(messageOf(error));
+      throw error;
+    } finally {
+      for (const source of sources) source.removeEventListener('abort', end);
+    }
+  }
+}
+
+function isLost(error: unknown): boolean {
+  return hasCode(error, 'stale_run', 'run_not_found', 'agent_terminated');
+}
+
+/** @returns the first entries that fit one request; at least one when there is any */
+export function firstBatch(entries: readonly LogEntry[]): LogEntry[] {
+  let bytes = 0;
+  const end = entries.slice(0, MAX_BATCH_ENTRIES).findIndex((entry) => {
+    bytes += costOf(entry);
+    return bytes > MAX_BATCH_BYTES;
+  });
+  if (end === -1) return entries.slice(0, MAX_BATCH_ENTRIES);
+  return entries.slice(0, Math.max(end, 1));
+}
+
+async function settledOrAborted(work: Promise<void> | undefined, signal: AbortSignal) {
+  if (signal.aborted) return;
+  let onAbort: (() => void) | undefined;
+  const aborted = new Promise<void>((resolve) => (onAbort = resolve));
+  // Removed again: the signal lives as long as the worker, and a run does not.
+  if (onAbort !== undefined) signal.addEventListener('abort', onAbort);
+  await Promise.race([work, aborted]);
+  if (onAbort !== undefined) signal.removeEventListener('abort', onAbort);
+}

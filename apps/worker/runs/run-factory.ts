@@ -1,0 +1,56 @@
+import type { Membership } from '../agent/registration.js';
+import type { ClaimedTask } from '../api/types.js';
+import type { WorkerConfig } from '../config.js';
+import type { ExecutorRegistry } from '../executor/registry.js';
+import type { Log } from '../log.js';
+import { removeFolder } from '../state/leftovers.js';
+import { Reporter } from './reporter.js';
+import { Run, type RunResult } from './run.js';
+import { RunFolder } from './run-folder.js';
+
+export interface RunFactoryOptions {
+  config: WorkerConfig;
+  membership: Membership;
+  log: Log;
+  executors: ExecutorRegistry;
+  giveUp: AbortSignal;
+  claimNext: () => number;
+}
+
+export interface RunFactory {
+  make: (claimed: ClaimedTask) => Run;
+  cleanUp: (runId: string, result: RunResult) => Promise<void>;
+}
+
+/** Gives each run what it needs, and takes away what it leaves. */
+export function runFactory(options: RunFactoryOptions): RunFactory {
+  const { config, membership, executors, giveUp, claimNext } = options;
+  return {
+    make: (claimed) => {
+      const { run, task } = claimed;
+      const log = options.log.with({ runId: run.id, taskId: task.id });
+      return new Run(claimed, {
+        reporter: new Reporter(membership.api, run.id, log),
+        folder: new RunFolder(config.workDir, run.id),
+        state: membership.state,
+        log,
+        apiUrl: config.apiUrl,
+        graceMs: config.graceSeconds * 1000,
+        logBytes: config.logBytesPerRun,
+        choose: (chosen) => executors.choose(chosen),
+        giveUp,
+        claimNext,
+      });
+    },
+    cleanUp: async (runId, result) => {
+      if (isKept(config.keepRuns, result)) return;
+      await removeFolder(new RunFolder(config.workDir, runId), options.log);
+    },
+  };
+}
+
+function isKept(keepRuns: WorkerConfig['keepRuns'], { end }: RunResult): boolean {
+  // The report that waits for the next life lies in the folder.
+  if (end === 'undelivered' || keepRuns === 'always') return true;
+  return keepRuns === 'failed' && typeof end === 'object' && end.kind === 'fail';
+}

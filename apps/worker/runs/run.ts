@@ -1,0 +1,223 @@
+import { isTransient, isUnauthenticated } from '../api/errors.js';
+import type { ClaimedTask, FinalReport, ProgressReport } from '../api/types.js';
+import {
+  type Execution,
+  type Executor,
+  type Job,
+  type JobReports,
+  type Outcome,
+  SetupError,
+} from '../executor/executor.js';
+import { OutputBudget } from '../executor/process/output-budget.js';
+import { type Log, messageOf } from '../log.js';
+import type { StateFile } from '../state/state-file.js';
+import { decideFinalReport, type StopCause } from './final-report.js';
+import { LongTimer } from './long-timer.js';
+import { type Reporter, RunLostError } from './reporter.js';
+import type { RunFolder } from './run-folder.js';
+
+export interface RunParts {
+  reporter: Reporter;
+  folder: RunFolder;
+  state: StateFile;
+  log: Log;
+  apiUrl: string;
+  graceMs: number;
+  logBytes: number;
+  choose: (task: ClaimedTask['task']) => Executor;
+  /** Aborted when nothing may be waited for any more. */
+  giveUp: AbortSignal;
+  /** How many tasks to claim with the completion of this one. */
+  claimNext: () => number;
+}
+
+export interface RunResult {
+  /**
+   * How it ended; `lost` when it was not ours any more, `undelivered` when the server
+   * could not be told, `refused` when it did not want to know.
+   */
+  end: FinalReport | 'lost' | 'undelivered' | 'refused';
+  claimed: ClaimedTask[];
+}
+
+/** One run, from the claim until the server knows its end and nothing of it is left here. */
+export class Run {
+  readonly id: string;
+  readonly taskId: string;
+  readonly startedAt = Date.now();
+  /** The latest that the process said, for the heartbeat. */
+  readonly latest: ProgressReport = {};
+  private readonly budget: OutputBudget;
+  private readonly timer = new LongTimer();
+  private execution: Execution | undefined;
+  private cause: StopCause | undefined;
+  private lost = false;
+  private forceAt = Infinity;
+
+  constructor(
+    private readonly claimed: ClaimedTask,
+    private readonly parts: RunParts,
+  ) {
+    this.id = claimed.run.id;
+    this.taskId = claimed.task.id;
+    this.budget = new OutputBudget(parts.logBytes);
+    parts.reporter.onLost.addEventListener('abort', () => this.onLost(parts.graceMs), {
+      once: true,
+    });
+  }
+
+  /** Never rejects. */
+  async execute(): Promise<RunResult> {
+    const { state } = this.parts;
+    state.addRun(this.id, this.taskId);
+    const result = await this.attempt().catch((error: unknown) => this.unreported(error));
+    if (result.end !== 'undelivered') state.removeRun(this.id);
+    return result;
+  }
+
+  /** Ends the run early, for a reason of the worker's. The first reason counts. */
+  stop(cause: StopCause, graceMs: number): void {
+    this.cause ??= cause;
+    this.end(graceMs);
+  }
+
+  /** The task is not ours any more: ends the run, and reports nothing. */
+  lose(graceMs: number): void {
+    this.onLost(graceMs);
+    this.parts.reporter.lose();
+  }
+
+  private async attempt(): Promise<RunResult> {
+    const report = (await this.refusedToStart()) ?? (await this.performAndDecide());
+    const { reporter, claimNext, giveUp, log, folder } = this.parts;
+    try {
+      const slots = report.kind === 'complete' ? claimNext() : 0;
+      const claimed = await reporter.end(report, slots, giveUp);
+      log.info('Run ended', { end: report.kind, ...endFields(report) });
+      return { end: report, claimed };
+    } catch (error) {
+      if (isCurable(error)) await folder.keepReport(report);
+      throw error;
+    }
+  }
+
+  /** A task that was paused meanwhile, for one, does not start: then it is handed back. */
+  private async refusedToStart(): Promise<FinalReport | undefined> {
+    const { reporter, giveUp, log } = this.parts;
+    try {
+      await reporter.start(giveUp);
+      return undefined;
+    } catch (error) {
+      if (error instanceof RunLostError || isCurable(error)) throw error;
+      log.warn('The server refused the start', { error: messageOf(error) });
+      return { kind: 'release', reason: this.cause === 'pause' ? 'paused' : 'unstarted' };
+    }
+  }
+
+  private async performAndDecide(): Promise<FinalReport> {
+    const { reporter } = this.parts;
+    const outcome = await this.perform();
+    this.timer.stop();
+    reporter.write(this.budget.finish());
+    return decideFinalReport({
+      outcome,
+      cause: this.cause,
+      timeoutSeconds: this.claimed.task.timeoutSeconds,
+      checkpoint: reporter.unsentCheckpoint,
+    });
+  }
+
+  private unreported(error: unknown): RunResult {
+    if (error instanceof RunLostError) return { end: 'lost', claimed: [] };
+    this.parts.log.error('The end of a run could not be reported', { error: messageOf(error) });
+    return { end: isCurable(error) ? 'undelivered' : 'refused', claimed: [] };
+  }
+
+  private async perform(): Promise<Outcome> {
+    // Told to stop before anything started: no process needs to be made only to be ended.
+    if (this.lost || this.cause !== undefined) return NOT_STARTED;
+    try {
+      const { task } = this.claimed;
+      const executor = this.parts.choose(task);
+      await this.prepareFolder();
+      this.execution = await executor.start(this.job());
+      if (this.forceAt !== Infinity) this.end(Math.max(this.forceAt - performance.now(), 0));
+      if (task.timeoutSeconds) this.startTimer(task.timeoutSeconds);
+      return await this.execution.outcome;
+    } catch (error) {
+      if (error instanceof SetupError) return { kind: 'failed', error: error.toFailure() };
+      const message = `The run could not be prepared: ${messageOf(error)}`;
+      return { kind: 'failed', error: { message, class: 'infrastructure', retryable: true } };
+    }
+  }
+
+  private startTimer(timeoutSeconds: number): void {
+    this.timer.start(timeoutSeconds * 1000, () => this.stop('timeout', this.parts.graceMs));
+  }
+
+  private async prepareFolder(): Promise<void> {
+    const { run, task } = this.claimed;
+    const checkpoint = task.checkpointData ?? {};
+    const { inputContext } = task;
+    const about = { id: run.id, generation: run.generation };
+    await this.parts.folder.create({ inputContext, task, run: about }, checkpoint);
+  }
+
+  private job(): Job {
+    const { run, task } = this.claimed;
+    const { folder, apiUrl } = this.parts;
+    return {
+      runId: this.id,
+      task,
+      runToken: run.token,
+      generation: run.generation,
+      apiUrl,
+      folder,
+      report: this.reports(),
+    };
+  }
+
+  private reports(): JobReports {
+    const { reporter, state } = this.parts;
+    return {
+      log: (level, message, event) => {
+        const at = new Date().toISOString();
+        const entries = this.budget.take({ level, message, event, at });
+        if (entries.length > 0) reporter.write(entries);
+      },
+      progress: (report) => {
+        Object.assign(this.latest, report, { checkpointData: undefined });
+        reporter.progress(report);
+      },
+      started: (leader) => state.setLeader(this.id, leader),
+    };
+  }
+
+  private onLost(graceMs: number): void {
+    if (!this.lost) this.parts.log.warn('The run is not ours any more; ending it');
+    this.lost = true;
+    this.end(graceMs);
+  }
+
+  private end(graceMs: number): void {
+    this.forceAt = Math.min(this.forceAt, performance.now() + graceMs);
+    this.execution?.stop(graceMs);
+  }
+}
+
+const NOT_STARTED: Outcome = {
+  kind: 'failed',
+  error: { message: 'Stopped before it started', class: 'infrastructure', retryable: true },
+};
+
+/** Whether the server might have taken it later. */
+function isCurable(error: unknown): boolean {
+  return isTransient(error) || isUnauthenticated(error);
+}
+
+function endFields(report: FinalReport): Record<string, unknown> {
+  if (report.kind === 'release') return { reason: report.reason };
+  if (report.kind === 'complete') return {};
+  const { class: failureClass, exitCode, signal } = report.error;
+  return { class: failureClass, exitCode, signal };
+}
