@@ -1,0 +1,40 @@
+import { RequestMethod } from '@nestjs/common';
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import type { FastifyInstance } from 'fastify';
+import { Logger } from '#lib/observability';
+import { DroverFastifyAdapter } from './adapter.js';
+import { ProblemFilter } from './problem/problem.filter.js';
+import { DtoPipe } from './validation/pipe.js';
+
+export const API_PREFIX = 'api/v1';
+
+/** Paths that stay where load balancers and browsers look for them. */
+const UNPREFIXED = ['healthz', 'readyz', 'metrics', 'health/*path', 'docs', 'docs/*path'];
+
+export interface HttpOptions {
+  /** Takes the application's own one when it is left out. */
+  logger?: Logger;
+}
+
+/**
+ * Gives an application our conventions: the prefix, validation, problem documents, request ids.
+ * Call it before `init()` or `listen()`; the adapter must come from `createFastifyAdapter()`.
+ */
+export function configureHttp(app: NestFastifyApplication, options: HttpOptions = {}): void {
+  const adapter = app.getHttpAdapter() as unknown;
+  if (!(adapter instanceof DroverFastifyAdapter)) {
+    throw new Error('configureHttp() needs the adapter of createFastifyAdapter()');
+  }
+  const exclude = UNPREFIXED.map((path) => ({ path, method: RequestMethod.ALL }));
+  app.setGlobalPrefix(API_PREFIX, { exclude });
+  app.useGlobalPipes(new DtoPipe());
+  app.useGlobalFilters(new ProblemFilter(options.logger ?? app.get(Logger), adapter.routes));
+  echoRequestId(adapter.getInstance<FastifyInstance>());
+}
+
+function echoRequestId(fastify: FastifyInstance): void {
+  fastify.addHook('onRequest', (request, reply, done) => {
+    reply.header('x-request-id', request.id);
+    done();
+  });
+}

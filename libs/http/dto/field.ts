@@ -1,0 +1,59 @@
+import { applyDecorators } from '@nestjs/common';
+import { ApiProperty, type ApiPropertyOptions } from '@nestjs/swagger';
+import { ValidateBy, ValidateIf } from 'class-validator';
+
+export interface FieldOptions {
+  /** The field may be left out. */
+  optional?: boolean;
+  /** The field may be null. */
+  nullable?: boolean;
+  description?: string;
+  example?: unknown;
+}
+
+export interface FieldRule {
+  /** Name of the rule, for class-validator. */
+  name: string;
+  /** The sentence that follows the field's name when it does not hold. */
+  message: string;
+  holds(value: unknown): boolean;
+  /** How the OpenAPI document describes the field. */
+  schema: ApiPropertyOptions;
+}
+
+/** One rule, its optionality, and its place in the OpenAPI document. */
+export function field(rule: FieldRule, options: FieldOptions): PropertyDecorator {
+  const { optional = false, nullable = false, description, example } = options;
+  const validator = { validate: rule.holds, defaultMessage: () => rule.message };
+  return applyDecorators(
+    ValidateBy({ name: rule.name, validator }),
+    ValidateIf((_, value) => !(optional && value === undefined) && !(nullable && value === null)),
+    ApiProperty({
+      ...rule.schema,
+      required: !optional,
+      ...(nullable ? { nullable } : {}),
+      ...(description === undefined ? {} : { description }),
+      ...(example === undefined ? {} : { example }),
+    } as ApiPropertyOptions),
+  );
+}
+
+/** The same rule for every item of a list. */
+export function listField(
+  rule: FieldRule,
+  options: FieldOptions & { maxItems: number; minItems?: number },
+): PropertyDecorator {
+  const { minItems = 0, maxItems, ...rest } = options;
+  const size = minItems === 0 ? `at most ${maxItems}` : `${minItems} to ${maxItems}`;
+  const list: FieldRule = {
+    name: `${rule.name}List`,
+    message: `must be an array of ${size} items, each of which ${rule.message}`,
+    holds: (value) =>
+      Array.isArray(value) &&
+      value.length >= minItems &&
+      value.length <= maxItems &&
+      value.every((item) => rule.holds(item)),
+    schema: { type: 'array', items: rule.schema, minItems, maxItems } as ApiPropertyOptions,
+  };
+  return field(list, rest);
+}

@@ -1,0 +1,204 @@
+import { applyDecorators } from '@nestjs/common';
+import { ApiProperty, type ApiPropertyOptions } from '@nestjs/swagger';
+import { Type } from 'class-transformer';
+import {
+  ArrayMaxSize,
+  ArrayMinSize,
+  ValidateBy,
+  ValidateIf,
+  ValidateNested,
+} from 'class-validator';
+import { isStorableText, isUuid } from '#lib/kernel';
+import { field, type FieldOptions, type FieldRule, listField } from './field.js';
+
+export interface TextOptions extends FieldOptions {
+  /** Characters at least; 1 by default, and then a blank text is refused as well. */
+  min?: number;
+  /** Characters at most. */
+  max: number;
+  /** A pattern, and the words for it: "must …". */
+  pattern?: { regexp: RegExp; words: string };
+}
+
+interface ListOptions extends FieldOptions {
+  maxItems: number;
+  minItems?: number;
+}
+
+/** A string with a length in characters (not bytes, not UTF-16 units) that Postgres can store. */
+export function Text(options: TextOptions): PropertyDecorator {
+  return field(textRule(options), options);
+}
+
+export function TextList(options: ListOptions & { item: TextOptions }): PropertyDecorator {
+  return listField(textRule(options.item), options);
+}
+
+/** A whole number from `min` to `max`. */
+export function Int(min: number, max: number, options: FieldOptions = {}): PropertyDecorator {
+  const rule = {
+    name: 'int',
+    message: `must be a whole number from ${min} to ${max}`,
+    holds: (value: unknown) => Number.isInteger(value) && inRange(value as number, min, max),
+    schema: { type: 'integer', minimum: min, maximum: max } as const,
+  };
+  return field(rule, options);
+}
+
+/** A number from `min` to `max`, with or without a fraction. */
+export function Num(min: number, max: number, options: FieldOptions = {}): PropertyDecorator {
+  const rule = {
+    name: 'num',
+    message: `must be a number from ${min} to ${max}`,
+    holds: (value: unknown) => typeof value === 'number' && inRange(value, min, max),
+    schema: { type: 'number', minimum: min, maximum: max } as const,
+  };
+  return field(rule, options);
+}
+
+/** true or false. */
+export function Flag(options: FieldOptions = {}): PropertyDecorator {
+  const rule = {
+    name: 'flag',
+    message: 'must be true or false',
+    holds: (value: unknown) => typeof value === 'boolean',
+    schema: { type: 'boolean' } as const,
+  };
+  return field(rule, options);
+}
+
+/** One of the texts. */
+export function OneOf(values: readonly string[], options: FieldOptions = {}): PropertyDecorator {
+  return field(oneOfRule(values), options);
+}
+
+export function OneOfList(values: readonly string[], options: ListOptions): PropertyDecorator {
+  return listField(oneOfRule(values), options);
+}
+
+/** A UUID. */
+export function Id(options: FieldOptions = {}): PropertyDecorator {
+  return field(ID_RULE, options);
+}
+
+export function IdList(options: ListOptions): PropertyDecorator {
+  return listField(ID_RULE, options);
+}
+
+/** A date and time with its offset, as RFC 3339 has it; stays a string. */
+export function Timestamp(options: FieldOptions = {}): PropertyDecorator {
+  const rule = {
+    name: 'timestamp',
+    message: 'must be a date and time with an offset, such as 2026-01-31T12:00:00Z',
+    holds: isTimestamp,
+    schema: { type: 'string', format: 'date-time' } as const,
+  };
+  return field(rule, options);
+}
+
+/** A JSON object whose content is the client's own. */
+export function JsonObject(options: FieldOptions = {}): PropertyDecorator {
+  const rule = {
+    name: 'jsonObject',
+    message: 'must be a JSON object',
+    holds: isPlainObject,
+    schema: { type: 'object', additionalProperties: true } as ApiPropertyOptions,
+  };
+  return field(rule, options);
+}
+
+/** An object of a class with decorators of its own. */
+export function Nested(
+  type: () => new () => object,
+  options: FieldOptions = {},
+): PropertyDecorator {
+  const validator = { validate: isPlainObject, defaultMessage: () => 'must be an object' };
+  return applyDecorators(
+    ValidateBy({ name: 'object', validator }),
+    ValidateNested(),
+    Type(type),
+    present(options),
+    ApiProperty({ type, ...documented(options) } as ApiPropertyOptions),
+  );
+}
+
+/** A list of objects of a class with decorators of its own. */
+export function NestedList(type: () => new () => object, options: ListOptions): PropertyDecorator {
+  return applyDecorators(
+    ArrayMinSize(options.minItems ?? 0, {
+      message: `must have at least ${options.minItems} items`,
+    }),
+    ArrayMaxSize(options.maxItems, {
+      message: `must be an array of at most ${options.maxItems} items`,
+    }),
+    ValidateNested({ each: true }),
+    Type(type),
+    present(options),
+    ApiProperty({ type, isArray: true, ...documented(options) } as ApiPropertyOptions),
+  );
+}
+
+function present({ optional, nullable }: FieldOptions): PropertyDecorator {
+  return ValidateIf(
+    (_, value) => !(optional && value === undefined) && !(nullable && value === null),
+  );
+}
+
+function documented({ optional = false, nullable = false, description, example }: FieldOptions) {
+  return { required: !optional, nullable, description, example };
+}
+
+const ID_RULE: FieldRule = {
+  name: 'id',
+  message: 'must be a UUID',
+  holds: isUuid,
+  schema: { type: 'string', format: 'uuid' },
+};
+
+function oneOfRule(values: readonly string[]): FieldRule {
+  return {
+    name: 'oneOf',
+    message: `must be one of ${values.join(', ')}`,
+    holds: (value) => typeof value === 'string' && values.includes(value),
+    schema: { type: 'string', enum: [...values] },
+  };
+}
+
+function textRule({ min = 1, max, pattern }: TextOptions): FieldRule {
+  const length =
+    min === 0 ? `of at most ${max}` : min === max ? `of ${max}` : `of ${min} to ${max}`;
+  const words = pattern ? ` that must ${pattern.words}` : '';
+  return {
+    name: 'text',
+    message: `must be a string ${length} characters${words}`,
+    holds: (value) =>
+      typeof value === 'string' &&
+      isStorableText(value) &&
+      inRange(characters(value, max), min, max) &&
+      (min === 0 || value.trim() !== '') &&
+      (pattern === undefined || pattern.regexp.test(value)),
+    schema: { type: 'string', minLength: min, maxLength: max },
+  };
+}
+
+// A character outside the basic plane takes two units; counting them costs, and rarely matters.
+function characters(text: string, max: number): number {
+  if (text.length <= max || text.length > 2 * max) return text.length;
+  let count = 0;
+  for (const _ of text) count++;
+  return count;
+}
+
+const RFC_3339 = /^\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(\.\d{1,9})?([Zz]|[+-]\d\d:\d\d)$/;
+
+function isTimestamp(value: unknown): boolean {
+  return typeof value === 'string' && RFC_3339.test(value) && !Number.isNaN(Date.parse(value));
+}
+
+function isPlainObject(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function inRange(value: number, min: number, max: number): boolean {
+  return value >= min && value <= max;
+}

@@ -1,0 +1,11 @@
+import { DEFAULT_PAGE_LIMIT, MAX_PAGE_LIMIT } from '#lib/kernel';
+import { Int, Text } from './fields.js';
+
+/** The query of every list: how many, and from where on. Extend it with the list's filters. */
+export class PageQuery {
+  @Int(1, MAX_PAGE_LIMIT, { optional: true, description: 'How many items a page has at most.' })
+  limit: number = DEFAULT_PAGE_LIMIT;
+
+  @Text({ max: 1_000, optional: true, description: '`nextCursor` of the previous page, as it is.' })
+  cursor?: string;
+}

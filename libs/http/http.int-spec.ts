@@ -1,0 +1,280 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Body, Controller, Get, HttpException, Param, Patch, Post, Query } from '@nestjs/common';
+import fc from 'fast-check';
+import { DroverError } from '#lib/kernel';
+import {
+  Id,
+  IfMatch,
+  Int,
+  JsonObject,
+  NestedList,
+  OneOf,
+  PageQuery,
+  Text,
+  TextList,
+  UuidParam,
+  Versioned,
+} from './index.js';
+import { startTestServer, type TestServer } from './testing/app.js';
+
+class EdgeDto {
+  @Id() taskId!: string;
+}
+
+class ThingDto {
+  @Text({ max: 20 }) title!: string;
+  @Int(1, 10, { optional: true }) priority?: number;
+  @JsonObject({ optional: true }) inputContext?: Record<string, unknown>;
+  @NestedList(() => EdgeDto, { maxItems: 3, optional: true }) dependsOn?: EdgeDto[];
+}
+
+class ThingQuery extends PageQuery {
+  @OneOf(['PENDING', 'RUNNING'], { optional: true }) status?: string;
+  @Int(1, 10, { optional: true }) priorityGte?: number;
+  @Int(1, 10, { optional: true }) priorityLte?: number;
+  @TextList({ maxItems: 5, item: { max: 10 }, optional: true }) tags?: string[];
+}
+
+@Controller('things')
+class ThingsController {
+  @Post()
+  create(@Body() body: ThingDto) {
+    return { body, isInstance: body instanceof ThingDto, version: 7 };
+  }
+
+  @Get()
+  list(@Query() query: ThingQuery) {
+    return { ...query };
+  }
+
+  @Get('failing/:how')
+  fail(@Param('how') how: string) {
+    if (how === 'unknown') throw new Error('password=hunter2');
+    if (how === 'postgres') throw Object.assign(new Error('bad text'), { code: '22021' });
+    if (how === 'http') throw new HttpException('teapot', 403);
+    throw new DroverError('rate_limited', { retryAfterSeconds: 2.2 });
+  }
+
+  @Get(':id')
+  @Versioned()
+  one(@UuidParam('id') id: string) {
+    return { id, version: 3 };
+  }
+
+  @Patch(':id')
+  patch(@IfMatch() version: number | undefined) {
+    return { version: version ?? null };
+  }
+}
+
+let server: TestServer;
+
+beforeAll(async () => {
+  server = await startTestServer([ThingsController]);
+});
+
+afterAll(() => server.close());
+
+function send(path: string, init: RequestInit = {}): Promise<Response> {
+  return fetch(`${server.url}/api/v1${path}`, init);
+}
+
+function post(body: string | Uint8Array, type = 'application/json'): Promise<Response> {
+  return send('/things', { method: 'POST', headers: { 'content-type': type }, body });
+}
+
+interface Problem {
+  code: string;
+  errors?: { field: string; message: string }[];
+  requestId: string;
+  instance: string;
+  detail?: string;
+}
+
+async function problemOf(response: Response): Promise<Problem> {
+  expect(response.headers.get('content-type')).toBe('application/problem+json; charset=utf-8');
+  return (await response.json()) as Problem;
+}
+
+describe('bodies', () => {
+  it('arrive as an instance of their class', async () => {
+    const response = await post('{"title":"Straße 😀"}');
+    expect(response.status).toBe(201);
+    expect(await response.json()).toMatchObject({ body: { title: 'Straße 😀' }, isInstance: true });
+  });
+
+  it.each([
+    ['{"title":', 400, 'malformed_json', undefined],
+    ['', 400, 'validation_failed', 'title'],
+    ['null', 400, 'validation_failed', 'title'],
+    ['[]', 400, 'validation_failed', 'body'],
+    ['"text"', 400, 'validation_failed', 'body'],
+    ['{"title":"a","__proto__":{"priority":1}}', 400, 'validation_failed', '__proto__'],
+    ['{"title":"a","\\u005f_proto__":{}}', 400, 'validation_failed', '__proto__'],
+    ['{"title":"a","constructor":{"prototype":{}}}', 400, 'validation_failed', 'constructor'],
+    ['{"title":"a","toString":1}', 400, 'validation_failed', 'toString'],
+    ['{"title":"a\\u0000"}', 400, 'validation_failed', 'title'],
+    [
+      '{"title":"a","inputContext":{"a":["\\ud800"]}}',
+      400,
+      'validation_failed',
+      'inputContext.a[0]',
+    ],
+    ['{"title":"a","inputContext":{"n":1e999}}', 400, 'validation_failed', 'inputContext.n'],
+    ['{"title":"a","dependsOn":[{"taskId":"x"}]}', 400, 'validation_failed', 'dependsOn[0].taskId'],
+    ['{"title":"a","dependsOn":[null]}', 400, 'validation_failed', 'dependsOn[0]'],
+    ['{"title":"a","dependsOn":{}}', 400, 'validation_failed', 'dependsOn'],
+    [
+      '{"title":"a","dependsOn":[{"taskId":"x","b":1}]}',
+      400,
+      'validation_failed',
+      'dependsOn[0].b',
+    ],
+    ['{"title":"a","priority":1.5}', 400, 'validation_failed', 'priority'],
+    ['{"title":"a","priority":"5"}', 400, 'validation_failed', 'priority'],
+    ['{"title":"a","priority":null}', 400, 'validation_failed', 'priority'],
+    ['{"title":"   "}', 400, 'validation_failed', 'title'],
+    [`{"title":"${'x'.repeat(21)}"}`, 400, 'validation_failed', 'title'],
+  ])('%s is %i %s at %s', async (body, status, code, field) => {
+    const response = await post(body);
+    const problem = await problemOf(response);
+    expect(response.status).toBe(status);
+    expect(problem.code).toBe(code);
+    if (field !== undefined) expect(problem.errors?.map((error) => error.field)).toContain(field);
+  });
+
+  it('are refused when they nest too deep, wherever the depth is', async () => {
+    const deep = `{"title":"a","inputContext":{"x":${'['.repeat(100)}${']'.repeat(100)}}}`;
+    const problem = await problemOf(await post(deep));
+    expect(problem.errors?.[0]).toMatchObject({ message: expect.stringContaining('64 levels') });
+  });
+
+  it('are refused when they are not UTF-8, not JSON by type, or too large', async () => {
+    expect((await post(new Uint8Array([0x22, 0xff, 0x22]))).status).toBe(400);
+    expect((await problemOf(await post('title=a', 'application/x-www-form-urlencoded'))).code).toBe(
+      'unsupported_media_type',
+    );
+    expect((await problemOf(await post('x', 'text/plain'))).code).toBe('unsupported_media_type');
+    const large = JSON.stringify({ title: 'a', inputContext: { x: 'x'.repeat(1_048_576) } });
+    expect((await problemOf(await post(large))).code).toBe('payload_too_large');
+  });
+
+  it('may be left out', async () => {
+    const response = await send('/things', { method: 'POST' });
+    expect((await problemOf(response)).errors).toEqual([
+      { field: 'title', message: 'must be a string of 1 to 20 characters' },
+    ]);
+  });
+
+  it('never make an error of ours, whatever JSON they hold', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.oneof(
+          fc.json(),
+          fc.json().map((json) => `{"title":${json}}`),
+        ),
+        async (body) => {
+          const { status } = await post(body);
+          expect([201, 400]).toContain(status);
+        },
+      ),
+      { numRuns: 200 },
+    );
+  });
+});
+
+describe('queries', () => {
+  it.each([
+    ['', { limit: 50 }],
+    ['?limit=7&status=RUNNING', { limit: 7, status: 'RUNNING' }],
+    ['?priority>=8&priority<=9', { limit: 50, priorityGte: 8, priorityLte: 9 }],
+    ['?priority%3E=8', { limit: 50, priorityGte: 8 }],
+    ['?priority%3E%3D8', { limit: 50, priorityGte: 8 }],
+    ['?priorityGte=8', { limit: 50, priorityGte: 8 }],
+    ['?tags=a,b&tags=c', { limit: 50, tags: ['a', 'b', 'c'] }],
+  ])('%s is read', async (query, expected) => {
+    expect(await (await send(`/things${query}`)).json()).toEqual(expected);
+  });
+
+  it.each([
+    ['?limit=0', 'limit'],
+    ['?limit=201', 'limit'],
+    ['?limit=1e1', 'limit'],
+    ['?limit=', 'limit'],
+    ['?limit=1&limit=2', 'limit'],
+    ['?status=RUNNING&status=PENDING', 'status'],
+    ['?status=running', 'status'],
+    ['?nonsense=1', 'nonsense'],
+    ['?priority>8', 'priority>8'],
+    ['?priority>=8&priorityGte=7', 'priorityGte'],
+    ['?priority>=x', 'priorityGte'],
+    ['?__proto__=1', '__proto__'],
+    ['?constructor=1', 'constructor'],
+    ['?tags=%00', 'tags'],
+    ['?cursor=%00', 'cursor'],
+  ])('%s is refused at %s', async (query, field) => {
+    const response = await send(`/things${query}`);
+    expect(response.status).toBe(400);
+    expect((await problemOf(response)).errors?.map((error) => error.field)).toEqual([field]);
+  });
+});
+
+describe('paths and headers', () => {
+  const id = '0199f0c4-0000-7000-8000-000000000001';
+
+  it('names a malformed id', async () => {
+    expect((await problemOf(await send('/things/%00'))).errors?.[0]?.field).toBe('id');
+    expect((await problemOf(await send('/things/17'))).errors?.[0]?.field).toBe('id');
+    expect((await send('/things/%zz')).status).toBe(400);
+  });
+
+  it('tells a missing path from a missing method', async () => {
+    expect((await problemOf(await send('/nothing'))).code).toBe('route_not_found');
+    const response = await send(`/things/${id}`, { method: 'PUT' });
+    expect(response.status).toBe(405);
+    expect(response.headers.get('allow')).toBe('GET, HEAD, PATCH');
+  });
+
+  it('carries the version both ways', async () => {
+    expect((await send(`/things/${id}`)).headers.get('etag')).toBe('"3"');
+    const patch = (value: string) =>
+      send(`/things/${id}`, { method: 'PATCH', headers: { 'if-match': value } });
+    expect(await (await patch('"3"')).json()).toEqual({ version: 3 });
+    expect((await problemOf(await patch('"abc"'))).code).toBe('malformed_header');
+  });
+
+  it('repeats a good request id and replaces a bad one', async () => {
+    const ask = (value: string) => send('/things', { headers: { 'x-request-id': value } });
+    expect((await ask('client-1')).headers.get('x-request-id')).toBe('client-1');
+    expect((await ask('x'.repeat(129))).headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/);
+  });
+});
+
+describe('errors', () => {
+  it('of ours are logged with their stack, and told to nobody', async () => {
+    const response = await send('/things/failing/unknown?secret=1');
+    const problem = await problemOf(response);
+    expect(response.status).toBe(500);
+    expect(problem).toMatchObject({
+      code: 'internal_error',
+      instance: '/api/v1/things/failing/unknown',
+    });
+    expect(JSON.stringify(problem)).not.toContain('hunter2');
+    const line = server.lines.find((entry) => entry.requestId === problem.requestId);
+    expect(line).toMatchObject({
+      level: 'error',
+      error: { stack: expect.stringContaining('http.int-spec') },
+    });
+  });
+
+  it.each([
+    ['postgres', 400, 'validation_failed'],
+    ['http', 403, 'forbidden'],
+    ['limited', 429, 'rate_limited'],
+  ])('of kind %s are %i %s', async (how, status, code) => {
+    const response = await send(`/things/failing/${how}`);
+    expect(response.status).toBe(status);
+    expect((await problemOf(response)).code).toBe(code);
+    expect(response.headers.get('retry-after')).toBe(status === 429 ? '3' : null);
+  });
+});

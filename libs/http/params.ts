@@ -1,0 +1,50 @@
+import {
+  createParamDecorator,
+  type ExecutionContext,
+  Param,
+  type PipeTransform,
+} from '@nestjs/common';
+import type { FastifyRequest } from 'fastify';
+import { DroverError, isUuid } from '#lib/kernel';
+
+class UuidPipe implements PipeTransform {
+  constructor(private readonly name: string) {}
+
+  transform(value: unknown): string {
+    if (isUuid(value)) return value.toLowerCase();
+    const errors = [{ field: this.name, message: 'must be a UUID' }];
+    throw new DroverError('validation_failed', { errors });
+  }
+}
+
+/**
+ * A path parameter that is a UUID: `@UuidParam('agentId') agentId: string`. A malformed one is 400
+ * with the parameter named; a well-formed one that leads nowhere is the service's 404.
+ */
+export function UuidParam(name = 'id'): ParameterDecorator {
+  return Param(name, new UuidPipe(name));
+}
+
+const VERSION = /^(?:W\/)?"(\d{1,10})"$|^(\d{1,10})$/;
+
+/**
+ * The version in an If-Match header: `"3"`, `W/"3"` and `3` are all 3; no header and `*` are none.
+ *
+ * @throws DroverError `malformed_header` for anything else
+ */
+export function parseIfMatch(header: string | undefined): number | undefined {
+  const text = header?.trim();
+  if (text === undefined || text === '*') return undefined;
+  const match = VERSION.exec(text);
+  const version = Number(match?.[1] ?? match?.[2] ?? Number.NaN);
+  // Versions are Postgres integers; a larger one can not be compared with them.
+  if (version <= 2_147_483_647) return version;
+  throw new DroverError('malformed_header', {
+    detail: 'If-Match must hold one version, such as "3".',
+  });
+}
+
+/** `@IfMatch() version: number | undefined`: the version that the client read. */
+export const IfMatch = createParamDecorator((_: unknown, context: ExecutionContext) =>
+  parseIfMatch(context.switchToHttp().getRequest<FastifyRequest>().headers['if-match']),
+);

@@ -1,0 +1,60 @@
+import { type ArgumentsHost, Catch, type ExceptionFilter } from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { DroverError } from '#lib/kernel';
+import type { Logger } from '#lib/observability';
+import type { RouteTable } from '../route-table.js';
+import { pathOf, sendProblem } from './send-problem.js';
+import { toDroverError } from './to-drover-error.js';
+
+/**
+ * Every error of every route ends here and leaves as application/problem+json. Only what is our own
+ * fault is logged as an error, with its stack and the request's id; the client sees the id alone.
+ */
+@Catch()
+export class ProblemFilter implements ExceptionFilter {
+  constructor(
+    private readonly logger: Logger,
+    private readonly routes: RouteTable,
+  ) {}
+
+  catch(exception: unknown, host: ArgumentsHost): void {
+    const http = host.switchToHttp();
+    this.answer(exception, http.getRequest<FastifyRequest>(), http.getResponse<FastifyReply>());
+  }
+
+  answer(exception: unknown, request: FastifyRequest, reply: FastifyReply): void {
+    const error = this.refine(toDroverError(exception), request, reply);
+    this.log(error, exception, request);
+    if (reply.sent || reply.raw.headersSent) {
+      // Half an answer is out: cutting it off is the only way left to say that it is not whole.
+      reply.raw.destroy();
+      return;
+    }
+    sendProblem(request, reply, error);
+  }
+
+  /** A path that exists for other methods is no missing path. */
+  private refine(error: DroverError, request: FastifyRequest, reply: FastifyReply): DroverError {
+    if (error.code !== 'route_not_found') return error;
+    const methods = this.routes.methodsOf(pathOf(request.url));
+    if (methods.length === 0 || methods.includes(request.method)) return error;
+    void reply.header('allow', methods.join(', '));
+    return new DroverError('method_not_allowed', { members: { allowed: methods } });
+  }
+
+  private log(error: DroverError, exception: unknown, request: FastifyRequest): void {
+    const fields = {
+      requestId: request.id,
+      method: request.method,
+      path: pathOf(request.url),
+      code: error.code,
+    };
+    if (error.spec.status === 500) {
+      this.logger.error('request failed', { ...fields, error: exception });
+    } else if (error.spec.status > 500) {
+      this.logger.warn('request could not be served', { ...fields, error: error.cause });
+    } else if (this.logger.writes('debug')) {
+      this.logger.debug('request refused', { ...fields, detail: error.extras.detail });
+    }
+  }
+}

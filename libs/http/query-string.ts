@@ -1,0 +1,36 @@
+import { parse } from 'node:querystring';
+
+type Query = Record<string, string | string[]>;
+
+/**
+ * Parses a query string. A comparison becomes a parameter of its own: `priority>=8` (which splits
+ * into `priority>` and `8`) is `priorityGte`, `priority<=3` is `priorityLte`, escaped or not.
+ * A repeated parameter is a list.
+ */
+export function parseQuery(text: string): Query {
+  const parsed = parse(text) as Query;
+  if (!/[<>]|%3[ce]/i.test(text)) return parsed;
+  const query: Query = Object.create(null) as Query;
+  for (const [key, value] of Object.entries(parsed)) {
+    const comparison = readComparison(key, value);
+    append(query, comparison?.name ?? key, comparison?.value ?? value);
+  }
+  return query;
+}
+
+const COMPARISON = /^(\w+)([<>])(?:=(.*))?$/s;
+const SUFFIX = { '<': 'Lte', '>': 'Gte' } as const;
+
+function readComparison(key: string, value: string | string[]) {
+  const match = COMPARISON.exec(key);
+  if (!match) return undefined;
+  const [, name, sign, escaped] = match;
+  // With the equals sign escaped too, the whole comparison arrives as a key without a value.
+  if (escaped !== undefined && value !== '') return undefined;
+  return { name: `${name}${SUFFIX[sign as '<' | '>']}`, value: escaped ?? value };
+}
+
+function append(query: Query, name: string, value: string | string[]): void {
+  const before = query[name];
+  query[name] = before === undefined ? value : [before, value].flat();
+}

@@ -1,0 +1,68 @@
+import { type FieldError, isStorableText } from '#lib/kernel';
+
+/** Levels of arrays and objects that a body may nest. */
+export const MAX_JSON_DEPTH = 64;
+
+interface Place {
+  value: unknown;
+  key: string | number;
+  parent: Place | undefined;
+  depth: number;
+}
+
+/**
+ * The first place in a parsed JSON value that can not be stored (a NUL character, a lone surrogate,
+ * a number out of range, nesting deeper than 64 levels), or that would poison a prototype.
+ */
+export function findUnsafe(root: unknown): FieldError | undefined {
+  const stack: Place[] = [{ value: root, key: '', parent: undefined, depth: 1 }];
+  for (let place = stack.pop(); place !== undefined; place = stack.pop()) {
+    const message = whyUnsafe(place);
+    if (message !== undefined) return { field: pathOf(place), message };
+    pushChildren(place, stack);
+  }
+  return undefined;
+}
+
+function whyUnsafe({ value, key, depth }: Place): string | undefined {
+  if (typeof key === 'string') {
+    if (key === '__proto__') return 'is not allowed as a key';
+    if (!isStorableText(key)) return 'is a key with a NUL character or a lone surrogate';
+  }
+  if (typeof value === 'string') {
+    return isStorableText(value) ? undefined : 'holds a NUL character or a lone surrogate';
+  }
+  if (typeof value === 'number') {
+    return Number.isFinite(value) ? undefined : 'is a number out of range';
+  }
+  if (typeof value !== 'object' || value === null) return undefined;
+  if (depth > MAX_JSON_DEPTH) return `is nested more than ${MAX_JSON_DEPTH} levels deep`;
+  const poisons = key === 'constructor' && Object.hasOwn(value, 'prototype');
+  return poisons ? 'must not hold a prototype' : undefined;
+}
+
+function pushChildren(parent: Place, stack: Place[]): void {
+  const { value } = parent;
+  if (typeof value !== 'object' || value === null) return;
+  const depth = parent.depth + 1;
+  if (Array.isArray(value)) {
+    value.forEach((child, key) => stack.push({ value: child, key, parent, depth }));
+    return;
+  }
+  for (const key of Object.keys(value)) {
+    stack.push({ value: (value as Record<string, unknown>)[key], key, parent, depth });
+  }
+}
+
+const SHOWN_PATH = 200;
+
+/** `inputContext.command[0]`; what could not be shown is replaced, and a long path is cut. */
+function pathOf(place: Place): string {
+  const parts: string[] = [];
+  for (let at: Place | undefined = place; at?.parent !== undefined; at = at.parent) {
+    parts.push(typeof at.key === 'number' ? `[${at.key}]` : `.${at.key}`);
+  }
+  const path = parts.reverse().join('').replace(/^\./, '');
+  const shown = path.toWellFormed().replaceAll('\u0000', '\uFFFD');
+  return shown === '' ? 'body' : shown.slice(0, SHOWN_PATH);
+}
