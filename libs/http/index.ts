@@ -13,3 +13,12 @@ export { ProblemFilter } from './problem/problem.filter.js';
 export { PROBLEM_TYPE, sendProblem } from './problem/send-problem.js';
 export { setEtag, Versioned } from './versioned.js';
 export { DtoPipe, validateDto } from './validation/pipe.js';
+export {
+  type IdempotencyRecord,
+  purgeExpiredKeys,
+  type StoredAnswer,
+  storeAnswer,
+} from './idempotency/answers.js';
+export { Idempotency, Idempotent } from './idempotency/decorators.js';
+export { ApiErrors, Problem } from './openapi/api-errors.js';
+export { createOpenApiDocument, type OpenApiOptions, setupOpenApi } from './openapi/setup.js';

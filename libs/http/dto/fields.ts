@@ -184,9 +184,7 @@ function textRule({ min = 1, max, pattern }: TextOptions): FieldRule {
 // A character outside the basic plane takes two units; counting them costs, and rarely matters.
 function characters(text: string, max: number): number {
   if (text.length <= max || text.length > 2 * max) return text.length;
-  let count = 0;
-  for (const _ of text) count++;
-  return count;
+  return Array.from(text).length;
 }
 
 const RFC_3339 = /^\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(\.\d{1,9})?([Zz]|[+-]\d\d:\d\d)$/;

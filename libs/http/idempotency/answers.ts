@@ -1,0 +1,91 @@
+import { firstRow, type SqlRunner } from '#lib/database';
+import { DroverError } from '#lib/kernel';
+import { beginRequest } from './store/begin.sql.js';
+import { completeRequest } from './store/complete.sql.js';
+import { findHeldKey, type HeldKeyRow } from './store/find.sql.js';
+import { purgeKeys } from './store/purge.sql.js';
+import { releaseRequest } from './store/release.sql.js';
+
+/** Longer than any request may take: who is silent for longer has died. */
+const LOCK_SECONDS = 60;
+const KEPT_SECONDS = 86_400;
+
+/** A request that holds its Idempotency-Key. */
+export interface IdempotencyRecord {
+  readonly key: string;
+  readonly requestHash: Buffer;
+  /** Proof of holding it; whoever takes the key over gets another one. */
+  readonly lock: string;
+  /** Set by `storeAnswer`, so that the answer is not stored twice. */
+  stored: boolean;
+}
+
+export interface StoredAnswer {
+  status: number;
+  body: unknown;
+}
+
+export type Beginning =
+  { kind: 'first'; record: IdempotencyRecord } | { kind: 'repeated'; answer: StoredAnswer };
+
+/**
+ * Takes the key for this request, or finds the answer of the first one.
+ *
+ * @throws DroverError `idempotency_key_reused`, `idempotency_in_progress`
+ */
+export async function beginIdempotent(
+  runner: SqlRunner,
+  workspaceId: string,
+  request: { key: string; requestHash: Buffer },
+): Promise<Beginning> {
+  const { key, requestHash } = request;
+  const params = [workspaceId, key, requestHash];
+  // A key that was held at the first statement may be given back before the second one.
+  for (let attempt = 0; attempt < 3; attempt++) {
+    const taken = await firstRow(runner, beginRequest, [...params, LOCK_SECONDS, KEPT_SECONDS]);
+    if (taken) return { kind: 'first', record: { ...request, lock: taken.lock, stored: false } };
+    const held = await firstRow(runner, findHeldKey, params);
+    if (held) return { kind: 'repeated', answer: answerOf(held) };
+  }
+  throw new DroverError('conflict_retry', { retryAfterSeconds: 1 });
+}
+
+function answerOf(held: HeldKeyRow): StoredAnswer {
+  if (!held.same_request) throw new DroverError('idempotency_key_reused');
+  if (held.status_code !== null) return { status: held.status_code, body: held.response_body };
+  const retryAfterSeconds = Math.min(Math.max(held.wait_seconds ?? 1, 1), 2);
+  throw new DroverError('idempotency_in_progress', { retryAfterSeconds });
+}
+
+/**
+ * Keeps the answer for whoever repeats the request. Inside of the transaction that does the work it
+ * makes the two one: both happen, or neither. The body is stored as JSON, so put no secret in it.
+ *
+ * @throws DroverError `idempotency_in_progress` when another request took the key over meanwhile
+ */
+export async function storeAnswer(
+  runner: SqlRunner,
+  workspaceId: string,
+  record: IdempotencyRecord,
+  answer: StoredAnswer,
+): Promise<void> {
+  const body = JSON.stringify(answer.body ?? null);
+  const params = [workspaceId, record.key, record.lock, answer.status, body];
+  const kept = await firstRow(runner, completeRequest, params);
+  if (!kept) throw new DroverError('idempotency_in_progress', { retryAfterSeconds: 1 });
+  record.stored = true;
+}
+
+export async function releaseKey(
+  runner: SqlRunner,
+  workspaceId: string,
+  record: IdempotencyRecord,
+): Promise<void> {
+  await runner.rows(releaseRequest, [workspaceId, record.key, record.lock]);
+}
+
+/** Removes up to `limit` expired keys, as the service role; returns how many it removed. */
+export async function purgeExpiredKeys(runner: SqlRunner, limit: number): Promise<number> {
+  const removed = await runner.rows(purgeKeys, [limit]);
+  return removed.length;
+}

@@ -1,0 +1,116 @@
+import {
+  type CallHandler,
+  type ExecutionContext,
+  Inject,
+  Injectable,
+  type NestInterceptor,
+} from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { catchError, mergeMap, type Observable, of } from 'rxjs';
+import { Database, type TenantScope } from '#lib/database';
+import { type Caller, DroverError, type ErrorCode, type ErrorExtras } from '#lib/kernel';
+import { Logger } from '#lib/observability';
+import { toDroverError } from '../problem/to-drover-error.js';
+import {
+  beginIdempotent,
+  type IdempotencyRecord,
+  releaseKey,
+  type StoredAnswer,
+  storeAnswer,
+} from './answers.js';
+import { hashRequest, readKey } from './key.js';
+
+export interface IdempotentRequest extends FastifyRequest {
+  caller?: Caller;
+  idempotency?: IdempotencyRecord;
+}
+
+/** A refusal as it is stored; rebuilt as an error when it is replayed. */
+interface StoredRefusal {
+  code: ErrorCode;
+  extras: ErrorExtras;
+}
+
+/**
+ * Runs a request with an Idempotency-Key once, and gives its answer to all who repeat it, for 24
+ * hours. Without the header, or without a workspace to keep the key in, it does nothing.
+ */
+@Injectable()
+export class IdempotencyInterceptor implements NestInterceptor {
+  constructor(
+    @Inject(Database) private readonly database: Database,
+    @Inject(Logger) private readonly logger: Logger,
+  ) {}
+
+  async intercept(context: ExecutionContext, next: CallHandler): Promise<Observable<unknown>> {
+    const http = context.switchToHttp();
+    const request = http.getRequest<IdempotentRequest>();
+    const reply = http.getResponse<FastifyReply>();
+    const key = readKey(request.headers['idempotency-key']);
+    const { caller } = request;
+    if (key === undefined || !caller?.workspaceId) return next.handle();
+
+    const tenant = this.database.tenant(caller.workspaceId);
+    const requestHash = hashRequest(request, caller);
+    const beginning = await beginIdempotent(tenant, tenant.workspaceId, { key, requestHash });
+    if (beginning.kind === 'repeated') return replay(beginning.answer, reply);
+
+    const { record } = beginning;
+    request.idempotency = record;
+    return next.handle().pipe(
+      mergeMap((body) => this.keep(tenant, record, { status: reply.statusCode, body })),
+      catchError((error: unknown) => this.keepRefusal(tenant, record, error)),
+    );
+  }
+
+  /** The work is done: an answer that could not be kept is no reason to tell the client otherwise. */
+  private async keep(
+    tenant: TenantScope,
+    record: IdempotencyRecord,
+    answer: StoredAnswer,
+  ): Promise<unknown> {
+    if (!record.stored) {
+      await storeAnswer(tenant, tenant.workspaceId, record, answer).catch((error: unknown) =>
+        this.logger.warn('answer of an idempotent request not kept', { error }),
+      );
+    }
+    return answer.body;
+  }
+
+  private async keepRefusal(
+    tenant: TenantScope,
+    record: IdempotencyRecord,
+    error: unknown,
+  ): Promise<never> {
+    const refusal = toDroverError(error);
+    const settle = isFinal(refusal)
+      ? storeAnswer(tenant, tenant.workspaceId, record, refusalOf(refusal))
+      : releaseKey(tenant, tenant.workspaceId, record);
+    await settle.catch((failure: unknown) =>
+      this.logger.warn('idempotency key not settled', { error: failure }),
+    );
+    throw error;
+  }
+}
+
+/** Whether the same request would be refused again; the others may succeed on the next try. */
+function isFinal(error: DroverError): boolean {
+  const { status } = error.spec;
+  return status < 500 && status !== 429 && error.code !== 'idempotency_in_progress';
+}
+
+function refusalOf({ code, spec, extras }: DroverError): StoredAnswer {
+  const { detail, errors, members } = extras;
+  const body: StoredRefusal = { code, extras: { detail, errors, members } };
+  return { status: spec.status, body };
+}
+
+function replay(answer: StoredAnswer, reply: FastifyReply): Observable<unknown> {
+  void reply.header('idempotency-replayed', 'true');
+  if (answer.status >= 400) {
+    const { code, extras } = answer.body as StoredRefusal;
+    throw new DroverError(code, extras);
+  }
+  void reply.code(answer.status);
+  return of(answer.body);
+}

@@ -1,0 +1,18 @@
+import { command } from '#lib/database';
+
+/**
+ * Keeps the answer, if the key is still held by who began it: the lock is the proof, since each
+ * taking makes another one. No row means that it was taken over.
+ *
+ * Called by `storeAnswer`, inside of a service's transaction or by the interceptor after it.
+ * Index: the primary key.
+ *
+ * $1 workspace, $2 key, $3 lock, $4 status code, $5 body
+ */
+export const completeRequest = command<{ kept: boolean }>(
+  'idempotency_complete',
+  `UPDATE idempotency_keys
+      SET status_code = $4, response_body = $5::jsonb, locked_until = NULL
+    WHERE workspace_id = $1 AND key = $2 AND locked_until = $3::timestamptz AND status_code IS NULL
+   RETURNING true AS kept`,
+);

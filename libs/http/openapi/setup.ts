@@ -1,0 +1,40 @@
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
+import { API_PREFIX } from '../configure.js';
+
+export interface OpenApiOptions {
+  version: string;
+  /** Where clients reach the server, when it is not where the page came from. */
+  publicUrl?: string;
+}
+
+/** The OpenAPI document of all routes. */
+export function createOpenApiDocument(
+  app: NestFastifyApplication,
+  options: OpenApiOptions,
+): OpenAPIObject {
+  const builder = new DocumentBuilder()
+    .setTitle('Drover')
+    .setDescription(
+      `A control plane for fleets of agents. All paths of the API begin with /${API_PREFIX}; ` +
+        'errors are application/problem+json with a stable `code`.',
+    )
+    .setVersion(options.version)
+    .addBearerAuth({
+      type: 'http',
+      scheme: 'bearer',
+      description: 'An access token, an API key (drv_…), an agent token or a run token.',
+    });
+  if (options.publicUrl) builder.addServer(options.publicUrl);
+  return SwaggerModule.createDocument(app, builder.build());
+}
+
+/** Serves the document at /docs/openapi.json, and a page to read and try it at /docs. */
+export function setupOpenApi(app: NestFastifyApplication, options: OpenApiOptions): void {
+  // Made on the first visit: it takes longer than the rest of the start, and most servers never need it.
+  SwaggerModule.setup('docs', app, () => createOpenApiDocument(app, options), {
+    jsonDocumentUrl: 'docs/openapi.json',
+    yamlDocumentUrl: 'docs/openapi.yaml',
+    customSiteTitle: 'Drover API',
+  });
+}
