@@ -1,0 +1,19 @@
+import { query } from '#lib/database';
+import { DEPENDENCIES_COLUMN, TASK_COLUMNS, type TaskRow } from './task-columns.js';
+
+/**
+ * Tasks as the API shows them, by their ids.
+ *
+ * Callers: TaskQueries.get, getMany and read; through them the answer of every command.
+ * Indexes: primary keys of agent_tasks, agent_task_tags and task_dependencies;
+ * task_dependencies_depends_on_idx for tasks that have dependents.
+ *
+ * $1 workspace, $2 task ids.
+ */
+export const taskViews = query<TaskRow>(
+  'task_views',
+  `
+SELECT ${TASK_COLUMNS}, ${DEPENDENCIES_COLUMN}
+FROM agent_tasks t
+WHERE t.workspace_id = $1 AND t.id = ANY($2::uuid[])`,
+);
