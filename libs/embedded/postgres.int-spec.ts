@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { spawn } from 'node:child_process';
 import { chmod, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -85,11 +86,15 @@ describe('startEmbeddedPostgres', () => {
 
   it('ignores the lock file of a server that died with its machine', async () => {
     const server = await start('a');
-    const file = join(server.dataDir, 'pgdata', 'postmaster.pid');
-    const [, ...rest] = (await readFile(file, 'utf8')).split('\n');
+    const pgdata = join(server.dataDir, 'pgdata');
+    const [, ...rest] = (await readFile(join(pgdata, 'postmaster.pid'), 'utf8')).split('\n');
     await server.stop();
-    await writeFile(file, [String(process.pid), ...rest].join('\n'));
-    const again = await start('a');
+    // PostgreSQL itself believes in any living process of its own user.
+    const { uid, gid } = await stat(pgdata);
+    const as = process.getuid?.() === 0 ? { uid, gid } : {};
+    const other = spawn('sleep', ['600'], { ...as, stdio: 'ignore' });
+    await writeFile(join(pgdata, 'postmaster.pid'), [String(other.pid), ...rest].join('\n'));
+    const again = await start('a').finally(() => other.kill());
     expect(await query(again.url, 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
   });
 
