@@ -112,7 +112,7 @@ export interface RunView {
   lastReportAt: string;
 }
 
-/** Who looks: only the run that holds the task sees the secrets in it. */
+/** Who looks: only the run that holds the task, and its agent, see the secrets in it. */
 export type Eyes = 'people' | 'holder';
 
 /** Hides secrets in the parts of a task that agents and users fill freely. */

@@ -1,8 +1,12 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Database } from '#lib/database';
-import { DroverError } from '#lib/kernel';
+import { type Caller, DroverError, type Page, toPage } from '#lib/kernel';
+import { sightOf } from '../domain/access.js';
+import { idAfter } from '../domain/cursor.js';
+import type { PageRequest, TaskFilter } from '../domain/task-filter.js';
 import { forEyes, type TaskView } from '../domain/task-view.js';
-import { toTaskView } from '../store/task-columns.js';
+import { listTasks } from '../store/list-tasks.sql.js';
+import { type TaskRow, toTaskView } from '../store/task-columns.js';
 import { taskViews } from '../store/task-views.sql.js';
 
 /** Reads tasks as the API shows them. */
@@ -11,7 +15,7 @@ export class TaskQueries {
   constructor(@Inject(Database) private readonly db: Database) {}
 
   /**
-   * One task, its secrets hidden.
+   * One task, its secrets hidden: the answer to commands.
    *
    * @throws DroverError `task_not_found`
    */
@@ -30,5 +34,32 @@ export class TaskQueries {
       const row = byId.get(id.toLowerCase());
       return row ? [forEyes('people', toTaskView(row))] : [];
     });
+  }
+
+  /**
+   * One task as the caller may see it: agents and runs only what they hold, but with its secrets.
+   *
+   * @throws DroverError `task_not_found`
+   */
+  async read(caller: Caller, id: string): Promise<TaskView> {
+    const { workspaceId } = caller;
+    const [row] = await this.db.tenant(workspaceId).rows(taskViews, [workspaceId, [id]]);
+    const sight = row ? sightOf(caller, { runId: row.run_id, agentId: row.agent_id }) : null;
+    if (!row || sight === null) throw new DroverError('task_not_found');
+    return forEyes(sight, toTaskView(row));
+  }
+
+  /**
+   * A page of the tasks that pass the filter, the newest first.
+   *
+   * @throws DroverError `malformed_cursor`
+   */
+  async list(caller: Caller, filter: TaskFilter, page: PageRequest): Promise<Page<TaskView>> {
+    const { workspaceId } = caller;
+    const range = { limit: page.limit, before: idAfter(page.cursor) };
+    const { sql, params } = listTasks(workspaceId, filter, range);
+    const rows = await this.db.tenant(workspaceId).rows(sql, params);
+    const keyOf = (row: TaskRow) => [row.id];
+    return toPage(rows, page.limit, keyOf, (row) => forEyes('people', toTaskView(row)));
   }
 }

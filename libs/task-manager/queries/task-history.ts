@@ -1,0 +1,71 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { Database } from '#lib/database';
+import type { Caller, Page } from '#lib/kernel';
+import { toPage } from '#lib/kernel';
+import { idAfter, numberAfter } from '../domain/cursor.js';
+import { type LogFilter, type LogLevel, type LogView, withoutSecrets } from '../domain/log-view.js';
+import type { PageRequest } from '../domain/task-filter.js';
+import type { RunView } from '../domain/task-view.js';
+import { type RunRow, toRunView } from '../store/run-columns.js';
+import { type LogRow, taskLogs } from '../store/task-logs.sql.js';
+import { taskRuns } from '../store/task-runs.sql.js';
+import { requireReadable } from './require-readable.js';
+
+/** What has happened to a task: its runs and its log. */
+@Injectable()
+export class TaskHistory {
+  constructor(@Inject(Database) private readonly db: Database) {}
+
+  /**
+   * A page of the task's runs, the latest first.
+   *
+   * @throws DroverError `task_not_found`, `malformed_cursor`
+   */
+  async runs(caller: Caller, taskId: string, page: PageRequest): Promise<Page<RunView>> {
+    const { workspaceId } = caller;
+    const below = numberAfter(page.cursor) ?? null;
+    const tenant = this.db.tenant(workspaceId);
+    await requireReadable(tenant, caller, taskId);
+    const rows = await tenant.rows(taskRuns, [workspaceId, taskId, below, page.limit + 1]);
+    return toPage(rows, page.limit, (row: RunRow) => [row.generation], toRunView);
+  }
+
+  /**
+   * A page of the task's log.
+   *
+   * @throws DroverError `task_not_found`, `malformed_cursor`
+   */
+  async logs(
+    caller: Caller,
+    taskId: string,
+    filter: LogFilter,
+    page: PageRequest,
+  ): Promise<Page<LogView>> {
+    const range = { limit: page.limit, after: idAfter(page.cursor) };
+    const tenant = this.db.tenant(caller.workspaceId);
+    await requireReadable(tenant, caller, taskId);
+    const { sql, params } = taskLogs(caller.workspaceId, taskId, filter, range);
+    const rows = await tenant.rows(sql, params);
+    return toPage(rows, page.limit, (row: LogRow) => [row.id], toLogView);
+  }
+}
+
+function toLogView(row: LogRow): LogView {
+  return withoutSecrets({
+    id: row.id,
+    taskId: row.task_id,
+    runId: row.run_id,
+    agentId: row.agent_id,
+    level: row.level as LogLevel,
+    event: row.event,
+    message: row.message,
+    details: row.details,
+    taskVersion: row.task_version,
+    previousStatus: row.previous_status,
+    newStatus: row.new_status,
+    actor: { kind: row.actor_kind, id: row.actor_id },
+    sessionKey: row.session_key,
+    stackTrace: row.stack_trace,
+    createdAt: row.created_at.toISOString(),
+  });
+}

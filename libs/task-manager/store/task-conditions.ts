@@ -1,0 +1,62 @@
+import type { TaskFilter } from '../domain/task-filter.js';
+
+/** Collects the parameters of a statement whose text depends on what was asked for. */
+export class Params {
+  readonly values: unknown[] = [];
+
+  /** @returns the placeholder */
+  add(value: unknown): string {
+    this.values.push(value);
+    return `$${this.values.length}`;
+  }
+}
+
+type Condition<Value> = (value: Value, params: Params) => string;
+
+type Conditions = { [Name in keyof TaskFilter]-?: Condition<NonNullable<TaskFilter[Name]>> };
+
+const CONDITIONS: Conditions = {
+  // A single status as an equation: only then does agent_tasks_status_idx give the order as well.
+  status: (statuses, params) =>
+    statuses.length === 1
+      ? `t.status = ${params.add(statuses[0])}`
+      : `t.status = ANY(${params.add(statuses)}::text[])`,
+  priority: (priority, params) => `t.priority = ${params.add(priority)}::int`,
+  priorityGte: (priority, params) => `t.priority >= ${params.add(priority)}::int`,
+  priorityLte: (priority, params) => `t.priority <= ${params.add(priority)}::int`,
+  tags: (tags, params) =>
+    [...new Set(tags)]
+      .map(
+        (tag) => `EXISTS (SELECT FROM agent_task_tags g WHERE g.workspace_id = t.workspace_id
+      AND g.task_id = t.id AND g.tag = ${params.add(tag)})`,
+      )
+      .join(' AND '),
+  agentId: (id, params) => `t.agent_id = ${params.add(id)}::uuid`,
+  projectId: (id, params) => `t.project_id = ${params.add(id)}::uuid`,
+  milestoneId: (id, params) => `t.milestone_id = ${params.add(id)}::uuid`,
+  taskType: (type, params) => `t.task_type = ${params.add(type)}`,
+  // Not LIKE: then `%` and `_` in what people type would mean something.
+  text: (text, params) => {
+    const wanted = `lower(${params.add(text)}::text)`;
+    return `(strpos(lower(t.title), ${wanted}) > 0 OR strpos(lower(t.description), ${wanted}) > 0)`;
+  },
+  createdAfter: (at, params) => `t.created_at >= ${time(at, params)}`,
+  createdBefore: (at, params) => `t.created_at < ${time(at, params)}`,
+  updatedAfter: (at, params) => `t.updated_at >= ${time(at, params)}`,
+  updatedBefore: (at, params) => `t.updated_at < ${time(at, params)}`,
+};
+
+// As a number, for JavaScript and Postgres disagree on which texts are dates (year 0, 31 February).
+function time(at: string, params: Params): string {
+  return `to_timestamp(${params.add(Date.parse(at) / 1000)}::float8)`;
+}
+
+/** The SQL conditions on `agent_tasks t` of a filter; none for what is not given. */
+export function taskConditions(filter: TaskFilter, params: Params): string[] {
+  const names = Object.keys(CONDITIONS) as (keyof TaskFilter)[];
+  return names.flatMap((name) => {
+    const value = filter[name];
+    const isGiven = value !== undefined && !(Array.isArray(value) && value.length === 0);
+    return isGiven ? [(CONDITIONS[name] as Condition<typeof value>)(value, params)] : [];
+  });
+}

@@ -1,0 +1,60 @@
+import { query, type Sql } from '#lib/database';
+import type { LogFilter } from '../domain/log-view.js';
+import { Params } from './task-conditions.js';
+
+export interface LogRow {
+  id: string;
+  task_id: string;
+  run_id: string | null;
+  agent_id: string | null;
+  task_version: number | null;
+  level: string;
+  event: string;
+  message: string | null;
+  details: unknown;
+  previous_status: string | null;
+  new_status: string | null;
+  actor_kind: string;
+  actor_id: string | null;
+  session_key: string | null;
+  stack_trace: string | null;
+  created_at: Date;
+}
+
+/**
+ * A page of a task's log, by the ids of its entries, which is the order they were written in.
+ *
+ * Caller: TaskHistory.logs. Without a name, for its text depends on the filters.
+ *
+ * Index: the primary key (workspace_id, task_id, id), in either direction; `level` and `event` filter.
+ * A page of 100 errors among 100,000 entries of one task, one of 1,000 being an error: 25 ms;
+ * without a level: 0.3 ms.
+ */
+export function taskLogs(
+  workspaceId: string,
+  taskId: string,
+  filter: LogFilter,
+  page: { limit: number; after?: string },
+): { sql: Sql<LogRow>; params: unknown[] } {
+  const params = new Params();
+  const conditions = [
+    `l.workspace_id = ${params.add(workspaceId)}`,
+    `l.task_id = ${params.add(taskId)}`,
+  ];
+  const ascending = filter.order === 'asc';
+  if (page.after !== undefined)
+    conditions.push(`l.id ${ascending ? '>' : '<'} ${params.add(page.after)}::uuid`);
+  if (filter.levels) conditions.push(`l.level = ANY(${params.add(filter.levels)}::text[])`);
+  if (filter.event !== undefined) conditions.push(`l.event = ${params.add(filter.event)}`);
+  const sql = query<LogRow>(
+    '',
+    `
+SELECT l.id, l.task_id, l.run_id, l.agent_id, l.task_version, l.level, l.event, l.message, l.details,
+  l.previous_status, l.new_status, l.actor_kind, l.actor_id, l.session_key, l.stack_trace, l.created_at
+FROM agent_task_logs l
+WHERE ${conditions.join(' AND ')}
+ORDER BY l.id ${ascending ? 'ASC' : 'DESC'}
+LIMIT ${params.add(page.limit + 1)}`,
+  );
+  return { sql, params: params.values };
+}

@@ -1,0 +1,17 @@
+import { query } from '#lib/database';
+import { RUN_COLUMNS, type RunRow } from './run-columns.js';
+
+/**
+ * A page of a task's runs, the latest first.
+ *
+ * Caller: TaskHistory.runs. Index: task_runs_generation_key, backwards.
+ * $1 workspace, $2 task, $3 only runs of a lower generation, or NULL, $4 rows.
+ */
+export const taskRuns = query<RunRow>(
+  'task_runs_of_task',
+  `
+SELECT ${RUN_COLUMNS} FROM task_runs r
+WHERE r.workspace_id = $1 AND r.task_id = $2 AND r.generation < coalesce($3::int, 2147483647)
+ORDER BY r.generation DESC
+LIMIT $4`,
+);
