@@ -1,5 +1,6 @@
 import { FastifyAdapter } from '@nestjs/platform-fastify';
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { fastify, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import { heat, type HotLane } from './hot-route.js';
 import { parseJsonBody } from './json-body.js';
 import { sendProblem } from './problem/send-problem.js';
 import { toDroverError } from './problem/to-drover-error.js';
@@ -18,33 +19,65 @@ export interface AdapterOptions {
 /** Fastify with our bodies, queries, request ids and errors. */
 export class DroverFastifyAdapter extends FastifyAdapter {
   readonly routes = new RouteTable();
+  /** Set by `configureHttp` when there is a guard for it; until then all routes take the long way. */
+  hotLane: HotLane | undefined;
 
   constructor(options: AdapterOptions) {
-    super({
-      logger: false,
-      bodyLimit: BODY_LIMIT,
-      trustProxy: options.trustProxy ?? false,
-      forceCloseConnections: 'idle',
-      requestIdHeader: false,
-      genReqId: requestIdOf,
-      // We use no Express middleware; its bridge costs every request something.
-      skipMiddie: true,
-      routerOptions: { querystringParser: parseQuery, maxParamLength: 1_000 },
-      frameworkErrors: (error: Error, request: FastifyRequest, reply: FastifyReply) =>
-        sendProblem(request, reply, toDroverError(error)),
-    });
-    const fastify = this.getInstance<FastifyInstance>();
-    this.routes.watch(fastify);
-    fastify.removeAllContentTypeParsers();
-    fastify.addContentTypeParser('application/json', { parseAs: 'buffer' }, readJson);
+    const instance = createFastify(options);
+    const unmute = muteHooks(instance);
+    super(instance as never);
+    unmute();
+    this.routes.watch(instance);
   }
 
-  /** Nest would add its own parsers here, and with them a second content type. */
+  // Nest would load the bridge to Express middleware here, which every request then passes.
+  override init(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  // Nest would add its own parsers here, and with them further content types.
   override registerParserMiddleware(): void {}
+
+  override post(...args: unknown[]): ReturnType<FastifyAdapter['post']> {
+    return super.post(...heat(args, () => this.hotLane));
+  }
+
+  override patch(...args: unknown[]): ReturnType<FastifyAdapter['patch']> {
+    return super.patch(...heat(args, () => this.hotLane));
+  }
 }
 
 export function createFastifyAdapter(options: AdapterOptions = {}): DroverFastifyAdapter {
   return new DroverFastifyAdapter(options);
+}
+
+function createFastify(options: AdapterOptions): FastifyInstance {
+  const instance = fastify({
+    logger: false,
+    bodyLimit: BODY_LIMIT,
+    trustProxy: options.trustProxy ?? false,
+    forceCloseConnections: 'idle',
+    requestIdHeader: false,
+    genReqId: requestIdOf,
+    routerOptions: { querystringParser: parseQuery, maxParamLength: 1_000 },
+    frameworkErrors: (error: Error, request: FastifyRequest, reply: FastifyReply) =>
+      sendProblem(request, reply, toDroverError(error)),
+  });
+  instance.removeAllContentTypeParsers();
+  instance.addContentTypeParser('application/json', { parseAs: 'buffer' }, readJson);
+  return instance;
+}
+
+/**
+ * Nest's adapter adds seven hooks to its instance, for CORS, CSRF, versions, Express middleware and a
+ * 503 of its own while closing. We use none of them, and each request would pay for all.
+ */
+function muteHooks(instance: FastifyInstance): () => void {
+  const { addHook } = instance;
+  instance.addHook = () => instance;
+  return () => {
+    instance.addHook = addHook;
+  };
 }
 
 type Done = (error: Error | null, body?: unknown) => void;

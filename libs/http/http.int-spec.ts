@@ -2,20 +2,11 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Body, Controller, Get, HttpException, Param, Patch, Post, Query } from '@nestjs/common';
 import fc from 'fast-check';
 import { DroverError } from '#lib/kernel';
-import {
-  Id,
-  IfMatch,
-  Int,
-  JsonObject,
-  NestedList,
-  OneOf,
-  PageQuery,
-  Text,
-  TextList,
-  UuidParam,
-  Versioned,
-} from './index.js';
+import { Id, Int, JsonObject, NestedList, OneOf, Text, TextList } from './dto/fields.js';
+import { PageQuery } from './dto/page-query.js';
+import { IfMatch, UuidParam } from './params.js';
 import { startTestServer, type TestServer } from './testing/app.js';
+import { Versioned } from './versioned.js';
 
 class EdgeDto {
   @Id() taskId!: string;

@@ -22,9 +22,24 @@ export class Problem {
 
 const documentedCodes = new WeakMap<object, ErrorCode[]>();
 
-/** Documents the errors of a route by their codes; used several times on one, it adds them up. */
-export function ApiErrors(...codes: ErrorCode[]): MethodDecorator {
-  return (target, key, descriptor) => {
+/**
+ * Documents the errors of a route by their codes, or of all routes of a controller; used several
+ * times on one, it adds them up.
+ */
+export function ApiErrors(...codes: ErrorCode[]): ClassDecorator & MethodDecorator {
+  const documentRoute = routeErrors(codes);
+  return (target: object, key?: string | symbol, descriptor?: PropertyDescriptor) => {
+    if (key !== undefined && descriptor) return documentRoute(target, key, descriptor);
+    const { prototype } = target as { prototype: object };
+    for (const [name, method] of Object.entries(Object.getOwnPropertyDescriptors(prototype))) {
+      const isRoute = name !== 'constructor' && Reflect.hasMetadata('path', method.value as object);
+      if (isRoute) documentRoute(prototype, name, method);
+    }
+  };
+}
+
+function routeErrors(codes: readonly ErrorCode[]) {
+  return (target: object, key: string | symbol, descriptor: PropertyDescriptor): void => {
     const handler = descriptor.value as object;
     const all = [...new Set([...(documentedCodes.get(handler) ?? []), ...codes])];
     documentedCodes.set(handler, all);

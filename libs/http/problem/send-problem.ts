@@ -15,7 +15,7 @@ export function sendProblem(
     instance: pathOf(request.url),
     requestId: request.id,
   };
-  void reply.code(status).header('content-type', PROBLEM_TYPE);
+  void reply.code(status).header('content-type', PROBLEM_TYPE).header('x-request-id', request.id);
   const wait = error.extras.retryAfterSeconds ?? (status === 429 || status === 503 ? 1 : undefined);
   if (wait !== undefined) void reply.header('retry-after', String(Math.max(1, Math.ceil(wait))));
   if (status === 401) void reply.header('www-authenticate', 'Bearer');

@@ -1,9 +1,9 @@
-import { Module, type ModuleMetadata, type Type } from '@nestjs/common';
+import { type CanActivate, Module, type ModuleMetadata, type Type } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { Logger, ObservabilityModule } from '#lib/observability';
 import { createFastifyAdapter } from '../adapter.js';
-import { configureHttp } from '../configure.js';
+import { configureHttp, type HttpOptions } from '../configure.js';
 
 export interface TestServer {
   url: string;
@@ -16,6 +16,8 @@ export interface TestServer {
 export async function startTestServer(
   controllers: Type[],
   metadata: ModuleMetadata = {},
+  options: HttpOptions = {},
+  guards: CanActivate[] = [],
 ): Promise<TestServer> {
   const lines: Record<string, unknown>[] = [];
   const write = (line: string) => void lines.push(JSON.parse(line) as Record<string, unknown>);
@@ -32,7 +34,8 @@ export async function startTestServer(
     logger: false,
     abortOnError: false,
   });
-  configureHttp(app);
+  configureHttp(app, options);
+  app.useGlobalGuards(...guards, ...(options.guard ? [options.guard] : []));
   await app.listen(0, '127.0.0.1');
   return { url: await app.getUrl(), lines, close: () => app.close() };
 }
