@@ -1,0 +1,110 @@
+import { type CanActivate, type ExecutionContext, Inject, Injectable } from '@nestjs/common';
+import type { FastifyReply } from 'fastify';
+import { type Caller, DroverError } from '#lib/kernel';
+import { type AccessPlan, checkKind, checkRights } from '../domain/access-plan.js';
+import type { UserClaims } from '../domain/claims.js';
+import { Revocations } from '../tokens/revocations.js';
+import { Authenticator, type Principal } from './authenticator.js';
+import type { Account, AuthenticatedRequest } from './decorators.js';
+import { Memberships } from './memberships.js';
+import { requestedWorkspace } from './requested-workspace.js';
+import { type Handler, RoutePlans } from './route-plans.js';
+
+/**
+ * Stands before every route. Leaves the caller (or the account) on the request, or refuses. For an
+ * agent's or run's token that was seen before it decides at once, from memory.
+ */
+@Injectable()
+export class AuthGuard implements CanActivate {
+  constructor(
+    @Inject(RoutePlans) private readonly plans: RoutePlans,
+    @Inject(Authenticator) private readonly authenticator: Authenticator,
+    @Inject(Memberships) private readonly memberships: Memberships,
+    @Inject(Revocations) private readonly revocations: Revocations,
+  ) {}
+
+  canActivate(context: ExecutionContext): boolean | Promise<boolean> {
+    const plan = this.plans.of(context.getClass(), context.getHandler() as Handler);
+    if (plan === 'public') return true;
+    const http = context.switchToHttp();
+    try {
+      const decision = this.decide(plan, http.getRequest<AuthenticatedRequest>());
+      if (decision === true) return true;
+      return decision.catch((error: unknown) => challenge(http.getResponse(), error));
+    } catch (error) {
+      return challenge(http.getResponse(), error);
+    }
+  }
+
+  private decide(plan: AccessPlan, request: AuthenticatedRequest): true | Promise<true> {
+    if (!plan.toleratesOutage && !this.revocations.isCurrent()) {
+      throw new DroverError('database_unavailable', { retryAfterSeconds: 5 });
+    }
+    const principal = this.authenticator.authenticate(request.headers.authorization);
+    if (principal instanceof Promise) {
+      return principal.then((known) => this.admit(plan, known, request));
+    }
+    return this.admit(plan, principal, request);
+  }
+
+  private admit(
+    plan: AccessPlan,
+    principal: Principal,
+    request: AuthenticatedRequest,
+  ): true | Promise<true> {
+    checkKind(plan, principal.kind);
+    if (principal.kind === 'user') return this.admitUser(plan, principal, request);
+    const workspaceId = requestedWorkspace(request);
+    if (workspaceId !== undefined && workspaceId !== principal.workspaceId) {
+      throw new DroverError('workspace_not_found');
+    }
+    checkRights(plan, principal);
+    request.caller = principal;
+    return true;
+  }
+
+  private async admitUser(
+    plan: AccessPlan,
+    claims: UserClaims,
+    request: AuthenticatedRequest,
+  ): Promise<true> {
+    if (!plan.workspace) {
+      request.account = await this.accountOf(plan, claims);
+      return true;
+    }
+    const caller = await this.memberOf(claims, requestedWorkspace(request));
+    checkRights(plan, caller);
+    request.caller = caller;
+    return true;
+  }
+
+  private async accountOf(plan: AccessPlan, claims: UserClaims): Promise<Account> {
+    const { userId, sessionId } = claims;
+    const isOperator = await this.memberships.isOperator(userId);
+    if (isOperator === undefined) throw new DroverError('token_revoked');
+    if (plan.operator && !isOperator) {
+      throw new DroverError('forbidden', { detail: 'Only operators of this installation may.' });
+    }
+    return { userId, sessionId, isOperator };
+  }
+
+  private async memberOf(claims: UserClaims, requested: string | undefined): Promise<Caller> {
+    const { userId, sessionId } = claims;
+    const workspaceId = claims.workspaceId ?? requested;
+    if (workspaceId === undefined) throw new DroverError('workspace_required');
+    if (requested !== undefined && requested !== workspaceId) {
+      throw new DroverError('workspace_not_found', { detail: 'The token is for another one.' });
+    }
+    const role = await this.memberships.roleOf(userId, workspaceId);
+    if (role === undefined) throw new DroverError('workspace_not_found');
+    return { kind: 'user', workspaceId, userId, sessionId, role };
+  }
+}
+
+/** RFC 9110 wants a 401 to say how to authenticate. */
+function challenge(reply: FastifyReply, error: unknown): never {
+  if (error instanceof DroverError && error.spec.status === 401) {
+    void reply.header('www-authenticate', 'Bearer');
+  }
+  throw error;
+}

@@ -1,0 +1,39 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { type ApiKeyCaller, DroverError } from '#lib/kernel';
+import type { Claims } from '../domain/claims.js';
+import { looksLikeApiKey } from '../domain/api-key.js';
+import { Revocations } from '../tokens/revocations.js';
+import { TokenService } from '../tokens/token.service.js';
+import { ApiKeyVerifier } from './api-key-verifier.js';
+
+/** Whom the credentials name, before the question of what they may do. */
+export type Principal = Claims | ApiKeyCaller;
+
+const BEARER = /^Bearer +([\w.~+/=-]+) *$/i;
+
+/** Reads and checks credentials. */
+@Injectable()
+export class Authenticator {
+  constructor(
+    @Inject(TokenService) private readonly tokens: TokenService,
+    @Inject(Revocations) private readonly revocations: Revocations,
+    @Inject(ApiKeyVerifier) private readonly apiKeys: ApiKeyVerifier,
+  ) {}
+
+  /**
+   * Answers without a promise when memory is enough, as it is for every token seen before.
+   *
+   * @throws DroverError with status 401
+   */
+  authenticate(authorization: string | undefined): Principal | Promise<Principal> {
+    if (authorization === undefined) throw new DroverError('unauthenticated');
+    const credentials = BEARER.exec(authorization)?.[1];
+    if (credentials === undefined) {
+      throw new DroverError('unauthenticated', { detail: 'Authorization must be Bearer.' });
+    }
+    if (looksLikeApiKey(credentials)) return this.apiKeys.verify(credentials);
+    const { claims } = this.tokens.verify(credentials);
+    if (this.revocations.isRevoked(claims)) throw new DroverError('token_revoked');
+    return claims;
+  }
+}

@@ -1,0 +1,56 @@
+import { createParamDecorator, type ExecutionContext, SetMetadata } from '@nestjs/common';
+import type { FastifyRequest } from 'fastify';
+import type { Caller } from '#lib/kernel';
+import type { AuthOptions } from '../domain/access-plan.js';
+
+export const ACCESS_METADATA = 'drover:access';
+
+/** What `@Auth` and `@Public` leave on a route; every route has to have one of them. */
+export type AccessMetadata = { public: true } | { public: false; options: AuthOptions };
+
+/** A user of the installation, where no workspace is concerned. */
+export interface Account {
+  userId: string;
+  /** `external` for tokens of another issuer. */
+  sessionId: string;
+  isOperator: boolean;
+}
+
+/** What the guard leaves on a request. */
+export interface AuthenticatedRequest extends FastifyRequest {
+  caller?: Caller;
+  account?: Account;
+}
+
+/**
+ * Who may call: on a controller for all its routes, on a handler for that one, where it replaces the
+ * controller's as a whole.
+ */
+export function Auth(options: AuthOptions = {}): ClassDecorator & MethodDecorator {
+  return SetMetadata(ACCESS_METADATA, { public: false, options } satisfies AccessMetadata);
+}
+
+/** Anybody may call, with or without credentials, which are not looked at. */
+export function Public(): ClassDecorator & MethodDecorator {
+  return SetMetadata(ACCESS_METADATA, { public: true } satisfies AccessMetadata);
+}
+
+/** The caller of a route that acts in a workspace. */
+export const CurrentCaller = createParamDecorator((_: unknown, context: ExecutionContext) =>
+  present(requestOf(context).caller, 'caller'),
+);
+
+/** Who calls a route with `workspace: false`. */
+export const CurrentAccount = createParamDecorator((_: unknown, context: ExecutionContext) =>
+  present(requestOf(context).account, 'account'),
+);
+
+function requestOf(context: ExecutionContext): AuthenticatedRequest {
+  return context.switchToHttp().getRequest<AuthenticatedRequest>();
+}
+
+// Reaching this means that a route asks for what its @Auth does not establish.
+function present<T>(value: T | undefined, what: string): T {
+  if (value === undefined) throw new Error(`The route's @Auth establishes no ${what}`);
+  return value;
+}

@@ -1,0 +1,53 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { Database, firstRow } from '#lib/database';
+import type { MemberRole } from '#lib/kernel';
+import { findAccount, findMembership } from '../store/membership.sql.js';
+import { Revocations } from '../tokens/revocations.js';
+import { ShortMemory } from './short-memory.js';
+
+/** How long another server may go on with a role that was taken away on this one. */
+const REMEMBERED = { seconds: 3, max: 10_000 };
+
+/** Who may do what, at most three seconds old. */
+@Injectable()
+export class Memberships {
+  private readonly roles: ShortMemory<MemberRole | undefined>;
+  private readonly operators: ShortMemory<boolean | undefined>;
+
+  constructor(
+    @Inject(Database) private readonly database: Database,
+    @Inject(Revocations) revocations: Revocations,
+  ) {
+    this.roles = new ShortMemory((key) => this.readRole(key), REMEMBERED);
+    this.operators = new ShortMemory((userId) => this.readOperator(userId), REMEMBERED);
+    revocations.onRevoked(({ kind, subject }) => {
+      if (kind === 'user') this.forgetUser(subject);
+    });
+  }
+
+  /** The user's role; undefined when the user is disabled or no member, or the workspace archived. */
+  roleOf(userId: string, workspaceId: string): Promise<MemberRole | undefined> {
+    return this.roles.get(`${userId}/${workspaceId}`);
+  }
+
+  /** Whether the user operates the installation; undefined for one who is unknown or disabled. */
+  isOperator(userId: string): Promise<boolean | undefined> {
+    return this.operators.get(userId);
+  }
+
+  forgetUser(userId: string): void {
+    this.operators.forget(userId);
+    this.roles.forgetWhere((key) => key.startsWith(`${userId}/`));
+  }
+
+  private async readRole(key: string): Promise<MemberRole | undefined> {
+    const [userId, workspaceId] = key.split('/');
+    const row = await firstRow(this.database.service, findMembership, [workspaceId, userId]);
+    return row?.role;
+  }
+
+  private async readOperator(userId: string): Promise<boolean | undefined> {
+    const row = await firstRow(this.database.service, findAccount, [userId]);
+    return row === undefined || row.disabled ? undefined : row.is_operator;
+  }
+}

@@ -1,0 +1,78 @@
+import { DroverError, type Caller, type MemberRole } from '#lib/kernel';
+import { isAtLeast } from './roles.js';
+import { covers, type Scope } from './scopes.js';
+
+export type CallerKind = Caller['kind'];
+
+/** Who may call a route. */
+export interface AuthOptions {
+  /** Kinds of credentials that are accepted. Default: users and API keys. */
+  kinds?: readonly CallerKind[];
+  /** The least role that a user or API key needs in the workspace. Default VIEWER. */
+  role?: MemberRole;
+  /** What an API key must be made for. A route that accepts API keys has to name one. */
+  scope?: Scope;
+  /**
+   * Whether the route acts in a workspace. Default true. Without one only users are accepted, the
+   * request has no caller, and `@CurrentAccount()` says who asks.
+   */
+  workspace?: boolean;
+  /** Only operators of the installation. Default false. */
+  operator?: boolean;
+  /**
+   * Whether the route is served although this server has not been able to read the list of
+   * revoked tokens for half a minute. Default false. For routes that Postgres' absence must not stop.
+   */
+  toleratesOutage?: boolean;
+}
+
+export interface AccessPlan extends Required<Omit<AuthOptions, 'scope'>> {
+  scope: Scope | undefined;
+}
+
+/** @throws Error when the options contradict each other; a start-up check turns it into a report */
+export function planAccess(options: AuthOptions): AccessPlan {
+  const workspace = options.workspace ?? true;
+  const plan: AccessPlan = {
+    kinds: options.kinds ?? (workspace ? ['user', 'api_key'] : ['user']),
+    role: options.role ?? 'VIEWER',
+    scope: options.scope,
+    workspace,
+    operator: options.operator ?? false,
+    toleratesOutage: options.toleratesOutage ?? false,
+  };
+  if (plan.kinds.includes('api_key') && plan.scope === undefined) {
+    throw new Error('accepts API keys but names no scope: add `scope`, or `kinds` without api_key');
+  }
+  if (!workspace && plan.kinds.some((kind) => kind !== 'user')) {
+    throw new Error('has no workspace, so only users can call it');
+  }
+  if (workspace && plan.operator) {
+    throw new Error('is for operators, who act in no workspace: add `workspace: false`');
+  }
+  return plan;
+}
+
+/** @throws DroverError `wrong_token_kind` */
+export function checkKind(plan: AccessPlan, kind: CallerKind): void {
+  if (plan.kinds.includes(kind)) return;
+  throw new DroverError('wrong_token_kind', {
+    detail: `Accepted here: ${plan.kinds.join(', ')}. The credentials are of the kind ${kind}.`,
+  });
+}
+
+/** @throws DroverError `forbidden` or `insufficient_scope` */
+export function checkRights(plan: AccessPlan, caller: Caller): void {
+  if (caller.kind === 'api_key' && !hasScope(plan, caller.scopes)) {
+    throw new DroverError('insufficient_scope', { detail: `The key needs ${plan.scope}.` });
+  }
+  if ((caller.kind === 'user' || caller.kind === 'api_key') && !isAtLeast(caller.role, plan.role)) {
+    throw new DroverError('forbidden', {
+      detail: `This needs the role ${plan.role}; yours is ${caller.role}.`,
+    });
+  }
+}
+
+function hasScope(plan: AccessPlan, held: readonly string[]): boolean {
+  return plan.scope !== undefined && covers(held, plan.scope);
+}

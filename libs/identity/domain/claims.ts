@@ -1,0 +1,78 @@
+import { isUuid } from '#lib/kernel';
+
+export interface UserClaims {
+  kind: 'user';
+  userId: string;
+  sessionId: string;
+  /** The one workspace that the token is for; null when X-Workspace-Id says it. */
+  workspaceId: string | null;
+}
+
+export interface AgentClaims {
+  kind: 'agent';
+  workspaceId: string;
+  agentId: string;
+  tokenVersion: number;
+}
+
+export interface RunClaims {
+  kind: 'run';
+  workspaceId: string;
+  agentId: string;
+  taskId: string;
+  runId: string;
+}
+
+/** What one of our tokens says, by its kind. */
+export type Claims = UserClaims | AgentClaims | RunClaims;
+export type TokenKind = Claims['kind'];
+
+type Payload = Record<string, unknown>;
+
+/** The claims as a token carries them: short names, because agents send them with every beat. */
+export function toPayload(claims: Claims): Payload {
+  switch (claims.kind) {
+    case 'user': {
+      const wid = claims.workspaceId === null ? {} : { wid: claims.workspaceId };
+      return { typ: 'user', sub: claims.userId, sid: claims.sessionId, ...wid };
+    }
+    case 'agent':
+      return {
+        typ: 'agent',
+        sub: claims.agentId,
+        wid: claims.workspaceId,
+        ver: claims.tokenVersion,
+      };
+    case 'run':
+      return {
+        typ: 'run',
+        sub: claims.runId,
+        wid: claims.workspaceId,
+        aid: claims.agentId,
+        tid: claims.taskId,
+      };
+  }
+}
+
+/** The claims of a payload; undefined when one that its kind needs is missing or malformed. */
+export function fromPayload(payload: Payload): Claims | undefined {
+  const { typ, sub, sid, wid, ver, aid, tid } = payload;
+  switch (typ) {
+    case 'user':
+      if (!isUuid(sub) || !isUuid(sid) || !(wid === undefined || isUuid(wid))) return undefined;
+      return { kind: 'user', userId: sub, sessionId: sid, workspaceId: wid ?? null };
+    case 'agent':
+      if (!isUuid(sub) || !isUuid(wid) || !Number.isInteger(ver)) return undefined;
+      return { kind: 'agent', workspaceId: wid, agentId: sub, tokenVersion: ver as number };
+    case 'run':
+      if (!isUuid(sub) || !isUuid(wid) || !isUuid(aid) || !isUuid(tid)) return undefined;
+      return { kind: 'run', workspaceId: wid, agentId: aid, taskId: tid, runId: sub };
+    default:
+      return undefined;
+  }
+}
+
+/** The audience of a kind: a token of one kind is refused where another is meant. */
+export function audienceOf(kind: TokenKind): string {
+  return `drover:${kind}`;
+}

@@ -1,0 +1,87 @@
+import { assertNever } from '#lib/kernel';
+import type { Claims } from './claims.js';
+
+/** One row of token_revocations, as the servers exchange it. */
+export interface RevocationRow {
+  kind: 'user' | 'session' | 'agent' | 'run' | 'api_key';
+  subject: string;
+  /** Milliseconds since 1970; every token that it concerns has expired by then. */
+  expiresAt: number;
+}
+
+interface AgentRule {
+  /** Tokens of the agent with a lower version are revoked. */
+  minVersion: number;
+  expiresAt: number;
+}
+
+/**
+ * What is revoked, in memory. Sessions and runs end for good, so their id is enough. Agents go on,
+ * with a higher token version; comparing versions needs nobody's clock, which comparing the time of
+ * issue with the time of revocation would.
+ */
+export class RevocationList {
+  private readonly ended = new Map<string, number>();
+  private readonly agents = new Map<string, AgentRule>();
+
+  /** Idempotent, in any order. Users and API keys are not listed: their rows are looked up again. */
+  add(row: RevocationRow): void {
+    switch (row.kind) {
+      case 'session':
+      case 'run':
+        this.ended.set(`${row.kind}:${row.subject}`, row.expiresAt);
+        return;
+      case 'agent':
+        this.addAgent(row);
+        return;
+      case 'user':
+      case 'api_key':
+        return;
+      default:
+        assertNever(row.kind);
+    }
+  }
+
+  isRevoked(claims: Claims): boolean {
+    switch (claims.kind) {
+      case 'user':
+        return this.ended.size > 0 && this.ended.has(`session:${claims.sessionId}`);
+      case 'run':
+        return this.ended.size > 0 && this.ended.has(`run:${claims.runId}`);
+      case 'agent': {
+        const rule = this.agents.get(claims.agentId);
+        return rule !== undefined && claims.tokenVersion < rule.minVersion;
+      }
+    }
+  }
+
+  /** Forgets what can concern no valid token any more. */
+  prune(now: number): void {
+    for (const [key, expiresAt] of this.ended) if (expiresAt <= now) this.ended.delete(key);
+    for (const [id, rule] of this.agents) if (rule.expiresAt <= now) this.agents.delete(id);
+  }
+
+  get size(): number {
+    return this.ended.size + this.agents.size;
+  }
+
+  private addAgent(row: RevocationRow): void {
+    const { agentId, minVersion } = parseAgentSubject(row.subject);
+    const known = this.agents.get(agentId);
+    this.agents.set(agentId, {
+      minVersion: Math.max(minVersion, known?.minVersion ?? 0),
+      expiresAt: Math.max(row.expiresAt, known?.expiresAt ?? 0),
+    });
+  }
+}
+
+/** The subject of an agent's revocation: its tokens with a version below `minVersion`. */
+export function agentSubject(agentId: string, minVersion: number): string {
+  return `${agentId}<${minVersion}`;
+}
+
+function parseAgentSubject(subject: string): { agentId: string; minVersion: number } {
+  const [agentId = '', version] = subject.split('<');
+  // Without a version, every token of the agent.
+  return { agentId, minVersion: version === undefined ? Infinity : Number(version) };
+}

@@ -1,0 +1,18 @@
+/** What an API key may be made for. */
+export const SCOPES = [
+  'tasks:read',
+  'tasks:write',
+  'agents:read',
+  'agents:write',
+  'projects:read',
+  'projects:write',
+  'workspace:admin',
+  'coordinator:admin',
+] as const;
+
+export type Scope = (typeof SCOPES)[number];
+
+/** Whether the key's scopes cover what a route asks for. Writing a thing includes reading it. */
+export function covers(held: readonly string[], needed: Scope): boolean {
+  return held.includes(needed) || held.includes(needed.replace(/:read$/, ':write'));
+}

@@ -1,0 +1,19 @@
+export {
+  type Account,
+  Auth,
+  type AuthenticatedRequest,
+  CurrentAccount,
+  CurrentCaller,
+  Public,
+} from './access/decorators.js';
+export type { AuthOptions } from './domain/access-plan.js';
+export { isAtLeast, MEMBER_ROLES } from './domain/roles.js';
+export { SCOPES, type Scope } from './domain/scopes.js';
+export { IdentityModule } from './identity.module.js';
+export {
+  type Revocation,
+  REVOCATION_BUS,
+  type RevocationBus,
+  Revocations,
+} from './tokens/revocations.js';
+export { type IssuedToken, TokenService } from './tokens/token.service.js';

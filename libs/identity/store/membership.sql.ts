@@ -1,0 +1,24 @@
+import { query } from '#lib/database';
+import type { MemberRole } from '#lib/kernel';
+
+/**
+ * The role of a user in a workspace: no row when the user is no member or disabled, or the workspace
+ * is archived.
+ *
+ * Called by the guard, behind a cache of seconds, for every request of a user. Three primary keys.
+ */
+export const findMembership = query<{ role: MemberRole }>(
+  'identity_find_membership',
+  `SELECT m.role
+     FROM workspace_members m
+     JOIN workspaces w ON w.id = m.workspace_id
+     JOIN users u ON u.id = m.user_id
+    WHERE m.workspace_id = $1 AND m.user_id = $2
+      AND w.archived_at IS NULL AND u.disabled_at IS NULL`,
+);
+
+/** Whether the user may sign in, and operates the installation. Called by the guard, cached. */
+export const findAccount = query<{ is_operator: boolean; disabled: boolean }>(
+  'identity_find_account',
+  `SELECT is_operator, disabled_at IS NOT NULL AS disabled FROM users WHERE id = $1`,
+);

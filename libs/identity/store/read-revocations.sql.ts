@@ -1,0 +1,27 @@
+import { query } from '#lib/database';
+
+export interface RevocationRecord {
+  id: string;
+  kind: 'user' | 'session' | 'agent' | 'run' | 'api_key';
+  subject: string;
+  expires_at: Date;
+  /** Old enough that no row with a lower id can still be on its way. */
+  settled: boolean;
+}
+
+/**
+ * Revocations past an id, oldest first, at most 5,000.
+ *
+ * Called by every server once a second. Needs the primary key: the range behind the cursor is read,
+ * which is a handful of rows. Ids are given out before the commit, so a row can become visible after
+ * a higher one has been read: the cursor therefore follows two minutes behind, and the rows of these
+ * two minutes are read again each time (applying them twice changes nothing).
+ */
+export const readRevocations = query<RevocationRecord>(
+  'identity_read_revocations',
+  `SELECT id, kind, subject, expires_at, created_at < now() - interval '2 minutes' AS settled
+     FROM token_revocations
+    WHERE id > $1 AND expires_at > now()
+    ORDER BY id
+    LIMIT 5000`,
+);

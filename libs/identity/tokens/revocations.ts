@@ -1,0 +1,211 @@
+import {
+  Inject,
+  Injectable,
+  type OnApplicationBootstrap,
+  type OnApplicationShutdown,
+  Optional,
+} from '@nestjs/common';
+import { CONFIG, type Config } from '#lib/config';
+import { Database, type SqlRunner } from '#lib/database';
+import { Logger } from '#lib/observability';
+import type { Claims } from '../domain/claims.js';
+import { agentSubject, RevocationList, type RevocationRow } from '../domain/revocation-list.js';
+import { insertRevocations } from '../store/insert-revocations.sql.js';
+import { pruneRevocations } from '../store/prune-identity.sql.js';
+import { readRevocations, type RevocationRecord } from '../store/read-revocations.sql.js';
+
+const POLL_MS = 1_000;
+const PRUNE_MS = 600_000;
+const PAGE = 5_000;
+/** A list that is older than this is no basis for letting anybody in. */
+export const MAX_LIST_AGE_MS = 30_000;
+
+/** Tells the other servers at once that there is news; without one they look once a second. */
+export interface RevocationBus {
+  publish(): void;
+  /** @returns a function that ends the subscription */
+  subscribe(listener: () => void): () => void;
+}
+
+export const REVOCATION_BUS = Symbol('REVOCATION_BUS');
+
+/** What ends, and how long its tokens would still be valid. */
+export type Revocation =
+  | { kind: 'session'; sessionId: string }
+  /** All that is remembered about a user or an API key is looked up again. */
+  | { kind: 'user'; userId: string }
+  | { kind: 'api_key'; apiKeyId: string }
+  /** The agent's tokens with a version below `minVersion`. */
+  | { kind: 'agent'; agentId: string; minVersion: number }
+  | { kind: 'run'; runId: string };
+
+/**
+ * Which tokens are refused although their signature and age are right. The rows of
+ * token_revocations are the truth; this is every server's copy, at most a second or so behind.
+ */
+@Injectable()
+export class Revocations implements OnApplicationBootstrap, OnApplicationShutdown {
+  private readonly list = new RevocationList();
+  private readonly listeners = new Set<(row: RevocationRow) => void>();
+  private readonly heard = new Map<string, number>();
+  private cursor = '0';
+  private pulledAt = -Infinity;
+  private pulling: Promise<void> | undefined;
+  private timer: NodeJS.Timeout | undefined;
+  private prunedAt = performance.now();
+  private stopped = false;
+  private failing = false;
+  private unsubscribe: (() => void) | undefined;
+
+  constructor(
+    @Inject(Database) private readonly database: Database,
+    @Inject(CONFIG) private readonly config: Pick<Config, 'identity'>,
+    @Inject(Logger) private readonly logger: Logger,
+    @Optional() @Inject(REVOCATION_BUS) private readonly bus?: RevocationBus,
+  ) {}
+
+  async onApplicationBootstrap(): Promise<void> {
+    this.unsubscribe = this.bus?.subscribe(() => void this.pullQuietly());
+    await this.pullQuietly();
+    this.schedule();
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    this.stopped = true;
+    clearTimeout(this.timer);
+    this.unsubscribe?.();
+    await this.pulling?.catch(() => undefined);
+  }
+
+  /** Whether the token was revoked, as far as this server has heard. Only looks into memory. */
+  isRevoked(claims: Claims): boolean {
+    return this.list.isRevoked(claims);
+  }
+
+  /** Whether the list was read recently enough to decide by. */
+  isCurrent(): boolean {
+    return performance.now() - this.pulledAt < MAX_LIST_AGE_MS;
+  }
+
+  /**
+   * Writes revocations in the transaction of whoever ends the thing. After its commit call
+   * `announce()`: then they hold here at once, and elsewhere within about a second.
+   */
+  async revoke(runner: SqlRunner, revocations: readonly Revocation[]): Promise<void> {
+    if (revocations.length === 0) return;
+    await runner.rows(insertRevocations, [
+      revocations.map(({ kind }) => kind),
+      revocations.map(subjectOf),
+      revocations.map((revocation) => this.secondsToLast(revocation)),
+    ]);
+  }
+
+  /** To be called once the transaction with `revoke()` is committed. Never throws. */
+  async announce(): Promise<void> {
+    this.bus?.publish();
+    await this.pullQuietly();
+  }
+
+  /** Reads what is new. Concurrent calls share one that begins after they came. */
+  async pullNow(): Promise<void> {
+    // One under way may have read the table before the caller's rows were committed.
+    await this.pulling?.catch(() => undefined);
+    this.pulling ??= this.pull().finally(() => (this.pulling = undefined));
+    await this.pulling;
+  }
+
+  /** Calls back for every revocation that this server has not heard of before. */
+  onRevoked(listener: (row: RevocationRow) => void): void {
+    this.listeners.add(listener);
+  }
+
+  private schedule(): void {
+    if (this.stopped) return;
+    this.timer = setTimeout(() => void this.turn(), POLL_MS);
+    this.timer.unref();
+  }
+
+  private async turn(): Promise<void> {
+    await this.pullQuietly();
+    if (performance.now() - this.prunedAt > PRUNE_MS) await this.prune();
+    this.schedule();
+  }
+
+  private async pullQuietly(): Promise<void> {
+    try {
+      await this.pullNow();
+      if (this.failing) this.logger.info('revoked tokens can be read again');
+      this.failing = false;
+    } catch (error) {
+      if (!this.failing) this.logger.error('revoked tokens can not be read', { error });
+      this.failing = true;
+    }
+  }
+
+  private async pull(): Promise<void> {
+    const startedAt = performance.now();
+    let from = this.cursor;
+    for (;;) {
+      const rows = await this.database.service.rows(readRevocations, [from]);
+      for (const row of rows) this.apply(row);
+      from = rows.at(-1)?.id ?? from;
+      if (rows.length < PAGE) break;
+    }
+    this.pulledAt = startedAt;
+  }
+
+  private apply(record: RevocationRecord): void {
+    const row = {
+      kind: record.kind,
+      subject: record.subject,
+      expiresAt: record.expires_at.getTime(),
+    };
+    if (record.settled) this.cursor = record.id;
+    if (this.heard.has(record.id)) {
+      if (record.settled) this.heard.delete(record.id);
+      return;
+    }
+    if (!record.settled) this.heard.set(record.id, row.expiresAt);
+    this.list.add(row);
+    for (const listener of this.listeners) listener(row);
+  }
+
+  private async prune(): Promise<void> {
+    this.prunedAt = performance.now();
+    const now = Date.now();
+    this.list.prune(now);
+    for (const [id, expiresAt] of this.heard) if (expiresAt <= now) this.heard.delete(id);
+    await this.database.service.rows(pruneRevocations).catch((error: unknown) => {
+      this.logger.warn('expired revocations not removed', { error });
+    });
+  }
+
+  private secondsToLast(revocation: Revocation): number {
+    const { agentTokenSeconds, runTokenSeconds, accessTokenSeconds } = this.config.identity;
+    switch (revocation.kind) {
+      case 'agent':
+        return agentTokenSeconds;
+      case 'run':
+        return runTokenSeconds;
+      case 'session':
+      case 'user':
+      case 'api_key':
+        return accessTokenSeconds;
+    }
+  }
+}
+
+function subjectOf(revocation: Revocation): string {
+  switch (revocation.kind) {
+    case 'session':
+      return revocation.sessionId;
+    case 'user':
+      return revocation.userId;
+    case 'api_key':
+      return revocation.apiKeyId;
+    case 'agent':
+      return agentSubject(revocation.agentId, revocation.minVersion);
+    case 'run':
+      return revocation.runId;
+  }
+}

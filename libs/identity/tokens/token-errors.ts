@@ -1,0 +1,21 @@
+import { DroverError } from '#lib/kernel';
+
+/** Words for what jsonwebtoken and jose say; their own texts quote the token or our settings. */
+const REASONS: readonly [RegExp, string][] = [
+  [/algorithm|"alg"/i, 'The algorithm is not accepted.'],
+  [/audience|"aud"/i, 'The audience is not accepted.'],
+  [/issuer|"iss"/i, 'The issuer is not accepted.'],
+  [/signature/i, 'The signature is not right.'],
+  [/not active|"nbf"/i, 'The token is not valid yet.'],
+];
+
+/** What a client should hear when a token does not verify. */
+export function explainTokenError(error: unknown): DroverError {
+  if (error instanceof DroverError) return error;
+  const { name, code, message } = error as Error & { code?: string };
+  if (name === 'TokenExpiredError' || code === 'ERR_JWT_EXPIRED') {
+    return new DroverError('token_expired', { cause: error });
+  }
+  const detail = REASONS.find(([pattern]) => pattern.test(message))?.[1] ?? 'It is malformed.';
+  return new DroverError('invalid_token', { detail, cause: error });
+}
