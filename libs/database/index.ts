@@ -2,7 +2,7 @@ export { Database, ServiceScope, TenantScope, type DatabaseOptions } from './dat
 export { isUnreachable, violatedConstraint } from './db-errors.js';
 export { Prisma } from './generated/client.js';
 export { DatabaseModule } from './database.module.js';
-export * from './migrator/index.js';
+export { checkMigrated, migrate, MigrationError, type MigrateOptions } from './migrator/index.js';
 export { createPool, type PoolOptions } from './pools.js';
 export type { PrismaTransaction } from './prisma.js';
 export { command, firstRow, query, type Sql, type SqlRunner } from './sql.js';

@@ -20,6 +20,8 @@ export interface TaskSweeps {
   settleDependents(fence: Fence, limit: number): Promise<Swept>;
   /** PENDING tasks that waited longer than they may: aborted. */
   expireQueued(fence: Fence, limit: number): Promise<Swept>;
+  /** Runs whose agent has missed two beats: STALE; those whose agent beats again: WORKING. */
+  watchLiveness(fence: Fence, limit: number): Promise<Swept>;
   /** Runs past their deadline that nobody ended: ended with reason timeout. */
   timeOutRuns(fence: Fence, limit: number): Promise<Swept>;
 }

@@ -1,5 +1,5 @@
-import { DroverError } from '#lib/kernel';
-import type { DependencyPolicy } from './task-view.js';
+import { DroverError, type FieldError, isUuid } from '#lib/kernel';
+import { DEPENDENCY_POLICIES, type DependencyPolicy } from './task-view.js';
 
 /** Tasks that one task may wait for at most. */
 export const MAX_DEPENDENCIES = 1_000;
@@ -24,6 +24,45 @@ export function isSettledAtOnce(end: PrerequisiteEnd, policy: DependencyPolicy):
   return end.completed || (end.ended_without_success && policy === 'ignore');
 }
 
+/**
+ * The dependencies in a request: ids, or objects with a policy; `block` is the default.
+ *
+ * @throws DroverError `validation_failed`, with each wrong item by its index
+ */
+export function readWanted(items: readonly unknown[], field = 'dependsOn'): Wanted[] {
+  const errors: FieldError[] = [];
+  const wanted = new Map<string, Wanted>();
+  items.forEach((item, index) => {
+    const read = readItem(item);
+    const at = `${field}[${index}]`;
+    if ('message' in read) errors.push({ field: `${at}${read.field}`, message: read.message });
+    else if (wanted.has(read.taskId))
+      errors.push({ field: at, message: 'names the same task twice' });
+    else wanted.set(read.taskId, read);
+  });
+  if (errors.length === 0) return [...wanted.values()];
+  throw new DroverError('validation_failed', { errors: errors.slice(0, 50) });
+}
+
+function readItem(item: unknown): Wanted | FieldError {
+  if (typeof item === 'string') return readWantedObject({ taskId: item }, '');
+  if (typeof item !== 'object' || item === null || Array.isArray(item)) {
+    return { field: '', message: 'must be a task id or an object with taskId and policy' };
+  }
+  return readWantedObject(item as Record<string, unknown>, '.taskId');
+}
+
+function readWantedObject(item: Record<string, unknown>, idField: string): Wanted | FieldError {
+  const { taskId, policy = 'block', ...rest } = item;
+  const [unknown] = Object.keys(rest);
+  if (unknown !== undefined) return { field: `.${unknown}`, message: 'is not a known field' };
+  if (!isUuid(taskId)) return { field: idField, message: 'must be a UUID' };
+  const known = DEPENDENCY_POLICIES.find((name) => name === policy);
+  if (!known)
+    return { field: '.policy', message: `must be one of ${DEPENDENCY_POLICIES.join(', ')}` };
+  return { taskId: taskId.toLowerCase(), policy: known };
+}
+
 /** @throws DroverError `task_not_found`, with each unknown id and the field that named it */
 export function requireKnown(
   found: { has(id: string): boolean },
@@ -31,11 +70,78 @@ export function requireKnown(
   field = 'dependsOn',
 ): void {
   const errors = wanted.flatMap(({ taskId }, index) =>
-    found.has(taskId) ? [] : [{ field: `${field}[${index}]`, message: `names no task: ${taskId}` }],
+    found.has(taskId)
+      ? []
+      : [{ field: `${field}[${index}]`, message: `there is no such task: ${taskId}` }],
   );
   if (errors.length === 0) return;
   throw new DroverError('task_not_found', {
     detail: 'A dependency names a task that is not in this workspace.',
     errors: errors.slice(0, 50),
   });
+}
+
+/** How the dependencies of a task are to change. */
+export type DependencyChange =
+  | { kind: 'add'; wanted: readonly Wanted[] }
+  | { kind: 'replace'; wanted: readonly Wanted[] }
+  | { kind: 'remove'; taskId: string };
+
+export interface DependencyPlan {
+  removed: string[];
+  /** New ones, and those whose policy changes. */
+  written: Wanted[];
+  /** How many there are afterwards. */
+  total: number;
+}
+
+/** What has to be written for the change, given what there is. Null: nothing to remove there. */
+export function planDependencies(
+  current: readonly Wanted[],
+  change: DependencyChange,
+): DependencyPlan | null {
+  const policies = new Map(current.map(({ taskId, policy }) => [taskId, policy]));
+  if (change.kind === 'remove') {
+    if (!policies.has(change.taskId)) return null;
+    return { removed: [change.taskId], written: [], total: current.length - 1 };
+  }
+  const written = change.wanted.filter(({ taskId, policy }) => policies.get(taskId) !== policy);
+  const kept = new Set(change.wanted.map(({ taskId }) => taskId));
+  const removed =
+    change.kind === 'add' ? [] : [...policies.keys()].filter((taskId) => !kept.has(taskId));
+  const added = written.filter(({ taskId }) => !policies.has(taskId)).length;
+  return { removed, written, total: current.length + added - removed.length };
+}
+
+/** An edge: the first waits for the second. */
+export type Edge = readonly [task: string, dependsOn: string];
+
+/**
+ * The shortest way along the edges from any of `starts` to `target`, both included; null when there
+ * is none. A start that is the target itself is a way of its own.
+ */
+export function findWay(
+  edges: readonly Edge[],
+  starts: readonly string[],
+  target: string,
+): string[] | null {
+  const next = new Map<string, string[]>();
+  for (const [from, to] of edges) {
+    const known = next.get(from);
+    if (known) known.push(to);
+    else next.set(from, [to]);
+  }
+  const cameFrom = new Map<string, string | null>(starts.map((id) => [id, null]));
+  // A Map is walked in the order of insertion, also through what is inserted on the way.
+  for (const id of cameFrom.keys()) {
+    if (id === target) return wayTo(id, cameFrom);
+    for (const to of next.get(id) ?? []) if (!cameFrom.has(to)) cameFrom.set(to, id);
+  }
+  return null;
+}
+
+function wayTo(end: string, cameFrom: ReadonlyMap<string, string | null>): string[] {
+  const way: string[] = [];
+  for (let id: string | null = end; id !== null; id = cameFrom.get(id) ?? null) way.push(id);
+  return way.reverse();
 }

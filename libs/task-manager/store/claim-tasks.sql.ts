@@ -1,6 +1,6 @@
 import { command } from '#lib/database';
 import { RUN_START } from './run-door.sql.js';
-import { ANNOUNCED } from './events.sql.js';
+import { announced } from './events.sql.js';
 import { taskDoor } from './task-door.sql.js';
 
 /**
@@ -83,7 +83,7 @@ ${taskDoor('ASSIGNED', 'chosen', {
   agent_id: '$2',
 })},
 ${RUN_START},
-${ANNOUNCED}
+${announced('both')}
 SELECT s.id AS run_id, s.generation, s.lease_expires_at, t.id, t.title, t.description, t.task_type,
   t.priority, t.input_context, t.checkpoint_data, t.metadata, t.timeout_seconds, t.retry_count,
   t.max_retries, t.required_capabilities, ARRAY(

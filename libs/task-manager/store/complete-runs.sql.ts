@@ -1,5 +1,5 @@
 import { command } from '#lib/database';
-import { ANNOUNCED } from './events.sql.js';
+import { announced } from './events.sql.js';
 import { heldRuns } from './held-runs.sql.js';
 import { runDoor, runMayGo } from './run-door.sql.js';
 import { taskDoor, taskMayGo } from './task-door.sql.js';
@@ -31,6 +31,6 @@ ${runDoor('COMPLETED', 'held', {
   run_id: 'm.run_id',
   end_reason: `'completed'`,
 })},
-${ANNOUNCED}
+${announced('both')}
 SELECT id AS task_id, version, dependents_unsettled FROM task_moved`,
 );

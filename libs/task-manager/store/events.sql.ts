@@ -8,10 +8,16 @@ const RUN_EVENT = `SELECT workspace_id, 'run.state_changed', 'run', id, version,
     'generation', generation, 'previousState', previous_state, 'newState', state,
     'workspaceId', workspace_id, 'timestamp', now(), 'version', version, 'reason', end_reason) FROM run_moved`;
 
-/** One event for each move of the task door and of the run door, in one INSERT: both doors' last CTE. */
-export const ANNOUNCED = `announced AS (
+const SOURCES = {
+  tasks: TASK_EVENT,
+  runs: RUN_EVENT,
+  both: `${TASK_EVENT}\n  UNION ALL\n  ${RUN_EVENT}`,
+};
+
+/** The last CTE of a statement that went through the doors: one event for each row that they moved. */
+export function announced(what: keyof typeof SOURCES): string {
+  return `announced AS (
   INSERT INTO outbox_events (workspace_id, type, subject_kind, subject_id, subject_version, payload)
-  ${TASK_EVENT}
-  UNION ALL
-  ${RUN_EVENT}
+  ${SOURCES[what]}
 )`;
+}

@@ -67,6 +67,13 @@ export function runDoor(to: RunState, source: string, columns: RunMoveExpression
   return `${doorCtes({ to: `'${to}'`, source, legal, columns, effects })}${isLive(to) ? '' : ONE_AGENT_FREED}`;
 }
 
+/** The CTEs for moves between live states, of runs of any workspace: rows of (workspace_id, id). */
+export function runDoorWithoutEnd(to: 'STALE' | 'WORKING', source: string): string {
+  const columns = { workspace_id: 'm.workspace_id', run_id: 'm.id' };
+  const legal = runMayGo('r.state', to);
+  return doorCtes({ to: `'${to}'`, source, legal, columns, effects: effectsOf(to) });
+}
+
 /** The CTEs for moves out of a JSON array of objects with the keys of MOVE_COLUMNS. */
 export function anyRunDoor(parameter: string): string {
   const list = Object.entries(MOVE_COLUMNS).map(([name, type]) => `${name} ${type}`);

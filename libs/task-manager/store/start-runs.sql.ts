@@ -1,5 +1,5 @@
 import { command } from '#lib/database';
-import { ANNOUNCED } from './events.sql.js';
+import { announced } from './events.sql.js';
 import { heldRuns } from './held-runs.sql.js';
 import { runDoor, runMayGo } from './run-door.sql.js';
 import { taskDoor, taskMayGo } from './task-door.sql.js';
@@ -27,6 +27,6 @@ ${runDoor('WORKING', 'held', {
   session_key: '$6',
   branch: '$7',
 })},
-${ANNOUNCED}
+${announced('both')}
 SELECT id AS task_id, version FROM task_moved`,
 );

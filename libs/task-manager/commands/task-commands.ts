@@ -1,0 +1,183 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { Database, type Transaction } from '#lib/database';
+import { actorOf, type Caller, DroverError } from '#lib/kernel';
+import { WakeUps } from '#lib/valkey';
+import {
+  type CommandDecision,
+  type CommandRequest,
+  DECIDE,
+  type TaskCommand,
+} from '../domain/commands.js';
+import { illegalTransition } from '../runs/run-reports.js';
+import { dependentsOf } from '../store/dependents-of.sql.js';
+import { type LockedTask, lockTasks } from '../store/lock-tasks.sql.js';
+import { applyMoves, type Move } from '../store/moves.js';
+import { requestPause } from '../store/request-pause.sql.js';
+
+export interface CommandOptions {
+  reason?: string;
+  /** cancel only: everything that depends on the task goes with it. */
+  cascade?: boolean;
+  /** The version that the caller has read; another one refuses the command. */
+  ifVersion?: number;
+}
+
+export interface BulkOutcome {
+  /** Tasks that the command moved. */
+  changed: string[];
+  /** Tasks that were there already, or that may not go there. */
+  skipped: string[];
+}
+
+interface Decided {
+  task: LockedTask;
+  decision: CommandDecision;
+}
+
+const MAX_CASCADE = 10_000;
+
+/** What users ask of tasks. Each command locks, decides in a pure function, and goes through the door. */
+@Injectable()
+export class TaskCommands {
+  constructor(
+    @Inject(Database) private readonly database: Database,
+    @Inject(WakeUps) private readonly wakeUps: WakeUps,
+  ) {}
+
+  cancel(caller: Caller, id: string, options: CommandOptions = {}): Promise<string[]> {
+    return this.one(caller, 'cancel', id, options);
+  }
+
+  pause(caller: Caller, id: string, options: CommandOptions = {}): Promise<string[]> {
+    return this.one(caller, 'pause', id, options);
+  }
+
+  resume(caller: Caller, id: string, options: CommandOptions = {}): Promise<string[]> {
+    return this.one(caller, 'resume', id, options);
+  }
+
+  retry(caller: Caller, id: string, options: CommandOptions = {}): Promise<string[]> {
+    return this.one(caller, 'retry', id, options);
+  }
+
+  archive(caller: Caller, id: string, options: CommandOptions = {}): Promise<string[]> {
+    return this.one(caller, 'archive', id, options);
+  }
+
+  /** The same command for many tasks in one transaction; what does not apply is skipped, not refused. */
+  async many(
+    caller: Caller,
+    command: TaskCommand,
+    ids: readonly string[],
+    options: CommandOptions = {},
+  ): Promise<BulkOutcome> {
+    const decided = await this.run(caller, ids, (task) =>
+      DECIDE[command](task, requestOf(caller, options)),
+    );
+    const changed = decided
+      .filter(({ decision }) => decision.kind === 'move')
+      .map(({ task }) => task.id);
+    const moved = new Set(changed);
+    return { changed, skipped: ids.filter((id) => !moved.has(id)) };
+  }
+
+  /** @returns the ids of the tasks that moved: with `cascade` there may be many */
+  private async one(
+    caller: Caller,
+    command: TaskCommand,
+    id: string,
+    options: CommandOptions,
+  ): Promise<string[]> {
+    const { workspaceId } = caller;
+    const request = requestOf(caller, options);
+    const decided = await this.run(
+      caller,
+      [id],
+      (task) => {
+        if (task.id !== id)
+          return DECIDE[command](task, { ...request, reason: `depends on ${id}` });
+        if (options.ifVersion !== undefined && options.ifVersion !== task.version) {
+          throw new DroverError('version_mismatch', { members: { currentVersion: task.version } });
+        }
+        const decision = DECIDE[command](task, request);
+        if (decision.kind === 'illegal') throw illegalTransition(task.status, decision.to);
+        return decision;
+      },
+      options.cascade ? (tx) => this.withDependents(tx, workspaceId, id) : undefined,
+    );
+    if (!decided.some(({ task }) => task.id === id)) throw new DroverError('task_not_found');
+    return decided.filter(({ decision }) => decision.kind === 'move').map(({ task }) => task.id);
+  }
+
+  private async withDependents(
+    tx: Transaction,
+    workspaceId: string,
+    id: string,
+  ): Promise<string[]> {
+    const rows = await tx.rows(dependentsOf, [workspaceId, [id], MAX_CASCADE]);
+    return rows.map((row) => row.id);
+  }
+
+  private async run(
+    caller: Caller,
+    ids: readonly string[],
+    decide: (task: LockedTask) => CommandDecision,
+    widen?: (tx: Transaction) => Promise<string[]>,
+  ): Promise<Decided[]> {
+    const { workspaceId } = caller;
+    const decided = await this.database.tenant(workspaceId).transaction(async (tx) => {
+      const tasks = await tx.rows(lockTasks, [workspaceId, widen ? await widen(tx) : ids]);
+      const all = tasks.map((task) => ({ task, decision: decide(task) }));
+      await applyMoves(
+        tx,
+        all.flatMap(({ decision }) => (decision.kind === 'move' ? [decision.move] : [])),
+      );
+      await this.askForPauses(tx, workspaceId, all);
+      return all;
+    });
+    this.wake(workspaceId, decided);
+    return decided;
+  }
+
+  private async askForPauses(
+    tx: Transaction,
+    workspaceId: string,
+    decided: readonly Decided[],
+  ): Promise<void> {
+    const pausing = runsOf(
+      decided,
+      ({ decision }) => decision.kind === 'move' && decision.pauseRun === true,
+    );
+    const resuming = runsOf(
+      decided,
+      ({ decision }) => decision.kind === 'move' && decision.move.to === 'RUNNING',
+    );
+    if (pausing.length > 0) await tx.rows(requestPause, [workspaceId, pausing, true]);
+    if (resuming.length > 0) await tx.rows(requestPause, [workspaceId, resuming, false]);
+  }
+
+  private wake(workspaceId: string, decided: readonly Decided[]): void {
+    const moves = decided.flatMap(({ task, decision }) =>
+      decision.kind === 'move' ? [{ task, move: decision.move }] : [],
+    );
+    const ready = moves.filter(({ move }) => move.to === 'PENDING').length;
+    if (ready > 0) this.wakeUps.claims(workspaceId, ready);
+    const agents = moves.flatMap(({ task }) =>
+      task.run_id && task.agent_id ? [task.agent_id] : [],
+    );
+    if (agents.length > 0) this.wakeUps.signals([...new Set(agents)]);
+    if (moves.some(({ task, move }) => mattersToDependents(task, move))) this.wakeUps.coordinator();
+  }
+}
+
+function requestOf(caller: Caller, options: CommandOptions): CommandRequest {
+  return { actor: actorOf(caller), reason: options.reason };
+}
+
+function runsOf(decided: readonly Decided[], which: (item: Decided) => boolean): string[] {
+  return decided.filter(which).flatMap(({ task }) => (task.run_id ? [task.run_id] : []));
+}
+
+function mattersToDependents(task: LockedTask, move: Move): boolean {
+  return task.has_dependents && move.to === 'ABORTED';
+}

@@ -1,0 +1,209 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { Database, type SqlRunner, type TenantScope, violatedConstraint } from '#lib/database';
+import { type IdempotencyRecord, storeAnswer } from '#lib/http';
+import { actorOf, type Caller, DroverError } from '#lib/kernel';
+import { WakeUps } from '#lib/valkey';
+import { draftTasks, type NewTask, type WantedTask } from '../domain/new-task.js';
+import type { TaskView } from '../domain/task-view.js';
+import { createTasks } from '../store/create-tasks.sql.js';
+import { lockPrerequisites, type Prerequisite } from '../store/lock-prerequisites.sql.js';
+import { viewOfNewTask } from './new-task-view.js';
+
+const SINGLE_FIELD = () => '';
+const BATCH_FIELD = (index: number) => `tasks[${index}].`;
+
+const MISSING_REFERENCES = {
+  agent_tasks_project_fkey: 'project_not_found',
+  agent_tasks_milestone_fkey: 'milestone_not_found',
+} as const;
+
+/** Creates tasks. All of a request are created, or none. */
+@Injectable()
+export class TaskCreation {
+  constructor(
+    @Inject(Database) private readonly database: Database,
+    @Inject(WakeUps) private readonly wakeUps: WakeUps,
+  ) {}
+
+  /** @throws DroverError `task_not_found` (a dependency), `project_not_found`, `milestone_not_found` */
+  async createOne(
+    caller: Caller,
+    wanted: WantedTask,
+    record?: IdempotencyRecord,
+  ): Promise<TaskView> {
+    const toAnswer = (views: TaskView[]) => views[0];
+    const views = await this.create(caller, draft([wanted], SINGLE_FIELD), { record, toAnswer });
+    return views[0] as TaskView;
+  }
+
+  /** @throws as createOne, and `dependency_cycle` with its path */
+  async createBatch(
+    caller: Caller,
+    wanted: readonly WantedTask[],
+    record?: IdempotencyRecord,
+  ): Promise<{ items: TaskView[] }> {
+    const toAnswer = (items: TaskView[]) => ({ items });
+    return { items: await this.create(caller, draft(wanted, BATCH_FIELD), { record, toAnswer }) };
+  }
+
+  private async create(
+    caller: Caller,
+    tasks: NewTask[],
+    answer: { record?: IdempotencyRecord; toAnswer: (views: TaskView[]) => unknown },
+  ): Promise<TaskView[]> {
+    const tenant = this.database.tenant(caller.workspaceId);
+    const { record } = answer;
+    const batch = new Batch(caller, tasks);
+    const views = await insert(
+      tenant,
+      batch,
+      async (runner, created) => {
+        if (record)
+          await storeAnswer(runner, caller.workspaceId, record, {
+            status: 201,
+            body: answer.toAnswer(created),
+          });
+      },
+      record !== undefined,
+    ).catch((error: unknown) => {
+      throw explainMissing(error);
+    });
+    const ready = views.filter((view) => view.unmetDependencies === 0).length;
+    if (ready > 0) this.wakeUps.claims(caller.workspaceId, ready);
+    if (batch.needsSettlement) this.wakeUps.coordinator();
+    return views;
+  }
+}
+
+/** The tasks of one request on their way into the database. */
+class Batch {
+  /** Ids of the prerequisites that were there before. */
+  readonly prerequisiteIds: string[];
+  needsSettlement = false;
+
+  constructor(
+    readonly caller: Caller,
+    readonly tasks: readonly NewTask[],
+  ) {
+    const own = new Set(tasks.map((task) => task.id));
+    const wanted = new Set(tasks.flatMap((task) => task.edges.map((edge) => edge.dependsOnId)));
+    this.prerequisiteIds = [...wanted].filter((id) => !own.has(id));
+  }
+
+  async insert(
+    runner: SqlRunner,
+    prerequisites: ReadonlyMap<string, Prerequisite>,
+  ): Promise<TaskView[]> {
+    const { caller, tasks } = this;
+    const settled = (id: string) => prerequisites.get(id)?.completed ?? false;
+    const unmet = (task: NewTask) => task.edges.filter((edge) => !settled(edge.dependsOnId)).length;
+    const needed = new Set(tasks.flatMap((task) => task.edges.map((edge) => edge.dependsOnId)));
+    const rows = tasks.map((task) => taskRow(task, unmet(task), needed.has(task.id)));
+    const edges = tasks.flatMap((task) =>
+      task.edges.map((edge) => ({
+        task_id: edge.taskId,
+        depends_on_id: edge.dependsOnId,
+        policy: edge.policy,
+        settled: settled(edge.dependsOnId),
+      })),
+    );
+    const actor = actorOf(caller);
+    const userId = caller.kind === 'user' || caller.kind === 'api_key' ? caller.userId : null;
+    const created = await runner.rows(createTasks, [
+      caller.workspaceId,
+      JSON.stringify(rows),
+      actor.kind,
+      actor.id,
+      userId,
+      JSON.stringify(edges),
+    ]);
+    const at = created[0]?.created_at as Date;
+    return tasks.map((task) =>
+      viewOfNewTask(task, {
+        workspaceId: caller.workspaceId,
+        createdBy: userId,
+        at,
+        unmet: unmet(task),
+        settled,
+      }),
+    );
+  }
+
+  checkPrerequisites(found: ReadonlyMap<string, Prerequisite>): void {
+    const errors = this.tasks.flatMap((task, index) =>
+      task.edges.flatMap((edge, position) => {
+        const missing =
+          this.prerequisiteIds.includes(edge.dependsOnId) && !found.has(edge.dependsOnId);
+        const prefix = this.tasks.length > 1 ? BATCH_FIELD(index) : '';
+        return missing
+          ? [{ field: `${prefix}dependsOn[${position}]`, message: 'there is no such task' }]
+          : [];
+      }),
+    );
+    if (errors.length > 0) throw new DroverError('task_not_found', { errors });
+    this.needsSettlement = [...found.values()].some((task) => task.ended_without_success);
+  }
+}
+
+/**
+ * One statement where that is enough: a transaction is needed only to lock prerequisites, or to keep
+ * the answer for the Idempotency-Key together with the tasks.
+ */
+async function insert(
+  tenant: TenantScope,
+  batch: Batch,
+  keepAnswer: (runner: SqlRunner, views: TaskView[]) => Promise<void>,
+  keepsAnswer: boolean,
+): Promise<TaskView[]> {
+  if (batch.prerequisiteIds.length === 0 && !keepsAnswer) return batch.insert(tenant, new Map());
+  return tenant.transaction(async (tx) => {
+    const found = await lockPrerequisites(tx, tenant.workspaceId, batch.prerequisiteIds);
+    batch.checkPrerequisites(found);
+    const views = await batch.insert(tx, found);
+    await keepAnswer(tx, views);
+    return views;
+  });
+}
+
+function draft(wanted: readonly WantedTask[], fieldOf: (index: number) => string): NewTask[] {
+  const drafted = draftTasks(wanted, fieldOf);
+  switch (drafted.kind) {
+    case 'ok':
+      return drafted.tasks;
+    case 'invalid':
+      throw new DroverError('validation_failed', { errors: drafted.errors });
+    case 'cycle':
+      throw new DroverError('dependency_cycle', { members: { path: drafted.path } });
+  }
+}
+
+function taskRow(task: NewTask, unmet: number, hasDependents: boolean): Record<string, unknown> {
+  const { wanted } = task;
+  return {
+    id: task.id,
+    title: wanted.title,
+    description: wanted.description,
+    task_type: wanted.taskType,
+    project_id: wanted.projectId,
+    milestone_id: wanted.milestoneId,
+    priority: task.priority,
+    estimated_duration_minutes: wanted.estimatedDurationMinutes,
+    timeout_seconds: wanted.timeoutSeconds,
+    max_retries: task.maxRetries,
+    retry_backoff_seconds: task.retryBackoffSeconds,
+    required_capabilities: task.requiredCapabilities,
+    capability_key: task.requiredCapabilities.join(','),
+    unmet_dependencies: unmet,
+    has_dependents: hasDependents,
+    queue_expires_in_seconds: wanted.queueExpiresInSeconds,
+    input_context: wanted.inputContext ?? {},
+    metadata: wanted.metadata ?? {},
+    tags: task.tags,
+  };
+}
+
+function explainMissing(error: unknown): unknown {
+  const constraint = violatedConstraint(error) as keyof typeof MISSING_REFERENCES | undefined;
+  const code = constraint && MISSING_REFERENCES[constraint];
+  return code ? new DroverError(code, { cause: error }) : error;
+}

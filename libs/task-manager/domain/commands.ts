@@ -1,0 +1,97 @@
+import type { Actor } from '#lib/kernel';
+import type { LockedTask } from '../store/lock-tasks.sql.js';
+import type { Move, RunMove } from '../store/moves.js';
+import { legalTaskMoves, mayTaskMove, type TaskStatus } from './task-state.js';
+
+/** What a user asks of a task, decided on its locked row. */
+export type CommandDecision =
+  | { kind: 'move'; move: Move; pauseRun?: boolean }
+  | { kind: 'already' }
+  | { kind: 'illegal'; to: TaskStatus; legal: readonly TaskStatus[] };
+
+export interface CommandRequest {
+  actor: Actor;
+  reason?: string;
+}
+
+export const COMMANDS = ['cancel', 'pause', 'resume', 'retry', 'archive'] as const;
+export type TaskCommand = (typeof COMMANDS)[number];
+
+/** Pure: the same task and request give the same decision. */
+export const DECIDE: Record<
+  TaskCommand,
+  (task: LockedTask, request: CommandRequest) => CommandDecision
+> = {
+  cancel: decideCancel,
+  pause: decidePause,
+  resume: decideResume,
+  retry: decideRetry,
+  archive: decideArchive,
+};
+
+function decideCancel(task: LockedTask, request: CommandRequest): CommandDecision {
+  if (task.status === 'ABORTED' && task.retry_at === null) return { kind: 'already' };
+  if (!mayTaskMove(task.status, 'ABORTED')) return illegal(task, 'ABORTED');
+  const move = { ...base(task, request), to: 'ABORTED' as const, reason: 'cancelled' };
+  return { kind: 'move', move: { ...move, run: releasedRun(task, 'cancelled') } };
+}
+
+function decidePause(task: LockedTask, request: CommandRequest): CommandDecision {
+  if (task.status === 'PAUSED') return { kind: 'already' };
+  if (!mayTaskMove(task.status, 'PAUSED')) return illegal(task, 'PAUSED');
+  const holdsRun = task.run_id !== null;
+  const move: Move = {
+    ...base(task, request),
+    to: 'PAUSED',
+    reason: request.reason ?? 'paused',
+    keepsRun: holdsRun,
+  };
+  return { kind: 'move', move, pauseRun: holdsRun };
+}
+
+function decideResume(task: LockedTask, request: CommandRequest): CommandDecision {
+  if (task.status !== 'PAUSED') {
+    const underWay =
+      task.status === 'PENDING' || task.status === 'ASSIGNED' || task.status === 'RUNNING';
+    return underWay ? { kind: 'already' } : illegal(task, 'PENDING');
+  }
+  // A run that had begun still has its session: it goes on. One that had not is handed back.
+  if (task.run_id !== null && task.run_started) {
+    return { kind: 'move', move: { ...base(task, request), to: 'RUNNING' } };
+  }
+  const move: Move = {
+    ...base(task, request),
+    to: 'PENDING',
+    run: releasedRun(task, 'resumed_elsewhere'),
+  };
+  return { kind: 'move', move };
+}
+
+function decideRetry(task: LockedTask, request: CommandRequest): CommandDecision {
+  if (task.status !== 'FAILED' && task.status !== 'ABORTED') return illegal(task, 'PENDING');
+  return { kind: 'move', move: { ...base(task, request), to: 'PENDING', resetsRetries: true } };
+}
+
+function decideArchive(task: LockedTask, request: CommandRequest): CommandDecision {
+  if (task.status === 'ARCHIVED') return { kind: 'already' };
+  const waitsForRetry = task.status === 'ABORTED' && task.retry_at !== null;
+  if (waitsForRetry || !mayTaskMove(task.status, 'ARCHIVED')) return illegal(task, 'ARCHIVED');
+  return { kind: 'move', move: { ...base(task, request), to: 'ARCHIVED' } };
+}
+
+function base(task: LockedTask, request: CommandRequest) {
+  return {
+    workspaceId: task.workspace_id,
+    taskId: task.id,
+    actor: request.actor,
+    message: request.reason,
+  };
+}
+
+function releasedRun(task: LockedTask, endReason: string): RunMove | undefined {
+  return task.run_id === null ? undefined : { runId: task.run_id, to: 'RELEASED', endReason };
+}
+
+function illegal(task: LockedTask, to: TaskStatus): CommandDecision {
+  return { kind: 'illegal', to, legal: legalTaskMoves(task.status) };
+}

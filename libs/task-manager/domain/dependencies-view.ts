@@ -1,0 +1,29 @@
+import type { TaskStatus } from './task-state.js';
+import type { DependencyPolicy } from './task-view.js';
+
+/** A task at the other end of a dependency. */
+export interface NeighbourView {
+  taskId: string;
+  title: string;
+  status: TaskStatus;
+  policy: DependencyPolicy;
+  /** Whether the end of the prerequisite has been taken account of. */
+  settled: boolean;
+  settledAt: string | null;
+  createdAt: string;
+}
+
+/** What a task waits for, and what waits for it. */
+export interface DependenciesView {
+  taskId: string;
+  status: TaskStatus;
+  /** How many of `dependsOn` still hold the task back. */
+  unmetDependencies: number;
+  dependsOn: NeighbourView[];
+  /** A page of them. */
+  blocks: NeighbourView[];
+  /** For the next page of `blocks`. */
+  nextCursor: string | null;
+  /** Of the task: for If-Match. */
+  version: number;
+}

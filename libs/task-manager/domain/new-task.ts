@@ -1,0 +1,159 @@
+import { newId } from '#lib/kernel';
+import type { DependencyPolicy } from './task-view.js';
+
+/** A dependency as a client writes it: a task that is there, or one of the same batch by its ref. */
+export interface WantedDependency {
+  taskId?: string;
+  ref?: string;
+  policy?: DependencyPolicy;
+}
+
+/** A task as a client asks for it. */
+export interface WantedTask {
+  /** The client's own name for it within a batch. */
+  ref?: string;
+  title: string;
+  description?: string;
+  taskType: string;
+  priority?: number;
+  projectId?: string;
+  milestoneId?: string;
+  estimatedDurationMinutes?: number;
+  timeoutSeconds?: number;
+  maxRetries?: number;
+  retryBackoffSeconds?: number;
+  queueExpiresInSeconds?: number;
+  requiredCapabilities?: string[];
+  inputContext?: Record<string, unknown>;
+  metadata?: Record<string, unknown>;
+  tags?: string[];
+  dependsOn?: (string | WantedDependency)[];
+}
+
+/** An edge of the new tasks; `dependsOnId` may be of the same batch. */
+export interface NewEdge {
+  taskId: string;
+  dependsOnId: string;
+  policy: DependencyPolicy;
+}
+
+/** A task that is about to be created, with an id and every default filled in. */
+export interface NewTask {
+  id: string;
+  wanted: WantedTask;
+  priority: number;
+  maxRetries: number;
+  retryBackoffSeconds: number;
+  requiredCapabilities: string[];
+  tags: string[];
+  edges: NewEdge[];
+}
+
+export type Draft =
+  | { kind: 'ok'; tasks: NewTask[] }
+  | { kind: 'invalid'; errors: { field: string; message: string }[] }
+  /** The refs (or ids) of a cycle, in order, the first one again at the end. */
+  | { kind: 'cycle'; path: string[] };
+
+export const TASK_DEFAULTS = { priority: 5, maxRetries: 3, retryBackoffSeconds: 300 } as const;
+
+/**
+ * Gives the wanted tasks their ids and edges. Pure but for the ids.
+ *
+ * @param fieldOf how the client calls the task at an index: '' for a single one, `tasks[3].` in a batch
+ */
+export function draftTasks(
+  wanted: readonly WantedTask[],
+  fieldOf: (index: number) => string,
+): Draft {
+  const ids = wanted.map(() => newId());
+  const byRef = new Map<string, string>();
+  const errors: { field: string; message: string }[] = [];
+  wanted.forEach(({ ref }, index) => {
+    if (ref === undefined) return;
+    if (byRef.has(ref))
+      errors.push({ field: `${fieldOf(index)}ref`, message: 'must be unique in the batch' });
+    byRef.set(ref, ids[index] as string);
+  });
+
+  const tasks = wanted.map((task, index) => {
+    const id = ids[index] as string;
+    const edges = new Map<string, NewEdge>();
+    (task.dependsOn ?? []).forEach((item, position) => {
+      const field = `${fieldOf(index)}dependsOn[${position}]`;
+      const target = targetOf(item, byRef);
+      if ('error' in target) errors.push({ field, message: target.error });
+      else if (edges.has(target.id)) errors.push({ field, message: 'names the same task twice' });
+      else edges.set(target.id, { taskId: id, dependsOnId: target.id, policy: target.policy });
+    });
+    return { ...defaults(task), id, wanted: task, edges: [...edges.values()] };
+  });
+
+  if (errors.length > 0) return { kind: 'invalid', errors };
+  const cycle = findCycle(tasks);
+  if (!cycle) return { kind: 'ok', tasks };
+  const nameOf = new Map(tasks.map((task) => [task.id, task.wanted.ref ?? task.id]));
+  return { kind: 'cycle', path: cycle.map((id) => nameOf.get(id) ?? id) };
+}
+
+function defaults(task: WantedTask) {
+  return {
+    priority: task.priority ?? TASK_DEFAULTS.priority,
+    maxRetries: task.maxRetries ?? TASK_DEFAULTS.maxRetries,
+    retryBackoffSeconds: task.retryBackoffSeconds ?? TASK_DEFAULTS.retryBackoffSeconds,
+    requiredCapabilities: [...new Set(task.requiredCapabilities ?? [])].sort(),
+    tags: [...new Set(task.tags ?? [])],
+  };
+}
+
+type Target = { id: string; policy: DependencyPolicy } | { error: string };
+
+function targetOf(item: string | WantedDependency, byRef: ReadonlyMap<string, string>): Target {
+  const { taskId, ref, policy = 'block' } = typeof item === 'string' ? { taskId: item } : item;
+  if ((taskId === undefined) === (ref === undefined))
+    return { error: 'must have either taskId or ref' };
+  if (taskId !== undefined) return { id: taskId.toLowerCase(), policy };
+  const id = byRef.get(ref as string);
+  return id === undefined ? { error: 'names no task of this batch' } : { id, policy };
+}
+
+/**
+ * A cycle among the new tasks, as ids in order with the first again at the end, or null. Tasks that
+ * are there already can't depend on new ones, so no other cycle is possible.
+ */
+export function findCycle(
+  tasks: readonly { id: string; edges: readonly NewEdge[] }[],
+): string[] | null {
+  const edges = new Map(tasks.map((task) => [task.id, task.edges.map((edge) => edge.dependsOnId)]));
+  const done = new Set<string>();
+  for (const { id } of tasks) {
+    const cycle = walk(id, edges, done);
+    if (cycle) return cycle;
+  }
+  return null;
+}
+
+/** Depth first, without recursion: a chain of a thousand tasks must not exhaust the stack. */
+function walk(
+  start: string,
+  edges: ReadonlyMap<string, readonly string[]>,
+  done: Set<string>,
+): string[] | null {
+  const path: { id: string; next: number }[] = [{ id: start, next: 0 }];
+  const onPath = new Set([start]);
+  for (let top = path.at(-1); top !== undefined; top = path.at(-1)) {
+    const child = done.has(top.id) ? undefined : edges.get(top.id)?.[top.next++];
+    if (child === undefined) {
+      done.add(top.id);
+      onPath.delete(top.id);
+      path.pop();
+    } else if (onPath.has(child)) {
+      const ids = path.map((step) => step.id);
+      return [...ids.slice(ids.indexOf(child)), child];
+    } else if (!done.has(child)) {
+      path.push({ id: child, next: 0 });
+      onPath.add(child);
+    }
+  }
+  return null;
+}

@@ -1,0 +1,103 @@
+import { Body, Controller, HttpCode, Inject, Post } from '@nestjs/common';
+import { ApiOperation, ApiTags } from '@nestjs/swagger';
+import { ApiErrors, Idempotent, IfMatch, UuidParam, Versioned } from '#lib/http';
+import { Auth, CurrentCaller } from '#lib/identity';
+import type { Caller } from '#lib/kernel';
+import { TaskCommands } from '../commands/task-commands.js';
+import type { TaskView } from '../domain/task-view.js';
+import { TaskQueries } from '../queries/task-queries.js';
+import { CancelDto, CommandDto } from './dto/command.dto.js';
+
+@ApiTags('Tasks')
+@Controller('agent-tasks/:id')
+@Auth({ role: 'MEMBER', scope: 'tasks:write' })
+@ApiErrors('task_not_found', 'illegal_transition', 'version_mismatch')
+export class TaskCommandsController {
+  constructor(
+    @Inject(TaskCommands) private readonly commands: TaskCommands,
+    @Inject(TaskQueries) private readonly queries: TaskQueries,
+  ) {}
+
+  @Post('cancel')
+  @HttpCode(200)
+  @Versioned()
+  @Idempotent()
+  @ApiOperation({ summary: 'Cancel a task; a running one is stopped' })
+  cancel(
+    @CurrentCaller() caller: Caller,
+    @UuidParam() id: string,
+    @Body() body: CancelDto,
+    @IfMatch() version?: number,
+  ) {
+    return this.then(caller, id, this.commands.cancel(caller, id, { ...body, ifVersion: version }));
+  }
+
+  @Post('pause')
+  @HttpCode(200)
+  @Versioned()
+  @Idempotent()
+  @ApiOperation({
+    summary: 'Pause a task; the agent of a running one puts it down with a checkpoint',
+  })
+  pause(
+    @CurrentCaller() caller: Caller,
+    @UuidParam() id: string,
+    @Body() body: CommandDto,
+    @IfMatch() version?: number,
+  ) {
+    return this.then(caller, id, this.commands.pause(caller, id, { ...body, ifVersion: version }));
+  }
+
+  @Post('resume')
+  @HttpCode(200)
+  @Versioned()
+  @Idempotent()
+  @ApiOperation({ summary: 'Let a paused task go on from its checkpoint' })
+  resume(
+    @CurrentCaller() caller: Caller,
+    @UuidParam() id: string,
+    @Body() body: CommandDto,
+    @IfMatch() version?: number,
+  ) {
+    return this.then(caller, id, this.commands.resume(caller, id, { ...body, ifVersion: version }));
+  }
+
+  @Post('retry')
+  @HttpCode(200)
+  @Versioned()
+  @Idempotent()
+  @ApiOperation({
+    summary: 'Put a failed or aborted task back into the queue, its attempts counted anew',
+  })
+  retry(
+    @CurrentCaller() caller: Caller,
+    @UuidParam() id: string,
+    @Body() body: CommandDto,
+    @IfMatch() version?: number,
+  ) {
+    return this.then(caller, id, this.commands.retry(caller, id, { ...body, ifVersion: version }));
+  }
+
+  @Post('archive')
+  @HttpCode(200)
+  @Versioned()
+  @Idempotent()
+  @ApiOperation({ summary: 'File a task that has ended' })
+  archive(
+    @CurrentCaller() caller: Caller,
+    @UuidParam() id: string,
+    @Body() body: CommandDto,
+    @IfMatch() version?: number,
+  ) {
+    return this.then(
+      caller,
+      id,
+      this.commands.archive(caller, id, { ...body, ifVersion: version }),
+    );
+  }
+
+  private async then(caller: Caller, id: string, command: Promise<string[]>): Promise<TaskView> {
+    await command;
+    return this.queries.get(caller.workspaceId, id);
+  }
+}

@@ -1,0 +1,42 @@
+import { Body, Controller, Inject, Post } from '@nestjs/common';
+import { ApiOperation, ApiTags } from '@nestjs/swagger';
+import { ApiErrors, Idempotency, type IdempotencyRecord, Idempotent, Versioned } from '#lib/http';
+import { Auth, CurrentCaller } from '#lib/identity';
+import type { Caller } from '#lib/kernel';
+import { TaskCreation } from '../creation/task-creation.js';
+import { CreateBatchDto, CreateTaskDto } from './dto/create-task.dto.js';
+
+@ApiTags('Tasks')
+@Controller('agent-tasks')
+export class TaskCreationController {
+  constructor(@Inject(TaskCreation) private readonly creation: TaskCreation) {}
+
+  @Post()
+  @Auth({ role: 'MEMBER', scope: 'tasks:write' })
+  @Versioned()
+  @Idempotent()
+  @ApiOperation({ summary: 'Create a task' })
+  @ApiErrors('validation_failed', 'task_not_found', 'project_not_found', 'milestone_not_found')
+  create(
+    @CurrentCaller() caller: Caller,
+    @Body() body: CreateTaskDto,
+    @Idempotency() record?: IdempotencyRecord,
+  ) {
+    return this.creation.createOne(caller, body, record);
+  }
+
+  @Post('batch')
+  @Auth({ role: 'MEMBER', scope: 'tasks:write' })
+  @Idempotent()
+  @ApiOperation({
+    summary: 'Create up to 1,000 tasks, all or none; they may depend on each other by ref',
+  })
+  @ApiErrors('validation_failed', 'task_not_found', 'project_not_found', 'dependency_cycle')
+  createBatch(
+    @CurrentCaller() caller: Caller,
+    @Body() body: CreateBatchDto,
+    @Idempotency() record?: IdempotencyRecord,
+  ) {
+    return this.creation.createBatch(caller, body.tasks, record);
+  }
+}

@@ -1,0 +1,149 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { CONFIG, type Config } from '#lib/config';
+import { Database, type Fence, type Sql, type Transaction } from '#lib/database';
+import type { Actor } from '#lib/kernel';
+import { WakeUps } from '#lib/valkey';
+import { planRecovery, type RecoveryPlan } from '../domain/recover.js';
+import type { AbortReason } from '../domain/task-state.js';
+import type { Swept, TaskSweeps } from '../recovery-port.js';
+import { letGoOfRuns } from '../store/let-go-of-runs.sql.js';
+import { markStaleRuns, reviveStaleRuns } from '../store/liveness.sql.js';
+import type { LockedTask } from '../store/lock-tasks.sql.js';
+import { applyMoves } from '../store/moves.js';
+import {
+  abortExpiredInQueue,
+  carryLeases,
+  lockExpiredRuns,
+  lockOverdueRuns,
+  lockRunsOfLostAgents,
+  promoteDueRetries,
+  type ReadyRow,
+} from '../store/recovery.sql.js';
+import { DependentSettlement } from './dependent-settlement.js';
+
+const COORDINATOR: Actor = { kind: 'coordinator', id: null };
+
+const WHAT_HAPPENED: Partial<Record<AbortReason, string>> = {
+  lease_expired: 'The lease of its run has passed',
+  agent_stale: 'Its agent has stopped beating',
+  timeout: 'It ran longer than its timeout',
+};
+
+/** The coordinator's sweeps over tasks and runs: lock, decide, apply, in one short transaction each. */
+@Injectable()
+export class TaskRecovery implements TaskSweeps {
+  constructor(
+    @Inject(Database) private readonly database: Database,
+    @Inject(WakeUps) private readonly wakeUps: WakeUps,
+    @Inject(DependentSettlement) private readonly settlement: DependentSettlement,
+    @Inject(CONFIG) private readonly config: Config,
+  ) {}
+
+  async expireLeases(fence: Fence, limit: number): Promise<Swept> {
+    await this.fenced(fence, (tx) => tx.rows(carryLeases, [limit]));
+    return this.recover(fence, limit, lockExpiredRuns, 'lease_expired');
+  }
+
+  recoverRunsOfLostAgents(fence: Fence, limit: number): Promise<Swept> {
+    return this.recover(fence, limit, lockRunsOfLostAgents, 'agent_stale');
+  }
+
+  timeOutRuns(fence: Fence, limit: number): Promise<Swept> {
+    return this.recover(fence, limit, lockOverdueRuns, 'timeout');
+  }
+
+  async promoteDueRetries(fence: Fence, limit: number): Promise<Swept> {
+    const rows = await this.fenced(fence, (tx) => tx.rows(promoteDueRetries, [limit]));
+    this.wakeClaims(rows);
+    return swept(rows.length, limit);
+  }
+
+  async expireQueued(fence: Fence, limit: number): Promise<Swept> {
+    const rows = await this.fenced(fence, (tx) => tx.rows(abortExpiredInQueue, [limit]));
+    return swept(rows.length, limit);
+  }
+
+  async watchLiveness(fence: Fence, limit: number): Promise<Swept> {
+    const [revived, silent] = await this.fenced(fence, async (tx) => [
+      await tx.rows(reviveStaleRuns, [limit]),
+      await tx.rows(markStaleRuns, [limit]),
+    ]);
+    return swept(revived.length + silent.length, limit);
+  }
+
+  async settleDependents(fence: Fence, limit: number): Promise<Swept> {
+    const settled = await this.fenced(fence, (tx) => this.settlement.settle(tx, limit));
+    this.wakeClaims(settled.released);
+    return swept(settled.prerequisites, limit);
+  }
+
+  private async recover(
+    fence: Fence,
+    limit: number,
+    lock: Sql<LockedTask>,
+    reason: AbortReason,
+  ): Promise<Swept> {
+    const tasks = await this.fenced(fence, async (tx) => {
+      const locked = await tx.rows(lock, [limit]);
+      await this.endRuns(tx, locked, reason);
+      return locked;
+    });
+    const agents = new Set(tasks.flatMap((task) => task.agent_id ?? []));
+    this.wakeUps.signals([...agents]);
+    return swept(tasks.length, limit);
+  }
+
+  private async endRuns(
+    tx: Transaction,
+    tasks: readonly LockedTask[],
+    reason: AbortReason,
+  ): Promise<void> {
+    const paused = tasks.filter((task) => task.status === 'PAUSED');
+    if (paused.length > 0) {
+      await tx.rows(letGoOfRuns, [JSON.stringify(paused.map((task) => letGo(task, reason)))]);
+    }
+    const plans = tasks
+      .filter((task) => task.status !== 'PAUSED')
+      .map((task) => this.plan(task, reason));
+    await applyMoves(
+      tx,
+      plans.map((plan) => plan.first),
+    );
+    await applyMoves(
+      tx,
+      plans.flatMap((plan) => plan.then ?? []),
+    );
+  }
+
+  private plan(task: LockedTask, reason: AbortReason): RecoveryPlan {
+    const failure = { reason, message: WHAT_HAPPENED[reason] ?? reason, actor: COORDINATOR };
+    const policy = { backoffCapSeconds: this.config.tasks.retryBackoffCapSeconds };
+    return planRecovery(task, failure, policy, Math.random());
+  }
+
+  private fenced<T>(fence: Fence, work: (tx: Transaction) => Promise<T>): Promise<T> {
+    return this.database.service.transaction(async (tx) => {
+      await fence(tx);
+      return work(tx);
+    });
+  }
+
+  private wakeClaims(rows: readonly ReadyRow[]): void {
+    const ready = new Map<string, number>();
+    for (const { workspace_id: id } of rows) ready.set(id, (ready.get(id) ?? 0) + 1);
+    for (const [workspaceId, count] of ready) this.wakeUps.claims(workspaceId, count);
+  }
+}
+
+function letGo(task: LockedTask, reason: AbortReason): Record<string, unknown> {
+  return {
+    workspace_id: task.workspace_id,
+    run_id: task.run_id,
+    to_state: 'FAILED',
+    end_reason: reason,
+  };
+}
+
+function swept(moved: number, limit: number): Swept {
+  return { moved, more: moved >= limit };
+}

@@ -1,0 +1,120 @@
+import {
+  type BeforeApplicationShutdown,
+  Inject,
+  Injectable,
+  type OnModuleDestroy,
+} from '@nestjs/common';
+import { CONFIG, type Config } from '#lib/config';
+import { Database, firstRow } from '#lib/database';
+import { TokenService } from '#lib/identity';
+import { DroverError } from '#lib/kernel';
+import { WakeUps } from '#lib/valkey';
+import { agentStanding } from '../store/agent-standing.sql.js';
+import { claimTasks } from '../store/claim-tasks.sql.js';
+import { ClaimWaiters, type ClaimSeat } from './claim-waiters.js';
+import { type ClaimedTask, toClaimedTask } from './run-view.js';
+
+export interface ClaimRequest {
+  workspaceId: string;
+  agentId: string;
+  /** 1 to 50. */
+  maxTasks: number;
+  /** How long to wait for a task when there is none, in ms; 0 answers at once. */
+  waitMs: number;
+  /** The lease's length in seconds; absent: the agent's heartbeats carry it, if it sends any. */
+  leaseSeconds?: number;
+}
+
+// Wake-ups can get lost (Valkey down, another server's message dropped); a waiter looks by itself at
+// this interval, spread so that waiters do not come together.
+const LOOK_AGAIN_MS = { min: 2_000, spread: 2_000 };
+
+/** Gives agents their tasks: at once, or as soon as one becomes ready. */
+@Injectable()
+export class Claiming implements OnModuleDestroy, BeforeApplicationShutdown {
+  private readonly waiters = new ClaimWaiters();
+  private readonly closing = new AbortController();
+  private readonly unsubscribe: (() => void)[];
+
+  constructor(
+    @Inject(Database) private readonly database: Database,
+    @Inject(TokenService) private readonly tokens: TokenService,
+    @Inject(WakeUps) wakeUps: WakeUps,
+    @Inject(CONFIG) private readonly config: Config,
+  ) {
+    this.unsubscribe = [
+      wakeUps.onClaims((workspaceId, count) => this.waiters.wake(workspaceId, count)),
+      wakeUps.onResync(() => this.waiters.wakeAll()),
+    ];
+  }
+
+  /**
+   * @param gone aborts when the client has closed its connection: what would be claimed after that
+   *   would have nobody to work on it
+   * @throws DroverError `agent_not_found`, `agent_draining`, `agent_terminated`
+   */
+  async claim(request: ClaimRequest, gone: AbortSignal): Promise<ClaimedTask[]> {
+    const seat = this.waiters.join(request.workspaceId);
+    try {
+      return await this.claimFromSeat(request, seat, gone);
+    } finally {
+      seat.leave();
+    }
+  }
+
+  /** One attempt, without waiting. */
+  async claimNow(request: Omit<ClaimRequest, 'waitMs'>): Promise<ClaimedTask[]> {
+    const { workspaceId, agentId } = request;
+    const rows = await this.database
+      .tenant(workspaceId)
+      .rows(claimTasks, [
+        workspaceId,
+        agentId,
+        request.maxTasks,
+        request.leaseSeconds ?? null,
+        this.config.tasks.defaultLeaseSeconds,
+      ]);
+    return rows.map((row) => {
+      const run = { workspaceId, agentId, taskId: row.id, runId: row.run_id };
+      return toClaimedTask(row, this.tokens.issueRunToken(run));
+    });
+  }
+
+  beforeApplicationShutdown(): void {
+    this.closing.abort();
+  }
+
+  onModuleDestroy(): void {
+    for (const stop of this.unsubscribe) stop();
+  }
+
+  private async claimFromSeat(
+    request: ClaimRequest,
+    seat: ClaimSeat,
+    gone: AbortSignal,
+  ): Promise<ClaimedTask[]> {
+    const deadline = performance.now() + request.waitMs;
+    const stop = AbortSignal.any([gone, this.closing.signal]);
+    for (;;) {
+      const claimed = await this.claimNow(request);
+      if (claimed.length > 0) return claimed;
+      await this.checkStanding(request);
+      seat.passOn();
+      const left = deadline - performance.now();
+      if (left <= 0 || stop.aborted) return [];
+      const lookAgain = LOOK_AGAIN_MS.min + Math.random() * LOOK_AGAIN_MS.spread;
+      await seat.next(Math.min(left, lookAgain), stop);
+      if (stop.aborted) return [];
+    }
+  }
+
+  private async checkStanding({ workspaceId, agentId }: ClaimRequest): Promise<void> {
+    const standing = await firstRow(this.database.tenant(workspaceId), agentStanding, [
+      workspaceId,
+      agentId,
+    ]);
+    if (!standing) throw new DroverError('agent_not_found');
+    if (standing.lifecycle === 'TERMINATED') throw new DroverError('agent_terminated');
+    if (standing.lifecycle === 'DRAINING') throw new DroverError('agent_draining');
+  }
+}

@@ -1,0 +1,38 @@
+import {
+  type Actor,
+  type AgentCaller,
+  actorOf,
+  type Caller,
+  DroverError,
+  type RunCaller,
+} from '#lib/kernel';
+
+/** The run that a report is about, and who makes it. */
+export interface Reporter {
+  workspaceId: string;
+  agentId: string;
+  runId: string;
+  actor: Actor;
+}
+
+/**
+ * Who reports about which run: a run token names its run; an agent token must say which of the agent's
+ * runs is meant, because the agent may hold the same task a second time by now.
+ *
+ * @param runId from the path or the body
+ * @throws DroverError `run_required`, or `run_not_found` for a run token's report about another run
+ */
+export function reporterOf(caller: Caller, runId: string | undefined): Reporter {
+  const { workspaceId, agentId } = agentSide(caller);
+  const named = runId ?? (caller.kind === 'run' ? caller.runId : undefined);
+  if (named === undefined) throw new DroverError('run_required');
+  if (caller.kind === 'run' && caller.runId !== named) throw new DroverError('run_not_found');
+  return { workspaceId, agentId, runId: named, actor: actorOf(caller) };
+}
+
+export function agentSide(caller: Caller): AgentCaller | RunCaller {
+  if (caller.kind === 'agent' || caller.kind === 'run') return caller;
+  throw new DroverError('wrong_token_kind', {
+    detail: 'Reports about a run need an agent or a run token.',
+  });
+}

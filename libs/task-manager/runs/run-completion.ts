@@ -1,0 +1,35 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { Claiming } from './claiming.js';
+import type { Reporter } from './reporter.js';
+import { type ReportOutcome, RunReports } from './run-reports.js';
+import type { ClaimedTask } from './run-view.js';
+
+export interface Completion {
+  outputResult?: Record<string, unknown>;
+  summary?: string;
+  claimNext?: { maxTasks?: number };
+}
+
+/** Completes a run and, if asked, claims the next tasks: one round trip less for a busy agent. */
+@Injectable()
+export class RunCompletion {
+  constructor(
+    @Inject(RunReports) private readonly reports: RunReports,
+    @Inject(Claiming) private readonly claiming: Claiming,
+  ) {}
+
+  async complete(
+    by: Reporter,
+    body: Completion,
+  ): Promise<ReportOutcome & { claimed?: ClaimedTask[] }> {
+    const outcome = await this.reports.complete(by, body);
+    if (!body.claimNext) return outcome;
+    const { workspaceId, agentId } = by;
+    const claimed = await this.claiming.claimNow({
+      workspaceId,
+      agentId,
+      maxTasks: body.claimNext.maxTasks ?? 1,
+    });
+    return { ...outcome, claimed };
+  }
+}

@@ -1,0 +1,246 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { CONFIG, type Config } from '#lib/config';
+import { Database, firstRow, type Sql } from '#lib/database';
+import { DroverError } from '#lib/kernel';
+import { WakeUps } from '#lib/valkey';
+import { planRecovery } from '../domain/recover.js';
+import type { FailureClass } from '../domain/failure.js';
+import { legalTaskMoves, type TaskStatus } from '../domain/task-state.js';
+import { appendLogs } from '../store/append-logs.sql.js';
+import { completeRuns } from '../store/complete-runs.sql.js';
+import { lockHeldTask } from '../store/held-tasks.sql.js';
+import { letGoOfRuns } from '../store/let-go-of-runs.sql.js';
+import { applyMoves } from '../store/moves.js';
+import { renewLease } from '../store/renew-lease.sql.js';
+import { reportProgress } from '../store/report-progress.sql.js';
+import { runSituation, type RunSituation } from '../store/run-situation.sql.js';
+import { startRuns } from '../store/start-runs.sql.js';
+import { planRelease } from '../domain/release.js';
+import type { Reporter } from './reporter.js';
+
+/** What an agent hears of a report that was accepted. */
+export interface ReportOutcome {
+  runId: string;
+  taskId: string;
+  status: TaskStatus;
+  version: number;
+}
+
+export interface Progress {
+  progressPercent?: number;
+  currentStep?: string;
+  checkpointData?: Record<string, unknown>;
+  estimatedCompletionAt?: string;
+}
+
+export interface FailureReport {
+  error: {
+    message: string;
+    class?: FailureClass;
+    exitCode?: number;
+    signal?: string;
+    stackTrace?: string;
+    retryable?: boolean;
+  };
+  checkpointData?: Record<string, unknown>;
+}
+
+export interface LogEntry {
+  level?: string;
+  event?: string;
+  message?: string;
+  details?: Record<string, unknown>;
+}
+
+/**
+ * What agents say about their runs. A report counts only for the live run of its task: for any other
+ * it is refused with `stale_run`, and changes nothing.
+ */
+@Injectable()
+export class RunReports {
+  constructor(
+    @Inject(Database) private readonly database: Database,
+    @Inject(WakeUps) private readonly wakeUps: WakeUps,
+    @Inject(CONFIG) private readonly config: Config,
+  ) {}
+
+  async start(
+    by: Reporter,
+    session: { sessionKey?: string; branch?: string },
+  ): Promise<ReportOutcome> {
+    const params = [...runsParams(by), session.sessionKey ?? null, session.branch ?? null];
+    const started = await firstRow(this.database.tenant(by.workspaceId), startRuns, params);
+    if (started) return outcome(by, started.task_id, 'RUNNING', started.version);
+    return this.repeated(
+      by,
+      (s) => s.is_live && s.run_state === 'WORKING' && s.task_status === 'RUNNING',
+      'RUNNING',
+    );
+  }
+
+  async complete(
+    by: Reporter,
+    result: { outputResult?: unknown; summary?: string },
+  ): Promise<ReportOutcome> {
+    const output = result.outputResult === undefined ? null : JSON.stringify(result.outputResult);
+    const params = [...runsParams(by), output, result.summary ?? null];
+    const done = await firstRow(this.database.tenant(by.workspaceId), completeRuns, params);
+    if (!done) return this.repeated(by, (s) => s.run_state === 'COMPLETED', 'COMPLETED');
+    if (done.dependents_unsettled) this.wakeUps.coordinator();
+    return outcome(by, done.task_id, 'COMPLETED', done.version);
+  }
+
+  async progress(
+    by: Reporter,
+    progress: Progress,
+  ): Promise<{ taskId: string; progressPercent: number }> {
+    const checkpoint =
+      progress.checkpointData === undefined ? null : JSON.stringify(progress.checkpointData);
+    const reported = await this.reportOrRefuse(by, reportProgress, [
+      ...runParams(by),
+      progress.progressPercent ?? null,
+      progress.currentStep ?? null,
+      checkpoint,
+      progress.estimatedCompletionAt ?? null,
+    ]);
+    return { taskId: reported.task_id, progressPercent: reported.progress_percent };
+  }
+
+  async logs(by: Reporter, entries: readonly LogEntry[]): Promise<{ accepted: number }> {
+    const rows = entries.map((entry) => ({
+      level: entry.level ?? 'INFO',
+      event: entry.event ?? 'output',
+      message: entry.message ?? null,
+      details: entry.details ?? {},
+    }));
+    return this.reportOrRefuse(by, appendLogs, [...runParams(by), JSON.stringify(rows)]);
+  }
+
+  /** @throws DroverError `lease_renewals_exhausted` */
+  async renew(
+    by: Reporter,
+    leaseSeconds?: number,
+  ): Promise<{ leaseExpiresAt: Date; renewals: number }> {
+    const limit = this.config.tasks.maxClaimRenewals;
+    const params = [by.workspaceId, by.runId, by.agentId, leaseSeconds ?? null, limit];
+    const renewed = await firstRow(this.database.tenant(by.workspaceId), renewLease, params);
+    if (renewed) return { leaseExpiresAt: renewed.lease_expires_at, renewals: renewed.renewals };
+    const situation = await this.situation(by);
+    if (!situation.is_live) throw staleRun(situation);
+    throw new DroverError('lease_renewals_exhausted', {
+      detail: `The lease was renewed ${limit} times.`,
+    });
+  }
+
+  /** The run has failed; whether its task is tried again is decided here. */
+  async fail(by: Reporter, report: FailureReport): Promise<ReportOutcome> {
+    const { error } = report;
+    const failure = {
+      reason: error.class ?? 'unknown',
+      message: error.message,
+      actor: by.actor,
+      retryable: error.retryable,
+      stackTrace: error.stackTrace,
+      exitCode: error.exitCode,
+      signal: error.signal,
+      checkpointData: report.checkpointData,
+    } as const;
+    const policy = { backoffCapSeconds: this.config.tasks.retryBackoffCapSeconds };
+    const moved = await this.database.tenant(by.workspaceId).transaction(async (tx) => {
+      const task = await firstRow(tx, lockHeldTask, [by.workspaceId, by.runId, by.agentId]);
+      if (!task) return undefined;
+      const plan = planRecovery(task, failure, policy, Math.random());
+      const first = await applyMoves(tx, [plan.first]);
+      const then = plan.then ? await applyMoves(tx, [plan.then]) : [];
+      return [...first, ...then].at(-1);
+    });
+    if (!moved) return this.repeated(by, (s) => s.run_state === 'FAILED', 'FAILED');
+    this.wakeUps.coordinator();
+    return outcome(by, moved.id, moved.status as TaskStatus, moved.version);
+  }
+
+  /** The run gives its task back: unstarted, paused, or begun and not finished (a drain). */
+  async release(
+    by: Reporter,
+    report: { reason?: string; checkpointData?: Record<string, unknown> },
+  ): Promise<ReportOutcome> {
+    const released = await this.database.tenant(by.workspaceId).transaction(async (tx) => {
+      const task = await firstRow(tx, lockHeldTask, [by.workspaceId, by.runId, by.agentId]);
+      if (!task) return undefined;
+      if (report.checkpointData)
+        await tx.rows(reportProgress, progressParams(by, report.checkpointData));
+      const plan = planRelease(task, { actor: by.actor, reason: report.reason ?? 'released' });
+      if (plan.kind === 'let_go') {
+        await tx.rows(letGoOfRuns, [JSON.stringify([plan.run])]);
+        return { id: task.id, status: task.status, version: task.version };
+      }
+      const [moved] = await applyMoves(tx, [plan.move]);
+      return moved;
+    });
+    if (!released) return this.repeated(by, (s) => s.run_state === 'RELEASED', 'PENDING');
+    if (released.status === 'PENDING') this.wakeUps.claims(by.workspaceId, 1);
+    else this.wakeUps.coordinator();
+    return outcome(by, released.id, released.status as TaskStatus, released.version);
+  }
+
+  private async reportOrRefuse<Row>(by: Reporter, sql: Sql<Row>, params: unknown[]): Promise<Row> {
+    const row = await firstRow(this.database.tenant(by.workspaceId), sql, params);
+    if (row) return row;
+    throw staleRun(await this.situation(by));
+  }
+
+  /** A report that changed nothing: fine if it is the repetition of an accepted one, else refused. */
+  private async repeated(
+    by: Reporter,
+    isRepetition: (situation: RunSituation) => boolean,
+    to: TaskStatus,
+  ): Promise<ReportOutcome> {
+    const situation = await this.situation(by);
+    if (isRepetition(situation)) {
+      return outcome(by, situation.task_id, situation.task_status, situation.task_version);
+    }
+    throw situation.is_live ? illegalTransition(situation.task_status, to) : staleRun(situation);
+  }
+
+  private async situation(by: Reporter): Promise<RunSituation> {
+    const params = [by.workspaceId, by.runId, by.agentId];
+    const situation = await firstRow(this.database.tenant(by.workspaceId), runSituation, params);
+    if (!situation) throw new DroverError('run_not_found');
+    return situation;
+  }
+}
+
+export function illegalTransition(current: TaskStatus, to: TaskStatus): DroverError {
+  return new DroverError('illegal_transition', {
+    detail: `A task that is ${current} can not become ${to}.`,
+    members: { current, requested: to, legal: legalTaskMoves(current) },
+  });
+}
+
+function staleRun(situation: RunSituation): DroverError {
+  const ended = situation.end_reason ? ` It ended: ${situation.end_reason}.` : '';
+  return new DroverError('stale_run', {
+    detail: `The run is ${situation.run_state} and its task ${situation.task_status}.${ended}`,
+    members: {
+      current: situation.task_status,
+      runState: situation.run_state,
+      endReason: situation.end_reason,
+    },
+  });
+}
+
+function outcome(by: Reporter, taskId: string, status: TaskStatus, version: number): ReportOutcome {
+  return { runId: by.runId, taskId, status, version };
+}
+
+function runParams(by: Reporter): unknown[] {
+  return [by.workspaceId, by.runId, by.agentId, by.actor.kind, by.actor.id];
+}
+
+function runsParams(by: Reporter): unknown[] {
+  return [by.workspaceId, [by.runId], by.agentId, by.actor.kind, by.actor.id];
+}
+
+function progressParams(by: Reporter, checkpoint: Record<string, unknown>): unknown[] {
+  return [...runParams(by), null, null, JSON.stringify(checkpoint), null];
+}

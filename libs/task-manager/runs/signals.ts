@@ -1,0 +1,131 @@
+import {
+  type BeforeApplicationShutdown,
+  Inject,
+  Injectable,
+  type OnModuleDestroy,
+} from '@nestjs/common';
+import { CONFIG, type Config } from '#lib/config';
+import { Database } from '#lib/database';
+import { DroverError } from '#lib/kernel';
+import { WakeUps } from '#lib/valkey';
+import { runSignals } from '../store/run-signals.sql.js';
+
+export interface RunSignal {
+  runId: string;
+  action: 'stop' | 'pause';
+  reason: string;
+  /** Seconds between the polite signal to the process and the final one. */
+  graceSeconds: number;
+}
+
+export interface SignalsAnswer {
+  /** The agent is to take no new work and leave when it has finished. */
+  drain: boolean;
+  runs: RunSignal[];
+}
+
+export interface SignalsRequest {
+  workspaceId: string;
+  agentId: string;
+  runIds: readonly string[];
+  waitMs: number;
+}
+
+// A wake-up can get lost; an agent hears of a cancellation within this time all the same.
+const LOOK_AGAIN_MS = 5_000;
+
+/** Tells agents what to stop and what to pause, as soon as it is so. */
+@Injectable()
+export class Signals implements OnModuleDestroy, BeforeApplicationShutdown {
+  private readonly listeners = new Map<string, Set<() => void>>();
+  private readonly closing = new AbortController();
+  private readonly unsubscribe: (() => void)[];
+
+  constructor(
+    @Inject(Database) private readonly database: Database,
+    @Inject(WakeUps) wakeUps: WakeUps,
+    @Inject(CONFIG) private readonly config: Config,
+  ) {
+    this.unsubscribe = [
+      wakeUps.onSignals((agentId) => this.ring(agentId)),
+      wakeUps.onResync(() => [...this.listeners.keys()].forEach((agentId) => this.ring(agentId))),
+    ];
+  }
+
+  /**
+   * Answers at once when there is something to say, else when there is, or empty after `waitMs`.
+   *
+   * @throws DroverError `agent_not_found`
+   */
+  async wait(request: SignalsRequest, gone: AbortSignal): Promise<SignalsAnswer> {
+    const stop = AbortSignal.any([gone, this.closing.signal]);
+    const deadline = performance.now() + request.waitMs;
+    for (;;) {
+      // Listening starts before looking, so that nothing slips in between.
+      const bell = this.listen(request.agentId, stop);
+      try {
+        const answer = await this.look(request);
+        const left = deadline - performance.now();
+        if (answer.drain || answer.runs.length > 0 || left <= 0 || stop.aborted) return answer;
+        await bell.rung(Math.min(left, LOOK_AGAIN_MS));
+      } finally {
+        bell.leave();
+      }
+    }
+  }
+
+  beforeApplicationShutdown(): void {
+    this.closing.abort();
+  }
+
+  onModuleDestroy(): void {
+    for (const stop of this.unsubscribe) stop();
+  }
+
+  private async look({ workspaceId, agentId, runIds }: SignalsRequest): Promise<SignalsAnswer> {
+    const rows = await this.database
+      .tenant(workspaceId)
+      .rows(runSignals, [workspaceId, agentId, runIds]);
+    const lifecycle = rows[0]?.lifecycle;
+    if (lifecycle === undefined) throw new DroverError('agent_not_found');
+    const runs = rows.flatMap(({ run_id: runId, action, reason }) =>
+      runId && action
+        ? [
+            {
+              runId,
+              action,
+              reason: reason ?? action,
+              graceSeconds: this.config.tasks.cancelGraceSeconds,
+            },
+          ]
+        : [],
+    );
+    return { drain: lifecycle === 'DRAINING' || lifecycle === 'TERMINATED', runs };
+  }
+
+  private ring(agentId: string): void {
+    for (const listener of this.listeners.get(agentId) ?? []) listener();
+  }
+
+  private listen(agentId: string, stop: AbortSignal) {
+    let resolve: () => void = () => undefined;
+    const ringing = new Promise<void>((done) => (resolve = done));
+    const listener = () => resolve();
+    const listeners = this.listeners.get(agentId) ?? new Set();
+    this.listeners.set(agentId, listeners.add(listener));
+    stop.addEventListener('abort', listener, { once: true });
+    let timer: NodeJS.Timeout | undefined;
+    return {
+      rung: (ms: number) => {
+        timer = setTimeout(listener, ms);
+        return ringing;
+      },
+      leave: () => {
+        clearTimeout(timer);
+        stop.removeEventListener('abort', listener);
+        listeners.delete(listener);
+        if (listeners.size === 0) this.listeners.delete(agentId);
+      },
+    };
+  }
+}

@@ -1,0 +1,28 @@
+import { command } from '#lib/database';
+
+/**
+ * Log entries of the live run, such as its process' output, in the order they came.
+ *
+ * Caller: RunReports.logs. Index: primary keys.
+ * $1 workspace, $2 run, $3 agent, $4 actor kind, $5 actor id,
+ * $6 JSON array of {level, event, message, details, at}.
+ */
+export const appendLogs = command<{ accepted: number }>(
+  'append_logs',
+  `
+WITH run AS MATERIALIZED (
+  SELECT r.id, r.task_id, r.session_key FROM task_runs r JOIN agent_tasks t
+    ON t.workspace_id = r.workspace_id AND t.id = r.task_id
+  WHERE r.workspace_id = $1 AND r.id = $2 AND r.agent_id = $3 AND t.run_id = r.id
+),
+appended AS (
+  INSERT INTO agent_task_logs (workspace_id, task_id, run_id, agent_id, level, event, message, details,
+    actor_kind, actor_id, session_key)
+  SELECT $1, run.task_id, run.id, $3, e.entry ->> 'level', e.entry ->> 'event', e.entry ->> 'message',
+    coalesce(e.entry -> 'details', '{}'), $4, $5, run.session_key
+  FROM run CROSS JOIN LATERAL jsonb_array_elements($6::jsonb) WITH ORDINALITY AS e (entry, position)
+  ORDER BY e.position
+  RETURNING 1
+)
+SELECT (SELECT count(*)::int FROM appended) AS accepted FROM run`,
+);

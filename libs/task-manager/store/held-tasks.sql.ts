@@ -1,0 +1,16 @@
+import { query } from '#lib/database';
+import { LOCKED_TASK_COLUMNS, type LockedTask } from './lock-tasks.sql.js';
+
+/**
+ * Locks the task of a run that its holder reports about, if the run is the task's live one.
+ *
+ * Caller: RunReports.fail and .release. Index: primary keys. $1 workspace, $2 run, $3 agent.
+ */
+export const lockHeldTask = query<LockedTask>(
+  'lock_held_task',
+  `
+SELECT ${LOCKED_TASK_COLUMNS}
+FROM task_runs r JOIN agent_tasks t ON t.workspace_id = r.workspace_id AND t.id = r.task_id
+WHERE r.workspace_id = $1 AND r.id = $2 AND r.agent_id = $3 AND t.run_id = r.id
+FOR NO KEY UPDATE OF t`,
+);

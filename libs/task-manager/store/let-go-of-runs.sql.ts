@@ -1,0 +1,22 @@
+import { command } from '#lib/database';
+import { announced } from './events.sql.js';
+import { anyRunDoor } from './run-door.sql.js';
+
+/**
+ * Ends the runs of tasks that stay PAUSED: the task keeps its status and its checkpoint, and loses
+ * only the run that it held on to.
+ *
+ * Callers: RunReports.release (paused), recovery; under the task's lock.
+ * Index: primary keys. $1 JSON array of run moves.
+ */
+export const letGoOfRuns = command<{ task_id: string; agent_id: string }>(
+  'let_go_of_runs',
+  `
+WITH ${anyRunDoor('$1::jsonb')},
+let_go AS (
+  UPDATE agent_tasks t SET run_id = NULL, updated_at = now() FROM run_moved r
+  WHERE t.workspace_id = r.workspace_id AND t.id = r.task_id AND t.run_id = r.id AND t.status = 'PAUSED'
+),
+${announced('runs')}
+SELECT task_id, agent_id FROM run_moved`,
+);

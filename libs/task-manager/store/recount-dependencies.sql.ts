@@ -1,0 +1,33 @@
+import { command } from '#lib/database';
+import { recordOfChange } from './task-changed.sql.js';
+
+/**
+ * Counts anew what a locked task waits for after its edges have changed, with the log row and the
+ * event of the change. A task that waits for nothing any more is ready from now on; one that is
+ * ready and stays so keeps its place in the queue.
+ *
+ * A statement of its own, for one that changed the edges as well would count them as they were.
+ *
+ * Caller: TaskDependencies.change. Index: primary keys.
+ * $1 workspace, $2 task, $3 to $6 see recordOfChange.
+ */
+export const recountDependencies = command<{ version: number; became_ready: boolean }>(
+  'recount_dependencies',
+  `
+WITH counted AS MATERIALIZED (
+  SELECT count(*)::int AS unmet FROM task_dependencies
+  WHERE workspace_id = $1 AND task_id = $2 AND settled_at IS NULL
+),
+changed AS (
+  UPDATE agent_tasks t SET
+    version = t.version + 1,
+    updated_at = now(),
+    unmet_dependencies = c.unmet,
+    ready_at = CASE WHEN c.unmet = 0 THEN coalesce(t.ready_at, now()) END
+  FROM counted c
+  WHERE t.workspace_id = $1 AND t.id = $2
+  RETURNING t.id, t.version, t.status, t.unmet_dependencies = 0 AND old.unmet_dependencies > 0 AS became_ready
+),
+${recordOfChange('dependencies_changed')}
+SELECT version, became_ready FROM changed`,
+);

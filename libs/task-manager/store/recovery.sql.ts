@@ -1,0 +1,129 @@
+import { command, query } from '#lib/database';
+import { announced } from './events.sql.js';
+import { LOCKED_TASK_COLUMNS, type LockedTask } from './lock-tasks.sql.js';
+import { LIVE_STATES_SQL } from './run-door.sql.js';
+import { taskDoor } from './task-door.sql.js';
+
+/**
+ * The coordinator's selections over tasks and runs, for the service role, of every workspace. Each
+ * locks what it returns and skips what somebody else has locked, because whoever has it is changing it.
+ *
+ * Caller: TaskRecovery. $1 is always the number of rows at most.
+ */
+const lostRuns = (name: string, joins: string, condition: string, order: string) =>
+  query<LockedTask>(
+    name,
+    `
+SELECT ${LOCKED_TASK_COLUMNS}
+FROM task_runs r
+JOIN agent_tasks t ON t.workspace_id = r.workspace_id AND t.id = r.task_id AND t.run_id = r.id
+${joins}
+WHERE r.state IN ${LIVE_STATES_SQL} AND ${condition}
+ORDER BY ${order}
+LIMIT $1
+FOR NO KEY UPDATE OF t SKIP LOCKED`,
+  );
+
+/**
+ * Leases that have passed. `carryLeases` has run before, so a lease that beats carry is here only if
+ * they have stopped. Index: task_runs_lease_idx.
+ */
+export const lockExpiredRuns = lostRuns(
+  'lock_expired_runs',
+  '',
+  'r.lease_expires_at <= now()',
+  'r.lease_expires_at',
+);
+
+/** Live runs of agents that are taken for dead. Index: agents (a scan of few rows), task_runs_live_agent_idx. */
+export const lockRunsOfLostAgents = lostRuns(
+  'lock_runs_of_lost_agents',
+  'JOIN agents a ON a.workspace_id = r.workspace_id AND a.id = r.agent_id',
+  `a.lifecycle IN ('ERROR', 'TERMINATED') AND a.live_runs > 0`,
+  'r.workspace_id, r.task_id',
+);
+
+/**
+ * Runs past their task's timeout that their agent has not ended itself, which it should have; the
+ * minute more is for its report to arrive. Index: task_runs_deadline_idx.
+ */
+export const lockOverdueRuns = lostRuns(
+  'lock_overdue_runs',
+  '',
+  `r.deadline_at <= now() - interval '60 seconds' AND r.state IN ('ASSIGNED', 'WORKING', 'STALE')`,
+  'r.deadline_at',
+);
+
+/**
+ * Moves on the leases that the beats of their agents carry. A beat writes no run row: it is only here,
+ * once in a lease's length, that what the beats have said is written down.
+ * Index: task_runs_lease_idx, agent_heartbeats (primary key).
+ */
+export const carryLeases = command<{ carried: number }>(
+  'carry_leases',
+  `
+WITH due AS MATERIALIZED (
+  SELECT r.workspace_id, r.id, h.last_seen_at + make_interval(secs => r.lease_seconds) AS until
+  FROM task_runs r
+  JOIN agent_heartbeats h ON h.workspace_id = r.workspace_id AND h.agent_id = r.agent_id
+  WHERE r.state IN ${LIVE_STATES_SQL} AND r.lease_expires_at <= now() AND r.lease_by_heartbeat
+    AND h.last_seen_at + make_interval(secs => r.lease_seconds) > now()
+  ORDER BY r.lease_expires_at
+  LIMIT $1
+),
+carried AS (
+  UPDATE task_runs r SET lease_expires_at = d.until FROM due d
+  WHERE r.workspace_id = d.workspace_id AND r.id = d.id
+  RETURNING 1
+)
+SELECT count(*)::int AS carried FROM carried`,
+);
+
+export interface ReadyRow {
+  workspace_id: string;
+  status: string;
+}
+
+/** ABORTED tasks whose retry is due go back to the queue. Index: agent_tasks_retry_due_idx. */
+export const promoteDueRetries = command<ReadyRow>(
+  'promote_due_retries',
+  `
+WITH due AS MATERIALIZED (
+  SELECT d.workspace_id, d.id FROM agent_tasks d
+  WHERE d.status = 'ABORTED' AND d.retry_at <= now()
+  ORDER BY d.retry_at
+  LIMIT $1
+  FOR NO KEY UPDATE SKIP LOCKED
+),
+${taskDoor('PENDING', 'due', {
+  workspace_id: 'm.workspace_id',
+  task_id: 'm.id',
+  actor_kind: `'coordinator'`,
+  message: `'retry due'`,
+})},
+${announced('tasks')}
+SELECT workspace_id, status FROM task_moved`,
+);
+
+/** PENDING tasks that have waited longer than they may. Index: agent_tasks_queue_expiry_idx. */
+export const abortExpiredInQueue = command<ReadyRow>(
+  'abort_expired_in_queue',
+  `
+WITH due AS MATERIALIZED (
+  SELECT d.workspace_id, d.id FROM agent_tasks d
+  WHERE d.status = 'PENDING' AND d.queue_expires_at <= now()
+  ORDER BY d.queue_expires_at
+  LIMIT $1
+  FOR NO KEY UPDATE SKIP LOCKED
+),
+${taskDoor('ABORTED', 'due', {
+  workspace_id: 'm.workspace_id',
+  task_id: 'm.id',
+  actor_kind: `'coordinator'`,
+  reason: `'queue_expired'`,
+  message: `'It waited in the queue longer than it may'`,
+  level: `'WARN'`,
+})},
+${announced('tasks')}
+SELECT workspace_id, status FROM task_moved`,
+);

@@ -1,0 +1,27 @@
+import { command } from '#lib/database';
+
+/**
+ * Gives a run claimed by hand its lease anew, from now on. A lease that has passed, but that nobody has
+ * acted upon yet, can still be renewed: the run is the live one until the coordinator ends it.
+ *
+ * Caller: RunReports.renew. Index: primary keys.
+ * $1 workspace, $2 run, $3 agent, $4 seconds or NULL (as before), $5 renewals at most.
+ */
+export const renewLease = command<{ lease_expires_at: Date; renewals: number }>(
+  'renew_lease',
+  `
+WITH held AS MATERIALIZED (
+  SELECT t.id FROM agent_tasks t
+  WHERE t.workspace_id = $1 AND t.run_id = $2
+    AND t.id = (SELECT r.task_id FROM task_runs r WHERE r.workspace_id = $1 AND r.id = $2 AND r.agent_id = $3)
+  FOR NO KEY UPDATE
+)
+UPDATE task_runs r SET
+  lease_seconds = coalesce($4::int, r.lease_seconds),
+  lease_expires_at = now() + make_interval(secs => coalesce($4::int, r.lease_seconds)),
+  renewals = r.renewals + 1,
+  last_report_at = now()
+FROM held
+WHERE r.workspace_id = $1 AND r.id = $2 AND (r.lease_by_heartbeat OR r.renewals < $5::int)
+RETURNING r.lease_expires_at, r.renewals`,
+);

@@ -1,0 +1,27 @@
+import { query } from '#lib/database';
+import type { RunState } from '../domain/run-state.js';
+import type { TaskStatus } from '../domain/task-state.js';
+
+/**
+ * Where a run and its task stand: why a report was not accepted, or whether it had been before.
+ *
+ * Caller: RunReports, after a report changed nothing. Index: primary keys.
+ * $1 workspace, $2 run, $3 agent.
+ */
+export interface RunSituation {
+  task_id: string;
+  run_state: RunState;
+  end_reason: string | null;
+  task_status: TaskStatus;
+  task_version: number;
+  is_live: boolean;
+}
+
+export const runSituation = query<RunSituation>(
+  'run_situation',
+  `
+SELECT r.task_id, r.state AS run_state, r.end_reason, t.status AS task_status, t.version AS task_version,
+  t.run_id IS NOT DISTINCT FROM r.id AS is_live
+FROM task_runs r JOIN agent_tasks t ON t.workspace_id = r.workspace_id AND t.id = r.task_id
+WHERE r.workspace_id = $1 AND r.id = $2 AND r.agent_id = $3`,
+);
