@@ -1,3 +1,4 @@
+export { AuthGuard } from './access/auth.guard.js';
 export {
   type Account,
   Auth,
