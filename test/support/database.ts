@@ -1,0 +1,66 @@
+import { randomBytes } from 'node:crypto';
+import pg from 'pg';
+import { Database, type DatabaseOptions } from '#lib/database';
+import { testServers } from './servers.js';
+
+export interface TestDatabase {
+  ownerUrl: string;
+  appUrl: string;
+  serviceUrl: string;
+  /** A pool of the owner, which row-level security does not bind: for setting up and looking. */
+  owner: pg.Pool;
+  /** The project's own access to it. */
+  database: Database;
+  drop(): Promise<void>;
+}
+
+/** A database of its own for a test file, copied from the migrated one. */
+export async function createTestDatabase(
+  options: Partial<DatabaseOptions> = {},
+): Promise<TestDatabase> {
+  const servers = testServers();
+  const name = `test_${randomBytes(8).toString('hex')}`;
+  await asAdmin(async (admin) => {
+    await admin.query(`CREATE DATABASE ${name} TEMPLATE ${templateName(servers.ownerUrl)}`);
+    await admin.query(`GRANT CONNECT ON DATABASE ${name} TO drover_app, drover_service`);
+  });
+  const [ownerUrl, appUrl, serviceUrl] = [servers.ownerUrl, servers.appUrl, servers.serviceUrl].map(
+    (url) => withDatabase(url, name),
+  ) as [string, string, string];
+  const owner = new pg.Pool({ connectionString: ownerUrl, max: 4 });
+  owner.on('error', () => undefined);
+  const database = new Database({
+    appUrl,
+    serviceUrl,
+    maxAppConnections: 10,
+    maxServiceConnections: 6,
+    ...options,
+  });
+  const drop = async () => {
+    await Promise.all([database.close(), owner.end()]);
+    await asAdmin((admin) => admin.query(`DROP DATABASE ${name} WITH (FORCE)`));
+  };
+  return { ownerUrl, appUrl, serviceUrl, owner, database, drop };
+}
+
+async function asAdmin<T>(work: (admin: pg.Client) => Promise<T>): Promise<T> {
+  const admin = new pg.Client({
+    connectionString: withDatabase(testServers().ownerUrl, 'postgres'),
+  });
+  await admin.connect();
+  try {
+    return await work(admin);
+  } finally {
+    await admin.end();
+  }
+}
+
+function templateName(url: string): string {
+  return new URL(url).pathname.slice(1);
+}
+
+function withDatabase(url: string, name: string): string {
+  const changed = new URL(url);
+  changed.pathname = `/${name}`;
+  return changed.href;
+}

@@ -1,0 +1,39 @@
+// One PostgreSQL and one Valkey for the whole run, and a migrated database that each test file
+// copies. Jest calls this once for each project; the first call does the work.
+import { randomBytes } from 'node:crypto';
+import { existsSync } from 'node:fs';
+
+export default async function setUp() {
+  if (process.env.DROVER_TEST_SERVERS) return;
+  const built = new URL('../../dist/libs/embedded/index.js', import.meta.url);
+  if (!existsSync(built))
+    throw new Error('Nothing is built yet: run `npm run build`, then the tests.');
+  const { startStack } = await import(built.href);
+  const { migrate } = await import(
+    new URL('../../dist/libs/database/migrator/index.js', import.meta.url).href
+  );
+
+  const stack = await startStack({
+    ephemeral: true,
+    postgres: { fsync: false, settings: { max_connections: '300' } },
+    valkey: { url: '' },
+  });
+  globalThis.__DROVER_TEST_STACK__ = stack;
+  const ownerUrl = stack.postgres.url;
+  const appUrl = withUser(ownerUrl, 'drover_app');
+  const serviceUrl = withUser(ownerUrl, 'drover_service');
+  await migrate({ ownerUrl, appUrl, serviceUrl });
+  process.env.DROVER_TEST_SERVERS = JSON.stringify({
+    ownerUrl,
+    appUrl,
+    serviceUrl,
+    valkeyUrl: stack.valkey.url,
+  });
+}
+
+function withUser(ownerUrl, user) {
+  const url = new URL(ownerUrl);
+  url.username = user;
+  url.password = randomBytes(12).toString('hex');
+  return url.href;
+}
