@@ -1,0 +1,24 @@
+/** Callbacks of which one that throws keeps no other from being called. */
+export class Listeners<Args extends unknown[]> {
+  private readonly all = new Set<(...args: Args) => void>();
+
+  constructor(private readonly onError: (error: unknown) => void) {}
+
+  /** @returns takes it off again */
+  add(listener: (...args: Args) => void): () => void {
+    // A wrapper of its own, so that the same function added twice is called twice.
+    const own = (...args: Args): void => listener(...args);
+    this.all.add(own);
+    return () => this.all.delete(own);
+  }
+
+  call(...args: Args): void {
+    for (const listener of this.all) {
+      try {
+        listener(...args);
+      } catch (error) {
+        this.onError(error);
+      }
+    }
+  }
+}

@@ -1,0 +1,88 @@
+import type { Redis } from 'iovalkey';
+import { connect, type ValkeyOptions } from './connection.js';
+
+export type ValkeyState = 'ready' | 'connecting' | 'closed';
+
+/**
+ * What became of a command.
+ * - done: the server answered.
+ * - unsent: there is no connection; nothing has happened.
+ * - unknown: it was sent and no answer came in time; it may have happened, or happen yet.
+ * - refused: the server answered with an error; nothing has happened.
+ */
+export type Attempt<T> =
+  { kind: 'done'; value: T } | { kind: 'unsent' | 'unknown' | 'refused'; error: Error };
+
+/** The connection for commands. What is sent while it is down fails at once, and is never repeated. */
+export class ValkeyClient {
+  /**
+   * The library's own interface, with the prefix added to keys (not to channels). Its promises
+   * reject when the connection is down, at the latest after twice the command timeout.
+   */
+  readonly commands: Redis;
+  private readonly keyPrefix: string;
+
+  constructor(options: ValkeyOptions) {
+    this.keyPrefix = options.keyPrefix ?? '';
+    this.commands = connect(options, { enableAutoPipelining: true });
+  }
+
+  /** Runs commands and says what is known of their outcome; never throws. */
+  async attempt<T>(work: (commands: Redis) => Promise<T>): Promise<Attempt<T>> {
+    if (this.state() !== 'ready') return { kind: 'unsent', error: new Error('Not connected') };
+    try {
+      return { kind: 'done', value: await work(this.commands) };
+    } catch (error) {
+      return { kind: outcomeOf(error as Error), error: error as Error };
+    }
+  }
+
+  state(): ValkeyState {
+    const { status } = this.commands;
+    if (status === 'ready') return 'ready';
+    return status === 'end' ? 'closed' : 'connecting';
+  }
+
+  /**
+   * For health checks.
+   *
+   * @throws Error when the server does not answer in time
+   */
+  async ping(): Promise<void> {
+    await this.commands.ping();
+  }
+
+  /** Waits until the connection stands, at most `ms`. @returns whether it does */
+  ready(ms: number): Promise<boolean> {
+    if (this.state() !== 'connecting') return Promise.resolve(this.state() === 'ready');
+    return new Promise((resolve) => {
+      const finish = (): void => {
+        clearTimeout(timer);
+        this.commands.off('ready', finish).off('end', finish);
+        resolve(this.state() === 'ready');
+      };
+      const timer = setTimeout(finish, ms);
+      this.commands.once('ready', finish).once('end', finish);
+    });
+  }
+
+  /** Calls back each time that the connection stands (again). */
+  onReady(listener: () => void): () => void {
+    this.commands.on('ready', listener);
+    return () => this.commands.off('ready', listener);
+  }
+
+  /** The name of a channel on the server: the library adds the prefix to keys only. */
+  channel(name: string): string {
+    return this.keyPrefix + name;
+  }
+
+  close(): void {
+    this.commands.disconnect();
+  }
+}
+
+function outcomeOf(error: Error): 'unsent' | 'unknown' | 'refused' {
+  if (error.name === 'ReplyError') return 'refused';
+  return error.message.startsWith("Stream isn't writeable") ? 'unsent' : 'unknown';
+}

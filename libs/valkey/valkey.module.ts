@@ -1,0 +1,65 @@
+import {
+  type DynamicModule,
+  Inject,
+  Module,
+  type OnApplicationShutdown,
+  type OnModuleInit,
+} from '@nestjs/common';
+import { newId } from '#lib/kernel';
+import type { ValkeyOptions } from './connection.js';
+import { HeartbeatStore } from './heartbeat-store.js';
+import { ValkeyClient } from './valkey-client.js';
+import { ValkeySubscriber } from './valkey-subscriber.js';
+import { WakeUps } from './wake-ups.js';
+
+/** A server starts without Valkey as well; only, it gives it this long. */
+const START_WAIT_MS = 1_000;
+
+/** Provides the connections and what is built on them, everywhere; closes them after all other parts. */
+@Module({})
+export class ValkeyModule implements OnModuleInit, OnApplicationShutdown {
+  constructor(
+    @Inject(ValkeyClient) private readonly client: ValkeyClient,
+    @Inject(ValkeySubscriber) private readonly subscriber: ValkeySubscriber,
+    @Inject(WakeUps) private readonly wakeUps: WakeUps,
+  ) {}
+
+  static forRoot(options: ValkeyOptions): DynamicModule {
+    const onError = (error: unknown) => options.onError?.(error as Error);
+    return {
+      module: ValkeyModule,
+      global: true,
+      providers: [
+        { provide: ValkeyClient, useFactory: () => new ValkeyClient(options) },
+        // The two connections break together: one of them telling it is enough.
+        {
+          provide: ValkeySubscriber,
+          useFactory: () =>
+            new ValkeySubscriber({ ...options, onError: undefined, onReady: undefined }),
+        },
+        {
+          provide: WakeUps,
+          useFactory: (client: ValkeyClient, subscriber: ValkeySubscriber) =>
+            new WakeUps(client, subscriber, newId(), onError),
+          inject: [ValkeyClient, ValkeySubscriber],
+        },
+        {
+          provide: HeartbeatStore,
+          useFactory: (client: ValkeyClient) => new HeartbeatStore(client),
+          inject: [ValkeyClient],
+        },
+      ],
+      exports: [ValkeyClient, ValkeySubscriber, WakeUps, HeartbeatStore],
+    };
+  }
+
+  async onModuleInit(): Promise<void> {
+    await this.client.ready(START_WAIT_MS);
+  }
+
+  onApplicationShutdown(): void {
+    this.wakeUps.close();
+    this.client.close();
+    this.subscriber.close();
+  }
+}
