@@ -25,7 +25,10 @@ export async function refuseCycle(
   const pairs = behind.map((edge) => [edge.task_id, edge.depends_on_id] as const);
   const way = findWay(pairs, dependsOn, taskId) ?? [taskId];
   throw new DroverError('dependency_cycle', {
-    detail: `The task would wait for itself through ${way.length - 1} other tasks.`,
+    detail:
+      way.length === 1
+        ? 'A task can not wait for itself.'
+        : `The task would wait for itself through ${way.length - 1} other tasks.`,
     members: { path: [taskId, ...way] },
   });
 }

@@ -26,7 +26,6 @@ import { lockPrerequisites } from '../store/lock-prerequisites.sql.js';
 import { type LockedTask, lockTasks } from '../store/lock-tasks.sql.js';
 import { recountDependencies } from '../store/recount-dependencies.sql.js';
 import { instant } from '../store/task-columns.js';
-import { taskViews } from '../store/task-views.sql.js';
 import { refuseCycle } from './refuse-cycle.js';
 
 const ALL_BLOCKS: PageRequest = { limit: 200 };
@@ -58,16 +57,13 @@ export class TaskDependencies {
     const { workspaceId } = caller;
     const after = idAfter(page.cursor) ?? null;
     const tenant = this.db.tenant(workspaceId);
-    await requireReadable(tenant, caller, taskId);
-    const [[task], dependsOn, blocks] = await Promise.all([
-      tenant.rows(taskViews, [workspaceId, [taskId]]),
-      tenant.rows(prerequisitesOf, [workspaceId, taskId]),
-      tenant.rows(waitingFor, [workspaceId, taskId, after, page.limit + 1]),
-    ]);
-    if (!task) throw new DroverError('task_not_found');
+    // The task before its edges: should they change in between, the version is too old, not too new.
+    const task = await requireReadable(tenant, caller, taskId);
+    const dependsOn = await tenant.rows(prerequisitesOf, [workspaceId, taskId]);
+    const blocks = await tenant.rows(waitingFor, [workspaceId, taskId, after, page.limit + 1]);
     const { items, nextCursor } = toPage(blocks, page.limit, (row) => [row.id], toNeighbour);
     return {
-      taskId: task.id,
+      taskId,
       status: task.status,
       unmetDependencies: task.unmet_dependencies,
       dependsOn: dependsOn.map(toNeighbour),

@@ -1,0 +1,113 @@
+import { assertNever } from '#lib/kernel';
+import type { ExplainFacts, PrerequisiteFacts } from './explain-facts.js';
+import { agentReasons } from './explain-agents.js';
+import { ended, heldByRun, type Reason } from './explain-reasons.js';
+
+/**
+ * Every reason that holds for which a task is not running; for one that is, or has ended, what it is
+ * at. Pure. Never empty: a task about which there is nothing to say waits to be claimed.
+ */
+export function explain(facts: ExplainFacts): Reason[] {
+  const { status } = facts.task;
+  switch (status) {
+    case 'ASSIGNED':
+    case 'RUNNING':
+      return [heldByRun(facts)];
+    case 'PAUSED':
+      return [paused(facts), ...(facts.run ? [heldByRun(facts)] : waiting(facts))];
+    case 'ABORTED':
+      return facts.task.retryAt ? [waitingForRetry(facts), ...waiting(facts)] : [ended(facts)];
+    case 'COMPLETED':
+    case 'FAILED':
+    case 'ARCHIVED':
+      return [ended(facts)];
+    case 'PENDING':
+      return pending(facts);
+    default:
+      return assertNever(status);
+  }
+}
+
+/** What would hold it back even if it were neither paused nor waiting for its retry. */
+function waiting(facts: ExplainFacts): Reason[] {
+  return [...dependencyReasons(facts), ...agentReasons(facts).filter(isLasting)];
+}
+
+function pending(facts: ExplainFacts): Reason[] {
+  const { queueExpiresAt } = facts.task;
+  const expired = queueExpiresAt !== null && queueExpiresAt <= facts.now;
+  if (expired) return [queueExpired(queueExpiresAt), ...waiting(facts)];
+  const dependencies = dependencyReasons(facts);
+  if (dependencies.length > 0) return [...dependencies, ...agentReasons(facts).filter(isLasting)];
+  return [...agentReasons(facts), ...queuePosition(facts)];
+}
+
+/** Not worth telling of a task that could not start anyway: it may be different when it can. */
+function isLasting({ code }: Reason): boolean {
+  return code !== 'waiting_for_claim' && code !== 'agents_full';
+}
+
+function dependencyReasons({ dependencies, task }: ExplainFacts): Reason[] {
+  const told = dependencies.map((dependency) =>
+    dependency.endedWithoutSuccess ? dependencyFailed(dependency) : waitsForDependency(dependency),
+  );
+  const untold = task.unmetDependencies - dependencies.length;
+  if (untold <= 0) return told;
+  const message = `It waits for ${untold} more tasks.`;
+  return [...told, { code: 'waiting_for_more_dependencies', message, facts: { count: untold } }];
+}
+
+function waitsForDependency(prerequisite: PrerequisiteFacts): Reason {
+  const { taskId, title, status, policy } = prerequisite;
+  const message =
+    status === 'COMPLETED'
+      ? `The task "${title}" that it waited for has completed; it is released in a moment.`
+      : `It waits for the task "${title}", which is ${status}.`;
+  return { code: 'waiting_for_dependency', message, facts: { taskId, title, status, policy } };
+}
+
+const AFTER_FAILURE = {
+  block: 'it waits until that task is retried and completes, or the dependency is removed',
+  fail: 'it fails with it in a moment',
+  ignore: 'it is released in a moment',
+} as const;
+
+function dependencyFailed({ taskId, title, status, policy }: PrerequisiteFacts): Reason {
+  const message = `The task "${title}" that it depends on is ${status}, and with the policy ${policy} ${AFTER_FAILURE[policy]}.`;
+  return { code: 'dependency_failed', message, facts: { taskId, title, status, policy } };
+}
+
+function paused({ task }: ExplainFacts): Reason {
+  const by = task.pausedBy ?? 'somebody';
+  const why = task.pauseReason && task.pauseReason !== 'paused' ? `: ${task.pauseReason}` : '';
+  const since = time(task.pausedAt);
+  const message = `It was paused by ${by} at ${since}${why}. It goes on when it is resumed.`;
+  return { code: 'paused', message, facts: { by, reason: task.pauseReason, since } };
+}
+
+function waitingForRetry({ task, now }: ExplainFacts): Reason {
+  const { retryAt, retryCount, maxRetries, abortReason } = task;
+  const at = time(retryAt);
+  const due = retryAt !== null && retryAt <= now;
+  const when = due ? 'is due and follows in a moment' : `follows at ${at}`;
+  const message = `Its last attempt was aborted (${abortReason}); retry ${retryCount} of ${maxRetries} ${when}.`;
+  const facts = { retryAt: at, due, retryCount, maxRetries, abortReason };
+  return { code: 'waiting_for_retry', message, facts };
+}
+
+function queueExpired(expiresAt: Date): Reason {
+  const at = expiresAt.toISOString();
+  const message = `It was to be started before ${at}, which has passed: it is aborted in a moment.`;
+  return { code: 'queue_expired', message, facts: { queueExpiresAt: at } };
+}
+
+function queuePosition({ ahead }: ExplainFacts): Reason[] {
+  if (ahead.count === 0) return [];
+  const number = `${ahead.isMore ? 'More than ' : ''}${ahead.count}`;
+  const message = `${number} ready ${ahead.count === 1 ? 'task ranks' : 'tasks rank'} before it among those that need the same capabilities.`;
+  return [{ code: 'queued_behind', message, facts: { count: ahead.count, isMore: ahead.isMore } }];
+}
+
+function time(at: Date | null): string | null {
+  return at?.toISOString() ?? null;
+}

@@ -1,0 +1,24 @@
+import { query } from '#lib/database';
+import type { TaskStatus } from '../domain/task-state.js';
+
+/** A task in short: how it stands, and who holds it. */
+export interface TaskStanding {
+  status: TaskStatus;
+  version: number;
+  unmet_dependencies: number;
+  run_id: string | null;
+  agent_id: string | null;
+}
+
+/**
+ * Whether the task is there, and who holds it.
+ *
+ * Caller: `requireReadable`, before anything else about the task is read. Index: primary key.
+ * $1 workspace, $2 task.
+ */
+export const taskStanding = query<TaskStanding>(
+  'task_standing',
+  `
+SELECT status, version, unmet_dependencies, run_id, agent_id
+FROM agent_tasks WHERE workspace_id = $1 AND id = $2`,
+);
