@@ -21,6 +21,8 @@ export class DroverFastifyAdapter extends FastifyAdapter {
   readonly routes = new RouteTable();
   /** Set by `configureHttp` when there is a guard for it; until then all routes take the long way. */
   hotLane: HotLane | undefined;
+  /** From the moment the application begins to close. */
+  closing = false;
 
   constructor(options: AdapterOptions) {
     const instance = createFastify(options);
@@ -28,6 +30,12 @@ export class DroverFastifyAdapter extends FastifyAdapter {
     super(instance as never);
     unmute();
     this.routes.watch(instance);
+  }
+
+  // Nest says so before any shutdown hook runs.
+  override beforeClose(): void {
+    super.beforeClose();
+    this.closing = true;
   }
 
   // Nest would load the bridge to Express middleware here, which every request then passes.
@@ -57,6 +65,8 @@ function createFastify(options: AdapterOptions): FastifyInstance {
     bodyLimit: BODY_LIMIT,
     trustProxy: options.trustProxy ?? false,
     forceCloseConnections: 'idle',
+    // We say so ourselves, as a problem document, and sooner.
+    return503OnClosing: false,
     requestIdHeader: false,
     genReqId: requestIdOf,
     routerOptions: { querystringParser: parseQuery, maxParamLength: 1_000 },

@@ -1,10 +1,12 @@
 import { type CanActivate, RequestMethod } from '@nestjs/common';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyInstance } from 'fastify';
+import { DroverError } from '#lib/kernel';
 import { Logger } from '#lib/observability';
 import { DroverFastifyAdapter } from './adapter.js';
 import type { HotLane } from './hot-route.js';
 import { ProblemFilter } from './problem/problem.filter.js';
+import { sendProblem } from './problem/send-problem.js';
 import { DtoPipe } from './validation/pipe.js';
 
 export const API_PREFIX = 'api/v1';
@@ -38,13 +40,19 @@ export function configureHttp(app: NestFastifyApplication, options: HttpOptions 
     const controllerOf: HotLane['controllerOf'] = (type) => app.get(type, { strict: false });
     adapter.hotLane = { guard, filter, controllerOf };
   }
-  echoRequestId(adapter.getInstance<FastifyInstance>());
+  addRequestHook(adapter);
 }
 
-/** A client that numbers its requests gets its number back; errors always carry the id. */
-function echoRequestId(fastify: FastifyInstance): void {
-  fastify.addHook('onRequest', (request, reply, done) => {
+function addRequestHook(adapter: DroverFastifyAdapter): void {
+  adapter.getInstance<FastifyInstance>().addHook('onRequest', (request, reply, done) => {
+    // A client that numbers its requests gets its number back; errors always carry the id.
     if (request.headers['x-request-id'] !== undefined) reply.header('x-request-id', request.id);
+    if (adapter.closing) {
+      // What comes in on a connection kept alive belongs to another server by now.
+      reply.header('connection', 'close');
+      sendProblem(request, reply, new DroverError('shutting_down', { retryAfterSeconds: 1 }));
+      return;
+    }
     done();
   });
 }

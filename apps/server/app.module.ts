@@ -1,0 +1,26 @@
+import { type DynamicModule, Module } from '@nestjs/common';
+import { type Config, ConfigModule } from '#lib/config';
+import { DatabaseModule } from '#lib/database';
+import { IdentityModule } from '#lib/identity';
+import { type Logger, ObservabilityModule } from '#lib/observability';
+import { ValkeyModule } from '#lib/valkey';
+import { databaseOptions, valkeyOptions } from './connections.js';
+import { HealthModule } from './health/health.module.js';
+
+/** Everything the server is made of. */
+@Module({})
+export class AppModule {
+  static forRoot(config: Config, logger: Logger): DynamicModule {
+    return {
+      module: AppModule,
+      imports: [
+        ConfigModule.forRoot(config),
+        ObservabilityModule.forRoot(logger),
+        DatabaseModule.forRoot(databaseOptions(config, logger)),
+        ValkeyModule.forRoot(valkeyOptions(config, logger)),
+        IdentityModule,
+        HealthModule,
+      ],
+    };
+  }
+}

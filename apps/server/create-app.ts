@@ -1,0 +1,38 @@
+import { NestFactory } from '@nestjs/core';
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import type { FastifyInstance } from 'fastify';
+import type { Config } from '#lib/config';
+import {
+  API_PREFIX,
+  configureHttp,
+  createFastifyAdapter,
+  sendProblem,
+  setupOpenApi,
+} from '#lib/http';
+import { AuthGuard } from '#lib/identity';
+import { DroverError } from '#lib/kernel';
+import { type Logger, NestLogger } from '#lib/observability';
+import { AppModule } from './app.module.js';
+import { readVersion } from './version.js';
+
+/** The application, ready to listen. Nothing runs in the background before it does. */
+export async function createApp(config: Config, logger: Logger): Promise<NestFastifyApplication> {
+  const app = await NestFactory.create<NestFastifyApplication>(
+    AppModule.forRoot(config, logger),
+    createFastifyAdapter({ trustProxy: config.http.trustProxy }),
+    { logger: new NestLogger(logger), abortOnError: false },
+  );
+  if (!config.roles.includes('api')) refuseApi(app.getHttpAdapter().getInstance());
+  configureHttp(app, { guard: app.get(AuthGuard, { strict: false }) });
+  setupOpenApi(app, { version: readVersion(), publicUrl: config.http.publicUrl });
+  return app;
+}
+
+/** A server without the role `api` answers health checks only. */
+function refuseApi(fastify: FastifyInstance): void {
+  const detail = 'This server has not the role api: ask another one.';
+  fastify.addHook('onRequest', (request, reply, done) => {
+    if (!request.url.startsWith(`/${API_PREFIX}`)) return done();
+    sendProblem(request, reply, new DroverError('route_not_found', { detail }));
+  });
+}

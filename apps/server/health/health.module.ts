@@ -1,0 +1,33 @@
+import { Module } from '@nestjs/common';
+import { Database, query } from '#lib/database';
+import { DATABASE_PROBE, Health, type Probe, VALKEY_PROBE } from '#lib/observability';
+import { ValkeyClient } from '#lib/valkey';
+import { HealthController } from './health.controller.js';
+
+const ping = query<unknown>('health_ping', 'SELECT 1');
+
+@Module({
+  controllers: [HealthController],
+  providers: [
+    Health,
+    {
+      provide: DATABASE_PROBE,
+      inject: [Database],
+      useFactory:
+        (database: Database): Probe =>
+        async () => {
+          await database.service.rows(ping);
+        },
+    },
+    {
+      provide: VALKEY_PROBE,
+      inject: [ValkeyClient],
+      useFactory:
+        (valkey: ValkeyClient): Probe =>
+        () =>
+          valkey.ping(),
+    },
+  ],
+  exports: [Health],
+})
+export class HealthModule {}

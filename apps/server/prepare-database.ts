@@ -1,0 +1,60 @@
+import type { Config } from '#lib/config';
+import { checkMigrated, Database, migrate, query } from '#lib/database';
+import type { Logger } from '#lib/observability';
+import { databaseOptions } from './connections.js';
+import { StartupError } from './startup-error.js';
+
+export interface PrepareOptions {
+  logger: Logger;
+  /** Migrate even if the configuration does not say so. */
+  migrate: boolean;
+}
+
+const probe = query<unknown>('server_probe', 'SELECT 1');
+const NOBODY = '00000000-0000-0000-0000-000000000000';
+
+/**
+ * Leaves a database that this build can work with, and that both of our roles can sign in to.
+ *
+ * @returns the names of the migrations that were applied
+ * @throws StartupError, or the driver's error
+ */
+export async function prepareDatabase(config: Config, options: PrepareOptions): Promise<string[]> {
+  const { logger } = options;
+  const wanted = options.migrate || config.database.migrateAtStart;
+  const applied = wanted ? await runMigrations(config) : await requireMigrated(config);
+  if (applied.length > 0) logger.info('database migrated', { applied });
+  await signInAsBoth(config, logger);
+  return applied;
+}
+
+async function runMigrations({ database }: Config): Promise<string[]> {
+  const { ownerUrl, appUrl, serviceUrl } = database;
+  if (ownerUrl === undefined) {
+    throw new StartupError(
+      'DATABASE_OWNER_URL is not set: migrations need a URL that signs in as the owner of the tables.',
+    );
+  }
+  try {
+    return await migrate({ ownerUrl, appUrl, serviceUrl });
+  } catch (error) {
+    // The driver's errors have a code, and their own sentences; the migrator's are sentences.
+    if (!(error instanceof Error) || 'code' in error) throw error;
+    throw new StartupError(error.message, { cause: error });
+  }
+}
+
+async function requireMigrated({ database }: Config): Promise<string[]> {
+  const problem = await checkMigrated(database.serviceUrl);
+  if (problem !== null) throw new StartupError(problem);
+  return [];
+}
+
+async function signInAsBoth(config: Config, logger: Logger): Promise<void> {
+  const database = new Database(databaseOptions(config, logger));
+  try {
+    await Promise.all([database.tenant(NOBODY).rows(probe), database.service.rows(probe)]);
+  } finally {
+    await database.close();
+  }
+}

@@ -1,0 +1,54 @@
+import type { INestApplication } from '@nestjs/common';
+import { Health, Logger } from '#lib/observability';
+
+const SIGNALS = { SIGTERM: 15, SIGINT: 2 } as const;
+type Signal = keyof typeof SIGNALS;
+
+export interface ShutdownOptions {
+  deadlineSeconds: number;
+  exit?: (code: number) => void;
+}
+
+/**
+ * The first signal ends the server in order: it is not ready any more and refuses what is new, long
+ * polls answer early (in the libraries' `beforeApplicationShutdown`), requests under way are
+ * answered, then the parts close. A second signal, or the deadline, ends it at once.
+ *
+ * @returns removes the signal handlers
+ */
+export function shutDownOnSignals(app: INestApplication, options: ShutdownOptions): () => void {
+  const { deadlineSeconds, exit = (code) => process.exit(code) } = options;
+  const logger = app.get(Logger);
+  let closing = false;
+
+  const onSignal = (signal: Signal): void => {
+    if (closing) {
+      logger.warn('ended at once by a second signal', { signal });
+      exit(128 + SIGNALS[signal]);
+      return;
+    }
+    closing = true;
+    app.get(Health, { strict: false }).beginShutdown();
+    logger.info('shutting down', { signal, deadlineSeconds });
+    const timer = setTimeout(() => {
+      logger.error('not shut down within the deadline; ended with work under way');
+      exit(1);
+    }, deadlineSeconds * 1_000);
+    app.close().then(
+      () => {
+        clearTimeout(timer);
+        logger.info('stopped');
+        exit(0);
+      },
+      (error: unknown) => {
+        logger.error('shutdown failed', { error });
+        exit(1);
+      },
+    );
+  };
+
+  for (const signal of Object.keys(SIGNALS) as Signal[]) process.on(signal, onSignal);
+  return () => {
+    for (const signal of Object.keys(SIGNALS) as Signal[]) process.off(signal, onSignal);
+  };
+}
