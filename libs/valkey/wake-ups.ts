@@ -98,10 +98,11 @@ export class WakeUps {
   private tell(): void {
     if (this.pending) return;
     this.pending = true;
-    const wait = this.sentAt + GATHER_MS - performance.now();
-    if (wait > 0) setTimeout(() => this.send(), wait);
-    // Not at once, so that what the caller says next goes with it; a timer takes a millisecond.
-    else setImmediate(() => this.send());
+    const wait = Math.ceil(this.sentAt + GATHER_MS - performance.now());
+    const send = () => this.send();
+    // Not at once, so that what the caller says next goes with it; a timer would take a millisecond.
+    if (wait <= 0) setImmediate(send);
+    else setTimeout(send, wait);
   }
 
   private send(): void {
