@@ -79,6 +79,7 @@ export const ERRORS = {
   member_not_found: e(404, 'There is no such member', 'Check the user id and the workspace.'),
   api_key_not_found: e(404, 'There is no such API key', 'Check the id and the workspace.'),
   session_not_found: e(404, 'There is no such session', 'List your sessions for their ids.'),
+  user_not_found: e(404, 'There is no such user', 'Check the id or the e-mail address.'),
 
   // The state it is in
   illegal_transition: e(
@@ -115,6 +116,11 @@ export const ERRORS = {
   agent_draining: e(409, 'The agent is draining', 'Let its runs finish; it takes no new ones.'),
   email_taken: e(409, 'The e-mail address is in use', 'Sign in with it, or use another one.'),
   slug_taken: e(409, 'The workspace slug is in use', 'Choose another slug.'),
+  last_operator: e(
+    409,
+    'The installation needs an operator',
+    'Make somebody else an operator first.',
+  ),
   last_owner: e(409, 'A workspace needs an owner', 'Make somebody else OWNER first.'),
   already_member: e(409, 'The user is a member already', 'Change the role of the member instead.'),
   idempotency_key_reused: e(

@@ -28,6 +28,7 @@ const AUDIENCES: [string, ...string[]] = [
 export interface IssuedToken {
   token: string;
   expiresAt: Date;
+  expiresInSeconds: number;
 }
 
 export interface VerifiedToken {
@@ -126,6 +127,6 @@ export class TokenService {
       issuer: this.settings.jwtIssuer,
       audience: audienceOf(claims.kind),
     });
-    return { token, expiresAt: new Date(expiresAt * 1000) };
+    return { token, expiresAt: new Date(expiresAt * 1000), expiresInSeconds: seconds };
   }
 }

@@ -1,0 +1,78 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { DroverError } from '#lib/kernel';
+import { Memberships } from '../access/memberships.js';
+import { normalizeEmail } from '../domain/email.js';
+import { Attempts } from '../rate-limit/attempts.js';
+import { TokenService } from '../tokens/token.service.js';
+import { Credentials } from './credentials.js';
+import { type LiveSession, type Origin, Sessions } from './sessions.js';
+
+export interface LoginRequest {
+  email: string;
+  password: string;
+  /** Makes an access token for this workspace alone. */
+  workspaceId?: string;
+}
+
+export interface SignIn {
+  tokenType: 'Bearer';
+  accessToken: string;
+  expiresAt: Date;
+  expiresInSeconds: number;
+  refreshToken: string;
+  refreshExpiresAt: Date;
+  sessionId: string;
+  userId: string;
+}
+
+/** Signing in, and staying so. */
+@Injectable()
+export class AuthService {
+  constructor(
+    @Inject(Attempts) private readonly attempts: Attempts,
+    @Inject(Credentials) private readonly credentials: Credentials,
+    @Inject(Memberships) private readonly memberships: Memberships,
+    @Inject(Sessions) private readonly sessions: Sessions,
+    @Inject(TokenService) private readonly tokens: TokenService,
+  ) {}
+
+  /** @throws DroverError `invalid_credentials`, `rate_limited` or `workspace_not_found` */
+  async login(request: LoginRequest, origin: Origin): Promise<SignIn> {
+    const email = normalizeEmail(request.email);
+    await this.attempts.toSignIn(origin.address, email);
+    const userId = await this.credentials.check(email, request.password);
+    await this.checkMembership(userId, request.workspaceId);
+    const session = await this.sessions.start(userId, origin);
+    return this.signIn(session, request.workspaceId);
+  }
+
+  /** @throws DroverError `invalid_refresh_token` */
+  async refresh(refreshToken: string, workspaceId: string | undefined): Promise<SignIn> {
+    const session = await this.sessions.refresh(refreshToken);
+    return this.signIn(session, workspaceId);
+  }
+
+  // Before the session starts, so that a refusal leaves none behind.
+  private async checkMembership(userId: string, workspaceId: string | undefined): Promise<void> {
+    if (workspaceId === undefined) return;
+    const role = await this.memberships.roleOf(userId, workspaceId);
+    if (role === undefined) throw new DroverError('workspace_not_found');
+  }
+
+  // The guard asks for the membership at every request, so a foreign workspace's id opens nothing.
+  private signIn(session: LiveSession, workspaceId: string | undefined): SignIn {
+    const { sessionId, userId, refreshToken, refreshExpiresAt } = session;
+    const claims = { userId, sessionId, workspaceId: workspaceId?.toLowerCase() ?? null };
+    const { token: accessToken, expiresAt, expiresInSeconds } = this.tokens.issueUserToken(claims);
+    return {
+      tokenType: 'Bearer',
+      accessToken,
+      expiresAt,
+      expiresInSeconds,
+      refreshToken,
+      refreshExpiresAt,
+      sessionId,
+      userId,
+    };
+  }
+}

@@ -1,0 +1,105 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { Database, firstRow, type Transaction } from '#lib/database';
+import { CONFIG, type Config } from '#lib/config';
+import { DroverError, isUuid, newId } from '#lib/kernel';
+import { Logger } from '#lib/observability';
+import { endOtherSessions, endSession } from '../store/end-sessions.sql.js';
+import { listSessions, type SessionRow } from '../store/list-sessions.sql.js';
+import { rotateSession } from '../store/rotate-session.sql.js';
+import { startSession } from '../store/start-session.sql.js';
+import { RefreshTokens } from '../tokens/refresh-tokens.js';
+import { Revocations } from '../tokens/revocations.js';
+
+/** Where a sign-in came from, for the list of sessions. */
+export interface Origin {
+  address: string;
+  userAgent?: string;
+}
+
+export interface LiveSession {
+  sessionId: string;
+  userId: string;
+  refreshToken: string;
+  refreshExpiresAt: Date;
+}
+
+/** Sign-ins, from the first refresh token to the end. */
+@Injectable()
+export class Sessions {
+  private readonly seconds: number;
+
+  constructor(
+    @Inject(Database) private readonly database: Database,
+    @Inject(RefreshTokens) private readonly refreshTokens: RefreshTokens,
+    @Inject(Revocations) private readonly revocations: Revocations,
+    @Inject(Logger) private readonly logger: Logger,
+    @Inject(CONFIG) config: Pick<Config, 'identity'>,
+  ) {
+    this.seconds = config.identity.refreshTokenSeconds;
+  }
+
+  /** @throws DroverError `invalid_credentials` when the user was disabled a moment ago */
+  async start(userId: string, origin: Origin): Promise<LiveSession> {
+    const sessionId = newId();
+    const { token, hash } = this.refreshTokens.issue(sessionId);
+    const userAgent = origin.userAgent?.slice(0, 300) ?? null;
+    const parameters = [sessionId, userId, hash, userAgent, origin.address, this.seconds];
+    const row = await firstRow(this.database.service, startSession, parameters);
+    if (row === undefined) throw new DroverError('invalid_credentials');
+    return { sessionId, userId, refreshToken: token, refreshExpiresAt: row.expires_at };
+  }
+
+  /**
+   * Exchanges a refresh token for the next one. One that was exchanged before has been copied, by
+   * whom nobody can tell: the session ends for both.
+   *
+   * @throws DroverError `invalid_refresh_token`
+   */
+  async refresh(refreshToken: string): Promise<LiveSession> {
+    const opened = this.refreshTokens.open(refreshToken);
+    if (opened === undefined) throw new DroverError('invalid_refresh_token');
+    const { sessionId } = opened;
+    const next = this.refreshTokens.issue(sessionId);
+    const parameters = [sessionId, opened.hash, next.hash, this.seconds];
+    const row = await firstRow(this.database.service, rotateSession, parameters);
+    if (row === undefined) {
+      if (await this.end(sessionId)) {
+        this.logger.warn('an old refresh token came back: session ended', { sessionId });
+      }
+      throw new DroverError('invalid_refresh_token');
+    }
+    const { user_id: userId, expires_at: refreshExpiresAt } = row;
+    return { sessionId, userId, refreshToken: next.token, refreshExpiresAt };
+  }
+
+  list(userId: string): Promise<SessionRow[]> {
+    return this.database.service.rows(listSessions, [userId]);
+  }
+
+  /** @throws DroverError `session_not_found` */
+  async endOwn(userId: string, sessionId: string): Promise<void> {
+    if (isUuid(sessionId) && (await this.end(sessionId, userId))) return;
+    throw new DroverError('session_not_found');
+  }
+
+  /**
+   * Ends a user's sessions, but for one, inside a transaction; call `revocations.announce()` after.
+   */
+  async endOthers(tx: Transaction, userId: string, except: string | null): Promise<void> {
+    // A token of another issuer belongs to no session of ours.
+    const kept = isUuid(except) ? except : null;
+    const ended = await tx.rows(endOtherSessions, [userId, kept]);
+    const revoked = ended.map(({ id }) => ({ kind: 'session' as const, sessionId: id }));
+    await this.revocations.revoke(tx, revoked);
+  }
+
+  private async end(sessionId: string, userId: string | null = null): Promise<boolean> {
+    const ended = await this.database.service.transaction(async (tx) => {
+      const row = await firstRow(tx, endSession, [sessionId, userId]);
+      if (row !== undefined) await this.revocations.revoke(tx, [{ kind: 'session', sessionId }]);
+      return row !== undefined;
+    });
+    if (ended) await this.revocations.announce();
+    return ended;
+  }
+}

@@ -1,0 +1,114 @@
+import { Body, Controller, Delete, Get, HttpCode, Inject, Post, Req } from '@nestjs/common';
+import {
+  ApiCreatedResponse,
+  ApiNoContentResponse,
+  ApiOkResponse,
+  ApiOperation,
+  ApiTags,
+} from '@nestjs/swagger';
+import type { FastifyRequest } from 'fastify';
+import { ApiErrors, UuidParam } from '#lib/http';
+import { type Account, Auth, CurrentAccount, Public } from '../access/decorators.js';
+import { AccountService, type Profile } from '../auth/account.service.js';
+import { AuthService, type SignIn } from '../auth/auth.service.js';
+import { Sessions } from '../auth/sessions.js';
+import { toSessionView, type SessionView } from '../auth/session-view.js';
+import type { UserView } from '../users/user-view.js';
+import { UsersService } from '../users/users.service.js';
+import { ChangePasswordDto, LoginDto, RefreshDto, SignUpDto } from './auth.dto.js';
+import { ProfileDoc, SessionListDoc, SignInDoc } from './auth.views.js';
+import { UserViewDoc } from './users.views.js';
+
+@ApiTags('auth')
+@Controller('auth')
+export class AuthController {
+  constructor(
+    @Inject(AuthService) private readonly auth: AuthService,
+    @Inject(Sessions) private readonly sessions: Sessions,
+    @Inject(AccountService) private readonly accounts: AccountService,
+    @Inject(UsersService) private readonly users: UsersService,
+  ) {}
+
+  @Post('login')
+  @HttpCode(200)
+  @Public()
+  @ApiOperation({ summary: 'Sign in with e-mail address and password' })
+  @ApiOkResponse({ type: SignInDoc })
+  @ApiErrors('validation_failed', 'invalid_credentials', 'workspace_not_found', 'rate_limited')
+  login(@Body() body: LoginDto, @Req() request: FastifyRequest): Promise<SignIn> {
+    const userAgent = request.headers['user-agent'];
+    return this.auth.login(body, { address: request.ip, userAgent });
+  }
+
+  @Post('refresh')
+  @HttpCode(200)
+  @Public()
+  @ApiOperation({
+    summary: 'Exchange a refresh token for a new pair',
+    description: 'Each is good once. Presenting one again ends the session.',
+  })
+  @ApiOkResponse({ type: SignInDoc })
+  @ApiErrors('validation_failed', 'invalid_refresh_token')
+  refresh(@Body() body: RefreshDto): Promise<SignIn> {
+    return this.auth.refresh(body.refreshToken, body.workspaceId);
+  }
+
+  @Post('sign-up')
+  @Public()
+  @ApiOperation({ summary: 'Become a user, where OPEN_SIGN_UP allows it' })
+  @ApiCreatedResponse({ type: UserViewDoc })
+  @ApiErrors('validation_failed', 'forbidden', 'email_taken', 'rate_limited')
+  signUp(@Body() body: SignUpDto, @Req() request: FastifyRequest): Promise<UserView> {
+    return this.users.signUp(body, request.ip);
+  }
+
+  @Post('logout')
+  @HttpCode(204)
+  @Auth({ workspace: false })
+  @ApiOperation({ summary: 'End this session' })
+  @ApiNoContentResponse()
+  @ApiErrors('session_not_found')
+  logout(@CurrentAccount() account: Account): Promise<void> {
+    return this.sessions.endOwn(account.userId, account.sessionId);
+  }
+
+  @Get('me')
+  @Auth({ workspace: false })
+  @ApiOperation({ summary: 'Who I am, and where I am a member' })
+  @ApiOkResponse({ type: ProfileDoc })
+  me(@CurrentAccount() account: Account): Promise<Profile> {
+    return this.accounts.profile(account);
+  }
+
+  @Get('sessions')
+  @Auth({ workspace: false })
+  @ApiOperation({ summary: 'My live sessions, newest first' })
+  @ApiOkResponse({ type: SessionListDoc })
+  async listSessions(@CurrentAccount() account: Account): Promise<{ items: SessionView[] }> {
+    const rows = await this.sessions.list(account.userId);
+    return { items: rows.map((row) => toSessionView(row, account.sessionId)) };
+  }
+
+  @Delete('sessions/:id')
+  @HttpCode(204)
+  @Auth({ workspace: false })
+  @ApiOperation({ summary: 'End one of my sessions' })
+  @ApiNoContentResponse()
+  @ApiErrors('validation_failed', 'session_not_found')
+  endSession(@CurrentAccount() account: Account, @UuidParam('id') id: string): Promise<void> {
+    return this.sessions.endOwn(account.userId, id);
+  }
+
+  @Post('password')
+  @HttpCode(204)
+  @Auth({ workspace: false })
+  @ApiOperation({ summary: 'Change my password; ends all my other sessions' })
+  @ApiNoContentResponse()
+  @ApiErrors('validation_failed', 'invalid_credentials', 'rate_limited')
+  changePassword(
+    @CurrentAccount() account: Account,
+    @Body() body: ChangePasswordDto,
+  ): Promise<void> {
+    return this.accounts.changePassword(account, body.currentPassword, body.newPassword);
+  }
+}

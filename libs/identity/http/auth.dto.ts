@@ -1,0 +1,31 @@
+import { Id, Text } from '#lib/http';
+import { EMAIL_PATTERN } from '../domain/email.js';
+import { MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH } from '../passwords/passwords.js';
+
+const WORKSPACE_ID = {
+  optional: true,
+  description:
+    'Makes the access token good for this workspace alone; X-Workspace-Id is then not needed.',
+};
+
+export class LoginDto {
+  @Text({ max: 320, pattern: EMAIL_PATTERN, example: 'ada@example.com' }) email!: string;
+  @Text({ max: MAX_PASSWORD_LENGTH }) password!: string;
+  @Id(WORKSPACE_ID) workspaceId?: string;
+}
+
+export class RefreshDto {
+  @Text({ max: 200 }) refreshToken!: string;
+  @Id(WORKSPACE_ID) workspaceId?: string;
+}
+
+export class ChangePasswordDto {
+  @Text({ max: MAX_PASSWORD_LENGTH }) currentPassword!: string;
+  @Text({ min: MIN_PASSWORD_LENGTH, max: MAX_PASSWORD_LENGTH }) newPassword!: string;
+}
+
+export class SignUpDto {
+  @Text({ max: 320, pattern: EMAIL_PATTERN, example: 'ada@example.com' }) email!: string;
+  @Text({ max: 200 }) name!: string;
+  @Text({ min: MIN_PASSWORD_LENGTH, max: MAX_PASSWORD_LENGTH }) password!: string;
+}

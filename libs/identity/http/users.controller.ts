@@ -1,0 +1,64 @@
+import { Body, Controller, Get, Inject, Patch, Post, Query } from '@nestjs/common';
+import { ApiCreatedResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { ApiErrors, IfMatch, PageQuery, UuidParam, Versioned } from '#lib/http';
+import type { Page } from '#lib/kernel';
+import { Auth } from '../access/decorators.js';
+import type { UserView } from '../users/user-view.js';
+import { UsersService } from '../users/users.service.js';
+import { ChangeUserDto, CreateUserDto } from './users.dto.js';
+import { NewPasswordDoc, NewUserDoc, UserPageDoc, UserViewDoc } from './users.views.js';
+
+@ApiTags('users')
+@Controller('users')
+@Auth({ workspace: false, operator: true })
+export class UsersController {
+  constructor(@Inject(UsersService) private readonly users: UsersService) {}
+
+  @Post()
+  @ApiOperation({ summary: 'Make a user (operators)' })
+  @ApiCreatedResponse({ type: NewUserDoc })
+  @ApiErrors('validation_failed', 'email_taken')
+  create(@Body() body: CreateUserDto): Promise<UserView> {
+    return this.users.create(body);
+  }
+
+  @Get()
+  @ApiOperation({ summary: 'All users, oldest first (operators)' })
+  @ApiOkResponse({ type: UserPageDoc })
+  @ApiErrors('validation_failed', 'malformed_cursor')
+  list(@Query() query: PageQuery): Promise<Page<UserView>> {
+    return this.users.list(query);
+  }
+
+  @Get(':id')
+  @Versioned()
+  @ApiOperation({ summary: 'One user (operators)' })
+  @ApiOkResponse({ type: UserViewDoc })
+  @ApiErrors('validation_failed', 'user_not_found')
+  get(@UuidParam('id') id: string): Promise<UserView> {
+    return this.users.get(id);
+  }
+
+  @Patch(':id')
+  @Versioned()
+  @ApiOperation({ summary: 'Rename, disable, enable or promote a user (operators)' })
+  @ApiOkResponse({ type: UserViewDoc })
+  @ApiErrors('validation_failed', 'user_not_found', 'version_mismatch', 'last_operator')
+  change(
+    @UuidParam('id') id: string,
+    @Body() body: ChangeUserDto,
+    @IfMatch() version: number | undefined,
+  ): Promise<UserView> {
+    return this.users.change(id, body, version);
+  }
+
+  @Post(':id/password')
+  @ApiOperation({ summary: 'Give a user a new password, and end their sessions (operators)' })
+  @ApiCreatedResponse({ type: NewPasswordDoc })
+  @ApiErrors('validation_failed', 'user_not_found')
+  resetPassword(
+    @UuidParam('id') id: string,
+  ): Promise<{ userId: string; generatedPassword: string }> {
+    return this.users.resetPassword(id);
+  }
+}

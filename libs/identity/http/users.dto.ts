@@ -1,0 +1,23 @@
+import { Flag, Text } from '#lib/http';
+import { EMAIL_PATTERN } from '../domain/email.js';
+import { MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH } from '../passwords/passwords.js';
+
+export class CreateUserDto {
+  @Text({ max: 320, pattern: EMAIL_PATTERN, example: 'ada@example.com' }) email!: string;
+  @Text({ max: 200 }) name!: string;
+  @Text({
+    min: MIN_PASSWORD_LENGTH,
+    max: MAX_PASSWORD_LENGTH,
+    optional: true,
+    description: 'Left out, one is made and shown in the answer, once.',
+  })
+  password?: string;
+  @Flag({ optional: true }) isOperator?: boolean;
+}
+
+export class ChangeUserDto {
+  @Text({ max: 200, optional: true }) name?: string;
+  @Flag({ optional: true }) isOperator?: boolean;
+  @Flag({ optional: true, description: 'A disabled user is signed out everywhere.' })
+  disabled?: boolean;
+}

@@ -1,0 +1,60 @@
+import { isIPv6 } from 'node:net';
+import { Inject, Injectable } from '@nestjs/common';
+import { CONFIG, type Config } from '#lib/config';
+import { DroverError } from '#lib/kernel';
+import { RATE_LIMITER, type RateLimiter } from './rate-limiter.js';
+
+const WINDOW_SECONDS = 60;
+/** People share addresses: one address may try this many times as often as one account from it. */
+const ADDRESS_FACTOR = 5;
+
+/** Bounds how fast passwords can be guessed. */
+@Injectable()
+export class Attempts {
+  private readonly perMinute: number;
+
+  constructor(
+    @Inject(RATE_LIMITER) private readonly limiter: RateLimiter,
+    @Inject(CONFIG) config: Pick<Config, 'identity'>,
+  ) {
+    this.perMinute = config.identity.loginAttemptsPerMinute;
+  }
+
+  /** @throws DroverError `rate_limited` */
+  async toSignIn(address: string, email: string): Promise<void> {
+    const from = addressGroup(address);
+    await this.take(`login:${from}:${email}`, this.perMinute);
+    await this.take(`login:${from}`, this.perMinute * ADDRESS_FACTOR);
+  }
+
+  /** @throws DroverError `rate_limited` */
+  toSignUp(address: string): Promise<void> {
+    return this.take(`sign-up:${addressGroup(address)}`, this.perMinute);
+  }
+
+  /** Somebody with a stolen access token could try passwords here. @throws DroverError `rate_limited` */
+  toChangePassword(userId: string): Promise<void> {
+    return this.take(`password:${userId}`, this.perMinute);
+  }
+
+  private async take(key: string, attempts: number): Promise<void> {
+    const decision = await this.limiter.take(key, { attempts, windowSeconds: WINDOW_SECONDS });
+    if (decision.allowed) return;
+    const { retryAfterSeconds } = decision;
+    throw new DroverError('rate_limited', { retryAfterSeconds, members: { retryAfterSeconds } });
+  }
+}
+
+/** Whoever has one IPv6 address has the 2^64 of its network. */
+export function addressGroup(address: string): string {
+  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
+  if (mapped !== undefined) return mapped;
+  if (!isIPv6(address)) return address;
+  const [head = '', tail = ''] = address.split('::');
+  const left = head === '' ? [] : head.split(':');
+  const right = tail === '' ? [] : tail.split(':');
+  const zeros = address.includes('::') ? Math.max(0, 8 - left.length - right.length) : 0;
+  const groups = [...left, ...Array<string>(zeros).fill('0'), ...right];
+  const network = groups.slice(0, 4).map((group) => parseInt(group, 16).toString(16));
+  return `${network.join(':')}::/64`;
+}

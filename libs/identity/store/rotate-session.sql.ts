@@ -1,0 +1,19 @@
+import { command } from '#lib/database';
+
+/**
+ * Exchanges a session's refresh token: session, hash of the one presented, hash of the next,
+ * seconds that it may rest. No row when the presented one is not the current one any more.
+ *
+ * Called by refresh. Primary keys. Two requests with the same token wait for each other on the row,
+ * and the second then finds another hash.
+ */
+export const rotateSession = command<{ user_id: string; expires_at: Date }>(
+  'identity_rotate_session',
+  `UPDATE user_sessions s
+      SET previous_refresh_hash = s.refresh_hash, refresh_hash = $3, last_used_at = now(),
+          expires_at = now() + $4::int * interval '1 second'
+     FROM users u
+    WHERE s.id = $1 AND s.refresh_hash = $2 AND s.revoked_at IS NULL AND s.expires_at > now()
+      AND u.id = s.user_id AND u.disabled_at IS NULL
+   RETURNING s.user_id, s.expires_at`,
+);

@@ -1,0 +1,14 @@
+import { command } from '#lib/database';
+
+/**
+ * A sign-in: session, user, refresh token's hash, user agent, address, seconds that it may rest.
+ *
+ * Called by login. Writes nothing when the user was disabled in the meantime.
+ */
+export const startSession = command<{ expires_at: Date }>(
+  'identity_start_session',
+  `INSERT INTO user_sessions (id, user_id, refresh_hash, user_agent, ip_address, expires_at)
+   SELECT $1, u.id, $3, $4, $5, now() + $6::int * interval '1 second'
+     FROM users u WHERE u.id = $2 AND u.disabled_at IS NULL
+   RETURNING expires_at`,
+);

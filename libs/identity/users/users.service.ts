@@ -1,0 +1,151 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { CONFIG, type Config } from '#lib/config';
+import { Database, firstRow, type Transaction } from '#lib/database';
+import { decodeCursor, DroverError, isUuid, newId, type Page, toPage } from '#lib/kernel';
+import { Sessions } from '../auth/sessions.js';
+import { normalizeEmail } from '../domain/email.js';
+import { generatePassword, Passwords } from '../passwords/passwords.js';
+import { Attempts } from '../rate-limit/attempts.js';
+import { setPassword } from '../store/set-password.sql.js';
+import {
+  findUser,
+  insertUser,
+  listUsers,
+  lockOperators,
+  updateUser,
+  type UserRow,
+} from '../store/users.sql.js';
+import { Revocations } from '../tokens/revocations.js';
+import { toUserView, type UserView } from './user-view.js';
+
+const FIRST = '00000000-0000-0000-0000-000000000000';
+
+export interface NewUser {
+  email: string;
+  name: string;
+  /** Left out: one is made, and shown once. */
+  password?: string;
+  isOperator?: boolean;
+}
+
+export interface UserChange {
+  name?: string;
+  isOperator?: boolean;
+  disabled?: boolean;
+}
+
+export interface PageRequest {
+  limit: number;
+  cursor?: string;
+}
+
+/** The users of the installation, for its operators; and sign-up, where it is open. */
+@Injectable()
+export class UsersService {
+  constructor(
+    @Inject(Database) private readonly database: Database,
+    @Inject(Passwords) private readonly passwords: Passwords,
+    @Inject(Sessions) private readonly sessions: Sessions,
+    @Inject(Attempts) private readonly attempts: Attempts,
+    @Inject(Revocations) private readonly revocations: Revocations,
+    @Inject(CONFIG) private readonly config: Pick<Config, 'identity'>,
+  ) {}
+
+  /** @throws DroverError `forbidden` unless OPEN_SIGN_UP, `email_taken` or `rate_limited` */
+  async signUp(user: Required<Omit<NewUser, 'isOperator'>>, address: string): Promise<UserView> {
+    if (!this.config.identity.openSignUp) {
+      throw new DroverError('forbidden', {
+        detail: 'Sign-up is closed here: an operator of this installation makes the users.',
+      });
+    }
+    await this.attempts.toSignUp(address);
+    return this.insert({ ...user, isOperator: false });
+  }
+
+  /** @throws DroverError `email_taken` */
+  async create(user: NewUser): Promise<UserView & { generatedPassword?: string }> {
+    const generatedPassword = user.password === undefined ? generatePassword() : undefined;
+    const password = user.password ?? (generatedPassword as string);
+    const view = await this.insert({ ...user, password });
+    return generatedPassword === undefined ? view : { ...view, generatedPassword };
+  }
+
+  async list({ limit, cursor }: PageRequest): Promise<Page<UserView>> {
+    const after = cursor === undefined ? FIRST : decodeIdCursor(cursor);
+    const rows = await this.database.service.rows(listUsers, [after, limit + 1]);
+    return toPage(rows, limit, (row) => [row.id], toUserView);
+  }
+
+  /** @throws DroverError `user_not_found` */
+  async get(userId: string): Promise<UserView> {
+    return toUserView(await found(firstRow(this.database.service, findUser, [userId])));
+  }
+
+  /**
+   * A disabled user is signed out everywhere, and can not sign in.
+   *
+   * @throws DroverError `user_not_found`, `version_mismatch` or `last_operator`
+   */
+  async change(userId: string, change: UserChange, version?: number): Promise<UserView> {
+    const { name = null, isOperator = null, disabled = null } = change;
+    const row = await this.database.service.transaction(async (tx) => {
+      if (isOperator === false || disabled === true) await keepAnOperator(tx, userId);
+      const parameters = [userId, version ?? null, name, isOperator, disabled];
+      const changed = await firstRow(tx, updateUser, parameters);
+      if (changed === undefined) {
+        await found(firstRow(tx, findUser, [userId]));
+        throw new DroverError('version_mismatch');
+      }
+      if (disabled === true) await this.sessions.endOthers(tx, userId, null);
+      await this.revocations.revoke(tx, [{ kind: 'user', userId }]);
+      return changed;
+    });
+    await this.revocations.announce();
+    return toUserView(row);
+  }
+
+  /**
+   * Gives a user a new password and ends all their sessions.
+   *
+   * @returns the password, which is shown once
+   * @throws DroverError `user_not_found`
+   */
+  async resetPassword(userId: string): Promise<{ userId: string; generatedPassword: string }> {
+    const generatedPassword = generatePassword();
+    const hash = await this.passwords.hash(generatedPassword);
+    await this.database.service.transaction(async (tx) => {
+      const row = await firstRow(tx, setPassword, [userId, hash, null]);
+      if (row === undefined) throw new DroverError('user_not_found');
+      await this.sessions.endOthers(tx, userId, null);
+    });
+    await this.revocations.announce();
+    return { userId, generatedPassword };
+  }
+
+  private async insert(user: NewUser & { password: string }): Promise<UserView> {
+    const { email, name, password, isOperator = false } = user;
+    const hash = await this.passwords.hash(password);
+    const parameters = [newId(), normalizeEmail(email), name, hash, isOperator];
+    const row = await firstRow(this.database.service, insertUser, parameters);
+    if (row === undefined) throw new DroverError('email_taken');
+    return toUserView(row);
+  }
+}
+
+async function keepAnOperator(tx: Transaction, userId: string): Promise<void> {
+  const operators = await tx.rows(lockOperators);
+  const others = operators.filter(({ id }) => id !== userId);
+  if (others.length === 0 && operators.length > 0) throw new DroverError('last_operator');
+}
+
+async function found(row: Promise<UserRow | undefined>): Promise<UserRow> {
+  const user = await row;
+  if (user === undefined) throw new DroverError('user_not_found');
+  return user;
+}
+
+function decodeIdCursor(cursor: string): string {
+  const [id] = decodeCursor(cursor, ['string']);
+  if (!isUuid(id)) throw new DroverError('malformed_cursor');
+  return id;
+}
