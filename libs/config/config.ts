@@ -58,6 +58,8 @@ const environment = z.object({
   /** May anybody sign up? Otherwise an operator makes the users. */
   OPEN_SIGN_UP: flag.default(false),
 
+  /** How long published events are kept, for readers that come back to them. */
+  OUTBOX_RETENTION_DAYS: z.coerce.number().int().min(1).max(3_650).default(7),
   COORDINATOR_CRON: z.string().default('*/30 * * * * *'),
   COORDINATOR_LOCK_TTL_SECONDS: seconds(15, 3, 600),
   RETRY_BACKOFF_CAP_SECONDS: seconds(3_600),
@@ -129,6 +131,7 @@ function toConfig(env: z.infer<typeof environment>) {
       cancelGraceSeconds: env.CANCEL_GRACE_SECONDS,
     },
     agents: { heartbeatFlushMs: env.HEARTBEAT_FLUSH_MS },
+    outbox: { retentionDays: env.OUTBOX_RETENTION_DAYS },
     coordinator: {
       cron: env.COORDINATOR_CRON,
       lockTtlSeconds: env.COORDINATOR_LOCK_TTL_SECONDS,

@@ -1,6 +1,7 @@
 export * from './assert-never.js';
 export * from './backoff.js';
 export * from './caller.js';
+export * from './doorbell.js';
 export * from './errors.js';
 export * from './ids.js';
 export * from './pagination.js';

@@ -489,6 +489,16 @@ CREATE TABLE outbox_counters (
   last_seq     bigint NOT NULL DEFAULT 0
 );
 
+-- One row. Whoever holds its lease is the one relay. The events in flight have their numbers, and may
+-- or may not have reached the channels yet: the next relay publishes them again.
+CREATE TABLE outbox_relay (
+  id           integer PRIMARY KEY CHECK (id = 1),
+  owner        text,
+  leased_until timestamptz,
+  in_flight    bigint[] NOT NULL DEFAULT '{}'
+);
+INSERT INTO outbox_relay (id) VALUES (1);
+
 CREATE TABLE idempotency_keys (
   workspace_id  uuid NOT NULL,
   key           varchar(255) NOT NULL,
@@ -512,7 +522,10 @@ CREATE TABLE coordinator_leadership (
   epoch       bigint NOT NULL DEFAULT 0,
   instance_id text,
   acquired_at timestamptz,
+  -- Who can not ask Valkey for the lock may lead once this has passed.
+  leased_until timestamptz,
   last_cycle_at timestamptz,
+  last_cycle  jsonb,
   cycle_count bigint NOT NULL DEFAULT 0
 );
 INSERT INTO coordinator_leadership (id) VALUES (1);

@@ -1,0 +1,44 @@
+import { backoffCeiling } from '#lib/kernel';
+
+/** What one round of the relay came to. */
+export type RoundResult =
+  /** A whole batch was published: more may wait. */
+  | { kind: 'full' }
+  /** Fewer than a batch: what waited is published. */
+  | { kind: 'drained' }
+  | { kind: 'idle' }
+  /** Another relay has the lease. */
+  | { kind: 'elsewhere' }
+  /** There is no Valkey to publish to; a nudge tells when it is back. */
+  | { kind: 'closed' }
+  | { kind: 'failed' };
+
+/** Milliseconds for which events gather before the next batch, so that a busy fleet is told in few. */
+export const GATHER_MS = 50;
+const IDLE = { baseMs: GATHER_MS, capMs: 1_000 };
+const FAILED = { baseMs: 100, capMs: 5_000 };
+
+/**
+ * Milliseconds until the next round, and whether a nudge may shorten them.
+ *
+ * @param repeats how many rounds in a row before this one ended in the same way
+ */
+export function nextRound(
+  result: RoundResult,
+  repeats: number,
+): { waitMs: number; nudgeable: boolean } {
+  switch (result.kind) {
+    case 'full':
+      return { waitMs: 0, nudgeable: false };
+    case 'drained':
+      return { waitMs: GATHER_MS, nudgeable: false };
+    case 'idle':
+      return { waitMs: backoffCeiling(IDLE, repeats), nudgeable: true };
+    case 'elsewhere':
+      return { waitMs: IDLE.capMs, nudgeable: false };
+    case 'closed':
+      return { waitMs: FAILED.capMs, nudgeable: true };
+    case 'failed':
+      return { waitMs: backoffCeiling(FAILED, repeats), nudgeable: false };
+  }
+}
