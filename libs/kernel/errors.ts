@@ -107,6 +107,11 @@ export const ERRORS = {
     'The dependencies of this task can not change any more',
     'Change dependencies only while the task is PENDING.',
   ),
+  task_closed: e(
+    409,
+    'The task has ended',
+    'Change only the metadata and the tags of a task that is COMPLETED or ARCHIVED.',
+  ),
   lease_renewals_exhausted: e(
     409,
     'The lease can not be renewed any more',

@@ -1,0 +1,152 @@
+import { isDeepStrictEqual } from 'node:util';
+import { DroverError } from '#lib/kernel';
+import { REDACTED, redactSecrets } from './redact-secrets.js';
+import type { TaskStatus } from './task-state.js';
+import type { TaskView } from './task-view.js';
+
+/** What a client may change of a task; what is left out stays. */
+export interface TaskUpdate {
+  title?: string;
+  description?: string | null;
+  priority?: number;
+  tags?: string[];
+  /** Replaces the whole object. */
+  metadata?: Record<string, unknown>;
+  estimatedDurationMinutes?: number | null;
+  maxRetries?: number;
+  retryBackoffSeconds?: number;
+  /** Holds from the next run on. */
+  timeoutSeconds?: number | null;
+  projectId?: string | null;
+  milestoneId?: string | null;
+}
+
+export type UpdateField = keyof TaskUpdate;
+
+/** Every field of an update, as it shall be. */
+export type UpdatedFields = Required<{ [Field in UpdateField]: TaskUpdate[Field] }>;
+
+export interface UpdatePlan {
+  next: UpdatedFields;
+  /** The fields whose values differ from what is there. */
+  changed: UpdateField[];
+  addedTags: string[];
+  removedTags: string[];
+  /** What the log keeps of it: old and new values, where those can be no secrets. */
+  details: Record<string, unknown>;
+}
+
+const FIELDS: readonly UpdateField[] = [
+  'title',
+  'description',
+  'priority',
+  'tags',
+  'metadata',
+  'estimatedDurationMinutes',
+  'maxRetries',
+  'retryBackoffSeconds',
+  'timeoutSeconds',
+  'projectId',
+  'milestoneId',
+];
+
+/** Statuses that nothing leads out of to another attempt, so that only notes on them make sense. */
+const CLOSED: readonly TaskStatus[] = ['COMPLETED', 'ARCHIVED'];
+const NOTES: readonly UpdateField[] = ['metadata', 'tags'];
+
+/** What an update changes of a task (its view with the secrets in it). Pure. */
+export function planUpdate(task: TaskView, update: TaskUpdate): UpdatePlan {
+  const current = fieldsOf(task);
+  const given = Object.fromEntries(
+    Object.entries(update).filter(([, value]) => value !== undefined),
+  ) as TaskUpdate;
+  const next: UpdatedFields = { ...current, ...normalised(given, current) };
+  const changed = FIELDS.filter((field) => !isDeepStrictEqual(next[field], current[field]));
+  const addedTags = next.tags?.filter((tag) => !task.tags.includes(tag)) ?? [];
+  const removedTags = task.tags.filter((tag) => !next.tags?.includes(tag));
+  const details = { changed: Object.fromEntries(changed.map((field) => [field, told(field)])) };
+  return { next, changed, addedTags, removedTags, details };
+
+  function told(field: UpdateField): unknown {
+    if (field === 'tags') return { added: addedTags, removed: removedTags };
+    if (field === 'metadata') return { keys: changedKeys(current.metadata, next.metadata) };
+    // Long, and nobody knows what is in it: that it changed is enough.
+    if (field === 'description') return {};
+    return { from: redactSecrets(current[field]), to: redactSecrets(next[field]) };
+  }
+}
+
+/**
+ * @throws DroverError `task_closed` when the task has ended and more than notes on it would change,
+ *   `validation_failed` for a milestone without a project
+ */
+export function requireUpdatable(task: TaskView, { changed, next }: UpdatePlan): void {
+  const refused = changed.filter((field) => !NOTES.includes(field));
+  if (CLOSED.includes(task.status) && refused.length > 0) {
+    throw new DroverError('task_closed', {
+      detail: `The task is ${task.status}; ${refused.join(', ')} can not change any more.`,
+      members: { current: task.status, fields: refused },
+    });
+  }
+  if (next.milestoneId && !next.projectId) {
+    const errors = [{ field: 'milestoneId', message: 'needs the projectId of its project' }];
+    throw new DroverError('validation_failed', { errors });
+  }
+}
+
+function fieldsOf(task: TaskView): UpdatedFields {
+  return {
+    title: task.title,
+    description: task.description,
+    priority: task.priority,
+    tags: [...task.tags].sort(),
+    metadata: task.metadata as Record<string, unknown>,
+    estimatedDurationMinutes: task.estimatedDurationMinutes,
+    maxRetries: task.maxRetries,
+    retryBackoffSeconds: task.retryBackoffSeconds,
+    timeoutSeconds: task.timeoutSeconds,
+    projectId: task.projectId,
+    milestoneId: task.milestoneId,
+  };
+}
+
+function normalised(given: TaskUpdate, current: UpdatedFields): TaskUpdate {
+  const { tags, metadata, projectId, milestoneId } = given;
+  return {
+    ...given,
+    ...(tags ? { tags: [...new Set(tags)].sort() } : {}),
+    ...(metadata ? { metadata: keepHidden(metadata, current.metadata) as typeof metadata } : {}),
+    ...(projectId ? { projectId: projectId.toLowerCase() } : {}),
+    ...(milestoneId ? { milestoneId: milestoneId.toLowerCase() } : {}),
+  };
+}
+
+/**
+ * Puts what is there in the place of each "[redacted]" that a client was shown and sends back, so
+ * that reading, changing one field and writing does not destroy the others.
+ */
+export function keepHidden(given: unknown, current: unknown): unknown {
+  if (given === REDACTED) return current === undefined ? given : current;
+  if (Array.isArray(given)) {
+    const list: unknown[] = Array.isArray(current) ? current : [];
+    return given.map((item, index) => keepHidden(item, list[index]));
+  }
+  if (!isObject(given)) return given;
+  const object = isObject(current) ? current : {};
+  return Object.fromEntries(
+    Object.entries(given).map(([key, child]) => [
+      key,
+      keepHidden(child, Object.hasOwn(object, key) ? object[key] : undefined),
+    ]),
+  );
+}
+
+function changedKeys(before: unknown, after: unknown): string[] {
+  const [a, b] = [isObject(before) ? before : {}, isObject(after) ? after : {}];
+  const keys = [...new Set([...Object.keys(a), ...Object.keys(b)])];
+  return keys.filter((key) => !isDeepStrictEqual(a[key], b[key])).slice(0, 100);
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,47 @@
+import { field } from '#lib/http';
+import { MAX_DEPENDENCIES } from '../../domain/dependencies.js';
+import { DEPENDENCY_POLICIES } from '../../domain/task-view.js';
+
+const SCHEMA = {
+  type: 'array',
+  maxItems: MAX_DEPENDENCIES,
+  items: {
+    oneOf: [
+      { type: 'string', format: 'uuid' },
+      {
+        type: 'object',
+        required: ['taskId'],
+        properties: {
+          taskId: { type: 'string', format: 'uuid' },
+          policy: { type: 'string', enum: [...DEPENDENCY_POLICIES], default: 'block' },
+        },
+      },
+    ],
+  },
+};
+
+/** Checks only that it is a list; `readWanted` names the items that are wrong. */
+function Dependencies(options: { minItems: number }): PropertyDecorator {
+  return field(
+    {
+      name: 'dependencies',
+      message: `must be an array of ${options.minItems} to ${MAX_DEPENDENCIES} task ids, or objects with taskId and policy`,
+      holds: (value) =>
+        Array.isArray(value) &&
+        value.length >= options.minItems &&
+        value.length <= MAX_DEPENDENCIES,
+      schema: { ...SCHEMA, minItems: options.minItems } as Parameters<typeof field>[0]['schema'],
+    },
+    { description: 'Ids, or objects with a policy for a task that does not complete.' },
+  );
+}
+
+export class AddDependenciesDto {
+  @Dependencies({ minItems: 1 })
+  dependsOn!: unknown[];
+}
+
+export class ReplaceDependenciesDto {
+  @Dependencies({ minItems: 0 })
+  dependsOn!: unknown[];
+}

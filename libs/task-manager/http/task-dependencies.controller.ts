@@ -1,0 +1,74 @@
+import { Body, Controller, Delete, Get, HttpCode, Inject, Post, Put, Query } from '@nestjs/common';
+import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { ApiErrors, Idempotent, IfMatch, PageQuery, UuidParam, Versioned } from '#lib/http';
+import { Auth, CurrentCaller } from '#lib/identity';
+import type { Caller } from '#lib/kernel';
+import { TaskDependencies } from '../dependencies/task-dependencies.js';
+import { readWanted } from '../domain/dependencies.js';
+import { AddDependenciesDto, ReplaceDependenciesDto } from './dto/dependencies.dto.js';
+import { DependenciesDto } from './dto/task-history.dto.js';
+
+const CHANGE_ERRORS = ['task_not_found', 'dependency_locked', 'version_mismatch'] as const;
+
+@ApiTags('Tasks')
+@Controller('agent-tasks/:id/dependencies')
+@Auth({ role: 'MEMBER', scope: 'tasks:write' })
+export class TaskDependenciesController {
+  constructor(@Inject(TaskDependencies) private readonly dependencies: TaskDependencies) {}
+
+  @Get()
+  @Auth({ kinds: ['user', 'api_key', 'agent', 'run'], scope: 'tasks:read' })
+  @Versioned()
+  @ApiOperation({ summary: 'Show what a task waits for, and a page of what waits for it' })
+  @ApiOkResponse({ type: DependenciesDto })
+  @ApiErrors('task_not_found', 'malformed_cursor')
+  read(@CurrentCaller() caller: Caller, @UuidParam() id: string, @Query() page: PageQuery) {
+    return this.dependencies.read(caller, id, page);
+  }
+
+  @Post()
+  @HttpCode(200)
+  @Versioned()
+  @Idempotent()
+  @ApiOperation({ summary: 'Make a PENDING task wait for more tasks, or change their policies' })
+  @ApiOkResponse({ type: DependenciesDto })
+  @ApiErrors(...CHANGE_ERRORS, 'dependency_cycle')
+  add(
+    @CurrentCaller() caller: Caller,
+    @UuidParam() id: string,
+    @Body() body: AddDependenciesDto,
+    @IfMatch() version: number | undefined,
+  ) {
+    const change = { kind: 'add', wanted: readWanted(body.dependsOn) } as const;
+    return this.dependencies.change(caller, id, change, version);
+  }
+
+  @Put()
+  @Versioned()
+  @ApiOperation({ summary: 'Replace everything that a PENDING task waits for' })
+  @ApiOkResponse({ type: DependenciesDto })
+  @ApiErrors(...CHANGE_ERRORS, 'dependency_cycle')
+  replace(
+    @CurrentCaller() caller: Caller,
+    @UuidParam() id: string,
+    @Body() body: ReplaceDependenciesDto,
+    @IfMatch() version: number | undefined,
+  ) {
+    const change = { kind: 'replace', wanted: readWanted(body.dependsOn) } as const;
+    return this.dependencies.change(caller, id, change, version);
+  }
+
+  @Delete(':dependsOnId')
+  @Versioned()
+  @ApiOperation({ summary: 'Let a PENDING task no longer wait for another' })
+  @ApiOkResponse({ type: DependenciesDto })
+  @ApiErrors(...CHANGE_ERRORS, 'dependency_not_found')
+  remove(
+    @CurrentCaller() caller: Caller,
+    @UuidParam() id: string,
+    @UuidParam('dependsOnId') dependsOnId: string,
+    @IfMatch() version: number | undefined,
+  ) {
+    return this.dependencies.change(caller, id, { kind: 'remove', taskId: dependsOnId }, version);
+  }
+}

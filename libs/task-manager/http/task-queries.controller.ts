@@ -1,0 +1,70 @@
+import { Controller, Get, Inject, Query } from '@nestjs/common';
+import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { ApiErrors, PageQuery, UuidParam, Versioned } from '#lib/http';
+import { Auth, CurrentCaller } from '#lib/identity';
+import type { Caller } from '#lib/kernel';
+import { atLeast } from '../domain/log-view.js';
+import { TaskExplainer } from '../queries/task-explainer.js';
+import { TaskHistory } from '../queries/task-history.js';
+import { TaskQueries } from '../queries/task-queries.js';
+import { ListTasksQuery, TaskLogsQuery } from './dto/list-tasks.dto.js';
+import { ExplanationDto, LogPageDto, RunPageDto } from './dto/task-history.dto.js';
+import { TaskDto, TaskPageDto } from './dto/task.dto.js';
+
+/** People see every task of their workspace; an agent sees what it holds, and a run its own task. */
+const READERS = { kinds: ['user', 'api_key', 'agent', 'run'], scope: 'tasks:read' } as const;
+
+@ApiTags('Tasks')
+@Controller('agent-tasks')
+@Auth(READERS)
+export class TaskQueriesController {
+  constructor(
+    @Inject(TaskQueries) private readonly queries: TaskQueries,
+    @Inject(TaskHistory) private readonly history: TaskHistory,
+    @Inject(TaskExplainer) private readonly explainer: TaskExplainer,
+  ) {}
+
+  @Get()
+  @Auth({ scope: 'tasks:read' })
+  @ApiOperation({ summary: 'List tasks, the newest first' })
+  @ApiOkResponse({ type: TaskPageDto })
+  @ApiErrors('validation_failed', 'malformed_cursor')
+  list(@CurrentCaller() caller: Caller, @Query() query: ListTasksQuery) {
+    return this.queries.list(caller, query, query);
+  }
+
+  @Get(':id')
+  @Versioned()
+  @ApiOperation({ summary: 'Read a task' })
+  @ApiOkResponse({ type: TaskDto })
+  @ApiErrors('task_not_found')
+  read(@CurrentCaller() caller: Caller, @UuidParam() id: string) {
+    return this.queries.read(caller, id);
+  }
+
+  @Get(':id/runs')
+  @ApiOperation({ summary: 'List the runs of a task, the latest first' })
+  @ApiOkResponse({ type: RunPageDto })
+  @ApiErrors('task_not_found', 'malformed_cursor')
+  runs(@CurrentCaller() caller: Caller, @UuidParam() id: string, @Query() page: PageQuery) {
+    return this.history.runs(caller, id, page);
+  }
+
+  @Get(':id/logs')
+  @ApiOperation({ summary: 'Read the log of a task' })
+  @ApiOkResponse({ type: LogPageDto })
+  @ApiErrors('task_not_found', 'malformed_cursor')
+  logs(@CurrentCaller() caller: Caller, @UuidParam() id: string, @Query() query: TaskLogsQuery) {
+    const { level, event, order = 'desc' } = query;
+    const filter = { levels: level && atLeast(level), event, order };
+    return this.history.logs(caller, id, filter, query);
+  }
+
+  @Get(':id/explain')
+  @ApiOperation({ summary: 'Say why a task is not running' })
+  @ApiOkResponse({ type: ExplanationDto })
+  @ApiErrors('task_not_found')
+  explain(@CurrentCaller() caller: Caller, @UuidParam() id: string) {
+    return this.explainer.explain(caller, id);
+  }
+}

@@ -1,0 +1,37 @@
+import { Body, Controller, Inject, Patch } from '@nestjs/common';
+import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { ApiErrors, IfMatch, UuidParam, Versioned } from '#lib/http';
+import { Auth, CurrentCaller } from '#lib/identity';
+import type { Caller } from '#lib/kernel';
+import { TaskUpdates } from '../updates/task-updates.js';
+import { TaskDto } from './dto/task.dto.js';
+import { UpdateTaskDto } from './dto/update-task.dto.js';
+
+@ApiTags('Tasks')
+@Controller('agent-tasks')
+@Auth({ role: 'MEMBER', scope: 'tasks:write' })
+export class TaskUpdateController {
+  constructor(@Inject(TaskUpdates) private readonly updates: TaskUpdates) {}
+
+  @Patch(':id')
+  @Versioned()
+  @ApiOperation({ summary: 'Change a task, or pause, resume, cancel or archive it by its status' })
+  @ApiOkResponse({ type: TaskDto })
+  @ApiErrors(
+    'task_not_found',
+    'project_not_found',
+    'milestone_not_found',
+    'task_closed',
+    'illegal_transition',
+    'version_mismatch',
+  )
+  update(
+    @CurrentCaller() caller: Caller,
+    @UuidParam() id: string,
+    @Body() body: UpdateTaskDto,
+    @IfMatch() ifVersion: number | undefined,
+  ) {
+    const { status, reason, ...fields } = body;
+    return this.updates.update(caller, id, { fields, status, reason, ifVersion });
+  }
+}

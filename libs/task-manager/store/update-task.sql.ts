@@ -1,0 +1,45 @@
+import { command } from '#lib/database';
+import { recordOfChange } from './task-changed.sql.js';
+
+/**
+ * Writes the fields that users may change, of one locked task, with its log row and its event.
+ * Status, run and everything else that the doors write stays out of it.
+ *
+ * Caller: TaskUpdates.update. Indexes: primary keys. A new priority moves a ready task in
+ * agent_tasks_queue_idx.
+ *
+ * $1 workspace, $2 task, $3 to $6 see recordOfChange, $7 the fields as a JSON object, $8 tags to
+ * remove, $9 tags to add.
+ */
+export const updateTask = command<{ version: number }>(
+  'update_task',
+  `
+WITH changed AS (
+  UPDATE agent_tasks t SET
+    version = t.version + 1,
+    updated_at = now(),
+    title = u.title,
+    description = u.description,
+    priority = u.priority,
+    metadata = u.metadata,
+    estimated_duration_minutes = u."estimatedDurationMinutes",
+    max_retries = u."maxRetries",
+    retry_backoff_seconds = u."retryBackoffSeconds",
+    timeout_seconds = u."timeoutSeconds",
+    project_id = u."projectId",
+    milestone_id = u."milestoneId"
+  FROM jsonb_to_record($7::jsonb) AS u (title text, description text, priority int, metadata jsonb,
+    "estimatedDurationMinutes" int, "maxRetries" int, "retryBackoffSeconds" int, "timeoutSeconds" int,
+    "projectId" uuid, "milestoneId" uuid)
+  WHERE t.workspace_id = $1 AND t.id = $2
+  RETURNING t.id, t.version, t.status
+),
+untagged AS (
+  DELETE FROM agent_task_tags WHERE workspace_id = $1 AND task_id = $2 AND tag = ANY($8::text[])
+),
+tagged AS (
+  INSERT INTO agent_task_tags (workspace_id, task_id, tag) SELECT $1, $2, unnest($9::text[])
+),
+${recordOfChange('task_updated')}
+SELECT version FROM changed`,
+);

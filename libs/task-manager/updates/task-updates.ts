@@ -1,0 +1,150 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { Database, firstRow, type Transaction, violatedConstraint } from '#lib/database';
+import { actorOf, assertNever, type Caller, DroverError } from '#lib/kernel';
+import { TaskCommands } from '../commands/task-commands.js';
+import { DECIDE, type TaskCommand } from '../domain/commands.js';
+import type { TaskStatus } from '../domain/task-state.js';
+import { planUpdate, requireUpdatable, type TaskUpdate } from '../domain/task-update.js';
+import type { TaskView } from '../domain/task-view.js';
+import { TaskQueries } from '../queries/task-queries.js';
+import { illegalTransition } from '../runs/run-reports.js';
+import { type LockedTask, lockTasks } from '../store/lock-tasks.sql.js';
+import { toTaskView } from '../store/task-columns.js';
+import { taskStanding } from '../store/task-standing.sql.js';
+import { taskViews } from '../store/task-views.sql.js';
+import { updateTask } from '../store/update-task.sql.js';
+
+/** The statuses that a client may ask for; each stands for a command. */
+export const REQUESTED_STATUSES = ['PENDING', 'PAUSED', 'ABORTED', 'ARCHIVED'] as const;
+export type RequestedStatus = (typeof REQUESTED_STATUSES)[number];
+
+export interface UpdateRequest {
+  fields: TaskUpdate;
+  /** Moves the task after the fields have changed. */
+  status?: RequestedStatus;
+  /** Why it is moved. */
+  reason?: string;
+  /** The version that the caller has read; another one refuses the update. */
+  ifVersion?: number;
+}
+
+const MISSING_REFERENCES = {
+  agent_tasks_project_fkey: { code: 'project_not_found', field: 'projectId' },
+  agent_tasks_milestone_fkey: { code: 'milestone_not_found', field: 'milestoneId' },
+} as const;
+
+/** Changes the fields of a task, and moves it where `status` says. */
+@Injectable()
+export class TaskUpdates {
+  constructor(
+    @Inject(Database) private readonly db: Database,
+    @Inject(TaskCommands) private readonly commands: TaskCommands,
+    @Inject(TaskQueries) private readonly queries: TaskQueries,
+  ) {}
+
+  /**
+   * An update that would change nothing writes nothing. Whether the move is legal is checked before
+   * the fields are written, so a refused update has changed nothing.
+   *
+   * @throws DroverError `task_not_found`, `version_mismatch`, `task_closed`, `project_not_found`,
+   *   `milestone_not_found`, `illegal_transition`
+   */
+  async update(caller: Caller, id: string, request: UpdateRequest): Promise<TaskView> {
+    const { workspaceId } = caller;
+    const hasFields = Object.values(request.fields).some((value) => value !== undefined);
+    if (hasFields) {
+      await this.db
+        .tenant(workspaceId)
+        .transaction((tx) => changeFields(tx, caller, { id, request }))
+        .catch((error: unknown) => {
+          throw explainMissing(error);
+        });
+    }
+    // The version that was asked for is gone once the fields have changed under it.
+    const ifVersion = hasFields ? undefined : request.ifVersion;
+    if (request.status) await this.move(caller, id, { ...request, ifVersion });
+    else if (!hasFields) await this.requireVersion(workspaceId, id, ifVersion);
+    return this.queries.get(workspaceId, id);
+  }
+
+  private async move(caller: Caller, id: string, request: UpdateRequest): Promise<void> {
+    const params = [caller.workspaceId, id];
+    const task = await firstRow(this.db.tenant(caller.workspaceId), taskStanding, params);
+    if (!task) throw new DroverError('task_not_found');
+    const { reason, ifVersion } = request;
+    const command = commandFor(request.status as RequestedStatus, task.status);
+    await this.commands[command](caller, id, { reason, ifVersion });
+  }
+
+  private async requireVersion(workspaceId: string, id: string, ifVersion?: number): Promise<void> {
+    const task = await firstRow(this.db.tenant(workspaceId), taskStanding, [workspaceId, id]);
+    if (!task) throw new DroverError('task_not_found');
+    checkVersion(task, ifVersion);
+  }
+}
+
+/** The command that brings a task to the status; PENDING resumes a task, or retries one that ended. */
+function commandFor(wanted: RequestedStatus, current: TaskStatus): TaskCommand {
+  switch (wanted) {
+    case 'PAUSED':
+      return 'pause';
+    case 'ABORTED':
+      return 'cancel';
+    case 'ARCHIVED':
+      return 'archive';
+    case 'PENDING':
+      return current === 'FAILED' || current === 'ABORTED' ? 'retry' : 'resume';
+    default:
+      return assertNever(wanted);
+  }
+}
+
+async function changeFields(
+  tx: Transaction,
+  caller: Caller,
+  { id, request }: { id: string; request: UpdateRequest },
+): Promise<void> {
+  const { workspaceId } = caller;
+  const locked = await firstRow(tx, lockTasks, [workspaceId, [id]]);
+  if (!locked) throw new DroverError('task_not_found');
+  checkVersion(locked, request.ifVersion);
+  if (request.status) requireLegal(locked, caller, request.status);
+  // Read under the lock: sub-selects of a statement that waited for it would be older than the row.
+  const row = await firstRow(tx, taskViews, [workspaceId, [id]]);
+  if (!row) throw new DroverError('task_not_found');
+  const task = toTaskView(row);
+  const plan = planUpdate(task, request.fields);
+  if (plan.changed.length === 0) return;
+  requireUpdatable(task, plan);
+  const actor = actorOf(caller);
+  await tx.rows(updateTask, [
+    workspaceId,
+    id,
+    actor.kind,
+    actor.id,
+    JSON.stringify(plan.details),
+    plan.changed,
+    JSON.stringify(plan.next),
+    plan.removedTags,
+    plan.addedTags,
+  ]);
+}
+
+function checkVersion(task: { version: number }, ifVersion: number | undefined): void {
+  if (ifVersion === undefined || ifVersion === task.version) return;
+  throw new DroverError('version_mismatch', { members: { currentVersion: task.version } });
+}
+
+function requireLegal(task: LockedTask, caller: Caller, wanted: RequestedStatus): void {
+  const decide = DECIDE[commandFor(wanted, task.status)];
+  const decision = decide(task, { actor: actorOf(caller) });
+  if (decision.kind === 'illegal') throw illegalTransition(task.status, decision.to);
+}
+
+function explainMissing(error: unknown): unknown {
+  const constraint = violatedConstraint(error) as keyof typeof MISSING_REFERENCES | undefined;
+  const missing = constraint && MISSING_REFERENCES[constraint];
+  if (!missing) return error;
+  const errors = [{ field: missing.field, message: 'names nothing in this workspace' }];
+  return new DroverError(missing.code, { errors, cause: error });
+}
