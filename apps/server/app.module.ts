@@ -3,6 +3,7 @@ import { type Config, ConfigModule } from '#lib/config';
 import { DatabaseModule } from '#lib/database';
 import { IdentityModule } from '#lib/identity';
 import { type Logger, ObservabilityModule } from '#lib/observability';
+import { TaskManagerModule } from '#lib/task-manager';
 import { ValkeyModule } from '#lib/valkey';
 import { databaseOptions, valkeyOptions } from './connections.js';
 import { HealthModule } from './health/health.module.js';
@@ -19,6 +20,7 @@ export class AppModule {
         DatabaseModule.forRoot(databaseOptions(config, logger)),
         ValkeyModule.forRoot(valkeyOptions(config, logger)),
         IdentityModule,
+        TaskManagerModule,
         HealthModule,
       ],
     };

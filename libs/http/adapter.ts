@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import { fastify, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { heat, type HotLane } from './hot-route.js';
@@ -11,6 +12,9 @@ import { RouteTable } from './route-table.js';
 /** Bytes of a request's body at most. */
 export const BODY_LIMIT = 1_048_576;
 
+/** How often unused connections are looked for while the server closes, in milliseconds. */
+const SWEEP_MS = 100;
+
 export interface AdapterOptions {
   /** Whether X-Forwarded-* are believed: only behind a proxy that sets them. */
   trustProxy?: boolean;
@@ -23,6 +27,7 @@ export class DroverFastifyAdapter extends FastifyAdapter {
   hotLane: HotLane | undefined;
   /** From the moment the application begins to close. */
   closing = false;
+  private readonly sockets = new Set<Socket>();
 
   constructor(options: AdapterOptions) {
     const instance = createFastify(options);
@@ -30,12 +35,37 @@ export class DroverFastifyAdapter extends FastifyAdapter {
     super(instance as never);
     unmute();
     this.routes.watch(instance);
+    instance.server.on('connection', (socket) => {
+      this.sockets.add(socket);
+      socket.once('close', () => this.sockets.delete(socket));
+    });
   }
 
   // Nest says so before any shutdown hook runs.
   override beforeClose(): void {
     super.beforeClose();
     this.closing = true;
+  }
+
+  override async close(): Promise<void> {
+    const sweeping = setInterval(() => this.closeUnused(), SWEEP_MS);
+    try {
+      await super.close();
+    } finally {
+      clearInterval(sweeping);
+    }
+  }
+
+  /**
+   * Node closes the connections that are idle when the server closes. Not those that become idle
+   * later, and not those that were opened in advance and never used: either would hold us up.
+   * The first sweep comes late enough for a request that is on its way to be read.
+   */
+  private closeUnused(): void {
+    this.instance.server.closeIdleConnections();
+    for (const socket of this.sockets) {
+      if (socket.bytesRead === 0) socket.destroy();
+    }
   }
 
   // Nest would load the bridge to Express middleware here, which every request then passes.

@@ -1,8 +1,10 @@
 import {
+  applyDecorators,
   type CallHandler,
   type ExecutionContext,
   Injectable,
   type NestInterceptor,
+  SetMetadata,
   UseInterceptors,
 } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
@@ -13,20 +15,23 @@ export function setEtag(reply: Pick<FastifyReply, 'header'>, version: number): v
   void reply.header('etag', `"${version}"`);
 }
 
+const VERSIONED = Symbol('VERSIONED');
+
+/** Sets the ETag of an answer, if its route is one that carries it. */
+export function setEtagOf(body: unknown, context: ExecutionContext): void {
+  if (!Reflect.hasMetadata(VERSIONED, context.getHandler())) return;
+  const { version } = (body ?? {}) as { version?: unknown };
+  if (Number.isInteger(version)) setEtag(context.switchToHttp().getResponse(), version as number);
+}
+
 @Injectable()
 class EtagInterceptor implements NestInterceptor {
   intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
-    const reply = context.switchToHttp().getResponse<FastifyReply>();
-    return next.handle().pipe(
-      tap((body: unknown) => {
-        const { version } = (body ?? {}) as { version?: unknown };
-        if (Number.isInteger(version)) setEtag(reply, version as number);
-      }),
-    );
+    return next.handle().pipe(tap((body: unknown) => setEtagOf(body, context)));
   }
 }
 
 /** For a route that answers one row with its `version`: the answer carries it as ETag, too. */
 export function Versioned(): MethodDecorator {
-  return UseInterceptors(EtagInterceptor);
+  return applyDecorators(SetMetadata(VERSIONED, true), UseInterceptors(EtagInterceptor));
 }

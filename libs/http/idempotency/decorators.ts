@@ -11,7 +11,6 @@ import { IdempotencyInterceptor, type IdempotentRequest } from './interceptor.js
 /**
  * For POST routes: a request that carries an Idempotency-Key runs once, whoever repeats it within 24
  * hours gets the first answer again. Not for answers with secrets in them: answers are stored.
- * Together with `@Versioned()`, write it below that one, so that replayed answers get their ETag.
  */
 export function Idempotent(): MethodDecorator {
   return applyDecorators(

@@ -10,6 +10,7 @@ import { catchError, mergeMap, type Observable, of } from 'rxjs';
 import { Database, type TenantScope } from '#lib/database';
 import { type Caller, DroverError, type ErrorCode, type ErrorExtras } from '#lib/kernel';
 import { Logger } from '#lib/observability';
+import { setEtagOf } from '../versioned.js';
 import { toDroverError } from '../problem/to-drover-error.js';
 import {
   beginIdempotent,
@@ -53,7 +54,7 @@ export class IdempotencyInterceptor implements NestInterceptor {
     const tenant = this.database.tenant(caller.workspaceId);
     const requestHash = hashRequest(request, caller);
     const beginning = await beginIdempotent(tenant, tenant.workspaceId, { key, requestHash });
-    if (beginning.kind === 'repeated') return replay(beginning.answer, reply);
+    if (beginning.kind === 'repeated') return replay(beginning.answer, context);
 
     const { record } = beginning;
     request.idempotency = record;
@@ -105,12 +106,14 @@ function refusalOf({ code, spec, extras }: DroverError): StoredAnswer {
   return { status: spec.status, body };
 }
 
-function replay(answer: StoredAnswer, reply: FastifyReply): Observable<unknown> {
+function replay(answer: StoredAnswer, context: ExecutionContext): Observable<unknown> {
+  const reply = context.switchToHttp().getResponse<FastifyReply>();
   void reply.header('idempotency-replayed', 'true');
   if (answer.status >= 400) {
     const { code, extras } = answer.body as StoredRefusal;
     throw new DroverError(code, extras);
   }
   void reply.code(answer.status);
+  setEtagOf(answer.body, context);
   return of(answer.body);
 }

@@ -1,0 +1,80 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { DroverError, whyUnstorable } from '#lib/kernel';
+import { parseJsonBody } from './json-body.js';
+
+function parse(text: string): unknown {
+  return parseJsonBody(Buffer.from(text));
+}
+
+function refusalOf(text: string): string {
+  try {
+    parse(text);
+    return 'accepted';
+  } catch (error) {
+    const { code, extras } = error as DroverError;
+    return code === 'validation_failed' ? (extras.errors?.[0]?.field ?? '') : code;
+  }
+}
+
+const nested = (levels: number, open: string, close: string) =>
+  `${open.repeat(levels)}1${close.repeat(levels)}`;
+
+describe('a JSON body', () => {
+  it.each([
+    ['', {}],
+    ['{"a":[1,"ü",null]}', { a: [1, 'ü', null] }],
+    ['{"constructor":"Ada"}', { constructor: 'Ada' }],
+    ['{"a":"\\u00e9 \\ud83d\\ude00"}', { a: 'é 😀' }],
+    ['{"a":1e3}', { a: 1000 }],
+    [
+      '{"a":"[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[["}',
+      expect.anything(),
+    ],
+  ])('%s is read', (text, expected) => {
+    expect(parse(text)).toEqual(expected);
+  });
+
+  it.each([
+    ['{', 'malformed_json'],
+    ['\uFEFF{}', 'malformed_json'],
+    ['{"a":\u0000}', 'malformed_json'],
+    ['{"a":{"__proto__":1}}', 'a.__proto__'],
+    ['{"a":[{"__pr\\u006fto__":1}]}', 'a[0].__proto__'],
+    ['{"constructor":{"prototype":{}}}', 'constructor'],
+    ['{"c\\u006fnstructor":{"prototype":{}}}', 'constructor'],
+    ['{"a":"x\\u0000"}', 'a'],
+    ['{"a":["\\udc00"]}', 'a[0]'],
+    ['{"a\\u0000":1}', 'a\uFFFD'],
+    ['"\\u0000"', 'body'],
+    ['{"a":1e999}', 'a'],
+    [`{"a":-${'9'.repeat(400)}}`, 'a'],
+  ])('%s is refused as %s', (text, expected) => {
+    expect(refusalOf(text)).toBe(expected);
+  });
+
+  it('nests 64 levels and no more', () => {
+    expect(refusalOf(nested(64, '[', ']'))).toBe('accepted');
+    expect(refusalOf(nested(65, '[', ']'))).toMatch(/^\[0\]/);
+    expect(refusalOf(nested(500_000, '[', ']'))).toMatch(/^\[0\]/);
+    expect(refusalOf(nested(65, '{"a":', '}'))).toMatch(/^a\.a/);
+  });
+
+  it('is refused when it is not UTF-8', () => {
+    expect(() => parseJsonBody(Buffer.from([0x22, 0xc3, 0x28, 0x22]))).toThrow(DroverError);
+  });
+
+  it('is storable whenever it is accepted, for any JSON there is', () => {
+    const escaped = (json: string) =>
+      json.replace(/[^\x20-\x7e]/g, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`);
+    fc.assert(
+      fc.property(fc.json({ stringUnit: 'binary', noUnicodeString: false } as never), (json) => {
+        for (const text of [json, escaped(json)]) {
+          if (refusalOf(text) !== 'accepted') continue;
+          expect(whyUnstorable(parse(text))).toBeNull();
+        }
+      }),
+      { numRuns: 500 },
+    );
+  });
+});

@@ -1,0 +1,49 @@
+import { describe, expect, it } from '@jest/globals';
+import { Health } from './health.js';
+
+const up = () => Promise.resolve();
+const down = () => Promise.reject(new Error('down'));
+const led = {
+  health: () => Promise.resolve({ active: true, lastCycle: new Date(0), cycleCount: 3 }),
+};
+
+describe('readiness', () => {
+  it('needs the database, and not Valkey', async () => {
+    expect(await new Health(up, down).readiness()).toEqual({
+      status: 'ready',
+      database: 'connected',
+      valkey: 'disconnected',
+    });
+    await expect(new Health(down, up).readiness()).rejects.toMatchObject({
+      code: 'database_unavailable',
+    });
+  });
+
+  it('ends when the shutdown begins', async () => {
+    const health = new Health(up, up);
+    health.beginShutdown();
+    await expect(health.readiness()).rejects.toMatchObject({ code: 'shutting_down' });
+  });
+});
+
+describe('the health of all', () => {
+  it('has the shape that operators know', async () => {
+    expect(await new Health(up, up, led).system()).toEqual({
+      status: 'healthy',
+      coordinator: { active: true, lastCycle: '1970-01-01T00:00:00.000Z', cycleCount: 3 },
+      database: 'connected',
+      valkey: 'connected',
+      gateway: 'not_configured',
+    });
+  });
+
+  it.each([
+    ['healthy', up, undefined, led],
+    ['degraded', up, down, led],
+    ['degraded', up, up, undefined],
+    ['degraded', up, up, { health: () => Promise.reject(new Error('no')) }],
+    ['unhealthy', down, up, led],
+  ])('is %s', async (status, database, valkey, coordinator) => {
+    expect((await new Health(database, valkey, coordinator).system()).status).toBe(status);
+  });
+});

@@ -1,0 +1,65 @@
+import { describe, expect, it } from '@jest/globals';
+import { Logger } from './logger.js';
+import { redactText } from './redact.js';
+
+function capture(level: 'info' | 'debug' | 'silent' = 'info') {
+  const lines: string[] = [];
+  const logger = Logger.create({ level, destination: { write: (line) => void lines.push(line) } });
+  return { logger, lines };
+}
+
+describe('the log', () => {
+  it('hides secrets by their names, at any depth, in any spelling', () => {
+    const { logger, lines } = capture();
+    logger.info('x', {
+      password: 's3cret',
+      headers: { Authorization: 's3cret', 'X-Api-Key': 's3cret', accept: 'fine' },
+      list: [{ refresh_token: 's3cret', inputContext: { env: 's3cret' } }],
+    });
+    expect(lines[0]).not.toContain('s3cret');
+    expect(lines[0]).toContain('fine');
+  });
+
+  it('hides secrets in errors, their causes and what hangs on them', () => {
+    const { logger, lines } = capture();
+    const cause = new Error('postgres://drover:s3cret@db/x');
+    const error = Object.assign(new Error('Bearer s3cret.s3cret', { cause }), { token: 's3cret' });
+    logger.error('x', { error });
+    expect(lines[0]).not.toContain('s3cret');
+    expect(JSON.parse(lines[0] ?? '')).toMatchObject({
+      error: { stack: expect.stringContaining('logger.spec'), cause: { type: 'Error' } },
+    });
+  });
+
+  it('goes on with values that JSON has no form for', () => {
+    const { logger, lines } = capture();
+    const loop: Record<string, unknown> = { big: 1n };
+    loop.self = loop;
+    logger.info('x', { loop });
+    expect(lines).toHaveLength(1);
+  });
+
+  it('is silent when it is told to be', () => {
+    const { logger, lines } = capture('silent');
+    logger.fatal('x');
+    expect(lines).toEqual([]);
+    expect(logger.writes('fatal')).toBe(false);
+  });
+});
+
+describe('a text', () => {
+  it.each([
+    ['Authorization: Bearer abc.def-g', 'abc'],
+    ['eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2ln', 'eyJ'],
+    ['key drv_0123456789abcdef used', 'drv_'],
+    ['redis://:hunter2@localhost:6379', 'hunter2'],
+    ['postgres://user:p%40ss@host/db', 'p%40ss'],
+  ])('%s does not keep %s', (text, secret) => {
+    expect(redactText(text)).not.toContain(secret);
+  });
+
+  it('keeps what is no secret', () => {
+    const text = 'GET http://localhost:3000/api/v1/agents?x=1 took 3 ms';
+    expect(redactText(text)).toBe(text);
+  });
+});
