@@ -1,6 +1,6 @@
 import { Global, Module } from '@nestjs/common';
 import { APP_GUARD, DiscoveryModule } from '@nestjs/core';
-import { Logger } from '#lib/observability';
+import { ApiKeysService } from './api-keys/api-keys.service.js';
 import { ApiKeyVerifier } from './access/api-key-verifier.js';
 import { AuthGuard } from './access/auth.guard.js';
 import { Authenticator } from './access/authenticator.js';
@@ -10,28 +10,34 @@ import { AccountService } from './auth/account.service.js';
 import { AuthService } from './auth/auth.service.js';
 import { Credentials } from './auth/credentials.js';
 import { Sessions } from './auth/sessions.js';
+import { ApiKeysController } from './http/api-keys.controller.js';
 import { AuthController } from './http/auth.controller.js';
+import { MembersController } from './http/members.controller.js';
 import { UsersController } from './http/users.controller.js';
+import { WorkspacesController } from './http/workspaces.controller.js';
 import { Passwords } from './passwords/passwords.js';
 import { Attempts } from './rate-limit/attempts.js';
-import { createRateLimiter } from './rate-limit/create-rate-limiter.js';
-import { RATE_LIMITER, SHARED_RATE_LIMITER } from './rate-limit/rate-limiter.js';
 import { RefreshTokens } from './tokens/refresh-tokens.js';
 import { Revocations } from './tokens/revocations.js';
 import { TokenService } from './tokens/token.service.js';
 import { UsersService } from './users/users.service.js';
+import { VALKEY_PROVIDERS } from './valkey.providers.js';
+import { MembersService } from './workspaces/members.service.js';
+import { WorkspacesService } from './workspaces/workspaces.service.js';
 
 /** Who asks, and what they may do. Puts its guard before every route of the application. */
 @Global()
 @Module({
   imports: [DiscoveryModule],
-  controllers: [AuthController, UsersController],
+  controllers: [
+    AuthController,
+    UsersController,
+    WorkspacesController,
+    MembersController,
+    ApiKeysController,
+  ],
   providers: [
-    {
-      provide: RATE_LIMITER,
-      useFactory: createRateLimiter,
-      inject: [Logger, { token: SHARED_RATE_LIMITER, optional: true }],
-    },
+    ...VALKEY_PROVIDERS,
     TokenService,
     Revocations,
     Memberships,
@@ -47,6 +53,9 @@ import { UsersService } from './users/users.service.js';
     AuthService,
     AccountService,
     UsersService,
+    WorkspacesService,
+    MembersService,
+    ApiKeysService,
     { provide: APP_GUARD, useExisting: AuthGuard },
   ],
   exports: [AuthGuard, TokenService, Revocations],

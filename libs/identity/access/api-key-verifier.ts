@@ -1,4 +1,4 @@
-import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
+import { Inject, Injectable, type BeforeApplicationShutdown } from '@nestjs/common';
 import { Database, firstRow } from '#lib/database';
 import { type ApiKeyCaller, DroverError } from '#lib/kernel';
 import { Logger } from '#lib/observability';
@@ -14,7 +14,7 @@ const STAMP_INTERVAL_MS = 60_000;
 
 /** Knows programs by their API keys. */
 @Injectable()
-export class ApiKeyVerifier implements OnApplicationShutdown {
+export class ApiKeyVerifier implements BeforeApplicationShutdown {
   private readonly records: ShortMemory<ApiKeyRecord | undefined>;
   /** Keys used since the last stamp: id to workspace. */
   private readonly used = new Map<string, string>();
@@ -32,7 +32,7 @@ export class ApiKeyVerifier implements OnApplicationShutdown {
     });
   }
 
-  async onApplicationShutdown(): Promise<void> {
+  async beforeApplicationShutdown(): Promise<void> {
     clearTimeout(this.stamping);
     await this.stamp();
   }

@@ -1,5 +1,12 @@
-import { createParamDecorator, type ExecutionContext, SetMetadata } from '@nestjs/common';
+import {
+  applyDecorators,
+  createParamDecorator,
+  type ExecutionContext,
+  SetMetadata,
+} from '@nestjs/common';
+import { ApiBearerAuth } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
+import { ApiErrors } from '#lib/http';
 import type { Caller } from '#lib/kernel';
 import type { AuthOptions } from '../domain/access-plan.js';
 
@@ -27,7 +34,11 @@ export interface AuthenticatedRequest extends FastifyRequest {
  * controller's as a whole.
  */
 export function Auth(options: AuthOptions = {}): ClassDecorator & MethodDecorator {
-  return SetMetadata(ACCESS_METADATA, { public: false, options } satisfies AccessMetadata);
+  return applyDecorators(
+    SetMetadata(ACCESS_METADATA, { public: false, options } satisfies AccessMetadata),
+    ApiBearerAuth(),
+    ApiErrors('unauthenticated', 'invalid_token', 'token_expired', 'forbidden'),
+  );
 }
 
 /** Anybody may call, with or without credentials, which are not looked at. */

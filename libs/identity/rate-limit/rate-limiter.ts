@@ -13,8 +13,6 @@ export interface RateLimiter {
 }
 
 export const RATE_LIMITER = Symbol('RATE_LIMITER');
-/** The limiter that all servers share; optional. */
-export const SHARED_RATE_LIMITER = Symbol('SHARED_RATE_LIMITER');
 
 /** The decision for an attempt that is the `count`th in a window with `remainingMs` left. */
 export function decide(count: number, remainingMs: number, limit: RateLimit): RateDecision {

@@ -2,7 +2,7 @@ import {
   Inject,
   Injectable,
   type OnApplicationBootstrap,
-  type OnApplicationShutdown,
+  type BeforeApplicationShutdown,
   Optional,
 } from '@nestjs/common';
 import { CONFIG, type Config } from '#lib/config';
@@ -44,7 +44,7 @@ export type Revocation =
  * token_revocations are the truth; this is every server's copy, at most a second or so behind.
  */
 @Injectable()
-export class Revocations implements OnApplicationBootstrap, OnApplicationShutdown {
+export class Revocations implements OnApplicationBootstrap, BeforeApplicationShutdown {
   private readonly list = new RevocationList();
   private readonly listeners = new Set<(row: RevocationRow) => void>();
   private readonly heard = new Map<string, number>();
@@ -70,7 +70,7 @@ export class Revocations implements OnApplicationBootstrap, OnApplicationShutdow
     this.schedule();
   }
 
-  async onApplicationShutdown(): Promise<void> {
+  async beforeApplicationShutdown(): Promise<void> {
     this.stopped = true;
     clearTimeout(this.timer);
     this.unsubscribe?.();

@@ -1,9 +1,10 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, type Config } from '#lib/config';
 import { Database, firstRow, type Transaction } from '#lib/database';
-import { decodeCursor, DroverError, isUuid, newId, type Page, toPage } from '#lib/kernel';
+import { DroverError, newId, type Page, toPage } from '#lib/kernel';
 import { Sessions } from '../auth/sessions.js';
 import { normalizeEmail } from '../domain/email.js';
+import { idAfter } from '../domain/id-cursor.js';
 import { generatePassword, Passwords } from '../passwords/passwords.js';
 import { Attempts } from '../rate-limit/attempts.js';
 import { setPassword } from '../store/set-password.sql.js';
@@ -17,8 +18,6 @@ import {
 } from '../store/users.sql.js';
 import { Revocations } from '../tokens/revocations.js';
 import { toUserView, type UserView } from './user-view.js';
-
-const FIRST = '00000000-0000-0000-0000-000000000000';
 
 export interface NewUser {
   email: string;
@@ -71,8 +70,7 @@ export class UsersService {
   }
 
   async list({ limit, cursor }: PageRequest): Promise<Page<UserView>> {
-    const after = cursor === undefined ? FIRST : decodeIdCursor(cursor);
-    const rows = await this.database.service.rows(listUsers, [after, limit + 1]);
+    const rows = await this.database.service.rows(listUsers, [idAfter(cursor), limit + 1]);
     return toPage(rows, limit, (row) => [row.id], toUserView);
   }
 
@@ -142,10 +140,4 @@ async function found(row: Promise<UserRow | undefined>): Promise<UserRow> {
   const user = await row;
   if (user === undefined) throw new DroverError('user_not_found');
   return user;
-}
-
-function decodeIdCursor(cursor: string): string {
-  const [id] = decodeCursor(cursor, ['string']);
-  if (!isUuid(id)) throw new DroverError('malformed_cursor');
-  return id;
 }

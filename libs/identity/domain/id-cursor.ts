@@ -1,0 +1,15 @@
+import { decodeCursor, DroverError, isUuid } from '#lib/kernel';
+
+const FIRST = '00000000-0000-0000-0000-000000000000';
+
+/**
+ * The id behind which a page begins, for lists in the order of their ids.
+ *
+ * @throws DroverError `malformed_cursor`
+ */
+export function idAfter(cursor: string | undefined): string {
+  if (cursor === undefined) return FIRST;
+  const [id] = decodeCursor(cursor, ['string']);
+  if (!isUuid(id)) throw new DroverError('malformed_cursor');
+  return id;
+}

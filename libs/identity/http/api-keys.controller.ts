@@ -1,0 +1,52 @@
+import { Body, Controller, Delete, Get, HttpCode, Inject, Post, Query } from '@nestjs/common';
+import {
+  ApiCreatedResponse,
+  ApiNoContentResponse,
+  ApiOkResponse,
+  ApiOperation,
+  ApiParam,
+  ApiTags,
+} from '@nestjs/swagger';
+import { ApiErrors, PageQuery, UuidParam } from '#lib/http';
+import type { Page, UserCaller } from '#lib/kernel';
+import { Auth, CurrentCaller } from '../access/decorators.js';
+import { ApiKeysService, type ApiKeyView } from '../api-keys/api-keys.service.js';
+import { CreateApiKeyDto } from './workspaces.dto.js';
+import { ApiKeyPageDoc, NewApiKeyDoc } from './workspaces.views.js';
+
+/** For people only: a key that could make keys could make itself more than it is. */
+@ApiTags('api keys')
+@ApiParam({ name: 'workspaceId', format: 'uuid' })
+@Controller('workspaces/:workspaceId/api-keys')
+@Auth({ kinds: ['user'], role: 'ADMIN' })
+export class ApiKeysController {
+  constructor(@Inject(ApiKeysService) private readonly apiKeys: ApiKeysService) {}
+
+  @Post()
+  @ApiOperation({ summary: 'Make an API key; it is shown in this answer only' })
+  @ApiCreatedResponse({ type: NewApiKeyDoc })
+  @ApiErrors('validation_failed', 'workspace_not_found')
+  create(
+    @CurrentCaller() caller: UserCaller,
+    @Body() body: CreateApiKeyDto,
+  ): Promise<ApiKeyView & { key: string }> {
+    return this.apiKeys.create(caller, body);
+  }
+
+  @Get()
+  @ApiOperation({ summary: 'The API keys of a workspace, without the keys' })
+  @ApiOkResponse({ type: ApiKeyPageDoc })
+  @ApiErrors('validation_failed', 'malformed_cursor', 'workspace_not_found')
+  list(@CurrentCaller() caller: UserCaller, @Query() query: PageQuery): Promise<Page<ApiKeyView>> {
+    return this.apiKeys.list(caller, query);
+  }
+
+  @Delete(':id')
+  @HttpCode(204)
+  @ApiOperation({ summary: 'Revoke an API key' })
+  @ApiNoContentResponse()
+  @ApiErrors('validation_failed', 'api_key_not_found')
+  revoke(@CurrentCaller() caller: UserCaller, @UuidParam('id') id: string): Promise<void> {
+    return this.apiKeys.revoke(caller, id);
+  }
+}

@@ -1,0 +1,77 @@
+import {
+  Body,
+  Controller,
+  Delete,
+  Get,
+  HttpCode,
+  Inject,
+  Patch,
+  Post,
+  Query,
+} from '@nestjs/common';
+import {
+  ApiCreatedResponse,
+  ApiNoContentResponse,
+  ApiOkResponse,
+  ApiOperation,
+  ApiParam,
+  ApiTags,
+} from '@nestjs/swagger';
+import { ApiErrors, IfMatch, PageQuery, UuidParam, Versioned } from '#lib/http';
+import type { Caller, Page } from '#lib/kernel';
+import { Auth, CurrentCaller } from '../access/decorators.js';
+import { MembersService } from '../workspaces/members.service.js';
+import type { MemberView } from '../workspaces/workspace-view.js';
+import { AddMemberDto, ChangeMemberDto } from './workspaces.dto.js';
+import { MemberDoc, MemberPageDoc } from './workspaces.views.js';
+
+@ApiTags('workspaces')
+@ApiParam({ name: 'workspaceId', format: 'uuid' })
+@Controller('workspaces/:workspaceId/members')
+export class MembersController {
+  constructor(@Inject(MembersService) private readonly members: MembersService) {}
+
+  @Get()
+  @Auth({ scope: 'workspace:admin' })
+  @ApiOperation({ summary: 'The members of a workspace' })
+  @ApiOkResponse({ type: MemberPageDoc })
+  @ApiErrors('validation_failed', 'malformed_cursor', 'workspace_not_found')
+  list(@CurrentCaller() caller: Caller, @Query() query: PageQuery): Promise<Page<MemberView>> {
+    return this.members.list(caller, query);
+  }
+
+  @Post()
+  @Versioned()
+  @Auth({ role: 'ADMIN', scope: 'workspace:admin' })
+  @ApiOperation({ summary: 'Make a user a member; only an OWNER makes an OWNER' })
+  @ApiCreatedResponse({ type: MemberDoc })
+  @ApiErrors('validation_failed', 'workspace_not_found', 'user_not_found', 'already_member')
+  add(@CurrentCaller() caller: Caller, @Body() body: AddMemberDto): Promise<MemberView> {
+    return this.members.add(caller, body);
+  }
+
+  @Patch(':userId')
+  @Versioned()
+  @Auth({ role: 'ADMIN', scope: 'workspace:admin' })
+  @ApiOperation({ summary: 'Change a member’s role' })
+  @ApiOkResponse({ type: MemberDoc })
+  @ApiErrors('validation_failed', 'member_not_found', 'version_mismatch', 'last_owner')
+  changeRole(
+    @CurrentCaller() caller: Caller,
+    @UuidParam('userId') userId: string,
+    @Body() body: ChangeMemberDto,
+    @IfMatch() version: number | undefined,
+  ): Promise<MemberView> {
+    return this.members.changeRole(caller, userId, body.role, version);
+  }
+
+  @Delete(':userId')
+  @HttpCode(204)
+  @Auth({ scope: 'workspace:admin' })
+  @ApiOperation({ summary: 'Remove a member, or leave' })
+  @ApiNoContentResponse()
+  @ApiErrors('validation_failed', 'member_not_found', 'last_owner')
+  remove(@CurrentCaller() caller: Caller, @UuidParam('userId') userId: string): Promise<void> {
+    return this.members.remove(caller, userId);
+  }
+}

@@ -1,0 +1,85 @@
+import { Body, Controller, Get, HttpCode, Inject, Patch, Post, Query } from '@nestjs/common';
+import {
+  ApiCreatedResponse,
+  ApiOkResponse,
+  ApiOperation,
+  ApiParam,
+  ApiTags,
+} from '@nestjs/swagger';
+import { ApiErrors, IfMatch, PageQuery, Versioned } from '#lib/http';
+import type { Caller, MemberRole, Page } from '#lib/kernel';
+import { type Account, Auth, CurrentAccount, CurrentCaller } from '../access/decorators.js';
+import type { WorkspaceView } from '../workspaces/workspace-view.js';
+import { WorkspacesService } from '../workspaces/workspaces.service.js';
+import { ChangeWorkspaceDto, CreateWorkspaceDto } from './workspaces.dto.js';
+import { WorkspaceDoc, WorkspacePageDoc } from './workspaces.views.js';
+
+@ApiTags('workspaces')
+@Controller('workspaces')
+export class WorkspacesController {
+  constructor(@Inject(WorkspacesService) private readonly workspaces: WorkspacesService) {}
+
+  @Post()
+  @Auth({ workspace: false })
+  @ApiOperation({ summary: 'Make a workspace and become its OWNER' })
+  @ApiCreatedResponse({ type: WorkspaceDoc })
+  @ApiErrors('validation_failed', 'slug_taken')
+  create(
+    @CurrentAccount() account: Account,
+    @Body() body: CreateWorkspaceDto,
+  ): Promise<WorkspaceView> {
+    return this.workspaces.create(account.userId, body);
+  }
+
+  @Get()
+  @Auth({ workspace: false })
+  @ApiOperation({ summary: 'The workspaces that I am a member of' })
+  @ApiOkResponse({ type: WorkspacePageDoc })
+  @ApiErrors('validation_failed', 'malformed_cursor')
+  list(
+    @CurrentAccount() account: Account,
+    @Query() query: PageQuery,
+  ): Promise<Page<WorkspaceView & { role: MemberRole }>> {
+    return this.workspaces.listOwn(account.userId, query);
+  }
+
+  @Get(':workspaceId')
+  @Versioned()
+  @Auth({ scope: 'projects:read' })
+  @ApiParam({ name: 'workspaceId', format: 'uuid' })
+  @ApiOperation({ summary: 'One workspace' })
+  @ApiOkResponse({ type: WorkspaceDoc })
+  @ApiErrors('validation_failed', 'workspace_not_found')
+  get(@CurrentCaller() caller: Caller): Promise<WorkspaceView> {
+    return this.workspaces.get(caller);
+  }
+
+  @Patch(':workspaceId')
+  @Versioned()
+  @Auth({ role: 'ADMIN', scope: 'workspace:admin' })
+  @ApiParam({ name: 'workspaceId', format: 'uuid' })
+  @ApiOperation({ summary: 'Rename a workspace' })
+  @ApiOkResponse({ type: WorkspaceDoc })
+  @ApiErrors('validation_failed', 'workspace_not_found', 'version_mismatch')
+  rename(
+    @CurrentCaller() caller: Caller,
+    @Body() body: ChangeWorkspaceDto,
+    @IfMatch() version: number | undefined,
+  ): Promise<WorkspaceView> {
+    return this.workspaces.rename(caller, body.name, version);
+  }
+
+  @Post(':workspaceId/archive')
+  @HttpCode(200)
+  @Auth({ kinds: ['user'], role: 'OWNER' })
+  @ApiParam({ name: 'workspaceId', format: 'uuid' })
+  @ApiOperation({ summary: 'Close a workspace for good; its tokens end, its rows stay' })
+  @ApiOkResponse({ type: WorkspaceDoc })
+  @ApiErrors('validation_failed', 'workspace_not_found', 'version_mismatch')
+  archive(
+    @CurrentCaller() caller: Caller,
+    @IfMatch() version: number | undefined,
+  ): Promise<WorkspaceView> {
+    return this.workspaces.archive(caller, version);
+  }
+}

@@ -1,0 +1,41 @@
+import { Id, Int, OneOf, OneOfList, Text } from '#lib/http';
+import type { MemberRole } from '#lib/kernel';
+import { EMAIL_PATTERN } from '../domain/email.js';
+import { MEMBER_ROLES } from '../domain/roles.js';
+import { type Scope, SCOPES } from '../domain/scopes.js';
+import { SLUG_PATTERN } from '../domain/slug.js';
+
+export class CreateWorkspaceDto {
+  @Text({ max: 200 }) name!: string;
+  @Text({
+    max: 63,
+    pattern: SLUG_PATTERN,
+    optional: true,
+    description: 'Made of the name when left out.',
+  })
+  slug?: string;
+}
+
+export class ChangeWorkspaceDto {
+  @Text({ max: 200 }) name!: string;
+}
+
+export class AddMemberDto {
+  @Id({ optional: true, description: 'This or `email`.' }) userId?: string;
+  @Text({ max: 320, pattern: EMAIL_PATTERN, optional: true, description: 'This or `userId`.' })
+  email?: string;
+  @OneOf(MEMBER_ROLES) role!: MemberRole;
+}
+
+export class ChangeMemberDto {
+  @OneOf(MEMBER_ROLES) role!: MemberRole;
+}
+
+export class CreateApiKeyDto {
+  @Text({ max: 200 }) name!: string;
+  @OneOfList(SCOPES, { minItems: 1, maxItems: SCOPES.length }) scopes!: Scope[];
+  @OneOf(['ADMIN', 'MEMBER', 'VIEWER'], { optional: true, description: 'Default MEMBER.' })
+  role?: 'ADMIN' | 'MEMBER' | 'VIEWER';
+  @Int(60, 3_650 * 86_400, { optional: true, description: 'Default 7776000, 90 days.' })
+  expiresInSeconds?: number;
+}

@@ -1,0 +1,60 @@
+import { ApiProperty } from '@nestjs/swagger';
+import { MEMBER_ROLES } from '../domain/roles.js';
+import { SCOPES } from '../domain/scopes.js';
+
+export class WorkspaceDoc {
+  @ApiProperty({ format: 'uuid' }) id!: string;
+  @ApiProperty() name!: string;
+  @ApiProperty() slug!: string;
+  @ApiProperty({ type: Date, nullable: true }) archivedAt!: Date | null;
+  @ApiProperty() version!: number;
+  @ApiProperty() createdAt!: Date;
+  @ApiProperty() updatedAt!: Date;
+}
+
+export class OwnWorkspaceDoc extends WorkspaceDoc {
+  @ApiProperty({ enum: MEMBER_ROLES }) role!: string;
+}
+
+export class WorkspacePageDoc {
+  @ApiProperty({ type: [OwnWorkspaceDoc] }) items!: OwnWorkspaceDoc[];
+  @ApiProperty({ type: String, nullable: true }) nextCursor!: string | null;
+}
+
+export class MemberDoc {
+  @ApiProperty({ format: 'uuid' }) userId!: string;
+  @ApiProperty() email!: string;
+  @ApiProperty() name!: string;
+  @ApiProperty({ enum: MEMBER_ROLES }) role!: string;
+  @ApiProperty() version!: number;
+  @ApiProperty() createdAt!: Date;
+  @ApiProperty() updatedAt!: Date;
+}
+
+export class MemberPageDoc {
+  @ApiProperty({ type: [MemberDoc] }) items!: MemberDoc[];
+  @ApiProperty({ type: String, nullable: true }) nextCursor!: string | null;
+}
+
+export class ApiKeyDoc {
+  @ApiProperty({ format: 'uuid' }) id!: string;
+  @ApiProperty() name!: string;
+  @ApiProperty({ description: 'The part of the key that is no secret.' }) prefix!: string;
+  @ApiProperty({ enum: MEMBER_ROLES }) role!: string;
+  @ApiProperty({ enum: SCOPES, isArray: true }) scopes!: string[];
+  @ApiProperty({ format: 'uuid' }) createdBy!: string;
+  @ApiProperty() createdAt!: Date;
+  @ApiProperty({ type: Date, nullable: true }) expiresAt!: Date | null;
+  @ApiProperty({ type: Date, nullable: true, description: 'Up to two minutes behind.' })
+  lastUsedAt!: Date | null;
+  @ApiProperty({ type: Date, nullable: true }) revokedAt!: Date | null;
+}
+
+export class NewApiKeyDoc extends ApiKeyDoc {
+  @ApiProperty({ description: 'Shown once.', example: 'drv_1a2b3c4d_…' }) key!: string;
+}
+
+export class ApiKeyPageDoc {
+  @ApiProperty({ type: [ApiKeyDoc] }) items!: ApiKeyDoc[];
+  @ApiProperty({ type: String, nullable: true }) nextCursor!: string | null;
+}

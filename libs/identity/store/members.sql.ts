@@ -1,0 +1,80 @@
+import { command, query } from '#lib/database';
+import type { MemberRole } from '#lib/kernel';
+
+export interface MemberRow {
+  user_id: string;
+  email: string;
+  name: string;
+  role: MemberRole;
+  version: number;
+  created_at: Date;
+  updated_at: Date;
+}
+
+const COLUMNS = 'm.user_id, u.email, u.name, m.role, m.version, m.created_at, m.updated_at';
+
+/** Members after a user's id, so many. Called by GET …/members, as the tenant. Primary key. */
+export const listMembers = query<MemberRow>(
+  'identity_list_members',
+  `SELECT ${COLUMNS}
+     FROM workspace_members m JOIN users u ON u.id = m.user_id
+    WHERE m.workspace_id = $1 AND m.user_id > $2
+    ORDER BY m.user_id
+    LIMIT $3`,
+);
+
+/** One member. Called after every change, as the tenant. Primary key. */
+export const findMember = query<MemberRow>(
+  'identity_find_member',
+  `SELECT ${COLUMNS}
+     FROM workspace_members m JOIN users u ON u.id = m.user_id
+    WHERE m.workspace_id = $1 AND m.user_id = $2`,
+);
+
+/** A new member: workspace, user, role. No row when there is one already. */
+export const insertMember = command<{ user_id: string }>(
+  'identity_insert_member',
+  `INSERT INTO workspace_members (workspace_id, user_id, role) VALUES ($1, $2, $3)
+   ON CONFLICT DO NOTHING
+   RETURNING user_id`,
+);
+
+/**
+ * Locks all OWNERs and one member, in one order, so that of two owners who remove each other at the
+ * same time the second sees what the first has done. Called before a role is changed or taken.
+ */
+export const lockOwnersAndMember = command<{
+  user_id: string;
+  role: MemberRole;
+  version: number;
+}>(
+  'identity_lock_owners',
+  `SELECT user_id, role, version FROM workspace_members
+    WHERE workspace_id = $1 AND (role = 'OWNER' OR user_id = $2)
+    ORDER BY user_id
+      FOR UPDATE`,
+);
+
+/** Called with the member locked. Primary key. */
+export const updateMember = command<unknown>(
+  'identity_update_member',
+  `UPDATE workspace_members SET role = $3, version = version + 1, updated_at = now()
+    WHERE workspace_id = $1 AND user_id = $2`,
+);
+
+/** Called with the member locked. Primary key. */
+export const deleteMember = command<unknown>(
+  'identity_delete_member',
+  `DELETE FROM workspace_members WHERE workspace_id = $1 AND user_id = $2`,
+);
+
+/**
+ * A user by id or by e-mail address; one of the two is null.
+ *
+ * Called when a member is added, as the service role: a tenant sees its own members only.
+ */
+export const findUserToAdd = query<{ id: string }>(
+  'identity_find_user_to_add',
+  `SELECT id FROM users
+    WHERE (id = $1::uuid OR email = $2::text) AND disabled_at IS NULL`,
+);

@@ -1,0 +1,141 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { Database, firstRow, type Transaction } from '#lib/database';
+import { type Caller, DroverError, type MemberRole, type Page, toPage } from '#lib/kernel';
+import { normalizeEmail } from '../domain/email.js';
+import { idAfter } from '../domain/id-cursor.js';
+import {
+  type Actor,
+  decideAdd,
+  decideChange,
+  decideRemove,
+  type MemberDecision,
+} from '../domain/member-rules.js';
+import {
+  deleteMember,
+  findMember,
+  findUserToAdd,
+  insertMember,
+  listMembers,
+  lockOwnersAndMember,
+  updateMember,
+} from '../store/members.sql.js';
+import { Revocations } from '../tokens/revocations.js';
+import { type MemberView, toMemberView } from './workspace-view.js';
+
+export interface NewMember {
+  /** One of the two. */
+  userId?: string;
+  email?: string;
+  role: MemberRole;
+}
+
+/** Who belongs to a workspace, and as what. */
+@Injectable()
+export class MembersService {
+  constructor(
+    @Inject(Database) private readonly database: Database,
+    @Inject(Revocations) private readonly revocations: Revocations,
+  ) {}
+
+  async list(
+    { workspaceId }: Caller,
+    page: { limit: number; cursor?: string },
+  ): Promise<Page<MemberView>> {
+    const parameters = [workspaceId, idAfter(page.cursor), page.limit + 1];
+    const rows = await this.database.tenant(workspaceId).rows(listMembers, parameters);
+    return toPage(rows, page.limit, (row) => [row.user_id], toMemberView);
+  }
+
+  /** @throws DroverError `forbidden`, `validation_failed`, `user_not_found` or `already_member` */
+  async add(caller: Caller, member: NewMember): Promise<MemberView> {
+    const { workspaceId } = caller;
+    enforce(decideAdd(actorOf(caller), member.role));
+    const userId = await this.findUser(member);
+    return this.database.tenant(workspaceId).transaction(async (tx) => {
+      const added = await firstRow(tx, insertMember, [workspaceId, userId, member.role]);
+      if (added === undefined) throw new DroverError('already_member');
+      return readMember(tx, workspaceId, userId);
+    });
+  }
+
+  /** @throws DroverError `member_not_found`, `version_mismatch`, `forbidden` or `last_owner` */
+  async changeRole(
+    caller: Caller,
+    userId: string,
+    role: MemberRole,
+    version?: number,
+  ): Promise<MemberView> {
+    const { workspaceId } = caller;
+    const member = await this.database.tenant(workspaceId).transaction(async (tx) => {
+      const { target, owners } = await lockMember(tx, workspaceId, userId);
+      if (version !== undefined && version !== target.version) {
+        throw new DroverError('version_mismatch');
+      }
+      enforce(decideChange(actorOf(caller), target, role, owners));
+      await tx.rows(updateMember, [workspaceId, userId, role]);
+      await this.revocations.revoke(tx, [{ kind: 'user', userId }]);
+      return readMember(tx, workspaceId, userId);
+    });
+    await this.revocations.announce();
+    return member;
+  }
+
+  /** @throws DroverError `member_not_found`, `forbidden` or `last_owner` */
+  async remove(caller: Caller, userId: string): Promise<void> {
+    const { workspaceId } = caller;
+    await this.database.tenant(workspaceId).transaction(async (tx) => {
+      const { target, owners } = await lockMember(tx, workspaceId, userId);
+      enforce(decideRemove(actorOf(caller), target, owners));
+      await tx.rows(deleteMember, [workspaceId, userId]);
+      await this.revocations.revoke(tx, [{ kind: 'user', userId }]);
+    });
+    await this.revocations.announce();
+  }
+
+  private async findUser({ userId, email }: NewMember): Promise<string> {
+    if ((userId === undefined) === (email === undefined)) {
+      const message = 'or email must be given, and not both';
+      throw new DroverError('validation_failed', { errors: [{ field: 'userId', message }] });
+    }
+    const parameters = [userId ?? null, email === undefined ? null : normalizeEmail(email)];
+    const user = await firstRow(this.database.service, findUserToAdd, parameters);
+    if (user === undefined) throw new DroverError('user_not_found');
+    return user.id;
+  }
+}
+
+function actorOf(caller: Caller): Actor {
+  if (caller.kind === 'user') return caller;
+  // A key is not its maker: it can not leave in the maker's place.
+  if (caller.kind === 'api_key') return { userId: '', role: caller.role };
+  throw new DroverError('wrong_token_kind');
+}
+
+async function lockMember(tx: Transaction, workspaceId: string, userId: string) {
+  const rows = await tx.rows(lockOwnersAndMember, [workspaceId, userId]);
+  const row = rows.find((candidate) => candidate.user_id === userId);
+  if (row === undefined) throw new DroverError('member_not_found');
+  const owners = rows.filter(({ role }) => role === 'OWNER').length;
+  return { target: { userId, role: row.role, version: row.version }, owners };
+}
+
+async function readMember(
+  tx: Transaction,
+  workspaceId: string,
+  userId: string,
+): Promise<MemberView> {
+  const row = await firstRow(tx, findMember, [workspaceId, userId]);
+  if (row === undefined) throw new DroverError('member_not_found');
+  return toMemberView(row);
+}
+
+function enforce(decision: MemberDecision): void {
+  switch (decision.kind) {
+    case 'allowed':
+      return;
+    case 'forbidden':
+      throw new DroverError('forbidden', { detail: decision.detail });
+    case 'last_owner':
+      throw new DroverError('last_owner');
+  }
+}
