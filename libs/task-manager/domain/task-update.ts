@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { DroverError } from '#lib/kernel';
-import { REDACTED, redactSecrets } from './redact-secrets.js';
+import { redactSecrets } from './redact-secrets.js';
 import type { TaskStatus } from './task-state.js';
 import type { TaskView } from './task-view.js';
 
@@ -126,19 +126,31 @@ function normalised(given: TaskUpdate, current: UpdatedFields): TaskUpdate {
  * that reading, changing one field and writing does not destroy the others.
  */
 export function keepHidden(given: unknown, current: unknown): unknown {
-  if (given === REDACTED) return current === undefined ? given : current;
+  return restore(given, current, redactSecrets(current));
+}
+
+/** @param shown what the client was shown in the place of `current` */
+function restore(given: unknown, current: unknown, shown: unknown): unknown {
+  if (typeof given === 'string') return given === shown ? current : given;
   if (Array.isArray(given)) {
-    const list: unknown[] = Array.isArray(current) ? current : [];
-    return given.map((item, index) => keepHidden(item, list[index]));
+    const [now, then] = [listOf(current), listOf(shown)];
+    return given.map((item, index) => restore(item, now[index], then[index]));
   }
   if (!isObject(given)) return given;
-  const object = isObject(current) ? current : {};
-  return Object.fromEntries(
-    Object.entries(given).map(([key, child]) => [
-      key,
-      keepHidden(child, Object.hasOwn(object, key) ? object[key] : undefined),
-    ]),
-  );
+  const [now, then] = [new Map(entriesOf(current)), new Map(entriesOf(shown))];
+  const restored = Object.entries(given).map(([key, child]) => [
+    key,
+    restore(child, now.get(key), then.get(key)),
+  ]);
+  return Object.fromEntries(restored) as unknown;
+}
+
+function listOf(value: unknown): unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+function entriesOf(value: unknown): [string, unknown][] {
+  return isObject(value) ? Object.entries(value) : [];
 }
 
 function changedKeys(before: unknown, after: unknown): string[] {

@@ -1,0 +1,110 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { looksSecret, REDACTED, redactSecrets } from './redact-secrets.js';
+
+describe('looksSecret', () => {
+  const secret = [
+    'password',
+    'Password',
+    'dbPassword',
+    'DB_PASSWORD',
+    'passwd',
+    'passphrase',
+    'token',
+    'accessToken',
+    'GITHUB_TOKEN',
+    'x-auth-token',
+    'secret',
+    'client_secret',
+    'clientSecret',
+    'AWS_SECRET_ACCESS_KEY',
+    'AWS_ACCESS_KEY_ID',
+    'apiKey',
+    'api_key',
+    'APIKey',
+    'X-API-Key',
+    'apikey',
+    'privateKey',
+    'ssh-private-key',
+    'signingKey',
+    'authorization',
+    'Proxy-Authorization',
+    'credential',
+    'credentials',
+    'secrets',
+    'passwordHash',
+    'jwt',
+    'cookie',
+  ];
+  it.each(secret)('%s', (name) => expect(looksSecret(name)).toBe(true));
+
+  const harmless = [
+    'title',
+    'key',
+    'keys',
+    'primaryKey',
+    'keyboard',
+    'monkey',
+    'tokenCount',
+    'maxTokensPerRun',
+    'tokenizer',
+    'secretary',
+    'secretName',
+    'passwordless',
+    'author',
+    'tokenId',
+    '',
+    '___',
+  ];
+  it.each(harmless)('not %j', (name) => expect(looksSecret(name)).toBe(false));
+});
+
+describe('redactSecrets', () => {
+  const cases: [string, unknown, unknown][] = [
+    ['a field', { password: 'x' }, { password: REDACTED }],
+    ['deep inside', { a: [{ b: { apiKey: 'x' } }] }, { a: [{ b: { apiKey: REDACTED } }] }],
+    ['a whole object', { credentials: { user: 'u', pin: 1 } }, { credentials: REDACTED }],
+    ['a number', { password: 1234 }, { password: REDACTED }],
+    ['not a count of tokens', { maxTokens: 4000 }, { maxTokens: 4000 }],
+    ['not null or a flag', { token: null, secret: false }, { token: null, secret: false }],
+    ['a pair', { name: 'API_KEY', value: 'x' }, { name: 'API_KEY', value: REDACTED }],
+    ['an assignment', ['env', 'API_KEY=abc'], ['env', `API_KEY=${REDACTED}`]],
+    ['an option', ['--password', 'abc'], ['--password', REDACTED]],
+    ['an option with =', ['--token=abc'], [`--token=${REDACTED}`]],
+    ['not the next option', ['--token', '--verbose'], ['--token', '--verbose']],
+    ['a bearer token', 'Bearer abc.def', `Bearer ${REDACTED}`],
+    ['a header', 'Authorization: Basic abc', `Authorization: ${REDACTED}`],
+    ['a password in a URL', 'postgres://u:pw@h/db', `postgres://u:${REDACTED}@h/db`],
+    ['not a plain text', 'Count the tokens: all', 'Count the tokens: all'],
+  ];
+  it.each(cases)('hides %s', (_, value, shown) => expect(redactSecrets(value)).toEqual(shown));
+
+  it('shows no secret at any depth, and changes nothing else', () => {
+    const wrap = fc.array(fc.oneof(fc.constant('list'), fc.constant('object')), { maxLength: 40 });
+    fc.assert(
+      fc.property(wrap, fc.string({ minLength: 12 }), (layers, text) => {
+        const value = layers.reduce<unknown>(
+          (inner, layer) => (layer === 'list' ? [inner] : { inner }),
+          { password: `hidden-${text}`, kept: 7 },
+        );
+        const shown = JSON.stringify(redactSecrets(value));
+        expect(shown).not.toContain('hidden-');
+        expect(shown).toContain('"kept":7');
+      }),
+    );
+  });
+
+  it('leaves JSON without secrets as it is', () => {
+    const plain = fc
+      .jsonValue()
+      .map((value) => JSON.parse(JSON.stringify(value, letters)) as unknown);
+    fc.assert(fc.property(plain, (value) => expect(redactSecrets(value)).toEqual(value)));
+  });
+});
+
+/** Every key and text becomes one that can not look like anything. */
+function letters(_: string, value: unknown): unknown {
+  if (typeof value === 'string') return 'x'.repeat(value.length % 7);
+  if (value === null || typeof value !== 'object' || Array.isArray(value)) return value;
+  return Object.fromEntries(Object.values(value).map((child, index) => [`field${index}`, child]));
+}
