@@ -6,11 +6,13 @@ export interface Swept {
   moved: number;
   /** Whether it stopped at its limit, so that another pass would find more. */
   more: boolean;
+  /** The rows moved by the id of their workspace: what a tenant may be told of it. */
+  byWorkspace: ReadonlyMap<string, number>;
 }
 
 /** The sweeps that the coordinator runs over tasks and runs. Each is a few short transactions. */
 export interface TaskSweeps {
-  /** Runs whose lease has passed and whose agent does not beat: ended; tasks aborted, retried or failed. */
+  /** Runs whose own lease, which no beats carry, has passed: ended; tasks aborted, retried or failed. */
   expireLeases(fence: Fence, limit: number): Promise<Swept>;
   /** Live runs of agents in ERROR or TERMINATED: the same, with reason agent_stale or agent_terminated. */
   recoverRunsOfLostAgents(fence: Fence, limit: number): Promise<Swept>;

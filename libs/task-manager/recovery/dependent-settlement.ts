@@ -11,7 +11,7 @@ import {
 
 export interface Settlement {
   /** Ended tasks whose dependents were told. */
-  prerequisites: number;
+  prerequisites: readonly { workspace_id: string }[];
   /** Tasks that became ready. */
   released: ReadyRow[];
 }
@@ -21,7 +21,7 @@ export interface Settlement {
 export class DependentSettlement {
   async settle(tx: Transaction, limit: number): Promise<Settlement> {
     const ended = await tx.rows(lockUnsettled, [limit]);
-    if (ended.length === 0) return { prerequisites: 0, released: [] };
+    if (ended.length === 0) return { prerequisites: [], released: [] };
     const dependents = await tx.rows(lockDependents, [JSON.stringify(ended)]);
     await applyMoves(tx, dependents.filter((task) => task.fails).map(failure));
     const waiting = dependents
@@ -30,7 +30,7 @@ export class DependentSettlement {
     const settled = await tx.rows(settleEdges, [JSON.stringify(ended), JSON.stringify(waiting)]);
     const released = settled.filter((row) => row.released);
     return {
-      prerequisites: ended.length,
+      prerequisites: ended,
       released: released.map((row) => ({ ...row, status: 'PENDING' })),
     };
   }

@@ -55,12 +55,12 @@ export class TaskRecovery implements TaskSweeps {
   async promoteDueRetries(fence: Fence, limit: number): Promise<Swept> {
     const rows = await this.fenced(fence, (tx) => tx.rows(promoteDueRetries, [limit]));
     this.wakeClaims(rows);
-    return swept(rows.length, limit);
+    return swept(rows, limit);
   }
 
   async expireQueued(fence: Fence, limit: number): Promise<Swept> {
     const rows = await this.fenced(fence, (tx) => tx.rows(abortExpiredInQueue, [limit]));
-    return swept(rows.length, limit);
+    return swept(rows, limit);
   }
 
   async watchLiveness(fence: Fence, limit: number): Promise<Swept> {
@@ -68,7 +68,7 @@ export class TaskRecovery implements TaskSweeps {
       await tx.rows(reviveStaleRuns, [limit]),
       await tx.rows(markStaleRuns, [limit]),
     ]);
-    return swept(revived.length + silent.length, limit);
+    return swept([...revived, ...silent], limit);
   }
 
   async settleDependents(fence: Fence, limit: number): Promise<Swept> {
@@ -90,7 +90,7 @@ export class TaskRecovery implements TaskSweeps {
     });
     const agents = new Set(tasks.flatMap((task) => task.agent_id ?? []));
     this.wakeUps.signals([...agents]);
-    return swept(tasks.length, limit);
+    return swept(tasks, limit);
   }
 
   private async endRuns(
@@ -129,9 +129,9 @@ export class TaskRecovery implements TaskSweeps {
   }
 
   private wakeClaims(rows: readonly ReadyRow[]): void {
-    const ready = new Map<string, number>();
-    for (const { workspace_id: id } of rows) ready.set(id, (ready.get(id) ?? 0) + 1);
-    for (const [workspaceId, count] of ready) this.wakeUps.claims(workspaceId, count);
+    for (const [workspaceId, count] of countByWorkspace(rows)) {
+      this.wakeUps.claims(workspaceId, count);
+    }
   }
 }
 
@@ -144,6 +144,16 @@ function letGo(task: LockedTask, reason: AbortReason): Record<string, unknown> {
   };
 }
 
-function swept(moved: number, limit: number): Swept {
-  return { moved, more: moved >= limit };
+function swept(rows: readonly { workspace_id: string }[], limit: number): Swept {
+  return {
+    moved: rows.length,
+    more: rows.length >= limit,
+    byWorkspace: countByWorkspace(rows),
+  };
+}
+
+function countByWorkspace(rows: readonly { workspace_id: string }[]): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const { workspace_id: id } of rows) counts.set(id, (counts.get(id) ?? 0) + 1);
+  return counts;
 }

@@ -9,7 +9,7 @@ import { runDoorWithoutEnd } from './run-door.sql.js';
  * Caller: TaskRecovery.watchLiveness. Index: task_runs_lease_idx or task_runs_live_agent_idx, of which
  * both hold only live runs. $1 rows.
  */
-export const markStaleRuns = command<{ task_id: string }>(
+export const markStaleRuns = command<{ workspace_id: string; task_id: string }>(
   'mark_stale_runs',
   `
 WITH silent AS MATERIALIZED (
@@ -22,10 +22,10 @@ WITH silent AS MATERIALIZED (
 ),
 ${runDoorWithoutEnd('STALE', 'silent')},
 ${announced('runs')}
-SELECT task_id FROM run_moved`,
+SELECT workspace_id, task_id FROM run_moved`,
 );
 
-export const reviveStaleRuns = command<{ task_id: string }>(
+export const reviveStaleRuns = command<{ workspace_id: string; task_id: string }>(
   'revive_stale_runs',
   `
 WITH back AS MATERIALIZED (
@@ -38,5 +38,5 @@ WITH back AS MATERIALIZED (
 ),
 ${runDoorWithoutEnd('WORKING', 'back')},
 ${announced('runs')}
-SELECT task_id FROM run_moved`,
+SELECT workspace_id, task_id FROM run_moved`,
 );

@@ -25,13 +25,15 @@ FOR NO KEY UPDATE OF t SKIP LOCKED`,
   );
 
 /**
- * Leases that have passed. `carryLeases` has run before, so a lease that beats carry is here only if
- * they have stopped. Index: task_runs_lease_idx.
+ * Leases that have passed, except those that beats carry: whether their agent is gone, or only can't
+ * be heard, is decided with all agents in view (the coordinator's step for stale agents), and then
+ * lockRunsOfLostAgents finds them. Otherwise an outage of ours that outlasts a lease would end every
+ * run of the fleet. Index: task_runs_lease_idx.
  */
 export const lockExpiredRuns = lostRuns(
   'lock_expired_runs',
   '',
-  'r.lease_expires_at <= now()',
+  'r.lease_expires_at <= now() AND NOT r.lease_by_heartbeat',
   'r.lease_expires_at',
 );
 
