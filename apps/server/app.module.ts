@@ -3,6 +3,7 @@ import { type Config, ConfigModule } from '#lib/config';
 import { DatabaseModule } from '#lib/database';
 import { IdentityModule } from '#lib/identity';
 import { type Logger, ObservabilityModule } from '#lib/observability';
+import { OutboxModule } from '#lib/outbox';
 import { TaskManagerModule } from '#lib/task-manager';
 import { ValkeyModule } from '#lib/valkey';
 import { databaseOptions, valkeyOptions } from './connections.js';
@@ -20,6 +21,7 @@ export class AppModule {
         DatabaseModule.forRoot(databaseOptions(config, logger)),
         ValkeyModule.forRoot(valkeyOptions(config, logger)),
         IdentityModule,
+        OutboxModule,
         TaskManagerModule,
         HealthModule,
       ],
