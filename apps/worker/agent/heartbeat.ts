@@ -1,6 +1,6 @@
 import type { DroverApi } from '../api/drover-api.js';
 import { hasCode, isTransient, isUnauthenticated } from '../api/errors.js';
-import { EAGER, logFailure, pause, waitBefore } from '../api/retry.js';
+import { RETRY_BACKOFF, logFailure, pause, waitBefore } from '../api/retry.js';
 import type { Heartbeat } from '../api/types.js';
 import { type Log, messageOf } from '../log.js';
 
@@ -38,7 +38,7 @@ export class HeartbeatLoop {
       } else {
         failures += 1;
         logFailure(this.options.log, 'Heartbeat', failures, error);
-        await pause(waitBefore(EAGER, failures - 1, error), signal);
+        await pause(waitBefore(RETRY_BACKOFF, failures - 1, error), signal);
       }
     }
   }

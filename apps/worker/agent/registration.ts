@@ -2,7 +2,7 @@ import { hostname } from 'node:os';
 import { DroverApi } from '../api/drover-api.js';
 import { hasCode, isTransient, toApiError } from '../api/errors.js';
 import type { HttpClient } from '../api/http-client.js';
-import { CALM, retrying } from '../api/retry.js';
+import { RETRY_BACKOFF, retrying } from '../api/retry.js';
 import { FetchedToken, GivenToken, keyHeaders } from '../api/token-source.js';
 import type { Registration } from '../api/types.js';
 import type { Credentials, WorkerConfig } from '../config.js';
@@ -68,7 +68,7 @@ function joiner(config: WorkerConfig, { http, log, signal }: Surroundings) {
           ? joinWithKey(http, credentials, agentId, body)
           : joinWithToken(http, credentials, agentId, body);
       },
-      { policy: CALM, log, signal, giveUpUnauthenticated: true },
+      { policy: RETRY_BACKOFF, log, signal, giveUpUnauthenticated: true },
     );
 }
 

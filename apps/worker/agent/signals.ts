@@ -1,5 +1,5 @@
 import type { DroverApi, Signals } from '../api/drover-api.js';
-import { EAGER, logFailure, pause, waitBefore } from '../api/retry.js';
+import { RETRY_BACKOFF, logFailure, pause, waitBefore } from '../api/retry.js';
 import type { Log } from '../log.js';
 
 const POLL_MS = 25_000;
@@ -33,7 +33,7 @@ export class SignalLoop {
       }
       failures += 1;
       logFailure(this.options.log, 'Listening for signals', failures, error);
-      await pause(waitBefore(EAGER, failures - 1, error), this.stopped.signal);
+      await pause(waitBefore(RETRY_BACKOFF, failures - 1, error), this.stopped.signal);
     }
   }
 

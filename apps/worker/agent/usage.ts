@@ -13,11 +13,8 @@ export interface Usage {
 /** Measures what this process and its descendants use: memory now, processor time since last asked. */
 export class UsageMeter {
   private readonly seen = new Map<number, { startTicks: number; ticks: number }>();
-  private at = performance.now();
-
-  constructor() {
-    this.sample();
-  }
+  /** From the start of this process on. */
+  private at = 0;
 
   sample(): Usage {
     const family = descendants(process.pid);

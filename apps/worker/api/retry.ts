@@ -3,9 +3,8 @@ import { type BackoffPolicy, fullJitter } from '#lib/kernel';
 import { type Log, messageOf } from '../log.js';
 import { ApiError, isTransient, isUnauthenticated } from './errors.js';
 
-export const CALM: BackoffPolicy = { baseMs: 250, capMs: 15_000 };
-/** For what must be heard soon after an outage: beats and signals. */
-export const EAGER: BackoffPolicy = { baseMs: 250, capMs: 5_000 };
+/** Soon enough that an outage's end is noticed at once, rare enough for a fleet to do it together. */
+export const RETRY_BACKOFF: BackoffPolicy = { baseMs: 250, capMs: 5_000 };
 
 /**
  * How long to wait before the next attempt, in milliseconds: full jitter, added to what the server

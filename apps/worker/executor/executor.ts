@@ -20,10 +20,13 @@ export interface Job {
   report: JobReports;
 }
 
+/** A line for the log, or one that is made readable only if it is kept. */
+export type LogLine = string | { size: number; show: () => string };
+
 /** How a job speaks while it runs. None of these fails, and none waits. */
 export interface JobReports {
-  /** Secrets have been redacted by the executor; the amount is bounded behind this. */
-  log(level: EntryLevel, message: string, event: string): void;
+  /** Secrets are redacted by the executor; the amount is bounded behind this. */
+  log(level: EntryLevel, line: LogLine, event: string): void;
   progress(report: ProgressReport): void;
   /** Called once, as soon as there is a process that a next life of the worker would have to end. */
   started(leader: ProcessRef): void;

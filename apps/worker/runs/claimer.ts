@@ -1,7 +1,7 @@
 import { backoffCeiling } from '#lib/kernel';
 import type { DroverApi } from '../api/drover-api.js';
 import { hasCode, NetworkError } from '../api/errors.js';
-import { CALM, logFailure, pause, waitBefore } from '../api/retry.js';
+import { RETRY_BACKOFF, logFailure, pause, waitBefore } from '../api/retry.js';
 import type { ClaimedTask } from '../api/types.js';
 import type { Log } from '../log.js';
 import type { RunResult } from './run.js';
@@ -66,7 +66,7 @@ export class Claimer {
       if (this.stopped.signal.aborted) return;
       this.judge(error);
       logFailure(log, 'Claiming', ++this.failures, error);
-      await pause(waitBefore(CALM, this.failures - 1, error), this.stopped.signal);
+      await pause(waitBefore(RETRY_BACKOFF, this.failures - 1, error), this.stopped.signal);
     } finally {
       this.polling = false;
     }

@@ -23,6 +23,7 @@ export class Fleet {
   private readonly active = new Map<string, Run>();
   private readonly lost = new Set<string>();
   private waiting: (() => void)[] = [];
+  private stopping: { cause: StopCause; graceMs: number } | undefined;
 
   constructor(private readonly options: FleetOptions) {}
 
@@ -31,6 +32,8 @@ export class Fleet {
     const run = this.options.make(task);
     this.active.set(run.id, run);
     this.options.onChange();
+    // A claim's answer that came too late is handed back unstarted.
+    if (this.stopping !== undefined) run.stop(this.stopping.cause, this.stopping.graceMs);
     const result = await run.execute();
     await this.options.cleanUp(run.id, result).catch((error: unknown) => {
       this.options.log.warn('A run could not be cleaned up', { error: messageOf(error) });
@@ -46,22 +49,27 @@ export class Fleet {
     return this.active.has(runId);
   }
 
-  /** The runs to ask signals for: one that is lost is being ended already. */
+  /** The runs to ask signals for: not those that are lost, or over but for the report. */
   runIds(): string[] {
-    return [...this.active.keys()].filter((id) => !this.lost.has(id));
+    const wanted = [...this.active.values()].filter(
+      ({ id, isOver }) => !isOver && !this.lost.has(id),
+    );
+    return wanted.map(({ id }) => id);
   }
 
   obey({ runs }: Signals): void {
     for (const { runId, action, reason, graceSeconds } of runs) {
       const run = this.active.get(runId);
-      if (run === undefined) continue;
+      if (run === undefined || run.isOver) continue;
       this.options.log.info('Told to end a run', { runId, action, reason });
       if (action === 'pause') run.stop('pause', graceSeconds * 1000);
       else this.loseOne(run, graceSeconds * 1000);
     }
   }
 
+  /** Stops every run held now, and whatever may still come. */
   stopAll(cause: StopCause, graceMs: number): void {
+    this.stopping = { cause, graceMs };
     for (const run of this.active.values()) run.stop(cause, graceMs);
   }
 

@@ -1,9 +1,19 @@
-import type { LogEntry } from '../../api/types.js';
+import type { EntryLevel, LogEntry } from '../api/types.js';
+import type { LogLine } from '../executor/executor.js';
 
 /** What an entry costs beside its text: a flood of empty lines must end too. */
 const ENTRY_COST = 64;
 /** The part of the budget that is kept for the last lines, where the reason of a failure stands. */
 const TAIL_SHARE = 0.25;
+
+/** An entry that nobody has made readable yet: of a flood, most entries never need to be. */
+export interface RawEntry {
+  level: EntryLevel;
+  event: string;
+  line: LogLine;
+  /** Milliseconds since 1970. */
+  at: number;
+}
 
 /**
  * Bounds what a run may write to its log. The first lines pass; from where they exceed the budget
@@ -12,45 +22,45 @@ const TAIL_SHARE = 0.25;
 export class OutputBudget {
   private headLeft: number;
   private readonly tailLimit: number;
-  private tail: LogEntry[] = [];
+  private tail: RawEntry[] = [];
   private tailStart = 0;
   private tailCost = 0;
-  private missing = { entries: 0, bytes: 0 };
+  private missing = { entries: 0, characters: 0 };
   private full = false;
-  private lastAt = '';
+  private lastAt = 0;
 
-  /** @param limit bytes of all entries together, each with its overhead */
+  /** @param limit characters of all entries together, each with its overhead */
   constructor(private readonly limit: number) {
     this.tailLimit = Math.floor(limit * TAIL_SHARE);
     this.headLeft = limit - this.tailLimit;
   }
 
   /** @returns the entries that are to be written now */
-  take(entry: LogEntry): LogEntry[] {
+  take(entry: RawEntry): LogEntry[] {
     const cost = costOf(entry);
     if (!this.full && cost <= this.headLeft) {
       this.headLeft -= cost;
-      return [entry];
+      return [toEntry(entry)];
     }
     const first = !this.full;
     this.full = true;
     this.lastAt = entry.at;
     this.keepInTail(entry, cost);
-    return first ? [this.notice(entry)] : [];
+    return first ? [this.notice(entry.at)] : [];
   }
 
   /** @returns the entries that were kept for the end */
   finish(): LogEntry[] {
     const last = this.tail.slice(this.tailStart);
     this.tail = [];
-    if (this.missing.entries === 0) return last;
-    const at = last[0]?.at ?? this.lastAt;
-    const { entries, bytes } = this.missing;
-    const message = `Left out here: ${entries} lines (${bytes} bytes) of output; the last lines follow`;
-    return [{ level: 'WARN', event: 'output_truncated', message, at }, ...last];
+    const { entries, characters } = this.missing;
+    const shown = last.map(toEntry);
+    if (entries === 0) return shown;
+    const what = `Left out here: ${entries} lines (${characters} characters) of output; the last lines follow`;
+    return [truncated(what, last[0]?.at ?? this.lastAt), ...shown];
   }
 
-  private keepInTail(entry: LogEntry, cost: number): void {
+  private keepInTail(entry: RawEntry, cost: number): void {
     this.tail.push(entry);
     this.tailCost += cost;
     while (this.tailCost > this.tailLimit) this.forgetOldest();
@@ -62,19 +72,34 @@ export class OutputBudget {
   }
 
   private forgetOldest(): void {
-    const oldest = this.tail[this.tailStart] as LogEntry;
+    const oldest = this.tail[this.tailStart] as RawEntry;
     this.tailStart += 1;
     this.tailCost -= costOf(oldest);
     this.missing.entries += 1;
-    this.missing.bytes += Buffer.byteLength(oldest.message);
+    this.missing.characters += sizeOf(oldest.line);
   }
 
-  private notice(entry: LogEntry): LogEntry {
-    const message = `The output exceeds ${this.limit} bytes: from here on only its last lines are kept, and come when the run ends`;
-    return { level: 'WARN', event: 'output_truncated', message, at: entry.at };
+  private notice(at: number): LogEntry {
+    return truncated(
+      `The output exceeds ${this.limit} characters: from here on only its last lines are kept, and come when the run ends`,
+      at,
+    );
   }
 }
 
-export function costOf(entry: LogEntry): number {
-  return Buffer.byteLength(entry.message) + ENTRY_COST;
+function truncated(message: string, at: number): LogEntry {
+  return toEntry({ level: 'WARN', event: 'output_truncated', line: message, at });
+}
+
+function toEntry({ level, event, line, at }: RawEntry): LogEntry {
+  const message = typeof line === 'string' ? line : line.show();
+  return { level, event, message, at: new Date(at).toISOString() };
+}
+
+export function costOf(entry: RawEntry): number {
+  return sizeOf(entry.line) + ENTRY_COST;
+}
+
+function sizeOf(line: LogLine): number {
+  return typeof line === 'string' ? line.length : line.size;
 }

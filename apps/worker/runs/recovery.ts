@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { DroverApi } from '../api/drover-api.js';
 import { isTransient, isUnauthenticated } from '../api/errors.js';
-import { CALM, retrying } from '../api/retry.js';
+import { RETRY_BACKOFF, retrying } from '../api/retry.js';
 import type { FinalReport, JsonObject, LiveTask } from '../api/types.js';
 import { type Log, messageOf } from '../log.js';
 import { removeFolder } from '../state/leftovers.js';
@@ -25,7 +25,7 @@ export interface RecoveryOptions {
 export async function recover(options: RecoveryOptions): Promise<void> {
   const { api, state, workDir, keepFolders, log, signal } = options;
   const live = await retrying('Asking for live runs', () => api.liveTasks(), {
-    policy: CALM,
+    policy: RETRY_BACKOFF,
     log,
     signal,
   });
@@ -126,7 +126,7 @@ async function settle(
 ): Promise<void> {
   try {
     const end = (): Promise<unknown> => api.end(runId, report);
-    await retrying('Ending a run', end, { policy: CALM, log, signal });
+    await retrying('Ending a run', end, { policy: RETRY_BACKOFF, log, signal });
   } catch (error) {
     if (isTransient(error) || isUnauthenticated(error)) throw error;
     // Somebody else has settled it meanwhile, which is as good.

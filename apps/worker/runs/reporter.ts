@@ -1,15 +1,15 @@
 import type { DroverApi } from '../api/drover-api.js';
 import { ApiError, hasCode, isTransient, isUnauthenticated } from '../api/errors.js';
-import { CALM, logFailure, pause, retrying, waitBefore } from '../api/retry.js';
+import { RETRY_BACKOFF, logFailure, pause, retrying, waitBefore } from '../api/retry.js';
 import type { ClaimedTask, FinalReport, LogEntry, ProgressReport } from '../api/types.js';
-import { costOf } from '../executor/process/output-budget.js';
 import { type Log, messageOf } from '../log.js';
 import { withoutDetails } from './refused-report.js';
 
 /** How long reports gather, so that many become one request. */
 const GATHER_MS = 200;
 const MAX_BATCH_ENTRIES = 200;
-const MAX_BATCH_BYTES = 256 * 1024;
+/** Characters of one request: in UTF-8 and JSON they stay under the server's 1 MiB. */
+const MAX_BATCH_CHARACTERS = 128 * 1024;
 
 /** The run is not its task's live one any more: nothing of it is accepted, and nothing is owed. */
 export class RunLostError extends Error {}
@@ -73,7 +73,11 @@ export class Reporter {
    *
    * @throws RunLostError when the run is not live any more; the last error when `giveUp` is aborted
    */
-  async end(report: FinalReport, claimNext: number, giveUp: AbortSignal): Promise<ClaimedTask[]> {
+  async end(
+    report: FinalReport,
+    claimNext: () => number,
+    giveUp: AbortSignal,
+  ): Promise<ClaimedTask[]> {
     this.pending = {};
     this.closing = true;
     this.gathering.abort();
@@ -89,10 +93,11 @@ export class Reporter {
 
   private async deliver(
     report: FinalReport,
-    claimNext: number,
+    claimNext: () => number,
     giveUp: AbortSignal,
   ): Promise<ClaimedTask[]> {
-    const send = (final: FinalReport) => () => this.api.end(this.runId, final, claimNext);
+    // Asked for at each attempt: by the time the server answers again, we may be draining.
+    const send = (final: FinalReport) => () => this.api.end(this.runId, final, claimNext());
     try {
       return await this.retry('Reporting the end', send(report), giveUp);
     } catch (error) {
@@ -128,7 +133,7 @@ export class Reporter {
     } catch (error) {
       if (isLost(error)) return this.lose();
       logFailure(this.log, 'Reporting', ++this.failures, error);
-      await pause(waitBefore(CALM, this.failures - 1, error), this.lost.signal);
+      await pause(waitBefore(RETRY_BACKOFF, this.failures - 1, error), this.lost.signal);
     }
   }
 
@@ -172,7 +177,11 @@ export class Reporter {
     if (sources.some((source) => source.aborted)) end();
     try {
       if (this.lost.signal.aborted) throw new RunLostError('The run is not live any more');
-      return await retrying(what, call, { policy: CALM, log: this.log, signal: ended.signal });
+      return await retrying(what, call, {
+        policy: RETRY_BACKOFF,
+        log: this.log,
+        signal: ended.signal,
+      });
     } catch (error) {
       if (isLost(error)) this.lose();
       if (this.lost.signal.aborted) throw new RunLostError(messageOf(error));
@@ -189,10 +198,10 @@ function isLost(error: unknown): boolean {
 
 /** @returns the first entries that fit one request; at least one when there is any */
 export function firstBatch(entries: readonly LogEntry[]): LogEntry[] {
-  let bytes = 0;
+  let characters = 0;
   const end = entries.slice(0, MAX_BATCH_ENTRIES).findIndex((entry) => {
-    bytes += costOf(entry);
-    return bytes > MAX_BATCH_BYTES;
+    characters += entry.message.length;
+    return characters > MAX_BATCH_CHARACTERS;
   });
   if (end === -1) return entries.slice(0, MAX_BATCH_ENTRIES);
   return entries.slice(0, Math.max(end, 1));

@@ -8,7 +8,7 @@ import {
   type Outcome,
   SetupError,
 } from '../executor/executor.js';
-import { OutputBudget } from '../executor/process/output-budget.js';
+import { OutputBudget } from './output-budget.js';
 import { type Log, messageOf } from '../log.js';
 import type { StateFile } from '../state/state-file.js';
 import { decideFinalReport, type StopCause } from './final-report.js';
@@ -53,6 +53,7 @@ export class Run {
   private cause: StopCause | undefined;
   private lost = false;
   private forceAt = Infinity;
+  private over = false;
 
   constructor(
     private readonly claimed: ClaimedTask,
@@ -64,6 +65,11 @@ export class Run {
     parts.reporter.onLost.addEventListener('abort', () => this.onLost(parts.graceMs), {
       once: true,
     });
+  }
+
+  /** Nothing of it runs any more; only its end is still being reported. */
+  get isOver(): boolean {
+    return this.over;
   }
 
   /** Never rejects. */
@@ -90,9 +96,9 @@ export class Run {
   private async attempt(): Promise<RunResult> {
     const report = (await this.refusedToStart()) ?? (await this.performAndDecide());
     const { reporter, claimNext, giveUp, log, folder } = this.parts;
+    this.over = true;
     try {
-      const slots = report.kind === 'complete' ? claimNext() : 0;
-      const claimed = await reporter.end(report, slots, giveUp);
+      const claimed = await reporter.end(report, claimNext, giveUp);
       log.info('Run ended', { end: report.kind, ...endFields(report) });
       return { end: report, claimed };
     } catch (error) {
@@ -104,13 +110,17 @@ export class Run {
   /** A task that was paused meanwhile, for one, does not start: then it is handed back. */
   private async refusedToStart(): Promise<FinalReport | undefined> {
     const { reporter, giveUp, log } = this.parts;
+    const unstarted = (): FinalReport => {
+      return { kind: 'release', reason: this.cause === 'pause' ? 'paused' : 'unstarted' };
+    };
+    if (this.cause !== undefined) return unstarted();
     try {
       await reporter.start(giveUp);
       return undefined;
     } catch (error) {
       if (error instanceof RunLostError || isCurable(error)) throw error;
       log.warn('The server refused the start', { error: messageOf(error) });
-      return { kind: 'release', reason: this.cause === 'pause' ? 'paused' : 'unstarted' };
+      return unstarted();
     }
   }
 
@@ -180,9 +190,8 @@ export class Run {
   private reports(): JobReports {
     const { reporter, state } = this.parts;
     return {
-      log: (level, message, event) => {
-        const at = new Date().toISOString();
-        const entries = this.budget.take({ level, message, event, at });
+      log: (level, line, event) => {
+        const entries = this.budget.take({ level, line, event, at: Date.now() });
         if (entries.length > 0) reporter.write(entries);
       },
       progress: (report) => {

@@ -9,6 +9,7 @@ import { countOomKills } from './oom-evidence.js';
 import { ProcessOutput } from './process-output.js';
 import { killRun, membersOf, type RunProcesses, signalRun } from './process-tree.js';
 import type { Redactor } from './redact.js';
+import type { Throttle } from './throttle.js';
 import type { Warden } from './warden.js';
 
 /** What children that outlive the run's first process get to end by themselves. */
@@ -25,6 +26,8 @@ interface Parts {
   warden: Warden;
   leader: ProcessRef;
   redactor: Redactor;
+  /** Shared by all runs of the worker. */
+  throttle: Throttle;
   /** Prepared before the process started. */
   checkpoints: CheckpointWatch;
 }
@@ -44,7 +47,7 @@ export class ProcessExecution implements Execution {
     private readonly parts: Parts,
   ) {
     this.tree = { runId: job.runId, leader: parts.leader, groupIsOurs: true };
-    this.output = new ProcessOutput(job.report, parts.redactor);
+    this.output = new ProcessOutput(job.report, parts.redactor, parts.throttle);
     this.output.read(child.stdout as Readable, child.stderr as Readable);
     parts.checkpoints.start();
     this.outcome = this.follow();
@@ -88,7 +91,7 @@ export class ProcessExecution implements Execution {
   private async endStrays(): Promise<void> {
     const strays = signalRun(this.tree, 'SIGTERM');
     if (strays === 0) return;
-    this.job.report.log('WARN', `Ending ${strays} processes that outlived the command`, 'worker');
+    if (this.forceAt === Infinity) this.warnOf(strays);
     const giveUpAt = performance.now() + STRAY_GRACE_MS;
     while (performance.now() < Math.min(giveUpAt, this.forceAt)) {
       await delay(POLL_MS);
@@ -98,8 +101,14 @@ export class ProcessExecution implements Execution {
     this.job.report.log('ERROR', 'Some processes of the run can not be killed', 'worker');
   }
 
+  private warnOf(strays: number): void {
+    const what = `Ending what outlived the command (processes: ${strays})`;
+    this.job.report.log('WARN', what, 'worker');
+  }
+
   private async judge(exit: Exit, oomKills: number): Promise<Outcome> {
-    const { lastWords, error: said, summary } = this.output;
+    const { error: said, summary } = this.output;
+    const lastWords = this.output.lastWords();
     if (exit.exitCode !== 0) {
       return { kind: 'failed', error: classifyExit({ ...exit, oomKills, lastWords, said }) };
     }

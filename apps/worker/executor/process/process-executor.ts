@@ -3,13 +3,17 @@ import { once } from 'node:events';
 import { type Execution, type Executor, type Job, SetupError } from '../executor.js';
 import { CheckpointWatch } from './checkpoint-watch.js';
 import { isPassing } from './classify.js';
-import { type CommandSpec, readCommandSpec } from './command-spec.js';
+import { type CommandSpec, readCommandSpec } from './command.js';
 import { environmentOf } from './environment.js';
 import { ProcessExecution } from './process-execution.js';
 import { readProcess } from './process-tree.js';
 import { looksSecret, Redactor, secretsIn } from './redact.js';
+import { Throttle } from './throttle.js';
 import type { Warden } from './warden.js';
 import { workingDirectory } from './working-directory.js';
+
+/** Of all processes together. */
+const MAX_BYTES_PER_SECOND = 8 * 1024 * 1024;
 
 export interface ProcessExecutorOptions {
   warden: Warden;
@@ -21,6 +25,7 @@ export interface ProcessExecutorOptions {
 /** Runs `inputContext.command` as a process of this machine. */
 export class ProcessExecutor implements Executor {
   readonly kind = 'process';
+  private readonly throttle = new Throttle(MAX_BYTES_PER_SECOND);
 
   constructor(private readonly options: ProcessExecutorOptions) {}
 
@@ -38,7 +43,8 @@ export class ProcessExecutor implements Executor {
       warden.watch(job.runId, leader);
       job.report.started(leader);
       const redactor = this.redactorOf(job);
-      return new ProcessExecution(job, child, { warden, leader, redactor, checkpoints });
+      const { throttle } = this;
+      return new ProcessExecution(job, child, { warden, leader, redactor, throttle, checkpoints });
     } catch (error) {
       warden.forget(job.runId);
       throw error;

@@ -1,45 +1,47 @@
 import type { Readable } from 'node:stream';
 import type { EntryLevel, JsonObject } from '../../api/types.js';
-import type { JobReports } from '../executor.js';
+import type { JobReports, LogLine } from '../executor.js';
 import { cleanText, shorten } from './clean-text.js';
 import { LineSplitter } from './line-splitter.js';
 import { MAX_PROTOCOL_LINE, parseProtocolLine, type ProtocolMessage } from './line-protocol.js';
 import type { Redactor } from './redact.js';
-import { throttled } from './throttle.js';
+import type { Throttle } from './throttle.js';
 
 /** Characters of one log entry. */
 const MAX_LINE = 8_192;
 /** Redacted before it is cut, so that no secret is cut in two and shown by halves. */
 const MAX_REDACTED = 4 * MAX_LINE;
-const MAX_BYTES_PER_SECOND = 16 * 1024 * 1024;
 const LAST_WORDS = 40;
+
+type ShownLater = Exclude<LogLine, string>;
 
 /** Reads both output streams of a process: what it logs, and what it says in the line protocol. */
 export class ProcessOutput {
   result: JsonObject | undefined;
   summary: string | undefined;
   error: ProtocolMessage['error'];
-  /** The last lines of standard error, fit to be shown. */
-  readonly lastWords: string[] = [];
+  private readonly lastLines: ShownLater[] = [];
   private readonly splitters: LineSplitter[] = [];
 
   constructor(
     private readonly report: JobReports,
     private readonly redactor: Redactor,
+    private readonly throttle: Throttle,
   ) {}
 
   read(stdout: Readable, stderr: Readable): void {
     const show = { stdout: this.shower(), stderr: this.shower() };
     this.follow(stdout, (line, dropped) => {
       const message = dropped === 0 ? parseProtocolLine(line) : null;
-      if (message === null) this.report.log('INFO', show.stdout(line, dropped), 'stdout');
+      const shown = show.stdout(line, dropped);
+      if (message === null) this.report.log('INFO', shown, 'stdout');
       else this.obey(message);
     });
     this.follow(stderr, (line, dropped) => {
       const shown = show.stderr(line, dropped);
       this.report.log('WARN', shown, 'stderr');
-      this.lastWords.push(shown);
-      if (this.lastWords.length > LAST_WORDS) this.lastWords.shift();
+      this.lastLines.push(shown);
+      if (this.lastLines.length > LAST_WORDS) this.lastLines.shift();
     });
   }
 
@@ -48,17 +50,25 @@ export class ProcessOutput {
     for (const splitter of this.splitters) splitter.end();
   }
 
+  /** The last lines of standard error, fit to be shown. */
+  lastWords(): string[] {
+    return this.lastLines.map((line) => line.show());
+  }
+
   private follow(stream: Readable, onLine: (line: string, dropped: number) => void): void {
     const splitter = new LineSplitter(MAX_PROTOCOL_LINE, onLine);
     this.splitters.push(splitter);
-    throttled(stream, MAX_BYTES_PER_SECOND, (chunk) => splitter.write(chunk));
+    this.throttle.read(stream, (chunk) => splitter.write(chunk));
   }
 
-  private shower(): (line: string, dropped: number) => string {
-    const redact = this.redactor.forLines();
+  private shower(): (line: string, dropped: number) => ShownLater {
+    const redactorOf = this.redactor.forLines();
     return (line, dropped) => {
-      const cut = Math.max(line.length - MAX_REDACTED, 0);
-      return shorten(redact(cleanText(line.slice(0, MAX_REDACTED))), MAX_LINE, cut + dropped);
+      const redact = redactorOf(line);
+      const kept = line.slice(0, MAX_REDACTED);
+      const missing = line.length - kept.length + dropped;
+      const show = (): string => shorten(redact(cleanText(kept)), MAX_LINE, missing);
+      return { size: Math.min(kept.length, MAX_LINE), show };
     };
   }
 

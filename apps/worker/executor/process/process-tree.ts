@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ProcessRef } from '../executor.js';
 
@@ -6,6 +6,8 @@ export interface ProcessInfo extends ProcessRef {
   parent: number;
   group: number;
   session: number;
+  /** Whether somebody sits at it. */
+  hasTerminal: boolean;
   /** Processor time so far, in clock ticks. */
   ticks: number;
 }
@@ -36,13 +38,14 @@ export function readProcess(pid: number): ProcessInfo | undefined {
   if (stat === undefined) return undefined;
   // The name stands in parentheses and may hold anything, even parentheses.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  const [state, parent, group, session] = fields;
+  const [state, parent, group, session, terminal] = fields;
   if (state === 'Z' || state === 'X') return undefined;
   return {
     pid,
     parent: Number(parent),
     group: Number(group),
     session: Number(session),
+    hasTerminal: terminal !== '0',
     ticks: Number(fields[11]) + Number(fields[12]),
     startTicks: Number(fields[19]),
   };
@@ -55,8 +58,9 @@ export function isAlive(ref: ProcessRef): boolean {
 
 /**
  * What lives of a run: the leader's group and session, processes that carry the run's mark in their
- * environment (a child may have left the session), and the descendants of all those. A process that
- * left the session, its parents and its environment behind is not found.
+ * environment or work in its folder (a child may have left the session), and the descendants of all
+ * those. A process that left the session, its parents, its environment and the folder behind is not
+ * found.
  */
 export function membersOf(run: RunProcesses, processes = listProcesses()): ProcessInfo[] {
   const { leader } = run;
@@ -68,7 +72,7 @@ export function membersOf(run: RunProcesses, processes = listProcesses()): Proce
   for (const one of processes) {
     if (one.startTicks < earliest || one.pid === process.pid) continue;
     const inGroup = trusted && (one.group === leader.pid || one.session === leader.pid);
-    if (inGroup || carriesMark(one.pid, run.runId)) found.set(one.pid, one);
+    if (inGroup || carriesMark(one, run.runId)) found.set(one.pid, one);
   }
   addDescendants(found, processes);
   return [...found.values()];
@@ -124,9 +128,19 @@ function addDescendants(found: Map<number, ProcessInfo>, processes: ProcessInfo[
   }
 }
 
-function carriesMark(pid: number, runId: string): boolean {
+// The folder finds what dropped its environment. Not at a terminal: that is somebody who looks in.
+function carriesMark({ pid, hasTerminal }: ProcessInfo, runId: string): boolean {
   const environ = readText(`/proc/${pid}/environ`);
-  return environ !== undefined && environ.split('\0').includes(`${RUN_MARKER}=${runId}`);
+  if (environ?.split('\0').includes(`${RUN_MARKER}=${runId}`) === true) return true;
+  return !hasTerminal && workingDirectoryOf(pid).split('/').includes(runId);
+}
+
+function workingDirectoryOf(pid: number): string {
+  try {
+    return readlinkSync(`/proc/${pid}/cwd`);
+  } catch {
+    return '';
+  }
 }
 
 function same(a: ProcessRef, b: ProcessRef): boolean {

@@ -44,17 +44,16 @@ export class Redactor {
     return KNOWN_SHAPES.reduce((rest, [shape, by]) => rest.replace(shape, by), named);
   }
 
-  /** For a stream that comes line by line: hides private keys, which take several lines, too. */
-  forLines(): (line: string) => string {
+  /**
+   * For a stream that comes line by line: hides private keys, which take several lines, too. It must
+   * see every line; what it returns makes the line readable, later or never.
+   */
+  forLines(): (line: string) => (text: string) => string {
     let withinKey = false;
     return (line) => {
-      if (withinKey) {
-        withinKey = !KEY_ENDS.test(line);
-        return HIDDEN;
-      }
-      if (!KEY_BEGINS.test(line)) return this.redact(line);
-      withinKey = !KEY_ENDS.test(line);
-      return HIDDEN;
+      const hidden = withinKey || KEY_BEGINS.test(line);
+      if (hidden) withinKey = !KEY_ENDS.test(line);
+      return hidden ? () => HIDDEN : (text) => this.redact(text);
     };
   }
 }

@@ -3,27 +3,37 @@ import type { Readable } from 'node:stream';
 const WINDOW_MS = 100;
 
 /**
- * Lets a stream deliver no more than so many bytes a second, by not reading on: the process then
- * waits in its write, and a flood of output can't keep the worker from its heartbeats.
+ * Lets streams together deliver no more than so many bytes a second, by not reading on: processes
+ * then wait in their writes, and a flood of output can neither keep the worker from its heartbeats
+ * nor fill its memory.
  */
-export function throttled(
-  stream: Readable,
-  bytesPerSecond: number,
-  onData: (chunk: Buffer) => void,
-): void {
-  const perWindow = (bytesPerSecond * WINDOW_MS) / 1000;
-  let windowStart = performance.now();
-  let bytes = 0;
-  stream.on('data', (chunk: Buffer) => {
-    onData(chunk);
+export class Throttle {
+  private readonly perWindow: number;
+  private windowStart = 0;
+  private bytes = 0;
+
+  constructor(bytesPerSecond: number) {
+    this.perWindow = (bytesPerSecond * WINDOW_MS) / 1000;
+  }
+
+  read(stream: Readable, onData: (chunk: Buffer) => void): void {
+    stream.on('data', (chunk: Buffer) => {
+      onData(chunk);
+      const wait = this.count(chunk.length);
+      if (wait === 0) return;
+      stream.pause();
+      setTimeout(() => stream.resume(), wait);
+    });
+  }
+
+  /** @returns how many milliseconds to wait before reading on */
+  private count(bytes: number): number {
     const now = performance.now();
-    if (now - windowStart >= WINDOW_MS) {
-      windowStart = now;
-      bytes = 0;
+    if (now - this.windowStart >= WINDOW_MS) {
+      this.windowStart = now;
+      this.bytes = 0;
     }
-    bytes += chunk.length;
-    if (bytes < perWindow) return;
-    stream.pause();
-    setTimeout(() => stream.resume(), windowStart + WINDOW_MS - now);
-  });
+    this.bytes += bytes;
+    return this.bytes < this.perWindow ? 0 : this.windowStart + WINDOW_MS - now;
+  }
 }

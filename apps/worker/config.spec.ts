@@ -1,0 +1,59 @@
+import { describe, expect, test } from '@jest/globals';
+import { ConfigError, readConfig } from './config.js';
+
+const AGENT = '01890000-0000-7000-8000-000000000000';
+const enough = { DROVER_API_URL: 'http://127.0.0.1:3000', DROVER_API_KEY: 'drv_x' };
+
+describe('The configuration', () => {
+  test('needs an address and credentials only', () => {
+    const config = readConfig({ ...enough, DROVER_WORKER_NAME: '' });
+    expect(config).toMatchObject({
+      apiUrl: 'http://127.0.0.1:3000/api/v1',
+      credentials: { kind: 'key', key: 'drv_x' },
+      concurrency: 1,
+      heartbeatSeconds: 10,
+      staleSeconds: 45,
+      drainSeconds: 30,
+      keepRuns: 'never',
+      deregister: true,
+    });
+    expect(config.workDir).toBe(`${config.dataDir}/runs`);
+  });
+
+  test('keeps an agent that somebody chose', () => {
+    const env = {
+      DROVER_API_URL: 'https://drover.example/base/',
+      DROVER_AGENT_TOKEN_FILE: '/run/token',
+      DROVER_AGENT_ID: AGENT,
+      DROVER_WORKER_CAPABILITIES: 'node, ,git',
+      DROVER_WORKER_ALLOWED_DIRS: '/srv/a:/srv/b/',
+    };
+    expect(readConfig(env)).toMatchObject({
+      apiUrl: 'https://drover.example/base',
+      credentials: { kind: 'agent', tokenFile: '/run/token' },
+      capabilities: ['node', 'git'],
+      allowedDirs: ['/srv/a', '/srv/b'],
+      deregister: false,
+    });
+  });
+
+  test.each([
+    [{ DROVER_API_URL: undefined }, 'DROVER_API_URL'],
+    [{ DROVER_API_URL: 'ftp://x' }, 'DROVER_API_URL'],
+    [{ DROVER_API_KEY: '' }, 'Set DROVER_API_KEY'],
+    [{ DROVER_API_KEY: '', DROVER_AGENT_TOKEN: 'x' }, 'DROVER_AGENT_ID'],
+    [{ DROVER_AGENT_ID: 'me' }, 'DROVER_AGENT_ID'],
+    [{ DROVER_WORKER_NAME: '../x' }, 'DROVER_WORKER_NAME'],
+    [{ DROVER_WORKER_CONCURRENCY: '0' }, 'DROVER_WORKER_CONCURRENCY'],
+    [{ DROVER_WORKER_CONCURRENCY: '1.5' }, 'DROVER_WORKER_CONCURRENCY'],
+    [{ DROVER_WORKER_CONCURRENCY: 'many' }, 'DROVER_WORKER_CONCURRENCY'],
+    [{ DROVER_WORKER_KEEP_RUNS: 'some' }, 'DROVER_WORKER_KEEP_RUNS'],
+    [{ DROVER_WORKER_STALE_SECONDS: '10' }, 'DROVER_WORKER_STALE_SECONDS'],
+    [{ DROVER_WORKER_ALLOWED_DIRS: '/a:b' }, 'DROVER_WORKER_ALLOWED_DIRS'],
+  ])('with %j is refused in one sentence', (wrong, named) => {
+    const read = (): unknown => readConfig({ ...enough, ...wrong });
+    expect(read).toThrow(ConfigError);
+    expect(read).toThrow(named);
+    expect(read).toThrow(/^[^\n]+\.$/);
+  });
+});

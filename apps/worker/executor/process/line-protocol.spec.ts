@@ -1,0 +1,77 @@
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { parseProtocolLine, type ProtocolMessage } from './line-protocol.js';
+
+describe('A protocol line', () => {
+  test.each<[string, ProtocolMessage]>([
+    ['{"progress":40,"step":"half"}', { progress: 40, step: 'half' }],
+    ['{"progress":40.9}', { progress: 40 }],
+    ['{"progress":0}', { progress: 0 }],
+    ['{"progress":100}', { progress: 100 }],
+    ['{"checkpoint":{"page":7}}', { checkpoint: { page: 7 } }],
+    ['{"result":{}}', { result: {} }],
+    ['{"summary":"done"}', { summary: 'done' }],
+    ['{"log":{"message":"hi"}}', { log: { level: 'INFO', message: 'hi' } }],
+    ['{"log":{"level":"WARN","message":"hi"}}', { log: { level: 'WARN', message: 'hi' } }],
+    [
+      '{"error":{"message":"no","retryable":false}}',
+      { error: { message: 'no', retryable: false } },
+    ],
+    ['  {"progress":1}  ', { progress: 1 }],
+    ['{"progress":1,"later":"version"}', { progress: 1 }],
+  ])('%s says something', (json, expected) => {
+    expect(parseProtocolLine(`::drover ${json}`)).toEqual(expected);
+  });
+
+  test.each([
+    'plain text',
+    '::drover',
+    '::drover ',
+    '::drover {bad',
+    '::drover []',
+    '::drover null',
+    '::drover 40',
+    '::drover {}',
+    '::drover {"unknown":1}',
+    '::drover {"progress":101}',
+    '::drover {"progress":-1}',
+    '::drover {"progress":"40"}',
+    '::drover {"progress":null}',
+    '::drover {"progress":40,"step":7}',
+    '::drover {"checkpoint":[1]}',
+    '::drover {"checkpoint":null}',
+    '::drover {"result":"text"}',
+    '::drover {"log":{"level":"LOUD","message":"hi"}}',
+    '::drover {"log":{"level":"INFO"}}',
+    '::drover {"error":{"retryable":"no"}}',
+    ' ::drover {"progress":40}',
+    '::DROVER {"progress":40}',
+    '::drover {"__proto__":{"progress":40}}',
+  ])('%s is ordinary output', (line) => {
+    expect(parseProtocolLine(line)).toBeNull();
+  });
+
+  test('never throws, and says nothing out of range, whatever a process prints', () => {
+    const anything = fc.oneof(
+      fc.string(),
+      fc.json(),
+      fc.object().map((value) => JSON.stringify(value)),
+    );
+    fc.assert(
+      fc.property(anything, (text) => {
+        const progress = parseProtocolLine(`::drover ${text}`)?.progress ?? 0;
+        return Number.isInteger(progress) && progress >= 0 && progress <= 100;
+      }),
+    );
+  });
+
+  test('carries any JSON object as checkpoint and result unchanged', () => {
+    fc.assert(
+      fc.property(fc.dictionary(fc.string(), fc.jsonValue()), (object) => {
+        const value = JSON.parse(JSON.stringify(object)) as Record<string, unknown>;
+        const line = `::drover ${JSON.stringify({ checkpoint: value, result: value })}`;
+        expect(parseProtocolLine(line)).toEqual({ checkpoint: value, result: value });
+      }),
+    );
+  });
+});

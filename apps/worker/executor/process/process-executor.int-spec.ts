@@ -1,0 +1,238 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { existsSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { JsonObject } from '../../api/types.js';
+import { Log } from '../../log.js';
+import { type CompiledWorker, compileWorker } from '../../testing/compile.js';
+import { makeJob, RUN_TOKEN, type TestJob } from '../../testing/job.js';
+import { killMarked, processesWith, uniqueSeconds } from '../../testing/processes.js';
+import { waitUntil } from '../../testing/wait-until.js';
+import { describeExecutor } from '../testing/executor-conformance.js';
+import { ProcessExecutor } from './process-executor.js';
+import { isAlive, listProcesses, membersOf } from './process-tree.js';
+import { Warden } from './warden.js';
+
+let compiled: CompiledWorker;
+let warden: Warden;
+let allowed: string;
+const jobs: TestJob[] = [];
+
+beforeAll(() => {
+  compiled = compileWorker();
+  warden = new Warden(
+    new Log(() => undefined),
+    compiled.path('executor/process/warden-process.js'),
+  );
+  warden.start();
+  allowed = realpathSync(mkdtempSync(join(tmpdir(), 'drover-allowed-')));
+});
+
+afterEach(() => {
+  for (const job of jobs.splice(0)) job.remove();
+});
+
+afterAll(() => {
+  killMarked();
+  warden.close();
+  compiled.remove();
+  rmSync(allowed, { recursive: true, force: true });
+});
+
+const node = (script: string, more: JsonObject = {}): JsonObject => ({
+  command: [process.execPath, '-e', script],
+  ...more,
+});
+
+const shell = (script: string, more: JsonObject = {}): JsonObject => ({
+  command: ['sh', '-c', script],
+  ...more,
+});
+
+function executor(): ProcessExecutor {
+  const passedEnv = { PATH: process.env['PATH'] ?? '', WORKER_SECRET: 'passed-secret' };
+  return new ProcessExecutor({ warden, allowedDirs: [allowed], passedEnv });
+}
+
+async function start(inputContext: JsonObject, checkpoint?: JsonObject) {
+  const made = await makeJob(inputContext, checkpoint);
+  jobs.push(made);
+  return { ...made, execution: await executor().start(made.job) };
+}
+
+async function finish(inputContext: JsonObject, checkpoint?: JsonObject) {
+  const made = await start(inputContext, checkpoint);
+  const outcome = await made.execution.outcome;
+  const lines = made.entries.map(({ message }) => message);
+  return { ...made, outcome, lines };
+}
+
+const hasSaid = ({ entries }: TestJob, text: string) =>
+  entries.some((entry) => entry.message === text);
+
+const say = (message: JsonObject) =>
+  `console.log('::drover ' + ${JSON.stringify(JSON.stringify(message))});`;
+
+describeExecutor('The process executor', executor, {
+  succeeds: (result) => node(say({ result })),
+  fails: shell('exit 3'),
+  malformed: { command: 'rm -rf /' },
+  reports: (checkpoint) =>
+    node(`${say({ progress: 40.9, step: 'half', checkpoint })} setInterval(() => {}, 1000)`),
+  ignoresStop: shell('trap "" TERM; echo ready; while true; do sleep 1; done'),
+  logs: (text) => node(`console.log(process.env.DROVER_RUN_TOKEN); console.log('${text}')`),
+});
+
+describe('The environment of a process', () => {
+  test('holds what the worker gives it and nothing of the worker', async () => {
+    process.env['A_SECRET_OF_THE_WORKER'] = 'leak';
+    const script = `require('fs').writeFileSync(process.env.DROVER_OUTPUT_FILE, JSON.stringify({ ...process.env, cwd: process.cwd() }))`;
+    const { outcome, job } = await finish(node(script, { env: { COLOUR: 'blue' } }));
+    delete process.env['A_SECRET_OF_THE_WORKER'];
+    const result = outcome.kind === 'succeeded' ? (outcome.result ?? {}) : {};
+    expect(Object.keys(result).sort()).toEqual(
+      [
+        ...['COLOUR', 'DROVER_API_URL', 'DROVER_ATTEMPT', 'DROVER_CHECKPOINT_FILE'],
+        ...['DROVER_INPUT_FILE', 'DROVER_OUTPUT_FILE', 'DROVER_RUN_ID', 'DROVER_RUN_TOKEN'],
+        ...['DROVER_TASK_ID', 'HOME', 'LANG', 'PATH', 'TMPDIR', 'WORKER_SECRET', 'cwd'],
+      ].sort(),
+    );
+    expect(result).toMatchObject({
+      cwd: realpathSync(job.folder.work),
+      HOME: job.folder.work,
+      DROVER_ATTEMPT: '3',
+      DROVER_RUN_TOKEN: RUN_TOKEN,
+    });
+  });
+
+  test('gives standard input where the task has some, and an empty one else', async () => {
+    expect((await finish({ command: ['cat'], stdin: 'from the task' })).lines).toEqual([
+      'from the task',
+    ]);
+    expect((await finish({ command: ['cat'] })).lines).toEqual([]);
+  });
+
+  test('takes another working directory only within the allowed ones', async () => {
+    symlinkSync('/', join(allowed, 'way-out'));
+    expect((await finish({ command: ['pwd'], cwd: allowed })).lines).toEqual([allowed]);
+    expect((await finish({ command: ['pwd'], cwd: '.' })).lines).toEqual([allowed]);
+    for (const cwd of ['/', `${allowed}/..`, '..', 'way-out', `${allowed}/nothing`]) {
+      await expect(start({ command: ['pwd'], cwd })).rejects.toThrow(/inputContext\.cwd/);
+    }
+  });
+
+  test('says what is wrong with a program that can not be started', async () => {
+    await expect(start({ command: ['no-such-program'] })).rejects.toThrow(/was not found/);
+    const notExecutable = join(allowed, 'plain.txt');
+    writeFileSync(notExecutable, 'no program');
+    await expect(start({ command: [notExecutable] })).rejects.toThrow(/may not be executed/);
+  });
+});
+
+describe('The end of a process', () => {
+  test('is classified, with its last words, redacted', async () => {
+    const { outcome } = await finish(
+      shell('echo "the key is hunter2hunter2" >&2; exit 7', { apiKey: 'hunter2hunter2' }),
+    );
+    expect(outcome).toMatchObject({
+      kind: 'failed',
+      error: { class: 'exit_code', exitCode: 7, message: 'Exited with 7: the key is [redacted]' },
+    });
+  });
+
+  test('by a signal is told from an exit', async () => {
+    const { outcome } = await finish(shell('kill -9 $$'));
+    expect(outcome).toMatchObject({
+      kind: 'failed',
+      error: { class: 'signal', signal: 'SIGKILL' },
+    });
+  });
+
+  test('with an unreadable result file is no success', async () => {
+    const { outcome } = await finish(shell('echo "[1]" > "$DROVER_OUTPUT_FILE"'));
+    expect(outcome).toMatchObject({ kind: 'failed', error: { retryable: false } });
+  });
+
+  test('keeps every line of a burst before it, in order', async () => {
+    const { lines } = await finish(shell('seq 1 20000'));
+    expect(lines).toEqual(Array.from({ length: 20_000 }, (_, index) => String(index + 1)));
+  });
+});
+
+describe('The process tree of a run', () => {
+  // One left the session and the folder, one the session and its environment, one nothing.
+  const family = (seconds: string) => `
+    (cd / && setsid sleep ${seconds} &)
+    (env -i PATH="$PATH" setsid sleep ${seconds} &)
+    sleep ${seconds} &
+    trap "" TERM`;
+
+  test('ends with its first process, and nothing is left of it', async () => {
+    const seconds = uniqueSeconds();
+    const { lines, outcome } = await finish(shell(`${family(seconds)}; sleep 0.2; exit 0`));
+    expect(outcome.kind).toBe('succeeded');
+    expect(processesWith(seconds)).toEqual([]);
+    expect(lines).toEqual([expect.stringMatching(/outlived the command/)]);
+  });
+
+  test('is killed whole when it does not end in time', async () => {
+    const seconds = uniqueSeconds();
+    const script = `${family(seconds)}; echo ready; while true; do sleep ${seconds}; done`;
+    const made = await start(shell(script));
+    await waitUntil('all are there', () => processesWith(seconds).length === 4);
+    await waitUntil('it is ready', () => hasSaid(made, 'ready'));
+    made.execution.stop(200);
+    expect(await made.execution.outcome).toMatchObject({ error: { signal: 'SIGKILL' } });
+    expect(processesWith(seconds)).toEqual([]);
+  });
+
+  test('may end by itself when it is asked', async () => {
+    const made = await start(
+      shell('trap "echo saved; exit 0" TERM; echo ready; while true; do sleep 0.05; done'),
+    );
+    await waitUntil('it is ready', () => hasSaid(made, 'ready'));
+    made.execution.stop(60_000);
+    expect(await made.execution.outcome).toMatchObject({ kind: 'succeeded' });
+    expect(hasSaid(made, 'saved')).toBe(true);
+  });
+
+  test('does not include who merely has its number', () => {
+    const self = listProcesses().find(({ pid }) => pid === process.pid);
+    const other = { pid: process.pid, startTicks: (self?.startTicks ?? 0) - 1 };
+    expect(isAlive(other)).toBe(false);
+    expect(membersOf({ runId: 'nobody', leader: other })).toEqual([]);
+  });
+});
+
+describe('The checkpoint file', () => {
+  test('holds the earlier checkpoint, and what is written there is reported while it runs', async () => {
+    const script = `
+      const fs = require('fs');
+      const file = process.env.DROVER_CHECKPOINT_FILE;
+      const { page } = JSON.parse(fs.readFileSync(file));
+      fs.writeFileSync(file + '.new', JSON.stringify({ page: page + 1 }));
+      fs.renameSync(file + '.new', file);
+      process.on('SIGTERM', () => {
+        fs.writeFileSync(file, JSON.stringify({ page: page + 2 }));
+        process.exit(0);
+      });
+      setInterval(() => {}, 1000);`;
+    const { execution, progress } = await start(node(script), { page: 7 });
+    await waitUntil('the first checkpoint is reported', () => progress.length > 0);
+    execution.stop(60_000);
+    await execution.outcome;
+    expect(progress).toEqual([{ checkpointData: { page: 8 } }, { checkpointData: { page: 9 } }]);
+  });
+
+  test('that is no JSON object is told of, and is no checkpoint', async () => {
+    const { progress, lines } = await finish(shell('echo nonsense > "$DROVER_CHECKPOINT_FILE"'));
+    expect(progress).toEqual([]);
+    expect(lines).toEqual([expect.stringMatching(/checkpoint file is no JSON object/)]);
+  });
+
+  test('that nobody touched is no news', async () => {
+    const { progress, job } = await finish({ command: ['true'] }, { page: 7 });
+    expect(progress).toEqual([]);
+    expect(existsSync(job.folder.checkpointFile)).toBe(true);
+  });
+});

@@ -1,0 +1,91 @@
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { looksSecret, Redactor, secretsIn } from './redact.js';
+
+describe('What looks like a credential', () => {
+  test.each([
+    ['eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2lnbmF0dXJl', '[redacted]'],
+    ['key drv_0123456789abcdef used', 'key [redacted] used'],
+    ['ghp_0123456789012345678901234567890123456', '[redacted]'],
+    [`sk-${'a1'.repeat(12)}`, '[redacted]'],
+    ['AKIAIOSFODNN7EXAMPLE', '[redacted]'],
+    ['Authorization: Bearer abcdefgh12345', 'Authorization: Bearer [redacted]'],
+    ['postgres://user:hunter22@db/x', 'postgres://user:[redacted]@db/x'],
+    ['DB_PASSWORD=hunter22 next', 'DB_PASSWORD=[redacted] next'],
+    ['{"apiKey": "hunter22"}', '{"apiKey": "[redacted]"}'],
+  ])('%s is hidden', (text, expected) => {
+    expect(new Redactor([]).redact(text)).toBe(expected);
+  });
+
+  test.each([
+    'Compiled 12 files in 3.4 s',
+    'https://example.com:8080/path?x=1',
+    'commit 1234567890abcdef1234567890abcdef12345678',
+    'the token count is 512',
+    'task-list and risk-based',
+  ])('%s is left alone', (text) => {
+    expect(new Redactor([]).redact(text)).toBe(text);
+  });
+});
+
+describe('A secret of the task', () => {
+  const secret = fc
+    .string({ minLength: 8, maxLength: 40 })
+    .filter((text) => !/^[\s[\]redacted]+$/.test(text));
+
+  test('is in no line, as it stands, in a URL or in base64', () => {
+    fc.assert(
+      fc.property(secret, fc.string(), fc.string(), (hidden, before, after) => {
+        const redactor = new Redactor([hidden]);
+        const base64 = Buffer.from(hidden).toString('base64');
+        const shown = [hidden.trim(), encodeURIComponent(hidden), base64]
+          .filter((form) => form.length >= 8)
+          .map((form) => [form, redactor.redact(`${before}${form}${after}`)] as const);
+        // What stands around a secret may happen to spell it again together with the mark.
+        return shown.every(([form, text]) => !text.replaceAll('[redacted]', '\n').includes(form));
+      }),
+    );
+  });
+
+  test('is found by the name it has, however deep', () => {
+    const input = {
+      env: { API_TOKEN: 'one', PATH: '/bin', DATABASE_URL: 'postgres://me:two@db' },
+      list: [{ password: 'three' }],
+      credentials: { user: 'four', deep: ['five'] },
+      maxTokens: 512,
+    };
+    expect(secretsIn(input).sort()).toEqual(['five', 'four', 'one', 'three', 'two']);
+  });
+
+  test.each(['password', 'DB_PASSWD', 'apiKey', 'API-KEY', 'aws_secret_access_key', 'authToken'])(
+    'may be called %s',
+    (name) => expect(looksSecret(name)).toBe(true),
+  );
+
+  test.each(['path', 'keyboard', 'author', 'passage', 'monkey'])('is not called %s', (name) =>
+    expect(looksSecret(name)).toBe(false),
+  );
+
+  test('of several lines is hidden line by line', () => {
+    const redactor = new Redactor(['first-line\nsecond-line']);
+    expect(redactor.redact('a first-line')).toBe('a [redacted]');
+    expect(redactor.redact('a second-line')).toBe('a [redacted]');
+  });
+
+  test('that is a common word hides nothing', () => {
+    expect(new Redactor(['true', 'ab', '']).redact('true ab')).toBe('true ab');
+  });
+});
+
+test('A private key is hidden from its first line to its last', () => {
+  const redactorOf = new Redactor([]).forLines();
+  const lines = [
+    'before',
+    '-----BEGIN RSA PRIVATE KEY-----',
+    'MIIEpAIBAAKCAQEA',
+    '-----END RSA PRIVATE KEY-----',
+    'after',
+  ];
+  const shown = lines.map((line) => redactorOf(line)(line));
+  expect(shown).toEqual(['before', '[redacted]', '[redacted]', '[redacted]', 'after']);
+});

@@ -1,0 +1,68 @@
+import { describe, expect, test } from '@jest/globals';
+import type { FinalReport } from '../api/types.js';
+import type { Outcome } from '../executor/executor.js';
+import { ApiError } from '../api/errors.js';
+import { decideFinalReport, type StopCause } from './final-report.js';
+import { withoutDetails } from './refused-report.js';
+
+const done: Outcome = { kind: 'succeeded', result: { a: 1 }, summary: 'well' };
+const quiet: Outcome = { kind: 'succeeded' };
+const killed: Outcome = {
+  kind: 'failed',
+  error: { message: 'Ended by SIGTERM', class: 'signal', signal: 'SIGTERM', retryable: true },
+};
+const checkpoint = { page: 7 };
+
+describe('What the server is told of an end', () => {
+  test.each<[string, Outcome, StopCause | undefined, object]>([
+    ['success', done, undefined, { kind: 'complete', outputResult: { a: 1 }, summary: 'well' }],
+    ['success without a result', quiet, undefined, { kind: 'complete' }],
+    [
+      'failure',
+      killed,
+      undefined,
+      { kind: 'fail', error: { class: 'signal' }, checkpointData: checkpoint },
+    ],
+    [
+      'a timeout',
+      killed,
+      'timeout',
+      { kind: 'fail', error: { class: 'timeout', signal: 'SIGTERM' } },
+    ],
+    ['a timeout that it used well', done, 'timeout', { kind: 'fail', error: { class: 'timeout' } }],
+    ['a pause', killed, 'pause', { kind: 'release', reason: 'paused', checkpointData: checkpoint }],
+    ['a pause that it obeyed', quiet, 'pause', { kind: 'release', reason: 'paused' }],
+    ['a pause that came too late', done, 'pause', { kind: 'complete', outputResult: { a: 1 } }],
+    ['a drain', killed, 'drain', { kind: 'release', reason: 'drain', checkpointData: checkpoint }],
+    ['a drain that it obeyed', quiet, 'drain', { kind: 'release', reason: 'drain' }],
+    ['a drain that came too late', done, 'drain', { kind: 'complete' }],
+  ])('%s', (_name, outcome, cause, expected) => {
+    const report = decideFinalReport({ outcome, cause, timeoutSeconds: 5, checkpoint });
+    expect(report).toMatchObject(expected);
+  });
+});
+
+describe('A report of an end that the server refuses', () => {
+  const tooLarge = new ApiError(413, 'payload_too_large', 'The body is too large', undefined);
+  const illegal = new ApiError(409, 'illegal_transition', 'No', undefined);
+  const release: FinalReport = { kind: 'release', reason: 'drain', checkpointData: checkpoint };
+
+  test('becomes one that it can take', () => {
+    expect(withoutDetails({ kind: 'complete', outputResult: {} }, tooLarge)).toMatchObject({
+      kind: 'fail',
+      error: { message: 'The server refused the result: The body is too large', retryable: false },
+    });
+    const failure = { message: 'x', class: 'oom', stackTrace: 'long' } as const;
+    const fail: FinalReport = { kind: 'fail', error: failure, checkpointData: checkpoint };
+    expect(withoutDetails(fail, tooLarge)).toEqual({
+      kind: 'fail',
+      error: { message: 'x', class: 'oom', exitCode: undefined, retryable: undefined },
+    });
+    expect(withoutDetails(release, tooLarge)).toEqual({ kind: 'release', reason: 'drain' });
+  });
+
+  test('is dropped when the refusal is not about what it says, or nothing is left to leave out', () => {
+    expect(withoutDetails(release, illegal)).toBeUndefined();
+    expect(withoutDetails({ kind: 'release', reason: 'drain' }, tooLarge)).toBeUndefined();
+  });
+});

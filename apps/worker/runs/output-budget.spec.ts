@@ -1,0 +1,70 @@
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { costOf, OutputBudget, type RawEntry } from './output-budget.js';
+
+const LIMIT = 2_000;
+
+function entryOf(line: string): RawEntry {
+  return { level: 'INFO', event: 'stdout', line, at: 0 };
+}
+
+function pass(lines: string[]) {
+  const budget = new OutputBudget(LIMIT);
+  const written = [...lines.flatMap((line) => budget.take(entryOf(line))), ...budget.finish()];
+  const kept = written.filter(({ event }) => event === 'stdout').map(({ message }) => message);
+  return { kept, notices: written.filter(({ event }) => event === 'output_truncated') };
+}
+
+describe('The log of a run', () => {
+  test('holds everything while it is within its budget', () => {
+    expect(pass(['a', 'b', ''])).toEqual({ kept: ['a', 'b', ''], notices: [] });
+  });
+
+  test('says at once that it is full, and at the end what is missing', () => {
+    const lines = Array.from({ length: 1_000 }, (_, index) => `line ${index}`);
+    const { kept, notices } = pass(lines);
+    expect(kept[0]).toBe('line 0');
+    expect(kept.at(-1)).toBe('line 999');
+    expect(notices[0]?.message).toMatch(/^The output exceeds 2000 characters/);
+    expect(notices[1]?.message).toContain(`${1_000 - kept.length} lines`);
+  });
+
+  test('tells even of a line that is too long for it alone', () => {
+    const { kept, notices } = pass(['x'.repeat(5_000)]);
+    expect(kept).toEqual([]);
+    expect(notices.map(({ message }) => message)).toEqual([
+      expect.stringMatching(/exceeds/),
+      expect.stringMatching(/1 lines \(5000 characters\)/),
+    ]);
+  });
+
+  test('never exceeds its budget, and keeps the first and the last lines in order', () => {
+    fc.assert(
+      fc.property(fc.array(fc.string({ maxLength: 700 }), { maxLength: 60 }), (lines) => {
+        const numbered = lines.map((line, index) => `${index}:${line}`);
+        const { kept, notices } = pass(numbered);
+        const cost = kept.reduce((sum, line) => sum + costOf(entryOf(line)), 0);
+        expect(cost).toBeLessThanOrEqual(LIMIT);
+        const whole = kept.length === numbered.length;
+        if (whole) return expect(kept).toEqual(numbered);
+        const gap = kept.findIndex((line, index) => line !== numbered[index]);
+        const headLength = gap === -1 ? kept.length : gap;
+        const tail = kept.slice(headLength);
+        const tailCost = tail.reduce((sum, line) => sum + costOf(entryOf(line)), 0);
+        expect(tailCost).toBeLessThanOrEqual(LIMIT / 4);
+        expect(kept.slice(0, headLength)).toEqual(numbered.slice(0, headLength));
+        expect(tail).toEqual(numbered.slice(numbered.length - tail.length));
+        expect(notices).toHaveLength(2);
+      }),
+    );
+  });
+
+  test('makes readable only what it keeps', () => {
+    let made = 0;
+    const budget = new OutputBudget(LIMIT);
+    const line = { size: 10, show: () => `line ${++made}` };
+    for (let index = 0; index < 10_000; index += 1) budget.take({ ...entryOf(''), line });
+    budget.finish();
+    expect(made).toBeLessThan(LIMIT / 64);
+  });
+});

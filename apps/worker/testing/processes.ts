@@ -1,0 +1,31 @@
+import { readdirSync, readFileSync } from 'node:fs';
+
+/** The living processes with this word in their command line, found without the code under test. */
+export function processesWith(word: string): number[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name) && commandLine(name).includes(word))
+    .map(Number);
+}
+
+// That of a dead process that nobody has waited for yet is empty.
+function commandLine(pid: string): string[] {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0');
+  } catch {
+    return [];
+  }
+}
+
+const marks: string[] = [];
+
+/** Seconds to sleep that no other process sleeps: a mark in its command line. */
+export function uniqueSeconds(): string {
+  const mark = `${100_000 + (process.pid % 30_000)}.${marks.length + 1}`;
+  marks.push(mark);
+  return mark;
+}
+
+/** After a test that failed: what should have been killed must not outlive the test either. */
+export function killMarked(): void {
+  for (const pid of marks.flatMap(processesWith)) process.kill(pid, 'SIGKILL');
+}

@@ -1,0 +1,14 @@
+import { setTimeout as delay } from 'node:timers/promises';
+
+/** Waits until something becomes true, looking again and again; fails with its name when it does not. */
+export async function waitUntil(
+  what: string,
+  isTrue: () => boolean | Promise<boolean>,
+  withinMs = 10_000,
+): Promise<void> {
+  const giveUpAt = performance.now() + withinMs;
+  while (!(await isTrue())) {
+    if (performance.now() > giveUpAt) throw new Error(`Waited ${withinMs} ms in vain: ${what}`);
+    await delay(20);
+  }
+}
