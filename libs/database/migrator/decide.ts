@@ -1,3 +1,4 @@
+import { assertNever } from '#lib/kernel';
 import type { MigrationFile } from './files.js';
 
 /** A row of `_prisma_migrations`. */
@@ -14,7 +15,10 @@ export type MigrationPlan =
   | { kind: 'failed'; name: string }
   | { kind: 'newer'; names: string[] };
 
-/** What is to be done about a database, given the files of this build and the rows that are there. */
+/**
+ * What is to be done about a database, given the files of this build, oldest first, and the rows that
+ * are there.
+ */
 export function planMigration(
   files: readonly MigrationFile[],
   rows: readonly AppliedMigration[],
@@ -25,10 +29,15 @@ export function planMigration(
   const known = new Map(files.map((file) => [file.name, file]));
   const newer = live.map((row) => row.migration_name).filter((name) => !known.has(name));
   if (newer.length > 0) return { kind: 'newer', names: newer };
-  const changed = live.find((row) => known.get(row.migration_name)?.checksum !== row.checksum);
+  const changed = live.find((row) => !isOf(row, known.get(row.migration_name)));
   if (changed) return { kind: 'changed', name: changed.migration_name };
   const applied = new Set(live.map((row) => row.migration_name));
   return { kind: 'apply', pending: files.filter((file) => !applied.has(file.name)) };
+}
+
+// Git may have changed the line ends on the way to another system; Prisma lets that pass too.
+function isOf(row: AppliedMigration, file: MigrationFile | undefined): boolean {
+  return file?.checksum === row.checksum || !!file?.otherChecksums.includes(row.checksum);
 }
 
 /** What to tell whoever started a migration that can't go on; null when it can. */
@@ -42,5 +51,7 @@ export function refusal(plan: MigrationPlan): string | null {
       return `The migration ${plan.name} failed before and was left unfinished: mend the database, then mark its row in _prisma_migrations as rolled back.`;
     case 'newer':
       return `The database is of a newer version of Drover (it has ${plan.names.join(', ')}): start that version, or use another database.`;
+    default:
+      return assertNever(plan);
   }
 }

@@ -2,23 +2,44 @@ import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { MigrationError } from './errors.js';
 
 export interface MigrationFile {
   name: string;
   sql: string;
   /** SHA-256 of the file in hex, as Prisma computes it. */
   checksum: string;
+  /** What the checksum would be had the file come with the line ends of another system. */
+  otherChecksums: readonly string[];
 }
 
+/** The migrations of this build, oldest first. @throws MigrationError when their folder is damaged */
 export function readMigrations(dir = defaultDirectory()): MigrationFile[] {
   return readdirSync(dir, { withFileTypes: true })
     .filter((entry) => entry.isDirectory())
     .map((entry) => entry.name)
     .sort()
-    .map((name) => {
-      const sql = readFileSync(join(dir, name, 'migration.sql'), 'utf8');
-      return { name, sql, checksum: createHash('sha256').update(sql).digest('hex') };
+    .map((name) => migrationFile(name, readSql(join(dir, name, 'migration.sql'))));
+}
+
+export function migrationFile(name: string, sql: string): MigrationFile {
+  const unix = sql.replaceAll('\r\n', '\n');
+  const otherChecksums = [sha256(unix), sha256(unix.replaceAll('\n', '\r\n'))];
+  return { name, sql, checksum: sha256(sql), otherChecksums };
+}
+
+function readSql(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    throw new MigrationError(`The migration ${path} can't be read: restore it, or reinstall.`, {
+      cause: error,
     });
+  }
+}
+
+function sha256(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
 }
 
 /** `prisma/migrations` of the project, whether this runs from the sources or from dist. */
@@ -31,5 +52,5 @@ function defaultDirectory(): string {
     const candidate = join(dir, 'prisma', 'migrations');
     if (existsSync(candidate)) return candidate;
   }
-  throw new Error('The folder prisma/migrations is missing: reinstall Drover.');
+  throw new MigrationError('The folder prisma/migrations is missing: reinstall Drover.');
 }

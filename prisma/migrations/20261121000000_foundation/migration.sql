@@ -608,4 +608,11 @@ GRANT SELECT ON coordinator_logs TO drover_app;
 GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO drover_service;
 REVOKE UPDATE, DELETE ON agent_task_logs, task_runs, agent_tasks FROM drover_service;
 GRANT UPDATE ON task_runs, agent_tasks TO drover_service;
+-- The record of migrations is theirs to read. (A shadow database of Prisma's has none.)
+DO $$
+BEGIN
+  IF to_regclass('_prisma_migrations') IS NOT NULL THEN
+    REVOKE INSERT, UPDATE, DELETE ON _prisma_migrations FROM drover_service;
+  END IF;
+END $$;
 GRANT USAGE ON ALL SEQUENCES IN SCHEMA public TO drover_app, drover_service;
