@@ -5,6 +5,8 @@ import type { Log } from '../log.js';
 const POLL_MS = 25_000;
 /** Changes of what is held gather this long, so that short runs do not cost a request each. */
 const GATHER_MS = 250;
+/** How long to wait when something was told; a cancellation must still be heard within a second. */
+const TOLD_MS = 700;
 
 export interface SignalOptions {
   api: DroverApi;
@@ -58,7 +60,7 @@ export class SignalLoop {
       const signals = await api.signals(this.asked, POLL_MS, this.poll.signal);
       onSignals(signals);
       // It is told again until it is done: there is no hurry to hear it again.
-      if (signals.drain || signals.runs.length > 0) await pause(GATHER_MS, this.stopped.signal);
+      if (signals.drain || signals.runs.length > 0) await pause(TOLD_MS, this.stopped.signal);
       return undefined;
     } catch (error) {
       return error;

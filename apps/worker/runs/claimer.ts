@@ -7,6 +7,8 @@ import type { Log } from '../log.js';
 import type { RunResult } from './run.js';
 
 const POLL_MS = 25_000;
+/** What the server gives at once. */
+const MAX_CLAIM = 50;
 /** How long to hold off after this machine itself failed runs, so that it does not eat the queue. */
 const HOLD_OFF = { baseMs: 1_000, capMs: 60_000 };
 
@@ -59,7 +61,7 @@ export class Claimer {
     const { api, log } = this.options;
     this.polling = true;
     try {
-      const tasks = await api.claim(free, POLL_MS, this.stopped.signal);
+      const tasks = await api.claim(Math.min(free, MAX_CLAIM), POLL_MS, this.stopped.signal);
       this.failures = 0;
       for (const task of tasks) this.occupy(task);
     } catch (error) {
