@@ -29,7 +29,7 @@ export class TaskCommandsController {
     @Body() body: CancelDto,
     @IfMatch() version?: number,
   ) {
-    return this.then(caller, id, this.commands.cancel(caller, id, { ...body, ifVersion: version }));
+    return this.answer(caller, id, this.commands.cancel(caller, id, { ...body, ifVersion: version }));
   }
 
   @Post('pause')
@@ -45,7 +45,7 @@ export class TaskCommandsController {
     @Body() body: CommandDto,
     @IfMatch() version?: number,
   ) {
-    return this.then(caller, id, this.commands.pause(caller, id, { ...body, ifVersion: version }));
+    return this.answer(caller, id, this.commands.pause(caller, id, { ...body, ifVersion: version }));
   }
 
   @Post('resume')
@@ -59,7 +59,7 @@ export class TaskCommandsController {
     @Body() body: CommandDto,
     @IfMatch() version?: number,
   ) {
-    return this.then(caller, id, this.commands.resume(caller, id, { ...body, ifVersion: version }));
+    return this.answer(caller, id, this.commands.resume(caller, id, { ...body, ifVersion: version }));
   }
 
   @Post('retry')
@@ -75,7 +75,7 @@ export class TaskCommandsController {
     @Body() body: CommandDto,
     @IfMatch() version?: number,
   ) {
-    return this.then(caller, id, this.commands.retry(caller, id, { ...body, ifVersion: version }));
+    return this.answer(caller, id, this.commands.retry(caller, id, { ...body, ifVersion: version }));
   }
 
   @Post('archive')
@@ -89,14 +89,14 @@ export class TaskCommandsController {
     @Body() body: CommandDto,
     @IfMatch() version?: number,
   ) {
-    return this.then(
+    return this.answer(
       caller,
       id,
       this.commands.archive(caller, id, { ...body, ifVersion: version }),
     );
   }
 
-  private async then(caller: Caller, id: string, command: Promise<string[]>): Promise<TaskView> {
+  private async answer(caller: Caller, id: string, command: Promise<string[]>): Promise<TaskView> {
     await command;
     return this.queries.get(caller.workspaceId, id);
   }

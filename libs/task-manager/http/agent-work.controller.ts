@@ -1,0 +1,43 @@
+import { Body, Controller, HttpCode, Inject, Post } from '@nestjs/common';
+import { ApiOperation, ApiTags } from '@nestjs/swagger';
+import { ApiErrors, UuidParam } from '#lib/http';
+import { Auth, CurrentCaller } from '#lib/identity';
+import type { Caller } from '#lib/kernel';
+import { AgentWork } from '../runs/agent-work.js';
+import { ClientGone } from './client-gone.js';
+import { ClaimDto, SignalsDto } from './dto/agent-work.dto.js';
+
+@ApiTags('Agents')
+@Controller('agents/:id')
+@Auth({ kinds: ['agent'] })
+@ApiErrors('agent_not_found')
+export class AgentWorkController {
+  constructor(@Inject(AgentWork) private readonly work: AgentWork) {}
+
+  @Post('claim')
+  @HttpCode(200)
+  @ApiOperation({ summary: 'Take up to 50 tasks; with waitMs, wait for one' })
+  @ApiErrors('agent_draining', 'agent_terminated')
+  claim(
+    @CurrentCaller() caller: Caller,
+    @UuidParam() id: string,
+    @Body() body: ClaimDto,
+    @ClientGone() gone: AbortSignal,
+  ) {
+    return this.work.claim(caller, id, body, gone);
+  }
+
+  @Post('signals')
+  @HttpCode(200)
+  @ApiOperation({
+    summary: 'Which of the runs that the agent holds are to be stopped or paused; waits for news',
+  })
+  signals(
+    @CurrentCaller() caller: Caller,
+    @UuidParam() id: string,
+    @Body() body: SignalsDto,
+    @ClientGone() gone: AbortSignal,
+  ) {
+    return this.work.signals(caller, id, body, gone);
+  }
+}

@@ -1,0 +1,49 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { type AgentCaller, type Caller, DroverError } from '#lib/kernel';
+import { Claiming } from './claiming.js';
+import type { ClaimedTask } from './run-view.js';
+import { Signals, type SignalsAnswer } from './signals.js';
+
+/** What an agent asks for itself, with its own token. */
+@Injectable()
+export class AgentWork {
+  constructor(
+    @Inject(Claiming) private readonly claiming: Claiming,
+    @Inject(Signals) private readonly signalling: Signals,
+  ) {}
+
+  async claim(
+    caller: Caller,
+    agentId: string,
+    wish: { maxTasks?: number; waitMs?: number; leaseSeconds?: number },
+    gone: AbortSignal,
+  ): Promise<{ tasks: ClaimedTask[] }> {
+    const { workspaceId } = itself(caller, agentId);
+    const { maxTasks = 1, waitMs = 0, leaseSeconds } = wish;
+    return {
+      tasks: await this.claiming.claim(
+        { workspaceId, agentId, maxTasks, waitMs, leaseSeconds },
+        gone,
+      ),
+    };
+  }
+
+  signals(
+    caller: Caller,
+    agentId: string,
+    wish: { runIds: string[]; waitMs?: number },
+    gone: AbortSignal,
+  ): Promise<SignalsAnswer> {
+    const { workspaceId } = itself(caller, agentId);
+    return this.signalling.wait(
+      { workspaceId, agentId, runIds: wish.runIds, waitMs: wish.waitMs ?? 0 },
+      gone,
+    );
+  }
+}
+
+/** An agent acts for itself alone; another agent's id is none that it can see. */
+export function itself(caller: Caller, agentId: string): AgentCaller {
+  if (caller.kind === 'agent' && caller.agentId === agentId) return caller;
+  throw new DroverError('agent_not_found');
+}

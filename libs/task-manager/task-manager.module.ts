@@ -1,0 +1,57 @@
+import { Module } from '@nestjs/common';
+import { TaskCommands } from './commands/task-commands.js';
+import { TaskCreation } from './creation/task-creation.js';
+import { TaskDependencies } from './dependencies/task-dependencies.js';
+import { AgentWorkController } from './http/agent-work.controller.js';
+import { RunsController } from './http/runs.controller.js';
+import { TaskCommandsController } from './http/task-commands.controller.js';
+import { TaskCreationController } from './http/task-creation.controller.js';
+import { TaskDependenciesController } from './http/task-dependencies.controller.js';
+import { TaskQueriesController } from './http/task-queries.controller.js';
+import { TaskReportsController } from './http/task-reports.controller.js';
+import { TaskUpdateController } from './http/task-update.controller.js';
+import { TaskExplainer } from './queries/task-explainer.js';
+import { TaskHistory } from './queries/task-history.js';
+import { TaskQueries } from './queries/task-queries.js';
+import { DependentSettlement } from './recovery/dependent-settlement.js';
+import { TaskRecovery } from './recovery/task-recovery.js';
+import { AgentWork } from './runs/agent-work.js';
+import { Claiming } from './runs/claiming.js';
+import { RunCompletion } from './runs/run-completion.js';
+import { RunReports } from './runs/run-reports.js';
+import { Signals } from './runs/signals.js';
+import { TaskReporter } from './runs/task-reporter.js';
+import { TaskUpdates } from './updates/task-updates.js';
+
+/** Tasks, their dependencies and their runs. */
+@Module({
+  controllers: [
+    TaskCreationController,
+    TaskCommandsController,
+    TaskQueriesController,
+    TaskDependenciesController,
+    TaskUpdateController,
+    TaskReportsController,
+    RunsController,
+    AgentWorkController,
+  ],
+  providers: [
+    TaskCreation,
+    TaskCommands,
+    TaskQueries,
+    TaskHistory,
+    TaskExplainer,
+    TaskDependencies,
+    TaskUpdates,
+    TaskReporter,
+    AgentWork,
+    Claiming,
+    RunReports,
+    RunCompletion,
+    Signals,
+    DependentSettlement,
+    TaskRecovery,
+  ],
+  exports: [TaskRecovery],
+})
+export class TaskManagerModule {}

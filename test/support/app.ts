@@ -1,0 +1,84 @@
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import { loadConfig } from '#lib/config';
+import { TokenService } from '#lib/identity';
+import { newId } from '#lib/kernel';
+import { Logger } from '#lib/observability';
+import { createApp } from '../../apps/server/create-app.js';
+import { createTestDatabase, type TestDatabase } from './database.js';
+import { aMember, anAgent, type AgentValues, aWorkspace } from './factories.js';
+import { type ApiAnswer, apiClient, type ApiClient } from './api-client.js';
+import { testValkey } from './valkey.js';
+
+export type { ApiAnswer, ApiClient };
+
+/** The whole server in this process, on a database and a key prefix of its own. */
+export interface TestApp {
+  app: NestFastifyApplication;
+  url: string;
+  db: TestDatabase;
+  /** A workspace with an owner who has signed in. */
+  newWorkspace(role?: string): Promise<TestWorkspace>;
+  stop(): Promise<void>;
+}
+
+export interface TestWorkspace {
+  id: string;
+  userId: string;
+  /** Requests as its owner. */
+  api: ApiClient;
+  newAgent(values?: AgentValues): Promise<TestAgent>;
+}
+
+export interface TestAgent {
+  id: string;
+  token: string;
+  api: ApiClient;
+}
+
+export async function startTestApp(env: Record<string, string> = {}): Promise<TestApp> {
+  const db = await createTestDatabase();
+  const valkey = testValkey();
+  const config = loadConfig({
+    DATABASE_URL: db.appUrl,
+    DATABASE_SERVICE_URL: db.serviceUrl,
+    VALKEY_URL: valkey.url,
+    VALKEY_KEY_PREFIX: valkey.keyPrefix,
+    JWT_SECRET: 'a secret of the tests that is long enough',
+    PORT: '0',
+    LOG_LEVEL: 'silent',
+    ...env,
+  });
+  const app = await createApp(config, Logger.create({ level: config.logLevel }));
+  await app.listen({ host: '127.0.0.1', port: 0 });
+  const url = (await app.getUrl()).replace('[::1]', '127.0.0.1');
+  const tokens = app.get(TokenService, { strict: false });
+
+  const newWorkspace = async (role = 'OWNER'): Promise<TestWorkspace> => {
+    const id = await aWorkspace(db.owner);
+    const userId = await aMember(db.owner, id, role);
+    const sessionId = newId();
+    await db.owner.query(
+      `INSERT INTO user_sessions (id, user_id, refresh_hash, expires_at)
+       VALUES ($1, $2, decode(md5($1::uuid::text), 'hex'), now() + interval '1 day')`,
+      [sessionId, userId],
+    );
+    const { token } = tokens.issueUserToken({ userId, sessionId, workspaceId: null });
+    const newAgent = async (values: AgentValues = {}): Promise<TestAgent> => {
+      const agentId = await anAgent(db.owner, id, values);
+      const issued = tokens.issueAgentToken({ workspaceId: id, agentId, tokenVersion: 1 });
+      return {
+        id: agentId,
+        token: issued.token,
+        api: apiClient(url, { authorization: `Bearer ${issued.token}` }),
+      };
+    };
+    const api = apiClient(url, { authorization: `Bearer ${token}`, 'x-workspace-id': id });
+    return { id, userId, api, newAgent };
+  };
+
+  const stop = async () => {
+    await app.close();
+    await db.drop();
+  };
+  return { app, url, db, newWorkspace, stop };
+}
