@@ -1,0 +1,28 @@
+import { Module } from '@nestjs/common';
+import { AgentManagerService } from './agents/agent-manager.service.js';
+import { AgentRegistration } from './agents/agent-registration.js';
+import { AgentTokens } from './agents/agent-tokens.js';
+import { AgentFacts } from './heartbeats/agent-facts.js';
+import { BeatBuffer } from './heartbeats/beat-buffer.js';
+import { BeatWriter } from './heartbeats/beat-writer.js';
+import { HeartbeatFlusher } from './heartbeats/heartbeat-flusher.js';
+import { Heartbeats } from './heartbeats/heartbeats.js';
+import { AgentsController } from './http/agents.controller.js';
+import { HeartbeatsController } from './http/heartbeats.controller.js';
+
+/** Agents: who they are, and whether they live. */
+@Module({
+  controllers: [AgentsController, HeartbeatsController],
+  providers: [
+    AgentManagerService,
+    AgentRegistration,
+    AgentTokens,
+    AgentFacts,
+    BeatBuffer,
+    BeatWriter,
+    Heartbeats,
+    HeartbeatFlusher,
+  ],
+  exports: [AgentManagerService, HeartbeatFlusher],
+})
+export class AgentManagerModule {}

@@ -1,0 +1,108 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { Database, firstRow } from '#lib/database';
+import { type Caller, decodeCursor, DroverError, isUuid, type Page, toPage } from '#lib/kernel';
+import type { AgentView } from '../domain/agent-view.js';
+import { type AgentHealth, healthStatus } from '../domain/health.js';
+import { type AgentRow, toAgentView } from '../store/agent-columns.js';
+import { agentHealth, type HealthRow } from '../store/agent-health.sql.js';
+import { findAgent } from '../store/find-agent.sql.js';
+import { type AgentFilter, listAgents } from '../store/list-agents.sql.js';
+import { AgentRegistration, type Registration, type WantedAgent } from './agent-registration.js';
+import { type AgentToken, AgentTokens } from './agent-tokens.js';
+
+export interface AgentListRequest extends AgentFilter {
+  limit: number;
+  cursor?: string;
+}
+
+/** What people and programs do with agents. Agents' own requests are Heartbeats' and the task manager's. */
+@Injectable()
+export class AgentManagerService {
+  constructor(
+    @Inject(Database) private readonly database: Database,
+    @Inject(AgentRegistration) private readonly registration: AgentRegistration,
+    @Inject(AgentTokens) private readonly tokens: AgentTokens,
+  ) {}
+
+  /** See `AgentRegistration.register`. */
+  register(
+    caller: Caller,
+    agentId: string,
+    wanted: WantedAgent,
+    version?: number,
+  ): Promise<Registration> {
+    return this.registration.register(caller, agentId, wanted, version);
+  }
+
+  /** By name. @throws DroverError `malformed_cursor` */
+  async list({ workspaceId }: Caller, request: AgentListRequest): Promise<Page<AgentView>> {
+    const { limit, cursor, ...filter } = request;
+    const { sql, params } = listAgents(workspaceId, filter, { limit, after: keyIn(cursor) });
+    const rows = await this.database.tenant(workspaceId).rows(sql, params);
+    return toPage(rows, limit, (row: AgentRow) => [row.name, row.id], toAgentView);
+  }
+
+  /** @throws DroverError `agent_not_found` */
+  async get({ workspaceId }: Caller, agentId: string): Promise<AgentView> {
+    const row = await firstRow(this.database.tenant(workspaceId), findAgent, [
+      workspaceId,
+      agentId,
+    ]);
+    if (!row) throw new DroverError('agent_not_found');
+    return toAgentView(row);
+  }
+
+  /** The latest beat; at most the flush interval old. @throws DroverError `agent_not_found` */
+  async health({ workspaceId }: Caller, agentId: string): Promise<AgentHealth> {
+    const row = await firstRow(this.database.tenant(workspaceId), agentHealth, [
+      workspaceId,
+      agentId,
+    ]);
+    if (!row) throw new DroverError('agent_not_found');
+    return toHealth(agentId, row);
+  }
+
+  /** See `AgentTokens.issue`. */
+  issueToken(
+    caller: Caller,
+    agentId: string,
+    wish: { expiresInSeconds?: number; rotate?: boolean },
+  ): Promise<AgentToken> {
+    return this.tokens.issue(caller, agentId, wish);
+  }
+
+  /** See `AgentTokens.revoke`. */
+  revokeTokens(caller: Caller, agentId: string): Promise<void> {
+    return this.tokens.revoke(caller, agentId);
+  }
+}
+
+function keyIn(cursor: string | undefined): [string, string] | undefined {
+  if (cursor === undefined) return undefined;
+  const [name, id] = decodeCursor(cursor, ['string', 'string']);
+  if (!isUuid(id)) throw new DroverError('malformed_cursor');
+  return [String(name), id];
+}
+
+function toHealth(agentId: string, row: HealthRow): AgentHealth {
+  const { beat_status: status, age_seconds: ageSeconds } = row;
+  const beat = status === null || ageSeconds === null ? null : { status, ageSeconds };
+  return {
+    agentId,
+    status: healthStatus(beat, row.stale_threshold_seconds),
+    agentStatus: row.agent_status,
+    lastSeenAt: row.last_seen_at?.toISOString() ?? null,
+    ageSeconds: ageSeconds === null ? null : Math.max(0, Math.round(ageSeconds * 10) / 10),
+    nextExpectedAt: row.next_expected_at?.toISOString() ?? null,
+    heartbeatIntervalSeconds: row.heartbeat_interval_seconds,
+    staleThresholdSeconds: row.stale_threshold_seconds,
+    liveRuns: row.live_runs,
+    maxConcurrentTasks: row.max_concurrent_tasks,
+    currentTaskId: row.current_task_id,
+    progressPercent: row.progress_percent,
+    currentStep: row.current_step,
+    memoryMb: row.memory_mb,
+    cpuPercent: row.cpu_percent,
+    metadata: row.metadata ?? {},
+  };
+}

@@ -1,0 +1,151 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { Database, firstRow, type Transaction } from '#lib/database';
+import { type Caller, DroverError } from '#lib/kernel';
+import { WakeUps } from '#lib/valkey';
+import type { AgentMode, AgentView } from '../domain/agent-view.js';
+import { normalizeCapabilities } from '../domain/capabilities.js';
+import { itself } from '../domain/itself.js';
+import { timingOf, whyImpossible } from '../domain/timing.js';
+import { type AgentRow, toAgentView } from '../store/agent-columns.js';
+import { findAgent, lockAgent } from '../store/find-agent.sql.js';
+import { insertAgent, type RegisteredColumns, updateAgent } from '../store/register-agent.sql.js';
+import { stampFirstBeat } from '../store/stamp-first-beat.sql.js';
+import { moveAgent } from './move-agents.js';
+
+/** An agent as it registers; what is left out stays as it is, or takes its default. */
+export interface WantedAgent {
+  name: string;
+  mode?: AgentMode;
+  model?: string | null;
+  capabilities?: string[];
+  coordinatorEnabled?: boolean;
+  maxConcurrentTasks?: number;
+  heartbeatIntervalSeconds?: number;
+  staleThresholdSeconds?: number;
+  hostName?: string | null;
+  pid?: number | null;
+  agentVersion?: string | null;
+  restartCount?: number;
+  metadata?: Record<string, unknown>;
+}
+
+export interface Registration {
+  agent: AgentView;
+  /** Whether the agent was not there before. */
+  created: boolean;
+}
+
+interface Place {
+  workspaceId: string;
+  agentId: string;
+}
+
+/** Takes agents in, and lets them say what has changed. */
+@Injectable()
+export class AgentRegistration {
+  constructor(
+    @Inject(Database) private readonly database: Database,
+    @Inject(WakeUps) private readonly wakeUps: WakeUps,
+  ) {}
+
+  /**
+   * Makes or changes an agent. Registering is a sign of life: a pull agent is active from then on,
+   * also one that was taken for dead.
+   *
+   * @param version the version that the client has read, when it insists on it
+   * @throws DroverError `agent_not_found` (an id of another workspace), `agent_terminated`,
+   *   `version_mismatch`, `validation_failed` (a threshold that the interval does not fit in)
+   */
+  async register(
+    caller: Caller,
+    agentId: string,
+    wanted: WantedAgent,
+    version?: number,
+  ): Promise<Registration> {
+    // An agent's own token can not make an agent: without its row there would be no such token.
+    if (caller.kind === 'agent' || caller.kind === 'run') itself(caller, agentId);
+    const place = { workspaceId: caller.workspaceId, agentId };
+    const registration = await this.database.tenant(caller.workspaceId).transaction(async (tx) => {
+      const created = await this.createOrChange(tx, place, { caller, wanted, version });
+      await this.start(tx, place);
+      const row = (await firstRow(tx, findAgent, [place.workspaceId, agentId])) as AgentRow;
+      return { agent: toAgentView(row), created };
+    });
+    this.wakeUps.signals([agentId]);
+    return registration;
+  }
+
+  private async createOrChange(
+    tx: Transaction,
+    place: Place,
+    request: { caller: Caller; wanted: WantedAgent; version: number | undefined },
+  ): Promise<boolean> {
+    const { caller, wanted, version } = request;
+    const known = await firstRow(tx, lockAgent, [place.workspaceId, place.agentId]);
+    if (!known && version === undefined && (await this.create(tx, place, caller, wanted))) {
+      return true;
+    }
+    // Somebody else may have made it in the meantime.
+    const agent = known ?? (await firstRow(tx, lockAgent, [place.workspaceId, place.agentId]));
+    // Not there, yet the id is in use: it is another workspace's.
+    if (!agent) throw new DroverError('agent_not_found');
+    if (agent.lifecycle === 'TERMINATED') throw new DroverError('agent_terminated');
+    if (version !== undefined && version !== agent.version) {
+      throw new DroverError('version_mismatch', { members: { current: agent.version } });
+    }
+    const columns = JSON.stringify(columnsOf(wanted, agent));
+    await tx.rows(updateAgent, [place.workspaceId, place.agentId, columns]);
+    return false;
+  }
+
+  private async create(
+    tx: Transaction,
+    { workspaceId, agentId }: Place,
+    caller: Caller,
+    wanted: WantedAgent,
+  ): Promise<boolean> {
+    if (caller.kind !== 'user' && caller.kind !== 'api_key') return false;
+    const columns = JSON.stringify(columnsOf(wanted));
+    const made = await tx.rows(insertAgent, [workspaceId, agentId, columns, caller.userId]);
+    return made.length > 0;
+  }
+
+  /** A push agent starts with the first beat of a session of its. */
+  private async start(tx: Transaction, { workspaceId, agentId }: Place): Promise<void> {
+    const agent = (await firstRow(tx, lockAgent, [workspaceId, agentId])) as AgentRow;
+    if (agent.mode !== 'pull') return;
+    await tx.rows(stampFirstBeat, [workspaceId, agentId, agent.heartbeat_interval_seconds]);
+    if (agent.lifecycle !== 'STARTING' && agent.lifecycle !== 'ERROR') return;
+    // What was told to leave before it fell silent still is.
+    const to = agent.draining_at === null ? 'ACTIVE' : 'DRAINING';
+    await moveAgent(tx, { workspaceId, agentId, to, reason: 'registered' });
+  }
+}
+
+function columnsOf(wanted: WantedAgent, known?: AgentRow): RegisteredColumns {
+  const before = known && {
+    heartbeatIntervalSeconds: known.heartbeat_interval_seconds,
+    staleThresholdSeconds: known.stale_threshold_seconds,
+  };
+  const timing = timingOf(wanted, before);
+  const message = whyImpossible(timing);
+  if (message !== null) {
+    const errors = [{ field: 'staleThresholdSeconds', message }];
+    throw new DroverError('validation_failed', { errors });
+  }
+  return {
+    name: wanted.name,
+    mode: wanted.mode,
+    model: wanted.model,
+    capabilities: wanted.capabilities && normalizeCapabilities(wanted.capabilities),
+    coordinator_enabled: wanted.coordinatorEnabled,
+    max_concurrent_tasks: wanted.maxConcurrentTasks,
+    heartbeat_interval_seconds: timing.heartbeatIntervalSeconds,
+    stale_threshold_seconds: timing.staleThresholdSeconds,
+    host_name: wanted.hostName,
+    pid: wanted.pid,
+    agent_version: wanted.agentVersion,
+    restart_count: wanted.restartCount,
+    metadata: wanted.metadata,
+  };
+}

@@ -1,0 +1,73 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { Database, firstRow, type Transaction } from '#lib/database';
+import { Revocations, TokenService } from '#lib/identity';
+import { type Caller, DroverError } from '#lib/kernel';
+import type { AgentRow } from '../store/agent-columns.js';
+import { lockAgent } from '../store/find-agent.sql.js';
+import { raiseTokenVersion } from '../store/raise-token-version.sql.js';
+
+export interface AgentToken {
+  /** Shown once. */
+  token: string;
+  agentId: string;
+  expiresAt: string;
+}
+
+/** The credentials of agents: issued, rotated, revoked. Nothing of a token is stored but its version. */
+@Injectable()
+export class AgentTokens {
+  constructor(
+    @Inject(Database) private readonly database: Database,
+    @Inject(TokenService) private readonly tokens: TokenService,
+    @Inject(Revocations) private readonly revocations: Revocations,
+  ) {}
+
+  /**
+   * @param wish.rotate earlier tokens are refused from now on, everywhere within about a second
+   * @throws DroverError `agent_not_found`, `agent_terminated`
+   */
+  async issue(
+    { workspaceId }: Caller,
+    agentId: string,
+    wish: { expiresInSeconds?: number; rotate?: boolean },
+  ): Promise<AgentToken> {
+    const tokenVersion = await this.inTransaction(workspaceId, agentId, async (tx, agent) => {
+      if (agent.lifecycle === 'TERMINATED') throw new DroverError('agent_terminated');
+      return wish.rotate ? this.makeOld(tx, agent) : agent.token_version;
+    });
+    if (wish.rotate) await this.revocations.announce();
+    const { expiresInSeconds } = wish;
+    const claims = { workspaceId, agentId, tokenVersion };
+    const { token, expiresAt } = this.tokens.issueAgentToken({ ...claims, expiresInSeconds });
+    return { token, agentId, expiresAt: expiresAt.toISOString() };
+  }
+
+  /**
+   * Refuses all tokens of the agent, everywhere within about a second. New ones can be issued.
+   *
+   * @throws DroverError `agent_not_found`
+   */
+  async revoke({ workspaceId }: Caller, agentId: string): Promise<void> {
+    await this.inTransaction(workspaceId, agentId, (tx, agent) => this.makeOld(tx, agent));
+    await this.revocations.announce();
+  }
+
+  private inTransaction<T>(
+    workspaceId: string,
+    agentId: string,
+    work: (tx: Transaction, agent: AgentRow) => T | Promise<T>,
+  ): Promise<T> {
+    return this.database.tenant(workspaceId).transaction(async (tx) => {
+      const agent = await firstRow(tx, lockAgent, [workspaceId, agentId]);
+      if (!agent) throw new DroverError('agent_not_found');
+      return work(tx, agent);
+    });
+  }
+
+  private async makeOld(tx: Transaction, agent: AgentRow): Promise<number> {
+    await tx.rows(raiseTokenVersion, [agent.workspace_id, agent.id]);
+    const minVersion = agent.token_version + 1;
+    await this.revocations.revoke(tx, [{ kind: 'agent', agentId: agent.id, minVersion }]);
+    return minVersion;
+  }
+}

@@ -1,0 +1,51 @@
+import { firstRow, type SqlRunner } from '#lib/database';
+import { DroverError } from '#lib/kernel';
+import { type AgentLifecycle, legalAgentMoves } from '../domain/lifecycle.js';
+import { lockAgent } from '../store/find-agent.sql.js';
+import { type MovedAgent, moveAgentsSql } from '../store/move-agents.sql.js';
+
+export interface AgentMove {
+  workspaceId: string;
+  agentId: string;
+  to: AgentLifecycle;
+  /** Why: part of the event, and kept in the row of a TERMINATED agent. */
+  reason: string;
+}
+
+/**
+ * Moves agents through their door; an illegal move is left out of the answer. An agent can be
+ * TERMINATED only when it has no live run: end them first, in the same transaction.
+ */
+export function moveAgents(runner: SqlRunner, moves: readonly AgentMove[]): Promise<MovedAgent[]> {
+  if (moves.length === 0) return Promise.resolve([]);
+  const rows = moves.map(({ workspaceId, agentId, to, reason }) => ({
+    workspace_id: workspaceId,
+    id: agentId,
+    to_lifecycle: to,
+    reason,
+  }));
+  return runner.rows(moveAgentsSql, [JSON.stringify(rows)]);
+}
+
+/**
+ * Moves one agent, or says why not.
+ *
+ * @throws DroverError `agent_not_found`, `agent_terminated`, or `illegal_transition` with the current
+ *   state and the legal ones
+ */
+export async function moveAgent(runner: SqlRunner, move: AgentMove): Promise<MovedAgent> {
+  const [moved] = await moveAgents(runner, [move]);
+  if (moved) return moved;
+  const agent = await firstRow(runner, lockAgent, [move.workspaceId, move.agentId]);
+  if (!agent) throw new DroverError('agent_not_found');
+  if (agent.lifecycle === 'TERMINATED') throw new DroverError('agent_terminated');
+  throw new DroverError('illegal_transition', {
+    detail: `An agent can not go from ${agent.lifecycle} to ${move.to}.`,
+    members: {
+      current: agent.lifecycle,
+      from: agent.lifecycle,
+      to: move.to,
+      legal: legalAgentMoves(agent.lifecycle),
+    },
+  });
+}

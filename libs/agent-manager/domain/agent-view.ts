@@ -1,0 +1,34 @@
+import type { AgentStatus } from './lifecycle.js';
+
+export const AGENT_MODES = ['pull', 'push'] as const;
+export type AgentMode = (typeof AGENT_MODES)[number];
+
+/** An agent, as the API has it. Times are RFC 3339. */
+export interface AgentView {
+  id: string;
+  workspaceId: string;
+  name: string;
+  mode: AgentMode;
+  model: string | null;
+  status: AgentStatus;
+  capabilities: string[];
+  coordinatorEnabled: boolean;
+  maxConcurrentTasks: number;
+  liveRuns: number;
+  heartbeatIntervalSeconds: number;
+  staleThresholdSeconds: number;
+  hostName: string | null;
+  pid: number | null;
+  agentVersion: string | null;
+  restartCount: number;
+  metadata: Record<string, unknown>;
+  lastSeenAt: string | null;
+  terminationReason: string | null;
+  drainingAt: string | null;
+  errorAt: string | null;
+  terminatedAt: string | null;
+  version: number;
+  createdBy: string | null;
+  createdAt: string;
+  updatedAt: string;
+}

@@ -1,0 +1,21 @@
+/** A set of capabilities as it is stored: each once, in one order for all. */
+export function normalizeCapabilities(capabilities: readonly string[]): string[] {
+  return [...new Set(capabilities)].sort();
+}
+
+/**
+ * The name of a set of capabilities: equal sets have equal keys, whatever the order they came in.
+ * A capability holds no comma (CAPABILITY says what it may hold), so different sets differ.
+ */
+export function capabilityKey(capabilities: readonly string[]): string {
+  return normalizeCapabilities(capabilities).join(',');
+}
+
+/** What a capability may look like: letters, digits and . _ : / + -; no comma. */
+export const CAPABILITY = {
+  max: 100,
+  pattern: {
+    regexp: /^[A-Za-z0-9][A-Za-z0-9._:/+-]*$/,
+    words: 'start with a letter or digit and go on with letters, digits or . _ : / + -',
+  },
+};

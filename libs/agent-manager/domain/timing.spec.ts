@@ -1,0 +1,35 @@
+import { describe, expect, it } from '@jest/globals';
+import { healthStatus } from './health.js';
+import { timingOf, whyImpossible } from './timing.js';
+
+describe('the timing of beats', () => {
+  it.each([
+    [{}, undefined, [30, 180]],
+    [{ heartbeatIntervalSeconds: 10 }, undefined, [10, 180]],
+    [{ heartbeatIntervalSeconds: 300 }, undefined, [300, 900]],
+    [{ staleThresholdSeconds: 45 }, undefined, [30, 45]],
+    [{}, [10, 45], [10, 45]],
+    [{ heartbeatIntervalSeconds: 20 }, [10, 45], [20, 45]],
+    [{ heartbeatIntervalSeconds: 60 }, [10, 45], [60, 45]],
+  ] as const)('%j on %j is %j', (wanted, known, [interval, threshold]) => {
+    const before = known && {
+      heartbeatIntervalSeconds: known[0],
+      staleThresholdSeconds: known[1],
+    };
+    const timing = timingOf(wanted, before);
+    expect(timing).toEqual({
+      heartbeatIntervalSeconds: interval,
+      staleThresholdSeconds: threshold,
+    });
+    expect(whyImpossible(timing) === null).toBe(threshold > interval);
+  });
+});
+
+describe('health', () => {
+  it.each([
+    [null, 'unknown'],
+    [{ status: 'healthy', ageSeconds: 45 }, 'healthy'],
+    [{ status: 'degraded', ageSeconds: 0 }, 'degraded'],
+    [{ status: 'degraded', ageSeconds: 45.1 }, 'stale'],
+  ] as const)('of %j is %s', (beat, status) => expect(healthStatus(beat, 45)).toBe(status));
+});

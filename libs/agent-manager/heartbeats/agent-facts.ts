@@ -1,0 +1,132 @@
+import { Inject, Injectable, type OnModuleDestroy } from '@nestjs/common';
+import { LRUCache } from 'lru-cache';
+import { Database } from '#lib/database';
+import { type AgentCaller, DroverError } from '#lib/kernel';
+import { WakeUps } from '#lib/valkey';
+import type { AgentLifecycle } from '../domain/lifecycle.js';
+import { DEFAULT_INTERVAL_SECONDS, DEFAULT_THRESHOLD_SECONDS } from '../domain/timing.js';
+import { agentFacts, type AgentFactsRow } from '../store/agent-facts.sql.js';
+
+/** What taking a beat needs to know of its agent. */
+export interface Facts {
+  workspaceId: string;
+  agentId: string;
+  lifecycle: AgentLifecycle;
+  heartbeatIntervalSeconds: number;
+  staleThresholdSeconds: number;
+}
+
+interface Entry {
+  facts: Facts;
+  /** On the clock of performance.now(); until then the facts hold without asking. */
+  freshUntil: number;
+}
+
+const MAX_AGENTS = 100_000;
+/** Each flush renews the facts of the agents in it, so of an agent that beats they are seldom older. */
+const FRESH_MS = 60_000;
+/** With the database away, beats are taken on the last facts known; it is asked again after this. */
+const RETRY_MS = 5_000;
+const LOAD_TIMEOUT_MS = 2_000;
+
+/**
+ * Facts about agents in memory, so that a beat costs no query. Renewed by each flush, asked for anew
+ * when somebody says that an agent has changed.
+ */
+@Injectable()
+export class AgentFacts implements OnModuleDestroy {
+  private readonly entries = new LRUCache<string, Entry>({ max: MAX_AGENTS });
+  private readonly unsubscribe: (() => void)[];
+  private wanted = new Map<string, ((row: AgentFactsRow | null | Error) => void)[]>();
+
+  constructor(
+    @Inject(Database) private readonly database: Database,
+    @Inject(WakeUps) wakeUps: WakeUps,
+  ) {
+    this.unsubscribe = [
+      wakeUps.onSignals((agentId) => this.doubt(agentId)),
+      wakeUps.onResync(() => this.entries.forEach((entry) => (entry.freshUntil = 0))),
+    ];
+  }
+
+  /** What is known without asking; undefined when it has to be asked for. */
+  peek(agentId: string, now: number): Facts | undefined {
+    const entry = this.entries.get(agentId);
+    return entry !== undefined && now < entry.freshUntil ? entry.facts : undefined;
+  }
+
+  /**
+   * Asks the database. When it can't answer in time, the last facts hold, or for an agent that was
+   * never heard of the defaults: its token says that it exists.
+   *
+   * @throws DroverError `agent_not_found`
+   */
+  async load({ workspaceId, agentId }: AgentCaller): Promise<Facts> {
+    const row = await this.ask(agentId).catch(() => undefined);
+    if (row === undefined) return this.makeDo(workspaceId, agentId);
+    if (row?.workspace_id !== workspaceId) throw new DroverError('agent_not_found');
+    return this.learn(row);
+  }
+
+  /** Takes facts that were just read. */
+  learn(row: AgentFactsRow): Facts {
+    const facts: Facts = {
+      workspaceId: row.workspace_id,
+      agentId: row.id,
+      lifecycle: row.lifecycle,
+      heartbeatIntervalSeconds: row.heartbeat_interval_seconds,
+      staleThresholdSeconds: row.stale_threshold_seconds,
+    };
+    this.entries.set(row.id, { facts, freshUntil: performance.now() + FRESH_MS });
+    return facts;
+  }
+
+  onModuleDestroy(): void {
+    for (const stop of this.unsubscribe) stop();
+  }
+
+  private doubt(agentId: string): void {
+    const entry = this.entries.peek(agentId);
+    if (entry) entry.freshUntil = 0;
+  }
+
+  private makeDo(workspaceId: string, agentId: string): Facts {
+    const facts = this.entries.peek(agentId)?.facts ?? {
+      workspaceId,
+      agentId,
+      lifecycle: 'ACTIVE',
+      heartbeatIntervalSeconds: DEFAULT_INTERVAL_SECONDS,
+      staleThresholdSeconds: DEFAULT_THRESHOLD_SECONDS,
+    };
+    this.entries.set(agentId, { facts, freshUntil: performance.now() + RETRY_MS });
+    return facts;
+  }
+
+  /** One query for all who ask in the same turn of the event loop. */
+  private ask(agentId: string): Promise<AgentFactsRow | null> {
+    if (this.wanted.size === 0) setImmediate(() => void this.answerAll());
+    return new Promise((resolve, reject) => {
+      const late = setTimeout(() => reject(new Error('no answer in time')), LOAD_TIMEOUT_MS);
+      const settle = (answer: AgentFactsRow | null | Error): void => {
+        clearTimeout(late);
+        if (answer instanceof Error) reject(answer);
+        else resolve(answer);
+      };
+      this.wanted.set(agentId, [...(this.wanted.get(agentId) ?? []), settle]);
+    });
+  }
+
+  private async answerAll(): Promise<void> {
+    const asked = this.wanted;
+    this.wanted = new Map();
+    let answerOf: (agentId: string) => AgentFactsRow | null | Error;
+    try {
+      const rows = await this.database.service.rows(agentFacts, [[...asked.keys()]]);
+      const byId = new Map(rows.map((row) => [row.id, row]));
+      answerOf = (agentId) => byId.get(agentId) ?? null;
+    } catch (error) {
+      answerOf = () => error as Error;
+    }
+    for (const [agentId, settles] of asked) for (const settle of settles) settle(answerOf(agentId));
+  }
+}

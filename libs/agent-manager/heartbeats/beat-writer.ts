@@ -1,0 +1,104 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { Database, isUnreachable } from '#lib/database';
+import { DroverError } from '#lib/kernel';
+import { Logger } from '#lib/observability';
+import { HeartbeatStore } from '#lib/valkey';
+import { flushBeats, type FlushedRow } from '../store/flush-beats.sql.js';
+import type { PendingBeat } from './beat-buffer.js';
+
+export interface WriteResult {
+  written: FlushedRow[];
+  /** Could not be written now, and may be later. */
+  kept: PendingBeat[];
+}
+
+/** Writes a batch of beats to Postgres, in one statement, and to the deadline index. */
+@Injectable()
+export class BeatWriter {
+  private failing = false;
+
+  constructor(
+    @Inject(Database) private readonly database: Database,
+    @Inject(HeartbeatStore) private readonly store: HeartbeatStore,
+    @Inject(Logger) private readonly logger: Logger,
+  ) {}
+
+  /** @param batch each agent at most once. Never throws for what the database does. */
+  async write(batch: PendingBeat[]): Promise<WriteResult> {
+    const [result] = await Promise.all([this.writeRows(batch), this.index(batch)]);
+    return result;
+  }
+
+  private async index(batch: readonly PendingBeat[]): Promise<void> {
+    const now = performance.now();
+    await this.store.indexDeadlines(
+      batch.map(({ agentId, receivedAt, staleThresholdSeconds }) => ({
+        agentId,
+        ageMs: now - receivedAt,
+        staleThresholdSeconds,
+      })),
+    );
+  }
+
+  private async writeRows(batch: PendingBeat[]): Promise<WriteResult> {
+    try {
+      const written = await this.database.service.rows(flushBeats, [toJson(batch)]);
+      this.works();
+      return { written, kept: [] };
+    } catch (error) {
+      if (mayPass(error)) {
+        this.fails(error);
+        return { written: [], kept: batch };
+      }
+      return this.writeHalves(batch, error);
+    }
+  }
+
+  /** One beat that the database refuses must not keep those of all other agents from being written. */
+  private async writeHalves(batch: PendingBeat[], error: unknown): Promise<WriteResult> {
+    if (batch.length === 1) {
+      this.logger.error('a beat can not be written', { agentId: batch[0]?.agentId, error });
+      return { written: [], kept: [] };
+    }
+    const middle = Math.ceil(batch.length / 2);
+    const first = await this.writeRows(batch.slice(0, middle));
+    const second = await this.writeRows(batch.slice(middle));
+    return {
+      written: [...first.written, ...second.written],
+      kept: [...first.kept, ...second.kept],
+    };
+  }
+
+  private fails(error: unknown): void {
+    if (!this.failing) this.logger.warn('beats can not be written; they are kept', { error });
+    this.failing = true;
+  }
+
+  private works(): void {
+    if (this.failing) this.logger.info('beats can be written again');
+    this.failing = false;
+  }
+}
+
+/** Whether the same statement may succeed later. */
+function mayPass(error: unknown): boolean {
+  return isUnreachable(error) || (error instanceof DroverError && error.code === 'conflict_retry');
+}
+
+function toJson(batch: readonly PendingBeat[]): string {
+  const now = performance.now();
+  return JSON.stringify(
+    batch.map(({ workspaceId, agentId, receivedAt, body }) => ({
+      workspace_id: workspaceId,
+      agent_id: agentId,
+      age_ms: now - receivedAt,
+      status: body.status,
+      current_task_id: body.currentTaskId,
+      progress_percent: body.progressPercent,
+      current_step: body.currentStep,
+      memory_mb: body.memoryMb,
+      cpu_percent: body.cpuPercent,
+      metadata: body.metadata,
+    })),
+  );
+}

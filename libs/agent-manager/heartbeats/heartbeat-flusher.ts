@@ -1,0 +1,98 @@
+import {
+  Inject,
+  Injectable,
+  type OnApplicationBootstrap,
+  type OnApplicationShutdown,
+} from '@nestjs/common';
+import { CONFIG, type Config } from '#lib/config';
+import { Logger } from '#lib/observability';
+import { WakeUps } from '#lib/valkey';
+import type { FlushedRow } from '../store/flush-beats.sql.js';
+import { AgentFacts } from './agent-facts.js';
+import { BeatBuffer } from './beat-buffer.js';
+import { BeatWriter } from './beat-writer.js';
+
+/** Agents in one statement. */
+const PER_FLUSH = 1_000;
+
+export interface FlushedBeat {
+  workspaceId: string;
+  agentId: string;
+  /** It was taken for dead, or was starting, and is there again. */
+  revived: boolean;
+}
+
+export type BeatListener = (beats: readonly FlushedBeat[]) => void;
+
+/** Empties the buffer of beats once a HEARTBEAT_FLUSH_MS, and once more at the end. */
+@Injectable()
+export class HeartbeatFlusher implements OnApplicationBootstrap, OnApplicationShutdown {
+  private readonly listeners = new Set<BeatListener>();
+  private timer: NodeJS.Timeout | undefined;
+  private flushing: Promise<void> = Promise.resolve();
+  private stopped = false;
+
+  constructor(
+    @Inject(BeatBuffer) private readonly buffer: BeatBuffer,
+    @Inject(BeatWriter) private readonly writer: BeatWriter,
+    @Inject(AgentFacts) private readonly facts: AgentFacts,
+    @Inject(WakeUps) private readonly wakeUps: WakeUps,
+    @Inject(Logger) private readonly logger: Logger,
+    @Inject(CONFIG) private readonly config: Pick<Config, 'agents'>,
+  ) {}
+
+  onApplicationBootstrap(): void {
+    this.schedule();
+  }
+
+  /** The last beats are written: no request can bring further ones by now. */
+  async onApplicationShutdown(): Promise<void> {
+    this.stopped = true;
+    clearTimeout(this.timer);
+    await this.flush();
+    if (this.buffer.size > 0) {
+      this.logger.warn('beats not written before the end', { agents: this.buffer.size });
+    }
+  }
+
+  /** Calls back with the agents whose beats have just been written to Postgres. */
+  onBeat(listener: BeatListener): () => void {
+    this.listeners.add(listener);
+    return () => this.listeners.delete(listener);
+  }
+
+  /** Writes everything that is buffered now; what can't be written stays. Never throws, never overlaps. */
+  flush(): Promise<void> {
+    this.flushing = this.flushing
+      .then(() => this.flushAll())
+      .catch((error: unknown) => this.logger.error('flushing beats failed', { error }));
+    return this.flushing;
+  }
+
+  private schedule(): void {
+    if (this.stopped) return;
+    const turn = (): void => void this.flush().then(() => this.schedule());
+    this.timer = setTimeout(turn, this.config.agents.heartbeatFlushMs);
+    this.timer.unref();
+  }
+
+  private async flushAll(): Promise<void> {
+    while (this.buffer.size > 0) {
+      const { written, kept } = await this.writer.write(this.buffer.take(PER_FLUSH));
+      this.buffer.restore(kept);
+      this.tell(written);
+      if (kept.length > 0) return;
+    }
+  }
+
+  private tell(rows: readonly FlushedRow[]): void {
+    for (const row of rows) this.facts.learn(row);
+    if (rows.some(({ revived }) => revived)) this.wakeUps.coordinator();
+    const beats = rows.map((row) => ({
+      workspaceId: row.workspace_id,
+      agentId: row.id,
+      revived: row.revived,
+    }));
+    for (const listener of this.listeners) listener(beats);
+  }
+}

@@ -1,0 +1,65 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { type Caller, DroverError } from '#lib/kernel';
+import { HeartbeatStore } from '#lib/valkey';
+import { itself } from '../domain/itself.js';
+import { AgentFacts, type Facts } from './agent-facts.js';
+import { type BeatBody, BeatBuffer } from './beat-buffer.js';
+
+export interface BeatAnswer {
+  acknowledgedAt: string;
+  /** When the next beat should be here. */
+  nextExpectedAt: string;
+}
+
+/** Bytes of a beat's metadata at most, as JSON: it is kept for each agent, and rewritten each second. */
+export const MAX_BEAT_METADATA = 16_384;
+
+/**
+ * Takes beats. The hottest path of the server: one key in Valkey, one entry in the buffer, no query.
+ * It works with Valkey away (the buffer goes to Postgres), and with Postgres away (the buffer waits).
+ */
+@Injectable()
+export class Heartbeats {
+  constructor(
+    @Inject(AgentFacts) private readonly facts: AgentFacts,
+    @Inject(BeatBuffer) private readonly buffer: BeatBuffer,
+    @Inject(HeartbeatStore) private readonly store: HeartbeatStore,
+  ) {}
+
+  /**
+   * @returns at once when Valkey need not be waited for
+   * @throws DroverError `agent_not_found` (another agent's id), `agent_terminated`,
+   *   `validation_failed` (too much metadata)
+   */
+  beat(caller: Caller, agentId: string, body: BeatBody): BeatAnswer | Promise<BeatAnswer> {
+    const agent = itself(caller, agentId);
+    const now = performance.now();
+    const facts = this.facts.peek(agentId, now);
+    if (facts) return this.take(facts, body, now);
+    return this.facts.load(agent).then((loaded) => this.take(loaded, body, now));
+  }
+
+  private take(facts: Facts, body: BeatBody, receivedAt: number): BeatAnswer | Promise<BeatAnswer> {
+    const { workspaceId, agentId, lifecycle, staleThresholdSeconds } = facts;
+    if (lifecycle === 'TERMINATED') throw new DroverError('agent_terminated');
+    if (body.metadata) refuseTooMuch(body.metadata);
+    this.buffer.put({ workspaceId, agentId, staleThresholdSeconds, body, receivedAt });
+    const { status, currentTaskId } = body;
+    const sent = this.store.record({ agentId, status, currentTaskId, staleThresholdSeconds });
+    return sent ? sent.then(() => acknowledge(facts)) : acknowledge(facts);
+  }
+}
+
+function acknowledge({ heartbeatIntervalSeconds }: Facts): BeatAnswer {
+  const now = Date.now();
+  return {
+    acknowledgedAt: new Date(now).toISOString(),
+    nextExpectedAt: new Date(now + heartbeatIntervalSeconds * 1000).toISOString(),
+  };
+}
+
+function refuseTooMuch(metadata: Record<string, unknown>): void {
+  if (Buffer.byteLength(JSON.stringify(metadata)) <= MAX_BEAT_METADATA) return;
+  const message = `must be at most ${MAX_BEAT_METADATA} bytes of JSON`;
+  throw new DroverError('validation_failed', { errors: [{ field: 'metadata', message }] });
+}

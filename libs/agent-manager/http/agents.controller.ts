@@ -1,0 +1,105 @@
+import {
+  Body,
+  Controller,
+  Delete,
+  Get,
+  HttpCode,
+  Inject,
+  Post,
+  Put,
+  Query,
+  Res,
+} from '@nestjs/common';
+import {
+  ApiCreatedResponse,
+  ApiNoContentResponse,
+  ApiOkResponse,
+  ApiOperation,
+  ApiTags,
+} from '@nestjs/swagger';
+import type { FastifyReply } from 'fastify';
+import { ApiErrors, IfMatch, UuidParam, Versioned } from '#lib/http';
+import { Auth, CurrentCaller } from '#lib/identity';
+import type { Caller, Page } from '#lib/kernel';
+import { AgentManagerService } from '../agents/agent-manager.service.js';
+import type { AgentToken } from '../agents/agent-tokens.js';
+import type { AgentView } from '../domain/agent-view.js';
+import type { AgentHealth } from '../domain/health.js';
+import { AgentDoc, AgentHealthDoc, AgentPageDoc, AgentTokenDoc } from './dto/agent.docs.js';
+import { IssueTokenDto, ListAgentsQuery, RegisterAgentDto } from './dto/agent.dto.js';
+
+@ApiTags('Agents')
+@Controller('agents')
+@Auth({ scope: 'agents:read' })
+export class AgentsController {
+  constructor(@Inject(AgentManagerService) private readonly agents: AgentManagerService) {}
+
+  @Get()
+  @ApiOperation({ summary: 'The agents of the workspace, by name' })
+  @ApiOkResponse({ type: AgentPageDoc })
+  @ApiErrors('validation_failed', 'malformed_cursor')
+  list(@CurrentCaller() caller: Caller, @Query() query: ListAgentsQuery): Promise<Page<AgentView>> {
+    return this.agents.list(caller, query);
+  }
+
+  @Put(':id')
+  @Auth({ kinds: ['user', 'api_key', 'agent'], role: 'MEMBER', scope: 'agents:write' })
+  @Versioned()
+  @ApiOperation({
+    summary: 'Register an agent, or change it; you choose the id. An agent may do it for itself',
+  })
+  @ApiCreatedResponse({ type: AgentDoc })
+  @ApiOkResponse({ type: AgentDoc, description: 'The agent was there already.' })
+  @ApiErrors('validation_failed', 'agent_not_found', 'agent_terminated', 'version_mismatch')
+  async register(
+    @CurrentCaller() caller: Caller,
+    @UuidParam('id') id: string,
+    @Body() body: RegisterAgentDto,
+    @IfMatch() version: number | undefined,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<AgentView> {
+    const { agent, created } = await this.agents.register(caller, id, body, version);
+    void reply.status(created ? 201 : 200);
+    return agent;
+  }
+
+  @Get(':id')
+  @Versioned()
+  @ApiOperation({ summary: 'One agent' })
+  @ApiOkResponse({ type: AgentDoc })
+  @ApiErrors('validation_failed', 'agent_not_found')
+  get(@CurrentCaller() caller: Caller, @UuidParam('id') id: string): Promise<AgentView> {
+    return this.agents.get(caller, id);
+  }
+
+  @Get(':id/health')
+  @ApiOperation({ summary: 'Its latest beat, and what follows from it' })
+  @ApiOkResponse({ type: AgentHealthDoc })
+  @ApiErrors('validation_failed', 'agent_not_found')
+  health(@CurrentCaller() caller: Caller, @UuidParam('id') id: string): Promise<AgentHealth> {
+    return this.agents.health(caller, id);
+  }
+
+  @Post(':id/token')
+  @Auth({ role: 'MEMBER', scope: 'agents:write' })
+  @ApiOperation({ summary: 'A token for the agent; with rotate, the only one that is valid' })
+  @ApiCreatedResponse({ type: AgentTokenDoc })
+  @ApiErrors('validation_failed', 'agent_not_found', 'agent_terminated')
+  issueToken(
+    @CurrentCaller() caller: Caller,
+    @UuidParam('id') id: string,
+    @Body() body: IssueTokenDto,
+  ): Promise<AgentToken> {
+    return this.agents.issueToken(caller, id, body);
+  }
+
+  @Delete(':id/token')
+  @Auth({ role: 'MEMBER', scope: 'agents:write' })
+  @HttpCode(204)
+  @ApiOperation({ summary: 'Refuse all tokens of the agent, within about a second' })
+  @ApiNoContentResponse()
+  @ApiErrors('validation_failed', 'agent_not_found')
+  revokeTokens(@CurrentCaller() caller: Caller, @UuidParam('id') id: string): Promise<void> {
+    return this.agents.revokeTokens(caller, id);
+  }
+}

@@ -1,0 +1,80 @@
+import { ApiProperty } from '@nestjs/swagger';
+import { AGENT_MODES, type AgentMode, type AgentView } from '../../domain/agent-view.js';
+import { type AgentHealth, HEALTH_STATUSES, type HealthStatus } from '../../domain/health.js';
+import { AGENT_STATUSES, type AgentStatus } from '../../domain/lifecycle.js';
+import type { AgentToken } from '../../agents/agent-tokens.js';
+import type { BeatAnswer } from '../../heartbeats/heartbeats.js';
+
+const id = { type: String, format: 'uuid' };
+const time = { type: String, format: 'date-time' };
+const json = { type: 'object', additionalProperties: true } as const;
+const integer = { type: 'integer' } as const;
+
+/** An agent, as every route that answers one shows it. */
+export class AgentDoc implements AgentView {
+  @ApiProperty(id) id!: string;
+  @ApiProperty(id) workspaceId!: string;
+  @ApiProperty() name!: string;
+  @ApiProperty({ enum: AGENT_MODES }) mode!: AgentMode;
+  @ApiProperty({ type: String, nullable: true }) model!: string | null;
+  @ApiProperty({ enum: AGENT_STATUSES }) status!: AgentStatus;
+  @ApiProperty({ type: [String] }) capabilities!: string[];
+  @ApiProperty() coordinatorEnabled!: boolean;
+  @ApiProperty(integer) maxConcurrentTasks!: number;
+  @ApiProperty({ ...integer, description: 'Runs that it holds now' }) liveRuns!: number;
+  @ApiProperty(integer) heartbeatIntervalSeconds!: number;
+  @ApiProperty(integer) staleThresholdSeconds!: number;
+  @ApiProperty({ type: String, nullable: true }) hostName!: string | null;
+  @ApiProperty({ ...integer, nullable: true }) pid!: number | null;
+  @ApiProperty({ type: String, nullable: true }) agentVersion!: string | null;
+  @ApiProperty(integer) restartCount!: number;
+  @ApiProperty(json) metadata!: Record<string, unknown>;
+  @ApiProperty({ ...time, nullable: true }) lastSeenAt!: string | null;
+  @ApiProperty({ type: String, nullable: true }) terminationReason!: string | null;
+  @ApiProperty({ ...time, nullable: true }) drainingAt!: string | null;
+  @ApiProperty({ ...time, nullable: true }) errorAt!: string | null;
+  @ApiProperty({ ...time, nullable: true }) terminatedAt!: string | null;
+  @ApiProperty(integer) version!: number;
+  @ApiProperty({ ...id, nullable: true }) createdBy!: string | null;
+  @ApiProperty(time) createdAt!: string;
+  @ApiProperty(time) updatedAt!: string;
+}
+
+export class AgentPageDoc {
+  @ApiProperty({ type: [AgentDoc] }) items!: AgentDoc[];
+  @ApiProperty({ type: String, nullable: true }) nextCursor!: string | null;
+}
+
+export class AgentHealthDoc implements AgentHealth {
+  @ApiProperty(id) agentId!: string;
+  @ApiProperty({ enum: HEALTH_STATUSES, description: 'unknown: it has never beaten' })
+  status!: HealthStatus;
+  @ApiProperty({ enum: AGENT_STATUSES }) agentStatus!: AgentStatus;
+  @ApiProperty({ ...time, nullable: true }) lastSeenAt!: string | null;
+  @ApiProperty({ type: Number, nullable: true, description: 'Since it was last seen' })
+  ageSeconds!: number | null;
+  @ApiProperty({ ...time, nullable: true, description: 'null until it has beaten by itself' })
+  nextExpectedAt!: string | null;
+  @ApiProperty(integer) heartbeatIntervalSeconds!: number;
+  @ApiProperty(integer) staleThresholdSeconds!: number;
+  @ApiProperty(integer) liveRuns!: number;
+  @ApiProperty(integer) maxConcurrentTasks!: number;
+  @ApiProperty({ ...id, nullable: true }) currentTaskId!: string | null;
+  @ApiProperty({ ...integer, nullable: true }) progressPercent!: number | null;
+  @ApiProperty({ type: String, nullable: true }) currentStep!: string | null;
+  @ApiProperty({ ...integer, nullable: true }) memoryMb!: number | null;
+  @ApiProperty({ ...integer, nullable: true }) cpuPercent!: number | null;
+  @ApiProperty(json) metadata!: Record<string, unknown>;
+}
+
+export class AgentTokenDoc implements AgentToken {
+  @ApiProperty({ description: 'Shown once.' }) token!: string;
+  @ApiProperty(id) agentId!: string;
+  @ApiProperty(time) expiresAt!: string;
+}
+
+export class BeatAnswerDoc implements BeatAnswer {
+  @ApiProperty(time) acknowledgedAt!: string;
+  @ApiProperty({ ...time, description: 'When the next beat should be here' })
+  nextExpectedAt!: string;
+}

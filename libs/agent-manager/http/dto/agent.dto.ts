@@ -1,0 +1,107 @@
+import { Flag, Int, JsonObject, OneOf, OneOfList, PageQuery, Text, TextList } from '#lib/http';
+import { AGENT_MODES, type AgentMode } from '../../domain/agent-view.js';
+import { CAPABILITY } from '../../domain/capabilities.js';
+import { AGENT_STATUSES, type AgentStatus } from '../../domain/lifecycle.js';
+import type { WantedAgent } from '../../agents/agent-registration.js';
+import type { AgentFilter } from '../../store/list-agents.sql.js';
+
+const MAX_INTEGER = 2_147_483_647;
+const DAY_SECONDS = 86_400;
+
+/** What is left out stays as it is; a new agent takes the default. */
+export class RegisterAgentDto implements WantedAgent {
+  @Text({ max: 200, example: 'Dev Agent #1' })
+  name!: string;
+
+  @OneOf(AGENT_MODES, {
+    optional: true,
+    description:
+      'pull: it claims its tasks itself (default). push: a session is started for each task.',
+  })
+  mode?: AgentMode;
+
+  @Text({ max: 200, optional: true, nullable: true, example: 'claude-sonnet-4' })
+  model?: string | null;
+
+  @TextList({
+    item: CAPABILITY,
+    maxItems: 100,
+    optional: true,
+    example: ['typescript', 'nestjs', 'prisma'],
+    description: 'It gets tasks that require none but these.',
+  })
+  capabilities?: string[];
+
+  @Flag({ optional: true, description: 'Whether the coordinator may assign to it; default true.' })
+  coordinatorEnabled?: boolean;
+
+  @Int(1, 1_000, { optional: true, description: 'Runs that it holds at once; default 1.' })
+  maxConcurrentTasks?: number;
+
+  @Int(1, DAY_SECONDS, { optional: true, description: 'Default 30.' })
+  heartbeatIntervalSeconds?: number;
+
+  @Int(2, 7 * DAY_SECONDS, {
+    optional: true,
+    description:
+      'Silence after which it is taken for dead; more than the interval. Default 180, or three intervals.',
+  })
+  staleThresholdSeconds?: number;
+
+  @Text({ max: 255, optional: true, nullable: true })
+  hostName?: string | null;
+
+  @Int(0, MAX_INTEGER, { optional: true, nullable: true })
+  pid?: number | null;
+
+  @Text({ max: 100, optional: true, nullable: true })
+  agentVersion?: string | null;
+
+  @Int(0, MAX_INTEGER, { optional: true })
+  restartCount?: number;
+
+  @JsonObject({ optional: true })
+  metadata?: Record<string, unknown>;
+}
+
+/** Every filter that is given must hold. */
+export class ListAgentsQuery extends PageQuery implements AgentFilter {
+  @OneOfList(AGENT_STATUSES, {
+    maxItems: AGENT_STATUSES.length,
+    optional: true,
+    description: 'One of these: repeated, or with commas.',
+  })
+  status?: AgentStatus[];
+
+  @OneOf(AGENT_MODES, { optional: true })
+  mode?: AgentMode;
+
+  @TextList({
+    item: CAPABILITY,
+    maxItems: 20,
+    optional: true,
+    description: 'All of these: repeated, or with commas.',
+  })
+  capability?: string[];
+
+  @Flag({ optional: true })
+  coordinatorEnabled?: boolean;
+
+  @Text({
+    max: 200,
+    optional: true,
+    description: 'Somewhere in the name, in upper or lower case.',
+  })
+  name?: string;
+}
+
+export class IssueTokenDto {
+  @Int(60, 365 * DAY_SECONDS, {
+    optional: true,
+    description: 'At most, and by default, AGENT_TOKEN_SECONDS (90 days).',
+  })
+  expiresInSeconds?: number;
+
+  @Flag({ optional: true, description: 'Refuse all earlier tokens of the agent from now on.' })
+  rotate?: boolean;
+}

@@ -1,0 +1,40 @@
+import { query } from '#lib/database';
+import type { BeatStatus } from '../domain/health.js';
+import type { AgentStatus } from '../domain/lifecycle.js';
+
+export interface HealthRow {
+  agent_status: AgentStatus;
+  live_runs: number;
+  max_concurrent_tasks: number;
+  heartbeat_interval_seconds: number;
+  stale_threshold_seconds: number;
+  beat_status: BeatStatus | 'stale' | null;
+  age_seconds: number | null;
+  last_seen_at: Date | null;
+  /** Null when no beat is expected yet. */
+  next_expected_at: Date | null;
+  current_task_id: string | null;
+  progress_percent: number | null;
+  current_step: string | null;
+  memory_mb: number | null;
+  cpu_percent: number | null;
+  metadata: Record<string, unknown> | null;
+}
+
+/**
+ * The latest beat of an agent, by the database's clock.
+ *
+ * Caller: AgentManagerService.health. Indexes: primary keys. $1 workspace, $2 agent.
+ */
+export const agentHealth = query<HealthRow>(
+  'agent_health',
+  `
+SELECT a.status AS agent_status, a.live_runs, a.max_concurrent_tasks, a.heartbeat_interval_seconds,
+  a.stale_threshold_seconds, h.status AS beat_status,
+  extract(epoch FROM now() - h.last_seen_at)::float8 AS age_seconds, h.last_seen_at,
+  nullif(h.next_expected_at, 'infinity') AS next_expected_at, h.current_task_id, h.progress_percent,
+  h.current_step, h.memory_mb, h.cpu_percent, h.metadata
+FROM agents a
+LEFT JOIN agent_heartbeats h ON h.workspace_id = a.workspace_id AND h.agent_id = a.id
+WHERE a.workspace_id = $1 AND a.id = $2`,
+);

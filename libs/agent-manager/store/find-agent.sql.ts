@@ -1,0 +1,23 @@
+import { query } from '#lib/database';
+import { AGENT_COLUMNS, type AgentRow } from './agent-columns.js';
+
+/**
+ * One agent.
+ *
+ * Caller: AgentManagerService.get, and at the end of a registration. Index: primary key.
+ * $1 workspace, $2 agent.
+ */
+export const findAgent = query<AgentRow>(
+  'find_agent',
+  `SELECT ${AGENT_COLUMNS} FROM agents a WHERE a.workspace_id = $1 AND a.id = $2`,
+);
+
+/**
+ * The same, locked until the transaction ends.
+ *
+ * Caller: AgentRegistration, AgentTokens. Index: primary key. $1 workspace, $2 agent.
+ */
+export const lockAgent = query<AgentRow>(
+  'lock_agent',
+  `SELECT ${AGENT_COLUMNS} FROM agents a WHERE a.workspace_id = $1 AND a.id = $2 FOR NO KEY UPDATE OF a`,
+);

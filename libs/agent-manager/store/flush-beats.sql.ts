@@ -1,0 +1,67 @@
+import { command } from '#lib/database';
+import type { AgentFactsRow } from './agent-facts.sql.js';
+import { agentDoor } from './agent-door.sql.js';
+
+export interface FlushedRow extends AgentFactsRow {
+  /** It was STARTING or ERROR and is active (or draining) again. */
+  revived: boolean;
+}
+
+/**
+ * Writes the latest beat of each agent of a batch, and revives those that were taken for dead.
+ *
+ * Caller: HeartbeatFlusher, once a HEARTBEAT_FLUSH_MS, as the service role. Indexes: primary keys.
+ * 1,000 agents take 15 ms, of which the rows are rewritten in place: no index holds a column that a
+ * beat changes.
+ *
+ * The time of a beat is the database's now() less its age, so that servers' clocks do not matter.
+ * A beat never moves back: two servers may flush beats of one agent in either order. A beat older
+ * than the threshold (it waited out an outage) revives nobody. Reviving skips rows that somebody has
+ * locked, because the flush of all agents must not wait for one: the next beat does it.
+ *
+ * $1 JSON array of {workspace_id, agent_id, age_ms, status, current_task_id, progress_percent,
+ * current_step, memory_mb, cpu_percent, metadata}, each agent at most once.
+ */
+export const flushBeats = command<FlushedRow>(
+  'flush_beats',
+  `
+WITH beat AS MATERIALIZED (
+  SELECT a.lifecycle, a.heartbeat_interval_seconds, a.stale_threshold_seconds, b.*,
+    now() - make_interval(secs => b.age_ms / 1000) AS seen_at
+  FROM jsonb_to_recordset($1::jsonb) AS b (workspace_id uuid, agent_id uuid, age_ms float8, status text,
+    current_task_id uuid, progress_percent int, current_step text, memory_mb int, cpu_percent int,
+    metadata jsonb)
+  JOIN agents a ON a.workspace_id = b.workspace_id AND a.id = b.agent_id
+),
+written AS (
+  INSERT INTO agent_heartbeats AS h (workspace_id, agent_id, status, current_task_id, progress_percent,
+    current_step, memory_mb, cpu_percent, last_seen_at, next_expected_at, metadata)
+  SELECT workspace_id, agent_id, status, current_task_id, progress_percent, current_step, memory_mb,
+    cpu_percent, seen_at, seen_at + make_interval(secs => heartbeat_interval_seconds),
+    coalesce(metadata, '{}')
+  FROM beat WHERE lifecycle <> 'TERMINATED'
+  -- Two flushes that meet lock their rows in one order.
+  ORDER BY workspace_id, agent_id
+  ON CONFLICT (workspace_id, agent_id) DO UPDATE SET
+    status = excluded.status, current_task_id = excluded.current_task_id,
+    progress_percent = excluded.progress_percent, current_step = excluded.current_step,
+    memory_mb = excluded.memory_mb, cpu_percent = excluded.cpu_percent,
+    last_seen_at = greatest(h.last_seen_at, excluded.last_seen_at), next_expected_at = excluded.next_expected_at,
+    metadata = excluded.metadata
+  -- After a registration the first beat counts, however old.
+  WHERE h.last_seen_at <= excluded.last_seen_at OR h.next_expected_at = 'infinity'
+),
+back AS MATERIALIZED (
+  SELECT a.workspace_id, a.id, 'heartbeat' AS reason,
+    CASE WHEN a.draining_at IS NULL THEN 'ACTIVE' ELSE 'DRAINING' END AS to_lifecycle
+  FROM beat b JOIN agents a ON a.workspace_id = b.workspace_id AND a.id = b.agent_id
+  WHERE a.lifecycle IN ('STARTING', 'ERROR')
+    AND b.seen_at > now() - make_interval(secs => b.stale_threshold_seconds)
+  ORDER BY a.id
+  FOR NO KEY UPDATE OF a SKIP LOCKED
+),
+${agentDoor('back')}
+SELECT b.workspace_id, b.agent_id AS id, coalesce(m.lifecycle, b.lifecycle) AS lifecycle,
+  b.heartbeat_interval_seconds, b.stale_threshold_seconds, m.id IS NOT NULL AS revived
+FROM beat b LEFT JOIN agent_moved m ON m.workspace_id = b.workspace_id AND m.id = b.agent_id`,
+);

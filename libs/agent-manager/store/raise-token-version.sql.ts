@@ -1,0 +1,14 @@
+import { command } from '#lib/database';
+
+/**
+ * Makes all tokens of an agent old; those that are issued from now on carry the new version.
+ *
+ * Caller: AgentTokens. Index: primary key. $1 workspace, $2 agent.
+ */
+export const raiseTokenVersion = command<{ token_version: number }>(
+  'raise_token_version',
+  `
+UPDATE agents SET token_version = token_version + 1, version = version + 1, updated_at = now()
+WHERE workspace_id = $1 AND id = $2
+RETURNING token_version`,
+);

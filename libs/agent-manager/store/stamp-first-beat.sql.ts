@@ -1,0 +1,20 @@
+import { command } from '#lib/database';
+
+/**
+ * A registration is a sign of life. Until an agent has beaten by itself no beat is expected of it
+ * (next_expected_at is infinity), so one that is driven by hand, and never beats, is not taken for
+ * dead.
+ *
+ * Caller: AgentRegistration. Index: primary key. $1 workspace, $2 agent, $3 its interval
+ * in seconds.
+ */
+export const stampFirstBeat = command<unknown>(
+  'stamp_first_beat',
+  `
+INSERT INTO agent_heartbeats AS h (workspace_id, agent_id, status, last_seen_at, next_expected_at)
+VALUES ($1, $2, 'healthy', now(), 'infinity')
+ON CONFLICT (workspace_id, agent_id) DO UPDATE SET
+  status = 'healthy', last_seen_at = greatest(h.last_seen_at, now()),
+  next_expected_at = CASE h.next_expected_at WHEN 'infinity' THEN 'infinity'
+    ELSE now() + make_interval(secs => $3::int) END`,
+);
