@@ -15,6 +15,7 @@ import { AuthController } from './http/auth.controller.js';
 import { MembersController } from './http/members.controller.js';
 import { UsersController } from './http/users.controller.js';
 import { WorkspacesController } from './http/workspaces.controller.js';
+import { ExternalUsers } from './oidc/external-users.js';
 import { Passwords } from './passwords/passwords.js';
 import { Attempts } from './rate-limit/attempts.js';
 import { RefreshTokens } from './tokens/refresh-tokens.js';
@@ -42,6 +43,7 @@ import { WorkspacesService } from './workspaces/workspaces.service.js';
     Revocations,
     Memberships,
     ApiKeyVerifier,
+    ExternalUsers,
     Authenticator,
     RoutePlans,
     AuthGuard,

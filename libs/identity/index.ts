@@ -18,3 +18,8 @@ export {
   Revocations,
 } from './tokens/revocations.js';
 export { type IssuedToken, TokenService } from './tokens/token.service.js';
+export {
+  ensureFirstAdministrator,
+  type FirstAdministrator,
+  type FirstAdministratorOptions,
+} from './users/first-administrator.js';

@@ -49,6 +49,11 @@ export const ERRORS = {
     'The e-mail address or the password is wrong',
     'Check both; after several failures wait for the time in Retry-After.',
   ),
+  email_not_verified: e(
+    401,
+    'The issuer has not verified the e-mail address',
+    'Have the address verified where you sign in, then ask for a new token.',
+  ),
   invalid_refresh_token: e(401, 'The refresh token is not valid', 'Sign in again.'),
   forbidden: e(403, 'Your role does not allow this', 'Ask an OWNER or ADMIN of the workspace.'),
   insufficient_scope: e(
@@ -149,6 +154,11 @@ export const ERRORS = {
     503,
     'The database can not be reached',
     'Nothing was changed. Try again after the seconds in Retry-After.',
+  ),
+  issuer_unavailable: e(
+    503,
+    'The issuer of the token can not be reached',
+    'Try again after the seconds in Retry-After.',
   ),
   outcome_unknown: e(
     503,

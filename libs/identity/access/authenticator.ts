@@ -2,6 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { type ApiKeyCaller, DroverError } from '#lib/kernel';
 import type { Claims } from '../domain/claims.js';
 import { looksLikeApiKey } from '../domain/api-key.js';
+import { ExternalUsers } from '../oidc/external-users.js';
 import { Revocations } from '../tokens/revocations.js';
 import { TokenService } from '../tokens/token.service.js';
 import { ApiKeyVerifier } from './api-key-verifier.js';
@@ -18,6 +19,7 @@ export class Authenticator {
     @Inject(TokenService) private readonly tokens: TokenService,
     @Inject(Revocations) private readonly revocations: Revocations,
     @Inject(ApiKeyVerifier) private readonly apiKeys: ApiKeyVerifier,
+    @Inject(ExternalUsers) private readonly externalUsers: ExternalUsers,
   ) {}
 
   /**
@@ -32,7 +34,15 @@ export class Authenticator {
       throw new DroverError('unauthenticated', { detail: 'Authorization must be Bearer.' });
     }
     if (looksLikeApiKey(credentials)) return this.apiKeys.verify(credentials);
-    const { claims } = this.tokens.verify(credentials);
+    const known = this.tokens.recall(credentials);
+    if (known !== undefined) return this.unlessRevoked(known.claims);
+    if (this.externalUsers.recognizes(credentials)) {
+      return this.externalUsers.authenticate(credentials);
+    }
+    return this.unlessRevoked(this.tokens.verify(credentials).claims);
+  }
+
+  private unlessRevoked(claims: Claims): Claims {
     if (this.revocations.isRevoked(claims)) throw new DroverError('token_revoked');
     return claims;
   }

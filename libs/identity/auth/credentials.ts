@@ -1,6 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Database, firstRow } from '#lib/database';
 import { DroverError } from '#lib/kernel';
+import { isOutdatedHash } from '../passwords/argon2.js';
 import { Passwords } from '../passwords/passwords.js';
 import { setPassword } from '../store/set-password.sql.js';
 import { findCredentialsByEmail, type UserCredentials } from '../store/user-credentials.sql.js';
@@ -31,7 +32,7 @@ export class Credentials {
 
   /** With the plain password at hand: the one moment to bring its hash up to date. */
   private async renewHash(user: UserCredentials, password: string): Promise<void> {
-    if (user.password_hash === null || !this.passwords.isOutdated(user.password_hash)) return;
+    if (user.password_hash === null || !isOutdatedHash(user.password_hash)) return;
     const hash = await this.passwords.hash(password);
     await this.database.service.rows(setPassword, [user.id, hash, user.password_hash]);
   }

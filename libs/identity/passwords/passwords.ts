@@ -1,11 +1,6 @@
-import { randomBytes } from 'node:crypto';
-import { hash, verify } from '@node-rs/argon2';
 import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { generatePassword, hashPassword, verifyPassword } from './argon2.js';
 import { Gate } from './gate.js';
-
-/** Argon2id. Source: OWASP, "Password Storage Cheat Sheet": 19 MiB, two passes, one lane. */
-const PARAMETERS = { memoryCost: 19_456, timeCost: 2, parallelism: 1 };
-const CURRENT_FORM = '$argon2id$v=19$m=19456,t=2,p=1$';
 
 // Hashes run in libuv's pool of four threads, which file access and name look-ups share.
 const LIMITS = { inside: 2, waiting: 100 };
@@ -20,12 +15,12 @@ export class Passwords implements OnModuleInit {
   private decoy = '';
 
   async onModuleInit(): Promise<void> {
-    this.decoy = await this.hash(randomBytes(16).toString('hex'));
+    this.decoy = await this.hash(generatePassword());
   }
 
   /** @throws DroverError `conflict_retry` under a flood */
   hash(password: string): Promise<string> {
-    return this.gate.pass(() => hash(password, PARAMETERS));
+    return this.gate.pass(() => hashPassword(password));
   }
 
   /**
@@ -35,21 +30,7 @@ export class Passwords implements OnModuleInit {
    * @throws DroverError `conflict_retry` under a flood
    */
   async matches(storedHash: string | null | undefined, password: string): Promise<boolean> {
-    const matched = await this.gate.pass(() => verify(storedHash ?? this.decoy, password));
+    const matched = await this.gate.pass(() => verifyPassword(storedHash ?? this.decoy, password));
     return matched && storedHash !== null && storedHash !== undefined;
   }
-
-  /** Whether a stored hash was made with other parameters than today's. */
-  isOutdated(storedHash: string): boolean {
-    return !storedHash.startsWith(CURRENT_FORM);
-  }
-}
-
-// 32 characters, so that a byte's remainder is uniform; none is mistaken for another.
-const ALPHABET = 'abcdefghijkmnpqrstuvwxyz23456789';
-
-/** A password that a person hands on: 120 random bits, as four groups of six. */
-export function generatePassword(): string {
-  const characters = [...randomBytes(24)].map((byte) => ALPHABET[byte % ALPHABET.length]);
-  return characters.join('').replace(/(.{6})(?!$)/g, '$1-');
 }

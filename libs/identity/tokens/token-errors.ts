@@ -6,6 +6,7 @@ const REASONS: readonly [RegExp, string][] = [
   [/audience|"aud"/i, 'The audience is not accepted.'],
   [/issuer|"iss"/i, 'The issuer is not accepted.'],
   [/signature/i, 'The signature is not right.'],
+  [/no applicable key/i, 'The token is signed with an unknown key.'],
   [/not active|"nbf"/i, 'The token is not valid yet.'],
 ];
 
@@ -16,6 +17,7 @@ export function explainTokenError(error: unknown): DroverError {
   if (name === 'TokenExpiredError' || code === 'ERR_JWT_EXPIRED') {
     return new DroverError('token_expired', { cause: error });
   }
-  const detail = REASONS.find(([pattern]) => pattern.test(message))?.[1] ?? 'It is malformed.';
+  const detail =
+    REASONS.find(([pattern]) => pattern.test(message))?.[1] ?? 'The token is malformed.';
   return new DroverError('invalid_token', { detail, cause: error });
 }

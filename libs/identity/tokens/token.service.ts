@@ -78,9 +78,17 @@ export class TokenService {
    * @throws DroverError `invalid_token` or `token_expired`
    */
   verify(token: string): VerifiedToken {
+    return this.recall(token) ?? this.verifyFirst(token);
+  }
+
+  /**
+   * The same for a token that was verified before; undefined for any other.
+   *
+   * @throws DroverError `token_expired`
+   */
+  recall(token: string): VerifiedToken | undefined {
     const known = this.verified.get(token);
-    if (known === undefined) return this.verifyFirst(token);
-    if (known.expiresAt > Date.now()) return known;
+    if (known === undefined || known.expiresAt > Date.now()) return known;
     this.verified.delete(token);
     throw new DroverError('token_expired');
   }

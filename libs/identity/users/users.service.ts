@@ -5,7 +5,8 @@ import { DroverError, newId, type Page, toPage } from '#lib/kernel';
 import { Sessions } from '../auth/sessions.js';
 import { normalizeEmail } from '../domain/email.js';
 import { idAfter } from '../domain/id-cursor.js';
-import { generatePassword, Passwords } from '../passwords/passwords.js';
+import { generatePassword } from '../passwords/argon2.js';
+import { Passwords } from '../passwords/passwords.js';
 import { Attempts } from '../rate-limit/attempts.js';
 import { setPassword } from '../store/set-password.sql.js';
 import {

@@ -51,11 +51,15 @@ export class MembersService {
     const { workspaceId } = caller;
     enforce(decideAdd(actorOf(caller), member.role));
     const userId = await this.findUser(member);
-    return this.database.tenant(workspaceId).transaction(async (tx) => {
-      const added = await firstRow(tx, insertMember, [workspaceId, userId, member.role]);
-      if (added === undefined) throw new DroverError('already_member');
+    const added = await this.database.tenant(workspaceId).transaction(async (tx) => {
+      const row = await firstRow(tx, insertMember, [workspaceId, userId, member.role]);
+      if (row === undefined) throw new DroverError('already_member');
+      // Servers remember for seconds that somebody is no member, too.
+      await this.revocations.revoke(tx, [{ kind: 'user', userId }]);
       return readMember(tx, workspaceId, userId);
     });
+    await this.revocations.announce();
+    return added;
   }
 
   /** @throws DroverError `member_not_found`, `version_mismatch`, `forbidden` or `last_owner` */

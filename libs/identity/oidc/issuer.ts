@@ -1,0 +1,93 @@
+import { createRemoteJWKSet, type JWTPayload, type JWTVerifyGetKey, jwtVerify } from 'jose';
+import { DroverError } from '#lib/kernel';
+import { explainTokenError } from '../tokens/token-errors.js';
+
+/** Signatures that need no secret of ours; with HS256 the public key would be one. */
+const ALGORITHMS = [
+  'RS256',
+  'RS384',
+  'RS512',
+  'PS256',
+  'PS384',
+  'PS512',
+  'ES256',
+  'ES384',
+  'ES512',
+  'EdDSA',
+];
+const TIMEOUT_MS = 5_000;
+/** After a failed discovery nobody asks the issuer again for this long. */
+const RETRY_AFTER_MS = 5_000;
+const CLOCK_TOLERANCE_SECONDS = 30;
+
+/** An OpenID provider whose tokens are accepted: its discovery document and its keys, cached. */
+export class Issuer {
+  private keys: Promise<JWTVerifyGetKey> | undefined;
+  private failedAt = -Infinity;
+
+  constructor(
+    private readonly issuer: string,
+    private readonly audience: string,
+  ) {}
+
+  /**
+   * @throws DroverError `invalid_token` or `token_expired`; `issuer_unavailable` when the issuer's
+   *   keys can not be had
+   */
+  async verify(token: string): Promise<JWTPayload & { exp: number }> {
+    const keys = await this.discover();
+    try {
+      const { payload } = await jwtVerify(token, keys, {
+        issuer: this.issuer,
+        audience: this.audience,
+        algorithms: ALGORITHMS,
+        clockTolerance: CLOCK_TOLERANCE_SECONDS,
+        requiredClaims: ['sub', 'exp', 'iat'],
+      });
+      return payload as JWTPayload & { exp: number };
+    } catch (error) {
+      throw isOutage(error) ? unavailable(error) : explainTokenError(error);
+    }
+  }
+
+  private discover(): Promise<JWTVerifyGetKey> {
+    if (this.keys !== undefined) return this.keys;
+    if (performance.now() - this.failedAt < RETRY_AFTER_MS) throw unavailable(undefined);
+    this.keys = this.readDiscovery().catch((error: unknown) => {
+      this.keys = undefined;
+      this.failedAt = performance.now();
+      throw unavailable(error);
+    });
+    return this.keys;
+  }
+
+  private async readDiscovery(): Promise<JWTVerifyGetKey> {
+    const base = this.issuer.replace(/\/$/, '');
+    const response = await fetch(`${base}/.well-known/openid-configuration`, {
+      signal: AbortSignal.timeout(TIMEOUT_MS),
+      redirect: 'error',
+      headers: { accept: 'application/json' },
+    });
+    if (!response.ok) throw new Error(`The discovery document answered ${response.status}`);
+    const document = (await response.json()) as { issuer?: unknown; jwks_uri?: unknown };
+    // OpenID Connect Discovery 1.0, section 4.3: it must be exactly the issuer that was asked.
+    if (document.issuer !== this.issuer) throw new Error('The document is of another issuer');
+    if (typeof document.jwks_uri !== 'string') throw new Error('The document names no keys');
+    return createRemoteJWKSet(new URL(document.jwks_uri), {
+      timeoutDuration: TIMEOUT_MS,
+      cooldownDuration: RETRY_AFTER_MS,
+      cacheMaxAge: 600_000,
+    });
+  }
+}
+
+function unavailable(cause: unknown): DroverError {
+  return new DroverError('issuer_unavailable', { retryAfterSeconds: 5, cause });
+}
+
+// Everything that jose says of a token has a code of its own; what is left is the way to the keys.
+function isOutage(error: unknown): boolean {
+  const { code } = (error ?? {}) as { code?: unknown };
+  if (code === 'ERR_JWKS_TIMEOUT' || code === 'ERR_JOSE_GENERIC') return true;
+  return !(typeof code === 'string' && code.startsWith('ERR_J'));
+}

@@ -1,0 +1,111 @@
+import { Body, Controller, Get, HttpCode, Inject, Patch, Post, Query } from '@nestjs/common';
+import { ApiCreatedResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { ApiErrors, Idempotent, IfMatch, UuidParam, Versioned } from '#lib/http';
+import { Auth, CurrentCaller } from '#lib/identity';
+import type { Caller } from '#lib/kernel';
+import { MilestonesService } from '../milestones.service.js';
+import { ProjectsService } from '../projects.service.js';
+import { MilestonePage, MilestoneView, ProjectPage, ProjectView } from '../views.js';
+import {
+  ChangeProjectDto,
+  CreateMilestoneDto,
+  CreateProjectDto,
+  ListQuery,
+} from './projects.dto.js';
+
+@ApiTags('projects')
+@Controller('projects')
+export class ProjectsController {
+  constructor(
+    @Inject(ProjectsService) private readonly projects: ProjectsService,
+    @Inject(MilestonesService) private readonly milestones: MilestonesService,
+  ) {}
+
+  @Post()
+  @Versioned()
+  @Idempotent()
+  @Auth({ role: 'MEMBER', scope: 'projects:write' })
+  @ApiOperation({ summary: 'Make a project' })
+  @ApiCreatedResponse({ type: ProjectView })
+  @ApiErrors('validation_failed')
+  create(@CurrentCaller() caller: Caller, @Body() body: CreateProjectDto): Promise<ProjectView> {
+    return this.projects.create(caller, body);
+  }
+
+  @Get()
+  @Auth({ scope: 'projects:read' })
+  @ApiOperation({ summary: 'The projects of the workspace, oldest first' })
+  @ApiOkResponse({ type: ProjectPage })
+  @ApiErrors('validation_failed', 'malformed_cursor')
+  list(@CurrentCaller() caller: Caller, @Query() query: ListQuery): Promise<ProjectPage> {
+    return this.projects.list(caller, query);
+  }
+
+  @Get(':id')
+  @Versioned()
+  @Auth({ scope: 'projects:read' })
+  @ApiOperation({ summary: 'One project' })
+  @ApiOkResponse({ type: ProjectView })
+  @ApiErrors('validation_failed', 'project_not_found')
+  get(@CurrentCaller() caller: Caller, @UuidParam('id') id: string): Promise<ProjectView> {
+    return this.projects.get(caller, id);
+  }
+
+  @Patch(':id')
+  @Versioned()
+  @Auth({ role: 'MEMBER', scope: 'projects:write' })
+  @ApiOperation({ summary: 'Change a project' })
+  @ApiOkResponse({ type: ProjectView })
+  @ApiErrors('validation_failed', 'project_not_found', 'version_mismatch')
+  change(
+    @CurrentCaller() caller: Caller,
+    @UuidParam('id') id: string,
+    @Body() body: ChangeProjectDto,
+    @IfMatch() version: number | undefined,
+  ): Promise<ProjectView> {
+    return this.projects.change(caller, id, body, version);
+  }
+
+  @Post(':id/archive')
+  @HttpCode(200)
+  @Versioned()
+  @Auth({ role: 'MEMBER', scope: 'projects:write' })
+  @ApiOperation({ summary: 'Archive a project; its tasks stay' })
+  @ApiOkResponse({ type: ProjectView })
+  @ApiErrors('validation_failed', 'project_not_found', 'version_mismatch')
+  archive(
+    @CurrentCaller() caller: Caller,
+    @UuidParam('id') id: string,
+    @IfMatch() version: number | undefined,
+  ): Promise<ProjectView> {
+    return this.projects.archive(caller, id, version);
+  }
+
+  @Post(':id/milestones')
+  @Versioned()
+  @Idempotent()
+  @Auth({ role: 'MEMBER', scope: 'projects:write' })
+  @ApiOperation({ summary: 'Make a milestone of a project' })
+  @ApiCreatedResponse({ type: MilestoneView })
+  @ApiErrors('validation_failed', 'project_not_found')
+  createMilestone(
+    @CurrentCaller() caller: Caller,
+    @UuidParam('id') id: string,
+    @Body() body: CreateMilestoneDto,
+  ): Promise<MilestoneView> {
+    return this.milestones.create(caller, id, body);
+  }
+
+  @Get(':id/milestones')
+  @Auth({ scope: 'projects:read' })
+  @ApiOperation({ summary: 'The milestones of a project, oldest first' })
+  @ApiOkResponse({ type: MilestonePage })
+  @ApiErrors('validation_failed', 'malformed_cursor', 'project_not_found')
+  listMilestones(
+    @CurrentCaller() caller: Caller,
+    @UuidParam('id') id: string,
+    @Query() query: ListQuery,
+  ): Promise<MilestonePage> {
+    return this.milestones.list(caller, id, query);
+  }
+}

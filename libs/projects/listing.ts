@@ -1,0 +1,26 @@
+import { decodeCursor, DroverError, isUuid } from '#lib/kernel';
+
+/** What a list may be asked for. */
+export interface Listing {
+  limit: number;
+  cursor?: string;
+  archived?: boolean;
+}
+
+/** Prisma's condition and order for a page of rows in the order of their ids, and one more. */
+export function pageOf({ limit, cursor, archived }: Listing) {
+  return {
+    where: {
+      ...(cursor === undefined ? {} : { id: { gt: idOf(cursor) } }),
+      ...(archived === undefined ? {} : { archivedAt: archived ? { not: null } : null }),
+    },
+    orderBy: { id: 'asc' },
+    take: limit + 1,
+  } as const;
+}
+
+function idOf(cursor: string): string {
+  const [id] = decodeCursor(cursor, ['string']);
+  if (!isUuid(id)) throw new DroverError('malformed_cursor');
+  return id;
+}
