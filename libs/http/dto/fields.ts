@@ -118,7 +118,7 @@ export function Nested(
     ValidateNested(),
     Type(type),
     present(options),
-    ApiProperty({ type, ...documented(options) } as ApiPropertyOptions),
+    ApiProperty({ type: () => type(), ...documented(options) } as ApiPropertyOptions),
   );
 }
 
@@ -134,7 +134,13 @@ export function NestedList(type: () => new () => object, options: ListOptions): 
     ValidateNested({ each: true }),
     Type(type),
     present(options),
-    ApiProperty({ type, isArray: true, ...documented(options) } as ApiPropertyOptions),
+    ApiProperty({
+      // Swagger knows a late type by the function's name, which the property gives it.
+      type: () => [type()],
+      minItems: options.minItems ?? 0,
+      maxItems: options.maxItems,
+      ...documented(options),
+    } as ApiPropertyOptions),
   );
 }
 
@@ -144,8 +150,8 @@ function present({ optional, nullable }: FieldOptions): PropertyDecorator {
   );
 }
 
-function documented({ optional = false, nullable = false, description, example }: FieldOptions) {
-  return { required: !optional, nullable, description, example };
+function documented({ optional = false, nullable, description, example }: FieldOptions) {
+  return { required: !optional, ...(nullable ? { nullable } : {}), description, example };
 }
 
 const ID_RULE: FieldRule = {

@@ -41,29 +41,32 @@ export function ApiErrors(...codes: ErrorCode[]): ClassDecorator & MethodDecorat
 function routeErrors(codes: readonly ErrorCode[]) {
   return (target: object, key: string | symbol, descriptor: PropertyDescriptor): void => {
     const handler = descriptor.value as object;
-    const all = [...new Set([...(documentedCodes.get(handler) ?? []), ...codes])];
+    const before = documentedCodes.get(handler) ?? [];
+    const fresh = [...new Set(codes)].filter((code) => !before.includes(code));
+    const all = [...before, ...fresh];
     documentedCodes.set(handler, all);
-    const statuses = [...new Set(all.map((code) => ERRORS[code].status))];
-    const responses = statuses.map((status) =>
-      problemResponse(
-        status,
-        all.filter((code) => ERRORS[code].status === status),
-      ),
-    );
+    const statuses = [...new Set(fresh.map(statusOf))];
+    const responses = statuses.map((status) => {
+      const ofStatus = (code: ErrorCode) => statusOf(code) === status;
+      return problemResponse(status, fresh.filter(ofStatus), all.filter(ofStatus));
+    });
     applyDecorators(ApiExtraModels(Problem), ...responses)(target, key, descriptor);
   };
 }
 
-function problemResponse(status: number, codes: ErrorCode[]): MethodDecorator {
+function statusOf(code: ErrorCode): number {
+  return ERRORS[code].status;
+}
+
+/** Swagger joins what several decorators describe of a status, but keeps only the last content. */
+function problemResponse(status: number, fresh: ErrorCode[], all: ErrorCode[]): MethodDecorator {
   const examples = Object.fromEntries(
-    codes.map((code) => [code, { value: new DroverError(code).toProblem() }]),
+    all.map((code) => [code, { value: new DroverError(code).toProblem() }]),
   );
-  const lines = codes.map((code) => `\`${code}\`: ${ERRORS[code].title}`);
+  const schema = { $ref: getSchemaPath(Problem) };
   return ApiResponse({
     status,
-    description: lines.join('\n\n'),
-    content: {
-      'application/problem+json': { schema: { $ref: getSchemaPath(Problem) }, examples },
-    },
+    description: fresh.map((code) => `\`${code}\`: ${ERRORS[code].title}`).join('\n\n'),
+    content: { 'application/problem+json': { schema, examples } },
   });
 }
