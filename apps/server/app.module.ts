@@ -1,4 +1,5 @@
 import { type DynamicModule, Module } from '@nestjs/common';
+import { AgentManagerModule } from '#lib/agent-manager';
 import { type Config, ConfigModule } from '#lib/config';
 import { DatabaseModule } from '#lib/database';
 import { IdentityModule } from '#lib/identity';
@@ -22,6 +23,7 @@ export class AppModule {
         ValkeyModule.forRoot(valkeyOptions(config, logger)),
         IdentityModule,
         OutboxModule,
+        AgentManagerModule,
         TaskManagerModule,
         HealthModule,
       ],
