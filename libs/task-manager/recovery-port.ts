@@ -20,6 +20,8 @@ export interface TaskSweeps {
   promoteDueRetries(fence: Fence, limit: number): Promise<Swept>;
   /** Dependents of tasks that have ended: released, or failed by their policy. */
   settleDependents(fence: Fence, limit: number): Promise<Swept>;
+  /** Draining agents that hold nothing any more: TERMINATED. */
+  terminateDrained(fence: Fence, limit: number): Promise<Swept>;
   /** PENDING tasks that waited longer than they may: aborted. */
   expireQueued(fence: Fence, limit: number): Promise<Swept>;
   /** Runs whose agent has missed two beats: STALE; those whose agent beats again: WORKING. */

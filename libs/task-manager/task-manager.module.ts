@@ -1,8 +1,12 @@
 import { Module } from '@nestjs/common';
+import { AgentManagerModule } from '#lib/agent-manager';
+import { BulkCommands } from './commands/bulk-commands.js';
 import { TaskCommands } from './commands/task-commands.js';
 import { TaskCreation } from './creation/task-creation.js';
 import { TaskDependencies } from './dependencies/task-dependencies.js';
+import { AgentTasksController } from './http/agent-tasks.controller.js';
 import { AgentWorkController } from './http/agent-work.controller.js';
+import { BulkCommandsController } from './http/bulk-commands.controller.js';
 import { RunsController } from './http/runs.controller.js';
 import { TaskCommandsController } from './http/task-commands.controller.js';
 import { TaskCreationController } from './http/task-creation.controller.js';
@@ -13,8 +17,10 @@ import { TaskUpdateController } from './http/task-update.controller.js';
 import { TaskExplainer } from './queries/task-explainer.js';
 import { TaskHistory } from './queries/task-history.js';
 import { TaskQueries } from './queries/task-queries.js';
+import { TasksOfAgent } from './queries/tasks-of-agent.js';
 import { DependentSettlement } from './recovery/dependent-settlement.js';
 import { TaskRecovery } from './recovery/task-recovery.js';
+import { AgentDeparture } from './runs/agent-departure.js';
 import { AgentWork } from './runs/agent-work.js';
 import { Claiming } from './runs/claiming.js';
 import { RunCompletion } from './runs/run-completion.js';
@@ -25,8 +31,10 @@ import { TaskUpdates } from './updates/task-updates.js';
 
 /** Tasks, their dependencies and their runs. */
 @Module({
+  imports: [AgentManagerModule],
   controllers: [
     TaskCreationController,
+    BulkCommandsController,
     TaskCommandsController,
     TaskQueriesController,
     TaskDependenciesController,
@@ -34,10 +42,12 @@ import { TaskUpdates } from './updates/task-updates.js';
     TaskReportsController,
     RunsController,
     AgentWorkController,
+    AgentTasksController,
   ],
   providers: [
     TaskCreation,
     TaskCommands,
+    BulkCommands,
     TaskQueries,
     TaskHistory,
     TaskExplainer,
@@ -45,6 +55,8 @@ import { TaskUpdates } from './updates/task-updates.js';
     TaskUpdates,
     TaskReporter,
     AgentWork,
+    AgentDeparture,
+    TasksOfAgent,
     Claiming,
     RunReports,
     RunCompletion,

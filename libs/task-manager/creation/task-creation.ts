@@ -1,4 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
+import { capabilityKey } from '#lib/agent-manager';
 import { Database, type SqlRunner, type TenantScope, violatedConstraint } from '#lib/database';
 import { type IdempotencyRecord, storeAnswer } from '#lib/http';
 import { actorOf, type Caller, DroverError } from '#lib/kernel';
@@ -192,7 +193,7 @@ function taskRow(task: NewTask, unmet: number, hasDependents: boolean): Record<s
     max_retries: task.maxRetries,
     retry_backoff_seconds: task.retryBackoffSeconds,
     required_capabilities: task.requiredCapabilities,
-    capability_key: task.requiredCapabilities.join(','),
+    capability_key: capabilityKey(task.requiredCapabilities),
     unmet_dependencies: unmet,
     has_dependents: hasDependents,
     queue_expires_in_seconds: wanted.queueExpiresInSeconds,

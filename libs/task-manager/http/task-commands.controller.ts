@@ -29,7 +29,11 @@ export class TaskCommandsController {
     @Body() body: CancelDto,
     @IfMatch() version?: number,
   ) {
-    return this.answer(caller, id, this.commands.cancel(caller, id, { ...body, ifVersion: version }));
+    return this.answer(
+      caller,
+      id,
+      this.commands.cancel(caller, id, { ...body, ifVersion: version }),
+    );
   }
 
   @Post('pause')
@@ -45,7 +49,11 @@ export class TaskCommandsController {
     @Body() body: CommandDto,
     @IfMatch() version?: number,
   ) {
-    return this.answer(caller, id, this.commands.pause(caller, id, { ...body, ifVersion: version }));
+    return this.answer(
+      caller,
+      id,
+      this.commands.pause(caller, id, { ...body, ifVersion: version }),
+    );
   }
 
   @Post('resume')
@@ -59,7 +67,11 @@ export class TaskCommandsController {
     @Body() body: CommandDto,
     @IfMatch() version?: number,
   ) {
-    return this.answer(caller, id, this.commands.resume(caller, id, { ...body, ifVersion: version }));
+    return this.answer(
+      caller,
+      id,
+      this.commands.resume(caller, id, { ...body, ifVersion: version }),
+    );
   }
 
   @Post('retry')
@@ -75,7 +87,11 @@ export class TaskCommandsController {
     @Body() body: CommandDto,
     @IfMatch() version?: number,
   ) {
-    return this.answer(caller, id, this.commands.retry(caller, id, { ...body, ifVersion: version }));
+    return this.answer(
+      caller,
+      id,
+      this.commands.retry(caller, id, { ...body, ifVersion: version }),
+    );
   }
 
   @Post('archive')

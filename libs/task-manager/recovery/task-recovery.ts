@@ -1,4 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
+import { moveAgents } from '#lib/agent-manager';
 import { CONFIG, type Config } from '#lib/config';
 import { Database, type Fence, type Sql, type Transaction } from '#lib/database';
 import type { Actor } from '#lib/kernel';
@@ -6,6 +7,7 @@ import { WakeUps } from '#lib/valkey';
 import { planRecovery, type RecoveryPlan } from '../domain/recover.js';
 import type { AbortReason } from '../domain/task-state.js';
 import type { Swept, TaskSweeps } from '../recovery-port.js';
+import { drainedAgents } from '../store/drained-agents.sql.js';
 import { letGoOfRuns } from '../store/let-go-of-runs.sql.js';
 import { markStaleRuns, reviveStaleRuns } from '../store/liveness.sql.js';
 import type { LockedTask } from '../store/lock-tasks.sql.js';
@@ -60,6 +62,23 @@ export class TaskRecovery implements TaskSweeps {
 
   async expireQueued(fence: Fence, limit: number): Promise<Swept> {
     const rows = await this.fenced(fence, (tx) => tx.rows(abortExpiredInQueue, [limit]));
+    return swept(rows, limit);
+  }
+
+  async terminateDrained(fence: Fence, limit: number): Promise<Swept> {
+    const rows = await this.fenced(fence, async (tx) => {
+      const drained = await tx.rows(drainedAgents, [limit]);
+      const reason = 'drained';
+      return moveAgents(
+        tx,
+        drained.map(({ workspace_id, id }) => ({
+          workspaceId: workspace_id,
+          agentId: id,
+          to: 'TERMINATED',
+          reason,
+        })),
+      );
+    });
     return swept(rows, limit);
   }
 

@@ -1,5 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { type AgentCaller, type Caller, DroverError } from '#lib/kernel';
+import { itself } from '#lib/agent-manager';
+import type { Caller } from '#lib/kernel';
 import { Claiming } from './claiming.js';
 import type { ClaimedTask } from './run-view.js';
 import { Signals, type SignalsAnswer } from './signals.js';
@@ -40,10 +41,4 @@ export class AgentWork {
       gone,
     );
   }
-}
-
-/** An agent acts for itself alone; another agent's id is none that it can see. */
-export function itself(caller: Caller, agentId: string): AgentCaller {
-  if (caller.kind === 'agent' && caller.agentId === agentId) return caller;
-  throw new DroverError('agent_not_found');
 }

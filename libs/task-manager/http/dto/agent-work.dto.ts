@@ -1,4 +1,5 @@
-import { Flag, IdList, Int, Text } from '#lib/http';
+import { Flag, IdList, Int, OneOf, OneOfList, PageQuery, Text } from '#lib/http';
+import { TASK_STATUSES, type TaskStatus } from '../../domain/task-state.js';
 
 export class ClaimDto {
   @Int(1, 50, { optional: true, description: '1 when left out' })
@@ -36,4 +37,12 @@ export class TerminateDto {
 export class DeregisterDto {
   @Text({ max: 1000, optional: true })
   reason?: string;
+}
+
+export class AgentTasksQuery extends PageQuery {
+  @OneOfList(TASK_STATUSES, { maxItems: TASK_STATUSES.length, optional: true })
+  status?: TaskStatus[];
+
+  @OneOf(['true', 'false'], { optional: true, description: 'true: only what it holds now' })
+  live?: 'true' | 'false';
 }

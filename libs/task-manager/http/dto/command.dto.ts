@@ -1,4 +1,6 @@
-import { Flag, IdList, Text } from '#lib/http';
+import { OmitType } from '@nestjs/swagger';
+import { Flag, IdList, Nested, Text } from '#lib/http';
+import { ListTasksQuery } from './list-tasks.dto.js';
 
 export class CommandDto {
   @Text({ max: 1000, optional: true, example: 'Requirements changed' })
@@ -10,7 +12,13 @@ export class CancelDto extends CommandDto {
   cascade?: boolean;
 }
 
-export class BulkIdsDto extends CommandDto {
+/** The filters of the list, as JSON: lists are arrays, numbers are numbers. */
+export class BulkFilterDto extends OmitType(ListTasksQuery, ['limit', 'cursor'] as const) {}
+
+export class BulkCommandDto extends CommandDto {
   @IdList({ minItems: 1, maxItems: 1000, optional: true })
   ids?: string[];
+
+  @Nested(() => BulkFilterDto, { optional: true })
+  filter?: BulkFilterDto;
 }

@@ -1,16 +1,8 @@
+import { CAPABILITY } from '#lib/agent-manager';
 import { field, Id, Int, JsonObject, NestedList, Text, TextList } from '#lib/http';
 import { isUuid } from '#lib/kernel';
 import type { WantedDependency, WantedTask } from '../../domain/new-task.js';
 import { DEPENDENCY_POLICIES } from '../../domain/task-view.js';
-
-/** Letters, digits and . _ : / + -; no comma, which separates them in the key of a set. */
-export const CAPABILITY = {
-  max: 100,
-  pattern: {
-    regexp: /^[A-Za-z0-9][A-Za-z0-9._:/+-]*$/,
-    words: 'start with a letter or digit and go on with letters, digits or . _ : / + -',
-  },
-};
 
 function isDependency(value: unknown): boolean {
   if (typeof value === 'string') return isUuid(value);

@@ -1,0 +1,10 @@
+import type { TaskSweeps } from '#lib/task-manager';
+import type { Step } from './step.js';
+
+/** Lets draining agents go that hold nothing any more. */
+export function terminateDrained(tasks: TaskSweeps): Step {
+  return {
+    name: 'terminate_drained',
+    sweep: (fence, limit) => tasks.terminateDrained(fence, limit),
+  };
+}

@@ -1,0 +1,80 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { Database } from '#lib/database';
+import { type Caller, DroverError } from '#lib/kernel';
+import type { TaskFilter } from '../domain/task-filter.js';
+import { matchingIds } from '../store/matching-ids.sql.js';
+import { TaskCommands } from './task-commands.js';
+
+export interface BulkRequest {
+  /** Either these tasks ... */
+  ids?: string[];
+  /** ... or all that pass this filter, which must not be empty. */
+  filter?: TaskFilter;
+  reason?: string;
+}
+
+export interface BulkResult {
+  /** How many tasks were named or matched. */
+  matched: number;
+  changed: number;
+  /** Tasks that were there already, that may not go there, or that are not of this workspace. */
+  skipped: number;
+}
+
+const CHUNK = 500;
+
+/**
+ * A command for many tasks. Each chunk of 500 is a transaction of its own: a command for 100,000
+ * tasks must not lock them all at once. Repeating it after an interruption goes on with the rest.
+ */
+@Injectable()
+export class BulkCommands {
+  constructor(
+    @Inject(Database) private readonly database: Database,
+    @Inject(TaskCommands) private readonly commands: TaskCommands,
+  ) {}
+
+  /** @throws DroverError `validation_failed` unless exactly one of `ids` and `filter` says which tasks */
+  async run(
+    caller: Caller,
+    command: 'cancel' | 'retry',
+    request: BulkRequest,
+  ): Promise<BulkResult> {
+    const result: BulkResult = { matched: 0, changed: 0, skipped: 0 };
+    for await (const ids of this.chunks(caller.workspaceId, request)) {
+      const { changed, skipped } = await this.commands.many(caller, command, ids, {
+        reason: request.reason,
+      });
+      result.matched += ids.length;
+      result.changed += changed.length;
+      result.skipped += skipped.length;
+    }
+    return result;
+  }
+
+  private chunks(workspaceId: string, { ids, filter }: BulkRequest): AsyncIterable<string[]> {
+    const filtered =
+      filter !== undefined && Object.values(filter).some((value) => value !== undefined);
+    if ((ids === undefined) === !filtered) {
+      const message =
+        'must say which tasks: either `ids`, or a `filter` with at least one condition';
+      throw new DroverError('validation_failed', { errors: [{ field: 'filter', message }] });
+    }
+    return ids ? chunksOf([...new Set(ids)]) : this.matching(workspaceId, filter as TaskFilter);
+  }
+
+  private async *matching(workspaceId: string, filter: TaskFilter): AsyncGenerator<string[]> {
+    let after: string | null = null;
+    for (;;) {
+      const { sql, params } = matchingIds(workspaceId, filter, { after, limit: CHUNK });
+      const rows: { id: string }[] = await this.database.tenant(workspaceId).rows(sql, params);
+      if (rows.length === 0) return;
+      after = rows.at(-1)?.id ?? null;
+      yield rows.map((row) => row.id);
+    }
+  }
+}
+
+async function* chunksOf(ids: readonly string[]): AsyncGenerator<string[]> {
+  for (let start = 0; start < ids.length; start += CHUNK) yield ids.slice(start, start + CHUNK);
+}

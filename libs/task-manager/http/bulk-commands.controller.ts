@@ -1,0 +1,33 @@
+import { Body, Controller, HttpCode, Inject, Post } from '@nestjs/common';
+import { ApiOperation, ApiTags } from '@nestjs/swagger';
+import { ApiErrors, Idempotent } from '#lib/http';
+import { Auth, CurrentCaller } from '#lib/identity';
+import type { Caller } from '#lib/kernel';
+import { BulkCommands } from '../commands/bulk-commands.js';
+import { BulkCommandDto } from './dto/command.dto.js';
+
+@ApiTags('Tasks')
+@Controller('agent-tasks/bulk')
+@Auth({ role: 'MEMBER', scope: 'tasks:write' })
+@ApiErrors('validation_failed')
+export class BulkCommandsController {
+  constructor(@Inject(BulkCommands) private readonly bulk: BulkCommands) {}
+
+  @Post('cancel')
+  @HttpCode(200)
+  @Idempotent()
+  @ApiOperation({ summary: 'Cancel the tasks with these ids, or all that pass a filter' })
+  cancel(@CurrentCaller() caller: Caller, @Body() body: BulkCommandDto) {
+    return this.bulk.run(caller, 'cancel', body);
+  }
+
+  @Post('retry')
+  @HttpCode(200)
+  @Idempotent()
+  @ApiOperation({
+    summary: 'Retry the failed and aborted tasks with these ids, or that pass a filter',
+  })
+  retry(@CurrentCaller() caller: Caller, @Body() body: BulkCommandDto) {
+    return this.bulk.run(caller, 'retry', body);
+  }
+}

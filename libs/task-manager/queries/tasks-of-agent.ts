@@ -1,0 +1,44 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { AgentManagerService, itself } from '#lib/agent-manager';
+import { Database } from '#lib/database';
+import type { Caller, Page } from '#lib/kernel';
+import { encodeCursor } from '#lib/kernel';
+import { idAfter } from '../domain/cursor.js';
+import type { TaskStatus } from '../domain/task-state.js';
+import type { TaskView } from '../domain/task-view.js';
+import { tasksOfAgent } from '../store/runs-of-agent.sql.js';
+import { TaskQueries } from './task-queries.js';
+
+export interface AgentTasksRequest {
+  status?: TaskStatus[];
+  /** `true`: only what the agent holds now. */
+  live?: 'true' | 'false';
+  limit: number;
+  cursor?: string;
+}
+
+/** The tasks of an agent, the newest first. */
+@Injectable()
+export class TasksOfAgent {
+  constructor(
+    @Inject(Database) private readonly database: Database,
+    @Inject(AgentManagerService) private readonly agents: AgentManagerService,
+    @Inject(TaskQueries) private readonly queries: TaskQueries,
+  ) {}
+
+  /** @throws DroverError `agent_not_found`, `malformed_cursor` */
+  async list(caller: Caller, agentId: string, request: AgentTasksRequest): Promise<Page<TaskView>> {
+    const { workspaceId } = caller;
+    if (caller.kind === 'agent') itself(caller, agentId);
+    else await this.agents.get(caller, agentId);
+    const before = idAfter(request.cursor) ?? null;
+    const live = request.live === 'true';
+    const params = [workspaceId, agentId, request.status ?? null, live, before, request.limit + 1];
+    const rows = await this.database.tenant(workspaceId).rows(tasksOfAgent, params);
+    const ids = rows.slice(0, request.limit).map((row) => row.id);
+    const last = ids.at(-1);
+    const nextCursor =
+      rows.length > request.limit && last !== undefined ? encodeCursor([last]) : null;
+    return { items: await this.queries.getMany(workspaceId, ids), nextCursor };
+  }
+}
