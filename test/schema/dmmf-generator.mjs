@@ -1,0 +1,15 @@
+// A generator for `prisma generate` that writes down how Prisma itself understands the schema.
+import { writeFileSync } from 'node:fs';
+import { createInterface } from 'node:readline';
+
+const MANIFEST = { prettyName: 'data model', defaultOutput: 'data-model.json' };
+
+createInterface({ input: process.stdin }).on('line', (line) => {
+  const { id, method, params } = JSON.parse(line);
+  if (method === 'generate') {
+    writeFileSync(params.generator.output.value, JSON.stringify(params.dmmf.datamodel));
+  }
+  const result = method === 'getManifest' ? { manifest: MANIFEST } : null;
+  // Prisma's protocol has the answers on standard error.
+  process.stderr.write(`${JSON.stringify({ jsonrpc: '2.0', id, result })}\n`);
+});

@@ -1,0 +1,70 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { readFile } from 'node:fs/promises';
+import { createTestDatabase, type TestDatabase } from '../support/database.js';
+import { databaseShape } from './database-shape.js';
+import { prismaShape } from './prisma-shape.js';
+import type { SchemaShape, TableShape } from './shape.js';
+
+let db: TestDatabase;
+let made: SchemaShape;
+let described: SchemaShape;
+
+beforeAll(async () => {
+  db = await createTestDatabase();
+  [made, described] = await Promise.all([databaseShape(db.owner), prismaShape()]);
+});
+
+afterAll(() => db.drop());
+
+function each<Part extends keyof TableShape>(
+  shape: SchemaShape,
+  part: Part,
+): Record<string, TableShape[Part]> {
+  return Object.fromEntries(Object.entries(shape).map(([name, table]) => [name, table[part]]));
+}
+
+describe('schema.prisma has what the migrations made:', () => {
+  it('the tables', () => {
+    expect(Object.keys(described).sort()).toEqual(Object.keys(made).sort());
+    expect(Object.keys(made)).toContain('agent_tasks');
+  });
+
+  it('their columns, with type, nullability and default', () => {
+    expect(each(described, 'columns')).toEqual(each(made, 'columns'));
+  });
+
+  it('the primary keys', () => {
+    expect(each(described, 'primaryKey')).toEqual(each(made, 'primaryKey'));
+  });
+
+  it('the foreign keys, with what deleting does', () => {
+    expect(each(described, 'foreignKeys')).toEqual(each(made, 'foreignKeys'));
+    expect(made['agent_heartbeats']?.foreignKeys).toEqual([
+      '(workspace_id, agent_id) -> agents (workspace_id, id) on delete Cascade on update NoAction',
+    ]);
+  });
+
+  it('the indexes', () => {
+    expect(sorted(each(described, 'indexes'))).toEqual(sorted(each(made, 'indexes')));
+  });
+
+  it('the partial indexes, in comments', () => {
+    expect(sorted(each(described, 'partialIndexes'))).toEqual(sorted(each(made, 'partialIndexes')));
+    expect(made['task_runs']?.partialIndexes).toContain('unique task_runs_live_key');
+  });
+
+  it('the generated columns, in the comment at the top', async () => {
+    const { rows } = await db.owner.query<{ name: string }>(
+      `SELECT attrelid::regclass || '.' || attname AS name FROM pg_attribute a
+         JOIN pg_class c ON c.oid = a.attrelid
+       WHERE a.attgenerated <> '' AND c.relkind = 'r' ORDER BY 1`,
+    );
+    const schema = await readFile('prisma/schema.prisma', 'utf8');
+    const comment = /generated columns \(([^:]*): never write them\)/.exec(schema)?.[1];
+    expect(comment?.split(/,\s*/).sort()).toEqual(rows.map((row) => row.name).sort());
+  });
+});
+
+function sorted(lists: Record<string, string[]>): Record<string, string[]> {
+  return Object.fromEntries(Object.entries(lists).map(([name, list]) => [name, [...list].sort()]));
+}

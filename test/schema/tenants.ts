@@ -1,0 +1,106 @@
+import type pg from 'pg';
+import { aMember, anAgent, aProject, aWorkspace } from '../support/factories.js';
+import { aDependency, aHeldTask, aMilestone, aTask } from '../support/task-factories.js';
+
+export interface Tenant {
+  workspaceId: string;
+  userId: string;
+  agentId: string;
+  projectId: string;
+  milestoneId: string;
+  /** Held by the agent in `runId`. */
+  heldTaskId: string;
+  runId: string;
+  /** Pending, has a tag and the milestone. */
+  taskId: string;
+  /** Waits for `taskId`. */
+  waitingTaskId: string;
+}
+
+/** A workspace with at least one row in every table of tenants. */
+export async function aTenant(owner: pg.Pool): Promise<Tenant> {
+  const workspaceId = await aWorkspace(owner);
+  const userId = await aMember(owner, workspaceId);
+  const agentId = await anAgent(owner, workspaceId, { maxConcurrentTasks: 5 });
+  const projectId = await aProject(owner, workspaceId);
+  const milestoneId = await aMilestone(owner, workspaceId, projectId);
+  const taskId = await aTask(owner, workspaceId, { projectId, milestoneId, createdBy: userId });
+  const waitingTaskId = await aTask(owner, workspaceId);
+  await aDependency(owner, workspaceId, { taskId: waitingTaskId, dependsOnId: taskId });
+  const held = await aHeldTask(owner, { workspaceId, agentId });
+  const tenant = {
+    ...{ workspaceId, userId, agentId, projectId, milestoneId, taskId, waitingTaskId },
+    ...{ heldTaskId: held.taskId, runId: held.runId },
+  };
+  for (const [sql, values] of otherRows(tenant)) await owner.query(sql, values);
+  return tenant;
+}
+
+function otherRows({ workspaceId, userId, agentId, taskId }: Tenant): [string, unknown[]][] {
+  return [
+    [`INSERT INTO agent_task_tags VALUES ($1, $2, 'a tag')`, [workspaceId, taskId]],
+    [
+      `INSERT INTO agent_heartbeats (workspace_id, agent_id, status) VALUES ($1, $2, 'healthy')`,
+      [workspaceId, agentId],
+    ],
+    [
+      `INSERT INTO api_keys (workspace_id, id, name, prefix, key_hash, role, scopes, created_by)
+       VALUES ($1, uuidv7(), 'A key', 'drv', uuid_send(uuidv7()), 'MEMBER', '{tasks:read}', $2)`,
+      [workspaceId, userId],
+    ],
+    [`INSERT INTO outbox_counters (workspace_id) VALUES ($1)`, [workspaceId]],
+    [
+      `INSERT INTO idempotency_keys (workspace_id, key, request_hash, expires_at)
+       VALUES ($1, 'a key', '\\x00', now() + interval '1 day')`,
+      [workspaceId],
+    ],
+    [
+      `INSERT INTO coordinator_logs (workspace_id, instance_id, event) VALUES ($1, 'one', 'cycle')`,
+      [workspaceId],
+    ],
+  ];
+}
+
+/**
+ * Runs statements in one transaction that names a tenant (null: none), and undoes them.
+ *
+ * @param pool signs in as the role to be tried
+ */
+export async function tryAs<T>(
+  pool: pg.Pool,
+  workspaceId: string | null,
+  work: (client: pg.PoolClient) => Promise<T>,
+): Promise<T> {
+  const client = await pool.connect();
+  try {
+    await client.query('BEGIN');
+    if (workspaceId !== null) {
+      await client.query(`SELECT set_config('app.workspace_id', $1, true)`, [workspaceId]);
+    }
+    return await work(client);
+  } finally {
+    await client.query('ROLLBACK');
+    client.release();
+  }
+}
+
+/** What a statement is refused with; undefined when it is not. */
+export async function refusalOf(
+  work: Promise<unknown>,
+): Promise<{ code?: string; constraint?: string; message: string } | undefined> {
+  return work.then(
+    () => undefined,
+    (error: unknown) => error as { code?: string; constraint?: string; message: string },
+  );
+}
+
+/** Tables that have a column `workspace_id`. */
+export async function tenantTables(owner: pg.Pool): Promise<string[]> {
+  const { rows } = await owner.query<{ name: string }>(
+    `SELECT c.relname AS name FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid
+     WHERE c.relnamespace = 'public'::regnamespace AND c.relkind IN ('r', 'p')
+       AND a.attname = 'workspace_id' AND NOT a.attisdropped
+     ORDER BY 1`,
+  );
+  return rows.map((row) => row.name);
+}
