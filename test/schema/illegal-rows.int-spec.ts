@@ -1,0 +1,89 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { createTestDatabase, type TestDatabase } from '../support/database.js';
+import { anAgent } from '../support/factories.js';
+import { aHeldTask, aTask, type FreeStatus, type HeldState } from '../support/task-factories.js';
+import { ATTEMPTS } from './illegal-rows.js';
+import { aTenant, refusalOf, type Tenant, tryAs } from './tenants.js';
+
+let db: TestDatabase;
+let tenant: Tenant;
+
+beforeAll(async () => {
+  db = await createTestDatabase();
+  tenant = await aTenant(db.owner);
+});
+
+afterAll(() => db.drop());
+
+function withIds(sql: string): string {
+  const ids: Record<string, string> = {
+    workspace: tenant.workspaceId,
+    task: tenant.taskId,
+    held: tenant.heldTaskId,
+    waiting: tenant.waitingTaskId,
+    run: tenant.runId,
+    agent: tenant.agentId,
+  };
+  return sql.replace(/\$(\w+)/g, (_match, name: string) => `'${ids[name] ?? `no id ${name}`}'`);
+}
+
+describe.each(Object.entries(ATTEMPTS))('%s can not be made illegal', (_what, attempts) => {
+  it.each(attempts)('by %s (%s)', async (sql, constraint) => {
+    const refused = await refusalOf(tryAs(db.owner, null, (client) => client.query(withIds(sql))));
+    expect(refused).toMatchObject({ constraint });
+  });
+});
+
+it('tries every CHECK there is', async () => {
+  const { rows } = await db.owner.query<{ name: string }>(
+    `SELECT conname AS name FROM pg_constraint WHERE contype = 'c' AND connamespace = 'public'::regnamespace`,
+  );
+  const tried = new Set(Object.values(ATTEMPTS).flatMap((list) => list.map(([, by]) => by)));
+  expect(rows.map((row) => row.name).filter((name) => !tried.has(name))).toEqual([]);
+  expect(rows.length).toBeGreaterThan(20);
+});
+
+it('keeps agents.status with what it follows from, and nobody can write it', async () => {
+  const refused = await refusalOf(db.owner.query(`UPDATE agents SET status = 'IDLE'`));
+  expect(refused).toMatchObject({ code: '428C9' });
+  const idle = await anAgent(db.owner, tenant.workspaceId);
+  const draining = await anAgent(db.owner, tenant.workspaceId, { lifecycle: 'DRAINING' });
+  const { rows } = await db.owner.query<{ id: string; status: string }>(
+    'SELECT id, status FROM agents WHERE id = ANY ($1)',
+    [[idle, draining, tenant.agentId]],
+  );
+  expect(Object.fromEntries(rows.map(({ id, status }) => [id, status]))).toEqual({
+    [idle]: 'IDLE',
+    [draining]: 'DRAINING',
+    [tenant.agentId]: 'WORKING',
+  });
+});
+
+describe('a legal row is accepted', () => {
+  it.each<FreeStatus>(['PENDING', 'PAUSED', 'COMPLETED', 'FAILED', 'ABORTED', 'ARCHIVED'])(
+    'a task that is %s',
+    async (status) => {
+      const id = await aTask(db.owner, tenant.workspaceId, { status });
+      expect(await logOf(id)).toMatchObject({ last: status, is_chain: true });
+    },
+  );
+
+  it.each<HeldState>(['ASSIGNED', 'WORKING', 'STALE'])('a run that is %s', async (state) => {
+    const { taskId } = await aHeldTask(db.owner, tenant, { state });
+    const last = state === 'ASSIGNED' ? 'ASSIGNED' : 'RUNNING';
+    expect(await logOf(taskId)).toMatchObject({ last, is_chain: true });
+  });
+});
+
+/** The last status in a task's log, and whether its rows are one for each version, each after the other. */
+async function logOf(taskId: string): Promise<Record<string, unknown> | undefined> {
+  const { rows } = await db.owner.query<Record<string, unknown>>(
+    `SELECT (array_agg(new_status ORDER BY task_version))[count(*)] AS last,
+       bool_and(task_version = n AND previous_status IS NOT DISTINCT FROM before) AND
+         count(*) = (SELECT version FROM agent_tasks WHERE id = $1) AS is_chain
+     FROM (SELECT *, row_number() OVER w AS n, lag(new_status) OVER w AS before
+       FROM agent_task_logs WHERE task_id = $1 WINDOW w AS (ORDER BY id)) l`,
+    [taskId],
+  );
+  return rows[0];
+}

@@ -1,0 +1,153 @@
+/**
+ * Changes that must be refused, each with the constraint that does it. Each is tried alone, on a
+ * workspace with rows in every table. `$task` is a pending task with a milestone, `$held` a running one, `$run` its
+ * run, `$waiting` a task that waits for `$task`.
+ */
+export const ATTEMPTS: Record<string, readonly (readonly [sql: string, by: string])[]> = {
+  'a task': [
+    [`UPDATE agent_tasks SET status = 'DONE' WHERE id = $task`, 'agent_tasks_state_is_whole'],
+    [`UPDATE agent_tasks SET run_id = $run WHERE id = $task`, 'agent_tasks_state_is_whole'],
+    [`UPDATE agent_tasks SET ready_at = NULL WHERE id = $task`, 'agent_tasks_state_is_whole'],
+    [
+      `UPDATE agent_tasks SET status = 'ASSIGNED', agent_id = $agent, assigned_at = now() WHERE id = $task`,
+      'agent_tasks_state_is_whole',
+    ],
+    [`UPDATE agent_tasks SET run_id = NULL WHERE id = $held`, 'agent_tasks_state_is_whole'],
+    [`UPDATE agent_tasks SET agent_id = NULL WHERE id = $held`, 'agent_tasks_state_is_whole'],
+    [`UPDATE agent_tasks SET started_at = NULL WHERE id = $held`, 'agent_tasks_state_is_whole'],
+    [
+      `UPDATE agent_tasks SET status = 'ASSIGNED', assigned_at = NULL WHERE id = $held`,
+      'agent_tasks_state_is_whole',
+    ],
+    [`UPDATE agent_tasks SET status = 'PAUSED' WHERE id = $task`, 'agent_tasks_state_is_whole'],
+    [`UPDATE agent_tasks SET status = 'COMPLETED' WHERE id = $task`, 'agent_tasks_state_is_whole'],
+    [
+      `UPDATE agent_tasks SET status = 'COMPLETED', completed_at = now() WHERE id = $held`,
+      'agent_tasks_state_is_whole',
+    ],
+    [
+      `UPDATE agent_tasks SET status = 'FAILED', failed_at = now() WHERE id = $task`,
+      'agent_tasks_state_is_whole',
+    ],
+    [
+      `UPDATE agent_tasks SET status = 'FAILED', failure_reason = 'x' WHERE id = $task`,
+      'agent_tasks_state_is_whole',
+    ],
+    [
+      `UPDATE agent_tasks SET status = 'ABORTED', aborted_at = now() WHERE id = $task`,
+      'agent_tasks_state_is_whole',
+    ],
+    [
+      `UPDATE agent_tasks SET status = 'ABORTED', abort_reason = 'x' WHERE id = $task`,
+      'agent_tasks_state_is_whole',
+    ],
+    [`UPDATE agent_tasks SET status = 'ARCHIVED' WHERE id = $task`, 'agent_tasks_state_is_whole'],
+    [`UPDATE agent_tasks SET retry_at = now() WHERE id = $task`, 'agent_tasks_retry_waits_aborted'],
+    [
+      `UPDATE agent_tasks SET project_id = NULL WHERE id = $task`,
+      'agent_tasks_milestone_has_project',
+    ],
+    [`UPDATE agent_tasks SET progress_percent = 101 WHERE id = $held`, 'percentage_check'],
+    [`UPDATE agent_tasks SET progress_percent = -1 WHERE id = $held`, 'percentage_check'],
+    [`UPDATE agent_tasks SET priority = 0 WHERE id = $task`, 'task_priority_check'],
+    [`UPDATE agent_tasks SET priority = 11 WHERE id = $task`, 'task_priority_check'],
+    [`UPDATE agent_tasks SET title = '' WHERE id = $task`, 'task_title_check'],
+    [`UPDATE agent_tasks SET task_type = '' WHERE id = $task`, 'task_kind_check'],
+    [`UPDATE agent_tasks SET max_retries = -1 WHERE id = $task`, 'natural_number_check'],
+    [`UPDATE agent_tasks SET unmet_dependencies = -1 WHERE id = $task`, 'natural_number_check'],
+    [`UPDATE agent_tasks SET timeout_seconds = 0 WHERE id = $task`, 'positive_number_check'],
+    [`INSERT INTO agent_task_tags VALUES ($workspace, $task, '')`, 'agent_task_tags_tag_check'],
+  ],
+  'a dependency': [
+    [
+      `INSERT INTO task_dependencies (workspace_id, task_id, depends_on_id) VALUES ($workspace, $task, $task)`,
+      'task_dependencies_not_itself',
+    ],
+    [
+      `INSERT INTO task_dependencies (workspace_id, task_id, depends_on_id) VALUES ($workspace, $waiting, $task)`,
+      'task_dependencies_pkey',
+    ],
+    [`UPDATE task_dependencies SET policy = 'wait'`, 'task_dependencies_policy_check'],
+  ],
+  'a run': [
+    [`UPDATE task_runs SET state = 'RUNNING'`, 'task_runs_state_is_whole'],
+    [`UPDATE task_runs SET started_at = NULL`, 'task_runs_state_is_whole'],
+    [`UPDATE task_runs SET ended_at = now()`, 'task_runs_state_is_whole'],
+    [`UPDATE task_runs SET state = 'STALE'`, 'task_runs_state_is_whole'],
+    [`UPDATE task_runs SET state = 'COMPLETED', ended_at = now()`, 'task_runs_state_is_whole'],
+    [`UPDATE task_runs SET state = 'FAILED', end_reason = 'x'`, 'task_runs_state_is_whole'],
+    [`UPDATE task_runs SET state = 'RELEASED'`, 'task_runs_state_is_whole'],
+    [`UPDATE task_runs SET generation = 0`, 'positive_number_check'],
+    [`UPDATE task_runs SET renewals = -1`, 'natural_number_check'],
+    [
+      `INSERT INTO task_runs (workspace_id, id, task_id, agent_id, generation, lease_seconds, lease_expires_at)
+       VALUES ($workspace, uuidv7(), $held, $agent, 2, 60, now())`,
+      'task_runs_live_key',
+    ],
+    [
+      `INSERT INTO task_runs (workspace_id, id, task_id, agent_id, generation, lease_seconds, lease_expires_at, state, ended_at, end_reason)
+       VALUES ($workspace, uuidv7(), $held, $agent, 1, 60, now(), 'FAILED', now(), 'x')`,
+      'task_runs_generation_key',
+    ],
+  ],
+  'a log row': [
+    [
+      `INSERT INTO agent_task_logs (workspace_id, task_id, event, new_status, actor_kind) VALUES ($workspace, $task, 'x', 'FAILED', 'user')`,
+      'agent_task_logs_transition_is_whole',
+    ],
+    [
+      `INSERT INTO agent_task_logs (workspace_id, task_id, event, task_version, actor_kind) VALUES ($workspace, $task, 'x', 2, 'user')`,
+      'agent_task_logs_transition_is_whole',
+    ],
+    [
+      `INSERT INTO agent_task_logs (workspace_id, task_id, event, task_version, new_status, actor_kind) VALUES ($workspace, $task, 'x', 1, 'FAILED', 'user')`,
+      'agent_task_logs_version_key',
+    ],
+    [
+      `INSERT INTO agent_task_logs (workspace_id, task_id, event, actor_kind) VALUES ($workspace, $task, 'x', 'cat')`,
+      'actor_kind_check',
+    ],
+    [
+      `INSERT INTO agent_task_logs (workspace_id, task_id, event, actor_kind, level) VALUES ($workspace, $task, 'x', 'user', 'LOUD')`,
+      'log_level_check',
+    ],
+  ],
+  'an agent': [
+    [`UPDATE agents SET lifecycle = 'IDLE'`, 'agents_lifecycle_is_whole'],
+    [`UPDATE agents SET lifecycle = 'DRAINING'`, 'agents_lifecycle_is_whole'],
+    [`UPDATE agents SET lifecycle = 'ERROR'`, 'agents_lifecycle_is_whole'],
+    [`UPDATE agents SET terminated_at = now()`, 'agents_lifecycle_is_whole'],
+    [`UPDATE agents SET lifecycle = 'TERMINATED', live_runs = 0`, 'agents_lifecycle_is_whole'],
+    [
+      `UPDATE agents SET lifecycle = 'TERMINATED', terminated_at = now()`,
+      'agents_lifecycle_is_whole',
+    ],
+    [`UPDATE agents SET live_runs = -1`, 'natural_number_check'],
+    [`UPDATE agents SET max_concurrent_tasks = 0`, 'positive_number_check'],
+    [`UPDATE agents SET stale_threshold_seconds = 30`, 'agents_threshold_exceeds_interval'],
+    [`UPDATE agents SET mode = 'shove'`, 'agent_mode_check'],
+    [`UPDATE agents SET name = ''`, 'short_name_check'],
+    [`UPDATE agents SET name = repeat('x', 201)`, 'short_name_check'],
+    [`UPDATE agent_heartbeats SET status = 'fine'`, 'agent_heartbeats_status_check'],
+  ],
+  'an event': [
+    [`UPDATE outbox_events SET subject_kind = 'cat'`, 'event_subject_check'],
+    [`UPDATE outbox_events SET published_at = now()`, 'outbox_events_published_is_numbered'],
+    [`UPDATE outbox_events SET workspace_seq = id`, 'outbox_events_published_is_numbered'],
+    [`UPDATE outbox_events SET published_at = now(), workspace_seq = 1`, 'outbox_events_seq_key'],
+    [`INSERT INTO outbox_relay (id) VALUES (2)`, 'outbox_relay_id_check'],
+    [`INSERT INTO coordinator_leadership (id) VALUES (2)`, 'coordinator_leadership_id_check'],
+  ],
+  'whoever may do something': [
+    [`UPDATE users SET email = 'Upper@example.test'`, 'users_email_check'],
+    [`UPDATE users SET email = 'x'`, 'users_email_check'],
+    [`UPDATE workspaces SET slug = 'Not A Slug'`, 'workspaces_slug_check'],
+    [`UPDATE workspace_members SET role = 'KING'`, 'workspace_members_role_check'],
+    [`UPDATE api_keys SET role = 'OWNER'`, 'api_keys_role_check'],
+    [`UPDATE api_keys SET scopes = '{}'`, 'api_keys_scopes_check'],
+    [
+      `INSERT INTO token_revocations (kind, subject, expires_at) VALUES ('cat', 'x', now())`,
+      'token_revocations_kind_check',
+    ],
+  ],
+};
