@@ -1,0 +1,77 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { type Claims } from './claims.js';
+import { agentSubject, RevocationList, type RevocationRow } from './revocation-list.js';
+
+const FUTURE = 2_000;
+const agent = (agentId: string, tokenVersion: number): Claims => ({
+  kind: 'agent',
+  workspaceId: 'w',
+  agentId,
+  tokenVersion,
+});
+const user = (sessionId: string): Claims => ({
+  kind: 'user',
+  userId: 'u',
+  sessionId,
+  workspaceId: null,
+});
+const run = (runId: string): Claims => ({
+  kind: 'run',
+  workspaceId: 'w',
+  agentId: 'a',
+  taskId: 't',
+  runId,
+});
+
+function listOf(...rows: Omit<RevocationRow, 'expiresAt'>[]): RevocationList {
+  const list = new RevocationList();
+  for (const row of rows) list.add({ ...row, expiresAt: FUTURE });
+  return list;
+}
+
+describe('the revocation list', () => {
+  it('ends a session or a run, and not the other kind of that id', () => {
+    const list = listOf({ kind: 'session', subject: 'x' });
+    expect(list.isRevoked(user('x'))).toBe(true);
+    expect(list.isRevoked(user('y'))).toBe(false);
+    expect(list.isRevoked(run('x'))).toBe(false);
+    expect(listOf({ kind: 'run', subject: 'x' }).isRevoked(run('x'))).toBe(true);
+  });
+
+  it('ends the tokens of an agent below a version', () => {
+    const list = listOf({ kind: 'agent', subject: agentSubject('x', 3) });
+    expect([1, 2, 3, 4].map((version) => list.isRevoked(agent('x', version)))).toEqual([
+      true,
+      true,
+      false,
+      false,
+    ]);
+    expect(list.isRevoked(agent('y', 1))).toBe(false);
+  });
+
+  it('ends all tokens of an agent when no version is named', () => {
+    expect(listOf({ kind: 'agent', subject: 'x' }).isRevoked(agent('x', 9_999))).toBe(true);
+  });
+
+  it('is the same in whatever order and however often rows come', () => {
+    const versions = fc.array(fc.integer({ min: 1, max: 20 }), { minLength: 1 });
+    const property = fc.property(versions, fc.integer({ min: 1, max: 25 }), (all, version) => {
+      const rows = all.map((v) => ({ kind: 'agent' as const, subject: agentSubject('x', v) }));
+      const list = listOf(...rows, ...rows.reverse());
+      expect(list.isRevoked(agent('x', version))).toBe(version < Math.max(...all));
+    });
+    fc.assert(property);
+  });
+
+  it('forgets what has expired, and nothing else', () => {
+    const list = listOf(
+      { kind: 'session', subject: 'x' },
+      { kind: 'agent', subject: agentSubject('a', 2) },
+    );
+    list.prune(FUTURE - 1);
+    expect(list.size).toBe(2);
+    list.prune(FUTURE);
+    expect(list.size).toBe(0);
+  });
+});
