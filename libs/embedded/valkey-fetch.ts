@@ -7,8 +7,8 @@ import { EmbeddedError, errnoOf, explainFileError } from './errors.js';
 import { withLock } from './lock.js';
 import { projectRoot } from './project.js';
 import type { Supervisor } from './supervisor.js';
-import type { ValkeyProgram } from './valkey-find.js';
-import { probe, SERVER_NAMES } from './valkey-find.js';
+import type { ValkeyProgram } from './valkey-program.js';
+import { probe, SERVER_NAMES } from './valkey-program.js';
 
 export interface Fetching {
   /** Runs the package tools, so that they too end when we do. */

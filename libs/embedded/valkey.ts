@@ -8,7 +8,7 @@ import { EmbeddedError, explainFileError } from './errors.js';
 import { freePort } from './free-port.js';
 import type { RunningServer } from './supervisor.js';
 import { Supervisor } from './supervisor.js';
-import type { ValkeyProgram } from './valkey-find.js';
+import type { ValkeyProgram } from './valkey-program.js';
 import { findValkey } from './valkey-find.js';
 import { explainValkey } from './valkey-errors.js';
 

@@ -5,4 +5,5 @@ export * from './doorbell.js';
 export * from './errors.js';
 export * from './ids.js';
 export * from './pagination.js';
+export * from './redact.js';
 export * from './text.js';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { Logger } from './logger.js';
-import { redactText } from './redact.js';
+import { redactText } from '#lib/kernel';
 
 function capture(level: 'info' | 'debug' | 'silent' = 'info') {
   const lines: string[] = [];

@@ -1,5 +1,5 @@
 import pino from 'pino';
-import { redact, redactText } from './redact.js';
+import { redact, redactText } from '#lib/kernel';
 
 export type LogLevel = 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace' | 'silent';
 export type LogFields = Record<string, unknown>;

@@ -1,4 +1,4 @@
-import { redactText } from '#lib/observability';
+import { redactText } from '#lib/kernel';
 import type { ExplainFacts, RunFacts } from './explain-facts.js';
 import type { TaskStatus } from './task-state.js';
 import type { DependencyPolicy } from './task-view.js';

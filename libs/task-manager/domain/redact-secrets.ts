@@ -1,4 +1,4 @@
-import { redactText } from '#lib/observability';
+import { redactText } from '#lib/kernel';
 
 /** What is shown in the place of a secret. */
 export const REDACTED = '[redacted]';

@@ -45,11 +45,13 @@ async function create(values: Record<string, unknown> = {}, owner = workspace): 
 /** A task under a live run of an agent of its own. */
 async function running(values: Record<string, unknown> = {}) {
   const capability = `only-${newId()}`;
-  const task = await create({ ...values, requiredCapabilities: [capability] });
+  // Of the highest priority, for the agent could take tasks that need nothing, too.
+  const task = await create({ ...values, priority: 10, requiredCapabilities: [capability] });
   const agent = await workspace.newAgent({ capabilities: [capability] });
-  const claimed = await agent.api.post<{ tasks: { run: { id: string } }[] }>(
+  const claimed = await agent.api.post<{ tasks: { run: { id: string }; task: Task }[] }>(
     `/agents/${agent.id}/claim`,
   );
+  expect(claimed.body.tasks[0]?.task.id).toBe(task.id);
   const runId = claimed.body.tasks[0]?.run.id as string;
   await agent.api.post(`/runs/${runId}/start`, { sessionKey: 's' });
   return { task, agent, runId };
@@ -96,7 +98,7 @@ describe('GET /agent-tasks/:id', () => {
       open: 1,
     });
     const held = await agent.api.get<Task>(`/agent-tasks/${task.id}`);
-    expect(held.body.inputContext).toEqual(inputContext);
+    expect(held.body).toMatchObject({ inputContext });
   });
 
   it('is not there for other tenants, and for agents that do not hold it', async () => {

@@ -1,0 +1,82 @@
+/**
+ * The house's arrows: they only point down. Libraries see each other through their index.ts alone.
+ *
+ *   kernel <- config, database, valkey, observability <- http <- identity, outbox, projects
+ *          <- agent-manager <- task-manager <- coordinator <- apps, tools
+ */
+const LAYERS = [
+  ['kernel'],
+  ['config', 'database', 'valkey', 'observability', 'embedded'],
+  ['http'],
+  ['identity'],
+  ['outbox', 'projects'],
+  ['agent-manager'],
+  ['task-manager'],
+  ['coordinator', 'invariants'],
+];
+
+const upward = LAYERS.slice(0, -1).map((layer, index) => ({
+  name: `no-upward-arrow-from-${layer.join('-')}`,
+  comment: 'A library may use only what lies below it.',
+  severity: 'error',
+  from: { path: `^libs/(${layer.join('|')})/`, pathNot: '\\.(int-)?spec\\.ts$|/testing/' },
+  to: {
+    path: `^libs/(${LAYERS.slice(index + 1)
+      .flat()
+      .join('|')})/`,
+  },
+}));
+
+module.exports = {
+  forbidden: [
+    ...upward,
+    {
+      name: 'no-cycles',
+      severity: 'error',
+      from: {},
+      to: { circular: true, viaOnly: { dependencyTypesNot: ['type-only'] } },
+    },
+    {
+      name: 'libraries-through-their-index',
+      comment: 'Import #lib/<name>; what its index.ts does not export is not for others.',
+      severity: 'error',
+      from: { path: '^(libs/([^/]+)|apps|tools)/', pathNot: '\\.(int-|e2e-)?spec\\.ts$' },
+      to: { path: '^libs/([^/]+)/.+', pathNot: ['^libs/[^/]+/index\\.ts$', '^libs/$2/'] },
+    },
+    {
+      name: 'libraries-know-no-app',
+      severity: 'error',
+      from: { path: '^libs/', pathNot: '\\.(int-|e2e-)?spec\\.ts$|/testing/' },
+      to: { path: '^(apps|tools|test)/' },
+    },
+    {
+      name: 'worker-stands-alone',
+      comment: 'The worker runs on other machines: no database, no Nest.',
+      severity: 'error',
+      from: { path: '^apps/worker/', pathNot: '\\.(int-)?spec\\.ts$' },
+      to: { path: '^libs/(?!kernel/)|node_modules/(@nestjs|pg|@prisma)/' },
+    },
+    {
+      name: 'domain-does-no-io',
+      comment: 'What decides is pure: no Nest, no database, no Node modules.',
+      severity: 'error',
+      from: { path: '^libs/[^/]+/domain/', pathNot: '\\.spec\\.ts$' },
+      to: {
+        path: '^libs/(database|valkey|http|identity|observability)/|node_modules/(@nestjs|pg|iovalkey)/',
+        pathNot: '/domain/',
+        dependencyTypesNot: ['type-only'],
+      },
+    },
+  ],
+  options: {
+    doNotFollow: { path: 'node_modules' },
+    exclude: { path: 'libs/database/generated|^dist/' },
+    tsPreCompilationDeps: true,
+    tsConfig: { fileName: 'tsconfig.json' },
+    enhancedResolveOptions: {
+      exportsFields: ['exports'],
+      conditionNames: ['import', 'node', 'default'],
+      extensions: ['.ts', '.js', '.mjs'],
+    },
+  },
+};

@@ -1,0 +1,13 @@
+// Everything: types, lint, formatting, dependency rules, unit, integration and end-to-end tests.
+// Arguments go to Jest, and then the checks before it are left out: npm test -- libs/http
+import { CHECKS, JEST } from './check.mjs';
+import { ensureReady } from './ensure.mjs';
+import { runSteps } from './lib/steps.mjs';
+
+const args = process.argv.slice(2);
+await ensureReady({ build: true });
+const report = process.env.DROVER_TEST_REPORT;
+const toReport = report ? ['--json', '--outputFile', report] : [];
+// Two workers: the servers under test run on the same cores.
+const tests = ['tests', ...JEST, ['--maxWorkers', '2', '--forceExit', ...toReport, ...args]];
+runSteps(args.length > 0 ? [tests] : [...CHECKS, tests]);

@@ -1,0 +1,59 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { describe, expect, it } from '@jest/globals';
+
+const ROOT = join(import.meta.dirname, '../..');
+
+function sources(dir: string): string[] {
+  return readdirSync(dir, { withFileTypes: true }).flatMap((entry) => {
+    const path = join(dir, entry.name);
+    if (entry.isDirectory()) return entry.name === 'generated' ? [] : sources(path);
+    const counts = entry.name.endsWith('.ts') && !/spec\.ts$/.test(entry.name);
+    return counts ? [path] : [];
+  });
+}
+
+const files = [...sources(join(ROOT, 'libs')), ...sources(join(ROOT, 'apps'))].map((path) => ({
+  path: relative(ROOT, path),
+  text: readFileSync(path, 'utf8'),
+}));
+
+/** Files in which an UPDATE of the table sets the column, or an INSERT names it. */
+function writers(table: string, column: string): string[] {
+  const update = new RegExp(
+    `UPDATE ${table}\\b[^;\`]*?\\bSET\\b(?:(?!\\bFROM\\b|\\bWHERE\\b)[^;\`])*?\\b${column} = `,
+    's',
+  );
+  const insert = new RegExp(`INSERT INTO ${table}\\b[^)]*\\b${column}\\b[^)]*\\)`, 's');
+  return files.filter(({ text }) => update.test(text) || insert.test(text)).map(({ path }) => path);
+}
+
+describe('each state has one writer', () => {
+  it.each([
+    ['agent_tasks', 'status', 'libs/task-manager/store/task-door.sql.ts'],
+    ['task_runs', 'state', 'libs/task-manager/store/run-door.sql.ts'],
+    ['agents', 'lifecycle', 'libs/agent-manager/store/agent-door.sql.ts'],
+    ['agents', 'live_runs', 'libs/task-manager/store/run-door.sql.ts'],
+  ])('%s.%s', (table, column, door) => {
+    expect(writers(table, column)).toEqual([door]);
+  });
+
+  it('finds a second writer', () => {
+    files.push({
+      path: 'intruder.ts',
+      text: "`UPDATE agent_tasks t SET priority = 1, status = 'FAILED' WHERE true`",
+    });
+    expect(writers('agent_tasks', 'status')).toContain('intruder.ts');
+    files.pop();
+  });
+});
+
+describe('the environment has one reader', () => {
+  it('on the server: libs/config, and main.ts which hands it over', () => {
+    const readers = files
+      .filter(({ path }) => !/^(apps\/worker|libs\/embedded|apps\/cli)\//.test(path))
+      .filter(({ text }) => text.includes('process.env'))
+      .map(({ path }) => path);
+    expect(readers).toEqual(['apps/server/main.ts']);
+  });
+});
