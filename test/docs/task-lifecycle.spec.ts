@@ -1,0 +1,37 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from '@jest/globals';
+import { RUN_EDGES } from '../../libs/task-manager/domain/run-state.js';
+import { TASK_EDGES } from '../../libs/task-manager/domain/task-state.js';
+
+const page = readFileSync(join(import.meta.dirname, '../../docs/task-lifecycle.md'), 'utf8');
+
+/** The arrows of the n-th diagram of the page, without its beginning and its end. */
+function arrows(n: number): string[] {
+  const diagram = page.split('```mermaid')[n]?.split('```')[0] ?? '';
+  return diagram
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line.includes('-->') && !line.includes('[*]'))
+    .sort();
+}
+
+function edges(table: Record<string, readonly string[]>): string[] {
+  return Object.entries(table)
+    .flatMap(([from, tos]) => tos.map((to) => `${from} --> ${to}`))
+    .sort();
+}
+
+describe('docs/task-lifecycle.md', () => {
+  it('shows the edges of a task as the program has them', () => {
+    expect(arrows(1)).toEqual(edges(TASK_EDGES));
+  });
+
+  it('shows the edges of a run as the program has them', () => {
+    expect(arrows(2)).toEqual(edges(RUN_EDGES));
+  });
+
+  it('says what each status means', () => {
+    for (const status of Object.keys(TASK_EDGES)) expect(page).toContain(`| ${status} |`);
+  });
+});
