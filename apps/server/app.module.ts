@@ -1,10 +1,12 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { AgentManagerModule } from '#lib/agent-manager';
 import { type Config, ConfigModule } from '#lib/config';
+import { CoordinatorModule } from '#lib/coordinator';
 import { DatabaseModule } from '#lib/database';
 import { IdentityModule } from '#lib/identity';
 import { type Logger, ObservabilityModule } from '#lib/observability';
 import { OutboxModule } from '#lib/outbox';
+import { ProjectsModule } from '#lib/projects';
 import { TaskManagerModule } from '#lib/task-manager';
 import { ValkeyModule } from '#lib/valkey';
 import { databaseOptions, valkeyOptions } from './connections.js';
@@ -22,9 +24,11 @@ export class AppModule {
         DatabaseModule.forRoot(databaseOptions(config, logger)),
         ValkeyModule.forRoot(valkeyOptions(config, logger)),
         IdentityModule,
+        ProjectsModule,
         OutboxModule,
         AgentManagerModule,
         TaskManagerModule,
+        CoordinatorModule,
         HealthModule,
       ],
     };

@@ -1,7 +1,7 @@
 import type { TaskSweeps } from '#lib/task-manager';
 import type { Step } from './step.js';
 
-/** Lets draining agents go that hold nothing any more. */
+/** Terminates agents that were told to drain and hold nothing any more. */
 export function terminateDrained(tasks: TaskSweeps): Step {
   return {
     name: 'terminate_drained',

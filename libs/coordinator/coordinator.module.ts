@@ -1,0 +1,41 @@
+import { Global, Module } from '@nestjs/common';
+import { ScheduleModule } from '@nestjs/schedule';
+import { COORDINATOR_HEALTH } from '#lib/observability';
+import { TaskManagerModule } from '#lib/task-manager';
+import { Coordinator } from './coordinator.js';
+import { CoordinatorService } from './coordinator.service.js';
+import { Cycle } from './cycle.js';
+import { ForcedRecovery } from './forced-recovery.js';
+import { Hearing } from './hearing.js';
+import { Housekeeping } from './housekeeping.js';
+import { CoordinatorController } from './http/coordinator.controller.js';
+import { Journal } from './journal.js';
+import { Leadership } from './leadership/leadership.js';
+import { LedCycles } from './led-cycles.js';
+import { Sight } from './sight.js';
+import { StaleAgents } from './stale-agents.js';
+import { Triggers } from './triggers.js';
+
+/** The coordinator: its loop in processes with the role, its endpoints in all. Global for health checks. */
+@Global()
+@Module({
+  imports: [ScheduleModule.forRoot(), TaskManagerModule],
+  controllers: [CoordinatorController],
+  providers: [
+    Leadership,
+    Journal,
+    Hearing,
+    StaleAgents,
+    Cycle,
+    Housekeeping,
+    LedCycles,
+    Triggers,
+    Coordinator,
+    ForcedRecovery,
+    Sight,
+    CoordinatorService,
+    { provide: COORDINATOR_HEALTH, useExisting: CoordinatorService },
+  ],
+  exports: [Coordinator, CoordinatorService, COORDINATOR_HEALTH],
+})
+export class CoordinatorModule {}

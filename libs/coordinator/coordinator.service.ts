@@ -1,0 +1,126 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { Database, firstRow } from '#lib/database';
+import { actorOf, type Caller, decodeCursor, DroverError, type Page, toPage } from '#lib/kernel';
+import type { CoordinatorHealth, CoordinatorHealthSource } from '#lib/observability';
+import { LOG_LEVELS, type LogLevel } from './domain/log-levels.js';
+import { type RecoveryResult, toRecoveryResult } from './domain/recovery.js';
+import { type CoordinatorStatus, toStatus } from './domain/status.js';
+import { ForcedRecovery } from './forced-recovery.js';
+import { Journal } from './journal.js';
+import { Sight } from './sight.js';
+import { type LeadershipRow, readLeadership } from './store/leadership.sql.js';
+import { type CoordinatorLogRow, listAllLogs, listWorkspaceLogs } from './store/list-logs.sql.js';
+import { readStats, type StatsRow } from './store/read-stats.sql.js';
+
+export interface LogRequest {
+  workspace?: string;
+  /** This level and those above it. */
+  level?: LogLevel;
+  limit: number;
+  cursor?: string;
+}
+
+export interface CoordinatorLogView {
+  /** BIGINT. */
+  id: string;
+  /** null: it concerns the installation, and only its operators see it. */
+  workspaceId: string | null;
+  instanceId: string;
+  level: string;
+  event: string;
+  message: string | null;
+  details: Record<string, unknown>;
+  createdAt: string;
+}
+
+/** What admins see of the coordinator, and can ask of it. Any server answers, whoever leads. */
+@Injectable()
+export class CoordinatorService implements CoordinatorHealthSource {
+  constructor(
+    @Inject(Database) private readonly database: Database,
+    @Inject(Sight) private readonly sight: Sight,
+    @Inject(ForcedRecovery) private readonly recovery: ForcedRecovery,
+    @Inject(Journal) private readonly journal: Journal,
+  ) {}
+
+  async status(caller: Caller): Promise<CoordinatorStatus> {
+    const view = await this.sight.viewOf(caller);
+    const [leadership, stats, workspaces] = await Promise.all([
+      this.leadership(),
+      firstRow(view.runner, readStats),
+      this.sight.workspaces(view),
+    ]);
+    const facts = { leadership, stats: stats as StatsRow, workspaces };
+    return toStatus({ ...facts, workspaceId: view.workspaceId });
+  }
+
+  /**
+   * Runs the sweeps now. They sweep every workspace, as always; the counts are of those that the
+   * caller sees, or of the one that was named.
+   *
+   * @throws DroverError `workspace_not_found`, `conflict_retry`
+   */
+  async recover(caller: Caller, workspaceId?: string): Promise<RecoveryResult> {
+    const view = await this.sight.viewOf(caller, workspaceId);
+    const report = await this.recovery.run();
+    const result = toRecoveryResult(report, view.workspaceId);
+    this.journal.write({
+      workspaceId: view.workspaceId ?? undefined,
+      level: 'INFO',
+      event: 'recovery_forced',
+      message: 'Somebody had the sweeps run at once',
+      details: { by: actorOf(caller), ...result },
+    });
+    await this.journal.flush();
+    return result;
+  }
+
+  /**
+   * A page of the log, the newest first.
+   *
+   * @throws DroverError `workspace_not_found`, `malformed_cursor`
+   */
+  async logs(caller: Caller, request: LogRequest): Promise<Page<CoordinatorLogView>> {
+    const levels = LOG_LEVELS.slice(LOG_LEVELS.indexOf(request.level ?? 'DEBUG'));
+    const params = [levels, idBefore(request.cursor), request.limit + 1];
+    const { workspaceId, runner } = await this.sight.viewOf(caller, request.workspace);
+    const rows =
+      workspaceId === null
+        ? await runner.rows(listAllLogs, params)
+        : await runner.rows(listWorkspaceLogs, [...params, workspaceId]);
+    return toPage(rows, request.limit, (row) => [row.id], toLogView);
+  }
+
+  async health(): Promise<CoordinatorHealth> {
+    const { active, last_cycle_at, cycle_count } = await this.leadership();
+    return { active, lastCycle: last_cycle_at, cycleCount: Number(cycle_count) };
+  }
+
+  private async leadership(): Promise<LeadershipRow> {
+    const row = await firstRow(this.database.service, readLeadership);
+    if (!row) throw new Error('coordinator_leadership has lost its row: restore it with id 1');
+    return row;
+  }
+}
+
+const BIGINT = /^[1-9]\d{0,17}$/;
+
+function idBefore(cursor: string | undefined): string | null {
+  if (cursor === undefined) return null;
+  const [id] = decodeCursor(cursor, ['string']);
+  if (typeof id === 'string' && BIGINT.test(id)) return id;
+  throw new DroverError('malformed_cursor');
+}
+
+function toLogView(row: CoordinatorLogRow): CoordinatorLogView {
+  return {
+    id: row.id,
+    workspaceId: row.workspace_id,
+    instanceId: row.instance_id,
+    level: row.level,
+    event: row.event,
+    message: row.message,
+    details: row.details,
+    createdAt: row.created_at.toISOString(),
+  };
+}

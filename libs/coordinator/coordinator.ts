@@ -1,0 +1,155 @@
+import {
+  type BeforeApplicationShutdown,
+  Inject,
+  Injectable,
+  type OnApplicationBootstrap,
+} from '@nestjs/common';
+import { isUnreachable } from '#lib/database';
+import { Doorbell } from '#lib/kernel';
+import { Outage } from './domain/outage.js';
+import type { Pause } from './domain/pause.js';
+import { Hearing } from './hearing.js';
+import { Journal } from './journal.js';
+import { LeadershipLost } from './leadership/fence.js';
+import { Leadership } from './leadership/leadership.js';
+import { LedCycles } from './led-cycles.js';
+import { Triggers } from './triggers.js';
+
+/** Who doesn't lead looks at wake-ups whether the leader has gone, but not more often than this. */
+const FOLLOWER_GAP_MS = 500;
+const AFTER_ERROR_MS = 1_000;
+
+/** The one loop of the coordinator, in the role `coordinator`. A cycle never overlaps another. */
+@Injectable()
+export class Coordinator implements OnApplicationBootstrap, BeforeApplicationShutdown {
+  private readonly bell = new Doorbell();
+  private readonly outage = new Outage();
+  private readonly ending = new AbortController();
+  private loop: Promise<void> | undefined;
+  private requested = true;
+  private epoch: string | undefined;
+
+  constructor(
+    @Inject(Leadership) private readonly leadership: Leadership,
+    @Inject(LedCycles) private readonly cycles: LedCycles,
+    @Inject(Hearing) private readonly hearing: Hearing,
+    @Inject(Journal) private readonly journal: Journal,
+    @Inject(Triggers) private readonly triggers: Triggers,
+  ) {}
+
+  onApplicationBootstrap(): void {
+    if (this.triggers.enabled) this.start();
+  }
+
+  async beforeApplicationShutdown(): Promise<void> {
+    await this.stop();
+  }
+
+  start(): void {
+    if (this.loop) return;
+    this.triggers.connect(() => this.bell.ring());
+    this.loop = this.run();
+  }
+
+  /** Resolves when the sweep under way is done with and the leadership is given up. */
+  async stop(): Promise<void> {
+    this.triggers.disconnect();
+    this.ending.abort();
+    this.bell.ring();
+    await this.loop;
+  }
+
+  private async run(): Promise<void> {
+    while (!this.ending.signal.aborted) {
+      const pause = await this.turn().catch((error: unknown) => this.afterFailure(error));
+      await this.rest(pause);
+    }
+    await this.journal.flush();
+    await this.leadership.resign().catch(() => undefined);
+    this.triggers.wakeOthers();
+  }
+
+  private async turn(): Promise<Pause> {
+    const leads = await this.leadership.keep();
+    this.noteTerm();
+    if (!leads) return { waitMs: this.leadership.tickMs, deafMs: FOLLOWER_GAP_MS };
+    const { requested } = this;
+    this.requested = false;
+    const pause = await this.cycles.turn(requested, this.ending.signal);
+    this.noteDatabaseIsBack();
+    return pause;
+  }
+
+  private noteTerm(): void {
+    const { epoch } = this.leadership;
+    if (epoch === this.epoch) return;
+    const before = this.epoch;
+    this.epoch = epoch;
+    if (epoch === undefined) {
+      this.tellOfTerm('leadership_lost', 'Another coordinator leads now', before);
+      return;
+    }
+    this.requested = true;
+    this.tellOfTerm('leadership_acquired', 'This coordinator leads now', epoch);
+  }
+
+  private tellOfTerm(event: string, message: string, epoch: string | undefined): void {
+    const details = { epoch, instanceId: this.leadership.instanceId };
+    this.journal.write({ level: 'INFO', event, message, details });
+  }
+
+  private noteDatabaseIsBack(): void {
+    const lastedMs = this.outage.over(performance.now());
+    if (lastedMs === undefined) return;
+    // Beats that came meanwhile may not have been written down.
+    this.hearing.beginAnew();
+    this.journal.write({
+      level: 'INFO',
+      event: 'database_back',
+      message: 'The database answers again',
+      details: { lastedMs: Math.round(lastedMs) },
+    });
+  }
+
+  private async afterFailure(error: unknown): Promise<Pause> {
+    if (this.ending.signal.aborted) return { waitMs: 0, deafMs: 0 };
+    this.requested = true;
+    await this.leadership.standDown();
+    this.noteTerm();
+    if (error instanceof LeadershipLost) {
+      return { waitMs: this.leadership.tickMs, deafMs: FOLLOWER_GAP_MS };
+    }
+    if (isUnreachable(error)) return this.afterOutage(error);
+    this.journal.write({
+      level: 'ERROR',
+      event: 'cycle_failed',
+      message: 'A cycle broke off',
+      details: { error: String(error) },
+    });
+    return { waitMs: AFTER_ERROR_MS, deafMs: AFTER_ERROR_MS };
+  }
+
+  private afterOutage(error: unknown): Pause {
+    const { waitMs, alert } = this.outage.failed(performance.now());
+    this.journal.write({
+      level: alert ? 'CRITICAL' : 'WARN',
+      event: alert ? 'database_down' : 'database_unreachable',
+      message: alert
+        ? 'The database has been unreachable for more than five minutes'
+        : 'The database can not be reached; the coordinator waits',
+      details: { error: String(error), retryInMs: waitMs },
+    });
+    return { waitMs, deafMs: waitMs };
+  }
+
+  private async rest({ waitMs, deafMs }: Pause): Promise<void> {
+    const start = performance.now();
+    let rung = false;
+    for (;;) {
+      const left: number = (rung ? deafMs : waitMs) - (performance.now() - start);
+      if (left <= 0 || this.ending.signal.aborted) break;
+      rung = (await this.bell.wait(left)) || rung;
+    }
+    this.requested ||= rung;
+  }
+}

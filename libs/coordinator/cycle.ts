@@ -1,0 +1,116 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { type Fence, isUnreachable } from '#lib/database';
+import { DroverError } from '#lib/kernel';
+import { TaskRecovery, type Swept } from '#lib/task-manager';
+import type { CycleReport, StepReport } from './domain/cycle-report.js';
+import { Journal } from './journal.js';
+import { LeadershipLost } from './leadership/fence.js';
+import { StaleAgents } from './stale-agents.js';
+import { stepsOf } from './steps/index.js';
+import type { Step, StepName } from './steps/step.js';
+
+/** Rows that one sweep moves, and sweeps of one step in a cycle, at most. */
+const SWEEP_LIMIT = 500;
+const SWEEPS_PER_STEP = 20;
+
+/** What a workspace's log says of a step that moved rows of it. The others happen all the time. */
+const NOTABLE: Partial<Record<StepName, string>> = {
+  expire_leases: 'Runs were ended because their lease had passed',
+  recover_lost_runs: 'Runs were ended because their agent is gone',
+  time_out_runs: 'Runs were ended because they were past their timeout',
+  expire_queued: 'Tasks were aborted because they had waited too long',
+};
+
+/** One pass over everything that can be overdue. */
+@Injectable()
+export class Cycle {
+  private readonly steps: Step[];
+
+  constructor(
+    @Inject(TaskRecovery) tasks: TaskRecovery,
+    @Inject(StaleAgents) agents: StaleAgents,
+    @Inject(Journal) private readonly journal: Journal,
+  ) {
+    this.steps = stepsOf(tasks, agents);
+  }
+
+  /**
+   * Runs the steps in order. An error in one is told and counted, and the next still runs.
+   *
+   * @param betweenSweeps called before each sweep; what it throws ends the cycle
+   * @throws LeadershipLost, or DroverError when the database can't be reached: the rest would fail too
+   */
+  async run(fence: Fence, betweenSweeps: () => Promise<void>): Promise<CycleReport> {
+    const startedAt = new Date().toISOString();
+    const start = performance.now();
+    const steps: StepReport[] = [];
+    for (const step of this.steps) steps.push(await this.runStep(step, fence, betweenSweeps));
+    return { startedAt, durationMs: since(start), steps };
+  }
+
+  private async runStep(
+    step: Step,
+    fence: Fence,
+    betweenSweeps: () => Promise<void>,
+  ): Promise<StepReport> {
+    const start = performance.now();
+    const report: StepReport = begin(step.name);
+    for (let sweep = 0; sweep < SWEEPS_PER_STEP; sweep++) {
+      await betweenSweeps();
+      if (!(await this.sweepInto(report, step, fence))) break;
+    }
+    this.tellOfMoves(report);
+    return { ...report, durationMs: since(start) };
+  }
+
+  /** @returns whether there is more to do */
+  private async sweepInto(report: StepReport, step: Step, fence: Fence): Promise<boolean> {
+    try {
+      add(report, await step.sweep(fence, SWEEP_LIMIT));
+      return report.more;
+    } catch (error) {
+      if (error instanceof LeadershipLost || isUnreachable(error)) throw error;
+      report.error = codeOf(error);
+      this.tellOfFailure(step.name, error);
+      return false;
+    }
+  }
+
+  private tellOfFailure(step: StepName, error: unknown): void {
+    this.journal.write({
+      level: 'ERROR',
+      event: 'step_failed',
+      message: 'A step of the cycle failed; the next ones ran',
+      details: { step, code: codeOf(error), error: String(error) },
+    });
+  }
+
+  private tellOfMoves({ step, byWorkspace }: StepReport): void {
+    const message = NOTABLE[step];
+    if (message === undefined) return;
+    for (const [workspaceId, count] of Object.entries(byWorkspace)) {
+      this.journal.write({ workspaceId, level: 'WARN', event: step, message, details: { count } });
+    }
+  }
+}
+
+function begin(step: StepName): StepReport {
+  return { step, moved: 0, byWorkspace: {}, durationMs: 0, more: false, error: null };
+}
+
+function add(report: StepReport, swept: Swept): void {
+  report.moved += swept.moved;
+  report.more = swept.more;
+  for (const [id, count] of swept.byWorkspace) {
+    report.byWorkspace[id] = (report.byWorkspace[id] ?? 0) + count;
+  }
+}
+
+function since(start: number): number {
+  return Math.round((performance.now() - start) * 10) / 10;
+}
+
+function codeOf(error: unknown): string {
+  if (error instanceof DroverError) return error.code;
+  return (error as { code?: string }).code ?? (error as Error).name ?? 'unknown';
+}

@@ -1,0 +1,41 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { Database, firstRow } from '#lib/database';
+import { purgeExpiredKeys } from '#lib/http';
+import { Logger } from '#lib/observability';
+import { pruneCoordinatorLogs } from './store/prune-logs.sql.js';
+
+const EVERY_MS = 600_000;
+const LOGS_KEPT_DAYS = 30;
+const BATCH = 5_000;
+
+/** Removes what nobody needs any more, a batch of each every ten minutes. The leader does it. */
+@Injectable()
+export class Housekeeping {
+  private lastAt = -Infinity;
+
+  constructor(
+    @Inject(Database) private readonly database: Database,
+    @Inject(Logger) private readonly logger: Logger,
+  ) {}
+
+  /** Does its round if it is time; never throws. */
+  async perhaps(): Promise<void> {
+    const now = performance.now();
+    if (now - this.lastAt < EVERY_MS) return;
+    this.lastAt = now;
+    try {
+      const more = await this.round();
+      if (more) this.lastAt = -Infinity;
+    } catch (error) {
+      this.logger.warn('housekeeping failed, next time again', { error });
+    }
+  }
+
+  /** @returns whether there was more than a batch of something */
+  async round(): Promise<boolean> {
+    const { service } = this.database;
+    const keys = await purgeExpiredKeys(service, BATCH);
+    const logs = await firstRow(service, pruneCoordinatorLogs, [LOGS_KEPT_DAYS, BATCH]);
+    return keys >= BATCH || (logs?.removed ?? 0) >= BATCH;
+  }
+}

@@ -1,0 +1,40 @@
+import { Body, Controller, Get, HttpCode, Inject, Post, Query } from '@nestjs/common';
+import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { ApiErrors } from '#lib/http';
+import { Auth, CurrentCaller } from '#lib/identity';
+import type { Caller } from '#lib/kernel';
+import { CoordinatorService } from '../coordinator.service.js';
+import { CoordinatorLogPageDto, CoordinatorLogsQuery } from './dto/logs.dto.js';
+import { RecoverDto, RecoveryDto } from './dto/recover.dto.js';
+import { CoordinatorStatusDto } from './dto/status.dto.js';
+
+@ApiTags('Coordinator')
+@Controller('coordinator')
+@Auth({ role: 'ADMIN', scope: 'coordinator:admin' })
+export class CoordinatorController {
+  constructor(@Inject(CoordinatorService) private readonly coordinator: CoordinatorService) {}
+
+  @Get('status')
+  @ApiOperation({ summary: 'Who coordinates, what the last cycle did, how many tasks and agents' })
+  @ApiOkResponse({ type: CoordinatorStatusDto })
+  status(@CurrentCaller() caller: Caller) {
+    return this.coordinator.status(caller);
+  }
+
+  @Post('recover')
+  @HttpCode(200)
+  @ApiOperation({ summary: 'Run the recovery sweeps now, and wait for their end' })
+  @ApiOkResponse({ type: RecoveryDto })
+  @ApiErrors('workspace_not_found', 'conflict_retry')
+  recover(@CurrentCaller() caller: Caller, @Body() body: RecoverDto) {
+    return this.coordinator.recover(caller, body.workspaceId);
+  }
+
+  @Get('logs')
+  @ApiOperation({ summary: "Read the coordinator's log, the newest first" })
+  @ApiOkResponse({ type: CoordinatorLogPageDto })
+  @ApiErrors('workspace_not_found', 'malformed_cursor')
+  logs(@CurrentCaller() caller: Caller, @Query() query: CoordinatorLogsQuery) {
+    return this.coordinator.logs(caller, query);
+  }
+}

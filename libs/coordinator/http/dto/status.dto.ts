@@ -1,0 +1,53 @@
+import { ApiProperty } from '@nestjs/swagger';
+import type { CoordinatorStatus, StepView } from '../../domain/status.js';
+import { STEP_NAMES } from '../../steps/step.js';
+
+const count = { type: 'integer' } as const;
+
+class StatsDto {
+  @ApiProperty(count) pendingTasks!: number;
+  @ApiProperty(count) runningTasks!: number;
+  @ApiProperty({ ...count, description: 'Agents that have beaten within their threshold.' })
+  healthyAgents!: number;
+  @ApiProperty({ ...count, description: 'Agents in ERROR, or silent beyond their threshold.' })
+  staleAgents!: number;
+}
+
+class QueueDto {
+  @ApiProperty({ ...count, description: 'PENDING, and an agent may take them.' }) ready!: number;
+  @ApiProperty({ ...count, description: 'PENDING, and waiting for other tasks.' }) blocked!: number;
+  @ApiProperty({ ...count, description: 'ABORTED, with a time of retry.' }) retrying!: number;
+  @ApiProperty(count) assigned!: number;
+  @ApiProperty(count) paused!: number;
+}
+
+class StepDto implements StepView {
+  @ApiProperty({ enum: STEP_NAMES }) step!: string;
+  @ApiProperty({ ...count, description: 'Rows moved, of the workspaces that you see.' })
+  moved!: number;
+  @ApiProperty() durationMs!: number;
+  @ApiProperty({ type: String, nullable: true, description: 'The code of its failure.' })
+  error!: string | null;
+}
+
+class CycleDto {
+  @ApiProperty({ format: 'date-time' }) startedAt!: string;
+  @ApiProperty() durationMs!: number;
+  @ApiProperty({ type: [StepDto] }) steps!: StepDto[];
+}
+
+export class CoordinatorStatusDto implements CoordinatorStatus {
+  @ApiProperty({ description: 'Whether somebody leads now.' }) active!: boolean;
+  @ApiProperty({ type: String, nullable: true, example: 'coord-abc123' })
+  instanceId!: string | null;
+  @ApiProperty({ type: [String], description: 'The workspaces that you see: yours, or all.' })
+  workspaces!: string[];
+  @ApiProperty({ type: String, format: 'date-time', nullable: true })
+  lastHeartbeat!: string | null;
+  @ApiProperty({ type: StatsDto }) stats!: StatsDto;
+  @ApiProperty({ type: QueueDto }) queue!: QueueDto;
+  @ApiProperty({ description: 'A 64-bit number that rises with each change of leader.' })
+  epoch!: string;
+  @ApiProperty(count) cycleCount!: number;
+  @ApiProperty({ type: CycleDto, nullable: true }) lastCycle!: CycleDto | null;
+}

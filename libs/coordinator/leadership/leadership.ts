@@ -1,0 +1,102 @@
+import { randomBytes } from 'node:crypto';
+import { Inject, Injectable } from '@nestjs/common';
+import { CONFIG, type Config } from '#lib/config';
+import { Database, type Fence, firstRow } from '#lib/database';
+import { ValkeyClient, ValkeyLock } from '#lib/valkey';
+import { renewLeadership, resignLeadership, seizeLeadership } from '../store/leadership.sql.js';
+import { fenceFor } from './fence.js';
+
+const LOCK_KEY = 'coordinator:lock:global';
+
+interface Term {
+  epoch: string;
+  confirmedAt: number;
+}
+
+/**
+ * Who coordinates: the holder of the lock in Valkey; without Valkey, the holder of the lease in
+ * Postgres, which every leader renews as well. Neither keeps two leaders apart for certain; the epoch
+ * does, which a new leader raises and every sweep's transaction checks.
+ */
+@Injectable()
+export class Leadership {
+  readonly instanceId: string;
+  readonly ttlMs: number;
+  private readonly lock: ValkeyLock;
+  private term: Term | undefined;
+
+  constructor(
+    @Inject(Database) private readonly database: Database,
+    @Inject(ValkeyClient) valkey: ValkeyClient,
+    @Inject(CONFIG) config: Pick<Config, 'coordinator' | 'instanceId'>,
+  ) {
+    this.instanceId = config.instanceId ?? `coord-${randomBytes(3).toString('hex')}`;
+    this.ttlMs = config.coordinator.lockTtlSeconds * 1_000;
+    this.lock = new ValkeyLock(valkey, { key: LOCK_KEY, ttlMs: this.ttlMs });
+  }
+
+  /** The epoch in which this process leads, as it was confirmed last. */
+  get epoch(): string | undefined {
+    return this.term?.epoch;
+  }
+
+  /** How often to call `keep`, in milliseconds. */
+  get tickMs(): number {
+    return this.ttlMs / 3;
+  }
+
+  /**
+   * Renews the leadership when a third of its time has passed, or tries to win it.
+   *
+   * @returns whether this process leads
+   * @throws DroverError when Postgres can't be asked; the lock is given up then, for whoever can
+   */
+  async keep(): Promise<boolean> {
+    if (this.term && performance.now() - this.term.confirmedAt < this.tickMs) return true;
+    const askedAt = performance.now();
+    const locked = await this.lock.acquire();
+    if (locked === 'lost') {
+      this.term = undefined;
+      return false;
+    }
+    try {
+      const epoch = this.term
+        ? await this.renew(this.term.epoch)
+        : await this.seize(locked === 'held');
+      this.term = epoch === undefined ? undefined : { epoch, confirmedAt: askedAt };
+    } catch (error) {
+      await this.standDown();
+      throw error;
+    }
+    if (!this.term) await this.lock.release();
+    return this.term !== undefined;
+  }
+
+  /** For the sweeps of this term. */
+  fence(): Fence {
+    return fenceFor(this.epoch ?? '-1', this.ttlMs);
+  }
+
+  /** Gives the lock up without a word to Postgres: somebody else leads, or Postgres can't be reached. */
+  async standDown(): Promise<void> {
+    this.term = undefined;
+    await this.lock.release();
+  }
+
+  /** Lets another one lead at once. */
+  async resign(): Promise<void> {
+    const { epoch } = this;
+    await this.standDown();
+    if (epoch !== undefined) await this.database.service.rows(resignLeadership, [epoch]);
+  }
+
+  private async renew(epoch: string): Promise<string | undefined> {
+    const params = [epoch, this.ttlMs / 1_000];
+    return (await firstRow(this.database.service, renewLeadership, params))?.epoch;
+  }
+
+  private async seize(unconditionally: boolean): Promise<string | undefined> {
+    const params = [this.instanceId, this.ttlMs / 1_000, unconditionally];
+    return (await firstRow(this.database.service, seizeLeadership, params))?.epoch;
+  }
+}

@@ -1,0 +1,65 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { Database, firstRow } from '#lib/database';
+import { Cycle } from './cycle.js';
+import { type CycleReport, hasFailed, movedIn } from './domain/cycle-report.js';
+import { gapAfter, gapBeforeRepeating, untilDue, WATCH_MS } from './domain/next-cycle.js';
+import type { Pause } from './domain/pause.js';
+import { Housekeeping } from './housekeeping.js';
+import { Journal } from './journal.js';
+import { LeadershipLost } from './leadership/fence.js';
+import { Leadership } from './leadership/leadership.js';
+import { recordCycle } from './store/leadership.sql.js';
+import { readDues } from './store/next-due.sql.js';
+
+/** The cycles of the process that leads: when, and what is kept of each. */
+@Injectable()
+export class LedCycles {
+  /** When the next thing is due, on the monotonic clock, as far as Postgres has told. */
+  private dueAt = 0;
+
+  constructor(
+    @Inject(Database) private readonly database: Database,
+    @Inject(Leadership) private readonly leadership: Leadership,
+    @Inject(Cycle) private readonly cycle: Cycle,
+    @Inject(Housekeeping) private readonly housekeeping: Housekeeping,
+    @Inject(Journal) private readonly journal: Journal,
+  ) {}
+
+  /**
+   * Runs a cycle if one was asked for or is due, and looks when the next one will be.
+   *
+   * @param ended aborts a cycle between two sweeps
+   */
+  async turn(requested: boolean, ended: AbortSignal): Promise<Pause> {
+    const due = requested || performance.now() >= this.dueAt;
+    const report = due ? await this.runCycle(ended) : undefined;
+    await this.housekeeping.perhaps();
+    const dues = await firstRow(this.database.service, readDues);
+    const dueInMs = dues ? untilDue(dues) : Number.POSITIVE_INFINITY;
+    const pause = pauseBefore(dueInMs, report);
+    this.dueAt = performance.now() + Math.max(dueInMs, pause.deafMs);
+    return { ...pause, waitMs: Math.min(pause.waitMs, this.leadership.tickMs) };
+  }
+
+  private async runCycle(ended: AbortSignal): Promise<CycleReport> {
+    const epoch = this.leadership.epoch ?? '-1';
+    const report = await this.cycle.run(this.leadership.fence(), async () => {
+      ended.throwIfAborted();
+      if (!(await this.leadership.keep())) throw new LeadershipLost(epoch);
+    });
+    await this.database.service.rows(recordCycle, [epoch, JSON.stringify(report)]);
+    await this.journal.flush();
+    return report;
+  }
+}
+
+/** What is still due right after a cycle waits longer than what becomes due later. */
+function pauseBefore(dueInMs: number, report: CycleReport | undefined): Pause {
+  if (!report) return { waitMs: Math.min(dueInMs, WATCH_MS), deafMs: 0 };
+  const failed = hasFailed(report);
+  const repeats = failed || (dueInMs === 0 && movedIn(report) === 0);
+  const deafMs = repeats
+    ? gapBeforeRepeating(report.durationMs, failed)
+    : gapAfter(report.durationMs);
+  return { waitMs: Math.max(deafMs, Math.min(dueInMs, WATCH_MS)), deafMs };
+}

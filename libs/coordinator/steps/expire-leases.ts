@@ -1,0 +1,10 @@
+import type { TaskSweeps } from '#lib/task-manager';
+import type { Step } from './step.js';
+
+/** Ends runs that were claimed by hand and whose lease has passed. */
+export function expireLeases(tasks: TaskSweeps): Step {
+  return {
+    name: 'expire_leases',
+    sweep: (fence, limit) => tasks.expireLeases(fence, limit),
+  };
+}

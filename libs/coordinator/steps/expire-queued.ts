@@ -1,0 +1,10 @@
+import type { TaskSweeps } from '#lib/task-manager';
+import type { Step } from './step.js';
+
+/** Aborts tasks that waited in the queue longer than they may. */
+export function expireQueued(tasks: TaskSweeps): Step {
+  return {
+    name: 'expire_queued',
+    sweep: (fence, limit) => tasks.expireQueued(fence, limit),
+  };
+}

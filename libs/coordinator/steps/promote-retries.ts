@@ -1,0 +1,10 @@
+import type { TaskSweeps } from '#lib/task-manager';
+import type { Step } from './step.js';
+
+/** Puts aborted tasks whose retry is due back into the queue. */
+export function promoteRetries(tasks: TaskSweeps): Step {
+  return {
+    name: 'promote_retries',
+    sweep: (fence, limit) => tasks.promoteDueRetries(fence, limit),
+  };
+}

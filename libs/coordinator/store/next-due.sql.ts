@@ -1,0 +1,34 @@
+import { query } from '#lib/database';
+import type { Dues } from '../domain/next-cycle.js';
+
+const UNTIL = (time: string) => `(extract(epoch FROM ${time} - now()) * 1000)::float8`;
+
+/**
+ * When the next thing is due, by the database's clock. The coordinator asks once a second and after
+ * each cycle, so each part reads the first entry of an index; only agents are all looked at.
+ *
+ * Caller: Coordinator, as the service role. Indexes: agent_tasks_retry_due_idx,
+ * agent_tasks_queue_expiry_idx, agent_tasks_unsettled_idx, task_runs_lease_idx (passing the leases that
+ * beats carry), task_runs_deadline_idx; agents and agent_heartbeats are read once, hashed.
+ */
+export const readDues = query<Dues>(
+  'coordinator_read_dues',
+  `
+SELECT
+  ${UNTIL(`(SELECT retry_at FROM agent_tasks WHERE status = 'ABORTED' AND retry_at IS NOT NULL
+    ORDER BY retry_at LIMIT 1)`)} AS "retryMs",
+  ${UNTIL(`(SELECT queue_expires_at FROM agent_tasks WHERE status = 'PENDING' AND queue_expires_at IS NOT NULL
+    ORDER BY queue_expires_at LIMIT 1)`)} AS "queueExpiryMs",
+  ${UNTIL(`(SELECT lease_expires_at FROM task_runs
+    WHERE state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE') AND NOT lease_by_heartbeat
+    ORDER BY lease_expires_at LIMIT 1)`)} AS "leaseMs",
+  -- The minute more that lockOverdueRuns gives to the agent's own report.
+  ${UNTIL(`(SELECT deadline_at + interval '60 seconds' FROM task_runs
+    WHERE deadline_at IS NOT NULL AND state IN ('ASSIGNED', 'WORKING', 'STALE')
+    ORDER BY deadline_at LIMIT 1)`)} AS "deadlineMs",
+  ${UNTIL(`(SELECT min(h.last_seen_at + make_interval(secs => a.stale_threshold_seconds))
+    FROM agents a JOIN agent_heartbeats h ON h.workspace_id = a.workspace_id AND h.agent_id = a.id
+    WHERE a.lifecycle IN ('STARTING', 'ACTIVE', 'DRAINING')
+      AND h.next_expected_at IS DISTINCT FROM 'infinity')`)} AS "silenceMs",
+  EXISTS (SELECT FROM agent_tasks WHERE dependents_unsettled) AS unsettled`,
+);

@@ -1,0 +1,42 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { SchedulerRegistry } from '@nestjs/schedule';
+import { CronJob } from 'cron';
+import { CONFIG, type Config } from '#lib/config';
+import { WakeUps } from '#lib/valkey';
+
+const CRON_JOB = 'coordinator';
+
+/** What makes a cycle run: the schedule, and everybody who wakes the coordinator. */
+@Injectable()
+export class Triggers {
+  /** Whether this process has the role. */
+  readonly enabled: boolean;
+  private undo: (() => void)[] = [];
+
+  constructor(
+    @Inject(WakeUps) private readonly wakeUps: WakeUps,
+    @Inject(SchedulerRegistry) private readonly scheduler: SchedulerRegistry,
+    @Inject(CONFIG) private readonly config: Pick<Config, 'coordinator' | 'roles'>,
+  ) {
+    this.enabled = config.roles.includes('coordinator');
+  }
+
+  connect(ring: () => void): void {
+    const job = CronJob.from({ cronTime: this.config.coordinator.cron, onTick: ring, start: true });
+    this.scheduler.addCronJob(CRON_JOB, job);
+    this.undo = [
+      this.wakeUps.onCoordinator(ring),
+      this.wakeUps.onResync(ring),
+      () => this.scheduler.deleteCronJob(CRON_JOB),
+    ];
+  }
+
+  disconnect(): void {
+    for (const undo of this.undo.splice(0)) undo();
+  }
+
+  /** The other servers look whether they can lead. */
+  wakeOthers(): void {
+    this.wakeUps.coordinator();
+  }
+}
