@@ -39,5 +39,7 @@ export function createPool(options: PoolOptions): pg.Pool {
   } as pg.PoolConfig);
   // An idle connection that breaks is dropped by the pool; without a listener it ends the process.
   pool.on('error', (error) => options.onError?.(error));
+  // Nor does the pool listen to one that is in use: its statement fails, and that is told already.
+  pool.on('connect', (client) => client.on('error', () => undefined));
   return pool;
 }

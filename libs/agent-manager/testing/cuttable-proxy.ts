@@ -10,12 +10,12 @@ export interface CuttableProxy {
 }
 
 export async function cuttableProxy(target: string): Promise<CuttableProxy> {
-  const url = new URL(target);
+  const { hostname, port } = new URL(target);
   const sockets = new Set<Socket>();
   let isCut = false;
   const server = createServer((near) => {
     if (isCut) return void near.destroy();
-    const far = connect(Number(url.port), url.hostname);
+    const far = connect(Number(port), hostname);
     for (const [one, other] of [
       [near, far],
       [far, near],
@@ -27,6 +27,7 @@ export async function cuttableProxy(target: string): Promise<CuttableProxy> {
   });
   await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
   const breakAll = () => sockets.forEach((socket) => socket.destroy());
+  const url = new URL(target);
   url.hostname = '127.0.0.1';
   url.port = String((server.address() as AddressInfo).port);
   return {

@@ -1,0 +1,397 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { type EmbeddedValkey, startEmbeddedValkey } from '#lib/embedded';
+import { newId } from '#lib/kernel';
+import { HeartbeatStore, ValkeyClient, WakeUps } from '#lib/valkey';
+import {
+  startTestApp,
+  type TestAgent,
+  type TestApp,
+  type TestWorkspace,
+} from '../../test/support/app.js';
+import type { AgentValues } from '../../test/support/factories.js';
+import { expectNothingLeftOpen } from '../../test/support/leaks.js';
+import {
+  type FlushedBeat,
+  HeartbeatFlusher,
+  markAgentsStale,
+  moveAgent,
+  staleAgents,
+} from './index.js';
+import { BeatBuffer } from './heartbeats/beat-buffer.js';
+import { Heartbeats } from './heartbeats/heartbeats.js';
+
+// A Valkey of its own: it is flushed and stopped here.
+let valkey: EmbeddedValkey;
+let server: TestApp;
+let workspace: TestWorkspace;
+let flusher: HeartbeatFlusher;
+
+beforeAll(async () => {
+  valkey = await startEmbeddedValkey();
+  // Flushed by the tests themselves, so that they know what is written when.
+  server = await startTestApp({ VALKEY_URL: valkey.url, HEARTBEAT_FLUSH_MS: '10000' });
+  workspace = await server.newWorkspace();
+  flusher = server.app.get(HeartbeatFlusher, { strict: false });
+});
+
+afterEach(async () => {
+  process.kill(valkey.pid, 'SIGCONT');
+  await server.app.get(ValkeyClient, { strict: false }).ready(10_000);
+  await expectNothingLeftOpen(server.db.owner);
+});
+
+afterAll(async () => {
+  await server.stop();
+  await valkey.stop();
+});
+
+const BEAT = { status: 'healthy', memoryMb: 512, cpuPercent: 35 };
+
+function beat(agent: TestAgent, body: Record<string, unknown> = BEAT) {
+  return agent.api.post(`/agents/${agent.id}/heartbeat`, body);
+}
+
+interface BeatRow {
+  status: string;
+  age: number;
+  next: number;
+  [column: string]: unknown;
+}
+
+async function rowOf({ id }: TestAgent): Promise<BeatRow | undefined> {
+  const { rows } = await server.db.owner.query<BeatRow>(
+    `SELECT *, extract(epoch FROM now() - last_seen_at)::float8 AS age,
+       extract(epoch FROM next_expected_at - last_seen_at)::float8 AS next
+     FROM agent_heartbeats WHERE agent_id = $1`,
+    [id],
+  );
+  return rows[0];
+}
+
+async function statusOf({ id }: TestAgent): Promise<unknown> {
+  return (await workspace.api.get(`/agents/${id}`)).body.status;
+}
+
+/** Makes the database's memory of an agent older. */
+async function age({ id }: TestAgent, seconds: number): Promise<void> {
+  await server.db.owner.query(
+    `UPDATE agent_heartbeats SET last_seen_at = last_seen_at - make_interval(secs => $2),
+       next_expected_at = next_expected_at - make_interval(secs => $2) WHERE agent_id = $1`,
+    [id, seconds],
+  );
+}
+
+const keysOf = (agents: TestAgent[]) =>
+  server.app.get(HeartbeatStore, { strict: false }).deadlinesOf(
+    agents.map(({ id }) => id),
+    0,
+  );
+
+describe('a beat', () => {
+  it('is acknowledged, in Valkey at once, and in Postgres with the next flush', async () => {
+    const agent = await workspace.newAgent();
+    const currentTaskId = newId();
+    const body = {
+      ...BEAT,
+      status: 'degraded',
+      currentTaskId,
+      progressPercent: 45,
+      currentStep: 'Running tsc --noEmit',
+      metadata: { load: [1, 2] },
+    };
+    const answer = await beat(agent, body);
+    expect(answer.status).toBe(200);
+    const { acknowledgedAt, nextExpectedAt } = answer.body as Record<string, string>;
+    expect(Date.parse(nextExpectedAt ?? '') - Date.parse(acknowledgedAt ?? '')).toBe(30_000);
+    expect((await keysOf([agent])).known.get(agent.id)).toBeGreaterThan(179_000);
+    expect(await rowOf(agent)).toBeUndefined();
+    await flusher.flush();
+    const row = await rowOf(agent);
+    expect(row).toMatchObject({
+      status: 'degraded',
+      current_task_id: currentTaskId,
+      progress_percent: 45,
+      current_step: 'Running tsc --noEmit',
+      memory_mb: 512,
+      cpu_percent: 35,
+      metadata: { load: [1, 2] },
+      next: 30,
+    });
+    const health = await workspace.api.get(`/agents/${agent.id}/health`);
+    expect(health).toMatchObject({
+      status: 200,
+      body: { status: 'degraded', agentStatus: 'IDLE', currentTaskId, memoryMb: 512, liveRuns: 0 },
+    });
+    expect(health.body.ageSeconds).toBeLessThan(10);
+  });
+
+  it('replaces what the one before said', async () => {
+    const agent = await workspace.newAgent();
+    await beat(agent, { ...BEAT, currentStep: 'one', progressPercent: 1 });
+    await flusher.flush();
+    await beat(agent, { status: 'healthy' });
+    await flusher.flush();
+    expect(await rowOf(agent)).toMatchObject({
+      current_step: null,
+      progress_percent: null,
+      memory_mb: null,
+    });
+  });
+
+  it('counts from when it came, not from when it was written', async () => {
+    const agent = await workspace.newAgent();
+    server.app.get(BeatBuffer, { strict: false }).put({
+      workspaceId: workspace.id,
+      agentId: agent.id,
+      staleThresholdSeconds: 180,
+      body: { status: 'healthy' },
+      receivedAt: performance.now() - 5_000,
+    });
+    await flusher.flush();
+    expect((await rowOf(agent))?.age).toBeGreaterThanOrEqual(5);
+    expect((await rowOf(agent))?.age).toBeLessThan(10);
+  });
+
+  it('never moves the agent’s time back', async () => {
+    const agent = await workspace.newAgent();
+    await beat(agent);
+    await flusher.flush();
+    await age(agent, -60);
+    await beat(agent, { ...BEAT, currentStep: 'late' });
+    await flusher.flush();
+    const row = await rowOf(agent);
+    expect(row?.age).toBeLessThan(-50);
+    expect(row?.current_step).toBeNull();
+  });
+
+  it.each([
+    ['status', { status: 'stale' }],
+    ['status', {}],
+    ['currentTaskId', { ...BEAT, currentTaskId: 'x' }],
+    ['progressPercent', { ...BEAT, progressPercent: 101 }],
+    ['memoryMb', { ...BEAT, memoryMb: -1 }],
+    ['cpuPercent', { ...BEAT, cpuPercent: 0.5 }],
+    ['currentStep', { ...BEAT, currentStep: 'a\u0000' }],
+    ['metadata', { ...BEAT, metadata: { text: 'x'.repeat(17_000) } }],
+    ['agentId', { ...BEAT, agentId: newId() }],
+  ])('is refused with a wrong %s', async (field, body) => {
+    const agent = await workspace.newAgent();
+    const answer = await beat(agent, body);
+    expect(answer).toMatchObject({ status: 400, body: { errors: [{ field }] } });
+    expect((await keysOf([agent])).known.size).toBe(0);
+  });
+
+  it("of another agent's id is not found, whoever's it is", async () => {
+    const [agent, neighbour] = [await workspace.newAgent(), await workspace.newAgent()];
+    const stranger = await (await server.newWorkspace()).newAgent();
+    for (const id of [neighbour.id, stranger.id, newId()]) {
+      const answer = await agent.api.post(`/agents/${id}/heartbeat`, BEAT);
+      expect(answer).toMatchObject({ status: 404, body: { code: 'agent_not_found' } });
+    }
+    await flusher.flush();
+    expect(await rowOf(neighbour)).toBeUndefined();
+    expect(await rowOf(stranger)).toBeUndefined();
+  });
+});
+
+describe('an agent’s life', () => {
+  const move = (agent: TestAgent, to: 'ERROR' | 'TERMINATED' | 'DRAINING') =>
+    moveAgent(server.db.database.service, {
+      workspaceId: workspace.id,
+      agentId: agent.id,
+      to,
+      reason: 'test',
+    });
+
+  it('goes on when it beats again', async () => {
+    const heard: FlushedBeat[] = [];
+    const stop = flusher.onBeat((beats) => heard.push(...beats));
+    const states: [AgentValues, string][] = [
+      [{ lifecycle: 'STARTING' }, 'IDLE'],
+      [{ lifecycle: 'ERROR' }, 'IDLE'],
+      [{ lifecycle: 'DRAINING' }, 'DRAINING'],
+      [{ lifecycle: 'ACTIVE' }, 'IDLE'],
+    ];
+    for (const [values, status] of states) {
+      const agent = await workspace.newAgent(values);
+      await beat(agent);
+      await flusher.flush();
+      expect(await statusOf(agent)).toBe(status);
+      const revived = values.lifecycle === 'STARTING' || values.lifecycle === 'ERROR';
+      expect(heard.at(-1)).toEqual({ workspaceId: workspace.id, agentId: agent.id, revived });
+    }
+    stop();
+  });
+
+  it('resumes draining, if it was draining before it fell silent', async () => {
+    const agent = await workspace.newAgent();
+    await move(agent, 'DRAINING');
+    await move(agent, 'ERROR');
+    await beat(agent);
+    await flusher.flush();
+    expect(await statusOf(agent)).toBe('DRAINING');
+  });
+
+  it('wakes the coordinator when somebody is back', async () => {
+    let woken = 0;
+    const stop = server.app.get(WakeUps, { strict: false }).onCoordinator(() => (woken += 1));
+    const agent = await workspace.newAgent({ lifecycle: 'ERROR' });
+    await beat(agent);
+    await flusher.flush();
+    const after = woken;
+    await beat(agent);
+    await flusher.flush();
+    stop();
+    expect([after, woken]).toEqual([1, 1]);
+  });
+
+  it('is over when it is terminated: the next beat hears of it', async () => {
+    const agent = await workspace.newAgent();
+    expect((await beat(agent)).status).toBe(200);
+    await move(agent, 'TERMINATED');
+    // Whoever terminates says so; another server would hear it through Valkey.
+    server.app.get(WakeUps, { strict: false }).signals([agent.id]);
+    expect(await beat(agent)).toMatchObject({ status: 409, body: { code: 'agent_terminated' } });
+    await flusher.flush();
+    expect(await rowOf(agent)).toBeUndefined();
+  });
+
+  it('is found to be over by the next flush, if nobody said so', async () => {
+    const agent = await workspace.newAgent();
+    expect((await beat(agent)).status).toBe(200);
+    await move(agent, 'TERMINATED');
+    expect((await beat(agent)).status).toBe(200);
+    await flusher.flush();
+    expect((await beat(agent)).status).toBe(409);
+    expect(await rowOf(agent)).toBeUndefined();
+  });
+});
+
+describe('stale agents', () => {
+  const stale = async () =>
+    (await server.db.database.service.rows(staleAgents, [1_000])).map(({ id }) => id);
+  const mark = (agents: TestAgent[]) =>
+    server.db.database.service.rows(markAgentsStale, [
+      agents.map(() => workspace.id),
+      agents.map(({ id }) => id),
+    ]);
+
+  it('are those silent for longer than their own threshold', async () => {
+    const [silent, alive] = [await workspace.newAgent(), await workspace.newAgent()];
+    await beat(silent);
+    await beat(alive);
+    await flusher.flush();
+    await age(silent, 181);
+    await age(alive, 170);
+    const found = await stale();
+    expect(found).toContain(silent.id);
+    expect(found).not.toContain(alive.id);
+    const health = await workspace.api.get(`/agents/${silent.id}/health`);
+    expect(health.body.status).toBe('stale');
+    expect(await mark([silent, alive])).toMatchObject([
+      { id: silent.id, previous_status: 'IDLE', status: 'ERROR' },
+    ]);
+    expect(await stale()).not.toContain(silent.id);
+    await beat(silent);
+    await flusher.flush();
+    expect(await statusOf(silent)).toBe('IDLE');
+  });
+
+  it('are never those that have not begun to beat', async () => {
+    const id = newId();
+    await workspace.api.put(`/agents/${id}`, { name: 'By hand' });
+    const agent = { id } as TestAgent;
+    await age(agent, 10_000);
+    expect(await stale()).not.toContain(id);
+    expect((await workspace.api.get(`/agents/${id}/health`)).body).toMatchObject({
+      status: 'stale',
+      nextExpectedAt: null,
+    });
+  });
+
+  it('stay what they are when a registration after a long silence is all that came', async () => {
+    const agent = await workspace.newAgent();
+    await beat(agent);
+    await flusher.flush();
+    await age(agent, 1_000);
+    await workspace.api.put(`/agents/${agent.id}`, { name: 'Back' });
+    expect(await stale()).not.toContain(agent.id);
+    await age(agent, 1_000);
+    expect(await stale()).toContain(agent.id);
+  });
+});
+
+describe('when Valkey', () => {
+  it('is flushed, nobody is taken for dead, and the next beats are there again', async () => {
+    const agent = await workspace.newAgent();
+    await beat(agent);
+    await flusher.flush();
+    await server.app.get(ValkeyClient, { strict: false }).commands.flushall();
+    const { known } = await keysOf([agent]);
+    expect(known.size).toBe(0);
+    const store = server.app.get(HeartbeatStore, { strict: false });
+    expect((await store.deadlinesOf([agent.id], 180_000)).evidence).toBe(false);
+    expect((await rowOf(agent))?.age).toBeLessThan(60);
+    await beat(agent);
+    expect((await keysOf([agent])).known.size).toBe(1);
+  });
+
+  it('does not answer, beats are taken all the same, and reach Postgres', async () => {
+    const agents = await Promise.all(Array.from({ length: 20 }, () => workspace.newAgent()));
+    process.kill(valkey.pid, 'SIGSTOP');
+    const first = await Promise.all(agents.map((agent) => beat(agent)));
+    expect(first.map(({ status }) => status)).toEqual(agents.map(() => 200));
+    const before = performance.now();
+    for (const agent of agents) expect((await beat(agent)).status).toBe(200);
+    // One of them may have tried whether Valkey answers again.
+    expect(performance.now() - before).toBeLessThan(2_900);
+    await flusher.flush();
+    for (const agent of agents) expect((await rowOf(agent))?.age).toBeLessThan(20);
+  });
+});
+
+describe('a flush', () => {
+  it('writes a thousand agents in one statement', async () => {
+    const { rows } = await server.db.owner.query<{ id: string }>(
+      `INSERT INTO agents (workspace_id, id, name, lifecycle)
+       SELECT $1, uuidv7(), 'bulk ' || n, 'ACTIVE' FROM generate_series(1, 1000) n RETURNING id`,
+      [workspace.id],
+    );
+    const heard: FlushedBeat[][] = [];
+    const stop = flusher.onBeat((flushed) => heard.push([...flushed]));
+    await beatDirectly(rows.map(({ id }) => id));
+    await flusher.flush();
+    stop();
+    expect(heard.map((flushed) => flushed.length)).toEqual([1_000]);
+    const { rows: written } = await server.db.owner.query(
+      `SELECT count(*)::int AS n FROM agent_heartbeats WHERE agent_id = ANY($1)`,
+      [rows.map(({ id }) => id)],
+    );
+    expect(written).toEqual([{ n: 1_000 }]);
+  });
+
+  it('is not kept from the others by one that the database refuses', async () => {
+    const agents = await Promise.all(Array.from({ length: 5 }, () => workspace.newAgent()));
+    const poison = agents[2] as TestAgent;
+    await server.db.owner.query(
+      `ALTER TABLE agent_heartbeats ADD CONSTRAINT refuse CHECK (agent_id <> '${poison.id}')`,
+    );
+    await Promise.all(agents.map((agent) => beat(agent)));
+    await flusher.flush();
+    await server.db.owner.query('ALTER TABLE agent_heartbeats DROP CONSTRAINT refuse');
+    const written = await Promise.all(agents.map(rowOf));
+    expect(written.map((row) => row !== undefined)).toEqual([true, true, false, true, true]);
+  });
+});
+
+/** Beats without HTTP, for many. */
+async function beatDirectly(agentIds: string[]): Promise<void> {
+  const heartbeats = server.app.get(Heartbeats, { strict: false });
+  await Promise.all(
+    agentIds.map(async (agentId) =>
+      heartbeats.beat({ kind: 'agent', workspaceId: workspace.id, agentId }, agentId, {
+        status: 'healthy',
+      }),
+    ),
+  );
+}
