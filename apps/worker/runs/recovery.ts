@@ -23,12 +23,8 @@ export interface RecoveryOptions {
  * lease, and removes the folders.
  */
 export async function recover(options: RecoveryOptions): Promise<void> {
-  const { api, state, workDir, keepFolders, log, signal } = options;
-  const live = await retrying('Asking for live runs', () => api.liveTasks(), {
-    policy: RETRY_BACKOFF,
-    log,
-    signal,
-  });
+  const { state, workDir, keepFolders, log } = options;
+  const live = await liveTasksOf(options);
   for (const task of live) {
     log.info('Ending a run of an earlier life', { runId: task.runId, taskId: task.taskId });
     const report = await reportOfEarlierLife(new RunFolder(workDir, task.runId), task);
@@ -37,6 +33,17 @@ export async function recover(options: RecoveryOptions): Promise<void> {
   for (const runId of Object.keys(state.leftovers)) {
     if (!keepFolders) await removeFolder(new RunFolder(workDir, runId), log);
     state.removeRun(runId);
+  }
+}
+
+// Before the first heartbeat nobody else gives up on a token that is refused.
+async function liveTasksOf({ api, log, signal }: RecoveryOptions): Promise<LiveTask[]> {
+  const options = { policy: RETRY_BACKOFF, log, signal, giveUpUnauthenticated: true };
+  try {
+    return await retrying('Asking for live runs', () => api.liveTasks(), options);
+  } catch (error) {
+    if (signal.aborted) throw error;
+    throw new Error(`The server refuses this agent: ${messageOf(error)}.`, { cause: error });
   }
 }
 
