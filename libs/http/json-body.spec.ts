@@ -31,7 +31,7 @@ describe('a JSON body', () => {
       '{"a":"[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[["}',
       expect.anything(),
     ],
-  ])('%s is read', (text, expected) => {
+  ])('%j is read', (text, expected) => {
     expect(parse(text)).toEqual(expected);
   });
 
@@ -49,7 +49,7 @@ describe('a JSON body', () => {
     ['"\\u0000"', 'body'],
     ['{"a":1e999}', 'a'],
     [`{"a":-${'9'.repeat(400)}}`, 'a'],
-  ])('%s is refused as %s', (text, expected) => {
+  ])('%j is refused as %j', (text, expected) => {
     expect(refusalOf(text)).toBe(expected);
   });
 

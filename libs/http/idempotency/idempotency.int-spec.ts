@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import {
   Body,
   type CanActivate,
@@ -27,6 +27,8 @@ let runs: string[] = [];
 /** Resolves what the handler waits for, once somebody calls `open`. */
 let gate: { entered: () => void; open: Promise<void> } | undefined;
 let failure: Error | undefined;
+/** Opened after each test, so that a failed one leaves no request behind. */
+let gates: (() => void)[] = [];
 
 @Controller('things')
 class ThingsController {
@@ -93,6 +95,11 @@ beforeEach(() => {
   caller = { kind: 'user', workspaceId, userId: newId(), sessionId: newId(), role: 'OWNER' };
 });
 
+afterEach(() => {
+  for (const open of gates) open();
+  gates = [];
+});
+
 async function create(key: string | undefined, title = 'a', path = '/things') {
   const response = await fetch(`${server.url}/api/v1${path}`, {
     method: 'POST',
@@ -108,6 +115,22 @@ async function create(key: string | undefined, title = 'a', path = '/things') {
 
 const age = (key: string, assignment: string) =>
   db.owner.query(`UPDATE idempotency_keys SET ${assignment} WHERE key = $1`, [key]);
+
+/** A request whose handler waits, once it has started, until it is opened. */
+function waitingRequest(key: string) {
+  let open = () => {};
+  const opened = new Promise<void>((resolve) => (open = resolve));
+  gates.push(() => open());
+  const start = async () => {
+    const entered = new Promise<void>((resolve) => (gate = { entered: resolve, open: opened }));
+    const answer = create(key);
+    await entered;
+    gate = undefined;
+    // Wrapped, or awaiting the start would await the answer.
+    return { answer };
+  };
+  return { start, open: () => open() };
+}
 
 describe('a request with an Idempotency-Key', () => {
   it('runs once, and its answer is given again with what belongs to it', async () => {
@@ -146,17 +169,13 @@ describe('a request with an Idempotency-Key', () => {
 
   it('waits for the first one under way', async () => {
     const key = newId();
-    let open = () => {};
-    const entered = new Promise<void>((resolve) => {
-      gate = { entered: resolve, open: new Promise((done) => (open = done)) };
-    });
-    const first = create(key);
-    await entered;
+    const request = waitingRequest(key);
+    const { answer: first } = await request.start();
     const second = await create(key);
     expect(second.status).toBe(409);
     expect(second.body.code).toBe('idempotency_in_progress');
     expect(Number(second.headers.get('retry-after'))).toBeGreaterThan(0);
-    open();
+    request.open();
     expect((await first).status).toBe(201);
     expect((await create(key)).body).toEqual((await first).body);
   });
@@ -170,19 +189,37 @@ describe('a request with an Idempotency-Key', () => {
 
   it('takes over when the first owner died, and shuts that one out', async () => {
     const key = newId();
-    let open = () => {};
-    const entered = new Promise<void>((resolve) => {
-      gate = { entered: resolve, open: new Promise((done) => (open = done)) };
-    });
-    const slow = create(key);
-    await entered;
+    const request = waitingRequest(key);
+    const { answer: slow } = await request.start();
     await age(key, `locked_until = now() - interval '1 second'`);
-    gate = undefined;
     const second = await create(key);
-    open();
+    request.open();
     await slow;
     expect(second.body.run).toBe(2);
     expect((await create(key)).body).toEqual(second.body);
+  });
+
+  it('is not answered by an owner who comes back after the key was taken over', async () => {
+    const key = newId();
+    const [first, second] = [waitingRequest(key), waitingRequest(key)];
+    const { answer: slow } = await first.start();
+    await age(key, `locked_until = now() - interval '1 second'`);
+    const { answer: other } = await second.start();
+    first.open();
+    expect((await slow).status).toBe(201);
+    expect((await create(key)).body.code).toBe('idempotency_in_progress');
+    second.open();
+    expect((await create(key)).body).toEqual((await other).body);
+  });
+
+  it('is not taken over by another request', async () => {
+    const key = newId();
+    const first = waitingRequest(key);
+    const { answer: slow } = await first.start();
+    await age(key, `locked_until = now() - interval '1 second'`);
+    expect((await create(key, 'b')).body.code).toBe('idempotency_key_reused');
+    first.open();
+    await slow;
   });
 
   it('is forgotten after its time', async () => {
