@@ -53,19 +53,21 @@ async function row(id: string) {
   return rows[0] as Record<string, unknown>;
 }
 
-/** Ends a task in the way a run would, by the hand of the owner of the tables. */
 async function cancel(id: string): Promise<void> {
   const { status } = await workspace.api.post(`/agent-tasks/${id}/cancel`);
   expect(status).toBe(200);
 }
 
-async function complete(capability: string): Promise<void> {
+/** Claims the task that needs the capability; the answer completes it. */
+async function claim(capability: string): Promise<() => Promise<void>> {
   const agent = await workspace.newAgent({ capabilities: [capability] });
   const { body } = await agent.api.post<{ tasks: { run: { id: string } }[] }>(
     `/agents/${agent.id}/claim`,
   );
-  const { status } = await agent.api.post(`/runs/${body.tasks[0]?.run.id}/complete`);
-  expect(status).toBe(200);
+  return async () => {
+    const { status } = await agent.api.post(`/runs/${body.tasks[0]?.run.id}/complete`);
+    expect(status).toBe(200);
+  };
 }
 
 describe('adding', () => {
@@ -118,7 +120,8 @@ describe('adding', () => {
 
   it('holds nothing back when the prerequisite has completed', async () => {
     const a = await create({ requiredCapabilities: ['completes'] });
-    await complete('completes');
+    const complete = await claim('completes');
+    await complete();
     const b = await create();
     const { body } = await add(b, a);
     expect(body).toMatchObject({ unmetDependencies: 0, dependsOn: [{ settled: true }] });
@@ -268,7 +271,8 @@ it('a prerequisite that completes at the same moment never leaves its dependent 
   for (let round = 0; round < 10; round++) {
     const capability = `race-${newId()}`;
     const [a, b] = [await create({ requiredCapabilities: [capability] }), await create()];
-    await Promise.all([complete(capability), add(b, a)]);
+    const complete = await claim(capability);
+    await Promise.all([complete(), add(b, a)]);
     // Either the completion saw the dependent, and will settle it, or the edge was settled at once.
     const [prerequisite, dependent] = [await row(a), await row(b)];
     expect(
