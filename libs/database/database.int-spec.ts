@@ -1,0 +1,121 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { anAgent, aWorkspace } from '../../test/support/factories.js';
+import { createTestDatabase, type TestDatabase } from '../../test/support/database.js';
+import { command, Database, query } from './index.js';
+
+let db: TestDatabase;
+/** One connection only, so that whatever a statement leaves behind meets the next one. */
+let single: Database;
+let one: string;
+let two: string;
+
+const agentNames = query<{ workspace_id: string }>(
+  'spec_agents',
+  'SELECT workspace_id FROM agents',
+);
+const insertWorkspaceRow = command(
+  'spec_insert',
+  'INSERT INTO projects (workspace_id, id, name) VALUES ($1, gen_random_uuid(), $2)',
+);
+const currentTenant = query<{ tenant: string }>(
+  'spec_tenant',
+  `SELECT coalesce(current_setting('app.workspace_id', true), '') AS tenant`,
+);
+
+beforeAll(async () => {
+  db = await createTestDatabase();
+  single = new Database({ appUrl: db.appUrl, serviceUrl: db.serviceUrl, maxAppConnections: 1 });
+  one = await aWorkspace(db.owner);
+  two = await aWorkspace(db.owner);
+  await anAgent(db.owner, one);
+  await anAgent(db.owner, two);
+});
+
+afterAll(async () => {
+  await single.close();
+  await db.drop();
+});
+
+const tenantsSeenBy = async (workspaceId: string) =>
+  (await single.tenant(workspaceId).rows(agentNames)).map((row) => row.workspace_id);
+
+describe('a statement for a tenant', () => {
+  it('sees that tenant alone, on a connection that has served another', async () => {
+    for (const id of [one, two, one, two]) expect(await tenantsSeenBy(id)).toEqual([id]);
+  });
+
+  it('sees that tenant alone when many come at once', async () => {
+    const ids = Array.from({ length: 60 }, (_, n) => (n % 2 === 0 ? one : two));
+    const seen = await Promise.all(ids.map(tenantsSeenBy));
+    expect(seen).toEqual(ids.map((id) => [id]));
+  });
+
+  it('can not write a row of another', async () => {
+    const foreign = single.tenant(one).rows(insertWorkspaceRow, [two, 'intruder']);
+    await expect(foreign).rejects.toThrow(/row-level security/);
+    const { rows } = await db.owner.query(`SELECT 1 FROM projects WHERE name = 'intruder'`);
+    expect(rows).toEqual([]);
+  });
+
+  it('leaves no tenant behind, whether it succeeds or fails', async () => {
+    await single.tenant(one).rows(agentNames);
+    await expect(single.tenant(one).rows(query('spec_broken', 'SELECT 1 / 0'))).rejects.toThrow();
+    const rest = await single.tenant(two).transaction(async (tx) => tx.rows(currentTenant));
+    expect(rest).toEqual([{ tenant: two }]);
+  });
+
+  it('is undone as a whole when it fails', async () => {
+    const failing = command(
+      'spec_failing',
+      `WITH made AS (INSERT INTO projects (workspace_id, id, name) VALUES ($1, gen_random_uuid(), 'half') RETURNING 1)
+       SELECT 1 / (SELECT count(*) - 1 FROM made)`,
+    );
+    await expect(single.tenant(one).rows(failing, [one])).rejects.toThrow(/division by zero/);
+    const { rows } = await db.owner.query(`SELECT 1 FROM projects WHERE name = 'half'`);
+    expect(rows).toEqual([]);
+  });
+
+  it('works again after its connection was ended', async () => {
+    await single.tenant(one).rows(agentNames);
+    await db.owner.query(
+      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'drover_app' AND datname = current_database()`,
+    );
+    await single
+      .tenant(one)
+      .rows(agentNames)
+      .catch(() => undefined);
+    expect(await tenantsSeenBy(one)).toEqual([one]);
+  });
+});
+
+describe('a transaction', () => {
+  it('is repeated when a deadlock threw it out', async () => {
+    const [first, second] = [await anAgent(db.owner, one), await anAgent(db.owner, one)];
+    const touch = command(
+      'spec_touch',
+      'UPDATE agents SET updated_at = now() WHERE workspace_id = $1 AND id = $2',
+    );
+    const meeting = meetOnce();
+    const inOrder = (ids: string[]) =>
+      db.database.tenant(one).transaction(async (tx) => {
+        await tx.rows(touch, [one, ids[0]]);
+        await meeting();
+        await tx.rows(touch, [one, ids[1]]);
+      });
+    await expect(
+      Promise.all([inOrder([first, second]), inOrder([second, first])]),
+    ).resolves.toBeDefined();
+  });
+});
+
+/** Lets the first two callers go on together; later ones (a repetition) do not wait. */
+function meetOnce(): () => Promise<void> {
+  let arrived = 0;
+  let open: () => void = () => undefined;
+  const gate = new Promise<void>((resolve) => (open = resolve));
+  return () => {
+    arrived += 1;
+    if (arrived >= 2) open();
+    return gate;
+  };
+}

@@ -1,0 +1,201 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import type { LockedTask } from '../store/lock-tasks.sql.js';
+import { COMMANDS, DECIDE } from './commands.js';
+import { afterFailure, longestRetryDelaySeconds } from './failure.js';
+import { planRecovery } from './recover.js';
+import { planRelease } from './release.js';
+import { ABORT_REASONS, mayTaskMove, TASK_STATUSES, type TaskStatus } from './task-state.js';
+import { mayRunMove, LIVE_RUN_STATES, RUN_STATES, type RunState } from './run-state.js';
+
+const actor = { kind: 'user', id: 'u' } as const;
+
+function task(values: Partial<LockedTask> = {}): LockedTask {
+  return {
+    id: 't',
+    workspace_id: 'w',
+    status: 'RUNNING',
+    version: 3,
+    retry_count: 0,
+    max_retries: 3,
+    retry_backoff_seconds: 300,
+    retry_at: null,
+    has_dependents: false,
+    run_id: 'r',
+    run_state: 'WORKING',
+    run_started: true,
+    pause_requested: false,
+    agent_id: 'a',
+    ...values,
+  };
+}
+
+const anyTask = fc
+  .record({
+    status: fc.constantFrom(...TASK_STATUSES),
+    held: fc.boolean(),
+    started: fc.boolean(),
+    waits: fc.boolean(),
+    retries: fc.nat(5),
+    max: fc.nat(5),
+  })
+  .map(({ status, held, started, waits, retries, max }) => {
+    const leased = status === 'ASSIGNED' || status === 'RUNNING' || (status === 'PAUSED' && held);
+    return task({
+      status,
+      run_id: leased ? 'r' : null,
+      run_state: leased ? (status === 'ASSIGNED' ? 'ASSIGNED' : 'WORKING') : null,
+      run_started: leased ? status === 'RUNNING' || started : null,
+      retry_at: status === 'ABORTED' && waits ? new Date() : null,
+      retry_count: retries,
+      max_retries: max,
+    });
+  });
+
+describe('commands', () => {
+  it('move along edges of the table only, and end a run along its own', () => {
+    fc.assert(
+      fc.property(anyTask, fc.constantFrom(...COMMANDS), (subject, command) => {
+        const decision = DECIDE[command](subject, { actor });
+        if (decision.kind !== 'move') return;
+        expect(mayTaskMove(subject.status, decision.move.to)).toBe(true);
+        const { run } = decision.move;
+        if (run) expect(mayRunMove(subject.run_state as RunState, run.to)).toBe(true);
+      }),
+    );
+  });
+
+  it('leave no run behind at a task that has ended', () => {
+    fc.assert(
+      fc.property(anyTask, (subject) => {
+        const decision = DECIDE.cancel(subject, { actor });
+        if (decision.kind === 'move' && subject.run_id !== null)
+          expect(decision.move.run?.to).toBe('RELEASED');
+      }),
+    );
+  });
+
+  const table: [string, TaskStatus, Partial<LockedTask>, string][] = [
+    ['cancel', 'PENDING', {}, 'ABORTED'],
+    ['cancel', 'COMPLETED', {}, 'illegal'],
+    ['cancel', 'ABORTED', { retry_at: null }, 'already'],
+    ['cancel', 'ABORTED', { retry_at: new Date() }, 'ABORTED'],
+    ['pause', 'RUNNING', {}, 'PAUSED'],
+    ['pause', 'PAUSED', {}, 'already'],
+    ['pause', 'FAILED', {}, 'illegal'],
+    ['resume', 'PAUSED', { run_id: null }, 'PENDING'],
+    ['resume', 'PAUSED', { run_id: 'r', run_started: true }, 'RUNNING'],
+    ['resume', 'PAUSED', { run_id: 'r', run_started: false }, 'PENDING'],
+    ['resume', 'RUNNING', {}, 'already'],
+    ['resume', 'COMPLETED', {}, 'illegal'],
+    ['retry', 'FAILED', {}, 'PENDING'],
+    ['retry', 'RUNNING', {}, 'illegal'],
+    ['archive', 'COMPLETED', {}, 'ARCHIVED'],
+    ['archive', 'ABORTED', { retry_at: new Date() }, 'illegal'],
+    ['archive', 'PENDING', {}, 'illegal'],
+  ];
+  it.each(table)('%s of a task that is %s %j: %s', (command, status, values, outcome) => {
+    const held = ['ASSIGNED', 'RUNNING'].includes(status) ? {} : { run_id: null };
+    const decision = DECIDE[command as 'cancel'](task({ status, ...held, ...values }), { actor });
+    expect(decision.kind === 'move' ? decision.move.to : decision.kind).toBe(outcome);
+  });
+});
+
+describe('afterFailure', () => {
+  const attempts = { retryCount: 1, maxRetries: 3, retryBackoffSeconds: 300 };
+
+  it.each([
+    ['attempts are left', attempts, true, { kind: 'retry', delaySeconds: 300 }],
+    [
+      'none is left',
+      { ...attempts, retryCount: 3 },
+      true,
+      { kind: 'fail', reason: 'retries_exhausted' },
+    ],
+    ['it is not worth one', attempts, false, { kind: 'fail', reason: 'not_retryable' }],
+    [
+      'no retry is wanted',
+      { ...attempts, maxRetries: 0, retryCount: 0 },
+      true,
+      { kind: 'fail', reason: 'retries_exhausted' },
+    ],
+  ])('when %s', (_, state, retryable, expected) => {
+    expect(afterFailure(state, retryable, { backoffCapSeconds: 3600 }, 0.5)).toEqual(expected);
+  });
+
+  it('waits between nothing and the doubled backoff, never beyond the cap', () => {
+    const inputs = fc.tuple(
+      fc.nat(60),
+      fc.nat(86_400),
+      fc.integer({ min: 1, max: 7200 }),
+      fc.double({ min: 0, max: 0.999, noNaN: true }),
+    );
+    fc.assert(
+      fc.property(inputs, ([retryCount, retryBackoffSeconds, backoffCapSeconds, random]) => {
+        const state = { retryCount, maxRetries: 100, retryBackoffSeconds };
+        const next = afterFailure(state, true, { backoffCapSeconds }, random);
+        if (next.kind !== 'retry') throw new Error(next.kind);
+        expect(next.delaySeconds).toBeGreaterThanOrEqual(0);
+        expect(next.delaySeconds).toBeLessThanOrEqual(
+          longestRetryDelaySeconds(state, { backoffCapSeconds }),
+        );
+        expect(next.delaySeconds).toBeLessThanOrEqual(backoffCapSeconds);
+      }),
+    );
+  });
+});
+
+describe('planRecovery', () => {
+  const leased = fc.constantFrom<TaskStatus>('ASSIGNED', 'RUNNING');
+
+  it('is a path of legal edges that ends the run, counts the attempt and waits or fails', () => {
+    fc.assert(
+      fc.property(
+        leased,
+        fc.constantFrom(...ABORT_REASONS),
+        fc.nat(4),
+        fc.nat(4),
+        (status, reason, retries, max) => {
+          const subject = task({ status, retry_count: retries, max_retries: max });
+          const failure = { reason, message: 'm', actor };
+          const { first, then } = planRecovery(subject, failure, { backoffCapSeconds: 60 }, 0.3);
+          expect(mayTaskMove(status, first.to)).toBe(true);
+          expect(first.run?.to).toBe('FAILED');
+          if (then) expect(mayTaskMove(first.to, then.to)).toBe(true);
+          const end = then ?? first;
+          const retried = end.retryAfterSeconds !== undefined;
+          expect(end.to).toBe(retried ? 'ABORTED' : 'FAILED');
+          expect(end.countsAsRetry ?? false).toBe(retried);
+          if (retries >= max) expect(end.to).toBe('FAILED');
+        },
+      ),
+    );
+  });
+});
+
+describe('planRelease', () => {
+  it.each([
+    ['ASSIGNED', 'PENDING', undefined],
+    ['RUNNING', 'ABORTED', 0],
+  ] as const)('a task that is %s becomes %s', (status, to, retryAfterSeconds) => {
+    const plan = planRelease(task({ status }), { actor, reason: 'drain' });
+    expect(plan).toMatchObject({ kind: 'move', move: { to, run: { to: 'RELEASED' } } });
+    if (plan.kind === 'move') expect(plan.move.retryAfterSeconds).toBe(retryAfterSeconds);
+    if (plan.kind === 'move') expect(plan.move.countsAsRetry).toBeUndefined();
+  });
+
+  it('leaves a paused task paused', () => {
+    expect(planRelease(task({ status: 'PAUSED' }), { actor, reason: 'paused' }).kind).toBe(
+      'let_go',
+    );
+  });
+});
+
+describe('the table of runs', () => {
+  it('lets every live run end, and no ended one go on', () => {
+    for (const state of RUN_STATES) {
+      expect(mayRunMove(state, 'FAILED')).toBe(LIVE_RUN_STATES.includes(state));
+      expect(mayRunMove(state, 'RELEASED')).toBe(LIVE_RUN_STATES.includes(state));
+    }
+  });
+});
