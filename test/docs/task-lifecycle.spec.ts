@@ -32,6 +32,7 @@ describe('docs/task-lifecycle.md', () => {
   });
 
   it('says what each status means', () => {
-    for (const status of Object.keys(TASK_EDGES)) expect(page).toMatch(new RegExp(`\\| ${status} +\\| \\w`));
+    for (const status of Object.keys(TASK_EDGES))
+      expect(page).toMatch(new RegExp(`\\| ${status} +\\| \\w`));
   });
 });
