@@ -10,8 +10,10 @@ import {
 } from '../domain/commands.js';
 import { illegalTransition } from '../runs/run-reports.js';
 import { dependentsOf } from '../store/dependents-of.sql.js';
-import { type LockedTask, lockTasks } from '../store/lock-tasks.sql.js';
-import { applyMoves, type Move } from '../store/moves.js';
+import type { LockedTask } from '../domain/locked-task.js';
+import { lockTasks } from '../store/lock-tasks.sql.js';
+import type { Move } from '../domain/move.js';
+import { applyMoves } from '../store/moves.js';
 import { requestPause } from '../store/request-pause.sql.js';
 
 export interface CommandOptions {

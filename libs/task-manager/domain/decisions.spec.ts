@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import type { LockedTask } from '../store/lock-tasks.sql.js';
+import type { LockedTask } from './locked-task.js';
 import { COMMANDS, DECIDE } from './commands.js';
 import { afterFailure, longestRetryDelaySeconds } from './failure.js';
 import { planRecovery } from './recover.js';

@@ -1,6 +1,6 @@
 import type { Actor } from '#lib/kernel';
-import type { LockedTask } from '../store/lock-tasks.sql.js';
-import type { Move, RunMove } from '../store/moves.js';
+import type { LockedTask } from './locked-task.js';
+import type { Move, RunMove } from './move.js';
 import { afterFailure, isRetryable, type RetryPolicy } from './failure.js';
 import type { AbortReason } from './task-state.js';
 

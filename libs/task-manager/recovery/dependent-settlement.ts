@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import type { Transaction } from '#lib/database';
 import type { ReadyRow } from '../store/recovery.sql.js';
-import { applyMoves, type Move } from '../store/moves.js';
+import type { Move } from '../domain/move.js';
+import { applyMoves } from '../store/moves.js';
 import {
   type Dependent,
   lockDependents,

@@ -10,7 +10,7 @@ import type { Swept, TaskSweeps } from '../recovery-port.js';
 import { drainedAgents } from '../store/drained-agents.sql.js';
 import { letGoOfRuns } from '../store/let-go-of-runs.sql.js';
 import { markStaleRuns, reviveStaleRuns } from '../store/liveness.sql.js';
-import type { LockedTask } from '../store/lock-tasks.sql.js';
+import type { LockedTask } from '../domain/locked-task.js';
 import { applyMoves } from '../store/moves.js';
 import {
   abortExpiredInQueue,

@@ -7,7 +7,7 @@ import { WakeUps } from '#lib/valkey';
 import { planRecovery } from '../domain/recover.js';
 import { planRelease } from '../domain/release.js';
 import { letGoOfRuns } from '../store/let-go-of-runs.sql.js';
-import type { LockedTask } from '../store/lock-tasks.sql.js';
+import type { LockedTask } from '../domain/locked-task.js';
 import { applyMoves } from '../store/moves.js';
 import { lockRunsOfAgent } from '../store/runs-of-agent.sql.js';
 

@@ -1,5 +1,6 @@
 import { query } from '#lib/database';
-import { LOCKED_TASK_COLUMNS, type LockedTask } from './lock-tasks.sql.js';
+import type { LockedTask } from '../domain/locked-task.js';
+import { LOCKED_TASK_COLUMNS } from './lock-tasks.sql.js';
 
 /**
  * Locks the task of a run that its holder reports about, if the run is the task's live one.

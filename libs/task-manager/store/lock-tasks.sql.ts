@@ -1,24 +1,5 @@
 import { query } from '#lib/database';
-import type { RunState } from '../domain/run-state.js';
-import type { TaskStatus } from '../domain/task-state.js';
-
-/** A task under lock, with its live run, as a decision needs it. */
-export interface LockedTask {
-  id: string;
-  workspace_id: string;
-  status: TaskStatus;
-  version: number;
-  retry_count: number;
-  max_retries: number;
-  retry_backoff_seconds: number;
-  retry_at: Date | null;
-  has_dependents: boolean;
-  run_id: string | null;
-  run_state: RunState | null;
-  run_started: boolean | null;
-  pause_requested: boolean | null;
-  agent_id: string | null;
-}
+import type { LockedTask } from '../domain/locked-task.js';
 
 /** The columns of LockedTask out of `agent_tasks t LEFT JOIN task_runs r`. */
 export const LOCKED_TASK_COLUMNS = `t.id, t.workspace_id, t.status, t.version, t.retry_count, t.max_retries,

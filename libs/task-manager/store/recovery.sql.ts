@@ -1,6 +1,7 @@
 import { command, query } from '#lib/database';
 import { announced } from './events.sql.js';
-import { LOCKED_TASK_COLUMNS, type LockedTask } from './lock-tasks.sql.js';
+import type { LockedTask } from '../domain/locked-task.js';
+import { LOCKED_TASK_COLUMNS } from './lock-tasks.sql.js';
 import { LIVE_STATES_SQL } from './run-door.sql.js';
 import { taskDoor } from './task-door.sql.js';
 

@@ -1,5 +1,6 @@
 import { query } from '#lib/database';
-import { LOCKED_TASK_COLUMNS, type LockedTask } from './lock-tasks.sql.js';
+import type { LockedTask } from '../domain/locked-task.js';
+import { LOCKED_TASK_COLUMNS } from './lock-tasks.sql.js';
 import { LIVE_STATES_SQL } from './run-door.sql.js';
 
 /**

@@ -1,5 +1,6 @@
 import { command, query } from '#lib/database';
-import { LOCKED_TASK_COLUMNS, type LockedTask } from './lock-tasks.sql.js';
+import type { LockedTask } from '../domain/locked-task.js';
+import { LOCKED_TASK_COLUMNS } from './lock-tasks.sql.js';
 
 /**
  * Takes account of ended prerequisites: three statements in one transaction of the service role.

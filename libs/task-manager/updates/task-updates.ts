@@ -8,7 +8,8 @@ import { planUpdate, requireUpdatable, type TaskUpdate } from '../domain/task-up
 import type { TaskView } from '../domain/task-view.js';
 import { TaskQueries } from '../queries/task-queries.js';
 import { illegalTransition } from '../runs/run-reports.js';
-import { type LockedTask, lockTasks } from '../store/lock-tasks.sql.js';
+import type { LockedTask } from '../domain/locked-task.js';
+import { lockTasks } from '../store/lock-tasks.sql.js';
 import { toTaskView } from '../store/task-columns.js';
 import { taskStanding } from '../store/task-standing.sql.js';
 import { taskViews } from '../store/task-views.sql.js';

@@ -1,0 +1,20 @@
+import type { RunState } from './run-state.js';
+import type { TaskStatus } from './task-state.js';
+
+/** A task under lock, with its live run, as a decision needs it. */
+export interface LockedTask {
+  id: string;
+  workspace_id: string;
+  status: TaskStatus;
+  version: number;
+  retry_count: number;
+  max_retries: number;
+  retry_backoff_seconds: number;
+  retry_at: Date | null;
+  has_dependents: boolean;
+  run_id: string | null;
+  run_state: RunState | null;
+  run_started: boolean | null;
+  pause_requested: boolean | null;
+  agent_id: string | null;
+}

@@ -1,0 +1,38 @@
+import type { Actor } from '#lib/kernel';
+import type { RunState } from './run-state.js';
+import type { AbortReason, TaskStatus } from './task-state.js';
+
+/** A decided move of one task, and of its live run where that ends or changes with it. */
+export interface Move {
+  workspaceId: string;
+  taskId: string;
+  to: TaskStatus;
+  actor: Actor;
+  reason?: AbortReason | string;
+  message?: string;
+  level?: 'DEBUG' | 'INFO' | 'WARN' | 'ERROR' | 'CRITICAL';
+  details?: Record<string, unknown>;
+  stackTrace?: string;
+  sessionKey?: string;
+  /** ABORTED: seconds until the retry; absent means that none follows. */
+  retryAfterSeconds?: number;
+  countsAsRetry?: boolean;
+  resetsRetries?: boolean;
+  lastError?: string;
+  outputResult?: unknown;
+  summary?: string;
+  checkpointData?: unknown;
+  keepsRun?: boolean;
+  run?: RunMove;
+}
+
+export interface RunMove {
+  runId: string;
+  to: RunState;
+  endReason?: string;
+  error?: string;
+  errorClass?: string;
+  exitCode?: number;
+  signal?: string;
+  stackTrace?: string;
+}
