@@ -1,0 +1,52 @@
+import { createPool, type Sql, type SqlRunner } from '#lib/database';
+import { accountedFor } from './checks/accounted-for.sql.js';
+import { boundedAttempts } from './checks/bounded-attempts.sql.js';
+import { boundedConcurrency } from './checks/bounded-concurrency.sql.js';
+import { dependenciesFirst } from './checks/dependencies-first.sql.js';
+import { oneEventEach } from './checks/one-event-each.sql.js';
+import { oneLiveRun } from './checks/one-live-run.sql.js';
+import { unbrokenLog } from './checks/unbroken-log.sql.js';
+import type { Invariant, Outcome } from './invariant.js';
+
+/** What must always hold, in the order in which it is reported. */
+export const INVARIANTS: readonly Invariant[] = [
+  accountedFor,
+  unbrokenLog,
+  oneLiveRun,
+  boundedAttempts,
+  boundedConcurrency,
+  oneEventEach,
+  dependenciesFirst,
+];
+
+const SHOWN_VIOLATIONS = 5;
+
+/**
+ * Checks every invariant on the whole database, of all workspaces. Each is one statement, so one
+ * snapshot: it may be asked while everything runs.
+ *
+ * @param database a URL of the owner or of drover_service, or something that runs statements as them
+ */
+export async function checkInvariants(database: string | SqlRunner): Promise<Outcome[]> {
+  if (typeof database !== 'string') return checkAll(database);
+  const pool = createPool({ url: database, max: 1, applicationName: 'drover-invariants' });
+  try {
+    return await checkAll({
+      rows: async <Row>(sql: Sql<Row>, params: readonly unknown[] = []) => {
+        const result = await pool.query({ name: sql.name, text: sql.text, values: [...params] });
+        return result.rows as Row[];
+      },
+    });
+  } finally {
+    await pool.end();
+  }
+}
+
+async function checkAll(runner: SqlRunner): Promise<Outcome[]> {
+  const outcomes: Outcome[] = [];
+  for (const { name, title, sql } of INVARIANTS) {
+    const violations = await runner.rows(sql, [SHOWN_VIOLATIONS]);
+    outcomes.push({ name, title, holds: violations.length === 0, violations });
+  }
+  return outcomes;
+}

@@ -1,0 +1,38 @@
+import { query } from '#lib/database';
+import type { Invariant, Violation } from '../invariant.js';
+
+/**
+ * Since it was made, or last retried by hand, a task has failed in at most maxRetries + 1 runs. A run
+ * that was given back is no attempt, and one that was lost while its task was paused has not counted.
+ * Tasks whose limit somebody changed are left out: earlier runs had another.
+ *
+ * Reads all failed runs, and the entries of their tasks by primary key.
+ */
+export const boundedAttempts: Invariant = {
+  name: 'bounded_attempts',
+  title: 'No task was tried more often than maxRetries + 1 times, hand retries aside',
+  sql: query<Violation>(
+    'invariant_bounded_attempts',
+    `
+WITH failed AS (
+  SELECT t.workspace_id, t.id, t.max_retries, count(*) AS runs
+  FROM task_runs r
+  JOIN agent_tasks t ON t.workspace_id = r.workspace_id AND t.id = r.task_id
+  CROSS JOIN LATERAL (
+    SELECT max(l.created_at) FILTER (WHERE l.actor_kind IN ('user', 'api_key')
+        AND l.new_status = 'PENDING' AND l.previous_status IN ('FAILED', 'ABORTED')) AS by_hand,
+      count(*) FILTER (WHERE l.event = 'task_updated' AND l.details::text LIKE '%maxRetries%') AS changes
+    FROM agent_task_logs l
+    WHERE l.workspace_id = t.workspace_id AND l.task_id = t.id AND l.task_version IS NOT NULL
+  ) history
+  WHERE r.state = 'FAILED' AND r.pause_requested_at IS NULL AND history.changes = 0
+    AND r.assigned_at >= coalesce(history.by_hand, '-infinity')
+  GROUP BY 1, 2, 3
+)
+SELECT 'task ' || id AS subject,
+  'has failed in ' || runs || ' runs, and may be retried ' || max_retries || ' times' AS problem
+FROM failed WHERE runs > max_retries + 1
+ORDER BY id
+LIMIT $1`,
+  ),
+};

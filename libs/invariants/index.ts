@@ -1,0 +1,2 @@
+export { checkInvariants, INVARIANTS } from './check.js';
+export type { Invariant, Outcome, Violation } from './invariant.js';

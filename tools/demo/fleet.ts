@@ -1,0 +1,68 @@
+import { join } from 'node:path';
+import type { CleanupScope } from '#lib/embedded';
+import type { Api } from '../shared/api.js';
+import { Child } from '../shared/children.js';
+import type { People } from './people.js';
+import { BEAT_SECONDS, STALE_SECONDS, type WorkerPlan, WORKERS } from './settings.js';
+import type { Stage } from './stage.js';
+
+export interface Worker {
+  name: string;
+  agentId: string;
+  process: Child;
+}
+
+/** The workers, each a process that has registered as an agent. */
+export class Fleet {
+  private constructor(readonly workers: readonly Worker[]) {}
+
+  static async start(scope: CleanupScope, stage: Stage, people: People): Promise<Fleet> {
+    const starting = WORKERS.map((plan) => startWorker(stage, people, plan));
+    const started = await Promise.all(starting);
+    // All at once, and before the server, which they tell what they put down.
+    scope.add(async () => void (await Promise.all(started.map((child) => child.stop()))));
+    const workers = started.map(async (child): Promise<Worker> => {
+      const { agentId } = await child.ready(({ message }) => message === 'Registered');
+      return { name: child.spec.name, agentId: String(agentId), process: child };
+    });
+    return new Fleet(await Promise.all(workers));
+  }
+
+  byAgent(agentId: string | null): Worker | undefined {
+    return this.workers.find((worker) => worker.agentId === agentId);
+  }
+
+  nameOf(agentId: string | null): string {
+    return this.byAgent(agentId)?.name ?? '';
+  }
+}
+
+function startWorker(stage: Stage, { workerKey }: People, plan: WorkerPlan): Promise<Child> {
+  return Child.start(stage.supervisor, {
+    name: plan.name,
+    program: 'apps/worker/main.js',
+    stopWithinMs: 6_000,
+    env: {
+      DROVER_API_URL: stage.address,
+      DROVER_API_KEY: workerKey,
+      DROVER_WORKER_NAME: plan.name,
+      DROVER_WORKER_CAPABILITIES: plan.capabilities.join(','),
+      DROVER_WORKER_CONCURRENCY: String(plan.concurrency),
+      DROVER_WORKER_DATA_DIR: join(stage.folder, plan.name),
+      DROVER_WORKER_HEARTBEAT_SECONDS: String(BEAT_SECONDS),
+      DROVER_WORKER_STALE_SECONDS: String(STALE_SECONDS),
+      DROVER_WORKER_DRAIN_SECONDS: '0',
+      DROVER_WORKER_GRACE_SECONDS: '1',
+    },
+  });
+}
+
+/** Resolves when every worker can be given work, which is when the server has heard it beat. */
+export async function untilIdle(member: Api): Promise<void> {
+  for (;;) {
+    const { items } = await member.get<{ items: { status: string }[] }>('/agents?limit=100');
+    const idle = items.filter(({ status }) => status === 'IDLE').length;
+    if (idle >= WORKERS.length) return;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}

@@ -1,0 +1,32 @@
+import type { Fleet, Worker } from './fleet.js';
+import type { Task } from './follow.js';
+import { KILL_AT_PERCENT } from './settings.js';
+
+export interface Killed {
+  worker: Worker;
+  /** By the clock of this machine, which is also the database's. */
+  at: Date;
+  progressPercent: number;
+}
+
+/** Kills the worker of one task with SIGKILL when the task is in its middle, once. */
+export class Murder {
+  killed: Killed | undefined;
+
+  constructor(
+    private readonly fleet: Fleet,
+    private readonly taskId: string,
+  ) {}
+
+  consider(tasks: readonly Task[]): Killed | undefined {
+    const task = tasks.find(({ id }) => id === this.taskId);
+    if (this.killed !== undefined || task?.status !== 'RUNNING') return undefined;
+    const { progressPercent, checkpointData } = task;
+    const inTheMiddle = progressPercent >= KILL_AT_PERCENT && Number(checkpointData['done']) > 0;
+    const worker = this.fleet.byAgent(task.agentId);
+    if (!inTheMiddle || worker === undefined) return undefined;
+    process.kill(worker.process.pid, 'SIGKILL');
+    this.killed = { worker, at: new Date(), progressPercent };
+    return this.killed;
+  }
+}

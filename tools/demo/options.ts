@@ -1,0 +1,46 @@
+import { writeFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { explain, Sentence } from '../shared/sentence.js';
+
+export interface Options {
+  jsonFile: string | undefined;
+}
+
+export const USAGE = `npm run demo [-- --json FILE]
+
+Runs a server and three workers on a temporary database, has them work on this folder, kills one of
+them in the middle, and checks that nothing was lost. Needs about a minute; leaves nothing behind.
+
+  --json FILE   also write what was measured, and the outcome of each invariant
+`;
+
+/**
+ * @returns undefined when the user only asked for help
+ * @throws Sentence
+ */
+export function readOptions(args: readonly string[]): Options | undefined {
+  if (args.includes('--help') || args.includes('-h')) return undefined;
+  const rest = [...args];
+  let jsonFile: string | undefined;
+  while (rest.length > 0) {
+    const [name = '', value] = (rest.shift() ?? '').split(/=(.*)/s);
+    if (name !== '--json') throw new Sentence(`The demo knows no ${name}: try --help.`);
+    const file = value ?? rest.shift();
+    if (!file) throw new Sentence('--json needs the name of a file.');
+    jsonFile = resolve(process.env['INIT_CWD'] ?? process.cwd(), file);
+  }
+  if (jsonFile !== undefined) requireWritable(jsonFile);
+  return { jsonFile };
+}
+
+/** Before a minute of work is done for it, not after. */
+function requireWritable(file: string): void {
+  try {
+    writeFileSync(file, '', { flag: 'a' });
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT') throw new Sentence(`There is no folder for ${file}: make it first.`);
+    if (code === 'EISDIR') throw new Sentence(`${file} is a folder: name a file.`);
+    throw new Sentence(explain(error));
+  }
+}

@@ -1,0 +1,44 @@
+import { writeFileSync } from 'node:fs';
+import type { Outcome } from '#lib/invariants';
+import type { Speed } from './measure.js';
+import type { ResumeProof } from './proof.js';
+import { BEAT_SECONDS, STALE_SECONDS } from './settings.js';
+import type { Recovery } from './timeline.js';
+
+/** What a run of the demo found out. */
+export interface Findings {
+  tasks: { total: number; completed: number };
+  jobSeconds: number;
+  speed: Speed;
+  killed: { worker: string; task: string; atPercent: number; finishedBy: string };
+  recovery: Recovery;
+  resumed: ResumeProof;
+  invariants: Outcome[];
+}
+
+/** What is not as it must be, in sentences; none when all is well. */
+export function complaintsOf(findings: Findings): string[] {
+  const { tasks, killed, resumed, invariants } = findings;
+  const broken = invariants.filter(({ holds }) => !holds);
+  return [
+    ...(tasks.completed === tasks.total
+      ? []
+      : [`${tasks.total - tasks.completed} of ${tasks.total} tasks did not complete.`]),
+    ...(killed.finishedBy === killed.worker ? ['The killed worker finished its task.'] : []),
+    ...(resumed.holds ? [] : ['The retry did not go on from the checkpoint.']),
+    ...broken.map(({ title }) => `Broken: ${title}.`),
+  ];
+}
+
+export function writeJson(file: string, findings: Findings): void {
+  const { tasks, jobSeconds, speed, killed, recovery, resumed, invariants } = findings;
+  const document = {
+    ok: complaintsOf(findings).length === 0,
+    tasks,
+    measured: { jobSeconds, ...speed, recovery },
+    settings: { heartbeatSeconds: BEAT_SECONDS, staleSeconds: STALE_SECONDS },
+    killed: { ...killed, resumed },
+    invariants,
+  };
+  writeFileSync(file, `${JSON.stringify(document, null, 2)}\n`);
+}

@@ -1,0 +1,149 @@
+import { mkdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { CleanupScope } from '#lib/embedded';
+import { checkInvariants } from '#lib/invariants';
+import { projectRoot } from '../shared/project.js';
+import { Sentence } from '../shared/sentence.js';
+import { Fleet, untilIdle } from './fleet.js';
+import { follow, isOver, type Task } from './follow.js';
+import { jobRequest, TASKS } from './job.js';
+import { measureSpeed } from './measure.js';
+import { type Killed, Murder } from './murder.js';
+import type { Findings } from './outcome.js';
+import { invitePeople, type People } from './people.js';
+import { proveResumed } from './proof.js';
+import { VICTIM } from './settings.js';
+import { setStage, type Stage } from './stage.js';
+import { readLog, recoveryOf } from './timeline.js';
+import type { Screen } from './view/screen.js';
+import { invariantLines, measurementLines, proofLines, timelineLines } from './view/story.js';
+import { TaskTable } from './view/table.js';
+import type { Paint } from './view/text.js';
+
+const NOT_ASKED =
+  'not asked here: the sums of budgets, which come later; that Valkey can be rebuilt, which tests show';
+
+export interface View {
+  screen: Screen;
+  paint: Paint;
+}
+
+/** The whole demo, from an empty folder to the findings; says what it does as it goes. */
+export async function runDemo(scope: CleanupScope, view: View): Promise<Findings> {
+  const { screen, paint } = view;
+  const stage = await setStage(scope, (text) => screen.note(text));
+  screen.note('inviting people');
+  const people = await invitePeople(stage);
+  screen.note('starting three workers');
+  const fleet = await Fleet.start(scope, stage, people);
+  await untilIdle(people.member);
+  screen.say(introduction(stage, fleet));
+  const job = await runJob({ scope, view, stage, people, fleet });
+  await requireComplete(job.tasks, stage, view);
+  screen.note('measuring an idle fleet');
+  const speed = await measureSpeed(scope, people);
+  const log = await readLog(people.member, job.victim.id);
+  const invariants = await checkInvariants(stage.database.service);
+  const recovery = recoveryOf(log, job.killed.at);
+  const resumed = proveResumed(job.shared, job.victim);
+  const { killed, victim, tasks } = job;
+  chapter(view, 'The report', readReport(job.shared));
+  chapter(view, `The task "${victim.title}"`, [
+    ...timelineLines(log, { killed, fleet, paint }),
+    ...proofLines(resumed),
+  ]);
+  const measured = { tasks: tasks.length, seconds: job.seconds };
+  chapter(view, 'Measured', measurementLines(recovery, speed, measured));
+  chapter(view, 'What must always hold', [...invariantLines(invariants, paint), NOT_ASKED]);
+  const completed = tasks.filter(({ status }) => status === 'COMPLETED').length;
+  return {
+    tasks: { total: tasks.length, completed },
+    jobSeconds: job.seconds,
+    speed,
+    killed: {
+      worker: killed.worker.name,
+      task: victim.title,
+      atPercent: killed.progressPercent,
+      finishedBy: fleet.nameOf(victim.agentId),
+    },
+    recovery,
+    resumed,
+    invariants,
+  };
+}
+
+interface Cast {
+  scope: CleanupScope;
+  view: View;
+  stage: Stage;
+  people: People;
+  fleet: Fleet;
+}
+
+interface JobDone {
+  tasks: Task[];
+  victim: Task;
+  killed: Killed;
+  shared: string;
+  seconds: number;
+}
+
+async function runJob({ scope, view, stage, people, fleet }: Cast): Promise<JobDone> {
+  const { screen, paint } = view;
+  const shared = join(stage.folder, 'shared');
+  mkdirSync(shared, { mode: 0o700 });
+  const { member, projectId } = people;
+  const began = performance.now();
+  const request = jobRequest({ projectId, root: projectRoot, shared });
+  const { items } = await member.post<{ items: Task[] }>('/agent-tasks/batch', request);
+  const ids = items.map(({ id }) => id);
+  const victimId = ids[TASKS.findIndex(({ ref }) => ref === VICTIM)] ?? '';
+  const table = new TaskTable(screen, paint, fleet);
+  const murder = new Murder(fleet, victimId);
+  const see = (tasks: Task[]): void => {
+    table.show(tasks);
+    const killed = murder.consider(tasks);
+    if (killed === undefined) return;
+    const { worker, progressPercent } = killed;
+    const where = `in the middle of its task, at ${progressPercent} %`;
+    screen.say(
+      paint(
+        'red',
+        `SIGKILL for the worker ${worker.name} (process ${worker.process.pid}), ${where}`,
+      ),
+    );
+  };
+  const path = `/agent-tasks?tags=demo&limit=100`;
+  const tasks = await follow(member, ids, { scope, path, see });
+  const seconds = (performance.now() - began) / 1000;
+  table.finish(tasks);
+  const victim = tasks.find(({ id }) => id === victimId);
+  if (!victim || !murder.killed)
+    throw new Sentence('The task was over before its worker was killed.');
+  return { tasks, victim, killed: murder.killed, shared, seconds };
+}
+
+/** Even a job that failed must have left the database in order: say whether it did. */
+async function requireComplete(tasks: Task[], { database }: Stage, view: View): Promise<void> {
+  const failed = tasks.find((task) => isOver(task) && task.status !== 'COMPLETED');
+  if (failed === undefined) return;
+  const invariants = await checkInvariants(database.service);
+  chapter(view, 'What must always hold', invariantLines(invariants, view.paint));
+  const why = failed.lastError ?? failed.status;
+  throw new Sentence(`The task "${failed.title}" did not complete: ${why}`);
+}
+
+function introduction(stage: Stage, fleet: Fleet): string {
+  const workers = fleet.workers.map(({ name, process }) => `${name} ${process.pid}`).join(', ');
+  return `server at ${stage.address} (process ${stage.server.pid}), workers ${workers}; API docs at ${stage.address}/docs`;
+}
+
+function readReport(shared: string): string[] {
+  return readFileSync(join(shared, 'report.txt'), 'utf8').trimEnd().split('\n');
+}
+
+function chapter({ screen, paint }: View, title: string, lines: readonly string[]): void {
+  screen.say('');
+  screen.say(paint('bold', title));
+  for (const line of lines) screen.say(line === '' ? '' : `  ${line}`);
+}

@@ -1,0 +1,31 @@
+/**
+ * How the demo's workers beat. The shipped ones beat every 10 s and are taken for dead after 45; a
+ * demo that waits for that would be over before it was interesting.
+ */
+export const BEAT_SECONDS = 1;
+export const STALE_SECONDS = 4;
+export const SHIPPED = { beatSeconds: 10, staleSeconds: 45 };
+
+/** Between a failure and its retry, at most; shipped: 300. */
+export const RETRY_BACKOFF_SECONDS = 1;
+
+export interface WorkerPlan {
+  name: string;
+  capabilities: string[];
+  concurrency: number;
+}
+
+/** Who can hash can be killed while hashing: two of them, so that another takes over. */
+export const WORKERS: readonly WorkerPlan[] = [
+  { name: 'ada', capabilities: ['read', 'hash'], concurrency: 1 },
+  { name: 'bob', capabilities: ['read', 'hash'], concurrency: 1 },
+  { name: 'cyd', capabilities: ['read', 'compile', 'archive'], concurrency: 2 },
+];
+
+/** The task whose worker is killed. */
+export const VICTIM = 'hash';
+/** Kill when the server has a checkpoint, and this much of it is done. */
+export const KILL_AT_PERCENT = 30;
+
+/** The demo gives up when the job is not done by then. */
+export const PATIENCE_MS = 240_000;

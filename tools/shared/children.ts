@@ -1,0 +1,120 @@
+import { Supervisor } from '#lib/embedded';
+import { built } from './project.js';
+import { Sentence } from './sentence.js';
+
+type RunningServer = Awaited<ReturnType<Supervisor['run']>>;
+export type Exit = Awaited<RunningServer['exited']>;
+
+const KEPT_LINES = 200;
+
+export interface ChildSpec {
+  name: string;
+  /** Below dist. */
+  program: string;
+  env: Record<string, string>;
+  /** Milliseconds to end after SIGTERM; then it is killed. */
+  stopWithinMs: number;
+}
+
+/** One of our programs as a process of its own, with the last lines of what it said. */
+export class Child {
+  readonly lines: string[] = [];
+  private readonly waiting = new Set<(line: string) => void>();
+  private process: RunningServer | undefined;
+
+  private constructor(readonly spec: ChildSpec) {}
+
+  /** The supervisor ends it when this process ends, in whatever way. */
+  static async start(supervisor: Supervisor, spec: ChildSpec): Promise<Child> {
+    const child = new Child(spec);
+    child.process = await supervisor.run({
+      file: process.execPath,
+      args: [built(spec.program)],
+      cwd: '/',
+      env: { ...inherited(), ...spec.env },
+      stopSignal: 'SIGTERM',
+      stopWithinMs: spec.stopWithinMs,
+      onLine: (line) => child.hear(line),
+    });
+    return child;
+  }
+
+  get pid(): number {
+    return this.running.pid;
+  }
+
+  get exited(): Promise<Exit> {
+    return this.running.exited;
+  }
+
+  stop(): Promise<Exit> {
+    return this.running.stop();
+  }
+
+  /**
+   * What the program says when it is ready, as JSON on one line.
+   *
+   * @throws Sentence with its own last words when it ends before
+   */
+  async ready(
+    isReady: (message: Record<string, unknown>) => boolean,
+  ): Promise<Record<string, unknown>> {
+    let hear: ((line: string) => void) | undefined;
+    const said = new Promise<Record<string, unknown>>((resolve) => {
+      hear = (line) => {
+        const message = parse(line);
+        if (message !== undefined && isReady(message)) resolve(message);
+      };
+      this.lines.forEach(hear);
+      this.waiting.add(hear);
+    });
+    const ended = this.exited.then((exit) => {
+      throw new Sentence(this.lastWords(exit));
+    });
+    try {
+      return await Promise.race([said, ended]);
+    } finally {
+      if (hear) this.waiting.delete(hear);
+      ended.catch(() => undefined);
+    }
+  }
+
+  /** The sentence with which it ended, or how it ended when it said none. */
+  lastWords({ code, signal }: Exit): string {
+    const sentence = this.lines.findLast((line) => line.trim() !== '');
+    const said = sentence === undefined ? undefined : (parse(sentence)?.['message'] ?? sentence);
+    const how = signal ?? `exit code ${code}`;
+    return said === undefined ? `The ${this.spec.name} ended (${how}).` : String(said);
+  }
+
+  private get running(): RunningServer {
+    if (this.process === undefined) throw new Error(`${this.spec.name} has not started`);
+    return this.process;
+  }
+
+  private hear(line: string): void {
+    this.lines.push(line);
+    if (this.lines.length > KEPT_LINES) this.lines.shift();
+    for (const listener of this.waiting) listener(line);
+  }
+}
+
+function parse(line: string): Record<string, unknown> | undefined {
+  if (!line.startsWith('{')) return undefined;
+  try {
+    return JSON.parse(line) as Record<string, unknown>;
+  } catch {
+    return undefined;
+  }
+}
+
+/** What a program of ours needs of this process' environment; its settings come from its spec. */
+function inherited(): Record<string, string> {
+  const names = ['PATH', 'HOME', 'LANG', 'TMPDIR', 'TZ'];
+  return Object.fromEntries(
+    names.flatMap((name) => {
+      const value = process.env[name];
+      return value === undefined ? [] : [[name, value]];
+    }),
+  );
+}
