@@ -58,7 +58,7 @@ const DEPENDENCIES_TOLD = 20;
  * A task with its latest run, what it waits for, and how many rank before it.
  *
  * Caller: TaskExplainer. Indexes: primary keys, task_runs_generation_key, agent_tasks_queue_idx.
- * Counting those ahead ends at $3: through 10,000 of 30,000 it takes 2 ms.
+ * Counting those ahead ends at $3. With 3,000 ahead, from the index alone: 1.6 ms.
  *
  * $1 workspace, $2 task, $3 tasks to count ahead at most.
  */
@@ -109,7 +109,7 @@ const AGENTS_NAMED = 5;
 /**
  * How the agents that have all of $2 stand.
  *
- * Caller: TaskExplainer. No index: the agents of a workspace are few (1,000: 3 ms), and the comparison
+ * Caller: TaskExplainer. No index: the agents of a workspace are few (1,000: 1 ms), and the comparison
  * of arrays is not leakproof anyhow. An agent that never beat can still claim by hand.
  *
  * $1 workspace, $2 capabilities.

@@ -13,16 +13,20 @@ export interface TaskPage {
  * A page of tasks, the newest first.
  *
  * Caller: TaskQueries.list. The text depends on the filters that are given, so the statement has no
- * name and is planned for each call (0.2 ms): a plan for all values would be wrong for most.
+ * name and is planned for each call (0.45 ms): one plan for all would be wrong for most.
  *
- * Indexes, measured as drover_app with 100,000 tasks in each of two workspaces:
- *   no filter, a page further on      agent_tasks_pkey backwards                      0.3 ms
- *   one status                        agent_tasks_status_idx backwards                0.3 ms
- *   several statuses                  agent_tasks_status_idx, sorted: 2,400 rows      0.7 ms
- *   agentId, projectId                agent_tasks_agent_idx, agent_tasks_project_idx  0.3 ms
- *   tags                              agent_task_tags_tag_idx, then the task          0.4 ms
- *   priority, taskType, times, text   a walk through the newest tasks until the page is full; at
- *                                     worst, when nothing matches, through all: 55 to 100 ms
+ * Indexes, and how long Postgres took for a page of 50 in full, measured as drover_app with 100,000
+ * tasks in each of two workspaces:
+ *   no filter, the first page or a middle one   agent_tasks_pkey backwards            0.9 ms
+ *   one status, rare or frequent                agent_tasks_status_idx backwards      0.9 ms
+ *   several rare statuses                       agent_tasks_status_idx, sorted        2.7 ms
+ *   several frequent statuses                   agent_tasks_pkey backwards            0.8 ms
+ *   agentId                                     agent_tasks_agent_idx backwards       1.1 ms
+ *   projectId                                   agent_tasks_project_idx backwards     1.3 ms
+ *   tags, one or several                        agent_task_tags_tag_idx backwards     1.0 ms
+ *   priority, milestoneId, taskType, times      a walk through the tasks from the newest on until
+ *                                               the page is full; nothing found: 70 to 100 ms
+ *   text                                        the same; nothing found: 140 ms
  * A trigram index would not help `text`: its operators are not leakproof, so under row-level
  * security they do not reach an index.
  *

@@ -27,8 +27,8 @@ export interface LogRow {
  * Caller: TaskHistory.logs. Without a name, for its text depends on the filters.
  *
  * Index: the primary key (workspace_id, task_id, id), in either direction; `level` and `event` filter.
- * A page of 100 errors among 100,000 entries of one task, one of 1,000 being an error: 25 ms;
- * without a level: 0.3 ms.
+ * ERROR and CRITICAL may come through agent_task_logs_trouble_idx. Of a task with 100,000 entries, a
+ * page of 100: 0.1 ms; of 100 errors among them: 0.2 ms; of an event that there is none of: 55 ms.
  */
 export function taskLogs(
   workspaceId: string,
