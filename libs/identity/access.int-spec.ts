@@ -1,10 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { Controller, Get } from '@nestjs/common';
 import { newId, type MemberRole } from '#lib/kernel';
 import { createTestDatabase, type TestDatabase } from '../../test/support/database.js';
 import { aMember, anAgent, aWorkspace } from '../../test/support/factories.js';
 import { waitFor } from '../../test/support/wait-for.js';
-import { Auth, Public, TokenService } from './index.js';
+import { TokenService } from './index.js';
 import { MEMBER_ROLES } from './domain/roles.js';
 import { SCOPES } from './domain/scopes.js';
 import { type IdentityApp, startIdentityApp } from './testing/app.js';
@@ -249,39 +248,6 @@ describe('an API key', () => {
       );
       return rows[0]?.used;
     });
-  });
-});
-
-describe('an application', () => {
-  @Controller('forgotten')
-  class ForgottenController {
-    @Get('open')
-    @Public()
-    open() {
-      return {};
-    }
-
-    @Get('forgotten')
-    forgotten() {
-      return {};
-    }
-
-    @Get('scopeless')
-    @Auth()
-    scopeless() {
-      return {};
-    }
-  }
-
-  it('does not start with a route that nobody has decided about', async () => {
-    const start = startIdentityApp(db, { controllers: [ForgottenController] });
-    const message: string = await start.then(
-      () => 'started',
-      (error: Error) => error.message,
-    );
-    expect(message).toContain('ForgottenController.forgotten has neither @Auth nor @Public');
-    expect(message).toContain('ForgottenController.scopeless accepts API keys but names no scope');
-    expect(message).not.toContain('ForgottenController.open');
   });
 });
 

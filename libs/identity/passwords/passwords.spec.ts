@@ -15,6 +15,23 @@ describe('passwords', () => {
     expect(await passwords.matches(undefined, '')).toBe(false);
   });
 
+  it('take as long to refuse where there is none to compare with', async () => {
+    const passwords = new Passwords();
+    await passwords.onModuleInit();
+    const hash = await passwords.hash('a password');
+    const fastest = async (stored: string | null) => {
+      const times: number[] = [];
+      for (let i = 0; i < 5; i++) {
+        const since = performance.now();
+        await passwords.matches(stored, 'a guess');
+        times.push(performance.now() - since);
+      }
+      return Math.min(...times);
+    };
+    const [known, unknown] = [await fastest(hash), await fastest(null)];
+    expect(unknown).toBeGreaterThan(known / 2);
+  });
+
   it('are hashed with argon2id and the parameters of today', async () => {
     const hash = await hashPassword('a password');
     expect(hash).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$/);
