@@ -81,10 +81,9 @@ export class Child {
 
   /** The sentence with which it ended, or how it ended when it said none. */
   lastWords({ code, signal }: Exit): string {
-    const sentence = this.lines.findLast((line) => line.trim() !== '');
-    const said = sentence === undefined ? undefined : (parse(sentence)?.['message'] ?? sentence);
-    const how = signal ?? `exit code ${code}`;
-    return said === undefined ? `The ${this.spec.name} ended (${how}).` : String(said);
+    const line = signal === null ? this.lines.findLast((said) => said.trim() !== '') : undefined;
+    if (line !== undefined) return String(parse(line)?.['message'] ?? line);
+    return `The ${this.spec.name} ended by ${signal ?? `exit code ${code}`}.`;
   }
 
   private get running(): RunningServer {

@@ -1,0 +1,91 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { waitFor } from '../support/wait-for.js';
+import { processesWith, Program } from './program.js';
+
+const DEMO = join(process.cwd(), 'dist/tools/demo/main.js');
+
+let folder: string;
+let demo: Program | undefined;
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'drover-e2e-'));
+  // The account that serves Postgres for root must be able to pass.
+  chmodSync(folder, 0o755);
+});
+
+afterEach(async () => {
+  demo?.kill('SIGKILL');
+  await demo?.ended;
+  rmSync(folder, { recursive: true, force: true });
+});
+
+async function expectNothingLeft(): Promise<void> {
+  await waitFor('the last process', () => processesWith(folder).length === 0, 15_000);
+  await waitFor('the data to go', () => readdirSync(folder).length === 0, 5_000);
+}
+
+describe('npm run demo', () => {
+  test('completes the job although a worker is killed, and keeps every invariant', async () => {
+    const json = join(process.cwd(), '.cache', `demo-${process.pid}.json`);
+    demo = new Program(DEMO, ['--json', json], { TMPDIR: folder });
+    const code = await demo.ended;
+    expect({ code, output: code === 0 ? '' : demo.output }).toEqual({ code: 0, output: '' });
+    const found = JSON.parse(readFileSync(json, 'utf8')) as {
+      ok: boolean;
+      tasks: { total: number; completed: number };
+      killed: {
+        worker: string;
+        finishedBy: string;
+        resumed: { resumedAfter: number; repeatedInVain: number };
+      };
+      measured: { recovery: { claimedMs: number } };
+      invariants: { name: string; holds: boolean; violations: unknown[] }[];
+    };
+    rmSync(json);
+    expect(found.ok).toBe(true);
+    expect(found.tasks.total).toBeGreaterThanOrEqual(12);
+    expect(found.tasks.completed).toBe(found.tasks.total);
+    expect(found.killed.finishedBy).not.toBe(found.killed.worker);
+    expect(found.killed.resumed.resumedAfter).toBeGreaterThan(0);
+    expect(found.killed.resumed.repeatedInVain).toBe(0);
+    expect(found.measured.recovery.claimedMs).toBeGreaterThan(0);
+    expect(found.invariants.filter(({ holds }) => !holds)).toEqual([]);
+    expect(found.invariants.length).toBeGreaterThanOrEqual(7);
+    expect(demo.output).toContain('RUNNING -> ABORTED by the coordinator');
+    await expectNothingLeft();
+  }, 180_000);
+
+  test.each([
+    ['while the servers start', /starting Postgres/],
+    ['while the job runs', /Hash files and packages +RUNNING/],
+  ])(
+    'leaves nothing behind after Ctrl-C %s',
+    async (_, moment) => {
+      demo = new Program(DEMO, [], { TMPDIR: folder });
+      await demo.says(moment);
+      demo.kill('SIGINT');
+      expect(await demo.ended).toBe(130);
+      await expectNothingLeft();
+    },
+    90_000,
+  );
+
+  test('leaves nothing behind when it is killed itself', async () => {
+    demo = new Program(DEMO, [], { TMPDIR: folder });
+    await demo.says(/Hash files and packages +RUNNING/);
+    demo.kill('SIGKILL');
+    await demo.ended;
+    await expectNothingLeft();
+  }, 90_000);
+
+  test('says in a sentence what is wrong with its arguments', async () => {
+    demo = new Program(DEMO, ['--json', join(folder, 'missing', 'file.json')]);
+    expect(await demo.ended).toBe(1);
+    expect(demo.output.trim()).toBe(
+      `There is no folder for ${folder}/missing/file.json: make it first.`,
+    );
+  });
+});

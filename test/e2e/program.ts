@@ -1,0 +1,53 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readdirSync, readFileSync } from 'node:fs';
+
+/** A program of ours as a process, with all that it wrote. */
+export class Program {
+  output = '';
+  private readonly child: ChildProcess;
+  readonly ended: Promise<number | null>;
+
+  constructor(script: string, args: string[], env: Record<string, string> = {}) {
+    this.child = spawn(process.execPath, [script, ...args], {
+      env: { ...process.env, NODE_OPTIONS: '', CI: '1', ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    for (const stream of [this.child.stdout, this.child.stderr]) {
+      stream?.on('data', (chunk: Buffer) => (this.output += chunk.toString()));
+    }
+    this.ended = once(this.child, 'close').then(([code]) => code as number | null);
+  }
+
+  kill(signal: NodeJS.Signals): void {
+    this.child.kill(signal);
+  }
+
+  /** Resolves with the match when the output has one; rejects when the program ends before. */
+  async says(pattern: RegExp): Promise<RegExpExecArray> {
+    const stream = this.child.stdout;
+    for (;;) {
+      const match = pattern.exec(this.output);
+      if (match) return match;
+      const news = stream && once(stream, 'data');
+      const code = await Promise.race([news?.then(() => undefined), this.ended]);
+      if (code !== undefined && !pattern.test(this.output)) {
+        throw new Error(`ended with ${code} before it said ${String(pattern)}:\n${this.output}`);
+      }
+    }
+  }
+}
+
+/** Command lines of the processes that carry the text in their arguments or environment (Linux). */
+export function processesWith(text: string): string[] {
+  return readdirSync('/proc').flatMap((pid) => {
+    if (!/^\d+$/.test(pid) || Number(pid) === process.pid) return [];
+    try {
+      const line = readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ');
+      const environment = readFileSync(`/proc/${pid}/environ`, 'utf8');
+      return line.includes(text) || environment.includes(text) ? [`${pid} ${line}`] : [];
+    } catch {
+      return [];
+    }
+  });
+}

@@ -1,0 +1,33 @@
+import type { Home } from './home.js';
+
+/** What one needs to know once everything runs. */
+export function banner(address: string, home: Home): string {
+  const body = JSON.stringify({
+    title: 'Hello',
+    taskType: 'greeting',
+    inputContext: { command: ['echo', 'hello'] },
+  });
+  return `
+Drover runs at         ${address}
+API docs               ${address}/docs
+Administrator          ${whereabouts(home)}
+Data                   ${home.folder}
+
+Hand in a task:
+
+  curl -s ${address}/api/v1/agent-tasks -H "Authorization: Bearer $(cat ${quoted(home.apiKeyFile)})" -H 'Content-Type: application/json' -d '${body}'
+
+Ctrl-C stops everything; the data stays.
+`;
+}
+
+function whereabouts({ administrator, administratorFile }: Home): string {
+  return administrator === undefined
+    ? `there is one, but ${administratorFile} was removed`
+    : `${administrator.email}, with the password in ${administratorFile}`;
+}
+
+/** For a shell, also with a blank or a quote in the path; plain where nothing needs quoting. */
+function quoted(path: string): string {
+  return /^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("'", `'\\''`)}'`;
+}

@@ -1,0 +1,125 @@
+import { randomBytes } from 'node:crypto';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { Sentence } from '../shared/sentence.js';
+
+/** What is made at first start and must stay the same after it. */
+export interface Secrets {
+  jwtSecret: string;
+  appPassword: string;
+  servicePassword: string;
+}
+
+export interface Administrator {
+  email: string;
+  password: string;
+}
+
+const secret = (bytes = 32): string => randomBytes(bytes).toString('base64url');
+
+/** The folder that everything is kept in between starts; only its owner may look into its files. */
+export class Home {
+  readonly data: string;
+  readonly administratorFile: string;
+  readonly apiKeyFile: string;
+  private readonly secretsFile: string;
+  private readonly workerKeyFile: string;
+  private readonly portFile: string;
+
+  constructor(readonly folder: string) {
+    mkdirSync(folder, { recursive: true });
+    this.data = join(folder, 'data');
+    this.administratorFile = join(folder, 'administrator.json');
+    this.apiKeyFile = join(folder, 'api-key');
+    this.secretsFile = join(folder, 'secrets.json');
+    this.workerKeyFile = join(folder, 'worker-key');
+    this.portFile = join(folder, 'port');
+  }
+
+  workerFolder(name: string): string {
+    return join(this.folder, name);
+  }
+
+  secrets(): Secrets {
+    if (existsSync(this.secretsFile)) return readJson<Secrets>(this.secretsFile);
+    const made = { jwtSecret: secret(48), appPassword: secret(), servicePassword: secret() };
+    writePrivate(this.secretsFile, `${JSON.stringify(made, null, 2)}\n`);
+    return made;
+  }
+
+  /** Those of the first administrator; undefined when somebody has removed the file. */
+  get administrator(): Administrator | undefined {
+    if (!existsSync(this.administratorFile)) return undefined;
+    return readJson<Administrator>(this.administratorFile);
+  }
+
+  /** Written down before the administrator is made: made and unknown would be worse. */
+  makeAdministrator(): Administrator {
+    const made = { email: 'admin@drover.local', password: secret(18) };
+    writePrivate(this.administratorFile, `${JSON.stringify(made, null, 2)}\n`);
+    return made;
+  }
+
+  /** There was an administrator already. */
+  forgetAdministrator(): void {
+    rmSync(this.administratorFile, { force: true });
+  }
+
+  get workerKey(): string | undefined {
+    return readText(this.workerKeyFile);
+  }
+
+  set workerKey(key: string) {
+    writePrivate(this.workerKeyFile, `${key}\n`);
+  }
+
+  get apiKey(): string | undefined {
+    return readText(this.apiKeyFile);
+  }
+
+  set apiKey(key: string) {
+    writePrivate(this.apiKeyFile, `${key}\n`);
+  }
+
+  get port(): number | undefined {
+    const port = Number(readText(this.portFile));
+    return Number.isInteger(port) && port > 0 ? port : undefined;
+  }
+
+  set port(port: number) {
+    writePrivate(this.portFile, `${port}\n`);
+  }
+}
+
+/** @throws Sentence */
+function readJson<T>(file: string): T {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8')) as T;
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+    throw new Sentence(
+      `${file} is damaged: put back a copy of it, or move its folder away to start afresh.`,
+    );
+  }
+}
+
+function readText(file: string): string | undefined {
+  if (!existsSync(file)) return undefined;
+  return readFileSync(file, 'utf8').trim() || undefined;
+}
+
+/** Whole or not at all, and never readable by others, not for a moment. */
+function writePrivate(file: string, text: string): void {
+  const draft = `${file}.${process.pid}`;
+  writeFileSync(draft, text, { mode: 0o600 });
+  chmodSync(draft, 0o600);
+  renameSync(draft, file);
+}

@@ -1,0 +1,68 @@
+import type { Supervisor } from '#lib/embedded';
+import { Child, type ChildSpec, type Exit } from '../shared/children.js';
+
+const BACKOFF = { firstMs: 500, mostMs: 30_000 };
+/** Who has lived that long starts with a short wait again. */
+const HEALTHY_MS = 60_000;
+
+/** Starts a program, and starts it again when it ends although nobody asked it to. */
+export class Keeper {
+  private child: Child | undefined;
+  private stopped = false;
+  private waitMs = BACKOFF.firstMs;
+  private wake: (() => void) | undefined;
+  private kept: Promise<void> = Promise.resolve();
+
+  constructor(
+    private readonly supervisor: Supervisor,
+    private readonly spec: ChildSpec,
+    private readonly tell: (line: string) => void,
+  ) {}
+
+  /**
+   * Starts it for the first time, and keeps it from then on.
+   *
+   * @throws Sentence when it ends before it was ready
+   */
+  async start(isReady: (message: Record<string, unknown>) => boolean): Promise<void> {
+    const child = await Child.start(this.supervisor, this.spec);
+    this.child = child;
+    await child.ready(isReady);
+    this.kept = this.keep(child);
+  }
+
+  async stop(): Promise<void> {
+    this.stopped = true;
+    this.wake?.();
+    await this.child?.stop();
+    await this.kept;
+  }
+
+  private async keep(first: Child): Promise<void> {
+    for (let child = first; ;) {
+      const began = performance.now();
+      const exit = await child.exited;
+      if (this.stopped) return;
+      await this.rest(child, exit, performance.now() - began);
+      if (this.stopped) return;
+      child = await Child.start(this.supervisor, this.spec);
+      this.child = child;
+    }
+  }
+
+  private async rest(child: Child, exit: Exit, livedMs: number): Promise<void> {
+    if (livedMs > HEALTHY_MS) this.waitMs = BACKOFF.firstMs;
+    const seconds = this.waitMs / 1000;
+    this.tell(
+      `${this.spec.name} ended, and is started again in ${seconds} s: ${child.lastWords(exit)}`,
+    );
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, this.waitMs);
+      this.wake = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+    this.waitMs = Math.min(BACKOFF.mostMs, this.waitMs * 2);
+  }
+}

@@ -1,0 +1,130 @@
+import { join, resolve } from 'node:path';
+import { Database, migrate } from '#lib/database';
+import { beginStack, type CleanupScope, type Stack, Supervisor } from '#lib/embedded';
+import { ensureFirstAdministrator } from '#lib/identity';
+import type { ChildSpec } from '../shared/children.js';
+import { type DatabaseUrls, databaseUrls } from '../shared/database-urls.js';
+import { projectRoot } from '../shared/project.js';
+import { Sentence } from '../shared/sentence.js';
+import { banner } from './banner.js';
+import { Home, type Secrets } from './home.js';
+import { Keeper } from './keeper.js';
+import { ensureKeys } from './keys.js';
+import { choosePort } from './port.js';
+
+const WORKERS = ['worker-1', 'worker-2'];
+const WORKER_CONCURRENCY = 2;
+const WORKER_DRAIN_SECONDS = 10;
+const SERVER_DEADLINE_SECONDS = 10;
+
+interface Ground {
+  home: Home;
+  secrets: Secrets;
+  urls: DatabaseUrls;
+  stack: Stack;
+}
+
+/**
+ * Starts everything, and goes on until a signal ends the process.
+ *
+ * @throws Sentence, EmbeddedError or MigrationError: what is wrong, and what to do
+ */
+export async function run(scope: CleanupScope, tell: (line: string) => void): Promise<never> {
+  const home = new Home(resolve(process.env['DROVER_HOME'] ?? join(projectRoot, '.drover')));
+  const port = await choosePort(home);
+  const lost = new Promise<never>((_, reject) => {
+    void startAll({ scope, tell, home, port, onLost: (text) => reject(new Sentence(text)) }).catch(
+      reject,
+    );
+  });
+  return lost;
+}
+
+interface Start {
+  scope: CleanupScope;
+  tell: (line: string) => void;
+  home: Home;
+  port: number;
+  onLost: (text: string) => void;
+}
+
+async function startAll({ scope, tell, home, port, onLost }: Start): Promise<void> {
+  const starting = beginStack({
+    dataDir: home.data,
+    progress: tell,
+    onLost: (text) => onLost(`${text} Start again; the data is kept.`),
+  });
+  scope.add(starting.stop);
+  const stack = await starting.ready;
+  const secrets = home.secrets();
+  const passwords = { app: secrets.appPassword, service: secrets.servicePassword };
+  const urls = databaseUrls(stack.postgres.url, passwords);
+  await migrate({ ...urls, log: tell });
+  await ensureAdministrator(urls, home);
+  const supervisor = await Supervisor.start();
+  scope.add(() => supervisor.close());
+  const ground = { home, secrets, urls, stack };
+  const address = `http://127.0.0.1:${port}`;
+  const server = new Keeper(supervisor, serverSpec(ground, port), tell);
+  scope.add(() => server.stop());
+  await server.start(({ message }) => message === 'listening');
+  // Not before: who finds the data in use must not change where it is served.
+  if (!process.env['PORT']) home.port = port;
+  await ensureKeys(address, home);
+  const workers = WORKERS.map(
+    (name) => new Keeper(supervisor, workerSpec(home, name, address), tell),
+  );
+  // At once, and before the server, which they tell what they put down.
+  scope.add(async () => void (await Promise.all(workers.map((worker) => worker.stop()))));
+  await Promise.all(
+    workers.map((worker) => worker.start(({ message }) => message === 'Registered')),
+  );
+  tell(banner(address, home));
+}
+
+async function ensureAdministrator(urls: DatabaseUrls, home: Home): Promise<void> {
+  const database = new Database({ ...urls, maxAppConnections: 1, maxServiceConnections: 1 });
+  try {
+    const known = home.administrator;
+    const { created } = await ensureFirstAdministrator(database, known ?? home.makeAdministrator());
+    if (!created && known === undefined) home.forgetAdministrator();
+  } finally {
+    await database.close();
+  }
+}
+
+function serverSpec({ urls, stack, secrets }: Ground, port: number): ChildSpec {
+  return {
+    name: 'server',
+    program: 'apps/server/main.js',
+    stopWithinMs: (SERVER_DEADLINE_SECONDS + 2) * 1_000,
+    env: {
+      DATABASE_URL: urls.appUrl,
+      DATABASE_SERVICE_URL: urls.serviceUrl,
+      VALKEY_URL: stack.valkey.url,
+      JWT_SECRET: secrets.jwtSecret,
+      PORT: String(port),
+      LOG_LEVEL: process.env['LOG_LEVEL'] ?? 'info',
+      SHUTDOWN_DEADLINE_SECONDS: String(SERVER_DEADLINE_SECONDS),
+    },
+  };
+}
+
+function workerSpec(home: Home, name: string, address: string): ChildSpec {
+  return {
+    name,
+    program: 'apps/worker/main.js',
+    stopWithinMs: (WORKER_DRAIN_SECONDS + 15) * 1_000,
+    env: {
+      DROVER_API_URL: address,
+      DROVER_API_KEY: home.workerKey ?? '',
+      DROVER_WORKER_NAME: name,
+      DROVER_WORKER_CONCURRENCY: String(WORKER_CONCURRENCY),
+      DROVER_WORKER_DATA_DIR: home.workerFolder(name),
+      DROVER_WORKER_DRAIN_SECONDS: String(WORKER_DRAIN_SECONDS),
+      DROVER_WORKER_GRACE_SECONDS: '5',
+      // The same agent in the next life: a terminated one never comes back.
+      DROVER_WORKER_DEREGISTER: 'false',
+    },
+  };
+}
