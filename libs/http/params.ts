@@ -4,6 +4,7 @@ import {
   Param,
   type PipeTransform,
 } from '@nestjs/common';
+import { ApiParam } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
 import { DroverError, isUuid } from '#lib/kernel';
 
@@ -22,7 +23,14 @@ class UuidPipe implements PipeTransform {
  * with the parameter named; a well-formed one that leads nowhere is the service's 404.
  */
 export function UuidParam(name = 'id'): ParameterDecorator {
-  return Param(name, new UuidPipe(name));
+  const read = Param(name, new UuidPipe(name));
+  const document = ApiParam({ name, format: 'uuid' });
+  return (prototype, method, index) => {
+    read(prototype, method, index);
+    if (method === undefined) return;
+    const descriptor = Object.getOwnPropertyDescriptor(prototype, method);
+    if (descriptor) document(prototype, method, descriptor);
+  };
 }
 
 const VERSION = /^(?:W\/)?"(\d{1,10})"$|^(\d{1,10})$/;

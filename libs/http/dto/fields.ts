@@ -183,7 +183,12 @@ function textRule({ min = 1, max, pattern }: TextOptions): FieldRule {
       inRange(characters(value, max), min, max) &&
       (min === 0 || value.trim() !== '') &&
       (pattern === undefined || pattern.regexp.test(value)),
-    schema: { type: 'string', minLength: min, maxLength: max },
+    schema: {
+      type: 'string',
+      minLength: min,
+      maxLength: max,
+      ...(pattern ? { pattern: pattern.regexp.source } : {}),
+    },
   };
 }
 

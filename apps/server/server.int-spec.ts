@@ -1,0 +1,60 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { startTestApp, type TestApp } from '../../test/support/app.js';
+
+async function get(app: TestApp, path: string) {
+  const response = await fetch(`${app.url}${path}`);
+  const type = response.headers.get('content-type') ?? '';
+  const body = (type.includes('json') ? await response.json() : null) as Record<string, unknown>;
+  return { status: response.status, body };
+}
+
+describe('the server', () => {
+  let app: TestApp;
+
+  beforeAll(async () => {
+    app = await startTestApp();
+  });
+
+  afterAll(() => app.stop());
+
+  it('is alive, ready and healthy, without being asked who wants to know', async () => {
+    expect(await get(app, '/healthz')).toEqual({ status: 200, body: { status: 'alive' } });
+    expect((await get(app, '/readyz')).body).toMatchObject({
+      status: 'ready',
+      database: 'connected',
+      valkey: 'connected',
+    });
+    const { body } = await get(app, '/health/coordinator');
+    expect(Object.keys(body)).toEqual(['status', 'coordinator', 'database', 'valkey', 'gateway']);
+  });
+
+  it('shows its documentation', async () => {
+    expect((await get(app, '/docs')).status).toBe(200);
+    const { body } = await get(app, '/docs/openapi.json');
+    expect(Object.keys(body.paths as object)).toContain('/api/v1/agent-tasks');
+  });
+
+  it('asks for credentials everywhere else', async () => {
+    expect((await get(app, '/api/v1/agent-tasks')).body.code).toBe('unauthenticated');
+    const beat = await fetch(`${app.url}/api/v1/agents/x/heartbeat`, { method: 'POST' });
+    expect(beat.status).toBe(401);
+  });
+});
+
+describe('a server without the role api', () => {
+  let app: TestApp;
+
+  beforeAll(async () => {
+    app = await startTestApp({ ROLES: 'coordinator' });
+  });
+
+  afterAll(() => app.stop());
+
+  it('answers health checks only', async () => {
+    expect((await get(app, '/readyz')).status).toBe(200);
+    expect(await get(app, '/api/v1/agent-tasks')).toMatchObject({
+      status: 404,
+      body: { code: 'route_not_found', detail: expect.stringContaining('role api') },
+    });
+  });
+});
