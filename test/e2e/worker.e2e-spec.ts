@@ -1,0 +1,170 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { checkInvariants } from '#lib/invariants';
+import { TestFleet } from '../support/fleet.js';
+import type { BuiltProcess } from '../support/processes.js';
+import { waitFor } from '../support/wait-for.js';
+
+let fleet: TestFleet;
+let server: BuiltProcess;
+
+beforeAll(async () => {
+  fleet = await TestFleet.create();
+  server = await fleet.startServer();
+});
+
+afterAll(async () => {
+  await fleet.stop();
+});
+
+const untilStatus = (id: string, status: string) =>
+  waitFor(`${id} to be ${status}`, async () => {
+    const task = await fleet.task(id);
+    return task['status'] === status ? task : undefined;
+  });
+
+/** Writes its process id, then works until it is ended; counts its work in checkpoints. */
+const STEADY = (file: string) => `
+  const fs = require('fs');
+  const from = JSON.parse(fs.readFileSync(process.env.DROVER_CHECKPOINT_FILE, 'utf8') || '{}').n ?? 0;
+  fs.writeFileSync(${JSON.stringify(file)}, process.pid + ' ' + from);
+  let n = from;
+  setInterval(() => { n += 1; console.log('::drover ' + JSON.stringify({ checkpoint: { n }, progress: Math.min(n, 99) })); }, 50);`;
+
+const isAlive = (pid: number) => existsSync(`/proc/${pid}`);
+const pidIn = (file: string) =>
+  waitFor(`${file}`, () =>
+    existsSync(file) ? Number(readFileSync(file, 'utf8').split(' ')[0]) : undefined,
+  );
+
+describe('a worker', () => {
+  it('executes a task and hands in its result, its output and its progress', async () => {
+    const worker = await fleet.startWorker('simple');
+    const id = await fleet.submit(`
+      console.log('hello from the task');
+      console.log('::drover {"progress": 50, "step": "half"}');
+      console.log('::drover {"result": {"answer": 42}}');`);
+    expect(await untilStatus(id, 'COMPLETED')).toMatchObject({
+      outputResult: { answer: 42 },
+      progressPercent: 100,
+    });
+    const logs = await fleet.api.get<{ items: { message: string | null }[] }>(
+      `/agent-tasks/${id}/logs?limit=100`,
+    );
+    expect(logs.body.items.map((entry) => entry.message)).toContain('hello from the task');
+    await worker.stop();
+  });
+
+  it('fails a task with the exit code of its process, and says which are not worth a retry', async () => {
+    const worker = await fleet.startWorker('failing');
+    const failed = await fleet.submit('process.exit(7)', { maxRetries: 0 });
+    const unknown = await fleet.submit('', { inputContext: { command: ['/no/such/program'] } });
+    expect(await untilStatus(failed, 'FAILED')).toMatchObject({
+      failureReason: 'retries_exhausted',
+    });
+    expect(await untilStatus(unknown, 'FAILED')).toMatchObject({
+      failureReason: 'setup',
+      retryCount: 0,
+    });
+    await worker.stop();
+  });
+
+  it('ends the process of a cancelled task', async () => {
+    const worker = await fleet.startWorker('cancelled');
+    const file = join(fleet.folder, 'cancelled.pid');
+    const id = await fleet.submit(STEADY(file));
+    const pid = await pidIn(file);
+    await untilStatus(id, 'RUNNING');
+    await fleet.api.post(`/agent-tasks/${id}/cancel`, {});
+    await waitFor('the process to end', () => !isAlive(pid));
+    expect(await fleet.task(id)).toMatchObject({ status: 'ABORTED', abortReason: 'cancelled' });
+    await worker.stop();
+  });
+
+  it('puts a paused task down, and a resumed one goes on from its checkpoint', async () => {
+    const worker = await fleet.startWorker('paused');
+    const file = join(fleet.folder, 'paused.pid');
+    const id = await fleet.submit(STEADY(file));
+    const pid = await pidIn(file);
+    await waitFor(
+      'a checkpoint',
+      async () => Number((await fleet.task(id))['progressPercent']) > 1,
+    );
+    await fleet.api.post(`/agent-tasks/${id}/pause`, {});
+    await waitFor('the process to end', () => !isAlive(pid));
+    await waitFor('the run to be released', async () => (await fleet.task(id))['runId'] === null);
+    await fleet.api.post(`/agent-tasks/${id}/resume`, {});
+    const from = await waitFor('the second run', () => {
+      const [again, start] = readFileSync(file, 'utf8').split(' ').map(Number);
+      return again === pid ? undefined : start;
+    });
+    expect(from).toBeGreaterThan(1);
+    await fleet.api.post(`/agent-tasks/${id}/cancel`, {});
+    await worker.stop();
+  });
+
+  it('that is killed leaves no process, and its task goes on with another from the checkpoint', async () => {
+    const first = await fleet.startWorker('victim');
+    const file = join(fleet.folder, 'victim.pid');
+    const id = await fleet.submit(STEADY(file));
+    const pid = await pidIn(file);
+    await waitFor(
+      'a checkpoint',
+      async () => Number((await fleet.task(id))['progressPercent']) > 1,
+    );
+    first.kill('SIGKILL');
+    await waitFor('its process to end', () => !isAlive(pid));
+    const second = await fleet.startWorker('heir');
+    await waitFor(
+      'the second run',
+      () => readFileSync(file, 'utf8').split(' ').map(Number)[0] !== pid,
+    );
+    expect(Number(readFileSync(file, 'utf8').split(' ')[1])).toBeGreaterThan(1);
+    expect(await fleet.task(id)).toMatchObject({ generation: 2, retryCount: 1 });
+    await fleet.api.post(`/agent-tasks/${id}/cancel`, {});
+    await second.stop();
+  });
+
+  it('works on while the server is away, and hands in the result when it is back', async () => {
+    const worker = await fleet.startWorker('patient', { DROVER_WORKER_STALE_SECONDS: '60' });
+    const file = join(fleet.folder, 'go');
+    const id = await fleet.submit(`
+      const fs = require('fs');
+      const timer = setInterval(() => {
+        if (!fs.existsSync(${JSON.stringify(file)})) return;
+        clearInterval(timer);
+        fs.writeFileSync(${JSON.stringify(`${file}.done`)}, '');
+        console.log('::drover {"result": {"survived": true}}');
+      }, 20);`);
+    await untilStatus(id, 'RUNNING');
+    server.kill('SIGKILL');
+    await server.ended();
+    writeFileSync(file, '');
+    await waitFor('the task to finish alone', () => existsSync(`${file}.done`));
+    server = await fleet.startServer();
+    expect(await untilStatus(id, 'COMPLETED')).toMatchObject({
+      outputResult: { survived: true },
+      generation: 1,
+    });
+    await worker.stop();
+  });
+
+  it('that drains releases what it can not finish, and exits with 0', async () => {
+    const worker = await fleet.startWorker('leaving', { DROVER_WORKER_DRAIN_SECONDS: '0' });
+    const file = join(fleet.folder, 'leaving.pid');
+    const id = await fleet.submit(STEADY(file));
+    const pid = await pidIn(file);
+    await untilStatus(id, 'RUNNING');
+    worker.kill('SIGTERM');
+    expect(await worker.ended()).toBe(0);
+    expect(isAlive(pid)).toBe(false);
+    expect(await untilStatus(id, 'PENDING')).toMatchObject({ retryCount: 0 });
+    await fleet.api.post(`/agent-tasks/${id}/cancel`, {});
+  });
+
+  it('and all that happened here left what must always hold', async () => {
+    const outcomes = await checkInvariants(fleet.db.ownerUrl);
+    expect(outcomes.filter((outcome) => !outcome.holds)).toEqual([]);
+  });
+});

@@ -1,0 +1,114 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { freePort } from '#lib/embedded';
+import { loadConfig } from '#lib/config';
+import { TokenService } from '#lib/identity';
+import { newId } from '#lib/kernel';
+import { apiClient, type ApiClient } from './api-client.js';
+import { createTestDatabase, type TestDatabase } from './database.js';
+import { aMember, aWorkspace } from './factories.js';
+import { BuiltProcess } from './processes.js';
+import { testValkey } from './valkey.js';
+
+/** Built servers and workers as processes, on a database of their own. */
+export class TestFleet {
+  private readonly processes = new Set<BuiltProcess>();
+
+  private constructor(
+    readonly db: TestDatabase,
+    readonly folder: string,
+    readonly port: number,
+    private readonly env: Record<string, string>,
+    readonly workspaceId: string,
+    /** As an owner of the workspace. */
+    readonly api: ApiClient,
+    private readonly userToken: string,
+  ) {}
+
+  static async create(): Promise<TestFleet> {
+    const db = await createTestDatabase();
+    const folder = await mkdtemp(join(tmpdir(), 'drover-fleet-'));
+    const port = await freePort();
+    const valkey = testValkey();
+    const env = {
+      DATABASE_URL: db.appUrl,
+      DATABASE_SERVICE_URL: db.serviceUrl,
+      VALKEY_URL: valkey.url,
+      VALKEY_KEY_PREFIX: valkey.keyPrefix,
+      JWT_SECRET: 'a secret of the tests that is long enough',
+      PORT: String(port),
+      LOG_LEVEL: 'warn',
+      CANCEL_GRACE_SECONDS: '2',
+      COORDINATOR_LOCK_TTL_SECONDS: '3',
+    };
+    const workspaceId = await aWorkspace(db.owner);
+    const userId = await aMember(db.owner, workspaceId);
+    const sessionId = newId();
+    await db.owner.query(
+      `INSERT INTO user_sessions (id, user_id, refresh_hash, expires_at)
+       VALUES ($1, $2, decode(md5($1::uuid::text), 'hex'), now() + interval '1 day')`,
+      [sessionId, userId],
+    );
+    const { token } = new TokenService(loadConfig(env)).issueUserToken({
+      userId,
+      sessionId,
+      workspaceId,
+    });
+    const api = apiClient(`http://127.0.0.1:${port}`, { authorization: `Bearer ${token}` });
+    return new TestFleet(db, folder, port, env, workspaceId, api, token);
+  }
+
+  async startServer(env: Record<string, string> = {}): Promise<BuiltProcess> {
+    const server = this.track(BuiltProcess.start('apps/server/main.js', { ...this.env, ...env }));
+    await server.said('listening');
+    return server;
+  }
+
+  /** A worker that beats every second and is taken for dead after four. */
+  async startWorker(name: string, env: Record<string, string> = {}): Promise<BuiltProcess> {
+    const worker = this.track(
+      BuiltProcess.start('apps/worker/main.js', {
+        DROVER_API_URL: `http://127.0.0.1:${this.port}`,
+        DROVER_API_KEY: this.userToken,
+        DROVER_WORKSPACE_ID: this.workspaceId,
+        DROVER_WORKER_NAME: name,
+        DROVER_WORKER_DATA_DIR: join(this.folder, name),
+        DROVER_WORKER_HEARTBEAT_SECONDS: '1',
+        DROVER_WORKER_STALE_SECONDS: '4',
+        DROVER_WORKER_GRACE_SECONDS: '2',
+        ...env,
+      }),
+    );
+    await worker.said('Registered');
+    return worker;
+  }
+
+  /** A task that runs a script of Node. */
+  async submit(script: string, values: Record<string, unknown> = {}): Promise<string> {
+    const { status, body } = await this.api.post<{ id: string }>('/agent-tasks', {
+      title: 'A script',
+      taskType: 'test',
+      retryBackoffSeconds: 0,
+      inputContext: { command: [process.execPath, '-e', script] },
+      ...values,
+    });
+    if (status !== 201) throw new Error(JSON.stringify(body));
+    return body.id;
+  }
+
+  async task(id: string): Promise<Record<string, unknown>> {
+    return (await this.api.get(`/agent-tasks/${id}`)).body;
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all([...this.processes].map((process) => process.stop()));
+    await this.db.drop();
+    await rm(this.folder, { recursive: true, force: true });
+  }
+
+  private track(process: BuiltProcess): BuiltProcess {
+    this.processes.add(process);
+    return process;
+  }
+}

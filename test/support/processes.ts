@@ -1,0 +1,83 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+
+const DIST = join(import.meta.dirname, '../../dist');
+
+/** One of the built programs as a process of its own. */
+export class BuiltProcess {
+  private readonly lines: string[] = [];
+  private readonly listeners = new Set<() => void>();
+
+  private constructor(
+    readonly program: string,
+    private readonly child: ChildProcess,
+  ) {
+    for (const stream of [child.stdout, child.stderr]) {
+      let rest = '';
+      stream?.setEncoding('utf8').on('data', (chunk: string) => {
+        const parts = (rest + chunk).split('\n');
+        rest = parts.pop() ?? '';
+        this.lines.push(...parts);
+        for (const listener of this.listeners) listener();
+      });
+    }
+  }
+
+  /** @param program below dist, such as `apps/server/main.js` */
+  static start(program: string, env: Record<string, string>): BuiltProcess {
+    const child = spawn(process.execPath, [join(DIST, program)], {
+      env: { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '', ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    return new BuiltProcess(program, child);
+  }
+
+  get pid(): number {
+    return this.child.pid as number;
+  }
+
+  /** The JSON line with this message, as soon as it is there. */
+  async said(message: string): Promise<Record<string, unknown>> {
+    for (;;) {
+      const found = this.lines.flatMap(parse).find((line) => line['message'] === message);
+      if (found) return found;
+      if (this.child.exitCode !== null || this.child.signalCode !== null) {
+        throw new Error(`${this.program} ended without "${message}":\n${this.lines.join('\n')}`);
+      }
+      await new Promise<void>((resolve) => {
+        const wake = () => {
+          this.listeners.delete(wake);
+          this.child.off('exit', wake);
+          resolve();
+        };
+        this.listeners.add(wake);
+        this.child.once('exit', wake);
+      });
+    }
+  }
+
+  kill(signal: NodeJS.Signals): void {
+    this.child.kill(signal);
+  }
+
+  /** @returns the exit code, or the signal that ended it */
+  async ended(): Promise<number | NodeJS.Signals | null> {
+    if (this.child.exitCode === null && this.child.signalCode === null)
+      await once(this.child, 'exit');
+    return this.child.exitCode ?? this.child.signalCode;
+  }
+
+  async stop(): Promise<void> {
+    this.kill('SIGTERM');
+    await this.ended();
+  }
+}
+
+function parse(line: string): Record<string, unknown>[] {
+  try {
+    return [JSON.parse(line) as Record<string, unknown>];
+  } catch {
+    return [];
+  }
+}
