@@ -201,7 +201,23 @@ describe('GET /agent-tasks', () => {
     it('agent, project and milestone', async () => {
       expect(await idsOf(`agentId=${agentId}`, owner)).toEqual([a.id]);
       expect(await idsOf(`projectId=${project.toUpperCase()}`, owner)).toEqual([b.id]);
-      expect(await idsOf(`milestoneId=${newId()}`, owner)).toEqual([]);
+      const milestone = newId();
+      await server.db.owner.query(
+        'INSERT INTO milestones (workspace_id, id, project_id, name) VALUES ($1, $2, $3, $4)',
+        [owner.id, milestone, project, 'A milestone'],
+      );
+      expect(await idsOf(`milestoneId=${milestone}`, owner)).toEqual([]);
+    });
+
+    it("another tenant's agent, project or milestone is not there", async () => {
+      for (const [query, code] of [
+        [`agentId=${agentId}`, 'agent_not_found'],
+        [`projectId=${project}`, 'project_not_found'],
+        [`milestoneId=${newId()}`, 'milestone_not_found'],
+      ]) {
+        const { status, body } = await stranger.api.get<Problem>(`/agent-tasks?${query}`);
+        expect([status, body.code]).toEqual([404, code]);
+      }
     });
   });
 
