@@ -1,5 +1,4 @@
 import { Inject, Injectable, type OnModuleDestroy } from '@nestjs/common';
-import { LRUCache } from 'lru-cache';
 import { Database } from '#lib/database';
 import { type AgentCaller, DroverError } from '#lib/kernel';
 import { WakeUps } from '#lib/valkey';
@@ -22,6 +21,7 @@ interface Entry {
   freshUntil: number;
 }
 
+/** Beyond it the agent that was heard of first is forgotten, and asked for anew when it beats. */
 const MAX_AGENTS = 100_000;
 /** Each flush renews the facts of the agents in it, so of an agent that beats they are seldom older. */
 const FRESH_MS = 60_000;
@@ -35,7 +35,7 @@ const LOAD_TIMEOUT_MS = 2_000;
  */
 @Injectable()
 export class AgentFacts implements OnModuleDestroy {
-  private readonly entries = new LRUCache<string, Entry>({ max: MAX_AGENTS });
+  private readonly entries = new Map<string, Entry>();
   private readonly unsubscribe: (() => void)[];
   private wanted = new Map<string, ((row: AgentFactsRow | null | Error) => void)[]>();
 
@@ -77,7 +77,7 @@ export class AgentFacts implements OnModuleDestroy {
       heartbeatIntervalSeconds: row.heartbeat_interval_seconds,
       staleThresholdSeconds: row.stale_threshold_seconds,
     };
-    this.entries.set(row.id, { facts, freshUntil: performance.now() + FRESH_MS });
+    this.remember(facts, FRESH_MS);
     return facts;
   }
 
@@ -85,20 +85,31 @@ export class AgentFacts implements OnModuleDestroy {
     for (const stop of this.unsubscribe) stop();
   }
 
+  private remember(facts: Facts, freshMs: number): void {
+    const { agentId } = facts;
+    if (this.entries.size >= MAX_AGENTS && !this.entries.has(agentId)) {
+      for (const oldest of this.entries.keys()) {
+        this.entries.delete(oldest);
+        break;
+      }
+    }
+    this.entries.set(agentId, { facts, freshUntil: performance.now() + freshMs });
+  }
+
   private doubt(agentId: string): void {
-    const entry = this.entries.peek(agentId);
+    const entry = this.entries.get(agentId);
     if (entry) entry.freshUntil = 0;
   }
 
   private makeDo(workspaceId: string, agentId: string): Facts {
-    const facts = this.entries.peek(agentId)?.facts ?? {
+    const facts = this.entries.get(agentId)?.facts ?? {
       workspaceId,
       agentId,
       lifecycle: 'ACTIVE',
       heartbeatIntervalSeconds: DEFAULT_INTERVAL_SECONDS,
       staleThresholdSeconds: DEFAULT_THRESHOLD_SECONDS,
     };
-    this.entries.set(agentId, { facts, freshUntil: performance.now() + RETRY_MS });
+    this.remember(facts, RETRY_MS);
     return facts;
   }
 

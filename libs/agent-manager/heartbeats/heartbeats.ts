@@ -50,12 +50,17 @@ export class Heartbeats {
   }
 }
 
-function acknowledge({ heartbeatIntervalSeconds }: Facts): BeatAnswer {
-  const now = Date.now();
-  return {
-    acknowledgedAt: new Date(now).toISOString(),
-    nextExpectedAt: new Date(now + heartbeatIntervalSeconds * 1000).toISOString(),
-  };
+let latest = { at: 0, intervalSeconds: 0, answer: { acknowledgedAt: '', nextExpectedAt: '' } };
+
+/** Many beats come in one millisecond, most with one interval: their answer is written once. */
+function acknowledge({ heartbeatIntervalSeconds: intervalSeconds }: Facts): BeatAnswer {
+  const at = Date.now();
+  if (latest.at !== at || latest.intervalSeconds !== intervalSeconds) {
+    const acknowledgedAt = new Date(at).toISOString();
+    const nextExpectedAt = new Date(at + intervalSeconds * 1000).toISOString();
+    latest = { at, intervalSeconds, answer: { acknowledgedAt, nextExpectedAt } };
+  }
+  return latest.answer;
 }
 
 function refuseTooMuch(metadata: Record<string, unknown>): void {
