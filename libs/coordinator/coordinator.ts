@@ -53,9 +53,9 @@ export class Coordinator implements OnApplicationBootstrap, BeforeApplicationShu
 
   /** Resolves when the sweep under way is done with and the leadership is given up. */
   async stop(): Promise<void> {
-    this.triggers.disconnect();
     this.ending.abort();
     this.bell.ring();
+    this.triggers.disconnect();
     await this.loop;
   }
 

@@ -27,12 +27,17 @@ export class Triggers {
     this.undo = [
       this.wakeUps.onCoordinator(ring),
       this.wakeUps.onResync(ring),
-      () => this.scheduler.deleteCronJob(CRON_JOB),
+      () => this.forgetJob(),
     ];
   }
 
   disconnect(): void {
     for (const undo of this.undo.splice(0)) undo();
+  }
+
+  /** On shutdown the scheduler may have forgotten it before us. */
+  private forgetJob(): void {
+    if (this.scheduler.doesExist('cron', CRON_JOB)) this.scheduler.deleteCronJob(CRON_JOB);
   }
 
   /** The other servers look whether they can lead. */
