@@ -1,0 +1,46 @@
+import type { Benchmark } from '../harness/benchmark.js';
+import { figure } from '../harness/figure.js';
+import { type Load, postsPerSecond } from '../harness/http-load.js';
+import { inTurns } from '../harness/in-turns.js';
+import { JWT_SECRET } from '../harness/rig.js';
+
+const CONNECTIONS = 50;
+
+/** Beats over HTTP, each connection an agent of its own. */
+export const heartbeats: Benchmark = {
+  name: 'heartbeats',
+  what: `heartbeats over HTTP, ${CONNECTIONS} connections`,
+  async run(rig) {
+    const site = await rig.newSite();
+    const agents = await site.newAgents(await site.newWorkspace(), CONNECTIONS);
+    const server = await rig.startServer(site, { ROLES: 'api' });
+    const bare = await rig.startProgram('test/load/floors/bare-server.js', {
+      JWT_SECRET,
+      VALKEY_URL: rig.valkeyUrl,
+      DATABASE_URL: site.ownerUrl,
+    });
+    const of = (connection: number) => agents[connection % CONNECTIONS] ?? { id: '', token: '' };
+    const load: Omit<Load, 'url' | 'path'> = {
+      connections: CONNECTIONS,
+      seconds: 5,
+      headers: (connection) => ({ authorization: `Bearer ${of(connection).token}` }),
+      body: { status: 'healthy', memoryMb: 80, cpuPercent: 3 },
+    };
+    const ours: Load = {
+      ...load,
+      url: server.url,
+      path: (connection) => `/api/v1/agents/${of(connection).id}/heartbeat`,
+    };
+    const theirs: Load = { ...load, url: bare.url, path: '/heartbeat' };
+    const { values, floors } = await inTurns(rig.repeats, {
+      warmUp: async () => {
+        await postsPerSecond({ ...ours, seconds: 2 });
+        await postsPerSecond({ ...theirs, seconds: 2 });
+      },
+      value: () => postsPerSecond(ours),
+      floor: () => postsPerSecond(theirs),
+    });
+    const about = { name: 'heartbeats', unit: 'beats/s', goal: { ratioAtLeast: 0.8 } };
+    return [figure(about, values, floors)];
+  },
+};

@@ -1,0 +1,49 @@
+import pg from 'pg';
+import type { Benchmark } from '../harness/benchmark.js';
+import type { Core } from '../harness/core.js';
+import { drainWithCore } from '../harness/drain.js';
+import { figure } from '../harness/figure.js';
+import { inTurns, perSecond } from '../harness/in-turns.js';
+import type { Site } from '../harness/site.js';
+
+const TASKS = 20_000;
+const CONCURRENCY = 10;
+const BATCH = 10;
+
+/** A drain while somebody holds an old snapshot, so that no dead row can be removed. */
+export const snapshot: Benchmark = {
+  name: 'snapshot',
+  what: `a drain of ${TASKS.toLocaleString('en')} tasks beside an old snapshot`,
+  async run(rig) {
+    const site = await rig.newSite();
+    const core = await rig.startCore(site);
+    const { values, floors } = await inTurns(rig.repeats, {
+      warmUp: () => drain(site, core, TASKS / 10),
+      value: () => besideOldSnapshot(site, () => drain(site, core, TASKS)),
+      floor: () => drain(site, core, TASKS),
+    });
+    const goal = { ratioAtLeast: 0.75 };
+    return [figure({ name: 'drain-beside-snapshot', unit: 'tasks/s', goal }, values, floors)];
+  },
+};
+
+async function drain(site: Site, core: Core, tasks: number): Promise<number> {
+  const workspaceId = await site.newWorkspace();
+  const agents = await site.newAgents(workspaceId, CONCURRENCY);
+  await site.addWaitingTasks(workspaceId, tasks);
+  await site.settle();
+  return perSecond(() => drainWithCore(core, workspaceId, { agents, batch: BATCH }));
+}
+
+async function besideOldSnapshot<T>(site: Site, work: () => Promise<T>): Promise<T> {
+  const holder = new pg.Client({ connectionString: site.ownerUrl });
+  await holder.connect();
+  await holder.query('BEGIN ISOLATION LEVEL REPEATABLE READ');
+  await holder.query('SELECT count(*) FROM agents');
+  try {
+    return await work();
+  } finally {
+    await holder.query('ROLLBACK');
+    await holder.end();
+  }
+}

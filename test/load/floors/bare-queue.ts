@@ -1,0 +1,68 @@
+import pg from 'pg';
+
+const TABLE = `
+CREATE TABLE IF NOT EXISTS plain_queue (
+  workspace_id uuid NOT NULL,
+  id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  title text NOT NULL,
+  task_type text NOT NULL,
+  status text NOT NULL DEFAULT 'PENDING',
+  priority int NOT NULL DEFAULT 5,
+  agent_id uuid,
+  input_context jsonb NOT NULL DEFAULT '{}',
+  metadata jsonb NOT NULL DEFAULT '{}',
+  created_at timestamptz NOT NULL DEFAULT now(),
+  claimed_at timestamptz,
+  completed_at timestamptz
+);
+CREATE INDEX IF NOT EXISTS plain_queue_ready_idx ON plain_queue (workspace_id, priority, id)
+  WHERE status = 'PENDING'`;
+
+const FILL = `
+INSERT INTO plain_queue (workspace_id, title, task_type, input_context)
+SELECT $1, 'A task', 'test', '{"command": ["true"]}' FROM generate_series(1, $2::int)`;
+
+const CLAIM = {
+  name: 'plain_claim',
+  text: `UPDATE plain_queue SET status = 'RUNNING', agent_id = $2, claimed_at = now()
+    WHERE id = ANY (ARRAY(SELECT id FROM plain_queue WHERE workspace_id = $1 AND status = 'PENDING'
+      ORDER BY priority, id LIMIT $3 FOR UPDATE SKIP LOCKED))
+    RETURNING *`,
+};
+
+const COMPLETE = {
+  name: 'plain_complete',
+  text: `UPDATE plain_queue SET status = 'COMPLETED', completed_at = now()
+    WHERE id = ANY ($1::bigint[]) AND agent_id = $2 AND status = 'RUNNING'`,
+};
+
+/** The queue that one writes by hand in an afternoon: SKIP LOCKED, two updates, no history. */
+export class BareQueue {
+  private constructor(private readonly pool: pg.Pool) {}
+
+  static async create(url: string, connections: number): Promise<BareQueue> {
+    const pool = new pg.Pool({ connectionString: url, max: connections });
+    await pool.query(TABLE);
+    return new BareQueue(pool);
+  }
+
+  async fill(workspaceId: string, tasks: number): Promise<void> {
+    await this.pool.query(FILL, [workspaceId, tasks]);
+    await this.pool.query('VACUUM (ANALYZE) plain_queue');
+  }
+
+  /** Claims and completes until nothing is left. @returns how many */
+  async drain(workspaceId: string, agentId: string, batch: number): Promise<number> {
+    for (let done = 0; ;) {
+      const values = [workspaceId, agentId, batch];
+      const { rows } = await this.pool.query<{ id: string }>({ ...CLAIM, values });
+      if (rows.length === 0) return done;
+      await this.pool.query({ ...COMPLETE, values: [rows.map((row) => row.id), agentId] });
+      done += rows.length;
+    }
+  }
+
+  close(): Promise<void> {
+    return this.pool.end();
+  }
+}

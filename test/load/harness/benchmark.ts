@@ -1,0 +1,10 @@
+import type { Measured } from './figure.js';
+import type { Rig } from './rig.js';
+
+export interface Benchmark {
+  /** As `--only` takes it. */
+  name: string;
+  /** One line for whoever waits. */
+  what: string;
+  run(rig: Rig): Promise<Measured[]>;
+}

@@ -1,0 +1,51 @@
+import 'reflect-metadata';
+import type { INestApplicationContext, Type } from '@nestjs/common';
+import { Logger } from '#lib/observability';
+import { createApp } from '../../../apps/server/create-app.js';
+import { Claiming } from '../../../libs/task-manager/runs/claiming.js';
+import type { ClaimedTask } from '../../../libs/task-manager/runs/run-view.js';
+import { RunReports } from '../../../libs/task-manager/runs/run-reports.js';
+import type { Site } from './site.js';
+
+/** The server's own services, called without HTTP. */
+export class Core {
+  private readonly claiming: Claiming;
+  private readonly reports: RunReports;
+
+  private constructor(private readonly app: INestApplicationContext) {
+    this.claiming = this.get(Claiming);
+    this.reports = this.get(RunReports);
+  }
+
+  static async start(site: Site): Promise<Core> {
+    const config = { ...site.config, roles: ['api' as const] };
+    const app = await createApp(config, Logger.create({ level: 'error' }));
+    await app.init();
+    return new Core(app);
+  }
+
+  get<T>(type: Type<T>): T {
+    return this.app.get(type, { strict: false });
+  }
+
+  claim(workspaceId: string, agentId: string, maxTasks: number): Promise<ClaimedTask[]> {
+    return this.claiming.claimNow({ workspaceId, agentId, maxTasks });
+  }
+
+  async complete(
+    workspaceId: string,
+    agentId: string,
+    claimed: readonly ClaimedTask[],
+  ): Promise<void> {
+    const actor = { kind: 'agent' as const, id: agentId };
+    await Promise.all(
+      claimed.map(({ run }) =>
+        this.reports.complete({ workspaceId, agentId, runId: run.id, actor }, {}),
+      ),
+    );
+  }
+
+  stop(): Promise<void> {
+    return this.app.close();
+  }
+}

@@ -1,0 +1,62 @@
+/** One line of the result, as `--json` writes it. */
+export interface Figure {
+  name: string;
+  unit: string;
+  median: number;
+  min: number;
+  max: number;
+  /** The median of what it is held against, measured in the same run; null where there is nothing. */
+  floor: number | null;
+  /** median / floor. */
+  ratio: number | null;
+}
+
+/** What a figure should be. Told beside it; never a reason to fail. */
+export type Goal = { ratioAtLeast: number } | { atMost: number };
+
+export interface Measured extends Figure {
+  goal?: Goal;
+}
+
+interface About {
+  name: string;
+  unit: string;
+  goal?: Goal;
+}
+
+/** @param floors the same, of what it is held against; measured in turns with the values */
+export function figure(
+  about: About,
+  values: readonly number[],
+  floors?: readonly number[],
+): Measured {
+  const floor = floors ? median(floors) : null;
+  const middle = median(values);
+  return {
+    ...about,
+    median: rounded(middle),
+    min: rounded(Math.min(...values)),
+    max: rounded(Math.max(...values)),
+    floor: floor === null ? null : rounded(floor),
+    ratio: floor === null ? null : Math.round((middle / floor) * 1000) / 1000,
+  };
+}
+
+export function median(values: readonly number[]): number {
+  return quantile(values, 0.5);
+}
+
+/** @param share 0 to 1 */
+export function quantile(values: readonly number[], share: number): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  const position = (sorted.length - 1) * share;
+  const below = sorted[Math.floor(position)];
+  const above = sorted[Math.ceil(position)];
+  if (below === undefined || above === undefined) throw new Error('There are no values');
+  return below + (above - below) * (position - Math.floor(position));
+}
+
+function rounded(value: number): number {
+  const digits = Math.abs(value) >= 100 ? 0 : 2;
+  return Number(value.toFixed(digits));
+}

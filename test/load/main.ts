@@ -1,0 +1,81 @@
+import { writeFileSync } from 'node:fs';
+import { cpus } from 'node:os';
+import { parseArgs } from 'node:util';
+import { backlog } from './benchmarks/backlog.js';
+import { claimComplete } from './benchmarks/claim-complete.js';
+import { coordinator } from './benchmarks/coordinator.js';
+import { create } from './benchmarks/create.js';
+import { dispatch } from './benchmarks/dispatch.js';
+import { heartbeats } from './benchmarks/heartbeats.js';
+import { snapshot } from './benchmarks/snapshot.js';
+import type { Benchmark } from './harness/benchmark.js';
+import type { Measured } from './harness/figure.js';
+import { Rig } from './harness/rig.js';
+import { plain, table } from './report.js';
+
+const ALL: readonly Benchmark[] = [
+  heartbeats,
+  create,
+  claimComplete,
+  dispatch,
+  backlog,
+  snapshot,
+  coordinator,
+];
+
+const USAGE = `npm run bench -- [--only NAME] [--json FILE] [--repeats N]
+NAME is one of: ${ALL.map(({ name }) => name).join(', ')}`;
+
+interface Wish {
+  benchmarks: readonly Benchmark[];
+  json: string | undefined;
+  repeats: number;
+}
+
+function readWish(): Wish {
+  const { values } = parseArgs({
+    options: {
+      only: { type: 'string' },
+      json: { type: 'string' },
+      repeats: { type: 'string', default: '3' },
+    },
+  });
+  const { only, json } = values;
+  const benchmarks = ALL.filter(({ name }) => only === undefined || name === only);
+  if (benchmarks.length === 0) throw new Error(`There is no benchmark ${only}.`);
+  const repeats = Number(values.repeats);
+  if (!Number.isInteger(repeats) || repeats < 1) throw new Error('--repeats is a whole number.');
+  return { benchmarks, json, repeats };
+}
+
+async function measure(rig: Rig, benchmarks: readonly Benchmark[]): Promise<Measured[]> {
+  const figures: Measured[] = [];
+  for (const benchmark of benchmarks) {
+    rig.note(benchmark.what);
+    figures.push(...(await benchmark.run(rig)));
+    await rig.clear();
+  }
+  return figures;
+}
+
+async function main({ benchmarks, json, repeats }: Wish): Promise<void> {
+  const note = (line: string): void => void process.stderr.write(`${line} ...\n`);
+  const rig = await Rig.start(repeats, note);
+  try {
+    const about = `${cpus().length} cores, ${cpus()[0]?.model}, Node ${process.versions.node}, ${await rig.version()}`;
+    const figures = await measure(rig, benchmarks);
+    process.stdout.write(`${about}; ${repeats} repeats\n${table(figures)}\n`);
+    if (json !== undefined) writeFileSync(json, `${JSON.stringify(figures.map(plain), null, 2)}\n`);
+  } finally {
+    await rig.stop();
+  }
+}
+
+let wish: Wish;
+try {
+  wish = readWish();
+} catch (error) {
+  process.stderr.write(`${(error as Error).message}\n${USAGE}\n`);
+  process.exit(2);
+}
+await main(wish);

@@ -1,0 +1,45 @@
+import Table from 'cli-table3';
+import type { Figure, Goal, Measured } from './harness/figure.js';
+
+export function table(figures: readonly Measured[]): string {
+  const head = ['figure', 'unit', 'median', 'min', 'max', 'floor', 'ratio', 'wanted', ''];
+  const rows = figures.map((each) => [
+    each.name,
+    each.unit,
+    shown(each.median),
+    shown(each.min),
+    shown(each.max),
+    each.floor === null ? '' : shown(each.floor),
+    each.ratio === null ? '' : each.ratio.toFixed(2),
+    each.goal ? wanted(each.goal) : '',
+    each.goal ? verdict(each, each.goal) : '',
+  ]);
+  const colAligns = ['left', 'left', ...Array.from({ length: 7 }, () => 'right' as const)] as (
+    'left' | 'right'
+  )[];
+  const made = new Table({ head, colAligns, style: { head: [], border: [] } });
+  made.push(...rows);
+  return made.toString();
+}
+
+/** Exactly what `--json` promises. */
+export function plain({ name, unit, median, min, max, floor, ratio }: Measured): Figure {
+  return { name, unit, median, min, max, floor, ratio };
+}
+
+function wanted(goal: Goal): string {
+  return 'atMost' in goal ? `<= ${goal.atMost}` : `>= ${goal.ratioAtLeast}`;
+}
+
+function verdict({ median, ratio }: Measured, goal: Goal): string {
+  const [value, holds] =
+    'atMost' in goal
+      ? [median / goal.atMost, median <= goal.atMost]
+      : [(ratio ?? 0) / goal.ratioAtLeast, (ratio ?? 0) >= goal.ratioAtLeast];
+  if (holds) return 'met';
+  return `short: ${Math.round(Math.abs(1 - value) * 100)} %`;
+}
+
+function shown(value: number): string {
+  return value.toLocaleString('en', { maximumFractionDigits: value >= 100 ? 0 : 2 });
+}
