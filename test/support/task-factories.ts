@@ -127,7 +127,7 @@ steps AS (
   FROM given g, unnest(g.way) WITH ORDINALITY AS s (status, version)),
 logged AS (
   INSERT INTO agent_task_logs (workspace_id, task_id, task_version, event, previous_status, new_status, actor_kind)
-  SELECT workspace_id, id, version, CASE version WHEN 1 THEN 'task_created' ELSE 'status_changed' END,
+  SELECT workspace_id, id, version, CASE version WHEN 1 THEN 'task_created' ELSE 'state_transition' END,
     previous, status, 'system' FROM steps ORDER BY version)
 INSERT INTO outbox_events (workspace_id, type, subject_kind, subject_id, subject_version, payload)
 SELECT workspace_id, CASE version WHEN 1 THEN 'task.created' ELSE 'task.status_changed' END, 'task', id,

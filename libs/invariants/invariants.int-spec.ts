@@ -1,0 +1,343 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { newId } from '#lib/kernel';
+import { anAgent, aWorkspace } from '../../test/support/factories.js';
+import { createTestDatabase, type TestDatabase } from '../../test/support/database.js';
+import { aDependency, aHeldTask, aTask } from '../../test/support/task-factories.js';
+import { checkInvariants } from './check.js';
+
+let db: TestDatabase;
+let workspaceId: string;
+let agentId: string;
+
+beforeEach(async () => {
+  db = await createTestDatabase();
+  workspaceId = await aWorkspace(db.owner);
+  agentId = await anAgent(db.owner, workspaceId, { maxConcurrentTasks: 2 });
+  await db.owner.query(
+    `INSERT INTO agent_heartbeats (workspace_id, agent_id, status) VALUES ($1, $2, 'healthy')`,
+    [workspaceId, agentId],
+  );
+});
+
+afterEach(() => db.drop());
+
+/** A task under lease as the claim and the start leave it, with the events of its run. */
+async function held(): Promise<{ taskId: string; runId: string }> {
+  const ids = await aHeldTask(db.owner, { workspaceId, agentId });
+  await runEvent(ids.runId, 1, 'ASSIGNED');
+  await runEvent(ids.runId, 2, 'WORKING');
+  return ids;
+}
+
+async function runEvent(runId: string, version: number, newState: string): Promise<void> {
+  await db.owner.query(
+    `INSERT INTO outbox_events (workspace_id, type, subject_kind, subject_id, subject_version, payload)
+     VALUES ($1, 'run.state_changed', 'run', $2, $3, jsonb_build_object('agentId', $4::text, 'newState', $5::text))`,
+    [workspaceId, runId, version, agentId, newState],
+  );
+}
+
+/** Breaks the rows as nobody could through the doors: constraints and triggers out of the way. */
+async function breakBy(sql: string, params: unknown[] = []): Promise<void> {
+  const client = await db.owner.connect();
+  try {
+    await client.query('BEGIN');
+    for (const constraint of ['agent_tasks_state_is_whole', 'agent_tasks_retry_waits_aborted']) {
+      await client.query(`ALTER TABLE agent_tasks DROP CONSTRAINT ${constraint}`);
+    }
+    await client.query('ALTER TABLE task_runs DROP CONSTRAINT task_runs_generation_key');
+    await client.query('DROP INDEX task_runs_live_key');
+    await client.query(sql, params);
+    await client.query('COMMIT');
+  } finally {
+    client.release();
+  }
+}
+
+async function broken(): Promise<Record<string, string[]>> {
+  const outcomes = await checkInvariants(db.serviceUrl);
+  const entries = outcomes
+    .filter(({ holds }) => !holds)
+    .map(({ name, violations }) => [name, violations.map((violation) => violation.problem)]);
+  return Object.fromEntries(entries) as Record<string, string[]>;
+}
+
+describe('The invariants', () => {
+  test('hold on an empty database, for the service and for the owner', async () => {
+    for (const url of [db.serviceUrl, db.ownerUrl]) {
+      const outcomes = await checkInvariants(url);
+      expect(outcomes.filter(({ holds }) => !holds)).toEqual([]);
+      expect(outcomes).toHaveLength(7);
+    }
+  });
+
+  test('hold for tasks in every status, and can be asked through a SqlRunner', async () => {
+    const statuses = ['PENDING', 'PAUSED', 'COMPLETED', 'FAILED', 'ABORTED', 'ARCHIVED'] as const;
+    for (const status of statuses) {
+      const id = await aTask(db.owner, workspaceId, { status });
+      if (status !== 'PAUSED') continue;
+      await breakBy(`UPDATE agent_tasks SET paused_by = 'user:x' WHERE id = $1`, [id]);
+    }
+    await held();
+    const outcomes = await checkInvariants(db.database.service);
+    expect(outcomes.filter(({ holds }) => !holds)).toEqual([]);
+  });
+});
+
+describe('Every task is accounted for', () => {
+  test.each([
+    ['a run that is gone', 'run_id = NULL', /^is RUNNING without a live run$/],
+    ['no time', `status = 'PENDING', run_id = NULL, ready_at = NULL`, /not since any time/],
+    [
+      'a miscounted dependency',
+      `status = 'PENDING', run_id = NULL, unmet_dependencies = 3`,
+      /counts 3 unmet dependencies, but has 0/,
+    ],
+    [
+      'an overdue retry',
+      `status = 'ABORTED', run_id = NULL, abort_reason = 'timeout', retry_at = now() - interval '2 minutes'`,
+      /overdue for its retry/,
+    ],
+    [
+      'a pause by nobody',
+      `status = 'PAUSED', run_id = NULL, paused_by = NULL`,
+      /nobody knows by whom/,
+    ],
+  ])('a task with %s', async (_, assignment, problem) => {
+    const { taskId } = await held();
+    await breakBy(`UPDATE agent_tasks SET ${assignment} WHERE id = $1`, [taskId]);
+    expect((await broken())['accounted_for']).toContainEqual(expect.stringMatching(problem));
+  });
+
+  test('a lease that has passed', async () => {
+    const { runId } = await held();
+    await breakBy(
+      `UPDATE task_runs SET lease_by_heartbeat = false, lease_expires_at = now() - interval '2 minutes'
+       WHERE id = $1`,
+      [runId],
+    );
+    expect(await broken()).toEqual({ accounted_for: ['is under a lease that has passed'] });
+  });
+
+  test('an agent that beats no more', async () => {
+    await held();
+    await breakBy(`UPDATE agent_heartbeats SET last_seen_at = now() - interval '1 hour'`);
+    await breakTime();
+    expect(await broken()).toEqual({ accounted_for: ['is held by an agent that beats no more'] });
+  });
+
+  test('a release that was forgotten', async () => {
+    const dependsOnId = await aTask(db.owner, workspaceId, { status: 'COMPLETED' });
+    const taskId = await aTask(db.owner, workspaceId);
+    await aDependency(db.owner, workspaceId, { taskId, dependsOnId });
+    expect(await broken()).toEqual({
+      accounted_for: ['waits for a task that has completed, and nobody will tell it'],
+    });
+  });
+
+  const breakTime = () =>
+    db.owner.query(`UPDATE task_runs SET lease_expires_at = now() - interval '1 hour'`);
+});
+
+describe('The log is an unbroken chain', () => {
+  test.each([
+    [
+      'a missing entry',
+      'DELETE FROM agent_task_logs WHERE task_id = $1 AND task_version = 2',
+      /version 3 follows 1/,
+    ],
+    [
+      'an illegal edge',
+      `UPDATE agent_task_logs SET new_status = 'ARCHIVED', event = 'state_transition'
+       WHERE task_id = $1 AND task_version = 2`,
+      /version 2 goes from PENDING to ARCHIVED/,
+    ],
+    [
+      'a status without an entry',
+      `UPDATE agent_tasks SET version = 9 WHERE id = $1`,
+      /RUNNING in version 9/,
+    ],
+    [
+      'an entry that starts elsewhere',
+      `UPDATE agent_task_logs SET previous_status = 'PAUSED' WHERE task_id = $1 AND task_version = 3`,
+      /version 3 starts from PAUSED, where the one before ended in ASSIGNED/,
+    ],
+  ])('%s', async (_, sql, problem) => {
+    const { taskId } = await held();
+    await db.owner.query(
+      `UPDATE agent_task_logs SET event = 'state_transition' WHERE task_version > 1`,
+    );
+    expect(await broken()).toEqual({});
+    await breakBy(sql, [taskId]);
+    expect((await broken())['unbroken_log']).toContainEqual(expect.stringMatching(problem));
+  });
+});
+
+describe('One live run', () => {
+  const secondRun = (taskId: string, generation: number) =>
+    breakBy(
+      `INSERT INTO task_runs (workspace_id, id, task_id, agent_id, generation, lease_seconds, lease_expires_at)
+       VALUES ($1, $2, $3, $4, $5, 60, now() + interval '1 minute')`,
+      [workspaceId, newId(), taskId, agentId, generation],
+    );
+
+  test('two at once', async () => {
+    const { taskId } = await held();
+    await secondRun(taskId, 2);
+    expect((await broken())['one_live_run']).toContain('has 2 live runs');
+  });
+
+  test('a gap in the generations', async () => {
+    const { taskId, runId } = await held();
+    await breakBy('UPDATE task_runs SET generation = 3 WHERE id = $1', [runId]);
+    await db.owner.query('UPDATE agent_tasks SET generation = 3 WHERE id = $1', [taskId]);
+    expect((await broken())['one_live_run']).toEqual(['has 1 runs, and the latest is number 3']);
+  });
+
+  test('a task that names another run', async () => {
+    const { taskId } = await held();
+    await breakBy('UPDATE agent_tasks SET run_id = $2 WHERE id = $1', [taskId, newId()]);
+    expect((await broken())['one_live_run']?.[0]).toMatch(/^names the run/);
+  });
+
+  test('an older run that moved the task, or wrote, after a newer one', async () => {
+    const { taskId, runId } = await held();
+    await breakBy(
+      `UPDATE task_runs SET state = 'FAILED', ended_at = now(), end_reason = 'agent_stale',
+         assigned_at = now() - interval '1 hour' WHERE id = $1`,
+      [runId],
+    );
+    const newer = newId();
+    await db.owner.query(
+      `INSERT INTO task_runs (workspace_id, id, task_id, agent_id, generation, lease_seconds,
+         lease_expires_at, assigned_at)
+       VALUES ($1, $2, $3, $4, 2, 60, now() + interval '1 minute', now() - interval '10 minutes')`,
+      [workspaceId, newer, taskId, agentId],
+    );
+    await db.owner.query('UPDATE agent_tasks SET generation = 2, run_id = $2 WHERE id = $1', [
+      taskId,
+      newer,
+    ]);
+    await db.owner.query(
+      `UPDATE agent_task_logs SET actor_kind = 'run', run_id = CASE task_version WHEN 2 THEN $2::uuid ELSE $3::uuid END
+       WHERE task_id = $1 AND task_version IN (2, 3)`,
+      [taskId, newer, runId],
+    );
+    const problems = (await broken())['one_live_run'] ?? [];
+    expect(problems).toContain('version 3 was moved by run 1 after run 2');
+    expect(problems).toContainEqual(expect.stringMatching(/accepted after the next run had begun/));
+  });
+});
+
+test('Attempts are bounded, and a retry by hand begins anew', async () => {
+  const { taskId, runId } = await held();
+  await db.owner.query('UPDATE agent_tasks SET max_retries = 0 WHERE id = $1', [taskId]);
+  const failed = `state = 'FAILED', ended_at = now(), end_reason = 'exit_code'`;
+  await breakBy(
+    `UPDATE task_runs SET ${failed}, assigned_at = now() - interval '1 hour' WHERE id = $1`,
+    [runId],
+  );
+  await db.owner.query(
+    `INSERT INTO task_runs (workspace_id, id, task_id, agent_id, generation, lease_seconds,
+       lease_expires_at, state, ended_at, end_reason)
+     VALUES ($1, $2, $3, $4, 2, 60, now(), 'FAILED', now(), 'exit_code')`,
+    [workspaceId, newId(), taskId, agentId],
+  );
+  expect((await broken())['bounded_attempts']).toEqual([
+    'has failed in 2 runs, and may be retried 0 times',
+  ]);
+  await db.owner.query(
+    `INSERT INTO agent_task_logs (workspace_id, task_id, task_version, event, previous_status, new_status,
+       actor_kind, created_at)
+     VALUES ($1, $2, 4, 'state_transition', 'FAILED', 'PENDING', 'user', now() - interval '30 minutes')`,
+    [workspaceId, taskId],
+  );
+  expect((await broken())['bounded_attempts']).toBeUndefined();
+});
+
+describe('Concurrency is bounded', () => {
+  test('a wrong count of live runs', async () => {
+    await held();
+    await db.owner.query('UPDATE agents SET live_runs = 2 WHERE id = $1', [agentId]);
+    expect(await broken()).toEqual({ bounded_concurrency: ['counts 2 live runs, and has 1'] });
+  });
+
+  test('more than it may hold now', async () => {
+    await held();
+    await held();
+    await db.owner.query('UPDATE agents SET max_concurrent_tasks = 1 WHERE id = $1', [agentId]);
+    expect((await broken())['bounded_concurrency']).toContain('holds 2 runs, and may hold 1');
+  });
+
+  test('more than it could hold once, though all is over', async () => {
+    const runs = [newId(), newId(), newId()];
+    for (const run of runs) await runEvent(run, 1, 'ASSIGNED');
+    for (const run of runs) await runEvent(run, 2, 'COMPLETED');
+    const problems = (await broken())['bounded_concurrency'];
+    expect(problems).toEqual([expect.stringMatching(/^held 3 runs at .*, and may hold 2$/)]);
+  });
+});
+
+describe('Each transition has exactly one event', () => {
+  test.each([
+    [
+      'none',
+      `DELETE FROM outbox_events WHERE subject_id = $1 AND subject_version = 2`,
+      'version 2 has 0 events',
+    ],
+    [
+      'two',
+      `INSERT INTO outbox_events (workspace_id, type, subject_kind, subject_id, subject_version, payload)
+       SELECT workspace_id, type, subject_kind, subject_id, subject_version, payload
+       FROM outbox_events WHERE subject_id = $1 AND subject_version = 2`,
+      'version 2 has 2 events',
+    ],
+    [
+      'one for what never was',
+      `UPDATE outbox_events SET subject_version = 8 WHERE subject_id = $1 AND subject_version = 3`,
+      'version 8 has an event, and never was',
+    ],
+  ])('%s', async (_, sql, problem) => {
+    const { taskId } = await held();
+    await db.owner.query(sql, [taskId]);
+    expect((await broken())['one_event_each']).toContain(problem);
+  });
+
+  test('a run without its event', async () => {
+    const { runId } = await held();
+    await db.owner.query(
+      'DELETE FROM outbox_events WHERE subject_id = $1 AND subject_version = 1',
+      [runId],
+    );
+    expect((await broken())['one_event_each']).toEqual(['version 1 has 0 events']);
+  });
+
+  test('a gap in the numbers', async () => {
+    await held();
+    await db.owner.query(
+      `UPDATE outbox_events SET published_at = now(),
+         workspace_seq = id - (SELECT min(id) FROM outbox_events) + CASE WHEN subject_kind = 'run' THEN 2 ELSE 1 END`,
+    );
+    await db.owner.query('INSERT INTO outbox_counters (workspace_id, last_seq) VALUES ($1, 6)', [
+      workspaceId,
+    ]);
+    expect((await broken())['one_event_each']).toEqual([
+      'numbered 6 events, and those that are kept end with 6 and are 5 of 6',
+    ]);
+  });
+});
+
+test('No task runs before what it depends on', async () => {
+  const dependsOnId = await aTask(db.owner, workspaceId);
+  const { taskId } = await held();
+  await db.owner.query(
+    `INSERT INTO task_dependencies (workspace_id, task_id, depends_on_id, settled_at, created_at)
+     VALUES ($1, $2, $3, now(), now() - interval '1 hour')`,
+    [workspaceId, taskId, dependsOnId],
+  );
+  expect(await broken()).toEqual({
+    dependencies_first: [`run 1 began before ${dependsOnId} had completed`],
+  });
+  await db.owner.query(`UPDATE task_dependencies SET policy = 'ignore'`);
+  expect(await broken()).toEqual({});
+});
