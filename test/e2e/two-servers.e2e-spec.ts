@@ -1,0 +1,83 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { checkInvariants } from '#lib/invariants';
+import { freePort } from '#lib/embedded';
+import { type ApiClient, apiClient } from '../support/api-client.js';
+import { anAgent } from '../support/factories.js';
+import { TestFleet } from '../support/fleet.js';
+import type { BuiltProcess } from '../support/processes.js';
+import { waitFor } from '../support/wait-for.js';
+
+let fleet: TestFleet;
+let first: BuiltProcess;
+let second: BuiltProcess;
+let secondPort: number;
+/** An agent that talks to the second server alone. */
+let agentId: string;
+let agent: ApiClient;
+
+beforeAll(async () => {
+  fleet = await TestFleet.create();
+  secondPort = await freePort();
+  // The cron alone would take half a minute: what passes here is owed to wake-ups and failover.
+  first = await fleet.startServer();
+  second = await fleet.startServer({ PORT: String(secondPort) });
+  agentId = await anAgent(fleet.db.owner, fleet.workspaceId, { maxConcurrentTasks: 10 });
+  const { body } = await fleet.api.post<{ token: string }>(`/agents/${agentId}/token`, {});
+  agent = apiClient(`http://127.0.0.1:${secondPort}`, { authorization: `Bearer ${body.token}` });
+});
+
+afterAll(() => fleet.stop());
+
+interface Claim {
+  tasks: { run: { id: string }; task: { id: string } }[];
+}
+
+const claim = async (waitMs: number) =>
+  (await agent.post<Claim>(`/agents/${agentId}/claim`, { waitMs })).body.tasks[0];
+
+describe('two servers', () => {
+  it('hand a task that one was given to an agent that waits at the other', async () => {
+    const waiting = claim(30_000);
+    const id = await fleet.submit('');
+    const claimed = await waiting;
+    expect(claimed?.task.id).toBe(id);
+    const done = await agent.post(`/runs/${claimed?.run.id}/complete`, {});
+    expect(done).toMatchObject({ status: 200, body: { status: 'COMPLETED' } });
+  });
+
+  it('refuse at one what was revoked at the other', async () => {
+    const { body } = await fleet.api.post<{ token: string }>(`/agents/${agentId}/token`, {});
+    const other = apiClient(`http://127.0.0.1:${secondPort}`, {
+      authorization: `Bearer ${body.token}`,
+    });
+    expect((await other.post(`/agents/${agentId}/claim`, {})).status).toBe(200);
+    await fleet.api.post(`/agents/${agentId}/token`, { rotate: true });
+    await waitFor('the old token to be refused', async () => {
+      const answer = await other.post(`/agents/${agentId}/claim`, {});
+      return answer.status === 401 && answer.body['code'] === 'token_revoked';
+    });
+    const renewed = await fleet.api.post<{ token: string }>(`/agents/${agentId}/token`, {});
+    agent = apiClient(`http://127.0.0.1:${secondPort}`, {
+      authorization: `Bearer ${renewed.body.token}`,
+    });
+  });
+
+  it('go on when the leader is killed: dependents are released by the other', async () => {
+    const prerequisite = await fleet.submit('');
+    const claimed = await claim(10_000);
+    expect(claimed?.task.id).toBe(prerequisite);
+    const dependent = await fleet.submit('', { dependsOn: [prerequisite] });
+    // Whichever leads: the first leads since it started alone.
+    first.kill('SIGKILL');
+    await first.ended();
+    const waiting = claim(30_000);
+    await agent.post(`/runs/${claimed?.run.id}/complete`, {});
+    expect((await waiting)?.task.id).toBe(dependent);
+  });
+
+  it('leave what must always hold', async () => {
+    await second.stop();
+    const outcomes = await checkInvariants(fleet.db.ownerUrl);
+    expect(outcomes.filter((outcome) => !outcome.holds)).toEqual([]);
+  });
+});
