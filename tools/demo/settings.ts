@@ -17,8 +17,8 @@ export interface WorkerPlan {
 
 /** Who can hash can be killed while hashing: two of them, so that another takes over. */
 export const WORKERS: readonly WorkerPlan[] = [
-  { name: 'ada', capabilities: ['read', 'hash'], concurrency: 1 },
-  { name: 'bob', capabilities: ['read', 'hash'], concurrency: 1 },
+  { name: 'ada', capabilities: ['read', 'hash'], concurrency: 2 },
+  { name: 'bob', capabilities: ['read', 'hash'], concurrency: 2 },
   { name: 'cyd', capabilities: ['read', 'compile', 'archive'], concurrency: 2 },
 ];
 
