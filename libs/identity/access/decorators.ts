@@ -4,11 +4,11 @@ import {
   type ExecutionContext,
   SetMetadata,
 } from '@nestjs/common';
-import { ApiBearerAuth } from '@nestjs/swagger';
+import { ApiBearerAuth, ApiExtension } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
 import { ApiErrors } from '#lib/http';
 import type { Caller } from '#lib/kernel';
-import type { AuthOptions } from '../domain/access-plan.js';
+import { type AuthOptions, describeAccess } from '../domain/access-plan.js';
 
 export const ACCESS_METADATA = 'drover:access';
 
@@ -37,6 +37,7 @@ export function Auth(options: AuthOptions = {}): ClassDecorator & MethodDecorato
   return applyDecorators(
     SetMetadata(ACCESS_METADATA, { public: false, options } satisfies AccessMetadata),
     ApiBearerAuth(),
+    ApiExtension('x-drover-access', describeAccess(options)),
     ApiErrors('unauthenticated', 'invalid_token', 'token_expired', 'forbidden'),
   );
 }

@@ -34,7 +34,7 @@ export interface AccessPlan extends Required<Omit<AuthOptions, 'scope'>> {
 export function planAccess(options: AuthOptions): AccessPlan {
   const workspace = options.workspace ?? true;
   const plan: AccessPlan = {
-    kinds: options.kinds ?? (workspace ? ['user', 'api_key'] : ['user']),
+    kinds: kindsOf(options),
     role: options.role ?? 'VIEWER',
     scope: options.scope,
     workspace,
@@ -51,6 +51,33 @@ export function planAccess(options: AuthOptions): AccessPlan {
     throw new Error('is for operators, who act in no workspace: add `workspace: false`');
   }
   return plan;
+}
+
+function kindsOf({ kinds, workspace = true }: AuthOptions): readonly CallerKind[] {
+  return kinds ?? (workspace ? ['user', 'api_key'] : ['user']);
+}
+
+/** What the OpenAPI document says of a route: who may call it, and with what. */
+export interface DescribedAccess {
+  kinds: readonly CallerKind[];
+  /** The least role of a user or API key; absent where the route acts in no workspace. */
+  role?: MemberRole;
+  /** The scope that an API key needs. */
+  scope?: Scope;
+  /** Only operators of the installation. */
+  operator?: true;
+}
+
+export function describeAccess(options: AuthOptions): DescribedAccess {
+  const { workspace = true, role = 'VIEWER', scope, operator = false } = options;
+  const kinds = kindsOf(options);
+  const hasRole = workspace && (kinds.includes('user') || kinds.includes('api_key'));
+  return {
+    kinds,
+    ...(hasRole ? { role } : {}),
+    ...(scope !== undefined && kinds.includes('api_key') ? { scope } : {}),
+    ...(operator ? { operator } : {}),
+  };
 }
 
 /** @throws DroverError `wrong_token_kind` */
