@@ -46,8 +46,12 @@ export class AuthService {
     return this.signIn(session, request.workspaceId);
   }
 
-  /** @throws DroverError `invalid_refresh_token` */
+  /** @throws DroverError `invalid_refresh_token`; `workspace_not_found`, and then the token stays good */
   async refresh(refreshToken: string, workspaceId: string | undefined): Promise<SignIn> {
+    if (workspaceId !== undefined) {
+      const userId = await this.sessions.ownerOf(refreshToken);
+      if (userId !== undefined) await this.checkMembership(userId, workspaceId);
+    }
     const session = await this.sessions.refresh(refreshToken);
     return this.signIn(session, workspaceId);
   }
@@ -59,7 +63,7 @@ export class AuthService {
     if (role === undefined) throw new DroverError('workspace_not_found');
   }
 
-  // The guard asks for the membership at every request, so a foreign workspace's id opens nothing.
+  // The guard asks for the membership at every request: a token outlives a membership by nothing.
   private signIn(session: LiveSession, workspaceId: string | undefined): SignIn {
     const { sessionId, userId, refreshToken, refreshExpiresAt } = session;
     const claims = { userId, sessionId, workspaceId: workspaceId?.toLowerCase() ?? null };

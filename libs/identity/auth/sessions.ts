@@ -6,6 +6,7 @@ import { Logger } from '#lib/observability';
 import { endOtherSessions, endSession } from '../store/end-sessions.sql.js';
 import { listSessions, type SessionRow } from '../store/list-sessions.sql.js';
 import { rotateSession } from '../store/rotate-session.sql.js';
+import { sessionOwner } from '../store/session-owner.sql.js';
 import { startSession } from '../store/start-session.sql.js';
 import { RefreshTokens } from '../tokens/refresh-tokens.js';
 import { Revocations } from '../tokens/revocations.js';
@@ -70,6 +71,14 @@ export class Sessions {
     }
     const { user_id: userId, expires_at: refreshExpiresAt } = row;
     return { sessionId, userId, refreshToken: next.token, refreshExpiresAt };
+  }
+
+  /** Who may exchange the token; undefined when nobody may. Exchanges nothing. */
+  async ownerOf(refreshToken: string): Promise<string | undefined> {
+    const opened = this.refreshTokens.open(refreshToken);
+    if (opened === undefined) return undefined;
+    const parameters = [opened.sessionId, opened.hash];
+    return (await firstRow(this.database.service, sessionOwner, parameters))?.user_id;
   }
 
   list(userId: string): Promise<SessionRow[]> {

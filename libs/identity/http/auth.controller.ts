@@ -48,7 +48,7 @@ export class AuthController {
     description: 'Each is good once. Presenting one again ends the session.',
   })
   @ApiOkResponse({ type: SignInDoc })
-  @ApiErrors('validation_failed', 'invalid_refresh_token')
+  @ApiErrors('validation_failed', 'invalid_refresh_token', 'workspace_not_found')
   refresh(@Body() body: RefreshDto): Promise<SignIn> {
     return this.auth.refresh(body.refreshToken, body.workspaceId);
   }

@@ -21,7 +21,12 @@ export class ChangeWorkspaceDto {
 }
 
 export class AddMemberDto {
-  @Id({ optional: true, description: 'This or `email`.' }) userId?: string;
+  @Id({
+    optional: true,
+    description:
+      'This or `email`: of somebody in one of your workspaces, or of anybody if you operate.',
+  })
+  userId?: string;
   @Text({ max: 320, pattern: EMAIL_PATTERN, optional: true, description: 'This or `userId`.' })
   email?: string;
   @OneOf(MEMBER_ROLES) role!: MemberRole;

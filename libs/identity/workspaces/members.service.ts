@@ -23,7 +23,7 @@ import { Revocations } from '../tokens/revocations.js';
 import { type MemberView, toMemberView } from './workspace-view.js';
 
 export interface NewMember {
-  /** One of the two. */
+  /** One of the two. The id only of somebody who shares a workspace with whoever asks, an operator aside. */
   userId?: string;
   email?: string;
   role: MemberRole;
@@ -50,7 +50,7 @@ export class MembersService {
   async add(caller: Caller, member: NewMember): Promise<MemberView> {
     const { workspaceId } = caller;
     enforce(decideAdd(actorOf(caller), member.role));
-    const userId = await this.findUser(member);
+    const userId = await this.findUser(caller, member);
     const added = await this.database.tenant(workspaceId).transaction(async (tx) => {
       const row = await firstRow(tx, insertMember, [workspaceId, userId, member.role]);
       if (row === undefined) throw new DroverError('already_member');
@@ -96,12 +96,14 @@ export class MembersService {
     await this.revocations.announce();
   }
 
-  private async findUser({ userId, email }: NewMember): Promise<string> {
+  private async findUser(caller: Caller, { userId, email }: NewMember): Promise<string> {
     if ((userId === undefined) === (email === undefined)) {
       const message = 'or email must be given, and not both';
       throw new DroverError('validation_failed', { errors: [{ field: 'userId', message }] });
     }
-    const parameters = [userId ?? null, email === undefined ? null : normalizeEmail(email)];
+    const asker = caller.kind === 'user' ? caller.userId : null;
+    const address = email === undefined ? null : normalizeEmail(email);
+    const parameters = [userId ?? null, address, caller.workspaceId, asker];
     const user = await firstRow(this.database.service, findUserToAdd, parameters);
     if (user === undefined) throw new DroverError('user_not_found');
     return user.id;

@@ -1,0 +1,12 @@
+import { query } from '#lib/database';
+
+/**
+ * Whose live session a refresh token is the current one of: session, hash of the token.
+ *
+ * Called by a refresh that asks for a workspace, before the token is exchanged. Primary key.
+ */
+export const sessionOwner = query<{ user_id: string }>(
+  'identity_session_owner',
+  `SELECT user_id FROM user_sessions
+    WHERE id = $1 AND refresh_hash = $2 AND revoked_at IS NULL AND expires_at > now()`,
+);
