@@ -2,6 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { Database } from '#lib/database';
 import { type Caller, DroverError } from '#lib/kernel';
 import type { TaskFilter } from '../domain/task-filter.js';
+import { requireNamed, requireTasks } from '../queries/require-named.js';
 import { matchingIds } from '../store/matching-ids.sql.js';
 import { TaskCommands } from './task-commands.js';
 
@@ -17,7 +18,7 @@ export interface BulkResult {
   /** How many tasks were named or matched. */
   matched: number;
   changed: number;
-  /** Tasks that were there already, that may not go there, or that are not of this workspace. */
+  /** Tasks that were there already, or that may not go there. */
   skipped: number;
 }
 
@@ -34,13 +35,18 @@ export class BulkCommands {
     @Inject(TaskCommands) private readonly commands: TaskCommands,
   ) {}
 
-  /** @throws DroverError `validation_failed` unless exactly one of `ids` and `filter` says which tasks */
+  /**
+   * @throws DroverError `validation_failed` unless exactly one of `ids` and `filter` says which tasks;
+   *   `task_not_found` and its like when one of them names what is not there: then nothing is done
+   */
   async run(
     caller: Caller,
     command: 'cancel' | 'retry',
     request: BulkRequest,
   ): Promise<BulkResult> {
     const result: BulkResult = { matched: 0, changed: 0, skipped: 0 };
+    requireOne(request);
+    await this.requireThere(caller.workspaceId, request);
     for await (const ids of this.chunks(caller.workspaceId, request)) {
       const { changed, skipped } = await this.commands.many(caller, command, ids, {
         reason: request.reason,
@@ -53,14 +59,13 @@ export class BulkCommands {
   }
 
   private chunks(workspaceId: string, { ids, filter }: BulkRequest): AsyncIterable<string[]> {
-    const filtered =
-      filter !== undefined && Object.values(filter).some((value) => value !== undefined);
-    if ((ids === undefined) === !filtered) {
-      const message =
-        'must say which tasks: either `ids`, or a `filter` with at least one condition';
-      throw new DroverError('validation_failed', { errors: [{ field: 'filter', message }] });
-    }
     return ids ? chunksOf([...new Set(ids)]) : this.matching(workspaceId, filter as TaskFilter);
+  }
+
+  private async requireThere(workspaceId: string, { ids, filter }: BulkRequest): Promise<void> {
+    const tenant = this.database.tenant(workspaceId);
+    if (ids) await requireTasks(tenant, workspaceId, ids);
+    else await requireNamed(tenant, workspaceId, filter ?? {}, 'filter.');
   }
 
   private async *matching(workspaceId: string, filter: TaskFilter): AsyncGenerator<string[]> {
@@ -73,6 +78,18 @@ export class BulkCommands {
       yield rows.map((row) => row.id);
     }
   }
+}
+
+function requireOne({ ids, filter }: BulkRequest): void {
+  const filtered = Object.values(filter ?? {}).some(isCondition);
+  if ((ids === undefined) === filtered) return;
+  const message = 'must say which tasks: either `ids`, or a `filter` with at least one condition';
+  throw new DroverError('validation_failed', { errors: [{ field: 'filter', message }] });
+}
+
+/** An empty list is none: it would let all tasks pass. */
+function isCondition(value: unknown): boolean {
+  return value !== undefined && !(Array.isArray(value) && value.length === 0);
 }
 
 async function* chunksOf(ids: readonly string[]): AsyncGenerator<string[]> {

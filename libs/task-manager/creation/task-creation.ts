@@ -18,6 +18,12 @@ const MISSING_REFERENCES = {
   agent_tasks_milestone_fkey: 'milestone_not_found',
 } as const;
 
+interface CreationRequest {
+  tasks: readonly WantedTask[];
+  /** How the client calls the task at an index, for the names of fields. */
+  fieldOf: (index: number) => string;
+}
+
 /** Creates tasks. All of a request are created, or none. */
 @Injectable()
 export class TaskCreation {
@@ -33,7 +39,8 @@ export class TaskCreation {
     record?: IdempotencyRecord,
   ): Promise<TaskView> {
     const toAnswer = (views: TaskView[]) => views[0];
-    const views = await this.create(caller, draft([wanted], SINGLE_FIELD), { record, toAnswer });
+    const request = { tasks: [wanted], fieldOf: SINGLE_FIELD };
+    const views = await this.create(caller, request, { record, toAnswer });
     return views[0] as TaskView;
   }
 
@@ -44,17 +51,18 @@ export class TaskCreation {
     record?: IdempotencyRecord,
   ): Promise<{ items: TaskView[] }> {
     const toAnswer = (items: TaskView[]) => ({ items });
-    return { items: await this.create(caller, draft(wanted, BATCH_FIELD), { record, toAnswer }) };
+    const request = { tasks: wanted, fieldOf: BATCH_FIELD };
+    return { items: await this.create(caller, request, { record, toAnswer }) };
   }
 
   private async create(
     caller: Caller,
-    tasks: NewTask[],
+    request: CreationRequest,
     answer: { record?: IdempotencyRecord; toAnswer: (views: TaskView[]) => unknown },
   ): Promise<TaskView[]> {
     const tenant = this.database.tenant(caller.workspaceId);
     const { record } = answer;
-    const batch = new Batch(caller, tasks);
+    const batch = new Batch(caller, draft(request), request.fieldOf);
     const views = await insert(
       tenant,
       batch,
@@ -85,6 +93,7 @@ class Batch {
   constructor(
     readonly caller: Caller,
     readonly tasks: readonly NewTask[],
+    private readonly fieldOf: CreationRequest['fieldOf'],
   ) {
     const own = new Set(tasks.map((task) => task.id));
     const wanted = new Set(tasks.flatMap((task) => task.edges.map((edge) => edge.dependsOnId)));
@@ -135,10 +144,8 @@ class Batch {
       task.edges.flatMap((edge, position) => {
         const missing =
           this.prerequisiteIds.includes(edge.dependsOnId) && !found.has(edge.dependsOnId);
-        const prefix = this.tasks.length > 1 ? BATCH_FIELD(index) : '';
-        return missing
-          ? [{ field: `${prefix}dependsOn[${position}]`, message: 'there is no such task' }]
-          : [];
+        const field = `${this.fieldOf(index)}dependsOn[${position}]`;
+        return missing ? [{ field, message: 'there is no such task' }] : [];
       }),
     );
     if (errors.length > 0) throw new DroverError('task_not_found', { errors });
@@ -166,8 +173,8 @@ async function insert(
   });
 }
 
-function draft(wanted: readonly WantedTask[], fieldOf: (index: number) => string): NewTask[] {
-  const drafted = draftTasks(wanted, fieldOf);
+function draft({ tasks, fieldOf }: CreationRequest): NewTask[] {
+  const drafted = draftTasks(tasks, fieldOf);
   switch (drafted.kind) {
     case 'ok':
       return drafted.tasks;

@@ -78,6 +78,10 @@ export function draftTasks(
 
   const tasks = wanted.map((task, index) => {
     const id = ids[index] as string;
+    if (task.milestoneId !== undefined && task.projectId === undefined) {
+      const message = 'needs the projectId of its project';
+      errors.push({ field: `${fieldOf(index)}milestoneId`, message });
+    }
     const edges = new Map<string, NewEdge>();
     (task.dependsOn ?? []).forEach((item, position) => {
       const field = `${fieldOf(index)}dependsOn[${position}]`;

@@ -9,7 +9,8 @@ import { BulkCommandDto } from './dto/command.dto.js';
 @ApiTags('Tasks')
 @Controller('agent-tasks/bulk')
 @Auth({ role: 'MEMBER', scope: 'tasks:write' })
-@ApiErrors('validation_failed')
+@ApiErrors('validation_failed', 'task_not_found')
+@ApiErrors('agent_not_found', 'project_not_found', 'milestone_not_found')
 export class BulkCommandsController {
   constructor(@Inject(BulkCommands) private readonly bulk: BulkCommands) {}
 

@@ -35,7 +35,7 @@ export class RunsController {
     @UuidParam('runId') runId: string,
     @Body() body: StartRunDto,
   ) {
-    return this.reports.start(reporterOf(caller, runId), body);
+    return this.reports.start(reporterOf(caller, runId, body.runId), body);
   }
 
   @Patch('progress')
@@ -45,7 +45,7 @@ export class RunsController {
     @UuidParam('runId') runId: string,
     @Body() body: ProgressDto,
   ) {
-    return this.reports.progress(reporterOf(caller, runId), body);
+    return this.reports.progress(reporterOf(caller, runId, body.runId), body);
   }
 
   @Put('checkpoint')
@@ -55,14 +55,14 @@ export class RunsController {
     @UuidParam('runId') runId: string,
     @Body() body: CheckpointDto,
   ) {
-    return this.reports.progress(reporterOf(caller, runId), body);
+    return this.reports.progress(reporterOf(caller, runId, body.runId), body);
   }
 
   @Post('logs')
   @HttpCode(202)
   @ApiOperation({ summary: 'Log entries, such as output; up to 200' })
   logs(@CurrentCaller() caller: Caller, @UuidParam('runId') runId: string, @Body() body: LogsDto) {
-    return this.reports.logs(reporterOf(caller, runId), body.entries);
+    return this.reports.logs(reporterOf(caller, runId, body.runId), body.entries);
   }
 
   @Post('renew')
@@ -74,7 +74,7 @@ export class RunsController {
     @UuidParam('runId') runId: string,
     @Body() body: RenewDto,
   ) {
-    return this.reports.renew(reporterOf(caller, runId), body.leaseSeconds);
+    return this.reports.renew(reporterOf(caller, runId, body.runId), body.leaseSeconds);
   }
 
   @Post('complete')
@@ -85,14 +85,14 @@ export class RunsController {
     @UuidParam('runId') runId: string,
     @Body() body: CompleteDto,
   ) {
-    return this.completion.complete(reporterOf(caller, runId), body);
+    return this.completion.complete(reporterOf(caller, runId, body.runId), body);
   }
 
   @Post('fail')
   @HttpCode(200)
   @ApiOperation({ summary: 'The work has failed; the server decides whether it is tried again' })
   fail(@CurrentCaller() caller: Caller, @UuidParam('runId') runId: string, @Body() body: FailDto) {
-    return this.reports.fail(reporterOf(caller, runId), body);
+    return this.reports.fail(reporterOf(caller, runId, body.runId), body);
   }
 
   @Post('release')
@@ -105,6 +105,6 @@ export class RunsController {
     @UuidParam('runId') runId: string,
     @Body() body: ReleaseDto,
   ) {
-    return this.reports.release(reporterOf(caller, runId), body);
+    return this.reports.release(reporterOf(caller, runId, body.runId), body);
   }
 }

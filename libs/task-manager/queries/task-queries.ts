@@ -8,6 +8,7 @@ import { forEyes, type TaskView } from '../domain/task-view.js';
 import { listTasks } from '../store/list-tasks.sql.js';
 import { type TaskRow, toTaskView } from '../store/task-columns.js';
 import { taskViews } from '../store/task-views.sql.js';
+import { requireNamed } from './require-named.js';
 
 /** Reads tasks as the API shows them. */
 @Injectable()
@@ -52,13 +53,16 @@ export class TaskQueries {
   /**
    * A page of the tasks that pass the filter, the newest first.
    *
-   * @throws DroverError `malformed_cursor`
+   * @throws DroverError `malformed_cursor`; `agent_not_found`, `project_not_found` or
+   *   `milestone_not_found` when the filter names one that is not there
    */
   async list(caller: Caller, filter: TaskFilter, page: PageRequest): Promise<Page<TaskView>> {
     const { workspaceId } = caller;
     const range = { limit: page.limit, before: idAfter(page.cursor) };
     const { sql, params } = listTasks(workspaceId, filter, range);
-    const rows = await this.db.tenant(workspaceId).rows(sql, params);
+    const tenant = this.db.tenant(workspaceId);
+    await requireNamed(tenant, workspaceId, filter);
+    const rows = await tenant.rows(sql, params);
     const keyOf = (row: TaskRow) => [row.id];
     return toPage(rows, page.limit, keyOf, (row) => forEyes('people', toTaskView(row)));
   }

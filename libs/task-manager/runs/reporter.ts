@@ -20,12 +20,22 @@ export interface Reporter {
  * runs is meant, because the agent may hold the same task a second time by now.
  *
  * @param runId from the path or the body
- * @throws DroverError `run_required`, or `run_not_found` for a run token's report about another run
+ * @param alsoNamed from the body when the path names the run already
+ * @throws DroverError `run_required`, or `run_not_found` for a run token's report about another run,
+ *   and for a report that names two
  */
-export function reporterOf(caller: Caller, runId: string | undefined): Reporter {
+export function reporterOf(
+  caller: Caller,
+  runId: string | undefined,
+  alsoNamed?: string,
+): Reporter {
   const { workspaceId, agentId } = agentSide(caller);
-  const named = runId ?? (caller.kind === 'run' ? caller.runId : undefined);
+  const named = runId?.toLowerCase() ?? (caller.kind === 'run' ? caller.runId : undefined);
   if (named === undefined) throw new DroverError('run_required');
+  if (alsoNamed !== undefined && alsoNamed.toLowerCase() !== named) {
+    const errors = [{ field: 'runId', message: 'is another run than that of the path' }];
+    throw new DroverError('run_not_found', { errors });
+  }
   if (caller.kind === 'run' && caller.runId !== named) throw new DroverError('run_not_found');
   return { workspaceId, agentId, runId: named, actor: actorOf(caller) };
 }

@@ -1,0 +1,51 @@
+import { firstRow, type SqlRunner } from '#lib/database';
+import { DroverError } from '#lib/kernel';
+import type { TaskFilter } from '../domain/task-filter.js';
+import { namedThings, unknownTasks } from '../store/named-things.sql.js';
+
+const NAMED = [
+  ['agent', 'agentId', 'agent_not_found'],
+  ['project', 'projectId', 'project_not_found'],
+  ['milestone', 'milestoneId', 'milestone_not_found'],
+] as const;
+
+/** How many ids an answer lists. */
+const LISTED = 50;
+
+/**
+ * A filter by something that is not there is a mistake (or a look at another tenant's), which an
+ * empty list would hide.
+ *
+ * @param prefix stands before the names of fields, such as `filter.`
+ * @throws DroverError `agent_not_found`, `project_not_found` or `milestone_not_found`
+ */
+export async function requireNamed(
+  runner: SqlRunner,
+  workspaceId: string,
+  filter: TaskFilter,
+  prefix = '',
+): Promise<void> {
+  const { agentId = null, projectId = null, milestoneId = null } = filter;
+  if (agentId === null && projectId === null && milestoneId === null) return;
+  const known = await firstRow(runner, namedThings, [workspaceId, agentId, projectId, milestoneId]);
+  for (const [thing, field, code] of NAMED) {
+    if (known?.[thing]) continue;
+    throw new DroverError(code, { errors: [{ field: prefix + field, message: 'is not there' }] });
+  }
+}
+
+/** @throws DroverError `task_not_found`, with the places of the ids that are of no task */
+export async function requireTasks(
+  runner: SqlRunner,
+  workspaceId: string,
+  ids: readonly string[],
+): Promise<void> {
+  const unknown = new Set(
+    (await runner.rows(unknownTasks, [workspaceId, ids])).map(({ id }) => id),
+  );
+  if (unknown.size === 0) return;
+  const errors = ids.flatMap((id, index) =>
+    unknown.has(id.toLowerCase()) ? [{ field: `ids[${index}]`, message: 'is not there' }] : [],
+  );
+  throw new DroverError('task_not_found', { errors: errors.slice(0, LISTED) });
+}

@@ -1,0 +1,35 @@
+import { query } from '#lib/database';
+
+export interface NamedThings {
+  agent: boolean;
+  project: boolean;
+  milestone: boolean;
+}
+
+/**
+ * Which of the things that a filter names are there; what it does not name counts as there.
+ *
+ * Caller: `requireNamed`, before tasks are listed or commanded by such a filter. Indexes: primary keys.
+ * $1 workspace, $2 agent or NULL, $3 project or NULL, $4 milestone or NULL.
+ */
+export const namedThings = query<NamedThings>(
+  'named_things',
+  `
+SELECT
+  $2::uuid IS NULL OR EXISTS (SELECT FROM agents WHERE workspace_id = $1 AND id = $2) AS agent,
+  $3::uuid IS NULL OR EXISTS (SELECT FROM projects WHERE workspace_id = $1 AND id = $3) AS project,
+  $4::uuid IS NULL OR EXISTS (SELECT FROM milestones WHERE workspace_id = $1 AND id = $4) AS milestone`,
+);
+
+/**
+ * Those of the ids that are of no task of the workspace.
+ *
+ * Caller: `requireTasks`, before a bulk command. Index: primary key.
+ * $1 workspace, $2 ids.
+ */
+export const unknownTasks = query<{ id: string }>(
+  'unknown_tasks',
+  `
+SELECT asked.id FROM unnest($2::uuid[]) AS asked (id)
+WHERE NOT EXISTS (SELECT FROM agent_tasks t WHERE t.workspace_id = $1 AND t.id = asked.id)`,
+);
