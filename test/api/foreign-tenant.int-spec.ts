@@ -1,0 +1,176 @@
+import { afterAll, describe, expect, it } from '@jest/globals';
+import { newId } from '#lib/kernel';
+import { startTestApp } from '../support/app.js';
+import { digestOf, digestOfWorkspace } from './support/digest.js';
+import { type CallerKind, readRoutes, type Route } from './support/openapi.js';
+import {
+  type Asker,
+  headerPlaces,
+  type Ids,
+  type Place,
+  placesOf,
+  requestWith,
+} from './support/places.js';
+import { send, type WireAnswer } from './support/requests.js';
+import { aTenant, type Tenant } from './support/tenant.js';
+import { anAccount, EXTRAS } from './support/accounts.js';
+
+/**
+ * Walks every route of the OpenAPI document as members, programs, agents and runs of workspace B,
+ * with ids of workspace A wherever an id can be: it must be as if they existed nowhere.
+ */
+
+/** Routes that name nothing by its id. A new route is walked, unless somebody writes it down here. */
+const NAMELESS = [
+  'GET /auth/me',
+  'GET /auth/sessions',
+  'GET /health/coordinator',
+  'GET /healthz',
+  'GET /readyz',
+  'GET /users',
+  'GET /workspaces',
+  'POST /auth/logout',
+  'POST /auth/password',
+  'POST /auth/sign-up',
+  'POST /users',
+  'POST /workspaces',
+];
+
+/**
+ * Ids that are taken as they come, and lead to nothing: the agent tells what it does, or asks what it
+ * shall stop. They are answered like ids that exist nowhere, but not with 404.
+ */
+const UNRESOLVED = [
+  'POST /agents/{id}/heartbeat currentTaskId',
+  'POST /agents/{id}/signals runIds.[]',
+];
+
+/** Here an id that exists nowhere is a new one. */
+const CHOOSES_ID = 'PUT /agents/{id}';
+
+/** Users belong to no workspace; only operators of the installation reach them by their ids. */
+const OPERATORS = /^\w+ \/users\b/;
+
+const app = await startTestApp({ ROLES: 'api', HEARTBEAT_FLUSH_MS: '10000' });
+const routes = await readRoutes(app.url);
+const victim = await aTenant(app);
+const stranger = await aTenant(app);
+const named = routes.filter((route) => !NAMELESS.includes(route.name));
+
+afterAll(() => app.stop());
+
+it('has every route walked, or written down as one that names nothing', () => {
+  const nameless = routes.filter((route) => placesOf(route).length === 0).map(({ name }) => name);
+  expect(nameless.filter((name) => !walkedByHeader(name)).sort()).toEqual([...NAMELESS].sort());
+});
+
+function walkedByHeader(name: string): boolean {
+  return headerPlaces(routes.find((route) => route.name === name) as Route).length > 0;
+}
+
+describe.each(named.map((route) => [route.name, route] as const))('%s', (_, route) => {
+  it.each(kindsOf(route))('finds nothing of another tenant, asked by a %s', async (kind) => {
+    const asker = await askerOf(route, stranger, kind);
+    const cases = casesOf(route);
+    expect(cases.length).toBeGreaterThan(0);
+
+    const before = await stateOf(route);
+    for (const ids of cases) {
+      const answer = await send(app.url, requestWith(route, asker, ids));
+      const { status, body } = answer;
+      const about = `${describeIds(ids)}: ${answer.text}`;
+      expect({ about, status, code: body.code }).toMatchObject(refusalOf(route, ids));
+      expect(secretsIn(answer, ids)).toEqual([]);
+      if (route.name === CHOOSES_ID) continue;
+      const nowhere = await send(app.url, requestWith(route, asker, unknown(ids)));
+      const expected = { about, status, code: body.code };
+      expect({ about, status: nowhere.status, code: nowhere.body.code }).toEqual(expected);
+    }
+    expect(await stateOf(route)).toEqual(before);
+  });
+
+  // Or a request that is wrong for another reason would pass for a refusal.
+  it.each(kindsOf(route))('does what a %s asks about its own', async (kind) => {
+    for (const place of controlsOf(route)) {
+      const asker = await askerOf(route, await aTenant(app), kind);
+      const ids = new Map(place ? [[place, asker.caller.own[place.thing]]] : []);
+      const answer = await send(app.url, requestWith(route, asker, ids));
+      const about = `${describeIds(ids)}: ${answer.text}`;
+      expect({ about, isAnswered: isAnswered(route, answer) }).toEqual({ about, isAnswered: true });
+    }
+  });
+});
+
+/** Each place of the query and the body by itself; the path names the caller's own anyway. */
+function controlsOf(route: Route): (Place | undefined)[] {
+  const places = placesOf(route).filter(({ in: where }) => where !== 'path');
+  return places.length > 0 ? places : [undefined];
+}
+
+function kindsOf({ access }: Route): CallerKind[] {
+  return access?.kinds ?? ['user'];
+}
+
+/** Public routes take the user's secrets in the body; for them the user has to have some. */
+async function askerOf(route: Route, tenant: Tenant, kind: CallerKind): Promise<Asker> {
+  const caller = tenant.callers[kind];
+  const extras = EXTRAS[route.name];
+  if (!extras) return { kind, caller };
+  return { kind, caller, extras: extras(await anAccount(app, tenant)) };
+}
+
+/** Each place alone with each id of A, all at once, and all with A's workspace in the header. */
+function casesOf(route: Route): Ids[] {
+  const places = placesOf(route);
+  const header = headerPlaces(route);
+  const single = [...places, ...header].flatMap((place) =>
+    victim.ids[place.thing].map((id) => new Map([[place, id]])),
+  );
+  const inPathAndRun = places.filter(({ in: where, at }) => where === 'path' || at === 'runId');
+  const all = new Map(inPathAndRun.map((place) => [place, victim.ids[place.thing][0] as string]));
+  const intruding = new Map(all);
+  for (const place of header) intruding.set(place, victim.workspaceId);
+  return [...single, ...[all, intruding].filter(({ size }) => size > 1)];
+}
+
+function unknown(ids: Ids): Ids {
+  return new Map([...ids.keys()].map((place) => [place, newId()]));
+}
+
+function refusalOf(route: Route, ids: Ids): Record<string, unknown> {
+  if (OPERATORS.test(route.name)) return { status: 403, code: 'forbidden' };
+  const isUnresolved = [...ids.keys()].every((place) => unresolved(route, place));
+  if (isUnresolved) return { status: 200 };
+  return { status: 404, code: expect.stringMatching(/_not_found$/) };
+}
+
+function unresolved(route: Route, place: Place): boolean {
+  return UNRESOLVED.includes(`${route.name} ${place.at}`);
+}
+
+/** Nothing at all may have changed; where ids are taken as they come, nothing of A. */
+async function stateOf(route: Route): Promise<unknown> {
+  const { owner } = app.db;
+  const ofVictim = await digestOfWorkspace(owner, victim.workspaceId);
+  const takesAny = placesOf(route).some((place) => unresolved(route, place));
+  return takesAny ? { ofVictim } : { ofVictim, ofAll: await digestOf(owner) };
+}
+
+/** What the answer says of A: any text of its rows, any id but those that the request has named. */
+function secretsIn({ text }: WireAnswer, ids: Ids): string[] {
+  const said = new Set(ids.values());
+  const secret = Object.values(victim.ids)
+    .flat()
+    .filter((id) => !said.has(id));
+  return [victim.marker, ...secret].filter((part) => text.includes(part));
+}
+
+/** 409: the state of B's own thing did not allow it, and it was found. */
+function isAnswered(route: Route, { status }: WireAnswer): boolean {
+  if (OPERATORS.test(route.name)) return status === 403;
+  return (status >= 200 && status < 300) || status === 409;
+}
+
+function describeIds(ids: Ids): string {
+  return [...ids].map(([place, id]) => `${place.in} ${place.at} = ${place.thing} ${id}`).join(', ');
+}

@@ -1,0 +1,45 @@
+import { newId } from '#lib/kernel';
+import type { TestApp } from '../../support/app.js';
+import { aUser } from '../../support/factories.js';
+import { aSession, type Tenant, userToken } from './tenant.js';
+
+export interface Account {
+  email: string;
+  password: string;
+  refreshToken: string;
+}
+
+/** What the routes without credentials take instead of them. */
+export const EXTRAS: Record<string, (account: Account) => Record<string, unknown>> = {
+  'POST /auth/login': ({ email, password }) => ({ email, password }),
+  'POST /auth/refresh': ({ refreshToken }) => ({ refreshToken }),
+};
+
+/** A member of the tenant who can sign in with a password. */
+export async function anAccount(app: TestApp, tenant: Tenant): Promise<Account> {
+  const { owner } = app.db;
+  const operator = await aUser(owner, { isOperator: true });
+  const bearer = userToken(app, operator, await aSession(app, operator));
+  const [email, password] = [`account-${newId()}@example.test`, newId()];
+  const user = await post(app, '/users', { email, name: tenant.marker, password }, bearer);
+  await owner.query(
+    `INSERT INTO workspace_members (workspace_id, user_id, role) VALUES ($1, $2, 'MEMBER')`,
+    [tenant.workspaceId, user.id],
+  );
+  const { refreshToken } = await post(app, '/auth/login', { email, password });
+  return { email, password, refreshToken: String(refreshToken) };
+}
+
+async function post(
+  app: TestApp,
+  path: string,
+  body: unknown,
+  headers: Record<string, string> = {},
+): Promise<Record<string, unknown>> {
+  const response = await fetch(`${app.url}/api/v1${path}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...headers },
+    body: JSON.stringify(body),
+  });
+  return (await response.json()) as Record<string, unknown>;
+}

@@ -1,0 +1,62 @@
+import type pg from 'pg';
+
+/** No rows of tenants, and changed by servers by themselves. */
+const IGNORED = new Set(['_prisma_migrations', 'coordinator_leadership', 'outbox_relay']);
+
+export type Digest = Record<string, string>;
+
+/** A hash of every table's rows, all workspaces'; without beats, which are written some time later. */
+export async function digestOf(owner: pg.Pool): Promise<Digest> {
+  const tables = (await tablesOf(owner)).filter(({ name }) => name !== 'agent_heartbeats');
+  return hashes(
+    owner,
+    tables.map(({ name }) => ({ name, where: 'true' })),
+  );
+}
+
+/** The same of what belongs to one workspace, its users and their sessions included. */
+export async function digestOfWorkspace(owner: pg.Pool, workspaceId: string): Promise<Digest> {
+  const members = `(SELECT user_id FROM workspace_members WHERE workspace_id = '${workspaceId}')`;
+  const tables = await tablesOf(owner);
+  const parts = tables.flatMap(({ name, columns }) => {
+    if (columns.includes('workspace_id'))
+      return [{ name, where: `workspace_id = '${workspaceId}'` }];
+    if (columns.includes('user_id')) return [{ name, where: `user_id IN ${members}` }];
+    if (name === 'users') return [{ name, where: `id IN ${members}` }];
+    if (name === 'workspaces') return [{ name, where: `id = '${workspaceId}'` }];
+    return [];
+  });
+  return hashes(owner, parts);
+}
+
+interface Table {
+  name: string;
+  columns: string[];
+}
+
+const known = new WeakMap<pg.Pool, Promise<Table[]>>();
+
+function tablesOf(owner: pg.Pool): Promise<Table[]> {
+  const tables =
+    known.get(owner) ??
+    owner
+      .query<Table>(
+        `SELECT table_name AS name, array_agg(column_name::text) AS columns
+         FROM information_schema.columns JOIN information_schema.tables USING (table_schema, table_name)
+         WHERE table_schema = 'public' AND table_type = 'BASE TABLE' GROUP BY table_name ORDER BY 1`,
+      )
+      .then(({ rows }) => rows.filter(({ name }) => !IGNORED.has(name)));
+  known.set(owner, tables);
+  return tables;
+}
+
+/** When a key or a session was last used is noted some time later, too. */
+async function hashes(owner: pg.Pool, parts: { name: string; where: string }[]): Promise<Digest> {
+  const selects = parts.map(
+    ({ name, where }) =>
+      `SELECT '${name}' AS name, count(*) || ' rows, ' || coalesce(md5(string_agg(row, '|' ORDER BY row)), '') AS hash
+       FROM (SELECT (to_jsonb(r) - 'last_used_at')::text AS row FROM ${name} r WHERE ${where}) rows`,
+  );
+  const { rows } = await owner.query<{ name: string; hash: string }>(selects.join(' UNION ALL '));
+  return Object.fromEntries(rows.map(({ name, hash }) => [name, hash]));
+}

@@ -1,0 +1,122 @@
+import type { Caller } from '#lib/kernel';
+
+export type CallerKind = Caller['kind'];
+
+/** As much of a JSON schema as the document of the server uses; references are resolved. */
+export interface Schema {
+  type?: string;
+  format?: string;
+  pattern?: string;
+  enum?: unknown[];
+  example?: unknown;
+  nullable?: boolean;
+  minimum?: number;
+  maximum?: number;
+  minLength?: number;
+  maxLength?: number;
+  minItems?: number;
+  maxItems?: number;
+  items?: Schema;
+  oneOf?: Schema[];
+  properties?: Record<string, Schema>;
+  required?: string[];
+  additionalProperties?: boolean;
+}
+
+export interface Parameter {
+  name: string;
+  schema: Schema;
+}
+
+export interface Access {
+  kinds: CallerKind[];
+  role?: string;
+  scope?: string;
+  operator?: boolean;
+}
+
+/** One route of the document. */
+export interface Route {
+  /** `POST /agents/{id}/claim`: below /api/v1, as in the tables of these tests. */
+  name: string;
+  method: string;
+  /** With `{id}` in it. */
+  path: string;
+  pathParams: Parameter[];
+  queryParams: Parameter[];
+  body?: Schema;
+  /** Undefined: public. */
+  access?: Access;
+}
+
+interface RawOperation {
+  security?: unknown[];
+  parameters?: { in: string; name: string; schema: Schema }[];
+  requestBody?: { content: Record<string, { schema: Schema }> };
+  'x-drover-access'?: Access;
+}
+
+interface RawDocument {
+  paths: Record<string, Record<string, RawOperation>>;
+  components: { schemas: Record<string, Schema> };
+}
+
+type RawSchema = Schema & { $ref?: string; allOf?: RawSchema[] };
+
+/** All routes that the running server documents, those of the API first. */
+export async function readRoutes(url: string): Promise<Route[]> {
+  const response = await fetch(`${url}/docs/openapi.json`);
+  const document = (await response.json()) as RawDocument;
+  return Object.entries(document.paths).flatMap(([path, operations]) =>
+    Object.entries(operations).map(([method, operation]) =>
+      toRoute(document, { path, method: method.toUpperCase(), operation }),
+    ),
+  );
+}
+
+function toRoute(
+  document: RawDocument,
+  { path, method, operation }: { path: string; method: string; operation: RawOperation },
+): Route {
+  const parameters = operation.parameters ?? [];
+  const within = (place: string) =>
+    parameters
+      .filter((parameter) => parameter.in === place)
+      .map(({ name, schema }) => ({ name, schema: resolve(document, schema) }));
+  const body = operation.requestBody?.content['application/json']?.schema;
+  const isProtected = (operation.security ?? []).length > 0;
+  const access = operation['x-drover-access'];
+  if (isProtected !== (access !== undefined))
+    throw new Error(`${method} ${path}: who may call it?`);
+  return {
+    name: `${method} ${path.replace(/^\/api\/v1/, '')}`,
+    method,
+    path,
+    pathParams: within('path'),
+    queryParams: within('query'),
+    ...(body ? { body: resolve(document, body) } : {}),
+    ...(access ? { access } : {}),
+  };
+}
+
+function resolve(document: RawDocument, raw: RawSchema): Schema {
+  const { $ref, allOf, ...schema } = raw;
+  const name = $ref?.split('/').at(-1);
+  if (name !== undefined) return resolve(document, document.components.schemas[name] as RawSchema);
+  if (allOf) return { ...schema, ...resolve(document, allOf[0] as RawSchema) };
+  return {
+    ...schema,
+    ...(schema.items ? { items: resolve(document, schema.items) } : {}),
+    ...(schema.oneOf ? { oneOf: schema.oneOf.map((one) => resolve(document, one)) } : {}),
+    ...(schema.properties
+      ? {
+          properties: Object.fromEntries(
+            Object.entries(schema.properties).map(([key, value]) => [
+              key,
+              resolve(document, value),
+            ]),
+          ),
+        }
+      : {}),
+  };
+}

@@ -1,0 +1,160 @@
+import type { CallerKind, Route, Schema } from './openapi.js';
+import { fillPath, type Wire, withQuery } from './requests.js';
+import { sampleObject } from './samples.js';
+import type { TenantCaller, Thing } from './tenant.js';
+
+/** A spot of a route's requests that names a thing by its id. */
+export interface Place {
+  in: 'path' | 'query' | 'header' | 'body';
+  /** `id`, `agentId`; in a body `filter.agentId`, `ids.[]`, `dependsOn.[].|1.taskId`. */
+  at: string;
+  thing: Thing;
+}
+
+const BY_NAME: Record<string, Thing> = {
+  workspaceId: 'workspace',
+  workspace: 'workspace',
+  userId: 'user',
+  projectId: 'project',
+  milestoneId: 'milestone',
+  agentId: 'agent',
+  taskId: 'prerequisite',
+  currentTaskId: 'task',
+  dependsOn: 'prerequisite',
+  dependsOnId: 'prerequisite',
+  runId: 'run',
+  runIds: 'run',
+};
+
+/** What a plain `id` means, by the word before it; and `ids` in a body, by the last word of the path. */
+const BY_COLLECTION: Record<string, Thing> = {
+  'agent-tasks': 'task',
+  bulk: 'task',
+  agents: 'agent',
+  'api-keys': 'apiKey',
+  milestones: 'milestone',
+  projects: 'project',
+  sessions: 'session',
+  users: 'user',
+};
+
+/** Every place of the route's path, query and body; those of headers are `headerPlaces`. */
+export function placesOf(route: Route): Place[] {
+  const named = (where: 'path' | 'query', name: string): Place => ({
+    in: where,
+    at: name,
+    thing: thingOf(route, name),
+  });
+  return [
+    ...route.pathParams.map(({ name }) => named('path', name)),
+    ...route.queryParams
+      .filter(({ schema }) => isId(schema) || isId(schema.items ?? {}))
+      .map(({ name }) => named('query', name)),
+    ...bodyPlaces(route),
+  ];
+}
+
+/** X-Workspace-Id, where the route acts in a workspace. */
+export function headerPlaces({ access }: Route): Place[] {
+  const actsInWorkspace =
+    access !== undefined && (access.role !== undefined || !access.kinds.includes('user'));
+  return actsInWorkspace ? [{ in: 'header', at: 'x-workspace-id', thing: 'workspace' }] : [];
+}
+
+function bodyPlaces(route: Route): Place[] {
+  const found: Place[] = [];
+  const walk = (schema: Schema, path: string[]): void => {
+    if (isId(schema)) {
+      const name = path.filter((part) => /^\w/.test(part)).at(-1) as string;
+      found.push({ in: 'body', at: path.join('.'), thing: thingOf(route, name) });
+    }
+    if (schema.items) walk(schema.items, [...path, '[]']);
+    schema.oneOf?.forEach((one, index) => walk(one, [...path, `|${index}`]));
+    for (const [name, child] of Object.entries(schema.properties ?? {})) {
+      walk(child, [...path, name]);
+    }
+  };
+  if (route.body) walk(route.body, []);
+  return found;
+}
+
+function isId({ format }: Schema): boolean {
+  return format === 'uuid';
+}
+
+function thingOf(route: Route, name: string): Thing {
+  const words = route.path.split('/');
+  const end = words.indexOf('{id}');
+  const before = name === 'id' && end !== -1 ? words.slice(0, end) : words;
+  const collection = before.filter((word) => word in BY_COLLECTION).at(-1) ?? '';
+  const thing = BY_NAME[name] ?? (/^ids?$/.test(name) ? BY_COLLECTION[collection] : undefined);
+  if (thing === undefined) throw new Error(`${route.name}: what does ${name} name? Say so here.`);
+  return thing;
+}
+
+/** Ids to put in the places of a request; what is not given is the caller's own. */
+export type Ids = ReadonlyMap<Place, string>;
+
+export interface Asker {
+  kind: CallerKind;
+  caller: TenantCaller;
+  /** Fields that some routes need beside those that their schema requires. */
+  extras?: Record<string, unknown>;
+}
+
+/** A request that is right in everything, with the given ids in their places. */
+export function requestWith(route: Route, asker: Asker, ids: Ids): Wire {
+  const { own, headers } = asker.caller;
+  const values: Record<string, string> = {};
+  for (const { name } of route.pathParams) values[name] = own[thingOf(route, name)];
+  const query: Record<string, string> = {};
+  const changed: Record<string, string> = {};
+  for (const [{ in: where, at }, id] of ids) {
+    if (where === 'path') values[at] = id;
+    if (where === 'query') query[at] = id;
+    if (where === 'header') changed[at] = id;
+  }
+  const body = route.body && bodyWith(route.body, asker, ids);
+  return {
+    method: route.method,
+    path: withQuery(fillPath(route, values), query),
+    headers: { ...withoutWorkspace(route, headers), ...changed },
+    text: body === undefined ? undefined : JSON.stringify(body),
+  };
+}
+
+/** The path may name the workspace alone: a header beside it could only be the reason of a refusal. */
+function withoutWorkspace(route: Route, headers: Record<string, string>): Record<string, string> {
+  if (!route.path.includes('{workspaceId}')) return headers;
+  return Object.fromEntries(Object.entries(headers).filter(([name]) => name !== 'x-workspace-id'));
+}
+
+function bodyWith(schema: Schema, { kind, caller, extras }: Asker, ids: Ids) {
+  const names = Object.keys(schema.properties ?? {});
+  const inBody = [...ids].filter(([place]) => place.in === 'body');
+  let body: Record<string, unknown> = { ...sampleObject(schema), ...extras };
+  // Each needs the other, or there would be another reason to refuse.
+  if (names.includes('runId') && kind === 'agent') body.runId = caller.own.run;
+  for (const [{ at }, id] of inBody) {
+    if (at.endsWith('milestoneId')) {
+      const project = at.replace('milestoneId', 'projectId').split('.');
+      body = put(schema, body, project, caller.own.project) as Record<string, unknown>;
+    }
+    body = put(schema, body, at.split('.'), id) as Record<string, unknown>;
+  }
+  return body;
+}
+
+function put(schema: Schema, value: unknown, path: string[], id: string): unknown {
+  const [head, ...rest] = path;
+  if (head === undefined) return id;
+  if (head === '[]') {
+    const [before] = (value ?? []) as unknown[];
+    return [put(schema.items ?? {}, before, rest, id)];
+  }
+  if (head.startsWith('|')) {
+    return put(schema.oneOf?.[Number(head.slice(1))] ?? {}, undefined, rest, id);
+  }
+  const before = (value ?? sampleObject(schema)) as Record<string, unknown>;
+  return { ...before, [head]: put(schema.properties?.[head] ?? {}, before[head], rest, id) };
+}

@@ -1,0 +1,68 @@
+import type { Route } from './openapi.js';
+
+/** A request as it goes over the wire. */
+export interface Wire {
+  method: string;
+  /** With the query. */
+  path: string;
+  headers?: Record<string, string>;
+  /** JSON already; undefined: no body. */
+  text?: string;
+}
+
+export interface WireAnswer {
+  status: number;
+  headers: Headers;
+  text: string;
+  body: Problem;
+}
+
+export interface Problem {
+  code?: string;
+  detail?: string;
+  status?: number;
+  requestId?: string;
+  errors?: { field: string; message: string }[];
+  [member: string]: unknown;
+}
+
+/** Replaces the `{name}`s of a route's path. */
+export function fillPath(route: Route, values: Record<string, string>): string {
+  return route.path.replace(/\{(\w+)\}/g, (_, name: string) => {
+    const value = values[name];
+    if (value === undefined) throw new Error(`${route.name}: no value for {${name}}`);
+    return value;
+  });
+}
+
+export function withQuery(path: string, query: Record<string, string>): string {
+  const text = new URLSearchParams(query).toString();
+  return text === '' ? path : `${path}?${text}`;
+}
+
+/** Sends the bytes as they are: no client library mends what is wrong with them. */
+export async function send(url: string, wire: Wire): Promise<WireAnswer> {
+  const { method, path, headers = {}, text } = wire;
+  const type: Record<string, string> =
+    text === undefined ? {} : { 'content-type': 'application/json' };
+  const response = await fetch(`${url}${path}`, {
+    method,
+    headers: { ...type, ...headers },
+    body: text,
+  });
+  const answer = await response.text();
+  return {
+    status: response.status,
+    headers: response.headers,
+    text: answer,
+    body: parse(answer),
+  };
+}
+
+function parse(text: string): Problem {
+  try {
+    return JSON.parse(text) as Problem;
+  } catch {
+    return {};
+  }
+}

@@ -1,0 +1,43 @@
+import { newId } from '#lib/kernel';
+import type { Schema } from './openapi.js';
+
+/** Texts for patterns that no text of our own making meets. */
+const BY_PATTERN: [RegExp, () => string][] = [
+  [/@/, () => `sample-${newId()}@example.test`],
+  [/./, () => `sample-${newId().slice(-8)}`],
+];
+
+/** The smallest value that the schema takes. */
+export function sampleOf(schema: Schema): unknown {
+  if (schema.enum) return schema.enum[0];
+  if (schema.oneOf) return sampleOf(schema.oneOf[0] as Schema);
+  switch (schema.type) {
+    case 'string':
+      return sampleText(schema);
+    case 'integer':
+    case 'number':
+      return schema.minimum ?? 0;
+    case 'boolean':
+      return false;
+    case 'array':
+      return Array.from({ length: schema.minItems ?? 0 }, () => sampleOf(schema.items as Schema));
+    default:
+      return sampleObject(schema);
+  }
+}
+
+/** An object with the required fields alone. */
+export function sampleObject(schema: Schema): Record<string, unknown> {
+  const { properties = {}, required = [] } = schema;
+  return Object.fromEntries(required.map((name) => [name, sampleOf(properties[name] as Schema)]));
+}
+
+function sampleText({ format, pattern, minLength = 1 }: Schema): string {
+  if (format === 'uuid') return newId();
+  if (format === 'date-time') return '2026-01-31T12:00:00Z';
+  if (pattern !== undefined) {
+    const make = BY_PATTERN.find(([marker]) => marker.test(pattern))?.[1];
+    if (make) return make();
+  }
+  return 'sample text'.padEnd(minLength, '.');
+}

@@ -1,0 +1,169 @@
+import { SCOPES, TokenService } from '#lib/identity';
+import { newId } from '#lib/kernel';
+import type { TestApp } from '../../support/app.js';
+import { aMember, anAgent, aProject } from '../../support/factories.js';
+import {
+  aDependency,
+  aHeldTask,
+  aMilestone,
+  aTask,
+  type FreeStatus,
+} from '../../support/task-factories.js';
+import type { CallerKind } from './openapi.js';
+
+/** What an id in a request can be of. A prerequisite is a task that another one waits for. */
+export type Thing =
+  | 'workspace'
+  | 'user'
+  | 'session'
+  | 'apiKey'
+  | 'project'
+  | 'milestone'
+  | 'agent'
+  | 'task'
+  | 'prerequisite'
+  | 'run';
+
+/** Somebody of the tenant: their credentials, and the things that their requests would name. */
+export interface TenantCaller {
+  headers: Record<string, string>;
+  own: Record<Thing, string>;
+}
+
+/** A workspace with one of everything, and tasks in every status. */
+export interface Tenant {
+  workspaceId: string;
+  userId: string;
+  /** In every text of its rows. */
+  marker: string;
+  /** All of its ids, by what they are of. */
+  ids: Record<Thing, string[]>;
+  callers: Record<CallerKind, TenantCaller>;
+}
+
+const FREE: FreeStatus[] = ['PENDING', 'PAUSED', 'COMPLETED', 'FAILED', 'ABORTED', 'ARCHIVED'];
+
+export async function aTenant(app: TestApp): Promise<Tenant> {
+  const { owner } = app.db;
+  const { id: workspaceId, userId } = await app.newWorkspace();
+  const marker = `tenant-${newId().slice(-12)}`;
+  const colleague = await aMember(owner, workspaceId, 'MEMBER');
+  const sessions = [await aSession(app, userId), await aSession(app, userId)] as const;
+  const bearer = userToken(app, userId, sessions[0]);
+  const keys = [await anApiKey(app, workspaceId, bearer), await anApiKey(app, workspaceId, bearer)];
+
+  const project = await aProject(owner, workspaceId);
+  const milestone = await aMilestone(owner, workspaceId, project);
+  const agent = await anAgent(owner, workspaceId, { maxConcurrentTasks: 10 });
+  const draining = await anAgent(owner, workspaceId, { lifecycle: 'DRAINING' });
+  const described = {
+    title: marker,
+    inputContext: { text: marker },
+    projectId: project,
+    milestoneId: milestone,
+  };
+  const free = [];
+  for (const status of FREE) free.push(await aTask(owner, workspaceId, { ...described, status }));
+  const held = [];
+  for (const state of ['WORKING', 'ASSIGNED', 'STALE'] as const) {
+    held.push(await aHeldTask(owner, { workspaceId, agentId: agent }, { ...described, state }));
+  }
+  const waiting = await aTask(owner, workspaceId, described);
+  const [pending, working] = [free[0] as string, held[0] as (typeof held)[number]];
+  await aDependency(owner, workspaceId, { taskId: waiting, dependsOnId: pending });
+  await mark(app, workspaceId, marker);
+
+  const shared = {
+    workspace: workspaceId,
+    user: colleague,
+    session: sessions[1],
+    apiKey: keys[1]?.id as string,
+    project,
+    milestone,
+    agent,
+    prerequisite: pending,
+    run: working.runId,
+  };
+  const people = { ...shared, task: waiting };
+  const holder = { ...shared, task: working.taskId };
+  const tasks = [...free, waiting, ...held.map(({ taskId }) => taskId)];
+  const tokens = app.app.get(TokenService, { strict: false });
+  const claims = { workspaceId, agentId: agent };
+  const { token: agentToken } = tokens.issueAgentToken({ ...claims, tokenVersion: 1 });
+  const runToken = tokens.issueRunToken({ ...claims, ...working });
+  return {
+    workspaceId,
+    userId,
+    marker,
+    ids: {
+      workspace: [workspaceId],
+      user: [userId, colleague],
+      session: [...sessions],
+      apiKey: keys.map(({ id }) => id),
+      project: [project],
+      milestone: [milestone],
+      agent: [agent, draining],
+      // The first of the tasks and the first of the runs belong together.
+      task: [working.taskId, ...tasks.filter((id) => id !== working.taskId)],
+      prerequisite: tasks,
+      run: held.map(({ runId }) => runId),
+    },
+    callers: {
+      user: { headers: { ...bearer, 'x-workspace-id': workspaceId }, own: people },
+      api_key: { headers: { authorization: `Bearer ${keys[0]?.key}` }, own: people },
+      agent: { headers: { authorization: `Bearer ${agentToken}` }, own: holder },
+      run: { headers: { authorization: `Bearer ${runToken}` }, own: holder },
+    },
+  };
+}
+
+export async function aSession(app: TestApp, userId: string): Promise<string> {
+  const id = newId();
+  await app.db.owner.query(
+    `INSERT INTO user_sessions (id, user_id, refresh_hash, expires_at)
+     VALUES ($1, $2, decode(md5($1::uuid::text), 'hex'), now() + interval '1 day')`,
+    [id, userId],
+  );
+  return id;
+}
+
+export function userToken(app: TestApp, userId: string, sessionId: string) {
+  const tokens = app.app.get(TokenService, { strict: false });
+  const { token } = tokens.issueUserToken({ userId, sessionId, workspaceId: null });
+  return { authorization: `Bearer ${token}` };
+}
+
+export interface IssuedKey {
+  id: string;
+  key: string;
+}
+
+export async function anApiKey(
+  app: TestApp,
+  workspaceId: string,
+  bearer: Record<string, string>,
+  values: Record<string, unknown> = {},
+): Promise<IssuedKey> {
+  const response = await fetch(`${app.url}/api/v1/workspaces/${workspaceId}/api-keys`, {
+    method: 'POST',
+    headers: { ...bearer, 'content-type': 'application/json' },
+    body: JSON.stringify({ name: 'a key', scopes: SCOPES, role: 'ADMIN', ...values }),
+  });
+  return (await response.json()) as IssuedKey;
+}
+
+/** The factories choose names by themselves. */
+async function mark({ db: { owner } }: TestApp, workspaceId: string, marker: string) {
+  for (const table of ['projects', 'milestones', 'agents', 'api_keys']) {
+    await owner.query(`UPDATE ${table} SET name = $2::text || ' ' || id WHERE workspace_id = $1`, [
+      workspaceId,
+      marker,
+    ]);
+  }
+  await owner.query('UPDATE workspaces SET name = $2 WHERE id = $1', [workspaceId, marker]);
+  await owner.query(
+    `UPDATE users SET name = $2::text, email = $2::text || email
+     WHERE id IN (SELECT user_id FROM workspace_members WHERE workspace_id = $1)`,
+    [workspaceId, marker],
+  );
+}
