@@ -266,6 +266,27 @@ describe('a server without the role', () => {
     expect(own).toMatchObject({ event: 'recovery_forced', workspaceId: one.work.workspace.id });
   });
 
+  it('runs the other steps when one fails', async () => {
+    const { work, id } = await aLostLease();
+    const { owner } = quiet.db;
+    await owner.query('REVOKE UPDATE ON agents FROM drover_service');
+    // Ending a run writes its agent's row as well, so another step has to do the work here.
+    await owner.query(
+      `UPDATE agent_tasks SET queue_expires_at = now() WHERE workspace_id = $1 AND id = $2`,
+      [work.workspace.id, await work.task()],
+    );
+    try {
+      const { body } = await work.workspace.api.post('/coordinator/recover', {});
+      expect(body['failedSteps']).toContain('terminate_drained');
+      expect(body).toMatchObject({ counts: { expiredInQueue: 1 } });
+    } finally {
+      await owner.query('GRANT UPDATE ON agents TO drover_service');
+    }
+    const { body } = await work.workspace.api.post('/coordinator/recover', {});
+    expect(body).toMatchObject({ failedSteps: [], counts: { expiredLeases: 1 } });
+    expect(await work.statusOf(id)).toBe('PENDING');
+  });
+
   it('tells an operator of all, or of the one that was named', async () => {
     const [one, other] = [await aLostLease(), await aLostLease()];
     await makeOperator(one.work.workspace);
