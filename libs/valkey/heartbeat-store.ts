@@ -34,6 +34,11 @@ const PAUSE_MS = 1_000;
 const NOW = `local time = redis.call('time')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)`;
 
+const RECORD_BEATS = `for i, key in ipairs(KEYS) do
+  redis.call('setex', key, ARGV[2 * i - 1], ARGV[2 * i])
+end
+return 1`;
+
 // A deadline only moves forward (GT): two servers may flush beats of one agent in either order.
 const INDEX_DEADLINES = `${NOW}
 for i = 2, #ARGV, 2 do
@@ -71,6 +76,7 @@ export function heartbeatTtlSeconds(staleThresholdSeconds: number): number {
  * nothing when it is absent. Postgres has the same a second later.
  */
 export class HeartbeatStore {
+  private batch: Batch | undefined;
   /** 0 while all is well; else when Valkey may be asked again, on the clock of performance.now(). */
   private retryAt = 0;
 
@@ -79,14 +85,19 @@ export class HeartbeatStore {
   /**
    * Writes the beat's key. Settles when Valkey has it or did not answer in time; never rejects.
    *
+   * The beats of one turn of the event loop go as one script. Tried: a command for each, pipelined by
+   * the library; its promises, timers and callbacks cost a beat a tenth of its time.
+   *
    * @returns undefined when Valkey is not asked: it is down, or has just failed to answer
    */
   record(beat: Beat): Promise<void> | undefined {
     if (this.client.state() !== 'ready') return undefined;
     if (this.retryAt !== 0 && !this.mayProbe()) return undefined;
-    return this.client.commands
-      .setex(keyOf(beat.agentId), heartbeatTtlSeconds(beat.staleThresholdSeconds), valueOf(beat))
-      .then(this.onAnswer, this.onSilence);
+    const batch = (this.batch ??= this.openBatch());
+    batch.keys.push(keyOf(beat.agentId));
+    batch.values.push(heartbeatTtlSeconds(beat.staleThresholdSeconds), valueOf(beat));
+    if (batch.keys.length === PER_SCRIPT) this.batch = undefined;
+    return batch.sent;
   }
 
   /**
@@ -159,13 +170,29 @@ export class HeartbeatStore {
     return true;
   }
 
-  private readonly onAnswer = (): void => {
-    this.retryAt = 0;
-  };
+  private openBatch(): Batch {
+    const batch: Omit<Batch, 'sent'> = { keys: [], values: [] };
+    const sent = new Promise<void>((resolve) => {
+      setImmediate(() => void this.send(batch).then(resolve));
+    });
+    return Object.assign(batch, { sent });
+  }
 
-  private readonly onSilence = (): void => {
-    this.retryAt = performance.now() + PAUSE_MS;
-  };
+  private async send(batch: Omit<Batch, 'sent'>): Promise<void> {
+    if (this.batch?.keys === batch.keys) this.batch = undefined;
+    const { keys, values } = batch;
+    const answer = await this.client.attempt((commands) =>
+      commands.eval(RECORD_BEATS, keys.length, ...keys, ...values),
+    );
+    this.retryAt = answer.kind === 'done' ? 0 : performance.now() + PAUSE_MS;
+  }
+}
+
+/** Beats that go together. */
+interface Batch {
+  keys: string[];
+  values: (string | number)[];
+  sent: Promise<void>;
 }
 
 function keyOf(agentId: string): string {
