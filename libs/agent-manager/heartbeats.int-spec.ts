@@ -370,6 +370,22 @@ describe('a flush', () => {
     expect(written).toEqual([{ n: 1_000 }]);
   });
 
+  it('does not wait for an agent that somebody has locked: its next beat revives it', async () => {
+    const agent = await workspace.newAgent({ lifecycle: 'ERROR' });
+    const holder = await server.db.owner.connect();
+    await holder.query('BEGIN');
+    await holder.query('SELECT FROM agents WHERE id = $1 FOR NO KEY UPDATE', [agent.id]);
+    await beat(agent);
+    await flusher.flush();
+    expect(await statusOf(agent)).toBe('ERROR');
+    expect((await rowOf(agent))?.age).toBeLessThan(10);
+    await holder.query('COMMIT');
+    holder.release();
+    await beat(agent);
+    await flusher.flush();
+    expect(await statusOf(agent)).toBe('IDLE');
+  });
+
   it('is not kept from the others by one that the database refuses', async () => {
     const agents = await Promise.all(Array.from({ length: 5 }, () => workspace.newAgent()));
     const poison = agents[2] as TestAgent;

