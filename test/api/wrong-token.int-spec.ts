@@ -1,0 +1,94 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { startTestApp } from '../support/app.js';
+import {
+  aWardrobe,
+  badCredentials,
+  type Refused,
+  SECRET,
+  wrongCredentials,
+} from './support/credentials.js';
+import { digestOf } from './support/digest.js';
+import { forge } from './support/forgery.js';
+import { type Access, readRoutes, type Route } from './support/openapi.js';
+import { requestWith } from './support/places.js';
+import { send, type WireAnswer } from './support/requests.js';
+
+/** Every protected route of the OpenAPI document with every sort of credentials that it must refuse. */
+
+/** Anybody may call these. A new route is protected, unless somebody writes it down here. */
+const PUBLIC = [
+  'GET /health/coordinator',
+  'GET /healthz',
+  'GET /readyz',
+  'POST /auth/login',
+  'POST /auth/refresh',
+  'POST /auth/sign-up',
+];
+
+const app = await startTestApp({ ROLES: 'api' });
+const routes = await readRoutes(app.url);
+const wardrobe = await aWardrobe(app);
+const isProtected = (route: Route): route is Route & { access: Access } =>
+  route.access !== undefined;
+
+afterAll(() => app.stop());
+
+it('has every route protected, or written down as public', () => {
+  const open = routes.filter((route) => !isProtected(route)).map(({ name }) => name);
+  expect(open.sort()).toEqual([...PUBLIC].sort());
+});
+
+// Or the forged ones could be refused for another reason than what they are made for.
+it.each(['user', 'agent', 'run'] as const)(
+  'takes a %s token that is forged right',
+  async (kind) => {
+    const route = routes.find(({ name }) => name === 'GET /agent-tasks/{id}') as Route;
+    const caller = wardrobe.tenant.callers[kind];
+    const good = String(caller.headers.authorization).replace('Bearer ', '');
+    const authorization = `Bearer ${forge(good, { secret: SECRET, payload: { jti: 'another' } })}`;
+    const asker = { kind, caller: { ...caller, headers: { ...caller.headers, authorization } } };
+    const answer = await send(app.url, requestWith(route, asker, new Map()));
+    expect(answer.status).toBe(200);
+  },
+);
+
+describe.each(routes.filter(isProtected).map((route) => [route.name, route] as const))(
+  '%s',
+  (_, route) => {
+    let before: unknown;
+    beforeAll(async () => {
+      before = await digestOf(app.db.owner);
+    });
+    afterAll(async () => {
+      expect(await digestOf(app.db.owner)).toEqual(before);
+    });
+
+    it.each(route.access.kinds)('refuses what is no credentials of a %s', async (kind) => {
+      for (const refused of badCredentials(wardrobe, kind))
+        await expectRefused(route, kind, refused);
+    });
+
+    it('refuses whom it is not for', async () => {
+      const kind = route.access.kinds[0] as Access['kinds'][number];
+      for (const refused of wrongCredentials(wardrobe, route.access)) {
+        await expectRefused(route, kind, refused);
+      }
+    });
+  },
+);
+
+/** The request is one that its caller could make, but for the credentials. */
+async function expectRefused(route: Route, kind: Access['kinds'][number], refused: Refused) {
+  const caller = wardrobe.tenant.callers[kind];
+  const asker = { kind, caller: { ...caller, headers: refused.headers } };
+  const answer = await send(app.url, requestWith(route, asker, new Map()));
+  const { what, status, code } = refused;
+  expect({ what, status: answer.status, code: answer.body.code }).toEqual({ what, status, code });
+  expectProblem(answer);
+}
+
+function expectProblem({ status, headers, body }: WireAnswer): void {
+  expect(headers.get('content-type')).toBe('application/problem+json; charset=utf-8');
+  expect(headers.get('www-authenticate')).toBe(status === 401 ? 'Bearer' : null);
+  expect(body).toMatchObject({ status, requestId: expect.any(String) });
+}
