@@ -20,11 +20,19 @@ export class TestFleet {
     readonly folder: string,
     readonly port: number,
     private readonly env: Record<string, string>,
-    readonly workspaceId: string,
-    /** As an owner of the workspace. */
-    readonly api: ApiClient,
-    private readonly userToken: string,
+    private readonly owner: { workspaceId: string; token: string },
   ) {}
+
+  get workspaceId(): string {
+    return this.owner.workspaceId;
+  }
+
+  /** As an owner of the workspace. */
+  get api(): ApiClient {
+    return apiClient(`http://127.0.0.1:${this.port}`, {
+      authorization: `Bearer ${this.owner.token}`,
+    });
+  }
 
   static async create(): Promise<TestFleet> {
     const db = await createTestDatabase();
@@ -55,8 +63,7 @@ export class TestFleet {
       sessionId,
       workspaceId,
     });
-    const api = apiClient(`http://127.0.0.1:${port}`, { authorization: `Bearer ${token}` });
-    return new TestFleet(db, folder, port, env, workspaceId, api, token);
+    return new TestFleet(db, folder, port, env, { workspaceId, token });
   }
 
   async startServer(env: Record<string, string> = {}): Promise<BuiltProcess> {
@@ -70,7 +77,7 @@ export class TestFleet {
     const worker = this.track(
       BuiltProcess.start('apps/worker/main.js', {
         DROVER_API_URL: `http://127.0.0.1:${this.port}`,
-        DROVER_API_KEY: this.userToken,
+        DROVER_API_KEY: this.owner.token,
         DROVER_WORKSPACE_ID: this.workspaceId,
         DROVER_WORKER_NAME: name,
         DROVER_WORKER_DATA_DIR: join(this.folder, name),

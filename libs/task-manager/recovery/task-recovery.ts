@@ -14,7 +14,6 @@ import type { LockedTask } from '../domain/locked-task.js';
 import { applyMoves } from '../store/moves.js';
 import {
   abortExpiredInQueue,
-  carryLeases,
   lockExpiredRuns,
   lockOverdueRuns,
   lockRunsOfLostAgents,
@@ -42,7 +41,6 @@ export class TaskRecovery implements TaskSweeps {
   ) {}
 
   async expireLeases(fence: Fence, limit: number): Promise<Swept> {
-    await this.fenced(fence, (tx) => tx.rows(carryLeases, [limit]));
     return this.recover(fence, limit, lockExpiredRuns, 'lease_expired');
   }
 

@@ -3,6 +3,7 @@ import type { AgentStanding } from '../domain/explain-facts.js';
 import type { RunState } from '../domain/run-state.js';
 import type { TaskStatus } from '../domain/task-state.js';
 import type { DependencyPolicy } from '../domain/task-view.js';
+import { LEASE_END } from './run-columns.js';
 
 /** What explains a task: two statements, so that the agents are looked at only where they matter. */
 
@@ -72,7 +73,7 @@ SELECT now() AS now, t.status, t.run_id, t.agent_id, t.retry_at, t.retry_count, 
 FROM agent_tasks t
 LEFT JOIN LATERAL (
   SELECT jsonb_build_object('id', r.id, 'agent_id', r.agent_id, 'agent_name', a.name, 'state', r.state,
-    'generation', r.generation, 'lease_expires_at', r.lease_expires_at,
+    'generation', r.generation, 'lease_expires_at', ${LEASE_END},
     'pause_requested_at', r.pause_requested_at, 'ended_at', r.ended_at, 'end_reason', r.end_reason,
     'exit_code', r.exit_code) AS last_run
   FROM task_runs r JOIN agents a ON a.workspace_id = r.workspace_id AND a.id = r.agent_id

@@ -57,31 +57,6 @@ export const lockOverdueRuns = lostRuns(
   'r.deadline_at',
 );
 
-/**
- * Moves on the leases that the beats of their agents carry. A beat writes no run row: it is only here,
- * once in a lease's length, that what the beats have said is written down.
- * Index: task_runs_lease_idx, agent_heartbeats (primary key).
- */
-export const carryLeases = command<{ carried: number }>(
-  'carry_leases',
-  `
-WITH due AS MATERIALIZED (
-  SELECT r.workspace_id, r.id, h.last_seen_at + make_interval(secs => r.lease_seconds) AS until
-  FROM task_runs r
-  JOIN agent_heartbeats h ON h.workspace_id = r.workspace_id AND h.agent_id = r.agent_id
-  WHERE r.state IN ${LIVE_STATES_SQL} AND r.lease_expires_at <= now() AND r.lease_by_heartbeat
-    AND h.last_seen_at + make_interval(secs => r.lease_seconds) > now()
-  ORDER BY r.lease_expires_at
-  LIMIT $1
-),
-carried AS (
-  UPDATE task_runs r SET lease_expires_at = d.until FROM due d
-  WHERE r.workspace_id = d.workspace_id AND r.id = d.id
-  RETURNING 1
-)
-SELECT count(*)::int AS carried FROM carried`,
-);
-
 export interface ReadyRow {
   workspace_id: string;
   status: string;

@@ -32,9 +32,17 @@ export interface RunRow {
   last_report_at: Date;
 }
 
+/**
+ * When the lease of `task_runs r` ends. No beat touches a run: a lease that beats carry is read from
+ * the last of them.
+ */
+export const LEASE_END = `greatest(r.lease_expires_at, CASE WHEN r.lease_by_heartbeat AND r.ended_at IS NULL THEN (
+    SELECT h.last_seen_at + make_interval(secs => r.lease_seconds) FROM agent_heartbeats h
+    WHERE h.workspace_id = r.workspace_id AND h.agent_id = r.agent_id) END)`;
+
 /** The columns of RunRow out of `task_runs r`. */
 export const RUN_COLUMNS = `r.id, r.task_id, r.agent_id, r.generation, r.state, r.version, r.session_key,
-  r.lease_seconds, r.lease_expires_at, r.lease_by_heartbeat, r.renewals, r.deadline_at, r.pause_requested_at,
+  r.lease_seconds, ${LEASE_END} AS lease_expires_at, r.lease_by_heartbeat, r.renewals, r.deadline_at, r.pause_requested_at,
   r.branch, r.review_url, r.end_reason, r.error, r.error_class, r.exit_code, r.signal, r.stack_trace,
   r.assigned_at, r.started_at, r.stale_at, r.ended_at, r.last_report_at`;
 

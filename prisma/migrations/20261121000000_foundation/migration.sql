@@ -429,7 +429,7 @@ CREATE UNIQUE INDEX task_runs_live_key ON task_runs (workspace_id, task_id)
 CREATE INDEX task_runs_live_agent_idx ON task_runs (workspace_id, agent_id)
   WHERE state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE');
 CREATE INDEX task_runs_lease_idx ON task_runs (lease_expires_at)
-  WHERE state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE');
+  WHERE NOT lease_by_heartbeat AND state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE');
 CREATE INDEX task_runs_deadline_idx ON task_runs (deadline_at)
   WHERE deadline_at IS NOT NULL AND state IN ('ASSIGNED', 'WORKING', 'STALE');
 
