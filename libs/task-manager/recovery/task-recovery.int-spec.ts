@@ -92,6 +92,23 @@ describe('a lease that has passed', () => {
   });
 });
 
+describe('the lease of an agent that registered and never beat', () => {
+  it('ends like one that no beats carry', async () => {
+    const { id, agent, runId } = await claimed();
+    await sql(
+      `INSERT INTO agent_heartbeats (workspace_id, agent_id, status, next_expected_at)
+       VALUES ($1, $2, 'healthy', 'infinity')`,
+      [workspace.id, agent.id],
+    );
+    await sql(
+      `UPDATE task_runs SET lease_by_heartbeat = true, lease_expires_at = now() - interval '1 second' WHERE id = $1`,
+      [runId],
+    );
+    await recovery.expireLeases(noFence, LIMIT);
+    expect(await read(id)).toMatchObject({ status: 'ABORTED', abortReason: 'lease_expired' });
+  });
+});
+
 describe('an agent that is lost', () => {
   it('loses its runs, and has room again when it comes back', async () => {
     const { id, agent } = await claimed();

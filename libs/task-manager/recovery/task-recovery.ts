@@ -15,6 +15,7 @@ import { applyMoves } from '../store/moves.js';
 import {
   abortExpiredInQueue,
   lockExpiredRuns,
+  lockExpiredRunsOfMuteAgents,
   lockOverdueRuns,
   lockRunsOfLostAgents,
   promoteDueRetries,
@@ -41,7 +42,9 @@ export class TaskRecovery implements TaskSweeps {
   ) {}
 
   async expireLeases(fence: Fence, limit: number): Promise<Swept> {
-    return this.recover(fence, limit, lockExpiredRuns, 'lease_expired');
+    const own = await this.recover(fence, limit, lockExpiredRuns, 'lease_expired');
+    const mute = await this.recover(fence, limit, lockExpiredRunsOfMuteAgents, 'lease_expired');
+    return together(own, mute);
   }
 
   recoverRunsOfLostAgents(fence: Fence, limit: number): Promise<Swept> {
@@ -159,6 +162,13 @@ function letGo(task: LockedTask, reason: AbortReason): Record<string, unknown> {
     to_state: 'FAILED',
     end_reason: reason,
   };
+}
+
+function together(one: Swept, other: Swept): Swept {
+  const byWorkspace = new Map(one.byWorkspace);
+  for (const [id, count] of other.byWorkspace)
+    byWorkspace.set(id, (byWorkspace.get(id) ?? 0) + count);
+  return { moved: one.moved + other.moved, more: one.more || other.more, byWorkspace };
 }
 
 function swept(rows: readonly { workspace_id: string }[], limit: number): Swept {

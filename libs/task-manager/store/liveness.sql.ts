@@ -18,6 +18,8 @@ WITH silent AS MATERIALIZED (
   JOIN agent_heartbeats h ON h.workspace_id = r.workspace_id AND h.agent_id = r.agent_id
   WHERE r.state = 'WORKING' AND r.lease_by_heartbeat
     AND h.last_seen_at < now() - make_interval(secs => 2 * a.heartbeat_interval_seconds)
+    -- Who has never beaten is not expected to.
+    AND h.next_expected_at IS DISTINCT FROM 'infinity'
   LIMIT $1
 ),
 ${runDoorWithoutEnd('STALE', 'silent')},

@@ -38,6 +38,20 @@ export const lockExpiredRuns = lostRuns(
   'r.lease_expires_at',
 );
 
+/**
+ * Leases of agents that have never beaten since they registered (no beat is expected of them: their next
+ * one stands at infinity). Nobody would ever find such an agent stale, so the lease itself is the limit.
+ * Index: agents (a scan of few rows), agent_heartbeats (primary key), task_runs_live_agent_idx.
+ */
+export const lockExpiredRunsOfMuteAgents = lostRuns(
+  'lock_expired_runs_of_mute_agents',
+  `JOIN agents a ON a.workspace_id = r.workspace_id AND a.id = r.agent_id
+LEFT JOIN agent_heartbeats h ON h.workspace_id = r.workspace_id AND h.agent_id = r.agent_id`,
+  `r.lease_by_heartbeat AND r.lease_expires_at <= now() AND a.live_runs > 0
+    AND (h.agent_id IS NULL OR h.next_expected_at = 'infinity')`,
+  'r.workspace_id, r.task_id',
+);
+
 /** Live runs of agents that are taken for dead. Index: agents (a scan of few rows), task_runs_live_agent_idx. */
 export const lockRunsOfLostAgents = lostRuns(
   'lock_runs_of_lost_agents',

@@ -22,6 +22,6 @@ UPDATE task_runs r SET
   renewals = r.renewals + 1,
   last_report_at = now()
 FROM held
-WHERE r.workspace_id = $1 AND r.id = $2 AND (r.lease_by_heartbeat OR r.renewals < $5::int)
+WHERE r.workspace_id = $1 AND r.id = $2 AND r.renewals < $5::int
 RETURNING r.lease_expires_at, r.renewals`,
 );
