@@ -92,6 +92,11 @@ export const ERRORS = {
     'The task or run can not go there from where it is',
     'Read `current` and `legal`, and decide again.',
   ),
+  cascade_too_large: e(
+    409,
+    'Too many tasks depend on it to cancel them together',
+    'Cancel its dependents first, by POST /agent-tasks/bulk/cancel with a filter.',
+  ),
   stale_run: e(
     409,
     'The run is not the live one of its task',

@@ -260,6 +260,30 @@ describe('a user', () => {
     });
   });
 
+  it('pauses a task that its agent is about to start, and it stays paused', async () => {
+    const { id, agent, run } = await taskAndRun();
+    await workspace.api.post(`/agent-tasks/${id}/pause`, {});
+    const started = await agent.api.post(`/runs/${run.id}/start`, {});
+    expect(started).toMatchObject({
+      status: 409,
+      body: { code: 'illegal_transition', current: 'PAUSED' },
+    });
+    expect(await statusOf(id)).toBe('PAUSED');
+  });
+
+  it('pauses a task whose process then fails, and it stays paused', async () => {
+    const { id, agent, run } = await taskAndRun();
+    await agent.api.post(`/runs/${run.id}/start`, {});
+    await workspace.api.post(`/agent-tasks/${id}/pause`, {});
+    const failed = await agent.api.post(`/runs/${run.id}/fail`, {
+      error: { message: 'terminated', class: 'signal' },
+      checkpointData: { kept: true },
+    });
+    expect(failed.body).toMatchObject({ status: 'PAUSED' });
+    const task = (await workspace.api.get(`/agent-tasks/${id}`)).body;
+    expect(task).toMatchObject({ status: 'PAUSED', runId: null, checkpointData: { kept: true } });
+  });
+
   it('is told which transitions are legal', async () => {
     const { id, agent, run } = await taskAndRun();
     await agent.api.post(`/runs/${run.id}/complete`, {});

@@ -14,6 +14,7 @@ import type { LockedTask } from '../domain/locked-task.js';
 import { lockTasks } from '../store/lock-tasks.sql.js';
 import type { Move } from '../domain/move.js';
 import { applyMoves } from '../store/moves.js';
+import { reconsiderPrerequisites } from '../store/reconsider-prerequisites.sql.js';
 import { requestPause } from '../store/request-pause.sql.js';
 
 export interface CommandOptions {
@@ -96,8 +97,7 @@ export class TaskCommands {
       caller,
       [id],
       (task) => {
-        if (task.id !== id)
-          return DECIDE[command](task, { ...request, reason: `depends on ${id}` });
+        if (task.id !== id) return cancelWith(task, request, id);
         if (options.ifVersion !== undefined && options.ifVersion !== task.version) {
           throw new DroverError('version_mismatch', { members: { currentVersion: task.version } });
         }
@@ -116,7 +116,11 @@ export class TaskCommands {
     workspaceId: string,
     id: string,
   ): Promise<string[]> {
-    const rows = await tx.rows(dependentsOf, [workspaceId, [id], MAX_CASCADE]);
+    const rows = await tx.rows(dependentsOf, [workspaceId, [id], MAX_CASCADE + 1]);
+    if (rows.length > MAX_CASCADE) {
+      const detail = `More than ${MAX_CASCADE} tasks depend on it.`;
+      throw new DroverError('cascade_too_large', { detail });
+    }
     return rows.map((row) => row.id);
   }
 
@@ -135,6 +139,8 @@ export class TaskCommands {
         all.flatMap(({ decision }) => (decision.kind === 'move' ? [decision.move] : [])),
       );
       await this.askForPauses(tx, workspaceId, all);
+      const retried = tasksMovedTo(all, 'PENDING');
+      if (retried.length > 0) await tx.rows(reconsiderPrerequisites, [workspaceId, retried]);
       return all;
     });
     this.wake(workspaceId, decided);
@@ -163,7 +169,10 @@ export class TaskCommands {
       decision.kind === 'move' ? [{ task, move: decision.move }] : [],
     );
     const ready = moves.filter(({ move }) => move.to === 'PENDING').length;
-    if (ready > 0) this.wakeUps.claims(workspaceId, ready);
+    if (ready > 0) {
+      this.wakeUps.claims(workspaceId, ready);
+      this.wakeUps.coordinator();
+    }
     const agents = moves.flatMap(({ task }) =>
       task.run_id && task.agent_id ? [task.agent_id] : [],
     );
@@ -172,12 +181,25 @@ export class TaskCommands {
   }
 }
 
+/** What depends on a cancelled task is cancelled for that. */
+function cancelWith(task: LockedTask, request: CommandRequest, id: string): CommandDecision {
+  const decision = DECIDE.cancel(task, { ...request, reason: `It depends on ${id}` });
+  if (decision.kind !== 'move') return decision;
+  return { ...decision, move: { ...decision.move, reason: 'dependency_cancelled' } };
+}
+
 function requestOf(caller: Caller, options: CommandOptions): CommandRequest {
   return { actor: actorOf(caller), reason: options.reason };
 }
 
 function runsOf(decided: readonly Decided[], which: (item: Decided) => boolean): string[] {
   return decided.filter(which).flatMap(({ task }) => (task.run_id ? [task.run_id] : []));
+}
+
+function tasksMovedTo(decided: readonly Decided[], to: string): string[] {
+  return decided.flatMap(({ task, decision }) =>
+    decision.kind === 'move' && decision.move.to === to ? [task.id] : [],
+  );
 }
 
 function mattersToDependents(task: LockedTask, move: Move): boolean {

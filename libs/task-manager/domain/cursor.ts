@@ -1,4 +1,4 @@
-import { decodeCursor, DroverError, isUuid } from '#lib/kernel';
+import { decodeCursor, isUuid, malformedCursor } from '#lib/kernel';
 
 const MAX_INTEGER = 2_147_483_647;
 
@@ -9,28 +9,16 @@ const MAX_INTEGER = 2_147_483_647;
  */
 export function idAfter(cursor: string | undefined): string | undefined {
   if (cursor === undefined) return undefined;
-  const [id] = partsOf(cursor, 'string');
-  return isUuid(id) ? id : refuse();
+  const [id] = decodeCursor(cursor, ['string']);
+  if (!isUuid(id)) throw malformedCursor();
+  return id;
 }
 
 /** The same for a list that is ordered by a whole number. */
 export function numberAfter(cursor: string | undefined): number | undefined {
   if (cursor === undefined) return undefined;
-  const [number] = partsOf(cursor, 'number');
+  const [number] = decodeCursor(cursor, ['number']);
   const fits = Number.isInteger(number) && Math.abs(number as number) <= MAX_INTEGER;
-  return fits ? (number as number) : refuse();
-}
-
-function partsOf(cursor: string, type: 'string' | 'number'): (string | number)[] {
-  try {
-    return decodeCursor(cursor, [type]);
-  } catch {
-    return refuse();
-  }
-}
-
-function refuse(): never {
-  throw new DroverError('malformed_cursor', {
-    errors: [{ field: 'cursor', message: 'must be `nextCursor` of a page of this list' }],
-  });
+  if (!fits) throw malformedCursor();
+  return number as number;
 }

@@ -158,7 +158,9 @@ describe('planRecovery', () => {
         (status, reason, retries, max) => {
           const subject = task({ status, retry_count: retries, max_retries: max });
           const failure = { reason, message: 'm', actor };
-          const { first, then } = planRecovery(subject, failure, { backoffCapSeconds: 60 }, 0.3);
+          const plan = planRecovery(subject, failure, { backoffCapSeconds: 60 }, 0.3);
+          if (plan.kind !== 'moves') throw new Error(plan.kind);
+          const { first, then } = plan;
           expect(mayTaskMove(status, first.to)).toBe(true);
           expect(first.run?.to).toBe('FAILED');
           if (then) expect(mayTaskMove(first.to, then.to)).toBe(true);
@@ -170,6 +172,14 @@ describe('planRecovery', () => {
         },
       ),
     );
+  });
+});
+
+describe('planRecovery of a paused task', () => {
+  it('ends the run and leaves the task paused', () => {
+    const failure = { reason: 'exit_code', message: 'm', actor } as const;
+    const plan = planRecovery(task({ status: 'PAUSED' }), failure, { backoffCapSeconds: 60 }, 0.3);
+    expect(plan).toMatchObject({ kind: 'let_go', run: { runId: 'r', to: 'FAILED' } });
   });
 });
 

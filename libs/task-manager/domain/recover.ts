@@ -17,14 +17,17 @@ export interface Failure {
   checkpointData?: unknown;
 }
 
-/** Moves in the order in which they have to be applied; the second needs the first. */
-export interface RecoveryPlan {
-  first: Move;
-  then?: Move;
-}
+/**
+ * What becomes of a task whose run has failed. The moves are in the order in which they have to be
+ * applied; the second needs the first.
+ */
+export type RecoveryPlan =
+  | { kind: 'moves'; workspaceId: string; first: Move; then?: Move }
+  /** A paused task stays paused, and loses only its run. */
+  | { kind: 'let_go'; workspaceId: string; run: RunMove };
 
 /**
- * What becomes of a task under lease whose run has failed: aborted with a retry to come, or failed.
+ * Plans what follows a failed run: a retry to come, or the end.
  *
  * A task that has not started can not go to FAILED directly: it is aborted first, so that the log
  * shows both what happened to the run and that no attempt is left.
@@ -38,6 +41,9 @@ export function planRecovery(
   policy: RetryPolicy,
   random: number,
 ): RecoveryPlan {
+  const workspaceId = task.workspace_id;
+  const run = failedRun(task, failure);
+  if (task.status === 'PAUSED') return { kind: 'let_go', workspaceId, run };
   const attempts = {
     retryCount: task.retry_count,
     maxRetries: task.max_retries,
@@ -49,32 +55,31 @@ export function planRecovery(
     policy,
     random,
   );
-  const run = failedRun(task, failure);
   if (next.kind === 'retry') {
-    return {
-      first: {
-        ...abortion(task, failure, run),
-        retryAfterSeconds: next.delaySeconds,
-        countsAsRetry: true,
-      },
-    };
+    const retried = { retryAfterSeconds: next.delaySeconds, countsAsRetry: true };
+    return { kind: 'moves', workspaceId, first: { ...abortion(task, failure, run), ...retried } };
   }
-  const message =
-    next.reason === 'retries_exhausted'
-      ? `Max retries exceeded (${task.retry_count}/${task.max_retries}): ${failure.message}`
-      : failure.message;
-  const failed: Move = {
-    ...common(task, failure),
-    to: 'FAILED',
-    reason: next.reason === 'retries_exhausted' ? 'retries_exhausted' : failure.reason,
-    message,
-    lastError: message,
-  };
-  if (task.status === 'ASSIGNED') return { first: abortion(task, failure, run), then: failed };
-  return { first: { ...failed, run } };
+  const failed = failing(task, failure, next.reason);
+  if (task.status === 'ASSIGNED') {
+    return { kind: 'moves', workspaceId, first: abortion(task, failure, run), then: failed };
+  }
+  return { kind: 'moves', workspaceId, first: { ...failed, run } };
 }
 
-function abortion(task: LockedTask, failure: Failure, run: RunMove | undefined): Move {
+function failing(
+  task: LockedTask,
+  failure: Failure,
+  why: 'not_retryable' | 'retries_exhausted',
+): Move {
+  const exhausted = why === 'retries_exhausted';
+  const message = exhausted
+    ? `Max retries exceeded (${task.retry_count}/${task.max_retries}): ${failure.message}`
+    : failure.message;
+  const reason = exhausted ? why : failure.reason;
+  return { ...common(task, failure), to: 'FAILED', reason, message, lastError: message };
+}
+
+function abortion(task: LockedTask, failure: Failure, run: RunMove): Move {
   return {
     ...common(task, failure),
     to: 'ABORTED',
@@ -102,10 +107,9 @@ function common(task: LockedTask, failure: Failure) {
   };
 }
 
-function failedRun(task: LockedTask, failure: Failure): RunMove | undefined {
-  if (task.run_id === null) return undefined;
+function failedRun(task: LockedTask, failure: Failure): RunMove {
   return {
-    runId: task.run_id,
+    runId: task.run_id as string,
     to: 'FAILED',
     endReason: failure.reason,
     error: failure.message,

@@ -9,7 +9,7 @@ export interface Release {
 
 /** What becomes of a task whose run is given back. */
 export type ReleasePlan =
-  { kind: 'move'; move: Move } | { kind: 'let_go'; run: Record<string, unknown> };
+  { kind: 'move'; move: Move } | { kind: 'let_go'; workspaceId: string; run: RunMove };
 
 /**
  * A task that had not started goes back to the queue; one that had is aborted and retried at once,
@@ -27,15 +27,7 @@ export function planRelease(task: LockedTask, release: Release): ReleasePlan {
   };
   switch (task.status) {
     case 'PAUSED':
-      return {
-        kind: 'let_go',
-        run: {
-          workspace_id: task.workspace_id,
-          run_id: runId,
-          to_state: 'RELEASED',
-          end_reason: release.reason,
-        },
-      };
+      return { kind: 'let_go', workspaceId: task.workspace_id, run };
     case 'ASSIGNED':
       return { kind: 'move', move: { ...common, to: 'PENDING' } };
     default:

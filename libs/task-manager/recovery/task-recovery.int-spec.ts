@@ -149,6 +149,14 @@ describe('a task that waits too long', () => {
   });
 });
 
+describe('a task that was taken', () => {
+  it('no longer expires in the queue: its retries limit it', async () => {
+    const { id, agent, runId } = await claimed({ queueExpiresInSeconds: 1 });
+    await agent.api.post(`/runs/${runId}/fail`, { error: { message: 'no' } });
+    expect(await read(id)).toMatchObject({ status: 'ABORTED', queueExpiresAt: null });
+  });
+});
+
 describe('dependents', () => {
   async function settleAll(): Promise<void> {
     while ((await recovery.settleDependents(noFence, LIMIT)).moved > 0);
@@ -197,6 +205,43 @@ describe('dependents', () => {
     const id = await newTask({ dependsOn: [{ taskId: failed, policy: 'fail' }] });
     await settleAll();
     expect(await statusOf(id)).toBe('FAILED');
+  });
+
+  it('that were cancelled meanwhile do not wait for what has completed when they are retried', async () => {
+    const { id: first, agent, runId } = await claimed();
+    const id = await newTask({ dependsOn: [first] });
+    await workspace.api.post(`/agent-tasks/${id}/cancel`, {});
+    await agent.api.post(`/runs/${runId}/complete`, {});
+    await settleAll();
+    await workspace.api.post(`/agent-tasks/${id}/retry`, {});
+    expect(await read(id)).toMatchObject({ status: 'PENDING', unmetDependencies: 0 });
+  });
+
+  it('that failed with it are ready when both are retried and it completes', async () => {
+    const { id: first, agent, runId } = await claimed();
+    const id = await newTask({ dependsOn: [{ taskId: first, policy: 'fail' }] });
+    await agent.api.post(`/runs/${runId}/fail`, { error: { message: 'no', retryable: false } });
+    await settleAll();
+    await workspace.api.post(`/agent-tasks/${first}/retry`, {});
+    const again = await agent.api.post<{ tasks: { run: { id: string } }[] }>(
+      `/agents/${agent.id}/claim`,
+      {},
+    );
+    await agent.api.post(`/runs/${again.body.tasks[0]?.run.id}/complete`, {});
+    await settleAll();
+    await workspace.api.post(`/agent-tasks/${id}/retry`, {});
+    await settleAll();
+    expect(await read(id)).toMatchObject({ status: 'PENDING', unmetDependencies: 0 });
+  });
+
+  it('that are retried while it is still failed fail again', async () => {
+    const { id: first, agent, runId } = await claimed();
+    const id = await newTask({ dependsOn: [{ taskId: first, policy: 'fail' }] });
+    await agent.api.post(`/runs/${runId}/fail`, { error: { message: 'no', retryable: false } });
+    await settleAll();
+    await workspace.api.post(`/agent-tasks/${id}/retry`, {});
+    await settleAll();
+    expect(await read(id)).toMatchObject({ status: 'FAILED', failureReason: 'dependency_failed' });
   });
 
   it('do not wait for a task that was complete before they came', async () => {

@@ -8,10 +8,9 @@ import { planRecovery, type RecoveryPlan } from '../domain/recover.js';
 import type { AbortReason } from '../domain/task-state.js';
 import type { Swept, TaskSweeps } from '../recovery-port.js';
 import { drainedAgents } from '../store/drained-agents.sql.js';
-import { letGoOfRuns } from '../store/let-go-of-runs.sql.js';
 import { markStaleRuns, reviveStaleRuns } from '../store/liveness.sql.js';
 import type { LockedTask } from '../domain/locked-task.js';
-import { applyMoves } from '../store/moves.js';
+import { applyPlans } from '../store/moves.js';
 import {
   abortExpiredInQueue,
   lockExpiredRuns,
@@ -105,34 +104,15 @@ export class TaskRecovery implements TaskSweeps {
   ): Promise<Swept> {
     const tasks = await this.fenced(fence, async (tx) => {
       const locked = await tx.rows(lock, [limit]);
-      await this.endRuns(tx, locked, reason);
+      await applyPlans(
+        tx,
+        locked.map((task) => this.plan(task, reason)),
+      );
       return locked;
     });
     const agents = new Set(tasks.flatMap((task) => task.agent_id ?? []));
     this.wakeUps.signals([...agents]);
     return swept(tasks, limit);
-  }
-
-  private async endRuns(
-    tx: Transaction,
-    tasks: readonly LockedTask[],
-    reason: AbortReason,
-  ): Promise<void> {
-    const paused = tasks.filter((task) => task.status === 'PAUSED');
-    if (paused.length > 0) {
-      await tx.rows(letGoOfRuns, [JSON.stringify(paused.map((task) => letGo(task, reason)))]);
-    }
-    const plans = tasks
-      .filter((task) => task.status !== 'PAUSED')
-      .map((task) => this.plan(task, reason));
-    await applyMoves(
-      tx,
-      plans.map((plan) => plan.first),
-    );
-    await applyMoves(
-      tx,
-      plans.flatMap((plan) => plan.then ?? []),
-    );
   }
 
   private plan(task: LockedTask, reason: AbortReason): RecoveryPlan {
@@ -153,15 +133,6 @@ export class TaskRecovery implements TaskSweeps {
       this.wakeUps.claims(workspaceId, count);
     }
   }
-}
-
-function letGo(task: LockedTask, reason: AbortReason): Record<string, unknown> {
-  return {
-    workspace_id: task.workspace_id,
-    run_id: task.run_id,
-    to_state: 'FAILED',
-    end_reason: reason,
-  };
 }
 
 function together(one: Swept, other: Swept): Swept {

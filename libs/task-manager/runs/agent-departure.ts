@@ -1,14 +1,20 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { AgentManagerService, type AgentView, itself, moveAgent } from '#lib/agent-manager';
+import {
+  AgentManagerService,
+  type AgentView,
+  itself,
+  moveAgent,
+  moveAgents,
+} from '#lib/agent-manager';
 import { CONFIG, type Config } from '#lib/config';
-import { Database, type Transaction } from '#lib/database';
-import { type Actor, actorOf, type Caller } from '#lib/kernel';
+import { Database, firstRow } from '#lib/database';
+import { type Actor, actorOf, type Caller, DroverError } from '#lib/kernel';
 import { WakeUps } from '#lib/valkey';
-import { planRecovery } from '../domain/recover.js';
+import { planRecovery, type RecoveryPlan } from '../domain/recover.js';
 import { planRelease } from '../domain/release.js';
-import { letGoOfRuns } from '../store/let-go-of-runs.sql.js';
+import { agentStanding } from '../store/agent-standing.sql.js';
 import type { LockedTask } from '../domain/locked-task.js';
-import { applyMoves } from '../store/moves.js';
+import { applyPlans } from '../store/moves.js';
 import { lockRunsOfAgent } from '../store/runs-of-agent.sql.js';
 
 /** Agents that leave: told to, or by themselves. Their tasks go on elsewhere. */
@@ -33,11 +39,12 @@ export class AgentDeparture {
     { graceful = true, reason = 'terminated by request' }: { graceful?: boolean; reason?: string },
   ): Promise<AgentView> {
     const { workspaceId } = caller;
+    await this.stopClaims(workspaceId, agentId, reason);
     await this.database.tenant(workspaceId).transaction(async (tx) => {
       const held = await tx.rows(lockRunsOfAgent, [workspaceId, agentId]);
-      const waits = graceful && held.length > 0;
-      if (!waits) await this.failRuns(tx, held, actorOf(caller));
-      await moveAgent(tx, { workspaceId, agentId, to: waits ? 'DRAINING' : 'TERMINATED', reason });
+      if (graceful && held.length > 0) return;
+      await applyPlans(tx, this.failures(held, actorOf(caller)));
+      await moveAgent(tx, { workspaceId, agentId, to: 'TERMINATED', reason });
     });
     this.tell(agentId);
     return this.agents.get(caller, agentId);
@@ -48,72 +55,48 @@ export class AgentDeparture {
     const { workspaceId } = itself(caller, agentId);
     const agent = await this.agents.get(caller, agentId);
     if (agent.status === 'TERMINATED') return agent;
-    await this.database.tenant(workspaceId).transaction(async (tx) => {
+    await this.stopClaims(workspaceId, agentId, reason);
+    const moved = await this.database.tenant(workspaceId).transaction(async (tx) => {
       const held = await tx.rows(lockRunsOfAgent, [workspaceId, agentId]);
-      await this.releaseRuns(tx, held, actorOf(caller), reason);
+      const release = { actor: actorOf(caller), reason };
+      const applied = await applyPlans(
+        tx,
+        held.map((task) => planRelease(task, release)),
+      );
       await moveAgent(tx, { workspaceId, agentId, to: 'TERMINATED', reason });
+      return applied;
     });
+    const ready = moved.filter((row) => row.status === 'PENDING').length;
+    if (ready > 0) this.wakeUps.claims(workspaceId, ready);
     this.tell(agentId);
     return this.agents.get(caller, agentId);
   }
 
-  private async failRuns(
-    tx: Transaction,
-    held: readonly LockedTask[],
-    actor: Actor,
-  ): Promise<void> {
-    await letGoOfPaused(tx, held, 'agent_terminated');
+  /**
+   * From here on it gets no task: a claim looks at the lifecycle under the agent's lock. A transaction of
+   * its own, because the runs that a claim has just made are to be seen by the next one.
+   */
+  private async stopClaims(workspaceId: string, agentId: string, reason: string): Promise<void> {
+    const tenant = this.database.tenant(workspaceId);
+    const [draining] = await moveAgents(tenant, [{ workspaceId, agentId, to: 'DRAINING', reason }]);
+    if (draining) return;
+    const standing = await firstRow(tenant, agentStanding, [workspaceId, agentId]);
+    if (!standing) throw new DroverError('agent_not_found');
+    if (standing.lifecycle === 'TERMINATED') throw new DroverError('agent_terminated');
+  }
+
+  private failures(held: readonly LockedTask[], actor: Actor): RecoveryPlan[] {
     const failure = {
       reason: 'agent_terminated',
       message: 'Its agent was terminated',
       actor,
     } as const;
     const policy = { backoffCapSeconds: this.config.tasks.retryBackoffCapSeconds };
-    const plans = held
-      .filter((task) => task.status !== 'PAUSED')
-      .map((task) => planRecovery(task, failure, policy, Math.random()));
-    await applyMoves(
-      tx,
-      plans.map((plan) => plan.first),
-    );
-    await applyMoves(
-      tx,
-      plans.flatMap((plan) => plan.then ?? []),
-    );
-  }
-
-  private async releaseRuns(
-    tx: Transaction,
-    held: readonly LockedTask[],
-    actor: Actor,
-    reason: string,
-  ): Promise<void> {
-    await letGoOfPaused(tx, held, reason);
-    const plans = held.map((task) => planRelease(task, { actor, reason }));
-    await applyMoves(
-      tx,
-      plans.flatMap((plan) => (plan.kind === 'move' ? [plan.move] : [])),
-    );
+    return held.map((task) => planRecovery(task, failure, policy, Math.random()));
   }
 
   private tell(agentId: string): void {
     this.wakeUps.signals([agentId]);
     this.wakeUps.coordinator();
   }
-}
-
-async function letGoOfPaused(
-  tx: Transaction,
-  held: readonly LockedTask[],
-  endReason: string,
-): Promise<void> {
-  const runs = held
-    .filter((task) => task.status === 'PAUSED')
-    .map((task) => ({
-      workspace_id: task.workspace_id,
-      run_id: task.run_id,
-      to_state: 'RELEASED',
-      end_reason: endReason,
-    }));
-  if (runs.length > 0) await tx.rows(letGoOfRuns, [JSON.stringify(runs)]);
 }

@@ -3,19 +3,19 @@ import { CONFIG, type Config } from '#lib/config';
 import { Database, firstRow, type Sql } from '#lib/database';
 import { DroverError } from '#lib/kernel';
 import { WakeUps } from '#lib/valkey';
-import { planRecovery } from '../domain/recover.js';
+import type { LockedTask } from '../domain/locked-task.js';
+import { planRecovery, type RecoveryPlan } from '../domain/recover.js';
 import type { FailureClass } from '../domain/failure.js';
 import { legalTaskMoves, type TaskStatus } from '../domain/task-state.js';
 import { appendLogs } from '../store/append-logs.sql.js';
 import { completeRuns } from '../store/complete-runs.sql.js';
 import { lockHeldTask } from '../store/held-tasks.sql.js';
-import { letGoOfRuns } from '../store/let-go-of-runs.sql.js';
-import { applyMoves } from '../store/moves.js';
+import { applyPlans } from '../store/moves.js';
 import { renewLease } from '../store/renew-lease.sql.js';
 import { reportProgress } from '../store/report-progress.sql.js';
 import { runSituation, type RunSituation } from '../store/run-situation.sql.js';
 import { startRuns } from '../store/start-runs.sql.js';
-import { planRelease } from '../domain/release.js';
+import { planRelease, type ReleasePlan } from '../domain/release.js';
 import type { Reporter } from './reporter.js';
 
 /** What an agent hears of a report that was accepted. */
@@ -50,6 +50,8 @@ export interface LogEntry {
   event?: string;
   message?: string;
   details?: Record<string, unknown>;
+  /** When it happened, by the agent's clock; kept in the details. */
+  at?: string;
 }
 
 /**
@@ -111,7 +113,7 @@ export class RunReports {
       level: entry.level ?? 'INFO',
       event: entry.event ?? 'output',
       message: entry.message ?? null,
-      details: entry.details ?? {},
+      details: entry.at === undefined ? (entry.details ?? {}) : { ...entry.details, at: entry.at },
     }));
     return this.reportOrRefuse(by, appendLogs, [...runParams(by), JSON.stringify(rows)]);
   }
@@ -143,20 +145,14 @@ export class RunReports {
       stackTrace: error.stackTrace,
       exitCode: error.exitCode,
       signal: error.signal,
-      checkpointData: report.checkpointData,
     } as const;
     const policy = { backoffCapSeconds: this.config.tasks.retryBackoffCapSeconds };
-    const moved = await this.database.tenant(by.workspaceId).transaction(async (tx) => {
-      const task = await firstRow(tx, lockHeldTask, [by.workspaceId, by.runId, by.agentId]);
-      if (!task) return undefined;
-      const plan = planRecovery(task, failure, policy, Math.random());
-      const first = await applyMoves(tx, [plan.first]);
-      const then = plan.then ? await applyMoves(tx, [plan.then]) : [];
-      return [...first, ...then].at(-1);
-    });
-    if (!moved) return this.repeated(by, (s) => s.run_state === 'FAILED', 'FAILED');
+    const ended = await this.endHeldRun(by, report.checkpointData, (task) =>
+      planRecovery(task, failure, policy, Math.random()),
+    );
+    if (!ended) return this.repeated(by, (s) => s.run_state === 'FAILED', 'FAILED');
     this.wakeUps.coordinator();
-    return outcome(by, moved.id, moved.status as TaskStatus, moved.version);
+    return outcome(by, ended.id, ended.status as TaskStatus, ended.version);
   }
 
   /** The run gives its task back: unstarted, paused, or begun and not finished (a drain). */
@@ -164,23 +160,29 @@ export class RunReports {
     by: Reporter,
     report: { reason?: string; checkpointData?: Record<string, unknown> },
   ): Promise<ReportOutcome> {
-    const released = await this.database.tenant(by.workspaceId).transaction(async (tx) => {
+    const release = { actor: by.actor, reason: report.reason ?? 'released' };
+    const ended = await this.endHeldRun(by, report.checkpointData, (task) =>
+      planRelease(task, release),
+    );
+    if (!ended) return this.repeated(by, (s) => s.run_state === 'RELEASED', 'PENDING');
+    if (ended.status === 'PENDING') this.wakeUps.claims(by.workspaceId, 1);
+    else this.wakeUps.coordinator();
+    return outcome(by, ended.id, ended.status as TaskStatus, ended.version);
+  }
+
+  /** Locks the task of the run, keeps its last checkpoint, and applies what is planned for it. */
+  private endHeldRun(
+    by: Reporter,
+    checkpoint: Record<string, unknown> | undefined,
+    plan: (task: LockedTask) => RecoveryPlan | ReleasePlan,
+  ): Promise<{ id: string; status: string; version: number } | undefined> {
+    return this.database.tenant(by.workspaceId).transaction(async (tx) => {
       const task = await firstRow(tx, lockHeldTask, [by.workspaceId, by.runId, by.agentId]);
       if (!task) return undefined;
-      if (report.checkpointData)
-        await tx.rows(reportProgress, progressParams(by, report.checkpointData));
-      const plan = planRelease(task, { actor: by.actor, reason: report.reason ?? 'released' });
-      if (plan.kind === 'let_go') {
-        await tx.rows(letGoOfRuns, [JSON.stringify([plan.run])]);
-        return { id: task.id, status: task.status, version: task.version };
-      }
-      const [moved] = await applyMoves(tx, [plan.move]);
-      return moved;
+      if (checkpoint) await tx.rows(reportProgress, progressParams(by, checkpoint));
+      const moved = await applyPlans(tx, [plan(task)]);
+      return moved.at(-1) ?? { id: task.id, status: task.status, version: task.version };
     });
-    if (!released) return this.repeated(by, (s) => s.run_state === 'RELEASED', 'PENDING');
-    if (released.status === 'PENDING') this.wakeUps.claims(by.workspaceId, 1);
-    else this.wakeUps.coordinator();
-    return outcome(by, released.id, released.status as TaskStatus, released.version);
   }
 
   private async reportOrRefuse<Row>(by: Reporter, sql: Sql<Row>, params: unknown[]): Promise<Row> {

@@ -5,7 +5,7 @@ import { command } from '#lib/database';
  *
  * Caller: RunReports.logs. Index: primary keys.
  * $1 workspace, $2 run, $3 agent, $4 actor kind, $5 actor id,
- * $6 JSON array of {level, event, message, details, at}.
+ * $6 JSON array of {level, event, message, details}.
  */
 export const appendLogs = command<{ accepted: number }>(
   'append_logs',

@@ -1,6 +1,9 @@
 import type { Transaction } from '#lib/database';
 import type { Move, RunMove } from '../domain/move.js';
+import type { RecoveryPlan } from '../domain/recover.js';
+import type { ReleasePlan } from '../domain/release.js';
 import { applyMovesSql, type AppliedRow } from './apply-moves.sql.js';
+import { letGoOfRuns } from './let-go-of-runs.sql.js';
 
 /** Moves tasks and runs through their doors, in the transaction that holds the tasks' locks. */
 export function applyMoves(tx: Transaction, moves: readonly Move[]): Promise<AppliedRow[]> {
@@ -11,6 +14,27 @@ export function applyMoves(tx: Transaction, moves: readonly Move[]): Promise<App
       moves.flatMap((move) => (move.run ? [runMoveRow(move.workspaceId, move.run)] : [])),
     ),
   ]);
+}
+
+/**
+ * Applies plans about tasks under lock: first moves, second moves, and the runs that paused tasks let go.
+ *
+ * @returns the rows moved, the second move of a task after its first
+ */
+export async function applyPlans(
+  tx: Transaction,
+  plans: readonly (RecoveryPlan | ReleasePlan)[],
+): Promise<AppliedRow[]> {
+  const letGo = plans.flatMap((plan) =>
+    plan.kind === 'let_go' ? [runMoveRow(plan.workspaceId, plan.run)] : [],
+  );
+  if (letGo.length > 0) await tx.rows(letGoOfRuns, [JSON.stringify(letGo)]);
+  const first = plans.flatMap((plan) => {
+    if (plan.kind === 'let_go') return [];
+    return [plan.kind === 'move' ? plan.move : plan.first];
+  });
+  const second = plans.flatMap((plan) => (plan.kind === 'moves' && plan.then ? [plan.then] : []));
+  return [...(await applyMoves(tx, first)), ...(await applyMoves(tx, second))];
 }
 
 function taskMoveRow(move: Move): Record<string, unknown> {

@@ -20,7 +20,8 @@ FOR NO KEY UPDATE SKIP LOCKED`,
 );
 
 /**
- * Locks the waiting dependents of those, by id.
+ * Locks the dependents of those, by id: also ones that have been aborted or have failed, because a retry
+ * must not wait for what has ended meanwhile.
  * Index: task_dependencies_depends_on_idx, primary key. $1 JSON array of {workspace_id, id}.
  *
  * `fails` says that one of the prerequisites ended badly and the edge's policy is to fail with it.
@@ -38,7 +39,7 @@ export const lockDependents = query<Dependent>(
   `
 WITH waiting AS MATERIALIZED (
   SELECT t.* FROM agent_tasks t
-  WHERE t.status IN ('PENDING', 'PAUSED') AND (t.workspace_id, t.id) IN (
+  WHERE t.status NOT IN ('COMPLETED', 'ARCHIVED') AND (t.workspace_id, t.id) IN (
     SELECT d.workspace_id, d.task_id
     FROM jsonb_to_recordset($1::jsonb) AS ended (workspace_id uuid, id uuid)
     JOIN task_dependencies d ON d.workspace_id = ended.workspace_id AND d.depends_on_id = ended.id
@@ -46,7 +47,7 @@ WITH waiting AS MATERIALIZED (
   ORDER BY t.workspace_id, t.id
   FOR NO KEY UPDATE
 )
-SELECT ${LOCKED_TASK_COLUMNS}, blame.id IS NOT NULL AS fails, blame.id AS failed_prerequisite
+SELECT ${LOCKED_TASK_COLUMNS}, blame.id IS NOT NULL AND t.status IN ('PENDING', 'PAUSED') AS fails, blame.id AS failed_prerequisite
 FROM waiting t
 LEFT JOIN task_runs r ON r.workspace_id = t.workspace_id AND r.id = t.run_id
 LEFT JOIN LATERAL (

@@ -62,6 +62,7 @@ const EFFECTS: Record<TaskStatus, Effects> = {
     retry_at: 'NULL',
     abort_reason: 'NULL',
     failure_reason: 'NULL',
+    queue_expires_at: `CASE WHEN m.resets_retries OR t.status = 'PAUSED' THEN NULL ELSE t.queue_expires_at END`,
     current_step: 'NULL',
     paused_by: 'NULL',
     pause_reason: 'NULL',
@@ -76,6 +77,8 @@ const EFFECTS: Record<TaskStatus, Effects> = {
   ASSIGNED: {
     run_id: 'm.run_id',
     agent_id: 'm.agent_id',
+    // It has been taken: from now on its retries are what limits it.
+    queue_expires_at: 'NULL',
     generation: 't.generation + 1',
     assigned_at: 'now()',
   },

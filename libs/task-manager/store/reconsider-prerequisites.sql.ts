@@ -1,0 +1,19 @@
+import { command } from '#lib/database';
+
+/**
+ * Puts prerequisites that have ended badly before the coordinator again, because a task that depends on
+ * them is back in the queue: their edges' policies apply to it anew.
+ *
+ * Caller: TaskCommands (retry), in the transaction that holds the retried tasks. Index: primary keys.
+ * $1 workspace, $2 the retried tasks.
+ */
+export const reconsiderPrerequisites = command<{ id: string }>(
+  'reconsider_prerequisites',
+  `
+UPDATE agent_tasks p SET dependents_unsettled = true
+FROM task_dependencies d
+WHERE d.workspace_id = $1 AND d.task_id = ANY($2::uuid[]) AND d.settled_at IS NULL
+  AND p.workspace_id = $1 AND p.id = d.depends_on_id AND NOT p.dependents_unsettled
+  AND (p.status IN ('COMPLETED', 'FAILED', 'ARCHIVED') OR (p.status = 'ABORTED' AND p.retry_at IS NULL))
+RETURNING p.id`,
+);
