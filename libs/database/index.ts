@@ -1,3 +1,4 @@
+export { Coalescer, type CoalescerOptions } from './coalescer.js';
 export { Database, ServiceScope, TenantScope, type DatabaseOptions } from './database.js';
 export { isUnreachable, violatedConstraint } from './db-errors.js';
 export { Prisma } from './generated/client.js';

@@ -23,6 +23,8 @@ import { TaskRecovery } from './recovery/task-recovery.js';
 import { AgentDeparture } from './runs/agent-departure.js';
 import { AgentWork } from './runs/agent-work.js';
 import { Claiming } from './runs/claiming.js';
+import { Claims } from './runs/claims.js';
+import { Completions } from './runs/completions.js';
 import { RunCompletion } from './runs/run-completion.js';
 import { RunReports } from './runs/run-reports.js';
 import { Signals } from './runs/signals.js';
@@ -57,6 +59,8 @@ import { TaskUpdates } from './updates/task-updates.js';
     AgentWork,
     AgentDeparture,
     TasksOfAgent,
+    Claims,
+    Completions,
     Claiming,
     RunReports,
     RunCompletion,

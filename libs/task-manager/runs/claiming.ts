@@ -4,14 +4,11 @@ import {
   Injectable,
   type OnModuleDestroy,
 } from '@nestjs/common';
-import { CONFIG, type Config } from '#lib/config';
-import { Database, firstRow } from '#lib/database';
 import { TokenService } from '#lib/identity';
 import { DroverError } from '#lib/kernel';
 import { WakeUps } from '#lib/valkey';
-import { agentStanding } from '../store/agent-standing.sql.js';
-import { claimTasks } from '../store/claim-tasks.sql.js';
 import { ClaimWaiters, type ClaimSeat } from './claim-waiters.js';
+import { Claims } from './claims.js';
 import { type ClaimedTask, toClaimedTask } from './run-view.js';
 
 export interface ClaimRequest {
@@ -37,10 +34,9 @@ export class Claiming implements OnModuleDestroy, BeforeApplicationShutdown {
   private readonly unsubscribe: (() => void)[];
 
   constructor(
-    @Inject(Database) private readonly database: Database,
+    @Inject(Claims) private readonly claims: Claims,
     @Inject(TokenService) private readonly tokens: TokenService,
     @Inject(WakeUps) wakeUps: WakeUps,
-    @Inject(CONFIG) private readonly config: Config,
   ) {
     this.unsubscribe = [
       wakeUps.onClaims((workspaceId, count) => this.waiters.wake(workspaceId, count)),
@@ -62,22 +58,9 @@ export class Claiming implements OnModuleDestroy, BeforeApplicationShutdown {
     }
   }
 
-  /** One attempt, without waiting. */
+  /** One attempt, without waiting; empty as well when the agent may not claim. */
   async claimNow(request: Omit<ClaimRequest, 'waitMs'>): Promise<ClaimedTask[]> {
-    const { workspaceId, agentId } = request;
-    const rows = await this.database
-      .tenant(workspaceId)
-      .rows(claimTasks, [
-        workspaceId,
-        agentId,
-        request.maxTasks,
-        request.leaseSeconds ?? null,
-        this.config.tasks.defaultLeaseSeconds,
-      ]);
-    return rows.map((row) => {
-      const run = { workspaceId, agentId, taskId: row.id, runId: row.run_id };
-      return toClaimedTask(row, this.tokens.issueRunToken(run));
-    });
+    return (await this.attempt(request)).tasks;
   }
 
   beforeApplicationShutdown(): void {
@@ -96,9 +79,9 @@ export class Claiming implements OnModuleDestroy, BeforeApplicationShutdown {
     const deadline = performance.now() + request.waitMs;
     const stop = AbortSignal.any([gone, this.closing.signal]);
     for (;;) {
-      const claimed = await this.claimNow(request);
-      if (claimed.length > 0) return claimed;
-      await this.checkStanding(request);
+      const { tasks, lifecycle } = await this.attempt(request);
+      if (tasks.length > 0) return tasks;
+      refuseUnlessActive(lifecycle);
       seat.passOn();
       const left = deadline - performance.now();
       if (left <= 0 || stop.aborted) return [];
@@ -108,13 +91,29 @@ export class Claiming implements OnModuleDestroy, BeforeApplicationShutdown {
     }
   }
 
-  private async checkStanding({ workspaceId, agentId }: ClaimRequest): Promise<void> {
-    const standing = await firstRow(this.database.tenant(workspaceId), agentStanding, [
+  private async attempt({
+    workspaceId,
+    agentId,
+    maxTasks,
+    leaseSeconds,
+  }: Omit<ClaimRequest, 'waitMs'>): Promise<{ tasks: ClaimedTask[]; lifecycle?: string }> {
+    const outcome = await this.claims.claim({
       workspaceId,
-      agentId,
-    ]);
-    if (!standing) throw new DroverError('agent_not_found');
-    if (standing.lifecycle === 'TERMINATED') throw new DroverError('agent_terminated');
-    if (standing.lifecycle === 'DRAINING') throw new DroverError('agent_draining');
+      agent_id: agentId,
+      max: maxTasks,
+      lease_seconds: leaseSeconds ?? null,
+    });
+    if (!outcome) return { tasks: [] };
+    const tasks = outcome.claimed.map((row) => {
+      const run = { workspaceId, agentId, taskId: row.id, runId: row.run_id };
+      return toClaimedTask(row, this.tokens.issueRunToken(run));
+    });
+    return { tasks, lifecycle: outcome.lifecycle };
   }
+}
+
+function refuseUnlessActive(lifecycle: string | undefined): void {
+  if (lifecycle === undefined) throw new DroverError('agent_not_found');
+  if (lifecycle === 'TERMINATED') throw new DroverError('agent_terminated');
+  if (lifecycle === 'DRAINING') throw new DroverError('agent_draining');
 }

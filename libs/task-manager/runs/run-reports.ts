@@ -1,14 +1,13 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, type Config } from '#lib/config';
 import { Database, firstRow, type Sql } from '#lib/database';
-import { DroverError } from '#lib/kernel';
+import { DroverError, redactText } from '#lib/kernel';
 import { WakeUps } from '#lib/valkey';
 import type { LockedTask } from '../domain/locked-task.js';
 import { planRecovery, type RecoveryPlan } from '../domain/recover.js';
 import type { FailureClass } from '../domain/failure.js';
 import { legalTaskMoves, type TaskStatus } from '../domain/task-state.js';
 import { appendLogs } from '../store/append-logs.sql.js';
-import { completeRuns } from '../store/complete-runs.sql.js';
 import { lockHeldTask } from '../store/held-tasks.sql.js';
 import { applyPlans } from '../store/moves.js';
 import { renewLease } from '../store/renew-lease.sql.js';
@@ -16,6 +15,7 @@ import { reportProgress } from '../store/report-progress.sql.js';
 import { runSituation, type RunSituation } from '../store/run-situation.sql.js';
 import { startRuns } from '../store/start-runs.sql.js';
 import { planRelease, type ReleasePlan } from '../domain/release.js';
+import { Completions } from './completions.js';
 import type { Reporter } from './reporter.js';
 
 /** What an agent hears of a report that was accepted. */
@@ -62,6 +62,7 @@ export interface LogEntry {
 export class RunReports {
   constructor(
     @Inject(Database) private readonly database: Database,
+    @Inject(Completions) private readonly completions: Completions,
     @Inject(WakeUps) private readonly wakeUps: WakeUps,
     @Inject(CONFIG) private readonly config: Config,
   ) {}
@@ -84,9 +85,14 @@ export class RunReports {
     by: Reporter,
     result: { outputResult?: unknown; summary?: string },
   ): Promise<ReportOutcome> {
-    const output = result.outputResult === undefined ? null : JSON.stringify(result.outputResult);
-    const params = [...runsParams(by), output, result.summary ?? null];
-    const done = await firstRow(this.database.tenant(by.workspaceId), completeRuns, params);
+    const done = await this.completions.complete(by.workspaceId, {
+      run_id: by.runId,
+      agent_id: by.agentId,
+      actor_kind: by.actor.kind,
+      actor_id: by.actor.id,
+      output_result: result.outputResult ?? null,
+      summary: result.summary ?? null,
+    });
     if (!done) return this.repeated(by, (s) => s.run_state === 'COMPLETED', 'COMPLETED');
     if (done.dependents_unsettled) this.wakeUps.coordinator();
     return outcome(by, done.task_id, 'COMPLETED', done.version);
@@ -101,7 +107,8 @@ export class RunReports {
     const reported = await this.reportOrRefuse(by, reportProgress, [
       ...runParams(by),
       progress.progressPercent ?? null,
-      progress.currentStep ?? null,
+      // Steps and messages go out with events, so what looks like a secret is hidden before it is kept.
+      progress.currentStep === undefined ? null : redactText(progress.currentStep),
       checkpoint,
       progress.estimatedCompletionAt ?? null,
     ]);
@@ -112,7 +119,7 @@ export class RunReports {
     const rows = entries.map((entry) => ({
       level: entry.level ?? 'INFO',
       event: entry.event ?? 'output',
-      message: entry.message ?? null,
+      message: entry.message === undefined ? null : redactText(entry.message),
       details: entry.at === undefined ? (entry.details ?? {}) : { ...entry.details, at: entry.at },
     }));
     return this.reportOrRefuse(by, appendLogs, [...runParams(by), JSON.stringify(rows)]);
@@ -139,10 +146,10 @@ export class RunReports {
     const { error } = report;
     const failure = {
       reason: error.class ?? 'unknown',
-      message: error.message,
+      message: redactText(error.message),
       actor: by.actor,
       retryable: error.retryable,
-      stackTrace: error.stackTrace,
+      stackTrace: error.stackTrace === undefined ? undefined : redactText(error.stackTrace),
       exitCode: error.exitCode,
       signal: error.signal,
     } as const;

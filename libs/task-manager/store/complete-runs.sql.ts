@@ -1,30 +1,56 @@
 import { command } from '#lib/database';
 import { announced } from './events.sql.js';
-import { heldRuns } from './held-runs.sql.js';
 import { runDoor, runMayGo } from './run-door.sql.js';
 import { taskDoor, taskMayGo } from './task-door.sql.js';
 
-/**
- * The holder says that the work is done: task and run COMPLETED.
- *
- * Caller: RunService.complete. Indexes: primary keys.
- * $1 workspace, $2 runs, $3 agent, $4 actor kind, $5 actor id, $6 output result or NULL, $7 summary or NULL.
- */
-export const completeRuns = command<{
+/** What a holder says of one run. */
+export interface CompletionReport {
+  run_id: string;
+  agent_id: string;
+  actor_kind: string;
+  actor_id: string | null;
+  /** A JSON value; null leaves the task without a result. */
+  output_result: unknown;
+  summary: string | null;
+}
+
+export interface CompletedRow {
+  run_id: string;
+  agent_id: string;
   task_id: string;
   version: number;
   dependents_unsettled: boolean;
-}>(
+}
+
+/**
+ * The holders say that the work is done: tasks and runs COMPLETED. A run that is not the live one of
+ * its task, or belongs to another agent than says so, is left out. The run itself needs no lock: it
+ * changes only under its task's.
+ *
+ * Caller: Completions, with all reports of a workspace that came at once, each run at most once.
+ * Indexes: primary keys.
+ * $1 workspace, $2 JSON array of CompletionReport.
+ */
+export const completeRuns = command<CompletedRow>(
   'complete_runs',
   `
-WITH ${heldRuns(`${taskMayGo('t.status', 'COMPLETED')} AND ${runMayGo('r.state', 'COMPLETED')}`)},
+WITH held AS MATERIALIZED (
+  SELECT t.id AS task_id, r.id AS run_id, c.actor_kind, c.actor_id, c.output_result, c.summary
+  FROM jsonb_to_recordset($2::jsonb) AS c (run_id uuid, agent_id uuid, actor_kind text, actor_id text,
+    output_result jsonb, summary text)
+  JOIN task_runs r ON r.workspace_id = $1 AND r.id = c.run_id AND r.agent_id = c.agent_id
+  JOIN agent_tasks t ON t.workspace_id = $1 AND t.id = r.task_id AND t.run_id = r.id
+  WHERE ${taskMayGo('t.status', 'COMPLETED')} AND ${runMayGo('r.state', 'COMPLETED')}
+  ORDER BY t.id
+  FOR NO KEY UPDATE OF t
+),
 ${taskDoor('COMPLETED', 'held', {
   workspace_id: '$1',
   task_id: 'm.task_id',
-  actor_kind: '$4',
-  actor_id: '$5',
-  output_result: '$6',
-  summary: '$7',
+  actor_kind: 'm.actor_kind',
+  actor_id: 'm.actor_id',
+  output_result: 'm.output_result',
+  summary: 'm.summary',
 })},
 ${runDoor('COMPLETED', 'held', {
   workspace_id: '$1',
@@ -32,5 +58,5 @@ ${runDoor('COMPLETED', 'held', {
   end_reason: `'completed'`,
 })},
 ${announced('both')}
-SELECT id AS task_id, version, dependents_unsettled FROM task_moved`,
+SELECT run_id, agent_id, id AS task_id, version, dependents_unsettled FROM task_moved`,
 );

@@ -72,7 +72,7 @@ class IdleFleet {
   async stop(): Promise<void> {
     this.stopped = true;
     await this.http.destroy();
-    await Promise.all(this.claims);
+    await Promise.allSettled(this.claims);
   }
 
   private async oneTask(): Promise<number> {

@@ -1,0 +1,130 @@
+import { describe, expect, it } from '@jest/globals';
+import { DroverError } from '#lib/kernel';
+import { Coalescer } from './coalescer.js';
+
+/** A database that answers when it is told to. */
+class Slow {
+  readonly batches: string[][] = [];
+  private readonly pending: (() => void)[] = [];
+  private arrived: (() => void) | undefined;
+
+  run = (_group: string, items: readonly string[]): Promise<string[]> => {
+    this.batches.push([...items]);
+    this.arrived?.();
+    return new Promise((resolve, reject) => {
+      this.pending.push(() => {
+        const bad = items.find((item) => item.startsWith('bad'));
+        if (bad !== undefined) reject(new Error(`${bad} is not acceptable`));
+        else resolve(items.map((item) => `done ${item}`));
+      });
+    });
+  };
+
+  /** Waits until a statement has come and answers it. */
+  async answer(): Promise<void> {
+    while (this.pending.length === 0) {
+      await new Promise<void>((resolve) => (this.arrived = resolve));
+    }
+    this.pending.shift()?.();
+  }
+}
+
+function coalescer(slow: Slow, limits: { maxBatch?: number; maxInFlight?: number } = {}) {
+  const identityOf = (item: string) => item;
+  return new Coalescer({ maxBatch: 100, maxInFlight: 1, ...limits, identityOf, run: slow.run });
+}
+
+describe('a coalescer', () => {
+  it('puts calls of one turn into one statement', async () => {
+    const slow = new Slow();
+    const calls = coalescer(slow);
+    const answers = Promise.all([calls.submit('w', 'a'), calls.submit('w', 'b')]);
+    await slow.answer();
+    expect(await answers).toEqual(['done a', 'done b']);
+    expect(slow.batches).toEqual([['a', 'b']]);
+  });
+
+  it('gathers what comes while a statement runs, and sends it when that is done', async () => {
+    const slow = new Slow();
+    const calls = coalescer(slow);
+    const first = calls.submit('w', 'a');
+    await new Promise((resolve) => setImmediate(resolve));
+    const others = Promise.all([calls.submit('w', 'b'), calls.submit('w', 'c')]);
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(slow.batches).toEqual([['a']]);
+    await slow.answer();
+    await first;
+    await slow.answer();
+    expect(await others).toEqual(['done b', 'done c']);
+    expect(slow.batches).toEqual([['a'], ['b', 'c']]);
+  });
+
+  it('keeps groups apart', async () => {
+    const slow = new Slow();
+    const calls = coalescer(slow);
+    const answers = Promise.all([calls.submit('v', 'a'), calls.submit('w', 'b')]);
+    await slow.answer();
+    await slow.answer();
+    await answers;
+    expect(slow.batches).toEqual([['a'], ['b']]);
+  });
+
+  it('keeps to its limits', async () => {
+    const slow = new Slow();
+    const calls = coalescer(slow, { maxBatch: 2, maxInFlight: 2 });
+    const answers = Promise.all(['a', 'b', 'c', 'd', 'e'].map((item) => calls.submit('w', item)));
+    await new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
+    expect(slow.batches).toEqual([
+      ['a', 'b'],
+      ['c', 'd'],
+    ]);
+    for (let i = 0; i < 3; i++) await slow.answer();
+    await answers;
+    expect(slow.batches.at(-1)).toEqual(['e']);
+  });
+
+  it('does not put two of one identity into one batch', async () => {
+    const slow = new Slow();
+    const calls = coalescer(slow);
+    const answers = Promise.all([calls.submit('w', 'a'), calls.submit('w', 'a')]);
+    await slow.answer();
+    await slow.answer();
+    await answers;
+    expect(slow.batches).toEqual([['a'], ['a']]);
+  });
+
+  it('does not let one bad item fail the others', async () => {
+    const slow = new Slow();
+    const calls = coalescer(slow);
+    const answers = Promise.allSettled(['a', 'bad', 'c'].map((item) => calls.submit('w', item)));
+    for (let i = 0; i < 4; i++) await slow.answer();
+    expect(await answers).toMatchObject([
+      { status: 'fulfilled', value: 'done a' },
+      { status: 'rejected', reason: { message: 'bad is not acceptable' } },
+      { status: 'fulfilled', value: 'done c' },
+    ]);
+  });
+
+  it('tells all when the database itself is what failed, without asking it again for each', async () => {
+    let asked = 0;
+    const run = () => {
+      asked += 1;
+      return Promise.reject(new DroverError('database_unavailable'));
+    };
+    const calls = new Coalescer({ maxBatch: 9, maxInFlight: 1, identityOf: String, run });
+    const answers = await Promise.allSettled([calls.submit('w', 1), calls.submit('w', 2)]);
+    expect(answers.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+    expect(asked).toBe(1);
+  });
+
+  it('goes on after a failure', async () => {
+    const slow = new Slow();
+    const calls = coalescer(slow);
+    const bad = calls.submit('w', 'bad').catch((error: Error) => error.message);
+    await slow.answer();
+    expect(await bad).toBe('bad is not acceptable');
+    const good = calls.submit('w', 'a');
+    await slow.answer();
+    expect(await good).toBe('done a');
+  });
+});

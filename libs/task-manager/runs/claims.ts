@@ -1,0 +1,95 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { LRUCache } from 'lru-cache';
+import { capabilityKey } from '#lib/agent-manager';
+import { CONFIG, type Config } from '#lib/config';
+import { Coalescer, Database } from '#lib/database';
+import {
+  type ClaimedRow,
+  type ClaimRow,
+  claimTasks,
+  type ClaimWish,
+} from '../store/claim-tasks.sql.js';
+
+export interface Claim extends ClaimWish {
+  workspaceId: string;
+}
+
+/** What became of one agent's claim. */
+export interface ClaimOutcome {
+  lifecycle: string;
+  claimed: ClaimedRow[];
+}
+
+/** Rows of one agent; undefined when there is no such agent. */
+type Answer = ClaimRow[] | undefined;
+
+const MAX_BATCH = 100;
+/** While one is under way the next gathers; a second keeps Postgres busy while this process thinks. */
+const MAX_IN_FLIGHT = 2;
+const REMEMBERED_AGENTS = 100_000;
+
+/** Claims that come at the same time, in one statement. */
+@Injectable()
+export class Claims {
+  private readonly coalescer: Coalescer<Claim, Answer>;
+  /**
+   * What agents can do, by the last claim of each. Only those who can do the same share a statement;
+   * that is checked there, and who was sent along by mistake goes again with its like.
+   */
+  private readonly abilities = new LRUCache<string, string>({ max: REMEMBERED_AGENTS });
+
+  constructor(
+    @Inject(Database) private readonly database: Database,
+    @Inject(CONFIG) private readonly config: Config,
+  ) {
+    this.coalescer = new Coalescer({
+      maxBatch: MAX_BATCH,
+      maxInFlight: MAX_IN_FLIGHT,
+      identityOf: (claim) => claim.agent_id,
+      run: (_, claims) => this.run(claims),
+    });
+  }
+
+  /** One attempt, without waiting. @returns undefined when there is no such agent */
+  async claim(claim: Claim): Promise<ClaimOutcome | undefined> {
+    for (;;) {
+      const rows = await this.coalescer.submit(this.groupOf(claim), claim);
+      const first = rows?.[0];
+      if (!rows || !first) return undefined;
+      this.abilities.set(claim.agent_id, capabilityKey(first.capabilities));
+      if (first.deferred) continue;
+      return { lifecycle: first.lifecycle, claimed: rows.filter(hasTask) };
+    }
+  }
+
+  private groupOf({ workspaceId, agent_id: agentId }: Claim): string {
+    return `${workspaceId} ${this.abilities.get(agentId) ?? '?'}`;
+  }
+
+  private async run(claims: readonly Claim[]): Promise<Answer[]> {
+    const workspaceId = claims[0]?.workspaceId ?? '';
+    const wishes = claims.map(({ agent_id, max, lease_seconds }) => ({
+      agent_id,
+      max,
+      lease_seconds,
+    }));
+    const rows = await this.database
+      .tenant(workspaceId)
+      .rows(claimTasks, [
+        workspaceId,
+        JSON.stringify(wishes),
+        this.config.tasks.defaultLeaseSeconds,
+      ]);
+    const byAgent = new Map<string, ClaimRow[]>();
+    for (const row of rows) {
+      const known = byAgent.get(row.agent_id);
+      if (known) known.push(row);
+      else byAgent.set(row.agent_id, [row]);
+    }
+    return claims.map((claim) => byAgent.get(claim.agent_id));
+  }
+}
+
+function hasTask(row: ClaimRow): row is ClaimRow & ClaimedRow {
+  return row.run_id !== null;
+}
