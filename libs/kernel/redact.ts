@@ -28,12 +28,21 @@ const SECRET_NAMES = new Set([
   'outputresult',
 ]);
 
-/** Secrets inside of texts: bearer tokens, JSON web tokens, our API keys, passwords in URLs. */
+/**
+ * Secrets inside of texts: bearer tokens, JSON web tokens, our API keys, passwords in URLs, assignments
+ * to names that mean a secret, and the key formats of widely used services.
+ */
 const SECRET_TEXTS: readonly [RegExp, string][] = [
   [/\b(bearer\s+)[\w.~+/=-]+/gi, `$1${HIDDEN}`],
   [/\beyJ[\w-]{8,}\.[\w-]+\.[\w-]*/g, HIDDEN],
   [/\bdrv_[\w-]{8,}/g, HIDDEN],
   [/(:\/\/[^\s:/@]*:)[^\s/@]+@/g, `$1${HIDDEN}@`],
+  [
+    /\b((?:\w*[_-])?(?:password|passwd|secret|token|api[_-]?key|access[_-]?key)["']?\s*[=:]\s*["']?)(?!\[redacted])[^\s"',;&)}\]]{4,}/gi,
+    `$1${HIDDEN}`,
+  ],
+  [/\b(?:gh[pousr]_\w{20,}|github_pat_\w{20,}|glpat-[\w-]{16,}|xox[abprs]-[\w-]{10,})/g, HIDDEN],
+  [/\b(?:sk-[\w-]{16,}|AKIA[0-9A-Z]{12,}|AIza[\w-]{30,}|npm_\w{30,})/g, HIDDEN],
 ];
 
 export function redactText(text: string): string {

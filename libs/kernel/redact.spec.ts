@@ -1,0 +1,33 @@
+import { describe, expect, it } from '@jest/globals';
+import { redactText } from './redact.js';
+
+describe('redactText', () => {
+  it.each([
+    ['password=abcd1234', 'abcd1234'],
+    ['DB_PASSWORD: "hunter22"', 'hunter22'],
+    ['{"apiKey": "q1w2e3r4"}', 'q1w2e3r4'],
+    ['export API_TOKEN=deadbeef', 'deadbeef'],
+    [`pushing with ghp_${'a1'.repeat(18)}`, 'a1a1a1'],
+    [`key sk-${'b2'.repeat(12)}`, 'b2b2b2'],
+    ['id AKIAIOSFODNN7EXAMPLE', 'IOSFODNN7'],
+    ['Authorization: Bearer abc.def', 'abc.def'],
+    ['postgres://me:s3cret@host/db', 's3cret'],
+  ])('hides the secret in %s', (text, secret) => {
+    expect(redactText(text)).not.toContain(secret);
+  });
+
+  it.each([
+    'Running tsc --noEmit',
+    'the token has expired',
+    '15 tokens of 20, password reset page',
+    'sk-learn is a package',
+    'secret: no',
+  ])('leaves %s as it is', (text) => {
+    expect(redactText(text)).toBe(text);
+  });
+
+  it('changes nothing the second time', () => {
+    const once = redactText('password=abcd1234 and Bearer abcdef');
+    expect(redactText(once)).toBe(once);
+  });
+});
