@@ -2,6 +2,7 @@ import { Module } from '@nestjs/common';
 import { AgentManagerModule } from '#lib/agent-manager';
 import { BulkCommands } from './commands/bulk-commands.js';
 import { TaskCommands } from './commands/task-commands.js';
+import { SingleCreations } from './creation/single-creations.js';
 import { TaskCreation } from './creation/task-creation.js';
 import { TaskDependencies } from './dependencies/task-dependencies.js';
 import { AgentTasksController } from './http/agent-tasks.controller.js';
@@ -47,6 +48,7 @@ import { TaskUpdates } from './updates/task-updates.js';
     AgentTasksController,
   ],
   providers: [
+    SingleCreations,
     TaskCreation,
     TaskCommands,
     BulkCommands,

@@ -6,9 +6,10 @@ import { actorOf, type Caller, DroverError } from '#lib/kernel';
 import { WakeUps } from '#lib/valkey';
 import { draftTasks, type NewTask, type WantedTask } from '../domain/new-task.js';
 import type { TaskView } from '../domain/task-view.js';
-import { createTasks } from '../store/create-tasks.sql.js';
+import { createTasks, type CreatedRow, type TaskInput } from '../store/create-tasks.sql.js';
 import { lockPrerequisites, type Prerequisite } from '../store/lock-prerequisites.sql.js';
 import { viewOfNewTask } from './new-task-view.js';
+import { SingleCreations } from './single-creations.js';
 
 const SINGLE_FIELD = () => '';
 const BATCH_FIELD = (index: number) => `tasks[${index}].`;
@@ -29,6 +30,7 @@ interface CreationRequest {
 export class TaskCreation {
   constructor(
     @Inject(Database) private readonly database: Database,
+    @Inject(SingleCreations) private readonly singles: SingleCreations,
     @Inject(WakeUps) private readonly wakeUps: WakeUps,
   ) {}
 
@@ -63,17 +65,17 @@ export class TaskCreation {
     const tenant = this.database.tenant(caller.workspaceId);
     const { record } = answer;
     const batch = new Batch(caller, draft(request), request.fieldOf);
-    const views = await insert(
-      tenant,
-      batch,
-      async (runner, created) => {
-        if (record)
-          await storeAnswer(runner, caller.workspaceId, record, {
-            status: 201,
-            body: answer.toAnswer(created),
-          });
-      },
-      record !== undefined,
+    const plain = batch.prerequisiteIds.length === 0 && record === undefined;
+    const views = await (
+      plain
+        ? this.insertAlone(tenant, batch)
+        : insertTogether(tenant, batch, async (runner, created) => {
+            if (record)
+              await storeAnswer(runner, caller.workspaceId, record, {
+                status: 201,
+                body: answer.toAnswer(created),
+              });
+          })
     ).catch((error: unknown) => {
       throw explainMissing(error);
     });
@@ -82,6 +84,24 @@ export class TaskCreation {
     if (batch.needsSettlement) this.wakeUps.coordinator();
     return views;
   }
+
+  /** One statement is enough; a task on its own shares it with others that come at the same time. */
+  private insertAlone(tenant: TenantScope, batch: Batch): Promise<TaskView[]> {
+    return batch.insert(new Map(), async (rows, edges) => {
+      const [first, second] = rows;
+      if (first === undefined || second !== undefined || edges.length > 0) {
+        return insertInto(tenant, tenant.workspaceId)(rows, edges);
+      }
+      return [await this.singles.create(tenant.workspaceId, first)];
+    });
+  }
+}
+
+type Insert = (rows: TaskInput[], edges: object[]) => Promise<CreatedRow[]>;
+
+function insertInto(runner: SqlRunner, workspaceId: string): Insert {
+  return (rows, edges) =>
+    runner.rows(createTasks, [workspaceId, JSON.stringify(rows), JSON.stringify(edges)]);
 }
 
 /** The tasks of one request on their way into the database. */
@@ -101,14 +121,20 @@ class Batch {
   }
 
   async insert(
-    runner: SqlRunner,
     prerequisites: ReadonlyMap<string, Prerequisite>,
+    write: Insert,
   ): Promise<TaskView[]> {
     const { caller, tasks } = this;
     const settled = (id: string) => prerequisites.get(id)?.completed ?? false;
     const unmet = (task: NewTask) => task.edges.filter((edge) => !settled(edge.dependsOnId)).length;
     const needed = new Set(tasks.flatMap((task) => task.edges.map((edge) => edge.dependsOnId)));
-    const rows = tasks.map((task) => taskRow(task, unmet(task), needed.has(task.id)));
+    const { kind, id } = actorOf(caller);
+    const userId = caller.kind === 'user' || caller.kind === 'api_key' ? caller.userId : null;
+    const author = { actor_kind: kind, actor_id: id, created_by: userId };
+    const rows = tasks.map((task) => ({
+      ...taskRow(task, unmet(task), needed.has(task.id)),
+      ...author,
+    }));
     const edges = tasks.flatMap((task) =>
       task.edges.map((edge) => ({
         task_id: edge.taskId,
@@ -117,16 +143,7 @@ class Batch {
         settled: settled(edge.dependsOnId),
       })),
     );
-    const actor = actorOf(caller);
-    const userId = caller.kind === 'user' || caller.kind === 'api_key' ? caller.userId : null;
-    const created = await runner.rows(createTasks, [
-      caller.workspaceId,
-      JSON.stringify(rows),
-      actor.kind,
-      actor.id,
-      userId,
-      JSON.stringify(edges),
-    ]);
+    const created = await write(rows, edges);
     const at = created[0]?.created_at as Date;
     return tasks.map((task) =>
       viewOfNewTask(task, {
@@ -153,21 +170,16 @@ class Batch {
   }
 }
 
-/**
- * One statement where that is enough: a transaction is needed only to lock prerequisites, or to keep
- * the answer for the Idempotency-Key together with the tasks.
- */
-async function insert(
+/** A transaction is needed to lock prerequisites, or to keep the answer for the Idempotency-Key. */
+async function insertTogether(
   tenant: TenantScope,
   batch: Batch,
   keepAnswer: (runner: SqlRunner, views: TaskView[]) => Promise<void>,
-  keepsAnswer: boolean,
 ): Promise<TaskView[]> {
-  if (batch.prerequisiteIds.length === 0 && !keepsAnswer) return batch.insert(tenant, new Map());
   return tenant.transaction(async (tx) => {
     const found = await lockPrerequisites(tx, tenant.workspaceId, batch.prerequisiteIds);
     batch.checkPrerequisites(found);
-    const views = await batch.insert(tx, found);
+    const views = await batch.insert(found, insertInto(tx, tenant.workspaceId));
     await keepAnswer(tx, views);
     return views;
   });
@@ -185,7 +197,7 @@ function draft({ tasks, fieldOf }: CreationRequest): NewTask[] {
   }
 }
 
-function taskRow(task: NewTask, unmet: number, hasDependents: boolean): Record<string, unknown> {
+function taskRow(task: NewTask, unmet: number, hasDependents: boolean) {
   const { wanted } = task;
   return {
     id: task.id,

@@ -1,9 +1,9 @@
 import { query } from '#lib/database';
 
 /**
- * Whether an agent may claim: why a claim found nothing.
+ * How an agent stands, and how many more tasks it may hold.
  *
- * Caller: Claiming, once for each claim that came back empty. Index: primary key.
+ * Caller: AgentDeparture. Index: primary key.
  * $1 workspace, $2 agent.
  */
 export const agentStanding = query<{ lifecycle: string; room: number }>(

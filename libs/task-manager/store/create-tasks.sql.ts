@@ -1,5 +1,20 @@
 import { command } from '#lib/database';
 
+/** A task with who creates it, and the columns that the statement reads by their names. */
+export interface TaskInput extends Record<string, unknown> {
+  id: string;
+  actor_kind: string;
+  actor_id: string | null;
+  /** The user, if it is one. */
+  created_by: string | null;
+}
+
+export interface CreatedRow {
+  id: string;
+  unmet_dependencies: number;
+  created_at: Date;
+}
+
 /**
  * Creates tasks, one or a thousand, with their tags, edges, first log rows and events.
  *
@@ -7,15 +22,8 @@ import { command } from '#lib/database';
  * created in a transaction that has locked their prerequisites before (lockPrerequisites).
  * Indexes: only those of the tables it writes.
  *
- * $1 workspace, $2 JSON array of tasks, $3 actor kind, $4 actor id, $5 the user it is created by or NULL,
- * $6 JSON array of edges {task_id, depends_on_id, policy, settled}.
+ * $1 workspace, $2 JSON array of TaskInput, $3 JSON array of edges {task_id, depends_on_id, policy, settled}.
  */
-export interface CreatedRow {
-  id: string;
-  unmet_dependencies: number;
-  created_at: Date;
-}
-
 export const createTasks = command<CreatedRow>(
   'create_tasks',
   `
@@ -25,7 +33,7 @@ WITH input AS MATERIALIZED (
     priority int, estimated_duration_minutes int, timeout_seconds int, max_retries int,
     retry_backoff_seconds int, required_capabilities text[], capability_key text,
     unmet_dependencies int, has_dependents boolean, queue_expires_in_seconds int,
-    input_context jsonb, metadata jsonb, tags text[])
+    input_context jsonb, metadata jsonb, tags text[], actor_kind text, actor_id text, created_by uuid)
 ),
 sets AS (
   INSERT INTO capability_sets (workspace_id, key, capabilities)
@@ -43,7 +51,7 @@ created AS (
     i.priority, i.estimated_duration_minutes, i.timeout_seconds, i.max_retries, i.retry_backoff_seconds,
     i.required_capabilities, i.capability_key, i.unmet_dependencies, i.has_dependents,
     CASE WHEN i.unmet_dependencies = 0 THEN now() END,
-    now() + make_interval(secs => i.queue_expires_in_seconds), i.input_context, i.metadata, $5
+    now() + make_interval(secs => i.queue_expires_in_seconds), i.input_context, i.metadata, i.created_by
   FROM input i
   RETURNING id, version, status, unmet_dependencies, created_at
 ),
@@ -54,11 +62,12 @@ tagged AS (
 edges AS (
   INSERT INTO task_dependencies (workspace_id, task_id, depends_on_id, policy, settled_at)
   SELECT $1, e.task_id, e.depends_on_id, e.policy, CASE WHEN e.settled THEN now() END
-  FROM jsonb_to_recordset($6::jsonb) AS e (task_id uuid, depends_on_id uuid, policy text, settled boolean)
+  FROM jsonb_to_recordset($3::jsonb) AS e (task_id uuid, depends_on_id uuid, policy text, settled boolean)
 ),
 logged AS (
   INSERT INTO agent_task_logs (workspace_id, task_id, task_version, event, new_status, actor_kind, actor_id)
-  SELECT $1, c.id, c.version, 'task_created', c.status, $3, $4 FROM created c
+  SELECT $1, c.id, c.version, 'task_created', c.status, i.actor_kind, i.actor_id
+  FROM created c JOIN input i ON i.id = c.id
 ),
 announced AS (
   INSERT INTO outbox_events (workspace_id, type, subject_kind, subject_id, subject_version, payload)

@@ -1,0 +1,34 @@
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { startTestApp, type TestApp } from '../../../test/support/app.js';
+import { newId } from '#lib/kernel';
+
+let server: TestApp;
+
+beforeAll(async () => {
+  server = await startTestApp({ ROLES: 'api' });
+});
+afterAll(() => server.stop());
+
+it('creates tasks that come at once, each by its own author, and refuses the bad one alone', async () => {
+  const workspace = await server.newWorkspace();
+  const wanted = (title: string, more: object = {}) => ({ title, taskType: 'test', ...more });
+  const answers = await Promise.all([
+    workspace.api.post('/agent-tasks', wanted('first', { tags: ['a', 'b'], priority: 9 })),
+    workspace.api.post('/agent-tasks', wanted('bad', { projectId: newId() })),
+    workspace.api.post('/agent-tasks', wanted('second', { requiredCapabilities: ['x'] })),
+  ]);
+  expect(answers.map(({ status }) => status)).toEqual([201, 404, 201]);
+  expect(answers[1]?.body).toMatchObject({ code: 'project_not_found' });
+  const { rows } = await server.db.owner.query(
+    `SELECT t.title, t.created_by, l.actor_kind, l.actor_id, (SELECT count(*)::int FROM outbox_events e
+       WHERE e.subject_id = t.id) AS events
+     FROM agent_tasks t JOIN agent_task_logs l ON l.task_id = t.id
+     WHERE t.workspace_id = $1 ORDER BY t.title`,
+    [workspace.id],
+  );
+  const author = { created_by: workspace.userId, actor_kind: 'user', actor_id: workspace.userId };
+  expect(rows).toEqual([
+    { title: 'first', ...author, events: 1 },
+    { title: 'second', ...author, events: 1 },
+  ]);
+});
