@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Database, firstRow } from '#lib/database';
-import { actorOf, type Caller, decodeCursor, DroverError, type Page, toPage } from '#lib/kernel';
+import { actorOf, type Caller, decodeCursor, malformedCursor, type Page, toPage } from '#lib/kernel';
 import type { CoordinatorHealth, CoordinatorHealthSource } from '#lib/observability';
 import { LOG_LEVELS, type LogLevel } from './domain/log-levels.js';
 import { type RecoveryResult, toRecoveryResult } from './domain/recovery.js';
@@ -109,7 +109,7 @@ function idBefore(cursor: string | undefined): string | null {
   if (cursor === undefined) return null;
   const [id] = decodeCursor(cursor, ['string']);
   if (typeof id === 'string' && BIGINT.test(id)) return id;
-  throw new DroverError('malformed_cursor');
+  throw malformedCursor();
 }
 
 function toLogView(row: CoordinatorLogRow): CoordinatorLogView {

@@ -26,16 +26,22 @@ export function decodeCursor(
   try {
     parsed = JSON.parse(Buffer.from(cursor, 'base64url').toString('utf8'));
   } catch {
-    throw new DroverError('malformed_cursor');
+    throw malformedCursor();
   }
   const wellFormed =
     Array.isArray(parsed) &&
     parsed.length === types.length &&
     parsed.every((part, index) => typeof part === types[index]);
   if (!wellFormed || encodeCursor(parsed as string[]) !== cursor) {
-    throw new DroverError('malformed_cursor');
+    throw malformedCursor();
   }
   return parsed as (string | number)[];
+}
+
+/** For a cursor that the list has not handed out. */
+export function malformedCursor(): DroverError {
+  const message = 'must be `nextCursor` of a page of this list';
+  return new DroverError('malformed_cursor', { errors: [{ field: 'cursor', message }] });
 }
 
 /** Makes a page of `limit` from rows that were read with one more than that. */

@@ -1,4 +1,4 @@
-import { decodeCursor, DroverError, isUuid } from '#lib/kernel';
+import { decodeCursor, isUuid, malformedCursor } from '#lib/kernel';
 
 /** What a list may be asked for. */
 export interface Listing {
@@ -21,6 +21,6 @@ export function pageOf({ limit, cursor, archived }: Listing) {
 
 function idOf(cursor: string): string {
   const [id] = decodeCursor(cursor, ['string']);
-  if (!isUuid(id)) throw new DroverError('malformed_cursor');
+  if (!isUuid(id)) throw malformedCursor();
   return id;
 }

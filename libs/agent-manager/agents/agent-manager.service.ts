@@ -1,6 +1,14 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Database, firstRow } from '#lib/database';
-import { type Caller, decodeCursor, DroverError, isUuid, type Page, toPage } from '#lib/kernel';
+import {
+  type Caller,
+  decodeCursor,
+  DroverError,
+  isUuid,
+  malformedCursor,
+  type Page,
+  toPage,
+} from '#lib/kernel';
 import type { AgentView } from '../domain/agent-view.js';
 import { type AgentHealth, healthStatus } from '../domain/health.js';
 import { type AgentRow, toAgentView } from '../store/agent-columns.js';
@@ -80,7 +88,7 @@ export class AgentManagerService {
 function keyIn(cursor: string | undefined): [string, string] | undefined {
   if (cursor === undefined) return undefined;
   const [name, id] = decodeCursor(cursor, ['string', 'string']);
-  if (!isUuid(id)) throw new DroverError('malformed_cursor');
+  if (!isUuid(id)) throw malformedCursor();
   return [String(name), id];
 }
 

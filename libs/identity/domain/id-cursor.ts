@@ -1,4 +1,4 @@
-import { decodeCursor, DroverError, isUuid } from '#lib/kernel';
+import { decodeCursor, isUuid, malformedCursor } from '#lib/kernel';
 
 const FIRST = '00000000-0000-0000-0000-000000000000';
 
@@ -10,6 +10,6 @@ const FIRST = '00000000-0000-0000-0000-000000000000';
 export function idAfter(cursor: string | undefined): string {
   if (cursor === undefined) return FIRST;
   const [id] = decodeCursor(cursor, ['string']);
-  if (!isUuid(id)) throw new DroverError('malformed_cursor');
+  if (!isUuid(id)) throw malformedCursor();
   return id;
 }
