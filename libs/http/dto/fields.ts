@@ -198,10 +198,16 @@ function characters(text: string, max: number): number {
   return Array.from(text).length;
 }
 
-const RFC_3339 = /^\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(\.\d{1,9})?([Zz]|[+-]\d\d:\d\d)$/;
+// Postgres takes no offset of 16 hours or more.
+const RFC_3339 =
+  /^(\d{4})-(\d\d)-(\d\d)[Tt ]\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:[Zz]|[+-](?:0\d|1[0-5]):\d\d)$/;
 
 function isTimestamp(value: unknown): boolean {
-  return typeof value === 'string' && RFC_3339.test(value) && !Number.isNaN(Date.parse(value));
+  const match = typeof value === 'string' ? RFC_3339.exec(value) : null;
+  if (!match || Number.isNaN(Date.parse(match[0]))) return false;
+  const [year, month, day] = match.slice(1, 4).map(Number) as [number, number, number];
+  // Date.parse takes 31 February for 3 March, and knows a year 0; Postgres does neither.
+  return year > 0 && day <= new Date(Date.UTC(year, month, 0)).getUTCDate();
 }
 
 function isPlainObject(value: unknown): boolean {

@@ -18,7 +18,7 @@ export class DtoPipe implements PipeTransform {
   transform(value: unknown, { type, metatype, data }: ArgumentMetadata): unknown {
     if (type === 'param') return checkedParam(value, data);
     if ((type !== 'body' && type !== 'query') || NOT_DTOS.has(metatype)) return value;
-    return validateDto(metatype as DtoClass, value ?? {}, type === 'query');
+    return validateDto(metatype as DtoClass, value === undefined ? {} : value, type === 'query');
   }
 }
 
