@@ -1,7 +1,6 @@
 import { newId } from '#lib/kernel';
 import type { TestApp } from '../../support/app.js';
-import { aUser } from '../../support/factories.js';
-import { aSession, type Tenant, userToken } from './tenant.js';
+import { anOperator, type Tenant } from './tenant.js';
 
 export interface Account {
   email: string;
@@ -18,8 +17,7 @@ export const EXTRAS: Record<string, (account: Account) => Record<string, unknown
 /** A member of the tenant who can sign in with a password. */
 export async function anAccount(app: TestApp, tenant: Tenant): Promise<Account> {
   const { owner } = app.db;
-  const operator = await aUser(owner, { isOperator: true });
-  const bearer = userToken(app, operator, await aSession(app, operator));
+  const bearer = await anOperator(app);
   const [email, password] = [`account-${newId()}@example.test`, newId()];
   const user = await post(app, '/users', { email, name: tenant.marker, password }, bearer);
   await owner.query(

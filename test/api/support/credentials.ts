@@ -1,9 +1,9 @@
 import { SCOPES, TokenService } from '#lib/identity';
 import type { TestApp } from '../../support/app.js';
-import { aMember, aUser } from '../../support/factories.js';
+import { aMember } from '../../support/factories.js';
 import { forge, type Forged } from './forgery.js';
 import type { Access, CallerKind } from './openapi.js';
-import { aSession, anApiKey, aTenant, type Tenant, userToken } from './tenant.js';
+import { anOperator, aSession, anApiKey, aTenant, type Tenant, userToken } from './tenant.js';
 
 export const SECRET = 'a secret of the tests that is long enough';
 
@@ -73,9 +73,7 @@ async function endedTokens(app: TestApp, tenant: Tenant): Promise<Wardrobe['ende
 
   const disabledId = await aMember(app.db.owner, workspaceId, 'OWNER');
   const disabled = userToken(app, disabledId, await aSession(app, disabledId));
-  const operatorId = await aUser(app.db.owner, { isOperator: true });
-  const operator = userToken(app, operatorId, await aSession(app, operatorId));
-  await call(app, operator, 'PATCH', `/users/${disabledId}`, { disabled: true });
+  await call(app, await anOperator(app), 'PATCH', `/users/${disabledId}`, { disabled: true });
 
   const agentId = tenant.ids.agent[1] as string;
   const { token } = app.app

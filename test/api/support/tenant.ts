@@ -1,7 +1,7 @@
 import { SCOPES, TokenService } from '#lib/identity';
 import { newId } from '#lib/kernel';
 import type { TestApp } from '../../support/app.js';
-import { aMember, anAgent, aProject } from '../../support/factories.js';
+import { aMember, anAgent, aProject, aUser } from '../../support/factories.js';
 import {
   aDependency,
   aHeldTask,
@@ -131,6 +131,12 @@ export function userToken(app: TestApp, userId: string, sessionId: string) {
   const tokens = app.app.get(TokenService, { strict: false });
   const { token } = tokens.issueUserToken({ userId, sessionId, workspaceId: null });
   return { authorization: `Bearer ${token}` };
+}
+
+/** The credentials of an operator of the installation, who is no member anywhere. */
+export async function anOperator(app: TestApp): Promise<Record<string, string>> {
+  const userId = await aUser(app.db.owner, { isOperator: true });
+  return userToken(app, userId, await aSession(app, userId));
 }
 
 export interface IssuedKey {
