@@ -71,8 +71,9 @@ class IdleFleet {
 
   async stop(): Promise<void> {
     this.stopped = true;
+    const ended = Promise.allSettled(this.claims);
     await this.http.destroy();
-    await Promise.allSettled(this.claims);
+    await ended;
   }
 
   private async oneTask(): Promise<number> {
