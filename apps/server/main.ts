@@ -1,6 +1,7 @@
 import 'reflect-metadata';
 import { type Config, loadConfig } from '#lib/config';
 import { Logger } from '#lib/observability';
+import { createAdministrator } from './create-administrator.js';
 import { createApp } from './create-app.js';
 import { prepareDatabase } from './prepare-database.js';
 import { shutDownOnSignals } from './shutdown.js';
@@ -11,16 +12,23 @@ function announce(line: Record<string, unknown>): void {
   process.stdout.write(`${JSON.stringify(line)}\n`);
 }
 
-async function start(config: Config, migrateOnly: boolean): Promise<void> {
+/** What to do instead of serving. */
+interface Errand {
+  /** `--migrate-only` */
+  migrate: boolean;
+  /** `--create-administrator`: the first one of an installation without users. */
+  createAdministrator: boolean;
+}
+
+async function start(config: Config, errand: Errand): Promise<void> {
   const logger = Logger.create({
     level: config.logLevel,
     base: config.instanceId === undefined ? {} : { instance: config.instanceId },
   });
-  const applied = await prepareDatabase(config, { logger, migrate: migrateOnly });
-  if (migrateOnly) {
-    announce({ message: 'migrated', applied });
-    return;
-  }
+  const applied = await prepareDatabase(config, { logger, migrate: errand.migrate });
+  if (errand.migrate) announce({ message: 'migrated', applied });
+  if (errand.createAdministrator) announce(await createAdministrator(config, logger));
+  if (errand.migrate || errand.createAdministrator) return;
   const app = await createApp(config, logger);
   shutDownOnSignals(app, { deadlineSeconds: config.http.shutdownDeadlineSeconds });
   await app.listen({ host: config.http.host, port: config.http.port });
@@ -47,7 +55,10 @@ function fail(sentence: string): never {
 
 const config = readConfig();
 try {
-  await start(config, process.argv.includes('--migrate-only'));
+  await start(config, {
+    migrate: process.argv.includes('--migrate-only'),
+    createAdministrator: process.argv.includes('--create-administrator'),
+  });
 } catch (error) {
   fail(explainStartup(error, config) ?? `The server could not start: ${(error as Error).stack}`);
 }

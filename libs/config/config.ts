@@ -43,7 +43,11 @@ const environment = z.object({
   SHUTDOWN_DEADLINE_SECONDS: seconds(30),
 
   /** At least 32 characters; signs access, agent and run tokens. */
-  JWT_SECRET: z.string().min(32, 'must have at least 32 characters'),
+  JWT_SECRET: z
+    .string({
+      error: 'is missing: any text of at least 32 characters, such as `openssl rand -hex 24` makes',
+    })
+    .min(32, 'must have at least 32 characters'),
   /** Earlier secrets, still accepted for verification, separated by commas. */
   JWT_PREVIOUS_SECRETS: list.default([]),
   JWT_ISSUER: z.string().default('drover'),

@@ -48,6 +48,7 @@ describe('draftTasks', () => {
       [wanted({ dependsOn: [{ ref: 'nobody' }] })],
       'tasks[0].dependsOn[0]',
     ],
+    ['a milestone without its project', [wanted({ milestoneId: id })], 'tasks[0].milestoneId'],
     ['the same ref twice', [wanted({ ref: 'a' }), wanted({ ref: 'a' })], 'tasks[1].ref'],
     [
       'the same dependency twice',

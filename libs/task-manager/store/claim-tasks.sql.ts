@@ -89,7 +89,9 @@ lease AS MATERIALIZED (
     coalesce(a.lease_seconds, CASE WHEN beats.alive THEN a.stale_threshold_seconds END, $3::int) AS seconds,
     a.lease_seconds IS NULL AND coalesce(beats.alive, false) AS by_heartbeat
   FROM agent a LEFT JOIN LATERAL (
-    SELECT h.last_seen_at > now() - make_interval(secs => a.stale_threshold_seconds) AS alive
+    -- Registering stamps a first beat, but with the next one at infinity: no beat is promised yet.
+    SELECT h.last_seen_at > now() - make_interval(secs => a.stale_threshold_seconds)
+      AND h.next_expected_at IS DISTINCT FROM 'infinity' AS alive
     FROM agent_heartbeats h WHERE h.workspace_id = $1 AND h.agent_id = a.id) beats ON true
 ),
 served AS MATERIALIZED (
