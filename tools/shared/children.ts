@@ -14,6 +14,8 @@ export interface ChildSpec {
   env: Record<string, string>;
   /** Milliseconds to end after SIGTERM; then it is killed. */
   stopWithinMs: number;
+  /** Hears every line that it says. */
+  onLine?: (line: string) => void;
 }
 
 /** One of our programs as a process of its own, with the last lines of what it said. */
@@ -92,6 +94,7 @@ export class Child {
   }
 
   private hear(line: string): void {
+    this.spec.onLine?.(line);
     this.lines.push(line);
     if (this.lines.length > KEPT_LINES) this.lines.shift();
     for (const listener of this.waiting) listener(line);

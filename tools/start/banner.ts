@@ -11,7 +11,7 @@ export function banner(address: string, home: Home): string {
 Drover runs at         ${address}
 API docs               ${address}/docs
 Administrator          ${whereabouts(home)}
-Data                   ${home.folder}
+Data and logs          ${home.folder}
 
 Hand in a task:
 

@@ -44,6 +44,10 @@ export class Home {
     this.portFile = join(folder, 'port');
   }
 
+  logFile(program: string): string {
+    return join(this.folder, `${program}.log`);
+  }
+
   workerFolder(name: string): string {
     return join(this.folder, name);
   }

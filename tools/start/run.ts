@@ -9,6 +9,7 @@ import { Sentence } from '../shared/sentence.js';
 import { banner } from './banner.js';
 import { Home, type Secrets } from './home.js';
 import { Keeper } from './keeper.js';
+import { logTo } from './log-file.js';
 import { ensureKeys } from './keys.js';
 import { choosePort } from './port.js';
 
@@ -93,10 +94,11 @@ async function ensureAdministrator(urls: DatabaseUrls, home: Home): Promise<void
   }
 }
 
-function serverSpec({ urls, stack, secrets }: Ground, port: number): ChildSpec {
+function serverSpec({ home, urls, stack, secrets }: Ground, port: number): ChildSpec {
   return {
     name: 'server',
     program: 'apps/server/main.js',
+    onLine: logTo(home.logFile('server')),
     stopWithinMs: (SERVER_DEADLINE_SECONDS + 2) * 1_000,
     env: {
       DATABASE_URL: urls.appUrl,
@@ -114,6 +116,7 @@ function workerSpec(home: Home, name: string, address: string): ChildSpec {
   return {
     name,
     program: 'apps/worker/main.js',
+    onLine: logTo(home.logFile(name)),
     stopWithinMs: (WORKER_DRAIN_SECONDS + 15) * 1_000,
     env: {
       DROVER_API_URL: address,
