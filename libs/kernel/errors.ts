@@ -55,7 +55,11 @@ export const ERRORS = {
     'Have the address verified where you sign in, then ask for a new token.',
   ),
   invalid_refresh_token: e(401, 'The refresh token is not valid', 'Sign in again.'),
-  forbidden: e(403, 'Your role does not allow this', 'Ask an OWNER or ADMIN of the workspace.'),
+  forbidden: e(
+    403,
+    'Your role does not allow this',
+    'Ask whom `detail` names, else an OWNER or ADMIN of the workspace.',
+  ),
   insufficient_scope: e(
     403,
     'The API key lacks a scope',
