@@ -8,7 +8,6 @@ import {
   DECIDE,
   type TaskCommand,
 } from '../domain/commands.js';
-import { illegalTransition } from '../runs/run-reports.js';
 import { dependentsOf } from '../store/dependents-of.sql.js';
 import type { LockedTask } from '../domain/locked-task.js';
 import { lockTasks } from '../store/lock-tasks.sql.js';
@@ -16,6 +15,7 @@ import type { Move } from '../domain/move.js';
 import { applyMoves } from '../store/moves.js';
 import { reconsiderPrerequisites } from '../store/reconsider-prerequisites.sql.js';
 import { requestPause } from '../store/request-pause.sql.js';
+import { illegalCommand } from './illegal-command.js';
 
 export interface CommandOptions {
   reason?: string;
@@ -102,7 +102,7 @@ export class TaskCommands {
           throw new DroverError('version_mismatch', { members: { currentVersion: task.version } });
         }
         const decision = DECIDE[command](task, request);
-        if (decision.kind === 'illegal') throw illegalTransition(task.status, decision.to);
+        if (decision.kind === 'illegal') throw illegalCommand(task, command, request, decision.to);
         return decision;
       },
       options.cascade ? (tx) => this.withDependents(tx, workspaceId, id) : undefined,

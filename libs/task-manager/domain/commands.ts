@@ -29,6 +29,11 @@ export const DECIDE: Record<
   archive: decideArchive,
 };
 
+/** The commands that would move the task. */
+export function possibleCommands(task: LockedTask, request: CommandRequest): TaskCommand[] {
+  return COMMANDS.filter((command) => DECIDE[command](task, request).kind === 'move');
+}
+
 function decideCancel(task: LockedTask, request: CommandRequest): CommandDecision {
   if (task.status === 'ABORTED' && task.retry_at === null) return { kind: 'already' };
   if (!mayTaskMove(task.status, 'ABORTED')) return illegal(task, 'ABORTED');

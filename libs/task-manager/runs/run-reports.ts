@@ -6,6 +6,7 @@ import { WakeUps } from '#lib/valkey';
 import type { LockedTask } from '../domain/locked-task.js';
 import { planRecovery, type RecoveryPlan } from '../domain/recover.js';
 import type { FailureClass } from '../domain/failure.js';
+import type { RunState } from '../domain/run-state.js';
 import { legalTaskMoves, type TaskStatus } from '../domain/task-state.js';
 import { appendLogs } from '../store/append-logs.sql.js';
 import { lockHeldTask } from '../store/held-tasks.sql.js';
@@ -76,7 +77,7 @@ export class RunReports {
     if (started) return outcome(by, started.task_id, 'RUNNING', started.version);
     return this.repeated(
       by,
-      (s) => s.is_live && s.run_state === 'WORKING' && s.task_status === 'RUNNING',
+      (s) => s.is_live && hasBegun(s.run_state) && s.task_status === 'RUNNING',
       'RUNNING',
     );
   }
@@ -219,11 +220,16 @@ export class RunReports {
   }
 }
 
-export function illegalTransition(current: TaskStatus, to: TaskStatus): DroverError {
+function illegalTransition(current: TaskStatus, to: TaskStatus): DroverError {
   return new DroverError('illegal_transition', {
     detail: `A task that is ${current} can not become ${to}.`,
     members: { current, requested: to, legal: legalTaskMoves(current) },
   });
+}
+
+/** A run is marked STALE for missed beats alone; its agent may well be there, and repeat itself. */
+function hasBegun(state: RunState): boolean {
+  return state === 'WORKING' || state === 'STALE';
 }
 
 function staleRun(situation: RunSituation): DroverError {

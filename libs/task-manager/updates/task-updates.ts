@@ -1,13 +1,13 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Database, firstRow, type Transaction, violatedConstraint } from '#lib/database';
 import { actorOf, assertNever, type Caller, DroverError } from '#lib/kernel';
+import { illegalCommand } from '../commands/illegal-command.js';
 import { TaskCommands } from '../commands/task-commands.js';
 import { DECIDE, type TaskCommand } from '../domain/commands.js';
 import type { TaskStatus } from '../domain/task-state.js';
 import { planUpdate, requireUpdatable, type TaskUpdate } from '../domain/task-update.js';
 import type { TaskView } from '../domain/task-view.js';
 import { TaskQueries } from '../queries/task-queries.js';
-import { illegalTransition } from '../runs/run-reports.js';
 import type { LockedTask } from '../domain/locked-task.js';
 import { lockTasks } from '../store/lock-tasks.sql.js';
 import { toTaskView } from '../store/task-columns.js';
@@ -137,9 +137,10 @@ function checkVersion(task: { version: number }, ifVersion: number | undefined):
 }
 
 function requireLegal(task: LockedTask, caller: Caller, wanted: RequestedStatus): void {
-  const decide = DECIDE[commandFor(wanted, task.status)];
-  const decision = decide(task, { actor: actorOf(caller) });
-  if (decision.kind === 'illegal') throw illegalTransition(task.status, decision.to);
+  const command = commandFor(wanted, task.status);
+  const request = { actor: actorOf(caller) };
+  const decision = DECIDE[command](task, request);
+  if (decision.kind === 'illegal') throw illegalCommand(task, command, request, decision.to);
 }
 
 function explainMissing(error: unknown): unknown {

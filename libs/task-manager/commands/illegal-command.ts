@@ -1,0 +1,23 @@
+import { DroverError } from '#lib/kernel';
+import { type CommandRequest, possibleCommands, type TaskCommand } from '../domain/commands.js';
+import type { LockedTask } from '../domain/locked-task.js';
+import { legalTaskMoves, type TaskStatus } from '../domain/task-state.js';
+
+/**
+ * The refusal of a command. The commands that would be taken are named as well: an aborted task may
+ * become PENDING, but by being retried, not by being resumed.
+ */
+export function illegalCommand(
+  task: LockedTask,
+  command: TaskCommand,
+  request: CommandRequest,
+  requested: TaskStatus,
+): DroverError {
+  const { status: current } = task;
+  const commands = possibleCommands(task, request);
+  const others = commands.length === 0 ? 'no command' : commands.join(', ');
+  return new DroverError('illegal_transition', {
+    detail: `A task that is ${current} does not take ${command}, but ${others}.`,
+    members: { current, requested, legal: legalTaskMoves(current), commands },
+  });
+}
