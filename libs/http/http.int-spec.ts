@@ -97,7 +97,7 @@ describe('bodies', () => {
   it.each([
     ['{"title":', 400, 'malformed_json', undefined],
     ['', 400, 'validation_failed', 'title'],
-    ['null', 400, 'validation_failed', 'title'],
+    ['null', 400, 'validation_failed', 'body'],
     ['[]', 400, 'validation_failed', 'body'],
     ['"text"', 400, 'validation_failed', 'body'],
     ['{"title":"a","__proto__":{"priority":1}}', 400, 'validation_failed', '__proto__'],

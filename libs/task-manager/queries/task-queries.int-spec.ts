@@ -186,8 +186,8 @@ describe('GET /agent-tasks', () => {
       ['createdAfter=2020-01-01T00:00:00Z', 'ba'],
       ['createdBefore=2020-01-01T00:00:00Z', ''],
       ['updatedAfter=2999-01-01T00:00:00Z', ''],
-      ['createdBefore=0000-01-01T00:00:00Z', ''],
-      ['updatedBefore=2999-02-31T00:00:00Z', 'ba'],
+      ['createdBefore=0001-01-01T00:00:00Z', ''],
+      ['updatedBefore=9999-12-31T23:59:59-12:00', 'ba'],
       ['status=ASSIGNED&priority>=8&tags=y&text=count&taskType=one', 'a'],
     ])('%s', async (query, expected) => {
       const names = new Map([
