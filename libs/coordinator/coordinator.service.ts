@@ -1,6 +1,13 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Database, firstRow } from '#lib/database';
-import { actorOf, type Caller, decodeCursor, malformedCursor, type Page, toPage } from '#lib/kernel';
+import {
+  actorOf,
+  type Caller,
+  decodeCursor,
+  malformedCursor,
+  type Page,
+  toPage,
+} from '#lib/kernel';
 import type { CoordinatorHealth, CoordinatorHealthSource } from '#lib/observability';
 import { LOG_LEVELS, type LogLevel } from './domain/log-levels.js';
 import { type RecoveryResult, toRecoveryResult } from './domain/recovery.js';
