@@ -36,7 +36,7 @@ export async function aTenant(owner: pg.Pool): Promise<Tenant> {
   return tenant;
 }
 
-function otherRows({ workspaceId, userId, agentId, taskId }: Tenant): [string, unknown[]][] {
+function otherRows({ workspaceId, userId, agentId, taskId, ...held }: Tenant): [string, unknown[]][] {
   return [
     [`INSERT INTO agent_task_tags VALUES ($1, $2, 'a tag')`, [workspaceId, taskId]],
     [
@@ -47,6 +47,10 @@ function otherRows({ workspaceId, userId, agentId, taskId }: Tenant): [string, u
       `INSERT INTO api_keys (workspace_id, id, name, prefix, key_hash, role, scopes, created_by)
        VALUES ($1, uuidv7(), 'A key', 'drv', uuid_send(uuidv7()), 'MEMBER', '{tasks:read}', $2)`,
       [workspaceId, userId],
+    ],
+    [
+      `INSERT INTO session_spawns (workspace_id, run_id, task_id, agent_id) VALUES ($1, $2, $3, $4)`,
+      [workspaceId, held.runId, held.heldTaskId, agentId],
     ],
     [`INSERT INTO outbox_counters (workspace_id) VALUES ($1)`, [workspaceId]],
     [
