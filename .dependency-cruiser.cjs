@@ -1,12 +1,12 @@
 /**
  * The house's arrows: they only point down. Libraries see each other through their index.ts alone.
  *
- *   kernel <- config, database, valkey, observability <- http <- identity, outbox, projects
+ *   kernel <- config, database, valkey, observability, runtime <- http <- identity, outbox, projects
  *          <- agent-manager <- task-manager <- coordinator <- apps, tools
  */
 const LAYERS = [
   ['kernel'],
-  ['config', 'database', 'valkey', 'observability', 'embedded'],
+  ['config', 'database', 'valkey', 'observability', 'embedded', 'runtime'],
   ['http'],
   ['identity'],
   ['outbox', 'projects'],
@@ -54,7 +54,7 @@ module.exports = {
       comment: 'The worker runs on other machines: no database, no Nest.',
       severity: 'error',
       from: { path: '^apps/worker/', pathNot: '\\.(int-)?spec\\.ts$' },
-      to: { path: '^libs/(?!kernel/)|node_modules/(@nestjs|pg|@prisma)/' },
+      to: { path: '^libs/(?!kernel/|runtime/)|node_modules/(@nestjs|pg|@prisma)/' },
     },
     {
       name: 'domain-does-no-io',

@@ -1,3 +1,4 @@
+import type { ProcessRef } from '#lib/runtime';
 import type {
   ClaimedTaskBody,
   EntryLevel,
@@ -30,13 +31,6 @@ export interface JobReports {
   progress(report: ProgressReport): void;
   /** Called once, as soon as there is a process that a next life of the worker would have to end. */
   started(leader: ProcessRef): void;
-}
-
-/** A process beyond confusion: ids are used again, but not with the same start time. */
-export interface ProcessRef {
-  pid: number;
-  /** Clock ticks from the machine's start to the process'. */
-  startTicks: number;
 }
 
 export type Outcome =

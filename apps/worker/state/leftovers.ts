@@ -1,4 +1,4 @@
-import { killRun } from '../executor/process/process-tree.js';
+import { killTree } from '#lib/runtime';
 import { type Log, messageOf } from '../log.js';
 import type { RunFolder } from '../runs/run-folder.js';
 import type { StateFile } from './state-file.js';
@@ -9,7 +9,7 @@ import type { StateFile } from './state-file.js';
  */
 export async function killLeftovers(state: StateFile, log: Log): Promise<void> {
   for (const [runId, { leader }] of Object.entries(state.leftovers)) {
-    const gone = await killRun({ runId, leader });
+    const gone = await killTree({ id: runId, leader });
     if (gone) log.info('Nothing is left running of an earlier run', { runId });
     else log.error('Processes of an earlier run can not be killed', { runId });
   }

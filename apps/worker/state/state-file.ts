@@ -1,7 +1,6 @@
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { ProcessRef } from '../executor/executor.js';
-import { isAlive, readProcess } from '../executor/process/process-tree.js';
+import { isAlive, type ProcessRef, readProcess } from '#lib/runtime';
 
 /** A run as the file remembers it. */
 export interface RememberedRun {

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { transformFileSync } from '@swc/core';
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
-const SOURCES = ['apps/worker', 'libs/kernel'];
+const SOURCES = ['apps/worker', 'libs/kernel', 'libs/runtime'];
 
 export interface CompiledWorker {
   /** The path of a compiled file, such as `executor/process/warden-process.js`. */

@@ -2,8 +2,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { newId } from '#lib/kernel';
+import type { ProcessRef } from '#lib/runtime';
 import type { EntryLevel, JsonObject, ProgressReport } from '../api/types.js';
-import type { Job, ProcessRef } from '../executor/executor.js';
+import type { Job } from '../executor/executor.js';
 import { RunFolder } from '../runs/run-folder.js';
 
 export interface TestJob {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { RunFailure } from '../../api/types.js';
-import { classifyExit, type ExitEvidence, isPassing } from './classify.js';
+import { classifyExit, type ExitEvidence } from './classify.js';
 
 const evidence = (known: Partial<ExitEvidence>): ExitEvidence => ({
   exitCode: null,
@@ -69,14 +69,4 @@ describe('The end of a process', () => {
     expect(failure.message.length).toBe(1_000);
     expect(failure.stackTrace?.length).toBe(8_000);
   });
-});
-
-test.each([
-  ['EAGAIN', true],
-  ['ENOSPC', true],
-  ['ENOENT', false],
-  ['EACCES', false],
-  [undefined, false],
-])('starting that failed with %s may pass: %s', (code, expected) => {
-  expect(isPassing(code)).toBe(expected);
 });

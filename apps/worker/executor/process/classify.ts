@@ -1,3 +1,4 @@
+import { signalOf, tellsOfFullHeap } from '#lib/runtime';
 import type { RunFailure } from '../../api/types.js';
 
 /** How a process ended, and what else is known about it. */
@@ -11,24 +12,6 @@ export interface ExitEvidence {
   /** The last lines of its standard error, redacted. */
   lastWords: string[];
 }
-
-const SIGNALS: Record<number, string> = {
-  1: 'SIGHUP',
-  2: 'SIGINT',
-  3: 'SIGQUIT',
-  4: 'SIGILL',
-  6: 'SIGABRT',
-  7: 'SIGBUS',
-  8: 'SIGFPE',
-  9: 'SIGKILL',
-  11: 'SIGSEGV',
-  13: 'SIGPIPE',
-  15: 'SIGTERM',
-};
-
-/** A runtime that ends itself says so; the kernel has then nothing to do with it. */
-const OUT_OF_MEMORY =
-  /heap out of memory|java\.lang\.OutOfMemoryError|^MemoryError\b|fatal error: runtime: out of memory|memory allocation of \d+ bytes failed/m;
 
 /** Failures that are written into the program: the same command fails the same way again. */
 const IN_THE_PROGRAM =
@@ -74,12 +57,7 @@ function decideByCode(exitCode: number, lastWords: string[]): Verdict {
 
 function ranOutOfMemory(evidence: ExitEvidence, signal: string | undefined): boolean {
   if (signal === 'SIGKILL' && evidence.oomKills > 0) return true;
-  return evidence.lastWords.some((line) => OUT_OF_MEMORY.test(line));
-}
-
-/** A shell, or a container's first process, passes a child's signal on as 128 and its number. */
-function signalOf(exitCode: number | null): string | undefined {
-  return exitCode === null || exitCode <= 128 ? undefined : SIGNALS[exitCode - 128];
+  return evidence.lastWords.some(tellsOfFullHeap);
 }
 
 function words(evidence: ExitEvidence): Pick<RunFailure, 'message' | 'stackTrace'> {
@@ -89,12 +67,4 @@ function words(evidence: ExitEvidence): Pick<RunFailure, 'message' | 'stackTrace
   const message = last === undefined ? what : `${what}: ${last.trim()}`;
   const stackTrace = lastWords.join('\n').slice(-MAX_STACK);
   return { message: message.slice(0, MAX_MESSAGE), ...(stackTrace !== '' && { stackTrace }) };
-}
-
-/** Errors of starting a process that tell of this machine's moment, not of the task. */
-const PASSING = new Set(['EAGAIN', 'ENOMEM', 'EMFILE', 'ENFILE', 'ENOSPC', 'EIO', 'ETXTBSY']);
-
-/** Whether starting the same command may succeed another time. */
-export function isPassing(errorCode: string | undefined): boolean {
-  return errorCode !== undefined && PASSING.has(errorCode);
 }

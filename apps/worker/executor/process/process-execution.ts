@@ -1,15 +1,21 @@
 import type { ChildProcess } from 'node:child_process';
 import type { Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
+import {
+  countOomKills,
+  killTree,
+  membersOf,
+  type ProcessRef,
+  type ProcessTree,
+  type Redactor,
+  signalTree,
+  type Throttle,
+} from '#lib/runtime';
 import { readJsonFile } from '../../runs/run-folder.js';
-import type { Execution, Job, Outcome, ProcessRef } from '../executor.js';
+import type { Execution, Job, Outcome } from '../executor.js';
 import type { CheckpointWatch } from './checkpoint-watch.js';
 import { classifyExit } from './classify.js';
-import { countOomKills } from './oom-evidence.js';
 import { ProcessOutput } from './process-output.js';
-import { killRun, membersOf, type RunProcesses, signalRun } from './process-tree.js';
-import type { Redactor } from './redact.js';
-import type { Throttle } from './throttle.js';
 import type { Warden } from './warden.js';
 
 /** What children that outlive the run's first process get to end by themselves. */
@@ -35,9 +41,9 @@ interface Parts {
 /** A run's first process and all that came of it; the run is over when all of it is. */
 export class ProcessExecution implements Execution {
   readonly outcome: Promise<Outcome>;
-  private readonly tree: RunProcesses;
+  private readonly tree: ProcessTree;
   private readonly output: ProcessOutput;
-  private readonly oomKillsBefore = countOomKills();
+  private readonly oomKillsBefore = countOomKills() ?? 0;
   private forceAt = Infinity;
   private forceTimer: NodeJS.Timeout | undefined;
 
@@ -46,7 +52,7 @@ export class ProcessExecution implements Execution {
     private readonly child: ChildProcess,
     private readonly parts: Parts,
   ) {
-    this.tree = { runId: job.runId, leader: parts.leader, groupIsOurs: true };
+    this.tree = { id: job.runId, leader: parts.leader, groupIsOurs: true };
     this.output = new ProcessOutput(job.report, parts.redactor, parts.throttle);
     this.output.read(child.stdout as Readable, child.stderr as Readable);
     parts.checkpoints.start();
@@ -56,17 +62,17 @@ export class ProcessExecution implements Execution {
   stop(graceMs: number): void {
     const forceAt = performance.now() + graceMs;
     if (forceAt >= this.forceAt) return;
-    if (this.forceAt === Infinity) signalRun(this.tree, 'SIGTERM');
+    if (this.forceAt === Infinity) signalTree(this.tree, 'SIGTERM');
     this.forceAt = forceAt;
     clearTimeout(this.forceTimer);
-    this.forceTimer = setTimeout(() => void killRun(this.tree), graceMs);
+    this.forceTimer = setTimeout(() => void killTree(this.tree), graceMs);
   }
 
   private async follow(): Promise<Outcome> {
     const ended = this.exited();
     const closed = new Promise((resolve) => this.child.once('close', resolve));
     const exit = await ended;
-    const oomKills = countOomKills() - this.oomKillsBefore;
+    const oomKills = (countOomKills() ?? 0) - this.oomKillsBefore;
     await this.endStrays();
     clearTimeout(this.forceTimer);
     await Promise.race([closed, delay(STREAM_END_MS)]);
@@ -89,7 +95,7 @@ export class ProcessExecution implements Execution {
   }
 
   private async endStrays(): Promise<void> {
-    const strays = signalRun(this.tree, 'SIGTERM');
+    const strays = signalTree(this.tree, 'SIGTERM');
     if (strays === 0) return;
     if (this.forceAt === Infinity) this.warnOf(strays);
     const giveUpAt = performance.now() + STRAY_GRACE_MS;
@@ -97,7 +103,7 @@ export class ProcessExecution implements Execution {
       await delay(POLL_MS);
       if (membersOf(this.tree).length === 0) return;
     }
-    if (await killRun(this.tree)) return;
+    if (await killTree(this.tree)) return;
     this.job.report.log('ERROR', 'Some processes of the run can not be killed', 'worker');
   }
 

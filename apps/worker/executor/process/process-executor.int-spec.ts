@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/gl
 import { existsSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { isAlive, listProcesses, membersOf } from '#lib/runtime';
 import type { JsonObject } from '../../api/types.js';
 import { Log } from '../../log.js';
 import { type CompiledWorker, compileWorker } from '../../testing/compile.js';
@@ -10,7 +11,6 @@ import { killMarked, processesWith, uniqueSeconds } from '../../testing/processe
 import { waitUntil } from '../../testing/wait-until.js';
 import { describeExecutor } from '../testing/executor-conformance.js';
 import { ProcessExecutor } from './process-executor.js';
-import { isAlive, listProcesses, membersOf } from './process-tree.js';
 import { Warden } from './warden.js';
 
 let compiled: CompiledWorker;
@@ -200,7 +200,7 @@ describe('The process tree of a run', () => {
     const self = listProcesses().find(({ pid }) => pid === process.pid);
     const other = { pid: process.pid, startTicks: (self?.startTicks ?? 0) - 1 };
     expect(isAlive(other)).toBe(false);
-    expect(membersOf({ runId: 'nobody', leader: other })).toEqual([]);
+    expect(membersOf({ id: 'nobody', leader: other })).toEqual([]);
   });
 });
 

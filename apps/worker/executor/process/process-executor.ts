@@ -1,14 +1,18 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import {
+  explainSpawnFailure,
+  looksSecret,
+  readProcess,
+  Redactor,
+  secretsIn,
+  Throttle,
+} from '#lib/runtime';
 import { type Execution, type Executor, type Job, SetupError } from '../executor.js';
 import { CheckpointWatch } from './checkpoint-watch.js';
-import { isPassing } from './classify.js';
 import { type CommandSpec, readCommandSpec } from './command.js';
 import { environmentOf } from './environment.js';
 import { ProcessExecution } from './process-execution.js';
-import { readProcess } from './process-tree.js';
-import { looksSecret, Redactor, secretsIn } from './redact.js';
-import { Throttle } from './throttle.js';
 import type { Warden } from './warden.js';
 import { workingDirectory } from './working-directory.js';
 
@@ -95,16 +99,7 @@ function startOf(child: ChildProcess): number {
   return readProcess(child.pid as number)?.startTicks ?? 0;
 }
 
-const REASONS: Record<string, string> = {
-  ENOENT: 'was not found on this worker',
-  EACCES: 'may not be executed by this worker',
-  ENOEXEC: 'is not an executable file',
-  E2BIG: 'has too many or too long arguments and variables',
-};
-
 function toSetupError(program: string, error: unknown): SetupError {
-  const { code = 'unknown error' } = error as NodeJS.ErrnoException;
-  const name = program.length > 200 ? `${program.slice(0, 200)}…` : program;
-  const reason = REASONS[code] ?? `could not be started (${code})`;
-  return new SetupError(`The program "${name}" ${reason}`, isPassing(code));
+  const { message, passing } = explainSpawnFailure(program, error);
+  return new SetupError(message, passing);
 }

@@ -1,11 +1,8 @@
 import type { Readable } from 'node:stream';
+import { cleanText, LineSplitter, type Redactor, shorten, type Throttle } from '#lib/runtime';
 import type { EntryLevel, JsonObject } from '../../api/types.js';
 import type { JobReports, LogLine } from '../executor.js';
-import { cleanText, shorten } from './clean-text.js';
-import { LineSplitter } from './line-splitter.js';
 import { MAX_PROTOCOL_LINE, parseProtocolLine, type ProtocolMessage } from './line-protocol.js';
-import type { Redactor } from './redact.js';
-import type { Throttle } from './throttle.js';
 
 /** Characters of one log entry. */
 const MAX_LINE = 8_192;

@@ -5,8 +5,7 @@
 // watched is killed, and this process ends. It leads a session of its own, so that neither Ctrl-C
 // nor a signal to the worker's group reaches it.
 import { createInterface } from 'node:readline';
-import type { ProcessRef } from '../executor.js';
-import { killRun } from './process-tree.js';
+import { killTree, type ProcessRef } from '#lib/runtime';
 
 type Order = { watch: { runId: string; leader?: ProcessRef } } | { forget: string };
 
@@ -20,7 +19,7 @@ function obey(line: string): void {
 
 async function endAll(): Promise<void> {
   // Several empty looks: a process may be forked just now and not carry its mark yet.
-  await Promise.all([...watched].map(([runId, leader]) => killRun({ runId, leader }, 4)));
+  await Promise.all([...watched].map(([runId, leader]) => killTree({ id: runId, leader }, 4)));
   process.exit(0);
 }
 

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { newId } from '#lib/kernel';
+import { isAlive, readProcess } from '#lib/runtime';
 import { Log } from '../../log.js';
 import { RunFolder } from '../../runs/run-folder.js';
 import { killLeftovers } from '../../state/leftovers.js';
@@ -13,7 +14,6 @@ import { StateFile } from '../../state/state-file.js';
 import { type CompiledWorker, compileWorker } from '../../testing/compile.js';
 import { killMarked, processesWith, uniqueSeconds } from '../../testing/processes.js';
 import { waitUntil } from '../../testing/wait-until.js';
-import { isAlive, readProcess } from './process-tree.js';
 
 const quiet = new Log(() => undefined);
 let compiled: CompiledWorker;

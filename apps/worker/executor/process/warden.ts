@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
+import type { ProcessRef } from '#lib/runtime';
 import type { Log } from '../../log.js';
-import type { ProcessRef } from '../executor.js';
 
 const SCRIPT = fileURLToPath(new URL('./warden-process.js', import.meta.url));
 /** It holds a few lines of state: a small heap keeps it small beside the worker. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { looksSecret, Redactor, secretsIn } from './redact.js';
+import { looksSecret, Redactor, secretsIn } from './redactor.js';
 
 describe('What looks like a credential', () => {
   test.each([

@@ -1,6 +1,12 @@
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { ProcessRef } from '../executor.js';
+
+/** A process beyond confusion: ids are used again, but not with the same start time. */
+export interface ProcessRef {
+  pid: number;
+  /** Clock ticks from the machine's start to the process'. */
+  startTicks: number;
+}
 
 export interface ProcessInfo extends ProcessRef {
   parent: number;
@@ -12,20 +18,21 @@ export interface ProcessInfo extends ProcessRef {
   ticks: number;
 }
 
-/** The processes of a run, as they can be recognised. */
-export interface RunProcesses {
-  runId: string;
-  /** The first process of the run; it leads its own process group and session. */
+/** The processes that came of one start, as they can be recognised. */
+export interface ProcessTree {
+  /** What their environment carries under one of MARKERS: the id of a run or a session. */
+  id: string;
+  /** The first one; it leads its own process group and session. */
   leader?: ProcessRef;
   /**
-   * Whether the leader's group is still the run's when the leader itself is gone: true only for who
+   * Whether the leader's group is still the tree's when the leader itself is gone: true only for who
    * has watched it all the time, because another process may lead a group of that number by now.
    */
   groupIsOurs?: boolean;
 }
 
-/** The name of the environment variable by which a run's processes are recognised. */
-export const RUN_MARKER = 'DROVER_RUN_ID';
+/** The environment variables by which the processes of a tree are recognised. */
+const MARKERS = ['DROVER_RUN_ID', 'DROVER_SESSION_ID'];
 
 /** Every process of the machine but dead ones. Empty where there is no /proc. */
 export function listProcesses(): ProcessInfo[] {
@@ -57,33 +64,33 @@ export function isAlive(ref: ProcessRef): boolean {
 }
 
 /**
- * What lives of a run: the leader's group and session, processes that carry the run's mark in their
- * environment or work in its folder (a child may have left the session), and the descendants of all
- * those. A process that left the session, its parents, its environment and the folder behind is not
+ * What lives of a tree: the leader's group and session, processes that carry its mark in their
+ * environment or work in its folder, one that is named by its id (a child may have left the
+ * session), and the descendants of all those. A process that left the session, its parents, its environment and the folder behind is not
  * found.
  */
-export function membersOf(run: RunProcesses, processes = listProcesses()): ProcessInfo[] {
-  const { leader } = run;
+export function membersOf(tree: ProcessTree, processes = listProcesses()): ProcessInfo[] {
+  const { leader } = tree;
   const trusted =
     leader !== undefined &&
-    (run.groupIsOurs === true || processes.some((one) => same(one, leader)));
+    (tree.groupIsOurs === true || processes.some((one) => same(one, leader)));
   const earliest = leader?.startTicks ?? 0;
   const found = new Map<number, ProcessInfo>();
   for (const one of processes) {
     if (one.startTicks < earliest || one.pid === process.pid) continue;
     const inGroup = trusted && (one.group === leader.pid || one.session === leader.pid);
-    if (inGroup || carriesMark(one, run.runId)) found.set(one.pid, one);
+    if (inGroup || carriesMark(one, tree.id)) found.set(one.pid, one);
   }
   addDescendants(found, processes);
   return [...found.values()];
 }
 
-/** Sends a signal to every process of a run. @returns how many were found */
-export function signalRun(run: RunProcesses, signal: NodeJS.Signals): number {
+/** Sends a signal to every process of a tree. @returns how many were found */
+export function signalTree(tree: ProcessTree, signal: NodeJS.Signals): number {
   const processes = listProcesses();
   // Without /proc the group is all that can be reached.
-  if (processes.length === 0 && run.leader !== undefined) send(-run.leader.pid, signal);
-  const members = membersOf(run, processes);
+  if (processes.length === 0 && tree.leader !== undefined) send(-tree.leader.pid, signal);
+  const members = membersOf(tree, processes);
   for (const { pid } of members) send(pid, signal);
   return members.length;
 }
@@ -92,16 +99,16 @@ const POLL_MS = 50;
 const KILL_ROUNDS = 100;
 
 /**
- * Kills a run until nothing of it is left: between two looks it may have forked.
+ * Kills a tree until nothing of it is left: between two looks it may have forked.
  *
  * @param emptyLooks how many looks in a row must find nothing; more than one catches a process that
  *   was forked but does not carry the mark yet
  * @returns whether all are gone; false for a process that the kernel does not let go
  */
-export async function killRun(run: RunProcesses, emptyLooks = 1): Promise<boolean> {
+export async function killTree(tree: ProcessTree, emptyLooks = 1): Promise<boolean> {
   let empty = 0;
   for (let round = 0; round < KILL_ROUNDS; round += 1) {
-    empty = signalRun(run, 'SIGKILL') === 0 ? empty + 1 : 0;
+    empty = signalTree(tree, 'SIGKILL') === 0 ? empty + 1 : 0;
     if (empty >= emptyLooks) return true;
     await delay(POLL_MS);
   }
@@ -129,10 +136,14 @@ function addDescendants(found: Map<number, ProcessInfo>, processes: ProcessInfo[
 }
 
 // The folder finds what dropped its environment. Not at a terminal: that is somebody who looks in.
-function carriesMark({ pid, hasTerminal }: ProcessInfo, runId: string): boolean {
+function carriesMark({ pid, hasTerminal }: ProcessInfo, id: string): boolean {
   const environ = readText(`/proc/${pid}/environ`);
-  if (environ?.split('\0').includes(`${RUN_MARKER}=${runId}`) === true) return true;
-  return !hasTerminal && workingDirectoryOf(pid).split('/').includes(runId);
+  if (MARKERS.some((name) => hasLine(environ, `${name}=${id}`))) return true;
+  return !hasTerminal && workingDirectoryOf(pid).split('/').includes(id);
+}
+
+function hasLine(environ: string | undefined, line: string): boolean {
+  return environ?.split('\0').includes(line) === true;
 }
 
 function workingDirectoryOf(pid: number): string {

@@ -2,10 +2,10 @@ import { readFileSync } from 'node:fs';
 
 /**
  * How many processes the kernel has killed for want of memory so far: in the control group of this
- * process where it can be read, else on the whole machine. 0 where the kernel does not say.
+ * process where it can be read, else on the whole machine. Undefined where the kernel does not say.
  */
-export function countOomKills(): number {
-  return groupKills() ?? numberIn('/proc/vmstat', 'oom_kill') ?? 0;
+export function countOomKills(): number | undefined {
+  return groupKills() ?? numberIn('/proc/vmstat', 'oom_kill');
 }
 
 function groupKills(): number | undefined {

@@ -1,0 +1,18 @@
+export { cleanText, shorten } from './output/clean-text.js';
+export { LineSplitter } from './output/line-splitter.js';
+export { looksSecret, Redactor, secretsIn } from './output/redactor.js';
+export { Throttle } from './output/throttle.js';
+export { signalOf, tellsOfFullHeap } from './process/exit-facts.js';
+export { countOomKills } from './process/oom-evidence.js';
+export {
+  isAlive,
+  killTree,
+  listProcesses,
+  membersOf,
+  type ProcessInfo,
+  type ProcessRef,
+  type ProcessTree,
+  readProcess,
+  signalTree,
+} from './process/process-tree.js';
+export { explainSpawnFailure, type SpawnFailure } from './process/spawn-failure.js';

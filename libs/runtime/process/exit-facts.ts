@@ -1,0 +1,27 @@
+const SIGNALS: Record<number, string> = {
+  1: 'SIGHUP',
+  2: 'SIGINT',
+  3: 'SIGQUIT',
+  4: 'SIGILL',
+  6: 'SIGABRT',
+  7: 'SIGBUS',
+  8: 'SIGFPE',
+  9: 'SIGKILL',
+  11: 'SIGSEGV',
+  13: 'SIGPIPE',
+  15: 'SIGTERM',
+};
+
+/** A shell, or a container's first process, passes a child's signal on as 128 and its number. */
+export function signalOf(exitCode: number | null): string | undefined {
+  return exitCode === null || exitCode <= 128 ? undefined : SIGNALS[exitCode - 128];
+}
+
+/** A runtime that ends itself says so; the kernel has then nothing to do with it. */
+const OUT_OF_MEMORY =
+  /heap out of memory|java\.lang\.OutOfMemoryError|^MemoryError\b|fatal error: runtime: out of memory|memory allocation of \d+ bytes failed/m;
+
+/** Whether a program's words say that it ended because its own heap was full. */
+export function tellsOfFullHeap(words: string): boolean {
+  return OUT_OF_MEMORY.test(words);
+}

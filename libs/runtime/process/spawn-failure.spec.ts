@@ -1,0 +1,17 @@
+import { expect, test } from '@jest/globals';
+import { explainSpawnFailure } from './spawn-failure.js';
+
+test.each([
+  ['EAGAIN', true, 'could not be started (EAGAIN)'],
+  ['ENOSPC', true, 'could not be started (ENOSPC)'],
+  ['ENOENT', false, 'was not found'],
+  ['EACCES', false, 'may not be executed'],
+  [undefined, false, 'could not be started (unknown error)'],
+])('starting that failed with %s may pass: %s', (code, passing, words) => {
+  const failure = explainSpawnFailure('agent', { code });
+  expect(failure).toEqual({ message: expect.stringContaining(`"agent" ${words}`), passing });
+});
+
+test('a long name is cut', () => {
+  expect(explainSpawnFailure('x'.repeat(10_000), {}).message.length).toBeLessThan(300);
+});

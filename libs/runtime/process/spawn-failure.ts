@@ -1,0 +1,27 @@
+const REASONS: Record<string, string> = {
+  ENOENT: 'was not found on this machine',
+  EACCES: 'may not be executed by this user',
+  ENOEXEC: 'is not an executable file',
+  E2BIG: 'has too many or too long arguments and variables',
+};
+
+/** Errors of starting a process that tell of this machine's moment, not of the command. */
+const PASSING = new Set(['EAGAIN', 'ENOMEM', 'EMFILE', 'ENFILE', 'ENOSPC', 'EIO', 'ETXTBSY']);
+
+const SHOWN_CHARACTERS = 200;
+
+export interface SpawnFailure {
+  /** One sentence for whoever wrote the command. */
+  message: string;
+  /** Whether starting the same command may succeed another time. */
+  passing: boolean;
+}
+
+/** Why a program could not be started, from the error that `spawn` gave. */
+export function explainSpawnFailure(program: string, error: unknown): SpawnFailure {
+  const { code = 'unknown error' } = error as NodeJS.ErrnoException;
+  const isLong = program.length > SHOWN_CHARACTERS;
+  const name = isLong ? `${program.slice(0, SHOWN_CHARACTERS)}…` : program;
+  const reason = REASONS[code] ?? `could not be started (${code})`;
+  return { message: `The program "${name}" ${reason}`, passing: PASSING.has(code) };
+}
