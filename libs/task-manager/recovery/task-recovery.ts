@@ -21,6 +21,7 @@ import {
   type ReadyRow,
 } from '../store/recovery.sql.js';
 import { DependentSettlement } from './dependent-settlement.js';
+import { countByWorkspace, swept, together } from './swept.js';
 
 const COORDINATOR: Actor = { kind: 'coordinator', id: null };
 
@@ -133,25 +134,4 @@ export class TaskRecovery implements TaskSweeps {
       this.wakeUps.claims(workspaceId, count);
     }
   }
-}
-
-function together(one: Swept, other: Swept): Swept {
-  const byWorkspace = new Map(one.byWorkspace);
-  for (const [id, count] of other.byWorkspace)
-    byWorkspace.set(id, (byWorkspace.get(id) ?? 0) + count);
-  return { moved: one.moved + other.moved, more: one.more || other.more, byWorkspace };
-}
-
-function swept(rows: readonly { workspace_id: string }[], limit: number): Swept {
-  return {
-    moved: rows.length,
-    more: rows.length >= limit,
-    byWorkspace: countByWorkspace(rows),
-  };
-}
-
-function countByWorkspace(rows: readonly { workspace_id: string }[]): Map<string, number> {
-  const counts = new Map<string, number>();
-  for (const { workspace_id: id } of rows) counts.set(id, (counts.get(id) ?? 0) + 1);
-  return counts;
 }
