@@ -1,13 +1,13 @@
 /**
  * The house's arrows: they only point down. Libraries see each other through their index.ts alone.
  *
- *   kernel <- config, database, valkey, observability, runtime <- http <- identity, outbox, projects
+ *   kernel <- config, database, valkey, observability, runtime <- http, sealing <- identity, outbox, projects
  *          <- agent-manager <- task-manager <- coordinator <- apps, tools
  */
 const LAYERS = [
   ['kernel'],
   ['config', 'database', 'valkey', 'observability', 'embedded', 'runtime'],
-  ['http'],
+  ['http', 'sealing'],
   ['identity'],
   ['outbox', 'projects'],
   ['agent-manager'],

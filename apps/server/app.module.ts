@@ -7,6 +7,7 @@ import { IdentityModule } from '#lib/identity';
 import { type Logger, ObservabilityModule } from '#lib/observability';
 import { OutboxModule } from '#lib/outbox';
 import { ProjectsModule } from '#lib/projects';
+import { SealingModule } from '#lib/sealing';
 import { TaskManagerModule } from '#lib/task-manager';
 import { ValkeyModule } from '#lib/valkey';
 import { databaseOptions, valkeyOptions } from './connections.js';
@@ -23,6 +24,7 @@ export class AppModule {
         ObservabilityModule.forRoot(logger),
         DatabaseModule.forRoot(databaseOptions(config, logger)),
         ValkeyModule.forRoot(valkeyOptions(config, logger)),
+        SealingModule,
         IdentityModule,
         ProjectsModule,
         OutboxModule,

@@ -8,6 +8,7 @@ const config = loadConfig({
   DATABASE_SERVICE_URL: 'postgres://drover_service:s3cret@db.example:5432/drover',
   VALKEY_URL: 'redis://localhost',
   JWT_SECRET: 'x'.repeat(32),
+  ENCRYPTION_KEYS: `tests:${'A'.repeat(43)}=`,
   PORT: '3000',
 });
 

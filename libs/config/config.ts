@@ -1,3 +1,4 @@
+import { createSecretKey } from 'node:crypto';
 import { z } from 'zod';
 
 const ROLES = ['api', 'coordinator', 'relay'] as const;
@@ -12,6 +13,28 @@ const list = z.string().transform((value) =>
     .map((part) => part.trim())
     .filter((part) => part !== ''),
 );
+
+const MASTER_KEY = /^([\w-]{1,64}):([A-Za-z0-9+/_-]{43}=?)$/;
+
+/** `id:base64` of 32 bytes each. As key objects, which no log or inspection shows. */
+const masterKeys = z
+  .string({
+    error:
+      'is missing: an id and 32 random bytes in base64, such as `echo k1:$(openssl rand -base64 32)` makes',
+  })
+  .transform((value, context) => {
+    const keys = value.split(',').flatMap((part) => {
+      const [, id, bytes] = MASTER_KEY.exec(part.trim()) ?? [];
+      return id && bytes ? [{ id, key: createSecretKey(Buffer.from(bytes, 'base64')) }] : [];
+    });
+    const ids = new Set(keys.map(({ id }) => id));
+    if (keys.length === value.split(',').length && ids.size === keys.length) return keys;
+    context.addIssue({
+      code: 'custom',
+      message: 'must be id:base64 of 32 bytes, with an id of its own for each, separated by commas',
+    });
+    return z.NEVER;
+  });
 
 const seconds = (fallback: number, min = 1, max = 31_536_000) =>
   z.coerce.number().int().min(min).max(max).default(fallback);
@@ -50,6 +73,12 @@ const environment = z.object({
     .min(32, 'must have at least 32 characters'),
   /** Earlier secrets, still accepted for verification, separated by commas. */
   JWT_PREVIOUS_SECRETS: list.default([]),
+  /** Wrap the keys that seal secrets in the database: `id:base64,...`, the current one first. */
+  ENCRYPTION_KEYS: masterKeys,
+  /** Ids of master keys that are gone for good: what they wrapped stays unreadable. */
+  ENCRYPTION_LOST_KEYS: list.default([]),
+  /** After these a new data key is made, and what the old one sealed is sealed anew. */
+  DATA_KEY_MAX_AGE_DAYS: z.coerce.number().int().min(1).max(3_650).default(90),
   JWT_ISSUER: z.string().default('drover'),
   ACCESS_TOKEN_SECONDS: seconds(900),
   REFRESH_TOKEN_SECONDS: seconds(30 * 86_400),
@@ -127,6 +156,11 @@ function toConfig(env: z.infer<typeof environment>) {
       oidcIssuer: env.OIDC_ISSUER,
       oidcAudience: env.OIDC_AUDIENCE,
       openSignUp: env.OPEN_SIGN_UP,
+    },
+    encryption: {
+      masterKeys: env.ENCRYPTION_KEYS,
+      lostMasterKeys: env.ENCRYPTION_LOST_KEYS,
+      dataKeyMaxAgeDays: env.DATA_KEY_MAX_AGE_DAYS,
     },
     tasks: {
       retryBackoffCapSeconds: env.RETRY_BACKOFF_CAP_SECONDS,

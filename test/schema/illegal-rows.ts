@@ -4,6 +4,19 @@
  * run, `$waiting` a task that waits for `$task`.
  */
 export const ATTEMPTS: Record<string, readonly (readonly [sql: string, by: string])[]> = {
+  'a key of sealed values': [
+    [`INSERT INTO data_keys (id) VALUES (uuidv7())`, 'data_keys_is_wrapped'],
+    [
+      `INSERT INTO data_keys (id, master_key_id, retired_at)
+       VALUES ('00000000-0000-0000-0000-000000000000', 'k1', now())`,
+      'data_keys_is_wrapped',
+    ],
+    [
+      `INSERT INTO task_seals VALUES ($workspace, $task, '00000000-0000-0000-0000-00000000000a')`,
+      'task_seals_key_fkey',
+    ],
+    [`DELETE FROM data_keys`, 'task_seals_key_fkey'],
+  ],
   'a task': [
     [`UPDATE agent_tasks SET status = 'DONE' WHERE id = $task`, 'agent_tasks_state_is_whole'],
     [`UPDATE agent_tasks SET run_id = $run WHERE id = $task`, 'agent_tasks_state_is_whole'],

@@ -82,6 +82,7 @@ describe('every table of tenants', () => {
     expect(Object.fromEntries(rows.map(({ name, may }) => [name, may]))).toEqual({
       _prisma_migrations: '',
       coordinator_leadership: 'select',
+      data_keys: '',
       gateways: 'select',
       outbox_relay: '',
       token_revocations: 'select insert',

@@ -36,9 +36,27 @@ export async function aTenant(owner: pg.Pool): Promise<Tenant> {
   return tenant;
 }
 
-function otherRows({ workspaceId, userId, agentId, taskId, ...held }: Tenant): [string, unknown[]][] {
+/** One for all tenants. */
+const DATA_KEY = '00000000-0000-7000-8000-000000000001';
+
+function otherRows({
+  workspaceId,
+  userId,
+  agentId,
+  taskId,
+  ...held
+}: Tenant): [string, unknown[]][] {
   return [
     [`INSERT INTO agent_task_tags VALUES ($1, $2, 'a tag')`, [workspaceId, taskId]],
+    [
+      `INSERT INTO data_keys (id, master_key_id, wrapped) VALUES ($1, 'a master key', '\\x00')
+       ON CONFLICT DO NOTHING`,
+      [DATA_KEY],
+    ],
+    [
+      `INSERT INTO task_seals (workspace_id, task_id, key_id) VALUES ($1, $2, $3)`,
+      [workspaceId, taskId, DATA_KEY],
+    ],
     [
       `INSERT INTO agent_heartbeats (workspace_id, agent_id, status) VALUES ($1, $2, 'healthy')`,
       [workspaceId, agentId],

@@ -44,6 +44,7 @@ export async function startTestApp(env: Record<string, string> = {}): Promise<Te
     VALKEY_URL: valkey.url,
     VALKEY_KEY_PREFIX: valkey.keyPrefix,
     JWT_SECRET: 'a secret of the tests that is long enough',
+    ENCRYPTION_KEYS: `tests:${'A'.repeat(43)}=`,
     PORT: '0',
     LOG_LEVEL: 'silent',
     ...env,

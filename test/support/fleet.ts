@@ -45,6 +45,7 @@ export class TestFleet {
       VALKEY_URL: valkey.url,
       VALKEY_KEY_PREFIX: valkey.keyPrefix,
       JWT_SECRET: 'a secret of the tests that is long enough',
+      ENCRYPTION_KEYS: `tests:${'A'.repeat(43)}=`,
       PORT: String(port),
       LOG_LEVEL: 'warn',
       CANCEL_GRACE_SECONDS: '2',

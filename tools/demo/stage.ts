@@ -62,6 +62,7 @@ function startServer(supervisor: Supervisor, urls: DatabaseUrls, stack: Stack): 
       DATABASE_SERVICE_URL: urls.serviceUrl,
       VALKEY_URL: stack.valkey.url,
       JWT_SECRET: secret(),
+      ENCRYPTION_KEYS: `demo:${randomBytes(32).toString('base64')}`,
       PORT: '0',
       LOG_LEVEL: 'warn',
       HEARTBEAT_FLUSH_MS: '500',

@@ -9,11 +9,14 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { Sentence } from '../shared/sentence.js';
 
 /** What is made at first start and must stay the same after it. */
 export interface Secrets {
   jwtSecret: string;
+  /** The master keys, the current one first; whoever adds one keeps the earlier. */
+  encryptionKeys: string;
   appPassword: string;
   servicePassword: string;
 }
@@ -53,10 +56,18 @@ export class Home {
   }
 
   secrets(): Secrets {
-    if (existsSync(this.secretsFile)) return readJson<Secrets>(this.secretsFile);
-    const made = { jwtSecret: secret(48), appPassword: secret(), servicePassword: secret() };
-    writePrivate(this.secretsFile, `${JSON.stringify(made, null, 2)}\n`);
-    return made;
+    const kept = existsSync(this.secretsFile) ? readJson<Partial<Secrets>>(this.secretsFile) : {};
+    const secrets = {
+      jwtSecret: kept.jwtSecret ?? secret(48),
+      encryptionKeys: kept.encryptionKeys ?? `k1:${randomBytes(32).toString('base64')}`,
+      appPassword: kept.appPassword ?? secret(),
+      servicePassword: kept.servicePassword ?? secret(),
+    };
+    // Those of an earlier version lack what it did not need.
+    if (!isDeepStrictEqual(kept, secrets)) {
+      writePrivate(this.secretsFile, `${JSON.stringify(secrets, null, 2)}\n`);
+    }
+    return secrets;
   }
 
   /** Those of the first administrator; undefined when somebody has removed the file. */

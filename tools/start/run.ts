@@ -105,6 +105,7 @@ function serverSpec({ home, urls, stack, secrets }: Ground, port: number): Child
       DATABASE_SERVICE_URL: urls.serviceUrl,
       VALKEY_URL: stack.valkey.url,
       JWT_SECRET: secrets.jwtSecret,
+      ENCRYPTION_KEYS: secrets.encryptionKeys,
       PORT: String(port),
       LOG_LEVEL: process.env['LOG_LEVEL'] ?? 'info',
       SHUTDOWN_DEADLINE_SECONDS: String(SERVER_DEADLINE_SECONDS),

@@ -96,6 +96,7 @@ export async function startIdentityApp(
     DATABASE_SERVICE_URL: db.serviceUrl,
     VALKEY_URL: valkey?.url ?? 'redis://127.0.0.1:1',
     JWT_SECRET: 'a secret of the tests that is long enough',
+    ENCRYPTION_KEYS: `tests:${'A'.repeat(43)}=`,
     ...env,
   });
 

@@ -45,6 +45,7 @@ export class Rig {
       VALKEY_URL: this.valkeyUrl,
       VALKEY_KEY_PREFIX: `${name}:`,
       JWT_SECRET,
+      ENCRYPTION_KEYS: `benchmarks:${'A'.repeat(43)}=`,
       PORT: '0',
       LOG_LEVEL: 'error',
     };

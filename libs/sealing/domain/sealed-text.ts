@@ -1,0 +1,88 @@
+import type { KeyObject } from 'node:crypto';
+import { decrypt, encrypt } from './cipher.js';
+
+/** A key that seals values; its id stands in each of them. */
+export interface DataKey {
+  id: string;
+  key: KeyObject;
+}
+
+/** Where a sealed value stands. Anywhere else it does not open. */
+export interface Place {
+  workspaceId: string;
+  table: string;
+  column: string;
+  rowId: string;
+}
+
+/** A sealed value, taken apart. */
+interface SealedParts {
+  keyId: string;
+  payload: string;
+  /** What everybody may see of it. */
+  shown: string;
+}
+
+/**
+ * `drover-sealed:1:<key id>:<payload>:<shown>`. A text, so that it can stand wherever in a JSON
+ * document the secret stood.
+ */
+const PREFIX = 'drover-sealed:1:';
+const FORM = /^drover-sealed:1:([\w-]{1,64}):([\w-]+):([^]*)$/;
+
+/** What is shown of a value that is a secret as a whole. */
+const HIDDEN = '[redacted]';
+
+/**
+ * Whether a stored value is a sealed one. A value from outside that looks like one has to be sealed
+ * itself, so that what is stored is never ambiguous.
+ */
+export function isSealed(value: unknown): value is string {
+  return typeof value === 'string' && value.startsWith(PREFIX);
+}
+
+/** The id of the key that opens it; undefined when it is damaged. */
+export function keyIdOf(sealed: string): string | undefined {
+  return partsOf(sealed)?.keyId;
+}
+
+/** What everybody may see of a sealed value. */
+export function shownOf(sealed: string): string {
+  return partsOf(sealed)?.shown ?? HIDDEN;
+}
+
+/**
+ * Seals a JSON value.
+ *
+ * @param shown what everybody may see in its place; it stays readable, and can't be altered unnoticed
+ */
+export function sealValue(key: DataKey, value: unknown, place: Place, shown: string): string {
+  const plain = Buffer.from(JSON.stringify(value), 'utf8');
+  const payload = encrypt(key.key, plain, contextOf(key.id, place, shown));
+  return `${PREFIX}${key.id}:${payload.toString('base64url')}:${shown}`;
+}
+
+/** @returns undefined when it was altered, or does not belong to that key or place */
+export function openValue(
+  key: DataKey,
+  sealed: string,
+  place: Place,
+): { value: unknown } | undefined {
+  const parts = partsOf(sealed);
+  if (!parts) return undefined;
+  const payload = Buffer.from(parts.payload, 'base64url');
+  const plain = decrypt(key.key, payload, contextOf(parts.keyId, place, parts.shown));
+  return plain && { value: JSON.parse(plain.toString('utf8')) as unknown };
+}
+
+function partsOf(sealed: string): SealedParts | undefined {
+  const [, keyId, payload, shown] = FORM.exec(sealed) ?? [];
+  if (keyId === undefined || payload === undefined || shown === undefined) return undefined;
+  return { keyId, payload, shown };
+}
+
+// A JSON array: unlike with parts that are merely joined, no two contexts have the same text.
+function contextOf(keyId: string, place: Place, shown: string): string {
+  const { workspaceId, table, column, rowId } = place;
+  return JSON.stringify(['drover-sealed:1', keyId, workspaceId, table, column, rowId, shown]);
+}

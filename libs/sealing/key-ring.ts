@@ -1,0 +1,165 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { CONFIG, type Config } from '#lib/config';
+import { Database, type SqlRunner, violatedConstraint } from '#lib/database';
+import { DroverError, newId } from '#lib/kernel';
+import type { DataKey } from './domain/sealed-text.js';
+import { makeDataKey, type MasterKey, unwrap } from './domain/wrapping.js';
+import {
+  type DataKeyRow,
+  insertDataKey,
+  lockDataKeys,
+  readDataKeys,
+  removeUnusedDataKeys,
+  retireDataKeys,
+} from './store/data-keys.sql.js';
+
+/** How long a retired key may still be taken for the current one. */
+const FRESH_MS = 30_000;
+/** Much longer than that: nobody seals with the key any more. */
+const REMOVED_AFTER_SECONDS = 600;
+
+interface Ring {
+  /** Whatever opens values, by id. */
+  byId: ReadonlyMap<string, DataKey>;
+  /** The newest that is not retired. */
+  current?: { key: DataKey; masterKeyId: string; aged: boolean };
+  readAt: number;
+}
+
+/**
+ * The data keys, unwrapped, in memory. Read when they are first needed, and again every 30 s, so that
+ * the rotation by one server becomes known to all.
+ */
+@Injectable()
+export class KeyRing {
+  private readonly masters: readonly [MasterKey, ...MasterKey[]];
+  private ring: Ring | undefined;
+  private reading: Promise<Ring> | undefined;
+  /** The current key when this process first looked. */
+  private first: string | undefined;
+
+  constructor(
+    @Inject(Database) private readonly database: Database,
+    @Inject(CONFIG) private readonly config: Config,
+  ) {
+    const [current, ...earlier] = config.encryption.masterKeys;
+    if (!current) throw new Error('There is no master key');
+    this.masters = [current, ...earlier];
+  }
+
+  /** The key that seals. Makes one if there is none. */
+  async current(): Promise<DataKey> {
+    const { current } = await this.fresh();
+    return current?.key ?? this.replace(undefined);
+  }
+
+  /** @returns undefined when there is none with this id, or no master key of ours opens it */
+  async find(id: string): Promise<DataKey | undefined> {
+    return this.ring?.byId.get(id) ?? (await this.read()).byId.get(id);
+  }
+
+  /**
+   * Whether the current key should be replaced: it is too old, or another master key has become the
+   * current one. A key that was made while this process ran is left alone: it is by a server that was
+   * started with another order of master keys, and the two would replace each other's for ever.
+   */
+  async isDue(): Promise<boolean> {
+    const { current } = await this.read();
+    if (!current) return false;
+    const other = current.masterKeyId !== this.masters[0].id && current.key.id === this.first;
+    return current.aged || other;
+  }
+
+  /** Makes a new key and retires the others, unless somebody else has just done so. */
+  async rotate(): Promise<DataKey> {
+    const { current } = await this.read();
+    return this.replace(current?.key.id);
+  }
+
+  /** @returns how many keys, retired a while ago and used no more, were removed */
+  async removeUnused(): Promise<number> {
+    try {
+      const removed = await this.database.service.rows(removeUnusedDataKeys, [
+        REMOVED_AFTER_SECONDS,
+      ]);
+      return removed.length;
+    } catch (error) {
+      // Somebody has just sealed with it: another time.
+      if (violatedConstraint(error) === undefined) throw error;
+      return 0;
+    }
+  }
+
+  /** Ids of master keys that keys in use need, and that this process has not. */
+  async missingMasterKeys(): Promise<string[]> {
+    const { lostMasterKeys } = this.config.encryption;
+    const rows = await this.rows(this.database.service);
+    const closed = rows.filter((row) => (row.used || !row.retired) && !this.open(row));
+    const ids = new Set(closed.map((row) => row.master_key_id));
+    return [...ids].filter((id) => !lostMasterKeys.includes(id));
+  }
+
+  /**
+   * What to tell of an error that a write with sealed values met: that its key is gone (this process
+   * slept through a rotation) is no reason to give up.
+   */
+  explain(error: unknown): unknown {
+    if (violatedConstraint(error) !== 'task_seals_key_fkey') return error;
+    this.ring = undefined;
+    return new DroverError('conflict_retry', { retryAfterSeconds: 1, cause: error });
+  }
+
+  private async fresh(): Promise<Ring> {
+    const { ring } = this;
+    return ring && performance.now() - ring.readAt < FRESH_MS ? ring : this.read();
+  }
+
+  /** One query for all who ask at once. */
+  private read(): Promise<Ring> {
+    this.reading ??= this.readNow().finally(() => (this.reading = undefined));
+    return this.reading;
+  }
+
+  private async readNow(): Promise<Ring> {
+    const readAt = performance.now();
+    const rows = await this.rows(this.database.service);
+    const opened = rows.flatMap((row) => {
+      const key = this.ring?.byId.get(row.id) ?? this.open(row);
+      return key ? [{ row, key }] : [];
+    });
+    const newest = opened.find(({ row }) => !row.retired);
+    const current = newest && {
+      key: newest.key,
+      masterKeyId: newest.row.master_key_id,
+      aged: newest.row.aged,
+    };
+    this.first ??= current?.key.id;
+    this.ring = { byId: new Map(opened.map(({ key }) => [key.id, key])), current, readAt };
+    return this.ring;
+  }
+
+  /** @param known the key to be replaced; if another one has come meanwhile, that is it */
+  private async replace(known: string | undefined): Promise<DataKey> {
+    await this.database.service.transaction(async (tx) => {
+      await tx.rows(lockDataKeys);
+      const ours = (await this.rows(tx)).filter((row) => !row.retired && this.open(row));
+      if (ours[0]?.id !== known) return;
+      const { stored } = makeDataKey(newId(), this.masters[0]);
+      await tx.rows(insertDataKey, [stored.id, stored.masterKeyId, stored.wrapped]);
+      // Those that we can't open are another installation's doing, or a mistake's: not ours to retire.
+      await tx.rows(retireDataKeys, [ours.map((row) => row.id)]);
+    });
+    const { current } = await this.readNow();
+    if (!current) throw new DroverError('conflict_retry', { retryAfterSeconds: 1 });
+    return current.key;
+  }
+
+  private rows(runner: SqlRunner): Promise<DataKeyRow[]> {
+    return runner.rows(readDataKeys, [this.config.encryption.dataKeyMaxAgeDays]);
+  }
+
+  private open(row: DataKeyRow): DataKey | undefined {
+    const { id, master_key_id: masterKeyId, wrapped } = row;
+    return unwrap({ id, masterKeyId, wrapped }, this.masters);
+  }
+}

@@ -1,0 +1,61 @@
+import { command, query } from '#lib/database';
+
+export interface DataKeyRow {
+  id: string;
+  master_key_id: string;
+  wrapped: Buffer;
+  retired: boolean;
+  /** Older than it may become. */
+  aged: boolean;
+  /** Whether there may be values under it. */
+  used: boolean;
+}
+
+/**
+ * All data keys, the newest first. There are a handful.
+ *
+ * Caller: KeyRing. Indexes: none; task_seals_key_idx for `used`. $1 days that a key may become old.
+ */
+export const readDataKeys = query<DataKeyRow>(
+  'read_data_keys',
+  `
+SELECT k.id, k.master_key_id, k.wrapped, k.retired_at IS NOT NULL AS retired,
+  k.created_at < now() - make_interval(days => $1) AS aged,
+  EXISTS (SELECT FROM task_seals s WHERE s.key_id = k.id) AS used
+FROM data_keys k
+WHERE k.wrapped IS NOT NULL
+ORDER BY k.created_at DESC, k.id DESC`,
+);
+
+/** Makes those who make and retire keys take turns, until the transaction ends. Caller: KeyRing. */
+export const lockDataKeys = command<unknown>(
+  'lock_data_keys',
+  `SELECT pg_advisory_xact_lock(hashtext('drover data keys'))`,
+);
+
+/** Caller: KeyRing. $1 id, $2 master key's id, $3 the wrapped key. */
+export const insertDataKey = command<unknown>(
+  'insert_data_key',
+  'INSERT INTO data_keys (id, master_key_id, wrapped) VALUES ($1, $2, $3)',
+);
+
+/** Caller: KeyRing, under its lock. $1 ids. */
+export const retireDataKeys = command<unknown>(
+  'retire_data_keys',
+  'UPDATE data_keys SET retired_at = now() WHERE id = ANY($1::uuid[]) AND retired_at IS NULL',
+);
+
+/**
+ * Removes the keys that nothing is sealed with any more, some time after their retirement: a server
+ * may not have heard of it yet, and have a write under way.
+ *
+ * Caller: KeyRing. Index: task_seals_key_idx. $1 seconds after retirement.
+ */
+export const removeUnusedDataKeys = command<{ id: string }>(
+  'remove_unused_data_keys',
+  `
+DELETE FROM data_keys k
+WHERE k.retired_at <= now() - make_interval(secs => $1)
+  AND NOT EXISTS (SELECT FROM task_seals s WHERE s.key_id = k.id)
+RETURNING k.id`,
+);
