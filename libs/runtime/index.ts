@@ -2,8 +2,10 @@ export { cleanText, shorten } from './output/clean-text.js';
 export { LineSplitter } from './output/line-splitter.js';
 export { looksSecret, Redactor, secretsIn } from './output/redactor.js';
 export { Throttle } from './output/throttle.js';
+export { endStrays, type Strays } from './process/end-strays.js';
 export { signalOf, tellsOfFullHeap } from './process/exit-facts.js';
 export { countOomKills } from './process/oom-evidence.js';
+export { ProcessRuntime, type ProcessRuntimeOptions } from './process/process-runtime.js';
 export {
   isAlive,
   killTree,
@@ -16,3 +18,4 @@ export {
   signalTree,
 } from './process/process-tree.js';
 export { explainSpawnFailure, type SpawnFailure } from './process/spawn-failure.js';
+export * from './runtime.js';

@@ -3,8 +3,8 @@ import type { Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import {
   countOomKills,
+  endStrays,
   killTree,
-  membersOf,
   type ProcessRef,
   type ProcessTree,
   type Redactor,
@@ -18,10 +18,7 @@ import { classifyExit } from './classify.js';
 import { ProcessOutput } from './process-output.js';
 import type { Warden } from './warden.js';
 
-/** What children that outlive the run's first process get to end by themselves. */
-const STRAY_GRACE_MS = 2_000;
 const STREAM_END_MS = 1_000;
-const POLL_MS = 50;
 
 interface Exit {
   exitCode: number | null;
@@ -95,20 +92,15 @@ export class ProcessExecution implements Execution {
   }
 
   private async endStrays(): Promise<void> {
-    const strays = signalTree(this.tree, 'SIGTERM');
-    if (strays === 0) return;
-    if (this.forceAt === Infinity) this.warnOf(strays);
-    const giveUpAt = performance.now() + STRAY_GRACE_MS;
-    while (performance.now() < Math.min(giveUpAt, this.forceAt)) {
-      await delay(POLL_MS);
-      if (membersOf(this.tree).length === 0) return;
-    }
-    if (await killTree(this.tree)) return;
+    const asked = this.forceAt !== Infinity;
+    const strays = await endStrays(this.tree, () => this.forceAt);
+    if (strays.found > 0 && !asked) this.warnOf(strays.found);
+    if (strays.gone) return;
     this.job.report.log('ERROR', 'Some processes of the run can not be killed', 'worker');
   }
 
   private warnOf(strays: number): void {
-    const what = `Ending what outlived the command (processes: ${strays})`;
+    const what = `Ended what outlived the command (processes: ${strays})`;
     this.job.report.log('WARN', what, 'worker');
   }
 

@@ -7,7 +7,11 @@ import type { JsonObject } from '../../api/types.js';
 import { Log } from '../../log.js';
 import { type CompiledWorker, compileWorker } from '../../testing/compile.js';
 import { makeJob, RUN_TOKEN, type TestJob } from '../../testing/job.js';
-import { killMarked, processesWith, uniqueSeconds } from '../../testing/processes.js';
+import {
+  killMarked,
+  processesWith,
+  uniqueSeconds,
+} from '../../../../libs/runtime/testing/processes.js';
 import { waitUntil } from '../../testing/wait-until.js';
 import { describeExecutor } from '../testing/executor-conformance.js';
 import { ProcessExecutor } from './process-executor.js';

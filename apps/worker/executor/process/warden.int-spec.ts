@@ -12,7 +12,11 @@ import { RunFolder } from '../../runs/run-folder.js';
 import { killLeftovers } from '../../state/leftovers.js';
 import { StateFile } from '../../state/state-file.js';
 import { type CompiledWorker, compileWorker } from '../../testing/compile.js';
-import { killMarked, processesWith, uniqueSeconds } from '../../testing/processes.js';
+import {
+  killMarked,
+  processesWith,
+  uniqueSeconds,
+} from '../../../../libs/runtime/testing/processes.js';
 import { waitUntil } from '../../testing/wait-until.js';
 
 const quiet = new Log(() => undefined);

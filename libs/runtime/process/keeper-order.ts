@@ -1,0 +1,21 @@
+import type { NotStarted, Started } from './session-folder.js';
+
+/** What a keeper is told on its standard input, as one JSON text. */
+export interface KeeperOrder {
+  sessionId: string;
+  /** The session's folder, and that of this attempt to start it. */
+  root: string;
+  launch: string;
+  /** The file to execute, and the name by which the command called it. */
+  program: string;
+  command: [string, ...string[]];
+  env: Record<string, string>;
+  secrets: string[];
+}
+
+/** What a keeper answers on its standard output, in one line. */
+export type KeeperAnswer =
+  | ({ kind: 'started' } & Started)
+  | NotStarted
+  /** Its attempt was voided: nothing was started. */
+  | { kind: 'refused' };

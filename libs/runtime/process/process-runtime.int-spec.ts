@@ -1,0 +1,176 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { waitFor } from '../../../test/support/wait-for.js';
+import { newId } from '#lib/kernel';
+import { killMarked, processesWith, uniqueSeconds } from '../testing/processes.js';
+import { describeRuntime } from '../testing/runtime-conformance.js';
+import { ProcessRuntime } from './process-runtime.js';
+import { isAlive, readProcess } from './process-tree.js';
+import { SessionFolder } from './session-folder.js';
+
+const DIST = join(import.meta.dirname, '../../../dist/libs/runtime');
+const KEEPER = join(DIST, 'process/keeper-process.js');
+const searchPath = process.env['PATH'] ?? '';
+
+const temporary = () => mkdtempSync(join(tmpdir(), 'drover-runtime-'));
+const runtimeIn = (dir: string, keeper = KEEPER) => new ProcessRuntime({ dir, searchPath, keeper });
+
+describeRuntime('A process of this machine', () => {
+  const dir = temporary();
+  return Promise.resolve({
+    make: () => runtimeIn(dir),
+    countProcesses: (word) => Promise.resolve(processesWith(word).length),
+    uniqueSeconds,
+    dispose: () => {
+      killMarked();
+      rmSync(dir, { recursive: true, force: true });
+      return Promise.resolve();
+    },
+  });
+});
+
+describe('Sessions as processes', () => {
+  let dir: string;
+  const children: ChildProcess[] = [];
+
+  beforeAll(() => {
+    dir = temporary();
+  });
+
+  afterAll(() => {
+    for (const child of children) child.kill('SIGKILL');
+    killMarked();
+    rmSync(dir, { recursive: true, force: true });
+  });
+
+  const spec = (script: string, id = newId()) => ({
+    id,
+    command: ['sh', '-c', script] as [string, ...string[]],
+    env: {},
+    task: {},
+    secrets: [],
+  });
+
+  const claimOf = (id: string) => SessionFolder.open(dir, id)?.readClaim();
+
+  /** Another process that starts a session, tells so, and lives on. */
+  async function startHost(id: string, script: string): Promise<ChildProcess> {
+    const program = `
+      const { ProcessRuntime } = await import(${JSON.stringify(join(DIST, 'index.js'))});
+      const runtime = new ProcessRuntime(${JSON.stringify({ dir, searchPath })});
+      await runtime.spawn(${JSON.stringify(spec(script, id))});
+      console.log('started');
+      setInterval(() => {}, 1000);`;
+    const host = spawn(process.execPath, ['--input-type=module', '-e', program], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    children.push(host);
+    await once(createInterface({ input: host.stdout }), 'line');
+    return host;
+  }
+
+  async function kill(host: ChildProcess): Promise<void> {
+    host.kill('SIGKILL');
+    await once(host, 'exit');
+  }
+
+  test('survive the SIGKILL of who started them, and write on', async () => {
+    const [id, seconds] = [newId(), uniqueSeconds()];
+    const script = `trap 'echo still here; exit 7' TERM; echo up; sleep ${seconds} & wait`;
+    await kill(await startHost(id, script));
+    const found = await runtimeIn(dir).recover(id);
+    if (found.kind !== 'running') throw new Error(`it is ${found.kind}`);
+    await waitFor('it to run', () => processesWith(seconds).length === 1);
+    found.session.stop(10_000);
+    const exit = await found.session.exit;
+    expect(exit).toMatchObject({ exitCode: 7, lost: false, output: 'up\nstill here' });
+  });
+
+  test('tell their exit code to a next life when they ended between two', async () => {
+    const [id, seconds] = [newId(), uniqueSeconds()];
+    await kill(await startHost(id, `trap 'exit 11' TERM; sleep ${seconds} & wait`));
+    const keeper = claimOf(id)?.keeper;
+    if (!keeper) throw new Error('no keeper');
+    const { leader } = SessionFolder.open(dir, id)?.readStarted() ?? {};
+    process.kill(leader?.pid ?? 0, 'SIGTERM');
+    await waitFor('the keeper to end', () => !isAlive(keeper));
+    expect(await runtimeIn(dir).recover(id)).toMatchObject({
+      kind: 'ended',
+      exit: { exitCode: 11, lost: false },
+    });
+  });
+
+  test('are killed by the next life when their keeper was killed too', async () => {
+    const [id, seconds] = [newId(), uniqueSeconds()];
+    const host = await startHost(id, `(setsid sleep ${seconds} &); sleep ${seconds} & wait`);
+    await waitFor('both to run', () => processesWith(seconds).length === 2);
+    process.kill(claimOf(id)?.keeper?.pid ?? 0, 'SIGKILL');
+    await kill(host);
+    expect(processesWith(seconds)).toHaveLength(2);
+    expect(await runtimeIn(dir).recover(id)).toMatchObject({
+      kind: 'ended',
+      exit: { exitCode: null, signal: null, lost: true },
+    });
+    expect(processesWith(seconds)).toEqual([]);
+  });
+
+  test('are ended when their keeper is killed under a living runtime', async () => {
+    const seconds = uniqueSeconds();
+    const session = await runtimeIn(dir).spawn(spec(`sleep ${seconds} & wait`));
+    process.kill(claimOf(session.id)?.keeper?.pid ?? 0, 'SIGKILL');
+    expect(await session.exit).toMatchObject({ lost: true });
+    expect(processesWith(seconds)).toEqual([]);
+  });
+
+  test('never start once a next life has voided the attempt', async () => {
+    const [id, mark] = [newId(), join(dir, `mark-${newId()}`)];
+    // A keeper that comes late: it reads its order only after the next life has looked.
+    const late = join(dir, 'late-keeper.mjs');
+    const gate = join(dir, 'gate');
+    writeFileSync(
+      late,
+      `import { existsSync } from 'node:fs';
+       while (!existsSync(${JSON.stringify(gate)})) await new Promise((r) => setTimeout(r, 10));
+       await import(${JSON.stringify(KEEPER)});`,
+    );
+    const runtime = runtimeIn(dir, late);
+    const attempt = runtime.spawn(spec(`echo late > ${mark}`, id)).catch((error: unknown) => error);
+    const next = runtimeIn(dir);
+    await waitFor('the folder', () => SessionFolder.open(dir, id));
+    expect(await next.recover(id)).toEqual({ kind: 'absent' });
+    const again = await next.spawn(spec(`echo again >> ${mark}`, id));
+    writeFileSync(gate, '');
+    expect(await attempt).toBeInstanceOf(Error);
+    await again.exit;
+    expect(readFileSync(mark, 'utf8')).toBe('again\n');
+  });
+
+  test('do not take a process for theirs that only has the number', async () => {
+    const bystander = spawn('sleep', [uniqueSeconds()], { detached: true, stdio: 'ignore' });
+    children.push(bystander);
+    await once(bystander, 'spawn');
+    const pid = bystander.pid as number;
+    const ref = { pid, startTicks: readProcess(pid)?.startTicks ?? 0 };
+    const other = { pid, startTicks: ref.startTicks - 1 };
+    const id = newId();
+    const folder = SessionFolder.create(dir, id, {});
+    expect(folder.claim(other)).toBe(true);
+    folder.writeStarted({ leader: other, startedAt: new Date().toISOString() });
+    expect(await runtimeIn(dir).recover(id)).toMatchObject({ kind: 'ended', exit: { lost: true } });
+    await runtimeIn(dir).remove(id);
+    expect(isAlive(ref)).toBe(true);
+  });
+
+  test('leave no folder behind, and their own is nobody else’s', async () => {
+    const session = await runtimeIn(dir).spawn(spec('umask; ls -ld . ..; touch x; mkdir -p a/b'));
+    const { output } = await session.exit;
+    expect(output.match(/^drwx------ /gm)).toHaveLength(2);
+    await runtimeIn(dir).remove(session.id);
+    expect(readdirSync(dir)).not.toContain(session.id);
+  });
+});

@@ -1,0 +1,201 @@
+import { randomUUID } from 'node:crypto';
+import { existsSync, linkSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { renameSync, statSync, unlinkSync, writeFileSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { isAlive, type ProcessRef, readProcess } from './process-tree.js';
+
+/** Who has the right to start the session's first process, or has voided it. */
+export interface Claim {
+  /** Absent: voided, nobody may start it any more. */
+  keeper?: ProcessRef;
+  /** Process ids and start times count anew after each boot of the machine. */
+  bootId: string;
+}
+
+/** Written when the first process runs. */
+export interface Started {
+  leader: ProcessRef;
+  startedAt: string;
+}
+
+/** Written when nothing of the session is left, or when it could not be started. */
+export type Ended =
+  | {
+      kind: 'exited';
+      exitCode: number | null;
+      signal: string | null;
+      oomKilled: boolean | null;
+      output: string;
+      endedAt: string;
+    }
+  | NotStarted;
+
+/** Why it could not be started. */
+export interface NotStarted {
+  kind: 'failed';
+  message: string;
+  /** Whether another attempt may succeed. */
+  passing: boolean;
+}
+
+const LAUNCH_PREFIX = 'launch-';
+
+/**
+ * The folder of one session. What its keeper writes lies in a folder of that one attempt to start
+ * it, so that a keeper that comes late, after its attempt was voided and another made, finds nothing
+ * to claim.
+ */
+export class SessionFolder {
+  readonly work: string;
+  readonly tmp: string;
+  readonly taskFile: string;
+
+  constructor(
+    readonly root: string,
+    /** The folder of the attempt. */
+    readonly launch: string,
+  ) {
+    this.work = join(root, 'work');
+    this.tmp = join(root, 'tmp');
+    this.taskFile = join(root, 'task.json');
+  }
+
+  /** @throws Error EEXIST when there is one already */
+  static create(dir: string, id: string, task: object): SessionFolder {
+    mkdirSync(dir, { recursive: true, mode: 0o700 });
+    const root = join(dir, id);
+    mkdirSync(root, { mode: 0o700 });
+    const folder = new SessionFolder(root, join(root, `${LAUNCH_PREFIX}${randomUUID()}`));
+    mkdirSync(folder.launch, { mode: 0o700 });
+    mkdirSync(folder.work, { mode: 0o700 });
+    mkdirSync(folder.tmp, { mode: 0o700 });
+    writeFileSync(folder.taskFile, JSON.stringify(task), { mode: 0o600 });
+    return folder;
+  }
+
+  /** @returns undefined when there is none, or one that was broken off before anything could start */
+  static open(dir: string, id: string): SessionFolder | undefined {
+    const root = join(dir, id);
+    const launch = namesIn(root).find((name) => name.startsWith(LAUNCH_PREFIX));
+    return launch === undefined ? undefined : new SessionFolder(root, join(root, launch));
+  }
+
+  /**
+   * Takes the right to start the session, which can be had once.
+   *
+   * @param keeper who will start it; without one, the right is voided
+   * @returns whether it could be had
+   */
+  claim(keeper?: ProcessRef): boolean {
+    const draft = join(this.launch, `claim-${process.pid}-${randomUUID()}`);
+    try {
+      const claim: Claim = { keeper, bootId: bootId() };
+      writeFileSync(draft, JSON.stringify(claim), { mode: 0o600 });
+      // A link is made whole or not at all, and never over another one.
+      linkSync(draft, this.file('claim'));
+      return true;
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException;
+      if (code === 'EEXIST' || code === 'ENOENT') return false;
+      throw error;
+    } finally {
+      rmSync(draft, { force: true });
+    }
+  }
+
+  readClaim(): Claim | undefined {
+    return this.read<Claim>('claim');
+  }
+
+  /** Whether the process that follows the session lives. */
+  keeperLives(claim: Claim): boolean {
+    return claim.keeper !== undefined && claim.bootId === bootId() && isAlive(claim.keeper);
+  }
+
+  writeStarted(started: Started): void {
+    this.write('started', started);
+  }
+
+  readStarted(): Started | undefined {
+    return this.read<Started>('started');
+  }
+
+  writeEnded(ended: Ended): void {
+    this.write('ended', ended);
+  }
+
+  readEnded(): Ended | undefined {
+    return this.read<Ended>('ended');
+  }
+
+  hasEnded(): boolean {
+    return existsSync(this.file('ended'));
+  }
+
+  /** Notes that the session has just written something. */
+  touch(): void {
+    writeFileSync(join(this.launch, 'activity'), '', { mode: 0o600 });
+  }
+
+  activityAt(): Date | undefined {
+    try {
+      return statSync(join(this.launch, 'activity')).mtime;
+    } catch {
+      return undefined;
+    }
+  }
+
+  private file(name: string): string {
+    return join(this.launch, `${name}.json`);
+  }
+
+  private read<T>(name: string): T | undefined {
+    try {
+      return JSON.parse(readFileSync(this.file(name), 'utf8')) as T;
+    } catch {
+      return undefined;
+    }
+  }
+
+  // Through a rename, so that whoever reads it finds all of it or nothing.
+  private write(name: string, value: object): void {
+    const draft = `${this.file(name)}.new`;
+    try {
+      writeFileSync(draft, JSON.stringify(value), { mode: 0o600 });
+      renameSync(draft, this.file(name));
+    } catch (error) {
+      if (existsSync(draft)) unlinkSync(draft);
+      throw error;
+    }
+  }
+}
+
+export function listFolders(dir: string): string[] {
+  return namesIn(dir);
+}
+
+export async function removeFolder(dir: string, id: string): Promise<void> {
+  await rm(join(dir, id), { recursive: true, force: true, maxRetries: 5, retryDelay: 50 });
+}
+
+/** This process, beyond confusion with a later one of its number. */
+export function ownRef(): ProcessRef {
+  return { pid: process.pid, startTicks: readProcess(process.pid)?.startTicks ?? 0 };
+}
+
+function bootId(): string {
+  try {
+    return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
+  } catch {
+    return '';
+  }
+}
+
+function namesIn(dir: string): string[] {
+  try {
+    return readdirSync(dir);
+  } catch {
+    return [];
+  }
+}
