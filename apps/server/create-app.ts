@@ -9,7 +9,7 @@ import {
   sendProblem,
   setupOpenApi,
 } from '#lib/http';
-import { AuthGuard } from '#lib/identity';
+import { AuthGuard, describeCallers } from '#lib/identity';
 import { DroverError } from '#lib/kernel';
 import { type Logger, NestLogger } from '#lib/observability';
 import { AppModule } from './app.module.js';
@@ -24,7 +24,11 @@ export async function createApp(config: Config, logger: Logger): Promise<NestFas
   );
   if (!config.roles.includes('api')) refuseApi(app.getHttpAdapter().getInstance());
   configureHttp(app, { guard: app.get(AuthGuard, { strict: false }) });
-  setupOpenApi(app, { version: readVersion(), publicUrl: config.http.publicUrl });
+  setupOpenApi(app, {
+    version: readVersion(),
+    publicUrl: config.http.publicUrl,
+    refine: describeCallers,
+  });
   return app;
 }
 

@@ -6,6 +6,7 @@ export { AGENT_MODES, type AgentMode, type AgentView } from './domain/agent-view
 export { CAPABILITY, capabilityKey, normalizeCapabilities } from './domain/capabilities.js';
 export type { AgentHealth, HealthStatus } from './domain/health.js';
 export { itself } from './domain/itself.js';
+export { AgentDoc } from './http/dto/agent.docs.js';
 export {
   AGENT_EDGES,
   AGENT_LIFECYCLES,
@@ -24,4 +25,5 @@ export {
 } from './heartbeats/heartbeat-flusher.js';
 export { agentDoor } from './store/agent-door.sql.js';
 export type { MovedAgent } from './store/move-agents.sql.js';
+export { revivePushAgents } from './store/revive-push-agents.sql.js';
 export { markAgentsStale, staleAgents, type StaleAgentRow } from './store/stale-agents.sql.js';

@@ -4,9 +4,10 @@ import {
   Param,
   type PipeTransform,
 } from '@nestjs/common';
-import { ApiParam } from '@nestjs/swagger';
+import { ApiHeader, ApiParam } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
 import { DroverError, isUuid } from '#lib/kernel';
+import { ApiErrors } from './openapi/api-errors.js';
 
 class UuidPipe implements PipeTransform {
   constructor(private readonly name: string) {}
@@ -23,14 +24,8 @@ class UuidPipe implements PipeTransform {
  * with the parameter named; a well-formed one that leads nowhere is the service's 404.
  */
 export function UuidParam(name = 'id'): ParameterDecorator {
-  const read = Param(name, new UuidPipe(name));
-  const document = ApiParam({ name, format: 'uuid' });
-  return (prototype, method, index) => {
-    read(prototype, method, index);
-    if (method === undefined) return;
-    const descriptor = Object.getOwnPropertyDescriptor(prototype, method);
-    if (descriptor) document(prototype, method, descriptor);
-  };
+  const words = [ApiParam({ name, format: 'uuid' }), ApiErrors('validation_failed')];
+  return documented(Param(name, new UuidPipe(name)), words);
 }
 
 const VERSION = /^(?:W\/)?"(\d{1,10})"$|^(\d{1,10})$/;
@@ -52,7 +47,28 @@ export function parseIfMatch(header: string | undefined): number | undefined {
   });
 }
 
-/** `@IfMatch() version: number | undefined`: the version that the client read. */
-export const IfMatch = createParamDecorator((_: unknown, context: ExecutionContext) =>
+const ReadIfMatch = createParamDecorator((_: unknown, context: ExecutionContext) =>
   parseIfMatch(context.switchToHttp().getRequest<FastifyRequest>().headers['if-match']),
 );
+
+/** `@IfMatch() version: number | undefined`: the version that the client read. */
+export function IfMatch(): ParameterDecorator {
+  return documented(ReadIfMatch(), [
+    ApiHeader({
+      name: 'If-Match',
+      required: false,
+      description: 'The version that the change is meant for, as the ETag gave it: `"3"`.',
+      schema: { type: 'string', example: '"3"' },
+    }),
+    ApiErrors('malformed_header', 'version_mismatch'),
+  ]);
+}
+
+function documented(read: ParameterDecorator, words: MethodDecorator[]): ParameterDecorator {
+  return (prototype, method, index) => {
+    read(prototype, method, index);
+    if (method === undefined) return;
+    const descriptor = Object.getOwnPropertyDescriptor(prototype, method);
+    if (descriptor) for (const document of words) document(prototype, method, descriptor);
+  };
+}

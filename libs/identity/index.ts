@@ -7,6 +7,7 @@ export {
   CurrentCaller,
   Public,
 } from './access/decorators.js';
+export { describeCallers } from './access/openapi.js';
 export type { AuthOptions } from './domain/access-plan.js';
 export { isAtLeast, MEMBER_ROLES } from './domain/roles.js';
 export { SCOPES, type Scope } from './domain/scopes.js';

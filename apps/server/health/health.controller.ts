@@ -1,8 +1,9 @@
 import { Controller, Get, Inject } from '@nestjs/common';
-import { ApiOperation, ApiTags } from '@nestjs/swagger';
+import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { ApiErrors } from '#lib/http';
 import { Public } from '#lib/identity';
 import { Health } from '#lib/observability';
+import { AliveDoc, ReadinessDoc, SystemHealthDoc } from './health.docs.js';
 
 @ApiTags('Health')
 @Public()
@@ -12,12 +13,14 @@ export class HealthController {
 
   @Get('healthz')
   @ApiOperation({ summary: 'Is the process alive? Asks nobody else.' })
+  @ApiOkResponse({ type: AliveDoc })
   alive() {
     return { status: 'alive' };
   }
 
   @Get('readyz')
   @ApiOperation({ summary: 'Can requests be served? Valkey is told, but decides nothing.' })
+  @ApiOkResponse({ type: ReadinessDoc })
   @ApiErrors('database_unavailable', 'shutting_down')
   ready() {
     return this.health.readiness();
@@ -25,6 +28,7 @@ export class HealthController {
 
   @Get('health/coordinator')
   @ApiOperation({ summary: 'How are the coordinator and all that it needs?' })
+  @ApiOkResponse({ type: SystemHealthDoc })
   coordinator() {
     return this.health.system();
   }

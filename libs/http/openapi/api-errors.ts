@@ -11,7 +11,7 @@ class ProblemField {
 export class Problem {
   @ApiProperty({ example: 'urn:drover:error:validation_failed' }) type!: string;
   @ApiProperty() title!: string;
-  @ApiProperty() status!: number;
+  @ApiProperty({ type: 'integer' }) status!: number;
   @ApiProperty({ description: 'Stable: programs decide by it.' }) code!: string;
   @ApiProperty({ required: false }) detail?: string;
   @ApiProperty({ description: 'What to do about it.' }) advice!: string;

@@ -1,11 +1,15 @@
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
 import { API_PREFIX } from '../configure.js';
+import { Problem } from './api-errors.js';
+import { describeErrors } from './refine.js';
 
 export interface OpenApiOptions {
   version: string;
   /** Where clients reach the server, when it is not where the page came from. */
   publicUrl?: string;
+  /** What the other parts of the application have to say of the whole document. */
+  refine?: (document: OpenAPIObject) => void;
 }
 
 /** The OpenAPI document of all routes. */
@@ -19,14 +23,12 @@ export function createOpenApiDocument(
       `A control plane for fleets of agents. All paths of the API begin with /${API_PREFIX}; ` +
         'errors are application/problem+json with a stable `code`.',
     )
-    .setVersion(options.version)
-    .addBearerAuth({
-      type: 'http',
-      scheme: 'bearer',
-      description: 'An access token, an API key (drv_…), an agent token or a run token.',
-    });
+    .setVersion(options.version);
   if (options.publicUrl) builder.addServer(options.publicUrl);
-  return SwaggerModule.createDocument(app, builder.build());
+  const document = SwaggerModule.createDocument(app, builder.build(), { extraModels: [Problem] });
+  describeErrors(document);
+  options.refine?.(document);
+  return document;
 }
 
 /** Serves the document at /docs/openapi.json, and a page to read and try it at /docs. */

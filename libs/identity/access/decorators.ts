@@ -4,13 +4,15 @@ import {
   type ExecutionContext,
   SetMetadata,
 } from '@nestjs/common';
-import { ApiBearerAuth, ApiExtension } from '@nestjs/swagger';
+import { ApiExtension } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
 import { ApiErrors } from '#lib/http';
 import type { Caller } from '#lib/kernel';
 import { type AuthOptions, describeAccess } from '../domain/access-plan.js';
 
 export const ACCESS_METADATA = 'drover:access';
+/** Where the OpenAPI document says who may call a route. */
+export const ACCESS_EXTENSION = 'x-drover-access';
 
 /** What `@Auth` and `@Public` leave on a route; every route has to have one of them. */
 export type AccessMetadata = { public: true } | { public: false; options: AuthOptions };
@@ -36,8 +38,7 @@ export interface AuthenticatedRequest extends FastifyRequest {
 export function Auth(options: AuthOptions = {}): ClassDecorator & MethodDecorator {
   return applyDecorators(
     SetMetadata(ACCESS_METADATA, { public: false, options } satisfies AccessMetadata),
-    ApiBearerAuth(),
-    ApiExtension('x-drover-access', describeAccess(options)),
+    ApiExtension(ACCESS_EXTENSION, describeAccess(options)),
     ApiErrors('unauthenticated', 'invalid_token', 'token_expired', 'forbidden'),
   );
 }

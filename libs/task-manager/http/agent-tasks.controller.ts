@@ -1,11 +1,13 @@
 import { Body, Controller, Get, HttpCode, Inject, Post, Query } from '@nestjs/common';
-import { ApiOperation, ApiTags } from '@nestjs/swagger';
+import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { AgentDoc } from '#lib/agent-manager';
 import { ApiErrors, Idempotent, UuidParam } from '#lib/http';
 import { Auth, CurrentCaller } from '#lib/identity';
 import type { Caller } from '#lib/kernel';
 import { TasksOfAgent } from '../queries/tasks-of-agent.js';
 import { AgentDeparture } from '../runs/agent-departure.js';
 import { AgentTasksQuery, DeregisterDto, TerminateDto } from './dto/agent-work.dto.js';
+import { TaskPageDto } from './dto/task.dto.js';
 
 @ApiTags('Agents')
 @Controller('agents/:id')
@@ -21,12 +23,15 @@ export class AgentTasksController {
   @ApiOperation({
     summary: 'The tasks that an agent holds or held last; live=true: those it holds',
   })
+  @ApiOkResponse({ type: TaskPageDto })
+  @ApiErrors('validation_failed', 'malformed_cursor')
   tasks(@CurrentCaller() caller: Caller, @UuidParam() id: string, @Query() query: AgentTasksQuery) {
     return this.tasksOfAgent.list(caller, id, query);
   }
 
   @Post('terminate')
   @HttpCode(200)
+  @ApiOkResponse({ type: AgentDoc })
   @Auth({ role: 'MEMBER', scope: 'agents:write' })
   @Idempotent()
   @ApiOperation({
@@ -39,6 +44,7 @@ export class AgentTasksController {
 
   @Post('deregister')
   @HttpCode(200)
+  @ApiOkResponse({ type: AgentDoc })
   @Auth({ kinds: ['agent'] })
   @ApiOperation({ summary: 'The agent leaves; what it holds is released' })
   deregister(

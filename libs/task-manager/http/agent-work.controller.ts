@@ -1,11 +1,11 @@
 import { Body, Controller, HttpCode, Inject, Post } from '@nestjs/common';
-import { ApiOperation, ApiTags } from '@nestjs/swagger';
-import { ApiErrors, UuidParam } from '#lib/http';
+import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { ApiErrors, ClientGone, UuidParam } from '#lib/http';
 import { Auth, CurrentCaller } from '#lib/identity';
 import type { Caller } from '#lib/kernel';
 import { AgentWork } from '../runs/agent-work.js';
-import { ClientGone } from './client-gone.js';
 import { ClaimDto, SignalsDto } from './dto/agent-work.dto.js';
+import { ClaimDoc, SignalsAnswerDto } from './dto/run-answers.dto.js';
 
 @ApiTags('Agents')
 @Controller('agents/:id')
@@ -16,6 +16,7 @@ export class AgentWorkController {
 
   @Post('claim')
   @HttpCode(200)
+  @ApiOkResponse({ type: ClaimDoc })
   @ApiOperation({ summary: 'Take up to 50 tasks; with waitMs, wait for one' })
   @ApiErrors('agent_draining', 'agent_terminated')
   claim(
@@ -29,6 +30,7 @@ export class AgentWorkController {
 
   @Post('signals')
   @HttpCode(200)
+  @ApiOkResponse({ type: SignalsAnswerDto })
   @ApiOperation({
     summary: 'Which of the runs that the agent holds are to be stopped or paused; waits for news',
   })

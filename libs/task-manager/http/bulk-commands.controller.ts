@@ -1,10 +1,10 @@
 import { Body, Controller, HttpCode, Inject, Post } from '@nestjs/common';
-import { ApiOperation, ApiTags } from '@nestjs/swagger';
+import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { ApiErrors, Idempotent } from '#lib/http';
 import { Auth, CurrentCaller } from '#lib/identity';
 import type { Caller } from '#lib/kernel';
 import { BulkCommands } from '../commands/bulk-commands.js';
-import { BulkCommandDto } from './dto/command.dto.js';
+import { BulkCommandDto, BulkResultDto } from './dto/command.dto.js';
 
 @ApiTags('Tasks')
 @Controller('agent-tasks/bulk')
@@ -16,6 +16,7 @@ export class BulkCommandsController {
 
   @Post('cancel')
   @HttpCode(200)
+  @ApiOkResponse({ type: BulkResultDto })
   @Idempotent()
   @ApiOperation({ summary: 'Cancel the tasks with these ids, or all that pass a filter' })
   cancel(@CurrentCaller() caller: Caller, @Body() body: BulkCommandDto) {
@@ -24,6 +25,7 @@ export class BulkCommandsController {
 
   @Post('retry')
   @HttpCode(200)
+  @ApiOkResponse({ type: BulkResultDto })
   @Idempotent()
   @ApiOperation({
     summary: 'Retry the failed and aborted tasks with these ids, or that pass a filter',

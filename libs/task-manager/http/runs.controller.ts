@@ -1,5 +1,5 @@
 import { Body, Controller, HttpCode, Inject, Patch, Post, Put } from '@nestjs/common';
-import { ApiOperation, ApiTags } from '@nestjs/swagger';
+import { ApiAcceptedResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { ApiErrors, UuidParam } from '#lib/http';
 import { Auth, CurrentCaller } from '#lib/identity';
 import type { Caller } from '#lib/kernel';
@@ -16,6 +16,13 @@ import {
   RenewDto,
   StartRunDto,
 } from './dto/run-report.dto.js';
+import {
+  CompletionDto,
+  LogsOutcomeDto,
+  ProgressOutcomeDto,
+  RenewalDto,
+  ReportOutcomeDto,
+} from './dto/run-answers.dto.js';
 
 @ApiTags('Runs')
 @Controller('runs/:runId')
@@ -29,6 +36,7 @@ export class RunsController {
 
   @Post('start')
   @HttpCode(200)
+  @ApiOkResponse({ type: ReportOutcomeDto })
   @ApiOperation({ summary: 'The work has begun' })
   start(
     @CurrentCaller() caller: Caller,
@@ -39,6 +47,7 @@ export class RunsController {
   }
 
   @Patch('progress')
+  @ApiOkResponse({ type: ProgressOutcomeDto })
   @ApiOperation({ summary: 'How far the work is' })
   progress(
     @CurrentCaller() caller: Caller,
@@ -49,6 +58,7 @@ export class RunsController {
   }
 
   @Put('checkpoint')
+  @ApiOkResponse({ type: ProgressOutcomeDto })
   @ApiOperation({ summary: 'What a later run needs to go on from here' })
   checkpoint(
     @CurrentCaller() caller: Caller,
@@ -60,6 +70,7 @@ export class RunsController {
 
   @Post('logs')
   @HttpCode(202)
+  @ApiAcceptedResponse({ type: LogsOutcomeDto })
   @ApiOperation({ summary: 'Log entries, such as output; up to 200' })
   logs(@CurrentCaller() caller: Caller, @UuidParam('runId') runId: string, @Body() body: LogsDto) {
     return this.reports.logs(reporterOf(caller, runId, body.runId), body.entries);
@@ -67,6 +78,7 @@ export class RunsController {
 
   @Post('renew')
   @HttpCode(200)
+  @ApiOkResponse({ type: RenewalDto })
   @ApiOperation({ summary: 'Take the lease anew' })
   @ApiErrors('lease_renewals_exhausted')
   renew(
@@ -79,6 +91,7 @@ export class RunsController {
 
   @Post('complete')
   @HttpCode(200)
+  @ApiOkResponse({ type: CompletionDto })
   @ApiOperation({ summary: 'The work is done; can claim the next in the same request' })
   complete(
     @CurrentCaller() caller: Caller,
@@ -90,6 +103,7 @@ export class RunsController {
 
   @Post('fail')
   @HttpCode(200)
+  @ApiOkResponse({ type: ReportOutcomeDto })
   @ApiOperation({ summary: 'The work has failed; the server decides whether it is tried again' })
   fail(@CurrentCaller() caller: Caller, @UuidParam('runId') runId: string, @Body() body: FailDto) {
     return this.reports.fail(reporterOf(caller, runId, body.runId), body);
@@ -97,6 +111,7 @@ export class RunsController {
 
   @Post('release')
   @HttpCode(200)
+  @ApiOkResponse({ type: ReportOutcomeDto })
   @ApiOperation({
     summary: 'Give the task back: unstarted, paused, or because the agent is leaving',
   })

@@ -1,5 +1,5 @@
 import { Body, Controller, HttpCode, Inject, Post } from '@nestjs/common';
-import { ApiOperation, ApiTags } from '@nestjs/swagger';
+import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { ApiErrors, Idempotent, IfMatch, UuidParam, Versioned } from '#lib/http';
 import { Auth, CurrentCaller } from '#lib/identity';
 import type { Caller } from '#lib/kernel';
@@ -7,6 +7,7 @@ import { TaskCommands } from '../commands/task-commands.js';
 import type { TaskView } from '../domain/task-view.js';
 import { TaskQueries } from '../queries/task-queries.js';
 import { CancelDto, CommandDto } from './dto/command.dto.js';
+import { TaskDto } from './dto/task.dto.js';
 
 @ApiTags('Tasks')
 @Controller('agent-tasks/:id')
@@ -20,6 +21,7 @@ export class TaskCommandsController {
 
   @Post('cancel')
   @HttpCode(200)
+  @ApiOkResponse({ type: TaskDto })
   @Versioned()
   @Idempotent()
   @ApiOperation({ summary: 'Cancel a task; a running one is stopped' })
@@ -38,6 +40,7 @@ export class TaskCommandsController {
 
   @Post('pause')
   @HttpCode(200)
+  @ApiOkResponse({ type: TaskDto })
   @Versioned()
   @Idempotent()
   @ApiOperation({
@@ -58,6 +61,7 @@ export class TaskCommandsController {
 
   @Post('resume')
   @HttpCode(200)
+  @ApiOkResponse({ type: TaskDto })
   @Versioned()
   @Idempotent()
   @ApiOperation({ summary: 'Let a paused task go on from its checkpoint' })
@@ -76,6 +80,7 @@ export class TaskCommandsController {
 
   @Post('retry')
   @HttpCode(200)
+  @ApiOkResponse({ type: TaskDto })
   @Versioned()
   @Idempotent()
   @ApiOperation({
@@ -96,6 +101,7 @@ export class TaskCommandsController {
 
   @Post('archive')
   @HttpCode(200)
+  @ApiOkResponse({ type: TaskDto })
   @Versioned()
   @Idempotent()
   @ApiOperation({ summary: 'File a task that has ended' })

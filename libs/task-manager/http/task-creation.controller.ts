@@ -1,10 +1,11 @@
 import { Body, Controller, Inject, Post } from '@nestjs/common';
-import { ApiOperation, ApiTags } from '@nestjs/swagger';
+import { ApiCreatedResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { ApiErrors, Idempotency, type IdempotencyRecord, Idempotent, Versioned } from '#lib/http';
 import { Auth, CurrentCaller } from '#lib/identity';
 import type { Caller } from '#lib/kernel';
 import { TaskCreation } from '../creation/task-creation.js';
 import { CreateBatchDto, CreateTaskDto } from './dto/create-task.dto.js';
+import { TaskDto, TaskListDto } from './dto/task.dto.js';
 
 @ApiTags('Tasks')
 @Controller('agent-tasks')
@@ -16,6 +17,7 @@ export class TaskCreationController {
   @Versioned()
   @Idempotent()
   @ApiOperation({ summary: 'Create a task' })
+  @ApiCreatedResponse({ type: TaskDto })
   @ApiErrors('validation_failed', 'task_not_found', 'project_not_found', 'milestone_not_found')
   create(
     @CurrentCaller() caller: Caller,
@@ -31,6 +33,7 @@ export class TaskCreationController {
   @ApiOperation({
     summary: 'Create up to 1,000 tasks, all or none; they may depend on each other by ref',
   })
+  @ApiCreatedResponse({ type: TaskListDto })
   @ApiErrors('validation_failed', 'task_not_found', 'project_not_found', 'dependency_cycle')
   createBatch(
     @CurrentCaller() caller: Caller,

@@ -1,5 +1,5 @@
 import { Body, Controller, HttpCode, Inject, Patch, Post, Put } from '@nestjs/common';
-import { ApiOperation, ApiTags } from '@nestjs/swagger';
+import { ApiAcceptedResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { ApiErrors, UuidParam } from '#lib/http';
 import { Auth, CurrentCaller } from '#lib/identity';
 import type { Caller } from '#lib/kernel';
@@ -16,6 +16,13 @@ import {
   RenewDto,
   StartRunDto,
 } from './dto/run-report.dto.js';
+import {
+  CompletionDto,
+  LogsOutcomeDto,
+  ProgressOutcomeDto,
+  RenewalDto,
+  ReportOutcomeDto,
+} from './dto/run-answers.dto.js';
 
 /** The same reports under the task's path: the run comes from the run token or from `runId`. */
 @ApiTags('Runs')
@@ -31,12 +38,14 @@ export class TaskReportsController {
 
   @Post('start')
   @HttpCode(200)
+  @ApiOkResponse({ type: ReportOutcomeDto })
   @ApiOperation({ summary: 'The work has begun' })
   async start(@CurrentCaller() caller: Caller, @UuidParam() id: string, @Body() body: StartRunDto) {
     return this.reports.start(await this.reporter.of(caller, id, body.runId), body);
   }
 
   @Patch('progress')
+  @ApiOkResponse({ type: ProgressOutcomeDto })
   @ApiOperation({ summary: 'How far the work is' })
   async progress(
     @CurrentCaller() caller: Caller,
@@ -47,6 +56,7 @@ export class TaskReportsController {
   }
 
   @Put('checkpoint')
+  @ApiOkResponse({ type: ProgressOutcomeDto })
   @ApiOperation({ summary: 'What a later run needs to go on from here' })
   async checkpoint(
     @CurrentCaller() caller: Caller,
@@ -58,6 +68,7 @@ export class TaskReportsController {
 
   @Post('logs')
   @HttpCode(202)
+  @ApiAcceptedResponse({ type: LogsOutcomeDto })
   @ApiOperation({ summary: 'Log entries, such as output; up to 200' })
   async logs(@CurrentCaller() caller: Caller, @UuidParam() id: string, @Body() body: LogsDto) {
     return this.reports.logs(await this.reporter.of(caller, id, body.runId), body.entries);
@@ -65,6 +76,7 @@ export class TaskReportsController {
 
   @Post('renew')
   @HttpCode(200)
+  @ApiOkResponse({ type: RenewalDto })
   @ApiOperation({ summary: 'Take the lease anew' })
   async renew(@CurrentCaller() caller: Caller, @UuidParam() id: string, @Body() body: RenewDto) {
     return this.reports.renew(await this.reporter.of(caller, id, body.runId), body.leaseSeconds);
@@ -72,6 +84,7 @@ export class TaskReportsController {
 
   @Post('complete')
   @HttpCode(200)
+  @ApiOkResponse({ type: CompletionDto })
   @ApiOperation({ summary: 'The work is done' })
   async complete(
     @CurrentCaller() caller: Caller,
@@ -83,6 +96,7 @@ export class TaskReportsController {
 
   @Post('fail')
   @HttpCode(200)
+  @ApiOkResponse({ type: ReportOutcomeDto })
   @ApiOperation({ summary: 'The work has failed' })
   async fail(@CurrentCaller() caller: Caller, @UuidParam() id: string, @Body() body: FailDto) {
     return this.reports.fail(await this.reporter.of(caller, id, body.runId), body);
@@ -90,6 +104,7 @@ export class TaskReportsController {
 
   @Post('release')
   @HttpCode(200)
+  @ApiOkResponse({ type: ReportOutcomeDto })
   @ApiOperation({ summary: 'Give the task back' })
   async release(
     @CurrentCaller() caller: Caller,

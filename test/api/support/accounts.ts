@@ -5,6 +5,7 @@ import { anOperator, type Tenant } from './tenant.js';
 export interface Account {
   email: string;
   password: string;
+  accessToken: string;
   refreshToken: string;
 }
 
@@ -24,8 +25,8 @@ export async function anAccount(app: TestApp, tenant: Tenant): Promise<Account> 
     `INSERT INTO workspace_members (workspace_id, user_id, role) VALUES ($1, $2, 'MEMBER')`,
     [tenant.workspaceId, user.id],
   );
-  const { refreshToken } = await post(app, '/auth/login', { email, password });
-  return { email, password, refreshToken: String(refreshToken) };
+  const { accessToken, refreshToken } = await post(app, '/auth/login', { email, password });
+  return { email, password, accessToken: String(accessToken), refreshToken: String(refreshToken) };
 }
 
 async function post(

@@ -1,3 +1,4 @@
+import { conformityOf } from './conformity.js';
 import type { Route } from './openapi.js';
 
 /** A request as it goes over the wire. */
@@ -40,7 +41,10 @@ export function withQuery(path: string, query: Record<string, string>): string {
   return text === '' ? path : `${path}?${text}`;
 }
 
-/** Sends the bytes as they are: no client library mends what is wrong with them. */
+/**
+ * Sends the bytes as they are: no client library mends what is wrong with them. Whatever is answered
+ * has to be what the document says.
+ */
 export async function send(url: string, wire: Wire): Promise<WireAnswer> {
   const { method, path, headers = {}, text } = wire;
   const type: Record<string, string> =
@@ -51,12 +55,16 @@ export async function send(url: string, wire: Wire): Promise<WireAnswer> {
     body: text,
   });
   const answer = await response.text();
-  return {
-    status: response.status,
+  const { status } = response;
+  const differences = (await conformityOf(url))(wire, {
+    status,
     headers: response.headers,
     text: answer,
-    body: parse(answer),
-  };
+  });
+  if (differences.length > 0) {
+    throw new Error(`${method} ${path}: ${status} ${answer}\n${differences.join('\n')}`);
+  }
+  return { status, headers: response.headers, text: answer, body: parse(answer) };
 }
 
 function parse(text: string): Problem {

@@ -1,6 +1,8 @@
 import { OmitType } from '@nestjs/swagger';
 import { Flag, IdList, Nested, Text } from '#lib/http';
+import type { BulkResult } from '../../commands/bulk-commands.js';
 import { ListTasksQuery } from './list-tasks.dto.js';
+import { ShownInt } from './shown.js';
 
 export class CommandDto {
   @Text({ max: 1000, optional: true, example: 'Requirements changed' })
@@ -21,4 +23,11 @@ export class BulkCommandDto extends CommandDto {
 
   @Nested(() => BulkFilterDto, { optional: true })
   filter?: BulkFilterDto;
+}
+
+export class BulkResultDto implements BulkResult {
+  @ShownInt({ description: 'How many tasks were named or matched' }) matched!: number;
+  @ShownInt() changed!: number;
+  @ShownInt({ description: 'Tasks that were there already, or that may not go there' })
+  skipped!: number;
 }

@@ -93,6 +93,10 @@ export class TaskDto implements TaskView {
   @ShownTimeOrNull() archivedAt!: string | null;
 }
 
+export class TaskListDto {
+  @ApiProperty({ type: [TaskDto], description: 'In the order of the request' }) items!: TaskDto[];
+}
+
 export class TaskPageDto implements Page<TaskView> {
   @ApiProperty({ type: [TaskDto] }) items!: TaskDto[];
   @ShownTextOrNull({ description: 'null on the last page' }) nextCursor!: string | null;

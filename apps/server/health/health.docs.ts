@@ -1,0 +1,29 @@
+import { ApiProperty } from '@nestjs/swagger';
+import type { PartState, Readiness, SystemHealth } from '#lib/observability';
+
+const PART_STATES: PartState[] = ['connected', 'disconnected', 'not_configured'];
+
+export class AliveDoc {
+  @ApiProperty({ enum: ['alive'] }) status!: 'alive';
+}
+
+export class ReadinessDoc implements Readiness {
+  @ApiProperty({ enum: ['ready'] }) status!: 'ready';
+  @ApiProperty({ enum: PART_STATES }) database!: PartState;
+  @ApiProperty({ enum: PART_STATES }) valkey!: PartState;
+}
+
+class CoordinatorHealthDoc {
+  @ApiProperty({ description: 'Whether somebody leads now.' }) active!: boolean;
+  @ApiProperty({ type: String, format: 'date-time', nullable: true }) lastCycle!: string | null;
+  @ApiProperty({ type: 'integer' }) cycleCount!: number;
+}
+
+export class SystemHealthDoc implements SystemHealth {
+  @ApiProperty({ enum: ['healthy', 'degraded', 'unhealthy'] }) status!: SystemHealth['status'];
+  @ApiProperty({ type: CoordinatorHealthDoc }) coordinator!: CoordinatorHealthDoc;
+  @ApiProperty({ enum: PART_STATES }) database!: PartState;
+  @ApiProperty({ enum: PART_STATES }) valkey!: PartState;
+  @ApiProperty({ enum: ['reachable', 'unreachable', 'not_configured'] })
+  gateway!: SystemHealth['gateway'];
+}

@@ -1,0 +1,69 @@
+import type { OpenAPIObject } from '@nestjs/swagger';
+import type { CallerKind, DescribedAccess } from '../domain/access-plan.js';
+import { ACCESS_EXTENSION } from './decorators.js';
+
+const SCHEMES: Record<CallerKind, { name: string; bearerFormat: string; description: string }> = {
+  user: {
+    name: 'userToken',
+    bearerFormat: 'JWT',
+    description: 'The access token of a user, for 15 minutes: `POST /api/v1/auth/login`.',
+  },
+  api_key: {
+    name: 'apiKey',
+    bearerFormat: 'drv_…',
+    description:
+      'A key for programs, good for its scopes: `POST /api/v1/workspaces/{workspaceId}/api-keys`.',
+  },
+  agent: {
+    name: 'agentToken',
+    bearerFormat: 'JWT',
+    description: 'The token of one agent: `POST /api/v1/agents/{id}/token`.',
+  },
+  run: {
+    name: 'runToken',
+    bearerFormat: 'JWT',
+    description: 'The token of one run, for what executes it: `run.token` of a claimed task.',
+  },
+};
+
+const WORKSPACE_HEADER = {
+  name: 'X-Workspace-Id',
+  in: 'header',
+  required: false,
+  description:
+    'The workspace to act in. Users send it, unless the path names one; all other credentials ' +
+    'belong to one workspace, and may name that one.',
+  schema: { type: 'string', format: 'uuid' },
+} as const;
+
+type Path = OpenAPIObject['paths'][string];
+type Operation = NonNullable<Path['get']> & { [ACCESS_EXTENSION]?: DescribedAccess };
+
+const METHODS = ['get', 'put', 'post', 'delete', 'patch'] as const;
+
+/** Says in the document who may call what, and with which kinds of tokens. */
+export function describeCallers(document: OpenAPIObject): void {
+  for (const [path, operations] of Object.entries(document.paths)) {
+    for (const method of METHODS) {
+      const operation: Operation | undefined = operations[method];
+      const access = operation?.[ACCESS_EXTENSION];
+      if (operation && access) describeCaller(operation, access, path);
+    }
+  }
+  document.components = {
+    ...document.components,
+    securitySchemes: Object.fromEntries(
+      Object.values(SCHEMES).map(({ name, ...scheme }) => [
+        name,
+        { type: 'http', scheme: 'bearer', ...scheme },
+      ]),
+    ),
+  };
+}
+
+function describeCaller(operation: Operation, access: DescribedAccess, path: string): void {
+  operation.security = access.kinds.map((kind) => ({ [SCHEMES[kind].name]: [] }));
+  const actsInWorkspace = access.role !== undefined || !access.kinds.includes('user');
+  if (!actsInWorkspace || path.includes('{workspaceId}')) return;
+  operation.parameters = [...(operation.parameters ?? []), WORKSPACE_HEADER];
+}

@@ -1,0 +1,121 @@
+import { afterAll, describe, expect, it } from '@jest/globals';
+import { newId } from '#lib/kernel';
+import { startTestApp } from '../support/app.js';
+import { aUser } from '../support/factories.js';
+import { anAccount, EXTRAS } from './support/accounts.js';
+import { readDocument } from './support/conformity.js';
+import { type CallerKind, readRoutes, type Route } from './support/openapi.js';
+import { type Asker, requestWith } from './support/places.js';
+import { send, type Wire } from './support/requests.js';
+import { anOperator, aTenant, type Tenant } from './support/tenant.js';
+
+/**
+ * What is answered when all goes well is what the OpenAPI document says: every operation has one such
+ * answer with a schema, and is asked for it by everybody who may. (`send` compares.)
+ */
+
+const app = await startTestApp({ ROLES: 'api,coordinator', OPEN_SIGN_UP: 'true' });
+const document = await readDocument(app.url);
+const routes = await readRoutes(app.url);
+
+afterAll(() => app.stop());
+
+const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
+  Object.entries(methods).map(([method, { responses }]) => ({
+    name: `${method.toUpperCase()} ${path}`,
+    good: Object.entries(responses).filter(([status]) => status.startsWith('2')),
+    responses,
+  })),
+);
+
+describe.each(operations)('$name', ({ good, responses }) => {
+  it('has one good answer with a schema, or two for what may be new', () => {
+    const statuses = good.map(([status]) => status).join(' and ');
+    expect(statuses).toMatch(/^(200|201|202|204|200 and 201)$/);
+    for (const [status, { content }] of good) {
+      const { schema } = content?.['application/json'] ?? {};
+      expect(schema === undefined).toBe(status === '204');
+    }
+  });
+
+  it('has problem documents for all others', () => {
+    const bad = Object.entries(responses).filter(([status]) => !status.startsWith('2'));
+    expect(bad.map(([status]) => status)).toContain('default');
+    for (const [, { content }] of bad) {
+      expect(Object.keys(content ?? {})).toEqual(['application/problem+json']);
+    }
+  });
+});
+
+/** Commands that only a task in a certain status takes. */
+const NEEDED: Record<string, string> = {
+  'POST /agent-tasks/{id}/archive': 'COMPLETED',
+  'POST /agent-tasks/{id}/retry': 'FAILED',
+};
+
+describe.each(routes.map((route) => [route.name, route] as const))('%s', (_, route) => {
+  it.each(kindsOf(route))('answers a %s as it is documented', async (kind) => {
+    const tenant = await aTenant(app);
+    const wire = await goodRequest(route, { tenant, kind });
+    const answer = await send(app.url, wire);
+    expect(`${answer.status} ${answer.text}`).toMatch(/^20/);
+  });
+});
+
+function kindsOf({ access }: Route): CallerKind[] {
+  return access?.kinds ?? ['user'];
+}
+
+interface Who {
+  tenant: Tenant;
+  kind: CallerKind;
+}
+
+async function goodRequest(route: Route, { tenant, kind }: Who): Promise<Wire> {
+  const { own, ...caller } = tenant.callers[kind];
+  const status = NEEDED[route.name];
+  const task = status === undefined ? own.task : await aTaskThatIs(tenant, status);
+  const account = await anAccount(app, tenant);
+  const extras = { ...(await bodyFor(route, tenant)), ...EXTRAS[route.name]?.(account) };
+  const asker: Asker = { kind, caller: { ...caller, own: { ...own, task } }, extras };
+  const wire = requestWith(route, asker, new Map());
+  if (route.access?.operator) return { ...wire, headers: await anOperator(app) };
+  if (route.name !== 'POST /auth/password') return wire;
+  const body = { currentPassword: account.password, newPassword: newId() };
+  const headers = { authorization: `Bearer ${account.accessToken}` };
+  return { ...wire, headers, text: JSON.stringify(body) };
+}
+
+/** What these need beside the fields that their schemas require. */
+async function bodyFor(route: Route, tenant: Tenant): Promise<Record<string, unknown>> {
+  const { task, prerequisite } = tenant.callers.user.own;
+  switch (route.name) {
+    case 'POST /agent-tasks/bulk/cancel':
+    case 'POST /agent-tasks/bulk/retry':
+      return { ids: [task] };
+    case 'POST /agent-tasks/{id}/dependencies':
+      return { dependsOn: [prerequisite] };
+    case 'POST /workspaces/{workspaceId}/members':
+      return { email: await emailOf(await aUser(app.db.owner)) };
+    case 'POST /runs/{runId}/complete':
+      return { claimNext: {} };
+    default:
+      return {};
+  }
+}
+
+async function aTaskThatIs({ workspaceId }: Tenant, status: string): Promise<string> {
+  const { rows } = await app.db.owner.query<{ id: string }>(
+    'SELECT id FROM agent_tasks WHERE workspace_id = $1 AND status = $2',
+    [workspaceId, status],
+  );
+  return rows[0]?.id as string;
+}
+
+async function emailOf(userId: string): Promise<string> {
+  const { rows } = await app.db.owner.query<{ email: string }>(
+    'SELECT email FROM users WHERE id = $1',
+    [userId],
+  );
+  return rows[0]?.email as string;
+}

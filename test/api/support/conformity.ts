@@ -1,0 +1,105 @@
+import { Ajv, type ValidateFunction } from 'ajv';
+import addFormats from 'ajv-formats';
+import type { Wire, WireAnswer } from './requests.js';
+
+/** As much of the document as answers are compared with. */
+export interface AnswersDocument {
+  paths: Record<string, Record<string, { responses: Record<string, DocumentedAnswer> }>>;
+  components: { schemas: Record<string, unknown> };
+}
+
+export interface DocumentedAnswer {
+  content?: Record<string, { schema?: unknown }>;
+}
+
+export type Conformity = (
+  wire: Pick<Wire, 'method' | 'path'>,
+  answer: Pick<WireAnswer, 'status' | 'headers' | 'text'>,
+) => string[];
+
+const known = new Map<string, Promise<Conformity>>();
+
+/** Compares answers of the server at `url` with the document that it shows of itself. */
+export function conformityOf(url: string): Promise<Conformity> {
+  const before = known.get(url);
+  if (before) return before;
+  const conformity = readDocument(url).then(compile);
+  known.set(url, conformity);
+  return conformity;
+}
+
+export async function readDocument(url: string): Promise<AnswersDocument> {
+  const response = await fetch(`${url}/docs/openapi.json`);
+  return (await response.json()) as AnswersDocument;
+}
+
+/** In what an answer differs from the document; empty: in nothing. */
+export function compile(document: AnswersDocument): Conformity {
+  const ajv = new Ajv({ strict: false, allErrors: true });
+  addFormats.default(ajv);
+  ajv.addSchema({
+    $id: 'document',
+    components: { schemas: strict(document.components.schemas) },
+  });
+  const routes = routesOf(document);
+  const validators = new Map<unknown, ValidateFunction>();
+  const validatorOf = (schema: unknown): ValidateFunction => {
+    const validator = validators.get(schema) ?? ajv.compile(strict(schema) as object);
+    validators.set(schema, validator);
+    return validator;
+  };
+
+  return ({ method, path }, { status, headers, text }) => {
+    const [bare = ''] = path.split('?');
+    const route = routes.find((one) => one.method === method && one.pattern.test(bare));
+    // A malformed id may lead past all routes; that is for other tests to judge.
+    if (!route) return [];
+    const documented = route.responses[String(status)];
+    if (!documented && status < 400) return [`${status} is not documented`];
+    const answer = documented ?? route.responses.default;
+    const [entry] = Object.entries(answer?.content ?? {});
+    if (!entry) return text === '' ? [] : [`has a body, where none is documented`];
+    const [type, { schema }] = entry;
+    if (!headers.get('content-type')?.startsWith(type)) {
+      return [`is ${headers.get('content-type')}, not ${type}`];
+    }
+    const validate = validatorOf(schema);
+    if (validate(JSON.parse(text))) return [];
+    return (validate.errors ?? []).map(
+      ({ instancePath, message, params }) =>
+        `${instancePath || 'body'} ${message} ${JSON.stringify(params)}`,
+    );
+  };
+}
+
+function routesOf(document: AnswersDocument) {
+  return Object.entries(document.paths)
+    .flatMap(([path, operations]) =>
+      Object.entries(operations).map(([method, { responses }]) => ({
+        method: method.toUpperCase(),
+        params: path.split('{').length,
+        pattern: new RegExp(`^${path.replace(/\{\w+\}/g, '[^/]+')}$`),
+        responses,
+      })),
+    )
+    .sort((a, b) => a.params - b.params);
+}
+
+/**
+ * OpenAPI 3.0 as JSON Schema: null is a type of its own, references lead into our document. And
+ * stricter than the document: a field that it does not name is one that nobody knows of.
+ */
+function strict(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(strict);
+  if (typeof schema !== 'object' || schema === null) return schema;
+  const { nullable, ...rest } = schema as Record<string, unknown>;
+  const made = Object.fromEntries(
+    Object.entries(rest).map(([key, value]) => [
+      key,
+      key === '$ref' ? String(value).replace('#', 'document#') : strict(value),
+    ]),
+  );
+  const isObject = made.type === 'object' && made.properties !== undefined;
+  if (isObject && made.additionalProperties === undefined) made.additionalProperties = false;
+  return nullable === true ? { anyOf: [made, { type: 'null' }] } : made;
+}
