@@ -4,6 +4,7 @@ import { Logger } from '#lib/observability';
 import { createAdministrator } from './create-administrator.js';
 import { createApp } from './create-app.js';
 import { prepareDatabase } from './prepare-database.js';
+import { rotateKeys } from './rotate-keys.js';
 import { shutDownOnSignals } from './shutdown.js';
 import { explainStartup } from './startup-error.js';
 
@@ -18,6 +19,8 @@ interface Errand {
   migrate: boolean;
   /** `--create-administrator`: the first one of an installation without users. */
   createAdministrator: boolean;
+  /** `--rotate-keys`: a new data key, and everything sealed anew with it. */
+  rotateKeys: boolean;
 }
 
 async function start(config: Config, errand: Errand): Promise<void> {
@@ -28,7 +31,8 @@ async function start(config: Config, errand: Errand): Promise<void> {
   const applied = await prepareDatabase(config, { logger, migrate: errand.migrate });
   if (errand.migrate) announce({ message: 'migrated', applied });
   if (errand.createAdministrator) announce(await createAdministrator(config, logger));
-  if (errand.migrate || errand.createAdministrator) return;
+  if (errand.rotateKeys) announce(await rotateKeys(config, logger));
+  if (errand.migrate || errand.createAdministrator || errand.rotateKeys) return;
   const app = await createApp(config, logger);
   shutDownOnSignals(app, { deadlineSeconds: config.http.shutdownDeadlineSeconds });
   await app.listen({ host: config.http.host, port: config.http.port });
@@ -58,6 +62,7 @@ try {
   await start(config, {
     migrate: process.argv.includes('--migrate-only'),
     createAdministrator: process.argv.includes('--create-administrator'),
+    rotateKeys: process.argv.includes('--rotate-keys'),
   });
 } catch (error) {
   fail(explainStartup(error, config) ?? `The server could not start: ${(error as Error).stack}`);

@@ -1,6 +1,7 @@
 import type { Config } from '#lib/config';
 import { checkMigrated, Database, migrate, query } from '#lib/database';
 import type { Logger } from '#lib/observability';
+import { KeyRing } from '#lib/sealing';
 import { databaseOptions } from './connections.js';
 import { StartupError } from './startup-error.js';
 
@@ -54,7 +55,18 @@ async function signInAsBoth(config: Config, logger: Logger): Promise<void> {
   const database = new Database(databaseOptions(config, logger));
   try {
     await Promise.all([database.tenant(NOBODY).rows(probe), database.service.rows(probe)]);
+    await requireMasterKeys(config, database);
   } finally {
     await database.close();
   }
+}
+
+/** Before a task fails because its secrets can't be opened, which a forgotten variable would do to all. */
+async function requireMasterKeys(config: Config, database: Database): Promise<void> {
+  const missing = await new KeyRing(database, config).missingMasterKeys();
+  if (missing.length === 0) return;
+  const ids = missing.join(', ');
+  throw new StartupError(
+    `Secrets in the database need the master key ${ids}, which ENCRYPTION_KEYS lacks or has with other bytes: add it behind the current one, or, if it is gone for good, name it in ENCRYPTION_LOST_KEYS, and the tasks with those secrets will fail when they are claimed.`,
+  );
 }

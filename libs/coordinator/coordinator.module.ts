@@ -1,6 +1,7 @@
 import { Global, Module } from '@nestjs/common';
 import { ScheduleModule } from '@nestjs/schedule';
 import { COORDINATOR_HEALTH } from '#lib/observability';
+import { SessionsModule } from '#lib/sessions';
 import { TaskManagerModule } from '#lib/task-manager';
 import { Coordinator } from './coordinator.js';
 import { CoordinatorService } from './coordinator.service.js';
@@ -10,6 +11,7 @@ import { Hearing } from './hearing.js';
 import { Housekeeping } from './housekeeping.js';
 import { CoordinatorController } from './http/coordinator.controller.js';
 import { Journal } from './journal.js';
+import { KeyRotation } from './key-rotation.js';
 import { Leadership } from './leadership/leadership.js';
 import { LedCycles } from './led-cycles.js';
 import { Sight } from './sight.js';
@@ -19,7 +21,7 @@ import { Triggers } from './triggers.js';
 /** The coordinator: its loop in processes with the role, its endpoints in all. Global for health checks. */
 @Global()
 @Module({
-  imports: [ScheduleModule.forRoot(), TaskManagerModule],
+  imports: [ScheduleModule.forRoot(), TaskManagerModule, SessionsModule],
   controllers: [CoordinatorController],
   providers: [
     Leadership,
@@ -28,6 +30,7 @@ import { Triggers } from './triggers.js';
     StaleAgents,
     Cycle,
     Housekeeping,
+    KeyRotation,
     LedCycles,
     Triggers,
     Coordinator,

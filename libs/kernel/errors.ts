@@ -126,6 +126,11 @@ export const ERRORS = {
     'The task has ended',
     'Change only the metadata and the tags of a task that is COMPLETED or ARCHIVED.',
   ),
+  secrets_unreadable: e(
+    409,
+    'A secret of the task can not be opened',
+    'Have an operator look: `detail` says whether its key is missing or it was altered.',
+  ),
   lease_renewals_exhausted: e(
     409,
     'The lease can not be renewed any more',
@@ -164,6 +169,11 @@ export const ERRORS = {
     'The database can not be reached',
     'Nothing was changed. Try again after the seconds in Retry-After.',
   ),
+  gateway_draining: e(
+    503,
+    'The gateway is shutting down',
+    'Try again after the seconds in Retry-After, or ask another gateway.',
+  ),
   issuer_unavailable: e(
     503,
     'The issuer of the token can not be reached',
@@ -173,6 +183,11 @@ export const ERRORS = {
     503,
     'The connection to the database broke while committing',
     'The change may have been made or not: repeat the request with the same Idempotency-Key, or read the state.',
+  ),
+  resource_exhausted: e(
+    429,
+    'The gateway has no place for another session, and its queue is full',
+    'Try again after the seconds in Retry-After.',
   ),
   shutting_down: e(503, 'The server is shutting down', 'Try again: another server answers.'),
   internal_error: e(500, 'Something went wrong on our side', 'Report the request id.'),

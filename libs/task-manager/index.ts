@@ -1,5 +1,14 @@
 export { LIVE_RUN_STATES, RUN_EDGES, type RunState } from './domain/run-state.js';
 export { TASK_EDGES, TASK_STATUSES, type TaskStatus } from './domain/task-state.js';
+export { type FailureClass } from './domain/failure.js';
+export type { Allowance } from './domain/plan-assignments.js';
+export { type SpawnAllowance, TaskAssignment } from './assignment/task-assignment.js';
+export { LostSessions } from './recovery/lost-sessions.js';
+export { RunReports } from './runs/run-reports.js';
+export type { Reporter } from './runs/reporter.js';
 export type { Swept, TaskSweeps } from './recovery-port.js';
 export { TaskRecovery } from './recovery/task-recovery.js';
+export { type HeldRow, HeldSecrets } from './sealing/held-secrets.js';
+export { Resealing, type Resealed } from './sealing/resealing.js';
+export { TaskSealer } from './sealing/task-sealer.js';
 export { TaskManagerModule } from './task-manager.module.js';

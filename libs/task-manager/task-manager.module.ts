@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { AgentManagerModule } from '#lib/agent-manager';
+import { TaskAssignment } from './assignment/task-assignment.js';
 import { BulkCommands } from './commands/bulk-commands.js';
 import { TaskCommands } from './commands/task-commands.js';
 import { SingleCreations } from './creation/single-creations.js';
@@ -20,6 +21,7 @@ import { TaskHistory } from './queries/task-history.js';
 import { TaskQueries } from './queries/task-queries.js';
 import { TasksOfAgent } from './queries/tasks-of-agent.js';
 import { DependentSettlement } from './recovery/dependent-settlement.js';
+import { LostSessions } from './recovery/lost-sessions.js';
 import { TaskRecovery } from './recovery/task-recovery.js';
 import { AgentDeparture } from './runs/agent-departure.js';
 import { AgentWork } from './runs/agent-work.js';
@@ -27,9 +29,13 @@ import { Claiming } from './runs/claiming.js';
 import { Claims } from './runs/claims.js';
 import { Completions } from './runs/completions.js';
 import { RunCompletion } from './runs/run-completion.js';
+import { ReportSecrets } from './runs/report-secrets.js';
 import { RunReports } from './runs/run-reports.js';
 import { Signals } from './runs/signals.js';
 import { TaskReporter } from './runs/task-reporter.js';
+import { HeldSecrets } from './sealing/held-secrets.js';
+import { Resealing } from './sealing/resealing.js';
+import { TaskSealer } from './sealing/task-sealer.js';
 import { TaskUpdates } from './updates/task-updates.js';
 
 /** Tasks, their dependencies and their runs. */
@@ -48,6 +54,10 @@ import { TaskUpdates } from './updates/task-updates.js';
     AgentTasksController,
   ],
   providers: [
+    TaskSealer,
+    HeldSecrets,
+    ReportSecrets,
+    Resealing,
     SingleCreations,
     TaskCreation,
     TaskCommands,
@@ -69,7 +79,9 @@ import { TaskUpdates } from './updates/task-updates.js';
     Signals,
     DependentSettlement,
     TaskRecovery,
+    TaskAssignment,
+    LostSessions,
   ],
-  exports: [TaskRecovery],
+  exports: [HeldSecrets, Resealing, TaskAssignment, LostSessions, RunReports, TaskRecovery],
 })
 export class TaskManagerModule {}

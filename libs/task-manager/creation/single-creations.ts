@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Coalescer, Database } from '#lib/database';
-import { type CreatedRow, createTasks, type TaskInput } from '../store/create-tasks.sql.js';
+import { type CreatedRow, creationOf, type TaskInput } from '../store/create-tasks.sql.js';
 
 const MAX_BATCH = 100;
 /** While one is under way the next gathers; a second keeps Postgres busy while this process thinks. */
@@ -29,7 +29,7 @@ export class SingleCreations {
 
   private async run(workspaceId: string, tasks: readonly TaskInput[]): Promise<CreatedRow[]> {
     const params = [workspaceId, JSON.stringify(tasks), '[]'];
-    const rows = await this.database.tenant(workspaceId).rows(createTasks, params);
+    const rows = await this.database.tenant(workspaceId).rows(creationOf(tasks), params);
     const byId = new Map(rows.map((row) => [row.id, row]));
     return tasks.map((task) => byId.get(task.id) as CreatedRow);
   }

@@ -6,7 +6,8 @@ import { actorOf, type Caller, DroverError } from '#lib/kernel';
 import { WakeUps } from '#lib/valkey';
 import { draftTasks, type NewTask, type WantedTask } from '../domain/new-task.js';
 import type { TaskView } from '../domain/task-view.js';
-import { createTasks, type CreatedRow, type TaskInput } from '../store/create-tasks.sql.js';
+import { TaskSealer } from '../sealing/task-sealer.js';
+import { creationOf, type CreatedRow, type TaskInput } from '../store/create-tasks.sql.js';
 import { lockPrerequisites, type Prerequisite } from '../store/lock-prerequisites.sql.js';
 import { viewOfNewTask } from './new-task-view.js';
 import { SingleCreations } from './single-creations.js';
@@ -31,6 +32,7 @@ export class TaskCreation {
   constructor(
     @Inject(Database) private readonly database: Database,
     @Inject(SingleCreations) private readonly singles: SingleCreations,
+    @Inject(TaskSealer) private readonly sealer: TaskSealer,
     @Inject(WakeUps) private readonly wakeUps: WakeUps,
   ) {}
 
@@ -64,7 +66,8 @@ export class TaskCreation {
   ): Promise<TaskView[]> {
     const tenant = this.database.tenant(caller.workspaceId);
     const { record } = answer;
-    const batch = new Batch(caller, draft(request), request.fieldOf);
+    const tasks = await this.sealer.sealNew(caller.workspaceId, draft(request));
+    const batch = new Batch(caller, tasks, request.fieldOf);
     const plain = batch.prerequisiteIds.length === 0 && record === undefined;
     const views = await (
       plain
@@ -77,7 +80,7 @@ export class TaskCreation {
               });
           })
     ).catch((error: unknown) => {
-      throw explainMissing(error);
+      throw explainMissing(this.sealer.explain(error));
     });
     const ready = views.filter((view) => view.unmetDependencies === 0).length;
     if (ready > 0) this.wakeUps.claims(caller.workspaceId, ready);
@@ -101,7 +104,7 @@ type Insert = (rows: TaskInput[], edges: object[]) => Promise<CreatedRow[]>;
 
 function insertInto(runner: SqlRunner, workspaceId: string): Insert {
   return (rows, edges) =>
-    runner.rows(createTasks, [workspaceId, JSON.stringify(rows), JSON.stringify(edges)]);
+    runner.rows(creationOf(rows), [workspaceId, JSON.stringify(rows), JSON.stringify(edges)]);
 }
 
 /** The tasks of one request on their way into the database. */
@@ -219,6 +222,7 @@ function taskRow(task: NewTask, unmet: number, hasDependents: boolean) {
     input_context: wanted.inputContext ?? {},
     metadata: wanted.metadata ?? {},
     tags: task.tags,
+    sealed_with: task.sealedWith,
   };
 }
 

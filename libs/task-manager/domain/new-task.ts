@@ -47,6 +47,8 @@ export interface NewTask {
   requiredCapabilities: string[];
   tags: string[];
   edges: NewEdge[];
+  /** The key that its secrets are sealed with; absent when it has none, or they are not sealed yet. */
+  sealedWith?: string;
 }
 
 export type Draft =

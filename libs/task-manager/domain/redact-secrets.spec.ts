@@ -1,6 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { looksSecret, REDACTED, redactSecrets } from './redact-secrets.js';
+import { redactSecrets } from './redact-secrets.js';
+import { looksSecret } from './secret-names.js';
+import { REDACTED } from './secret-walk.js';
 
 describe('looksSecret', () => {
   const secret = [

@@ -42,6 +42,7 @@ export const ABORT_REASONS = [
   'spawn_failed',
   'gateway_restart',
   'budget_exceeded',
+  'secrets_unreadable',
 ] as const;
 
 export type AbortReason = (typeof ABORT_REASONS)[number];

@@ -5,6 +5,7 @@ import { sightOf } from '../domain/access.js';
 import { idAfter } from '../domain/cursor.js';
 import type { PageRequest, TaskFilter } from '../domain/task-filter.js';
 import { forEyes, type TaskView } from '../domain/task-view.js';
+import { HeldSecrets } from '../sealing/held-secrets.js';
 import { listTasks } from '../store/list-tasks.sql.js';
 import { type TaskRow, toTaskView } from '../store/task-columns.js';
 import { taskViews } from '../store/task-views.sql.js';
@@ -13,7 +14,10 @@ import { requireNamed } from './require-named.js';
 /** Reads tasks as the API shows them. */
 @Injectable()
 export class TaskQueries {
-  constructor(@Inject(Database) private readonly db: Database) {}
+  constructor(
+    @Inject(Database) private readonly db: Database,
+    @Inject(HeldSecrets) private readonly secrets: HeldSecrets,
+  ) {}
 
   /**
    * One task, its secrets hidden: the answer to commands.
@@ -40,14 +44,14 @@ export class TaskQueries {
   /**
    * One task as the caller may see it: agents and runs only what they hold, but with its secrets.
    *
-   * @throws DroverError `task_not_found`
+   * @throws DroverError `task_not_found`, `secrets_unreadable`
    */
   async read(caller: Caller, id: string): Promise<TaskView> {
     const { workspaceId } = caller;
     const [row] = await this.db.tenant(workspaceId).rows(taskViews, [workspaceId, [id]]);
     const sight = row ? sightOf(caller, { runId: row.run_id, agentId: row.agent_id }) : null;
     if (!row || sight === null) throw new DroverError('task_not_found');
-    return forEyes(sight, toTaskView(row));
+    return forEyes(sight, toTaskView(sight === 'holder' ? await this.secrets.openOne(row) : row));
   }
 
   /**

@@ -9,6 +9,7 @@ import { DroverError } from '#lib/kernel';
 import { WakeUps } from '#lib/valkey';
 import { ClaimWaiters, type ClaimSeat } from './claim-waiters.js';
 import { Claims } from './claims.js';
+import { HeldSecrets } from '../sealing/held-secrets.js';
 import { type ClaimedTask, toClaimedTask } from './run-view.js';
 
 export interface ClaimRequest {
@@ -35,6 +36,7 @@ export class Claiming implements OnModuleDestroy, BeforeApplicationShutdown {
 
   constructor(
     @Inject(Claims) private readonly claims: Claims,
+    @Inject(HeldSecrets) private readonly secrets: HeldSecrets,
     @Inject(TokenService) private readonly tokens: TokenService,
     @Inject(WakeUps) wakeUps: WakeUps,
   ) {
@@ -91,12 +93,10 @@ export class Claiming implements OnModuleDestroy, BeforeApplicationShutdown {
     }
   }
 
-  private async attempt({
-    workspaceId,
-    agentId,
-    maxTasks,
-    leaseSeconds,
-  }: Omit<ClaimRequest, 'waitMs'>): Promise<{ tasks: ClaimedTask[]; lifecycle?: string }> {
+  private async attempt(
+    request: Omit<ClaimRequest, 'waitMs'>,
+  ): Promise<{ tasks: ClaimedTask[]; lifecycle?: string }> {
+    const { workspaceId, agentId, maxTasks, leaseSeconds } = request;
     const outcome = await this.claims.claim({
       workspaceId,
       agent_id: agentId,
@@ -104,7 +104,10 @@ export class Claiming implements OnModuleDestroy, BeforeApplicationShutdown {
       lease_seconds: leaseSeconds ?? null,
     });
     if (!outcome) return { tasks: [] };
-    const tasks = outcome.claimed.map((row) => {
+    const rows = await this.secrets.openForRuns({ workspaceId, agentId }, outcome.claimed);
+    // All that it was given has failed at once: there may be more.
+    if (rows.length === 0 && outcome.claimed.length > 0) return this.attempt(request);
+    const tasks = rows.map((row) => {
       const run = { workspaceId, agentId, taskId: row.id, runId: row.run_id };
       return toClaimedTask(row, this.tokens.issueRunToken(run));
     });

@@ -3,7 +3,7 @@ import { Coalescer, Database } from '#lib/database';
 import {
   type CompletedRow,
   type CompletionReport,
-  completeRuns,
+  completionOf,
 } from '../store/complete-runs.sql.js';
 
 const MAX_BATCH = 100;
@@ -36,7 +36,7 @@ export class Completions {
   ): Promise<(CompletedRow | undefined)[]> {
     const rows = await this.database
       .tenant(workspaceId)
-      .rows(completeRuns, [workspaceId, JSON.stringify(reports)]);
+      .rows(completionOf(reports), [workspaceId, JSON.stringify(reports)]);
     const byRun = new Map(rows.map((row) => [row.run_id, row]));
     return reports.map((report) => byRun.get(report.run_id));
   }

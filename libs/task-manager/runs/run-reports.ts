@@ -4,19 +4,20 @@ import { Database, firstRow, type Sql } from '#lib/database';
 import { DroverError, redactText } from '#lib/kernel';
 import { WakeUps } from '#lib/valkey';
 import type { LockedTask } from '../domain/locked-task.js';
+import { redactSecrets } from '../domain/redact-secrets.js';
 import { planRecovery, type RecoveryPlan } from '../domain/recover.js';
-import type { FailureClass } from '../domain/failure.js';
+import type { RunFailure } from '../domain/failure.js';
 import type { RunState } from '../domain/run-state.js';
 import { legalTaskMoves, type TaskStatus } from '../domain/task-state.js';
 import { appendLogs } from '../store/append-logs.sql.js';
 import { lockHeldTask } from '../store/held-tasks.sql.js';
 import { applyPlans } from '../store/moves.js';
 import { renewLease } from '../store/renew-lease.sql.js';
-import { reportProgress } from '../store/report-progress.sql.js';
 import { runSituation, type RunSituation } from '../store/run-situation.sql.js';
 import { startRuns } from '../store/start-runs.sql.js';
 import { planRelease, type ReleasePlan } from '../domain/release.js';
 import { Completions } from './completions.js';
+import { ReportSecrets } from './report-secrets.js';
 import type { Reporter } from './reporter.js';
 
 /** What an agent hears of a report that was accepted. */
@@ -37,7 +38,7 @@ export interface Progress {
 export interface FailureReport {
   error: {
     message: string;
-    class?: FailureClass;
+    class?: RunFailure;
     exitCode?: number;
     signal?: string;
     stackTrace?: string;
@@ -64,6 +65,7 @@ export class RunReports {
   constructor(
     @Inject(Database) private readonly database: Database,
     @Inject(Completions) private readonly completions: Completions,
+    @Inject(ReportSecrets) private readonly secrets: ReportSecrets,
     @Inject(WakeUps) private readonly wakeUps: WakeUps,
     @Inject(CONFIG) private readonly config: Config,
   ) {}
@@ -86,13 +88,16 @@ export class RunReports {
     by: Reporter,
     result: { outputResult?: unknown; summary?: string },
   ): Promise<ReportOutcome> {
+    const { outputResult = null, summary } = result;
+    const sealed = await this.secrets.seal(by, 'output_result', outputResult);
     const done = await this.completions.complete(by.workspaceId, {
       run_id: by.runId,
       agent_id: by.agentId,
       actor_kind: by.actor.kind,
       actor_id: by.actor.id,
-      output_result: result.outputResult ?? null,
-      summary: result.summary ?? null,
+      output_result: sealed.value,
+      summary: summary === undefined ? null : redactText(summary),
+      sealed_with: sealed.keyId,
     });
     if (!done) return this.repeated(by, (s) => s.run_state === 'COMPLETED', 'COMPLETED');
     if (done.dependents_unsettled) this.wakeUps.coordinator();
@@ -103,15 +108,18 @@ export class RunReports {
     by: Reporter,
     progress: Progress,
   ): Promise<{ taskId: string; progressPercent: number }> {
-    const checkpoint =
-      progress.checkpointData === undefined ? null : JSON.stringify(progress.checkpointData);
-    const reported = await this.reportOrRefuse(by, reportProgress, [
+    const { statement, checkpoint, key } = await this.secrets.checkpoint(
+      by,
+      progress.checkpointData,
+    );
+    const reported = await this.reportOrRefuse(by, statement, [
       ...runParams(by),
       progress.progressPercent ?? null,
       // Steps and messages go out with events, so what looks like a secret is hidden before it is kept.
       progress.currentStep === undefined ? null : redactText(progress.currentStep),
       checkpoint,
       progress.estimatedCompletionAt ?? null,
+      ...key,
     ]);
     return { taskId: reported.task_id, progressPercent: reported.progress_percent };
   }
@@ -121,7 +129,9 @@ export class RunReports {
       level: entry.level ?? 'INFO',
       event: entry.event ?? 'output',
       message: entry.message === undefined ? null : redactText(entry.message),
-      details: entry.at === undefined ? (entry.details ?? {}) : { ...entry.details, at: entry.at },
+      details: redactSecrets(
+        entry.at === undefined ? (entry.details ?? {}) : { ...entry.details, at: entry.at },
+      ),
     }));
     return this.reportOrRefuse(by, appendLogs, [...runParams(by), JSON.stringify(rows)]);
   }
@@ -179,15 +189,19 @@ export class RunReports {
   }
 
   /** Locks the task of the run, keeps its last checkpoint, and applies what is planned for it. */
-  private endHeldRun(
+  private async endHeldRun(
     by: Reporter,
-    checkpoint: Record<string, unknown> | undefined,
+    checkpointData: Record<string, unknown> | undefined,
     plan: (task: LockedTask) => RecoveryPlan | ReleasePlan,
   ): Promise<{ id: string; status: string; version: number } | undefined> {
+    const last = await this.secrets.checkpoint(by, checkpointData);
     return this.database.tenant(by.workspaceId).transaction(async (tx) => {
       const task = await firstRow(tx, lockHeldTask, [by.workspaceId, by.runId, by.agentId]);
       if (!task) return undefined;
-      if (checkpoint) await tx.rows(reportProgress, progressParams(by, checkpoint));
+      if (last.checkpoint !== null) {
+        const params = [...runParams(by), null, null, last.checkpoint, null, ...last.key];
+        await tx.rows(last.statement, params);
+      }
       const moved = await applyPlans(tx, [plan(task)]);
       return moved.at(-1) ?? { id: task.id, status: task.status, version: task.version };
     });
@@ -254,8 +268,4 @@ function runParams(by: Reporter): unknown[] {
 
 function runsParams(by: Reporter): unknown[] {
   return [by.workspaceId, [by.runId], by.agentId, by.actor.kind, by.actor.id];
-}
-
-function progressParams(by: Reporter, checkpoint: Record<string, unknown>): unknown[] {
-  return [...runParams(by), null, null, JSON.stringify(checkpoint), null];
 }

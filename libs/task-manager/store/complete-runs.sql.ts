@@ -1,7 +1,8 @@
-import { command } from '#lib/database';
+import { command, type Sql } from '#lib/database';
 import { announced } from './events.sql.js';
 import { runDoor, runMayGo } from './run-door.sql.js';
 import { taskDoor, taskMayGo } from './task-door.sql.js';
+import { sealed } from './task-seals.sql.js';
 
 /** What a holder says of one run. */
 export interface CompletionReport {
@@ -12,6 +13,8 @@ export interface CompletionReport {
   /** A JSON value; null leaves the task without a result. */
   output_result: unknown;
   summary: string | null;
+  /** The key of what is sealed in the result, if anything is. */
+  sealed_with?: string | null;
 }
 
 export interface CompletedRow {
@@ -31,19 +34,33 @@ export interface CompletedRow {
  * Indexes: primary keys.
  * $1 workspace, $2 JSON array of CompletionReport.
  */
-export const completeRuns = command<CompletedRow>(
-  'complete_runs',
-  `
+export function completionOf(reports: readonly CompletionReport[]): Sql<CompletedRow> {
+  return reports.some((report) => report.sealed_with) ? completeSealedRuns : completeRuns;
+}
+
+const completeRuns = command<CompletedRow>('complete_runs', completion('', '', ''));
+
+const completeSealedRuns = command<CompletedRow>(
+  'complete_sealed_runs',
+  completion(
+    ', c.sealed_with',
+    ', sealed_with uuid',
+    sealed('$1', 'held', 'task_id', 'sealed_with'),
+  ),
+);
+
+function completion(read: string, column: string, sealing: string): string {
+  return `
 WITH held AS MATERIALIZED (
-  SELECT t.id AS task_id, r.id AS run_id, c.actor_kind, c.actor_id, c.output_result, c.summary
+  SELECT t.id AS task_id, r.id AS run_id, c.actor_kind, c.actor_id, c.output_result, c.summary${read}
   FROM jsonb_to_recordset($2::jsonb) AS c (run_id uuid, agent_id uuid, actor_kind text, actor_id text,
-    output_result jsonb, summary text)
+    output_result jsonb, summary text${column})
   JOIN task_runs r ON r.workspace_id = $1 AND r.id = c.run_id AND r.agent_id = c.agent_id
   JOIN agent_tasks t ON t.workspace_id = $1 AND t.id = r.task_id AND t.run_id = r.id
   WHERE ${taskMayGo('t.status', 'COMPLETED')} AND ${runMayGo('r.state', 'COMPLETED')}
   ORDER BY t.id
   FOR NO KEY UPDATE OF t
-),
+),${sealing}
 ${taskDoor('COMPLETED', 'held', {
   workspace_id: '$1',
   task_id: 'm.task_id',
@@ -58,5 +75,5 @@ ${runDoor('COMPLETED', 'held', {
   end_reason: `'completed'`,
 })},
 ${announced('both')}
-SELECT run_id, agent_id, id AS task_id, version, dependents_unsettled FROM task_moved`,
-);
+SELECT run_id, agent_id, id AS task_id, version, dependents_unsettled FROM task_moved`;
+}

@@ -9,11 +9,13 @@ import { planUpdate, requireUpdatable, type TaskUpdate } from '../domain/task-up
 import type { TaskView } from '../domain/task-view.js';
 import { TaskQueries } from '../queries/task-queries.js';
 import type { LockedTask } from '../domain/locked-task.js';
+import { HeldSecrets } from '../sealing/held-secrets.js';
+import { TaskSealer } from '../sealing/task-sealer.js';
 import { lockTasks } from '../store/lock-tasks.sql.js';
-import { toTaskView } from '../store/task-columns.js';
+import { type TaskRow, toTaskView } from '../store/task-columns.js';
 import { taskStanding } from '../store/task-standing.sql.js';
 import { taskViews } from '../store/task-views.sql.js';
-import { updateTask } from '../store/update-task.sql.js';
+import { updateSealedTask, updateTask } from '../store/update-task.sql.js';
 
 /** The statuses that a client may ask for; each stands for a command. */
 export const REQUESTED_STATUSES = ['PENDING', 'PAUSED', 'ABORTED', 'ARCHIVED'] as const;
@@ -41,6 +43,8 @@ export class TaskUpdates {
     @Inject(Database) private readonly db: Database,
     @Inject(TaskCommands) private readonly commands: TaskCommands,
     @Inject(TaskQueries) private readonly queries: TaskQueries,
+    @Inject(TaskSealer) private readonly sealer: TaskSealer,
+    @Inject(HeldSecrets) private readonly secrets: HeldSecrets,
   ) {}
 
   /**
@@ -48,7 +52,7 @@ export class TaskUpdates {
    * the fields are written, so a refused update has changed nothing.
    *
    * @throws DroverError `task_not_found`, `version_mismatch`, `task_closed`, `project_not_found`,
-   *   `milestone_not_found`, `illegal_transition`
+   *   `milestone_not_found`, `illegal_transition`, `secrets_unreadable`
    */
   async update(caller: Caller, id: string, request: UpdateRequest): Promise<TaskView> {
     const { workspaceId } = caller;
@@ -56,9 +60,9 @@ export class TaskUpdates {
     if (hasFields) {
       await this.db
         .tenant(workspaceId)
-        .transaction((tx) => changeFields(tx, caller, { id, request }))
+        .transaction((tx) => this.changeFields(tx, caller, { id, request }))
         .catch((error: unknown) => {
-          throw explainMissing(error);
+          throw explainMissing(this.sealer.explain(error));
         });
     }
     // The version that was asked for is gone once the fields have changed under it.
@@ -66,6 +70,43 @@ export class TaskUpdates {
     if (request.status) await this.move(caller, id, { ...request, ifVersion });
     else if (!hasFields) await this.requireVersion(workspaceId, id, ifVersion);
     return this.queries.get(workspaceId, id);
+  }
+
+  private async changeFields(
+    tx: Transaction,
+    caller: Caller,
+    { id, request }: { id: string; request: UpdateRequest },
+  ): Promise<void> {
+    const { workspaceId } = caller;
+    const row = await lockedRow(tx, caller, { id, request });
+    // What the client was shown of its secrets is compared with what they are, and put back.
+    const opensSecrets = request.fields.metadata !== undefined;
+    const task = toTaskView(opensSecrets ? await this.withOpenMetadata(row) : row);
+    const plan = planUpdate(task, request.fields);
+    if (plan.changed.length === 0) return;
+    requireUpdatable(task, plan);
+    const { value: metadata, keyId } = opensSecrets
+      ? await this.sealer.seal(row, 'metadata', plan.next.metadata)
+      : { value: row.metadata, keyId: null };
+    const actor = actorOf(caller);
+    await tx.rows(keyId === null ? updateTask : updateSealedTask, [
+      workspaceId,
+      id,
+      actor.kind,
+      actor.id,
+      JSON.stringify(plan.details),
+      plan.changed,
+      JSON.stringify({ ...plan.next, metadata }),
+      plan.removedTags,
+      plan.addedTags,
+      ...(keyId === null ? [] : [keyId]),
+    ]);
+  }
+
+  /** @throws DroverError `secrets_unreadable` */
+  private async withOpenMetadata(row: TaskRow): Promise<TaskRow> {
+    const { workspace_id, id, metadata } = row;
+    return { ...row, ...(await this.secrets.openOne({ workspace_id, id, metadata })) };
   }
 
   private async move(caller: Caller, id: string, request: UpdateRequest): Promise<void> {
@@ -100,35 +141,21 @@ function commandFor(wanted: RequestedStatus, current: TaskStatus): TaskCommand {
   }
 }
 
-async function changeFields(
+/** @throws DroverError `task_not_found`, `version_mismatch`, `illegal_transition` */
+async function lockedRow(
   tx: Transaction,
   caller: Caller,
   { id, request }: { id: string; request: UpdateRequest },
-): Promise<void> {
-  const { workspaceId } = caller;
-  const locked = await firstRow(tx, lockTasks, [workspaceId, [id]]);
+): Promise<TaskRow> {
+  const params = [caller.workspaceId, [id]];
+  const locked = await firstRow(tx, lockTasks, params);
   if (!locked) throw new DroverError('task_not_found');
   checkVersion(locked, request.ifVersion);
   if (request.status) requireLegal(locked, caller, request.status);
   // Read under the lock: sub-selects of a statement that waited for it would be older than the row.
-  const row = await firstRow(tx, taskViews, [workspaceId, [id]]);
+  const row = await firstRow(tx, taskViews, params);
   if (!row) throw new DroverError('task_not_found');
-  const task = toTaskView(row);
-  const plan = planUpdate(task, request.fields);
-  if (plan.changed.length === 0) return;
-  requireUpdatable(task, plan);
-  const actor = actorOf(caller);
-  await tx.rows(updateTask, [
-    workspaceId,
-    id,
-    actor.kind,
-    actor.id,
-    JSON.stringify(plan.details),
-    plan.changed,
-    JSON.stringify(plan.next),
-    plan.removedTags,
-    plan.addedTags,
-  ]);
+  return row;
 }
 
 function checkVersion(task: { version: number }, ifVersion: number | undefined): void {

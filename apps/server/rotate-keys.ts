@@ -1,0 +1,36 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Config } from '#lib/config';
+import { Database } from '#lib/database';
+import type { Logger } from '#lib/observability';
+import { KeyRing } from '#lib/sealing';
+import { Resealing, TaskSealer } from '#lib/task-manager';
+import { databaseOptions } from './connections.js';
+
+const TASKS_AT_ONCE = 100;
+/** When others hold all that is left. */
+const WAIT_MS = 200;
+
+/**
+ * Makes a new data key and seals everything anew with it, while the servers run. The keys from before
+ * are removed by the servers, some minutes later.
+ *
+ * @returns the line to print
+ */
+export async function rotateKeys(config: Config, logger: Logger): Promise<Record<string, unknown>> {
+  const database = new Database(databaseOptions(config, logger));
+  try {
+    const ring = new KeyRing(database, config);
+    const resealing = new Resealing(database, ring, new TaskSealer(ring), logger);
+    await resealing.rotate();
+    const total = { tasks: 0, unreadable: 0 };
+    for (;;) {
+      const { resealed, unreadable, more } = await resealing.batch(TASKS_AT_ONCE);
+      total.tasks += resealed;
+      total.unreadable += unreadable;
+      if (!more) return { message: 'secrets sealed anew', ...total };
+      if (resealed + unreadable === 0) await delay(WAIT_MS);
+    }
+  } finally {
+    await database.close();
+  }
+}

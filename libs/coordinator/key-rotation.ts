@@ -1,0 +1,60 @@
+import {
+  type BeforeApplicationShutdown,
+  Inject,
+  Injectable,
+  type OnApplicationBootstrap,
+} from '@nestjs/common';
+import { CONFIG, type Config } from '#lib/config';
+import { Doorbell } from '#lib/kernel';
+import { Logger } from '#lib/observability';
+import { Resealing } from '#lib/task-manager';
+
+const EVERY_MS = 60_000;
+/** After a batch it rests this many times as long as the batch took, so that it stays in the background. */
+const REST_FACTOR = 4;
+/** When others hold all that is left. */
+const REST_MS = 1_000;
+
+/**
+ * Replaces the data key when it is time, and seals anew what older ones have sealed, in the role
+ * `coordinator`. Any number of servers may do it at once, so it takes no leader.
+ */
+@Injectable()
+export class KeyRotation implements OnApplicationBootstrap, BeforeApplicationShutdown {
+  private readonly bell = new Doorbell();
+  private ended = false;
+  private loop: Promise<void> | undefined;
+
+  constructor(
+    @Inject(Resealing) private readonly resealing: Resealing,
+    @Inject(Logger) private readonly logger: Logger,
+    @Inject(CONFIG) private readonly config: Config,
+  ) {}
+
+  onApplicationBootstrap(): void {
+    if (this.config.roles.includes('coordinator')) this.loop = this.run();
+  }
+
+  async beforeApplicationShutdown(): Promise<void> {
+    this.ended = true;
+    this.bell.ring();
+    await this.loop;
+  }
+
+  private async run(): Promise<void> {
+    while (!this.ended) await this.bell.wait(await this.round());
+  }
+
+  /** @returns milliseconds to rest */
+  private async round(): Promise<number> {
+    const start = performance.now();
+    try {
+      const { resealed, more } = await this.resealing.round();
+      if (!more) return EVERY_MS;
+      return resealed === 0 ? REST_MS : REST_FACTOR * (performance.now() - start);
+    } catch (error) {
+      this.logger.warn('sealing anew failed, next time again', { error });
+      return EVERY_MS;
+    }
+  }
+}

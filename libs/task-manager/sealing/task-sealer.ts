@@ -1,0 +1,83 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { type DataKey, KeyRing } from '#lib/sealing';
+import type { NewTask } from '../domain/new-task.js';
+import {
+  type DataKeys,
+  keyIdsOf,
+  type Opened,
+  openSecrets,
+  placeOf,
+  type SealedColumn,
+  type SealedRow,
+  sealSecrets,
+} from '../domain/sealed-columns.js';
+import { holdsSecret } from '../domain/secret-walk.js';
+
+/** A value as it may be stored, and the key of what is sealed in it; null when nothing is. */
+export interface SealedValue {
+  value: unknown;
+  keyId: string | null;
+}
+
+/**
+ * Seals the secrets of tasks on their way into the database, and opens them. A value without secrets
+ * costs the look at it and nothing else.
+ */
+@Injectable()
+export class TaskSealer {
+  constructor(@Inject(KeyRing) private readonly ring: KeyRing) {}
+
+  /** New tasks with their secrets sealed; the tasks themselves when they have none. */
+  async sealNew(workspaceId: string, tasks: readonly NewTask[]): Promise<readonly NewTask[]> {
+    if (!tasks.some(hasSecrets)) return tasks;
+    const key = await this.ring.current();
+    return tasks.map((task) => (hasSecrets(task) ? sealedTask(workspaceId, task, key) : task));
+  }
+
+  async seal(
+    task: { workspace_id: string; id: string },
+    column: SealedColumn,
+    value: unknown,
+  ): Promise<SealedValue> {
+    if (!holdsSecret(value)) return { value, keyId: null };
+    const key = await this.ring.current();
+    return { value: sealSecrets(key, value, placeOf(task, column)), keyId: key.id };
+  }
+
+  async open(row: SealedRow): Promise<Opened> {
+    return openSecrets(row, await this.keysOf([row]));
+  }
+
+  /** The keys that the rows need, as far as there are any. */
+  async keysOf(rows: readonly SealedRow[]): Promise<DataKeys> {
+    const ids = new Set(rows.flatMap((row) => [...keyIdsOf(row)]));
+    const keys = new Map<string, DataKey>();
+    for (const id of ids) {
+      const key = await this.ring.find(id);
+      if (key) keys.set(id, key);
+    }
+    return keys;
+  }
+
+  /** What a write of sealed values is refused with; see `KeyRing.explain`. */
+  explain(error: unknown): unknown {
+    return this.ring.explain(error);
+  }
+}
+
+function hasSecrets({ wanted }: NewTask): boolean {
+  return holdsSecret(wanted.inputContext) || holdsSecret(wanted.metadata);
+}
+
+function sealedTask(workspaceId: string, task: NewTask, key: DataKey): NewTask {
+  const row = { workspace_id: workspaceId, id: task.id };
+  const seal = (column: SealedColumn, value: Record<string, unknown> | undefined) =>
+    sealSecrets(key, value, placeOf(row, column)) as typeof value;
+  const { inputContext, metadata } = task.wanted;
+  const wanted = {
+    ...task.wanted,
+    inputContext: seal('input_context', inputContext),
+    metadata: seal('metadata', metadata),
+  };
+  return { ...task, wanted, sealedWith: key.id };
+}
