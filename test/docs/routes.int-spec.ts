@@ -1,0 +1,49 @@
+import { afterAll, expect, it } from '@jest/globals';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { startTestApp } from '../support/app.js';
+import { readRoutes } from '../api/support/openapi.js';
+
+/** Whatever route a page names is there. */
+
+const root = join(import.meta.dirname, '../..');
+const app = await startTestApp({ ROLES: 'api' });
+const routes = (await readRoutes(app.url)).map(({ name }) => comparable(name));
+
+afterAll(() => app.stop());
+
+const pages = [
+  'README.md',
+  ...readdirSync(join(root, 'docs'))
+    .filter((file) => file.endsWith('.md'))
+    .map((file) => `docs/${file}`),
+  ...['apps', 'libs'].flatMap((folder) =>
+    readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
+      .filter((file) => file.endsWith('README.md'))
+      .map((file) => `${folder}/${file}`),
+  ),
+];
+
+/** Parameters are `:id` on pages and `{id}` in the document; their names do not matter. */
+function comparable(route: string): string {
+  return route
+    .replace('/api/v1', '')
+    .replace(/\{\w+\}|:\w+/g, ':id')
+    .replace(/[?#].*$/, '');
+}
+
+it.each(pages)('%s names routes that exist', (page) => {
+  const named = [
+    ...readFileSync(join(root, page), 'utf8').matchAll(
+      /\b(?:GET|POST|PUT|PATCH|DELETE) \/[\w/:{}.-]+/g,
+    ),
+  ].map(([route]) => route.replace(/\.$/, ''));
+  const missing = named.filter((route) => !isThere(comparable(route)));
+  expect(missing).toEqual([]);
+});
+
+/** A page may shorten a family of routes to its beginning: `/runs/:runId/…`, `/gateway/`. */
+function isThere(route: string): boolean {
+  if (routes.includes(route)) return true;
+  return route.endsWith('/') && routes.some((known) => known.startsWith(route));
+}
