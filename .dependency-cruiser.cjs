@@ -2,7 +2,7 @@
  * The house's arrows: they only point down. Libraries see each other through their index.ts alone.
  *
  *   kernel <- config, database, valkey, observability, runtime <- http, sealing <- identity, outbox, projects
- *          <- agent-manager <- task-manager <- coordinator <- apps, tools
+ *          <- agent-manager <- task-manager <- sessions <- coordinator <- apps, tools
  */
 const LAYERS = [
   ['kernel'],
@@ -12,6 +12,7 @@ const LAYERS = [
   ['outbox', 'projects'],
   ['agent-manager'],
   ['task-manager'],
+  ['sessions'],
   ['coordinator', 'invariants'],
 ];
 

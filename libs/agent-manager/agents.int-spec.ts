@@ -146,14 +146,24 @@ describe('registering', () => {
     expect(await eventsOf(id)).toHaveLength(1);
   });
 
-  it('keeps a push agent starting until it beats', async () => {
-    const id = await anId({ mode: 'push' });
-    expect((await workspace.api.get(`/agents/${id}`)).body).toMatchObject({
-      status: 'STARTING',
-      lastSeenAt: null,
-    });
-    const health = await workspace.api.get(`/agents/${id}/health`);
-    expect(health.body).toMatchObject({ status: 'unknown', lastSeenAt: null, ageSeconds: null });
+  it('takes a push agent in as ready, with the command that its sessions run', async () => {
+    const command = ['node', 'a session, with a comma.js'];
+    const id = await anId({ mode: 'push', command });
+    const { body } = await workspace.api.get(`/agents/${id}`);
+    expect(body).toMatchObject({ status: 'IDLE', mode: 'push', command });
+    const kept = await workspace.api.put(`/agents/${id}`, { name: 'Renamed' });
+    expect(kept.body).toMatchObject({ mode: 'push', command });
+  });
+
+  it('refuses a push agent without a command, and a command that an agent gives itself', async () => {
+    const without = await workspace.api.put(`/agents/${newId()}`, { name: 'N', mode: 'push' });
+    expect(without).toMatchObject({ status: 400, body: { errors: [{ field: 'command' }] } });
+    const id = await anId({ mode: 'push', command: ['node'] });
+    const issued = await workspace.api.post<{ token: string }>(`/agents/${id}/token`, {});
+    const authorization = `Bearer ${issued.body.token}`;
+    const wanted = { name: 'N', command: ['sh'] };
+    const answer = await workspace.api.put(`/agents/${id}`, wanted, { authorization });
+    expect(answer).toMatchObject({ status: 403, body: { code: 'forbidden' } });
   });
 
   it('brings one back that was taken for dead, and not to work if it was leaving', async () => {
@@ -259,7 +269,7 @@ describe('the list', () => {
         name,
         capabilities: i % 2 ? ['x', 'y'] : ['x'],
         coordinatorEnabled: name !== 'zz',
-        mode: name === 'C' ? 'push' : 'pull',
+        ...(name === 'C' ? { mode: 'push', command: ['node'] } : { mode: 'pull' }),
       });
     }
     await newAgent({ lifecycle: 'ERROR' });

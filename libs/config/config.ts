@@ -62,6 +62,8 @@ const environment = z.object({
   ROLES: list.pipe(z.array(z.enum(ROLES)).min(1)).default(['api', 'coordinator', 'relay']),
   INSTANCE_ID: z.string().max(100).optional(),
   LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
+  /** At least 16 characters; whoever sends it as a bearer token may read /metrics. Without it nobody may. */
+  METRICS_TOKEN: z.string().min(16, 'must have at least 16 characters').optional(),
   TRUST_PROXY: flag.default(false),
   SHUTDOWN_DEADLINE_SECONDS: seconds(30),
 
@@ -90,6 +92,18 @@ const environment = z.object({
   OIDC_AUDIENCE: z.string().optional(),
   /** May anybody sign up? Otherwise an operator makes the users. */
   OPEN_SIGN_UP: flag.default(false),
+
+  /** Where push agents' sessions are spawned. Without it they get no tasks. */
+  GATEWAY_URL: z.url().optional(),
+  /** At least 32 characters, the same at the gateway: server and gateway prove themselves with it. */
+  GATEWAY_SECRET: z.string().min(32, 'must have at least 32 characters').optional(),
+  /** How long one call to the gateway may take. */
+  GATEWAY_TIMEOUT_MS: z.coerce.number().int().min(100).max(120_000).default(10_000),
+  /** A gateway that was silent for longer is not given sessions. */
+  GATEWAY_STALE_SECONDS: seconds(45, 2, 3_600),
+  /** Calls for one session at most, and how long they may go on; then the run fails. */
+  SPAWN_ATTEMPTS: z.coerce.number().int().min(1).max(100).default(5),
+  SPAWN_DEADLINE_SECONDS: seconds(60, 1, 3_600),
 
   /** How long published events are kept, for readers that come back to them. */
   OUTBOX_RETENTION_DAYS: z.coerce.number().int().min(1).max(3_650).default(7),
@@ -139,6 +153,7 @@ function toConfig(env: z.infer<typeof environment>) {
       port: env.PORT,
       publicUrl: env.PUBLIC_URL,
       trustProxy: env.TRUST_PROXY,
+      metricsToken: env.METRICS_TOKEN,
       shutdownDeadlineSeconds: env.SHUTDOWN_DEADLINE_SECONDS,
     },
     roles: env.ROLES,
@@ -169,6 +184,14 @@ function toConfig(env: z.infer<typeof environment>) {
       cancelGraceSeconds: env.CANCEL_GRACE_SECONDS,
     },
     agents: { heartbeatFlushMs: env.HEARTBEAT_FLUSH_MS },
+    gateway: {
+      url: env.GATEWAY_URL,
+      secret: env.GATEWAY_SECRET,
+      timeoutMs: env.GATEWAY_TIMEOUT_MS,
+      staleSeconds: env.GATEWAY_STALE_SECONDS,
+      spawnAttempts: env.SPAWN_ATTEMPTS,
+      spawnDeadlineSeconds: env.SPAWN_DEADLINE_SECONDS,
+    },
     outbox: { retentionDays: env.OUTBOX_RETENTION_DAYS },
     coordinator: {
       cron: env.COORDINATOR_CRON,

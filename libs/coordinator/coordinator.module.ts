@@ -39,6 +39,6 @@ import { Triggers } from './triggers.js';
     CoordinatorService,
     { provide: COORDINATOR_HEALTH, useExisting: CoordinatorService },
   ],
-  exports: [Coordinator, CoordinatorService, COORDINATOR_HEALTH],
+  exports: [Leadership, Coordinator, CoordinatorService, COORDINATOR_HEALTH],
 })
 export class CoordinatorModule {}

@@ -1,6 +1,8 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { type Fence, isUnreachable } from '#lib/database';
 import { DroverError } from '#lib/kernel';
+import { SessionAssigner } from '#lib/sessions';
+import { instruments } from '#lib/observability';
 import { TaskRecovery, type Swept } from '#lib/task-manager';
 import type { CycleReport, StepReport } from './domain/cycle-report.js';
 import { Journal } from './journal.js';
@@ -29,9 +31,10 @@ export class Cycle {
   constructor(
     @Inject(TaskRecovery) tasks: TaskRecovery,
     @Inject(StaleAgents) agents: StaleAgents,
+    @Inject(SessionAssigner) sessions: SessionAssigner,
     @Inject(Journal) private readonly journal: Journal,
   ) {
-    this.steps = stepsOf(tasks, agents);
+    this.steps = stepsOf(tasks, agents, sessions);
   }
 
   /**
@@ -45,7 +48,9 @@ export class Cycle {
     const start = performance.now();
     const steps: StepReport[] = [];
     for (const step of this.steps) steps.push(await this.runStep(step, fence, betweenSweeps));
-    return { startedAt, durationMs: since(start), steps };
+    const durationMs = since(start);
+    instruments.cycleSeconds.observe(durationMs / 1_000);
+    return { startedAt, durationMs, steps };
   }
 
   private async runStep(
@@ -60,7 +65,9 @@ export class Cycle {
       if (!(await this.sweepInto(report, step, fence))) break;
     }
     this.tellOfMoves(report);
-    return { ...report, durationMs: since(start) };
+    const durationMs = since(start);
+    count(report, durationMs);
+    return { ...report, durationMs };
   }
 
   /** @returns whether there is more to do */
@@ -104,6 +111,12 @@ function add(report: StepReport, swept: Swept): void {
   for (const [id, count] of swept.byWorkspace) {
     report.byWorkspace[id] = (report.byWorkspace[id] ?? 0) + count;
   }
+}
+
+function count({ step, moved, error }: StepReport, durationMs: number): void {
+  instruments.stepSeconds.observe({ step }, durationMs / 1_000);
+  instruments.stepMoves.inc({ step }, moved);
+  if (error !== null) instruments.stepErrors.inc({ step });
 }
 
 function since(start: number): number {

@@ -1,4 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
+import { CONFIG, type Config } from '#lib/config';
 import { Database, firstRow } from '#lib/database';
 import { Cycle } from './cycle.js';
 import { type CycleReport, hasFailed, movedIn } from './domain/cycle-report.js';
@@ -23,6 +24,7 @@ export class LedCycles {
     @Inject(Cycle) private readonly cycle: Cycle,
     @Inject(Housekeeping) private readonly housekeeping: Housekeeping,
     @Inject(Journal) private readonly journal: Journal,
+    @Inject(CONFIG) private readonly config: Pick<Config, 'gateway'>,
   ) {}
 
   /**
@@ -34,7 +36,9 @@ export class LedCycles {
     const due = requested || performance.now() >= this.dueAt;
     const report = due ? await this.runCycle(ended) : undefined;
     await this.housekeeping.perhaps();
-    const dues = await firstRow(this.database.service, readDues);
+    const dues = await firstRow(this.database.service, readDues, [
+      this.config.gateway.staleSeconds,
+    ]);
     const dueInMs = dues ? untilDue(dues) : Number.POSITIVE_INFINITY;
     const pause = pauseBefore(dueInMs, report);
     this.dueAt = performance.now() + Math.max(dueInMs, pause.deafMs);

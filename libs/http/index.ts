@@ -1,3 +1,4 @@
+export { ClientGone } from './client-gone.js';
 export {
   type AdapterOptions,
   BODY_LIMIT,

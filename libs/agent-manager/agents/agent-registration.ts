@@ -27,6 +27,8 @@ export interface WantedAgent {
   agentVersion?: string | null;
   restartCount?: number;
   metadata?: Record<string, unknown>;
+  /** What a session of a push agent runs: an argument vector. */
+  command?: string[];
 }
 
 export interface Registration {
@@ -49,12 +51,13 @@ export class AgentRegistration {
   ) {}
 
   /**
-   * Makes or changes an agent. Registering is a sign of life: a pull agent is active from then on,
-   * also one that was taken for dead.
+   * Makes or changes an agent. Registering is a sign of life: the agent is active from then on, also one
+   * that was taken for dead. A push agent beats only while the gateway has sessions of it.
    *
    * @param version the version that the client has read, when it insists on it
    * @throws DroverError `agent_not_found` (an id of another workspace), `agent_terminated`,
-   *   `version_mismatch`, `validation_failed` (a threshold that the interval does not fit in)
+   *   `version_mismatch`, `validation_failed` (a threshold that the interval does not fit in, a push agent
+   *   without a command)
    */
   async register(
     caller: Caller,
@@ -64,6 +67,7 @@ export class AgentRegistration {
   ): Promise<Registration> {
     // An agent's own token can not make an agent: without its row there would be no such token.
     if (caller.kind === 'agent' || caller.kind === 'run') itself(caller, agentId);
+    refuseOwnCommand(caller, wanted);
     const place = { workspaceId: caller.workspaceId, agentId };
     const registration = await this.database.tenant(caller.workspaceId).transaction(async (tx) => {
       const created = await this.createOrChange(tx, place, { caller, wanted, version });
@@ -110,10 +114,8 @@ export class AgentRegistration {
     return made.length > 0;
   }
 
-  /** A push agent starts with the first beat of a session of its. */
   private async start(tx: Transaction, { workspaceId, agentId }: Place): Promise<void> {
     const agent = (await firstRow(tx, lockAgent, [workspaceId, agentId])) as AgentRow;
-    if (agent.mode !== 'pull') return;
     await tx.rows(stampFirstBeat, [workspaceId, agentId, agent.heartbeat_interval_seconds]);
     if (agent.lifecycle !== 'STARTING' && agent.lifecycle !== 'ERROR') return;
     // What was told to leave before it fell silent still is.
@@ -133,6 +135,7 @@ function columnsOf(wanted: WantedAgent, known?: AgentRow): RegisteredColumns {
     const errors = [{ field: 'staleThresholdSeconds', message }];
     throw new DroverError('validation_failed', { errors });
   }
+  refusePushWithoutCommand(wanted, known);
   return {
     name: wanted.name,
     mode: wanted.mode,
@@ -147,5 +150,20 @@ function columnsOf(wanted: WantedAgent, known?: AgentRow): RegisteredColumns {
     agent_version: wanted.agentVersion,
     restart_count: wanted.restartCount,
     metadata: wanted.metadata,
+    command: wanted.command,
   };
+}
+
+/** What the gateway runs is for those to say who answer for it: a session must not choose its successor. */
+function refuseOwnCommand(caller: Caller, wanted: WantedAgent): void {
+  if (wanted.command === undefined || caller.kind === 'user' || caller.kind === 'api_key') return;
+  throw new DroverError('forbidden', { detail: 'An agent can not change its own command.' });
+}
+
+function refusePushWithoutCommand(wanted: WantedAgent, known?: AgentRow): void {
+  const mode = wanted.mode ?? known?.mode;
+  const command = wanted.command ?? known?.command ?? [];
+  if (mode !== 'push' || command.length > 0) return;
+  const message = 'is what a session of a push agent runs, and must be given';
+  throw new DroverError('validation_failed', { errors: [{ field: 'command', message }] });
 }

@@ -22,6 +22,8 @@ export interface AgentView {
   agentVersion: string | null;
   restartCount: number;
   metadata: Record<string, unknown>;
+  /** What a session of a push agent runs; empty for others. */
+  command: string[];
   lastSeenAt: string | null;
   terminationReason: string | null;
   drainingAt: string | null;

@@ -5,7 +5,7 @@ import {
   type OnApplicationShutdown,
 } from '@nestjs/common';
 import { CONFIG, type Config } from '#lib/config';
-import { Logger } from '#lib/observability';
+import { instruments, Logger } from '#lib/observability';
 import { WakeUps } from '#lib/valkey';
 import type { FlushedRow } from '../store/flush-beats.sql.js';
 import { AgentFacts } from './agent-facts.js';
@@ -86,6 +86,7 @@ export class HeartbeatFlusher implements OnApplicationBootstrap, OnApplicationSh
   }
 
   private tell(rows: readonly FlushedRow[]): void {
+    instruments.beatsWritten.inc(rows.length);
     for (const row of rows) this.facts.learn(row);
     if (rows.some(({ revived }) => revived)) this.wakeUps.coordinator();
     const beats = rows.map((row) => ({

@@ -22,6 +22,7 @@ export interface AgentRow {
   restart_count: number;
   token_version: number;
   metadata: Record<string, unknown>;
+  command: string[];
   last_seen_at: Date | null;
   termination_reason: string | null;
   draining_at: Date | null;
@@ -37,7 +38,7 @@ export interface AgentRow {
 export const AGENT_COLUMNS = `a.workspace_id, a.id, a.name, a.mode, a.model, a.lifecycle, a.status,
   a.live_runs, a.capabilities, a.coordinator_enabled, a.max_concurrent_tasks,
   a.heartbeat_interval_seconds, a.stale_threshold_seconds, a.host_name, a.pid, a.agent_version,
-  a.restart_count, a.token_version, a.metadata, a.termination_reason, a.draining_at, a.error_at,
+  a.restart_count, a.token_version, a.metadata, a.command, a.termination_reason, a.draining_at, a.error_at,
   a.terminated_at, a.version, a.created_by, a.created_at, a.updated_at,
   (SELECT h.last_seen_at FROM agent_heartbeats h
     WHERE h.workspace_id = a.workspace_id AND h.agent_id = a.id) AS last_seen_at`;
@@ -61,6 +62,7 @@ export function toAgentView(row: AgentRow): AgentView {
     agentVersion: row.agent_version,
     restartCount: row.restart_count,
     metadata: row.metadata,
+    command: row.command,
     lastSeenAt: timeOf(row.last_seen_at),
     terminationReason: row.termination_reason,
     drainingAt: timeOf(row.draining_at),

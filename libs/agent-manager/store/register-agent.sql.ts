@@ -18,6 +18,7 @@ export interface RegisteredColumns {
   agent_version?: string | null;
   restart_count?: number;
   metadata?: Record<string, unknown>;
+  command?: string[];
 }
 
 const TYPES: Record<keyof RegisteredColumns, string> = {
@@ -34,6 +35,7 @@ const TYPES: Record<keyof RegisteredColumns, string> = {
   agent_version: 'text',
   restart_count: 'int',
   metadata: 'jsonb',
+  command: 'text[]',
 };
 
 const DEFAULTS: Partial<Record<keyof RegisteredColumns, string>> = {
@@ -43,6 +45,7 @@ const DEFAULTS: Partial<Record<keyof RegisteredColumns, string>> = {
   max_concurrent_tasks: '1',
   restart_count: '0',
   metadata: `'{}'`,
+  command: `'{}'`,
 };
 
 const COLUMNS = Object.keys(TYPES) as (keyof RegisteredColumns)[];

@@ -2,9 +2,13 @@ import { command, query } from '#lib/database';
 import { agentDoor } from './agent-door.sql.js';
 import type { MovedAgent } from './move-agents.sql.js';
 
-/** Silent for longer than its threshold, by the database's clock; of agents that have ever beaten. */
+/**
+ * Silent for longer than its threshold, by the database's clock; of agents that have ever beaten. For a
+ * push agent its gateway beats, and only while it has sessions.
+ */
 const SILENT = `a.lifecycle IN ('STARTING', 'ACTIVE', 'DRAINING')
     AND h.last_seen_at < now() - make_interval(secs => a.stale_threshold_seconds)
+    AND (a.mode = 'pull' OR a.live_runs > 0)
     AND h.next_expected_at IS DISTINCT FROM 'infinity'`;
 
 export interface StaleAgentRow {

@@ -8,6 +8,7 @@ const NOTHING: Dues = {
   queueExpiryMs: null,
   silenceMs: null,
   unsettled: false,
+  assignable: false,
 };
 
 describe('untilDue', () => {
@@ -20,6 +21,7 @@ describe('untilDue', () => {
     [{ queueExpiryMs: 30 }, 30],
     [{ silenceMs: 40 }, 40],
     [{ retryMs: 900, unsettled: true }, 0],
+    [{ retryMs: 900, assignable: true }, 0],
   ])('%j: %d ms', (dues, expected) => {
     expect(untilDue({ ...NOTHING, ...dues })).toBe(expected);
   });

@@ -8,6 +8,8 @@ export interface Dues {
   silenceMs: number | null;
   /** Whether the dependents of an ended task wait to be told. */
   unsettled: boolean;
+  /** Whether a push agent could be given a task. */
+  assignable: boolean;
 }
 
 /** How long the coordinator looks away at most: what nobody woke it for is found within this. */
@@ -20,7 +22,7 @@ const GAP = { leastMs: 20, mostMs: 1_000, timesDuration: 4 };
 export function untilDue(dues: Dues): number {
   const times = [dues.retryMs, dues.leaseMs, dues.deadlineMs, dues.queueExpiryMs, dues.silenceMs];
   const first = Math.min(...times.map((time) => time ?? Number.POSITIVE_INFINITY));
-  return dues.unsettled ? 0 : Math.max(0, first);
+  return dues.unsettled || dues.assignable ? 0 : Math.max(0, first);
 }
 
 /**

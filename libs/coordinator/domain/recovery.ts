@@ -11,6 +11,7 @@ const COUNTERS = {
   time_out_runs: 'timedOutRuns',
   expire_queued: 'expiredInQueue',
   terminate_drained: 'terminatedAgents',
+  assign: 'assignedTasks',
 } as const satisfies Record<StepName, string>;
 
 export const COUNTER_NAMES = Object.values(COUNTERS);

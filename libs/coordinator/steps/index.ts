@@ -1,5 +1,7 @@
+import type { SessionAssigner } from '#lib/sessions';
 import type { TaskSweeps } from '#lib/task-manager';
 import type { StaleAgents } from '../stale-agents.js';
+import { assign } from './assign.js';
 import { expireLeases } from './expire-leases.js';
 import { expireQueued } from './expire-queued.js';
 import { promoteRetries } from './promote-retries.js';
@@ -16,7 +18,7 @@ import { watchLiveness } from './watch-liveness.js';
  * due, and dependents hear of all that has ended by then. The sweeps wake the claims that wait for
  * what they made ready.
  */
-export function stepsOf(tasks: TaskSweeps, agents: StaleAgents): Step[] {
+export function stepsOf(tasks: TaskSweeps, agents: StaleAgents, sessions: SessionAssigner): Step[] {
   return [
     expireLeases(tasks),
     reapStaleAgents(agents),
@@ -27,5 +29,6 @@ export function stepsOf(tasks: TaskSweeps, agents: StaleAgents): Step[] {
     timeOutRuns(tasks),
     expireQueued(tasks),
     terminateDrained(tasks),
+    assign(sessions),
   ];
 }

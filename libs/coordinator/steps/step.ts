@@ -11,6 +11,7 @@ export const STEP_NAMES = [
   'time_out_runs',
   'expire_queued',
   'terminate_drained',
+  'assign',
 ] as const;
 
 export type StepName = (typeof STEP_NAMES)[number];

@@ -19,5 +19,6 @@ SELECT count(*)::int AS size,
   (extract(epoch FROM now() - max(h.last_seen_at)) * 1000)::float8 AS last_heard_ms
 FROM agents a JOIN agent_heartbeats h ON h.workspace_id = a.workspace_id AND h.agent_id = a.id
 WHERE a.lifecycle IN ('STARTING', 'ACTIVE', 'DRAINING')
+  AND (a.mode = 'pull' OR a.live_runs > 0)
   AND h.next_expected_at IS DISTINCT FROM 'infinity'`,
 );

@@ -30,7 +30,16 @@ SELECT
     ORDER BY deadline_at LIMIT 1)`)} AS "deadlineMs",
   ${UNTIL(`(SELECT min(h.last_seen_at + make_interval(secs => a.stale_threshold_seconds))
     FROM agents a JOIN agent_heartbeats h ON h.workspace_id = a.workspace_id AND h.agent_id = a.id
-    WHERE a.lifecycle IN ('STARTING', 'ACTIVE', 'DRAINING')
+    WHERE a.lifecycle IN ('STARTING', 'ACTIVE', 'DRAINING') AND (a.mode = 'pull' OR a.live_runs > 0)
       AND h.next_expected_at IS DISTINCT FROM 'infinity')`)} AS "silenceMs",
-  EXISTS (SELECT FROM agent_tasks WHERE dependents_unsettled) AS unsettled`,
+  EXISTS (SELECT FROM agent_tasks WHERE dependents_unsettled) AS unsettled,
+  -- Something is ready, a push agent of its workspace is free, and a gateway has room.
+  EXISTS (SELECT FROM gateways WHERE NOT draining AND last_seen_at > now() - make_interval(secs => $1::float8)
+      HAVING sum(capacity) > (SELECT coalesce(sum(live_runs), 0) FROM agents WHERE mode = 'push'))
+    AND EXISTS (SELECT FROM agents a WHERE a.mode = 'push' AND a.coordinator_enabled
+      AND a.lifecycle IN ('STARTING', 'ACTIVE') AND a.live_runs < a.max_concurrent_tasks
+      AND EXISTS (SELECT FROM agent_tasks t JOIN capability_sets c
+          ON c.workspace_id = t.workspace_id AND c.key = t.capability_key
+        WHERE t.workspace_id = a.workspace_id AND t.status = 'PENDING' AND t.unmet_dependencies = 0
+          AND c.capabilities <@ a.capabilities)) AS assignable`,
 );

@@ -14,6 +14,9 @@ export const FAILURE_CLASSES = [
 
 export type FailureClass = (typeof FAILURE_CLASSES)[number];
 
+/** The same, and what the coordinator saw: there never was a session. */
+export type RunFailure = FailureClass | 'spawn_failed';
+
 export interface Attempts {
   retryCount: number;
   maxRetries: number;

@@ -1,4 +1,5 @@
 import type { Transaction } from '#lib/database';
+import { instruments } from '#lib/observability';
 import type { Move, RunMove } from '../domain/move.js';
 import type { RecoveryPlan } from '../domain/recover.js';
 import type { ReleasePlan } from '../domain/release.js';
@@ -34,7 +35,17 @@ export async function applyPlans(
     return [plan.kind === 'move' ? plan.move : plan.first];
   });
   const second = plans.flatMap((plan) => (plan.kind === 'moves' && plan.then ? [plan.then] : []));
-  return [...(await applyMoves(tx, first)), ...(await applyMoves(tx, second))];
+  const moved = [...(await applyMoves(tx, first)), ...(await applyMoves(tx, second))];
+  countRecoveries(plans);
+  return moved;
+}
+
+function countRecoveries(plans: readonly (RecoveryPlan | ReleasePlan)[]): void {
+  for (const plan of plans) {
+    const run =
+      plan.kind === 'let_go' ? plan.run : plan.kind === 'move' ? undefined : plan.first.run;
+    if (run?.to === 'FAILED') instruments.recoveries.inc({ reason: run.endReason ?? 'unknown' });
+  }
 }
 
 function taskMoveRow(move: Move): Record<string, unknown> {

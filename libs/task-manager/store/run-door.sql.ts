@@ -150,7 +150,8 @@ agent_freed AS (
 
 /**
  * Needs `task_moved` (to ASSIGNED only) and `lease(agent_id, seconds, by_heartbeat)`, a CTE with one row
- * for each agent that was given tasks, which the statement has locked. $1 is the workspace.
+ * for each agent that was given tasks, which the statement has locked. (Agents' ids are unique in the
+ * whole installation.)
  */
 export const RUN_START = `run_moved AS (
   INSERT INTO task_runs (workspace_id, id, task_id, agent_id, generation, lease_seconds,
@@ -163,6 +164,6 @@ export const RUN_START = `run_moved AS (
 ),
 agent_busier AS (
   UPDATE agents a SET live_runs = a.live_runs + s.runs
-  FROM (SELECT agent_id, count(*)::int AS runs FROM run_moved GROUP BY agent_id) s
-  WHERE a.workspace_id = $1 AND a.id = s.agent_id
+  FROM (SELECT workspace_id, agent_id, count(*)::int AS runs FROM run_moved GROUP BY 1, 2) s
+  WHERE a.workspace_id = s.workspace_id AND a.id = s.agent_id
 )`;

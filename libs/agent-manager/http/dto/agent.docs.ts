@@ -29,6 +29,8 @@ export class AgentDoc implements AgentView {
   @ApiProperty({ type: String, nullable: true }) agentVersion!: string | null;
   @ApiProperty(integer) restartCount!: number;
   @ApiProperty(json) metadata!: Record<string, unknown>;
+  @ApiProperty({ type: [String], description: 'What its sessions run; empty for pull agents' })
+  command!: string[];
   @ApiProperty({ ...time, nullable: true }) lastSeenAt!: string | null;
   @ApiProperty({ type: String, nullable: true }) terminationReason!: string | null;
   @ApiProperty({ ...time, nullable: true }) drainingAt!: string | null;

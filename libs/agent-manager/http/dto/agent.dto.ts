@@ -62,6 +62,16 @@ export class RegisterAgentDto implements WantedAgent {
 
   @JsonObject({ optional: true })
   metadata?: Record<string, unknown>;
+
+  @TextList({
+    item: { max: 4_096 },
+    maxItems: 100,
+    optional: true,
+    example: ['node', 'agent.js'],
+    description:
+      'What the gateway runs for each session of a push agent: an argument vector, never a line for a shell. A push agent must have one.',
+  })
+  command?: string[];
 }
 
 /** Every filter that is given must hold. */

@@ -1,0 +1,26 @@
+import { command } from '#lib/database';
+import { agentDoor } from './agent-door.sql.js';
+import type { MovedAgent } from './move-agents.sql.js';
+
+/**
+ * Push agents that were taken for dead because their gateway was silent come back with it; one that was
+ * leaving goes on leaving. Those that still hold runs wait until these are recovered.
+ *
+ * Caller: the gateway's beats, as the service role. Index: agents_push_idx. $1 rows at most.
+ */
+export const revivePushAgents = command<MovedAgent>(
+  'revive_push_agents',
+  `
+WITH back AS MATERIALIZED (
+  SELECT a.workspace_id, a.id, 'gateway_back' AS reason,
+    CASE WHEN a.draining_at IS NULL THEN 'ACTIVE' ELSE 'DRAINING' END AS to_lifecycle
+  FROM agents a
+  WHERE a.mode = 'push' AND a.lifecycle = 'ERROR' AND a.live_runs = 0
+  ORDER BY a.id
+  LIMIT $1
+  FOR NO KEY UPDATE SKIP LOCKED
+),
+${agentDoor('back')}
+SELECT workspace_id, id, version, previous_lifecycle, lifecycle, previous_status, status
+FROM agent_moved`,
+);

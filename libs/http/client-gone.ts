@@ -1,0 +1,14 @@
+import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
+import type { FastifyReply } from 'fastify';
+
+/** `@ClientGone() gone: AbortSignal`: aborts when the client closes the connection before the answer. */
+export const ClientGone = createParamDecorator(
+  (_: unknown, context: ExecutionContext): AbortSignal => {
+    const { raw } = context.switchToHttp().getResponse<FastifyReply>();
+    const gone = new AbortController();
+    raw.once('close', () => {
+      if (!raw.writableEnded) gone.abort();
+    });
+    return gone.signal;
+  },
+);

@@ -1,0 +1,128 @@
+import { fullJitter } from '#lib/kernel';
+
+/** The body of POST /api/agents/spawn at the gateway. */
+export interface SpawnRequest {
+  workspaceId: string;
+  agentId: string;
+  taskId: string;
+  label: string;
+  context: {
+    taskTitle: string;
+    taskDescription: string | null;
+    inputContext: unknown;
+    checkpointData: unknown;
+  };
+  runId: string;
+  generation: number;
+  runToken: string;
+  apiUrl: string;
+  command: string[];
+  timeoutSeconds: number | null;
+  graceSeconds: number;
+  capabilities: string[];
+}
+
+export interface SpawnAnswer {
+  session: { id: string; sessionKey: string; status: string };
+  gateway: { id: string; bootId: string };
+}
+
+/** What came of one call. */
+export type SpawnResult =
+  | ({ kind: 'spawned' } & SpawnAnswer)
+  /** The gateway will never do it: asking again is no use. */
+  | { kind: 'refused'; message: string }
+  /** It has no room now. */
+  | { kind: 'busy'; message: string; retryAfterMs?: number }
+  /** Nobody knows; it may have done it. */
+  | { kind: 'no_answer'; message: string }
+  /** It was not asked, because it did not answer before. */
+  | { kind: 'resting' };
+
+/** Where an intent stands when the call's result is in. */
+export interface SpawnAttempt {
+  /** Calls made, this one included. */
+  attempts: number;
+  /** Seconds since the run was assigned. */
+  ageSeconds: number;
+}
+
+export interface SpawnPolicy {
+  maxAttempts: number;
+  deadlineSeconds: number;
+}
+
+export type AfterSpawn =
+  | { kind: 'spawned'; answer: SpawnAnswer; begun: boolean }
+  | { kind: 'again'; delayMs: number; message: string | null; counts: boolean }
+  | { kind: 'failed'; message: string; retryable: boolean };
+
+const BACKOFF = { baseMs: 500, capMs: 10_000 };
+const RESTING_MS = 1_000;
+const LONGEST_WAIT_MS = 15_000;
+
+/**
+ * What follows a call. An intent is given up after `maxAttempts` answers that were none, and when it is
+ * older than the deadline, whatever came back: its task has another chance with another run.
+ *
+ * @param random a number in [0, 1)
+ */
+export function afterSpawn(
+  result: SpawnResult,
+  attempt: SpawnAttempt,
+  policy: SpawnPolicy,
+  random: number,
+): AfterSpawn {
+  switch (result.kind) {
+    case 'spawned': {
+      const { session, gateway } = result;
+      // One that has ended by now is reported by the gateway itself.
+      return { kind: 'spawned', answer: { session, gateway }, begun: session.status !== 'QUEUED' };
+    }
+    case 'refused':
+      return {
+        kind: 'failed',
+        message: `The gateway refused: ${result.message}`,
+        retryable: false,
+      };
+    case 'resting':
+      return againOrFailed(attempt, policy, {
+        delayMs: RESTING_MS * (1 + random),
+        message: null,
+        counts: false,
+      });
+    case 'busy':
+      return againOrFailed(attempt, policy, {
+        delayMs: Math.min(result.retryAfterMs ?? backoff(attempt, random), LONGEST_WAIT_MS),
+        message: result.message,
+        counts: true,
+      });
+    case 'no_answer':
+      return againOrFailed(attempt, policy, {
+        delayMs: backoff(attempt, random),
+        message: result.message,
+        counts: true,
+      });
+  }
+}
+
+function againOrFailed(
+  { attempts, ageSeconds }: SpawnAttempt,
+  { maxAttempts, deadlineSeconds }: SpawnPolicy,
+  again: { delayMs: number; message: string | null; counts: boolean },
+): AfterSpawn {
+  const late = ageSeconds + again.delayMs / 1_000 > deadlineSeconds;
+  if (!late && !(again.counts && attempts >= maxAttempts)) return { kind: 'again', ...again };
+  const why = again.message ?? 'the gateway does not answer';
+  const message = `No session after ${attempts} attempts in ${Math.round(ageSeconds)} s: ${why}`;
+  return { kind: 'failed', message, retryable: true };
+}
+
+function backoff({ attempts }: SpawnAttempt, random: number): number {
+  return BACKOFF.baseMs + fullJitter(BACKOFF, attempts - 1, random);
+}
+
+/** As the seed has it: enough of the title to know the session by. */
+export function labelOf(taskId: string, title: string): string {
+  return `task:${taskId}:${title.slice(0, 30)}`;
+}

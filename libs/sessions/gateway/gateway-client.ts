@@ -1,0 +1,148 @@
+import { Inject, Injectable, type OnModuleDestroy } from '@nestjs/common';
+import CircuitBreaker from 'opossum';
+import { Agent, request } from 'undici';
+import { z } from 'zod';
+import { CONFIG, type Config } from '#lib/config';
+import { type SpawnAnswer, type SpawnRequest, type SpawnResult } from '../domain/spawn.js';
+import { GatewayTokens } from './gateway-tokens.js';
+
+const BREAKER = {
+  // The call has a time-out of its own, which closes the connection too.
+  timeout: false as const,
+  errorThresholdPercentage: 50,
+  volumeThreshold: 5,
+  rollingCountTimeout: 10_000,
+  resetTimeout: 5_000,
+};
+const MAX_ANSWER_BYTES = 1_048_576;
+
+const answer = z.object({
+  session: z.object({
+    id: z.string().min(1),
+    sessionKey: z.string().min(1).max(255),
+    status: z.enum(['QUEUED', 'STARTING', 'RUNNING', 'COMPLETED', 'FAILED', 'STOPPED']),
+  }),
+  gateway: z.object({ id: z.string().min(1).max(100), bootId: z.uuid() }),
+});
+const problem = z.object({
+  code: z.string().default('unknown'),
+  title: z.string().optional(),
+  detail: z.string().optional(),
+});
+
+/** Nobody knows whether the gateway did what it was asked; asking again is harmless. */
+class NoAnswer extends Error {}
+
+/** Calls the gateway, behind a circuit breaker: while it does not answer it is left alone. */
+@Injectable()
+export class GatewayClient implements OnModuleDestroy {
+  private readonly agent: Agent;
+  private readonly breaker: CircuitBreaker<[SpawnRequest], SpawnResult>;
+
+  constructor(
+    @Inject(CONFIG) private readonly config: Pick<Config, 'gateway'>,
+    @Inject(GatewayTokens) private readonly tokens: GatewayTokens,
+  ) {
+    const { timeoutMs } = config.gateway;
+    this.agent = new Agent({
+      connect: { timeout: timeoutMs },
+      headersTimeout: timeoutMs,
+      bodyTimeout: timeoutMs,
+    });
+    this.breaker = new CircuitBreaker((spawn: SpawnRequest) => this.callSpawn(spawn), BREAKER);
+  }
+
+  /** Whether there is a gateway to spawn with at all. */
+  get configured(): boolean {
+    return this.config.gateway.url !== undefined && this.tokens.configured;
+  }
+
+  /** Whether calls are refused without being made, because the last ones were not answered. */
+  get resting(): boolean {
+    return this.breaker.opened;
+  }
+
+  /** Asks for the session of a run. Asking again for the same run is answered with the same session. */
+  async spawn(spawn: SpawnRequest): Promise<SpawnResult> {
+    try {
+      return await this.breaker.fire(spawn);
+    } catch (error) {
+      if (error instanceof NoAnswer) return { kind: 'no_answer', message: error.message };
+      if ((error as { code?: string }).code === 'EOPENBREAKER') return { kind: 'resting' };
+      throw error;
+    }
+  }
+
+  /** Ends the session of a run. @returns whether the gateway has heard it */
+  async stop(runId: string, graceSeconds: number): Promise<boolean> {
+    try {
+      const path = `/api/sessions/${runId}?graceSeconds=${graceSeconds}`;
+      const { status } = await this.call('DELETE', path);
+      return status < 300 || status === 404;
+    } catch (error) {
+      if (error instanceof NoAnswer) return false;
+      throw error;
+    }
+  }
+
+  async onModuleDestroy(): Promise<void> {
+    this.breaker.shutdown();
+    await this.agent.destroy();
+  }
+
+  private async callSpawn(spawn: SpawnRequest): Promise<SpawnResult> {
+    const { status, body, retryAfterMs } = await this.call('POST', '/api/agents/spawn', spawn);
+    if (status === 200 || status === 201 || status === 202) {
+      const parsed = answer.safeParse(body);
+      if (!parsed.success) throw new NoAnswer('The gateway’s answer can not be understood');
+      return { kind: 'spawned', ...(parsed.data satisfies SpawnAnswer) };
+    }
+    const { code, title, detail } = problem.catch({ code: 'unknown' }).parse(body);
+    const message = `${code}: ${detail ?? title ?? `HTTP ${status}`}`;
+    if (status === 429 || status === 503) return { kind: 'busy', message, retryAfterMs };
+    if (status >= 500 || status === 401) throw new NoAnswer(message);
+    return { kind: 'refused', message };
+  }
+
+  private async call(method: 'POST' | 'DELETE', path: string, body?: unknown) {
+    const passport = this.tokens.issue();
+    try {
+      const response = await request(new URL(path, this.config.gateway.url), {
+        method,
+        dispatcher: this.agent,
+        signal: AbortSignal.timeout(this.config.gateway.timeoutMs),
+        headers: {
+          authorization: `Bearer ${passport.token}`,
+          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        },
+        body: body === undefined ? undefined : JSON.stringify(body),
+      });
+      const text = await response.body.text();
+      const proof = response.headers['drover-gateway-proof'];
+      if (!this.tokens.proves(typeof proof === 'string' ? proof : undefined, passport)) {
+        throw new NoAnswer('The answer carries no proof that it is the gateway’s');
+      }
+      return {
+        status: response.statusCode,
+        body: text.length > MAX_ANSWER_BYTES ? undefined : parseJson(text),
+        retryAfterMs: retryAfterOf(response.headers['retry-after']),
+      };
+    } catch (error) {
+      if (error instanceof NoAnswer) throw error;
+      throw new NoAnswer(`The gateway can not be reached: ${(error as Error).message}`);
+    }
+  }
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function retryAfterOf(header: string | string[] | undefined): number | undefined {
+  const seconds = Number(header);
+  return Number.isFinite(seconds) && seconds >= 0 ? seconds * 1_000 : undefined;
+}

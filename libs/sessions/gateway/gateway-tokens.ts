@@ -1,0 +1,90 @@
+import { createSecretKey, type KeyObject, randomUUID } from 'node:crypto';
+import { Inject, Injectable } from '@nestjs/common';
+import jwt from 'jsonwebtoken';
+import { CONFIG, type Config } from '#lib/config';
+import { DroverError } from '#lib/kernel';
+
+const ALGORITHM = 'HS256';
+const LIFETIME_SECONDS = 60;
+/** Server and gateway may stand on machines whose clocks differ by this much. */
+const TOLERANCE_SECONDS = 30;
+const SERVER = { issuer: 'drover-server', audience: 'drover-gateway' };
+const GATEWAY = { issuer: 'drover-gateway', audience: 'drover:gateway' };
+const PROOF = { issuer: 'drover-gateway', audience: 'drover-server' };
+
+export interface Passport {
+  token: string;
+  /** What the gateway's proof must name. */
+  id: string;
+}
+
+/**
+ * How server and gateway know each other: both sign with GATEWAY_SECRET, each under its own issuer and
+ * audience, so that neither's token is good for the other's place.
+ */
+@Injectable()
+export class GatewayTokens {
+  private readonly key: KeyObject | undefined;
+
+  constructor(@Inject(CONFIG) config: Pick<Config, 'gateway'>) {
+    const { secret } = config.gateway;
+    this.key = secret === undefined ? undefined : createSecretKey(Buffer.from(secret));
+  }
+
+  get configured(): boolean {
+    return this.key !== undefined;
+  }
+
+  /** A token for one call to the gateway. */
+  issue(): Passport {
+    const id = randomUUID();
+    const token = jwt.sign({}, this.requireKey(), {
+      algorithm: ALGORITHM,
+      expiresIn: LIFETIME_SECONDS,
+      jwtid: id,
+      ...SERVER,
+    });
+    return { token, id };
+  }
+
+  /** Whether the answer to the call with this passport was given by somebody who has the secret. */
+  proves(proof: string | undefined, passport: Passport): boolean {
+    if (proof === undefined) return false;
+    try {
+      return this.verify(proof, PROOF).sub === passport.id;
+    } catch {
+      return false;
+    }
+  }
+
+  /**
+   * @returns the id of the gateway whose token it is
+   * @throws DroverError `invalid_token`
+   */
+  gatewayOf(token: string): string {
+    try {
+      const { typ, sub } = this.verify(token, GATEWAY);
+      if (typ === 'gateway' && typeof sub === 'string') return sub;
+    } catch {
+      // Why a foreign token does not hold is nobody's business.
+    }
+    throw new DroverError('invalid_token', { detail: 'A gateway’s token is wanted here.' });
+  }
+
+  private verify(token: string, { issuer, audience }: typeof GATEWAY): jwt.JwtPayload {
+    const payload = jwt.verify(token, this.requireKey(), {
+      algorithms: [ALGORITHM],
+      issuer,
+      audience,
+      clockTolerance: TOLERANCE_SECONDS,
+      maxAge: LIFETIME_SECONDS + TOLERANCE_SECONDS,
+    });
+    if (typeof payload === 'string') throw new Error('not an object');
+    return payload;
+  }
+
+  private requireKey(): KeyObject {
+    if (this.key === undefined) throw new Error('GATEWAY_SECRET is not set');
+    return this.key;
+  }
+}

@@ -1,0 +1,67 @@
+import { Body, Controller, HttpCode, Inject, Post, Req, UseGuards } from '@nestjs/common';
+import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { ApiErrors, ClientGone } from '#lib/http';
+import { Public } from '#lib/identity';
+import { DroverError } from '#lib/kernel';
+import { GatewayBeats } from '../reports/gateway-beats.js';
+import { GatewaySignals } from '../reports/gateway-signals.js';
+import { SessionReports } from '../reports/session-reports.js';
+import {
+  GatewayBeatDoc,
+  GatewayBeatDto,
+  GatewaySignalsDoc,
+  GatewaySignalsDto,
+  ReportResultsDoc,
+  SessionReportsDto,
+} from './dto/gateway.dto.js';
+import { GatewayGuard, type GatewayRequest } from './gateway.guard.js';
+
+/** What gateways say. Public for the guard of users and agents: gateways have one of their own. */
+@ApiTags('Gateway')
+@Controller('gateway')
+@Public()
+@UseGuards(GatewayGuard)
+@ApiErrors('unauthenticated', 'invalid_token', 'forbidden')
+export class GatewayController {
+  constructor(
+    @Inject(GatewayBeats) private readonly beats: GatewayBeats,
+    @Inject(SessionReports) private readonly reports: SessionReports,
+    @Inject(GatewaySignals) private readonly signalsOfRuns: GatewaySignals,
+  ) {}
+
+  @Post('heartbeat')
+  @HttpCode(200)
+  @ApiOkResponse({ type: GatewayBeatDoc })
+  @ApiOperation({ summary: 'A gateway is there, and these are its sessions' })
+  heartbeat(@Req() request: GatewayRequest, @Body() body: GatewayBeatDto) {
+    return this.beats.beat(itself(request, body));
+  }
+
+  @Post('sessions')
+  @HttpCode(200)
+  @ApiOkResponse({ type: ReportResultsDoc })
+  @ApiOperation({ summary: 'What happened to sessions: started, exited, never started' })
+  sessions(@Req() request: GatewayRequest, @Body() body: SessionReportsDto) {
+    const { gatewayId, reports } = itself(request, body);
+    return this.reports.take(gatewayId, reports);
+  }
+
+  @Post('signals')
+  @HttpCode(200)
+  @ApiOkResponse({ type: GatewaySignalsDoc })
+  @ApiOperation({ summary: 'Which sessions are to be stopped or paused; waits for news' })
+  signals(
+    @Req() request: GatewayRequest,
+    @Body() body: GatewaySignalsDto,
+    @ClientGone() gone: AbortSignal,
+  ) {
+    const { runIds, waitMs = 0 } = itself(request, body);
+    return this.signalsOfRuns.wait(runIds, waitMs, gone);
+  }
+}
+
+/** One gateway does not speak for another. */
+function itself<T extends { gatewayId: string }>({ gatewayId }: GatewayRequest, body: T): T {
+  if (body.gatewayId === gatewayId) return body;
+  throw new DroverError('forbidden', { detail: 'The token is another gateway’s.' });
+}

@@ -1,0 +1,93 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { revivePushAgents } from '#lib/agent-manager';
+import { CONFIG, type Config } from '#lib/config';
+import { Database, firstRow } from '#lib/database';
+import { Logger } from '#lib/observability';
+import { LostSessions } from '#lib/task-manager';
+import { WakeUps } from '#lib/valkey';
+import {
+  beatForAgents,
+  type BeatRow,
+  heldSessions,
+  recordGatewayBeat,
+} from '../store/gateways.sql.js';
+
+export interface GatewayBeat {
+  gatewayId: string;
+  bootId: string;
+  startedAt: string;
+  version?: string;
+  capacity: number;
+  running: number;
+  queued: number;
+  draining?: boolean;
+  sessions: readonly { runId: string }[];
+}
+
+export interface BeatAnswer {
+  acknowledgedAt: string;
+  restarted: boolean;
+  stop: { runId: string; reason: string; graceSeconds: number }[];
+}
+
+const REVIVED_AT_ONCE = 500;
+
+/**
+ * A gateway's beat is that of every agent whose sessions it holds. A new boot id says that it has
+ * restarted: what it did not bring along is recovered at once.
+ */
+@Injectable()
+export class GatewayBeats {
+  constructor(
+    @Inject(Database) private readonly database: Database,
+    @Inject(LostSessions) private readonly lost: LostSessions,
+    @Inject(WakeUps) private readonly wakeUps: WakeUps,
+    @Inject(Logger) private readonly logger: Logger,
+    @Inject(CONFIG) private readonly config: Pick<Config, 'tasks'>,
+  ) {}
+
+  async beat(beat: GatewayBeat): Promise<BeatAnswer> {
+    const { service } = this.database;
+    const { restarted, now } = (await firstRow(
+      service,
+      recordGatewayBeat,
+      paramsOf(beat),
+    )) as BeatRow;
+    const runIds = beat.sessions.map((session) => session.runId);
+    const held = await service.rows(heldSessions, [runIds]);
+    const agents = held.flatMap((one) => (one.action === 'stop' ? [] : (one.agent_id ?? [])));
+    if (agents.length > 0) await service.rows(beatForAgents, [agents]);
+    await this.recover(beat, runIds, restarted);
+    const revived = await service.rows(revivePushAgents, [REVIVED_AT_ONCE]);
+    if (revived.length > 0) this.wakeUps.coordinator();
+    const graceSeconds = this.config.tasks.cancelGraceSeconds;
+    return {
+      acknowledgedAt: now.toISOString(),
+      restarted,
+      stop: held.flatMap(({ run_id: runId, action, reason }) =>
+        action === 'stop' ? [{ runId, reason: reason ?? 'stale_run', graceSeconds }] : [],
+      ),
+    };
+  }
+
+  /** The beat tells of all its sessions, so whatever else was spawned there is gone. */
+  private async recover(
+    { gatewayId, bootId }: GatewayBeat,
+    runIds: string[],
+    restarted: boolean,
+  ): Promise<void> {
+    const recovered = await this.lost.recover({ gatewayId, bootId, runIds });
+    if (recovered === 0 && !restarted) return;
+    this.logger.warn(restarted ? 'A gateway has restarted' : 'A gateway has lost sessions', {
+      gatewayId,
+      restarted,
+      recovered,
+    });
+  }
+}
+
+function paramsOf(beat: GatewayBeat): unknown[] {
+  const { gatewayId, bootId, startedAt, version, capacity, running, queued, draining } = beat;
+  const state = [capacity, running, queued, draining ?? false];
+  return [gatewayId, bootId, startedAt, version ?? null, ...state];
+}

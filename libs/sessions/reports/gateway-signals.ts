@@ -1,0 +1,96 @@
+import {
+  type BeforeApplicationShutdown,
+  Inject,
+  Injectable,
+  type OnModuleDestroy,
+} from '@nestjs/common';
+import { CONFIG, type Config } from '#lib/config';
+import { Database } from '#lib/database';
+import { Doorbell } from '#lib/kernel';
+import { WakeUps } from '#lib/valkey';
+import { heldSessions } from '../store/gateways.sql.js';
+
+export interface GatewaySignal {
+  runId: string;
+  action: 'stop' | 'pause';
+  reason: string;
+  graceSeconds: number;
+}
+
+/** A wake-up can get lost; a gateway hears of a cancellation within this time all the same. */
+const LOOK_AGAIN_MS = 2_000;
+
+interface Listener {
+  /** Absent until they are known: then everything concerns it. */
+  agents?: ReadonlySet<string>;
+  bell: Doorbell;
+}
+
+/** Tells gateways which sessions to stop or pause, as soon as it is so. */
+@Injectable()
+export class GatewaySignals implements OnModuleDestroy, BeforeApplicationShutdown {
+  private readonly listeners = new Set<Listener>();
+  private readonly closing = new AbortController();
+  private readonly unsubscribe: (() => void)[];
+
+  constructor(
+    @Inject(Database) private readonly database: Database,
+    @Inject(WakeUps) wakeUps: WakeUps,
+    @Inject(CONFIG) private readonly config: Pick<Config, 'tasks'>,
+  ) {
+    this.unsubscribe = [
+      wakeUps.onSignals((agentId) => this.ring(({ agents }) => agents?.has(agentId) ?? true)),
+      wakeUps.onResync(() => this.ring(() => true)),
+    ];
+  }
+
+  /**
+   * Answers at once when there is something to say, else when there is, or empty after `waitMs`.
+   *
+   * @param gone aborts when the gateway has closed its connection
+   */
+  async wait(
+    runIds: readonly string[],
+    waitMs: number,
+    gone: AbortSignal,
+  ): Promise<{ runs: GatewaySignal[] }> {
+    const deadline = performance.now() + waitMs;
+    const stop = AbortSignal.any([gone, this.closing.signal]);
+    const listener: Listener = { bell: new Doorbell() };
+    const ring = () => listener.bell.ring();
+    stop.addEventListener('abort', ring, { once: true });
+    this.listeners.add(listener);
+    try {
+      for (;;) {
+        const runs = await this.look(runIds, listener);
+        const left = deadline - performance.now();
+        if (runs.length > 0 || left <= 0 || stop.aborted) return { runs };
+        await listener.bell.wait(Math.min(left, LOOK_AGAIN_MS));
+      }
+    } finally {
+      stop.removeEventListener('abort', ring);
+      this.listeners.delete(listener);
+    }
+  }
+
+  beforeApplicationShutdown(): void {
+    this.closing.abort();
+  }
+
+  onModuleDestroy(): void {
+    for (const stop of this.unsubscribe) stop();
+  }
+
+  private async look(runIds: readonly string[], listener: Listener): Promise<GatewaySignal[]> {
+    const held = await this.database.service.rows(heldSessions, [runIds]);
+    listener.agents = new Set(held.flatMap((one) => one.agent_id ?? []));
+    const graceSeconds = this.config.tasks.cancelGraceSeconds;
+    return held.flatMap(({ run_id: runId, action, reason }) =>
+      action ? [{ runId, action, reason: reason ?? action, graceSeconds }] : [],
+    );
+  }
+
+  private ring(concerns: (listener: Listener) => boolean): void {
+    for (const listener of this.listeners) if (concerns(listener)) listener.bell.ring();
+  }
+}

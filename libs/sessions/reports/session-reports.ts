@@ -1,0 +1,77 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { Database } from '#lib/database';
+import { DroverError } from '#lib/kernel';
+import { type Reporter, RunReports } from '#lib/task-manager';
+import { WakeUps } from '#lib/valkey';
+import { failureOf, type SessionReport } from '../domain/session-report.js';
+import { type SessionPlace, sessionPlaces } from '../store/gateways.sql.js';
+
+export interface ReportResult {
+  runId: string;
+  applied: boolean;
+  reason?: string;
+}
+
+/** What a report may meet that is nobody's fault: the run has ended in another way. */
+const SETTLED = new Set(['stale_run', 'illegal_transition', 'run_not_found']);
+
+/** Takes what gateways saw happen to sessions. Repeating a report changes nothing. */
+@Injectable()
+export class SessionReports {
+  constructor(
+    @Inject(Database) private readonly database: Database,
+    @Inject(RunReports) private readonly runs: RunReports,
+    @Inject(WakeUps) private readonly wakeUps: WakeUps,
+  ) {}
+
+  async take(
+    gatewayId: string,
+    reports: readonly SessionReport[],
+  ): Promise<{ results: ReportResult[] }> {
+    const ids = reports.map((report) => report.runId);
+    const rows = await this.database.service.rows(sessionPlaces, [ids]);
+    const places = new Map(rows.map((row) => [row.run_id, row]));
+    const results: ReportResult[] = [];
+    // In their order: a session starts before it exits.
+    for (const report of reports) {
+      const place = places.get(report.runId.toLowerCase());
+      results.push(await this.takeOne(report, place && reporterOf(place, gatewayId)));
+    }
+    // A session that has ended makes room for the next one.
+    this.wakeUps.coordinator();
+    return { results };
+  }
+
+  private async takeOne(report: SessionReport, by: Reporter | undefined): Promise<ReportResult> {
+    const { runId } = report;
+    if (!by) return { runId, applied: false, reason: 'run_not_found' };
+    try {
+      await this.apply(report, by);
+      return { runId, applied: true };
+    } catch (error) {
+      if (!(error instanceof DroverError) || !SETTLED.has(error.code)) throw error;
+      return { runId, applied: false, reason: error.code };
+    }
+  }
+
+  private async apply(report: SessionReport, by: Reporter): Promise<void> {
+    if (report.event === 'started') {
+      await this.runs.start(by, { sessionKey: report.sessionKey });
+      return;
+    }
+    if (report.output) {
+      const entry = { level: 'WARN', event: 'session_output', message: report.output };
+      await this.runs.logs(by, [{ ...entry, at: report.at }]);
+    }
+    await this.runs.fail(by, { error: failureOf(report) });
+  }
+}
+
+function reporterOf(place: SessionPlace, gatewayId: string): Reporter {
+  return {
+    workspaceId: place.workspace_id,
+    agentId: place.agent_id,
+    runId: place.run_id,
+    actor: { kind: 'system', id: `gateway:${gatewayId}` },
+  };
+}

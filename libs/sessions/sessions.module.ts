@@ -1,0 +1,31 @@
+import { Module } from '@nestjs/common';
+import { TaskManagerModule } from '#lib/task-manager';
+import { GatewayClient } from './gateway/gateway-client.js';
+import { GatewayTokens } from './gateway/gateway-tokens.js';
+import { GatewayController } from './http/gateway.controller.js';
+import { GatewayGuard } from './http/gateway.guard.js';
+import { GatewayBeats } from './reports/gateway-beats.js';
+import { GatewaySignals } from './reports/gateway-signals.js';
+import { SessionReports } from './reports/session-reports.js';
+import { SessionAssigner } from './spawning/session-assigner.js';
+import { SpawnAttempts } from './spawning/spawn-attempts.js';
+import { Spawner } from './spawning/spawner.js';
+
+/** Sessions of push agents: who gets a task, the gateway that spawns, and what it reports. */
+@Module({
+  imports: [TaskManagerModule],
+  controllers: [GatewayController],
+  providers: [
+    GatewayTokens,
+    GatewayGuard,
+    GatewayClient,
+    SpawnAttempts,
+    Spawner,
+    SessionAssigner,
+    GatewayBeats,
+    GatewaySignals,
+    SessionReports,
+  ],
+  exports: [SessionAssigner],
+})
+export class SessionsModule {}

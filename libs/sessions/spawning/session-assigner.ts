@@ -1,0 +1,39 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { CONFIG, type Config } from '#lib/config';
+import { Database, type Fence, firstRow, type Transaction } from '#lib/database';
+import { type Allowance, type SpawnAllowance, type Swept, TaskAssignment } from '#lib/task-manager';
+import { GatewayClient } from '../gateway/gateway-client.js';
+import { closeSpawns } from '../store/settle-spawn.sql.js';
+import { spawnRoom } from '../store/spawn-room.sql.js';
+import { Spawner } from './spawner.js';
+
+/** The coordinator's step that gives tasks to push agents, as many as the gateways have room for. */
+@Injectable()
+export class SessionAssigner implements SpawnAllowance {
+  constructor(
+    @Inject(Database) private readonly database: Database,
+    @Inject(TaskAssignment) private readonly assignment: TaskAssignment,
+    @Inject(GatewayClient) private readonly gateway: GatewayClient,
+    @Inject(Spawner) private readonly spawner: Spawner,
+    @Inject(CONFIG) private readonly config: Pick<Config, 'gateway'>,
+  ) {}
+
+  async sweep(fence: Fence, limit: number): Promise<Swept> {
+    if (!this.gateway.configured) return { moved: 0, more: false, byWorkspace: new Map() };
+    await this.database.service.rows(closeSpawns, [limit]);
+    const swept = await this.assignment.assign(fence, limit, this);
+    if (swept.moved > 0) this.spawner.ring();
+    return swept;
+  }
+
+  async of(tx: Transaction): Promise<Allowance> {
+    const none = { total: 0, ofWorkspace: new Map<string, number>() };
+    if (this.gateway.resting) return none;
+    const row = await firstRow(tx, spawnRoom, [this.config.gateway.staleSeconds]);
+    return { ...none, total: Math.max(0, row?.room ?? 0) };
+  }
+
+  async spend(): Promise<void> {
+    // Rates are not limited here yet; the room is counted anew each time.
+  }
+}

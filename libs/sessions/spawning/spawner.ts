@@ -1,0 +1,100 @@
+import {
+  type BeforeApplicationShutdown,
+  Inject,
+  Injectable,
+  type OnApplicationBootstrap,
+} from '@nestjs/common';
+import { CONFIG, type Config } from '#lib/config';
+import { Database } from '#lib/database';
+import { Doorbell, fullJitter } from '#lib/kernel';
+import { Logger } from '#lib/observability';
+import { GatewayClient } from '../gateway/gateway-client.js';
+import { type DueSpawn, takeDueSpawns } from '../store/due-spawns.sql.js';
+import { SpawnAttempts } from './spawn-attempts.js';
+
+const AT_ONCE = 16;
+/** How often intents are looked for that nobody rang for: retries, and those of other servers. */
+const LOOK_MS = 500;
+/** What a server takes is free again for others this long after the call's time is over. */
+const TAKEN_FOR_MORE_MS = 5_000;
+const TROUBLE = { baseMs: 500, capMs: 10_000 };
+
+/**
+ * Sends the intents to spawn to the gateway, after the commit that made them. Every server of the role
+ * `coordinator` does, leader or not; an intent is one server's for the length of a call.
+ */
+@Injectable()
+export class Spawner implements OnApplicationBootstrap, BeforeApplicationShutdown {
+  private readonly bell = new Doorbell();
+  private readonly ending = new AbortController();
+  private readonly calls = new Set<Promise<void>>();
+  private loop: Promise<void> | undefined;
+  private failures = 0;
+
+  constructor(
+    @Inject(Database) private readonly database: Database,
+    @Inject(GatewayClient) private readonly gateway: GatewayClient,
+    @Inject(SpawnAttempts) private readonly attempts: SpawnAttempts,
+    @Inject(Logger) private readonly logger: Logger,
+    @Inject(CONFIG) private readonly config: Config,
+  ) {}
+
+  onApplicationBootstrap(): void {
+    if (this.gateway.configured && this.config.roles.includes('coordinator')) {
+      this.loop = this.run();
+    }
+  }
+
+  /** Calls under way are waited for: they last GATEWAY_TIMEOUT_MS at most. */
+  async beforeApplicationShutdown(): Promise<void> {
+    this.ending.abort();
+    this.bell.ring();
+    await this.loop;
+    await Promise.all(this.calls);
+  }
+
+  /** There is something to spawn. */
+  ring(): void {
+    this.bell.ring();
+  }
+
+  private async run(): Promise<void> {
+    while (!this.ending.signal.aborted) {
+      const started = await this.startDue().catch((error: unknown) => this.afterTrouble(error));
+      if (started > 0 && this.calls.size < AT_ONCE) continue;
+      const pause = this.failures > 0 ? fullJitter(TROUBLE, this.failures, Math.random()) : 0;
+      await this.bell.wait(Math.max(LOOK_MS, pause));
+    }
+  }
+
+  /** @returns how many calls were begun */
+  private async startDue(): Promise<number> {
+    const room = AT_ONCE - this.calls.size;
+    if (room <= 0) return 0;
+    const seconds = (this.config.gateway.timeoutMs + TAKEN_FOR_MORE_MS) / 1_000;
+    const due = await this.database.service.rows(takeDueSpawns, [room, seconds]);
+    this.failures = 0;
+    for (const spawn of due) this.begin(spawn);
+    return due.length;
+  }
+
+  private begin(spawn: DueSpawn): void {
+    const call = this.attempts
+      .make(spawn)
+      .catch((error: unknown) => {
+        const { run_id: runId } = spawn;
+        this.logger.warn('An attempt to spawn broke off; it is made again', { runId, error });
+      })
+      .finally(() => {
+        this.calls.delete(call);
+        this.bell.ring();
+      });
+    this.calls.add(call);
+  }
+
+  private afterTrouble(error: unknown): number {
+    this.failures += 1;
+    if (this.failures === 1) this.logger.warn('Intents to spawn can not be read', { error });
+    return 0;
+  }
+}

@@ -1,0 +1,55 @@
+import { command } from '#lib/database';
+
+export interface DueSpawn {
+  workspace_id: string;
+  run_id: string;
+  /** The task. */
+  id: string;
+  agent_id: string;
+  attempts: number;
+  age_seconds: number;
+  /** Whether the run is still its task's, and waits for its session. */
+  wanted: boolean;
+  generation: number;
+  title: string;
+  description: string | null;
+  input_context: unknown;
+  checkpoint_data: unknown;
+  metadata: unknown;
+  timeout_seconds: number | null;
+  command: string[];
+  capabilities: string[];
+}
+
+/**
+ * Takes intents that are due, for as long as a call may last: a server that dies meanwhile leaves them
+ * to the next one, and the gateway knows the run again.
+ *
+ * Caller: Spawner, as the service role. Index: session_spawns_due_idx, then primary keys.
+ * $1 rows at most, $2 seconds for which they are taken.
+ */
+export const takeDueSpawns = command<DueSpawn>(
+  'take_due_spawns',
+  `
+WITH due AS MATERIALIZED (
+  SELECT s.workspace_id, s.run_id FROM session_spawns s
+  WHERE s.state = 'PENDING' AND s.next_attempt_at <= now()
+    AND (s.locked_until IS NULL OR s.locked_until <= now())
+  ORDER BY s.next_attempt_at
+  LIMIT $1
+  FOR NO KEY UPDATE SKIP LOCKED
+),
+taken AS (
+  UPDATE session_spawns s SET locked_until = now() + make_interval(secs => $2::float8), attempts = s.attempts + 1
+  FROM due d WHERE s.workspace_id = d.workspace_id AND s.run_id = d.run_id
+  RETURNING s.workspace_id, s.run_id, s.task_id AS id, s.agent_id, s.attempts,
+    extract(epoch FROM now() - s.created_at)::float8 AS age_seconds
+)
+SELECT n.*, t.run_id IS NOT DISTINCT FROM n.run_id AND t.status IN ('ASSIGNED', 'RUNNING') AS wanted,
+  r.generation, t.title, t.description, t.input_context, t.checkpoint_data, t.metadata, t.timeout_seconds,
+  a.command, a.capabilities
+FROM taken n
+JOIN task_runs r ON r.workspace_id = n.workspace_id AND r.id = n.run_id
+JOIN agent_tasks t ON t.workspace_id = n.workspace_id AND t.id = n.id
+JOIN agents a ON a.workspace_id = n.workspace_id AND a.id = n.agent_id`,
+);

@@ -1,0 +1,83 @@
+import { command, query } from '#lib/database';
+
+export interface BeatRow {
+  restarted: boolean;
+  now: Date;
+}
+
+/**
+ * A gateway's beat. `restarted` when it is another life of a gateway that is known.
+ *
+ * Caller: GatewayBeats, as the service role. Index: primary key.
+ * $1 id, $2 boot, $3 started at, $4 version, $5 capacity, $6 running, $7 queued, $8 draining.
+ */
+export const recordGatewayBeat = command<BeatRow>(
+  'record_gateway_beat',
+  `
+INSERT INTO gateways AS g (id, boot_id, started_at, version, capacity, running, queued, draining)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+ON CONFLICT (id) DO UPDATE SET boot_id = excluded.boot_id, started_at = excluded.started_at,
+  version = excluded.version, capacity = excluded.capacity, running = excluded.running,
+  queued = excluded.queued, draining = excluded.draining, last_seen_at = now(),
+  restarts = g.restarts + (g.boot_id <> excluded.boot_id)::int
+RETURNING coalesce(old.boot_id <> new.boot_id, false) AS restarted, now() AS now`,
+);
+
+export interface HeldSession {
+  run_id: string;
+  workspace_id: string | null;
+  agent_id: string | null;
+  action: 'stop' | 'pause' | null;
+  reason: string | null;
+}
+
+/**
+ * What a gateway should know of the runs whose sessions it holds: which are not live any more and why,
+ * and which are asked to pause. A row for each run that was asked about; the workspace is NULL for one
+ * that does not exist.
+ *
+ * Caller: GatewayBeats and GatewaySignals, as the service role. Index: session_spawns_run_idx, then
+ * primary keys. $1 runs.
+ */
+export const heldSessions = query<HeldSession>(
+  'held_sessions',
+  `
+SELECT held.run_id, s.workspace_id, s.agent_id,
+  CASE WHEN r.id IS NULL OR r.ended_at IS NOT NULL OR t.run_id IS DISTINCT FROM r.id THEN 'stop'
+       WHEN t.status = 'PAUSED' AND r.pause_requested_at IS NOT NULL THEN 'pause' END AS action,
+  CASE WHEN r.id IS NULL THEN 'unknown_run'
+       WHEN r.ended_at IS NOT NULL OR t.run_id IS DISTINCT FROM r.id THEN coalesce(r.end_reason, 'stale_run')
+       WHEN t.status = 'PAUSED' THEN coalesce(t.pause_reason, 'paused') END AS reason
+FROM unnest($1::uuid[]) AS held (run_id)
+LEFT JOIN session_spawns s ON s.run_id = held.run_id
+LEFT JOIN task_runs r ON r.workspace_id = s.workspace_id AND r.id = s.run_id
+LEFT JOIN agent_tasks t ON t.workspace_id = r.workspace_id AND t.id = r.task_id`,
+);
+
+/**
+ * Signs of life of the agents whose sessions a gateway holds. Never moves back.
+ *
+ * Caller: GatewayBeats, as the service role. Index: primary keys. $1 agents.
+ */
+export const beatForAgents = command<{ agent_id: string }>(
+  'beat_for_agents',
+  `
+UPDATE agent_heartbeats h SET last_seen_at = greatest(h.last_seen_at, now()), status = 'healthy',
+  next_expected_at = now() + make_interval(secs => a.heartbeat_interval_seconds)
+FROM (SELECT workspace_id, id, heartbeat_interval_seconds FROM agents
+  WHERE id = ANY($1::uuid[]) ORDER BY workspace_id, id) a
+WHERE h.workspace_id = a.workspace_id AND h.agent_id = a.id
+RETURNING h.agent_id`,
+);
+
+export interface SessionPlace {
+  run_id: string;
+  workspace_id: string;
+  agent_id: string;
+}
+
+/** Whose run it is that a gateway reports about. Index: session_spawns_run_idx. $1 runs. */
+export const sessionPlaces = query<SessionPlace>(
+  'session_places',
+  `SELECT run_id, workspace_id, agent_id FROM session_spawns WHERE run_id = ANY($1::uuid[])`,
+);

@@ -1,0 +1,49 @@
+import { query } from '#lib/database';
+
+export interface PushAgentRow {
+  workspace_id: string;
+  id: string;
+  capabilities: string[];
+  live_runs: number;
+  max_concurrent_tasks: number;
+  /** Runs that all push agents of its workspace hold. */
+  workspace_runs: number;
+}
+
+/**
+ * Push agents with room, in workspaces where something is ready, locked. Of more than $1 each workspace
+ * gives its least busy one first, then its second, so that a workspace with many agents leaves room for
+ * the others. Agents that somebody has locked are passed over: they take part in the next cycle.
+ *
+ * Caller: TaskAssignment, as the service role, in a fenced transaction.
+ * Indexes: agents_push_idx (all push agents are read), agent_tasks_queue_idx once for each workspace
+ * that has some. $1 rows at most.
+ */
+export const lockPushAgents = query<PushAgentRow>(
+  'lock_push_agents',
+  `
+WITH push AS MATERIALIZED (
+  SELECT a.workspace_id, a.id, a.live_runs,
+    a.live_runs < a.max_concurrent_tasks AND a.lifecycle IN ('STARTING', 'ACTIVE')
+      AND a.coordinator_enabled AND a.command <> '{}' AS free,
+    (sum(a.live_runs) OVER (PARTITION BY a.workspace_id))::int AS workspace_runs
+  FROM agents a WHERE a.mode = 'push' AND a.lifecycle <> 'TERMINATED'
+),
+served AS MATERIALIZED (
+  SELECT w.workspace_id FROM (SELECT DISTINCT workspace_id FROM push WHERE free) w
+  WHERE EXISTS (SELECT FROM agent_tasks t WHERE t.workspace_id = w.workspace_id
+    AND t.status = 'PENDING' AND t.unmet_dependencies = 0)
+),
+picked AS MATERIALIZED (
+  SELECT p.workspace_id, p.id, p.workspace_runs
+  FROM (SELECT p.*, row_number() OVER (PARTITION BY workspace_id ORDER BY live_runs, id) AS turn
+    FROM push p JOIN served USING (workspace_id) WHERE free) p
+  ORDER BY p.turn, p.workspace_runs
+  LIMIT $1
+)
+SELECT a.workspace_id, a.id, a.capabilities, a.live_runs, a.max_concurrent_tasks, p.workspace_runs
+FROM picked p JOIN agents a ON a.workspace_id = p.workspace_id AND a.id = p.id
+WHERE a.live_runs < a.max_concurrent_tasks AND a.lifecycle IN ('STARTING', 'ACTIVE')
+ORDER BY a.id
+FOR NO KEY UPDATE OF a SKIP LOCKED`,
+);

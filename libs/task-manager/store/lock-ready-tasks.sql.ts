@@ -1,0 +1,44 @@
+import { query } from '#lib/database';
+
+/** Agents of one workspace that can do the same. */
+export interface Seeker {
+  workspace_id: string;
+  capabilities: readonly string[];
+  /** Tasks that they could take together. */
+  want: number;
+}
+
+export interface ReadyTaskRow {
+  workspace_id: string;
+  id: string;
+  required_capabilities: string[];
+  /** A bigint as text. */
+  queue_rank: string;
+}
+
+/**
+ * The heads of the queues that push agents serve, locked: as many of each as its agents could take.
+ *
+ * Caller: TaskAssignment, as the service role, with the agents locked. It never waits for a task.
+ * Indexes: capability_sets (primary key), agent_tasks_queue_idx from its head, once a queue.
+ * $1 JSON array of Seeker.
+ */
+export const lockReadyTasks = query<ReadyTaskRow>(
+  'lock_ready_tasks',
+  `
+WITH queue AS MATERIALIZED (
+  SELECT c.workspace_id, c.key, sum(s.want)::int AS want
+  FROM jsonb_to_recordset($1::jsonb) AS s (workspace_id uuid, capabilities text[], want int)
+  JOIN capability_sets c ON c.workspace_id = s.workspace_id AND c.capabilities <@ s.capabilities
+  GROUP BY c.workspace_id, c.key
+)
+SELECT head.workspace_id, head.id, head.required_capabilities, head.queue_rank
+FROM queue q CROSS JOIN LATERAL (
+  SELECT t.workspace_id, t.id, t.required_capabilities, t.queue_rank FROM agent_tasks t
+  WHERE t.workspace_id = q.workspace_id AND t.capability_key = q.key
+    AND t.status = 'PENDING' AND t.unmet_dependencies = 0
+    AND (t.queue_expires_at IS NULL OR t.queue_expires_at > now())
+  ORDER BY t.queue_rank
+  LIMIT q.want
+  FOR NO KEY UPDATE SKIP LOCKED) head`,
+);

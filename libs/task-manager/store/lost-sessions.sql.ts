@@ -1,0 +1,31 @@
+import { query } from '#lib/database';
+import type { LockedTask } from '../domain/locked-task.js';
+import { LOCKED_TASK_COLUMNS } from './lock-tasks.sql.js';
+
+export interface LostSession extends LockedTask {
+  /** Whether the session belonged to an earlier life of the gateway. */
+  of_earlier_life: boolean;
+}
+
+/**
+ * Tasks under lock whose session their gateway does not have any more: those of an earlier life at once,
+ * those of this one when they were spawned long enough ago for a beat to know of them.
+ *
+ * Caller: LostSessions, as the service role. Index: session_spawns_spawned_idx, then primary keys.
+ * $1 gateway, $2 its boot, $3 runs that it has, $4 seconds after which a beat knows of a session,
+ * $5 rows at most.
+ */
+export const lockLostSessions = query<LostSession>(
+  'lock_lost_sessions',
+  `
+SELECT ${LOCKED_TASK_COLUMNS}, s.gateway_boot_id IS DISTINCT FROM $2::uuid AS of_earlier_life
+FROM session_spawns s
+JOIN task_runs r ON r.workspace_id = s.workspace_id AND r.id = s.run_id AND r.ended_at IS NULL
+JOIN agent_tasks t ON t.workspace_id = r.workspace_id AND t.id = r.task_id AND t.run_id = r.id
+WHERE s.state = 'SPAWNED' AND s.gateway_id = $1 AND s.run_id <> ALL ($3::uuid[])
+  AND (s.gateway_boot_id IS DISTINCT FROM $2::uuid
+    OR s.settled_at < now() - make_interval(secs => $4::float8))
+ORDER BY t.workspace_id, t.id
+LIMIT $5
+FOR NO KEY UPDATE OF t SKIP LOCKED`,
+);
