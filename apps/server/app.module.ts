@@ -12,6 +12,7 @@ import { TaskManagerModule } from '#lib/task-manager';
 import { ValkeyModule } from '#lib/valkey';
 import { databaseOptions, valkeyOptions } from './connections.js';
 import { HealthModule } from './health/health.module.js';
+import { MetricsModule } from './metrics/metrics.module.js';
 
 /** Everything the server is made of. */
 @Module({})
@@ -32,6 +33,7 @@ export class AppModule {
         TaskManagerModule,
         CoordinatorModule,
         HealthModule,
+        MetricsModule,
       ],
     };
   }

@@ -20,6 +20,15 @@ export interface DatabaseOptions {
   onError?: (error: Error) => void;
 }
 
+/** Connections of one pool, and how many wait for one. */
+export interface PoolUsage {
+  pool: 'app' | 'service';
+  busy: number;
+  idle: number;
+  waiting: number;
+  max: number;
+}
+
 const setTenant = command<unknown>(SET_TENANT.name, SET_TENANT.text);
 
 /**
@@ -55,6 +64,21 @@ export class Database {
 
   tenant(workspaceId: string): TenantScope {
     return new TenantScope(this.appPool, this.prisma, workspaceId);
+  }
+
+  /** How the two pools stand. */
+  usage(): PoolUsage[] {
+    const of = (pool: pg.Pool, name: PoolUsage['pool']) => {
+      const { totalCount, idleCount, waitingCount, options } = pool;
+      return {
+        pool: name,
+        busy: totalCount - idleCount,
+        idle: idleCount,
+        waiting: waitingCount,
+        max: options.max,
+      };
+    };
+    return [of(this.appPool, 'app'), of(this.servicePool, 'service')];
   }
 
   /** Resolves when both pools are empty; statements under way are waited for. */

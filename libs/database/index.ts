@@ -1,5 +1,11 @@
 export { Coalescer, type CoalescerOptions } from './coalescer.js';
-export { Database, ServiceScope, TenantScope, type DatabaseOptions } from './database.js';
+export {
+  Database,
+  type PoolUsage,
+  ServiceScope,
+  TenantScope,
+  type DatabaseOptions,
+} from './database.js';
 export { isUnreachable, violatedConstraint } from './db-errors.js';
 export { Prisma } from './generated/client.js';
 export { DatabaseModule } from './database.module.js';

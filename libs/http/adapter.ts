@@ -8,6 +8,7 @@ import { toDroverError } from './problem/to-drover-error.js';
 import { parseQuery } from './query-string.js';
 import { requestIdOf } from './request-id.js';
 import { RouteTable } from './route-table.js';
+import { RouteTimer } from './route-timer.js';
 
 /** Bytes of a request's body at most. */
 export const BODY_LIMIT = 1_048_576;
@@ -18,11 +19,14 @@ const SWEEP_MS = 100;
 export interface AdapterOptions {
   /** Whether X-Forwarded-* are believed: only behind a proxy that sets them. */
   trustProxy?: boolean;
+  /** Bytes of a request's body at most; BODY_LIMIT by default. */
+  bodyLimit?: number;
 }
 
 /** Fastify with our bodies, queries, request ids and errors. */
 export class DroverFastifyAdapter extends FastifyAdapter {
   readonly routes = new RouteTable();
+  readonly timer = new RouteTimer();
   /** Set by `configureHttp` when there is a guard for it; until then all routes take the long way. */
   hotLane: HotLane | undefined;
   /** From the moment the application begins to close. */
@@ -35,6 +39,7 @@ export class DroverFastifyAdapter extends FastifyAdapter {
     super(instance as never);
     unmute();
     this.routes.watch(instance);
+    this.timer.watch(instance);
     instance.server.on('connection', (socket) => {
       this.sockets.add(socket);
       socket.once('close', () => this.sockets.delete(socket));
@@ -77,11 +82,11 @@ export class DroverFastifyAdapter extends FastifyAdapter {
   override registerParserMiddleware(): void {}
 
   override post(...args: unknown[]): ReturnType<FastifyAdapter['post']> {
-    return super.post(...heat(args, () => this.hotLane));
+    return super.post(...heat('POST', args, this));
   }
 
   override patch(...args: unknown[]): ReturnType<FastifyAdapter['patch']> {
-    return super.patch(...heat(args, () => this.hotLane));
+    return super.patch(...heat('PATCH', args, this));
   }
 }
 
@@ -92,7 +97,7 @@ export function createFastifyAdapter(options: AdapterOptions = {}): DroverFastif
 function createFastify(options: AdapterOptions): FastifyInstance {
   const instance = fastify({
     logger: false,
-    bodyLimit: BODY_LIMIT,
+    bodyLimit: options.bodyLimit ?? BODY_LIMIT,
     trustProxy: options.trustProxy ?? false,
     forceCloseConnections: 'idle',
     // We say so ourselves, as a problem document, and sooner.

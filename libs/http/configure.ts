@@ -15,6 +15,8 @@ export const API_PREFIX = 'api/v1';
 const UNPREFIXED = ['healthz', 'readyz', 'metrics', 'health/*path', 'docs', 'docs/*path'];
 
 export interface HttpOptions {
+  /** What all paths but those of health and documentation begin with; API_PREFIX by default. */
+  prefix?: string;
   /** Takes the application's own one when it is left out. */
   logger?: Logger;
   /** The guard of all routes; with it, routes marked `@Hot()` take their short way. */
@@ -31,7 +33,7 @@ export function configureHttp(app: NestFastifyApplication, options: HttpOptions 
     throw new Error('configureHttp() needs the adapter of createFastifyAdapter()');
   }
   const exclude = UNPREFIXED.map((path) => ({ path, method: RequestMethod.ALL }));
-  app.setGlobalPrefix(API_PREFIX, { exclude });
+  app.setGlobalPrefix(options.prefix ?? API_PREFIX, { exclude });
   app.useGlobalPipes(new DtoPipe());
   const filter = new ProblemFilter(options.logger ?? app.get(Logger), adapter.routes);
   app.useGlobalFilters(filter);
@@ -47,6 +49,7 @@ function addRequestHook(adapter: DroverFastifyAdapter): void {
   adapter.getInstance<FastifyInstance>().addHook('onRequest', (request, reply, done) => {
     // A client that numbers its requests gets its number back; errors always carry the id.
     if (request.headers['x-request-id'] !== undefined) reply.header('x-request-id', request.id);
+    if (request.is404) adapter.timer.unmatched(request, reply);
     if (adapter.closing) {
       // What comes in on a connection kept alive belongs to another server by now.
       reply.header('connection', 'close');

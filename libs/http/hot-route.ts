@@ -10,7 +10,9 @@ import {
 import { ExecutionContextHost } from '@nestjs/core/internal';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { DroverError } from '#lib/kernel';
+import type { RouteTimes } from '#lib/observability';
 import type { ProblemFilter } from './problem/problem.filter.js';
+import type { RouteTimer } from './route-timer.js';
 import { DtoPipe } from './validation/pipe.js';
 
 export type RouteHandler = (request: FastifyRequest, reply: FastifyReply) => unknown;
@@ -20,6 +22,13 @@ export interface HotLane {
   guard: CanActivate;
   filter: ProblemFilter;
   controllerOf(type: ControllerType): object;
+}
+
+/** Where the routes are added. */
+interface HotServer {
+  readonly timer: RouteTimer;
+  /** Undefined until there is a guard. */
+  readonly hotLane: HotLane | undefined;
 }
 
 type ControllerType = abstract new (...args: never[]) => object;
@@ -46,22 +55,23 @@ export function Hot(): MethodDecorator {
 }
 
 /** Replaces the handler of a hot route among the arguments of `adapter.post(path, handler)`. */
-export function heat(args: unknown[], lane: () => HotLane | undefined): unknown[] {
+export function heat(method: string, args: unknown[], server: HotServer): unknown[] {
   const long = args.at(-1) as RouteHandler;
   const target = Reflect.getMetadata(HOT_ROUTE, long) as HotTarget | undefined;
   if (!target) return args;
+  const times = server.timer.hotRoute(method, String(args[0]));
   let short: RouteHandler | undefined;
   const handler: RouteHandler = (request, reply) => {
-    const ready = lane();
+    const ready = server.hotLane;
     // Without its guard no route may be short: it would be open to all.
     if (!ready) return long(request, reply);
-    short ??= compile(target, ready);
+    short ??= compile(target, ready, times);
     return short(request, reply);
   };
   return [...args.slice(0, -1), handler];
 }
 
-function compile({ type, name }: HotTarget, lane: HotLane): RouteHandler {
+function compile({ type, name }: HotTarget, lane: HotLane, times: RouteTimes): RouteHandler {
   const controller = lane.controllerOf(type);
   const method = (controller as Record<string, Method>)[name] as Method;
   refuseEnhancers(type, method);
@@ -79,7 +89,12 @@ function compile({ type, name }: HotTarget, lane: HotLane): RouteHandler {
   };
 
   return (request, reply) => {
-    const fail = (error: unknown) => lane.filter.answer(error, request, reply);
+    const start = performance.now();
+    const note = () => times.observe(reply.statusCode, performance.now() - start);
+    const fail = (error: unknown) => {
+      lane.filter.answer(error, request, reply);
+      note();
+    };
     try {
       const context = new ExecutionContextHost([request, reply], type as never, method as never);
       const allowed = lane.guard.canActivate(context);
@@ -90,7 +105,8 @@ function compile({ type, name }: HotTarget, lane: HotLane): RouteHandler {
               if (!yes) throw new DroverError('forbidden');
               return run(context, request, reply);
             });
-      if (result instanceof Promise) result.catch(fail);
+      if (result instanceof Promise) result.then(note, fail);
+      else note();
     } catch (error) {
       fail(error);
     }

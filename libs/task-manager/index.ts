@@ -4,6 +4,7 @@ export { type FailureClass } from './domain/failure.js';
 export type { Allowance } from './domain/plan-assignments.js';
 export { type SpawnAllowance, TaskAssignment } from './assignment/task-assignment.js';
 export { LostSessions } from './recovery/lost-sessions.js';
+export { Claiming } from './runs/claiming.js';
 export { RunReports } from './runs/run-reports.js';
 export type { Reporter } from './runs/reporter.js';
 export type { Swept, TaskSweeps } from './recovery-port.js';

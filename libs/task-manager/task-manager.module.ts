@@ -82,6 +82,14 @@ import { TaskUpdates } from './updates/task-updates.js';
     TaskAssignment,
     LostSessions,
   ],
-  exports: [HeldSecrets, Resealing, TaskAssignment, LostSessions, RunReports, TaskRecovery],
+  exports: [
+    Claiming,
+    HeldSecrets,
+    Resealing,
+    TaskAssignment,
+    LostSessions,
+    RunReports,
+    TaskRecovery,
+  ],
 })
 export class TaskManagerModule {}

@@ -65,6 +65,11 @@ export class Claiming implements OnModuleDestroy, BeforeApplicationShutdown {
     return (await this.attempt(request)).tasks;
   }
 
+  /** Claims that wait for a task in this process. */
+  get waiting(): number {
+    return this.waiters.size;
+  }
+
   beforeApplicationShutdown(): void {
     this.closing.abort();
   }

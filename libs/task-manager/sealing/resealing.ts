@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Database, firstRow } from '#lib/database';
-import { Logger } from '#lib/observability';
+import { instruments, Logger } from '#lib/observability';
 import { type DataKey, KeyRing } from '#lib/sealing';
 import { holdsSealed, sealAnew, SEALED_COLUMNS } from '../domain/sealed-columns.js';
 import {
@@ -66,6 +66,8 @@ export class Resealing {
           taskIds: unreadable.map(({ id }) => id),
         });
       }
+      instruments.secrets.inc({ operation: 'resealed' }, done.length);
+      instruments.secrets.inc({ operation: 'unreadable' }, unreadable.length);
       return { resealed: done.length, unreadable: unreadable.length, more: true };
     });
   }

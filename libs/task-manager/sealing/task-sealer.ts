@@ -1,4 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
+import { instruments } from '#lib/observability';
 import { type DataKey, KeyRing } from '#lib/sealing';
 import type { NewTask } from '../domain/new-task.js';
 import {
@@ -31,7 +32,11 @@ export class TaskSealer {
   async sealNew(workspaceId: string, tasks: readonly NewTask[]): Promise<readonly NewTask[]> {
     if (!tasks.some(hasSecrets)) return tasks;
     const key = await this.ring.current();
-    return tasks.map((task) => (hasSecrets(task) ? sealedTask(workspaceId, task, key) : task));
+    return tasks.map((task) => {
+      if (!hasSecrets(task)) return task;
+      instruments.secrets.inc({ operation: 'sealed' });
+      return sealedTask(workspaceId, task, key);
+    });
   }
 
   async seal(
@@ -41,11 +46,14 @@ export class TaskSealer {
   ): Promise<SealedValue> {
     if (!holdsSecret(value)) return { value, keyId: null };
     const key = await this.ring.current();
+    instruments.secrets.inc({ operation: 'sealed' });
     return { value: sealSecrets(key, value, placeOf(task, column)), keyId: key.id };
   }
 
   async open(row: SealedRow): Promise<Opened> {
-    return openSecrets(row, await this.keysOf([row]));
+    const outcome = openSecrets(row, await this.keysOf([row]));
+    instruments.secrets.inc({ operation: outcome.kind });
+    return outcome;
   }
 
   /** The keys that the rows need, as far as there are any. */

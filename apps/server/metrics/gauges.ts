@@ -1,0 +1,154 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { Gauge, type Registry } from 'prom-client';
+import { Leadership } from '#lib/coordinator';
+import { Database } from '#lib/database';
+import { Logger } from '#lib/observability';
+import { Claiming } from '#lib/task-manager';
+import { type GaugeRow, readGauges } from './read-gauges.sql.js';
+
+/** What is counted in the database is counted this often at most, whoever asks. */
+const COUNTED_EVERY_MS = 10_000;
+
+const RUN_STATES = ['ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE'];
+const AGENT_STATES = ['STARTING', 'IDLE', 'WORKING', 'DRAINING', 'ERROR'];
+
+interface Counted {
+  name: string;
+  help: string;
+  label?: string;
+  /** Shown as zero when there are none: an absent series raises no alarm. */
+  values: readonly string[];
+}
+
+const COUNTED: Record<string, Counted> = {
+  tasks: {
+    name: 'drover_tasks',
+    help: 'Tasks that are not done: ready to be claimed, blocked by dependencies, and so on',
+    label: 'state',
+    values: ['ready', 'blocked', 'assigned', 'running', 'paused', 'retrying'],
+  },
+  runs: { name: 'drover_runs', help: 'Live runs', label: 'state', values: RUN_STATES },
+  agents: {
+    name: 'drover_agents',
+    help: 'Agents that are not terminated',
+    label: 'status',
+    values: AGENT_STATES,
+  },
+  outbox_events: {
+    name: 'drover_outbox_unpublished_events',
+    help: 'Events that wait to be published, counted up to 100001',
+    values: [''],
+  },
+  outbox_lag: {
+    name: 'drover_outbox_lag_seconds',
+    help: 'Age of the oldest event that waits to be published',
+    values: [''],
+  },
+  sealed_tasks: {
+    name: 'drover_sealed_tasks',
+    help: 'Tasks with sealed secrets: under the current key, an older one, or unreadable',
+    label: 'key',
+    values: ['current', 'older', 'unreadable'],
+  },
+};
+
+/** What is looked up when somebody asks: cheap facts of this process, and counts of the database. */
+@Injectable()
+export class Gauges {
+  private counted = new Map<string, Gauge>();
+  private age: Gauge | undefined;
+  private readAt: number | undefined;
+  private triedAt = -Infinity;
+  private reading: Promise<void> | undefined;
+
+  constructor(
+    @Inject(Database) private readonly database: Database,
+    @Inject(Claiming) private readonly claiming: Claiming,
+    @Inject(Leadership) private readonly leadership: Leadership,
+    @Inject(Logger) private readonly logger: Logger,
+  ) {}
+
+  register(registry: Registry): void {
+    const registers = [registry];
+    for (const [gauge, { name, help, label }] of Object.entries(COUNTED)) {
+      const labelNames = label === undefined ? [] : [label];
+      this.counted.set(gauge, new Gauge({ name, help, labelNames, registers }));
+    }
+    this.age = new Gauge({
+      name: 'drover_counts_age_seconds',
+      help: 'How long ago drover_tasks and the other counts of the database were read',
+      registers,
+    });
+    this.registerPools(registry);
+    const own = (name: string, help: string, read: () => number) =>
+      new Gauge({
+        name,
+        help,
+        registers,
+        collect() {
+          this.set(read());
+        },
+      });
+    own('drover_claims_waiting', 'Claims that wait for a task in this process', () => {
+      return this.claiming.waiting;
+    });
+    own('drover_coordinator_leader', 'Whether this process leads the coordination', () => {
+      return this.leadership.epoch === undefined ? 0 : 1;
+    });
+  }
+
+  /** Counts anew if the last count is old enough. Never throws: what could not be read grows old. */
+  async refresh(): Promise<void> {
+    if (performance.now() - this.triedAt >= COUNTED_EVERY_MS) {
+      this.reading ??= this.read().finally(() => (this.reading = undefined));
+    }
+    await this.reading;
+    if (this.readAt !== undefined) this.age?.set((performance.now() - this.readAt) / 1_000);
+  }
+
+  private async read(): Promise<void> {
+    this.triedAt = performance.now();
+    try {
+      this.show(await this.database.service.rows(readGauges));
+      this.readAt = performance.now();
+    } catch (error) {
+      this.logger.warn('counts for the metrics could not be read', { error });
+    }
+  }
+
+  private show(rows: readonly GaugeRow[]): void {
+    const found = new Map(rows.map((row) => [`${row.gauge} ${row.label}`, row.value]));
+    for (const [gauge, { label, values }] of Object.entries(COUNTED)) {
+      for (const value of values) {
+        const labels = label === undefined ? {} : { [label]: value };
+        this.counted.get(gauge)?.set(labels, found.get(`${gauge} ${value}`) ?? 0);
+      }
+    }
+  }
+
+  private registerPools(registry: Registry): void {
+    const { database } = this;
+    new Gauge({
+      name: 'drover_database_connections',
+      help: 'Connections of a pool of this process',
+      labelNames: ['pool', 'state'],
+      registers: [registry],
+      collect() {
+        for (const { pool, busy, idle, max } of database.usage()) {
+          this.set({ pool, state: 'busy' }, busy);
+          this.set({ pool, state: 'idle' }, idle);
+          this.set({ pool, state: 'max' }, max);
+        }
+      },
+    });
+    new Gauge({
+      name: 'drover_database_waiting',
+      help: 'Statements of this process that wait for a connection',
+      labelNames: ['pool'],
+      registers: [registry],
+      collect() {
+        for (const { pool, waiting } of database.usage()) this.set({ pool }, waiting);
+      },
+    });
+  }
+}

@@ -1,0 +1,24 @@
+import { Controller, Get, Headers, Inject, Res } from '@nestjs/common';
+import { ApiExcludeController } from '@nestjs/swagger';
+import type { FastifyReply } from 'fastify';
+import { Public } from '#lib/identity';
+import { Metrics } from './metrics.js';
+
+/** For Prometheus, which has a token of its own and no account. */
+@ApiExcludeController()
+@Public()
+@Controller('metrics')
+export class MetricsController {
+  constructor(@Inject(Metrics) private readonly metrics: Metrics) {}
+
+  @Get()
+  async read(
+    @Headers('authorization') authorization: string | undefined,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<string> {
+    this.metrics.require(authorization);
+    const { type, body } = await this.metrics.text();
+    void reply.header('content-type', type).header('cache-control', 'no-store');
+    return body;
+  }
+}

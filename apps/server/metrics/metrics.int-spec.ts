@@ -1,0 +1,187 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import {
+  startTestApp,
+  type TestAgent,
+  type TestApp,
+  type TestWorkspace,
+} from '../../../test/support/app.js';
+import { waitFor } from '../../../test/support/wait-for.js';
+import { Coordinator } from '#lib/coordinator';
+import { newId } from '#lib/kernel';
+
+const TOKEN = 'a token of the tests';
+const SECRET = 'wintergreen-4711';
+
+let server: TestApp;
+let workspace: TestWorkspace;
+let agent: TestAgent;
+
+beforeAll(async () => {
+  server = await startTestApp({ METRICS_TOKEN: TOKEN, ROLES: 'api,coordinator' });
+  workspace = await server.newWorkspace();
+  agent = await workspace.newAgent({ name: 'An agent of the tests' });
+});
+afterAll(() => server.stop());
+
+const ask = (authorization?: string, url = server.url) =>
+  fetch(`${url}/metrics`, { headers: authorization === undefined ? {} : { authorization } });
+
+async function scrape(): Promise<string> {
+  const response = await ask(`Bearer ${TOKEN}`);
+  expect(response.status).toBe(200);
+  return response.text();
+}
+
+/** The value of a series; undefined when it is not there. */
+function valueOf(text: string, series: string): number | undefined {
+  const line = text.split('\n').find((one) => one.startsWith(`${series} `));
+  return line === undefined ? undefined : Number(line.slice(series.length + 1));
+}
+
+const requests = (text: string, method: string, route: string, status: number) =>
+  valueOf(
+    text,
+    `drover_http_request_seconds_count{method="${method}",route="${route}",status="${status}"}`,
+  ) ?? 0;
+
+describe('GET /metrics', () => {
+  it('is for those who have the token', async () => {
+    for (const [header, status] of [
+      [undefined, 401],
+      ['Bearer another', 401],
+      [`Basic ${TOKEN}`, 401],
+      ['Bearer ', 401],
+      [`bearer ${TOKEN}`, 200],
+    ] as const) {
+      expect([header, (await ask(header)).status]).toEqual([header, status]);
+    }
+    expect((await ask(`Bearer ${agent.token}`)).status).toBe(401);
+  });
+
+  it('is not there without a token in the configuration', async () => {
+    const closed = await startTestApp({ ROLES: 'api' });
+    expect((await ask(`Bearer ${TOKEN}`, closed.url)).status).toBe(404);
+    expect((await ask('Bearer undefined', closed.url)).status).toBe(404);
+    await closed.stop();
+  });
+
+  it('is text that Prometheus reads: each line a comment or a series with a number', async () => {
+    const response = await ask(`Bearer ${TOKEN}`);
+    expect(response.headers.get('content-type')).toMatch(/^text\/plain; version=0\.0\.4/);
+    const lines = (await response.text()).split('\n').filter((line) => line !== '');
+    const series = /^[a-z_]\w*(\{[a-z_]\w*="[^"\\\n]*"(,[a-z_]\w*="[^"\\\n]*")*\})? \S+$/i;
+    const odd = lines.filter((line) => !line.startsWith('# ') && !series.test(line));
+    expect(odd).toEqual([]);
+    const types = lines.filter((line) => line.startsWith('# TYPE ')).map((l) => l.split(' ')[2]);
+    expect(new Set(types).size).toBe(types.length);
+    expect(types).toEqual(
+      expect.arrayContaining(['nodejs_eventloop_lag_seconds', 'drover_http_request_seconds']),
+    );
+  });
+
+  it('counts requests by the template of their route and their status, hot routes too', async () => {
+    const beat = '/api/v1/agents/:id/heartbeat';
+    const create = '/api/v1/agent-tasks';
+    const before = await scrape();
+    await agent.api.post(`/agents/${agent.id}/heartbeat`, { status: 'healthy' });
+    await agent.api.post(`/agents/${newId()}/heartbeat`, { status: 'healthy' });
+    await workspace.api.post('/agent-tasks', { title: 'x', taskType: 't' });
+    await workspace.api.post('/agent-tasks', { title: 'x' });
+    await workspace.api.get(`/agent-tasks/${newId()}`);
+    await workspace.api.get(`/nowhere/${newId()}`);
+    const headers = { 'content-type': 'application/json' };
+    await fetch(`${server.url}${create}`, { method: 'POST', headers, body: '{' });
+    const text = await waitFor('the last request to be counted', async () => {
+      const now = await scrape();
+      return requests(now, 'GET', 'unmatched', 404) > 0 ? now : undefined;
+    });
+    const more = (method: string, route: string, status: number) =>
+      requests(text, method, route, status) - requests(before, method, route, status);
+    expect(more('POST', beat, 200)).toBe(1);
+    expect(more('POST', beat, 404)).toBe(1);
+    expect(more('POST', create, 201)).toBe(1);
+    expect(more('POST', create, 400)).toBe(2);
+    expect(more('GET', '/api/v1/agent-tasks/:id', 404)).toBe(1);
+    expect(more('GET', 'unmatched', 404)).toBe(1);
+  });
+
+  it('tells what the installation holds, and reads it every 10 s at most', async () => {
+    const held = { title: 'x', taskType: 't', inputContext: { token: SECRET } };
+    const fresh = await startTestApp({ METRICS_TOKEN: TOKEN, ROLES: 'api' });
+    const tenant = await fresh.newWorkspace();
+    const worker = await tenant.newAgent();
+    const task = async () => tenant.api.post<{ id: string }>('/agent-tasks', held);
+    const { body: first } = await task();
+    await tenant.api.post('/agent-tasks', { ...held, dependsOn: [first.id] });
+    await worker.api.post(`/agents/${worker.id}/claim`, {});
+    const read = async () => (await ask(`Bearer ${TOKEN}`, fresh.url)).text();
+    const text = await read();
+    const values = Object.fromEntries(
+      [
+        'drover_tasks{state="ready"}',
+        'drover_tasks{state="blocked"}',
+        'drover_tasks{state="assigned"}',
+        'drover_runs{state="ASSIGNED"}',
+        'drover_runs{state="STALE"}',
+        'drover_agents{status="WORKING"}',
+        'drover_outbox_unpublished_events',
+        'drover_sealed_tasks{key="current"}',
+        'drover_sealed_tasks{key="older"}',
+        'drover_coordinator_leader',
+        'drover_claims_waiting',
+        'drover_database_waiting{pool="app"}',
+      ].map((series) => [series, valueOf(text, series)]),
+    );
+    expect(values).toEqual({
+      'drover_tasks{state="ready"}': 0,
+      'drover_tasks{state="blocked"}': 1,
+      'drover_tasks{state="assigned"}': 1,
+      'drover_runs{state="ASSIGNED"}': 1,
+      'drover_runs{state="STALE"}': 0,
+      'drover_agents{status="WORKING"}': 1,
+      drover_outbox_unpublished_events: expect.any(Number),
+      'drover_sealed_tasks{key="current"}': 2,
+      'drover_sealed_tasks{key="older"}': 0,
+      drover_coordinator_leader: 0,
+      drover_claims_waiting: 0,
+      'drover_database_waiting{pool="app"}': 0,
+    });
+    expect(values['drover_outbox_unpublished_events']).toBeGreaterThan(2);
+    expect(valueOf(text, 'drover_outbox_lag_seconds')).toBeGreaterThan(0);
+    await task();
+    expect(valueOf(await read(), 'drover_tasks{state="ready"}')).toBe(0);
+    await fresh.stop();
+  });
+
+  it('tells of the coordinator: its cycles, steps, moves and recoveries', async () => {
+    const name = 'drover_recoveries_total{reason="exit_code"}';
+    const before = valueOf(await scrape(), name) ?? 0;
+    await workspace.api.post('/agent-tasks', { title: 'x', taskType: 't' });
+    const { body } = await agent.api.post<{ tasks: { run: { id: string } }[] }>(
+      `/agents/${agent.id}/claim`,
+      {},
+    );
+    const error = { message: 'no', class: 'exit_code' };
+    await agent.api.post(`/runs/${body.tasks[0]?.run.id}/fail`, { error });
+    expect(server.app.get(Coordinator, { strict: false })).toBeDefined();
+    const text = await waitFor('a cycle', async () => {
+      const now = await scrape();
+      return (valueOf(now, 'drover_coordinator_cycle_seconds_count') ?? 0) > 0 ? now : undefined;
+    });
+    expect(valueOf(text, name)).toBe(before + 1);
+    expect(valueOf(text, 'drover_coordinator_leader')).toBe(1);
+    const step = 'drover_coordinator_step_seconds_count{step="expire_leases"}';
+    expect(valueOf(text, step)).toBeGreaterThan(0);
+    expect(
+      valueOf(text, 'drover_coordinator_rows_moved_total{step="expire_leases"}'),
+    ).toBeDefined();
+  });
+
+  it('names no tenant, agent or task, and no secret', async () => {
+    const text = await scrape();
+    for (const told of [workspace.id, agent.id, workspace.userId, SECRET, TOKEN, 'of the tests']) {
+      expect(text).not.toContain(told);
+    }
+    expect(text).not.toMatch(/[0-9a-f]{8}-[0-9a-f]{4}-/);
+  });
+});

@@ -1,0 +1,64 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import { Inject, Injectable } from '@nestjs/common';
+import { HttpAdapterHost } from '@nestjs/core';
+import { collectDefaultMetrics, Registry } from 'prom-client';
+import { CONFIG, type Config } from '#lib/config';
+import { DroverFastifyAdapter } from '#lib/http';
+import { DroverError } from '#lib/kernel';
+import { instruments } from '#lib/observability';
+import { Gauges } from './gauges.js';
+
+/** What this process tells Prometheus. Made when it is first asked for: who has no Prometheus pays nothing. */
+@Injectable()
+export class Metrics {
+  private registry: Registry | undefined;
+
+  constructor(
+    @Inject(HttpAdapterHost) private readonly host: HttpAdapterHost,
+    @Inject(Gauges) private readonly gauges: Gauges,
+    @Inject(CONFIG) private readonly config: Config,
+  ) {}
+
+  /**
+   * @param authorization the request's header
+   * @throws DroverError `route_not_found` when there is no METRICS_TOKEN, `unauthenticated`, `invalid_token`
+   */
+  require(authorization: string | undefined): void {
+    const { metricsToken } = this.config.http;
+    if (metricsToken === undefined) {
+      throw new DroverError('route_not_found', {
+        detail: 'This server shows no metrics: set METRICS_TOKEN.',
+      });
+    }
+    if (authorization === undefined) throw new DroverError('unauthenticated');
+    const [, given = ''] = /^bearer (.+)$/i.exec(authorization) ?? [];
+    if (!timingSafeEqual(digest(given), digest(metricsToken))) {
+      throw new DroverError('invalid_token', { detail: 'This is not the METRICS_TOKEN.' });
+    }
+  }
+
+  /** In the text format of Prometheus. */
+  async text(): Promise<{ type: string; body: string }> {
+    this.registry ??= this.makeRegistry();
+    await this.gauges.refresh();
+    const body = await this.registry.metrics();
+    return { type: this.registry.contentType, body: `${body}\n${this.requestTimes()}` };
+  }
+
+  private makeRegistry(): Registry {
+    const registry = new Registry();
+    collectDefaultMetrics({ register: registry });
+    for (const instrument of Object.values(instruments)) registry.registerMetric(instrument);
+    this.gauges.register(registry);
+    return registry;
+  }
+
+  private requestTimes(): string {
+    const adapter: unknown = this.host.httpAdapter;
+    return adapter instanceof DroverFastifyAdapter ? adapter.timer.times.text() : '';
+  }
+}
+
+function digest(text: string): Buffer {
+  return createHash('sha256').update(text).digest();
+}

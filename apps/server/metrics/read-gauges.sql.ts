@@ -1,0 +1,54 @@
+import { query } from '#lib/database';
+
+/** One number: which gauge, the value of its one label (or ''), and how much. */
+export interface GaugeRow {
+  gauge: string;
+  label: string;
+  value: number;
+}
+
+/**
+ * What the whole installation holds: tasks that are not done, live runs, agents, events that wait to
+ * be published, tasks with sealed values.
+ *
+ * Caller: Gauges, every 10 s at most, as the service role. No tenant is named.
+ * Indexes: agent_tasks_queue_idx, agent_tasks_status_idx and agent_tasks_retry_due_idx (index-only
+ * where the table is vacuumed), task_runs_live_agent_idx, outbox_events_unpublished_idx,
+ * task_seals_key_idx; agents is read once. Events are counted up to 100,001.
+ */
+export const readGauges = query<GaugeRow>(
+  'metrics_read_gauges',
+  `
+WITH pending AS MATERIALIZED (
+  SELECT (SELECT count(*) FROM agent_tasks WHERE status = 'PENDING') AS all_of_them,
+    (SELECT count(*) FROM agent_tasks WHERE status = 'PENDING' AND unmet_dependencies = 0) AS ready
+),
+unpublished AS MATERIALIZED (
+  SELECT e.id FROM outbox_events e WHERE e.published_at IS NULL ORDER BY e.id LIMIT 100001
+),
+newest_key AS MATERIALIZED (
+  SELECT id FROM data_keys WHERE retired_at IS NULL ORDER BY created_at DESC, id DESC LIMIT 1
+)
+SELECT 'tasks' AS gauge, v.label, v.value::float8 FROM pending, LATERAL (VALUES
+  ('ready', pending.ready),
+  ('blocked', pending.all_of_them - pending.ready),
+  ('assigned', (SELECT count(*) FROM agent_tasks WHERE status = 'ASSIGNED')),
+  ('running', (SELECT count(*) FROM agent_tasks WHERE status = 'RUNNING')),
+  ('paused', (SELECT count(*) FROM agent_tasks WHERE status = 'PAUSED')),
+  ('retrying', (SELECT count(*) FROM agent_tasks WHERE status = 'ABORTED' AND retry_at IS NOT NULL))
+) AS v (label, value)
+UNION ALL
+SELECT 'runs', state, count(*)::float8 FROM task_runs
+WHERE state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE') GROUP BY state
+UNION ALL
+SELECT 'agents', status, count(*)::float8 FROM agents WHERE lifecycle <> 'TERMINATED' GROUP BY status
+UNION ALL
+SELECT 'outbox_events', '', count(*)::float8 FROM unpublished
+UNION ALL
+SELECT 'outbox_lag', '', coalesce(extract(epoch FROM now() - min(e.created_at)), 0)::float8
+FROM outbox_events e WHERE e.id = (SELECT min(id) FROM unpublished)
+UNION ALL
+SELECT 'sealed_tasks', CASE WHEN s.unreadable_at IS NOT NULL THEN 'unreadable'
+  WHEN s.key_id = (SELECT id FROM newest_key) THEN 'current' ELSE 'older' END, count(*)::float8
+FROM task_seals s GROUP BY 2`,
+);

@@ -1,0 +1,52 @@
+import { Counter, Histogram } from 'prom-client';
+
+/** Registered by whoever shows them: what a process counts is of the process, not of one application. */
+const registers: [] = [];
+
+const CYCLE_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
+
+/** What is counted where it happens. All else is looked up when somebody asks; see apps/server/metrics. */
+export const instruments = {
+  cycleSeconds: new Histogram({
+    name: 'drover_coordinator_cycle_seconds',
+    help: 'Time of a cycle of the coordinator',
+    buckets: CYCLE_BUCKETS,
+    registers,
+  }),
+  stepSeconds: new Histogram({
+    name: 'drover_coordinator_step_seconds',
+    help: 'Time of a step of a cycle',
+    labelNames: ['step'],
+    buckets: CYCLE_BUCKETS,
+    registers,
+  }),
+  stepMoves: new Counter({
+    name: 'drover_coordinator_rows_moved_total',
+    help: 'Rows that the steps of cycles have moved',
+    labelNames: ['step'],
+    registers,
+  }),
+  stepErrors: new Counter({
+    name: 'drover_coordinator_step_errors_total',
+    help: 'Steps of cycles that have failed',
+    labelNames: ['step'],
+    registers,
+  }),
+  recoveries: new Counter({
+    name: 'drover_recoveries_total',
+    help: 'Runs that ended without success and whose tasks were given back or given up',
+    labelNames: ['reason'],
+    registers,
+  }),
+  beatsWritten: new Counter({
+    name: 'drover_heartbeats_written_total',
+    help: 'Heartbeats that were written to Postgres; of one agent only the latest of a flush is',
+    registers,
+  }),
+  secrets: new Counter({
+    name: 'drover_secrets_total',
+    help: 'Tasks whose secrets were sealed, opened, sealed anew, or found unreadable',
+    labelNames: ['operation'],
+    registers,
+  }),
+};
