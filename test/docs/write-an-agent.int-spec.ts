@@ -28,7 +28,7 @@ beforeAll(async () => {
   const { id, api } = await app.newWorkspace();
   const wanted = { name: 'docs', role: 'MEMBER', scopes: ['agents:write', 'tasks:write'] };
   const { body } = await api.post(`/workspaces/${id}/api-keys`, wanted);
-  writeFileSync(join(home, 'port'), new URL(app.url).port);
+  writeFileSync(join(home, 'address'), `${app.url}\n`);
   writeFileSync(join(home, 'api-key'), `${String(body.key)}\n`);
   const shell = spawn('bash', ['-c', PRELUDE + lines.join('echo\n')], {
     env: { ...process.env, DROVER_HOME: home },

@@ -107,11 +107,13 @@ describe('npm start', () => {
     other.close();
   });
 
-  test('says in a sentence that the folder is in use', async () => {
-    await start();
+  test('says in a sentence that it runs in the folder already, and where', async () => {
+    const address = await start();
     const second = new Program(START, [], { DROVER_HOME: home, PORT: '' });
     expect(await second.ended).toBe(1);
-    expect(second.output).toMatch(/^The data folder .* is in use by .*\n$/);
+    expect(second.output).toBe(
+      `Drover already runs in ${home}, at ${address}: use that one, or stop it with Ctrl-C where it was started.\n`,
+    );
     await stop();
   }, 90_000);
 });

@@ -83,7 +83,7 @@ export class Child {
 
   /** The sentence with which it ended, or how it ended when it said none. */
   lastWords({ code, signal }: Exit): string {
-    const line = signal === null ? this.lines.findLast((said) => said.trim() !== '') : undefined;
+    const line = signal === null ? this.lines.findLast(isSaid) : undefined;
     if (line !== undefined) return String(parse(line)?.['message'] ?? line);
     return `The ${this.spec.name} ended by ${signal ?? `exit code ${code}`}.`;
   }
@@ -99,6 +99,11 @@ export class Child {
     if (this.lines.length > KEPT_LINES) this.lines.shift();
     for (const listener of this.waiting) listener(line);
   }
+}
+
+/** Something that the program said itself: Node ends every crash with its version and a part of the stack. */
+function isSaid(line: string): boolean {
+  return line.trim() !== '' && !/^(Node\.js v\d|\s|\})/.test(line);
 }
 
 function parse(line: string): Record<string, unknown> | undefined {

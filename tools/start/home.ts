@@ -17,6 +17,8 @@ export interface Secrets {
   jwtSecret: string;
   /** The master keys, the current one first; whoever adds one keeps the earlier. */
   encryptionKeys: string;
+  /** Reads /metrics. */
+  metricsToken: string;
   appPassword: string;
   servicePassword: string;
 }
@@ -36,6 +38,7 @@ export class Home {
   private readonly secretsFile: string;
   private readonly workerKeyFile: string;
   private readonly portFile: string;
+  private readonly addressFile: string;
 
   constructor(readonly folder: string) {
     mkdirSync(folder, { recursive: true });
@@ -45,6 +48,7 @@ export class Home {
     this.secretsFile = join(folder, 'secrets.json');
     this.workerKeyFile = join(folder, 'worker-key');
     this.portFile = join(folder, 'port');
+    this.addressFile = join(folder, 'address');
   }
 
   logFile(program: string): string {
@@ -60,6 +64,7 @@ export class Home {
     const secrets = {
       jwtSecret: kept.jwtSecret ?? secret(48),
       encryptionKeys: kept.encryptionKeys ?? `k1:${randomBytes(32).toString('base64')}`,
+      metricsToken: kept.metricsToken ?? secret(),
       appPassword: kept.appPassword ?? secret(),
       servicePassword: kept.servicePassword ?? secret(),
     };
@@ -111,6 +116,15 @@ export class Home {
 
   set port(port: number) {
     writePrivate(this.portFile, `${port}\n`);
+  }
+
+  /** Where the server of the last start was reached. */
+  get address(): string | undefined {
+    return readText(this.addressFile);
+  }
+
+  set address(address: string) {
+    writePrivate(this.addressFile, `${address}\n`);
   }
 }
 

@@ -12,6 +12,7 @@ import { Keeper } from './keeper.js';
 import { logTo } from './log-file.js';
 import { ensureKeys } from './keys.js';
 import { choosePort } from './port.js';
+import { explainInUse } from './running.js';
 
 const WORKERS = ['worker-1', 'worker-2'];
 const WORKER_CONCURRENCY = 2;
@@ -56,7 +57,9 @@ async function startAll({ scope, tell, home, port, onLost }: Start): Promise<voi
     onLost: (text) => onLost(`${text} Start again; the data is kept.`),
   });
   scope.add(starting.stop);
-  const stack = await starting.ready;
+  const stack = await starting.ready.catch(async (error: unknown) => {
+    throw await explainInUse(error, home);
+  });
   const secrets = home.secrets();
   const passwords = { app: secrets.appPassword, service: secrets.servicePassword };
   const urls = databaseUrls(stack.postgres.url, passwords);
@@ -71,6 +74,7 @@ async function startAll({ scope, tell, home, port, onLost }: Start): Promise<voi
   await server.start(({ message }) => message === 'listening');
   // Not before: who finds the data in use must not change where it is served.
   if (!process.env['PORT']) home.port = port;
+  home.address = address;
   await ensureKeys(address, home);
   const workers = WORKERS.map(
     (name) => new Keeper(supervisor, workerSpec(home, name, address), tell),
@@ -106,6 +110,7 @@ function serverSpec({ home, urls, stack, secrets }: Ground, port: number): Child
       VALKEY_URL: stack.valkey.url,
       JWT_SECRET: secrets.jwtSecret,
       ENCRYPTION_KEYS: secrets.encryptionKeys,
+      METRICS_TOKEN: secrets.metricsToken,
       PORT: String(port),
       LOG_LEVEL: process.env['LOG_LEVEL'] ?? 'info',
       SHUTDOWN_DEADLINE_SECONDS: String(SERVER_DEADLINE_SECONDS),
