@@ -2,6 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { SchedulerRegistry } from '@nestjs/schedule';
 import { CronJob } from 'cron';
 import { CONFIG, type Config } from '#lib/config';
+import { SessionAssigner } from '#lib/sessions';
 import { WakeUps } from '#lib/valkey';
 
 const CRON_JOB = 'coordinator';
@@ -15,6 +16,7 @@ export class Triggers {
 
   constructor(
     @Inject(WakeUps) private readonly wakeUps: WakeUps,
+    @Inject(SessionAssigner) private readonly sessions: SessionAssigner,
     @Inject(SchedulerRegistry) private readonly scheduler: SchedulerRegistry,
     @Inject(CONFIG) private readonly config: Pick<Config, 'coordinator' | 'roles'>,
   ) {
@@ -26,6 +28,9 @@ export class Triggers {
     this.scheduler.addCronJob(CRON_JOB, job);
     this.undo = [
       this.wakeUps.onCoordinator(ring),
+      this.wakeUps.onClaims((workspaceId) => {
+        if (this.sessions.serves(workspaceId)) ring();
+      }),
       this.wakeUps.onResync(ring),
       () => this.forgetJob(),
     ];

@@ -76,6 +76,7 @@ export class AgentRegistration {
       return { agent: toAgentView(row), created };
     });
     this.wakeUps.signals([agentId]);
+    if (registration.agent.mode === 'push') this.wakeUps.coordinator();
     return registration;
   }
 

@@ -4,12 +4,15 @@ import { Database, type Fence, firstRow, type Transaction } from '#lib/database'
 import { type Allowance, type SpawnAllowance, type Swept, TaskAssignment } from '#lib/task-manager';
 import { GatewayClient } from '../gateway/gateway-client.js';
 import { closeSpawns } from '../store/settle-spawn.sql.js';
+import { servedWorkspaces } from '../store/served-workspaces.sql.js';
 import { spawnRoom } from '../store/spawn-room.sql.js';
 import { Spawner } from './spawner.js';
 
 /** The coordinator's step that gives tasks to push agents, as many as the gateways have room for. */
 @Injectable()
 export class SessionAssigner implements SpawnAllowance {
+  private served: ReadonlySet<string> = new Set();
+
   constructor(
     @Inject(Database) private readonly database: Database,
     @Inject(TaskAssignment) private readonly assignment: TaskAssignment,
@@ -20,10 +23,18 @@ export class SessionAssigner implements SpawnAllowance {
 
   async sweep(fence: Fence, limit: number): Promise<Swept> {
     if (!this.gateway.configured) return { moved: 0, more: false, byWorkspace: new Map() };
-    await this.database.service.rows(closeSpawns, [limit]);
+    const { service } = this.database;
+    const served = await service.rows(servedWorkspaces);
+    this.served = new Set(served.map((row) => row.workspace_id));
+    await service.rows(closeSpawns, [limit]);
     const swept = await this.assignment.assign(fence, limit, this);
     if (swept.moved > 0) this.spawner.ring();
     return swept;
+  }
+
+  /** Whether what becomes ready in a workspace may be for a push agent, as the last sweep saw it. */
+  serves(workspaceId: string): boolean {
+    return this.served.has(workspaceId);
   }
 
   async of(tx: Transaction): Promise<Allowance> {

@@ -1,0 +1,74 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { afterSpawn, labelOf, type SpawnResult } from './spawn.js';
+
+const POLICY = { maxAttempts: 3, deadlineSeconds: 60 };
+const FIRST = { attempts: 1, ageSeconds: 1 };
+const GATEWAY = { id: 'g', bootId: 'b' };
+const session = (status: string) => ({ id: 's', sessionKey: 'k', status });
+
+describe('afterSpawn', () => {
+  it.each([
+    ['RUNNING', true],
+    ['STARTING', true],
+    ['QUEUED', false],
+    ['FAILED', true],
+  ])('a session that is %s: begun %s', (status, begun) => {
+    const result: SpawnResult = { kind: 'spawned', session: session(status), gateway: GATEWAY };
+    expect(afterSpawn(result, FIRST, POLICY, 0)).toMatchObject({ kind: 'spawned', begun });
+  });
+
+  it('gives up at once what the gateway will never do', () => {
+    const next = afterSpawn({ kind: 'refused', message: 'no' }, FIRST, POLICY, 0);
+    expect(next).toMatchObject({ kind: 'failed', retryable: false });
+  });
+
+  it.each<[SpawnResult, number, number]>([
+    [{ kind: 'no_answer', message: 'm' }, 0, 500],
+    [{ kind: 'no_answer', message: 'm' }, 0.5, 750],
+    [{ kind: 'busy', message: 'm', retryAfterMs: 4_000 }, 0.5, 4_000],
+    [{ kind: 'busy', message: 'm', retryAfterMs: 900_000 }, 0.5, 15_000],
+    [{ kind: 'busy', message: 'm' }, 0.5, 750],
+    [{ kind: 'resting' }, 0.5, 1_500],
+  ])('%j with %d: again in %d ms', (result, random, delayMs) => {
+    expect(afterSpawn(result, FIRST, POLICY, random)).toMatchObject({ kind: 'again', delayMs });
+  });
+
+  it('does not count what was not tried', () => {
+    const many = { attempts: 99, ageSeconds: 1 };
+    expect(afterSpawn({ kind: 'resting' }, many, POLICY, 0)).toMatchObject({ counts: false });
+  });
+
+  it.each([
+    [3, 1],
+    [1, 60],
+  ])('ends with %d attempts at an age of %d s, and the task may be retried', (attempts, age) => {
+    const result: SpawnResult = { kind: 'no_answer', message: 'm' };
+    const next = afterSpawn(result, { attempts, ageSeconds: age }, POLICY, 0);
+    expect(next).toMatchObject({ kind: 'failed', retryable: true });
+  });
+
+  it('never waits past the deadline', () => {
+    const results: SpawnResult[] = [
+      { kind: 'no_answer', message: 'm' },
+      { kind: 'busy', message: 'm', retryAfterMs: 10_000 },
+      { kind: 'resting' },
+    ];
+    fc.assert(
+      fc.property(
+        fc.constantFrom(...results),
+        fc.record({ attempts: fc.integer({ min: 1, max: 50 }), ageSeconds: fc.nat(100) }),
+        fc.double({ min: 0, max: 0.999, noNaN: true }),
+        (result, attempt, random) => {
+          const next = afterSpawn(result, attempt, POLICY, random);
+          const waits = next.kind === 'again' ? attempt.ageSeconds + next.delayMs / 1_000 : 0;
+          expect(waits).toBeLessThanOrEqual(POLICY.deadlineSeconds);
+        },
+      ),
+    );
+  });
+});
+
+it('labels a session with the beginning of the title', () => {
+  expect(labelOf('id', 'x'.repeat(40))).toBe(`task:id:${'x'.repeat(30)}`);
+});

@@ -1,0 +1,13 @@
+import { query } from '#lib/database';
+
+/**
+ * Workspaces that have push agents: what becomes ready there is the coordinator's business.
+ *
+ * Caller: SessionAssigner, once a cycle, as the service role. Index: agents_push_idx.
+ */
+export const servedWorkspaces = query<{ workspace_id: string }>(
+  'served_workspaces',
+  `
+SELECT DISTINCT a.workspace_id FROM agents a
+WHERE a.mode = 'push' AND a.lifecycle <> 'TERMINATED' AND a.command <> '{}'`,
+);

@@ -1,0 +1,129 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { randomUUID } from 'node:crypto';
+import jwt from 'jsonwebtoken';
+import type { SpawnRequest } from '../domain/spawn.js';
+
+/** What the stand-in does with a spawn: an answer, or none at all. */
+export type Behaviour =
+  | { kind: 'spawn'; status?: 'RUNNING' | 'QUEUED' }
+  | { kind: 'refuse'; status: number; code: string; retryAfter?: number }
+  | { kind: 'hang' }
+  /** It has the session, and its answer is lost. */
+  | { kind: 'spawn_and_hang' }
+  | { kind: 'unproven' };
+
+export const GATEWAY_SECRET = 'a secret that server and gateway of the tests share';
+
+/** Speaks a gateway's side of the protocol, and runs nothing: for tests of the server's side. */
+export class StandInGateway {
+  readonly id = `gateway-${randomUUID().slice(0, 8)}`;
+  bootId = randomUUID();
+  behaviour: Behaviour = { kind: 'spawn' };
+  /** Every call that came, in order. */
+  readonly spawns: SpawnRequest[] = [];
+  readonly stopped: string[] = [];
+  readonly sessions = new Map<string, { id: string; sessionKey: string; status: string }>();
+  private readonly heard = new Set<() => void>();
+
+  private constructor(
+    private readonly server: Server,
+    readonly url: string,
+  ) {}
+
+  static async start(): Promise<StandInGateway> {
+    const server = createServer();
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const { port } = server.address() as AddressInfo;
+    const gateway = new StandInGateway(server, `http://127.0.0.1:${port}`);
+    server.on('request', (request, response) => void gateway.answer(request, response));
+    return gateway;
+  }
+
+  /** What the server's environment needs to know of it. */
+  get env(): Record<string, string> {
+    return { GATEWAY_URL: this.url, GATEWAY_SECRET };
+  }
+
+  /** A token of the gateway's own, for its calls to the server. */
+  token(claims: Record<string, unknown> = {}, secret = GATEWAY_SECRET): string {
+    return jwt.sign({ typ: 'gateway', ...claims }, secret, {
+      ...(claims.iss === undefined ? { issuer: 'drover-gateway' } : {}),
+      ...(claims.aud === undefined ? { audience: 'drover:gateway' } : {}),
+      ...(claims.sub === undefined ? { subject: this.id } : {}),
+      ...(claims.exp === undefined ? { expiresIn: 60 } : {}),
+    });
+  }
+
+  /** Resolves when the condition holds, looked at after each call. */
+  async until(condition: () => boolean): Promise<void> {
+    while (!condition()) await new Promise<void>((resolve) => this.heard.add(resolve));
+  }
+
+  async stop(): Promise<void> {
+    this.server.closeAllConnections();
+    await new Promise((resolve) => this.server.close(resolve));
+  }
+
+  private async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const passport = this.passportOf(request);
+    const text = await bodyOf(request);
+    const send = (status: number, body: unknown, headers: Record<string, string> = {}) => {
+      const proof = this.behaviour.kind === 'unproven' ? {} : this.proof(passport.jti);
+      response.writeHead(status, { 'content-type': 'application/json', ...proof, ...headers });
+      response.end(JSON.stringify(body));
+    };
+    if (request.method === 'DELETE') {
+      this.stopped.push((request.url ?? '').split('/').at(-1)?.split('?')[0] ?? '');
+      send(202, {});
+    } else {
+      const spawn = JSON.parse(text) as SpawnRequest;
+      this.spawns.push(spawn);
+      this.answerSpawn(spawn, send);
+    }
+    for (const tell of this.heard) tell();
+    this.heard.clear();
+  }
+
+  private answerSpawn(
+    spawn: SpawnRequest,
+    send: (status: number, body: unknown, headers?: Record<string, string>) => void,
+  ): void {
+    const { behaviour } = this;
+    if (behaviour.kind === 'hang') return;
+    if (behaviour.kind === 'refuse') {
+      const { status, code, retryAfter } = behaviour;
+      const headers = retryAfter === undefined ? undefined : { 'retry-after': String(retryAfter) };
+      send(status, { code, title: 'No' }, headers);
+      return;
+    }
+    const status = behaviour.kind === 'spawn' ? (behaviour.status ?? 'RUNNING') : 'RUNNING';
+    const known = this.sessions.get(spawn.runId);
+    const id = randomUUID();
+    const session = known ?? { id, sessionKey: `gateway:${this.id}:${id}`, status };
+    this.sessions.set(spawn.runId, session);
+    if (behaviour.kind === 'spawn_and_hang') return;
+    const gateway = { id: this.id, bootId: this.bootId };
+    send(known ? 200 : 201, { session, gateway });
+  }
+
+  private passportOf(request: IncomingMessage): jwt.JwtPayload {
+    const token = request.headers.authorization?.replace('Bearer ', '') ?? '';
+    return jwt.verify(token, GATEWAY_SECRET, {
+      algorithms: ['HS256'],
+      issuer: 'drover-server',
+      audience: 'drover-gateway',
+    }) as jwt.JwtPayload;
+  }
+
+  private proof(subject: string | undefined): Record<string, string> {
+    const claims = { issuer: 'drover-gateway', audience: 'drover-server', expiresIn: 60 };
+    return { 'drover-gateway-proof': jwt.sign({ sub: subject }, GATEWAY_SECRET, claims) };
+  }
+}
+
+async function bodyOf(request: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks).toString();
+}
