@@ -1,0 +1,74 @@
+import { createSecretKey, type KeyObject } from 'node:crypto';
+import jwt from 'jsonwebtoken';
+import { DroverError, newId } from '#lib/kernel';
+
+const ALGORITHM = 'HS256';
+const VALID_SECONDS = 60;
+/** How far the clocks of server and gateway may lie apart. */
+const CLOCK_TOLERANCE_SECONDS = 30;
+/** Longer ones are not the server's; nothing is computed over them. */
+const MAX_TOKEN_LENGTH = 4_096;
+
+/**
+ * The proofs that server and gateway give each other, made with the secret that both have. Each
+ * direction has an issuer and an audience of its own, so that none can be turned round.
+ */
+export class GatewayTokens {
+  private readonly key: KeyObject;
+
+  constructor(
+    secret: string,
+    private readonly gatewayId: string,
+  ) {
+    this.key = createSecretKey(Buffer.from(secret, 'utf8'));
+  }
+
+  /**
+   * @param header the Authorization header of a request
+   * @returns the id of the server's token
+   * @throws DroverError `unauthenticated`, `token_expired` or `invalid_token`
+   */
+  verifyServer(header: string | undefined): string {
+    const token = /^Bearer +(\S+) *$/i.exec(header ?? '')?.[1];
+    if (token === undefined) throw new DroverError('unauthenticated');
+    if (token.length > MAX_TOKEN_LENGTH) throw new DroverError('invalid_token');
+    const { jti, exp } = this.verify(token);
+    if (typeof jti !== 'string' || jti === '' || typeof exp !== 'number') {
+      throw new DroverError('invalid_token', { detail: 'The token lacks a claim.' });
+    }
+    return jti;
+  }
+
+  /** Proves to the server that the answer to a request comes from who has the secret. */
+  prove(requestTokenId: string): string {
+    return this.sign({ sub: requestTokenId, aud: 'drover-server' });
+  }
+
+  /** For requests to the server. */
+  forServer(): string {
+    const claims = { typ: 'gateway', sub: this.gatewayId, aud: 'drover:gateway' };
+    return this.sign({ ...claims, jti: newId() });
+  }
+
+  private sign(claims: Record<string, string>): string {
+    const iat = Math.floor(Date.now() / 1000);
+    const payload = { iss: 'drover-gateway', iat, exp: iat + VALID_SECONDS, ...claims };
+    return jwt.sign(payload, this.key, { algorithm: ALGORITHM });
+  }
+
+  private verify(token: string): jwt.JwtPayload {
+    try {
+      const payload = jwt.verify(token, this.key, {
+        algorithms: [ALGORITHM],
+        issuer: 'drover-server',
+        audience: 'drover-gateway',
+        clockTolerance: CLOCK_TOLERANCE_SECONDS,
+      });
+      if (typeof payload === 'string') throw new DroverError('invalid_token');
+      return payload;
+    } catch (error) {
+      const isLate = error instanceof jwt.TokenExpiredError;
+      throw new DroverError(isLate ? 'token_expired' : 'invalid_token', { cause: error });
+    }
+  }
+}

@@ -1,0 +1,109 @@
+import { resolve } from 'node:path';
+import { z } from 'zod';
+
+const list = z.string().transform((value) =>
+  value
+    .split(',')
+    .map((part) => part.trim())
+    .filter((part) => part !== ''),
+);
+
+const integer = (fallback: number, min: number, max: number) =>
+  z.coerce.number().int().min(min).max(max).default(fallback);
+
+const secret = z
+  .string({
+    error: 'is missing: the same text of at least 32 characters that the server has',
+  })
+  .min(32, 'must have at least 32 characters');
+
+/** Every variable that the gateway reads, with its unit and default; README.md has the table. */
+const environment = z.object({
+  DROVER_API_URL: z.url({
+    protocol: /^https?$/,
+    error: 'must be the http:// or https:// address of the server',
+  }),
+  GATEWAY_SECRET: secret,
+  /** Told to the server; kept in the data folder when it is left out. */
+  GATEWAY_ID: z
+    .string()
+    .regex(/^[\w.:-]{1,100}$/, 'must be 1 to 100 letters, digits or . : _ -')
+    .optional(),
+  GATEWAY_DATA_DIR: z.string().default('.drover/gateway'),
+  /** Programs that sessions may start, as the commands name them; all when it is left out. */
+  GATEWAY_ALLOWED_EXECUTABLES: list.optional(),
+  /** Names of the gateway's own variables that sessions see. */
+  GATEWAY_PASS_ENV: list.default([]),
+
+  HOST: z.string().default('127.0.0.1'),
+  PORT: integer(8787, 0, 65_535),
+  LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
+
+  MAX_CONCURRENT_WORKERS: integer(10, 1, 1_000),
+  /** Seconds in the queue. */
+  WORKER_CREATION_TIMEOUT: integer(300, 1, 86_400),
+  GATEWAY_QUEUE_LIMIT: integer(1_000, 0, 100_000),
+  /** Between SIGTERM and SIGKILL, where a request names no other. */
+  GATEWAY_GRACE_SECONDS: integer(10, 0, 3_600),
+  GATEWAY_HEARTBEAT_SECONDS: integer(10, 1, 3_600),
+  SHUTDOWN_DEADLINE_SECONDS: integer(30, 1, 86_400),
+  /** How long an ended session is remembered. */
+  GATEWAY_RETENTION_HOURS: integer(24, 1, 8_760),
+});
+
+export type GatewayConfig = ReturnType<typeof toConfig>;
+
+/**
+ * Reads the gateway's environment variables.
+ *
+ * @throws Error that names every wrong variable, one a line
+ */
+export function loadGatewayConfig(env: NodeJS.ProcessEnv): GatewayConfig {
+  // An empty variable counts as absent, as compose files write it so.
+  const present = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''));
+  const result = environment.safeParse(present);
+  if (!result.success) throw new Error(describeIssues(result.error));
+  return toConfig(result.data, env);
+}
+
+function describeIssues(error: z.ZodError): string {
+  const lines = error.issues.map((issue) => `  ${issue.path.join('.')}: ${issue.message}`);
+  return `The configuration is not valid. Correct these environment variables:\n${lines.join('\n')}`;
+}
+
+const FALLBACK_PATH = '/usr/local/bin:/usr/bin:/bin';
+
+function toConfig(env: z.infer<typeof environment>, all: NodeJS.ProcessEnv) {
+  return {
+    apiUrl: withApiPath(env.DROVER_API_URL),
+    secret: env.GATEWAY_SECRET,
+    gatewayId: env.GATEWAY_ID,
+    dataDir: resolve(env.GATEWAY_DATA_DIR),
+    allowedExecutables: env.GATEWAY_ALLOWED_EXECUTABLES,
+    searchPath: all['PATH'] ?? FALLBACK_PATH,
+    passedEnv: pick(all, env.GATEWAY_PASS_ENV),
+    http: { host: env.HOST, port: env.PORT },
+    logLevel: env.LOG_LEVEL,
+    capacity: env.MAX_CONCURRENT_WORKERS,
+    queueSeconds: env.WORKER_CREATION_TIMEOUT,
+    queueLimit: env.GATEWAY_QUEUE_LIMIT,
+    graceSeconds: env.GATEWAY_GRACE_SECONDS,
+    heartbeatSeconds: env.GATEWAY_HEARTBEAT_SECONDS,
+    shutdownSeconds: env.SHUTDOWN_DEADLINE_SECONDS,
+    retentionHours: env.GATEWAY_RETENTION_HOURS,
+  };
+}
+
+/** An address without a path gets that of the API. */
+function withApiPath(address: string): string {
+  const url = new URL(address);
+  if (url.pathname === '/') url.pathname = '/api/v1';
+  return url.href.replace(/\/+$/, '');
+}
+
+function pick(env: NodeJS.ProcessEnv, names: readonly string[]): Record<string, string> {
+  const entries = names.map((name) => [name, env[name]] as const);
+  return Object.fromEntries(
+    entries.filter((entry): entry is [string, string] => entry[1] !== undefined),
+  );
+}

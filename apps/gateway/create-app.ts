@@ -1,0 +1,43 @@
+import { type DynamicModule, Module } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import type { FastifyInstance } from 'fastify';
+import { configureHttp, createFastifyAdapter } from '#lib/http';
+import { type Logger, NestLogger, ObservabilityModule } from '#lib/observability';
+import { authenticateServer } from './auth/authenticate.js';
+import { Gateway } from './gateway.js';
+import { AgentsController } from './http/agents.controller.js';
+import { HealthController } from './http/health.controller.js';
+import { SessionsController } from './http/sessions.controller.js';
+import { SessionsService } from './sessions/sessions.service.js';
+
+/** A task's input and its checkpoint come together, each as large as the server takes one. */
+const BODY_LIMIT = 8 * 1024 * 1024;
+
+@Module({})
+class GatewayModule {
+  static forRoot(gateway: Gateway, logger: Logger): DynamicModule {
+    return {
+      module: GatewayModule,
+      imports: [ObservabilityModule.forRoot(logger)],
+      controllers: [AgentsController, SessionsController, HealthController],
+      providers: [
+        { provide: Gateway, useValue: gateway },
+        { provide: SessionsService, useValue: gateway.sessions },
+      ],
+    };
+  }
+}
+
+/** The gateway's HTTP interface, ready to listen. */
+export async function createApp(gateway: Gateway, logger: Logger): Promise<NestFastifyApplication> {
+  const adapter = createFastifyAdapter({ bodyLimit: BODY_LIMIT });
+  const app = await NestFactory.create<NestFastifyApplication>(
+    GatewayModule.forRoot(gateway, logger),
+    adapter,
+    { logger: new NestLogger(logger), abortOnError: false },
+  );
+  authenticateServer(adapter.getInstance<FastifyInstance>(), gateway.tokens);
+  configureHttp(app, { prefix: 'api' });
+  return app;
+}

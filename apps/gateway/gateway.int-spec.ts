@@ -1,0 +1,214 @@
+import { afterAll, describe, expect, test } from '@jest/globals';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { killMarked, processesWith, uniqueSeconds } from '../../libs/runtime/testing/processes.js';
+import { waitFor } from '../../test/support/wait-for.js';
+import { aSpawn } from './testing/gateway-process.js';
+import { oneGateway } from './testing/world.js';
+
+const sleeper = (seconds: string) => `exec sleep ${seconds}`;
+
+afterAll(killMarked);
+
+describe('A gateway', () => {
+  const world = oneGateway({
+    GATEWAY_PASS_ENV: 'PROVIDER_API_KEY',
+    PROVIDER_API_KEY: 'provider-secret',
+  });
+
+  test('starts the command of a run with its token and task, and tells start and end', async () => {
+    const script = `
+      echo "$DROVER_API_URL $DROVER_RUN_ID $DROVER_TASK_ID $DROVER_AGENT_ID $DROVER_WORKSPACE_ID"
+      echo "$DROVER_SESSION_KEY $DROVER_RUN_TOKEN $PROVIDER_API_KEY input-secret-value"
+      cat "$DROVER_TASK_FILE"; exit 3`;
+    const body = aSpawn(script);
+    const { status, body: answer } = await world.gateway.spawn(body);
+    expect(status).toBe(201);
+    const sessionKey = `gateway:${world.gateway.gatewayId}:${answer.session?.id}`;
+    expect(answer.session).toEqual({
+      id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      sessionKey,
+      runId: body.runId,
+      workspaceId: body.workspaceId,
+      agentId: body.agentId,
+      taskId: body.taskId,
+      label: 'task:test',
+      status: 'STARTING',
+      pid: null,
+      exitCode: null,
+      signal: null,
+      oomKilled: false,
+      error: null,
+      createdAt: expect.any(String),
+      startedAt: null,
+      endedAt: null,
+      lastActivityAt: expect.any(String),
+    });
+    const end = await world.server.endOf(body.runId);
+    const [start] = world.server.reportsOf(body.runId);
+    expect(start).toMatchObject({ event: 'started', sessionKey, pid: expect.any(Number) });
+    expect(end).toMatchObject({
+      event: 'exited',
+      exitCode: 3,
+      oomKilled: false,
+      pid: start?.pid,
+      error: { class: 'exit_code' },
+    });
+    const { apiUrl, runId, taskId, agentId, workspaceId } = body;
+    expect(end.output).toContain(`${apiUrl} ${runId} ${taskId} ${agentId} ${workspaceId}\n`);
+    expect(end.output).toContain(`${sessionKey} [redacted] [redacted] [redacted]\n`);
+    expect(end.output).toContain('"checkpointData":{"page":7}');
+    expect(await world.gateway.session(runId)).toMatchObject({
+      status: 'FAILED',
+      exitCode: 3,
+      error: { class: 'exit_code' },
+    });
+    const folders = () => readdirSync(join(world.gateway.dataDir, 'sessions'));
+    await waitFor('its folder to go', () => !folders().includes(answer.session?.id ?? ''));
+    const record = readFileSync(
+      join(world.gateway.dataDir, `records/${answer.session?.id}.json`),
+      'utf8',
+    );
+    expect(record).not.toContain(body.runToken);
+  });
+
+  test('starts one session for a run, however often it is asked', async () => {
+    const seconds = uniqueSeconds();
+    const body = aSpawn(sleeper(seconds));
+    const answers = await Promise.all(Array.from({ length: 50 }, () => world.gateway.spawn(body)));
+    expect(answers.filter(({ status }) => status === 201)).toHaveLength(1);
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(49);
+    expect(new Set(answers.map((answer) => answer.body.session?.id)).size).toBe(1);
+    await world.untilStatus(body.runId, 'RUNNING');
+    expect(processesWith(seconds)).toHaveLength(1);
+    const stopped = await world.gateway.ask('DELETE', `/api/sessions/${body.runId}?graceSeconds=5`);
+    expect(stopped.status).toBe(202);
+    expect(await world.server.endOf(body.runId)).toMatchObject({
+      signal: 'SIGTERM',
+      error: { class: 'signal', message: expect.stringContaining('stopped through the API') },
+    });
+    const again = await world.gateway.spawn(body);
+    expect([again.status, again.body.session?.status]).toEqual([200, 'STOPPED']);
+    expect((await world.gateway.ask('DELETE', `/api/sessions/${body.runId}`)).status).toBe(202);
+  });
+
+  test.each([
+    [
+      'exit 0',
+      {
+        exitCode: 0,
+        error: { class: 'exit_code', message: expect.stringContaining('without completing') },
+      },
+      'COMPLETED',
+    ],
+    ['exit 1', { exitCode: 1, error: { class: 'exit_code' } }, 'FAILED'],
+    ['exit 137', { exitCode: 137, oomKilled: true, error: { class: 'oom' } }, 'FAILED'],
+    ['kill -USR1 $$', { signal: 'SIGUSR1', error: { class: 'signal' } }, 'FAILED'],
+    ['kill -TERM $$', { signal: 'SIGTERM', error: { class: 'signal' } }, 'FAILED'],
+    ['echo "JavaScript heap out of memory" >&2; exit 134', { error: { class: 'oom' } }, 'FAILED'],
+  ])('classes %s', async (script, report, status) => {
+    const body = aSpawn(script);
+    await world.gateway.spawn(body);
+    expect(await world.server.endOf(body.runId)).toMatchObject({ event: 'exited', ...report });
+    expect(await world.statusOf(body.runId)).toBe(status);
+  });
+
+  test('ends a session that takes too long, by force if it must', async () => {
+    const seconds = uniqueSeconds();
+    const script = `trap '' TERM; while :; do sleep ${seconds}; done`;
+    const body = aSpawn(script, { timeoutSeconds: 1, graceSeconds: 0 });
+    await world.gateway.spawn(body);
+    expect(await world.server.endOf(body.runId)).toMatchObject({
+      signal: 'SIGKILL',
+      oomKilled: false,
+      error: { class: 'timeout', message: 'Ran longer than its 1 s' },
+    });
+    expect(processesWith(seconds)).toEqual([]);
+  });
+
+  test('tells that a command is not there', async () => {
+    const body = aSpawn('', { command: ['no-such-program-anywhere'] });
+    await world.gateway.spawn(body);
+    expect(await world.server.endOf(body.runId)).toMatchObject({
+      event: 'failed',
+      error: { class: 'setup', message: expect.stringContaining('not found') },
+    });
+  });
+
+  test('ends what the server says is not live any more, by heartbeat and by long poll', async () => {
+    const bodies = [aSpawn(sleeper(uniqueSeconds())), aSpawn(sleeper(uniqueSeconds()))] as const;
+    for (const body of bodies) await world.gateway.spawn(body);
+    for (const body of bodies) await world.untilStatus(body.runId, 'RUNNING');
+    world.server.stops.push({ runId: bodies[0].runId, reason: 'lease_expired', graceSeconds: 5 });
+    world.server.orders.push({
+      runId: bodies[1].runId,
+      action: 'pause',
+      reason: 'paused',
+      graceSeconds: 5,
+    });
+    for (const [index, reason] of ['lease_expired', 'paused'].entries()) {
+      const { runId = '' } = bodies[index] ?? {};
+      expect(await world.server.endOf(runId)).toMatchObject({
+        error: { message: expect.stringContaining(reason) },
+      });
+    }
+  });
+
+  test('beats with the list of its sessions', async () => {
+    const body = aSpawn(sleeper(uniqueSeconds()));
+    const { session } = (await world.gateway.spawn(body)).body;
+    const beat = await waitFor('a beat with it', () =>
+      world.server.beats.find(({ sessions }) =>
+        sessions.some((one) => one.runId === body.runId && one.status === 'RUNNING'),
+      ),
+    );
+    expect(beat).toMatchObject({
+      gatewayId: world.gateway.gatewayId,
+      bootId: world.gateway.bootId,
+      draining: false,
+      capacity: 10,
+    });
+    expect(beat.sessions).toContainEqual({
+      runId: body.runId,
+      sessionKey: session?.sessionKey,
+      status: 'RUNNING',
+    });
+    expect(world.server.refused).toEqual([]);
+    await world.gateway.ask('DELETE', `/api/sessions/${body.runId}`);
+  });
+
+  test('starts sessions without a run, of which the server is told nothing', async () => {
+    const { status, body } = await world.gateway.ask('POST', '/api/sessions/spawn', {
+      sessionLabel: 'chat',
+      prompt: 'Hello',
+      command: ['sh', '-c', 'grep -q Hello "$DROVER_TASK_FILE" && exit $DEPTH'],
+      env: { DEPTH: '4' },
+    });
+    expect([status, body.session?.runId]).toEqual([201, null]);
+    const id = body.session?.id ?? '';
+    await world.untilStatus(id, 'FAILED');
+    expect(await world.gateway.session(id)).toMatchObject({ exitCode: 4, label: 'chat' });
+    const list = await world.gateway.ask('GET', '/api/sessions?status=FAILED');
+    expect(list.body.sessions?.map((one) => one.id)).toContain(id);
+    expect(list.body['gateway']).toMatchObject({ id: world.gateway.gatewayId, capacity: 10 });
+    expect(world.server.reports.some(({ sessionKey }) => sessionKey.endsWith(id))).toBe(false);
+  });
+});
+
+describe('An allow-list', () => {
+  const world = oneGateway({ GATEWAY_ALLOWED_EXECUTABLES: 'sh, /bin/true' });
+
+  test.each([
+    [['sh', '-c', 'exit 0'], 'exited'],
+    [['/bin/true'], 'exited'],
+    [['true'], 'failed'],
+    [['/bin/sh', '-c', 'exit 0'], 'failed'],
+    [['./sh'], 'failed'],
+  ])('lets %j be %s', async (command, event) => {
+    const body = aSpawn('', { command });
+    expect((await world.gateway.spawn(body)).status).toBe(201);
+    const end = await world.server.endOf(body.runId);
+    expect(end.event).toBe(event);
+    if (event === 'failed') expect(end.error?.class).toBe('setup');
+  });
+});

@@ -1,0 +1,188 @@
+import { newId } from '#lib/kernel';
+import type { Logger } from '#lib/observability';
+import { ProcessRuntime, type Runtime } from '#lib/runtime';
+import { GatewayTokens } from './auth/gateway-tokens.js';
+import type { GatewayConfig } from './config.js';
+import { HeartbeatLoop } from './server/heartbeat-loop.js';
+import { pause } from './server/repeat.js';
+import { Reporter } from './server/reporter.js';
+import { ServerClient, type Stop } from './server/server-client.js';
+import { SignalLoop } from './server/signal-loop.js';
+import { Dispatcher } from './sessions/dispatcher.js';
+import { recoverSessions } from './sessions/recover-sessions.js';
+import { SessionBook } from './sessions/session-book.js';
+import { SessionsService } from './sessions/sessions.service.js';
+import { openDataFolder } from './state/data-folder.js';
+import { readVersion } from './version.js';
+
+const HOUR_MS = 3_600_000;
+/** What an earlier life could not tell is told before the first heartbeat, if the server answers. */
+const FIRST_REPORTS_MS = 3_000;
+/** What a shutdown keeps back for the last reports. */
+const LAST_REPORTS_MS = 3_000;
+
+/** What this life of the gateway is, for whoever asks. */
+export interface GatewayFacts {
+  id: string;
+  /** Another one in each life. */
+  bootId: string;
+  startedAt: string;
+  version: string;
+  capacity: number;
+  running: number;
+  queued: number;
+}
+
+/** The parts of a gateway, and how it begins and ends. HTTP comes on top of it. */
+export class Gateway {
+  readonly tokens: GatewayTokens;
+  readonly sessions: SessionsService;
+  private readonly gatewayId: string;
+  private readonly bootId = newId();
+  private readonly startedAt = new Date().toISOString();
+  private readonly version = readVersion();
+  private readonly runtime: Runtime;
+  private readonly book: SessionBook;
+  private readonly dispatcher: Dispatcher;
+  private readonly reporter: Reporter;
+  private readonly heartbeat: HeartbeatLoop;
+  private readonly signals: SignalLoop;
+  private readonly loops: Promise<void>[] = [];
+  private pruning: NodeJS.Timeout | undefined;
+
+  /** @throws Error in a sentence when the data folder can't be used */
+  constructor(
+    private readonly config: GatewayConfig,
+    private readonly logger: Logger,
+  ) {
+    const folder = openDataFolder(config.dataDir, config.gatewayId);
+    const { gatewayId } = folder;
+    this.gatewayId = gatewayId;
+    this.tokens = new GatewayTokens(config.secret, gatewayId);
+    const { searchPath, passedEnv } = config;
+    this.runtime = new ProcessRuntime({ dir: folder.sessionsDir, searchPath, passedEnv });
+    this.book = new SessionBook(folder.recordsDir, logger);
+    const client = new ServerClient(config.apiUrl, this.tokens);
+    const { book, runtime, bootId } = this;
+    const onReport = (): void => this.reporter.notice();
+    this.reporter = new Reporter({ client, book, logger, gateway: { gatewayId, bootId } });
+    this.dispatcher = new Dispatcher({
+      runtime,
+      book,
+      logger,
+      onReport,
+      capacity: config.capacity,
+      queueSeconds: config.queueSeconds,
+      onChange: () => this.signals.notice(),
+    });
+    const { dispatcher } = this;
+    this.sessions = new SessionsService({ config, gatewayId, book, dispatcher, onReport });
+    this.heartbeat = this.makeHeartbeat(client);
+    this.signals = this.makeSignals(client);
+  }
+
+  /** Takes over what an earlier life left. Call it before requests are let in. */
+  async recover(): Promise<void> {
+    const { runtime, book, dispatcher, logger } = this;
+    await recoverSessions({ runtime, book, dispatcher, logger });
+    this.prune();
+  }
+
+  /** Begins to speak with the server. */
+  async connect(): Promise<void> {
+    this.loops.push(this.reporter.run());
+    this.pruning = setInterval(() => this.prune(), HOUR_MS / 4);
+    await this.reporter.flush(FIRST_REPORTS_MS);
+    this.loops.push(this.heartbeat.run(), this.signals.run());
+  }
+
+  facts(): GatewayFacts {
+    const { gatewayId: id, bootId, startedAt, version, config, dispatcher } = this;
+    const { running, queued } = dispatcher;
+    return { id, bootId, startedAt, version, capacity: config.capacity, running, queued };
+  }
+
+  /** Whether the server took the last heartbeat; undefined before the first. */
+  get serverReached(): boolean | undefined {
+    return this.heartbeat.reached;
+  }
+
+  /**
+   * Takes nothing new, lets sessions finish, then asks them to end so that they save a checkpoint,
+   * then kills them; tells the server all of it, within the shutdown's deadline.
+   *
+   * @param hurry kills what runs at once when it is aborted
+   */
+  async drain(hurry: AbortSignal): Promise<void> {
+    const { dispatcher, sessions } = this;
+    const totalMs = this.config.shutdownSeconds * 1000;
+    const reserveMs = Math.min(LAST_REPORTS_MS, totalMs / 10);
+    const graceMs = Math.min(this.config.graceSeconds * 1000, (totalMs - reserveMs) / 3);
+    sessions.beginDrain();
+    dispatcher.drain();
+    this.heartbeat.soon();
+    await Promise.race([dispatcher.idle(), pause(totalMs - reserveMs - graceMs, hurry)]);
+    const stopAll = (ms: number): void =>
+      dispatcher.stopAll('drain', 'the gateway is shutting down', ms / 1000);
+    hurry.addEventListener('abort', () => stopAll(0));
+    stopAll(hurry.aborted ? 0 : graceMs);
+    await Promise.race([dispatcher.idle(), pause(graceMs + reserveMs / 2)]);
+    await this.reporter.flush(hurry.aborted ? reserveMs / 2 : reserveMs);
+  }
+
+  /** Ends the talk with the server. Sessions that run are left alone. */
+  async disconnect(): Promise<void> {
+    clearInterval(this.pruning);
+    this.reporter.stop();
+    this.heartbeat.stop();
+    this.signals.stop();
+    await Promise.all(this.loops);
+  }
+
+  private prune(): void {
+    this.book.prune(new Date(Date.now() - this.config.retentionHours * HOUR_MS));
+  }
+
+  private makeHeartbeat(client: ServerClient): HeartbeatLoop {
+    return new HeartbeatLoop({
+      client,
+      logger: this.logger,
+      intervalMs: this.config.heartbeatSeconds * 1000,
+      compose: () => this.composeBeat(),
+      onAnswer: ({ stop, restarted }) => {
+        if (restarted) this.logger.info('the server has noticed the restart');
+        for (const order of stop) this.obey(order);
+      },
+    });
+  }
+
+  private makeSignals(client: ServerClient): SignalLoop {
+    return new SignalLoop({
+      client,
+      logger: this.logger,
+      gatewayId: this.gatewayId,
+      runIds: () =>
+        this.book
+          .live()
+          .filter(({ stopping }) => stopping === null)
+          .flatMap(({ runId }) => runId ?? []),
+      onSignals: (runs) => {
+        for (const order of runs) this.obey(order);
+      },
+    });
+  }
+
+  private obey({ runId, reason, graceSeconds }: Stop): void {
+    const record = this.book.find(runId);
+    if (record !== undefined) this.dispatcher.stop(record, 'asked', reason, graceSeconds);
+  }
+
+  private composeBeat(): object {
+    const { id: gatewayId, ...facts } = this.facts();
+    const sessions = this.book
+      .live()
+      .filter(({ runId }) => runId !== null)
+      .map(({ runId, sessionKey, status }) => ({ runId, sessionKey, status }));
+    return { gatewayId, ...facts, draining: this.sessions.isDraining, sessions };
+  }
+}

@@ -1,0 +1,11 @@
+import { Id, Int, OneOf } from '#lib/http';
+import { SESSION_STATUSES, type SessionStatus } from '../../sessions/domain/session.js';
+
+export class ListSessionsQuery {
+  @OneOf(SESSION_STATUSES, { optional: true }) status?: SessionStatus;
+  @Id({ optional: true }) runId?: string;
+}
+
+export class StopSessionQuery {
+  @Int(0, 3_600, { optional: true }) graceSeconds?: number;
+}

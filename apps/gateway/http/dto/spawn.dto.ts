@@ -1,0 +1,50 @@
+import { Id, Int, JsonObject, Nested, Text, TextList } from '#lib/http';
+
+/** Characters of one argument; the kernel takes no longer one. */
+const ARGUMENT = { min: 0, max: 131_071 };
+const LONGEST_RUN_SECONDS = 31_536_000;
+
+export class SpawnContextDto {
+  @Text({ min: 0, max: 10_000 }) taskTitle!: string;
+  @Text({ min: 0, max: 1_000_000, optional: true, nullable: true })
+  taskDescription?: string | null;
+  @JsonObject({ optional: true, nullable: true })
+  inputContext?: Record<string, unknown> | null;
+  @JsonObject({ optional: true, nullable: true })
+  checkpointData?: Record<string, unknown> | null;
+}
+
+/** `POST /agents/spawn`: a session for a run. */
+export class SpawnAgentDto {
+  @Id() workspaceId!: string;
+  @Id() agentId!: string;
+  @Id() taskId!: string;
+  @Id() runId!: string;
+  @Text({ max: 1_000 }) label!: string;
+  @Nested(() => SpawnContextDto) context!: SpawnContextDto;
+  @Int(1, 2_147_483_647) generation!: number;
+  @Text({ max: 8_192 }) runToken!: string;
+  @Text({ max: 2_048, pattern: { regexp: /^https?:\/\/\S+$/, words: 'be an http(s) URL' } })
+  apiUrl!: string;
+  @TextList({ item: ARGUMENT, minItems: 1, maxItems: 1_000 }) command!: string[];
+  @Int(1, LONGEST_RUN_SECONDS, { optional: true, nullable: true })
+  timeoutSeconds?: number | null;
+  @Int(0, 3_600, { optional: true }) graceSeconds?: number;
+  @JsonObject({ optional: true }) metadata?: Record<string, unknown>;
+  @TextList({ item: { max: 200 }, maxItems: 1_000, optional: true }) capabilities?: string[];
+}
+
+/** `POST /sessions/spawn`: a session without a run. */
+export class SpawnSessionDto {
+  @Text({ max: 1_000 }) sessionLabel!: string;
+  @TextList({ item: ARGUMENT, minItems: 1, maxItems: 1_000 }) command!: string[];
+  @Text({ max: 1_000_000, optional: true }) prompt?: string;
+  @Text({ max: 200, optional: true }) model?: string;
+  @Text({ max: 200, optional: true }) thinking?: string;
+  @Text({ max: 200, optional: true }) channel?: string;
+  @JsonObject({ optional: true }) env?: Record<string, unknown>;
+  @Int(1, LONGEST_RUN_SECONDS, { optional: true, nullable: true })
+  timeoutSeconds?: number | null;
+  @Int(0, 3_600, { optional: true }) graceSeconds?: number;
+  @JsonObject({ optional: true }) metadata?: Record<string, unknown>;
+}

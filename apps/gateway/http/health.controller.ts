@@ -1,0 +1,21 @@
+import { Controller, Get, Inject } from '@nestjs/common';
+import { DroverError } from '#lib/kernel';
+import { Gateway } from '../gateway.js';
+
+@Controller()
+export class HealthController {
+  constructor(@Inject(Gateway) private readonly gateway: Gateway) {}
+
+  @Get('healthz')
+  alive() {
+    return { status: 'alive' };
+  }
+
+  /** The server's state is told, but decides nothing: what runs, runs on without it. */
+  @Get('readyz')
+  ready() {
+    const { sessions, serverReached } = this.gateway;
+    if (sessions.isDraining) throw new DroverError('gateway_draining', { retryAfterSeconds: 15 });
+    return { status: 'ready', server: serverReached === true ? 'reachable' : 'unreachable' };
+  }
+}

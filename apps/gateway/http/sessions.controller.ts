@@ -1,0 +1,37 @@
+import { Body, Controller, Delete, Get, HttpCode, Inject, Post, Query, Res } from '@nestjs/common';
+import type { FastifyReply } from 'fastify';
+import { UuidParam } from '#lib/http';
+import { Gateway } from '../gateway.js';
+import { SessionsService } from '../sessions/sessions.service.js';
+import { answerSpawned } from './answer-spawned.js';
+import { ListSessionsQuery, StopSessionQuery } from './dto/sessions.dto.js';
+import { SpawnSessionDto } from './dto/spawn.dto.js';
+
+@Controller('sessions')
+export class SessionsController {
+  constructor(
+    @Inject(SessionsService) private readonly sessions: SessionsService,
+    @Inject(Gateway) private readonly gateway: Gateway,
+  ) {}
+
+  @Post('spawn')
+  async spawn(@Body() body: SpawnSessionDto, @Res({ passthrough: true }) reply: FastifyReply) {
+    return answerSpawned(reply, await this.sessions.spawn(body));
+  }
+
+  @Get()
+  async list(@Query() query: ListSessionsQuery) {
+    return { sessions: await this.sessions.list(query), gateway: this.gateway.facts() };
+  }
+
+  @Get(':id')
+  async get(@UuidParam() id: string) {
+    return { session: await this.sessions.get(id) };
+  }
+
+  @Delete(':id')
+  @HttpCode(202)
+  async stop(@UuidParam() id: string, @Query() { graceSeconds }: StopSessionQuery) {
+    return { session: await this.sessions.stop(id, graceSeconds) };
+  }
+}

@@ -1,0 +1,183 @@
+import { afterAll, describe, expect, test } from '@jest/globals';
+import { killMarked, processesWith, uniqueSeconds } from '../../libs/runtime/testing/processes.js';
+import { waitFor } from '../../test/support/wait-for.js';
+import { aSpawn, TestGateway } from './testing/gateway-process.js';
+import { gatewayForEach } from './testing/world.js';
+
+const sleeper = (seconds: string) => `exec sleep ${seconds}`;
+
+afterAll(killMarked);
+
+describe('A gateway that is killed', () => {
+  const world = gatewayForEach();
+
+  test('is followed by one that adopts what runs, and tells how it ended', async () => {
+    const [before, after, between] = [uniqueSeconds(), uniqueSeconds(), uniqueSeconds()];
+    const bodies = [before, after, between].map((seconds) =>
+      aSpawn(`trap 'echo bye; exit 9' TERM; sleep ${seconds} & wait`),
+    );
+    for (const body of bodies) await world.gateway.spawn(body);
+    for (const body of bodies) await world.untilStatus(body.runId, 'RUNNING');
+    const pids = await Promise.all(
+      bodies.map(async ({ runId }) => (await world.gateway.session(runId)).pid),
+    );
+    await waitFor('their starts to be told', () => world.server.reports.length === 3);
+    const [firstBoot, firstId] = [world.gateway.bootId, world.gateway.gatewayId];
+    await world.gateway.crash();
+    process.kill(pids[2] ?? 0, 'SIGTERM');
+    await waitFor('one to end meanwhile', () => processesWith(between).length === 0);
+    const beats = world.server.beats.length;
+    await world.gateway.start();
+    expect(world.gateway.gatewayId).toBe(firstId);
+    expect(world.gateway.bootId).not.toBe(firstBoot);
+    const beat = await waitFor('the first beat', () => world.server.beats[beats]);
+    expect(beat.bootId).toBe(world.gateway.bootId);
+    expect(beat.sessions.map(({ runId }) => runId)).toEqual(
+      expect.arrayContaining(bodies.slice(0, 2).map(({ runId }) => runId)),
+    );
+    const [first, second, third] = bodies.map(({ runId }) => runId) as [string, string, string];
+    expect(await world.server.endOf(third)).toMatchObject({ exitCode: 9, output: 'bye' });
+    expect(await world.gateway.session(first)).toMatchObject({ status: 'RUNNING', pid: pids[0] });
+    const again = await world.gateway.spawn(bodies[0] ?? {});
+    expect([again.status, again.body.session?.status]).toEqual([200, 'RUNNING']);
+    expect(processesWith(before)).toHaveLength(1);
+    for (const runId of [first, second]) {
+      await world.gateway.ask('DELETE', `/api/sessions/${runId}`);
+      expect(await world.server.endOf(runId)).toMatchObject({ exitCode: 9, output: 'bye' });
+    }
+    expect(world.server.reports.filter(({ event }) => event === 'started')).toHaveLength(3);
+  });
+
+  test('goes on with the timeout and the stop of an adopted session', async () => {
+    const script = `trap '' TERM; while :; do sleep ${uniqueSeconds()}; done`;
+    const late = aSpawn(script, { timeoutSeconds: 2, graceSeconds: 0 });
+    const stopped = aSpawn(script);
+    for (const body of [late, stopped]) await world.gateway.spawn(body);
+    await world.untilStatus(stopped.runId, 'RUNNING');
+    await world.gateway.ask('DELETE', `/api/sessions/${stopped.runId}?graceSeconds=2`);
+    await world.gateway.crash();
+    await world.gateway.start();
+    expect(await world.server.endOf(late.runId)).toMatchObject({ error: { class: 'timeout' } });
+    expect(await world.server.endOf(stopped.runId)).toMatchObject({
+      signal: 'SIGKILL',
+      oomKilled: false,
+    });
+    expect(await world.statusOf(stopped.runId)).toBe('STOPPED');
+  });
+
+  test('right after it answered loses nothing, and starts nothing twice', async () => {
+    const marks = Array.from({ length: 5 }, uniqueSeconds);
+    const bodies = marks.map((seconds) => aSpawn(sleeper(seconds)));
+    await Promise.all(bodies.map((body) => world.gateway.spawn(body)));
+    await world.gateway.crash();
+    await world.gateway.start();
+    for (const body of bodies) await world.untilStatus(body.runId, 'RUNNING');
+    expect(marks.map((seconds) => processesWith(seconds).length)).toEqual([1, 1, 1, 1, 1]);
+  });
+
+  test('leaves no second one on its data folder while it lives', async () => {
+    const rival = new TestGateway({ DROVER_API_URL: world.server.apiUrl });
+    await expect(rival.start({ GATEWAY_DATA_DIR: world.gateway.dataDir })).rejects.toThrow(
+      'already works with the data folder',
+    );
+    await rival.dispose();
+  });
+});
+
+describe('A server that is away', () => {
+  const world = gatewayForEach();
+
+  test('hears of every exit once it is back', async () => {
+    await waitFor('the first beat', () => world.server.beats.length > 0);
+    await world.server.stop();
+    const bodies = [1, 2, 3].map((code) => aSpawn(`exit ${code}`));
+    for (const body of bodies) await world.gateway.spawn(body);
+    for (const body of bodies) await world.untilStatus(body.runId, 'FAILED');
+    await world.server.start();
+    for (const [index, { runId }] of bodies.entries()) {
+      expect(await world.server.endOf(runId)).toMatchObject({ exitCode: index + 1 });
+      expect(world.server.reportsOf(runId).map(({ event }) => event)).toEqual([
+        'started',
+        'exited',
+      ]);
+    }
+  });
+
+  test('hears of them from the next life, before its first beat', async () => {
+    await world.server.stop();
+    const body = aSpawn('exit 5');
+    await world.gateway.spawn(body);
+    await world.untilStatus(body.runId, 'FAILED');
+    await world.gateway.crash();
+    world.server.beats.length = 0;
+    await world.server.start();
+    await world.gateway.start();
+    expect(await world.server.endOf(body.runId)).toMatchObject({ exitCode: 5 });
+    await waitFor('a beat', () => world.server.beats.length > 0);
+    expect(world.server.beats[0]?.sessions).toEqual([]);
+  });
+
+  test('that finds one report malformed, or fails, hears the others', async () => {
+    const [poison, fine] = [aSpawn('exit 1'), aSpawn('exit 2')];
+    let failures = 3;
+    world.server.refuseReports = (reports) => {
+      if (reports.some(({ runId }) => runId === poison.runId)) return 400;
+      return failures-- > 0 ? 503 : undefined;
+    };
+    for (const body of [poison, fine]) await world.gateway.spawn(body);
+    expect(await world.server.endOf(fine.runId)).toMatchObject({ exitCode: 2 });
+    expect(world.server.reportsOf(poison.runId)).toEqual([]);
+  });
+});
+
+describe('A gateway that is told to end', () => {
+  const world = gatewayForEach({ SHUTDOWN_DEADLINE_SECONDS: '6', MAX_CONCURRENT_WORKERS: '3' });
+
+  test('takes nothing new, lets sessions finish, asks, then kills, and tells it all in time', async () => {
+    const seconds = uniqueSeconds();
+    const finishes = aSpawn('sleep 1; exit 0');
+    const saves = aSpawn(`trap 'echo saved; exit 0' TERM; sleep ${seconds} & wait`);
+    const ignores = aSpawn(`trap '' TERM; while :; do sleep ${seconds}; done`);
+    const waits = aSpawn('exit 0');
+    const bodies = [finishes, saves, ignores, waits];
+    for (const body of bodies) await world.gateway.spawn(body);
+    for (const { runId } of bodies.slice(0, 3)) await world.untilStatus(runId, 'RUNNING');
+    const begun = performance.now();
+    world.gateway.kill('SIGTERM');
+    expect(await world.server.endOf(waits.runId)).toMatchObject({
+      event: 'failed',
+      error: { class: 'infrastructure' },
+    });
+    const refused = await world.gateway.spawn(aSpawn('exit 0'));
+    expect([refused.status, refused.body['code']]).toEqual([503, 'gateway_draining']);
+    expect(refused.headers.get('retry-after')).not.toBeNull();
+    expect((await world.gateway.spawn(saves)).status).toBe(200);
+    expect((await world.gateway.ask('GET', '/readyz', undefined, '')).status).toBe(503);
+    expect(await world.gateway.ended()).toBe(0);
+    expect(performance.now() - begun).toBeLessThan(6_500);
+    expect(world.server.beats.at(-1)?.draining).toBe(true);
+    expect(world.server.reportsOf(finishes.runId).at(-1)).toMatchObject({ exitCode: 0 });
+    expect(world.server.reportsOf(saves.runId).at(-1)).toMatchObject({
+      exitCode: 0,
+      output: 'saved',
+      error: { class: 'infrastructure' },
+    });
+    expect(world.server.reportsOf(ignores.runId).at(-1)).toMatchObject({ signal: 'SIGKILL' });
+    expect(processesWith(seconds)).toEqual([]);
+  });
+
+  test('twice kills at once', async () => {
+    const seconds = uniqueSeconds();
+    const body = aSpawn(`trap '' TERM; while :; do sleep ${seconds}; done`);
+    await world.gateway.spawn(body);
+    await world.untilStatus(body.runId, 'RUNNING');
+    const begun = performance.now();
+    world.gateway.kill('SIGTERM');
+    await world.gateway.said('shutting down');
+    world.gateway.kill('SIGTERM');
+    expect(await world.gateway.ended()).toBe(0);
+    expect(performance.now() - begun).toBeLessThan(2_500);
+    expect(world.server.reportsOf(body.runId).at(-1)).toMatchObject({ signal: 'SIGKILL' });
+    expect(processesWith(seconds)).toEqual([]);
+  });
+});

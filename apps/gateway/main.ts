@@ -1,0 +1,56 @@
+import 'reflect-metadata';
+import { Logger } from '#lib/observability';
+import { type GatewayConfig, loadGatewayConfig } from './config.js';
+import { createApp } from './create-app.js';
+import { Gateway } from './gateway.js';
+import { shutDownOnSignals } from './shutdown.js';
+
+/** Tests and scripts wait for these lines; no log level silences them. */
+function announce(line: Record<string, unknown>): void {
+  process.stdout.write(`${JSON.stringify(line)}\n`);
+}
+
+async function start(config: GatewayConfig): Promise<void> {
+  const logger = Logger.create({ level: config.logLevel });
+  const gateway = new Gateway(config, logger);
+  const app = await createApp(gateway, logger);
+  await gateway.recover();
+  const { shutdownSeconds: deadlineSeconds } = config;
+  shutDownOnSignals({ gateway, app, logger, deadlineSeconds });
+  await app.listen({ host: config.http.host, port: config.http.port });
+  const { id, bootId } = gateway.facts();
+  const address = await app.getUrl();
+  announce({ message: 'listening', address, gatewayId: id, bootId, pid: process.pid });
+  await gateway.connect();
+}
+
+function readConfig(): GatewayConfig {
+  try {
+    return loadGatewayConfig(process.env);
+  } catch (error) {
+    fail((error as Error).message);
+  }
+}
+
+function explain(error: unknown, { http }: GatewayConfig): string {
+  const { code, message, stack } = error as NodeJS.ErrnoException;
+  if (code === 'EADDRINUSE') {
+    return `Another program listens on ${http.host}:${http.port}: stop it, or set PORT to a free one.`;
+  }
+  if (code === 'EACCES') return `The gateway may not do what it must: ${message}`;
+  return code === undefined && message !== ''
+    ? message
+    : `The gateway could not start: ${stack ?? message}`;
+}
+
+function fail(sentence: string): never {
+  process.stderr.write(`${sentence}\n`);
+  process.exit(1);
+}
+
+const config = readConfig();
+try {
+  await start(config);
+} catch (error) {
+  fail(explain(error, config));
+}

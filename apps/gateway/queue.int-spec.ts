@@ -1,0 +1,75 @@
+import { afterAll, describe, expect, test } from '@jest/globals';
+import { killMarked, processesWith, uniqueSeconds } from '../../libs/runtime/testing/processes.js';
+import { aSpawn } from './testing/gateway-process.js';
+import { gatewayForEach } from './testing/world.js';
+
+const sleeper = (seconds: string) => `exec sleep ${seconds}`;
+
+afterAll(killMarked);
+
+describe('The queue', () => {
+  const world = gatewayForEach({
+    MAX_CONCURRENT_WORKERS: '2',
+    WORKER_CREATION_TIMEOUT: '2',
+    GATEWAY_QUEUE_LIMIT: '2',
+  });
+
+  test('keeps sessions until there is a place, in order; beyond its limit it is full', async () => {
+    const bodies = Array.from({ length: 4 }, () => aSpawn(sleeper(uniqueSeconds())));
+    const answers = [];
+    for (const body of bodies) answers.push(await world.gateway.spawn(body));
+    expect(answers.map(({ status, body }) => [status, body.session?.status])).toEqual([
+      [201, 'STARTING'],
+      [201, 'STARTING'],
+      [202, 'QUEUED'],
+      [202, 'QUEUED'],
+    ]);
+    const full = await world.gateway.spawn(aSpawn('exit 0'));
+    expect([full.status, full.body['code']]).toEqual([429, 'resource_exhausted']);
+    expect(Number(full.headers.get('retry-after'))).toBeGreaterThan(0);
+    const [first, , third, fourth] = bodies.map(({ runId }) => runId) as [
+      string,
+      string,
+      string,
+      string,
+    ];
+    const again = await world.gateway.spawn(bodies[2] ?? {});
+    expect([again.status, again.body.session?.status]).toEqual([200, 'QUEUED']);
+    await world.gateway.ask('DELETE', `/api/sessions/${first}`);
+    await world.untilStatus(third, 'RUNNING');
+    expect(await world.statusOf(fourth)).toBe('QUEUED');
+    await world.gateway.ask('DELETE', `/api/sessions/${fourth}`);
+    expect(await world.server.endOf(fourth)).toMatchObject({ event: 'failed' });
+    expect(await world.statusOf(fourth)).toBe('STOPPED');
+  });
+
+  test('gives up a session that waits too long', async () => {
+    const bodies = Array.from({ length: 3 }, () => aSpawn(sleeper(uniqueSeconds())));
+    for (const body of bodies) await world.gateway.spawn(body);
+    const end = await world.server.endOf(bodies[2]?.runId ?? '');
+    expect(end).toMatchObject({
+      event: 'failed',
+      error: { class: 'resource_exhausted', message: expect.stringContaining('ResourceExhausted') },
+    });
+    expect(world.server.reportsOf(bodies[2]?.runId ?? '')).toHaveLength(1);
+  });
+
+  test('outlives a crash, in its order', async () => {
+    const seconds = Array.from({ length: 4 }, uniqueSeconds);
+    const bodies = seconds.map((one) => aSpawn(sleeper(one)));
+    for (const body of bodies) await world.gateway.spawn(body);
+    await world.untilStatus(bodies[1]?.runId ?? '', 'RUNNING');
+    await world.gateway.crash();
+    await world.gateway.start({ MAX_CONCURRENT_WORKERS: '3', WORKER_CREATION_TIMEOUT: '300' });
+    const [, , third, fourth] = bodies.map(({ runId }) => runId) as [
+      string,
+      string,
+      string,
+      string,
+    ];
+    await world.untilStatus(third, 'RUNNING');
+    expect(await world.statusOf(fourth)).toBe('QUEUED');
+    expect(seconds.map((one) => processesWith(one).length)).toEqual([1, 1, 1, 0]);
+    expect((await world.gateway.spawn(bodies[3] ?? {})).status).toBe(200);
+  });
+});

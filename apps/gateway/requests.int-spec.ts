@@ -1,0 +1,108 @@
+import { describe, expect, test } from '@jest/globals';
+import jwt from 'jsonwebtoken';
+import { aSpawn, SECRET, serverToken } from './testing/gateway-process.js';
+import { oneGateway } from './testing/world.js';
+
+describe('Requests to a gateway', () => {
+  const world = oneGateway();
+
+  describe('lets in the server only', () => {
+    const now = Math.floor(Date.now() / 1000);
+    test.each([
+      ['no token', '', 'unauthenticated'],
+      ['nonsense', 'nonsense', 'invalid_token'],
+      [
+        'another secret',
+        serverToken({}, 'another-secret-of-more-than-32-characters'),
+        'invalid_token',
+      ],
+      ['no signature', serverToken({}, '', 'none'), 'invalid_token'],
+      ['another algorithm', serverToken({}, SECRET, 'HS512'), 'invalid_token'],
+      ['an expired token', serverToken({ iat: now - 200, exp: now - 31 }), 'token_expired'],
+      ['another audience', serverToken({ aud: 'drover-server' }), 'invalid_token'],
+      ['another issuer', serverToken({ iss: 'drover-gateway' }), 'invalid_token'],
+      ['no id', serverToken({ jti: undefined }), 'invalid_token'],
+      ['no expiry', serverToken({ exp: undefined }), 'invalid_token'],
+    ])('not %s', async (_, token, code) => {
+      for (const [method, path] of [
+        ['POST', '/api/agents/spawn'],
+        ['POST', '/%61pi/agents/spawn'],
+        ['POST', '/api/sessions/spawn'],
+        ['GET', '/api/sessions'],
+        ['DELETE', '/api/sessions/x'],
+        ['GET', '/api/nowhere'],
+      ] as const) {
+        const body = method === 'POST' ? aSpawn('exit 0') : undefined;
+        const answer = await world.gateway.ask(method, path, body, token);
+        expect([path, answer.status, answer.body['code']]).toEqual([path, 401, code]);
+        expect(answer.headers.get('content-type')).toContain('application/problem+json');
+        expect(answer.headers.get('drover-gateway-proof')).toBeNull();
+      }
+    });
+
+    test('and proves itself on every answer, errors too', async () => {
+      const token = serverToken();
+      const { jti } = jwt.decode(token) as jwt.JwtPayload;
+      for (const path of ['/api/sessions', '/api/sessions/x', '/api/nowhere']) {
+        const { headers } = await world.gateway.ask('GET', path, undefined, token);
+        const proof = jwt.verify(headers.get('drover-gateway-proof') ?? '', SECRET, {
+          algorithms: ['HS256'],
+          issuer: 'drover-gateway',
+          audience: 'drover-server',
+        }) as jwt.JwtPayload;
+        expect(proof.sub).toBe(jti);
+        expect((proof.exp ?? 0) - (proof.iat ?? 0)).toBe(60);
+      }
+    });
+
+    test('but tells anybody that it lives', async () => {
+      expect((await world.gateway.ask('GET', '/healthz', undefined, '')).status).toBe(200);
+      const { body } = await world.gateway.ask('GET', '/readyz', undefined, '');
+      expect(body).toEqual({ status: 'ready', server: 'reachable' });
+    });
+  });
+
+  test.each([
+    [{ surprise: 1 }, 'surprise'],
+    [{ runId: 'x' }, 'runId'],
+    [{ command: 'sh -c true' }, 'command'],
+    [{ command: [] }, 'command'],
+    [{ command: [''] }, 'command[0]'],
+    [{ command: ['sh', 'a\0b'] }, 'command[1]'],
+    [{ context: undefined }, 'context'],
+    [{ context: { taskTitle: 'x', inputContext: [] } }, 'context.inputContext'],
+    [{ generation: 0 }, 'generation'],
+    [{ apiUrl: 'file:///etc/passwd' }, 'apiUrl'],
+    [{ timeoutSeconds: -1 }, 'timeoutSeconds'],
+  ])('refuses %j', async (more, field) => {
+    const { status, body } = await world.gateway.spawn(aSpawn('exit 0', more));
+    expect(status).toBe(400);
+    expect(body).toMatchObject({
+      code: 'validation_failed',
+      errors: expect.arrayContaining([expect.objectContaining({ field })]),
+    });
+  });
+
+  test.each(['DROVER_RUN_TOKEN', 'LD_PRELOAD', 'NODE_OPTIONS', 'a b'])(
+    'does not pass %s',
+    async (name) => {
+      const { body } = await world.gateway.ask('POST', '/api/sessions/spawn', {
+        sessionLabel: 'x',
+        command: ['true'],
+        env: { [name]: 'x' },
+      });
+      expect(body).toMatchObject({ errors: [{ field: `env.${name}` }] });
+    },
+  );
+
+  test('refuses what is no JSON, no session and no id', async () => {
+    expect((await world.gateway.ask('POST', '/api/agents/spawn', '{')).body['code']).toBe(
+      'malformed_json',
+    );
+    expect(
+      (await world.gateway.ask('DELETE', `/api/sessions/${aSpawn('').runId}`)).body['code'],
+    ).toBe('session_not_found');
+    expect((await world.gateway.ask('GET', '/api/sessions/x')).status).toBe(400);
+    expect((await world.gateway.ask('GET', '/api/sessions?status=GONE')).status).toBe(400);
+  });
+});

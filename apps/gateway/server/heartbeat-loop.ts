@@ -1,0 +1,56 @@
+import { Doorbell } from '#lib/kernel';
+import type { Logger } from '#lib/observability';
+import { logFailure, waitBefore } from './repeat.js';
+import type { BeatAnswer, ServerClient } from './server-client.js';
+
+export interface HeartbeatOptions {
+  client: Pick<ServerClient, 'beat'>;
+  logger: Logger;
+  intervalMs: number;
+  compose: () => object;
+  onAnswer: (answer: BeatAnswer) => void;
+}
+
+/** Tells the server, again and again, that the gateway lives and which sessions it has. */
+export class HeartbeatLoop {
+  private readonly bell = new Doorbell();
+  private stopped = false;
+  private failures = 0;
+
+  constructor(private readonly options: HeartbeatOptions) {}
+
+  /** Whether the server took the last beat; undefined before the first. */
+  reached: boolean | undefined;
+
+  async run(): Promise<void> {
+    while (!this.stopped) await this.bell.wait(await this.beat());
+  }
+
+  /** Beats now: something is new that should not wait. */
+  soon(): void {
+    this.bell.ring();
+  }
+
+  stop(): void {
+    this.stopped = true;
+    this.bell.ring();
+  }
+
+  /** @returns milliseconds to the next beat */
+  private async beat(): Promise<number> {
+    const { client, logger, intervalMs, compose, onAnswer } = this.options;
+    try {
+      const answer = await client.beat(compose());
+      if (this.reached !== true) logger.info('the server takes heartbeats');
+      this.reached = true;
+      this.failures = 0;
+      onAnswer(answer);
+      return intervalMs;
+    } catch (error) {
+      this.reached = false;
+      this.failures += 1;
+      logFailure(logger, 'heartbeat', this.failures, error);
+      return Math.min(intervalMs, waitBefore(this.failures, error));
+    }
+  }
+}

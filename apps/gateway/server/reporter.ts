@@ -1,0 +1,134 @@
+import { Doorbell } from '#lib/kernel';
+import type { Logger } from '#lib/observability';
+import type { PendingReport, SessionRecord } from '../sessions/domain/session.js';
+import type { SessionBook } from '../sessions/session-book.js';
+import { logFailure, pause, waitBefore } from './repeat.js';
+import { type ServerClient, ServerError } from './server-client.js';
+
+/** Reports of one call; the server takes no more, nor larger bodies than 1 MiB. */
+const MAX_REPORTS = 500;
+const MAX_BYTES = 700_000;
+/** How long a report that the server finds malformed waits, so that it holds up no other. */
+const MALFORMED_PAUSE_MS = 60_000;
+const LOOK_EVERY_MS = 30_000;
+
+interface Item {
+  record: SessionRecord;
+  report: PendingReport;
+  size: number;
+}
+
+export interface ReporterOptions {
+  client: Pick<ServerClient, 'report'>;
+  book: SessionBook;
+  logger: Logger;
+  gateway: { gatewayId: string; bootId: string };
+}
+
+/**
+ * Tells the server what happened to sessions, at once, and again until it has heard it. What is
+ * pending lies in the sessions' records, so a next life goes on telling.
+ */
+export class Reporter {
+  private readonly stopped = new AbortController();
+  private readonly bell = new Doorbell();
+  private readonly malformedUntil = new WeakMap<PendingReport, number>();
+  private readonly idle: (() => void)[] = [];
+
+  constructor(private readonly options: ReporterOptions) {}
+
+  /** Something is to be told. */
+  notice(): void {
+    this.bell.ring();
+  }
+
+  async run(): Promise<void> {
+    let failures = 0;
+    while (!this.stopped.signal.aborted) {
+      const batch = this.nextBatch();
+      if (batch.length === 0) {
+        for (const resolve of this.idle.splice(0)) resolve();
+        await this.bell.wait(LOOK_EVERY_MS);
+        continue;
+      }
+      const error = await this.tell(batch);
+      failures = error === undefined ? 0 : failures + 1;
+      if (error === undefined) continue;
+      logFailure(this.options.logger, 'report', failures, error);
+      await pause(waitBefore(failures, error), this.stopped.signal);
+    }
+  }
+
+  /** Resolves when all is told, or after `withinMs`. */
+  async flush(withinMs: number): Promise<void> {
+    let timer: NodeJS.Timeout | undefined;
+    await new Promise<void>((resolve) => {
+      this.idle.push(resolve);
+      timer = setTimeout(resolve, withinMs);
+      this.bell.ring();
+    });
+    clearTimeout(timer);
+  }
+
+  stop(): void {
+    this.stopped.abort();
+    this.bell.ring();
+  }
+
+  private nextBatch(): Item[] {
+    const now = performance.now();
+    const items = this.options.book
+      .all()
+      .flatMap((record) => record.reports.map((report) => ({ record, report })))
+      .filter(({ report }) => (this.malformedUntil.get(report) ?? 0) <= now)
+      .map((item) => ({ ...item, size: Buffer.byteLength(JSON.stringify(item.report)) + 200 }));
+    let bytes = 0;
+    return items.slice(0, MAX_REPORTS).filter(({ size }) => (bytes += size) <= MAX_BYTES);
+  }
+
+  /** @returns why the server did not take it */
+  private async tell(batch: Item[]): Promise<unknown> {
+    const error = await this.send(batch);
+    if (!isMalformed(error)) return error;
+    if (batch.length > 1) {
+      // One of them is the reason: each alone, so that the others arrive.
+      for (const item of batch) {
+        const reason = await this.tell([item]);
+        if (reason !== undefined) return reason;
+      }
+      return undefined;
+    }
+    const [{ record, report }] = batch as [Item];
+    this.malformedUntil.set(report, performance.now() + MALFORMED_PAUSE_MS);
+    this.options.logger.error('the server finds a report malformed', {
+      sessionId: record.id,
+      event: report.event,
+      error,
+    });
+    return undefined;
+  }
+
+  private async send(batch: Item[]): Promise<unknown> {
+    const { client, gateway, book } = this.options;
+    const reports = batch.map(({ record: { runId, sessionKey }, report }) => ({
+      runId,
+      sessionKey,
+      ...report,
+    }));
+    try {
+      await client.report({ ...gateway, reports });
+    } catch (error) {
+      return error;
+    }
+    const told = new Set(batch.map(({ report }) => report));
+    for (const record of new Set(batch.map((item) => item.record))) {
+      record.reports = record.reports.filter((report) => !told.has(report));
+      book.save(record);
+    }
+    return undefined;
+  }
+}
+
+function isMalformed(error: unknown): boolean {
+  return error instanceof ServerError && [400, 413, 422].includes(error.status ?? 0);
+}

@@ -1,0 +1,111 @@
+export const SESSION_STATUSES = [
+  'QUEUED',
+  'STARTING',
+  'RUNNING',
+  'COMPLETED',
+  'FAILED',
+  'STOPPED',
+] as const;
+export type SessionStatus = (typeof SESSION_STATUSES)[number];
+
+/** Why a session did not end well; the server classes its run by it. */
+export type FailureClass =
+  'oom' | 'timeout' | 'exit_code' | 'signal' | 'setup' | 'infrastructure' | 'resource_exhausted';
+
+export interface SessionError {
+  class: FailureClass;
+  message: string;
+}
+
+/** What a session is to do; kept until it runs. */
+export interface SessionOrder {
+  command: [string, ...string[]];
+  env: Record<string, string>;
+  /** What the session finds at DROVER_TASK_FILE. */
+  task: object;
+  /** Values to hide in its output. */
+  secrets: string[];
+}
+
+/** Why a session was asked to end. */
+export interface Stopping {
+  kind: 'asked' | 'timeout' | 'drain';
+  reason: string;
+  /** When it is ended by force. */
+  forceAt: string;
+}
+
+/** Something that the server has not acknowledged yet. */
+export interface PendingReport {
+  event: 'started' | 'exited' | 'failed';
+  at: string;
+  pid?: number;
+  exitCode?: number;
+  signal?: string;
+  oomKilled?: boolean;
+  error?: SessionError;
+  output?: string;
+}
+
+/** The API's view of a session. */
+export interface SessionView {
+  id: string;
+  sessionKey: string;
+  runId: string | null;
+  workspaceId: string | null;
+  agentId: string | null;
+  taskId: string | null;
+  label: string;
+  status: SessionStatus;
+  pid: number | null;
+  exitCode: number | null;
+  signal: string | null;
+  oomKilled: boolean;
+  error: SessionError | null;
+  createdAt: string;
+  startedAt: string | null;
+  endedAt: string | null;
+  lastActivityAt: string;
+}
+
+/** Everything that a next life of the gateway has to know of a session. */
+export interface SessionRecord extends SessionView {
+  timeoutSeconds: number | null;
+  graceSeconds: number;
+  order: SessionOrder | null;
+  stopping: Stopping | null;
+  reports: PendingReport[];
+}
+
+export type LiveStatus = Extract<SessionStatus, 'QUEUED' | 'STARTING' | 'RUNNING'>;
+
+const ENDED: ReadonlySet<SessionStatus> = new Set(['COMPLETED', 'FAILED', 'STOPPED']);
+
+export function hasEnded(record: Pick<SessionRecord, 'status'>): boolean {
+  return ENDED.has(record.status);
+}
+
+/** Without what is nobody else's business. */
+export function toView(record: SessionRecord, lastActivityAt = record.lastActivityAt): SessionView {
+  const { id, sessionKey, runId, workspaceId, agentId, taskId, label, status } = record;
+  const { pid, exitCode, signal, oomKilled, error, createdAt, startedAt, endedAt } = record;
+  return {
+    id,
+    sessionKey,
+    runId,
+    workspaceId,
+    agentId,
+    taskId,
+    label,
+    status,
+    pid,
+    exitCode,
+    signal,
+    oomKilled,
+    error,
+    createdAt,
+    startedAt,
+    endedAt,
+    lastActivityAt,
+  };
+}

@@ -1,0 +1,70 @@
+import { type SessionExit, signalOf, tellsOfFullHeap } from '#lib/runtime';
+import type { SessionError, SessionStatus, Stopping } from './session.js';
+
+/** How a session ended, as the API shows it and the server is told. */
+export interface Verdict {
+  status: Extract<SessionStatus, 'COMPLETED' | 'FAILED' | 'STOPPED'>;
+  oomKilled: boolean;
+  /** What the session is said to have failed of; null for one that ended well. */
+  error: SessionError | null;
+}
+
+const KILLED = 137;
+
+/**
+ * Nothing but the evidence decides, so the same end always reads the same. README.md has the table.
+ *
+ * @param stopping why it had been asked to end, if it was
+ */
+export function judgeExit(exit: SessionExit, stopping: Stopping | null): Verdict {
+  if (stopping?.kind === 'timeout') {
+    const error: SessionError = { class: 'timeout', message: stopping.reason };
+    return { status: 'FAILED', oomKilled: exit.oomKilled === true, error };
+  }
+  if (exit.lost) return lost(stopping);
+  const oomKilled = ranOutOfMemory(exit, stopping);
+  if (oomKilled) {
+    return { status: 'FAILED', oomKilled, error: { class: 'oom', message: describe(exit) } };
+  }
+  if (stopping !== null) {
+    const message = `${describe(exit)} after it was asked to end: ${stopping.reason}`;
+    // A gateway that goes is not the session's fault.
+    const failureClass = stopping.kind === 'drain' ? 'infrastructure' : classOf(exit);
+    return { status: 'STOPPED', oomKilled, error: { class: failureClass, message } };
+  }
+  if (exit.exitCode === 0) return { status: 'COMPLETED', oomKilled, error: null };
+  return { status: 'FAILED', oomKilled, error: { class: classOf(exit), message: describe(exit) } };
+}
+
+/** What the server is told of a session that ended well: its run may not have been completed. */
+export const ENDED_WITHOUT_COMPLETING: SessionError = {
+  class: 'exit_code',
+  message: 'The session ended with exit code 0 without completing its run',
+};
+
+function lost(stopping: Stopping | null): Verdict {
+  const message = 'The session ended, and what watched it was ended too: nobody knows how';
+  const status = stopping === null ? 'FAILED' : 'STOPPED';
+  return { status, oomKilled: false, error: { class: 'infrastructure', message } };
+}
+
+/**
+ * The kernel's count decides where there is one. Where there is none, and for 137, by which shells
+ * and containers pass it on, a kill that nobody asked for counts as one for want of memory.
+ */
+function ranOutOfMemory(exit: SessionExit, stopping: Stopping | null): boolean {
+  if (exit.oomKilled === true) return true;
+  if (exit.exitCode !== 0 && tellsOfFullHeap(exit.output)) return true;
+  if (stopping !== null) return false;
+  return exit.exitCode === KILLED || (exit.signal === 'SIGKILL' && exit.oomKilled === null);
+}
+
+function classOf(exit: SessionExit): 'signal' | 'exit_code' {
+  return (exit.signal ?? signalOf(exit.exitCode)) === undefined ? 'exit_code' : 'signal';
+}
+
+function describe({ exitCode, signal, output }: SessionExit): string {
+  const what = exitCode === null ? `Ended by ${signal ?? 'a signal'}` : `Exited with ${exitCode}`;
+  const last = output.split('\n').findLast((line) => line.trim() !== '');
+  return (last === undefined ? what : `${what}: ${last.trim()}`).slice(0, 1_000);
+}

@@ -1,0 +1,173 @@
+import { type Recovered, type Runtime, type RuntimeSession, SpawnError } from '#lib/runtime';
+import type { Logger } from '#lib/observability';
+import type { PendingReport, SessionError, SessionRecord, Stopping } from './domain/session.js';
+import { ENDED_WITHOUT_COMPLETING, judgeExit } from './domain/verdict.js';
+import type { SessionBook } from './session-book.js';
+
+export interface LiveParts {
+  runtime: Runtime;
+  book: SessionBook;
+  logger: Logger;
+  /** Something is to be told to the server. */
+  onReport: () => void;
+}
+
+type Exit = Awaited<RuntimeSession['exit']>;
+
+/** The longest that setTimeout can wait; beyond it, it would fire at once. */
+const MAX_TIMEOUT_MS = 2 ** 31 - 1;
+
+/** One session that takes a place: from its start, or its adoption, to its end. */
+export class LiveSession {
+  private session: RuntimeSession | undefined;
+  private timeout: NodeJS.Timeout | undefined;
+
+  constructor(
+    private readonly record: SessionRecord,
+    private readonly parts: LiveParts,
+  ) {}
+
+  /** Starts the session and follows it. Resolves when nothing of it is left. Never rejects. */
+  async run(): Promise<void> {
+    const { record } = this;
+    const { order } = record;
+    record.status = 'STARTING';
+    this.save();
+    try {
+      if (order === null) throw new SpawnError('infrastructure', 'The command of it is lost');
+      const session = await this.parts.runtime.spawn({ id: record.id, ...order });
+      await this.follow(session);
+    } catch (error) {
+      this.fail(toSessionError(error));
+    }
+    await this.cleanUp();
+  }
+
+  /** Goes on with what an earlier life has started. Resolves and rejects as `run`. */
+  async resume(found: Exclude<Recovered, { kind: 'absent' }>): Promise<void> {
+    if (found.kind === 'running') await this.follow(found.session);
+    else if (found.kind === 'failed') this.fail(toSessionError(found.error));
+    else {
+      this.noteStart(found.pid, found.startedAt ?? found.exit.endedAt);
+      this.finish(found.exit);
+    }
+    await this.cleanUp();
+  }
+
+  /** May be called again: the earliest deadline counts, and the first reason. */
+  stop(kind: Stopping['kind'], reason: string, graceSeconds: number): void {
+    const { record } = this;
+    const forceAt = new Date(Date.now() + graceSeconds * 1000).toISOString();
+    if (record.stopping !== null && record.stopping.forceAt <= forceAt) return;
+    record.stopping = { kind, reason, ...record.stopping, forceAt };
+    this.save();
+    this.obey(record.stopping);
+  }
+
+  lastActivityAt(): Promise<string> | undefined {
+    return this.session?.lastActivityAt();
+  }
+
+  private async follow(session: RuntimeSession): Promise<void> {
+    this.session = session;
+    this.noteStart(session.pid, session.startedAt);
+    this.limitTime();
+    if (this.record.stopping !== null) this.obey(this.record.stopping);
+    const exit = await session.exit;
+    clearTimeout(this.timeout);
+    this.finish(exit);
+  }
+
+  private obey({ forceAt }: Stopping): void {
+    this.session?.stop(Math.max(0, Date.parse(forceAt) - Date.now()));
+  }
+
+  private noteStart(pid: number | null, startedAt: string): void {
+    const { record } = this;
+    if (record.startedAt !== null) return;
+    Object.assign(record, { status: 'RUNNING', pid, startedAt, lastActivityAt: startedAt });
+    // Its credentials are needed no more: what runs has them.
+    record.order = null;
+    this.report({ event: 'started', at: startedAt, ...(pid !== null && { pid }) });
+    this.save();
+  }
+
+  private limitTime(): void {
+    const { timeoutSeconds, startedAt, graceSeconds } = this.record;
+    if (timeoutSeconds === null || startedAt === null) return;
+    const left = Date.parse(startedAt) + timeoutSeconds * 1000 - Date.now();
+    this.timeout = setTimeout(
+      () => {
+        if (left > MAX_TIMEOUT_MS) this.limitTime();
+        else this.stop('timeout', `Ran longer than its ${timeoutSeconds} s`, graceSeconds);
+      },
+      Math.min(Math.max(0, left), MAX_TIMEOUT_MS),
+    );
+  }
+
+  private finish(exit: Exit): void {
+    const { record } = this;
+    const { status, oomKilled, error } = judgeExit(exit, record.stopping);
+    const { exitCode, signal, endedAt, output } = exit;
+    Object.assign(record, { status, exitCode, signal, oomKilled, error, endedAt, order: null });
+    this.report({
+      event: 'exited',
+      at: endedAt,
+      ...(record.pid !== null && { pid: record.pid }),
+      ...(exitCode !== null && { exitCode }),
+      ...(signal !== null && { signal }),
+      oomKilled,
+      error: error ?? ENDED_WITHOUT_COMPLETING,
+      ...(output !== '' && { output }),
+    });
+    this.save();
+    const { id, runId } = record;
+    this.parts.logger.info('session ended', { sessionId: id, runId, status, exitCode, signal });
+  }
+
+  private fail(error: SessionError): void {
+    failUnstarted(this.record, error);
+    this.save();
+    if (this.record.runId !== null) this.parts.onReport();
+    const { id, runId } = this.record;
+    this.parts.logger.warn('session not started', { sessionId: id, runId, reason: error.message });
+  }
+
+  private report(report: PendingReport): void {
+    if (this.record.runId === null) return;
+    this.record.reports.push(report);
+    this.parts.onReport();
+  }
+
+  private save(): void {
+    this.parts.book.save(this.record);
+  }
+
+  // After the end is written down: a crash in between leaves a folder, which the next life removes.
+  private async cleanUp(): Promise<void> {
+    const { id } = this.record;
+    await this.parts.runtime.remove(id).catch((error: unknown) => {
+      this.parts.logger.error('the folder of a session could not be removed', {
+        sessionId: id,
+        error,
+      });
+    });
+  }
+}
+
+/** Ends a session that has never run. The caller writes it down. */
+export function failUnstarted(
+  record: SessionRecord,
+  error: SessionError,
+  status: 'FAILED' | 'STOPPED' = 'FAILED',
+): void {
+  const endedAt = new Date().toISOString();
+  Object.assign(record, { status, error, endedAt, order: null });
+  if (record.runId !== null) record.reports.push({ event: 'failed', at: endedAt, error });
+}
+
+function toSessionError(error: unknown): SessionError {
+  if (error instanceof SpawnError) return { class: error.failureClass, message: error.message };
+  const reason = error instanceof Error ? error.message : String(error);
+  return { class: 'infrastructure', message: `The session could not be started: ${reason}` };
+}

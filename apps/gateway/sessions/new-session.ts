@@ -1,0 +1,129 @@
+import { DroverError, type FieldError, newId } from '#lib/kernel';
+import { looksSecret, secretsIn } from '#lib/runtime';
+import type { SpawnAgentDto, SpawnSessionDto } from '../http/dto/spawn.dto.js';
+import type { SessionOrder, SessionRecord } from './domain/session.js';
+
+interface Identity {
+  sessionKeyPrefix: string;
+  graceSeconds: number;
+  /** Values of the gateway's own environment that sessions see. */
+  passedSecrets: string[];
+}
+
+/** The session that works on a run of Drover. */
+export function sessionOfRun(body: SpawnAgentDto, by: Identity): SessionRecord {
+  const { context, runId, taskId, agentId, workspaceId, generation } = body;
+  const id = newId();
+  const order: SessionOrder = {
+    command: commandOf(body.command),
+    env: {
+      DROVER_API_URL: body.apiUrl,
+      DROVER_RUN_TOKEN: body.runToken,
+      DROVER_RUN_ID: runId,
+      DROVER_TASK_ID: taskId,
+      DROVER_AGENT_ID: agentId,
+      DROVER_WORKSPACE_ID: workspaceId,
+      DROVER_SESSION_KEY: sessionKey(by, id),
+    },
+    task: {
+      task: {
+        id: taskId,
+        title: context.taskTitle,
+        description: context.taskDescription ?? null,
+        inputContext: context.inputContext ?? {},
+        checkpointData: context.checkpointData ?? {},
+      },
+      run: { id: runId, generation },
+      metadata: body.metadata ?? {},
+      capabilities: body.capabilities ?? [],
+    },
+    secrets: [
+      body.runToken,
+      ...by.passedSecrets,
+      ...secretsIn(context.inputContext),
+      ...secretsIn(context.checkpointData),
+    ],
+  };
+  return { ...blank(body, by, id), runId, taskId, agentId, workspaceId, order };
+}
+
+/** A session that is nobody's run. */
+export function freeSession(body: SpawnSessionDto, by: Identity): SessionRecord {
+  const id = newId();
+  const { sessionLabel, prompt, model, thinking, channel, metadata = {} } = body;
+  const env = environmentOf(body.env);
+  const order: SessionOrder = {
+    command: commandOf(body.command),
+    env: { ...env, DROVER_SESSION_KEY: sessionKey(by, id) },
+    task: { session: { id, label: sessionLabel, prompt, model, thinking, channel }, metadata },
+    secrets: [...by.passedSecrets, ...secretValues(env)],
+  };
+  return { ...blank({ ...body, label: sessionLabel }, by, id), order };
+}
+
+export function secretValues(env: Record<string, string>): string[] {
+  return Object.entries(env).flatMap(([name, value]) => (looksSecret(name) ? [value] : []));
+}
+
+type Limits = Pick<SpawnAgentDto, 'label' | 'timeoutSeconds' | 'graceSeconds'>;
+
+function blank(body: Limits, by: Identity, id: string): SessionRecord {
+  const createdAt = new Date().toISOString();
+  return {
+    id,
+    sessionKey: sessionKey(by, id),
+    runId: null,
+    workspaceId: null,
+    agentId: null,
+    taskId: null,
+    label: body.label,
+    status: 'QUEUED',
+    pid: null,
+    exitCode: null,
+    signal: null,
+    oomKilled: false,
+    error: null,
+    createdAt,
+    startedAt: null,
+    endedAt: null,
+    lastActivityAt: createdAt,
+    timeoutSeconds: body.timeoutSeconds ?? null,
+    graceSeconds: body.graceSeconds ?? by.graceSeconds,
+    order: null,
+    stopping: null,
+    reports: [],
+  };
+}
+
+function sessionKey({ sessionKeyPrefix }: Identity, id: string): string {
+  return `${sessionKeyPrefix}:${id}`;
+}
+
+function commandOf([program = '', ...args]: string[]): [string, ...string[]] {
+  if (program.trim() === '') refuse({ field: 'command[0]', message: 'must name a program' });
+  return [program, ...args];
+}
+
+const ENV_NAME = /^[A-Za-z_][A-Za-z0-9_]{0,255}$/;
+/** What makes a program load or run something else than what it was allowed to be. */
+const INTERPRETED =
+  /^(LD_.*|DYLD_.*|NODE_OPTIONS|BASH_ENV|ENV|PERL5OPT|RUBYOPT|PYTHONSTARTUP|GIT_SSH.*)$/;
+
+function environmentOf(env: Record<string, unknown> = {}): Record<string, string> {
+  for (const [name, value] of Object.entries(env)) {
+    const field = `env.${name}`;
+    if (!ENV_NAME.test(name)) refuse({ field, message: 'is no name of a variable' });
+    if (typeof value !== 'string') refuse({ field, message: 'must be a string' });
+    if (name.startsWith('DROVER_')) {
+      refuse({ field, message: 'is set by the gateway, as all DROVER_ variables are' });
+    }
+    if (INTERPRETED.test(name)) {
+      refuse({ field, message: 'is not passed: it would make programs run something else' });
+    }
+  }
+  return env as Record<string, string>;
+}
+
+function refuse(error: FieldError): never {
+  throw new DroverError('validation_failed', { errors: [error] });
+}

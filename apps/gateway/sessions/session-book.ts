@@ -1,0 +1,94 @@
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Logger } from '#lib/observability';
+import { hasEnded, type SessionRecord } from './domain/session.js';
+
+/** Ended sessions that are remembered at most. */
+const MAX_ENDED = 2_000;
+
+/**
+ * All sessions that the gateway knows of, in memory and each in a file of its own. A file is written
+ * through a rename, so that it is whole at every moment; without fsync, because sessions do not
+ * survive a crash of the machine, and the server learns of that from the next heartbeat.
+ */
+export class SessionBook {
+  private readonly byId = new Map<string, SessionRecord>();
+  private readonly byRun = new Map<string, SessionRecord>();
+
+  constructor(
+    private readonly dir: string,
+    private readonly logger: Logger,
+  ) {
+    mkdirSync(dir, { recursive: true, mode: 0o700 });
+    for (const name of readdirSync(dir)) this.load(name);
+  }
+
+  /** In the order of their creation. */
+  all(): SessionRecord[] {
+    return [...this.byId.values()].sort((a, b) => (a.id < b.id ? -1 : 1));
+  }
+
+  live(): SessionRecord[] {
+    return this.all().filter((record) => !hasEnded(record));
+  }
+
+  /** @param id of the session or of its run */
+  find(id: string): SessionRecord | undefined {
+    return this.byId.get(id) ?? this.byRun.get(id);
+  }
+
+  /** @throws Error when it can't be written: the session must not start then */
+  add(record: SessionRecord): void {
+    this.write(record);
+    this.index(record);
+  }
+
+  /** Writes a change down. What can't be written now is written with the next change. */
+  save(record: SessionRecord): void {
+    try {
+      this.write(record);
+    } catch (error) {
+      this.logger.error('a session could not be written down', { sessionId: record.id, error });
+    }
+  }
+
+  /** Forgets ended sessions that are old, or too many; never one that the server has not heard of. */
+  prune(endedBefore: Date): void {
+    const ended = this.all().filter((record) => hasEnded(record) && record.reports.length === 0);
+    ended.forEach((record, index) => {
+      const isSurplus = index < ended.length - MAX_ENDED;
+      if (isSurplus || Date.parse(record.endedAt ?? '') < endedBefore.getTime()) this.drop(record);
+    });
+  }
+
+  private drop(record: SessionRecord): void {
+    this.byId.delete(record.id);
+    if (record.runId !== null) this.byRun.delete(record.runId);
+    rmSync(this.fileOf(record.id), { force: true });
+  }
+
+  private load(name: string): void {
+    if (!name.endsWith('.json')) return rmSync(join(this.dir, name), { force: true });
+    try {
+      this.index(JSON.parse(readFileSync(join(this.dir, name), 'utf8')) as SessionRecord);
+    } catch (error) {
+      // What ran under it has no record any more, and is ended as such.
+      this.logger.error('the record of a session can not be read', { name, error });
+    }
+  }
+
+  private index(record: SessionRecord): void {
+    this.byId.set(record.id, record);
+    if (record.runId !== null) this.byRun.set(record.runId, record);
+  }
+
+  private write(record: SessionRecord): void {
+    const file = this.fileOf(record.id);
+    writeFileSync(`${file}.new`, JSON.stringify(record), { mode: 0o600 });
+    renameSync(`${file}.new`, file);
+  }
+
+  private fileOf(id: string): string {
+    return join(this.dir, `${id}.json`);
+  }
+}

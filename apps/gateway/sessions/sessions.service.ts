@@ -1,0 +1,141 @@
+import { DroverError } from '#lib/kernel';
+import type { SpawnAgentDto, SpawnSessionDto } from '../http/dto/spawn.dto.js';
+import type { ListSessionsQuery } from '../http/dto/sessions.dto.js';
+import type { GatewayConfig } from '../config.js';
+import type { Dispatcher } from './dispatcher.js';
+import { failUnstarted } from './live-session.js';
+import { hasEnded, type SessionRecord, type SessionView, toView } from './domain/session.js';
+import { freeSession, secretValues, sessionOfRun } from './new-session.js';
+import type { SessionBook } from './session-book.js';
+
+/** A place is free at the earliest when some session ends: nobody knows when. */
+const RETRY_FULL_SECONDS = 10;
+/** Another life of the gateway, or another gateway, answers by then. */
+const RETRY_DRAINING_SECONDS = 15;
+
+export interface Spawned {
+  session: SessionView;
+  /** Whether it was there already. */
+  known: boolean;
+}
+
+export interface ServiceOptions {
+  config: GatewayConfig;
+  gatewayId: string;
+  book: SessionBook;
+  dispatcher: Dispatcher;
+  /** Something is to be told to the server. */
+  onReport: () => void;
+}
+
+/** What the server can ask of the gateway. */
+export class SessionsService {
+  private draining = false;
+  private readonly config: GatewayConfig;
+  private readonly book: SessionBook;
+  private readonly dispatcher: Dispatcher;
+
+  constructor(private readonly options: ServiceOptions) {
+    ({ config: this.config, book: this.book, dispatcher: this.dispatcher } = options);
+  }
+
+  /** From now on nothing new is taken. */
+  beginDrain(): void {
+    this.draining = true;
+  }
+
+  get isDraining(): boolean {
+    return this.draining;
+  }
+
+  /**
+   * Starts or queues the session of a run; for a run that is known, answers with its session. All
+   * of it happens in one go, so that no two requests can both find the run unknown.
+   *
+   * @throws DroverError `gateway_draining` or `resource_exhausted`, when the run is not known
+   */
+  async spawnForRun(body: SpawnAgentDto): Promise<Spawned> {
+    const known = this.book.find(body.runId);
+    if (known !== undefined) return { session: await this.viewOf(known), known: true };
+    return this.take(sessionOfRun(body, this.identity()));
+  }
+
+  /** @throws DroverError `gateway_draining` or `resource_exhausted` */
+  spawn(body: SpawnSessionDto): Promise<Spawned> {
+    return this.take(freeSession(body, this.identity()));
+  }
+
+  async list({ status, runId }: ListSessionsQuery): Promise<SessionView[]> {
+    const wanted = this.book
+      .all()
+      .filter((one) => status === undefined || one.status === status)
+      .filter((one) => runId === undefined || one.runId === runId);
+    return Promise.all(wanted.reverse().map((record) => this.viewOf(record)));
+  }
+
+  /** @throws DroverError `session_not_found` */
+  get(id: string): Promise<SessionView> {
+    return this.viewOf(this.require(id));
+  }
+
+  /**
+   * Asks a session to end. Harmless when it is ending or has ended.
+   *
+   * @throws DroverError `session_not_found`
+   */
+  async stop(id: string, graceSeconds: number | undefined): Promise<SessionView> {
+    const record = this.require(id);
+    const grace = graceSeconds ?? record.graceSeconds;
+    this.dispatcher.stop(record, 'asked', 'stopped through the API', grace);
+    return this.viewOf(record);
+  }
+
+  private async take(record: SessionRecord): Promise<Spawned> {
+    this.refuseWhenFull();
+    const refusal = this.whyNotAllowed(record.order?.command[0] ?? '');
+    if (refusal !== undefined) failUnstarted(record, { class: 'setup', message: refusal });
+    this.book.add(record);
+    if (hasEnded(record)) this.options.onReport();
+    else this.dispatcher.add(record);
+    return { session: await this.viewOf(record), known: false };
+  }
+
+  private refuseWhenFull(): void {
+    if (this.draining) {
+      throw new DroverError('gateway_draining', { retryAfterSeconds: RETRY_DRAINING_SECONDS });
+    }
+    const { capacity, queueLimit } = this.config;
+    const { running, queued } = this.dispatcher;
+    if (running < capacity || queued < queueLimit) return;
+    throw new DroverError('resource_exhausted', {
+      detail: `ResourceExhausted: ${running} sessions run and ${queued} wait.`,
+      retryAfterSeconds: RETRY_FULL_SECONDS,
+      members: { running, queued },
+    });
+  }
+
+  private whyNotAllowed(program: string): string | undefined {
+    const allowed = this.config.allowedExecutables;
+    if (allowed === undefined || allowed.includes(program)) return undefined;
+    const shown = program.slice(0, 200);
+    return `The program "${shown}" is not among those that this gateway may start`;
+  }
+
+  private require(id: string): SessionRecord {
+    const record = this.book.find(id);
+    if (record === undefined) throw new DroverError('session_not_found');
+    return record;
+  }
+
+  private async viewOf(record: SessionRecord): Promise<SessionView> {
+    return toView(record, await this.dispatcher.lastActivityAt(record.id));
+  }
+
+  private identity() {
+    return {
+      sessionKeyPrefix: `gateway:${this.options.gatewayId}`,
+      graceSeconds: this.config.graceSeconds,
+      passedSecrets: secretValues(this.config.passedEnv),
+    };
+  }
+}

@@ -1,0 +1,145 @@
+import { createSecretKey } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { json } from 'node:stream/consumers';
+import jwt from 'jsonwebtoken';
+import { waitFor } from '../../../test/support/wait-for.js';
+
+export interface SeenReport {
+  runId: string;
+  sessionKey: string;
+  event: string;
+  at: string;
+  pid?: number;
+  exitCode?: number;
+  signal?: string;
+  oomKilled?: boolean;
+  output?: string;
+  error?: { class: string; message: string };
+}
+
+export interface SeenBeat {
+  gatewayId: string;
+  bootId: string;
+  draining: boolean;
+  capacity: number;
+  running: number;
+  queued: number;
+  sessions: { runId: string; sessionKey: string; status: string }[];
+}
+
+interface Order {
+  runId: string;
+  action: 'stop' | 'pause';
+  reason: string;
+  graceSeconds: number;
+}
+
+/** A real HTTP server that speaks the server's side of the contract, and remembers what it heard. */
+export class ContractServer {
+  readonly beats: SeenBeat[] = [];
+  readonly reports: SeenReport[] = [];
+  readonly refused: string[] = [];
+  /** Told to the gateway, by long poll, until the session's end was reported. */
+  readonly orders: Order[] = [];
+  /** Told to the gateway in the answer to its next heartbeats. */
+  readonly stops: Omit<Order, 'action'>[] = [];
+  /** A status with which to refuse reports; a function decides by the reports. */
+  refuseReports: (reports: SeenReport[]) => number | undefined = () => undefined;
+  private server: Server | undefined;
+  private port = 0;
+
+  constructor(private readonly secret: string) {}
+
+  get apiUrl(): string {
+    return `http://127.0.0.1:${this.port}/api/v1`;
+  }
+
+  /** Listens; after `stop` on the same port again. */
+  async start(): Promise<void> {
+    const server = createServer((request, response) => void this.answer(request, response));
+    server.listen(this.port, '127.0.0.1');
+    await once(server, 'listening');
+    this.port = (server.address() as AddressInfo).port;
+    this.server = server;
+  }
+
+  async stop(): Promise<void> {
+    const { server } = this;
+    if (server === undefined) return;
+    this.server = undefined;
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  }
+
+  reportsOf(runId: string): SeenReport[] {
+    return this.reports.filter((report) => report.runId === runId);
+  }
+
+  /** The report of how a run's session ended. */
+  endOf(runId: string): Promise<SeenReport> {
+    return waitFor(`the end of ${runId}`, () =>
+      this.reportsOf(runId).find(({ event }) => event !== 'started'),
+    );
+  }
+
+  private async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const send = (status: number, body: object): void => {
+      response.writeHead(status, { 'content-type': 'application/json' });
+      response.end(JSON.stringify(body));
+    };
+    const body: unknown = await json(request).catch(() => undefined);
+    const why = this.whyRefused(request);
+    if (why !== undefined) {
+      this.refused.push(why);
+      return send(401, { code: 'invalid_token' });
+    }
+    switch (request.url) {
+      case '/api/v1/gateway/heartbeat':
+        this.beats.push(body as SeenBeat);
+        return send(200, {
+          acknowledgedAt: new Date().toISOString(),
+          restarted: false,
+          stop: this.stops,
+        });
+      case '/api/v1/gateway/sessions': {
+        const { reports } = body as { reports: SeenReport[] };
+        const status = this.refuseReports(reports);
+        if (status !== undefined) return send(status, { code: 'refused' });
+        this.reports.push(...reports);
+        return send(200, { results: reports.map(({ runId }) => ({ runId, applied: true })) });
+      }
+      case '/api/v1/gateway/signals':
+        return this.signal(body as { runIds: string[]; waitMs: number }, response, send);
+      default:
+        return send(404, { code: 'route_not_found' });
+    }
+  }
+
+  private async signal(
+    { runIds, waitMs }: { runIds: string[]; waitMs: number },
+    response: ServerResponse,
+    send: (status: number, body: object) => void,
+  ): Promise<void> {
+    const due = () => this.orders.filter(({ runId }) => runIds.includes(runId));
+    await waitFor('an order', () => due().length > 0 || response.destroyed, waitMs).catch(() => {});
+    if (!response.destroyed) send(200, { runs: due() });
+  }
+
+  private whyRefused({ headers }: IncomingMessage): string | undefined {
+    try {
+      const key = createSecretKey(Buffer.from(this.secret));
+      const token = headers.authorization?.replace('Bearer ', '') ?? '';
+      const claims = jwt.verify(token, key, {
+        algorithms: ['HS256'],
+        issuer: 'drover-gateway',
+        audience: 'drover:gateway',
+      }) as jwt.JwtPayload;
+      const lasts = (claims.exp ?? 0) - (claims.iat ?? 0);
+      return claims['typ'] === 'gateway' && lasts === 60 ? undefined : 'claims';
+    } catch (error) {
+      return (error as Error).message;
+    }
+  }
+}
