@@ -1,15 +1,16 @@
 import { hostname } from 'node:os';
 import { DroverApi } from '../api/drover-api.js';
-import { hasCode, isTransient, toApiError } from '../api/errors.js';
+import { hasCode, toApiError } from '../api/errors.js';
 import type { HttpClient } from '../api/http-client.js';
 import { RETRY_BACKOFF, retrying } from '../api/retry.js';
 import { FetchedToken, GivenToken, keyHeaders } from '../api/token-source.js';
 import type { Registration } from '../api/types.js';
 import type { Credentials, WorkerConfig } from '../config.js';
-import { type Log, messageOf } from '../log.js';
+import type { Log } from '../log.js';
 import { agentIdOf, newAgentId } from '../state/agent-id.js';
 import { killLeftovers } from '../state/leftovers.js';
 import { StateFile } from '../state/state-file.js';
+import { explainRefusal } from './refusal.js';
 import { workerVersion } from './version.js';
 
 const REGISTER_TIMEOUT_MS = 10_000;
@@ -47,12 +48,12 @@ export async function register(
   } catch (error) {
     // An agent that drained is terminated for good: the next life of its worker is a new agent.
     const mayRenew = credentials.kind === 'key' && config.agentId === undefined;
-    if (!hasCode(error, 'agent_terminated') || !mayRenew) throw refusal(error);
+    if (!hasCode(error, 'agent_terminated') || !mayRenew) throw explainRefusal(error, config);
   }
   const second = newAgentId(config.dataDir, config.name);
   const successor = StateFile.open(config.dataDir, second, state.restartCount);
   const api = await join(second, successor).catch((error: unknown) => {
-    throw refusal(error);
+    throw explainRefusal(error, config);
   });
   return { api, state: successor };
 }
@@ -118,14 +119,4 @@ function registration(config: WorkerConfig, state: StateFile): Registration {
     agentVersion: workerVersion(),
     restartCount: state.restartCount,
   };
-}
-
-function refusal(error: unknown): Error {
-  if (isTransient(error)) return error as Error;
-  if (hasCode(error, 'agent_terminated')) {
-    return new Error(
-      'The agent is terminated for good: register another one and set its DROVER_AGENT_ID and token.',
-    );
-  }
-  return new Error(`The server does not let this worker register: ${messageOf(error)}`);
 }

@@ -5,7 +5,7 @@ import { isUuid, newId } from '#lib/kernel';
 /** The agent that a worker of this name is: made at its first start, kept in its data folder. */
 export function agentIdOf(dataDir: string, name: string): string {
   try {
-    const id = readFileSync(fileOf(dataDir, name), 'utf8').trim();
+    const id = readFileSync(agentIdFile(dataDir, name), 'utf8').trim();
     if (isUuid(id)) return id;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
@@ -17,10 +17,11 @@ export function agentIdOf(dataDir: string, name: string): string {
 export function newAgentId(dataDir: string, name: string): string {
   const id = newId();
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
-  writeFileSync(fileOf(dataDir, name), `${id}\n`, { mode: 0o600 });
+  writeFileSync(agentIdFile(dataDir, name), `${id}\n`, { mode: 0o600 });
   return id;
 }
 
-function fileOf(dataDir: string, name: string): string {
+/** Where the id is kept. */
+export function agentIdFile(dataDir: string, name: string): string {
   return join(dataDir, `worker-${name}.id`);
 }

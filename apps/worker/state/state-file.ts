@@ -1,6 +1,7 @@
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isAlive, type ProcessRef, readProcess } from '#lib/runtime';
+import { messageOf } from '../log.js';
 
 /** A run as the file remembers it. */
 export interface RememberedRun {
@@ -84,11 +85,23 @@ export class StateFile {
 
 function readState(path: string): WorkerState | undefined {
   try {
-    return JSON.parse(readFileSync(path, 'utf8')) as WorkerState;
+    return ours(JSON.parse(readFileSync(path, 'utf8')));
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw new Error(`The state file ${path} can not be read; remove it to start afresh.`, {
-      cause: error,
-    });
+    throw new Error(
+      `The state file ${path} can not be read (${messageOf(error)}): remove it to start afresh.`,
+      { cause: error },
+    );
   }
+}
+
+/** @throws Error for JSON that no worker wrote */
+function ours(value: unknown): WorkerState {
+  const state = value as Partial<WorkerState> | null;
+  const isOurs =
+    typeof state?.owner?.pid === 'number' &&
+    Number.isInteger(state.restartCount) &&
+    typeof state.runs === 'object';
+  if (!isOurs) throw new Error('it is not of a worker');
+  return state as WorkerState;
 }

@@ -1,0 +1,45 @@
+import { hasCode, isTransient, isUnauthenticated } from '../api/errors.js';
+import type { Credentials, WorkerConfig } from '../config.js';
+import { messageOf } from '../log.js';
+import { agentIdFile } from '../state/agent-id.js';
+
+/** Why the server does not let the worker register, with the setting or the file that is to be mended. */
+export function explainRefusal(error: unknown, config: WorkerConfig): Error {
+  if (isTransient(error)) return error as Error;
+  const { credentials } = config;
+  const said = messageOf(error);
+  if (hasCode(error, 'agent_terminated')) {
+    return new Error(
+      'The agent is terminated for good: register another one and set its DROVER_AGENT_ID and token.',
+    );
+  }
+  if (isUnauthenticated(error)) {
+    return new Error(
+      `${config.apiUrl} does not accept ${nameOf(credentials)} (${said}): set a valid one.`,
+    );
+  }
+  if (hasCode(error, 'insufficient_scope', 'forbidden')) {
+    const name = nameOf(credentials);
+    return new Error(
+      `T${name.slice(1)} may not register an agent (${said}): make an API key with the scope agents:write.`,
+    );
+  }
+  if (hasCode(error, 'agent_not_found')) return new Error(whoseAgent(config));
+  return new Error(`The server does not let this worker register: ${said}`);
+}
+
+function nameOf(credentials: Credentials): string {
+  if (credentials.kind === 'key') return 'the key in DROVER_API_KEY';
+  const { tokenFile } = credentials;
+  return tokenFile === undefined
+    ? 'the token in DROVER_AGENT_TOKEN'
+    : `the token in ${tokenFile} (DROVER_AGENT_TOKEN_FILE)`;
+}
+
+/** The id is taken in another workspace, which says no more of it than that it is not here. */
+function whoseAgent({ agentId, apiUrl, dataDir, name }: WorkerConfig): string {
+  if (agentId !== undefined) {
+    return `The agent ${agentId} of DROVER_AGENT_ID is not one of this workspace of ${apiUrl}: set the id of one that is, or none.`;
+  }
+  return `The agent in ${agentIdFile(dataDir, name)} is not one of this workspace of ${apiUrl}: remove that file to start as a new agent, or set DROVER_WORKER_DATA_DIR to another folder.`;
+}
