@@ -42,7 +42,7 @@ const environment = z.object({
   MAX_CONCURRENT_WORKERS: integer(10, 1, 1_000),
   /** Seconds in the queue. */
   WORKER_CREATION_TIMEOUT: integer(300, 1, 86_400),
-  GATEWAY_QUEUE_LIMIT: integer(1_000, 0, 100_000),
+  GATEWAY_QUEUE_LIMIT: integer(1_000, 0, 4_000),
   /** Between SIGTERM and SIGKILL, where a request names no other. */
   GATEWAY_GRACE_SECONDS: integer(10, 0, 3_600),
   GATEWAY_HEARTBEAT_SECONDS: integer(10, 1, 3_600),

@@ -24,6 +24,8 @@ describe('A gateway', () => {
     const body = aSpawn(script);
     const { status, body: answer } = await world.gateway.spawn(body);
     expect(status).toBe(201);
+    const { gatewayId: id, bootId } = world.gateway;
+    expect(answer['gateway']).toEqual({ id, bootId });
     const sessionKey = `gateway:${world.gateway.gatewayId}:${answer.session?.id}`;
     expect(answer.session).toEqual({
       id: expect.stringMatching(/^[0-9a-f-]{36}$/),

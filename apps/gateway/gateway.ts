@@ -18,6 +18,7 @@ import { readVersion } from './version.js';
 const HOUR_MS = 3_600_000;
 /** What an earlier life could not tell is told before the first heartbeat, if the server answers. */
 const FIRST_REPORTS_MS = 3_000;
+const REPORTS_BEFORE_BEAT_MS = 1_000;
 /** What a shutdown keeps back for the last reports. */
 const LAST_REPORTS_MS = 3_000;
 
@@ -177,7 +178,12 @@ export class Gateway {
     if (record !== undefined) this.dispatcher.stop(record, 'asked', reason, graceSeconds);
   }
 
-  private composeBeat(): object {
+  /**
+   * What has ended is told before a beat that does not list it any more: else the server would take
+   * it for lost, and never hear how it ended.
+   */
+  private async composeBeat(): Promise<object> {
+    await this.reporter.flush(REPORTS_BEFORE_BEAT_MS);
     const { id: gatewayId, ...facts } = this.facts();
     const sessions = this.book
       .live()

@@ -1,15 +1,19 @@
 import { Body, Controller, Inject, Post, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
+import { Gateway } from '../gateway.js';
 import { SessionsService } from '../sessions/sessions.service.js';
-import { answerSpawned } from './answer-spawned.js';
+import { answerSpawned } from './answer.js';
 import { SpawnAgentDto } from './dto/spawn.dto.js';
 
 @Controller('agents')
 export class AgentsController {
-  constructor(@Inject(SessionsService) private readonly sessions: SessionsService) {}
+  constructor(
+    @Inject(SessionsService) private readonly sessions: SessionsService,
+    @Inject(Gateway) private readonly gateway: Gateway,
+  ) {}
 
   @Post('spawn')
   async spawn(@Body() body: SpawnAgentDto, @Res({ passthrough: true }) reply: FastifyReply) {
-    return answerSpawned(reply, await this.sessions.spawnForRun(body));
+    return answerSpawned(reply, this.gateway, await this.sessions.spawnForRun(body));
   }
 }

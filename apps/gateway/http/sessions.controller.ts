@@ -3,7 +3,7 @@ import type { FastifyReply } from 'fastify';
 import { UuidParam } from '#lib/http';
 import { Gateway } from '../gateway.js';
 import { SessionsService } from '../sessions/sessions.service.js';
-import { answerSpawned } from './answer-spawned.js';
+import { answerSession, answerSpawned } from './answer.js';
 import { ListSessionsQuery, StopSessionQuery } from './dto/sessions.dto.js';
 import { SpawnSessionDto } from './dto/spawn.dto.js';
 
@@ -16,7 +16,7 @@ export class SessionsController {
 
   @Post('spawn')
   async spawn(@Body() body: SpawnSessionDto, @Res({ passthrough: true }) reply: FastifyReply) {
-    return answerSpawned(reply, await this.sessions.spawn(body));
+    return answerSpawned(reply, this.gateway, await this.sessions.spawn(body));
   }
 
   @Get()
@@ -26,12 +26,12 @@ export class SessionsController {
 
   @Get(':id')
   async get(@UuidParam() id: string) {
-    return { session: await this.sessions.get(id) };
+    return answerSession(this.gateway, await this.sessions.get(id));
   }
 
   @Delete(':id')
   @HttpCode(202)
   async stop(@UuidParam() id: string, @Query() { graceSeconds }: StopSessionQuery) {
-    return { session: await this.sessions.stop(id, graceSeconds) };
+    return answerSession(this.gateway, await this.sessions.stop(id, graceSeconds));
   }
 }

@@ -7,7 +7,7 @@ export interface HeartbeatOptions {
   client: Pick<ServerClient, 'beat'>;
   logger: Logger;
   intervalMs: number;
-  compose: () => object;
+  compose: () => Promise<object>;
   onAnswer: (answer: BeatAnswer) => void;
 }
 
@@ -40,7 +40,7 @@ export class HeartbeatLoop {
   private async beat(): Promise<number> {
     const { client, logger, intervalMs, compose, onAnswer } = this.options;
     try {
-      const answer = await client.beat(compose());
+      const answer = await client.beat(await compose());
       if (this.reached !== true) logger.info('the server takes heartbeats');
       this.reached = true;
       this.failures = 0;

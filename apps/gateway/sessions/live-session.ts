@@ -118,7 +118,7 @@ export class LiveSession {
       ...(signal !== null && { signal }),
       oomKilled,
       error: error ?? ENDED_WITHOUT_COMPLETING,
-      ...(output !== '' && { output }),
+      ...(output.trim() !== '' && { output }),
     });
     this.save();
     const { id, runId } = record;

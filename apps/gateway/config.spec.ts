@@ -1,0 +1,55 @@
+import { describe, expect, test } from '@jest/globals';
+import { loadGatewayConfig } from './config.js';
+
+const needed = {
+  DROVER_API_URL: 'http://server:3000',
+  GATEWAY_SECRET: 'x'.repeat(32),
+};
+
+describe('The configuration', () => {
+  test('needs the address of the server and the secret, and has a default for the rest', () => {
+    expect(loadGatewayConfig({ ...needed, PATH: '/bin' })).toMatchObject({
+      apiUrl: 'http://server:3000/api/v1',
+      searchPath: '/bin',
+      capacity: 10,
+      queueSeconds: 300,
+      queueLimit: 1_000,
+      shutdownSeconds: 30,
+      heartbeatSeconds: 10,
+      allowedExecutables: undefined,
+      passedEnv: {},
+    });
+  });
+
+  test.each([
+    ['http://server/', 'http://server/api/v1'],
+    ['https://server/drover/api/v1/', 'https://server/drover/api/v1'],
+  ])('takes %s for %s', (address, apiUrl) => {
+    expect(loadGatewayConfig({ ...needed, DROVER_API_URL: address }).apiUrl).toBe(apiUrl);
+  });
+
+  test('passes on only the variables that are named', () => {
+    const env = { ...needed, GATEWAY_PASS_ENV: 'A, B', A: '1', C: '3' };
+    expect(loadGatewayConfig(env).passedEnv).toEqual({ A: '1' });
+  });
+
+  test('tells apart an empty list of programs from none', () => {
+    const programs = (value: string) =>
+      loadGatewayConfig({ ...needed, GATEWAY_ALLOWED_EXECUTABLES: value }).allowedExecutables;
+    expect(programs('')).toBeUndefined();
+    expect(programs(' claude , /usr/bin/node ')).toEqual(['claude', '/usr/bin/node']);
+  });
+
+  test.each([
+    [{ DROVER_API_URL: undefined }, 'DROVER_API_URL'],
+    [{ DROVER_API_URL: 'ftp://server' }, 'DROVER_API_URL'],
+    [{ GATEWAY_SECRET: 'short' }, 'GATEWAY_SECRET'],
+    [{ GATEWAY_SECRET: '' }, 'GATEWAY_SECRET: is missing'],
+    [{ MAX_CONCURRENT_WORKERS: '0' }, 'MAX_CONCURRENT_WORKERS'],
+    [{ WORKER_CREATION_TIMEOUT: 'soon' }, 'WORKER_CREATION_TIMEOUT'],
+    [{ GATEWAY_ID: 'two words' }, 'GATEWAY_ID'],
+    [{ PORT: '70000' }, 'PORT'],
+  ])('refuses %j', (env, name) => {
+    expect(() => loadGatewayConfig({ ...needed, ...env })).toThrow(name);
+  });
+});

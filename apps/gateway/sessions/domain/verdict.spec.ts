@@ -1,0 +1,72 @@
+import { describe, expect, test } from '@jest/globals';
+import type { SessionExit } from '#lib/runtime';
+import type { Stopping } from './session.js';
+import { judgeExit } from './verdict.js';
+
+const exit = (more: Partial<SessionExit>): SessionExit => ({
+  exitCode: null,
+  signal: null,
+  oomKilled: false,
+  lost: false,
+  output: '',
+  endedAt: '2026-01-01T00:00:00.000Z',
+  ...more,
+});
+
+const stopping = (kind: Stopping['kind']): Stopping => ({
+  kind,
+  reason: 'the reason',
+  forceAt: '2026-01-01T00:00:00.000Z',
+});
+
+describe('A session that ended by itself', () => {
+  test.each<[Partial<SessionExit>, string, string | undefined]>([
+    [{ exitCode: 0 }, 'COMPLETED', undefined],
+    [{ exitCode: 0, output: 'read about "heap out of memory"' }, 'COMPLETED', undefined],
+    [{ exitCode: 1 }, 'FAILED', 'exit_code'],
+    [{ exitCode: 137, oomKilled: false }, 'FAILED', 'oom'],
+    [{ exitCode: 137, oomKilled: null }, 'FAILED', 'oom'],
+    [{ signal: 'SIGKILL', oomKilled: true }, 'FAILED', 'oom'],
+    [{ signal: 'SIGKILL', oomKilled: null }, 'FAILED', 'oom'],
+    [{ signal: 'SIGKILL', oomKilled: false }, 'FAILED', 'signal'],
+    [{ exitCode: 134, output: 'FATAL: heap out of memory' }, 'FAILED', 'oom'],
+    [{ exitCode: 143 }, 'FAILED', 'signal'],
+    [{ signal: 'SIGTERM' }, 'FAILED', 'signal'],
+    [{ signal: 'SIGSEGV' }, 'FAILED', 'signal'],
+    [{ exitCode: 200 }, 'FAILED', 'exit_code'],
+    [{ lost: true, oomKilled: null }, 'FAILED', 'infrastructure'],
+  ])('%j is %s, %s', (evidence, status, failureClass) => {
+    const verdict = judgeExit(exit(evidence), null);
+    expect([verdict.status, verdict.error?.class]).toEqual([status, failureClass]);
+    expect(verdict.oomKilled).toBe(failureClass === 'oom');
+  });
+});
+
+describe('A session that was asked to end', () => {
+  test.each<[Stopping['kind'], Partial<SessionExit>, string, string]>([
+    ['timeout', { signal: 'SIGTERM' }, 'FAILED', 'timeout'],
+    ['timeout', { exitCode: 0 }, 'FAILED', 'timeout'],
+    ['timeout', { signal: 'SIGKILL', oomKilled: null }, 'FAILED', 'timeout'],
+    ['asked', { exitCode: 0 }, 'STOPPED', 'exit_code'],
+    ['asked', { signal: 'SIGTERM' }, 'STOPPED', 'signal'],
+    ['asked', { signal: 'SIGKILL', oomKilled: null }, 'STOPPED', 'signal'],
+    ['asked', { exitCode: 137 }, 'STOPPED', 'signal'],
+    ['asked', { signal: 'SIGKILL', oomKilled: true }, 'FAILED', 'oom'],
+    ['asked', { lost: true }, 'STOPPED', 'infrastructure'],
+    ['drain', { exitCode: 1 }, 'STOPPED', 'infrastructure'],
+    ['drain', { signal: 'SIGKILL', oomKilled: null }, 'STOPPED', 'infrastructure'],
+  ])('%s, then %j is %s, %s', (kind, evidence, status, failureClass) => {
+    const verdict = judgeExit(exit(evidence), stopping(kind));
+    expect([verdict.status, verdict.error?.class]).toEqual([status, failureClass]);
+    expect(verdict.error?.message).toBeTruthy();
+  });
+});
+
+test('Its last words are in the message, which is never long', () => {
+  const { error } = judgeExit(
+    exit({ exitCode: 2, output: `first\n${'x'.repeat(5_000)}\n\n` }),
+    null,
+  );
+  expect(error?.message).toMatch(/^Exited with 2: x+$/);
+  expect(error?.message).toHaveLength(1_000);
+});
