@@ -1,3 +1,5 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import {
   startTestApp,
@@ -175,6 +177,14 @@ describe('GET /metrics', () => {
     expect(
       valueOf(text, 'drover_coordinator_rows_moved_total{step="expire_leases"}'),
     ).toBeDefined();
+  });
+
+  it('tells what docs/operations.md says, and nothing else', async () => {
+    const text = await scrape();
+    const told = [...text.matchAll(/^# TYPE (drover_\w+) /gm)].map(([, name]) => name);
+    const page = await readFile(join(import.meta.dirname, '../../../docs/operations.md'), 'utf8');
+    const described = [...page.matchAll(/^\| `(drover_\w+)`/gm)].map(([, name]) => name);
+    expect(described.sort()).toEqual(told.sort());
   });
 
   it('names no tenant, agent or task, and no secret', async () => {

@@ -1,0 +1,46 @@
+import { inspect } from 'node:util';
+import { describe, expect, it } from '@jest/globals';
+import { loadConfig } from './config.js';
+
+const KEY = `${'A'.repeat(43)}=`;
+
+const withKeys = (keys: string | undefined) =>
+  loadConfig({
+    DATABASE_URL: 'postgres://drover_app@localhost/drover',
+    DATABASE_SERVICE_URL: 'postgres://drover_service@localhost/drover',
+    VALKEY_URL: 'redis://localhost',
+    JWT_SECRET: 'x'.repeat(32),
+    ENCRYPTION_KEYS: keys,
+  });
+
+describe('ENCRYPTION_KEYS', () => {
+  it('are ids with 32 bytes each, the current first', () => {
+    const { masterKeys } = withKeys(`k2:${KEY}, k1:${'B'.repeat(43)}=`).encryption;
+    expect(masterKeys.map(({ id, key }) => [id, key.symmetricKeySize])).toEqual([
+      ['k2', 32],
+      ['k1', 32],
+    ]);
+  });
+
+  it.each([
+    ['a key without an id', KEY],
+    ['bytes that are too few', 'k1:AAAA'],
+    ['bytes that are too many', `k1:${KEY}AAAA`],
+    ['an id twice', `k1:${KEY},k1:${KEY}`],
+    ['an id with odd characters', `k 1:${KEY}`],
+    ['nothing after a comma', `k1:${KEY},`],
+  ])('are refused for %s, without showing them', (_, keys) => {
+    expect(() => withKeys(keys)).toThrow('ENCRYPTION_KEYS: must be id:base64 of 32 bytes');
+    expect(() => withKeys(keys)).not.toThrow('AAAA');
+  });
+
+  it('are told when they are missing, with how to make them', () => {
+    expect(() => withKeys(undefined)).toThrow('ENCRYPTION_KEYS: is missing');
+  });
+
+  it('are not shown by an inspection of the configuration', () => {
+    const text = inspect(withKeys(`k1:${KEY}`).encryption, { depth: 9 });
+    expect(text).toContain('k1');
+    expect(text).not.toContain('AAAA');
+  });
+});
