@@ -38,7 +38,7 @@ export class TaskQueriesController {
   @Versioned()
   @ApiOperation({ summary: 'Read a task' })
   @ApiOkResponse({ type: TaskDto })
-  @ApiErrors('task_not_found')
+  @ApiErrors('task_not_found', 'secrets_unreadable')
   read(@CurrentCaller() caller: Caller, @UuidParam() id: string) {
     return this.queries.read(caller, id);
   }
@@ -52,12 +52,12 @@ export class TaskQueriesController {
   }
 
   @Get(':id/logs')
-  @ApiOperation({ summary: 'Read the log of a task' })
+  @ApiOperation({ summary: 'Read the log of a task, or follow it' })
   @ApiOkResponse({ type: LogPageDto })
   @ApiErrors('task_not_found', 'malformed_cursor')
   logs(@CurrentCaller() caller: Caller, @UuidParam() id: string, @Query() query: TaskLogsQuery) {
-    const { level, event, order = 'desc' } = query;
-    const filter = { levels: level && atLeast(level), event, order };
+    const { level, event, order = 'desc', follow } = query;
+    const filter = { levels: level && atLeast(level), event, order, follow: follow === 'true' };
     return this.history.logs(caller, id, filter, query);
   }
 

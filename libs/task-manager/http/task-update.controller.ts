@@ -23,6 +23,7 @@ export class TaskUpdateController {
     'milestone_not_found',
     'task_closed',
     'illegal_transition',
+    'secrets_unreadable',
     'version_mismatch',
   )
   update(
