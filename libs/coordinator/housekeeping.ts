@@ -1,6 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Database, firstRow } from '#lib/database';
 import { purgeExpiredKeys } from '#lib/http';
+import { pruneSessions } from '#lib/identity';
 import { Logger } from '#lib/observability';
 import { pruneCoordinatorLogs } from './store/prune-logs.sql.js';
 
@@ -35,7 +36,8 @@ export class Housekeeping {
   async round(): Promise<boolean> {
     const { service } = this.database;
     const keys = await purgeExpiredKeys(service, BATCH);
+    const sessions = await pruneSessions(service, BATCH);
     const logs = await firstRow(service, pruneCoordinatorLogs, [LOGS_KEPT_DAYS, BATCH]);
-    return keys >= BATCH || (logs?.removed ?? 0) >= BATCH;
+    return [keys, sessions, logs?.removed ?? 0].some((removed) => removed >= BATCH);
   }
 }

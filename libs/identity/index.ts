@@ -8,6 +8,7 @@ export {
   Public,
 } from './access/decorators.js';
 export { describeCallers } from './access/openapi.js';
+export { pruneSessions } from './auth/prune-sessions.js';
 export type { AuthOptions } from './domain/access-plan.js';
 export { isAtLeast, MEMBER_ROLES } from './domain/roles.js';
 export { SCOPES, type Scope } from './domain/scopes.js';

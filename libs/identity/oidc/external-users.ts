@@ -10,7 +10,7 @@ import { type ExternalIdentity, toExternalIdentity } from './external-token.js';
 import { Issuer } from './issuer.js';
 
 /** What stands for the session in callers whose session another issuer keeps. */
-export const EXTERNAL_SESSION = 'external';
+const EXTERNAL_SESSION = 'external';
 const MAX_TOKEN_LENGTH = 8_192;
 const CACHED_TOKENS = 5_000;
 
