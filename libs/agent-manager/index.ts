@@ -15,7 +15,6 @@ export {
   agentStatus,
   type AgentStatus,
   legalAgentMoves,
-  mayAgentMove,
 } from './domain/lifecycle.js';
 export { AGENT_WORDS } from './domain/words.js';
 export {

@@ -93,8 +93,8 @@ export const ERRORS = {
   // The state it is in
   illegal_transition: e(
     409,
-    'The task or run can not go there from where it is',
-    'Read `current` and `legal`, and decide again.',
+    'The state of the task, run or agent does not allow this',
+    'Read `current` (its state) and `legal` (where it can go from there), and decide again.',
   ),
   cascade_too_large: e(
     409,

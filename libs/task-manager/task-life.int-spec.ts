@@ -5,6 +5,7 @@ import {
   type TestApp,
   type TestWorkspace,
 } from '../../test/support/app.js';
+import { apiClient } from '../../test/support/api-client.js';
 
 interface Claimed {
   run: { id: string; generation: number; token: string };
@@ -156,6 +157,29 @@ describe('a task', () => {
   });
 });
 
+describe("a run's token", () => {
+  it('is refused once it is revoked; the run goes on', async () => {
+    const { agent, run } = await taskAndRun();
+    const { agent: neighbour } = await taskAndAgent();
+    const asRun = apiClient(server.url, { authorization: `Bearer ${run.token}` });
+    const path = `/runs/${run.id}/token`;
+    expect((await asRun.patch(`/runs/${run.id}/progress`, {})).status).toBe(200);
+    expect((await neighbour.api.delete(path)).status).toBe(404);
+    expect((await asRun.delete(path)).status).toBe(401);
+    expect((await asRun.patch(`/runs/${run.id}/progress`, {})).status).toBe(200);
+    expect((await agent.api.delete(path)).status).toBe(204);
+    expect((await asRun.patch(`/runs/${run.id}/progress`, {})).body.code).toBe('token_revoked');
+    expect((await agent.api.post(`/runs/${run.id}/complete`, {})).status).toBe(200);
+    expect((await workspace.api.delete(path)).status).toBe(204);
+  });
+
+  it('is nobody’s business in another workspace', async () => {
+    const { run } = await taskAndRun();
+    const stranger = await server.newWorkspace();
+    expect((await stranger.api.delete(`/runs/${run.id}/token`)).status).toBe(404);
+  });
+});
+
 describe('a failed run', () => {
   it('is retried with its checkpoint until no attempt is left', async () => {
     const { id, agent, run } = await taskAndRun({ maxRetries: 1 });
@@ -211,6 +235,7 @@ describe('a user', () => {
     expect(cancelled.body).toMatchObject({
       status: 'ABORTED',
       abortReason: 'cancelled',
+      abortMessage: 'Requirements changed',
       runId: null,
     });
     const late = await agent.api.post(`/runs/${run.id}/complete`, {});
@@ -222,6 +247,19 @@ describe('a user', () => {
       agent.id,
     ]);
     expect(agentRow.rows[0]?.live_runs).toBe(0);
+  });
+
+  it('reads what was said of the last abort, until the task is retried', async () => {
+    const { id, agent, run } = await taskAndRun();
+    const said = async () => (await workspace.api.get(`/agent-tasks/${id}`)).body.abortMessage;
+    await agent.api.post(`/runs/${run.id}/fail`, { error: { message: 'the first time' } });
+    expect(await said()).toBe('the first time');
+    await workspace.api.post(`/agent-tasks/${id}/retry`, {});
+    expect(await said()).toBeNull();
+    await workspace.api.post(`/agent-tasks/${id}/cancel`, { reason: 'my password=hunter2hunter2' });
+    expect(await said()).toMatch(/^my password=\[redacted/);
+    await workspace.api.post(`/agent-tasks/${id}/archive`, {});
+    expect(await said()).toMatch(/^my password=/);
   });
 
   it('cancels a task with everything that depends on it', async () => {

@@ -9,6 +9,7 @@ import { TaskDependencies } from './dependencies/task-dependencies.js';
 import { AgentTasksController } from './http/agent-tasks.controller.js';
 import { AgentWorkController } from './http/agent-work.controller.js';
 import { BulkCommandsController } from './http/bulk-commands.controller.js';
+import { RunTokensController } from './http/run-tokens.controller.js';
 import { RunsController } from './http/runs.controller.js';
 import { TaskCommandsController } from './http/task-commands.controller.js';
 import { TaskCreationController } from './http/task-creation.controller.js';
@@ -31,6 +32,7 @@ import { Completions } from './runs/completions.js';
 import { RunCompletion } from './runs/run-completion.js';
 import { ReportSecrets } from './runs/report-secrets.js';
 import { RunReports } from './runs/run-reports.js';
+import { RunTokens } from './runs/run-tokens.js';
 import { Signals } from './runs/signals.js';
 import { TaskReporter } from './runs/task-reporter.js';
 import { HeldSecrets } from './sealing/held-secrets.js';
@@ -50,6 +52,7 @@ import { TaskUpdates } from './updates/task-updates.js';
     TaskUpdateController,
     TaskReportsController,
     RunsController,
+    RunTokensController,
     AgentWorkController,
     AgentTasksController,
   ],
@@ -76,6 +79,7 @@ import { TaskUpdates } from './updates/task-updates.js';
     Claiming,
     RunReports,
     RunCompletion,
+    RunTokens,
     Signals,
     DependentSettlement,
     TaskRecovery,

@@ -144,15 +144,6 @@ export class HeartbeatStore {
     return { known, rememberedMs, evidence: rememberedMs >= silenceMs };
   }
 
-  /** Forgets agents that are gone for good. Never throws. */
-  async forget(agentIds: readonly string[]): Promise<void> {
-    for (const part of slices(agentIds)) {
-      await this.client.attempt((commands) =>
-        Promise.all([commands.zrem(INDEX_KEY, ...part), commands.unlink(...part.map(keyOf))]),
-      );
-    }
-  }
-
   private async readDeadlines(agentIds: readonly string[]): Promise<(number | null)[] | undefined> {
     const keys = [INDEX_KEY, EPOCH_KEY, ...agentIds.map(keyOf)];
     const args = [TTL_MARGIN_SECONDS * 1000, ...agentIds];

@@ -330,14 +330,12 @@ describe('heartbeats', () => {
     await waitFor('Valkey to be asked again', () => store.record(beat(newId())) !== undefined);
   });
 
-  it('work for more agents than one script takes, and are forgotten', async () => {
+  it('work for more agents than one script takes', async () => {
     const client = await aClient();
     const store = new HeartbeatStore(client);
     const agents = Array.from({ length: 1_201 }, () => newId());
     const beats = agents.map((agentId) => ({ agentId, ageMs: 0, staleThresholdSeconds: 45 }));
     expect(await store.indexDeadlines(beats)).toBe(true);
     expect((await store.deadlinesOf(agents)).known.size).toBe(1_201);
-    await store.forget(agents);
-    expect((await store.deadlinesOf(agents)).known.size).toBe(0);
   });
 });

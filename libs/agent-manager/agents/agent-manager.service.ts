@@ -11,6 +11,7 @@ import {
 } from '#lib/kernel';
 import type { AgentView } from '../domain/agent-view.js';
 import { type AgentHealth, healthStatus } from '../domain/health.js';
+import { itself } from '../domain/itself.js';
 import { type AgentRow, toAgentView } from '../store/agent-columns.js';
 import { agentHealth, type HealthRow } from '../store/agent-health.sql.js';
 import { findAgent } from '../store/find-agent.sql.js';
@@ -50,8 +51,9 @@ export class AgentManagerService {
     return toPage(rows, limit, (row: AgentRow) => [row.name, row.id], toAgentView);
   }
 
-  /** @throws DroverError `agent_not_found` */
-  async get({ workspaceId }: Caller, agentId: string): Promise<AgentView> {
+  /** To an agent there is no other one. @throws DroverError `agent_not_found` */
+  async get(caller: Caller, agentId: string): Promise<AgentView> {
+    const { workspaceId } = caller.kind === 'agent' ? itself(caller, agentId) : caller;
     const row = await firstRow(this.database.tenant(workspaceId), findAgent, [
       workspaceId,
       agentId,

@@ -40,7 +40,7 @@ export async function moveAgent(runner: SqlRunner, move: AgentMove): Promise<Mov
   if (!agent) throw new DroverError('agent_not_found');
   if (agent.lifecycle === 'TERMINATED') throw new DroverError('agent_terminated');
   throw new DroverError('illegal_transition', {
-    detail: `An agent can not go from ${agent.lifecycle} to ${move.to}.`,
+    detail: `The agent is ${agent.lifecycle}, and can't become ${move.to} from there.`,
     members: {
       current: agent.lifecycle,
       from: agent.lifecycle,

@@ -32,10 +32,6 @@ export function legalAgentMoves(from: AgentLifecycle): readonly AgentLifecycle[]
   return AGENT_EDGES[from];
 }
 
-export function mayAgentMove(from: AgentLifecycle, to: AgentLifecycle): boolean {
-  return legalAgentMoves(from).includes(to);
-}
-
 /** The same as the generated column `agents.status`. */
 export function agentStatus(lifecycle: AgentLifecycle, liveRuns: number): AgentStatus {
   if (lifecycle !== 'ACTIVE') return lifecycle;

@@ -64,8 +64,9 @@ export class AgentsController {
   }
 
   @Get(':id')
+  @Auth({ kinds: ['user', 'api_key', 'agent'], scope: 'agents:read' })
   @Versioned()
-  @ApiOperation({ summary: 'One agent' })
+  @ApiOperation({ summary: 'One agent; an agent may read itself' })
   @ApiOkResponse({ type: AgentDoc })
   @ApiErrors('validation_failed', 'agent_not_found')
   get(@CurrentCaller() caller: Caller, @UuidParam('id') id: string): Promise<AgentView> {

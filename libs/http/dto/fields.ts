@@ -45,17 +45,6 @@ export function Int(min: number, max: number, options: FieldOptions = {}): Prope
   return field(rule, options);
 }
 
-/** A number from `min` to `max`, with or without a fraction. */
-export function Num(min: number, max: number, options: FieldOptions = {}): PropertyDecorator {
-  const rule = {
-    name: 'num',
-    message: `must be a number from ${min} to ${max}`,
-    holds: (value: unknown) => typeof value === 'number' && inRange(value, min, max),
-    schema: { type: 'number', minimum: min, maximum: max } as const,
-  };
-  return field(rule, options);
-}
-
 /** true or false. */
 export function Flag(options: FieldOptions = {}): PropertyDecorator {
   const rule = {

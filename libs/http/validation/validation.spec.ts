@@ -19,7 +19,7 @@ import {
 import fc from 'fast-check';
 import { PartialType } from '@nestjs/swagger';
 import { DroverError, type FieldError } from '#lib/kernel';
-import { Flag, IdList, Int, Num, OneOf, Text, Timestamp } from '../dto/fields.js';
+import { Flag, IdList, Int, OneOf, Text, Timestamp } from '../dto/fields.js';
 import { validateDto } from './pipe.js';
 import { MAX_FIELD_ERRORS } from './run.js';
 
@@ -44,7 +44,7 @@ class OuterDto extends BaseDto {
 
 class OwnDto {
   @Text({ min: 2, max: 4 }) text!: string;
-  @Num(0, 1, { optional: true, nullable: true }) share?: number | null;
+  @Int(0, 1, { optional: true, nullable: true }) share?: number | null;
   @Flag({ optional: true }) flag?: boolean;
   @Timestamp({ optional: true }) at?: string;
   @IdList({ maxItems: 2, minItems: 1, optional: true }) ids?: string[];

@@ -3,6 +3,14 @@ import { type CommandRequest, possibleCommands, type TaskCommand } from '../doma
 import type { LockedTask } from '../domain/locked-task.js';
 import { legalTaskMoves, type TaskStatus } from '../domain/task-state.js';
 
+const DONE: Record<TaskCommand, string> = {
+  cancel: 'cancelled',
+  pause: 'paused',
+  resume: 'resumed',
+  retry: 'retried',
+  archive: 'archived',
+};
+
 /**
  * The refusal of a command. The commands that would be taken are named as well: an aborted task may
  * become PENDING, but by being retried, not by being resumed.
@@ -15,9 +23,10 @@ export function illegalCommand(
 ): DroverError {
   const { status: current } = task;
   const commands = possibleCommands(task, request);
-  const others = commands.length === 0 ? 'no command' : commands.join(', ');
+  const others =
+    commands.length === 0 ? 'It takes no command any more.' : `It takes: ${commands.join(', ')}.`;
   return new DroverError('illegal_transition', {
-    detail: `A task that is ${current} does not take ${command}, but ${others}.`,
+    detail: `The task is ${current}, and can't be ${DONE[command]}. ${others}`,
     members: { current, requested, legal: legalTaskMoves(current), commands },
   });
 }

@@ -38,6 +38,7 @@ export function viewOfNewTask(task: NewTask, created: Created): TaskView {
     retryAt: null,
     lastError: null,
     abortReason: null,
+    abortMessage: null,
     failureReason: null,
     dependsOn: task.edges.map((edge) => edge.dependsOnId),
     blocks: [],

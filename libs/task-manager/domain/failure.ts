@@ -1,4 +1,4 @@
-import { backoffCeiling, fullJitter } from '#lib/kernel';
+import { fullJitter } from '#lib/kernel';
 import type { AbortReason } from './task-state.js';
 
 /** How a run failed, as its agent saw it. */
@@ -66,13 +66,4 @@ function retryDelaySeconds(attempts: Attempts, policy: RetryPolicy, random: numb
     capMs: policy.backoffCapSeconds * 1000,
   };
   return fullJitter(backoff, attempts.retryCount, random) / 1000;
-}
-
-/** The longest that a retry after this many failures can wait, in seconds. */
-export function longestRetryDelaySeconds(attempts: Attempts, policy: RetryPolicy): number {
-  const backoff = {
-    baseMs: attempts.retryBackoffSeconds * 1000,
-    capMs: policy.backoffCapSeconds * 1000,
-  };
-  return backoffCeiling(backoff, attempts.retryCount) / 1000;
 }

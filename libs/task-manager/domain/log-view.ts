@@ -9,6 +9,8 @@ export interface LogFilter {
   levels?: readonly LogLevel[];
   event?: string;
   order: 'asc' | 'desc';
+  /** The oldest first, whatever `order` says, and no entry that a slower one could still precede. */
+  follow: boolean;
 }
 
 /** The level and those above it. */

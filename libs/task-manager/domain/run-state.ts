@@ -18,11 +18,3 @@ export type RunState = keyof typeof RUN_EDGES;
 export const RUN_STATES = Object.keys(RUN_EDGES) as RunState[];
 
 export const LIVE_RUN_STATES = RUN_STATES.filter((state) => RUN_EDGES[state].length > 0);
-
-export function legalRunMoves(from: RunState): readonly RunState[] {
-  return RUN_EDGES[from];
-}
-
-export function mayRunMove(from: RunState, to: RunState): boolean {
-  return legalRunMoves(from).includes(to);
-}

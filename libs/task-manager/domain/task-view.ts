@@ -43,6 +43,8 @@ export interface TaskView {
   retryAt: string | null;
   lastError: string | null;
   abortReason: string | null;
+  /** What whoever aborted it said: the reason given with a cancellation, or what went wrong. */
+  abortMessage: string | null;
   failureReason: string | null;
   /** The tasks that must complete first. */
   dependsOn: string[];

@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Database } from '#lib/database';
 import type { Caller, Page } from '#lib/kernel';
-import { toPage } from '#lib/kernel';
+import { encodeCursor, toPage } from '#lib/kernel';
 import { idAfter, numberAfter } from '../domain/cursor.js';
 import { type LogFilter, type LogLevel, type LogView, withoutSecrets } from '../domain/log-view.js';
 import type { PageRequest } from '../domain/task-filter.js';
@@ -31,7 +31,7 @@ export class TaskHistory {
   }
 
   /**
-   * A page of the task's log.
+   * A page of the task's log. Who follows it gets a cursor also for the end: for what will be written.
    *
    * @throws DroverError `task_not_found`, `malformed_cursor`
    */
@@ -46,7 +46,10 @@ export class TaskHistory {
     await requireReadable(tenant, caller, taskId);
     const { sql, params } = taskLogs(caller.workspaceId, taskId, filter, range);
     const rows = await tenant.rows(sql, params);
-    return toPage(rows, page.limit, (row: LogRow) => [row.id], toLogView);
+    const found = toPage(rows, page.limit, (row: LogRow) => [row.id], toLogView);
+    if (!filter.follow || found.nextCursor !== null) return found;
+    const last = rows.at(-1);
+    return { ...found, nextCursor: last ? encodeCursor([last.id]) : (page.cursor ?? null) };
   }
 }
 

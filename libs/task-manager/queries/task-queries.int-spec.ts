@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { newId } from '#lib/kernel';
 import { startTestApp, type TestApp, type TestWorkspace } from '../../../test/support/app.js';
 import { aProject } from '../../../test/support/factories.js';
+import { waitFor } from '../../../test/support/wait-for.js';
 
 interface Task {
   id: string;
@@ -289,4 +290,34 @@ describe('GET /agent-tasks/:id/logs', () => {
     const rest = await logs(`order=asc&cursor=${first.nextCursor}`);
     expect([...first.items, ...rest.items]).toEqual(all.items);
   });
+
+  it('can be followed past its end', async () => {
+    const { task, agent, runId } = await running();
+    const messages: unknown[] = [];
+    let cursor = '';
+    const follow = async (limit = 2): Promise<number> => {
+      const path = `/agent-tasks/${task.id}/logs?event=spoken&follow=true&limit=${limit}${cursor}`;
+      const { body } = await workspace.api.get<Page<Task>>(path);
+      messages.push(...body.items.map(({ message }) => message));
+      if (body.nextCursor !== null) cursor = `&cursor=${body.nextCursor}`;
+      return body.items.length;
+    };
+    const say = (text: string) =>
+      agent.api.post(`/runs/${runId}/logs`, { entries: [{ event: 'spoken', message: text }] });
+    for (const text of ['one', 'two', 'three']) await say(text);
+    // A slower transaction could still put an entry in front of these.
+    expect(await follow()).toBe(0);
+    expect(cursor).toBe('');
+    await waitFor('the entries to settle', async () => (await follow(200)) > 0);
+    await waitFor('all three', async () => {
+      await follow();
+      return messages.length === 3;
+    });
+    const end = cursor;
+    expect(await follow()).toBe(0);
+    expect(cursor).toBe(end);
+    await say('four');
+    await waitFor('the fourth', async () => (await follow()) === 1);
+    expect(messages).toEqual(['one', 'two', 'three', 'four']);
+  }, 30_000);
 });

@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { AgentManagerService, itself } from '#lib/agent-manager';
+import { AgentManagerService } from '#lib/agent-manager';
 import { Database } from '#lib/database';
 import type { Caller, Page } from '#lib/kernel';
 import { encodeCursor } from '#lib/kernel';
@@ -29,8 +29,7 @@ export class TasksOfAgent {
   /** @throws DroverError `agent_not_found`, `malformed_cursor` */
   async list(caller: Caller, agentId: string, request: AgentTasksRequest): Promise<Page<TaskView>> {
     const { workspaceId } = caller;
-    if (caller.kind === 'agent') itself(caller, agentId);
-    else await this.agents.get(caller, agentId);
+    await this.agents.get(caller, agentId);
     const before = idAfter(request.cursor) ?? null;
     const live = request.live === 'true';
     const params = [workspaceId, agentId, request.status ?? null, live, before, request.limit + 1];

@@ -40,7 +40,7 @@ export function reporterOf(
   return { workspaceId, agentId, runId: named, actor: actorOf(caller) };
 }
 
-export function agentSide(caller: Caller): AgentCaller | RunCaller {
+function agentSide(caller: Caller): AgentCaller | RunCaller {
   if (caller.kind === 'agent' || caller.kind === 'run') return caller;
   throw new DroverError('wrong_token_kind', {
     detail: 'Reports about a run need an agent or a run token.',

@@ -1,7 +1,8 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Claiming } from './claiming.js';
 import type { Reporter } from './reporter.js';
-import { type ReportOutcome, RunReports } from './run-reports.js';
+import type { ReportOutcome } from './repeated-reports.js';
+import { RunReports } from './run-reports.js';
 import type { ClaimedTask } from './run-view.js';
 
 export interface Completion {

@@ -7,26 +7,26 @@ import type { LockedTask } from '../domain/locked-task.js';
 import { redactSecrets } from '../domain/redact-secrets.js';
 import { planRecovery, type RecoveryPlan } from '../domain/recover.js';
 import type { RunFailure } from '../domain/failure.js';
-import type { RunState } from '../domain/run-state.js';
-import { legalTaskMoves, type TaskStatus } from '../domain/task-state.js';
+import type { TaskStatus } from '../domain/task-state.js';
 import { appendLogs } from '../store/append-logs.sql.js';
 import { lockHeldTask } from '../store/held-tasks.sql.js';
 import { applyPlans } from '../store/moves.js';
 import { renewLease } from '../store/renew-lease.sql.js';
-import { runSituation, type RunSituation } from '../store/run-situation.sql.js';
 import { startRuns } from '../store/start-runs.sql.js';
 import { planRelease, type ReleasePlan } from '../domain/release.js';
 import { Completions } from './completions.js';
 import { ReportSecrets } from './report-secrets.js';
+import {
+  answerRepetition,
+  hasBegun,
+  outcome,
+  refuseReport,
+  type Repetition,
+  type ReportOutcome,
+  situationOf,
+  staleRun,
+} from './repeated-reports.js';
 import type { Reporter } from './reporter.js';
-
-/** What an agent hears of a report that was accepted. */
-export interface ReportOutcome {
-  runId: string;
-  taskId: string;
-  status: TaskStatus;
-  version: number;
-}
 
 export interface Progress {
   progressPercent?: number;
@@ -77,11 +77,10 @@ export class RunReports {
     const params = [...runsParams(by), session.sessionKey ?? null, session.branch ?? null];
     const started = await firstRow(this.database.tenant(by.workspaceId), startRuns, params);
     if (started) return outcome(by, started.task_id, 'RUNNING', started.version);
-    return this.repeated(
-      by,
-      (s) => s.is_live && hasBegun(s.run_state) && s.task_status === 'RUNNING',
-      'RUNNING',
-    );
+    return this.repeated(by, {
+      is: (s) => s.is_live && hasBegun(s.run_state) && s.task_status === 'RUNNING',
+      to: 'RUNNING',
+    });
   }
 
   async complete(
@@ -99,7 +98,8 @@ export class RunReports {
       summary: summary === undefined ? null : redactText(summary),
       sealed_with: sealed.keyId,
     });
-    if (!done) return this.repeated(by, (s) => s.run_state === 'COMPLETED', 'COMPLETED');
+    if (!done)
+      return this.repeated(by, { is: (s) => s.run_state === 'COMPLETED', to: 'COMPLETED' });
     if (done.dependents_unsettled) this.wakeUps.coordinator();
     return outcome(by, done.task_id, 'COMPLETED', done.version);
   }
@@ -145,7 +145,7 @@ export class RunReports {
     const params = [by.workspaceId, by.runId, by.agentId, leaseSeconds ?? null, limit];
     const renewed = await firstRow(this.database.tenant(by.workspaceId), renewLease, params);
     if (renewed) return { leaseExpiresAt: renewed.lease_expires_at, renewals: renewed.renewals };
-    const situation = await this.situation(by);
+    const situation = await situationOf(this.database, by);
     if (!situation.is_live) throw staleRun(situation);
     throw new DroverError('lease_renewals_exhausted', {
       detail: `The lease was renewed ${limit} times.`,
@@ -168,7 +168,7 @@ export class RunReports {
     const ended = await this.endHeldRun(by, report.checkpointData, (task) =>
       planRecovery(task, failure, policy, Math.random()),
     );
-    if (!ended) return this.repeated(by, (s) => s.run_state === 'FAILED', 'FAILED');
+    if (!ended) return this.repeated(by, { is: (s) => s.run_state === 'FAILED', to: 'FAILED' });
     this.wakeUps.coordinator();
     return outcome(by, ended.id, ended.status as TaskStatus, ended.version);
   }
@@ -182,7 +182,7 @@ export class RunReports {
     const ended = await this.endHeldRun(by, report.checkpointData, (task) =>
       planRelease(task, release),
     );
-    if (!ended) return this.repeated(by, (s) => s.run_state === 'RELEASED', 'PENDING');
+    if (!ended) return this.repeated(by, { is: (s) => s.run_state === 'RELEASED', to: 'PENDING' });
     if (ended.status === 'PENDING') this.wakeUps.claims(by.workspaceId, 1);
     else this.wakeUps.coordinator();
     return outcome(by, ended.id, ended.status as TaskStatus, ended.version);
@@ -209,57 +209,12 @@ export class RunReports {
 
   private async reportOrRefuse<Row>(by: Reporter, sql: Sql<Row>, params: unknown[]): Promise<Row> {
     const row = await firstRow(this.database.tenant(by.workspaceId), sql, params);
-    if (row) return row;
-    throw staleRun(await this.situation(by));
+    return row ?? refuseReport(this.database, by);
   }
 
-  /** A report that changed nothing: fine if it is the repetition of an accepted one, else refused. */
-  private async repeated(
-    by: Reporter,
-    isRepetition: (situation: RunSituation) => boolean,
-    to: TaskStatus,
-  ): Promise<ReportOutcome> {
-    const situation = await this.situation(by);
-    if (isRepetition(situation)) {
-      return outcome(by, situation.task_id, situation.task_status, situation.task_version);
-    }
-    throw situation.is_live ? illegalTransition(situation.task_status, to) : staleRun(situation);
+  private repeated(by: Reporter, repetition: Repetition): Promise<ReportOutcome> {
+    return answerRepetition(this.database, by, repetition);
   }
-
-  private async situation(by: Reporter): Promise<RunSituation> {
-    const params = [by.workspaceId, by.runId, by.agentId];
-    const situation = await firstRow(this.database.tenant(by.workspaceId), runSituation, params);
-    if (!situation) throw new DroverError('run_not_found');
-    return situation;
-  }
-}
-
-function illegalTransition(current: TaskStatus, to: TaskStatus): DroverError {
-  return new DroverError('illegal_transition', {
-    detail: `A task that is ${current} can not become ${to}.`,
-    members: { current, requested: to, legal: legalTaskMoves(current) },
-  });
-}
-
-/** A run is marked STALE for missed beats alone; its agent may well be there, and repeat itself. */
-function hasBegun(state: RunState): boolean {
-  return state === 'WORKING' || state === 'STALE';
-}
-
-function staleRun(situation: RunSituation): DroverError {
-  const ended = situation.end_reason ? ` It ended: ${situation.end_reason}.` : '';
-  return new DroverError('stale_run', {
-    detail: `The run is ${situation.run_state} and its task ${situation.task_status}.${ended}`,
-    members: {
-      current: situation.task_status,
-      runState: situation.run_state,
-      endReason: situation.end_reason,
-    },
-  });
-}
-
-function outcome(by: Reporter, taskId: string, status: TaskStatus, version: number): ReportOutcome {
-  return { runId: by.runId, taskId, status, version };
 }
 
 function runParams(by: Reporter): unknown[] {

@@ -11,7 +11,7 @@ export const LOCKED_TASK_COLUMNS = `t.id, t.workspace_id, t.status, t.version, t
  * Locks tasks in the order of their ids, so that two callers with overlapping sets take turns
  * instead of deadlocking. The live run needs no lock of its own: it changes only under its task's.
  *
- * Callers: TaskCommands (cancel, pause, resume, retry, archive), RunService (fail, release).
+ * Callers: TaskCommands (cancel, pause, resume, retry, archive), TaskUpdates, TaskDependencies.
  * Index: primary keys.
  *
  * $1 workspace, $2 task ids.

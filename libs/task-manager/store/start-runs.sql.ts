@@ -8,7 +8,7 @@ import { taskDoor } from './task-door.sql.js';
  * The holder says that the work has begun: task RUNNING, run WORKING. A paused task it does not start:
  * only its user can let that go on.
  *
- * Caller: RunService.start. Indexes: primary keys.
+ * Caller: RunReports.start. Indexes: primary keys.
  * $1 workspace, $2 runs, $3 agent, $4 actor kind, $5 actor id, $6 session key or NULL, $7 branch or NULL.
  */
 export const startRuns = command<{ task_id: string; version: number }>(

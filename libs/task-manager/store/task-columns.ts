@@ -1,3 +1,4 @@
+import { redactSecrets } from '../domain/redact-secrets.js';
 import type { DependencyView, TaskView } from '../domain/task-view.js';
 import type { TaskStatus } from '../domain/task-state.js';
 
@@ -26,6 +27,7 @@ export interface TaskRow {
   retry_at: Date | null;
   last_error: string | null;
   abort_reason: string | null;
+  abort_message: string | null;
   failure_reason: string | null;
   depends_on: string[];
   blocks: string[];
@@ -68,6 +70,9 @@ export const TASK_COLUMNS = `t.id, t.workspace_id, t.title, t.description, t.tas
   t.paused_by, t.pause_reason, t.queue_expires_at, t.version, t.generation, t.created_by, t.created_at,
   t.updated_at, t.ready_at, t.assigned_at, t.started_at, t.paused_at, t.completed_at, t.failed_at,
   t.aborted_at, t.archived_at,
+  CASE WHEN t.aborted_at IS NOT NULL THEN (SELECT l.message FROM agent_task_logs l
+    WHERE l.workspace_id = t.workspace_id AND l.task_id = t.id AND l.task_version IS NOT NULL
+      AND l.new_status = 'ABORTED' ORDER BY l.task_version DESC LIMIT 1) END AS abort_message,
   ARRAY(SELECT g.tag FROM agent_task_tags g
     WHERE g.workspace_id = t.workspace_id AND g.task_id = t.id ORDER BY g.tag) AS tags,
   ARRAY(SELECT d.depends_on_id FROM task_dependencies d
@@ -105,6 +110,7 @@ export function toTaskView(row: TaskRow): TaskView {
     retryBackoffSeconds: row.retry_backoff_seconds,
     lastError: row.last_error,
     abortReason: row.abort_reason,
+    abortMessage: redactSecrets(row.abort_message) as string | null,
     failureReason: row.failure_reason,
     dependsOn: row.depends_on,
     blocks: row.blocks,

@@ -22,6 +22,12 @@ export interface LogRow {
 }
 
 /**
+ * Ids are drawn when an entry is written, and it is seen when its transaction commits, so an entry may
+ * show up behind later ones. After this time none does.
+ */
+const SETTLED_SECONDS = 2;
+
+/**
  * A page of a task's log, by the ids of its entries, which is the order they were written in.
  *
  * Caller: TaskHistory.logs. Without a name, for its text depends on the filters.
@@ -41,11 +47,13 @@ export function taskLogs(
     `l.workspace_id = ${params.add(workspaceId)}`,
     `l.task_id = ${params.add(taskId)}`,
   ];
-  const ascending = filter.order === 'asc';
+  const ascending = filter.follow || filter.order === 'asc';
   if (page.after !== undefined)
     conditions.push(`l.id ${ascending ? '>' : '<'} ${params.add(page.after)}::uuid`);
   if (filter.levels) conditions.push(`l.level = ANY(${params.add(filter.levels)}::text[])`);
   if (filter.event !== undefined) conditions.push(`l.event = ${params.add(filter.event)}`);
+  if (filter.follow)
+    conditions.push(`l.created_at < now() - interval '${SETTLED_SECONDS} seconds'`);
   const sql = query<LogRow>(
     '',
     `

@@ -71,4 +71,11 @@ export class TaskLogsQuery extends PageQuery {
 
   @OneOf(['desc', 'asc'], { optional: true, description: 'desc, the newest first, when left out.' })
   order?: 'asc' | 'desc';
+
+  @OneOf(['true', 'false'], {
+    optional: true,
+    description:
+      'true: the oldest first, up to two seconds ago, and `nextCursor` is good for what comes after.',
+  })
+  follow?: 'true' | 'false';
 }

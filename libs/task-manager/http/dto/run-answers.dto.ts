@@ -1,6 +1,6 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { TASK_STATUSES, type TaskStatus } from '../../domain/task-state.js';
-import type { ReportOutcome } from '../../runs/run-reports.js';
+import type { ReportOutcome } from '../../runs/repeated-reports.js';
 import type { ClaimedTask } from '../../runs/run-view.js';
 import type { RunSignal, SignalsAnswer } from '../../runs/signals.js';
 import {

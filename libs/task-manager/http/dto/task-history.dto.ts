@@ -89,7 +89,10 @@ export class LogDto implements LogView {
 
 export class LogPageDto implements Page<LogView> {
   @ApiProperty({ type: [LogDto] }) items!: LogDto[];
-  @ShownTextOrNull(NEXT) nextCursor!: string | null;
+  @ShownTextOrNull({
+    description: 'null on the last page; with follow=true, null only while there is no entry',
+  })
+  nextCursor!: string | null;
 }
 
 export class NeighbourDto implements NeighbourView {

@@ -57,6 +57,8 @@ export class TaskDto implements TaskView {
   @ShownTextOrNull() lastError!: string | null;
   @ShownTextOrNull({ description: `One of ${ABORT_REASONS.join(', ')}` })
   abortReason!: string | null;
+  @ShownTextOrNull({ description: 'What whoever aborted it said, such as why it was cancelled' })
+  abortMessage!: string | null;
   @ShownTextOrNull() failureReason!: string | null;
   @ShownIds({ description: 'Tasks that must complete first' }) dependsOn!: string[];
   @ShownIds({ description: 'Up to 1,000 of the tasks that wait for this one' }) blocks!: string[];
