@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Database, isUnreachable } from '#lib/database';
-import { DroverError } from '#lib/kernel';
+import { DroverError, redact, redactText } from '#lib/kernel';
 import { Logger } from '#lib/observability';
 import { HeartbeatStore } from '#lib/valkey';
 import { flushBeats, type FlushedRow } from '../store/flush-beats.sql.js';
@@ -95,10 +95,11 @@ function toJson(batch: readonly PendingBeat[]): string {
       status: body.status,
       current_task_id: body.currentTaskId,
       progress_percent: body.progressPercent,
-      current_step: body.currentStep,
+      // Whoever may see an agent sees these, so what looks like a secret is hidden before it is kept.
+      current_step: body.currentStep == null ? null : redactText(body.currentStep),
       memory_mb: body.memoryMb,
       cpu_percent: body.cpuPercent,
-      metadata: body.metadata,
+      metadata: body.metadata && redact(body.metadata),
     })),
   );
 }

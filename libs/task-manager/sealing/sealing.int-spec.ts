@@ -5,6 +5,7 @@ import {
   type TestApp,
   type TestWorkspace,
 } from '../../../test/support/app.js';
+import { HeartbeatFlusher } from '#lib/agent-manager';
 import { newId } from '#lib/kernel';
 
 interface Task {
@@ -119,6 +120,10 @@ describe('the secrets of a task', () => {
     await agent.api.patch(`${run}/progress`, { currentStep: `token=${secret}`, checkpointData });
     const entries = [{ message: `token=${secret}`, details: { token: secret, at: 1 } }];
     await agent.api.post(`${run}/logs`, { entries });
+    const beat = { status: 'healthy', currentStep: `token=${secret}`, metadata: { token: secret } };
+    await agent.api.post(`/agents/${agent.id}/heartbeat`, beat);
+    const flusher = server.app.get(HeartbeatFlusher, { strict: false });
+    await flusher.flush();
     const error = { message: `password: ${secret}`, retryable: false };
     const failed = await agent.api.post(`${run}/fail`, { error, checkpointData });
     expect(failed.status).toBe(200);
@@ -136,6 +141,9 @@ describe('the secrets of a task', () => {
       checkpointData: { session: { cookie: HIDDEN } },
       metadata: { password: HIDDEN },
     });
+    const held = await create({ inputContext });
+    const [last] = (await claim()).filter(({ task: one }) => one.id === held.id);
+    await agent.api.post(`/runs/${last?.run.id}/release`, { reason: `token=${secret}` });
     expect(await tablesWith(secret)).toEqual([]);
     // The search finds what is there.
     expect(await tablesWith(task.id)).toContain('idempotency_keys');
