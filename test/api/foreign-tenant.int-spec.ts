@@ -2,6 +2,7 @@ import { afterAll, describe, expect, it } from '@jest/globals';
 import { newId } from '#lib/kernel';
 import { startTestApp } from '../support/app.js';
 import { digestOf, digestOfWorkspace } from './support/digest.js';
+import { isGatewayRoute } from './support/gateway.js';
 import { type CallerKind, readRoutes, type Route } from './support/openapi.js';
 import {
   type Asker,
@@ -52,7 +53,7 @@ const CHOOSES_ID = 'PUT /agents/{id}';
 const OPERATORS = /^\w+ \/users\b/;
 
 const app = await startTestApp({ ROLES: 'api', HEARTBEAT_FLUSH_MS: '10000' });
-const routes = await readRoutes(app.url);
+const routes = (await readRoutes(app.url)).filter((route) => !isGatewayRoute(route));
 const victim = await aTenant(app);
 const stranger = await aTenant(app);
 const named = routes.filter((route) => !NAMELESS.includes(route.name));

@@ -15,7 +15,10 @@ import { send, type WireAnswer } from './support/requests.js';
 
 /** Every protected route of the OpenAPI document with every sort of credentials that it must refuse. */
 
-/** Anybody may call these. A new route is protected, unless somebody writes it down here. */
+/**
+ * Anybody may call these, and those of gateways have a guard of their own. A new route is protected,
+ * unless somebody writes it down here.
+ */
 const PUBLIC = [
   'GET /health/coordinator',
   'GET /healthz',
@@ -23,6 +26,9 @@ const PUBLIC = [
   'POST /auth/login',
   'POST /auth/refresh',
   'POST /auth/sign-up',
+  'POST /gateway/heartbeat',
+  'POST /gateway/sessions',
+  'POST /gateway/signals',
 ];
 
 const app = await startTestApp({ ROLES: 'api' });

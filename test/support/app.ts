@@ -11,6 +11,9 @@ import { testValkey } from './valkey.js';
 
 export type { ApiAnswer, ApiClient };
 
+/** With it alone gateways may report, and nothing is spawned. */
+export const GATEWAY_SECRET = 'a secret that server and gateway of the tests share';
+
 /** The whole server in this process, on a database and a key prefix of its own. */
 export interface TestApp {
   app: NestFastifyApplication;
@@ -45,6 +48,7 @@ export async function startTestApp(env: Record<string, string> = {}): Promise<Te
     VALKEY_KEY_PREFIX: valkey.keyPrefix,
     JWT_SECRET: 'a secret of the tests that is long enough',
     ENCRYPTION_KEYS: `tests:${'A'.repeat(43)}=`,
+    GATEWAY_SECRET,
     PORT: '0',
     LOG_LEVEL: 'silent',
     ...env,

@@ -1,3 +1,4 @@
+import { GATEWAY_BODY, gatewayHeaders, isGatewayRoute } from './gateway.js';
 import type { CallerKind, Route, Schema } from './openapi.js';
 import { fillPath, type Wire, withQuery } from './requests.js';
 import { sampleObject } from './samples.js';
@@ -114,11 +115,14 @@ export function requestWith(route: Route, asker: Asker, ids: Ids): Wire {
     if (where === 'query') query[at] = id;
     if (where === 'header') changed[at] = id;
   }
-  const body = route.body && bodyWith(route.body, asker, ids);
+  const extras = isGatewayRoute(route) ? GATEWAY_BODY : asker.extras;
+  const body = route.body && bodyWith(route.body, { ...asker, extras }, ids);
   return {
     method: route.method,
     path: withQuery(fillPath(route, values), query),
-    headers: { ...withoutWorkspace(route, headers), ...changed },
+    headers: isGatewayRoute(route)
+      ? gatewayHeaders()
+      : { ...withoutWorkspace(route, headers), ...changed },
     text: body === undefined ? undefined : JSON.stringify(body),
   };
 }

@@ -1,0 +1,26 @@
+import jwt from 'jsonwebtoken';
+import { GATEWAY_SECRET } from '../../support/app.js';
+import type { Route } from './openapi.js';
+
+const GATEWAY_ID = 'a-gateway';
+
+/**
+ * Gateways are of the installation and see the sessions of all workspaces, so these routes have a guard
+ * of their own. Whom it lets in is a matter of the library's tests (libs/sessions).
+ */
+export function isGatewayRoute({ name }: Pick<Route, 'name'>): boolean {
+  return name.startsWith('POST /gateway/');
+}
+
+export function gatewayHeaders(): Record<string, string> {
+  const token = jwt.sign({ typ: 'gateway' }, GATEWAY_SECRET, {
+    issuer: 'drover-gateway',
+    audience: 'drover:gateway',
+    subject: GATEWAY_ID,
+    expiresIn: 60,
+  });
+  return { authorization: `Bearer ${token}` };
+}
+
+/** What a gateway's token and its body must agree on. */
+export const GATEWAY_BODY = { gatewayId: GATEWAY_ID };
