@@ -178,7 +178,7 @@ export class RunReports {
     by: Reporter,
     report: { reason?: string; checkpointData?: Record<string, unknown> },
   ): Promise<ReportOutcome> {
-    const release = { actor: by.actor, reason: report.reason ?? 'released' };
+    const release = { actor: by.actor, reason: redactText(report.reason ?? 'released') };
     const ended = await this.endHeldRun(by, report.checkpointData, (task) =>
       planRelease(task, release),
     );
