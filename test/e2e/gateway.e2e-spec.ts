@@ -1,0 +1,263 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { freePort } from '#lib/embedded';
+import { checkInvariants } from '#lib/invariants';
+import { newId } from '#lib/kernel';
+import { SECRET, TestGateway } from '../../apps/gateway/testing/gateway-process.js';
+import { TestFleet } from '../support/fleet.js';
+import type { BuiltProcess } from '../support/processes.js';
+import { waitFor } from '../support/wait-for.js';
+
+let fleet: TestFleet;
+let server: BuiltProcess;
+let gateway: TestGateway;
+let gatewayUrl: string;
+
+const startServer = () =>
+  fleet.startServer({
+    GATEWAY_URL: gatewayUrl,
+    GATEWAY_SECRET: SECRET,
+    GATEWAY_TIMEOUT_MS: '3000',
+  });
+
+/**
+ * What a push agent runs: notes its process id and where it goes on from, then works until it is let
+ * go, and counts its work in checkpoints. `script` in the input replaces the work.
+ */
+const SESSION = `
+const fs = require('fs');
+const { DROVER_API_URL: url, DROVER_RUN_TOKEN: token, DROVER_TASK_FILE: file } = process.env;
+const { task, run } = JSON.parse(fs.readFileSync(file, 'utf8'));
+const call = (method, path, body) =>
+  fetch(url + '/runs/' + run.id + '/' + path, {
+    method,
+    headers: { authorization: 'Bearer ' + token, 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  }).then((answer) => answer.ok || console.error(path, answer.status));
+const { notes, script } = task.inputContext;
+let n = task.checkpointData.n ?? 0;
+fs.appendFileSync(notes, process.pid + ' ' + n + '\\n');
+async function work() {
+  if (fs.existsSync(notes + '.go')) {
+    await call('POST', 'complete', { outputResult: { n } });
+    process.exit(0);
+  }
+  n += 1;
+  await call('PATCH', 'progress', { progressPercent: Math.min(n, 99), checkpointData: { n } });
+}
+if (script) eval(script);
+else (async () => {
+  for (;;) {
+    await work().catch(() => {});
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+})();`;
+
+beforeAll(async () => {
+  fleet = await TestFleet.create();
+  const port = await freePort();
+  gatewayUrl = `http://127.0.0.1:${port}`;
+  server = await startServer();
+  gateway = await startGateway(port);
+  const agentId = newId();
+  const { status } = await fleet.api.put(`/agents/${agentId}`, {
+    name: 'Pushed',
+    mode: 'push',
+    command: [process.execPath, '-e', SESSION],
+    capabilities: ['work'],
+    maxConcurrentTasks: 10,
+  });
+  expect(status).toBe(201);
+});
+
+afterAll(async () => {
+  await gateway.dispose();
+  await fleet.stop();
+});
+
+function startGateway(port: number): Promise<TestGateway> {
+  return new TestGateway({
+    DROVER_API_URL: `http://127.0.0.1:${fleet.port}`,
+    PORT: String(port),
+    SHUTDOWN_DEADLINE_SECONDS: '5',
+    GATEWAY_GRACE_SECONDS: '1',
+  }).start();
+}
+
+interface Job {
+  id: string;
+  notes: string;
+}
+
+async function submit(values: { script?: string } & Record<string, unknown> = {}): Promise<Job> {
+  const { script, ...rest } = values;
+  const notes = join(fleet.folder, `notes-${newId()}`);
+  const id = await fleet.submit('', {
+    inputContext: { notes, script },
+    requiredCapabilities: ['work'],
+    maxRetries: 3,
+    ...rest,
+  });
+  return { id, notes };
+}
+
+/** The sessions that a job has had: their processes, and the checkpoints that they began with. */
+function livesOf({ notes }: Job): { pid: number; from: number }[] {
+  if (!existsSync(notes)) return [];
+  const lines = readFileSync(notes, 'utf8').trim().split('\n');
+  return lines.map((line) => {
+    const [pid = 0, from = 0] = line.split(' ').map(Number);
+    return { pid, from };
+  });
+}
+
+const life = (job: Job, count: number) =>
+  waitFor(`life ${count} of ${job.id}`, () => livesOf(job)[count - 1], 30_000);
+
+const untilStatus = (job: Job, status: string) =>
+  waitFor(
+    `${job.id} to be ${status}`,
+    async () => {
+      const task = await fleet.task(job.id);
+      return task['status'] === status ? task : undefined;
+    },
+    30_000,
+  );
+
+const untilProgress = (job: Job, above: number) =>
+  waitFor('progress', async () => Number((await fleet.task(job.id))['progressPercent']) > above);
+
+const finish = (job: Job) => {
+  writeFileSync(`${job.notes}.go`, '');
+  return untilStatus(job, 'COMPLETED');
+};
+
+const isAlive = (pid: number) => existsSync(`/proc/${pid}`);
+const untilDead = (pid: number) => waitFor(`${pid} to end`, () => !isAlive(pid));
+
+describe('server and gateway', () => {
+  it('run a task of a push agent in a session, which completes it', async () => {
+    const job = await submit();
+    await untilProgress(job, 2);
+    const { runId, sessionKey } = await fleet.task(job.id);
+    expect(sessionKey).toMatch(new RegExp(`^gateway:${gateway.gatewayId}:`));
+    const done = await finish(job);
+    expect(done).toMatchObject({ runId: null, generation: 1, retryCount: 0 });
+    await waitFor(
+      'the session to end',
+      async () => (await gateway.session(String(runId))).status === 'COMPLETED',
+    );
+    await waitFor(
+      'the folder to go',
+      () => readdirSync(join(gateway.dataDir, 'sessions')).length === 0,
+    );
+  });
+
+  it('retry a task at once whose session exits, and say why it did', async () => {
+    const job = await submit({
+      script: `if (run.generation === 1) { console.error('no such table'); process.exit(3); }
+        else call('POST', 'complete', {}).then(() => process.exit(0));`,
+      retryBackoffSeconds: 0,
+    });
+    expect(await untilStatus(job, 'COMPLETED')).toMatchObject({ generation: 2, retryCount: 1 });
+    const { body } = await fleet.api.get<{ items: Record<string, unknown>[] }>(
+      `/agent-tasks/${job.id}/logs?limit=100`,
+    );
+    expect(JSON.stringify(body.items)).toContain('no such table');
+  });
+
+  it('do not retry what can not start', async () => {
+    const agentId = newId();
+    await fleet.api.put(`/agents/${agentId}`, {
+      name: 'Broken',
+      mode: 'push',
+      command: ['no-such-program-anywhere'],
+      capabilities: ['broken'],
+    });
+    const job = await submit({ requiredCapabilities: ['broken'] });
+    expect(await untilStatus(job, 'FAILED')).toMatchObject({
+      failureReason: 'setup',
+      lastError: expect.stringContaining('no-such-program-anywhere'),
+      retryCount: 0,
+    });
+  });
+
+  it('end the session of a cancelled task', async () => {
+    const job = await submit();
+    const { pid } = await life(job, 1);
+    await untilProgress(job, 1);
+    await fleet.api.post(`/agent-tasks/${job.id}/cancel`, {});
+    await untilDead(pid);
+    expect(await fleet.task(job.id)).toMatchObject({ status: 'ABORTED', abortReason: 'cancelled' });
+  });
+
+  it('put a paused task down, and a resumed one goes on from its checkpoint', async () => {
+    const job = await submit();
+    const { pid } = await life(job, 1);
+    await untilProgress(job, 2);
+    await fleet.api.post(`/agent-tasks/${job.id}/pause`, {});
+    await untilDead(pid);
+    await waitFor('the run to end', async () => (await fleet.task(job.id))['runId'] === null);
+    expect((await fleet.task(job.id))['status']).toBe('PAUSED');
+    await fleet.api.post(`/agent-tasks/${job.id}/resume`, {});
+    expect((await life(job, 2)).from).toBeGreaterThan(2);
+    await finish(job);
+  });
+
+  it('keep a session through a crash of the gateway', async () => {
+    const job = await submit();
+    const { pid } = await life(job, 1);
+    await untilProgress(job, 1);
+    await gateway.crash();
+    await gateway.start();
+    const before = Number((await fleet.task(job.id))['progressPercent']);
+    await untilProgress(job, before);
+    expect(isAlive(pid)).toBe(true);
+    expect(await finish(job)).toMatchObject({ generation: 1, retryCount: 0 });
+    expect(livesOf(job)).toHaveLength(1);
+  });
+
+  it('recover at once what a gateway that was killed with all its sessions had', async () => {
+    const jobs = [await submit(), await submit()] as const;
+    for (const job of jobs) await untilProgress(job, 1);
+    const killed = jobs.map((job) => livesOf(job)[0]?.pid ?? 0);
+    await gateway.crash();
+    for (const pid of killed) process.kill(pid, 'SIGKILL');
+    await Promise.all(killed.map(untilDead));
+    await gateway.start();
+    for (const job of jobs) {
+      expect((await life(job, 2)).from).toBeGreaterThan(1);
+      expect(await finish(job)).toMatchObject({ generation: 2, retryCount: 1 });
+    }
+  });
+
+  it('take up again after the server was away: ends are told late, and none is lost', async () => {
+    const [completes, fails] = [await submit(), await submit()];
+    for (const job of [completes, fails]) await untilProgress(job, 1);
+    server.kill('SIGKILL');
+    await server.ended();
+    process.kill(livesOf(fails)[0]?.pid ?? 0, 'SIGKILL');
+    writeFileSync(`${completes.notes}.go`, '');
+    server = await startServer();
+    expect(await untilStatus(completes, 'COMPLETED')).toMatchObject({ generation: 1 });
+    expect((await life(fails, 2)).from).toBeGreaterThan(1);
+    await finish(fails);
+  });
+
+  it('give the work of a gateway that drains to its next life, from the checkpoint', async () => {
+    const job = await submit();
+    await untilProgress(job, 2);
+    gateway.kill('SIGTERM');
+    expect(await gateway.ended()).toBe(0);
+    expect(isAlive(livesOf(job)[0]?.pid ?? 0)).toBe(false);
+    await gateway.start();
+    expect((await life(job, 2)).from).toBeGreaterThan(2);
+    await finish(job);
+  });
+
+  it('leave what must always hold', async () => {
+    const outcomes = await checkInvariants(fleet.db.ownerUrl);
+    expect(outcomes.filter(({ holds }) => !holds)).toEqual([]);
+  });
+});
