@@ -58,6 +58,20 @@ module.exports = {
       to: { path: '^libs/(?!kernel/|runtime/)|node_modules/(@nestjs|pg|@prisma)/' },
     },
     {
+      name: 'gateway-knows-no-database',
+      comment: 'The gateway runs on other machines: it remembers in files, and asks the server.',
+      severity: 'error',
+      from: { path: '^apps/gateway/', pathNot: '\\.(int-)?spec\\.ts$|/testing/' },
+      to: { path: '^libs/(?!kernel/|runtime/|http/|observability/)|node_modules/(pg|@prisma)/' },
+    },
+    {
+      name: 'runtime-stands-alone',
+      comment: 'Worker and gateway use it on other machines: no Nest, no database.',
+      severity: 'error',
+      from: { path: '^libs/runtime/', pathNot: '\\.(int-)?spec\\.ts$|/testing/' },
+      to: { path: '^libs/(?!kernel/|runtime/)|node_modules/(@nestjs|pg|@prisma)/' },
+    },
+    {
       name: 'domain-does-no-io',
       comment: 'What decides is pure: no Nest, no database, no Node modules.',
       severity: 'error',

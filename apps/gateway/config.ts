@@ -17,12 +17,16 @@ const secret = z
   })
   .min(32, 'must have at least 32 characters');
 
+const serverAddress = z.url({
+  protocol: /^https?$/,
+  error: 'must be the http:// or https:// address of the server',
+});
+
 /** Every variable that the gateway reads, with its unit and default; README.md has the table. */
 const environment = z.object({
-  DROVER_API_URL: z.url({
-    protocol: /^https?$/,
-    error: 'must be the http:// or https:// address of the server',
-  }),
+  DROVER_API_URL: serverAddress,
+  /** The server's address as sessions are told it; else as the server itself says. */
+  GATEWAY_SESSIONS_API_URL: serverAddress.optional(),
   GATEWAY_SECRET: secret,
   /** Told to the server; kept in the data folder when it is left out. */
   GATEWAY_ID: z
@@ -76,6 +80,10 @@ const FALLBACK_PATH = '/usr/local/bin:/usr/bin:/bin';
 function toConfig(env: z.infer<typeof environment>, all: NodeJS.ProcessEnv) {
   return {
     apiUrl: withApiPath(env.DROVER_API_URL),
+    sessionsApiUrl:
+      env.GATEWAY_SESSIONS_API_URL === undefined
+        ? undefined
+        : withApiPath(env.GATEWAY_SESSIONS_API_URL),
     secret: env.GATEWAY_SECRET,
     gatewayId: env.GATEWAY_ID,
     dataDir: resolve(env.GATEWAY_DATA_DIR),

@@ -197,8 +197,19 @@ describe('A gateway', () => {
   });
 });
 
-describe('An allow-list', () => {
-  const world = oneGateway({ GATEWAY_ALLOWED_EXECUTABLES: 'sh, /bin/true' });
+describe('The settings', () => {
+  const world = oneGateway({
+    GATEWAY_ALLOWED_EXECUTABLES: 'sh, /bin/true',
+    GATEWAY_SESSIONS_API_URL: 'http://elsewhere:3000',
+    GATEWAY_ID: 'gateway-of-the-test',
+  });
+
+  test('name the gateway, and the server as sessions reach it', async () => {
+    const body = aSpawn('echo "$DROVER_API_URL $DROVER_SESSION_KEY"');
+    await world.gateway.spawn(body);
+    const { output } = await world.server.endOf(body.runId);
+    expect(output).toContain('http://elsewhere:3000/api/v1 gateway:gateway-of-the-test:');
+  });
 
   test.each([
     [['sh', '-c', 'exit 0'], 'exited'],

@@ -5,6 +5,8 @@ import type { SessionOrder, SessionRecord } from './domain/session.js';
 
 interface Identity {
   sessionKeyPrefix: string;
+  /** The server's address, where the gateway knows it better than the server. */
+  apiUrl: string | undefined;
   graceSeconds: number;
   /** Values of the gateway's own environment that sessions see. */
   passedSecrets: string[];
@@ -17,7 +19,7 @@ export function sessionOfRun(body: SpawnAgentDto, by: Identity): SessionRecord {
   const order: SessionOrder = {
     command: commandOf(body.command),
     env: {
-      DROVER_API_URL: body.apiUrl,
+      DROVER_API_URL: by.apiUrl ?? body.apiUrl,
       DROVER_RUN_TOKEN: body.runToken,
       DROVER_RUN_ID: runId,
       DROVER_TASK_ID: taskId,

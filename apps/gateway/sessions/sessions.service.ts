@@ -134,6 +134,7 @@ export class SessionsService {
   private identity() {
     return {
       sessionKeyPrefix: `gateway:${this.options.gatewayId}`,
+      apiUrl: this.config.sessionsApiUrl,
       graceSeconds: this.config.graceSeconds,
       passedSecrets: secretValues(this.config.passedEnv),
     };
