@@ -6,6 +6,7 @@ import { Logger } from '#lib/observability';
 import { HeartbeatStore, ValkeyClient, ValkeySubscriber, WakeUps } from '#lib/valkey';
 import { createTestDatabase, type TestDatabase } from '../../test/support/database.js';
 import { anAgent, aWorkspace } from '../../test/support/factories.js';
+import { FaultyProxy } from '../../test/support/proxy/faulty-proxy.js';
 import { testValkey } from '../../test/support/valkey.js';
 import { waitFor } from '../../test/support/wait-for.js';
 import { AgentFacts } from './heartbeats/agent-facts.js';
@@ -13,11 +14,10 @@ import { BeatBuffer } from './heartbeats/beat-buffer.js';
 import { BeatWriter } from './heartbeats/beat-writer.js';
 import { HeartbeatFlusher } from './heartbeats/heartbeat-flusher.js';
 import { Heartbeats } from './heartbeats/heartbeats.js';
-import { type CuttableProxy, cuttableProxy } from './testing/cuttable-proxy.js';
 
 // A server whose way to Postgres can be cut.
 let db: TestDatabase;
-let proxy: CuttableProxy;
+let proxy: FaultyProxy;
 let database: Database;
 let client: ValkeyClient;
 let subscriber: ValkeySubscriber;
@@ -27,7 +27,7 @@ const lines: { message: string }[] = [];
 
 beforeAll(async () => {
   db = await createTestDatabase();
-  proxy = await cuttableProxy(db.serviceUrl);
+  proxy = await FaultyProxy.to(db.serviceUrl);
   database = new Database({
     appUrl: db.appUrl,
     serviceUrl: proxy.url,

@@ -17,6 +17,8 @@ export interface ValkeyOptions {
   port?: number | undefined;
   /** Default: a temporary folder that goes with the server. */
   dataDir?: string | undefined;
+  /** Default: a random one of each start. */
+  password?: string | undefined;
   /** Keep an append-only file in `dataDir`. Default false: nothing is saved. */
   appendOnly?: boolean | undefined;
   log?: ((line: string) => void) | undefined;
@@ -113,7 +115,7 @@ interface Context {
 
 async function listenOn(context: Context): Promise<EmbeddedValkey> {
   const { options, program, folder, port } = context;
-  const password = randomBytes(24).toString('base64url');
+  const password = options.password ?? randomBytes(24).toString('base64url');
   const lines: string[] = [];
   let ready = (): void => undefined;
   const isReady = new Promise<'ready'>(

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import { Database, type DatabaseOptions } from '#lib/database';
-import { testServers } from './servers.js';
+import { type TestServers, testServers } from './servers.js';
 
 export interface TestDatabase {
   ownerUrl: string;
@@ -14,13 +14,13 @@ export interface TestDatabase {
   drop(): Promise<void>;
 }
 
-/** A database of its own for a test file, copied from the migrated one. */
+/** A database of its own for a test file, copied from the migrated one of the servers. */
 export async function createTestDatabase(
   options: Partial<DatabaseOptions> = {},
+  servers: Pick<TestServers, 'ownerUrl' | 'appUrl' | 'serviceUrl'> = testServers(),
 ): Promise<TestDatabase> {
-  const servers = testServers();
   const name = `test_${randomBytes(8).toString('hex')}`;
-  await asAdmin(async (admin) => {
+  await asAdmin(servers.ownerUrl, async (admin) => {
     await admin.query(`CREATE DATABASE ${name} TEMPLATE ${templateName(servers.ownerUrl)}`);
     await admin.query(`GRANT CONNECT ON DATABASE ${name} TO drover_app, drover_service`);
   });
@@ -38,15 +38,13 @@ export async function createTestDatabase(
   });
   const drop = async () => {
     await Promise.all([database.close(), owner.end()]);
-    await asAdmin((admin) => admin.query(`DROP DATABASE ${name} WITH (FORCE)`));
+    await asAdmin(servers.ownerUrl, (admin) => admin.query(`DROP DATABASE ${name} WITH (FORCE)`));
   };
   return { ownerUrl, appUrl, serviceUrl, owner, database, drop };
 }
 
-async function asAdmin<T>(work: (admin: pg.Client) => Promise<T>): Promise<T> {
-  const admin = new pg.Client({
-    connectionString: withDatabase(testServers().ownerUrl, 'postgres'),
-  });
+async function asAdmin<T>(ownerUrl: string, work: (admin: pg.Client) => Promise<T>): Promise<T> {
+  const admin = new pg.Client({ connectionString: withDatabase(ownerUrl, 'postgres') });
   await admin.connect();
   try {
     return await work(admin);

@@ -11,6 +11,11 @@ import { aMember, aWorkspace } from './factories.js';
 import { BuiltProcess } from './processes.js';
 import { testValkey } from './valkey.js';
 
+export interface FleetOptions {
+  db?: TestDatabase;
+  env?: Record<string, string>;
+}
+
 /** Built servers and workers as processes, on a database of their own. */
 export class TestFleet {
   private readonly processes = new Set<BuiltProcess>();
@@ -34,8 +39,9 @@ export class TestFleet {
     });
   }
 
-  static async create(): Promise<TestFleet> {
-    const db = await createTestDatabase();
+  /** @param options its database, and what its servers' environment has otherwise than here */
+  static async create(options: FleetOptions = {}): Promise<TestFleet> {
+    const db = options.db ?? (await createTestDatabase());
     const folder = await mkdtemp(join(tmpdir(), 'drover-fleet-'));
     const port = await freePort();
     const valkey = testValkey();
@@ -50,6 +56,7 @@ export class TestFleet {
       LOG_LEVEL: 'warn',
       CANCEL_GRACE_SECONDS: '2',
       COORDINATOR_LOCK_TTL_SECONDS: '3',
+      ...options.env,
     };
     const workspaceId = await aWorkspace(db.owner);
     const userId = await aMember(db.owner, workspaceId);

@@ -1,4 +1,4 @@
-interface TestServers {
+export interface TestServers {
   ownerUrl: string;
   appUrl: string;
   serviceUrl: string;

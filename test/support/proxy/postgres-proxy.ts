@@ -1,0 +1,190 @@
+import { FaultyProxy } from './faulty-proxy.js';
+import type { Line, Relay } from './line.js';
+import {
+  type Message,
+  MessageSplitter,
+  statementOf,
+  statusOf,
+  tagOf,
+} from './postgres-messages.js';
+
+/**
+ * A moment in the life of a transaction that runs a statement, named as the code names it.
+ * - before: the statement has left the client, and has not reached the server.
+ * - before-commit: its work is done, COMMIT has not reached the server.
+ * - after-commit: it is committed, and the client does not know.
+ */
+export interface Moment {
+  at: 'before' | 'before-commit' | 'after-commit';
+  statement: string;
+}
+
+/** The first transaction that comes to a moment stands still there until it is let go or dropped. */
+export class Catch {
+  readonly reached: Promise<void>;
+  private tell: () => void = () => undefined;
+  private go: (() => void) | undefined;
+  private line: Line | undefined;
+  private verdict: 'letGo' | 'drop' | undefined;
+
+  constructor(readonly moment: Moment) {
+    this.reached = new Promise((resolve) => (this.tell = resolve));
+  }
+
+  get isTaken(): boolean {
+    return this.line !== undefined;
+  }
+
+  take(line: Line, go: () => void): void {
+    [this.line, this.go] = [line, go];
+    this.tell();
+    this.carryOut();
+  }
+
+  /** It goes on as if nothing had been. */
+  letGo(): void {
+    this.verdict = 'letGo';
+    this.carryOut();
+  }
+
+  /** Its connection breaks: what was held back never arrives. */
+  drop(): void {
+    this.verdict = 'drop';
+    this.carryOut();
+  }
+
+  private carryOut(): void {
+    if (this.verdict === 'letGo') this.go?.();
+    if (this.verdict === 'drop') this.line?.drop();
+  }
+}
+
+/** A way to Postgres that can stop a transaction at a moment of its life. */
+export class PostgresProxy {
+  private readonly catches = new Set<Catch>();
+
+  private constructor(readonly faults: FaultyProxy) {}
+
+  static async to(target: string): Promise<PostgresProxy> {
+    const relay = (line: Line): Relay => new Conversation(line, (found) => proxy.find(found));
+    const proxy = new PostgresProxy(await FaultyProxy.to(target, relay));
+    return proxy;
+  }
+
+  get url(): string {
+    return this.faults.url;
+  }
+
+  /** Armed until the first transaction comes there. */
+  catch(moment: Moment): Catch {
+    const waiting = new Catch(moment);
+    this.catches.add(waiting);
+    return waiting;
+  }
+
+  /** The next commit of a transaction with this statement happens, and its answer is lost. */
+  loseAnswerTo(statement: string): Promise<void> {
+    const waiting = this.catch({ at: 'after-commit', statement });
+    waiting.drop();
+    return waiting.reached;
+  }
+
+  /** What is held goes on, and nothing is waited for any more. */
+  mend(): void {
+    for (const waiting of this.catches) waiting.letGo();
+    this.catches.clear();
+    this.faults.mend();
+  }
+
+  close(): Promise<void> {
+    return this.faults.close();
+  }
+
+  private find({ at, statements }: Found): Catch | undefined {
+    for (const waiting of this.catches) {
+      const { moment } = waiting;
+      if (waiting.isTaken || moment.at !== at || !statements.includes(moment.statement)) continue;
+      return waiting;
+    }
+    return undefined;
+  }
+}
+
+interface Found {
+  at: Moment['at'];
+  statements: readonly string[];
+}
+
+/** After these the client waits for an answer: Query, Sync, Flush. */
+const ENDS_BATCH = new Set(['Q', 'S', 'H']);
+/** Parse, Bind, Describe, Execute, Close. */
+const IN_BATCH = new Set(['P', 'B', 'D', 'E', 'C']);
+
+/** One connection: passes messages on in whole batches, and whole answers. */
+class Conversation implements Relay {
+  private readonly asked = new MessageSplitter(true);
+  private readonly answered = new MessageSplitter(false);
+  private batch: Message[] = [];
+  private answer: Message[] = [];
+  /** Run since no transaction was open. */
+  private statements: string[] = [];
+  private hasBegun = false;
+
+  constructor(
+    private readonly line: Line,
+    private readonly find: (found: Found) => Catch | undefined,
+  ) {}
+
+  fromClient(bytes: Buffer): void {
+    for (const message of this.asked.push(bytes)) {
+      this.batch.push(message);
+      if (IN_BATCH.has(message.type)) continue;
+      const batch = this.batch;
+      this.batch = [];
+      if (ENDS_BATCH.has(message.type)) this.ask(batch);
+      else this.line.toServer(joined(batch));
+    }
+  }
+
+  fromServer(bytes: Buffer): void {
+    for (const message of this.answered.push(bytes)) {
+      this.answer.push(message);
+      // Signing in goes to and fro before the first of them.
+      if (this.hasBegun && message.type !== 'Z') continue;
+      const answer = this.answer;
+      this.answer = [];
+      if (message.type === 'Z') this.hand(answer, statusOf(message) === 'I');
+      else this.line.toClient(joined(answer));
+    }
+  }
+
+  private ask(batch: Message[]): void {
+    const statements = batch.flatMap((message) => statementOf(message) ?? []);
+    const found = statements.includes('COMMIT')
+      ? this.find({ at: 'before-commit', statements: this.statements })
+      : this.find({ at: 'before', statements });
+    this.statements.push(...statements);
+    const go = () => this.line.toServer(joined(batch));
+    if (found) found.take(this.line, go);
+    else go();
+  }
+
+  private hand(answer: Message[], isIdle: boolean): void {
+    this.hasBegun = true;
+    const statements = this.statements;
+    const isCommitted = isIdle && !answer.some(isFailure);
+    if (isIdle) this.statements = [];
+    const found = isCommitted ? this.find({ at: 'after-commit', statements }) : undefined;
+    const go = () => this.line.toClient(joined(answer));
+    if (found) found.take(this.line, go);
+    else go();
+  }
+}
+
+function isFailure(message: Message): boolean {
+  return message.type === 'E' || tagOf(message) === 'ROLLBACK';
+}
+
+function joined(messages: Message[]): Buffer {
+  return Buffer.concat(messages.map(({ bytes }) => bytes));
+}
