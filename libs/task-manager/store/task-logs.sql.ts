@@ -23,7 +23,7 @@ export interface LogRow {
 
 /**
  * Ids are drawn when an entry is written, and it is seen when its transaction commits, so an entry may
- * show up behind later ones. After this time none does.
+ * show up in front of later ones. After this time none does (ADR 31).
  */
 const SETTLED_SECONDS = 2;
 
