@@ -7,7 +7,11 @@ import { coordinator } from './benchmarks/coordinator.js';
 import { create } from './benchmarks/create.js';
 import { dispatch } from './benchmarks/dispatch.js';
 import { heartbeats } from './benchmarks/heartbeats.js';
+import { failover } from './benchmarks/failover.js';
+import { growth } from './benchmarks/growth.js';
+import { recovery } from './benchmarks/recovery.js';
 import { snapshot } from './benchmarks/snapshot.js';
+import { valkeyDown } from './benchmarks/valkey-down.js';
 import type { Benchmark } from './harness/benchmark.js';
 import type { Measured } from './harness/figure.js';
 import { Rig } from './harness/rig.js';
@@ -21,6 +25,10 @@ const ALL: readonly Benchmark[] = [
   backlog,
   snapshot,
   coordinator,
+  growth,
+  recovery,
+  failover,
+  valkeyDown,
 ];
 
 const USAGE = `npm run bench -- [--only NAME] [--json FILE] [--repeats N]

@@ -149,6 +149,24 @@ export const ATTEMPTS: Record<string, readonly (readonly [sql: string, by: strin
     [`UPDATE outbox_events SET workspace_seq = id`, 'outbox_events_published_is_numbered'],
     [`UPDATE outbox_events SET published_at = now(), workspace_seq = 1`, 'outbox_events_seq_key'],
     [`INSERT INTO outbox_relay (id) VALUES (2)`, 'outbox_relay_id_check'],
+    [`UPDATE gateways SET id = ''`, 'gateways_id_check'],
+    [
+      `UPDATE agents SET command = array_fill('x'::text, ARRAY[101]) WHERE id = $agent`,
+      'agents_command_is_short',
+    ],
+    [`UPDATE session_spawns SET state = 'LOST' WHERE run_id = $run`, 'session_spawns_state_check'],
+    [
+      `UPDATE session_spawns SET state = 'SPAWNED', settled_at = now() WHERE run_id = $run`,
+      'session_spawns_state_is_whole',
+    ],
+    [
+      `UPDATE session_spawns SET settled_at = now() WHERE run_id = $run`,
+      'session_spawns_state_is_whole',
+    ],
+    [
+      `UPDATE session_spawns SET state = 'FAILED' WHERE run_id = $run`,
+      'session_spawns_state_is_whole',
+    ],
     [`INSERT INTO coordinator_leadership (id) VALUES (2)`, 'coordinator_leadership_id_check'],
   ],
   'whoever may do something': [

@@ -70,6 +70,11 @@ function otherRows({
       `INSERT INTO session_spawns (workspace_id, run_id, task_id, agent_id) VALUES ($1, $2, $3, $4)`,
       [workspaceId, held.runId, held.heldTaskId, agentId],
     ],
+    [
+      `INSERT INTO gateways (id, boot_id, started_at, capacity, running, queued)
+       VALUES ($1, uuidv7(), now(), 1, 0, 0)`,
+      [workspaceId],
+    ],
     [`INSERT INTO outbox_counters (workspace_id) VALUES ($1)`, [workspaceId]],
     [
       `INSERT INTO idempotency_keys (workspace_id, key, request_hash, expires_at)

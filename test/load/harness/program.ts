@@ -8,18 +8,22 @@ type Running = Awaited<ReturnType<Supervisor['run']>>;
 const DIST = fileURLToPath(new URL('../../..', import.meta.url));
 const LAST_LINES = 20;
 
-/** A server as a process, which ends with us in any case. */
+/** What a program says when it is ready; the first group is its address, if it has one. */
+const LISTENING = /"message":"listening","address":"([^"]+)"/;
+
+/** A server or a worker as a process, which ends with us in any case. */
 export class Program {
   private constructor(
     private readonly running: Running,
     readonly url: string,
   ) {}
 
-  /** Resolves when it listens. @throws Error with its last words when it ends before */
+  /** Resolves when it is ready. @throws Error with its last words when it ends before */
   static async start(
     supervisor: Supervisor,
     path: string,
     env: Record<string, string>,
+    ready = LISTENING,
   ): Promise<Program> {
     const lines: string[] = [];
     let hear: (url: string) => void = () => undefined;
@@ -34,8 +38,8 @@ export class Program {
       onLine: (line) => {
         lines.push(line);
         if (lines.length > LAST_LINES) lines.shift();
-        const address = /"message":"listening","address":"([^"]+)"/.exec(line)?.[1];
-        if (address !== undefined) hear(address);
+        const said = ready.exec(line);
+        if (said) hear(said[1] ?? '');
       },
     });
     const ended = running.exited.then(() => {
@@ -47,6 +51,12 @@ export class Program {
 
   get pid(): number {
     return this.running.pid;
+  }
+
+  /** As a power cut would end it. Resolves when it is gone. */
+  async kill(): Promise<void> {
+    process.kill(this.pid, 'SIGKILL');
+    await this.running.exited;
   }
 
   stop(): Promise<unknown> {

@@ -61,9 +61,12 @@ export class Rig {
     return this.startProgram('apps/server/main.js', { ...site.env, ...env });
   }
 
-  /** @param path of a compiled program below dist that says `{"message":"listening","address":...}` */
-  async startProgram(path: string, env: Record<string, string>): Promise<Program> {
-    const program = await Program.start(this.supervisor, path, env);
+  /**
+   * @param path of a compiled program below dist
+   * @param ready what it says when it is; without it `{"message":"listening","address":...}`
+   */
+  async startProgram(path: string, env: Record<string, string>, ready?: RegExp): Promise<Program> {
+    const program = await Program.start(this.supervisor, path, env, ready);
     this.undo.push(() => program.stop());
     return program;
   }
