@@ -47,6 +47,40 @@ describe.each(operations)('$name', ({ good, responses }) => {
   });
 });
 
+describe('the document', () => {
+  const headersOf = (path: string, method: string) =>
+    (document.paths[`/api/v1${path}`]?.[method]?.parameters ?? [])
+      .filter((parameter) => parameter.in === 'header')
+      .map(({ name }) => name)
+      .sort();
+  const tokensOf = (path: string, method: string) =>
+    (document.paths[`/api/v1${path}`]?.[method]?.security ?? []).flatMap(Object.keys);
+
+  it.each([
+    ['/agent-tasks', 'post', ['Idempotency-Key', 'X-Workspace-Id']],
+    ['/agent-tasks/{id}', 'patch', ['If-Match', 'X-Workspace-Id']],
+    ['/agent-tasks/{id}/cancel', 'post', ['Idempotency-Key', 'If-Match', 'X-Workspace-Id']],
+    ['/agents/{id}', 'put', ['If-Match', 'X-Workspace-Id']],
+    ['/workspaces/{workspaceId}', 'patch', ['If-Match']],
+    ['/auth/me', 'get', []],
+  ])('names the headers of %s %s', (path, method, names) => {
+    expect(headersOf(path, method)).toEqual(names);
+  });
+
+  it.each([
+    ['/agent-tasks', 'post', ['userToken', 'apiKey']],
+    ['/agent-tasks/{id}', 'get', ['userToken', 'apiKey', 'agentToken', 'runToken']],
+    ['/runs/{runId}/progress', 'patch', ['agentToken', 'runToken']],
+    ['/agents/{id}/heartbeat', 'post', ['agentToken']],
+    ['/auth/me', 'get', ['userToken']],
+    ['/auth/login', 'post', []],
+  ])('says with which tokens to call %s %s', (path, method, names) => {
+    expect(tokensOf(path, method)).toEqual(names);
+    const known = Object.keys(document.components.securitySchemes);
+    expect(known).toEqual(expect.arrayContaining(names));
+  });
+});
+
 /** Commands that only a task in a certain status takes. */
 const NEEDED: Record<string, string> = {
   'POST /agent-tasks/{id}/archive': 'COMPLETED',

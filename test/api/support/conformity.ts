@@ -4,8 +4,14 @@ import type { Wire, WireAnswer } from './requests.js';
 
 /** As much of the document as answers are compared with. */
 export interface AnswersDocument {
-  paths: Record<string, Record<string, { responses: Record<string, DocumentedAnswer> }>>;
-  components: { schemas: Record<string, unknown> };
+  paths: Record<string, Record<string, DocumentedOperation>>;
+  components: { schemas: Record<string, unknown>; securitySchemes: Record<string, unknown> };
+}
+
+export interface DocumentedOperation {
+  parameters?: { in: string; name: string }[];
+  security?: Record<string, unknown>[];
+  responses: Record<string, DocumentedAnswer>;
 }
 
 export interface DocumentedAnswer {
