@@ -11,6 +11,7 @@ import type { Site } from './site.js';
 export class Core {
   private readonly claiming: Claiming;
   private readonly reports: RunReports;
+  private stopping: Promise<void> | undefined;
 
   private constructor(private readonly app: INestApplicationContext) {
     this.claiming = this.get(Claiming);
@@ -45,7 +46,9 @@ export class Core {
     );
   }
 
+  /** Once; asked again it is done already. */
   stop(): Promise<void> {
-    return this.app.close();
+    this.stopping ??= this.app.close();
+    return this.stopping;
   }
 }
