@@ -16,11 +16,10 @@ import { openDataFolder } from './state/data-folder.js';
 import { readVersion } from './version.js';
 
 const HOUR_MS = 3_600_000;
-/** What an earlier life could not tell is told before the first heartbeat, if the server answers. */
-const FIRST_REPORTS_MS = 3_000;
+/** How long a beat waits for reports that the server does not take. */
 const REPORTS_BEFORE_BEAT_MS = 1_000;
-/** What a shutdown keeps back for the last reports. */
-const LAST_REPORTS_MS = 3_000;
+/** What a shutdown keeps back: a third each for killing, for the last reports, and for closing. */
+const RESERVE_MS = 3_000;
 
 /** What this life of the gateway is, for whoever asks. */
 export interface GatewayFacts {
@@ -90,11 +89,9 @@ export class Gateway {
   }
 
   /** Begins to speak with the server. */
-  async connect(): Promise<void> {
-    this.loops.push(this.reporter.run());
+  connect(): void {
     this.pruning = setInterval(() => this.prune(), HOUR_MS / 4);
-    await this.reporter.flush(FIRST_REPORTS_MS);
-    this.loops.push(this.heartbeat.run(), this.signals.run());
+    this.loops.push(this.reporter.run(), this.heartbeat.run(), this.signals.run());
   }
 
   facts(): GatewayFacts {
@@ -117,7 +114,7 @@ export class Gateway {
   async drain(hurry: AbortSignal): Promise<void> {
     const { dispatcher, sessions } = this;
     const totalMs = this.config.shutdownSeconds * 1000;
-    const reserveMs = Math.min(LAST_REPORTS_MS, totalMs / 10);
+    const reserveMs = Math.min(RESERVE_MS, totalMs / 10);
     const graceMs = Math.min(this.config.graceSeconds * 1000, (totalMs - reserveMs) / 3);
     sessions.beginDrain();
     dispatcher.drain();
@@ -127,8 +124,8 @@ export class Gateway {
       dispatcher.stopAll('drain', 'the gateway is shutting down', ms / 1000);
     hurry.addEventListener('abort', () => stopAll(0));
     stopAll(hurry.aborted ? 0 : graceMs);
-    await Promise.race([dispatcher.idle(), pause(graceMs + reserveMs / 2)]);
-    await this.reporter.flush(hurry.aborted ? reserveMs / 2 : reserveMs);
+    await Promise.race([dispatcher.idle(), pause(graceMs + reserveMs / 3)]);
+    await this.reporter.flush(reserveMs / 3);
   }
 
   /** Ends the talk with the server. Sessions that run are left alone. */

@@ -21,7 +21,7 @@ async function start(config: GatewayConfig): Promise<void> {
   const { id, bootId } = gateway.facts();
   const address = await app.getUrl();
   announce({ message: 'listening', address, gatewayId: id, bootId, pid: process.pid });
-  await gateway.connect();
+  gateway.connect();
 }
 
 function readConfig(): GatewayConfig {

@@ -27,6 +27,8 @@ export interface SeenBeat {
   running: number;
   queued: number;
   sessions: { runId: string; sessionKey: string; status: string }[];
+  /** How many reports had come before it. */
+  reportsBefore: number;
 }
 
 interface Order {
@@ -97,7 +99,7 @@ export class ContractServer {
     }
     switch (request.url) {
       case '/api/v1/gateway/heartbeat':
-        this.beats.push(body as SeenBeat);
+        this.beats.push({ ...(body as SeenBeat), reportsBefore: this.reports.length });
         return send(200, {
           acknowledgedAt: new Date().toISOString(),
           restarted: false,

@@ -1,11 +1,11 @@
 import { createSecretKey } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import jwt from 'jsonwebtoken';
 import { newId } from '#lib/kernel';
 import { BuiltProcess } from '../../../test/support/processes.js';
-import type { SessionView } from '../sessions/domain/session.js';
+import type { SessionRecord, SessionView } from '../sessions/domain/session.js';
 
 export const SECRET = 'a-gateway-secret-of-more-than-32-characters';
 
@@ -57,6 +57,14 @@ export class TestGateway {
   async crash(): Promise<void> {
     this.kill('SIGKILL');
     await this.ended();
+  }
+
+  /** How many reports the server has not acknowledged, as a next life would read it. */
+  pendingReports(): number {
+    const dir = join(this.dataDir, 'records');
+    const files = readdirSync(dir).filter((name) => name.endsWith('.json'));
+    const records = files.map((name) => JSON.parse(readFileSync(join(dir, name), 'utf8')));
+    return (records as SessionRecord[]).reduce((sum, { reports }) => sum + reports.length, 0);
   }
 
   /** Ends the gateway, its sessions and its folder. */
