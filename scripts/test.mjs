@@ -9,5 +9,5 @@ await ensureReady({ build: true });
 const report = process.env.DROVER_TEST_REPORT;
 const toReport = report ? ['--json', '--outputFile', report] : [];
 // Two workers: the servers under test run on the same cores.
-const tests = ['tests', ...JEST, ['--maxWorkers', '2', '--forceExit', ...toReport, ...args]];
+const tests = ['tests', ...JEST, ['--maxWorkers', '2', ...toReport, ...args]];
 runSteps(args.length > 0 ? [tests] : [...CHECKS, tests]);
