@@ -109,8 +109,11 @@ describe('Sessions as processes', () => {
     const [id, seconds] = [newId(), uniqueSeconds()];
     const host = await startHost(id, `(setsid sleep ${seconds} &); sleep ${seconds} & wait`);
     await waitFor('both to run', () => processesWith(seconds).length === 2);
-    process.kill(claimOf(id)?.keeper?.pid ?? 0, 'SIGKILL');
+    const keeper = claimOf(id)?.keeper;
+    if (!keeper) throw new Error('no keeper');
+    process.kill(keeper.pid, 'SIGKILL');
     await kill(host);
+    await waitFor('the keeper to end', () => !isAlive(keeper));
     expect(processesWith(seconds)).toHaveLength(2);
     expect(await runtimeIn(dir).recover(id)).toMatchObject({
       kind: 'ended',
