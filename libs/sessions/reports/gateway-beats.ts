@@ -56,7 +56,7 @@ export class GatewayBeats {
     const runIds = beat.sessions.map((session) => session.runId);
     const held = await service.rows(heldSessions, [runIds]);
     const agents = held.flatMap((one) => (one.action === 'stop' ? [] : (one.agent_id ?? [])));
-    if (agents.length > 0) await service.rows(beatForAgents, [agents]);
+    await service.rows(beatForAgents, [agents]);
     await this.recover(beat, runIds, restarted);
     const revived = await service.rows(revivePushAgents, [REVIVED_AT_ONCE]);
     if (revived.length > 0) this.wakeUps.coordinator();

@@ -1,0 +1,264 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { freePort } from '#lib/embedded';
+import { newId } from '#lib/kernel';
+import { SECRET, TestGateway } from '../../apps/gateway/testing/gateway-process.js';
+import { StandInGateway } from '../../libs/sessions/testing/stand-in-gateway.js';
+import { TestFleet } from '../support/fleet.js';
+import { waitFor } from '../support/wait-for.js';
+import { expectInvariants } from './harness/verdict.js';
+
+const PATIENCE_MS = 60_000;
+const AT_ONCE = 4;
+
+/**
+ * Notes that it was born, waits to be let go, and completes. A report that is refused is the end of it: the
+ * run is somebody else's by then.
+ */
+const SESSION = `
+const fs = require('fs');
+const { DROVER_API_URL: url, DROVER_RUN_TOKEN: token, DROVER_TASK_FILE: file } = process.env;
+const { task, run } = JSON.parse(fs.readFileSync(file, 'utf8'));
+fs.appendFileSync(task.inputContext.births, run.id + ' ' + process.pid + '\\n');
+const complete = () => fetch(url + '/runs/' + run.id + '/complete', {
+  method: 'POST',
+  headers: { authorization: 'Bearer ' + token, 'content-type': 'application/json' },
+  body: '{}',
+});
+(async () => {
+  for (;;) {
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    if (!fs.existsSync(task.inputContext.gate)) continue;
+    const answer = await complete().catch(() => undefined);
+    if (answer && answer.status < 500) process.exit(0);
+  }
+})();`;
+
+let fleet: TestFleet;
+let files: { births: string; gate: string };
+
+beforeEach(async () => {
+  fleet = await TestFleet.create();
+  files = { births: join(fleet.folder, 'births'), gate: join(fleet.folder, 'gate') };
+});
+afterEach(() => fleet.stop());
+
+const env = (url: string) => ({
+  GATEWAY_URL: url,
+  GATEWAY_SECRET: SECRET,
+  GATEWAY_TIMEOUT_MS: '500',
+  GATEWAY_STALE_SECONDS: '4',
+  SPAWN_ATTEMPTS: '3',
+  SPAWN_DEADLINE_SECONDS: '5',
+});
+
+async function aPushAgent(): Promise<void> {
+  const { status } = await fleet.api.put(`/agents/${newId()}`, {
+    ...{ name: 'Pushed', mode: 'push', maxConcurrentTasks: AT_ONCE },
+    ...{ heartbeatIntervalSeconds: 1, staleThresholdSeconds: 4 },
+    command: [process.execPath, '-e', SESSION],
+  });
+  expect(status).toBe(201);
+}
+
+function submit(count: number): Promise<string[]> {
+  const values = { inputContext: files, maxRetries: 20 };
+  return Promise.all(Array.from({ length: count }, () => fleet.submit('', values)));
+}
+
+/** The runs whose sessions have begun, once for each session. */
+function births(): { runId: string; pid: number }[] {
+  if (!existsSync(files.births)) return [];
+  const lines = readFileSync(files.births, 'utf8').trim().split('\n');
+  return lines.map((line) => {
+    const [runId = '', pid] = line.split(' ');
+    return { runId, pid: Number(pid) };
+  });
+}
+
+const letGo = () => writeFileSync(files.gate, '');
+const born = (count: number) =>
+  waitFor(`${count} sessions`, () => births().length >= count, PATIENCE_MS);
+
+async function statusesOf(ids: readonly string[]): Promise<string[]> {
+  const tasks = await Promise.all(ids.map((id) => fleet.task(id)));
+  return tasks.map((task) => String(task['status']));
+}
+
+/** Every task completed, by one run, and no run had two sessions. */
+async function expectEachDoneOnce(ids: readonly string[]): Promise<void> {
+  await waitFor(
+    'all tasks to be completed',
+    async () => (await statusesOf(ids)).every((status) => status === 'COMPLETED'),
+    PATIENCE_MS,
+  );
+  const { rows } = await fleet.db.owner.query<{ completions: number }>(
+    `SELECT count(*) FILTER (WHERE state = 'COMPLETED')::int AS completions
+     FROM task_runs GROUP BY task_id`,
+  );
+  expect(rows.map(({ completions }) => completions)).toEqual(ids.map(() => 1));
+  const runs = births().map(({ runId }) => runId);
+  expect(new Set(runs).size).toBe(runs.length);
+  await expectInvariants(fleet.db);
+}
+
+describe('the gateway', () => {
+  let gateway: TestGateway;
+
+  beforeEach(async () => {
+    const port = await freePort();
+    await fleet.startServer(env(`http://127.0.0.1:${port}`));
+    gateway = await new TestGateway({
+      DROVER_API_URL: `http://127.0.0.1:${fleet.port}`,
+      PORT: String(port),
+      SHUTDOWN_DEADLINE_SECONDS: '5',
+      GATEWAY_GRACE_SECONDS: '1',
+    }).start();
+    await aPushAgent();
+  });
+  afterEach(async () => {
+    gateway.kill('SIGCONT');
+    await gateway.dispose();
+  });
+
+  it(
+    'stands still until its agents are taken for dead, and goes on: no session twice',
+    async () => {
+      const ids = await submit(3 * AT_ONCE);
+      await born(AT_ONCE);
+      gateway.kill('SIGSTOP');
+      await waitFor(
+        'the agent to be taken for dead',
+        async () => {
+          const { body } = await fleet.api.get<{ items: { status: string }[] }>('/agents');
+          return body.items[0]?.status === 'ERROR';
+        },
+        PATIENCE_MS,
+      );
+      await waitFor(
+        'its runs to be recovered',
+        async () => !(await statusesOf(ids)).includes('RUNNING'),
+        PATIENCE_MS,
+      );
+      gateway.kill('SIGCONT');
+      letGo();
+      await expectEachDoneOnce(ids);
+    },
+    3 * PATIENCE_MS,
+  );
+
+  it(
+    'dies right after it has spawned, before anybody knows: the sessions are found again',
+    async () => {
+      const ids = await submit(AT_ONCE);
+      await born(1);
+      await gateway.crash();
+      await gateway.start();
+      letGo();
+      await expectEachDoneOnce(ids);
+    },
+    2 * PATIENCE_MS,
+  );
+
+  it(
+    'dies with its sessions, and comes back without them: all are retried at once',
+    async () => {
+      const ids = await submit(AT_ONCE);
+      await born(AT_ONCE);
+      await waitFor('all to run', async () =>
+        (await statusesOf(ids)).every((status) => status === 'RUNNING'),
+      );
+      await gateway.crash();
+      for (const { pid } of births()) process.kill(pid, 'SIGKILL');
+      await gateway.start();
+      await born(2 * AT_ONCE);
+      letGo();
+      await expectEachDoneOnce(ids);
+    },
+    2 * PATIENCE_MS,
+  );
+
+  it(
+    'is never heard of again: what it had waits with a reason, and another one takes it',
+    async () => {
+      const ids = await submit(2 * AT_ONCE);
+      await born(AT_ONCE);
+      await gateway.crash();
+      for (const { pid } of births()) process.kill(pid, 'SIGKILL');
+      await waitFor(
+        'its runs to be recovered',
+        async () => {
+          const statuses = await statusesOf(ids);
+          return statuses.every((status) => status === 'PENDING' || status === 'ABORTED');
+        },
+        PATIENCE_MS,
+      );
+      await gateway.start({ GATEWAY_DATA_DIR: join(fleet.folder, 'another-gateway') });
+      letGo();
+      await expectEachDoneOnce(ids);
+    },
+    3 * PATIENCE_MS,
+  );
+});
+
+describe('a gateway that fails', () => {
+  it(
+    'every call: it is left alone after some, tasks wait with a reason, and go on when it is well',
+    async () => {
+      const gateway = await StandInGateway.start();
+      gateway.behaviour = { kind: 'refuse', status: 500, code: 'internal' };
+      try {
+        await fleet.startServer({
+          ...env(gateway.url),
+          GATEWAY_SECRET: gateway.env.GATEWAY_SECRET ?? '',
+        });
+        await aPushAgent();
+        await beatFor(gateway);
+        const ids = await submit(AT_ONCE);
+        await waitFor(
+          'a spawn to be given up',
+          async () => {
+            await beatFor(gateway);
+            const { lastError } = await fleet.task(ids[0] as string);
+            return String(lastError).includes('No session');
+          },
+          PATIENCE_MS,
+        );
+        await expectInvariants(fleet.db);
+        gateway.behaviour = { kind: 'spawn' };
+        await waitFor(
+          'all to run',
+          async () => {
+            await beatFor(gateway);
+            return (await statusesOf(ids)).every((status) => status === 'RUNNING');
+          },
+          PATIENCE_MS,
+        );
+        await expectInvariants(fleet.db);
+      } finally {
+        await gateway.stop();
+      }
+    },
+    3 * PATIENCE_MS,
+  );
+});
+
+/** The stand-in says that it is there, and has the sessions that it has. */
+async function beatFor(gateway: StandInGateway): Promise<void> {
+  const sessions = [...gateway.sessions].map(([runId, { sessionKey }]) => ({
+    ...{ runId, sessionKey, status: 'RUNNING' },
+  }));
+  const answer = await fetch(`http://127.0.0.1:${fleet.port}/api/v1/gateway/heartbeat`, {
+    method: 'POST',
+    headers: {
+      authorization: `Bearer ${gateway.token()}`,
+      'content-type': 'application/json',
+    },
+    body: JSON.stringify({
+      ...{ gatewayId: gateway.id, bootId: gateway.bootId, startedAt: new Date().toISOString() },
+      ...{ capacity: 10, running: sessions.length, queued: 0, sessions },
+    }),
+  });
+  expect(answer.status).toBe(200);
+}
