@@ -75,7 +75,9 @@ export class Claimer {
   }
 
   private judge(error: unknown): void {
-    if (error instanceof NetworkError) this.options.onUncertain();
+    if (error instanceof NetworkError || hasCode(error, 'outcome_unknown')) {
+      this.options.onUncertain();
+    }
     if (hasCode(error, 'agent_draining')) this.options.onRefused('agent_draining');
     if (hasCode(error, 'agent_terminated')) this.options.onRefused('agent_terminated');
   }

@@ -34,7 +34,7 @@ export class Line {
     this.send(this.near, bytes);
   }
 
-  /** From now on nothing comes through. */
+  /** From now on nothing comes through, not even that a side has gone. */
   silence(): void {
     this.isSilent = true;
   }
@@ -55,9 +55,8 @@ export class Line {
     if (!this.isSilent && !socket.destroyed) socket.write(bytes);
   }
 
-  /** One side has gone: the other hears of it, unless nothing comes through. */
   private end(): void {
-    if (!this.isSilent || this.near.destroyed) this.drop();
+    if (!this.isSilent) this.drop();
   }
 
   private plain(): Relay {

@@ -1,0 +1,66 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { ApiAnswer } from '../../support/api-client.js';
+
+/** What clients are told to repeat, besides 429 and 503. */
+const PASSING = new Set(['idempotency_in_progress', 'conflict_retry']);
+/** Clients of tests wait less than Retry-After asks for, at most this long. */
+const WAIT_AT_MOST_MS = 300;
+
+/** How a server answered, over the time of a test. */
+export class AnswerBook {
+  readonly byStatus = new Map<number, number>();
+  /** Requests whose connection broke. */
+  broken = 0;
+  slowestMs = 0;
+  /** Refusals for a time that did not say when to come back. */
+  withoutRetryAfter = 0;
+
+  count(status: number): number {
+    return this.byStatus.get(status) ?? 0;
+  }
+
+  /** Answers of 500 and above. */
+  get failures(): number {
+    return [...this.byStatus].reduce((sum, [status, n]) => sum + (status >= 500 ? n : 0), 0);
+  }
+
+  note(answer: ApiAnswer, ms: number): void {
+    this.byStatus.set(answer.status, this.count(answer.status) + 1);
+    this.slowestMs = Math.max(this.slowestMs, ms);
+    const isForATime = answer.status === 503 || answer.status === 429;
+    if (isForATime && !(Number(answer.headers.get('retry-after')) >= 1)) this.withoutRetryAfter++;
+  }
+}
+
+/** A request once. @returns undefined when its connection broke */
+export async function once(
+  send: () => Promise<ApiAnswer>,
+  book: AnswerBook,
+): Promise<ApiAnswer | undefined> {
+  const start = performance.now();
+  try {
+    const answer = await send();
+    book.note(answer, performance.now() - start);
+    return answer;
+  } catch {
+    book.broken += 1;
+    return undefined;
+  }
+}
+
+/** A request as a good client makes it: repeated until it has an answer that is final. */
+export async function patiently(
+  send: () => Promise<ApiAnswer>,
+  book: AnswerBook = new AnswerBook(),
+): Promise<ApiAnswer> {
+  for (;;) {
+    const answer = await once(send, book);
+    if (answer && !isPassing(answer)) return answer;
+    const asked = Number(answer?.headers.get('retry-after') ?? 0) * 1_000;
+    await delay(Math.min(Math.max(asked, 50), WAIT_AT_MOST_MS));
+  }
+}
+
+function isPassing({ status, body }: ApiAnswer): boolean {
+  return status === 503 || status === 429 || PASSING.has(String(body?.['code']));
+}

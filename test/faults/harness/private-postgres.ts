@@ -1,0 +1,80 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { migrate } from '#lib/database';
+import { type EmbeddedPostgres, startEmbeddedPostgres, Supervisor } from '#lib/embedded';
+import { createTestDatabase, type TestDatabase } from '../../support/database.js';
+
+const SETTINGS = {
+  max_connections: 100,
+  // What was answered must be there after a crash of the server; only the machine's own is left out.
+  synchronous_commit: 'on',
+};
+
+/** A PostgreSQL of a test's own, which it may stop, kill and start again. */
+export class PrivatePostgres {
+  private constructor(
+    private readonly supervisor: Supervisor,
+    private readonly folder: string,
+    private server: EmbeddedPostgres,
+  ) {}
+
+  static async start(): Promise<PrivatePostgres> {
+    const folder = await mkdtemp(join(tmpdir(), 'drover-faults-'));
+    const supervisor = await Supervisor.start();
+    const server = await run(folder, supervisor);
+    supervisor.unref();
+    return new PrivatePostgres(supervisor, folder, server);
+  }
+
+  /** A migrated database on it. */
+  async newDatabase(): Promise<TestDatabase> {
+    const ownerUrl = this.server.url;
+    const [appUrl, serviceUrl] = [
+      asRole(ownerUrl, 'drover_app'),
+      asRole(ownerUrl, 'drover_service'),
+    ];
+    await migrate({ ownerUrl, appUrl, serviceUrl });
+    return createTestDatabase({}, { ownerUrl, appUrl, serviceUrl });
+  }
+
+  /** Connections are ended, what is written is kept: an orderly restart begins like this. */
+  stop(): Promise<void> {
+    return this.server.stop();
+  }
+
+  /** All its processes end at once and leave recovery to the next start. */
+  async crash(): Promise<void> {
+    process.kill(this.server.pid, 'SIGQUIT');
+    await this.server.stop();
+  }
+
+  /** On the same port, with the same data. */
+  async startAgain(): Promise<void> {
+    this.server = await run(this.folder, this.supervisor, this.server.port);
+  }
+
+  async close(): Promise<void> {
+    await this.supervisor.close();
+    await rm(this.folder, { recursive: true, force: true });
+  }
+}
+
+function run(folder: string, supervisor: Supervisor, port?: number): Promise<EmbeddedPostgres> {
+  const dataDir = join(folder, 'postgres');
+  return startEmbeddedPostgres({
+    dataDir,
+    supervisor,
+    port,
+    fsync: false,
+    ephemeral: true,
+    settings: SETTINGS,
+  });
+}
+
+function asRole(ownerUrl: string, role: string): string {
+  const url = new URL(ownerUrl);
+  url.username = role;
+  url.password = `${role}-of-the-tests`;
+  return url.href;
+}

@@ -1,0 +1,65 @@
+import { Redis } from 'iovalkey';
+import { type EmbeddedValkey, startEmbeddedValkey, Supervisor } from '#lib/embedded';
+
+const PASSWORD = 'of-the-tests';
+
+/** A Valkey of a test's own, which it may stop, kill, empty and start again. */
+export class PrivateValkey {
+  private constructor(
+    private readonly supervisor: Supervisor,
+    private server: EmbeddedValkey,
+  ) {}
+
+  static async start(): Promise<PrivateValkey> {
+    const supervisor = await Supervisor.start();
+    const server = await startEmbeddedValkey({ supervisor, password: PASSWORD });
+    supervisor.unref();
+    return new PrivateValkey(supervisor, server);
+  }
+
+  get url(): string {
+    return this.server.url;
+  }
+
+  async kill(): Promise<void> {
+    process.kill(this.server.pid, 'SIGKILL');
+    await this.server.stop();
+  }
+
+  /** On the same port, with nothing in it. */
+  async startAgain(): Promise<void> {
+    const { port } = this.server;
+    const { supervisor } = this;
+    this.server = await startEmbeddedValkey({ supervisor, port, password: PASSWORD });
+  }
+
+  /** It goes on accepting connections, and answers nobody. */
+  pause(): void {
+    process.kill(this.server.pid, 'SIGSTOP');
+  }
+
+  resume(): void {
+    process.kill(this.server.pid, 'SIGCONT');
+  }
+
+  /** Runs commands on it, past every prefix. */
+  async ask<T>(work: (valkey: Redis) => Promise<T>): Promise<T> {
+    const valkey = new Redis(this.url, { lazyConnect: true, maxRetriesPerRequest: 3 });
+    valkey.on('error', () => undefined);
+    try {
+      await valkey.connect();
+      return await work(valkey);
+    } finally {
+      valkey.disconnect();
+    }
+  }
+
+  async flush(): Promise<void> {
+    await this.ask((valkey) => valkey.flushall());
+  }
+
+  async close(): Promise<void> {
+    this.resume();
+    await this.supervisor.close();
+  }
+}

@@ -1,0 +1,134 @@
+import { newId } from '#lib/kernel';
+import { apiClient, type ApiAnswer, type ApiClient } from '../../support/api-client.js';
+import type { TestFleet } from '../../support/fleet.js';
+import { AnswerBook, once, patiently } from './patience.js';
+
+export interface PullAgentOptions {
+  maxConcurrentTasks?: number;
+  heartbeatIntervalSeconds?: number;
+  /** Silence after which it is taken for dead. */
+  staleThresholdSeconds?: number;
+  /** Of the server that it talks to; default: the fleet's first. */
+  port?: number;
+}
+
+export interface HeldRun {
+  taskId: string;
+  runId: string;
+}
+
+interface ClaimBody {
+  tasks: { run: { id: string }; task: { id: string } }[];
+}
+
+interface LiveBody {
+  items: { id: string; runId: string }[];
+}
+
+/** An agent in this process: over HTTP, as any other, and repeating what a good one repeats. */
+export class PullAgent {
+  /** Runs that `work` has completed. */
+  completed = 0;
+  private beating: NodeJS.Timeout | undefined;
+  private working: Promise<void> | undefined;
+  private ended = false;
+
+  private constructor(
+    readonly id: string,
+    readonly api: ApiClient,
+    readonly book: AnswerBook,
+  ) {}
+
+  static async register(
+    fleet: TestFleet,
+    options: PullAgentOptions = {},
+    book = new AnswerBook(),
+  ): Promise<PullAgent> {
+    const id = newId();
+    const { port = fleet.port, ...values } = options;
+    const body = {
+      name: `agent ${id.slice(-6)}`,
+      heartbeatIntervalSeconds: 1,
+      staleThresholdSeconds: 4,
+      ...values,
+    };
+    await patiently(() => fleet.api.put(`/agents/${id}`, body), book);
+    const token = await patiently(() => fleet.api.post(`/agents/${id}/token`, {}), book);
+    const authorization = `Bearer ${String(token.body['token'])}`;
+    return new PullAgent(id, apiClient(`http://127.0.0.1:${port}`, { authorization }), book);
+  }
+
+  beat(): Promise<ApiAnswer | undefined> {
+    const body = { status: 'healthy' };
+    return once(() => this.api.post(`/agents/${this.id}/heartbeat`, body), this.book);
+  }
+
+  /** Now, and about three times in an interval from now on. */
+  async startBeating(): Promise<void> {
+    await this.beat();
+    this.beating = setInterval(() => void this.beat(), 330);
+  }
+
+  stopBeating(): void {
+    clearInterval(this.beating);
+  }
+
+  /** One attempt. @returns undefined when nobody knows what became of it */
+  async tryClaim(waitMs = 0, body: object = {}): Promise<HeldRun[] | undefined> {
+    const answer = await once(
+      () => this.api.post(`/agents/${this.id}/claim`, { waitMs, ...body }),
+      this.book,
+    );
+    if (answer?.status !== 200) return undefined;
+    const { tasks } = answer.body as unknown as ClaimBody;
+    return tasks.map(({ run, task }) => ({ runId: run.id, taskId: task.id }));
+  }
+
+  /** A task that is there, or comes within 25 seconds. */
+  async claim(body: object = {}): Promise<HeldRun> {
+    const [held] = (await this.tryClaim(25_000, body)) ?? [];
+    if (!held) throw new Error('there was nothing to claim');
+    return held;
+  }
+
+  /** What the server thinks that it holds. */
+  async live(): Promise<HeldRun[]> {
+    const path = `/agents/${this.id}/tasks?live=true`;
+    const { body } = await patiently(() => this.api.get(path), this.book);
+    const { items } = body as unknown as LiveBody;
+    return items.map(({ id, runId }) => ({ taskId: id, runId }));
+  }
+
+  start(run: HeldRun): Promise<ApiAnswer> {
+    return patiently(() => this.api.post(`/runs/${run.runId}/start`, {}), this.book);
+  }
+
+  complete(run: HeldRun): Promise<ApiAnswer> {
+    const body = { outputResult: { by: this.id } };
+    return patiently(() => this.api.post(`/runs/${run.runId}/complete`, body), this.book);
+  }
+
+  /** Claims and completes one task after the other, until `leave`. */
+  work(onCompleted: () => void = () => undefined): void {
+    this.working = this.workOn(onCompleted);
+  }
+
+  async leave(): Promise<void> {
+    this.ended = true;
+    await this.working;
+    this.stopBeating();
+  }
+
+  private async workOn(onCompleted: () => void): Promise<void> {
+    while (!this.ended) {
+      // An answer that was lost may have been a task: whoever does not ask keeps it from everybody.
+      const held = (await this.tryClaim(1_000)) ?? (await this.live());
+      for (const run of held) {
+        await this.start(run);
+        const { status } = await this.complete(run);
+        if (status === 200) this.completed += 1;
+        onCompleted();
+      }
+    }
+  }
+}

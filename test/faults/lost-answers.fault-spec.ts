@@ -1,0 +1,145 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { newId } from '#lib/kernel';
+import { createTestDatabase, type TestDatabase } from '../support/database.js';
+import { TestFleet } from '../support/fleet.js';
+import { PostgresProxy } from '../support/proxy/postgres-proxy.js';
+import { waitFor } from '../support/wait-for.js';
+import { AnswerBook, patiently } from './harness/patience.js';
+import { PullAgent } from './harness/pull-agent.js';
+import { expectInvariants } from './harness/verdict.js';
+
+const NEVER = '0 0 0 29 2 *';
+
+let db: TestDatabase;
+let fleet: TestFleet;
+/** The way of the API to Postgres, and that of the coordinator. */
+let app: PostgresProxy;
+let service: PostgresProxy;
+let book: AnswerBook;
+
+beforeAll(async () => {
+  db = await createTestDatabase();
+  [app, service] = await Promise.all([
+    PostgresProxy.to(db.appUrl),
+    PostgresProxy.to(db.serviceUrl),
+  ]);
+  const env = {
+    DATABASE_URL: app.url,
+    DATABASE_SERVICE_URL: service.url,
+    // A cycle that nobody asked for could lose the answer to nothing.
+    COORDINATOR_CRON: NEVER,
+  };
+  fleet = await TestFleet.create({ db, env });
+  await fleet.startServer();
+}, 60_000);
+
+beforeEach(() => {
+  book = new AnswerBook();
+});
+
+afterAll(async () => {
+  app.mend();
+  service.mend();
+  await fleet.stop();
+  await Promise.all([app.close(), service.close()]);
+}, 60_000);
+
+const runsOf = async (taskId: string) => {
+  const { rows } = await db.owner.query<{ state: string }>(
+    'SELECT state FROM task_runs WHERE task_id = $1 ORDER BY generation',
+    [taskId],
+  );
+  return rows.map(({ state }) => state);
+};
+
+describe('a commit whose answer is lost', () => {
+  it('of a creation: repeated with its Idempotency-Key, there is one task', async () => {
+    const title = newId();
+    const lost = app.loseAnswerTo('create_tasks');
+    const create = () =>
+      fleet.api.post(
+        '/agent-tasks',
+        { title, taskType: 'lost', requiredCapabilities: ['nobody'] },
+        { 'idempotency-key': title },
+      );
+    const answer = await patiently(create, book);
+    await lost;
+    expect(book.count(503)).toBe(1);
+    expect(book.withoutRetryAfter).toBe(0);
+    expect(answer.status).toBe(201);
+    expect(answer.headers.get('idempotency-replayed')).toBe('true');
+    const { rows } = await db.owner.query('SELECT id FROM agent_tasks WHERE title = $1', [title]);
+    expect(rows).toEqual([{ id: answer.body['id'] }]);
+  });
+
+  it('of a claim: the agent finds the run that it was given, and there is one', async () => {
+    const agent = await PullAgent.register(fleet);
+    const taskId = await fleet.submit('');
+    const lost = app.loseAnswerTo('claim_tasks');
+    expect(await agent.tryClaim()).toBeUndefined();
+    await lost;
+    expect(await agent.tryClaim()).toEqual([]);
+    const live = await agent.live();
+    expect(live).toMatchObject([{ taskId }]);
+    for (const run of live) expect((await agent.complete(run)).status).toBe(200);
+    expect(await runsOf(taskId)).toEqual(['COMPLETED']);
+  });
+
+  it.each([
+    ['start', 'start_runs'],
+    ['complete', 'complete_runs'],
+  ] as const)('of a %s: repeated, it is answered as if it were the first', async (report, name) => {
+    const agent = await PullAgent.register(fleet, {}, book);
+    const taskId = await fleet.submit('');
+    const run = await agent.claim();
+    if (report === 'complete') await agent.start(run);
+    const lost = app.loseAnswerTo(name);
+    const answer = await agent[report](run);
+    await lost;
+    expect(book.count(503)).toBe(1);
+    const version = report === 'complete' ? 4 : 3;
+    expect(answer).toMatchObject({ status: 200, body: { version } });
+    if (report === 'start') await agent.complete(run);
+    expect(await fleet.task(taskId)).toMatchObject({ status: 'COMPLETED', version: 4 });
+    expect(await runsOf(taskId)).toEqual(['COMPLETED']);
+  });
+
+  it('of a claim by a worker: it hands the run back that it never heard of, and does it then', async () => {
+    const worker = await fleet.startWorker('forgetful');
+    let taskId = '';
+    // The worker looks by itself now and then: the answer that was lost may have been an empty one.
+    await waitFor('the answer of a claim with a task to be lost', async () => {
+      const lost = app.loseAnswerTo('claim_tasks');
+      taskId = await fleet.submit('console.log("::drover {\\"result\\": {\\"done\\": true}}")');
+      await lost;
+      return (
+        (await runsOf(taskId)).length === 1 && (await fleet.task(taskId))['status'] === 'ASSIGNED'
+      );
+    });
+    await waitFor('the task to be done', async () => {
+      return (await fleet.task(taskId))['status'] === 'COMPLETED';
+    });
+    expect(await runsOf(taskId)).toEqual(['RELEASED', 'COMPLETED']);
+    await worker.stop();
+  }, 60_000);
+
+  it('of a sweep: the next cycle finds nothing left to do twice', async () => {
+    const agent = await PullAgent.register(fleet, {}, book);
+    const taskId = await fleet.submit('');
+    const run = await agent.claim();
+    await agent.start(run);
+    const lost = service.loseAnswerTo('promote_due_retries');
+    const failure = { error: { message: 'on purpose', class: 'exit_code', retryable: true } };
+    expect((await agent.api.post(`/runs/${run.runId}/fail`, failure)).status).toBe(200);
+    await lost;
+    expect(await fleet.task(taskId)).toMatchObject({ status: 'PENDING' });
+    const again = await agent.claim();
+    expect(again.taskId).toBe(taskId);
+    await agent.complete(again);
+    expect(await runsOf(taskId)).toEqual(['FAILED', 'COMPLETED']);
+  });
+
+  it('leaves what must always hold', async () => {
+    await expectInvariants(db);
+  });
+});

@@ -1,0 +1,67 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { setTimeout as delay } from 'node:timers/promises';
+import { TestFleet } from '../support/fleet.js';
+import { Load } from './harness/load.js';
+import { PrivateValkey } from './harness/private-valkey.js';
+import { expectInvariants, expectNothingLost } from './harness/verdict.js';
+
+const STOPPED_MS = 60_000;
+const FLUSHES = 20;
+
+let valkey: PrivateValkey;
+let fleet: TestFleet;
+let load: Load;
+
+beforeEach(async () => {
+  valkey = await PrivateValkey.start();
+  fleet = await TestFleet.create({ env: { VALKEY_URL: valkey.url, VALKEY_KEY_PREFIX: '' } });
+  await fleet.startServer();
+  load = await Load.start(fleet);
+  await load.goesOn();
+}, 60_000);
+
+afterEach(async () => {
+  valkey.resume();
+  await fleet.stop();
+  await valkey.close();
+}, 60_000);
+
+/** Nobody died, so no task has a second run, and the API had no reason to refuse anything. */
+async function expectNobodyNoticed(): Promise<void> {
+  await load.stop();
+  await expectNothingLost(fleet.db, load, { firstRun: true });
+  await expectInvariants(fleet.db);
+  for (const book of [load.clients, ...load.agents.map((agent) => agent.book)]) {
+    expect({ failures: book.failures, broken: book.broken }).toEqual({ failures: 0, broken: 0 });
+    expect(book.slowestMs).toBeLessThan(5_000);
+  }
+}
+
+describe('Valkey', () => {
+  it('killed under load and started again, with nothing in it: nobody notices', async () => {
+    await valkey.kill();
+    await load.goesOn(100);
+    await valkey.startAgain();
+    await load.goesOn(100);
+    await expectNobodyNoticed();
+  }, 90_000);
+
+  it('flushed under load, again and again: nobody notices', async () => {
+    for (let flush = 0; flush < FLUSHES; flush++) {
+      await valkey.flush();
+      await load.goesOn(10);
+    }
+    await expectNobodyNoticed();
+  }, 90_000);
+
+  it('stopped for a minute under load: the API goes on answering, and nobody is taken for dead', async () => {
+    valkey.pause();
+    const before = load.created.length;
+    await delay(STOPPED_MS);
+    const during = load.created.length - before;
+    valkey.resume();
+    await load.goesOn(100);
+    await expectNobodyNoticed();
+    expect(during).toBeGreaterThan(STOPPED_MS / 1_000);
+  }, 150_000);
+});
