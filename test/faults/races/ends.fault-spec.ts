@@ -1,0 +1,135 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { expectInvariants } from '../harness/verdict.js';
+import { api, Arena, atOnce } from './arena.js';
+
+const ROUNDS = 40;
+
+let arena: Arena;
+
+beforeAll(async () => {
+  arena = await Arena.open();
+});
+afterAll(() => arena.close());
+
+const rounds = Array.from({ length: ROUNDS }, (_, round) => round);
+const status = (answer: { status: number }) => answer.status;
+
+describe('whoever wants to end one run at the same time', () => {
+  it('complete, fail, release, cancel, a lease that passes and a retry: one of them does', async () => {
+    const winners = new Map<string, number>();
+    for (const round of rounds) {
+      const held = await arena.underWay();
+      const { taskId, runId, agent } = held;
+      await arena.letLeasePass(held);
+      const report = (name: string, server: number, body?: object) => () =>
+        api(agent, server).post(`/runs/${runId}/${name}`, body).then(status);
+      const [complete, fail, release, cancel, expired] = await atOnce([
+        report('complete', round),
+        report('fail', round + 1, { error: { message: 'on purpose', class: 'exit_code' } }),
+        report('release', round),
+        () => arena.command(taskId, 'cancel').then(status),
+        () => arena.expireLeases(),
+        () => arena.command(taskId, 'retry').then(status),
+      ]);
+      const run = (await arena.runsOf(taskId))[0];
+      // A cancel after another end finds a task that waits for its retry, and is right to be taken.
+      const byEnd = { complete, fail, release, cancel, expired };
+      const wins = {
+        complete: run?.state === 'COMPLETED',
+        fail: run?.end_reason === 'exit_code',
+        release: run?.end_reason === 'released',
+        cancel: run?.end_reason === 'cancelled',
+        expired: run?.end_reason === 'lease_expired',
+      };
+      const winner = Object.entries(wins).filter(([, won]) => won);
+      expect({ winner, byEnd }).toMatchObject({ winner: [expect.anything()] });
+      // A run that has failed already takes its failure for a repetition; so does one that was released.
+      expect([complete === 200, fail === 200, release === 200]).toEqual([
+        run?.state === 'COMPLETED',
+        run?.state === 'FAILED',
+        run?.state === 'RELEASED',
+      ]);
+      expect(expired).toBe(wins.expired ? 1 : 0);
+      if (wins.cancel || wins.complete) expect(cancel === 200).toBe(wins.cancel);
+      const way = await arena.wayOf(taskId);
+      if (wins.complete) expect(way.slice(3)).toEqual(['COMPLETED']);
+      else expect(way).not.toContain('COMPLETED');
+      const name = winner[0]?.[0] ?? '';
+      winners.set(name, (winners.get(name) ?? 0) + 1);
+    }
+    // A race that one always wins is none.
+    expect(winners.size).toBeGreaterThan(1);
+    await expectInvariants(arena.db);
+  }, 120_000);
+
+  it('eight times the same completion: one takes effect, and all hear the same', async () => {
+    for (const round of rounds) {
+      const { taskId, runId, agent } = await arena.underWay();
+      const answers = await atOnce(
+        Array.from(
+          { length: 8 },
+          (_, n) => () =>
+            api(agent, n + round).post(`/runs/${runId}/complete`, { outputResult: { by: n } }),
+        ),
+      );
+      const expected = { status: 200, body: { taskId, runId, status: 'COMPLETED', version: 4 } };
+      for (const answer of answers) expect(answer).toMatchObject(expected);
+      expect(await arena.wayOf(taskId)).toEqual(['PENDING', 'ASSIGNED', 'RUNNING', 'COMPLETED']);
+    }
+  }, 120_000);
+
+  it('four times the same failure, and the sweeps: it counts as one attempt', async () => {
+    for (const round of rounds) {
+      const { taskId, runId, agent } = await arena.underWay({ maxRetries: 2 });
+      const error = { error: { message: 'on purpose', class: 'exit_code' } };
+      const fails = Array.from(
+        { length: 4 },
+        (_, n) => () => api(agent, n + round).post(`/runs/${runId}/fail`, error),
+      );
+      const [answers] = await Promise.all([atOnce(fails), arena.promoteRetries()]);
+      expect(answers.map(status)).toEqual([200, 200, 200, 200]);
+      expect(await arena.read(taskId)).toMatchObject({ retryCount: 1, generation: 1 });
+      expect(await arena.runsOf(taskId)).toMatchObject([{ state: 'FAILED' }]);
+    }
+    await expectInvariants(arena.db);
+  }, 120_000);
+
+  it('retry against archive, each twice: one of the two', async () => {
+    for (const round of rounds) {
+      const taskId = await arena.task('nobody');
+      await arena.command(taskId, 'cancel');
+      const commands = ['retry', 'archive', 'retry', 'archive'];
+      const answers = await atOnce(
+        commands.map((command) => () => arena.command(taskId, command).then(status)),
+      );
+      const retried = answers.filter((code, at) => at % 2 === 0 && code === 200).length;
+      const archived = answers.filter((code, at) => at % 2 === 1 && code === 200).length;
+      // To archive what is archived is no error; to retry what waits already is one.
+      expect([
+        [1, 0],
+        [0, 2],
+      ]).toContainEqual([retried, archived]);
+      const { status: end } = await arena.read(taskId);
+      expect({ round, end }).toEqual({ round, end: retried === 1 ? 'PENDING' : 'ARCHIVED' });
+    }
+  }, 120_000);
+
+  it('pause, resume and complete: a completion that was accepted stands', async () => {
+    for (const round of rounds) {
+      const { taskId, runId, agent } = await arena.underWay();
+      const [complete] = await atOnce([
+        () => api(agent, round).post(`/runs/${runId}/complete`).then(status),
+        () => arena.command(taskId, 'pause').then(status),
+        () => arena.command(taskId, 'resume').then(status),
+        () =>
+          api(agent, round + 1)
+            .post(`/runs/${runId}/release`)
+            .then(status),
+      ]);
+      const way = await arena.wayOf(taskId);
+      expect(way.filter((step) => step === 'COMPLETED')).toHaveLength(complete === 200 ? 1 : 0);
+      if (complete === 200) expect(way.at(-1)).toBe('COMPLETED');
+    }
+    await expectInvariants(arena.db);
+  }, 120_000);
+});
