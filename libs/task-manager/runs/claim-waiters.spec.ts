@@ -30,6 +30,13 @@ describe('ClaimWaiters', () => {
     seat.leave();
   });
 
+  it('ends the wait of who leaves', async () => {
+    const seat = new ClaimWaiters().join('w');
+    const waiting = seat.next(60_000, never);
+    seat.leave();
+    await expect(waiting).resolves.toBeUndefined();
+  });
+
   it('passes the call on to the next when the first has no use for it', async () => {
     const line = new ClaimWaiters();
     const [first, second] = [line.join('w'), line.join('w')];

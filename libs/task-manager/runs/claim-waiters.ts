@@ -111,8 +111,10 @@ export class ClaimSeat {
     if (this.waiter.askedIn) this.line.wakeNext(this.workspaceId, this.waiter.askedIn);
   }
 
+  /** Ends a wait that is under way, too. */
   leave(): void {
     this.line.remove(this.workspaceId, this.waiter);
+    this.ring?.();
   }
 
   private onAlarm(): void {
