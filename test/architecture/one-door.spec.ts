@@ -49,11 +49,11 @@ describe('each state has one writer', () => {
 });
 
 describe('the environment has one reader', () => {
-  it('on the server: libs/config, and main.ts which hands it over', () => {
+  it('of server and gateway: libs/config, and their main.ts, which hand it over', () => {
     const readers = files
       .filter(({ path }) => !/^(apps\/worker|libs\/embedded|apps\/cli)\//.test(path))
       .filter(({ text }) => text.includes('process.env'))
       .map(({ path }) => path);
-    expect(readers).toEqual(['apps/server/main.ts']);
+    expect(readers).toEqual(['apps/gateway/main.ts', 'apps/server/main.ts']);
   });
 });
