@@ -75,6 +75,23 @@ describe('a statement for a tenant', () => {
     expect(rows).toEqual([]);
   });
 
+  it('is given up when it takes longer than it may, and the client may try again', async () => {
+    const hasty = new Database({
+      appUrl: db.appUrl,
+      serviceUrl: db.serviceUrl,
+      statementTimeoutMs: 100,
+    });
+    const slow = command('spec_slow', 'SELECT pg_sleep(30)');
+    for (const waiting of [
+      hasty.tenant(one).rows(slow),
+      hasty.tenant(one).transaction((tx) => tx.rows(slow)),
+    ]) {
+      await expect(waiting).rejects.toMatchObject({ code: 'conflict_retry' });
+    }
+    expect(hasty.usage()[0]).toMatchObject({ busy: 0, idle: 2 });
+    await hasty.close();
+  });
+
   it('works again after its connection was ended', async () => {
     await single.tenant(one).rows(agentNames);
     await db.owner.query(

@@ -8,6 +8,9 @@ interface PgError extends Error {
 /** SQLSTATEs after which the same transaction may well succeed. */
 const RETRYABLE = new Set(['40001', '40P01', '55P03']);
 
+/** The statement took longer than it may (statement_timeout), and was rolled back. */
+const TIMED_OUT = '57014';
+
 /** The server went away or refuses: class 08, shutdowns, too many connections, and socket errors. */
 const UNREACHABLE = new Set([
   '08000',
@@ -57,7 +60,7 @@ export function violatedConstraint(error: unknown): string | undefined {
  */
 export function translateError(error: unknown, written: boolean): unknown {
   if (error instanceof DroverError) return error;
-  if (isRetryable(error))
+  if (isRetryable(error) || (error as PgError | null)?.code === TIMED_OUT)
     return new DroverError('conflict_retry', { retryAfterSeconds: 1, cause: error });
   if (!isUnreachable(error)) return error;
   return written

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import {
   type CallHandler,
   type ExecutionContext,
@@ -7,7 +8,7 @@ import {
 } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { catchError, mergeMap, type Observable, of } from 'rxjs';
-import { Database, type TenantScope } from '#lib/database';
+import { Database, isUnreachable, type TenantScope } from '#lib/database';
 import { type Caller, DroverError, type ErrorCode, type ErrorExtras } from '#lib/kernel';
 import { Logger } from '#lib/observability';
 import { setEtagOf } from '../versioned.js';
@@ -25,6 +26,10 @@ export interface IdempotentRequest extends FastifyRequest {
   caller?: Caller;
   idempotency?: IdempotencyRecord;
 }
+
+/** Together about as long as a key is held for a request that does not answer. */
+const RELEASE_ATTEMPTS = 60;
+const RELEASE_EVERY_MS = 1_000;
 
 /** A refusal as it is stored; rebuilt as an error when it is replayed. */
 interface StoredRefusal {
@@ -87,10 +92,26 @@ export class IdempotencyInterceptor implements NestInterceptor {
     const settle = isFinal(refusal)
       ? storeAnswer(tenant, tenant.workspaceId, record, refusalOf(refusal))
       : releaseKey(tenant, tenant.workspaceId, record);
-    await settle.catch((failure: unknown) =>
-      this.logger.warn('idempotency key not settled', { error: failure }),
-    );
+    await settle.catch((failure: unknown) => {
+      this.logger.warn('idempotency key not settled', { error: failure });
+      if (!isFinal(refusal)) void releaseLater(tenant, record);
+    });
     throw error;
+  }
+}
+
+/**
+ * The database that failed the request could not take the key back either: as soon as it can, so that
+ * the client's next try does not wait until the key is free by itself.
+ */
+async function releaseLater(tenant: TenantScope, record: IdempotencyRecord): Promise<void> {
+  for (let attempt = 0; attempt < RELEASE_ATTEMPTS; attempt++) {
+    await delay(RELEASE_EVERY_MS, undefined, { ref: false });
+    const released = await releaseKey(tenant, tenant.workspaceId, record).then(
+      () => true,
+      (error: unknown) => !isUnreachable(error),
+    );
+    if (released) return;
   }
 }
 

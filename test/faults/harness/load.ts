@@ -43,9 +43,18 @@ export class Load {
   }
 
   /** Resolves when `more` tasks have been created from now on. */
-  async goesOn(more = 20): Promise<void> {
+  async goesOn(more = 20, timeoutMs = 40_000): Promise<void> {
     const target = this.created.length + more;
-    while (this.created.length < target) await this.news();
+    await waitFor('the load to go on', () => this.created.length >= target, timeoutMs).catch(
+      (error: unknown) => {
+        throw new Error(`${String(error)}: ${this.describe()}`);
+      },
+    );
+  }
+
+  private describe(): string {
+    const answers = JSON.stringify([...this.clients.byStatus]);
+    return `${this.created.length} created, ${this.backlog} not completed, answers ${answers}`;
   }
 
   /** No new tasks; resolves when all that were created are over, and every event is out. */

@@ -1,0 +1,95 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { TestDatabase } from '../support/database.js';
+import { TestFleet } from '../support/fleet.js';
+import { PostgresProxy } from '../support/proxy/postgres-proxy.js';
+import { waitFor } from '../support/wait-for.js';
+import { Load } from './harness/load.js';
+import { PrivatePostgres } from './harness/private-postgres.js';
+import { expectInvariants, expectNothingLost } from './harness/verdict.js';
+
+const STALE_SECONDS = 4;
+/** Longer than an agent may be silent: whoever can't hear must not judge. */
+const OUTAGE_MS = (STALE_SECONDS + 2) * 1_000;
+
+let postgres: PrivatePostgres;
+let db: TestDatabase;
+let fleet: TestFleet;
+let load: Load;
+let undo: (() => Promise<void>)[];
+
+beforeEach(async () => {
+  undo = [];
+  postgres = await PrivatePostgres.start();
+  db = await postgres.newDatabase();
+}, 60_000);
+
+afterEach(async () => {
+  await fleet.stop();
+  for (const step of undo) await step();
+  await postgres.close();
+}, 60_000);
+
+async function startLoad(env: Record<string, string> = {}): Promise<void> {
+  fleet = await TestFleet.create({ db, env });
+  await fleet.startServer();
+  load = await Load.start(fleet, { agent: { staleThresholdSeconds: STALE_SECONDS } });
+  await load.goesOn();
+}
+
+const books = () => [load.clients, ...load.agents.map((agent) => agent.book)];
+const refusals = () => books().reduce((sum, book) => sum + book.count(503), 0);
+
+/** Clients heard 503 and when to come back, and nothing worse; whatever was answered holds. */
+async function expectRecovery(): Promise<void> {
+  await load.goesOn(100);
+  await load.stop();
+  expect(refusals()).toBeGreaterThan(0);
+  for (const { failures, withoutRetryAfter, broken, ...book } of books()) {
+    const others = failures - (book.byStatus.get(503) ?? 0);
+    expect({ others, withoutRetryAfter, broken }).toEqual({
+      others: 0,
+      withoutRetryAfter: 0,
+      broken: 0,
+    });
+  }
+  await expectNothingLost(db, load, { firstRun: true });
+  await expectInvariants(db);
+}
+
+describe('Postgres', () => {
+  it.each(['stop', 'crash'] as const)(
+    '%s under load, and back after longer than agents may be silent',
+    async (end) => {
+      await startLoad();
+      console.log('end', end);
+      await postgres[end]();
+      console.log('ended');
+      await waitFor('clients to be refused', () => refusals() > 0);
+      await delay(OUTAGE_MS);
+      console.log('starting');
+      await postgres.startAgain();
+      console.log('started');
+      await expectRecovery();
+    },
+    150_000,
+  );
+
+  it('behind connections that have become black holes: limits hold, and new ones are made', async () => {
+    const [app, service] = await Promise.all([
+      PostgresProxy.to(db.appUrl),
+      PostgresProxy.to(db.serviceUrl),
+    ]);
+    undo = [() => app.close(), () => service.close()];
+    const env = { DATABASE_URL: app.url, DATABASE_SERVICE_URL: service.url };
+    await startLoad({ ...env, DATABASE_STATEMENT_TIMEOUT_MS: '1000' });
+    app.faults.blackHole();
+    service.faults.blackHole();
+    await waitFor('clients to be refused', () => refusals() > 0);
+    app.mend();
+    service.mend();
+    await expectRecovery();
+    // A statement has its second and five more, a connection its five.
+    for (const book of books()) expect(book.slowestMs).toBeLessThan(20_000);
+  }, 120_000);
+});
