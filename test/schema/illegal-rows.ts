@@ -150,6 +150,19 @@ export const ATTEMPTS: Record<string, readonly (readonly [sql: string, by: strin
     [`UPDATE outbox_events SET published_at = now(), workspace_seq = 1`, 'outbox_events_seq_key'],
     [`INSERT INTO outbox_relay (id) VALUES (2)`, 'outbox_relay_id_check'],
     [`UPDATE gateways SET id = ''`, 'gateways_id_check'],
+    [`UPDATE spawn_allowances SET tokens = -1`, 'spawn_allowances_tokens_check'],
+    [
+      `UPDATE installation_spawn_allowance SET tokens = -1`,
+      'installation_spawn_allowance_tokens_check',
+    ],
+    [
+      `INSERT INTO installation_spawn_allowance VALUES (2, 1)`,
+      'installation_spawn_allowance_id_check',
+    ],
+    [`UPDATE pauses SET reason = ''`, 'pauses_reason_check'],
+    [`UPDATE pauses SET until = created_at`, 'pauses_end_later'],
+    [`UPDATE installation_pauses SET reason = ''`, 'installation_pauses_reason_check'],
+    [`UPDATE installation_pauses SET until = created_at`, 'installation_pauses_end_later'],
     [
       `UPDATE agents SET command = array_fill('x'::text, ARRAY[101]) WHERE id = $agent`,
       'agents_command_is_short',

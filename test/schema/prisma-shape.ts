@@ -125,6 +125,7 @@ const TYPES: Record<string, string> = {
   String: 'text',
   Int: 'integer',
   BigInt: 'bigint',
+  Float: 'double precision',
   Boolean: 'boolean',
   Json: 'jsonb',
   Bytes: 'bytea',

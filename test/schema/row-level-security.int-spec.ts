@@ -84,6 +84,8 @@ describe('every table of tenants', () => {
       coordinator_leadership: 'select',
       data_keys: '',
       gateways: 'select',
+      installation_pauses: 'select',
+      installation_spawn_allowance: '',
       outbox_relay: '',
       token_revocations: 'select insert',
       user_identities: '',

@@ -75,6 +75,18 @@ function otherRows({
        VALUES ($1, uuidv7(), now(), 1, 0, 0)`,
       [workspaceId],
     ],
+    [`INSERT INTO workspace_limits (workspace_id) VALUES ($1)`, [workspaceId]],
+    [`INSERT INTO spawn_allowances (workspace_id, tokens) VALUES ($1, 1)`, [workspaceId]],
+    [
+      `INSERT INTO pauses (workspace_id, id, reason, paused_by) VALUES ($1, uuidv7(), 'why', $2)`,
+      [workspaceId, userId],
+    ],
+    [
+      `INSERT INTO installation_pauses (id, reason, paused_by, ended_at)
+       VALUES (uuidv7(), 'why', $1, now())`,
+      [userId],
+    ],
+    [`INSERT INTO installation_spawn_allowance VALUES (1, 1) ON CONFLICT DO NOTHING`, []],
     [`INSERT INTO outbox_counters (workspace_id) VALUES ($1)`, [workspaceId]],
     [
       `INSERT INTO idempotency_keys (workspace_id, key, request_hash, expires_at)
