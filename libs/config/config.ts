@@ -109,8 +109,14 @@ const environment = z.object({
   OUTBOX_RETENTION_DAYS: z.coerce.number().int().min(1).max(3_650).default(7),
   COORDINATOR_CRON: z.string().default('*/30 * * * * *'),
   COORDINATOR_LOCK_TTL_SECONDS: seconds(15, 3, 600),
+  /** How often the leader looks for what should not be: inconsistent states, cycles of dependencies. */
+  RECONCILE_INTERVAL_SECONDS: seconds(60, 1, 86_400),
   RETRY_BACKOFF_CAP_SECONDS: seconds(3_600),
   DEFAULT_LEASE_SECONDS: seconds(1_800),
+  /** A run this long past its task's estimate, and without progress for as long, is warned. */
+  HUNG_AFTER_SECONDS: seconds(1_800),
+  /** One that makes no progress this long after its warning is aborted, and its task retried. */
+  HUNG_ABORT_AFTER_SECONDS: seconds(600),
   MAX_CLAIM_RENEWALS: z.coerce.number().int().min(0).max(10_000).default(10),
   HEARTBEAT_FLUSH_MS: z.coerce.number().int().min(50).max(10_000).default(1_000),
   CANCEL_GRACE_SECONDS: seconds(10, 1, 600),
@@ -181,6 +187,8 @@ function toConfig(env: z.infer<typeof environment>) {
       retryBackoffCapSeconds: env.RETRY_BACKOFF_CAP_SECONDS,
       defaultLeaseSeconds: env.DEFAULT_LEASE_SECONDS,
       maxClaimRenewals: env.MAX_CLAIM_RENEWALS,
+      hungAfterSeconds: env.HUNG_AFTER_SECONDS,
+      hungAbortAfterSeconds: env.HUNG_ABORT_AFTER_SECONDS,
       cancelGraceSeconds: env.CANCEL_GRACE_SECONDS,
     },
     agents: { heartbeatFlushMs: env.HEARTBEAT_FLUSH_MS },
@@ -196,6 +204,7 @@ function toConfig(env: z.infer<typeof environment>) {
     coordinator: {
       cron: env.COORDINATOR_CRON,
       lockTtlSeconds: env.COORDINATOR_LOCK_TTL_SECONDS,
+      reconcileIntervalSeconds: env.RECONCILE_INTERVAL_SECONDS,
     },
   };
 }

@@ -118,9 +118,10 @@ describe('the coordinator', () => {
     });
     const lines = await waitFor('the log', async () => {
       const logs = await logsOf(work.workspace.api, '&level=WARN');
-      return logs.length >= 2 && logs;
+      return logs.length >= 3 && logs;
     });
-    expect(lines.map((line) => line.event).sort()).toEqual(['agent_stale', 'recover_lost_runs']);
+    const events = lines.map((line) => line.event).sort();
+    expect(events).toEqual(['agent_stale', 'recover_lost_runs', 'split_brain_conflict']);
     expect(lines.find((line) => line.event === 'agent_stale')?.details).toMatchObject({
       agentId: dying.id,
       liveRuns: 1,
@@ -249,7 +250,7 @@ describe('a server without the role', () => {
     await quiet.db.owner.query('UPDATE users SET is_operator = true WHERE id = $1', [userId]);
   }
 
-  it('recovers on demand, and tells each tenant of its own', async () => {
+  it('recovers on demand, for each tenant its own and nothing else', async () => {
     const [one, other] = [await aLostLease(), await aLostLease()];
     expect(await one.work.statusOf(one.id)).toBe('ASSIGNED');
     const { status, body } = await one.work.workspace.api.post('/coordinator/recover', {});
@@ -257,10 +258,13 @@ describe('a server without the role', () => {
     expect(body).toMatchObject({
       workspaceId: one.work.workspace.id,
       recovered: 2,
-      counts: { expiredLeases: 1, promotedRetries: 1, recoveredRuns: 0 },
+      counts: { expiredClaimsReleased: 1, retriesPromoted: 1, lostRunsRecovered: 0 },
       failedSteps: [],
     });
     expect(await one.work.statusOf(one.id)).toBe('PENDING');
+    expect(await other.work.statusOf(other.id)).toBe('ASSIGNED');
+    const theirs = await other.work.workspace.api.post('/coordinator/recover', {});
+    expect(theirs.body).toMatchObject({ recovered: 2 });
     expect(await other.work.statusOf(other.id)).toBe('PENDING');
     const [own] = await logsOf(one.work.workspace.api);
     expect(own).toMatchObject({ event: 'recovery_forced', workspaceId: one.work.workspace.id });
@@ -278,12 +282,12 @@ describe('a server without the role', () => {
     try {
       const { body } = await work.workspace.api.post('/coordinator/recover', {});
       expect(body['failedSteps']).toContain('terminate_drained');
-      expect(body).toMatchObject({ counts: { expiredInQueue: 1 } });
+      expect(body).toMatchObject({ counts: { queuedExpired: 1 } });
     } finally {
       await owner.query('GRANT UPDATE ON agents TO drover_service');
     }
     const { body } = await work.workspace.api.post('/coordinator/recover', {});
-    expect(body).toMatchObject({ failedSteps: [], counts: { expiredLeases: 1 } });
+    expect(body).toMatchObject({ failedSteps: [], counts: { expiredClaimsReleased: 1 } });
     expect(await work.statusOf(id)).toBe('PENDING');
   });
 
@@ -291,13 +295,27 @@ describe('a server without the role', () => {
     const [one, other] = [await aLostLease(), await aLostLease()];
     await makeOperator(one.work.workspace);
     const { api } = one.work.workspace;
-    const all = await api.post('/coordinator/recover', {});
-    expect(all.body).toMatchObject({ workspaceId: null, counts: { expiredLeases: 2 } });
+    const all = await api.post('/coordinator/recover', { allWorkspaces: true });
+    expect(all.body).toMatchObject({ workspaceId: null, counts: { expiredClaimsReleased: 2 } });
     const workspaceId = other.work.workspace.id;
     const named = await api.post('/coordinator/recover', { workspaceId });
     expect(named.body).toMatchObject({ workspaceId, recovered: 0 });
     const { body } = await api.get<{ workspaces: string[] }>('/coordinator/status');
     expect(body.workspaces).toEqual(expect.arrayContaining([one.work.workspace.id, workspaceId]));
+  });
+
+  it('recovers all workspaces for operators alone', async () => {
+    const { work, id } = await aLostLease();
+    const { api } = work.workspace;
+    const refused = await api.post('/coordinator/recover', { allWorkspaces: true });
+    expect(refused).toMatchObject({ status: 403, body: { code: 'forbidden' } });
+    expect(await work.statusOf(id)).toBe('ASSIGNED');
+    await makeOperator(work.workspace);
+    const both = { allWorkspaces: true, workspaceId: work.workspace.id };
+    expect((await api.post('/coordinator/recover', both)).status).toBe(400);
+    const { status, body } = await api.post('/coordinator/recover', { allWorkspaces: true });
+    expect([status, body['workspaceId']]).toEqual([200, null]);
+    expect(await work.statusOf(id)).toBe('PENDING');
   });
 
   it('shows no workspace that is not the caller’s', async () => {
@@ -359,8 +377,10 @@ describe('a server without the role', () => {
       return rows.length === 0 && hearing.listeningMs() > 2_000;
     });
     const recover = async () => {
-      const { body } = await api.post<{ counts: { staleAgents: number } }>('/coordinator/recover');
-      return body.counts.staleAgents;
+      const { body } = await api.post<{ counts: { deadWorkersFound: number } }>(
+        '/coordinator/recover',
+      );
+      return body.counts.deadWorkersFound;
     };
     expect(await recover()).toBe(0);
     const [doubt] = (await logsOf(api)).filter((line) => line.event === 'silence_doubted');

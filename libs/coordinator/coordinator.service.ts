@@ -4,17 +4,19 @@ import {
   actorOf,
   type Caller,
   decodeCursor,
+  DroverError,
   malformedCursor,
   type Page,
   toPage,
 } from '#lib/kernel';
 import type { CoordinatorHealth, CoordinatorHealthSource } from '#lib/observability';
+import { WakeUps } from '#lib/valkey';
 import { LOG_LEVELS, type LogLevel } from './domain/log-levels.js';
-import { type RecoveryResult, toRecoveryResult } from './domain/recovery.js';
+import { type RecoveryResult, type RecoveryWish, toRecoveryResult } from './domain/recovery.js';
 import { type CoordinatorStatus, toStatus } from './domain/status.js';
 import { ForcedRecovery } from './forced-recovery.js';
 import { Journal } from './journal.js';
-import { Sight } from './sight.js';
+import { Sight, type View } from './sight.js';
 import { type LeadershipRow, readLeadership } from './store/leadership.sql.js';
 import { type CoordinatorLogRow, listAllLogs, listWorkspaceLogs } from './store/list-logs.sql.js';
 import { readStats, type StatsRow } from './store/read-stats.sql.js';
@@ -48,6 +50,7 @@ export class CoordinatorService implements CoordinatorHealthSource {
     @Inject(Sight) private readonly sight: Sight,
     @Inject(ForcedRecovery) private readonly recovery: ForcedRecovery,
     @Inject(Journal) private readonly journal: Journal,
+    @Inject(WakeUps) private readonly wakeUps: WakeUps,
   ) {}
 
   async status(caller: Caller): Promise<CoordinatorStatus> {
@@ -62,14 +65,18 @@ export class CoordinatorService implements CoordinatorHealthSource {
   }
 
   /**
-   * Runs the sweeps now. They sweep every workspace, as always; the counts are of those that the
-   * caller sees, or of the one that was named.
+   * Runs the sweeps now, over the workspace that is named, or over all that the caller may see: for its
+   * members that is their own. A pass over one workspace gives no tasks to push agents, which is done
+   * with all workspaces in view; the coordinator is woken for that.
    *
-   * @throws DroverError `workspace_not_found`, `conflict_retry`
+   * @throws DroverError `workspace_not_found`, `conflict_retry`, `forbidden` for all workspaces when the
+   *   caller does not operate the installation, `validation_failed` for all and one at once
    */
-  async recover(caller: Caller, workspaceId?: string): Promise<RecoveryResult> {
-    const view = await this.sight.viewOf(caller, workspaceId);
-    const report = await this.recovery.run();
+  async recover(caller: Caller, wish: RecoveryWish = {}): Promise<RecoveryResult> {
+    const view = await this.sight.viewOf(caller, wish.workspaceId);
+    if (wish.allWorkspaces) requireAll(wish, view);
+    const report = await this.recovery.run(view.workspaceId);
+    if (view.workspaceId !== null) this.wakeUps.coordinator();
     const result = toRecoveryResult(report, view.workspaceId);
     this.journal.write({
       workspaceId: view.workspaceId ?? undefined,
@@ -108,6 +115,16 @@ export class CoordinatorService implements CoordinatorHealthSource {
     if (!row) throw new Error('coordinator_leadership has lost its row: restore it with id 1');
     return row;
   }
+}
+
+function requireAll(wish: RecoveryWish, view: View): void {
+  if (wish.workspaceId !== undefined) {
+    const errors = [{ field: 'allWorkspaces', message: 'contradicts workspaceId' }];
+    throw new DroverError('validation_failed', { errors });
+  }
+  if (view.workspaceId === null) return;
+  const detail = 'All workspaces are for operators of the installation, signed in as users.';
+  throw new DroverError('forbidden', { detail });
 }
 
 const BIGINT = /^[1-9]\d{0,17}$/;

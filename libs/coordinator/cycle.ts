@@ -1,9 +1,10 @@
 import { Inject, Injectable } from '@nestjs/common';
+import { CONFIG, type Config } from '#lib/config';
 import { type Fence, isUnreachable } from '#lib/database';
 import { DroverError } from '#lib/kernel';
 import { SessionAssigner } from '#lib/sessions';
 import { instruments } from '#lib/observability';
-import { TaskRecovery, type Swept } from '#lib/task-manager';
+import { EVERYWHERE, StateRecovery, type Swept, TaskRecovery } from '#lib/task-manager';
 import type { CycleReport, StepReport } from './domain/cycle-report.js';
 import { Journal } from './journal.js';
 import { LeadershipLost } from './leadership/fence.js';
@@ -21,6 +22,9 @@ const NOTABLE: Partial<Record<StepName, string>> = {
   recover_lost_runs: 'Runs were ended because their agent is gone',
   time_out_runs: 'Runs were ended because they were past their timeout',
   expire_queued: 'Tasks were aborted because they had waited too long',
+  warn_hung: 'Runs are long past their estimate without progress; their agents were warned',
+  time_out_hung: 'Runs were ended because they made no progress after a warning',
+  recover_orphans: 'Tasks and runs that had lost each other were set right',
 };
 
 /** One pass over everything that can be overdue. */
@@ -30,39 +34,51 @@ export class Cycle {
 
   constructor(
     @Inject(TaskRecovery) tasks: TaskRecovery,
+    @Inject(StateRecovery) states: StateRecovery,
     @Inject(StaleAgents) agents: StaleAgents,
     @Inject(SessionAssigner) sessions: SessionAssigner,
     @Inject(Journal) private readonly journal: Journal,
+    @Inject(CONFIG) config: Pick<Config, 'coordinator'>,
   ) {
-    this.steps = stepsOf(tasks, agents, sessions);
+    const slowMs = config.coordinator.reconcileIntervalSeconds * 1_000;
+    this.steps = stepsOf({ tasks, states, agents, sessions, slowMs });
   }
 
   /**
    * Runs the steps in order. An error in one is told and counted, and the next still runs.
    *
    * @param betweenSweeps called before each sweep; what it throws ends the cycle
+   * @param scope one workspace: without the steps that weigh workspaces against each other
    * @throws LeadershipLost, or DroverError when the database can't be reached: the rest would fail too
    */
-  async run(fence: Fence, betweenSweeps: () => Promise<void>): Promise<CycleReport> {
+  async run(
+    fence: Fence,
+    betweenSweeps: () => Promise<void>,
+    scope = EVERYWHERE,
+  ): Promise<CycleReport> {
     const startedAt = new Date().toISOString();
     const start = performance.now();
     const steps: StepReport[] = [];
-    for (const step of this.steps) steps.push(await this.runStep(step, fence, betweenSweeps));
+    for (const step of this.steps) {
+      if (step.acrossWorkspaces && scope.workspaceId !== null) continue;
+      const sweep = () => step.sweep(fence, SWEEP_LIMIT, scope);
+      steps.push(await this.runStep(step.name, sweep, betweenSweeps));
+    }
     const durationMs = since(start);
     instruments.cycleSeconds.observe(durationMs / 1_000);
     return { startedAt, durationMs, steps };
   }
 
   private async runStep(
-    step: Step,
-    fence: Fence,
+    name: StepName,
+    sweep: () => Promise<Swept>,
     betweenSweeps: () => Promise<void>,
   ): Promise<StepReport> {
     const start = performance.now();
-    const report: StepReport = begin(step.name);
-    for (let sweep = 0; sweep < SWEEPS_PER_STEP; sweep++) {
+    const report: StepReport = begin(name);
+    for (let sweeps = 0; sweeps < SWEEPS_PER_STEP; sweeps++) {
       await betweenSweeps();
-      if (!(await this.sweepInto(report, step, fence))) break;
+      if (!(await this.sweepInto(report, sweep))) break;
     }
     this.tellOfMoves(report);
     const durationMs = since(start);
@@ -71,14 +87,16 @@ export class Cycle {
   }
 
   /** @returns whether there is more to do */
-  private async sweepInto(report: StepReport, step: Step, fence: Fence): Promise<boolean> {
+  private async sweepInto(report: StepReport, sweep: () => Promise<Swept>): Promise<boolean> {
     try {
-      add(report, await step.sweep(fence, SWEEP_LIMIT));
+      const swept = await sweep();
+      add(report, swept);
+      for (const finding of swept.findings ?? []) this.journal.write(finding);
       return report.more;
     } catch (error) {
       if (error instanceof LeadershipLost || isUnreachable(error)) throw error;
       report.error = codeOf(error);
-      this.tellOfFailure(step.name, error);
+      this.tellOfFailure(report.step, error);
       return false;
     }
   }

@@ -11,13 +11,15 @@ import { readLeadership } from './store/leadership.sql.js';
 const ATTEMPTS = 3;
 
 /**
- * The sweeps at once, on any server, whoever leads, and also while nobody does. It runs in the epoch of
+ * The sweeps at once, those too that have a slower rhythm, on any server, whoever leads, and also while nobody does. It runs in the epoch of
  * the present leader, behind the same fence: two that sweep at once skip each other's rows, and a
  * change of leader ends this one like any other that is under way.
  */
 @Injectable()
 export class ForcedRecovery {
-  private underWay: Promise<CycleReport> | undefined;
+  private last: Promise<unknown> = Promise.resolve();
+  /** Those that wait for their turn, by workspace; null: all of them. */
+  private readonly waiting = new Map<string | null, Promise<CycleReport>>();
 
   constructor(
     @Inject(Database) private readonly database: Database,
@@ -27,25 +29,33 @@ export class ForcedRecovery {
   ) {}
 
   /**
-   * Those who ask while one is under way on this server share the next one's answer with each other.
+   * One at a time on this server. Those who ask for the same while it waits for its turn share its answer;
+   * one that has begun may have passed what the question is about.
    *
+   * @param workspaceId the one workspace whose rows are swept; null: all
    * @throws DroverError `conflict_retry` when leaders change faster than it can run
    */
-  async run(): Promise<CycleReport> {
-    // One that began before the question may have passed what the question is about.
-    await this.underWay?.catch(() => undefined);
-    this.underWay ??= this.runOnce().finally(() => {
-      this.underWay = undefined;
-    });
-    return this.underWay;
+  run(workspaceId: string | null): Promise<CycleReport> {
+    const waiting = this.waiting.get(workspaceId);
+    if (waiting) return waiting;
+    const turn = this.last
+      .catch(() => undefined)
+      .then(() => {
+        this.waiting.delete(workspaceId);
+        return this.runOnce(workspaceId);
+      });
+    this.waiting.set(workspaceId, turn);
+    this.last = turn;
+    return turn;
   }
 
-  private async runOnce(): Promise<CycleReport> {
+  private async runOnce(workspaceId: string | null): Promise<CycleReport> {
+    const scope = { workspaceId, thorough: true };
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
       const present = await firstRow(this.database.service, readLeadership);
       const fence = fenceFor(present?.epoch ?? '0', this.leadership.ttlMs);
       try {
-        return await this.cycle.run(fence, () => Promise.resolve());
+        return await this.cycle.run(fence, () => Promise.resolve(), scope);
       } catch (error) {
         if (!(error instanceof LeadershipLost)) throw error;
       } finally {

@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { markAgentsStale, type StaleAgentRow, staleAgents } from '#lib/agent-manager';
 import { Database, type Fence, firstRow } from '#lib/database';
-import type { Swept } from '#lib/task-manager';
+import { EVERYWHERE, type Swept } from '#lib/task-manager';
 import { HeartbeatStore, WakeUps } from '#lib/valkey';
 import { countByWorkspace } from './domain/counts.js';
 import { judgeSilence, type Verdict } from './domain/silence.js';
@@ -29,16 +29,20 @@ export class StaleAgents {
     @Inject(WakeUps) private readonly wakeUps: WakeUps,
   ) {}
 
-  async reap(fence: Fence, limit: number): Promise<Swept> {
+  /** Judged is the whole fleet, whatever the scope: how many are silent is part of the verdict. */
+  async reap(fence: Fence, limit: number, { workspaceId } = EVERYWHERE): Promise<Swept> {
     const verdict = await this.judge(await this.silentAgents());
     this.tellOfSpared(verdict);
-    const lost = verdict.lost.slice(0, limit);
+    const meant = verdict.lost.filter(
+      (agent) => workspaceId === null || agent.workspace_id === workspaceId,
+    );
+    const lost = meant.slice(0, limit);
     const reaped = lost.length === 0 ? [] : await this.mark(fence, lost);
     this.tellOfLost(lost, new Set(reaped.map((agent) => agent.id)));
     return {
       moved: reaped.length,
       // Those that somebody has locked were skipped, and are not asked for again at once.
-      more: verdict.lost.length > limit && reaped.length > 0,
+      more: meant.length > limit && reaped.length > 0,
       byWorkspace: countByWorkspace(reaped),
     };
   }

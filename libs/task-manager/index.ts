@@ -7,7 +7,15 @@ export { LostSessions } from './recovery/lost-sessions.js';
 export { Claiming } from './runs/claiming.js';
 export { RunReports } from './runs/run-reports.js';
 export type { Reporter } from './runs/reporter.js';
-export type { Swept, TaskSweeps } from './recovery-port.js';
+export {
+  EVERYWHERE,
+  type Finding,
+  type StateSweeps,
+  type SweepScope,
+  type Swept,
+  type TaskSweeps,
+} from './recovery-port.js';
+export { StateRecovery } from './recovery/state-recovery.js';
 export { TaskRecovery } from './recovery/task-recovery.js';
 export { type HeldRow, HeldSecrets } from './sealing/held-secrets.js';
 export { Resealing, type Resealed } from './sealing/resealing.js';

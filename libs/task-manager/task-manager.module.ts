@@ -21,8 +21,14 @@ import { TaskExplainer } from './queries/task-explainer.js';
 import { TaskHistory } from './queries/task-history.js';
 import { TaskQueries } from './queries/task-queries.js';
 import { TasksOfAgent } from './queries/tasks-of-agent.js';
+import { CycleFailure } from './recovery/cycle-failure.js';
 import { DependentSettlement } from './recovery/dependent-settlement.js';
+import { HungRuns } from './recovery/hung-runs.js';
 import { LostSessions } from './recovery/lost-sessions.js';
+import { Orphans } from './recovery/orphans.js';
+import { SplitBrain } from './recovery/split-brain.js';
+import { StateReconciliation } from './recovery/state-reconciliation.js';
+import { StateRecovery } from './recovery/state-recovery.js';
 import { TaskRecovery } from './recovery/task-recovery.js';
 import { AgentDeparture } from './runs/agent-departure.js';
 import { AgentWork } from './runs/agent-work.js';
@@ -83,6 +89,12 @@ import { TaskUpdates } from './updates/task-updates.js';
     Signals,
     DependentSettlement,
     TaskRecovery,
+    CycleFailure,
+    HungRuns,
+    SplitBrain,
+    Orphans,
+    StateReconciliation,
+    StateRecovery,
     TaskAssignment,
     LostSessions,
   ],
@@ -93,6 +105,7 @@ import { TaskUpdates } from './updates/task-updates.js';
     TaskAssignment,
     LostSessions,
     RunReports,
+    StateRecovery,
     TaskRecovery,
   ],
 })

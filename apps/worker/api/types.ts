@@ -69,7 +69,8 @@ export type FinalReport =
 
 export interface RunSignal {
   runId: string;
-  action: 'stop' | 'pause';
+  /** `warn`: the run goes on, but the server will end it unless progress or a checkpoint is reported. */
+  action: 'stop' | 'pause' | 'warn';
   reason: string;
   graceSeconds: number;
 }

@@ -61,6 +61,10 @@ export class Fleet {
     for (const { runId, action, reason, graceSeconds } of runs) {
       const run = this.active.get(runId);
       if (run === undefined || run.isOver) continue;
+      if (action === 'warn') {
+        run.warn();
+        continue;
+      }
       this.options.log.info('Told to end a run', { runId, action, reason });
       if (action === 'pause') run.stop('pause', graceSeconds * 1000);
       else this.loseOne(run, graceSeconds * 1000);

@@ -52,6 +52,7 @@ export class Run {
   private execution: Execution | undefined;
   private cause: StopCause | undefined;
   private lost = false;
+  private warned = false;
   private forceAt = Infinity;
   private over = false;
 
@@ -85,6 +86,17 @@ export class Run {
   stop(cause: StopCause, graceMs: number): void {
     this.cause ??= cause;
     this.end(graceMs);
+  }
+
+  /**
+   * The run seems to hang: nothing of it was heard for long after it should have ended. The process can't
+   * be asked, so whoever reads the log is told; it is told again and again, and logged once.
+   */
+  warn(): void {
+    if (this.warned || this.over) return;
+    this.warned = true;
+    this.parts.log.warn('A run seems to hang', { runId: this.id });
+    this.reports().log('WARN', 'It seems to hang: report progress or a checkpoint', 'hung_warning');
   }
 
   /** The task is not ours any more: ends the run, and reports nothing. */

@@ -8,6 +8,7 @@ const NOTHING: Dues = {
   queueExpiryMs: null,
   silenceMs: null,
   unsettled: false,
+  disputed: false,
   assignable: false,
 };
 
@@ -21,6 +22,7 @@ describe('untilDue', () => {
     [{ queueExpiryMs: 30 }, 30],
     [{ silenceMs: 40 }, 40],
     [{ retryMs: 900, unsettled: true }, 0],
+    [{ retryMs: 900, disputed: true }, 0],
     [{ retryMs: 900, assignable: true }, 0],
   ])('%j: %d ms', (dues, expected) => {
     expect(untilDue({ ...NOTHING, ...dues })).toBe(expected);

@@ -8,6 +8,8 @@ export interface Dues {
   silenceMs: number | null;
   /** Whether the dependents of an ended task wait to be told. */
   unsettled: boolean;
+  /** Whether somebody works on a run that another one has followed, and nobody was told of it. */
+  disputed: boolean;
   /** Whether a push agent could be given a task. */
   assignable: boolean;
 }
@@ -22,7 +24,7 @@ const GAP = { leastMs: 20, mostMs: 1_000, timesDuration: 4 };
 export function untilDue(dues: Dues): number {
   const times = [dues.retryMs, dues.leaseMs, dues.deadlineMs, dues.queueExpiryMs, dues.silenceMs];
   const first = Math.min(...times.map((time) => time ?? Number.POSITIVE_INFINITY));
-  return dues.unsettled || dues.assignable ? 0 : Math.max(0, first);
+  return dues.unsettled || dues.disputed || dues.assignable ? 0 : Math.max(0, first);
 }
 
 /**

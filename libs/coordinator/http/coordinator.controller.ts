@@ -25,9 +25,9 @@ export class CoordinatorController {
   @HttpCode(200)
   @ApiOperation({ summary: 'Run the recovery sweeps now, and wait for their end' })
   @ApiOkResponse({ type: RecoveryDto })
-  @ApiErrors('workspace_not_found', 'conflict_retry')
+  @ApiErrors('workspace_not_found', 'conflict_retry', 'forbidden')
   recover(@CurrentCaller() caller: Caller, @Body() body: RecoverDto) {
-    return this.coordinator.recover(caller, body.workspaceId);
+    return this.coordinator.recover(caller, body);
   }
 
   @Get('logs')

@@ -51,7 +51,7 @@ async function aServer(options: ServerOptions = {}): Promise<Leadership> {
   const { ttlSeconds = MINUTE, database = db.database } = options;
   const client = options.client ?? (await aClient());
   return new Leadership(database, client, {
-    coordinator: { cron: '', lockTtlSeconds: ttlSeconds },
+    coordinator: { cron: '', lockTtlSeconds: ttlSeconds, reconcileIntervalSeconds: 60 },
     instanceId: undefined,
   });
 }

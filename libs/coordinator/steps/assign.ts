@@ -5,6 +5,7 @@ import type { Step } from './step.js';
 export function assign(sessions: SessionAssigner): Step {
   return {
     name: 'assign',
+    acrossWorkspaces: true,
     sweep: (fence, limit) => sessions.sweep(fence, limit),
   };
 }

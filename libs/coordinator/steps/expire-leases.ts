@@ -5,6 +5,6 @@ import type { Step } from './step.js';
 export function expireLeases(tasks: TaskSweeps): Step {
   return {
     name: 'expire_leases',
-    sweep: (fence, limit) => tasks.expireLeases(fence, limit),
+    sweep: (fence, limit, scope) => tasks.expireLeases(fence, limit, scope),
   };
 }

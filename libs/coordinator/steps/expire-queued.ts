@@ -5,6 +5,6 @@ import type { Step } from './step.js';
 export function expireQueued(tasks: TaskSweeps): Step {
   return {
     name: 'expire_queued',
-    sweep: (fence, limit) => tasks.expireQueued(fence, limit),
+    sweep: (fence, limit, scope) => tasks.expireQueued(fence, limit, scope),
   };
 }

@@ -5,6 +5,6 @@ import type { Step } from './step.js';
 export function promoteRetries(tasks: TaskSweeps): Step {
   return {
     name: 'promote_retries',
-    sweep: (fence, limit) => tasks.promoteDueRetries(fence, limit),
+    sweep: (fence, limit, scope) => tasks.promoteDueRetries(fence, limit, scope),
   };
 }

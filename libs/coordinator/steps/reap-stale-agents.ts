@@ -5,6 +5,6 @@ import type { Step } from './step.js';
 export function reapStaleAgents(agents: StaleAgents): Step {
   return {
     name: 'reap_stale_agents',
-    sweep: (fence, limit) => agents.reap(fence, limit),
+    sweep: (fence, limit, scope) => agents.reap(fence, limit, scope),
   };
 }

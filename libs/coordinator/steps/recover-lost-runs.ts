@@ -5,6 +5,6 @@ import type { Step } from './step.js';
 export function recoverLostRuns(tasks: TaskSweeps): Step {
   return {
     name: 'recover_lost_runs',
-    sweep: (fence, limit) => tasks.recoverRunsOfLostAgents(fence, limit),
+    sweep: (fence, limit, scope) => tasks.recoverRunsOfLostAgents(fence, limit, scope),
   };
 }

@@ -5,6 +5,6 @@ import type { Step } from './step.js';
 export function settleDependents(tasks: TaskSweeps): Step {
   return {
     name: 'settle_dependents',
-    sweep: (fence, limit) => tasks.settleDependents(fence, limit),
+    sweep: (fence, limit, scope) => tasks.settleDependents(fence, limit, scope),
   };
 }

@@ -5,6 +5,6 @@ import type { Step } from './step.js';
 export function terminateDrained(tasks: TaskSweeps): Step {
   return {
     name: 'terminate_drained',
-    sweep: (fence, limit) => tasks.terminateDrained(fence, limit),
+    sweep: (fence, limit, scope) => tasks.terminateDrained(fence, limit, scope),
   };
 }

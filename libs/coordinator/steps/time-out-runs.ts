@@ -5,6 +5,6 @@ import type { Step } from './step.js';
 export function timeOutRuns(tasks: TaskSweeps): Step {
   return {
     name: 'time_out_runs',
-    sweep: (fence, limit) => tasks.timeOutRuns(fence, limit),
+    sweep: (fence, limit, scope) => tasks.timeOutRuns(fence, limit, scope),
   };
 }

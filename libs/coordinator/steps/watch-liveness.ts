@@ -5,6 +5,6 @@ import type { Step } from './step.js';
 export function watchLiveness(tasks: TaskSweeps): Step {
   return {
     name: 'watch_liveness',
-    sweep: (fence, limit) => tasks.watchLiveness(fence, limit),
+    sweep: (fence, limit, scope) => tasks.watchLiveness(fence, limit, scope),
   };
 }

@@ -112,6 +112,10 @@ export interface RunView {
   staleAt: string | null;
   endedAt: string | null;
   lastReportAt: string;
+  /** Its last progress or checkpoint. */
+  lastProgressAt: string | null;
+  /** It seems to hang, and its agent was told. */
+  hungWarnedAt: string | null;
 }
 
 /** Who looks: only the run that holds the task, and its agent, see the secrets in it. */

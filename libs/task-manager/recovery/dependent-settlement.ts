@@ -20,8 +20,12 @@ export interface Settlement {
 /** Tells the dependents of tasks that have ended: releases the ready, fails those whose policy says so. */
 @Injectable()
 export class DependentSettlement {
-  async settle(tx: Transaction, limit: number): Promise<Settlement> {
-    const ended = await tx.rows(lockUnsettled, [limit]);
+  async settle(
+    tx: Transaction,
+    limit: number,
+    workspaceId: string | null = null,
+  ): Promise<Settlement> {
+    const ended = await tx.rows(lockUnsettled, [limit, workspaceId]);
     if (ended.length === 0) return { prerequisites: [], released: [] };
     const dependents = await tx.rows(lockDependents, [JSON.stringify(ended)]);
     await applyMoves(tx, dependents.filter((task) => task.fails).map(failure));

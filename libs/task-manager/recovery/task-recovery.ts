@@ -1,12 +1,12 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { moveAgents } from '#lib/agent-manager';
 import { CONFIG, type Config } from '#lib/config';
-import { Database, type Fence, type Sql, type Transaction } from '#lib/database';
+import { Database, type Fence, type Sql } from '#lib/database';
 import type { Actor } from '#lib/kernel';
 import { WakeUps } from '#lib/valkey';
 import { planRecovery, type RecoveryPlan } from '../domain/recover.js';
 import type { AbortReason } from '../domain/task-state.js';
-import type { Swept, TaskSweeps } from '../recovery-port.js';
+import { EVERYWHERE, type Swept, type SweepScope, type TaskSweeps } from '../recovery-port.js';
 import { drainedAgents } from '../store/drained-agents.sql.js';
 import { markStaleRuns, reviveStaleRuns } from '../store/liveness.sql.js';
 import type { LockedTask } from '../domain/locked-task.js';
@@ -18,10 +18,10 @@ import {
   lockOverdueRuns,
   lockRunsOfLostAgents,
   promoteDueRetries,
-  type ReadyRow,
 } from '../store/recovery.sql.js';
 import { DependentSettlement } from './dependent-settlement.js';
-import { countByWorkspace, swept, together } from './swept.js';
+import { fenced } from './fenced.js';
+import { swept, together, wakeClaims } from './swept.js';
 
 const COORDINATOR: Actor = { kind: 'coordinator', id: null };
 
@@ -41,34 +41,37 @@ export class TaskRecovery implements TaskSweeps {
     @Inject(CONFIG) private readonly config: Config,
   ) {}
 
-  async expireLeases(fence: Fence, limit: number): Promise<Swept> {
-    const own = await this.recover(fence, limit, lockExpiredRuns, 'lease_expired');
-    const mute = await this.recover(fence, limit, lockExpiredRunsOfMuteAgents, 'lease_expired');
+  async expireLeases(fence: Fence, limit: number, scope = EVERYWHERE): Promise<Swept> {
+    const bounds = { limit, scope };
+    const own = await this.recover(fence, bounds, lockExpiredRuns, 'lease_expired');
+    const mute = await this.recover(fence, bounds, lockExpiredRunsOfMuteAgents, 'lease_expired');
     return together(own, mute);
   }
 
-  recoverRunsOfLostAgents(fence: Fence, limit: number): Promise<Swept> {
-    return this.recover(fence, limit, lockRunsOfLostAgents, 'agent_stale');
+  recoverRunsOfLostAgents(fence: Fence, limit: number, scope = EVERYWHERE): Promise<Swept> {
+    return this.recover(fence, { limit, scope }, lockRunsOfLostAgents, 'agent_stale');
   }
 
-  timeOutRuns(fence: Fence, limit: number): Promise<Swept> {
-    return this.recover(fence, limit, lockOverdueRuns, 'timeout');
+  timeOutRuns(fence: Fence, limit: number, scope = EVERYWHERE): Promise<Swept> {
+    return this.recover(fence, { limit, scope }, lockOverdueRuns, 'timeout');
   }
 
-  async promoteDueRetries(fence: Fence, limit: number): Promise<Swept> {
-    const rows = await this.fenced(fence, (tx) => tx.rows(promoteDueRetries, [limit]));
-    this.wakeClaims(rows);
+  async promoteDueRetries(fence: Fence, limit: number, scope = EVERYWHERE): Promise<Swept> {
+    const params = [limit, scope.workspaceId];
+    const rows = await fenced(this.database, fence, (tx) => tx.rows(promoteDueRetries, params));
+    wakeClaims(this.wakeUps, rows);
     return swept(rows, limit);
   }
 
-  async expireQueued(fence: Fence, limit: number): Promise<Swept> {
-    const rows = await this.fenced(fence, (tx) => tx.rows(abortExpiredInQueue, [limit]));
+  async expireQueued(fence: Fence, limit: number, scope = EVERYWHERE): Promise<Swept> {
+    const params = [limit, scope.workspaceId];
+    const rows = await fenced(this.database, fence, (tx) => tx.rows(abortExpiredInQueue, params));
     return swept(rows, limit);
   }
 
-  async terminateDrained(fence: Fence, limit: number): Promise<Swept> {
-    const rows = await this.fenced(fence, async (tx) => {
-      const drained = await tx.rows(drainedAgents, [limit]);
+  async terminateDrained(fence: Fence, limit: number, scope = EVERYWHERE): Promise<Swept> {
+    const rows = await fenced(this.database, fence, async (tx) => {
+      const drained = await tx.rows(drainedAgents, [limit, scope.workspaceId]);
       const reason = 'drained';
       return moveAgents(
         tx,
@@ -83,28 +86,31 @@ export class TaskRecovery implements TaskSweeps {
     return swept(rows, limit);
   }
 
-  async watchLiveness(fence: Fence, limit: number): Promise<Swept> {
-    const [revived, silent] = await this.fenced(fence, async (tx) => [
-      await tx.rows(reviveStaleRuns, [limit]),
-      await tx.rows(markStaleRuns, [limit]),
+  async watchLiveness(fence: Fence, limit: number, scope = EVERYWHERE): Promise<Swept> {
+    const params = [limit, scope.workspaceId];
+    const [revived, silent] = await fenced(this.database, fence, async (tx) => [
+      await tx.rows(reviveStaleRuns, params),
+      await tx.rows(markStaleRuns, params),
     ]);
     return swept([...revived, ...silent], limit);
   }
 
-  async settleDependents(fence: Fence, limit: number): Promise<Swept> {
-    const settled = await this.fenced(fence, (tx) => this.settlement.settle(tx, limit));
-    this.wakeClaims(settled.released);
+  async settleDependents(fence: Fence, limit: number, scope = EVERYWHERE): Promise<Swept> {
+    const settled = await fenced(this.database, fence, (tx) =>
+      this.settlement.settle(tx, limit, scope.workspaceId),
+    );
+    wakeClaims(this.wakeUps, settled.released);
     return swept(settled.prerequisites, limit);
   }
 
   private async recover(
     fence: Fence,
-    limit: number,
+    { limit, scope }: { limit: number; scope: SweepScope },
     lock: Sql<LockedTask>,
     reason: AbortReason,
   ): Promise<Swept> {
-    const tasks = await this.fenced(fence, async (tx) => {
-      const locked = await tx.rows(lock, [limit]);
+    const tasks = await fenced(this.database, fence, async (tx) => {
+      const locked = await tx.rows(lock, [limit, scope.workspaceId]);
       await applyPlans(
         tx,
         locked.map((task) => this.plan(task, reason)),
@@ -120,18 +126,5 @@ export class TaskRecovery implements TaskSweeps {
     const failure = { reason, message: WHAT_HAPPENED[reason] ?? reason, actor: COORDINATOR };
     const policy = { backoffCapSeconds: this.config.tasks.retryBackoffCapSeconds };
     return planRecovery(task, failure, policy, Math.random());
-  }
-
-  private fenced<T>(fence: Fence, work: (tx: Transaction) => Promise<T>): Promise<T> {
-    return this.database.service.transaction(async (tx) => {
-      await fence(tx);
-      return work(tx);
-    });
-  }
-
-  private wakeClaims(rows: readonly ReadyRow[]): void {
-    for (const [workspaceId, count] of countByWorkspace(rows)) {
-      this.wakeUps.claims(workspaceId, count);
-    }
   }
 }

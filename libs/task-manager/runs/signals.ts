@@ -8,11 +8,13 @@ import { CONFIG, type Config } from '#lib/config';
 import { Database } from '#lib/database';
 import { DroverError } from '#lib/kernel';
 import { WakeUps } from '#lib/valkey';
-import { runSignals } from '../store/run-signals.sql.js';
+import { noteConflicts } from '../store/conflicts.sql.js';
+import { runSignals, type SignalRow } from '../store/run-signals.sql.js';
 
 export interface RunSignal {
   runId: string;
-  action: 'stop' | 'pause';
+  /** `warn`: the run goes on, but is aborted unless its agent reports progress soon. */
+  action: 'stop' | 'pause' | 'warn';
   reason: string;
   /** Seconds between the polite signal to the process and the final one. */
   graceSeconds: number;
@@ -43,7 +45,7 @@ export class Signals implements OnModuleDestroy, BeforeApplicationShutdown {
 
   constructor(
     @Inject(Database) private readonly database: Database,
-    @Inject(WakeUps) wakeUps: WakeUps,
+    @Inject(WakeUps) private readonly wakeUps: WakeUps,
     @Inject(CONFIG) private readonly config: Config,
   ) {
     this.unsubscribe = [
@@ -53,20 +55,24 @@ export class Signals implements OnModuleDestroy, BeforeApplicationShutdown {
   }
 
   /**
-   * Answers at once when there is something to say, else when there is, or empty after `waitMs`.
+   * Answers at once when there is something to say, else when there is, or empty after `waitMs`. A warning
+   * ends the wait that it falls into, and goes along with later answers: it holds for minutes, and who
+   * asks again at once shall not be answered at once all the time.
    *
    * @throws DroverError `agent_not_found`
    */
   async wait(request: SignalsRequest, gone: AbortSignal): Promise<SignalsAnswer> {
     const stop = AbortSignal.any([gone, this.closing.signal]);
     const deadline = performance.now() + request.waitMs;
+    let warnedBefore: ReadonlySet<string> | undefined;
     for (;;) {
       // Listening starts before looking, so that nothing slips in between.
       const bell = this.listen(request.agentId, stop);
       try {
         const answer = await this.look(request);
+        warnedBefore ??= warnedIn(answer);
         const left = deadline - performance.now();
-        if (answer.drain || answer.runs.length > 0 || left <= 0 || stop.aborted) return answer;
+        if (isNews(answer, warnedBefore) || left <= 0 || stop.aborted) return answer;
         await bell.rung(Math.min(left, LOOK_AGAIN_MS));
       } finally {
         bell.leave();
@@ -88,6 +94,7 @@ export class Signals implements OnModuleDestroy, BeforeApplicationShutdown {
       .rows(runSignals, [workspaceId, agentId, runIds]);
     const lifecycle = rows[0]?.lifecycle;
     if (lifecycle === undefined) throw new DroverError('agent_not_found');
+    await this.noteConflicts(workspaceId, agentId, rows);
     const runs = rows.flatMap(({ run_id: runId, action, reason }) =>
       runId && action
         ? [
@@ -101,6 +108,17 @@ export class Signals implements OnModuleDestroy, BeforeApplicationShutdown {
         : [],
     );
     return { drain: lifecycle === 'DRAINING' || lifecycle === 'TERMINATED', runs };
+  }
+
+  private async noteConflicts(
+    workspaceId: string,
+    agentId: string,
+    rows: readonly SignalRow[],
+  ): Promise<void> {
+    const runs = rows.flatMap((row) => (row.in_conflict && row.run_id ? [row.run_id] : []));
+    if (runs.length === 0) return;
+    await this.database.tenant(workspaceId).rows(noteConflicts, [workspaceId, runs, agentId]);
+    this.wakeUps.coordinator();
   }
 
   private ring(agentId: string): void {
@@ -128,4 +146,12 @@ export class Signals implements OnModuleDestroy, BeforeApplicationShutdown {
       },
     };
   }
+}
+
+function warnedIn({ runs }: SignalsAnswer): Set<string> {
+  return new Set(runs.flatMap(({ action, runId }) => (action === 'warn' ? [runId] : [])));
+}
+
+function isNews({ drain, runs }: SignalsAnswer, warnedBefore: ReadonlySet<string>): boolean {
+  return drain || runs.some(({ action, runId }) => action !== 'warn' || !warnedBefore.has(runId));
 }

@@ -7,7 +7,7 @@ import { runDoorWithoutEnd } from './run-door.sql.js';
  * with a lease that beats carry can become STALE: the others are not expected to beat.
  *
  * Caller: TaskRecovery.watchLiveness. Index: task_runs_lease_idx or task_runs_live_agent_idx, of which
- * both hold only live runs. $1 rows.
+ * both hold only live runs. $1 rows, $2 workspace or NULL.
  */
 export const markStaleRuns = command<{ workspace_id: string; task_id: string }>(
   'mark_stale_runs',
@@ -20,6 +20,7 @@ WITH silent AS MATERIALIZED (
     AND h.last_seen_at < now() - make_interval(secs => 2 * a.heartbeat_interval_seconds)
     -- Who has never beaten is not expected to.
     AND h.next_expected_at IS DISTINCT FROM 'infinity'
+    AND ($2::uuid IS NULL OR r.workspace_id = $2)
   LIMIT $1
 ),
 ${runDoorWithoutEnd('STALE', 'silent')},
@@ -36,6 +37,7 @@ WITH back AS MATERIALIZED (
   JOIN agent_heartbeats h ON h.workspace_id = r.workspace_id AND h.agent_id = r.agent_id
   WHERE r.state = 'STALE' AND r.lease_by_heartbeat
     AND h.last_seen_at >= now() - make_interval(secs => 2 * a.heartbeat_interval_seconds)
+    AND ($2::uuid IS NULL OR r.workspace_id = $2)
   LIMIT $1
 ),
 ${runDoorWithoutEnd('WORKING', 'back')},

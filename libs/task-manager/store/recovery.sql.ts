@@ -9,7 +9,8 @@ import { taskDoor } from './task-door.sql.js';
  * The coordinator's selections over tasks and runs, for the service role, of every workspace. Each
  * locks what it returns and skips what somebody else has locked, because whoever has it is changing it.
  *
- * Caller: TaskRecovery. $1 is always the number of rows at most.
+ * Caller: TaskRecovery. $1 is always the number of rows at most, $2 the workspace to look at, or NULL
+ * for all: the indexes are of all workspaces, and what is due is few rows.
  */
 const lostRuns = (name: string, joins: string, condition: string, order: string) =>
   query<LockedTask>(
@@ -20,6 +21,7 @@ FROM task_runs r
 JOIN agent_tasks t ON t.workspace_id = r.workspace_id AND t.id = r.task_id AND t.run_id = r.id
 ${joins}
 WHERE r.state IN ${LIVE_STATES_SQL} AND ${condition}
+  AND ($2::uuid IS NULL OR r.workspace_id = $2)
 ORDER BY ${order}
 LIMIT $1
 FOR NO KEY UPDATE OF t SKIP LOCKED`,
@@ -71,6 +73,18 @@ export const lockOverdueRuns = lostRuns(
   'r.deadline_at',
 );
 
+/**
+ * Runs that made no progress since their agent was warned, which is $3 seconds ago or more.
+ * Index: task_runs_hung_idx.
+ */
+export const lockHungRuns = lostRuns(
+  'lock_hung_runs',
+  '',
+  `r.hung_warned_at <= now() - make_interval(secs => $3::float8) AND r.state IN ('WORKING', 'STALE')
+    AND t.status = 'RUNNING'`,
+  'r.hung_warned_at',
+);
+
 export interface ReadyRow {
   workspace_id: string;
   status: string;
@@ -83,6 +97,7 @@ export const promoteDueRetries = command<ReadyRow>(
 WITH due AS MATERIALIZED (
   SELECT d.workspace_id, d.id FROM agent_tasks d
   WHERE d.status = 'ABORTED' AND d.retry_at <= now()
+    AND ($2::uuid IS NULL OR d.workspace_id = $2)
   ORDER BY d.retry_at
   LIMIT $1
   FOR NO KEY UPDATE SKIP LOCKED
@@ -104,6 +119,7 @@ export const abortExpiredInQueue = command<ReadyRow>(
 WITH due AS MATERIALIZED (
   SELECT d.workspace_id, d.id FROM agent_tasks d
   WHERE d.status = 'PENDING' AND d.queue_expires_at <= now()
+    AND ($2::uuid IS NULL OR d.workspace_id = $2)
   ORDER BY d.queue_expires_at
   LIMIT $1
   FOR NO KEY UPDATE SKIP LOCKED

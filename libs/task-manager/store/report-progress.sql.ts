@@ -3,7 +3,7 @@ import { sealed } from './task-seals.sql.js';
 
 /**
  * Progress and checkpoint of the live run: not a transition, so neither the version nor the chain
- * of log rows is touched.
+ * of log rows is touched. It takes back the warning of a run that seemed to hang.
  *
  * Caller: RunReports.progress and .checkpoint. Index: primary keys.
  * $1 workspace, $2 run, $3 agent, $4 actor kind, $5 actor id, $6 percent or NULL, $7 step or NULL,
@@ -41,7 +41,7 @@ reported AS (
   RETURNING t.id, t.status, t.progress_percent, t.current_step, t.session_key
 ),${sealing}
 heard AS (
-  UPDATE task_runs r SET last_report_at = now() FROM reported
+  UPDATE task_runs r SET last_report_at = now(), last_progress_at = now(), hung_warned_at = NULL FROM reported
   WHERE r.workspace_id = $1 AND r.id = $2
 ),
 logged AS (

@@ -30,6 +30,8 @@ export interface RunRow {
   stale_at: Date | null;
   ended_at: Date | null;
   last_report_at: Date;
+  last_progress_at: Date | null;
+  hung_warned_at: Date | null;
 }
 
 /**
@@ -44,7 +46,7 @@ export const LEASE_END = `greatest(r.lease_expires_at, CASE WHEN r.lease_by_hear
 export const RUN_COLUMNS = `r.id, r.task_id, r.agent_id, r.generation, r.state, r.version, r.session_key,
   r.lease_seconds, ${LEASE_END} AS lease_expires_at, r.lease_by_heartbeat, r.renewals, r.deadline_at, r.pause_requested_at,
   r.branch, r.review_url, r.end_reason, r.error, r.error_class, r.exit_code, r.signal, r.stack_trace,
-  r.assigned_at, r.started_at, r.stale_at, r.ended_at, r.last_report_at`;
+  r.assigned_at, r.started_at, r.stale_at, r.ended_at, r.last_report_at, r.last_progress_at, r.hung_warned_at`;
 
 export function toRunView(row: RunRow): RunView {
   return {
@@ -74,5 +76,7 @@ export function toRunView(row: RunRow): RunView {
     staleAt: instant(row.stale_at),
     endedAt: instant(row.ended_at),
     lastReportAt: row.last_report_at.toISOString(),
+    lastProgressAt: instant(row.last_progress_at),
+    hungWarnedAt: instant(row.hung_warned_at),
   };
 }

@@ -144,8 +144,25 @@ freed AS MATERIALIZED (
   ORDER BY a.id FOR NO KEY UPDATE OF a
 ),
 agent_freed AS (
-  UPDATE agents a SET live_runs = a.live_runs - f.runs FROM freed f
+  -- Were the count too low, the report of an agent must not fail for it: reconcile_states counts anew.
+  UPDATE agents a SET live_runs = greatest(a.live_runs - f.runs, 0) FROM freed f
   WHERE a.workspace_id = f.workspace_id AND a.id = f.id
+)`;
+
+/**
+ * Counts the live runs of agents anew: the statement has a CTE `miscounted(workspace_id, id)` of agents
+ * under lock. A run that is just ending waits for that lock, and takes itself off the new count.
+ */
+export const AGENT_RECOUNT = `actual AS MATERIALIZED (
+  SELECT m.workspace_id, m.id, (SELECT count(*)::int FROM task_runs r WHERE r.workspace_id = m.workspace_id
+    AND r.agent_id = m.id AND r.state IN ${LIVE_STATES_SQL}) AS runs
+  FROM miscounted m
+),
+agent_recounted AS (
+  UPDATE agents a SET live_runs = c.runs FROM actual c
+  WHERE a.workspace_id = c.workspace_id AND a.id = c.id AND a.live_runs <> c.runs
+    AND a.lifecycle <> 'TERMINATED'
+  RETURNING a.workspace_id, a.id, old.live_runs AS counted, a.live_runs AS actual
 )`;
 
 /**

@@ -1,16 +1,19 @@
 import { query } from '#lib/database';
+import { IN_CONFLICT } from './conflicts.sql.js';
 
 /**
  * What an agent should know about the runs that it says it holds: which are not live any more and
- * why, and which are asked to pause. Level-triggered: asking again gives the same answer.
+ * why, which are asked to pause, and which seem to hang. Level-triggered: asking again gives the same answer.
  *
  * Caller: Signals. Index: primary keys. $1 workspace, $2 agent, $3 runs.
  */
 export interface SignalRow {
   lifecycle: string;
   run_id: string | null;
-  action: 'stop' | 'pause' | null;
+  action: 'stop' | 'pause' | 'warn' | null;
   reason: string | null;
+  /** Another run of its task has begun, and nobody has noted yet that this one is still held. */
+  in_conflict: boolean;
 }
 
 export const runSignals = query<SignalRow>(
@@ -19,9 +22,12 @@ export const runSignals = query<SignalRow>(
 SELECT a.lifecycle, held.run_id,
   CASE WHEN held.run_id IS NULL THEN NULL
        WHEN t.run_id IS DISTINCT FROM held.run_id OR r.agent_id IS DISTINCT FROM a.id THEN 'stop'
-       WHEN t.status = 'PAUSED' AND r.pause_requested_at IS NOT NULL THEN 'pause' END AS action,
+       WHEN t.status = 'PAUSED' AND r.pause_requested_at IS NOT NULL THEN 'pause'
+       WHEN t.status = 'RUNNING' AND r.hung_warned_at IS NOT NULL THEN 'warn' END AS action,
   CASE WHEN t.run_id IS DISTINCT FROM held.run_id THEN coalesce(r.end_reason, 'unknown_run')
-       ELSE coalesce(t.pause_reason, 'paused') END AS reason
+       WHEN t.status = 'PAUSED' THEN coalesce(t.pause_reason, 'paused')
+       ELSE 'hung' END AS reason,
+  coalesce(${IN_CONFLICT}, false) AS in_conflict
 FROM agents a
 LEFT JOIN unnest($3::uuid[]) AS held (run_id) ON true
 LEFT JOIN task_runs r ON r.workspace_id = $1 AND r.id = held.run_id AND r.agent_id = a.id

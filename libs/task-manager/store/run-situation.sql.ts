@@ -1,9 +1,11 @@
-import { query } from '#lib/database';
+import { command } from '#lib/database';
 import type { RunState } from '../domain/run-state.js';
 import type { TaskStatus } from '../domain/task-state.js';
+import { IN_CONFLICT } from './conflicts.sql.js';
 
 /**
- * Where a run and its task stand: why a report was not accepted, or whether it had been before.
+ * Where a run and its task stand: why a report was not accepted, or whether it had been before. A report
+ * about a run that another one has followed is noted, for the coordinator to tell of.
  *
  * Caller: RunReports, after a report changed nothing. Index: primary keys.
  * $1 workspace, $2 run, $3 agent.
@@ -17,9 +19,14 @@ export interface RunSituation {
   is_live: boolean;
 }
 
-export const runSituation = query<RunSituation>(
+export const runSituation = command<RunSituation>(
   'run_situation',
   `
+WITH noted AS (
+  UPDATE task_runs r SET conflict_seen_at = now() FROM agent_tasks t
+  WHERE r.workspace_id = $1 AND r.id = $2 AND r.agent_id = $3
+    AND t.workspace_id = $1 AND t.id = r.task_id AND ${IN_CONFLICT}
+)
 SELECT r.task_id, r.state AS run_state, r.end_reason, t.status AS task_status, t.version AS task_version,
   t.run_id IS NOT DISTINCT FROM r.id AS is_live
 FROM task_runs r JOIN agent_tasks t ON t.workspace_id = r.workspace_id AND t.id = r.task_id

@@ -8,12 +8,12 @@ import { LOCKED_TASK_COLUMNS } from './lock-tasks.sql.js';
  * Caller: TaskRecovery.settleDependents.
  */
 
-/** Tasks that have ended and whose dependents nobody has told. Index: agent_tasks_unsettled_idx. $1 rows. */
+/** Tasks that have ended and whose dependents nobody has told. Index: agent_tasks_unsettled_idx. $1 rows, $2 workspace or NULL. */
 export const lockUnsettled = query<{ workspace_id: string; id: string }>(
   'lock_unsettled',
   `
 SELECT workspace_id, id FROM agent_tasks
-WHERE dependents_unsettled
+WHERE dependents_unsettled AND ($2::uuid IS NULL OR workspace_id = $2)
 ORDER BY workspace_id, id
 LIMIT $1
 FOR NO KEY UPDATE SKIP LOCKED`,

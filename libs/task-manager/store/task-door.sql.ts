@@ -64,6 +64,7 @@ const EFFECTS: Record<TaskStatus, Effects> = {
     failure_reason: 'NULL',
     queue_expires_at: `CASE WHEN m.resets_retries OR t.status = 'PAUSED' THEN NULL ELSE t.queue_expires_at END`,
     current_step: 'NULL',
+    estimated_completion_at: 'NULL',
     paused_by: 'NULL',
     pause_reason: 'NULL',
     ready_at: 'CASE WHEN t.unmet_dependencies = 0 THEN now() END',
@@ -84,6 +85,10 @@ const EFFECTS: Record<TaskStatus, Effects> = {
   },
   RUNNING: {
     started_at: `CASE t.status WHEN 'ASSIGNED' THEN now() ELSE coalesce(t.started_at, now()) END`,
+    // Of this run, until its agent knows better; while it was paused no time has passed.
+    estimated_completion_at: `CASE t.status
+      WHEN 'ASSIGNED' THEN coalesce(now() + make_interval(mins => t.estimated_duration_minutes), t.estimated_completion_at)
+      ELSE t.estimated_completion_at + (now() - t.paused_at) END`,
     paused_at: 'NULL',
     paused_by: 'NULL',
     pause_reason: 'NULL',

@@ -1,16 +1,31 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { Id } from '#lib/http';
-import { COUNTER_NAMES, type CounterName, type RecoveryResult } from '../../domain/recovery.js';
+import { Flag, Id } from '#lib/http';
+import {
+  COUNTER_NAMES,
+  type CounterName,
+  type RecoveryResult,
+  type RecoveryWish,
+} from '../../domain/recovery.js';
 import { STEP_NAMES, type StepName } from '../../steps/step.js';
 
-export class RecoverDto {
-  @Id({ optional: true, description: 'The workspace to count; all that you may see if left out.' })
+export class RecoverDto implements RecoveryWish {
+  @Id({
+    optional: true,
+    description:
+      'The workspace to sweep; all that you may see if left out: for members, their own.',
+  })
   workspaceId?: string;
+
+  @Flag({
+    optional: true,
+    description: 'All workspaces, for operators of the installation; others are refused.',
+  })
+  allWorkspaces?: boolean;
 }
 
 export class RecoveryDto implements RecoveryResult {
   @ApiProperty({ type: String, format: 'uuid', nullable: true }) workspaceId!: string | null;
-  @ApiProperty({ type: 'integer', description: 'Rows moved in all.' }) recovered!: number;
+  @ApiProperty({ type: 'integer', description: 'The sum of the counts.' }) recovered!: number;
   @ApiProperty({
     type: 'object',
     properties: Object.fromEntries(COUNTER_NAMES.map((name) => [name, { type: 'integer' }])),

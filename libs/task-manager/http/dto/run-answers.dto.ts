@@ -86,7 +86,10 @@ export class CompletionDto extends ReportOutcomeDto {
 
 class RunSignalDto implements RunSignal {
   @ShownId() runId!: string;
-  @ShownOneOf(['stop', 'pause']) action!: 'stop' | 'pause';
+  @ShownOneOf(['stop', 'pause', 'warn'], {
+    description: 'warn: it seems to hang, and is aborted unless its agent reports progress',
+  })
+  action!: RunSignal['action'];
   @ShownText() reason!: string;
   @ShownInt({ description: 'Between SIGTERM and SIGKILL' }) graceSeconds!: number;
 }
@@ -94,6 +97,9 @@ class RunSignalDto implements RunSignal {
 export class SignalsAnswerDto implements SignalsAnswer {
   @ShownFlag({ description: 'Take no new work, and leave when what you hold is finished' })
   drain!: boolean;
-  @ApiProperty({ type: [RunSignalDto], description: 'Those of the runs that are not to go on' })
+  @ApiProperty({
+    type: [RunSignalDto],
+    description: 'Those of the runs that are not to go on, or seem to hang',
+  })
   runs!: RunSignalDto[];
 }

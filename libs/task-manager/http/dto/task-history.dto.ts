@@ -55,6 +55,10 @@ export class RunDto implements RunView {
   @ShownTimeOrNull() staleAt!: string | null;
   @ShownTimeOrNull() endedAt!: string | null;
   @ShownTime() lastReportAt!: string;
+  @ShownTimeOrNull({ description: 'Of its last progress or checkpoint' })
+  lastProgressAt!: string | null;
+  @ShownTimeOrNull({ description: 'It seems to hang, and its agent was told' })
+  hungWarnedAt!: string | null;
 }
 
 export class RunPageDto implements Page<RunView> {

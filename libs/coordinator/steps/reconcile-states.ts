@@ -1,0 +1,12 @@
+import type { StateSweeps } from '#lib/task-manager';
+import type { Rhythm } from './rhythm.js';
+import type { Step } from './step.js';
+
+/** Makes counts and marks anew that disagree with what they are made from. */
+export function reconcileStates(states: StateSweeps, rhythm: Rhythm): Step {
+  return {
+    name: 'reconcile_states',
+    sweep: (fence, limit, scope) =>
+      rhythm.perhaps(scope, (asked) => states.reconcileStates(fence, limit, asked)),
+  };
+}

@@ -1,0 +1,126 @@
+import { command } from '#lib/database';
+
+/**
+ * Runs that somebody still works on after another run of their task has begun.
+ *
+ * It takes two steps. Whoever notices it marks the run, in its tenant: a report that is refused
+ * (runSituation), an agent that says that it holds the run (Signals), a beat that names the task. The
+ * coordinator then logs each marked run once, with both runs, and wakes its agent, whose signals say stop.
+ */
+
+/**
+ * An SQL condition on a run `r` and its task `t`. Only a run that was taken from its agent: after one
+ * that the agent ended itself a report may well be under way still. An ended run changes no more, so the
+ * mark needs no lock of its task.
+ */
+export const IN_CONFLICT = `(t.generation > r.generation AND r.conflict_seen_at IS NULL
+  AND (r.state = 'FAILED' OR r.end_reason = 'orphaned'))`;
+
+/**
+ * Marks runs that their agent says it holds. Caller: Signals. Index: primary keys.
+ * $1 workspace, $2 runs, $3 agent.
+ */
+export const noteConflicts = command<{ id: string }>(
+  'note_conflicts',
+  `
+UPDATE task_runs r SET conflict_seen_at = now() FROM agent_tasks t
+WHERE r.workspace_id = $1 AND r.id = ANY($2::uuid[]) AND r.agent_id = $3
+  AND t.workspace_id = $1 AND t.id = r.task_id AND ${IN_CONFLICT}
+RETURNING r.id`,
+);
+
+/**
+ * Marks the last run of agents whose beats say that they work on a task, two beats after it was given
+ * to another agent. (One beat may be of before, and an agent hears that it is to stop soon after.)
+ *
+ * Caller: SplitBrain, as the service role. agent_heartbeats is read once (a row an agent), then primary
+ * keys and task_runs_generation_key. $1 workspace or NULL.
+ */
+export const noteConflictsOfBeats = command<{ id: string }>(
+  'note_conflicts_of_beats',
+  `
+WITH rival AS MATERIALIZED (
+  SELECT h.workspace_id, h.agent_id, t.id AS task_id, t.generation
+  FROM agent_heartbeats h
+  JOIN agents a ON a.workspace_id = h.workspace_id AND a.id = h.agent_id
+  JOIN agent_tasks t ON t.workspace_id = h.workspace_id AND t.id = h.current_task_id
+  WHERE t.run_id IS NOT NULL AND t.agent_id IS DISTINCT FROM h.agent_id
+    AND h.last_seen_at > t.assigned_at + make_interval(secs => 2 * a.heartbeat_interval_seconds)
+    AND ($1::uuid IS NULL OR h.workspace_id = $1)
+),
+latest AS MATERIALIZED (
+  SELECT DISTINCT ON (r.workspace_id, r.task_id, r.agent_id) r.workspace_id, r.id
+  FROM rival v JOIN task_runs r ON r.workspace_id = v.workspace_id AND r.task_id = v.task_id
+    AND r.agent_id = v.agent_id AND r.generation < v.generation
+  ORDER BY r.workspace_id, r.task_id, r.agent_id, r.generation DESC
+)
+UPDATE task_runs r SET conflict_seen_at = now()
+FROM latest l, agent_tasks t
+WHERE r.workspace_id = l.workspace_id AND r.id = l.id
+  AND t.workspace_id = r.workspace_id AND t.id = r.task_id AND ${IN_CONFLICT}
+RETURNING r.id`,
+);
+
+export interface ConflictRow {
+  workspace_id: string;
+  task_id: string;
+  run_id: string;
+  agent_id: string;
+  generation: number;
+  end_reason: string;
+  newer_run_id: string;
+  newer_agent_id: string;
+  newer_generation: number;
+  newer_state: string;
+}
+
+const BOTH = `'runId', run_id, 'agentId', agent_id, 'generation', generation, 'endReason', end_reason,
+    'newerRunId', newer_run_id, 'newerAgentId', newer_agent_id, 'newerGeneration', newer_generation`;
+
+/**
+ * Logs each marked run once, with its event. Caller: SplitBrain, as the service role.
+ * Index: task_runs_conflict_idx, task_runs_generation_key. $1 rows, $2 workspace or NULL.
+ */
+export const tellOfConflicts = command<ConflictRow>(
+  'tell_of_conflicts',
+  `
+WITH seen AS MATERIALIZED (
+  SELECT r.* FROM task_runs r
+  WHERE r.conflict_seen_at IS NOT NULL AND r.conflict_told_at IS NULL
+    AND ($2::uuid IS NULL OR r.workspace_id = $2)
+  ORDER BY r.conflict_seen_at
+  LIMIT $1
+  FOR NO KEY UPDATE SKIP LOCKED
+),
+told AS (
+  UPDATE task_runs r SET conflict_told_at = now() FROM seen s
+  WHERE r.workspace_id = s.workspace_id AND r.id = s.id
+),
+conflict AS MATERIALIZED (
+  SELECT s.workspace_id, s.task_id, s.id AS run_id, s.agent_id, s.generation, s.end_reason, s.session_key,
+    n.id AS newer_run_id, n.agent_id AS newer_agent_id, n.generation AS newer_generation, n.state AS newer_state
+  FROM seen s
+  CROSS JOIN LATERAL (
+    SELECT r.* FROM task_runs r
+    WHERE r.workspace_id = s.workspace_id AND r.task_id = s.task_id AND r.generation > s.generation
+    ORDER BY r.generation DESC LIMIT 1) n
+),
+logged AS (
+  INSERT INTO agent_task_logs (workspace_id, task_id, run_id, agent_id, level, event, message, details,
+    actor_kind, session_key)
+  SELECT workspace_id, task_id, run_id, agent_id, 'WARN', 'split_brain_conflict',
+    'Somebody still worked on it after it had been given to another run, and was told to stop',
+    jsonb_build_object(${BOTH}), 'coordinator', session_key
+  FROM conflict
+),
+announced AS (
+  INSERT INTO outbox_events (workspace_id, type, subject_kind, subject_id, payload)
+  SELECT workspace_id, 'run.split_brain_conflict', 'run', run_id, jsonb_build_object(
+    'event', 'run.split_brain_conflict', 'taskId', task_id, 'workspaceId', workspace_id, 'timestamp', now(),
+    ${BOTH})
+  FROM conflict
+)
+SELECT workspace_id, task_id, run_id, agent_id, generation, end_reason, newer_run_id, newer_agent_id,
+  newer_generation, newer_state
+FROM conflict`,
+);

@@ -1,0 +1,48 @@
+import { command } from '#lib/database';
+
+/**
+ * Warns runs that are past their task's estimate by $3 seconds, and made no progress for as long: marks
+ * them, with the log row and the event. A paused task does not hang, nor does one that was not begun.
+ *
+ * Caller: HungRuns, as the service role. Index: agent_tasks_estimate_idx, then primary keys.
+ * $1 rows, $2 workspace or NULL, $3 seconds, $4 seconds until it is aborted.
+ */
+export const warnHungRuns = command<{ workspace_id: string; run_id: string; agent_id: string }>(
+  'warn_hung_runs',
+  `
+WITH hung AS MATERIALIZED (
+  SELECT t.workspace_id, t.id AS task_id, r.id AS run_id, r.agent_id, t.session_key, t.estimated_completion_at,
+    r.last_progress_at
+  FROM agent_tasks t
+  JOIN task_runs r ON r.workspace_id = t.workspace_id AND r.id = t.run_id
+  WHERE t.status = 'RUNNING' AND t.estimated_completion_at <= now() - make_interval(secs => $3::float8)
+    AND r.state IN ('WORKING', 'STALE') AND r.hung_warned_at IS NULL
+    AND coalesce(r.last_progress_at, r.started_at) <= now() - make_interval(secs => $3::float8)
+    AND ($2::uuid IS NULL OR t.workspace_id = $2)
+  ORDER BY t.estimated_completion_at
+  LIMIT $1
+  FOR NO KEY UPDATE OF t SKIP LOCKED
+),
+warned AS (
+  UPDATE task_runs r SET hung_warned_at = now() FROM hung h
+  WHERE r.workspace_id = h.workspace_id AND r.id = h.run_id
+),
+logged AS (
+  INSERT INTO agent_task_logs (workspace_id, task_id, run_id, agent_id, level, event, message, details,
+    actor_kind, session_key)
+  SELECT workspace_id, task_id, run_id, agent_id, 'WARN', 'hung_warning',
+    'It is long past its estimate without progress; without any it is aborted',
+    jsonb_build_object('estimatedCompletionAt', estimated_completion_at, 'lastProgressAt', last_progress_at,
+      'abortsAfterSeconds', $4::int), 'coordinator', session_key
+  FROM hung
+),
+announced AS (
+  INSERT INTO outbox_events (workspace_id, type, subject_kind, subject_id, payload)
+  SELECT workspace_id, 'run.hung_warning', 'run', run_id, jsonb_build_object('event', 'run.hung_warning',
+    'runId', run_id, 'taskId', task_id, 'agentId', agent_id, 'workspaceId', workspace_id, 'timestamp', now(),
+    'estimatedCompletionAt', estimated_completion_at, 'lastProgressAt', last_progress_at,
+    'abortsAt', now() + make_interval(secs => $4::int))
+  FROM hung
+)
+SELECT workspace_id, run_id, agent_id FROM hung`,
+);
