@@ -20,11 +20,11 @@ export interface Id {
 
 const HELD = `h.status IN ('ASSIGNED', 'RUNNING', 'PAUSED') AND h.run_id IS NOT NULL`;
 
-const RUN_AND_AGENT = `LEFT JOIN task_runs r ON r.workspace_id = t.workspace_id AND r.id = t.run_id AND r.task_id = t.id
-  AND r.state IN ${LIVE_STATES_SQL}
+// The state stays out of the joins, so that no index on live runs seems to fit (see runMayGo).
+const RUN_AND_AGENT = `LEFT JOIN task_runs r ON r.workspace_id = t.workspace_id AND r.id = t.run_id
 LEFT JOIN agents a ON a.workspace_id = r.workspace_id AND a.id = r.agent_id`;
 
-const DEFECT = `CASE WHEN r.id IS NULL THEN 'no_live_run'
+const DEFECT = `CASE WHEN r.id IS NULL OR r.task_id <> t.id OR r.ended_at IS NOT NULL THEN 'no_live_run'
   WHEN a.lifecycle = 'TERMINATED' THEN 'agent_gone'
   WHEN t.status = 'ASSIGNED' AND r.state <> 'ASSIGNED' THEN 'task_behind'
   WHEN t.status = 'RUNNING' AND r.state = 'ASSIGNED' THEN 'run_behind' END`;
