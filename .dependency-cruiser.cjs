@@ -1,7 +1,7 @@
 /**
  * The house's arrows: they only point down. Libraries see each other through their index.ts alone.
  *
- *   kernel <- config, database, valkey, observability, runtime <- http, sealing <- identity, outbox, projects
+ *   kernel <- config, database, valkey, observability, runtime <- http, sealing <- identity, outbox, projects, admission
  *          <- agent-manager <- task-manager <- sessions <- coordinator <- apps, tools
  */
 const LAYERS = [
@@ -9,7 +9,7 @@ const LAYERS = [
   ['config', 'database', 'valkey', 'observability', 'embedded', 'runtime'],
   ['http', 'sealing'],
   ['identity'],
-  ['outbox', 'projects'],
+  ['outbox', 'projects', 'admission'],
   ['agent-manager'],
   ['task-manager'],
   ['sessions'],

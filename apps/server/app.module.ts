@@ -1,4 +1,5 @@
 import { type DynamicModule, Module } from '@nestjs/common';
+import { AdmissionModule } from '#lib/admission';
 import { AgentManagerModule } from '#lib/agent-manager';
 import { type Config, ConfigModule } from '#lib/config';
 import { CoordinatorModule } from '#lib/coordinator';
@@ -29,6 +30,7 @@ export class AppModule {
         IdentityModule,
         ProjectsModule,
         OutboxModule,
+        AdmissionModule,
         AgentManagerModule,
         TaskManagerModule,
         CoordinatorModule,

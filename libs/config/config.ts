@@ -105,6 +105,11 @@ const environment = z.object({
   SPAWN_ATTEMPTS: z.coerce.number().int().min(1).max(100).default(5),
   SPAWN_DEADLINE_SECONDS: seconds(60, 1, 3_600),
 
+  /** Tasks of one workspace that may wait, unless the workspace has a limit of its own; 0: no limit. */
+  MAX_QUEUE_DEPTH_PER_WORKSPACE: z.coerce.number().int().min(0).default(1_000_000),
+  /** Sessions that are spawned in a minute, of all workspaces together; 0: no limit. */
+  SPAWNS_PER_MINUTE: z.coerce.number().int().min(0).max(1_000_000).default(600),
+
   /** How long published events are kept, for readers that come back to them. */
   OUTBOX_RETENTION_DAYS: z.coerce.number().int().min(1).max(3_650).default(7),
   COORDINATOR_CRON: z.string().default('*/30 * * * * *'),
@@ -199,6 +204,10 @@ function toConfig(env: z.infer<typeof environment>) {
       staleSeconds: env.GATEWAY_STALE_SECONDS,
       spawnAttempts: env.SPAWN_ATTEMPTS,
       spawnDeadlineSeconds: env.SPAWN_DEADLINE_SECONDS,
+    },
+    admission: {
+      maxQueueDepth: env.MAX_QUEUE_DEPTH_PER_WORKSPACE,
+      spawnsPerMinute: env.SPAWNS_PER_MINUTE,
     },
     outbox: { retentionDays: env.OUTBOX_RETENTION_DAYS },
     coordinator: {

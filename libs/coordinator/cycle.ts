@@ -4,7 +4,13 @@ import { type Fence, isUnreachable } from '#lib/database';
 import { DroverError } from '#lib/kernel';
 import { SessionAssigner } from '#lib/sessions';
 import { instruments } from '#lib/observability';
-import { EVERYWHERE, StateRecovery, type Swept, TaskRecovery } from '#lib/task-manager';
+import {
+  EVERYWHERE,
+  StateRecovery,
+  type Swept,
+  TaskParking,
+  TaskRecovery,
+} from '#lib/task-manager';
 import type { CycleReport, StepReport } from './domain/cycle-report.js';
 import { Journal } from './journal.js';
 import { LeadershipLost } from './leadership/fence.js';
@@ -36,12 +42,13 @@ export class Cycle {
     @Inject(TaskRecovery) tasks: TaskRecovery,
     @Inject(StateRecovery) states: StateRecovery,
     @Inject(StaleAgents) agents: StaleAgents,
+    @Inject(TaskParking) parking: TaskParking,
     @Inject(SessionAssigner) sessions: SessionAssigner,
     @Inject(Journal) private readonly journal: Journal,
     @Inject(CONFIG) config: Pick<Config, 'coordinator'>,
   ) {
     const slowMs = config.coordinator.reconcileIntervalSeconds * 1_000;
-    this.steps = stepsOf({ tasks, states, agents, sessions, slowMs });
+    this.steps = stepsOf({ tasks, states, agents, parking, sessions, slowMs });
   }
 
   /**

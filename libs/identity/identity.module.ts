@@ -60,6 +60,6 @@ import { WorkspacesService } from './workspaces/workspaces.service.js';
     ApiKeysService,
     { provide: APP_GUARD, useExisting: AuthGuard },
   ],
-  exports: [AuthGuard, TokenService, Revocations],
+  exports: [AuthGuard, TokenService, Revocations, Memberships],
 })
 export class IdentityModule {}

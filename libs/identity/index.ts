@@ -7,6 +7,7 @@ export {
   CurrentCaller,
   Public,
 } from './access/decorators.js';
+export { Memberships } from './access/memberships.js';
 export { describeCallers } from './access/openapi.js';
 export { pruneSessions } from './auth/prune-sessions.js';
 export type { AuthOptions } from './domain/access-plan.js';

@@ -66,6 +66,11 @@ export const ERRORS = {
     'Use a key with the scope that `detail` names.',
   ),
   rate_limited: e(429, 'Too many attempts', 'Wait for the seconds in Retry-After, then try again.'),
+  queue_full: e(
+    429,
+    'The queue of the workspace is full',
+    'Wait for the seconds in Retry-After; an operator can raise `limit`.',
+  ),
 
   // What it is about
   not_found: e(404, 'There is no such thing here', 'Check the id and the workspace.'),
@@ -83,6 +88,7 @@ export const ERRORS = {
     'Check the id and the workspace, or register the agent first.',
   ),
   project_not_found: e(404, 'There is no such project', 'Check the id and the workspace.'),
+  pause_not_found: e(404, 'There is no such pause', 'List the pauses for their ids.'),
   milestone_not_found: e(404, 'There is no such milestone', 'Check the id and the project.'),
   dependency_not_found: e(404, 'There is no such dependency', 'Check both task ids.'),
   member_not_found: e(404, 'There is no such member', 'Check the user id and the workspace.'),

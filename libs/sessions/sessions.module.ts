@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+import { AdmissionModule } from '#lib/admission';
 import { TaskManagerModule } from '#lib/task-manager';
 import { GatewayClient } from './gateway/gateway-client.js';
 import { GatewayTokens } from './gateway/gateway-tokens.js';
@@ -13,7 +14,7 @@ import { Spawner } from './spawning/spawner.js';
 
 /** Sessions of push agents: who gets a task, the gateway that spawns, and what it reports. */
 @Module({
-  imports: [TaskManagerModule],
+  imports: [AdmissionModule, TaskManagerModule],
   controllers: [GatewayController],
   providers: [
     GatewayTokens,

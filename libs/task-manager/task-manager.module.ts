@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+import { AdmissionModule } from '#lib/admission';
 import { AgentManagerModule } from '#lib/agent-manager';
 import { TaskAssignment } from './assignment/task-assignment.js';
 import { BulkCommands } from './commands/bulk-commands.js';
@@ -17,6 +18,7 @@ import { TaskDependenciesController } from './http/task-dependencies.controller.
 import { TaskQueriesController } from './http/task-queries.controller.js';
 import { TaskReportsController } from './http/task-reports.controller.js';
 import { TaskUpdateController } from './http/task-update.controller.js';
+import { TaskParking } from './parking/task-parking.js';
 import { TaskExplainer } from './queries/task-explainer.js';
 import { TaskHistory } from './queries/task-history.js';
 import { TaskQueries } from './queries/task-queries.js';
@@ -48,7 +50,7 @@ import { TaskUpdates } from './updates/task-updates.js';
 
 /** Tasks, their dependencies and their runs. */
 @Module({
-  imports: [AgentManagerModule],
+  imports: [AdmissionModule, AgentManagerModule],
   controllers: [
     TaskCreationController,
     BulkCommandsController,
@@ -96,6 +98,7 @@ import { TaskUpdates } from './updates/task-updates.js';
     StateReconciliation,
     StateRecovery,
     TaskAssignment,
+    TaskParking,
     LostSessions,
   ],
   exports: [
@@ -106,6 +109,7 @@ import { TaskUpdates } from './updates/task-updates.js';
     LostSessions,
     RunReports,
     StateRecovery,
+    TaskParking,
     TaskRecovery,
   ],
 })

@@ -7,6 +7,7 @@ const NOTHING: Dues = {
   deadlineMs: null,
   queueExpiryMs: null,
   silenceMs: null,
+  pauseMs: null,
   unsettled: false,
   disputed: false,
   assignable: false,
@@ -21,9 +22,11 @@ describe('untilDue', () => {
     [{ deadlineMs: 20 }, 20],
     [{ queueExpiryMs: 30 }, 30],
     [{ silenceMs: 40 }, 40],
+    [{ pauseMs: 50 }, 50],
     [{ retryMs: 900, unsettled: true }, 0],
     [{ retryMs: 900, disputed: true }, 0],
-    [{ retryMs: 900, assignable: true }, 0],
+    [{ assignable: true }, 1_000],
+    [{ retryMs: 900, assignable: true }, 900],
   ])('%j: %d ms', (dues, expected) => {
     expect(untilDue({ ...NOTHING, ...dues })).toBe(expected);
   });

@@ -6,11 +6,13 @@ export interface Dues {
   queueExpiryMs: number | null;
   /** Until the first agent would be silent for longer than its threshold, if it stayed silent. */
   silenceMs: number | null;
+  /** Until a pause ends by itself. */
+  pauseMs: number | null;
   /** Whether the dependents of an ended task wait to be told. */
   unsettled: boolean;
   /** Whether somebody works on a run that another one has followed, and nobody was told of it. */
   disputed: boolean;
-  /** Whether a push agent could be given a task. */
+  /** Whether a push agent could be given a task, if nothing else forbids it. */
   assignable: boolean;
 }
 
@@ -22,9 +24,18 @@ const GAP = { leastMs: 20, mostMs: 1_000, timesDuration: 4 };
 
 /** Milliseconds until the next cycle is due. */
 export function untilDue(dues: Dues): number {
-  const times = [dues.retryMs, dues.leaseMs, dues.deadlineMs, dues.queueExpiryMs, dues.silenceMs];
+  const times = [
+    dues.retryMs,
+    dues.leaseMs,
+    dues.deadlineMs,
+    dues.queueExpiryMs,
+    dues.silenceMs,
+    dues.pauseMs,
+  ];
   const first = Math.min(...times.map((time) => time ?? Number.POSITIVE_INFINITY));
-  return dues.unsettled || dues.disputed || dues.assignable ? 0 : Math.max(0, first);
+  if (dues.unsettled || dues.disputed) return 0;
+  // Who makes a task ready wakes the coordinator; this finds what was not told, and may well be forbidden.
+  return Math.max(0, Math.min(first, dues.assignable ? WATCH_MS : Number.POSITIVE_INFINITY));
 }
 
 /**

@@ -18,6 +18,7 @@ const COUNTERS = {
   detect_split_brain: 'conflictsFound',
   expire_queued: 'queuedExpired',
   terminate_drained: 'drainedAgentsTerminated',
+  clear_pauses: 'tasksParkedOrFreed',
   assign: 'tasksAssigned',
 } as const satisfies Record<StepName, string>;
 

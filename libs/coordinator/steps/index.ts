@@ -1,7 +1,8 @@
 import type { SessionAssigner } from '#lib/sessions';
-import type { StateSweeps, TaskSweeps } from '#lib/task-manager';
+import type { StateSweeps, TaskParking, TaskSweeps } from '#lib/task-manager';
 import type { StaleAgents } from '../stale-agents.js';
 import { assign } from './assign.js';
+import { clearPauses } from './clear-pauses.js';
 import { detectSplitBrain } from './detect-split-brain.js';
 import { expireLeases } from './expire-leases.js';
 import { expireQueued } from './expire-queued.js';
@@ -25,6 +26,7 @@ export interface Duties {
   tasks: TaskSweeps;
   states: StateSweeps;
   agents: StaleAgents;
+  parking: TaskParking;
   sessions: SessionAssigner;
   /** Milliseconds between two of the searches that are too dear for every cycle. */
   slowMs: number;
@@ -35,7 +37,7 @@ export interface Duties {
  * due, and dependents hear of all that has ended by then. What the later steps read is set right before.
  * The sweeps wake the claims that wait for what they made ready.
  */
-export function stepsOf({ tasks, states, agents, sessions, slowMs }: Duties): Step[] {
+export function stepsOf({ tasks, states, agents, parking, sessions, slowMs }: Duties): Step[] {
   const slow = () => new Rhythm(slowMs);
   return [
     expireLeases(tasks),
@@ -53,6 +55,7 @@ export function stepsOf({ tasks, states, agents, sessions, slowMs }: Duties): St
     detectSplitBrain(states, slow()),
     expireQueued(tasks),
     terminateDrained(tasks),
+    clearPauses(parking),
     assign(sessions),
   ];
 }

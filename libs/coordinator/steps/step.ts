@@ -17,6 +17,7 @@ export const STEP_NAMES = [
   'detect_split_brain',
   'expire_queued',
   'terminate_drained',
+  'clear_pauses',
   'assign',
 ] as const;
 

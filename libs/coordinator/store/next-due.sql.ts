@@ -32,6 +32,9 @@ SELECT
     FROM agents a JOIN agent_heartbeats h ON h.workspace_id = a.workspace_id AND h.agent_id = a.id
     WHERE a.lifecycle IN ('STARTING', 'ACTIVE', 'DRAINING') AND (a.mode = 'pull' OR a.live_runs > 0)
       AND h.next_expected_at IS DISTINCT FROM 'infinity')`)} AS "silenceMs",
+  ${UNTIL(`(SELECT least(
+    (SELECT min(until) FROM pauses WHERE ended_at IS NULL),
+    (SELECT min(until) FROM installation_pauses WHERE ended_at IS NULL)))`)} AS "pauseMs",
   EXISTS (SELECT FROM agent_tasks WHERE dependents_unsettled) AS unsettled,
   EXISTS (SELECT FROM task_runs WHERE conflict_seen_at IS NOT NULL AND conflict_told_at IS NULL) AS disputed,
   -- Something is ready, a push agent of its workspace is free, and a gateway has room.

@@ -1,4 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
+import { SpawnRates } from '#lib/admission';
 import { CONFIG, type Config } from '#lib/config';
 import { Database, type Fence, firstRow, type Transaction } from '#lib/database';
 import { type Allowance, type SpawnAllowance, type Swept, TaskAssignment } from '#lib/task-manager';
@@ -18,6 +19,7 @@ export class SessionAssigner implements SpawnAllowance {
     @Inject(TaskAssignment) private readonly assignment: TaskAssignment,
     @Inject(GatewayClient) private readonly gateway: GatewayClient,
     @Inject(Spawner) private readonly spawner: Spawner,
+    @Inject(SpawnRates) private readonly rates: SpawnRates,
     @Inject(CONFIG) private readonly config: Pick<Config, 'gateway'>,
   ) {}
 
@@ -37,14 +39,17 @@ export class SessionAssigner implements SpawnAllowance {
     return this.served.has(workspaceId);
   }
 
-  async of(tx: Transaction): Promise<Allowance> {
+  async of(tx: Transaction, workspaceIds: readonly string[]): Promise<Allowance> {
     const none = { total: 0, ofWorkspace: new Map<string, number>() };
     if (this.gateway.resting) return none;
     const row = await firstRow(tx, spawnRoom, [this.config.gateway.staleSeconds]);
-    return { ...none, total: Math.max(0, row?.room ?? 0) };
+    const room = Math.max(0, row?.room ?? 0);
+    if (room === 0) return none;
+    const { total, ofWorkspace } = await this.rates.allowances(tx, workspaceIds);
+    return { total: Math.min(room, total), ofWorkspace };
   }
 
-  async spend(): Promise<void> {
-    // Rates are not limited here yet; the room is counted anew each time.
+  spend(tx: Transaction, spawned: ReadonlyMap<string, number>): Promise<void> {
+    return this.rates.spend(tx, spawned);
   }
 }

@@ -1,4 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
+import { QueueDepths } from '#lib/admission';
 import { capabilityKey } from '#lib/agent-manager';
 import { Database, type SqlRunner, type TenantScope, violatedConstraint } from '#lib/database';
 import { type IdempotencyRecord, storeAnswer } from '#lib/http';
@@ -33,10 +34,11 @@ export class TaskCreation {
     @Inject(Database) private readonly database: Database,
     @Inject(SingleCreations) private readonly singles: SingleCreations,
     @Inject(TaskSealer) private readonly sealer: TaskSealer,
+    @Inject(QueueDepths) private readonly depths: QueueDepths,
     @Inject(WakeUps) private readonly wakeUps: WakeUps,
   ) {}
 
-  /** @throws DroverError `task_not_found` (a dependency), `project_not_found`, `milestone_not_found` */
+  /** @throws DroverError `queue_full`, `task_not_found` (a dependency), `project_not_found`, `milestone_not_found` */
   async createOne(
     caller: Caller,
     wanted: WantedTask,
@@ -66,6 +68,8 @@ export class TaskCreation {
   ): Promise<TaskView[]> {
     const tenant = this.database.tenant(caller.workspaceId);
     const { record } = answer;
+    const admission = this.depths.admit(caller.workspaceId, request.tasks.length);
+    if (admission) await admission;
     const tasks = await this.sealer.sealNew(caller.workspaceId, draft(request));
     const batch = new Batch(caller, tasks, request.fieldOf);
     const plain = batch.prerequisiteIds.length === 0 && record === undefined;

@@ -18,7 +18,13 @@ export class TaskCreationController {
   @Idempotent()
   @ApiOperation({ summary: 'Create a task' })
   @ApiCreatedResponse({ type: TaskDto })
-  @ApiErrors('validation_failed', 'task_not_found', 'project_not_found', 'milestone_not_found')
+  @ApiErrors(
+    'validation_failed',
+    'task_not_found',
+    'project_not_found',
+    'milestone_not_found',
+    'queue_full',
+  )
   create(
     @CurrentCaller() caller: Caller,
     @Body() body: CreateTaskDto,
@@ -34,7 +40,13 @@ export class TaskCreationController {
     summary: 'Create up to 1,000 tasks, all or none; they may depend on each other by ref',
   })
   @ApiCreatedResponse({ type: TaskListDto })
-  @ApiErrors('validation_failed', 'task_not_found', 'project_not_found', 'dependency_cycle')
+  @ApiErrors(
+    'validation_failed',
+    'task_not_found',
+    'project_not_found',
+    'dependency_cycle',
+    'queue_full',
+  )
   createBatch(
     @CurrentCaller() caller: Caller,
     @Body() body: CreateBatchDto,

@@ -1,8 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { itself } from '#lib/agent-manager';
 import type { Caller } from '#lib/kernel';
-import { Claiming } from './claiming.js';
-import type { ClaimedTask } from './run-view.js';
+import { type ClaimAnswer, Claiming } from './claiming.js';
 import { Signals, type SignalsAnswer } from './signals.js';
 
 /** What an agent asks for itself, with its own token. */
@@ -18,15 +17,10 @@ export class AgentWork {
     agentId: string,
     wish: { maxTasks?: number; waitMs?: number; leaseSeconds?: number },
     gone: AbortSignal,
-  ): Promise<{ tasks: ClaimedTask[] }> {
+  ): Promise<ClaimAnswer> {
     const { workspaceId } = itself(caller, agentId);
     const { maxTasks = 1, waitMs = 0, leaseSeconds } = wish;
-    return {
-      tasks: await this.claiming.claim(
-        { workspaceId, agentId, maxTasks, waitMs, leaseSeconds },
-        gone,
-      ),
-    };
+    return this.claiming.claim({ workspaceId, agentId, maxTasks, waitMs, leaseSeconds }, gone);
   }
 
   signals(

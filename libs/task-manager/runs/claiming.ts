@@ -7,6 +7,7 @@ import {
 import { TokenService } from '#lib/identity';
 import { DroverError } from '#lib/kernel';
 import { WakeUps } from '#lib/valkey';
+import type { NothingClaimed } from '../store/claim-tasks.sql.js';
 import { ClaimWaiters, type ClaimSeat } from './claim-waiters.js';
 import { Claims } from './claims.js';
 import { HeldSecrets } from '../sealing/held-secrets.js';
@@ -26,6 +27,12 @@ export interface ClaimRequest {
 // Wake-ups can get lost (Valkey down, another server's message dropped); a waiter looks by itself at
 // this interval, spread so that waiters do not come together.
 const LOOK_AGAIN_MS = { min: 2_000, spread: 2_000 };
+
+export interface ClaimAnswer {
+  tasks: ClaimedTask[];
+  /** Why there is none, as the last look had it. */
+  reason?: NothingClaimed;
+}
 
 /** Gives agents their tasks: at once, or as soon as one becomes ready. */
 @Injectable()
@@ -51,7 +58,7 @@ export class Claiming implements OnModuleDestroy, BeforeApplicationShutdown {
    *   would have nobody to work on it
    * @throws DroverError `agent_not_found`, `agent_draining`, `agent_terminated`
    */
-  async claim(request: ClaimRequest, gone: AbortSignal): Promise<ClaimedTask[]> {
+  async claim(request: ClaimRequest, gone: AbortSignal): Promise<ClaimAnswer> {
     const seat = this.waiters.join(request.workspaceId);
     try {
       return await this.claimFromSeat(request, seat, gone);
@@ -82,25 +89,25 @@ export class Claiming implements OnModuleDestroy, BeforeApplicationShutdown {
     request: ClaimRequest,
     seat: ClaimSeat,
     gone: AbortSignal,
-  ): Promise<ClaimedTask[]> {
+  ): Promise<ClaimAnswer> {
     const deadline = performance.now() + request.waitMs;
     const stop = AbortSignal.any([gone, this.closing.signal]);
     for (;;) {
-      const { tasks, lifecycle } = await this.attempt(request);
-      if (tasks.length > 0) return tasks;
+      const { tasks, lifecycle, why } = await this.attempt(request);
+      if (tasks.length > 0) return { tasks };
       refuseUnlessActive(lifecycle);
       seat.passOn();
       const left = deadline - performance.now();
-      if (left <= 0 || stop.aborted) return [];
+      if (left <= 0 || stop.aborted) return { tasks, reason: why };
       const lookAgain = LOOK_AGAIN_MS.min + Math.random() * LOOK_AGAIN_MS.spread;
       await seat.next(Math.min(left, lookAgain), stop);
-      if (stop.aborted) return [];
+      if (stop.aborted) return { tasks, reason: why };
     }
   }
 
   private async attempt(
     request: Omit<ClaimRequest, 'waitMs'>,
-  ): Promise<{ tasks: ClaimedTask[]; lifecycle?: string }> {
+  ): Promise<{ tasks: ClaimedTask[]; lifecycle?: string; why?: NothingClaimed }> {
     const { workspaceId, agentId, maxTasks, leaseSeconds } = request;
     const outcome = await this.claims.claim({
       workspaceId,
@@ -116,7 +123,7 @@ export class Claiming implements OnModuleDestroy, BeforeApplicationShutdown {
       const run = { workspaceId, agentId, taskId: row.id, runId: row.run_id };
       return toClaimedTask(row, this.tokens.issueRunToken(run));
     });
-    return { tasks, lifecycle: outcome.lifecycle };
+    return { tasks, lifecycle: outcome.lifecycle, why: outcome.why };
   }
 }
 

@@ -8,6 +8,7 @@ import {
   type ClaimRow,
   claimTasks,
   type ClaimWish,
+  type NothingClaimed,
 } from '../store/claim-tasks.sql.js';
 
 export interface Claim extends ClaimWish {
@@ -18,6 +19,8 @@ export interface Claim extends ClaimWish {
 export interface ClaimOutcome {
   lifecycle: string;
   claimed: ClaimedRow[];
+  /** Why it was given nothing, if it was not. */
+  why: NothingClaimed;
 }
 
 /** Rows of one agent; undefined when there is no such agent. */
@@ -58,7 +61,7 @@ export class Claims {
       if (!rows || !first) return undefined;
       this.abilities.set(claim.agent_id, capabilityKey(first.capabilities));
       if (first.deferred) continue;
-      return { lifecycle: first.lifecycle, claimed: rows.filter(hasTask) };
+      return { lifecycle: first.lifecycle, claimed: rows.filter(hasTask), why: first.why };
     }
   }
 

@@ -1,3 +1,4 @@
+import { isPaused, pausedTypes } from '#lib/admission';
 import { command } from '#lib/database';
 import { RUN_START } from './run-door.sql.js';
 import { announced } from './events.sql.js';
@@ -36,12 +37,18 @@ export interface ClaimWish {
  */
 export type ClaimRow = AgentRow & (ClaimedRow | { run_id: null });
 
+/** Why a claim is answered with no task. */
+export const NOTHING_CLAIMED = ['nothing_ready', 'agent_full', 'agent_in_error', 'paused'] as const;
+export type NothingClaimed = (typeof NOTHING_CLAIMED)[number];
+
 /** Every agent that there is has one row for each task it was given, or one without. */
 interface AgentRow {
   agent_id: string;
   lifecycle: string;
   capabilities: string[];
   deferred: boolean;
+  /** Why it got nothing, if it did not. */
+  why: NothingClaimed;
 }
 
 export interface ClaimedRow {
@@ -68,8 +75,9 @@ export const claimTasks = command<ClaimRow>(
   `
 WITH agent AS MATERIALIZED (
   SELECT a.id, a.lifecycle, a.capabilities, a.stale_threshold_seconds, w.lease_seconds, w.position,
-    CASE WHEN a.lifecycle IN ('STARTING', 'ACTIVE')
-      THEN greatest(least(w.max, a.max_concurrent_tasks - a.live_runs), 0) ELSE 0 END AS room
+    CASE WHEN a.lifecycle IN ('STARTING', 'ACTIVE') AND NOT ${isPaused('$1')}
+      THEN greatest(least(w.max, a.max_concurrent_tasks - a.live_runs), 0) ELSE 0 END AS room,
+    a.live_runs >= a.max_concurrent_tasks AS is_full
   FROM ROWS FROM (jsonb_to_recordset($2::jsonb) AS (agent_id uuid, max int, lease_seconds int))
     WITH ORDINALITY AS w (agent_id, max, lease_seconds, position)
   JOIN agents a ON a.workspace_id = $1 AND a.id = w.agent_id
@@ -94,6 +102,9 @@ lease AS MATERIALIZED (
       AND h.next_expected_at IS DISTINCT FROM 'infinity' AS alive
     FROM agent_heartbeats h WHERE h.workspace_id = $1 AND h.agent_id = a.id) beats ON true
 ),
+paused AS MATERIALIZED (
+  SELECT ${pausedTypes('$1')} AS types
+),
 served AS MATERIALIZED (
   SELECT s.key FROM capability_sets s JOIN leader l ON s.capabilities <@ l.capabilities
   WHERE s.workspace_id = $1
@@ -105,6 +116,7 @@ best AS MATERIALIZED (
     WHERE t.workspace_id = $1 AND t.capability_key = s.key
       AND t.status = 'PENDING' AND t.unmet_dependencies = 0
       AND (t.queue_expires_at IS NULL OR t.queue_expires_at > now())
+      AND t.task_type <> ALL ((SELECT types FROM paused)::text[])
     ORDER BY t.queue_rank
     LIMIT (SELECT sum(room) FROM seated)
     FOR NO KEY UPDATE SKIP LOCKED) head
@@ -128,6 +140,9 @@ ${RUN_START},
 ${announced('both')}
 SELECT a.id AS agent_id, a.lifecycle, a.capabilities,
   a.room > 0 AND a.id NOT IN (SELECT id FROM seated) AS deferred,
+  CASE WHEN a.lifecycle NOT IN ('STARTING', 'ACTIVE') THEN 'agent_in_error'
+       WHEN a.is_full THEN 'agent_full'
+       WHEN a.room = 0 THEN 'paused' ELSE 'nothing_ready' END AS why,
   s.id AS run_id, s.generation, s.lease_expires_at, t.id, t.title, t.description, t.task_type,
   t.priority, t.input_context, t.checkpoint_data, t.metadata, t.timeout_seconds, t.retry_count,
   t.max_retries, t.required_capabilities, ARRAY(

@@ -1,3 +1,4 @@
+import { isPaused } from '#lib/admission';
 import { query } from '#lib/database';
 
 export interface PushAgentRow {
@@ -33,6 +34,7 @@ served AS MATERIALIZED (
   SELECT w.workspace_id FROM (SELECT DISTINCT workspace_id FROM push WHERE free) w
   WHERE EXISTS (SELECT FROM agent_tasks t WHERE t.workspace_id = w.workspace_id
     AND t.status = 'PENDING' AND t.unmet_dependencies = 0)
+    AND NOT ${isPaused('w.workspace_id')}
 ),
 picked AS MATERIALIZED (
   SELECT p.workspace_id, p.id, p.workspace_runs

@@ -1,3 +1,4 @@
+import { pausedTypes } from '#lib/admission';
 import { query } from '#lib/database';
 
 /** Agents of one workspace that can do the same. */
@@ -27,7 +28,7 @@ export const lockReadyTasks = query<ReadyTaskRow>(
   'lock_ready_tasks',
   `
 WITH queue AS MATERIALIZED (
-  SELECT c.workspace_id, c.key, sum(s.want)::int AS want
+  SELECT c.workspace_id, c.key, sum(s.want)::int AS want, ${pausedTypes('c.workspace_id')} AS paused
   FROM jsonb_to_recordset($1::jsonb) AS s (workspace_id uuid, capabilities text[], want int)
   JOIN capability_sets c ON c.workspace_id = s.workspace_id AND c.capabilities <@ s.capabilities
   GROUP BY c.workspace_id, c.key
@@ -38,6 +39,7 @@ FROM queue q CROSS JOIN LATERAL (
   WHERE t.workspace_id = q.workspace_id AND t.capability_key = q.key
     AND t.status = 'PENDING' AND t.unmet_dependencies = 0
     AND (t.queue_expires_at IS NULL OR t.queue_expires_at > now())
+    AND t.task_type <> ALL (q.paused)
   ORDER BY t.queue_rank
   LIMIT q.want
   FOR NO KEY UPDATE SKIP LOCKED) head`,

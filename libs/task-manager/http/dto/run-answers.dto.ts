@@ -1,4 +1,5 @@
 import { ApiProperty } from '@nestjs/swagger';
+import { NOTHING_CLAIMED, type NothingClaimed } from '../../store/claim-tasks.sql.js';
 import { TASK_STATUSES, type TaskStatus } from '../../domain/task-state.js';
 import type { ReportOutcome } from '../../runs/repeated-reports.js';
 import type { ClaimedTask } from '../../runs/run-view.js';
@@ -73,6 +74,9 @@ export class ClaimedTaskDto implements Sent<ClaimedTask> {
 export class ClaimDoc {
   @ApiProperty({ type: [ClaimedTaskDto], description: 'Empty when there was none in time' })
   tasks!: ClaimedTaskDto[];
+
+  @ApiProperty({ enum: NOTHING_CLAIMED, required: false, description: 'Why there is none' })
+  reason?: NothingClaimed;
 }
 
 export class CompletionDto extends ReportOutcomeDto {

@@ -1,0 +1,15 @@
+import { Module } from '@nestjs/common';
+import { LimitsController } from './http/limits.controller.js';
+import { PausesController } from './http/pauses.controller.js';
+import { Limits } from './limits/limits.service.js';
+import { QueueDepths } from './limits/queue-depths.js';
+import { SpawnRates } from './limits/spawn-rates.js';
+import { Pauses } from './pauses/pauses.service.js';
+
+/** What may be queued, spawned and handed out. */
+@Module({
+  controllers: [PausesController, LimitsController],
+  providers: [Pauses, Limits, QueueDepths, SpawnRates],
+  exports: [Pauses, QueueDepths, SpawnRates],
+})
+export class AdmissionModule {}

@@ -1,0 +1,68 @@
+import { ApiProperty } from '@nestjs/swagger';
+import { Flag, Int, OneOf, PageQuery, Text, Timestamp } from '#lib/http';
+import type { LimitsView, WantedLimits } from '../limits/limits.service.js';
+import type { PauseView } from '../pauses/pause-view.js';
+import type { WantedPause } from '../pauses/pauses.service.js';
+
+const SCOPES = ['workspace', 'task_type', 'everything'] as const;
+type PauseScope = (typeof SCOPES)[number];
+const MANY = 2_000_000_000;
+const id = { type: String, format: 'uuid' };
+const time = { type: String, format: 'date-time' };
+
+export class PauseDto implements WantedPause {
+  @OneOf(SCOPES, { description: 'everything: of the whole installation, for operators' })
+  scope!: PauseScope;
+
+  @Text({ max: 100, optional: true, description: 'With the scope task_type: which' })
+  taskType?: string;
+
+  @Text({ max: 1_000, example: 'The licence server is down' })
+  reason!: string;
+
+  @Timestamp({ optional: true, description: 'When it ends by itself' })
+  until?: string;
+}
+
+export class ListPausesQuery extends PageQuery {
+  @Flag({ optional: true, description: 'Those that have ended, too' })
+  ended?: boolean;
+}
+
+export class PauseDoc implements PauseView {
+  @ApiProperty(id) id!: string;
+  @ApiProperty({ enum: SCOPES }) scope!: PauseScope;
+  @ApiProperty({ type: String, nullable: true }) taskType!: string | null;
+  @ApiProperty() reason!: string;
+  @ApiProperty({ ...id, description: 'The user; for an API key the one who made it' })
+  pausedBy!: string;
+  @ApiProperty(time) createdAt!: string;
+  @ApiProperty({ ...time, nullable: true }) until!: string | null;
+  @ApiProperty({ ...time, nullable: true }) endedAt!: string | null;
+  @ApiProperty({ ...id, nullable: true, description: 'null: its time was over' })
+  endedBy!: string | null;
+}
+
+export class PausePageDoc {
+  @ApiProperty({ type: [PauseDoc] }) items!: PauseDoc[];
+  @ApiProperty({ type: String, nullable: true }) nextCursor!: string | null;
+}
+
+export class LimitsDto implements WantedLimits {
+  @Int(0, MANY, { nullable: true, description: 'Tasks that may wait; null: as the installation' })
+  maxQueueDepth!: number | null;
+
+  @Int(0, 1_000_000, { nullable: true, description: 'Of push agents; null: no limit of its own' })
+  spawnsPerMinute!: number | null;
+}
+
+export class LimitsDoc implements LimitsView {
+  @ApiProperty(id) workspaceId!: string;
+  @ApiProperty({ type: 'integer', nullable: true }) maxQueueDepth!: number | null;
+  @ApiProperty({ type: 'integer', nullable: true }) spawnsPerMinute!: number | null;
+  @ApiProperty({ type: 'integer', description: 'What holds; 0: no limit' })
+  effectiveMaxQueueDepth!: number;
+  @ApiProperty({ type: 'integer', description: 'Of all workspaces together; 0: no limit' })
+  installationSpawnsPerMinute!: number;
+  @ApiProperty({ type: 'integer' }) version!: number;
+}

@@ -1,0 +1,39 @@
+import { Body, Controller, Get, Inject, Put } from '@nestjs/common';
+import { ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
+import { ApiErrors, IfMatch, UuidParam, Versioned } from '#lib/http';
+import { Auth, CurrentCaller } from '#lib/identity';
+import type { Caller } from '#lib/kernel';
+import { Limits } from '../limits/limits.service.js';
+import { LimitsDoc, LimitsDto } from './admission.dto.js';
+
+@ApiTags('workspaces')
+@Controller('workspaces/:workspaceId/limits')
+export class LimitsController {
+  constructor(@Inject(Limits) private readonly limits: Limits) {}
+
+  @Get()
+  @Versioned()
+  @Auth({ scope: 'tasks:read' })
+  @ApiParam({ name: 'workspaceId', format: 'uuid' })
+  @ApiOperation({ summary: 'What the workspace may queue and spawn' })
+  @ApiOkResponse({ type: LimitsDoc })
+  @ApiErrors('workspace_not_found')
+  get(@CurrentCaller() caller: Caller) {
+    return this.limits.get(caller);
+  }
+
+  @Put()
+  @Versioned()
+  @Auth({ workspace: false, operator: true })
+  @ApiParam({ name: 'workspaceId', format: 'uuid' })
+  @ApiOperation({ summary: 'Set what the workspace may queue and spawn; for operators' })
+  @ApiOkResponse({ type: LimitsDoc })
+  @ApiErrors('validation_failed', 'workspace_not_found', 'version_mismatch')
+  set(
+    @UuidParam('workspaceId') workspaceId: string,
+    @Body() body: LimitsDto,
+    @IfMatch() version: number | undefined,
+  ) {
+    return this.limits.set(workspaceId, body, version);
+  }
+}

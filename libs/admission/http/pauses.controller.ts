@@ -1,0 +1,49 @@
+import { Body, Controller, Delete, Get, Inject, Post, Query } from '@nestjs/common';
+import { ApiCreatedResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { ApiErrors, Idempotent, UuidParam } from '#lib/http';
+import { Auth, CurrentCaller } from '#lib/identity';
+import { type Caller, decodeCursor, isUuid, malformedCursor } from '#lib/kernel';
+import { Pauses } from '../pauses/pauses.service.js';
+import { ListPausesQuery, PauseDoc, PauseDto, PausePageDoc } from './admission.dto.js';
+
+@ApiTags('Pauses')
+@Controller('pauses')
+export class PausesController {
+  constructor(@Inject(Pauses) private readonly pauses: Pauses) {}
+
+  @Post()
+  @Idempotent()
+  @Auth({ role: 'ADMIN', scope: 'workspace:admin' })
+  @ApiOperation({ summary: 'Hand out no more tasks of a type, of the workspace, or at all' })
+  @ApiCreatedResponse({ type: PauseDoc })
+  @ApiErrors('validation_failed')
+  pause(@CurrentCaller() caller: Caller, @Body() body: PauseDto) {
+    return this.pauses.pause(caller, body);
+  }
+
+  @Get()
+  @Auth({ scope: 'tasks:read' })
+  @ApiOperation({ summary: 'What is paused here, by whom and why; the newest first' })
+  @ApiOkResponse({ type: PausePageDoc })
+  @ApiErrors('validation_failed', 'malformed_cursor')
+  list(@CurrentCaller() caller: Caller, @Query() query: ListPausesQuery) {
+    const { limit, cursor, ended = false } = query;
+    return this.pauses.list(caller, { ended, after: idOf(cursor), limit });
+  }
+
+  @Delete(':id')
+  @Auth({ role: 'ADMIN', scope: 'workspace:admin' })
+  @ApiOperation({ summary: 'Let it go on' })
+  @ApiOkResponse({ type: PauseDoc })
+  @ApiErrors('validation_failed', 'pause_not_found')
+  end(@CurrentCaller() caller: Caller, @UuidParam() id: string) {
+    return this.pauses.end(caller, id);
+  }
+}
+
+function idOf(cursor: string | undefined): string | null {
+  if (cursor === undefined) return null;
+  const [id] = decodeCursor(cursor, ['string']);
+  if (isUuid(id)) return id;
+  throw malformedCursor();
+}

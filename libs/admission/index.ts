@@ -1,0 +1,6 @@
+export { AdmissionModule } from './admission.module.js';
+export { QueueDepths } from './limits/queue-depths.js';
+export { SpawnRates } from './limits/spawn-rates.js';
+export { Pauses } from './pauses/pauses.service.js';
+export { isPaused, pausedTypes } from './store/holding-pauses.js';
+export { endOverduePauses } from './store/pauses.sql.js';

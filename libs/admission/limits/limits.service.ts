@@ -1,0 +1,67 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { CONFIG, type Config } from '#lib/config';
+import { Database, firstRow } from '#lib/database';
+import { type Caller, DroverError } from '#lib/kernel';
+import { type LimitsRow, readLimits, writeLimits } from '../store/limits.sql.js';
+import { QueueDepths } from './queue-depths.js';
+
+export interface WantedLimits {
+  maxQueueDepth: number | null;
+  spawnsPerMinute: number | null;
+}
+
+export interface LimitsView extends WantedLimits {
+  workspaceId: string;
+  /** What holds; 0: no limit. */
+  effectiveMaxQueueDepth: number;
+  /** Of all workspaces together; 0: no limit. */
+  installationSpawnsPerMinute: number;
+  /** 0 until somebody has set a limit. */
+  version: number;
+}
+
+/** What a workspace may queue and spawn. Members see it, operators of the installation set it. */
+@Injectable()
+export class Limits {
+  constructor(
+    @Inject(Database) private readonly database: Database,
+    @Inject(QueueDepths) private readonly depths: QueueDepths,
+    @Inject(CONFIG) private readonly config: Pick<Config, 'admission'>,
+  ) {}
+
+  async get({ workspaceId }: Pick<Caller, 'workspaceId'>): Promise<LimitsView> {
+    const row = await firstRow(this.database.tenant(workspaceId), readLimits, [workspaceId]);
+    if (!row) throw new DroverError('workspace_not_found');
+    return this.view(row);
+  }
+
+  /**
+   * Other servers go by the new depth within half a minute, near the old limit within a second.
+   *
+   * @param version the version that the client has read, when it insists on it
+   * @throws DroverError `workspace_not_found`, `version_mismatch`
+   */
+  async set(workspaceId: string, wanted: WantedLimits, version?: number): Promise<LimitsView> {
+    const { service } = this.database;
+    const params = [workspaceId, wanted.maxQueueDepth, wanted.spawnsPerMinute, version ?? null];
+    const row = await firstRow(service, writeLimits, params);
+    if (row) {
+      this.depths.forget(workspaceId);
+      return this.view(row);
+    }
+    const known = await firstRow(service, readLimits, [workspaceId]);
+    throw new DroverError(known ? 'version_mismatch' : 'workspace_not_found');
+  }
+
+  private view(row: LimitsRow): LimitsView {
+    const { maxQueueDepth, spawnsPerMinute } = this.config.admission;
+    return {
+      workspaceId: row.workspace_id,
+      maxQueueDepth: row.max_queue_depth,
+      spawnsPerMinute: row.spawns_per_minute,
+      effectiveMaxQueueDepth: row.max_queue_depth ?? maxQueueDepth,
+      installationSpawnsPerMinute: spawnsPerMinute,
+      version: row.version,
+    };
+  }
+}

@@ -1,0 +1,37 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { CONFIG, type Config } from '#lib/config';
+import type { Transaction } from '#lib/database';
+import { fillAllowances, spendAllowances } from '../store/spawn-rates.sql.js';
+
+export interface SpawnAllowances {
+  /** Of all workspaces together; Infinity without a limit. */
+  total: number;
+  /** A workspace that is not named has no limit of its own. */
+  ofWorkspace: ReadonlyMap<string, number>;
+}
+
+/** Token buckets: how many sessions may be spawned now. A minute's worth may come at once. */
+@Injectable()
+export class SpawnRates {
+  constructor(@Inject(CONFIG) private readonly config: Pick<Config, 'admission'>) {}
+
+  /** Locks the buckets until the transaction ends. */
+  async allowances(tx: Transaction, workspaceIds: readonly string[]): Promise<SpawnAllowances> {
+    const { spawnsPerMinute } = this.config.admission;
+    const rows = await tx.rows(fillAllowances, [workspaceIds, spawnsPerMinute]);
+    const total = rows.find((row) => row.workspace_id === null)?.tokens;
+    const own = rows.flatMap(({ workspace_id: id, tokens }): [string, number][] =>
+      id === null ? [] : [[id, Math.floor(tokens)]],
+    );
+    return {
+      total: total === undefined ? Number.POSITIVE_INFINITY : Math.floor(total),
+      ofWorkspace: new Map(own),
+    };
+  }
+
+  async spend(tx: Transaction, spawned: ReadonlyMap<string, number>): Promise<void> {
+    const counts = [...spawned.values()];
+    const all = counts.reduce((sum, count) => sum + count, 0);
+    if (all > 0) await tx.rows(spendAllowances, [[...spawned.keys()], counts, all]);
+  }
+}

@@ -1,0 +1,35 @@
+import { command, query } from '#lib/database';
+
+export interface LimitsRow {
+  workspace_id: string;
+  max_queue_depth: number | null;
+  spawns_per_minute: number | null;
+  version: number;
+}
+
+/** A row for every workspace that there is. Caller: Limits. Index: primary keys. $1 workspace. */
+export const readLimits = query<LimitsRow>(
+  'read_limits',
+  `
+SELECT w.id AS workspace_id, l.max_queue_depth, l.spawns_per_minute, coalesce(l.version, 0) AS version
+FROM workspaces w LEFT JOIN workspace_limits l ON l.workspace_id = w.id
+WHERE w.id = $1`,
+);
+
+/**
+ * No row when the workspace does not exist, or its limits have another version than wanted.
+ *
+ * Caller: Limits, as the service role, for an operator. Index: primary keys.
+ * $1 workspace, $2 queue depth or NULL, $3 spawns a minute or NULL, $4 version wanted or NULL.
+ */
+export const writeLimits = command<LimitsRow>(
+  'write_limits',
+  `
+INSERT INTO workspace_limits AS l (workspace_id, max_queue_depth, spawns_per_minute)
+SELECT w.id, $2, $3 FROM workspaces w
+WHERE w.id = $1 AND coalesce($4::int, 0) IN (0, (SELECT version FROM workspace_limits WHERE workspace_id = $1))
+ON CONFLICT (workspace_id) DO UPDATE SET max_queue_depth = excluded.max_queue_depth,
+  spawns_per_minute = excluded.spawns_per_minute, version = l.version + 1, updated_at = now()
+WHERE $4::int IS NULL OR l.version = $4
+RETURNING workspace_id, max_queue_depth, spawns_per_minute, version`,
+);

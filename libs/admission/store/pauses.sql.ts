@@ -1,0 +1,105 @@
+import { command, query } from '#lib/database';
+
+export interface PauseRow {
+  id: string;
+  scope: 'workspace' | 'task_type' | 'everything';
+  task_type: string | null;
+  reason: string;
+  paused_by: string;
+  created_at: Date;
+  until: Date | null;
+  ended_at: Date | null;
+  ended_by: string | null;
+}
+
+const OWN = `id, CASE WHEN task_type IS NULL THEN 'workspace' ELSE 'task_type' END AS scope,
+  task_type::text, reason, paused_by, created_at, until, ended_at, ended_by`;
+const INSTALLATION = `id, 'everything' AS scope, NULL::text AS task_type, reason, paused_by, created_at,
+  until, ended_at, ended_by`;
+
+/** Caller: Pauses. $1 workspace, $2 id, $3 task type or NULL, $4 reason, $5 user, $6 until or NULL. */
+export const insertPause = command<PauseRow>(
+  'insert_pause',
+  `
+INSERT INTO pauses (workspace_id, id, task_type, reason, paused_by, until)
+VALUES ($1, $2, $3, $4, $5, $6)
+RETURNING ${OWN}`,
+);
+
+/** Caller: Pauses, as the service role, for an operator. $1 id, $2 reason, $3 user, $4 until or NULL. */
+export const insertInstallationPause = command<PauseRow>(
+  'insert_installation_pause',
+  `
+INSERT INTO installation_pauses (id, reason, paused_by, until) VALUES ($1, $2, $3, $4)
+RETURNING ${INSTALLATION}`,
+);
+
+/**
+ * The pauses of a workspace and of the installation, the newest first: those that hold, or all.
+ *
+ * Caller: Pauses. Indexes: pauses_holding_idx or the primary keys, backwards.
+ * $1 workspace, $2 whether ended ones too, $3 the last id of the page before or NULL, $4 rows at most.
+ */
+export const listPauses = query<PauseRow>(
+  'list_pauses',
+  `
+SELECT * FROM (
+  SELECT ${OWN} FROM pauses WHERE workspace_id = $1
+  UNION ALL
+  SELECT ${INSTALLATION} FROM installation_pauses) p
+WHERE ($2::boolean OR (ended_at IS NULL AND (until IS NULL OR until > now())))
+  AND ($3::uuid IS NULL OR id < $3)
+ORDER BY id DESC
+LIMIT $4`,
+);
+
+/** Caller: Pauses. Index: primary key. $1 workspace, $2 id. */
+export const findPause = query<PauseRow>(
+  'find_pause',
+  `
+SELECT ${OWN} FROM pauses WHERE workspace_id = $1 AND id = $2
+UNION ALL
+SELECT ${INSTALLATION} FROM installation_pauses WHERE id = $2`,
+);
+
+/** One that has ended stays as it is. Caller: Pauses. $1 workspace, $2 id, $3 user. */
+export const endPause = command<PauseRow>(
+  'end_pause',
+  `
+UPDATE pauses SET ended_at = now(), ended_by = $3
+WHERE workspace_id = $1 AND id = $2 AND ended_at IS NULL
+RETURNING ${OWN}`,
+);
+
+/** Caller: Pauses, as the service role, for an operator. $1 id, $2 user. */
+export const endInstallationPause = command<PauseRow>(
+  'end_installation_pause',
+  `
+UPDATE installation_pauses SET ended_at = now(), ended_by = $2 WHERE id = $1 AND ended_at IS NULL
+RETURNING ${INSTALLATION}`,
+);
+
+/**
+ * Ends the pauses whose time is over. A workspace of NULL: everything goes on.
+ *
+ * Caller: PauseSweep, once a cycle, as the service role. Indexes: pauses_holding_idx,
+ * installation_pauses_holding_idx (both are read whole: few hold).
+ */
+export const endOverduePauses = command<{ workspace_id: string | null }>(
+  'end_overdue_pauses',
+  `
+WITH own AS (
+  UPDATE pauses SET ended_at = until WHERE ended_at IS NULL AND until <= now() RETURNING workspace_id),
+installation AS (
+  UPDATE installation_pauses SET ended_at = until WHERE ended_at IS NULL AND until <= now() RETURNING id)
+SELECT workspace_id FROM own UNION SELECT NULL FROM installation`,
+);
+
+/** Workspaces where something waits in a queue. Caller: whoever lets everything go on. */
+export const waitingWorkspaces = query<{ workspace_id: string }>(
+  'waiting_workspaces',
+  `
+SELECT w.id AS workspace_id FROM workspaces w
+WHERE w.archived_at IS NULL AND EXISTS (SELECT FROM agent_tasks t
+  WHERE t.workspace_id = w.id AND t.status = 'PENDING' AND t.unmet_dependencies = 0)`,
+);

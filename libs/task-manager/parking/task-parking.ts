@@ -1,0 +1,46 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { endOverduePauses, Pauses } from '#lib/admission';
+import { Database, type Fence } from '#lib/database';
+import { WakeUps } from '#lib/valkey';
+import type { Swept } from '../recovery-port.js';
+import { countByWorkspace, swept, together } from '../recovery/swept.js';
+import { parkPausedTasks, unparkTasks } from '../store/park-tasks.sql.js';
+
+/** Ends pauses whose time is over, and keeps tasks of paused types out of the way of the others. */
+@Injectable()
+export class TaskParking {
+  constructor(
+    @Inject(Database) private readonly database: Database,
+    @Inject(Pauses) private readonly pauses: Pauses,
+    @Inject(WakeUps) private readonly wakeUps: WakeUps,
+  ) {}
+
+  async sweep(fence: Fence, limit: number): Promise<Swept> {
+    const done = await this.database.service.transaction(async (tx) => {
+      await fence(tx);
+      return {
+        ended: await tx.rows(endOverduePauses),
+        parked: await tx.rows(parkPausedTasks, [limit]),
+        freed: await tx.rows(unparkTasks, [limit]),
+      };
+    });
+    await this.wake(done);
+    return together(swept(done.parked, limit), swept(done.freed, limit));
+  }
+
+  private async wake({
+    ended,
+    freed,
+  }: {
+    ended: readonly { workspace_id: string | null }[];
+    freed: readonly { workspace_id: string; status: string }[];
+  }): Promise<void> {
+    const waiting = freed.filter((task) => task.status === 'PENDING');
+    for (const [id, count] of countByWorkspace(waiting)) this.wakeUps.claims(id, count);
+    if (ended.some((pause) => pause.workspace_id === null)) await this.pauses.wakeEverybody();
+    for (const { workspace_id: id } of ended) if (id !== null) this.wakeUps.claims(id, WOKEN);
+  }
+}
+
+/** As many waiting agents are asked; they ask each other while there is something. */
+const WOKEN = 100;

@@ -1,0 +1,73 @@
+import { command } from '#lib/database';
+
+/** How far into each queue a sweep looks: further than the claims until the next one get. */
+const LOOK_AHEAD = 5_000;
+
+/**
+ * Tasks of a paused type leave the head of their queue: with '!' before its key it is a queue that nobody
+ * reads. Claims pass over those of a paused type anyway (`claimTasks`), but with thousands of them at the
+ * head each claim would read them all.
+ *
+ * Caller: TaskParking, once a cycle, as the service role. Indexes: pauses_holding_idx (nothing more when
+ * no type is paused), agent_tasks_queue_idx from its head. $1 rows at most.
+ */
+export const parkPausedTasks = command<{ workspace_id: string }>(
+  'park_paused_tasks',
+  `
+WITH paused AS MATERIALIZED (
+  SELECT p.workspace_id, p.task_type::text FROM pauses p
+  WHERE p.task_type IS NOT NULL AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())
+),
+head AS MATERIALIZED (
+  SELECT h.workspace_id, h.id
+  FROM capability_sets c CROSS JOIN LATERAL (
+    SELECT t.workspace_id, t.id, t.task_type FROM agent_tasks t
+    WHERE t.workspace_id = c.workspace_id AND t.capability_key = c.key
+      AND t.status = 'PENDING' AND t.unmet_dependencies = 0
+    ORDER BY t.queue_rank
+    LIMIT ${LOOK_AHEAD}) h
+  JOIN paused p ON p.workspace_id = h.workspace_id AND p.task_type = h.task_type
+  WHERE c.workspace_id IN (SELECT workspace_id FROM paused)
+  LIMIT $1
+),
+locked AS MATERIALIZED (
+  SELECT t.workspace_id, t.id FROM head h
+  JOIN agent_tasks t ON t.workspace_id = h.workspace_id AND t.id = h.id
+  WHERE t.status = 'PENDING'
+  ORDER BY t.id
+  FOR NO KEY UPDATE OF t SKIP LOCKED
+)
+UPDATE agent_tasks t SET capability_key = '!' || t.capability_key
+FROM locked l WHERE t.workspace_id = l.workspace_id AND t.id = l.id
+RETURNING t.workspace_id`,
+);
+
+/**
+ * And back, when no pause of their type holds any more; whatever has become of them meanwhile.
+ *
+ * Caller: TaskParking, once a cycle, as the service role. Indexes: pauses (read whole), then
+ * agent_tasks_parked_idx once for each type that was ever paused. $1 rows at most.
+ */
+export const unparkTasks = command<{ workspace_id: string; status: string }>(
+  'unpark_tasks',
+  `
+WITH over AS MATERIALIZED (
+  SELECT p.workspace_id, p.task_type::text FROM pauses p
+  WHERE p.task_type IS NOT NULL
+  GROUP BY p.workspace_id, p.task_type
+  HAVING bool_and(p.ended_at IS NOT NULL OR p.until <= now())
+),
+free AS MATERIALIZED (
+  SELECT h.workspace_id, h.id
+  FROM over o CROSS JOIN LATERAL (
+    SELECT t.workspace_id, t.id FROM agent_tasks t
+    WHERE t.workspace_id = o.workspace_id AND t.task_type = o.task_type AND t.capability_key LIKE '!%'
+    ORDER BY t.queue_rank
+    LIMIT $1
+    FOR NO KEY UPDATE SKIP LOCKED) h
+  LIMIT $1
+)
+UPDATE agent_tasks t SET capability_key = substr(t.capability_key, 2)
+FROM free f WHERE t.workspace_id = f.workspace_id AND t.id = f.id
+RETURNING t.workspace_id, t.status`,
+);
