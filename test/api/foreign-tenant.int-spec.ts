@@ -49,8 +49,8 @@ const UNRESOLVED = [
 /** Here an id that exists nowhere is a new one. */
 const CHOOSES_ID = 'PUT /agents/{id}';
 
-/** Users belong to no workspace; only operators of the installation reach them by their ids. */
-const OPERATORS = /^\w+ \/users\b/;
+/** Users belong to no workspace, and its limits are not its own: only operators reach them by their ids. */
+const OPERATORS = /^\w+ \/users\b|^PUT \/workspaces\/{workspaceId}\/limits$/;
 
 const app = await startTestApp({ ROLES: 'api', HEARTBEAT_FLUSH_MS: '10000' });
 const routes = (await readRoutes(app.url)).filter((route) => !isGatewayRoute(route));

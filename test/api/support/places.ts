@@ -34,6 +34,7 @@ const BY_COLLECTION: Record<string, Thing> = {
   agents: 'agent',
   'api-keys': 'apiKey',
   milestones: 'milestone',
+  pauses: 'pause',
   projects: 'project',
   sessions: 'session',
   users: 'user',

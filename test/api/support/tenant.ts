@@ -1,3 +1,4 @@
+import type pg from 'pg';
 import { SCOPES, TokenService } from '#lib/identity';
 import { newId } from '#lib/kernel';
 import type { TestApp } from '../../support/app.js';
@@ -19,6 +20,7 @@ export type Thing =
   | 'apiKey'
   | 'project'
   | 'milestone'
+  | 'pause'
   | 'agent'
   | 'task'
   | 'prerequisite'
@@ -71,6 +73,10 @@ export async function aTenant(app: TestApp): Promise<Tenant> {
   const waiting = await aTask(owner, workspaceId, described);
   const [pending, working] = [free[0] as string, held[0] as (typeof held)[number]];
   await aDependency(owner, workspaceId, { taskId: waiting, dependsOnId: pending });
+  const pauses = [
+    await aPause(owner, workspaceId, userId),
+    await aPause(owner, workspaceId, userId),
+  ];
   await mark(app, workspaceId, marker);
 
   const shared = {
@@ -80,6 +86,7 @@ export async function aTenant(app: TestApp): Promise<Tenant> {
     apiKey: keys[1]?.id as string,
     project,
     milestone,
+    pause: pauses[1] as string,
     agent,
     prerequisite: pending,
     run: working.runId,
@@ -102,6 +109,7 @@ export async function aTenant(app: TestApp): Promise<Tenant> {
       apiKey: keys.map(({ id }) => id),
       project: [project],
       milestone: [milestone],
+      pause: pauses,
       agent: [agent, draining],
       // The first of the tasks and the first of the runs belong together.
       task: [working.taskId, ...tasks.filter((id) => id !== working.taskId)],
@@ -158,8 +166,19 @@ export async function anApiKey(
   return (await response.json()) as IssuedKey;
 }
 
+/** Of a type that no task has: it holds nothing back. */
+async function aPause(owner: pg.Pool, workspaceId: string, userId: string): Promise<string> {
+  const id = newId();
+  await owner.query(
+    `INSERT INTO pauses (workspace_id, id, task_type, reason, paused_by) VALUES ($1, $2, 'none', 'why', $3)`,
+    [workspaceId, id, userId],
+  );
+  return id;
+}
+
 /** The factories choose names by themselves. */
 async function mark({ db: { owner } }: TestApp, workspaceId: string, marker: string) {
+  await owner.query('UPDATE pauses SET reason = $2 WHERE workspace_id = $1', [workspaceId, marker]);
   for (const table of ['projects', 'milestones', 'agents', 'api_keys']) {
     await owner.query(`UPDATE ${table} SET name = $2::text || ' ' || id WHERE workspace_id = $1`, [
       workspaceId,
