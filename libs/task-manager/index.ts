@@ -3,6 +3,8 @@ export { TASK_EDGES, TASK_STATUSES, type TaskStatus } from './domain/task-state.
 export { type FailureClass } from './domain/failure.js';
 export type { Allowance } from './domain/plan-assignments.js';
 export { type SpawnAllowance, TaskAssignment } from './assignment/task-assignment.js';
+export type { SpawnFacts } from './domain/explain-facts.js';
+export { SpawnOutlook, type SpawnOutlookSource } from './queries/spawn-outlook.js';
 export { LostSessions } from './recovery/lost-sessions.js';
 export { Claiming } from './runs/claiming.js';
 export { RunReports } from './runs/run-reports.js';

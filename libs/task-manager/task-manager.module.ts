@@ -19,6 +19,8 @@ import { TaskQueriesController } from './http/task-queries.controller.js';
 import { TaskReportsController } from './http/task-reports.controller.js';
 import { TaskUpdateController } from './http/task-update.controller.js';
 import { TaskParking } from './parking/task-parking.js';
+import { ExplainFactsReader } from './queries/explain-facts-reader.js';
+import { SpawnOutlook } from './queries/spawn-outlook.js';
 import { TaskExplainer } from './queries/task-explainer.js';
 import { TaskHistory } from './queries/task-history.js';
 import { TaskQueries } from './queries/task-queries.js';
@@ -76,6 +78,8 @@ import { TaskUpdates } from './updates/task-updates.js';
     TaskQueries,
     TaskHistory,
     TaskExplainer,
+    ExplainFactsReader,
+    SpawnOutlook,
     TaskDependencies,
     TaskUpdates,
     TaskReporter,
@@ -108,6 +112,7 @@ import { TaskUpdates } from './updates/task-updates.js';
     TaskAssignment,
     LostSessions,
     RunReports,
+    SpawnOutlook,
     StateRecovery,
     TaskParking,
     TaskRecovery,

@@ -1,15 +1,28 @@
-import type { AgentGroup, AgentStanding, ExplainFacts } from './explain-facts.js';
+import type { AgentFacts, AgentGroup, AgentStanding, ExplainFacts } from './explain-facts.js';
+import { spawnObstacles } from './explain-spawning.js';
 import type { Reason } from './explain-reasons.js';
 
 type Sentence = { code: AgentReasonCode; say: (agents: string, one: boolean) => string };
 type AgentReasonCode =
-  'waiting_for_claim' | 'agents_full' | 'agents_draining' | 'agents_offline' | 'agents_disabled';
+  | 'waiting_for_claim'
+  | 'waiting_for_assignment'
+  | 'agents_full'
+  | 'agents_draining'
+  | 'agents_in_error'
+  | 'agents_offline'
+  | 'agents_disabled'
+  | 'agents_without_command';
 
 const SENTENCES: Record<AgentStanding, Sentence> = {
   free: {
     code: 'waiting_for_claim',
     say: (agents, one) =>
       `It is ready. ${agents} ${one ? 'has' : 'have'} room for it, and ${one ? 'takes' : 'take'} the best ranked task with the next claim.`,
+  },
+  assignable: {
+    code: 'waiting_for_assignment',
+    say: (agents, one) =>
+      `It is ready. ${agents} ${one ? 'has' : 'have'} room for it, and ${one ? 'is' : 'are'} given the best ranked task in the coordinator's next cycle.`,
   },
   full: {
     code: 'agents_full',
@@ -21,6 +34,11 @@ const SENTENCES: Record<AgentStanding, Sentence> = {
     say: (agents, one) =>
       `${agents} ${one ? 'is' : 'are'} draining and ${one ? 'takes' : 'take'} no new tasks.`,
   },
+  in_error: {
+    code: 'agents_in_error',
+    say: (agents, one) =>
+      `${agents} ${one ? 'is' : 'are'} in ERROR: ${one ? 'it was' : 'they were'} silent for too long, and ${one ? 'comes' : 'come'} back with the next beat.`,
+  },
   offline: {
     code: 'agents_offline',
     say: (agents, one) => `${agents} ${one ? 'has' : 'have'} not been heard of lately.`,
@@ -30,6 +48,10 @@ const SENTENCES: Record<AgentStanding, Sentence> = {
     say: (agents, one) =>
       `${agents} ${one ? 'is' : 'are'} switched off: the coordinator gives ${one ? 'it' : 'them'} nothing.`,
   },
+  without_command: {
+    code: 'agents_without_command',
+    say: (agents, one) => `${agents} ${one ? 'has' : 'have'} no command that a session could run.`,
+  },
 };
 
 /** What the agents that could take the task have to do with its waiting. */
@@ -38,28 +60,43 @@ export function agentReasons(facts: ExplainFacts): Reason[] {
   if (groups.length === 0) return [noCapableAgent(facts)];
   const free = groups.find((group) => group.standing === 'free');
   // Where one is free, what the others do is no reason.
-  return (free ? [free] : groups).map(reasonOf);
+  if (free) return [reasonOf(free)];
+  const obstacles = groups.some(isAssignable) ? spawnObstacles(facts.spawning) : [];
+  if (obstacles.length > 0) return [...groups.filter(isUnable).map(reasonOf), ...obstacles];
+  const assignable = groups.find(isAssignable);
+  return (assignable ? [assignable] : groups).map(reasonOf);
 }
+
+const isAssignable = ({ standing }: AgentGroup) => standing === 'assignable';
+const isUnable = (group: AgentGroup) => !isAssignable(group);
 
 function reasonOf({ standing, count, agents }: AgentGroup): Reason {
   const { code, say } = SENTENCES[standing];
-  const message = say(nameThem(count, agents), count === 1);
+  const message = say(nameThem({ standing, count, agents }), count === 1);
   return { code, message, facts: { count, agents } };
 }
 
-function nameThem(count: number, agents: readonly { name: string }[]): string {
-  const names = agents.map(({ name }) => `"${name}"`).join(', ');
+function nameThem({ standing, count, agents }: Omit<AgentGroup, 'places' | 'freePlaces'>): string {
+  const names = agents.map((agent) => `"${agent.name}"${detailOf(standing, agent)}`).join(', ');
   if (count === 1) return `The agent ${names}`;
   const others = count > agents.length ? ` and ${count - agents.length} more` : '';
   return `${count} agents with its capabilities (${names}${others})`;
 }
 
-function noCapableAgent({ task, missingCapabilities }: ExplainFacts): Reason {
+function detailOf(standing: AgentStanding, agent: AgentFacts): string {
+  if (standing === 'full') return ` (${agent.liveRuns} of ${agent.maxConcurrentTasks})`;
+  const isSilent = standing === 'offline' || standing === 'in_error';
+  return isSilent && agent.lastSeenAt !== null ? ` (last heard at ${agent.lastSeenAt})` : '';
+}
+
+function noCapableAgent({ task, missingCapabilities, nearest }: ExplainFacts): Reason {
   const { requiredCapabilities } = task;
+  const near = nearest.map(({ name, missing }) => `"${name}" lacks ${list(missing)}`).join(', ');
+  const nearly = near === '' ? '' : ` Nearest: ${near}.`;
   return {
     code: 'no_capable_agent',
-    message: sentence(requiredCapabilities, missingCapabilities),
-    facts: { requiredCapabilities, missingCapabilities },
+    message: `${sentence(requiredCapabilities, missingCapabilities)}${nearly}`,
+    facts: { requiredCapabilities, missingCapabilities, nearest },
   };
 }
 

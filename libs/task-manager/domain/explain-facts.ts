@@ -11,15 +11,75 @@ export interface PrerequisiteFacts {
   endedWithoutSuccess: boolean;
 }
 
-/** How an agent that has what a task needs stands; only a `free` one can take it now. */
-export const AGENT_STANDINGS = ['free', 'full', 'draining', 'offline', 'disabled'] as const;
+/**
+ * How an agent that has what a task needs stands. Only a `free` one can take it now, and an `assignable`
+ * one (a push agent with room) be given it.
+ */
+export const AGENT_STANDINGS = [
+  'free',
+  'assignable',
+  'full',
+  'draining',
+  'in_error',
+  'offline',
+  'disabled',
+  'without_command',
+] as const;
 export type AgentStanding = (typeof AGENT_STANDINGS)[number];
+
+export interface AgentFacts {
+  id: string;
+  name: string;
+  /** Runs that it holds, and that it may hold at once. */
+  liveRuns: number;
+  maxConcurrentTasks: number;
+  lastSeenAt: string | null;
+}
 
 export interface AgentGroup {
   standing: AgentStanding;
   count: number;
   /** Some of them. */
-  agents: { id: string; name: string }[];
+  agents: AgentFacts[];
+  /** Tasks that all of them may hold at once, and how many more they could hold. */
+  places: number;
+  freePlaces: number;
+}
+
+/** An agent that lacks least of what a task needs. */
+export interface NearAgent {
+  id: string;
+  name: string;
+  missing: string[];
+}
+
+/** A switch that keeps the task from being handed out. */
+export interface PauseFacts {
+  id: string;
+  scope: 'everything' | 'workspace' | 'task_type';
+  taskType: string | null;
+  reason: string;
+  /** The user, and the name if the workspace may know it. */
+  by: string;
+  byName: string | null;
+  since: string;
+  until: string | null;
+}
+
+/** What stands between a push agent with room and its session. */
+export interface SpawnFacts {
+  /** Whether there is a gateway in the configuration. */
+  configured: boolean;
+  /** Gateways that were heard lately. */
+  gateways: number;
+  /** When the last one was heard. */
+  lastSeenAt: Date | null;
+  /** Calls to it were not answered, and none is made for some seconds. */
+  resting: boolean;
+  /** Sessions that the gateways could run in addition. */
+  room: number;
+  /** Rates of spawns that are used up. */
+  rates: { scope: 'installation' | 'workspace'; perMinute: number; nextAt: Date | null }[];
 }
 
 export interface RunFacts {
@@ -41,6 +101,7 @@ export interface ExplainFacts {
   now: Date;
   task: {
     status: TaskStatus;
+    taskType: string;
     retryAt: Date | null;
     retryCount: number;
     maxRetries: number;
@@ -53,6 +114,8 @@ export interface ExplainFacts {
     queueExpiresAt: Date | null;
     requiredCapabilities: string[];
     unmetDependencies: number;
+    assignedAt: Date | null;
+    startedAt: Date | null;
     completedAt: Date | null;
     failedAt: Date | null;
     abortedAt: Date | null;
@@ -68,6 +131,12 @@ export interface ExplainFacts {
   agents: AgentGroup[];
   /** Needed capabilities that no agent has. */
   missingCapabilities: string[];
+  /** Told of when no agent has all of them: those that have most. */
+  nearest: NearAgent[];
+  /** Switches that hold. */
+  pauses: PauseFacts[];
+  /** Told of when push agents could take it; null: nobody knows. */
+  spawning: SpawnFacts | null;
   /** Ready tasks with the same capabilities that rank before it; counting ends somewhere. */
   ahead: { count: number; isMore: boolean };
 }

@@ -1,17 +1,13 @@
 import { redactText } from '#lib/kernel';
-import type { ExplainFacts, RunFacts } from './explain-facts.js';
+import type { EstimateView } from './estimate.js';
+import type { AgentFacts, ExplainFacts, NearAgent, PauseFacts, RunFacts } from './explain-facts.js';
 import type { TaskStatus } from './task-state.js';
 import type { DependencyPolicy } from './task-view.js';
-
-interface Named {
-  id: string;
-  name: string;
-}
 
 interface AgentsFacts {
   count: number;
   /** Some of them. */
-  agents: Named[];
+  agents: AgentFacts[];
 }
 
 interface DependencyFacts {
@@ -45,12 +41,28 @@ export interface ReasonFacts {
     abortReason: string | null;
   };
   queue_expired: { queueExpiresAt: string };
-  no_capable_agent: { requiredCapabilities: string[]; missingCapabilities: string[] };
+  held_by_pause: PauseFacts;
+  no_capable_agent: {
+    requiredCapabilities: string[];
+    missingCapabilities: string[];
+    /** Those that lack least, and what. */
+    nearest: NearAgent[];
+  };
+  agents_in_error: AgentsFacts;
   agents_offline: AgentsFacts;
   agents_draining: AgentsFacts;
   agents_disabled: AgentsFacts;
+  agents_without_command: AgentsFacts;
   agents_full: AgentsFacts;
   waiting_for_claim: AgentsFacts;
+  waiting_for_assignment: AgentsFacts;
+  gateway_unreachable: { configured: boolean; lastSeenAt: string | null; resting: boolean };
+  gateway_full: { gateways: number };
+  spawn_rate_reached: {
+    scope: 'installation' | 'workspace';
+    perMinute: number;
+    nextAt: string | null;
+  };
   queued_behind: { count: number; isMore: boolean };
   held_by_run: {
     runId: string;
@@ -83,12 +95,19 @@ export const REASON_CODES = Object.keys({
   paused: 0,
   waiting_for_retry: 0,
   queue_expired: 0,
+  held_by_pause: 0,
   no_capable_agent: 0,
+  agents_in_error: 0,
   agents_offline: 0,
   agents_draining: 0,
   agents_disabled: 0,
+  agents_without_command: 0,
   agents_full: 0,
   waiting_for_claim: 0,
+  waiting_for_assignment: 0,
+  gateway_unreachable: 0,
+  gateway_full: 0,
+  spawn_rate_reached: 0,
   queued_behind: 0,
   held_by_run: 0,
   completed: 0,
@@ -104,6 +123,8 @@ export interface ExplanationView {
   /** Whether a run holds the task now. */
   live: boolean;
   reasons: Reason[];
+  /** When it will start and end. */
+  estimate: EstimateView;
   /** When this was so, by the database's clock. */
   at: string;
 }

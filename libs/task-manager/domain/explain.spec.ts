@@ -1,7 +1,15 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { explain } from './explain.js';
-import { AGENT_STANDINGS, type ExplainFacts, type RunFacts } from './explain-facts.js';
+import {
+  AGENT_STANDINGS,
+  type AgentFacts,
+  type AgentGroup,
+  type ExplainFacts,
+  type PauseFacts,
+  type RunFacts,
+  type SpawnFacts,
+} from './explain-facts.js';
 import { REASON_CODES } from './explain-reasons.js';
 import { TASK_STATUSES } from './task-state.js';
 
@@ -32,10 +40,14 @@ function facts({ task, ...rest }: Overrides = {}): ExplainFacts {
     dependencies: [],
     agents: [],
     missingCapabilities: [],
+    nearest: [],
+    pauses: [],
+    spawning: null,
     ahead: { count: 0, isMore: false },
     ...rest,
     task: {
       status: 'PENDING',
+      taskType: 'test',
       retryAt: null,
       retryCount: 0,
       maxRetries: 3,
@@ -48,6 +60,8 @@ function facts({ task, ...rest }: Overrides = {}): ExplainFacts {
       queueExpiresAt: null,
       requiredCapabilities: [],
       unmetDependencies: rest.dependencies?.length ?? 0,
+      assignedAt: null,
+      startedAt: null,
       completedAt: null,
       failedAt: null,
       abortedAt: null,
@@ -57,10 +71,32 @@ function facts({ task, ...rest }: Overrides = {}): ExplainFacts {
   };
 }
 
-const group = (standing: (typeof AGENT_STANDINGS)[number], ...names: string[]) => ({
+const anAgent = (name: string, values: Partial<AgentFacts> = {}): AgentFacts => ({
+  ...{ id: name, name, liveRuns: 2, maxConcurrentTasks: 3, lastSeenAt: EARLIER.toISOString() },
+  ...values,
+});
+
+const group = (standing: AgentGroup['standing'], ...names: string[]): AgentGroup => ({
   standing,
   count: names.length,
-  agents: names.map((name) => ({ id: name, name })),
+  agents: names.map((name) => anAgent(name)),
+  places: names.length * 3,
+  freePlaces: names.length,
+});
+
+const PAUSE: PauseFacts = {
+  ...{ id: 'pause-1', scope: 'task_type', taskType: 'test', reason: 'The licence is out' },
+  ...{ by: 'user:1', byName: 'Ada', since: EARLIER.toISOString(), until: LATER.toISOString() },
+};
+
+const SPAWNING: SpawnFacts = {
+  ...{ configured: true, gateways: 1, lastSeenAt: NOW, resting: false, room: 5, rates: [] },
+};
+
+/** A push agent with room, and what stands before its session. */
+const pushed = (spawning: Partial<SpawnFacts> = {}) => ({
+  agents: [group('assignable', 'Push')],
+  spawning: { ...SPAWNING, ...spawning },
 });
 
 const prerequisite = {
@@ -102,9 +138,85 @@ const cases: [string, Overrides, string[], RegExp?][] = [
   ],
   [
     'nobody free',
-    { agents: [group('full', 'Bob', 'Cy'), group('offline', 'Di'), group('draining', 'Ed')] },
-    ['agents_full', 'agents_offline', 'agents_draining'],
-    /2 agents with its capabilities \("Bob", "Cy"\) hold as many tasks as they may/,
+    {
+      agents: [
+        group('full', 'Bob', 'Cy'),
+        group('offline', 'Di'),
+        group('draining', 'Ed'),
+        group('in_error', 'Flo'),
+      ],
+    },
+    ['agents_full', 'agents_offline', 'agents_draining', 'agents_in_error'],
+    /2 agents with its capabilities \("Bob" \(2 of 3\), "Cy" \(2 of 3\)\) hold as many tasks as they may.*"Di" \(last heard at 2026-03-01T11:00:00.000Z\)/,
+  ],
+  ['a push agent with room', pushed(), ['waiting_for_assignment'], /coordinator's next cycle/],
+  [
+    'a pull agent with room, whatever keeps a push agent',
+    { ...pushed({ gateways: 0 }), agents: [group('free', 'Ada'), group('assignable', 'Push')] },
+    ['waiting_for_claim'],
+  ],
+  [
+    'no gateway',
+    pushed({ configured: false }),
+    ['gateway_unreachable'],
+    /No gateway is configured/,
+  ],
+  [
+    'a silent gateway',
+    pushed({ gateways: 0, lastSeenAt: EARLIER }),
+    ['gateway_unreachable'],
+    /silent: the last beat came at 2026-03-01T11/,
+  ],
+  ['a gateway that does not answer', pushed({ resting: true }), ['gateway_unreachable']],
+  [
+    'a full gateway, a rate that is used up, and a full agent',
+    {
+      ...pushed({ room: 0, rates: [{ scope: 'workspace', perMinute: 6, nextAt: LATER }] }),
+      agents: [group('assignable', 'Push'), group('full', 'Bob')],
+    },
+    ['agents_full', 'gateway_full', 'spawn_rate_reached'],
+    /6 sessions a minute, and the next is allowed at 2026-03-01T13/,
+  ],
+  [
+    'a rate of none at all',
+    pushed({ rates: [{ scope: 'installation', perMinute: 0, nextAt: null }] }),
+    ['spawn_rate_reached'],
+    /All workspaces together .* none is allowed/,
+  ],
+  [
+    'an agent that nothing can be spawned for',
+    { agents: [group('without_command', 'Push')] },
+    ['agents_without_command'],
+  ],
+  [
+    'a switch for its type',
+    { agents: free, pauses: [PAUSE] },
+    ['held_by_pause'],
+    /type "test" was paused by Ada \(user:1\) at .*, until 2026-03-01T13.*: The licence is out\.$/,
+  ],
+  [
+    'two switches, others before it, and nobody free',
+    {
+      agents: [group('full', 'Bob')],
+      pauses: [{ ...PAUSE, scope: 'everything', taskType: null, until: null, byName: null }, PAUSE],
+      ahead: { count: 1, isMore: false },
+    },
+    ['held_by_pause', 'held_by_pause', 'agents_full', 'queued_behind'],
+    /Everything in this installation was paused by user:1 at .*, until somebody ends the pause/,
+  ],
+  [
+    'a switch, a dependency, and nobody free',
+    { agents: [group('full', 'Bob')], pauses: [PAUSE], dependencies: [prerequisite] },
+    ['held_by_pause', 'waiting_for_dependency', 'agents_full'],
+  ],
+  [
+    'agents that have nearly what it needs',
+    {
+      task: { requiredCapabilities: ['gpu', 'node'] },
+      nearest: [{ id: '1', name: 'Bob', missing: ['gpu'] }],
+    },
+    ['no_capable_agent'],
+    /Nearest: "Bob" lacks "gpu"\./,
   ],
   ['switched off', { agents: [group('disabled', 'Bob')] }, ['agents_disabled'], /switched off/],
   [
@@ -231,9 +343,10 @@ describe('explain', () => {
       dependencies: count,
       ahead: count,
       held: fc.boolean(),
+      paused: fc.boolean(),
     });
     fc.assert(
-      fc.property(input, ({ status, retries, groups, dependencies, ahead, held }) => {
+      fc.property(input, ({ status, retries, groups, dependencies, ahead, held, paused }) => {
         const live = status === 'ASSIGNED' || status === 'RUNNING' || (held && status === 'PAUSED');
         const reasons = explain(
           facts({
@@ -246,6 +359,7 @@ describe('explain', () => {
             },
             run: live ? RUN : null,
             agents: groups.map((standing) => group(standing, 'A')),
+            pauses: paused ? [PAUSE] : [],
             dependencies: Array.from({ length: dependencies }, () => prerequisite),
             ahead: { count: ahead, isMore: false },
           }),

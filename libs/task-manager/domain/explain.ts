@@ -1,6 +1,7 @@
 import { assertNever } from '#lib/kernel';
 import type { ExplainFacts, PrerequisiteFacts } from './explain-facts.js';
 import { agentReasons } from './explain-agents.js';
+import { heldByPause } from './explain-spawning.js';
 import { ended, heldByRun, type Reason } from './explain-reasons.js';
 
 /**
@@ -30,21 +31,24 @@ export function explain(facts: ExplainFacts): Reason[] {
 
 /** What would hold it back even if it were neither paused nor waiting for its retry. */
 function waiting(facts: ExplainFacts): Reason[] {
-  return [...dependencyReasons(facts), ...agentReasons(facts).filter(isLasting)];
+  const agents = agentReasons(facts).filter(isObstacle);
+  return [...facts.pauses.map(heldByPause), ...dependencyReasons(facts), ...agents];
 }
 
 function pending(facts: ExplainFacts): Reason[] {
   const { queueExpiresAt } = facts.task;
   const expired = queueExpiresAt !== null && queueExpiresAt <= facts.now;
   if (expired) return [queueExpired(queueExpiresAt), ...waiting(facts)];
-  const dependencies = dependencyReasons(facts);
-  if (dependencies.length > 0) return [...dependencies, ...agentReasons(facts).filter(isLasting)];
+  const isReady = facts.task.unmetDependencies === 0;
+  if (!isReady || facts.pauses.length > 0) {
+    return [...waiting(facts), ...(isReady ? queuePosition(facts) : [])];
+  }
   return [...agentReasons(facts), ...queuePosition(facts)];
 }
 
-/** Not worth telling of a task that could not start anyway: it may be different when it can. */
-function isLasting({ code }: Reason): boolean {
-  return code !== 'waiting_for_claim' && code !== 'agents_full';
+/** That an agent has room is no reason for which a task waits that could not start anyway. */
+function isObstacle({ code }: Reason): boolean {
+  return code !== 'waiting_for_claim' && code !== 'waiting_for_assignment';
 }
 
 function dependencyReasons({ dependencies, task }: ExplainFacts): Reason[] {

@@ -62,7 +62,9 @@ export class TaskQueriesController {
   }
 
   @Get(':id/explain')
-  @ApiOperation({ summary: 'Say why a task is not running' })
+  @ApiOperation({
+    summary: 'Say why a task is not running, and estimate when it will start and end',
+  })
   @ApiOkResponse({ type: ExplanationDto })
   @ApiErrors('task_not_found')
   explain(@CurrentCaller() caller: Caller, @UuidParam() id: string) {

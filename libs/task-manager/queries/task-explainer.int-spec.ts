@@ -2,11 +2,22 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { newId } from '#lib/kernel';
 import { startTestApp, type TestApp, type TestWorkspace } from '../../../test/support/app.js';
 
+interface Range {
+  p50: string;
+  p90: string;
+}
+
 interface Explanation {
   taskId: string;
   status: string;
   live: boolean;
   reasons: { code: string; message: string; facts: Record<string, unknown> }[];
+  estimate: {
+    start: Range | null;
+    end: Range | null;
+    unknownBecause: string | null;
+    basis: Record<string, unknown>;
+  };
   at: string;
 }
 
@@ -47,9 +58,30 @@ describe('a ready task', () => {
     expect(explanation.reasons).toMatchObject([
       { code: 'no_capable_agent', facts: { missingCapabilities: [missing] } },
     ]);
+    expect(explanation.estimate).toMatchObject({ start: null, unknownBecause: 'no_agent' });
     await workspace.newAgent({ capabilities: [missing], lifecycle: 'TERMINATED' });
     const later = await explain(await create({ requiredCapabilities: [missing] }));
     expect(later.reasons[0]?.facts).toMatchObject({ missingCapabilities: [missing] });
+  });
+
+  it('that some agents nearly can do: what each of them lacks', async () => {
+    const other = await server.newWorkspace();
+    const needed = { title: 'A task', taskType: 'test', requiredCapabilities: ['a', 'b', 'c'] };
+    const { body } = await other.api.post<{ id: string }>('/agent-tasks', needed);
+    await other.newAgent({ capabilities: ['a'] });
+    const two = await other.newAgent({ capabilities: ['a', 'c', 'z'] });
+    const gone = { capabilities: ['a', 'b', 'c'], lifecycle: 'TERMINATED' } as const;
+    await other.newAgent(gone);
+    const answer = await other.api.get<Explanation>(`/agent-tasks/${body.id}/explain`);
+    expect(answer.body.reasons).toMatchObject([
+      {
+        code: 'no_capable_agent',
+        facts: {
+          missingCapabilities: ['b'],
+          nearest: [{ id: two.id, missing: ['b'] }, { missing: ['b', 'c'] }],
+        },
+      },
+    ]);
   });
 
   it('with agents that can not: how each of them stands', async () => {
@@ -73,10 +105,13 @@ describe('a ready task', () => {
       expect(facts?.['count']).toBe(agents.length);
       return agents.map(({ id }) => id).sort();
     };
-    expect(reasons).toHaveLength(3);
+    expect(reasons).toHaveLength(4);
     expect(agentsOf('agents_full')).toEqual([full.id]);
     expect(agentsOf('agents_draining')).toEqual([draining.id]);
-    expect(agentsOf('agents_offline')).toEqual([lost.id, silent.id].sort());
+    expect(agentsOf('agents_in_error')).toEqual([lost.id]);
+    expect(agentsOf('agents_offline')).toEqual([silent.id]);
+    const fullReason = reasons.find(({ code }) => code === 'agents_full');
+    expect(fullReason?.facts).toMatchObject({ agents: [{ liveRuns: 1, maxConcurrentTasks: 1 }] });
   });
 
   it('that waits its turn: how many rank before it', async () => {
@@ -124,6 +159,101 @@ describe('a task that depends on others', () => {
     expect(reasons.find(({ code }) => code === 'waiting_for_more_dependencies')?.facts).toEqual({
       count: 3,
     });
+  });
+});
+
+describe('a switch', () => {
+  it('is named with who turned it, why and until when; those that do not cover the task are not', async () => {
+    const { api, userId, newAgent } = await server.newWorkspace();
+    await newAgent();
+    const task = { title: 'A task', taskType: 'held' };
+    const { body } = await api.post<{ id: string }>('/agent-tasks', task);
+    const until = new Date(Date.now() + 3_600_000).toISOString();
+    const held = { scope: 'task_type', taskType: 'held', reason: 'No licence', until };
+    const ids: string[] = [];
+    for (const wanted of [
+      held,
+      { ...held, taskType: 'other' },
+      { scope: 'workspace', reason: 'Moving' },
+    ]) {
+      const made = await api.post<{ id: string }>('/pauses', wanted);
+      expect(made.status).toBe(201);
+      ids.push(made.body.id);
+    }
+    const path = `/agent-tasks/${body.id}/explain`;
+    const { reasons, estimate } = (await api.get<Explanation>(path)).body;
+    expect(reasons).toMatchObject([
+      { code: 'held_by_pause', facts: { id: ids[2], scope: 'workspace', until: null } },
+      {
+        code: 'held_by_pause',
+        facts: {
+          ...{ id: ids[0], scope: 'task_type', taskType: 'held', reason: 'No licence', until },
+          ...{ by: `user:${userId}`, byName: expect.any(String), since: expect.any(String) },
+        },
+      },
+    ]);
+    expect(estimate.unknownBecause).toBe('paused');
+    await api.delete(`/pauses/${ids[0]}`);
+    await api.delete(`/pauses/${ids[2]}`);
+    const after = (await api.get<Explanation>(path)).body;
+    expect(codesOf(after)).toEqual(['waiting_for_claim']);
+  });
+});
+
+describe('the estimate', () => {
+  /** Tasks of a type that each took 100, 110 ... 200 s, and waited 0, 1 ... 10 s. */
+  async function aHistory(taskType: string): Promise<void> {
+    const agent = await workspace.newAgent({ lifecycle: 'TERMINATED' });
+    await server.db.owner.query(
+      `INSERT INTO agent_tasks (workspace_id, id, title, task_type, status, agent_id, ready_at,
+         assigned_at, started_at, completed_at)
+       SELECT $1, uuidv7(), 'Done', $2, 'COMPLETED', $3, at, at + i * interval '1 s',
+         at + i * interval '1 s', at + (100 + i * 11) * interval '1 s'
+       FROM (SELECT i, now() - interval '1 day' AS at FROM generate_series(0, 10) i) done`,
+      [workspace.id, taskType, agent.id],
+    );
+  }
+  const secondsAfter = (at: string, range: Range | null) =>
+    [range?.p50, range?.p90].map((time) => (Date.parse(time ?? '') - Date.parse(at)) / 1_000);
+
+  it('of a task that waits is drawn from its kind and from its place in the queue', async () => {
+    const requiredCapabilities = [unique()];
+    const taskType = unique();
+    await aHistory(taskType);
+    const agent = await workspace.newAgent({ capabilities: requiredCapabilities });
+    const next = await create({ taskType, requiredCapabilities });
+    const soon = await explain(next);
+    expect(soon.estimate).toMatchObject({
+      unknownBecause: null,
+      basis: {
+        completedTasks: 11,
+        durationSeconds: { p50: 150, p90: 190 },
+        waitSeconds: { p50: 5, p90: 9 },
+        ...{ ahead: 0, places: { all: 1, free: 1 } },
+      },
+    });
+    expect(secondsAfter(soon.at, soon.estimate.start)).toEqual([1, 5]);
+
+    const last = await create({ taskType, requiredCapabilities });
+    const claimed = await agent.api.post<{ tasks: { run: { id: string } }[] }>(
+      `/agents/${agent.id}/claim`,
+    );
+    const behind = await explain(last);
+    expect(behind.estimate.basis).toMatchObject({ ahead: 0, places: { all: 1, free: 0 } });
+    expect(secondsAfter(behind.at, behind.estimate.start)[0]).toBeCloseTo(150, 1);
+    await agent.api.post(`/runs/${claimed.body.tasks[0]?.run.id}/start`);
+    const running = await explain(next);
+    expect(running.estimate.unknownBecause).toBeNull();
+    expect(secondsAfter(running.estimate.start?.p50 ?? '', running.estimate.end)).toEqual([
+      150, 190,
+    ]);
+  });
+
+  it('is none, with the reason, when nothing was seen of its kind', async () => {
+    const requiredCapabilities = [unique()];
+    await workspace.newAgent({ capabilities: requiredCapabilities });
+    const { estimate } = await explain(await create({ taskType: unique(), requiredCapabilities }));
+    expect(estimate).toMatchObject({ start: null, end: null, unknownBecause: 'no_history' });
   });
 });
 

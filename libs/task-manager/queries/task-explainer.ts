@@ -1,27 +1,25 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { Database, firstRow, type TenantScope } from '#lib/database';
+import { Database, firstRow } from '#lib/database';
 import { type Caller, DroverError } from '#lib/kernel';
 import { sightOf } from '../domain/access.js';
+import { estimate } from '../domain/estimate.js';
 import { explain } from '../domain/explain.js';
 import type { ExplainFacts, RunFacts } from '../domain/explain-facts.js';
 import type { ExplanationView } from '../domain/explain-reasons.js';
-import {
-  capableAgents,
-  type ExplainedRun,
-  type ExplainedTask,
-  explainTask,
-  missingCapabilities,
-} from '../store/explain.sql.js';
+import { standingOf } from '../domain/explain-standing.js';
+import { type ExplainedRun, type ExplainedTask, explainTask } from '../store/explain.sql.js';
+import { ExplainFactsReader, type Surroundings } from './explain-facts-reader.js';
 
 /** Where counting the tasks that rank before another ends. */
 const COUNTED_AHEAD = 10_000;
 
-type AgentFacts = Pick<ExplainFacts, 'agents' | 'missingCapabilities'>;
-
-/** Says why a task is not running. */
+/** Says why a task is not running, and when it will. */
 @Injectable()
 export class TaskExplainer {
-  constructor(@Inject(Database) private readonly db: Database) {}
+  constructor(
+    @Inject(Database) private readonly db: Database,
+    @Inject(ExplainFactsReader) private readonly reader: ExplainFactsReader,
+  ) {}
 
   /** @throws DroverError `task_not_found` */
   async explain(caller: Caller, taskId: string): Promise<ExplanationView> {
@@ -30,34 +28,29 @@ export class TaskExplainer {
     const task = await firstRow(tenant, explainTask, [workspaceId, taskId, COUNTED_AHEAD + 1]);
     const sight = task && sightOf(caller, { runId: task.run_id, agentId: task.agent_id });
     if (!sight) throw new DroverError('task_not_found');
-    const agents = await agentFacts(tenant, task);
+    const [surroundings, history] = await Promise.all([
+      this.reader.surroundings(workspaceId, task),
+      this.reader.history(workspaceId, task),
+    ]);
+    const facts = { ...factsOf(task), ...surroundings };
     return {
       taskId,
       status: task.status,
       live: task.run_id !== null,
-      reasons: explain({ ...factsOf(task), ...agents }),
+      reasons: explain(facts),
+      estimate: estimate(task.now, standingOf(facts), history),
       at: task.now.toISOString(),
     };
   }
 }
 
-async function agentFacts(tenant: TenantScope, task: ExplainedTask): Promise<AgentFacts> {
-  const willRun =
-    task.run_id === null && !['COMPLETED', 'FAILED', 'ARCHIVED'].includes(task.status);
-  if (!willRun) return { agents: [], missingCapabilities: [] };
-  const params = [tenant.workspaceId, task.required_capabilities];
-  const agents = await tenant.rows(capableAgents, params);
-  if (agents.length > 0) return { agents, missingCapabilities: [] };
-  const missing = await tenant.rows(missingCapabilities, params);
-  return { agents, missingCapabilities: missing.map(({ name }) => name) };
-}
-
-function factsOf(row: ExplainedTask): Omit<ExplainFacts, keyof AgentFacts> {
+function factsOf(row: ExplainedTask): Omit<ExplainFacts, keyof Surroundings> {
   const lastRun = row.last_run && runFacts(row.last_run);
   return {
     now: row.now,
     task: {
       status: row.status,
+      taskType: row.task_type,
       retryAt: row.retry_at,
       retryCount: row.retry_count,
       maxRetries: row.max_retries,
@@ -70,6 +63,8 @@ function factsOf(row: ExplainedTask): Omit<ExplainFacts, keyof AgentFacts> {
       queueExpiresAt: row.queue_expires_at,
       requiredCapabilities: row.required_capabilities,
       unmetDependencies: row.unmet_dependencies,
+      assignedAt: row.assigned_at,
+      startedAt: row.started_at,
       completedAt: row.completed_at,
       failedAt: row.failed_at,
       abortedAt: row.aborted_at,
