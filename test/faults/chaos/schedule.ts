@@ -1,0 +1,115 @@
+import { Random } from './random.js';
+import { LOCK_TTL_SECONDS, SERVERS, STALE_SECONDS, WORKERS } from './settings.js';
+
+/** What a fault needs for itself while it lasts: two at once may not have the same. */
+type Need =
+  'worker' | 'workers' | 'server' | 'servers' | 'gateway' | 'valkey' | 'postgres' | 'nothing';
+
+interface Kind {
+  needs: Need;
+  /** How long it lasts, in seconds: from, to. */
+  lasts: readonly [number, number];
+}
+
+const STALE = STALE_SECONDS;
+const LEADER_STOPS = 3 * LOCK_TTL_SECONDS;
+
+/** Every kind of fault, with what it hits. `lasts` is what lies between doing and undoing it. */
+export const KINDS = {
+  worker_killed: { needs: 'worker', lasts: [0.2, 3] },
+  worker_killed_for_long: { needs: 'worker', lasts: [STALE + 2, STALE + 6] },
+  worker_stopped: { needs: 'worker', lasts: [STALE + 2, STALE + 6] },
+  worker_drained: { needs: 'worker', lasts: [0.2, 2] },
+  all_workers_killed: { needs: 'workers', lasts: [0.5, 4] },
+  server_killed: { needs: 'server', lasts: [0.2, 4] },
+  server_restarted: { needs: 'server', lasts: [0, 1] },
+  servers_killed: { needs: 'servers', lasts: [0.2, 3] },
+  leader_stopped: { needs: 'servers', lasts: [LEADER_STOPS, LEADER_STOPS] },
+  gateway_killed: { needs: 'gateway', lasts: [0.2, 6] },
+  gateway_stopped: { needs: 'gateway', lasts: [STALE + 2, STALE + 6] },
+  valkey_killed: { needs: 'valkey', lasts: [0.2, 6] },
+  valkey_flushed: { needs: 'nothing', lasts: [0, 0] },
+  valkey_stopped: { needs: 'valkey', lasts: [2, 10] },
+  postgres_crashed: { needs: 'postgres', lasts: [0.1, 4] },
+  postgres_frozen: { needs: 'postgres', lasts: [1, 6] },
+  connections_terminated: { needs: 'nothing', lasts: [0, 0] },
+  tasks_locked: { needs: 'postgres', lasts: [1, 4] },
+} as const satisfies Record<string, Kind>;
+
+export type FaultKind = keyof typeof KINDS;
+export const FAULT_KINDS = Object.keys(KINDS) as FaultKind[];
+
+export interface PlannedFault {
+  /** Since the load began. */
+  atMs: number;
+  kind: FaultKind;
+  lastsMs: number;
+  /** Which of several it hits, where it hits one. */
+  target: number;
+  /** For what else is left to chance when it happens. */
+  seed: number;
+}
+
+/** Between the beginnings of two faults, in ms. */
+const GAP_MS = { min: 1_500, max: 6_000 } as const;
+const FIRST_MS = 3_000;
+/** What comes back needs a moment before it is hit again. */
+const RECOVERS_MS = 2_000;
+/** After the last one has been undone. */
+const CALM_MS = 2_000;
+
+/**
+ * The faults of a run, in the order of their beginnings. Depends on its arguments alone. Every kind comes
+ * once before any comes twice, in an order of its own each time; faults that need different things overlap.
+ */
+export function planFaults(seed: number, durationMs: number): PlannedFault[] {
+  const random = new Random(seed);
+  const busyUntil = new Map<string, number>();
+  const planned: PlannedFault[] = [];
+  let bag: FaultKind[] = [];
+  for (let atMs = FIRST_MS; ; atMs += random.int(GAP_MS.min, GAP_MS.max)) {
+    if (bag.length === 0) bag = random.shuffled(FAULT_KINDS);
+    const fault = draw(random, bag, { atMs, busyUntil });
+    if (atMs + CALM_MS >= durationMs) return planned;
+    if (fault === undefined) continue;
+    bag = bag.filter((kind) => kind !== fault.kind);
+    if (fault.atMs + fault.lastsMs + CALM_MS > durationMs) continue;
+    planned.push(fault);
+    const until = atMs + fault.lastsMs + RECOVERS_MS;
+    for (const name of needsOf(fault)) busyUntil.set(name, until);
+  }
+}
+
+/** The first kind in the bag for which everything is free. */
+function draw(
+  random: Random,
+  bag: readonly FaultKind[],
+  { atMs, busyUntil }: { atMs: number; busyUntil: ReadonlyMap<string, number> },
+): PlannedFault | undefined {
+  for (const kind of bag) {
+    const [from, to] = KINDS[kind].lasts;
+    const lastsMs = random.int(from * 1_000, to * 1_000);
+    const target = random.int(0, 5);
+    const fault = { atMs, kind, lastsMs, target, seed: random.int(0, 2 ** 31) };
+    if (needsOf(fault).every((name) => (busyUntil.get(name) ?? 0) <= atMs)) return fault;
+  }
+  return undefined;
+}
+
+function needsOf({ kind, target }: Pick<PlannedFault, 'kind' | 'target'>): string[] {
+  const { needs } = KINDS[kind];
+  switch (needs) {
+    case 'worker':
+      return [`worker ${target % WORKERS}`];
+    case 'workers':
+      return Array.from({ length: WORKERS }, (_, n) => `worker ${n}`);
+    case 'server':
+      return [`server ${target % SERVERS}`];
+    case 'servers':
+      return Array.from({ length: SERVERS }, (_, n) => `server ${n}`);
+    case 'nothing':
+      return [];
+    default:
+      return [needs];
+  }
+}

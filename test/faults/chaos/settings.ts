@@ -1,0 +1,55 @@
+/**
+ * The fleet of a chaos run. Everything that waits is set short, so that many deaths fit into a minute; what
+ * is shipped differs in its numbers alone.
+ */
+export const SERVERS = 2;
+export const WORKERS = 3;
+export const WORKER_CONCURRENCY = 3;
+export const SESSIONS = 3;
+export const CLIENTS = 3;
+
+export const BEAT_SECONDS = 1;
+export const STALE_SECONDS = 4;
+export const LOCK_TTL_SECONDS = 3;
+/** How long after its settings a session or a process may live at most. */
+export const GRACE_SECONDS = 1;
+
+/** Tasks that wait or are under way; with more the clients only look and command. */
+export const BACKLOG = 60;
+
+/** After the faults: for every task to end, and every event to go out. */
+export const QUIET_WITHIN_MS = 120_000;
+
+export const SERVER_ENV = {
+  COORDINATOR_CRON: '*/3 * * * * *',
+  COORDINATOR_LOCK_TTL_SECONDS: String(LOCK_TTL_SECONDS),
+  RECONCILE_INTERVAL_SECONDS: '5',
+  HEARTBEAT_FLUSH_MS: '250',
+  RETRY_BACKOFF_CAP_SECONDS: '2',
+  DATABASE_STATEMENT_TIMEOUT_MS: '8000',
+  CANCEL_GRACE_SECONDS: String(GRACE_SECONDS),
+  SHUTDOWN_DEADLINE_SECONDS: '6',
+  GATEWAY_TIMEOUT_MS: '1500',
+  GATEWAY_STALE_SECONDS: String(STALE_SECONDS),
+  SPAWN_DEADLINE_SECONDS: '10',
+  LOG_LEVEL: 'warn',
+};
+
+export const WORKER_ENV = {
+  DROVER_WORKER_CONCURRENCY: String(WORKER_CONCURRENCY),
+  DROVER_WORKER_HEARTBEAT_SECONDS: String(BEAT_SECONDS),
+  DROVER_WORKER_STALE_SECONDS: String(STALE_SECONDS),
+  DROVER_WORKER_DRAIN_SECONDS: '1',
+  DROVER_WORKER_GRACE_SECONDS: String(GRACE_SECONDS),
+  // The next life of a drained worker is the same agent.
+  DROVER_WORKER_DEREGISTER: 'false',
+};
+
+export const GATEWAY_ENV = {
+  GATEWAY_HEARTBEAT_SECONDS: String(BEAT_SECONDS),
+  GATEWAY_GRACE_SECONDS: String(GRACE_SECONDS),
+  MAX_CONCURRENT_WORKERS: String(SESSIONS),
+  WORKER_CREATION_TIMEOUT: '20',
+  SHUTDOWN_DEADLINE_SECONDS: '6',
+  LOG_LEVEL: 'warn',
+};

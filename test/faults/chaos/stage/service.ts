@@ -1,0 +1,81 @@
+import type { Supervisor } from '#lib/embedded';
+import { Child, type ChildSpec } from '../../../../tools/shared/children.js';
+
+const AGAIN_AFTER_MS = 300;
+
+/** One of our programs, kept running as a process manager would: what ends by itself is started again. */
+export class Service {
+  /** Last words of lives that nobody ended. */
+  readonly crashes: string[] = [];
+  private child: Child | undefined;
+  private wanted = false;
+  private paused = false;
+
+  constructor(
+    private readonly supervisor: Supervisor,
+    private readonly spec: ChildSpec,
+    private readonly readyMessage: string,
+  ) {}
+
+  get name(): string {
+    return this.spec.name;
+  }
+
+  /** Resolves when the program runs; it may not be ready yet. */
+  async start(): Promise<void> {
+    this.wanted = true;
+    const child = await Child.start(this.supervisor, this.spec);
+    this.child = child;
+    void child.exited.then((exit) => {
+      if (this.child !== child || !this.wanted) return;
+      this.crashes.push(child.lastWords(exit));
+      setTimeout(() => {
+        if (this.wanted && this.child === child) void this.start().catch(() => undefined);
+      }, AGAIN_AFTER_MS).unref();
+    });
+  }
+
+  /** What the present life says when it is ready. */
+  async ready(): Promise<Record<string, unknown>> {
+    return this.running.ready(({ message }) => message === this.readyMessage);
+  }
+
+  async kill(): Promise<void> {
+    this.wanted = false;
+    const child = this.running;
+    this.signal('SIGKILL');
+    await child.exited;
+  }
+
+  /** SIGTERM, and what the program makes of it. */
+  async stop(): Promise<void> {
+    this.wanted = false;
+    this.resume();
+    await this.child?.stop();
+  }
+
+  pause(): void {
+    this.paused = true;
+    this.signal('SIGSTOP');
+  }
+
+  /** Harmless where nothing was paused. */
+  resume(): void {
+    if (!this.paused) return;
+    this.paused = false;
+    this.signal('SIGCONT');
+  }
+
+  private signal(signal: NodeJS.Signals): void {
+    try {
+      process.kill(this.running.pid, signal);
+    } catch {
+      // It has just ended by itself.
+    }
+  }
+
+  private get running(): Child {
+    if (this.child === undefined) throw new Error(`${this.spec.name} was never started`);
+    return this.child;
+  }
+}
