@@ -54,5 +54,6 @@ export default {
       globalTeardown: '<rootDir>/test/support/global-teardown.mjs',
     },
   ],
+  reporters: ['default', '<rootDir>/test/support/exit-guard.mjs'],
   testTimeout: 60_000,
 };
