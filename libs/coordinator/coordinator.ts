@@ -115,6 +115,8 @@ export class Coordinator implements OnApplicationBootstrap, BeforeApplicationShu
     if (this.ending.signal.aborted) return { waitMs: 0, deafMs: 0 };
     this.requested = true;
     await this.leadership.standDown();
+    // Whoever can reach what this one can't need not wait until it looks by itself.
+    if (this.epoch !== undefined) this.triggers.wakeOthers();
     this.noteTerm();
     if (error instanceof LeadershipLost) {
       return { waitMs: this.leadership.tickMs, deafMs: FOLLOWER_GAP_MS };
