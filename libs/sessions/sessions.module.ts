@@ -10,6 +10,7 @@ import { GatewaySignals } from './reports/gateway-signals.js';
 import { SessionReports } from './reports/session-reports.js';
 import { SessionAssigner } from './spawning/session-assigner.js';
 import { SpawnAttempts } from './spawning/spawn-attempts.js';
+import { SpawnObstacles } from './spawning/spawn-obstacles.js';
 import { Spawner } from './spawning/spawner.js';
 
 /** Sessions of push agents: who gets a task, the gateway that spawns, and what it reports. */
@@ -22,6 +23,7 @@ import { Spawner } from './spawning/spawner.js';
     GatewayClient,
     SpawnAttempts,
     Spawner,
+    SpawnObstacles,
     SessionAssigner,
     GatewayBeats,
     GatewaySignals,

@@ -1,7 +1,8 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, type Config } from '#lib/config';
-import type { Transaction } from '#lib/database';
+import type { SqlRunner, Transaction } from '#lib/database';
 import { fillAllowances, spendAllowances } from '../store/spawn-rates.sql.js';
+import { type UsedUpRate, usedUpRates } from '../store/used-up-rates.sql.js';
 
 export interface SpawnAllowances {
   /** Of all workspaces together; Infinity without a limit. */
@@ -27,6 +28,11 @@ export class SpawnRates {
       total: total === undefined ? Number.POSITIVE_INFINITY : Math.floor(total),
       ofWorkspace: new Map(own),
     };
+  }
+
+  /** The rates that allow a workspace no spawn now. @param service as the service role */
+  usedUp(service: SqlRunner, workspaceId: string): Promise<UsedUpRate[]> {
+    return service.rows(usedUpRates, [workspaceId, this.config.admission.spawnsPerMinute]);
   }
 
   async spend(tx: Transaction, spawned: ReadonlyMap<string, number>): Promise<void> {

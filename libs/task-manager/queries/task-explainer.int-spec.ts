@@ -70,8 +70,7 @@ describe('a ready task', () => {
     const { body } = await other.api.post<{ id: string }>('/agent-tasks', needed);
     await other.newAgent({ capabilities: ['a'] });
     const two = await other.newAgent({ capabilities: ['a', 'c', 'z'] });
-    const gone = { capabilities: ['a', 'b', 'c'], lifecycle: 'TERMINATED' } as const;
-    await other.newAgent(gone);
+    await other.newAgent({ capabilities: ['a', 'b', 'c'], lifecycle: 'TERMINATED' });
     const answer = await other.api.get<Explanation>(`/agent-tasks/${body.id}/explain`);
     expect(answer.body.reasons).toMatchObject([
       {
