@@ -16,6 +16,7 @@ import { Leadership } from './leadership/leadership.js';
 import { LedCycles } from './led-cycles.js';
 import { Sight } from './sight.js';
 import { StaleAgents } from './stale-agents.js';
+import { Steps } from './steps/steps.js';
 import { Triggers } from './triggers.js';
 
 /** The coordinator: its loop in processes with the role, its endpoints in all. Global for health checks. */
@@ -28,6 +29,7 @@ import { Triggers } from './triggers.js';
     Journal,
     Hearing,
     StaleAgents,
+    Steps,
     Cycle,
     Housekeeping,
     KeyRotation,

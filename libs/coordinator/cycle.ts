@@ -1,22 +1,13 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { CONFIG, type Config } from '#lib/config';
 import { type Fence, isUnreachable } from '#lib/database';
 import { DroverError } from '#lib/kernel';
-import { SessionAssigner } from '#lib/sessions';
 import { instruments } from '#lib/observability';
-import {
-  EVERYWHERE,
-  StateRecovery,
-  type Swept,
-  TaskParking,
-  TaskRecovery,
-} from '#lib/task-manager';
+import { EVERYWHERE, type Swept } from '#lib/task-manager';
 import type { CycleReport, StepReport } from './domain/cycle-report.js';
 import { Journal } from './journal.js';
 import { LeadershipLost } from './leadership/fence.js';
-import { StaleAgents } from './stale-agents.js';
-import { stepsOf } from './steps/index.js';
-import type { Step, StepName } from './steps/step.js';
+import type { StepName } from './steps/step.js';
+import { Steps } from './steps/steps.js';
 
 /** Rows that one sweep moves, and sweeps of one step in a cycle, at most. */
 const SWEEP_LIMIT = 500;
@@ -36,26 +27,16 @@ const NOTABLE: Partial<Record<StepName, string>> = {
 /** One pass over everything that can be overdue. */
 @Injectable()
 export class Cycle {
-  private readonly steps: Step[];
-
   constructor(
-    @Inject(TaskRecovery) tasks: TaskRecovery,
-    @Inject(StateRecovery) states: StateRecovery,
-    @Inject(StaleAgents) agents: StaleAgents,
-    @Inject(TaskParking) parking: TaskParking,
-    @Inject(SessionAssigner) sessions: SessionAssigner,
+    @Inject(Steps) private readonly steps: Steps,
     @Inject(Journal) private readonly journal: Journal,
-    @Inject(CONFIG) config: Pick<Config, 'coordinator'>,
-  ) {
-    const slowMs = config.coordinator.reconcileIntervalSeconds * 1_000;
-    this.steps = stepsOf({ tasks, states, agents, parking, sessions, slowMs });
-  }
+  ) {}
 
   /**
    * Runs the steps in order. An error in one is told and counted, and the next still runs.
    *
    * @param betweenSweeps called before each sweep; what it throws ends the cycle
-   * @param scope one workspace: without the steps that weigh workspaces against each other
+   * @param scope one workspace: without the steps that have all of them in view
    * @throws LeadershipLost, or DroverError when the database can't be reached: the rest would fail too
    */
   async run(
@@ -66,7 +47,7 @@ export class Cycle {
     const startedAt = new Date().toISOString();
     const start = performance.now();
     const steps: StepReport[] = [];
-    for (const step of this.steps) {
+    for (const step of this.steps.inOrder) {
       if (step.acrossWorkspaces && scope.workspaceId !== null) continue;
       const sweep = () => step.sweep(fence, SWEEP_LIMIT, scope);
       steps.push(await this.runStep(step.name, sweep, betweenSweeps));

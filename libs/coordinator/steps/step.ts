@@ -26,7 +26,7 @@ export type StepName = (typeof STEP_NAMES)[number];
 /** One duty of the cycle. A sweep is a few short transactions, each behind the fence. */
 export interface Step {
   readonly name: StepName;
-  /** It weighs workspaces against each other, so a pass over one of them leaves it out. */
+  /** It has all workspaces in view at once, so a pass over one of them leaves it out. */
   readonly acrossWorkspaces?: true;
   /** @param limit rows that one sweep moves at most */
   sweep(fence: Fence, limit: number, scope: SweepScope): Promise<Swept>;

@@ -146,6 +146,9 @@ logged AS (
 SELECT workspace_id, id FROM repaired`,
 );
 
+// Tasks of a paused type are parked in a queue with this before its name; where they are is no mistake.
+const PARKED = `CASE WHEN t.capability_key LIKE '!%' THEN '!' ELSE '' END`;
+
 // As capabilityKey makes it: each once, by code point.
 const KEY = `array_to_string(ARRAY(SELECT DISTINCT c COLLATE "C" FROM unnest(t.required_capabilities) AS c
     ORDER BY 1), ',')`;
@@ -174,7 +177,7 @@ export const requeueTasks = command<RepairedRow>(
   'requeue_tasks',
   `
 WITH actual AS MATERIALIZED (
-  SELECT t.workspace_id, t.id, ${KEY} AS key, t.required_capabilities,
+  SELECT t.workspace_id, t.id, ${KEY} AS key, ${PARKED} AS parked, t.required_capabilities,
     greatest(t.generation, (SELECT max(r.generation) FROM task_runs r
       WHERE r.workspace_id = t.workspace_id AND r.task_id = t.id)) AS generation
   FROM ${GIVEN} JOIN agent_tasks t ON t.workspace_id = m.workspace_id AND t.id = m.id
@@ -186,7 +189,7 @@ queue AS (
     WHERE NOT (s.capabilities <@ excluded.capabilities AND s.capabilities @> excluded.capabilities)
 ),
 repaired AS (
-  UPDATE agent_tasks t SET capability_key = a.key, generation = a.generation, updated_at = now()
+  UPDATE agent_tasks t SET capability_key = a.parked || a.key, generation = a.generation, updated_at = now()
   FROM actual a
   WHERE t.workspace_id = a.workspace_id AND t.id = a.id AND ${OPEN}
   RETURNING t.workspace_id, t.id, old.capability_key AS had, t.capability_key AS key, old.generation AS before,

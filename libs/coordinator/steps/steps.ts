@@ -1,0 +1,25 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { CONFIG, type Config } from '#lib/config';
+import { SessionAssigner } from '#lib/sessions';
+import { StateRecovery, TaskParking, TaskRecovery } from '#lib/task-manager';
+import { StaleAgents } from '../stale-agents.js';
+import { stepsOf } from './index.js';
+import type { Step } from './step.js';
+
+/** The steps of this process, with the pace that each has kept so far. */
+@Injectable()
+export class Steps {
+  readonly inOrder: readonly Step[];
+
+  constructor(
+    @Inject(TaskRecovery) tasks: TaskRecovery,
+    @Inject(StateRecovery) states: StateRecovery,
+    @Inject(StaleAgents) agents: StaleAgents,
+    @Inject(TaskParking) parking: TaskParking,
+    @Inject(SessionAssigner) sessions: SessionAssigner,
+    @Inject(CONFIG) config: Pick<Config, 'coordinator'>,
+  ) {
+    const slowMs = config.coordinator.reconcileIntervalSeconds * 1_000;
+    this.inOrder = stepsOf({ tasks, states, agents, parking, sessions, slowMs });
+  }
+}
