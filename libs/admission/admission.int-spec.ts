@@ -122,10 +122,31 @@ describe('a pause', () => {
       return rows[0]?.parked;
     };
     await waitFor('all of them to be out of the way', async () => (await parked()) === 300);
-    expect((await claim()).reason).toBe('nothing_ready');
+    // What it could take waits, and only waits for the pause.
+    expect((await claim()).reason).toBe('paused');
     await resume(body.id);
     await waitFor('all of them to be back', async () => (await parked()) === 0);
     expect((await claim({ maxTasks: 49 })).tasks).toHaveLength(49);
+  });
+
+  it('is no reason for an agent that could not take what is paused, or for which nothing waits', async () => {
+    await pause({ scope: 'task_type', taskType: 'held' });
+    expect((await claim()).reason).toBe('nothing_ready');
+    await submit('held', { requiredCapabilities: ['what-nobody-has'] });
+    expect((await claim()).reason).toBe('nothing_ready');
+    await submit('held');
+    expect(await claim()).toEqual({ tasks: [], reason: 'paused' });
+  });
+
+  it('does not hide that an agent is full', async () => {
+    const small = await workspace.newAgent({ maxConcurrentTasks: 1 });
+    await Promise.all([submit(), submit()]);
+    const ask = async () => (await small.api.post<Claimed>(`/agents/${small.id}/claim`)).body;
+    expect((await ask()).tasks).toHaveLength(1);
+    expect(await ask()).toEqual({ tasks: [], reason: 'agent_full' });
+    const lost = await workspace.newAgent({ lifecycle: 'ERROR' });
+    const answer = await lost.api.post<Claimed>(`/agents/${lost.id}/claim`);
+    expect(answer.body).toEqual({ tasks: [], reason: 'agent_in_error' });
   });
 
   it('holds completed runs back from claiming the next, and lets runs under way finish', async () => {

@@ -2,6 +2,7 @@ import { toApiError } from './errors.js';
 import type { HttpClient, HttpRequest } from './http-client.js';
 import type { TokenSource } from './token-source.js';
 import type {
+  ClaimAnswer,
   ClaimedTask,
   FinalReport,
   Heartbeat,
@@ -41,13 +42,14 @@ export class DroverApi {
     return this.call('POST', this.agentPath('heartbeat'), heartbeat);
   }
 
-  async claim(maxTasks: number, waitMs: number, signal: AbortSignal): Promise<ClaimedTask[]> {
+  async claim(maxTasks: number, waitMs: number, signal: AbortSignal): Promise<ClaimAnswer> {
     const body = { maxTasks, waitMs };
     const answer = await this.call('POST', this.agentPath('claim'), body, {
       timeoutMs: waitMs + POLL_SLACK_MS,
       signal,
     });
-    return (answer['tasks'] ?? []) as ClaimedTask[];
+    const { tasks = [], reason } = answer as Partial<ClaimAnswer>;
+    return { tasks, reason };
   }
 
   async signals(runIds: string[], waitMs: number, signal: AbortSignal): Promise<Signals> {

@@ -1,6 +1,12 @@
 /** A JSON object as it travels. */
 export type JsonObject = Record<string, unknown>;
 
+export interface ClaimAnswer {
+  tasks: ClaimedTask[];
+  /** Why there is none: `nothing_ready`, `agent_full`, `agent_in_error`, `paused`. */
+  reason?: string;
+}
+
 export interface ClaimedTask {
   run: { id: string; generation: number; leaseExpiresAt: string; token: string };
   task: ClaimedTaskBody;

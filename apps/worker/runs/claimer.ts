@@ -34,6 +34,7 @@ export class Claimer {
   private failures = 0;
   private brokenRuns = 0;
   private wake: (() => void) | undefined;
+  private reason: string | undefined;
 
   constructor(private readonly options: ClaimerOptions) {}
 
@@ -61,8 +62,10 @@ export class Claimer {
     const { api, log } = this.options;
     this.polling = true;
     try {
-      const tasks = await api.claim(Math.min(free, MAX_CLAIM), POLL_MS, this.stopped.signal);
+      const wish = Math.min(free, MAX_CLAIM);
+      const { tasks, reason } = await api.claim(wish, POLL_MS, this.stopped.signal);
       this.failures = 0;
+      this.noteReason(reason);
       for (const task of tasks) this.occupy(task);
     } catch (error) {
       if (this.stopped.signal.aborted) return;
@@ -72,6 +75,14 @@ export class Claimer {
     } finally {
       this.polling = false;
     }
+  }
+
+  /** Says once why there is nothing, when it is not for want of tasks. */
+  private noteReason(reason: string | undefined): void {
+    if (reason === this.reason) return;
+    this.reason = reason;
+    if (reason === undefined || reason === 'nothing_ready') return;
+    this.options.log.info('No task is handed out', { reason });
   }
 
   private judge(error: unknown): void {

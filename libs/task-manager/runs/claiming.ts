@@ -4,10 +4,12 @@ import {
   Injectable,
   type OnModuleDestroy,
 } from '@nestjs/common';
+import { Database, firstRow } from '#lib/database';
 import { TokenService } from '#lib/identity';
 import { DroverError } from '#lib/kernel';
 import { WakeUps } from '#lib/valkey';
 import type { NothingClaimed } from '../store/claim-tasks.sql.js';
+import { pausedTasksWait } from '../store/paused-tasks-wait.sql.js';
 import { ClaimWaiters, type ClaimSeat } from './claim-waiters.js';
 import { Claims } from './claims.js';
 import { HeldSecrets } from '../sealing/held-secrets.js';
@@ -34,6 +36,13 @@ export interface ClaimAnswer {
   reason?: NothingClaimed;
 }
 
+interface Attempt {
+  tasks: ClaimedTask[];
+  lifecycle?: string;
+  why?: NothingClaimed;
+  typesPaused?: boolean;
+}
+
 /** Gives agents their tasks: at once, or as soon as one becomes ready. */
 @Injectable()
 export class Claiming implements OnModuleDestroy, BeforeApplicationShutdown {
@@ -42,6 +51,7 @@ export class Claiming implements OnModuleDestroy, BeforeApplicationShutdown {
   private readonly unsubscribe: (() => void)[];
 
   constructor(
+    @Inject(Database) private readonly database: Database,
     @Inject(Claims) private readonly claims: Claims,
     @Inject(HeldSecrets) private readonly secrets: HeldSecrets,
     @Inject(TokenService) private readonly tokens: TokenService,
@@ -93,21 +103,30 @@ export class Claiming implements OnModuleDestroy, BeforeApplicationShutdown {
     const deadline = performance.now() + request.waitMs;
     const stop = AbortSignal.any([gone, this.closing.signal]);
     for (;;) {
-      const { tasks, lifecycle, why } = await this.attempt(request);
-      if (tasks.length > 0) return { tasks };
-      refuseUnlessActive(lifecycle);
+      const attempt = await this.attempt(request);
+      if (attempt.tasks.length > 0) return { tasks: attempt.tasks };
+      refuseUnlessActive(attempt.lifecycle);
       seat.passOn();
       const left = deadline - performance.now();
-      if (left <= 0 || stop.aborted) return { tasks, reason: why };
+      if (left <= 0 || stop.aborted) return this.nothing(request, attempt);
       const lookAgain = LOOK_AGAIN_MS.min + Math.random() * LOOK_AGAIN_MS.spread;
       await seat.next(Math.min(left, lookAgain), stop);
-      if (stop.aborted) return { tasks, reason: why };
+      if (stop.aborted) return this.nothing(request, attempt);
     }
   }
 
-  private async attempt(
-    request: Omit<ClaimRequest, 'waitMs'>,
-  ): Promise<{ tasks: ClaimedTask[]; lifecycle?: string; why?: NothingClaimed }> {
+  /** A claim that is answered with tasks never pays for knowing why there are none. */
+  private async nothing(
+    { workspaceId, agentId }: ClaimRequest,
+    { why, typesPaused }: Attempt,
+  ): Promise<ClaimAnswer> {
+    if (why !== 'nothing_ready' || !typesPaused) return { tasks: [], reason: why };
+    const tenant = this.database.tenant(workspaceId);
+    const row = await firstRow(tenant, pausedTasksWait, [workspaceId, agentId]);
+    return { tasks: [], reason: row?.waits ? 'paused' : why };
+  }
+
+  private async attempt(request: Omit<ClaimRequest, 'waitMs'>): Promise<Attempt> {
     const { workspaceId, agentId, maxTasks, leaseSeconds } = request;
     const outcome = await this.claims.claim({
       workspaceId,
@@ -123,7 +142,8 @@ export class Claiming implements OnModuleDestroy, BeforeApplicationShutdown {
       const run = { workspaceId, agentId, taskId: row.id, runId: row.run_id };
       return toClaimedTask(row, this.tokens.issueRunToken(run));
     });
-    return { tasks, lifecycle: outcome.lifecycle, why: outcome.why };
+    const { lifecycle, why, typesPaused } = outcome;
+    return { tasks, lifecycle, why, typesPaused };
   }
 }
 

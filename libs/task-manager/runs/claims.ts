@@ -21,6 +21,7 @@ export interface ClaimOutcome {
   claimed: ClaimedRow[];
   /** Why it was given nothing, if it was not. */
   why: NothingClaimed;
+  typesPaused: boolean;
 }
 
 /** Rows of one agent; undefined when there is no such agent. */
@@ -61,7 +62,8 @@ export class Claims {
       if (!rows || !first) return undefined;
       this.abilities.set(claim.agent_id, capabilityKey(first.capabilities));
       if (first.deferred) continue;
-      return { lifecycle: first.lifecycle, claimed: rows.filter(hasTask), why: first.why };
+      const { lifecycle, why, types_paused: typesPaused } = first;
+      return { lifecycle, claimed: rows.filter(hasTask), why, typesPaused };
     }
   }
 

@@ -49,6 +49,8 @@ interface AgentRow {
   deferred: boolean;
   /** Why it got nothing, if it did not. */
   why: NothingClaimed;
+  /** Some types of tasks are paused: perhaps it got nothing for that. */
+  types_paused: boolean;
 }
 
 export interface ClaimedRow {
@@ -143,6 +145,7 @@ SELECT a.id AS agent_id, a.lifecycle, a.capabilities,
   CASE WHEN a.lifecycle NOT IN ('STARTING', 'ACTIVE') THEN 'agent_in_error'
        WHEN a.is_full THEN 'agent_full'
        WHEN a.room = 0 THEN 'paused' ELSE 'nothing_ready' END AS why,
+  (SELECT types FROM paused) <> '{}' AS types_paused,
   s.id AS run_id, s.generation, s.lease_expires_at, t.id, t.title, t.description, t.task_type,
   t.priority, t.input_context, t.checkpoint_data, t.metadata, t.timeout_seconds, t.retry_count,
   t.max_retries, t.required_capabilities, ARRAY(
