@@ -1,0 +1,57 @@
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { checkInvariants } from '#lib/invariants';
+import { TestFleet } from '../support/fleet.js';
+import { waitFor } from '../support/wait-for.js';
+
+let fleet: TestFleet;
+
+beforeAll(async () => {
+  fleet = await TestFleet.create({
+    env: {
+      COORDINATOR_CRON: '* * * * * *',
+      HUNG_AFTER_SECONDS: '1',
+      HUNG_ABORT_AFTER_SECONDS: '3',
+    },
+  });
+  await fleet.startServer();
+});
+
+afterAll(() => fleet.stop());
+
+/** Hangs in its first attempt, and does its work in the second. */
+const HANGS_ONCE = (file: string) => `
+  if (process.env.DROVER_ATTEMPT === '1') {
+    require('fs').writeFileSync(${JSON.stringify(file)}, String(process.pid));
+    setInterval(() => undefined, 1000);
+  } else console.log('::drover {"result": {"attempt": 2}}');`;
+
+it('a process that hangs is warned, then ended, and its task done by the next run', async () => {
+  const worker = await fleet.startWorker('patient');
+  const file = join(fleet.folder, 'hung.pid');
+  const id = await fleet.submit(HANGS_ONCE(file));
+  const pid = await waitFor('the process', () =>
+    existsSync(file) ? Number(readFileSync(file, 'utf8')) : undefined,
+  );
+  await fleet.db.owner.query(
+    `UPDATE agent_tasks SET estimated_completion_at = now() WHERE id = $1`,
+    [id],
+  );
+  const done = await waitFor('the task to be done', async () => {
+    const task = await fleet.task(id);
+    return task['status'] === 'COMPLETED' && task;
+  });
+  expect(done).toMatchObject({ retryCount: 1, outputResult: { attempt: 2 } });
+  expect(existsSync(`/proc/${pid}`)).toBe(false);
+  expect(existsSync(`/proc/${worker.pid}`)).toBe(true);
+
+  const { body } = await fleet.api.get<{ items: { event: string; actor: { kind: string } }[] }>(
+    `/agent-tasks/${id}/logs?order=asc&limit=100`,
+  );
+  const warnings = body.items.filter((log) => log.event === 'hung_warning');
+  // The coordinator's, and what the worker has made of it: the signal came again and again.
+  expect(warnings.map((log) => log.actor.kind).sort()).toEqual(['agent', 'coordinator']);
+  const outcomes = await checkInvariants(fleet.db.ownerUrl);
+  expect(outcomes.filter((outcome) => !outcome.holds)).toEqual([]);
+});
