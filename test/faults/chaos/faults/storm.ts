@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Findings, Tally } from '../findings.js';
 import type { PlannedFault } from '../schedule.js';
@@ -15,6 +16,8 @@ export interface StormOptions {
 /** Performs the faults of a schedule, each at its time; resolves when the time is over and all are undone. */
 export async function storm(plan: readonly PlannedFault[], options: StormOptions): Promise<void> {
   const { signal, durationMs } = options;
+  // Each fault of the schedule waits on it.
+  setMaxListeners(0, signal);
   const began = performance.now();
   const untilMs = (ms: number): Promise<void> =>
     delay(Math.max(0, ms - (performance.now() - began)), undefined, { signal });

@@ -1,0 +1,305 @@
+import { expect } from '@jest/globals';
+import fc from 'fast-check';
+import {
+  checkpoint,
+  claim,
+  claimable,
+  type Command,
+  COMMANDS,
+  complete,
+  create,
+  depend,
+  deregister,
+  fail,
+  isBefore,
+  release,
+  renew,
+  roomOf,
+  start,
+  sweep,
+  type Verdict,
+} from './rules.js';
+import {
+  type Agent,
+  isLive,
+  liveRunsOf,
+  type Model,
+  type Policy,
+  type Pulse,
+  type Run,
+  type Task,
+} from './state.js';
+import { expectedLook, verdictOf, type World } from './world.js';
+
+const RENEWALS = 2;
+/** Few, so that much happens to each. */
+const TASKS_AT_MOST = 6;
+export const MODEL_ENV = { ROLES: 'api', MAX_CLAIM_RENEWALS: String(RENEWALS) };
+
+type ModelCommand = fc.AsyncCommand<Model, World>;
+
+/** Something that somebody does: to the model and to the world; then the two are compared. */
+class Deed implements ModelCommand {
+  constructor(
+    private readonly name: string,
+    private readonly isPossible: (model: Readonly<Model>) => boolean,
+    private readonly happen: (model: Model, world: World) => Promise<void>,
+  ) {}
+
+  check(model: Readonly<Model>): boolean {
+    return this.isPossible(model);
+  }
+
+  async run(model: Model, world: World): Promise<void> {
+    await this.happen(model, world);
+    await world.lengthenWaits();
+    expect(await world.look()).toEqual(expectedLook(model));
+  }
+
+  toString(): string {
+    return this.name;
+  }
+}
+
+const at = <T>(list: readonly T[], index: number): T => list[index % list.length] as T;
+const hasTasks = (model: Readonly<Model>): boolean => model.tasks.length > 0;
+const hasRuns = (model: Readonly<Model>): boolean => model.runs.length > 0;
+const hasAgents = (model: Readonly<Model>): boolean => model.agents.length > 0;
+
+const index = fc.nat({ max: 50 });
+const policy = fc.constantFrom<Policy>('block', 'fail', 'ignore');
+
+const creation = fc
+  .record({
+    priority: fc.integer({ min: 1, max: 3 }),
+    maxRetries: fc.integer({ min: 0, max: 2 }),
+    backoff: fc.boolean(),
+    edges: fc.array(fc.record({ on: index, policy }), { maxLength: 2 }),
+  })
+  .map(({ edges, ...values }) => {
+    const name = `create(priority ${values.priority}, ${values.maxRetries} retries, waits for ${JSON.stringify(edges)})`;
+    return new Deed(
+      name,
+      (model) => model.tasks.length < TASKS_AT_MOST,
+      async (model, world) => {
+        const wanted = new Map(
+          model.tasks.length === 0
+            ? []
+            : edges.map((edge) => [at(model.tasks, edge.on), edge.policy]),
+        );
+        const answer = await world.api.post<{ id: string }>('/agent-tasks', {
+          ...{ title: 'Modelled', taskType: 'model', priority: values.priority },
+          ...{ maxRetries: values.maxRetries, retryBackoffSeconds: values.backoff ? 86_400 : 0 },
+          dependsOn: [...wanted].map(([task, how]) => ({ taskId: task.id, policy: how })),
+        });
+        expect(answer.status).toBe(201);
+        const made = [...wanted].map(([on, how]) => ({ on, policy: how }));
+        create(model, { id: answer.body.id, ...values }, made);
+      },
+    );
+  });
+
+const dependency = fc.record({ task: index, on: index, policy }).map(
+  (given) =>
+    new Deed(`depend(${JSON.stringify(given)})`, hasTasks, async (model, world) => {
+      const [task, on] = [at(model.tasks, given.task), at(model.tasks, given.on)];
+      const dependsOn = [{ taskId: on.id, policy: given.policy }];
+      const answer = await world.api.post(`/agent-tasks/${task.id}/dependencies`, { dependsOn });
+      expect(verdictOf(answer)).toBe(depend(model, task, on, given.policy));
+    }),
+);
+
+const commanding = fc
+  .record({
+    command: fc.constantFrom<Command>('pause', 'resume', 'cancel', 'retry', 'archive'),
+    task: index,
+  })
+  .map(
+    (given) =>
+      new Deed(`${given.command}(${given.task})`, hasTasks, async (model, world) => {
+        const task = at(model.tasks, given.task);
+        const answer = await world.api.post(`/agent-tasks/${task.id}/${given.command}`);
+        expect(verdictOf(answer)).toBe(COMMANDS[given.command](model, task));
+      }),
+  );
+
+const joining = fc
+  .record({ room: fc.integer({ min: 1, max: 3 }), pulse: fc.constantFrom<Pulse>('beats', 'mute') })
+  .map(
+    ({ room, pulse }) =>
+      new Deed(
+        `join(room ${room}, ${pulse})`,
+        (model) => model.agents.filter((agent) => agent.life === 'ACTIVE').length < 2,
+        async (model, world) => {
+          const id = await world.newAgent(room, pulse);
+          model.agents.push({ id, room, pulse, life: 'ACTIVE' });
+        },
+      ),
+  );
+
+const claiming = fc
+  .record({ agent: index, maxTasks: fc.integer({ min: 1, max: 3 }), byHand: fc.boolean() })
+  .map(
+    (given) =>
+      new Deed(`claim(${JSON.stringify(given)})`, hasAgents, (model, world) =>
+        claimAs(model, world, { ...given, agent: at(model.agents, given.agent) }),
+      ),
+  );
+
+async function claimAs(
+  model: Model,
+  world: World,
+  { agent, maxTasks, byHand }: { agent: Agent; maxTasks: number; byHand: boolean },
+): Promise<void> {
+  const body = { maxTasks, ...(byHand && { leaseSeconds: 3_600 }) };
+  const answer = await world.as(agent).post<{
+    tasks: { run: { id: string }; task: { id: string; checkpointData: { n?: number } } }[];
+  }>(`/agents/${agent.id}/claim`, body);
+  if (agent.life === 'TERMINATED') return expect([401, 409]).toContain(answer.status);
+  expect(answer.status).toBe(200);
+  const ready = claimable(model);
+  const given = answer.body.tasks.map(({ run, task }) => {
+    const claimed = model.tasks.find(({ id }) => id === task.id) as Task;
+    expect(task.checkpointData.n ?? null).toBe(claimed.checkpoint);
+    return { claimed, runId: run.id };
+  });
+  expect(given).toHaveLength(Math.min(ready.length, maxTasks, Math.max(roomOf(model, agent), 0)));
+  for (const { claimed } of given) expect(ready).toContain(claimed);
+  const left = ready.filter((task) => !given.some(({ claimed }) => claimed === task));
+  const passedOver = left.filter((task) => given.some(({ claimed }) => isBefore(task, claimed)));
+  expect(passedOver.map(({ id }) => id)).toEqual([]);
+  for (const { claimed, runId } of given) claim(model, claimed, { agent, runId, byHand });
+}
+
+type Report = [name: string, run: Run, body: object, rule: (model: Model) => Verdict];
+
+/** Of any run, live or not: most often of a late one. */
+const REPORTS: Record<string, (run: Run, n: number) => Report> = {
+  start: (run) => ['start', run, {}, (model) => start(model, run)],
+  checkpoint: (run, n) => ['checkpoint', run, { checkpointData: { n } }, () => checkpoint(run, n)],
+  complete: (run) => ['complete', run, {}, (model) => complete(model, run)],
+  fail: (run) => [
+    ...(['fail', run, { error: { message: 'on purpose', class: 'exit_code' } }] as const),
+    (model) => fail(model, run, 'exit_code'),
+  ],
+  fail_for_good: (run) => [
+    ...(['fail', run, { error: { message: 'never', class: 'setup' } }] as const),
+    (model) => fail(model, run, 'setup'),
+  ],
+  fail_as_said: (run, n) => [
+    ...(['fail', run, { error: { message: 'so', class: 'oom', retryable: n % 2 === 0 } }] as const),
+    (model) => fail(model, run, 'oom', n % 2 === 0),
+  ],
+  release: (run) => ['release', run, {}, (model) => release(model, run)],
+  renew: (run) => ['renew', run, { leaseSeconds: 3_600 }, () => renew(run, RENEWALS)],
+};
+
+const reporting = fc
+  .record({
+    report: fc.constantFrom('start', 'start', 'start', ...Object.keys(REPORTS)),
+    run: index,
+    // Else any run, which is most often one that is over.
+    live: fc.nat({ max: 3 }).map((n) => n > 0),
+  })
+  .map(
+    (given) =>
+      new Deed(
+        `${given.report}(${given.live ? 'live run' : 'run'} ${given.run})`,
+        hasRuns,
+        (model, world) => {
+          const live = model.runs.filter(isLive);
+          const run = at(given.live && live.length > 0 ? live : model.runs, given.run);
+          const make = REPORTS[given.report] as (run: Run, n: number) => Report;
+          return reportAs(model, world, make(run, given.run));
+        },
+      ),
+  );
+
+async function reportAs(model: Model, world: World, report: Report): Promise<void> {
+  const [name, run, body, rule] = report;
+  const api = world.as(run.agent);
+  const path = `/runs/${run.id}/${name}`;
+  const answer = await (name === 'checkpoint' ? api.put(path, body) : api.post(path, body));
+  // Who is terminated is not heard at all.
+  if (run.agent.life === 'TERMINATED' && answer.status === 401) return;
+  expect(verdictOf(answer)).toBe(rule(model));
+}
+
+const changingPulse = fc
+  .record({ agent: index, pulse: fc.constantFrom<Pulse>('missed', 'dead', 'beats') })
+  .map(
+    (given) =>
+      new Deed(
+        `${given.pulse}(agent ${given.agent})`,
+        (model) => {
+          if (!hasAgents(model)) return false;
+          const { life, pulse } = at(model.agents, given.agent);
+          return life === 'ACTIVE' && pulse !== 'mute';
+        },
+        async (model, world) => {
+          const agent = at(model.agents, given.agent);
+          await world.beat(agent.id, given.pulse);
+          agent.pulse = given.pulse;
+        },
+      ),
+  );
+
+const leavingAgent = index.map(
+  (n) =>
+    new Deed(`deregister(agent ${n})`, hasAgents, async (model, world) => {
+      const agent = at(model.agents, n);
+      const answer = await world.as(agent).post(`/agents/${agent.id}/deregister`);
+      if (agent.life === 'TERMINATED') expect([200, 401]).toContain(answer.status);
+      else expect(verdictOf(answer)).toBe(deregister(model, agent));
+    }),
+);
+
+const leasePassing = index.map(
+  (n) =>
+    new Deed(
+      `leasePasses(${n})`,
+      (model) =>
+        model.agents.some((agent) => liveRunsOf(model, agent).some((run) => !run.byHeartbeat)),
+      async (model, world) => {
+        const held = model.runs.filter((run) => run.task.run === run && !run.byHeartbeat);
+        const run = at(held, n);
+        await world.letLeasePass(run.id);
+        run.leasePassed = true;
+      },
+    ),
+);
+
+const retryComingDue = index.map(
+  (n) =>
+    new Deed(
+      `retryComesDue(${n})`,
+      (model) => model.tasks.some((task) => task.retry === 'later'),
+      async (model, world) => {
+        const task = at(
+          model.tasks.filter(({ retry }) => retry === 'later'),
+          n,
+        );
+        await world.letRetryComeDue(task.id);
+        task.retry = 'due';
+      },
+    ),
+);
+
+const sweeping = fc.constant(
+  new Deed('sweep()', hasTasks, async (model, world) => {
+    await world.sweep();
+    sweep(model);
+  }),
+);
+
+const often = <T>(count: number, deed: T): T[] => Array.from({ length: count }, () => deed);
+
+/** Everything that can happen to tasks and runs, the more often the more there is to it. */
+export const deeds = fc.commands(
+  [
+    ...[...often(3, creation), dependency, ...often(4, commanding), ...often(2, joining)],
+    ...[...often(5, claiming), ...often(9, reporting), changingPulse, ...often(3, sweeping)],
+    ...[leavingAgent, leasePassing, retryComingDue],
+  ],
+  { maxCommands: 80, size: 'max' },
+);

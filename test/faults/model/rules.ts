@@ -1,0 +1,312 @@
+import {
+  type Agent,
+  type Edge,
+  endedBadly,
+  isLive,
+  liveRunsOf,
+  type Model,
+  type Policy,
+  type Retry,
+  type Run,
+  type RunState,
+  type Status,
+  type Task,
+  unmet,
+  waitsFor,
+} from './state.js';
+
+/** What a right server answers: the status, and the code of a refusal. */
+export type Verdict =
+  | 200
+  | 201
+  | 'illegal_transition'
+  | 'stale_run'
+  | 'lease_renewals_exhausted'
+  | 'dependency_locked'
+  | 'dependency_cycle'
+  | 'agent_terminated';
+
+const EDGES: Record<Status, readonly Status[]> = {
+  PENDING: ['ASSIGNED', 'PAUSED', 'FAILED', 'ABORTED'],
+  ASSIGNED: ['RUNNING', 'PENDING', 'PAUSED', 'COMPLETED', 'ABORTED'],
+  RUNNING: ['PAUSED', 'COMPLETED', 'FAILED', 'ABORTED'],
+  PAUSED: ['PENDING', 'RUNNING', 'COMPLETED', 'FAILED', 'ABORTED'],
+  ABORTED: ['PENDING', 'ABORTED', 'FAILED', 'ARCHIVED'],
+  FAILED: ['PENDING', 'ARCHIVED'],
+  COMPLETED: ['ARCHIVED'],
+  ARCHIVED: [],
+};
+
+const may = (task: Task, to: Status): boolean => EDGES[task.status].includes(to);
+
+/** Along an edge, with one more version and one more line in the log. */
+function move(model: Model, task: Task, to: Status, retry: Retry = 'none'): void {
+  if (!may(task, to)) throw new Error(`the model itself moves from ${task.status} to ${to}`);
+  task.version += 1;
+  task.log.push(`${task.status} > ${to}`);
+  task.status = to;
+  task.retry = retry;
+  if (to === 'PENDING') {
+    Object.assign(task, { abortReason: null, failureReason: null, untold: false, run: null });
+    task.readySince = model.clock;
+  }
+  if (to === 'COMPLETED') task.completed = true;
+  if (to === 'COMPLETED' || to === 'FAILED') task.untold = task.hasDependents;
+  if (to === 'ABORTED') task.untold = task.hasDependents && retry === 'none';
+}
+
+function endRun(run: Run | null, state: RunState, endReason: string): void {
+  if (run === null) return;
+  Object.assign(run, { state, endReason });
+  run.task.run = null;
+}
+
+export function create(
+  model: Model,
+  values: Pick<Task, 'id' | 'priority' | 'maxRetries' | 'backoff'>,
+  edges: readonly { on: Task; policy: Policy }[],
+): void {
+  model.clock += 1;
+  const task: Task = {
+    ...values,
+    ...{ status: 'PENDING', version: 1, log: ['task_created'], generation: 0, retryCount: 0 },
+    ...{ retry: 'none', abortReason: null, failureReason: null, run: null, edges: [] },
+    ...{ hasDependents: false, untold: false, completed: false, checkpoint: null },
+    readySince: model.clock,
+  };
+  // One that ignores how its prerequisite ended learns so from the coordinator.
+  for (const { on, policy } of edges) writeEdge(task, { on, policy, settled: on.completed });
+  model.tasks.push(task);
+}
+
+function writeEdge(task: Task, { on, policy, settled }: Edge): void {
+  const known = task.edges.find((edge) => edge.on === on);
+  if (known) Object.assign(known, { policy, settled: known.settled || settled });
+  else task.edges.push({ on, policy, settled });
+  on.hasDependents = true;
+  if (endedBadly(on)) on.untold = true;
+}
+
+function isSatisfied(on: Task, policy: Policy): boolean {
+  return on.completed || (policy === 'ignore' && endedBadly(on));
+}
+
+export function depend(model: Model, task: Task, on: Task, policy: Policy): Verdict {
+  if (task.status !== 'PENDING') return 'dependency_locked';
+  if (task.edges.some((edge) => edge.on === on && edge.policy === policy)) return 200;
+  if (waitsFor(on, task)) return 'dependency_cycle';
+  model.clock += 1;
+  const wasReady = unmet(task) === 0;
+  writeEdge(task, { on, policy, settled: isSatisfied(on, policy) });
+  task.version += 1;
+  task.log.push('dependencies_changed');
+  if (!wasReady) task.readySince = model.clock;
+  return 200;
+}
+
+/** Who may be given to an agent now. */
+export function claimable(model: Model): Task[] {
+  return model.tasks.filter((task) => task.status === 'PENDING' && unmet(task) === 0);
+}
+
+/** How many an agent may be given. */
+export function roomOf(model: Model, agent: Agent): number {
+  return agent.life === 'ACTIVE' ? agent.room - liveRunsOf(model, agent).length : 0;
+}
+
+/** Whether `first` goes before `second`, as far as anybody can tell. */
+export function isBefore(first: Task, second: Task): boolean {
+  if (first.priority !== second.priority) return first.priority > second.priority;
+  return first.readySince < second.readySince;
+}
+
+export function claim(
+  model: Model,
+  task: Task,
+  values: { agent: Agent; runId: string; byHand: boolean },
+): void {
+  const { agent, runId, byHand } = values;
+  move(model, task, 'ASSIGNED');
+  task.generation += 1;
+  const byHeartbeat = !byHand && agent.pulse !== 'mute';
+  const run: Run = {
+    ...{ id: runId, task, agent, state: 'ASSIGNED', endReason: null, started: false },
+    ...{ byHeartbeat, leasePassed: false, renewals: 0 },
+  };
+  task.run = run;
+  model.runs.push(run);
+}
+
+export function start(model: Model, run: Run): Verdict {
+  if (!isLive(run)) return 'stale_run';
+  if (run.task.status === 'RUNNING') return 200;
+  if (run.task.status !== 'ASSIGNED') return 'illegal_transition';
+  move(model, run.task, 'RUNNING');
+  Object.assign(run, { state: 'WORKING', started: true });
+  return 200;
+}
+
+export function checkpoint(run: Run, value: number): Verdict {
+  if (!isLive(run)) return 'stale_run';
+  run.task.checkpoint = value;
+  return 200;
+}
+
+export function complete(model: Model, run: Run): Verdict {
+  if (!isLive(run)) return run.state === 'COMPLETED' ? 200 : 'stale_run';
+  const { task } = run;
+  move(model, task, 'COMPLETED');
+  endRun(run, 'COMPLETED', 'completed');
+  return 200;
+}
+
+export function fail(model: Model, run: Run, reason: string, said?: boolean): Verdict {
+  if (!isLive(run)) return run.state === 'FAILED' ? 200 : 'stale_run';
+  recover(model, run, { reason, retryable: said ?? reason !== 'setup' });
+  return 200;
+}
+
+/** What follows a run that has ended without success. */
+function recover(model: Model, run: Run, how: { reason: string; retryable: boolean }): void {
+  const { task } = run;
+  const { reason, retryable } = how;
+  if (task.status !== 'PAUSED') {
+    const again = retryable && task.retryCount < task.maxRetries;
+    const failureReason = retryable ? 'retries_exhausted' : reason;
+    if (again || task.status === 'ASSIGNED') {
+      move(model, task, 'ABORTED', again ? (task.backoff ? 'later' : 'due') : 'none');
+      task.abortReason = reason;
+    }
+    if (again) task.retryCount += 1;
+    else {
+      move(model, task, 'FAILED');
+      task.failureReason = failureReason;
+    }
+  }
+  endRun(run, 'FAILED', reason);
+}
+
+export function release(model: Model, run: Run, reason = 'released'): Verdict {
+  if (!isLive(run)) return run.state === 'RELEASED' ? 200 : 'stale_run';
+  const { task } = run;
+  if (task.status === 'ASSIGNED') {
+    model.clock += 1;
+    move(model, task, 'PENDING');
+  } else if (task.status === 'RUNNING') {
+    move(model, task, 'ABORTED', 'due');
+    task.abortReason = 'released';
+  }
+  endRun(run, 'RELEASED', reason);
+  return 200;
+}
+
+export function renew(run: Run, atMost: number): Verdict {
+  if (!isLive(run)) return 'stale_run';
+  if (run.renewals >= atMost) return 'lease_renewals_exhausted';
+  run.renewals += 1;
+  run.leasePassed = false;
+  return 200;
+}
+
+export type Command = 'pause' | 'resume' | 'cancel' | 'retry' | 'archive';
+
+export const COMMANDS: Record<Command, (model: Model, task: Task) => Verdict> = {
+  pause(model, task) {
+    if (task.status === 'PAUSED') return 200;
+    if (!may(task, 'PAUSED')) return 'illegal_transition';
+    move(model, task, 'PAUSED');
+    return 200;
+  },
+  resume(model, task) {
+    if (['PENDING', 'ASSIGNED', 'RUNNING'].includes(task.status)) return 200;
+    if (task.status !== 'PAUSED') return 'illegal_transition';
+    if (task.run?.started) move(model, task, 'RUNNING');
+    else {
+      endRun(task.run, 'RELEASED', 'resumed_elsewhere');
+      model.clock += 1;
+      move(model, task, 'PENDING');
+    }
+    return 200;
+  },
+  cancel(model, task) {
+    if (task.status === 'ABORTED' && task.retry === 'none') return 200;
+    if (!may(task, 'ABORTED')) return 'illegal_transition';
+    move(model, task, 'ABORTED');
+    task.abortReason = 'cancelled';
+    endRun(task.run, 'RELEASED', 'cancelled');
+    return 200;
+  },
+  retry(model, task) {
+    if (task.status !== 'FAILED' && task.status !== 'ABORTED') return 'illegal_transition';
+    model.clock += 1;
+    move(model, task, 'PENDING');
+    task.retryCount = 0;
+    // What it waits for and has ended badly is judged anew.
+    for (const { on, settled } of task.edges) if (!settled && endedBadly(on)) on.untold = true;
+    return 200;
+  },
+  archive(model, task) {
+    if (task.status === 'ARCHIVED') return 200;
+    const waits = task.status === 'ABORTED' && task.retry !== 'none';
+    if (waits || !may(task, 'ARCHIVED')) return 'illegal_transition';
+    move(model, task, 'ARCHIVED');
+    return 200;
+  },
+};
+
+export function deregister(model: Model, agent: Agent): Verdict {
+  if (agent.life === 'TERMINATED') return 200;
+  for (const run of liveRunsOf(model, agent)) release(model, run, 'deregistered');
+  agent.life = 'TERMINATED';
+  return 200;
+}
+
+/** The coordinator, until nothing more is to be done. */
+export function sweep(model: Model): void {
+  model.clock += 1;
+  for (const agent of model.agents) {
+    if (agent.pulse === 'dead' && agent.life === 'ACTIVE') agent.life = 'ERROR';
+  }
+  for (const run of model.runs.filter(isLive)) {
+    const isOver = run.leasePassed && !run.byHeartbeat;
+    const isLost = run.agent.life === 'ERROR';
+    if (isOver) recover(model, run, { reason: 'lease_expired', retryable: true });
+    else if (isLost) recover(model, run, { reason: 'agent_stale', retryable: true });
+    else if (run.byHeartbeat) watch(run);
+  }
+  for (const task of model.tasks) {
+    if (task.status === 'ABORTED' && task.retry === 'due') move(model, task, 'PENDING');
+  }
+  for (let told = model.tasks.find(({ untold }) => untold); told;) {
+    tellDependents(model, told);
+    told = model.tasks.find(({ untold }) => untold);
+  }
+}
+
+/** A warning, and back. */
+function watch(run: Run): void {
+  const missed = run.agent.pulse === 'missed';
+  if (run.state === 'WORKING' && missed) run.state = 'STALE';
+  else if (run.state === 'STALE' && !missed) run.state = 'WORKING';
+}
+
+function tellDependents(model: Model, ended: Task): void {
+  const waiting = model.tasks.filter((task) => {
+    const isOpen = task.status !== 'COMPLETED' && task.status !== 'ARCHIVED';
+    return isOpen && task.edges.some(({ on, settled }) => on === ended && !settled);
+  });
+  for (const task of waiting) {
+    const isWaiting = task.status === 'PENDING' || task.status === 'PAUSED';
+    const fails = ({ on, policy, settled }: Edge): boolean =>
+      !settled && policy === 'fail' && endedBadly(on);
+    if (isWaiting && task.edges.some(fails)) {
+      move(model, task, 'FAILED');
+      task.failureReason = 'dependency_failed';
+      endRun(task.run, 'RELEASED', 'dependency_failed');
+      continue;
+    }
+    for (const edge of task.edges) if (isSatisfied(edge.on, edge.policy)) edge.settled = true;
+    if (unmet(task) === 0) task.readySince = model.clock;
+  }
+  ended.untold = false;
+}

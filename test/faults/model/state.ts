@@ -1,0 +1,105 @@
+/**
+ * What tasks and runs are, as docs/task-lifecycle.md has it. Written from that page, with nothing of the
+ * program: where the two differ, one of them is wrong.
+ */
+
+export type Status =
+  'PENDING' | 'ASSIGNED' | 'RUNNING' | 'PAUSED' | 'COMPLETED' | 'FAILED' | 'ABORTED' | 'ARCHIVED';
+
+export type RunState = 'ASSIGNED' | 'WORKING' | 'STALE' | 'COMPLETED' | 'FAILED' | 'RELEASED';
+export type Policy = 'block' | 'fail' | 'ignore';
+
+/** Whether a retry follows: no, at the next sweep, or long after. */
+export type Retry = 'none' | 'due' | 'later';
+
+export interface Edge {
+  on: Task;
+  policy: Policy;
+  settled: boolean;
+}
+
+export interface Task {
+  id: string;
+  status: Status;
+  version: number;
+  /** What its log says, one entry for each version. */
+  log: string[];
+  priority: number;
+  generation: number;
+  retryCount: number;
+  maxRetries: number;
+  /** Whether its retries come at once, or after a long time. */
+  backoff: boolean;
+  retry: Retry;
+  abortReason: string | null;
+  failureReason: string | null;
+  run: Run | null;
+  edges: Edge[];
+  hasDependents: boolean;
+  /** Its dependents have not been told of its end. */
+  untold: boolean;
+  /** It has completed, though it may be archived since. */
+  completed: boolean;
+  /** Counts the moments at which tasks became ready; several may share one. */
+  readySince: number;
+  checkpoint: number | null;
+}
+
+export interface Run {
+  id: string;
+  task: Task;
+  agent: Agent;
+  state: RunState;
+  endReason: string | null;
+  started: boolean;
+  byHeartbeat: boolean;
+  leasePassed: boolean;
+  renewals: number;
+}
+
+/** How an agent does, as far as its beats tell. `mute`: it never beats, and its leases stand by themselves. */
+export type Pulse = 'beats' | 'missed' | 'dead' | 'mute';
+
+export interface Agent {
+  id: string;
+  room: number;
+  pulse: Pulse;
+  life: 'ACTIVE' | 'ERROR' | 'TERMINATED';
+}
+
+export interface Model {
+  tasks: Task[];
+  runs: Run[];
+  agents: Agent[];
+  clock: number;
+}
+
+export function emptyModel(): Model {
+  return { tasks: [], runs: [], agents: [], clock: 0 };
+}
+
+export function unmet(task: Task): number {
+  return task.edges.filter((edge) => !edge.settled).length;
+}
+
+/** Ended for good without success: only a retry by hand brings it back. */
+export function endedBadly({ status, retry, completed }: Task): boolean {
+  if (status === 'ABORTED') return retry === 'none';
+  return status === 'FAILED' || (status === 'ARCHIVED' && !completed);
+}
+
+export function isLive(run: Run): boolean {
+  return run.task.run === run;
+}
+
+export function liveRunsOf(model: Model, agent: Agent): Run[] {
+  return model.runs.filter((run) => run.agent === agent && isLive(run));
+}
+
+/** Whether a task would wait for itself; a completed one waits for nothing any more. */
+export function waitsFor(from: Task, target: Task, seen = new Set<Task>()): boolean {
+  if (from === target) return true;
+  if (from.completed || seen.has(from)) return false;
+  seen.add(from);
+  return from.edges.some((edge) => waitsFor(edge.on, target, seen));
+}

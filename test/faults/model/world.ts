@@ -1,0 +1,183 @@
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import { Cycle } from '#lib/coordinator';
+import { type ApiAnswer, type ApiClient } from '../../support/api-client.js';
+import type { TestApp, TestWorkspace } from '../../support/app.js';
+import type { Agent, Model, Pulse, Task } from './state.js';
+import { unmet } from './state.js';
+
+/** A cycle has nothing more to do after fewer. */
+const CYCLES_AT_MOST = 20;
+const THRESHOLD_SECONDS = 2;
+const noFence = () => Promise.resolve();
+
+interface Row {
+  id: string;
+  status: string;
+  version: number;
+  generation: number;
+  retry_count: number;
+  retry: string;
+  abort_reason: string | null;
+  failure_reason: string | null;
+  run_id: string | null;
+  unmet_dependencies: number;
+  untold: boolean;
+  checkpoint: number | null;
+  log: string[];
+}
+
+interface RunRow {
+  id: string;
+  task_id: string;
+  state: string;
+  end_reason: string | null;
+}
+
+const TASKS = `
+SELECT t.id, t.status, t.version, t.generation, t.retry_count, t.abort_reason, t.failure_reason, t.run_id,
+  t.unmet_dependencies, t.dependents_unsettled AS untold, (t.checkpoint_data ->> 'n')::int AS checkpoint,
+  CASE WHEN t.retry_at IS NULL THEN 'none' WHEN t.retry_at <= now() THEN 'due' ELSE 'later' END AS retry,
+  ARRAY(SELECT CASE l.event WHEN 'state_transition' THEN l.previous_status || ' > ' || l.new_status ELSE l.event END
+    FROM agent_task_logs l WHERE l.workspace_id = t.workspace_id AND l.task_id = t.id
+      AND l.task_version IS NOT NULL ORDER BY l.task_version) AS log
+FROM agent_tasks t WHERE t.workspace_id = $1 ORDER BY t.id`;
+
+/** Real: a workspace of its own behind the real HTTP API, on the real database. */
+export class World {
+  private readonly agents = new Map<string, ApiClient>();
+
+  constructor(
+    private readonly server: TestApp,
+    private readonly workspace: TestWorkspace,
+  ) {}
+
+  get api(): ApiClient {
+    return this.workspace.api;
+  }
+
+  as(agent: Agent): ApiClient {
+    return this.agents.get(agent.id) as ApiClient;
+  }
+
+  async newAgent(room: number, pulse: Pulse): Promise<string> {
+    const { id, api } = await this.workspace.newAgent({ maxConcurrentTasks: room });
+    this.agents.set(id, api);
+    if (pulse !== 'mute') await this.beat(id, pulse);
+    return id;
+  }
+
+  /**
+   * What beats would have written. One that beats does so for a day to come; one that has missed some is silent
+   * for an hour, and has a threshold of a day; one that is dead, the threshold that it always had.
+   */
+  async beat(agentId: string, pulse: Pulse): Promise<void> {
+    const { owner } = this.server.db;
+    const seconds = pulse === 'missed' ? 86_400 : THRESHOLD_SECONDS;
+    await owner.query(
+      'UPDATE agents SET heartbeat_interval_seconds = 1, stale_threshold_seconds = $2 WHERE id = $1',
+      [agentId, seconds],
+    );
+    await owner.query(
+      `INSERT INTO agent_heartbeats (workspace_id, agent_id, status, last_seen_at, next_expected_at)
+       SELECT $1, $2, 'healthy', now() + make_interval(hours => $3), now() + make_interval(hours => $3)
+       ON CONFLICT (workspace_id, agent_id) DO UPDATE SET last_seen_at = excluded.last_seen_at,
+         next_expected_at = excluded.next_expected_at`,
+      [this.workspace.id, agentId, pulse === 'beats' ? 24 : -1],
+    );
+  }
+
+  async letLeasePass(runId: string): Promise<void> {
+    const sql = `UPDATE task_runs SET lease_expires_at = now() - interval '1 minute' WHERE id = $1`;
+    await this.server.db.owner.query(sql, [runId]);
+  }
+
+  async letRetryComeDue(taskId: string): Promise<void> {
+    const sql = `UPDATE agent_tasks SET retry_at = now() - interval '1 minute' WHERE id = $1`;
+    await this.server.db.owner.query(sql, [taskId]);
+  }
+
+  /** With full jitter a long wait may come out short; here it is long. */
+  async lengthenWaits(): Promise<void> {
+    await this.server.db.owner.query(
+      `UPDATE agent_tasks SET retry_at = retry_at + interval '1 day'
+       WHERE workspace_id = $1 AND status = 'ABORTED' AND retry_backoff_seconds > 0 AND abort_reason <> 'released'
+         AND retry_at BETWEEN now() - interval '30 seconds' AND now() + interval '2 hours'`,
+      [this.workspace.id],
+    );
+  }
+
+  /** The coordinator's cycle, again and again until it moves nothing. */
+  async sweep(): Promise<void> {
+    const cycle = (this.server.app as NestFastifyApplication).get(Cycle, { strict: false });
+    for (let count = 0; count < CYCLES_AT_MOST; count++) {
+      const { steps } = await cycle.run(noFence, noFence);
+      const failed = steps.filter((step) => step.error !== null);
+      if (failed.length > 0) throw new Error(`steps failed: ${JSON.stringify(failed)}`);
+      if (steps.every((step) => step.moved === 0)) return;
+    }
+    throw new Error(`the coordinator still moves something after ${CYCLES_AT_MOST} cycles`);
+  }
+
+  /** Everything that the model has an opinion about. */
+  async look(): Promise<object> {
+    const { owner } = this.server.db;
+    const tasks = await owner.query<Row>(TASKS, [this.workspace.id]);
+    const runs = await owner.query<RunRow>(
+      'SELECT id, task_id, state, end_reason FROM task_runs WHERE workspace_id = $1 ORDER BY id',
+      [this.workspace.id],
+    );
+    const agents = await owner.query<{ id: string; lifecycle: string; live_runs: number }>(
+      'SELECT id, lifecycle, live_runs FROM agents WHERE workspace_id = $1 ORDER BY id',
+      [this.workspace.id],
+    );
+    return { tasks: tasks.rows, runs: runs.rows, agents: agents.rows };
+  }
+}
+
+/** The same of the model. */
+export function expectedLook({ tasks, runs, agents }: Model): object {
+  return {
+    tasks: tasks.map(toRow).sort(byId),
+    runs: runs
+      .map(({ id, task, state, endReason }) => ({
+        id,
+        task_id: task.id,
+        state,
+        end_reason: endReason,
+      }))
+      .sort(byId),
+    agents: agents
+      .map((agent) => ({
+        id: agent.id,
+        lifecycle: agent.life,
+        live_runs: runs.filter((run) => run.agent === agent && run.task.run === run).length,
+      }))
+      .sort(byId),
+  };
+}
+
+function toRow(task: Task): Row {
+  return {
+    id: task.id,
+    status: task.status,
+    version: task.version,
+    generation: task.generation,
+    retry_count: task.retryCount,
+    retry: task.retry,
+    abort_reason: task.abortReason,
+    failure_reason: task.failureReason,
+    run_id: task.run?.id ?? null,
+    unmet_dependencies: unmet(task),
+    untold: task.untold,
+    checkpoint: task.checkpoint,
+    log: task.log,
+  };
+}
+
+function byId(a: { id: string }, b: { id: string }): number {
+  return a.id < b.id ? -1 : 1;
+}
+
+export function verdictOf({ status, body }: ApiAnswer): unknown {
+  return status < 300 ? status : body['code'];
+}
