@@ -332,6 +332,23 @@ describe('a gateway that reports', () => {
     expect((await beat([heldBy(kept.spawn)])).body.restarted).toBe(false);
   });
 
+  it('is to stop a session whose task has gone on in another one, and that is logged', async () => {
+    const { id, spawn } = await aRunningTask();
+    gateway.bootId = randomUUID();
+    await beat();
+    await workspace.api.post(`/agent-tasks/${id}/retry`, {});
+    await taskIn('RUNNING', id);
+    const next = gateway.spawns.at(-1) as { runId: string };
+    const { body } = await beat([heldBy(spawn), heldBy(next)]);
+    expect(body.stop).toMatchObject([{ runId: spawn.runId, reason: 'gateway_restart' }]);
+    const [conflict] = await waitFor('the conflict to be told', async () => {
+      const path = `/agent-tasks/${id}/logs?event=split_brain_conflict`;
+      const logs = await workspace.api.get<{ items: { details: unknown }[] }>(path);
+      return logs.body.items.length > 0 && logs.body.items;
+    });
+    expect(conflict?.details).toMatchObject({ runId: spawn.runId, newerRunId: next.runId });
+  });
+
   it('brings back agents that were taken for dead with it', async () => {
     const id = await aPushAgent();
     await server.db.owner.query(

@@ -18,6 +18,7 @@ export {
   type TaskSweeps,
 } from './recovery-port.js';
 export { StateRecovery } from './recovery/state-recovery.js';
+export { noteConflictsOfSessions } from './store/conflicts.sql.js';
 export { TaskParking } from './parking/task-parking.js';
 export { TaskRecovery } from './recovery/task-recovery.js';
 export { type HeldRow, HeldSecrets } from './sealing/held-secrets.js';

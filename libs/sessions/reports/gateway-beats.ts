@@ -3,7 +3,7 @@ import { revivePushAgents } from '#lib/agent-manager';
 import { CONFIG, type Config } from '#lib/config';
 import { Database, firstRow } from '#lib/database';
 import { Logger } from '#lib/observability';
-import { LostSessions } from '#lib/task-manager';
+import { LostSessions, noteConflictsOfSessions } from '#lib/task-manager';
 import { WakeUps } from '#lib/valkey';
 import {
   beatForAgents,
@@ -57,6 +57,8 @@ export class GatewayBeats {
     const held = await service.rows(heldSessions, [runIds]);
     const agents = held.flatMap((one) => (one.action === 'stop' ? [] : (one.agent_id ?? [])));
     await service.rows(beatForAgents, [agents]);
+    const stray = held.filter((one) => one.action === 'stop').map((one) => one.run_id);
+    if (stray.length > 0) await service.rows(noteConflictsOfSessions, [stray]);
     await this.recover(beat, runIds, restarted);
     const revived = await service.rows(revivePushAgents, [REVIVED_AT_ONCE]);
     if (revived.length > 0) this.wakeUps.coordinator();

@@ -4,7 +4,7 @@ import { command } from '#lib/database';
  * Runs that somebody still works on after another run of their task has begun.
  *
  * It takes two steps. Whoever notices it marks the run, in its tenant: a report that is refused
- * (runSituation), an agent that says that it holds the run (Signals), a beat that names the task. The
+ * (runSituation), an agent or a gateway that says that it holds the run (Signals, GatewayBeats), a beat that names the task. The
  * coordinator then logs each marked run once, with both runs, and wakes its agent, whose signals say stop.
  */
 
@@ -26,6 +26,20 @@ export const noteConflicts = command<{ id: string }>(
 UPDATE task_runs r SET conflict_seen_at = now() FROM agent_tasks t
 WHERE r.workspace_id = $1 AND r.id = ANY($2::uuid[]) AND r.agent_id = $3
   AND t.workspace_id = $1 AND t.id = r.task_id AND ${IN_CONFLICT}
+RETURNING r.id`,
+);
+
+/**
+ * Marks runs whose sessions a gateway still has. Caller: GatewayBeats, as the service role.
+ * Index: session_spawns_run_idx, then primary keys. $1 runs.
+ */
+export const noteConflictsOfSessions = command<{ id: string }>(
+  'note_conflicts_of_sessions',
+  `
+UPDATE task_runs r SET conflict_seen_at = now()
+FROM session_spawns s, agent_tasks t
+WHERE s.run_id = ANY($1::uuid[]) AND r.workspace_id = s.workspace_id AND r.id = s.run_id
+  AND t.workspace_id = r.workspace_id AND t.id = r.task_id AND ${IN_CONFLICT}
 RETURNING r.id`,
 );
 
