@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { QueueDepths } from '#lib/admission';
 import { newId } from '#lib/kernel';
 import { apiClient } from '../../test/support/api-client.js';
 import {
@@ -303,6 +304,47 @@ describe('the limits of a workspace', () => {
     );
     expect(answers.filter(({ status }) => status === 201)).toHaveLength(30);
     expect(answers.filter(({ status }) => status === 429)).toHaveLength(70);
+  });
+
+  it('are not passed by tasks that are still being written when the queue is counted anew', async () => {
+    await limit({ maxQueueDepth: 5 });
+    const depths = server.app.get(QueueDepths, { strict: false });
+    let finish = (): void => undefined;
+    const written = new Promise<void>((resolve) => (finish = resolve));
+    let writing: Promise<void> = Promise.resolve();
+    await new Promise<void>((begun) => {
+      writing = depths.within(workspace.id, 4, () => {
+        begun();
+        return written;
+      });
+    });
+    // Nothing of it is in the table: a count alone finds an empty queue.
+    depths.forget(workspace.id);
+    const two = () => depths.within(workspace.id, 2, () => Promise.resolve('let in'));
+    await expect(two()).rejects.toMatchObject({
+      code: 'queue_full',
+      extras: { members: { depth: 4 } },
+    });
+    finish();
+    await writing;
+    depths.forget(workspace.id);
+    expect(await two()).toBe('let in');
+  });
+
+  it('take no place for requests that make no sense', async () => {
+    await limit({ maxQueueDepth: 2 });
+    const tasks = [1, 2].map((n) => ({
+      title: 'T',
+      taskType: 'test',
+      ref: `${n}`,
+      dependsOn: [{ ref: `${3 - n}` }],
+    }));
+    for (let i = 0; i < 5; i++) {
+      const { body } = await workspace.api.post('/agent-tasks/batch', { tasks });
+      expect(body).toMatchObject({ code: 'dependency_cycle' });
+    }
+    await submit();
+    await submit();
   });
 
   it('let no more sessions be spawned in a minute', async () => {

@@ -14,8 +14,9 @@ const KNOWN: KnownDepth = {
 
 describe('isOutdated', () => {
   it.each<[string, Partial<KnownDepth>, number, boolean]>([
-    ['far from the limit', { counted: 10 }, 29_000, false],
-    ['far from the limit, for long', { counted: 10 }, 31_000, true],
+    ['far from the limit', { counted: 10 }, 4_900, false],
+    ['far from the limit, for long', { counted: 10 }, 5_100, true],
+    ['far, and dear to count', { counted: 10, countingMs: 200 }, 9_900, false],
     ['near the limit', { counted: 51 }, 900, false],
     ['near the limit, a second later', { counted: 51 }, 1_100, true],
     ['near by what was admitted since', { counted: 10, admitted: 50 }, 1_100, true],

@@ -8,28 +8,29 @@ export interface KnownDepth {
   countedAt: number;
   /** How long counting took, in milliseconds. */
   countingMs: number;
-  /** Tasks that this server has admitted since. */
+  /** Tasks that this server has admitted since, or had admitted and not yet written. */
   admitted: number;
   /** Tasks that left the queue in a second, by the last two counts; null when unknown. */
   drainPerSecond: number | null;
 }
 
-const AGE_MS = { near: 1_000, far: 30_000 };
+const AGE_MS = { near: 1_000, far: 5_000, unlimited: 30_000 };
 /** Counting takes at most this share of a connection's time. */
 const SHARE = 50;
 const RETRY_AFTER = { least: 1, most: 300, unknown: 5 };
 
 /**
  * Whether the depth has to be counted again before it is relied on. Near the limit (above a half of it)
- * it is a second old at most, or fifty times as old as counting takes; far from it half a minute.
+ * it is a second old at most, far from it five; or fifty times as old as counting takes, where that is more.
  *
- * So the limit is overshot by at most what other servers admit in that time.
+ * So the limit is overshot by at most what other servers admit in that time: one of n servers that does
+ * not see the others lets in half of the limit in five seconds, and from then on counts each second.
  */
 export function isOutdated(known: KnownDepth, now: number): boolean {
-  if (known.limit === 0) return now - known.countedAt > AGE_MS.far;
+  if (known.limit === 0) return now - known.countedAt > AGE_MS.unlimited;
   const isNear = (known.counted + known.admitted) * 2 > known.limit;
-  const age = isNear ? Math.max(AGE_MS.near, known.countingMs * SHARE) : AGE_MS.far;
-  return now - known.countedAt > age;
+  const age = isNear ? AGE_MS.near : AGE_MS.far;
+  return now - known.countedAt > Math.max(age, known.countingMs * SHARE);
 }
 
 /** Whether `count` more fit. */

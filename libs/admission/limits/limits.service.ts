@@ -36,7 +36,8 @@ export class Limits {
   }
 
   /**
-   * Other servers go by the new depth within half a minute, near the old limit within a second.
+   * Other servers go by the new depth within five seconds, near the old limit within one, and where there
+   * was no limit within half a minute.
    *
    * @param version the version that the client has read, when it insists on it
    * @throws DroverError `workspace_not_found`, `version_mismatch`

@@ -17,12 +17,15 @@ const REMEMBERED_WORKSPACES = 10_000;
 /**
  * Keeps workspaces to the depth of their queues. Decided in memory, from a count that is at most a
  * second old near the limit, so that creating a task costs no count; see `isOutdated` for how far the
- * limit can be overshot by several servers. One alone never overshoots it.
+ * limit can be overshot by several servers. One alone never overshoots it: tasks that are let in and not
+ * committed when the queue is counted are in no count, and are added to it.
  */
 @Injectable()
 export class QueueDepths {
   private readonly known = new LRUCache<string, KnownDepth>({ max: REMEMBERED_WORKSPACES });
   private readonly counting = new Map<string, Promise<KnownDepth>>();
+  /** Tasks that were let in and are being written. */
+  private readonly underWay = new Map<string, number>();
 
   constructor(
     @Inject(Database) private readonly database: Database,
@@ -30,16 +33,21 @@ export class QueueDepths {
   ) {}
 
   /**
-   * Lets `count` tasks in, or refuses them all. Who is let in and then fails for another reason has
-   * taken its place until the next count.
+   * Lets `count` tasks in, which `write` then creates, or refuses them all. Who is let in and then fails
+   * for another reason has taken its place until the next count.
    *
-   * @returns at once when nothing has to be counted
    * @throws DroverError `queue_full` with the depth, the limit, and when to come again
    */
-  admit(workspaceId: string, count: number): void | Promise<void> {
+  async within<T>(workspaceId: string, count: number, write: () => Promise<T>): Promise<T> {
     const known = this.known.get(workspaceId);
-    if (known && !isOutdated(known, performance.now())) return take(known, count);
-    return this.count(workspaceId).then((depth) => take(depth, count));
+    const isKnown = known !== undefined && !isOutdated(known, performance.now());
+    take(isKnown ? known : await this.count(workspaceId), count);
+    this.addUnderWay(workspaceId, count);
+    try {
+      return await write();
+    } finally {
+      this.addUnderWay(workspaceId, -count);
+    }
   }
 
   /** The limit has changed. */
@@ -56,15 +64,23 @@ export class QueueDepths {
     return count;
   }
 
+  private addUnderWay(workspaceId: string, count: number): void {
+    const left = (this.underWay.get(workspaceId) ?? 0) + count;
+    if (left === 0) this.underWay.delete(workspaceId);
+    else this.underWay.set(workspaceId, left);
+  }
+
   private async read(workspaceId: string): Promise<KnownDepth> {
     const start = performance.now();
+    // Those that commit before the count begins are counted twice, until the next count.
+    const admitted = this.underWay.get(workspaceId) ?? 0;
     const params = [workspaceId, this.config.admission.maxQueueDepth];
     const row = await firstRow(this.database.tenant(workspaceId), queueDepth, params);
     const { counted, limit } = row ?? { counted: 0, limit: 0 };
     const countedAt = performance.now();
     const before = this.known.get(workspaceId);
     const known: KnownDepth = {
-      ...{ counted, limit, countedAt, countingMs: countedAt - start, admitted: 0 },
+      ...{ counted, limit, countedAt, countingMs: countedAt - start, admitted },
       drainPerSecond: drainBetween(before, { counted, countedAt }),
     };
     this.known.set(workspaceId, known);

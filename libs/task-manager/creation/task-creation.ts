@@ -27,6 +27,12 @@ interface CreationRequest {
   fieldOf: (index: number) => string;
 }
 
+/** What is kept for the Idempotency-Key, if the request has one. */
+interface Answer {
+  record?: IdempotencyRecord;
+  toAnswer: (views: TaskView[]) => unknown;
+}
+
 /** Creates tasks. All of a request are created, or none. */
 @Injectable()
 export class TaskCreation {
@@ -64,30 +70,35 @@ export class TaskCreation {
   private async create(
     caller: Caller,
     request: CreationRequest,
-    answer: { record?: IdempotencyRecord; toAnswer: (views: TaskView[]) => unknown },
+    answer: Answer,
   ): Promise<TaskView[]> {
-    const tenant = this.database.tenant(caller.workspaceId);
-    const { record } = answer;
-    const admission = this.depths.admit(caller.workspaceId, request.tasks.length);
-    if (admission) await admission;
-    const tasks = await this.sealer.sealNew(caller.workspaceId, draft(request));
-    const batch = new Batch(caller, tasks, request.fieldOf);
+    const { workspaceId } = caller;
+    const drafts = draft(request);
+    return this.depths.within(workspaceId, drafts.length, async () => {
+      const tasks = await this.sealer.sealNew(workspaceId, drafts);
+      return this.write(new Batch(caller, tasks, request.fieldOf), answer);
+    });
+  }
+
+  private async write(batch: Batch, { record, toAnswer }: Answer): Promise<TaskView[]> {
+    const { workspaceId } = batch.caller;
+    const tenant = this.database.tenant(workspaceId);
     const plain = batch.prerequisiteIds.length === 0 && record === undefined;
     const views = await (
       plain
         ? this.insertAlone(tenant, batch)
         : insertTogether(tenant, batch, async (runner, created) => {
             if (record)
-              await storeAnswer(runner, caller.workspaceId, record, {
+              await storeAnswer(runner, workspaceId, record, {
                 status: 201,
-                body: answer.toAnswer(created),
+                body: toAnswer(created),
               });
           })
     ).catch((error: unknown) => {
       throw explainMissing(this.sealer.explain(error));
     });
     const ready = views.filter((view) => view.unmetDependencies === 0).length;
-    if (ready > 0) this.wakeUps.claims(caller.workspaceId, ready);
+    if (ready > 0) this.wakeUps.claims(workspaceId, ready);
     if (batch.needsSettlement) this.wakeUps.coordinator();
     return views;
   }
