@@ -149,7 +149,9 @@ interface ServiceSpec {
 }
 
 function service(supervisor: Supervisor, { name, program, env }: ServiceSpec): Service {
-  const spec = { name, program: `apps/${program}/main.js`, env, stopWithinMs: 10_000 };
+  // By which a test finds them again.
+  const marked = { ...env, DROVER_CHAOS_MARK: process.env['DROVER_CHAOS_MARK'] ?? '' };
+  const spec = { name, program: `apps/${program}/main.js`, env: marked, stopWithinMs: 10_000 };
   return new Service(supervisor, spec, program === 'worker' ? 'Registered' : 'listening');
 }
 

@@ -1,0 +1,89 @@
+import { afterAll, afterEach, describe, expect, it } from '@jest/globals';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { waitFor } from '../../support/wait-for.js';
+import type { Report } from './report.js';
+import { FAULT_KINDS } from './schedule.js';
+
+const MAIN = join(import.meta.dirname, '../../../dist/test/faults/chaos/main.js');
+const SEED = process.env['DROVER_CHAOS_SEED'] ?? '7';
+
+const folder = mkdtempSync(join(tmpdir(), 'drover-chaos-test-'));
+const runs: Run[] = [];
+
+afterEach(async () => {
+  for (const { child, exited } of runs.splice(0)) {
+    if (child.exitCode === null && child.signalCode === null) {
+      child.kill('SIGTERM');
+      await exited;
+    }
+  }
+}, 60_000);
+afterAll(() => rmSync(folder, { recursive: true, force: true, maxRetries: 20 }));
+
+interface Run {
+  child: ChildProcess;
+  /** What it has said so far, on both outputs. */
+  said: () => string;
+  exited: Promise<unknown[]>;
+}
+
+function chaos(env: Record<string, string>, ...args: string[]): Run {
+  const child = spawn(process.execPath, [MAIN, ...args], {
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let said = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('utf8').on('data', (text: string) => (said += text));
+  }
+  const run = { child, said: () => said, exited: once(child, 'exit') };
+  runs.push(run);
+  return run;
+}
+
+/** Processes that were started for a run with this mark in its environment. */
+function processesOf(mark: string): string[] {
+  const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
+  return pids.filter((pid) => {
+    try {
+      return readFileSync(`/proc/${pid}/environ`, 'utf8').includes(mark);
+    } catch {
+      return false;
+    }
+  });
+}
+
+describe('a fleet under a schedule of faults', () => {
+  it('keeps every promise for two minutes', async () => {
+    const json = join(folder, 'report.json');
+    const run = chaos({}, '--minutes', '2', '--seed', SEED, '--json', json);
+    const [code] = await run.exited;
+    const heard = run.said();
+    if (code !== 0) throw new Error(`exit code ${String(code)}:\n${heard}`);
+    const report = JSON.parse(readFileSync(json, 'utf8')) as Report;
+    expect(report).toMatchObject({ ok: true, violations: [], violationCount: 0 });
+    expect(Object.keys(report.faults).sort()).toEqual([...FAULT_KINDS].sort());
+    // Nothing is proved by a fleet that had nothing to do.
+    expect(report.tasks['acknowledged']).toBeGreaterThan(50);
+    expect(report.tasks['COMPLETED']).toBeGreaterThan(20);
+    expect(report.samples).toBeGreaterThan(20);
+    expect(report.invariants.length).toBeGreaterThan(5);
+  }, 480_000);
+
+  it('leaves no process and no data when it is broken off', async () => {
+    const mark = `chaos-test-${process.pid}-${Date.now()}`;
+    const env = { TMPDIR: folder, DROVER_CHAOS_MARK: mark };
+    const run = chaos(env, '--minutes', '5', '--seed', SEED);
+    const faults = () => run.said().match(/s: \w+/g) ?? [];
+    await waitFor('some faults', () => faults().length > 2, 120_000);
+    expect(processesOf(mark).length).toBeGreaterThan(3);
+    run.child.kill('SIGINT');
+    expect((await run.exited)[0]).toBe(130);
+    await waitFor('its processes to end', () => processesOf(mark).length === 0, 30_000);
+    expect(readdirSync(folder).filter((name) => name.startsWith('drover-'))).toEqual([]);
+  }, 240_000);
+});
