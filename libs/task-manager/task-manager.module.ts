@@ -22,6 +22,7 @@ import { TaskParking } from './parking/task-parking.js';
 import { ExplainFactsReader } from './queries/explain-facts-reader.js';
 import { SpawnOutlook } from './queries/spawn-outlook.js';
 import { TaskExplainer } from './queries/task-explainer.js';
+import { TaskForecaster } from './queries/task-forecaster.js';
 import { TaskHistory } from './queries/task-history.js';
 import { TaskQueries } from './queries/task-queries.js';
 import { TasksOfAgent } from './queries/tasks-of-agent.js';
@@ -79,6 +80,7 @@ import { TaskUpdates } from './updates/task-updates.js';
     TaskHistory,
     TaskExplainer,
     ExplainFactsReader,
+    TaskForecaster,
     SpawnOutlook,
     TaskDependencies,
     TaskUpdates,

@@ -27,12 +27,13 @@ export class SpawnObstacles implements OnModuleInit, SpawnOutlookSource {
     const { service } = this.database;
     const [room, beat, rates] = await Promise.all([
       firstRow(service, spawnRoom, [this.config.gateway.staleSeconds]),
-      firstRow(service, lastGatewayBeat),
+      firstRow(service, lastGatewayBeat, [this.config.gateway.staleSeconds]),
       this.rates.usedUp(service, workspaceId),
     ]);
     return {
       configured: this.gateway.configured,
       gateways: room?.gateways ?? 0,
+      draining: beat?.draining ?? 0,
       lastSeenAt: beat?.at ?? null,
       resting: this.gateway.resting,
       room: Math.max(0, room?.room ?? 0),

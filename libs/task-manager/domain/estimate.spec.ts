@@ -1,90 +1,202 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { estimate, type KindHistory, type Standing, UNKNOWN_REASONS } from './estimate.js';
+import {
+  estimate,
+  type EstimateView,
+  kindOf,
+  type Standing,
+  type Traveller,
+  UNKNOWN_REASONS,
+} from './estimate.js';
+import { sampleOf } from './sample.js';
 
 const NOW = new Date('2026-03-01T12:00:00Z');
-const at = (seconds: number) => new Date(NOW.getTime() + seconds * 1_000).toISOString();
-const range = (p50: number, p90: number) => ({ p50: at(p50), p90: at(p90) });
 
-/** Eleven tasks: 100 to 200 s of work (mean 150, deviation 33.17), 0 to 10 s of waiting. */
-const HISTORY: KindHistory = {
-  durations: Array.from({ length: 11 }, (_, i) => 100 + i * 10),
-  waits: Array.from({ length: 11 }, (_, i) => i),
+interface Seen {
+  durations: readonly number[];
+  waits: readonly number[];
+}
+/** 101 tasks: 100 to 200 s of work, and no waiting worth the name. */
+const SEEN: Seen = {
+  durations: Array.from({ length: 101 }, (_, i) => 100 + i),
+  waits: Array.from({ length: 101 }, () => 0),
 };
-const NONE: KindHistory = { durations: [], waits: [] };
+const ALWAYS_100: Seen = { durations: [100, 100, 100], waits: [0, 0, 0] };
+const NONE: Seen = { durations: [], waits: [] };
 
-const queued = (ahead: number, all: number, free: number): Standing => ({
-  kind: 'queued',
-  ahead,
-  places: { all, free },
+function traveller(standing: Standing, seen: Seen = SEEN, number = 0): Traveller {
+  return { number, kind: kindOf(seen), standing };
+}
+
+/** @param held for how long the tasks run that hold the places which are not free */
+function queued(ahead: number, free: number, held: number[] = [], seen: Seen = SEEN): Standing {
+  const kind = sampleOf(seen.durations);
+  const line = {
+    freePlaces: free,
+    held: held.flatMap((elapsedSeconds) => (kind ? [{ kind, elapsedSeconds }] : [])),
+    ahead: kind ? [{ kind, count: ahead }] : [],
+  };
+  return { kind: 'queued', line, places: { all: free + held.length, free } };
+}
+
+function later(fromSeconds: number, ...after: Traveller[]): Standing {
+  return { kind: 'later', fromSeconds, after, places: { all: 1, free: 0 } };
+}
+
+function secondsOf({ start, end }: Pick<EstimateView, 'start' | 'end'>): number[] {
+  const after = (time: string | undefined) => (Date.parse(time ?? '') - NOW.getTime()) / 1_000;
+  return [start?.p50, start?.p90, end?.p50, end?.p90].map(after);
+}
+
+/** Start and end, each as p50 and p90, in seconds from now. */
+function times(standing: Standing, seen: Seen = SEEN): number[] {
+  const view = estimate(NOW, traveller(standing, seen));
+  expect(view.unknownBecause).toBeNull();
+  return secondsOf(view);
+}
+
+describe('when a task starts and ends, of which each takes 100 s', () => {
+  it.each<[string, Standing, number, number]>([
+    ['a free place', queued(0, 1), 0, 100],
+    ['more free places than tasks before it', queued(3, 4), 0, 100],
+    ['as many free places as tasks before it', queued(4, 4, [], ALWAYS_100), 100, 200],
+    ['the place of one that has run for 60 s', queued(0, 0, [60], ALWAYS_100), 40, 140],
+    ['the first of two places', queued(0, 0, [60, 90], ALWAYS_100), 10, 110],
+    ['two places, five before it', queued(5, 0, [60, 90], ALWAYS_100), 240, 340],
+    ['a place of one that outlasts all', queued(0, 0, [500], ALWAYS_100), 100, 200],
+    ['a retry in a minute', later(60), 60, 160],
+    ['a retry that is due', later(-60), 0, 100],
+    [
+      'two tasks that it waits for',
+      later(
+        0,
+        traveller({ kind: 'running', elapsedSeconds: 30 }, ALWAYS_100, 1),
+        traveller(queued(0, 0, [60], ALWAYS_100), ALWAYS_100, 2),
+      ),
+      140,
+      240,
+    ],
+    ['tasks that are over', later(0, traveller({ kind: 'over' }, NONE, 1)), 0, 100],
+    ['a pause that lasts longer', later(90, traveller({ kind: 'over' }, NONE, 1)), 90, 190],
+  ])('%s', (_, standing, start, end) => {
+    expect(times(standing, ALWAYS_100)).toEqual([start, start, end, end]);
+  });
 });
 
-describe('when a task starts and ends', () => {
-  it.each<[string, Standing, [number, number], [number, number]]>([
-    // 1 + 150; 151 + sqrt(4^2 + 40^2)
-    ['a free place', queued(0, 1, 1), [1, 5], [151, 191.199]],
-    ['more free places than tasks before it', queued(3, 9, 4), [1, 5], [151, 191.199]],
-    // k = 1: 150; + 1.2816 * 33.166
-    ['the next place', queued(0, 1, 0), [150, 192.505], [300, 358.367]],
-    // k = 9, c = 3: 450; + 1.2816 * 33.166 * 3 / 3
-    ['nine places of three', queued(8, 3, 0), [450, 492.505], [600, 658.367]],
-    ['nine places, two of them free', queued(10, 3, 2), [450, 492.505], [600, 658.367]],
-    [
-      'a retry in a minute',
-      { kind: 'later', from: new Date(at(60)), places: { all: 1, free: 0 } },
-      [65, 69],
-      [215, 255.199],
-    ],
-    [
-      'a retry that is due',
-      { kind: 'later', from: new Date(at(-60)), places: { all: 1, free: 0 } },
-      [5, 9],
-      [155, 195.199],
-    ],
-    [
-      'one that runs, for 145 s by now',
-      { kind: 'running', since: new Date(at(-145)) },
-      [-145, -145],
-      // Of 150, 160 ... 200: 175 and 195.
-      [30, 50],
-    ],
-  ])('%s', (_, standing, start, end) => {
-    const { basis, ...times } = estimate(NOW, standing, HISTORY);
-    expect(times).toEqual({ start: range(...start), end: range(...end), unknownBecause: null });
-    expect(basis).toMatchObject({
-      completedTasks: 11,
-      durationSeconds: { p50: 150, p90: 190 },
-      waitSeconds: { p50: 5, p90: 9 },
-    });
+describe('a range', () => {
+  it('of one that starts now is that of its kind', () => {
+    const [, , p50 = 0, p90 = 0] = times(queued(0, 1));
+    expect(p50).toBeGreaterThan(140);
+    expect(p50).toBeLessThan(160);
+    expect(p90).toBeGreaterThan(182);
+    expect(p90).toBeLessThan(198);
   });
 
-  it.each<[string, Standing, KindHistory, string]>([
-    ['nothing was seen of its kind', queued(0, 1, 1), NONE, 'no_history'],
-    ['nobody can take it', queued(0, 0, 0), HISTORY, 'no_agent'],
-    ['it is paused', { kind: 'unknown', reason: 'paused' }, HISTORY, 'paused'],
+  it('of one that runs goes by those that took longer than it has', () => {
+    const [start, , p50 = 0, p90 = 0] = times({ kind: 'running', elapsedSeconds: 150 });
+    expect(start).toBe(-150);
+    // Of 151 ... 200.
+    expect(p50).toBeGreaterThan(18);
+    expect(p50).toBeLessThan(32);
+    expect(p90).toBeGreaterThan(38);
+    expect(p90).toBeLessThan(50);
+  });
+
+  it('of one that waits for many is later than each of them', () => {
+    const runs = (number: number) =>
+      traveller({ kind: 'running', elapsedSeconds: 0 }, SEEN, number);
+    const [one = 0] = times(later(0, runs(1)));
+    const [many = 0] = times(later(0, ...Array.from({ length: 20 }, (_, i) => runs(i + 1))));
+    expect(one).toBeLessThan(165);
+    // The longest of twenty.
+    expect(many).toBeGreaterThan(190);
+  });
+
+  it('is wide when a kind was seen once', () => {
+    const [, , p50 = 0, p90 = 0] = times(queued(0, 1), { durations: [100], waits: [0] });
+    expect(p50).toBeGreaterThan(60);
+    expect(p50).toBeLessThan(140);
+    expect(p90).toBeGreaterThan(200);
+  });
+
+  it('counts a hand-over for 5 s at most, and a wait in full for one that joins the queue later', () => {
+    const waited = { durations: [100, 100, 100], waits: [60, 60, 60] };
+    expect(times(queued(0, 1), waited)[0]).toBe(5);
+    expect(times(later(10), waited)[0]).toBe(70);
+  });
+
+  it('comes with what it is drawn from', () => {
+    const kind = sampleOf([10]);
+    const line = { freePlaces: 1, held: [], ahead: kind ? [{ kind, count: 3 }] : [] };
+    const places = { all: 4, free: 1 };
+    expect(estimate(NOW, traveller({ kind: 'queued', line, places })).basis).toEqual({
+      ...{ completedTasks: 101, durationSeconds: { p50: 150, p90: 190 } },
+      ...{ waitSeconds: { p50: 0, p90: 0 }, ahead: 3, places, after: null },
+    });
+    const waits = later(0, traveller({ kind: 'over' }));
+    expect(estimate(NOW, traveller(waits, NONE)).basis).toEqual({
+      ...{ completedTasks: 0, durationSeconds: null, waitSeconds: null, ahead: null },
+      ...{ places: { all: 1, free: 0 }, after: 1 },
+    });
+  });
+});
+
+describe('why nobody knows', () => {
+  const unknown = (reason: (typeof UNKNOWN_REASONS)[number], number = 1) =>
+    traveller({ kind: 'unknown', reason }, SEEN, number);
+
+  it.each<[string, Standing, Seen, string]>([
+    ['nothing was seen of its kind', queued(0, 1), NONE, 'no_history'],
+    ['nobody can take it', queued(0, 0), SEEN, 'no_agent'],
+    ['it is paused', { kind: 'unknown', reason: 'paused' }, SEEN, 'paused'],
     ['it has ended', { kind: 'unknown', reason: 'ended' }, NONE, 'ended'],
-  ])('says why it can not say: %s', (_, standing, history, unknownBecause) => {
-    expect(estimate(NOW, standing, history)).toMatchObject({
-      start: null,
-      end: null,
-      unknownBecause,
+    [
+      'it waits for one that is paused',
+      later(0, unknown('paused')),
+      SEEN,
+      'waiting_for_dependency',
+    ],
+    [
+      'it waits for one that failed',
+      later(0, traveller({ kind: 'over' }), unknown('dependency_failed')),
+      SEEN,
+      'dependency_failed',
+    ],
+    [
+      'it waits for one that waits for one that failed',
+      later(0, traveller(later(0, unknown('dependency_failed', 2)), SEEN, 1)),
+      SEEN,
+      'dependency_failed',
+    ],
+    [
+      'it waits for one that takes longer than any',
+      later(0, traveller({ kind: 'running', elapsedSeconds: 900 }, SEEN, 1)),
+      SEEN,
+      'waiting_for_dependency',
+    ],
+  ])('%s', (_, standing, seen, unknownBecause) => {
+    expect(estimate(NOW, traveller(standing, seen))).toMatchObject({
+      ...{ start: null, end: null, unknownBecause },
     });
   });
 
   it('knows the start of one that runs, even if not its end', () => {
-    const standing: Standing = { kind: 'running', since: new Date(at(-900)) };
-    const start = range(-900, -900);
-    expect(estimate(NOW, standing, HISTORY)).toMatchObject({
+    const standing: Standing = { kind: 'running', elapsedSeconds: 900 };
+    const at = new Date(NOW.getTime() - 900_000).toISOString();
+    const start = { p50: at, p90: at };
+    expect(estimate(NOW, traveller(standing))).toMatchObject({
       ...{ start, end: null, unknownBecause: 'longer_than_any' },
     });
-    expect(estimate(NOW, standing, NONE)).toMatchObject({
+    expect(estimate(NOW, traveller(standing, NONE))).toMatchObject({
       ...{ start, end: null, unknownBecause: 'no_history' },
     });
   });
 
-  it('takes a kind that was seen once to vary as much as it lasted', () => {
-    const once = { durations: [100], waits: [0] };
-    expect(estimate(NOW, queued(0, 1, 0), once).start).toEqual(range(100, 228.16));
+  it('does not run in circles', () => {
+    const after: Traveller[] = [];
+    const one = traveller({ kind: 'later', fromSeconds: 0, after, places: { all: 1, free: 1 } });
+    after.push(one);
+    expect(estimate(NOW, one).unknownBecause).toBe('waiting_for_dependency');
   });
 });
 
@@ -96,49 +208,53 @@ describe('always', () => {
       durations: seen.map(({ duration }) => duration),
       waits: seen.map(({ wait }) => wait),
     }));
-  const many = fc.integer({ min: 0, max: 100 });
-  const places = fc.record({ all: fc.integer({ min: 1, max: 50 }), free: many });
-  const ms = (time: string | undefined) => Date.parse(time ?? '');
+  const many = fc.integer({ min: 0, max: 60 });
+  const held = fc.array(seconds, { maxLength: 10 });
 
   it('starts after now, ends after it starts, and is surer of the later time', () => {
     fc.assert(
-      fc.property(history, many, places, (seen, ahead, where) => {
-        const { start, end } = estimate(NOW, { kind: 'queued', ahead, places: where }, seen);
-        expect(ms(start?.p50)).toBeGreaterThanOrEqual(NOW.getTime());
-        expect(ms(start?.p90)).toBeGreaterThanOrEqual(ms(start?.p50));
-        expect(ms(end?.p50)).toBeGreaterThanOrEqual(ms(start?.p50));
-        expect(ms(end?.p90)).toBeGreaterThanOrEqual(ms(end?.p50));
+      fc.property(history, many, many, held, seconds, (seen, ahead, free, busy, from) => {
+        const waits = later(from, traveller(queued(ahead, free + 1, busy, seen), seen, 1));
+        for (const standing of [queued(ahead, free + 1, busy, seen), waits]) {
+          const [start50 = 0, start90 = 0, end50 = 0, end90 = 0] = times(standing, seen);
+          expect(start50).toBeGreaterThanOrEqual(0);
+          expect(start90).toBeGreaterThanOrEqual(start50);
+          expect(end50).toBeGreaterThanOrEqual(start50);
+          expect(end90).toBeGreaterThanOrEqual(end50);
+          expect(end90).toBeGreaterThanOrEqual(start90);
+        }
       }),
     );
   });
 
-  it('is no later with more places, and no earlier with more tasks before it', () => {
+  it('is no earlier with more tasks before it, and no later with more places', () => {
     fc.assert(
-      fc.property(
-        history,
-        fc.integer({ min: 1, max: 100 }),
-        fc.integer({ min: 1, max: 50 }),
-        (seen, ahead, all) => {
-          const startOf = (n: number, c: number) =>
-            ms(estimate(NOW, queued(n, c, 0), seen).start?.p50);
-          expect(startOf(ahead, all + 1)).toBeLessThanOrEqual(startOf(ahead, all));
-          expect(startOf(ahead + 1, all)).toBeGreaterThanOrEqual(startOf(ahead, all));
-        },
-      ),
+      fc.property(history, many, many, held, (seen, ahead, free, busy) => {
+        const at = (n: number, c: number) => times(queued(n, c, busy, seen), seen);
+        const base = at(ahead, free + 1);
+        at(ahead + 1, free + 1).forEach((time, i) =>
+          expect(time).toBeGreaterThanOrEqual(base[i] ?? 0),
+        );
+        at(ahead, free + 2).forEach((time, i) => expect(time).toBeLessThanOrEqual(base[i] ?? 0));
+      }),
     );
   });
 
-  it('gives a time or a reason', () => {
-    const standing = fc.oneof(
-      fc.constantFrom(...UNKNOWN_REASONS).map((reason) => ({ kind: 'unknown' as const, reason })),
-      fc.record({ kind: fc.constant('queued' as const), ahead: many, places }),
-      fc.record({ kind: fc.constant('running' as const), since: fc.constant(NOW) }),
-    );
+  it('is no earlier when it waits for one more', () => {
     fc.assert(
-      fc.property(standing, fc.oneof(history, fc.constant(NONE)), (where, seen) => {
-        const { end, unknownBecause } = estimate(NOW, where, seen);
-        expect(end === null).toBe(unknownBecause !== null);
+      fc.property(history, many, held, (seen, ahead, busy) => {
+        const one = traveller(queued(ahead, 1, busy, seen), seen, 1);
+        const other = traveller({ kind: 'running', elapsedSeconds: 0 }, seen, 2);
+        const base = times(later(0, one), seen);
+        times(later(0, one, other), seen).forEach((time, i) =>
+          expect(time).toBeGreaterThanOrEqual(base[i] ?? 0),
+        );
       }),
     );
+  });
+
+  it('says the same when it is asked again', () => {
+    const standing = queued(7, 2, [1, 50, 99]);
+    expect(estimate(NOW, traveller(standing))).toEqual(estimate(NOW, traveller(standing)));
   });
 });

@@ -1,11 +1,13 @@
-import { deviationOf, meanOf, quantile, type Spread, spreadOf } from './quantiles.js';
+import { chance, DRAWS, type Line, type Plays, plays, startsInLine } from './plays.js';
+import { type Spread, spreadOf } from './quantiles.js';
+import { draw, lasting, type Sample, sampleOf } from './sample.js';
 
-/** What the latest completed tasks of the same kind took, in seconds; one entry a task. */
-export interface KindHistory {
-  /** From the start of the run that completed it to its end, pauses included. */
-  durations: readonly number[];
-  /** From when it was ready to when an agent had it. */
-  waits: readonly number[];
+/** What the latest completed tasks of a type took; null: nothing was seen of it. */
+export interface Kind {
+  /** From the start of the run that completed one to its end, pauses included. */
+  durations: Sample | null;
+  /** From when one was ready to when an agent had it. */
+  waits: Sample | null;
 }
 
 /** Tasks that the agents which could take it may hold at once, and how many more they could hold now. */
@@ -14,21 +16,34 @@ export interface Places {
   free: number;
 }
 
-/** Where a task stands on its way. */
+/** Where a task stands on its way. Times are seconds from now. */
 export type Standing =
   | { kind: 'unknown'; reason: UnknownReason }
-  /** It is in the queue, with so many before it. */
-  | { kind: 'queued'; ahead: number; places: Places }
-  /** It joins the queue at a time that is known: a retry, the end of a pause. */
-  | { kind: 'later'; from: Date; places: Places }
-  | { kind: 'running'; since: Date };
+  /** It holds nobody back any more. */
+  | { kind: 'over' }
+  /** It is in the queue. */
+  | { kind: 'queued'; line: Line; places: Places }
+  /** It joins the queue later: at its retry, the end of a pause, the end of other tasks. */
+  | { kind: 'later'; fromSeconds: number; after: readonly Traveller[]; places: Places }
+  | { kind: 'running'; elapsedSeconds: number };
+
+/** A task on its way. */
+export interface Traveller {
+  /** Tasks that are looked at together have different ones: their durations have nothing to do with each other. */
+  number: number;
+  kind: Kind;
+  standing: Standing;
+}
 
 /** Why there is no estimate, or only half of one. */
 export const UNKNOWN_REASONS = [
   'ended',
   'paused',
+  'dependency_failed',
   'waiting_for_dependency',
+  'too_many_dependencies',
   'no_agent',
+  'too_far_back',
   'no_history',
   'longer_than_any',
 ] as const;
@@ -53,86 +68,142 @@ export interface EstimateView {
     waitSeconds: Spread | null;
     ahead: number | null;
     places: Places | null;
+    /** Tasks for whose end it waits. */
+    after: number | null;
   };
 }
 
-/** The 90th percentile of a normal distribution, in standard deviations. */
-const Z90 = 1.2816;
+/** Who has a place and nobody before it is handed over; that this took longer was another matter. */
+const HANDOVER_AT_MOST_SECONDS = 5;
+
+type Times = { starts: Plays; ends: Plays | UnknownReason } | { unknown: UnknownReason };
 
 /**
- * When a task will start and end, from what was seen of its kind. Pure.
+ * When a task will start and end, from what was seen of its kind. Pure; `now` is the only clock.
  *
- * With m and s the mean and the standard deviation of the durations, c places of the agents that can take
- * it, f of them free, n tasks before it, and k = max(0, n + 1 - f) places that have to become free first:
+ * The future is played through PLAYS (101) times. `start` and `end` are the 50th and the 90th percentile
+ * of what came of it. In each play, with D drawn from the durations of a task's type, W from the waits
+ * (`draw` says how few values count):
  *
- *     start, k = 0    the 10th and the 50th percentile of the waits: nothing is before it, so it waits
- *                     no longer than the quicker half did
- *     start, k > 0    p50 = k m / c, p90 = p50 + 1.28 s sqrt(k) / c: c places become free at the rate c / m
- *     start, later    the time at which it joins the queue, and the 50th and 90th percentile of the waits
- *     end             p50 = start p50 + duration p50,
- *                     p90 = p50 + sqrt((start p90 - start p50)^2 + (duration p90 - duration p50)^2)
- *     end, running    percentiles of those durations that are longer than it has run by now
+ *     running    end = now + (D, given that D is longer than it has run by now)
+ *     queued     every place of the agents that can take it is free when the task that holds it ends (as
+ *                above), or now; the tasks that rank before it take, one after the other, the place that
+ *                is free first, each for a D of its own type; then
+ *                start = when the next place is free + min(W, 5 s),  end = start + D
+ *     later      start = the latest of: its retry, the ends of the pauses that hold it, and the ends, in
+ *                this play, of the tasks that it waits for, themselves estimated so; + W.  end = start + D
  *
- * The tasks before it are taken to be of its kind, and nobody to overtake it. Who overtakes it (a higher
- * priority, other queues of the same agents), and agents that come or go, change what follows.
+ * It is taken that nobody overtakes it, no agent comes or goes, and its next attempt completes. The same
+ * numbers are drawn each time, so an answer changes only with what it is drawn from.
  */
-export function estimate(now: Date, standing: Standing, history: KindHistory): EstimateView {
-  const { durations, waits } = history;
-  const basis = {
-    completedTasks: durations.length,
-    durationSeconds: durations.length > 0 ? rounded(spreadOf(durations)) : null,
-    waitSeconds: waits.length > 0 ? rounded(spreadOf(waits)) : null,
-    ahead: standing.kind === 'queued' ? standing.ahead : null,
-    places: 'places' in standing ? standing.places : null,
-  };
-  const times = standing.kind === 'running' ? ofRunning(now, standing, history) : null;
-  return { ...(times ?? ofWaiting(now, standing, history)), basis };
+export function estimate(now: Date, traveller: Traveller): EstimateView {
+  return { ...view(now, forecast(traveller, new Map())), basis: basisOf(traveller) };
 }
 
-type Times = Omit<EstimateView, 'basis'>;
-
-function ofRunning(now: Date, { since }: { since: Date }, { durations }: KindHistory): Times {
-  const started = { p50: since.toISOString(), p90: since.toISOString() };
-  if (durations.length === 0) return { ...unknown('no_history'), start: started };
-  const elapsed = (now.getTime() - since.getTime()) / 1_000;
-  const longer = durations.filter((seconds) => seconds > elapsed);
-  if (longer.length === 0) return { ...unknown('longer_than_any'), start: started };
-  return { start: started, end: rangeFrom(since, spreadOf(longer)), unknownBecause: null };
+/** What the latest completed tasks of a type show, in seconds. */
+export function kindOf(seen: { durations: readonly number[]; waits: readonly number[] }): Kind {
+  return { durations: sampleOf(seen.durations), waits: sampleOf(seen.waits) };
 }
 
-function ofWaiting(now: Date, standing: Standing, history: KindHistory): Times {
-  if (standing.kind === 'unknown') return unknown(standing.reason);
-  if (history.durations.length === 0 || history.waits.length === 0) return unknown('no_history');
-  const from = standing.kind === 'later' && standing.from > now ? standing.from : now;
-  const wait = waitOf(standing, history);
-  if (!wait) return unknown('no_agent');
-  const end = sum(wait, spreadOf(history.durations));
-  return { start: rangeFrom(from, wait), end: rangeFrom(from, end), unknownBecause: null };
+function forecast(traveller: Traveller, known: Map<Traveller, Times>): Times {
+  const before = known.get(traveller);
+  if (before) return before;
+  // Should tasks wait for each other in a circle, nothing is known of any.
+  known.set(traveller, { unknown: 'waiting_for_dependency' });
+  const times = timesOf(traveller, known);
+  known.set(traveller, times);
+  return times;
 }
 
-function waitOf(standing: Standing, { durations, waits }: KindHistory): Spread | null {
-  if (!('places' in standing) || standing.places.all === 0) return null;
-  if (standing.kind === 'later') return spreadOf(waits);
-  const { ahead, places } = standing;
-  const needed = Math.max(0, ahead + 1 - places.free);
-  if (needed === 0) return { p50: quantile(waits, 0.1), p90: quantile(waits, 0.5) };
-  const p50 = (needed * meanOf(durations)) / places.all;
-  return { p50, p90: p50 + (Z90 * deviationOf(durations) * Math.sqrt(needed)) / places.all };
+function timesOf(traveller: Traveller, known: Map<Traveller, Times>): Times {
+  const { standing } = traveller;
+  switch (standing.kind) {
+    case 'unknown':
+      return { unknown: standing.reason };
+    case 'over':
+      return { starts: plays(() => 0), ends: plays(() => 0) };
+    case 'running':
+      return ofRunning(traveller, standing.elapsedSeconds);
+    case 'queued': {
+      if (!traveller.kind.durations) return { unknown: 'no_history' };
+      const places = startsInLine(standing.line);
+      if (!places) return { unknown: 'no_agent' };
+      const handover = (wait: number) => Math.min(wait, HANDOVER_AT_MOST_SECONDS);
+      return ofWaiting(traveller, (play, wait) => (places[play] ?? 0) + handover(wait));
+    }
+    case 'later':
+      return ofLater(traveller, standing, known);
+  }
 }
 
-/** Of two that do not depend on each other. */
-function sum(one: Spread, other: Spread): Spread {
-  const p50 = one.p50 + other.p50;
-  return { p50, p90: p50 + Math.hypot(one.p90 - one.p50, other.p90 - other.p50) };
+function ofRunning({ number, kind: { durations } }: Traveller, elapsed: number): Times {
+  const starts = plays(() => -elapsed);
+  if (!durations) return { starts, ends: 'no_history' };
+  const longer = lasting(durations, elapsed);
+  if (!longer) return { starts, ends: 'longer_than_any' };
+  const ends = plays((play) => draw(longer, chance(play, DRAWS.own, number), elapsed) - elapsed);
+  return { starts, ends };
 }
 
-function unknown(reason: UnknownReason): Times {
-  return { start: null, end: null, unknownBecause: reason };
+function ofLater(
+  traveller: Traveller,
+  { fromSeconds, after }: Extract<Standing, { kind: 'later' }>,
+  known: Map<Traveller, Times>,
+): Times {
+  const from = plays(() => Math.max(0, fromSeconds));
+  for (const prerequisite of after) {
+    const times = forecast(prerequisite, known);
+    const unknown = 'unknown' in times ? times.unknown : times.ends;
+    if (typeof unknown === 'string') return { unknown: whenWaitedFor(unknown) };
+    unknown.forEach((end, play) => (from[play] = Math.max(from[play] ?? 0, end)));
+  }
+  return ofWaiting(traveller, (play, wait) => (from[play] ?? 0) + wait);
 }
 
-function rangeFrom(from: Date, { p50, p90 }: Spread): TimeRange {
-  const at = (seconds: number) => new Date(from.getTime() + seconds * 1_000).toISOString();
+/** What it means for the one that waits. */
+function whenWaitedFor(reason: UnknownReason): UnknownReason {
+  const isItsOwn = reason === 'dependency_failed' || reason === 'too_many_dependencies';
+  return isItsOwn ? reason : 'waiting_for_dependency';
+}
+
+function ofWaiting(
+  { number, kind: { durations, waits } }: Traveller,
+  startOf: (play: number, wait: number) => number,
+): Times {
+  if (!durations) return { unknown: 'no_history' };
+  const starts = plays((play) =>
+    startOf(play, waits ? draw(waits, chance(play, DRAWS.wait, number)) : 0),
+  );
+  const ends = starts.map(
+    (start, play) => start + draw(durations, chance(play, DRAWS.own, number)),
+  );
+  return { starts, ends };
+}
+
+function view(now: Date, times: Times): Omit<EstimateView, 'basis'> {
+  if ('unknown' in times) return { start: null, end: null, unknownBecause: times.unknown };
+  const { starts, ends } = times;
+  const start = rangeOf(now, starts);
+  if (typeof ends === 'string') return { start, end: null, unknownBecause: ends };
+  return { start, end: rangeOf(now, ends), unknownBecause: null };
+}
+
+function rangeOf(now: Date, seconds: Plays): TimeRange {
+  const at = (after: number) => new Date(now.getTime() + Math.round(after * 1_000)).toISOString();
+  const { p50, p90 } = spreadOf(seconds);
   return { p50: at(p50), p90: at(p90) };
+}
+
+function basisOf({ kind, standing }: Traveller): EstimateView['basis'] {
+  const ahead = standing.kind === 'queued' ? standing.line.ahead : null;
+  return {
+    completedTasks: kind.durations?.values.length ?? 0,
+    durationSeconds: kind.durations && rounded(spreadOf(kind.durations.values)),
+    waitSeconds: kind.waits && rounded(spreadOf(kind.waits.values)),
+    ahead: ahead && ahead.reduce((sum, { count }) => sum + count, 0),
+    places: 'places' in standing ? standing.places : null,
+    after: standing.kind === 'later' ? standing.after.length : null,
+  };
 }
 
 function rounded({ p50, p90 }: Spread): Spread {

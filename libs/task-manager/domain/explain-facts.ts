@@ -59,7 +59,7 @@ export interface PauseFacts {
   scope: 'everything' | 'workspace' | 'task_type';
   taskType: string | null;
   reason: string;
-  /** The user, and the name if the workspace may know it. */
+  /** `user:` and an id, or `operator`: whose, tenants need not know. */
   by: string;
   byName: string | null;
   since: string;
@@ -70,8 +70,10 @@ export interface PauseFacts {
 export interface SpawnFacts {
   /** Whether there is a gateway in the configuration. */
   configured: boolean;
-  /** Gateways that were heard lately. */
+  /** Gateways that were heard lately and take sessions. */
   gateways: number;
+  /** Gateways that were heard lately, but take no new sessions. */
+  draining: number;
   /** When the last one was heard. */
   lastSeenAt: Date | null;
   /** Calls to it were not answered, and none is made for some seconds. */
@@ -93,6 +95,14 @@ export interface RunFacts {
   endedAt: Date | null;
   endReason: string | null;
   exitCode: number | null;
+}
+
+/** The session of a live run, while it is being spawned. */
+export interface SpawnAttempts {
+  attempts: number;
+  lastError: string | null;
+  since: Date;
+  nextAttemptAt: Date;
 }
 
 /** Everything that the explanation of a task is drawn from. */
@@ -123,6 +133,8 @@ export interface ExplainFacts {
   };
   /** The live run. */
   run: RunFacts | null;
+  /** What the live run waits for, if it does. */
+  spawn: SpawnAttempts | null;
   /** The latest run, live or not. */
   lastRun: RunFacts | null;
   /** Unsettled ones; of many only some. */
@@ -137,6 +149,6 @@ export interface ExplainFacts {
   pauses: PauseFacts[];
   /** Told of when push agents could take it; null: nobody knows. */
   spawning: SpawnFacts | null;
-  /** Ready tasks with the same capabilities that rank before it; counting ends somewhere. */
+  /** Ready tasks that rank before it in the queues of the agents that can take it; counting ends somewhere. */
   ahead: { count: number; isMore: boolean };
 }

@@ -57,6 +57,7 @@ export interface ReasonFacts {
   waiting_for_claim: AgentsFacts;
   waiting_for_assignment: AgentsFacts;
   gateway_unreachable: { configured: boolean; lastSeenAt: string | null; resting: boolean };
+  gateway_draining: { gateways: number };
   gateway_full: { gateways: number };
   spawn_rate_reached: {
     scope: 'installation' | 'workspace';
@@ -64,6 +65,12 @@ export interface ReasonFacts {
     nextAt: string | null;
   };
   queued_behind: { count: number; isMore: boolean };
+  session_being_spawned: {
+    attempts: number;
+    lastError: string | null;
+    since: string;
+    nextAttemptAt: string;
+  };
   held_by_run: {
     runId: string;
     agentId: string;
@@ -106,9 +113,11 @@ export const REASON_CODES = Object.keys({
   waiting_for_claim: 0,
   waiting_for_assignment: 0,
   gateway_unreachable: 0,
+  gateway_draining: 0,
   gateway_full: 0,
   spawn_rate_reached: 0,
   queued_behind: 0,
+  session_being_spawned: 0,
   held_by_run: 0,
   completed: 0,
   failed: 0,

@@ -1,10 +1,13 @@
-import type { PauseFacts, SpawnFacts } from './explain-facts.js';
+import { redactText } from '#lib/kernel';
+import type { PauseFacts, SpawnAttempts, SpawnFacts } from './explain-facts.js';
 import type { Reason } from './explain-reasons.js';
 
 /** What keeps push agents with room from being given a task. */
 export function spawnObstacles(facts: SpawnFacts | null): Reason[] {
   if (facts === null) return [];
-  if (!facts.configured || facts.gateways === 0 || facts.resting) return [unreachable(facts)];
+  const silent = unreachable(facts);
+  if (silent) return [silent];
+  if (facts.gateways === 0) return [leaving(facts), ...facts.rates.map(rateReached)];
   const full: Reason = {
     code: 'gateway_full',
     message: `The ${facts.gateways === 1 ? 'gateway runs' : `${facts.gateways} gateways run`} as many sessions as can be.`,
@@ -13,15 +16,56 @@ export function spawnObstacles(facts: SpawnFacts | null): Reason[] {
   return [...(facts.room > 0 ? [] : [full]), ...facts.rates.map(rateReached)];
 }
 
-function unreachable({ configured, gateways, lastSeenAt, resting }: SpawnFacts): Reason {
+function leaving({ draining }: SpawnFacts): Reason {
+  const who = draining === 1 ? 'The gateway is' : `All ${draining} gateways are`;
+  return {
+    code: 'gateway_draining',
+    message: `${who} draining: sessions under way may end, and none is started.`,
+    facts: { gateways: draining },
+  };
+}
+
+/** That no gateway can be asked at all; null when one can. */
+export function unreachable(facts: SpawnFacts): Reason | null {
+  const { configured, gateways, draining, lastSeenAt, resting } = facts;
   const heard = lastSeenAt?.toISOString() ?? null;
+  const message = howUnreachable(facts, heard);
+  if (configured && gateways + draining > 0 && !resting) return null;
+  return {
+    code: 'gateway_unreachable',
+    message,
+    facts: { configured, lastSeenAt: heard, resting },
+  };
+}
+
+function howUnreachable(
+  { configured, gateways, draining }: SpawnFacts,
+  heard: string | null,
+): string {
+  if (!configured) return 'No gateway is configured to run the sessions of push agents.';
+  if (gateways + draining > 0)
+    return 'The gateway does not answer; it is asked again in some seconds.';
   const last = heard === null ? 'no gateway has ever been heard' : `the last beat came at ${heard}`;
-  const silent = gateways === 0 ? `The gateway is silent: ${last}.` : null;
-  const message = configured
-    ? (silent ?? 'The gateway does not answer; it is asked again in some seconds.')
-    : 'No gateway is configured to run the sessions of push agents.';
-  const facts = { configured, lastSeenAt: heard, resting };
-  return { code: 'gateway_unreachable', message, facts };
+  return `The gateway is silent: ${last}.`;
+}
+
+/** The session that an assigned task waits for, and what is in its way. */
+export function beingSpawned(spawn: SpawnAttempts, spawning: SpawnFacts | null): Reason[] {
+  const { attempts, lastError, since, nextAttemptAt } = spawn;
+  const error = lastError === null ? null : redactText(lastError);
+  const said = error === null ? '' : ` The last error: ${asSentence(error)}`;
+  const asked = attempts === 0 ? 'not been asked yet' : `been asked ${times(attempts)}`;
+  const message = `Its session is being spawned since ${iso(since)}; the gateway has ${asked}.${said}`;
+  const facts = {
+    ...{ attempts, lastError: error },
+    ...{ since: iso(since), nextAttemptAt: iso(nextAttemptAt) },
+  };
+  const obstacle = spawning && unreachable(spawning);
+  return [{ code: 'session_being_spawned', message, facts }, ...(obstacle ? [obstacle] : [])];
+}
+
+function times(count: number): string {
+  return count === 1 ? 'once' : `${count} times`;
 }
 
 function rateReached({ scope, perMinute, nextAt }: SpawnFacts['rates'][number]): Reason {
@@ -43,7 +87,7 @@ const WHAT_IS_PAUSED = {
 /** A switch that is turned off, by whom and why. */
 export function heldByPause(pause: PauseFacts): Reason {
   const { scope, taskType, reason, by, byName, since, until } = pause;
-  const who = byName === null ? by : `${byName} (${by})`;
+  const who = by === 'operator' ? 'an operator' : byName === null ? by : `${byName} (${by})`;
   const end = until === null ? 'until somebody ends the pause' : `until ${until}`;
   const message = `${WHAT_IS_PAUSED[scope](taskType ?? '')} was paused by ${who} at ${since}, ${end}: ${asSentence(reason)}`;
   return { code: 'held_by_pause', message, facts: pause };

@@ -1,29 +1,20 @@
-import { expect, it } from '@jest/globals';
-import type { Standing } from './estimate.js';
-import type { AgentGroup, ExplainFacts, PauseFacts, SpawnFacts } from './explain-facts.js';
-import { standingOf } from './explain-standing.js';
+import { describe, expect, it } from '@jest/globals';
+import { kindOf, type Standing, type Traveller } from './estimate.js';
+import type { AgentGroup, PauseFacts, SpawnFacts } from './explain-facts.js';
+import {
+  asPrerequisite,
+  type Circumstances,
+  standingOf,
+  type TaskOnItsWay,
+} from './explain-standing.js';
+import { sampleOf } from './sample.js';
 
 const NOW = new Date('2026-03-01T12:00:00Z');
 const LATER = new Date('2026-03-01T13:00:00Z');
 const LAST = new Date('2026-03-01T14:00:00Z');
 
-type Values = Partial<Omit<ExplainFacts, 'task'>> & { task?: Partial<ExplainFacts['task']> };
-
-function facts({ task, ...rest }: Values): ExplainFacts {
-  const at = { assignedAt: null, startedAt: null, completedAt: null, failedAt: null };
-  return {
-    ...{ now: NOW, run: null, lastRun: null, dependencies: [], missingCapabilities: [] },
-    ...{ nearest: [], pauses: [], spawning: null, ahead: { count: 7, isMore: false } },
-    agents: [group('free', 2, 1), group('full', 1, 0), group('offline', 9, 9)],
-    ...rest,
-    task: {
-      ...{ status: 'PENDING', taskType: 'test', retryAt: null, retryCount: 0, maxRetries: 3 },
-      ...{ abortReason: null, failureReason: null, lastError: null, pausedBy: null },
-      ...{ pauseReason: null, pausedAt: null, queueExpiresAt: null, requiredCapabilities: [] },
-      ...{ unmetDependencies: 0, abortedAt: null, archivedAt: null, ...at, ...task },
-    },
-  };
-}
+const KIND = kindOf({ durations: [60], waits: [1] });
+const other: Traveller = { number: 1, kind: KIND, standing: { kind: 'over' } };
 
 function group(standing: AgentGroup['standing'], places: number, freePlaces: number): AgentGroup {
   return { standing, count: 1, agents: [], places, freePlaces };
@@ -37,50 +28,144 @@ function pause(until: Date | null): PauseFacts {
 }
 
 const spawning: SpawnFacts = {
-  ...{ configured: true, gateways: 1, lastSeenAt: NOW, resting: false, room: 5, rates: [] },
+  ...{ configured: true, gateways: 1, draining: 0, lastSeenAt: NOW, resting: false },
+  ...{ room: 5, rates: [] },
 };
+const used = (nextAt: Date | null) => ({ scope: 'workspace' as const, perMinute: 1, nextAt });
 const unknown = (reason: string) => ({ kind: 'unknown', reason }) as Standing;
 const places = { all: 3, free: 1 };
 
-it.each<[string, Values, Standing]>([
-  ['waits in the queue', {}, { kind: 'queued', ahead: 7, places }],
+function stand(task: Partial<TaskOnItsWay>, around: Partial<Circumstances> = {}): Standing {
+  return standingOf(
+    {
+      ...{ status: 'PENDING', retryAt: null, queueExpiresAt: null, unmetDependencies: 0 },
+      ...{ assignedAt: null, startedAt: null, ...task },
+    },
+    {
+      ...{ now: NOW, pauses: [], spawning: null, after: [], kindOf: () => KIND },
+      agents: [group('free', 2, 1), group('full', 1, 0), group('offline', 9, 9)],
+      line: {
+        ahead: [{ taskType: 'test', count: 7 }],
+        isMore: false,
+        held: [{ taskType: 'test', elapsedSeconds: 5 }],
+      },
+      ...around,
+    },
+  );
+}
+
+function queued(where: { all: number; free: number }): Standing {
+  const kind = sampleOf([60]);
+  const line = {
+    freePlaces: where.free,
+    held: kind ? [{ kind, elapsedSeconds: 5 }] : [],
+    ahead: kind ? [{ kind, count: 7 }] : [],
+  };
+  return { kind: 'queued', line, places: where };
+}
+
+const assignable = [group('assignable', 4, 2)];
+
+it.each<[string, Partial<TaskOnItsWay>, Partial<Circumstances>, Standing]>([
+  ['waits in the queue', {}, {}, queued(places)],
+  ['waits for push agents', {}, { agents: assignable, spawning }, queued({ all: 4, free: 2 })],
   [
-    'waits for push agents',
-    { agents: [group('assignable', 4, 2)], spawning },
-    { kind: 'queued', ahead: 7, places: { all: 4, free: 2 } },
+    'waits for push agents, with room for one session',
+    {},
+    { agents: assignable, spawning: { ...spawning, room: 1 } },
+    queued({ all: 4, free: 1 }),
   ],
   [
     'waits for push agents without a gateway',
-    { agents: [group('assignable', 4, 2)], spawning: { ...spawning, gateways: 0 } },
+    {},
+    { agents: assignable, spawning: { ...spawning, gateways: 0 } },
     unknown('no_agent'),
   ],
-  ['waits for agents that are gone', { agents: [group('offline', 4, 2)] }, unknown('no_agent')],
+  [
+    'waits for push agents whose rate is used up',
+    {},
+    { agents: assignable, spawning: { ...spawning, rates: [used(LATER)] } },
+    { kind: 'later', fromSeconds: 3_600, after: [], places: { all: 4, free: 2 } },
+  ],
+  [
+    'waits for push agents that may spawn nothing',
+    {},
+    { agents: assignable, spawning: { ...spawning, rates: [used(null)] } },
+    unknown('no_agent'),
+  ],
+  [
+    'does not mind a rate where a pull agent could take it',
+    {},
+    {
+      agents: [group('assignable', 1, 0), group('free', 2, 1)],
+      spawning: { ...spawning, rates: [used(null)] },
+    },
+    queued({ all: 3, free: 1 }),
+  ],
+  ['waits for agents that are gone', {}, { agents: [group('offline', 4, 2)] }, unknown('no_agent')],
+  [
+    'waits behind more than were counted',
+    {},
+    { line: { ahead: [], isMore: true, held: [] } },
+    unknown('too_far_back'),
+  ],
   [
     'waits for its retry',
-    { task: { status: 'ABORTED', retryAt: LATER } },
-    { kind: 'later', from: LATER, places },
+    { status: 'ABORTED', retryAt: LATER },
+    {},
+    { kind: 'later', fromSeconds: 3_600, after: [], places },
   ],
   [
     'waits for its retry and the end of pauses',
-    { task: { status: 'ABORTED', retryAt: LATER }, pauses: [pause(LAST), pause(LATER)] },
-    { kind: 'later', from: LAST, places },
+    { status: 'ABORTED', retryAt: LATER },
+    { pauses: [pause(LAST), pause(LATER)] },
+    { kind: 'later', fromSeconds: 7_200, after: [], places },
   ],
-  ['a pause without an end', { pauses: [pause(LATER), pause(null)] }, unknown('paused')],
-  ['paused itself', { task: { status: 'PAUSED' } }, unknown('paused')],
-  ['a dependency', { task: { unmetDependencies: 1 } }, unknown('waiting_for_dependency')],
-  ['waited too long', { task: { queueExpiresAt: NOW } }, unknown('ended')],
+  ['a pause without an end', {}, { pauses: [pause(LATER), pause(null)] }, unknown('paused')],
+  ['paused itself', { status: 'PAUSED' }, {}, unknown('paused')],
+  [
+    'waits for another',
+    { unmetDependencies: 1 },
+    { after: [other] },
+    { kind: 'later', fromSeconds: 0, after: [other], places },
+  ],
+  [
+    'waits for too many',
+    { unmetDependencies: 999 },
+    { after: null },
+    unknown('too_many_dependencies'),
+  ],
+  ['waited too long', { queueExpiresAt: NOW }, {}, unknown('ended')],
   [
     'runs',
-    { task: { status: 'RUNNING', assignedAt: NOW, startedAt: LATER } },
-    { kind: 'running', since: LATER },
+    { status: 'RUNNING', assignedAt: NOW, startedAt: new Date(NOW.getTime() - 9_000) },
+    {},
+    { kind: 'running', elapsedSeconds: 9 },
   ],
   [
     'is assigned',
-    { task: { status: 'ASSIGNED', assignedAt: NOW } },
-    { kind: 'running', since: NOW },
+    { status: 'ASSIGNED', assignedAt: NOW },
+    {},
+    { kind: 'running', elapsedSeconds: 0 },
   ],
-  ['aborted for good', { task: { status: 'ABORTED' } }, unknown('ended')],
-  ['completed', { task: { status: 'COMPLETED' } }, unknown('ended')],
-])('%s', (_, values, standing) => {
-  expect(standingOf(facts(values))).toEqual(standing);
+  ['aborted for good', { status: 'ABORTED' }, {}, unknown('ended')],
+  ['completed', { status: 'COMPLETED' }, {}, unknown('ended')],
+])('%s', (_, task, around, standing) => {
+  expect(stand(task, around)).toEqual(standing);
+});
+
+describe('one that is waited for', () => {
+  const waiting: Traveller = { ...other, standing: { kind: 'running', elapsedSeconds: 3 } };
+  const gone = unknown('dependency_failed');
+  const over: Standing = { kind: 'over' };
+  it.each<[string, boolean, boolean, 'block' | 'fail' | 'ignore', Standing]>([
+    ['is under way', false, false, 'block', waiting.standing],
+    ['has completed', true, false, 'block', over],
+    ['has failed', false, true, 'block', gone],
+    ['has failed, and takes the other with it', false, true, 'fail', gone],
+    ['has failed, and nobody minds', false, true, 'ignore', over],
+  ])('%s', (_, completed, endedWithoutSuccess, policy, standing) => {
+    const how = { completed, endedWithoutSuccess, policy };
+    expect(asPrerequisite(waiting, how)).toEqual({ ...waiting, standing });
+  });
 });

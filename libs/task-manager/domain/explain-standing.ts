@@ -1,46 +1,128 @@
-import type { Places, Standing } from './estimate.js';
-import type { AgentGroup, ExplainFacts } from './explain-facts.js';
+import type { Kind, Places, Standing, Traveller } from './estimate.js';
+import type { AgentGroup, PauseFacts, SpawnFacts } from './explain-facts.js';
+import type { TaskStatus } from './task-state.js';
+import type { DependencyPolicy } from './task-view.js';
+
+/** What of a task its estimate is drawn from. */
+export interface TaskOnItsWay {
+  status: TaskStatus;
+  retryAt: Date | null;
+  queueExpiresAt: Date | null;
+  unmetDependencies: number;
+  assignedAt: Date | null;
+  startedAt: Date | null;
+}
+
+/** Tasks that rank before one, by type, and those that hold the places which it could get. */
+export interface LineFacts {
+  ahead: { taskType: string; count: number }[];
+  /** Counting ended: there are more than these. */
+  isMore: boolean;
+  held: { taskType: string; elapsedSeconds: number }[];
+}
+
+export interface Circumstances {
+  now: Date;
+  pauses: readonly PauseFacts[];
+  agents: readonly AgentGroup[];
+  spawning: SpawnFacts | null;
+  /** Of one that is ready. */
+  line: LineFacts;
+  /** The tasks that it waits for; null: too many to look at. */
+  after: readonly Traveller[] | null;
+  /** By type; one of which nothing was seen is taken for one of the task's own. */
+  kindOf: (taskType: string) => Kind;
+}
 
 /** Where a task stands, for the estimate of when it starts and ends. */
-export function standingOf(facts: ExplainFacts): Standing {
-  const { task } = facts;
+export function standingOf(task: TaskOnItsWay, around: Circumstances): Standing {
   switch (task.status) {
     case 'ASSIGNED':
-    case 'RUNNING':
-      return { kind: 'running', since: task.startedAt ?? task.assignedAt ?? facts.now };
+    case 'RUNNING': {
+      const since = task.startedAt ?? task.assignedAt ?? around.now;
+      return { kind: 'running', elapsedSeconds: secondsBetween(since, around.now) };
+    }
     case 'PAUSED':
       return { kind: 'unknown', reason: 'paused' };
     case 'PENDING':
-      return waitingStanding(facts);
+      return waitingStanding(task, around);
     case 'ABORTED':
-      return task.retryAt ? waitingStanding(facts) : { kind: 'unknown', reason: 'ended' };
+      return task.retryAt ? waitingStanding(task, around) : { kind: 'unknown', reason: 'ended' };
     default:
       return { kind: 'unknown', reason: 'ended' };
   }
 }
 
-function waitingStanding(facts: ExplainFacts): Standing {
-  const { task, pauses, now } = facts;
-  const isOver = task.queueExpiresAt !== null && task.queueExpiresAt <= now;
-  if (isOver) return { kind: 'unknown', reason: 'ended' };
-  if (task.unmetDependencies > 0) return { kind: 'unknown', reason: 'waiting_for_dependency' };
-  if (pauses.some(({ until }) => until === null)) return { kind: 'unknown', reason: 'paused' };
-  const places = placesOf(facts);
-  if (places.all === 0) return { kind: 'unknown', reason: 'no_agent' };
-  const starts = pauses.map(({ until }) => Date.parse(until ?? ''));
-  if (task.retryAt) starts.push(task.retryAt.getTime());
-  if (starts.length === 0) return { kind: 'queued', ahead: facts.ahead.count, places };
-  return { kind: 'later', from: new Date(Math.max(...starts)), places };
+/** How a task looks to one that waits for it. */
+export function asPrerequisite(
+  traveller: Traveller,
+  how: { completed: boolean; endedWithoutSuccess: boolean; policy: DependencyPolicy },
+): Traveller {
+  if (how.completed || (how.endedWithoutSuccess && how.policy === 'ignore')) {
+    return { ...traveller, standing: { kind: 'over' } };
+  }
+  if (!how.endedWithoutSuccess) return traveller;
+  return { ...traveller, standing: { kind: 'unknown', reason: 'dependency_failed' } };
 }
 
-/** Push agents have none while no gateway could run their sessions. */
-function placesOf({ agents, spawning }: ExplainFacts): Places {
+function waitingStanding(task: TaskOnItsWay, around: Circumstances): Standing {
+  const { pauses, now, after, line } = around;
+  const isOver = task.queueExpiresAt !== null && task.queueExpiresAt <= now;
+  if (isOver) return { kind: 'unknown', reason: 'ended' };
+  if (pauses.some(({ until }) => until === null)) return { kind: 'unknown', reason: 'paused' };
+  const places = placesOf(around);
+  const rates = ratesOf(around);
+  const isForbidden = rates.some(({ nextAt }) => nextAt === null);
+  if (places.all === 0 || isForbidden) return { kind: 'unknown', reason: 'no_agent' };
+  if (after === null) return { kind: 'unknown', reason: 'too_many_dependencies' };
+  const starts = [
+    ...pauses.map(({ until }) => new Date(until ?? now)),
+    ...rates.map(({ nextAt }) => nextAt ?? now),
+    ...(task.retryAt ? [task.retryAt] : []),
+  ];
+  if (starts.length > 0 || task.unmetDependencies > 0) {
+    const fromSeconds = Math.max(0, ...starts.map((start) => secondsBetween(now, start)));
+    return { kind: 'later', fromSeconds, after, places };
+  }
+  if (line.isMore) return { kind: 'unknown', reason: 'too_far_back' };
+  return { kind: 'queued', line: inLine(places, around), places };
+}
+
+/** Rates of spawns that are used up, where only push agents with room could take it. */
+function ratesOf({ agents, spawning }: Circumstances): SpawnFacts['rates'] {
+  const others = agents.some(({ standing }) => standing === 'free' || standing === 'full');
+  return others || spawning === null ? [] : spawning.rates;
+}
+
+function inLine(places: Places, { line, kindOf }: Circumstances) {
+  const known = (taskType: string) => kindOf(taskType).durations;
+  return {
+    freePlaces: places.free,
+    held: line.held.flatMap(({ taskType, elapsedSeconds }) => {
+      const kind = known(taskType);
+      return kind ? [{ kind, elapsedSeconds }] : [];
+    }),
+    ahead: line.ahead.flatMap(({ taskType, count }) => {
+      const kind = known(taskType);
+      return kind ? [{ kind, count }] : [];
+    }),
+  };
+}
+
+/** Push agents have no more free places than the gateways, and none while nobody hears of a gateway. */
+function placesOf({ agents, spawning }: Circumstances): Places {
   const canSpawn = spawning === null || (spawning.configured && spawning.gateways > 0);
-  const counted = agents.filter(
-    ({ standing }) =>
-      standing === 'free' || standing === 'full' || (standing === 'assignable' && canSpawn),
-  );
-  const total = (of: (group: AgentGroup) => number) =>
-    counted.reduce((sum, group) => sum + of(group), 0);
-  return { all: total((group) => group.places), free: total((group) => group.freePlaces) };
+  const places = { all: 0, free: 0 };
+  for (const { standing, places: all, freePlaces } of agents) {
+    const isPush = standing === 'assignable';
+    const counts = standing === 'free' || standing === 'full' || (isPush && canSpawn);
+    if (!counts) continue;
+    places.all += all;
+    places.free += isPush && spawning ? Math.min(freePlaces, spawning.room) : freePlaces;
+  }
+  return places;
+}
+
+function secondsBetween(from: Date, to: Date): number {
+  return (to.getTime() - from.getTime()) / 1_000;
 }

@@ -36,6 +36,7 @@ function facts({ task, ...rest }: Overrides = {}): ExplainFacts {
   return {
     now: NOW,
     run: null,
+    spawn: null,
     lastRun: null,
     dependencies: [],
     agents: [],
@@ -60,12 +61,8 @@ function facts({ task, ...rest }: Overrides = {}): ExplainFacts {
       queueExpiresAt: null,
       requiredCapabilities: [],
       unmetDependencies: rest.dependencies?.length ?? 0,
-      assignedAt: null,
-      startedAt: null,
-      completedAt: null,
-      failedAt: null,
-      abortedAt: null,
-      archivedAt: null,
+      ...{ assignedAt: null, startedAt: null, completedAt: null, failedAt: null },
+      ...{ abortedAt: null, archivedAt: null },
       ...task,
     },
   };
@@ -90,7 +87,8 @@ const PAUSE: PauseFacts = {
 };
 
 const SPAWNING: SpawnFacts = {
-  ...{ configured: true, gateways: 1, lastSeenAt: NOW, resting: false, room: 5, rates: [] },
+  ...{ configured: true, gateways: 1, draining: 0, lastSeenAt: NOW, resting: false },
+  ...{ room: 5, rates: [] },
 };
 
 /** A push agent with room, and what stands before its session. */
@@ -168,6 +166,48 @@ const cases: [string, Overrides, string[], RegExp?][] = [
     /silent: the last beat came at 2026-03-01T11/,
   ],
   ['a gateway that does not answer', pushed({ resting: true }), ['gateway_unreachable']],
+  [
+    'a gateway that is leaving',
+    pushed({ gateways: 0, draining: 1, room: 0 }),
+    ['gateway_draining'],
+    /The gateway is draining/,
+  ],
+  [
+    'a gateway that takes over from one that is leaving',
+    pushed({ gateways: 1, draining: 1 }),
+    ['waiting_for_assignment'],
+  ],
+  [
+    'a session that is being spawned',
+    {
+      task: { status: 'ASSIGNED' },
+      run: { ...RUN, state: 'ASSIGNED' },
+      spawn: { attempts: 2, lastError: 'Bearer abcdef', since: EARLIER, nextAttemptAt: LATER },
+      spawning: { ...SPAWNING, resting: true },
+    },
+    ['held_by_run', 'session_being_spawned', 'gateway_unreachable'],
+    /asked 2 times\. The last error: Bearer \[redacted\]\./,
+  ],
+  [
+    'a session that is about to be spawned',
+    {
+      task: { status: 'ASSIGNED' },
+      run: { ...RUN, state: 'ASSIGNED' },
+      spawn: { attempts: 0, lastError: null, since: EARLIER, nextAttemptAt: NOW },
+      spawning: SPAWNING,
+    },
+    ['held_by_run', 'session_being_spawned'],
+    /has not been asked yet\.$/,
+  ],
+  [
+    'a pause of everything',
+    {
+      agents: free,
+      pauses: [{ ...PAUSE, scope: 'everything', taskType: null, by: 'operator', byName: null }],
+    },
+    ['held_by_pause'],
+    /Everything in this installation was paused by an operator at/,
+  ],
   [
     'a full gateway, a rate that is used up, and a full agent',
     {

@@ -1,7 +1,7 @@
 import { assertNever } from '#lib/kernel';
 import type { ExplainFacts, PrerequisiteFacts } from './explain-facts.js';
 import { agentReasons } from './explain-agents.js';
-import { heldByPause } from './explain-spawning.js';
+import { beingSpawned, heldByPause } from './explain-spawning.js';
 import { ended, heldByRun, type Reason } from './explain-reasons.js';
 
 /**
@@ -13,9 +13,9 @@ export function explain(facts: ExplainFacts): Reason[] {
   switch (status) {
     case 'ASSIGNED':
     case 'RUNNING':
-      return [heldByRun(facts)];
+      return held(facts);
     case 'PAUSED':
-      return [paused(facts), ...(facts.run ? [heldByRun(facts)] : waiting(facts))];
+      return [paused(facts), ...(facts.run ? held(facts) : waiting(facts))];
     case 'ABORTED':
       return facts.task.retryAt ? [waitingForRetry(facts), ...waiting(facts)] : [ended(facts)];
     case 'COMPLETED':
@@ -27,6 +27,11 @@ export function explain(facts: ExplainFacts): Reason[] {
     default:
       return assertNever(status);
   }
+}
+
+function held(facts: ExplainFacts): Reason[] {
+  const { spawn, spawning } = facts;
+  return [heldByRun(facts), ...(spawn ? beingSpawned(spawn, spawning) : [])];
 }
 
 /** What would hold it back even if it were neither paused nor waiting for its retry. */
@@ -108,7 +113,7 @@ function queueExpired(expiresAt: Date): Reason {
 function queuePosition({ ahead }: ExplainFacts): Reason[] {
   if (ahead.count === 0) return [];
   const number = `${ahead.isMore ? 'More than ' : ''}${ahead.count}`;
-  const message = `${number} ready ${ahead.count === 1 ? 'task ranks' : 'tasks rank'} before it among those that need the same capabilities.`;
+  const message = `${number} ready ${ahead.count === 1 ? 'task ranks' : 'tasks rank'} before it among those that the same agents can take.`;
   return [{ code: 'queued_behind', message, facts: { count: ahead.count, isMore: ahead.isMore } }];
 }
 

@@ -8,7 +8,8 @@ import { TaskExplainer } from '../queries/task-explainer.js';
 import { TaskHistory } from '../queries/task-history.js';
 import { TaskQueries } from '../queries/task-queries.js';
 import { ListTasksQuery, TaskLogsQuery } from './dto/list-tasks.dto.js';
-import { ExplanationDto, LogPageDto, RunPageDto } from './dto/task-history.dto.js';
+import { ExplanationDto } from './dto/explanation.dto.js';
+import { LogPageDto, RunPageDto } from './dto/task-history.dto.js';
 import { TaskDto, TaskPageDto } from './dto/task.dto.js';
 
 /** People see every task of their workspace; an agent sees what it holds, and a run its own task. */

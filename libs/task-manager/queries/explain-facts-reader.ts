@@ -1,20 +1,35 @@
 import { Inject, Injectable } from '@nestjs/common';
+import { capabilityKey } from '#lib/agent-manager';
 import { Database, type TenantScope } from '#lib/database';
-import type { KindHistory } from '../domain/estimate.js';
 import type { AgentGroup, ExplainFacts } from '../domain/explain-facts.js';
+import type { LineFacts } from '../domain/explain-standing.js';
+import type { TaskStatus } from '../domain/task-state.js';
+import { pausesOfType } from '../store/explain.sql.js';
 import {
   capableAgents,
-  type ExplainedTask,
+  heldPlaces,
   missingCapabilities,
   nearestAgents,
-  pausesOfType,
-} from '../store/explain.sql.js';
-import { kindHistory } from '../store/kind-history.sql.js';
+} from '../store/explain-agents.sql.js';
+import { tasksAhead } from '../store/tasks-ahead.sql.js';
 import { SpawnOutlook } from './spawn-outlook.js';
+
+/** Where counting the tasks that rank before another ends. */
+export const COUNTED_AHEAD = 1_000;
 
 type AgentSide = Pick<ExplainFacts, 'agents' | 'missingCapabilities' | 'nearest'>;
 /** What an explanation takes from elsewhere than the task. */
 export type Surroundings = AgentSide & Pick<ExplainFacts, 'pauses' | 'spawning'>;
+
+/** What of a task says what surrounds it. */
+export interface SurroundedTask {
+  status: TaskStatus;
+  task_type: string;
+  retry_at: Date | null;
+  unmet_dependencies: number;
+  required_capabilities: readonly string[];
+  queue_rank: string | null;
+}
 
 const NOTHING: Surroundings = {
   agents: [],
@@ -32,8 +47,13 @@ export class ExplainFactsReader {
     @Inject(SpawnOutlook) private readonly outlook: SpawnOutlook,
   ) {}
 
-  async surroundings(workspaceId: string, task: ExplainedTask): Promise<Surroundings> {
-    if (!willRun(task)) return NOTHING;
+  /** @param live whether a run holds it */
+  async surroundings(
+    workspaceId: string,
+    task: SurroundedTask,
+    live = false,
+  ): Promise<Surroundings> {
+    if (live || !willRun(task)) return NOTHING;
     const tenant = this.database.tenant(workspaceId);
     const [side, pauses] = await Promise.all([
       agentSide(tenant, task.required_capabilities),
@@ -43,21 +63,30 @@ export class ExplainFactsReader {
     return { ...side, spawning, pauses: pauses.map(({ pause }) => pause) };
   }
 
-  async history(workspaceId: string, task: ExplainedTask): Promise<KindHistory> {
-    if (task.run_id === null && !willRun(task)) return { durations: [], waits: [] };
+  /** What is before a task that is ready; nothing before others. */
+  async line(workspaceId: string, task: SurroundedTask): Promise<LineFacts> {
+    const isReady = task.status === 'PENDING' && task.unmet_dependencies === 0;
+    if (!isReady) return { ahead: [], isMore: false, held: [] };
     const tenant = this.database.tenant(workspaceId);
-    const rows = await tenant.rows(kindHistory, [workspaceId, task.task_type]);
-    return {
-      durations: rows.map(({ duration }) => duration),
-      waits: rows.flatMap(({ wait }) => (wait === null ? [] : [wait])),
-    };
+    const { required_capabilities: needed, queue_rank: rank } = task;
+    const [rows, held] = await Promise.all([
+      tenant.rows(tasksAhead, [
+        workspaceId,
+        rank,
+        capabilityKey(needed),
+        needed,
+        COUNTED_AHEAD + 1,
+      ]),
+      tenant.rows(heldPlaces, [workspaceId, needed]),
+    ]);
+    const count = rows.reduce((sum, row) => sum + row.count, 0);
+    return { ahead: rows, isMore: count > COUNTED_AHEAD, held };
   }
 }
 
 const isAssignable = ({ standing }: AgentGroup) => standing === 'assignable';
 
-function willRun({ run_id, status, retry_at }: ExplainedTask): boolean {
-  if (run_id !== null) return false;
+function willRun({ status, retry_at }: SurroundedTask): boolean {
   return status === 'PENDING' || status === 'PAUSED' || (status === 'ABORTED' && retry_at !== null);
 }
 

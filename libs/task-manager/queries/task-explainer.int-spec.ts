@@ -149,12 +149,12 @@ describe('a task that depends on others', () => {
 
   it('tells of many only the first, and how many more', async () => {
     const dependsOn = await Promise.all(
-      Array.from({ length: 23 }, () => create({ requiredCapabilities: [unique()] })),
+      Array.from({ length: 103 }, () => create({ requiredCapabilities: [unique()] })),
     );
     const { reasons } = await explain(
       await create({ dependsOn, requiredCapabilities: [unique()] }),
     );
-    expect(reasons.filter(({ code }) => code === 'waiting_for_dependency')).toHaveLength(20);
+    expect(reasons.filter(({ code }) => code === 'waiting_for_dependency')).toHaveLength(100);
     expect(reasons.find(({ code }) => code === 'waiting_for_more_dependencies')?.facts).toEqual({
       count: 3,
     });
@@ -231,7 +231,11 @@ describe('the estimate', () => {
         ...{ ahead: 0, places: { all: 1, free: 1 } },
       },
     });
-    expect(secondsAfter(soon.at, soon.estimate.start)).toEqual([1, 5]);
+    // It is handed over within 5 s, whatever the waits.
+    expect(secondsAfter(soon.at, soon.estimate.start)).toEqual([5, 5]);
+    const [soon50 = 0, soon90 = 0] = secondsAfter(soon.at, soon.estimate.end);
+    expect(soon50).toBeCloseTo(155, -1);
+    expect(soon90).toBeCloseTo(198, -1);
 
     const last = await create({ taskType, requiredCapabilities });
     const claimed = await agent.api.post<{ tasks: { run: { id: string } }[] }>(
@@ -239,13 +243,15 @@ describe('the estimate', () => {
     );
     const behind = await explain(last);
     expect(behind.estimate.basis).toMatchObject({ ahead: 0, places: { all: 1, free: 0 } });
-    expect(secondsAfter(behind.at, behind.estimate.start)[0]).toBeCloseTo(150, 1);
+    const [behind50 = 0] = secondsAfter(behind.at, behind.estimate.start);
+    expect(behind50).toBeGreaterThan(140);
+    expect(behind50).toBeLessThan(165);
     await agent.api.post(`/runs/${claimed.body.tasks[0]?.run.id}/start`);
     const running = await explain(next);
     expect(running.estimate.unknownBecause).toBeNull();
-    expect(secondsAfter(running.estimate.start?.p50 ?? '', running.estimate.end)).toEqual([
-      150, 190,
-    ]);
+    const [ends50 = 0] = secondsAfter(running.estimate.start?.p50 ?? '', running.estimate.end);
+    expect(ends50).toBeGreaterThan(140);
+    expect(ends50).toBeLessThan(160);
   });
 
   it('is none, with the reason, when nothing was seen of its kind', async () => {

@@ -2,16 +2,19 @@ import { Inject, Injectable } from '@nestjs/common';
 import { Database, firstRow } from '#lib/database';
 import { type Caller, DroverError } from '#lib/kernel';
 import { sightOf } from '../domain/access.js';
-import { estimate } from '../domain/estimate.js';
 import { explain } from '../domain/explain.js';
-import type { ExplainFacts, RunFacts } from '../domain/explain-facts.js';
+import type { ExplainFacts, RunFacts, SpawnAttempts } from '../domain/explain-facts.js';
 import type { ExplanationView } from '../domain/explain-reasons.js';
-import { standingOf } from '../domain/explain-standing.js';
-import { type ExplainedRun, type ExplainedTask, explainTask } from '../store/explain.sql.js';
-import { ExplainFactsReader, type Surroundings } from './explain-facts-reader.js';
-
-/** Where counting the tasks that rank before another ends. */
-const COUNTED_AHEAD = 10_000;
+import type { LineFacts } from '../domain/explain-standing.js';
+import {
+  type ExplainedRun,
+  type ExplainedTask,
+  explainTask,
+  type PendingSpawn,
+} from '../store/explain.sql.js';
+import { COUNTED_AHEAD, ExplainFactsReader, type Surroundings } from './explain-facts-reader.js';
+import { SpawnOutlook } from './spawn-outlook.js';
+import { TaskForecaster } from './task-forecaster.js';
 
 /** Says why a task is not running, and when it will. */
 @Injectable()
@@ -19,33 +22,39 @@ export class TaskExplainer {
   constructor(
     @Inject(Database) private readonly db: Database,
     @Inject(ExplainFactsReader) private readonly reader: ExplainFactsReader,
+    @Inject(SpawnOutlook) private readonly outlook: SpawnOutlook,
+    @Inject(TaskForecaster) private readonly forecaster: TaskForecaster,
   ) {}
 
   /** @throws DroverError `task_not_found` */
   async explain(caller: Caller, taskId: string): Promise<ExplanationView> {
     const { workspaceId } = caller;
     const tenant = this.db.tenant(workspaceId);
-    const task = await firstRow(tenant, explainTask, [workspaceId, taskId, COUNTED_AHEAD + 1]);
-    const sight = task && sightOf(caller, { runId: task.run_id, agentId: task.agent_id });
+    const row = await firstRow(tenant, explainTask, [workspaceId, taskId]);
+    const sight = row && sightOf(caller, { runId: row.run_id, agentId: row.agent_id });
     if (!sight) throw new DroverError('task_not_found');
-    const [surroundings, history] = await Promise.all([
-      this.reader.surroundings(workspaceId, task),
-      this.reader.history(workspaceId, task),
+    const live = row.run_id !== null;
+    const [around, line] = await Promise.all([
+      this.reader.surroundings(workspaceId, row, live),
+      this.reader.line(workspaceId, row),
     ]);
-    const facts = { ...factsOf(task), ...surroundings };
+    const spawning = row.spawn ? await this.outlook.read(workspaceId) : around.spawning;
+    const surroundings = { ...around, spawning };
+    const task = { id: taskId, row, surroundings, line };
     return {
       taskId,
-      status: task.status,
-      live: task.run_id !== null,
-      reasons: explain(facts),
-      estimate: estimate(task.now, standingOf(facts), history),
-      at: task.now.toISOString(),
+      status: row.status,
+      live,
+      reasons: explain({ ...factsOf(row, line), ...surroundings }),
+      estimate: await this.forecaster.estimate(row.now, workspaceId, task),
+      at: row.now.toISOString(),
     };
   }
 }
 
-function factsOf(row: ExplainedTask): Omit<ExplainFacts, keyof Surroundings> {
+function factsOf(row: ExplainedTask, line: LineFacts): Omit<ExplainFacts, keyof Surroundings> {
   const lastRun = row.last_run && runFacts(row.last_run);
+  const before = line.ahead.reduce((sum, { count }) => sum + count, 0);
   return {
     now: row.now,
     task: {
@@ -71,6 +80,7 @@ function factsOf(row: ExplainedTask): Omit<ExplainFacts, keyof Surroundings> {
       archivedAt: row.archived_at,
     },
     run: lastRun && row.run_id === lastRun.id ? lastRun : null,
+    spawn: row.spawn && spawnAttempts(row.spawn),
     lastRun,
     dependencies: row.dependencies.map((dependency) => ({
       taskId: dependency.task_id,
@@ -79,7 +89,16 @@ function factsOf(row: ExplainedTask): Omit<ExplainFacts, keyof Surroundings> {
       policy: dependency.policy,
       endedWithoutSuccess: dependency.ended_without_success,
     })),
-    ahead: { count: Math.min(row.ahead, COUNTED_AHEAD), isMore: row.ahead > COUNTED_AHEAD },
+    ahead: { count: Math.min(before, COUNTED_AHEAD), isMore: line.isMore },
+  };
+}
+
+function spawnAttempts(spawn: PendingSpawn): SpawnAttempts {
+  return {
+    attempts: spawn.attempts,
+    lastError: spawn.last_error,
+    since: new Date(spawn.since),
+    nextAttemptAt: new Date(spawn.next_attempt_at),
   };
 }
 

@@ -1,13 +1,6 @@
 import { ApiProperty } from '@nestjs/swagger';
 import type { Page } from '#lib/kernel';
-import {
-  type EstimateView,
-  type TimeRange,
-  UNKNOWN_REASONS,
-  type UnknownReason,
-} from '../../domain/estimate.js';
 import type { DependenciesView, NeighbourView } from '../../domain/dependencies-view.js';
-import { type ExplanationView, type Reason, REASON_CODES } from '../../domain/explain-reasons.js';
 import { LOG_LEVELS, type LogLevel, type LogView } from '../../domain/log-view.js';
 import { RUN_STATES, type RunState } from '../../domain/run-state.js';
 import { TASK_STATUSES, type TaskStatus } from '../../domain/task-state.js';
@@ -124,60 +117,4 @@ export class DependenciesDto implements DependenciesView {
   @ApiProperty({ type: [NeighbourDto], description: 'A page of them' }) blocks!: NeighbourDto[];
   @ShownTextOrNull({ description: 'For the next page of `blocks`' }) nextCursor!: string | null;
   @ShownInt({ description: 'Of the task; for If-Match' }) version!: number;
-}
-
-export class ReasonDto {
-  @ShownOneOf(REASON_CODES) code!: string;
-  @ShownText({ description: 'A sentence for people' }) message!: string;
-  @ShownJson({ description: 'What it is drawn from; each code has its own fields' })
-  facts!: unknown;
-}
-
-export class TimeRangeDto implements TimeRange {
-  @ShownTime({ description: 'As likely before as after' }) p50!: string;
-  @ShownTime({ description: 'With nine chances of ten before' }) p90!: string;
-}
-
-export class SpreadDto {
-  @ApiProperty({ type: 'number' }) p50!: number;
-  @ApiProperty({ type: 'number' }) p90!: number;
-}
-
-export class PlacesDto {
-  @ShownInt({ description: 'Tasks that the agents which could take it may hold at once' })
-  all!: number;
-  @ShownInt({ description: 'How many more they could hold now' }) free!: number;
-}
-
-export class EstimateBasisDto {
-  @ShownInt({ description: 'The latest completed tasks of its type that were looked at' })
-  completedTasks!: number;
-  @ApiProperty({ type: SpreadDto, nullable: true }) durationSeconds!: SpreadDto | null;
-  @ApiProperty({ type: SpreadDto, nullable: true, description: 'From ready to assigned' })
-  waitSeconds!: SpreadDto | null;
-  @ShownIntOrNull({ description: 'Tasks that rank before it' }) ahead!: number | null;
-  @ApiProperty({ type: PlacesDto, nullable: true }) places!: PlacesDto | null;
-}
-
-/** When a task starts and ends, from what was seen of its kind. */
-export class EstimateDto implements EstimateView {
-  @ApiProperty({ type: TimeRangeDto, nullable: true, description: 'Of one that runs: when it did' })
-  start!: TimeRangeDto | null;
-  @ApiProperty({ type: TimeRangeDto, nullable: true }) end!: TimeRangeDto | null;
-  @ApiProperty({
-    ...{ type: String, enum: [...UNKNOWN_REASONS], nullable: true },
-    description: 'Why the end is not known; null when it is',
-  })
-  unknownBecause!: UnknownReason | null;
-  @ApiProperty({ type: EstimateBasisDto }) basis!: EstimateBasisDto;
-}
-
-/** Why a task is not running, and when it will. */
-export class ExplanationDto implements Omit<ExplanationView, 'reasons'> {
-  @ShownId() taskId!: string;
-  @ShownOneOf(TASK_STATUSES) status!: TaskStatus;
-  @ShownFlag({ description: 'A run holds it now' }) live!: boolean;
-  @ApiProperty({ type: [ReasonDto] }) reasons!: Reason[];
-  @ApiProperty({ type: EstimateDto }) estimate!: EstimateDto;
-  @ShownTime() at!: string;
 }

@@ -1,0 +1,36 @@
+import { query } from '#lib/database';
+import type { LineFacts } from '../domain/explain-standing.js';
+
+/**
+ * Ready tasks that rank before one, by type: in its own queue, and in the others that an agent which
+ * could take it serves too. Counting ends at $5.
+ *
+ * Caller: TaskForecaster. Indexes: capability_sets (primary key; as many rows as the workspace has sets
+ * of capabilities), then agent_tasks_queue_idx from its head, once a queue. Tasks of a paused type are
+ * counted until they have left the queue, a moment later.
+ *
+ * $1 workspace, $2 queue_rank, $3 capability key, $4 capabilities, $5 tasks at most.
+ */
+export const tasksAhead = query<LineFacts['ahead'][number]>(
+  'tasks_ahead',
+  `
+WITH ability AS MATERIALIZED (
+  SELECT DISTINCT a.capabilities FROM agents a
+  WHERE a.workspace_id = $1 AND a.lifecycle IN ('STARTING', 'ACTIVE') AND a.capabilities @> $4::text[]
+),
+queue AS MATERIALIZED (
+  SELECT s.key FROM capability_sets s
+  WHERE s.workspace_id = $1 AND (s.key = $3
+    OR EXISTS (SELECT FROM ability a WHERE s.capabilities <@ a.capabilities))
+)
+SELECT ahead.task_type AS "taskType", count(*)::int AS count
+FROM (
+  SELECT one.task_type FROM queue CROSS JOIN LATERAL (
+    SELECT q.task_type FROM agent_tasks q
+    WHERE q.workspace_id = $1 AND q.capability_key = queue.key
+      AND q.status = 'PENDING' AND q.unmet_dependencies = 0 AND q.queue_rank < $2::bigint
+    LIMIT $5) one
+  LIMIT $5) ahead
+GROUP BY ahead.task_type
+ORDER BY ahead.task_type`,
+);
