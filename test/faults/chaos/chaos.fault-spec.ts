@@ -70,6 +70,7 @@ describe('a fleet under a schedule of faults', () => {
     // Nothing is proved by a fleet that had nothing to do.
     expect(report.tasks['acknowledged']).toBeGreaterThan(50);
     expect(report.tasks['COMPLETED']).toBeGreaterThan(20);
+    expect(report.tasks['bySessions']).toBeGreaterThan(0);
     expect(report.samples).toBeGreaterThan(20);
     expect(report.invariants.length).toBeGreaterThan(5);
   }, 480_000);

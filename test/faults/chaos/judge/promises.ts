@@ -6,6 +6,7 @@ interface Row {
   id: string;
   title: string;
   status: string;
+  task_type: string;
   was_completed: boolean;
   completions: number;
 }
@@ -19,7 +20,7 @@ export async function comparePromises(
   findings: Findings,
 ): Promise<Record<string, number>> {
   const rows = await postgres.rows<Row>(
-    `SELECT t.id, t.title, t.status, t.completed_at IS NOT NULL AS was_completed,
+    `SELECT t.id, t.title, t.status, t.task_type, t.completed_at IS NOT NULL AS was_completed,
        count(r.id) FILTER (WHERE r.state = 'COMPLETED')::int AS completions
      FROM agent_tasks t LEFT JOIN task_runs r ON r.workspace_id = t.workspace_id AND r.task_id = t.id
      GROUP BY t.workspace_id, t.id`,
@@ -40,8 +41,16 @@ export async function comparePromises(
     if (titles.has(title)) findings.add('made_once', `task ${id}`, `"${title}" is there twice`);
     titles.add(title);
   }
-  const counts: Record<string, number> = { acknowledged: journal.tasks.size };
-  for (const { status } of rows) counts[status] = (counts[status] ?? 0) + 1;
+  return countsOf(journal, rows);
+}
+
+function countsOf(journal: Journal, rows: readonly Row[]): Record<string, number> {
+  const counts: Record<string, number> = { acknowledged: journal.tasks.size, bySessions: 0 };
+  for (const { status, task_type: type, was_completed: completed } of rows) {
+    counts[status] = (counts[status] ?? 0) + 1;
+    if (completed && type.startsWith('chaos.session'))
+      counts['bySessions'] = (counts['bySessions'] ?? 0) + 1;
+  }
   return counts;
 }
 
