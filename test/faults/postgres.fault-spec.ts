@@ -62,14 +62,10 @@ describe('Postgres', () => {
     '%s under load, and back after longer than agents may be silent',
     async (end) => {
       await startLoad();
-      console.log('end', end);
       await postgres[end]();
-      console.log('ended');
       await waitFor('clients to be refused', () => refusals() > 0);
       await delay(OUTAGE_MS);
-      console.log('starting');
       await postgres.startAgain();
-      console.log('started');
       await expectRecovery();
     },
     150_000,

@@ -34,9 +34,12 @@ export class TestFleet {
 
   /** As an owner of the workspace. */
   get api(): ApiClient {
-    return apiClient(`http://127.0.0.1:${this.port}`, {
-      authorization: `Bearer ${this.owner.token}`,
-    });
+    return apiClient(`http://127.0.0.1:${this.port}`, this.credentials);
+  }
+
+  /** Of an owner of the workspace, at any server. */
+  get credentials(): Record<string, string> {
+    return { authorization: `Bearer ${this.owner.token}` };
   }
 
   /** @param options its database, and what its servers' environment has otherwise than here */

@@ -70,6 +70,8 @@ export class BuiltProcess {
 
   async stop(): Promise<void> {
     this.kill('SIGTERM');
+    // A test that failed may have left it stopped, and then it hears nothing.
+    this.kill('SIGCONT');
     await this.ended();
   }
 }

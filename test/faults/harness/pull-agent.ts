@@ -4,6 +4,7 @@ import type { TestFleet } from '../../support/fleet.js';
 import { AnswerBook, once, patiently } from './patience.js';
 
 export interface PullAgentOptions {
+  capabilities?: string[];
   maxConcurrentTasks?: number;
   heartbeatIntervalSeconds?: number;
   /** Silence after which it is taken for dead. */

@@ -17,6 +17,8 @@ import {
 export interface Moment {
   at: 'before' | 'before-commit' | 'after-commit';
   statement: string;
+  /** How many come there first and pass; default 0. */
+  after?: number;
 }
 
 /** The first transaction that comes to a moment stands still there until it is let go or dropped. */
@@ -24,10 +26,14 @@ export class Catch {
   readonly reached: Promise<void>;
   private tell: () => void = () => undefined;
   private go: (() => void) | undefined;
+  /** What the transaction has run, by then. */
+  statements: readonly string[] = [];
   private line: Line | undefined;
   private verdict: 'letGo' | 'drop' | undefined;
+  private passing: number;
 
   constructor(readonly moment: Moment) {
+    this.passing = moment.after ?? 0;
     this.reached = new Promise((resolve) => (this.tell = resolve));
   }
 
@@ -35,8 +41,16 @@ export class Catch {
     return this.line !== undefined;
   }
 
-  take(line: Line, go: () => void): void {
-    [this.line, this.go] = [line, go];
+  /** Whether it is this transaction that is waited for. */
+  meets({ at, statements }: Found): boolean {
+    const { moment } = this;
+    if (this.isTaken || moment.at !== at || !statements.includes(moment.statement)) return false;
+    this.passing -= 1;
+    return this.passing < 0;
+  }
+
+  take({ line, statements, go }: Prey): void {
+    [this.line, this.statements, this.go] = [line, statements, go];
     this.tell();
     this.carryOut();
   }
@@ -82,6 +96,11 @@ export class PostgresProxy {
     return waiting;
   }
 
+  /** It is not waited for any more. */
+  forget(waiting: Catch): void {
+    this.catches.delete(waiting);
+  }
+
   /** The next commit of a transaction with this statement happens, and its answer is lost. */
   loseAnswerTo(statement: string): Promise<void> {
     const waiting = this.catch({ at: 'after-commit', statement });
@@ -100,19 +119,20 @@ export class PostgresProxy {
     return this.faults.close();
   }
 
-  private find({ at, statements }: Found): Catch | undefined {
-    for (const waiting of this.catches) {
-      const { moment } = waiting;
-      if (waiting.isTaken || moment.at !== at || !statements.includes(moment.statement)) continue;
-      return waiting;
-    }
-    return undefined;
+  private find(found: Found): Catch | undefined {
+    return [...this.catches].find((waiting) => waiting.meets(found));
   }
 }
 
 interface Found {
   at: Moment['at'];
   statements: readonly string[];
+}
+
+interface Prey {
+  line: Line;
+  statements: readonly string[];
+  go: () => void;
 }
 
 /** After these the client waits for an answer: Query, Sync, Flush. */
@@ -165,7 +185,7 @@ class Conversation implements Relay {
       : this.find({ at: 'before', statements });
     this.statements.push(...statements);
     const go = () => this.line.toServer(joined(batch));
-    if (found) found.take(this.line, go);
+    if (found) found.take({ line: this.line, statements: [...this.statements], go });
     else go();
   }
 
@@ -176,7 +196,7 @@ class Conversation implements Relay {
     if (isIdle) this.statements = [];
     const found = isCommitted ? this.find({ at: 'after-commit', statements }) : undefined;
     const go = () => this.line.toClient(joined(answer));
-    if (found) found.take(this.line, go);
+    if (found) found.take({ line: this.line, statements, go });
     else go();
   }
 }

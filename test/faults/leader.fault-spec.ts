@@ -1,0 +1,149 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { setTimeout as delay } from 'node:timers/promises';
+import { createTestDatabase, type TestDatabase } from '../support/database.js';
+import { TestFleet } from '../support/fleet.js';
+import type { BuiltProcess } from '../support/processes.js';
+import { PostgresProxy } from '../support/proxy/postgres-proxy.js';
+import { waitFor } from '../support/wait-for.js';
+import { reign, startCoordinator, successorOf } from './harness/coordinators.js';
+import { Rounds } from './harness/rounds.js';
+import { expectInvariants } from './harness/verdict.js';
+
+/** The shortest that the configuration takes. */
+const TTL_MS = 3_000;
+const SOME_CYCLES = 10;
+
+let db: TestDatabase;
+let fleet: TestFleet;
+let rounds: Rounds;
+/** The way of the first coordinator to Postgres. */
+let proxy: PostgresProxy;
+
+beforeEach(async () => {
+  db = await createTestDatabase();
+  proxy = await PostgresProxy.to(db.serviceUrl);
+  fleet = await TestFleet.create({ db });
+  await fleet.startServer({ ROLES: 'api,relay' });
+  rounds = await Rounds.start(fleet);
+}, 60_000);
+
+afterEach(async () => {
+  proxy.mend();
+  await fleet.stop();
+  await proxy.close();
+}, 60_000);
+
+async function startLeader(env: Record<string, string> = {}): Promise<BuiltProcess> {
+  const leader = await startCoordinator(fleet, { DATABASE_SERVICE_URL: proxy.url, ...env });
+  await successorOf(db, 0);
+  return leader;
+}
+
+/** Work for the steps, all of it done by whoever leads. */
+async function someWork(): Promise<void> {
+  await rounds.prepare();
+  await rounds.complete();
+}
+
+/** The one who leads goes on leading, whatever the other does. */
+async function expectNobodyElseLeads(epoch: number): Promise<void> {
+  const { cycles } = await reign(db);
+  await waitFor('some cycles', async () => {
+    await rounds.complete();
+    return (await reign(db)).cycles >= cycles + SOME_CYCLES;
+  });
+  expect((await reign(db)).epoch).toBe(epoch);
+}
+
+async function expectAllDone(): Promise<void> {
+  await rounds.finish();
+  expect(await rounds.ends()).toEqual({ tasks: ['COMPLETED'], refused: ['ABORTED'] });
+  await expectInvariants(db);
+}
+
+/** How often each dependent was released: once, whoever did it. */
+async function expectEachToldOnce(): Promise<void> {
+  const { rows } = await db.owner.query(
+    `SELECT task_id FROM agent_task_logs WHERE event = 'dependencies_met'
+     GROUP BY task_id HAVING count(*) > 1`,
+  );
+  expect(rows).toEqual([]);
+}
+
+describe('a leader', () => {
+  it.each([
+    ['before it looks whether it still leads', 'before'],
+    ['in the middle of a sweep', 'before-commit'],
+  ] as const)(
+    'stopped %s, for three times its time, changes nothing when it goes on',
+    async (_, at) => {
+      const leader = await startLeader();
+      await startCoordinator(fleet);
+      const { epoch } = await reign(db);
+      await rounds.prepare();
+      const caught = proxy.catch({ at, statement: 'coordinator_check_epoch' });
+      await rounds.complete();
+      await caught.reached;
+      leader.kill('SIGSTOP');
+      const stoppedAt = performance.now();
+      const successor = await successorOf(db, epoch);
+      await someWork();
+      await delay(3 * TTL_MS - (performance.now() - stoppedAt));
+      caught.letGo();
+      leader.kill('SIGCONT');
+      expect(successor.epoch).toBe(epoch + 1);
+      await expectNobodyElseLeads(successor.epoch);
+      await expectAllDone();
+      await expectEachToldOnce();
+    },
+    90_000,
+  );
+
+  it('whose cycle takes longer than its time goes on to its end, and then another leads', async () => {
+    await startLeader();
+    await startCoordinator(fleet);
+    const { epoch } = await reign(db);
+    const run = await rounds.pair();
+    const blocker = await db.owner.connect();
+    await blocker.query('BEGIN');
+    await blocker.query('LOCK TABLE task_dependencies IN EXCLUSIVE MODE');
+    await rounds.complete(run);
+    await waitFor('a sweep to wait for the lock', async () => {
+      const { rows } = await db.owner.query(
+        `SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND usename = 'drover_service'
+           AND datname = current_database()`,
+      );
+      return rows.length > 0;
+    });
+    await delay(2 * TTL_MS);
+    // Whoever waits for the place waits for this sweep.
+    expect((await reign(db)).epoch).toBe(epoch);
+    await blocker.query('ROLLBACK');
+    blocker.release();
+    const successor = await successorOf(db, epoch);
+    await someWork();
+    await expectNobodyElseLeads(successor.epoch);
+    await expectAllDone();
+    await expectEachToldOnce();
+  }, 90_000);
+
+  it('with the name of another is not taken for it', async () => {
+    const name = { INSTANCE_ID: 'the same host' };
+    const leader = await startLeader(name);
+    await startCoordinator(fleet, name);
+    const { epoch } = await reign(db);
+    await someWork();
+    await expectNobodyElseLeads(epoch);
+    leader.kill('SIGSTOP');
+    const successor = await successorOf(db, epoch);
+    expect(successor).toMatchObject({ epoch: epoch + 1, instance: 'the same host' });
+    leader.kill('SIGCONT');
+    await someWork();
+    await expectNobodyElseLeads(successor.epoch);
+    // One that goes gives back what is its own, and no more.
+    await leader.stop();
+    await expectNobodyElseLeads(successor.epoch);
+    await expectAllDone();
+    await expectEachToldOnce();
+  }, 90_000);
+});
