@@ -18,6 +18,7 @@ const LEADER_STOPS = 3 * LOCK_TTL_SECONDS;
 export const KINDS = {
   worker_killed: { needs: 'worker', lasts: [0.2, 3] },
   worker_killed_for_long: { needs: 'worker', lasts: [STALE + 2, STALE + 6] },
+  worker_lost: { needs: 'worker', lasts: [0.2, 3] },
   worker_stopped: { needs: 'worker', lasts: [STALE + 2, STALE + 6] },
   worker_drained: { needs: 'worker', lasts: [0.2, 2] },
   all_workers_killed: { needs: 'workers', lasts: [0.5, 4] },
@@ -26,6 +27,7 @@ export const KINDS = {
   servers_killed: { needs: 'servers', lasts: [0.2, 3] },
   leader_stopped: { needs: 'servers', lasts: [LEADER_STOPS, LEADER_STOPS] },
   gateway_killed: { needs: 'gateway', lasts: [0.2, 6] },
+  gateway_lost: { needs: 'gateway', lasts: [0.2, 3] },
   gateway_stopped: { needs: 'gateway', lasts: [STALE + 2, STALE + 6] },
   valkey_killed: { needs: 'valkey', lasts: [0.2, 6] },
   valkey_flushed: { needs: 'nothing', lasts: [0, 0] },

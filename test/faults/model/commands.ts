@@ -1,5 +1,7 @@
 import { expect } from '@jest/globals';
 import fc from 'fast-check';
+import { at, Deed, hasAgents, hasRuns, hasTasks, index } from './deed.js';
+import { changingPulse, leasePassing, leavingAgent, retryComingDue, sweeping } from './time.js';
 import {
   checkpoint,
   claim,
@@ -9,64 +11,30 @@ import {
   complete,
   create,
   depend,
-  deregister,
   fail,
   isBefore,
   release,
   renew,
   roomOf,
   start,
-  sweep,
   type Verdict,
 } from './rules.js';
 import {
   type Agent,
   isLive,
-  liveRunsOf,
   type Model,
   type Policy,
   type Pulse,
   type Run,
   type Task,
 } from './state.js';
-import { expectedLook, verdictOf, type World } from './world.js';
+import { verdictOf, type World } from './world.js';
 
 const RENEWALS = 2;
 /** Few, so that much happens to each. */
 const TASKS_AT_MOST = 6;
 export const MODEL_ENV = { ROLES: 'api', MAX_CLAIM_RENEWALS: String(RENEWALS) };
 
-type ModelCommand = fc.AsyncCommand<Model, World>;
-
-/** Something that somebody does: to the model and to the world; then the two are compared. */
-class Deed implements ModelCommand {
-  constructor(
-    private readonly name: string,
-    private readonly isPossible: (model: Readonly<Model>) => boolean,
-    private readonly happen: (model: Model, world: World) => Promise<void>,
-  ) {}
-
-  check(model: Readonly<Model>): boolean {
-    return this.isPossible(model);
-  }
-
-  async run(model: Model, world: World): Promise<void> {
-    await this.happen(model, world);
-    await world.lengthenWaits();
-    expect(await world.look()).toEqual(expectedLook(model));
-  }
-
-  toString(): string {
-    return this.name;
-  }
-}
-
-const at = <T>(list: readonly T[], index: number): T => list[index % list.length] as T;
-const hasTasks = (model: Readonly<Model>): boolean => model.tasks.length > 0;
-const hasRuns = (model: Readonly<Model>): boolean => model.runs.length > 0;
-const hasAgents = (model: Readonly<Model>): boolean => model.agents.length > 0;
-
-const index = fc.nat({ max: 50 });
 const policy = fc.constantFrom<Policy>('block', 'fail', 'ignore');
 
 const creation = fc
@@ -224,73 +192,6 @@ async function reportAs(model: Model, world: World, report: Report): Promise<voi
   if (run.agent.life === 'TERMINATED' && answer.status === 401) return;
   expect(verdictOf(answer)).toBe(rule(model));
 }
-
-const changingPulse = fc
-  .record({ agent: index, pulse: fc.constantFrom<Pulse>('missed', 'dead', 'beats') })
-  .map(
-    (given) =>
-      new Deed(
-        `${given.pulse}(agent ${given.agent})`,
-        (model) => {
-          if (!hasAgents(model)) return false;
-          const { life, pulse } = at(model.agents, given.agent);
-          return life === 'ACTIVE' && pulse !== 'mute';
-        },
-        async (model, world) => {
-          const agent = at(model.agents, given.agent);
-          await world.beat(agent.id, given.pulse);
-          agent.pulse = given.pulse;
-        },
-      ),
-  );
-
-const leavingAgent = index.map(
-  (n) =>
-    new Deed(`deregister(agent ${n})`, hasAgents, async (model, world) => {
-      const agent = at(model.agents, n);
-      const answer = await world.as(agent).post(`/agents/${agent.id}/deregister`);
-      if (agent.life === 'TERMINATED') expect([200, 401]).toContain(answer.status);
-      else expect(verdictOf(answer)).toBe(deregister(model, agent));
-    }),
-);
-
-const leasePassing = index.map(
-  (n) =>
-    new Deed(
-      `leasePasses(${n})`,
-      (model) =>
-        model.agents.some((agent) => liveRunsOf(model, agent).some((run) => !run.byHeartbeat)),
-      async (model, world) => {
-        const held = model.runs.filter((run) => run.task.run === run && !run.byHeartbeat);
-        const run = at(held, n);
-        await world.letLeasePass(run.id);
-        run.leasePassed = true;
-      },
-    ),
-);
-
-const retryComingDue = index.map(
-  (n) =>
-    new Deed(
-      `retryComesDue(${n})`,
-      (model) => model.tasks.some((task) => task.retry === 'later'),
-      async (model, world) => {
-        const task = at(
-          model.tasks.filter(({ retry }) => retry === 'later'),
-          n,
-        );
-        await world.letRetryComeDue(task.id);
-        task.retry = 'due';
-      },
-    ),
-);
-
-const sweeping = fc.constant(
-  new Deed('sweep()', hasTasks, async (model, world) => {
-    await world.sweep();
-    sweep(model);
-  }),
-);
 
 const often = <T>(count: number, deed: T): T[] => Array.from({ length: count }, () => deed);
 

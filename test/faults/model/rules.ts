@@ -40,7 +40,7 @@ const EDGES: Record<Status, readonly Status[]> = {
 const may = (task: Task, to: Status): boolean => EDGES[task.status].includes(to);
 
 /** Along an edge, with one more version and one more line in the log. */
-function move(model: Model, task: Task, to: Status, retry: Retry = 'none'): void {
+export function move(model: Model, task: Task, to: Status, retry: Retry = 'none'): void {
   if (!may(task, to)) throw new Error(`the model itself moves from ${task.status} to ${to}`);
   task.version += 1;
   task.log.push(`${task.status} > ${to}`);
@@ -55,7 +55,7 @@ function move(model: Model, task: Task, to: Status, retry: Retry = 'none'): void
   if (to === 'ABORTED') task.untold = task.hasDependents && retry === 'none';
 }
 
-function endRun(run: Run | null, state: RunState, endReason: string): void {
+export function endRun(run: Run | null, state: RunState, endReason: string): void {
   if (run === null) return;
   Object.assign(run, { state, endReason });
   run.task.run = null;
@@ -87,7 +87,7 @@ function writeEdge(task: Task, { on, policy, settled }: Edge): void {
   if (endedBadly(on)) on.untold = true;
 }
 
-function isSatisfied(on: Task, policy: Policy): boolean {
+export function isSatisfied(on: Task, policy: Policy): boolean {
   return on.completed || (policy === 'ignore' && endedBadly(on));
 }
 
@@ -167,7 +167,7 @@ export function fail(model: Model, run: Run, reason: string, said?: boolean): Ve
 }
 
 /** What follows a run that has ended without success. */
-function recover(model: Model, run: Run, how: { reason: string; retryable: boolean }): void {
+export function recover(model: Model, run: Run, how: { reason: string; retryable: boolean }): void {
   const { task } = run;
   const { reason, retryable } = how;
   if (task.status !== 'PAUSED') {
@@ -259,54 +259,4 @@ export function deregister(model: Model, agent: Agent): Verdict {
   for (const run of liveRunsOf(model, agent)) release(model, run, 'deregistered');
   agent.life = 'TERMINATED';
   return 200;
-}
-
-/** The coordinator, until nothing more is to be done. */
-export function sweep(model: Model): void {
-  model.clock += 1;
-  for (const agent of model.agents) {
-    if (agent.pulse === 'dead' && agent.life === 'ACTIVE') agent.life = 'ERROR';
-  }
-  for (const run of model.runs.filter(isLive)) {
-    const isOver = run.leasePassed && !run.byHeartbeat;
-    const isLost = run.agent.life === 'ERROR';
-    if (isOver) recover(model, run, { reason: 'lease_expired', retryable: true });
-    else if (isLost) recover(model, run, { reason: 'agent_stale', retryable: true });
-    else if (run.byHeartbeat) watch(run);
-  }
-  for (const task of model.tasks) {
-    if (task.status === 'ABORTED' && task.retry === 'due') move(model, task, 'PENDING');
-  }
-  for (let told = model.tasks.find(({ untold }) => untold); told;) {
-    tellDependents(model, told);
-    told = model.tasks.find(({ untold }) => untold);
-  }
-}
-
-/** A warning, and back. */
-function watch(run: Run): void {
-  const missed = run.agent.pulse === 'missed';
-  if (run.state === 'WORKING' && missed) run.state = 'STALE';
-  else if (run.state === 'STALE' && !missed) run.state = 'WORKING';
-}
-
-function tellDependents(model: Model, ended: Task): void {
-  const waiting = model.tasks.filter((task) => {
-    const isOpen = task.status !== 'COMPLETED' && task.status !== 'ARCHIVED';
-    return isOpen && task.edges.some(({ on, settled }) => on === ended && !settled);
-  });
-  for (const task of waiting) {
-    const isWaiting = task.status === 'PENDING' || task.status === 'PAUSED';
-    const fails = ({ on, policy, settled }: Edge): boolean =>
-      !settled && policy === 'fail' && endedBadly(on);
-    if (isWaiting && task.edges.some(fails)) {
-      move(model, task, 'FAILED');
-      task.failureReason = 'dependency_failed';
-      endRun(task.run, 'RELEASED', 'dependency_failed');
-      continue;
-    }
-    for (const edge of task.edges) if (isSatisfied(edge.on, edge.policy)) edge.settled = true;
-    if (unmet(task) === 0) task.readySince = model.clock;
-  }
-  ended.untold = false;
 }

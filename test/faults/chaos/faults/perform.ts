@@ -18,9 +18,16 @@ function one(services: readonly Service[], { target }: PlannedFault): Service {
   return services[target % services.length] as Service;
 }
 
-async function killWorkers(scene: Scene, workers: readonly Service[], ms: number): Promise<void> {
+async function killWorkers(
+  scene: Scene,
+  workers: readonly Service[],
+  {
+    ms,
+    kill = (worker) => worker.kill(),
+  }: { ms: number; kill?: (worker: Service) => Promise<void> },
+): Promise<void> {
   const deaths = await Promise.all(workers.map((worker) => scene.deaths.about(worker.name)));
-  await Promise.all(workers.map((worker) => worker.kill()));
+  await Promise.all(workers.map(kill));
   for (const death of deaths) death.happened();
   await scene.wait(ms);
   await Promise.all(workers.map((worker) => worker.start()));
@@ -70,19 +77,32 @@ async function lockTasks({ stage, wait }: Scene, ms: number): Promise<void> {
 /** Each does harm, waits for as long as it lasts, and undoes it. */
 export const PERFORM: Record<FaultKind, Perform> = {
   worker_killed: (scene, fault) =>
-    killWorkers(scene, [one(scene.stage.workers, fault)], fault.lastsMs),
+    killWorkers(scene, [one(scene.stage.workers, fault)], { ms: fault.lastsMs }),
   worker_killed_for_long: (scene, fault) =>
-    killWorkers(scene, [one(scene.stage.workers, fault)], fault.lastsMs),
+    killWorkers(scene, [one(scene.stage.workers, fault)], { ms: fault.lastsMs }),
+  worker_lost: (scene, fault) =>
+    killWorkers(scene, [one(scene.stage.workers, fault)], {
+      ms: fault.lastsMs,
+      kill: (worker) => worker.lose(),
+    }),
   worker_stopped: (scene, fault) => stopped(scene, one(scene.stage.workers, fault), fault.lastsMs),
   worker_drained: (scene, fault) =>
     restarted(scene, one(scene.stage.workers, fault), fault.lastsMs),
-  all_workers_killed: (scene, fault) => killWorkers(scene, scene.stage.workers, fault.lastsMs),
+  all_workers_killed: (scene, fault) =>
+    killWorkers(scene, scene.stage.workers, { ms: fault.lastsMs }),
   server_killed: (scene, fault) => killed(scene, [one(scene.stage.servers, fault)], fault.lastsMs),
   server_restarted: (scene, fault) =>
     restarted(scene, one(scene.stage.servers, fault), fault.lastsMs),
   servers_killed: (scene, fault) => killed(scene, scene.stage.servers, fault.lastsMs),
   leader_stopped: async (scene, fault) => stopped(scene, await leader(scene.stage), fault.lastsMs),
   gateway_killed: (scene, fault) => killed(scene, [scene.stage.gateway], fault.lastsMs),
+  async gateway_lost({ stage, wait }, { lastsMs }) {
+    await stage.gateway.kill();
+    await stage.killSessions();
+    await stage.gateway.lose();
+    await wait(lastsMs);
+    await stage.gateway.start();
+  },
   gateway_stopped: (scene, fault) => stopped(scene, scene.stage.gateway, fault.lastsMs),
   async valkey_killed({ stage, wait }, { lastsMs }) {
     await stage.valkey.kill();

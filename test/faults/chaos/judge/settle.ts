@@ -43,6 +43,7 @@ export async function settle(
   client: Client,
   { findings, signal }: { findings: Findings; signal: AbortSignal },
 ): Promise<number> {
+  await endHolds(client, signal);
   const began = performance.now();
   const isLate = (): boolean => performance.now() - began > QUIET_WITHIN_MS;
   let open: Open[] = [];
@@ -62,6 +63,16 @@ export async function settle(
   }
   if (unpublished > 0) findings.add('published', 'events', `${unpublished} were never published`);
   return Math.round(tookMs);
+}
+
+/** Nobody is there any more to end them. */
+async function endHolds(client: Client, signal: AbortSignal): Promise<void> {
+  const ask = { operation: 'settle_unhold', path: '/pauses?limit=100', expects: [200] } as const;
+  const answer = await client.ask({ ...ask, method: 'GET' }, signal);
+  const { items = [] } = (answer?.body ?? {}) as { items?: { id: string }[] };
+  for (const { id } of items) {
+    await client.ask({ ...ask, method: 'DELETE', path: `/pauses/${id}` }, signal);
+  }
 }
 
 async function help(

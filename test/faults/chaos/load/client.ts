@@ -9,7 +9,7 @@ export interface Answer {
 export interface Question {
   /** What the client does, for the tally. */
   operation: string;
-  method: 'GET' | 'POST' | 'PATCH';
+  method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
   path: string;
   body?: object;
   idempotencyKey?: string;

@@ -69,6 +69,10 @@ function workOf(kind: JobKind, random: Random): object {
   }
 }
 
+export function aTaskType(random: Random): string {
+  return `chaos.${random.weighted(KINDS)}`;
+}
+
 /** The body of a creation, without what it depends on. */
 export function aJob(random: Random, title: string): Record<string, unknown> {
   const kind = random.weighted(KINDS);

@@ -19,6 +19,8 @@ export class Journal {
   readonly tasks = new Map<string, Promised>();
   /** Titles of creations that nobody has answered: each may be there, or not. */
   readonly unanswered = new Set<string>();
+  /** Pauses of types of tasks that somebody has still to end. */
+  readonly holds = new Set<string>();
   private readonly recent: string[] = [];
 
   created(id: string, key: string): void {

@@ -1,6 +1,6 @@
 import type { Random } from '../random.js';
 import type { Answer, Question } from './client.js';
-import { aJob } from './jobs.js';
+import { aJob, aTaskType } from './jobs.js';
 import type { Journal } from './journal.js';
 
 /** What a client does next, and how it remembers the answer. */
@@ -11,6 +11,7 @@ export interface Operation extends Question {
 type Make = (random: Random, journal: Journal) => Operation | undefined;
 
 const POLICIES = ['block', 'block', 'fail', 'ignore'] as const;
+const HOLDS_AT_MOST = 2;
 const NOTHING = (): void => undefined;
 const DONE_OR_ILLEGAL = [200, 409] as const;
 
@@ -31,6 +32,8 @@ export const WEIGHTS = {
   read: 12,
   explain: 4,
   list: 3,
+  hold: 2,
+  unhold: 4,
 } as const;
 
 export type OperationName = keyof typeof WEIGHTS;
@@ -174,6 +177,35 @@ const list: Make = () => ({
   ...{ expects: [200], remember: NOTHING },
 });
 
+/** Hands out no more tasks of a type, until somebody ends it, or for a while. */
+function hold(random: Random, journal: Journal): Operation | undefined {
+  if (journal.holds.size >= HOLDS_AT_MOST) return undefined;
+  const isShort = random.chance(0.5);
+  const until = new Date(Date.now() + random.int(1, 6) * 1_000).toISOString();
+  return {
+    ...{ operation: 'hold', method: 'POST', path: '/pauses', idempotencyKey: newKey(random) },
+    body: {
+      ...{ scope: 'task_type', taskType: aTaskType(random), reason: 'chaos' },
+      ...(isShort && { until }),
+    },
+    // A time that has passed before the request was repeated is refused.
+    expects: isShort ? [201, 400] : [201],
+    remember(answer) {
+      if (answer?.status === 201 && !isShort) journal.holds.add(String(answer.body['id']));
+    },
+  };
+}
+
+function unhold(_: Random, journal: Journal): Operation | undefined {
+  const [id] = journal.holds;
+  if (id === undefined) return undefined;
+  journal.holds.delete(id);
+  return {
+    ...{ operation: 'unhold', method: 'DELETE', path: `/pauses/${id}` },
+    ...{ expects: [200], remember: NOTHING },
+  };
+}
+
 /** @returns undefined when there is nothing yet to do it with */
 export const OPERATIONS: Record<OperationName, Make> = {
   create,
@@ -191,4 +223,6 @@ export const OPERATIONS: Record<OperationName, Make> = {
   read: look('read'),
   explain: look('explain'),
   list,
+  hold,
+  unhold,
 };

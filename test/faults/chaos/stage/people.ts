@@ -29,7 +29,7 @@ export async function invite(
   const inWorkspace = await signIn(anybody, { ...administrator, workspaceId });
   const { key } = await inWorkspace.post<{ key: string }>(`/workspaces/${workspaceId}/api-keys`, {
     name: 'everybody in the chaos run',
-    scopes: ['tasks:write', 'agents:write'],
+    scopes: ['tasks:write', 'agents:write', 'workspace:admin'],
   });
   const pushAgentId = newId();
   await register(address, key, pushAgentId);

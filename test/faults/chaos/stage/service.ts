@@ -1,3 +1,4 @@
+import { rm } from 'node:fs/promises';
 import type { Supervisor } from '#lib/embedded';
 import { Child, type ChildSpec } from '../../../../tools/shared/children.js';
 
@@ -15,6 +16,8 @@ export class Service {
     private readonly supervisor: Supervisor,
     private readonly spec: ChildSpec,
     private readonly readyMessage: string,
+    /** Where it remembers what it needs in its next life, if it does. */
+    private readonly dataDir?: string,
   ) {}
 
   get name(): string {
@@ -45,6 +48,12 @@ export class Service {
     const child = this.running;
     this.signal('SIGKILL');
     await child.exited;
+  }
+
+  /** What it remembered goes with it: the next life is somebody else. */
+  async lose(): Promise<void> {
+    await this.kill();
+    if (this.dataDir) await rm(this.dataDir, { recursive: true, force: true, maxRetries: 20 });
   }
 
   /** SIGTERM, and what the program makes of it. */

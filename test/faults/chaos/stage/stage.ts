@@ -25,6 +25,8 @@ export interface Stage {
   addresses: string[];
   people: People;
   serviceUrl: string;
+  /** As if the gateway's machine had died: nobody says how they ended. */
+  killSessions(): Promise<void>;
 }
 
 interface Ground {
@@ -73,16 +75,18 @@ export async function setStage(scope: CleanupScope, note: (text: string) => void
   const workers = Array.from({ length: WORKERS }, (_, n) =>
     worker(ground, addresses, { n, people }),
   );
+  const gatewayDir = join(ground.folder, 'gateway');
   const gateway = service(supervisor, {
     name: 'gateway',
     program: 'gateway',
+    dataDir: gatewayDir,
     env: {
       ...GATEWAY_ENV,
       PORT: String(gatewayPort),
       DROVER_API_URL: addresses[1] ?? '',
       GATEWAY_SESSIONS_API_URL: addresses[0] ?? '',
       GATEWAY_SECRET: shared.GATEWAY_SECRET,
-      GATEWAY_DATA_DIR: join(ground.folder, 'gateway'),
+      GATEWAY_DATA_DIR: gatewayDir,
       GATEWAY_PASS_ENV: 'DROVER_CHAOS_BIRTHS',
       DROVER_CHAOS_BIRTHS: ground.births,
     },
@@ -99,6 +103,7 @@ export async function setStage(scope: CleanupScope, note: (text: string) => void
     addresses,
     people,
     serviceUrl: urls.serviceUrl,
+    killSessions: () => endSessions(ground.births),
   };
 }
 
@@ -146,13 +151,14 @@ interface ServiceSpec {
   name: string;
   program: 'server' | 'worker' | 'gateway';
   env: Record<string, string>;
+  dataDir?: string;
 }
 
-function service(supervisor: Supervisor, { name, program, env }: ServiceSpec): Service {
+function service(supervisor: Supervisor, { name, program, env, dataDir }: ServiceSpec): Service {
   // By which a test finds them again.
   const marked = { ...env, DROVER_CHAOS_MARK: process.env['DROVER_CHAOS_MARK'] ?? '' };
   const spec = { name, program: `apps/${program}/main.js`, env: marked, stopWithinMs: 10_000 };
-  return new Service(supervisor, spec, program === 'worker' ? 'Registered' : 'listening');
+  return new Service(supervisor, spec, program === 'worker' ? 'Registered' : 'listening', dataDir);
 }
 
 function worker(
@@ -161,15 +167,16 @@ function worker(
   { n, people }: { n: number; people: People },
 ): Service {
   const name = `worker-${n}`;
+  const dataDir = join(folder, name);
   const env = {
     ...WORKER_ENV,
     DROVER_API_URL: addresses[n % addresses.length] ?? '',
     DROVER_API_KEY: people.key,
     DROVER_WORKER_NAME: name,
     DROVER_WORKER_CAPABILITIES: 'process',
-    DROVER_WORKER_DATA_DIR: join(folder, name),
+    DROVER_WORKER_DATA_DIR: dataDir,
   };
-  return service(supervisor, { name, program: 'worker', env });
+  return service(supervisor, { name, program: 'worker', env, dataDir });
 }
 
 /** Those who hold work first, so that they can still say so. */

@@ -1,0 +1,52 @@
+import { endRun, isSatisfied, move, recover } from './rules.js';
+import { type Edge, endedBadly, isLive, type Model, type Run, type Task, unmet } from './state.js';
+
+/** The coordinator, until nothing more is to be done. */
+export function sweep(model: Model): void {
+  model.clock += 1;
+  for (const agent of model.agents) {
+    if (agent.pulse === 'dead' && agent.life === 'ACTIVE') agent.life = 'ERROR';
+  }
+  for (const run of model.runs.filter(isLive)) {
+    const isOver = run.leasePassed && !run.byHeartbeat;
+    const isLost = run.agent.life === 'ERROR';
+    if (isOver) recover(model, run, { reason: 'lease_expired', retryable: true });
+    else if (isLost) recover(model, run, { reason: 'agent_stale', retryable: true });
+    else if (run.byHeartbeat) watch(run);
+  }
+  for (const task of model.tasks) {
+    if (task.status === 'ABORTED' && task.retry === 'due') move(model, task, 'PENDING');
+  }
+  for (let told = model.tasks.find(({ untold }) => untold); told;) {
+    tellDependents(model, told);
+    told = model.tasks.find(({ untold }) => untold);
+  }
+}
+
+/** A warning, and back. */
+function watch(run: Run): void {
+  const missed = run.agent.pulse === 'missed';
+  if (run.state === 'WORKING' && missed) run.state = 'STALE';
+  else if (run.state === 'STALE' && !missed) run.state = 'WORKING';
+}
+
+function tellDependents(model: Model, ended: Task): void {
+  const waiting = model.tasks.filter((task) => {
+    const isOpen = task.status !== 'COMPLETED' && task.status !== 'ARCHIVED';
+    return isOpen && task.edges.some(({ on, settled }) => on === ended && !settled);
+  });
+  for (const task of waiting) {
+    const isWaiting = task.status === 'PENDING' || task.status === 'PAUSED';
+    const fails = ({ on, policy, settled }: Edge): boolean =>
+      !settled && policy === 'fail' && endedBadly(on);
+    if (isWaiting && task.edges.some(fails)) {
+      move(model, task, 'FAILED');
+      task.failureReason = 'dependency_failed';
+      endRun(task.run, 'RELEASED', 'dependency_failed');
+      continue;
+    }
+    for (const edge of task.edges) if (isSatisfied(edge.on, edge.policy)) edge.settled = true;
+    if (unmet(task) === 0) task.readySince = model.clock;
+  }
+  ended.untold = false;
+}
