@@ -1,4 +1,4 @@
-import { createPool, type Sql, type SqlRunner } from '#lib/database';
+import type { SqlRunner } from '#lib/database';
 import { accountedFor } from './checks/accounted-for.sql.js';
 import { boundedAttempts } from './checks/bounded-attempts.sql.js';
 import { boundedConcurrency } from './checks/bounded-concurrency.sql.js';
@@ -7,6 +7,7 @@ import { oneEventEach } from './checks/one-event-each.sql.js';
 import { oneLiveRun } from './checks/one-live-run.sql.js';
 import { unbrokenLog } from './checks/unbroken-log.sql.js';
 import type { Invariant, Outcome } from './invariant.js';
+import { withRunner } from './runner.js';
 
 /** What must always hold, in the order in which it is reported. */
 export const INVARIANTS: readonly Invariant[] = [
@@ -27,19 +28,8 @@ const SHOWN_VIOLATIONS = 5;
  *
  * @param database a URL of the owner or of drover_service, or something that runs statements as them
  */
-export async function checkInvariants(database: string | SqlRunner): Promise<Outcome[]> {
-  if (typeof database !== 'string') return checkAll(database);
-  const pool = createPool({ url: database, max: 1, applicationName: 'drover-invariants' });
-  try {
-    return await checkAll({
-      rows: async <Row>(sql: Sql<Row>, params: readonly unknown[] = []) => {
-        const result = await pool.query({ name: sql.name, text: sql.text, values: [...params] });
-        return result.rows as Row[];
-      },
-    });
-  } finally {
-    await pool.end();
-  }
+export function checkInvariants(database: string | SqlRunner): Promise<Outcome[]> {
+  return withRunner(database, checkAll);
 }
 
 async function checkAll(runner: SqlRunner): Promise<Outcome[]> {

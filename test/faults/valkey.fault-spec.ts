@@ -1,6 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { setTimeout as delay } from 'node:timers/promises';
+import { checkRebuildable } from '#lib/invariants';
 import { TestFleet } from '../support/fleet.js';
+import { waitFor } from '../support/wait-for.js';
 import { Load } from './harness/load.js';
 import { PrivateValkey } from './harness/private-valkey.js';
 import { expectInvariants, expectNothingLost } from './harness/verdict.js';
@@ -26,8 +28,27 @@ afterEach(async () => {
   await valkey.close();
 }, 60_000);
 
+/** What Valkey knew it knows again, without anybody's help, and it is nothing that Postgres does not. */
+async function expectRebuilt(): Promise<void> {
+  await valkey.flush();
+  const agents = load.agents.map(({ id }) => id).sort();
+  await waitFor('Valkey to know what it knew', () =>
+    valkey.ask(async (commands) => {
+      const keys = await commands.keys('*');
+      const heard = agents.every((id) => keys.includes(`agent:heartbeat:${id}`));
+      const indexed = await commands.zrange('coordinator:agent_deadlines', 0, -1);
+      const leads = keys.includes('coordinator:lock:global');
+      return heard && leads && indexed.sort().join() === agents.join();
+    }),
+  );
+  expect(await checkRebuildable(fleet.db.ownerUrl, { url: valkey.url })).toMatchObject({
+    violations: [],
+  });
+}
+
 /** Nobody died, so no task has a second run, and the API had no reason to refuse anything. */
 async function expectNobodyNoticed(): Promise<void> {
+  await expectRebuilt();
   await load.stop();
   await expectNothingLost(fleet.db, load, { firstRun: true });
   await expectInvariants(fleet.db);

@@ -1,0 +1,106 @@
+import type { SqlRunner } from '#lib/database';
+import { heartbeatTtlSeconds, ValkeyClient } from '#lib/valkey';
+import { beatsKnown, type KnownBeat } from './checks/beats-known.sql.js';
+import { withRunner } from './runner.js';
+import type { Outcome, Violation } from './invariant.js';
+
+export interface ValkeyPlace {
+  url: string;
+  keyPrefix?: string;
+}
+
+const BEAT = 'agent:heartbeat:';
+const INDEX = 'coordinator:agent_deadlines';
+/**
+ * Keys that hold no fact: who loses one makes another. The lock has its lease in Postgres; the epoch says
+ * since when Valkey remembers; a counter of attempts forgives one window.
+ */
+const DISPENSABLE = [/^coordinator:lock:/, /^coordinator:heartbeat_epoch$/, /^rate:/];
+/** Beats are written down within a second or so; by then Postgres must have them. */
+const FLUSH_SECONDS = 10;
+const SHOWN_VIOLATIONS = 5;
+
+/**
+ * Whether Postgres alone could make everything that is in Valkey: each key is of a kind that is known
+ * to be dispensable, and each beat, and each agent with a deadline, stands in Postgres as well.
+ *
+ * Reads all keys of the installation. A beat's age is taken from its key's time to live, so an agent
+ * whose threshold was changed after its last beat can be reported by mistake.
+ *
+ * @throws Error when Valkey or Postgres does not answer
+ */
+export async function checkRebuildable(
+  database: string | SqlRunner,
+  place: ValkeyPlace,
+): Promise<Outcome> {
+  const client = new ValkeyClient({ ...place, connectionName: 'drover-invariants' });
+  try {
+    if (!(await client.ready(5_000))) throw new Error('Valkey does not answer');
+    const heard = await hearAll(client, place.keyPrefix ?? '');
+    const known = await withRunner(database, (runner) =>
+      runner.rows(beatsKnown, [[...heard.ages.keys()]]),
+    );
+    const violations = [...heard.unknown, ...known.flatMap((beat) => judge(beat, heard.ages))];
+    return {
+      name: 'rebuildable',
+      title: 'Nothing in Valkey is the only copy of a fact',
+      holds: violations.length === 0,
+      violations: violations.slice(0, SHOWN_VIOLATIONS),
+    };
+  } finally {
+    client.close();
+  }
+}
+
+/** What Valkey has. */
+interface Heard {
+  /** Milliseconds that an agent's beat has to live; null: it is in the index alone. */
+  ages: Map<string, number | null>;
+  unknown: Violation[];
+}
+
+async function hearAll({ commands }: ValkeyClient, prefix: string): Promise<Heard> {
+  const ages = new Map<string, number | null>();
+  const unknown: Violation[] = [];
+  for (const agentId of await commands.zrange(INDEX, 0, -1)) ages.set(agentId, null);
+  for (const key of await allKeys(commands, prefix)) {
+    if (key.startsWith(BEAT)) ages.set(key.slice(BEAT.length), await commands.pttl(key));
+    else if (key !== INDEX && !DISPENSABLE.some((kind) => kind.test(key))) {
+      unknown.push({ subject: `key ${key}`, problem: 'nobody says how to make it again' });
+    }
+  }
+  return { ages, unknown };
+}
+
+async function allKeys(commands: ValkeyClient['commands'], prefix: string): Promise<string[]> {
+  const keys = new Set<string>();
+  let cursor = '0';
+  do {
+    // The library adds the prefix to keys, not to patterns.
+    const [next, found] = await commands.scan(cursor, 'MATCH', `${prefix}*`, 'COUNT', 1_000);
+    for (const key of found) keys.add(key.slice(prefix.length));
+    cursor = next;
+  } while (cursor !== '0');
+  return [...keys];
+}
+
+function judge(beat: KnownBeat, ages: Heard['ages']): Violation[] {
+  const subject = `agent ${beat.agent_id}`;
+  if (beat.stale_threshold_seconds === null) {
+    return [{ subject, problem: 'was heard by Valkey, and is not in Postgres' }];
+  }
+  const leftMs = ages.get(beat.agent_id) ?? null;
+  // Without a time to live the key has just ended.
+  if (leftMs === null || leftMs < 0) return [];
+  const age = heartbeatTtlSeconds(beat.stale_threshold_seconds) - leftMs / 1_000;
+  const known = beat.age_seconds ?? Infinity;
+  if (known <= Math.max(age, 0) + FLUSH_SECONDS) return [];
+  return [
+    {
+      subject,
+      problem: `beat ${Math.round(age)} s ago, and Postgres knows of ${
+        beat.age_seconds === null ? 'no beat' : `one ${Math.round(known)} s ago`
+      }`,
+    },
+  ];
+}
