@@ -29,6 +29,7 @@ export async function invite(
   const inWorkspace = await signIn(anybody, { ...administrator, workspaceId });
   const { key } = await inWorkspace.post<{ key: string }>(`/workspaces/${workspaceId}/api-keys`, {
     name: 'everybody in the chaos run',
+    role: 'ADMIN',
     scopes: ['tasks:write', 'agents:write', 'workspace:admin'],
   });
   const pushAgentId = newId();
