@@ -39,13 +39,24 @@ const CUBES = Uint8Array.from({ length: 2 * PLAYS }, (_, at) => at ** 3 % PLAYS)
  * each answer, and then a p50 comes true six times in ten.)
  */
 export function chance(play: number, what: number, index: number): number {
+  return shareOf(partOf(orderOf(what, index), play));
+}
+
+/** The order in which one thing comes to the parts, as one number. */
+function orderOf(what: number, index: number): number {
   let mixed = Math.imul(what, 0x85ebca6b) ^ Math.imul(index + 1, 0xc2b2ae35);
   mixed = Math.imul(mixed ^ (mixed >>> 16), 0x7feb352d);
-  mixed = (mixed ^ (mixed >>> 15)) >>> 0;
-  const factor = 1 + (mixed % (PLAYS - 1));
-  const start = (mixed >>> 8) % PLAYS;
-  const turn = (mixed >>> 16) % PLAYS;
-  const part = (factor * (CUBES[start + play] ?? 0) + turn) % PLAYS;
+  return (mixed ^ (mixed >>> 15)) >>> 0;
+}
+
+function partOf(order: number, play: number): number {
+  const factor = 1 + (order % (PLAYS - 1));
+  const start = (order >>> 8) % PLAYS;
+  const turn = (order >>> 16) % PLAYS;
+  return (factor * (CUBES[start + play] ?? 0) + turn) % PLAYS;
+}
+
+function shareOf(part: number): number {
   return (part + 0.5) / PLAYS;
 }
 
@@ -68,23 +79,35 @@ export function startsInLine({ freePlaces, held, ahead }: Line): Plays | null {
   if (before < freePlaces) return plays(() => 0);
   const free = Math.min(freePlaces, MOST_PLACES);
   const rests = held.slice(0, MOST_PLACES - free).map(restOf);
+  const queue = ahead.flatMap(drawsOf);
   return plays((play) => {
     const places = new Float64Array(free + rests.length);
     rests.forEach((rest, index) => {
       places[free + index] = rest(chance(play, DRAWS.held, index));
     });
-    return lastStart(places.sort(), ahead, play);
+    return lastStart(places.sort(), queue, play);
   });
 }
 
+/** How long one task takes: of each play only the part is drawn, and each part stands for one length. */
+interface Draws {
+  lengths: Float64Array;
+  order: number;
+}
+
+function drawsOf({ kind, count }: Group, group: number): Draws[] {
+  const lengths = plays((part) => draw(kind, shareOf(part)));
+  return Array.from({ length: count }, (_, index) => ({
+    lengths,
+    order: orderOf(DRAWS.ahead + group, index),
+  }));
+}
+
 /** @param places when each is free, ascending; used up */
-function lastStart(places: Float64Array, ahead: readonly Group[], play: number): number {
-  ahead.forEach(({ kind, count }, group) => {
-    for (let index = 0; index < count; index++) {
-      const share = chance(play, DRAWS.ahead + group, index);
-      replaceFirst(places, (places[0] ?? 0) + draw(kind, share));
-    }
-  });
+function lastStart(places: Float64Array, queue: readonly Draws[], play: number): number {
+  for (const { lengths, order } of queue) {
+    replaceFirst(places, (places[0] ?? 0) + (lengths[partOf(order, play)] ?? 0));
+  }
   return places[0] ?? 0;
 }
 

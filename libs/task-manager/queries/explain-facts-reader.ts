@@ -63,24 +63,26 @@ export class ExplainFactsReader {
     return { ...side, spawning, pauses: pauses.map(({ pause }) => pause) };
   }
 
-  /** What is before a task that is ready; nothing before others. */
-  async line(workspaceId: string, task: SurroundedTask): Promise<LineFacts> {
+  /**
+   * What is before a task that is ready; nothing before others.
+   *
+   * @param counted where counting ends
+   */
+  async line(
+    workspaceId: string,
+    task: SurroundedTask,
+    counted = COUNTED_AHEAD,
+  ): Promise<LineFacts> {
     const isReady = task.status === 'PENDING' && task.unmet_dependencies === 0;
     if (!isReady) return { ahead: [], isMore: false, held: [] };
     const tenant = this.database.tenant(workspaceId);
     const { required_capabilities: needed, queue_rank: rank } = task;
     const [rows, held] = await Promise.all([
-      tenant.rows(tasksAhead, [
-        workspaceId,
-        rank,
-        capabilityKey(needed),
-        needed,
-        COUNTED_AHEAD + 1,
-      ]),
+      tenant.rows(tasksAhead, [workspaceId, rank, capabilityKey(needed), needed, counted + 1]),
       tenant.rows(heldPlaces, [workspaceId, needed]),
     ]);
     const count = rows.reduce((sum, row) => sum + row.count, 0);
-    return { ahead: rows, isMore: count > COUNTED_AHEAD, held };
+    return { ahead: rows, isMore: count > counted, held };
   }
 }
 

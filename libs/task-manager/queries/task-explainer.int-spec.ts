@@ -254,6 +254,28 @@ describe('the estimate', () => {
     expect(ends50).toBeLessThan(160);
   });
 
+  it('of a task that waits for others goes by theirs', async () => {
+    const requiredCapabilities = [unique()];
+    const taskType = unique();
+    await aHistory(taskType);
+    const agent = await workspace.newAgent({ capabilities: requiredCapabilities });
+    const values = { taskType, requiredCapabilities };
+    const first = await create(values);
+    const second = await create({ ...values, dependsOn: [first] });
+    const third = await create({ ...values, dependsOn: [first, second] });
+    await agent.api.post(`/agents/${agent.id}/claim`);
+    const explanation = await explain(third);
+    expect(explanation.estimate).toMatchObject({ unknownBecause: null, basis: { after: 2 } });
+    // Two of 100 to 200 s, and twice a wait of 0 to 10 s.
+    const [p50 = 0, p90 = 0] = secondsAfter(explanation.at, explanation.estimate.start);
+    expect(p50).toBeCloseTo(310, -2);
+    expect(p90).toBeGreaterThan(p50 + 20);
+    expect(p90).toBeLessThan(450);
+
+    await workspace.api.post(`/agent-tasks/${second}/pause`);
+    expect((await explain(third)).estimate.unknownBecause).toBe('waiting_for_dependency');
+  });
+
   it('is none, with the reason, when nothing was seen of its kind', async () => {
     const requiredCapabilities = [unique()];
     await workspace.newAgent({ capabilities: requiredCapabilities });

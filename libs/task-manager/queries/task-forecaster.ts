@@ -25,6 +25,8 @@ import {
 const DEPENDENCIES_LOOKED_AT = 100;
 /** Of the tasks that they lead to, those that are looked for in the queue. */
 const READY_LOOKED_AT = 20;
+/** Of those, the tasks that may rank before each: all are played through for each. */
+const AHEAD_LOOKED_AT = 200;
 /** Types whose history is read; what is of another counts as one of the task's own. */
 const KINDS_LOOKED_AT = 20;
 
@@ -86,7 +88,7 @@ export class TaskForecaster {
     const tasks: TaskInContext[] = [];
     // One after the other: an explanation must not take the pool from those who work.
     for (const row of rows) {
-      const line = await this.reader.line(workspaceId, row);
+      const line = await this.reader.line(workspaceId, row, AHEAD_LOOKED_AT);
       tasks.push({ id: row.id, row, surroundings: await surroundings(row), line });
     }
     return tasks;

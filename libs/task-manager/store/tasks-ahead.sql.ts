@@ -7,7 +7,8 @@ import type { LineFacts } from '../domain/explain-standing.js';
  *
  * Caller: TaskForecaster. Indexes: capability_sets (primary key; as many rows as the workspace has sets
  * of capabilities), then agent_tasks_queue_idx from its head, once a queue. Tasks of a paused type are
- * counted until they have left the queue, a moment later.
+ * counted until they have left the queue, a moment later. Without the inner ORDER BY, which the result
+ * does not need, Postgres read the table: 16 ms with 100,000 tasks instead of 1.
  *
  * $1 workspace, $2 queue_rank, $3 capability key, $4 capabilities, $5 tasks at most.
  */
@@ -29,7 +30,7 @@ FROM (
     SELECT q.task_type FROM agent_tasks q
     WHERE q.workspace_id = $1 AND q.capability_key = queue.key
       AND q.status = 'PENDING' AND q.unmet_dependencies = 0 AND q.queue_rank < $2::bigint
-    LIMIT $5) one
+    ORDER BY q.queue_rank LIMIT $5) one
   LIMIT $5) ahead
 GROUP BY ahead.task_type
 ORDER BY ahead.task_type`,
