@@ -1,4 +1,5 @@
 import { randomInt } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { Sentence } from '../../../tools/shared/sentence.js';
@@ -31,7 +32,18 @@ export function readOptions(args: readonly string[]): Options | undefined {
   const seed = values.seed === undefined ? randomInt(2 ** 31) : Number(values.seed);
   if (!Number.isInteger(seed) || seed < 0) throw new Sentence('--seed is a whole number.');
   const jsonFile = values.json && resolve(process.env['INIT_CWD'] ?? process.cwd(), values.json);
+  if (jsonFile) requireWritable(jsonFile);
   return { durationMs: minutes * 60_000, seed, jsonFile, planOnly: values.plan };
+}
+
+/** Before half an hour of work is done for it, not after. */
+function requireWritable(file: string): void {
+  try {
+    writeFileSync(file, '', { flag: 'a' });
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw new Sentence(`${file} can't be written to (${code}): name another file.`);
+  }
 }
 
 function parse(args: readonly string[]) {

@@ -48,8 +48,6 @@ export interface PlannedFault {
   lastsMs: number;
   /** Which of several it hits, where it hits one. */
   target: number;
-  /** For what else is left to chance when it happens. */
-  seed: number;
 }
 
 /** Between the beginnings of two faults, in ms. */
@@ -92,7 +90,7 @@ function draw(
     const [from, to] = KINDS[kind].lasts;
     const lastsMs = random.int(from * 1_000, to * 1_000);
     const target = random.int(0, 5);
-    const fault = { atMs, kind, lastsMs, target, seed: random.int(0, 2 ** 31) };
+    const fault = { atMs, kind, lastsMs, target };
     if (needsOf(fault).every((name) => (busyUntil.get(name) ?? 0) <= atMs)) return fault;
   }
   return undefined;
