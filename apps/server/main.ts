@@ -34,7 +34,10 @@ async function start(config: Config, errand: Errand): Promise<void> {
   if (errand.rotateKeys) announce(await rotateKeys(config, logger));
   if (errand.migrate || errand.createAdministrator || errand.rotateKeys) return;
   const app = await createApp(config, logger);
-  shutDownOnSignals(app, { deadlineSeconds: config.http.shutdownDeadlineSeconds });
+  shutDownOnSignals(app, {
+    deadlineSeconds: config.http.shutdownDeadlineSeconds,
+    delaySeconds: config.http.shutdownDelaySeconds,
+  });
   await app.listen({ host: config.http.host, port: config.http.port });
   announce({
     message: 'listening',

@@ -1,4 +1,5 @@
 import type { INestApplication } from '@nestjs/common';
+import { DroverFastifyAdapter } from '#lib/http';
 import { Health, Logger } from '#lib/observability';
 
 const SIGNALS = { SIGTERM: 15, SIGINT: 2 } as const;
@@ -6,18 +7,22 @@ type Signal = keyof typeof SIGNALS;
 
 export interface ShutdownOptions {
   deadlineSeconds: number;
+  /** For how long it goes on serving while it says that it is not ready any more; part of the deadline. */
+  delaySeconds?: number;
   exit?: (code: number) => void;
 }
 
 /**
- * The first signal ends the server in order: it is not ready any more and refuses what is new, long
- * polls answer early (in the libraries' `beforeApplicationShutdown`), requests under way are
- * answered, then the parts close. A second signal, or the deadline, ends it at once.
+ * The first signal ends the server in order: it is not ready any more, but serves on for `delaySeconds`,
+ * asking its clients to close their connections, so that whoever balances between servers can look
+ * elsewhere. Then it refuses what is new, long polls answer early (in the libraries'
+ * `beforeApplicationShutdown`), requests under way are answered, and the parts close. A second signal, or
+ * the deadline, ends it at once.
  *
  * @returns removes the signal handlers
  */
 export function shutDownOnSignals(app: INestApplication, options: ShutdownOptions): () => void {
-  const { deadlineSeconds, exit = (code) => process.exit(code) } = options;
+  const { deadlineSeconds, delaySeconds = 0, exit = (code) => process.exit(code) } = options;
   const logger = app.get(Logger);
   let closing = false;
 
@@ -34,7 +39,7 @@ export function shutDownOnSignals(app: INestApplication, options: ShutdownOption
       logger.error('not shut down within the deadline; ended with work under way');
       exit(1);
     }, deadlineSeconds * 1_000);
-    app.close().then(
+    leave(app, delaySeconds).then(
       () => {
         clearTimeout(timer);
         logger.info('stopped');
@@ -51,4 +56,11 @@ export function shutDownOnSignals(app: INestApplication, options: ShutdownOption
   return () => {
     for (const signal of Object.keys(SIGNALS) as Signal[]) process.off(signal, onSignal);
   };
+}
+
+async function leave(app: INestApplication, delaySeconds: number): Promise<void> {
+  const adapter: unknown = app.getHttpAdapter();
+  if (adapter instanceof DroverFastifyAdapter) adapter.leaving = true;
+  if (delaySeconds > 0) await new Promise((resolve) => setTimeout(resolve, delaySeconds * 1_000));
+  await app.close();
 }

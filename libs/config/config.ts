@@ -66,6 +66,8 @@ const environment = z.object({
   METRICS_TOKEN: z.string().min(16, 'must have at least 16 characters').optional(),
   TRUST_PROXY: flag.default(false),
   SHUTDOWN_DEADLINE_SECONDS: seconds(30),
+  /** After a signal the server serves on for so long, not ready any more: time for balancers to notice. */
+  SHUTDOWN_DELAY_SECONDS: seconds(0, 0, 600),
 
   /** At least 32 characters; signs access, agent and run tokens. */
   JWT_SECRET: z
@@ -166,6 +168,7 @@ function toConfig(env: z.infer<typeof environment>) {
       trustProxy: env.TRUST_PROXY,
       metricsToken: env.METRICS_TOKEN,
       shutdownDeadlineSeconds: env.SHUTDOWN_DEADLINE_SECONDS,
+      shutdownDelaySeconds: env.SHUTDOWN_DELAY_SECONDS,
     },
     roles: env.ROLES,
     instanceId: env.INSTANCE_ID,

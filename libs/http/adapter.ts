@@ -29,6 +29,8 @@ export class DroverFastifyAdapter extends FastifyAdapter {
   readonly timer = new RouteTimer();
   /** Set by `configureHttp` when there is a guard for it; until then all routes take the long way. */
   hotLane: HotLane | undefined;
+  /** Soon to close: answers ask for their connections to be closed. */
+  leaving = false;
   /** From the moment the application begins to close. */
   closing = false;
   private readonly sockets = new Set<Socket>();

@@ -50,6 +50,7 @@ function addRequestHook(adapter: DroverFastifyAdapter): void {
     // A client that numbers its requests gets its number back; errors always carry the id.
     if (request.headers['x-request-id'] !== undefined) reply.header('x-request-id', request.id);
     if (request.is404) adapter.timer.unmatched(request, reply);
+    if (adapter.leaving && !adapter.closing) reply.header('connection', 'close');
     if (adapter.closing) {
       // What comes in on a connection kept alive belongs to another server by now.
       reply.header('connection', 'close');

@@ -1,0 +1,138 @@
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { Agent, createServer, request as send, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { freePort } from '#lib/embedded';
+import { checkInvariants } from '#lib/invariants';
+import { apiClient } from '../support/api-client.js';
+import { TestFleet } from '../support/fleet.js';
+import type { BuiltProcess } from '../support/processes.js';
+import { waitFor } from '../support/wait-for.js';
+
+const CLIENTS = 4;
+const RESTARTS = 3;
+
+/** Two servers behind a balancer that asks them every 100 ms whether they are ready. It retries nothing. */
+class Balancer {
+  private readonly agent = new Agent({ keepAlive: true });
+  private readonly ready = new Set<number>();
+  private readonly asking: NodeJS.Timeout;
+  private turn = 0;
+
+  private constructor(
+    private readonly server: Server,
+    private readonly ports: readonly number[],
+  ) {
+    this.asking = setInterval(() => ports.forEach((port) => void this.ask(port)), 100);
+    server.on('request', (incoming, outgoing) => {
+      const port = this.next();
+      const { method, url: path, headers } = incoming;
+      const onward = send({ port, host: '127.0.0.1', method, path, headers, agent: this.agent });
+      onward.on('response', (answer) => {
+        outgoing.writeHead(answer.statusCode ?? 502, answer.headers);
+        answer.pipe(outgoing);
+      });
+      onward.on('error', () => outgoing.writeHead(502).end('{}'));
+      outgoing.on('close', () => outgoing.writableEnded || onward.destroy());
+      incoming.pipe(onward);
+    });
+  }
+
+  static async start(ports: readonly number[]): Promise<Balancer> {
+    const server = createServer();
+    await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
+    return new Balancer(server, ports);
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
+  }
+
+  knows(count: number): boolean {
+    return this.ready.size === count;
+  }
+
+  async stop(): Promise<void> {
+    clearInterval(this.asking);
+    this.server.closeAllConnections();
+    await new Promise((resolve) => void this.server.close(resolve));
+    this.agent.destroy();
+  }
+
+  private async ask(port: number): Promise<void> {
+    const answer = await fetch(`http://127.0.0.1:${port}/readyz`).catch(() => undefined);
+    if (answer?.ok) this.ready.add(port);
+    else this.ready.delete(port);
+    await answer?.arrayBuffer();
+  }
+
+  private next(): number {
+    const ready = [...this.ready];
+    return ready[this.turn++ % ready.length] ?? (this.ports[0] as number);
+  }
+}
+
+let fleet: TestFleet;
+let balancer: Balancer;
+let ports: readonly [number, number];
+const servers: BuiltProcess[] = [];
+
+const startServer = (port: number) =>
+  fleet.startServer({ PORT: String(port), SHUTDOWN_DELAY_SECONDS: '2' });
+
+beforeAll(async () => {
+  fleet = await TestFleet.create();
+  ports = [fleet.port, await freePort()];
+  for (const port of ports) servers.push(await startServer(port));
+  balancer = await Balancer.start(ports);
+  await waitFor('both to be ready', () => balancer.knows(2));
+});
+afterAll(async () => {
+  await balancer.stop();
+  await fleet.stop();
+});
+
+it('restarts two servers one after the other, three times, and no request fails', async () => {
+  const client = apiClient(balancer.url, fleet.credentials);
+  await fleet.startWorker('worker', {
+    DROVER_API_URL: balancer.url,
+    DROVER_WORKER_CONCURRENCY: '4',
+  });
+  const created: string[] = [];
+  const failures: string[] = [];
+  let going = true;
+  const work = Array.from({ length: CLIENTS }, async () => {
+    while (going) {
+      const values = { inputContext: { command: [process.execPath, '-e', ''] } };
+      const task = { title: 'A script', taskType: 'test', retryBackoffSeconds: 0, ...values };
+      const answer = await client.post<{ id: string }>('/agent-tasks', task);
+      if (answer.status === 201) created.push(answer.body.id);
+      else failures.push(`POST: ${answer.status} ${JSON.stringify(answer.body)}`);
+      const list = await client.get('/agent-tasks?limit=5');
+      if (list.status !== 200) failures.push(`GET: ${list.status} ${JSON.stringify(list.body)}`);
+    }
+  });
+  for (let round = 0; round < RESTARTS; round++) {
+    for (const [index, port] of ports.entries()) {
+      await servers[index]?.stop();
+      servers[index] = await startServer(port);
+      await waitFor('both to be ready', () => balancer.knows(2));
+    }
+  }
+  going = false;
+  await Promise.all(work);
+  expect(failures).toEqual([]);
+  expect(created.length).toBeGreaterThan(RESTARTS * CLIENTS);
+  const rest = created.slice(20);
+  for (let i = 0; i < rest.length; i += 1_000) {
+    await client.post('/agent-tasks/bulk/cancel', { ids: rest.slice(i, i + 1_000) });
+  }
+  await waitFor('every task to end', async () => {
+    const { rows } = await fleet.db.owner.query<{ open: number }>(
+      `SELECT count(*)::int AS open FROM agent_tasks
+       WHERE status IN ('PENDING', 'ASSIGNED', 'RUNNING') OR retry_at IS NOT NULL`,
+    );
+    return rows[0]?.open === 0;
+  });
+  const outcomes = await checkInvariants(fleet.db.ownerUrl);
+  expect(outcomes.filter((outcome) => !outcome.holds)).toEqual([]);
+}, 180_000);
