@@ -12,14 +12,19 @@ export function isGatewayRoute({ name }: Pick<Route, 'name'>): boolean {
   return name.startsWith('POST /gateway/');
 }
 
+/** Signed anew whenever it is looked at: it lasts a minute, and requests are made long before they are sent. */
 export function gatewayHeaders(): Record<string, string> {
-  const token = jwt.sign({ typ: 'gateway' }, GATEWAY_SECRET, {
-    issuer: 'drover-gateway',
-    audience: 'drover:gateway',
-    subject: GATEWAY_ID,
-    expiresIn: 60,
-  });
-  return { authorization: `Bearer ${token}` };
+  return {
+    get authorization() {
+      const token = jwt.sign({ typ: 'gateway' }, GATEWAY_SECRET, {
+        issuer: 'drover-gateway',
+        audience: 'drover:gateway',
+        subject: GATEWAY_ID,
+        expiresIn: 60,
+      });
+      return `Bearer ${token}`;
+    },
+  };
 }
 
 /** What a gateway's token and its body must agree on. */
