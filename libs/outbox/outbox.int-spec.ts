@@ -1,4 +1,13 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import {
+  afterAll,
+  afterEach,
+  beforeAll,
+  beforeEach,
+  describe,
+  expect,
+  it,
+  jest,
+} from '@jest/globals';
 import { type EmbeddedValkey, startEmbeddedValkey } from '#lib/embedded';
 import { newId } from '#lib/kernel';
 import { Logger } from '#lib/observability';
@@ -186,6 +195,39 @@ describe('the relay', () => {
     await waitFor('all events', () => heard.length === 5);
     expect(numbersOf(heard)).toEqual(oneTo(5));
     expect(lost).toMatchObject(heard.slice(0, 3).map(({ id }) => ({ id })));
+  });
+
+  it('finds an event that became visible long after later ones', async () => {
+    const workspaceId = await aWorkspace(db.owner);
+    const { batches } = await aServer();
+    const real = performance.now.bind(performance);
+    let passedMs = 0;
+    const clock = jest.spyOn(performance, 'now').mockImplementation(() => real() + passedMs);
+    undo.push(() => clock.mockRestore());
+    const relayed = async () => {
+      if (!(await batches.look()).waiting) return [];
+      const batch = await batches.take();
+      if (batch === 'elsewhere') throw new Error('Nobody else is there');
+      batches.delivered(batch);
+      return batch;
+    };
+    const late = await db.owner.connect();
+    await late.query('BEGIN');
+    const { rows } = await late.query<{ id: string }>(
+      `INSERT INTO outbox_events (workspace_id, type, subject_kind, payload)
+       VALUES ($1, 'task.status_changed', 'task', '{}') RETURNING id`,
+      [workspaceId],
+    );
+    for (const seconds of [0, 6, 12]) {
+      passedMs = seconds * 1_000;
+      await addEvents([workspaceId], 3);
+      expect(await relayed()).toHaveLength(3);
+    }
+    await late.query('COMMIT');
+    late.release();
+    expect(await relayed()).toEqual([]);
+    passedMs += 10_000;
+    expect(await relayed()).toMatchObject([{ id: rows[0]?.id, workspace_seq: '10' }]);
   });
 
   it('hands over at once when it is stopped', async () => {

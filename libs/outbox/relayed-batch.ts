@@ -16,24 +16,26 @@ const LEASE_SECONDS = 10;
 export class RelayedBatch {
   readonly owner = randomUUID();
   private readonly floor = new ScanFloor(performance.now());
+  /** The id after which this round looks. */
+  private after = '0';
   /** Whether the batch noted as in flight may not have reached the channels. */
   private undelivered = true;
 
   constructor(@Inject(Database) private readonly database: Database) {}
 
   async look(): Promise<Outlook> {
-    const params = [this.owner, this.floor.next(performance.now())];
-    const outlook = await firstRow(this.database.service, lookForWork, params);
+    this.after = this.floor.next(performance.now());
+    const outlook = await firstRow(this.database.service, lookForWork, [this.owner, this.after]);
     return outlook ?? { waiting: false, elsewhere: false };
   }
 
   /**
-   * The next batch, numbered and committed; or the one in flight again, if it may not have arrived.
+   * The next batch, numbered and committed; or the one in flight again, if it may not have arrived. Looks
+   * from where the last `look` did: a straggler that it has seen must not lie below another floor.
    *
    * @returns 'elsewhere' when another relay has the lease
    */
   async take(): Promise<NumberedEvent[] | 'elsewhere'> {
-    const after = this.floor.next(performance.now());
     const doubtful = this.undelivered;
     // From here on nobody knows, until `delivered` says so: even the commit's answer may get lost.
     this.undelivered = true;
@@ -43,7 +45,7 @@ export class RelayedBatch {
       const again = (doubtful || !lease.kept) && lease.in_flight.length > 0;
       return again
         ? tx.rows(readInFlight, [lease.in_flight])
-        : tx.rows(numberBatch, [BATCH_SIZE, after]);
+        : tx.rows(numberBatch, [BATCH_SIZE, this.after]);
     });
   }
 

@@ -5,6 +5,7 @@ import { TestFleet } from '../support/fleet.js';
 import { PostgresProxy } from '../support/proxy/postgres-proxy.js';
 import { waitFor } from '../support/wait-for.js';
 import { Load } from './harness/load.js';
+import { patiently } from './harness/patience.js';
 import { PrivatePostgres } from './harness/private-postgres.js';
 import { expectInvariants, expectNothingLost } from './harness/verdict.js';
 
@@ -16,22 +17,29 @@ let postgres: PrivatePostgres;
 let db: TestDatabase;
 let fleet: TestFleet;
 let load: Load;
-let undo: (() => Promise<void>)[];
+/** The ways of the API and of the coordinator to Postgres. */
+let app: PostgresProxy;
+let service: PostgresProxy;
 
 beforeEach(async () => {
-  undo = [];
   postgres = await PrivatePostgres.start();
   db = await postgres.newDatabase();
+  [app, service] = await Promise.all([
+    PostgresProxy.to(db.appUrl),
+    PostgresProxy.to(db.serviceUrl),
+  ]);
 }, 60_000);
 
 afterEach(async () => {
+  for (const proxy of [app, service]) proxy.mend();
   await fleet.stop();
-  for (const step of undo) await step();
+  await Promise.all([app.close(), service.close()]);
   await postgres.close();
 }, 60_000);
 
 async function startLoad(env: Record<string, string> = {}): Promise<void> {
-  fleet = await TestFleet.create({ db, env });
+  const urls = { DATABASE_URL: app.url, DATABASE_SERVICE_URL: service.url };
+  fleet = await TestFleet.create({ db, env: { ...urls, ...env } });
   await fleet.startServer();
   load = await Load.start(fleet, { agent: { staleThresholdSeconds: STALE_SECONDS } });
   await load.goesOn();
@@ -65,20 +73,19 @@ describe('Postgres', () => {
       await postgres[end]();
       await waitFor('clients to be refused', () => refusals() > 0);
       await delay(OUTAGE_MS);
+      // Before the beats of the outage are written down, somebody asks who is alive.
+      const flush = service.catch({ at: 'before', statement: 'flush_beats' });
       await postgres.startAgain();
+      await flush.reached;
+      await patiently(() => fleet.api.post('/coordinator/recover', {}));
+      flush.letGo();
       await expectRecovery();
     },
     150_000,
   );
 
   it('behind connections that have become black holes: limits hold, and new ones are made', async () => {
-    const [app, service] = await Promise.all([
-      PostgresProxy.to(db.appUrl),
-      PostgresProxy.to(db.serviceUrl),
-    ]);
-    undo = [() => app.close(), () => service.close()];
-    const env = { DATABASE_URL: app.url, DATABASE_SERVICE_URL: service.url };
-    await startLoad({ ...env, DATABASE_STATEMENT_TIMEOUT_MS: '1000' });
+    await startLoad({ DATABASE_STATEMENT_TIMEOUT_MS: '1000' });
     app.faults.blackHole();
     service.faults.blackHole();
     await waitFor('clients to be refused', () => refusals() > 0);

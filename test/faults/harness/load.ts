@@ -64,7 +64,13 @@ export class Load {
     await Promise.all(this.producers);
     const { owner } = this.fleet.db;
     await waitFor('all tasks to be over', async () => (await openTasks(owner)) === 0, timeoutMs);
-    await waitFor('all events to be out', async () => (await unpublished(owner)) === 0, timeoutMs);
+    await waitFor(
+      'all events to be out',
+      async () => (await unpublished(owner)) === 0,
+      timeoutMs,
+    ).catch(async (error: unknown) => {
+      throw new Error(`${String(error)}: ${await describeOutbox(owner)}`);
+    });
     await Promise.all(this.agents.map((agent) => agent.leave()));
   }
 
@@ -111,6 +117,17 @@ async function openTasks(owner: pg.Pool): Promise<number> {
 
 async function unpublished(owner: pg.Pool): Promise<number> {
   return count(owner, 'SELECT count(*)::int AS n FROM outbox_events WHERE published_at IS NULL');
+}
+
+async function describeOutbox(owner: pg.Pool): Promise<string> {
+  const { rows } = await owner.query(
+    `SELECT r.owner, r.leased_until > now() AS leased, cardinality(r.in_flight) AS in_flight,
+       (SELECT max(id) FROM outbox_events) AS newest,
+       (SELECT json_agg(e) FROM (SELECT id, type, subject_id, created_at FROM outbox_events
+         WHERE published_at IS NULL ORDER BY id LIMIT 5) e) AS waiting
+     FROM outbox_relay r`,
+  );
+  return JSON.stringify(rows);
 }
 
 async function count(owner: pg.Pool, sql: string): Promise<number> {
