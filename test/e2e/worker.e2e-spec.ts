@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { checkInvariants } from '#lib/invariants';
 import { TestFleet } from '../support/fleet.js';
+import { nextMark } from '../support/marks.js';
 import type { BuiltProcess } from '../support/processes.js';
 import { waitFor } from '../support/wait-for.js';
 
@@ -28,15 +29,12 @@ const untilStatus = (id: string, status: string) =>
 const STEADY = (file: string) => `
   const fs = require('fs');
   const from = JSON.parse(fs.readFileSync(process.env.DROVER_CHECKPOINT_FILE, 'utf8') || '{}').n ?? 0;
-  fs.writeFileSync(${JSON.stringify(file)}, process.pid + ' ' + from);
+  fs.writeFileSync(${JSON.stringify(file)}, process.pid + ' ' + from + '\\n');
   let n = from;
   setInterval(() => { n += 1; console.log('::drover ' + JSON.stringify({ checkpoint: { n }, progress: Math.min(n, 99) })); }, 50);`;
 
 const isAlive = (pid: number) => existsSync(`/proc/${pid}`);
-const pidIn = (file: string) =>
-  waitFor(`${file}`, () =>
-    existsSync(file) ? Number(readFileSync(file, 'utf8').split(' ')[0]) : undefined,
-  );
+const pidIn = async (file: string) => (await nextMark(file))[0] as number;
 
 describe('a worker', () => {
   it('executes a task and hands in its result, its output and its progress', async () => {
@@ -95,10 +93,7 @@ describe('a worker', () => {
     await waitFor('the process to end', () => !isAlive(pid));
     await waitFor('the run to be released', async () => (await fleet.task(id))['runId'] === null);
     await fleet.api.post(`/agent-tasks/${id}/resume`, {});
-    const from = await waitFor('the second run', () => {
-      const [again, start] = readFileSync(file, 'utf8').split(' ').map(Number);
-      return again === pid ? undefined : start;
-    });
+    const [, from] = await nextMark(file, pid);
     expect(from).toBeGreaterThan(1);
     await fleet.api.post(`/agent-tasks/${id}/cancel`, {});
     await worker.stop();
@@ -116,11 +111,8 @@ describe('a worker', () => {
     first.kill('SIGKILL');
     await waitFor('its process to end', () => !isAlive(pid));
     const second = await fleet.startWorker('heir');
-    await waitFor(
-      'the second run',
-      () => readFileSync(file, 'utf8').split(' ').map(Number)[0] !== pid,
-    );
-    expect(Number(readFileSync(file, 'utf8').split(' ')[1])).toBeGreaterThan(1);
+    const [, from] = await nextMark(file, pid);
+    expect(from).toBeGreaterThan(1);
     expect(await fleet.task(id)).toMatchObject({ generation: 2, retryCount: 1 });
     await fleet.api.post(`/agent-tasks/${id}/cancel`, {});
     await second.stop();

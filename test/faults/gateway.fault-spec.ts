@@ -70,7 +70,7 @@ function submit(count: number): Promise<string[]> {
 /** The runs whose sessions have begun, once for each session. */
 function births(): { runId: string; pid: number }[] {
   if (!existsSync(files.births)) return [];
-  const lines = readFileSync(files.births, 'utf8').trim().split('\n');
+  const lines = readFileSync(files.births, 'utf8').split('\n').slice(0, -1);
   return lines.map((line) => {
     const [runId = '', pid] = line.split(' ');
     return { runId, pid: Number(pid) };
