@@ -6,7 +6,7 @@ import type { GatewayConfig } from './config.js';
 import { HeartbeatLoop } from './server/heartbeat-loop.js';
 import { pause } from './server/repeat.js';
 import { Reporter } from './server/reporter.js';
-import { ServerClient, type Stop } from './server/server-client.js';
+import { ServerClient, type Signal } from './server/server-client.js';
 import { SignalLoop } from './server/signal-loop.js';
 import { Dispatcher } from './sessions/dispatcher.js';
 import { recoverSessions } from './sessions/recover-sessions.js';
@@ -149,7 +149,7 @@ export class Gateway {
       compose: () => this.composeBeat(),
       onAnswer: ({ stop, restarted }) => {
         if (restarted) this.logger.info('the server has noticed the restart');
-        for (const order of stop) this.obey(order);
+        for (const order of stop) this.obey({ action: 'stop', ...order });
       },
     });
   }
@@ -170,9 +170,11 @@ export class Gateway {
     });
   }
 
-  private obey({ runId, reason, graceSeconds }: Stop): void {
+  private obey({ runId, action, reason, graceSeconds }: Signal): void {
     const record = this.book.find(runId);
-    if (record !== undefined) this.dispatcher.stop(record, 'asked', reason, graceSeconds);
+    if (record === undefined) return;
+    if (action === 'warn') return this.dispatcher.warn(record, reason);
+    this.dispatcher.stop(record, action === 'pause' ? 'pause' : 'asked', reason, graceSeconds);
   }
 
   /**

@@ -19,3 +19,4 @@ export {
 } from './process/process-tree.js';
 export { explainSpawnFailure, type SpawnFailure } from './process/spawn-failure.js';
 export * from './runtime.js';
+export { appendSignal, type SessionSignal } from './signals-file.js';

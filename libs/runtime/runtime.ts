@@ -1,3 +1,5 @@
+import type { SessionSignal } from './signals-file.js';
+
 /** What a session is to be. */
 export interface SessionSpec {
   /** A UUID. Everything that comes of the session is found by it. */
@@ -6,7 +8,7 @@ export interface SessionSpec {
   command: [string, ...string[]];
   /**
    * Variables for the session beyond those that the runtime sets: PATH, LANG, HOME, TMPDIR,
-   * DROVER_SESSION_ID, DROVER_TASK_FILE, DROVER_WORK_DIR. Nothing else comes through.
+   * DROVER_SESSION_ID, DROVER_TASK_FILE, DROVER_SIGNALS_FILE, DROVER_WORK_DIR. Nothing else comes through.
    */
   env: Record<string, string>;
   /** What the session reads at DROVER_TASK_FILE. */
@@ -45,6 +47,8 @@ export interface RuntimeSession {
    * earliest deadline counts.
    */
   stop(graceMs: number): void;
+  /** Adds to what the session reads at DROVER_SIGNALS_FILE: a JSON object a line. Never fails. */
+  tell(signal: SessionSignal): void;
   /** When it last wrote something; its start when it never did. */
   lastActivityAt(): Promise<string>;
 }

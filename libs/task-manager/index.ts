@@ -7,6 +7,7 @@ export type { SpawnFacts } from './domain/explain-facts.js';
 export { SpawnOutlook, type SpawnOutlookSource } from './queries/spawn-outlook.js';
 export { LostSessions } from './recovery/lost-sessions.js';
 export { Claiming } from './runs/claiming.js';
+export { hasNews, warnedIn } from './runs/news.js';
 export { RunReports } from './runs/run-reports.js';
 export type { Reporter } from './runs/reporter.js';
 export {

@@ -105,7 +105,7 @@ async function submit(values: { script?: string } & Record<string, unknown> = {}
 /** The sessions that a job has had: their processes, and the checkpoints that they began with. */
 function livesOf({ notes }: Job): { pid: number; from: number }[] {
   if (!existsSync(notes)) return [];
-  const lines = readFileSync(notes, 'utf8').trim().split('\n');
+  const lines = readFileSync(notes, 'utf8').split('\n').slice(0, -1);
   return lines.map((line) => {
     const [pid = 0, from = 0] = line.split(' ').map(Number);
     return { pid, from };
@@ -202,6 +202,31 @@ describe('server and gateway', () => {
     expect((await fleet.task(job.id))['status']).toBe('PAUSED');
     await fleet.api.post(`/agent-tasks/${job.id}/resume`, {});
     expect((await life(job, 2)).from).toBeGreaterThan(2);
+    await finish(job);
+  });
+
+  it('warn a session that seems to hang, and take the warning back when it reports', async () => {
+    const script = `
+      let step = async () => {
+        const heard = fs.readFileSync(process.env.DROVER_SIGNALS_FILE, 'utf8');
+        if (!heard.endsWith('\\n')) return;
+        await call('PUT', 'checkpoint', { checkpointData: { n: 7 } });
+        step = work;
+      };
+      call('POST', 'start', {});
+      setInterval(() => step().catch(() => {}), 50);`;
+    const job = await submit({ script });
+    await untilStatus(job, 'RUNNING');
+    await fleet.db.owner.query(
+      `UPDATE agent_tasks SET estimated_completion_at = now() - interval '1 hour' WHERE id = $1`,
+      [job.id],
+    );
+    await fleet.db.owner.query(
+      `UPDATE task_runs SET started_at = now() - interval '1 hour', last_progress_at = NULL WHERE task_id = $1`,
+      [job.id],
+    );
+    const { body } = await fleet.api.post('/coordinator/recover', {});
+    expect(body).toMatchObject({ counts: { hungWarned: 1 } });
     await finish(job);
   });
 

@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { checkInvariants } from '#lib/invariants';
 import { TestFleet } from '../support/fleet.js';
+import { nextMark } from '../support/marks.js';
 import { waitFor } from '../support/wait-for.js';
 
 let fleet: TestFleet;
@@ -23,26 +24,51 @@ afterAll(() => fleet.stop());
 /** Hangs in its first attempt, and does its work in the second. */
 const HANGS_ONCE = (file: string) => `
   if (process.env.DROVER_ATTEMPT === '1') {
-    require('fs').writeFileSync(${JSON.stringify(file)}, String(process.pid));
+    require('fs').writeFileSync(${JSON.stringify(file)}, process.pid + '\\n');
     setInterval(() => undefined, 1000);
   } else console.log('::drover {"result": {"attempt": 2}}');`;
+
+/** Does nothing until it is warned; then says how far it is, and finishes. */
+const HEARS = `
+  const fs = require('fs');
+  const timer = setInterval(() => {
+    const text = fs.readFileSync(process.env.DROVER_SIGNALS_FILE, 'utf8');
+    if (!text.endsWith('\\n')) return;
+    clearInterval(timer);
+    const { action, reason } = JSON.parse(text.split('\\n')[0]);
+    console.log('::drover ' + JSON.stringify({ result: { action, reason } }));
+  }, 20);`;
+
+const overdue = (id: string) =>
+  fleet.db.owner.query(`UPDATE agent_tasks SET estimated_completion_at = now() WHERE id = $1`, [
+    id,
+  ]);
+
+const untilDone = (id: string) =>
+  waitFor('the task to be done', async () => {
+    const task = await fleet.task(id);
+    return task['status'] === 'COMPLETED' && task;
+  });
+
+it('a process that listens hears the warning, and can go on', async () => {
+  const worker = await fleet.startWorker('listening');
+  const id = await fleet.submit(HEARS);
+  await waitFor('the run', async () => (await fleet.task(id))['status'] === 'RUNNING');
+  await overdue(id);
+  expect(await untilDone(id)).toMatchObject({
+    retryCount: 0,
+    outputResult: { action: 'warn', reason: 'hung' },
+  });
+  await worker.stop();
+});
 
 it('a process that hangs is warned, then ended, and its task done by the next run', async () => {
   const worker = await fleet.startWorker('patient');
   const file = join(fleet.folder, 'hung.pid');
   const id = await fleet.submit(HANGS_ONCE(file));
-  const pid = await waitFor('the process', () =>
-    existsSync(file) ? Number(readFileSync(file, 'utf8')) : undefined,
-  );
-  await fleet.db.owner.query(
-    `UPDATE agent_tasks SET estimated_completion_at = now() WHERE id = $1`,
-    [id],
-  );
-  const done = await waitFor('the task to be done', async () => {
-    const task = await fleet.task(id);
-    return task['status'] === 'COMPLETED' && task;
-  });
-  expect(done).toMatchObject({ retryCount: 1, outputResult: { attempt: 2 } });
+  const [pid] = await nextMark(file);
+  await overdue(id);
+  expect(await untilDone(id)).toMatchObject({ retryCount: 1, outputResult: { attempt: 2 } });
   expect(existsSync(`/proc/${pid}`)).toBe(false);
   expect(existsSync(`/proc/${worker.pid}`)).toBe(true);
 

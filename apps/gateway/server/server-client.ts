@@ -31,8 +31,13 @@ export interface ReportResult {
   reason?: string;
 }
 
+export interface Signal extends Stop {
+  /** `warn`: the session goes on. */
+  action: 'stop' | 'pause' | 'warn';
+}
+
 export interface SignalAnswer {
-  runs: (Stop & { action: 'stop' | 'pause' })[];
+  runs: Signal[];
 }
 
 const ANSWER_WITHIN_MS = 10_000;

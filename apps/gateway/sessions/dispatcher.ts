@@ -53,6 +53,11 @@ export class Dispatcher {
     this.watchQueue();
   }
 
+  /** Tells a session that runs; one that does not is not late. */
+  warn(record: SessionRecord, reason: string): void {
+    this.live.get(record.id)?.warn(reason);
+  }
+
   /** Starts nothing any more, and gives up what has not started. */
   drain(): void {
     this.draining = true;

@@ -21,6 +21,7 @@ const MAX_TIMEOUT_MS = 2 ** 31 - 1;
 export class LiveSession {
   private session: RuntimeSession | undefined;
   private timeout: NodeJS.Timeout | undefined;
+  private warned = false;
 
   constructor(
     private readonly record: SessionRecord,
@@ -64,6 +65,14 @@ export class LiveSession {
     this.obey(record.stopping);
   }
 
+  /** It seems to hang. Told again and again, as the server does, and logged once. */
+  warn(reason: string): void {
+    const { id, runId } = this.record;
+    if (!this.warned) this.parts.logger.warn('session warned', { sessionId: id, runId, reason });
+    this.warned = true;
+    this.session?.tell({ action: 'warn', reason });
+  }
+
   lastActivityAt(): Promise<string> | undefined {
     return this.session?.lastActivityAt();
   }
@@ -78,8 +87,11 @@ export class LiveSession {
     this.finish(exit);
   }
 
-  private obey({ forceAt }: Stopping): void {
-    this.session?.stop(Math.max(0, Date.parse(forceAt) - Date.now()));
+  private obey({ kind, reason, forceAt }: Stopping): void {
+    const graceMs = Math.max(0, Date.parse(forceAt) - Date.now());
+    const action = kind === 'pause' ? 'pause' : 'stop';
+    this.session?.tell({ action, reason, graceSeconds: Math.round(graceMs / 1000) });
+    this.session?.stop(graceMs);
   }
 
   private noteStart(pid: number | null, startedAt: string): void {

@@ -33,7 +33,7 @@ export interface SeenBeat {
 
 interface Order {
   runId: string;
-  action: 'stop' | 'pause';
+  action: 'stop' | 'pause' | 'warn';
   reason: string;
   graceSeconds: number;
 }

@@ -1,4 +1,4 @@
-import type { ProcessRef } from '#lib/runtime';
+import type { ProcessRef, SessionSignal } from '#lib/runtime';
 import type {
   ClaimedTaskBody,
   EntryLevel,
@@ -48,6 +48,8 @@ export interface Execution {
    * deadline counts.
    */
   stop(graceMs: number): void;
+  /** Lets the job know what is thought of it, or why it is asked to end. Never fails. */
+  tell(signal: SessionSignal): void;
 }
 
 /**

@@ -62,7 +62,7 @@ export class Fleet {
       const run = this.active.get(runId);
       if (run === undefined || run.isOver) continue;
       if (action === 'warn') {
-        run.warn();
+        run.warn(reason);
         continue;
       }
       this.options.log.info('Told to end a run', { runId, action, reason });

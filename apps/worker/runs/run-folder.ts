@@ -15,6 +15,7 @@ export class RunFolder {
   readonly inputFile: string;
   readonly outputFile: string;
   readonly checkpointFile: string;
+  readonly signalsFile: string;
   private readonly reportFile: string;
 
   constructor(workDir: string, runId: string) {
@@ -24,6 +25,7 @@ export class RunFolder {
     this.inputFile = join(this.root, 'input.json');
     this.outputFile = join(this.root, 'output.json');
     this.checkpointFile = join(this.root, 'checkpoint.json');
+    this.signalsFile = join(this.root, 'signals.jsonl');
     this.reportFile = join(this.root, 'final-report.json');
   }
 
@@ -32,6 +34,7 @@ export class RunFolder {
     await mkdir(this.tmp, { recursive: true, mode: 0o700 });
     await writePrivate(this.inputFile, input);
     await writePrivate(this.checkpointFile, checkpoint);
+    await writeFile(this.signalsFile, '', { mode: 0o600 });
   }
 
   /** @returns undefined when there is none, or it is not readable as a JSON object (yet) */

@@ -85,15 +85,17 @@ export class Run {
   /** Ends the run early, for a reason of the worker's. The first reason counts. */
   stop(cause: StopCause, graceMs: number): void {
     this.cause ??= cause;
-    this.end(graceMs);
+    this.end(graceMs, cause);
   }
 
   /**
-   * The run seems to hang: nothing of it was heard for long after it should have ended. The process can't
-   * be asked, so whoever reads the log is told; it is told again and again, and logged once.
+   * The run seems to hang: nothing of it was heard for long after it should have ended. The process is told
+   * again and again, as the server does, and the log once, for the processes that do not listen.
    */
-  warn(): void {
-    if (this.warned || this.over) return;
+  warn(reason: string): void {
+    if (this.over) return;
+    this.execution?.tell({ action: 'warn', reason });
+    if (this.warned) return;
     this.warned = true;
     this.parts.log.warn('A run seems to hang', { runId: this.id });
     this.reports().log('WARN', 'It seems to hang: report progress or a checkpoint', 'hung_warning');
@@ -163,7 +165,7 @@ export class Run {
       const executor = this.parts.choose(task);
       await this.prepareFolder();
       this.execution = await executor.start(this.job());
-      if (this.forceAt !== Infinity) this.end(Math.max(this.forceAt - performance.now(), 0));
+      if (this.forceAt !== Infinity) this.endLate();
       if (task.timeoutSeconds) this.startTimer(task.timeoutSeconds);
       return await this.execution.outcome;
     } catch (error) {
@@ -214,14 +216,22 @@ export class Run {
     };
   }
 
+  /** It was told to end while it was being started. */
+  private endLate(): void {
+    const graceMs = Math.max(this.forceAt - performance.now(), 0);
+    this.end(graceMs, this.cause ?? 'stale_run');
+  }
+
   private onLost(graceMs: number): void {
     if (!this.lost) this.parts.log.warn('The run is not ours any more; ending it');
     this.lost = true;
-    this.end(graceMs);
+    this.end(graceMs, 'stale_run');
   }
 
-  private end(graceMs: number): void {
+  private end(graceMs: number, reason: string): void {
+    const action = this.cause === 'pause' && !this.lost ? 'pause' : 'stop';
     this.forceAt = Math.min(this.forceAt, performance.now() + graceMs);
+    this.execution?.tell({ action, reason, graceSeconds: Math.round(graceMs / 1000) });
     this.execution?.stop(graceMs);
   }
 }

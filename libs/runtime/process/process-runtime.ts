@@ -163,6 +163,7 @@ export class ProcessRuntime implements Runtime {
         ...spec.env,
         DROVER_SESSION_ID: spec.id,
         DROVER_TASK_FILE: folder.taskFile,
+        DROVER_SIGNALS_FILE: folder.signalsFile,
         DROVER_WORK_DIR: folder.work,
       },
     };

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { RuntimeSession, SessionExit } from '../runtime.js';
+import { appendSignal, type SessionSignal } from '../signals-file.js';
 import { killTree, type ProcessRef, type ProcessTree, signalTree } from './process-tree.js';
 import type { Ended, SessionFolder } from './session-folder.js';
 
@@ -42,6 +43,10 @@ export class ProcessSession implements RuntimeSession {
     this.forceAt = forceAt;
     clearTimeout(this.forceTimer);
     this.forceTimer = setTimeout(() => void killTree(this.tree), graceMs);
+  }
+
+  tell(signal: SessionSignal): void {
+    if (!this.isOver) appendSignal(this.parts.folder.signalsFile, signal);
   }
 
   lastActivityAt(): Promise<string> {

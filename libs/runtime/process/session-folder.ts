@@ -50,6 +50,7 @@ export class SessionFolder {
   readonly work: string;
   readonly tmp: string;
   readonly taskFile: string;
+  readonly signalsFile: string;
 
   constructor(
     readonly root: string,
@@ -59,6 +60,7 @@ export class SessionFolder {
     this.work = join(root, 'work');
     this.tmp = join(root, 'tmp');
     this.taskFile = join(root, 'task.json');
+    this.signalsFile = join(root, 'signals.jsonl');
   }
 
   /** @throws Error EEXIST when there is one already */
@@ -71,6 +73,7 @@ export class SessionFolder {
     mkdirSync(folder.work, { mode: 0o700 });
     mkdirSync(folder.tmp, { mode: 0o700 });
     writeFileSync(folder.taskFile, JSON.stringify(task), { mode: 0o600 });
+    writeFileSync(folder.signalsFile, '', { mode: 0o600 });
     return folder;
   }
 

@@ -78,6 +78,7 @@ export function describeRuntime(name: string, prepare: () => Promise<RuntimeHarn
       expect([...names].map(([, variable]) => variable).filter((one) => one !== '_')).toEqual([
         'DEPTH',
         'DROVER_SESSION_ID',
+        'DROVER_SIGNALS_FILE',
         'DROVER_TASK_FILE',
         'DROVER_WORK_DIR',
         'HOME',
@@ -112,6 +113,23 @@ export function describeRuntime(name: string, prepare: () => Promise<RuntimeHarn
       expect(refusal).toBeInstanceOf(SpawnError);
       expect(refusal).toMatchObject({ failureClass: 'setup' });
       expect(await runtime.list()).toEqual([]);
+    });
+
+    test('tells it what it is told, a line each', async () => {
+      const script = `
+        until grep -q last "$DROVER_SIGNALS_FILE"; do sleep 0.02; done
+        cat "$DROVER_SIGNALS_FILE"; ls -l "$DROVER_SIGNALS_FILE"`;
+      const session = await runtime.spawn(shell(script));
+      session.tell({ action: 'warn', reason: 'first' });
+      session.tell({ action: 'stop', reason: 'last', graceSeconds: 3 });
+      const { output } = await session.exit;
+      const lines = output.split('\n').filter((line) => line.startsWith('{'));
+      expect(lines.map((line) => JSON.parse(line) as unknown)).toMatchObject([
+        { action: 'warn', reason: 'first', at: expect.any(String) },
+        { action: 'stop', reason: 'last', graceSeconds: 3 },
+      ]);
+      expect(output).toMatch(/-rw------- /);
+      session.tell({ action: 'warn', reason: 'too late, and harmless' });
     });
 
     test('asks it to end, and lets it end by itself', async () => {

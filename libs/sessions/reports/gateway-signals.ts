@@ -7,12 +7,13 @@ import {
 import { CONFIG, type Config } from '#lib/config';
 import { Database } from '#lib/database';
 import { Doorbell } from '#lib/kernel';
+import { hasNews, warnedIn } from '#lib/task-manager';
 import { WakeUps } from '#lib/valkey';
 import { heldSessions } from '../store/gateways.sql.js';
 
 export interface GatewaySignal {
   runId: string;
-  action: 'stop' | 'pause';
+  action: 'stop' | 'pause' | 'warn';
   reason: string;
   graceSeconds: number;
 }
@@ -26,7 +27,7 @@ interface Listener {
   bell: Doorbell;
 }
 
-/** Tells gateways which sessions to stop or pause, as soon as it is so. */
+/** Tells gateways which sessions to stop, to pause or to warn, as soon as it is so. */
 @Injectable()
 export class GatewaySignals implements OnModuleDestroy, BeforeApplicationShutdown {
   private readonly listeners = new Set<Listener>();
@@ -45,7 +46,8 @@ export class GatewaySignals implements OnModuleDestroy, BeforeApplicationShutdow
   }
 
   /**
-   * Answers at once when there is something to say, else when there is, or empty after `waitMs`.
+   * Answers at once when there is something to say, else when there is, or empty after `waitMs`. A warning that
+   * was due at the first look is no news: told in every answer, it must not bring each forward.
    *
    * @param gone aborts when the gateway has closed its connection
    */
@@ -60,11 +62,13 @@ export class GatewaySignals implements OnModuleDestroy, BeforeApplicationShutdow
     const ring = () => listener.bell.ring();
     stop.addEventListener('abort', ring, { once: true });
     this.listeners.add(listener);
+    let warnedBefore: ReadonlySet<string> | undefined;
     try {
       for (;;) {
         const runs = await this.look(runIds, listener);
+        warnedBefore ??= warnedIn(runs);
         const left = deadline - performance.now();
-        if (runs.length > 0 || left <= 0 || stop.aborted) return { runs };
+        if (hasNews(runs, warnedBefore) || left <= 0 || stop.aborted) return { runs };
         await listener.bell.wait(Math.min(left, LOOK_AGAIN_MS));
       }
     } finally {

@@ -27,13 +27,13 @@ export interface HeldSession {
   run_id: string;
   workspace_id: string | null;
   agent_id: string | null;
-  action: 'stop' | 'pause' | null;
+  action: 'stop' | 'pause' | 'warn' | null;
   reason: string | null;
 }
 
 /**
  * What a gateway should know of the runs whose sessions it holds: which are not live any more and why,
- * and which are asked to pause. A row for each run that was asked about; the workspace is NULL for one
+ * which are asked to pause, and which seem to hang. A row for each run that was asked about; the workspace is NULL for one
  * that does not exist.
  *
  * Caller: GatewayBeats and GatewaySignals, as the service role. Index: session_spawns_run_idx, then
@@ -44,10 +44,12 @@ export const heldSessions = query<HeldSession>(
   `
 SELECT held.run_id, s.workspace_id, s.agent_id,
   CASE WHEN r.id IS NULL OR r.ended_at IS NOT NULL OR t.run_id IS DISTINCT FROM r.id THEN 'stop'
-       WHEN t.status = 'PAUSED' AND r.pause_requested_at IS NOT NULL THEN 'pause' END AS action,
+       WHEN t.status = 'PAUSED' AND r.pause_requested_at IS NOT NULL THEN 'pause'
+       WHEN t.status = 'RUNNING' AND r.hung_warned_at IS NOT NULL THEN 'warn' END AS action,
   CASE WHEN r.id IS NULL THEN 'unknown_run'
        WHEN r.ended_at IS NOT NULL OR t.run_id IS DISTINCT FROM r.id THEN coalesce(r.end_reason, 'stale_run')
-       WHEN t.status = 'PAUSED' THEN coalesce(t.pause_reason, 'paused') END AS reason
+       WHEN t.status = 'PAUSED' THEN coalesce(t.pause_reason, 'paused')
+       ELSE 'hung' END AS reason
 FROM unnest($1::uuid[]) AS held (run_id)
 LEFT JOIN session_spawns s ON s.run_id = held.run_id
 LEFT JOIN task_runs r ON r.workspace_id = s.workspace_id AND r.id = s.run_id

@@ -10,6 +10,7 @@ import { DroverError } from '#lib/kernel';
 import { WakeUps } from '#lib/valkey';
 import { noteConflicts } from '../store/conflicts.sql.js';
 import { runSignals, type SignalRow } from '../store/run-signals.sql.js';
+import { hasNews, warnedIn } from './news.js';
 
 export interface RunSignal {
   runId: string;
@@ -56,8 +57,7 @@ export class Signals implements OnModuleDestroy, BeforeApplicationShutdown {
 
   /**
    * Answers at once when there is something to say, else when there is, or empty after `waitMs`. A warning
-   * ends the wait that it falls into, and goes along with later answers: it holds for minutes, and who
-   * asks again at once shall not be answered at once all the time.
+   * ends the wait that it falls into, and goes along with later answers.
    *
    * @throws DroverError `agent_not_found`
    */
@@ -70,9 +70,10 @@ export class Signals implements OnModuleDestroy, BeforeApplicationShutdown {
       const bell = this.listen(request.agentId, stop);
       try {
         const answer = await this.look(request);
-        warnedBefore ??= warnedIn(answer);
+        warnedBefore ??= warnedIn(answer.runs);
         const left = deadline - performance.now();
-        if (isNews(answer, warnedBefore) || left <= 0 || stop.aborted) return answer;
+        if (answer.drain || hasNews(answer.runs, warnedBefore) || left <= 0 || stop.aborted)
+          return answer;
         await bell.rung(Math.min(left, LOOK_AGAIN_MS));
       } finally {
         bell.leave();
@@ -146,12 +147,4 @@ export class Signals implements OnModuleDestroy, BeforeApplicationShutdown {
       },
     };
   }
-}
-
-function warnedIn({ runs }: SignalsAnswer): Set<string> {
-  return new Set(runs.flatMap(({ action, runId }) => (action === 'warn' ? [runId] : [])));
-}
-
-function isNews({ drain, runs }: SignalsAnswer, warnedBefore: ReadonlySet<string>): boolean {
-  return drain || runs.some(({ action, runId }) => action !== 'warn' || !warnedBefore.has(runId));
 }

@@ -29,7 +29,7 @@ export interface SessionOrder {
 
 /** Why a session was asked to end. */
 export interface Stopping {
-  kind: 'asked' | 'timeout' | 'drain';
+  kind: 'asked' | 'pause' | 'timeout' | 'drain';
   reason: string;
   /** When it is ended by force. */
   forceAt: string;

@@ -27,6 +27,7 @@ export function environmentOf(
     DROVER_INPUT_FILE: folder.inputFile,
     DROVER_OUTPUT_FILE: folder.outputFile,
     DROVER_CHECKPOINT_FILE: folder.checkpointFile,
+    DROVER_SIGNALS_FILE: folder.signalsFile,
   };
 }
 

@@ -2,12 +2,14 @@ import type { ChildProcess } from 'node:child_process';
 import type { Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import {
+  appendSignal,
   countOomKills,
   endStrays,
   killTree,
   type ProcessRef,
   type ProcessTree,
   type Redactor,
+  type SessionSignal,
   signalTree,
   type Throttle,
 } from '#lib/runtime';
@@ -63,6 +65,10 @@ export class ProcessExecution implements Execution {
     this.forceAt = forceAt;
     clearTimeout(this.forceTimer);
     this.forceTimer = setTimeout(() => void killTree(this.tree), graceMs);
+  }
+
+  tell(signal: SessionSignal): void {
+    appendSignal(this.job.folder.signalsFile, signal);
   }
 
   private async follow(): Promise<Outcome> {

@@ -98,7 +98,16 @@ describe('The environment of a process', () => {
       [
         ...['COLOUR', 'DROVER_API_URL', 'DROVER_ATTEMPT', 'DROVER_CHECKPOINT_FILE'],
         ...['DROVER_INPUT_FILE', 'DROVER_OUTPUT_FILE', 'DROVER_RUN_ID', 'DROVER_RUN_TOKEN'],
-        ...['DROVER_TASK_ID', 'HOME', 'LANG', 'PATH', 'TMPDIR', 'WORKER_SECRET', 'cwd'],
+        ...[
+          'DROVER_SIGNALS_FILE',
+          'DROVER_TASK_ID',
+          'HOME',
+          'LANG',
+          'PATH',
+          'TMPDIR',
+          'WORKER_SECRET',
+          'cwd',
+        ],
       ].sort(),
     );
     expect(result).toMatchObject({
@@ -205,6 +214,30 @@ describe('The process tree of a run', () => {
     const other = { pid: process.pid, startTicks: (self?.startTicks ?? 0) - 1 };
     expect(isAlive(other)).toBe(false);
     expect(membersOf({ id: 'nobody', leader: other })).toEqual([]);
+  });
+});
+
+describe('The signals file', () => {
+  test('says what is thought of the job, and why it is ended before it is', async () => {
+    const script = `
+      const fs = require('fs');
+      const heard = () => fs.readFileSync(process.env.DROVER_SIGNALS_FILE, 'utf8');
+      process.on('SIGTERM', () => {
+        fs.writeFileSync(process.env.DROVER_OUTPUT_FILE, JSON.stringify({ heard: heard().split('\\n') }));
+        process.exit(0);
+      });
+      setInterval(() => heard() && console.log('::drover {"progress": 1}'), 20);`;
+    const { execution, progress } = await start(node(script));
+    execution.tell({ action: 'warn', reason: 'hung' });
+    await waitUntil('it has heard', () => progress.length > 0);
+    execution.tell({ action: 'pause', reason: 'pause', graceSeconds: 60 });
+    execution.stop(60_000);
+    const outcome = await execution.outcome;
+    const { heard } = (outcome.kind === 'succeeded' ? outcome.result : {}) as { heard: string[] };
+    expect(heard.filter(Boolean).map((line) => JSON.parse(line) as unknown)).toMatchObject([
+      { action: 'warn', reason: 'hung' },
+      { action: 'pause', reason: 'pause', graceSeconds: 60 },
+    ]);
   });
 });
 

@@ -92,7 +92,8 @@ export class ReportResultsDoc {
 }
 
 export class GatewaySignalDoc extends StopDoc {
-  @ApiProperty({ enum: ['stop', 'pause'] }) action!: 'stop' | 'pause';
+  @ApiProperty({ enum: ['stop', 'pause', 'warn'], description: '`warn`: the session goes on' })
+  action!: 'stop' | 'pause' | 'warn';
 }
 
 export class GatewaySignalsDoc {
