@@ -13,7 +13,7 @@ describe('The configuration', () => {
       concurrency: 1,
       heartbeatSeconds: 10,
       staleSeconds: 45,
-      drainSeconds: 30,
+      drainSeconds: 10,
       keepRuns: 'never',
       deregister: true,
     });

@@ -65,7 +65,7 @@ export function readConfig(env: NodeJS.ProcessEnv): WorkerConfig {
     deregister: read.deregister(),
     heartbeatSeconds,
     staleSeconds,
-    drainSeconds: read.integer('DROVER_WORKER_DRAIN_SECONDS', 30, [0, 86_400]),
+    drainSeconds: read.integer('DROVER_WORKER_DRAIN_SECONDS', 10, [0, 86_400]),
     graceSeconds: read.integer('DROVER_WORKER_GRACE_SECONDS', 10, [0, 3600]),
     logBytesPerRun: read.integer('DROVER_WORKER_LOG_BYTES', 1_048_576, [16_384, 67_108_864]),
     logLevel: read.oneOf('DROVER_WORKER_LOG_LEVEL', LOG_LEVELS, 'info'),

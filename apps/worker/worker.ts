@@ -20,7 +20,7 @@ import { Reconciler, recover } from './runs/recovery.js';
 import { runFactory } from './runs/run-factory.js';
 
 /** How long a run's end may take to be delivered when the worker is to end. */
-const DELIVERY_MS = 10_000;
+const DELIVERY_MS = 5_000;
 /** What processes get to end by themselves when somebody is in a hurry. */
 const HURRIED_GRACE_MS = 2_000;
 const LOW_DISK_BYTES = 100 * 1024 * 1024;

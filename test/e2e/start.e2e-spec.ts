@@ -1,10 +1,13 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { execFileSync } from 'node:child_process';
-import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readdirSync, readFileSync } from 'node:fs';
+import { rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer, type AddressInfo, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { apiClient } from '../support/api-client.js';
+import { setTimeout as delay } from 'node:timers/promises';
+import { type ApiClient, apiClient } from '../support/api-client.js';
+import { nextMark } from '../support/marks.js';
 import { waitFor } from '../support/wait-for.js';
 import { processesWith, Program } from './program.js';
 
@@ -42,10 +45,14 @@ function pasteCurl(): { id: string } {
   return JSON.parse(execFileSync('sh', ['-c', line], { encoding: 'utf8' })) as { id: string };
 }
 
-/** Reads a task with the key that the printed line uses. */
-async function untilCompleted(address: string, id: string): Promise<void> {
+/** With the key that the printed line uses. */
+function apiAt(address: string): ApiClient {
   const key = readFileSync(join(home, 'api-key'), 'utf8').trim();
-  const api = apiClient(address, { authorization: `Bearer ${key}` });
+  return apiClient(address, { authorization: `Bearer ${key}` });
+}
+
+async function untilCompleted(address: string, id: string): Promise<void> {
+  const api = apiAt(address);
   await waitFor('the task to complete', async () => {
     const { body } = await api.get<{ status: string }>(`/agent-tasks/${id}`);
     return body.status === 'COMPLETED';
@@ -95,6 +102,70 @@ describe('npm start', () => {
     await untilCompleted(address, pasteCurl().id);
     await stop();
   }, 120_000);
+
+  /** Counts until it is let go, and saves where it is when it is asked to end. */
+  async function aLongTask(address: string, name: string): Promise<{ id: string; mark: string }> {
+    const mark = join(home, `${name}.mark`);
+    const script = `
+      const fs = require('fs');
+      const file = process.env.DROVER_CHECKPOINT_FILE;
+      const { n = 0 } = JSON.parse(fs.readFileSync(file, 'utf8'));
+      fs.writeFileSync(${JSON.stringify(mark)}, process.pid + ' ' + n + '\\n');
+      process.on('SIGTERM', () => {
+        fs.writeFileSync(file, JSON.stringify({ n: n + 1 }));
+        process.exit(0);
+      });
+      setInterval(() => { if (fs.existsSync(${JSON.stringify(`${mark}.go`)})) process.exit(0); }, 20);`;
+    const { status, body } = await apiAt(address).post<{ id: string }>('/agent-tasks', {
+      title: 'A long task',
+      taskType: 'test',
+      retryBackoffSeconds: 0,
+      inputContext: { command: [process.execPath, '-e', script] },
+    });
+    expect(status).toBe(201);
+    return { id: body.id, mark };
+  }
+
+  async function expectToGoOn(address: string, { id, mark }: { id: string; mark: string }) {
+    writeFileSync(`${mark}.go`, '');
+    await untilCompleted(address, id);
+    const { body } = await apiAt(address).get(`/agent-tasks/${id}`);
+    return body;
+  }
+
+  test('ends with work under way within its deadline, and goes on with it after the next start', async () => {
+    const address = await start();
+    const tasks = await Promise.all(
+      ['one', 'two', 'three'].map((name) => aLongTask(address, name)),
+    );
+    const pids = await Promise.all(tasks.map(async ({ mark }) => (await nextMark(mark))[0]));
+    started?.kill('SIGTERM');
+    const end = await Promise.race([started?.ended, delay(30_000, 'too late', { ref: false })]);
+    expect(end).toBe(143);
+    expect(processesWith(home)).toEqual([]);
+    expect(await start()).toBe(address);
+    for (const [index, task] of tasks.entries()) {
+      expect((await nextMark(task.mark, pids[index]))[1]).toBe(1);
+      expect(await expectToGoOn(address, task)).toMatchObject({ generation: 2, retryCount: 0 });
+    }
+    await stop();
+  }, 150_000);
+
+  test('ends at once after a second signal, and loses nothing by it', async () => {
+    const address = await start();
+    const task = await aLongTask(address, 'one');
+    const [pid] = await nextMark(task.mark);
+    started?.kill('SIGTERM');
+    // One that follows at once is the same Ctrl-C, passed on by npm.
+    await delay(1_500);
+    started?.kill('SIGTERM');
+    expect(await started?.ended).toBe(143);
+    await waitFor('the last process', () => processesWith(home).length === 0, 30_000);
+    expect(await start()).toBe(address);
+    await nextMark(task.mark, pid);
+    expect(await expectToGoOn(address, task)).toMatchObject({ generation: 2 });
+    await stop();
+  }, 150_000);
 
   test('says in a sentence that the port is taken', async () => {
     const other = await listening();

@@ -57,6 +57,11 @@ export class BuiltProcess {
     }
   }
 
+  /** How many JSON lines with this message it has written so far. */
+  count(message: string): number {
+    return this.lines.flatMap(parse).filter((line) => line['message'] === message).length;
+  }
+
   kill(signal: NodeJS.Signals): void {
     this.child.kill(signal);
   }

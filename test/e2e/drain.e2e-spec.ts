@@ -1,0 +1,173 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { checkInvariants } from '#lib/invariants';
+import { TestFleet } from '../support/fleet.js';
+import { nextMark } from '../support/marks.js';
+import type { BuiltProcess } from '../support/processes.js';
+import { waitFor } from '../support/wait-for.js';
+
+let fleet: TestFleet;
+const workers: BuiltProcess[] = [];
+
+beforeAll(async () => {
+  fleet = await TestFleet.create();
+  await fleet.startServer();
+});
+
+afterEach(() => {
+  // One that has not ended by itself would drain for an hour.
+  for (const worker of workers.splice(0)) worker.kill('SIGKILL');
+});
+
+afterAll(() => fleet.stop());
+
+interface Job {
+  id: string;
+  /** Holds the process id and where the latest run went on from. */
+  mark: string;
+  /** What the process was told when it was asked to end. */
+  told: string;
+  /** Lets it finish. */
+  go: string;
+}
+
+/** Works until it is let go, or asked to end; then it saves how far it came, unless it ignores that. */
+async function aJob(name: string, { ignores = false } = {}): Promise<Job> {
+  const mark = join(fleet.folder, name);
+  const [told, go] = [`${mark}.told`, `${mark}.go`];
+  const id = await fleet.submit(`
+    const fs = require('fs');
+    const { DROVER_CHECKPOINT_FILE: checkpoint, DROVER_SIGNALS_FILE: signals } = process.env;
+    let { n = 0 } = JSON.parse(fs.readFileSync(checkpoint, 'utf8'));
+    const save = () => fs.writeFileSync(checkpoint, JSON.stringify({ n }));
+    process.on('SIGTERM', () => {
+      fs.copyFileSync(signals, ${JSON.stringify(told)});
+      if (${ignores}) return;
+      save();
+      process.exit(0);
+    });
+    fs.writeFileSync(${JSON.stringify(mark)}, process.pid + ' ' + n + '\\n');
+    n += 1000;
+    if (${ignores}) save();
+    setInterval(() => { if (fs.existsSync(${JSON.stringify(go)})) process.exit(0); }, 20);`);
+  return { id, mark, told, go };
+}
+
+const isAlive = (pid: number) => existsSync(`/proc/${pid}`);
+const letGo = ({ go }: Job) => writeFileSync(go, '');
+
+async function untilStatus({ id }: Job, status: string): Promise<Record<string, unknown>> {
+  return waitFor(`${id} to be ${status}`, async () => {
+    const task = await fleet.task(id);
+    return task['status'] === status && task;
+  });
+}
+
+async function held(job: Job): Promise<number> {
+  const [pid] = await nextMark(job.mark);
+  await untilStatus(job, 'RUNNING');
+  return pid as number;
+}
+
+async function runsOf({ id }: Job): Promise<Record<string, unknown>[]> {
+  const { body } = await fleet.api.get<{ items: Record<string, unknown>[] }>(
+    `/agent-tasks/${id}/runs`,
+  );
+  return body.items;
+}
+
+/** Another worker takes it up where it was put down. */
+async function expectToGoOn(job: Job, pid: number): Promise<void> {
+  const heir = await aWorker(`heir-of-${job.id}`);
+  expect((await nextMark(job.mark, pid))[1]).toBe(1000);
+  letGo(job);
+  expect(await untilStatus(job, 'COMPLETED')).toMatchObject({ generation: 2, retryCount: 0 });
+  await stopped(heir);
+}
+
+async function aWorker(name: string, env: Record<string, string> = {}): Promise<BuiltProcess> {
+  const worker = await fleet.startWorker(name, env);
+  workers.push(worker);
+  return worker;
+}
+
+async function stopped(worker: BuiltProcess): Promise<void> {
+  worker.kill('SIGTERM');
+  expect(await worker.ended()).toBe(0);
+}
+
+describe('a worker that is told to end', () => {
+  it('lets runs finish until its deadline; what takes longer saves where it is, and goes on elsewhere', async () => {
+    const worker = await aWorker('leaving', {
+      DROVER_WORKER_CONCURRENCY: '2',
+      DROVER_WORKER_DRAIN_SECONDS: '2',
+    });
+    const [finishes, outlasts] = [await aJob('finishes'), await aJob('outlasts')];
+    const pids = [await held(finishes), await held(outlasts)] as const;
+    const waiting = await aJob('waiting');
+    worker.kill('SIGTERM');
+    await worker.said('Stopping');
+    letGo(finishes);
+    expect(await untilStatus(finishes, 'COMPLETED')).toMatchObject({ generation: 1 });
+    expect(await worker.ended()).toBe(0);
+    expect(pids.filter(isAlive)).toEqual([]);
+    expect(JSON.parse(readFileSync(outlasts.told, 'utf8'))).toMatchObject({
+      action: 'stop',
+      reason: 'drain',
+      graceSeconds: 2,
+    });
+    expect(await untilStatus(outlasts, 'PENDING')).toMatchObject({ retryCount: 0 });
+    expect(await runsOf(outlasts)).toMatchObject([{ state: 'RELEASED', endReason: 'drain' }]);
+    expect(await fleet.task(waiting.id)).toMatchObject({ status: 'PENDING', generation: 0 });
+    letGo(waiting);
+    await expectToGoOn(outlasts, pids[1]);
+    await untilStatus(waiting, 'COMPLETED');
+  });
+
+  it('twice ends at once what still runs, and releases it all the same', async () => {
+    const worker = await aWorker('hurried', { DROVER_WORKER_DRAIN_SECONDS: '3600' });
+    const job = await aJob('stubborn', { ignores: true });
+    const pid = await held(job);
+    await waitFor(
+      'the checkpoint',
+      async () => (await fleet.task(job.id))['checkpointData'] !== null,
+    );
+    worker.kill('SIGTERM');
+    await worker.said('Stopping');
+    worker.kill('SIGTERM');
+    expect(await worker.ended()).toBe(0);
+    expect(isAlive(pid)).toBe(false);
+    expect(await untilStatus(job, 'PENDING')).toMatchObject({ retryCount: 0 });
+    await expectToGoOn(job, pid);
+  });
+
+  it('three times exits, and its processes with it; its next life tells what became of them', async () => {
+    const env = { DROVER_WORKER_DRAIN_SECONDS: '3600', DROVER_WORKER_GRACE_SECONDS: '3600' };
+    const worker = await aWorker('furious', env);
+    const job = await aJob('abandoned', { ignores: true });
+    const pid = await held(job);
+    await waitFor(
+      'the checkpoint',
+      async () => (await fleet.task(job.id))['checkpointData'] !== null,
+    );
+    for (let signals = 0; signals < 3; signals++) {
+      worker.kill('SIGTERM');
+      await worker.said('Stopping');
+      // A process hears signals that come together as one.
+      await waitFor('the signal', () => worker.count('Asked to stop') > signals);
+    }
+    expect(await worker.ended()).toBe(1);
+    await waitFor('its process to end', () => !isAlive(pid));
+    const next = await aWorker('furious', env);
+    expect((await nextMark(job.mark, pid))[1]).toBe(1000);
+    letGo(job);
+    expect(await untilStatus(job, 'COMPLETED')).toMatchObject({ generation: 2 });
+    await stopped(next);
+  });
+
+  it('leaves what must always hold', async () => {
+    const outcomes = await checkInvariants(fleet.db.ownerUrl);
+    expect(outcomes.filter(({ holds }) => !holds)).toEqual([]);
+  });
+});
