@@ -24,6 +24,8 @@ export interface AgentView {
   metadata: Record<string, unknown>;
   /** What a session of a push agent runs; empty for others. */
   command: string[];
+  /** Its command could not be started; it is given nothing until then, or until it is registered again. */
+  restingUntil: string | null;
   lastSeenAt: string | null;
   terminationReason: string | null;
   drainingAt: string | null;

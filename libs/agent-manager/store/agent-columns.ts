@@ -23,6 +23,7 @@ export interface AgentRow {
   token_version: number;
   metadata: Record<string, unknown>;
   command: string[];
+  resting_until: Date | null;
   last_seen_at: Date | null;
   termination_reason: string | null;
   draining_at: Date | null;
@@ -38,7 +39,7 @@ export interface AgentRow {
 export const AGENT_COLUMNS = `a.workspace_id, a.id, a.name, a.mode, a.model, a.lifecycle, a.status,
   a.live_runs, a.capabilities, a.coordinator_enabled, a.max_concurrent_tasks,
   a.heartbeat_interval_seconds, a.stale_threshold_seconds, a.host_name, a.pid, a.agent_version,
-  a.restart_count, a.token_version, a.metadata, a.command, a.termination_reason, a.draining_at, a.error_at,
+  a.restart_count, a.token_version, a.metadata, a.command, a.resting_until, a.termination_reason, a.draining_at, a.error_at,
   a.terminated_at, a.version, a.created_by, a.created_at, a.updated_at,
   (SELECT h.last_seen_at FROM agent_heartbeats h
     WHERE h.workspace_id = a.workspace_id AND h.agent_id = a.id) AS last_seen_at`;
@@ -63,6 +64,7 @@ export function toAgentView(row: AgentRow): AgentView {
     restartCount: row.restart_count,
     metadata: row.metadata,
     command: row.command,
+    restingUntil: timeOf(row.resting_until),
     lastSeenAt: timeOf(row.last_seen_at),
     terminationReason: row.termination_reason,
     drainingAt: timeOf(row.draining_at),

@@ -68,7 +68,8 @@ RETURNING id`,
 );
 
 /**
- * Changes what an agent says of itself; never its lifecycle.
+ * Changes what an agent says of itself; never its lifecycle. Whoever registers may have mended the command,
+ * so it rests no more.
  *
  * Caller: AgentRegistration, with the row locked. Index: primary key.
  * $1 workspace, $2 agent, $3 RegisteredColumns as JSON.
@@ -76,7 +77,7 @@ RETURNING id`,
 export const updateAgent = command<{ id: string }>(
   'update_agent',
   `
-UPDATE agents a SET version = a.version + 1, updated_at = now(),
+UPDATE agents a SET version = a.version + 1, updated_at = now(), setup_failures = 0, resting_until = NULL,
   ${COLUMNS.map((name) => `${name} = CASE WHEN $3::jsonb ? '${name}' THEN r.${name} ELSE a.${name} END`).join(',\n  ')}
 FROM jsonb_to_record($3::jsonb) AS r (${RECORD})
 WHERE a.workspace_id = $1 AND a.id = $2

@@ -1,6 +1,8 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { Database } from '#lib/database';
+import { restAgent, wakeAgent } from '#lib/agent-manager';
+import { Database, firstRow } from '#lib/database';
 import { DroverError } from '#lib/kernel';
+import { Logger } from '#lib/observability';
 import { type Reporter, RunReports } from '#lib/task-manager';
 import { WakeUps } from '#lib/valkey';
 import { failureOf, type SessionReport } from '../domain/session-report.js';
@@ -22,6 +24,7 @@ export class SessionReports {
     @Inject(Database) private readonly database: Database,
     @Inject(RunReports) private readonly runs: RunReports,
     @Inject(WakeUps) private readonly wakeUps: WakeUps,
+    @Inject(Logger) private readonly logger: Logger,
   ) {}
 
   async take(
@@ -56,6 +59,7 @@ export class SessionReports {
 
   private async apply(report: SessionReport, by: Reporter): Promise<void> {
     if (report.event === 'started') {
+      await this.database.service.rows(wakeAgent, [by.workspaceId, by.agentId]);
       await this.runs.start(by, { sessionKey: report.sessionKey });
       return;
     }
@@ -63,7 +67,18 @@ export class SessionReports {
       const entry = { level: 'WARN', event: 'session_output', message: report.output };
       await this.runs.logs(by, [{ ...entry, at: report.at }]);
     }
-    await this.runs.fail(by, { error: failureOf(report) });
+    const error = failureOf(report);
+    // Before the run ends and makes room: else the agent is given the next task meanwhile.
+    if (report.event === 'failed' && error.class === 'setup') await this.rest(by, error.message);
+    await this.runs.fail(by, { error });
+  }
+
+  /** What can't be started now can't for the next task either, which would fail like this one. */
+  private async rest({ workspaceId, agentId }: Reporter, why: string): Promise<void> {
+    const rested = await firstRow(this.database.service, restAgent, [workspaceId, agentId]);
+    if (!rested) return;
+    const until = rested.resting_until.toISOString();
+    this.logger.warn('An agent rests: its command can not be started', { agentId, until, why });
   }
 }
 

@@ -11,7 +11,8 @@ type AgentReasonCode =
   | 'agents_in_error'
   | 'agents_offline'
   | 'agents_disabled'
-  | 'agents_without_command';
+  | 'agents_without_command'
+  | 'agents_resting';
 
 const SENTENCES: Record<AgentStanding, Sentence> = {
   free: {
@@ -52,6 +53,11 @@ const SENTENCES: Record<AgentStanding, Sentence> = {
     code: 'agents_without_command',
     say: (agents, one) => `${agents} ${one ? 'has' : 'have'} no command that a session could run.`,
   },
+  resting: {
+    code: 'agents_resting',
+    say: (agents, one) =>
+      `${agents} ${one ? 'rests' : 'rest'}, since the gateway could not start ${one ? 'its' : 'their'} command. Mend it and register again, or wait.`,
+  },
 };
 
 /** What the agents that could take the task have to do with its waiting. */
@@ -84,6 +90,7 @@ function nameThem({ standing, count, agents }: Omit<AgentGroup, 'places' | 'free
 }
 
 function detailOf(standing: AgentStanding, agent: AgentFacts): string {
+  if (standing === 'resting') return ` (until ${agent.restingUntil})`;
   if (standing === 'full') return ` (${agent.liveRuns} of ${agent.maxConcurrentTasks})`;
   const isSilent = standing === 'offline' || standing === 'in_error';
   return isSilent && agent.lastSeenAt !== null ? ` (last heard at ${agent.lastSeenAt})` : '';

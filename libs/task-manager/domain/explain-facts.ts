@@ -24,6 +24,7 @@ export const AGENT_STANDINGS = [
   'offline',
   'disabled',
   'without_command',
+  'resting',
 ] as const;
 export type AgentStanding = (typeof AGENT_STANDINGS)[number];
 
@@ -34,6 +35,8 @@ export interface AgentFacts {
   liveRuns: number;
   maxConcurrentTasks: number;
   lastSeenAt: string | null;
+  /** Of a push agent whose command could not be started. */
+  restingUntil: string | null;
 }
 
 export interface AgentGroup {

@@ -53,6 +53,7 @@ export interface ReasonFacts {
   agents_draining: AgentsFacts;
   agents_disabled: AgentsFacts;
   agents_without_command: AgentsFacts;
+  agents_resting: AgentsFacts;
   agents_full: AgentsFacts;
   waiting_for_claim: AgentsFacts;
   waiting_for_assignment: AgentsFacts;
@@ -109,6 +110,7 @@ export const REASON_CODES = Object.keys({
   agents_draining: 0,
   agents_disabled: 0,
   agents_without_command: 0,
+  agents_resting: 0,
   agents_full: 0,
   waiting_for_claim: 0,
   waiting_for_assignment: 0,

@@ -70,6 +70,7 @@ function facts({ task, ...rest }: Overrides = {}): ExplainFacts {
 
 const anAgent = (name: string, values: Partial<AgentFacts> = {}): AgentFacts => ({
   ...{ id: name, name, liveRuns: 2, maxConcurrentTasks: 3, lastSeenAt: EARLIER.toISOString() },
+  restingUntil: LATER.toISOString(),
   ...values,
 });
 
@@ -228,6 +229,7 @@ const cases: [string, Overrides, string[], RegExp?][] = [
     { agents: [group('without_command', 'Push')] },
     ['agents_without_command'],
   ],
+  ['one that rests', { agents: [group('resting', 'Push')] }, ['agents_resting'], /until 2026-/],
   [
     'a switch for its type',
     { agents: free, pauses: [PAUSE] },

@@ -160,6 +160,12 @@ const alone: [string, Make[], Expected, unknownBecause?: string][] = [
     'no_agent',
   ],
   ['one without a command', [() => pushAgent(`command = '{}'`)], ['agents_without_command']],
+  [
+    'one that rests',
+    [() => pushAgent(`command = '{node}', resting_until = now() + interval '1 minute'`)],
+    ['agents_resting', { agents: [{ restingUntil: expect.any(String) }] }],
+    'no_agent',
+  ],
   ['no gateway', [() => pushAgent()], ['gateway_unreachable', { configured: true }], 'no_agent'],
   [
     'a leaving gateway',

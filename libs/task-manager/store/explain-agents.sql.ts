@@ -1,3 +1,4 @@
+import { isResting } from '#lib/agent-manager';
 import { query } from '#lib/database';
 import type { AgentGroup, NearAgent } from '../domain/explain-facts.js';
 import type { LineFacts } from '../domain/explain-standing.js';
@@ -13,11 +14,12 @@ const AGENTS_NAMED = 5;
  */
 const CAPABLE = `
 WITH capable AS MATERIALIZED (
-  SELECT a.id, a.name, a.live_runs, a.max_concurrent_tasks, h.last_seen_at, CASE
+  SELECT a.id, a.name, a.live_runs, a.max_concurrent_tasks, h.last_seen_at, a.resting_until, CASE
       WHEN a.lifecycle = 'DRAINING' THEN 'draining'
       WHEN a.lifecycle = 'ERROR' THEN 'in_error'
       WHEN a.mode = 'push' AND NOT a.coordinator_enabled THEN 'disabled'
       WHEN a.mode = 'push' AND a.command = '{}' THEN 'without_command'
+      WHEN a.mode = 'push' AND ${isResting('a')} THEN 'resting'
       WHEN a.mode = 'pull' AND a.lifecycle = 'STARTING' AND h.agent_id IS NULL THEN 'offline'
       WHEN (a.mode = 'pull' OR a.live_runs > 0) AND h.next_expected_at IS DISTINCT FROM 'infinity'
         AND h.last_seen_at < now() - make_interval(secs => a.stale_threshold_seconds) THEN 'offline'
@@ -43,7 +45,8 @@ ${CAPABLE}
 SELECT standing, count(*)::int AS count, sum(max_concurrent_tasks)::int AS places,
   sum(greatest(max_concurrent_tasks - live_runs, 0))::int AS "freePlaces",
   to_jsonb((array_agg(jsonb_build_object('id', id, 'name', name, 'liveRuns', live_runs,
-    'maxConcurrentTasks', max_concurrent_tasks, 'lastSeenAt', ${isoTime('last_seen_at')})
+    'maxConcurrentTasks', max_concurrent_tasks, 'lastSeenAt', ${isoTime('last_seen_at')},
+    'restingUntil', ${isoTime('resting_until')})
     ORDER BY name, id))[1:${AGENTS_NAMED}]) AS agents
 FROM capable GROUP BY standing`,
 );

@@ -31,6 +31,13 @@ export class AgentDoc implements AgentView {
   @ApiProperty(json) metadata!: Record<string, unknown>;
   @ApiProperty({ type: [String], description: 'What its sessions run; empty for pull agents' })
   command!: string[];
+  @ApiProperty({
+    ...time,
+    nullable: true,
+    description:
+      'Its command could not be started: it is given nothing until then, or a registration',
+  })
+  restingUntil!: string | null;
   @ApiProperty({ ...time, nullable: true }) lastSeenAt!: string | null;
   @ApiProperty({ type: String, nullable: true }) terminationReason!: string | null;
   @ApiProperty({ ...time, nullable: true }) drainingAt!: string | null;

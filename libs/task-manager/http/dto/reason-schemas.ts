@@ -33,6 +33,7 @@ const agents = {
     description: 'Some of them',
     items: object({
       ...{ id, name: text, liveRuns: count, maxConcurrentTasks: count, lastSeenAt: timeOrNull },
+      restingUntil: timeOrNull,
     }),
   },
 };
@@ -89,6 +90,10 @@ const REASONS: {
   agents_disabled: { about: 'Push agents that can take it are switched off', facts: agents },
   agents_without_command: {
     about: 'Push agents that can take it have no command to run',
+    facts: agents,
+  },
+  agents_resting: {
+    about: 'Push agents that can take it rest: their command could not be started',
     facts: agents,
   },
   agents_full: { about: 'Agents that can take it hold as many tasks as they may', facts: agents },

@@ -1,0 +1,37 @@
+import { command } from '#lib/database';
+
+/** Seconds of the first rest, doubled with each one that follows, up to the longest. */
+const FIRST_SECONDS = 30;
+const LONGEST_SECONDS = 900;
+
+/**
+ * Lets a push agent rest, since a session of it could not be started for a reason that lies in its command.
+ * Sessions that failed together count as one: whoever rests already is left alone.
+ *
+ * Caller: SessionReports, as the service role. Index: primary key. $1 workspace, $2 agent.
+ */
+export const restAgent = command<{ resting_until: Date }>(
+  'rest_agent',
+  `
+UPDATE agents SET setup_failures = setup_failures + 1, updated_at = now(),
+  resting_until = now() + make_interval(secs =>
+    least(${FIRST_SECONDS} * 2.0 ^ least(setup_failures, 10), ${LONGEST_SECONDS})::float8)
+WHERE workspace_id = $1 AND id = $2 AND (resting_until IS NULL OR resting_until <= now())
+RETURNING resting_until`,
+);
+
+/**
+ * A session of the agent has started: its command is sound.
+ *
+ * Caller: SessionReports, as the service role. Index: primary key. $1 workspace, $2 agent.
+ */
+export const wakeAgent = command<{ id: string }>(
+  'wake_agent',
+  `
+UPDATE agents SET setup_failures = 0, resting_until = NULL, updated_at = now()
+WHERE workspace_id = $1 AND id = $2 AND setup_failures > 0
+RETURNING id`,
+);
+
+/** Condition on the agent `a`: it rests. */
+export const isResting = (a: string) => `coalesce(${a}.resting_until > now(), false)`;
