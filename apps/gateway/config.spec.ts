@@ -49,6 +49,8 @@ describe('The configuration', () => {
     [{ WORKER_CREATION_TIMEOUT: 'soon' }, 'WORKER_CREATION_TIMEOUT'],
     [{ GATEWAY_ID: 'two words' }, 'GATEWAY_ID'],
     [{ PORT: '70000' }, 'PORT'],
+    [{ GATEWAY_SESSIONS_USER: 'nobody' }, 'GATEWAY_SESSIONS_USER: must be the numbers'],
+    [{ GATEWAY_SESSIONS_USER: '0:0' }, 'GATEWAY_SESSIONS_USER: must be the numbers'],
   ])('refuses %j', (env, name) => {
     expect(() => loadGatewayConfig({ ...needed, ...env })).toThrow(name);
   });

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { z } from 'zod';
+import type { SessionUser } from '#lib/runtime';
 
 const list = z.string().transform((value) =>
   value
@@ -36,6 +37,15 @@ const environment = z.object({
   GATEWAY_DATA_DIR: z.string().default('.drover/gateway'),
   /** Programs that sessions may start, as the commands name them; all when it is left out. */
   GATEWAY_ALLOWED_EXECUTABLES: list.optional(),
+  /** Who runs the sessions, as `uid:gid`; the gateway's own user when it is left out. */
+  GATEWAY_SESSIONS_USER: z
+    .string()
+    .regex(
+      /^[1-9]\d{0,8}:[1-9]\d{0,8}$/,
+      'must be the numbers of a user and a group, as in 1500:1500',
+    )
+    .refine(() => process.getuid?.() === 0, 'needs a gateway that runs as root')
+    .optional(),
   /** Names of the gateway's own variables that sessions see. */
   GATEWAY_PASS_ENV: list.default([]),
 
@@ -90,6 +100,7 @@ function toConfig(env: z.infer<typeof environment>, all: NodeJS.ProcessEnv) {
     allowedExecutables: env.GATEWAY_ALLOWED_EXECUTABLES,
     searchPath: all['PATH'] ?? FALLBACK_PATH,
     passedEnv: pick(all, env.GATEWAY_PASS_ENV),
+    sessionsUser: toUser(env.GATEWAY_SESSIONS_USER),
     http: { host: env.HOST, port: env.PORT },
     logLevel: env.LOG_LEVEL,
     capacity: env.MAX_CONCURRENT_WORKERS,
@@ -100,6 +111,11 @@ function toConfig(env: z.infer<typeof environment>, all: NodeJS.ProcessEnv) {
     shutdownSeconds: env.SHUTDOWN_DEADLINE_SECONDS,
     retentionHours: env.GATEWAY_RETENTION_HOURS,
   };
+}
+
+function toUser(text: string | undefined): SessionUser | undefined {
+  const [uid, gid] = text?.split(':').map(Number) ?? [];
+  return uid === undefined || gid === undefined ? undefined : { uid, gid };
 }
 
 /** An address without a path gets that of the API. */

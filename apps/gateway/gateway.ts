@@ -18,6 +18,8 @@ import { readVersion } from './version.js';
 const HOUR_MS = 3_600_000;
 /** How long a beat waits for reports that the server does not take. */
 const REPORTS_BEFORE_BEAT_MS = 1_000;
+/** How long a drain waits for the server to hear of it, before it gives up what has not started. */
+const DRAIN_TOLD_MS = 2_000;
 /** What a shutdown keeps back: a third each for killing, for the last reports, and for closing. */
 const RESERVE_MS = 3_000;
 
@@ -55,12 +57,13 @@ export class Gateway {
     private readonly config: GatewayConfig,
     private readonly logger: Logger,
   ) {
-    const folder = openDataFolder(config.dataDir, config.gatewayId);
-    const { gatewayId } = folder;
+    const { dataDir, searchPath, passedEnv, sessionsUser: user } = config;
+    const passable = user !== undefined;
+    const folder = openDataFolder(dataDir, { gatewayId: config.gatewayId, passable });
+    const { gatewayId, sessionsDir: dir } = folder;
     this.gatewayId = gatewayId;
     this.tokens = new GatewayTokens(config.secret, gatewayId);
-    const { searchPath, passedEnv } = config;
-    this.runtime = new ProcessRuntime({ dir: folder.sessionsDir, searchPath, passedEnv });
+    this.runtime = new ProcessRuntime({ dir, searchPath, passedEnv, user });
     this.book = new SessionBook(folder.recordsDir, logger);
     const client = new ServerClient(config.apiUrl, this.tokens);
     const { book, runtime, bootId } = this;
@@ -116,10 +119,14 @@ export class Gateway {
     const totalMs = this.config.shutdownSeconds * 1000;
     const reserveMs = Math.min(RESERVE_MS, totalMs / 10);
     const graceMs = Math.min(this.config.graceSeconds * 1000, (totalMs - reserveMs) / 3);
+    const begun = performance.now();
     sessions.beginDrain();
+    // Else the server would place here again at once what is given up.
+    const toldMs = Math.min(DRAIN_TOLD_MS, totalMs / 10);
+    await Promise.race([this.heartbeat.told(), pause(toldMs, hurry)]);
     dispatcher.drain();
-    this.heartbeat.soon();
-    await Promise.race([dispatcher.idle(), pause(totalMs - reserveMs - graceMs, hurry)]);
+    const finishMs = totalMs - reserveMs - graceMs - (performance.now() - begun);
+    await Promise.race([dispatcher.idle(), pause(finishMs, hurry)]);
     const stopAll = (ms: number): void =>
       dispatcher.stopAll('drain', 'the gateway is shutting down', ms / 1000);
     hurry.addEventListener('abort', () => stopAll(0));

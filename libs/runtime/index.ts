@@ -17,6 +17,7 @@ export {
   readProcess,
   signalTree,
 } from './process/process-tree.js';
+export type { SessionUser } from './process/session-folder.js';
 export { explainSpawnFailure, type SpawnFailure } from './process/spawn-failure.js';
 export * from './runtime.js';
 export { appendSignal, type SessionSignal } from './signals-file.js';

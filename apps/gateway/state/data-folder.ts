@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { newId } from '#lib/kernel';
 import { isAlive, type ProcessRef, readProcess } from '#lib/runtime';
@@ -19,10 +19,16 @@ export interface DataFolder {
 /**
  * Takes the data folder over from an earlier life.
  *
+ * @param settings.passable whether others may go through it to what they know the path of: sessions of
+ *   another user have to
  * @throws Error in a sentence when another gateway lives on it, or it can't be used
  */
-export function openDataFolder(dir: string, gatewayId?: string): DataFolder {
+export function openDataFolder(
+  dir: string,
+  { gatewayId, passable = false }: { gatewayId?: string; passable?: boolean },
+): DataFolder {
   mkdirSync(dir, { recursive: true, mode: 0o700 });
+  if (passable) chmodSync(dir, 0o711);
   const path = join(dir, 'gateway.json');
   const earlier = readIdentity(path);
   if (earlier !== undefined && earlier.owner.pid !== process.pid && isAlive(earlier.owner)) {

@@ -1,4 +1,4 @@
-import type { NotStarted, Started } from './session-folder.js';
+import type { NotStarted, SessionUser, Started } from './session-folder.js';
 
 /** What a keeper is told on its standard input, as one JSON text. */
 export interface KeeperOrder {
@@ -11,6 +11,8 @@ export interface KeeperOrder {
   command: [string, ...string[]];
   env: Record<string, string>;
   secrets: string[];
+  /** Who runs the session; the keeper's own user when left out. */
+  user?: SessionUser;
 }
 
 /** What a keeper answers on its standard output, in one line. */

@@ -68,11 +68,12 @@ export class Keeper {
   }
 
   private async start(): Promise<ChildProcess | NotStarted> {
-    const { program, command, env } = this.order;
+    const { program, command, env, user } = this.order;
     const [name, ...args] = command;
     try {
       const child = spawn(program, args, {
         argv0: name,
+        ...user,
         cwd: this.folder.work,
         env,
         // A process group and session of its own, so that all of it can be signalled.

@@ -34,6 +34,53 @@ describeRuntime('A process of this machine', () => {
   });
 });
 
+const OTHER = { uid: 54_321, gid: 54_321 };
+const isRoot = process.getuid?.() === 0;
+
+// Nobody but root can start a process as somebody else.
+if (isRoot) {
+  describeRuntime('A process of another user', () => {
+    const dir = temporary();
+    return Promise.resolve({
+      make: () => new ProcessRuntime({ dir, searchPath, keeper: KEEPER, user: OTHER }),
+      countProcesses: (word) => Promise.resolve(processesWith(word).length),
+      uniqueSeconds,
+      dispose: () => {
+        killMarked();
+        rmSync(dir, { recursive: true, force: true });
+        return Promise.resolve();
+      },
+    });
+  });
+}
+
+(isRoot ? describe : describe.skip)('A session of another user', () => {
+  test('has its own folder to itself, and sees nothing of who started it', async () => {
+    const dir = temporary();
+    const runtime = new ProcessRuntime({ dir, searchPath, keeper: KEEPER, user: OTHER });
+    const script = `
+      id -u; id -g; id -G; echo mine > file && cat file
+      cat "$DROVER_TASK_FILE" > /dev/null && echo reads
+      cat /proc/${process.pid}/environ > /dev/null 2>&1 || echo no environment
+      ls .. 2>/dev/null || echo no list
+      ls ../launch-* > /dev/null 2>&1 || echo no launch
+      mv "$DROVER_TASK_FILE" ../other 2>/dev/null || echo no move`;
+    const session = await runtime.spawn({
+      id: newId(),
+      command: ['sh', '-c', script],
+      ...{ env: {}, task: {}, secrets: [] },
+    });
+    const { output } = await session.exit;
+    expect(output.trim().split('\n')).toEqual([
+      ...['54321', '54321', '54321', 'mine', 'reads'],
+      ...['no environment', 'no list', 'no launch', 'no move'],
+    ]);
+    await runtime.remove(session.id);
+    expect(readdirSync(dir)).toEqual([]);
+    rmSync(dir, { recursive: true });
+  });
+});
+
 describe('Sessions as processes', () => {
   let dir: string;
   const children: ChildProcess[] = [];

@@ -21,6 +21,7 @@ import {
   type NotStarted,
   removeFolder,
   SessionFolder,
+  type SessionUser,
   type Started,
 } from './session-folder.js';
 import { explainSpawnFailure } from './spawn-failure.js';
@@ -39,6 +40,11 @@ export interface ProcessRuntimeOptions {
   searchPath: string;
   /** What of this process' own environment the sessions see. */
   passedEnv?: Record<string, string>;
+  /**
+   * Who runs the sessions, where that is not this process' own user: they can't read what is its then.
+   * Only root can do that; the folders above `dir` must let that user through.
+   */
+  user?: SessionUser;
   /** The compiled keeper, where it does not lie beside this file. */
   keeper?: string;
 }
@@ -111,7 +117,7 @@ export class ProcessRuntime implements Runtime {
 
   private makeFolder(spec: SessionSpec): SessionFolder {
     try {
-      return SessionFolder.create(this.options.dir, spec.id, spec.task);
+      return SessionFolder.create(this.options.dir, spec.id, spec.task, this.options.user);
     } catch (error) {
       const { code = 'unknown error' } = error as NodeJS.ErrnoException;
       const message = `The folder of the session could not be made (${code})`;
@@ -146,7 +152,7 @@ export class ProcessRuntime implements Runtime {
   }
 
   private orderOf(spec: SessionSpec, folder: SessionFolder, program: string): KeeperOrder {
-    const { searchPath, passedEnv = {} } = this.options;
+    const { searchPath, passedEnv = {}, user } = this.options;
     return {
       sessionId: spec.id,
       root: folder.root,
@@ -154,6 +160,7 @@ export class ProcessRuntime implements Runtime {
       program,
       command: spec.command,
       secrets: spec.secrets,
+      user,
       env: {
         LANG: 'C.UTF-8',
         ...passedEnv,

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { existsSync, linkSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { renameSync, statSync, unlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, chownSync, existsSync, linkSync, mkdirSync, readdirSync } from 'node:fs';
+import { readFileSync, renameSync, rmSync, statSync, unlinkSync, writeFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isAlive, type ProcessRef, readProcess } from './process-tree.js';
@@ -11,6 +11,12 @@ export interface Claim {
   keeper?: ProcessRef;
   /** Process ids and start times count anew after each boot of the machine. */
   bootId: string;
+}
+
+/** A user of this machine, as its numbers. */
+export interface SessionUser {
+  uid: number;
+  gid: number;
 }
 
 /** Written when the first process runs. */
@@ -63,8 +69,11 @@ export class SessionFolder {
     this.signalsFile = join(root, 'signals.jsonl');
   }
 
-  /** @throws Error EEXIST when there is one already */
-  static create(dir: string, id: string, task: object): SessionFolder {
+  /**
+   * @param user whose the session's part of it becomes, where that is not the runtime's own
+   * @throws Error EEXIST when there is one already
+   */
+  static create(dir: string, id: string, task: object, user?: SessionUser): SessionFolder {
     mkdirSync(dir, { recursive: true, mode: 0o700 });
     const root = join(dir, id);
     mkdirSync(root, { mode: 0o700 });
@@ -74,6 +83,7 @@ export class SessionFolder {
     mkdirSync(folder.tmp, { mode: 0o700 });
     writeFileSync(folder.taskFile, JSON.stringify(task), { mode: 0o600 });
     writeFileSync(folder.signalsFile, '', { mode: 0o600 });
+    if (user !== undefined) folder.handOver(dir, user);
     return folder;
   }
 
@@ -147,6 +157,14 @@ export class SessionFolder {
     } catch {
       return undefined;
     }
+  }
+
+  /** What the session reads and writes is its user's; the way there can be gone, and not listed. */
+  private handOver(dir: string, { uid, gid }: SessionUser): void {
+    for (const path of [this.work, this.tmp, this.taskFile, this.signalsFile]) {
+      chownSync(path, uid, gid);
+    }
+    for (const path of [dir, this.root]) chmodSync(path, 0o711);
   }
 
   private file(name: string): string {
