@@ -241,8 +241,10 @@ export const COMMANDS: Record<Command, (model: Model, task: Task) => Verdict> = 
     model.clock += 1;
     move(model, task, 'PENDING');
     task.retryCount = 0;
-    // What it waits for and has ended badly is judged anew.
-    for (const { on, settled } of task.edges) if (!settled && endedBadly(on)) on.untold = true;
+    // What it waits for and has ended is judged anew.
+    for (const { on, settled } of task.edges) {
+      if (!settled && (on.completed || endedBadly(on))) on.untold = true;
+    }
     return 200;
   },
   archive(model, task) {

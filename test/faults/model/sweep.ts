@@ -17,9 +17,8 @@ export function sweep(model: Model): void {
   for (const task of model.tasks) {
     if (task.status === 'ABORTED' && task.retry === 'due') move(model, task, 'PENDING');
   }
-  for (let told = model.tasks.find(({ untold }) => untold); told;) {
-    tellDependents(model, told);
-    told = model.tasks.find(({ untold }) => untold);
+  for (let ended = untoldOf(model); ended.length > 0; ended = untoldOf(model)) {
+    tellDependents(model, ended);
   }
 }
 
@@ -30,23 +29,34 @@ function watch(run: Run): void {
   else if (run.state === 'STALE' && !missed) run.state = 'WORKING';
 }
 
-function tellDependents(model: Model, ended: Task): void {
+const untoldOf = (model: Model): Task[] => model.tasks.filter(({ untold }) => untold);
+
+/**
+ * Of all that have ended at once. Who fails by one of them does not learn of the others until it is retried;
+ * and one that waits itself for another of them tells its own dependents when it has been told.
+ */
+function tellDependents(model: Model, ended: readonly Task[]): void {
   const waiting = model.tasks.filter((task) => {
     const isOpen = task.status !== 'COMPLETED' && task.status !== 'ARCHIVED';
-    return isOpen && task.edges.some(({ on, settled }) => on === ended && !settled);
+    return isOpen && task.edges.some(({ on, settled }) => ended.includes(on) && !settled);
   });
-  for (const task of waiting) {
-    const isWaiting = task.status === 'PENDING' || task.status === 'PAUSED';
-    const fails = ({ on, policy, settled }: Edge): boolean =>
-      !settled && policy === 'fail' && endedBadly(on);
-    if (isWaiting && task.edges.some(fails)) {
-      move(model, task, 'FAILED');
-      task.failureReason = 'dependency_failed';
-      endRun(task.run, 'RELEASED', 'dependency_failed');
-      continue;
-    }
+  const failing = waiting.filter(failsWithAnother);
+  const learning = waiting.filter((task) => !failing.includes(task));
+  for (const task of ended) task.untold = learning.includes(task);
+  for (const task of failing) {
+    move(model, task, 'FAILED');
+    task.failureReason = 'dependency_failed';
+    endRun(task.run, 'RELEASED', 'dependency_failed');
+  }
+  for (const task of learning) {
     for (const edge of task.edges) if (isSatisfied(edge.on, edge.policy)) edge.settled = true;
     if (unmet(task) === 0) task.readySince = model.clock;
   }
-  ended.untold = false;
+}
+
+function failsWithAnother(task: Task): boolean {
+  const isWaiting = task.status === 'PENDING' || task.status === 'PAUSED';
+  const fails = ({ on, policy, settled }: Edge): boolean =>
+    !settled && policy === 'fail' && endedBadly(on);
+  return isWaiting && task.edges.some(fails);
 }
