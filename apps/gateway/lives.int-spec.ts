@@ -149,8 +149,12 @@ describe('A gateway that is told to end', () => {
     world.gateway.kill('SIGTERM');
     expect(await world.server.endOf(waits.runId)).toMatchObject({
       event: 'failed',
-      error: { class: 'infrastructure' },
+      error: { class: 'drained' },
     });
+    // Told before it: else the server would place the session here again.
+    const given = world.server.reports.findIndex(({ runId }) => runId === waits.runId);
+    const told = world.server.beats.find(({ draining }) => draining);
+    expect(told?.reportsBefore).toBeLessThanOrEqual(given);
     const refused = await world.gateway.spawn(aSpawn('exit 0'));
     expect([refused.status, refused.body['code']]).toEqual([503, 'gateway_draining']);
     expect(refused.headers.get('retry-after')).not.toBeNull();
@@ -163,9 +167,12 @@ describe('A gateway that is told to end', () => {
     expect(world.server.reportsOf(saves.runId).at(-1)).toMatchObject({
       exitCode: 0,
       output: 'saved',
-      error: { class: 'infrastructure' },
+      error: { class: 'drained' },
     });
-    expect(world.server.reportsOf(ignores.runId).at(-1)).toMatchObject({ signal: 'SIGKILL' });
+    expect(world.server.reportsOf(ignores.runId).at(-1)).toMatchObject({
+      signal: 'SIGKILL',
+      error: { class: 'drained' },
+    });
     expect(processesWith(seconds)).toEqual([]);
   });
 

@@ -271,14 +271,16 @@ describe('server and gateway', () => {
   });
 
   it('give the work of a gateway that drains to its next life, from the checkpoint', async () => {
-    const job = await submit();
-    await untilProgress(job, 2);
+    const jobs = [await submit(), await submit({ maxRetries: 0 })];
+    for (const job of jobs) await untilProgress(job, 2);
     gateway.kill('SIGTERM');
     expect(await gateway.ended()).toBe(0);
-    expect(isAlive(livesOf(job)[0]?.pid ?? 0)).toBe(false);
+    for (const job of jobs) expect(isAlive(livesOf(job)[0]?.pid ?? 0)).toBe(false);
     await gateway.start();
-    expect((await life(job, 2)).from).toBeGreaterThan(2);
-    await finish(job);
+    for (const job of jobs) {
+      expect((await life(job, 2)).from).toBeGreaterThan(2);
+      expect(await finish(job)).toMatchObject({ generation: 2, retryCount: 0 });
+    }
   });
 
   it('leave what must always hold', async () => {

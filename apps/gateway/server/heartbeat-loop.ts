@@ -16,6 +16,7 @@ export class HeartbeatLoop {
   private readonly bell = new Doorbell();
   private stopped = false;
   private failures = 0;
+  private waiting: (() => void)[] = [];
 
   constructor(private readonly options: HeartbeatOptions) {}
 
@@ -31,6 +32,13 @@ export class HeartbeatLoop {
     this.bell.ring();
   }
 
+  /** Resolves when a beat that was composed after this call has been answered, or has failed. */
+  async told(): Promise<void> {
+    const told = new Promise<void>((resolve) => this.waiting.push(resolve));
+    this.soon();
+    await told;
+  }
+
   stop(): void {
     this.stopped = true;
     this.bell.ring();
@@ -39,6 +47,7 @@ export class HeartbeatLoop {
   /** @returns milliseconds to the next beat */
   private async beat(): Promise<number> {
     const { client, logger, intervalMs, compose, onAnswer } = this.options;
+    const waiting = this.waiting.splice(0);
     try {
       const answer = await client.beat(await compose());
       if (this.reached !== true) logger.info('the server takes heartbeats');
@@ -51,6 +60,8 @@ export class HeartbeatLoop {
       this.failures += 1;
       logFailure(logger, 'heartbeat', this.failures, error);
       return Math.min(intervalMs, waitBefore(this.failures, error));
+    } finally {
+      for (const resolve of waiting) resolve();
     }
   }
 }

@@ -64,7 +64,7 @@ export class Dispatcher {
     clearTimeout(this.waitTimer);
     const message = 'The gateway is shutting down, and had not started the session yet';
     for (const record of this.queue.splice(0)) {
-      this.give(record, { class: 'infrastructure', message });
+      this.give(record, { class: 'drained', message });
     }
   }
 

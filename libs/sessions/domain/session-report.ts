@@ -11,6 +11,7 @@ export const SESSION_ERROR_CLASSES = [
   'infrastructure',
   'setup',
   'resource_exhausted',
+  'drained',
   'unknown',
 ] as const;
 export type SessionErrorClass = (typeof SESSION_ERROR_CLASSES)[number];
@@ -38,6 +39,11 @@ export interface SessionFailure {
   signal?: string;
 }
 
+/** Whether the gateway ended the session, or never started it, because it leaves: no attempt is spent. */
+export function wasDrained({ event, error }: SessionReport): boolean {
+  return event !== 'started' && error?.class === 'drained';
+}
+
 const OOM_EXIT = 137;
 const TERMINATED_EXIT = 143;
 
@@ -56,12 +62,16 @@ export function failureOf(report: SessionReport): SessionFailure {
 
 function classOf({ error, exitCode, signal, oomKilled }: SessionReport): FailureClass {
   if (oomKilled) return 'oom';
-  if (error) return error.class === 'resource_exhausted' ? 'infrastructure' : error.class;
+  if (error) return isOfGateway(error.class) ? 'infrastructure' : error.class;
   if (exitCode === OOM_EXIT) return 'oom';
   if (exitCode === TERMINATED_EXIT) return 'timeout';
   if (exitCode === -1) return 'infrastructure';
   if (signal) return 'signal';
   return typeof exitCode === 'number' ? 'exit_code' : 'unknown';
+}
+
+function isOfGateway(of: SessionErrorClass): of is 'resource_exhausted' | 'drained' {
+  return of === 'resource_exhausted' || of === 'drained';
 }
 
 function messageOf({ error, exitCode, signal, oomKilled }: SessionReport): string {

@@ -10,7 +10,15 @@ export type SessionStatus = (typeof SESSION_STATUSES)[number];
 
 /** Why a session did not end well; the server classes its run by it. */
 export type FailureClass =
-  'oom' | 'timeout' | 'exit_code' | 'signal' | 'setup' | 'infrastructure' | 'resource_exhausted';
+  | 'oom'
+  | 'timeout'
+  | 'exit_code'
+  | 'signal'
+  | 'setup'
+  | 'infrastructure'
+  | 'resource_exhausted'
+  /** The gateway leaves: nobody's failure, and no attempt is spent on it. */
+  | 'drained';
 
 export interface SessionError {
   class: FailureClass;

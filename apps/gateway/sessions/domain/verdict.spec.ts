@@ -53,8 +53,11 @@ describe('A session that was asked to end', () => {
     ['asked', { exitCode: 137 }, 'STOPPED', 'signal'],
     ['asked', { signal: 'SIGKILL', oomKilled: true }, 'FAILED', 'oom'],
     ['asked', { lost: true }, 'STOPPED', 'infrastructure'],
-    ['drain', { exitCode: 1 }, 'STOPPED', 'infrastructure'],
-    ['drain', { signal: 'SIGKILL', oomKilled: null }, 'STOPPED', 'infrastructure'],
+    ['drain', { exitCode: 0 }, 'STOPPED', 'drained'],
+    ['drain', { exitCode: 1 }, 'STOPPED', 'drained'],
+    ['drain', { signal: 'SIGKILL', oomKilled: null }, 'STOPPED', 'drained'],
+    ['drain', { signal: 'SIGKILL', oomKilled: true }, 'FAILED', 'oom'],
+    ['drain', { lost: true }, 'STOPPED', 'drained'],
   ])('%s, then %j is %s, %s', (kind, evidence, status, failureClass) => {
     const verdict = judgeExit(exit(evidence), stopping(kind));
     expect([verdict.status, verdict.error?.class]).toEqual([status, failureClass]);

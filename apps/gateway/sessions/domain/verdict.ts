@@ -29,7 +29,7 @@ export function judgeExit(exit: SessionExit, stopping: Stopping | null): Verdict
   if (stopping !== null) {
     const message = `${describe(exit)} after it was asked to end: ${stopping.reason}`;
     // A gateway that goes is not the session's fault.
-    const failureClass = stopping.kind === 'drain' ? 'infrastructure' : classOf(exit);
+    const failureClass = stopping.kind === 'drain' ? 'drained' : classOf(exit);
     return { status: 'STOPPED', oomKilled, error: { class: failureClass, message } };
   }
   if (exit.exitCode === 0) return { status: 'COMPLETED', oomKilled, error: null };
@@ -45,7 +45,8 @@ export const ENDED_WITHOUT_COMPLETING: SessionError = {
 function lost(stopping: Stopping | null): Verdict {
   const message = 'The session ended, and what watched it was ended too: nobody knows how';
   const status = stopping === null ? 'FAILED' : 'STOPPED';
-  return { status, oomKilled: false, error: { class: 'infrastructure', message } };
+  const failureClass = stopping?.kind === 'drain' ? 'drained' : 'infrastructure';
+  return { status, oomKilled: false, error: { class: failureClass, message } };
 }
 
 /**
