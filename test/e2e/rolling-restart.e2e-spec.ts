@@ -3,7 +3,9 @@ import { Agent, createServer, request as send, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { freePort } from '#lib/embedded';
 import { checkInvariants } from '#lib/invariants';
+import { newId } from '#lib/kernel';
 import { apiClient } from '../support/api-client.js';
+import { SECRET, TestGateway } from '../../apps/gateway/testing/gateway-process.js';
 import { TestFleet } from '../support/fleet.js';
 import type { BuiltProcess } from '../support/processes.js';
 import { waitFor } from '../support/wait-for.js';
@@ -17,6 +19,8 @@ class Balancer {
   private readonly ready = new Set<number>();
   private readonly asking: NodeJS.Timeout;
   private turn = 0;
+  /** Requests of anybody, workers and gateways too, that got no answer or one above 499. */
+  readonly failures: string[] = [];
 
   private constructor(
     private readonly server: Server,
@@ -27,11 +31,18 @@ class Balancer {
       const port = this.next();
       const { method, url: path, headers } = incoming;
       const onward = send({ port, host: '127.0.0.1', method, path, headers, agent: this.agent });
+      const what = `${method} ${path}`;
       onward.on('response', (answer) => {
-        outgoing.writeHead(answer.statusCode ?? 502, answer.headers);
+        const { statusCode = 502 } = answer;
+        if (statusCode >= 500) this.failures.push(`${what}: ${statusCode}`);
+        outgoing.writeHead(statusCode, answer.headers);
         answer.pipe(outgoing);
       });
-      onward.on('error', () => outgoing.writeHead(502).end('{}'));
+      onward.on('error', (error) => {
+        if (incoming.socket.destroyed) return;
+        this.failures.push(`${what}: ${error.message}`);
+        outgoing.writeHead(502).end('{}');
+      });
       outgoing.on('close', () => outgoing.writableEnded || onward.destroy());
       incoming.pipe(onward);
     });
@@ -73,20 +84,44 @@ class Balancer {
 
 let fleet: TestFleet;
 let balancer: Balancer;
+let gateway: TestGateway;
+let gatewayPort: number;
 let ports: readonly [number, number];
 const servers: BuiltProcess[] = [];
 
 const startServer = (port: number) =>
-  fleet.startServer({ PORT: String(port), SHUTDOWN_DELAY_SECONDS: '2' });
+  fleet.startServer({
+    PORT: String(port),
+    SHUTDOWN_DELAY_SECONDS: '2',
+    GATEWAY_URL: `http://127.0.0.1:${gatewayPort}`,
+    GATEWAY_SECRET: SECRET,
+    PUBLIC_URL: balancer.url,
+  });
+
+/** A session of a push agent: reports, and completes its run. */
+const SESSION = `
+  const { DROVER_API_URL: url, DROVER_RUN_ID: run, DROVER_RUN_TOKEN: token } = process.env;
+  const call = (method, path, body) => fetch(url + '/runs/' + run + '/' + path, {
+    method,
+    headers: { authorization: 'Bearer ' + token, 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  });
+  call('PATCH', 'progress', { progressPercent: 50 }).then(() => call('POST', 'complete', {}));`;
 
 beforeAll(async () => {
   fleet = await TestFleet.create();
   ports = [fleet.port, await freePort()];
-  for (const port of ports) servers.push(await startServer(port));
+  gatewayPort = await freePort();
   balancer = await Balancer.start(ports);
+  for (const port of ports) servers.push(await startServer(port));
   await waitFor('both to be ready', () => balancer.knows(2));
+  gateway = await new TestGateway({
+    DROVER_API_URL: balancer.url,
+    PORT: String(gatewayPort),
+  }).start();
 });
 afterAll(async () => {
+  await gateway.dispose();
   await balancer.stop();
   await fleet.stop();
 });
@@ -97,6 +132,9 @@ it('restarts two servers one after the other, three times, and no request fails'
     DROVER_API_URL: balancer.url,
     DROVER_WORKER_CONCURRENCY: '4',
   });
+  const agent = { name: 'Pushed', mode: 'push', command: [process.execPath, '-e', SESSION] };
+  const pushed = { ...agent, capabilities: ['pushed'], maxConcurrentTasks: 3 };
+  expect((await client.put(`/agents/${newId()}`, pushed)).status).toBe(201);
   const created: string[] = [];
   const failures: string[] = [];
   let going = true;
@@ -104,7 +142,11 @@ it('restarts two servers one after the other, three times, and no request fails'
     while (going) {
       const values = { inputContext: { command: [process.execPath, '-e', ''] } };
       const task = { title: 'A script', taskType: 'test', retryBackoffSeconds: 0, ...values };
-      const answer = await client.post<{ id: string }>('/agent-tasks', task);
+      const requiredCapabilities = created.length % 4 === 0 ? ['pushed'] : [];
+      const answer = await client.post<{ id: string }>('/agent-tasks', {
+        ...task,
+        requiredCapabilities,
+      });
       if (answer.status === 201) created.push(answer.body.id);
       else failures.push(`POST: ${answer.status} ${JSON.stringify(answer.body)}`);
       const list = await client.get('/agent-tasks?limit=5');
@@ -121,6 +163,7 @@ it('restarts two servers one after the other, three times, and no request fails'
   going = false;
   await Promise.all(work);
   expect(failures).toEqual([]);
+  expect(balancer.failures).toEqual([]);
   expect(created.length).toBeGreaterThan(RESTARTS * CLIENTS);
   const rest = created.slice(20);
   for (let i = 0; i < rest.length; i += 1_000) {
@@ -133,6 +176,15 @@ it('restarts two servers one after the other, three times, and no request fails'
     );
     return rows[0]?.open === 0;
   });
+  const { rows } = await fleet.db.owner.query<{ mode: string; retried: number }>(
+    `SELECT a.mode, max(t.retry_count)::int AS retried FROM agent_tasks t
+     JOIN task_runs r ON r.task_id = t.id JOIN agents a ON a.id = r.agent_id
+     WHERE t.status = 'COMPLETED' GROUP BY a.mode ORDER BY a.mode`,
+  );
+  expect(rows).toEqual([
+    { mode: 'pull', retried: 0 },
+    { mode: 'push', retried: 0 },
+  ]);
   const outcomes = await checkInvariants(fleet.db.ownerUrl);
   expect(outcomes.filter((outcome) => !outcome.holds)).toEqual([]);
 }, 180_000);
