@@ -7,8 +7,6 @@ import {
   checkpoint,
   claim,
   claimable,
-  type Command,
-  COMMANDS,
   complete,
   create,
   depend,
@@ -19,6 +17,7 @@ import {
   roomOf,
   start,
   type Verdict,
+  whyNothing,
 } from './rules.js';
 import {
   type Agent,
@@ -29,6 +28,8 @@ import {
   type Run,
   type Task,
 } from './state.js';
+import { liftingSwitch, switchEnding, switchingOff, taskType } from './switches.js';
+import { type Command, COMMANDS } from './user-rules.js';
 import { verdictOf, type World } from './world.js';
 
 const RENEWALS = 2;
@@ -45,13 +46,14 @@ const policy = fc.constantFrom<Policy>('block', 'fail', 'ignore');
 
 const creation = fc
   .record({
+    taskType,
     priority: fc.integer({ min: 1, max: 3 }),
     maxRetries: fc.integer({ min: 0, max: 2 }),
     backoff: fc.boolean(),
     edges: fc.array(fc.record({ on: index, policy }), { maxLength: 2 }),
   })
   .map(({ edges, ...values }) => {
-    const name = `create(priority ${values.priority}, ${values.maxRetries} retries, waits for ${JSON.stringify(edges)})`;
+    const name = `create(${values.taskType}, priority ${values.priority}, ${values.maxRetries} retries, waits for ${JSON.stringify(edges)})`;
     return new Deed(
       name,
       (model) => model.tasks.length < TASKS_AT_MOST,
@@ -62,7 +64,7 @@ const creation = fc
             : edges.map((edge) => [at(model.tasks, edge.on), edge.policy]),
         );
         const answer = await world.api.post<{ id: string }>('/agent-tasks', {
-          ...{ title: 'Modelled', taskType: 'model', priority: values.priority },
+          ...{ title: 'Modelled', taskType: values.taskType, priority: values.priority },
           ...{ maxRetries: values.maxRetries, retryBackoffSeconds: values.backoff ? 86_400 : 0 },
           dependsOn: [...wanted].map(([task, how]) => ({ taskId: task.id, policy: how })),
         });
@@ -85,14 +87,16 @@ const dependency = fc.record({ task: index, on: index, policy }).map(
 
 const commanding = fc
   .record({
-    command: fc.constantFrom<Command>('pause', 'resume', 'cancel', 'retry', 'archive'),
+    command: fc.constantFrom(...(Object.keys(COMMANDS) as Command[])),
     task: index,
   })
   .map(
     (given) =>
       new Deed(`${given.command}(${given.task})`, hasTasks, async (model, world) => {
         const task = at(model.tasks, given.task);
-        const answer = await world.api.post(`/agent-tasks/${task.id}/${given.command}`);
+        const [path, body] =
+          given.command === 'cascade' ? ['cancel', { cascade: true }] : [given.command, {}];
+        const answer = await world.api.post(`/agent-tasks/${task.id}/${path}`, body);
         expect(verdictOf(answer)).toBe(COMMANDS[given.command](model, task));
       }),
   );
@@ -127,6 +131,7 @@ async function claimAs(
 ): Promise<void> {
   const body = { maxTasks, ...(byHand && { leaseSeconds: 3_600 }) };
   const answer = await world.as(agent).post<{
+    reason?: string;
     tasks: { run: { id: string }; task: { id: string; checkpointData: { n?: number } } }[];
   }>(`/agents/${agent.id}/claim`, body);
   if (agent.life === 'TERMINATED') return expect([401, 409]).toContain(answer.status);
@@ -137,6 +142,8 @@ async function claimAs(
     expect(task.checkpointData.n ?? null).toBe(claimed.checkpoint);
     return { claimed, runId: run.id };
   });
+  const why = given.length === 0 ? whyNothing(model, agent) : undefined;
+  expect(answer.body.reason).toBe(why);
   expect(given).toHaveLength(Math.min(ready.length, maxTasks, Math.max(roomOf(model, agent), 0)));
   for (const { claimed } of given) expect(ready).toContain(claimed);
   const left = ready.filter((task) => !given.some(({ claimed }) => claimed === task));
@@ -207,6 +214,7 @@ export const deeds = fc.commands(
     ...[...often(3, creation), dependency, ...often(4, commanding), ...often(2, joining)],
     ...[...often(5, claiming), ...often(9, reporting), changingPulse, ...often(3, sweeping)],
     ...[leavingAgent, leasePassing, retryComingDue],
+    ...[switchingOff, liftingSwitch, liftingSwitch, switchEnding],
   ],
   { maxCommands: 80, size: 'max', ...(STEPS !== undefined && { replayPath: STEPS }) },
 );

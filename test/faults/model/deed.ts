@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import type { Model } from './state.js';
 import { expectedLook, type World } from './world.js';
 
-type ModelCommand = fc.AsyncCommand<Model, World>;
+export type ModelCommand = fc.AsyncCommand<Model, World>;
 
 /** Something that somebody does: to the model and to the world; then the two are compared. */
 export class Deed implements ModelCommand {

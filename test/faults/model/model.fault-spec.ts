@@ -5,7 +5,7 @@ import { startTestApp, type TestApp } from '../../support/app.js';
 import { waitFor } from '../../support/wait-for.js';
 import { expectInvariants } from '../harness/verdict.js';
 import { deeds, MODEL_ENV } from './commands.js';
-import type { Deed } from './deed.js';
+import type { ModelCommand } from './deed.js';
 import { report, SECONDS, WALKS } from './replay.js';
 import { emptyModel } from './state.js';
 import { World } from './world.js';
@@ -20,11 +20,15 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-async function walk(commands: Iterable<Deed>): Promise<void> {
+async function walk(commands: Iterable<ModelCommand>): Promise<void> {
   const world = new World(server, await server.newWorkspace());
-  await fc.asyncModelRun(() => ({ model: emptyModel(), real: world }), commands);
-  // Nothing is left behind that the next one's sweeps would have to do.
-  await world.sweep();
+  try {
+    await fc.asyncModelRun(() => ({ model: emptyModel(), real: world }), commands);
+    // Nothing is left behind that the next one's sweeps would have to do.
+    await world.sweep();
+  } finally {
+    await world.leave();
+  }
 }
 
 describe('tasks and runs', () => {

@@ -3,6 +3,8 @@ import {
   type Edge,
   endedBadly,
   isLive,
+  isReady,
+  isSwitchedOff,
   liveRunsOf,
   type Model,
   type Policy,
@@ -37,7 +39,7 @@ const EDGES: Record<Status, readonly Status[]> = {
   ARCHIVED: [],
 };
 
-const may = (task: Task, to: Status): boolean => EDGES[task.status].includes(to);
+export const may = (task: Task, to: Status): boolean => EDGES[task.status].includes(to);
 
 /** Along an edge, with one more version and one more line in the log. */
 export function move(model: Model, task: Task, to: Status, retry: Retry = 'none'): void {
@@ -63,7 +65,7 @@ export function endRun(run: Run | null, state: RunState, endReason: string): voi
 
 export function create(
   model: Model,
-  values: Pick<Task, 'id' | 'priority' | 'maxRetries' | 'backoff'>,
+  values: Pick<Task, 'id' | 'taskType' | 'priority' | 'maxRetries' | 'backoff'>,
   edges: readonly { on: Task; policy: Policy }[],
 ): void {
   model.clock += 1;
@@ -72,6 +74,7 @@ export function create(
     ...{ status: 'PENDING', version: 1, log: ['task_created'], generation: 0, retryCount: 0 },
     ...{ retry: 'none', abortReason: null, failureReason: null, run: null, edges: [] },
     ...{ hasDependents: false, untold: false, completed: false, checkpoint: null },
+    parked: false,
     readySince: model.clock,
   };
   // One that ignores how its prerequisite ended learns so from the coordinator.
@@ -106,12 +109,23 @@ export function depend(model: Model, task: Task, on: Task, policy: Policy): Verd
 
 /** Who may be given to an agent now. */
 export function claimable(model: Model): Task[] {
-  return model.tasks.filter((task) => task.status === 'PENDING' && unmet(task) === 0);
+  return model.tasks.filter(
+    (task) => isReady(task) && !task.parked && !isSwitchedOff(model, task.taskType),
+  );
 }
 
 /** How many an agent may be given. */
 export function roomOf(model: Model, agent: Agent): number {
-  return agent.life === 'ACTIVE' ? agent.room - liveRunsOf(model, agent).length : 0;
+  if (agent.life !== 'ACTIVE' || isSwitchedOff(model, null)) return 0;
+  return agent.room - liveRunsOf(model, agent).length;
+}
+
+/** What an agent hears that is given nothing. */
+export function whyNothing(model: Model, agent: Agent): string {
+  if (agent.life === 'ERROR') return 'agent_in_error';
+  if (liveRunsOf(model, agent).length >= agent.room) return 'agent_full';
+  const heldBack = model.tasks.some((task) => isReady(task) && isSwitchedOff(model, task.taskType));
+  return heldBack || isSwitchedOff(model, null) ? 'paused' : 'nothing_ready';
 }
 
 /** Whether `first` goes before `second`, as far as anybody can tell. */
@@ -207,54 +221,6 @@ export function renew(run: Run, atMost: number): Verdict {
   run.leasePassed = false;
   return 200;
 }
-
-export type Command = 'pause' | 'resume' | 'cancel' | 'retry' | 'archive';
-
-export const COMMANDS: Record<Command, (model: Model, task: Task) => Verdict> = {
-  pause(model, task) {
-    if (task.status === 'PAUSED') return 200;
-    if (!may(task, 'PAUSED')) return 'illegal_transition';
-    move(model, task, 'PAUSED');
-    return 200;
-  },
-  resume(model, task) {
-    if (['PENDING', 'ASSIGNED', 'RUNNING'].includes(task.status)) return 200;
-    if (task.status !== 'PAUSED') return 'illegal_transition';
-    if (task.run?.started) move(model, task, 'RUNNING');
-    else {
-      endRun(task.run, 'RELEASED', 'resumed_elsewhere');
-      model.clock += 1;
-      move(model, task, 'PENDING');
-    }
-    return 200;
-  },
-  cancel(model, task) {
-    if (task.status === 'ABORTED' && task.retry === 'none') return 200;
-    if (!may(task, 'ABORTED')) return 'illegal_transition';
-    move(model, task, 'ABORTED');
-    task.abortReason = 'cancelled';
-    endRun(task.run, 'RELEASED', 'cancelled');
-    return 200;
-  },
-  retry(model, task) {
-    if (task.status !== 'FAILED' && task.status !== 'ABORTED') return 'illegal_transition';
-    model.clock += 1;
-    move(model, task, 'PENDING');
-    task.retryCount = 0;
-    // What it waits for and has ended is judged anew.
-    for (const { on, settled } of task.edges) {
-      if (!settled && (on.completed || endedBadly(on))) on.untold = true;
-    }
-    return 200;
-  },
-  archive(model, task) {
-    if (task.status === 'ARCHIVED') return 200;
-    const waits = task.status === 'ABORTED' && task.retry !== 'none';
-    if (waits || !may(task, 'ARCHIVED')) return 'illegal_transition';
-    move(model, task, 'ARCHIVED');
-    return 200;
-  },
-};
 
 export function deregister(model: Model, agent: Agent): Verdict {
   if (agent.life === 'TERMINATED') return 200;

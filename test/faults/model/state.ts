@@ -24,6 +24,7 @@ export interface Task {
   version: number;
   /** What its log says, one entry for each version. */
   log: string[];
+  taskType: string;
   priority: number;
   generation: number;
   retryCount: number;
@@ -43,6 +44,8 @@ export interface Task {
   /** Counts the moments at which tasks became ready; several may share one. */
   readySince: number;
   checkpoint: number | null;
+  /** Out of the way of the others while its type is switched off, and then until the next sweep. */
+  parked: boolean;
 }
 
 export interface Run {
@@ -67,19 +70,41 @@ export interface Agent {
   life: 'ACTIVE' | 'ERROR' | 'TERMINATED';
 }
 
+/** Keeps tasks from being handed out: those of a type, or all. */
+export interface Switch {
+  id: string;
+  taskType: string | null;
+  until: 'never' | 'ahead' | 'past';
+  ended: boolean;
+}
+
 export interface Model {
   tasks: Task[];
   runs: Run[];
   agents: Agent[];
+  switches: Switch[];
   clock: number;
 }
 
 export function emptyModel(): Model {
-  return { tasks: [], runs: [], agents: [], clock: 0 };
+  return { tasks: [], runs: [], agents: [], switches: [], clock: 0 };
 }
 
 export function unmet(task: Task): number {
   return task.edges.filter((edge) => !edge.settled).length;
+}
+
+export function isReady(task: Task): boolean {
+  return task.status === 'PENDING' && unmet(task) === 0;
+}
+
+export function holds({ ended, until }: Switch): boolean {
+  return !ended && until !== 'past';
+}
+
+/** A task type, or, as null, the whole workspace. */
+export function isSwitchedOff(model: Model, taskType: string | null): boolean {
+  return model.switches.some((each) => each.taskType === taskType && holds(each));
 }
 
 /** Ended for good without success: only a retry by hand brings it back. */

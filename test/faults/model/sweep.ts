@@ -1,5 +1,15 @@
 import { endRun, isSatisfied, move, recover } from './rules.js';
-import { type Edge, endedBadly, isLive, type Model, type Run, type Task, unmet } from './state.js';
+import {
+  type Edge,
+  endedBadly,
+  isLive,
+  isReady,
+  isSwitchedOff,
+  type Model,
+  type Run,
+  type Task,
+  unmet,
+} from './state.js';
 
 /** The coordinator, until nothing more is to be done. */
 export function sweep(model: Model): void {
@@ -19,6 +29,15 @@ export function sweep(model: Model): void {
   }
   for (let ended = untoldOf(model); ended.length > 0; ended = untoldOf(model)) {
     tellDependents(model, ended);
+  }
+  park(model);
+}
+
+function park(model: Model): void {
+  for (const each of model.switches) if (each.until === 'past') each.ended = true;
+  for (const task of model.tasks) {
+    const isOff = isSwitchedOff(model, task.taskType);
+    task.parked = isOff && (task.parked || isReady(task));
   }
 }
 

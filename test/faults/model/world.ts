@@ -2,8 +2,15 @@ import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { Cycle } from '#lib/coordinator';
 import { type ApiAnswer, type ApiClient } from '../../support/api-client.js';
 import type { TestApp, TestWorkspace } from '../../support/app.js';
-import type { Agent, Model, Pulse, Task } from './state.js';
-import { unmet } from './state.js';
+import {
+  type Agent,
+  holds,
+  type Model,
+  type Pulse,
+  type Switch,
+  type Task,
+  unmet,
+} from './state.js';
 
 /** A cycle has nothing more to do after fewer. */
 const CYCLES_AT_MOST = 20;
@@ -23,6 +30,7 @@ interface Row {
   unmet_dependencies: number;
   untold: boolean;
   checkpoint: number | null;
+  parked: boolean;
   log: string[];
 }
 
@@ -33,9 +41,17 @@ interface RunRow {
   end_reason: string | null;
 }
 
+interface SwitchRow {
+  id: string;
+  task_type: string | null;
+  ended: boolean;
+  holds: boolean;
+}
+
 const TASKS = `
 SELECT t.id, t.status, t.version, t.generation, t.retry_count, t.abort_reason, t.failure_reason, t.run_id,
   t.unmet_dependencies, t.dependents_unsettled AS untold, (t.checkpoint_data ->> 'n')::int AS checkpoint,
+  t.capability_key LIKE '!%' AS parked,
   CASE WHEN t.retry_at IS NULL THEN 'none' WHEN t.retry_at <= now() THEN 'due' ELSE 'later' END AS retry,
   ARRAY(SELECT CASE l.event WHEN 'state_transition' THEN l.previous_status || ' > ' || l.new_status ELSE l.event END
     FROM agent_task_logs l WHERE l.workspace_id = t.workspace_id AND l.task_id = t.id
@@ -96,6 +112,13 @@ export class World {
     await this.server.db.owner.query(sql, [taskId]);
   }
 
+  /** As if it had been made for almost an hour, and that were over. */
+  async letSwitchEnd(id: string): Promise<void> {
+    const sql = `UPDATE pauses SET created_at = now() - interval '1 hour', until = now() - interval '1 minute'
+      WHERE id = $1`;
+    await this.server.db.owner.query(sql, [id]);
+  }
+
   /** With full jitter a long wait may come out short; here it is long. */
   async lengthenWaits(): Promise<void> {
     await this.server.db.owner.query(
@@ -106,16 +129,24 @@ export class World {
     );
   }
 
+  /** Sweeps are of all workspaces: what would keep them busy is not left to the walks that follow. */
+  async leave(): Promise<void> {
+    const sql = 'UPDATE pauses SET ended_at = now() WHERE workspace_id = $1 AND ended_at IS NULL';
+    await this.server.db.owner.query(sql, [this.workspace.id]);
+  }
+
   /** The coordinator's cycle, again and again until it moves nothing. */
   async sweep(): Promise<void> {
     const cycle = (this.server.app as NestFastifyApplication).get(Cycle, { strict: false });
+    let busy: string[] = [];
     for (let count = 0; count < CYCLES_AT_MOST; count++) {
       const { steps } = await cycle.run(noFence, noFence);
       const failed = steps.filter((step) => step.error !== null);
       if (failed.length > 0) throw new Error(`steps failed: ${JSON.stringify(failed)}`);
-      if (steps.every((step) => step.moved === 0)) return;
+      busy = steps.filter((step) => step.moved > 0).map(({ step }) => step);
+      if (busy.length === 0) return;
     }
-    throw new Error(`the coordinator still moves something after ${CYCLES_AT_MOST} cycles`);
+    throw new Error(`${busy.join(', ')} still moves something after ${CYCLES_AT_MOST} cycles`);
   }
 
   /** Everything that the model has an opinion about. */
@@ -130,12 +161,17 @@ export class World {
       'SELECT id, lifecycle, live_runs FROM agents WHERE workspace_id = $1 ORDER BY id',
       [this.workspace.id],
     );
-    return { tasks: tasks.rows, runs: runs.rows, agents: agents.rows };
+    const switches = await owner.query<SwitchRow>(
+      `SELECT id, task_type, ended_at IS NOT NULL AS ended, ended_at IS NULL AND coalesce(until > now(), true) AS holds
+       FROM pauses WHERE workspace_id = $1 ORDER BY id`,
+      [this.workspace.id],
+    );
+    return { tasks: tasks.rows, runs: runs.rows, agents: agents.rows, switches: switches.rows };
   }
 }
 
 /** The same of the model. */
-export function expectedLook({ tasks, runs, agents }: Model): object {
+export function expectedLook({ tasks, runs, agents, switches }: Model): object {
   return {
     tasks: tasks.map(toRow).sort(byId),
     runs: runs
@@ -153,6 +189,7 @@ export function expectedLook({ tasks, runs, agents }: Model): object {
         live_runs: runs.filter((run) => run.agent === agent && run.task.run === run).length,
       }))
       .sort(byId),
+    switches: switches.map(toSwitchRow).sort(byId),
   };
 }
 
@@ -170,8 +207,14 @@ function toRow(task: Task): Row {
     unmet_dependencies: unmet(task),
     untold: task.untold,
     checkpoint: task.checkpoint,
+    parked: task.parked,
     log: task.log,
   };
+}
+
+function toSwitchRow(each: Switch): SwitchRow {
+  const { id, taskType, ended } = each;
+  return { id, task_type: taskType, ended, holds: holds(each) };
 }
 
 function byId(a: { id: string }, b: { id: string }): number {

@@ -1,0 +1,74 @@
+import { expect } from '@jest/globals';
+import fc from 'fast-check';
+import { at, Deed, index } from './deed.js';
+import { holds, type Model, type Switch } from './state.js';
+import { liftSwitch, turnSwitch } from './user-rules.js';
+import { verdictOf } from './world.js';
+
+/** Two, so that one goes on while the other is switched off. */
+export const taskType = fc.constantFrom('odd', 'even');
+
+const switchedType = fc.oneof({ arbitrary: taskType, weight: 4 }, fc.constant(null));
+
+export const switchingOff = fc.record({ taskType: switchedType, until: fc.boolean() }).map(
+  (given) =>
+    new Deed(
+      `switchOff(${given.taskType ?? 'everything'}${given.until ? ', for a day' : ''})`,
+      (model) => model.switches.filter(holds).length < 2 && isToldApart(model, given),
+      async (model, world) => {
+        const tomorrow = new Date(Date.now() + 86_400_000).toISOString();
+        const answer = await world.api.post<{ id: string }>('/pauses', {
+          ...(given.taskType === null
+            ? { scope: 'workspace' }
+            : { scope: 'task_type', taskType: given.taskType }),
+          ...{ reason: 'Modelled', ...(given.until && { until: tomorrow }) },
+        });
+        expect(answer.status).toBe(201);
+        const until = given.until ? 'ahead' : 'never';
+        turnSwitch(model, { id: answer.body.id, taskType: given.taskType, until });
+      },
+    ),
+);
+
+/**
+ * The coordinator takes a type for free when one of its switches is over, though another holds that has no
+ * end: it parks its tasks and frees them by turns. No agent is given them, but it never comes to rest.
+ */
+function isToldApart(model: Readonly<Model>, made: { taskType: string | null; until: boolean }) {
+  if (made.taskType === null) return true;
+  const others = model.switches.filter((each) => each.taskType === made.taskType);
+  if (!made.until) return others.length === 0;
+  return !others.some((each) => holds(each) && each.until === 'never');
+}
+
+export const liftingSwitch = index.map(
+  (n) =>
+    new Deed(
+      `lift(switch ${n})`,
+      (model) => model.switches.length > 0,
+      async (model, world) => {
+        // Most often one that holds; lifting one that has ended changes nothing.
+        const held = model.switches.filter(holds);
+        const lifted = at(held.length > 0 ? held : model.switches, n);
+        const answer = await world.api.delete(`/pauses/${lifted.id}`);
+        expect(verdictOf(answer)).toBe(liftSwitch(lifted));
+      },
+    ),
+);
+
+export const switchEnding = index.map(
+  (n) =>
+    new Deed(
+      `switchEnds(${n})`,
+      (model) => timed(model).length > 0,
+      async (model, world) => {
+        const ending = at(timed(model), n);
+        await world.letSwitchEnd(ending.id);
+        ending.until = 'past';
+      },
+    ),
+);
+
+function timed(model: Readonly<Model>): Switch[] {
+  return model.switches.filter((each) => holds(each) && each.until === 'ahead');
+}

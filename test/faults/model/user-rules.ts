@@ -1,0 +1,85 @@
+import { endRun, may, move, type Verdict } from './rules.js';
+import { endedBadly, type Model, type Switch, type Task } from './state.js';
+
+export type Command = 'pause' | 'resume' | 'cancel' | 'cascade' | 'retry' | 'archive';
+
+export const COMMANDS: Record<Command, (model: Model, task: Task) => Verdict> = {
+  pause(model, task) {
+    if (task.status === 'PAUSED') return 200;
+    if (!may(task, 'PAUSED')) return 'illegal_transition';
+    move(model, task, 'PAUSED');
+    return 200;
+  },
+  resume(model, task) {
+    if (['PENDING', 'ASSIGNED', 'RUNNING'].includes(task.status)) return 200;
+    if (task.status !== 'PAUSED') return 'illegal_transition';
+    if (task.run?.started) move(model, task, 'RUNNING');
+    else {
+      endRun(task.run, 'RELEASED', 'resumed_elsewhere');
+      model.clock += 1;
+      move(model, task, 'PENDING');
+    }
+    return 200;
+  },
+  cancel(model, task) {
+    if (task.status === 'ABORTED' && task.retry === 'none') return 200;
+    if (!may(task, 'ABORTED')) return 'illegal_transition';
+    abort(model, task, 'cancelled');
+    return 200;
+  },
+  cascade(model, task) {
+    const verdict = COMMANDS.cancel(model, task);
+    if (verdict !== 200) return verdict;
+    for (const other of model.tasks) {
+      if (other !== task && mayStillRun(other) && comesAfter(other, task)) {
+        abort(model, other, 'dependency_cancelled');
+      }
+    }
+    return 200;
+  },
+  retry(model, task) {
+    if (task.status !== 'FAILED' && task.status !== 'ABORTED') return 'illegal_transition';
+    model.clock += 1;
+    move(model, task, 'PENDING');
+    task.retryCount = 0;
+    // What it waits for and has ended is judged anew.
+    for (const { on, settled } of task.edges) {
+      if (!settled && (on.completed || endedBadly(on))) on.untold = true;
+    }
+    return 200;
+  },
+  archive(model, task) {
+    if (task.status === 'ARCHIVED') return 200;
+    const waits = task.status === 'ABORTED' && task.retry !== 'none';
+    if (waits || !may(task, 'ARCHIVED')) return 'illegal_transition';
+    move(model, task, 'ARCHIVED');
+    return 200;
+  },
+};
+
+function abort(model: Model, task: Task, reason: string): void {
+  move(model, task, 'ABORTED');
+  task.abortReason = reason;
+  endRun(task.run, 'RELEASED', 'cancelled');
+}
+
+function mayStillRun({ status, retry }: Task): boolean {
+  if (status === 'ABORTED') return retry !== 'none';
+  return ['PENDING', 'ASSIGNED', 'RUNNING', 'PAUSED'].includes(status);
+}
+
+/** Whether it depends on the other, be it through tasks that have ended. */
+function comesAfter(task: Task, other: Task, seen = new Set<Task>()): boolean {
+  if (seen.has(task)) return false;
+  seen.add(task);
+  return task.edges.some(({ on }) => on === other || comesAfter(on, other, seen));
+}
+
+export function turnSwitch(model: Model, made: Pick<Switch, 'id' | 'taskType' | 'until'>): void {
+  model.switches.push({ ...made, ended: false });
+}
+
+export function liftSwitch(lifted: Switch): Verdict {
+  lifted.ended = true;
+  return 200;
+}
