@@ -25,7 +25,7 @@ describe('A gateway', () => {
     const { status, body: answer } = await world.gateway.spawn(body);
     expect(status).toBe(201);
     const { gatewayId: id, bootId } = world.gateway;
-    expect(answer['gateway']).toEqual({ id, bootId });
+    expect(answer['gateway']).toEqual({ id, bootId, sequence: expect.any(Number) });
     const sessionKey = `gateway:${world.gateway.gatewayId}:${answer.session?.id}`;
     expect(answer.session).toEqual({
       id: expect.stringMatching(/^[0-9a-f-]{36}$/),
@@ -176,6 +176,8 @@ describe('A gateway', () => {
       status: 'RUNNING',
     });
     expect(world.server.refused).toEqual([]);
+    const numbers = world.server.beats.map(({ sequence }) => sequence);
+    expect(numbers).toEqual(numbers.map((_, index) => index + 1));
     await world.gateway.ask('DELETE', `/api/sessions/${body.runId}`);
   });
 

@@ -29,6 +29,8 @@ export interface GatewayFacts {
   /** Another one in each life. */
   bootId: string;
   startedAt: string;
+  /** How many heartbeats it has made: each later one tells of all sessions that are there now. */
+  sequence: number;
   version: string;
   capacity: number;
   running: number;
@@ -51,6 +53,7 @@ export class Gateway {
   private readonly signals: SignalLoop;
   private readonly loops: Promise<void>[] = [];
   private pruning: NodeJS.Timeout | undefined;
+  private sequence = 0;
 
   /** @throws Error in a sentence when the data folder can't be used */
   constructor(
@@ -98,9 +101,9 @@ export class Gateway {
   }
 
   facts(): GatewayFacts {
-    const { gatewayId: id, bootId, startedAt, version, config, dispatcher } = this;
+    const { gatewayId: id, bootId, startedAt, sequence, version, config, dispatcher } = this;
     const { running, queued } = dispatcher;
-    return { id, bootId, startedAt, version, capacity: config.capacity, running, queued };
+    return { id, bootId, startedAt, sequence, version, capacity: config.capacity, running, queued };
   }
 
   /** Whether the server took the last heartbeat; undefined before the first. */
@@ -190,6 +193,8 @@ export class Gateway {
    */
   private async composeBeat(): Promise<object> {
     await this.reporter.flush(REPORTS_BEFORE_BEAT_MS);
+    // In one go with the list: the number says of which sessions the beat knows.
+    this.sequence += 1;
     const { id: gatewayId, ...facts } = this.facts();
     const sessions = this.book
       .live()

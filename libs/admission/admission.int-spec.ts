@@ -228,7 +228,7 @@ describe('a pause', () => {
 async function beat(): Promise<void> {
   const headers = { authorization: `Bearer ${gateway.token({ sub: gateway.id })}` };
   const { status } = await apiClient(server.url, headers).post('/gateway/heartbeat', {
-    ...{ gatewayId: gateway.id, bootId: gateway.bootId, startedAt: new Date().toISOString() },
+    ...gateway.nextBeat(),
     ...{ capacity: 1_000, running: 0, queued: 0 },
     sessions: [...gateway.sessions].map(([runId, { sessionKey }]) => ({
       ...{ runId, sessionKey, status: 'RUNNING' },

@@ -35,7 +35,7 @@ async function beat(values: { draining: boolean }): Promise<void> {
     ...{ runId, sessionKey, status: 'RUNNING' },
   }));
   const { status } = await asGateway().post('/gateway/heartbeat', {
-    ...{ gatewayId: gateway.id, bootId: gateway.bootId, startedAt: new Date().toISOString() },
+    ...gateway.nextBeat(),
     ...{ capacity: 100, running: 0, queued: 0, sessions, ...values },
   });
   expect(status).toBe(200);

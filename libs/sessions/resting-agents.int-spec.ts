@@ -20,7 +20,7 @@ beforeAll(async () => {
 beforeEach(async () => {
   workspace = await server.newWorkspace();
   await asGateway().post('/gateway/heartbeat', {
-    ...{ gatewayId: gateway.id, bootId: gateway.bootId, startedAt: new Date().toISOString() },
+    ...gateway.nextBeat(),
     ...{ capacity: 100, running: 0, queued: 0, sessions: [] },
   });
   agentId = newId();

@@ -48,9 +48,7 @@ function beat(sessions: { runId: string; sessionKey: string; status: string }[] 
   return asGateway().post<{ restarted: boolean; stop: { runId: string; reason: string }[] }>(
     '/gateway/heartbeat',
     {
-      gatewayId: gateway.id,
-      bootId: gateway.bootId,
-      startedAt: new Date().toISOString(),
+      ...gateway.nextBeat(),
       ...{ capacity: 100, running: 0, queued: 0, sessions },
       ...values,
     },
@@ -320,7 +318,7 @@ describe('a gateway that reports', () => {
     const kept = await aRunningTask();
     const session = apiClient(server.url, { authorization: `Bearer ${spawn.runToken}` });
     await session.put(`/runs/${spawn.runId}/checkpoint`, { checkpointData: { at: 7 } });
-    gateway.bootId = randomUUID();
+    gateway.restart();
     const { body } = await beat([heldBy(kept.spawn)]);
     expect(body).toMatchObject({ restarted: true, stop: [] });
     expect(await task(id)).toMatchObject({ status: 'ABORTED', abortReason: 'gateway_restart' });
@@ -334,7 +332,7 @@ describe('a gateway that reports', () => {
 
   it('is to stop a session whose task has gone on in another one, and that is logged', async () => {
     const { id, spawn } = await aRunningTask();
-    gateway.bootId = randomUUID();
+    gateway.restart();
     await beat();
     await workspace.api.post(`/agent-tasks/${id}/retry`, {});
     await taskIn('RUNNING', id);

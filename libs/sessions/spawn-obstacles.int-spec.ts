@@ -47,7 +47,7 @@ async function explain(): Promise<Explanation> {
 async function beat(values: Record<string, unknown> = {}): Promise<void> {
   const headers = { authorization: `Bearer ${gateway.token({ sub: gateway.id })}` };
   const { status } = await apiClient(server.url, headers).post('/gateway/heartbeat', {
-    ...{ gatewayId: gateway.id, bootId: gateway.bootId, startedAt: new Date().toISOString() },
+    ...gateway.nextBeat(),
     ...{ capacity: 5, running: 0, queued: 0, sessions: [] },
     ...values,
   });
@@ -142,7 +142,7 @@ it('says so when the gateway does not answer', async () => {
   const { api } = await asked.newWorkspace();
   const headers = { authorization: `Bearer ${gateway.token({ sub: gateway.id })}` };
   await apiClient(asked.url, headers).post('/gateway/heartbeat', {
-    ...{ gatewayId: gateway.id, bootId: gateway.bootId, startedAt: new Date().toISOString() },
+    ...gateway.nextBeat(),
     ...{ capacity: 6, running: 0, queued: 0, sessions: [] },
   });
   const agent = { name: 'Pushed', mode: 'push', command: ['node'], maxConcurrentTasks: 10 };

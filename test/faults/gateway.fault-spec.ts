@@ -256,7 +256,7 @@ async function beatFor(gateway: StandInGateway): Promise<void> {
       'content-type': 'application/json',
     },
     body: JSON.stringify({
-      ...{ gatewayId: gateway.id, bootId: gateway.bootId, startedAt: new Date().toISOString() },
+      ...gateway.nextBeat(),
       ...{ capacity: 10, running: sessions.length, queued: 0, sessions },
     }),
   });

@@ -150,6 +150,7 @@ export const ATTEMPTS: Record<string, readonly (readonly [sql: string, by: strin
     [`UPDATE outbox_events SET published_at = now(), workspace_seq = 1`, 'outbox_events_seq_key'],
     [`INSERT INTO outbox_relay (id) VALUES (2)`, 'outbox_relay_id_check'],
     [`UPDATE gateways SET id = ''`, 'gateways_id_check'],
+    [`UPDATE gateways SET last_sequence = -1`, 'gateways_last_sequence_check'],
     [`UPDATE spawn_allowances SET tokens = -1`, 'spawn_allowances_tokens_check'],
     [
       `UPDATE installation_spawn_allowance SET tokens = -1`,
@@ -168,6 +169,10 @@ export const ATTEMPTS: Record<string, readonly (readonly [sql: string, by: strin
       'agents_command_is_short',
     ],
     [`UPDATE session_spawns SET state = 'LOST' WHERE run_id = $run`, 'session_spawns_state_check'],
+    [
+      `UPDATE session_spawns SET gateway_sequence = -1 WHERE run_id = $run`,
+      'session_spawns_gateway_sequence_check',
+    ],
     [
       `UPDATE session_spawns SET state = 'SPAWNED', settled_at = now() WHERE run_id = $run`,
       'session_spawns_state_is_whole',

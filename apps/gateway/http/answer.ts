@@ -5,8 +5,8 @@ import type { Spawned } from '../sessions/sessions.service.js';
 
 /** A session, and which life of which gateway it is that answers. */
 export function answerSession(gateway: Gateway, session: SessionView) {
-  const { id, bootId } = gateway.facts();
-  return { session, gateway: { id, bootId } };
+  const { id, bootId, sequence } = gateway.facts();
+  return { session, gateway: { id, bootId, sequence } };
 }
 
 /** 201 for a new session, 202 for one that waits for its place, 200 for one that was there. */

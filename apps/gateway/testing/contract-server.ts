@@ -22,6 +22,7 @@ export interface SeenReport {
 export interface SeenBeat {
   gatewayId: string;
   bootId: string;
+  sequence: number;
   draining: boolean;
   capacity: number;
   running: number;

@@ -4,7 +4,7 @@ import { afterSpawn, labelOf, type SpawnResult } from './spawn.js';
 
 const POLICY = { maxAttempts: 3, deadlineSeconds: 60 };
 const FIRST = { attempts: 1, ageSeconds: 1 };
-const GATEWAY = { id: 'g', bootId: 'b' };
+const GATEWAY = { id: 'g', bootId: 'b', sequence: 0 };
 const session = (status: string) => ({ id: 's', sessionKey: 'k', status });
 
 describe('afterSpawn', () => {

@@ -24,7 +24,8 @@ export interface SpawnRequest {
 
 export interface SpawnAnswer {
   session: { id: string; sessionKey: string; status: string };
-  gateway: { id: string; bootId: string };
+  /** `sequence`: its last beat before the answer; all later ones tell of the session. */
+  gateway: { id: string; bootId: string; sequence: number };
 }
 
 /** What came of one call. */

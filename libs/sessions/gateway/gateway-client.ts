@@ -22,7 +22,11 @@ const answer = z.object({
     sessionKey: z.string().min(1).max(255),
     status: z.enum(['QUEUED', 'STARTING', 'RUNNING', 'COMPLETED', 'FAILED', 'STOPPED']),
   }),
-  gateway: z.object({ id: z.string().min(1).max(100), bootId: z.uuid() }),
+  gateway: z.object({
+    id: z.string().min(1).max(100),
+    bootId: z.uuid(),
+    sequence: z.number().int().min(0),
+  }),
 });
 const problem = z.object({
   code: z.string().default('unknown'),

@@ -8,6 +8,7 @@ import { WakeUps } from '#lib/valkey';
 import {
   beatForAgents,
   type BeatRow,
+  type HeldSession,
   heldSessions,
   recordGatewayBeat,
 } from '../store/gateways.sql.js';
@@ -16,6 +17,8 @@ export interface GatewayBeat {
   gatewayId: string;
   bootId: string;
   startedAt: string;
+  /** Grows with each beat of a life. */
+  sequence: number;
   version?: string;
   capacity: number;
   running: number;
@@ -31,10 +34,13 @@ export interface BeatAnswer {
 }
 
 const REVIVED_AT_ONCE = 500;
+/** A gateway's token holds for 90 s at most, tolerance included: an older beat is not let in. */
+const OUTDATED_SECONDS = 120;
 
 /**
  * A gateway's beat is that of every agent whose sessions it holds. A new boot id says that it has
- * restarted: what it did not bring along is recovered at once.
+ * restarted: what it did not bring along is recovered at once. A beat that comes after a newer one is
+ * answered, and is no evidence of anything.
  */
 @Injectable()
 export class GatewayBeats {
@@ -48,20 +54,15 @@ export class GatewayBeats {
 
   async beat(beat: GatewayBeat): Promise<BeatAnswer> {
     const { service } = this.database;
-    const { restarted, now } = (await firstRow(
-      service,
-      recordGatewayBeat,
-      paramsOf(beat),
-    )) as BeatRow;
+    const recorded = (await firstRow(service, recordGatewayBeat, paramsOf(beat))) as BeatRow;
+    const { newest, restarted, now } = recorded;
     const runIds = beat.sessions.map((session) => session.runId);
     const held = await service.rows(heldSessions, [runIds]);
-    const agents = held.flatMap((one) => (one.action === 'stop' ? [] : (one.agent_id ?? [])));
-    await service.rows(beatForAgents, [agents]);
-    const stray = held.filter((one) => one.action === 'stop').map((one) => one.run_id);
-    if (stray.length > 0) await service.rows(noteConflictsOfSessions, [stray]);
-    await this.recover(beat, runIds, restarted);
-    const revived = await service.rows(revivePushAgents, [REVIVED_AT_ONCE]);
-    if (revived.length > 0) this.wakeUps.coordinator();
+    if (newest) {
+      await this.keepAlive(held);
+      await this.recover(beat, runIds, restarted);
+      await this.revive();
+    }
     const graceSeconds = this.config.tasks.cancelGraceSeconds;
     return {
       acknowledgedAt: now.toISOString(),
@@ -72,13 +73,26 @@ export class GatewayBeats {
     };
   }
 
+  private async keepAlive(held: readonly HeldSession[]): Promise<void> {
+    const { service } = this.database;
+    const agents = held.flatMap((one) => (one.action === 'stop' ? [] : (one.agent_id ?? [])));
+    await service.rows(beatForAgents, [agents]);
+    const stray = held.filter((one) => one.action === 'stop').map((one) => one.run_id);
+    if (stray.length > 0) await service.rows(noteConflictsOfSessions, [stray]);
+  }
+
+  private async revive(): Promise<void> {
+    const revived = await this.database.service.rows(revivePushAgents, [REVIVED_AT_ONCE]);
+    if (revived.length > 0) this.wakeUps.coordinator();
+  }
+
   /** The beat tells of all its sessions, so whatever else was spawned there is gone. */
   private async recover(
-    { gatewayId, bootId }: GatewayBeat,
+    { gatewayId, bootId, sequence }: GatewayBeat,
     runIds: string[],
     restarted: boolean,
   ): Promise<void> {
-    const recovered = await this.lost.recover({ gatewayId, bootId, runIds });
+    const recovered = await this.lost.recover({ gatewayId, bootId, sequence, runIds });
     if (recovered === 0 && !restarted) return;
     this.logger.warn(restarted ? 'A gateway has restarted' : 'A gateway has lost sessions', {
       gatewayId,
@@ -91,5 +105,6 @@ export class GatewayBeats {
 function paramsOf(beat: GatewayBeat): unknown[] {
   const { gatewayId, bootId, startedAt, version, capacity, running, queued, draining } = beat;
   const state = [capacity, running, queued, draining ?? false];
-  return [gatewayId, bootId, startedAt, version ?? null, ...state];
+  const order = [beat.sequence, OUTDATED_SECONDS];
+  return [gatewayId, bootId, startedAt, version ?? null, ...state, ...order];
 }

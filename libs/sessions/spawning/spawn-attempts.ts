@@ -53,7 +53,8 @@ export class SpawnAttempts {
     { answer, begun }: Extract<AfterSpawn, { kind: 'spawned' }>,
   ): Promise<void> {
     const { session, gateway } = answer;
-    await this.settle(spawn, 'SPAWNED', [null, gateway.id, gateway.bootId, session.sessionKey]);
+    const place = [gateway.id, gateway.bootId, session.sessionKey, gateway.sequence];
+    await this.settle(spawn, 'SPAWNED', [null, ...place]);
     if (!begun) return;
     const started = await this.unlessStale(
       this.reports.start(reporterOf(spawn), { sessionKey: session.sessionKey }),
@@ -78,7 +79,7 @@ export class SpawnAttempts {
   ): Promise<void> {
     const error = { message, class: 'spawn_failed' as const, retryable };
     await this.unlessStale(this.reports.fail(reporterOf(spawn), { error }));
-    await this.settle(spawn, 'FAILED', [message, null, null, null]);
+    await this.settle(spawn, 'FAILED', [message, null, null, null, 0]);
     // An answer that got lost may have been a yes.
     if (retryable) await this.gateway.stop(spawn.run_id, this.config.tasks.cancelGraceSeconds);
   }
@@ -86,7 +87,7 @@ export class SpawnAttempts {
   /** The run has ended, or its task was paused before there was a session that could hear of it. */
   private async giveUp(spawn: DueSpawn): Promise<void> {
     await this.unlessStale(this.reports.release(reporterOf(spawn), { reason: 'paused' }));
-    await this.settle(spawn, 'CANCELLED', [null, null, null, null]);
+    await this.settle(spawn, 'CANCELLED', [null, null, null, null, 0]);
     if (spawn.attempts > 1) {
       await this.gateway.stop(spawn.run_id, this.config.tasks.cancelGraceSeconds);
     }

@@ -1,26 +1,41 @@
 import { command, query } from '#lib/database';
 
 export interface BeatRow {
+  /** Whether it is the newest that is known of; if not, nothing is changed. */
+  newest: boolean;
+  /** Whether it is another life of a gateway that is known. */
   restarted: boolean;
   now: Date;
 }
 
 /**
- * A gateway's beat. `restarted` when it is another life of a gateway that is known.
+ * A gateway's beat. Within a life its number decides which is newer, between lives their start. A clock
+ * that was set back between them must not lock a gateway out: after a silence that is longer than a
+ * beat's token holds, nothing of an earlier life can be under way, so what comes is a later one.
  *
  * Caller: GatewayBeats, as the service role. Index: primary key.
- * $1 id, $2 boot, $3 started at, $4 version, $5 capacity, $6 running, $7 queued, $8 draining.
+ * $1 id, $2 boot, $3 started at, $4 version, $5 capacity, $6 running, $7 queued, $8 draining, $9 number,
+ * $10 seconds of silence after which no beat of an earlier life can come.
  */
 export const recordGatewayBeat = command<BeatRow>(
   'record_gateway_beat',
   `
-INSERT INTO gateways AS g (id, boot_id, started_at, version, capacity, running, queued, draining)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
-ON CONFLICT (id) DO UPDATE SET boot_id = excluded.boot_id, started_at = excluded.started_at,
-  version = excluded.version, capacity = excluded.capacity, running = excluded.running,
-  queued = excluded.queued, draining = excluded.draining, last_seen_at = now(),
-  restarts = g.restarts + (g.boot_id <> excluded.boot_id)::int
-RETURNING coalesce(old.boot_id <> new.boot_id, false) AS restarted, now() AS now`,
+WITH beat AS (
+  INSERT INTO gateways AS g (id, boot_id, started_at, version, capacity, running, queued, draining,
+    last_sequence)
+  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+  ON CONFLICT (id) DO UPDATE SET boot_id = excluded.boot_id, started_at = excluded.started_at,
+    version = excluded.version, capacity = excluded.capacity, running = excluded.running,
+    queued = excluded.queued, draining = excluded.draining, last_seen_at = now(),
+    last_sequence = excluded.last_sequence,
+    restarts = g.restarts + (g.boot_id <> excluded.boot_id)::int
+  WHERE CASE WHEN g.boot_id = excluded.boot_id THEN excluded.last_sequence > g.last_sequence
+    ELSE excluded.started_at > g.started_at
+      OR g.last_seen_at < now() - make_interval(secs => $10::float8) END
+  RETURNING coalesce(old.boot_id <> new.boot_id, false) AS restarted
+)
+SELECT b.restarted IS NOT NULL AS newest, coalesce(b.restarted, false) AS restarted, now() AS now
+FROM (VALUES (1)) one LEFT JOIN beat b ON true`,
 );
 
 export interface HeldSession {

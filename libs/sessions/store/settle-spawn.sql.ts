@@ -4,13 +4,14 @@ import { command } from '#lib/database';
  * What became of an intent. One that was settled meanwhile stays as it is.
  *
  * Caller: Spawner, as the service role. Index: primary key.
- * $1 workspace, $2 run, $3 state, $4 error or NULL, $5 gateway, $6 its boot, $7 session key.
+ * $1 workspace, $2 run, $3 state, $4 error or NULL, $5 gateway, $6 its boot, $7 session key,
+ * $8 the last beat that did not know of the session.
  */
 export const settleSpawn = command<{ run_id: string }>(
   'settle_spawn',
   `
 UPDATE session_spawns SET state = $3, last_error = coalesce($4, last_error), gateway_id = $5,
-  gateway_boot_id = $6, session_key = $7, settled_at = now(), locked_until = NULL
+  gateway_boot_id = $6, session_key = $7, gateway_sequence = $8, settled_at = now(), locked_until = NULL
 WHERE workspace_id = $1 AND run_id = $2 AND state = 'PENDING'
 RETURNING run_id`,
 );

@@ -19,6 +19,8 @@ export const GATEWAY_SECRET = 'a secret that server and gateway of the tests sha
 export class StandInGateway {
   readonly id = `gateway-${randomUUID().slice(0, 8)}`;
   bootId = randomUUID();
+  private startedAt = Date.now();
+  private sequence = 0;
   behaviour: Behaviour = { kind: 'spawn' };
   /** Every call that came, in order. */
   readonly spawns: SpawnRequest[] = [];
@@ -43,6 +45,20 @@ export class StandInGateway {
   /** What the server's environment needs to know of it. */
   get env(): Record<string, string> {
     return { GATEWAY_URL: this.url, GATEWAY_SECRET };
+  }
+
+  /** What each beat begins with: who it is, and the next number. */
+  nextBeat() {
+    const { id: gatewayId, bootId } = this;
+    const startedAt = new Date(this.startedAt).toISOString();
+    return { gatewayId, bootId, startedAt, sequence: ++this.sequence };
+  }
+
+  /** Another life of it. */
+  restart(): void {
+    this.bootId = randomUUID();
+    this.startedAt = Math.max(Date.now(), this.startedAt + 1);
+    this.sequence = 0;
   }
 
   /** A token of the gateway's own, for its calls to the server. */
@@ -103,7 +119,7 @@ export class StandInGateway {
     const session = known ?? { id, sessionKey: `gateway:${this.id}:${id}`, status };
     this.sessions.set(spawn.runId, session);
     if (behaviour.kind === 'spawn_and_hang') return;
-    const gateway = { id: this.id, bootId: this.bootId };
+    const gateway = { id: this.id, bootId: this.bootId, sequence: this.sequence };
     send(known ? 200 : 201, { session, gateway });
   }
 

@@ -12,12 +12,12 @@ export interface HeldSessions {
   gatewayId: string;
   /** Its present life. */
   bootId: string;
+  /** The number of the beat that says so. */
+  sequence: number;
   runIds: readonly string[];
 }
 
 const AT_ONCE = 500;
-/** A beat is on its way this long at most, and may not know of what was spawned meanwhile. */
-const KNOWN_AFTER_SECONDS = 30;
 
 /**
  * Ends the runs whose session their gateway has lost, because it restarted or otherwise. That is
@@ -44,10 +44,10 @@ export class LostSessions {
     return ended;
   }
 
-  private recoverSome({ gatewayId, bootId, runIds }: HeldSessions): Promise<number> {
+  private recoverSome({ gatewayId, bootId, sequence, runIds }: HeldSessions): Promise<number> {
     const actor: Actor = { kind: 'system', id: `gateway:${gatewayId}` };
     return this.database.service.transaction(async (tx) => {
-      const params = [gatewayId, bootId, runIds, KNOWN_AFTER_SECONDS, AT_ONCE];
+      const params = [gatewayId, bootId, runIds, sequence, AT_ONCE];
       const tasks = await tx.rows(lockLostSessions, params);
       await applyPlans(
         tx,

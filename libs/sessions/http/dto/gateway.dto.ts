@@ -21,6 +21,12 @@ export class GatewayBeatDto {
   @Text(GATEWAY_ID) gatewayId!: string;
   @Id({ description: 'New at each start of the gateway' }) bootId!: string;
   @Timestamp() startedAt!: string;
+
+  @Int(1, Number.MAX_SAFE_INTEGER, {
+    description: 'Which beat of this life it is, growing: one that comes late changes nothing',
+  })
+  sequence!: number;
+
   @Text({ max: 100, optional: true }) version?: string;
   @Int(0, MANY, { description: 'Sessions that it can run at once' }) capacity!: number;
   @Int(0, MANY) running!: number;
