@@ -21,6 +21,7 @@ export class Deed implements ModelCommand {
     await this.happen(model, world);
     await world.lengthenWaits();
     expect(await world.look()).toEqual(expectedLook(model));
+    await world.checkNowAndThen();
   }
 
   toString(): string {

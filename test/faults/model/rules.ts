@@ -2,6 +2,7 @@ import {
   type Agent,
   type Edge,
   endedBadly,
+  type Estimate,
   isLive,
   isReady,
   isSwitchedOff,
@@ -50,9 +51,10 @@ export function move(model: Model, task: Task, to: Status, retry: Retry = 'none'
   task.retry = retry;
   if (to === 'PENDING') {
     Object.assign(task, { abortReason: null, failureReason: null, untold: false, run: null });
+    task.estimate = 'none';
     task.readySince = model.clock;
   }
-  if (to === 'COMPLETED') task.completed = true;
+  if (to === 'COMPLETED') Object.assign(task, { completed: true, progressPercent: 100 });
   if (to === 'COMPLETED' || to === 'FAILED') task.untold = task.hasDependents;
   if (to === 'ABORTED') task.untold = task.hasDependents && retry === 'none';
 }
@@ -65,7 +67,7 @@ export function endRun(run: Run | null, state: RunState, endReason: string): voi
 
 export function create(
   model: Model,
-  values: Pick<Task, 'id' | 'taskType' | 'priority' | 'maxRetries' | 'backoff'>,
+  values: Pick<Task, 'id' | 'taskType' | 'priority' | 'maxRetries' | 'backoff' | 'estimated'>,
   edges: readonly { on: Task; policy: Policy }[],
 ): void {
   model.clock += 1;
@@ -74,7 +76,7 @@ export function create(
     ...{ status: 'PENDING', version: 1, log: ['task_created'], generation: 0, retryCount: 0 },
     ...{ retry: 'none', abortReason: null, failureReason: null, run: null, edges: [] },
     ...{ hasDependents: false, untold: false, completed: false, checkpoint: null },
-    parked: false,
+    ...{ parked: false, progressPercent: 0, estimate: 'none' },
     readySince: model.clock,
   };
   // One that ignores how its prerequisite ended learns so from the coordinator.
@@ -146,6 +148,7 @@ export function claim(
   const run: Run = {
     ...{ id: runId, task, agent, state: 'ASSIGNED', endReason: null, started: false },
     ...{ byHeartbeat, leasePassed: false, renewals: 0 },
+    ...{ silent: false, warning: 'none' },
   };
   task.run = run;
   model.runs.push(run);
@@ -156,13 +159,22 @@ export function start(model: Model, run: Run): Verdict {
   if (run.task.status === 'RUNNING') return 200;
   if (run.task.status !== 'ASSIGNED') return 'illegal_transition';
   move(model, run.task, 'RUNNING');
+  if (run.task.estimated) run.task.estimate = 'ahead';
   Object.assign(run, { state: 'WORKING', started: true });
   return 200;
 }
 
-export function checkpoint(run: Run, value: number): Verdict {
+export interface Progress {
+  progressPercent?: number;
+  checkpoint?: number;
+  estimate?: Estimate;
+}
+
+/** It stays with the task, whatever becomes of the run; and who reports anything does not hang. */
+export function progress(run: Run, said: Progress): Verdict {
   if (!isLive(run)) return 'stale_run';
-  run.task.checkpoint = value;
+  Object.assign(run.task, said);
+  Object.assign(run, { silent: false, warning: 'none' });
   return 200;
 }
 

@@ -12,6 +12,8 @@ export type Policy = 'block' | 'fail' | 'ignore';
 /** Whether a retry follows: no, at the next sweep, or long after. */
 export type Retry = 'none' | 'due' | 'later';
 
+export type Estimate = 'none' | 'ahead' | 'past';
+
 export interface Edge {
   on: Task;
   policy: Policy;
@@ -44,6 +46,11 @@ export interface Task {
   /** Counts the moments at which tasks became ready; several may share one. */
   readySince: number;
   checkpoint: number | null;
+  progressPercent: number;
+  /** Whether it was made with an estimate of how long it takes. */
+  estimated: boolean;
+  /** When it is to be complete: nobody has said, in time, or long ago. */
+  estimate: Estimate;
   /** Out of the way of the others while its type is switched off, and then until the next sweep. */
   parked: boolean;
 }
@@ -58,6 +65,10 @@ export interface Run {
   byHeartbeat: boolean;
   leasePassed: boolean;
   renewals: number;
+  /** Without progress for so long that it may hang. */
+  silent: boolean;
+  /** That it seems to hang; an old one is followed by its end. */
+  warning: 'none' | 'fresh' | 'old';
 }
 
 /** How an agent does, as far as its beats tell. `mute`: it never beats, and its leases stand by themselves. */

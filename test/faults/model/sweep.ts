@@ -24,9 +24,11 @@ export function sweep(model: Model): void {
     else if (isLost) recover(model, run, { reason: 'agent_stale', retryable: true });
     else if (run.byHeartbeat) watch(run);
   }
-  for (const task of model.tasks) {
-    if (task.status === 'ABORTED' && task.retry === 'due') move(model, task, 'PENDING');
-  }
+  promote(model);
+  tellDependents(model, untoldOf(model));
+  // Last in a cycle: what follows from them follows in the next.
+  for (const run of model.runs.filter(mayHang)) judgeSilence(model, run);
+  promote(model);
   for (let ended = untoldOf(model); ended.length > 0; ended = untoldOf(model)) {
     tellDependents(model, ended);
   }
@@ -39,6 +41,19 @@ function park(model: Model): void {
     const isOff = isSwitchedOff(model, task.taskType);
     task.parked = isOff && (task.parked || isReady(task));
   }
+}
+
+function promote(model: Model): void {
+  for (const task of model.tasks) {
+    if (task.status === 'ABORTED' && task.retry === 'due') move(model, task, 'PENDING');
+  }
+}
+
+const mayHang = (run: Run): boolean => isLive(run) && run.task.status === 'RUNNING';
+
+function judgeSilence(model: Model, run: Run): void {
+  if (run.warning === 'old') recover(model, run, { reason: 'timeout', retryable: true });
+  else if (run.silent && run.task.estimate === 'past') run.warning = 'fresh';
 }
 
 /** A warning, and back. */

@@ -8,13 +8,16 @@ export const COMMANDS: Record<Command, (model: Model, task: Task) => Verdict> = 
     if (task.status === 'PAUSED') return 200;
     if (!may(task, 'PAUSED')) return 'illegal_transition';
     move(model, task, 'PAUSED');
+    if (task.run) task.run.warning = 'none';
     return 200;
   },
   resume(model, task) {
     if (['PENDING', 'ASSIGNED', 'RUNNING'].includes(task.status)) return 200;
     if (task.status !== 'PAUSED') return 'illegal_transition';
-    if (task.run?.started) move(model, task, 'RUNNING');
-    else {
+    if (task.run?.started) {
+      move(model, task, 'RUNNING');
+      task.run.warning = 'none';
+    } else {
       endRun(task.run, 'RELEASED', 'resumed_elsewhere');
       model.clock += 1;
       move(model, task, 'PENDING');

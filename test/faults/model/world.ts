@@ -1,5 +1,8 @@
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import { expect } from '@jest/globals';
 import { Cycle } from '#lib/coordinator';
+import { Database } from '#lib/database';
+import { checkInvariants } from '#lib/invariants';
 import { type ApiAnswer, type ApiClient } from '../../support/api-client.js';
 import type { TestApp, TestWorkspace } from '../../support/app.js';
 import {
@@ -7,6 +10,7 @@ import {
   holds,
   type Model,
   type Pulse,
+  type Run,
   type Switch,
   type Task,
   unmet,
@@ -14,7 +18,11 @@ import {
 
 /** A cycle has nothing more to do after fewer. */
 const CYCLES_AT_MOST = 20;
+/** Of seven statements; a step without takes as long as one of them. */
+const DEEDS_BETWEEN_CHECKS = 10;
 const THRESHOLD_SECONDS = 2;
+/** Less than the invariants allow for, and more than `lengthenWaits` takes for new. */
+const A_WHILE = '20 seconds';
 const noFence = () => Promise.resolve();
 
 interface Row {
@@ -30,6 +38,8 @@ interface Row {
   unmet_dependencies: number;
   untold: boolean;
   checkpoint: number | null;
+  progress_percent: number;
+  estimate: string;
   parked: boolean;
   log: string[];
 }
@@ -39,6 +49,8 @@ interface RunRow {
   task_id: string;
   state: string;
   end_reason: string | null;
+  silent: boolean;
+  warning: string;
 }
 
 interface SwitchRow {
@@ -51,15 +63,25 @@ interface SwitchRow {
 const TASKS = `
 SELECT t.id, t.status, t.version, t.generation, t.retry_count, t.abort_reason, t.failure_reason, t.run_id,
   t.unmet_dependencies, t.dependents_unsettled AS untold, (t.checkpoint_data ->> 'n')::int AS checkpoint,
-  t.capability_key LIKE '!%' AS parked,
+  t.capability_key LIKE '!%' AS parked, t.progress_percent,
+  CASE WHEN t.estimated_completion_at IS NULL THEN 'none' WHEN t.estimated_completion_at <= now() THEN 'past'
+    ELSE 'ahead' END AS estimate,
   CASE WHEN t.retry_at IS NULL THEN 'none' WHEN t.retry_at <= now() THEN 'due' ELSE 'later' END AS retry,
   ARRAY(SELECT CASE l.event WHEN 'state_transition' THEN l.previous_status || ' > ' || l.new_status ELSE l.event END
     FROM agent_task_logs l WHERE l.workspace_id = t.workspace_id AND l.task_id = t.id
       AND l.task_version IS NOT NULL ORDER BY l.task_version) AS log
 FROM agent_tasks t WHERE t.workspace_id = $1 ORDER BY t.id`;
 
+const RUNS = `
+SELECT id, task_id, state, end_reason,
+  coalesce(coalesce(last_progress_at, started_at) <= now() - interval '30 minutes', false) AS silent,
+  CASE WHEN hung_warned_at IS NULL THEN 'none' WHEN hung_warned_at <= now() - interval '10 minutes' THEN 'old'
+    ELSE 'fresh' END AS warning
+FROM task_runs WHERE workspace_id = $1 ORDER BY id`;
+
 /** Real: a workspace of its own behind the real HTTP API, on the real database. */
 export class World {
+  private deeds = 0;
   private readonly agents = new Map<string, ApiClient>();
 
   constructor(
@@ -103,13 +125,30 @@ export class World {
   }
 
   async letLeasePass(runId: string): Promise<void> {
-    const sql = `UPDATE task_runs SET lease_expires_at = now() - interval '1 minute' WHERE id = $1`;
+    const sql = `UPDATE task_runs SET lease_expires_at = now() - interval '${A_WHILE}' WHERE id = $1`;
     await this.server.db.owner.query(sql, [runId]);
   }
 
   async letRetryComeDue(taskId: string): Promise<void> {
-    const sql = `UPDATE agent_tasks SET retry_at = now() - interval '1 minute' WHERE id = $1`;
+    const sql = `UPDATE agent_tasks SET retry_at = now() - interval '${A_WHILE}' WHERE id = $1`;
     await this.server.db.owner.query(sql, [taskId]);
+  }
+
+  async letSilencePass(runId: string): Promise<void> {
+    const sql = `UPDATE task_runs SET started_at = started_at - interval '1 hour',
+      last_progress_at = last_progress_at - interval '1 hour' WHERE id = $1`;
+    await this.server.db.owner.query(sql, [runId]);
+  }
+
+  async letEstimatePass(taskId: string): Promise<void> {
+    const sql = `UPDATE agent_tasks SET estimated_completion_at = now() - interval '1 hour'
+      WHERE id = $1 AND estimated_completion_at IS NOT NULL`;
+    await this.server.db.owner.query(sql, [taskId]);
+  }
+
+  async letWarningAge(runId: string): Promise<void> {
+    const sql = `UPDATE task_runs SET hung_warned_at = now() - interval '20 minutes' WHERE id = $1`;
+    await this.server.db.owner.query(sql, [runId]);
   }
 
   /** As if it had been made for almost an hour, and that were over. */
@@ -124,9 +163,21 @@ export class World {
     await this.server.db.owner.query(
       `UPDATE agent_tasks SET retry_at = retry_at + interval '1 day'
        WHERE workspace_id = $1 AND status = 'ABORTED' AND retry_backoff_seconds > 0 AND abort_reason <> 'released'
-         AND retry_at BETWEEN now() - interval '30 seconds' AND now() + interval '2 hours'`,
+         AND retry_at BETWEEN now() - interval '10 seconds' AND now() + interval '2 hours'`,
       [this.workspace.id],
     );
+  }
+
+  /** Every few deeds: what must always hold, as far as this workspace goes. */
+  async checkNowAndThen(): Promise<void> {
+    this.deeds += 1;
+    if (this.deeds % DEEDS_BETWEEN_CHECKS === 0) await this.checkInvariants();
+  }
+
+  async checkInvariants(): Promise<void> {
+    const tenant = this.server.app.get(Database, { strict: false }).tenant(this.workspace.id);
+    const outcomes = await checkInvariants(tenant);
+    expect(outcomes.filter(({ holds: isRight }) => !isRight)).toEqual([]);
   }
 
   /** Sweeps are of all workspaces: what would keep them busy is not left to the walks that follow. */
@@ -153,10 +204,7 @@ export class World {
   async look(): Promise<object> {
     const { owner } = this.server.db;
     const tasks = await owner.query<Row>(TASKS, [this.workspace.id]);
-    const runs = await owner.query<RunRow>(
-      'SELECT id, task_id, state, end_reason FROM task_runs WHERE workspace_id = $1 ORDER BY id',
-      [this.workspace.id],
-    );
+    const runs = await owner.query<RunRow>(RUNS, [this.workspace.id]);
     const agents = await owner.query<{ id: string; lifecycle: string; live_runs: number }>(
       'SELECT id, lifecycle, live_runs FROM agents WHERE workspace_id = $1 ORDER BY id',
       [this.workspace.id],
@@ -174,14 +222,7 @@ export class World {
 export function expectedLook({ tasks, runs, agents, switches }: Model): object {
   return {
     tasks: tasks.map(toRow).sort(byId),
-    runs: runs
-      .map(({ id, task, state, endReason }) => ({
-        id,
-        task_id: task.id,
-        state,
-        end_reason: endReason,
-      }))
-      .sort(byId),
+    runs: runs.map(toRunRow).sort(byId),
     agents: agents
       .map((agent) => ({
         id: agent.id,
@@ -208,8 +249,15 @@ function toRow(task: Task): Row {
     untold: task.untold,
     checkpoint: task.checkpoint,
     parked: task.parked,
+    progress_percent: task.progressPercent,
+    estimate: task.estimate,
     log: task.log,
   };
+}
+
+function toRunRow(run: Run): RunRow {
+  const { id, task, state, endReason, silent, warning } = run;
+  return { id, task_id: task.id, state, end_reason: endReason, silent, warning };
 }
 
 function toSwitchRow(each: Switch): SwitchRow {

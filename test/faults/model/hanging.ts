@@ -1,0 +1,72 @@
+import { expect } from '@jest/globals';
+import fc from 'fast-check';
+import { at, Deed, hasAgents, index } from './deed.js';
+import { isLive, type Model, type Run } from './state.js';
+
+const begun = (model: Readonly<Model>): Run[] =>
+  model.runs.filter((run) => isLive(run) && run.started);
+const warned = (model: Readonly<Model>): Run[] =>
+  model.runs.filter((run) => isLive(run) && run.warning === 'fresh');
+
+/** An hour, for a run and for what was thought of its end. */
+export const fallingSilent = fc
+  .record({ run: index, what: fc.constantFrom('both', 'both', 'silent', 'late') })
+  .map(
+    ({ run: n, what }) =>
+      new Deed(
+        `fallsSilent(${n}, ${what})`,
+        (model) => begun(model).length > 0,
+        async (model, world) => {
+          const run = at(begun(model), n);
+          if (what !== 'late') {
+            await world.letSilencePass(run.id);
+            run.silent = true;
+          }
+          if (what !== 'silent') {
+            await world.letEstimatePass(run.task.id);
+            if (run.task.estimate !== 'none') run.task.estimate = 'past';
+          }
+        },
+      ),
+  );
+
+export const warningAging = index.map(
+  (n) =>
+    new Deed(
+      `warningAges(${n})`,
+      (model) => warned(model).length > 0,
+      async (model, world) => {
+        const run = at(warned(model), n);
+        await world.letWarningAge(run.id);
+        run.warning = 'old';
+      },
+    ),
+);
+
+/** An agent asks what it should know of all the runs that it ever had. */
+export const listening = index.map(
+  (n) =>
+    new Deed(`listen(agent ${n})`, hasAgents, async (model, world) => {
+      const agent = at(model.agents, n);
+      const runs = model.runs.filter((run) => run.agent === agent);
+      if (runs.length === 0) return;
+      const answer = await world.as(agent).post<{ runs: Told[] }>(`/agents/${agent.id}/signals`, {
+        runIds: runs.map(({ id }) => id),
+      });
+      if (agent.life === 'TERMINATED' && answer.status === 401) return;
+      expect(answer.status).toBe(200);
+      const told = new Map(answer.body.runs.map(({ runId, action }) => [runId, action]));
+      expect(runs.map(({ id }) => told.get(id))).toEqual(runs.map(toBeTold));
+    }),
+);
+
+interface Told {
+  runId: string;
+  action: string;
+}
+
+function toBeTold(run: Run): string | undefined {
+  if (!isLive(run)) return 'stop';
+  if (run.task.status === 'PAUSED') return 'pause';
+  return run.task.status === 'RUNNING' && run.warning !== 'none' ? 'warn' : undefined;
+}
