@@ -1,3 +1,4 @@
+export * from './any-signal.js';
 export * from './assert-never.js';
 export * from './backoff.js';
 export * from './caller.js';
@@ -5,5 +6,6 @@ export * from './doorbell.js';
 export * from './errors.js';
 export * from './ids.js';
 export * from './pagination.js';
+export * from './read-at-most.js';
 export * from './redact.js';
 export * from './text.js';

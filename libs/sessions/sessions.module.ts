@@ -2,6 +2,7 @@ import { Module } from '@nestjs/common';
 import { AdmissionModule } from '#lib/admission';
 import { TaskManagerModule } from '#lib/task-manager';
 import { GatewayClient } from './gateway/gateway-client.js';
+import { GatewayProofs } from './gateway/gateway-proofs.js';
 import { GatewayTokens } from './gateway/gateway-tokens.js';
 import { GatewayController } from './http/gateway.controller.js';
 import { GatewayGuard } from './http/gateway.guard.js';
@@ -19,6 +20,7 @@ import { Spawner } from './spawning/spawner.js';
   controllers: [GatewayController],
   providers: [
     GatewayTokens,
+    GatewayProofs,
     GatewayGuard,
     GatewayClient,
     SpawnAttempts,

@@ -9,6 +9,12 @@ const CLOCK_TOLERANCE_SECONDS = 30;
 /** Longer ones are not the server's; nothing is computed over them. */
 const MAX_TOKEN_LENGTH = 4_096;
 
+export interface Passport {
+  token: string;
+  /** What the server's proof must name. */
+  id: string;
+}
+
 /**
  * The proofs that server and gateway give each other, made with the secret that both have. Each
  * direction has an issuer and an audience of its own, so that none can be turned round.
@@ -32,7 +38,7 @@ export class GatewayTokens {
     const token = /^Bearer +(\S+) *$/i.exec(header ?? '')?.[1];
     if (token === undefined) throw new DroverError('unauthenticated');
     if (token.length > MAX_TOKEN_LENGTH) throw new DroverError('invalid_token');
-    const { jti, exp } = this.verify(token);
+    const { jti, exp } = this.verify(token, 'drover-gateway');
     if (typeof jti !== 'string' || jti === '' || typeof exp !== 'number') {
       throw new DroverError('invalid_token', { detail: 'The token lacks a claim.' });
     }
@@ -44,10 +50,21 @@ export class GatewayTokens {
     return this.sign({ sub: requestTokenId, aud: 'drover-server' });
   }
 
-  /** For requests to the server. */
-  forServer(): string {
+  /** For one request to the server. */
+  forServer(): Passport {
+    const id = newId();
     const claims = { typ: 'gateway', sub: this.gatewayId, aud: 'drover:gateway' };
-    return this.sign({ ...claims, jti: newId() });
+    return { token: this.sign({ ...claims, jti: id }), id };
+  }
+
+  /** Whether the answer to the request with this passport is that of who has the secret. */
+  proves(proof: string | null, passport: Passport): boolean {
+    if (proof === null || proof.length > MAX_TOKEN_LENGTH) return false;
+    try {
+      return this.verify(proof, 'drover:gateway-proof').sub === passport.id;
+    } catch {
+      return false;
+    }
   }
 
   private sign(claims: Record<string, string>): string {
@@ -56,12 +73,12 @@ export class GatewayTokens {
     return jwt.sign(payload, this.key, { algorithm: ALGORITHM });
   }
 
-  private verify(token: string): jwt.JwtPayload {
+  private verify(token: string, audience: string): jwt.JwtPayload {
     try {
       const payload = jwt.verify(token, this.key, {
         algorithms: [ALGORITHM],
         issuer: 'drover-server',
-        audience: 'drover-gateway',
+        audience,
         clockTolerance: CLOCK_TOLERANCE_SECONDS,
       });
       if (typeof payload === 'string') throw new DroverError('invalid_token');

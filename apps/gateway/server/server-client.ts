@@ -1,6 +1,7 @@
+import { readAtMost } from '#lib/kernel';
 import type { GatewayTokens } from '../auth/gateway-tokens.js';
 
-/** The server gave no answer, or one that is not 200. */
+/** The server gave no answer, or one that is not 200. What somebody else says in its place is none. */
 export class ServerError extends Error {
   constructor(
     message: string,
@@ -41,6 +42,9 @@ export interface SignalAnswer {
 }
 
 const ANSWER_WITHIN_MS = 10_000;
+const PROOF_HEADER = 'drover-server-proof';
+/** Enough for every session to be stopped at once. */
+const MAX_ANSWER_BYTES = 4_194_304;
 
 /** The server's endpoints for gateways. Knows nothing of repeating. */
 export class ServerClient {
@@ -75,6 +79,7 @@ export class ServerClient {
     // Not AbortSignal.any: on Node 20 each use of it stays referenced by its long-lived source.
     signal?.addEventListener('abort', abort, { once: true });
     if (signal?.aborted === true) abort();
+    const passport = this.tokens.forServer();
     try {
       const response = await fetch(`${this.apiUrl}${path}`, {
         method: 'POST',
@@ -82,11 +87,14 @@ export class ServerClient {
         headers: {
           'content-type': 'application/json',
           accept: 'application/json',
-          authorization: `Bearer ${this.tokens.forServer()}`,
+          authorization: `Bearer ${passport.token}`,
         },
         body: JSON.stringify(body),
         signal: exchange.signal,
       });
+      if (!this.tokens.proves(response.headers.get(PROOF_HEADER), passport)) {
+        throw new ServerError(`HTTP ${response.status} without proof that the server says so`);
+      }
       return await readAnswer(response);
     } catch (error) {
       if (error instanceof ServerError) throw error;
@@ -94,13 +102,16 @@ export class ServerClient {
       throw new ServerError(reason, undefined, 0, { cause: error });
     } finally {
       clearTimeout(deadline);
+      // Lets go of an answer that is not read to its end.
+      abort();
       signal?.removeEventListener('abort', abort);
     }
   }
 }
 
 async function readAnswer(response: Response): Promise<unknown> {
-  const text = await response.text();
+  const text = response.body ? await readAtMost(response.body, MAX_ANSWER_BYTES) : '';
+  if (text === undefined) throw new ServerError('the answer is too long');
   if (response.status === 200) return JSON.parse(text);
   const seconds = Number(response.headers.get('retry-after') ?? 0);
   const retryAfterMs = Number.isFinite(seconds) ? Math.min(Math.max(seconds, 0), 300) * 1000 : 0;

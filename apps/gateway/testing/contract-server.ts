@@ -2,6 +2,7 @@ import { createSecretKey } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { Readable } from 'node:stream';
 import { json } from 'node:stream/consumers';
 import jwt from 'jsonwebtoken';
 import { waitFor } from '../../../test/support/wait-for.js';
@@ -50,6 +51,14 @@ export class ContractServer {
   readonly stops: Omit<Order, 'action'>[] = [];
   /** A status with which to refuse reports; a function decides by the reports. */
   refuseReports: (reports: SeenReport[]) => number | undefined = () => undefined;
+  /** Its proof for the token with this id; a test may give another one, or none. */
+  proof: (tokenId: string) => string | undefined = (id) => this.proofFor(id);
+  /** Whether its answers never end. */
+  endless = false;
+  /** How often it was asked for signals. */
+  polls = 0;
+  /** How many answers were given up by the gateway before their end. */
+  abandoned = 0;
   private server: Server | undefined;
   private port = 0;
 
@@ -87,10 +96,19 @@ export class ContractServer {
     );
   }
 
+  proofFor(tokenId: string): string {
+    const payload = { iss: 'drover-server', aud: 'drover:gateway-proof', sub: tokenId };
+    return jwt.sign(payload, createSecretKey(Buffer.from(this.secret)), { expiresIn: 60 });
+  }
+
   private async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const send = (status: number, body: object): void => {
-      response.writeHead(status, { 'content-type': 'application/json' });
-      response.end(JSON.stringify(body));
+      const proof = this.proof(tokenIdOf(request));
+      const headers = proof === undefined ? {} : { 'drover-server-proof': proof };
+      response.writeHead(status, { 'content-type': 'application/json', ...headers });
+      if (!this.endless) return void response.end(JSON.stringify(body));
+      response.once('close', () => (this.abandoned += 1));
+      Readable.from(spaces()).pipe(response);
     };
     const body: unknown = await json(request).catch(() => undefined);
     const why = this.whyRefused(request);
@@ -114,6 +132,7 @@ export class ContractServer {
         return send(200, { results: reports.map(({ runId }) => ({ runId, applied: true })) });
       }
       case '/api/v1/gateway/signals':
+        this.polls += 1;
         return this.signal(body as { runIds: string[]; waitMs: number }, response, send);
       default:
         return send(404, { code: 'route_not_found' });
@@ -145,4 +164,14 @@ export class ContractServer {
       return (error as Error).message;
     }
   }
+}
+
+function tokenIdOf({ headers }: IncomingMessage): string {
+  const claims = jwt.decode(headers.authorization?.replace('Bearer ', '') ?? '');
+  return (claims as jwt.JwtPayload | null)?.jti ?? '';
+}
+
+/** JSON that has not begun yet, for ever. */
+function* spaces(): Generator<Buffer> {
+  for (;;) yield Buffer.alloc(65_536, ' ');
 }

@@ -3,6 +3,7 @@ import CircuitBreaker from 'opossum';
 import { Agent, request } from 'undici';
 import { z } from 'zod';
 import { CONFIG, type Config } from '#lib/config';
+import { readAtMost } from '#lib/kernel';
 import { type SpawnAnswer, type SpawnRequest, type SpawnResult } from '../domain/spawn.js';
 import { GatewayTokens } from './gateway-tokens.js';
 
@@ -121,14 +122,17 @@ export class GatewayClient implements OnModuleDestroy {
         },
         body: body === undefined ? undefined : JSON.stringify(body),
       });
-      const text = await response.body.text();
       const proof = response.headers['drover-gateway-proof'];
+      // One that is left unread says so as an error.
+      response.body.on('error', () => undefined);
       if (!this.tokens.proves(typeof proof === 'string' ? proof : undefined, passport)) {
+        response.body.destroy();
         throw new NoAnswer('The answer carries no proof that it is the gateway’s');
       }
+      const text = await readAtMost(response.body, MAX_ANSWER_BYTES);
       return {
         status: response.statusCode,
-        body: text.length > MAX_ANSWER_BYTES ? undefined : parseJson(text),
+        body: text === undefined ? undefined : parseJson(text),
         retryAfterMs: retryAfterOf(response.headers['retry-after']),
       };
     } catch (error) {

@@ -11,6 +11,8 @@ const TOLERANCE_SECONDS = 30;
 const SERVER = { issuer: 'drover-server', audience: 'drover-gateway' };
 const GATEWAY = { issuer: 'drover-gateway', audience: 'drover:gateway' };
 const PROOF = { issuer: 'drover-gateway', audience: 'drover-server' };
+const SERVER_PROOF = { issuer: 'drover-server', audience: 'drover:gateway-proof' };
+const BEARER = /^Bearer +(\S+)$/i;
 
 export interface Passport {
   token: string;
@@ -58,13 +60,44 @@ export class GatewayTokens {
   }
 
   /**
+   * @param authorization the header of a gateway's request
    * @returns the id of the gateway whose token it is
-   * @throws DroverError `invalid_token`
+   * @throws DroverError `unauthenticated`, `invalid_token`
    */
-  gatewayOf(token: string): string {
+  gatewayOf(authorization: string | undefined): string {
+    return this.callerOf(authorization).gatewayId;
+  }
+
+  /**
+   * What proves to the gateway that sent a request that the server answers it; good for just that request.
+   *
+   * @param authorization its header
+   * @returns undefined when no gateway sent it
+   */
+  proveTo(authorization: string | undefined): string | undefined {
     try {
-      const { typ, sub } = this.verify(token, GATEWAY);
-      if (typ === 'gateway' && typeof sub === 'string') return sub;
+      const { tokenId } = this.callerOf(authorization);
+      const options = {
+        algorithm: ALGORITHM,
+        expiresIn: LIFETIME_SECONDS,
+        subject: tokenId,
+      } as const;
+      return jwt.sign({}, this.requireKey(), { ...options, ...SERVER_PROOF });
+    } catch {
+      return undefined;
+    }
+  }
+
+  private callerOf(authorization: string | undefined): { gatewayId: string; tokenId: string } {
+    if (authorization === undefined) throw new DroverError('unauthenticated');
+    const [, token] = BEARER.exec(authorization) ?? [];
+    try {
+      // Without a secret there is no gateway whose token could hold.
+      if (token === undefined) throw new DroverError('invalid_token');
+      const { typ, sub, jti } = this.verify(token, GATEWAY);
+      if (typ === 'gateway' && typeof sub === 'string' && jti) {
+        return { gatewayId: sub, tokenId: jti };
+      }
     } catch {
       // Why a foreign token does not hold is nobody's business.
     }

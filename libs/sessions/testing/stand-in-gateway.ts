@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { Readable } from 'node:stream';
 import { randomUUID } from 'node:crypto';
 import jwt from 'jsonwebtoken';
 import type { SpawnRequest } from '../domain/spawn.js';
@@ -11,7 +12,9 @@ export type Behaviour =
   | { kind: 'hang' }
   /** It has the session, and its answer is lost. */
   | { kind: 'spawn_and_hang' }
-  | { kind: 'unproven' };
+  | { kind: 'unproven' }
+  /** Its answer never ends. */
+  | { kind: 'endless'; proven: boolean };
 
 export const GATEWAY_SECRET = 'a secret that server and gateway of the tests share';
 
@@ -22,6 +25,8 @@ export class StandInGateway {
   private startedAt = Date.now();
   private sequence = 0;
   behaviour: Behaviour = { kind: 'spawn' };
+  /** Of answers that do not end. */
+  sentBytes = 0;
   /** Every call that came, in order. */
   readonly spawns: SpawnRequest[] = [];
   readonly stopped: string[] = [];
@@ -68,6 +73,7 @@ export class StandInGateway {
       ...(claims.aud === undefined ? { audience: 'drover:gateway' } : {}),
       ...(claims.sub === undefined ? { subject: this.id } : {}),
       ...(claims.exp === undefined ? { expiresIn: 60 } : {}),
+      ...('jti' in claims ? {} : { jwtid: randomUUID() }),
     });
   }
 
@@ -85,8 +91,12 @@ export class StandInGateway {
     const passport = this.passportOf(request);
     const text = await bodyOf(request);
     const send = (status: number, body: unknown, headers: Record<string, string> = {}) => {
-      const proof = this.behaviour.kind === 'unproven' ? {} : this.proof(passport.jti);
+      const { behaviour } = this;
+      const unproven =
+        behaviour.kind === 'endless' ? !behaviour.proven : behaviour.kind === 'unproven';
+      const proof = unproven ? {} : this.proof(passport.jti);
       response.writeHead(status, { 'content-type': 'application/json', ...proof, ...headers });
+      if (behaviour.kind === 'endless') return this.sendForEver(response);
       response.end(JSON.stringify(body));
     };
     if (request.method === 'DELETE') {
@@ -97,6 +107,25 @@ export class StandInGateway {
       this.spawns.push(spawn);
       this.answerSpawn(spawn, send);
     }
+    this.tellAll();
+  }
+
+  private sendForEver(response: ServerResponse): void {
+    const chunk = Buffer.alloc(65_536, ' ');
+    const source = new Readable({
+      read: () => {
+        this.sentBytes += chunk.length;
+        source.push(chunk);
+      },
+    });
+    response.once('close', () => {
+      source.destroy();
+      this.tellAll();
+    });
+    source.pipe(response);
+  }
+
+  private tellAll(): void {
     for (const tell of this.heard) tell();
     this.heard.clear();
   }

@@ -1,4 +1,5 @@
 import jwt from 'jsonwebtoken';
+import { newId } from '#lib/kernel';
 import { GATEWAY_SECRET } from '../../support/app.js';
 import type { Route } from './openapi.js';
 
@@ -20,6 +21,7 @@ export function gatewayHeaders(): Record<string, string> {
         issuer: 'drover-gateway',
         audience: 'drover:gateway',
         subject: GATEWAY_ID,
+        jwtid: newId(),
         expiresIn: 60,
       });
       return `Bearer ${token}`;

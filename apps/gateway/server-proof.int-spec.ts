@@ -1,0 +1,60 @@
+import { afterAll, describe, expect, test } from '@jest/globals';
+import { killMarked, uniqueSeconds } from '../../libs/runtime/testing/processes.js';
+import { waitFor } from '../../test/support/wait-for.js';
+import { aSpawn } from './testing/gateway-process.js';
+import { gatewayForEach } from './testing/world.js';
+
+afterAll(killMarked);
+
+describe('Who answers in the server’s place', () => {
+  const world = gatewayForEach();
+
+  /** A session that the answers want to end, by heartbeat and by long poll; its start was told. */
+  async function aWantedSession(): Promise<string> {
+    const { runId } = aSpawn('');
+    await world.gateway.spawn(aSpawn(`exec sleep ${uniqueSeconds()}`, { runId }));
+    await world.untilStatus(runId, 'RUNNING');
+    world.server.stops.push({ runId, reason: 'somebody says so', graceSeconds: 0 });
+    world.server.orders.push({
+      ...{ runId, action: 'stop', reason: 'somebody says so', graceSeconds: 0 },
+    });
+    return runId;
+  }
+
+  /** Long enough for answers to all three kinds of calls to have arrived and been looked at. */
+  async function untilAnswered(): Promise<void> {
+    const { beats, polls } = world.server;
+    const [seenBeats, seenPolls] = [beats.length, polls];
+    await waitFor('calls that follow others', () => {
+      return beats.length > seenBeats + 1 && world.server.polls > seenPolls;
+    });
+  }
+
+  test.each<[string, () => (tokenId: string) => string | undefined]>([
+    ['without a proof', () => () => undefined],
+    ['with one for another call', () => () => world.server.proofFor('another')],
+  ])('%s ends no session, and hears no report', async (_, proof) => {
+    world.server.proof = proof();
+    const runId = await aWantedSession();
+    await untilAnswered();
+    expect(world.server.reportsOf(runId)).not.toEqual([]);
+    expect(world.gateway.pendingReports()).toBe(1);
+    expect(await world.statusOf(runId)).toBe('RUNNING');
+    const { body } = await world.gateway.ask('GET', '/readyz', undefined, '');
+    expect(body).toMatchObject({ server: 'unreachable' });
+
+    world.server.proof = (id) => world.server.proofFor(id);
+    expect(await world.server.endOf(runId)).toMatchObject({ signal: 'SIGTERM' });
+    await waitFor('all to be told', () => world.gateway.pendingReports() === 0);
+  });
+
+  test('answers without end: the gateway hears so much, and goes on', async () => {
+    world.server.endless = true;
+    const begun = performance.now();
+    await waitFor('answers to be given up', () => world.server.abandoned > 3);
+    expect(performance.now() - begun).toBeLessThan(9_000);
+    world.server.endless = false;
+    const runId = await aWantedSession();
+    expect(await world.server.endOf(runId)).toMatchObject({ signal: 'SIGTERM' });
+  });
+});
