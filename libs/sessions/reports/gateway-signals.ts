@@ -6,7 +6,7 @@ import {
 } from '@nestjs/common';
 import { CONFIG, type Config } from '#lib/config';
 import { Database } from '#lib/database';
-import { Doorbell } from '#lib/kernel';
+import { Doorbell, withAnySignal } from '#lib/kernel';
 import { hasNews, warnedIn } from '#lib/task-manager';
 import { WakeUps } from '#lib/valkey';
 import { heldSessions } from '../store/gateways.sql.js';
@@ -51,13 +51,30 @@ export class GatewaySignals implements OnModuleDestroy, BeforeApplicationShutdow
    *
    * @param gone aborts when the gateway has closed its connection
    */
-  async wait(
+  wait(
     runIds: readonly string[],
     waitMs: number,
     gone: AbortSignal,
   ): Promise<{ runs: GatewaySignal[] }> {
+    return withAnySignal([gone, this.closing.signal], (stop) =>
+      this.waitUntil(runIds, waitMs, stop),
+    );
+  }
+
+  beforeApplicationShutdown(): void {
+    this.closing.abort();
+  }
+
+  onModuleDestroy(): void {
+    for (const stop of this.unsubscribe) stop();
+  }
+
+  private async waitUntil(
+    runIds: readonly string[],
+    waitMs: number,
+    stop: AbortSignal,
+  ): Promise<{ runs: GatewaySignal[] }> {
     const deadline = performance.now() + waitMs;
-    const stop = AbortSignal.any([gone, this.closing.signal]);
     const listener: Listener = { bell: new Doorbell() };
     const ring = () => listener.bell.ring();
     stop.addEventListener('abort', ring, { once: true });
@@ -75,14 +92,6 @@ export class GatewaySignals implements OnModuleDestroy, BeforeApplicationShutdow
       stop.removeEventListener('abort', ring);
       this.listeners.delete(listener);
     }
-  }
-
-  beforeApplicationShutdown(): void {
-    this.closing.abort();
-  }
-
-  onModuleDestroy(): void {
-    for (const stop of this.unsubscribe) stop();
   }
 
   private async look(runIds: readonly string[], listener: Listener): Promise<GatewaySignal[]> {

@@ -6,7 +6,7 @@ import {
 } from '@nestjs/common';
 import { Database, firstRow } from '#lib/database';
 import { TokenService } from '#lib/identity';
-import { DroverError } from '#lib/kernel';
+import { DroverError, withAnySignal } from '#lib/kernel';
 import { WakeUps } from '#lib/valkey';
 import type { NothingClaimed } from '../store/claim-tasks.sql.js';
 import { pausedTasksWait } from '../store/paused-tasks-wait.sql.js';
@@ -71,7 +71,9 @@ export class Claiming implements OnModuleDestroy, BeforeApplicationShutdown {
   async claim(request: ClaimRequest, gone: AbortSignal): Promise<ClaimAnswer> {
     const seat = this.waiters.join(request.workspaceId);
     try {
-      return await this.claimFromSeat(request, seat, gone);
+      return await withAnySignal([gone, this.closing.signal], (stop) =>
+        this.claimFromSeat(request, seat, stop),
+      );
     } finally {
       seat.leave();
     }
@@ -98,10 +100,9 @@ export class Claiming implements OnModuleDestroy, BeforeApplicationShutdown {
   private async claimFromSeat(
     request: ClaimRequest,
     seat: ClaimSeat,
-    gone: AbortSignal,
+    stop: AbortSignal,
   ): Promise<ClaimAnswer> {
     const deadline = performance.now() + request.waitMs;
-    const stop = AbortSignal.any([gone, this.closing.signal]);
     for (;;) {
       const attempt = await this.attempt(request);
       if (attempt.tasks.length > 0) return { tasks: attempt.tasks };

@@ -6,7 +6,7 @@ import {
 } from '@nestjs/common';
 import { CONFIG, type Config } from '#lib/config';
 import { Database } from '#lib/database';
-import { DroverError } from '#lib/kernel';
+import { DroverError, withAnySignal } from '#lib/kernel';
 import { WakeUps } from '#lib/valkey';
 import { noteConflicts } from '../store/conflicts.sql.js';
 import { runSignals, type SignalRow } from '../store/run-signals.sql.js';
@@ -61,8 +61,19 @@ export class Signals implements OnModuleDestroy, BeforeApplicationShutdown {
    *
    * @throws DroverError `agent_not_found`
    */
-  async wait(request: SignalsRequest, gone: AbortSignal): Promise<SignalsAnswer> {
-    const stop = AbortSignal.any([gone, this.closing.signal]);
+  wait(request: SignalsRequest, gone: AbortSignal): Promise<SignalsAnswer> {
+    return withAnySignal([gone, this.closing.signal], (stop) => this.waitUntil(request, stop));
+  }
+
+  beforeApplicationShutdown(): void {
+    this.closing.abort();
+  }
+
+  onModuleDestroy(): void {
+    for (const stop of this.unsubscribe) stop();
+  }
+
+  private async waitUntil(request: SignalsRequest, stop: AbortSignal): Promise<SignalsAnswer> {
     const deadline = performance.now() + request.waitMs;
     let warnedBefore: ReadonlySet<string> | undefined;
     for (;;) {
@@ -79,14 +90,6 @@ export class Signals implements OnModuleDestroy, BeforeApplicationShutdown {
         bell.leave();
       }
     }
-  }
-
-  beforeApplicationShutdown(): void {
-    this.closing.abort();
-  }
-
-  onModuleDestroy(): void {
-    for (const stop of this.unsubscribe) stop();
   }
 
   private async look({ workspaceId, agentId, runIds }: SignalsRequest): Promise<SignalsAnswer> {
