@@ -267,6 +267,17 @@ describe('the limits of a workspace', () => {
     expect((await operator.put(unknown, wanted)).status).toBe(404);
   });
 
+  it('refuse for good what is more than the queue may ever hold', async () => {
+    await limit({ maxQueueDepth: 2 });
+    const tasks = Array.from({ length: 3 }, () => ({ title: 'T', taskType: 'test' }));
+    const refused = await workspace.api.post('/agent-tasks/batch', { tasks });
+    expect(refused).toMatchObject({
+      status: 422,
+      body: { code: 'exceeds_queue', limit: 2, wanted: 3 },
+    });
+    expect(refused.headers.get('retry-after')).toBeNull();
+  });
+
   it('refuse what does not fit in the queue, all or nothing, and say when to come again', async () => {
     await limit({ maxQueueDepth: 3 });
     await submit();

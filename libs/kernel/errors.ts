@@ -72,6 +72,12 @@ export const ERRORS = {
     'Wait for the seconds in Retry-After; an operator can raise `limit`.',
   ),
 
+  exceeds_queue: e(
+    422,
+    'These are more tasks than the queue of the workspace may ever hold',
+    'Create them in batches of at most `limit`; an operator can raise it.',
+  ),
+
   // What it is about
   not_found: e(404, 'There is no such thing here', 'Check the id and the workspace.'),
   route_not_found: e(404, 'There is no such path', 'See /docs for the paths of this API.'),

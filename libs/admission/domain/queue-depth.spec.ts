@@ -5,6 +5,7 @@ import {
   drainBetween,
   isOutdated,
   type KnownDepth,
+  neverAdmits,
   retryAfterSeconds,
 } from './queue-depth.js';
 
@@ -50,6 +51,14 @@ describe('admits', () => {
       ),
     );
   });
+});
+
+it.each([
+  [100, 100, false],
+  [100, 101, true],
+  [0, 1_000, false],
+])('with a limit of %d, %d at once never fit: %s', (limit, count, never) => {
+  expect(neverAdmits({ ...KNOWN, limit }, count)).toBe(never);
 });
 
 describe('retryAfterSeconds', () => {

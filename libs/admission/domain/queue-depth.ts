@@ -38,6 +38,11 @@ export function admits({ counted, admitted, limit }: KnownDepth, count: number):
   return limit === 0 || counted + admitted + count <= limit;
 }
 
+/** Whether `count` at once can never fit, however long one waits. */
+export function neverAdmits({ limit }: KnownDepth, count: number): boolean {
+  return limit > 0 && count > limit;
+}
+
 /** Seconds after which `count` more should fit, by how fast the queue drains: 1 to 300. */
 export function retryAfterSeconds(known: KnownDepth, count: number): number {
   const { counted, admitted, limit, drainPerSecond } = known;

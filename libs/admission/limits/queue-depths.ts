@@ -8,6 +8,7 @@ import {
   drainBetween,
   isOutdated,
   type KnownDepth,
+  neverAdmits,
   retryAfterSeconds,
 } from '../domain/queue-depth.js';
 import { queueDepth } from '../store/queue-depth.sql.js';
@@ -36,7 +37,8 @@ export class QueueDepths {
    * Lets `count` tasks in, which `write` then creates, or refuses them all. Who is let in and then fails
    * for another reason has taken its place until the next count.
    *
-   * @throws DroverError `queue_full` with the depth, the limit, and when to come again
+   * @throws DroverError `queue_full` with the depth, the limit, and when to come again; `exceeds_queue` with
+   *   the limit, when waiting is no use
    */
   async within<T>(workspaceId: string, count: number, write: () => Promise<T>): Promise<T> {
     const known = this.known.get(workspaceId);
@@ -94,6 +96,10 @@ function take(known: KnownDepth, count: number): void {
     return;
   }
   const { limit, counted, admitted } = known;
+  if (neverAdmits(known, count)) {
+    const detail = `${count} tasks at once are more than the ${limit} that may wait.`;
+    throw new DroverError('exceeds_queue', { detail, members: { limit, wanted: count } });
+  }
   const depth = counted + admitted;
   throw new DroverError('queue_full', {
     retryAfterSeconds: retryAfterSeconds(known, count),

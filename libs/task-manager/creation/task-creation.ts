@@ -44,7 +44,7 @@ export class TaskCreation {
     @Inject(WakeUps) private readonly wakeUps: WakeUps,
   ) {}
 
-  /** @throws DroverError `queue_full`, `task_not_found` (a dependency), `project_not_found`, `milestone_not_found` */
+  /** @throws DroverError `queue_full`, `exceeds_queue`, `task_not_found` (a dependency), `project_not_found`, `milestone_not_found` */
   async createOne(
     caller: Caller,
     wanted: WantedTask,

@@ -46,6 +46,7 @@ export class TaskCreationController {
     'project_not_found',
     'dependency_cycle',
     'queue_full',
+    'exceeds_queue',
   )
   createBatch(
     @CurrentCaller() caller: Caller,
