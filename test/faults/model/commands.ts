@@ -1,8 +1,8 @@
 import { expect } from '@jest/globals';
 import fc from 'fast-check';
-import { at, Deed, hasAgents, hasTasks, index } from './deed.js';
+import { at, Deed, hasAgents, hasTasks, index, often } from './deed.js';
 import { changingPulse, leasePassing, leavingAgent, retryComingDue, sweeping } from './time.js';
-import { fallingSilent, listening, warningAging } from './hanging.js';
+import { fallingSilent, listening, warnedReporting, warningAging } from './hanging.js';
 import { STEPS } from './replay.js';
 import { RENEWALS_AT_MOST, reporting } from './reports.js';
 import { claim, claimable, create, depend, isBefore, roomOf, whyNothing } from './rules.js';
@@ -12,7 +12,8 @@ import { type Command, COMMANDS } from './user-rules.js';
 import { verdictOf, type World } from './world.js';
 
 /** Few, so that much happens to each. */
-const TASKS_AT_MOST = 6;
+const TASKS_AT_MOST = 10;
+const OPEN_AT_MOST = 5;
 // Without the slow search for what disagrees: it settles edges that those who failed would else keep until a retry.
 export const MODEL_ENV = {
   ROLES: 'api',
@@ -28,32 +29,33 @@ const creation = fc
     priority: fc.integer({ min: 1, max: 3 }),
     maxRetries: fc.integer({ min: 0, max: 2 }),
     backoff: fc.boolean(),
-    estimated: fc.boolean(),
+    estimated: fc.nat({ max: 3 }).map((n) => n > 0),
     edges: fc.array(fc.record({ on: index, policy }), { maxLength: 2 }),
   })
   .map(({ edges, ...values }) => {
     const name = `create(${values.taskType}, priority ${values.priority}, ${values.maxRetries} retries${values.estimated ? ', estimated' : ''}, waits for ${JSON.stringify(edges)})`;
-    return new Deed(
-      name,
-      (model) => model.tasks.length < TASKS_AT_MOST,
-      async (model, world) => {
-        const wanted = new Map(
-          model.tasks.length === 0
-            ? []
-            : edges.map((edge) => [at(model.tasks, edge.on), edge.policy]),
-        );
-        const answer = await world.api.post<{ id: string }>('/agent-tasks', {
-          ...{ title: 'Modelled', taskType: values.taskType, priority: values.priority },
-          ...{ maxRetries: values.maxRetries, retryBackoffSeconds: values.backoff ? 86_400 : 0 },
-          ...(values.estimated && { estimatedDurationMinutes: 10 }),
-          dependsOn: [...wanted].map(([task, how]) => ({ taskId: task.id, policy: how })),
-        });
-        expect(answer.status).toBe(201);
-        const made = [...wanted].map(([on, how]) => ({ on, policy: how }));
-        create(model, { id: answer.body.id, ...values }, made);
-      },
-    );
+    return new Deed(name, hasRoomForTasks, async (model, world) => {
+      const wanted = new Map(
+        model.tasks.length === 0
+          ? []
+          : edges.map((edge) => [at(model.tasks, edge.on), edge.policy]),
+      );
+      const answer = await world.api.post<{ id: string }>('/agent-tasks', {
+        ...{ title: 'Modelled', taskType: values.taskType, priority: values.priority },
+        ...{ maxRetries: values.maxRetries, retryBackoffSeconds: values.backoff ? 86_400 : 0 },
+        ...(values.estimated && { estimatedDurationMinutes: 10 }),
+        dependsOn: [...wanted].map(([task, how]) => ({ taskId: task.id, policy: how })),
+      });
+      expect(answer.status).toBe(201);
+      const made = [...wanted].map(([on, how]) => ({ on, policy: how }));
+      create(model, { id: answer.body.id, ...values }, made);
+    });
   });
+
+function hasRoomForTasks({ tasks }: Readonly<Model>): boolean {
+  const open = tasks.filter(({ completed, status }) => !completed && status !== 'ARCHIVED');
+  return tasks.length < TASKS_AT_MOST && open.length < OPEN_AT_MOST;
+}
 
 const dependency = fc.record({ task: index, on: index, policy }).map(
   (given) =>
@@ -117,9 +119,15 @@ const claiming = fc
   .map(
     (given) =>
       new Deed(`claim(${JSON.stringify(given)})`, hasAgents, (model, world) =>
-        claimAs(model, world, { ...given, agent: at(model.agents, given.agent) }),
+        claimAs(model, world, { ...given, agent: chosenAgent(model, given.agent) }),
       ),
   );
+
+/** Most often one that may still work. */
+function chosenAgent({ agents }: Model, n: number): Agent {
+  const active = agents.filter(({ life }) => life === 'ACTIVE');
+  return at(n % 8 > 0 && active.length > 0 ? active : agents, n);
+}
 
 async function claimAs(
   model: Model,
@@ -149,16 +157,14 @@ async function claimAs(
   for (const { claimed, runId } of given) claim(model, claimed, { agent, runId, byHand });
 }
 
-const often = <T>(count: number, deed: T): T[] => Array.from({ length: count }, () => deed);
-
-/** Everything that can happen to tasks and runs, the more often the more there is to it. */
+/** Everything that can happen to tasks and runs, the more often the more there is to it, or the rarer it is possible. */
 export const deeds = fc.commands(
   [
-    ...[...often(3, creation), dependency, ...often(4, commanding), ...often(2, joining)],
-    ...[...often(5, claiming), ...often(9, reporting), changingPulse, ...often(3, sweeping)],
-    ...[leavingAgent, leasePassing, retryComingDue],
-    ...[...often(2, fallingSilent), ...often(2, warningAging), listening],
-    ...[switchingOff, liftingSwitch, liftingSwitch, switchEnding],
+    ...[...often(4, creation), dependency, ...often(4, commanding), ...often(3, joining)],
+    ...[...often(7, claiming), ...often(14, reporting), changingPulse, ...often(7, sweeping)],
+    ...[leavingAgent, leasePassing, ...often(2, retryComingDue), listening],
+    ...[...often(9, fallingSilent), ...often(5, warningAging), ...often(5, warnedReporting)],
+    ...[switchingOff, ...often(4, liftingSwitch), switchEnding],
   ],
-  { maxCommands: 80, size: 'max', ...(STEPS !== undefined && { replayPath: STEPS }) },
+  { maxCommands: 160, size: 'max', ...(STEPS !== undefined && { replayPath: STEPS }) },
 );

@@ -35,3 +35,5 @@ export const hasRuns = (model: Readonly<Model>): boolean => model.runs.length > 
 export const hasAgents = (model: Readonly<Model>): boolean => model.agents.length > 0;
 
 export const index = fc.nat({ max: 50 });
+
+export const often = <T>(count: number, deed: T): T[] => Array.from({ length: count }, () => deed);

@@ -1,6 +1,7 @@
 import { expect } from '@jest/globals';
 import fc from 'fast-check';
 import { at, Deed, hasAgents, index } from './deed.js';
+import { progressOf, reportAs } from './reports.js';
 import { isLive, type Model, type Run } from './state.js';
 
 const begun = (model: Readonly<Model>): Run[] =>
@@ -10,7 +11,7 @@ const warned = (model: Readonly<Model>): Run[] =>
 
 /** An hour, for a run and for what was thought of its end. */
 export const fallingSilent = fc
-  .record({ run: index, what: fc.constantFrom('both', 'both', 'silent', 'late') })
+  .record({ run: index, what: fc.constantFrom('both', 'both', 'both', 'both', 'silent', 'late') })
   .map(
     ({ run: n, what }) =>
       new Deed(
@@ -40,6 +41,16 @@ export const warningAging = index.map(
         await world.letWarningAge(run.id);
         run.warning = 'old';
       },
+    ),
+);
+
+/** It says that it does not hang. */
+export const warnedReporting = fc.record({ run: index, n: index }).map(
+  (given) =>
+    new Deed(
+      `progress(warned run ${given.run}, ${given.n})`,
+      (model) => warned(model).length > 0,
+      (model, world) => reportAs(model, world, progressOf(at(warned(model), given.run), given.n)),
     ),
 );
 

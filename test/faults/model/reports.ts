@@ -1,6 +1,6 @@
 import { expect } from '@jest/globals';
 import fc from 'fast-check';
-import { at, Deed, hasRuns, index } from './deed.js';
+import { at, Deed, hasRuns, index, often } from './deed.js';
 import {
   complete,
   fail,
@@ -25,7 +25,7 @@ const REPORTS: Record<string, (run: Run, n: number) => Report> = {
     ...(['checkpoint', run, { checkpointData: { n } }] as const),
     () => progress(run, { checkpoint: n }),
   ],
-  progress: (run, n) => ['progress', run, progressBody(n), () => progress(run, progressSaid(n))],
+  progress: progressOf,
   complete: (run) => ['complete', run, {}, (model) => complete(model, run)],
   fail: (run) => [
     ...(['fail', run, { error: { message: 'on purpose', class: 'exit_code' } }] as const),
@@ -42,6 +42,10 @@ const REPORTS: Record<string, (run: Run, n: number) => Report> = {
   release: (run) => ['release', run, {}, (model) => release(model, run)],
   renew: (run) => ['renew', run, { leaseSeconds: 3_600 }, () => renew(run, RENEWALS_AT_MOST)],
 };
+
+export function progressOf(run: Run, n: number): Report {
+  return ['progress', run, progressBody(n), () => progress(run, progressSaid(n))];
+}
 
 /** Each part of a report of progress may be left out; all of it, even. */
 function progressSaid(n: number): Progress {
@@ -63,7 +67,7 @@ function progressBody(n: number): object {
 
 export const reporting = fc
   .record({
-    report: fc.constantFrom('start', 'start', 'start', 'progress', ...Object.keys(REPORTS)),
+    report: fc.constantFrom(...often(6, 'start'), ...Object.keys(REPORTS)),
     run: index,
     // Else any run, which is most often one that is over.
     live: fc.nat({ max: 3 }).map((n) => n > 0),
@@ -84,7 +88,7 @@ export const reporting = fc
 
 const METHODS: Record<string, 'put' | 'patch'> = { checkpoint: 'put', progress: 'patch' };
 
-async function reportAs(model: Model, world: World, report: Report): Promise<void> {
+export async function reportAs(model: Model, world: World, report: Report): Promise<void> {
   const [name, run, body, rule] = report;
   const api = world.as(run.agent);
   const path = `/runs/${run.id}/${name}`;

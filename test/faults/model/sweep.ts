@@ -65,26 +65,22 @@ function watch(run: Run): void {
 
 const untoldOf = (model: Model): Task[] => model.tasks.filter(({ untold }) => untold);
 
-/**
- * Of all that have ended at once. Who fails by one of them does not learn of the others until it is retried;
- * and one that waits itself for another of them tells its own dependents when it has been told.
- */
+/** Of all that have ended at once. */
 function tellDependents(model: Model, ended: readonly Task[]): void {
   const waiting = model.tasks.filter((task) => {
     const isOpen = task.status !== 'COMPLETED' && task.status !== 'ARCHIVED';
     return isOpen && task.edges.some(({ on, settled }) => ended.includes(on) && !settled);
   });
   const failing = waiting.filter(failsWithAnother);
-  const learning = waiting.filter((task) => !failing.includes(task));
-  for (const task of ended) task.untold = learning.includes(task);
+  for (const task of ended) task.untold = false;
   for (const task of failing) {
     move(model, task, 'FAILED');
     task.failureReason = 'dependency_failed';
     endRun(task.run, 'RELEASED', 'dependency_failed');
   }
-  for (const task of learning) {
+  for (const task of waiting) {
     for (const edge of task.edges) if (isSatisfied(edge.on, edge.policy)) edge.settled = true;
-    if (unmet(task) === 0) task.readySince = model.clock;
+    if (task.status !== 'FAILED' && unmet(task) === 0) task.readySince = model.clock;
   }
 }
 

@@ -14,7 +14,7 @@ export const switchingOff = fc.record({ taskType: switchedType, until: fc.boolea
   (given) =>
     new Deed(
       `switchOff(${given.taskType ?? 'everything'}${given.until ? ', for a day' : ''})`,
-      (model) => model.switches.filter(holds).length < 2 && isToldApart(model, given),
+      (model) => mayBeMade(model) && isToldApart(model, given),
       async (model, world) => {
         const tomorrow = new Date(Date.now() + 86_400_000).toISOString();
         const answer = await world.api.post<{ id: string }>('/pauses', {
@@ -29,6 +29,10 @@ export const switchingOff = fc.record({ taskType: switchedType, until: fc.boolea
       },
     ),
 );
+
+function mayBeMade({ tasks, switches }: Readonly<Model>): boolean {
+  return tasks.length > 0 && switches.filter(holds).length < 2;
+}
 
 /**
  * The coordinator takes a type for free when one of its switches is over, though another holds that has no

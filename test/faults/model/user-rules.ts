@@ -21,6 +21,7 @@ export const COMMANDS: Record<Command, (model: Model, task: Task) => Verdict> = 
       endRun(task.run, 'RELEASED', 'resumed_elsewhere');
       model.clock += 1;
       move(model, task, 'PENDING');
+      reconsider(task);
     }
     return 200;
   },
@@ -45,10 +46,7 @@ export const COMMANDS: Record<Command, (model: Model, task: Task) => Verdict> = 
     model.clock += 1;
     move(model, task, 'PENDING');
     task.retryCount = 0;
-    // What it waits for and has ended is judged anew.
-    for (const { on, settled } of task.edges) {
-      if (!settled && (on.completed || endedBadly(on))) on.untold = true;
-    }
+    reconsider(task);
     return 200;
   },
   archive(model, task) {
@@ -59,6 +57,13 @@ export const COMMANDS: Record<Command, (model: Model, task: Task) => Verdict> = 
     return 200;
   },
 };
+
+/** What a task that is back in the queue waits for, and has ended, is judged anew. */
+function reconsider(task: Task): void {
+  for (const { on, settled } of task.edges) {
+    if (!settled && (on.completed || endedBadly(on))) on.untold = true;
+  }
+}
 
 function abort(model: Model, task: Task, reason: string): void {
   move(model, task, 'ABORTED');

@@ -18,8 +18,8 @@ import {
 
 /** A cycle has nothing more to do after fewer. */
 const CYCLES_AT_MOST = 20;
-/** Of seven statements; a step without takes as long as one of them. */
-const DEEDS_BETWEEN_CHECKS = 10;
+/** A check takes about as long as a deed. */
+const DEEDS_BETWEEN_CHECKS = 5;
 const THRESHOLD_SECONDS = 2;
 /** Less than the invariants allow for, and more than `lengthenWaits` takes for new. */
 const A_WHILE = '20 seconds';
