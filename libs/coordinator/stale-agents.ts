@@ -47,6 +47,11 @@ export class StaleAgents {
     };
   }
 
+  /** For how long beats could have been heard without interruption. */
+  listeningMs(): number {
+    return this.hearing.listeningMs();
+  }
+
   /** Silent by Postgres, and not known by Valkey to have beaten since. */
   private async silentAgents(): Promise<Silent[]> {
     const rows = await this.database.service.rows(staleAgents, [SILENT_AT_MOST]);

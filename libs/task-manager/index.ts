@@ -18,6 +18,7 @@ export {
   type Swept,
   type TaskSweeps,
 } from './recovery-port.js';
+export { together } from './recovery/swept.js';
 export { StateRecovery } from './recovery/state-recovery.js';
 export { noteConflictsOfSessions } from './store/conflicts.sql.js';
 export { TaskParking } from './parking/task-parking.js';

@@ -36,6 +36,18 @@ export interface TaskSweeps {
   expireLeases(fence: Fence, limit: number, scope?: SweepScope): Promise<Swept>;
   /** Live runs of agents in ERROR or TERMINATED: the same, with reason agent_stale or agent_terminated. */
   recoverRunsOfLostAgents(fence: Fence, limit: number, scope?: SweepScope): Promise<Swept>;
+  /**
+   * Live runs whose gateway is silent for longer than their agent may be, while another gateway is heard:
+   * the same, with reason agent_stale.
+   *
+   * @param listeningMs for how long gateways could have been heard without interruption
+   */
+  recoverRunsOfLostGateways(
+    fence: Fence,
+    limit: number,
+    listeningMs: number,
+    scope?: SweepScope,
+  ): Promise<Swept>;
   /** ABORTED tasks whose retry is due: back to PENDING (or FAILED when exhausted). */
   promoteDueRetries(fence: Fence, limit: number, scope?: SweepScope): Promise<Swept>;
   /** Dependents of tasks that have ended: released, or failed by their policy. */

@@ -42,7 +42,7 @@ export function stepsOf({ tasks, states, agents, parking, sessions, slowMs }: Du
   return [
     expireLeases(tasks),
     reapStaleAgents(agents),
-    recoverLostRuns(tasks),
+    recoverLostRuns(tasks, agents),
     watchLiveness(tasks),
     recoverOrphans(states, slow()),
     reconcileStates(states, slow()),

@@ -1,10 +1,18 @@
-import type { TaskSweeps } from '#lib/task-manager';
+import { type TaskSweeps, together } from '#lib/task-manager';
+import type { StaleAgents } from '../stale-agents.js';
 import type { Step } from './step.js';
 
-/** Ends the runs of agents that are in ERROR or TERMINATED; their tasks are retried or fail. */
-export function recoverLostRuns(tasks: TaskSweeps): Step {
+/**
+ * Ends the runs of agents that are in ERROR or TERMINATED, and those whose gateway is gone while another
+ * one beats for their agents; their tasks are retried or fail.
+ */
+export function recoverLostRuns(tasks: TaskSweeps, agents: Pick<StaleAgents, 'listeningMs'>): Step {
   return {
     name: 'recover_lost_runs',
-    sweep: (fence, limit, scope) => tasks.recoverRunsOfLostAgents(fence, limit, scope),
+    sweep: async (fence, limit, scope) =>
+      together(
+        await tasks.recoverRunsOfLostAgents(fence, limit, scope),
+        await tasks.recoverRunsOfLostGateways(fence, limit, agents.listeningMs(), scope),
+      ),
   };
 }

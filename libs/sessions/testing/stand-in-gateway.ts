@@ -20,7 +20,7 @@ export const GATEWAY_SECRET = 'a secret that server and gateway of the tests sha
 
 /** Speaks a gateway's side of the protocol, and runs nothing: for tests of the server's side. */
 export class StandInGateway {
-  readonly id = `gateway-${randomUUID().slice(0, 8)}`;
+  id = aName();
   bootId = randomUUID();
   private startedAt = Date.now();
   private sequence = 0;
@@ -64,6 +64,13 @@ export class StandInGateway {
     this.bootId = randomUUID();
     this.startedAt = Math.max(Date.now(), this.startedAt + 1);
     this.sequence = 0;
+  }
+
+  /** Another gateway at the same address, which has nothing of this one's. */
+  replace(): void {
+    this.id = aName();
+    this.sessions.clear();
+    this.restart();
   }
 
   /** A token of the gateway's own, for its calls to the server. */
@@ -166,6 +173,8 @@ export class StandInGateway {
     return { 'drover-gateway-proof': jwt.sign({ sub: subject }, GATEWAY_SECRET, claims) };
   }
 }
+
+const aName = () => `gateway-${randomUUID().slice(0, 8)}`;
 
 async function bodyOf(request: IncomingMessage): Promise<string> {
   const chunks: Buffer[] = [];

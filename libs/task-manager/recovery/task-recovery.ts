@@ -17,6 +17,7 @@ import {
   lockExpiredRunsOfMuteAgents,
   lockOverdueRuns,
   lockRunsOfLostAgents,
+  lockRunsOfLostGateways,
   promoteDueRetries,
 } from '../store/recovery.sql.js';
 import { DependentSettlement } from './dependent-settlement.js';
@@ -30,6 +31,15 @@ const WHAT_HAPPENED: Partial<Record<AbortReason, string>> = {
   agent_stale: 'Its agent has stopped beating',
   timeout: 'It ran longer than its timeout',
 };
+
+interface Losses {
+  limit: number;
+  scope: SweepScope;
+  /** Of the statement, after the first two. */
+  params?: readonly unknown[];
+  /** What the log says, if not the same as for others of the reason. */
+  message?: string;
+}
 
 /** The coordinator's sweeps over tasks and runs: lock, decide, apply, in one short transaction each. */
 @Injectable()
@@ -50,6 +60,17 @@ export class TaskRecovery implements TaskSweeps {
 
   recoverRunsOfLostAgents(fence: Fence, limit: number, scope = EVERYWHERE): Promise<Swept> {
     return this.recover(fence, { limit, scope }, lockRunsOfLostAgents, 'agent_stale');
+  }
+
+  recoverRunsOfLostGateways(
+    fence: Fence,
+    limit: number,
+    listeningMs: number,
+    scope = EVERYWHERE,
+  ): Promise<Swept> {
+    const params = [this.config.gateway.staleSeconds, listeningMs / 1_000];
+    const lost = { ...{ limit, scope, params }, message: 'Its gateway has stopped beating' };
+    return this.recover(fence, lost, lockRunsOfLostGateways, 'agent_stale');
   }
 
   timeOutRuns(fence: Fence, limit: number, scope = EVERYWHERE): Promise<Swept> {
@@ -105,15 +126,15 @@ export class TaskRecovery implements TaskSweeps {
 
   private async recover(
     fence: Fence,
-    { limit, scope }: { limit: number; scope: SweepScope },
+    { limit, scope, params = [], message }: Losses,
     lock: Sql<LockedTask>,
     reason: AbortReason,
   ): Promise<Swept> {
     const tasks = await fenced(this.database, fence, async (tx) => {
-      const locked = await tx.rows(lock, [limit, scope.workspaceId]);
+      const locked = await tx.rows(lock, [limit, scope.workspaceId, ...params]);
       await applyPlans(
         tx,
-        locked.map((task) => this.plan(task, reason)),
+        locked.map((task) => this.plan(task, reason, message ?? WHAT_HAPPENED[reason] ?? reason)),
       );
       return locked;
     });
@@ -122,8 +143,8 @@ export class TaskRecovery implements TaskSweeps {
     return swept(tasks, limit);
   }
 
-  private plan(task: LockedTask, reason: AbortReason): RecoveryPlan {
-    const failure = { reason, message: WHAT_HAPPENED[reason] ?? reason, actor: COORDINATOR };
+  private plan(task: LockedTask, reason: AbortReason, message: string): RecoveryPlan {
+    const failure = { reason, message, actor: COORDINATOR };
     const policy = { backoffCapSeconds: this.config.tasks.retryBackoffCapSeconds };
     return planRecovery(task, failure, policy, Math.random());
   }

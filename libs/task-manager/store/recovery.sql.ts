@@ -63,6 +63,25 @@ export const lockRunsOfLostAgents = lostRuns(
 );
 
 /**
+ * Live runs whose session's gateway is silent while another one is heard: that one's beats are its agents'
+ * too, so that nobody would find the agent stale. Silent means for longer than $3 seconds and than the
+ * agent's threshold, since its last beat and since it answered for the session; and somebody listened
+ * for as long, $4 seconds. Index: gateways (a handful of rows), session_spawns_spawned_idx, primary keys.
+ */
+export const lockRunsOfLostGateways = lostRuns(
+  'lock_runs_of_lost_gateways',
+  `JOIN session_spawns s ON s.workspace_id = r.workspace_id AND s.run_id = r.id AND s.state = 'SPAWNED'
+JOIN gateways g ON g.id = s.gateway_id
+JOIN agents a ON a.workspace_id = r.workspace_id AND a.id = r.agent_id
+CROSS JOIN LATERAL (SELECT greatest($3::float8, a.stale_threshold_seconds) AS seconds) AS longest`,
+  `longest.seconds <= $4::float8
+    AND greatest(g.last_seen_at, s.settled_at) < now() - make_interval(secs => longest.seconds)
+    AND EXISTS (SELECT FROM gateways other
+      WHERE other.id <> g.id AND other.last_seen_at > now() - make_interval(secs => $3::float8))`,
+  'r.workspace_id, r.task_id',
+);
+
+/**
  * Runs past their task's timeout that their agent has not ended itself, which it should have; the
  * minute more is for its report to arrive. Index: task_runs_deadline_idx.
  */
