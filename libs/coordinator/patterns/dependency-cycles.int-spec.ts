@@ -56,7 +56,9 @@ describe('a cycle of dependencies that slipped past the check', () => {
     const [line, ...more] = await scene.coordinatorLogs('dependency_cycle');
     expect(line).toMatchObject({ level: 'ERROR', details: { path: [a, b, c, a], length: 3 } });
     expect(more).toEqual([]);
-    expect((await scene.recover())['cyclesFailed']).toBe(0);
+    // Its end was told to those who wait: nothing is left to do.
+    const again = await scene.recover();
+    expect(again).toMatchObject({ cyclesFailed: 0, prerequisitesSettled: 0 });
     await scene.holdsEverything();
   });
 

@@ -7,12 +7,18 @@ import {
   type Dependent,
   lockDependents,
   lockUnsettled,
+  markTold,
   settleEdges,
 } from '../store/settle-dependents.sql.js';
 
+/** Of all ended tasks of one pass together; each has its share of them. */
+const DEPENDENTS_AT_ONCE = 1_000;
+
 export interface Settlement {
-  /** Ended tasks whose dependents were told. */
+  /** Ended tasks whose dependents were all told. */
   prerequisites: readonly { workspace_id: string }[];
+  /** Whether some of the dependents were left for the next pass. */
+  more: boolean;
   /** Tasks that became ready. */
   released: ReadyRow[];
 }
@@ -26,16 +32,18 @@ export class DependentSettlement {
     workspaceId: string | null = null,
   ): Promise<Settlement> {
     const ended = await tx.rows(lockUnsettled, [limit, workspaceId]);
-    if (ended.length === 0) return { prerequisites: [], released: [] };
-    const dependents = await tx.rows(lockDependents, [JSON.stringify(ended)]);
+    if (ended.length === 0) return { prerequisites: [], more: false, released: [] };
+    const prerequisites = JSON.stringify(ended);
+    const share = Math.max(1, Math.floor(DEPENDENTS_AT_ONCE / ended.length));
+    const dependents = await tx.rows(lockDependents, [prerequisites, share]);
     await applyMoves(tx, dependents.filter((task) => task.fails).map(failure));
-    const waiting = dependents
-      .filter((task) => !task.fails)
-      .map(({ workspace_id, id }) => ({ workspace_id, id }));
-    const settled = await tx.rows(settleEdges, [JSON.stringify(ended), JSON.stringify(waiting)]);
+    const locked = dependents.map(({ workspace_id, id }) => ({ workspace_id, id }));
+    const settled = await tx.rows(settleEdges, [JSON.stringify(locked)]);
+    const told = await tx.rows(markTold, [prerequisites]);
     const released = settled.filter((row) => row.released);
     return {
-      prerequisites: ended,
+      prerequisites: told,
+      more: told.length < ended.length && dependents.length > 0,
       released: released.map((row) => ({ ...row, status: 'PENDING' })),
     };
   }

@@ -121,7 +121,8 @@ export class TaskRecovery implements TaskSweeps {
       this.settlement.settle(tx, limit, scope.workspaceId),
     );
     wakeClaims(this.wakeUps, settled.released);
-    return swept(settled.prerequisites, limit);
+    const told = swept(settled.prerequisites, limit);
+    return { ...told, more: told.more || settled.more };
   }
 
   private async recover(

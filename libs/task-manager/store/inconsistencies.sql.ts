@@ -1,6 +1,7 @@
 import { command, query } from '#lib/database';
 import type { Id } from './orphans.sql.js';
 import { AGENT_RECOUNT, LIVE_STATES_SQL } from './run-door.sql.js';
+import { CONCERNED } from './settle-dependents.sql.js';
 
 /**
  * Counts and marks that disagree with what they are made from, for the service role. Found without locks,
@@ -114,15 +115,9 @@ SELECT DISTINCT p.workspace_id, p.id
 FROM task_dependencies d
 JOIN agent_tasks p ON p.workspace_id = d.workspace_id AND p.id = d.depends_on_id
 JOIN agent_tasks t ON t.workspace_id = d.workspace_id AND t.id = d.task_id
-CROSS JOIN LATERAL (SELECT
-  p.status = 'COMPLETED' OR (p.status = 'ARCHIVED' AND p.completed_at IS NOT NULL) AS well,
-  p.status = 'FAILED' OR (p.status = 'ABORTED' AND p.retry_at IS NULL)
-    OR (p.status = 'ARCHIVED' AND p.completed_at IS NULL) AS badly) ended
 WHERE d.settled_at IS NULL AND t.status NOT IN ('COMPLETED', 'ARCHIVED')
   AND ($2::uuid IS NULL OR d.workspace_id = $2)
-  AND (NOT p.has_dependents OR (NOT p.dependents_unsettled AND (
-    ended.well OR (ended.badly AND d.policy = 'ignore')
-    OR (ended.badly AND d.policy = 'fail' AND t.status IN ('PENDING', 'PAUSED')))))
+  AND (NOT p.has_dependents OR (NOT p.dependents_unsettled AND ${CONCERNED}))
 LIMIT $1`,
 );
 

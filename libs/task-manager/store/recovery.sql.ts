@@ -24,7 +24,8 @@ WHERE r.state IN ${LIVE_STATES_SQL} AND ${condition}
   AND ($2::uuid IS NULL OR r.workspace_id = $2)
 ORDER BY ${order}
 LIMIT $1
-FOR NO KEY UPDATE OF t SKIP LOCKED`,
+-- Both: a renewal or a report that came between the look and the lock counts.
+FOR NO KEY UPDATE OF t, r SKIP LOCKED`,
   );
 
 /**
