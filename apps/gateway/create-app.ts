@@ -13,6 +13,8 @@ import { SessionsService } from './sessions/sessions.service.js';
 
 /** A task's input and its checkpoint come together, each as large as the server takes one. */
 const BODY_LIMIT = 8 * 1024 * 1024;
+/** What the server took at its own limit of 64 levels comes deeper in here: in `context`. */
+const MAX_JSON_DEPTH = 72;
 
 @Module({})
 class GatewayModule {
@@ -31,7 +33,7 @@ class GatewayModule {
 
 /** The gateway's HTTP interface, ready to listen. */
 export async function createApp(gateway: Gateway, logger: Logger): Promise<NestFastifyApplication> {
-  const adapter = createFastifyAdapter({ bodyLimit: BODY_LIMIT });
+  const adapter = createFastifyAdapter({ bodyLimit: BODY_LIMIT, maxJsonDepth: MAX_JSON_DEPTH });
   const app = await NestFactory.create<NestFastifyApplication>(
     GatewayModule.forRoot(gateway, logger),
     adapter,

@@ -83,6 +83,17 @@ describe('Requests to a gateway', () => {
     });
   });
 
+  const nested = (levels: number): object => (levels === 1 ? { x: 1 } : { x: nested(levels - 1) });
+
+  test('takes what the server took, as deep as that may be', async () => {
+    // 64 levels of a request to the server, less its outermost one.
+    const context = { taskTitle: 'Deep', inputContext: nested(63), checkpointData: nested(63) };
+    expect(await world.gateway.spawn(aSpawn('exit 0', { context }))).toMatchObject({ status: 201 });
+    const deeper = { ...context, inputContext: nested(71) };
+    const { status } = await world.gateway.spawn(aSpawn('exit 0', { context: deeper }));
+    expect(status).toBe(400);
+  });
+
   test.each(['DROVER_RUN_TOKEN', 'LD_PRELOAD', 'NODE_OPTIONS', 'a b'])(
     'does not pass %s',
     async (name) => {

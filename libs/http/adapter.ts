@@ -21,6 +21,8 @@ export interface AdapterOptions {
   trustProxy?: boolean;
   /** Bytes of a request's body at most; BODY_LIMIT by default. */
   bodyLimit?: number;
+  /** Levels of arrays and objects that a body may nest; 64 by default. */
+  maxJsonDepth?: number;
 }
 
 /** Fastify with our bodies, queries, request ids and errors. */
@@ -111,7 +113,7 @@ function createFastify(options: AdapterOptions): FastifyInstance {
       sendProblem(request, reply, toDroverError(error)),
   });
   instance.removeAllContentTypeParsers();
-  instance.addContentTypeParser('application/json', { parseAs: 'buffer' }, readJson);
+  instance.addContentTypeParser('application/json', { parseAs: 'buffer' }, jsonReader(options));
   return instance;
 }
 
@@ -129,13 +131,15 @@ function muteHooks(instance: FastifyInstance): () => void {
 
 type Done = (error: Error | null, body?: unknown) => void;
 
-function readJson(_request: unknown, body: Buffer, done: Done): void {
-  let value: unknown;
-  try {
-    value = parseJsonBody(body);
-  } catch (error) {
-    done(error as Error);
-    return;
-  }
-  done(null, value);
+function jsonReader({ maxJsonDepth }: AdapterOptions) {
+  return (_request: unknown, body: Buffer, done: Done): void => {
+    let value: unknown;
+    try {
+      value = parseJsonBody(body, maxJsonDepth);
+    } catch (error) {
+      done(error as Error);
+      return;
+    }
+    done(null, value);
+  };
 }

@@ -60,6 +60,16 @@ describe('a JSON body', () => {
     expect(refusalOf(nested(65, '{"a":', '}'))).toMatch(/^a\.a/);
   });
 
+  it('nests as many levels as it is told to', () => {
+    const body = (levels: number) => Buffer.from(nested(levels, '{"a":', '}'));
+    expect(() => parseJsonBody(body(70), 70)).not.toThrow();
+    expect(() => parseJsonBody(body(71), 70)).toThrow(DroverError);
+  });
+
+  it('is refused with a path that holds no half of a character', () => {
+    expect(refusalOf(`{"${'x'.repeat(199)}😀":"\\u0000"}`)).toBe(`${'x'.repeat(199)}\uFFFD`);
+  });
+
   it('is refused when it is not UTF-8', () => {
     expect(() => parseJsonBody(Buffer.from([0x22, 0xc3, 0x28, 0x22]))).toThrow(DroverError);
   });

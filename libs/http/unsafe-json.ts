@@ -1,6 +1,6 @@
 import { type FieldError, isStorableText } from '#lib/kernel';
 
-/** Levels of arrays and objects that a body may nest. */
+/** Levels of arrays and objects that a body may nest, where the adapter is not told otherwise. */
 export const MAX_JSON_DEPTH = 64;
 
 interface Place {
@@ -12,19 +12,19 @@ interface Place {
 
 /**
  * The first place in a parsed JSON value that can not be stored (a NUL character, a lone surrogate,
- * a number out of range, nesting deeper than 64 levels), or that would poison a prototype.
+ * a number out of range, nesting deeper than `maxDepth` levels), or that would poison a prototype.
  */
-export function findUnsafe(root: unknown): FieldError | undefined {
+export function findUnsafe(root: unknown, maxDepth: number): FieldError | undefined {
   const stack: Place[] = [{ value: root, key: '', parent: undefined, depth: 1 }];
   for (let place = stack.pop(); place !== undefined; place = stack.pop()) {
-    const message = whyUnsafe(place);
+    const message = whyUnsafe(place, maxDepth);
     if (message !== undefined) return { field: pathOf(place), message };
     pushChildren(place, stack);
   }
   return undefined;
 }
 
-function whyUnsafe({ value, key, depth }: Place): string | undefined {
+function whyUnsafe({ value, key, depth }: Place, maxDepth: number): string | undefined {
   if (typeof key === 'string') {
     if (key === '__proto__') return 'is not allowed as a key';
     if (!isStorableText(key)) return 'is a key with a NUL character or a lone surrogate';
@@ -36,7 +36,7 @@ function whyUnsafe({ value, key, depth }: Place): string | undefined {
     return Number.isFinite(value) ? undefined : 'is a number out of range';
   }
   if (typeof value !== 'object' || value === null) return undefined;
-  if (depth > MAX_JSON_DEPTH) return `is nested more than ${MAX_JSON_DEPTH} levels deep`;
+  if (depth > maxDepth) return `is nested more than ${maxDepth} levels deep`;
   const poisons = key === 'constructor' && Object.hasOwn(value, 'prototype');
   return poisons ? 'must not hold a prototype' : undefined;
 }
@@ -62,7 +62,7 @@ function pathOf(place: Place): string {
   for (let at: Place | undefined = place; at?.parent !== undefined; at = at.parent) {
     parts.push(typeof at.key === 'number' ? `[${at.key}]` : `.${at.key}`);
   }
-  const path = parts.reverse().join('').replace(/^\./, '');
+  const path = parts.reverse().join('').replace(/^\./, '').slice(0, SHOWN_PATH);
   const shown = path.toWellFormed().replaceAll('\u0000', '\uFFFD');
-  return shown === '' ? 'body' : shown.slice(0, SHOWN_PATH);
+  return shown === '' ? 'body' : shown;
 }
