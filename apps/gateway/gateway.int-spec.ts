@@ -226,4 +226,11 @@ describe('The settings', () => {
     expect(end.event).toBe(event);
     if (event === 'failed') expect(end.error?.class).toBe('setup');
   });
+
+  test('name what is not allowed in words that the server takes, however long it is', async () => {
+    const body = aSpawn('', { command: [`${'x'.repeat(199)}😀`] });
+    await world.gateway.spawn(body);
+    const { error } = await world.server.endOf(body.runId);
+    expect(error?.message).toContain(`"${'x'.repeat(199)}\uFFFD"`);
+  });
 });

@@ -117,7 +117,7 @@ export class SessionsService {
   private whyNotAllowed(program: string): string | undefined {
     const allowed = this.config.allowedExecutables;
     if (allowed === undefined || allowed.includes(program)) return undefined;
-    const shown = program.slice(0, 200);
+    const shown = program.slice(0, 200).toWellFormed();
     return `The program "${shown}" is not among those that this gateway may start`;
   }
 

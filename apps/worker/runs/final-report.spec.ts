@@ -61,6 +61,19 @@ describe('A report of an end that the server refuses', () => {
     expect(withoutDetails(release, tooLarge)).toEqual({ kind: 'release', reason: 'drain' });
   });
 
+  test('is cut to a text that it can take', () => {
+    const long = '😀'.repeat(1_000);
+    const refusals = ['', 'x'].map((shift) => new ApiError(400, 'no', shift + long, undefined));
+    const results = refusals.map((no) => withoutDetails({ kind: 'complete' }, no));
+    const failures = ['', 'x'].map((shift) => {
+      const error = { message: shift + long, class: 'oom' } as const;
+      return withoutDetails({ kind: 'fail', error }, tooLarge);
+    });
+    const said = [...results, ...failures].map((one) => (one?.kind === 'fail' ? one.error : null));
+    expect(said.map((one) => one?.message.length)).toEqual([1_000, 1_000, 200, 200]);
+    expect(said.every((one) => one?.message.isWellFormed())).toBe(true);
+  });
+
   test('is dropped when the refusal is not about what it says, or nothing is left to leave out', () => {
     expect(withoutDetails(release, illegal)).toBeUndefined();
     expect(withoutDetails({ kind: 'release', reason: 'drain' }, tooLarge)).toBeUndefined();

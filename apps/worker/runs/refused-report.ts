@@ -11,7 +11,7 @@ export function withoutDetails(report: FinalReport, refusal: ApiError): FinalRep
   if (refusal.status !== 400 && refusal.status !== 413 && refusal.status !== 422) return undefined;
   switch (report.kind) {
     case 'complete': {
-      const message = `The server refused the result: ${refusal.message}`.slice(0, 1_000);
+      const message = cut(`The server refused the result: ${refusal.message}`, 1_000);
       return {
         kind: 'fail',
         error: { message, class: 'exit_code', exitCode: 0, retryable: false },
@@ -19,10 +19,15 @@ export function withoutDetails(report: FinalReport, refusal: ApiError): FinalRep
     }
     case 'fail': {
       const { message, class: failureClass, exitCode, retryable } = report.error;
-      const error = { message: message.slice(0, 200), class: failureClass, exitCode, retryable };
+      const error = { message: cut(message, 200), class: failureClass, exitCode, retryable };
       return { kind: 'fail', error };
     }
     case 'release':
       return report.checkpointData && { kind: 'release', reason: report.reason };
   }
+}
+
+/** Without half a character at its end, which the server would refuse. */
+function cut(text: string, maxLength: number): string {
+  return text.slice(0, maxLength).toWellFormed();
 }

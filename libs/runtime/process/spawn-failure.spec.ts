@@ -15,3 +15,8 @@ test.each([
 test('a long name is cut', () => {
   expect(explainSpawnFailure('x'.repeat(10_000), {}).message.length).toBeLessThan(300);
 });
+
+test('and not in the middle of a character', () => {
+  const { message } = explainSpawnFailure(`${'x'.repeat(199)}😀`, {});
+  expect(message).toContain(`x\uFFFD…"`);
+});

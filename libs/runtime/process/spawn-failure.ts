@@ -21,7 +21,7 @@ export interface SpawnFailure {
 export function explainSpawnFailure(program: string, error: unknown): SpawnFailure {
   const { code = 'unknown error' } = error as NodeJS.ErrnoException;
   const isLong = program.length > SHOWN_CHARACTERS;
-  const name = isLong ? `${program.slice(0, SHOWN_CHARACTERS)}…` : program;
+  const name = isLong ? `${program.slice(0, SHOWN_CHARACTERS).toWellFormed()}…` : program;
   const reason = REASONS[code] ?? `could not be started (${code})`;
   return { message: `The program "${name}" ${reason}`, passing: PASSING.has(code) };
 }

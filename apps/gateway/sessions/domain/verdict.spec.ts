@@ -73,3 +73,11 @@ test('Its last words are in the message, which is never long', () => {
   expect(error?.message).toMatch(/^Exited with 2: x+$/);
   expect(error?.message).toHaveLength(1_000);
 });
+
+// The server would refuse the report with the half of a character in it, each time.
+test('Its message never ends in the middle of a character', () => {
+  const output = 'x'.repeat(1_000 - 'Exited with 2: '.length - 1) + '😀 and more';
+  const { error } = judgeExit(exit({ exitCode: 2, output }), null);
+  expect(error?.message).toMatch(/x\uFFFD$/);
+  expect(error?.message).toHaveLength(1_000);
+});

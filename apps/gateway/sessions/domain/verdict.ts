@@ -67,5 +67,5 @@ function classOf(exit: SessionExit): 'signal' | 'exit_code' {
 function describe({ exitCode, signal, output }: SessionExit): string {
   const what = exitCode === null ? `Ended by ${signal ?? 'a signal'}` : `Exited with ${exitCode}`;
   const last = output.split('\n').findLast((line) => line.trim() !== '');
-  return (last === undefined ? what : `${what}: ${last.trim()}`).slice(0, 1_000);
+  return (last === undefined ? what : `${what}: ${last.trim()}`).slice(0, 1_000).toWellFormed();
 }

@@ -69,4 +69,13 @@ describe('The end of a process', () => {
     expect(failure.message.length).toBe(1_000);
     expect(failure.stackTrace?.length).toBe(8_000);
   });
+
+  test.each([0, 1])('is never cut in the middle of a character (shifted by %d)', (shift) => {
+    const long = 'x'.repeat(shift) + '😀'.repeat(5_000);
+    const said = classifyExit(evidence({ exitCode: 2, said: { message: long } }));
+    const quoted = classifyExit(evidence({ exitCode: 2, lastWords: [`${long}x`.slice(shift)] }));
+    for (const { message, stackTrace = '' } of [said, quoted]) {
+      expect([message.isWellFormed(), stackTrace.isWellFormed()]).toEqual([true, true]);
+    }
+  });
 });

@@ -31,7 +31,7 @@ export function classifyExit(evidence: ExitEvidence): RunFailure {
   const { message, retryable } = evidence.said ?? {};
   return {
     ...failure,
-    ...(message !== undefined && { message: message.slice(0, MAX_MESSAGE) }),
+    ...(message !== undefined && { message: message.slice(0, MAX_MESSAGE).toWellFormed() }),
     ...(retryable !== undefined && { retryable }),
   };
 }
@@ -65,6 +65,7 @@ function words(evidence: ExitEvidence): Pick<RunFailure, 'message' | 'stackTrace
   const what = exitCode === null ? `Ended by ${signal ?? 'a signal'}` : `Exited with ${exitCode}`;
   const last = lastWords.findLast((line) => line.trim() !== '');
   const message = last === undefined ? what : `${what}: ${last.trim()}`;
-  const stackTrace = lastWords.join('\n').slice(-MAX_STACK);
-  return { message: message.slice(0, MAX_MESSAGE), ...(stackTrace !== '' && { stackTrace }) };
+  const stackTrace = lastWords.join('\n').slice(-MAX_STACK).toWellFormed();
+  const cut = message.slice(0, MAX_MESSAGE).toWellFormed();
+  return { message: cut, ...(stackTrace !== '' && { stackTrace }) };
 }

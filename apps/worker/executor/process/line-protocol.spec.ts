@@ -23,6 +23,15 @@ describe('A protocol line', () => {
     expect(parseProtocolLine(`::drover ${json}`)).toEqual(expected);
   });
 
+  test.each<['step' | 'summary', number]>([
+    ['step', 500],
+    ['summary', 10_000],
+  ])('has its %s cut to what the server takes', (name, length) => {
+    const text = `${'x'.repeat(length - 1)}😀`;
+    const said = parseProtocolLine(`::drover ${JSON.stringify({ [name]: text })}`);
+    expect(said?.[name]).toBe(`${'x'.repeat(length - 1)}\uFFFD`);
+  });
+
   test.each([
     'plain text',
     '::drover',

@@ -55,7 +55,7 @@ const READERS: Record<keyof ProtocolMessage, (value: unknown, into: ProtocolMess
   },
   step: (value, into) => {
     if (typeof value !== 'string') return false;
-    into.step = value.slice(0, MAX_STEP);
+    into.step = value.slice(0, MAX_STEP).toWellFormed();
     return true;
   },
   checkpoint: (value, into) => {
@@ -70,7 +70,7 @@ const READERS: Record<keyof ProtocolMessage, (value: unknown, into: ProtocolMess
   },
   summary: (value, into) => {
     if (typeof value !== 'string') return false;
-    into.summary = value.slice(0, MAX_SUMMARY);
+    into.summary = value.slice(0, MAX_SUMMARY).toWellFormed();
     return true;
   },
   log: (value, into) => {
