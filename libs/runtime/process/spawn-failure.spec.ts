@@ -5,11 +5,16 @@ test.each([
   ['EAGAIN', true, 'could not be started (EAGAIN)'],
   ['ENOSPC', true, 'could not be started (ENOSPC)'],
   ['ENOENT', false, 'was not found'],
-  ['EACCES', false, 'may not be executed'],
+  ['EACCES', false, 'was not found where this user may look'],
   [undefined, false, 'could not be started (unknown error)'],
 ])('starting that failed with %s may pass: %s', (code, passing, words) => {
   const failure = explainSpawnFailure('agent', { code });
   expect(failure).toEqual({ message: expect.stringContaining(`"agent" ${words}`), passing });
+});
+
+test('a program that is there and forbidden is not looked for', () => {
+  const { message } = explainSpawnFailure('/usr/bin/agent', { code: 'EACCES' });
+  expect(message).toBe('The program "/usr/bin/agent" may not be executed by this user');
 });
 
 test('a long name is cut', () => {

@@ -17,11 +17,17 @@ export interface SpawnFailure {
   passing: boolean;
 }
 
+/** A name without a slash was looked up: a folder on the way that this user may not enter says EACCES too. */
+function reasonOf(program: string, code: string): string | undefined {
+  const wasLookedUp = code === 'EACCES' && !program.includes('/');
+  return wasLookedUp ? 'was not found where this user may look' : REASONS[code];
+}
+
 /** Why a program could not be started, from the error that `spawn` gave. */
 export function explainSpawnFailure(program: string, error: unknown): SpawnFailure {
   const { code = 'unknown error' } = error as NodeJS.ErrnoException;
   const isLong = program.length > SHOWN_CHARACTERS;
   const name = isLong ? `${program.slice(0, SHOWN_CHARACTERS).toWellFormed()}…` : program;
-  const reason = REASONS[code] ?? `could not be started (${code})`;
+  const reason = reasonOf(program, code) ?? `could not be started (${code})`;
   return { message: `The program "${name}" ${reason}`, passing: PASSING.has(code) };
 }

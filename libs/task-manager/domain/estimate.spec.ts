@@ -243,6 +243,8 @@ describe('always', () => {
   it('is no earlier when it waits for one more', () => {
     fc.assert(
       fc.property(history, many, held, (seen, ahead, busy) => {
+        // Of one that takes no time and still runs nobody knows when it ends.
+        fc.pre(Math.max(...seen.durations) > 0);
         const one = traveller(queued(ahead, 1, busy, seen), seen, 1);
         const other = traveller({ kind: 'running', elapsedSeconds: 0 }, seen, 2);
         const base = times(later(0, one), seen);
