@@ -4,6 +4,7 @@ import { Database, type Fence, firstRow } from '#lib/database';
 import { EVERYWHERE, type Swept } from '#lib/task-manager';
 import { HeartbeatStore, WakeUps } from '#lib/valkey';
 import { countByWorkspace } from './domain/counts.js';
+import { Doubt } from './domain/doubt.js';
 import { judgeSilence, type Verdict } from './domain/silence.js';
 import { Hearing } from './hearing.js';
 import { Journal } from './journal.js';
@@ -17,8 +18,7 @@ type Silent = StaleAgentRow & { thresholdMs: number };
 /** Finds agents that are dead, and says so through their door. Their runs are the next step's business. */
 @Injectable()
 export class StaleAgents {
-  /** Since when the whole fleet is suspiciously silent, on the monotonic clock. */
-  private suspiciousSince: number | undefined;
+  private readonly doubt = new Doubt();
   private toldOf: string | null = null;
 
   constructor(
@@ -68,15 +68,14 @@ export class StaleAgents {
     const now = performance.now();
     const fleet =
       silent.length === 0 ? undefined : await firstRow(this.database.service, readFleet);
+    const lastHeardMs = fleet?.last_heard_ms ?? null;
+    const suspiciousMs = this.doubt.lastsMs(now, lastHeardMs);
     const verdict = judgeSilence(
       silent,
-      { size: fleet?.size ?? 0, lastHeardMs: fleet?.last_heard_ms ?? null },
-      {
-        listeningMs: this.hearing.listeningMs(),
-        suspiciousMs: now - (this.suspiciousSince ?? now),
-      },
+      { size: fleet?.size ?? 0, lastHeardMs },
+      { listeningMs: this.hearing.listeningMs(), suspiciousMs },
     );
-    this.suspiciousSince = verdict.suspicious ? (this.suspiciousSince ?? now) : undefined;
+    this.doubt.judged(now, verdict.suspicious, suspiciousMs);
     return verdict;
   }
 
