@@ -1,4 +1,4 @@
-import { Inject, Injectable, type OnModuleDestroy } from '@nestjs/common';
+import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import CircuitBreaker from 'opossum';
 import { Agent, request } from 'undici';
 import { z } from 'zod';
@@ -40,7 +40,7 @@ class NoAnswer extends Error {}
 
 /** Calls the gateway, behind a circuit breaker: while it does not answer it is left alone. */
 @Injectable()
-export class GatewayClient implements OnModuleDestroy {
+export class GatewayClient implements OnApplicationShutdown {
   private readonly agent: Agent;
   private readonly breaker: CircuitBreaker<[SpawnRequest], SpawnResult>;
 
@@ -90,7 +90,8 @@ export class GatewayClient implements OnModuleDestroy {
     }
   }
 
-  async onModuleDestroy(): Promise<void> {
+  /** Not sooner: until then the calls under way are waited for, whose answers would be lost. */
+  async onApplicationShutdown(): Promise<void> {
     this.breaker.shutdown();
     await this.agent.destroy();
   }

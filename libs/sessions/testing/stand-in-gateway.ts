@@ -7,7 +7,7 @@ import type { SpawnRequest } from '../domain/spawn.js';
 
 /** What the stand-in does with a spawn: an answer, or none at all. */
 export type Behaviour =
-  | { kind: 'spawn'; status?: 'RUNNING' | 'QUEUED' }
+  | { kind: 'spawn'; status?: 'RUNNING' | 'QUEUED'; afterMs?: number }
   | { kind: 'refuse'; status: number; code: string; retryAfter?: number }
   | { kind: 'hang' }
   /** It has the session, and its answer is lost. */
@@ -156,7 +156,10 @@ export class StandInGateway {
     this.sessions.set(spawn.runId, session);
     if (behaviour.kind === 'spawn_and_hang') return;
     const gateway = { id: this.id, bootId: this.bootId, sequence: this.sequence };
-    send(known ? 200 : 201, { session, gateway });
+    const answer = () => send(known ? 200 : 201, { session, gateway });
+    const afterMs = behaviour.kind === 'spawn' ? behaviour.afterMs : undefined;
+    if (afterMs === undefined) answer();
+    else setTimeout(answer, afterMs);
   }
 
   private passportOf(request: IncomingMessage): jwt.JwtPayload {
