@@ -54,6 +54,18 @@ describe('The queue', () => {
     expect(world.server.reportsOf(bodies[2]?.runId ?? '')).toHaveLength(1);
   });
 
+  test('gives back a session whose task is paused before it has started', async () => {
+    const bodies = Array.from({ length: 3 }, () => aSpawn(sleeper(uniqueSeconds())));
+    for (const body of bodies) await world.gateway.spawn(body);
+    const runId = bodies[2]?.runId ?? '';
+    world.server.orders.push({ runId, action: 'pause', reason: 'paused', graceSeconds: 5 });
+    expect(await world.server.endOf(runId)).toMatchObject({
+      event: 'failed',
+      error: { class: 'paused' },
+    });
+    expect(await world.statusOf(runId)).toBe('STOPPED');
+  });
+
   test('outlives a crash, in its order', async () => {
     const seconds = Array.from({ length: 4 }, uniqueSeconds);
     const bodies = seconds.map((one) => aSpawn(sleeper(one)));

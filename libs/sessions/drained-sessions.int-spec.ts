@@ -41,8 +41,17 @@ async function beat(values: { draining: boolean }): Promise<void> {
   expect(status).toBe(200);
 }
 
-async function drained(runId: string, event: 'exited' | 'failed') {
-  const error = { class: 'drained', message: 'The gateway is shutting down' };
+const drained = (runId: string, event: 'exited' | 'failed') =>
+  givenUp(runId, event, { class: 'drained', message: 'The gateway is shutting down' });
+
+const paused = (runId: string, event: 'exited' | 'failed') =>
+  givenUp(runId, event, { class: 'paused', message: 'Ended by SIGTERM after it was asked to end' });
+
+async function givenUp(
+  runId: string,
+  event: 'exited' | 'failed',
+  error: { class: string; message: string },
+) {
   const report = { runId, sessionKey: 'k', at: new Date().toISOString(), event, error };
   const output = event === 'exited' ? { exitCode: 1, output: 'its last words' } : {};
   const { body } = await asGateway().post<{ results: object[] }>('/gateway/sessions', {
@@ -92,5 +101,43 @@ describe('a session that is given up because its gateway drains', () => {
     expect(await drained(runId, 'failed')).toEqual([{ runId, applied: true }]);
     expect(await taskOf(id)).toMatchObject({ status: 'PENDING', runId: null, retryCount: 0 });
     expect(await runOf(runId)).toEqual({ state: 'RELEASED', end_reason: 'gateway_drained' });
+  });
+});
+
+describe('a session that ends because its task was paused', () => {
+  const command = async (id: string, name: 'pause' | 'resume') =>
+    expect((await workspace.api.post(`/agent-tasks/${id}/${name}`, {})).status).toBe(200);
+
+  it('releases its run, and leaves the task paused', async () => {
+    const { id, runId } = await aTask('RUNNING');
+    await command(id, 'pause');
+    expect(await paused(runId, 'exited')).toEqual([{ runId, applied: true }]);
+    expect(await taskOf(id)).toMatchObject({ status: 'PAUSED', runId: null, retryCount: 0 });
+    expect(await runOf(runId)).toEqual({ state: 'RELEASED', end_reason: 'paused' });
+    expect(await paused(runId, 'exited')).toEqual([expect.objectContaining({ runId })]);
+    await command(id, 'resume');
+    expect(await taskOf(id)).toMatchObject({ retryCount: 0 });
+  });
+
+  it('costs no attempt when the task was resumed before the gateway could tell', async () => {
+    const { id, runId } = await aTask('RUNNING');
+    await command(id, 'pause');
+    await command(id, 'resume');
+    expect(await taskOf(id)).toMatchObject({ status: 'RUNNING', runId });
+    expect(await paused(runId, 'exited')).toEqual([{ runId, applied: true }]);
+    expect(await runOf(runId)).toEqual({ state: 'RELEASED', end_reason: 'paused' });
+    await waitFor('its next run', async () => {
+      const task = await taskOf(id);
+      return task['generation'] === 2 && task['retryCount'] === 0;
+    });
+  });
+
+  it('or never started: its run is released all the same', async () => {
+    gateway.behaviour = { kind: 'spawn', status: 'QUEUED' };
+    const { id, runId } = await aTask('ASSIGNED');
+    await command(id, 'pause');
+    expect(await paused(runId, 'failed')).toEqual([{ runId, applied: true }]);
+    expect(await taskOf(id)).toMatchObject({ status: 'PAUSED', runId: null });
+    expect(await runOf(runId)).toEqual({ state: 'RELEASED', end_reason: 'paused' });
   });
 });

@@ -200,6 +200,11 @@ describe('server and gateway', () => {
     await untilDead(pid);
     await waitFor('the run to end', async () => (await fleet.task(job.id))['runId'] === null);
     expect((await fleet.task(job.id))['status']).toBe('PAUSED');
+    const { rows } = await fleet.db.owner.query(
+      'SELECT state, end_reason FROM task_runs WHERE task_id = $1',
+      [job.id],
+    );
+    expect(rows).toEqual([{ state: 'RELEASED', end_reason: 'paused' }]);
     await fleet.api.post(`/agent-tasks/${job.id}/resume`, {});
     expect((await life(job, 2)).from).toBeGreaterThan(2);
     await finish(job);

@@ -1,5 +1,6 @@
 import type { Recovered } from '#lib/runtime';
 import type { SessionError, SessionRecord, Stopping } from './domain/session.js';
+import { classOfGivenUp } from './domain/verdict.js';
 import { failUnstarted, type LiveParts, LiveSession } from './live-session.js';
 
 export interface DispatcherOptions extends LiveParts {
@@ -49,7 +50,7 @@ export class Dispatcher {
     if (place === -1) return;
     this.queue.splice(place, 1);
     const message = `Asked to end before it started: ${reason}`;
-    this.give(record, { class: 'infrastructure', message }, 'STOPPED');
+    this.give(record, { class: classOfGivenUp(kind) ?? 'infrastructure', message }, 'STOPPED');
     this.watchQueue();
   }
 

@@ -12,6 +12,7 @@ export const SESSION_ERROR_CLASSES = [
   'setup',
   'resource_exhausted',
   'drained',
+  'paused',
   'unknown',
 ] as const;
 export type SessionErrorClass = (typeof SESSION_ERROR_CLASSES)[number];
@@ -39,9 +40,18 @@ export interface SessionFailure {
   signal?: string;
 }
 
-/** Whether the gateway ended the session, or never started it, because it leaves: no attempt is spent. */
-export function wasDrained({ event, error }: SessionReport): boolean {
-  return event !== 'started' && error?.class === 'drained';
+/**
+ * Why the run is given back, if the gateway ended the session, or never started it, for no fault of
+ * anybody's: because it leaves, or because the task was paused. It is the gateway that says so, since the
+ * task may have been resumed by the time the report arrives. No attempt is spent.
+ */
+export function releaseReasonOf({
+  event,
+  error,
+}: SessionReport): 'gateway_drained' | 'paused' | undefined {
+  if (event === 'started') return undefined;
+  if (error?.class === 'drained') return 'gateway_drained';
+  return error?.class === 'paused' ? 'paused' : undefined;
 }
 
 const OOM_EXIT = 137;
@@ -70,8 +80,8 @@ function classOf({ error, exitCode, signal, oomKilled }: SessionReport): Failure
   return typeof exitCode === 'number' ? 'exit_code' : 'unknown';
 }
 
-function isOfGateway(of: SessionErrorClass): of is 'resource_exhausted' | 'drained' {
-  return of === 'resource_exhausted' || of === 'drained';
+function isOfGateway(of: SessionErrorClass): of is 'resource_exhausted' | 'drained' | 'paused' {
+  return of === 'resource_exhausted' || of === 'drained' || of === 'paused';
 }
 
 function messageOf({ error, exitCode, signal, oomKilled }: SessionReport): string {

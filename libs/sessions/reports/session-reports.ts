@@ -5,7 +5,7 @@ import { DroverError } from '#lib/kernel';
 import { Logger } from '#lib/observability';
 import { type Reporter, RunReports } from '#lib/task-manager';
 import { WakeUps } from '#lib/valkey';
-import { failureOf, type SessionReport, wasDrained } from '../domain/session-report.js';
+import { failureOf, releaseReasonOf, type SessionReport } from '../domain/session-report.js';
 import { type SessionPlace, sessionPlaces } from '../store/gateways.sql.js';
 
 export interface ReportResult {
@@ -67,8 +67,9 @@ export class SessionReports {
       const entry = { level: 'WARN', event: 'session_output', message: report.output };
       await this.runs.logs(by, [{ ...entry, at: report.at }]);
     }
-    if (wasDrained(report)) {
-      await this.runs.release(by, { reason: 'gateway_drained' });
+    const released = releaseReasonOf(report);
+    if (released) {
+      await this.runs.release(by, { reason: released });
       return;
     }
     const error = failureOf(report);

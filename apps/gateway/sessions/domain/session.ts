@@ -18,7 +18,9 @@ export type FailureClass =
   | 'infrastructure'
   | 'resource_exhausted'
   /** The gateway leaves: nobody's failure, and no attempt is spent on it. */
-  | 'drained';
+  | 'drained'
+  /** Its task was paused: nobody's failure either. */
+  | 'paused';
 
 export interface SessionError {
   class: FailureClass;

@@ -58,6 +58,12 @@ describe('A session that was asked to end', () => {
     ['drain', { signal: 'SIGKILL', oomKilled: null }, 'STOPPED', 'drained'],
     ['drain', { signal: 'SIGKILL', oomKilled: true }, 'FAILED', 'oom'],
     ['drain', { lost: true }, 'STOPPED', 'drained'],
+    ['pause', { exitCode: 0 }, 'STOPPED', 'paused'],
+    ['pause', { exitCode: 1 }, 'STOPPED', 'paused'],
+    ['pause', { signal: 'SIGTERM' }, 'STOPPED', 'paused'],
+    ['pause', { signal: 'SIGKILL', oomKilled: null }, 'STOPPED', 'paused'],
+    ['pause', { signal: 'SIGKILL', oomKilled: true }, 'FAILED', 'oom'],
+    ['pause', { lost: true }, 'STOPPED', 'paused'],
   ])('%s, then %j is %s, %s', (kind, evidence, status, failureClass) => {
     const verdict = judgeExit(exit(evidence), stopping(kind));
     expect([verdict.status, verdict.error?.class]).toEqual([status, failureClass]);

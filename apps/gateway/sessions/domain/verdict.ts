@@ -28,8 +28,7 @@ export function judgeExit(exit: SessionExit, stopping: Stopping | null): Verdict
   }
   if (stopping !== null) {
     const message = `${describe(exit)} after it was asked to end: ${stopping.reason}`;
-    // A gateway that goes is not the session's fault.
-    const failureClass = stopping.kind === 'drain' ? 'drained' : classOf(exit);
+    const failureClass = classOfGivenUp(stopping.kind) ?? classOf(exit);
     return { status: 'STOPPED', oomKilled, error: { class: failureClass, message } };
   }
   if (exit.exitCode === 0) return { status: 'COMPLETED', oomKilled, error: null };
@@ -45,8 +44,16 @@ export const ENDED_WITHOUT_COMPLETING: SessionError = {
 function lost(stopping: Stopping | null): Verdict {
   const message = 'The session ended, and what watched it was ended too: nobody knows how';
   const status = stopping === null ? 'FAILED' : 'STOPPED';
-  const failureClass = stopping?.kind === 'drain' ? 'drained' : 'infrastructure';
+  const failureClass = classOfGivenUp(stopping?.kind) ?? 'infrastructure';
   return { status, oomKilled: false, error: { class: failureClass, message } };
+}
+
+/** A gateway that goes, or a user who pauses the task, is not the session's fault, however it obeyed. */
+export function classOfGivenUp(
+  kind: Stopping['kind'] | undefined,
+): 'drained' | 'paused' | undefined {
+  if (kind === 'drain') return 'drained';
+  return kind === 'pause' ? 'paused' : undefined;
 }
 
 /**
