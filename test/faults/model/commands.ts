@@ -14,12 +14,7 @@ import { verdictOf, type World } from './world.js';
 /** Few, so that much happens to each. */
 const TASKS_AT_MOST = 10;
 const OPEN_AT_MOST = 5;
-// Without the slow search for what disagrees: it settles edges that those who failed would else keep until a retry.
-export const MODEL_ENV = {
-  ROLES: 'api',
-  MAX_CLAIM_RENEWALS: String(RENEWALS_AT_MOST),
-  RECONCILE_INTERVAL_SECONDS: '86400',
-};
+export const MODEL_ENV = { ROLES: 'api', MAX_CLAIM_RENEWALS: String(RENEWALS_AT_MOST) };
 
 const policy = fc.constantFrom<Policy>('block', 'fail', 'ignore');
 

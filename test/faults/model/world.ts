@@ -182,8 +182,16 @@ export class World {
 
   /** Sweeps are of all workspaces: what would keep them busy is not left to the walks that follow. */
   async leave(): Promise<void> {
-    const sql = 'UPDATE pauses SET ended_at = now() WHERE workspace_id = $1 AND ended_at IS NULL';
-    await this.server.db.owner.query(sql, [this.workspace.id]);
+    const { owner } = this.server.db;
+    await owner.query(
+      'UPDATE pauses SET ended_at = now() WHERE workspace_id = $1 AND ended_at IS NULL',
+      [this.workspace.id],
+    );
+    // Who has missed some beats only would be found silent for too long at the end of a long test.
+    await owner.query(
+      `UPDATE agent_heartbeats SET last_seen_at = now() + interval '1 day' WHERE workspace_id = $1`,
+      [this.workspace.id],
+    );
   }
 
   /** The coordinator's cycle, again and again until it moves nothing. */
