@@ -6,6 +6,7 @@ import { createServer, type AddressInfo, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { newId } from '#lib/kernel';
 import { type ApiClient, apiClient } from '../support/api-client.js';
 import { nextMark } from '../support/marks.js';
 import { waitFor } from '../support/wait-for.js';
@@ -84,14 +85,15 @@ describe('npm start', () => {
     await stop();
   }, 120_000);
 
-  test('starts a killed server and a killed worker again', async () => {
+  test('starts a killed server, a killed worker and a killed gateway again', async () => {
     const address = await start();
-    const programs = ['apps/server/main.js', 'apps/worker/main.js'];
+    const programs = ['apps/server/main.js', 'apps/worker/main.js', 'apps/gateway/main.js'];
     for (const program of programs) {
       const line = processesWith(home).find((process) => process.includes(program)) ?? '';
       process.kill(Number(line.split(' ')[0]), 'SIGKILL');
     }
     await started?.says(/server ended, and is started again in 0.5 s/);
+    await started?.says(/gateway ended, and is started again in 0.5 s/);
     await started?.says(/worker-\d ended, and is started again in 0.5 s/);
     await waitFor('the server', () =>
       fetch(`${address}/readyz`).then(
@@ -126,6 +128,46 @@ describe('npm start', () => {
     return { id: body.id, mark };
   }
 
+  /** Its sessions do the same as a long task's process, by their own reports. */
+  async function aLongSession(
+    address: string,
+    name: string,
+  ): Promise<{ id: string; mark: string }> {
+    const mark = join(home, `${name}.mark`);
+    const script = `
+      const fs = require('fs');
+      const { DROVER_API_URL: url, DROVER_RUN_TOKEN: token, DROVER_RUN_ID: run } = process.env;
+      const { task } = JSON.parse(fs.readFileSync(process.env.DROVER_TASK_FILE, 'utf8'));
+      const headers = { authorization: 'Bearer ' + token, 'content-type': 'application/json' };
+      const call = (method, path, body) =>
+        fetch(url + '/runs/' + run + '/' + path, { method, headers, body: JSON.stringify(body) });
+      const { n = 0 } = task.checkpointData;
+      call('POST', 'start', {}).then(() =>
+        fs.writeFileSync(${JSON.stringify(mark)}, process.pid + ' ' + n + '\\n'));
+      process.on('SIGTERM', () =>
+        call('PUT', 'checkpoint', { checkpointData: { n: n + 1 } }).then(() => process.exit(0)));
+      const timer = setInterval(() => {
+        if (!fs.existsSync(${JSON.stringify(`${mark}.go`)})) return;
+        clearInterval(timer);
+        call('POST', 'complete', { outputResult: { n } }).then(() => process.exit(0));
+      }, 20);`;
+    const api = apiAt(address);
+    const { status } = await api.put(`/agents/${newId()}`, {
+      name: `Pushed ${name}`,
+      mode: 'push',
+      command: [process.execPath, '-e', script],
+      capabilities: [name],
+    });
+    expect(status).toBe(201);
+    const { body } = await api.post<{ id: string }>('/agent-tasks', {
+      title: 'A long session',
+      taskType: 'test',
+      requiredCapabilities: [name],
+      retryBackoffSeconds: 0,
+    });
+    return { id: body.id, mark };
+  }
+
   async function expectToGoOn(address: string, { id, mark }: { id: string; mark: string }) {
     writeFileSync(`${mark}.go`, '');
     await untilCompleted(address, id);
@@ -150,6 +192,36 @@ describe('npm start', () => {
     }
     await stop();
   }, 150_000);
+
+  test('gives push agents sessions, and goes on with them after the next start', async () => {
+    const address = await start();
+    const quick = await aLongSession(address, 'quick');
+    await nextMark(quick.mark);
+    await expectToGoOn(address, quick);
+    const long = await aLongSession(address, 'long');
+    const [pid] = await nextMark(long.mark);
+    started?.kill('SIGTERM');
+    const end = await Promise.race([started?.ended, delay(30_000, 'too late', { ref: false })]);
+    expect(end).toBe(143);
+    expect(processesWith(home)).toEqual([]);
+    expect(await start()).toBe(address);
+    expect((await nextMark(long.mark, pid))[1]).toBe(1);
+    expect(await expectToGoOn(address, long)).toMatchObject({ generation: 2, retryCount: 0 });
+    await stop();
+  }, 150_000);
+
+  test('starts no gateway where there is one, and says what is missing of one', async () => {
+    const env = { DROVER_HOME: home, TMPDIR: home, PORT: '', GATEWAY_URL: 'http://127.0.0.1:9' };
+    started = new Program(START, [], env);
+    expect(await started.ended).toBe(1);
+    expect(started.output).toBe(
+      'GATEWAY_URL is set and GATEWAY_SECRET is not: set both for a gateway of your own, or neither, and one is started here.\n',
+    );
+    started = new Program(START, [], { ...env, GATEWAY_SECRET: 'x'.repeat(32) });
+    await started.says(/gateway at http:\/\/127.0.0.1:9\n[^]*the data stays/);
+    expect(processesWith(home).filter((line) => line.includes('apps/gateway'))).toEqual([]);
+    await stop();
+  }, 90_000);
 
   test('ends at once after a second signal, and loses nothing by it', async () => {
     const address = await start();

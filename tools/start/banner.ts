@@ -1,7 +1,8 @@
+import type { GatewayAccess } from './gateway.js';
 import type { Home } from './home.js';
 
 /** What one needs to know once everything runs. */
-export function banner(address: string, home: Home): string {
+export function banner(address: string, home: Home, gateway: GatewayAccess): string {
   const body = JSON.stringify({
     title: 'Hello',
     taskType: 'greeting',
@@ -10,6 +11,7 @@ export function banner(address: string, home: Home): string {
   return `
 Drover runs at         ${address}
 API docs               ${address}/docs
+Push agents            get sessions from the gateway at ${gateway.url}
 Administrator          ${whereabouts(home)}
 Data and logs          ${home.folder}
 

@@ -19,6 +19,8 @@ export interface Secrets {
   encryptionKeys: string;
   /** Reads /metrics. */
   metricsToken: string;
+  /** Server and gateway know each other by it. */
+  gatewaySecret: string;
   appPassword: string;
   servicePassword: string;
 }
@@ -55,7 +57,8 @@ export class Home {
     return join(this.folder, `${program}.log`);
   }
 
-  workerFolder(name: string): string {
+  /** What a program keeps between its lives. */
+  programFolder(name: string): string {
     return join(this.folder, name);
   }
 
@@ -65,6 +68,7 @@ export class Home {
       jwtSecret: kept.jwtSecret ?? secret(48),
       encryptionKeys: kept.encryptionKeys ?? `k1:${randomBytes(32).toString('base64')}`,
       metricsToken: kept.metricsToken ?? secret(),
+      gatewaySecret: kept.gatewaySecret ?? secret(),
       appPassword: kept.appPassword ?? secret(),
       servicePassword: kept.servicePassword ?? secret(),
     };

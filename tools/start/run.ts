@@ -7,6 +7,7 @@ import { type DatabaseUrls, databaseUrls } from '../shared/database-urls.js';
 import { projectRoot } from '../shared/project.js';
 import { Sentence } from '../shared/sentence.js';
 import { banner } from './banner.js';
+import { type GatewayAccess, gatewaySpec, givenGateway, ownGateway } from './gateway.js';
 import { Home, type Secrets } from './home.js';
 import { Keeper } from './keeper.js';
 import { logTo } from './log-file.js';
@@ -24,6 +25,7 @@ interface Ground {
   secrets: Secrets;
   urls: DatabaseUrls;
   stack: Stack;
+  gateway: GatewayAccess;
 }
 
 /**
@@ -34,10 +36,16 @@ interface Ground {
 export async function run(scope: CleanupScope, tell: (line: string) => void): Promise<never> {
   const home = new Home(resolve(process.env['DROVER_HOME'] ?? join(projectRoot, '.drover')));
   const port = await choosePort(home);
+  const given = givenGateway();
   const lost = new Promise<never>((_, reject) => {
-    void startAll({ scope, tell, home, port, onLost: (text) => reject(new Sentence(text)) }).catch(
-      reject,
-    );
+    void startAll({
+      scope,
+      tell,
+      home,
+      port,
+      given,
+      onLost: (text) => reject(new Sentence(text)),
+    }).catch(reject);
   });
   return lost;
 }
@@ -47,10 +55,11 @@ interface Start {
   tell: (line: string) => void;
   home: Home;
   port: number;
+  given: GatewayAccess | undefined;
   onLost: (text: string) => void;
 }
 
-async function startAll({ scope, tell, home, port, onLost }: Start): Promise<void> {
+async function startAll({ scope, tell, home, port, given, onLost }: Start): Promise<void> {
   const starting = beginStack({
     dataDir: home.data,
     progress: tell,
@@ -67,7 +76,8 @@ async function startAll({ scope, tell, home, port, onLost }: Start): Promise<voi
   await ensureAdministrator(urls, home);
   const supervisor = await Supervisor.start();
   scope.add(() => supervisor.close());
-  const ground = { home, secrets, urls, stack };
+  const gateway = given ?? (await ownGateway(secrets));
+  const ground = { home, secrets, urls, stack, gateway };
   const address = `http://127.0.0.1:${port}`;
   const server = new Keeper(supervisor, serverSpec(ground, port), tell);
   scope.add(() => server.stop());
@@ -76,15 +86,15 @@ async function startAll({ scope, tell, home, port, onLost }: Start): Promise<voi
   if (!process.env['PORT']) home.port = port;
   home.address = address;
   await ensureKeys(address, home);
-  const workers = WORKERS.map(
-    (name) => new Keeper(supervisor, workerSpec(home, name, address), tell),
-  );
+  const ready = ({ message }: Record<string, unknown>): boolean =>
+    message === 'Registered' || message === 'listening';
+  const specs = WORKERS.map((name) => workerSpec(home, name, address));
+  if (given === undefined) specs.push(gatewaySpec(home, gateway, address));
+  const keepers = specs.map((spec) => new Keeper(supervisor, spec, tell));
   // At once, and before the server, which they tell what they put down.
-  scope.add(async () => void (await Promise.all(workers.map((worker) => worker.stop()))));
-  await Promise.all(
-    workers.map((worker) => worker.start(({ message }) => message === 'Registered')),
-  );
-  tell(banner(address, home));
+  scope.add(async () => void (await Promise.all(keepers.map((keeper) => keeper.stop()))));
+  await Promise.all(keepers.map((keeper) => keeper.start(ready)));
+  tell(banner(address, home, gateway));
 }
 
 async function ensureAdministrator(urls: DatabaseUrls, home: Home): Promise<void> {
@@ -98,7 +108,7 @@ async function ensureAdministrator(urls: DatabaseUrls, home: Home): Promise<void
   }
 }
 
-function serverSpec({ home, urls, stack, secrets }: Ground, port: number): ChildSpec {
+function serverSpec({ home, urls, stack, secrets, gateway }: Ground, port: number): ChildSpec {
   return {
     name: 'server',
     program: 'apps/server/main.js',
@@ -111,6 +121,8 @@ function serverSpec({ home, urls, stack, secrets }: Ground, port: number): Child
       JWT_SECRET: secrets.jwtSecret,
       ENCRYPTION_KEYS: secrets.encryptionKeys,
       METRICS_TOKEN: secrets.metricsToken,
+      GATEWAY_URL: gateway.url,
+      GATEWAY_SECRET: gateway.secret,
       PORT: String(port),
       LOG_LEVEL: process.env['LOG_LEVEL'] ?? 'info',
       SHUTDOWN_DEADLINE_SECONDS: String(SERVER_DEADLINE_SECONDS),
@@ -129,7 +141,7 @@ function workerSpec(home: Home, name: string, address: string): ChildSpec {
       DROVER_API_KEY: home.workerKey ?? '',
       DROVER_WORKER_NAME: name,
       DROVER_WORKER_CONCURRENCY: String(WORKER_CONCURRENCY),
-      DROVER_WORKER_DATA_DIR: home.workerFolder(name),
+      DROVER_WORKER_DATA_DIR: home.programFolder(name),
       DROVER_WORKER_DRAIN_SECONDS: String(WORKER_DRAIN_SECONDS),
       DROVER_WORKER_GRACE_SECONDS: '5',
       // The same agent in the next life: a terminated one never comes back.

@@ -1,0 +1,55 @@
+import { freePort } from '#lib/embedded';
+import type { ChildSpec } from '../shared/children.js';
+import { Sentence } from '../shared/sentence.js';
+import type { Home, Secrets } from './home.js';
+import { logTo } from './log-file.js';
+
+const DEADLINE_SECONDS = 15;
+const GRACE_SECONDS = 5;
+
+/** Where the server finds the gateway, and what both sign with. */
+export interface GatewayAccess {
+  url: string;
+  secret: string;
+}
+
+/**
+ * The gateway that the user runs; undefined when there is none.
+ *
+ * @throws Sentence when only half of what leads to it is set
+ */
+export function givenGateway(env = process.env): GatewayAccess | undefined {
+  const url = env['GATEWAY_URL'] ?? '';
+  const secret = env['GATEWAY_SECRET'] ?? '';
+  if (url === '' && secret === '') return undefined;
+  if (url !== '' && secret !== '') return { url, secret };
+  const [is, isNot] = url === '' ? ['SECRET', 'URL'] : ['URL', 'SECRET'];
+  throw new Sentence(
+    `GATEWAY_${is} is set and GATEWAY_${isNot} is not: set both for a gateway of your own, or neither, and one is started here.`,
+  );
+}
+
+/** One of our own, on a free port. It keeps its port as long as this process runs. */
+export async function ownGateway({ gatewaySecret }: Secrets): Promise<GatewayAccess> {
+  return { url: `http://127.0.0.1:${await freePort()}`, secret: gatewaySecret };
+}
+
+/** @param address the server's */
+export function gatewaySpec(home: Home, gateway: GatewayAccess, address: string): ChildSpec {
+  return {
+    name: 'gateway',
+    program: 'apps/gateway/main.js',
+    onLine: logTo(home.logFile('gateway')),
+    stopWithinMs: (DEADLINE_SECONDS + 2) * 1_000,
+    env: {
+      DROVER_API_URL: address,
+      GATEWAY_SESSIONS_API_URL: address,
+      GATEWAY_SECRET: gateway.secret,
+      GATEWAY_DATA_DIR: home.programFolder('gateway'),
+      PORT: new URL(gateway.url).port,
+      LOG_LEVEL: process.env['LOG_LEVEL'] ?? 'info',
+      GATEWAY_GRACE_SECONDS: String(GRACE_SECONDS),
+      SHUTDOWN_DEADLINE_SECONDS: String(DEADLINE_SECONDS),
+    },
+  };
+}
