@@ -8,7 +8,6 @@ import { isUnreachable } from '#lib/database';
 import { Doorbell } from '#lib/kernel';
 import { Outage } from './domain/outage.js';
 import type { Pause } from './domain/pause.js';
-import { Hearing } from './hearing.js';
 import { Journal } from './journal.js';
 import { LeadershipLost } from './leadership/fence.js';
 import { Leadership } from './leadership/leadership.js';
@@ -32,7 +31,6 @@ export class Coordinator implements OnApplicationBootstrap, BeforeApplicationShu
   constructor(
     @Inject(Leadership) private readonly leadership: Leadership,
     @Inject(LedCycles) private readonly cycles: LedCycles,
-    @Inject(Hearing) private readonly hearing: Hearing,
     @Inject(Journal) private readonly journal: Journal,
     @Inject(Triggers) private readonly triggers: Triggers,
   ) {}
@@ -101,8 +99,6 @@ export class Coordinator implements OnApplicationBootstrap, BeforeApplicationShu
   private noteDatabaseIsBack(): void {
     const lastedMs = this.outage.over(performance.now());
     if (lastedMs === undefined) return;
-    // Beats that came meanwhile may not have been written down.
-    this.hearing.beginAnew();
     this.journal.write({
       level: 'INFO',
       event: 'database_back',

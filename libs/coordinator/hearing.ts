@@ -1,8 +1,12 @@
-import { Injectable, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
+import { Inject, Injectable, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
+import { Database, query } from '#lib/database';
 
 const TICK_MS = 1_000;
 /** A tick that is this late means that the process, or the machine, stood still. */
 const PAUSE_MS = 5_000;
+
+/** Caller: Hearing, as the service role, once a second. It reads nothing. */
+const probe = query<unknown>('hearing_probe', 'SELECT 1');
 
 interface Moment {
   monotonic: number;
@@ -11,22 +15,30 @@ interface Moment {
 
 /**
  * For how long this process could have heard the agents: since it started, was last paused, or last
- * went without its database. A pause shows as ticks that come late; a machine that slept as a wall
- * clock that has run ahead of the monotonic one. Both clocks are this machine's own.
+ * went without its database, in which beats are written down. A pause shows as ticks that come late; a
+ * machine that slept as a wall clock that has run ahead of the monotonic one. Both clocks are this
+ * machine's own. The database is asked every second, on servers too that do not lead: any of them may
+ * be told to judge.
  */
 @Injectable()
 export class Hearing implements OnModuleInit, OnModuleDestroy {
   private since: number;
   private last: Moment;
   private timer: NodeJS.Timeout | undefined;
+  /** When the question under way was put to the database. */
+  private askedAt: number | undefined;
+  private hasFailed = false;
 
-  constructor() {
+  constructor(@Inject(Database) private readonly database: Database) {
     this.last = moment();
     this.since = this.last.monotonic;
   }
 
   onModuleInit(): void {
-    this.timer = setInterval(() => this.tick(moment()), TICK_MS);
+    this.timer = setInterval(() => {
+      this.tick(moment());
+      void this.ask();
+    }, TICK_MS);
     this.timer.unref();
   }
 
@@ -34,16 +46,12 @@ export class Hearing implements OnModuleInit, OnModuleDestroy {
     clearInterval(this.timer);
   }
 
-  /** Nothing could be heard until now. */
-  beginAnew(): void {
-    this.since = performance.now();
-  }
-
+  /** 0 while nothing can be heard. */
   listeningMs(): number {
     // Whoever asks may be called before the tick that is late.
     const now = moment();
     this.tick(now);
-    return now.monotonic - this.since;
+    return this.isDeaf(now.monotonic) ? 0 : now.monotonic - this.since;
   }
 
   /** @param now the present; given by tests */
@@ -51,6 +59,26 @@ export class Hearing implements OnModuleInit, OnModuleDestroy {
     const passed = Math.max(now.monotonic - this.last.monotonic, now.wall - this.last.wall);
     if (passed > TICK_MS + PAUSE_MS) this.since = now.monotonic;
     this.last = now;
+  }
+
+  /** Asks the database for an answer. Never throws. */
+  private async ask(): Promise<void> {
+    if (this.askedAt !== undefined) return;
+    this.askedAt = performance.now();
+    try {
+      await this.database.service.rows(probe);
+      const now = performance.now();
+      // Beats that came meanwhile may not have been written down.
+      if (this.isDeaf(now)) this.since = now;
+      this.hasFailed = false;
+    } catch {
+      this.hasFailed = true;
+    }
+    this.askedAt = undefined;
+  }
+
+  private isDeaf(now: number): boolean {
+    return this.hasFailed || (this.askedAt !== undefined && now - this.askedAt > PAUSE_MS);
   }
 }
 

@@ -7,6 +7,8 @@ import { waitFor } from '../support/wait-for.js';
 import { Load } from './harness/load.js';
 import { patiently } from './harness/patience.js';
 import { PrivatePostgres } from './harness/private-postgres.js';
+import { PrivateValkey } from './harness/private-valkey.js';
+import { PullAgent } from './harness/pull-agent.js';
 import { expectInvariants, expectNothingLost } from './harness/verdict.js';
 
 const STALE_SECONDS = 4;
@@ -37,9 +39,10 @@ afterEach(async () => {
   await postgres.close();
 }, 60_000);
 
+const urls = () => ({ DATABASE_URL: app.url, DATABASE_SERVICE_URL: service.url });
+
 async function startLoad(env: Record<string, string> = {}): Promise<void> {
-  const urls = { DATABASE_URL: app.url, DATABASE_SERVICE_URL: service.url };
-  fleet = await TestFleet.create({ db, env: { ...urls, ...env } });
+  fleet = await TestFleet.create({ db, env: { ...urls(), ...env } });
   await fleet.startServer();
   load = await Load.start(fleet, { agent: { staleThresholdSeconds: STALE_SECONDS } });
   await load.goesOn();
@@ -47,6 +50,28 @@ async function startLoad(env: Record<string, string> = {}): Promise<void> {
 
 const books = () => [load.clients, ...load.agents.map((agent) => agent.book)];
 const refusals = () => books().reduce((sum, book) => sum + book.count(503), 0);
+
+/** Too few for a whole fleet that is doubted: only who could not hear spares them. */
+async function startTwoAgents(): Promise<PullAgent[]> {
+  const options = { staleThresholdSeconds: STALE_SECONDS };
+  const agents = [
+    await PullAgent.register(fleet, options),
+    await PullAgent.register(fleet, options),
+  ];
+  for (const agent of agents) await agent.startBeating();
+  await waitFor('their beats in Postgres', async () => {
+    const { rows } = await db.owner.query(
+      `SELECT FROM agent_heartbeats WHERE next_expected_at < 'infinity'`,
+    );
+    return rows.length === agents.length;
+  });
+  return agents;
+}
+
+async function coordinatorTold(event: string): Promise<number> {
+  const { rows } = await db.owner.query('SELECT FROM coordinator_logs WHERE event = $1', [event]);
+  return rows.length;
+}
 
 /** Clients heard 503 and when to come back, and nothing worse; whatever was answered holds. */
 async function expectRecovery(): Promise<void> {
@@ -82,6 +107,44 @@ describe('Postgres', () => {
       await expectRecovery();
     },
     150_000,
+  );
+
+  it.each([
+    ['api', OUTAGE_MS],
+    // It looks again after five seconds, and not so late that beats would have been held for too long.
+    ['api,coordinator', 3_300],
+  ])(
+    'back, and Valkey away, which knew who had beaten: ROLES=%s takes nobody for dead',
+    async (ROLES, outageMs) => {
+      const valkey = await PrivateValkey.start();
+      fleet = await TestFleet.create({ db, env: { ...urls(), VALKEY_URL: valkey.url } });
+      await fleet.startServer({ ROLES });
+      const agents = await startTwoAgents();
+      try {
+        await valkey.kill();
+        await postgres.stop();
+        await delay(outageMs);
+        const flush = service.catch({ at: 'before', statement: 'flush_beats' });
+        await postgres.startAgain();
+        await flush.reached;
+        const recover = () => patiently(() => fleet.api.post('/coordinator/recover', {}));
+        expect((await recover()).status).toBe(200);
+        if (ROLES.includes('coordinator')) {
+          await waitFor('a cycle of its own', async () => {
+            await recover();
+            return (await coordinatorTold('database_back')) > 0;
+          });
+        }
+        flush.letGo();
+        expect(await coordinatorTold('agent_stale')).toBe(0);
+      } finally {
+        for (const agent of agents) agent.stopBeating();
+        await valkey.startAgain();
+        await valkey.close();
+      }
+      await expectInvariants(db);
+    },
+    90_000,
   );
 
   it('behind connections that have become black holes: limits hold, and new ones are made', async () => {
