@@ -128,6 +128,24 @@ describe('A gateway', () => {
     expect(processesWith(seconds)).toEqual([]);
   });
 
+  test('counts the time from when the server has heard of the start, as the server does', async () => {
+    const body = aSpawn(sleeper(uniqueSeconds()), { timeoutSeconds: 2, graceSeconds: 0 });
+    let [first, taken] = [0, 0];
+    world.server.refuseReports = ([report]) => {
+      if (report?.event !== 'started') return undefined;
+      first ||= Date.now();
+      if (Date.now() - first < 700) return 503;
+      taken = Date.now();
+      return undefined;
+    };
+    await world.gateway.spawn(body);
+    const end = await world.server.endOf(body.runId);
+    expect(end).toMatchObject({ error: { class: 'timeout' } });
+    world.server.refuseReports = () => undefined;
+    expect(taken - first).toBeGreaterThanOrEqual(700);
+    expect(Date.parse(end.at) - taken).toBeGreaterThanOrEqual(1_990);
+  });
+
   test('tells that a command is not there', async () => {
     const body = aSpawn('', { command: ['no-such-program-anywhere'] });
     await world.gateway.spawn(body);

@@ -210,6 +210,18 @@ describe('server and gateway', () => {
     await finish(job);
   });
 
+  it('end a task whose session answers the end of its time with a release', async () => {
+    const script = `
+      process.on('SIGTERM', () => call('POST', 'release', {}).then(() => process.exit(0)));
+      setInterval(() => {}, 1000);`;
+    const job = await submit({ script, timeoutSeconds: 1, maxRetries: 0 });
+    expect(await untilStatus(job, 'FAILED')).toMatchObject({
+      failureReason: 'retries_exhausted',
+      lastError: expect.stringContaining('timeout'),
+      generation: 1,
+    });
+  });
+
   it('warn a session that seems to hang, and take the warning back when it reports', async () => {
     const script = `
       let step = async () => {

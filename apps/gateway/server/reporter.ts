@@ -121,6 +121,10 @@ export class Reporter {
       return error;
     }
     const told = new Set(batch.map(({ report }) => report));
+    const startToldAt = new Date().toISOString();
+    for (const { record, report } of batch) {
+      if (report.event === 'started') record.startToldAt = startToldAt;
+    }
     for (const record of new Set(batch.map((item) => item.record))) {
       record.reports = record.reports.filter((report) => !told.has(report));
       book.save(record);

@@ -105,16 +105,27 @@ export class LiveSession {
   }
 
   private limitTime(): void {
-    const { timeoutSeconds, startedAt, graceSeconds } = this.record;
-    if (timeoutSeconds === null || startedAt === null) return;
-    const left = Date.parse(startedAt) + timeoutSeconds * 1000 - Date.now();
+    const left = this.timeLeftMs();
+    if (left === Infinity) return;
     this.timeout = setTimeout(
       () => {
-        if (left > MAX_TIMEOUT_MS) this.limitTime();
+        const { timeoutSeconds, graceSeconds } = this.record;
+        if (this.timeLeftMs() > 0) this.limitTime();
         else this.stop('timeout', `Ran longer than its ${timeoutSeconds} s`, graceSeconds);
       },
       Math.min(Math.max(0, left), MAX_TIMEOUT_MS),
     );
+  }
+
+  /**
+   * The server counts from when it heard of the start. A session that is asked to end before its deadline
+   * there could still give its run back for free, and be given the next one.
+   */
+  private timeLeftMs(): number {
+    const { timeoutSeconds, startedAt, startToldAt } = this.record;
+    const since = startToldAt ?? startedAt;
+    if (timeoutSeconds === null || since === null) return Infinity;
+    return Date.parse(since) + timeoutSeconds * 1000 - Date.now();
   }
 
   private finish(exit: Exit): void {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import type { Actor } from '#lib/kernel';
 import type { LockedTask } from './locked-task.js';
 import { COMMANDS, DECIDE } from './commands.js';
 import { afterFailure } from './failure.js';
@@ -25,6 +26,7 @@ function task(values: Partial<LockedTask> = {}): LockedTask {
     run_state: 'WORKING',
     run_started: true,
     pause_requested: false,
+    past_deadline: false,
     agent_id: 'a',
     ...values,
   };
@@ -182,20 +184,52 @@ describe('planRecovery of a paused task', () => {
 });
 
 describe('planRelease', () => {
+  const agent = { kind: 'agent', id: 'a' } as const;
+  const run = { kind: 'run', id: 'r' } as const;
+  const gateway = { kind: 'system', id: 'gateway:g' } as const;
+  const plan = (values: Partial<LockedTask>, by: Actor, reason = 'drain') =>
+    planRelease(task(values), { actor: by, reason }, { backoffCapSeconds: 60 }, 0.5);
+
   it.each([
     ['ASSIGNED', 'PENDING', undefined],
     ['RUNNING', 'ABORTED', 0],
   ] as const)('a task that is %s becomes %s', (status, to, retryAfterSeconds) => {
-    const plan = planRelease(task({ status }), { actor, reason: 'drain' });
-    expect(plan).toMatchObject({ kind: 'move', move: { to, run: { to: 'RELEASED' } } });
-    if (plan.kind === 'move') expect(plan.move.retryAfterSeconds).toBe(retryAfterSeconds);
-    if (plan.kind === 'move') expect(plan.move.countsAsRetry).toBeUndefined();
+    const released = plan({ status }, agent);
+    expect(released).toMatchObject({ kind: 'move', move: { to, run: { to: 'RELEASED' } } });
+    if (released.kind !== 'move') return;
+    expect(released.move.retryAfterSeconds).toBe(retryAfterSeconds);
+    expect(released.move.countsAsRetry).toBeUndefined();
   });
 
   it('leaves a paused task paused', () => {
-    expect(planRelease(task({ status: 'PAUSED' }), { actor, reason: 'paused' }).kind).toBe(
-      'let_go',
-    );
+    expect(plan({ status: 'PAUSED' }, agent, 'paused').kind).toBe('let_go');
+  });
+
+  // [the task, who releases it, what it becomes, whether an attempt is spent]
+  it.each<[Partial<LockedTask>, Actor, string, boolean]>([
+    [{}, run, 'ABORTED', true],
+    [{}, agent, 'ABORTED', true],
+    [{ run_state: 'STALE' }, agent, 'ABORTED', true],
+    [{ retry_count: 3 }, run, 'FAILED', false],
+    [{ max_retries: 0 }, agent, 'FAILED', false],
+  ])('past its deadline, %j released by %j has timed out: %s', (values, by, to, counts) => {
+    const timedOut = plan({ past_deadline: true, ...values }, by);
+    expect(timedOut).toMatchObject({
+      kind: 'moves',
+      first: { to, run: { to: 'FAILED', endReason: 'timeout', errorClass: 'timeout' } },
+    });
+    if (timedOut.kind === 'moves') expect(timedOut.first.countsAsRetry ?? false).toBe(counts);
+  });
+
+  it.each<[Partial<LockedTask>, Actor, string]>([
+    [{ past_deadline: true, status: 'PAUSED' }, run, 'let_go'],
+    [{ past_deadline: true }, gateway, 'move'],
+    [{ past_deadline: null, status: 'ASSIGNED' }, run, 'move'],
+  ])('%j released by %j is free', (values, by, kind) => {
+    const released = plan(values, by);
+    expect(released.kind).toBe(kind);
+    if (released.kind === 'let_go') expect(released.run.to).toBe('RELEASED');
+    if (released.kind === 'move') expect(released.move.run?.to).toBe('RELEASED');
   });
 });
 

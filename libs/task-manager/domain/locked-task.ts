@@ -16,5 +16,7 @@ export interface LockedTask {
   run_state: RunState | null;
   run_started: boolean | null;
   pause_requested: boolean | null;
+  /** Whether the run has a deadline that still counts for it, and that has passed. */
+  past_deadline: boolean | null;
   agent_id: string | null;
 }

@@ -1,6 +1,8 @@
 import type { Actor } from '#lib/kernel';
+import type { RetryPolicy } from './failure.js';
 import type { LockedTask } from './locked-task.js';
 import type { Move, RunMove } from './move.js';
+import { planRecovery, type RecoveryPlan } from './recover.js';
 
 export interface Release {
   actor: Actor;
@@ -14,8 +16,33 @@ export type ReleasePlan =
 /**
  * A task that had not started goes back to the queue; one that had is aborted and retried at once,
  * without its counting as a failed attempt; a paused one stays paused.
+ *
+ * A run that its own side gives back after its deadline has timed out: were that free, a process that
+ * answers the end of its time with a release would run forever, whatever its task's limits say.
+ *
+ * @param random a number in [0, 1), for the wait before the retry of one that has timed out
  */
-export function planRelease(task: LockedTask, release: Release): ReleasePlan {
+export function planRelease(
+  task: LockedTask,
+  release: Release,
+  policy: RetryPolicy,
+  random: number,
+): ReleasePlan | RecoveryPlan {
+  if (isTimeOut(task, release.actor)) {
+    const message = `Released after it had run longer than its timeout: ${release.reason}`;
+    const failure = { reason: 'timeout', message, actor: release.actor } as const;
+    return planRecovery(task, failure, policy, random);
+  }
+  return planFreeRelease(task, release);
+}
+
+/** A gateway that drains tells what it has done, and what it has not: it reports time-outs as such. */
+function isTimeOut(task: LockedTask, { kind }: Actor): boolean {
+  if (task.status === 'PAUSED' || task.past_deadline !== true) return false;
+  return kind === 'run' || kind === 'agent';
+}
+
+function planFreeRelease(task: LockedTask, release: Release): ReleasePlan {
   const runId = task.run_id as string;
   const run: RunMove = { runId, to: 'RELEASED', endReason: release.reason };
   const common = {

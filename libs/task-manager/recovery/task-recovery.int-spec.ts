@@ -133,6 +133,53 @@ describe('a task that ran longer than its timeout', () => {
   });
 });
 
+describe('a run that is released after its deadline', () => {
+  const late = async (values: Record<string, unknown>) => {
+    const held = await claimed({ timeoutSeconds: 5, ...values });
+    const passed = `UPDATE task_runs SET deadline_at = now() - interval '1 ms' WHERE id = $1`;
+    await sql(passed, [held.runId]);
+    return held;
+  };
+  const endOf = async (runId: string) =>
+    (await sql('SELECT state, end_reason, ended_at FROM task_runs WHERE id = $1', [runId])).rows[0];
+
+  it('has timed out, which spends an attempt; saying it again changes nothing', async () => {
+    const { id, agent, runId } = await late({ maxRetries: 1, retryBackoffSeconds: 300 });
+    const body = { reason: 'drain', checkpointData: { n: 7 } };
+    const release = () => agent.api.post(`/runs/${runId}/release`, body);
+    expect(await release()).toMatchObject({ status: 200, body: { status: 'ABORTED' } });
+    const end = await endOf(runId);
+    expect(end).toMatchObject({ state: 'FAILED', end_reason: 'timeout' });
+    const expected = { abortReason: 'timeout', retryCount: 1, checkpointData: { n: 7 } };
+    expect(await read(id)).toMatchObject(expected);
+    expect((await release()).status).toBe(200);
+    expect(await endOf(runId)).toEqual(end);
+    expect(await read(id)).toMatchObject(expected);
+  });
+
+  it('fails its task when no attempt is left', async () => {
+    const { id, agent, runId } = await late({ maxRetries: 0 });
+    const { body } = await agent.api.post(`/runs/${runId}/release`, { reason: 'paused' });
+    expect(body).toMatchObject({ status: 'FAILED' });
+    expect(await read(id)).toMatchObject({ failureReason: 'retries_exhausted', retryCount: 0 });
+  });
+
+  it('also when its agent leaves', async () => {
+    const { id, agent, runId } = await late({ maxRetries: 0 });
+    expect((await agent.api.post(`/agents/${agent.id}/deregister`, {})).status).toBe(200);
+    expect(await endOf(runId)).toMatchObject({ state: 'FAILED', end_reason: 'timeout' });
+    expect(await statusOf(id)).toBe('FAILED');
+  });
+
+  it('is free while its task is paused', async () => {
+    const { id, agent, runId } = await late({ maxRetries: 0 });
+    await workspace.api.post(`/agent-tasks/${id}/pause`, {});
+    await agent.api.post(`/runs/${runId}/release`, { reason: 'paused' });
+    expect(await endOf(runId)).toMatchObject({ state: 'RELEASED', end_reason: 'paused' });
+    expect(await statusOf(id)).toBe('PAUSED');
+  });
+});
+
 describe('a task that waits too long', () => {
   it('is aborted for good', async () => {
     const id = await newTask({ queueExpiresInSeconds: 3600 });

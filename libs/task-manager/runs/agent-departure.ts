@@ -10,6 +10,7 @@ import { CONFIG, type Config } from '#lib/config';
 import { Database, firstRow } from '#lib/database';
 import { type Actor, actorOf, type Caller, DroverError } from '#lib/kernel';
 import { WakeUps } from '#lib/valkey';
+import type { RetryPolicy } from '../domain/failure.js';
 import { planRecovery, type RecoveryPlan } from '../domain/recover.js';
 import { planRelease } from '../domain/release.js';
 import { agentStanding } from '../store/agent-standing.sql.js';
@@ -50,7 +51,10 @@ export class AgentDeparture {
     return this.agents.get(caller, agentId);
   }
 
-  /** The agent itself goes; what it still holds is released, and does not count as a failed attempt. */
+  /**
+   * The agent itself goes; what it still holds is released, and does not count as a failed attempt, unless
+   * its time was over.
+   */
   async deregister(caller: Caller, agentId: string, reason = 'deregistered'): Promise<AgentView> {
     const { workspaceId } = itself(caller, agentId);
     const agent = await this.agents.get(caller, agentId);
@@ -61,7 +65,7 @@ export class AgentDeparture {
       const release = { actor: actorOf(caller), reason };
       const applied = await applyPlans(
         tx,
-        held.map((task) => planRelease(task, release)),
+        held.map((task) => planRelease(task, release, this.retries, Math.random())),
       );
       await moveAgent(tx, { workspaceId, agentId, to: 'TERMINATED', reason });
       return applied;
@@ -91,8 +95,11 @@ export class AgentDeparture {
       message: 'Its agent was terminated',
       actor,
     } as const;
-    const policy = { backoffCapSeconds: this.config.tasks.retryBackoffCapSeconds };
-    return held.map((task) => planRecovery(task, failure, policy, Math.random()));
+    return held.map((task) => planRecovery(task, failure, this.retries, Math.random()));
+  }
+
+  private get retries(): RetryPolicy {
+    return { backoffCapSeconds: this.config.tasks.retryBackoffCapSeconds };
   }
 
   private tell(agentId: string): void {

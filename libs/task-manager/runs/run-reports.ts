@@ -6,12 +6,13 @@ import { WakeUps } from '#lib/valkey';
 import type { LockedTask } from '../domain/locked-task.js';
 import { redactSecrets } from '../domain/redact-secrets.js';
 import { planRecovery, type RecoveryPlan } from '../domain/recover.js';
-import type { RunFailure } from '../domain/failure.js';
+import type { RetryPolicy, RunFailure } from '../domain/failure.js';
 import type { TaskStatus } from '../domain/task-state.js';
 import { appendLogs } from '../store/append-logs.sql.js';
 import { lockHeldTask } from '../store/held-tasks.sql.js';
 import { applyPlans } from '../store/moves.js';
 import { renewLease } from '../store/renew-lease.sql.js';
+import type { RunSituation } from '../store/run-situation.sql.js';
 import { startRuns } from '../store/start-runs.sql.js';
 import { planRelease, type ReleasePlan } from '../domain/release.js';
 import { Completions } from './completions.js';
@@ -164,28 +165,37 @@ export class RunReports {
       exitCode: error.exitCode,
       signal: error.signal,
     } as const;
-    const policy = { backoffCapSeconds: this.config.tasks.retryBackoffCapSeconds };
     const ended = await this.endHeldRun(by, report.checkpointData, (task) =>
-      planRecovery(task, failure, policy, Math.random()),
+      planRecovery(task, failure, this.retries, Math.random()),
     );
     if (!ended) return this.repeated(by, { is: (s) => s.run_state === 'FAILED', to: 'FAILED' });
     this.wakeUps.coordinator();
     return outcome(by, ended.id, ended.status as TaskStatus, ended.version);
   }
 
-  /** The run gives its task back: unstarted, paused, or begun and not finished (a drain). */
+  /**
+   * The run gives its task back: unstarted, paused, or begun and not finished (a drain). Past its deadline
+   * that is a time-out, and told as one when it is repeated.
+   */
   async release(
     by: Reporter,
     report: { reason?: string; checkpointData?: Record<string, unknown> },
   ): Promise<ReportOutcome> {
     const release = { actor: by.actor, reason: redactText(report.reason ?? 'released') };
     const ended = await this.endHeldRun(by, report.checkpointData, (task) =>
-      planRelease(task, release),
+      planRelease(task, release, this.retries, Math.random()),
     );
-    if (!ended) return this.repeated(by, { is: (s) => s.run_state === 'RELEASED', to: 'PENDING' });
+    if (!ended) {
+      const is = (s: RunSituation) => s.run_state === 'RELEASED' || s.ended_past_deadline;
+      return this.repeated(by, { is, to: 'PENDING' });
+    }
     if (ended.status === 'PENDING') this.wakeUps.claims(by.workspaceId, 1);
     else this.wakeUps.coordinator();
     return outcome(by, ended.id, ended.status as TaskStatus, ended.version);
+  }
+
+  private get retries(): RetryPolicy {
+    return { backoffCapSeconds: this.config.tasks.retryBackoffCapSeconds };
   }
 
   /** Locks the task of the run, keeps its last checkpoint, and applies what is planned for it. */

@@ -5,7 +5,7 @@ import type { LockedTask } from '../domain/locked-task.js';
 export const LOCKED_TASK_COLUMNS = `t.id, t.workspace_id, t.status, t.version, t.retry_count, t.max_retries,
   t.retry_backoff_seconds, t.retry_at, t.has_dependents, t.run_id, r.state AS run_state,
   r.started_at IS NOT NULL AS run_started, r.pause_requested_at IS NOT NULL AS pause_requested,
-  t.agent_id`;
+  r.deadline_at <= now() AND r.state IN ('ASSIGNED', 'WORKING', 'STALE') AS past_deadline, t.agent_id`;
 
 /**
  * Locks tasks in the order of their ids, so that two callers with overlapping sets take turns

@@ -81,6 +81,8 @@ export interface SessionView {
 /** Everything that a next life of the gateway has to know of a session. */
 export interface SessionRecord extends SessionView {
   timeoutSeconds: number | null;
+  /** When the server had heard of its start. */
+  startToldAt?: string;
   graceSeconds: number;
   order: SessionOrder | null;
   stopping: Stopping | null;
