@@ -139,6 +139,18 @@ describe('adding', () => {
     const ignored = await add(await create(), { taskId: a, policy: 'ignore' });
     expect(ignored.body).toMatchObject({ unmetDependencies: 0, dependsOn: [{ settled: true }] });
   });
+
+  it('holds back again for one that was ignored, and matters from now on', async () => {
+    const [a, b] = [await create(), await create()];
+    await cancel(a);
+    await add(b, { taskId: a, policy: 'ignore' });
+    expect(await row(b)).toMatchObject({ unmet_dependencies: 0 });
+    const { body } = await add(b, { taskId: a, policy: 'block' });
+    expect(body).toMatchObject({ unmetDependencies: 1, dependsOn: [{ settled: false }] });
+    expect((await row(b))['ready_at']).toBeNull();
+    const again = await add(b, { taskId: a, policy: 'ignore' });
+    expect(again.body).toMatchObject({ unmetDependencies: 0, dependsOn: [{ settled: true }] });
+  });
 });
 
 describe('replacing and removing', () => {

@@ -59,8 +59,11 @@ FROM reached r JOIN task_dependencies d ON d.workspace_id = $1 AND d.task_id = r
 LIMIT $3`,
 );
 
+const MATTERS_NOW = `d.policy = 'ignore' AND excluded.policy <> 'ignore'`;
+
 /**
- * Removes and writes edges of one locked task; an edge that is settled stays so.
+ * Removes and writes edges of one locked task. An edge that is settled stays so, but one that was for a
+ * prerequisite whose end did not matter, and matters from now on, is as good as new.
  *
  * Caller: TaskDependencies.change. Index: primary key.
  * $1 workspace, $2 task, $3 prerequisites to remove, $4 JSON array of {depends_on_id, policy, settled}.
@@ -76,7 +79,10 @@ INSERT INTO task_dependencies AS d (workspace_id, task_id, depends_on_id, policy
 SELECT $1, $2, e.depends_on_id, e.policy, CASE WHEN e.settled THEN now() END
 FROM jsonb_to_recordset($4::jsonb) AS e (depends_on_id uuid, policy text, settled boolean)
 ON CONFLICT (workspace_id, task_id, depends_on_id)
-  DO UPDATE SET policy = excluded.policy, settled_at = coalesce(d.settled_at, excluded.settled_at)`,
+  DO UPDATE SET policy = excluded.policy,
+    settled_at = CASE WHEN ${MATTERS_NOW} THEN excluded.settled_at
+      ELSE coalesce(d.settled_at, excluded.settled_at) END,
+    created_at = CASE WHEN ${MATTERS_NOW} THEN now() ELSE d.created_at END`,
 );
 
 /** A task at the other end of an edge. */

@@ -55,7 +55,7 @@ WITH over AS MATERIALIZED (
   SELECT p.workspace_id, p.task_type::text FROM pauses p
   WHERE p.task_type IS NOT NULL
   GROUP BY p.workspace_id, p.task_type
-  HAVING bool_and(p.ended_at IS NOT NULL OR p.until <= now())
+  HAVING bool_and(p.ended_at IS NOT NULL OR coalesce(p.until <= now(), false))
 ),
 free AS MATERIALIZED (
   SELECT h.workspace_id, h.id

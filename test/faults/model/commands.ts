@@ -54,30 +54,13 @@ function hasRoomForTasks({ tasks }: Readonly<Model>): boolean {
 
 const dependency = fc.record({ task: index, on: index, policy }).map(
   (given) =>
-    new Deed(
-      `depend(${JSON.stringify(given)})`,
-      (model) => hasTasks(model) && !isBinding(model, given),
-      async (model, world) => {
-        const [task, on] = [at(model.tasks, given.task), at(model.tasks, given.on)];
-        const dependsOn = [{ taskId: on.id, policy: given.policy }];
-        const answer = await world.api.post(`/agent-tasks/${task.id}/dependencies`, { dependsOn });
-        expect(verdictOf(answer)).toBe(depend(model, task, on, given.policy));
-      },
-    ),
+    new Deed(`depend(${JSON.stringify(given)})`, hasTasks, async (model, world) => {
+      const [task, on] = [at(model.tasks, given.task), at(model.tasks, given.on)];
+      const dependsOn = [{ taskId: on.id, policy: given.policy }];
+      const answer = await world.api.post(`/agent-tasks/${task.id}/dependencies`, { dependsOn });
+      expect(verdictOf(answer)).toBe(depend(model, task, on, given.policy));
+    }),
 );
-
-/**
- * Who has gone past a prerequisite that it ignored does not wait for it again when it shall no longer ignore
- * it: the server keeps the edge as settled, and the invariants call that a task that ran too early.
- */
-function isBinding(
-  model: Readonly<Model>,
-  given: { task: number; on: number; policy: Policy },
-): boolean {
-  const on = at(model.tasks, given.on);
-  const known = at(model.tasks, given.task).edges.find((edge) => edge.on === on);
-  return known?.policy === 'ignore' && given.policy !== 'ignore' && known.settled && !on.completed;
-}
 
 const commanding = fc
   .record({

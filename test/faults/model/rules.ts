@@ -86,7 +86,9 @@ export function create(
 
 function writeEdge(task: Task, { on, policy, settled }: Edge): void {
   const known = task.edges.find((edge) => edge.on === on);
-  if (known) Object.assign(known, { policy, settled: known.settled || settled });
+  const mattersNow = known?.policy === 'ignore' && policy !== 'ignore';
+  const wasSettled = known !== undefined && known.settled && !mattersNow;
+  if (known) Object.assign(known, { policy, settled: wasSettled || settled });
   else task.edges.push({ on, policy, settled });
   on.hasDependents = true;
   if (endedBadly(on)) on.untold = true;
