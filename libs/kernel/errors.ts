@@ -150,6 +150,11 @@ export const ERRORS = {
   ),
   agent_terminated: e(409, 'The agent is terminated', 'Register an agent under a new id.'),
   agent_draining: e(409, 'The agent is draining', 'Let its runs finish; it takes no new ones.'),
+  agent_is_push: e(
+    409,
+    'Push agents are given their tasks by the coordinator',
+    'Wait for its sessions to be started, or register it with `mode` pull to claim.',
+  ),
   email_taken: e(409, 'The e-mail address is in use', 'Sign in with it, or use another one.'),
   slug_taken: e(409, 'The workspace slug is in use', 'Choose another slug.'),
   last_operator: e(

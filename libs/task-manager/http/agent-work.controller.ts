@@ -18,7 +18,7 @@ export class AgentWorkController {
   @HttpCode(200)
   @ApiOkResponse({ type: ClaimDoc })
   @ApiOperation({ summary: 'Take up to 50 tasks; with waitMs, wait for one' })
-  @ApiErrors('agent_draining', 'agent_terminated')
+  @ApiErrors('agent_draining', 'agent_terminated', 'agent_is_push')
   claim(
     @CurrentCaller() caller: Caller,
     @UuidParam() id: string,

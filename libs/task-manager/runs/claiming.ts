@@ -39,6 +39,7 @@ export interface ClaimAnswer {
 interface Attempt {
   tasks: ClaimedTask[];
   lifecycle?: string;
+  mode?: 'pull' | 'push';
   why?: NothingClaimed;
   typesPaused?: boolean;
 }
@@ -66,7 +67,7 @@ export class Claiming implements OnModuleDestroy, BeforeApplicationShutdown {
   /**
    * @param gone aborts when the client has closed its connection: what would be claimed after that
    *   would have nobody to work on it
-   * @throws DroverError `agent_not_found`, `agent_draining`, `agent_terminated`
+   * @throws DroverError `agent_not_found`, `agent_draining`, `agent_terminated`, `agent_is_push`
    */
   async claim(request: ClaimRequest, gone: AbortSignal): Promise<ClaimAnswer> {
     const seat = this.waiters.join(request.workspaceId);
@@ -106,7 +107,7 @@ export class Claiming implements OnModuleDestroy, BeforeApplicationShutdown {
     for (;;) {
       const attempt = await this.attempt(request);
       if (attempt.tasks.length > 0) return { tasks: attempt.tasks };
-      refuseUnlessActive(attempt.lifecycle);
+      refuseUnlessMayClaim(attempt);
       seat.passOn();
       const left = deadline - performance.now();
       if (left <= 0 || stop.aborted) return this.nothing(request, attempt);
@@ -143,13 +144,14 @@ export class Claiming implements OnModuleDestroy, BeforeApplicationShutdown {
       const run = { workspaceId, agentId, taskId: row.id, runId: row.run_id };
       return toClaimedTask(row, this.tokens.issueRunToken(run));
     });
-    const { lifecycle, why, typesPaused } = outcome;
-    return { tasks, lifecycle, why, typesPaused };
+    const { lifecycle, mode, why, typesPaused } = outcome;
+    return { tasks, lifecycle, mode, why, typesPaused };
   }
 }
 
-function refuseUnlessActive(lifecycle: string | undefined): void {
+function refuseUnlessMayClaim({ lifecycle, mode }: Attempt): void {
   if (lifecycle === undefined) throw new DroverError('agent_not_found');
   if (lifecycle === 'TERMINATED') throw new DroverError('agent_terminated');
   if (lifecycle === 'DRAINING') throw new DroverError('agent_draining');
+  if (mode === 'push') throw new DroverError('agent_is_push');
 }

@@ -18,6 +18,7 @@ export interface Claim extends ClaimWish {
 /** What became of one agent's claim. */
 export interface ClaimOutcome {
   lifecycle: string;
+  mode: 'pull' | 'push';
   claimed: ClaimedRow[];
   /** Why it was given nothing, if it was not. */
   why: NothingClaimed;
@@ -62,8 +63,8 @@ export class Claims {
       if (!rows || !first) return undefined;
       this.abilities.set(claim.agent_id, capabilityKey(first.capabilities));
       if (first.deferred) continue;
-      const { lifecycle, why, types_paused: typesPaused } = first;
-      return { lifecycle, claimed: rows.filter(hasTask), why, typesPaused };
+      const { lifecycle, mode, why, types_paused: typesPaused } = first;
+      return { lifecycle, mode, claimed: rows.filter(hasTask), why, typesPaused };
     }
   }
 

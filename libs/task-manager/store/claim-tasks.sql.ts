@@ -45,6 +45,7 @@ export type NothingClaimed = (typeof NOTHING_CLAIMED)[number];
 interface AgentRow {
   agent_id: string;
   lifecycle: string;
+  mode: 'pull' | 'push';
   capabilities: string[];
   deferred: boolean;
   /** Why it got nothing, if it did not. */
@@ -76,8 +77,8 @@ export const claimTasks = command<ClaimRow>(
   'claim_tasks',
   `
 WITH agent AS MATERIALIZED (
-  SELECT a.id, a.lifecycle, a.capabilities, a.stale_threshold_seconds, w.lease_seconds, w.position,
-    CASE WHEN a.lifecycle IN ('STARTING', 'ACTIVE') AND NOT ${isPaused('$1')}
+  SELECT a.id, a.lifecycle, a.mode, a.capabilities, a.stale_threshold_seconds, w.lease_seconds, w.position,
+    CASE WHEN a.mode = 'pull' AND a.lifecycle IN ('STARTING', 'ACTIVE') AND NOT ${isPaused('$1')}
       THEN greatest(least(w.max, a.max_concurrent_tasks - a.live_runs), 0) ELSE 0 END AS room,
     a.live_runs >= a.max_concurrent_tasks AS is_full
   FROM ROWS FROM (jsonb_to_recordset($2::jsonb) AS (agent_id uuid, max int, lease_seconds int))
@@ -140,7 +141,7 @@ ${taskDoor('ASSIGNED', 'chosen', {
 })},
 ${RUN_START},
 ${announced('both')}
-SELECT a.id AS agent_id, a.lifecycle, a.capabilities,
+SELECT a.id AS agent_id, a.lifecycle, a.mode, a.capabilities,
   a.room > 0 AND a.id NOT IN (SELECT id FROM seated) AS deferred,
   CASE WHEN a.lifecycle NOT IN ('STARTING', 'ACTIVE') THEN 'agent_in_error'
        WHEN a.is_full THEN 'agent_full'
