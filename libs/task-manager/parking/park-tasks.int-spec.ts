@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { createTestDatabase, type TestDatabase } from '../../../test/support/database.js';
 import { aUser, aWorkspace } from '../../../test/support/factories.js';
 import { aTask } from '../../../test/support/task-factories.js';
-import { parkPausedTasks, unparkPausedTasks } from '../store/park-tasks.sql.js';
+import { parkPausedTasks, unparkTasks } from '../store/park-tasks.sql.js';
 
 let db: TestDatabase;
 
@@ -25,7 +25,7 @@ it('tasks stay parked as long as one switch of their type holds, whatever others
     );
   const sweep = async () => {
     const parked = await db.database.service.rows(parkPausedTasks, [10]);
-    const freed = await db.database.service.rows(unparkPausedTasks, [10]);
+    const freed = await db.database.service.rows(unparkTasks, [10]);
     return { parked: parked.length, freed: freed.length };
   };
   await pause('NULL::timestamptz AS until, now() AS ended_at');
