@@ -166,12 +166,37 @@ describe('A gateway', () => {
       reason: 'paused',
       graceSeconds: 5,
     });
-    for (const [index, reason] of ['lease_expired', 'paused'].entries()) {
+    for (const [index, reason] of ['lease_expired', 'pause'].entries()) {
       const { runId = '' } = bodies[index] ?? {};
       expect(await world.server.endOf(runId)).toMatchObject({
         error: { message: expect.stringContaining(reason) },
       });
     }
+  });
+
+  test('tells a session why it is ended: by a code, and for people in words', async () => {
+    const script = `trap 'cat "$DROVER_SIGNALS_FILE"; exit 0' TERM; sleep ${uniqueSeconds()} & wait`;
+    const bodies = [aSpawn(script), aSpawn(script), aSpawn(script), aSpawn(script)] as const;
+    const [paused, cancelled, stopped, late] = bodies;
+    Object.assign(late, { timeoutSeconds: 1 });
+    for (const body of bodies) await world.gateway.spawn(body);
+    for (const body of bodies.slice(0, 3)) await world.untilStatus(body.runId, 'RUNNING');
+    const order = { graceSeconds: 5 };
+    world.server.orders.push(
+      { ...order, runId: paused.runId, action: 'pause', reason: 'the source changes' },
+      { ...order, runId: cancelled.runId, action: 'stop', reason: 'cancelled' },
+    );
+    await world.gateway.ask('DELETE', `/api/sessions/${stopped.runId}`);
+    const told = async ({ runId }: { runId: string }) => {
+      const { action, reason, message } = JSON.parse(
+        (await world.server.endOf(runId)).output ?? '{}',
+      ) as Record<string, unknown>;
+      return [action, reason, message];
+    };
+    expect(await told(paused)).toEqual(['pause', 'pause', 'the source changes']);
+    expect(await told(cancelled)).toEqual(['stop', 'cancelled', undefined]);
+    expect(await told(stopped)).toEqual(['stop', 'asked', 'stopped through the API']);
+    expect(await told(late)).toEqual(['stop', 'timeout', 'Ran longer than its 1 s']);
   });
 
   test('beats with the list of its sessions', async () => {

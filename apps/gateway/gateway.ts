@@ -9,6 +9,7 @@ import { Reporter } from './server/reporter.js';
 import { ServerClient, type Signal } from './server/server-client.js';
 import { SignalLoop } from './server/signal-loop.js';
 import { Dispatcher } from './sessions/dispatcher.js';
+import { causeOf } from './sessions/domain/stop-cause.js';
 import { recoverSessions } from './sessions/recover-sessions.js';
 import { SessionBook } from './sessions/session-book.js';
 import { SessionsService } from './sessions/sessions.service.js';
@@ -22,6 +23,11 @@ const REPORTS_BEFORE_BEAT_MS = 1_000;
 const DRAIN_TOLD_MS = 2_000;
 /** What a shutdown keeps back: a third each for killing, for the last reports, and for closing. */
 const RESERVE_MS = 3_000;
+const LEAVING = {
+  kind: 'drain',
+  reason: 'drain',
+  message: 'the gateway is shutting down',
+} as const;
 
 /** What this life of the gateway is, for whoever asks. */
 export interface GatewayFacts {
@@ -130,8 +136,7 @@ export class Gateway {
     dispatcher.drain();
     const finishMs = totalMs - reserveMs - graceMs - (performance.now() - begun);
     await Promise.race([dispatcher.idle(), pause(finishMs, hurry)]);
-    const stopAll = (ms: number): void =>
-      dispatcher.stopAll('drain', 'the gateway is shutting down', ms / 1000);
+    const stopAll = (ms: number): void => dispatcher.stopAll(LEAVING, ms / 1000);
     hurry.addEventListener('abort', () => stopAll(0));
     stopAll(hurry.aborted ? 0 : graceMs);
     await Promise.race([dispatcher.idle(), pause(graceMs + reserveMs / 3)]);
@@ -184,7 +189,7 @@ export class Gateway {
     const record = this.book.find(runId);
     if (record === undefined) return;
     if (action === 'warn') return this.dispatcher.warn(record, reason);
-    this.dispatcher.stop(record, action === 'pause' ? 'pause' : 'asked', reason, graceSeconds);
+    this.dispatcher.stop(record, causeOf({ action, reason }), graceSeconds);
   }
 
   /**

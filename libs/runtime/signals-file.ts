@@ -7,7 +7,10 @@ export interface SessionSignal {
    * shall save a checkpoint and end. `stop`: it shall end.
    */
   action: 'warn' | 'pause' | 'stop';
+  /** A code, so that a program can decide by it: the worker's README has the list. */
   reason: string;
+  /** The same in words, where there is more to say. */
+  message?: string;
   /** Seconds from SIGTERM, which follows at once, to SIGKILL; absent for a warning. */
   graceSeconds?: number;
 }

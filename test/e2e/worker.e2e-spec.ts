@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { existsSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { checkInvariants } from '#lib/invariants';
 import { TestFleet } from '../support/fleet.js';
@@ -83,14 +83,24 @@ describe('a worker', () => {
   it('puts a paused task down, and a resumed one goes on from its checkpoint', async () => {
     const worker = await fleet.startWorker('paused');
     const file = join(fleet.folder, 'paused.pid');
-    const id = await fleet.submit(STEADY(file));
+    const told = join(fleet.folder, 'paused.told');
+    const keepsWhatItIsTold = `process.on('SIGTERM', () => {
+      fs.copyFileSync(process.env.DROVER_SIGNALS_FILE, ${JSON.stringify(told)});
+      process.exit(0);
+    });`;
+    const id = await fleet.submit(STEADY(file) + keepsWhatItIsTold);
     const pid = await pidIn(file);
     await waitFor(
       'a checkpoint',
       async () => Number((await fleet.task(id))['progressPercent']) > 1,
     );
-    await fleet.api.post(`/agent-tasks/${id}/pause`, {});
+    await fleet.api.post(`/agent-tasks/${id}/pause`, { reason: 'the source changes' });
     await waitFor('the process to end', () => !isAlive(pid));
+    expect(JSON.parse(readFileSync(told, 'utf8'))).toMatchObject({
+      action: 'pause',
+      reason: 'pause',
+      message: 'the source changes',
+    });
     await waitFor('the run to be released', async () => (await fleet.task(id))['runId'] === null);
     await fleet.api.post(`/agent-tasks/${id}/resume`, {});
     const [, from] = await nextMark(file, pid);

@@ -1,5 +1,5 @@
 import type { Recovered } from '#lib/runtime';
-import type { SessionError, SessionRecord, Stopping } from './domain/session.js';
+import type { SessionError, SessionRecord, StopCause } from './domain/session.js';
 import { classOfGivenUp } from './domain/verdict.js';
 import { failUnstarted, type LiveParts, LiveSession } from './live-session.js';
 
@@ -43,14 +43,18 @@ export class Dispatcher {
   }
 
   /** Harmless for a session that is ending or has ended. */
-  stop(record: SessionRecord, kind: Stopping['kind'], reason: string, graceSeconds: number): void {
+  stop(record: SessionRecord, cause: StopCause, graceSeconds: number): void {
     const live = this.live.get(record.id);
-    if (live !== undefined) return live.stop(kind, reason, graceSeconds);
+    if (live !== undefined) return live.stop(cause, graceSeconds);
     const place = this.queue.indexOf(record);
     if (place === -1) return;
     this.queue.splice(place, 1);
-    const message = `Asked to end before it started: ${reason}`;
-    this.give(record, { class: classOfGivenUp(kind) ?? 'infrastructure', message }, 'STOPPED');
+    const message = `Asked to end before it started: ${cause.message ?? cause.reason}`;
+    this.give(
+      record,
+      { class: classOfGivenUp(cause.kind) ?? 'infrastructure', message },
+      'STOPPED',
+    );
     this.watchQueue();
   }
 
@@ -70,8 +74,8 @@ export class Dispatcher {
   }
 
   /** Asks everything that runs to end. */
-  stopAll(kind: Stopping['kind'], reason: string, graceSeconds: number): void {
-    for (const live of this.live.values()) live.stop(kind, reason, graceSeconds);
+  stopAll(cause: StopCause, graceSeconds: number): void {
+    for (const live of this.live.values()) live.stop(cause, graceSeconds);
   }
 
   /** Resolves when nothing runs. */

@@ -1,6 +1,12 @@
 import { type Recovered, type Runtime, type RuntimeSession, SpawnError } from '#lib/runtime';
 import type { Logger } from '#lib/observability';
-import type { PendingReport, SessionError, SessionRecord, Stopping } from './domain/session.js';
+import type {
+  PendingReport,
+  SessionError,
+  SessionRecord,
+  StopCause,
+  Stopping,
+} from './domain/session.js';
 import { ENDED_WITHOUT_COMPLETING, judgeExit } from './domain/verdict.js';
 import type { SessionBook } from './session-book.js';
 
@@ -55,12 +61,12 @@ export class LiveSession {
     await this.cleanUp();
   }
 
-  /** May be called again: the earliest deadline counts, and the first reason. */
-  stop(kind: Stopping['kind'], reason: string, graceSeconds: number): void {
+  /** May be called again: the earliest deadline counts, and the first cause. */
+  stop(cause: StopCause, graceSeconds: number): void {
     const { record } = this;
     const forceAt = new Date(Date.now() + graceSeconds * 1000).toISOString();
     if (record.stopping !== null && record.stopping.forceAt <= forceAt) return;
-    record.stopping = { kind, reason, ...record.stopping, forceAt };
+    record.stopping = { ...(record.stopping ?? cause), forceAt };
     this.save();
     this.obey(record.stopping);
   }
@@ -87,10 +93,11 @@ export class LiveSession {
     this.finish(exit);
   }
 
-  private obey({ kind, reason, forceAt }: Stopping): void {
+  private obey({ kind, reason, message, forceAt }: Stopping): void {
     const graceMs = Math.max(0, Date.parse(forceAt) - Date.now());
     const action = kind === 'pause' ? 'pause' : 'stop';
-    this.session?.tell({ action, reason, graceSeconds: Math.round(graceMs / 1000) });
+    const words = message === undefined ? {} : { message };
+    this.session?.tell({ action, reason, ...words, graceSeconds: Math.round(graceMs / 1000) });
     this.session?.stop(graceMs);
   }
 
@@ -109,9 +116,10 @@ export class LiveSession {
     if (left === Infinity) return;
     this.timeout = setTimeout(
       () => {
+        if (this.timeLeftMs() > 0) return this.limitTime();
         const { timeoutSeconds, graceSeconds } = this.record;
-        if (this.timeLeftMs() > 0) this.limitTime();
-        else this.stop('timeout', `Ran longer than its ${timeoutSeconds} s`, graceSeconds);
+        const message = `Ran longer than its ${timeoutSeconds} s`;
+        this.stop({ kind: 'timeout', reason: 'timeout', message }, graceSeconds);
       },
       Math.min(Math.max(0, left), MAX_TIMEOUT_MS),
     );

@@ -86,7 +86,8 @@ export class SessionsService {
   async stop(id: string, graceSeconds: number | undefined): Promise<SessionView> {
     const record = this.require(id);
     const grace = graceSeconds ?? record.graceSeconds;
-    this.dispatcher.stop(record, 'asked', 'stopped through the API', grace);
+    const message = 'stopped through the API';
+    this.dispatcher.stop(record, { kind: 'asked', reason: 'asked', message }, grace);
     return this.viewOf(record);
   }
 

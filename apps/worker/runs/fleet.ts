@@ -66,7 +66,8 @@ export class Fleet {
         continue;
       }
       this.options.log.info('Told to end a run', { runId, action, reason });
-      if (action === 'pause') run.stop('pause', graceSeconds * 1000);
+      const words = reason === 'paused' ? undefined : reason;
+      if (action === 'pause') run.stop('pause', graceSeconds * 1000, words);
       else this.loseOne(run, graceSeconds * 1000);
     }
   }

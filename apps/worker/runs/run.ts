@@ -51,6 +51,7 @@ export class Run {
   private readonly timer = new LongTimer();
   private execution: Execution | undefined;
   private cause: StopCause | undefined;
+  private causeInWords: string | undefined;
   private lost = false;
   private warned = false;
   private forceAt = Infinity;
@@ -82,10 +83,14 @@ export class Run {
     return result;
   }
 
-  /** Ends the run early, for a reason of the worker's. The first reason counts. */
-  stop(cause: StopCause, graceMs: number): void {
-    this.cause ??= cause;
-    this.end(graceMs, cause);
+  /**
+   * Ends the run early, for a reason of the worker's. The first reason counts.
+   *
+   * @param message the same in words, for the process
+   */
+  stop(cause: StopCause, graceMs: number, message?: string): void {
+    if (this.cause === undefined) [this.cause, this.causeInWords] = [cause, message];
+    this.end(graceMs, this.cause ?? cause);
   }
 
   /**
@@ -176,7 +181,10 @@ export class Run {
   }
 
   private startTimer(timeoutSeconds: number): void {
-    this.timer.start(timeoutSeconds * 1000, () => this.stop('timeout', this.parts.graceMs));
+    this.timer.start(timeoutSeconds * 1000, () => {
+      const message = `Ran longer than its ${timeoutSeconds} s`;
+      this.stop('timeout', this.parts.graceMs, message);
+    });
   }
 
   private async prepareFolder(): Promise<void> {
@@ -231,7 +239,9 @@ export class Run {
   private end(graceMs: number, reason: string): void {
     const action = this.cause === 'pause' && !this.lost ? 'pause' : 'stop';
     this.forceAt = Math.min(this.forceAt, performance.now() + graceMs);
-    this.execution?.tell({ action, reason, graceSeconds: Math.round(graceMs / 1000) });
+    const words = reason === this.cause && this.causeInWords;
+    const graceSeconds = Math.round(graceMs / 1000);
+    this.execution?.tell({ action, reason, ...(words && { message: words }), graceSeconds });
     this.execution?.stop(graceMs);
   }
 }

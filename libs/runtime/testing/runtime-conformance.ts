@@ -121,12 +121,12 @@ export function describeRuntime(name: string, prepare: () => Promise<RuntimeHarn
         cat "$DROVER_SIGNALS_FILE"; ls -l "$DROVER_SIGNALS_FILE"`;
       const session = await runtime.spawn(shell(script));
       session.tell({ action: 'warn', reason: 'first' });
-      session.tell({ action: 'stop', reason: 'last', graceSeconds: 3 });
+      session.tell({ action: 'stop', reason: 'last', message: 'in words', graceSeconds: 3 });
       const { output } = await session.exit;
       const lines = output.split('\n').filter((line) => line.startsWith('{'));
       expect(lines.map((line) => JSON.parse(line) as unknown)).toMatchObject([
         { action: 'warn', reason: 'first', at: expect.any(String) },
-        { action: 'stop', reason: 'last', graceSeconds: 3 },
+        { action: 'stop', reason: 'last', message: 'in words', graceSeconds: 3 },
       ]);
       expect(output).toMatch(/-rw------- /);
       session.tell({ action: 'warn', reason: 'too late, and harmless' });

@@ -38,9 +38,15 @@ export interface SessionOrder {
 }
 
 /** Why a session was asked to end. */
-export interface Stopping {
+export interface StopCause {
   kind: 'asked' | 'pause' | 'timeout' | 'drain';
+  /** A code, for the session's program. */
   reason: string;
+  /** The same for people, where there is more to say. */
+  message?: string;
+}
+
+export interface Stopping extends StopCause {
   /** When it is ended by force. */
   forceAt: string;
 }

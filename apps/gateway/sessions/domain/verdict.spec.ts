@@ -15,7 +15,7 @@ const exit = (more: Partial<SessionExit>): SessionExit => ({
 
 const stopping = (kind: Stopping['kind']): Stopping => ({
   kind,
-  reason: 'the reason',
+  reason: 'the_reason',
   forceAt: '2026-01-01T00:00:00.000Z',
 });
 
@@ -69,6 +69,14 @@ describe('A session that was asked to end', () => {
     expect([verdict.status, verdict.error?.class]).toEqual([status, failureClass]);
     expect(verdict.error?.message).toBeTruthy();
   });
+});
+
+test('What it is said to have failed of tells why it was asked to end, in words if there are any', () => {
+  const told = (more: Partial<Stopping>) =>
+    judgeExit(exit({ exitCode: 1 }), { ...stopping('asked'), ...more }).error?.message;
+  expect(told({})).toMatch(/ asked to end: the_reason$/);
+  expect(told({ message: 'in words' })).toMatch(/ asked to end: in words$/);
+  expect(told({ kind: 'timeout', message: 'in words' })).toBe('in words');
 });
 
 test('Its last words are in the message, which is never long', () => {

@@ -18,7 +18,7 @@ const KILLED = 137;
  */
 export function judgeExit(exit: SessionExit, stopping: Stopping | null): Verdict {
   if (stopping?.kind === 'timeout') {
-    const error: SessionError = { class: 'timeout', message: stopping.reason };
+    const error: SessionError = { class: 'timeout', message: wordsOf(stopping) };
     return { status: 'FAILED', oomKilled: exit.oomKilled === true, error };
   }
   if (exit.lost) return lost(stopping);
@@ -27,7 +27,7 @@ export function judgeExit(exit: SessionExit, stopping: Stopping | null): Verdict
     return { status: 'FAILED', oomKilled, error: { class: 'oom', message: describe(exit) } };
   }
   if (stopping !== null) {
-    const message = `${describe(exit)} after it was asked to end: ${stopping.reason}`;
+    const message = `${describe(exit)} after it was asked to end: ${wordsOf(stopping)}`;
     const failureClass = classOfGivenUp(stopping.kind) ?? classOf(exit);
     return { status: 'STOPPED', oomKilled, error: { class: failureClass, message } };
   }
@@ -46,6 +46,10 @@ function lost(stopping: Stopping | null): Verdict {
   const status = stopping === null ? 'FAILED' : 'STOPPED';
   const failureClass = classOfGivenUp(stopping?.kind) ?? 'infrastructure';
   return { status, oomKilled: false, error: { class: failureClass, message } };
+}
+
+function wordsOf({ reason, message }: Stopping): string {
+  return message ?? reason;
 }
 
 /** A gateway that goes, or a user who pauses the task, is not the session's fault, however it obeyed. */
