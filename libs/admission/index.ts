@@ -4,3 +4,4 @@ export { SpawnRates } from './limits/spawn-rates.js';
 export { Pauses } from './pauses/pauses.service.js';
 export { isPaused, pausedTypes } from './store/holding-pauses.js';
 export { endOverduePauses } from './store/pauses.sql.js';
+export { spawnWaitSeconds } from './store/spawn-wait.js';

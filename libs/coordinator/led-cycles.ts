@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, type Config } from '#lib/config';
 import { Database, firstRow } from '#lib/database';
 import { Cycle } from './cycle.js';
-import { type CycleReport, hasFailed, movedIn } from './domain/cycle-report.js';
+import { type CycleReport, hasFailed, leavesMore, movedIn } from './domain/cycle-report.js';
 import { gapAfter, gapBeforeRepeating, untilDue, WATCH_MS } from './domain/next-cycle.js';
 import type { Pause } from './domain/pause.js';
 import { Housekeeping } from './housekeeping.js';
@@ -24,7 +24,7 @@ export class LedCycles {
     @Inject(Cycle) private readonly cycle: Cycle,
     @Inject(Housekeeping) private readonly housekeeping: Housekeeping,
     @Inject(Journal) private readonly journal: Journal,
-    @Inject(CONFIG) private readonly config: Pick<Config, 'gateway'>,
+    @Inject(CONFIG) private readonly config: Pick<Config, 'gateway' | 'admission'>,
   ) {}
 
   /**
@@ -36,13 +36,18 @@ export class LedCycles {
     const due = requested || performance.now() >= this.dueAt;
     const report = due ? await this.runCycle(ended) : undefined;
     await this.housekeeping.perhaps();
-    const dues = await firstRow(this.database.service, readDues, [
-      this.config.gateway.staleSeconds,
-    ]);
-    const dueInMs = dues ? untilDue(dues) : Number.POSITIVE_INFINITY;
+    const dueInMs = await this.dueInMs(report);
     const pause = pauseBefore(dueInMs, report);
     this.dueAt = performance.now() + Math.max(dueInMs, pause.deafMs);
     return { ...pause, waitMs: Math.min(pause.waitMs, this.leadership.tickMs) };
+  }
+
+  private async dueInMs(report: CycleReport | undefined): Promise<number> {
+    if (report && leavesMore(report)) return 0;
+    const { gateway, admission } = this.config;
+    const params = [gateway.staleSeconds, admission.spawnsPerMinute];
+    const dues = await firstRow(this.database.service, readDues, params);
+    return dues ? untilDue(dues, report !== undefined) : Number.POSITIVE_INFINITY;
   }
 
   private async runCycle(ended: AbortSignal): Promise<CycleReport> {

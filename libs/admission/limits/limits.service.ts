@@ -2,6 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, type Config } from '#lib/config';
 import { Database, firstRow } from '#lib/database';
 import { type Caller, DroverError } from '#lib/kernel';
+import { WakeUps } from '#lib/valkey';
 import { type LimitsRow, readLimits, writeLimits } from '../store/limits.sql.js';
 import { QueueDepths } from './queue-depths.js';
 
@@ -26,6 +27,7 @@ export class Limits {
   constructor(
     @Inject(Database) private readonly database: Database,
     @Inject(QueueDepths) private readonly depths: QueueDepths,
+    @Inject(WakeUps) private readonly wakeUps: WakeUps,
     @Inject(CONFIG) private readonly config: Pick<Config, 'admission'>,
   ) {}
 
@@ -48,6 +50,8 @@ export class Limits {
     const row = await firstRow(service, writeLimits, params);
     if (row) {
       this.depths.forget(workspaceId);
+      // What a rate has held back may be allowed now.
+      this.wakeUps.coordinator();
       return this.view(row);
     }
     const known = await firstRow(service, readLimits, [workspaceId]);

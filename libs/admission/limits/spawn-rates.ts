@@ -22,10 +22,10 @@ export class SpawnRates {
     const rows = await tx.rows(fillAllowances, [workspaceIds, spawnsPerMinute]);
     const total = rows.find((row) => row.workspace_id === null)?.tokens;
     const own = rows.flatMap(({ workspace_id: id, tokens }): [string, number][] =>
-      id === null ? [] : [[id, Math.floor(tokens)]],
+      id === null ? [] : [[id, whole(tokens)]],
     );
     return {
-      total: total === undefined ? Number.POSITIVE_INFINITY : Math.floor(total),
+      total: total === undefined ? Number.POSITIVE_INFINITY : whole(total),
       ofWorkspace: new Map(own),
     };
   }
@@ -41,3 +41,6 @@ export class SpawnRates {
     if (all > 0) await tx.rows(spendAllowances, [[...spawned.keys()], counts, all]);
   }
 }
+
+/** A bucket that fills a fraction at a time may miss its whole token by a rounding error. */
+const whole = (tokens: number) => Math.floor(tokens + 1e-6);

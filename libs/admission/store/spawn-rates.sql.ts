@@ -1,4 +1,5 @@
 import { command } from '#lib/database';
+import { refilled } from './spawn-wait.js';
 
 export interface AllowanceRow {
   /** NULL: the installation's. */
@@ -6,9 +7,6 @@ export interface AllowanceRow {
   /** Sessions that may be spawned now. */
   tokens: number;
 }
-
-const refilled = (rate: string) =>
-  `least(${rate}, s.tokens + extract(epoch FROM now() - s.filled_at) * ${rate} / 60.0)`;
 
 /**
  * Fills the buckets up to now, and locks them: a bucket holds a minute's worth, and fills at the rate.

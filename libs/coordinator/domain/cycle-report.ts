@@ -26,6 +26,11 @@ export function hasFailed(report: CycleReport): boolean {
   return report.steps.some((step) => step.error !== null);
 }
 
+/** Whether a step that got on stopped at its bound. */
+export function leavesMore(report: CycleReport): boolean {
+  return report.steps.some((step) => step.more && step.moved > 0 && step.error === null);
+}
+
 /** The rows that a step moved, as somebody may be told who sees one workspace, or all (null). */
 export function movedFor(step: StepReport, workspaceId: string | null): number {
   return workspaceId === null ? step.moved : (step.byWorkspace[workspaceId] ?? 0);

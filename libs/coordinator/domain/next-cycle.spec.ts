@@ -10,7 +10,7 @@ const NOTHING: Dues = {
   pauseMs: null,
   unsettled: false,
   disputed: false,
-  assignable: false,
+  assignMs: null,
 };
 
 describe('untilDue', () => {
@@ -25,10 +25,21 @@ describe('untilDue', () => {
     [{ pauseMs: 50 }, 50],
     [{ retryMs: 900, unsettled: true }, 0],
     [{ retryMs: 900, disputed: true }, 0],
-    [{ assignable: true }, 1_000],
-    [{ retryMs: 900, assignable: true }, 900],
+    [{ assignMs: 0 }, 0],
+    [{ assignMs: 300 }, 300],
   ])('%j: %d ms', (dues, expected) => {
-    expect(untilDue({ ...NOTHING, ...dues })).toBe(expected);
+    expect(untilDue({ ...NOTHING, ...dues }, false)).toBe(expected);
+  });
+
+  it.each<[Partial<Dues>, number]>([
+    [{}, Number.POSITIVE_INFINITY],
+    [{ retryMs: 20 }, 20],
+    [{ assignMs: 0 }, 1_000],
+    [{ assignMs: 300 }, 1_000],
+    [{ assignMs: 30_000 }, 30_000],
+    [{ retryMs: 900, assignMs: 0 }, 900],
+  ])('right after a cycle, %j: %d ms', (dues, expected) => {
+    expect(untilDue({ ...NOTHING, ...dues }, true)).toBe(expected);
   });
 });
 

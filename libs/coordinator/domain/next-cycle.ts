@@ -12,8 +12,8 @@ export interface Dues {
   unsettled: boolean;
   /** Whether somebody works on a run that another one has followed, and nobody was told of it. */
   disputed: boolean;
-  /** Whether a push agent could be given a task, if nothing else forbids it. */
-  assignable: boolean;
+  /** Until a push agent could be given a task, as far as pauses, rates and rests are concerned. */
+  assignMs: number | null;
 }
 
 /** How long the coordinator looks away at most: what nobody woke it for is found within this. */
@@ -22,8 +22,12 @@ export const WATCH_MS = 1_000;
 const AGAIN_MS = 100;
 const GAP = { leastMs: 20, mostMs: 1_000, timesDuration: 4 };
 
-/** Milliseconds until the next cycle is due. */
-export function untilDue(dues: Dues): number {
+/**
+ * Milliseconds until the next cycle is due.
+ *
+ * @param afterCycle whether one has just ended
+ */
+export function untilDue(dues: Dues, afterCycle: boolean): number {
   const times = [
     dues.retryMs,
     dues.leaseMs,
@@ -31,11 +35,11 @@ export function untilDue(dues: Dues): number {
     dues.queueExpiryMs,
     dues.silenceMs,
     dues.pauseMs,
+    // Who makes a task ready wakes the coordinator; what the cycle left behind may well be forbidden.
+    dues.assignMs !== null && afterCycle ? Math.max(dues.assignMs, WATCH_MS) : dues.assignMs,
   ];
   const first = Math.min(...times.map((time) => time ?? Number.POSITIVE_INFINITY));
-  if (dues.unsettled || dues.disputed) return 0;
-  // Who makes a task ready wakes the coordinator; this finds what was not told, and may well be forbidden.
-  return Math.max(0, Math.min(first, dues.assignable ? WATCH_MS : Number.POSITIVE_INFINITY));
+  return dues.unsettled || dues.disputed ? 0 : Math.max(0, first);
 }
 
 /**

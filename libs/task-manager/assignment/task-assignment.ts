@@ -56,11 +56,9 @@ export class TaskAssignment {
     const allowance = await spawns.of(tx, [...new Set(agents.map((one) => one.workspace_id))]);
     const total = Math.min(allowance.total, limit);
     if (total <= 0) return nothing;
-    const tasks = await tx.rows(lockReadyTasks, [JSON.stringify(seekersOf(agents, total))]);
-    const plan = planAssignments(agents.map(freeAgent), tasks.map(readyTask), {
-      ...allowance,
-      total,
-    });
+    const bounds = { ...allowance, total };
+    const tasks = await tx.rows(lockReadyTasks, [JSON.stringify(seekersOf(agents, bounds))]);
+    const plan = planAssignments(agents.map(freeAgent), tasks.map(readyTask), bounds);
     if (plan.length === 0) return { assigned: [], passedOver: countByWorkspace(tasks) };
     const assigned = await tx.rows(assignTasks, [JSON.stringify(plan.map(assignmentRow))]);
     await spawns.spend(tx, countByWorkspace(assigned));
@@ -69,17 +67,22 @@ export class TaskAssignment {
   }
 }
 
-/** Those who can do the same seek together, so that each queue is read once. */
-function seekersOf(agents: readonly PushAgentRow[], total: number): Seeker[] {
+/**
+ * Those who can do the same seek together, so that each queue is read once. Nobody seeks more than may be
+ * given away: what is locked in vain is announced to the claims, and that wakes the coordinator again.
+ */
+function seekersOf(agents: readonly PushAgentRow[], { total, ofWorkspace }: Allowance): Seeker[] {
   const seekers = new Map<string, Seeker>();
   for (const agent of agents) {
+    const most = Math.min(total, ofWorkspace.get(agent.workspace_id) ?? total);
+    if (most <= 0) continue;
     const key = `${agent.workspace_id} ${agent.capabilities.join(',')}`;
     const room = agent.max_concurrent_tasks - agent.live_runs;
     const { want } = seekers.get(key) ?? { want: 0 };
     seekers.set(key, {
       workspace_id: agent.workspace_id,
       capabilities: agent.capabilities,
-      want: Math.min(want + room, total),
+      want: Math.min(want + room, most),
     });
   }
   return [...seekers.values()];
