@@ -1,21 +1,14 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { spawn } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
 import { ERRORS } from '#lib/kernel';
 import { startTestApp, type TestApp } from '../support/app.js';
+import { furnishHome, paste, readPage, shownValues } from './page.js';
 
 /** The page is a program: its lines are run as they stand there, in the folder of a running Drover. */
 
-const page = readFileSync(join(import.meta.dirname, '../../docs/write-an-agent.md'), 'utf8');
-const lines = [...page.matchAll(/```sh\n([^]*?)```/g)].map(([, block]) => block ?? '');
-
-/** Each request is told on standard error, with its outcome; a line that fails ends it all. */
-const PRELUDE = `set -eu -o pipefail
-curl() { command curl --max-time 30 -w '%{stderr}%{http_code} %{url_effective}\\n' "$@"; }
-`;
+const page = readPage('write-an-agent.md');
 
 let app: TestApp;
 let home: string;
@@ -25,20 +18,10 @@ let told: string[];
 beforeAll(async () => {
   app = await startTestApp({ ROLES: 'api,coordinator' });
   home = mkdtempSync(join(tmpdir(), 'drover-docs-'));
-  const { id, api } = await app.newWorkspace();
-  const wanted = { name: 'docs', role: 'MEMBER', scopes: ['agents:write', 'tasks:write'] };
-  const { body } = await api.post(`/workspaces/${id}/api-keys`, wanted);
-  writeFileSync(join(home, 'address'), `${app.url}\n`);
-  writeFileSync(join(home, 'api-key'), `${String(body.key)}\n`);
-  const shell = spawn('bash', ['-c', PRELUDE + lines.join('echo\n')], {
-    env: { ...process.env, DROVER_HOME: home },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  const ended = new Promise((resolve) => shell.once('close', resolve));
-  const [out, err] = await Promise.all([text(shell.stdout), text(shell.stderr)]);
-  output = out;
-  told = err.split('\n').filter((line) => line !== '');
-  expect({ code: await ended, err }).toEqual({ code: 0, err });
+  await furnishHome(app, home);
+  const pasted = await paste(page, home);
+  ({ output, told } = pasted);
+  expect({ code: pasted.code, err: pasted.err }).toEqual({ code: 0, err: pasted.err });
 });
 
 afterAll(async () => {
@@ -53,7 +36,7 @@ it('has lines that all do what they say, but the one that shows a refusal', () =
 });
 
 it('shows what they print', () => {
-  const printed = [...page.matchAll(/field [^#\n]*# (\w+)$/gm)].map(([, value]) => value);
+  const printed = shownValues(page);
   expect(printed).toEqual(['5', 'stale_run', 'COMPLETED']);
   let rest = output;
   for (const value of printed) {

@@ -1,0 +1,54 @@
+import { spawn } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import type { TestApp } from '../support/app.js';
+
+/** Each request is told on standard error, with its outcome; a line that fails ends it all. */
+const PRELUDE = `set -eu -o pipefail
+curl() { command curl --max-time 30 -w '%{stderr}%{http_code} %{url_effective}\\n' "$@"; }
+`;
+
+const MOST_MS = 90_000;
+
+export function readPage(name: string): string {
+  return readFileSync(join(import.meta.dirname, '../../docs', name), 'utf8');
+}
+
+/** What a page shows that its lines print, in their order: `field … # value`. */
+export function shownValues(page: string): string[] {
+  return [...page.matchAll(/field [^#\n]*# (\w+)$/gm)].map(([, value]) => value ?? '');
+}
+
+/** The folder of a running Drover, with the key of a member. */
+export async function furnishHome(app: TestApp, home: string): Promise<void> {
+  const { id, api } = await app.newWorkspace();
+  const wanted = { name: 'docs', role: 'MEMBER', scopes: ['agents:write', 'tasks:write'] };
+  const { body } = await api.post(`/workspaces/${id}/api-keys`, wanted);
+  writeFileSync(join(home, 'address'), `${app.url}\n`);
+  writeFileSync(join(home, 'api-key'), `${String(body.key)}\n`);
+}
+
+export interface Pasted {
+  code: unknown;
+  output: string;
+  err: string;
+  /** `status url` of each request. */
+  told: string[];
+}
+
+/** Runs a page's lines as they stand there, in one shell. */
+export async function paste(page: string, home: string): Promise<Pasted> {
+  const lines = [...page.matchAll(/```sh\n([^]*?)```/g)].map(([, block]) => block ?? '');
+  const shell = spawn('bash', ['-c', PRELUDE + lines.join('echo\n')], {
+    cwd: home,
+    env: { ...process.env, DROVER_HOME: home },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    // A page may wait for something that never comes.
+    timeout: MOST_MS,
+  });
+  const ended = new Promise((resolve) => shell.once('close', resolve));
+  const [output, err] = await Promise.all([text(shell.stdout), text(shell.stderr)]);
+  const told = err.split('\n').filter((line) => line !== '');
+  return { code: await ended, output, err, told };
+}
