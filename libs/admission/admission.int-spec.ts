@@ -358,6 +358,22 @@ describe('the limits of a workspace', () => {
     await submit();
   });
 
+  it('give a rate of spawns that has changed a full bucket, and leave it be when it has not', async () => {
+    const bucket = async (sql: string) => {
+      const { rows } = await server.db.owner.query<{ tokens: number }>(sql, [workspace.id]);
+      return rows[0]?.tokens;
+    };
+    const tokens = () => bucket('SELECT tokens FROM spawn_allowances WHERE workspace_id = $1');
+    for (const before of [0, null, 9]) {
+      await limit({ spawnsPerMinute: before });
+      await limit({ spawnsPerMinute: 3 });
+      expect(await tokens()).toBe(3);
+    }
+    await bucket('UPDATE spawn_allowances SET tokens = 1 WHERE workspace_id = $1');
+    await limit({ spawnsPerMinute: 3, maxQueueDepth: 5 });
+    expect(await tokens()).toBe(1);
+  });
+
   it('let no more sessions be spawned in a minute', async () => {
     await limit({ spawnsPerMinute: 2 });
     await workspace.api.put(`/agents/${newId()}`, {

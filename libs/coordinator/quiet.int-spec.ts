@@ -147,11 +147,14 @@ it('rests until the rate of a workspace allows the next session', async () => {
   await comesToRest();
 });
 
-it('rests while a workspace may spawn no session at all', async () => {
+it('rests while a workspace may spawn no session at all, and goes on as soon as it may', async () => {
   await limit(0);
   await submit(2);
   await comesToRest();
   expect(spawned()).toBe(0);
+  await limit(1);
+  await gateway.until(() => spawned() === 1);
+  await comesToRest();
 });
 
 it('rests until the rate of all workspaces allows the next session', async () => {

@@ -17,7 +17,9 @@ WHERE w.id = $1`,
 );
 
 /**
- * No row when the workspace does not exist, or its limits have another version than wanted.
+ * No row when the workspace does not exist, or its limits have another version than wanted. A rate of spawns
+ * that is new or has changed begins with a full bucket, whatever is left of the one before: a rate of none
+ * leaves an empty one behind.
  *
  * Caller: Limits, as the service role, for an operator. Index: primary keys.
  * $1 workspace, $2 queue depth or NULL, $3 spawns a minute or NULL, $4 version wanted or NULL.
@@ -25,11 +27,17 @@ WHERE w.id = $1`,
 export const writeLimits = command<LimitsRow>(
   'write_limits',
   `
-INSERT INTO workspace_limits AS l (workspace_id, max_queue_depth, spawns_per_minute)
-SELECT w.id, $2, $3 FROM workspaces w
-WHERE w.id = $1 AND coalesce($4::int, 0) IN (0, (SELECT version FROM workspace_limits WHERE workspace_id = $1))
-ON CONFLICT (workspace_id) DO UPDATE SET max_queue_depth = excluded.max_queue_depth,
-  spawns_per_minute = excluded.spawns_per_minute, version = l.version + 1, updated_at = now()
-WHERE $4::int IS NULL OR l.version = $4
-RETURNING workspace_id, max_queue_depth, spawns_per_minute, version`,
+WITH written AS (
+  INSERT INTO workspace_limits AS l (workspace_id, max_queue_depth, spawns_per_minute)
+  SELECT w.id, $2, $3 FROM workspaces w
+  WHERE w.id = $1 AND coalesce($4::int, 0) IN (0, (SELECT version FROM workspace_limits WHERE workspace_id = $1))
+  ON CONFLICT (workspace_id) DO UPDATE SET max_queue_depth = excluded.max_queue_depth,
+    spawns_per_minute = excluded.spawns_per_minute, version = l.version + 1, updated_at = now()
+  WHERE $4::int IS NULL OR l.version = $4
+  RETURNING l.*, old.spawns_per_minute IS DISTINCT FROM l.spawns_per_minute AS rate_changed),
+bucket AS (
+  INSERT INTO spawn_allowances (workspace_id, tokens)
+  SELECT workspace_id, spawns_per_minute FROM written WHERE rate_changed AND spawns_per_minute IS NOT NULL
+  ON CONFLICT (workspace_id) DO UPDATE SET tokens = excluded.tokens, filled_at = now())
+SELECT workspace_id, max_queue_depth, spawns_per_minute, version FROM written`,
 );
