@@ -40,6 +40,8 @@ interface Order {
   graceSeconds: number;
 }
 
+type Refusal = number | undefined;
+
 /** A real HTTP server that speaks the server's side of the contract, and remembers what it heard. */
 export class ContractServer {
   readonly beats: SeenBeat[] = [];
@@ -49,8 +51,8 @@ export class ContractServer {
   readonly orders: Order[] = [];
   /** Told to the gateway in the answer to its next heartbeats. */
   readonly stops: Omit<Order, 'action'>[] = [];
-  /** A status with which to refuse reports; a function decides by the reports. */
-  refuseReports: (reports: SeenReport[]) => number | undefined = () => undefined;
+  /** A status with which to refuse reports; a function decides by the reports, and may take its time. */
+  refuseReports: (reports: SeenReport[]) => Refusal | Promise<Refusal> = () => undefined;
   /** Its proof for the token with this id; a test may give another one, or none. */
   proof: (tokenId: string) => string | undefined = (id) => this.proofFor(id);
   /** Whether its answers never end. */
@@ -126,7 +128,7 @@ export class ContractServer {
         });
       case '/api/v1/gateway/sessions': {
         const { reports } = body as { reports: SeenReport[] };
-        const status = this.refuseReports(reports);
+        const status = await this.refuseReports(reports);
         if (status !== undefined) return send(status, { code: 'refused' });
         this.reports.push(...reports);
         return send(200, { results: reports.map(({ runId }) => ({ runId, applied: true })) });
