@@ -106,6 +106,11 @@ describe('A gateway', () => {
     ],
     ['exit 1', { exitCode: 1, error: { class: 'exit_code' } }, 'FAILED'],
     ['exit 137', { exitCode: 137, oomKilled: true, error: { class: 'oom' } }, 'FAILED'],
+    [
+      `exec '${process.execPath}' -e 'throw new Error("boom")'`,
+      { exitCode: 1, error: { class: 'exit_code', message: 'Exited with 1: Error: boom' } },
+      'FAILED',
+    ],
     ['kill -USR1 $$', { signal: 'SIGUSR1', error: { class: 'signal' } }, 'FAILED'],
     ['kill -TERM $$', { signal: 'SIGTERM', error: { class: 'signal' } }, 'FAILED'],
     ['echo "JavaScript heap out of memory" >&2; exit 134', { error: { class: 'oom' } }, 'FAILED'],

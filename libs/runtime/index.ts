@@ -1,6 +1,7 @@
 export { cleanText, shorten } from './output/clean-text.js';
 export { LineSplitter } from './output/line-splitter.js';
 export { looksSecret, Redactor, secretsIn } from './output/redactor.js';
+export { tellingLine } from './output/telling-line.js';
 export { Throttle } from './output/throttle.js';
 export { endStrays, type Strays } from './process/end-strays.js';
 export { signalOf, tellsOfFullHeap } from './process/exit-facts.js';

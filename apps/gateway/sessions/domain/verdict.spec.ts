@@ -79,6 +79,17 @@ test('What it is said to have failed of tells why it was asked to end, in words 
   expect(told({ kind: 'timeout', message: 'in words' })).toBe('in words');
 });
 
+test.each<[string, Stopping | null, string]>([
+  ['Error: boom\n    at f (a.js:1:1)\n\nNode.js v20.20.2', null, 'Exited with 1: Error: boom'],
+  ['Node.js v20.20.2', null, 'Exited with 1'],
+  ['first\nno such table\n', null, 'Exited with 1: no such table'],
+  ['page 7 of 9', stopping('asked'), 'Exited with 1 after it was asked to end: the_reason'],
+  ['page 7 of 9', stopping('pause'), 'Exited with 1 after it was asked to end: the_reason'],
+  ['page 7 of 9', stopping('drain'), 'Exited with 1 after it was asked to end: the_reason'],
+])('The words %j, asked to end by %j, make the message "%s"', (output, asked, message) => {
+  expect(judgeExit(exit({ exitCode: 1, output }), asked).error?.message).toBe(message);
+});
+
 test('Its last words are in the message, which is never long', () => {
   const { error } = judgeExit(
     exit({ exitCode: 2, output: `first\n${'x'.repeat(5_000)}\n\n` }),

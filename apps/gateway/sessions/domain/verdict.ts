@@ -1,4 +1,4 @@
-import { type SessionExit, signalOf, tellsOfFullHeap } from '#lib/runtime';
+import { type SessionExit, signalOf, tellingLine, tellsOfFullHeap } from '#lib/runtime';
 import type { SessionError, SessionStatus, Stopping } from './session.js';
 
 /** How a session ended, as the API shows it and the server is told. */
@@ -27,7 +27,8 @@ export function judgeExit(exit: SessionExit, stopping: Stopping | null): Verdict
     return { status: 'FAILED', oomKilled, error: { class: 'oom', message: describe(exit) } };
   }
   if (stopping !== null) {
-    const message = `${describe(exit)} after it was asked to end: ${wordsOf(stopping)}`;
+    // What it said last is no reason: it was doing as it was told.
+    const message = `${whatHappened(exit)} after it was asked to end: ${wordsOf(stopping)}`;
     const failureClass = classOfGivenUp(stopping.kind) ?? classOf(exit);
     return { status: 'STOPPED', oomKilled, error: { class: failureClass, message } };
   }
@@ -76,7 +77,11 @@ function classOf(exit: SessionExit): 'signal' | 'exit_code' {
 }
 
 function describe({ exitCode, signal, output }: SessionExit): string {
-  const what = exitCode === null ? `Ended by ${signal ?? 'a signal'}` : `Exited with ${exitCode}`;
-  const last = output.split('\n').findLast((line) => line.trim() !== '');
-  return (last === undefined ? what : `${what}: ${last.trim()}`).slice(0, 1_000).toWellFormed();
+  const what = whatHappened({ exitCode, signal });
+  const said = tellingLine(output.split('\n'));
+  return (said === undefined ? what : `${what}: ${said}`).slice(0, 1_000).toWellFormed();
+}
+
+function whatHappened({ exitCode, signal }: Pick<SessionExit, 'exitCode' | 'signal'>): string {
+  return exitCode === null ? `Ended by ${signal ?? 'a signal'}` : `Exited with ${exitCode}`;
 }

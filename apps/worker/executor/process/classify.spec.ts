@@ -61,6 +61,12 @@ describe('The end of a process', () => {
     expect(failure.stackTrace).toBe('first\n the reason \n');
   });
 
+  test('quotes the error of a program that Node has ended', () => {
+    const lastWords = ['Error: no such table', '    at f (a.js:1:1)', '', 'Node.js v20.20.2', ''];
+    const { message } = classifyExit(evidence({ exitCode: 1, lastWords }));
+    expect(message).toBe('Exited with 1: Error: no such table');
+  });
+
   test('is never longer than the server takes', () => {
     const long = 'x'.repeat(100_000);
     const failure = classifyExit(

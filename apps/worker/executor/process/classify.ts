@@ -1,4 +1,4 @@
-import { signalOf, tellsOfFullHeap } from '#lib/runtime';
+import { signalOf, tellingLine, tellsOfFullHeap } from '#lib/runtime';
 import type { RunFailure } from '../../api/types.js';
 
 /** How a process ended, and what else is known about it. */
@@ -63,8 +63,8 @@ function ranOutOfMemory(evidence: ExitEvidence, signal: string | undefined): boo
 function words(evidence: ExitEvidence): Pick<RunFailure, 'message' | 'stackTrace'> {
   const { exitCode, signal, lastWords } = evidence;
   const what = exitCode === null ? `Ended by ${signal ?? 'a signal'}` : `Exited with ${exitCode}`;
-  const last = lastWords.findLast((line) => line.trim() !== '');
-  const message = last === undefined ? what : `${what}: ${last.trim()}`;
+  const reason = tellingLine(lastWords);
+  const message = reason === undefined ? what : `${what}: ${reason}`;
   const stackTrace = lastWords.join('\n').slice(-MAX_STACK).toWellFormed();
   const cut = message.slice(0, MAX_MESSAGE).toWellFormed();
   return { message: cut, ...(stackTrace !== '' && { stackTrace }) };
