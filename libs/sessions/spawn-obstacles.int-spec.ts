@@ -113,9 +113,11 @@ describe('a task that only a push agent could take', () => {
       'INSERT INTO workspace_limits (workspace_id, spawns_per_minute) VALUES ($1, 0)',
       [workspace.id],
     );
-    expect((await explain()).reasons).toMatchObject([
+    const { reasons, estimate } = await explain();
+    expect(reasons).toMatchObject([
       { code: 'spawn_rate_reached', facts: { scope: 'workspace', perMinute: 0, nextAt: null } },
     ]);
+    expect(estimate.unknownBecause).toBe('spawn_rate');
   });
 });
 

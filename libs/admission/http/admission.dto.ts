@@ -7,6 +7,11 @@ import type { WantedPause } from '../pauses/pauses.service.js';
 const SCOPES = ['workspace', 'task_type', 'everything'] as const;
 type PauseScope = (typeof SCOPES)[number];
 const MANY = 2_000_000_000;
+const MAX_QUEUE_DEPTH =
+  'Tasks that may wait. 0: no limit; null: MAX_QUEUE_DEPTH_PER_WORKSPACE of the installation';
+const SPAWNS_PER_MINUTE =
+  'Sessions of push agents that may be spawned in a minute. 0: none at all; null: no limit of its own, only ' +
+  'that of the installation';
 const id = { type: String, format: 'uuid' };
 const time = { type: String, format: 'date-time' };
 
@@ -49,20 +54,26 @@ export class PausePageDoc {
 }
 
 export class LimitsDto implements WantedLimits {
-  @Int(0, MANY, { nullable: true, description: 'Tasks that may wait; null: as the installation' })
+  @Int(0, MANY, { nullable: true, description: MAX_QUEUE_DEPTH })
   maxQueueDepth!: number | null;
 
-  @Int(0, 1_000_000, { nullable: true, description: 'Of push agents; null: no limit of its own' })
+  @Int(0, 1_000_000, { nullable: true, description: SPAWNS_PER_MINUTE })
   spawnsPerMinute!: number | null;
 }
 
 export class LimitsDoc implements LimitsView {
   @ApiProperty(id) workspaceId!: string;
-  @ApiProperty({ type: 'integer', nullable: true }) maxQueueDepth!: number | null;
-  @ApiProperty({ type: 'integer', nullable: true }) spawnsPerMinute!: number | null;
-  @ApiProperty({ type: 'integer', description: 'What holds; 0: no limit' })
+  @ApiProperty({ type: 'integer', nullable: true, description: MAX_QUEUE_DEPTH })
+  maxQueueDepth!: number | null;
+  @ApiProperty({ type: 'integer', nullable: true, description: SPAWNS_PER_MINUTE })
+  spawnsPerMinute!: number | null;
+  @ApiProperty({ type: 'integer', description: 'What holds in the end; 0: no limit' })
   effectiveMaxQueueDepth!: number;
-  @ApiProperty({ type: 'integer', description: 'Of all workspaces together; 0: no limit' })
+  @ApiProperty({
+    type: 'integer',
+    description: 'SPAWNS_PER_MINUTE: of all workspaces together, beside their own; 0: no limit',
+  })
   installationSpawnsPerMinute!: number;
-  @ApiProperty({ type: 'integer' }) version!: number;
+  @ApiProperty({ type: 'integer', description: '0 until somebody has set a limit' })
+  version!: number;
 }

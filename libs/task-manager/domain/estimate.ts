@@ -43,6 +43,7 @@ export const UNKNOWN_REASONS = [
   'waiting_for_dependency',
   'too_many_dependencies',
   'no_agent',
+  'spawn_rate',
   'too_far_back',
   'no_history',
   'longer_than_any',

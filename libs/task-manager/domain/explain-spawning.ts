@@ -73,7 +73,7 @@ function rateReached({ scope, perMinute, nextAt }: SpawnFacts['rates'][number]):
   const next = nextAt === null ? 'none is allowed' : `the next is allowed at ${iso(nextAt)}`;
   return {
     code: 'spawn_rate_reached',
-    message: `${whose} may spawn ${perMinute} sessions a minute, and ${next}.`,
+    message: `${whose} may spawn ${perMinute} ${perMinute === 1 ? 'session' : 'sessions'} a minute, and ${next}.`,
     facts: { scope, perMinute, nextAt: nextAt === null ? null : iso(nextAt) },
   };
 }

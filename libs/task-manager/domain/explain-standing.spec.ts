@@ -91,7 +91,7 @@ it.each<[string, Partial<TaskOnItsWay>, Partial<Circumstances>, Standing]>([
     'waits for push agents that may spawn nothing',
     {},
     { agents: assignable, spawning: { ...spawning, rates: [used(null)] } },
-    unknown('no_agent'),
+    unknown('spawn_rate'),
   ],
   [
     'does not mind a rate where a pull agent could take it',

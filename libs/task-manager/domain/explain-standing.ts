@@ -73,7 +73,8 @@ function waitingStanding(task: TaskOnItsWay, around: Circumstances): Standing {
   const places = placesOf(around);
   const rates = ratesOf(around);
   const isForbidden = rates.some(({ nextAt }) => nextAt === null);
-  if (places.all === 0 || isForbidden) return { kind: 'unknown', reason: 'no_agent' };
+  if (places.all === 0) return { kind: 'unknown', reason: 'no_agent' };
+  if (isForbidden) return { kind: 'unknown', reason: 'spawn_rate' };
   if (after === null) return { kind: 'unknown', reason: 'too_many_dependencies' };
   const starts = [
     ...pauses.map(({ until }) => new Date(until ?? now)),

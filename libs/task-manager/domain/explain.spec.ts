@@ -212,17 +212,17 @@ const cases: [string, Overrides, string[], RegExp?][] = [
   [
     'a full gateway, a rate that is used up, and a full agent',
     {
-      ...pushed({ room: 0, rates: [{ scope: 'workspace', perMinute: 6, nextAt: LATER }] }),
+      ...pushed({ room: 0, rates: [{ scope: 'workspace', perMinute: 1, nextAt: LATER }] }),
       agents: [group('assignable', 'Push'), group('full', 'Bob')],
     },
     ['agents_full', 'gateway_full', 'spawn_rate_reached'],
-    /6 sessions a minute, and the next is allowed at 2026-03-01T13/,
+    /1 session a minute, and the next is allowed at 2026-03-01T13/,
   ],
   [
     'a rate of none at all',
     pushed({ rates: [{ scope: 'installation', perMinute: 0, nextAt: null }] }),
     ['spawn_rate_reached'],
-    /All workspaces together .* none is allowed/,
+    /All workspaces together may spawn 0 sessions a minute, and none is allowed/,
   ],
   [
     'an agent that nothing can be spawned for',

@@ -182,7 +182,7 @@ const alone: [string, Make[], Expected, unknownBecause?: string][] = [
     'a rate of none',
     push(() => rate(0)),
     ['spawn_rate_reached', { scope: 'workspace', perMinute: 0 }],
-    'no_agent',
+    'spawn_rate',
   ],
   [
     'a dependency',
