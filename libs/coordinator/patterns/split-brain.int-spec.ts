@@ -135,6 +135,32 @@ describe('an agent that was taken for dead and comes back', () => {
   });
 });
 
+describe('an agent that goes on with a task that was cancelled', () => {
+  beforeAll(async () => {
+    scene = await Scene.of(server);
+  });
+
+  it('and retried, and is another one’s by now: the conflict is logged once', async () => {
+    const first = await scene.held();
+    const { api } = scene.workspace;
+    expect((await api.post(`/agent-tasks/${first.id}/cancel`, {})).status).toBe(200);
+    expect((await api.post(`/agent-tasks/${first.id}/retry`, {})).status).toBe(200);
+    const second = await scene.claim(await scene.heirOf(first));
+    expect(second.id).toBe(first.id);
+    const late = () => first.agent.api.post(`/runs/${first.runId}/complete`, {});
+    expect((await late()).status).toBe(409);
+    expect(await conflicts()).toBe(1);
+    expect((await late()).status).toBe(409);
+    expect(await conflicts()).toBe(0);
+    expect(await scene.logs(first.id, 'split_brain_conflict')).toMatchObject([
+      { runId: first.runId, details: { newerRunId: second.runId, endReason: 'cancelled' } },
+    ]);
+    await second.agent.api.post(`/runs/${second.runId}/start`, {});
+    expect((await second.agent.api.post(`/runs/${second.runId}/complete`, {})).status).toBe(200);
+    await scene.holdsEverything();
+  });
+});
+
 describe('no conflict', () => {
   beforeAll(async () => {
     scene = await Scene.of(server);

@@ -10,11 +10,12 @@ import { command } from '#lib/database';
 
 /**
  * An SQL condition on a run `r` and its task `t`. Only a run that was taken from its agent: after one
- * that the agent ended itself a report may well be under way still. An ended run changes no more, so the
- * mark needs no lock of its task.
+ * that the agent ended itself a report may well be under way still. One that was cancelled was taken from it
+ * too, and its task may have been retried since. An ended run changes no more, so the mark needs no lock of
+ * its task.
  */
 export const IN_CONFLICT = `(t.generation > r.generation AND r.conflict_seen_at IS NULL
-  AND (r.state = 'FAILED' OR r.end_reason = 'orphaned'))`;
+  AND (r.state = 'FAILED' OR r.end_reason IN ('orphaned', 'cancelled')))`;
 
 /**
  * Marks runs that their agent says it holds. Caller: Signals. Index: primary keys.
