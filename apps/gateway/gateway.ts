@@ -3,7 +3,7 @@ import type { Logger } from '#lib/observability';
 import { ProcessRuntime, type Runtime } from '#lib/runtime';
 import { GatewayTokens } from './auth/gateway-tokens.js';
 import type { GatewayConfig } from './config.js';
-import { HeartbeatLoop } from './server/heartbeat-loop.js';
+import { HeartbeatLoop, type ServerState } from './server/heartbeat-loop.js';
 import { pause } from './server/repeat.js';
 import { Reporter } from './server/reporter.js';
 import { ServerClient, type Signal } from './server/server-client.js';
@@ -112,9 +112,9 @@ export class Gateway {
     return { id, bootId, startedAt, sequence, version, capacity: config.capacity, running, queued };
   }
 
-  /** Whether the server took the last heartbeat; undefined before the first. */
-  get serverReached(): boolean | undefined {
-    return this.heartbeat.reached;
+  /** What became of the last heartbeat; undefined before the first. */
+  get serverState(): ServerState | undefined {
+    return this.heartbeat.server;
   }
 
   /**

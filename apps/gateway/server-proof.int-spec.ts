@@ -1,8 +1,10 @@
 import { afterAll, describe, expect, test } from '@jest/globals';
 import { killMarked, uniqueSeconds } from '../../libs/runtime/testing/processes.js';
 import { waitFor } from '../../test/support/wait-for.js';
-import { aSpawn } from './testing/gateway-process.js';
+import { aSpawn, SECRET } from './testing/gateway-process.js';
 import { gatewayForEach } from './testing/world.js';
+
+const REFUSED = 'the server refuses this gateway’s token';
 
 afterAll(killMarked);
 
@@ -56,5 +58,25 @@ describe('Who answers in the server’s place', () => {
     world.server.endless = false;
     const runId = await aWantedSession();
     expect(await world.server.endOf(runId)).toMatchObject({ signal: 'SIGTERM' });
+  });
+});
+
+describe('A server that does not know the gateway’s token', () => {
+  const world = gatewayForEach();
+
+  test('is told apart from one that is away, once in the log, until it does', async () => {
+    world.server.secret = 'another secret of more than 32 characters';
+    const { why } = await world.gateway.said(REFUSED);
+    expect(why).toContain('GATEWAY_SECRET must be the same at both');
+    const server = async () =>
+      (await world.gateway.ask('GET', '/readyz', undefined, '')).body['server'];
+    expect(await server()).toBe('refused');
+    const { refused } = world.server;
+    await waitFor('more calls to be refused', () => refused.length > 4);
+    expect(world.gateway.count(REFUSED)).toBe(1);
+    expect(world.gateway.count('the server did not take a call; trying again')).toBe(0);
+
+    world.server.secret = SECRET;
+    await waitFor('the server to take a beat', async () => (await server()) === 'reachable');
   });
 });

@@ -4,13 +4,14 @@ import { loadConfig } from './config.js';
 
 const KEY = `${'A'.repeat(43)}=`;
 
-const withKeys = (keys: string | undefined) =>
+const withKeys = (keys: string | undefined, more: Record<string, string> = {}) =>
   loadConfig({
     DATABASE_URL: 'postgres://drover_app@localhost/drover',
     DATABASE_SERVICE_URL: 'postgres://drover_service@localhost/drover',
     VALKEY_URL: 'redis://localhost',
     JWT_SECRET: 'x'.repeat(32),
     ENCRYPTION_KEYS: keys,
+    ...more,
   });
 
 describe('ENCRYPTION_KEYS', () => {
@@ -42,5 +43,20 @@ describe('ENCRYPTION_KEYS', () => {
     const text = inspect(withKeys(`k1:${KEY}`).encryption, { depth: 9 });
     expect(text).toContain('k1');
     expect(text).not.toContain('AAAA');
+  });
+});
+
+describe('A gateway', () => {
+  const url = { GATEWAY_URL: 'http://127.0.0.1:8787' };
+  const secret = { GATEWAY_SECRET: 'x'.repeat(32) };
+  const withGateway = (more: Record<string, string>) => withKeys(`k1:${KEY}`, more).gateway;
+
+  it('is wanted with its address and its secret, or not at all', () => {
+    expect(withGateway({ ...url, ...secret }).url).toBe('http://127.0.0.1:8787');
+    expect(withGateway({}).url).toBeUndefined();
+    expect(() => withGateway(url)).toThrow('  GATEWAY_SECRET: is missing, and GATEWAY_URL is set');
+    expect(() => withGateway(secret)).toThrow(
+      '  GATEWAY_URL: is missing, and GATEWAY_SECRET is set',
+    );
   });
 });

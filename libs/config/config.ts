@@ -40,7 +40,7 @@ const seconds = (fallback: number, min = 1, max = 31_536_000) =>
   z.coerce.number().int().min(min).max(max).default(fallback);
 
 /** Every variable that the server reads, with its unit and default. */
-const environment = z.object({
+const variables = z.object({
   DATABASE_URL: z.url({ error: 'must be a postgres:// URL that signs in as drover_app' }),
   DATABASE_SERVICE_URL: z.url({
     error: 'must be a postgres:// URL that signs in as drover_service',
@@ -95,7 +95,7 @@ const environment = z.object({
   /** May anybody sign up? Otherwise an operator makes the users. */
   OPEN_SIGN_UP: flag.default(false),
 
-  /** Where push agents' sessions are spawned. Without it they get no tasks. */
+  /** Where push agents' sessions are spawned; goes with GATEWAY_SECRET. Without both they get no tasks. */
   GATEWAY_URL: z.url().optional(),
   /** At least 32 characters, the same at the gateway: server and gateway prove themselves with it. */
   GATEWAY_SECRET: z.string().min(32, 'must have at least 32 characters').optional(),
@@ -128,6 +128,16 @@ const environment = z.object({
   HEARTBEAT_FLUSH_MS: z.coerce.number().int().min(50).max(10_000).default(1_000),
   CANCEL_GRACE_SECONDS: seconds(10, 1, 600),
 });
+
+const environment = variables.superRefine(
+  ({ GATEWAY_URL: url, GATEWAY_SECRET: secret }, context) => {
+    if ((url === undefined) === (secret === undefined)) return;
+    const [missing, set] =
+      url === undefined ? ['GATEWAY_URL', 'GATEWAY_SECRET'] : ['GATEWAY_SECRET', 'GATEWAY_URL'];
+    const message = `is missing, and ${set} is set: push agents need both, without them neither`;
+    context.addIssue({ code: 'custom', path: [missing], message });
+  },
+);
 
 export type Config = ReturnType<typeof toConfig>;
 export type ServerRole = (typeof ROLES)[number];

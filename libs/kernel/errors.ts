@@ -37,6 +37,11 @@ export const ERRORS = {
     'Send Authorization: Bearer with an access token, an agent token or an API key.',
   ),
   invalid_token: e(401, 'The token is not valid', 'Sign in again, or ask for a new token.'),
+  invalid_gateway_token: e(
+    401,
+    'The gateway’s token is not valid',
+    'Set the same GATEWAY_SECRET at the server and at the gateway, and let their clocks agree.',
+  ),
   token_expired: e(401, 'The token has expired', 'Refresh it, or sign in again.'),
   token_revoked: e(401, 'The token was revoked', 'Sign in again, or ask for a new token.'),
   wrong_token_kind: e(

@@ -67,6 +67,10 @@ describe('an answer to a gateway', () => {
     ]) {
       const answer = await post('heartbeat', '{}', token);
       expect([answer.status, answer.headers.get('drover-server-proof')]).toEqual([401, null]);
+      expect(await answer.json()).toMatchObject({
+        code: 'invalid_gateway_token',
+        advice: expect.stringContaining('GATEWAY_SECRET'),
+      });
     }
   });
 });

@@ -41,18 +41,21 @@ export interface TestAgent {
 export async function startTestApp(env: Record<string, string> = {}): Promise<TestApp> {
   const db = await createTestDatabase();
   const valkey = testValkey();
-  const config = loadConfig({
+  const read = loadConfig({
     DATABASE_URL: db.appUrl,
     DATABASE_SERVICE_URL: db.serviceUrl,
     VALKEY_URL: valkey.url,
     VALKEY_KEY_PREFIX: valkey.keyPrefix,
     JWT_SECRET: 'a secret of the tests that is long enough',
     ENCRYPTION_KEYS: `tests:${'A'.repeat(43)}=`,
+    GATEWAY_URL: 'http://127.0.0.1:1',
     GATEWAY_SECRET,
     PORT: '0',
     LOG_LEVEL: 'silent',
     ...env,
   });
+  // Gateways may speak to it, and it spawns nothing, unless a test has one.
+  const config = { ...read, gateway: { ...read.gateway, url: env['GATEWAY_URL'] } };
   const app = await createApp(config, Logger.create({ level: config.logLevel }));
   await app.listen({ host: '127.0.0.1', port: 0 });
   const url = (await app.getUrl()).replace('[::1]', '127.0.0.1');

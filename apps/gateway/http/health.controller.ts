@@ -14,8 +14,8 @@ export class HealthController {
   /** The server's state is told, but decides nothing: what runs, runs on without it. */
   @Get('readyz')
   ready() {
-    const { sessions, serverReached } = this.gateway;
+    const { sessions, serverState } = this.gateway;
     if (sessions.isDraining) throw new DroverError('gateway_draining', { retryAfterSeconds: 15 });
-    return { status: 'ready', server: serverReached === true ? 'reachable' : 'unreachable' };
+    return { status: 'ready', server: serverState ?? 'unreachable' };
   }
 }

@@ -1,7 +1,10 @@
 import { Doorbell } from '#lib/kernel';
 import type { Logger } from '#lib/observability';
 import { logFailure, waitBefore } from './repeat.js';
-import type { BeatAnswer, ServerClient } from './server-client.js';
+import { type BeatAnswer, type ServerClient, TokenRefused } from './server-client.js';
+
+/** What became of the last beat. `refused`: somebody answers, and does not know the gateway's token. */
+export type ServerState = 'reachable' | 'unreachable' | 'refused';
 
 export interface HeartbeatOptions {
   client: Pick<ServerClient, 'beat'>;
@@ -10,6 +13,8 @@ export interface HeartbeatOptions {
   compose: () => Promise<object>;
   onAnswer: (answer: BeatAnswer) => void;
 }
+
+const WHY_REFUSED = 'GATEWAY_SECRET must be the same at both, and their clocks must agree';
 
 /** Tells the server, again and again, that the gateway lives and which sessions it has. */
 export class HeartbeatLoop {
@@ -20,8 +25,8 @@ export class HeartbeatLoop {
 
   constructor(private readonly options: HeartbeatOptions) {}
 
-  /** Whether the server took the last beat; undefined before the first. */
-  reached: boolean | undefined;
+  /** Undefined before the first beat. */
+  server: ServerState | undefined;
 
   async run(): Promise<void> {
     while (!this.stopped) await this.bell.wait(await this.beat());
@@ -50,13 +55,17 @@ export class HeartbeatLoop {
     const waiting = this.waiting.splice(0);
     try {
       const answer = await client.beat(await compose());
-      if (this.reached !== true) logger.info('the server takes heartbeats');
-      this.reached = true;
+      if (this.server !== 'reachable') logger.info('the server takes heartbeats');
+      this.server = 'reachable';
       this.failures = 0;
       onAnswer(answer);
       return intervalMs;
     } catch (error) {
-      this.reached = false;
+      const refused = error instanceof TokenRefused;
+      if (refused && this.server !== 'refused') {
+        logger.error('the server refuses this gateway’s token', { why: WHY_REFUSED });
+      }
+      this.server = refused ? 'refused' : 'unreachable';
       this.failures += 1;
       logFailure(logger, 'heartbeat', this.failures, error);
       return Math.min(intervalMs, waitBefore(this.failures, error));

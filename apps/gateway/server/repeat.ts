@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type BackoffPolicy, fullJitter } from '#lib/kernel';
 import type { Logger } from '#lib/observability';
-import { ServerError } from './server-client.js';
+import { ServerError, TokenRefused } from './server-client.js';
 
 /** Soon enough that an outage's end is noticed at once, rare enough not to disturb it. */
 const BACKOFF: BackoffPolicy = { baseMs: 250, capMs: 15_000 };
@@ -24,6 +24,8 @@ export async function pause(milliseconds: number, signal?: AbortSignal): Promise
 
 // The first failures and then ever fewer: an hour's outage must not fill the disk with its story.
 export function logFailure(logger: Logger, what: string, failures: number, error: unknown): void {
+  // What the heartbeats say once is true of all calls.
+  if (error instanceof TokenRefused) return;
   if ((failures & (failures - 1)) !== 0) return;
   const reason = error instanceof Error ? error.message : String(error);
   logger.warn('the server did not take a call; trying again', { what, failures, reason });

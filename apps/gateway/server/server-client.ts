@@ -14,6 +14,13 @@ export class ServerError extends Error {
   }
 }
 
+/** The server, or who stands before it, refuses the gateway's token: then the answer can have no proof. */
+export class TokenRefused extends ServerError {
+  constructor() {
+    super('HTTP 401: the token was refused');
+  }
+}
+
 export interface Stop {
   runId: string;
   reason: string;
@@ -93,6 +100,7 @@ export class ServerClient {
         signal: exchange.signal,
       });
       if (!this.tokens.proves(response.headers.get(PROOF_HEADER), passport)) {
+        if (response.status === 401) throw new TokenRefused();
         throw new ServerError(`HTTP ${response.status} without proof that the server says so`);
       }
       return await readAnswer(response);

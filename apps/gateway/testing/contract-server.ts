@@ -64,7 +64,8 @@ export class ContractServer {
   private server: Server | undefined;
   private port = 0;
 
-  constructor(private readonly secret: string) {}
+  /** @param secret the gateway's; a test may take another later */
+  constructor(public secret: string) {}
 
   get apiUrl(): string {
     return `http://127.0.0.1:${this.port}/api/v1`;

@@ -50,6 +50,11 @@ export class TestGateway {
     return this.running.said(message);
   }
 
+  /** How many lines of its log have this message. */
+  count(message: string): number {
+    return this.running.count(message);
+  }
+
   ended(): Promise<number | NodeJS.Signals | null> {
     return this.running.ended();
   }

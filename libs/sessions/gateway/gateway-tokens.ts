@@ -62,7 +62,7 @@ export class GatewayTokens {
   /**
    * @param authorization the header of a gateway's request
    * @returns the id of the gateway whose token it is
-   * @throws DroverError `unauthenticated`, `invalid_token`
+   * @throws DroverError `unauthenticated`, `invalid_gateway_token`
    */
   gatewayOf(authorization: string | undefined): string {
     return this.callerOf(authorization).gatewayId;
@@ -93,7 +93,7 @@ export class GatewayTokens {
     const [, token] = BEARER.exec(authorization) ?? [];
     try {
       // Without a secret there is no gateway whose token could hold.
-      if (token === undefined) throw new DroverError('invalid_token');
+      if (token === undefined) throw new DroverError('invalid_gateway_token');
       const { typ, sub, jti } = this.verify(token, GATEWAY);
       if (typ === 'gateway' && typeof sub === 'string' && jti) {
         return { gatewayId: sub, tokenId: jti };
@@ -101,7 +101,7 @@ export class GatewayTokens {
     } catch {
       // Why a foreign token does not hold is nobody's business.
     }
-    throw new DroverError('invalid_token', { detail: 'A gateway’s token is wanted here.' });
+    throw new DroverError('invalid_gateway_token');
   }
 
   private verify(token: string, { issuer, audience }: typeof GATEWAY): jwt.JwtPayload {

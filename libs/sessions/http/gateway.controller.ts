@@ -21,7 +21,7 @@ import { GatewayGuard, type GatewayRequest } from './gateway.guard.js';
 @Controller('gateway')
 @Public()
 @UseGuards(GatewayGuard)
-@ApiErrors('unauthenticated', 'invalid_token', 'forbidden')
+@ApiErrors('unauthenticated', 'invalid_gateway_token', 'forbidden')
 export class GatewayController {
   constructor(
     @Inject(GatewayBeats) private readonly beats: GatewayBeats,

@@ -1,5 +1,7 @@
 import { type CanActivate, type ExecutionContext, Inject, Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { DroverError } from '#lib/kernel';
+import { Logger } from '#lib/observability';
 import { GatewayTokens } from '../gateway/gateway-tokens.js';
 
 /** What the guard leaves on a request. */
@@ -7,10 +9,18 @@ export interface GatewayRequest extends FastifyRequest {
   gatewayId?: string;
 }
 
+/** Anybody can have a token refused: it must not fill the log. */
+const WARN_EVERY_MS = 60_000;
+
 /** Lets gateways in, by their own tokens, and nobody else. */
 @Injectable()
 export class GatewayGuard implements CanActivate {
-  constructor(@Inject(GatewayTokens) private readonly tokens: GatewayTokens) {}
+  private warnedAt = -Infinity;
+
+  constructor(
+    @Inject(GatewayTokens) private readonly tokens: GatewayTokens,
+    @Inject(Logger) private readonly logger: Logger,
+  ) {}
 
   canActivate(context: ExecutionContext): boolean {
     const http = context.switchToHttp();
@@ -20,7 +30,21 @@ export class GatewayGuard implements CanActivate {
       return true;
     } catch (error) {
       void http.getResponse<FastifyReply>().header('www-authenticate', 'Bearer');
+      this.warn(error, request.ip);
       throw error;
     }
+  }
+
+  private warn(error: unknown, from: string): void {
+    const refused = error instanceof DroverError && error.code === 'invalid_gateway_token';
+    if (!refused || performance.now() < this.warnedAt + WARN_EVERY_MS) return;
+    this.warnedAt = performance.now();
+    this.logger.warn('A gateway’s token was refused', { why: this.why, from });
+  }
+
+  private get why(): string {
+    return this.tokens.configured
+      ? 'GATEWAY_SECRET must be the same at both, and their clocks must agree'
+      : 'GATEWAY_SECRET is not set here';
   }
 }

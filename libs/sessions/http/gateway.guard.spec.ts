@@ -1,0 +1,37 @@
+import type { ExecutionContext } from '@nestjs/common';
+import { describe, expect, it } from '@jest/globals';
+import type { Config } from '#lib/config';
+import { Logger } from '#lib/observability';
+import { GatewayTokens } from '../gateway/gateway-tokens.js';
+import { GatewayGuard } from './gateway.guard.js';
+
+function aGuard(secret?: string) {
+  const lines: Record<string, unknown>[] = [];
+  const write = (line: string) => void lines.push(JSON.parse(line) as Record<string, unknown>);
+  const tokens = new GatewayTokens({ gateway: { secret } as Config['gateway'] });
+  const guard = new GatewayGuard(tokens, Logger.create({ level: 'warn', destination: { write } }));
+  const ask = (authorization?: string) => () => {
+    const request = { headers: { authorization }, ip: '10.0.0.7' };
+    const http = { getRequest: () => request, getResponse: () => ({ header: () => undefined }) };
+    return guard.canActivate({ switchToHttp: () => http } as unknown as ExecutionContext);
+  };
+  return { ask, lines };
+}
+
+describe('A gateway’s token that is refused', () => {
+  it.each([
+    ['a'.repeat(32), 'GATEWAY_SECRET must be the same at both, and their clocks must agree'],
+    [undefined, 'GATEWAY_SECRET is not set here'],
+  ])('is told the operator, with what to mend, but not each time', (secret, why) => {
+    const { ask, lines } = aGuard(secret);
+    for (let i = 0; i < 3; i++) expect(ask('Bearer x.y.z')).toThrow('not valid');
+    expect(lines).toMatchObject([{ level: 'warn', why, from: '10.0.0.7' }]);
+    expect(lines).toHaveLength(1);
+  });
+
+  it('is nobody’s that sends none', () => {
+    const { ask, lines } = aGuard('a'.repeat(32));
+    expect(ask()).toThrow('no credentials');
+    expect(lines).toEqual([]);
+  });
+});
