@@ -45,10 +45,20 @@ describe('The configuration', () => {
     [{ DROVER_API_URL: 'ftp://server' }, 'DROVER_API_URL'],
     [{ GATEWAY_SECRET: 'short' }, 'GATEWAY_SECRET'],
     [{ GATEWAY_SECRET: '' }, 'GATEWAY_SECRET: is missing'],
-    [{ MAX_CONCURRENT_WORKERS: '0' }, 'MAX_CONCURRENT_WORKERS'],
-    [{ WORKER_CREATION_TIMEOUT: 'soon' }, 'WORKER_CREATION_TIMEOUT'],
+    [
+      { MAX_CONCURRENT_WORKERS: '0' },
+      'MAX_CONCURRENT_WORKERS: must be a whole number from 1 to 1000',
+    ],
+    [
+      { WORKER_CREATION_TIMEOUT: 'soon' },
+      'WORKER_CREATION_TIMEOUT: must be a whole number from 1 to 86400',
+    ],
+    [
+      { GATEWAY_GRACE_SECONDS: '1.5' },
+      'GATEWAY_GRACE_SECONDS: must be a whole number from 0 to 3600',
+    ],
     [{ GATEWAY_ID: 'two words' }, 'GATEWAY_ID'],
-    [{ PORT: '70000' }, 'PORT'],
+    [{ PORT: '70000' }, 'PORT: must be a whole number from 0 to 65535'],
     [{ GATEWAY_SESSIONS_USER: 'nobody' }, 'GATEWAY_SESSIONS_USER: must be the numbers'],
     [{ GATEWAY_SESSIONS_USER: '0:0' }, 'GATEWAY_SESSIONS_USER: must be the numbers'],
   ])('refuses %j', (env, name) => {

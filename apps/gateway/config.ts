@@ -9,8 +9,15 @@ const list = z.string().transform((value) =>
     .filter((part) => part !== ''),
 );
 
-const integer = (fallback: number, min: number, max: number) =>
-  z.coerce.number().int().min(min).max(max).default(fallback);
+const integer = (fallback: number, min: number, max: number) => {
+  const error = `must be a whole number from ${min} to ${max}`;
+  return z.coerce
+    .number({ error })
+    .int({ error })
+    .min(min, error)
+    .max(max, error)
+    .default(fallback);
+};
 
 const secret = z
   .string({
