@@ -6,12 +6,12 @@ import { TestFleet } from '../support/fleet.js';
 import { PostgresProxy } from '../support/proxy/postgres-proxy.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { waitFor } from '../support/wait-for.js';
+import { reign, successorOf } from './harness/coordinators.js';
 import { AnswerBook, once } from './harness/patience.js';
 import { PullAgent } from './harness/pull-agent.js';
 import { expectInvariants } from './harness/verdict.js';
 
 const REQUESTS = 100;
-const BACKOFF_SECONDS = 4;
 
 let db: TestDatabase;
 let fleet: TestFleet;
@@ -28,22 +28,39 @@ afterEach(async () => {
   await fleet.stop();
 }, 60_000);
 
+/** Lets a task that waits for its retry wait for so long from now on. */
+async function retryIn(taskId: string, interval: string): Promise<Date> {
+  const { rows } = await db.owner.query<{ retry_at: Date }>(
+    `UPDATE agent_tasks SET retry_at = now() + $2::interval
+     WHERE id = $1 AND status = 'ABORTED' AND retry_at IS NOT NULL RETURNING retry_at`,
+    [taskId, interval],
+  );
+  if (!rows[0]) throw new Error('it does not wait for a retry');
+  return rows[0].retry_at;
+}
+
 describe('a server', () => {
   it('killed while a task waits for its retry: the next one keeps the time', async () => {
     const server = await fleet.startServer();
     const agent = await PullAgent.register(fleet);
-    const taskId = await fleet.submit('', { retryBackoffSeconds: BACKOFF_SECONDS });
+    const taskId = await fleet.submit('', { retryBackoffSeconds: 60 });
     const run = await agent.claim();
     await agent.start(run);
     const failure = { error: { message: 'on purpose', class: 'exit_code', retryable: true } };
     await agent.api.post(`/runs/${run.runId}/fail`, failure);
-    const { rows } = await db.owner.query<{ retry_at: Date }>(
-      `SELECT retry_at FROM agent_tasks WHERE id = $1 AND status = 'ABORTED'`,
-      [taskId],
-    );
+    // It was drawn by lot, and might be over at once.
+    const retryAt = await retryIn(taskId, '10 minutes');
     server.kill('SIGKILL');
     await server.ended();
+    const { epoch } = await reign(db);
     await fleet.startServer();
+    await successorOf(db, epoch);
+    await waitFor('a cycle', async () => (await reign(db)).cycles > 0);
+    expect(await fleet.task(taskId)).toMatchObject({
+      status: 'ABORTED',
+      retryAt: retryAt.toISOString(),
+    });
+    const due = await retryIn(taskId, '1 second');
     const again = await agent.claim();
     expect(again.taskId).toBe(taskId);
     const promoted = await db.owner.query<{ created_at: Date }>(
@@ -52,9 +69,7 @@ describe('a server', () => {
       [taskId],
     );
     expect(promoted.rows).toHaveLength(1);
-    expect(promoted.rows[0]?.created_at.getTime()).toBeGreaterThanOrEqual(
-      rows[0]?.retry_at.getTime() ?? Infinity,
-    );
+    expect(promoted.rows[0]?.created_at.getTime()).toBeGreaterThanOrEqual(due.getTime());
     await agent.complete(again);
     await expectInvariants(db);
   }, 60_000);
