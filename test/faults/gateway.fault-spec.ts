@@ -6,6 +6,7 @@ import { newId } from '#lib/kernel';
 import { SECRET, TestGateway } from '../../apps/gateway/testing/gateway-process.js';
 import { StandInGateway } from '../../libs/sessions/testing/stand-in-gateway.js';
 import { TestFleet } from '../support/fleet.js';
+import { PostgresProxy } from '../support/proxy/postgres-proxy.js';
 import { waitFor } from '../support/wait-for.js';
 import { expectInvariants } from './harness/verdict.js';
 
@@ -36,13 +37,20 @@ const complete = () => fetch(url + '/runs/' + run.id + '/complete', {
 })();`;
 
 let fleet: TestFleet;
+/** The coordinator's way to Postgres. */
+let service: PostgresProxy;
 let files: { births: string; gate: string };
 
 beforeEach(async () => {
   fleet = await TestFleet.create();
+  service = await PostgresProxy.to(fleet.db.serviceUrl);
   files = { births: join(fleet.folder, 'births'), gate: join(fleet.folder, 'gate') };
 });
-afterEach(() => fleet.stop());
+afterEach(async () => {
+  service.mend();
+  await fleet.stop();
+  await service.close();
+});
 
 const env = (url: string) => ({
   GATEWAY_URL: url,
@@ -86,6 +94,13 @@ async function statusesOf(ids: readonly string[]): Promise<string[]> {
   return tasks.map((task) => String(task['status']));
 }
 
+async function spawnStates(): Promise<string[]> {
+  const { rows } = await fleet.db.owner.query<{ state: string }>(
+    'SELECT state FROM session_spawns',
+  );
+  return rows.map(({ state }) => state);
+}
+
 /** Every task completed, by one run, and no run had two sessions. */
 async function expectEachDoneOnce(ids: readonly string[]): Promise<void> {
   await waitFor(
@@ -108,7 +123,8 @@ describe('the gateway', () => {
 
   beforeEach(async () => {
     const port = await freePort();
-    await fleet.startServer(env(`http://127.0.0.1:${port}`));
+    const urls = { DATABASE_SERVICE_URL: service.url };
+    await fleet.startServer({ ...env(`http://127.0.0.1:${port}`), ...urls });
     gateway = await new TestGateway({
       DROVER_API_URL: `http://127.0.0.1:${fleet.port}`,
       PORT: String(port),
@@ -151,9 +167,13 @@ describe('the gateway', () => {
   it(
     'dies right after it has spawned, before anybody knows: the sessions are found again',
     async () => {
-      const ids = await submit(AT_ONCE);
-      await born(1);
+      const settled = service.catch({ at: 'before', statement: 'settle_spawn' });
+      const ids = await submit(1);
+      await Promise.all([settled.reached, born(1)]);
       await gateway.crash();
+      expect(await spawnStates()).toEqual(['PENDING']);
+      // That there is a session is never written down.
+      settled.drop();
       await gateway.start();
       letGo();
       await expectEachDoneOnce(ids);
