@@ -1,7 +1,7 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { Flag, Int, OneOf, PageQuery, Text, Timestamp } from '#lib/http';
 import type { LimitsView, WantedLimits } from '../limits/limits.service.js';
-import type { PauseView } from '../pauses/pause-view.js';
+import type { EndedPauseView, PauseView } from '../pauses/pause-view.js';
 import type { WantedPause } from '../pauses/pauses.service.js';
 
 const SCOPES = ['workspace', 'task_type', 'everything'] as const;
@@ -39,13 +39,24 @@ export class PauseDoc implements PauseView {
   @ApiProperty({ enum: SCOPES }) scope!: PauseScope;
   @ApiProperty({ type: String, nullable: true }) taskType!: string | null;
   @ApiProperty() reason!: string;
-  @ApiProperty({ ...id, description: 'The user; for an API key the one who made it' })
-  pausedBy!: string;
+  @ApiProperty({ example: 'user:0190…', description: 'Or api_key:<id>' }) pausedBy!: string;
   @ApiProperty(time) createdAt!: string;
   @ApiProperty({ ...time, nullable: true }) until!: string | null;
   @ApiProperty({ ...time, nullable: true }) endedAt!: string | null;
-  @ApiProperty({ ...id, nullable: true, description: 'null: its time was over' })
+  @ApiProperty({
+    type: String,
+    nullable: true,
+    description: 'As pausedBy; null: its time was over',
+  })
   endedBy!: string | null;
+}
+
+export class EndedPauseDoc extends PauseDoc implements EndedPauseView {
+  @ApiProperty({
+    ...{ type: [String], format: 'uuid' },
+    description: 'Other pauses that still hold tasks which this one covered; each has to be ended',
+  })
+  remaining!: string[];
 }
 
 export class PausePageDoc {

@@ -4,7 +4,13 @@ import { ApiErrors, Idempotent, UuidParam } from '#lib/http';
 import { Auth, CurrentCaller } from '#lib/identity';
 import { type Caller, decodeCursor, isUuid, malformedCursor } from '#lib/kernel';
 import { Pauses } from '../pauses/pauses.service.js';
-import { ListPausesQuery, PauseDoc, PauseDto, PausePageDoc } from './admission.dto.js';
+import {
+  EndedPauseDoc,
+  ListPausesQuery,
+  PauseDoc,
+  PauseDto,
+  PausePageDoc,
+} from './admission.dto.js';
 
 @ApiTags('Pauses')
 @Controller('pauses')
@@ -33,8 +39,8 @@ export class PausesController {
 
   @Delete(':id')
   @Auth({ role: 'ADMIN', scope: 'workspace:admin' })
-  @ApiOperation({ summary: 'Let it go on' })
-  @ApiOkResponse({ type: PauseDoc })
+  @ApiOperation({ summary: 'Let go on what no other pause holds' })
+  @ApiOkResponse({ type: EndedPauseDoc })
   @ApiErrors('validation_failed', 'pause_not_found')
   end(@CurrentCaller() caller: Caller, @UuidParam() id: string) {
     return this.pauses.end(caller, id);

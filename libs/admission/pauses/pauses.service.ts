@@ -10,10 +10,11 @@ import {
   insertInstallationPause,
   insertPause,
   listPauses,
+  otherPauses,
   type PauseRow,
   waitingWorkspaces,
 } from '../store/pauses.sql.js';
-import { type PauseView, toPauseView } from './pause-view.js';
+import { type EndedPauseView, type PauseView, toPauseView } from './pause-view.js';
 
 export interface WantedPause {
   scope: PauseRow['scope'];
@@ -42,7 +43,7 @@ export class Pauses {
    */
   async pause(caller: Caller, wanted: WantedPause): Promise<PauseView> {
     refuseNonsense(wanted);
-    const userId = userOf(caller);
+    const { userId, apiKeyId } = authorOf(caller);
     const { reason, until = null } = wanted;
     if (wanted.scope === 'everything') {
       await this.requireOperator(caller);
@@ -50,7 +51,8 @@ export class Pauses {
       return this.made(await firstRow(this.database.service, insertInstallationPause, params));
     }
     const { workspaceId } = caller;
-    const params = [workspaceId, newId(), wanted.taskType ?? null, reason, userId, until];
+    const what = [workspaceId, newId(), wanted.taskType ?? null];
+    const params = [...what, reason, userId, until, apiKeyId];
     return this.made(await firstRow(this.database.tenant(workspaceId), insertPause, params));
   }
 
@@ -65,26 +67,35 @@ export class Pauses {
   }
 
   /**
-   * Lets it go on; ending it again is answered with what it is.
+   * Lets it go on, as far as no other pause holds; ending it again is answered with what it is.
    *
    * @throws DroverError `pause_not_found`, `forbidden` (one of the operators’)
    */
-  async end(caller: Caller, id: string): Promise<PauseView> {
+  async end(caller: Caller, id: string): Promise<EndedPauseView> {
     const { workspaceId } = caller;
     const tenant = this.database.tenant(workspaceId);
     const known = await firstRow(tenant, findPause, [workspaceId, id]);
     if (!known) throw new DroverError('pause_not_found');
-    const userId = userOf(caller);
+    const ended = await this.endKnown(caller, known);
+    const others = await tenant.rows(otherPauses, [workspaceId, id, known.task_type]);
+    return { ...toPauseView(ended), remaining: others.map((other) => other.id) };
+  }
+
+  private async endKnown(caller: Caller, known: PauseRow): Promise<PauseRow> {
+    const { userId, apiKeyId } = authorOf(caller);
     if (known.scope === 'everything') {
       await this.requireOperator(caller);
-      const ended = await firstRow(this.database.service, endInstallationPause, [id, userId]);
+      const params = [known.id, userId];
+      const ended = await firstRow(this.database.service, endInstallationPause, params);
       await this.wakeEverybody();
-      return toPauseView(ended ?? known);
+      return ended ?? known;
     }
-    const ended = await firstRow(tenant, endPause, [workspaceId, id, userId]);
+    const { workspaceId } = caller;
+    const params = [workspaceId, known.id, userId, apiKeyId];
+    const ended = await firstRow(this.database.tenant(workspaceId), endPause, params);
     this.wakeUps.claims(workspaceId, WOKEN);
     this.wakeUps.coordinator();
-    return toPauseView(ended ?? known);
+    return ended ?? known;
   }
 
   /** Everything goes on: wakes the claims of all workspaces where something waits. */
@@ -110,8 +121,10 @@ export class Pauses {
   }
 }
 
-function userOf(caller: Caller): string {
-  if (caller.kind === 'user' || caller.kind === 'api_key') return caller.userId;
+/** The user, and the API key of theirs that was used. */
+function authorOf(caller: Caller): { userId: string; apiKeyId: string | null } {
+  if (caller.kind === 'user') return { userId: caller.userId, apiKeyId: null };
+  if (caller.kind === 'api_key') return { userId: caller.userId, apiKeyId: caller.apiKeyId };
   throw new DroverError('forbidden');
 }
 

@@ -10,19 +10,25 @@ export interface PauseRow {
   until: Date | null;
   ended_at: Date | null;
   ended_by: string | null;
+  /** The API key with which it was done, if it was one. */
+  paused_by_key: string | null;
+  ended_by_key: string | null;
 }
 
 const OWN = `id, CASE WHEN task_type IS NULL THEN 'workspace' ELSE 'task_type' END AS scope,
-  task_type::text, reason, paused_by, created_at, until, ended_at, ended_by`;
+  task_type::text, reason, paused_by, created_at, until, ended_at, ended_by, paused_by_key, ended_by_key`;
 const INSTALLATION = `id, 'everything' AS scope, NULL::text AS task_type, reason, paused_by, created_at,
-  until, ended_at, ended_by`;
+  until, ended_at, ended_by, NULL::uuid AS paused_by_key, NULL::uuid AS ended_by_key`;
 
-/** Caller: Pauses. $1 workspace, $2 id, $3 task type or NULL, $4 reason, $5 user, $6 until or NULL. */
+/**
+ * Caller: Pauses. $1 workspace, $2 id, $3 task type or NULL, $4 reason, $5 user, $6 until or NULL, $7 API key or
+ * NULL.
+ */
 export const insertPause = command<PauseRow>(
   'insert_pause',
   `
-INSERT INTO pauses (workspace_id, id, task_type, reason, paused_by, until)
-VALUES ($1, $2, $3, $4, $5, $6)
+INSERT INTO pauses (workspace_id, id, task_type, reason, paused_by, until, paused_by_key)
+VALUES ($1, $2, $3, $4, $5, $6, $7)
 RETURNING ${OWN}`,
 );
 
@@ -62,11 +68,11 @@ UNION ALL
 SELECT ${INSTALLATION} FROM installation_pauses WHERE id = $2`,
 );
 
-/** One that has ended stays as it is. Caller: Pauses. $1 workspace, $2 id, $3 user. */
+/** One that has ended stays as it is. Caller: Pauses. $1 workspace, $2 id, $3 user, $4 API key or NULL. */
 export const endPause = command<PauseRow>(
   'end_pause',
   `
-UPDATE pauses SET ended_at = now(), ended_by = $3
+UPDATE pauses SET ended_at = now(), ended_by = $3, ended_by_key = $4
 WHERE workspace_id = $1 AND id = $2 AND ended_at IS NULL
 RETURNING ${OWN}`,
 );
@@ -77,6 +83,24 @@ export const endInstallationPause = command<PauseRow>(
   `
 UPDATE installation_pauses SET ended_at = now(), ended_by = $2 WHERE id = $1 AND ended_at IS NULL
 RETURNING ${INSTALLATION}`,
+);
+
+/**
+ * The other pauses that still hold tasks which this one covers or has covered, the newest first.
+ *
+ * Caller: Pauses. Indexes: pauses_holding_idx, installation_pauses_holding_idx.
+ * $1 workspace, $2 id, $3 its task type, NULL: all.
+ */
+export const otherPauses = query<{ id: string }>(
+  'other_pauses',
+  `
+SELECT id FROM pauses
+WHERE workspace_id = $1 AND id <> $2 AND ended_at IS NULL AND (until IS NULL OR until > now())
+  AND ($3::text IS NULL OR task_type IS NULL OR task_type = $3)
+UNION ALL
+SELECT id FROM installation_pauses
+WHERE id <> $2 AND ended_at IS NULL AND (until IS NULL OR until > now())
+ORDER BY id DESC`,
 );
 
 /**

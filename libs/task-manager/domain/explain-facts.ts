@@ -62,7 +62,7 @@ export interface PauseFacts {
   scope: 'everything' | 'workspace' | 'task_type';
   taskType: string | null;
   reason: string;
-  /** `user:` and an id, or `operator`: whose, tenants need not know. */
+  /** `user:` or `api_key:` and an id, or `operator`: whose, tenants need not know. */
   by: string;
   byName: string | null;
   since: string;

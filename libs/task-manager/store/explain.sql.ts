@@ -129,8 +129,10 @@ FROM (
   UNION ALL
   SELECT CASE WHEN p.task_type IS NULL THEN 2 ELSE 3 END,
     CASE WHEN p.task_type IS NULL THEN 'workspace' ELSE 'task_type' END, p.task_type, p.id, p.reason,
-    'user:' || p.paused_by, u.name, p.created_at, p.until
+    coalesce('api_key:' || p.paused_by_key, 'user:' || p.paused_by),
+    CASE WHEN p.paused_by_key IS NULL THEN u.name ELSE k.name END, p.created_at, p.until
   FROM pauses p LEFT JOIN users u ON u.id = p.paused_by
+  LEFT JOIN api_keys k ON k.workspace_id = p.workspace_id AND k.id = p.paused_by_key
   WHERE p.workspace_id = $1 AND p.ended_at IS NULL AND (p.task_type IS NULL OR p.task_type = $2)) p
 WHERE p.until IS NULL OR p.until > now()
 ORDER BY p.place, p.created_at`,

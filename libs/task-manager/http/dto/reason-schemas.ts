@@ -77,7 +77,10 @@ const REASONS: {
     facts: {
       ...{ id, scope: oneOf(['everything', 'workspace', 'task_type']), taskType: textOrNull },
       ...{ reason: text, byName: textOrNull, since: time, until: timeOrNull },
-      by: { ...text, description: '`user:` and an id; `operator` for a pause of everything' },
+      by: {
+        ...text,
+        description: '`user:` or `api_key:` and an id; `operator` for a pause of everything',
+      },
     },
   },
   no_capable_agent: {
