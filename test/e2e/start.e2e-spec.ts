@@ -217,6 +217,9 @@ describe('npm start', () => {
     expect(started.output).toBe(
       'GATEWAY_URL is set and GATEWAY_SECRET is not: set both for a gateway of your own, or neither, and one is started here.\n',
     );
+    started = new Program(START, [], { ...env, GATEWAY_SECRET: 'short' });
+    expect(await started.ended).toBe(1);
+    expect(started.output).toBe('GATEWAY_SECRET must have at least 32 characters.\n');
     started = new Program(START, [], { ...env, GATEWAY_SECRET: 'x'.repeat(32) });
     await started.says(/gateway at http:\/\/127.0.0.1:9\n[^]*the data stays/);
     expect(processesWith(home).filter((line) => line.includes('apps/gateway'))).toEqual([]);

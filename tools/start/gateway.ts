@@ -6,6 +6,8 @@ import { logTo } from './log-file.js';
 
 const DEADLINE_SECONDS = 15;
 const GRACE_SECONDS = 5;
+/** The server takes none that is shorter. */
+const SECRET_LENGTH = 32;
 
 /** Where the server finds the gateway, and what both sign with. */
 export interface GatewayAccess {
@@ -16,13 +18,16 @@ export interface GatewayAccess {
 /**
  * The gateway that the user runs; undefined when there is none.
  *
- * @throws Sentence when only half of what leads to it is set
+ * @throws Sentence when only half of what leads to it is set, or the secret is too short
  */
 export function givenGateway(env = process.env): GatewayAccess | undefined {
   const url = env['GATEWAY_URL'] ?? '';
   const secret = env['GATEWAY_SECRET'] ?? '';
   if (url === '' && secret === '') return undefined;
-  if (url !== '' && secret !== '') return { url, secret };
+  if (url !== '' && secret !== '') {
+    if (secret.length >= SECRET_LENGTH) return { url, secret };
+    throw new Sentence(`GATEWAY_SECRET must have at least ${SECRET_LENGTH} characters.`);
+  }
   const [is, isNot] = url === '' ? ['SECRET', 'URL'] : ['URL', 'SECRET'];
   throw new Sentence(
     `GATEWAY_${is} is set and GATEWAY_${isNot} is not: set both for a gateway of your own, or neither, and one is started here.`,
