@@ -1,21 +1,25 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Redis } from 'iovalkey';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { StepName } from '../../libs/coordinator/steps/step.js';
+import { StandInGateway } from '../../libs/sessions/testing/stand-in-gateway.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { TestFleet } from '../support/fleet.js';
 import type { BuiltProcess } from '../support/processes.js';
 import { type Catch, type Moment, PostgresProxy } from '../support/proxy/postgres-proxy.js';
 import { testValkey } from '../support/valkey.js';
 import { reign, startCoordinator, successorOf } from './harness/coordinators.js';
-import { Rounds } from './harness/rounds.js';
+import { PushedWork } from './harness/pushed-work.js';
+import { Rounds, SILENCE_SECONDS } from './harness/rounds.js';
 import { expectInvariants } from './harness/verdict.js';
 
 /**
- * A statement of each step's own transaction. The steps that are not here have none when there is
- * nothing wrong: what they would change is found first.
+ * A statement of each step's own transaction, which finds something to do. The steps that are not here
+ * have none when there is nothing wrong: what they would change is found first.
  */
 const STEPS: Partial<Record<StepName, string>> = {
   expire_leases: 'lock_expired_runs',
+  reap_stale_agents: 'mark_agents_stale',
   recover_lost_runs: 'lock_runs_of_lost_agents',
   watch_liveness: 'mark_stale_runs',
   promote_retries: 'promote_due_retries',
@@ -23,14 +27,18 @@ const STEPS: Partial<Record<StepName, string>> = {
   time_out_runs: 'lock_overdue_runs',
   warn_hung: 'warn_hung_runs',
   time_out_hung: 'lock_hung_runs',
+  detect_split_brain: 'tell_of_conflicts',
   expire_queued: 'abort_expired_in_queue',
   terminate_drained: 'drained_agents',
+  clear_pauses: 'park_paused_tasks',
+  assign: 'assign_tasks',
 };
 const MOMENTS = ['before-commit', 'after-commit'] as const;
 
 let db: TestDatabase;
 let fleet: TestFleet;
 let proxy: PostgresProxy;
+let gateway: StandInGateway;
 let rounds: Rounds;
 let valkey: Redis;
 let lockKey: string;
@@ -40,36 +48,69 @@ beforeAll(async () => {
   proxy = await PostgresProxy.to(db.serviceUrl);
   const { url, keyPrefix } = testValkey();
   [valkey, lockKey] = [new Redis(url), `${keyPrefix}coordinator:lock:global`];
-  fleet = await TestFleet.create({ db, env: { VALKEY_KEY_PREFIX: keyPrefix } });
+  gateway = await StandInGateway.start();
+  const env = {
+    ...gateway.env,
+    VALKEY_KEY_PREFIX: keyPrefix,
+    // What was warned in one round is ended in the next.
+    HUNG_ABORT_AFTER_SECONDS: '1',
+  };
+  fleet = await TestFleet.create({ db, env });
   await fleet.startServer({ ROLES: 'api,relay' });
-  rounds = await Rounds.start(fleet);
+  rounds = await Rounds.start(fleet, await PushedWork.start(fleet, gateway));
 }, 60_000);
 
 afterAll(async () => {
   proxy.mend();
   await fleet.stop();
   await proxy.close();
+  await gateway.stop();
   valkey.disconnect();
 }, 60_000);
 
-/** Leads, or stands by to lead as soon as it can. */
-const aCoordinator = () =>
-  startCoordinator(fleet, {
+/** One leads, the others stand by to lead as soon as they can. */
+const crew = new Map<string, BuiltProcess>();
+let hired = 0;
+/** The last one that was hired, who may not have begun yet. */
+let newest = Promise.resolve();
+
+async function hire(): Promise<void> {
+  const name = `coordinator-${++hired}`;
+  const coordinator = await startCoordinator(fleet, {
+    INSTANCE_ID: name,
     DATABASE_SERVICE_URL: proxy.url,
     // Whoever stands still at a moment is not to lose its place to the clock.
     COORDINATOR_LOCK_TTL_SECONDS: '60',
   });
+  crew.set(name, coordinator);
+}
 
-/** Ends the leader, and lets the one who stands by lead up to a moment of its first cycle. */
-async function leadUpTo(moment: Moment, before: BuiltProcess): Promise<Catch> {
-  before.kill('SIGKILL');
-  await before.ended();
+async function killLeader(): Promise<void> {
+  const name = (await reign(db)).instance ?? 'nobody';
+  const leader = crew.get(name);
+  if (!leader) throw new Error(`${name} leads, and was not hired`);
+  crew.delete(name);
+  leader.kill('SIGKILL');
+  await leader.ended();
+}
+
+/** Ends the leader, and lets one who stands by lead up to a moment of its first cycle. */
+async function leadUpTo(moment: Moment): Promise<Catch> {
+  await killLeader();
+  await newest;
+  newest = hire();
   // Nobody leads until the dead leader's lock is gone.
   await rounds.prepare();
+  await rounds.complete();
+  if (moment.statement === STEPS.reap_stale_agents) {
+    await newest;
+    await delay(SILENCE_SECONDS * 1_000);
+  }
   const caught = proxy.catch(moment);
   const recorded = proxy.catch({ at: 'after-commit', statement: 'coordinator_record_cycle' });
   recorded.letGo();
   await valkey.del(lockKey);
+  // Who waits for its turn to lead is woken by what happens.
   await rounds.complete();
   await Promise.race([caught.reached, recorded.reached]);
   for (const waiting of [caught, recorded]) proxy.forget(waiting);
@@ -81,26 +122,27 @@ describe('a leader', () => {
     'killed in each step %s: the next one goes on',
     async (at) => {
       const { epoch } = await reign(db);
-      let leader = await aCoordinator();
+      await hire();
       await successorOf(db, epoch);
-      let next = await aCoordinator();
+      // One to lead next, and one for while another one comes.
+      await Promise.all([hire(), hire()]);
       const missed: string[] = [];
       for (const [step, statement] of Object.entries(STEPS)) {
-        const standingBy = aCoordinator();
-        const caught = await leadUpTo({ at, statement }, leader);
-        if (!caught.isTaken) missed.push(step);
-        [leader, next] = [next, await standingBy];
+        const caught = await leadUpTo({ at, statement });
+        if (caught.rowsOf(statement) === 0) missed.push(step);
       }
       expect(missed).toEqual([]);
       expect((await reign(db)).epoch).toBe(epoch + 1 + Object.keys(STEPS).length);
-      for (const process of [leader, next]) process.kill('SIGKILL');
+      await newest;
+      for (const coordinator of crew.values()) coordinator.kill('SIGKILL');
+      crew.clear();
       await valkey.del(lockKey);
     },
     180_000,
   );
 
   it('leaves nothing undone', async () => {
-    await aCoordinator();
+    await hire();
     await rounds.finish();
     expect(await rounds.ends()).toEqual({ tasks: ['COMPLETED'], refused: ['ABORTED'] });
     await expectInvariants(db);

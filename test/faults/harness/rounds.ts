@@ -1,8 +1,12 @@
 import type { TestFleet } from '../../support/fleet.js';
 import { waitFor } from '../../support/wait-for.js';
-import { type HeldRun, PullAgent } from './pull-agent.js';
+import { type HeldRun, PullAgent, type PullAgentOptions } from './pull-agent.js';
+import { PushedWork } from './pushed-work.js';
 
 const HOUR = 3_600;
+const PAUSED = 'paused';
+/** Of those that are to be taken for dead: whoever judges them must have listened for as long. */
+export const SILENCE_SECONDS = 2;
 
 /** Gives each step of the coordinator something to do, again and again. */
 export class Rounds {
@@ -15,23 +19,36 @@ export class Rounds {
     private readonly worker: PullAgent,
     /** Has never beaten: its runs have a lease of their own. */
     private readonly hand: PullAgent,
+    /** Has beaten once, is not yet taken for dead, and keeps its runs. */
+    private readonly quiet: PullAgent,
+    private readonly pushed: PushedWork,
   ) {}
 
-  static async start(fleet: TestFleet): Promise<Rounds> {
+  /** @param pushed tasks for a push agent */
+  static async start(fleet: TestFleet, pushed: PushedWork): Promise<Rounds> {
     const many = { maxConcurrentTasks: 1_000, staleThresholdSeconds: HOUR };
     const worker = await PullAgent.register(fleet, { ...many, capabilities: ['work'] });
     await worker.startBeating();
     const hand = await PullAgent.register(fleet, { ...many, capabilities: ['hand'] });
-    return new Rounds(fleet, worker, hand);
+    const quiet = await PullAgent.register(fleet, { ...many, capabilities: ['quiet'] });
+    const pause = { scope: 'task_type', taskType: PAUSED, reason: 'For a while' };
+    await fleet.api.post('/pauses', pause);
+    return new Rounds(fleet, worker, hand, quiet, pushed);
   }
 
-  /** A lease and a timeout that have passed, a wait that has, a silent agent, a draining one. */
+  /** Something that is due for each step. */
   async prepare(): Promise<void> {
     await Promise.all([
       this.passedLeases(),
       this.passedWait(),
       this.silentAgent(),
+      this.lostAgent(),
+      this.quietRun(),
       this.drainingAgent(),
+      this.conflict(),
+      this.task({ requiredCapabilities: ['heir'], taskType: PAUSED }),
+      this.task({ requiredCapabilities: ['push'] }),
+      this.pushed.beat(),
     ]);
   }
 
@@ -49,7 +66,11 @@ export class Rounds {
 
   /** An agent that can do everything does it. Resolves when every task is over. */
   async finish(): Promise<void> {
-    const capabilities = ['work', 'hand', 'silent', 'heir'];
+    await this.fleet.db.owner.query('UPDATE pauses SET until = now()');
+    await this.pushed.end();
+    // It was quiet, and worked.
+    for (const run of await this.quiet.live()) await this.quiet.complete(run);
+    const capabilities = ['work', 'hand', 'silent', 'draining', 'heir', 'push'];
     const heir = await PullAgent.register(this.fleet, { capabilities });
     await heir.startBeating();
     heir.work();
@@ -84,13 +105,20 @@ export class Rounds {
     return id;
   }
 
+  /** Of one run the lease, of one the timeout, and two that hang, of which one was warned. */
   private async passedLeases(): Promise<void> {
-    for (let n = 0; n < 2; n++) await this.task({ requiredCapabilities: ['hand'] });
-    const runs = (await this.hand.tryClaim(0, { maxTasks: 2, leaseSeconds: HOUR })) ?? [];
+    for (let n = 0; n < 4; n++) await this.task({ requiredCapabilities: ['hand'] });
+    const runs = (await this.hand.tryClaim(0, { maxTasks: 4, leaseSeconds: HOUR })) ?? [];
     for (const run of runs) await this.hand.start(run);
-    const [lease, timeout] = runs;
-    await this.backdate('lease_expires_at', lease?.runId);
-    await this.backdate('deadline_at', timeout?.runId);
+    const [lease, timeout, hung, warned] = runs;
+    await this.backdate('lease_expires_at', lease);
+    await this.backdate('deadline_at', timeout);
+    await this.backdate('hung_warned_at', warned);
+    await this.backdate('started_at', hung);
+    await this.fleet.db.owner.query(
+      `UPDATE agent_tasks SET estimated_completion_at = now() - interval '1 hour' WHERE id = $1`,
+      [hung?.taskId],
+    );
   }
 
   private async passedWait(): Promise<void> {
@@ -106,25 +134,70 @@ export class Rounds {
   }
 
   private async silentAgent(): Promise<void> {
-    const capabilities = ['silent'];
-    const agent = await PullAgent.register(this.fleet, { capabilities, staleThresholdSeconds: 2 });
-    await agent.beat();
-    await this.task({ requiredCapabilities: ['silent'] });
-    await agent.tryClaim();
+    const agent = await this.holder({ staleThresholdSeconds: SILENCE_SECONDS });
+    await this.wasHeardLongAgo(agent);
   }
 
+  private async lostAgent(): Promise<void> {
+    const agent = await this.holder();
+    await this.fleet.db.owner.query(
+      `UPDATE agents SET lifecycle = 'ERROR', error_at = now() WHERE id = $1`,
+      [agent.id],
+    );
+  }
+
+  /** An agent with a task that many can do. */
+  private async holder(values: PullAgentOptions = {}): Promise<PullAgent> {
+    const agent = await PullAgent.register(this.fleet, { capabilities: ['silent'], ...values });
+    await this.task({ requiredCapabilities: ['silent'] });
+    await agent.tryClaim();
+    return agent;
+  }
+
+  private async quietRun(): Promise<void> {
+    await this.task({ requiredCapabilities: ['quiet'] });
+    for (const run of (await this.quiet.tryClaim()) ?? []) await this.quiet.start(run);
+    await this.wasHeardLongAgo(this.quiet);
+  }
+
+  /** Not by way of Valkey, which would have to forget it first. */
+  private async wasHeardLongAgo({ id }: PullAgent): Promise<void> {
+    await this.fleet.db.owner.query(
+      `INSERT INTO agent_heartbeats AS h (workspace_id, agent_id, status, last_seen_at, next_expected_at)
+       VALUES ($1, $2, 'healthy', now() - interval '1 minute', now())
+       ON CONFLICT (workspace_id, agent_id) DO UPDATE
+         SET last_seen_at = excluded.last_seen_at, next_expected_at = excluded.next_expected_at`,
+      [this.fleet.workspaceId, id],
+    );
+  }
+
+  /** Somebody still works on a run that ended long ago, and was noticed. */
+  private async conflict(): Promise<void> {
+    await this.fleet.db.owner.query(
+      `UPDATE task_runs SET conflict_seen_at = now() WHERE id IN (
+         SELECT r.id FROM task_runs r
+         JOIN agent_tasks t ON t.workspace_id = r.workspace_id AND t.id = r.task_id
+         WHERE r.state = 'FAILED' AND t.generation > r.generation AND r.conflict_seen_at IS NULL
+         LIMIT 1)`,
+    );
+  }
+
+  /** Its last run is ended by the same cycle. */
   private async drainingAgent(): Promise<void> {
     const agent = await PullAgent.register(this.fleet, { capabilities: ['draining'] });
+    await this.task({ requiredCapabilities: ['draining'] });
+    const [run] = (await agent.tryClaim(0, { leaseSeconds: HOUR })) ?? [];
     await this.fleet.api.post(`/agents/${agent.id}/terminate`, { graceful: true });
+    await this.backdate('lease_expires_at', run);
   }
 
   private async backdate(
-    column: 'lease_expires_at' | 'deadline_at',
-    runId: string | undefined,
+    column: 'lease_expires_at' | 'deadline_at' | 'hung_warned_at' | 'started_at',
+    run: HeldRun | undefined,
   ): Promise<void> {
     await this.fleet.db.owner.query(
       `UPDATE task_runs SET ${column} = now() - interval '1 hour' WHERE id = $1`,
-      [runId],
+      [run?.runId],
     );
   }
 }

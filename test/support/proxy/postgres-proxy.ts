@@ -28,6 +28,7 @@ export class Catch {
   private go: (() => void) | undefined;
   /** What the transaction has run, by then. */
   statements: readonly string[] = [];
+  private rows: ReadonlyMap<string, number> = new Map();
   private line: Line | undefined;
   private verdict: 'letGo' | 'drop' | undefined;
   private passing: number;
@@ -41,6 +42,11 @@ export class Catch {
     return this.line !== undefined;
   }
 
+  /** Rows that a statement of the transaction has read or written, by then. */
+  rowsOf(statement: string): number {
+    return this.rows.get(statement) ?? 0;
+  }
+
   /** Whether it is this transaction that is waited for. */
   meets({ at, statements }: Found): boolean {
     const { moment } = this;
@@ -49,8 +55,9 @@ export class Catch {
     return this.passing < 0;
   }
 
-  take({ line, statements, go }: Prey): void {
+  take({ line, statements, rows, go }: Prey): void {
     [this.line, this.statements, this.go] = [line, statements, go];
+    this.rows = new Map(rows);
     this.tell();
     this.carryOut();
   }
@@ -132,6 +139,7 @@ interface Found {
 interface Prey {
   line: Line;
   statements: readonly string[];
+  rows: ReadonlyMap<string, number>;
   go: () => void;
 }
 
@@ -148,6 +156,9 @@ class Conversation implements Relay {
   private answer: Message[] = [];
   /** Run since no transaction was open. */
   private statements: string[] = [];
+  /** What they have read or written. */
+  private rows = new Map<string, number>();
+  private unanswered: string[] = [];
   private hasBegun = false;
 
   constructor(
@@ -169,6 +180,7 @@ class Conversation implements Relay {
   fromServer(bytes: Buffer): void {
     for (const message of this.answered.push(bytes)) {
       this.answer.push(message);
+      this.count(message);
       // Signing in goes to and fro before the first of them.
       if (this.hasBegun && message.type !== 'Z') continue;
       const answer = this.answer;
@@ -178,25 +190,37 @@ class Conversation implements Relay {
     }
   }
 
+  private count(message: Message): void {
+    const tag = tagOf(message);
+    if (message.type === 'Z') this.unanswered = [];
+    if (tag === undefined) return;
+    const statement = this.unanswered.shift();
+    const rows = Number(tag.split(' ').at(-1));
+    if (statement === undefined || Number.isNaN(rows)) return;
+    this.rows.set(statement, (this.rows.get(statement) ?? 0) + rows);
+  }
+
   private ask(batch: Message[]): void {
     const statements = batch.flatMap((message) => statementOf(message) ?? []);
     const found = statements.includes('COMMIT')
       ? this.find({ at: 'before-commit', statements: this.statements })
       : this.find({ at: 'before', statements });
     this.statements.push(...statements);
+    this.unanswered.push(...statements);
     const go = () => this.line.toServer(joined(batch));
-    if (found) found.take({ line: this.line, statements: [...this.statements], go });
+    const { line, rows } = this;
+    if (found) found.take({ line, statements: [...this.statements], rows, go });
     else go();
   }
 
   private hand(answer: Message[], isIdle: boolean): void {
     this.hasBegun = true;
-    const statements = this.statements;
+    const { line, statements, rows } = this;
     const isCommitted = isIdle && !answer.some(isFailure);
-    if (isIdle) this.statements = [];
+    if (isIdle) [this.statements, this.rows] = [[], new Map()];
     const found = isCommitted ? this.find({ at: 'after-commit', statements }) : undefined;
     const go = () => this.line.toClient(joined(answer));
-    if (found) found.take({ line: this.line, statements, go });
+    if (found) found.take({ line, statements, rows, go });
     else go();
   }
 }

@@ -1,0 +1,48 @@
+import { newId } from '#lib/kernel';
+import { StandInGateway } from '../../../libs/sessions/testing/stand-in-gateway.js';
+import { apiClient } from '../../support/api-client.js';
+import type { TestFleet } from '../../support/fleet.js';
+
+const HOUR = 3_600;
+const ROOM = 1_000;
+
+/** A push agent, and a gateway that has its sessions and runs nothing. */
+export class PushedWork {
+  private constructor(
+    private readonly fleet: TestFleet,
+    private readonly gateway: StandInGateway,
+    private readonly agentId: string,
+  ) {}
+
+  /** Its agent can do what asks for `push`. */
+  static async start(fleet: TestFleet, gateway: StandInGateway): Promise<PushedWork> {
+    const agentId = newId();
+    const { status } = await fleet.api.put(`/agents/${agentId}`, {
+      ...{ name: 'Pushed', mode: 'push', capabilities: ['push'], maxConcurrentTasks: ROOM },
+      ...{ heartbeatIntervalSeconds: 1, staleThresholdSeconds: HOUR },
+      command: [process.execPath, '-v'],
+    });
+    if (status !== 201) throw new Error(`not registered: ${status}`);
+    return new PushedWork(fleet, gateway, agentId);
+  }
+
+  /** The gateway is there, and has room. */
+  async beat(): Promise<void> {
+    const { gateway } = this;
+    const sessions = [...gateway.sessions].map(([runId, { sessionKey }]) => ({
+      ...{ runId, sessionKey, status: 'RUNNING' },
+    }));
+    const authorization = `Bearer ${gateway.token()}`;
+    const api = apiClient(`http://127.0.0.1:${this.fleet.port}`, { authorization });
+    const { status } = await api.post('/gateway/heartbeat', {
+      ...gateway.nextBeat(),
+      ...{ capacity: ROOM, running: sessions.length, queued: 0, sessions },
+    });
+    if (status !== 200) throw new Error(`the beat was refused: ${status}`);
+  }
+
+  /** Its agent is gone: what it has is for others. */
+  async end(): Promise<void> {
+    await this.fleet.api.post(`/agents/${this.agentId}/terminate`, { graceful: false });
+  }
+}
