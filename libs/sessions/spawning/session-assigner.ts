@@ -28,7 +28,10 @@ export class SessionAssigner implements SpawnAllowance {
     const { service } = this.database;
     const served = await service.rows(servedWorkspaces);
     this.served = new Set(served.map((row) => row.workspace_id));
-    await service.rows(closeSpawns, [limit]);
+    await service.transaction(async (tx) => {
+      await fence(tx);
+      await tx.rows(closeSpawns, [limit]);
+    });
     const swept = await this.assignment.assign(fence, limit, this);
     if (swept.moved > 0) this.spawner.ring();
     return swept;
