@@ -118,7 +118,8 @@ describe('a gateway that is silent while another one beats for the same agent', 
     await silence();
     gateway.replace();
     await beat();
-    hearing().beginAnew();
+    // As after a minute of sleep.
+    hearing().tick({ monotonic: performance.now(), wall: Date.now() + 60_000 });
     await recover();
     expect((await taskOf(id))['status']).toBe('RUNNING');
   });

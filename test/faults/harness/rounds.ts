@@ -21,11 +21,11 @@ export class Rounds {
     private readonly hand: PullAgent,
     /** Has beaten once, is not yet taken for dead, and keeps its runs. */
     private readonly quiet: PullAgent,
-    private readonly pushed: PushedWork,
+    private readonly pushed: PushedWork | undefined,
   ) {}
 
-  /** @param pushed tasks for a push agent */
-  static async start(fleet: TestFleet, pushed: PushedWork): Promise<Rounds> {
+  /** @param pushed for tasks that are pushed as well */
+  static async start(fleet: TestFleet, pushed?: PushedWork): Promise<Rounds> {
     const many = { maxConcurrentTasks: 1_000, staleThresholdSeconds: HOUR };
     const worker = await PullAgent.register(fleet, { ...many, capabilities: ['work'] });
     await worker.startBeating();
@@ -48,7 +48,7 @@ export class Rounds {
       this.conflict(),
       this.task({ requiredCapabilities: ['heir'], taskType: PAUSED }),
       this.task({ requiredCapabilities: ['push'] }),
-      this.pushed.beat(),
+      this.pushed?.beat(),
     ]);
   }
 
@@ -67,9 +67,11 @@ export class Rounds {
   /** An agent that can do everything does it. Resolves when every task is over. */
   async finish(): Promise<void> {
     await this.fleet.db.owner.query('UPDATE pauses SET until = now()');
-    await this.pushed.end();
-    // It was quiet, and worked.
-    for (const run of await this.quiet.live()) await this.quiet.complete(run);
+    await this.pushed?.end();
+    // They were quiet, and worked.
+    for (const agent of [this.quiet, this.hand]) {
+      for (const run of await agent.live()) await agent.complete(run);
+    }
     const capabilities = ['work', 'hand', 'silent', 'draining', 'heir', 'push'];
     const heir = await PullAgent.register(this.fleet, { capabilities });
     await heir.startBeating();
