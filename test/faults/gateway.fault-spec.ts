@@ -177,6 +177,7 @@ describe('the gateway', () => {
       await gateway.start();
       letGo();
       await expectEachDoneOnce(ids);
+      expect(births()).toHaveLength(1);
     },
     2 * PATIENCE_MS,
   );
