@@ -162,6 +162,7 @@ export const ATTEMPTS: Record<string, readonly (readonly [sql: string, by: strin
     ],
     [`UPDATE pauses SET reason = ''`, 'pauses_reason_check'],
     [`UPDATE pauses SET until = created_at`, 'pauses_end_later'],
+    [`UPDATE pauses SET ended_by_key = uuidv7()`, 'pauses_ended_by_keys_user'],
     [`UPDATE installation_pauses SET reason = ''`, 'installation_pauses_reason_check'],
     [`UPDATE installation_pauses SET until = created_at`, 'installation_pauses_end_later'],
     [

@@ -2,4 +2,5 @@
 -- A pause of everything is an operator's, who has signed in.
 ALTER TABLE pauses
   ADD COLUMN paused_by_key uuid,
-  ADD COLUMN ended_by_key uuid CHECK (ended_by_key IS NULL OR ended_by IS NOT NULL);
+  ADD COLUMN ended_by_key uuid,
+  ADD CONSTRAINT pauses_ended_by_keys_user CHECK (ended_by_key IS NULL OR ended_by IS NOT NULL);
