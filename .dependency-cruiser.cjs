@@ -1,11 +1,11 @@
 /**
  * The house's arrows: they only point down. Libraries see each other through their index.ts alone.
  *
- *   kernel <- config, database, valkey, observability, runtime <- http, sealing <- identity, outbox, projects, admission
+ *   kernel, settings <- config, database, valkey, observability, runtime <- http, sealing <- identity, outbox, projects, admission
  *          <- agent-manager <- task-manager <- sessions <- coordinator <- apps, tools
  */
 const LAYERS = [
-  ['kernel'],
+  ['kernel', 'settings'],
   ['config', 'database', 'valkey', 'observability', 'embedded', 'runtime'],
   ['http', 'sealing'],
   ['identity'],
@@ -62,7 +62,9 @@ module.exports = {
       comment: 'The gateway runs on other machines: it remembers in files, and asks the server.',
       severity: 'error',
       from: { path: '^apps/gateway/', pathNot: '\\.(int-)?spec\\.ts$|/testing/' },
-      to: { path: '^libs/(?!kernel/|runtime/|http/|observability/)|node_modules/(pg|@prisma)/' },
+      to: {
+        path: '^libs/(?!kernel/|settings/|runtime/|http/|observability/)|node_modules/(pg|@prisma)/',
+      },
     },
     {
       name: 'runtime-stands-alone',

@@ -1,23 +1,7 @@
 import { resolve } from 'node:path';
 import { z } from 'zod';
 import type { SessionUser } from '#lib/runtime';
-
-const list = z.string().transform((value) =>
-  value
-    .split(',')
-    .map((part) => part.trim())
-    .filter((part) => part !== ''),
-);
-
-const integer = (fallback: number, min: number, max: number) => {
-  const error = `must be a whole number from ${min} to ${max}`;
-  return z.coerce
-    .number({ error })
-    .int({ error })
-    .min(min, error)
-    .max(max, error)
-    .default(fallback);
-};
+import { integer, list, oneOf, readVariables, webAddress } from '#lib/settings';
 
 const secret = z
   .string({
@@ -25,10 +9,7 @@ const secret = z
   })
   .min(32, 'must have at least 32 characters');
 
-const serverAddress = z.url({
-  protocol: /^https?$/,
-  error: 'must be the http:// or https:// address of the server',
-});
+const serverAddress = webAddress('of the server');
 
 /** Every variable that the gateway reads, with its unit and default; README.md has the table. */
 const environment = z.object({
@@ -58,7 +39,7 @@ const environment = z.object({
 
   HOST: z.string().default('127.0.0.1'),
   PORT: integer(8787, 0, 65_535),
-  LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
+  LOG_LEVEL: oneOf(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
 
   MAX_CONCURRENT_WORKERS: integer(10, 1, 1_000),
   /** Seconds in the queue. */
@@ -80,16 +61,7 @@ export type GatewayConfig = ReturnType<typeof toConfig>;
  * @throws Error that names every wrong variable, one a line
  */
 export function loadGatewayConfig(env: NodeJS.ProcessEnv): GatewayConfig {
-  // An empty variable counts as absent, as compose files write it so.
-  const present = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''));
-  const result = environment.safeParse(present);
-  if (!result.success) throw new Error(describeIssues(result.error));
-  return toConfig(result.data, env);
-}
-
-function describeIssues(error: z.ZodError): string {
-  const lines = error.issues.map((issue) => `  ${issue.path.join('.')}: ${issue.message}`);
-  return `The configuration is not valid. Correct these environment variables:\n${lines.join('\n')}`;
+  return toConfig(readVariables(environment, env), env);
 }
 
 const FALLBACK_PATH = '/usr/local/bin:/usr/bin:/bin';

@@ -60,3 +60,19 @@ describe('A gateway', () => {
     );
   });
 });
+
+describe('Every variable', () => {
+  it('is refused in words that say what it must be', () => {
+    const wrong = {
+      COORDINATOR_CRON: 'often',
+      ROLES: 'api,cook',
+      PORT: 'x',
+      PUBLIC_URL: 'drover.test',
+    };
+    const refused = () => withKeys(`k1:${KEY}`, wrong);
+    expect(refused).toThrow('  COORDINATOR_CRON: must be a cron expression');
+    expect(refused).toThrow('  ROLES: must be one of api, coordinator, relay');
+    expect(refused).toThrow('  PORT: must be a whole number from 0 to 65535');
+    expect(refused).toThrow('  PUBLIC_URL: must be the http:// or https:// address');
+  });
+});

@@ -1,18 +1,9 @@
 import { createSecretKey } from 'node:crypto';
+import { validateCronExpression } from 'cron';
 import { z } from 'zod';
+import { flag, integer, list, oneOf, readVariables, webAddress } from '#lib/settings';
 
 const ROLES = ['api', 'coordinator', 'relay'] as const;
-
-const flag = z
-  .enum(['true', 'false', '1', '0'])
-  .transform((value) => value === 'true' || value === '1');
-
-const list = z.string().transform((value) =>
-  value
-    .split(',')
-    .map((part) => part.trim())
-    .filter((part) => part !== ''),
-);
 
 const MASTER_KEY = /^([\w-]{1,64}):([A-Za-z0-9+/_-]{43}=?)$/;
 
@@ -36,8 +27,7 @@ const masterKeys = z
     return z.NEVER;
   });
 
-const seconds = (fallback: number, min = 1, max = 31_536_000) =>
-  z.coerce.number().int().min(min).max(max).default(fallback);
+const seconds = (fallback: number, min = 1, max = 31_536_000) => integer(fallback, min, max);
 
 /** Every variable that the server reads, with its unit and default. */
 const variables = z.object({
@@ -46,22 +36,26 @@ const variables = z.object({
     error: 'must be a postgres:// URL that signs in as drover_service',
   }),
   /** Owner of the tables; only `migrate` needs it. */
-  DATABASE_OWNER_URL: z.url().optional(),
-  DATABASE_MAX_CONNECTIONS: z.coerce.number().int().min(2).max(1000).default(20),
-  DATABASE_SERVICE_MAX_CONNECTIONS: z.coerce.number().int().min(2).max(1000).default(10),
-  DATABASE_STATEMENT_TIMEOUT_MS: z.coerce.number().int().min(100).default(30_000),
+  DATABASE_OWNER_URL: z
+    .url({ error: 'must be a postgres:// URL that signs in as the owner of the tables' })
+    .optional(),
+  DATABASE_MAX_CONNECTIONS: integer(20, 2, 1000),
+  DATABASE_SERVICE_MAX_CONNECTIONS: integer(10, 2, 1000),
+  DATABASE_STATEMENT_TIMEOUT_MS: integer(30_000, 100, 3_600_000),
   MIGRATE_AT_START: flag.default(false),
 
   VALKEY_URL: z.url({ error: 'must be a redis:// or valkey:// URL' }),
   VALKEY_KEY_PREFIX: z.string().max(64).default(''),
 
   HOST: z.string().default('127.0.0.1'),
-  PORT: z.coerce.number().int().min(0).max(65_535).default(3000),
-  PUBLIC_URL: z.url().optional(),
+  PORT: integer(3000, 0, 65_535),
+  PUBLIC_URL: webAddress('under which agents and users reach the server').optional(),
   /** Which parts run in this process. */
-  ROLES: list.pipe(z.array(z.enum(ROLES)).min(1)).default(['api', 'coordinator', 'relay']),
+  ROLES: list
+    .pipe(z.array(oneOf(ROLES)).min(1, `must be one or more of ${ROLES.join(', ')}`))
+    .default(['api', 'coordinator', 'relay']),
   INSTANCE_ID: z.string().max(100).optional(),
-  LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
+  LOG_LEVEL: oneOf(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
   /** At least 16 characters; whoever sends it as a bearer token may read /metrics. Without it nobody may. */
   METRICS_TOKEN: z.string().min(16, 'must have at least 16 characters').optional(),
   TRUST_PROXY: flag.default(false),
@@ -82,39 +76,46 @@ const variables = z.object({
   /** Ids of master keys that are gone for good: what they wrapped stays unreadable. */
   ENCRYPTION_LOST_KEYS: list.default([]),
   /** After these a new data key is made, and what the old one sealed is sealed anew. */
-  DATA_KEY_MAX_AGE_DAYS: z.coerce.number().int().min(1).max(3_650).default(90),
+  DATA_KEY_MAX_AGE_DAYS: integer(90, 1, 3_650),
   JWT_ISSUER: z.string().default('drover'),
   ACCESS_TOKEN_SECONDS: seconds(900),
   REFRESH_TOKEN_SECONDS: seconds(30 * 86_400),
   AGENT_TOKEN_SECONDS: seconds(90 * 86_400),
   RUN_TOKEN_SECONDS: seconds(7 * 86_400),
-  LOGIN_ATTEMPTS_PER_MINUTE: z.coerce.number().int().min(1).max(10_000).default(10),
+  LOGIN_ATTEMPTS_PER_MINUTE: integer(10, 1, 10_000),
   /** Another issuer of user tokens; discovery is read from its well-known path. */
-  OIDC_ISSUER: z.url().optional(),
+  OIDC_ISSUER: webAddress('of the issuer').optional(),
   OIDC_AUDIENCE: z.string().optional(),
   /** May anybody sign up? Otherwise an operator makes the users. */
   OPEN_SIGN_UP: flag.default(false),
 
   /** Where push agents' sessions are spawned; goes with GATEWAY_SECRET. Without both they get no tasks. */
-  GATEWAY_URL: z.url().optional(),
+  GATEWAY_URL: webAddress('of the gateway').optional(),
   /** At least 32 characters, the same at the gateway: server and gateway prove themselves with it. */
   GATEWAY_SECRET: z.string().min(32, 'must have at least 32 characters').optional(),
   /** How long one call to the gateway may take. */
-  GATEWAY_TIMEOUT_MS: z.coerce.number().int().min(100).max(120_000).default(10_000),
+  GATEWAY_TIMEOUT_MS: integer(10_000, 100, 120_000),
   /** A gateway that was silent for longer is not given sessions. */
   GATEWAY_STALE_SECONDS: seconds(45, 2, 3_600),
   /** Calls for one session at most, and how long they may go on; then the run fails. */
-  SPAWN_ATTEMPTS: z.coerce.number().int().min(1).max(100).default(5),
+  SPAWN_ATTEMPTS: integer(5, 1, 100),
   SPAWN_DEADLINE_SECONDS: seconds(60, 1, 3_600),
 
   /** Tasks of one workspace that may wait, unless the workspace has a limit of its own; 0: no limit. */
-  MAX_QUEUE_DEPTH_PER_WORKSPACE: z.coerce.number().int().min(0).default(1_000_000),
+  MAX_QUEUE_DEPTH_PER_WORKSPACE: integer(1_000_000, 0, 1_000_000_000),
   /** Sessions that are spawned in a minute, of all workspaces together; 0: no limit. */
-  SPAWNS_PER_MINUTE: z.coerce.number().int().min(0).max(1_000_000).default(600),
+  SPAWNS_PER_MINUTE: integer(600, 0, 1_000_000),
 
   /** How long published events are kept, for readers that come back to them. */
-  OUTBOX_RETENTION_DAYS: z.coerce.number().int().min(1).max(3_650).default(7),
-  COORDINATOR_CRON: z.string().default('*/30 * * * * *'),
+  OUTBOX_RETENTION_DAYS: integer(7, 1, 3_650),
+  /** Six fields, seconds first; five of the usual kind are taken too. */
+  COORDINATOR_CRON: z
+    .string()
+    .refine(
+      (text) => validateCronExpression(text).valid,
+      'must be a cron expression, such as */30 * * * * * for every half minute',
+    )
+    .default('*/30 * * * * *'),
   COORDINATOR_LOCK_TTL_SECONDS: seconds(15, 3, 600),
   /** How often the leader looks for what should not be: inconsistent states, cycles of dependencies. */
   RECONCILE_INTERVAL_SECONDS: seconds(60, 1, 86_400),
@@ -124,8 +125,8 @@ const variables = z.object({
   HUNG_AFTER_SECONDS: seconds(1_800),
   /** One that makes no progress this long after its warning is aborted, and its task retried. */
   HUNG_ABORT_AFTER_SECONDS: seconds(600),
-  MAX_CLAIM_RENEWALS: z.coerce.number().int().min(0).max(10_000).default(10),
-  HEARTBEAT_FLUSH_MS: z.coerce.number().int().min(50).max(10_000).default(1_000),
+  MAX_CLAIM_RENEWALS: integer(10, 0, 10_000),
+  HEARTBEAT_FLUSH_MS: integer(1_000, 50, 10_000),
   CANCEL_GRACE_SECONDS: seconds(10, 1, 600),
 });
 
@@ -148,15 +149,7 @@ export type ServerRole = (typeof ROLES)[number];
  * @throws Error that names every wrong variable, one a line
  */
 export function loadConfig(env: NodeJS.ProcessEnv): Config {
-  const present = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''));
-  const result = environment.safeParse(present);
-  if (!result.success) throw new Error(describeIssues(result.error));
-  return toConfig(result.data);
-}
-
-function describeIssues(error: z.ZodError): string {
-  const lines = error.issues.map((issue) => `  ${issue.path.join('.')}: ${issue.message}`);
-  return `The configuration is not valid. Correct these environment variables:\n${lines.join('\n')}`;
+  return toConfig(readVariables(environment, env));
 }
 
 function toConfig(env: z.infer<typeof environment>) {

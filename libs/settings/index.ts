@@ -1,0 +1,1 @@
+export { flag, integer, list, oneOf, readVariables, webAddress } from './settings.js';
