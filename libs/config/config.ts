@@ -140,6 +140,9 @@ const environment = variables.superRefine(
   },
 );
 
+/** Names of all variables that the server reads. */
+export const VARIABLES: readonly string[] = Object.keys(variables.shape);
+
 export type Config = ReturnType<typeof toConfig>;
 export type ServerRole = (typeof ROLES)[number];
 

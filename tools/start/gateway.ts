@@ -3,6 +3,7 @@ import type { ChildSpec } from '../shared/children.js';
 import { Sentence } from '../shared/sentence.js';
 import type { Home, Secrets } from './home.js';
 import { logTo } from './log-file.js';
+import { gatewaySettings } from './settings.js';
 
 const DEADLINE_SECONDS = 15;
 const GRACE_SECONDS = 5;
@@ -47,12 +48,13 @@ export function gatewaySpec(home: Home, gateway: GatewayAccess, address: string)
     onLine: logTo(home.logFile('gateway')),
     stopWithinMs: (DEADLINE_SECONDS + 2) * 1_000,
     env: {
+      LOG_LEVEL: process.env['LOG_LEVEL'] ?? 'info',
+      ...gatewaySettings(),
       DROVER_API_URL: address,
       GATEWAY_SESSIONS_API_URL: address,
       GATEWAY_SECRET: gateway.secret,
       GATEWAY_DATA_DIR: home.programFolder('gateway'),
       PORT: new URL(gateway.url).port,
-      LOG_LEVEL: process.env['LOG_LEVEL'] ?? 'info',
       GATEWAY_GRACE_SECONDS: String(GRACE_SECONDS),
       SHUTDOWN_DEADLINE_SECONDS: String(DEADLINE_SECONDS),
     },

@@ -14,6 +14,7 @@ import { logTo } from './log-file.js';
 import { ensureKeys } from './keys.js';
 import { choosePort } from './port.js';
 import { explainInUse } from './running.js';
+import { serverSettings, workerSettings } from './settings.js';
 
 const WORKERS = ['worker-1', 'worker-2'];
 const WORKER_CONCURRENCY = 2;
@@ -115,6 +116,8 @@ function serverSpec({ home, urls, stack, secrets, gateway }: Ground, port: numbe
     onLine: logTo(home.logFile('server')),
     stopWithinMs: (SERVER_DEADLINE_SECONDS + 2) * 1_000,
     env: {
+      LOG_LEVEL: 'info',
+      ...serverSettings(),
       DATABASE_URL: urls.appUrl,
       DATABASE_SERVICE_URL: urls.serviceUrl,
       VALKEY_URL: stack.valkey.url,
@@ -124,7 +127,6 @@ function serverSpec({ home, urls, stack, secrets, gateway }: Ground, port: numbe
       GATEWAY_URL: gateway.url,
       GATEWAY_SECRET: gateway.secret,
       PORT: String(port),
-      LOG_LEVEL: process.env['LOG_LEVEL'] ?? 'info',
       SHUTDOWN_DEADLINE_SECONDS: String(SERVER_DEADLINE_SECONDS),
     },
   };
@@ -137,11 +139,14 @@ function workerSpec(home: Home, name: string, address: string): ChildSpec {
     onLine: logTo(home.logFile(name)),
     stopWithinMs: (WORKER_DRAIN_SECONDS + 15) * 1_000,
     env: {
+      DROVER_WORKER_CONCURRENCY: String(WORKER_CONCURRENCY),
+      ...workerSettings(),
       DROVER_API_URL: address,
       DROVER_API_KEY: home.workerKey ?? '',
       DROVER_WORKER_NAME: name,
-      DROVER_WORKER_CONCURRENCY: String(WORKER_CONCURRENCY),
       DROVER_WORKER_DATA_DIR: home.programFolder(name),
+      // Below its data: one for both would have each clear away what the other runs.
+      DROVER_WORKER_WORK_DIR: '',
       DROVER_WORKER_DRAIN_SECONDS: String(WORKER_DRAIN_SECONDS),
       DROVER_WORKER_GRACE_SECONDS: '5',
       // The same agent in the next life: a terminated one never comes back.

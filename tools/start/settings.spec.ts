@@ -1,0 +1,44 @@
+import { describe, expect, it } from '@jest/globals';
+import { gatewaySettings, serverSettings, workerSettings } from './settings.js';
+
+const ENV = {
+  PATH: '/bin',
+  OPEN_SIGN_UP: 'true',
+  HUNG_AFTER_SECONDS: '60',
+  LOG_LEVEL: '',
+  DROVER_WORKER_CONCURRENCY: '3',
+  DROVER_WORKER_PASS_ENV: 'MODEL_KEY, NOT_SET',
+  MODEL_KEY: 'k',
+  MAX_CONCURRENT_WORKERS: '2',
+  GATEWAY_SESSIONS_USER: '1500:1500',
+  GATEWAY_PASS_ENV: 'REGION',
+  REGION: 'north',
+  SECRET_OF_SOMETHING_ELSE: 'x',
+};
+
+describe('What npm start was started with', () => {
+  it.each([
+    ['the server', serverSettings, { OPEN_SIGN_UP: 'true', HUNG_AFTER_SECONDS: '60' }],
+    [
+      'the workers, with what their tasks may see',
+      workerSettings,
+      {
+        DROVER_WORKER_CONCURRENCY: '3',
+        DROVER_WORKER_PASS_ENV: 'MODEL_KEY, NOT_SET',
+        MODEL_KEY: 'k',
+      },
+    ],
+    [
+      'the gateway, with what its sessions may see',
+      gatewaySettings,
+      {
+        MAX_CONCURRENT_WORKERS: '2',
+        GATEWAY_SESSIONS_USER: '1500:1500',
+        GATEWAY_PASS_ENV: 'REGION',
+        REGION: 'north',
+      },
+    ],
+  ])('goes to %s, and nothing else does', (_whom, settings, expected) => {
+    expect(settings(ENV)).toEqual(expected);
+  });
+});

@@ -1,0 +1,35 @@
+import { VARIABLES } from '#lib/config';
+
+type Environment = Record<string, string>;
+
+/** The server's settings, of what `npm start` was started with; what it decides itself comes on top. */
+export function serverSettings(env = process.env): Environment {
+  return pick(env, (name) => VARIABLES.includes(name));
+}
+
+export function workerSettings(env = process.env): Environment {
+  return {
+    ...pick(env, (name) => name.startsWith('DROVER_WORKER_')),
+    ...named(env, 'DROVER_WORKER_PASS_ENV'),
+  };
+}
+
+const GATEWAY_SETTING = /^(GATEWAY_.+|MAX_CONCURRENT_WORKERS|WORKER_CREATION_TIMEOUT)$/;
+
+export function gatewaySettings(env = process.env): Environment {
+  return {
+    ...pick(env, (name) => GATEWAY_SETTING.test(name)),
+    ...named(env, 'GATEWAY_PASS_ENV'),
+  };
+}
+
+/** The variables that another one names, for the programs that are handed on what it names. */
+function named(env: NodeJS.ProcessEnv, list: string): Environment {
+  const names = (env[list] ?? '').split(',').map((name) => name.trim());
+  return pick(env, (name) => names.includes(name));
+}
+
+function pick(env: NodeJS.ProcessEnv, wanted: (name: string) => boolean): Environment {
+  const entries = Object.entries(env).filter(([name, value]) => value && wanted(name));
+  return Object.fromEntries(entries) as Environment;
+}
