@@ -108,6 +108,14 @@ const reported = (report: Record<string, unknown>) =>
     reports: [{ sessionKey: 'k', at: new Date().toISOString(), ...report }],
   });
 
+const wordsOf = async (taskId: string) => {
+  const logs = await workspace.api.get<{ items: Record<string, unknown>[] }>(
+    `/agent-tasks/${taskId}/logs`,
+  );
+  const words = logs.body.items.filter(({ event }) => event === 'session_output');
+  return words.map(({ level, message, runId }) => ({ level, message, runId }));
+};
+
 describe('a ready task', () => {
   it('is assigned to a push agent and spawned with its context, its secrets and a token', async () => {
     const agentId = await aPushAgent({ capabilities: ['a', 'b'] });
@@ -129,9 +137,12 @@ describe('a ready task', () => {
     const session = apiClient(server.url, { authorization: `Bearer ${spawn?.runToken}` });
     const done = await session.post(`/runs/${runId}/complete`, { outputResult: { n: 1 } });
     expect(done).toMatchObject({ status: 200, body: { status: 'COMPLETED' } });
-    // The exit that follows is no news.
-    const exit = await reported({ runId, event: 'exited', exitCode: 0 });
-    expect(exit.body.results).toEqual([expect.objectContaining({ applied: false })]);
+    // The exit that follows is no news, but for what the session wrote; nor is it when it is told again.
+    for (let told = 0; told < 2; told++) {
+      const exit = await reported({ runId, event: 'exited', exitCode: 0, output: 'counted' });
+      expect(exit.body.results).toEqual([expect.objectContaining({ applied: false })]);
+    }
+    expect(await wordsOf(id)).toEqual([{ level: 'INFO', message: 'counted', runId }]);
   });
 
   it('waits for a pull agent when no push agent can take it', async () => {
@@ -155,6 +166,8 @@ describe('a ready task', () => {
     await reported({ runId: first?.runId, event: 'exited', exitCode: 3, output: 'boom' });
     await gateway.until(() => gateway.spawns.length === 3);
     expect((await statuses()).filter((status) => status === 'ABORTED')).toHaveLength(1);
+    const words = await wordsOf(first?.taskId ?? '');
+    expect(words).toEqual([{ level: 'WARN', message: 'boom', runId: first?.runId }]);
   });
 
   it('serves every workspace when the gateway has little room', async () => {

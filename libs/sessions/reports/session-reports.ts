@@ -63,10 +63,7 @@ export class SessionReports {
       await this.runs.start(by, { sessionKey: report.sessionKey });
       return;
     }
-    if (report.output) {
-      const entry = { level: 'WARN', event: 'session_output', message: report.output };
-      await this.runs.logs(by, [{ ...entry, at: report.at }]);
-    }
+    if (report.output) await this.runs.lastWords(by, { message: report.output, at: report.at });
     const released = releaseReasonOf(report);
     if (released) {
       await this.runs.release(by, { reason: released });

@@ -8,6 +8,7 @@ import { redactSecrets } from '../domain/redact-secrets.js';
 import { planRecovery, type RecoveryPlan } from '../domain/recover.js';
 import type { RetryPolicy, RunFailure } from '../domain/failure.js';
 import type { TaskStatus } from '../domain/task-state.js';
+import { addLastWords } from '../store/add-last-words.sql.js';
 import { appendLogs } from '../store/append-logs.sql.js';
 import { lockHeldTask } from '../store/held-tasks.sql.js';
 import { applyPlans } from '../store/moves.js';
@@ -47,6 +48,8 @@ export interface FailureReport {
   };
   checkpointData?: Record<string, unknown>;
 }
+
+const SESSION_OUTPUT = 'session_output';
 
 export interface LogEntry {
   level?: string;
@@ -135,6 +138,13 @@ export class RunReports {
       ),
     }));
     return this.reportOrRefuse(by, appendLogs, [...runParams(by), JSON.stringify(rows)]);
+  }
+
+  /** What a session wrote last, whether its run goes on or not. Said again it changes nothing. */
+  async lastWords(by: Reporter, { message, at }: { message: string; at: string }): Promise<void> {
+    const words = [SESSION_OUTPUT, redactText(message), JSON.stringify({ at })];
+    const params = [...runParams(by), ...words];
+    await this.database.tenant(by.workspaceId).rows(addLastWords, params);
   }
 
   /** @throws DroverError `lease_renewals_exhausted` */
