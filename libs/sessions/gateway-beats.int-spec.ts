@@ -5,6 +5,9 @@ import { startTestApp, type TestApp, type TestWorkspace } from '../../test/suppo
 import { waitFor } from '../../test/support/wait-for.js';
 import { StandInGateway } from './testing/stand-in-gateway.js';
 
+const MANY = 12;
+const HOUR = 3_600;
+
 let gateway: StandInGateway;
 let server: TestApp;
 let workspace: TestWorkspace;
@@ -20,7 +23,7 @@ beforeEach(async () => {
   workspace = await server.newWorkspace();
   expect(await beat()).toMatchObject({ status: 200 });
   agentId = newId();
-  const agent = { name: 'Pushed', mode: 'push', command: ['node'], maxConcurrentTasks: 5 };
+  const agent = { name: 'Pushed', mode: 'push', command: ['node'], maxConcurrentTasks: MANY };
   expect((await workspace.api.put(`/agents/${agentId}`, agent)).status).toBe(201);
 });
 
@@ -56,8 +59,8 @@ const statusOf = async (id: string) =>
   (await workspace.api.get<{ status: string }>(`/agent-tasks/${id}`)).body.status;
 
 /** A task whose session has run for a minute, as far as the server knows. */
-async function aRunningTask(): Promise<string> {
-  const wanted = { title: 'A task', taskType: 'test', retryBackoffSeconds: 60 };
+async function aRunningTask(retryBackoffSeconds = 60): Promise<string> {
+  const wanted = { title: 'A task', taskType: 'test', retryBackoffSeconds };
   const { id } = (await workspace.api.post<{ id: string }>('/agent-tasks', wanted)).body;
   await waitFor('its session', async () => (await statusOf(id)) === 'RUNNING');
   await server.db.owner.query(
@@ -65,6 +68,18 @@ async function aRunningTask(): Promise<string> {
     [id],
   );
   return id;
+}
+
+/** How long the tasks that were aborted were told to wait, in seconds, shortest first. */
+async function waits(): Promise<number[]> {
+  // Not from the tasks: one whose wait was short may be in the queue again by now.
+  const { rows } = await server.db.owner.query<{ seconds: number }>(
+    `SELECT extract(epoch FROM (payload ->> 'retryAt')::timestamptz - created_at)::float8 AS seconds
+     FROM outbox_events WHERE workspace_id = $1 AND type = 'task.status_changed'
+       AND payload ->> 'newStatus' = 'ABORTED' ORDER BY 1`,
+    [workspace.id],
+  );
+  return rows.map(({ seconds }) => seconds);
 }
 
 async function known() {
@@ -116,6 +131,24 @@ describe('a beat that comes late', () => {
     expect(await lifecycle()).toBe('ERROR');
     await beat();
     expect(await lifecycle()).toBe('IDLE');
+  });
+});
+
+describe('a gateway that has lost many sessions at once', () => {
+  it.each([
+    ['because it restarted', true],
+    ['and lives on', false],
+  ])('%s: their tasks do not come back together', async (_why, restarts) => {
+    await Promise.all(Array.from({ length: MANY }, () => aRunningTask(HOUR)));
+    if (restarts) gateway.restart();
+    expect((await beat()).body.restarted).toBe(restarts);
+    const told = await waits();
+    expect(new Set(told).size).toBe(MANY);
+    const [shortest, longest] = [told[0] as number, told.at(-1) as number];
+    expect(shortest).toBeGreaterThanOrEqual(0);
+    expect(longest).toBeLessThanOrEqual(HOUR);
+    // A dozen even draws lie closer than that once in ten thousand million times.
+    expect(longest - shortest).toBeGreaterThan(HOUR / 10);
   });
 });
 
