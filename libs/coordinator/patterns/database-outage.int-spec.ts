@@ -1,10 +1,12 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { Logger } from '#lib/observability';
 import { WakeUps } from '#lib/valkey';
 import { startTestApp, type TestApp } from '../../../test/support/app.js';
 import { createTestDatabase, type TestDatabase } from '../../../test/support/database.js';
 import { FaultyProxy } from '../../../test/support/proxy/faulty-proxy.js';
 import { waitFor } from '../../../test/support/wait-for.js';
 import { Coordinator } from '../coordinator.js';
+import { Journal } from '../journal.js';
 import { Leadership } from '../leadership/leadership.js';
 
 /** The lock would last, and followers would look away, for longer than the tests take. */
@@ -45,6 +47,7 @@ afterAll(async () => {
   proxy.mend();
   await first.stop();
   await second.stop();
+  jest.restoreAllMocks();
   await proxy.close();
   await db.drop();
 });
@@ -72,5 +75,70 @@ describe('a leader that loses its database', () => {
     ]);
     const { lastedMs } = back?.['details'] as { lastedMs: number };
     expect(lastedMs).toBeGreaterThanOrEqual(4_900);
+  });
+});
+
+describe('an outage of the database', () => {
+  const real = performance.now.bind(performance);
+  let passedMs = 0;
+  /** Lines that a test has seen. */
+  let heard = 0;
+  let written: ReturnType<typeof journalSpy>;
+  let fatal: ReturnType<typeof fatalSpy>;
+
+  const journalSpy = () => jest.spyOn(first.app.get(Journal, { strict: false }), 'write');
+  const fatalSpy = () => jest.spyOn(first.app.get(Logger, { strict: false }), 'fatal');
+
+  beforeAll(async () => {
+    await waitFor('it to lead', () => leads(first));
+    jest.spyOn(performance, 'now').mockImplementation(() => real() + passedMs);
+    written = journalSpy();
+    fatal = fatalSpy();
+    proxy.cut();
+  });
+
+  /** What was said of the database since it was cut off. */
+  const told = () =>
+    written.mock.calls.map(([line]) => line).filter(({ event }) => event.startsWith('database_'));
+
+  /** What the coordinator says of its next attempt, so many seconds after the one before. */
+  async function after(seconds: number) {
+    passedMs += seconds * 1_000;
+    first.app.get(WakeUps, { strict: false }).coordinator();
+    const line = await waitFor('its next attempt', () => told()[heard]);
+    heard += 1;
+    return line;
+  }
+
+  it('is critical once, when it has lasted for five minutes', async () => {
+    const warning = { level: 'WARN', event: 'database_unreachable' };
+    expect(await after(0)).toMatchObject(warning);
+    // Each at the end of the wait before it: until 275 s have passed, and then 315.
+    for (const seconds of [5, 10, 20, 40, 40, 40, 40, 40, 40]) {
+      expect(await after(seconds)).toMatchObject(warning);
+    }
+    expect(fatal).not.toHaveBeenCalled();
+    expect(await after(40)).toMatchObject({ level: 'CRITICAL', event: 'database_down' });
+    for (const seconds of [40, 40]) expect(await after(seconds)).toMatchObject(warning);
+    expect(fatal.mock.calls).toMatchObject([
+      ['The database has been unreachable for more than five minutes', { event: 'database_down' }],
+    ]);
+  });
+
+  it('is over when the database is back, and the next one begins anew', async () => {
+    proxy.mend();
+    const back = await after(40);
+    expect(back).toMatchObject({ level: 'INFO', event: 'database_back' });
+    expect(back.details?.['lastedMs']).toBeGreaterThanOrEqual(435_000);
+    await waitFor('the log', async () => {
+      first.app.get(WakeUps, { strict: false }).coordinator();
+      return (await lines('database_back')).length === 2;
+    });
+    expect(await lines('database_down')).toMatchObject([{ level: 'CRITICAL' }]);
+    proxy.cut();
+    expect(await after(0)).toMatchObject({
+      ...{ level: 'WARN', event: 'database_unreachable' },
+      details: { retryInMs: 5_000 },
+    });
   });
 });
