@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { WakeUps } from '#lib/valkey';
 import { startTestApp, type TestApp } from '../../../test/support/app.js';
 import { waitFor } from '../../../test/support/wait-for.js';
 import { type Held, Scene } from '../testing/scene.js';
@@ -50,6 +51,14 @@ function signals({ agent, runId }: Held, waitMs = 0) {
   return agent.api.post<Signals>(`/agents/${agent.id}/signals`, body);
 }
 
+/** The agents whose polls are ended early meanwhile: each would look again by itself only seconds later. */
+async function rungDuring(work: () => Promise<void>): Promise<string[]> {
+  const rung: string[] = [];
+  const stop = server.app.get(WakeUps, { strict: false }).onSignals((id) => rung.push(id));
+  await work().finally(stop);
+  return rung;
+}
+
 const progress = ({ agent, runId }: Held, body: object = { progressPercent: 50 }) =>
   agent.api.patch(`/runs/${runId}/progress`, body);
 
@@ -90,7 +99,10 @@ describe('a run half an hour past its estimate without progress', () => {
     expect((await scene.recover())['hungWarned']).toBe(0);
     await pass(held, 2);
     const waiting = signals(held, 20_000);
-    expect((await scene.recover())['hungWarned']).toBe(1);
+    const rung = await rungDuring(async () => {
+      expect((await scene.recover())['hungWarned']).toBe(1);
+    });
+    expect(rung).toEqual([held.agent.id]);
     expect((await waiting).body.runs).toMatchObject([
       { runId: held.runId, action: 'warn', reason: 'hung' },
     ]);
@@ -146,7 +158,10 @@ describe('a run half an hour past its estimate without progress', () => {
     expect((await scene.recover())['hungAborted']).toBe(0);
     const waiting = signals(held, 20_000);
     await pass(held, 2);
-    expect(await scene.recover()).toMatchObject({ hungAborted: 1 });
+    const rung = await rungDuring(async () => {
+      expect(await scene.recover()).toMatchObject({ hungAborted: 1 });
+    });
+    expect(rung).toEqual([held.agent.id]);
     // The warning was known before; the end is news.
     expect((await waiting).body.runs).toMatchObject([{ action: 'stop', reason: 'timeout' }]);
     expect(await runOf(held)).toMatchObject({ state: 'FAILED', endReason: 'timeout' });
