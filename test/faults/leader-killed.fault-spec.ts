@@ -13,16 +13,16 @@ import { PushedWork } from './harness/pushed-work.js';
 import { Rounds, SILENCE_SECONDS } from './harness/rounds.js';
 import { expectInvariants } from './harness/verdict.js';
 
-/**
- * A statement of each step's own transaction, which finds something to do. The steps that are not here
- * have none when there is nothing wrong: what they would change is found first.
- */
-const STEPS: Partial<Record<StepName, string>> = {
+/** A statement of each step's own transaction, which finds something to do. */
+const STEPS: Record<StepName, string> = {
   expire_leases: 'lock_expired_runs',
   reap_stale_agents: 'mark_agents_stale',
   recover_lost_runs: 'lock_runs_of_lost_agents',
   watch_liveness: 'mark_stale_runs',
+  recover_orphans: 'read_held_defects',
+  reconcile_states: 'recount_tasks',
   promote_retries: 'promote_due_retries',
+  fail_cycles: 'announce_cycles',
   settle_dependents: 'lock_unsettled',
   time_out_runs: 'lock_overdue_runs',
   warn_hung: 'warn_hung_runs',
@@ -101,6 +101,7 @@ async function leadUpTo(moment: Moment): Promise<Catch> {
   newest = hire();
   // Nobody leads until the dead leader's lock is gone.
   await rounds.prepare();
+  await rounds.damage();
   await rounds.complete();
   if (moment.statement === STEPS.reap_stale_agents) {
     await newest;
@@ -144,7 +145,10 @@ describe('a leader', () => {
   it('leaves nothing undone', async () => {
     await hire();
     await rounds.finish();
-    expect(await rounds.ends()).toEqual({ tasks: ['COMPLETED'], refused: ['ABORTED'] });
+    expect(await rounds.ends()).toEqual({
+      ...{ tasks: ['COMPLETED'], refused: ['ABORTED'] },
+      circular: ['FAILED'],
+    });
     await expectInvariants(db);
   }, 90_000);
 });

@@ -63,7 +63,7 @@ async function expectNobodyElseLeads(epoch: number): Promise<void> {
 
 async function expectAllDone(): Promise<void> {
   await rounds.finish();
-  expect(await rounds.ends()).toEqual({ tasks: ['COMPLETED'], refused: ['ABORTED'] });
+  expect(await rounds.ends()).toMatchObject({ tasks: ['COMPLETED'], refused: ['ABORTED'] });
   await expectInvariants(db);
 }
 

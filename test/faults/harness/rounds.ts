@@ -1,4 +1,6 @@
+import { newId } from '#lib/kernel';
 import type { TestFleet } from '../../support/fleet.js';
+import { aDependency } from '../../support/task-factories.js';
 import { waitFor } from '../../support/wait-for.js';
 import { type HeldRun, PullAgent, type PullAgentOptions } from './pull-agent.js';
 import { PushedWork } from './pushed-work.js';
@@ -12,6 +14,7 @@ export const SILENCE_SECONDS = 2;
 export class Rounds {
   private readonly tasks: string[] = [];
   private readonly refused: string[] = [];
+  private readonly circular: string[] = [];
 
   private constructor(
     private readonly fleet: TestFleet,
@@ -21,6 +24,8 @@ export class Rounds {
     private readonly hand: PullAgent,
     /** Has beaten once, is not yet taken for dead, and keeps its runs. */
     private readonly quiet: PullAgent,
+    /** Has never beaten either: its tasks lose sight of its runs. */
+    private readonly stray: PullAgent,
     private readonly pushed: PushedWork | undefined,
   ) {}
 
@@ -31,12 +36,13 @@ export class Rounds {
     await worker.startBeating();
     const hand = await PullAgent.register(fleet, { ...many, capabilities: ['hand'] });
     const quiet = await PullAgent.register(fleet, { ...many, capabilities: ['quiet'] });
+    const stray = await PullAgent.register(fleet, { ...many, capabilities: ['stray'] });
     const pause = { scope: 'task_type', taskType: PAUSED, reason: 'For a while' };
     await fleet.api.post('/pauses', pause);
-    return new Rounds(fleet, worker, hand, quiet, pushed);
+    return new Rounds(fleet, worker, hand, quiet, stray, pushed);
   }
 
-  /** Something that is due for each step. */
+  /** Something that is due for each step, but for what `damage` is for. */
   async prepare(): Promise<void> {
     await Promise.all([
       this.passedLeases(),
@@ -50,6 +56,14 @@ export class Rounds {
       this.task({ requiredCapabilities: ['push'] }),
       this.pushed?.beat(),
     ]);
+  }
+
+  /**
+   * Something for the steps that look for what should not be there at all. Who leads already looks once
+   * a minute, who begins to lead at once.
+   */
+  async damage(): Promise<void> {
+    await Promise.all([this.orphan(), this.miscount(), this.circle()]);
   }
 
   /** A task that another waits for, under way. */
@@ -72,7 +86,7 @@ export class Rounds {
     for (const agent of [this.quiet, this.hand]) {
       for (const run of await agent.live()) await agent.complete(run);
     }
-    const capabilities = ['work', 'hand', 'silent', 'draining', 'heir', 'push'];
+    const capabilities = ['work', 'hand', 'silent', 'draining', 'stray', 'heir', 'push'];
     const heir = await PullAgent.register(this.fleet, { capabilities });
     await heir.startBeating();
     heir.work();
@@ -91,14 +105,15 @@ export class Rounds {
     this.worker.stopBeating();
   }
 
-  /** How the tasks have ended that are to be completed, and those that nobody could do. */
-  async ends(): Promise<{ tasks: string[]; refused: string[] }> {
+  /** How the tasks have ended that are to be completed, those that nobody could do, and those in cycles. */
+  async ends(): Promise<{ tasks: string[]; refused: string[]; circular: string[] }> {
     const { rows } = await this.fleet.db.owner.query<{ id: string; status: string }>(
       'SELECT id, status FROM agent_tasks',
     );
     const statuses = new Map(rows.map(({ id, status }) => [id, status]));
     const distinct = (ids: string[]) => [...new Set(ids.map((id) => statuses.get(id) ?? 'none'))];
-    return { tasks: distinct(this.tasks), refused: distinct(this.refused) };
+    const { tasks, refused, circular } = this;
+    return { tasks: distinct(tasks), refused: distinct(refused), circular: distinct(circular) };
   }
 
   private async task(values: Record<string, unknown>): Promise<string> {
@@ -191,6 +206,37 @@ export class Rounds {
     const [run] = (await agent.tryClaim(0, { leaseSeconds: HOUR })) ?? [];
     await this.fleet.api.post(`/agents/${agent.id}/terminate`, { graceful: true });
     await this.backdate('lease_expires_at', run);
+  }
+
+  /** A task that names a run that never was, and a live run of which it knows nothing. */
+  private async orphan(): Promise<void> {
+    await this.task({ requiredCapabilities: ['stray'] });
+    const [run] = (await this.stray.tryClaim(0, { leaseSeconds: HOUR })) ?? [];
+    await this.fleet.db.owner.query('UPDATE agent_tasks SET run_id = $2 WHERE id = $1', [
+      run?.taskId,
+      newId(),
+    ]);
+  }
+
+  /** It seems to wait for others, and there are none. */
+  private async miscount(): Promise<void> {
+    const id = await this.task({ requiredCapabilities: ['heir'] });
+    await this.fleet.db.owner.query(
+      'UPDATE agent_tasks SET unmet_dependencies = 2, ready_at = NULL WHERE id = $1',
+      [id],
+    );
+  }
+
+  /** Two that wait for each other, past the check that would refuse it. */
+  private async circle(): Promise<void> {
+    const { db, workspaceId } = this.fleet;
+    const one = await this.fleet.submit('', { requiredCapabilities: ['heir'] });
+    const other = await this.fleet.submit('', {
+      requiredCapabilities: ['heir'],
+      dependsOn: [one],
+    });
+    this.circular.push(one, other);
+    await aDependency(db.owner, workspaceId, { taskId: one, dependsOnId: other });
   }
 
   private async backdate(
