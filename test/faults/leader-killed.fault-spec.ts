@@ -71,8 +71,8 @@ afterAll(async () => {
 /** One leads, the others stand by to lead as soon as they can. */
 const crew = new Map<string, BuiltProcess>();
 let hired = 0;
-/** The last one that was hired, who may not have begun yet. */
-let newest = Promise.resolve();
+/** The last two that were hired, who may not have begun yet. */
+let [newer, newest] = [Promise.resolve(), Promise.resolve()];
 
 async function hire(): Promise<void> {
   const name = `coordinator-${++hired}`;
@@ -97,14 +97,15 @@ async function killLeader(): Promise<void> {
 /** Ends the leader, and lets one who stands by lead up to a moment of its first cycle. */
 async function leadUpTo(moment: Moment): Promise<Catch> {
   await killLeader();
-  await newest;
-  newest = hire();
+  // Then there is somebody to lead next.
+  await newer;
+  [newer, newest] = [newest, hire()];
   // Nobody leads until the dead leader's lock is gone.
   await rounds.prepare();
   await rounds.damage();
   await rounds.complete();
   if (moment.statement === STEPS.reap_stale_agents) {
-    await newest;
+    await Promise.all([newer, newest]);
     await delay(SILENCE_SECONDS * 1_000);
   }
   const caught = proxy.catch(moment);
@@ -125,7 +126,7 @@ describe('a leader', () => {
       const { epoch } = await reign(db);
       await hire();
       await successorOf(db, epoch);
-      // One to lead next, and one for while another one comes.
+      // One to lead next, and one for while two others come.
       await Promise.all([hire(), hire()]);
       const missed: string[] = [];
       for (const [step, statement] of Object.entries(STEPS)) {
@@ -134,7 +135,7 @@ describe('a leader', () => {
       }
       expect(missed).toEqual([]);
       expect((await reign(db)).epoch).toBe(epoch + 1 + Object.keys(STEPS).length);
-      await newest;
+      await Promise.all([newer, newest]);
       for (const coordinator of crew.values()) coordinator.kill('SIGKILL');
       crew.clear();
       await valkey.del(lockKey);
