@@ -122,6 +122,6 @@ export class GatewayBeats {
 function paramsOf(beat: GatewayBeat): unknown[] {
   const { gatewayId, bootId, startedAt, version, capacity, running, queued, draining } = beat;
   const state = [capacity, running, queued, draining ?? false];
-  const order = [beat.sequence, OUTDATED_SECONDS];
+  const order = [beat.sequence, OUTDATED_SECONDS, beat.sessions.length];
   return [gatewayId, bootId, startedAt, version ?? null, ...state, ...order];
 }

@@ -15,19 +15,19 @@ export interface BeatRow {
  *
  * Caller: GatewayBeats, as the service role. Index: primary key.
  * $1 id, $2 boot, $3 started at, $4 version, $5 capacity, $6 running, $7 queued, $8 draining, $9 number,
- * $10 seconds of silence after which no beat of an earlier life can come.
+ * $10 seconds of silence after which no beat of an earlier life can come, $11 how many of the sessions are of runs.
  */
 export const recordGatewayBeat = command<BeatRow>(
   'record_gateway_beat',
   `
 WITH beat AS (
   INSERT INTO gateways AS g (id, boot_id, started_at, version, capacity, running, queued, draining,
-    last_sequence)
-  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+    last_sequence, others)
+  VALUES ($1, $2, $3, $4, $5, $6::int, $7::int, $8, $9, greatest($6::int + $7::int - $11::int, 0))
   ON CONFLICT (id) DO UPDATE SET boot_id = excluded.boot_id, started_at = excluded.started_at,
     version = excluded.version, capacity = excluded.capacity, running = excluded.running,
     queued = excluded.queued, draining = excluded.draining, last_seen_at = now(),
-    last_sequence = excluded.last_sequence,
+    last_sequence = excluded.last_sequence, others = excluded.others,
     restarts = g.restarts + (g.boot_id <> excluded.boot_id)::int
   WHERE CASE WHEN g.boot_id = excluded.boot_id THEN excluded.last_sequence > g.last_sequence
     ELSE excluded.started_at > g.started_at
