@@ -9,6 +9,7 @@ import { Reporter } from './server/reporter.js';
 import { ServerClient, type Signal } from './server/server-client.js';
 import { SignalLoop } from './server/signal-loop.js';
 import { Dispatcher } from './sessions/dispatcher.js';
+import { hasEnded } from './sessions/domain/session.js';
 import { causeOf } from './sessions/domain/stop-cause.js';
 import { recoverSessions } from './sessions/recover-sessions.js';
 import { SessionBook } from './sessions/session-book.js';
@@ -17,8 +18,8 @@ import { openDataFolder } from './state/data-folder.js';
 import { readVersion } from './version.js';
 
 const HOUR_MS = 3_600_000;
-/** How long a beat waits for reports that the server does not take. */
-const REPORTS_BEFORE_BEAT_MS = 1_000;
+/** As many as a beat can name beside all that can be live at once; the others are named when these are told. */
+const MAX_ENDED_IN_BEAT = 5_000;
 /** How long a drain waits for the server to hear of it, before it gives up what has not started. */
 const DRAIN_TOLD_MS = 2_000;
 /** What a shutdown keeps back: a third each for killing, for the last reports, and for closing. */
@@ -163,6 +164,7 @@ export class Gateway {
       intervalMs: this.config.heartbeatSeconds * 1000,
       compose: () => this.composeBeat(),
       onAnswer: ({ stop, restarted }) => {
+        this.reporter.serverAnswers();
         if (restarted) this.logger.info('the server has noticed the restart');
         for (const order of stop) this.obey({ action: 'stop', ...order });
       },
@@ -193,18 +195,20 @@ export class Gateway {
   }
 
   /**
-   * What has ended is told before a beat that does not list it any more: else the server would take
-   * it for lost, and never hear how it ended.
+   * The number says of which sessions the beat knows, so all is read in one go. A session that has ended
+   * is named until the server has heard how: it would take it for lost otherwise.
    */
-  private async composeBeat(): Promise<object> {
-    await this.reporter.flush(REPORTS_BEFORE_BEAT_MS);
-    // In one go with the list: the number says of which sessions the beat knows.
+  private composeBeat(): object {
     this.sequence += 1;
     const { id: gatewayId, ...facts } = this.facts();
-    const sessions = this.book
-      .live()
-      .filter(({ runId }) => runId !== null)
+    const ofRuns = this.book.all().filter(({ runId }) => runId !== null);
+    const sessions = ofRuns
+      .filter((record) => !hasEnded(record))
       .map(({ runId, sessionKey, status }) => ({ runId, sessionKey, status }));
-    return { gatewayId, ...facts, draining: this.sessions.isDraining, sessions };
+    const ended = ofRuns
+      .filter((record) => hasEnded(record) && this.reporter.isTelling(record))
+      .map(({ runId }) => runId)
+      .slice(0, MAX_ENDED_IN_BEAT);
+    return { gatewayId, ...facts, draining: this.sessions.isDraining, sessions, ended };
   }
 }

@@ -103,21 +103,26 @@ describe('A server that is away', () => {
     }
   });
 
-  test('hears of them from the next life, before its first beat', async () => {
+  test('hears of them from the next life, whose beats name them until then', async () => {
     await world.server.stop();
     const body = aSpawn('exit 5');
     await world.gateway.spawn(body);
     await world.untilStatus(body.runId, 'FAILED');
     await world.gateway.crash();
     world.server.beats.length = 0;
-    // Not taken at once either: the beat waits for it.
-    let refusals = 1;
-    world.server.refuseReports = () => (refusals-- > 0 ? 503 : undefined);
+    // Nothing is taken before the first beat.
+    const named = () => world.server.beats.some(({ ended }) => ended.includes(body.runId));
+    world.server.refuseReports = () => (named() ? undefined : 503);
     await world.server.start();
     await world.gateway.start();
     expect(await world.server.endOf(body.runId)).toMatchObject({ exitCode: 5 });
-    await waitFor('a beat', () => world.server.beats.length > 0);
-    expect(world.server.beats[0]).toMatchObject({ sessions: [], reportsBefore: 2 });
+    for (const beat of world.server.beats) {
+      expect(beat.sessions).toEqual([]);
+      if (beat.reportsBefore === 0) expect(beat.ended).toEqual([body.runId]);
+    }
+    const last = world.server.beats.length;
+    await waitFor('a later beat', () => world.server.beats.length > last + 1);
+    expect(world.server.beats.at(-1)?.ended).toEqual([]);
   });
 
   test('that finds one report malformed, or fails, hears the others', async () => {
@@ -130,6 +135,10 @@ describe('A server that is away', () => {
     for (const body of [poison, fine]) await world.gateway.spawn(body);
     expect(await world.server.endOf(fine.runId)).toMatchObject({ exitCode: 2 });
     expect(world.server.reportsOf(poison.runId)).toEqual([]);
+    // What may never be heard must not keep the server from ending the run itself.
+    const later = world.server.beats.length + 1;
+    const beat = await waitFor('a later beat', () => world.server.beats[later]);
+    expect(beat).toMatchObject({ sessions: [], ended: [] });
   });
 });
 

@@ -282,6 +282,12 @@ describe('the limits of a workspace', () => {
       body: { code: 'exceeds_queue', limit: 2, wanted: 3 },
     });
     expect(refused.headers.get('retry-after')).toBeNull();
+    const key = { 'idempotency-key': newId() };
+    const post = async () =>
+      (await workspace.api.post('/agent-tasks/batch', { tasks }, key)).status;
+    expect(await post()).toBe(422);
+    await limit({ maxQueueDepth: 3 });
+    expect(await post()).toBe(201);
   });
 
   it('refuse what does not fit in the queue, all or nothing, and say when to come again', async () => {

@@ -152,6 +152,50 @@ describe('a gateway that has lost many sessions at once', () => {
   });
 });
 
+describe('a run whose session has ended, and whose report is still to come', () => {
+  const runOf = async (id: string) => {
+    const { body } = await workspace.api.get<{ runId: string }>(`/agent-tasks/${id}`);
+    return body.runId;
+  };
+
+  const report = (runId: string, error: Record<string, unknown>) => {
+    const headers = { authorization: `Bearer ${gateway.token()}` };
+    const at = new Date().toISOString();
+    return apiClient(server.url, headers).post<{ results: object[] }>('/gateway/sessions', {
+      ...{ gatewayId: gateway.id, bootId: gateway.bootId },
+      reports: [{ runId, sessionKey: 'k', event: 'exited', at, error }],
+    });
+  };
+
+  it.each([false, true])('is not taken for lost (in a next life: %j)', async (next) => {
+    const id = await aRunningTask();
+    const runId = await runOf(id);
+    await server.db.owner.query(
+      `UPDATE agent_heartbeats SET last_seen_at = now() - interval '1 hour' WHERE agent_id = $1`,
+      [agentId],
+    );
+    if (next) gateway.restart();
+    expect((await beat([], { ended: [runId] })).body).toMatchObject({ restarted: next, stop: [] });
+    expect(await statusOf(id)).toBe('RUNNING');
+    const { rows } = await server.db.owner.query(
+      `SELECT 1 FROM agent_heartbeats WHERE agent_id = $1 AND last_seen_at > now() - interval '1 minute'`,
+      [agentId],
+    );
+    expect(rows).toHaveLength(1);
+    const { body } = await report(runId, { class: 'drained', message: 'It leaves' });
+    expect(body.results).toEqual([{ runId, applied: true }]);
+    const { body: task } = await workspace.api.get(`/agent-tasks/${id}`);
+    expect(task).toMatchObject({ retryCount: 0, lastError: null });
+  });
+
+  it('is not asked to stop, and is no conflict', async () => {
+    const id = await aRunningTask();
+    const runId = await runOf(id);
+    await workspace.api.post(`/agent-tasks/${id}/cancel`, {});
+    expect((await beat([], { ended: [runId] })).body.stop).toEqual([]);
+  });
+});
+
 describe('the order of beats', () => {
   it('is not lost for ever on a clock that was set back between two lives', async () => {
     const id = await aRunningTask();

@@ -212,6 +212,26 @@ describe('a spawn that fails', () => {
     expect(gateway.spawns).toHaveLength(2);
   });
 
+  it('aborts the task when no attempt came to its end, instead of trying for ever', async () => {
+    await aPushAgent();
+    gateway.behaviour = { kind: 'refuse', status: 429, code: 'resource_exhausted', retryAfter: 15 };
+    const id = await aTask();
+    await gateway.until(() => gateway.spawns.length === 1);
+    gateway.behaviour = { kind: 'spawn' };
+    await waitFor('the intent to wait', async () => {
+      const { rowCount } = await server.db.owner.query(
+        `UPDATE session_spawns SET attempts = 99, created_at = now() - interval '1 hour',
+           next_attempt_at = now() WHERE task_id = $1 AND locked_until IS NULL`,
+        [id],
+      );
+      return rowCount === 1;
+    });
+    const aborted = await taskIn('ABORTED', id);
+    expect(aborted).toMatchObject({ abortReason: 'spawn_failed', retryCount: 1 });
+    expect(aborted.lastError).toMatch(/^No session after 99 attempts, the last of which broke off/);
+    expect(gateway.spawns).toHaveLength(1);
+  });
+
   it('takes an answer without proof for none', async () => {
     await aPushAgent();
     gateway.behaviour = { kind: 'unproven' };

@@ -285,6 +285,24 @@ describe('server and gateway', () => {
     expect(await untilStatus(completes, 'COMPLETED')).toMatchObject({ generation: 1 });
     expect((await life(fails, 2)).from).toBeGreaterThan(1);
     await finish(fails);
+    const { body } = await fleet.api.get<{ items: object[] }>(`/agent-tasks/${fails.id}/runs`);
+    const ends = body.items.map((run) => (run as { endReason: string }).endReason).sort();
+    expect(ends).toEqual(['completed', expect.stringMatching(/^(oom|signal)$/)]);
+  });
+
+  it('give back what a gateway gave up while the server was away, at no cost', async () => {
+    const jobs = [await submit({ maxRetries: 0 }), await submit({ maxRetries: 0 })];
+    for (const job of jobs) await untilProgress(job, 2);
+    server.kill('SIGKILL');
+    await server.ended();
+    gateway.kill('SIGTERM');
+    expect(await gateway.ended()).toBe(0);
+    await gateway.start();
+    server = await startServer();
+    for (const job of jobs) {
+      expect((await life(job, 2)).from).toBeGreaterThan(2);
+      expect(await finish(job)).toMatchObject({ generation: 2, retryCount: 0 });
+    }
   });
 
   it('give the work of a gateway that drains to its next life, from the checkpoint', async () => {

@@ -80,6 +80,24 @@ describe('a worker', () => {
     await worker.stop();
   });
 
+  it('leaves a cancelled task the time that the server gives it, whatever its own', async () => {
+    const worker = await fleet.startWorker('graceful', { DROVER_WORKER_GRACE_SECONDS: '0' });
+    const file = join(fleet.folder, 'graceful.pid');
+    const saved = join(fleet.folder, 'graceful.saved');
+    // Each report of its progress is refused from then on.
+    const savesSlowly = `process.on('SIGTERM', () => setTimeout(() => {
+      fs.writeFileSync(${JSON.stringify(saved)}, '');
+      process.exit(0);
+    }, 300));`;
+    const id = await fleet.submit(STEADY(file) + savesSlowly);
+    const pid = await pidIn(file);
+    await untilStatus(id, 'RUNNING');
+    await fleet.api.post(`/agent-tasks/${id}/cancel`, {});
+    await waitFor('the process to end', () => !isAlive(pid));
+    expect(existsSync(saved)).toBe(true);
+    await worker.stop();
+  });
+
   it('puts a paused task down, and a resumed one goes on from its checkpoint', async () => {
     const worker = await fleet.startWorker('paused');
     const file = join(fleet.folder, 'paused.pid');

@@ -10,7 +10,7 @@ export interface HeartbeatOptions {
   client: Pick<ServerClient, 'beat'>;
   logger: Logger;
   intervalMs: number;
-  compose: () => Promise<object>;
+  compose: () => object;
   onAnswer: (answer: BeatAnswer) => void;
 }
 
@@ -54,7 +54,7 @@ export class HeartbeatLoop {
     const { client, logger, intervalMs, compose, onAnswer } = this.options;
     const waiting = this.waiting.splice(0);
     try {
-      const answer = await client.beat(await compose());
+      const answer = await client.beat(compose());
       if (this.server !== 'reachable') logger.info('the server takes heartbeats');
       this.server = 'reachable';
       this.failures = 0;

@@ -32,6 +32,8 @@ export interface ReporterOptions {
 export class Reporter {
   private readonly stopped = new AbortController();
   private readonly bell = new Doorbell();
+  private readonly retry = new Doorbell();
+  private mayRetryEarly = false;
   private readonly malformedUntil = new WeakMap<PendingReport, number>();
   private readonly idle: (() => void)[] = [];
 
@@ -55,8 +57,18 @@ export class Reporter {
       failures = error === undefined ? 0 : failures + 1;
       if (error === undefined) continue;
       logFailure(this.options.logger, 'report', failures, error);
-      await pause(waitBefore(failures, error), this.stopped.signal);
+      await this.waitAfter(failures, error);
     }
+  }
+
+  /** The server takes other calls again: what waits out an outage is told now. */
+  serverAnswers(): void {
+    if (this.mayRetryEarly) this.retry.ring();
+  }
+
+  /** Whether the server still has to hear of it, and may: a report that it finds malformed may never arrive. */
+  isTelling({ reports }: SessionRecord): boolean {
+    return reports.length > 0 && !reports.some((report) => this.malformedUntil.has(report));
   }
 
   /** Resolves when all is told, or after `withinMs`. */
@@ -73,6 +85,18 @@ export class Reporter {
   stop(): void {
     this.stopped.abort();
     this.bell.ring();
+    this.retry.ring();
+  }
+
+  private async waitAfter(failures: number, error: unknown): Promise<void> {
+    const ms = waitBefore(failures, error);
+    // What the server itself asked for is waited out.
+    if (error instanceof ServerError && error.retryAfterMs > 0) {
+      return pause(ms, this.stopped.signal);
+    }
+    this.mayRetryEarly = true;
+    await this.retry.wait(ms);
+    this.mayRetryEarly = false;
   }
 
   private nextBatch(): Item[] {

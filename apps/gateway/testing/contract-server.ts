@@ -29,6 +29,7 @@ export interface SeenBeat {
   running: number;
   queued: number;
   sessions: { runId: string; sessionKey: string; status: string }[];
+  ended: string[];
   /** How many reports had come before it. */
   reportsBefore: number;
 }

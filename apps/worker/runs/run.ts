@@ -230,8 +230,10 @@ export class Run {
     this.end(graceMs, this.cause ?? 'stale_run');
   }
 
+  // Heard once: what a refused report makes of it later must not cut the grace period short.
   private onLost(graceMs: number): void {
-    if (!this.lost) this.parts.log.warn('The run is not ours any more; ending it');
+    if (this.lost) return;
+    this.parts.log.warn('The run is not ours any more; ending it');
     this.lost = true;
     this.end(graceMs, 'stale_run');
   }

@@ -117,7 +117,7 @@ describe('an agent that was taken for dead and comes back', () => {
     await waitFor('the poll', async () => {
       const { rows } = await scene.sql(
         `SELECT FROM pg_stat_activity WHERE datname = current_database() AND state = 'idle'
-           AND query LIKE '%unnest($3::uuid[]) AS held%' AND query_start > $1`,
+           AND query LIKE '%SELECT a.lifecycle, held.run_id%' AND query_start > $1`,
         before[0]?.['at'],
       );
       return rows.length > 0;
@@ -175,6 +175,17 @@ describe('no conflict', () => {
       progressPercent: 9,
     });
     expect(late.status).toBe(409);
+    expect(await conflicts()).toBe(0);
+  });
+
+  it('is a failure that is reported again, because its answer was lost', async () => {
+    const first = await scene.held();
+    const error = { message: 'x', class: 'exit_code' };
+    const fail = () => first.agent.api.post(`/runs/${first.runId}/fail`, { error });
+    expect((await fail()).status).toBe(200);
+    await scene.recover();
+    await scene.claim(await scene.heirOf(first));
+    expect((await fail()).status).toBe(200);
     expect(await conflicts()).toBe(0);
   });
 

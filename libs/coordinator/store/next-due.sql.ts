@@ -18,7 +18,7 @@ const ASSIGN_MS = `(SELECT ceil(k.wait * 1000) FROM (
       AND a.lifecycle IN ('STARTING', 'ACTIVE') AND a.live_runs < a.max_concurrent_tasks
       AND EXISTS (SELECT FROM gateways
         WHERE NOT draining AND last_seen_at > now() - make_interval(secs => $1::float8)
-        HAVING sum(capacity) > (SELECT coalesce(sum(live_runs), 0) FROM agents WHERE mode = 'push'))
+        HAVING sum(capacity - others) > (SELECT coalesce(sum(live_runs), 0) FROM agents WHERE mode = 'push'))
     GROUP BY a.workspace_id, a.capabilities
     ORDER BY wait) k
   WHERE k.wait < 'infinity' AND NOT ${isPaused('k.workspace_id')}

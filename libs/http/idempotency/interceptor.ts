@@ -115,10 +115,13 @@ async function releaseLater(tenant: TenantScope, record: IdempotencyRecord): Pro
   }
 }
 
+/** What the next try may not meet again: the other request has ended, the limit was raised. */
+const PASSING: readonly ErrorCode[] = ['idempotency_in_progress', 'exceeds_queue'];
+
 /** Whether the same request would be refused again; the others may succeed on the next try. */
 function isFinal(error: DroverError): boolean {
   const { status } = error.spec;
-  return status < 500 && status !== 429 && error.code !== 'idempotency_in_progress';
+  return status < 500 && status !== 429 && !PASSING.includes(error.code);
 }
 
 function refusalOf({ code, spec, extras }: DroverError): StoredAnswer {

@@ -55,8 +55,8 @@ export class GatewayController {
     @Body() body: GatewaySignalsDto,
     @ClientGone() gone: AbortSignal,
   ) {
-    const { runIds, waitMs = 0 } = itself(request, body);
-    return this.signalsOfRuns.wait(runIds, waitMs, gone);
+    const { gatewayId, runIds, waitMs = 0 } = itself(request, body);
+    return this.signalsOfRuns.wait({ gatewayId, runIds }, waitMs, gone);
   }
 }
 

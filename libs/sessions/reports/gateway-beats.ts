@@ -11,6 +11,7 @@ import {
   type HeldSession,
   heldSessions,
   recordGatewayBeat,
+  tellOfSecondSessions,
 } from '../store/gateways.sql.js';
 
 export interface GatewayBeat {
@@ -25,6 +26,8 @@ export interface GatewayBeat {
   queued: number;
   draining?: boolean;
   sessions: readonly { runId: string }[];
+  /** Runs whose sessions have ended, and whose reports are still to come. */
+  ended?: readonly string[];
 }
 
 export interface BeatAnswer {
@@ -56,20 +59,25 @@ export class GatewayBeats {
     const { service } = this.database;
     const recorded = (await firstRow(service, recordGatewayBeat, paramsOf(beat))) as BeatRow;
     const { newest, restarted, now } = recorded;
-    const runIds = beat.sessions.map((session) => session.runId);
-    const held = await service.rows(heldSessions, [runIds]);
+    const { gatewayId, sessions, ended = [] } = beat;
+    const running = new Set(sessions.map(({ runId }) => runId.toLowerCase()));
+    const known = [...running, ...ended];
+    const held = await service.rows(heldSessions, [known, gatewayId]);
+    const stray = held.filter(({ run_id, action }) => action === 'stop' && running.has(run_id));
     if (newest) {
       await this.keepAlive(held);
-      await this.recover(beat, runIds, restarted);
+      await this.noteConflicts(gatewayId, stray);
+      await this.recover(beat, known, restarted);
       await this.revive();
     }
     const graceSeconds = this.config.tasks.cancelGraceSeconds;
     return {
       acknowledgedAt: now.toISOString(),
       restarted,
-      stop: held.flatMap(({ run_id: runId, action, reason }) =>
-        action === 'stop' ? [{ runId, reason: reason ?? 'stale_run', graceSeconds }] : [],
-      ),
+      stop: stray.map(({ run_id: runId, reason }) => ({
+        ...{ runId, graceSeconds },
+        reason: reason ?? 'stale_run',
+      })),
     };
   }
 
@@ -77,8 +85,17 @@ export class GatewayBeats {
     const { service } = this.database;
     const agents = held.flatMap((one) => (one.action === 'stop' ? [] : (one.agent_id ?? [])));
     await service.rows(beatForAgents, [agents]);
-    const stray = held.filter((one) => one.action === 'stop').map((one) => one.run_id);
-    if (stray.length > 0) await service.rows(noteConflictsOfSessions, [stray]);
+  }
+
+  private async noteConflicts(gatewayId: string, stray: readonly HeldSession[]): Promise<void> {
+    if (stray.length === 0) return;
+    const { service } = this.database;
+    const of = stray.map(({ run_id }) => run_id);
+    await service.rows(noteConflictsOfSessions, [of]);
+    const told = await service.rows(tellOfSecondSessions, [of, gatewayId]);
+    for (const { run_id: runId, gateway_id: rightful } of told) {
+      this.logger.warn('Two gateways had a session of one run', { runId, gatewayId, rightful });
+    }
   }
 
   private async revive(): Promise<void> {
@@ -105,6 +122,6 @@ export class GatewayBeats {
 function paramsOf(beat: GatewayBeat): unknown[] {
   const { gatewayId, bootId, startedAt, version, capacity, running, queued, draining } = beat;
   const state = [capacity, running, queued, draining ?? false];
-  const order = [beat.sequence, OUTDATED_SECONDS];
+  const order = [beat.sequence, OUTDATED_SECONDS, beat.sessions.length];
   return [gatewayId, bootId, startedAt, version ?? null, ...state, ...order];
 }

@@ -21,6 +21,12 @@ export interface GatewaySignal {
 /** A wake-up can get lost; a gateway hears of a cancellation within this time all the same. */
 const LOOK_AGAIN_MS = 2_000;
 
+/** The runs whose sessions a gateway has. */
+interface Held {
+  gatewayId: string;
+  runIds: readonly string[];
+}
+
 interface Listener {
   /** Absent until they are known: then everything concerns it. */
   agents?: ReadonlySet<string>;
@@ -51,13 +57,9 @@ export class GatewaySignals implements OnModuleDestroy, BeforeApplicationShutdow
    *
    * @param gone aborts when the gateway has closed its connection
    */
-  wait(
-    runIds: readonly string[],
-    waitMs: number,
-    gone: AbortSignal,
-  ): Promise<{ runs: GatewaySignal[] }> {
+  wait(gateway: Held, waitMs: number, gone: AbortSignal): Promise<{ runs: GatewaySignal[] }> {
     return withAnySignal([gone, this.closing.signal], (stop) =>
-      this.waitUntil(runIds, waitMs, stop),
+      this.waitUntil(gateway, waitMs, stop),
     );
   }
 
@@ -70,7 +72,7 @@ export class GatewaySignals implements OnModuleDestroy, BeforeApplicationShutdow
   }
 
   private async waitUntil(
-    runIds: readonly string[],
+    gateway: Held,
     waitMs: number,
     stop: AbortSignal,
   ): Promise<{ runs: GatewaySignal[] }> {
@@ -82,7 +84,7 @@ export class GatewaySignals implements OnModuleDestroy, BeforeApplicationShutdow
     let warnedBefore: ReadonlySet<string> | undefined;
     try {
       for (;;) {
-        const runs = await this.look(runIds, listener);
+        const runs = await this.look(gateway, listener);
         warnedBefore ??= warnedIn(runs);
         const left = deadline - performance.now();
         if (hasNews(runs, warnedBefore) || left <= 0 || stop.aborted) return { runs };
@@ -94,8 +96,9 @@ export class GatewaySignals implements OnModuleDestroy, BeforeApplicationShutdow
     }
   }
 
-  private async look(runIds: readonly string[], listener: Listener): Promise<GatewaySignal[]> {
-    const held = await this.database.service.rows(heldSessions, [runIds]);
+  private async look(gateway: Held, listener: Listener): Promise<GatewaySignal[]> {
+    const params = [gateway.runIds, gateway.gatewayId];
+    const held = await this.database.service.rows(heldSessions, params);
     listener.agents = new Set(held.flatMap((one) => one.agent_id ?? []));
     const graceSeconds = this.config.tasks.cancelGraceSeconds;
     return held.flatMap(({ run_id: runId, action, reason }) =>

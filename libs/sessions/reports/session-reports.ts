@@ -38,18 +38,25 @@ export class SessionReports {
     // In their order: a session starts before it exits.
     for (const report of reports) {
       const place = places.get(report.runId.toLowerCase());
-      results.push(await this.takeOne(report, place && reporterOf(place, gatewayId)));
+      results.push(await this.takeOne(report, gatewayId, place));
     }
     // A session that has ended makes room for the next one.
     this.wakeUps.coordinator();
     return { results };
   }
 
-  private async takeOne(report: SessionReport, by: Reporter | undefined): Promise<ReportResult> {
+  private async takeOne(
+    report: SessionReport,
+    gatewayId: string,
+    place: SessionPlace | undefined,
+  ): Promise<ReportResult> {
     const { runId } = report;
-    if (!by) return { runId, applied: false, reason: 'run_not_found' };
+    if (!place) return { runId, applied: false, reason: 'run_not_found' };
+    if (place.gateway_id !== null && place.gateway_id !== gatewayId) {
+      return { runId, applied: false, reason: 'spawned_elsewhere' };
+    }
     try {
-      await this.apply(report, by);
+      await this.apply(report, reporterOf(place, gatewayId));
       return { runId, applied: true };
     } catch (error) {
       if (!(error instanceof DroverError) || !SETTLED.has(error.code)) throw error;

@@ -23,6 +23,10 @@ export class SpawnAttempts {
 
   async make(spawn: DueSpawn): Promise<void> {
     if (!spawn.wanted) return this.giveUp(spawn);
+    if (this.breaksOff(spawn)) {
+      const message = `No session after ${spawn.attempts - 1} attempts, the last of which broke off`;
+      return this.failed(spawn, { kind: 'failed', message, retryable: true });
+    }
     const holder = { workspaceId: spawn.workspace_id, agentId: spawn.agent_id };
     const [opened] = await this.secrets.openForRuns(holder, [spawn]);
     // The run has failed for it, and the intent is closed with the run.
@@ -33,6 +37,12 @@ export class SpawnAttempts {
       this.config.gateway;
     const policy = { maxAttempts, deadlineSeconds };
     await this.follow(spawn, afterSpawn(result, attempt, policy, Math.random()));
+  }
+
+  /** What comes of an attempt is judged after it; one that breaks off each time never gets there. */
+  private breaksOff({ attempts, age_seconds: age }: DueSpawn): boolean {
+    const { spawnAttempts, spawnDeadlineSeconds } = this.config.gateway;
+    return attempts > spawnAttempts && age > spawnDeadlineSeconds;
   }
 
   private follow(spawn: DueSpawn, next: AfterSpawn): Promise<void> {

@@ -15,19 +15,19 @@ export interface BeatRow {
  *
  * Caller: GatewayBeats, as the service role. Index: primary key.
  * $1 id, $2 boot, $3 started at, $4 version, $5 capacity, $6 running, $7 queued, $8 draining, $9 number,
- * $10 seconds of silence after which no beat of an earlier life can come.
+ * $10 seconds of silence after which no beat of an earlier life can come, $11 how many of the sessions are of runs.
  */
 export const recordGatewayBeat = command<BeatRow>(
   'record_gateway_beat',
   `
 WITH beat AS (
   INSERT INTO gateways AS g (id, boot_id, started_at, version, capacity, running, queued, draining,
-    last_sequence)
-  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+    last_sequence, others)
+  VALUES ($1, $2, $3, $4, $5, $6::int, $7::int, $8, $9, greatest($6::int + $7::int - $11::int, 0))
   ON CONFLICT (id) DO UPDATE SET boot_id = excluded.boot_id, started_at = excluded.started_at,
     version = excluded.version, capacity = excluded.capacity, running = excluded.running,
     queued = excluded.queued, draining = excluded.draining, last_seen_at = now(),
-    last_sequence = excluded.last_sequence,
+    last_sequence = excluded.last_sequence, others = excluded.others,
     restarts = g.restarts + (g.boot_id <> excluded.boot_id)::int
   WHERE CASE WHEN g.boot_id = excluded.boot_id THEN excluded.last_sequence > g.last_sequence
     ELSE excluded.started_at > g.started_at
@@ -48,21 +48,24 @@ export interface HeldSession {
 
 /**
  * What a gateway should know of the runs whose sessions it holds: which are not live any more and why,
- * which are asked to pause, and which seem to hang. A row for each run that was asked about; the workspace is NULL for one
- * that does not exist.
+ * which have their session at another gateway (an answer was lost, and the next call went there), which are
+ * asked to pause, and which seem to hang. A row for each run that was asked about; the workspace is NULL for
+ * one that does not exist.
  *
  * Caller: GatewayBeats and GatewaySignals, as the service role. Index: session_spawns_run_idx, then
- * primary keys. $1 runs.
+ * primary keys. $1 runs, $2 gateway.
  */
 export const heldSessions = query<HeldSession>(
   'held_sessions',
   `
 SELECT held.run_id, s.workspace_id, s.agent_id,
-  CASE WHEN r.id IS NULL OR r.ended_at IS NOT NULL OR t.run_id IS DISTINCT FROM r.id THEN 'stop'
+  CASE WHEN r.id IS NULL OR r.ended_at IS NOT NULL OR t.run_id IS DISTINCT FROM r.id
+         OR s.gateway_id <> $2 THEN 'stop'
        WHEN t.status = 'PAUSED' AND r.pause_requested_at IS NOT NULL THEN 'pause'
        WHEN t.status = 'RUNNING' AND r.hung_warned_at IS NOT NULL THEN 'warn' END AS action,
   CASE WHEN r.id IS NULL THEN 'unknown_run'
        WHEN r.ended_at IS NOT NULL OR t.run_id IS DISTINCT FROM r.id THEN coalesce(r.end_reason, 'stale_run')
+       WHEN s.gateway_id <> $2 THEN 'spawned_elsewhere'
        WHEN t.status = 'PAUSED' THEN coalesce(t.pause_reason, 'paused')
        ELSE 'hung' END AS reason
 FROM unnest($1::uuid[]) AS held (run_id)
@@ -94,10 +97,48 @@ export interface SessionPlace {
   run_id: string;
   workspace_id: string;
   agent_id: string;
+  /** Whose answer was heard; NULL before. */
+  gateway_id: string | null;
 }
 
 /** Whose run it is that a gateway reports about. Index: session_spawns_run_idx. $1 runs. */
 export const sessionPlaces = query<SessionPlace>(
   'session_places',
-  `SELECT run_id, workspace_id, agent_id FROM session_spawns WHERE run_id = ANY($1::uuid[])`,
+  `SELECT run_id, workspace_id, agent_id, gateway_id FROM session_spawns
+WHERE run_id = ANY($1::uuid[])`,
+);
+
+/**
+ * Logs, once for each gateway, that it has a second session of a run whose session another gateway has.
+ *
+ * Caller: GatewayBeats, as the service role. Index: session_spawns_run_idx, then primary keys; the logs of
+ * the tasks are read. $1 runs, $2 the gateway that has the second one.
+ */
+export const tellOfSecondSessions = command<{ run_id: string; gateway_id: string }>(
+  'tell_of_second_sessions',
+  `
+WITH second AS MATERIALIZED (
+  SELECT s.workspace_id, r.task_id, s.run_id, s.agent_id, s.gateway_id,
+    jsonb_build_object('runId', s.run_id, 'agentId', s.agent_id, 'gatewayId', $2::text,
+      'rightfulGatewayId', s.gateway_id) AS facts
+  FROM session_spawns s JOIN task_runs r ON r.workspace_id = s.workspace_id AND r.id = s.run_id
+  WHERE s.run_id = ANY ($1::uuid[]) AND s.gateway_id <> $2
+    AND NOT EXISTS (SELECT FROM agent_task_logs l
+      WHERE l.workspace_id = s.workspace_id AND l.task_id = r.task_id AND l.run_id = s.run_id
+        AND l.event = 'split_brain_conflict' AND l.details ->> 'gatewayId' = $2)
+),
+logged AS (
+  INSERT INTO agent_task_logs (workspace_id, task_id, run_id, agent_id, level, event, message, details,
+    actor_kind, actor_id)
+  SELECT workspace_id, task_id, run_id, agent_id, 'WARN', 'split_brain_conflict',
+    'A second gateway had a session of this run, and was told to stop it', facts, 'system', 'gateway:' || $2
+  FROM second
+),
+announced AS (
+  INSERT INTO outbox_events (workspace_id, type, subject_kind, subject_id, payload)
+  SELECT workspace_id, 'run.split_brain_conflict', 'run', run_id, facts || jsonb_build_object(
+    'event', 'run.split_brain_conflict', 'taskId', task_id, 'workspaceId', workspace_id, 'timestamp', now())
+  FROM second
+)
+SELECT run_id, gateway_id FROM second`,
 );

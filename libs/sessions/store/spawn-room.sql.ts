@@ -2,8 +2,8 @@ import { query } from '#lib/database';
 
 /**
  * How many more sessions the gateways that were heard lately could run: what they can hold together less
- * the live runs of push agents. Counted in our own rows, not in the gateways' last beats: a session that
- * has just ended makes room at once.
+ * the sessions that are not of runs, and less the live runs of push agents. These are counted in our own rows,
+ * not in the gateways' last beats: a session that has just ended makes room at once.
  *
  * Caller: SessionAssigner, as the service role. Indexes: gateways (a handful of rows), agents_push_idx.
  * $1 seconds after which a silent gateway does not count.
@@ -11,7 +11,7 @@ import { query } from '#lib/database';
 export const spawnRoom = query<{ room: number; gateways: number }>(
   'spawn_room',
   `
-SELECT count(g.id)::int AS gateways, (coalesce(sum(g.capacity), 0) - (
+SELECT count(g.id)::int AS gateways, (coalesce(sum(g.capacity - g.others), 0) - (
     SELECT coalesce(sum(a.live_runs), 0) FROM agents a WHERE a.mode = 'push'))::int AS room
 FROM gateways g
 WHERE g.last_seen_at > now() - make_interval(secs => $1::float8) AND NOT g.draining`,

@@ -37,6 +37,13 @@ interface Decided {
   decision: CommandDecision;
 }
 
+interface Plan {
+  ids: readonly string[];
+  decide: (task: LockedTask) => CommandDecision;
+  /** The ids that take the place of `ids`, read in the transaction. */
+  widen?: (tx: Transaction) => Promise<string[]>;
+}
+
 const MAX_CASCADE = 10_000;
 
 /** What users ask of tasks. Each command locks, decides in a pure function, and goes through the door. */
@@ -67,6 +74,26 @@ export class TaskCommands {
     return this.one(caller, 'archive', id, options);
   }
 
+  /**
+   * A command as part of a transaction.
+   *
+   * @returns what to call once that is committed
+   */
+  async within(
+    tx: Transaction,
+    caller: Caller,
+    command: TaskCommand,
+    { id, ...options }: CommandOptions & { id: string },
+  ): Promise<() => void> {
+    const decided = await this.apply(
+      tx,
+      caller.workspaceId,
+      this.planOne(caller, command, id, options),
+    );
+    requireFound(decided, id);
+    return () => this.wake(caller.workspaceId, decided);
+  }
+
   /** The same command for many tasks in one transaction; what does not apply is skipped, not refused. */
   async many(
     caller: Caller,
@@ -74,9 +101,8 @@ export class TaskCommands {
     ids: readonly string[],
     options: CommandOptions = {},
   ): Promise<BulkOutcome> {
-    const decided = await this.run(caller, ids, (task) =>
-      DECIDE[command](task, requestOf(caller, options)),
-    );
+    const decide = (task: LockedTask) => DECIDE[command](task, requestOf(caller, options));
+    const decided = await this.run(caller.workspaceId, { ids, decide });
     const changed = decided
       .filter(({ decision }) => decision.kind === 'move')
       .map(({ task }) => task.id);
@@ -91,24 +117,29 @@ export class TaskCommands {
     id: string,
     options: CommandOptions,
   ): Promise<string[]> {
-    const { workspaceId } = caller;
-    const request = requestOf(caller, options);
-    const decided = await this.run(
-      caller,
-      [id],
-      (task) => {
-        if (task.id !== id) return cancelWith(task, request, id);
-        if (options.ifVersion !== undefined && options.ifVersion !== task.version) {
-          throw new DroverError('version_mismatch', { members: { currentVersion: task.version } });
-        }
-        const decision = DECIDE[command](task, request);
-        if (decision.kind === 'illegal') throw illegalCommand(task, command, request, decision.to);
-        return decision;
-      },
-      options.cascade ? (tx) => this.withDependents(tx, workspaceId, id) : undefined,
-    );
-    if (!decided.some(({ task }) => task.id === id)) throw new DroverError('task_not_found');
+    const decided = await this.run(caller.workspaceId, this.planOne(caller, command, id, options));
+    requireFound(decided, id);
     return decided.filter(({ decision }) => decision.kind === 'move').map(({ task }) => task.id);
+  }
+
+  private planOne(
+    caller: Caller,
+    command: TaskCommand,
+    id: string,
+    { ifVersion, cascade, ...options }: CommandOptions,
+  ): Plan {
+    const request = requestOf(caller, options);
+    const decide = (task: LockedTask): CommandDecision => {
+      if (task.id !== id) return cancelWith(task, request, id);
+      if (ifVersion !== undefined && ifVersion !== task.version) {
+        throw new DroverError('version_mismatch', { members: { currentVersion: task.version } });
+      }
+      const decision = DECIDE[command](task, request);
+      if (decision.kind === 'illegal') throw illegalCommand(task, command, request, decision.to);
+      return decision;
+    };
+    const withDependents = (tx: Transaction) => this.withDependents(tx, caller.workspaceId, id);
+    return { ids: [id], decide, widen: cascade ? withDependents : undefined };
   }
 
   private async withDependents(
@@ -124,27 +155,28 @@ export class TaskCommands {
     return rows.map((row) => row.id);
   }
 
-  private async run(
-    caller: Caller,
-    ids: readonly string[],
-    decide: (task: LockedTask) => CommandDecision,
-    widen?: (tx: Transaction) => Promise<string[]>,
-  ): Promise<Decided[]> {
-    const { workspaceId } = caller;
-    const decided = await this.database.tenant(workspaceId).transaction(async (tx) => {
-      const tasks = await tx.rows(lockTasks, [workspaceId, widen ? await widen(tx) : ids]);
-      const all = tasks.map((task) => ({ task, decision: decide(task) }));
-      await applyMoves(
-        tx,
-        all.flatMap(({ decision }) => (decision.kind === 'move' ? [decision.move] : [])),
-      );
-      await this.askForPauses(tx, workspaceId, all);
-      const retried = tasksMovedTo(all, 'PENDING');
-      if (retried.length > 0) await tx.rows(reconsiderPrerequisites, [workspaceId, retried]);
-      return all;
-    });
+  private async run(workspaceId: string, plan: Plan): Promise<Decided[]> {
+    const tenant = this.database.tenant(workspaceId);
+    const decided = await tenant.transaction((tx) => this.apply(tx, workspaceId, plan));
     this.wake(workspaceId, decided);
     return decided;
+  }
+
+  private async apply(
+    tx: Transaction,
+    workspaceId: string,
+    { ids, decide, widen }: Plan,
+  ): Promise<Decided[]> {
+    const tasks = await tx.rows(lockTasks, [workspaceId, widen ? await widen(tx) : ids]);
+    const all = tasks.map((task) => ({ task, decision: decide(task) }));
+    await applyMoves(
+      tx,
+      all.flatMap(({ decision }) => (decision.kind === 'move' ? [decision.move] : [])),
+    );
+    await this.askForPauses(tx, workspaceId, all);
+    const retried = tasksMovedTo(all, 'PENDING');
+    if (retried.length > 0) await tx.rows(reconsiderPrerequisites, [workspaceId, retried]);
+    return all;
   }
 
   private async askForPauses(
@@ -179,6 +211,10 @@ export class TaskCommands {
     if (agents.length > 0) this.wakeUps.signals([...new Set(agents)]);
     if (moves.some(({ task, move }) => mattersToDependents(task, move))) this.wakeUps.coordinator();
   }
+}
+
+function requireFound(decided: readonly Decided[], id: string): void {
+  if (!decided.some(({ task }) => task.id === id)) throw new DroverError('task_not_found');
 }
 
 /** What depends on a cancelled task is cancelled for that. */

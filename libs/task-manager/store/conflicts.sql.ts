@@ -10,12 +10,18 @@ import { command } from '#lib/database';
 
 /**
  * An SQL condition on a run `r` and its task `t`. Only a run that was taken from its agent: after one
- * that the agent ended itself a report may well be under way still. One that was cancelled was taken from it
- * too, and its task may have been retried since. An ended run changes no more, so the mark needs no lock of
- * its task.
+ * that the agent ended itself, or whose session's end was reported, a report may well be under way still, or be
+ * repeated. One that was cancelled was taken from it too, and its task may have been retried since. An ended run
+ * changes no more, so the mark needs no lock of its task.
+ *
+ * Who ended a run stands in the log: a few rows of its task, read for a run that fits otherwise.
  */
 export const IN_CONFLICT = `(t.generation > r.generation AND r.conflict_seen_at IS NULL
-  AND (r.state = 'FAILED' OR r.end_reason IN ('orphaned', 'cancelled')))`;
+  AND (r.end_reason IN ('orphaned', 'cancelled') OR r.state = 'FAILED' AND NOT EXISTS (
+    SELECT FROM agent_task_logs l
+    WHERE l.workspace_id = r.workspace_id AND l.task_id = r.task_id AND l.run_id = r.id
+      AND l.new_status IN ('ABORTED', 'FAILED') AND (l.actor_kind IN ('agent', 'run')
+        OR l.actor_id LIKE 'gateway:%' AND r.end_reason NOT IN ('gateway_restart', 'infrastructure')))))`;
 
 /**
  * Marks runs that their agent says it holds. Caller: Signals. Index: primary keys.

@@ -48,8 +48,8 @@ export class TaskUpdates {
   ) {}
 
   /**
-   * An update that would change nothing writes nothing. Whether the move is legal is checked before
-   * the fields are written, so a refused update has changed nothing.
+   * An update that would change nothing writes nothing, and one that is refused has changed nothing: fields
+   * and move are one transaction.
    *
    * @throws DroverError `task_not_found`, `version_mismatch`, `task_closed`, `project_not_found`,
    *   `milestone_not_found`, `illegal_transition`, `secrets_unreadable`
@@ -57,19 +57,28 @@ export class TaskUpdates {
   async update(caller: Caller, id: string, request: UpdateRequest): Promise<TaskView> {
     const { workspaceId } = caller;
     const hasFields = Object.values(request.fields).some((value) => value !== undefined);
-    if (hasFields) {
-      await this.db
-        .tenant(workspaceId)
-        .transaction((tx) => this.changeFields(tx, caller, { id, request }))
-        .catch((error: unknown) => {
-          throw explainMissing(this.sealer.explain(error));
-        });
-    }
-    // The version that was asked for is gone once the fields have changed under it.
-    const ifVersion = hasFields ? undefined : request.ifVersion;
-    if (request.status) await this.move(caller, id, { ...request, ifVersion });
-    else if (!hasFields) await this.requireVersion(workspaceId, id, ifVersion);
+    if (!hasFields && !request.status)
+      await this.requireVersion(workspaceId, id, request.ifVersion);
+    else await this.change(caller, { id, request, hasFields });
     return this.queries.get(workspaceId, id);
+  }
+
+  private async change(
+    caller: Caller,
+    { id, request, hasFields }: { id: string; request: UpdateRequest; hasFields: boolean },
+  ): Promise<void> {
+    const afterCommit = await this.db
+      .tenant(caller.workspaceId)
+      .transaction(async (tx) => {
+        if (hasFields) await this.changeFields(tx, caller, { id, request });
+        // The version that was asked for is gone once the fields have changed under it.
+        const ifVersion = hasFields ? undefined : request.ifVersion;
+        return request.status && this.move(tx, caller, id, { ...request, ifVersion });
+      })
+      .catch((error: unknown) => {
+        throw explainMissing(this.sealer.explain(error));
+      });
+    if (afterCommit) afterCommit();
   }
 
   private async changeFields(
@@ -109,13 +118,16 @@ export class TaskUpdates {
     return { ...row, ...(await this.secrets.openOne({ workspace_id, id, metadata })) };
   }
 
-  private async move(caller: Caller, id: string, request: UpdateRequest): Promise<void> {
-    const params = [caller.workspaceId, id];
-    const task = await firstRow(this.db.tenant(caller.workspaceId), taskStanding, params);
+  private async move(
+    tx: Transaction,
+    caller: Caller,
+    id: string,
+    { status, reason, ifVersion }: UpdateRequest,
+  ): Promise<() => void> {
+    const task = await firstRow(tx, lockTasks, [caller.workspaceId, [id]]);
     if (!task) throw new DroverError('task_not_found');
-    const { reason, ifVersion } = request;
-    const command = commandFor(request.status as RequestedStatus, task.status);
-    await this.commands[command](caller, id, { reason, ifVersion });
+    const command = commandFor(status as RequestedStatus, task.status);
+    return this.commands.within(tx, caller, command, { id, reason, ifVersion });
   }
 
   private async requireVersion(workspaceId: string, id: string, ifVersion?: number): Promise<void> {

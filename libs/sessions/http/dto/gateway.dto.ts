@@ -38,6 +38,13 @@ export class GatewayBeatDto {
     description: 'All its live sessions that are of runs, those of an earlier life included',
   })
   sessions!: HeldSessionDto[];
+
+  @IdList({
+    maxItems: 5_000,
+    optional: true,
+    description: 'Runs whose sessions have ended, and whose reports are still to come',
+  })
+  ended?: string[];
 }
 
 export class SessionErrorDto {
