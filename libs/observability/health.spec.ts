@@ -46,4 +46,11 @@ describe('the health of all', () => {
   ])('is %s', async (status, database, valkey, coordinator) => {
     expect((await new Health(database, valkey, coordinator).system()).status).toBe(status);
   });
+
+  it.each([
+    ['reachable', up, 'healthy'],
+    ['unreachable', down, 'degraded'],
+  ])('says that the gateway is %s', async (gateway, probe, status) => {
+    expect(await new Health(up, up, led, probe).system()).toMatchObject({ gateway, status });
+  });
 });

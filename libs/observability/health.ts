@@ -18,6 +18,8 @@ export interface CoordinatorHealthSource {
 
 export const DATABASE_PROBE = Symbol('DATABASE_PROBE');
 export const VALKEY_PROBE = Symbol('VALKEY_PROBE');
+/** Provided as undefined where no gateway is configured. */
+export const GATEWAY_PROBE = Symbol('GATEWAY_PROBE');
 export const COORDINATOR_HEALTH = Symbol('COORDINATOR_HEALTH');
 
 /** Milliseconds after which a part that says nothing counts as gone. */
@@ -48,6 +50,7 @@ export class Health {
     @Inject(DATABASE_PROBE) private readonly database: Probe,
     @Optional() @Inject(VALKEY_PROBE) private readonly valkey?: Probe,
     @Optional() @Inject(COORDINATOR_HEALTH) private readonly coordinator?: CoordinatorHealthSource,
+    @Optional() @Inject(GATEWAY_PROBE) private readonly gateway?: Probe,
   ) {}
 
   /** From now on nobody should send us new requests. */
@@ -71,17 +74,18 @@ export class Health {
 
   /** Never fails: it is there to say what is broken. */
   async system(): Promise<SystemHealth> {
-    const [database, valkey, coordinator] = await Promise.all([
+    const [database, valkey, gateway, coordinator] = await Promise.all([
       stateOf(this.database),
       stateOf(this.valkey),
+      stateOf(this.gateway),
       this.coordinatorHealth(),
     ]);
     return {
-      status: summarize(database, valkey, coordinator.active),
+      status: summarize({ database, valkey, gateway }, coordinator.active),
       coordinator: { ...coordinator, lastCycle: coordinator.lastCycle?.toISOString() ?? null },
       database,
       valkey,
-      gateway: 'not_configured',
+      gateway: GATEWAY_STATES[gateway],
     };
   }
 
@@ -92,9 +96,17 @@ export class Health {
   }
 }
 
-function summarize(database: PartState, valkey: PartState, led: boolean): SystemHealth['status'] {
+const GATEWAY_STATES = {
+  connected: 'reachable',
+  disconnected: 'unreachable',
+  not_configured: 'not_configured',
+} as const satisfies Record<PartState, SystemHealth['gateway']>;
+
+type Parts = Record<'database' | 'valkey' | 'gateway', PartState>;
+
+function summarize({ database, valkey, gateway }: Parts, led: boolean): SystemHealth['status'] {
   if (database !== 'connected') return 'unhealthy';
-  return led && valkey !== 'disconnected' ? 'healthy' : 'degraded';
+  return led && valkey !== 'disconnected' && gateway !== 'disconnected' ? 'healthy' : 'degraded';
 }
 
 async function stateOf(probe: Probe | undefined): Promise<PartState> {

@@ -64,6 +64,16 @@ async function aRunWithTwoSessions() {
   return { id, runId: (await taskOf(id)).runId, first };
 }
 
+it('makes the health check say that the gateway is reachable, as long as it is heard', async () => {
+  const gatewayState = async () => {
+    const health = await fetch(`${server.url}/health/coordinator`);
+    return ((await health.json()) as { gateway: string }).gateway;
+  };
+  expect(await gatewayState()).toBe('reachable');
+  await server.db.owner.query(`UPDATE gateways SET last_seen_at = now() - interval '1 hour'`);
+  expect(await gatewayState()).toBe('unreachable');
+});
+
 describe('a gateway whose session of a run has been spawned again elsewhere', () => {
   it('is told to stop it, at once and with each beat; and that is logged, once', async () => {
     const { id, runId, first } = await aRunWithTwoSessions();

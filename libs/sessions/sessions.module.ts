@@ -3,6 +3,7 @@ import { AdmissionModule } from '#lib/admission';
 import { TaskManagerModule } from '#lib/task-manager';
 import { GatewayClient } from './gateway/gateway-client.js';
 import { GatewayProofs } from './gateway/gateway-proofs.js';
+import { GatewayReach } from './gateway/gateway-reach.js';
 import { GatewayTokens } from './gateway/gateway-tokens.js';
 import { GatewayController } from './http/gateway.controller.js';
 import { GatewayGuard } from './http/gateway.guard.js';
@@ -23,6 +24,7 @@ import { Spawner } from './spawning/spawner.js';
     GatewayProofs,
     GatewayGuard,
     GatewayClient,
+    GatewayReach,
     SpawnAttempts,
     Spawner,
     SpawnObstacles,
@@ -31,6 +33,6 @@ import { Spawner } from './spawning/spawner.js';
     GatewaySignals,
     SessionReports,
   ],
-  exports: [SessionAssigner],
+  exports: [GatewayReach, SessionAssigner],
 })
 export class SessionsModule {}

@@ -220,7 +220,14 @@ describe('npm start', () => {
     started = new Program(START, [], { ...env, GATEWAY_SECRET: 'short' });
     expect(await started.ended).toBe(1);
     expect(started.output).toBe('GATEWAY_SECRET must have at least 32 characters.\n');
-    started = new Program(START, [], { ...env, GATEWAY_SECRET: 'x'.repeat(32) });
+    const secret = { GATEWAY_SECRET: 'x'.repeat(32) };
+    started = new Program(START, [], { ...env, ...secret, LOG_LEVEL: 'loud' });
+    expect(await started.ended).toBe(1);
+    expect(started.output).toMatch(
+      /these environment variables:\n {2}LOG_LEVEL: must be one of fatal,.*\n$/,
+    );
+    started = new Program(START, [], { ...env, ...secret, VALKEY_URL: 'redis://127.0.0.1:1' });
+    await started.says(/Nobody answers at VALKEY_URL \(127.0.0.1:1\)/);
     await started.says(/gateway at http:\/\/127.0.0.1:9\n[^]*the data stays/);
     expect(processesWith(home).filter((line) => line.includes('apps/gateway'))).toEqual([]);
     await stop();

@@ -83,7 +83,10 @@ export class Child {
 
   /** The sentence with which it ended, or how it ended when it said none. */
   lastWords({ code, signal }: Exit): string {
-    const line = signal === null ? this.lines.findLast(isSaid) : undefined;
+    const at = signal === null ? this.lines.findLastIndex(isSaid) : -1;
+    const line = this.lines[at];
+    // A list follows, such as that of the variables that are wrong.
+    if (line?.endsWith(':')) return this.lines.slice(at).join('\n').trimEnd();
     if (line !== undefined) return String(parse(line)?.['message'] ?? line);
     return `The ${this.spec.name} ended by ${signal ?? `exit code ${code}`}.`;
   }

@@ -15,6 +15,7 @@ import { ensureKeys } from './keys.js';
 import { choosePort } from './port.js';
 import { explainInUse } from './running.js';
 import { serverSettings, workerSettings } from './settings.js';
+import { unansweredValkey } from './unanswered-valkey.js';
 
 const WORKERS = ['worker-1', 'worker-2'];
 const WORKER_CONCURRENCY = 2;
@@ -70,6 +71,8 @@ async function startAll({ scope, tell, home, port, given, onLost }: Start): Prom
   const stack = await starting.ready.catch(async (error: unknown) => {
     throw await explainInUse(error, home);
   });
+  const unanswered = await unansweredValkey(stack.valkey.url);
+  if (unanswered) tell(unanswered);
   const secrets = home.secrets();
   const passwords = { app: secrets.appPassword, service: secrets.servicePassword };
   const urls = databaseUrls(stack.postgres.url, passwords);

@@ -1,12 +1,20 @@
 import { Module } from '@nestjs/common';
 import { Database, query } from '#lib/database';
-import { DATABASE_PROBE, Health, type Probe, VALKEY_PROBE } from '#lib/observability';
+import {
+  DATABASE_PROBE,
+  GATEWAY_PROBE,
+  Health,
+  type Probe,
+  VALKEY_PROBE,
+} from '#lib/observability';
+import { GatewayReach, SessionsModule } from '#lib/sessions';
 import { ValkeyClient } from '#lib/valkey';
 import { HealthController } from './health.controller.js';
 
 const ping = query<unknown>('health_ping', 'SELECT 1');
 
 @Module({
+  imports: [SessionsModule],
   controllers: [HealthController],
   providers: [
     Health,
@@ -26,6 +34,12 @@ const ping = query<unknown>('health_ping', 'SELECT 1');
         (valkey: ValkeyClient): Probe =>
         () =>
           valkey.ping(),
+    },
+    {
+      provide: GATEWAY_PROBE,
+      inject: [GatewayReach],
+      useFactory: (reach: GatewayReach): Probe | undefined =>
+        reach.configured ? () => reach.probe() : undefined,
     },
   ],
   exports: [Health],

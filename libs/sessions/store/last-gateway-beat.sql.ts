@@ -1,15 +1,15 @@
 import { query } from '#lib/database';
 
 /**
- * When a gateway was last heard, and how many are leaving.
+ * When a gateway was last heard, whether that was lately, and how many are leaving.
  *
- * Caller: SpawnObstacles, as the service role. No index: a handful of rows.
+ * Callers: SpawnObstacles and GatewayReach, as the service role. No index: a handful of rows.
  * $1 seconds after which a silent gateway does not count.
  */
-export const lastGatewayBeat = query<{ at: Date | null; draining: number }>(
+export const lastGatewayBeat = query<{ at: Date | null; heard: boolean; draining: number }>(
   'last_gateway_beat',
   `
-SELECT max(last_seen_at) AS at, (count(*) FILTER (
-    WHERE draining AND last_seen_at > now() - make_interval(secs => $1::float8)))::int AS draining
-FROM gateways`,
+SELECT max(last_seen_at) AS at, coalesce(bool_or(recent), false) AS heard,
+  (count(*) FILTER (WHERE draining AND recent))::int AS draining
+FROM gateways, LATERAL (SELECT last_seen_at > now() - make_interval(secs => $1::float8)) AS r (recent)`,
 );

@@ -1,0 +1,27 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { CONFIG, type Config } from '#lib/config';
+import { Database, firstRow } from '#lib/database';
+import { lastGatewayBeat } from '../store/last-gateway-beat.sql.js';
+import { GatewayClient } from './gateway-client.js';
+
+/** Whether a gateway answers this server, and is heard of, for the health check. */
+@Injectable()
+export class GatewayReach {
+  constructor(
+    @Inject(Database) private readonly database: Database,
+    @Inject(GatewayClient) private readonly gateway: GatewayClient,
+    @Inject(CONFIG) private readonly config: Pick<Config, 'gateway'>,
+  ) {}
+
+  get configured(): boolean {
+    return this.gateway.configured;
+  }
+
+  /** @throws Error when no session could be spawned now */
+  async probe(): Promise<void> {
+    if (this.gateway.resting) throw new Error('the gateway does not answer');
+    const { staleSeconds } = this.config.gateway;
+    const beat = await firstRow(this.database.service, lastGatewayBeat, [staleSeconds]);
+    if (!beat?.heard) throw new Error('no gateway was heard lately');
+  }
+}
