@@ -139,10 +139,13 @@ describe('a ready task', () => {
     expect(done).toMatchObject({ status: 200, body: { status: 'COMPLETED' } });
     // The exit that follows is no news, but for what the session wrote; nor is it when it is told again.
     for (let told = 0; told < 2; told++) {
-      const exit = await reported({ runId, event: 'exited', exitCode: 0, output: 'counted' });
+      const output = 'counted with a secret value';
+      const exit = await reported({ runId, event: 'exited', exitCode: 0, output });
       expect(exit.body.results).toEqual([expect.objectContaining({ applied: false })]);
     }
-    expect(await wordsOf(id)).toEqual([{ level: 'INFO', message: 'counted', runId }]);
+    expect(await wordsOf(id)).toEqual([
+      { level: 'INFO', message: 'counted with [redacted]', runId },
+    ]);
   });
 
   it('waits for a pull agent when no push agent can take it', async () => {

@@ -43,6 +43,7 @@ import { Completions } from './runs/completions.js';
 import { RunCompletion } from './runs/run-completion.js';
 import { ReportSecrets } from './runs/report-secrets.js';
 import { RunReports } from './runs/run-reports.js';
+import { RunSecrets } from './runs/run-secrets.js';
 import { RunTokens } from './runs/run-tokens.js';
 import { Signals } from './runs/signals.js';
 import { TaskReporter } from './runs/task-reporter.js';
@@ -70,6 +71,7 @@ import { TaskUpdates } from './updates/task-updates.js';
   providers: [
     TaskSealer,
     HeldSecrets,
+    RunSecrets,
     ReportSecrets,
     Resealing,
     SingleCreations,

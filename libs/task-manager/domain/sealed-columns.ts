@@ -7,6 +7,7 @@ import {
   sealValue,
   shownOf,
 } from '#lib/sealing';
+import { type Secret, secretsIn, type SecretValues } from './secret-values.js';
 import { mapSealed, mapSecrets, REDACTED } from './secret-walk.js';
 
 /** The columns of a task that people and agents fill freely. */
@@ -50,10 +51,15 @@ export function placeOf(task: { workspace_id: string; id: string }, column: Seal
  * Seals what is secret in a value from outside. One that only looks sealed is sealed as well, so that
  * nobody can smuggle in another task's.
  */
-export function sealSecrets(key: DataKey, value: unknown, place: Place): unknown {
-  return mapSecrets(value, (secret, shown) =>
-    sealValue(key, secret, place, isSealed(secret) ? REDACTED : shown),
-  );
+export function sealSecrets(
+  key: DataKey,
+  value: unknown,
+  place: Place,
+  values?: SecretValues,
+): unknown {
+  const seal = (secret: unknown, shown: string) =>
+    sealValue(key, secret, place, isSealed(secret) ? REDACTED : shown);
+  return mapSecrets(value, seal, values);
 }
 
 /** Whether a stored value has anything sealed in it. */
@@ -78,6 +84,20 @@ function keyIdsIn(value: unknown): Set<string> {
 /** Opens everything that is sealed in the columns that are there, or nothing. */
 export function openSecrets(row: SealedRow, keys: DataKeys): Opened {
   return mapColumns(row, keys, (_, value) => value);
+}
+
+/** All secrets in the columns that are there, sealed or not, as far as they open. */
+export function secretsOf(
+  row: SealedRow,
+  keys: DataKeys,
+): { secrets: Secret[]; unreadable?: Unreadable } {
+  const secrets: Secret[] = [];
+  const outcome = mapColumns(row, keys, (sealed, value) => {
+    secrets.push([value, shownOf(sealed)]);
+    return null;
+  });
+  if (outcome.kind === 'unreadable') return { secrets, unreadable: outcome };
+  return { secrets: [...secrets, ...secretsIn(outcome.columns)] };
 }
 
 /** Seals anew, under `key`, whatever is sealed, and what is secret and not sealed yet. */

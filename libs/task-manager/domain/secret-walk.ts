@@ -12,6 +12,13 @@ export const REDACTED = '[redacted]';
  */
 export type Replace = (secret: unknown, shown: string) => unknown;
 
+/** Values that are known to be secret, whatever they look like. */
+export interface KnownValues {
+  isEmpty: boolean;
+  /** The text with `[redacted]` in their places. */
+  hide: (text: string) => string;
+}
+
 /**
  * Replaces the secrets of a JSON value, at every depth. What holds none is not copied: without any
  * secret the value itself comes back.
@@ -20,21 +27,22 @@ export type Replace = (secret: unknown, shown: string) => unknown;
  * `API_KEY=…` and `--api-key …` in argument lists, what looks like a token inside of any text, and
  * sealed values. Not numbers under a name that ends in `tokens`, for there they count; nor null, true
  * and false.
+ *
+ * @param known values that are secrets as well, inside of any text, as a number, and in the name of a
+ *   field, which makes a secret of the whole object
  */
-export function mapSecrets(value: unknown, replace: Replace): unknown {
-  if (typeof value === 'string') return mapText(value, replace);
-  if (Array.isArray(value)) return mapList(value, replace);
-  if (value === null || typeof value !== 'object') return value;
-  return mapFields(value as Record<string, unknown>, replace);
+export function mapSecrets(value: unknown, replace: Replace, known?: KnownValues): unknown {
+  return mapAny(value, replace, known === undefined || known.isEmpty ? undefined : known);
 }
 
 /** Whether there is anything that `mapSecrets` would replace. */
-export function holdsSecret(value: unknown): boolean {
+export function holdsSecret(value: unknown, known?: KnownValues): boolean {
   let found = false;
-  mapSecrets(value, (secret) => {
+  const note = (secret: unknown) => {
     found = true;
     return secret;
-  });
+  };
+  mapSecrets(value, note, known);
   return found;
 }
 
@@ -46,12 +54,27 @@ export function mapSealed(value: unknown, replace: (sealed: string) => unknown):
   return mapEntries(value as Record<string, unknown>, (_, child) => mapSealed(child, replace));
 }
 
-function mapFields(object: Record<string, unknown>, replace: Replace): Record<string, unknown> {
+function mapAny(value: unknown, replace: Replace, known: KnownValues | undefined): unknown {
+  if (typeof value === 'string') return mapText(value, replace, known);
+  if (typeof value === 'number') return mapNumber(value, replace, known);
+  if (Array.isArray(value)) return mapList(value, replace, known);
+  if (value === null || typeof value !== 'object') return value;
+  return mapFields(value as Record<string, unknown>, replace, known);
+}
+
+function mapFields(
+  object: Record<string, unknown>,
+  replace: Replace,
+  known: KnownValues | undefined,
+): unknown {
+  if (known && Object.keys(object).some((name) => known.hide(name) !== name)) {
+    return replace(object, REDACTED);
+  }
   const pairName = object['name'] ?? object['key'];
   const isSecretPair = typeof pairName === 'string' && looksSecret(pairName);
   return mapEntries(object, (name, child) => {
     const secret = looksSecret(name) || (isSecretPair && name === 'value');
-    return secret ? mapHidden(name, child, replace) : mapSecrets(child, replace);
+    return secret ? mapHidden(name, child, replace) : mapAny(child, replace, known);
   });
 }
 
@@ -61,23 +84,34 @@ function mapHidden(name: string, value: unknown, replace: Replace): unknown {
   return isSealed(value) ? replace(value, shownOf(value)) : replace(value, REDACTED);
 }
 
-function mapList(list: readonly unknown[], replace: Replace): unknown {
+function mapNumber(value: number, replace: Replace, known: KnownValues | undefined): unknown {
+  const text = String(value);
+  return known && known.hide(text) !== text ? replace(value, REDACTED) : value;
+}
+
+function mapList(
+  list: readonly unknown[],
+  replace: Replace,
+  known: KnownValues | undefined,
+): unknown {
   return mapItems(list, (item, index) => {
     const before = list[index - 1];
     const option = typeof before === 'string' ? /^--?([\w-]+)$/.exec(before)?.[1] : undefined;
     const isArgument = typeof item === 'string' && !item.startsWith('-');
-    if (!isArgument || !option || !looksSecret(option)) return mapSecrets(item, replace);
+    if (!isArgument || !option || !looksSecret(option)) return mapAny(item, replace, known);
     return isSealed(item) ? replace(item, shownOf(item)) : replace(item, REDACTED);
   });
 }
 
 const ASSIGNMENT = /^(-{0,2}([A-Za-z][\w.-]*)\s*[=:]\s*)\S/;
 
-function mapText(text: string, replace: Replace): unknown {
-  if (isSealed(text)) return replace(text, shownOf(text));
+function mapText(text: string, replace: Replace, known: KnownValues | undefined): unknown {
+  const hide = (shown: string) => (known ? known.hide(shown) : shown);
+  if (isSealed(text)) return replace(text, hide(shownOf(text)));
   const [, prefix, name] = ASSIGNMENT.exec(text) ?? [];
-  if (prefix && name && looksSecret(name)) return replace(text, `${prefix}${REDACTED}`);
-  const shown = redactText(text);
+  if (prefix && name && looksSecret(name)) return replace(text, `${hide(prefix)}${REDACTED}`);
+  // The values first: a pattern may take a part of one and leave the rest.
+  const shown = redactText(hide(text));
   return shown === text ? text : replace(text, shown);
 }
 

@@ -1,12 +1,13 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, type Config } from '#lib/config';
 import { Database, firstRow, type Sql } from '#lib/database';
-import { DroverError, redactText } from '#lib/kernel';
+import { DroverError } from '#lib/kernel';
 import { WakeUps } from '#lib/valkey';
 import type { LockedTask } from '../domain/locked-task.js';
 import { redactSecrets } from '../domain/redact-secrets.js';
 import { planRecovery, type RecoveryPlan } from '../domain/recover.js';
 import type { RetryPolicy, RunFailure } from '../domain/failure.js';
+import type { SecretValues } from '../domain/secret-values.js';
 import type { TaskStatus } from '../domain/task-state.js';
 import { addLastWords } from '../store/add-last-words.sql.js';
 import { appendLogs } from '../store/append-logs.sql.js';
@@ -92,16 +93,18 @@ export class RunReports {
     result: { outputResult?: unknown; summary?: string },
   ): Promise<ReportOutcome> {
     const { outputResult = null, summary } = result;
-    const sealed = await this.secrets.seal(by, 'output_result', outputResult);
+    const values = await this.secrets.valuesFor(by, outputResult, [summary]);
+    const sealed = await this.secrets.seal(by, 'output_result', outputResult, values);
     const done = await this.completions.complete(by.workspaceId, {
       run_id: by.runId,
       agent_id: by.agentId,
       actor_kind: by.actor.kind,
       actor_id: by.actor.id,
       output_result: sealed.value,
-      summary: summary === undefined ? null : redactText(summary),
+      summary: summary === undefined ? null : values.redact(summary),
       sealed_with: sealed.keyId,
     });
+    this.secrets.forget(by);
     if (!done)
       return this.repeated(by, { is: (s) => s.run_state === 'COMPLETED', to: 'COMPLETED' });
     if (done.dependents_unsettled) this.wakeUps.coordinator();
@@ -112,37 +115,47 @@ export class RunReports {
     by: Reporter,
     progress: Progress,
   ): Promise<{ taskId: string; progressPercent: number }> {
+    const { currentStep, checkpointData } = progress;
+    const values = await this.secrets.valuesFor(by, checkpointData, [currentStep]);
     const { statement, checkpoint, key } = await this.secrets.checkpoint(
       by,
-      progress.checkpointData,
+      checkpointData,
+      values,
     );
     const reported = await this.reportOrRefuse(by, statement, [
       ...runParams(by),
       progress.progressPercent ?? null,
       // Steps and messages go out with events, so what looks like a secret is hidden before it is kept.
-      progress.currentStep === undefined ? null : redactText(progress.currentStep),
+      currentStep === undefined ? null : values.redact(currentStep),
       checkpoint,
       progress.estimatedCompletionAt ?? null,
       ...key,
     ]);
+    // What the checkpoint names as secret must not be seen in later reports either.
+    if (key.length > 0) this.secrets.forget(by);
     return { taskId: reported.task_id, progressPercent: reported.progress_percent };
   }
 
   async logs(by: Reporter, entries: readonly LogEntry[]): Promise<{ accepted: number }> {
+    const texts = entries.map(({ event, message }) => [event, message]);
+    const details = entries.map((entry) => entry.details);
+    const values = await this.secrets.valuesFor(by, details, texts);
     const rows = entries.map((entry) => ({
       level: entry.level ?? 'INFO',
-      event: entry.event ?? 'output',
-      message: entry.message === undefined ? null : redactText(entry.message),
-      details: redactSecrets(
-        entry.at === undefined ? (entry.details ?? {}) : { ...entry.details, at: entry.at },
-      ),
+      event: entry.event === undefined ? 'output' : values.hide(entry.event),
+      message: entry.message === undefined ? null : values.redact(entry.message),
+      details: {
+        ...redactDetails(entry.details ?? {}, values),
+        ...(entry.at === undefined ? {} : { at: entry.at }),
+      },
     }));
     return this.reportOrRefuse(by, appendLogs, [...runParams(by), JSON.stringify(rows)]);
   }
 
   /** What a session wrote last, whether its run goes on or not. Said again it changes nothing. */
   async lastWords(by: Reporter, { message, at }: { message: string; at: string }): Promise<void> {
-    const words = [SESSION_OUTPUT, redactText(message), JSON.stringify({ at })];
+    const values = await this.secrets.valuesFor(by, null, [message]);
+    const words = [SESSION_OUTPUT, values.redact(message), JSON.stringify({ at })];
     const params = [...runParams(by), ...words];
     await this.database.tenant(by.workspaceId).rows(addLastWords, params);
   }
@@ -165,17 +178,19 @@ export class RunReports {
 
   /** The run has failed; whether its task is tried again is decided here. */
   async fail(by: Reporter, report: FailureReport): Promise<ReportOutcome> {
-    const { error } = report;
+    const { error, checkpointData } = report;
+    const { message, stackTrace, signal } = error;
+    const values = await this.secrets.valuesFor(by, checkpointData, [message, stackTrace, signal]);
     const failure = {
       reason: error.class ?? 'unknown',
-      message: redactText(error.message),
+      message: values.redact(message),
       actor: by.actor,
       retryable: error.retryable,
-      stackTrace: error.stackTrace === undefined ? undefined : redactText(error.stackTrace),
+      stackTrace: stackTrace === undefined ? undefined : values.redact(stackTrace),
       exitCode: error.exitCode,
-      signal: error.signal,
+      signal: signal === undefined ? undefined : values.hide(signal),
     } as const;
-    const ended = await this.endHeldRun(by, report.checkpointData, (task) =>
+    const ended = await this.endHeldRun(by, { checkpointData, values }, (task) =>
       planRecovery(task, failure, this.retries, Math.random()),
     );
     if (!ended) return this.repeated(by, { is: (s) => s.run_state === 'FAILED', to: 'FAILED' });
@@ -191,8 +206,10 @@ export class RunReports {
     by: Reporter,
     report: { reason?: string; checkpointData?: Record<string, unknown> },
   ): Promise<ReportOutcome> {
-    const release = { actor: by.actor, reason: redactText(report.reason ?? 'released') };
-    const ended = await this.endHeldRun(by, report.checkpointData, (task) =>
+    const { reason, checkpointData } = report;
+    const values = await this.secrets.valuesFor(by, checkpointData, [reason]);
+    const release = { actor: by.actor, reason: values.redact(reason ?? 'released') };
+    const ended = await this.endHeldRun(by, { checkpointData, values }, (task) =>
       planRelease(task, release, this.retries, Math.random()),
     );
     if (!ended) {
@@ -211,20 +228,22 @@ export class RunReports {
   /** Locks the task of the run, keeps its last checkpoint, and applies what is planned for it. */
   private async endHeldRun(
     by: Reporter,
-    checkpointData: Record<string, unknown> | undefined,
+    last: { checkpointData: Record<string, unknown> | undefined; values: SecretValues },
     plan: (task: LockedTask) => RecoveryPlan | ReleasePlan,
   ): Promise<{ id: string; status: string; version: number } | undefined> {
-    const last = await this.secrets.checkpoint(by, checkpointData);
-    return this.database.tenant(by.workspaceId).transaction(async (tx) => {
+    const sealed = await this.secrets.checkpoint(by, last.checkpointData, last.values);
+    const ended = await this.database.tenant(by.workspaceId).transaction(async (tx) => {
       const task = await firstRow(tx, lockHeldTask, [by.workspaceId, by.runId, by.agentId]);
       if (!task) return undefined;
-      if (last.checkpoint !== null) {
-        const params = [...runParams(by), null, null, last.checkpoint, null, ...last.key];
-        await tx.rows(last.statement, params);
+      if (sealed.checkpoint !== null) {
+        const params = [...runParams(by), null, null, sealed.checkpoint, null, ...sealed.key];
+        await tx.rows(sealed.statement, params);
       }
       const moved = await applyPlans(tx, [plan(task)]);
       return moved.at(-1) ?? { id: task.id, status: task.status, version: task.version };
     });
+    this.secrets.forget(by);
+    return ended;
   }
 
   private async reportOrRefuse<Row>(by: Reporter, sql: Sql<Row>, params: unknown[]): Promise<Row> {
@@ -235,6 +254,12 @@ export class RunReports {
   private repeated(by: Reporter, repetition: Repetition): Promise<ReportOutcome> {
     return answerRepetition(this.database, by, repetition);
   }
+}
+
+/** When the name of a field is a secret, nothing can be shown of them, but they are an object still. */
+function redactDetails(details: Record<string, unknown>, values: SecretValues): object {
+  const redacted = redactSecrets(details, values);
+  return typeof redacted === 'string' ? { redacted } : (redacted as object);
 }
 
 function runParams(by: Reporter): unknown[] {

@@ -5,6 +5,7 @@ import {
   type TestApp,
   type TestWorkspace,
 } from '../../../test/support/app.js';
+import { tablesWith } from '../../../test/support/tables-with.js';
 import { HeartbeatFlusher } from '#lib/agent-manager';
 import { newId } from '#lib/kernel';
 
@@ -49,22 +50,6 @@ async function claim(maxTasks = 10): Promise<Claim['tasks']> {
 
 async function get(id: string): Promise<Task> {
   return (await workspace.api.get<Task>(`/agent-tasks/${id}`)).body;
-}
-
-/** The tables in which a text stands anywhere. */
-async function tablesWith(text: string): Promise<string[]> {
-  const { rows } = await server.db.owner.query<{ name: string }>(
-    `SELECT relname AS name FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind = 'r'`,
-  );
-  const found: string[] = [];
-  for (const { name } of rows) {
-    const { rowCount } = await server.db.owner.query(
-      `SELECT FROM ${name} x WHERE strpos(to_jsonb(x)::text, $1) > 0 LIMIT 1`,
-      [text],
-    );
-    if (rowCount) found.push(name);
-  }
-  return found;
 }
 
 const stored = async (id: string): Promise<Record<string, unknown>> => {
@@ -144,9 +129,9 @@ describe('the secrets of a task', () => {
     const held = await create({ inputContext });
     const [last] = (await claim()).filter(({ task: one }) => one.id === held.id);
     await agent.api.post(`/runs/${last?.run.id}/release`, { reason: `token=${secret}` });
-    expect(await tablesWith(secret)).toEqual([]);
+    expect(await tablesWith(server, secret)).toEqual([]);
     // The search finds what is there.
-    expect(await tablesWith(task.id)).toContain('idempotency_keys');
+    expect(await tablesWith(server, task.id)).toContain('idempotency_keys');
   });
 
   it('survive that their owner writes back what was shown', async () => {

@@ -11,7 +11,10 @@ import {
   type SealedColumn,
   type SealedRow,
   sealSecrets,
+  secretsOf,
+  type Unreadable,
 } from '../domain/sealed-columns.js';
+import { SecretValues } from '../domain/secret-values.js';
 import { holdsSecret } from '../domain/secret-walk.js';
 
 /** A value as it may be stored, and the key of what is sealed in it; null when nothing is. */
@@ -39,21 +42,30 @@ export class TaskSealer {
     });
   }
 
+  /** @param values secrets as well, wherever they stand */
   async seal(
     task: { workspace_id: string; id: string },
     column: SealedColumn,
     value: unknown,
+    values?: SecretValues,
   ): Promise<SealedValue> {
-    if (!holdsSecret(value)) return { value, keyId: null };
+    if (!holdsSecret(value, values)) return { value, keyId: null };
     const key = await this.ring.current();
     instruments.secrets.inc({ operation: 'sealed' });
-    return { value: sealSecrets(key, value, placeOf(task, column)), keyId: key.id };
+    return { value: sealSecrets(key, value, placeOf(task, column), values), keyId: key.id };
   }
 
   async open(row: SealedRow): Promise<Opened> {
     const outcome = openSecrets(row, await this.keysOf([row]));
     instruments.secrets.inc({ operation: outcome.kind });
     return outcome;
+  }
+
+  /** The values of all secrets in a task, as far as they open. */
+  async valuesOf(row: SealedRow): Promise<{ values: SecretValues; unreadable?: Unreadable }> {
+    const { secrets, unreadable } = secretsOf(row, await this.keysOf([row]));
+    instruments.secrets.inc({ operation: unreadable?.kind ?? 'opened' });
+    return { values: SecretValues.of(secrets), unreadable };
   }
 
   /** The keys that the rows need, as far as there are any. */

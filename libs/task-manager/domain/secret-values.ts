@@ -1,0 +1,166 @@
+import { redactText } from '#lib/kernel';
+import { mapSecrets, REDACTED } from './secret-walk.js';
+
+/** Shorter values would hide parts of innocent words, and are soon guessed anyway. */
+export const MIN_SECRET_LENGTH = 6;
+/** The longest count, if there are more. */
+const MAX_VALUES = 2_000;
+/** Longer ones are looked for piece by piece: there are limits to what a pattern can hold. */
+const MAX_PIECE = 500;
+const NOT_SECRET = new Set(['undefined']);
+
+/** A secret, and what may be shown of it: of a text that merely contains one, the rest. */
+export type Secret = readonly [value: unknown, shown: string];
+
+/** The secret values of one task, to be found wherever they turn up. */
+export class SecretValues {
+  static readonly NONE = new SecretValues([]);
+
+  /** One pattern for all of them: it goes through a text once, however many there are. */
+  private readonly pattern: RegExp | undefined;
+
+  private constructor(private readonly values: readonly string[]) {
+    this.pattern =
+      values.length === 0 ? undefined : new RegExp(values.map(escapeRegExp).join('|'), 'g');
+  }
+
+  static of(secrets: readonly Secret[]): SecretValues {
+    return SecretValues.from(secrets.flatMap(([value, shown]) => valuesOf(value, shown)));
+  }
+
+  /** Those that JSON values name as such. */
+  static in(...documents: unknown[]): SecretValues {
+    return SecretValues.of(secretsIn(documents));
+  }
+
+  and(others: SecretValues): SecretValues {
+    if (others.values.length === 0) return this;
+    if (this.values.length === 0) return others;
+    return SecretValues.from([...this.values, ...others.values]);
+  }
+
+  private static from(values: readonly string[]): SecretValues {
+    if (values.length === 0) return SecretValues.NONE;
+    // The longest first, so that a secret within another does not leave its rest behind.
+    const ordered = [...new Set(values)].sort((a, b) => b.length - a.length);
+    return new SecretValues(ordered.slice(0, MAX_VALUES));
+  }
+
+  /** How much memory they take, roughly, in characters. */
+  get size(): number {
+    return this.values.reduce((sum, value) => sum + value.length, 0);
+  }
+
+  get isEmpty(): boolean {
+    return this.values.length === 0;
+  }
+
+  /** The text without the values; nothing else in it is looked at. */
+  hide(text: string): string {
+    return this.pattern === undefined ? text : text.replace(this.pattern, REDACTED);
+  }
+
+  /** The text without the values, nor anything that looks like a secret. */
+  redact(text: string): string {
+    // The values first: a pattern may take a part of one and leave the rest.
+    return redactText(this.hide(text));
+  }
+}
+
+/** What `mapSecrets` recognises in a JSON value. */
+export function secretsIn(value: unknown): Secret[] {
+  const found: Secret[] = [];
+  mapSecrets(value, (secret, shown) => {
+    found.push([secret, shown]);
+    return secret;
+  });
+  return found;
+}
+
+/** Whether a JSON value has room for a secret value anywhere. */
+export function hasRoomForSecret(value: unknown): boolean {
+  if (typeof value === 'string') return value.length >= MIN_SECRET_LENGTH;
+  if (typeof value === 'number') return String(value).length >= MIN_SECRET_LENGTH;
+  if (Array.isArray(value)) return value.some(hasRoomForSecret);
+  if (typeof value !== 'object' || value === null) return false;
+  return Object.entries(value).some(
+    ([name, child]) => name.length >= MIN_SECRET_LENGTH || hasRoomForSecret(child),
+  );
+}
+
+function valuesOf(secret: unknown, shown: string): string[] {
+  if (typeof secret === 'number') return variantsOf(String(secret));
+  if (typeof secret === 'string') return textValues(secret, shown);
+  if (typeof secret !== 'object' || secret === null) return [];
+  return Object.values(secret).flatMap((child) => valuesOf(child, REDACTED));
+}
+
+function textValues(secret: string, shown: string): string[] {
+  const parts = shown === REDACTED ? [secret] : credentialsIn(secret, shown);
+  // A secret may hold another that turns up by itself: a URL its password, `Basic …` what follows.
+  const inner = parts.flatMap((part) => [
+    ...secretsIn(part).flatMap(([, rest]) => (rest === REDACTED ? [] : credentialsIn(part, rest))),
+    part.replace(/^(?:basic|bearer|digest|token)\s+/i, ''),
+  ]);
+  return [...parts, ...inner].flatMap(variantsOf);
+}
+
+/**
+ * Of a text that contains something like a secret, what is one all but certainly. `password: required`
+ * is hidden where it stands, but the word must not disappear from every log of the task.
+ */
+function credentialsIn(text: string, shown: string): string[] {
+  const isOneWord = !/\s/.test(text);
+  const passwords = [...text.matchAll(/:\/\/[^\s:/@]*:([^\s/@]+)@/g)].map(([, word = '']) => word);
+  const parts = hiddenParts(text, shown).filter((part) => isOneWord || /\d/.test(part));
+  return [...passwords, ...parts];
+}
+
+/** The parts of a text in whose places stands `[redacted]` in what is shown of it. */
+function hiddenParts(text: string, shown: string): string[] {
+  const [first = '', ...rest] = shown.split(REDACTED);
+  if (!text.startsWith(first)) return [text];
+  const parts: string[] = [];
+  let from = first.length;
+  for (const [index, literal] of rest.entries()) {
+    const isLast = index === rest.length - 1;
+    const end = isLast ? text.length - literal.length : text.indexOf(literal, from);
+    if (end < from || !text.startsWith(literal, end)) return [text];
+    parts.push(text.slice(from, end));
+    from = end + literal.length;
+  }
+  return parts;
+}
+
+/** A secret as it stands, its lines, and as URLs, headers and JSON carry it. */
+function variantsOf(secret: string): string[] {
+  const whole = secret.trim();
+  const lines = whole.split(/\r?\n/).map((line) => line.trim());
+  return [whole, ...lines].filter(isLongEnough).flatMap((text) => {
+    const bytes = Buffer.from(text.toWellFormed());
+    const variants = [
+      text,
+      encodeURIComponent(text.toWellFormed()),
+      JSON.stringify(text).slice(1, -1),
+      bytes.toString('base64').replace(/=+$/, ''),
+      bytes.toString('base64url'),
+    ];
+    return variants.flatMap(piecesOf);
+  });
+}
+
+function piecesOf(text: string): string[] {
+  const pieces: string[] = [];
+  for (let from = 0; from < text.length; from += MAX_PIECE) {
+    pieces.push(text.slice(from, from + MAX_PIECE));
+  }
+  return pieces.filter(isLongEnough);
+}
+
+function isLongEnough(text: string): boolean {
+  return text.length >= MIN_SECRET_LENGTH && !REDACTED.includes(text) && !NOT_SECRET.has(text);
+}
+
+function escapeRegExp(text: string): string {
+  return text.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`);
+}

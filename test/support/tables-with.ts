@@ -1,0 +1,17 @@
+import type { TestApp } from './app.js';
+
+/** The tables in which a text stands anywhere, events and idempotency keys among them. */
+export async function tablesWith({ db }: TestApp, text: string): Promise<string[]> {
+  const { rows } = await db.owner.query<{ name: string }>(
+    `SELECT relname AS name FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind = 'r'`,
+  );
+  const found: string[] = [];
+  for (const { name } of rows) {
+    const { rowCount } = await db.owner.query(
+      `SELECT FROM ${name} x WHERE strpos(to_jsonb(x)::text, $1) > 0 LIMIT 1`,
+      [text],
+    );
+    if (rowCount) found.push(name);
+  }
+  return found;
+}
