@@ -18,6 +18,9 @@ describe('a query string', () => {
     ['a.b>=1', { 'a.b>': '1' }],
     ['text=a%3E%3Db', { text: 'a>=b' }],
     ['text=a>=b', { text: 'a>=b' }],
+    ['text=a+b%26', { text: 'a b&' }],
+    ['text=%zz', { text: '\ud800' }],
+    ['text=a%ED%A0%80&b=%', { text: '\ud800', b: '\ud800' }],
   ])('%s', (text, expected) => {
     expect({ ...parseQuery(text) }).toEqual(expected);
   });

@@ -2,13 +2,16 @@ import { parse } from 'node:querystring';
 
 type Query = Record<string, string | string[]>;
 
+/** Half of a character, which no text may hold: the field that gets it is refused by its name. */
+const MALFORMED = '\ud800';
+
 /**
  * Parses a query string. A comparison becomes a parameter of its own: `priority>=8` (which splits
  * into `priority>` and `8`) is `priorityGte`, `priority<=3` is `priorityLte`, escaped or not.
- * A repeated parameter is a list.
+ * A repeated parameter is a list. What is escaped wrongly is not guessed at: it is no text.
  */
 export function parseQuery(text: string): Query {
-  const parsed = parse(text) as Query;
+  const parsed = parse(text, '&', '=', { decodeURIComponent: unescape }) as Query;
   if (!/[<>]|%3[ce]/i.test(text)) return parsed;
   const query: Query = Object.create(null) as Query;
   for (const [key, value] of Object.entries(parsed)) {
@@ -16,6 +19,14 @@ export function parseQuery(text: string): Query {
     append(query, comparison?.name ?? key, comparison?.value ?? value);
   }
   return query;
+}
+
+function unescape(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return MALFORMED;
+  }
 }
 
 const COMPARISON = /^(\w+)([<>])(?:=(.*))?$/s;

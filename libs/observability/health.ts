@@ -41,7 +41,7 @@ export interface SystemHealth {
   gateway: 'reachable' | 'unreachable' | 'not_configured';
 }
 
-/** What a load balancer, an operator and the seed's health check ask. */
+/** What load balancers and operators ask. */
 @Injectable()
 export class Health {
   private shuttingDown = false;

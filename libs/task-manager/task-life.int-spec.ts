@@ -274,6 +274,27 @@ describe('a user', () => {
     ]);
   });
 
+  it('refuses to cancel more than 10,000 dependents at once, and cancels none', async () => {
+    const first = await createTask();
+    const task = { title: 'T', taskType: 'test', dependsOn: [first] };
+    const tasks = Array.from({ length: 1_000 }, () => task);
+    const last: string[] = [];
+    for (let count = 0; count < 11_000; count += tasks.length) {
+      const answer = await workspace.api.post<{ items: { id: string }[] }>('/agent-tasks/batch', {
+        tasks,
+      });
+      expect(answer.status).toBe(201);
+      last.push(answer.body.items.at(-1)?.id ?? '');
+    }
+    const cancel = await workspace.api.post(`/agent-tasks/${first}/cancel`, { cascade: true });
+    expect(cancel).toMatchObject({ status: 409, body: { code: 'cascade_too_large' } });
+    expect(new Set(await Promise.all([first, ...last].map(statusOf)))).toEqual(
+      new Set(['PENDING']),
+    );
+    // Out of the way of those that look at the head of the queue.
+    workspace = await server.newWorkspace();
+  });
+
   it('pauses a running task; its agent puts it down, and it goes on from the checkpoint', async () => {
     const { id, agent, run } = await taskAndRun();
     await agent.api.post(`/runs/${run.id}/start`, {});

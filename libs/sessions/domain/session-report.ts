@@ -58,8 +58,8 @@ const OOM_EXIT = 137;
 const TERMINATED_EXIT = 143;
 
 /**
- * How a run has failed whose session has ended without ending it (seed 002, 5.4: 137 is out of memory,
- * 143 a time-out, -1 the runtime itself). A session that exits with 0 has not done what it was for
+ * How a run has failed whose session has ended without ending it: 137 is out of memory (128 and SIGKILL), 143
+ * a time-out (128 and SIGTERM), -1 the runtime itself. A session that exits with 0 has not done what it was for
  * either: work is complete when the run says so.
  */
 export function failureOf(report: SessionReport): SessionFailure {

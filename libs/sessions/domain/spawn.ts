@@ -123,7 +123,7 @@ function backoff({ attempts }: SpawnAttempt, random: number): number {
   return BACKOFF.baseMs + fullJitter(BACKOFF, attempts - 1, random);
 }
 
-/** As the seed has it: enough of the title to know the session by, and no half of a character. */
+/** Enough of the title to know the session by, and no half of a character. */
 export function labelOf(taskId: string, title: string): string {
   return `task:${taskId}:${title.slice(0, 30).toWellFormed()}`;
 }

@@ -48,6 +48,7 @@ describe('looksSecret', () => {
     'keyboard',
     'monkey',
     'tokenCount',
+    'PWD',
     'maxTokensPerRun',
     'tokenizer',
     'secretary',

@@ -61,6 +61,8 @@ export function looksSecret(name: string): boolean {
 }
 
 function readName(name: string): boolean {
+  // The working directory, in the environment of every shell.
+  if (name === 'PWD') return false;
   const words = wordsOf(name);
   while (words.length > 1 && STILL_SECRET.has(words.at(-1) ?? '')) {
     // An id is harmless after most words (`tokenId`), but `access key id` belongs to the secret.

@@ -104,6 +104,32 @@ export class Arena {
     await this.db.owner.query(sql, [runId]);
   }
 
+  /** Its agent was silent for long: the run is STALE, and the agent taken for dead. */
+  async fallSilent({ runId, agent }: Held & { agent: Contender }): Promise<void> {
+    const { owner } = this.db;
+    await owner.query('UPDATE task_runs SET lease_by_heartbeat = true WHERE id = $1', [runId]);
+    await owner.query(
+      `INSERT INTO agent_heartbeats AS h (workspace_id, agent_id, status, last_seen_at, next_expected_at)
+       VALUES ($1, $2, 'healthy', now() - interval '1 hour', now() - interval '59 minutes')
+       ON CONFLICT (workspace_id, agent_id) DO UPDATE
+       SET last_seen_at = excluded.last_seen_at, next_expected_at = excluded.next_expected_at`,
+      [this.workspace.id, agent.id],
+    );
+    await this.watchLiveness();
+    const lost = `UPDATE agents SET lifecycle = 'ERROR', error_at = now() WHERE id = $1`;
+    await owner.query(lost, [agent.id]);
+  }
+
+  /** What the coordinator does with runs whose agent missed beats, or is heard again. */
+  async watchLiveness(): Promise<void> {
+    await this.recovery.watchLiveness(noFence, LIMIT);
+  }
+
+  /** What the coordinator does with the runs of agents taken for dead. @returns how many it ended */
+  async recoverLost(): Promise<number> {
+    return (await this.recovery.recoverRunsOfLostAgents(noFence, LIMIT)).moved;
+  }
+
   /** What the coordinator does with leases that have passed. @returns how many runs it ended */
   async expireLeases(): Promise<number> {
     return (await this.recovery.expireLeases(noFence, LIMIT)).moved;

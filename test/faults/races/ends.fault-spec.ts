@@ -62,6 +62,46 @@ describe('whoever wants to end one run at the same time', () => {
     await expectInvariants(arena.db);
   }, 120_000);
 
+  it('complete, fail, cancel, a beat, the sweep of stale runs and a retry, of an agent taken for dead', async () => {
+    const winners = new Set<string>();
+    for (const round of rounds) {
+      const held = await arena.underWay();
+      const { taskId, runId, agent } = held;
+      await arena.fallSilent(held);
+      expect(await arena.runsOf(taskId)).toMatchObject([{ state: 'STALE' }]);
+      const report = (name: string, server: number, body?: object) => () =>
+        api(agent, server).post(`/runs/${runId}/${name}`, body).then(status);
+      const beat = { status: 'healthy' };
+      const [complete, fail, recovered, cancel] = await atOnce<unknown>([
+        report('complete', round),
+        report('fail', round + 1, { error: { message: 'on purpose', class: 'exit_code' } }),
+        () => arena.recoverLost(),
+        () => arena.command(taskId, 'cancel').then(status),
+        () => api(agent, round).post(`/agents/${agent.id}/heartbeat`, beat),
+        () => arena.watchLiveness(),
+        () => arena.command(taskId, 'retry').then(status),
+      ]);
+      const [run] = await arena.runsOf(taskId);
+      const end = run?.end_reason ?? 'none';
+      expect(['completed', 'exit_code', 'agent_stale', 'cancelled']).toContain(end);
+      expect({ end, complete, failed: fail === 200, recovered }).toEqual({
+        end,
+        complete: end === 'completed' ? 200 : 409,
+        // A run that has failed already takes its failure for a repetition.
+        failed: end === 'exit_code' || end === 'agent_stale',
+        recovered: end === 'agent_stale' ? 1 : 0,
+      });
+      if (end === 'cancelled') expect(cancel).toBe(200);
+      const way = await arena.wayOf(taskId);
+      if (end === 'completed') expect(way.slice(3)).toEqual(['COMPLETED']);
+      else expect(way).not.toContain('COMPLETED');
+      winners.add(end);
+    }
+    // A race that one always wins is none.
+    expect(winners.size).toBeGreaterThan(1);
+    await expectInvariants(arena.db);
+  }, 120_000);
+
   it('eight times the same completion: one takes effect, and all hear the same', async () => {
     for (const round of rounds) {
       const { taskId, runId, agent } = await arena.underWay();
