@@ -8,6 +8,7 @@ import {
   it,
   jest,
 } from '@jest/globals';
+import { Redis } from 'iovalkey';
 import { type EmbeddedValkey, startEmbeddedValkey } from '#lib/embedded';
 import { newId } from '#lib/kernel';
 import { Logger } from '#lib/observability';
@@ -90,6 +91,16 @@ async function listenTo(workspaceId: string): Promise<Message[]> {
   return heard;
 }
 
+/** The same with a connection that is never given up: what is sent while nobody answers arrives later. */
+async function listenPatientlyTo(workspaceId: string): Promise<Message[]> {
+  const heard: Message[] = [];
+  const connection = new Redis(valkey.url);
+  undo.push(() => connection.disconnect());
+  connection.on('message', (_channel, text) => heard.push(JSON.parse(text) as Message));
+  await connection.subscribe(`${keyPrefix}tasks:events:${workspaceId}`);
+  return heard;
+}
+
 async function addEvents(workspaceIds: readonly string[], count: number): Promise<void> {
   await db.owner.query(
     `INSERT INTO outbox_events (workspace_id, type, subject_kind, payload)
@@ -163,7 +174,7 @@ describe('the relay', () => {
 
   it('keeps events while Valkey does not answer, and then delivers each with one number', async () => {
     const workspaceId = await aWorkspace(db.owner);
-    const heard = await listenTo(workspaceId);
+    const heard = await listenPatientlyTo(workspaceId);
     const servers = [await aServer(), await aServer()];
     process.kill(valkey.pid, 'SIGSTOP');
     await addEvents([workspaceId], 1_200);

@@ -92,7 +92,9 @@ function gate(): { open: () => void; opened: Promise<void> } {
 async function waitForOpenTransaction(): Promise<void> {
   await waitFor('the sweep to be under way', async () => {
     const { rows } = await db.owner.query(
-      `SELECT FROM pg_stat_activity WHERE datname = current_database() AND state = 'idle in transaction'`,
+      // Not between its beginning and its fence.
+      `SELECT FROM pg_stat_activity WHERE datname = current_database()
+         AND state = 'idle in transaction' AND query LIKE 'INSERT INTO coordinator_logs%'`,
     );
     return rows.length > 0;
   });
