@@ -42,6 +42,11 @@ export const ERRORS = {
     'The gateway’s token is not valid',
     'Set the same GATEWAY_SECRET at the server and at the gateway, and let their clocks agree.',
   ),
+  invalid_metrics_token: e(
+    401,
+    'The metrics token is missing or wrong',
+    'Send Authorization: Bearer with the METRICS_TOKEN of the server.',
+  ),
   token_expired: e(401, 'The token has expired', 'Refresh it, or sign in again.'),
   token_revoked: e(401, 'The token was revoked', 'Sign in again, or ask for a new token.'),
   wrong_token_kind: e(

@@ -21,7 +21,7 @@ export class Metrics {
 
   /**
    * @param authorization the request's header
-   * @throws DroverError `route_not_found` when there is no METRICS_TOKEN, `unauthenticated`, `invalid_token`
+   * @throws DroverError `route_not_found` when there is no METRICS_TOKEN, `invalid_metrics_token`
    */
   require(authorization: string | undefined): void {
     const { metricsToken } = this.config.http;
@@ -30,10 +30,9 @@ export class Metrics {
         detail: 'This server shows no metrics: set METRICS_TOKEN.',
       });
     }
-    if (authorization === undefined) throw new DroverError('unauthenticated');
-    const [, given = ''] = /^bearer (.+)$/i.exec(authorization) ?? [];
+    const [, given = ''] = /^bearer (.+)$/i.exec(authorization ?? '') ?? [];
     if (!timingSafeEqual(digest(given), digest(metricsToken))) {
-      throw new DroverError('invalid_token', { detail: 'This is not the METRICS_TOKEN.' });
+      throw new DroverError('invalid_metrics_token');
     }
   }
 

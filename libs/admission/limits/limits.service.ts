@@ -55,7 +55,8 @@ export class Limits {
       return this.view(row);
     }
     const known = await firstRow(service, readLimits, [workspaceId]);
-    throw new DroverError(known ? 'version_mismatch' : 'workspace_not_found');
+    if (!known) throw new DroverError('workspace_not_found');
+    throw new DroverError('version_mismatch', { members: { currentVersion: known.version } });
   }
 
   private view(row: LimitsRow): LimitsView {

@@ -119,6 +119,8 @@ export interface ExplainFacts {
     retryCount: number;
     maxRetries: number;
     abortReason: string | null;
+    /** In words, as when somebody cancelled it. */
+    abortMessage: string | null;
     failureReason: string | null;
     lastError: string | null;
     pausedBy: string | null;

@@ -191,7 +191,10 @@ export function ended(facts: ExplainFacts): Reason {
     const message = `It failed: ${task.failureReason}.${error} ${next}`;
     return reason('failed', message, end(facts, failedAt, task.failureReason));
   }
-  const message = `It was aborted: ${task.abortReason}.${error} ${next}`;
+  const { abortMessage } = task;
+  const isNews = abortMessage !== null && abortMessage !== task.lastError;
+  const words = isNews ? ` (${redactText(abortMessage)})` : '';
+  const message = `It was aborted: ${task.abortReason}${words}.${error} ${next}`;
   return reason('aborted', message, end(facts, abortedAt, task.abortReason));
 }
 

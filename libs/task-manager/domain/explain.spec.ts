@@ -53,6 +53,7 @@ function facts({ task, ...rest }: Overrides = {}): ExplainFacts {
       retryCount: 0,
       maxRetries: 3,
       abortReason: null,
+      abortMessage: null,
       failureReason: null,
       lastError: null,
       pausedBy: null,
@@ -343,7 +344,7 @@ const cases: [string, Overrides, string[], RegExp?][] = [
     ['held_by_run'],
     /given to the agent "Ada"\. Its lease has passed/,
   ],
-  ['aborted', { task: { ...aborted, abortedAt: EARLIER } }, ['aborted'], /exit_code.*retries it/],
+  ['aborted', { task: { ...aborted, abortMessage: 'no' } }, ['aborted'], /exit_code \(no\)/],
   [
     'failed, with a secret in the error',
     {

@@ -64,6 +64,7 @@ function factsOf(row: ExplainedTask, line: LineFacts): Omit<ExplainFacts, keyof 
       retryCount: row.retry_count,
       maxRetries: row.max_retries,
       abortReason: row.abort_reason,
+      abortMessage: row.abort_message,
       failureReason: row.failure_reason,
       lastError: row.last_error,
       pausedBy: row.paused_by,

@@ -1,4 +1,5 @@
 import { query } from '#lib/database';
+import { ABORT_MESSAGE } from './task-columns.js';
 import type { PauseFacts } from '../domain/explain-facts.js';
 import type { RunState } from '../domain/run-state.js';
 import type { TaskStatus } from '../domain/task-state.js';
@@ -31,6 +32,7 @@ export interface ExplainedTask {
   retry_count: number;
   max_retries: number;
   abort_reason: string | null;
+  abort_message: string | null;
   failure_reason: string | null;
   last_error: string | null;
   paused_by: string | null;
@@ -79,7 +81,7 @@ export const explainTask = query<ExplainedTask>(
   'explain_task',
   `
 SELECT now() AS now, t.status, t.task_type, t.run_id, t.agent_id, t.retry_at, t.retry_count, t.max_retries,
-  t.abort_reason, t.failure_reason, t.last_error, t.paused_by, t.pause_reason, t.paused_at,
+  t.abort_reason, ${ABORT_MESSAGE} AS abort_message, t.failure_reason, t.last_error, t.paused_by, t.pause_reason, t.paused_at,
   t.queue_expires_at, t.required_capabilities, t.queue_rank, t.unmet_dependencies,
   t.assigned_at, t.started_at, t.completed_at, t.failed_at, t.aborted_at, t.archived_at, run.last_run,
   unsettled.dependencies, spawn.spawn

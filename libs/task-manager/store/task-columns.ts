@@ -61,6 +61,11 @@ export interface TaskRow {
 /** Ids in `blocks` at most: a task that half of a workspace waits for must stay readable. */
 const BLOCKS_SHOWN = 1_000;
 
+/** In words why `agent_tasks t` was aborted last: they stand in its log. NULL if it never was. */
+export const ABORT_MESSAGE = `CASE WHEN t.aborted_at IS NOT NULL THEN (SELECT l.message FROM agent_task_logs l
+    WHERE l.workspace_id = t.workspace_id AND l.task_id = t.id AND l.task_version IS NOT NULL
+      AND l.new_status = 'ABORTED' ORDER BY l.task_version DESC LIMIT 1) END`;
+
 /** The columns of TaskRow, without `dependencies`, out of `agent_tasks t`. */
 export const TASK_COLUMNS = `t.id, t.workspace_id, t.title, t.description, t.task_type, t.status, t.priority,
   t.project_id, t.milestone_id, t.agent_id, t.run_id, t.session_key, t.progress_percent, t.current_step,
@@ -70,9 +75,7 @@ export const TASK_COLUMNS = `t.id, t.workspace_id, t.title, t.description, t.tas
   t.paused_by, t.pause_reason, t.queue_expires_at, t.version, t.generation, t.created_by, t.created_at,
   t.updated_at, t.ready_at, t.assigned_at, t.started_at, t.paused_at, t.completed_at, t.failed_at,
   t.aborted_at, t.archived_at,
-  CASE WHEN t.aborted_at IS NOT NULL THEN (SELECT l.message FROM agent_task_logs l
-    WHERE l.workspace_id = t.workspace_id AND l.task_id = t.id AND l.task_version IS NOT NULL
-      AND l.new_status = 'ABORTED' ORDER BY l.task_version DESC LIMIT 1) END AS abort_message,
+  ${ABORT_MESSAGE} AS abort_message,
   ARRAY(SELECT g.tag FROM agent_task_tags g
     WHERE g.workspace_id = t.workspace_id AND g.task_id = t.id ORDER BY g.tag) AS tags,
   ARRAY(SELECT d.depends_on_id FROM task_dependencies d
