@@ -15,7 +15,10 @@ export class CoordinatorController {
   constructor(@Inject(CoordinatorService) private readonly coordinator: CoordinatorService) {}
 
   @Get('status')
-  @ApiOperation({ summary: 'Who coordinates, what the last cycle did, how many tasks and agents' })
+  @ApiOperation({
+    summary:
+      'Who coordinates, what the last cycle did, how many tasks and agents: of the workspace; for operators, of all',
+  })
   @ApiOkResponse({ type: CoordinatorStatusDto })
   status(@CurrentCaller() caller: Caller) {
     return this.coordinator.status(caller);

@@ -11,6 +11,9 @@ import { type LogRow, taskLogs } from '../store/task-logs.sql.js';
 import { taskRuns } from '../store/task-runs.sql.js';
 import { requireReadable } from './require-readable.js';
 
+/** Where who follows a log goes on that has nothing to show yet. */
+const BEFORE_ALL = '00000000-0000-0000-0000-000000000000';
+
 /** What has happened to a task: its runs and its log. */
 @Injectable()
 export class TaskHistory {
@@ -49,7 +52,8 @@ export class TaskHistory {
     const found = toPage(rows, page.limit, (row: LogRow) => [row.id], toLogView);
     if (!filter.follow || found.nextCursor !== null) return found;
     const last = rows.at(-1);
-    return { ...found, nextCursor: last ? encodeCursor([last.id]) : (page.cursor ?? null) };
+    const after = last?.id ?? range.after ?? BEFORE_ALL;
+    return { ...found, nextCursor: encodeCursor([after]) };
   }
 }
 
