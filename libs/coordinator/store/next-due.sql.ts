@@ -1,4 +1,4 @@
-import { isPaused, pausedTypes, spawnWaitSeconds } from '#lib/admission';
+import { isOfNone, isPaused, pausedTypes, spawnWaitSeconds } from '#lib/admission';
 import { query } from '#lib/database';
 import type { Dues } from '../domain/next-cycle.js';
 
@@ -25,7 +25,7 @@ const ASSIGN_MS = `(SELECT ceil(k.wait * 1000) FROM (
     AND EXISTS (SELECT FROM agent_tasks t JOIN capability_sets c
         ON c.workspace_id = t.workspace_id AND c.key = t.capability_key
       WHERE t.workspace_id = k.workspace_id AND t.status = 'PENDING' AND t.unmet_dependencies = 0
-        AND t.task_type <> ALL (k.paused) AND c.capabilities <@ k.capabilities)
+        AND ${isOfNone('t.task_type', 'k.paused')} AND c.capabilities <@ k.capabilities)
   ORDER BY k.wait LIMIT 1)`;
 
 /**

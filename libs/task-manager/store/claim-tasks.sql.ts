@@ -1,4 +1,4 @@
-import { isPaused, pausedTypes } from '#lib/admission';
+import { isOfNone, isPaused, pausedTypes } from '#lib/admission';
 import { command } from '#lib/database';
 import { RUN_START } from './run-door.sql.js';
 import { announced } from './events.sql.js';
@@ -119,7 +119,7 @@ best AS MATERIALIZED (
     WHERE t.workspace_id = $1 AND t.capability_key = s.key
       AND t.status = 'PENDING' AND t.unmet_dependencies = 0
       AND (t.queue_expires_at IS NULL OR t.queue_expires_at > now())
-      AND t.task_type <> ALL ((SELECT types FROM paused)::text[])
+      AND ${isOfNone('t.task_type', '(SELECT types FROM paused)::text[]')}
     ORDER BY t.queue_rank
     LIMIT (SELECT sum(room) FROM seated)
     FOR NO KEY UPDATE SKIP LOCKED) head

@@ -1,4 +1,4 @@
-import { pausedTypes } from '#lib/admission';
+import { isOfNone, pausedTypes } from '#lib/admission';
 import { query } from '#lib/database';
 
 /** Agents of one workspace that can do the same. */
@@ -39,7 +39,7 @@ FROM queue q CROSS JOIN LATERAL (
   WHERE t.workspace_id = q.workspace_id AND t.capability_key = q.key
     AND t.status = 'PENDING' AND t.unmet_dependencies = 0
     AND (t.queue_expires_at IS NULL OR t.queue_expires_at > now())
-    AND t.task_type <> ALL (q.paused)
+    AND ${isOfNone('t.task_type', 'q.paused')}
   ORDER BY t.queue_rank
   LIMIT q.want
   FOR NO KEY UPDATE SKIP LOCKED) head`,

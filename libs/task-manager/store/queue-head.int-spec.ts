@@ -1,0 +1,61 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { newId } from '#lib/kernel';
+import { startTestApp, type TestApp, type TestWorkspace } from '../../../test/support/app.js';
+import { claimTasks } from './claim-tasks.sql.js';
+import { lockReadyTasks } from './lock-ready-tasks.sql.js';
+
+/** With fewer, sorting them all is the right thing to do. */
+const WAITING = 20_000;
+
+let server: TestApp;
+let workspace: TestWorkspace;
+
+beforeAll(async () => {
+  server = await startTestApp({ ROLES: 'api' });
+  workspace = await server.newWorkspace();
+  const tasks = Array.from({ length: 1_000 }, () => ({ title: 'T', taskType: 'one' }));
+  for (let count = 0; count < WAITING; count += tasks.length) {
+    expect((await workspace.api.post('/agent-tasks/batch', { tasks })).status).toBe(201);
+  }
+  await server.db.owner.query('VACUUM ANALYZE agent_tasks');
+}, 60_000);
+
+afterAll(() => server.stop());
+
+async function planOf(text: string, values: string, mode: string): Promise<string> {
+  const client = await server.db.owner.connect();
+  try {
+    await client.query(`SET plan_cache_mode = ${mode}`);
+    await client.query(`PREPARE planned AS ${text}`);
+    const { rows } = await client.query<{ 'QUERY PLAN': string }>(
+      `EXPLAIN (COSTS OFF) EXECUTE planned (${values})`,
+    );
+    return rows.map((row) => row['QUERY PLAN']).join('\n');
+  } finally {
+    client.release(true);
+  }
+}
+
+const claim = () => {
+  const wish = [{ agent_id: newId(), max: 50, lease_seconds: 60 }];
+  return `'${workspace.id}', '${JSON.stringify(wish)}', 60`;
+};
+
+const assignment = () => {
+  const seeker = [{ workspace_id: workspace.id, capabilities: [], want: 50 }];
+  return `'${JSON.stringify(seeker)}'`;
+};
+
+describe.each([
+  ['a claim', claimTasks, claim],
+  ['an assignment to push agents', lockReadyTasks, assignment],
+])('%s', (_, { text }, valuesOf) => {
+  it.each(['force_custom_plan', 'force_generic_plan'])(
+    'reads a long queue of one type from its head (%s)',
+    async (mode) => {
+      const plan = await planOf(text, valuesOf(), mode);
+      expect(plan).toContain('using agent_tasks_queue_idx');
+      expect(plan).not.toContain('Seq Scan on agent_tasks');
+    },
+  );
+});
