@@ -1,3 +1,4 @@
+import { bearer } from './auth-headers.js';
 import { toApiError } from './errors.js';
 import type { HttpClient, HttpRequest } from './http-client.js';
 import type { TokenSource } from './token-source.js';
@@ -117,10 +118,6 @@ export class DroverApi {
     }
     return (response.body ?? {}) as JsonObject;
   }
-}
-
-export function bearer(token: string): Record<string, string> {
-  return { authorization: `Bearer ${token}` };
 }
 
 function toLiveTask(item: JsonObject): LiveTask[] {

@@ -1,6 +1,5 @@
 import { readFile } from 'node:fs/promises';
 import type { Credentials } from '../config.js';
-import { bearer } from './drover-api.js';
 import { toApiError } from './errors.js';
 import type { HttpClient } from './http-client.js';
 import type { JsonObject } from './types.js';
@@ -89,12 +88,4 @@ export class FetchedToken implements TokenSource {
     this.token = { text: String(token), renewAt: performance.now() + usable };
     return this.token.text;
   }
-}
-
-/** The headers of a request made with an API key or a user's token. */
-export function keyHeaders(
-  credentials: Extract<Credentials, { kind: 'key' }>,
-): Record<string, string> {
-  const { key, workspaceId } = credentials;
-  return { ...bearer(key), ...(workspaceId && { 'x-workspace-id': workspaceId }) };
 }
