@@ -47,6 +47,10 @@ async function liveTasksOf({ api, log, signal }: RecoveryOptions): Promise<LiveT
   }
 }
 
+/** From a loss to the first look, and from a look that found something to the one that must agree. */
+const FIRST_LOOK_MS = 1_000;
+const SECOND_LOOK_MS = 3_000;
+
 /**
  * Finds runs that the server takes for ours and that we do not know: the answer that gave them to us
  * was lost. Two looks must agree, because an answer may be under way.
@@ -54,7 +58,7 @@ async function liveTasksOf({ api, log, signal }: RecoveryOptions): Promise<LiveT
 export class Reconciler {
   private readonly stopped = new AbortController();
   private suspects = new Set<string>();
-  private soonTimers: NodeJS.Timeout[] = [];
+  private soonTimer: NodeJS.Timeout | undefined;
   private interval: NodeJS.Timeout | undefined;
 
   constructor(
@@ -66,20 +70,23 @@ export class Reconciler {
     this.interval = setInterval(() => void this.look(), everyMs);
   }
 
-  /** Something was lost just now: looks twice without waiting for the turn. */
+  /** Something was lost just now: looks without waiting for the turn. */
   soon(): void {
-    if (this.soonTimers.length > 0 || this.stopped.signal.aborted) return;
-    const second = (): void => {
-      this.soonTimers = [];
-      void this.look();
-    };
-    this.soonTimers = [setTimeout(() => void this.look(), 1_000), setTimeout(second, 4_000)];
+    this.lookIn(FIRST_LOOK_MS);
   }
 
   stop(): void {
     this.stopped.abort();
     clearInterval(this.interval);
-    for (const timer of this.soonTimers) clearTimeout(timer);
+    clearTimeout(this.soonTimer);
+  }
+
+  private lookIn(ms: number): void {
+    if (this.soonTimer !== undefined || this.stopped.signal.aborted) return;
+    this.soonTimer = setTimeout(() => {
+      this.soonTimer = undefined;
+      void this.look();
+    }, ms);
   }
 
   private async look(): Promise<void> {
@@ -88,6 +95,7 @@ export class Reconciler {
       const unknown = (await api.liveTasks()).filter(({ runId }) => !this.holds(runId));
       const confirmed = unknown.filter(({ runId }) => this.suspects.has(runId));
       this.suspects = new Set(unknown.map(({ runId }) => runId));
+      if (confirmed.length < unknown.length) this.lookIn(SECOND_LOOK_MS);
       for (const task of confirmed) {
         log.warn('Handing back a run that never reached this worker', { runId: task.runId });
         await settle({ ...this.options, signal: this.stopped.signal }, task.runId, handBack(task));
