@@ -232,6 +232,8 @@ function settingsOf(options: PostgresOptions, port: number): string[] {
   const settings: Record<string, string | number | boolean> = {
     shared_buffers: '128MB',
     max_connections: 100,
+    // A new installation fills its empty tables within seconds, and plans for empty ones would stay.
+    autovacuum_naptime: '10s',
     timezone: 'UTC',
     log_timezone: 'UTC',
     lc_messages: 'C',

@@ -15,7 +15,7 @@ import { lockHeldTask } from '../store/held-tasks.sql.js';
 import { applyPlans } from '../store/moves.js';
 import { renewLease } from '../store/renew-lease.sql.js';
 import type { RunSituation } from '../store/run-situation.sql.js';
-import { startRuns } from '../store/start-runs.sql.js';
+import { startRun } from '../store/start-run.sql.js';
 import { planRelease, type ReleasePlan } from '../domain/release.js';
 import { Completions } from './completions.js';
 import { ReportSecrets } from './report-secrets.js';
@@ -79,8 +79,8 @@ export class RunReports {
     by: Reporter,
     session: { sessionKey?: string; branch?: string },
   ): Promise<ReportOutcome> {
-    const params = [...runsParams(by), session.sessionKey ?? null, session.branch ?? null];
-    const started = await firstRow(this.database.tenant(by.workspaceId), startRuns, params);
+    const params = [...runParams(by), session.sessionKey ?? null, session.branch ?? null];
+    const started = await firstRow(this.database.tenant(by.workspaceId), startRun, params);
     if (started) return outcome(by, started.task_id, 'RUNNING', started.version);
     return this.repeated(by, {
       is: (s) => s.is_live && hasBegun(s.run_state) && s.task_status === 'RUNNING',
@@ -264,8 +264,4 @@ function redactDetails(details: Record<string, unknown>, values: SecretValues): 
 
 function runParams(by: Reporter): unknown[] {
   return [by.workspaceId, by.runId, by.agentId, by.actor.kind, by.actor.id];
-}
-
-function runsParams(by: Reporter): unknown[] {
-  return [by.workspaceId, [by.runId], by.agentId, by.actor.kind, by.actor.id];
 }

@@ -1,5 +1,6 @@
 import { command, type Sql } from '#lib/database';
 import { announced } from './events.sql.js';
+import { asFew } from './plan-hints.js';
 import { runDoor, runMayGo } from './run-door.sql.js';
 import { taskDoor, taskMayGo } from './task-door.sql.js';
 import { sealed } from './task-seals.sql.js';
@@ -51,10 +52,14 @@ const completeSealedRuns = command<CompletedRow>(
 
 function completion(read: string, column: string, sealing: string): string {
   return `
-WITH held AS MATERIALIZED (
+WITH report AS MATERIALIZED (
+  SELECT * FROM jsonb_to_recordset($2::jsonb) AS c (run_id uuid, agent_id uuid, actor_kind text,
+    actor_id text, output_result jsonb, summary text${column})
+  WHERE ${asFew('c.run_id')}
+),
+held AS MATERIALIZED (
   SELECT t.id AS task_id, r.id AS run_id, c.actor_kind, c.actor_id, c.output_result, c.summary${read}
-  FROM jsonb_to_recordset($2::jsonb) AS c (run_id uuid, agent_id uuid, actor_kind text, actor_id text,
-    output_result jsonb, summary text${column})
+  FROM report c
   JOIN task_runs r ON r.workspace_id = $1 AND r.id = c.run_id AND r.agent_id = c.agent_id
   JOIN agent_tasks t ON t.workspace_id = $1 AND t.id = r.task_id AND t.run_id = r.id
   WHERE ${taskMayGo('t.status', 'COMPLETED')} AND ${runMayGo('r.state', 'COMPLETED')}

@@ -1,4 +1,5 @@
 import { LIVE_RUN_STATES, RUN_EDGES, RUN_STATES, type RunState } from '../domain/run-state.js';
+import { asFilter } from './plan-hints.js';
 
 /**
  * THE RUN DOOR: the only SQL that writes task_runs.state, and agents.live_runs with it.
@@ -93,17 +94,12 @@ export function anyRunDoor(parameter: string): string {
 ${doorCtes({ to: 'm.to_state', source: 'run_move', legal, columns, effects })}${AGENT_FREED}`;
 }
 
-/**
- * An SQL condition: may a run whose state is the expression `from` go to `to`?
- *
- * Written so that no index on live runs seems to fit: with one, Postgres read all live runs of the
- * workspace for each move instead of finding the run by its key (400 ms for 500 of 1,000 runs).
- */
+/** An SQL condition: may a run whose state is the expression `from` go to `to`? */
 export function runMayGo(from: string, to: RunState): string {
   const sources = RUN_STATES.filter((state) =>
     (RUN_EDGES[state] as readonly string[]).includes(to),
   );
-  return `CASE WHEN ${from} IN (${sources.map((state) => `'${state}'`).join(', ')}) THEN true END`;
+  return asFilter(`${from} IN (${sources.map((state) => `'${state}'`).join(', ')})`);
 }
 
 interface DoorParts {

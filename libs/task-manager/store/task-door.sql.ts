@@ -1,4 +1,5 @@
 import { TASK_EDGES, TASK_STATUSES, type TaskStatus } from '../domain/task-state.js';
+import { asFilter } from './plan-hints.js';
 
 /**
  * THE TASK DOOR: the only SQL that writes agent_tasks.status.
@@ -186,7 +187,7 @@ export function taskMayGo(from: string, to: TaskStatus): string {
   const sources = TASK_STATUSES.filter((status) =>
     (TASK_EDGES[status] as readonly string[]).includes(to),
   );
-  return `${from} IN (${sources.map((status) => `'${status}'`).join(', ')})`;
+  return asFilter(`${from} IN (${sources.map((status) => `'${status}'`).join(', ')})`);
 }
 
 interface DoorParts {

@@ -2,7 +2,9 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { newId } from '#lib/kernel';
 import { startTestApp, type TestApp, type TestWorkspace } from '../../../test/support/app.js';
 import { claimTasks } from './claim-tasks.sql.js';
+import { completionOf } from './complete-runs.sql.js';
 import { lockReadyTasks } from './lock-ready-tasks.sql.js';
+import { startRun } from './start-run.sql.js';
 
 /** With fewer, sorting them all is the right thing to do. */
 const WAITING = 20_000;
@@ -55,6 +57,28 @@ describe.each([
     async (mode) => {
       const plan = await planOf(text, valuesOf(), mode);
       expect(plan).toContain('using agent_tasks_queue_idx');
+      expect(plan).not.toContain('Seq Scan on agent_tasks');
+    },
+  );
+});
+
+const report = () => {
+  const done = { run_id: newId(), agent_id: newId(), actor_kind: 'agent', output_result: null };
+  return `'${workspace.id}', '${JSON.stringify([done, { ...done, run_id: newId() }])}'`;
+};
+
+const beginning = () => `'${workspace.id}', '${newId()}', '${newId()}', 'agent', NULL, NULL, NULL`;
+
+describe.each([
+  ['a completion', completionOf([]), report],
+  ['a start', startRun, beginning],
+])('%s', (_, { text }, valuesOf) => {
+  it.each(['force_custom_plan', 'force_generic_plan'])(
+    'finds its tasks by their keys, not among those that were live once (%s)',
+    async (mode) => {
+      const plan = await planOf(text, valuesOf(), mode);
+      expect(plan).toContain('using agent_tasks_pkey');
+      expect(plan).not.toContain('agent_tasks_status_idx');
       expect(plan).not.toContain('Seq Scan on agent_tasks');
     },
   );
