@@ -11,6 +11,9 @@ export interface PrerequisiteFacts {
   endedWithoutSuccess: boolean;
 }
 
+/** A task at the far end of what a task waits for. */
+export type RootFacts = Omit<PrerequisiteFacts, 'policy'>;
+
 /**
  * How an agent that has what a task needs stands. Only a `free` one can take it now, and an `assignable`
  * one (a push agent with room) be given it.
@@ -144,6 +147,8 @@ export interface ExplainFacts {
   lastRun: RunFacts | null;
   /** Unsettled ones; of many only some. */
   dependencies: PrerequisiteFacts[];
+  /** Where the dependencies of its dependencies end; of many only some. */
+  roots: RootFacts[];
   /** Agents that have every capability which the task needs, without terminated ones. */
   agents: AgentGroup[];
   /** Needed capabilities that no agent has. */

@@ -32,6 +32,7 @@ export interface ReasonFacts {
   waiting_for_dependency: DependencyFacts;
   waiting_for_more_dependencies: { count: number };
   dependency_failed: DependencyFacts;
+  waiting_further_up: Omit<DependencyFacts, 'policy'>;
   paused: { by: string; reason: string | null; since: string | null };
   waiting_for_retry: {
     retryAt: string | null;
@@ -100,6 +101,7 @@ export const REASON_CODES = Object.keys({
   waiting_for_dependency: 0,
   waiting_for_more_dependencies: 0,
   dependency_failed: 0,
+  waiting_further_up: 0,
   paused: 0,
   waiting_for_retry: 0,
   queue_expired: 0,

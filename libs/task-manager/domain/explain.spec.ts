@@ -39,6 +39,7 @@ function facts({ task, ...rest }: Overrides = {}): ExplainFacts {
     spawn: null,
     lastRun: null,
     dependencies: [],
+    roots: [],
     agents: [],
     missingCapabilities: [],
     nearest: [],
@@ -99,11 +100,8 @@ const pushed = (spawning: Partial<SpawnFacts> = {}) => ({
 });
 
 const prerequisite = {
-  taskId: 'task-1',
-  title: 'Build',
-  status: 'RUNNING' as const,
-  policy: 'block' as const,
-  endedWithoutSuccess: false,
+  ...{ taskId: 'task-1', title: 'Build', status: 'RUNNING' as const },
+  ...{ policy: 'block' as const, endedWithoutSuccess: false },
 };
 
 const failedPrerequisite = {
@@ -284,6 +282,12 @@ const cases: [string, Overrides, string[], RegExp?][] = [
     { agents: free, dependencies: [prerequisite], task: { unmetDependencies: 4 } },
     ['waiting_for_dependency', 'waiting_for_more_dependencies'],
     /3 more tasks/,
+  ],
+  [
+    'what its dependencies wait for',
+    { agents: free, dependencies: [prerequisite], roots: [failedPrerequisite, prerequisite] },
+    ['waiting_for_dependency', 'waiting_further_up', 'waiting_further_up'],
+    /Further up the dependencies, the task "Build" is FAILED\./,
   ],
   [
     'dependencies and no agent',

@@ -1,5 +1,5 @@
 import { assertNever } from '#lib/kernel';
-import type { ExplainFacts, PrerequisiteFacts } from './explain-facts.js';
+import type { ExplainFacts, PrerequisiteFacts, RootFacts } from './explain-facts.js';
 import { agentReasons } from './explain-agents.js';
 import { beingSpawned, heldByPause } from './explain-spawning.js';
 import { ended, heldByRun, type Reason } from './explain-reasons.js';
@@ -56,14 +56,23 @@ function isObstacle({ code }: Reason): boolean {
   return code !== 'waiting_for_claim' && code !== 'waiting_for_assignment';
 }
 
-function dependencyReasons({ dependencies, task }: ExplainFacts): Reason[] {
+function dependencyReasons({ dependencies, roots, task }: ExplainFacts): Reason[] {
   const told = dependencies.map((dependency) =>
     dependency.endedWithoutSuccess ? dependencyFailed(dependency) : waitsForDependency(dependency),
   );
+  const furtherUp = roots.map(waitsFurtherUp);
   const untold = task.unmetDependencies - dependencies.length;
-  if (untold <= 0) return told;
+  if (untold <= 0) return [...told, ...furtherUp];
   const message = `It waits for ${untold} more tasks.`;
-  return [...told, { code: 'waiting_for_more_dependencies', message, facts: { count: untold } }];
+  const more: Reason = { code: 'waiting_for_more_dependencies', message, facts: { count: untold } };
+  return [...told, more, ...furtherUp];
+}
+
+function waitsFurtherUp({ taskId, title, status, endedWithoutSuccess }: RootFacts): Reason {
+  const message = endedWithoutSuccess
+    ? `Further up the dependencies, the task "${title}" is ${status}.`
+    : `Further up the dependencies, the task "${title}" is ${status}, and has not completed yet.`;
+  return { code: 'waiting_further_up', message, facts: { taskId, title, status } };
 }
 
 function waitsForDependency(prerequisite: PrerequisiteFacts): Reason {

@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { capabilityKey } from '#lib/agent-manager';
 import { Database, type TenantScope } from '#lib/database';
-import type { AgentGroup, ExplainFacts } from '../domain/explain-facts.js';
+import type { AgentGroup, ExplainFacts, RootFacts } from '../domain/explain-facts.js';
 import type { LineFacts } from '../domain/explain-standing.js';
 import type { TaskStatus } from '../domain/task-state.js';
 import { pausesOfType } from '../store/explain.sql.js';
@@ -11,11 +11,15 @@ import {
   missingCapabilities,
   nearestAgents,
 } from '../store/explain-agents.sql.js';
+import { rootsOfWaiting } from '../store/roots-of-waiting.sql.js';
 import { tasksAhead } from '../store/tasks-ahead.sql.js';
 import { SpawnOutlook } from './spawn-outlook.js';
 
 /** Where counting the tasks that rank before another ends. */
 export const COUNTED_AHEAD = 1_000;
+const ROOTS_TOLD = 5;
+/** Of a graph of tasks, where looking for its roots ends. */
+const EDGES_LOOKED_AT = 2_000;
 
 type AgentSide = Pick<ExplainFacts, 'agents' | 'missingCapabilities' | 'nearest'>;
 /** What an explanation takes from elsewhere than the task. */
@@ -61,6 +65,19 @@ export class ExplainFactsReader {
     ]);
     const spawning = side.agents.some(isAssignable) ? await this.outlook.read(workspaceId) : null;
     return { ...side, spawning, pauses: pauses.map(({ pause }) => pause) };
+  }
+
+  /** Where the dependencies of what the task waits for end; nothing where it waits for no task. */
+  async roots(workspaceId: string, taskId: string, task: SurroundedTask): Promise<RootFacts[]> {
+    if (!willRun(task) || task.unmet_dependencies === 0) return [];
+    const params = [workspaceId, taskId, EDGES_LOOKED_AT, ROOTS_TOLD];
+    const rows = await this.database.tenant(workspaceId).rows(rootsOfWaiting, params);
+    return rows.map(({ id, title, status, ended_without_success: endedWithoutSuccess }) => ({
+      taskId: id,
+      title,
+      status,
+      endedWithoutSuccess,
+    }));
   }
 
   /**

@@ -87,11 +87,17 @@ async function rate(perMinute: number): Promise<void> {
     perMinute,
   ]);
 }
-async function waitsFor(status: 'PENDING' | 'FAILED' | 'ABORTED' | 'PAUSED'): Promise<void> {
+type OtherStatus = 'PENDING' | 'FAILED' | 'ABORTED' | 'PAUSED';
+/** @returns the id of the task that is waited for */
+async function waitsFor(status: OtherStatus, by = taskId, title = 'Build'): Promise<string> {
   const dependsOnId = await aTask(server.db.owner, workspace.id, {
-    ...{ status, title: 'Build', requiredCapabilities: ['elsewhere'] },
+    ...{ status, title, requiredCapabilities: ['elsewhere'] },
   });
-  await aDependency(server.db.owner, workspace.id, { taskId, dependsOnId });
+  await aDependency(server.db.owner, workspace.id, { taskId: by, dependsOnId });
+  return dependsOnId;
+}
+async function waitsForAChain(): Promise<void> {
+  await waitsFor('FAILED', await waitsFor('PENDING'), 'Fetch');
 }
 async function queue(count: number): Promise<void> {
   await sql(
@@ -291,6 +297,14 @@ const several: [string, Make[], Expected[]][] = [
     'two dependencies, one of which failed, and a full agent',
     [fullAgent, () => waitsFor('PENDING'), () => waitsFor('ABORTED')],
     [['dependency_failed', { status: 'ABORTED' }], ['waiting_for_dependency'], ['agents_full']],
+  ],
+  [
+    'a dependency that waits for one that failed',
+    [...own(), waitsForAChain],
+    [
+      ['waiting_for_dependency', { title: 'Build', status: 'PENDING' }],
+      ['waiting_further_up', { title: 'Fetch', status: 'FAILED' }],
+    ],
   ],
   [
     'a session is being spawned, and no gateway is heard',

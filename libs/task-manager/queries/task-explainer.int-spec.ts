@@ -147,6 +147,24 @@ describe('a task that depends on others', () => {
     expect(reasons[1]?.message).toContain('"Build"');
   });
 
+  it('names those at which the chain ends, once each, and those that ended badly first', async () => {
+    const make = (title: string, dependsOn: string[] = []) =>
+      create({ title, requiredCapabilities: [unique()], dependsOn });
+    const [ready, failed] = [await make('ready'), await make('failed')];
+    const [left, right] = [await make('left', [ready, failed]), await make('right', [failed])];
+    const middle = await make('middle', [left]);
+    const id = await make('last', [middle, right, ready]);
+    await workspace.api.post(`/agent-tasks/${failed}/cancel`);
+    const furtherUp = async (taskId: string) =>
+      (await explain(taskId)).reasons
+        .filter(({ code }) => code === 'waiting_further_up')
+        .map(({ facts }) => facts);
+    // "ready" is named already, as a dependency of its own.
+    expect(await furtherUp(id)).toEqual([{ taskId: failed, title: 'failed', status: 'ABORTED' }]);
+    expect(await furtherUp(middle)).toMatchObject([{ taskId: failed }, { taskId: ready }]);
+    expect(await furtherUp(left)).toEqual([]);
+  });
+
   it('tells of many only the first, and how many more', async () => {
     const dependsOn = await Promise.all(
       Array.from({ length: 103 }, () => create({ requiredCapabilities: [unique()] })),

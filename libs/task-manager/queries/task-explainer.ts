@@ -34,9 +34,10 @@ export class TaskExplainer {
     const sight = row && sightOf(caller, { runId: row.run_id, agentId: row.agent_id });
     if (!sight) throw new DroverError('task_not_found');
     const live = row.run_id !== null;
-    const [around, line] = await Promise.all([
+    const [around, line, roots] = await Promise.all([
       this.reader.surroundings(workspaceId, row, live),
       this.reader.line(workspaceId, row),
+      this.reader.roots(workspaceId, taskId, row),
     ]);
     const spawning = row.spawn ? await this.outlook.read(workspaceId) : around.spawning;
     const surroundings = { ...around, spawning };
@@ -45,14 +46,17 @@ export class TaskExplainer {
       taskId,
       status: row.status,
       live,
-      reasons: explain({ ...factsOf(row, line), ...surroundings }),
+      reasons: explain({ ...factsOf(row, line), ...surroundings, roots }),
       estimate: await this.forecaster.estimate(row.now, workspaceId, task),
       at: row.now.toISOString(),
     };
   }
 }
 
-function factsOf(row: ExplainedTask, line: LineFacts): Omit<ExplainFacts, keyof Surroundings> {
+function factsOf(
+  row: ExplainedTask,
+  line: LineFacts,
+): Omit<ExplainFacts, keyof Surroundings | 'roots'> {
   const lastRun = row.last_run && runFacts(row.last_run);
   const before = line.ahead.reduce((sum, { count }) => sum + count, 0);
   return {

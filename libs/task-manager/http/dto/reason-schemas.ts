@@ -22,10 +22,8 @@ function object(properties: Record<string, Schema>): Schema {
   return { type: 'object', required: Object.keys(properties), properties };
 }
 
-const dependency = {
-  ...{ taskId: id, title: text },
-  ...{ status: oneOf(TASK_STATUSES), policy: oneOf(DEPENDENCY_POLICIES) },
-};
+const otherTask = { taskId: id, title: text, status: oneOf(TASK_STATUSES) };
+const dependency = { ...otherTask, policy: oneOf(DEPENDENCY_POLICIES) };
 const agents = {
   count,
   agents: {
@@ -59,6 +57,10 @@ const REASONS: {
   dependency_failed: {
     about: 'A task that it depends on has ended without success',
     facts: dependency,
+  },
+  waiting_further_up: {
+    about: 'A task that its dependencies depend on, at the end of that chain; up to 5 of them',
+    facts: otherTask,
   },
   paused: {
     about: 'Somebody paused it',
