@@ -101,7 +101,7 @@ function toUser(text: string | undefined): SessionUser | undefined {
 function withApiPath(address: string): string {
   const url = new URL(address);
   if (url.pathname === '/') url.pathname = '/api/v1';
-  return url.href.replace(/\/+$/, '');
+  return url.href.replace(/(?<!\/)\/+$/, '');
 }
 
 function pick(env: NodeJS.ProcessEnv, names: readonly string[]): Record<string, string> {

@@ -120,7 +120,7 @@ class Reader {
         'DROVER_API_URL must be the address of the server, such as http://127.0.0.1:3000.',
       );
     }
-    const path = url.pathname.replace(/\/+$/, '');
+    const path = url.pathname.replace(/(?<!\/)\/+$/, '');
     return `${url.origin}${path === '' ? '/api/v1' : path}`;
   }
 

@@ -26,6 +26,29 @@ describe('redactText', () => {
     expect(redactText(text)).toBe(text);
   });
 
+  it('finds a JSON web token behind a dash, and behind a dot', () => {
+    const token = 'eyJhbGciOiJI.eyJzdWIiOiIx.c2lnbmF0dXJl';
+    expect(redactText(`old-${token} x`)).toBe('old-[redacted] x');
+    expect(redactText(`somethinglong.${token}`)).toBe('somethinglong.[redacted]');
+    expect(redactText(`eyJ-${token}`)).not.toContain('sdWIi');
+  });
+
+  // A pattern that starts anew at each dash would be at one of these for a quarter of an hour.
+  it.each([
+    'eyJ-',
+    'eyJabcdefgh.',
+    '-eyJabcdefgh',
+    'a-',
+    'token-',
+    'a_',
+    'password ',
+    '://a:',
+    'A',
+  ])('is done with a megabyte of %j', (unit) => {
+    const text = unit.repeat(2 ** 20 / unit.length);
+    expect(redactText(text).length).toBeGreaterThan(0);
+  });
+
   it('changes nothing the second time', () => {
     const once = redactText('password=abcd1234 and Bearer abcdef');
     expect(redactText(once)).toBe(once);

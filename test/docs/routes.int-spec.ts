@@ -32,7 +32,7 @@ function comparable(route: string): string {
   return route
     .replace('/api/v1', '')
     .replace(/\{\w+\}|:\w+/g, ':id')
-    .replace(/[?#].*$/, '');
+    .replace(/[?#].*/, '');
 }
 
 it.each(pages)('%s names routes that exist', (page) => {

@@ -31,7 +31,7 @@ afterEach(async () => {
 
 async function start(): Promise<string> {
   started = new Program(START, [], { DROVER_HOME: home, TMPDIR: home, PORT: '' });
-  const [, address = ''] = await started.says(/Drover runs at +(\S+)[^]*the data stays/);
+  const [, address = ''] = await started.says(/Drover runs at +(\S+)\s[^]*the data stays/);
   return address;
 }
 

@@ -9,8 +9,8 @@ export function toSlug(name: string, id: string): string {
     .normalize('NFKD')
     .toLowerCase()
     .replace(/[^a-z0-9]+/g, '-')
-    .replace(/^-+/, '')
+    .replace(/^-/, '')
     .slice(0, 50)
-    .replace(/-+$/, '');
+    .replace(/-$/, '');
   return `${words === '' ? 'workspace' : words}-${id.slice(-6)}`;
 }

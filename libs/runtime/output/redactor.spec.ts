@@ -28,6 +28,15 @@ describe('What looks like a credential', () => {
   });
 });
 
+// A pattern that starts anew at each dash would be at one of these for a quarter of an hour.
+test.each(['eyJ-', '-eyJabcdefgh', 'eyJabcdefgh.', 'a-', 'token-', 'password ', '//a:', 'xoxb-'])(
+  'A megabyte of %j is looked through',
+  (unit) => {
+    const text = unit.repeat(2 ** 20 / unit.length);
+    expect(new Redactor(['hunter22']).redact(text).length).toBeGreaterThan(0);
+  },
+);
+
 describe('A secret of the task', () => {
   const secret = fc
     .string({ minLength: 8, maxLength: 40 })
@@ -45,6 +54,11 @@ describe('A secret of the task', () => {
         return shown.every(([form, text]) => !text.replaceAll('[redacted]', '\n').includes(form));
       }),
     );
+  });
+
+  test('is hidden whole, however long', () => {
+    const long = Array.from({ length: 400 }, (_, index) => `k${index}`).join('');
+    expect(new Redactor([long]).redact(`a ${long} b`)).toBe('a [redacted][redacted][redacted] b');
   });
 
   test('is found by the name it has, however deep', () => {

@@ -2,6 +2,8 @@ const HIDDEN = '[redacted]';
 /** Shorter values would hide half of every line and protect nothing. */
 const MIN_SECRET_LENGTH = 4;
 const MAX_SECRETS = 500;
+/** Longer ones are looked for piece by piece, so that a text that nearly holds one does not cost its length. */
+const MAX_PIECE = 500;
 const NOT_SECRET = new Set(['true', 'false', 'null', 'none', 'undefined']);
 
 const SECRET_NAME =
@@ -9,7 +11,11 @@ const SECRET_NAME =
 
 /** What is a secret by its looks, whoever wrote it. */
 const KNOWN_SHAPES: [RegExp, string][] = [
-  [/\beyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*/g, HIDDEN],
+  // What follows is looked at once for each word, not for each dash in it.
+  [
+    /(?<![\w-])(?=[\w-]{11,}\.[\w-]{8,}\.)((?:[\w-]*?-)??)eyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*/g,
+    `$1${HIDDEN}`,
+  ],
   [/\bdrv_[\w-]{8,}/g, HIDDEN],
   [/\bgh[pousr]_\w{20,}|\bgithub_pat_\w{20,}|\bglpat-[\w-]{16,}/g, HIDDEN],
   [/\bsk-[\w-]{16,}|\b[rs]k_(?:live|test)_\w{10,}|\bwhsec_[\w+/=]{16,}/g, HIDDEN],
@@ -18,7 +24,7 @@ const KNOWN_SHAPES: [RegExp, string][] = [
   [/\b(Bearer|Basic) +[\w.~+/=-]{8,}/gi, `$1 ${HIDDEN}`],
   [/(\/\/[^\s:/?#@]*:)[^\s@/]+(?=@)/g, `$1${HIDDEN}`],
   [
-    /(\b[\w-]*(?:password|passwd|secret|token|api[-_]?key|access[-_]?key)["']?\s*[:=]\s*["']?)(?!\[redacted])[^\s"',;&)}\]]{4,}/gi,
+    /((?<![\w-])[\w-]*(?:password|passwd|secret|token|api[-_]?key|access[-_]?key)["']?\s*[:=]\s*["']?)(?!\[redacted])[^\s"',;&)}\]]{4,}/gi,
     `$1${HIDDEN}`,
   ],
 ];
@@ -85,8 +91,15 @@ function collect(value: unknown, secret: boolean, found: string[]): void {
 /** A secret as it stands, its lines, and as URLs and headers carry it. */
 function variantsOf(secret: string): string[] {
   const lines = secret.split(/\r?\n/).map((line) => line.trim());
-  return [...lines, encode(secret), Buffer.from(secret.toWellFormed()).toString('base64')].filter(
-    (text) => text.length >= MIN_SECRET_LENGTH && !NOT_SECRET.has(text.toLowerCase()),
+  return [...lines, encode(secret), Buffer.from(secret.toWellFormed()).toString('base64')]
+    .flatMap(piecesOf)
+    .filter((text) => text.length >= MIN_SECRET_LENGTH && !NOT_SECRET.has(text.toLowerCase()));
+}
+
+function piecesOf(text: string): string[] {
+  const count = Math.ceil(text.length / MAX_PIECE);
+  return Array.from({ length: count }, (_, index) =>
+    text.slice(index * MAX_PIECE, (index + 1) * MAX_PIECE),
   );
 }
 

@@ -54,8 +54,7 @@ function facts({ task, ...rest }: Overrides = {}): ExplainFacts {
       retryCount: 0,
       maxRetries: 3,
       ...{ abortReason: null, abortMessage: null },
-      failureReason: null,
-      lastError: null,
+      ...{ failureReason: null, lastError: null },
       pausedBy: null,
       pauseReason: null,
       pausedAt: null,
@@ -71,8 +70,7 @@ function facts({ task, ...rest }: Overrides = {}): ExplainFacts {
 
 const anAgent = (name: string, values: Partial<AgentFacts> = {}): AgentFacts => ({
   ...{ id: name, name, liveRuns: 2, maxConcurrentTasks: 3, lastSeenAt: EARLIER.toISOString() },
-  restingUntil: LATER.toISOString(),
-  ...values,
+  ...{ restingUntil: LATER.toISOString(), ...values },
 });
 
 const group = (standing: AgentGroup['standing'], ...names: string[]): AgentGroup => ({
@@ -105,9 +103,7 @@ const prerequisite = {
 };
 
 const failedPrerequisite = {
-  ...prerequisite,
-  status: 'FAILED' as const,
-  endedWithoutSuccess: true,
+  ...{ ...prerequisite, status: 'FAILED' as const, endedWithoutSuccess: true },
 };
 
 const free = [group('free', 'Ada')];

@@ -142,7 +142,7 @@ function variantsOf(secret: string): string[] {
       text,
       encodeURIComponent(text.toWellFormed()),
       JSON.stringify(text).slice(1, -1),
-      bytes.toString('base64').replace(/=+$/, ''),
+      bytes.toString('base64').replaceAll('=', ''),
       bytes.toString('base64url'),
     ];
     return variants.flatMap(piecesOf);

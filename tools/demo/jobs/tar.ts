@@ -31,7 +31,7 @@ export function* readTar(tar: Buffer): Generator<TarFile> {
     const header = Buffer.from(tar.subarray(at, at + BLOCK));
     if (header.every((byte) => byte === 0)) return;
     const text = (from: number, length: number): string =>
-      header.toString('utf8', from, from + length).replace(/\0.*$/s, '');
+      header.toString('utf8', from, from + length).replace(/\0.*/s, '');
     const stored = parseInt(text(148, 8), 8);
     header.fill(' ', 148, 156);
     const sum = header.reduce((total, byte) => total + byte, 0);

@@ -12,7 +12,7 @@ await runJob('tests', (context) => {
   const parts: Record<string, number> = {};
   files.forEach((path, index) => {
     if (index % 20 === 0) progress(index, files.length, path);
-    const cases = readText(context, path).match(/^\s*(it|test)(\.each\b.*)?\(/gm)?.length ?? 0;
+    const cases = readText(context, path).match(/^[ \t]*(it|test)(\.each\b.*)?\(/gm)?.length ?? 0;
     const kind = KINDS.find(([, pattern]) => pattern.test(path))?.[0] ?? 'other';
     kinds[kind] = (kinds[kind] ?? 0) + cases;
     parts[partOf(path)] = (parts[partOf(path)] ?? 0) + cases;
