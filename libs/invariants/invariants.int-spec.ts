@@ -131,7 +131,7 @@ describe('Every task is accounted for', () => {
     const taskId = await aTask(db.owner, workspaceId);
     await aDependency(db.owner, workspaceId, { taskId, dependsOnId });
     expect(await broken()).toEqual({
-      accounted_for: ['waits for a task that has completed, and nobody will tell it'],
+      accounted_for: ['waits for a task that has ended, and nobody will tell it'],
     });
   });
 

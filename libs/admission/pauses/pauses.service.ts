@@ -23,6 +23,8 @@ export interface WantedPause {
   until?: string;
 }
 
+const NOT_IN_THE_FUTURE = { field: 'until', message: 'must be in the future' };
+
 /** As many waiting agents are asked; they ask each other while there is something. */
 const WOKEN = 100;
 
@@ -107,7 +109,7 @@ export class Pauses {
   }
 
   private made(row: PauseRow | undefined): PauseView {
-    if (!row) throw new Error('An INSERT answered no row');
+    if (!row) throw new DroverError('validation_failed', { errors: [NOT_IN_THE_FUTURE] });
     // The coordinator clears the way of what the pause does not cover.
     this.wakeUps.coordinator();
     return toPauseView(row);
@@ -128,16 +130,13 @@ function authorOf(caller: Caller): { userId: string; apiKeyId: string | null } {
   throw new DroverError('forbidden');
 }
 
-function refuseNonsense({ scope, taskType, until }: WantedPause): void {
+function refuseNonsense({ scope, taskType }: WantedPause): void {
   const errors = [];
   if (scope === 'task_type' && taskType === undefined) {
     errors.push({ field: 'taskType', message: 'must say which type is paused' });
   }
   if (scope !== 'task_type' && taskType !== undefined) {
     errors.push({ field: 'taskType', message: `does not go with the scope ${scope}` });
-  }
-  if (until !== undefined && Date.parse(until) <= Date.now()) {
-    errors.push({ field: 'until', message: 'must be in the future' });
   }
   if (errors.length > 0) throw new DroverError('validation_failed', { errors });
 }

@@ -21,6 +21,8 @@ const INSTALLATION = `id, 'everything' AS scope, NULL::text AS task_type, reason
   until, ended_at, ended_by, NULL::uuid AS paused_by_key, NULL::uuid AS ended_by_key`;
 
 /**
+ * No row: $6 has passed by the database's clock.
+ *
  * Caller: Pauses. $1 workspace, $2 id, $3 task type or NULL, $4 reason, $5 user, $6 until or NULL, $7 API key or
  * NULL.
  */
@@ -28,15 +30,20 @@ export const insertPause = command<PauseRow>(
   'insert_pause',
   `
 INSERT INTO pauses (workspace_id, id, task_type, reason, paused_by, until, paused_by_key)
-VALUES ($1, $2, $3, $4, $5, $6, $7)
+SELECT $1, $2, $3, $4, $5, $6, $7 WHERE coalesce($6::timestamptz > now(), true)
 RETURNING ${OWN}`,
 );
 
-/** Caller: Pauses, as the service role, for an operator. $1 id, $2 reason, $3 user, $4 until or NULL. */
+/**
+ * No row: $4 has passed by the database's clock.
+ *
+ * Caller: Pauses, as the service role, for an operator. $1 id, $2 reason, $3 user, $4 until or NULL.
+ */
 export const insertInstallationPause = command<PauseRow>(
   'insert_installation_pause',
   `
-INSERT INTO installation_pauses (id, reason, paused_by, until) VALUES ($1, $2, $3, $4)
+INSERT INTO installation_pauses (id, reason, paused_by, until)
+SELECT $1, $2, $3, $4 WHERE coalesce($4::timestamptz > now(), true)
 RETURNING ${INSTALLATION}`,
 );
 

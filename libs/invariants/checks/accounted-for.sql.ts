@@ -25,7 +25,10 @@ WITH open AS MATERIALIZED (
 ),
 edge AS MATERIALIZED (
   SELECT t.workspace_id, t.id, count(*)::int AS unsettled,
-    bool_or(p.status = 'COMPLETED' AND NOT p.dependents_unsettled) AS forgotten
+    bool_or(NOT p.dependents_unsettled AND (
+      (p.completed_at IS NOT NULL AND p.status IN ('COMPLETED', 'ARCHIVED'))
+      OR (d.policy <> 'block' AND p.completed_at IS NULL AND (p.status IN ('FAILED', 'ARCHIVED')
+        OR (p.status = 'ABORTED' AND p.retry_at IS NULL))))) AS forgotten
   FROM open t
   JOIN task_dependencies d ON d.workspace_id = t.workspace_id AND d.task_id = t.id
   JOIN agent_tasks p ON p.workspace_id = d.workspace_id AND p.id = d.depends_on_id
@@ -44,7 +47,7 @@ CROSS JOIN LATERAL (VALUES
   (t.status = 'PENDING' AND t.unmet_dependencies <> coalesce(e.unsettled, 0),
     'counts ' || t.unmet_dependencies || ' unmet dependencies, but has ' || coalesce(e.unsettled, 0)),
   (t.status = 'PENDING' AND e.forgotten,
-    'waits for a task that has completed, and nobody will tell it'),
+    'waits for a task that has ended, and nobody will tell it'),
   (t.status = 'PENDING' AND t.unmet_dependencies = 0 AND t.ready_at IS NULL,
     'waits in the queue, but not since any time'),
   (t.status = 'PENDING' AND t.queue_expires_at < now() - ${GRACE},

@@ -167,7 +167,7 @@ export class TaskCommands {
     workspaceId: string,
     { ids, decide, widen }: Plan,
   ): Promise<Decided[]> {
-    const tasks = await tx.rows(lockTasks, [workspaceId, widen ? await widen(tx) : ids]);
+    const tasks = await lockTasks(tx, workspaceId, widen ? await widen(tx) : ids);
     const all = tasks.map((task) => ({ task, decision: decide(task) }));
     await applyMoves(
       tx,

@@ -112,7 +112,7 @@ async function applyChange(tx: Transaction, caller: Caller, request: Request): P
   const plan = planDependencies(current, change);
   const written = plan?.written.map((wanted) => wanted.taskId) ?? [];
 
-  const locked = await tx.rows(lockTasks, [workspaceId, [taskId, ...written]]);
+  const locked = await lockTasks(tx, workspaceId, [taskId, ...written]);
   requireChangeable(
     locked.find((task) => task.id === taskId),
     request,

@@ -83,8 +83,14 @@ export class ReportSecrets {
       : { statement: reportSealedProgress, checkpoint, key: [keyId] };
   }
 
-  /** What a write of sealed values is refused with; see `KeyRing.explain`. */
-  explain(error: unknown): unknown {
-    return this.sealer.explain(error);
+  /**
+   * Does a write that may hold sealed values.
+   *
+   * @throws DroverError `conflict_retry` when their key has gone meanwhile; see `KeyRing.explain`
+   */
+  async written<T>(write: Promise<T>): Promise<T> {
+    return write.catch((error: unknown) => {
+      throw this.sealer.explain(error);
+    });
   }
 }

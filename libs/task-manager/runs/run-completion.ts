@@ -1,4 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
+import { DroverError } from '#lib/kernel';
 import { Claiming } from './claiming.js';
 import type { Reporter } from './reporter.js';
 import type { ReportOutcome } from './repeated-reports.js';
@@ -19,10 +20,16 @@ export class RunCompletion {
     @Inject(Claiming) private readonly claiming: Claiming,
   ) {}
 
+  /** @throws DroverError `forbidden` when a run token asks for further tasks: it is good for its run alone */
   async complete(
     by: Reporter,
     body: Completion,
   ): Promise<ReportOutcome & { claimed?: ClaimedTask[] }> {
+    if (body.claimNext && by.actor.kind !== 'agent') {
+      const detail =
+        'Only the token of the agent claims tasks: complete the run without claimNext.';
+      throw new DroverError('forbidden', { detail });
+    }
     const outcome = await this.reports.complete(by, body);
     if (!body.claimNext) return outcome;
     const { workspaceId, agentId } = by;

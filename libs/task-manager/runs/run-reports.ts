@@ -95,7 +95,7 @@ export class RunReports {
     const { outputResult = null, summary } = result;
     const values = await this.secrets.valuesFor(by, outputResult, [summary]);
     const sealed = await this.secrets.seal(by, 'output_result', outputResult, values);
-    const done = await this.completions.complete(by.workspaceId, {
+    const completion = this.completions.complete(by.workspaceId, {
       run_id: by.runId,
       agent_id: by.agentId,
       actor_kind: by.actor.kind,
@@ -104,6 +104,7 @@ export class RunReports {
       summary: summary === undefined ? null : values.redact(summary),
       sealed_with: sealed.keyId,
     });
+    const done = await this.secrets.written(completion);
     this.secrets.forget(by);
     if (!done)
       return this.repeated(by, { is: (s) => s.run_state === 'COMPLETED', to: 'COMPLETED' });
@@ -232,7 +233,7 @@ export class RunReports {
     plan: (task: LockedTask) => RecoveryPlan | ReleasePlan,
   ): Promise<{ id: string; status: string; version: number } | undefined> {
     const sealed = await this.secrets.checkpoint(by, last.checkpointData, last.values);
-    const ended = await this.database.tenant(by.workspaceId).transaction(async (tx) => {
+    const ending = this.database.tenant(by.workspaceId).transaction(async (tx) => {
       const task = await firstRow(tx, lockHeldTask, [by.workspaceId, by.runId, by.agentId]);
       if (!task) return undefined;
       if (sealed.checkpoint !== null) {
@@ -242,13 +243,14 @@ export class RunReports {
       const moved = await applyPlans(tx, [plan(task)]);
       return moved.at(-1) ?? { id: task.id, status: task.status, version: task.version };
     });
+    const ended = await this.secrets.written(ending);
     this.secrets.forget(by);
     return ended;
   }
 
   private async reportOrRefuse<Row>(by: Reporter, sql: Sql<Row>, params: unknown[]): Promise<Row> {
-    const row = await firstRow(this.database.tenant(by.workspaceId), sql, params);
-    return row ?? refuseReport(this.database, by);
+    const report = firstRow(this.database.tenant(by.workspaceId), sql, params);
+    return (await this.secrets.written(report)) ?? refuseReport(this.database, by);
   }
 
   private repeated(by: Reporter, repetition: Repetition): Promise<ReportOutcome> {

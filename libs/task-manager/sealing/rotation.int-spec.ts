@@ -121,6 +121,26 @@ describe('the rotation of the data key', () => {
     expect((await workspace.api.post('/agent-tasks', wanted)).status).toBe(201);
   });
 
+  it.each([
+    ['complete', { outputResult: { token: SECRET } }],
+    ['fail', { error: { message: 'x' }, checkpointData: { token: SECRET } }],
+    ['checkpoint', { checkpointData: { token: SECRET } }],
+  ])('is found again also by the report %s of a run', async (report, body) => {
+    await create('a task');
+    const agent = await workspace.newAgent({ maxConcurrentTasks: 50 });
+    const { body: answer } = await agent.api.post<{ tasks: { run: { id: string } }[] }>(
+      `/agents/${agent.id}/claim`,
+      { maxTasks: 1 },
+    );
+    await server.db.owner.query('TRUNCATE task_seals, data_keys CASCADE');
+    const path = `/runs/${answer.tasks[0]?.run.id}/${report}`;
+    const say = (): Promise<{ status: number; body: { code?: string } }> =>
+      report === 'checkpoint' ? agent.api.put(path, body) : agent.api.post(path, body);
+    const refused = await say();
+    expect([refused.status, refused.body.code]).toEqual([503, 'conflict_retry']);
+    expect((await say()).status).toBe(200);
+  });
+
   it('sets aside what does not open, and goes on with the rest', async () => {
     const broken = await create('broken');
     await create('whole');

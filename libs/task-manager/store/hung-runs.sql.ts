@@ -21,7 +21,8 @@ WITH hung AS MATERIALIZED (
     AND ($2::uuid IS NULL OR t.workspace_id = $2)
   ORDER BY t.estimated_completion_at
   LIMIT $1
-  FOR NO KEY UPDATE OF t SKIP LOCKED
+  -- The run too: progress that is reported meanwhile counts.
+  FOR NO KEY UPDATE OF t, r SKIP LOCKED
 ),
 warned AS (
   UPDATE task_runs r SET hung_warned_at = now() FROM hung h

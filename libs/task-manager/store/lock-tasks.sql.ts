@@ -1,4 +1,4 @@
-import { query } from '#lib/database';
+import { query, type Transaction } from '#lib/database';
 import type { LockedTask } from '../domain/locked-task.js';
 
 /** The columns of LockedTask out of `agent_tasks t LEFT JOIN task_runs r`. */
@@ -7,25 +7,41 @@ export const LOCKED_TASK_COLUMNS = `t.id, t.workspace_id, t.status, t.version, t
   r.started_at IS NOT NULL AS run_started, r.pause_requested_at IS NOT NULL AS pause_requested,
   r.deadline_at <= now() AND r.state IN ('ASSIGNED', 'WORKING', 'STALE') AS past_deadline, t.agent_id`;
 
+/** Caller: `lockTasks`. Index: primary key. $1 workspace, $2 task ids. */
+const lockTaskIds = query<{ id: string }>(
+  'lock_task_ids',
+  `
+SELECT t.id FROM agent_tasks t
+WHERE t.workspace_id = $1 AND t.id = ANY($2::uuid[])
+ORDER BY t.id
+FOR NO KEY UPDATE`,
+);
+
+/** Caller: `lockTasks`, with the tasks under lock. Indexes: primary keys. $1 workspace, $2 task ids. */
+const lockedTasks = query<LockedTask>(
+  'locked_tasks',
+  `
+SELECT ${LOCKED_TASK_COLUMNS}
+FROM agent_tasks t LEFT JOIN task_runs r ON r.workspace_id = t.workspace_id AND r.id = t.run_id
+WHERE t.workspace_id = $1 AND t.id = ANY($2::uuid[])
+ORDER BY t.id`,
+);
+
 /**
  * Locks tasks in the order of their ids, so that two callers with overlapping sets take turns
  * instead of deadlocking. The live run needs no lock of its own: it changes only under its task's.
  *
- * Callers: TaskCommands (cancel, pause, resume, retry, archive), TaskUpdates, TaskDependencies.
- * Index: primary keys.
+ * They are read by a second statement: one that waits for a lock reads the task anew, but its run as it
+ * was before.
  *
- * $1 workspace, $2 task ids.
+ * @returns those that there are
  */
-export const lockTasks = query<LockedTask>(
-  'lock_tasks',
-  `
-WITH locked AS MATERIALIZED (
-  SELECT t.* FROM agent_tasks t
-  WHERE t.workspace_id = $1 AND t.id = ANY($2::uuid[])
-  ORDER BY t.id
-  FOR NO KEY UPDATE
-)
-SELECT ${LOCKED_TASK_COLUMNS}
-FROM locked t LEFT JOIN task_runs r ON r.workspace_id = t.workspace_id AND r.id = t.run_id
-ORDER BY t.id`,
-);
+export async function lockTasks(
+  tx: Transaction,
+  workspaceId: string,
+  ids: readonly string[],
+): Promise<LockedTask[]> {
+  const locked = await tx.rows(lockTaskIds, [workspaceId, ids]);
+  if (locked.length === 0) return [];
+  return tx.rows(lockedTasks, [workspaceId, locked.map(({ id }) => id)]);
+}

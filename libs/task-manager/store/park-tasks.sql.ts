@@ -33,7 +33,8 @@ head AS MATERIALIZED (
 locked AS MATERIALIZED (
   SELECT t.workspace_id, t.id FROM head h
   JOIN agent_tasks t ON t.workspace_id = h.workspace_id AND t.id = h.id
-  WHERE t.status = 'PENDING'
+  -- Of two sweeps at once the second must not park it again.
+  WHERE t.status = 'PENDING' AND t.capability_key NOT LIKE '!%'
   ORDER BY t.id
   FOR NO KEY UPDATE OF t SKIP LOCKED
 )

@@ -2,7 +2,8 @@ import { command } from '#lib/database';
 
 /**
  * Puts prerequisites that have ended badly before the coordinator again, because a task that depends on
- * them is back in the queue: their edges' policies apply to it anew.
+ * them is back in the queue: their edges' policies apply to it anew. Also one that seems to be before it: the
+ * coordinator may just be done with it.
  *
  * Caller: TaskCommands (retry), in the transaction that holds the retried tasks. Index: primary keys.
  * $1 workspace, $2 the retried tasks.
@@ -13,7 +14,7 @@ export const reconsiderPrerequisites = command<{ id: string }>(
 UPDATE agent_tasks p SET dependents_unsettled = true
 FROM task_dependencies d
 WHERE d.workspace_id = $1 AND d.task_id = ANY($2::uuid[]) AND d.settled_at IS NULL
-  AND p.workspace_id = $1 AND p.id = d.depends_on_id AND NOT p.dependents_unsettled
+  AND p.workspace_id = $1 AND p.id = d.depends_on_id
   AND (p.status IN ('COMPLETED', 'FAILED', 'ARCHIVED') OR (p.status = 'ABORTED' AND p.retry_at IS NULL))
 RETURNING p.id`,
 );

@@ -124,7 +124,7 @@ export class TaskUpdates {
     id: string,
     { status, reason, ifVersion }: UpdateRequest,
   ): Promise<() => void> {
-    const task = await firstRow(tx, lockTasks, [caller.workspaceId, [id]]);
+    const [task] = await lockTasks(tx, caller.workspaceId, [id]);
     if (!task) throw new DroverError('task_not_found');
     const command = commandFor(status as RequestedStatus, task.status);
     return this.commands.within(tx, caller, command, { id, reason, ifVersion });
@@ -159,13 +159,12 @@ async function lockedRow(
   caller: Caller,
   { id, request }: { id: string; request: UpdateRequest },
 ): Promise<TaskRow> {
-  const params = [caller.workspaceId, [id]];
-  const locked = await firstRow(tx, lockTasks, params);
+  const [locked] = await lockTasks(tx, caller.workspaceId, [id]);
   if (!locked) throw new DroverError('task_not_found');
   checkVersion(locked, request.ifVersion);
   if (request.status) requireLegal(locked, caller, request.status);
   // Read under the lock: sub-selects of a statement that waited for it would be older than the row.
-  const row = await firstRow(tx, taskViews, params);
+  const row = await firstRow(tx, taskViews, [caller.workspaceId, [id]]);
   if (!row) throw new DroverError('task_not_found');
   return row;
 }

@@ -1,7 +1,13 @@
 import { Flag, Id, Int, JsonObject, Nested, NestedList, OneOf, Text, Timestamp } from '#lib/http';
 import { FAILURE_CLASSES, type FailureClass } from '../../domain/failure.js';
+import { OWN_EVENTS } from '../../domain/own-events.js';
 
 const LOG_LEVELS = ['DEBUG', 'INFO', 'WARN', 'ERROR', 'CRITICAL'];
+
+const EVENT_OF_THEIRS = {
+  regexp: new RegExp(`^(?!(?:${OWN_EVENTS.join('|')})$)`),
+  words: 'must be none of the events that the server itself writes',
+};
 
 /** Reports at /agent-tasks/:id name their run here, unless a run token names it. */
 export class RunReportDto {
@@ -40,7 +46,10 @@ export class LogEntryDto {
   @OneOf(LOG_LEVELS, { optional: true })
   level?: string;
 
-  @Text({ max: 100, optional: true, description: 'output, when left out' })
+  @Text({
+    ...{ max: 100, optional: true, description: 'output, when left out' },
+    pattern: EVENT_OF_THEIRS,
+  })
   event?: string;
 
   @Text({ min: 0, max: 16_384, optional: true })
@@ -77,7 +86,7 @@ export class CompleteDto extends RunReportDto {
 
   @Nested(() => ClaimNextDto, {
     optional: true,
-    description: 'Claim the next tasks in the same request',
+    description: 'Claim the next tasks in the same request; with the token of the agent only',
   })
   claimNext?: ClaimNextDto;
 }

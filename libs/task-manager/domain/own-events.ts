@@ -1,0 +1,14 @@
+/** Entries of a task's log that only the server writes: an agent that could would forge history. */
+export const OWN_EVENTS = [
+  'task_created',
+  'task_updated',
+  'state_transition',
+  'dependencies_changed',
+  'dependencies_met',
+  'progress_update',
+  'checkpoint',
+  'session_output',
+  'hung_warning',
+  'split_brain_conflict',
+  'state_repaired',
+] as const;
