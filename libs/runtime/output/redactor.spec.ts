@@ -61,6 +61,13 @@ describe('A secret of the task', () => {
     expect(new Redactor([long]).redact(`a ${long} b`)).toBe('a [redacted][redacted][redacted] b');
   });
 
+  test('is hidden beside one of a thousand lines, and one of a megabyte', () => {
+    const lines = Array.from({ length: 1_000 }, (_, index) => `line ${index} of a key`).join('\n');
+    const long = Array.from({ length: 200_000 }, (_, index) => index.toString(36)).join('');
+    expect(new Redactor([lines, long, 'hunter22']).redact('of hunter22')).toBe('of [redacted]');
+    expect(new Redactor([`${'a1'.repeat(250)}info`]).redact('an info')).toBe('an info');
+  });
+
   test('is found by the name it has, however deep', () => {
     const input = {
       env: { API_TOKEN: 'one', PATH: '/bin', DATABASE_URL: 'postgres://me:two@db' },

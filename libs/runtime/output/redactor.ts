@@ -1,9 +1,9 @@
+import { type Needle, needlesOf, patternOf } from '#lib/kernel';
+
 const HIDDEN = '[redacted]';
 /** Shorter values would hide half of every line and protect nothing. */
 const MIN_SECRET_LENGTH = 4;
 const MAX_SECRETS = 500;
-/** Longer ones are looked for piece by piece, so that a text that nearly holds one does not cost its length. */
-const MAX_PIECE = 500;
 const NOT_SECRET = new Set(['true', 'false', 'null', 'none', 'undefined']);
 
 const SECRET_NAME =
@@ -37,12 +37,7 @@ export class Redactor {
   private readonly values: RegExp | undefined;
 
   constructor(secrets: Iterable<string>) {
-    const variants = [...new Set([...secrets].flatMap(variantsOf))]
-      // The longest first, so that a secret within another does not leave its rest behind.
-      .sort((a, b) => b.length - a.length)
-      .slice(0, MAX_SECRETS);
-    this.values =
-      variants.length === 0 ? undefined : new RegExp(variants.map(escapeRegExp).join('|'), 'g');
+    this.values = patternOf([...secrets].flatMap(variantsOf), MAX_SECRETS);
   }
 
   redact(text: string): string {
@@ -88,25 +83,13 @@ function collect(value: unknown, secret: boolean, found: string[]): void {
   }
 }
 
-/** A secret as it stands, its lines, and as URLs and headers carry it. */
-function variantsOf(secret: string): string[] {
-  const lines = secret.split(/\r?\n/).map((line) => line.trim());
-  return [...lines, encode(secret), Buffer.from(secret.toWellFormed()).toString('base64')]
-    .flatMap(piecesOf)
-    .filter((text) => text.length >= MIN_SECRET_LENGTH && !NOT_SECRET.has(text.toLowerCase()));
-}
-
-function piecesOf(text: string): string[] {
-  const count = Math.ceil(text.length / MAX_PIECE);
-  return Array.from({ length: count }, (_, index) =>
-    text.slice(index * MAX_PIECE, (index + 1) * MAX_PIECE),
-  );
-}
-
-function encode(secret: string): string {
-  return encodeURIComponent(secret.toWellFormed());
-}
-
-function escapeRegExp(text: string): string {
-  return text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
+/** A secret as it stands, as URLs and headers carry it, and its lines. */
+function variantsOf(secret: string): Needle[] {
+  const base64 = Buffer.from(secret.toWellFormed()).toString('base64');
+  const lines = secret.split(/\r?\n/);
+  return [
+    ...needlesOf(secret.trim(), 0),
+    ...[encodeURIComponent(secret.toWellFormed()), base64].flatMap((text) => needlesOf(text, 1)),
+    ...(lines.length > 1 ? lines.flatMap((line) => needlesOf(line.trim(), 2)) : []),
+  ].filter(([text]) => text.length >= MIN_SECRET_LENGTH && !NOT_SECRET.has(text.toLowerCase()));
 }

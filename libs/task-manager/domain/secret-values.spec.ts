@@ -41,6 +41,14 @@ describe('SecretValues', () => {
     expect(hide({ secrets: many }, `<${many[17]}>`)).toBe(`<${HIDDEN}>`);
   });
 
+  it('are hidden beside one of a thousand lines, and one too long for a pattern', () => {
+    const lines = Array.from({ length: 3_000 }, (_, i) => `line ${i} of a key`).join('\n');
+    const long = Array.from({ length: 200_000 }, (_, i) => i.toString(36)).join('');
+    const values = SecretValues.in({ privateKey: lines, blobToken: long, password: 'hunter22' });
+    expect(values.hide('of hunter22')).toBe(`of ${HIDDEN}`);
+    expect(SecretValues.in({ apiKey: `${'a1'.repeat(250)}info` }).hide('info')).toBe('info');
+  });
+
   it('are found in documents: in texts, in numbers and in names', () => {
     const values = SecretValues.in({ apiKey: 'hunter22', pin: 1, password: 123_456 });
     const plain = { list: ['a', 1], deep: { more: null } };

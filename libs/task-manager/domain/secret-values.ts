@@ -1,12 +1,10 @@
-import { redactText } from '#lib/kernel';
+import { type Needle, needlesOf, patternOf, redactText } from '#lib/kernel';
 import { mapSecrets, REDACTED } from './secret-walk.js';
 
 /** Shorter values would hide parts of innocent words, and are soon guessed anyway. */
 export const MIN_SECRET_LENGTH = 6;
-/** The longest count, if there are more. */
+/** If there are more, whole secrets come before lines and pieces of long ones. */
 const MAX_VALUES = 2_000;
-/** Longer ones are looked for piece by piece: there are limits to what a pattern can hold. */
-const MAX_PIECE = 500;
 const NOT_SECRET = new Set(['undefined']);
 
 /** A secret, and what may be shown of it: of a text that merely contains one, the rest. */
@@ -16,16 +14,15 @@ export type Secret = readonly [value: unknown, shown: string];
 export class SecretValues {
   static readonly NONE = new SecretValues([]);
 
-  /** One pattern for all of them: it goes through a text once, however many there are. */
   private readonly pattern: RegExp | undefined;
 
-  private constructor(private readonly values: readonly string[]) {
-    this.pattern =
-      values.length === 0 ? undefined : new RegExp(values.map(escapeRegExp).join('|'), 'g');
+  private constructor(private readonly needles: readonly Needle[]) {
+    this.pattern = patternOf(needles, MAX_VALUES);
   }
 
   static of(secrets: readonly Secret[]): SecretValues {
-    return SecretValues.from(secrets.flatMap(([value, shown]) => valuesOf(value, shown)));
+    const needles = secrets.flatMap(([value, shown]) => valuesOf(value, shown));
+    return needles.length === 0 ? SecretValues.NONE : new SecretValues(needles);
   }
 
   /** Those that JSON values name as such. */
@@ -34,25 +31,18 @@ export class SecretValues {
   }
 
   and(others: SecretValues): SecretValues {
-    if (others.values.length === 0) return this;
-    if (this.values.length === 0) return others;
-    return SecretValues.from([...this.values, ...others.values]);
-  }
-
-  private static from(values: readonly string[]): SecretValues {
-    if (values.length === 0) return SecretValues.NONE;
-    // The longest first, so that a secret within another does not leave its rest behind.
-    const ordered = [...new Set(values)].sort((a, b) => b.length - a.length);
-    return new SecretValues(ordered.slice(0, MAX_VALUES));
+    if (others.isEmpty) return this;
+    if (this.isEmpty) return others;
+    return new SecretValues([...this.needles, ...others.needles]);
   }
 
   /** How much memory they take, roughly, in characters. */
   get size(): number {
-    return this.values.reduce((sum, value) => sum + value.length, 0);
+    return this.needles.reduce((sum, [text]) => sum + text.length, 0);
   }
 
   get isEmpty(): boolean {
-    return this.values.length === 0;
+    return this.needles.length === 0;
   }
 
   /** The text without the values; nothing else in it is looked at. */
@@ -88,14 +78,14 @@ export function hasRoomForSecret(value: unknown): boolean {
   );
 }
 
-function valuesOf(secret: unknown, shown: string): string[] {
+function valuesOf(secret: unknown, shown: string): Needle[] {
   if (typeof secret === 'number') return variantsOf(String(secret));
   if (typeof secret === 'string') return textValues(secret, shown);
   if (typeof secret !== 'object' || secret === null) return [];
   return Object.values(secret).flatMap((child) => valuesOf(child, REDACTED));
 }
 
-function textValues(secret: string, shown: string): string[] {
+function textValues(secret: string, shown: string): Needle[] {
   const parts = shown === REDACTED ? [secret] : credentialsIn(secret, shown);
   // A secret may hold another that turns up by itself: a URL its password, `Basic …` what follows.
   const inner = parts.flatMap((part) => [
@@ -132,35 +122,32 @@ function hiddenParts(text: string, shown: string): string[] {
   return parts;
 }
 
-/** A secret as it stands, its lines, and as URLs, headers and JSON carry it. */
-function variantsOf(secret: string): string[] {
+/** A secret as it stands, as URLs, headers and JSON carry it, and its lines likewise. */
+function variantsOf(secret: string): Needle[] {
   const whole = secret.trim();
-  const lines = whole.split(/\r?\n/).map((line) => line.trim());
-  return [whole, ...lines].filter(isLongEnough).flatMap((text) => {
-    const bytes = Buffer.from(text.toWellFormed());
-    const variants = [
-      text,
-      encodeURIComponent(text.toWellFormed()),
-      JSON.stringify(text).slice(1, -1),
-      bytes.toString('base64').replaceAll('=', ''),
-      bytes.toString('base64url'),
-    ];
-    return variants.flatMap(piecesOf);
-  });
+  const lines = whole.split(/\r?\n/);
+  return [
+    ...formsOf(whole, 0),
+    ...(lines.length > 1 ? lines.flatMap((line) => formsOf(line.trim(), 2)) : []),
+  ];
 }
 
-function piecesOf(text: string): string[] {
-  const pieces: string[] = [];
-  for (let from = 0; from < text.length; from += MAX_PIECE) {
-    pieces.push(text.slice(from, from + MAX_PIECE));
-  }
-  return pieces.filter(isLongEnough);
+function formsOf(text: string, rank: number): Needle[] {
+  if (!isLongEnough(text)) return [];
+  const bytes = Buffer.from(text.toWellFormed());
+  const encoded = [
+    encodeURIComponent(text.toWellFormed()),
+    JSON.stringify(text).slice(1, -1),
+    bytes.toString('base64').replaceAll('=', ''),
+    bytes.toString('base64url'),
+  ];
+  const needles = [
+    ...needlesOf(text, rank),
+    ...encoded.flatMap((form) => needlesOf(form, rank + 1)),
+  ];
+  return needles.filter(([needle]) => isLongEnough(needle));
 }
 
 function isLongEnough(text: string): boolean {
   return text.length >= MIN_SECRET_LENGTH && !REDACTED.includes(text) && !NOT_SECRET.has(text);
-}
-
-function escapeRegExp(text: string): string {
-  return text.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`);
 }
