@@ -44,15 +44,20 @@ export function malformedCursor(): DroverError {
   return new DroverError('malformed_cursor', { errors: [{ field: 'cursor', message }] });
 }
 
-/** Makes a page of `limit` from rows that were read with one more than that. */
+/**
+ * Makes a page of `limit` from rows that were read with one more than that.
+ *
+ * @param cut whether there is more although the rows are no more than that
+ */
 export function toPage<Row, T>(
   rows: Row[],
   limit: number,
   keyOf: (row: Row) => readonly (string | number)[],
   toItem: (row: Row) => T,
+  cut = false,
 ): Page<T> {
   const shown = rows.slice(0, limit);
   const last = shown.at(-1);
-  const more = rows.length > limit && last !== undefined;
+  const more = (rows.length > limit || cut) && last !== undefined;
   return { items: shown.map(toItem), nextCursor: more ? encodeCursor(keyOf(last)) : null };
 }

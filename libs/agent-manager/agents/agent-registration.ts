@@ -5,6 +5,7 @@ import { WakeUps } from '#lib/valkey';
 import type { AgentMode, AgentView } from '../domain/agent-view.js';
 import { normalizeCapabilities } from '../domain/capabilities.js';
 import { itself } from '../domain/itself.js';
+import { refuseTooMuch } from '../domain/metadata.js';
 import { timingOf, whyImpossible } from '../domain/timing.js';
 import { type AgentRow, toAgentView } from '../store/agent-columns.js';
 import { findAgent, lockAgent } from '../store/find-agent.sql.js';
@@ -68,6 +69,7 @@ export class AgentRegistration {
     // An agent's own token can not make an agent: without its row there would be no such token.
     if (caller.kind === 'agent' || caller.kind === 'run') itself(caller, agentId);
     refuseOwnCommand(caller, wanted);
+    refuseTooMuch(wanted.metadata);
     const place = { workspaceId: caller.workspaceId, agentId };
     const registration = await this.database.tenant(caller.workspaceId).transaction(async (tx) => {
       const created = await this.createOrChange(tx, place, { caller, wanted, version });

@@ -2,6 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { type Caller, DroverError } from '#lib/kernel';
 import { HeartbeatStore } from '#lib/valkey';
 import { itself } from '../domain/itself.js';
+import { refuseTooMuch } from '../domain/metadata.js';
 import { AgentFacts, type Facts } from './agent-facts.js';
 import { type BeatBody, BeatBuffer } from './beat-buffer.js';
 
@@ -10,9 +11,6 @@ export interface BeatAnswer {
   /** When the next beat should be here. */
   nextExpectedAt: string;
 }
-
-/** Bytes of a beat's metadata at most, as JSON: it is kept for each agent, and rewritten each second. */
-export const MAX_BEAT_METADATA = 16_384;
 
 /**
  * Takes beats. The hottest path of the server: one key in Valkey, one entry in the buffer, no query.
@@ -42,7 +40,7 @@ export class Heartbeats {
   private take(facts: Facts, body: BeatBody, receivedAt: number): BeatAnswer | Promise<BeatAnswer> {
     const { workspaceId, agentId, lifecycle, staleThresholdSeconds } = facts;
     if (lifecycle === 'TERMINATED') throw new DroverError('agent_terminated');
-    if (body.metadata) refuseTooMuch(body.metadata);
+    refuseTooMuch(body.metadata);
     this.buffer.put({ workspaceId, agentId, staleThresholdSeconds, body, receivedAt });
     const { status, currentTaskId } = body;
     const sent = this.store.record({ agentId, status, currentTaskId, staleThresholdSeconds });
@@ -61,10 +59,4 @@ function acknowledge({ heartbeatIntervalSeconds: intervalSeconds }: Facts): Beat
     latest = { at, intervalSeconds, answer: { acknowledgedAt, nextExpectedAt } };
   }
   return latest.answer;
-}
-
-function refuseTooMuch(metadata: Record<string, unknown>): void {
-  if (Buffer.byteLength(JSON.stringify(metadata)) <= MAX_BEAT_METADATA) return;
-  const message = `must be at most ${MAX_BEAT_METADATA} bytes of JSON`;
-  throw new DroverError('validation_failed', { errors: [{ field: 'metadata', message }] });
 }

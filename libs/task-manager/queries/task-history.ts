@@ -49,7 +49,8 @@ export class TaskHistory {
     await requireReadable(tenant, caller, taskId);
     const { sql, params } = taskLogs(caller.workspaceId, taskId, filter, range);
     const rows = await tenant.rows(sql, params);
-    const found = toPage(rows, page.limit, (row: LogRow) => [row.id], toLogView);
+    const keyOf = (row: LogRow) => [row.id];
+    const found = toPage(rows, page.limit, keyOf, toLogView, rows[0]?.cut);
     if (!filter.follow || found.nextCursor !== null) return found;
     const last = rows.at(-1);
     const after = last?.id ?? range.after ?? BEFORE_ALL;

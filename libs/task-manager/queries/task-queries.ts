@@ -68,6 +68,7 @@ export class TaskQueries {
     await requireNamed(tenant, workspaceId, filter);
     const rows = await tenant.rows(sql, params);
     const keyOf = (row: TaskRow) => [row.id];
-    return toPage(rows, page.limit, keyOf, (row) => forEyes('people', toTaskView(row)));
+    const toItem = (row: TaskRow) => forEyes('people', toTaskView(row));
+    return toPage(rows, page.limit, keyOf, toItem, rows[0]?.cut);
   }
 }

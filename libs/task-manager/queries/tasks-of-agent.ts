@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { AgentManagerService } from '#lib/agent-manager';
 import { Database } from '#lib/database';
 import type { Caller, Page } from '#lib/kernel';
-import { encodeCursor } from '#lib/kernel';
+import { toPage } from '#lib/kernel';
 import { idAfter } from '../domain/cursor.js';
 import type { TaskStatus } from '../domain/task-state.js';
 import type { TaskView } from '../domain/task-view.js';
@@ -34,10 +34,8 @@ export class TasksOfAgent {
     const live = request.live === 'true';
     const params = [workspaceId, agentId, request.status ?? null, live, before, request.limit + 1];
     const rows = await this.database.tenant(workspaceId).rows(tasksOfAgent, params);
-    const ids = rows.slice(0, request.limit).map((row) => row.id);
-    const last = ids.at(-1);
-    const nextCursor =
-      rows.length > request.limit && last !== undefined ? encodeCursor([last]) : null;
-    return { items: await this.queries.getMany(workspaceId, ids), nextCursor };
+    const keyOf = ({ id }: { id: string }) => [id];
+    const page = toPage(rows, request.limit, keyOf, ({ id }) => id, rows[0]?.cut);
+    return { ...page, items: await this.queries.getMany(workspaceId, page.items) };
   }
 }

@@ -2,6 +2,7 @@ import { isOfNone, isPaused, pausedTypes } from '#lib/admission';
 import { command } from '#lib/database';
 import { RUN_START } from './run-door.sql.js';
 import { announced } from './events.sql.js';
+import { bytesOf } from './page-bytes.js';
 import { taskDoor } from './task-door.sql.js';
 
 /** One agent's wish. */
@@ -16,7 +17,8 @@ export interface ClaimWish {
 /**
  * Gives agents the tasks that they may take, best first, and their runs with them. The agents of one
  * statement take the same tasks: those with other capabilities than the first who may claim are told
- * to come again (`deferred`). Of what there is, who comes first in $2 gets what it wants first.
+ * to come again (`deferred`), as is who gets none because the others' tasks fill the answer. Of what
+ * there is, who comes first in $2 gets what it wants first.
  *
  * Caller: Claims (POST /agents/:id/claim, and `claimNext` of complete), with all agents of a workspace
  * that asked at once, each at most once.
@@ -73,6 +75,11 @@ export interface ClaimedRow {
   tags: string[];
 }
 
+/** Bytes of JSON that the answers of one statement may hold, and one task more. */
+const CLAIM_BYTES = 32 * 1024 * 1024;
+
+const CLAIMED_BYTES = bytesOf('t.input_context', 't.checkpoint_data', 't.metadata');
+
 export const claimTasks = command<ClaimRow>(
   'claim_tasks',
   `
@@ -113,9 +120,9 @@ served AS MATERIALIZED (
   WHERE s.workspace_id = $1
 ),
 best AS MATERIALIZED (
-  SELECT head.id, head.queue_rank
+  SELECT head.id, head.queue_rank, head.bytes
   FROM served s CROSS JOIN LATERAL (
-    SELECT t.id, t.queue_rank FROM agent_tasks t
+    SELECT t.id, t.queue_rank, ${CLAIMED_BYTES} AS bytes FROM agent_tasks t
     WHERE t.workspace_id = $1 AND t.capability_key = s.key
       AND t.status = 'PENDING' AND t.unmet_dependencies = 0
       AND (t.queue_expires_at IS NULL OR t.queue_expires_at > now())
@@ -126,9 +133,14 @@ best AS MATERIALIZED (
   ORDER BY head.queue_rank
   LIMIT (SELECT sum(room) FROM seated)
 ),
+-- As many as one answer may carry; whoever goes without for that comes again.
+dealt AS MATERIALIZED (
+  SELECT id, uuidv7() AS run_id, row_number() OVER line AS number, sum(bytes) OVER line - bytes AS before
+  FROM best WINDOW line AS (ORDER BY queue_rank, id ROWS UNBOUNDED PRECEDING)
+),
 chosen AS MATERIALIZED (
   SELECT b.id, b.run_id, s.id AS agent_id
-  FROM (SELECT id, uuidv7() AS run_id, row_number() OVER (ORDER BY queue_rank) AS number FROM best) b
+  FROM (SELECT * FROM dealt WHERE before < ${CLAIM_BYTES}) b
   JOIN seated s ON b.number > s.before AND b.number <= s.before + s.room
 ),
 ${taskDoor('ASSIGNED', 'chosen', {
@@ -142,7 +154,8 @@ ${taskDoor('ASSIGNED', 'chosen', {
 ${RUN_START},
 ${announced('both')}
 SELECT a.id AS agent_id, a.lifecycle, a.mode, a.capabilities,
-  a.room > 0 AND a.id NOT IN (SELECT id FROM seated) AS deferred,
+  a.room > 0 AND s.id IS NULL AND (a.id NOT IN (SELECT id FROM seated)
+    OR EXISTS (SELECT FROM dealt WHERE before >= ${CLAIM_BYTES})) AS deferred,
   CASE WHEN a.lifecycle NOT IN ('STARTING', 'ACTIVE') THEN 'agent_in_error'
        WHEN a.is_full THEN 'agent_full'
        WHEN a.room = 0 THEN 'paused' ELSE 'nothing_ready' END AS why,

@@ -1,5 +1,6 @@
 import { query, type Sql } from '#lib/database';
 import type { TaskFilter } from '../domain/task-filter.js';
+import { cutPage, TASK_BYTES } from './page-bytes.js';
 import { TASK_COLUMNS, type TaskRow } from './task-columns.js';
 import { Params, taskConditions } from './task-conditions.js';
 
@@ -7,6 +8,11 @@ export interface TaskPage {
   limit: number;
   /** Only tasks that are older than this one. */
   before?: string;
+}
+
+export interface ListedTask extends TaskRow {
+  /** Whether there are more than these, which would be too large together. */
+  cut: boolean;
 }
 
 /**
@@ -36,21 +42,22 @@ export function listTasks(
   workspaceId: string,
   filter: TaskFilter,
   page: TaskPage,
-): { sql: Sql<TaskRow>; params: unknown[] } {
+): { sql: Sql<ListedTask>; params: unknown[] } {
   const params = new Params();
   const conditions = [`t.workspace_id = ${params.add(workspaceId)}`];
   if (page.before !== undefined) conditions.push(`t.id < ${params.add(page.before)}::uuid`);
   conditions.push(...taskConditions(filter, params));
-  const sql = query<TaskRow>(
+  const sql = query<ListedTask>(
     '',
     `
-WITH page AS MATERIALIZED (
-  SELECT t.id FROM agent_tasks t
+WITH found AS MATERIALIZED (
+  SELECT t.id, ${TASK_BYTES} AS bytes FROM agent_tasks t
   WHERE ${conditions.join('\n    AND ')}
   ORDER BY t.id DESC
   LIMIT ${params.add(page.limit + 1)}
-)
-SELECT ${TASK_COLUMNS}
+),
+${cutPage('DESC')}
+SELECT page.cut, ${TASK_COLUMNS}
 FROM page JOIN agent_tasks t ON t.workspace_id = $1 AND t.id = page.id
 ORDER BY t.id DESC`,
   );

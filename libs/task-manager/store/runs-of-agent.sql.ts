@@ -1,6 +1,7 @@
 import { query } from '#lib/database';
 import type { LockedTask } from '../domain/locked-task.js';
 import { LOCKED_TASK_COLUMNS } from './lock-tasks.sql.js';
+import { cutPage, TASK_BYTES } from './page-bytes.js';
 import { LIVE_STATES_SQL } from './run-door.sql.js';
 
 /**
@@ -24,14 +25,18 @@ FOR NO KEY UPDATE OF t`,
  * Caller: AgentWork.tasks (GET /agents/:id/tasks). Index: agent_tasks_agent_idx.
  * $1 workspace, $2 agent, $3 statuses or NULL, $4 only with a live run, $5 tasks before this id or NULL, $6 rows.
  */
-export const tasksOfAgent = query<{ id: string }>(
+export const tasksOfAgent = query<{ id: string; cut: boolean }>(
   'tasks_of_agent',
   `
-SELECT t.id FROM agent_tasks t
-WHERE t.workspace_id = $1 AND t.agent_id = $2
-  AND ($3::text[] IS NULL OR t.status = ANY($3))
-  AND (NOT $4::boolean OR t.run_id IS NOT NULL)
-  AND ($5::uuid IS NULL OR t.id < $5)
-ORDER BY t.id DESC
-LIMIT $6`,
+WITH found AS MATERIALIZED (
+  SELECT t.id, ${TASK_BYTES} AS bytes FROM agent_tasks t
+  WHERE t.workspace_id = $1 AND t.agent_id = $2
+    AND ($3::text[] IS NULL OR t.status = ANY($3))
+    AND (NOT $4::boolean OR t.run_id IS NOT NULL)
+    AND ($5::uuid IS NULL OR t.id < $5)
+  ORDER BY t.id DESC
+  LIMIT $6
+),
+${cutPage('DESC')}
+SELECT id, cut FROM page ORDER BY id DESC`,
 );

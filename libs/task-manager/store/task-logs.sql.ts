@@ -1,5 +1,6 @@
 import { query, type Sql } from '#lib/database';
 import type { LogFilter } from '../domain/log-view.js';
+import { bytesOf, cutPage } from './page-bytes.js';
 import { Params } from './task-conditions.js';
 
 export interface LogRow {
@@ -19,6 +20,8 @@ export interface LogRow {
   session_key: string | null;
   stack_trace: string | null;
   created_at: Date;
+  /** Whether there are more than these, which would be too large together. */
+  cut: boolean;
 }
 
 /**
@@ -47,9 +50,9 @@ export function taskLogs(
     `l.workspace_id = ${params.add(workspaceId)}`,
     `l.task_id = ${params.add(taskId)}`,
   ];
-  const ascending = filter.follow || filter.order === 'asc';
+  const order = filter.follow || filter.order === 'asc' ? 'ASC' : 'DESC';
   if (page.after !== undefined)
-    conditions.push(`l.id ${ascending ? '>' : '<'} ${params.add(page.after)}::uuid`);
+    conditions.push(`l.id ${order === 'ASC' ? '>' : '<'} ${params.add(page.after)}::uuid`);
   if (filter.levels) conditions.push(`l.level = ANY(${params.add(filter.levels)}::text[])`);
   if (filter.event !== undefined) conditions.push(`l.event = ${params.add(filter.event)}`);
   if (filter.follow)
@@ -57,12 +60,17 @@ export function taskLogs(
   const sql = query<LogRow>(
     '',
     `
-SELECT l.id, l.task_id, l.run_id, l.agent_id, l.task_version, l.level, l.event, l.message, l.details,
+WITH found AS MATERIALIZED (
+  SELECT l.id, ${bytesOf('l.details')} AS bytes FROM agent_task_logs l
+  WHERE ${conditions.join(' AND ')}
+  ORDER BY l.id ${order}
+  LIMIT ${params.add(page.limit + 1)}
+),
+${cutPage(order)}
+SELECT page.cut, l.id, l.task_id, l.run_id, l.agent_id, l.task_version, l.level, l.event, l.message, l.details,
   l.previous_status, l.new_status, l.actor_kind, l.actor_id, l.session_key, l.stack_trace, l.created_at
-FROM agent_task_logs l
-WHERE ${conditions.join(' AND ')}
-ORDER BY l.id ${ascending ? 'ASC' : 'DESC'}
-LIMIT ${params.add(page.limit + 1)}`,
+FROM page JOIN agent_task_logs l ON l.workspace_id = $1 AND l.task_id = $2 AND l.id = page.id
+ORDER BY l.id ${order}`,
   );
   return { sql, params: params.values };
 }

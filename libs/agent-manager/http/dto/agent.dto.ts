@@ -60,7 +60,7 @@ export class RegisterAgentDto implements WantedAgent {
   @Int(0, MAX_INTEGER, { optional: true })
   restartCount?: number;
 
-  @JsonObject({ optional: true })
+  @JsonObject({ optional: true, description: 'Up to 16 KiB' })
   metadata?: Record<string, unknown>;
 
   @TextList({

@@ -1,0 +1,37 @@
+/**
+ * Bytes of JSON that one page may hold, and one row more: a value may have nearly a megabyte, and a page 200
+ * rows. A page that is cut short has a cursor for the rest, as any other.
+ */
+export const PAGE_BYTES = 8 * 1024 * 1024;
+
+/** An SQL expression: the bytes of JSON columns, as text where they are stored compressed. */
+export function bytesOf(...columns: readonly string[]): string {
+  return columns
+    .map(
+      (
+        column,
+      ) => `CASE WHEN pg_column_compression(${column}) IS NULL THEN coalesce(pg_column_size(${column}), 0)
+    ELSE octet_length(${column}::text) END`,
+    )
+    .join(' + ');
+}
+
+/** What of a task can be large. */
+export const TASK_BYTES = bytesOf(
+  't.input_context',
+  't.output_result',
+  't.checkpoint_data',
+  't.metadata',
+);
+
+/**
+ * The CTE `page(id, cut)` out of `found(id, bytes)`: the first rows in the order of their ids that are not
+ * too large together, but at least one; `cut` says that there were more.
+ */
+export function cutPage(order: 'ASC' | 'DESC'): string {
+  return `page AS MATERIALIZED (
+  SELECT id, count(*) OVER () < (SELECT count(*) FROM found) AS cut
+  FROM (SELECT id, sum(bytes) OVER (ORDER BY id ${order}) - bytes AS before FROM found) f
+  WHERE before < ${PAGE_BYTES}
+)`;
+}
