@@ -19,7 +19,7 @@ import { readVersion } from './version.js';
 export async function createApp(config: Config, logger: Logger): Promise<NestFastifyApplication> {
   const app = await NestFactory.create<NestFastifyApplication>(
     AppModule.forRoot(config, logger),
-    createFastifyAdapter({ trustProxy: config.http.trustProxy }),
+    createFastifyAdapter({ trustedProxies: config.http.trustedProxies }),
     { logger: new NestLogger(logger), abortOnError: false },
   );
   if (!config.roles.includes('api')) refuseApi(app.getHttpAdapter().getInstance());

@@ -61,6 +61,22 @@ describe('A gateway', () => {
   });
 });
 
+describe('TRUST_PROXY', () => {
+  const withProxy = (value: string) =>
+    withKeys(`k1:${KEY}`, { TRUST_PROXY: value }).http.trustedProxies;
+
+  it.each([
+    ['', []],
+    ['false', []],
+    ['10.0.0.1, 192.168.0.0/16, fd00::/8', ['10.0.0.1', '192.168.0.0/16', 'fd00::/8']],
+  ])('%j is understood', (value, trusted) => expect(withProxy(value)).toEqual(trusted));
+
+  it.each(['true', '1', 'proxy.test', '10.0.0.0/33', '10.0.0.0/8/8', '10.0.0.0/', ','])(
+    '%j is refused: nobody may be believed who is not known',
+    (value) => expect(() => withProxy(value)).toThrow('TRUST_PROXY: must be the addresses'),
+  );
+});
+
 describe('Every variable', () => {
   it('is refused in words that say what it must be', () => {
     const wrong = {

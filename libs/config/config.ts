@@ -2,6 +2,7 @@ import { createSecretKey } from 'node:crypto';
 import { validateCronExpression } from 'cron';
 import { z } from 'zod';
 import { flag, integer, list, oneOf, readVariables, webAddress } from '#lib/settings';
+import { trustedProxies } from './trusted-proxies.js';
 
 const ROLES = ['api', 'coordinator', 'relay'] as const;
 
@@ -58,7 +59,7 @@ const variables = z.object({
   LOG_LEVEL: oneOf(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
   /** At least 16 characters; whoever sends it as a bearer token may read /metrics. Without it nobody may. */
   METRICS_TOKEN: z.string().min(16, 'must have at least 16 characters').optional(),
-  TRUST_PROXY: flag.default(false),
+  TRUST_PROXY: trustedProxies.default([]),
   SHUTDOWN_DEADLINE_SECONDS: seconds(30),
   /** After a signal the server serves on for so long, not ready any more: time for balancers to notice. */
   SHUTDOWN_DELAY_SECONDS: seconds(0, 0, 600),
@@ -171,7 +172,7 @@ function toConfig(env: z.infer<typeof environment>) {
       host: env.HOST,
       port: env.PORT,
       publicUrl: env.PUBLIC_URL,
-      trustProxy: env.TRUST_PROXY,
+      trustedProxies: env.TRUST_PROXY,
       metricsToken: env.METRICS_TOKEN,
       shutdownDeadlineSeconds: env.SHUTDOWN_DEADLINE_SECONDS,
       shutdownDelaySeconds: env.SHUTDOWN_DELAY_SECONDS,

@@ -17,8 +17,8 @@ export const BODY_LIMIT = 1_048_576;
 const SWEEP_MS = 100;
 
 export interface AdapterOptions {
-  /** Whether X-Forwarded-* are believed: only behind a proxy that sets them. */
-  trustProxy?: boolean;
+  /** Addresses and networks whose X-Forwarded-* are believed. */
+  trustedProxies?: string[];
   /** Bytes of a request's body at most; BODY_LIMIT by default. */
   bodyLimit?: number;
   /** Levels of arrays and objects that a body may nest; 64 by default. */
@@ -102,7 +102,7 @@ function createFastify(options: AdapterOptions): FastifyInstance {
   const instance = fastify({
     logger: false,
     bodyLimit: options.bodyLimit ?? BODY_LIMIT,
-    trustProxy: options.trustProxy ?? false,
+    trustProxy: options.trustedProxies?.length ? options.trustedProxies : false,
     forceCloseConnections: 'idle',
     // We say so ourselves, as a problem document, and sooner.
     return503OnClosing: false,

@@ -116,7 +116,7 @@ export async function startIdentityApp(
   })
   class TestModule {}
 
-  const adapter = createFastifyAdapter({ trustProxy: true });
+  const adapter = createFastifyAdapter({ trustedProxies: ['127.0.0.1'] });
   const app = await NestFactory.create<NestFastifyApplication>(TestModule, adapter, {
     logger: false,
     abortOnError: false,
