@@ -96,7 +96,12 @@ async function startAll({ scope, tell, home, port, given, onLost }: Start): Prom
   if (given === undefined) specs.push(gatewaySpec(home, gateway, address));
   const keepers = specs.map((spec) => new Keeper(supervisor, spec, tell));
   // At once, and before the server, which they tell what they put down.
-  scope.add(async () => void (await Promise.all(keepers.map((keeper) => keeper.stop()))));
+  scope.add(async () => {
+    tell(
+      `Stopping: what runs has up to ${WORKER_DRAIN_SECONDS} s to finish, or to save how far it is.`,
+    );
+    await Promise.all(keepers.map((keeper) => keeper.stop()));
+  });
   await Promise.all(keepers.map((keeper) => keeper.start(ready)));
   tell(banner(address, home, gateway));
 }

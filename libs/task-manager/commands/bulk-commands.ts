@@ -81,15 +81,19 @@ export class BulkCommands {
 }
 
 function requireOne({ ids, filter }: BulkRequest): void {
-  const filtered = Object.values(filter ?? {}).some(isCondition);
-  if ((ids === undefined) === filtered) return;
+  const conditions = Object.entries(filter ?? {}).filter(([, value]) => value !== undefined);
+  // An empty list would let all pass, and more tasks be cancelled than anybody meant.
+  const empty = conditions.filter(([, value]) => Array.isArray(value) && value.length === 0);
+  if (empty.length > 0) {
+    const errors = empty.map(([name]) => ({
+      field: `filter.${name}`,
+      message: 'must not be empty',
+    }));
+    throw new DroverError('validation_failed', { errors });
+  }
+  if ((ids === undefined) === conditions.length > 0) return;
   const message = 'must say which tasks: either `ids`, or a `filter` with at least one condition';
   throw new DroverError('validation_failed', { errors: [{ field: 'filter', message }] });
-}
-
-/** An empty list is none: it would let all tasks pass. */
-function isCondition(value: unknown): boolean {
-  return value !== undefined && !(Array.isArray(value) && value.length === 0);
 }
 
 async function* chunksOf(ids: readonly string[]): AsyncGenerator<string[]> {
