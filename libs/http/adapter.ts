@@ -3,6 +3,7 @@ import { FastifyAdapter } from '@nestjs/platform-fastify';
 import { fastify, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { heat, type HotLane } from './hot-route.js';
 import { parseJsonBody } from './json-body.js';
+import { answerClientError } from './problem/client-error.js';
 import { sendProblem } from './problem/send-problem.js';
 import { toDroverError } from './problem/to-drover-error.js';
 import { parseQuery } from './query-string.js';
@@ -111,6 +112,9 @@ function createFastify(options: AdapterOptions): FastifyInstance {
     routerOptions: { querystringParser: parseQuery, maxParamLength: 1_000 },
     frameworkErrors: (error: Error, request: FastifyRequest, reply: FastifyReply) =>
       sendProblem(request, reply, toDroverError(error)),
+    clientErrorHandler: answerClientError,
+    // Node would refuse it with an empty answer; `configureHttp` does with a problem document.
+    http: { requireHostHeader: false },
   });
   instance.removeAllContentTypeParsers();
   instance.addContentTypeParser('application/json', { parseAs: 'buffer' }, jsonReader(options));

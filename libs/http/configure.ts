@@ -57,6 +57,14 @@ function addRequestHook(adapter: DroverFastifyAdapter): void {
       sendProblem(request, reply, new DroverError('shutting_down', { retryAfterSeconds: 1 }));
       return;
     }
+    if (request.headers.host === undefined && request.raw.httpVersion === '1.1') {
+      sendProblem(
+        request,
+        reply,
+        new DroverError('malformed_header', { detail: 'Host is missing.' }),
+      );
+      return;
+    }
     done();
   });
 }

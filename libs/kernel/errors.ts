@@ -5,6 +5,11 @@
 export const ERRORS = {
   // The request itself
   validation_failed: e(400, 'The request is not valid', 'Correct the fields listed in `errors`.'),
+  malformed_request: e(
+    400,
+    'The request is not valid HTTP',
+    'Send HTTP/1.1, with a method of the API documentation.',
+  ),
   malformed_json: e(400, 'The body is not valid JSON', 'Send a JSON object encoded in UTF-8.'),
   malformed_cursor: e(
     400,
@@ -23,6 +28,16 @@ export const ERRORS = {
     'Send the run token, or `runId` in the body: a report counts only for the run that makes it.',
   ),
   payload_too_large: e(413, 'The body is too large', 'Keep the body under 1 MiB.'),
+  headers_too_large: e(
+    431,
+    'The headers are too large',
+    'Keep the request line and the headers together under 16 KiB.',
+  ),
+  request_timeout: e(
+    408,
+    'The request did not arrive in time',
+    'Send it again, its headers within a minute.',
+  ),
   unsupported_media_type: e(415, 'The content type is not supported', 'Send application/json.'),
   method_not_allowed: e(
     405,

@@ -1,0 +1,48 @@
+import { type ServerResponse, STATUS_CODES } from 'node:http';
+import type { Socket } from 'node:net';
+import { DroverError } from '#lib/kernel';
+import { requestIdOf } from '../request-id.js';
+import { PROBLEM_TYPE } from './send-problem.js';
+
+/** What Node's parser says of a request that it gave up. */
+type ClientError = Error & { code?: string; reason?: unknown };
+
+/**
+ * Answers what Node could not read as a request, so that no route, filter or hook sees it: the same
+ * document as for any other error, but for the path, which nobody knows. The connection ends with it,
+ * as nobody knows either where the next request would begin.
+ */
+export function answerClientError(error: ClientError, socket: Socket): void {
+  if (error.code === 'ECONNRESET' || socket.destroyed) return;
+  if (socket.writable && !isAnswering(socket)) socket.write(answerTo(problemOf(error)));
+  socket.destroy(error);
+}
+
+/** Whether part of an answer is out: another one in the middle of it would be read as its rest. */
+function isAnswering(socket: Socket): boolean {
+  const { _httpMessage: answer } = socket as { _httpMessage?: ServerResponse | null };
+  return answer?.headersSent ?? false;
+}
+
+function problemOf({ code, reason }: ClientError): DroverError {
+  if (code === 'HPE_HEADER_OVERFLOW') return new DroverError('headers_too_large');
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return new DroverError('request_timeout');
+  // The parser's own words; they never repeat what was sent.
+  const detail = typeof reason === 'string' && reason !== '' ? `${reason}.` : undefined;
+  return new DroverError('malformed_request', { detail });
+}
+
+function answerTo(error: DroverError): string {
+  const { status } = error.spec;
+  const requestId = requestIdOf({ headers: {} });
+  const body = JSON.stringify({ ...error.toProblem(), requestId });
+  return [
+    `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`,
+    `content-type: ${PROBLEM_TYPE}`,
+    `content-length: ${Buffer.byteLength(body)}`,
+    `x-request-id: ${requestId}`,
+    'connection: close',
+    '',
+    body,
+  ].join('\r\n');
+}
