@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import { fastify, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import { requirePlainUtf8 } from './body-form.js';
 import { heat, type HotLane } from './hot-route.js';
 import { parseJsonBody } from './json-body.js';
 import { answerClientError } from './problem/client-error.js';
@@ -136,9 +137,10 @@ function muteHooks(instance: FastifyInstance): () => void {
 type Done = (error: Error | null, body?: unknown) => void;
 
 function jsonReader({ maxJsonDepth }: AdapterOptions) {
-  return (_request: unknown, body: Buffer, done: Done): void => {
+  return ({ headers }: FastifyRequest, body: Buffer, done: Done): void => {
     let value: unknown;
     try {
+      requirePlainUtf8(headers);
       value = parseJsonBody(body, maxJsonDepth);
     } catch (error) {
       done(error as Error);

@@ -150,6 +150,28 @@ describe('bodies', () => {
     expect((await problemOf(await post(large))).code).toBe('payload_too_large');
   });
 
+  it.each([
+    [{ 'content-type': 'application/json', 'content-encoding': 'gzip' }, /not compressed/],
+    [{ 'content-type': 'application/json', 'content-encoding': 'identity, br' }, /not compressed/],
+    [{ 'content-type': 'application/json; charset=utf-16' }, /in UTF-8/],
+    [{ 'content-type': 'application/json;v=1 ; Charset = "ISO-8859-1"' }, /in UTF-8/],
+    [{ 'content-type': 'application/json; charset=utf-8; charset=utf-7' }, /in UTF-8/],
+  ])('are refused in another form: %j', async (headers, advice) => {
+    const response = await send('/things', { method: 'POST', headers, body: '{"title":"a"}' });
+    expect(response.status).toBe(415);
+    const problem = await problemOf(response);
+    expect(problem.code).toBe('unsupported_media_type');
+    expect(problem.detail).toMatch(advice);
+  });
+
+  it.each([
+    [{ 'content-type': 'application/json; charset=UTF-8' }],
+    [{ 'content-type': 'application/json;charset="utf8"', 'content-encoding': 'Identity' }],
+  ])('are taken when they say that they are as they should be: %j', async (headers) => {
+    const response = await send('/things', { method: 'POST', headers, body: '{"title":"a"}' });
+    expect(response.status).toBe(201);
+  });
+
   it('may be left out', async () => {
     const response = await send('/things', { method: 'POST' });
     expect((await problemOf(response)).errors).toEqual([

@@ -38,7 +38,11 @@ export const ERRORS = {
     'The request did not arrive in time',
     'Send it again, its headers within a minute.',
   ),
-  unsupported_media_type: e(415, 'The content type is not supported', 'Send application/json.'),
+  unsupported_media_type: e(
+    415,
+    'The content type is not supported',
+    'Send application/json in UTF-8, not compressed.',
+  ),
   method_not_allowed: e(
     405,
     'The method is not allowed here',
