@@ -3,7 +3,16 @@ import regexp from 'eslint-plugin-regexp';
 import tseslint from 'typescript-eslint';
 
 export default tseslint.config(
-  { ignores: ['dist/', 'node_modules/', 'libs/database/generated/', '.drover/', '.cache/'] },
+  {
+    ignores: [
+      'dist/',
+      'node_modules/',
+      'libs/database/generated/',
+      '.drover/',
+      '.cache/',
+      'my-agent/',
+    ],
+  },
   eslint.configs.recommended,
   ...tseslint.configs.recommended,
   {
