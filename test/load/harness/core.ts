@@ -1,5 +1,6 @@
 import 'reflect-metadata';
 import type { INestApplicationContext, Type } from '@nestjs/common';
+import { loadConfig } from '#lib/config';
 import { Logger } from '#lib/observability';
 import { createApp } from '../../../apps/server/create-app.js';
 import { Claiming } from '../../../libs/task-manager/runs/claiming.js';
@@ -18,8 +19,8 @@ export class Core {
     this.reports = this.get(RunReports);
   }
 
-  static async start(site: Site): Promise<Core> {
-    const config = { ...site.config, roles: ['api' as const] };
+  static async start(site: Site, env: Record<string, string>): Promise<Core> {
+    const config = loadConfig({ ...site.env, ...env, ROLES: 'api' });
     const app = await createApp(config, Logger.create({ level: 'error' }));
     await app.init();
     return new Core(app);

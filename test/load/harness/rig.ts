@@ -72,8 +72,8 @@ export class Rig {
   }
 
   /** The server's services in this process, without HTTP and without anything in the background. */
-  async startCore(site: Site): Promise<Core> {
-    const core = await Core.start(site);
+  async startCore(site: Site, env: Record<string, string> = {}): Promise<Core> {
+    const core = await Core.start(site, env);
     this.undo.push(() => core.stop());
     return core;
   }
