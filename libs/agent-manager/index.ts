@@ -26,4 +26,9 @@ export { agentDoor } from './store/agent-door.sql.js';
 export type { MovedAgent } from './store/move-agents.sql.js';
 export { isResting, restAgent, wakeAgent } from './store/rest-agent.sql.js';
 export { revivePushAgents } from './store/revive-push-agents.sql.js';
-export { markAgentsStale, staleAgents, type StaleAgentRow } from './store/stale-agents.sql.js';
+export {
+  isSilent,
+  markAgentsStale,
+  staleAgents,
+  type StaleAgentRow,
+} from './store/stale-agents.sql.js';

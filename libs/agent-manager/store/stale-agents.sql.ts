@@ -11,6 +11,17 @@ const SILENT = `a.lifecycle IN ('STARTING', 'ACTIVE', 'DRAINING')
     AND (a.mode = 'pull' OR a.live_runs > 0)
     AND h.next_expected_at IS DISTINCT FROM 'infinity'`;
 
+/**
+ * Condition on the agent `a` and its beat `h`: nobody has heard of it for longer than its threshold, and
+ * somebody should have. One that has never beaten is heard when it claims, so it is silent only while it
+ * holds nothing: what it holds has a lease of its own. Such an agent is not taken for dead, but a task
+ * waits for it in vain.
+ */
+export const isSilent = (a: string, h: string) => `coalesce(
+    ${h}.last_seen_at < now() - make_interval(secs => ${a}.stale_threshold_seconds)
+    AND CASE WHEN ${h}.next_expected_at = 'infinity' THEN ${a}.mode = 'pull' AND ${a}.live_runs = 0
+      ELSE ${a}.mode = 'pull' OR ${a}.live_runs > 0 END, false)`;
+
 export interface StaleAgentRow {
   workspace_id: string;
   id: string;

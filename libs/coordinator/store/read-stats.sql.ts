@@ -1,3 +1,4 @@
+import { isSilent } from '#lib/agent-manager';
 import { query } from '#lib/database';
 
 export interface StatsRow {
@@ -39,9 +40,7 @@ FROM (
     count(*) FILTER (WHERE a.lifecycle = 'ERROR' OR silent)::int AS stale_agents
   FROM agents a
   LEFT JOIN agent_heartbeats h ON h.workspace_id = a.workspace_id AND h.agent_id = a.id
-  CROSS JOIN LATERAL (SELECT coalesce(
-    h.last_seen_at < now() - make_interval(secs => a.stale_threshold_seconds)
-      AND h.next_expected_at IS DISTINCT FROM 'infinity', false) AS silent) s
+  CROSS JOIN LATERAL (SELECT ${isSilent('a', 'h')} AS silent) s
   WHERE a.lifecycle <> 'TERMINATED'
 ) a`,
 );

@@ -22,7 +22,7 @@ export interface ClaimWish {
  *
  * Caller: Claims (POST /agents/:id/claim, and `claimNext` of complete), with all agents of a workspace
  * that asked at once, each at most once.
- * Indexes: agents (primary key), capability_sets (primary key), agent_tasks_queue_idx.
+ * Indexes: agents, agent_heartbeats and capability_sets (primary keys), agent_tasks_queue_idx.
  *
  * Reads the head of the queue of each capability set that the agents serve, so that neither the
  * length of the queue nor tasks they can't serve cost anything. Locking an agent's row makes two
@@ -111,6 +111,18 @@ lease AS MATERIALIZED (
     SELECT h.last_seen_at > now() - make_interval(secs => a.stale_threshold_seconds)
       AND h.next_expected_at IS DISTINCT FROM 'infinity' AS alive
     FROM agent_heartbeats h WHERE h.workspace_id = $1 AND h.agent_id = a.id) beats ON true
+),
+-- Of an agent that never beats its claims are all that is heard. Written a few times in its threshold,
+-- and not while a flush of beats has the row.
+unheard AS MATERIALIZED (
+  SELECT h.agent_id FROM agent a JOIN agent_heartbeats h ON h.workspace_id = $1 AND h.agent_id = a.id
+  WHERE a.mode = 'pull' AND h.next_expected_at = 'infinity'
+    AND h.last_seen_at < now() - make_interval(secs => a.stale_threshold_seconds / 4.0)
+  FOR NO KEY UPDATE OF h SKIP LOCKED
+),
+heard AS (
+  UPDATE agent_heartbeats h SET last_seen_at = now() FROM unheard u
+  WHERE h.workspace_id = $1 AND h.agent_id = u.agent_id
 ),
 paused AS MATERIALIZED (
   SELECT ${pausedTypes('$1')} AS types

@@ -1,4 +1,4 @@
-import { isResting } from '#lib/agent-manager';
+import { isResting, isSilent } from '#lib/agent-manager';
 import { query } from '#lib/database';
 import type { AgentGroup, NearAgent } from '../domain/explain-facts.js';
 import type { LineFacts } from '../domain/explain-standing.js';
@@ -8,10 +8,7 @@ import { LIVE_STATES_SQL } from './run-door.sql.js';
 /** Agents of each standing that are named. */
 const AGENTS_NAMED = 5;
 
-/**
- * An agent of which no beat is expected can still claim by hand, and nobody misses the beats of a push
- * agent that has no session. $1 workspace, $2 capabilities.
- */
+/** $1 workspace, $2 capabilities. */
 const CAPABLE = `
 WITH capable AS MATERIALIZED (
   SELECT a.id, a.name, a.live_runs, a.max_concurrent_tasks, h.last_seen_at, a.resting_until, CASE
@@ -21,8 +18,7 @@ WITH capable AS MATERIALIZED (
       WHEN a.mode = 'push' AND a.command = '{}' THEN 'without_command'
       WHEN a.mode = 'push' AND ${isResting('a')} THEN 'resting'
       WHEN a.mode = 'pull' AND a.lifecycle = 'STARTING' AND h.agent_id IS NULL THEN 'offline'
-      WHEN (a.mode = 'pull' OR a.live_runs > 0) AND h.next_expected_at IS DISTINCT FROM 'infinity'
-        AND h.last_seen_at < now() - make_interval(secs => a.stale_threshold_seconds) THEN 'offline'
+      WHEN ${isSilent('a', 'h')} THEN 'offline'
       WHEN a.live_runs >= a.max_concurrent_tasks THEN 'full'
       WHEN a.mode = 'push' THEN 'assignable'
       ELSE 'free' END AS standing

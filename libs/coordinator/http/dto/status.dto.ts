@@ -7,7 +7,10 @@ const count = { type: 'integer' } as const;
 class StatsDto {
   @ApiProperty(count) pendingTasks!: number;
   @ApiProperty(count) runningTasks!: number;
-  @ApiProperty({ ...count, description: 'Agents that have beaten within their threshold.' })
+  @ApiProperty({
+    ...count,
+    description: 'Agents that were heard within their threshold, or are not missed.',
+  })
   healthyAgents!: number;
   @ApiProperty({ ...count, description: 'Agents in ERROR, or silent beyond their threshold.' })
   staleAgents!: number;
