@@ -67,13 +67,18 @@ export function agentReasons(facts: ExplainFacts): Reason[] {
   const free = groups.find((group) => group.standing === 'free');
   // Where one is free, what the others do is no reason.
   if (free) return [reasonOf(free)];
-  const obstacles = groups.some(isAssignable) ? spawnObstacles(facts.spawning) : [];
+  const obstacles = groups.some(needsSession) ? spawnObstacles(facts.spawning) : [];
   if (obstacles.length > 0) return [...groups.filter(isUnable).map(reasonOf), ...obstacles];
   const assignable = groups.find(isAssignable);
   return (assignable ? [assignable] : groups).map(reasonOf);
 }
 
 const isAssignable = ({ standing }: AgentGroup) => standing === 'assignable';
+/** Push agents that are full are to have a session for it later: what prevents sessions holds for them as well. */
+export function needsSession({ standing, pushPlaces }: AgentGroup): boolean {
+  return standing === 'assignable' || (standing === 'full' && pushPlaces > 0);
+}
+
 const isUnable = (group: AgentGroup) => !isAssignable(group);
 
 function reasonOf({ standing, count, agents }: AgentGroup): Reason {
@@ -82,7 +87,9 @@ function reasonOf({ standing, count, agents }: AgentGroup): Reason {
   return { code, message, facts: { count, agents } };
 }
 
-function nameThem({ standing, count, agents }: Omit<AgentGroup, 'places' | 'freePlaces'>): string {
+type NamedGroup = Pick<AgentGroup, 'standing' | 'count' | 'agents'>;
+
+function nameThem({ standing, count, agents }: NamedGroup): string {
   const names = agents.map((agent) => `"${agent.name}"${detailOf(standing, agent)}`).join(', ');
   if (count === 1) return `The agent ${names}`;
   const others = count > agents.length ? ` and ${count - agents.length} more` : '';

@@ -50,6 +50,8 @@ export interface AgentGroup {
   /** Tasks that all of them may hold at once, and how many more they could hold. */
   places: number;
   freePlaces: number;
+  /** Of the places, those of push agents: each needs a session. */
+  pushPlaces: number;
 }
 
 /** An agent that lacks least of what a task needs. */
@@ -72,7 +74,7 @@ export interface PauseFacts {
   until: string | null;
 }
 
-/** What stands between a push agent with room and its session. */
+/** What stands between a push agent and its next session. */
 export interface SpawnFacts {
   /** Whether there is a gateway in the configuration. */
   configured: boolean;

@@ -2,7 +2,7 @@ import { redactText } from '#lib/kernel';
 import type { PauseFacts, SpawnAttempts, SpawnFacts } from './explain-facts.js';
 import type { Reason } from './explain-reasons.js';
 
-/** What keeps push agents with room from being given a task. */
+/** What keeps push agents from having another session. */
 export function spawnObstacles(facts: SpawnFacts | null): Reason[] {
   if (facts === null) return [];
   const silent = unreachable(facts);

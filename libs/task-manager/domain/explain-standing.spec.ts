@@ -17,7 +17,13 @@ const KIND = kindOf({ durations: [60], waits: [1] });
 const other: Traveller = { number: 1, kind: KIND, standing: { kind: 'over' } };
 
 function group(standing: AgentGroup['standing'], places: number, freePlaces: number): AgentGroup {
-  return { standing, count: 1, agents: [], places, freePlaces };
+  const pushPlaces = standing === 'assignable' ? places : 0;
+  return { standing, count: 1, agents: [], places, freePlaces, pushPlaces };
+}
+
+/** Full ones, of which some may be push agents. */
+function fullGroup(places: number, pushPlaces: number): AgentGroup {
+  return { ...group('full', places, 0), pushPlaces };
 }
 
 function pause(until: Date | null): PauseFacts {
@@ -101,6 +107,30 @@ it.each<[string, Partial<TaskOnItsWay>, Partial<Circumstances>, Standing]>([
       spawning: { ...spawning, rates: [used(null)] },
     },
     queued({ all: 3, free: 1 }),
+  ],
+  [
+    'waits for full push agents without a gateway',
+    {},
+    { agents: [fullGroup(4, 4)], spawning: { ...spawning, gateways: 0 } },
+    unknown('no_agent'),
+  ],
+  [
+    'waits for full agents, and without a gateway for those that pull',
+    {},
+    { agents: [fullGroup(4, 3)], spawning: { ...spawning, gateways: 0 } },
+    queued({ all: 1, free: 0 }),
+  ],
+  [
+    'waits for full push agents that may spawn nothing',
+    {},
+    { agents: [fullGroup(4, 4)], spawning: { ...spawning, rates: [used(null)] } },
+    unknown('spawn_rate'),
+  ],
+  [
+    'does not mind a rate that allows a session again before a place is free',
+    {},
+    { agents: [fullGroup(4, 4)], spawning: { ...spawning, rates: [used(LATER)] } },
+    queued({ all: 4, free: 0 }),
   ],
   ['waits for agents that are gone', {}, { agents: [group('offline', 4, 2)] }, unknown('no_agent')],
   [

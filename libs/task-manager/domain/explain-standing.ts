@@ -89,10 +89,16 @@ function waitingStanding(task: TaskOnItsWay, around: Circumstances): Standing {
   return { kind: 'queued', line: inLine(places, around), places };
 }
 
-/** Rates of spawns that are used up, where only push agents with room could take it. */
+/**
+ * Rates of spawns that are used up, where only push agents could take it. While some of them are full, only
+ * a rate of none: the others allow one before a place is free.
+ */
 function ratesOf({ agents, spawning }: Circumstances): SpawnFacts['rates'] {
-  const others = agents.some(({ standing }) => standing === 'free' || standing === 'full');
-  return others || spawning === null ? [] : spawning.rates;
+  const full = agents.filter(({ standing }) => standing === 'full');
+  const isPulled = full.some(({ places, pushPlaces }) => places > pushPlaces);
+  const others = isPulled || agents.some(({ standing }) => standing === 'free');
+  if (others || spawning === null) return [];
+  return spawning.rates.filter(({ nextAt }) => full.length === 0 || nextAt === null);
 }
 
 function inLine(places: Places, { line, kindOf }: Circumstances) {
@@ -110,15 +116,15 @@ function inLine(places: Places, { line, kindOf }: Circumstances) {
   };
 }
 
-/** Push agents have no more free places than the gateways, and none while nobody hears of a gateway. */
+/** Push agents have no more free places than the gateways, and no places while nobody hears of a gateway. */
 function placesOf({ agents, spawning }: Circumstances): Places {
   const canSpawn = spawning === null || (spawning.configured && spawning.gateways > 0);
   const places = { all: 0, free: 0 };
-  for (const { standing, places: all, freePlaces } of agents) {
+  for (const { standing, places: all, freePlaces, pushPlaces } of agents) {
     const isPush = standing === 'assignable';
     const counts = standing === 'free' || standing === 'full' || (isPush && canSpawn);
     if (!counts) continue;
-    places.all += all;
+    places.all += canSpawn ? all : all - pushPlaces;
     places.free += isPush && spawning ? Math.min(freePlaces, spawning.room) : freePlaces;
   }
   return places;

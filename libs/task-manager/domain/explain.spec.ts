@@ -77,8 +77,7 @@ const group = (standing: AgentGroup['standing'], ...names: string[]): AgentGroup
   standing,
   count: names.length,
   agents: names.map((name) => anAgent(name)),
-  places: names.length * 3,
-  freePlaces: names.length,
+  ...{ places: names.length * 3, freePlaces: names.length, pushPlaces: 0 },
 });
 
 const PAUSE: PauseFacts = {

@@ -1,7 +1,8 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { capabilityKey } from '#lib/agent-manager';
 import { Database, type TenantScope } from '#lib/database';
-import type { AgentGroup, ExplainFacts, RootFacts } from '../domain/explain-facts.js';
+import { needsSession } from '../domain/explain-agents.js';
+import type { ExplainFacts, RootFacts } from '../domain/explain-facts.js';
 import type { LineFacts } from '../domain/explain-standing.js';
 import type { TaskStatus } from '../domain/task-state.js';
 import { pausesOfType } from '../store/explain.sql.js';
@@ -63,7 +64,7 @@ export class ExplainFactsReader {
       agentSide(tenant, task.required_capabilities),
       tenant.rows(pausesOfType, [workspaceId, task.task_type]),
     ]);
-    const spawning = side.agents.some(isAssignable) ? await this.outlook.read(workspaceId) : null;
+    const spawning = side.agents.some(needsSession) ? await this.outlook.read(workspaceId) : null;
     return { ...side, spawning, pauses: pauses.map(({ pause }) => pause) };
   }
 
@@ -102,8 +103,6 @@ export class ExplainFactsReader {
     return { ahead: rows, isMore: count > counted, held };
   }
 }
-
-const isAssignable = ({ standing }: AgentGroup) => standing === 'assignable';
 
 function willRun({ status, retry_at }: SurroundedTask): boolean {
   return status === 'PENDING' || status === 'PAUSED' || (status === 'ABORTED' && retry_at !== null);

@@ -61,6 +61,10 @@ async function pushAgent(assignments = `command = '{node}'`): Promise<string> {
   ]);
   return id;
 }
+async function fullPushAgent(): Promise<void> {
+  const agentId = await pushAgent(`command = '{node}', max_concurrent_tasks = 1`);
+  await aHeldTask(server.db.owner, { workspaceId: workspace.id, agentId });
+}
 async function gateway(values: { capacity?: number; draining?: boolean } = {}): Promise<void> {
   await sql(
     `INSERT INTO gateways (id, boot_id, started_at, capacity, running, queued, draining)
@@ -287,6 +291,16 @@ const several: [string, Make[], Expected[]][] = [
       ['waiting_for_dependency', { status: 'PAUSED' }],
       ['no_capable_agent', { missingCapabilities: ['gpu'] }],
     ],
+  ],
+  [
+    'push agents are full, and no gateway is heard',
+    [fullPushAgent],
+    [['agents_full'], ['gateway_unreachable']],
+  ],
+  [
+    'push agents are full, and so is the gateway, and the rate is none',
+    [fullPushAgent, () => gateway({ capacity: 0 }), () => rate(0)],
+    [['agents_full'], ['gateway_full'], ['spawn_rate_reached']],
   ],
   [
     'it is to be retried, is paused, and its agents are gone',

@@ -11,7 +11,7 @@ const AGENTS_NAMED = 5;
 /** $1 workspace, $2 capabilities. */
 const CAPABLE = `
 WITH capable AS MATERIALIZED (
-  SELECT a.id, a.name, a.live_runs, a.max_concurrent_tasks, h.last_seen_at, a.resting_until, CASE
+  SELECT a.id, a.name, a.mode, a.live_runs, a.max_concurrent_tasks, h.last_seen_at, a.resting_until, CASE
       WHEN a.lifecycle = 'DRAINING' THEN 'draining'
       WHEN a.lifecycle = 'ERROR' THEN 'in_error'
       WHEN a.mode = 'push' AND NOT a.coordinator_enabled THEN 'disabled'
@@ -39,6 +39,7 @@ export const capableAgents = query<AgentGroup>(
   `
 ${CAPABLE}
 SELECT standing, count(*)::int AS count, sum(max_concurrent_tasks)::int AS places,
+  coalesce(sum(max_concurrent_tasks) FILTER (WHERE mode = 'push'), 0)::int AS "pushPlaces",
   sum(greatest(max_concurrent_tasks - live_runs, 0))::int AS "freePlaces",
   to_jsonb((array_agg(jsonb_build_object('id', id, 'name', name, 'liveRuns', live_runs,
     'maxConcurrentTasks', max_concurrent_tasks, 'lastSeenAt', ${isoTime('last_seen_at')},
