@@ -167,6 +167,11 @@ export const ERRORS = {
     'The task has ended',
     'Change only the metadata and the tags of a task that is COMPLETED or ARCHIVED.',
   ),
+  project_archived: e(
+    409,
+    'The project is archived',
+    'Name another project, or none: tasks that are in it go on, and no more are put into it.',
+  ),
   secrets_unreadable: e(
     409,
     'A secret of the task can not be opened',

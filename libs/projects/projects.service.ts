@@ -57,7 +57,7 @@ export class ProjectsService {
   }
 
   /**
-   * Archives: tasks that name it stay, lists can leave it out. Repeating it keeps the first time.
+   * Archives: tasks that name it stay, no more are put into it, lists can leave it out. Repeating it keeps the first time.
    *
    * @throws DroverError `project_not_found` or `version_mismatch`
    */

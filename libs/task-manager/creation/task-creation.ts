@@ -11,6 +11,7 @@ import { TaskSealer } from '../sealing/task-sealer.js';
 import { creationOf, type CreatedRow, type TaskInput } from '../store/create-tasks.sql.js';
 import { lockPrerequisites, type Prerequisite } from '../store/lock-prerequisites.sql.js';
 import { viewOfNewTask } from './new-task-view.js';
+import { type NamedProject, refuseArchivedProjects } from './refuse-archived-projects.js';
 import { SingleCreations } from './single-creations.js';
 
 const SINGLE_FIELD = () => '';
@@ -44,7 +45,7 @@ export class TaskCreation {
     @Inject(WakeUps) private readonly wakeUps: WakeUps,
   ) {}
 
-  /** @throws DroverError `queue_full`, `exceeds_queue`, `task_not_found` (a dependency), `project_not_found`, `milestone_not_found` */
+  /** @throws DroverError `queue_full`, `exceeds_queue`, `task_not_found` (a dependency), `project_not_found`, `project_archived`, `milestone_not_found` */
   async createOne(
     caller: Caller,
     wanted: WantedTask,
@@ -74,6 +75,7 @@ export class TaskCreation {
   ): Promise<TaskView[]> {
     const { workspaceId } = caller;
     const drafts = draft(request);
+    await refuseArchivedProjects(this.database.tenant(workspaceId), workspaceId, named(request));
     return this.depths.within(workspaceId, drafts.length, async () => {
       const tasks = await this.sealer.sealNew(workspaceId, drafts);
       return this.write(new Batch(caller, tasks, request.fieldOf), answer);
@@ -201,6 +203,12 @@ async function insertTogether(
     await keepAnswer(tx, views);
     return views;
   });
+}
+
+function named({ tasks, fieldOf }: CreationRequest): NamedProject[] {
+  return tasks.flatMap(({ projectId }, index) =>
+    projectId ? [{ field: `${fieldOf(index)}projectId`, projectId }] : [],
+  );
 }
 
 function draft({ tasks, fieldOf }: CreationRequest): NewTask[] {

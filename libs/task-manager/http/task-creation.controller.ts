@@ -22,6 +22,7 @@ export class TaskCreationController {
     'validation_failed',
     'task_not_found',
     'project_not_found',
+    'project_archived',
     'milestone_not_found',
     'queue_full',
   )
@@ -44,6 +45,7 @@ export class TaskCreationController {
     'validation_failed',
     'task_not_found',
     'project_not_found',
+    'project_archived',
     'dependency_cycle',
     'queue_full',
     'exceeds_queue',

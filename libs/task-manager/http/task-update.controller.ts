@@ -20,6 +20,7 @@ export class TaskUpdateController {
   @ApiErrors(
     'task_not_found',
     'project_not_found',
+    'project_archived',
     'milestone_not_found',
     'task_closed',
     'illegal_transition',

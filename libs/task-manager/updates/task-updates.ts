@@ -3,6 +3,7 @@ import { Database, firstRow, type Transaction, violatedConstraint } from '#lib/d
 import { actorOf, assertNever, type Caller, DroverError } from '#lib/kernel';
 import { illegalCommand } from '../commands/illegal-command.js';
 import { TaskCommands } from '../commands/task-commands.js';
+import { refuseArchivedProjects } from '../creation/refuse-archived-projects.js';
 import { DECIDE, type TaskCommand } from '../domain/commands.js';
 import type { TaskStatus } from '../domain/task-state.js';
 import { planUpdate, requireUpdatable, type TaskUpdate } from '../domain/task-update.js';
@@ -52,7 +53,7 @@ export class TaskUpdates {
    * and move are one transaction.
    *
    * @throws DroverError `task_not_found`, `version_mismatch`, `task_closed`, `project_not_found`,
-   *   `milestone_not_found`, `illegal_transition`, `secrets_unreadable`
+   *   `project_archived`, `milestone_not_found`, `illegal_transition`, `secrets_unreadable`
    */
   async update(caller: Caller, id: string, request: UpdateRequest): Promise<TaskView> {
     const { workspaceId } = caller;
@@ -94,6 +95,10 @@ export class TaskUpdates {
     const plan = planUpdate(task, request.fields);
     if (plan.changed.length === 0) return;
     requireUpdatable(task, plan);
+    const { projectId } = plan.next;
+    const named =
+      plan.changed.includes('projectId') && projectId ? [{ field: 'projectId', projectId }] : [];
+    await refuseArchivedProjects(tx, workspaceId, named);
     const { value: metadata, keyId } = opensSecrets
       ? await this.sealer.seal(row, 'metadata', plan.next.metadata)
       : { value: row.metadata, keyId: null };
