@@ -1,8 +1,12 @@
-import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import type { SqlRunner } from '#lib/database';
 import { newId } from '#lib/kernel';
 import { Logger } from '#lib/observability';
 import { createTestDatabase, type TestDatabase } from '../../test/support/database.js';
-import { aUser } from '../../test/support/factories.js';
+import { anAgent, aUser, aWorkspace } from '../../test/support/factories.js';
+import { aHeldTask, aTask } from '../../test/support/task-factories.js';
+import { waitFor } from '../../test/support/wait-for.js';
+import { creationOf } from '../task-manager/store/create-tasks.sql.js';
 import { Housekeeping } from './housekeeping.js';
 
 let db: TestDatabase;
@@ -33,4 +37,125 @@ it('forgets sessions a day after their end, and no others', async () => {
   expect(await housekeeping.round()).toBe(false);
   const { rows } = await db.owner.query<{ id: string }>('SELECT id FROM user_sessions ORDER BY id');
   expect(rows.map(({ id }) => id)).toEqual(kept);
+});
+
+describe('sets of capabilities', () => {
+  let workspaceId: string;
+
+  beforeEach(async () => {
+    workspaceId = await aWorkspace(db.owner);
+  });
+
+  async function aSet(key: string, unusedHours: number): Promise<void> {
+    await db.owner.query(
+      `INSERT INTO capability_sets (workspace_id, key, capabilities, used_at)
+       VALUES ($1, $2, ARRAY[$2], now() - make_interval(hours => $3))
+       ON CONFLICT (workspace_id, key) DO UPDATE SET used_at = excluded.used_at`,
+      [workspaceId, key, unusedHours],
+    );
+  }
+
+  async function sets(): Promise<string[]> {
+    const { rows } = await db.owner.query<{ key: string }>(
+      'SELECT key FROM capability_sets WHERE workspace_id = $1 ORDER BY key',
+      [workspaceId],
+    );
+    return rows.map(({ key }) => key);
+  }
+
+  async function createIn(runner: SqlRunner, key: string): Promise<void> {
+    const task = {
+      ...{ id: newId(), title: 'T', task_type: 't', priority: 5, max_retries: 3, tags: [] },
+      ...{ retry_backoff_seconds: 1, required_capabilities: [key], capability_key: key },
+      ...{ unmet_dependencies: 0, has_dependents: false, input_context: {}, metadata: {} },
+      ...{ actor_kind: 'user', actor_id: null, created_by: null },
+    };
+    const params = [workspaceId, JSON.stringify([task]), '[]'];
+    await runner.rows(creationOf([task]), params);
+  }
+
+  const create = (key: string) => createIn(db.database.tenant(workspaceId), key);
+  const round = () => new Housekeeping(db.database, Logger.create({ level: 'silent' })).round();
+
+  it('goes when it was not used for a day', async () => {
+    await aSet('new', 23);
+    await aSet('old', 25);
+    await round();
+    expect(await sets()).toEqual(['new']);
+  });
+
+  it.each(['PENDING', 'PAUSED', 'ABORTED', 'FAILED'] as const)(
+    'stays while a task that is %s has it, and counts as used',
+    async (status) => {
+      await aTask(db.owner, workspaceId, { status, requiredCapabilities: ['a'] });
+      await aSet('a', 25);
+      await round();
+      expect(await sets()).toEqual(['a']);
+      const { rows } = await db.owner.query(
+        `SELECT FROM capability_sets WHERE workspace_id = $1 AND used_at > now() - interval '1 hour'`,
+        [workspaceId],
+      );
+      expect(rows).toHaveLength(1);
+    },
+  );
+
+  it('stays while an agent holds a task that has it', async () => {
+    const agentId = await anAgent(db.owner, workspaceId);
+    const { taskId } = await aHeldTask(db.owner, { workspaceId, agentId });
+    await db.owner.query(
+      `UPDATE agent_tasks SET required_capabilities = '{a}', capability_key = 'a' WHERE id = $1`,
+      [taskId],
+    );
+    await aSet('a', 25);
+    await round();
+    expect(await sets()).toContain('a');
+  });
+
+  it('stays while a task of a paused type has it', async () => {
+    const id = await aTask(db.owner, workspaceId, { requiredCapabilities: ['a'] });
+    await db.owner.query(`UPDATE agent_tasks SET capability_key = '!a' WHERE id = $1`, [id]);
+    await aSet('a', 25);
+    await round();
+    expect(await sets()).toEqual(['a']);
+  });
+
+  it.each(['COMPLETED', 'ARCHIVED'] as const)('goes when its tasks are %s', async (status) => {
+    await aTask(db.owner, workspaceId, { status, requiredCapabilities: ['a'] });
+    await aSet('a', 25);
+    await round();
+    expect(await sets()).toEqual([]);
+  });
+
+  it('is kept by a task that is being created, which has not committed yet', async () => {
+    await aSet('a', 25);
+    const tenant = db.database.tenant(workspaceId);
+    await tenant.transaction(async (tx) => {
+      await createIn(tx, 'a');
+      await round();
+    });
+    expect(await sets()).toEqual(['a']);
+    await round();
+    expect(await sets()).toEqual(['a']);
+  });
+
+  it('is made again for a task that is created while it is removed', async () => {
+    await aSet('a', 25);
+    const client = await db.owner.connect();
+    try {
+      await client.query('BEGIN');
+      await client.query('DELETE FROM capability_sets WHERE workspace_id = $1', [workspaceId]);
+      const creation = create('a');
+      await waitFor('the creation to wait', async () => {
+        const { rows } = await db.owner.query(
+          `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+        );
+        return rows.length > 0;
+      });
+      await client.query('COMMIT');
+      await creation;
+    } finally {
+      client.release();
+    }
+    expect(await sets()).toEqual(['a']);
+  });
 });

@@ -3,6 +3,7 @@ import { Database, firstRow } from '#lib/database';
 import { purgeExpiredKeys } from '#lib/http';
 import { pruneSessions } from '#lib/identity';
 import { Logger } from '#lib/observability';
+import { pruneCapabilitySets } from '#lib/task-manager';
 import { pruneCoordinatorLogs } from './store/prune-logs.sql.js';
 
 const EVERY_MS = 600_000;
@@ -38,6 +39,9 @@ export class Housekeeping {
     const keys = await purgeExpiredKeys(service, BATCH);
     const sessions = await pruneSessions(service, BATCH);
     const logs = await firstRow(service, pruneCoordinatorLogs, [LOGS_KEPT_DAYS, BATCH]);
-    return [keys, sessions, logs?.removed ?? 0].some((removed) => removed >= BATCH);
+    const sets = await firstRow(service, pruneCapabilitySets, [BATCH]);
+    return [keys, sessions, logs?.removed ?? 0, sets?.looked_at ?? 0].some(
+      (removed) => removed >= BATCH,
+    );
   }
 }

@@ -21,6 +21,7 @@ export {
 export { together } from './recovery/swept.js';
 export { StateRecovery } from './recovery/state-recovery.js';
 export { noteConflictsOfSessions } from './store/conflicts.sql.js';
+export { pruneCapabilitySets } from './store/prune-capability-sets.sql.js';
 export { TaskParking } from './parking/task-parking.js';
 export { TaskRecovery } from './recovery/task-recovery.js';
 export { type HeldRow, HeldSecrets } from './sealing/held-secrets.js';

@@ -50,11 +50,14 @@ WITH input AS MATERIALIZED (
     input_context jsonb, metadata jsonb, tags text[], actor_kind text, actor_id text, created_by uuid${column})
 ),${sealing}
 sets AS (
-  INSERT INTO capability_sets (workspace_id, key, capabilities)
+  INSERT INTO capability_sets AS s (workspace_id, key, capabilities)
   SELECT DISTINCT ON (i.capability_key) $1::uuid, i.capability_key, i.required_capabilities FROM input i
-  -- Checked first because ON CONFLICT alone would write, and then discard, a row for each call.
-  WHERE NOT EXISTS (SELECT FROM capability_sets s WHERE s.workspace_id = $1 AND s.key = i.capability_key)
-  ON CONFLICT DO NOTHING
+  -- Checked first because ON CONFLICT alone would write a row for each call. A set that is about to count
+  -- as unused is written as well, so that it stays (see pruneCapabilitySets).
+  WHERE NOT EXISTS (SELECT FROM capability_sets c WHERE c.workspace_id = $1 AND c.key = i.capability_key
+    AND c.used_at > now() - interval '12 hours')
+  ON CONFLICT (workspace_id, key) DO UPDATE SET used_at = now()
+    WHERE s.used_at <= now() - interval '12 hours'
 ),
 created AS (
   INSERT INTO agent_tasks (workspace_id, id, title, description, task_type, project_id, milestone_id,

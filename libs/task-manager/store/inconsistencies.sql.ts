@@ -178,10 +178,9 @@ WITH actual AS MATERIALIZED (
   FROM ${GIVEN} JOIN agent_tasks t ON t.workspace_id = m.workspace_id AND t.id = m.id
 ),
 queue AS (
-  INSERT INTO capability_sets AS s (workspace_id, key, capabilities)
+  INSERT INTO capability_sets (workspace_id, key, capabilities)
   SELECT DISTINCT ON (workspace_id, key) workspace_id, key, required_capabilities FROM actual
-  ON CONFLICT (workspace_id, key) DO UPDATE SET capabilities = excluded.capabilities
-    WHERE NOT (s.capabilities <@ excluded.capabilities AND s.capabilities @> excluded.capabilities)
+  ON CONFLICT (workspace_id, key) DO UPDATE SET capabilities = excluded.capabilities, used_at = now()
 ),
 repaired AS (
   UPDATE agent_tasks t SET capability_key = a.parked || a.key, generation = a.generation, updated_at = now()
