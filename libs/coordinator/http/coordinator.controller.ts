@@ -8,6 +8,11 @@ import { CoordinatorLogPageDto, CoordinatorLogsQuery } from './dto/logs.dto.js';
 import { RecoverDto, RecoveryDto } from './dto/recover.dto.js';
 import { CoordinatorStatusDto } from './dto/status.dto.js';
 
+/** Operators are admitted as members, too: what they may see beyond their workspace is decided later. */
+const OPERATORS =
+  'Operators of the installation, signed in as users, name with X-Workspace-Id a workspace in which they are ' +
+  'ADMIN or OWNER, as everybody does, and are answered for all workspaces.';
+
 @ApiTags('Coordinator')
 @Controller('coordinator')
 @Auth({ role: 'ADMIN', scope: 'coordinator:admin' })
@@ -18,25 +23,33 @@ export class CoordinatorController {
   @ApiOperation({
     summary:
       'Who coordinates, what the last cycle did, how many tasks and agents: of the workspace; for operators, of all',
+    description: OPERATORS,
   })
   @ApiOkResponse({ type: CoordinatorStatusDto })
+  @ApiErrors('workspace_required')
   status(@CurrentCaller() caller: Caller) {
     return this.coordinator.status(caller);
   }
 
   @Post('recover')
   @HttpCode(200)
-  @ApiOperation({ summary: 'Run the recovery sweeps now, and wait for their end' })
+  @ApiOperation({
+    summary: 'Run the recovery sweeps now, and wait for their end',
+    description: OPERATORS,
+  })
   @ApiOkResponse({ type: RecoveryDto })
-  @ApiErrors('workspace_not_found', 'conflict_retry', 'forbidden')
+  @ApiErrors('workspace_required', 'workspace_not_found', 'conflict_retry', 'forbidden')
   recover(@CurrentCaller() caller: Caller, @Body() body: RecoverDto) {
     return this.coordinator.recover(caller, body);
   }
 
   @Get('logs')
-  @ApiOperation({ summary: "Read the coordinator's log, the newest first" })
+  @ApiOperation({
+    summary: "Read the coordinator's log, the newest first",
+    description: OPERATORS,
+  })
   @ApiOkResponse({ type: CoordinatorLogPageDto })
-  @ApiErrors('workspace_not_found', 'malformed_cursor')
+  @ApiErrors('workspace_required', 'workspace_not_found', 'malformed_cursor')
   logs(@CurrentCaller() caller: Caller, @Query() query: CoordinatorLogsQuery) {
     return this.coordinator.logs(caller, query);
   }

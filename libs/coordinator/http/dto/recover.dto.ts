@@ -18,7 +18,8 @@ export class RecoverDto implements RecoveryWish {
 
   @Flag({
     optional: true,
-    description: 'All workspaces, for operators of the installation; others are refused.',
+    description:
+      'All workspaces, for operators of the installation, whatever X-Workspace-Id names; others are refused.',
   })
   allWorkspaces?: boolean;
 }
