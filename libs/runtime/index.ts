@@ -20,5 +20,6 @@ export {
 } from './process/process-tree.js';
 export type { SessionUser } from './process/session-folder.js';
 export { explainSpawnFailure, type SpawnFailure } from './process/spawn-failure.js';
+export { readRegularFile, type RegularFile } from './regular-file.js';
 export * from './runtime.js';
 export { appendSignal, type SessionSignal } from './signals-file.js';

@@ -6,7 +6,7 @@ import type { FinalReport, JsonObject, LiveTask } from '../api/types.js';
 import { type Log, messageOf } from '../log.js';
 import { removeFolder } from '../state/leftovers.js';
 import type { StateFile } from '../state/state-file.js';
-import { readJsonFile, RunFolder } from './run-folder.js';
+import { MAX_OWN_FILE_BYTES, readJsonFile, RunFolder } from './run-folder.js';
 
 export interface RecoveryOptions {
   api: DroverApi;
@@ -127,7 +127,7 @@ async function reportOfEarlierLife(folder: RunFolder, task: LiveTask): Promise<F
 
 /** The checkpoint file, if the process wrote it: what stood in it before is not news. */
 async function ownCheckpoint(folder: RunFolder): Promise<JsonObject | undefined> {
-  const input = await readJsonFile(folder.inputFile, Infinity);
+  const input = await readJsonFile(folder.inputFile, MAX_OWN_FILE_BYTES);
   if (input.kind !== 'object') return undefined;
   const task = input.value['task'] as { checkpointData?: JsonObject } | undefined;
   const checkpoint = await folder.readCheckpoint();

@@ -1,10 +1,15 @@
-import { mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, lstat, mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { readRegularFile } from '#lib/runtime';
 import type { FinalReport, JsonObject } from '../api/types.js';
 import { parseObject } from '../executor/process/line-protocol.js';
 
 /** Bytes of a result or checkpoint file; the server takes bodies of up to 1 MiB. */
 export const MAX_FILE_BYTES = 768 * 1024;
+/** Bytes of a file that the worker wrote: it may hold several of the former. */
+export const MAX_OWN_FILE_BYTES = 16 * 1024 * 1024;
+
+const REPORT_KINDS = ['complete', 'fail', 'release'] satisfies FinalReport['kind'][] as unknown[];
 
 /** The folder of one run. It is readable by the worker's user only: inputs hold secrets. */
 export class RunFolder {
@@ -45,41 +50,45 @@ export class RunFolder {
 
   /** Keeps what could not be delivered, for a next life of the worker. */
   async keepReport(report: FinalReport): Promise<void> {
-    await mkdir(this.root, { recursive: true, mode: 0o700 });
+    await this.ensureRoot();
     await writePrivate(this.reportFile, report);
   }
 
   async readReport(): Promise<FinalReport | undefined> {
-    const file = await readJsonFile(this.reportFile, Infinity);
-    return file.kind === 'object' ? (file.value as unknown as FinalReport) : undefined;
+    const file = await readJsonFile(this.reportFile, MAX_OWN_FILE_BYTES);
+    if (file.kind !== 'object' || !REPORT_KINDS.includes(file.value['kind'])) return undefined;
+    return file.value as unknown as FinalReport;
   }
 
   async remove(): Promise<void> {
     await rm(this.root, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 });
+  }
+
+  /** The run's processes may have put something else in its place, or closed it. */
+  private async ensureRoot(): Promise<void> {
+    const found = await lstat(this.root).catch(() => undefined);
+    if (found?.isDirectory() === true) return chmod(this.root, 0o700);
+    await rm(this.root, { force: true });
+    await mkdir(this.root, { recursive: true, mode: 0o700 });
   }
 }
 
 export type JsonFile =
   { kind: 'absent' } | { kind: 'object'; value: JsonObject } | { kind: 'unusable'; why: string };
 
+/** Reads a file that the run's processes may have written, or replaced by anything. */
 export async function readJsonFile(path: string, maxBytes = MAX_FILE_BYTES): Promise<JsonFile> {
-  try {
-    const { size } = await stat(path);
-    if (size > maxBytes) return { kind: 'unusable', why: `has more than ${maxBytes} bytes` };
-    const text = await readFile(path, 'utf8');
-    if (text.trim() === '') return { kind: 'absent' };
-    const value = parseObject(text);
-    return value === null
-      ? { kind: 'unusable', why: 'is no JSON object' }
-      : { kind: 'object', value };
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    return code === 'ENOENT'
-      ? { kind: 'absent' }
-      : { kind: 'unusable', why: code ?? 'is unreadable' };
-  }
+  const file = await readRegularFile(path, maxBytes);
+  if (file.kind !== 'text') return file;
+  if (file.text.trim() === '') return { kind: 'absent' };
+  const value = parseObject(file.text);
+  return value === null
+    ? { kind: 'unusable', why: 'is no JSON object' }
+    : { kind: 'object', value };
 }
 
+// Made anew: what stands there may be a pipe that nobody reads, or a link.
 async function writePrivate(path: string, value: object): Promise<void> {
-  await writeFile(path, JSON.stringify(value), { mode: 0o600 });
+  await rm(path, { recursive: true, force: true });
+  await writeFile(path, JSON.stringify(value), { mode: 0o600, flag: 'wx' });
 }

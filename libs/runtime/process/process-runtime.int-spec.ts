@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -214,6 +214,21 @@ describe('Sessions as processes', () => {
     expect(await runtimeIn(dir).recover(id)).toMatchObject({ kind: 'ended', exit: { lost: true } });
     await runtimeIn(dir).remove(id);
     expect(isAlive(ref)).toBe(true);
+  });
+
+  test('are not waited for where they leave pipes in the place of what is written of them', async () => {
+    const script = `for name in activity started.json ended.json ended.json.new
+      do rm -f ../launch-*/$name && mkfifo "$(echo ../launch-*)/$name"; done; echo done`;
+    const session = await runtimeIn(dir).spawn(spec(script));
+    expect(await session.exit).toMatchObject({ exitCode: 0, lost: false, output: 'done' });
+  });
+
+  test('are lost, and not waited for, where a next life finds a pipe in the place of their end', async () => {
+    const id = newId();
+    const folder = SessionFolder.create(dir, id, {});
+    folder.claim({ pid: 1, startTicks: 0 });
+    execFileSync('mkfifo', [join(folder.launch, 'started.json'), join(folder.launch, 'ended.json')]);
+    expect(await runtimeIn(dir).recover(id)).toMatchObject({ kind: 'ended', exit: { lost: true } });
   });
 
   test('leave no folder behind, and their own is nobody else’s', async () => {

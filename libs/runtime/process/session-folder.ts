@@ -1,8 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { chmodSync, chownSync, existsSync, linkSync, mkdirSync, readdirSync } from 'node:fs';
-import { readFileSync, renameSync, rmSync, statSync, unlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, chownSync, closeSync, constants, existsSync, linkSync } from 'node:fs';
+import { mkdirSync, openSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { statSync, unlinkSync, writeFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { readRegularFileSync } from '../regular-file.js';
 import { isAlive, type ProcessRef, readProcess } from './process-tree.js';
 
 /** Who has the right to start the session's first process, or has voided it. */
@@ -46,11 +48,21 @@ export interface NotStarted {
 }
 
 const LAUNCH_PREFIX = 'launch-';
+/** Bytes of a file of the keeper's, the end of the output included. */
+const MAX_FILE_BYTES = 64 * 1024;
+/** Follows no link, and does not wait for the reader of a pipe. */
+const TOUCH =
+  constants.O_WRONLY |
+  constants.O_CREAT |
+  constants.O_TRUNC |
+  constants.O_NOFOLLOW |
+  constants.O_NONBLOCK;
 
 /**
  * The folder of one session. What its keeper writes lies in a folder of that one attempt to start
  * it, so that a keeper that comes late, after its attempt was voided and another made, finds nothing
- * to claim.
+ * to claim. A session of the keeper's own user can put anything there: it may lose its own end by that,
+ * but nobody waits for it.
  */
 export class SessionFolder {
   readonly work: string;
@@ -148,7 +160,7 @@ export class SessionFolder {
 
   /** Notes that the session has just written something. */
   touch(): void {
-    writeFileSync(join(this.launch, 'activity'), '', { mode: 0o600 });
+    closeSync(openSync(join(this.launch, 'activity'), TOUCH, 0o600));
   }
 
   activityAt(): Date | undefined {
@@ -172,8 +184,10 @@ export class SessionFolder {
   }
 
   private read<T>(name: string): T | undefined {
+    const file = readRegularFileSync(this.file(name), MAX_FILE_BYTES);
+    if (file.kind !== 'text') return undefined;
     try {
-      return JSON.parse(readFileSync(this.file(name), 'utf8')) as T;
+      return JSON.parse(file.text) as T;
     } catch {
       return undefined;
     }
@@ -183,7 +197,8 @@ export class SessionFolder {
   private write(name: string, value: object): void {
     const draft = `${this.file(name)}.new`;
     try {
-      writeFileSync(draft, JSON.stringify(value), { mode: 0o600 });
+      rmSync(draft, { recursive: true, force: true });
+      writeFileSync(draft, JSON.stringify(value), { mode: 0o600, flag: 'wx' });
       renameSync(draft, this.file(name));
     } catch (error) {
       if (existsSync(draft)) unlinkSync(draft);

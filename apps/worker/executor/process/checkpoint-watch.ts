@@ -1,4 +1,4 @@
-import { stat } from 'node:fs/promises';
+import { lstat } from 'node:fs/promises';
 import type { JsonObject } from '../../api/types.js';
 import { readJsonFile } from '../../runs/run-folder.js';
 
@@ -60,7 +60,7 @@ export class CheckpointWatch {
 
 async function fingerprint(file: string): Promise<string> {
   try {
-    const { ino, size, mtimeNs } = await stat(file, { bigint: true });
+    const { ino, size, mtimeNs } = await lstat(file, { bigint: true });
     return `${ino}-${size}-${mtimeNs}`;
   } catch {
     return '';

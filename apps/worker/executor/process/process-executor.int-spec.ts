@@ -166,6 +166,15 @@ describe('The end of a process', () => {
     expect(outcome).toMatchObject({ kind: 'failed', error: { retryable: false } });
   });
 
+  test.each([
+    ['a pipe', 'mkfifo "$DROVER_OUTPUT_FILE"', 'is no regular file'],
+    ['an endless file', 'ln -s /dev/zero "$DROVER_OUTPUT_FILE"', 'is a symbolic link'],
+  ])('with %s for its result is no success, and not waited for', async (_what, script, why) => {
+    const { outcome } = await finish(shell(script));
+    const message = `The command succeeded, but its result file ${why}`;
+    expect(outcome).toMatchObject({ kind: 'failed', error: { message, retryable: false } });
+  });
+
   test('keeps every line of a burst before it, in order', async () => {
     const { lines } = await finish(shell('seq 1 20000'));
     expect(lines).toEqual(Array.from({ length: 20_000 }, (_, index) => String(index + 1)));
@@ -265,6 +274,14 @@ describe('The checkpoint file', () => {
     const { progress, lines } = await finish(shell('echo nonsense > "$DROVER_CHECKPOINT_FILE"'));
     expect(progress).toEqual([]);
     expect(lines).toEqual([expect.stringMatching(/checkpoint file is no JSON object/)]);
+  });
+
+  test('that is a pipe is told of, and not waited for', async () => {
+    const { progress, lines } = await finish(
+      shell('rm "$DROVER_CHECKPOINT_FILE" && mkfifo "$DROVER_CHECKPOINT_FILE" && sleep 1.2'),
+    );
+    expect(progress).toEqual([]);
+    expect(lines).toEqual([expect.stringMatching(/checkpoint file is no regular file/)]);
   });
 
   test('that nobody touched is no news', async () => {
