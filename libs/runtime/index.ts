@@ -21,5 +21,6 @@ export {
 export type { SessionUser } from './process/session-folder.js';
 export { explainSpawnFailure, type SpawnFailure } from './process/spawn-failure.js';
 export { readRegularFile, type RegularFile } from './regular-file.js';
+export { removeTree } from './remove-tree.js';
 export * from './runtime.js';
 export { appendSignal, type SessionSignal } from './signals-file.js';

@@ -1,6 +1,6 @@
-import { chmod, lstat, mkdir, rm, writeFile } from 'node:fs/promises';
+import { chmod, lstat, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { readRegularFile } from '#lib/runtime';
+import { readRegularFile, removeTree } from '#lib/runtime';
 import type { FinalReport, JsonObject } from '../api/types.js';
 import { parseObject } from '../executor/process/line-protocol.js';
 
@@ -61,14 +61,14 @@ export class RunFolder {
   }
 
   async remove(): Promise<void> {
-    await rm(this.root, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 });
+    await removeTree(this.root);
   }
 
   /** The run's processes may have put something else in its place, or closed it. */
   private async ensureRoot(): Promise<void> {
     const found = await lstat(this.root).catch(() => undefined);
     if (found?.isDirectory() === true) return chmod(this.root, 0o700);
-    await rm(this.root, { force: true });
+    await removeTree(this.root);
     await mkdir(this.root, { recursive: true, mode: 0o700 });
   }
 }
@@ -89,6 +89,6 @@ export async function readJsonFile(path: string, maxBytes = MAX_FILE_BYTES): Pro
 
 // Made anew: what stands there may be a pipe that nobody reads, or a link.
 async function writePrivate(path: string, value: object): Promise<void> {
-  await rm(path, { recursive: true, force: true });
+  await removeTree(path);
   await writeFile(path, JSON.stringify(value), { mode: 0o600, flag: 'wx' });
 }

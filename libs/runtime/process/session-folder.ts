@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { chmodSync, chownSync, closeSync, constants, existsSync, linkSync } from 'node:fs';
 import { mkdirSync, openSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { statSync, unlinkSync, writeFileSync } from 'node:fs';
-import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readRegularFileSync } from '../regular-file.js';
+import { removeTree } from '../remove-tree.js';
 import { isAlive, type ProcessRef, readProcess } from './process-tree.js';
 
 /** Who has the right to start the session's first process, or has voided it. */
@@ -212,7 +212,7 @@ export function listFolders(dir: string): string[] {
 }
 
 export async function removeFolder(dir: string, id: string): Promise<void> {
-  await rm(join(dir, id), { recursive: true, force: true, maxRetries: 5, retryDelay: 50 });
+  await removeTree(join(dir, id));
 }
 
 /** This process, beyond confusion with a later one of its number. */
