@@ -1,4 +1,4 @@
-export { cleanText, shorten } from './output/clean-text.js';
+export { cleanText, copyStart, shorten } from './output/clean-text.js';
 export { LineSplitter } from './output/line-splitter.js';
 export { looksSecret, Redactor, secretsIn } from './output/redactor.js';
 export { tellingLine } from './output/telling-line.js';

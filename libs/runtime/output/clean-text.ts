@@ -13,9 +13,17 @@ export function cleanText(line: string): string {
   return visible.replace(CONTROLS, '').toWellFormed();
 }
 
-/** Cuts a text to a length, saying how much is missing. */
+/**
+ * The first characters of a text, in memory of their own: a slice of a string holds all of it for as long as
+ * it is kept itself. Half a character counts as one that can't be shown.
+ */
+export function copyStart(text: string, maxLength: number): string {
+  return Buffer.from(text.slice(0, maxLength)).toString();
+}
+
+/** Cuts a text to a length, saying how much is missing. Does not hold what was cut off. */
 export function shorten(text: string, maxLength: number, alsoDropped = 0): string {
   if (text.length <= maxLength && alsoDropped === 0) return text;
-  const kept = text.slice(0, maxLength).toWellFormed();
+  const kept = copyStart(text, maxLength);
   return `${kept} [${text.length - kept.length + alsoDropped} more characters]`;
 }

@@ -1,3 +1,4 @@
+import { copyStart } from '#lib/runtime';
 import { ENTRY_LEVELS, type EntryLevel, type JsonObject } from '../../api/types.js';
 
 export const PROTOCOL_PREFIX = '::drover ';
@@ -55,7 +56,7 @@ const READERS: Record<keyof ProtocolMessage, (value: unknown, into: ProtocolMess
   },
   step: (value, into) => {
     if (typeof value !== 'string') return false;
-    into.step = value.slice(0, MAX_STEP).toWellFormed();
+    into.step = copyStart(value, MAX_STEP);
     return true;
   },
   checkpoint: (value, into) => {
@@ -70,7 +71,7 @@ const READERS: Record<keyof ProtocolMessage, (value: unknown, into: ProtocolMess
   },
   summary: (value, into) => {
     if (typeof value !== 'string') return false;
-    into.summary = value.slice(0, MAX_SUMMARY).toWellFormed();
+    into.summary = copyStart(value, MAX_SUMMARY);
     return true;
   },
   log: (value, into) => {

@@ -1,23 +1,18 @@
 import type { Readable } from 'node:stream';
-import { cleanText, LineSplitter, type Redactor, shorten, type Throttle } from '#lib/runtime';
+import { LineSplitter, type Redactor, shorten, type Throttle } from '#lib/runtime';
 import type { EntryLevel, JsonObject } from '../../api/types.js';
-import type { JobReports, LogLine } from '../executor.js';
+import type { JobReports } from '../executor.js';
+import { keepLine, type KeptLine, MAX_LINE } from './kept-line.js';
 import { MAX_PROTOCOL_LINE, parseProtocolLine, type ProtocolMessage } from './line-protocol.js';
 
-/** Characters of one log entry. */
-const MAX_LINE = 8_192;
-/** Redacted before it is cut, so that no secret is cut in two and shown by halves. */
-const MAX_REDACTED = 4 * MAX_LINE;
 const LAST_WORDS = 40;
-
-type ShownLater = Exclude<LogLine, string>;
 
 /** Reads both output streams of a process: what it logs, and what it says in the line protocol. */
 export class ProcessOutput {
   result: JsonObject | undefined;
   summary: string | undefined;
   error: ProtocolMessage['error'];
-  private readonly lastLines: ShownLater[] = [];
+  private readonly lastLines: KeptLine[] = [];
   private readonly splitters: LineSplitter[] = [];
 
   constructor(
@@ -58,15 +53,9 @@ export class ProcessOutput {
     this.throttle.read(stream, (chunk) => splitter.write(chunk));
   }
 
-  private shower(): (line: string, dropped: number) => ShownLater {
+  private shower(): (line: string, dropped: number) => KeptLine {
     const redactorOf = this.redactor.forLines();
-    return (line, dropped) => {
-      const redact = redactorOf(line);
-      const kept = line.slice(0, MAX_REDACTED);
-      const missing = line.length - kept.length + dropped;
-      const show = (): string => shorten(redact(cleanText(kept)), MAX_LINE, missing);
-      return { size: Math.min(kept.length, MAX_LINE), show };
-    };
+    return (line, dropped) => keepLine(line, dropped, redactorOf(line));
   }
 
   private obey(message: ProtocolMessage): void {
@@ -88,6 +77,7 @@ export class ProcessOutput {
   }
 
   private say(level: EntryLevel, message: string): void {
-    this.report.log(level, shorten(this.redactor.redact(cleanText(message)), MAX_LINE), 'process');
+    const line = keepLine(message, 0, (text) => this.redactor.redact(text));
+    this.report.log(level, line, 'process');
   }
 }
