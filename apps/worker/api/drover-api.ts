@@ -64,8 +64,15 @@ export class DroverApi {
 
   /** What the server thinks this agent works on. */
   async liveTasks(): Promise<LiveTask[]> {
-    const answer = await this.call('GET', this.agentPath('tasks?live=true'));
-    return ((answer['items'] ?? []) as JsonObject[]).flatMap(toLiveTask);
+    const live: LiveTask[] = [];
+    let cursor: unknown;
+    do {
+      const next = typeof cursor === 'string' ? `&cursor=${encodeURIComponent(cursor)}` : '';
+      const answer = await this.call('GET', this.agentPath(`tasks?live=true${next}`));
+      live.push(...((answer['items'] ?? []) as JsonObject[]).flatMap(toLiveTask));
+      cursor = answer['nextCursor'];
+    } while (typeof cursor === 'string');
+    return live;
   }
 
   deregister(reason: string): Promise<unknown> {
