@@ -45,6 +45,8 @@ export class ProcessExecution implements Execution {
   private readonly oomKillsBefore = countOomKills() ?? 0;
   private forceAt = Infinity;
   private forceTimer: NodeJS.Timeout | undefined;
+  /** Nothing of it runs any more: the number of its group may be another's by now. */
+  private isOver = false;
 
   constructor(
     private readonly job: Job,
@@ -60,7 +62,7 @@ export class ProcessExecution implements Execution {
 
   stop(graceMs: number): void {
     const forceAt = performance.now() + graceMs;
-    if (forceAt >= this.forceAt) return;
+    if (this.isOver || forceAt >= this.forceAt) return;
     if (this.forceAt === Infinity) signalTree(this.tree, 'SIGTERM');
     this.forceAt = forceAt;
     clearTimeout(this.forceTimer);
@@ -68,7 +70,7 @@ export class ProcessExecution implements Execution {
   }
 
   tell(signal: SessionSignal): void {
-    appendSignal(this.job.folder.signalsFile, signal);
+    if (!this.isOver) appendSignal(this.job.folder.signalsFile, signal);
   }
 
   private async follow(): Promise<Outcome> {
@@ -77,6 +79,7 @@ export class ProcessExecution implements Execution {
     const exit = await ended;
     const oomKills = (countOomKills() ?? 0) - this.oomKillsBefore;
     await this.endStrays();
+    this.isOver = true;
     clearTimeout(this.forceTimer);
     await Promise.race([closed, delay(STREAM_END_MS)]);
     this.child.stdout?.destroy();

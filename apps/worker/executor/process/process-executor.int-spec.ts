@@ -1,5 +1,8 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
-import { existsSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs';
+import { symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { isAlive, listProcesses, membersOf } from '#lib/runtime';
@@ -216,6 +219,19 @@ describe('The process tree of a run', () => {
     made.execution.stop(60_000);
     expect(await made.execution.outcome).toMatchObject({ kind: 'succeeded' });
     expect(hasSaid(made, 'saved')).toBe(true);
+  });
+
+  test('is left alone once it has ended: what looks like it is another', async () => {
+    const { job, execution } = await finish({ command: ['true'] });
+    const env = { ...process.env, DROVER_RUN_ID: job.runId };
+    const other = spawn('sleep', [uniqueSeconds()], { env, stdio: 'ignore' });
+    const exited = once(other, 'exit');
+    await once(other, 'spawn');
+    execution.stop(0);
+    execution.tell({ action: 'stop', reason: 'drain' });
+    other.kill('SIGKILL');
+    expect(await exited).toEqual([null, 'SIGKILL']);
+    expect(readFileSync(job.folder.signalsFile, 'utf8')).toBe('');
   });
 
   test('does not include who merely has its number', () => {
