@@ -227,7 +227,10 @@ describe('Sessions as processes', () => {
     const id = newId();
     const folder = SessionFolder.create(dir, id, {});
     folder.claim({ pid: 1, startTicks: 0 });
-    execFileSync('mkfifo', [join(folder.launch, 'started.json'), join(folder.launch, 'ended.json')]);
+    execFileSync('mkfifo', [
+      join(folder.launch, 'started.json'),
+      join(folder.launch, 'ended.json'),
+    ]);
     expect(await runtimeIn(dir).recover(id)).toMatchObject({ kind: 'ended', exit: { lost: true } });
   });
 
