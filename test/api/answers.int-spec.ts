@@ -110,7 +110,7 @@ async function goodRequest(route: Route, { tenant, kind }: Who): Promise<Wire> {
   const status = NEEDED[route.name];
   const task = status === undefined ? own.task : await aTaskThatIs(tenant, status);
   const account = await anAccount(app, tenant);
-  const extras = { ...(await bodyFor(route, tenant)), ...EXTRAS[route.name]?.(account) };
+  const extras = { ...(await bodyFor(route, { tenant, kind })), ...EXTRAS[route.name]?.(account) };
   const asker: Asker = { kind, caller: { ...caller, own: { ...own, task } }, extras };
   const wire = requestWith(route, asker, new Map());
   if (route.access?.operator) return { ...wire, headers: await anOperator(app) };
@@ -121,7 +121,7 @@ async function goodRequest(route: Route, { tenant, kind }: Who): Promise<Wire> {
 }
 
 /** What these need beside the fields that their schemas require. */
-async function bodyFor(route: Route, tenant: Tenant): Promise<Record<string, unknown>> {
+async function bodyFor(route: Route, { tenant, kind }: Who): Promise<Record<string, unknown>> {
   const { task, prerequisite } = tenant.callers.user.own;
   switch (route.name) {
     case 'POST /agent-tasks/bulk/cancel':
@@ -132,7 +132,7 @@ async function bodyFor(route: Route, tenant: Tenant): Promise<Record<string, unk
     case 'POST /workspaces/{workspaceId}/members':
       return { email: await emailOf(await aUser(app.db.owner)) };
     case 'POST /runs/{runId}/complete':
-      return { claimNext: {} };
+      return kind === 'agent' ? { claimNext: {} } : {};
     default:
       return {};
   }

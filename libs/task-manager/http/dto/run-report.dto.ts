@@ -5,8 +5,8 @@ import { OWN_EVENTS } from '../../domain/own-events.js';
 const LOG_LEVELS = ['DEBUG', 'INFO', 'WARN', 'ERROR', 'CRITICAL'];
 
 const EVENT_OF_THEIRS = {
-  regexp: new RegExp(`^(?!(?:${OWN_EVENTS.join('|')})$)`),
-  words: 'must be none of the events that the server itself writes',
+  regexp: new RegExp(`^(?!(?:${OWN_EVENTS.join('|')})$)\\S+$`),
+  words: 'be one word, and none of those that the server itself writes',
 };
 
 /** Reports at /agent-tasks/:id name their run here, unless a run token names it. */
