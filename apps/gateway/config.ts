@@ -44,7 +44,8 @@ const environment = z.object({
   MAX_CONCURRENT_WORKERS: integer(10, 1, 1_000),
   /** Seconds in the queue. */
   WORKER_CREATION_TIMEOUT: integer(300, 1, 86_400),
-  GATEWAY_QUEUE_LIMIT: integer(1_000, 0, 4_000),
+  // With the most workers a beat stays below the megabyte that the server takes.
+  GATEWAY_QUEUE_LIMIT: integer(1_000, 0, 2_500),
   /** Between SIGTERM and SIGKILL, where a request names no other. */
   GATEWAY_GRACE_SECONDS: integer(10, 0, 3_600),
   GATEWAY_HEARTBEAT_SECONDS: integer(10, 1, 3_600),
