@@ -24,7 +24,8 @@ export interface FieldRule {
 /** One rule, its optionality, and its place in the OpenAPI document. */
 export function field(rule: FieldRule, options: FieldOptions): PropertyDecorator {
   const { optional = false, nullable = false, description, example } = options;
-  const validator = { validate: rule.holds, defaultMessage: () => rule.message };
+  const message = nullable ? `${rule.message}, or null` : rule.message;
+  const validator = { validate: rule.holds, defaultMessage: () => message };
   return applyDecorators(
     ValidateBy({ name: rule.name, validator }),
     ValidateIf((_, value) => !(optional && value === undefined) && !(nullable && value === null)),
