@@ -129,6 +129,8 @@ export interface ExplainFacts {
     failureReason: string | null;
     lastError: string | null;
     pausedBy: string | null;
+    /** The name of that user or API key. */
+    pausedByName: string | null;
     pauseReason: string | null;
     pausedAt: Date | null;
     queueExpiresAt: Date | null;

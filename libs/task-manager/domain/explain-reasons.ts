@@ -33,7 +33,7 @@ export interface ReasonFacts {
   waiting_for_more_dependencies: { count: number };
   dependency_failed: DependencyFacts;
   waiting_further_up: Omit<DependencyFacts, 'policy'>;
-  paused: { by: string; reason: string | null; since: string | null };
+  paused: { by: string; byName: string | null; reason: string | null; since: string | null };
   waiting_for_retry: {
     retryAt: string | null;
     due: boolean;

@@ -55,7 +55,7 @@ function facts({ task, ...rest }: Overrides = {}): ExplainFacts {
       maxRetries: 3,
       ...{ abortReason: null, abortMessage: null },
       ...{ failureReason: null, lastError: null },
-      pausedBy: null,
+      ...{ pausedBy: null, pausedByName: null },
       pauseReason: null,
       pausedAt: null,
       queueExpiresAt: null,

@@ -96,11 +96,16 @@ function dependencyFailed({ taskId, title, status, policy }: PrerequisiteFacts):
 }
 
 function paused({ task }: ExplainFacts): Reason {
-  const by = task.pausedBy ?? 'somebody';
+  const { pausedBy: by, pausedByName: byName } = task;
+  const who = byName === null ? (by ?? 'somebody') : `${byName} (${by})`;
   const why = task.pauseReason && task.pauseReason !== 'paused' ? `: ${task.pauseReason}` : '';
   const since = time(task.pausedAt);
-  const message = `It was paused by ${by} at ${since}${why}. It goes on when it is resumed.`;
-  return { code: 'paused', message, facts: { by, reason: task.pauseReason, since } };
+  const message = `It was paused by ${who} at ${since}${why}. It goes on when it is resumed.`;
+  return {
+    code: 'paused',
+    message,
+    facts: { by: by ?? 'somebody', byName, reason: task.pauseReason, since },
+  };
 }
 
 function waitingForRetry({ task, now }: ExplainFacts): Reason {

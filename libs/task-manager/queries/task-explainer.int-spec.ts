@@ -311,7 +311,10 @@ it('follows a task through its life', async () => {
 
   await workspace.api.post(`/agent-tasks/${id}/pause`, { reason: 'lunch' });
   await note();
-  expect((await explain(id)).reasons[0]?.facts).toMatchObject({ reason: 'lunch' });
+  const [pause] = (await explain(id)).reasons;
+  const by = `user:${workspace.userId}`;
+  expect(pause?.facts).toMatchObject({ by, byName: 'A user', reason: 'lunch' });
+  expect(pause?.message).toContain(`paused by A user (${by}) at`);
   await workspace.api.post(`/agent-tasks/${id}/resume`);
   await note();
 

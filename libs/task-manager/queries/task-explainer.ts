@@ -72,6 +72,7 @@ function factsOf(
       failureReason: row.failure_reason,
       lastError: row.last_error,
       pausedBy: row.paused_by,
+      pausedByName: row.paused_by_name,
       pauseReason: row.pause_reason,
       pausedAt: row.paused_at,
       queueExpiresAt: row.queue_expires_at,

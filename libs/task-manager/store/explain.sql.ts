@@ -36,6 +36,7 @@ export interface ExplainedTask {
   failure_reason: string | null;
   last_error: string | null;
   paused_by: string | null;
+  paused_by_name: string | null;
   pause_reason: string | null;
   paused_at: Date | null;
   queue_expires_at: Date | null;
@@ -71,6 +72,12 @@ export interface PendingSpawn {
 /** Unsettled dependencies that are told of one by one. */
 const DEPENDENCIES_TOLD = 100;
 
+const PAUSED_BY_NAME = `CASE
+    WHEN t.paused_by ~ '^user:[0-9a-f-]{36}$' THEN (SELECT u.name FROM users u
+      WHERE u.id = substr(t.paused_by, 6)::uuid)
+    WHEN t.paused_by ~ '^api_key:[0-9a-f-]{36}$' THEN (SELECT k.name FROM api_keys k
+      WHERE k.workspace_id = t.workspace_id AND k.id = substr(t.paused_by, 9)::uuid) END`;
+
 /**
  * A task with its latest run, the session that is being spawned for it, and what it waits for.
  *
@@ -82,6 +89,7 @@ export const explainTask = query<ExplainedTask>(
   `
 SELECT now() AS now, t.status, t.task_type, t.run_id, t.agent_id, t.retry_at, t.retry_count, t.max_retries,
   t.abort_reason, ${ABORT_MESSAGE} AS abort_message, t.failure_reason, t.last_error, t.paused_by, t.pause_reason, t.paused_at,
+  ${PAUSED_BY_NAME} AS paused_by_name,
   t.queue_expires_at, t.required_capabilities, t.queue_rank, t.unmet_dependencies,
   t.assigned_at, t.started_at, t.completed_at, t.failed_at, t.aborted_at, t.archived_at, run.last_run,
   unsettled.dependencies, spawn.spawn

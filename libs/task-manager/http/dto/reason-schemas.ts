@@ -64,7 +64,7 @@ const REASONS: {
   },
   paused: {
     about: 'Somebody paused it',
-    facts: { by: text, reason: textOrNull, since: timeOrNull },
+    facts: { by: text, byName: textOrNull, reason: textOrNull, since: timeOrNull },
   },
   waiting_for_retry: {
     about: 'It failed, and is tried again at a time',
