@@ -88,7 +88,22 @@ it('is counted on while it works under a lease of its own', async () => {
   await aTask(server.db.owner, workspace.id);
   expect((await claim()).body.tasks).toHaveLength(1);
   await anHourPasses();
-  expect(await standing()).toMatchObject({ ...HEARD, health: 'stale' });
+  expect(await standing()).toMatchObject(HEARD);
+});
+
+it('is not missed as a push agent, which nobody beats for while it has no session', async () => {
+  await server.db.owner.query(`UPDATE agents SET mode = 'push', command = '{true}' WHERE id = $1`, [
+    agent.id,
+  ]);
+  await server.db.owner.query(
+    `UPDATE agent_heartbeats SET next_expected_at = now() WHERE agent_id = $1`,
+    [agent.id],
+  );
+  await anHourPasses();
+  const { health, stats } = await standing();
+  expect([health, stats]).toMatchObject(['healthy', { healthyAgents: 1, staleAgents: 0 }]);
+  const { body } = await workspace.api.get(`/agents/${agent.id}/health`);
+  expect(body['nextExpectedAt']).toBeNull();
 });
 
 it('is heard no more than a few times in its threshold', async () => {

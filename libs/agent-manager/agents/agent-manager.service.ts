@@ -95,11 +95,11 @@ function keyIn(cursor: string | undefined): [string, string] | undefined {
 }
 
 function toHealth(agentId: string, row: HealthRow): AgentHealth {
-  const { beat_status: status, age_seconds: ageSeconds } = row;
-  const beat = status === null || ageSeconds === null ? null : { status, ageSeconds };
+  const { beat_status: status, age_seconds: ageSeconds, is_silent: isSilent } = row;
+  const beat = status === null ? null : { status, isSilent };
   return {
     agentId,
-    status: healthStatus(beat, row.stale_threshold_seconds),
+    status: healthStatus(beat),
     agentStatus: row.agent_status,
     lastSeenAt: row.last_seen_at?.toISOString() ?? null,
     ageSeconds: ageSeconds === null ? null : Math.max(0, Math.round(ageSeconds * 10) / 10),

@@ -27,11 +27,10 @@ export interface AgentHealth extends BeatTiming {
   metadata: Record<string, unknown>;
 }
 
-/** @param beat what the latest beat said of itself; null: there was none */
+/** @param beat what the latest beat said of itself, and whether it is missed by now; null: there was none */
 export function healthStatus(
-  beat: { status: BeatStatus | 'stale'; ageSeconds: number } | null,
-  staleThresholdSeconds: number,
+  beat: { status: BeatStatus | 'stale'; isSilent: boolean } | null,
 ): HealthStatus {
   if (beat === null) return 'unknown';
-  return beat.ageSeconds > staleThresholdSeconds ? 'stale' : beat.status;
+  return beat.isSilent ? 'stale' : beat.status;
 }

@@ -1,6 +1,7 @@
 import { query } from '#lib/database';
 import type { BeatStatus } from '../domain/health.js';
 import type { AgentStatus } from '../domain/lifecycle.js';
+import { isSilent } from './stale-agents.sql.js';
 
 export interface HealthRow {
   agent_status: AgentStatus;
@@ -10,8 +11,9 @@ export interface HealthRow {
   stale_threshold_seconds: number;
   beat_status: BeatStatus | 'stale' | null;
   age_seconds: number | null;
+  is_silent: boolean;
   last_seen_at: Date | null;
-  /** Null when no beat is expected yet. */
+  /** Null when no beat is expected: not yet, or not while a push agent has no session. */
   next_expected_at: Date | null;
   current_task_id: string | null;
   progress_percent: number | null;
@@ -32,7 +34,8 @@ export const agentHealth = query<HealthRow>(
 SELECT a.status AS agent_status, a.live_runs, a.max_concurrent_tasks, a.heartbeat_interval_seconds,
   a.stale_threshold_seconds, h.status AS beat_status,
   extract(epoch FROM now() - h.last_seen_at)::float8 AS age_seconds, h.last_seen_at,
-  nullif(h.next_expected_at, 'infinity') AS next_expected_at, h.current_task_id, h.progress_percent,
+  CASE WHEN a.mode = 'pull' OR a.live_runs > 0 THEN nullif(h.next_expected_at, 'infinity') END AS next_expected_at,
+  ${isSilent('a', 'h')} AS is_silent, h.current_task_id, h.progress_percent,
   h.current_step, h.memory_mb, h.cpu_percent, h.metadata
 FROM agents a
 LEFT JOIN agent_heartbeats h ON h.workspace_id = a.workspace_id AND h.agent_id = a.id
