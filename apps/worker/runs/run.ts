@@ -103,7 +103,11 @@ export class Run {
     if (this.warned) return;
     this.warned = true;
     this.parts.log.warn('A run seems to hang', { runId: this.id });
-    this.reports().log('WARN', 'It seems to hang: report progress or a checkpoint', 'hung_warning');
+    this.reports().log(
+      'WARN',
+      'It seems to hang: report progress or a checkpoint',
+      'hung_warning_heard',
+    );
   }
 
   /** The task is not ours any more: ends the run, and reports nothing. */
