@@ -45,6 +45,7 @@ export class BulkCommands {
     request: BulkRequest,
   ): Promise<BulkResult> {
     const result: BulkResult = { matched: 0, changed: 0, skipped: 0 };
+    refuseEmptyLists(request);
     requireOne(request);
     await this.requireThere(caller.workspaceId, request);
     for await (const ids of this.chunks(caller.workspaceId, request)) {
@@ -81,19 +82,21 @@ export class BulkCommands {
 }
 
 function requireOne({ ids, filter }: BulkRequest): void {
-  const conditions = Object.entries(filter ?? {}).filter(([, value]) => value !== undefined);
-  // An empty list would let all pass, and more tasks be cancelled than anybody meant.
-  const empty = conditions.filter(([, value]) => Array.isArray(value) && value.length === 0);
-  if (empty.length > 0) {
-    const errors = empty.map(([name]) => ({
-      field: `filter.${name}`,
-      message: 'must not be empty',
-    }));
-    throw new DroverError('validation_failed', { errors });
-  }
+  const conditions = Object.values(filter ?? {}).filter((value) => value !== undefined);
   if ((ids === undefined) === conditions.length > 0) return;
   const message = 'must say which tasks: either `ids`, or a `filter` with at least one condition';
   throw new DroverError('validation_failed', { errors: [{ field: 'filter', message }] });
+}
+
+/** An empty list would let all pass, and more tasks be cancelled than anybody meant. */
+function refuseEmptyLists({ filter = {} }: BulkRequest): void {
+  const empty = Object.entries(filter).filter(
+    ([, value]) => Array.isArray(value) && value.length === 0,
+  );
+  if (empty.length === 0) return;
+  const message = 'must not be empty';
+  const errors = empty.map(([name]) => ({ field: `filter.${name}`, message }));
+  throw new DroverError('validation_failed', { errors });
 }
 
 async function* chunksOf(ids: readonly string[]): AsyncGenerator<string[]> {
