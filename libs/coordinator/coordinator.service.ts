@@ -1,4 +1,4 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { Database, firstRow } from '#lib/database';
 import {
   actorOf,
@@ -46,11 +46,11 @@ export interface CoordinatorLogView {
 @Injectable()
 export class CoordinatorService implements CoordinatorHealthSource {
   constructor(
-    @Inject(Database) private readonly database: Database,
-    @Inject(Sight) private readonly sight: Sight,
-    @Inject(ForcedRecovery) private readonly recovery: ForcedRecovery,
-    @Inject(Journal) private readonly journal: Journal,
-    @Inject(WakeUps) private readonly wakeUps: WakeUps,
+    private readonly database: Database,
+    private readonly sight: Sight,
+    private readonly recovery: ForcedRecovery,
+    private readonly journal: Journal,
+    private readonly wakeUps: WakeUps,
   ) {}
 
   async status(caller: Caller): Promise<CoordinatorStatus> {

@@ -1,6 +1,5 @@
 import {
   type BeforeApplicationShutdown,
-  Inject,
   Injectable,
   type OnApplicationBootstrap,
 } from '@nestjs/common';
@@ -29,10 +28,10 @@ export class Coordinator implements OnApplicationBootstrap, BeforeApplicationShu
   private epoch: string | undefined;
 
   constructor(
-    @Inject(Leadership) private readonly leadership: Leadership,
-    @Inject(LedCycles) private readonly cycles: LedCycles,
-    @Inject(Journal) private readonly journal: Journal,
-    @Inject(Triggers) private readonly triggers: Triggers,
+    private readonly leadership: Leadership,
+    private readonly cycles: LedCycles,
+    private readonly journal: Journal,
+    private readonly triggers: Triggers,
   ) {}
 
   onApplicationBootstrap(): void {

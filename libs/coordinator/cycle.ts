@@ -1,4 +1,4 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { type Fence, isUnreachable } from '#lib/database';
 import { DroverError } from '#lib/kernel';
 import { instruments } from '#lib/observability';
@@ -28,8 +28,8 @@ const NOTABLE: Partial<Record<StepName, string>> = {
 @Injectable()
 export class Cycle {
   constructor(
-    @Inject(Steps) private readonly steps: Steps,
-    @Inject(Journal) private readonly journal: Journal,
+    private readonly steps: Steps,
+    private readonly journal: Journal,
   ) {}
 
   /**

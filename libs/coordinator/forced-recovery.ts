@@ -1,4 +1,4 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { Database, firstRow } from '#lib/database';
 import { DroverError } from '#lib/kernel';
 import { Cycle } from './cycle.js';
@@ -22,10 +22,10 @@ export class ForcedRecovery {
   private readonly waiting = new Map<string | null, Promise<CycleReport>>();
 
   constructor(
-    @Inject(Database) private readonly database: Database,
-    @Inject(Leadership) private readonly leadership: Leadership,
-    @Inject(Cycle) private readonly cycle: Cycle,
-    @Inject(Journal) private readonly journal: Journal,
+    private readonly database: Database,
+    private readonly leadership: Leadership,
+    private readonly cycle: Cycle,
+    private readonly journal: Journal,
   ) {}
 
   /**

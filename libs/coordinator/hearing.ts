@@ -1,4 +1,4 @@
-import { Inject, Injectable, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
+import { Injectable, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
 import { Database, query } from '#lib/database';
 
 const TICK_MS = 1_000;
@@ -29,7 +29,7 @@ export class Hearing implements OnModuleInit, OnModuleDestroy {
   private askedAt: number | undefined;
   private hasFailed = false;
 
-  constructor(@Inject(Database) private readonly database: Database) {
+  constructor(private readonly database: Database) {
     this.last = moment();
     this.since = this.last.monotonic;
   }

@@ -1,4 +1,4 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { Database, firstRow } from '#lib/database';
 import { purgeExpiredKeys } from '#lib/http';
 import { pruneSessions } from '#lib/identity';
@@ -16,8 +16,8 @@ export class Housekeeping {
   private lastAt = -Infinity;
 
   constructor(
-    @Inject(Database) private readonly database: Database,
-    @Inject(Logger) private readonly logger: Logger,
+    private readonly database: Database,
+    private readonly logger: Logger,
   ) {}
 
   /** Does its round if it is time; never throws. */

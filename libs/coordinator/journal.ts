@@ -1,4 +1,4 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { Database } from '#lib/database';
 import { Logger } from '#lib/observability';
 import type { LogLevel } from './domain/log-levels.js';
@@ -31,9 +31,9 @@ export class Journal {
   private lines: JournalLine[] = [];
 
   constructor(
-    @Inject(Database) private readonly database: Database,
-    @Inject(Logger) private readonly logger: Logger,
-    @Inject(Leadership) private readonly leadership: Leadership,
+    private readonly database: Database,
+    private readonly logger: Logger,
+    private readonly leadership: Leadership,
   ) {}
 
   write(line: JournalLine): void {

@@ -26,8 +26,8 @@ export class KeyRotation implements OnApplicationBootstrap, BeforeApplicationShu
   private loop: Promise<void> | undefined;
 
   constructor(
-    @Inject(Resealing) private readonly resealing: Resealing,
-    @Inject(Logger) private readonly logger: Logger,
+    private readonly resealing: Resealing,
+    private readonly logger: Logger,
     @Inject(CONFIG) private readonly config: Config,
   ) {}
 

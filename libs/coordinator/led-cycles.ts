@@ -19,11 +19,11 @@ export class LedCycles {
   private dueAt = 0;
 
   constructor(
-    @Inject(Database) private readonly database: Database,
-    @Inject(Leadership) private readonly leadership: Leadership,
-    @Inject(Cycle) private readonly cycle: Cycle,
-    @Inject(Housekeeping) private readonly housekeeping: Housekeeping,
-    @Inject(Journal) private readonly journal: Journal,
+    private readonly database: Database,
+    private readonly leadership: Leadership,
+    private readonly cycle: Cycle,
+    private readonly housekeeping: Housekeeping,
+    private readonly journal: Journal,
     @Inject(CONFIG) private readonly config: Pick<Config, 'gateway' | 'admission'>,
   ) {}
 

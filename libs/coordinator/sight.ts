@@ -1,4 +1,4 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { Database, firstRow, type SqlRunner } from '#lib/database';
 import { type Caller, DroverError } from '#lib/kernel';
 import { isOperator, listWorkspaceIds, workspaceExists } from './store/sight.sql.js';
@@ -16,7 +16,7 @@ export interface View {
 /** Members see their own workspace; operators of the installation see all. */
 @Injectable()
 export class Sight {
-  constructor(@Inject(Database) private readonly database: Database) {}
+  constructor(private readonly database: Database) {}
 
   /**
    * @param wanted a workspace to look at alone; without one, all that the caller may see

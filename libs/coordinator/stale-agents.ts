@@ -1,4 +1,4 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { markAgentsStale, type StaleAgentRow, staleAgents } from '#lib/agent-manager';
 import { Database, type Fence, firstRow } from '#lib/database';
 import { EVERYWHERE, type Swept } from '#lib/task-manager';
@@ -22,11 +22,11 @@ export class StaleAgents {
   private toldOf: string | null = null;
 
   constructor(
-    @Inject(Database) private readonly database: Database,
-    @Inject(HeartbeatStore) private readonly heartbeats: HeartbeatStore,
-    @Inject(Hearing) private readonly hearing: Hearing,
-    @Inject(Journal) private readonly journal: Journal,
-    @Inject(WakeUps) private readonly wakeUps: WakeUps,
+    private readonly database: Database,
+    private readonly heartbeats: HeartbeatStore,
+    private readonly hearing: Hearing,
+    private readonly journal: Journal,
+    private readonly wakeUps: WakeUps,
   ) {}
 
   /** Judged is the whole fleet, whatever the scope: how many are silent is part of the verdict. */

@@ -15,9 +15,9 @@ export class Triggers {
   private undo: (() => void)[] = [];
 
   constructor(
-    @Inject(WakeUps) private readonly wakeUps: WakeUps,
-    @Inject(SessionAssigner) private readonly sessions: SessionAssigner,
-    @Inject(SchedulerRegistry) private readonly scheduler: SchedulerRegistry,
+    private readonly wakeUps: WakeUps,
+    private readonly sessions: SessionAssigner,
+    private readonly scheduler: SchedulerRegistry,
     @Inject(CONFIG) private readonly config: Pick<Config, 'coordinator' | 'roles'>,
   ) {
     this.enabled = config.roles.includes('coordinator');

@@ -1,10 +1,10 @@
-import { type DynamicModule, Inject, Module, type OnApplicationShutdown } from '@nestjs/common';
+import { type DynamicModule, Module, type OnApplicationShutdown } from '@nestjs/common';
 import { Database, type DatabaseOptions } from './database.js';
 
 /** Provides the one `Database`; closes it after every other part has shut down. */
 @Module({})
 export class DatabaseModule implements OnApplicationShutdown {
-  constructor(@Inject(Database) private readonly database: Database) {}
+  constructor(private readonly database: Database) {}
 
   static forRoot(options: DatabaseOptions): DynamicModule {
     return {

@@ -1,11 +1,11 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { ValkeyClient } from '#lib/valkey';
 import { channelOf, messageOf, type NumberedEvent } from './domain/message.js';
 
 /** Publishes numbered events to the channels of Valkey. */
 @Injectable()
 export class Channels {
-  constructor(@Inject(ValkeyClient) private readonly valkey: ValkeyClient) {}
+  constructor(private readonly valkey: ValkeyClient) {}
 
   isOpen(): boolean {
     return this.valkey.state() === 'ready';

@@ -23,8 +23,8 @@ export class OutboxPruner implements OnApplicationBootstrap, BeforeApplicationSh
   private stopping = false;
 
   constructor(
-    @Inject(Database) private readonly database: Database,
-    @Inject(Logger) private readonly logger: Logger,
+    private readonly database: Database,
+    private readonly logger: Logger,
     @Inject(CONFIG) private readonly config: Pick<Config, 'roles' | 'outbox'>,
   ) {}
 

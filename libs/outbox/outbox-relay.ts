@@ -21,10 +21,10 @@ export class OutboxRelay implements OnApplicationBootstrap, BeforeApplicationShu
   private cleanUp: (() => void)[] = [];
 
   constructor(
-    @Inject(RelayedBatch) private readonly batches: RelayedBatch,
-    @Inject(Channels) private readonly channels: Channels,
-    @Inject(WakeUps) private readonly wakeUps: WakeUps,
-    @Inject(Logger) private readonly logger: Logger,
+    private readonly batches: RelayedBatch,
+    private readonly channels: Channels,
+    private readonly wakeUps: WakeUps,
+    private readonly logger: Logger,
     @Inject(CONFIG) private readonly config: Pick<Config, 'roles'>,
   ) {}
 

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { Inject, Injectable } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { Database, firstRow } from '#lib/database';
 import type { NumberedEvent } from './domain/message.js';
 import { ScanFloor } from './domain/scan-floor.js';
@@ -21,7 +21,7 @@ export class RelayedBatch {
   /** Whether the batch noted as in flight may not have reached the channels. */
   private undelivered = true;
 
-  constructor(@Inject(Database) private readonly database: Database) {}
+  constructor(private readonly database: Database) {}
 
   async look(): Promise<Outlook> {
     this.after = this.floor.next(performance.now());

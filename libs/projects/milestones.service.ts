@@ -1,4 +1,4 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { Database } from '#lib/database';
 import { type Caller, DroverError, newId, type Page, toPage } from '#lib/kernel';
 import { whyUnchanged } from './errors.js';
@@ -17,7 +17,7 @@ export type MilestoneChange = Partial<NewMilestone>;
 /** Milestones of projects. */
 @Injectable()
 export class MilestonesService {
-  constructor(@Inject(Database) private readonly database: Database) {}
+  constructor(private readonly database: Database) {}
 
   /** @throws DroverError `project_not_found` */
   create(

@@ -1,4 +1,4 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { Database } from '#lib/database';
 import { type Caller, DroverError, newId, type Page, toPage } from '#lib/kernel';
 import { whyUnchanged } from './errors.js';
@@ -15,7 +15,7 @@ export type ProjectChange = Partial<NewProject>;
 /** Projects: what tasks may belong to. */
 @Injectable()
 export class ProjectsService {
-  constructor(@Inject(Database) private readonly database: Database) {}
+  constructor(private readonly database: Database) {}
 
   create({ workspaceId }: Caller, project: NewProject): Promise<ProjectView> {
     const data = { ...project, workspaceId, id: newId() };

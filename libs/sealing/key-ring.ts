@@ -39,7 +39,7 @@ export class KeyRing {
   private first: string | undefined;
 
   constructor(
-    @Inject(Database) private readonly database: Database,
+    private readonly database: Database,
     @Inject(CONFIG) private readonly config: Config,
   ) {
     const [current, ...earlier] = config.encryption.masterKeys;

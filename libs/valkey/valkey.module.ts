@@ -1,6 +1,5 @@
 import {
   type DynamicModule,
-  Inject,
   Module,
   type OnApplicationShutdown,
   type OnModuleInit,
@@ -19,9 +18,9 @@ const START_WAIT_MS = 1_000;
 @Module({})
 export class ValkeyModule implements OnModuleInit, OnApplicationShutdown {
   constructor(
-    @Inject(ValkeyClient) private readonly client: ValkeyClient,
-    @Inject(ValkeySubscriber) private readonly subscriber: ValkeySubscriber,
-    @Inject(WakeUps) private readonly wakeUps: WakeUps,
+    private readonly client: ValkeyClient,
+    private readonly subscriber: ValkeySubscriber,
+    private readonly wakeUps: WakeUps,
   ) {}
 
   static forRoot(options: ValkeyOptions): DynamicModule {

@@ -1,4 +1,4 @@
-import { Body, Controller, Inject, Post, Res } from '@nestjs/common';
+import { Body, Controller, Post, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { Gateway } from '../gateway.js';
 import { SessionsService } from '../sessions/sessions.service.js';
@@ -8,8 +8,8 @@ import { SpawnAgentDto } from './dto/spawn.dto.js';
 @Controller('agents')
 export class AgentsController {
   constructor(
-    @Inject(SessionsService) private readonly sessions: SessionsService,
-    @Inject(Gateway) private readonly gateway: Gateway,
+    private readonly sessions: SessionsService,
+    private readonly gateway: Gateway,
   ) {}
 
   @Post('spawn')

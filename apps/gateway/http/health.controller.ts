@@ -1,10 +1,10 @@
-import { Controller, Get, Inject } from '@nestjs/common';
+import { Controller, Get } from '@nestjs/common';
 import { DroverError } from '#lib/kernel';
 import { Gateway } from '../gateway.js';
 
 @Controller()
 export class HealthController {
-  constructor(@Inject(Gateway) private readonly gateway: Gateway) {}
+  constructor(private readonly gateway: Gateway) {}
 
   @Get('healthz')
   alive() {

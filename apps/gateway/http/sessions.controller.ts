@@ -1,4 +1,4 @@
-import { Body, Controller, Delete, Get, HttpCode, Inject, Post, Query, Res } from '@nestjs/common';
+import { Body, Controller, Delete, Get, HttpCode, Post, Query, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { UuidParam } from '#lib/http';
 import { Gateway } from '../gateway.js';
@@ -10,8 +10,8 @@ import { SpawnSessionDto } from './dto/spawn.dto.js';
 @Controller('sessions')
 export class SessionsController {
   constructor(
-    @Inject(SessionsService) private readonly sessions: SessionsService,
-    @Inject(Gateway) private readonly gateway: Gateway,
+    private readonly sessions: SessionsService,
+    private readonly gateway: Gateway,
   ) {}
 
   @Post('spawn')

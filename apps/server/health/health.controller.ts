@@ -1,4 +1,4 @@
-import { Controller, Get, Inject } from '@nestjs/common';
+import { Controller, Get } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { ApiErrors } from '#lib/http';
 import { Public } from '#lib/identity';
@@ -9,7 +9,7 @@ import { AliveDoc, ReadinessDoc, SystemHealthDoc } from './health.docs.js';
 @Public()
 @Controller()
 export class HealthController {
-  constructor(@Inject(Health) private readonly health: Health) {}
+  constructor(private readonly health: Health) {}
 
   @Get('healthz')
   @ApiOperation({ summary: 'Is the process alive? Asks nobody else.' })

@@ -1,4 +1,4 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { Gauge, type Registry } from 'prom-client';
 import { Leadership } from '#lib/coordinator';
 import { Database } from '#lib/database';
@@ -62,10 +62,10 @@ export class Gauges {
   private reading: Promise<void> | undefined;
 
   constructor(
-    @Inject(Database) private readonly database: Database,
-    @Inject(Claiming) private readonly claiming: Claiming,
-    @Inject(Leadership) private readonly leadership: Leadership,
-    @Inject(Logger) private readonly logger: Logger,
+    private readonly database: Database,
+    private readonly claiming: Claiming,
+    private readonly leadership: Leadership,
+    private readonly logger: Logger,
   ) {}
 
   register(registry: Registry): void {

@@ -14,8 +14,8 @@ export class Metrics {
   private registry: Registry | undefined;
 
   constructor(
-    @Inject(HttpAdapterHost) private readonly host: HttpAdapterHost,
-    @Inject(Gauges) private readonly gauges: Gauges,
+    private readonly host: HttpAdapterHost,
+    private readonly gauges: Gauges,
     @Inject(CONFIG) private readonly config: Config,
   ) {}
 

@@ -1,4 +1,4 @@
-import { Body, Controller, Get, Inject, Put } from '@nestjs/common';
+import { Body, Controller, Get, Put } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
 import { ApiErrors, IfMatch, UuidParam, Versioned } from '#lib/http';
 import { Auth, CurrentCaller } from '#lib/identity';
@@ -9,7 +9,7 @@ import { LimitsDoc, LimitsDto } from './admission.dto.js';
 @ApiTags('workspaces')
 @Controller('workspaces/:workspaceId/limits')
 export class LimitsController {
-  constructor(@Inject(Limits) private readonly limits: Limits) {}
+  constructor(private readonly limits: Limits) {}
 
   @Get()
   @Versioned()

@@ -1,4 +1,4 @@
-import { Body, Controller, Delete, Get, Inject, Post, Query } from '@nestjs/common';
+import { Body, Controller, Delete, Get, Post, Query } from '@nestjs/common';
 import { ApiCreatedResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { ApiErrors, Idempotent, UuidParam } from '#lib/http';
 import { Auth, CurrentCaller } from '#lib/identity';
@@ -15,7 +15,7 @@ import {
 @ApiTags('Pauses')
 @Controller('pauses')
 export class PausesController {
-  constructor(@Inject(Pauses) private readonly pauses: Pauses) {}
+  constructor(private readonly pauses: Pauses) {}
 
   @Post()
   @Idempotent()

@@ -25,9 +25,9 @@ export interface LimitsView extends WantedLimits {
 @Injectable()
 export class Limits {
   constructor(
-    @Inject(Database) private readonly database: Database,
-    @Inject(QueueDepths) private readonly depths: QueueDepths,
-    @Inject(WakeUps) private readonly wakeUps: WakeUps,
+    private readonly database: Database,
+    private readonly depths: QueueDepths,
+    private readonly wakeUps: WakeUps,
     @Inject(CONFIG) private readonly config: Pick<Config, 'admission'>,
   ) {}
 

@@ -29,7 +29,7 @@ export class QueueDepths {
   private readonly underWay = new Map<string, number>();
 
   constructor(
-    @Inject(Database) private readonly database: Database,
+    private readonly database: Database,
     @Inject(CONFIG) private readonly config: Pick<Config, 'admission'>,
   ) {}
 

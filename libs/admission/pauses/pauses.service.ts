@@ -1,4 +1,4 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { Database, firstRow } from '#lib/database';
 import { Memberships } from '#lib/identity';
 import { type Caller, DroverError, newId, type Page, toPage } from '#lib/kernel';
@@ -32,9 +32,9 @@ const WOKEN = 100;
 @Injectable()
 export class Pauses {
   constructor(
-    @Inject(Database) private readonly database: Database,
-    @Inject(Memberships) private readonly memberships: Memberships,
-    @Inject(WakeUps) private readonly wakeUps: WakeUps,
+    private readonly database: Database,
+    private readonly memberships: Memberships,
+    private readonly wakeUps: WakeUps,
   ) {}
 
   /**

@@ -1,4 +1,4 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { Database, firstRow } from '#lib/database';
 import {
   type Caller,
@@ -28,9 +28,9 @@ export interface AgentListRequest extends AgentFilter {
 @Injectable()
 export class AgentManagerService {
   constructor(
-    @Inject(Database) private readonly database: Database,
-    @Inject(AgentRegistration) private readonly registration: AgentRegistration,
-    @Inject(AgentTokens) private readonly tokens: AgentTokens,
+    private readonly database: Database,
+    private readonly registration: AgentRegistration,
+    private readonly tokens: AgentTokens,
   ) {}
 
   /** See `AgentRegistration.register`. */

@@ -1,4 +1,4 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { Database, firstRow, type Transaction } from '#lib/database';
 import { type Caller, DroverError } from '#lib/kernel';
 import { WakeUps } from '#lib/valkey';
@@ -47,8 +47,8 @@ interface Place {
 @Injectable()
 export class AgentRegistration {
   constructor(
-    @Inject(Database) private readonly database: Database,
-    @Inject(WakeUps) private readonly wakeUps: WakeUps,
+    private readonly database: Database,
+    private readonly wakeUps: WakeUps,
   ) {}
 
   /**

@@ -1,4 +1,4 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { Database, firstRow, type Transaction } from '#lib/database';
 import { Revocations, TokenService } from '#lib/identity';
 import { type Caller, DroverError } from '#lib/kernel';
@@ -17,9 +17,9 @@ export interface AgentToken {
 @Injectable()
 export class AgentTokens {
   constructor(
-    @Inject(Database) private readonly database: Database,
-    @Inject(TokenService) private readonly tokens: TokenService,
-    @Inject(Revocations) private readonly revocations: Revocations,
+    private readonly database: Database,
+    private readonly tokens: TokenService,
+    private readonly revocations: Revocations,
   ) {}
 
   /**

@@ -1,4 +1,4 @@
-import { Inject, Injectable, type OnModuleDestroy } from '@nestjs/common';
+import { Injectable, type OnModuleDestroy } from '@nestjs/common';
 import { Database } from '#lib/database';
 import { type AgentCaller, DroverError } from '#lib/kernel';
 import { WakeUps } from '#lib/valkey';
@@ -40,8 +40,8 @@ export class AgentFacts implements OnModuleDestroy {
   private wanted = new Map<string, ((row: AgentFactsRow | null | Error) => void)[]>();
 
   constructor(
-    @Inject(Database) private readonly database: Database,
-    @Inject(WakeUps) wakeUps: WakeUps,
+    private readonly database: Database,
+    wakeUps: WakeUps,
   ) {
     this.unsubscribe = [
       wakeUps.onSignals((agentId) => this.doubt(agentId)),

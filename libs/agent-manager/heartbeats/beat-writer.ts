@@ -1,4 +1,4 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { Database, isUnreachable } from '#lib/database';
 import { DroverError, redact, redactText } from '#lib/kernel';
 import { Logger } from '#lib/observability';
@@ -18,9 +18,9 @@ export class BeatWriter {
   private failing = false;
 
   constructor(
-    @Inject(Database) private readonly database: Database,
-    @Inject(HeartbeatStore) private readonly store: HeartbeatStore,
-    @Inject(Logger) private readonly logger: Logger,
+    private readonly database: Database,
+    private readonly store: HeartbeatStore,
+    private readonly logger: Logger,
   ) {}
 
   /** @param batch each agent at most once. Never throws for what the database does. */

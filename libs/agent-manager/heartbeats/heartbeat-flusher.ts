@@ -33,11 +33,11 @@ export class HeartbeatFlusher implements OnApplicationBootstrap, OnApplicationSh
   private stopped = false;
 
   constructor(
-    @Inject(BeatBuffer) private readonly buffer: BeatBuffer,
-    @Inject(BeatWriter) private readonly writer: BeatWriter,
-    @Inject(AgentFacts) private readonly facts: AgentFacts,
-    @Inject(WakeUps) private readonly wakeUps: WakeUps,
-    @Inject(Logger) private readonly logger: Logger,
+    private readonly buffer: BeatBuffer,
+    private readonly writer: BeatWriter,
+    private readonly facts: AgentFacts,
+    private readonly wakeUps: WakeUps,
+    private readonly logger: Logger,
     @Inject(CONFIG) private readonly config: Pick<Config, 'agents'>,
   ) {}
 

@@ -1,4 +1,4 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { type Caller, DroverError } from '#lib/kernel';
 import { HeartbeatStore } from '#lib/valkey';
 import { itself } from '../domain/itself.js';
@@ -19,9 +19,9 @@ export interface BeatAnswer {
 @Injectable()
 export class Heartbeats {
   constructor(
-    @Inject(AgentFacts) private readonly facts: AgentFacts,
-    @Inject(BeatBuffer) private readonly buffer: BeatBuffer,
-    @Inject(HeartbeatStore) private readonly store: HeartbeatStore,
+    private readonly facts: AgentFacts,
+    private readonly buffer: BeatBuffer,
+    private readonly store: HeartbeatStore,
   ) {}
 
   /**

@@ -1,15 +1,4 @@
-import {
-  Body,
-  Controller,
-  Delete,
-  Get,
-  HttpCode,
-  Inject,
-  Post,
-  Put,
-  Query,
-  Res,
-} from '@nestjs/common';
+import { Body, Controller, Delete, Get, HttpCode, Post, Put, Query, Res } from '@nestjs/common';
 import {
   ApiCreatedResponse,
   ApiNoContentResponse,
@@ -32,7 +21,7 @@ import { IssueTokenDto, ListAgentsQuery, RegisterAgentDto } from './dto/agent.dt
 @Controller('agents')
 @Auth({ scope: 'agents:read' })
 export class AgentsController {
-  constructor(@Inject(AgentManagerService) private readonly agents: AgentManagerService) {}
+  constructor(private readonly agents: AgentManagerService) {}
 
   @Get()
   @ApiOperation({ summary: 'The agents of the workspace, by name' })

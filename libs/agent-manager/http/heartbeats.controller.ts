@@ -1,4 +1,4 @@
-import { Body, Controller, HttpCode, Inject, Post } from '@nestjs/common';
+import { Body, Controller, HttpCode, Post } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { ApiErrors, Hot, UuidParam } from '#lib/http';
 import { Auth, CurrentCaller } from '#lib/identity';
@@ -12,7 +12,7 @@ import { HeartbeatDto } from './dto/heartbeat.dto.js';
 // A beat needs no database, and an outage of it must not make agents look dead.
 @Auth({ kinds: ['agent'], toleratesOutage: true })
 export class HeartbeatsController {
-  constructor(@Inject(Heartbeats) private readonly heartbeats: Heartbeats) {}
+  constructor(private readonly heartbeats: Heartbeats) {}
 
   @Post(':id/heartbeat')
   @Hot()

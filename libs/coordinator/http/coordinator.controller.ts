@@ -1,4 +1,4 @@
-import { Body, Controller, Get, HttpCode, Inject, Post, Query } from '@nestjs/common';
+import { Body, Controller, Get, HttpCode, Post, Query } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { ApiErrors } from '#lib/http';
 import { Auth, CurrentCaller } from '#lib/identity';
@@ -17,7 +17,7 @@ const OPERATORS =
 @Controller('coordinator')
 @Auth({ role: 'ADMIN', scope: 'coordinator:admin' })
 export class CoordinatorController {
-  constructor(@Inject(CoordinatorService) private readonly coordinator: CoordinatorService) {}
+  constructor(private readonly coordinator: CoordinatorService) {}
 
   @Get('status')
   @ApiOperation({

@@ -26,8 +26,8 @@ export class Leadership {
   private term: Term | undefined;
 
   constructor(
-    @Inject(Database) private readonly database: Database,
-    @Inject(ValkeyClient) valkey: ValkeyClient,
+    private readonly database: Database,
+    valkey: ValkeyClient,
     @Inject(CONFIG) config: Pick<Config, 'coordinator' | 'instanceId'>,
   ) {
     this.instanceId = config.instanceId ?? `coord-${randomBytes(3).toString('hex')}`;

@@ -12,11 +12,11 @@ export class Steps {
   readonly inOrder: readonly Step[];
 
   constructor(
-    @Inject(TaskRecovery) tasks: TaskRecovery,
-    @Inject(StateRecovery) states: StateRecovery,
-    @Inject(StaleAgents) agents: StaleAgents,
-    @Inject(TaskParking) parking: TaskParking,
-    @Inject(SessionAssigner) sessions: SessionAssigner,
+    tasks: TaskRecovery,
+    states: StateRecovery,
+    agents: StaleAgents,
+    parking: TaskParking,
+    sessions: SessionAssigner,
     @Inject(CONFIG) config: Pick<Config, 'coordinator'>,
   ) {
     const slowMs = config.coordinator.reconcileIntervalSeconds * 1_000;

@@ -4,7 +4,6 @@ import {
   type CanActivate,
   Controller,
   type ExecutionContext,
-  Inject,
   Module,
   Post,
 } from '@nestjs/common';
@@ -32,7 +31,7 @@ let gates: (() => void)[] = [];
 
 @Controller('things')
 class ThingsController {
-  constructor(@Inject(Database) private readonly database: Database) {}
+  constructor(private readonly database: Database) {}
 
   @Post()
   @Versioned()

@@ -2,7 +2,6 @@ import { setTimeout as delay } from 'node:timers/promises';
 import {
   type CallHandler,
   type ExecutionContext,
-  Inject,
   Injectable,
   type NestInterceptor,
 } from '@nestjs/common';
@@ -44,8 +43,8 @@ interface StoredRefusal {
 @Injectable()
 export class IdempotencyInterceptor implements NestInterceptor {
   constructor(
-    @Inject(Database) private readonly database: Database,
-    @Inject(Logger) private readonly logger: Logger,
+    private readonly database: Database,
+    private readonly logger: Logger,
   ) {}
 
   async intercept(context: ExecutionContext, next: CallHandler): Promise<Observable<unknown>> {

@@ -1,4 +1,4 @@
-import { Inject, Injectable, type BeforeApplicationShutdown } from '@nestjs/common';
+import { Injectable, type BeforeApplicationShutdown } from '@nestjs/common';
 import { Database, firstRow } from '#lib/database';
 import { type ApiKeyCaller, DroverError } from '#lib/kernel';
 import { Logger } from '#lib/observability';
@@ -21,9 +21,9 @@ export class ApiKeyVerifier implements BeforeApplicationShutdown {
   private stamping: NodeJS.Timeout | undefined;
 
   constructor(
-    @Inject(Database) private readonly database: Database,
-    @Inject(Revocations) revocations: Revocations,
-    @Inject(Logger) private readonly logger: Logger,
+    private readonly database: Database,
+    revocations: Revocations,
+    private readonly logger: Logger,
   ) {
     this.records = new ShortMemory((key) => this.find(key), REMEMBERED);
     // A key's id does not tell the key that it is remembered by, and revoking one is rare.

@@ -1,4 +1,4 @@
-import { type CanActivate, type ExecutionContext, Inject, Injectable } from '@nestjs/common';
+import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { type Caller, DroverError } from '#lib/kernel';
 import { type AccessPlan, checkKind, checkRights } from '../domain/access-plan.js';
@@ -17,10 +17,10 @@ import { type Handler, RoutePlans } from './route-plans.js';
 @Injectable()
 export class AuthGuard implements CanActivate {
   constructor(
-    @Inject(RoutePlans) private readonly plans: RoutePlans,
-    @Inject(Authenticator) private readonly authenticator: Authenticator,
-    @Inject(Memberships) private readonly memberships: Memberships,
-    @Inject(Revocations) private readonly revocations: Revocations,
+    private readonly plans: RoutePlans,
+    private readonly authenticator: Authenticator,
+    private readonly memberships: Memberships,
+    private readonly revocations: Revocations,
   ) {}
 
   canActivate(context: ExecutionContext): boolean | Promise<boolean> {

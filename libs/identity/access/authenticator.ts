@@ -1,4 +1,4 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { type ApiKeyCaller, DroverError } from '#lib/kernel';
 import type { Claims } from '../domain/claims.js';
 import { looksLikeApiKey } from '../domain/api-key.js';
@@ -16,10 +16,10 @@ const BEARER = /^Bearer +([\w.~+/=-]+) *$/i;
 @Injectable()
 export class Authenticator {
   constructor(
-    @Inject(TokenService) private readonly tokens: TokenService,
-    @Inject(Revocations) private readonly revocations: Revocations,
-    @Inject(ApiKeyVerifier) private readonly apiKeys: ApiKeyVerifier,
-    @Inject(ExternalUsers) private readonly externalUsers: ExternalUsers,
+    private readonly tokens: TokenService,
+    private readonly revocations: Revocations,
+    private readonly apiKeys: ApiKeyVerifier,
+    private readonly externalUsers: ExternalUsers,
   ) {}
 
   /**

@@ -1,4 +1,4 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { Database, firstRow } from '#lib/database';
 import type { MemberRole } from '#lib/kernel';
 import { findAccount, findMembership } from '../store/membership.sql.js';
@@ -15,8 +15,8 @@ export class Memberships {
   private readonly operators: ShortMemory<boolean | undefined>;
 
   constructor(
-    @Inject(Database) private readonly database: Database,
-    @Inject(Revocations) revocations: Revocations,
+    private readonly database: Database,
+    revocations: Revocations,
   ) {
     this.roles = new ShortMemory((key) => this.readRole(key), REMEMBERED);
     this.operators = new ShortMemory((userId) => this.readOperator(userId), REMEMBERED);

@@ -1,4 +1,4 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { Database, firstRow } from '#lib/database';
 import {
   type Caller,
@@ -42,8 +42,8 @@ export interface ApiKeyView {
 @Injectable()
 export class ApiKeysService {
   constructor(
-    @Inject(Database) private readonly database: Database,
-    @Inject(Revocations) private readonly revocations: Revocations,
+    private readonly database: Database,
+    private readonly revocations: Revocations,
   ) {}
 
   /**

@@ -1,4 +1,4 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { Database, firstRow } from '#lib/database';
 import { DroverError, type MemberRole } from '#lib/kernel';
 import type { Account } from '../access/decorators.js';
@@ -22,11 +22,11 @@ export interface Profile {
 @Injectable()
 export class AccountService {
   constructor(
-    @Inject(Database) private readonly database: Database,
-    @Inject(Passwords) private readonly passwords: Passwords,
-    @Inject(Sessions) private readonly sessions: Sessions,
-    @Inject(Attempts) private readonly attempts: Attempts,
-    @Inject(Revocations) private readonly revocations: Revocations,
+    private readonly database: Database,
+    private readonly passwords: Passwords,
+    private readonly sessions: Sessions,
+    private readonly attempts: Attempts,
+    private readonly revocations: Revocations,
   ) {}
 
   /** @throws DroverError `token_revoked` for a user who is not there any more */

@@ -1,4 +1,4 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { DroverError } from '#lib/kernel';
 import { Memberships } from '../access/memberships.js';
 import { normalizeEmail } from '../domain/email.js';
@@ -29,11 +29,11 @@ export interface SignIn {
 @Injectable()
 export class AuthService {
   constructor(
-    @Inject(Attempts) private readonly attempts: Attempts,
-    @Inject(Credentials) private readonly credentials: Credentials,
-    @Inject(Memberships) private readonly memberships: Memberships,
-    @Inject(Sessions) private readonly sessions: Sessions,
-    @Inject(TokenService) private readonly tokens: TokenService,
+    private readonly attempts: Attempts,
+    private readonly credentials: Credentials,
+    private readonly memberships: Memberships,
+    private readonly sessions: Sessions,
+    private readonly tokens: TokenService,
   ) {}
 
   /** @throws DroverError `invalid_credentials`, `rate_limited` or `workspace_not_found` */

@@ -1,4 +1,4 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { Database, firstRow } from '#lib/database';
 import { DroverError } from '#lib/kernel';
 import { isOutdatedHash } from '../passwords/argon2.js';
@@ -10,8 +10,8 @@ import { findCredentialsByEmail, type UserCredentials } from '../store/user-cred
 @Injectable()
 export class Credentials {
   constructor(
-    @Inject(Database) private readonly database: Database,
-    @Inject(Passwords) private readonly passwords: Passwords,
+    private readonly database: Database,
+    private readonly passwords: Passwords,
   ) {}
 
   /**

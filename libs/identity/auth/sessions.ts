@@ -30,10 +30,10 @@ export class Sessions {
   private readonly seconds: number;
 
   constructor(
-    @Inject(Database) private readonly database: Database,
-    @Inject(RefreshTokens) private readonly refreshTokens: RefreshTokens,
-    @Inject(Revocations) private readonly revocations: Revocations,
-    @Inject(Logger) private readonly logger: Logger,
+    private readonly database: Database,
+    private readonly refreshTokens: RefreshTokens,
+    private readonly revocations: Revocations,
+    private readonly logger: Logger,
     @Inject(CONFIG) config: Pick<Config, 'identity'>,
   ) {
     this.seconds = config.identity.refreshTokenSeconds;

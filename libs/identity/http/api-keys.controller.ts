@@ -1,4 +1,4 @@
-import { Body, Controller, Delete, Get, HttpCode, Inject, Post, Query } from '@nestjs/common';
+import { Body, Controller, Delete, Get, HttpCode, Post, Query } from '@nestjs/common';
 import {
   ApiCreatedResponse,
   ApiNoContentResponse,
@@ -20,7 +20,7 @@ import { ApiKeyPageDoc, NewApiKeyDoc } from './workspaces.views.js';
 @Controller('workspaces/:workspaceId/api-keys')
 @Auth({ kinds: ['user'], role: 'ADMIN' })
 export class ApiKeysController {
-  constructor(@Inject(ApiKeysService) private readonly apiKeys: ApiKeysService) {}
+  constructor(private readonly apiKeys: ApiKeysService) {}
 
   @Post()
   @ApiOperation({ summary: 'Make an API key; it is shown in this answer only' })

@@ -1,4 +1,4 @@
-import { Body, Controller, Delete, Get, HttpCode, Inject, Post, Req } from '@nestjs/common';
+import { Body, Controller, Delete, Get, HttpCode, Post, Req } from '@nestjs/common';
 import {
   ApiCreatedResponse,
   ApiNoContentResponse,
@@ -23,10 +23,10 @@ import { UserViewDoc } from './users.views.js';
 @Controller('auth')
 export class AuthController {
   constructor(
-    @Inject(AuthService) private readonly auth: AuthService,
-    @Inject(Sessions) private readonly sessions: Sessions,
-    @Inject(AccountService) private readonly accounts: AccountService,
-    @Inject(UsersService) private readonly users: UsersService,
+    private readonly auth: AuthService,
+    private readonly sessions: Sessions,
+    private readonly accounts: AccountService,
+    private readonly users: UsersService,
   ) {}
 
   @Post('login')

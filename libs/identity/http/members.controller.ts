@@ -1,14 +1,4 @@
-import {
-  Body,
-  Controller,
-  Delete,
-  Get,
-  HttpCode,
-  Inject,
-  Patch,
-  Post,
-  Query,
-} from '@nestjs/common';
+import { Body, Controller, Delete, Get, HttpCode, Patch, Post, Query } from '@nestjs/common';
 import {
   ApiCreatedResponse,
   ApiNoContentResponse,
@@ -29,7 +19,7 @@ import { MemberDoc, MemberPageDoc } from './workspaces.views.js';
 @ApiParam({ name: 'workspaceId', format: 'uuid' })
 @Controller('workspaces/:workspaceId/members')
 export class MembersController {
-  constructor(@Inject(MembersService) private readonly members: MembersService) {}
+  constructor(private readonly members: MembersService) {}
 
   @Get()
   @Auth({ scope: 'workspace:admin' })

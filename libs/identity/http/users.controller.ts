@@ -1,4 +1,4 @@
-import { Body, Controller, Get, Inject, Patch, Post, Query } from '@nestjs/common';
+import { Body, Controller, Get, Patch, Post, Query } from '@nestjs/common';
 import { ApiCreatedResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { ApiErrors, IfMatch, PageQuery, UuidParam, Versioned } from '#lib/http';
 import type { Page } from '#lib/kernel';
@@ -12,7 +12,7 @@ import { NewPasswordDoc, NewUserDoc, UserPageDoc, UserViewDoc } from './users.vi
 @Controller('users')
 @Auth({ workspace: false, operator: true })
 export class UsersController {
-  constructor(@Inject(UsersService) private readonly users: UsersService) {}
+  constructor(private readonly users: UsersService) {}
 
   @Post()
   @ApiOperation({ summary: 'Make a user (operators)' })

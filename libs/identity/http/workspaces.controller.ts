@@ -1,4 +1,4 @@
-import { Body, Controller, Get, HttpCode, Inject, Patch, Post, Query } from '@nestjs/common';
+import { Body, Controller, Get, HttpCode, Patch, Post, Query } from '@nestjs/common';
 import {
   ApiCreatedResponse,
   ApiOkResponse,
@@ -17,7 +17,7 @@ import { WorkspaceDoc, WorkspacePageDoc } from './workspaces.views.js';
 @ApiTags('workspaces')
 @Controller('workspaces')
 export class WorkspacesController {
-  constructor(@Inject(WorkspacesService) private readonly workspaces: WorkspacesService) {}
+  constructor(private readonly workspaces: WorkspacesService) {}
 
   @Post()
   @Auth({ workspace: false })

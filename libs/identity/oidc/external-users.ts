@@ -32,7 +32,7 @@ export class ExternalUsers {
   private readonly known = new LRUCache<string, Known>({ max: CACHED_TOKENS });
 
   constructor(
-    @Inject(Database) private readonly database: Database,
+    private readonly database: Database,
     @Inject(CONFIG) config: Pick<Config, 'identity'>,
   ) {
     const { oidcIssuer, oidcAudience, jwtIssuer } = config.identity;

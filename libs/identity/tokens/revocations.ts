@@ -58,9 +58,9 @@ export class Revocations implements OnApplicationBootstrap, BeforeApplicationShu
   private unsubscribe: (() => void) | undefined;
 
   constructor(
-    @Inject(Database) private readonly database: Database,
+    private readonly database: Database,
     @Inject(CONFIG) private readonly config: Pick<Config, 'identity'>,
-    @Inject(Logger) private readonly logger: Logger,
+    private readonly logger: Logger,
     @Optional() @Inject(REVOCATION_BUS) private readonly bus?: RevocationBus,
   ) {}
 

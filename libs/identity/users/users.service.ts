@@ -43,11 +43,11 @@ export interface PageRequest {
 @Injectable()
 export class UsersService {
   constructor(
-    @Inject(Database) private readonly database: Database,
-    @Inject(Passwords) private readonly passwords: Passwords,
-    @Inject(Sessions) private readonly sessions: Sessions,
-    @Inject(Attempts) private readonly attempts: Attempts,
-    @Inject(Revocations) private readonly revocations: Revocations,
+    private readonly database: Database,
+    private readonly passwords: Passwords,
+    private readonly sessions: Sessions,
+    private readonly attempts: Attempts,
+    private readonly revocations: Revocations,
     @Inject(CONFIG) private readonly config: Pick<Config, 'identity'>,
   ) {}
 

@@ -1,4 +1,4 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { Database, firstRow, type Transaction } from '#lib/database';
 import { type Caller, DroverError, type MemberRole, type Page, toPage } from '#lib/kernel';
 import { normalizeEmail } from '../domain/email.js';
@@ -33,8 +33,8 @@ export interface NewMember {
 @Injectable()
 export class MembersService {
   constructor(
-    @Inject(Database) private readonly database: Database,
-    @Inject(Revocations) private readonly revocations: Revocations,
+    private readonly database: Database,
+    private readonly revocations: Revocations,
   ) {}
 
   async list(

@@ -20,9 +20,9 @@ import { toWorkspaceView, type WorkspaceView } from './workspace-view.js';
 @Injectable()
 export class WorkspacesService {
   constructor(
-    @Inject(Database) private readonly database: Database,
-    @Inject(Memberships) private readonly memberships: Memberships,
-    @Inject(Revocations) private readonly revocations: Revocations,
+    private readonly database: Database,
+    private readonly memberships: Memberships,
+    private readonly revocations: Revocations,
     @Inject(CONFIG) private readonly config: Pick<Config, 'identity'>,
   ) {}
 

@@ -1,4 +1,4 @@
-import { Body, Controller, Get, HttpCode, Inject, Patch, Post } from '@nestjs/common';
+import { Body, Controller, Get, HttpCode, Patch, Post } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { ApiErrors, IfMatch, UuidParam, Versioned } from '#lib/http';
 import { Auth, CurrentCaller } from '#lib/identity';
@@ -10,7 +10,7 @@ import { ChangeMilestoneDto } from './projects.dto.js';
 @ApiTags('projects')
 @Controller('milestones')
 export class MilestonesController {
-  constructor(@Inject(MilestonesService) private readonly milestones: MilestonesService) {}
+  constructor(private readonly milestones: MilestonesService) {}
 
   @Get(':id')
   @Versioned()

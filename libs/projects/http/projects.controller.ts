@@ -1,4 +1,4 @@
-import { Body, Controller, Get, HttpCode, Inject, Patch, Post, Query } from '@nestjs/common';
+import { Body, Controller, Get, HttpCode, Patch, Post, Query } from '@nestjs/common';
 import { ApiCreatedResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { ApiErrors, Idempotent, IfMatch, UuidParam, Versioned } from '#lib/http';
 import { Auth, CurrentCaller } from '#lib/identity';
@@ -17,8 +17,8 @@ import {
 @Controller('projects')
 export class ProjectsController {
   constructor(
-    @Inject(ProjectsService) private readonly projects: ProjectsService,
-    @Inject(MilestonesService) private readonly milestones: MilestonesService,
+    private readonly projects: ProjectsService,
+    private readonly milestones: MilestonesService,
   ) {}
 
   @Post()

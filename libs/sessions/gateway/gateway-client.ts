@@ -46,7 +46,7 @@ export class GatewayClient implements OnApplicationShutdown {
 
   constructor(
     @Inject(CONFIG) private readonly config: Pick<Config, 'gateway'>,
-    @Inject(GatewayTokens) private readonly tokens: GatewayTokens,
+    private readonly tokens: GatewayTokens,
   ) {
     const { timeoutMs } = config.gateway;
     this.agent = new Agent({

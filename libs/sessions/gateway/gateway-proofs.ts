@@ -1,4 +1,4 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
 import type { FastifyInstance, onRequestHookHandler } from 'fastify';
 import { API_PREFIX, DroverFastifyAdapter } from '#lib/http';
@@ -15,8 +15,8 @@ const PATHS = `/${API_PREFIX}/gateway/`;
 @Injectable()
 export class GatewayProofs {
   constructor(
-    @Inject(HttpAdapterHost) host: HttpAdapterHost,
-    @Inject(GatewayTokens) private readonly tokens: GatewayTokens,
+    host: HttpAdapterHost,
+    private readonly tokens: GatewayTokens,
   ) {
     const adapter: unknown = host.httpAdapter;
     if (adapter instanceof DroverFastifyAdapter) this.watch(adapter.getInstance<FastifyInstance>());

@@ -8,8 +8,8 @@ import { GatewayClient } from './gateway-client.js';
 @Injectable()
 export class GatewayReach {
   constructor(
-    @Inject(Database) private readonly database: Database,
-    @Inject(GatewayClient) private readonly gateway: GatewayClient,
+    private readonly database: Database,
+    private readonly gateway: GatewayClient,
     @Inject(CONFIG) private readonly config: Pick<Config, 'gateway'>,
   ) {}
 

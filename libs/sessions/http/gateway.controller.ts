@@ -1,4 +1,4 @@
-import { Body, Controller, HttpCode, Inject, Post, Req, UseGuards } from '@nestjs/common';
+import { Body, Controller, HttpCode, Post, Req, UseGuards } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { ApiErrors, ClientGone } from '#lib/http';
 import { Public } from '#lib/identity';
@@ -24,9 +24,9 @@ import { GatewayGuard, type GatewayRequest } from './gateway.guard.js';
 @ApiErrors('unauthenticated', 'invalid_gateway_token', 'forbidden')
 export class GatewayController {
   constructor(
-    @Inject(GatewayBeats) private readonly beats: GatewayBeats,
-    @Inject(SessionReports) private readonly reports: SessionReports,
-    @Inject(GatewaySignals) private readonly signalsOfRuns: GatewaySignals,
+    private readonly beats: GatewayBeats,
+    private readonly reports: SessionReports,
+    private readonly signalsOfRuns: GatewaySignals,
   ) {}
 
   @Post('heartbeat')

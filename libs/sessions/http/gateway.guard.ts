@@ -1,4 +1,4 @@
-import { type CanActivate, type ExecutionContext, Inject, Injectable } from '@nestjs/common';
+import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { DroverError } from '#lib/kernel';
 import { Logger } from '#lib/observability';
@@ -18,8 +18,8 @@ export class GatewayGuard implements CanActivate {
   private warnedAt = -Infinity;
 
   constructor(
-    @Inject(GatewayTokens) private readonly tokens: GatewayTokens,
-    @Inject(Logger) private readonly logger: Logger,
+    private readonly tokens: GatewayTokens,
+    private readonly logger: Logger,
   ) {}
 
   canActivate(context: ExecutionContext): boolean {

@@ -48,10 +48,10 @@ const OUTDATED_SECONDS = 120;
 @Injectable()
 export class GatewayBeats {
   constructor(
-    @Inject(Database) private readonly database: Database,
-    @Inject(LostSessions) private readonly lost: LostSessions,
-    @Inject(WakeUps) private readonly wakeUps: WakeUps,
-    @Inject(Logger) private readonly logger: Logger,
+    private readonly database: Database,
+    private readonly lost: LostSessions,
+    private readonly wakeUps: WakeUps,
+    private readonly logger: Logger,
     @Inject(CONFIG) private readonly config: Pick<Config, 'tasks'>,
   ) {}
 

@@ -41,8 +41,8 @@ export class GatewaySignals implements OnModuleDestroy, BeforeApplicationShutdow
   private readonly unsubscribe: (() => void)[];
 
   constructor(
-    @Inject(Database) private readonly database: Database,
-    @Inject(WakeUps) wakeUps: WakeUps,
+    private readonly database: Database,
+    wakeUps: WakeUps,
     @Inject(CONFIG) private readonly config: Pick<Config, 'tasks'>,
   ) {
     this.unsubscribe = [

@@ -1,4 +1,4 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { restAgent, wakeAgent } from '#lib/agent-manager';
 import { Database, firstRow } from '#lib/database';
 import { DroverError } from '#lib/kernel';
@@ -21,10 +21,10 @@ const SETTLED = new Set(['stale_run', 'illegal_transition', 'run_not_found']);
 @Injectable()
 export class SessionReports {
   constructor(
-    @Inject(Database) private readonly database: Database,
-    @Inject(RunReports) private readonly runs: RunReports,
-    @Inject(WakeUps) private readonly wakeUps: WakeUps,
-    @Inject(Logger) private readonly logger: Logger,
+    private readonly database: Database,
+    private readonly runs: RunReports,
+    private readonly wakeUps: WakeUps,
+    private readonly logger: Logger,
   ) {}
 
   async take(

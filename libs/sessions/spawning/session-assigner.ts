@@ -15,11 +15,11 @@ export class SessionAssigner implements SpawnAllowance {
   private served: ReadonlySet<string> = new Set();
 
   constructor(
-    @Inject(Database) private readonly database: Database,
-    @Inject(TaskAssignment) private readonly assignment: TaskAssignment,
-    @Inject(GatewayClient) private readonly gateway: GatewayClient,
-    @Inject(Spawner) private readonly spawner: Spawner,
-    @Inject(SpawnRates) private readonly rates: SpawnRates,
+    private readonly database: Database,
+    private readonly assignment: TaskAssignment,
+    private readonly gateway: GatewayClient,
+    private readonly spawner: Spawner,
+    private readonly rates: SpawnRates,
     @Inject(CONFIG) private readonly config: Pick<Config, 'gateway'>,
   ) {}
 

@@ -13,11 +13,11 @@ import { postponeSpawn, settleSpawn } from '../store/settle-spawn.sql.js';
 @Injectable()
 export class SpawnAttempts {
   constructor(
-    @Inject(Database) private readonly database: Database,
-    @Inject(GatewayClient) private readonly gateway: GatewayClient,
-    @Inject(TokenService) private readonly tokens: TokenService,
-    @Inject(RunReports) private readonly reports: RunReports,
-    @Inject(HeldSecrets) private readonly secrets: HeldSecrets,
+    private readonly database: Database,
+    private readonly gateway: GatewayClient,
+    private readonly tokens: TokenService,
+    private readonly reports: RunReports,
+    private readonly secrets: HeldSecrets,
     @Inject(CONFIG) private readonly config: Config,
   ) {}
 

@@ -11,10 +11,10 @@ import { spawnRoom } from '../store/spawn-room.sql.js';
 @Injectable()
 export class SpawnObstacles implements OnModuleInit, SpawnOutlookSource {
   constructor(
-    @Inject(Database) private readonly database: Database,
-    @Inject(SpawnOutlook) private readonly outlook: SpawnOutlook,
-    @Inject(GatewayClient) private readonly gateway: GatewayClient,
-    @Inject(SpawnRates) private readonly rates: SpawnRates,
+    private readonly database: Database,
+    private readonly outlook: SpawnOutlook,
+    private readonly gateway: GatewayClient,
+    private readonly rates: SpawnRates,
     @Inject(CONFIG) private readonly config: Pick<Config, 'gateway'>,
   ) {}
 

@@ -32,10 +32,10 @@ export class Spawner implements OnApplicationBootstrap, BeforeApplicationShutdow
   private failures = 0;
 
   constructor(
-    @Inject(Database) private readonly database: Database,
-    @Inject(GatewayClient) private readonly gateway: GatewayClient,
-    @Inject(SpawnAttempts) private readonly attempts: SpawnAttempts,
-    @Inject(Logger) private readonly logger: Logger,
+    private readonly database: Database,
+    private readonly gateway: GatewayClient,
+    private readonly attempts: SpawnAttempts,
+    private readonly logger: Logger,
     @Inject(CONFIG) private readonly config: Config,
   ) {}
 

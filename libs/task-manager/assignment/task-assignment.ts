@@ -1,4 +1,4 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { Database, type Fence, type Transaction } from '#lib/database';
 import { newId } from '#lib/kernel';
 import { WakeUps } from '#lib/valkey';
@@ -26,8 +26,8 @@ export interface SpawnAllowance {
 @Injectable()
 export class TaskAssignment {
   constructor(
-    @Inject(Database) private readonly database: Database,
-    @Inject(WakeUps) private readonly wakeUps: WakeUps,
+    private readonly database: Database,
+    private readonly wakeUps: WakeUps,
   ) {}
 
   /** @param limit agents that one pass looks at, and tasks that it assigns, at most */

@@ -1,4 +1,4 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { Database } from '#lib/database';
 import { type Caller, DroverError } from '#lib/kernel';
 import type { TaskFilter } from '../domain/task-filter.js';
@@ -31,8 +31,8 @@ const CHUNK = 500;
 @Injectable()
 export class BulkCommands {
   constructor(
-    @Inject(Database) private readonly database: Database,
-    @Inject(TaskCommands) private readonly commands: TaskCommands,
+    private readonly database: Database,
+    private readonly commands: TaskCommands,
   ) {}
 
   /**

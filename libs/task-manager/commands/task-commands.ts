@@ -1,4 +1,4 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { Database, type Transaction } from '#lib/database';
 import { actorOf, type Caller, DroverError } from '#lib/kernel';
 import { WakeUps } from '#lib/valkey';
@@ -50,8 +50,8 @@ const MAX_CASCADE = 10_000;
 @Injectable()
 export class TaskCommands {
   constructor(
-    @Inject(Database) private readonly database: Database,
-    @Inject(WakeUps) private readonly wakeUps: WakeUps,
+    private readonly database: Database,
+    private readonly wakeUps: WakeUps,
   ) {}
 
   cancel(caller: Caller, id: string, options: CommandOptions = {}): Promise<string[]> {

@@ -1,4 +1,4 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { Coalescer, Database } from '#lib/database';
 import { type CreatedRow, creationOf, type TaskInput } from '../store/create-tasks.sql.js';
 
@@ -14,7 +14,7 @@ const MAX_IN_FLIGHT = 2;
 export class SingleCreations {
   private readonly coalescer: Coalescer<TaskInput, CreatedRow>;
 
-  constructor(@Inject(Database) private readonly database: Database) {
+  constructor(private readonly database: Database) {
     this.coalescer = new Coalescer({
       maxBatch: MAX_BATCH,
       maxInFlight: MAX_IN_FLIGHT,

@@ -1,4 +1,4 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { QueueDepths } from '#lib/admission';
 import { capabilityKey } from '#lib/agent-manager';
 import { Database, type SqlRunner, type TenantScope, violatedConstraint } from '#lib/database';
@@ -38,11 +38,11 @@ interface Answer {
 @Injectable()
 export class TaskCreation {
   constructor(
-    @Inject(Database) private readonly database: Database,
-    @Inject(SingleCreations) private readonly singles: SingleCreations,
-    @Inject(TaskSealer) private readonly sealer: TaskSealer,
-    @Inject(QueueDepths) private readonly depths: QueueDepths,
-    @Inject(WakeUps) private readonly wakeUps: WakeUps,
+    private readonly database: Database,
+    private readonly singles: SingleCreations,
+    private readonly sealer: TaskSealer,
+    private readonly depths: QueueDepths,
+    private readonly wakeUps: WakeUps,
   ) {}
 
   /** @throws DroverError `queue_full`, `exceeds_queue`, `task_not_found` (a dependency), `project_not_found`, `project_archived`, `milestone_not_found` */

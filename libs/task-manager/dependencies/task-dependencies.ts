@@ -1,4 +1,4 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { Database, firstRow, type Transaction } from '#lib/database';
 import { actorOf, type Caller, DroverError, toPage } from '#lib/kernel';
 import { WakeUps } from '#lib/valkey';
@@ -41,8 +41,8 @@ interface Outcome {
 @Injectable()
 export class TaskDependencies {
   constructor(
-    @Inject(Database) private readonly db: Database,
-    @Inject(WakeUps) private readonly wakeUps: WakeUps,
+    private readonly db: Database,
+    private readonly wakeUps: WakeUps,
   ) {}
 
   /**

@@ -1,4 +1,4 @@
-import { Body, Controller, Get, HttpCode, Inject, Post, Query } from '@nestjs/common';
+import { Body, Controller, Get, HttpCode, Post, Query } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { AgentDoc } from '#lib/agent-manager';
 import { ApiErrors, Idempotent, UuidParam } from '#lib/http';
@@ -14,8 +14,8 @@ import { TaskPageDto } from './dto/task.dto.js';
 @ApiErrors('agent_not_found')
 export class AgentTasksController {
   constructor(
-    @Inject(AgentDeparture) private readonly departure: AgentDeparture,
-    @Inject(TasksOfAgent) private readonly tasksOfAgent: TasksOfAgent,
+    private readonly departure: AgentDeparture,
+    private readonly tasksOfAgent: TasksOfAgent,
   ) {}
 
   @Get('tasks')

@@ -1,4 +1,4 @@
-import { Body, Controller, HttpCode, Inject, Post } from '@nestjs/common';
+import { Body, Controller, HttpCode, Post } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { ApiErrors, ClientGone, UuidParam } from '#lib/http';
 import { Auth, CurrentCaller } from '#lib/identity';
@@ -12,7 +12,7 @@ import { ClaimDoc, SignalsAnswerDto } from './dto/run-answers.dto.js';
 @Auth({ kinds: ['agent'] })
 @ApiErrors('agent_not_found')
 export class AgentWorkController {
-  constructor(@Inject(AgentWork) private readonly work: AgentWork) {}
+  constructor(private readonly work: AgentWork) {}
 
   @Post('claim')
   @HttpCode(200)

@@ -1,4 +1,4 @@
-import { Body, Controller, HttpCode, Inject, Post } from '@nestjs/common';
+import { Body, Controller, HttpCode, Post } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { ApiErrors, Idempotent } from '#lib/http';
 import { Auth, CurrentCaller } from '#lib/identity';
@@ -12,7 +12,7 @@ import { BulkCommandDto, BulkResultDto } from './dto/command.dto.js';
 @ApiErrors('validation_failed', 'task_not_found')
 @ApiErrors('agent_not_found', 'project_not_found', 'milestone_not_found')
 export class BulkCommandsController {
-  constructor(@Inject(BulkCommands) private readonly bulk: BulkCommands) {}
+  constructor(private readonly bulk: BulkCommands) {}
 
   @Post('cancel')
   @HttpCode(200)

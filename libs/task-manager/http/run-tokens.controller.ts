@@ -1,4 +1,4 @@
-import { Controller, Delete, HttpCode, Inject } from '@nestjs/common';
+import { Controller, Delete, HttpCode } from '@nestjs/common';
 import { ApiNoContentResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { ApiErrors, UuidParam } from '#lib/http';
 import { Auth, CurrentCaller } from '#lib/identity';
@@ -8,7 +8,7 @@ import { RunTokens } from '../runs/run-tokens.js';
 @ApiTags('Runs')
 @Controller('runs/:runId/token')
 export class RunTokensController {
-  constructor(@Inject(RunTokens) private readonly tokens: RunTokens) {}
+  constructor(private readonly tokens: RunTokens) {}
 
   @Delete()
   @HttpCode(204)

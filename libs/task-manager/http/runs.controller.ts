@@ -1,4 +1,4 @@
-import { Body, Controller, HttpCode, Inject, Patch, Post, Put } from '@nestjs/common';
+import { Body, Controller, HttpCode, Patch, Post, Put } from '@nestjs/common';
 import { ApiAcceptedResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { ApiErrors, UuidParam } from '#lib/http';
 import { Auth, CurrentCaller } from '#lib/identity';
@@ -30,8 +30,8 @@ import {
 @ApiErrors('run_not_found', 'stale_run', 'illegal_transition')
 export class RunsController {
   constructor(
-    @Inject(RunReports) private readonly reports: RunReports,
-    @Inject(RunCompletion) private readonly completion: RunCompletion,
+    private readonly reports: RunReports,
+    private readonly completion: RunCompletion,
   ) {}
 
   @Post('start')

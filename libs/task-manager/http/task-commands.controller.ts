@@ -1,4 +1,4 @@
-import { Body, Controller, HttpCode, Inject, Post } from '@nestjs/common';
+import { Body, Controller, HttpCode, Post } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { ApiErrors, Idempotent, IfMatch, UuidParam, Versioned } from '#lib/http';
 import { Auth, CurrentCaller } from '#lib/identity';
@@ -15,8 +15,8 @@ import { TaskDto } from './dto/task.dto.js';
 @ApiErrors('task_not_found', 'illegal_transition', 'version_mismatch')
 export class TaskCommandsController {
   constructor(
-    @Inject(TaskCommands) private readonly commands: TaskCommands,
-    @Inject(TaskQueries) private readonly queries: TaskQueries,
+    private readonly commands: TaskCommands,
+    private readonly queries: TaskQueries,
   ) {}
 
   @Post('cancel')

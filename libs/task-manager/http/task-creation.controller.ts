@@ -1,4 +1,4 @@
-import { Body, Controller, Inject, Post } from '@nestjs/common';
+import { Body, Controller, Post } from '@nestjs/common';
 import { ApiCreatedResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { ApiErrors, Idempotency, type IdempotencyRecord, Idempotent, Versioned } from '#lib/http';
 import { Auth, CurrentCaller } from '#lib/identity';
@@ -10,7 +10,7 @@ import { TaskDto, TaskListDto } from './dto/task.dto.js';
 @ApiTags('Tasks')
 @Controller('agent-tasks')
 export class TaskCreationController {
-  constructor(@Inject(TaskCreation) private readonly creation: TaskCreation) {}
+  constructor(private readonly creation: TaskCreation) {}
 
   @Post()
   @Auth({ role: 'MEMBER', scope: 'tasks:write' })

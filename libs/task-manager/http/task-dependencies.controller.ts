@@ -1,4 +1,4 @@
-import { Body, Controller, Delete, Get, HttpCode, Inject, Post, Put, Query } from '@nestjs/common';
+import { Body, Controller, Delete, Get, HttpCode, Post, Put, Query } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { ApiErrors, Idempotent, IfMatch, PageQuery, UuidParam, Versioned } from '#lib/http';
 import { Auth, CurrentCaller } from '#lib/identity';
@@ -14,7 +14,7 @@ const CHANGE_ERRORS = ['task_not_found', 'dependency_locked', 'version_mismatch'
 @Controller('agent-tasks/:id/dependencies')
 @Auth({ role: 'MEMBER', scope: 'tasks:write' })
 export class TaskDependenciesController {
-  constructor(@Inject(TaskDependencies) private readonly dependencies: TaskDependencies) {}
+  constructor(private readonly dependencies: TaskDependencies) {}
 
   @Get()
   @Auth({ kinds: ['user', 'api_key', 'agent', 'run'], scope: 'tasks:read' })

@@ -1,4 +1,4 @@
-import { Controller, Get, Inject, Query } from '@nestjs/common';
+import { Controller, Get, Query } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { ApiErrors, PageQuery, UuidParam, Versioned } from '#lib/http';
 import { Auth, CurrentCaller } from '#lib/identity';
@@ -20,9 +20,9 @@ const READERS = { kinds: ['user', 'api_key', 'agent', 'run'], scope: 'tasks:read
 @Auth(READERS)
 export class TaskQueriesController {
   constructor(
-    @Inject(TaskQueries) private readonly queries: TaskQueries,
-    @Inject(TaskHistory) private readonly history: TaskHistory,
-    @Inject(TaskExplainer) private readonly explainer: TaskExplainer,
+    private readonly queries: TaskQueries,
+    private readonly history: TaskHistory,
+    private readonly explainer: TaskExplainer,
   ) {}
 
   @Get()

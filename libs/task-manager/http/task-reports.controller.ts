@@ -1,4 +1,4 @@
-import { Body, Controller, HttpCode, Inject, Patch, Post, Put } from '@nestjs/common';
+import { Body, Controller, HttpCode, Patch, Post, Put } from '@nestjs/common';
 import { ApiAcceptedResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { ApiErrors, UuidParam } from '#lib/http';
 import { Auth, CurrentCaller } from '#lib/identity';
@@ -31,9 +31,9 @@ import {
 @ApiErrors('task_not_found', 'run_required', 'stale_run', 'illegal_transition')
 export class TaskReportsController {
   constructor(
-    @Inject(TaskReporter) private readonly reporter: TaskReporter,
-    @Inject(RunReports) private readonly reports: RunReports,
-    @Inject(RunCompletion) private readonly completion: RunCompletion,
+    private readonly reporter: TaskReporter,
+    private readonly reports: RunReports,
+    private readonly completion: RunCompletion,
   ) {}
 
   @Post('start')

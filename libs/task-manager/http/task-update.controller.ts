@@ -1,4 +1,4 @@
-import { Body, Controller, Inject, Patch } from '@nestjs/common';
+import { Body, Controller, Patch } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { ApiErrors, IfMatch, UuidParam, Versioned } from '#lib/http';
 import { Auth, CurrentCaller } from '#lib/identity';
@@ -11,7 +11,7 @@ import { UpdateTaskDto } from './dto/update-task.dto.js';
 @Controller('agent-tasks')
 @Auth({ role: 'MEMBER', scope: 'tasks:write' })
 export class TaskUpdateController {
-  constructor(@Inject(TaskUpdates) private readonly updates: TaskUpdates) {}
+  constructor(private readonly updates: TaskUpdates) {}
 
   @Patch(':id')
   @Versioned()

@@ -1,4 +1,4 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { endOverduePauses, Pauses } from '#lib/admission';
 import { Database, type Fence } from '#lib/database';
 import { WakeUps } from '#lib/valkey';
@@ -10,9 +10,9 @@ import { parkPausedTasks, unparkTasks } from '../store/park-tasks.sql.js';
 @Injectable()
 export class TaskParking {
   constructor(
-    @Inject(Database) private readonly database: Database,
-    @Inject(Pauses) private readonly pauses: Pauses,
-    @Inject(WakeUps) private readonly wakeUps: WakeUps,
+    private readonly database: Database,
+    private readonly pauses: Pauses,
+    private readonly wakeUps: WakeUps,
   ) {}
 
   async sweep(fence: Fence, limit: number): Promise<Swept> {

@@ -1,4 +1,4 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { capabilityKey } from '#lib/agent-manager';
 import { Database, type TenantScope } from '#lib/database';
 import { needsSession } from '../domain/explain-agents.js';
@@ -48,8 +48,8 @@ const NOTHING: Surroundings = {
 @Injectable()
 export class ExplainFactsReader {
   constructor(
-    @Inject(Database) private readonly database: Database,
-    @Inject(SpawnOutlook) private readonly outlook: SpawnOutlook,
+    private readonly database: Database,
+    private readonly outlook: SpawnOutlook,
   ) {}
 
   /** @param live whether a run holds it */

@@ -1,4 +1,4 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { Database, firstRow } from '#lib/database';
 import { type Caller, DroverError } from '#lib/kernel';
 import { sightOf } from '../domain/access.js';
@@ -20,10 +20,10 @@ import { TaskForecaster } from './task-forecaster.js';
 @Injectable()
 export class TaskExplainer {
   constructor(
-    @Inject(Database) private readonly db: Database,
-    @Inject(ExplainFactsReader) private readonly reader: ExplainFactsReader,
-    @Inject(SpawnOutlook) private readonly outlook: SpawnOutlook,
-    @Inject(TaskForecaster) private readonly forecaster: TaskForecaster,
+    private readonly db: Database,
+    private readonly reader: ExplainFactsReader,
+    private readonly outlook: SpawnOutlook,
+    private readonly forecaster: TaskForecaster,
   ) {}
 
   /** @throws DroverError `task_not_found` */

@@ -1,4 +1,4 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { Database } from '#lib/database';
 import {
   estimate,
@@ -45,8 +45,8 @@ export interface TaskInContext {
 @Injectable()
 export class TaskForecaster {
   constructor(
-    @Inject(Database) private readonly database: Database,
-    @Inject(ExplainFactsReader) private readonly reader: ExplainFactsReader,
+    private readonly database: Database,
+    private readonly reader: ExplainFactsReader,
   ) {}
 
   /** @param now the database's clock */

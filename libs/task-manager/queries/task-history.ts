@@ -1,4 +1,4 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { Database } from '#lib/database';
 import type { Caller, Page } from '#lib/kernel';
 import { encodeCursor, toPage } from '#lib/kernel';
@@ -17,7 +17,7 @@ const BEFORE_ALL = '00000000-0000-0000-0000-000000000000';
 /** What has happened to a task: its runs and its log. */
 @Injectable()
 export class TaskHistory {
-  constructor(@Inject(Database) private readonly db: Database) {}
+  constructor(private readonly db: Database) {}
 
   /**
    * A page of the task's runs, the latest first.

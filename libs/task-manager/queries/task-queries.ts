@@ -1,4 +1,4 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { Database } from '#lib/database';
 import { type Caller, DroverError, type Page, toPage } from '#lib/kernel';
 import { sightOf } from '../domain/access.js';
@@ -15,8 +15,8 @@ import { requireNamed } from './require-named.js';
 @Injectable()
 export class TaskQueries {
   constructor(
-    @Inject(Database) private readonly db: Database,
-    @Inject(HeldSecrets) private readonly secrets: HeldSecrets,
+    private readonly db: Database,
+    private readonly secrets: HeldSecrets,
   ) {}
 
   /**

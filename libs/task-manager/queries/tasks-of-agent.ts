@@ -1,4 +1,4 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { AgentManagerService } from '#lib/agent-manager';
 import { Database } from '#lib/database';
 import type { Caller, Page } from '#lib/kernel';
@@ -21,9 +21,9 @@ export interface AgentTasksRequest {
 @Injectable()
 export class TasksOfAgent {
   constructor(
-    @Inject(Database) private readonly database: Database,
-    @Inject(AgentManagerService) private readonly agents: AgentManagerService,
-    @Inject(TaskQueries) private readonly queries: TaskQueries,
+    private readonly database: Database,
+    private readonly agents: AgentManagerService,
+    private readonly queries: TaskQueries,
   ) {}
 
   /** @throws DroverError `agent_not_found`, `malformed_cursor` */

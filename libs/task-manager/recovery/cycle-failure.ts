@@ -1,4 +1,4 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { Database, type Fence, type Transaction } from '#lib/database';
 import { failuresOf, toldOf } from '../domain/fail-cycle.js';
 import { type Cycle, findCycles } from '../domain/find-cycles.js';
@@ -27,7 +27,7 @@ const AT_ONCE = 1_000;
  */
 @Injectable()
 export class CycleFailure {
-  constructor(@Inject(Database) private readonly database: Database) {}
+  constructor(private readonly database: Database) {}
 
   /** @param limit tasks; a cycle is failed as a whole, however long it is, or else the rest would wait for good */
   async sweep(fence: Fence, limit: number, scope = EVERYWHERE): Promise<Swept> {

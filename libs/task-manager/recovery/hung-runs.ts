@@ -22,8 +22,8 @@ const COORDINATOR: Actor = { kind: 'coordinator', id: null };
 @Injectable()
 export class HungRuns {
   constructor(
-    @Inject(Database) private readonly database: Database,
-    @Inject(WakeUps) private readonly wakeUps: WakeUps,
+    private readonly database: Database,
+    private readonly wakeUps: WakeUps,
     @Inject(CONFIG) private readonly config: Pick<Config, 'tasks'>,
   ) {}
 

@@ -27,8 +27,8 @@ const AT_ONCE = 500;
 @Injectable()
 export class LostSessions {
   constructor(
-    @Inject(Database) private readonly database: Database,
-    @Inject(WakeUps) private readonly wakeUps: WakeUps,
+    private readonly database: Database,
+    private readonly wakeUps: WakeUps,
     @Inject(CONFIG) private readonly config: Config,
   ) {}
 

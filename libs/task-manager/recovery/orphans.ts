@@ -29,8 +29,8 @@ import { swept, together } from './swept.js';
 @Injectable()
 export class Orphans {
   constructor(
-    @Inject(Database) private readonly database: Database,
-    @Inject(WakeUps) private readonly wakeUps: WakeUps,
+    private readonly database: Database,
+    private readonly wakeUps: WakeUps,
     @Inject(CONFIG) private readonly config: Pick<Config, 'tasks'>,
   ) {}
 

@@ -1,4 +1,4 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { Database, type Fence } from '#lib/database';
 import { WakeUps } from '#lib/valkey';
 import { EVERYWHERE, type Finding, type Swept } from '../recovery-port.js';
@@ -15,8 +15,8 @@ import { swept } from './swept.js';
 @Injectable()
 export class SplitBrain {
   constructor(
-    @Inject(Database) private readonly database: Database,
-    @Inject(WakeUps) private readonly wakeUps: WakeUps,
+    private readonly database: Database,
+    private readonly wakeUps: WakeUps,
   ) {}
 
   /** Thorough: also looks for agents that only beat for a task which is another one's by now. */

@@ -1,4 +1,4 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { Database, type Fence, type Sql } from '#lib/database';
 import { WakeUps } from '#lib/valkey';
 import { EVERYWHERE, type Finding, type Swept, type SweepScope } from '../recovery-port.js';
@@ -58,8 +58,8 @@ const REPAIRS: readonly Repair[] = [
 @Injectable()
 export class StateReconciliation {
   constructor(
-    @Inject(Database) private readonly database: Database,
-    @Inject(WakeUps) private readonly wakeUps: WakeUps,
+    private readonly database: Database,
+    private readonly wakeUps: WakeUps,
   ) {}
 
   async sweep(fence: Fence, limit: number, scope = EVERYWHERE): Promise<Swept> {

@@ -1,4 +1,4 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import type { Fence } from '#lib/database';
 import type { StateSweeps, Swept, SweepScope } from '../recovery-port.js';
 import { CycleFailure } from './cycle-failure.js';
@@ -11,11 +11,11 @@ import { StateReconciliation } from './state-reconciliation.js';
 @Injectable()
 export class StateRecovery implements StateSweeps {
   constructor(
-    @Inject(CycleFailure) private readonly cycles: CycleFailure,
-    @Inject(HungRuns) private readonly hung: HungRuns,
-    @Inject(SplitBrain) private readonly splitBrain: SplitBrain,
-    @Inject(Orphans) private readonly orphans: Orphans,
-    @Inject(StateReconciliation) private readonly reconciliation: StateReconciliation,
+    private readonly cycles: CycleFailure,
+    private readonly hung: HungRuns,
+    private readonly splitBrain: SplitBrain,
+    private readonly orphans: Orphans,
+    private readonly reconciliation: StateReconciliation,
   ) {}
 
   failCycles(fence: Fence, limit: number, scope?: SweepScope): Promise<Swept> {

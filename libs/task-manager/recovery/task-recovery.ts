@@ -45,9 +45,9 @@ interface Losses {
 @Injectable()
 export class TaskRecovery implements TaskSweeps {
   constructor(
-    @Inject(Database) private readonly database: Database,
-    @Inject(WakeUps) private readonly wakeUps: WakeUps,
-    @Inject(DependentSettlement) private readonly settlement: DependentSettlement,
+    private readonly database: Database,
+    private readonly wakeUps: WakeUps,
+    private readonly settlement: DependentSettlement,
     @Inject(CONFIG) private readonly config: Config,
   ) {}
 

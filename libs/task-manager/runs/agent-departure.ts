@@ -22,9 +22,9 @@ import { lockRunsOfAgent } from '../store/runs-of-agent.sql.js';
 @Injectable()
 export class AgentDeparture {
   constructor(
-    @Inject(Database) private readonly database: Database,
-    @Inject(AgentManagerService) private readonly agents: AgentManagerService,
-    @Inject(WakeUps) private readonly wakeUps: WakeUps,
+    private readonly database: Database,
+    private readonly agents: AgentManagerService,
+    private readonly wakeUps: WakeUps,
     @Inject(CONFIG) private readonly config: Config,
   ) {}
 

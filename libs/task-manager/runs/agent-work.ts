@@ -1,4 +1,4 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { itself } from '#lib/agent-manager';
 import type { Caller } from '#lib/kernel';
 import { type ClaimAnswer, Claiming } from './claiming.js';
@@ -8,8 +8,8 @@ import { Signals, type SignalsAnswer } from './signals.js';
 @Injectable()
 export class AgentWork {
   constructor(
-    @Inject(Claiming) private readonly claiming: Claiming,
-    @Inject(Signals) private readonly signalling: Signals,
+    private readonly claiming: Claiming,
+    private readonly signalling: Signals,
   ) {}
 
   async claim(

@@ -1,9 +1,4 @@
-import {
-  type BeforeApplicationShutdown,
-  Inject,
-  Injectable,
-  type OnModuleDestroy,
-} from '@nestjs/common';
+import { type BeforeApplicationShutdown, Injectable, type OnModuleDestroy } from '@nestjs/common';
 import { Database, firstRow } from '#lib/database';
 import { TokenService } from '#lib/identity';
 import { DroverError, withAnySignal } from '#lib/kernel';
@@ -52,11 +47,11 @@ export class Claiming implements OnModuleDestroy, BeforeApplicationShutdown {
   private readonly unsubscribe: (() => void)[];
 
   constructor(
-    @Inject(Database) private readonly database: Database,
-    @Inject(Claims) private readonly claims: Claims,
-    @Inject(HeldSecrets) private readonly secrets: HeldSecrets,
-    @Inject(TokenService) private readonly tokens: TokenService,
-    @Inject(WakeUps) wakeUps: WakeUps,
+    private readonly database: Database,
+    private readonly claims: Claims,
+    private readonly secrets: HeldSecrets,
+    private readonly tokens: TokenService,
+    wakeUps: WakeUps,
   ) {
     this.unsubscribe = [
       wakeUps.onClaims((workspaceId, count) => this.waiters.wake(workspaceId, count)),

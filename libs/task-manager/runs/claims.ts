@@ -44,7 +44,7 @@ export class Claims {
   private readonly abilities = new LRUCache<string, string>({ max: REMEMBERED_AGENTS });
 
   constructor(
-    @Inject(Database) private readonly database: Database,
+    private readonly database: Database,
     @Inject(CONFIG) private readonly config: Config,
   ) {
     this.coalescer = new Coalescer({

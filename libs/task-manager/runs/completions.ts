@@ -1,4 +1,4 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { Coalescer, Database } from '#lib/database';
 import {
   type CompletedRow,
@@ -15,7 +15,7 @@ const MAX_IN_FLIGHT = 2;
 export class Completions {
   private readonly coalescer: Coalescer<CompletionReport, CompletedRow | undefined>;
 
-  constructor(@Inject(Database) private readonly database: Database) {
+  constructor(private readonly database: Database) {
     this.coalescer = new Coalescer({
       maxBatch: MAX_BATCH,
       maxInFlight: MAX_IN_FLIGHT,

@@ -1,4 +1,4 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { Database, firstRow, type Sql } from '#lib/database';
 import { DroverError } from '#lib/kernel';
 import { hasRoomForSecret, SecretValues } from '../domain/secret-values.js';
@@ -23,9 +23,9 @@ export interface SealedCheckpoint {
 @Injectable()
 export class ReportSecrets {
   constructor(
-    @Inject(Database) private readonly database: Database,
-    @Inject(TaskSealer) private readonly sealer: TaskSealer,
-    @Inject(RunSecrets) private readonly runSecrets: RunSecrets,
+    private readonly database: Database,
+    private readonly sealer: TaskSealer,
+    private readonly runSecrets: RunSecrets,
   ) {}
 
   /**

@@ -1,4 +1,4 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { DroverError } from '#lib/kernel';
 import { Claiming } from './claiming.js';
 import type { Reporter } from './reporter.js';
@@ -16,8 +16,8 @@ export interface Completion {
 @Injectable()
 export class RunCompletion {
   constructor(
-    @Inject(RunReports) private readonly reports: RunReports,
-    @Inject(Claiming) private readonly claiming: Claiming,
+    private readonly reports: RunReports,
+    private readonly claiming: Claiming,
   ) {}
 
   /** @throws DroverError `forbidden` when a run token asks for further tasks: it is good for its run alone */

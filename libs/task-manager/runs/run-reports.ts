@@ -68,10 +68,10 @@ export interface LogEntry {
 @Injectable()
 export class RunReports {
   constructor(
-    @Inject(Database) private readonly database: Database,
-    @Inject(Completions) private readonly completions: Completions,
-    @Inject(ReportSecrets) private readonly secrets: ReportSecrets,
-    @Inject(WakeUps) private readonly wakeUps: WakeUps,
+    private readonly database: Database,
+    private readonly completions: Completions,
+    private readonly secrets: ReportSecrets,
+    private readonly wakeUps: WakeUps,
     @Inject(CONFIG) private readonly config: Config,
   ) {}
 

@@ -1,4 +1,4 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
 import { Coalescer, Database } from '#lib/database';
 import { Logger } from '#lib/observability';
@@ -34,9 +34,9 @@ export class RunSecrets {
   private readonly coalescer: Coalescer<string, SecretsRow | undefined>;
 
   constructor(
-    @Inject(Database) private readonly database: Database,
-    @Inject(TaskSealer) private readonly sealer: TaskSealer,
-    @Inject(Logger) private readonly logger: Logger,
+    private readonly database: Database,
+    private readonly sealer: TaskSealer,
+    private readonly logger: Logger,
   ) {
     this.coalescer = new Coalescer({
       maxBatch: MAX_BATCH,

@@ -1,4 +1,4 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { Database, firstRow } from '#lib/database';
 import { Revocations } from '#lib/identity';
 import { type Caller, DroverError } from '#lib/kernel';
@@ -8,8 +8,8 @@ import { agentOfRun } from '../store/agent-of-run.sql.js';
 @Injectable()
 export class RunTokens {
   constructor(
-    @Inject(Database) private readonly database: Database,
-    @Inject(Revocations) private readonly revocations: Revocations,
+    private readonly database: Database,
+    private readonly revocations: Revocations,
   ) {}
 
   /**

@@ -45,8 +45,8 @@ export class Signals implements OnModuleDestroy, BeforeApplicationShutdown {
   private readonly unsubscribe: (() => void)[];
 
   constructor(
-    @Inject(Database) private readonly database: Database,
-    @Inject(WakeUps) private readonly wakeUps: WakeUps,
+    private readonly database: Database,
+    private readonly wakeUps: WakeUps,
     @Inject(CONFIG) private readonly config: Config,
   ) {
     this.unsubscribe = [

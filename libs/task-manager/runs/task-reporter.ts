@@ -1,4 +1,4 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { Database, firstRow } from '#lib/database';
 import { type Caller, DroverError } from '#lib/kernel';
 import { runOfTask } from '../store/run-of-task.sql.js';
@@ -7,7 +7,7 @@ import { type Reporter, reporterOf } from './reporter.js';
 /** Who reports about a run that is named by its task's path. */
 @Injectable()
 export class TaskReporter {
-  constructor(@Inject(Database) private readonly database: Database) {}
+  constructor(private readonly database: Database) {}
 
   /** @throws DroverError `run_required`, `task_not_found` when the run is not of that task */
   async of(caller: Caller, taskId: string, runId: string | undefined): Promise<Reporter> {

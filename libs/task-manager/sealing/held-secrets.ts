@@ -1,4 +1,4 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { Database, firstRow } from '#lib/database';
 import { type Actor, DroverError } from '#lib/kernel';
 import { Logger } from '#lib/observability';
@@ -23,10 +23,10 @@ const SYSTEM: Actor = { kind: 'system', id: null };
 @Injectable()
 export class HeldSecrets {
   constructor(
-    @Inject(Database) private readonly database: Database,
-    @Inject(TaskSealer) private readonly sealer: TaskSealer,
-    @Inject(WakeUps) private readonly wakeUps: WakeUps,
-    @Inject(Logger) private readonly logger: Logger,
+    private readonly database: Database,
+    private readonly sealer: TaskSealer,
+    private readonly wakeUps: WakeUps,
+    private readonly logger: Logger,
   ) {}
 
   /** Whether there is anything to open: the rows without need not wait for it. */

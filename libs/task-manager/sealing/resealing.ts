@@ -1,4 +1,4 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { Database, firstRow } from '#lib/database';
 import { instruments, Logger } from '#lib/observability';
 import { type DataKey, KeyRing } from '#lib/sealing';
@@ -31,10 +31,10 @@ export interface Resealed {
 @Injectable()
 export class Resealing {
   constructor(
-    @Inject(Database) private readonly database: Database,
-    @Inject(KeyRing) private readonly ring: KeyRing,
-    @Inject(TaskSealer) private readonly sealer: TaskSealer,
-    @Inject(Logger) private readonly logger: Logger,
+    private readonly database: Database,
+    private readonly ring: KeyRing,
+    private readonly sealer: TaskSealer,
+    private readonly logger: Logger,
   ) {}
 
   /** A new key if it is time for one, a batch, and the keys that nobody needs any more removed. */

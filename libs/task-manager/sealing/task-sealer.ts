@@ -1,4 +1,4 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { instruments } from '#lib/observability';
 import { type DataKey, KeyRing } from '#lib/sealing';
 import type { NewTask } from '../domain/new-task.js';
@@ -29,7 +29,7 @@ export interface SealedValue {
  */
 @Injectable()
 export class TaskSealer {
-  constructor(@Inject(KeyRing) private readonly ring: KeyRing) {}
+  constructor(private readonly ring: KeyRing) {}
 
   /** New tasks with their secrets sealed; the tasks themselves when they have none. */
   async sealNew(workspaceId: string, tasks: readonly NewTask[]): Promise<readonly NewTask[]> {

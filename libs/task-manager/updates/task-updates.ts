@@ -1,4 +1,4 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { Database, firstRow, type Transaction, violatedConstraint } from '#lib/database';
 import { actorOf, assertNever, type Caller, DroverError } from '#lib/kernel';
 import { illegalCommand } from '../commands/illegal-command.js';
@@ -41,11 +41,11 @@ const MISSING_REFERENCES = {
 @Injectable()
 export class TaskUpdates {
   constructor(
-    @Inject(Database) private readonly db: Database,
-    @Inject(TaskCommands) private readonly commands: TaskCommands,
-    @Inject(TaskQueries) private readonly queries: TaskQueries,
-    @Inject(TaskSealer) private readonly sealer: TaskSealer,
-    @Inject(HeldSecrets) private readonly secrets: HeldSecrets,
+    private readonly db: Database,
+    private readonly commands: TaskCommands,
+    private readonly queries: TaskQueries,
+    private readonly sealer: TaskSealer,
+    private readonly secrets: HeldSecrets,
   ) {}
 
   /**
