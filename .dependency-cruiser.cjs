@@ -1,19 +1,15 @@
-/**
- * The house's arrows: they only point down. Libraries see each other through their index.ts alone.
- *
- *   kernel, settings <- config, database, valkey, observability, runtime <- http, sealing <- identity, outbox, projects, admission
- *          <- agent-manager <- task-manager <- sessions <- coordinator <- apps, tools
- */
+/** The house's arrows: they only point down. Libraries see each other through their index.ts alone. */
 const LAYERS = [
-  ['kernel', 'settings'],
+  ['kernel'],
   ['config', 'database', 'valkey', 'observability', 'embedded', 'runtime'],
-  ['http', 'sealing'],
+  ['http'],
   ['identity'],
-  ['outbox', 'projects', 'admission'],
+  ['transitions', 'events', 'projects'],
+  ['secrets', 'admission'],
   ['agent-manager'],
   ['task-manager'],
-  ['sessions'],
-  ['coordinator', 'invariants'],
+  ['runs'],
+  ['explain', 'coordinator', 'invariants'],
 ];
 
 const upward = LAYERS.slice(0, -1).map((layer, index) => ({
@@ -63,7 +59,7 @@ module.exports = {
       severity: 'error',
       from: { path: '^apps/gateway/', pathNot: '\\.(int-)?spec\\.ts$|/testing/' },
       to: {
-        path: '^libs/(?!kernel/|settings/|runtime/|http/|observability/)|node_modules/(pg|@prisma)/',
+        path: '^libs/(?!kernel/|config/|runtime/|http/|observability/)|node_modules/(pg|@prisma)/',
       },
     },
     {

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { z } from 'zod';
 import type { SessionUser } from '#lib/runtime';
-import { integer, list, oneOf, readVariables, webAddress } from '#lib/settings';
+import { integer, list, oneOf, readVariables, webAddress } from '#lib/config';
 
 const secret = z
   .string({

@@ -6,9 +6,11 @@ import { CoordinatorModule } from '#lib/coordinator';
 import { DatabaseModule } from '#lib/database';
 import { IdentityModule } from '#lib/identity';
 import { type Logger, ObservabilityModule } from '#lib/observability';
-import { OutboxModule } from '#lib/outbox';
+import { EventsModule } from '#lib/events';
+import { ExplainModule } from '#lib/explain';
 import { ProjectsModule } from '#lib/projects';
-import { SealingModule } from '#lib/sealing';
+import { SecretsModule } from '#lib/secrets';
+import { RunsModule } from '#lib/runs';
 import { TaskManagerModule } from '#lib/task-manager';
 import { ValkeyModule } from '#lib/valkey';
 import { databaseOptions, valkeyOptions } from './connections.js';
@@ -26,13 +28,15 @@ export class AppModule {
         ObservabilityModule.forRoot(logger),
         DatabaseModule.forRoot(databaseOptions(config, logger)),
         ValkeyModule.forRoot(valkeyOptions(config, logger)),
-        SealingModule,
+        SecretsModule,
         IdentityModule,
         ProjectsModule,
-        OutboxModule,
+        EventsModule,
         AdmissionModule,
         AgentManagerModule,
         TaskManagerModule,
+        RunsModule,
+        ExplainModule,
         CoordinatorModule,
         HealthModule,
         MetricsModule,

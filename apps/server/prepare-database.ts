@@ -1,7 +1,7 @@
 import type { Config } from '#lib/config';
 import { checkMigrated, Database, migrate, query } from '#lib/database';
 import type { Logger } from '#lib/observability';
-import { KeyRing } from '#lib/sealing';
+import { KeyRing } from '#lib/secrets';
 import { databaseOptions } from './connections.js';
 import { StartupError } from './startup-error.js';
 

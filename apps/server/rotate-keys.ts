@@ -2,8 +2,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Config } from '#lib/config';
 import { Database } from '#lib/database';
 import type { Logger } from '#lib/observability';
-import { KeyRing } from '#lib/sealing';
-import { Resealing, TaskSealer } from '#lib/task-manager';
+import { KeyRing } from '#lib/secrets';
+import { Resealing, TaskSealer } from '#lib/secrets';
 import { databaseOptions } from './connections.js';
 
 const TASKS_AT_ONCE = 100;

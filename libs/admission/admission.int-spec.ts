@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { QueueDepths } from '#lib/admission';
+import { QueueDepths } from './limits/queue-depths.js';
 import { newId } from '#lib/kernel';
 import { apiClient } from '../../test/support/api-client.js';
 import {
@@ -12,7 +12,7 @@ import {
 import { aUser } from '../../test/support/factories.js';
 import { expectNothingLeftOpen } from '../../test/support/leaks.js';
 import { waitFor } from '../../test/support/wait-for.js';
-import { StandInGateway } from '../sessions/testing/stand-in-gateway.js';
+import { StandInGateway } from '../runs/sessions/testing/stand-in-gateway.js';
 import { TokenService } from '../identity/index.js';
 
 let gateway: StandInGateway;

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { newId } from '#lib/kernel';
 import { apiClient } from '../../test/support/api-client.js';
 import { startTestApp, type TestApp } from '../../test/support/app.js';
-import { StandInGateway } from '../sessions/testing/stand-in-gateway.js';
+import { StandInGateway } from '../runs/sessions/testing/stand-in-gateway.js';
 
 let gateway: StandInGateway;
 let server: TestApp;

@@ -5,7 +5,7 @@ import { newId } from '#lib/kernel';
 import { apiClient } from '../../test/support/api-client.js';
 import { startTestApp, type TestApp, type TestWorkspace } from '../../test/support/app.js';
 import { expectNothingLeftOpen } from '../../test/support/leaks.js';
-import { AGENT_LIFECYCLES, legalAgentMoves, moveAgent, moveAgents } from './index.js';
+import { AGENT_LIFECYCLES, legalAgentMoves, moveAgent, moveAgents } from '#lib/transitions';
 
 let server: TestApp;
 let workspace: TestWorkspace;

@@ -10,13 +10,8 @@ import {
 } from '../../test/support/app.js';
 import type { AgentValues } from '../../test/support/factories.js';
 import { expectNothingLeftOpen } from '../../test/support/leaks.js';
-import {
-  type FlushedBeat,
-  HeartbeatFlusher,
-  markAgentsStale,
-  moveAgent,
-  staleAgents,
-} from './index.js';
+import { type FlushedBeat, HeartbeatFlusher, markAgentsStale, staleAgents } from './index.js';
+import { moveAgent } from '#lib/transitions';
 import { BeatBuffer } from './heartbeats/beat-buffer.js';
 import { Heartbeats } from './heartbeats/heartbeats.js';
 

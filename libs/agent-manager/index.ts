@@ -1,29 +1,17 @@
 export { AgentManagerModule } from './agent-manager.module.js';
 export { type AgentListRequest, AgentManagerService } from './agents/agent-manager.service.js';
 export type { Registration, WantedAgent } from './agents/agent-registration.js';
-export { type AgentMove, moveAgent, moveAgents } from './agents/move-agents.js';
 export { AGENT_MODES, type AgentMode, type AgentView } from './domain/agent-view.js';
 export { CAPABILITY, capabilityKey, normalizeCapabilities } from './domain/capabilities.js';
 export type { AgentHealth, HealthStatus } from './domain/health.js';
 export { itself } from './domain/itself.js';
 export { AgentDoc } from './http/dto/agent.docs.js';
-export {
-  AGENT_EDGES,
-  AGENT_LIFECYCLES,
-  AGENT_STATUSES,
-  type AgentLifecycle,
-  agentStatus,
-  type AgentStatus,
-  legalAgentMoves,
-} from './domain/lifecycle.js';
 export { AGENT_WORDS } from './domain/words.js';
 export {
   type BeatListener,
   type FlushedBeat,
   HeartbeatFlusher,
 } from './heartbeats/heartbeat-flusher.js';
-export { agentDoor } from './store/agent-door.sql.js';
-export type { MovedAgent } from './store/move-agents.sql.js';
 export { isResting, restAgent, wakeAgent } from './store/rest-agent.sql.js';
 export { revivePushAgents } from './store/revive-push-agents.sql.js';
 export {
@@ -32,3 +20,4 @@ export {
   staleAgents,
   type StaleAgentRow,
 } from './store/stale-agents.sql.js';
+export { lockAgent } from './store/find-agent.sql.js';

@@ -1,2 +1,3 @@
 export { loadConfig, VARIABLES, type Config } from './config.js';
 export { CONFIG, ConfigModule } from './config.module.js';
+export { integer, list, oneOf, readVariables, webAddress } from './settings.js';

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { type Fence, isUnreachable } from '#lib/database';
 import { DroverError } from '#lib/kernel';
 import { instruments } from '#lib/observability';
-import { EVERYWHERE, type Swept } from '#lib/task-manager';
+import { EVERYWHERE, type Swept } from '#lib/transitions';
 import type { CycleReport, StepReport } from './domain/cycle-report.js';
 import { Journal } from './journal.js';
 import { LeadershipLost } from './leadership/fence.js';

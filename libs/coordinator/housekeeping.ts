@@ -3,7 +3,7 @@ import { Database, firstRow } from '#lib/database';
 import { purgeExpiredKeys } from '#lib/http';
 import { pruneSessions } from '#lib/identity';
 import { Logger } from '#lib/observability';
-import { pruneCapabilitySets } from '#lib/task-manager';
+import { pruneCapabilitySets } from './store/prune-capability-sets.sql.js';
 import { pruneCoordinatorLogs } from './store/prune-logs.sql.js';
 
 const EVERY_MS = 600_000;

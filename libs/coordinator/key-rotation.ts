@@ -7,7 +7,7 @@ import {
 import { CONFIG, type Config } from '#lib/config';
 import { Doorbell } from '#lib/kernel';
 import { Logger } from '#lib/observability';
-import { Resealing } from '#lib/task-manager';
+import { Resealing } from '#lib/secrets';
 
 const EVERY_MS = 60_000;
 /** After a batch it rests this many times as long as the batch took, so that it stays in the background. */

@@ -3,7 +3,7 @@ import { newId } from '#lib/kernel';
 import { apiClient } from '../../test/support/api-client.js';
 import { startTestApp, type TestApp, type TestWorkspace } from '../../test/support/app.js';
 import { waitFor } from '../../test/support/wait-for.js';
-import { StandInGateway } from '../sessions/testing/stand-in-gateway.js';
+import { StandInGateway } from '../runs/sessions/testing/stand-in-gateway.js';
 
 /** What may only begin at a time, or when somebody acts, must not keep the coordinator busy until then. */
 

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { markAgentsStale, type StaleAgentRow, staleAgents } from '#lib/agent-manager';
 import { Database, type Fence, firstRow } from '#lib/database';
-import { EVERYWHERE, type Swept } from '#lib/task-manager';
+import { EVERYWHERE, type Swept } from '#lib/transitions';
 import { HeartbeatStore, WakeUps } from '#lib/valkey';
 import { countByWorkspace } from './domain/counts.js';
 import { Doubt } from './domain/doubt.js';

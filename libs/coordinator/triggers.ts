@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { SchedulerRegistry } from '@nestjs/schedule';
 import { CronJob } from 'cron';
 import { CONFIG, type Config } from '#lib/config';
-import { SessionAssigner } from '#lib/sessions';
+import { SessionAssigner } from '#lib/runs';
 import { WakeUps } from '#lib/valkey';
 
 const CRON_JOB = 'coordinator';

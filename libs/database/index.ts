@@ -1,3 +1,4 @@
+export { Prisma } from './generated/client.js';
 export { Coalescer, type CoalescerOptions } from './coalescer.js';
 export {
   Database,
@@ -7,7 +8,6 @@ export {
   type DatabaseOptions,
 } from './database.js';
 export { isUnreachable, violatedConstraint } from './db-errors.js';
-export { Prisma } from './generated/client.js';
 export { DatabaseModule } from './database.module.js';
 export { checkMigrated, migrate, MigrationError, type MigrateOptions } from './migrator/index.js';
 export { createPool, type PoolOptions } from './pools.js';

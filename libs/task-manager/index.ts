@@ -1,30 +1,25 @@
-export { LIVE_RUN_STATES, RUN_EDGES, type RunState } from './domain/run-state.js';
-export { TASK_EDGES, TASK_STATUSES, type TaskStatus } from './domain/task-state.js';
-export { type FailureClass } from './domain/failure.js';
-export type { Allowance } from './domain/plan-assignments.js';
-export { type SpawnAllowance, TaskAssignment } from './assignment/task-assignment.js';
-export type { SpawnFacts } from './domain/explain-facts.js';
-export { SpawnOutlook, type SpawnOutlookSource } from './queries/spawn-outlook.js';
-export { LostSessions } from './recovery/lost-sessions.js';
-export { Claiming } from './runs/claiming.js';
-export { hasNews, warnedIn } from './runs/news.js';
-export { RunReports } from './runs/run-reports.js';
-export type { Reporter } from './runs/reporter.js';
-export {
-  EVERYWHERE,
-  type Finding,
-  type StateSweeps,
-  type SweepScope,
-  type Swept,
-  type TaskSweeps,
-} from './recovery-port.js';
-export { together } from './recovery/swept.js';
-export { StateRecovery } from './recovery/state-recovery.js';
-export { noteConflictsOfSessions } from './store/conflicts.sql.js';
-export { pruneCapabilitySets } from './store/prune-capability-sets.sql.js';
 export { TaskParking } from './parking/task-parking.js';
-export { TaskRecovery } from './recovery/task-recovery.js';
-export { type HeldRow, HeldSecrets } from './sealing/held-secrets.js';
-export { Resealing, type Resealed } from './sealing/resealing.js';
-export { TaskSealer } from './sealing/task-sealer.js';
 export { TaskManagerModule } from './task-manager.module.js';
+export { sightOf } from './domain/access.js';
+export { idAfter } from './domain/cursor.js';
+export { type Edge, findWay } from './domain/dependencies.js';
+export { type NewTask } from './domain/new-task.js';
+export { type DependencyPolicy, DEPENDENCY_POLICIES, type TaskView } from './domain/task-view.js';
+export {
+  ShownFlag,
+  ShownId,
+  ShownInt,
+  ShownIntOrNull,
+  ShownOneOf,
+  ShownTime,
+  type Sent,
+  ShownJson,
+  ShownText,
+  ShownTextOrNull,
+  ShownTexts,
+} from './http/dto/shown.js';
+export { TaskPageDto } from './http/dto/task.dto.js';
+export { TaskQueries } from './queries/task-queries.js';
+export { bytesOf, cutPage, TASK_BYTES } from './store/page-bytes.js';
+export { LEASE_END } from './store/run-columns.js';
+export { ABORT_MESSAGE } from './store/task-columns.js';

@@ -30,10 +30,10 @@ function writers(table: string, column: string): string[] {
 
 describe('each state has one writer', () => {
   it.each([
-    ['agent_tasks', 'status', 'libs/task-manager/store/task-door.sql.ts'],
-    ['task_runs', 'state', 'libs/task-manager/store/run-door.sql.ts'],
-    ['agents', 'lifecycle', 'libs/agent-manager/store/agent-door.sql.ts'],
-    ['agents', 'live_runs', 'libs/task-manager/store/run-door.sql.ts'],
+    ['agent_tasks', 'status', 'libs/transitions/store/task-door.sql.ts'],
+    ['task_runs', 'state', 'libs/transitions/store/run-door.sql.ts'],
+    ['agents', 'lifecycle', 'libs/transitions/store/agent-door.sql.ts'],
+    ['agents', 'live_runs', 'libs/transitions/store/run-door.sql.ts'],
   ])('%s.%s', (table, column, door) => {
     expect(writers(table, column)).toEqual([door]);
   });

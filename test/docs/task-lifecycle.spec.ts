@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
-import { RUN_EDGES } from '../../libs/task-manager/domain/run-state.js';
-import { TASK_EDGES } from '../../libs/task-manager/domain/task-state.js';
+import { RUN_EDGES } from '../../libs/transitions/domain/run-state.js';
+import { TASK_EDGES } from '../../libs/transitions/domain/task-state.js';
 
 const page = readFileSync(join(import.meta.dirname, '../../docs/task-lifecycle.md'), 'utf8');
 

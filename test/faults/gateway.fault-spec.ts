@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { freePort } from '#lib/embedded';
 import { newId } from '#lib/kernel';
 import { SECRET, TestGateway } from '../../apps/gateway/testing/gateway-process.js';
-import { StandInGateway } from '../../libs/sessions/testing/stand-in-gateway.js';
+import { StandInGateway } from '../../libs/runs/sessions/testing/stand-in-gateway.js';
 import { TestFleet } from '../support/fleet.js';
 import { PostgresProxy } from '../support/proxy/postgres-proxy.js';
 import { waitFor } from '../support/wait-for.js';

@@ -7,7 +7,7 @@ import {
   type Probe,
   VALKEY_PROBE,
 } from '#lib/observability';
-import { GatewayReach, SessionsModule } from '#lib/sessions';
+import { GatewayReach, SessionsModule } from '#lib/runs';
 import { ValkeyClient } from '#lib/valkey';
 import { HealthController } from './health.controller.js';
 

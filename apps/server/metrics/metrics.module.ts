@@ -1,11 +1,11 @@
 import { Module } from '@nestjs/common';
-import { TaskManagerModule } from '#lib/task-manager';
+import { RunsModule } from '#lib/runs';
 import { Gauges } from './gauges.js';
 import { MetricsController } from './metrics.controller.js';
 import { Metrics } from './metrics.js';
 
 @Module({
-  imports: [TaskManagerModule],
+  imports: [RunsModule],
   controllers: [MetricsController],
   providers: [Gauges, Metrics],
 })

@@ -11,7 +11,7 @@ import { type AgentRow, toAgentView } from '../store/agent-columns.js';
 import { findAgent, lockAgent } from '../store/find-agent.sql.js';
 import { insertAgent, type RegisteredColumns, updateAgent } from '../store/register-agent.sql.js';
 import { stampFirstBeat } from '../store/stamp-first-beat.sql.js';
-import { moveAgent } from './move-agents.js';
+import { moveAgent } from '#lib/transitions';
 
 /** An agent as it registers; what is left out stays as it is, or takes its default. */
 export interface WantedAgent {

@@ -1,4 +1,4 @@
-import type { AgentStatus } from './lifecycle.js';
+import type { AgentStatus } from '#lib/transitions';
 
 export const AGENT_MODES = ['pull', 'push'] as const;
 export type AgentMode = (typeof AGENT_MODES)[number];

@@ -1,5 +1,5 @@
 import type { BeatTiming } from './timing.js';
-import type { AgentStatus } from './lifecycle.js';
+import type { AgentStatus } from '#lib/transitions';
 
 export const BEAT_STATUSES = ['healthy', 'degraded'] as const;
 export type BeatStatus = (typeof BEAT_STATUSES)[number];

@@ -1,4 +1,4 @@
-import type { AgentStatus } from './lifecycle.js';
+import type { AgentStatus } from '#lib/transitions';
 
 /**
  * What other documents and systems call the states of an agent, or of the worker process behind it,

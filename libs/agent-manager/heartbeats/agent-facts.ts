@@ -2,7 +2,7 @@ import { Injectable, type OnModuleDestroy } from '@nestjs/common';
 import { Database } from '#lib/database';
 import { type AgentCaller, DroverError } from '#lib/kernel';
 import { WakeUps } from '#lib/valkey';
-import type { AgentLifecycle } from '../domain/lifecycle.js';
+import type { AgentLifecycle } from '#lib/transitions';
 import { DEFAULT_INTERVAL_SECONDS, DEFAULT_THRESHOLD_SECONDS } from '../domain/timing.js';
 import { agentFacts, type AgentFactsRow } from '../store/agent-facts.sql.js';
 

@@ -1,5 +1,5 @@
 import type { AgentMode, AgentView } from '../domain/agent-view.js';
-import type { AgentLifecycle, AgentStatus } from '../domain/lifecycle.js';
+import type { AgentLifecycle, AgentStatus } from '#lib/transitions';
 
 /** What an AgentView is made of. */
 export interface AgentRow {

@@ -1,5 +1,5 @@
 import { query } from '#lib/database';
-import type { AgentLifecycle } from '../domain/lifecycle.js';
+import type { AgentLifecycle } from '#lib/transitions';
 
 /** What taking a beat needs to know of an agent. */
 export interface AgentFactsRow {

@@ -1,6 +1,6 @@
 import { query } from '#lib/database';
 import type { BeatStatus } from '../domain/health.js';
-import type { AgentStatus } from '../domain/lifecycle.js';
+import type { AgentStatus } from '#lib/transitions';
 import { isSilent } from './stale-agents.sql.js';
 
 export interface HealthRow {

@@ -1,6 +1,6 @@
 import { command } from '#lib/database';
 import type { AgentFactsRow } from './agent-facts.sql.js';
-import { agentDoor } from './agent-door.sql.js';
+import { agentDoor } from '#lib/transitions';
 
 export interface FlushedRow extends AgentFactsRow {
   /** It was STARTING or ERROR and is active (or draining) again. */

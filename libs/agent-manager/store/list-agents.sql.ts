@@ -1,6 +1,6 @@
 import { query, type Sql } from '#lib/database';
 import type { AgentMode } from '../domain/agent-view.js';
-import type { AgentStatus } from '../domain/lifecycle.js';
+import type { AgentStatus } from '#lib/transitions';
 import { AGENT_COLUMNS, type AgentRow } from './agent-columns.js';
 
 /** Which agents a list shows: those for which everything that is given holds. */

@@ -1,6 +1,6 @@
 import { command } from '#lib/database';
-import { agentDoor } from './agent-door.sql.js';
-import type { MovedAgent } from './move-agents.sql.js';
+import { agentDoor } from '#lib/transitions';
+import type { MovedAgent } from '#lib/transitions';
 
 /**
  * Push agents that were taken for dead because their gateway was silent come back with it; one that was

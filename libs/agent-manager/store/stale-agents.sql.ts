@@ -1,6 +1,6 @@
 import { command, query } from '#lib/database';
-import { agentDoor } from './agent-door.sql.js';
-import type { MovedAgent } from './move-agents.sql.js';
+import { agentDoor } from '#lib/transitions';
+import type { MovedAgent } from '#lib/transitions';
 
 /**
  * Silent for longer than its threshold, by the database's clock; of agents that have ever beaten. For a

@@ -1,4 +1,4 @@
-import type { SessionAssigner } from '#lib/sessions';
+import type { SessionAssigner } from '#lib/runs';
 import type { Step } from './step.js';
 
 /** Gives ready tasks to push agents, as many as the gateways have room for; their sessions follow. */

@@ -1,4 +1,4 @@
-import type { StateSweeps } from '#lib/task-manager';
+import type { StateSweeps } from '#lib/transitions';
 import type { Rhythm } from './rhythm.js';
 import type { Step } from './step.js';
 

@@ -1,5 +1,6 @@
-import type { SessionAssigner } from '#lib/sessions';
-import type { StateSweeps, TaskParking, TaskSweeps } from '#lib/task-manager';
+import type { SessionAssigner } from '#lib/runs';
+import type { StateSweeps, TaskSweeps } from '#lib/transitions';
+import type { TaskParking } from '#lib/task-manager';
 import type { StaleAgents } from '../stale-agents.js';
 import { assign } from './assign.js';
 import { clearPauses } from './clear-pauses.js';

@@ -1,4 +1,4 @@
-import type { TaskSweeps } from '#lib/task-manager';
+import type { TaskSweeps } from '#lib/transitions';
 import type { Step } from './step.js';
 
 /** Puts aborted tasks whose retry is due back into the queue. */

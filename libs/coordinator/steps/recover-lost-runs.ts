@@ -1,4 +1,4 @@
-import { type TaskSweeps, together } from '#lib/task-manager';
+import { type TaskSweeps, together } from '#lib/transitions';
 import type { StaleAgents } from '../stale-agents.js';
 import type { Step } from './step.js';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { EVERYWHERE, type SweepScope, type Swept } from '#lib/task-manager';
+import { EVERYWHERE, type SweepScope, type Swept } from '#lib/transitions';
 import { Rhythm } from './rhythm.js';
 
 /** A search that takes its time on a clock of its own. */

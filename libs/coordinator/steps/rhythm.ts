@@ -1,4 +1,4 @@
-import type { SweepScope, Swept } from '#lib/task-manager';
+import type { SweepScope, Swept } from '#lib/transitions';
 
 /** After a search it rests this many times as long as the search took, if that is longer. */
 const REST_FACTOR = 20;

@@ -1,4 +1,4 @@
-import type { TaskSweeps } from '#lib/task-manager';
+import type { TaskSweeps } from '#lib/transitions';
 import type { Step } from './step.js';
 
 /** Tells the dependents of tasks that have ended: releases the ready, fails those whose policy says so. */

@@ -1,5 +1,5 @@
 import type { Fence } from '#lib/database';
-import type { SweepScope, Swept } from '#lib/task-manager';
+import type { SweepScope, Swept } from '#lib/transitions';
 
 export const STEP_NAMES = [
   'expire_leases',

@@ -1,7 +1,9 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, type Config } from '#lib/config';
-import { SessionAssigner } from '#lib/sessions';
-import { StateRecovery, TaskParking, TaskRecovery } from '#lib/task-manager';
+import { SessionAssigner } from '#lib/runs';
+import { StateRecovery } from '../patterns/state-recovery.js';
+import { TaskRecovery } from '../patterns/task-recovery.js';
+import { TaskParking } from '#lib/task-manager';
 import { StaleAgents } from '../stale-agents.js';
 import { stepsOf } from './index.js';
 import type { Step } from './step.js';

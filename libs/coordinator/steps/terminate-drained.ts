@@ -1,4 +1,4 @@
-import type { TaskSweeps } from '#lib/task-manager';
+import type { TaskSweeps } from '#lib/transitions';
 import type { Step } from './step.js';
 
 /** Terminates agents that were told to drain and hold nothing any more. */

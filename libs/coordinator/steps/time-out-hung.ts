@@ -1,4 +1,4 @@
-import type { StateSweeps } from '#lib/task-manager';
+import type { StateSweeps } from '#lib/transitions';
 import type { Step } from './step.js';
 
 /** Ends runs that made no progress after their warning either; their tasks are retried. */

@@ -1,4 +1,4 @@
-import type { TaskSweeps } from '#lib/task-manager';
+import type { TaskSweeps } from '#lib/transitions';
 import type { Step } from './step.js';
 
 /** Ends runs that are past their task's timeout and that their agent has not ended itself. */

@@ -1,4 +1,4 @@
-import type { StateSweeps } from '#lib/task-manager';
+import type { StateSweeps } from '#lib/transitions';
 import type { Step } from './step.js';
 
 /** Warns the agents of runs that are long past their estimate, without progress. */

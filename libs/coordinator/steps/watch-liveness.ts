@@ -1,4 +1,4 @@
-import type { TaskSweeps } from '#lib/task-manager';
+import type { TaskSweeps } from '#lib/transitions';
 import type { Step } from './step.js';
 
 /** Marks runs whose agent has missed two beats as STALE, and takes it back when it beats. */

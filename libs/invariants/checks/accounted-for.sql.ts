@@ -1,5 +1,5 @@
 import { query } from '#lib/database';
-import { LIVE_RUN_STATES } from '#lib/task-manager';
+import { LIVE_RUN_STATES } from '#lib/transitions';
 import type { Invariant, Violation } from '../invariant.js';
 
 /** Sweeps come within seconds; what is overdue by this much, nobody will come for. */

@@ -1,5 +1,5 @@
 import { query } from '#lib/database';
-import { TASK_EDGES, TASK_STATUSES } from '#lib/task-manager';
+import { TASK_EDGES, TASK_STATUSES } from '#lib/transitions';
 import type { Invariant, Violation } from '../invariant.js';
 
 const EDGES = TASK_STATUSES.flatMap((from) =>

@@ -1,7 +1,7 @@
 import { DroverError } from '#lib/kernel';
 import { type CommandRequest, possibleCommands, type TaskCommand } from '../domain/commands.js';
-import type { LockedTask } from '../domain/locked-task.js';
-import { legalTaskMoves, type TaskStatus } from '../domain/task-state.js';
+import type { LockedTask } from '#lib/transitions';
+import { legalTaskMoves, type TaskStatus } from '#lib/transitions';
 
 const DONE: Record<TaskCommand, string> = {
   cancel: 'cancelled',

@@ -9,10 +9,10 @@ import {
   type TaskCommand,
 } from '../domain/commands.js';
 import { dependentsOf } from '../store/dependents-of.sql.js';
-import type { LockedTask } from '../domain/locked-task.js';
-import { lockTasks } from '../store/lock-tasks.sql.js';
-import type { Move } from '../domain/move.js';
-import { applyMoves } from '../store/moves.js';
+import type { LockedTask } from '#lib/transitions';
+import { lockTasks } from '#lib/transitions';
+import type { Move } from '#lib/transitions';
+import { applyMoves } from '#lib/transitions';
 import { reconsiderPrerequisites } from '../store/reconsider-prerequisites.sql.js';
 import { requestPause } from '../store/request-pause.sql.js';
 import { illegalCommand } from './illegal-command.js';

@@ -7,7 +7,7 @@ import { actorOf, type Caller, DroverError } from '#lib/kernel';
 import { WakeUps } from '#lib/valkey';
 import { draftTasks, type NewTask, type WantedTask } from '../domain/new-task.js';
 import type { TaskView } from '../domain/task-view.js';
-import { TaskSealer } from '../sealing/task-sealer.js';
+import { TaskSealer } from '#lib/secrets';
 import { creationOf, type CreatedRow, type TaskInput } from '../store/create-tasks.sql.js';
 import { lockPrerequisites, type Prerequisite } from '../store/lock-prerequisites.sql.js';
 import { viewOfNewTask } from './new-task-view.js';

@@ -23,8 +23,8 @@ import {
   writeEdges,
 } from '../store/dependency-edges.sql.js';
 import { lockPrerequisites } from '../store/lock-prerequisites.sql.js';
-import type { LockedTask } from '../domain/locked-task.js';
-import { lockTasks } from '../store/lock-tasks.sql.js';
+import type { LockedTask } from '#lib/transitions';
+import { lockTasks } from '#lib/transitions';
 import { recountDependencies } from '../store/recount-dependencies.sql.js';
 import { instant } from '../store/task-columns.js';
 import { refuseCycle } from './refuse-cycle.js';

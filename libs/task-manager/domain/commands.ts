@@ -1,7 +1,7 @@
 import type { Actor } from '#lib/kernel';
-import type { LockedTask } from './locked-task.js';
-import type { Move, RunMove } from './move.js';
-import { legalTaskMoves, mayTaskMove, type TaskStatus } from './task-state.js';
+import type { LockedTask } from '#lib/transitions';
+import type { Move, RunMove } from '#lib/transitions';
+import { legalTaskMoves, mayTaskMove, type TaskStatus } from '#lib/transitions';
 
 /** What a user asks of a task, decided on its locked row. */
 export type CommandDecision =

@@ -1,4 +1,4 @@
-import type { TaskStatus } from './task-state.js';
+import type { TaskStatus } from '#lib/transitions';
 
 /** Which tasks a list shows: those for which everything that is given holds. */
 export interface TaskFilter {

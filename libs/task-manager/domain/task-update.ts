@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { DroverError } from '#lib/kernel';
-import { redactSecrets } from './redact-secrets.js';
-import type { TaskStatus } from './task-state.js';
+import { redactSecrets } from '#lib/secrets';
+import type { TaskStatus } from '#lib/transitions';
 import type { TaskView } from './task-view.js';
 
 /** What a client may change of a task; what is left out stays. */

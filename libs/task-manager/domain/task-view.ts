@@ -1,6 +1,6 @@
-import type { RunState } from './run-state.js';
-import { redactSecrets } from './redact-secrets.js';
-import type { TaskStatus } from './task-state.js';
+import type { RunState } from '#lib/transitions';
+import { redactSecrets } from '#lib/secrets';
+import type { TaskStatus } from '#lib/transitions';
 
 export type DependencyPolicy = 'block' | 'fail' | 'ignore';
 

@@ -4,11 +4,9 @@ import { ApiErrors, PageQuery, UuidParam, Versioned } from '#lib/http';
 import { Auth, CurrentCaller } from '#lib/identity';
 import type { Caller } from '#lib/kernel';
 import { atLeast } from '../domain/log-view.js';
-import { TaskExplainer } from '../queries/task-explainer.js';
 import { TaskHistory } from '../queries/task-history.js';
 import { TaskQueries } from '../queries/task-queries.js';
 import { ListTasksQuery, TaskLogsQuery } from './dto/list-tasks.dto.js';
-import { ExplanationDto } from './dto/explanation.dto.js';
 import { LogPageDto, RunPageDto } from './dto/task-history.dto.js';
 import { TaskDto, TaskPageDto } from './dto/task.dto.js';
 
@@ -22,7 +20,6 @@ export class TaskQueriesController {
   constructor(
     private readonly queries: TaskQueries,
     private readonly history: TaskHistory,
-    private readonly explainer: TaskExplainer,
   ) {}
 
   @Get()
@@ -60,15 +57,5 @@ export class TaskQueriesController {
     const { level, event, order = 'desc', follow } = query;
     const filter = { levels: level && atLeast(level), event, order, follow: follow === 'true' };
     return this.history.logs(caller, id, filter, query);
-  }
-
-  @Get(':id/explain')
-  @ApiOperation({
-    summary: 'Say why a task is not running, and estimate when it will start and end',
-  })
-  @ApiOkResponse({ type: ExplanationDto })
-  @ApiErrors('task_not_found')
-  explain(@CurrentCaller() caller: Caller, @UuidParam() id: string) {
-    return this.explainer.explain(caller, id);
   }
 }

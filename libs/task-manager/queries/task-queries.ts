@@ -5,7 +5,7 @@ import { sightOf } from '../domain/access.js';
 import { idAfter } from '../domain/cursor.js';
 import type { PageRequest, TaskFilter } from '../domain/task-filter.js';
 import { forEyes, type TaskView } from '../domain/task-view.js';
-import { HeldSecrets } from '../sealing/held-secrets.js';
+import { HeldSecrets } from '#lib/secrets';
 import { listTasks } from '../store/list-tasks.sql.js';
 import { type TaskRow, toTaskView } from '../store/task-columns.js';
 import { taskViews } from '../store/task-views.sql.js';

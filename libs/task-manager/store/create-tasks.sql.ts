@@ -1,5 +1,5 @@
 import { command, type Sql } from '#lib/database';
-import { sealed } from './task-seals.sql.js';
+import { sealed } from '#lib/secrets';
 
 /** A task with who creates it, and the columns that the statement reads by their names. */
 export interface TaskInput extends Record<string, unknown> {

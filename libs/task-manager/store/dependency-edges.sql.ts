@@ -1,5 +1,5 @@
 import { command, query } from '#lib/database';
-import type { TaskStatus } from '../domain/task-state.js';
+import type { TaskStatus } from '#lib/transitions';
 import type { DependencyPolicy } from '../domain/task-view.js';
 
 /**

@@ -1,5 +1,5 @@
 import { command, query, type Transaction } from '#lib/database';
-import type { TaskStatus } from '../domain/task-state.js';
+import type { TaskStatus } from '#lib/transitions';
 
 /** A task that another one waits for, or is about to, under lock. */
 export interface Prerequisite {

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { newId } from '#lib/kernel';
 import { startTestApp, type TestApp, type TestWorkspace } from '../../../test/support/app.js';
-import { claimTasks } from './claim-tasks.sql.js';
-import { completionOf } from './complete-runs.sql.js';
-import { lockReadyTasks } from './lock-ready-tasks.sql.js';
-import { startRun } from './start-run.sql.js';
+import { claimTasks } from '../../runs/store/claim-tasks.sql.js';
+import { completionOf } from '../../runs/store/complete-runs.sql.js';
+import { lockReadyTasks } from '../../runs/store/lock-ready-tasks.sql.js';
+import { startRun } from '../../runs/store/start-run.sql.js';
 
 /** With fewer, sorting them all is the right thing to do. */
 const WAITING = 20_000;

@@ -1,5 +1,5 @@
 import { command } from '#lib/database';
-import { recordOfChange } from './task-changed.sql.js';
+import { recordOfChange } from '#lib/transitions';
 
 /**
  * Counts anew what a locked task waits for after its edges have changed, with the log row and the

@@ -1,4 +1,4 @@
-import type { RunState } from '../domain/run-state.js';
+import type { RunState } from '#lib/transitions';
 import type { RunView } from '../domain/task-view.js';
 import { instant } from './task-columns.js';
 

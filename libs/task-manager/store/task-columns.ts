@@ -1,6 +1,6 @@
-import { redactSecrets } from '../domain/redact-secrets.js';
+import { redactSecrets } from '#lib/secrets';
 import type { DependencyView, TaskView } from '../domain/task-view.js';
-import type { TaskStatus } from '../domain/task-state.js';
+import type { TaskStatus } from '#lib/transitions';
 
 /** What a TaskView is made of. */
 export interface TaskRow {

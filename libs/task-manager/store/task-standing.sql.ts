@@ -1,5 +1,5 @@
 import { query } from '#lib/database';
-import type { TaskStatus } from '../domain/task-state.js';
+import type { TaskStatus } from '#lib/transitions';
 
 /** A task in short: how it stands, and who holds it. */
 export interface TaskStanding {

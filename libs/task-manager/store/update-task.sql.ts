@@ -1,6 +1,6 @@
 import { command } from '#lib/database';
-import { recordOfChange } from './task-changed.sql.js';
-import { sealed } from './task-seals.sql.js';
+import { recordOfChange } from '#lib/transitions';
+import { sealed } from '#lib/secrets';
 
 /**
  * Writes the fields that users may change, of one locked task, with its log row and its event.

@@ -3,7 +3,7 @@ import type { INestApplication } from '@nestjs/common';
 import { loadConfig } from '#lib/config';
 import { newId } from '#lib/kernel';
 import { Logger } from '#lib/observability';
-import { TaskRecovery } from '#lib/task-manager';
+import { TaskRecovery } from '#lib/coordinator';
 import { createApp } from '../../../apps/server/create-app.js';
 import { type ApiAnswer, apiClient } from '../../support/api-client.js';
 import { startTestApp, type TestApp, type TestWorkspace } from '../../support/app.js';

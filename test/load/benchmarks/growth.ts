@@ -1,6 +1,6 @@
 import { Cycle } from '../../../libs/coordinator/cycle.js';
 import { Leadership } from '../../../libs/coordinator/leadership/leadership.js';
-import { EVERYWHERE, type SweepScope } from '../../../libs/task-manager/recovery-port.js';
+import { EVERYWHERE, type SweepScope } from '../../../libs/transitions/sweeps.js';
 import type { Benchmark } from '../harness/benchmark.js';
 import type { Core } from '../harness/core.js';
 import { figure, type Measured } from '../harness/figure.js';

@@ -3,9 +3,9 @@ import type { INestApplicationContext, Type } from '@nestjs/common';
 import { loadConfig } from '#lib/config';
 import { Logger } from '#lib/observability';
 import { createApp } from '../../../apps/server/create-app.js';
-import { Claiming } from '../../../libs/task-manager/runs/claiming.js';
-import type { ClaimedTask } from '../../../libs/task-manager/runs/run-view.js';
-import { RunReports } from '../../../libs/task-manager/runs/run-reports.js';
+import { Claiming } from '../../../libs/runs/claims/claiming.js';
+import type { ClaimedTask } from '../../../libs/runs/run-view.js';
+import { RunReports } from '../../../libs/runs/run-reports.js';
 import type { Site } from './site.js';
 
 /** The server's own services, called without HTTP. */

@@ -1,7 +1,7 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { AGENT_MODES, type AgentMode, type AgentView } from '../../domain/agent-view.js';
 import { type AgentHealth, HEALTH_STATUSES, type HealthStatus } from '../../domain/health.js';
-import { AGENT_STATUSES, type AgentStatus } from '../../domain/lifecycle.js';
+import { AGENT_STATUSES, type AgentStatus } from '#lib/transitions';
 import type { AgentToken } from '../../agents/agent-tokens.js';
 import type { BeatAnswer } from '../../heartbeats/heartbeats.js';
 

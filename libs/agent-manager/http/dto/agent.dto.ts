@@ -1,7 +1,7 @@
 import { Flag, Int, JsonObject, OneOf, OneOfList, PageQuery, Text, TextList } from '#lib/http';
 import { AGENT_MODES, type AgentMode } from '../../domain/agent-view.js';
 import { CAPABILITY } from '../../domain/capabilities.js';
-import { AGENT_STATUSES, type AgentStatus } from '../../domain/lifecycle.js';
+import { AGENT_STATUSES, type AgentStatus } from '#lib/transitions';
 import type { WantedAgent } from '../../agents/agent-registration.js';
 import type { AgentFilter } from '../../store/list-agents.sql.js';
 

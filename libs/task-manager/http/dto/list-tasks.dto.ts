@@ -1,7 +1,7 @@
 import { Id, Int, OneOf, OneOfList, PageQuery, Text, TextList, Timestamp } from '#lib/http';
 import { LOG_LEVELS, type LogLevel } from '../../domain/log-view.js';
 import type { TaskFilter } from '../../domain/task-filter.js';
-import { TASK_STATUSES, type TaskStatus } from '../../domain/task-state.js';
+import { TASK_STATUSES, type TaskStatus } from '#lib/transitions';
 
 /** Every filter that is given must hold; with none, all tasks of the workspace are listed. */
 export class ListTasksQuery extends PageQuery implements TaskFilter {

@@ -2,8 +2,8 @@ import { ApiProperty } from '@nestjs/swagger';
 import type { Page } from '#lib/kernel';
 import type { DependenciesView, NeighbourView } from '../../domain/dependencies-view.js';
 import { LOG_LEVELS, type LogLevel, type LogView } from '../../domain/log-view.js';
-import { RUN_STATES, type RunState } from '../../domain/run-state.js';
-import { TASK_STATUSES, type TaskStatus } from '../../domain/task-state.js';
+import { RUN_STATES, type RunState } from '#lib/transitions';
+import { TASK_STATUSES, type TaskStatus } from '#lib/transitions';
 import {
   DEPENDENCY_POLICIES,
   type DependencyPolicy,

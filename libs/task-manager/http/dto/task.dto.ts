@@ -1,6 +1,6 @@
 import { ApiProperty } from '@nestjs/swagger';
 import type { Page } from '#lib/kernel';
-import { ABORT_REASONS, TASK_STATUSES, type TaskStatus } from '../../domain/task-state.js';
+import { ABORT_REASONS, TASK_STATUSES, type TaskStatus } from '#lib/transitions';
 import {
   DEPENDENCY_POLICIES,
   type DependencyPolicy,

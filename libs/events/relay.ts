@@ -1,0 +1,109 @@
+import {
+  type BeforeApplicationShutdown,
+  Inject,
+  Injectable,
+  type OnApplicationBootstrap,
+} from '@nestjs/common';
+import { CONFIG, type Config } from '#lib/config';
+import { Doorbell } from '#lib/kernel';
+import { Logger } from '#lib/observability';
+import { WakeUps } from '#lib/valkey';
+import { Channels } from './channels.js';
+import { nextRound, type RoundResult } from './domain/pace.js';
+import { BATCH_SIZE, RelayedBatch } from './relayed-batch.js';
+
+/** Carries events from the outbox to the channels, in the role `relay`. */
+@Injectable()
+export class EventRelay implements OnApplicationBootstrap, BeforeApplicationShutdown {
+  private readonly bell = new Doorbell();
+  private loop: Promise<void> | undefined;
+  private stopping = false;
+  private cleanUp: (() => void)[] = [];
+
+  constructor(
+    private readonly batches: RelayedBatch,
+    private readonly channels: Channels,
+    private readonly wakeUps: WakeUps,
+    private readonly logger: Logger,
+    @Inject(CONFIG) private readonly config: Pick<Config, 'roles'>,
+  ) {}
+
+  onApplicationBootstrap(): void {
+    if (this.config.roles.includes('relay')) this.start();
+  }
+
+  async beforeApplicationShutdown(): Promise<void> {
+    await this.stop();
+  }
+
+  /** An event has just been committed: look now, and not at the next poll. */
+  nudge(): void {
+    this.bell.ring();
+  }
+
+  start(): void {
+    if (this.loop) return;
+    const nudge = (): void => this.nudge();
+    // Whoever moves a task wakes somebody, so each wake-up is the sign of an event as well.
+    this.cleanUp = [
+      this.wakeUps.onClaims(nudge),
+      this.wakeUps.onCoordinator(nudge),
+      this.wakeUps.onSignals(nudge),
+      this.channels.onOpen(nudge),
+    ];
+    this.loop = this.run();
+  }
+
+  /** Resolves when the batch under way is done with and the lease is given back. */
+  async stop(): Promise<void> {
+    this.stopping = true;
+    for (const undo of this.cleanUp.splice(0)) undo();
+    this.bell.ring();
+    await this.loop;
+  }
+
+  private async run(): Promise<void> {
+    let last: RoundResult['kind'] | undefined;
+    let repeats = 0;
+    while (!this.stopping) {
+      const result = await this.roundOrFailure();
+      repeats = result.kind === last ? repeats + 1 : 0;
+      last = result.kind;
+      await this.pause(result, repeats);
+    }
+    await this.batches.giveBack().catch((error: unknown) => {
+      this.logger.warn('relay lease not given back', { error });
+    });
+  }
+
+  private async pause(result: RoundResult, repeats: number): Promise<void> {
+    const { waitMs, nudgeable } = nextRound(result, repeats);
+    const until = performance.now() + waitMs;
+    for (let left = waitMs; left > 0 && !this.stopping; left = until - performance.now()) {
+      const rung = await this.bell.wait(left);
+      if (rung && nudgeable) return;
+    }
+  }
+
+  private async roundOrFailure(): Promise<RoundResult> {
+    try {
+      return await this.round();
+    } catch (error) {
+      this.logger.warn('events not relayed, trying again', { error });
+      return { kind: 'failed' };
+    }
+  }
+
+  private async round(): Promise<RoundResult> {
+    if (!this.channels.isOpen()) return { kind: 'closed' };
+    const { waiting, elsewhere } = await this.batches.look();
+    if (elsewhere) return { kind: 'elsewhere' };
+    if (!waiting) return { kind: 'idle' };
+    const batch = await this.batches.take();
+    if (batch === 'elsewhere') return { kind: 'elsewhere' };
+    await this.channels.publish(batch);
+    this.batches.delivered(batch);
+    if (batch.length === 0) return { kind: 'idle' };
+    return { kind: batch.length >= BATCH_SIZE ? 'full' : 'drained' };
+  }
+}

@@ -1,0 +1,153 @@
+import type { RunState } from '#lib/transitions';
+import type { TaskStatus } from '#lib/transitions';
+import type { SpawnFacts } from '#lib/runs';
+import type { DependencyPolicy } from '#lib/task-manager';
+
+export type { SpawnFacts };
+
+/** A task that an unsettled dependency leads to. */
+export interface PrerequisiteFacts {
+  taskId: string;
+  title: string;
+  status: TaskStatus;
+  policy: DependencyPolicy;
+  endedWithoutSuccess: boolean;
+}
+
+/** A task at the far end of what a task waits for. */
+export type RootFacts = Omit<PrerequisiteFacts, 'policy'>;
+
+/**
+ * How an agent that has what a task needs stands. Only a `free` one can take it now, and an `assignable`
+ * one (a push agent with room) be given it.
+ */
+export const AGENT_STANDINGS = [
+  'free',
+  'assignable',
+  'full',
+  'draining',
+  'in_error',
+  'offline',
+  'disabled',
+  'without_command',
+  'resting',
+] as const;
+export type AgentStanding = (typeof AGENT_STANDINGS)[number];
+
+export interface AgentFacts {
+  id: string;
+  name: string;
+  /** Runs that it holds, and that it may hold at once. */
+  liveRuns: number;
+  maxConcurrentTasks: number;
+  lastSeenAt: string | null;
+  /** Of a push agent whose command could not be started. */
+  restingUntil: string | null;
+}
+
+export interface AgentGroup {
+  standing: AgentStanding;
+  count: number;
+  /** Some of them. */
+  agents: AgentFacts[];
+  /** Tasks that all of them may hold at once, and how many more they could hold. */
+  places: number;
+  freePlaces: number;
+  /** Of the places, those of push agents: each needs a session. */
+  pushPlaces: number;
+}
+
+/** An agent that lacks least of what a task needs. */
+export interface NearAgent {
+  id: string;
+  name: string;
+  missing: string[];
+}
+
+/** A switch that keeps the task from being handed out. */
+export interface PauseFacts {
+  id: string;
+  scope: 'everything' | 'workspace' | 'task_type';
+  taskType: string | null;
+  reason: string;
+  /** `user:` or `api_key:` and an id, or `operator`: whose, tenants need not know. */
+  by: string;
+  byName: string | null;
+  since: string;
+  until: string | null;
+}
+
+export interface RunFacts {
+  id: string;
+  agentId: string;
+  agentName: string;
+  state: RunState;
+  generation: number;
+  leaseExpiresAt: Date;
+  pauseRequestedAt: Date | null;
+  endedAt: Date | null;
+  endReason: string | null;
+  exitCode: number | null;
+}
+
+/** The session of a live run, while it is being spawned. */
+export interface SpawnAttempts {
+  attempts: number;
+  lastError: string | null;
+  since: Date;
+  nextAttemptAt: Date;
+}
+
+/** Everything that the explanation of a task is drawn from. */
+export interface ExplainFacts {
+  /** The database's clock. */
+  now: Date;
+  task: {
+    status: TaskStatus;
+    taskType: string;
+    retryAt: Date | null;
+    retryCount: number;
+    maxRetries: number;
+    abortReason: string | null;
+    /** In words, as when somebody cancelled it. */
+    abortMessage: string | null;
+    failureReason: string | null;
+    lastError: string | null;
+    pausedBy: string | null;
+    /** The name of that user or API key. */
+    pausedByName: string | null;
+    pauseReason: string | null;
+    pausedAt: Date | null;
+    queueExpiresAt: Date | null;
+    requiredCapabilities: string[];
+    unmetDependencies: number;
+    assignedAt: Date | null;
+    startedAt: Date | null;
+    completedAt: Date | null;
+    failedAt: Date | null;
+    abortedAt: Date | null;
+    archivedAt: Date | null;
+  };
+  /** The live run. */
+  run: RunFacts | null;
+  /** What the live run waits for, if it does. */
+  spawn: SpawnAttempts | null;
+  /** The latest run, live or not. */
+  lastRun: RunFacts | null;
+  /** Unsettled ones; of many only some. */
+  dependencies: PrerequisiteFacts[];
+  /** Where the dependencies of its dependencies end; of many only some. */
+  roots: RootFacts[];
+  /** Agents that have every capability which the task needs, without terminated ones. */
+  agents: AgentGroup[];
+  /** Needed capabilities that no agent has. */
+  missingCapabilities: string[];
+  /** Told of when no agent has all of them: those that have most. */
+  nearest: NearAgent[];
+  /** Switches that hold. */
+  pauses: PauseFacts[];
+  /** Told of when push agents could take it; null: nobody knows. */
+  spawning: SpawnFacts | null;
+  /** Ready tasks that rank before it in the queues of the agents that can take it; counting ends somewhere. */
+  ahead: { count: number; isMore: boolean };
+}

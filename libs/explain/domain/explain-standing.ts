@@ -1,0 +1,135 @@
+import type { Kind, Places, Standing, Traveller } from './estimate.js';
+import type { AgentGroup, PauseFacts, SpawnFacts } from './explain-facts.js';
+import type { TaskStatus } from '#lib/transitions';
+import type { DependencyPolicy } from '#lib/task-manager';
+
+/** What of a task its estimate is drawn from. */
+export interface TaskOnItsWay {
+  status: TaskStatus;
+  retryAt: Date | null;
+  queueExpiresAt: Date | null;
+  unmetDependencies: number;
+  assignedAt: Date | null;
+  startedAt: Date | null;
+}
+
+/** Tasks that rank before one, by type, and those that hold the places which it could get. */
+export interface LineFacts {
+  ahead: { taskType: string; count: number }[];
+  /** Counting ended: there are more than these. */
+  isMore: boolean;
+  held: { taskType: string; elapsedSeconds: number }[];
+}
+
+export interface Circumstances {
+  now: Date;
+  pauses: readonly PauseFacts[];
+  agents: readonly AgentGroup[];
+  spawning: SpawnFacts | null;
+  /** Of one that is ready. */
+  line: LineFacts;
+  /** The tasks that it waits for; null: too many to look at. */
+  after: readonly Traveller[] | null;
+  /** By type; one of which nothing was seen is taken for one of the task's own. */
+  kindOf: (taskType: string) => Kind;
+}
+
+/** Where a task stands, for the estimate of when it starts and ends. */
+export function standingOf(task: TaskOnItsWay, around: Circumstances): Standing {
+  switch (task.status) {
+    case 'ASSIGNED':
+    case 'RUNNING': {
+      const since = task.startedAt ?? task.assignedAt ?? around.now;
+      return { kind: 'running', elapsedSeconds: secondsBetween(since, around.now) };
+    }
+    case 'PAUSED':
+      return { kind: 'unknown', reason: 'paused' };
+    case 'PENDING':
+      return waitingStanding(task, around);
+    case 'ABORTED':
+      return task.retryAt ? waitingStanding(task, around) : { kind: 'unknown', reason: 'ended' };
+    default:
+      return { kind: 'unknown', reason: 'ended' };
+  }
+}
+
+/** How a task looks to one that waits for it. */
+export function asPrerequisite(
+  traveller: Traveller,
+  how: { completed: boolean; endedWithoutSuccess: boolean; policy: DependencyPolicy },
+): Traveller {
+  if (how.completed || (how.endedWithoutSuccess && how.policy === 'ignore')) {
+    return { ...traveller, standing: { kind: 'over' } };
+  }
+  if (!how.endedWithoutSuccess) return traveller;
+  return { ...traveller, standing: { kind: 'unknown', reason: 'dependency_failed' } };
+}
+
+function waitingStanding(task: TaskOnItsWay, around: Circumstances): Standing {
+  const { pauses, now, after, line } = around;
+  const isOver = task.queueExpiresAt !== null && task.queueExpiresAt <= now;
+  if (isOver) return { kind: 'unknown', reason: 'ended' };
+  if (pauses.some(({ until }) => until === null)) return { kind: 'unknown', reason: 'paused' };
+  const places = placesOf(around);
+  const rates = ratesOf(around);
+  const isForbidden = rates.some(({ nextAt }) => nextAt === null);
+  if (places.all === 0) return { kind: 'unknown', reason: 'no_agent' };
+  if (isForbidden) return { kind: 'unknown', reason: 'spawn_rate' };
+  if (after === null) return { kind: 'unknown', reason: 'too_many_dependencies' };
+  const starts = [
+    ...pauses.map(({ until }) => new Date(until ?? now)),
+    ...rates.map(({ nextAt }) => nextAt ?? now),
+    ...(task.retryAt ? [task.retryAt] : []),
+  ];
+  if (starts.length > 0 || task.unmetDependencies > 0) {
+    const fromSeconds = Math.max(0, ...starts.map((start) => secondsBetween(now, start)));
+    return { kind: 'later', fromSeconds, after, places };
+  }
+  if (line.isMore) return { kind: 'unknown', reason: 'too_far_back' };
+  return { kind: 'queued', line: inLine(places, around), places };
+}
+
+/**
+ * Rates of spawns that are used up, where only push agents could take it. While some of them are full, only
+ * a rate of none: the others allow one before a place is free.
+ */
+function ratesOf({ agents, spawning }: Circumstances): SpawnFacts['rates'] {
+  const full = agents.filter(({ standing }) => standing === 'full');
+  const isPulled = full.some(({ places, pushPlaces }) => places > pushPlaces);
+  const others = isPulled || agents.some(({ standing }) => standing === 'free');
+  if (others || spawning === null) return [];
+  return spawning.rates.filter(({ nextAt }) => full.length === 0 || nextAt === null);
+}
+
+function inLine(places: Places, { line, kindOf }: Circumstances) {
+  const known = (taskType: string) => kindOf(taskType).durations;
+  return {
+    freePlaces: places.free,
+    held: line.held.flatMap(({ taskType, elapsedSeconds }) => {
+      const kind = known(taskType);
+      return kind ? [{ kind, elapsedSeconds }] : [];
+    }),
+    ahead: line.ahead.flatMap(({ taskType, count }) => {
+      const kind = known(taskType);
+      return kind ? [{ kind, count }] : [];
+    }),
+  };
+}
+
+/** Push agents have no more free places than the gateways, and no places while nobody hears of a gateway. */
+function placesOf({ agents, spawning }: Circumstances): Places {
+  const canSpawn = spawning === null || (spawning.configured && spawning.gateways > 0);
+  const places = { all: 0, free: 0 };
+  for (const { standing, places: all, freePlaces, pushPlaces } of agents) {
+    const isPush = standing === 'assignable';
+    const counts = standing === 'free' || standing === 'full' || (isPush && canSpawn);
+    if (!counts) continue;
+    places.all += canSpawn ? all : all - pushPlaces;
+    places.free += isPush && spawning ? Math.min(freePlaces, spawning.room) : freePlaces;
+  }
+  return places;
+}
+
+function secondsBetween(from: Date, to: Date): number {
+  return (to.getTime() - from.getTime()) / 1_000;
+}

@@ -1,0 +1,416 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { explain } from './explain.js';
+import {
+  AGENT_STANDINGS,
+  type AgentFacts,
+  type AgentGroup,
+  type ExplainFacts,
+  type PauseFacts,
+  type RunFacts,
+  type SpawnFacts,
+} from './explain-facts.js';
+import { REASON_CODES } from './explain-reasons.js';
+import { TASK_STATUSES } from '../../transitions/domain/task-state.js';
+
+const NOW = new Date('2026-03-01T12:00:00Z');
+const EARLIER = new Date('2026-03-01T11:00:00Z');
+const LATER = new Date('2026-03-01T13:00:00Z');
+
+const RUN: RunFacts = {
+  id: 'run-1',
+  agentId: 'agent-1',
+  agentName: 'Ada',
+  state: 'WORKING',
+  generation: 2,
+  leaseExpiresAt: LATER,
+  pauseRequestedAt: null,
+  endedAt: null,
+  endReason: null,
+  exitCode: null,
+};
+
+type Overrides = Partial<Omit<ExplainFacts, 'task'>> & { task?: Partial<ExplainFacts['task']> };
+
+function facts({ task, ...rest }: Overrides = {}): ExplainFacts {
+  return {
+    now: NOW,
+    run: null,
+    spawn: null,
+    lastRun: null,
+    dependencies: [],
+    roots: [],
+    agents: [],
+    missingCapabilities: [],
+    nearest: [],
+    pauses: [],
+    spawning: null,
+    ahead: { count: 0, isMore: false },
+    ...rest,
+    task: {
+      status: 'PENDING',
+      taskType: 'test',
+      retryAt: null,
+      retryCount: 0,
+      maxRetries: 3,
+      ...{ abortReason: null, abortMessage: null },
+      ...{ failureReason: null, lastError: null },
+      ...{ pausedBy: null, pausedByName: null },
+      pauseReason: null,
+      pausedAt: null,
+      queueExpiresAt: null,
+      requiredCapabilities: [],
+      unmetDependencies: rest.dependencies?.length ?? 0,
+      ...{ assignedAt: null, startedAt: null, completedAt: null, failedAt: null },
+      ...{ abortedAt: null, archivedAt: null },
+      ...task,
+    },
+  };
+}
+
+const anAgent = (name: string, values: Partial<AgentFacts> = {}): AgentFacts => ({
+  ...{ id: name, name, liveRuns: 2, maxConcurrentTasks: 3, lastSeenAt: EARLIER.toISOString() },
+  ...{ restingUntil: LATER.toISOString(), ...values },
+});
+
+const group = (standing: AgentGroup['standing'], ...names: string[]): AgentGroup => ({
+  standing,
+  count: names.length,
+  agents: names.map((name) => anAgent(name)),
+  ...{ places: names.length * 3, freePlaces: names.length, pushPlaces: 0 },
+});
+
+const PAUSE: PauseFacts = {
+  ...{ id: 'pause-1', scope: 'task_type', taskType: 'test', reason: 'The licence is out' },
+  ...{ by: 'user:1', byName: 'Ada', since: EARLIER.toISOString(), until: LATER.toISOString() },
+};
+
+const SPAWNING: SpawnFacts = {
+  ...{ configured: true, gateways: 1, draining: 0, lastSeenAt: NOW, resting: false },
+  ...{ room: 5, rates: [] },
+};
+
+/** A push agent with room, and what stands before its session. */
+const pushed = (spawning: Partial<SpawnFacts> = {}) => ({
+  agents: [group('assignable', 'Push')],
+  spawning: { ...SPAWNING, ...spawning },
+});
+
+const prerequisite = {
+  ...{ taskId: 'task-1', title: 'Build', status: 'RUNNING' as const },
+  ...{ policy: 'block' as const, endedWithoutSuccess: false },
+};
+
+const failedPrerequisite = {
+  ...{ ...prerequisite, status: 'FAILED' as const, endedWithoutSuccess: true },
+};
+
+const free = [group('free', 'Ada')];
+const aborted = { status: 'ABORTED' as const, abortReason: 'exit_code', retryCount: 1 };
+
+const cases: [string, Overrides, string[], RegExp?][] = [
+  ['no agent at all', {}, ['no_capable_agent'], /No agent is registered/],
+  [
+    'a capability that nobody has',
+    { task: { requiredCapabilities: ['gpu', 'node'] }, missingCapabilities: ['gpu'] },
+    ['no_capable_agent'],
+    /No registered agent has "gpu"\./,
+  ],
+  [
+    'capabilities that nobody has together',
+    { task: { requiredCapabilities: ['gpu', 'node'] } },
+    ['no_capable_agent'],
+    /all of "gpu", "node"/,
+  ],
+  ['a free agent', { agents: free }, ['waiting_for_claim'], /"Ada" has room/],
+  [
+    'a free agent beside others',
+    { agents: [group('full', 'Bob'), ...free] },
+    ['waiting_for_claim'],
+  ],
+  [
+    'nobody free',
+    {
+      agents: [
+        group('full', 'Bob', 'Cy'),
+        group('offline', 'Di'),
+        group('draining', 'Ed'),
+        group('in_error', 'Flo'),
+      ],
+    },
+    ['agents_full', 'agents_offline', 'agents_draining', 'agents_in_error'],
+    /2 agents with its capabilities \("Bob" \(2 of 3\), "Cy" \(2 of 3\)\) hold as many tasks as they may.*"Di" \(last heard at 2026-03-01T11:00:00.000Z\)/,
+  ],
+  ['a push agent with room', pushed(), ['waiting_for_assignment'], /coordinator's next cycle/],
+  [
+    'a pull agent with room, whatever keeps a push agent',
+    { ...pushed({ gateways: 0 }), agents: [group('free', 'Ada'), group('assignable', 'Push')] },
+    ['waiting_for_claim'],
+  ],
+  [
+    'no gateway',
+    pushed({ configured: false }),
+    ['gateway_unreachable'],
+    /No gateway is configured/,
+  ],
+  [
+    'a silent gateway',
+    pushed({ gateways: 0, lastSeenAt: EARLIER }),
+    ['gateway_unreachable'],
+    /silent: the last beat came at 2026-03-01T11/,
+  ],
+  ['a gateway that does not answer', pushed({ resting: true }), ['gateway_unreachable']],
+  [
+    'a gateway that is leaving',
+    pushed({ gateways: 0, draining: 1, room: 0 }),
+    ['gateway_draining'],
+    /The gateway is draining/,
+  ],
+  [
+    'a gateway that takes over from one that is leaving',
+    pushed({ gateways: 1, draining: 1 }),
+    ['waiting_for_assignment'],
+  ],
+  [
+    'a session that is being spawned',
+    {
+      task: { status: 'ASSIGNED' },
+      run: { ...RUN, state: 'ASSIGNED' },
+      spawn: { attempts: 2, lastError: 'Bearer abcdef', since: EARLIER, nextAttemptAt: LATER },
+      spawning: { ...SPAWNING, resting: true },
+    },
+    ['held_by_run', 'session_being_spawned', 'gateway_unreachable'],
+    /asked 2 times\. The last error: Bearer \[redacted\]\./,
+  ],
+  [
+    'a session that is about to be spawned',
+    {
+      task: { status: 'ASSIGNED' },
+      run: { ...RUN, state: 'ASSIGNED' },
+      spawn: { attempts: 0, lastError: null, since: EARLIER, nextAttemptAt: NOW },
+      spawning: SPAWNING,
+    },
+    ['held_by_run', 'session_being_spawned'],
+    /has not been asked yet\.$/,
+  ],
+  [
+    'a pause of everything',
+    {
+      agents: free,
+      pauses: [{ ...PAUSE, scope: 'everything', taskType: null, by: 'operator', byName: null }],
+    },
+    ['held_by_pause'],
+    /Everything in this installation was paused by an operator at/,
+  ],
+  [
+    'a full gateway, a rate that is used up, and a full agent',
+    {
+      ...pushed({ room: 0, rates: [{ scope: 'workspace', perMinute: 1, nextAt: LATER }] }),
+      agents: [group('assignable', 'Push'), group('full', 'Bob')],
+    },
+    ['agents_full', 'gateway_full', 'spawn_rate_reached'],
+    /1 session a minute, and the next is allowed at 2026-03-01T13/,
+  ],
+  [
+    'a rate of none at all',
+    pushed({ rates: [{ scope: 'installation', perMinute: 0, nextAt: null }] }),
+    ['spawn_rate_reached'],
+    /All workspaces together may spawn 0 sessions a minute, and none is allowed/,
+  ],
+  [
+    'an agent that nothing can be spawned for',
+    { agents: [group('without_command', 'Push')] },
+    ['agents_without_command'],
+  ],
+  ['one that rests', { agents: [group('resting', 'Push')] }, ['agents_resting'], /until 2026-/],
+  [
+    'a switch for its type',
+    { agents: free, pauses: [PAUSE] },
+    ['held_by_pause'],
+    /type "test" was paused by Ada \(user:1\) at .*, until 2026-03-01T13.*: The licence is out\.$/,
+  ],
+  [
+    'two switches, others before it, and nobody free',
+    {
+      agents: [group('full', 'Bob')],
+      pauses: [{ ...PAUSE, scope: 'everything', taskType: null, until: null, byName: null }, PAUSE],
+      ahead: { count: 1, isMore: false },
+    },
+    ['held_by_pause', 'held_by_pause', 'agents_full', 'queued_behind'],
+    /Everything in this installation was paused by user:1 at .*, until somebody ends the pause/,
+  ],
+  [
+    'a switch, a dependency, and nobody free',
+    { agents: [group('full', 'Bob')], pauses: [PAUSE], dependencies: [prerequisite] },
+    ['held_by_pause', 'waiting_for_dependency', 'agents_full'],
+  ],
+  [
+    'agents that have nearly what it needs',
+    {
+      task: { requiredCapabilities: ['gpu', 'node'] },
+      nearest: [{ id: '1', name: 'Bob', missing: ['gpu'] }],
+    },
+    ['no_capable_agent'],
+    /Nearest: "Bob" lacks "gpu"\./,
+  ],
+  ['switched off', { agents: [group('disabled', 'Bob')] }, ['agents_disabled'], /switched off/],
+  [
+    'others before it',
+    { agents: free, ahead: { count: 3, isMore: false } },
+    ['waiting_for_claim', 'queued_behind'],
+    /3 ready tasks rank before it/,
+  ],
+  [
+    'a running prerequisite',
+    { agents: free, dependencies: [prerequisite] },
+    ['waiting_for_dependency'],
+    /"Build", which is RUNNING/,
+  ],
+  [
+    'a failed prerequisite',
+    { agents: free, dependencies: [failedPrerequisite] },
+    ['dependency_failed'],
+    /FAILED.*policy block.*retried/,
+  ],
+  [
+    'more than are told one by one',
+    { agents: free, dependencies: [prerequisite], task: { unmetDependencies: 4 } },
+    ['waiting_for_dependency', 'waiting_for_more_dependencies'],
+    /3 more tasks/,
+  ],
+  [
+    'what its dependencies wait for',
+    { agents: free, dependencies: [prerequisite], roots: [failedPrerequisite, prerequisite] },
+    ['waiting_for_dependency', 'waiting_further_up', 'waiting_further_up'],
+    /Further up the dependencies, the task "Build" is FAILED\./,
+  ],
+  [
+    'dependencies and no agent',
+    { dependencies: [prerequisite] },
+    ['waiting_for_dependency', 'no_capable_agent'],
+  ],
+  [
+    'waited too long',
+    { agents: free, task: { queueExpiresAt: EARLIER } },
+    ['queue_expired'],
+    /has passed/,
+  ],
+  ['may wait longer', { agents: free, task: { queueExpiresAt: LATER } }, ['waiting_for_claim']],
+  [
+    'paused',
+    {
+      agents: free,
+      task: { status: 'PAUSED', pausedBy: 'user:1', pausedAt: EARLIER, pauseReason: 'lunch' },
+    },
+    ['paused'],
+    /paused by user:1 at 2026-03-01T11:00:00.000Z: lunch/,
+  ],
+  [
+    'paused, its run still there',
+    {
+      task: { status: 'PAUSED', pausedBy: 'user:1', pausedAt: EARLIER },
+      run: { ...RUN, pauseRequestedAt: EARLIER },
+    },
+    ['paused', 'held_by_run'],
+  ],
+  [
+    'paused and waiting for another task',
+    { agents: free, dependencies: [prerequisite], task: { status: 'PAUSED', pausedAt: EARLIER } },
+    ['paused', 'waiting_for_dependency'],
+  ],
+  [
+    'a retry to come',
+    { agents: free, task: { ...aborted, retryAt: LATER } },
+    ['waiting_for_retry'],
+    /exit_code\); retry 1 of 3 follows at 2026-03-01T13/,
+  ],
+  [
+    'a retry that is due',
+    { agents: [group('offline', 'Ada')], task: { ...aborted, retryAt: EARLIER } },
+    ['waiting_for_retry', 'agents_offline'],
+    /is due/,
+  ],
+  [
+    'running',
+    { task: { status: 'RUNNING' }, run: RUN },
+    ['held_by_run'],
+    /worked on by .*"Ada".*runs until/,
+  ],
+  [
+    'its lease passed',
+    { task: { status: 'ASSIGNED' }, run: { ...RUN, state: 'ASSIGNED', leaseExpiresAt: EARLIER } },
+    ['held_by_run'],
+    /given to the agent "Ada"\. Its lease has passed/,
+  ],
+  ['aborted', { task: { ...aborted, abortMessage: 'no' } }, ['aborted'], /exit_code \(no\)/],
+  [
+    'failed, with a secret in the error',
+    {
+      task: { status: 'FAILED', failureReason: 'retries_exhausted', lastError: 'Bearer abcdef' },
+      lastRun: { ...RUN, exitCode: 3 },
+    },
+    ['failed'],
+    /retries_exhausted\. Last error: Bearer \[redacted\]/,
+  ],
+  ['completed', { task: { status: 'COMPLETED', completedAt: EARLIER } }, ['completed']],
+  [
+    'archived',
+    { task: { status: 'ARCHIVED', archivedAt: EARLIER } },
+    ['archived'],
+    /without success/,
+  ],
+];
+
+describe('explain', () => {
+  it.each(cases)('%s', (_, overrides, codes, words = /./) => {
+    const reasons = explain(facts(overrides));
+    expect(reasons.map(({ code }) => code)).toEqual(codes);
+    expect(reasons.map(({ message }) => message).join(' ')).toMatch(words);
+  });
+
+  it('tells of every code in some case', () => {
+    const told = cases.flatMap(([, overrides]) =>
+      explain(facts(overrides)).map(({ code }) => code),
+    );
+    expect([...new Set(told)].sort()).toEqual([...REASON_CODES].sort());
+  });
+
+  it('always has something to say, in whole sentences', () => {
+    const count = fc.integer({ min: 0, max: 3 });
+    const input = fc.record({
+      status: fc.constantFrom(...TASK_STATUSES),
+      retries: fc.boolean(),
+      groups: fc.subarray([...AGENT_STANDINGS]),
+      dependencies: count,
+      ahead: count,
+      held: fc.boolean(),
+      paused: fc.boolean(),
+    });
+    fc.assert(
+      fc.property(input, ({ status, retries, groups, dependencies, ahead, held, paused }) => {
+        const live = status === 'ASSIGNED' || status === 'RUNNING' || (held && status === 'PAUSED');
+        const reasons = explain(
+          facts({
+            task: {
+              status,
+              retryAt: retries ? LATER : null,
+              pausedAt: EARLIER,
+              abortReason: 'x',
+              failureReason: 'y',
+            },
+            run: live ? RUN : null,
+            agents: groups.map((standing) => group(standing, 'A')),
+            pauses: paused ? [PAUSE] : [],
+            dependencies: Array.from({ length: dependencies }, () => prerequisite),
+            ahead: { count: ahead, isMore: false },
+          }),
+        );
+        expect(reasons.length).toBeGreaterThan(0);
+        for (const { message } of reasons) {
+          expect(message).toMatch(/^[A-Z0-9].*\.$/);
+          expect(message).not.toMatch(/undefined|null/);
+        }
+      }),
+    );
+  });
+});

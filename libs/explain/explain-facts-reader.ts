@@ -1,0 +1,122 @@
+import { Injectable } from '@nestjs/common';
+import { capabilityKey } from '#lib/agent-manager';
+import { Database, type TenantScope } from '#lib/database';
+import { needsSession } from './domain/explain-agents.js';
+import type { ExplainFacts, RootFacts } from './domain/explain-facts.js';
+import type { LineFacts } from './domain/explain-standing.js';
+import type { TaskStatus } from '#lib/transitions';
+import { pausesOfType } from './store/explain.sql.js';
+import {
+  capableAgents,
+  heldPlaces,
+  missingCapabilities,
+  nearestAgents,
+} from './store/explain-agents.sql.js';
+import { rootsOfWaiting } from './store/roots-of-waiting.sql.js';
+import { tasksAhead } from './store/tasks-ahead.sql.js';
+import { SpawnObstacles } from '#lib/runs';
+
+/** Where counting the tasks that rank before another ends. */
+export const COUNTED_AHEAD = 1_000;
+const ROOTS_TOLD = 5;
+/** Of a graph of tasks, where looking for its roots ends. */
+const EDGES_LOOKED_AT = 2_000;
+
+type AgentSide = Pick<ExplainFacts, 'agents' | 'missingCapabilities' | 'nearest'>;
+/** What an explanation takes from elsewhere than the task. */
+export type Surroundings = AgentSide & Pick<ExplainFacts, 'pauses' | 'spawning'>;
+
+/** What of a task says what surrounds it. */
+export interface SurroundedTask {
+  status: TaskStatus;
+  task_type: string;
+  retry_at: Date | null;
+  unmet_dependencies: number;
+  required_capabilities: readonly string[];
+  queue_rank: string | null;
+}
+
+const NOTHING: Surroundings = {
+  agents: [],
+  missingCapabilities: [],
+  nearest: [],
+  pauses: [],
+  spawning: null,
+};
+
+/** Reads what has to do with the waiting of a task; nothing where it does not wait. */
+@Injectable()
+export class ExplainFactsReader {
+  constructor(
+    private readonly database: Database,
+    private readonly spawnObstacles: SpawnObstacles,
+  ) {}
+
+  /** @param live whether a run holds it */
+  async surroundings(
+    workspaceId: string,
+    task: SurroundedTask,
+    live = false,
+  ): Promise<Surroundings> {
+    if (live || !willRun(task)) return NOTHING;
+    const tenant = this.database.tenant(workspaceId);
+    const [side, pauses] = await Promise.all([
+      agentSide(tenant, task.required_capabilities),
+      tenant.rows(pausesOfType, [workspaceId, task.task_type]),
+    ]);
+    const spawning = side.agents.some(needsSession)
+      ? await this.spawnObstacles.spawnFacts(workspaceId)
+      : null;
+    return { ...side, spawning, pauses: pauses.map(({ pause }) => pause) };
+  }
+
+  /** Where the dependencies of what the task waits for end; nothing where it waits for no task. */
+  async roots(workspaceId: string, taskId: string, task: SurroundedTask): Promise<RootFacts[]> {
+    if (!willRun(task) || task.unmet_dependencies === 0) return [];
+    const params = [workspaceId, taskId, EDGES_LOOKED_AT, ROOTS_TOLD];
+    const rows = await this.database.tenant(workspaceId).rows(rootsOfWaiting, params);
+    return rows.map(({ id, title, status, ended_without_success: endedWithoutSuccess }) => ({
+      taskId: id,
+      title,
+      status,
+      endedWithoutSuccess,
+    }));
+  }
+
+  /**
+   * What is before a task that is ready; nothing before others.
+   *
+   * @param counted where counting ends
+   */
+  async line(
+    workspaceId: string,
+    task: SurroundedTask,
+    counted = COUNTED_AHEAD,
+  ): Promise<LineFacts> {
+    const isReady = task.status === 'PENDING' && task.unmet_dependencies === 0;
+    if (!isReady) return { ahead: [], isMore: false, held: [] };
+    const tenant = this.database.tenant(workspaceId);
+    const { required_capabilities: needed, queue_rank: rank } = task;
+    const [rows, held] = await Promise.all([
+      tenant.rows(tasksAhead, [workspaceId, rank, capabilityKey(needed), needed, counted + 1]),
+      tenant.rows(heldPlaces, [workspaceId, needed]),
+    ]);
+    const count = rows.reduce((sum, row) => sum + row.count, 0);
+    return { ahead: rows, isMore: count > counted, held };
+  }
+}
+
+function willRun({ status, retry_at }: SurroundedTask): boolean {
+  return status === 'PENDING' || status === 'PAUSED' || (status === 'ABORTED' && retry_at !== null);
+}
+
+async function agentSide(tenant: TenantScope, required: readonly string[]): Promise<AgentSide> {
+  const params = [tenant.workspaceId, required];
+  const agents = await tenant.rows(capableAgents, params);
+  if (agents.length > 0) return { agents, missingCapabilities: [], nearest: [] };
+  const [missing, nearest] = await Promise.all([
+    tenant.rows(missingCapabilities, params),
+    tenant.rows(nearestAgents, params),
+  ]);
+  return { agents, missingCapabilities: missing.map(({ name }) => name), nearest };
+}

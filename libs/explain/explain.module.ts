@@ -1,0 +1,14 @@
+import { Module } from '@nestjs/common';
+import { SessionsModule } from '#lib/runs';
+import { ExplainFactsReader } from './explain-facts-reader.js';
+import { ExplainController } from './http/explain.controller.js';
+import { TaskExplainer } from './task-explainer.js';
+import { TaskForecaster } from './task-forecaster.js';
+
+/** Says why a task waits, and until when. Reads everything; nothing reads it. */
+@Module({
+  imports: [SessionsModule],
+  controllers: [ExplainController],
+  providers: [TaskExplainer, ExplainFactsReader, TaskForecaster],
+})
+export class ExplainModule {}

@@ -1,0 +1,95 @@
+import { ApiProperty } from '@nestjs/swagger';
+import {
+  type EstimateView,
+  type TimeRange,
+  UNKNOWN_REASONS,
+  type UnknownReason,
+} from '../domain/estimate.js';
+import type { ExplanationView, Reason } from '../domain/explain-reasons.js';
+import { TASK_STATUSES, type TaskStatus } from '#lib/transitions';
+import { REASON_SCHEMAS } from './reason-schemas.js';
+import {
+  ShownFlag,
+  ShownId,
+  ShownInt,
+  ShownIntOrNull,
+  ShownOneOf,
+  ShownTime,
+} from '#lib/task-manager';
+
+const HOW_ESTIMATED = [
+  'The future is played through 101 times; `start` and `end` are the 50th and the 90th percentile.',
+  'In each play, with D drawn from the durations of the latest 200 completed tasks of a type in this',
+  'workspace, and W from their waits:',
+  'a task that runs ends after D, given that D is longer than it has run;',
+  'one in the queue starts when a place is free for it and all that rank before it, each of which',
+  'takes the place that is free first for a D of its own type, + min(W, 5 s), and ends D later;',
+  'one that joins the queue later starts W after the latest of its retry, the ends of the pauses that',
+  'hold it and the ends, in the same play, of the tasks it waits for, and ends D later.',
+  'Who overtakes it, agents that come or go, and attempts that fail are not foreseen.',
+].join(' ');
+
+const WHY_UNKNOWN = [
+  'Why the end is not known; null when it is.',
+  '`ended`: it does not go on by itself.',
+  '`paused`: until somebody resumes it or ends the pause.',
+  '`dependency_failed`: a task that it waits for, directly or not, ended without success.',
+  '`waiting_for_dependency`: a task that it waits for has no estimate.',
+  '`too_many_dependencies`: it waits, directly or not, for more tasks than are looked at (100, of',
+  'which 20 are ready).',
+  '`no_agent`: no agent that could take it is in service.',
+  '`spawn_rate`: only push agents could take it, and its workspace may spawn no session at all.',
+  '`too_far_back`: more than 1,000 ready tasks rank before it.',
+  '`no_history`: no task of its type has completed.',
+  '`longer_than_any`: it has run longer than any that completed.',
+].join(' ');
+
+export class TimeRangeDto implements TimeRange {
+  @ShownTime({ description: 'As likely before as after' }) p50!: string;
+  @ShownTime({ description: 'With nine chances of ten before' }) p90!: string;
+}
+
+export class SpreadDto {
+  @ApiProperty({ type: 'number' }) p50!: number;
+  @ApiProperty({ type: 'number' }) p90!: number;
+}
+
+export class PlacesDto {
+  @ShownInt({ description: 'Tasks that the agents which could take it may hold at once' })
+  all!: number;
+  @ShownInt({ description: 'How many more they could hold now' }) free!: number;
+}
+
+export class EstimateBasisDto {
+  @ShownInt({ description: 'The latest completed tasks of its type that were looked at' })
+  completedTasks!: number;
+  @ApiProperty({ type: SpreadDto, nullable: true }) durationSeconds!: SpreadDto | null;
+  @ApiProperty({ type: SpreadDto, nullable: true, description: 'From ready to assigned' })
+  waitSeconds!: SpreadDto | null;
+  @ShownIntOrNull({ description: 'Tasks that rank before it' }) ahead!: number | null;
+  @ApiProperty({ type: PlacesDto, nullable: true }) places!: PlacesDto | null;
+  @ShownIntOrNull({ description: 'Tasks for whose end it waits' }) after!: number | null;
+}
+
+/** When a task starts and ends, from what was seen of its kind. */
+export class EstimateDto implements EstimateView {
+  @ApiProperty({ type: TimeRangeDto, nullable: true, description: 'Of one that runs: when it did' })
+  start!: TimeRangeDto | null;
+  @ApiProperty({ type: TimeRangeDto, nullable: true }) end!: TimeRangeDto | null;
+  @ApiProperty({
+    ...{ type: String, enum: [...UNKNOWN_REASONS], nullable: true },
+    description: WHY_UNKNOWN,
+  })
+  unknownBecause!: UnknownReason | null;
+  @ApiProperty({ type: EstimateBasisDto }) basis!: EstimateBasisDto;
+}
+
+/** Why a task is not running, and when it will. */
+export class ExplanationDto implements Omit<ExplanationView, 'reasons'> {
+  @ShownId() taskId!: string;
+  @ShownOneOf(TASK_STATUSES) status!: TaskStatus;
+  @ShownFlag({ description: 'A run holds it now' }) live!: boolean;
+  @ApiProperty({ type: 'array', items: { oneOf: REASON_SCHEMAS } }) reasons!: Reason[];
+  @ApiProperty({ type: EstimateDto, description: HOW_ESTIMATED }) estimate!: EstimateDto;
+  @ShownTime() at!: string;
+}

@@ -1,0 +1,2 @@
+export { ExplainModule } from './explain.module.js';
+export type { ReasonCode } from './domain/explain-reasons.js';

@@ -1,0 +1,105 @@
+import { isResting, isSilent } from '#lib/agent-manager';
+import { query } from '#lib/database';
+import type { AgentGroup, NearAgent } from '../domain/explain-facts.js';
+import type { LineFacts } from '../domain/explain-standing.js';
+import { isoTime } from './iso-time.js';
+import { LIVE_STATES_SQL } from '#lib/transitions';
+
+/** Agents of each standing that are named. */
+const AGENTS_NAMED = 5;
+
+/** $1 workspace, $2 capabilities. */
+const CAPABLE = `
+WITH capable AS MATERIALIZED (
+  SELECT a.id, a.name, a.mode, a.live_runs, a.max_concurrent_tasks, h.last_seen_at, a.resting_until, CASE
+      WHEN a.lifecycle = 'DRAINING' THEN 'draining'
+      WHEN a.lifecycle = 'ERROR' THEN 'in_error'
+      WHEN a.mode = 'push' AND NOT a.coordinator_enabled THEN 'disabled'
+      WHEN a.mode = 'push' AND a.command = '{}' THEN 'without_command'
+      WHEN a.mode = 'push' AND ${isResting('a')} THEN 'resting'
+      WHEN a.mode = 'pull' AND a.lifecycle = 'STARTING' AND h.agent_id IS NULL THEN 'offline'
+      WHEN ${isSilent('a', 'h')} THEN 'offline'
+      WHEN a.live_runs >= a.max_concurrent_tasks THEN 'full'
+      WHEN a.mode = 'push' THEN 'assignable'
+      ELSE 'free' END AS standing
+  FROM agents a LEFT JOIN agent_heartbeats h ON h.workspace_id = a.workspace_id AND h.agent_id = a.id
+  WHERE a.workspace_id = $1 AND a.lifecycle <> 'TERMINATED' AND a.capabilities @> $2::text[]
+)`;
+
+/**
+ * How the agents that have all of $2 stand.
+ *
+ * Caller: ExplainFactsReader. No index: the agents of a workspace are few, and the comparison of arrays
+ * is not leakproof anyhow.
+ *
+ * $1 workspace, $2 capabilities.
+ */
+export const capableAgents = query<AgentGroup>(
+  'capable_agents',
+  `
+${CAPABLE}
+SELECT standing, count(*)::int AS count, sum(max_concurrent_tasks)::int AS places,
+  coalesce(sum(max_concurrent_tasks) FILTER (WHERE mode = 'push'), 0)::int AS "pushPlaces",
+  sum(greatest(max_concurrent_tasks - live_runs, 0))::int AS "freePlaces",
+  to_jsonb((array_agg(jsonb_build_object('id', id, 'name', name, 'liveRuns', live_runs,
+    'maxConcurrentTasks', max_concurrent_tasks, 'lastSeenAt', ${isoTime('last_seen_at')},
+    'restingUntil', ${isoTime('resting_until')})
+    ORDER BY name, id))[1:${AGENTS_NAMED}]) AS agents
+FROM capable GROUP BY standing`,
+);
+
+/**
+ * Those of $2 that no agent has. Asked only when no agent has them all.
+ * Caller: ExplainFactsReader. $1 workspace, $2 capabilities.
+ */
+export const missingCapabilities = query<{ name: string }>(
+  'missing_capabilities',
+  `
+SELECT needed.name FROM unnest($2::text[]) AS needed (name)
+WHERE NOT EXISTS (
+  SELECT FROM agents a
+  WHERE a.workspace_id = $1 AND a.lifecycle <> 'TERMINATED' AND needed.name = ANY(a.capabilities))`,
+);
+
+/** Agents that are told of when none has everything. */
+const NEAREST_TOLD = 3;
+
+/**
+ * The agents that lack least of $2, and what. Asked only when no agent has them all.
+ * Caller: ExplainFactsReader. No index, as capableAgents. $1 workspace, $2 capabilities.
+ */
+export const nearestAgents = query<NearAgent>(
+  'nearest_agents',
+  `
+SELECT a.id, a.name, lacking.missing
+FROM agents a CROSS JOIN LATERAL (
+  SELECT array_agg(needed.name ORDER BY needed.name) AS missing FROM unnest($2::text[]) AS needed (name)
+  WHERE needed.name <> ALL (a.capabilities)) lacking
+WHERE a.workspace_id = $1 AND a.lifecycle <> 'TERMINATED'
+ORDER BY cardinality(lacking.missing), a.name, a.id
+LIMIT ${NEAREST_TOLD}`,
+);
+
+/** Runs that are looked at: a fleet that holds more is told by these. */
+const HELD_LOOKED_AT = 1_000;
+
+/**
+ * What the agents that could take a task hold now, and for how long: a place is free when one of these
+ * ends.
+ *
+ * Caller: ExplainFactsReader. Indexes: task_runs_live_agent_idx, primary keys.
+ * $1 workspace, $2 capabilities.
+ */
+export const heldPlaces = query<LineFacts['held'][number]>(
+  'held_places',
+  `
+${CAPABLE}
+SELECT t.task_type AS "taskType",
+  greatest(0, extract(epoch FROM now() - coalesce(r.started_at, r.assigned_at)))::float8 AS "elapsedSeconds"
+FROM capable c
+JOIN task_runs r ON r.workspace_id = $1 AND r.agent_id = c.id AND r.state IN ${LIVE_STATES_SQL}
+JOIN agent_tasks t ON t.workspace_id = $1 AND t.id = r.task_id
+WHERE c.standing IN ('free', 'assignable', 'full') AND c.live_runs > 0
+ORDER BY r.assigned_at
+LIMIT ${HELD_LOOKED_AT}`,
+);

@@ -1,0 +1,149 @@
+import { query } from '#lib/database';
+import { ABORT_MESSAGE } from '#lib/task-manager';
+import type { PauseFacts } from '../domain/explain-facts.js';
+import type { RunState } from '#lib/transitions';
+import type { TaskStatus } from '#lib/transitions';
+import type { DependencyPolicy } from '#lib/task-manager';
+import { isoTime } from './iso-time.js';
+import { LEASE_END } from '#lib/task-manager';
+
+/** What explains a task: several statements, so that each thing is looked at only where it matters. */
+
+export interface ExplainedRun {
+  id: string;
+  agent_id: string;
+  agent_name: string;
+  state: RunState;
+  generation: number;
+  lease_expires_at: string;
+  pause_requested_at: string | null;
+  ended_at: string | null;
+  end_reason: string | null;
+  exit_code: number | null;
+}
+
+export interface ExplainedTask {
+  now: Date;
+  status: TaskStatus;
+  task_type: string;
+  run_id: string | null;
+  agent_id: string | null;
+  retry_at: Date | null;
+  retry_count: number;
+  max_retries: number;
+  abort_reason: string | null;
+  abort_message: string | null;
+  failure_reason: string | null;
+  last_error: string | null;
+  paused_by: string | null;
+  paused_by_name: string | null;
+  pause_reason: string | null;
+  paused_at: Date | null;
+  queue_expires_at: Date | null;
+  required_capabilities: string[];
+  /** A bigint as text; NULL until it is ready. */
+  queue_rank: string | null;
+  unmet_dependencies: number;
+  assigned_at: Date | null;
+  started_at: Date | null;
+  completed_at: Date | null;
+  failed_at: Date | null;
+  aborted_at: Date | null;
+  archived_at: Date | null;
+  last_run: ExplainedRun | null;
+  dependencies: {
+    task_id: string;
+    title: string;
+    status: TaskStatus;
+    policy: DependencyPolicy;
+    ended_without_success: boolean;
+  }[];
+  /** While the session of its run is not there yet. */
+  spawn: PendingSpawn | null;
+}
+
+export interface PendingSpawn {
+  attempts: number;
+  last_error: string | null;
+  since: string;
+  next_attempt_at: string;
+}
+
+/** Unsettled dependencies that are told of one by one. */
+const DEPENDENCIES_TOLD = 100;
+
+const PAUSED_BY_NAME = `CASE
+    WHEN t.paused_by ~ '^user:[0-9a-f-]{36}$' THEN (SELECT u.name FROM users u
+      WHERE u.id = substr(t.paused_by, 6)::uuid)
+    WHEN t.paused_by ~ '^api_key:[0-9a-f-]{36}$' THEN (SELECT k.name FROM api_keys k
+      WHERE k.workspace_id = t.workspace_id AND k.id = substr(t.paused_by, 9)::uuid) END`;
+
+/**
+ * A task with its latest run, the session that is being spawned for it, and what it waits for.
+ *
+ * Caller: TaskExplainer. Indexes: primary keys, task_runs_generation_key. With 1,000 dependencies: 3 ms.
+ * $1 workspace, $2 task.
+ */
+export const explainTask = query<ExplainedTask>(
+  'explain_task',
+  `
+SELECT now() AS now, t.status, t.task_type, t.run_id, t.agent_id, t.retry_at, t.retry_count, t.max_retries,
+  t.abort_reason, ${ABORT_MESSAGE} AS abort_message, t.failure_reason, t.last_error, t.paused_by, t.pause_reason, t.paused_at,
+  ${PAUSED_BY_NAME} AS paused_by_name,
+  t.queue_expires_at, t.required_capabilities, t.queue_rank, t.unmet_dependencies,
+  t.assigned_at, t.started_at, t.completed_at, t.failed_at, t.aborted_at, t.archived_at, run.last_run,
+  unsettled.dependencies, spawn.spawn
+FROM agent_tasks t
+LEFT JOIN LATERAL (
+  SELECT jsonb_build_object('id', r.id, 'agent_id', r.agent_id, 'agent_name', a.name, 'state', r.state,
+    'generation', r.generation, 'lease_expires_at', ${LEASE_END},
+    'pause_requested_at', r.pause_requested_at, 'ended_at', r.ended_at, 'end_reason', r.end_reason,
+    'exit_code', r.exit_code) AS last_run
+  FROM task_runs r JOIN agents a ON a.workspace_id = r.workspace_id AND a.id = r.agent_id
+  WHERE r.workspace_id = t.workspace_id AND r.task_id = t.id
+  ORDER BY r.generation DESC LIMIT 1) run ON true
+LEFT JOIN LATERAL (
+  SELECT coalesce(jsonb_agg(to_jsonb(shown)), '[]') AS dependencies FROM (
+    SELECT p.id AS task_id, p.title, p.status, d.policy, p.completed_at IS NULL AND (
+      p.status IN ('FAILED', 'ARCHIVED') OR (p.status = 'ABORTED' AND p.retry_at IS NULL)
+    ) AS ended_without_success
+    FROM task_dependencies d JOIN agent_tasks p ON p.workspace_id = d.workspace_id AND p.id = d.depends_on_id
+    WHERE d.workspace_id = t.workspace_id AND d.task_id = t.id AND d.settled_at IS NULL
+    ORDER BY ended_without_success DESC, p.id
+    LIMIT ${DEPENDENCIES_TOLD}) shown) unsettled ON true
+LEFT JOIN LATERAL (
+  SELECT jsonb_build_object('attempts', s.attempts, 'last_error', s.last_error, 'since', s.created_at,
+    'next_attempt_at', s.next_attempt_at) AS spawn
+  FROM session_spawns s
+  WHERE s.workspace_id = t.workspace_id AND s.run_id = t.run_id AND s.state = 'PENDING') spawn ON true
+WHERE t.workspace_id = $1 AND t.id = $2`,
+);
+
+/**
+ * The switches that keep tasks of a type from being handed out, the widest first.
+ *
+ * Caller: TaskExplainer. Indexes: pauses_holding_idx, installation_pauses_holding_idx. A pause of
+ * everything is an operator's: tenants need not know whose.
+ * $1 workspace, $2 task type.
+ */
+export const pausesOfType = query<{ pause: PauseFacts }>(
+  'pauses_of_type',
+  `
+SELECT jsonb_build_object('id', p.id, 'scope', p.scope, 'taskType', p.task_type, 'reason', p.reason,
+  'by', p.paused_by, 'byName', p.by_name, 'since', ${isoTime('p.created_at')},
+  'until', ${isoTime('p.until')}) AS pause
+FROM (
+  SELECT 1 AS place, 'everything' AS scope, NULL AS task_type, id, reason, 'operator' AS paused_by,
+    NULL AS by_name, created_at, until
+  FROM installation_pauses WHERE ended_at IS NULL
+  UNION ALL
+  SELECT CASE WHEN p.task_type IS NULL THEN 2 ELSE 3 END,
+    CASE WHEN p.task_type IS NULL THEN 'workspace' ELSE 'task_type' END, p.task_type, p.id, p.reason,
+    coalesce('api_key:' || p.paused_by_key, 'user:' || p.paused_by),
+    CASE WHEN p.paused_by_key IS NULL THEN u.name ELSE k.name END, p.created_at, p.until
+  FROM pauses p LEFT JOIN users u ON u.id = p.paused_by
+  LEFT JOIN api_keys k ON k.workspace_id = p.workspace_id AND k.id = p.paused_by_key
+  WHERE p.workspace_id = $1 AND p.ended_at IS NULL AND (p.task_type IS NULL OR p.task_type = $2)) p
+WHERE p.until IS NULL OR p.until > now()
+ORDER BY p.place, p.created_at`,
+);

@@ -1,0 +1,42 @@
+import { query } from '#lib/database';
+import type { TaskStatus } from '#lib/transitions';
+
+/** A task that waits for no other, at the far end of what another one waits for. */
+export interface RootRow {
+  id: string;
+  title: string;
+  status: TaskStatus;
+  ended_without_success: boolean;
+}
+
+/**
+ * The tasks at which the dependencies of a task end, those that ended without success first; not the ones
+ * that it depends on itself. A circle has no end. Of a graph with more than $3 edges, some.
+ *
+ * Caller: ExplainFactsReader. Indexes: primary keys of task_dependencies and agent_tasks.
+ * $1 workspace, $2 task, $3 edges that are looked at, $4 rows at most.
+ */
+export const rootsOfWaiting = query<RootRow>(
+  'roots_of_waiting',
+  `
+WITH RECURSIVE edge AS (
+  SELECT d.task_id, d.depends_on_id FROM task_dependencies d
+  WHERE d.workspace_id = $1 AND d.task_id = $2 AND d.settled_at IS NULL
+  UNION
+  SELECT d.task_id, d.depends_on_id
+  FROM edge e JOIN task_dependencies d
+    ON d.workspace_id = $1 AND d.task_id = e.depends_on_id AND d.settled_at IS NULL
+),
+seen AS MATERIALIZED (
+  SELECT task_id, depends_on_id FROM edge LIMIT $3
+)
+SELECT p.id, p.title, p.status, bad.ended_without_success
+FROM (SELECT DISTINCT depends_on_id FROM seen WHERE task_id <> $2) s
+JOIN agent_tasks p ON p.workspace_id = $1 AND p.id = s.depends_on_id
+CROSS JOIN LATERAL (SELECT p.completed_at IS NULL AND (p.status IN ('FAILED', 'ARCHIVED')
+  OR (p.status = 'ABORTED' AND p.retry_at IS NULL)) AS ended_without_success) bad
+WHERE (p.unmet_dependencies = 0 OR bad.ended_without_success)
+  AND p.id NOT IN (SELECT depends_on_id FROM seen WHERE task_id = $2)
+ORDER BY bad.ended_without_success DESC, p.id
+LIMIT $4`,
+);

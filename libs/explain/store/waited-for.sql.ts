@@ -1,0 +1,49 @@
+import { query } from '#lib/database';
+import type { TaskStatus } from '#lib/transitions';
+import type { DependencyPolicy } from '#lib/task-manager';
+
+/** An unsettled dependency, with the task that it leads to. */
+export interface WaitedForRow {
+  /** The one that waits. */
+  task_id: string;
+  policy: DependencyPolicy;
+  completed: boolean;
+  ended_without_success: boolean;
+  id: string;
+  task_type: string;
+  status: TaskStatus;
+  retry_at: Date | null;
+  queue_expires_at: Date | null;
+  unmet_dependencies: number;
+  assigned_at: Date | null;
+  started_at: Date | null;
+  required_capabilities: string[];
+  queue_rank: string | null;
+}
+
+/**
+ * The unsettled dependencies of a task, and of those that it waits for, and so on: the nearest first, and
+ * no more than $3. Each edge comes once, whatever the ways to it, and a circle ends.
+ *
+ * Caller: TaskForecaster. Indexes: primary keys of task_dependencies and agent_tasks.
+ * $1 workspace, $2 task, $3 rows at most.
+ */
+export const waitedFor = query<WaitedForRow>(
+  'waited_for',
+  `
+WITH RECURSIVE edge AS (
+  SELECT d.task_id, d.depends_on_id, d.policy FROM task_dependencies d
+  WHERE d.workspace_id = $1 AND d.task_id = $2 AND d.settled_at IS NULL
+  UNION
+  SELECT d.task_id, d.depends_on_id, d.policy
+  FROM edge e JOIN task_dependencies d
+    ON d.workspace_id = $1 AND d.task_id = e.depends_on_id AND d.settled_at IS NULL
+)
+SELECT e.task_id, e.policy, p.completed_at IS NOT NULL AS completed,
+  p.completed_at IS NULL AND (p.status IN ('FAILED', 'ARCHIVED')
+    OR (p.status = 'ABORTED' AND p.retry_at IS NULL)) AS ended_without_success,
+  p.id, p.task_type, p.status, p.retry_at, p.queue_expires_at, p.unmet_dependencies, p.assigned_at,
+  p.started_at, p.required_capabilities, p.queue_rank
+FROM (SELECT * FROM edge LIMIT $3) e
+JOIN agent_tasks p ON p.workspace_id = $1 AND p.id = e.depends_on_id`,
+);

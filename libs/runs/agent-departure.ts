@@ -1,0 +1,104 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { AgentManagerService, type AgentView, itself } from '#lib/agent-manager';
+import { moveAgent, moveAgents } from '#lib/transitions';
+import { CONFIG, type Config } from '#lib/config';
+import { Database, firstRow } from '#lib/database';
+import { type Actor, actorOf, type Caller, DroverError } from '#lib/kernel';
+import { WakeUps } from '#lib/valkey';
+import type { RetryPolicy } from '#lib/transitions';
+import { planRecovery, type RecoveryPlan } from '#lib/transitions';
+import { planRelease } from '#lib/transitions';
+import { agentStanding } from './store/agent-standing.sql.js';
+import type { LockedTask } from '#lib/transitions';
+import { applyPlans } from '#lib/transitions';
+import { lockRunsOfAgent } from './store/runs-of-agent.sql.js';
+
+/** Agents that leave: told to, or by themselves. Their tasks go on elsewhere. */
+@Injectable()
+export class AgentDeparture {
+  constructor(
+    private readonly database: Database,
+    private readonly agents: AgentManagerService,
+    private readonly wakeUps: WakeUps,
+    @Inject(CONFIG) private readonly config: Config,
+  ) {}
+
+  /**
+   * Graceful: it takes no new work, and is TERMINATED when it holds none. Forced: TERMINATED at once;
+   * its runs have failed, and their tasks are retried by their policy.
+   *
+   * @throws DroverError `agent_not_found`, `agent_terminated`
+   */
+  async terminate(
+    caller: Caller,
+    agentId: string,
+    { graceful = true, reason = 'terminated by request' }: { graceful?: boolean; reason?: string },
+  ): Promise<AgentView> {
+    const { workspaceId } = caller;
+    await this.stopClaims(workspaceId, agentId, reason);
+    await this.database.tenant(workspaceId).transaction(async (tx) => {
+      const held = await tx.rows(lockRunsOfAgent, [workspaceId, agentId]);
+      if (graceful && held.length > 0) return;
+      await applyPlans(tx, this.failures(held, actorOf(caller)));
+      await moveAgent(tx, { workspaceId, agentId, to: 'TERMINATED', reason });
+    });
+    this.tell(agentId);
+    return this.agents.get(caller, agentId);
+  }
+
+  /**
+   * The agent itself goes; what it still holds is released, and does not count as a failed attempt, unless
+   * its time was over.
+   */
+  async deregister(caller: Caller, agentId: string, reason = 'deregistered'): Promise<AgentView> {
+    const { workspaceId } = itself(caller, agentId);
+    const agent = await this.agents.get(caller, agentId);
+    if (agent.status === 'TERMINATED') return agent;
+    await this.stopClaims(workspaceId, agentId, reason);
+    const moved = await this.database.tenant(workspaceId).transaction(async (tx) => {
+      const held = await tx.rows(lockRunsOfAgent, [workspaceId, agentId]);
+      const release = { actor: actorOf(caller), reason };
+      const applied = await applyPlans(
+        tx,
+        held.map((task) => planRelease(task, release, this.retries, Math.random())),
+      );
+      await moveAgent(tx, { workspaceId, agentId, to: 'TERMINATED', reason });
+      return applied;
+    });
+    const ready = moved.filter((row) => row.status === 'PENDING').length;
+    if (ready > 0) this.wakeUps.claims(workspaceId, ready);
+    this.tell(agentId);
+    return this.agents.get(caller, agentId);
+  }
+
+  /**
+   * From here on it gets no task: a claim looks at the lifecycle under the agent's lock. A transaction of
+   * its own, because the runs that a claim has just made are to be seen by the next one.
+   */
+  private async stopClaims(workspaceId: string, agentId: string, reason: string): Promise<void> {
+    const tenant = this.database.tenant(workspaceId);
+    const [draining] = await moveAgents(tenant, [{ workspaceId, agentId, to: 'DRAINING', reason }]);
+    if (draining) return;
+    const standing = await firstRow(tenant, agentStanding, [workspaceId, agentId]);
+    if (!standing) throw new DroverError('agent_not_found');
+    if (standing.lifecycle === 'TERMINATED') throw new DroverError('agent_terminated');
+  }
+
+  private failures(held: readonly LockedTask[], actor: Actor): RecoveryPlan[] {
+    const failure = {
+      reason: 'agent_terminated',
+      message: 'Its agent was terminated',
+      actor,
+    } as const;
+    return held.map((task) => planRecovery(task, failure, this.retries, Math.random()));
+  }
+
+  private get retries(): RetryPolicy {
+    return { backoffCapSeconds: this.config.tasks.retryBackoffCapSeconds };
+  }
+
+  private tell(agentId: string): void {
+    this.wakeUps.signals([agentId]);
+    this.wakeUps.coordinator();
+  }
+}

@@ -1,0 +1,38 @@
+import { Injectable } from '@nestjs/common';
+import { itself } from '#lib/agent-manager';
+import type { Caller } from '#lib/kernel';
+import { type ClaimAnswer, Claiming } from './claims/claiming.js';
+import { Signals, type SignalsAnswer } from './signals.js';
+
+/** What an agent asks for itself, with its own token. */
+@Injectable()
+export class AgentWork {
+  constructor(
+    private readonly claiming: Claiming,
+    private readonly signalling: Signals,
+  ) {}
+
+  async claim(
+    caller: Caller,
+    agentId: string,
+    wish: { maxTasks?: number; waitMs?: number; leaseSeconds?: number },
+    gone: AbortSignal,
+  ): Promise<ClaimAnswer> {
+    const { workspaceId } = itself(caller, agentId);
+    const { maxTasks = 1, waitMs = 0, leaseSeconds } = wish;
+    return this.claiming.claim({ workspaceId, agentId, maxTasks, waitMs, leaseSeconds }, gone);
+  }
+
+  signals(
+    caller: Caller,
+    agentId: string,
+    wish: { runIds: string[]; waitMs?: number },
+    gone: AbortSignal,
+  ): Promise<SignalsAnswer> {
+    const { workspaceId } = itself(caller, agentId);
+    return this.signalling.wait(
+      { workspaceId, agentId, runIds: wish.runIds, waitMs: wish.waitMs ?? 0 },
+      gone,
+    );
+  }
+}

@@ -1,0 +1,113 @@
+import { Injectable } from '@nestjs/common';
+import { Database, type Fence, type Transaction } from '#lib/database';
+import { newId } from '#lib/kernel';
+import { WakeUps } from '#lib/valkey';
+import {
+  type Allowance,
+  type Assignment,
+  type FreeAgent,
+  planAssignments,
+  type ReadyTask,
+} from '../domain/plan-assignments.js';
+import type { Swept } from '#lib/transitions';
+import { countByWorkspace } from '#lib/transitions';
+import { assignTasks, type AssignedRow } from '../store/assign-tasks.sql.js';
+import { lockPushAgents, type PushAgentRow } from '../store/lock-push-agents.sql.js';
+import { lockReadyTasks, type ReadyTaskRow, type Seeker } from '../store/lock-ready-tasks.sql.js';
+
+/** Says how many sessions may be started, and is told how many were, in the assignment's transaction. */
+export interface SpawnAllowance {
+  /** @param workspaceIds those that have a push agent with room */
+  of(tx: Transaction, workspaceIds: readonly string[]): Promise<Allowance>;
+  spend(tx: Transaction, countByWorkspace: ReadonlyMap<string, number>): Promise<void>;
+}
+
+/** Gives ready tasks to push agents: lock, decide, apply, in one short transaction. */
+@Injectable()
+export class TaskAssignment {
+  constructor(
+    private readonly database: Database,
+    private readonly wakeUps: WakeUps,
+  ) {}
+
+  /** @param limit agents that one pass looks at, and tasks that it assigns, at most */
+  async assign(fence: Fence, limit: number, spawns: SpawnAllowance): Promise<Swept> {
+    const { assigned, passedOver } = await this.database.service.transaction(async (tx) => {
+      await fence(tx);
+      return this.assignIn(tx, limit, spawns);
+    });
+    // A claim that came meanwhile did not see the tasks that were locked and not given away.
+    for (const [id, count] of passedOver) this.wakeUps.claims(id, count);
+    return {
+      moved: assigned.length,
+      more: assigned.length > 0 && assigned.length >= limit,
+      byWorkspace: countByWorkspace(assigned),
+    };
+  }
+
+  private async assignIn(
+    tx: Transaction,
+    limit: number,
+    spawns: SpawnAllowance,
+  ): Promise<{ assigned: AssignedRow[]; passedOver: ReadonlyMap<string, number> }> {
+    const nothing = { assigned: [], passedOver: new Map<string, number>() };
+    const agents = await tx.rows(lockPushAgents, [limit]);
+    if (agents.length === 0) return nothing;
+    const allowance = await spawns.of(tx, [...new Set(agents.map((one) => one.workspace_id))]);
+    const total = Math.min(allowance.total, limit);
+    if (total <= 0) return nothing;
+    const bounds = { ...allowance, total };
+    const tasks = await tx.rows(lockReadyTasks, [JSON.stringify(seekersOf(agents, bounds))]);
+    const plan = planAssignments(agents.map(freeAgent), tasks.map(readyTask), bounds);
+    if (plan.length === 0) return { assigned: [], passedOver: countByWorkspace(tasks) };
+    const assigned = await tx.rows(assignTasks, [JSON.stringify(plan.map(assignmentRow))]);
+    await spawns.spend(tx, countByWorkspace(assigned));
+    const given = new Set(assigned.map((one) => one.task_id));
+    return { assigned, passedOver: countByWorkspace(tasks.filter((one) => !given.has(one.id))) };
+  }
+}
+
+/**
+ * Those who can do the same seek together, so that each queue is read once. Nobody seeks more than may be
+ * given away: what is locked in vain is announced to the claims, and that wakes the coordinator again.
+ */
+function seekersOf(agents: readonly PushAgentRow[], { total, ofWorkspace }: Allowance): Seeker[] {
+  const seekers = new Map<string, Seeker>();
+  for (const agent of agents) {
+    const most = Math.min(total, ofWorkspace.get(agent.workspace_id) ?? total);
+    if (most <= 0) continue;
+    const key = `${agent.workspace_id} ${agent.capabilities.join(',')}`;
+    const room = agent.max_concurrent_tasks - agent.live_runs;
+    const { want } = seekers.get(key) ?? { want: 0 };
+    seekers.set(key, {
+      workspace_id: agent.workspace_id,
+      capabilities: agent.capabilities,
+      want: Math.min(want + room, most),
+    });
+  }
+  return [...seekers.values()];
+}
+
+function freeAgent(row: PushAgentRow): FreeAgent {
+  return {
+    workspaceId: row.workspace_id,
+    agentId: row.id,
+    capabilities: row.capabilities,
+    liveRuns: row.live_runs,
+    maxRuns: row.max_concurrent_tasks,
+    workspaceRuns: row.workspace_runs,
+  };
+}
+
+function readyTask(row: ReadyTaskRow): ReadyTask {
+  return {
+    workspaceId: row.workspace_id,
+    taskId: row.id,
+    requiredCapabilities: row.required_capabilities,
+    queueRank: BigInt(row.queue_rank),
+  };
+}
+
+function assignmentRow({ workspaceId, taskId, agentId }: Assignment) {
+  return { workspace_id: workspaceId, task_id: taskId, agent_id: agentId, run_id: newId() };
+}

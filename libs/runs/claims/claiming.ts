@@ -1,0 +1,152 @@
+import { type BeforeApplicationShutdown, Injectable, type OnModuleDestroy } from '@nestjs/common';
+import { Database, firstRow } from '#lib/database';
+import { TokenService } from '#lib/identity';
+import { DroverError, withAnySignal } from '#lib/kernel';
+import { WakeUps } from '#lib/valkey';
+import type { NothingClaimed } from '../store/claim-tasks.sql.js';
+import { pausedTasksWait } from '../store/paused-tasks-wait.sql.js';
+import { ClaimWaiters, type ClaimSeat } from './claim-waiters.js';
+import { Claims } from './claims.js';
+import { HeldSecrets } from '#lib/secrets';
+import { type ClaimedTask, toClaimedTask } from '../run-view.js';
+
+export interface ClaimRequest {
+  workspaceId: string;
+  agentId: string;
+  /** 1 to 50. */
+  maxTasks: number;
+  /** How long to wait for a task when there is none, in ms; 0 answers at once. */
+  waitMs: number;
+  /** The lease's length in seconds; absent: the agent's heartbeats carry it, if it sends any. */
+  leaseSeconds?: number;
+}
+
+// Wake-ups can get lost (Valkey down, another server's message dropped); a waiter looks by itself at
+// this interval, spread so that waiters do not come together.
+const LOOK_AGAIN_MS = { min: 2_000, spread: 2_000 };
+
+export interface ClaimAnswer {
+  tasks: ClaimedTask[];
+  /** Why there is none, as the last look had it. */
+  reason?: NothingClaimed;
+}
+
+interface Attempt {
+  tasks: ClaimedTask[];
+  lifecycle?: string;
+  mode?: 'pull' | 'push';
+  why?: NothingClaimed;
+  typesPaused?: boolean;
+}
+
+/** Gives agents their tasks: at once, or as soon as one becomes ready. */
+@Injectable()
+export class Claiming implements OnModuleDestroy, BeforeApplicationShutdown {
+  private readonly waiters = new ClaimWaiters();
+  private readonly closing = new AbortController();
+  private readonly unsubscribe: (() => void)[];
+
+  constructor(
+    private readonly database: Database,
+    private readonly claims: Claims,
+    private readonly secrets: HeldSecrets,
+    private readonly tokens: TokenService,
+    wakeUps: WakeUps,
+  ) {
+    this.unsubscribe = [
+      wakeUps.onClaims((workspaceId, count) => this.waiters.wake(workspaceId, count)),
+      wakeUps.onResync(() => this.waiters.wakeAll()),
+    ];
+  }
+
+  /**
+   * @param gone aborts when the client has closed its connection: what would be claimed after that
+   *   would have nobody to work on it
+   * @throws DroverError `agent_not_found`, `agent_draining`, `agent_terminated`, `agent_is_push`
+   */
+  async claim(request: ClaimRequest, gone: AbortSignal): Promise<ClaimAnswer> {
+    const seat = this.waiters.join(request.workspaceId);
+    try {
+      return await withAnySignal([gone, this.closing.signal], (stop) =>
+        this.claimFromSeat(request, seat, stop),
+      );
+    } finally {
+      seat.leave();
+    }
+  }
+
+  /** One attempt, without waiting; empty as well when the agent may not claim. */
+  async claimNow(request: Omit<ClaimRequest, 'waitMs'>): Promise<ClaimedTask[]> {
+    return (await this.attempt(request)).tasks;
+  }
+
+  /** Claims that wait for a task in this process. */
+  get waiting(): number {
+    return this.waiters.size;
+  }
+
+  beforeApplicationShutdown(): void {
+    this.closing.abort();
+  }
+
+  onModuleDestroy(): void {
+    for (const stop of this.unsubscribe) stop();
+  }
+
+  private async claimFromSeat(
+    request: ClaimRequest,
+    seat: ClaimSeat,
+    stop: AbortSignal,
+  ): Promise<ClaimAnswer> {
+    const deadline = performance.now() + request.waitMs;
+    for (;;) {
+      const attempt = await this.attempt(request);
+      if (attempt.tasks.length > 0) return { tasks: attempt.tasks };
+      refuseUnlessMayClaim(attempt);
+      seat.passOn();
+      const left = deadline - performance.now();
+      if (left <= 0 || stop.aborted) return this.nothing(request, attempt);
+      const lookAgain = LOOK_AGAIN_MS.min + Math.random() * LOOK_AGAIN_MS.spread;
+      await seat.next(Math.min(left, lookAgain), stop);
+      if (stop.aborted) return this.nothing(request, attempt);
+    }
+  }
+
+  /** A claim that is answered with tasks never pays for knowing why there are none. */
+  private async nothing(
+    { workspaceId, agentId }: ClaimRequest,
+    { why, typesPaused }: Attempt,
+  ): Promise<ClaimAnswer> {
+    if (why !== 'nothing_ready' || !typesPaused) return { tasks: [], reason: why };
+    const tenant = this.database.tenant(workspaceId);
+    const row = await firstRow(tenant, pausedTasksWait, [workspaceId, agentId]);
+    return { tasks: [], reason: row?.waits ? 'paused' : why };
+  }
+
+  private async attempt(request: Omit<ClaimRequest, 'waitMs'>): Promise<Attempt> {
+    const { workspaceId, agentId, maxTasks, leaseSeconds } = request;
+    const outcome = await this.claims.claim({
+      workspaceId,
+      agent_id: agentId,
+      max: maxTasks,
+      lease_seconds: leaseSeconds ?? null,
+    });
+    if (!outcome) return { tasks: [] };
+    const rows = await this.secrets.openForRuns({ workspaceId, agentId }, outcome.claimed);
+    // All that it was given has failed at once: there may be more.
+    if (rows.length === 0 && outcome.claimed.length > 0) return this.attempt(request);
+    const tasks = rows.map((row) => {
+      const run = { workspaceId, agentId, taskId: row.id, runId: row.run_id };
+      return toClaimedTask(row, this.tokens.issueRunToken(run));
+    });
+    const { lifecycle, mode, why, typesPaused } = outcome;
+    return { tasks, lifecycle, mode, why, typesPaused };
+  }
+}
+
+function refuseUnlessMayClaim({ lifecycle, mode }: Attempt): void {
+  if (lifecycle === undefined) throw new DroverError('agent_not_found');
+  if (lifecycle === 'TERMINATED') throw new DroverError('agent_terminated');
+  if (lifecycle === 'DRAINING') throw new DroverError('agent_draining');
+  if (mode === 'push') throw new DroverError('agent_is_push');
+}

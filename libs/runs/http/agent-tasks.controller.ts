@@ -1,0 +1,57 @@
+import { Body, Controller, Get, HttpCode, Post, Query } from '@nestjs/common';
+import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { AgentDoc } from '#lib/agent-manager';
+import { ApiErrors, Idempotent, UuidParam } from '#lib/http';
+import { Auth, CurrentCaller } from '#lib/identity';
+import type { Caller } from '#lib/kernel';
+import { TasksOfAgent } from '../tasks-of-agent.js';
+import { AgentDeparture } from '../agent-departure.js';
+import { AgentTasksQuery, DeregisterDto, TerminateDto } from './dto/agent-work.dto.js';
+import { TaskPageDto } from '#lib/task-manager';
+
+@ApiTags('Agents')
+@Controller('agents/:id')
+@ApiErrors('agent_not_found')
+export class AgentTasksController {
+  constructor(
+    private readonly departure: AgentDeparture,
+    private readonly tasksOfAgent: TasksOfAgent,
+  ) {}
+
+  @Get('tasks')
+  @Auth({ kinds: ['user', 'api_key', 'agent'], scope: 'tasks:read' })
+  @ApiOperation({
+    summary: 'The tasks that an agent holds or held last; live=true: those it holds',
+  })
+  @ApiOkResponse({ type: TaskPageDto })
+  @ApiErrors('validation_failed', 'malformed_cursor')
+  tasks(@CurrentCaller() caller: Caller, @UuidParam() id: string, @Query() query: AgentTasksQuery) {
+    return this.tasksOfAgent.list(caller, id, query);
+  }
+
+  @Post('terminate')
+  @HttpCode(200)
+  @ApiOkResponse({ type: AgentDoc })
+  @Auth({ role: 'MEMBER', scope: 'agents:write' })
+  @Idempotent()
+  @ApiOperation({
+    summary: 'Let an agent finish and leave, or end it at once with graceful: false',
+  })
+  @ApiErrors('agent_terminated', 'illegal_transition')
+  terminate(@CurrentCaller() caller: Caller, @UuidParam() id: string, @Body() body: TerminateDto) {
+    return this.departure.terminate(caller, id, body);
+  }
+
+  @Post('deregister')
+  @HttpCode(200)
+  @ApiOkResponse({ type: AgentDoc })
+  @Auth({ kinds: ['agent'] })
+  @ApiOperation({ summary: 'The agent leaves; what it holds is released' })
+  deregister(
+    @CurrentCaller() caller: Caller,
+    @UuidParam() id: string,
+    @Body() body: DeregisterDto,
+  ) {
+    return this.departure.deregister(caller, id, body.reason);
+  }
+}

@@ -1,0 +1,45 @@
+import { Body, Controller, HttpCode, Post } from '@nestjs/common';
+import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { ApiErrors, ClientGone, UuidParam } from '#lib/http';
+import { Auth, CurrentCaller } from '#lib/identity';
+import type { Caller } from '#lib/kernel';
+import { AgentWork } from '../agent-work.js';
+import { ClaimDto, SignalsDto } from './dto/agent-work.dto.js';
+import { ClaimDoc, SignalsAnswerDto } from './dto/run-answers.dto.js';
+
+@ApiTags('Agents')
+@Controller('agents/:id')
+@Auth({ kinds: ['agent'] })
+@ApiErrors('agent_not_found')
+export class AgentWorkController {
+  constructor(private readonly work: AgentWork) {}
+
+  @Post('claim')
+  @HttpCode(200)
+  @ApiOkResponse({ type: ClaimDoc })
+  @ApiOperation({ summary: 'Take up to 50 tasks; with waitMs, wait for one' })
+  @ApiErrors('agent_draining', 'agent_terminated', 'agent_is_push')
+  claim(
+    @CurrentCaller() caller: Caller,
+    @UuidParam() id: string,
+    @Body() body: ClaimDto,
+    @ClientGone() gone: AbortSignal,
+  ) {
+    return this.work.claim(caller, id, body, gone);
+  }
+
+  @Post('signals')
+  @HttpCode(200)
+  @ApiOkResponse({ type: SignalsAnswerDto })
+  @ApiOperation({
+    summary: 'Which of the runs that the agent holds are to be stopped or paused; waits for news',
+  })
+  signals(
+    @CurrentCaller() caller: Caller,
+    @UuidParam() id: string,
+    @Body() body: SignalsDto,
+    @ClientGone() gone: AbortSignal,
+  ) {
+    return this.work.signals(caller, id, body, gone);
+  }
+}

@@ -1,0 +1,109 @@
+import { ApiProperty } from '@nestjs/swagger';
+import { NOTHING_CLAIMED, type NothingClaimed } from '../../store/claim-tasks.sql.js';
+import { TASK_STATUSES, type TaskStatus } from '#lib/transitions';
+import type { ReportOutcome } from '../../repeated-reports.js';
+import type { ClaimedTask } from '../../run-view.js';
+import type { RunSignal, SignalsAnswer } from '../../signals.js';
+import {
+  type Sent,
+  ShownFlag,
+  ShownId,
+  ShownInt,
+  ShownIntOrNull,
+  ShownJson,
+  ShownOneOf,
+  ShownText,
+  ShownTextOrNull,
+  ShownTexts,
+  ShownTime,
+} from '#lib/task-manager';
+
+/** What an agent hears of a report that moved its run. */
+export class ReportOutcomeDto implements ReportOutcome {
+  @ShownId() runId!: string;
+  @ShownId() taskId!: string;
+  @ShownOneOf(TASK_STATUSES, { description: 'What the task has become' }) status!: TaskStatus;
+  @ShownInt({ description: 'Of the task' }) version!: number;
+}
+
+export class ProgressOutcomeDto {
+  @ShownId() taskId!: string;
+  @ShownInt({ description: '0 to 100' }) progressPercent!: number;
+}
+
+export class LogsOutcomeDto {
+  @ShownInt({ description: 'How many entries were kept' }) accepted!: number;
+}
+
+export class RenewalDto {
+  @ShownTime() leaseExpiresAt!: string;
+  @ShownInt({ description: 'How often the lease has been renewed by hand' }) renewals!: number;
+}
+
+class ClaimedRunDto {
+  @ShownId() id!: string;
+  @ShownInt({ description: 'Counts the runs of the task' }) generation!: number;
+  @ShownTime() leaseExpiresAt!: string;
+  @ShownText({ description: 'A token for this run alone, to hand to what executes it' })
+  token!: string;
+}
+
+class ClaimedWorkDto {
+  @ShownId() id!: string;
+  @ShownText() title!: string;
+  @ShownTextOrNull() description!: string | null;
+  @ShownText({ example: 'development' }) taskType!: string;
+  @ShownInt({ description: '1 to 10, 10 first' }) priority!: number;
+  @ShownJson({ description: 'As it was given, secrets included' }) inputContext!: unknown;
+  @ShownJson({ description: 'What the run before left to go on from' }) checkpointData!: unknown;
+  @ShownJson() metadata!: unknown;
+  @ShownIntOrNull() timeoutSeconds!: number | null;
+  @ShownInt() retryCount!: number;
+  @ShownInt() maxRetries!: number;
+  @ShownTexts() requiredCapabilities!: string[];
+  @ShownTexts() tags!: string[];
+  @ShownInt() generation!: number;
+}
+
+/** A task with the run that its agent has just been given. */
+export class ClaimedTaskDto implements Sent<ClaimedTask> {
+  @ApiProperty({ type: ClaimedRunDto }) run!: ClaimedRunDto;
+  @ApiProperty({ type: ClaimedWorkDto }) task!: ClaimedWorkDto;
+}
+
+export class ClaimDoc {
+  @ApiProperty({ type: [ClaimedTaskDto], description: 'Empty when there was none in time' })
+  tasks!: ClaimedTaskDto[];
+
+  @ApiProperty({ enum: NOTHING_CLAIMED, required: false, description: 'Why there is none' })
+  reason?: NothingClaimed;
+}
+
+export class CompletionDto extends ReportOutcomeDto {
+  @ApiProperty({
+    type: [ClaimedTaskDto],
+    required: false,
+    description: 'Where `claimNext` asked for it',
+  })
+  claimed?: ClaimedTaskDto[];
+}
+
+class RunSignalDto implements RunSignal {
+  @ShownId() runId!: string;
+  @ShownOneOf(['stop', 'pause', 'warn'], {
+    description: 'warn: it seems to hang, and is aborted unless its agent reports progress',
+  })
+  action!: RunSignal['action'];
+  @ShownText() reason!: string;
+  @ShownInt({ description: 'Between SIGTERM and SIGKILL' }) graceSeconds!: number;
+}
+
+export class SignalsAnswerDto implements SignalsAnswer {
+  @ShownFlag({ description: 'Take no new work, and leave when what you hold is finished' })
+  drain!: boolean;
+  @ApiProperty({
+    type: [RunSignalDto],
+    description: 'Those of the runs that are not to go on, or seem to hang',
+  })
+  runs!: RunSignalDto[];
+}

@@ -1,0 +1,131 @@
+import { Flag, Id, Int, JsonObject, Nested, NestedList, OneOf, Text, Timestamp } from '#lib/http';
+import { FAILURE_CLASSES, type FailureClass } from '#lib/transitions';
+import { OWN_EVENTS } from '../../domain/own-events.js';
+
+const LOG_LEVELS = ['DEBUG', 'INFO', 'WARN', 'ERROR', 'CRITICAL'];
+
+const EVENT_OF_THEIRS = {
+  regexp: new RegExp(`^(?!(?:${OWN_EVENTS.join('|')})$)\\S+$`),
+  words: 'be one word, and none of those that the server itself writes',
+};
+
+/** Reports at /agent-tasks/:id name their run here, unless a run token names it. */
+export class RunReportDto {
+  @Id({ optional: true, description: 'The run that reports; a run token implies it' })
+  runId?: string;
+}
+
+export class StartRunDto extends RunReportDto {
+  @Text({ max: 255, optional: true })
+  sessionKey?: string;
+
+  @Text({ max: 255, optional: true })
+  branch?: string;
+}
+
+export class ProgressDto extends RunReportDto {
+  @Int(0, 100, { optional: true })
+  progressPercent?: number;
+
+  @Text({ min: 0, max: 2000, optional: true })
+  currentStep?: string;
+
+  @JsonObject({ optional: true, description: 'What a later run needs to go on from here' })
+  checkpointData?: Record<string, unknown>;
+
+  @Timestamp({ optional: true })
+  estimatedCompletionAt?: string;
+}
+
+export class CheckpointDto extends RunReportDto {
+  @JsonObject()
+  checkpointData!: Record<string, unknown>;
+}
+
+export class LogEntryDto {
+  @OneOf(LOG_LEVELS, { optional: true })
+  level?: string;
+
+  @Text({
+    ...{ max: 100, optional: true, description: 'output, when left out' },
+    pattern: EVENT_OF_THEIRS,
+  })
+  event?: string;
+
+  @Text({ min: 0, max: 16_384, optional: true })
+  message?: string;
+
+  @JsonObject({ optional: true })
+  details?: Record<string, unknown>;
+
+  @Timestamp({ optional: true, description: 'When it happened, by the clock of the agent' })
+  at?: string;
+}
+
+export class LogsDto extends RunReportDto {
+  @NestedList(() => LogEntryDto, { minItems: 1, maxItems: 200 })
+  entries!: LogEntryDto[];
+}
+
+export class RenewDto extends RunReportDto {
+  @Int(1, 86_400, { optional: true })
+  leaseSeconds?: number;
+}
+
+export class ClaimNextDto {
+  @Int(1, 50, { optional: true })
+  maxTasks?: number;
+}
+
+export class CompleteDto extends RunReportDto {
+  @JsonObject({ optional: true })
+  outputResult?: Record<string, unknown>;
+
+  @Text({ min: 0, max: 20_000, optional: true })
+  summary?: string;
+
+  @Nested(() => ClaimNextDto, {
+    optional: true,
+    description: 'Claim the next tasks in the same request; with the token of the agent only',
+  })
+  claimNext?: ClaimNextDto;
+}
+
+export class RunErrorDto {
+  @Text({ max: 8000 })
+  message!: string;
+
+  @OneOf(FAILURE_CLASSES, { optional: true })
+  class?: FailureClass;
+
+  @Int(-1, 255, { optional: true })
+  exitCode?: number;
+
+  @Text({ max: 20, optional: true, example: 'SIGKILL' })
+  signal?: string;
+
+  @Text({ min: 0, max: 32_768, optional: true })
+  stackTrace?: string;
+
+  @Flag({
+    optional: true,
+    description: 'Whether another attempt could go better; else the class decides',
+  })
+  retryable?: boolean;
+}
+
+export class FailDto extends RunReportDto {
+  @Nested(() => RunErrorDto)
+  error!: RunErrorDto;
+
+  @JsonObject({ optional: true })
+  checkpointData?: Record<string, unknown>;
+}
+
+export class ReleaseDto extends RunReportDto {
+  @Text({ max: 200, optional: true, example: 'drain' })
+  reason?: string;
+
+  @JsonObject({ optional: true })
+  checkpointData?: Record<string, unknown>;
+}

@@ -1,0 +1,24 @@
+import { Controller, Delete, HttpCode } from '@nestjs/common';
+import { ApiNoContentResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { ApiErrors, UuidParam } from '#lib/http';
+import { Auth, CurrentCaller } from '#lib/identity';
+import type { Caller } from '#lib/kernel';
+import { RunTokens } from '../run-tokens.js';
+
+@ApiTags('Runs')
+@Controller('runs/:runId/token')
+export class RunTokensController {
+  constructor(private readonly tokens: RunTokens) {}
+
+  @Delete()
+  @HttpCode(204)
+  @Auth({ kinds: ['user', 'api_key', 'agent'], role: 'MEMBER', scope: 'agents:write' })
+  @ApiOperation({
+    summary: "Refuse the run's token for good, within about a second; the run itself goes on",
+  })
+  @ApiNoContentResponse()
+  @ApiErrors('run_not_found')
+  revoke(@CurrentCaller() caller: Caller, @UuidParam('runId') runId: string): Promise<void> {
+    return this.tokens.revoke(caller, runId);
+  }
+}

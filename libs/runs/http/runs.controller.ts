@@ -1,0 +1,125 @@
+import { Body, Controller, HttpCode, Patch, Post, Put } from '@nestjs/common';
+import { ApiAcceptedResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { ApiErrors, UuidParam } from '#lib/http';
+import { Auth, CurrentCaller } from '#lib/identity';
+import type { Caller } from '#lib/kernel';
+import { reporterOf } from '../reporter.js';
+import { RunCompletion } from '../run-completion.js';
+import { RunReports } from '../run-reports.js';
+import {
+  CheckpointDto,
+  CompleteDto,
+  FailDto,
+  LogsDto,
+  ProgressDto,
+  ReleaseDto,
+  RenewDto,
+  StartRunDto,
+} from './dto/run-report.dto.js';
+import {
+  CompletionDto,
+  LogsOutcomeDto,
+  ProgressOutcomeDto,
+  RenewalDto,
+  ReportOutcomeDto,
+} from './dto/run-answers.dto.js';
+
+@ApiTags('Runs')
+@Controller('runs/:runId')
+@Auth({ kinds: ['agent', 'run'] })
+@ApiErrors('run_not_found', 'stale_run', 'illegal_transition')
+export class RunsController {
+  constructor(
+    private readonly reports: RunReports,
+    private readonly completion: RunCompletion,
+  ) {}
+
+  @Post('start')
+  @HttpCode(200)
+  @ApiOkResponse({ type: ReportOutcomeDto })
+  @ApiOperation({ summary: 'The work has begun' })
+  start(
+    @CurrentCaller() caller: Caller,
+    @UuidParam('runId') runId: string,
+    @Body() body: StartRunDto,
+  ) {
+    return this.reports.start(reporterOf(caller, runId, body.runId), body);
+  }
+
+  @Patch('progress')
+  @ApiOkResponse({ type: ProgressOutcomeDto })
+  @ApiOperation({ summary: 'How far the work is' })
+  progress(
+    @CurrentCaller() caller: Caller,
+    @UuidParam('runId') runId: string,
+    @Body() body: ProgressDto,
+  ) {
+    return this.reports.progress(reporterOf(caller, runId, body.runId), body);
+  }
+
+  @Put('checkpoint')
+  @ApiOkResponse({ type: ProgressOutcomeDto })
+  @ApiOperation({ summary: 'What a later run needs to go on from here' })
+  checkpoint(
+    @CurrentCaller() caller: Caller,
+    @UuidParam('runId') runId: string,
+    @Body() body: CheckpointDto,
+  ) {
+    return this.reports.progress(reporterOf(caller, runId, body.runId), body);
+  }
+
+  @Post('logs')
+  @HttpCode(202)
+  @ApiAcceptedResponse({ type: LogsOutcomeDto })
+  @ApiOperation({ summary: 'Log entries, such as output; up to 200' })
+  logs(@CurrentCaller() caller: Caller, @UuidParam('runId') runId: string, @Body() body: LogsDto) {
+    return this.reports.logs(reporterOf(caller, runId, body.runId), body.entries);
+  }
+
+  @Post('renew')
+  @HttpCode(200)
+  @ApiOkResponse({ type: RenewalDto })
+  @ApiOperation({ summary: 'Take the lease anew' })
+  @ApiErrors('lease_renewals_exhausted')
+  renew(
+    @CurrentCaller() caller: Caller,
+    @UuidParam('runId') runId: string,
+    @Body() body: RenewDto,
+  ) {
+    return this.reports.renew(reporterOf(caller, runId, body.runId), body.leaseSeconds);
+  }
+
+  @Post('complete')
+  @HttpCode(200)
+  @ApiOkResponse({ type: CompletionDto })
+  @ApiOperation({ summary: 'The work is done; can claim the next in the same request' })
+  complete(
+    @CurrentCaller() caller: Caller,
+    @UuidParam('runId') runId: string,
+    @Body() body: CompleteDto,
+  ) {
+    return this.completion.complete(reporterOf(caller, runId, body.runId), body);
+  }
+
+  @Post('fail')
+  @HttpCode(200)
+  @ApiOkResponse({ type: ReportOutcomeDto })
+  @ApiOperation({ summary: 'The work has failed; the server decides whether it is tried again' })
+  fail(@CurrentCaller() caller: Caller, @UuidParam('runId') runId: string, @Body() body: FailDto) {
+    return this.reports.fail(reporterOf(caller, runId, body.runId), body);
+  }
+
+  @Post('release')
+  @HttpCode(200)
+  @ApiOkResponse({ type: ReportOutcomeDto })
+  @ApiOperation({
+    summary: 'Give the task back: unstarted, paused, or because the agent is leaving',
+  })
+  release(
+    @CurrentCaller() caller: Caller,
+    @UuidParam('runId') runId: string,
+    @Body() body: ReleaseDto,
+  ) {
+    return this.reports.release(reporterOf(caller, runId, body.runId), body);
+  }
+}

@@ -1,0 +1,116 @@
+import { Body, Controller, HttpCode, Patch, Post, Put } from '@nestjs/common';
+import { ApiAcceptedResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { ApiErrors, UuidParam } from '#lib/http';
+import { Auth, CurrentCaller } from '#lib/identity';
+import type { Caller } from '#lib/kernel';
+import { RunCompletion } from '../run-completion.js';
+import { RunReports } from '../run-reports.js';
+import { TaskReporter } from '../task-reporter.js';
+import {
+  CheckpointDto,
+  CompleteDto,
+  FailDto,
+  LogsDto,
+  ProgressDto,
+  ReleaseDto,
+  RenewDto,
+  StartRunDto,
+} from './dto/run-report.dto.js';
+import {
+  CompletionDto,
+  LogsOutcomeDto,
+  ProgressOutcomeDto,
+  RenewalDto,
+  ReportOutcomeDto,
+} from './dto/run-answers.dto.js';
+
+/** The same reports under the task's path: the run comes from the run token or from `runId`. */
+@ApiTags('Runs')
+@Controller('agent-tasks/:id')
+@Auth({ kinds: ['agent', 'run'] })
+@ApiErrors('task_not_found', 'run_required', 'stale_run', 'illegal_transition')
+export class TaskReportsController {
+  constructor(
+    private readonly reporter: TaskReporter,
+    private readonly reports: RunReports,
+    private readonly completion: RunCompletion,
+  ) {}
+
+  @Post('start')
+  @HttpCode(200)
+  @ApiOkResponse({ type: ReportOutcomeDto })
+  @ApiOperation({ summary: 'The work has begun' })
+  async start(@CurrentCaller() caller: Caller, @UuidParam() id: string, @Body() body: StartRunDto) {
+    return this.reports.start(await this.reporter.of(caller, id, body.runId), body);
+  }
+
+  @Patch('progress')
+  @ApiOkResponse({ type: ProgressOutcomeDto })
+  @ApiOperation({ summary: 'How far the work is' })
+  async progress(
+    @CurrentCaller() caller: Caller,
+    @UuidParam() id: string,
+    @Body() body: ProgressDto,
+  ) {
+    return this.reports.progress(await this.reporter.of(caller, id, body.runId), body);
+  }
+
+  @Put('checkpoint')
+  @ApiOkResponse({ type: ProgressOutcomeDto })
+  @ApiOperation({ summary: 'What a later run needs to go on from here' })
+  async checkpoint(
+    @CurrentCaller() caller: Caller,
+    @UuidParam() id: string,
+    @Body() body: CheckpointDto,
+  ) {
+    return this.reports.progress(await this.reporter.of(caller, id, body.runId), body);
+  }
+
+  @Post('logs')
+  @HttpCode(202)
+  @ApiAcceptedResponse({ type: LogsOutcomeDto })
+  @ApiOperation({ summary: 'Log entries, such as output; up to 200' })
+  async logs(@CurrentCaller() caller: Caller, @UuidParam() id: string, @Body() body: LogsDto) {
+    return this.reports.logs(await this.reporter.of(caller, id, body.runId), body.entries);
+  }
+
+  @Post('renew')
+  @HttpCode(200)
+  @ApiOkResponse({ type: RenewalDto })
+  @ApiOperation({ summary: 'Take the lease anew' })
+  async renew(@CurrentCaller() caller: Caller, @UuidParam() id: string, @Body() body: RenewDto) {
+    return this.reports.renew(await this.reporter.of(caller, id, body.runId), body.leaseSeconds);
+  }
+
+  @Post('complete')
+  @HttpCode(200)
+  @ApiOkResponse({ type: CompletionDto })
+  @ApiOperation({ summary: 'The work is done' })
+  async complete(
+    @CurrentCaller() caller: Caller,
+    @UuidParam() id: string,
+    @Body() body: CompleteDto,
+  ) {
+    return this.completion.complete(await this.reporter.of(caller, id, body.runId), body);
+  }
+
+  @Post('fail')
+  @HttpCode(200)
+  @ApiOkResponse({ type: ReportOutcomeDto })
+  @ApiOperation({ summary: 'The work has failed' })
+  async fail(@CurrentCaller() caller: Caller, @UuidParam() id: string, @Body() body: FailDto) {
+    return this.reports.fail(await this.reporter.of(caller, id, body.runId), body);
+  }
+
+  @Post('release')
+  @HttpCode(200)
+  @ApiOkResponse({ type: ReportOutcomeDto })
+  @ApiOperation({ summary: 'Give the task back' })
+  async release(
+    @CurrentCaller() caller: Caller,
+    @UuidParam() id: string,
+    @Body() body: ReleaseDto,
+  ) {
+    return this.reports.release(await this.reporter.of(caller, id, body.runId), body);
+  }
+}

@@ -1,0 +1,10 @@
+export { TaskAssignment } from './assignment/task-assignment.js';
+export { Claiming } from './claims/claiming.js';
+export { LostSessions } from './lost-sessions.js';
+export { RunReports } from './run-reports.js';
+export { RunsModule } from './runs.module.js';
+export { GatewayReach } from './sessions/gateway/gateway-reach.js';
+export { SessionsModule } from './sessions/sessions.module.js';
+export { SessionAssigner } from './sessions/spawning/session-assigner.js';
+export { type SpawnFacts, SpawnObstacles } from './sessions/spawning/spawn-obstacles.js';
+export { type ConflictRow, noteConflictsOfBeats, tellOfConflicts } from './store/conflicts.sql.js';

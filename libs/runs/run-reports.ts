@@ -1,0 +1,269 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { CONFIG, type Config } from '#lib/config';
+import { Database, firstRow, type Sql } from '#lib/database';
+import { DroverError } from '#lib/kernel';
+import { WakeUps } from '#lib/valkey';
+import type { LockedTask } from '#lib/transitions';
+import { redactSecrets } from '#lib/secrets';
+import { planRecovery, type RecoveryPlan } from '#lib/transitions';
+import type { RetryPolicy, RunFailure } from '#lib/transitions';
+import type { SecretValues } from '#lib/secrets';
+import type { TaskStatus } from '#lib/transitions';
+import { addLastWords } from './store/add-last-words.sql.js';
+import { appendLogs } from './store/append-logs.sql.js';
+import { lockHeldTask } from '#lib/transitions';
+import { applyPlans } from '#lib/transitions';
+import { renewLease } from './store/renew-lease.sql.js';
+import type { RunSituation } from './store/run-situation.sql.js';
+import { startRun } from './store/start-run.sql.js';
+import { planRelease, type ReleasePlan } from '#lib/transitions';
+import { Completions } from './completions.js';
+import { ReportSecrets } from './report-secrets.js';
+import {
+  answerRepetition,
+  hasBegun,
+  outcome,
+  refuseReport,
+  type Repetition,
+  type ReportOutcome,
+  situationOf,
+  staleRun,
+} from './repeated-reports.js';
+import type { Reporter } from './reporter.js';
+
+export interface Progress {
+  progressPercent?: number;
+  currentStep?: string;
+  checkpointData?: Record<string, unknown>;
+  estimatedCompletionAt?: string;
+}
+
+export interface FailureReport {
+  error: {
+    message: string;
+    class?: RunFailure;
+    exitCode?: number;
+    signal?: string;
+    stackTrace?: string;
+    retryable?: boolean;
+  };
+  checkpointData?: Record<string, unknown>;
+}
+
+const SESSION_OUTPUT = 'session_output';
+
+export interface LogEntry {
+  level?: string;
+  event?: string;
+  message?: string;
+  details?: Record<string, unknown>;
+  /** When it happened, by the agent's clock; kept in the details. */
+  at?: string;
+}
+
+/**
+ * What agents say about their runs. A report counts only for the live run of its task: for any other
+ * it is refused with `stale_run`, and changes nothing.
+ */
+@Injectable()
+export class RunReports {
+  constructor(
+    private readonly database: Database,
+    private readonly completions: Completions,
+    private readonly secrets: ReportSecrets,
+    private readonly wakeUps: WakeUps,
+    @Inject(CONFIG) private readonly config: Config,
+  ) {}
+
+  async start(
+    by: Reporter,
+    session: { sessionKey?: string; branch?: string },
+  ): Promise<ReportOutcome> {
+    const params = [...runParams(by), session.sessionKey ?? null, session.branch ?? null];
+    const started = await firstRow(this.database.tenant(by.workspaceId), startRun, params);
+    if (started) return outcome(by, started.task_id, 'RUNNING', started.version);
+    return this.repeated(by, {
+      is: (s) => s.is_live && hasBegun(s.run_state) && s.task_status === 'RUNNING',
+      to: 'RUNNING',
+    });
+  }
+
+  async complete(
+    by: Reporter,
+    result: { outputResult?: unknown; summary?: string },
+  ): Promise<ReportOutcome> {
+    const { outputResult = null, summary } = result;
+    const values = await this.secrets.valuesFor(by, outputResult, [summary]);
+    const sealed = await this.secrets.seal(by, 'output_result', outputResult, values);
+    const completion = this.completions.complete(by.workspaceId, {
+      run_id: by.runId,
+      agent_id: by.agentId,
+      actor_kind: by.actor.kind,
+      actor_id: by.actor.id,
+      output_result: sealed.value,
+      summary: summary === undefined ? null : values.redact(summary),
+      sealed_with: sealed.keyId,
+    });
+    const done = await this.secrets.written(completion);
+    this.secrets.forget(by);
+    if (!done)
+      return this.repeated(by, { is: (s) => s.run_state === 'COMPLETED', to: 'COMPLETED' });
+    if (done.dependents_unsettled) this.wakeUps.coordinator();
+    return outcome(by, done.task_id, 'COMPLETED', done.version);
+  }
+
+  async progress(
+    by: Reporter,
+    progress: Progress,
+  ): Promise<{ taskId: string; progressPercent: number }> {
+    const { currentStep, checkpointData } = progress;
+    const values = await this.secrets.valuesFor(by, checkpointData, [currentStep]);
+    const { statement, checkpoint, key } = await this.secrets.checkpoint(
+      by,
+      checkpointData,
+      values,
+    );
+    const reported = await this.reportOrRefuse(by, statement, [
+      ...runParams(by),
+      progress.progressPercent ?? null,
+      // Steps and messages go out with events, so what looks like a secret is hidden before it is kept.
+      currentStep === undefined ? null : values.redact(currentStep),
+      checkpoint,
+      progress.estimatedCompletionAt ?? null,
+      ...key,
+    ]);
+    // What the checkpoint names as secret must not be seen in later reports either.
+    if (key.length > 0) this.secrets.forget(by);
+    return { taskId: reported.task_id, progressPercent: reported.progress_percent };
+  }
+
+  async logs(by: Reporter, entries: readonly LogEntry[]): Promise<{ accepted: number }> {
+    const texts = entries.map(({ event, message }) => [event, message]);
+    const details = entries.map((entry) => entry.details);
+    const values = await this.secrets.valuesFor(by, details, texts);
+    const rows = entries.map((entry) => ({
+      level: entry.level ?? 'INFO',
+      event: entry.event === undefined ? 'output' : values.hide(entry.event),
+      message: entry.message === undefined ? null : values.redact(entry.message),
+      details: {
+        ...redactDetails(entry.details ?? {}, values),
+        ...(entry.at === undefined ? {} : { at: entry.at }),
+      },
+    }));
+    return this.reportOrRefuse(by, appendLogs, [...runParams(by), JSON.stringify(rows)]);
+  }
+
+  /** What a session wrote last, whether its run goes on or not. Said again it changes nothing. */
+  async lastWords(by: Reporter, { message, at }: { message: string; at: string }): Promise<void> {
+    const values = await this.secrets.valuesFor(by, null, [message]);
+    const words = [SESSION_OUTPUT, values.redact(message), JSON.stringify({ at })];
+    const params = [...runParams(by), ...words];
+    await this.database.tenant(by.workspaceId).rows(addLastWords, params);
+  }
+
+  /** @throws DroverError `lease_renewals_exhausted` */
+  async renew(
+    by: Reporter,
+    leaseSeconds?: number,
+  ): Promise<{ leaseExpiresAt: Date; renewals: number }> {
+    const limit = this.config.tasks.maxClaimRenewals;
+    const params = [by.workspaceId, by.runId, by.agentId, leaseSeconds ?? null, limit];
+    const renewed = await firstRow(this.database.tenant(by.workspaceId), renewLease, params);
+    if (renewed) return { leaseExpiresAt: renewed.lease_expires_at, renewals: renewed.renewals };
+    const situation = await situationOf(this.database, by);
+    if (!situation.is_live) throw staleRun(situation);
+    throw new DroverError('lease_renewals_exhausted', {
+      detail: `The lease was renewed ${limit} times.`,
+    });
+  }
+
+  /** The run has failed; whether its task is tried again is decided here. */
+  async fail(by: Reporter, report: FailureReport): Promise<ReportOutcome> {
+    const { error, checkpointData } = report;
+    const { message, stackTrace, signal } = error;
+    const values = await this.secrets.valuesFor(by, checkpointData, [message, stackTrace, signal]);
+    const failure = {
+      reason: error.class ?? 'unknown',
+      message: values.redact(message),
+      actor: by.actor,
+      retryable: error.retryable,
+      stackTrace: stackTrace === undefined ? undefined : values.redact(stackTrace),
+      exitCode: error.exitCode,
+      signal: signal === undefined ? undefined : values.hide(signal),
+    } as const;
+    const ended = await this.endHeldRun(by, { checkpointData, values }, (task) =>
+      planRecovery(task, failure, this.retries, Math.random()),
+    );
+    if (!ended) return this.repeated(by, { is: (s) => s.run_state === 'FAILED', to: 'FAILED' });
+    this.wakeUps.coordinator();
+    return outcome(by, ended.id, ended.status as TaskStatus, ended.version);
+  }
+
+  /**
+   * The run gives its task back: unstarted, paused, or begun and not finished (a drain). Past its deadline
+   * that is a time-out, and told as one when it is repeated.
+   */
+  async release(
+    by: Reporter,
+    report: { reason?: string; checkpointData?: Record<string, unknown> },
+  ): Promise<ReportOutcome> {
+    const { reason, checkpointData } = report;
+    const values = await this.secrets.valuesFor(by, checkpointData, [reason]);
+    const release = { actor: by.actor, reason: values.redact(reason ?? 'released') };
+    const ended = await this.endHeldRun(by, { checkpointData, values }, (task) =>
+      planRelease(task, release, this.retries, Math.random()),
+    );
+    if (!ended) {
+      const is = (s: RunSituation) => s.run_state === 'RELEASED' || s.ended_past_deadline;
+      return this.repeated(by, { is, to: 'PENDING' });
+    }
+    if (ended.status === 'PENDING') this.wakeUps.claims(by.workspaceId, 1);
+    else this.wakeUps.coordinator();
+    return outcome(by, ended.id, ended.status as TaskStatus, ended.version);
+  }
+
+  private get retries(): RetryPolicy {
+    return { backoffCapSeconds: this.config.tasks.retryBackoffCapSeconds };
+  }
+
+  /** Locks the task of the run, keeps its last checkpoint, and applies what is planned for it. */
+  private async endHeldRun(
+    by: Reporter,
+    last: { checkpointData: Record<string, unknown> | undefined; values: SecretValues },
+    plan: (task: LockedTask) => RecoveryPlan | ReleasePlan,
+  ): Promise<{ id: string; status: string; version: number } | undefined> {
+    const sealed = await this.secrets.checkpoint(by, last.checkpointData, last.values);
+    const ending = this.database.tenant(by.workspaceId).transaction(async (tx) => {
+      const task = await firstRow(tx, lockHeldTask, [by.workspaceId, by.runId, by.agentId]);
+      if (!task) return undefined;
+      if (sealed.checkpoint !== null) {
+        const params = [...runParams(by), null, null, sealed.checkpoint, null, ...sealed.key];
+        await tx.rows(sealed.statement, params);
+      }
+      const moved = await applyPlans(tx, [plan(task)]);
+      return moved.at(-1) ?? { id: task.id, status: task.status, version: task.version };
+    });
+    const ended = await this.secrets.written(ending);
+    this.secrets.forget(by);
+    return ended;
+  }
+
+  private async reportOrRefuse<Row>(by: Reporter, sql: Sql<Row>, params: unknown[]): Promise<Row> {
+    const report = firstRow(this.database.tenant(by.workspaceId), sql, params);
+    return (await this.secrets.written(report)) ?? refuseReport(this.database, by);
+  }
+
+  private repeated(by: Reporter, repetition: Repetition): Promise<ReportOutcome> {
+    return answerRepetition(this.database, by, repetition);
+  }
+}
+
+/** When the name of a field is a secret, nothing can be shown of them, but they are an object still. */
+function redactDetails(details: Record<string, unknown>, values: SecretValues): object {
+  const redacted = redactSecrets(details, values);
+  return typeof redacted === 'string' ? { redacted } : (redacted as object);
+}
+
+function runParams(by: Reporter): unknown[] {
+  return [by.workspaceId, by.runId, by.agentId, by.actor.kind, by.actor.id];
+}

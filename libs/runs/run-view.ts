@@ -1,0 +1,50 @@
+import type { ClaimedRow } from './store/claim-tasks.sql.js';
+
+/** A task with the run that its agent has just been given. */
+export interface ClaimedTask {
+  run: { id: string; generation: number; leaseExpiresAt: Date; token: string };
+  task: {
+    id: string;
+    title: string;
+    description: string | null;
+    taskType: string;
+    priority: number;
+    /** As it was given, secrets included: only the run that holds the task gets them. */
+    inputContext: unknown;
+    checkpointData: unknown;
+    metadata: unknown;
+    timeoutSeconds: number | null;
+    retryCount: number;
+    maxRetries: number;
+    requiredCapabilities: string[];
+    tags: string[];
+    generation: number;
+  };
+}
+
+export function toClaimedTask(row: ClaimedRow, token: string): ClaimedTask {
+  return {
+    run: {
+      id: row.run_id,
+      generation: row.generation,
+      leaseExpiresAt: row.lease_expires_at,
+      token,
+    },
+    task: {
+      id: row.id,
+      title: row.title,
+      description: row.description,
+      taskType: row.task_type,
+      priority: row.priority,
+      inputContext: row.input_context,
+      checkpointData: row.checkpoint_data,
+      metadata: row.metadata,
+      timeoutSeconds: row.timeout_seconds,
+      retryCount: row.retry_count,
+      maxRetries: row.max_retries,
+      requiredCapabilities: row.required_capabilities,
+      tags: row.tags,
+      generation: row.generation,
+    },
+  };
+}

@@ -1,0 +1,55 @@
+import { Module } from '@nestjs/common';
+import { AdmissionModule } from '#lib/admission';
+import { AgentManagerModule } from '#lib/agent-manager';
+import { TaskManagerModule } from '#lib/task-manager';
+import { AgentDeparture } from './agent-departure.js';
+import { AgentWork } from './agent-work.js';
+import { TaskAssignment } from './assignment/task-assignment.js';
+import { Claiming } from './claims/claiming.js';
+import { Claims } from './claims/claims.js';
+import { Completions } from './completions.js';
+import { AgentTasksController } from './http/agent-tasks.controller.js';
+import { AgentWorkController } from './http/agent-work.controller.js';
+import { RunTokensController } from './http/run-tokens.controller.js';
+import { RunsController } from './http/runs.controller.js';
+import { TaskReportsController } from './http/task-reports.controller.js';
+import { LostSessions } from './lost-sessions.js';
+import { ReportSecrets } from './report-secrets.js';
+import { RunCompletion } from './run-completion.js';
+import { RunReports } from './run-reports.js';
+import { RunSecrets } from './run-secrets.js';
+import { RunTokens } from './run-tokens.js';
+import { Signals } from './signals.js';
+import { TaskReporter } from './task-reporter.js';
+import { TasksOfAgent } from './tasks-of-agent.js';
+
+/** Runs: claimed or assigned, reported about, told what to stop, given back. */
+@Module({
+  imports: [AdmissionModule, AgentManagerModule, TaskManagerModule],
+  controllers: [
+    TaskReportsController,
+    RunsController,
+    RunTokensController,
+    AgentWorkController,
+    AgentTasksController,
+  ],
+  providers: [
+    RunSecrets,
+    ReportSecrets,
+    TaskReporter,
+    AgentWork,
+    AgentDeparture,
+    TasksOfAgent,
+    Claims,
+    Completions,
+    Claiming,
+    RunReports,
+    RunCompletion,
+    RunTokens,
+    Signals,
+    TaskAssignment,
+    LostSessions,
+  ],
+  exports: [Claiming, TaskAssignment, LostSessions, RunReports],
+})
+export class RunsModule {}

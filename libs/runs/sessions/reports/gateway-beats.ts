@@ -1,0 +1,128 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { revivePushAgents } from '#lib/agent-manager';
+import { CONFIG, type Config } from '#lib/config';
+import { Database, firstRow } from '#lib/database';
+import { Logger } from '#lib/observability';
+import { LostSessions } from '../../lost-sessions.js';
+import { noteConflictsOfSessions } from '../../store/conflicts.sql.js';
+import { WakeUps } from '#lib/valkey';
+import {
+  beatForAgents,
+  type BeatRow,
+  type HeldSession,
+  heldSessions,
+  recordGatewayBeat,
+  tellOfSecondSessions,
+} from '../store/gateways.sql.js';
+
+export interface GatewayBeat {
+  gatewayId: string;
+  bootId: string;
+  startedAt: string;
+  /** Grows with each beat of a life. */
+  sequence: number;
+  version?: string;
+  capacity: number;
+  running: number;
+  queued: number;
+  draining?: boolean;
+  sessions: readonly { runId: string }[];
+  /** Runs whose sessions have ended, and whose reports are still to come. */
+  ended?: readonly string[];
+}
+
+export interface BeatAnswer {
+  acknowledgedAt: string;
+  restarted: boolean;
+  stop: { runId: string; reason: string; graceSeconds: number }[];
+}
+
+const REVIVED_AT_ONCE = 500;
+/** A gateway's token holds for 90 s at most, tolerance included: an older beat is not let in. */
+const OUTDATED_SECONDS = 120;
+
+/**
+ * A gateway's beat is that of every agent whose sessions it holds. A new boot id says that it has
+ * restarted: what it did not bring along is recovered at once. A beat that comes after a newer one is
+ * answered, and is no evidence of anything.
+ */
+@Injectable()
+export class GatewayBeats {
+  constructor(
+    private readonly database: Database,
+    private readonly lost: LostSessions,
+    private readonly wakeUps: WakeUps,
+    private readonly logger: Logger,
+    @Inject(CONFIG) private readonly config: Pick<Config, 'tasks'>,
+  ) {}
+
+  async beat(beat: GatewayBeat): Promise<BeatAnswer> {
+    const { service } = this.database;
+    const recorded = (await firstRow(service, recordGatewayBeat, paramsOf(beat))) as BeatRow;
+    const { newest, restarted, now } = recorded;
+    const { gatewayId, sessions, ended = [] } = beat;
+    const running = new Set(sessions.map(({ runId }) => runId.toLowerCase()));
+    const known = [...running, ...ended];
+    const held = await service.rows(heldSessions, [known, gatewayId]);
+    const stray = held.filter(({ run_id, action }) => action === 'stop' && running.has(run_id));
+    if (newest) {
+      await this.keepAlive(held);
+      await this.noteConflicts(gatewayId, stray);
+      await this.recover(beat, known, restarted);
+      await this.revive();
+    }
+    const graceSeconds = this.config.tasks.cancelGraceSeconds;
+    return {
+      acknowledgedAt: now.toISOString(),
+      restarted,
+      stop: stray.map(({ run_id: runId, reason }) => ({
+        ...{ runId, graceSeconds },
+        reason: reason ?? 'stale_run',
+      })),
+    };
+  }
+
+  private async keepAlive(held: readonly HeldSession[]): Promise<void> {
+    const { service } = this.database;
+    const agents = held.flatMap((one) => (one.action === 'stop' ? [] : (one.agent_id ?? [])));
+    await service.rows(beatForAgents, [agents]);
+  }
+
+  private async noteConflicts(gatewayId: string, stray: readonly HeldSession[]): Promise<void> {
+    if (stray.length === 0) return;
+    const { service } = this.database;
+    const of = stray.map(({ run_id }) => run_id);
+    await service.rows(noteConflictsOfSessions, [of]);
+    const told = await service.rows(tellOfSecondSessions, [of, gatewayId]);
+    for (const { run_id: runId, gateway_id: rightful } of told) {
+      this.logger.warn('Two gateways had a session of one run', { runId, gatewayId, rightful });
+    }
+  }
+
+  private async revive(): Promise<void> {
+    const revived = await this.database.service.rows(revivePushAgents, [REVIVED_AT_ONCE]);
+    if (revived.length > 0) this.wakeUps.coordinator();
+  }
+
+  /** The beat tells of all its sessions, so whatever else was spawned there is gone. */
+  private async recover(
+    { gatewayId, bootId, sequence }: GatewayBeat,
+    runIds: string[],
+    restarted: boolean,
+  ): Promise<void> {
+    const recovered = await this.lost.recover({ gatewayId, bootId, sequence, runIds });
+    if (recovered === 0 && !restarted) return;
+    this.logger.warn(restarted ? 'A gateway has restarted' : 'A gateway has lost sessions', {
+      gatewayId,
+      restarted,
+      recovered,
+    });
+  }
+}
+
+function paramsOf(beat: GatewayBeat): unknown[] {
+  const { gatewayId, bootId, startedAt, version, capacity, running, queued, draining } = beat;
+  const state = [capacity, running, queued, draining ?? false];
+  const order = [beat.sequence, OUTDATED_SECONDS, beat.sessions.length];
+  return [gatewayId, bootId, startedAt, version ?? null, ...state, ...order];
+}

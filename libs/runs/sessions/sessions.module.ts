@@ -1,0 +1,38 @@
+import { Module } from '@nestjs/common';
+import { AdmissionModule } from '#lib/admission';
+import { RunsModule } from '../runs.module.js';
+import { GatewayClient } from './gateway/gateway-client.js';
+import { GatewayProofs } from './gateway/gateway-proofs.js';
+import { GatewayReach } from './gateway/gateway-reach.js';
+import { GatewayTokens } from './gateway/gateway-tokens.js';
+import { GatewayController } from './http/gateway.controller.js';
+import { GatewayGuard } from './http/gateway.guard.js';
+import { GatewayBeats } from './reports/gateway-beats.js';
+import { GatewaySignals } from './reports/gateway-signals.js';
+import { SessionReports } from './reports/session-reports.js';
+import { SessionAssigner } from './spawning/session-assigner.js';
+import { SpawnAttempts } from './spawning/spawn-attempts.js';
+import { SpawnObstacles } from './spawning/spawn-obstacles.js';
+import { Spawner } from './spawning/spawner.js';
+
+/** Sessions of push agents: who gets a task, the gateway that spawns, and what it reports. */
+@Module({
+  imports: [AdmissionModule, RunsModule],
+  controllers: [GatewayController],
+  providers: [
+    GatewayTokens,
+    GatewayProofs,
+    GatewayGuard,
+    GatewayClient,
+    GatewayReach,
+    SpawnAttempts,
+    Spawner,
+    SpawnObstacles,
+    SessionAssigner,
+    GatewayBeats,
+    GatewaySignals,
+    SessionReports,
+  ],
+  exports: [GatewayReach, SessionAssigner, SpawnObstacles],
+})
+export class SessionsModule {}

@@ -1,0 +1,60 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { SpawnRates } from '#lib/admission';
+import { CONFIG, type Config } from '#lib/config';
+import { Database, type Fence, firstRow, type Transaction } from '#lib/database';
+import { type Allowance } from '../../domain/plan-assignments.js';
+import { type SpawnAllowance, TaskAssignment } from '../../assignment/task-assignment.js';
+import { type Swept } from '#lib/transitions';
+import { GatewayClient } from '../gateway/gateway-client.js';
+import { closeSpawns } from '../store/settle-spawn.sql.js';
+import { servedWorkspaces } from '../store/served-workspaces.sql.js';
+import { spawnRoom } from '../store/spawn-room.sql.js';
+import { Spawner } from './spawner.js';
+
+/** The coordinator's step that gives tasks to push agents, as many as the gateways have room for. */
+@Injectable()
+export class SessionAssigner implements SpawnAllowance {
+  private served: ReadonlySet<string> = new Set();
+
+  constructor(
+    private readonly database: Database,
+    private readonly assignment: TaskAssignment,
+    private readonly gateway: GatewayClient,
+    private readonly spawner: Spawner,
+    private readonly rates: SpawnRates,
+    @Inject(CONFIG) private readonly config: Pick<Config, 'gateway'>,
+  ) {}
+
+  async sweep(fence: Fence, limit: number): Promise<Swept> {
+    if (!this.gateway.configured) return { moved: 0, more: false, byWorkspace: new Map() };
+    const { service } = this.database;
+    const served = await service.rows(servedWorkspaces);
+    this.served = new Set(served.map((row) => row.workspace_id));
+    await service.transaction(async (tx) => {
+      await fence(tx);
+      await tx.rows(closeSpawns, [limit]);
+    });
+    const swept = await this.assignment.assign(fence, limit, this);
+    if (swept.moved > 0) this.spawner.ring();
+    return swept;
+  }
+
+  /** Whether what becomes ready in a workspace may be for a push agent, as the last sweep saw it. */
+  serves(workspaceId: string): boolean {
+    return this.served.has(workspaceId);
+  }
+
+  async of(tx: Transaction, workspaceIds: readonly string[]): Promise<Allowance> {
+    const none = { total: 0, ofWorkspace: new Map<string, number>() };
+    if (this.gateway.resting) return none;
+    const row = await firstRow(tx, spawnRoom, [this.config.gateway.staleSeconds]);
+    const room = Math.max(0, row?.room ?? 0);
+    if (room === 0) return none;
+    const { total, ofWorkspace } = await this.rates.allowances(tx, workspaceIds);
+    return { total: Math.min(room, total), ofWorkspace };
+  }
+
+  spend(tx: Transaction, spawned: ReadonlyMap<string, number>): Promise<void> {
+    return this.rates.spend(tx, spawned);
+  }
+}

@@ -1,0 +1,157 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { CONFIG, type Config } from '#lib/config';
+import { Database } from '#lib/database';
+import { TokenService } from '#lib/identity';
+import { assertNever, DroverError } from '#lib/kernel';
+import { HeldSecrets } from '#lib/secrets';
+import { type Reporter } from '../../reporter.js';
+import { RunReports } from '../../run-reports.js';
+import { type AfterSpawn, afterSpawn, labelOf, type SpawnRequest } from '../domain/spawn.js';
+import { GatewayClient } from '../gateway/gateway-client.js';
+import type { DueSpawn } from '../store/due-spawns.sql.js';
+import { postponeSpawn, settleSpawn } from '../store/settle-spawn.sql.js';
+
+/** One call to the gateway for one intent, and what follows from it. */
+@Injectable()
+export class SpawnAttempts {
+  constructor(
+    private readonly database: Database,
+    private readonly gateway: GatewayClient,
+    private readonly tokens: TokenService,
+    private readonly reports: RunReports,
+    private readonly secrets: HeldSecrets,
+    @Inject(CONFIG) private readonly config: Config,
+  ) {}
+
+  async make(spawn: DueSpawn): Promise<void> {
+    if (!spawn.wanted) return this.giveUp(spawn);
+    if (this.breaksOff(spawn)) {
+      const message = `No session after ${spawn.attempts - 1} attempts, the last of which broke off`;
+      return this.failed(spawn, { kind: 'failed', message, retryable: true });
+    }
+    const holder = { workspaceId: spawn.workspace_id, agentId: spawn.agent_id };
+    const [opened] = await this.secrets.openForRuns(holder, [spawn]);
+    // The run has failed for it, and the intent is closed with the run.
+    if (!opened) return;
+    const result = await this.gateway.spawn(this.requestFor(opened));
+    const attempt = { attempts: spawn.attempts, ageSeconds: spawn.age_seconds };
+    const { spawnAttempts: maxAttempts, spawnDeadlineSeconds: deadlineSeconds } =
+      this.config.gateway;
+    const policy = { maxAttempts, deadlineSeconds };
+    await this.follow(spawn, afterSpawn(result, attempt, policy, Math.random()));
+  }
+
+  /** What comes of an attempt is judged after it; one that breaks off each time never gets there. */
+  private breaksOff({ attempts, age_seconds: age }: DueSpawn): boolean {
+    const { spawnAttempts, spawnDeadlineSeconds } = this.config.gateway;
+    return attempts > spawnAttempts && age > spawnDeadlineSeconds;
+  }
+
+  private follow(spawn: DueSpawn, next: AfterSpawn): Promise<void> {
+    switch (next.kind) {
+      case 'spawned':
+        return this.spawned(spawn, next);
+      case 'again':
+        return this.postpone(spawn, next);
+      case 'failed':
+        return this.failed(spawn, next);
+      default:
+        return assertNever(next);
+    }
+  }
+
+  private async spawned(
+    spawn: DueSpawn,
+    { answer, begun }: Extract<AfterSpawn, { kind: 'spawned' }>,
+  ): Promise<void> {
+    const { session, gateway } = answer;
+    const place = [gateway.id, gateway.bootId, session.sessionKey, gateway.sequence];
+    await this.settle(spawn, 'SPAWNED', [null, ...place]);
+    if (!begun) return;
+    const started = await this.unlessStale(
+      this.reports.start(reporterOf(spawn), { sessionKey: session.sessionKey }),
+    );
+    // Cancelled while it was spawned. If this gets lost the gateway still hears it with its next beat.
+    if (!started) await this.gateway.stop(spawn.run_id, this.config.tasks.cancelGraceSeconds);
+  }
+
+  private async postpone(
+    spawn: DueSpawn,
+    { delayMs, message, counts }: Extract<AfterSpawn, { kind: 'again' }>,
+  ): Promise<void> {
+    const { workspace_id: workspaceId, run_id: runId } = spawn;
+    const params = [workspaceId, runId, delayMs / 1_000, message, counts];
+    await this.database.service.rows(postponeSpawn, params);
+  }
+
+  /** The run first: should this server die between the two, the intent is cancelled with the run. */
+  private async failed(
+    spawn: DueSpawn,
+    { message, retryable }: Extract<AfterSpawn, { kind: 'failed' }>,
+  ): Promise<void> {
+    const error = { message, class: 'spawn_failed' as const, retryable };
+    await this.unlessStale(this.reports.fail(reporterOf(spawn), { error }));
+    await this.settle(spawn, 'FAILED', [message, null, null, null, 0]);
+    // An answer that got lost may have been a yes.
+    if (retryable) await this.gateway.stop(spawn.run_id, this.config.tasks.cancelGraceSeconds);
+  }
+
+  /** The run has ended, or its task was paused before there was a session that could hear of it. */
+  private async giveUp(spawn: DueSpawn): Promise<void> {
+    await this.unlessStale(this.reports.release(reporterOf(spawn), { reason: 'paused' }));
+    await this.settle(spawn, 'CANCELLED', [null, null, null, null, 0]);
+    if (spawn.attempts > 1) {
+      await this.gateway.stop(spawn.run_id, this.config.tasks.cancelGraceSeconds);
+    }
+  }
+
+  private settle(spawn: DueSpawn, state: string, details: unknown[]): Promise<unknown> {
+    const params = [spawn.workspace_id, spawn.run_id, state, ...details];
+    return this.database.service.rows(settleSpawn, params);
+  }
+
+  /** @returns whether the report was accepted; false when the run is not its task's any more */
+  private async unlessStale(report: Promise<unknown>): Promise<boolean> {
+    try {
+      await report;
+      return true;
+    } catch (error) {
+      const refused = error instanceof DroverError && REFUSALS.has(error.code);
+      if (refused) return false;
+      throw error;
+    }
+  }
+
+  private requestFor(spawn: DueSpawn): SpawnRequest {
+    const { workspace_id: workspaceId, run_id: runId, id: taskId, agent_id: agentId } = spawn;
+    return {
+      ...{ workspaceId, agentId, taskId, runId },
+      label: labelOf(taskId, spawn.title),
+      context: {
+        taskTitle: spawn.title,
+        taskDescription: spawn.description,
+        inputContext: spawn.input_context,
+        checkpointData: spawn.checkpoint_data,
+      },
+      generation: spawn.generation,
+      runToken: this.tokens.issueRunToken({ workspaceId, agentId, taskId, runId }),
+      apiUrl: this.apiUrl(),
+      command: spawn.command,
+      timeoutSeconds: spawn.timeout_seconds,
+      graceSeconds: this.config.tasks.cancelGraceSeconds,
+      capabilities: spawn.capabilities,
+    };
+  }
+
+  private apiUrl(): string {
+    const { publicUrl, host, port } = this.config.http;
+    return `${(publicUrl ?? `http://${host}:${port}`).replace(/\/$/, '')}/api/v1`;
+  }
+}
+
+const REFUSALS = new Set(['stale_run', 'illegal_transition', 'run_not_found']);
+
+function reporterOf(spawn: DueSpawn): Reporter {
+  const { workspace_id: workspaceId, run_id: runId, agent_id: agentId } = spawn;
+  return { workspaceId, agentId, runId, actor: { kind: 'coordinator', id: null } };
+}

@@ -1,0 +1,153 @@
+import {
+  type BeforeApplicationShutdown,
+  Inject,
+  Injectable,
+  type OnModuleDestroy,
+} from '@nestjs/common';
+import { CONFIG, type Config } from '#lib/config';
+import { Database } from '#lib/database';
+import { DroverError, withAnySignal } from '#lib/kernel';
+import { WakeUps } from '#lib/valkey';
+import { noteConflicts } from './store/conflicts.sql.js';
+import { runSignals, type SignalRow } from './store/run-signals.sql.js';
+import { hasNews, warnedIn } from './news.js';
+
+export interface RunSignal {
+  runId: string;
+  /** `warn`: the run goes on, but is aborted unless its agent reports progress soon. */
+  action: 'stop' | 'pause' | 'warn';
+  reason: string;
+  /** Seconds between the polite signal to the process and the final one. */
+  graceSeconds: number;
+}
+
+export interface SignalsAnswer {
+  /** The agent is to take no new work and leave when it has finished. */
+  drain: boolean;
+  runs: RunSignal[];
+}
+
+export interface SignalsRequest {
+  workspaceId: string;
+  agentId: string;
+  runIds: readonly string[];
+  waitMs: number;
+}
+
+// A wake-up can get lost; an agent hears of a cancellation within this time all the same.
+const LOOK_AGAIN_MS = 5_000;
+
+/** Tells agents what to stop and what to pause, as soon as it is so. */
+@Injectable()
+export class Signals implements OnModuleDestroy, BeforeApplicationShutdown {
+  private readonly listeners = new Map<string, Set<() => void>>();
+  private readonly closing = new AbortController();
+  private readonly unsubscribe: (() => void)[];
+
+  constructor(
+    private readonly database: Database,
+    private readonly wakeUps: WakeUps,
+    @Inject(CONFIG) private readonly config: Config,
+  ) {
+    this.unsubscribe = [
+      wakeUps.onSignals((agentId) => this.ring(agentId)),
+      wakeUps.onResync(() => [...this.listeners.keys()].forEach((agentId) => this.ring(agentId))),
+    ];
+  }
+
+  /**
+   * Answers at once when there is something to say, else when there is, or empty after `waitMs`. A warning
+   * ends the wait that it falls into, and goes along with later answers.
+   *
+   * @throws DroverError `agent_not_found`
+   */
+  wait(request: SignalsRequest, gone: AbortSignal): Promise<SignalsAnswer> {
+    return withAnySignal([gone, this.closing.signal], (stop) => this.waitUntil(request, stop));
+  }
+
+  beforeApplicationShutdown(): void {
+    this.closing.abort();
+  }
+
+  onModuleDestroy(): void {
+    for (const stop of this.unsubscribe) stop();
+  }
+
+  private async waitUntil(request: SignalsRequest, stop: AbortSignal): Promise<SignalsAnswer> {
+    const deadline = performance.now() + request.waitMs;
+    let warnedBefore: ReadonlySet<string> | undefined;
+    for (;;) {
+      // Listening starts before looking, so that nothing slips in between.
+      const bell = this.listen(request.agentId, stop);
+      try {
+        const answer = await this.look(request);
+        warnedBefore ??= warnedIn(answer.runs);
+        const left = deadline - performance.now();
+        if (answer.drain || hasNews(answer.runs, warnedBefore) || left <= 0 || stop.aborted)
+          return answer;
+        await bell.rung(Math.min(left, LOOK_AGAIN_MS));
+      } finally {
+        bell.leave();
+      }
+    }
+  }
+
+  private async look({ workspaceId, agentId, runIds }: SignalsRequest): Promise<SignalsAnswer> {
+    const rows = await this.database
+      .tenant(workspaceId)
+      .rows(runSignals, [workspaceId, agentId, runIds]);
+    const lifecycle = rows[0]?.lifecycle;
+    if (lifecycle === undefined) throw new DroverError('agent_not_found');
+    await this.noteConflicts(workspaceId, agentId, rows);
+    const runs = rows.flatMap(({ run_id: runId, action, reason }) =>
+      runId && action
+        ? [
+            {
+              runId,
+              action,
+              reason: reason ?? action,
+              graceSeconds: this.config.tasks.cancelGraceSeconds,
+            },
+          ]
+        : [],
+    );
+    return { drain: lifecycle === 'DRAINING' || lifecycle === 'TERMINATED', runs };
+  }
+
+  private async noteConflicts(
+    workspaceId: string,
+    agentId: string,
+    rows: readonly SignalRow[],
+  ): Promise<void> {
+    const runs = rows.flatMap((row) => (row.in_conflict && row.run_id ? [row.run_id] : []));
+    if (runs.length === 0) return;
+    await this.database.tenant(workspaceId).rows(noteConflicts, [workspaceId, runs, agentId]);
+    this.wakeUps.coordinator();
+  }
+
+  private ring(agentId: string): void {
+    for (const listener of this.listeners.get(agentId) ?? []) listener();
+  }
+
+  private listen(agentId: string, stop: AbortSignal) {
+    let resolve: () => void = () => undefined;
+    const ringing = new Promise<void>((done) => (resolve = done));
+    const listener = () => resolve();
+    const listeners = this.listeners.get(agentId) ?? new Set();
+    this.listeners.set(agentId, listeners.add(listener));
+    stop.addEventListener('abort', listener, { once: true });
+    let timer: NodeJS.Timeout | undefined;
+    return {
+      rung: (ms: number) => {
+        timer = setTimeout(listener, ms);
+        return ringing;
+      },
+      leave: () => {
+        clearTimeout(timer);
+        stop.removeEventListener('abort', listener);
+        listeners.delete(listener);
+        if (listeners.size === 0) this.listeners.delete(agentId);
+      },
+    };
+  }
+}

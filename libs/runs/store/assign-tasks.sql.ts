@@ -1,0 +1,55 @@
+import { command } from '#lib/database';
+import { announced } from '#lib/transitions';
+import { RUN_START } from '#lib/transitions';
+import { taskDoor } from '#lib/transitions';
+
+export interface AssignedRow {
+  workspace_id: string;
+  run_id: string;
+  task_id: string;
+  agent_id: string;
+}
+
+/**
+ * Gives tasks to push agents as it was planned: the runs, the intents to spawn their sessions, and a
+ * sign of life of each agent, since from now on its gateway is expected to beat for it.
+ *
+ * Caller: TaskAssignment, as the service role, with agents and tasks locked. Indexes: primary keys.
+ * $1 JSON array of {workspace_id, task_id, agent_id, run_id}.
+ */
+export const assignTasks = command<AssignedRow>(
+  'assign_tasks',
+  `
+WITH chosen AS MATERIALIZED (
+  SELECT * FROM jsonb_to_recordset($1::jsonb)
+    AS c (workspace_id uuid, task_id uuid, agent_id uuid, run_id uuid)
+),
+lease AS MATERIALIZED (
+  SELECT a.id AS agent_id, a.workspace_id, a.stale_threshold_seconds AS seconds, true AS by_heartbeat,
+    a.heartbeat_interval_seconds AS beat_seconds
+  FROM (SELECT DISTINCT workspace_id, agent_id FROM chosen) c
+  JOIN agents a ON a.workspace_id = c.workspace_id AND a.id = c.agent_id
+),
+${taskDoor('ASSIGNED', 'chosen', {
+  workspace_id: 'm.workspace_id',
+  task_id: 'm.task_id',
+  actor_kind: `'coordinator'`,
+  run_id: 'm.run_id',
+  agent_id: 'm.agent_id',
+})},
+${RUN_START},
+spawn_intended AS (
+  INSERT INTO session_spawns (workspace_id, run_id, task_id, agent_id)
+  SELECT workspace_id, id, task_id, agent_id FROM run_moved
+),
+agent_beats AS (
+  INSERT INTO agent_heartbeats AS h (workspace_id, agent_id, status, last_seen_at, next_expected_at)
+  SELECT workspace_id, agent_id, 'healthy', now(), now() + make_interval(secs => beat_seconds)
+  FROM lease
+  ON CONFLICT (workspace_id, agent_id) DO UPDATE SET
+    last_seen_at = greatest(h.last_seen_at, excluded.last_seen_at),
+    next_expected_at = excluded.next_expected_at
+),
+${announced('both')}
+SELECT workspace_id, id AS run_id, task_id, agent_id FROM run_moved`,
+);

@@ -1,0 +1,84 @@
+import { command, type Sql } from '#lib/database';
+import { announced } from '#lib/transitions';
+import { asFew } from '#lib/transitions';
+import { runDoor, runMayGo } from '#lib/transitions';
+import { taskDoor, taskMayGo } from '#lib/transitions';
+import { sealed } from '#lib/secrets';
+
+/** What a holder says of one run. */
+export interface CompletionReport {
+  run_id: string;
+  agent_id: string;
+  actor_kind: string;
+  actor_id: string | null;
+  /** A JSON value; null leaves the task without a result. */
+  output_result: unknown;
+  summary: string | null;
+  /** The key of what is sealed in the result, if anything is. */
+  sealed_with?: string | null;
+}
+
+export interface CompletedRow {
+  run_id: string;
+  agent_id: string;
+  task_id: string;
+  version: number;
+  dependents_unsettled: boolean;
+}
+
+/**
+ * The holders say that the work is done: tasks and runs COMPLETED. A run that is not the live one of
+ * its task, or belongs to another agent than says so, is left out. The run itself needs no lock: it
+ * changes only under its task's.
+ *
+ * Caller: Completions, with all reports of a workspace that came at once, each run at most once.
+ * Indexes: primary keys.
+ * $1 workspace, $2 JSON array of CompletionReport.
+ */
+export function completionOf(reports: readonly CompletionReport[]): Sql<CompletedRow> {
+  return reports.some((report) => report.sealed_with) ? completeSealedRuns : completeRuns;
+}
+
+const completeRuns = command<CompletedRow>('complete_runs', completion('', '', ''));
+
+const completeSealedRuns = command<CompletedRow>(
+  'complete_sealed_runs',
+  completion(
+    ', c.sealed_with',
+    ', sealed_with uuid',
+    sealed('$1', 'held', 'task_id', 'sealed_with'),
+  ),
+);
+
+function completion(read: string, column: string, sealing: string): string {
+  return `
+WITH report AS MATERIALIZED (
+  SELECT * FROM jsonb_to_recordset($2::jsonb) AS c (run_id uuid, agent_id uuid, actor_kind text,
+    actor_id text, output_result jsonb, summary text${column})
+  WHERE ${asFew('c.run_id')}
+),
+held AS MATERIALIZED (
+  SELECT t.id AS task_id, r.id AS run_id, c.actor_kind, c.actor_id, c.output_result, c.summary${read}
+  FROM report c
+  JOIN task_runs r ON r.workspace_id = $1 AND r.id = c.run_id AND r.agent_id = c.agent_id
+  JOIN agent_tasks t ON t.workspace_id = $1 AND t.id = r.task_id AND t.run_id = r.id
+  WHERE ${taskMayGo('t.status', 'COMPLETED')} AND ${runMayGo('r.state', 'COMPLETED')}
+  ORDER BY t.id
+  FOR NO KEY UPDATE OF t
+),${sealing}
+${taskDoor('COMPLETED', 'held', {
+  workspace_id: '$1',
+  task_id: 'm.task_id',
+  actor_kind: 'm.actor_kind',
+  actor_id: 'm.actor_id',
+  output_result: 'm.output_result',
+  summary: 'm.summary',
+})},
+${runDoor('COMPLETED', 'held', {
+  workspace_id: '$1',
+  run_id: 'm.run_id',
+  end_reason: `'completed'`,
+})},
+${announced('both')}
+SELECT run_id, agent_id, id AS task_id, version, dependents_unsettled FROM task_moved`;
+}

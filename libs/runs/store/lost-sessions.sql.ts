@@ -1,0 +1,31 @@
+import { query } from '#lib/database';
+import type { LockedTask } from '#lib/transitions';
+import { LOCKED_TASK_COLUMNS } from '#lib/transitions';
+
+export interface LostSession extends LockedTask {
+  /** Whether the session belonged to an earlier life of the gateway. */
+  of_earlier_life: boolean;
+}
+
+/**
+ * Tasks under lock whose session their gateway does not have any more: those of an earlier life, and
+ * those of this one of which the beat would know. However long the beat was on its way: its number says
+ * what it knows of. Nobody's, when the gateway has started again since.
+ *
+ * Caller: LostSessions, as the service role. Index: session_spawns_spawned_idx, then primary keys.
+ * $1 gateway, $2 its boot, $3 runs that it has, $4 the beat's number, $5 rows at most.
+ */
+export const lockLostSessions = query<LostSession>(
+  'lock_lost_sessions',
+  `
+SELECT ${LOCKED_TASK_COLUMNS}, s.gateway_boot_id IS DISTINCT FROM $2::uuid AS of_earlier_life
+FROM session_spawns s
+JOIN task_runs r ON r.workspace_id = s.workspace_id AND r.id = s.run_id AND r.ended_at IS NULL
+JOIN agent_tasks t ON t.workspace_id = r.workspace_id AND t.id = r.task_id AND t.run_id = r.id
+WHERE s.state = 'SPAWNED' AND s.gateway_id = $1 AND s.run_id <> ALL ($3::uuid[])
+  AND (s.gateway_boot_id IS DISTINCT FROM $2::uuid OR s.gateway_sequence < $4::bigint)
+  AND EXISTS (SELECT FROM gateways g WHERE g.id = $1 AND g.boot_id = $2::uuid)
+ORDER BY t.workspace_id, t.id
+LIMIT $5
+FOR NO KEY UPDATE OF t SKIP LOCKED`,
+);

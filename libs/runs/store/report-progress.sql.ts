@@ -1,0 +1,62 @@
+import { command } from '#lib/database';
+import { sealed } from '#lib/secrets';
+
+/**
+ * Progress and checkpoint of the live run: not a transition, so neither the version nor the chain
+ * of log rows is touched. It takes back the warning of a run that seemed to hang.
+ *
+ * Caller: RunReports.progress and .checkpoint. Index: primary keys.
+ * $1 workspace, $2 run, $3 agent, $4 actor kind, $5 actor id, $6 percent or NULL, $7 step or NULL,
+ * $8 checkpoint or NULL, $9 estimated completion or NULL, $10 of the sealed form: the key.
+ */
+interface ReportedRow {
+  task_id: string;
+  progress_percent: number;
+  status: string;
+}
+
+export const reportProgress = command<ReportedRow>('report_progress', report(''));
+
+/** The same with secrets in the checkpoint. */
+export const reportSealedProgress = command<ReportedRow>(
+  'report_sealed_progress',
+  report(sealed('$1', 'reported', 'id', '$10::uuid')),
+);
+
+function report(sealing: string): string {
+  return `
+WITH run AS MATERIALIZED (
+  SELECT r.id, r.task_id, r.agent_id FROM task_runs r
+  WHERE r.workspace_id = $1 AND r.id = $2 AND r.agent_id = $3
+),
+reported AS (
+  UPDATE agent_tasks t SET
+    progress_percent = coalesce($6::int, t.progress_percent),
+    current_step = coalesce($7::text, t.current_step),
+    checkpoint_data = coalesce($8::jsonb, t.checkpoint_data),
+    estimated_completion_at = coalesce($9::timestamptz, t.estimated_completion_at),
+    updated_at = now()
+  FROM run
+  WHERE t.workspace_id = $1 AND t.id = run.task_id AND t.run_id = run.id
+  RETURNING t.id, t.status, t.progress_percent, t.current_step, t.session_key
+),${sealing}
+heard AS (
+  UPDATE task_runs r SET last_report_at = now(), last_progress_at = now(), hung_warned_at = NULL FROM reported
+  WHERE r.workspace_id = $1 AND r.id = $2
+),
+logged AS (
+  INSERT INTO agent_task_logs (workspace_id, task_id, run_id, agent_id, level, event, message, details,
+    actor_kind, actor_id, session_key)
+  SELECT $1, p.id, $2, $3, 'DEBUG', CASE WHEN $8::jsonb IS NULL THEN 'progress_update' ELSE 'checkpoint' END,
+    p.current_step, jsonb_build_object('progressPercent', p.progress_percent), $4, $5, p.session_key
+  FROM reported p
+),
+announced AS (
+  INSERT INTO outbox_events (workspace_id, type, subject_kind, subject_id, payload)
+  SELECT $1, 'task.progress', 'task', p.id, jsonb_build_object('event', 'task.progress', 'taskId', p.id,
+    'runId', $2::uuid, 'workspaceId', $1::uuid, 'timestamp', now(), 'progressPercent', p.progress_percent,
+    'currentStep', p.current_step, 'checkpoint', $8::jsonb IS NOT NULL)
+  FROM reported p
+)
+SELECT id AS task_id, progress_percent, status FROM reported`;
+}

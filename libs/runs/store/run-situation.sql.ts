@@ -1,0 +1,37 @@
+import { command } from '#lib/database';
+import type { RunState } from '#lib/transitions';
+import type { TaskStatus } from '#lib/transitions';
+import { IN_CONFLICT } from './conflicts.sql.js';
+
+/**
+ * Where a run and its task stand: why a report was not accepted, or whether it had been before. A report
+ * about a run that another one has followed is noted, for the coordinator to tell of.
+ *
+ * Caller: RunReports, after a report changed nothing. Index: primary keys.
+ * $1 workspace, $2 run, $3 agent.
+ */
+export interface RunSituation {
+  task_id: string;
+  run_state: RunState;
+  end_reason: string | null;
+  /** It was ended because its time was over, by whoever said so first. */
+  ended_past_deadline: boolean;
+  task_status: TaskStatus;
+  task_version: number;
+  is_live: boolean;
+}
+
+export const runSituation = command<RunSituation>(
+  'run_situation',
+  `
+WITH noted AS (
+  UPDATE task_runs r SET conflict_seen_at = now() FROM agent_tasks t
+  WHERE r.workspace_id = $1 AND r.id = $2 AND r.agent_id = $3
+    AND t.workspace_id = $1 AND t.id = r.task_id AND ${IN_CONFLICT}
+)
+SELECT r.task_id, r.state AS run_state, r.end_reason,
+  coalesce(r.end_reason = 'timeout' AND r.ended_at >= r.deadline_at, false) AS ended_past_deadline, t.status AS task_status, t.version AS task_version,
+  t.run_id IS NOT DISTINCT FROM r.id AS is_live
+FROM task_runs r JOIN agent_tasks t ON t.workspace_id = r.workspace_id AND t.id = r.task_id
+WHERE r.workspace_id = $1 AND r.id = $2 AND r.agent_id = $3`,
+);

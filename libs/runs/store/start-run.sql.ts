@@ -1,0 +1,40 @@
+import { command } from '#lib/database';
+import { announced } from '#lib/transitions';
+import { asFilter } from '#lib/transitions';
+import { runDoor, runMayGo } from '#lib/transitions';
+import { taskDoor } from '#lib/transitions';
+
+/**
+ * The holder says that the work has begun: task RUNNING, run WORKING. A paused task it does not start:
+ * only its user can let that go on. A run that is not the live one of its task, or belongs to another
+ * agent, is left out; it needs no lock itself, since it changes only under its task's.
+ *
+ * Caller: RunReports.start. Indexes: primary keys.
+ * $1 workspace, $2 run, $3 agent, $4 actor kind, $5 actor id, $6 session key or NULL, $7 branch or NULL.
+ */
+export const startRun = command<{ task_id: string; version: number }>(
+  'start_run',
+  `
+WITH held AS MATERIALIZED (
+  SELECT t.id AS task_id, r.id AS run_id
+  FROM task_runs r JOIN agent_tasks t ON t.workspace_id = r.workspace_id AND t.id = r.task_id
+  WHERE r.workspace_id = $1 AND r.id = $2 AND r.agent_id = $3 AND t.run_id = r.id
+    AND ${asFilter(`t.status = 'ASSIGNED'`)} AND ${runMayGo('r.state', 'WORKING')}
+  FOR NO KEY UPDATE OF t
+),
+${taskDoor('RUNNING', 'held', {
+  workspace_id: '$1',
+  task_id: 'm.task_id',
+  actor_kind: '$4',
+  actor_id: '$5',
+  session_key: '$6',
+})},
+${runDoor('WORKING', 'held', {
+  workspace_id: '$1',
+  run_id: 'm.run_id',
+  session_key: '$6',
+  branch: '$7',
+})},
+${announced('both')}
+SELECT id AS task_id, version FROM task_moved`,
+);

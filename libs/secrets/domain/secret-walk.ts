@@ -1,0 +1,145 @@
+import { redactText } from '#lib/kernel';
+import { isSealed, shownOf } from './sealed-text.js';
+import { looksSecret } from './secret-names.js';
+
+/** What is shown in the place of a secret. */
+export const REDACTED = '[redacted]';
+
+/**
+ * What to put in the place of a secret.
+ *
+ * @param shown what people may see of it: of a text that merely contains a secret, the rest
+ */
+export type Replace = (secret: unknown, shown: string) => unknown;
+
+/** Values that are known to be secret, whatever they look like. */
+export interface KnownValues {
+  isEmpty: boolean;
+  /** The text with `[redacted]` in their places. */
+  hide: (text: string) => string;
+}
+
+/**
+ * Replaces the secrets of a JSON value, at every depth. What holds none is not copied: without any
+ * secret the value itself comes back.
+ *
+ * Secrets are the values of fields with a secret's name, of `{name: 'API_KEY', value: …}` pairs, of
+ * `API_KEY=…` and `--api-key …` in argument lists, what looks like a token inside of any text, and
+ * sealed values. Not numbers under a name that ends in `tokens`, for there they count; nor null, true
+ * and false.
+ *
+ * @param known values that are secrets as well, inside of any text, as a number, and in the name of a
+ *   field, which makes a secret of the whole object
+ */
+export function mapSecrets(value: unknown, replace: Replace, known?: KnownValues): unknown {
+  return mapAny(value, replace, known === undefined || known.isEmpty ? undefined : known);
+}
+
+/** Whether there is anything that `mapSecrets` would replace. */
+export function holdsSecret(value: unknown, known?: KnownValues): boolean {
+  let found = false;
+  const note = (secret: unknown) => {
+    found = true;
+    return secret;
+  };
+  mapSecrets(value, note, known);
+  return found;
+}
+
+/** Replaces the sealed values, and looks at nothing else. Without any the value itself comes back. */
+export function mapSealed(value: unknown, replace: (sealed: string) => unknown): unknown {
+  if (typeof value === 'string') return isSealed(value) ? replace(value) : value;
+  if (Array.isArray(value)) return mapItems(value, (item) => mapSealed(item, replace));
+  if (value === null || typeof value !== 'object') return value;
+  return mapEntries(value as Record<string, unknown>, (_, child) => mapSealed(child, replace));
+}
+
+function mapAny(value: unknown, replace: Replace, known: KnownValues | undefined): unknown {
+  if (typeof value === 'string') return mapText(value, replace, known);
+  if (typeof value === 'number') return mapNumber(value, replace, known);
+  if (Array.isArray(value)) return mapList(value, replace, known);
+  if (value === null || typeof value !== 'object') return value;
+  return mapFields(value as Record<string, unknown>, replace, known);
+}
+
+function mapFields(
+  object: Record<string, unknown>,
+  replace: Replace,
+  known: KnownValues | undefined,
+): unknown {
+  if (known && Object.keys(object).some((name) => known.hide(name) !== name)) {
+    return replace(object, REDACTED);
+  }
+  const pairName = object['name'] ?? object['key'];
+  const isSecretPair = typeof pairName === 'string' && looksSecret(pairName);
+  return mapEntries(object, (name, child) => {
+    const secret = looksSecret(name) || (isSecretPair && name === 'value');
+    return secret ? mapHidden(name, child, replace) : mapAny(child, replace, known);
+  });
+}
+
+function mapHidden(name: string, value: unknown, replace: Replace): unknown {
+  if (value === null || typeof value === 'boolean') return value;
+  if (typeof value === 'number' && /tokens$/i.test(name)) return value;
+  return isSealed(value) ? replace(value, shownOf(value)) : replace(value, REDACTED);
+}
+
+function mapNumber(value: number, replace: Replace, known: KnownValues | undefined): unknown {
+  const text = String(value);
+  return known && known.hide(text) !== text ? replace(value, REDACTED) : value;
+}
+
+function mapList(
+  list: readonly unknown[],
+  replace: Replace,
+  known: KnownValues | undefined,
+): unknown {
+  return mapItems(list, (item, index) => {
+    const before = list[index - 1];
+    const option = typeof before === 'string' ? /^--?([\w-]+)$/.exec(before)?.[1] : undefined;
+    const isArgument = typeof item === 'string' && !item.startsWith('-');
+    if (!isArgument || !option || !looksSecret(option)) return mapAny(item, replace, known);
+    return isSealed(item) ? replace(item, shownOf(item)) : replace(item, REDACTED);
+  });
+}
+
+const ASSIGNMENT = /^(-{0,2}([A-Za-z][\w.-]*)\s*[=:]\s*)\S/;
+
+function mapText(text: string, replace: Replace, known: KnownValues | undefined): unknown {
+  const hide = (shown: string) => (known ? known.hide(shown) : shown);
+  if (isSealed(text)) return replace(text, hide(shownOf(text)));
+  const [, prefix, name] = ASSIGNMENT.exec(text) ?? [];
+  if (prefix && name && looksSecret(name)) return replace(text, `${hide(prefix)}${REDACTED}`);
+  // The values first: a pattern may take a part of one and leave the rest.
+  const shown = redactText(hide(text));
+  return shown === text ? text : replace(text, shown);
+}
+
+function mapItems(
+  list: readonly unknown[],
+  map: (item: unknown, index: number) => unknown,
+): readonly unknown[] {
+  let copy: unknown[] | undefined;
+  list.forEach((item, index) => {
+    const mapped = map(item, index);
+    if (mapped === item) return;
+    copy ??= [...list];
+    copy[index] = mapped;
+  });
+  return copy ?? list;
+}
+
+function mapEntries(
+  object: Record<string, unknown>,
+  map: (name: string, child: unknown) => unknown,
+): Record<string, unknown> {
+  let changed: Map<string, unknown> | undefined;
+  for (const name of Object.keys(object)) {
+    const mapped = map(name, object[name]);
+    if (mapped === object[name]) continue;
+    changed ??= new Map(Object.entries(object));
+    changed.set(name, mapped);
+  }
+  // Not by assignment: a field may be called __proto__.
+  return changed ? Object.fromEntries(changed) : object;
+}

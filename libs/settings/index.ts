@@ -1,1 +1,0 @@
-export { flag, integer, list, oneOf, readVariables, webAddress } from './settings.js';

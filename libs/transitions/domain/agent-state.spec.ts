@@ -1,0 +1,54 @@
+import { describe, expect, it } from '@jest/globals';
+import {
+  AGENT_EDGES,
+  AGENT_LIFECYCLES,
+  AGENT_STATUSES,
+  agentStatus,
+  legalAgentMoves,
+} from './agent-state.js';
+import { AGENT_WORDS } from '../../agent-manager/domain/words.js';
+
+describe('the life of an agent', () => {
+  it('leads to states of the table only, and never from one to itself', () => {
+    for (const from of AGENT_LIFECYCLES) {
+      for (const to of legalAgentMoves(from)) {
+        expect(AGENT_LIFECYCLES).toContain(to);
+        expect(to).not.toBe(from);
+      }
+    }
+  });
+
+  it('can end from everywhere, and ends for good', () => {
+    expect(AGENT_EDGES.TERMINATED).toEqual([]);
+    for (const from of AGENT_LIFECYCLES.filter((state) => state !== 'TERMINATED')) {
+      expect(legalAgentMoves(from)).toContain('TERMINATED');
+    }
+  });
+
+  it('never leads a draining agent back to work, not even by way of an error', () => {
+    expect(legalAgentMoves('DRAINING')).not.toContain('ACTIVE');
+    expect(legalAgentMoves('DRAINING')).toContain('ERROR');
+    expect(legalAgentMoves('ERROR')).toContain('DRAINING');
+  });
+
+  it('never leads back to the start', () => {
+    expect(AGENT_LIFECYCLES.filter((from) => legalAgentMoves(from).includes('STARTING'))).toEqual(
+      [],
+    );
+  });
+
+  it('shows an active agent as idle or working', () => {
+    expect(agentStatus('ACTIVE', 0)).toBe('IDLE');
+    expect(agentStatus('ACTIVE', 2)).toBe('WORKING');
+    expect(agentStatus('DRAINING', 2)).toBe('DRAINING');
+    const shown = AGENT_LIFECYCLES.flatMap((state) => [
+      agentStatus(state, 0),
+      agentStatus(state, 1),
+    ]);
+    expect(new Set(shown)).toEqual(new Set(AGENT_STATUSES));
+  });
+
+  it('has a state for every word that others use', () => {
+    for (const status of Object.values(AGENT_WORDS)) expect(AGENT_STATUSES).toContain(status);
+  });
+});

@@ -1,0 +1,58 @@
+export {
+  AGENT_EDGES,
+  AGENT_LIFECYCLES,
+  AGENT_STATUSES,
+  type AgentLifecycle,
+  agentStatus,
+  type AgentStatus,
+  legalAgentMoves,
+} from './domain/agent-state.js';
+export {
+  type FailureClass,
+  type RetryPolicy,
+  FAILURE_CLASSES,
+  type RunFailure,
+} from './domain/failure.js';
+export { type LockedTask } from './domain/locked-task.js';
+export { type Move, type RunMove } from './domain/move.js';
+export { planRecovery, type RecoveryPlan } from './domain/recover.js';
+export { planRelease, type ReleasePlan } from './domain/release.js';
+export { LIVE_RUN_STATES, type RunState, RUN_STATES } from './domain/run-state.js';
+export {
+  TASK_EDGES,
+  TASK_STATUSES,
+  legalTaskMoves,
+  type TaskStatus,
+  mayTaskMove,
+  ABORT_REASONS,
+  type AbortReason,
+} from './domain/task-state.js';
+export { fenced } from './fenced.js';
+export { agentDoor } from './store/agent-door.sql.js';
+export { announced } from './store/events.sql.js';
+export { lockHeldTask } from './store/held-tasks.sql.js';
+export { letGoOfRuns } from './store/let-go-of-runs.sql.js';
+export { lockTasks, LOCKED_TASK_COLUMNS } from './store/lock-tasks.sql.js';
+export { type MovedAgent } from './store/move-agents.sql.js';
+export { moveAgent, moveAgents } from './store/move-agents.js';
+export { applyMoves, applyPlans } from './store/moves.js';
+export { asFew, asFilter } from './store/plan-hints.js';
+export {
+  RUN_START,
+  runDoor,
+  runMayGo,
+  LIVE_STATES_SQL,
+  AGENT_RECOUNT,
+  runDoorWithoutEnd,
+} from './store/run-door.sql.js';
+export { recordOfChange } from './store/task-changed.sql.js';
+export { taskDoor, taskMayGo } from './store/task-door.sql.js';
+export {
+  EVERYWHERE,
+  type Swept,
+  type StateSweeps,
+  type TaskSweeps,
+  type SweepScope,
+  type Finding,
+} from './sweeps.js';
+export { together, countByWorkspace, swept, NOTHING, wakeClaims } from './swept.js';

@@ -1,0 +1,44 @@
+import { AGENT_EDGES, AGENT_LIFECYCLES } from '../domain/agent-state.js';
+
+/**
+ * THE AGENT DOOR: the only SQL that writes agents.lifecycle (a new row begins as STARTING by default).
+ *
+ * A statement that moves agents has a CTE with the columns workspace_id, id, to_lifecycle and reason,
+ * one row for each move, and includes the CTEs of `agentDoor`. In the same statement they
+ *   agent_moved      check the edge against AGENT_EDGES and move the rows,
+ *   agent_announced  append one `agent.status_changed` to the outbox for each.
+ * A move along an edge that does not exist moves nothing and leaves no trace: callers compare what
+ * they asked for with what `agent_moved` returns.
+ *
+ * The source should have locked its rows in the order of their ids: agents are locked last, after
+ * tasks and runs, and by id.
+ *
+ * Index: the primary key of agents, once for each move.
+ */
+export function agentDoor(source: string): string {
+  return `agent_moved AS (
+  UPDATE agents a SET
+    lifecycle = m.to_lifecycle, version = a.version + 1, updated_at = now(),
+    draining_at = CASE m.to_lifecycle WHEN 'DRAINING' THEN coalesce(a.draining_at, now()) ELSE a.draining_at END,
+    error_at = CASE m.to_lifecycle WHEN 'ERROR' THEN now() ELSE NULL END,
+    terminated_at = CASE m.to_lifecycle WHEN 'TERMINATED' THEN now() END,
+    termination_reason = CASE m.to_lifecycle WHEN 'TERMINATED' THEN m.reason END
+  FROM ${source} m
+  WHERE a.workspace_id = m.workspace_id AND a.id = m.id
+    AND (a.lifecycle, m.to_lifecycle) IN (${EDGE_LIST})
+  RETURNING a.workspace_id, a.id, a.version, old.lifecycle AS previous_lifecycle, a.lifecycle,
+    old.status AS previous_status, a.status, m.reason
+),
+agent_announced AS (
+  INSERT INTO outbox_events (workspace_id, type, subject_kind, subject_id, subject_version, payload)
+  SELECT workspace_id, 'agent.status_changed', 'agent', id, version, jsonb_build_object(
+    'event', 'agent.status_changed', 'agentId', id, 'previousStatus', previous_status,
+    'newStatus', status, 'reason', reason, 'workspaceId', workspace_id, 'timestamp', now(),
+    'version', version)
+  FROM agent_moved
+)`;
+}
+
+const EDGE_LIST = AGENT_LIFECYCLES.flatMap((from) =>
+  AGENT_EDGES[from].map((to) => `('${from}', '${to}')`),
+).join(', ');

@@ -1,0 +1,34 @@
+import { command } from '#lib/database';
+import type { AgentLifecycle, AgentStatus } from '../domain/agent-state.js';
+import { agentDoor } from './agent-door.sql.js';
+
+/**
+ * Moves agents as it was decided: one statement for one or a thousand.
+ *
+ * Caller: `moveAgents` and `moveAgent`. Index: primary key.
+ * $1 JSON array of {workspace_id, id, to_lifecycle, reason}.
+ */
+export interface MovedAgent {
+  workspace_id: string;
+  id: string;
+  version: number;
+  previous_lifecycle: AgentLifecycle;
+  lifecycle: AgentLifecycle;
+  previous_status: AgentStatus;
+  status: AgentStatus;
+}
+
+export const moveAgentsSql = command<MovedAgent>(
+  'move_agents',
+  `
+WITH agent_move AS MATERIALIZED (
+  SELECT a.workspace_id, a.id, m.to_lifecycle, m.reason
+  FROM jsonb_to_recordset($1::jsonb) AS m (workspace_id uuid, id uuid, to_lifecycle text, reason text)
+  JOIN agents a ON a.workspace_id = m.workspace_id AND a.id = m.id
+  ORDER BY a.id
+  FOR NO KEY UPDATE OF a
+),
+${agentDoor('agent_move')}
+SELECT workspace_id, id, version, previous_lifecycle, lifecycle, previous_status, status
+FROM agent_moved`,
+);
