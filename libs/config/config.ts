@@ -108,7 +108,7 @@ const variables = z.object({
   SPAWNS_PER_MINUTE: integer(600, 0, 1_000_000),
 
   /** How long published events are kept, for readers that come back to them. */
-  OUTBOX_RETENTION_DAYS: integer(7, 1, 3_650),
+  JOURNAL_RETENTION_DAYS: integer(365, 1, 36_500),
   /** Six fields, seconds first; five of the usual kind are taken too. */
   COORDINATOR_CRON: z
     .string()
@@ -219,7 +219,7 @@ function toConfig(env: z.infer<typeof environment>) {
       maxQueueDepth: env.MAX_QUEUE_DEPTH_PER_WORKSPACE,
       spawnsPerMinute: env.SPAWNS_PER_MINUTE,
     },
-    outbox: { retentionDays: env.OUTBOX_RETENTION_DAYS },
+    journal: { retentionDays: env.JOURNAL_RETENTION_DAYS },
     coordinator: {
       cron: env.COORDINATOR_CRON,
       lockTtlSeconds: env.COORDINATOR_LOCK_TTL_SECONDS,

@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { ValkeyClient } from '#lib/valkey';
-import { channelOf, messageOf, type NumberedEvent } from './domain/message.js';
+import { channelOf, type NumberedMessage, textOf } from './domain/channel.js';
 
-/** Publishes numbered events to the channels of Valkey. */
+/** Publishes numbered messages to the channels of Valkey. */
 @Injectable()
 export class Channels {
   constructor(private readonly valkey: ValkeyClient) {}
@@ -21,12 +21,12 @@ export class Channels {
    *
    * @throws Error when some may not have arrived; then all are to be sent again
    */
-  async publish(events: readonly NumberedEvent[]): Promise<void> {
-    if (events.length === 0) return;
+  async publish(messages: readonly NumberedMessage[]): Promise<void> {
+    if (messages.length === 0) return;
     const sent = await this.valkey.attempt(async (commands) => {
       const pipeline = commands.pipeline();
-      for (const event of events) {
-        pipeline.publish(this.valkey.channel(channelOf(event)), messageOf(event));
+      for (const message of messages) {
+        pipeline.publish(this.valkey.channel(channelOf(message)), textOf(message));
       }
       const replies = (await pipeline.exec()) ?? [];
       const failure = replies.find(([error]) => error !== null)?.[0];

@@ -2,11 +2,10 @@ import { Module } from '@nestjs/common';
 import { Channels } from './channels.js';
 import { EventPruner } from './pruner.js';
 import { EventRelay } from './relay.js';
-import { RelayedBatch } from './relayed-batch.js';
 
 /** Needs the global modules of configuration, database, Valkey and observability. */
 @Module({
-  providers: [Channels, RelayedBatch, EventRelay, EventPruner],
+  providers: [Channels, EventRelay, EventPruner],
   exports: [EventRelay, EventPruner],
 })
 export class EventsModule {}

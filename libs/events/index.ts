@@ -1,6 +1,7 @@
 export { Channels } from './channels.js';
-export { channelOf, messageOf, type NumberedEvent } from './domain/message.js';
+export { channelOf, type NumberedMessage, textOf } from './domain/channel.js';
+export { type Message, messagesOf } from './domain/message.js';
+export { EventsModule } from './events.module.js';
+export { JournalCursor } from './journal-cursor.js';
 export { EventPruner } from './pruner.js';
 export { EventRelay } from './relay.js';
-export { RelayedBatch } from './relayed-batch.js';
-export { EventsModule } from './events.module.js';

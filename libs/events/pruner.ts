@@ -8,14 +8,12 @@ import { CONFIG, type Config } from '#lib/config';
 import { Database, firstRow } from '#lib/database';
 import { Doorbell } from '#lib/kernel';
 import { Logger } from '#lib/observability';
-import { pruneEvents } from './store/prune-events.sql.js';
+import { dropPartitions, makePartitions } from './store/partitions.sql.js';
 
-const PRUNE_EVERY_MS = 3_600_000;
-const BATCH = 5_000;
-/** Lets others get at the disk between two batches. */
-const BREATH_MS = 100;
+const EVERY_MS = 3_600_000;
+const WEEKS_AHEAD = 4;
 
-/** Removes events that were published long ago, in the role `relay`. Several may do so at once. */
+/** Makes the journal's partitions of the weeks to come and drops the old ones, in the role `relay`. */
 @Injectable()
 export class EventPruner implements OnApplicationBootstrap, BeforeApplicationShutdown {
   private readonly bell = new Doorbell();
@@ -25,7 +23,7 @@ export class EventPruner implements OnApplicationBootstrap, BeforeApplicationShu
   constructor(
     private readonly database: Database,
     private readonly logger: Logger,
-    @Inject(CONFIG) private readonly config: Pick<Config, 'roles' | 'outbox'>,
+    @Inject(CONFIG) private readonly config: Pick<Config, 'roles' | 'journal'>,
   ) {}
 
   onApplicationBootstrap(): void {
@@ -38,33 +36,27 @@ export class EventPruner implements OnApplicationBootstrap, BeforeApplicationShu
     await this.loop;
   }
 
-  /** Removes all that is due, in batches. @returns how many events were removed */
-  async prune(): Promise<number> {
-    let total = 0;
-    while (!this.stopping) {
-      const params = [this.config.outbox.retentionDays, BATCH];
-      const row = await firstRow(this.database.service, pruneEvents, params);
-      const removed = row?.removed ?? 0;
-      total += removed;
-      if (removed < BATCH) break;
-      await this.bell.wait(BREATH_MS);
-    }
-    return total;
+  /** @returns the names of the partitions that were dropped */
+  async prune(): Promise<string[]> {
+    await this.database.service.rows(makePartitions, [WEEKS_AHEAD]);
+    const days = this.config.journal.retentionDays;
+    const row = await firstRow(this.database.service, dropPartitions, [days]);
+    return row?.dropped ?? [];
   }
 
   private async run(): Promise<void> {
     while (!this.stopping) {
       await this.pruneOrReport();
-      await this.bell.wait(PRUNE_EVERY_MS);
+      await this.bell.wait(EVERY_MS);
     }
   }
 
   private async pruneOrReport(): Promise<void> {
     try {
-      const removed = await this.prune();
-      if (removed > 0) this.logger.info('old events removed', { removed });
+      const dropped = await this.prune();
+      if (dropped.length > 0) this.logger.info('old partitions dropped', { dropped });
     } catch (error) {
-      this.logger.warn('old events not removed', { error });
+      this.logger.warn('partitions of the journal not looked after', { error });
     }
   }
 }

@@ -5,28 +5,38 @@ import {
   type OnApplicationBootstrap,
 } from '@nestjs/common';
 import { CONFIG, type Config } from '#lib/config';
+import { Database } from '#lib/database';
 import { Doorbell } from '#lib/kernel';
 import { Logger } from '#lib/observability';
 import { WakeUps } from '#lib/valkey';
 import { Channels } from './channels.js';
 import { nextRound, type RoundResult } from './domain/pace.js';
-import { BATCH_SIZE, RelayedBatch } from './relayed-batch.js';
+import { numbered } from './domain/channel.js';
+import { messagesOf } from './domain/message.js';
+import { JournalCursor } from './journal-cursor.js';
 
-/** Carries events from the outbox to the channels, in the role `relay`. */
+/** Rows of the journal in one batch. */
+const BATCH_SIZE = 1_000;
+
+/** Carries the events of the journal to the channels, in the role `relay`. */
 @Injectable()
 export class EventRelay implements OnApplicationBootstrap, BeforeApplicationShutdown {
   private readonly bell = new Doorbell();
   private loop: Promise<void> | undefined;
   private stopping = false;
   private cleanUp: (() => void)[] = [];
+  /** @internal */
+  readonly cursor: JournalCursor;
 
   constructor(
-    private readonly batches: RelayedBatch,
+    database: Database,
     private readonly channels: Channels,
     private readonly wakeUps: WakeUps,
     private readonly logger: Logger,
     @Inject(CONFIG) private readonly config: Pick<Config, 'roles'>,
-  ) {}
+  ) {
+    this.cursor = new JournalCursor(database, 'channels', BATCH_SIZE);
+  }
 
   onApplicationBootstrap(): void {
     if (this.config.roles.includes('relay')) this.start();
@@ -71,7 +81,7 @@ export class EventRelay implements OnApplicationBootstrap, BeforeApplicationShut
       last = result.kind;
       await this.pause(result, repeats);
     }
-    await this.batches.giveBack().catch((error: unknown) => {
+    await this.cursor.giveBack().catch((error: unknown) => {
       this.logger.warn('relay lease not given back', { error });
     });
   }
@@ -96,14 +106,13 @@ export class EventRelay implements OnApplicationBootstrap, BeforeApplicationShut
 
   private async round(): Promise<RoundResult> {
     if (!this.channels.isOpen()) return { kind: 'closed' };
-    const { waiting, elsewhere } = await this.batches.look();
-    if (elsewhere) return { kind: 'elsewhere' };
-    if (!waiting) return { kind: 'idle' };
-    const batch = await this.batches.take();
-    if (batch === 'elsewhere') return { kind: 'elsewhere' };
-    await this.channels.publish(batch);
-    this.batches.delivered(batch);
-    if (batch.length === 0) return { kind: 'idle' };
-    return { kind: batch.length >= BATCH_SIZE ? 'full' : 'drained' };
+    const reading = await this.cursor.read();
+    if (reading.kind !== 'batch') return reading;
+    const messages = reading.rows.flatMap(messagesOf);
+    const workspaces = [...new Set(messages.map(({ workspaceId }) => workspaceId))];
+    const numbers = await this.cursor.numbersOf(workspaces);
+    await this.channels.publish(numbered(messages, numbers));
+    if (!(await this.cursor.done(numbers))) return { kind: 'elsewhere' };
+    return { kind: reading.full ? 'full' : 'drained' };
   }
 }

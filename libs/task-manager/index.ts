@@ -22,4 +22,3 @@ export { TaskPageDto } from './http/dto/task.dto.js';
 export { TaskQueries } from './queries/task-queries.js';
 export { bytesOf, cutPage, TASK_BYTES } from './store/page-bytes.js';
 export { LEASE_END } from './store/run-columns.js';
-export { ABORT_MESSAGE } from './store/task-columns.js';

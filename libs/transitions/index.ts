@@ -29,7 +29,7 @@ export {
 } from './domain/task-state.js';
 export { fenced } from './fenced.js';
 export { agentDoor } from './store/agent-door.sql.js';
-export { announced } from './store/events.sql.js';
+export { journaled } from './store/journal.sql.js';
 export { lockHeldTask } from './store/held-tasks.sql.js';
 export { letGoOfRuns } from './store/let-go-of-runs.sql.js';
 export { lockTasks, LOCKED_TASK_COLUMNS } from './store/lock-tasks.sql.js';

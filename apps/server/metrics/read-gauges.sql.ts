@@ -13,7 +13,7 @@ export interface GaugeRow {
  *
  * Caller: Gauges, every 10 s at most, as the service role. No tenant is named.
  * Indexes: agent_tasks_queue_idx, agent_tasks_status_idx and agent_tasks_retry_due_idx (index-only
- * where the table is vacuumed), task_runs_live_agent_idx, outbox_events_unpublished_idx,
+ * where the table is vacuumed), task_runs_live_agent_idx, journal_id_idx,
  * task_seals_key_idx; agents is read once. Events are counted up to 100,001.
  */
 export const readGauges = query<GaugeRow>(
@@ -24,7 +24,8 @@ WITH pending AS MATERIALIZED (
     (SELECT count(*) FROM agent_tasks WHERE status = 'PENDING' AND unmet_dependencies = 0) AS ready
 ),
 unpublished AS MATERIALIZED (
-  SELECT e.id FROM outbox_events e WHERE e.published_at IS NULL ORDER BY e.id LIMIT 100001
+  SELECT j.id, j.created_at FROM journal j
+  WHERE j.id > (SELECT position FROM event_consumers WHERE name = 'channels') ORDER BY j.id LIMIT 100001
 ),
 newest_key AS MATERIALIZED (
   SELECT id FROM data_keys WHERE retired_at IS NULL ORDER BY created_at DESC, id DESC LIMIT 1
@@ -45,8 +46,8 @@ SELECT 'agents', status, count(*)::float8 FROM agents WHERE lifecycle <> 'TERMIN
 UNION ALL
 SELECT 'outbox_events', '', count(*)::float8 FROM unpublished
 UNION ALL
-SELECT 'outbox_lag', '', coalesce(extract(epoch FROM now() - min(e.created_at)), 0)::float8
-FROM outbox_events e WHERE e.id = (SELECT min(id) FROM unpublished)
+SELECT 'outbox_lag', '', coalesce(extract(epoch FROM now() - (
+  SELECT created_at FROM unpublished ORDER BY id LIMIT 1)), 0)::float8
 UNION ALL
 SELECT 'sealed_tasks', CASE WHEN s.unreadable_at IS NOT NULL THEN 'unreadable'
   WHEN s.key_id = (SELECT id FROM newest_key) THEN 'current' ELSE 'older' END, count(*)::float8

@@ -72,9 +72,8 @@ WHERE d.workspace_id = $1 AND d.task_id = ANY($2::uuid[]) AND d.depends_on_id = 
 export const announceCycles = command<{ id: string }>(
   'announce_cycles',
   `
-INSERT INTO outbox_events (workspace_id, type, subject_kind, subject_id, payload)
-SELECT $1, 'task.dependency_cycle', 'task', (c.path ->> 0)::uuid, jsonb_build_object(
-  'event', 'task.dependency_cycle', 'taskId', c.path -> 0, 'workspaceId', $1::uuid, 'timestamp', now(),
+INSERT INTO journal (workspace_id, event, log_event, task_id, actor_kind, details)
+SELECT $1, 'task.dependency_cycle', '', (c.path ->> 0)::uuid, 'coordinator', jsonb_build_object(
   'path', c.path, 'taskIds', c.tasks, 'length', c.length,
   'ownerIds', (SELECT coalesce(jsonb_agg(m.user_id ORDER BY m.user_id), '[]') FROM workspace_members m
     WHERE m.workspace_id = $1 AND m.role = 'OWNER'))

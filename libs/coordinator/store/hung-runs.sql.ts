@@ -28,21 +28,13 @@ warned AS (
   UPDATE task_runs r SET hung_warned_at = now() FROM hung h
   WHERE r.workspace_id = h.workspace_id AND r.id = h.run_id
 ),
-logged AS (
-  INSERT INTO agent_task_logs (workspace_id, task_id, run_id, agent_id, level, event, message, details,
-    actor_kind, session_key)
-  SELECT workspace_id, task_id, run_id, agent_id, 'WARN', 'hung_warning',
+journaled AS (
+  INSERT INTO journal (workspace_id, event, log_event, task_id, run_id, agent_id, level, message, details, actor_kind,
+    session_key)
+  SELECT workspace_id, 'run.hung_warning', 'hung_warning', task_id, run_id, agent_id, 'WARN',
     'It is long past its estimate without progress; without any it is aborted',
     jsonb_build_object('estimatedCompletionAt', estimated_completion_at, 'lastProgressAt', last_progress_at,
       'abortsAfterSeconds', $4::int), 'coordinator', session_key
-  FROM hung
-),
-announced AS (
-  INSERT INTO outbox_events (workspace_id, type, subject_kind, subject_id, payload)
-  SELECT workspace_id, 'run.hung_warning', 'run', run_id, jsonb_build_object('event', 'run.hung_warning',
-    'runId', run_id, 'taskId', task_id, 'agentId', agent_id, 'workspaceId', workspace_id, 'timestamp', now(),
-    'estimatedCompletionAt', estimated_completion_at, 'lastProgressAt', last_progress_at,
-    'abortsAt', now() + make_interval(secs => $4::int))
   FROM hung
 )
 SELECT workspace_id, run_id, agent_id FROM hung`,

@@ -96,7 +96,7 @@ repaired AS (
   RETURNING t.workspace_id, t.id, old.unmet_dependencies AS counted, t.unmet_dependencies AS actual, t.status
 ),
 logged AS (
-  INSERT INTO agent_task_logs (workspace_id, task_id, level, event, message, details, actor_kind)
+  INSERT INTO task_log_lines (workspace_id, task_id, level, event, message, details, actor_kind)
   SELECT workspace_id, id, 'WARN', 'state_repaired', 'Its count of unmet dependencies was wrong',
     jsonb_build_object('counted', counted, 'actual', actual), 'coordinator'
   FROM repaired
@@ -133,7 +133,7 @@ WITH repaired AS (
   RETURNING t.workspace_id, t.id, old.has_dependents, t.dependents_unsettled
 ),
 logged AS (
-  INSERT INTO agent_task_logs (workspace_id, task_id, level, event, message, details, actor_kind)
+  INSERT INTO task_log_lines (workspace_id, task_id, level, event, message, details, actor_kind)
   SELECT workspace_id, id, 'WARN', 'state_repaired', 'It had forgotten the tasks that depend on it',
     jsonb_build_object('hadDependents', has_dependents, 'dependentsToTell', dependents_unsettled), 'coordinator'
   FROM repaired
@@ -190,7 +190,7 @@ repaired AS (
     t.generation, t.status, t.unmet_dependencies
 ),
 logged AS (
-  INSERT INTO agent_task_logs (workspace_id, task_id, level, event, message, details, actor_kind)
+  INSERT INTO task_log_lines (workspace_id, task_id, level, event, message, details, actor_kind)
   SELECT workspace_id, id, 'WARN', 'state_repaired', 'No agent could have claimed it',
     jsonb_build_object('queueBefore', had, 'queue', key, 'generationBefore', before, 'generation', generation),
     'coordinator'

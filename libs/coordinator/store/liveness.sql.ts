@@ -1,5 +1,5 @@
 import { command } from '#lib/database';
-import { announced } from '#lib/transitions';
+import { journaled } from '#lib/transitions';
 import { runDoorWithoutEnd } from '#lib/transitions';
 
 /**
@@ -24,7 +24,7 @@ WITH silent AS MATERIALIZED (
   LIMIT $1
 ),
 ${runDoorWithoutEnd('STALE', 'silent')},
-${announced('runs')}
+${journaled('runs')}
 SELECT workspace_id, task_id FROM run_moved`,
 );
 
@@ -41,6 +41,6 @@ WITH back AS MATERIALIZED (
   LIMIT $1
 ),
 ${runDoorWithoutEnd('WORKING', 'back')},
-${announced('runs')}
+${journaled('runs')}
 SELECT workspace_id, task_id FROM run_moved`,
 );

@@ -1,7 +1,7 @@
 import { command, query } from '#lib/database';
 import type { LockedTask } from '#lib/transitions';
 import type { HeldDefect } from '../domain/judge-held.js';
-import { announced } from '#lib/transitions';
+import { journaled } from '#lib/transitions';
 import { LOCKED_TASK_COLUMNS } from '#lib/transitions';
 import { LIVE_STATES_SQL, runDoorWithoutEnd } from '#lib/transitions';
 
@@ -84,7 +84,7 @@ WITH forgot AS (
   RETURNING t.workspace_id, t.id, t.agent_id, old.run_id
 ),
 logged AS (
-  INSERT INTO agent_task_logs (workspace_id, task_id, run_id, agent_id, level, event, message, actor_kind)
+  INSERT INTO task_log_lines (workspace_id, task_id, run_id, agent_id, level, event, message, actor_kind)
   SELECT workspace_id, id, run_id, agent_id, 'WARN', 'state_repaired',
     'It named a run that is not live; it stays paused without one', 'coordinator'
   FROM forgot
@@ -100,9 +100,9 @@ WITH behind AS MATERIALIZED (
   SELECT * FROM jsonb_to_recordset($1::jsonb) AS m (workspace_id uuid, id uuid)
 ),
 ${runDoorWithoutEnd('WORKING', 'behind')},
-${announced('runs')},
+${journaled('runs')},
 logged AS (
-  INSERT INTO agent_task_logs (workspace_id, task_id, run_id, agent_id, level, event, message, actor_kind)
+  INSERT INTO task_log_lines (workspace_id, task_id, run_id, agent_id, level, event, message, actor_kind)
   SELECT workspace_id, task_id, id, agent_id, 'WARN', 'state_repaired',
     'It was RUNNING, but its run had not begun', 'coordinator'
   FROM run_moved
@@ -137,7 +137,7 @@ SELECT r.workspace_id, r.id, r.task_id ${STRAY} AND (r.workspace_id, r.task_id) 
 export const logStrayRuns = command<unknown>(
   'log_stray_runs',
   `
-INSERT INTO agent_task_logs (workspace_id, task_id, run_id, level, event, message, actor_kind)
+INSERT INTO task_log_lines (workspace_id, task_id, run_id, level, event, message, actor_kind)
 SELECT workspace_id, task_id, id, 'WARN', 'state_repaired',
   'A live run of it, of which it knew nothing, was ended', 'coordinator'
 FROM jsonb_to_recordset($1::jsonb) AS m (workspace_id uuid, id uuid, task_id uuid)`,

@@ -1,5 +1,5 @@
 import { command, query } from '#lib/database';
-import { announced } from '#lib/transitions';
+import { journaled } from '#lib/transitions';
 import type { LockedTask } from '#lib/transitions';
 import { LOCKED_TASK_COLUMNS } from '#lib/transitions';
 import { LIVE_STATES_SQL } from '#lib/transitions';
@@ -128,7 +128,7 @@ ${taskDoor('PENDING', 'due', {
   actor_kind: `'coordinator'`,
   message: `'retry due'`,
 })},
-${announced('tasks')}
+${journaled('tasks')}
 SELECT workspace_id, status FROM task_moved`,
 );
 
@@ -152,6 +152,6 @@ ${taskDoor('ABORTED', 'due', {
   message: `'It waited in the queue longer than it may'`,
   level: `'WARN'`,
 })},
-${announced('tasks')}
+${journaled('tasks')}
 SELECT workspace_id, status FROM task_moved`,
 );

@@ -109,7 +109,7 @@ released AS (
   RETURNING t.workspace_id, t.id, t.status = 'PENDING' AND t.unmet_dependencies = 0 AS released
 ),
 logged AS (
-  INSERT INTO agent_task_logs (workspace_id, task_id, event, message, actor_kind)
+  INSERT INTO task_log_lines (workspace_id, task_id, event, message, actor_kind)
   SELECT workspace_id, id, 'dependencies_met', 'Every task that it waited for has ended well', 'coordinator'
   FROM released WHERE released
 )

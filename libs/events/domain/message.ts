@@ -1,32 +1,98 @@
-/** An event as the outbox holds it, with its number in its workspace. */
-export interface NumberedEvent {
+import type { JournalRow } from './journal-row.js';
+
+/** What a subscriber hears: made from a row of the journal when it is read. */
+export interface Message {
   id: string;
-  workspace_id: string;
-  subject_kind: 'task' | 'run' | 'agent' | 'budget' | 'coordinator';
-  workspace_seq: string;
-  /** JSON text of an object. */
-  payload: string;
+  workspaceId: string;
+  subject: 'task' | 'run' | 'agent' | 'budget' | 'coordinator';
+  body: Record<string, unknown>;
 }
 
-const CHANNELS: Record<NumberedEvent['subject_kind'], string> = {
-  task: 'tasks',
-  run: 'tasks',
-  agent: 'agents',
-  budget: 'budgets',
-  coordinator: 'coordinator',
+type Details = Record<string, unknown>;
+type Body = (row: JournalRow, details: Details) => Record<string, unknown>;
+
+const statusChanged: Body = (row) => ({
+  taskId: row.task_id,
+  previousStatus: row.previous_status,
+  newStatus: row.new_status,
+  version: row.version,
+  runId: row.run_id,
+  agentId: row.agent_id,
+  reason: row.reason,
+  retryAt: row.retry_at === null ? null : new Date(row.retry_at).toISOString(),
+});
+
+const runStateChanged: Body = (row) => ({
+  runId: row.run_id,
+  taskId: row.task_id,
+  agentId: row.agent_id,
+  generation: row.generation,
+  previousState: row.previous_state,
+  newState: row.new_state,
+  version: row.run_version,
+  reason: row.end_reason,
+});
+
+const ofRun = (row: JournalRow) => ({
+  taskId: row.task_id,
+  runId: row.run_id,
+  agentId: row.agent_id,
+});
+
+/** The catalogue of events: the fields of each, beside `event`, `workspaceId` and `timestamp`. */
+const BODIES: Record<string, Body> = {
+  'task.created': (row) => ({
+    taskId: row.task_id,
+    newStatus: row.new_status,
+    version: row.version,
+  }),
+  'task.status_changed': statusChanged,
+  'task.updated': (row, { changed }) => ({
+    taskId: row.task_id,
+    status: row.new_status,
+    changed,
+    version: row.version,
+  }),
+  'task.progress': (row, { progressPercent }) => ({
+    taskId: row.task_id,
+    runId: row.run_id,
+    progressPercent,
+    currentStep: row.message,
+    checkpoint: row.log_event === 'checkpoint',
+  }),
+  'task.dependency_cycle': (row, details) => ({ taskId: row.task_id, ...details }),
+  'run.state_changed': runStateChanged,
+  'run.hung_warning': (row, { estimatedCompletionAt, lastProgressAt, abortsAfterSeconds }) => ({
+    ...ofRun(row),
+    estimatedCompletionAt,
+    lastProgressAt,
+    abortsAt: new Date(row.created_at + Number(abortsAfterSeconds) * 1_000).toISOString(),
+  }),
+  'run.split_brain_conflict': (row, details) => ({ ...ofRun(row), ...details }),
+  'agent.status_changed': (row) => ({
+    agentId: row.agent_id,
+    previousStatus: row.previous_status,
+    newStatus: row.new_status,
+    reason: row.reason,
+    version: row.version,
+  }),
 };
 
-/** `tasks:events:{workspace}` and so on; what happens to a run is told beside what happens to its task. */
-export function channelOf(event: NumberedEvent): string {
-  return `${CHANNELS[event.subject_kind]}:events:${event.workspace_id}`;
+/** The messages of a row: one, or two where a run has moved with its task. */
+export function messagesOf(row: JournalRow): Message[] {
+  const first = messageOf(row, row.event, row.id);
+  const hasRun = row.event === 'task.status_changed' && row.run_version !== null;
+  return hasRun ? [first, messageOf(row, 'run.state_changed', `${row.id}r`)] : [first];
 }
 
-/**
- * The payload with the event's id and number in front, both as strings, because they are BIGINT.
- * Built as text: parsing and writing each payload again would be most of the relay's work.
- */
-export function messageOf(event: NumberedEvent): string {
-  const rest = event.payload.slice(event.payload.indexOf('{') + 1);
-  const comma = rest.trimStart().startsWith('}') ? '' : ',';
-  return `{"id":"${event.id}","workspaceSeq":"${event.workspace_seq}"${comma}${rest}`;
+function messageOf(row: JournalRow, event: string, id: string): Message {
+  const make = BODIES[event] ?? ((_, details) => details);
+  const body = {
+    event,
+    workspaceId: row.workspace_id,
+    timestamp: new Date(row.created_at).toISOString(),
+    ...make(row, row.details ?? {}),
+  };
+  const subject = event.slice(0, event.indexOf('.')) as Message['subject'];
+  return { id, workspaceId: row.workspace_id, subject, body };
 }

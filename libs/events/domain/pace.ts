@@ -9,6 +9,8 @@ export type RoundResult =
   | { kind: 'idle' }
   /** Another relay has the lease. */
   | { kind: 'elsewhere' }
+  /** A transaction that writes below the horizon is still open. */
+  | { kind: 'held_back' }
   /** There is no Valkey to publish to; a nudge tells when it is back. */
   | { kind: 'closed' }
   | { kind: 'failed' };
@@ -16,6 +18,7 @@ export type RoundResult =
 /** Milliseconds for which events gather before the next batch, so that a busy fleet is told in few. */
 export const GATHER_MS = 50;
 const IDLE = { baseMs: GATHER_MS, capMs: 1_000 };
+const HELD_BACK = { baseMs: 5, capMs: 100 };
 const FAILED = { baseMs: 100, capMs: 5_000 };
 
 /**
@@ -34,6 +37,8 @@ export function nextRound(
       return { waitMs: GATHER_MS, nudgeable: false };
     case 'idle':
       return { waitMs: backoffCeiling(IDLE, repeats), nudgeable: true };
+    case 'held_back':
+      return { waitMs: backoffCeiling(HELD_BACK, repeats), nudgeable: false };
     case 'elsewhere':
       return { waitMs: IDLE.capMs, nudgeable: false };
     case 'closed':

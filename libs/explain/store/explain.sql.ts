@@ -1,5 +1,4 @@
 import { query } from '#lib/database';
-import { ABORT_MESSAGE } from '#lib/task-manager';
 import type { PauseFacts } from '../domain/explain-facts.js';
 import type { RunState } from '#lib/transitions';
 import type { TaskStatus } from '#lib/transitions';
@@ -88,7 +87,7 @@ export const explainTask = query<ExplainedTask>(
   'explain_task',
   `
 SELECT now() AS now, t.status, t.task_type, t.run_id, t.agent_id, t.retry_at, t.retry_count, t.max_retries,
-  t.abort_reason, ${ABORT_MESSAGE} AS abort_message, t.failure_reason, t.last_error, t.paused_by, t.pause_reason, t.paused_at,
+  t.abort_reason, t.abort_message, t.failure_reason, t.last_error, t.paused_by, t.pause_reason, t.paused_at,
   ${PAUSED_BY_NAME} AS paused_by_name,
   t.queue_expires_at, t.required_capabilities, t.queue_rank, t.unmet_dependencies,
   t.assigned_at, t.started_at, t.completed_at, t.failed_at, t.aborted_at, t.archived_at, run.last_run,

@@ -16,7 +16,7 @@ WITH run AS MATERIALIZED (
   WHERE r.workspace_id = $1 AND r.id = $2 AND r.agent_id = $3 AND t.run_id = r.id
 ),
 appended AS (
-  INSERT INTO agent_task_logs (workspace_id, task_id, run_id, agent_id, level, event, message, details,
+  INSERT INTO task_log_lines (workspace_id, task_id, run_id, agent_id, level, event, message, details,
     actor_kind, actor_id, session_key)
   SELECT $1, run.task_id, run.id, $3, e.entry ->> 'level', e.entry ->> 'event', e.entry ->> 'message',
     coalesce(e.entry -> 'details', '{}'), $4, $5, run.session_key

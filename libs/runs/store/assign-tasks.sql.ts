@@ -1,5 +1,5 @@
 import { command } from '#lib/database';
-import { announced } from '#lib/transitions';
+import { journaled } from '#lib/transitions';
 import { RUN_START } from '#lib/transitions';
 import { taskDoor } from '#lib/transitions';
 
@@ -50,6 +50,6 @@ agent_beats AS (
     last_seen_at = greatest(h.last_seen_at, excluded.last_seen_at),
     next_expected_at = excluded.next_expected_at
 ),
-${announced('both')}
+${journaled('both')}
 SELECT workspace_id, id AS run_id, task_id, agent_id FROM run_moved`,
 );

@@ -1,7 +1,7 @@
 import { isOfNone, isPaused, pausedTypes } from '#lib/admission';
 import { command } from '#lib/database';
 import { RUN_START } from '#lib/transitions';
-import { announced } from '#lib/transitions';
+import { journaled } from '#lib/transitions';
 import { bytesOf } from '#lib/task-manager';
 import { taskDoor } from '#lib/transitions';
 
@@ -164,7 +164,7 @@ ${taskDoor('ASSIGNED', 'chosen', {
   agent_id: 'm.agent_id',
 })},
 ${RUN_START},
-${announced('both')}
+${journaled('both')}
 SELECT a.id AS agent_id, a.lifecycle, a.mode, a.capabilities,
   a.room > 0 AND s.id IS NULL AND (a.id NOT IN (SELECT id FROM seated)
     OR EXISTS (SELECT FROM dealt WHERE before >= ${CLAIM_BYTES})) AS deferred,

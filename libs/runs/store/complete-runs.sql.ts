@@ -1,5 +1,5 @@
 import { command, type Sql } from '#lib/database';
-import { announced } from '#lib/transitions';
+import { journaled } from '#lib/transitions';
 import { asFew } from '#lib/transitions';
 import { runDoor, runMayGo } from '#lib/transitions';
 import { taskDoor, taskMayGo } from '#lib/transitions';
@@ -78,7 +78,8 @@ ${runDoor('COMPLETED', 'held', {
   workspace_id: '$1',
   run_id: 'm.run_id',
   end_reason: `'completed'`,
+  ended_by: `'agent'`,
 })},
-${announced('both')}
+${journaled('both')}
 SELECT run_id, agent_id, id AS task_id, version, dependents_unsettled FROM task_moved`;
 }

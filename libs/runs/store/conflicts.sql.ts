@@ -13,15 +13,11 @@ import { command } from '#lib/database';
  * that the agent ended itself, or whose session's end was reported, a report may well be under way still, or be
  * repeated. One that was cancelled was taken from it too, and its task may have been retried since. An ended run
  * changes no more, so the mark needs no lock of its task.
- *
- * Who ended a run stands in the log: a few rows of its task, read for a run that fits otherwise.
  */
 export const IN_CONFLICT = `(t.generation > r.generation AND r.conflict_seen_at IS NULL
-  AND (r.end_reason IN ('orphaned', 'cancelled') OR r.state = 'FAILED' AND NOT EXISTS (
-    SELECT FROM agent_task_logs l
-    WHERE l.workspace_id = r.workspace_id AND l.task_id = r.task_id AND l.run_id = r.id
-      AND l.new_status IN ('ABORTED', 'FAILED') AND (l.actor_kind IN ('agent', 'run')
-        OR l.actor_id LIKE 'gateway:%' AND r.end_reason NOT IN ('gateway_restart', 'infrastructure')))))`;
+  AND (r.end_reason IN ('orphaned', 'cancelled') OR r.state = 'FAILED'
+    AND coalesce(r.ended_by, '') <> 'agent'
+    AND NOT (coalesce(r.ended_by, '') = 'gateway' AND r.end_reason NOT IN ('gateway_restart', 'infrastructure'))))`;
 
 /**
  * Marks runs that their agent says it holds. Caller: Signals. Index: primary keys.
@@ -126,19 +122,12 @@ conflict AS MATERIALIZED (
     WHERE r.workspace_id = s.workspace_id AND r.task_id = s.task_id AND r.generation > s.generation
     ORDER BY r.generation DESC LIMIT 1) n
 ),
-logged AS (
-  INSERT INTO agent_task_logs (workspace_id, task_id, run_id, agent_id, level, event, message, details,
-    actor_kind, session_key)
-  SELECT workspace_id, task_id, run_id, agent_id, 'WARN', 'split_brain_conflict',
+journaled AS (
+  INSERT INTO journal (workspace_id, event, log_event, task_id, run_id, agent_id, level, message, details, actor_kind,
+    session_key)
+  SELECT workspace_id, 'run.split_brain_conflict', 'split_brain_conflict', task_id, run_id, agent_id, 'WARN',
     'Somebody still worked on it after it had been given to another run, and was told to stop',
     jsonb_build_object(${BOTH}), 'coordinator', session_key
-  FROM conflict
-),
-announced AS (
-  INSERT INTO outbox_events (workspace_id, type, subject_kind, subject_id, payload)
-  SELECT workspace_id, 'run.split_brain_conflict', 'run', run_id, jsonb_build_object(
-    'event', 'run.split_brain_conflict', 'taskId', task_id, 'workspaceId', workspace_id, 'timestamp', now(),
-    ${BOTH})
   FROM conflict
 )
 SELECT workspace_id, task_id, run_id, agent_id, generation, end_reason, newer_run_id, newer_agent_id,

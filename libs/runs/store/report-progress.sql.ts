@@ -44,18 +44,11 @@ heard AS (
   UPDATE task_runs r SET last_report_at = now(), last_progress_at = now(), hung_warned_at = NULL FROM reported
   WHERE r.workspace_id = $1 AND r.id = $2
 ),
-logged AS (
-  INSERT INTO agent_task_logs (workspace_id, task_id, run_id, agent_id, level, event, message, details,
+journaled AS (
+  INSERT INTO journal (workspace_id, event, log_event, task_id, run_id, agent_id, level, message, details,
     actor_kind, actor_id, session_key)
-  SELECT $1, p.id, $2, $3, 'DEBUG', CASE WHEN $8::jsonb IS NULL THEN 'progress_update' ELSE 'checkpoint' END,
-    p.current_step, jsonb_build_object('progressPercent', p.progress_percent), $4, $5, p.session_key
-  FROM reported p
-),
-announced AS (
-  INSERT INTO outbox_events (workspace_id, type, subject_kind, subject_id, payload)
-  SELECT $1, 'task.progress', 'task', p.id, jsonb_build_object('event', 'task.progress', 'taskId', p.id,
-    'runId', $2::uuid, 'workspaceId', $1::uuid, 'timestamp', now(), 'progressPercent', p.progress_percent,
-    'currentStep', p.current_step, 'checkpoint', $8::jsonb IS NOT NULL)
+  SELECT $1, 'task.progress', CASE WHEN $8::jsonb IS NULL THEN 'progress_update' ELSE 'checkpoint' END, p.id, $2, $3,
+    'DEBUG', p.current_step, jsonb_build_object('progressPercent', p.progress_percent), $4, $5, p.session_key
   FROM reported p
 )
 SELECT id AS task_id, progress_percent, status FROM reported`;

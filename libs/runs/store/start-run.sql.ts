@@ -1,5 +1,5 @@
 import { command } from '#lib/database';
-import { announced } from '#lib/transitions';
+import { journaled } from '#lib/transitions';
 import { asFilter } from '#lib/transitions';
 import { runDoor, runMayGo } from '#lib/transitions';
 import { taskDoor } from '#lib/transitions';
@@ -35,6 +35,6 @@ ${runDoor('WORKING', 'held', {
   session_key: '$6',
   branch: '$7',
 })},
-${announced('both')}
+${journaled('both')}
 SELECT id AS task_id, version FROM task_moved`,
 );

@@ -1,6 +1,7 @@
 import { decodeCursor, isUuid, malformedCursor } from '#lib/kernel';
 
 const MAX_INTEGER = 2_147_483_647;
+const MAX_BIGINT = 9_223_372_036_854_775_807n;
 
 /**
  * The id in the cursor of a list that is ordered by id; undefined for its first page.
@@ -11,6 +12,15 @@ export function idAfter(cursor: string | undefined): string | undefined {
   if (cursor === undefined) return undefined;
   const [id] = decodeCursor(cursor, ['string']);
   if (!isUuid(id)) throw malformedCursor();
+  return id;
+}
+
+/** The same for a list whose ids are 64-bit numbers: those of the journal. */
+export function entryAfter(cursor: string | undefined): string | undefined {
+  if (cursor === undefined) return undefined;
+  const [id] = decodeCursor(cursor, ['string']);
+  const fits = typeof id === 'string' && /^\d{1,19}$/.test(id) && BigInt(id) <= MAX_BIGINT;
+  if (!fits) throw malformedCursor();
   return id;
 }
 

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Database } from '#lib/database';
 import type { Caller, Page } from '#lib/kernel';
 import { encodeCursor, toPage } from '#lib/kernel';
-import { idAfter, numberAfter } from '../domain/cursor.js';
+import { entryAfter, numberAfter } from '../domain/cursor.js';
 import { type LogFilter, type LogLevel, type LogView, withoutSecrets } from '../domain/log-view.js';
 import type { PageRequest } from '../domain/task-filter.js';
 import type { RunView } from '../domain/task-view.js';
@@ -12,7 +12,7 @@ import { taskRuns } from '../store/task-runs.sql.js';
 import { requireReadable } from './require-readable.js';
 
 /** Where who follows a log goes on that has nothing to show yet. */
-const BEFORE_ALL = '00000000-0000-0000-0000-000000000000';
+const BEFORE_ALL = '0';
 
 /** What has happened to a task: its runs and its log. */
 @Injectable()
@@ -44,7 +44,7 @@ export class TaskHistory {
     filter: LogFilter,
     page: PageRequest,
   ): Promise<Page<LogView>> {
-    const range = { limit: page.limit, after: idAfter(page.cursor) };
+    const range = { limit: page.limit, after: entryAfter(page.cursor) };
     const tenant = this.db.tenant(caller.workspaceId);
     await requireReadable(tenant, caller, taskId);
     const { sql, params } = taskLogs(caller.workspaceId, taskId, filter, range);

@@ -81,17 +81,10 @@ edges AS (
   SELECT $1, e.task_id, e.depends_on_id, e.policy, CASE WHEN e.settled THEN now() END
   FROM jsonb_to_recordset($3::jsonb) AS e (task_id uuid, depends_on_id uuid, policy text, settled boolean)
 ),
-logged AS (
-  INSERT INTO agent_task_logs (workspace_id, task_id, task_version, event, new_status, actor_kind, actor_id)
-  SELECT $1, c.id, c.version, 'task_created', c.status, i.actor_kind, i.actor_id
+journaled AS (
+  INSERT INTO journal (workspace_id, event, task_id, version, new_status, actor_kind, actor_id)
+  SELECT $1, 'task.created', c.id, c.version, c.status, i.actor_kind, i.actor_id
   FROM created c JOIN input i ON i.id = c.id
-),
-announced AS (
-  INSERT INTO outbox_events (workspace_id, type, subject_kind, subject_id, subject_version, payload)
-  SELECT $1, 'task.created', 'task', c.id, c.version, jsonb_build_object(
-    'event', 'task.created', 'taskId', c.id, 'newStatus', c.status, 'workspaceId', $1::uuid,
-    'timestamp', now(), 'version', c.version)
-  FROM created c
 )
 SELECT id, unmet_dependencies, created_at FROM created`;
 }

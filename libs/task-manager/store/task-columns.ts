@@ -61,21 +61,15 @@ export interface TaskRow {
 /** Ids in `blocks` at most: a task that half of a workspace waits for must stay readable. */
 const BLOCKS_SHOWN = 1_000;
 
-/** In words why `agent_tasks t` was aborted last: they stand in its log. NULL if it never was. */
-export const ABORT_MESSAGE = `CASE WHEN t.aborted_at IS NOT NULL THEN (SELECT l.message FROM agent_task_logs l
-    WHERE l.workspace_id = t.workspace_id AND l.task_id = t.id AND l.task_version IS NOT NULL
-      AND l.new_status = 'ABORTED' ORDER BY l.task_version DESC LIMIT 1) END`;
-
 /** The columns of TaskRow, without `dependencies`, out of `agent_tasks t`. */
 export const TASK_COLUMNS = `t.id, t.workspace_id, t.title, t.description, t.task_type, t.status, t.priority,
   t.project_id, t.milestone_id, t.agent_id, t.run_id, t.session_key, t.progress_percent, t.current_step,
   t.estimated_duration_minutes, t.estimated_completion_at, t.timeout_seconds, t.retry_count, t.max_retries,
-  t.retry_backoff_seconds, t.retry_at, t.last_error, t.abort_reason, t.failure_reason, t.unmet_dependencies,
+  t.retry_backoff_seconds, t.retry_at, t.last_error, t.abort_reason, t.abort_message, t.failure_reason, t.unmet_dependencies,
   t.required_capabilities, t.input_context, t.output_result, t.summary, t.checkpoint_data, t.metadata,
   t.paused_by, t.pause_reason, t.queue_expires_at, t.version, t.generation, t.created_by, t.created_at,
   t.updated_at, t.ready_at, t.assigned_at, t.started_at, t.paused_at, t.completed_at, t.failed_at,
   t.aborted_at, t.archived_at,
-  ${ABORT_MESSAGE} AS abort_message,
   ARRAY(SELECT g.tag FROM agent_task_tags g
     WHERE g.workspace_id = t.workspace_id AND g.task_id = t.id ORDER BY g.tag) AS tags,
   ARRAY(SELECT d.depends_on_id FROM task_dependencies d

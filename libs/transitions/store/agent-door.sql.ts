@@ -6,7 +6,7 @@ import { AGENT_EDGES, AGENT_LIFECYCLES } from '../domain/agent-state.js';
  * A statement that moves agents has a CTE with the columns workspace_id, id, to_lifecycle and reason,
  * one row for each move, and includes the CTEs of `agentDoor`. In the same statement they
  *   agent_moved      check the edge against AGENT_EDGES and move the rows,
- *   agent_announced  append one `agent.status_changed` to the outbox for each.
+ *   agent_journaled  append one `agent.status_changed` to the journal for each.
  * A move along an edge that does not exist moves nothing and leaves no trace: callers compare what
  * they asked for with what `agent_moved` returns.
  *
@@ -29,12 +29,9 @@ export function agentDoor(source: string): string {
   RETURNING a.workspace_id, a.id, a.version, old.lifecycle AS previous_lifecycle, a.lifecycle,
     old.status AS previous_status, a.status, m.reason
 ),
-agent_announced AS (
-  INSERT INTO outbox_events (workspace_id, type, subject_kind, subject_id, subject_version, payload)
-  SELECT workspace_id, 'agent.status_changed', 'agent', id, version, jsonb_build_object(
-    'event', 'agent.status_changed', 'agentId', id, 'previousStatus', previous_status,
-    'newStatus', status, 'reason', reason, 'workspaceId', workspace_id, 'timestamp', now(),
-    'version', version)
+agent_journaled AS (
+  INSERT INTO journal (workspace_id, event, log_event, agent_id, version, previous_status, new_status, reason, actor_kind)
+  SELECT workspace_id, 'agent.status_changed', '', id, version, previous_status, status, reason, 'system'
   FROM agent_moved
 )`;
 }

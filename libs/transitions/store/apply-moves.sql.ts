@@ -1,5 +1,5 @@
 import { command } from '#lib/database';
-import { announced } from './events.sql.js';
+import { journaled } from './journal.sql.js';
 import { anyRunDoor } from './run-door.sql.js';
 import { anyTaskDoor } from './task-door.sql.js';
 
@@ -27,7 +27,7 @@ export const applyMovesSql = command<AppliedRow>(
   `
 WITH ${anyTaskDoor('$1::jsonb')},
 ${anyRunDoor('$2::jsonb')},
-${announced('both')}
+${journaled('either')}
 SELECT workspace_id, id, version, previous_status, status, agent_id, unmet_dependencies,
   dependents_unsettled
 FROM task_moved`,

@@ -1,5 +1,5 @@
 import { command } from '#lib/database';
-import { announced } from './events.sql.js';
+import { journaled } from './journal.sql.js';
 import { anyRunDoor } from './run-door.sql.js';
 
 /**
@@ -17,6 +17,6 @@ let_go AS (
   UPDATE agent_tasks t SET run_id = NULL, updated_at = now() FROM run_moved r
   WHERE t.workspace_id = r.workspace_id AND t.id = r.task_id AND t.run_id = r.id AND t.status = 'PAUSED'
 ),
-${announced('runs')}
+${journaled('runs')}
 SELECT task_id, agent_id FROM run_moved`,
 );

@@ -1,4 +1,5 @@
 import type { Transaction } from '#lib/database';
+import type { Actor } from '#lib/kernel';
 import { instruments } from '#lib/observability';
 import type { Move, RunMove } from '../domain/move.js';
 import type { RecoveryPlan } from '../domain/recover.js';
@@ -12,7 +13,9 @@ export function applyMoves(tx: Transaction, moves: readonly Move[]): Promise<App
   return tx.rows(applyMovesSql, [
     JSON.stringify(moves.map(taskMoveRow)),
     JSON.stringify(
-      moves.flatMap((move) => (move.run ? [runMoveRow(move.workspaceId, move.run)] : [])),
+      moves.flatMap((move) =>
+        move.run ? [runMoveRow(move.workspaceId, move.run, endedBy(move.actor))] : [],
+      ),
     ),
   ]);
 }
@@ -72,12 +75,20 @@ function taskMoveRow(move: Move): Record<string, unknown> {
   };
 }
 
-function runMoveRow(workspaceId: string, run: RunMove): Record<string, unknown> {
+/** In one word, what ended a run: see task_runs.ended_by. */
+function endedBy({ kind, id }: Actor): string {
+  if (kind === 'agent' || kind === 'run') return 'agent';
+  if (id?.startsWith('gateway:')) return 'gateway';
+  return kind === 'user' || kind === 'api_key' ? 'user' : 'coordinator';
+}
+
+function runMoveRow(workspaceId: string, run: RunMove, by?: string): Record<string, unknown> {
   return {
     workspace_id: workspaceId,
     run_id: run.runId,
     to_state: run.to,
     end_reason: run.endReason,
+    ended_by: by,
     error: run.error,
     error_class: run.errorClass,
     exit_code: run.exitCode,

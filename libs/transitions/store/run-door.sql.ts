@@ -17,6 +17,7 @@ const MOVE_COLUMNS = {
   run_id: 'uuid',
   to_state: 'text',
   end_reason: 'text',
+  ended_by: 'text',
   error: 'text',
   error_class: 'text',
   exit_code: 'int',
@@ -54,7 +55,9 @@ function effectsOf(to: RunState): Record<string, string> {
   if (to === 'WORKING') {
     return { started_at: 'coalesce(r.started_at, now())', deadline_at: DEADLINE, stale_at: 'NULL' };
   }
-  return isLive(to) ? {} : { ended_at: 'now()', end_reason: 'm.end_reason' };
+  return isLive(to)
+    ? {}
+    : { ended_at: 'now()', end_reason: 'm.end_reason', ended_by: 'm.ended_by' };
 }
 
 /** The CTEs for moves that all go to one state; see `taskDoor`. */

@@ -8,8 +8,7 @@ import { asFilter } from './plan-hints.js';
  * `taskDoor` (all rows go to one status, known when the statement is written) or `anyTaskDoor` (each
  * row says where to). In the same statement they
  *   task_moved      check the edge against TASK_EDGES and move the rows,
- *   task_logged     write one row of agent_task_logs for each,
- * and `announced` (events.sql.ts) appends one event to the outbox for each.
+ * and `journaled` (journal.sql.ts) appends one row to the journal for each.
  * A move along an edge that does not exist moves nothing and leaves no trace: callers compare what
  * they asked for with what `task_moved` returns.
  *
@@ -62,6 +61,7 @@ const EFFECTS: Record<TaskStatus, Effects> = {
     retry_count: 'CASE WHEN m.resets_retries THEN 0 ELSE t.retry_count END',
     retry_at: 'NULL',
     abort_reason: 'NULL',
+    abort_message: 'NULL',
     failure_reason: 'NULL',
     queue_expires_at: `CASE WHEN m.resets_retries OR t.status = 'PAUSED' THEN NULL ELSE t.queue_expires_at END`,
     current_step: 'NULL',
@@ -121,6 +121,7 @@ const EFFECTS: Record<TaskStatus, Effects> = {
     retry_count: 't.retry_count + coalesce(m.counts_as_retry, false)::int',
     retry_at: 'now() + make_interval(secs => m.retry_after_seconds)',
     abort_reason: 'm.reason',
+    abort_message: 'm.message',
     aborted_at: 'now()',
     dependents_unsettled: 't.has_dependents AND m.retry_after_seconds IS NULL',
   },
@@ -198,19 +199,21 @@ interface DoorParts {
   effects: Effects;
 }
 
-/** What the log keeps of a move, beyond what it takes from the row. */
-const LOGGED = ['actor_id', 'message', 'level', 'details', 'stack_trace'] as const;
+/** What the journal keeps of a move, beyond what it takes from the row. */
+const JOURNALED = [
+  'actor_kind',
+  'actor_id',
+  'reason',
+  'message',
+  'level',
+  'details',
+  'stack_trace',
+] as const;
 
 function doorCtes({ to, source, legal, columns, effects }: DoorParts): string {
   const assignments = Object.entries(effects).map(
     ([column, sql]) => `${column} = ${carry(sql, columns)}`,
   );
-  const logged = LOGGED.filter((name) => columns[name] !== undefined);
-  const returned = ['actor_kind', 'reason', ...logged] as MoveColumn[];
-  const defaults: Record<string, string> = {
-    level: `coalesce(level, 'INFO')`,
-    details: `coalesce(details, '{}')`,
-  };
   return `task_moved AS (
   UPDATE agent_tasks t SET
     status = ${to}, version = t.version + 1, updated_at = now(),
@@ -220,14 +223,8 @@ function doorCtes({ to, source, legal, columns, effects }: DoorParts): string {
   RETURNING t.workspace_id, t.id, t.version, old.status AS previous_status, t.status, t.generation,
     coalesce(t.run_id, old.run_id) AS run_id, coalesce(t.agent_id, old.agent_id) AS agent_id,
     coalesce(t.session_key, old.session_key) AS session_key, t.retry_at, t.unmet_dependencies,
-    t.dependents_unsettled, ${returned.map((name) => `${carry(`m.${name}`, columns)} AS ${name}`).join(', ')}
-),
-task_logged AS (
-  INSERT INTO agent_task_logs (workspace_id, task_id, run_id, agent_id, task_version, event,
-    previous_status, new_status, session_key, actor_kind${logged.map((name) => `, ${name}`).join('')})
-  SELECT workspace_id, id, run_id, agent_id, version, 'state_transition',
-    previous_status, status, session_key, actor_kind${logged.map((name) => `, ${defaults[name] ?? name}`).join('')}
-  FROM task_moved
+    t.dependents_unsettled,
+    ${JOURNALED.map((name) => `${carry(`m.${name}`, columns)} AS ${name}`).join(', ')}
 )`;
 }
 

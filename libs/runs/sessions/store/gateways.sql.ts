@@ -123,21 +123,15 @@ WITH second AS MATERIALIZED (
       'rightfulGatewayId', s.gateway_id) AS facts
   FROM session_spawns s JOIN task_runs r ON r.workspace_id = s.workspace_id AND r.id = s.run_id
   WHERE s.run_id = ANY ($1::uuid[]) AND s.gateway_id <> $2
-    AND NOT EXISTS (SELECT FROM agent_task_logs l
+    AND NOT EXISTS (SELECT FROM journal l
       WHERE l.workspace_id = s.workspace_id AND l.task_id = r.task_id AND l.run_id = s.run_id
-        AND l.event = 'split_brain_conflict' AND l.details ->> 'gatewayId' = $2)
+        AND l.event = 'run.split_brain_conflict' AND l.details ->> 'gatewayId' = $2)
 ),
-logged AS (
-  INSERT INTO agent_task_logs (workspace_id, task_id, run_id, agent_id, level, event, message, details,
-    actor_kind, actor_id)
-  SELECT workspace_id, task_id, run_id, agent_id, 'WARN', 'split_brain_conflict',
+journaled AS (
+  INSERT INTO journal (workspace_id, event, log_event, task_id, run_id, agent_id, level, message, details, actor_kind,
+    actor_id)
+  SELECT workspace_id, 'run.split_brain_conflict', 'split_brain_conflict', task_id, run_id, agent_id, 'WARN',
     'A second gateway had a session of this run, and was told to stop it', facts, 'system', 'gateway:' || $2
-  FROM second
-),
-announced AS (
-  INSERT INTO outbox_events (workspace_id, type, subject_kind, subject_id, payload)
-  SELECT workspace_id, 'run.split_brain_conflict', 'run', run_id, facts || jsonb_build_object(
-    'event', 'run.split_brain_conflict', 'taskId', task_id, 'workspaceId', workspace_id, 'timestamp', now())
   FROM second
 )
 SELECT run_id, gateway_id FROM second`,

@@ -72,7 +72,8 @@ export class LogActorDto {
 
 /** One entry of a task's log. */
 export class LogDto implements LogView {
-  @ShownId() id!: string;
+  @ShownText({ example: '88123', description: 'Rises within a task; a 64-bit number.' })
+  id!: string;
   @ShownId() taskId!: string;
   @ShownIdOrNull() runId!: string | null;
   @ShownIdOrNull() agentId!: string | null;

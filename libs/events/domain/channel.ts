@@ -1,0 +1,40 @@
+import type { Message } from './message.js';
+
+/** A message with its number in its workspace, as a decimal text. */
+export interface NumberedMessage extends Message {
+  workspaceSeq: string;
+}
+
+const CHANNELS: Record<Message['subject'], string> = {
+  task: 'tasks',
+  run: 'tasks',
+  agent: 'agents',
+  budget: 'budgets',
+  coordinator: 'coordinator',
+};
+
+/** `tasks:events:{workspace}` and so on; what happens to a run is told beside what happens to its task. */
+export function channelOf({ subject, workspaceId }: Message): string {
+  return `${CHANNELS[subject]}:events:${workspaceId}`;
+}
+
+/** The text that subscribers get: the message's body with its id and number in front. */
+export function textOf({ id, workspaceSeq, body }: NumberedMessage): string {
+  return JSON.stringify({ id, workspaceSeq, ...body });
+}
+
+/**
+ * Numbers messages without a gap for each workspace, in their order.
+ *
+ * @param last the last number of each workspace so far; raised in place
+ */
+export function numbered(
+  messages: readonly Message[],
+  last: Map<string, bigint>,
+): NumberedMessage[] {
+  return messages.map((message) => {
+    const number = (last.get(message.workspaceId) ?? 0n) + 1n;
+    last.set(message.workspaceId, number);
+    return { ...message, workspaceSeq: `${number}` };
+  });
+}

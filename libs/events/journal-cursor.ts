@@ -1,0 +1,91 @@
+import { randomUUID } from 'node:crypto';
+import { type Database, firstRow } from '#lib/database';
+import type { JournalRow } from './domain/journal-row.js';
+import {
+  advance,
+  giveLeaseBack,
+  type Outlook,
+  readBatch,
+  readNumbers,
+  readOutlook,
+  takeLease,
+} from './store/cursor.sql.js';
+
+/** How long a reader that died, or sleeps, keeps the others of its consumer waiting. */
+const LEASE_SECONDS = 10;
+
+/** What reading on came to. */
+export type Reading =
+  | { kind: 'idle' }
+  /** Another process reads for this consumer. */
+  | { kind: 'elsewhere' }
+  /** Somebody still writes below the horizon: what comes behind has to wait. */
+  | { kind: 'held_back' }
+  | { kind: 'batch'; rows: JournalRow[]; full: boolean };
+
+/**
+ * One consumer's place in the journal. It reads in the order of the ids, never past a transaction that may still
+ * write below them; so nothing is skipped, and the order is the same at every reading.
+ */
+export class JournalCursor {
+  readonly owner = randomUUID();
+  /** What has been read and not been dealt with. */
+  private pending: { from: string; to: string } | undefined;
+
+  constructor(
+    private readonly database: Database,
+    private readonly consumer: string,
+    private readonly batchSize: number,
+  ) {}
+
+  async outlook(): Promise<Outlook> {
+    const found = await firstRow(this.database.service, readOutlook, [this.consumer, this.owner]);
+    if (!found) throw new Error(`There is no consumer ${this.consumer} of the journal`);
+    return found;
+  }
+
+  /** The next rows; the same again until `done` has been called. */
+  async read(): Promise<Reading> {
+    const { last, position, elsewhere } = await this.outlook();
+    if (elsewhere) return { kind: 'elsewhere' };
+    if (BigInt(last) <= BigInt(position)) return { kind: 'idle' };
+    const params = [this.consumer, this.owner, LEASE_SECONDS];
+    const lease = await firstRow(this.database.service, takeLease, params);
+    if (!lease) return { kind: 'elsewhere' };
+    return this.readUpTo(last, lease);
+  }
+
+  /** The last numbers that were given to messages of these workspaces. */
+  async numbersOf(workspaceIds: readonly string[]): Promise<Map<string, bigint>> {
+    const rows = await this.database.service.rows(readNumbers, [this.consumer, workspaceIds]);
+    return new Map(rows.map((row) => [row.workspace_id, BigInt(row.last_number)]));
+  }
+
+  /** The rows that were read have been dealt with. @returns false when another process has taken over */
+  async done(numbers: ReadonlyMap<string, bigint> = new Map()): Promise<boolean> {
+    const { pending } = this;
+    if (!pending) return true;
+    const counts = [[...numbers.keys()], [...numbers.values()].map(String)];
+    const params = [this.consumer, this.owner, pending.from, pending.to, ...counts];
+    const moved = await firstRow(this.database.service, advance, params);
+    this.pending = undefined;
+    return moved !== undefined;
+  }
+
+  async giveBack(): Promise<void> {
+    await this.database.service.rows(giveLeaseBack, [this.consumer, this.owner]);
+  }
+
+  private async readUpTo(
+    last: string,
+    { position, xid }: { position: string; xid: string },
+  ): Promise<Reading> {
+    const params = [position, last, xid, this.batchSize];
+    const found = await this.database.service.rows(readBatch, params);
+    if (!found[0]?.settled) return { kind: 'held_back' };
+    const rows = found.filter((row): row is JournalRow & { settled: boolean } => row.id !== null);
+    const full = rows.length >= this.batchSize;
+    this.pending = { from: position, to: full ? (rows.at(-1)?.id ?? last) : last };
+    return { kind: 'batch', rows, full };
+  }
+}

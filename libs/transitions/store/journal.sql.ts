@@ -1,0 +1,37 @@
+/**
+ * The journal: each transition appends one row, which is the audit entry and the event. This is the only
+ * SQL that appends transitions of tasks and runs; nothing updates a row of it.
+ */
+const COLUMNS = `workspace_id, event, task_id, version, previous_status, new_status, run_id, run_version,
+    previous_state, new_state, end_reason, generation, agent_id, actor_kind, actor_id, reason, level, message,
+    details, session_key, stack_trace, retry_at`;
+
+const OF_TASK = `m.workspace_id, 'task.status_changed', m.id, m.version, m.previous_status, m.status`;
+const REST = `m.agent_id, m.actor_kind, m.actor_id, m.reason, m.level, m.message, m.details, m.session_key,
+    m.stack_trace, m.retry_at`;
+
+const OF_RUN_ALONE = `SELECT r.workspace_id, 'run.state_changed', r.task_id, NULL, NULL, NULL, r.id, r.version,
+    r.previous_state, r.state, r.end_reason, r.generation, r.agent_id, 'coordinator', NULL, NULL, NULL, NULL,
+    NULL::jsonb, NULL, NULL, NULL::timestamptz FROM run_moved r`;
+
+const WITH_RUNS = `SELECT ${OF_TASK}, m.run_id, r.version, r.previous_state, r.state, r.end_reason, m.generation,
+    ${REST} FROM task_moved m LEFT JOIN run_moved r ON r.task_id = m.id`;
+
+const SOURCES = {
+  tasks: `SELECT ${OF_TASK}, m.run_id, NULL::int, NULL, NULL, NULL, m.generation, ${REST} FROM task_moved m`,
+  runs: OF_RUN_ALONE,
+  /** Every run moved with its task. */
+  both: WITH_RUNS,
+  /** A run may have moved without its task. */
+  either: `${WITH_RUNS}
+  UNION ALL
+  ${OF_RUN_ALONE} WHERE NOT EXISTS (SELECT FROM task_moved m WHERE m.id = r.task_id)`,
+};
+
+/** The last CTE of a statement that wrote states: one row for each task that moved, with its run. */
+export function journaled(what: keyof typeof SOURCES): string {
+  return `journaled AS (
+  INSERT INTO journal (${COLUMNS})
+  ${SOURCES[what]}
+)`;
+}
