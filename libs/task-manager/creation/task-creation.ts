@@ -8,11 +8,11 @@ import { WakeUps } from '#lib/valkey';
 import { draftTasks, type NewTask, type WantedTask } from '../domain/new-task.js';
 import type { TaskView } from '../domain/task-view.js';
 import { TaskSealer } from '#lib/secrets';
-import { creationOf, type CreatedRow, type TaskInput } from '../store/create-tasks.sql.js';
+import type { CreatedRow, TaskInput } from '../store/create-tasks.sql.js';
 import { lockPrerequisites, type Prerequisite } from '../store/lock-prerequisites.sql.js';
 import { viewOfNewTask } from './new-task-view.js';
 import { type NamedProject, refuseArchivedProjects } from './refuse-archived-projects.js';
-import { SingleCreations } from './single-creations.js';
+import { TaskInserts } from './task-inserts.js';
 
 const SINGLE_FIELD = () => '';
 const BATCH_FIELD = (index: number) => `tasks[${index}].`;
@@ -39,7 +39,7 @@ interface Answer {
 export class TaskCreation {
   constructor(
     private readonly database: Database,
-    private readonly singles: SingleCreations,
+    private readonly inserts: TaskInserts,
     private readonly sealer: TaskSealer,
     private readonly depths: QueueDepths,
     private readonly wakeUps: WakeUps,
@@ -89,7 +89,7 @@ export class TaskCreation {
     const views = await (
       plain
         ? this.insertAlone(tenant, batch)
-        : insertTogether(tenant, batch, async (runner, created) => {
+        : this.insertTogether(tenant, batch, async (runner, created) => {
             if (record)
               await storeAnswer(runner, workspaceId, record, {
                 status: 201,
@@ -110,19 +110,32 @@ export class TaskCreation {
     return batch.insert(new Map(), async (rows, edges) => {
       const [first, second] = rows;
       if (first === undefined || second !== undefined || edges.length > 0) {
-        return insertInto(tenant, tenant.workspaceId)(rows, edges);
+        return this.inserts.many(tenant, tenant.workspaceId, rows, edges);
       }
-      return [await this.singles.create(tenant.workspaceId, first)];
+      return this.inserts.one(tenant.workspaceId, first);
+    });
+  }
+
+  /** A transaction is needed to lock prerequisites, or to keep the answer for the Idempotency-Key. */
+  private async insertTogether(
+    tenant: TenantScope,
+    batch: Batch,
+    keepAnswer: (runner: SqlRunner, views: TaskView[]) => Promise<void>,
+  ): Promise<TaskView[]> {
+    const { workspaceId } = tenant;
+    return tenant.transaction(async (tx) => {
+      const found = await lockPrerequisites(tx, workspaceId, batch.prerequisiteIds);
+      batch.checkPrerequisites(found);
+      const views = await batch.insert(found, (rows, edges) =>
+        this.inserts.many(tx, workspaceId, rows, edges),
+      );
+      await keepAnswer(tx, views);
+      return views;
     });
   }
 }
 
-type Insert = (rows: TaskInput[], edges: object[]) => Promise<CreatedRow[]>;
-
-function insertInto(runner: SqlRunner, workspaceId: string): Insert {
-  return (rows, edges) =>
-    runner.rows(creationOf(rows), [workspaceId, JSON.stringify(rows), JSON.stringify(edges)]);
-}
+type Insert = (rows: TaskInput[], edges: object[]) => Promise<CreatedRow>;
 
 /** The tasks of one request on their way into the database. */
 class Batch {
@@ -164,12 +177,11 @@ class Batch {
       })),
     );
     const created = await write(rows, edges);
-    const at = created[0]?.created_at as Date;
     return tasks.map((task) =>
       viewOfNewTask(task, {
         workspaceId: caller.workspaceId,
         createdBy: userId,
-        at,
+        at: created.created_at,
         unmet: unmet(task),
         settled,
       }),
@@ -188,21 +200,6 @@ class Batch {
     if (errors.length > 0) throw new DroverError('task_not_found', { errors });
     this.needsSettlement = [...found.values()].some((task) => task.ended_without_success);
   }
-}
-
-/** A transaction is needed to lock prerequisites, or to keep the answer for the Idempotency-Key. */
-async function insertTogether(
-  tenant: TenantScope,
-  batch: Batch,
-  keepAnswer: (runner: SqlRunner, views: TaskView[]) => Promise<void>,
-): Promise<TaskView[]> {
-  return tenant.transaction(async (tx) => {
-    const found = await lockPrerequisites(tx, tenant.workspaceId, batch.prerequisiteIds);
-    batch.checkPrerequisites(found);
-    const views = await batch.insert(found, insertInto(tx, tenant.workspaceId));
-    await keepAnswer(tx, views);
-    return views;
-  });
 }
 
 function named({ tasks, fieldOf }: CreationRequest): NamedProject[] {
