@@ -17,8 +17,8 @@ interface Shape {
 }
 
 const SHAPES: readonly Shape[] = [
-  { name: 'life-over-http', batch: 1, tasks: 8_000, goal: { ratioAtLeast: 0.7 } },
-  { name: 'life-over-http-50', batch: 50, tasks: 16_000, goal: { atLeast: 8_000 } },
+  { name: 'life-over-http', batch: 1, tasks: 6_000, goal: { ratioAtLeast: 0.7 } },
+  { name: 'life-over-http-50', batch: 50, tasks: 12_000, goal: { atLeast: 8_000 } },
 ];
 
 /** Each agent completes what it has and claims the next in one request; the server is as users have it. */

@@ -11,10 +11,10 @@ import { Boss } from './pg-boss.js';
 /** Measures one part of one peer, in an empty database, and says what it found. */
 const { PEER, PART, DATABASE_URL = '' } = process.env;
 
-const SECONDS = 3;
+const SECONDS = 2;
 const ADDING_AT_ONCE = 16;
 const PER_BATCH = 1_000;
-const PACE = { count: 200, perSecond: 20 };
+const PACE = { count: 120, perSecond: 20 };
 
 const PEERS: Record<PeerName, (url: string) => Promise<Peer>> = {
   'graphile-worker': (url) => GraphileWorker.create(url),
@@ -25,8 +25,8 @@ const PEERS: Record<PeerName, (url: string) => Promise<Peer>> = {
 const PARTS: Record<Part, (peer: Peer) => Promise<unknown>> = {
   'add-one': (peer) => adding(ADDING_AT_ONCE, 1, () => peer.add(0)),
   'add-thousands': (peer) => adding(2, PER_BATCH, () => peer.addMany(PER_BATCH)),
-  'drain-one': (peer) => draining(peer, 10, 1),
-  'drain-fifties': (peer) => draining(peer, 40, 50),
+  'drain-one': (peer) => draining(peer, 3, 1),
+  'drain-fifties': (peer) => draining(peer, 20, 50),
   latency: waiting,
 };
 
@@ -45,7 +45,7 @@ async function adding(atOnce: number, each: number, add: () => Promise<unknown>)
 }
 
 async function draining(peer: Peer, thousands: number, batch: number): Promise<number> {
-  await peer.addMany(PER_BATCH);
+  await peer.addMany(4 * batch);
   await peer.drain(batch);
   for (let added = 0; added < thousands; added++) await peer.addMany(PER_BATCH);
   const pool = new pg.Pool({ connectionString: DATABASE_URL, max: 1 });
