@@ -42,15 +42,9 @@ export const peers: Benchmark = {
   },
 };
 
-/** pg-boss is not made for taking one task at a time: its documentation advises batches. */
-function does(peer: (typeof PEERS)[number], part: Part): boolean {
-  return !(peer === 'pg-boss' && part === 'drain-one');
-}
-
 function beside<Value>(rig: Rig, part: Part, drover: () => Promise<Value>) {
   const ways: Record<string, () => Promise<Value>> = { drover };
-  for (const name of PEERS.filter((each) => does(each, part)))
-    ways[name] = () => measurePeer(rig, name, part) as Promise<Value>;
+  for (const name of PEERS) ways[name] = () => measurePeer(rig, name, part) as Promise<Value>;
   return ways;
 }
 
