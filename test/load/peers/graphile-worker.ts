@@ -26,6 +26,8 @@ export class GraphileWorker implements Peer {
 
   static async create(url: string): Promise<GraphileWorker> {
     const pool = new pg.Pool({ connectionString: url, max: CONNECTIONS });
+    pool.on('error', () => undefined);
+    pool.on('connect', (client) => void client.on('error', () => undefined));
     await runMigrations({ pgPool: pool, logger });
     return new GraphileWorker(pool, await makeWorkerUtils({ pgPool: pool, logger }));
   }
