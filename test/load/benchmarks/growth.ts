@@ -1,4 +1,4 @@
-import { EVERYWHERE as ALL, type SweepScope } from '#lib/task-manager';
+import { EVERYWHERE as ALL, type SweepScope } from '#lib/transitions';
 import type { Benchmark } from '../harness/benchmark.js';
 import { runCycle } from '../harness/cycles.js';
 import { figure, type Goal, type Measured } from '../harness/figure.js';
