@@ -70,7 +70,7 @@ export function Hot<Body extends object>(options: HotOptions<Body>) {
     HttpCode(status),
     ApiBody({ type: body }),
     ApiErrors('validation_failed'),
-    ...(param === undefined ? [] : [ApiParam({ name: param, format: 'uuid' })]),
+    ...(param === undefined ? [] : [ApiParam({ name: param, type: String, format: 'uuid' })]),
   ];
   return <Method extends HotMethod<Body>>(
     prototype: object,

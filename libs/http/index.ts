@@ -1,4 +1,4 @@
-export { ClientGone } from './client-gone.js';
+export { ClientGone, clientGone } from './client-gone.js';
 export {
   type AdapterOptions,
   BODY_LIMIT,
