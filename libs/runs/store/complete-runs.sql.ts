@@ -2,7 +2,7 @@ import { command, type Sql } from '#lib/database';
 import { journaled } from '#lib/transitions';
 import { asFew } from '#lib/transitions';
 import { runDoor, runMayGo } from '#lib/transitions';
-import { taskDoor, taskMayGo } from '#lib/transitions';
+import { taskDoor } from '#lib/transitions';
 import { sealed } from '#lib/secrets';
 
 /** What a holder says of one run. */
