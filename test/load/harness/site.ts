@@ -72,8 +72,8 @@ export class Site {
            now() - make_interval(secs => ($2 - n) / 1000.0)
          FROM generate_series(1, $2::int) AS n
          RETURNING id)
-       INSERT INTO agent_task_logs (workspace_id, task_id, task_version, event, new_status, actor_kind)
-       SELECT $1, id, 1, 'task_created', 'PENDING', 'system' FROM task`,
+       INSERT INTO journal (workspace_id, task_id, version, event, new_status, actor_kind)
+       SELECT $1, id, 1, 'task.created', 'PENDING', 'system' FROM task`,
       [workspaceId, count],
     );
   }
