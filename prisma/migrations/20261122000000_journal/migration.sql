@@ -113,7 +113,7 @@ DECLARE
 BEGIN
   PERFORM pg_advisory_xact_lock(hashtext('journal_partitions'));
   FOR part IN
-    SELECT c.oid::regclass AS name, p.relname AS parent,
+    SELECT c.oid::regclass::text AS name, p.relname AS parent,
       (regexp_match(pg_get_expr(c.relpartbound, c.oid), 'TO \(''([^'']+)''\)'))[1]::timestamptz AS until
     FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid JOIN pg_class p ON p.oid = i.inhparent
     WHERE p.oid IN ('public.journal'::regclass, 'public.task_log_lines'::regclass)
@@ -125,7 +125,7 @@ BEGIN
       CONTINUE WHEN unread;
     END IF;
     EXECUTE format('DROP TABLE %s', part.name);
-    dropped := dropped || part.name::text;
+    dropped := dropped || part.name;
   END LOOP;
   RETURN dropped;
 END $$;
