@@ -1,4 +1,4 @@
-import { Counter, Histogram } from 'prom-client';
+import { Counter, Gauge, Histogram } from 'prom-client';
 
 /** Registered by whoever shows them: what a process counts is of the process, not of one application. */
 const registers: [] = [];
@@ -41,6 +41,11 @@ export const instruments = {
   beatsWritten: new Counter({
     name: 'drover_heartbeats_written_total',
     help: 'Heartbeats that were written to Postgres; of one agent only the latest of a flush is',
+    registers,
+  }),
+  eventsHeldBack: new Gauge({
+    name: 'drover_events_held_back_seconds',
+    help: 'How long a transaction that still writes has held the events behind it back',
     registers,
   }),
   secrets: new Counter({

@@ -1,6 +1,7 @@
 import { createSecretKey, randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { startTestApp, type TestApp, type TestWorkspace } from '../../test/support/app.js';
+import { truncate } from '../../test/support/truncate.js';
 import { CONFIG, type Config } from '#lib/config';
 import { Logger } from '#lib/observability';
 import { KeyRing } from './key-ring.js';
@@ -25,11 +26,10 @@ beforeAll(async () => {
   workspace = await server.newWorkspace();
 });
 afterAll(() => server.stop());
-beforeEach(() =>
-  server.db.owner
-    .query('TRUNCATE task_seals, data_keys, agent_tasks CASCADE')
-    .then(() => undefined),
-);
+beforeEach(() => forgetTasks());
+
+const forgetTasks = () =>
+  truncate(server.db.owner, ['task_seals', 'data_keys', 'agent_tasks', 'task_runs']);
 
 type MasterKeys = Config['encryption']['masterKeys'];
 
@@ -114,7 +114,7 @@ describe('the rotation of the data key', () => {
 
   it('is found again by a server that slept through it, whose first write is refused', async () => {
     await create('before');
-    await server.db.owner.query('TRUNCATE task_seals, data_keys, agent_tasks CASCADE');
+    await forgetTasks();
     const wanted = { title: 'x', taskType: 'test', inputContext: { token: SECRET } };
     const refused = await workspace.api.post<{ code: string }>('/agent-tasks', wanted);
     expect([refused.status, refused.body.code]).toEqual([503, 'conflict_retry']);
