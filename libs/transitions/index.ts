@@ -29,6 +29,19 @@ export {
 } from './domain/task-state.js';
 export { fenced } from './fenced.js';
 export { agentDoor } from './store/agent-door.sql.js';
+export {
+  awaitsRetry,
+  capabilityKeyOf,
+  endedBadly,
+  endedWell,
+  isLiveRun,
+  isReady,
+  isSuspended,
+  heartbeatExpected,
+  NO_HEARTBEAT,
+  promisesHeartbeat,
+  promisesNoHeartbeat,
+} from './store/conditions.js';
 export { announced } from './store/events.sql.js';
 export { lockHeldTask } from './store/held-tasks.sql.js';
 export { letGoOfRuns } from './store/let-go-of-runs.sql.js';
@@ -48,11 +61,13 @@ export {
 export { recordOfChange } from './store/task-changed.sql.js';
 export { taskDoor, taskMayGo } from './store/task-door.sql.js';
 export {
+  countByWorkspace,
   EVERYWHERE,
-  type Swept,
-  type StateSweeps,
-  type TaskSweeps,
-  type SweepScope,
   type Finding,
+  NOTHING,
+  type SweepResult,
+  sweepResult,
+  type SweepScope,
+  together,
+  wakeClaims,
 } from './sweeps.js';
-export { together, countByWorkspace, swept, NOTHING, wakeClaims } from './swept.js';

@@ -1,4 +1,4 @@
-import type { StepName } from '../steps/step.js';
+import type { StepName } from '../patterns/index.js';
 
 export interface StepReport {
   step: StepName;

@@ -1,6 +1,6 @@
 import { ApiProperty } from '@nestjs/swagger';
 import type { CoordinatorStatus, StepView } from '../../domain/status.js';
-import { STEP_NAMES } from '../../steps/step.js';
+import { STEP_NAMES } from '../../patterns/index.js';
 
 const count = { type: 'integer' } as const;
 

@@ -1,0 +1,59 @@
+import { Injectable } from '@nestjs/common';
+import { Database, type Fence } from '#lib/database';
+import { type ConflictRow, noteConflictsOfBeats, tellOfConflicts } from '#lib/runs';
+import { EVERYWHERE, fenced, type Finding, type SweepResult, sweepResult } from '#lib/transitions';
+import { WakeUps } from '#lib/valkey';
+import { dueAtOnceIf, type Reconciler, type ReconcilerFacts } from '../reconciler.js';
+
+/**
+ * Two agents at one task: the older one was taken for dead, and came back. Nothing that it reports is
+ * accepted, so nothing is lost; but it works for nothing, and perhaps on the same files. The generation
+ * decides which one goes on. The conflict is logged once, and the older one woken, whose signals tell it
+ * to stop. What has been noticed is told in every cycle; only the look at all agents' heartbeats is slow.
+ */
+@Injectable()
+export class DetectSplitBrain implements Reconciler {
+  static readonly facts = {
+    name: 'detect_split_brain',
+    counter: 'conflictsFound',
+    moves: 'runs that somebody works on after another has begun: logged, told to stop',
+    due: dueAtOnceIf(`EXISTS (SELECT FROM task_runs
+    WHERE conflict_seen_at IS NOT NULL AND conflict_told_at IS NULL)`),
+    slow: 'partly',
+  } as const satisfies ReconcilerFacts;
+
+  constructor(
+    private readonly database: Database,
+    private readonly wakeUps: WakeUps,
+  ) {}
+
+  /** Thorough: also looks for agents that only send heartbeats for a task which is another one's by now. */
+  async sweep(fence: Fence, limit: number, scope = EVERYWHERE): Promise<SweepResult> {
+    const told = await fenced(this.database, fence, async (tx) => {
+      if (scope.thorough) await tx.rows(noteConflictsOfBeats, [scope.workspaceId]);
+      return tx.rows(tellOfConflicts, [limit, scope.workspaceId]);
+    });
+    this.wakeUps.signals([...new Set(told.map((conflict) => conflict.agent_id))]);
+    return { ...sweepResult(told, limit), findings: told.map(toFinding) };
+  }
+}
+
+function toFinding(conflict: ConflictRow): Finding {
+  return {
+    workspaceId: conflict.workspace_id,
+    level: 'WARN',
+    event: 'split_brain_conflict',
+    message: 'Two agents worked on one task; the older run is told to stop',
+    details: {
+      taskId: conflict.task_id,
+      runId: conflict.run_id,
+      agentId: conflict.agent_id,
+      generation: conflict.generation,
+      endReason: conflict.end_reason,
+      newerRunId: conflict.newer_run_id,
+      newerAgentId: conflict.newer_agent_id,
+      newerGeneration: conflict.newer_generation,
+      newerState: conflict.newer_state,
+    },
+  };
+}
