@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { EVERYWHERE, type SweepScope, type SweepResult } from '#lib/transitions';
-import { Rhythm } from './rhythm.js';
+import type { ReconcilerFacts } from './reconciler.js';
+import { paced, Rhythm } from './rhythm.js';
 
 /** A search that takes its time on a clock of its own. */
 function aSearch(intervalMs: number) {
@@ -61,5 +62,53 @@ describe('a rhythm', () => {
     expect((await perhaps()).moved).toBe(0);
     clock.now = 1_000;
     expect((await perhaps()).moved).toBe(1);
+  });
+});
+
+describe('a reconciler', () => {
+  /** One whose sweeps note whether they were thorough. */
+  function cycles(slow: ReconcilerFacts['slow'], found: (scope: SweepScope) => number) {
+    const asked: boolean[] = [];
+    const sweep = paced(
+      {
+        sweep: (_fence, _limit, scope) => {
+          asked.push(scope.thorough);
+          return Promise.resolve({ moved: found(scope), more: false, byWorkspace: new Map() });
+        },
+      },
+      slow,
+      1_000_000,
+    );
+    const run = (scope = EVERYWHERE) => sweep(() => Promise.resolve(), 1, scope);
+    return { asked, run };
+  }
+
+  it('that is not slow runs in every cycle, never thoroughly by itself', async () => {
+    const { asked, run } = cycles(undefined, () => 0);
+    await run();
+    await run();
+    expect(asked).toEqual([false, false]);
+  });
+
+  it('that is slow runs at its pace, and whenever it is asked for', async () => {
+    const { asked, run } = cycles(true, () => 0);
+    await run();
+    await run();
+    expect(asked).toEqual([true]);
+    await run({ ...EVERYWHERE, thorough: true });
+    expect(asked).toEqual([true, true]);
+  });
+
+  it('that is slow in part runs in every cycle, and thoroughly when that moved nothing', async () => {
+    let often = 1;
+    const { asked, run } = cycles('partly', (scope) => (scope.thorough ? 0 : often));
+    await run();
+    expect(asked).toEqual([false]);
+    often = 0;
+    await run();
+    await run();
+    expect(asked).toEqual([false, false, true, false]);
+    await run({ ...EVERYWHERE, thorough: true });
+    expect(asked).toEqual([false, false, true, false, true]);
   });
 });

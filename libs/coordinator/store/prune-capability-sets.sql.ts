@@ -1,4 +1,5 @@
 import { command } from '#lib/database';
+import { capabilityKeyOf } from '#lib/transitions';
 
 /**
  * Removes sets of capabilities that no task asks for any more, since each claim reads all sets of its
@@ -25,10 +26,8 @@ WITH unused AS MATERIALIZED (
   LIMIT $1
   FOR UPDATE SKIP LOCKED
 ),
--- A task of a paused type waits in a queue of its own (see parkPausedTasks).
 needed AS MATERIALIZED (
-  SELECT DISTINCT t.workspace_id, CASE WHEN t.capability_key LIKE '!%' THEN substr(t.capability_key, 2)
-    ELSE t.capability_key END AS key
+  SELECT DISTINCT t.workspace_id, ${capabilityKeyOf('t')} AS key
   FROM (SELECT DISTINCT workspace_id FROM unused) w
   JOIN agent_tasks t ON t.workspace_id = w.workspace_id
     AND t.status IN ('PENDING', 'ASSIGNED', 'RUNNING', 'PAUSED', 'ABORTED', 'FAILED')

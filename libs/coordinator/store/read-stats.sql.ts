@@ -1,5 +1,6 @@
 import { isSilent } from '#lib/agent-manager';
 import { query } from '#lib/database';
+import { awaitsRetry, isReady } from '#lib/transitions';
 
 export interface StatsRow {
   ready: number;
@@ -28,11 +29,11 @@ SELECT t.ready, t.pending - t.ready AS blocked, t.assigned, t.running, t.paused,
 FROM (
   SELECT
     (SELECT count(*)::int FROM agent_tasks WHERE status = 'PENDING') AS pending,
-    (SELECT count(*)::int FROM agent_tasks WHERE status = 'PENDING' AND unmet_dependencies = 0) AS ready,
+    (SELECT count(*)::int FROM agent_tasks t WHERE ${isReady('t')}) AS ready,
     (SELECT count(*)::int FROM agent_tasks WHERE status = 'ASSIGNED') AS assigned,
     (SELECT count(*)::int FROM agent_tasks WHERE status = 'RUNNING') AS running,
     (SELECT count(*)::int FROM agent_tasks WHERE status = 'PAUSED') AS paused,
-    (SELECT count(*)::int FROM agent_tasks WHERE status = 'ABORTED' AND retry_at IS NOT NULL) AS retrying
+    (SELECT count(*)::int FROM agent_tasks t WHERE ${awaitsRetry('t')}) AS retrying
 ) t, (
   SELECT
     count(*) FILTER (WHERE a.lifecycle <> 'ERROR' AND h.last_seen_at IS NOT NULL AND NOT silent)::int
