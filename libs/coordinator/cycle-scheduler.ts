@@ -15,7 +15,7 @@ import { dueParams, MAY_BE_FORBIDDEN, readDues } from './store/next-due.sql.js';
 /** The cycles of the process that leads: when, and what is kept of each. */
 @Injectable()
 export class CycleScheduler {
-  /** When the next thing is due, on the monotonic clock, as far as Postgres has told. */
+  /** When the next thing is due, on the monotonic clock, as Postgres said last. */
   private dueAt = 0;
 
   constructor(

@@ -22,7 +22,7 @@ export class Cycle {
   ) {}
 
   /**
-   * Runs the steps in order. An error in one is told and counted, and the next still runs.
+   * Runs the steps in order. An error in one is logged and counted, and the next still runs.
    *
    * @param betweenSweeps called before each sweep; what it throws ends the cycle
    * @param scope one workspace: without the steps that have all of them in view

@@ -6,7 +6,7 @@ import { Leadership } from './leadership/leadership.js';
 import { appendCoordinatorLogs } from './store/append-logs.sql.js';
 
 export interface EventLogEntry {
-  /** Whose members may read it; without one, operators of the installation. */
+  /** Its members may read it; without one, only operators of the installation. */
   workspaceId?: string;
   level: LogLevel;
   event: string;

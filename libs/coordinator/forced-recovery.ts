@@ -11,7 +11,7 @@ import { readLeadership } from './store/leadership.sql.js';
 const ATTEMPTS = 3;
 
 /**
- * The sweeps at once, the slow ones too, on any server, whoever leads, and also while nobody does. It runs
+ * The sweeps at once, the slow ones too, on any server, also while none leads. It runs
  * in the epoch of the present leader, behind the same fence: two that sweep at once skip each other's rows,
  * and a change of leader ends this one like any other that is under way.
  */
@@ -29,7 +29,7 @@ export class ForcedRecovery {
   ) {}
 
   /**
-   * One at a time on this server. Those who ask for the same while it waits for its turn share its answer;
+   * One at a time on this server. Requests for the same share the answer of one that still waits for its turn;
    * one that has begun may have passed what the question is about.
    *
    * @param workspaceId the one workspace whose rows are swept; null: all

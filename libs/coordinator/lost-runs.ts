@@ -18,7 +18,7 @@ import { WakeUps } from '#lib/valkey';
 
 /**
  * A selection of live runs that are lost, with their tasks, of every workspace, for the service role. It
- * locks what it returns and skips what somebody else has locked, who is changing it.
+ * locks what it returns and skips what is locked, because that is being changed.
  *
  * $1 rows at most, $2 the workspace to look at, or NULL for all: the indexes are of all workspaces, and
  * what is due is few rows.

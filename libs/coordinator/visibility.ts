@@ -43,7 +43,7 @@ export class Visibility {
   }
 
   private async isOperator(caller: Caller): Promise<boolean> {
-    // A key is made for one workspace, whoever made it.
+    // A key is made for one workspace, even by an operator.
     if (caller.kind !== 'user') return false;
     const user = await firstRow(this.database.service, isOperator, [caller.userId]);
     return user?.is_operator ?? false;

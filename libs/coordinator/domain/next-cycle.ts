@@ -21,7 +21,7 @@ export function untilDue(dues: Dues, forbidden: ReadonlySet<string> = new Set())
 }
 
 /**
- * Milliseconds from the end of a cycle until the next one may start, whoever asks for it: four times
+ * Milliseconds from the end of a cycle until the next one may start, requested or not: four times
  * as long as it took, so that the coordinator never takes more than a fifth of one connection's time.
  */
 export function gapAfter(durationMs: number): number {

@@ -9,7 +9,7 @@ import { dueAtOnceIf, type Reconciler, type ReconcilerFacts } from '../reconcile
  * Two agents at one task: the older one was taken for dead, and came back. Nothing that it reports is
  * accepted, so nothing is lost; but it works for nothing, and perhaps on the same files. The generation
  * decides which one goes on. The conflict is logged once, and the older one woken, whose signals tell it
- * to stop. What has been noticed is told in every cycle; only the look at all agents' heartbeats is slow.
+ * to stop. What has been noticed is logged in every cycle; only the look at all agents' heartbeats is slow.
  */
 @Injectable()
 export class DetectSplitBrain implements Reconciler {
@@ -29,12 +29,12 @@ export class DetectSplitBrain implements Reconciler {
 
   /** Thorough: also looks for agents that only send heartbeats for a task which is another one's by now. */
   async sweep(fence: Fence, limit: number, scope = EVERYWHERE): Promise<SweepResult> {
-    const told = await fenced(this.database, fence, async (tx) => {
+    const conflicts = await fenced(this.database, fence, async (tx) => {
       if (scope.thorough) await tx.rows(noteConflictsOfBeats, [scope.workspaceId]);
       return tx.rows(tellOfConflicts, [limit, scope.workspaceId]);
     });
-    this.wakeUps.signals([...new Set(told.map((conflict) => conflict.agent_id))]);
-    return { ...sweepResult(told, limit), findings: told.map(toFinding) };
+    this.wakeUps.signals([...new Set(conflicts.map((conflict) => conflict.agent_id))]);
+    return { ...sweepResult(conflicts, limit), findings: conflicts.map(toFinding) };
   }
 }
 

@@ -11,8 +11,8 @@ import { LostRuns, lostRuns } from '../lost-runs.js';
 import { dueAt, type Reconciler, type ReconcilerFacts } from '../reconciler.js';
 
 /**
- * Leases that have passed, except those that heartbeats carry: whether their agent is gone, or only can't
- * be heard, is decided with all agents in view (reap_stale_agents), and then recover_lost_runs finds them.
+ * Leases that have passed, except those that heartbeats carry: whether their agent is gone, or only
+ * cannot be heard, is decided with all agents in view (reap_stale_agents), and then recover_lost_runs finds them.
  * Otherwise an outage of ours that outlasts a lease would end every run of the fleet.
  * Index: task_runs_lease_idx.
  */

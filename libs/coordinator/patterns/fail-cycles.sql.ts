@@ -38,7 +38,7 @@ export const edgesBetween = query<EdgeRow>(
   `SELECT d.task_id, d.depends_on_id FROM ${EDGES('$1')}`,
 );
 
-/** Locks those that still wait, by id; whoever holds one of the others is changing it. $1 workspace, $2 tasks. */
+/** Locks those that still wait, by id; the others are being changed. $1 workspace, $2 tasks. */
 export const lockWaiting = query<LockedTask>(
   'lock_waiting',
   `
@@ -63,7 +63,7 @@ WHERE d.workspace_id = $1 AND d.task_id = ANY($2::uuid[]) AND d.depends_on_id = 
 );
 
 /**
- * The event of each cycle whose tasks have failed: with its path, and whom to tell.
+ * The event of each cycle whose tasks have failed: with its path, and the owners to notify.
  *
  * Index: primary key of workspace_members.
  * $1 workspace, $2 JSON array of {path, tasks, length}: ids, of which there may be fewer than `length`.

@@ -20,7 +20,7 @@ const AT_ONCE = 1_000;
  * Fails the tasks of cycles among dependencies. Writing an edge that closes one is refused, so there is
  * none unless something went past that check: a restored backup, a hand in the database, a bug.
  *
- * The search reads without locks. What it finds is locked, read again and judged again, and only then
+ * The search reads without locks. What it finds is locked, read and searched again, and only then
  * failed: a cycle that somebody has broken meanwhile is none, one that somebody is changing waits for the
  * next search.
  */
@@ -35,7 +35,7 @@ export class FailCycles implements Reconciler {
 
   constructor(private readonly database: Database) {}
 
-  /** @param limit tasks; a cycle is failed as a whole, however long it is, or else the rest would wait for good */
+  /** @param limit tasks; a cycle is failed as a whole, however long it is, or else the rest would wait forever */
   async sweep(fence: Fence, limit: number, scope = EVERYWHERE): Promise<SweepResult> {
     const findings: Finding[] = [];
     const byWorkspace = new Map<string, number>();

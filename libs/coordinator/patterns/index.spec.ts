@@ -16,7 +16,15 @@ const files = readdirSync(here)
 
 /** The rows of the README's table of steps: each cell without the blanks around it. */
 const table = readme.split('| step (`patterns/`)')[1]?.split('\n\n')[0] ?? '';
-const rows = [...table.matchAll(/^\| (`.+?) +\| (.+?) +\|$/gm)].map((row) => row.slice(1));
+const rows = table
+  .split('\n')
+  .filter((line) => line.startsWith('| `'))
+  .map((line) =>
+    line
+      .split('|')
+      .slice(1, -1)
+      .map((cell) => cell.trim()),
+  );
 
 describe('the list of recovery patterns', () => {
   it('has each file of the folder, under its name', () => {

@@ -36,15 +36,15 @@ const AGENTS_AT_MOST = 50_000;
 type Unresponsive = StaleAgentRow & { thresholdMs: number };
 
 /**
- * Takes agents for dead that were unresponsive for longer than their threshold, unless it is we who could
- * not hear them. Their runs are the next step's business.
+ * Takes agents for dead that were unresponsive for longer than their threshold, unless it is this process
+ * that could not hear them. Their runs are the next step's business.
  */
 @Injectable()
 export class ReapStaleAgents implements Reconciler {
   static readonly facts = {
     name: 'reap_stale_agents',
     counter: 'deadWorkersFound',
-    moves: 'agents silent for longer than their threshold: ERROR',
+    moves: 'agents unresponsive for longer than their threshold: ERROR',
     due: dueAt(`(SELECT min(h.last_seen_at + make_interval(secs => a.stale_threshold_seconds))
     FROM ${AGENTS})`),
   } as const satisfies ReconcilerFacts;
@@ -115,13 +115,17 @@ export class ReapStaleAgents implements Reconciler {
     if (why === this.loggedWhy) return;
     this.loggedWhy = why;
     if (why === null) {
-      this.eventLog.write({ level: 'INFO', event: 'silence_over', message: 'The doubt is over' });
+      this.eventLog.write({
+        level: 'INFO',
+        event: 'silence_over',
+        message: 'No mass failure is suspected any more',
+      });
       return;
     }
     this.eventLog.write({
       level: 'WARN',
       event: 'silence_doubted',
-      message: 'Agents are silent, but it may be us who could not hear them: they are waited for',
+      message: 'Agents are unresponsive, but this process may be blind: they are waited for',
       details: { agents: spared.length, why },
     });
   }
@@ -134,7 +138,7 @@ export class ReapStaleAgents implements Reconciler {
         workspaceId: agent.workspace_id,
         level: 'WARN',
         event: 'agent_stale',
-        message: `An agent has not beaten for ${seconds} s and is taken for dead`,
+        message: `An agent has sent no heartbeat for ${seconds} s and is taken for dead`,
         details: { agentId: agent.id, silentSeconds: seconds, liveRuns: agent.live_runs },
       });
     }

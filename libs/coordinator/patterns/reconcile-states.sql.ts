@@ -14,7 +14,7 @@ import { CONCERNED } from './settle-dependents.sql.js';
 
 /**
  * Counts and marks that disagree with what they are made from, for the service role. Found without locks,
- * and made anew under the lock of their row, from what is there then: what only looked wrong, because
+ * and computed again under the lock of their row, from what is there then: what only looked wrong, because
  * somebody was changing it, comes out as it is.
  *
  * Each search reads all open tasks, or all edges.
@@ -114,8 +114,8 @@ SELECT workspace_id, id, status = 'PENDING' AND actual = 0 AS ready FROM repaire
 );
 
 /**
- * Tasks that somebody waits for, and that do not know it, or that have ended without anybody telling
- * those who wait. Reads the unsettled edges with both their ends.
+ * Tasks with dependents that do not know of them, or whose end was not propagated to them. Reads the
+ * unsettled edges with both their ends.
  */
 export const findForgetfulTasks = query<Id>(
   'find_forgetful_tasks',
@@ -130,7 +130,7 @@ WHERE d.settled_at IS NULL AND t.status NOT IN ('COMPLETED', 'ARCHIVED')
 LIMIT $1`,
 );
 
-/** Their dependents are told by the step that settles them. */
+/** settle_dependents propagates their end. */
 export const remindTasks = command<RepairedRow>(
   'remind_tasks',
   `

@@ -33,7 +33,7 @@ interface Repair {
   kind: string;
   find: Sql<Id>;
   lock: Sql<Id>;
-  /** Makes it anew from what is there, under the lock. */
+  /** Computes it again from its source, under the lock. */
   make: Sql<RepairedRow>;
 }
 

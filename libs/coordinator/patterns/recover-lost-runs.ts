@@ -56,13 +56,13 @@ export class RecoverLostRuns implements Reconciler {
     const ofAgents = await this.runs.end(fence, limit, scope, {
       lock: lockRunsOfLostAgents,
       reason: 'agent_stale',
-      message: 'Its agent has stopped beating',
+      message: 'Its agent has stopped sending heartbeats',
     });
     const ofGateways = await this.runs.end(fence, limit, scope, {
       lock: lockRunsOfLostGateways,
       params: [this.config.gateway.staleSeconds, this.observer.observedMs() / 1_000],
       reason: 'agent_stale',
-      message: 'Its gateway has stopped beating',
+      message: 'Its gateway has stopped sending heartbeats',
     });
     return together(ofAgents, ofGateways);
   }

@@ -9,7 +9,7 @@ import {
 
 /** Takes account of ended prerequisites: four statements in one transaction of the service role. */
 
-/** Tasks that have ended and whose dependents nobody has told. Index: agent_tasks_unsettled_idx. $1 rows, $2 workspace or NULL. */
+/** Tasks whose end has not been propagated. Index: agent_tasks_unsettled_idx. $1 rows, $2 workspace or NULL. */
 export const lockUnsettled = query<{ workspace_id: string; id: string }>(
   'lock_unsettled',
   `
@@ -74,7 +74,7 @@ LEFT JOIN LATERAL (
 );
 
 /**
- * Settles the edges to prerequisites that completed (or whose end does not matter), and counts anew what
+ * Settles the edges to prerequisites that completed (or whose end does not matter), and counts again what
  * each dependent still waits for.
  *
  * Index: primary keys. $1 JSON array of the dependents {workspace_id, id} that are under lock.
@@ -114,13 +114,13 @@ SELECT workspace_id, id, released FROM released`,
 );
 
 /**
- * Marks the prerequisites whose end concerns nobody any more as told. A statement of its own: it has to see
+ * Marks the prerequisites whose end concerns no dependent any more. A statement of its own: it has to see
  * what the others have changed.
  *
  * Index: task_dependencies_depends_on_idx, primary key. $1 as in lockDependents.
  */
-export const markTold = command<{ workspace_id: string }>(
-  'mark_told',
+export const markPropagated = command<{ workspace_id: string }>(
+  'mark_propagated',
   `
 UPDATE agent_tasks p SET dependents_unsettled = false
 FROM jsonb_to_recordset($1::jsonb) AS ended (workspace_id uuid, id uuid)

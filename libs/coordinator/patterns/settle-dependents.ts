@@ -15,7 +15,7 @@ import {
   type Dependent,
   lockDependents,
   lockUnsettled,
-  markTold,
+  markPropagated,
   settleEdges,
 } from './settle-dependents.sql.js';
 
@@ -23,7 +23,7 @@ import {
 const DEPENDENTS_AT_ONCE = 1_000;
 
 interface Settlement {
-  /** Ended tasks whose dependents were all told. */
+  /** Ended tasks of which every dependent has taken account. */
   prerequisites: readonly { workspace_id: string }[];
   /** Whether some of the dependents were left for the next pass. */
   more: boolean;
@@ -31,7 +31,7 @@ interface Settlement {
   released: readonly { workspace_id: string }[];
 }
 
-/** Tells the dependents of tasks that have ended: releases the ready, fails those whose policy says so. */
+/** Propagates the end of tasks to their dependents: releases the ready, fails those whose policy says so. */
 @Injectable()
 export class SettleDependents implements Reconciler {
   static readonly facts = {
@@ -67,10 +67,10 @@ export async function settle(
   await applyMoves(tx, dependents.filter((task) => task.fails).map(failure));
   const locked = dependents.map(({ workspace_id, id }) => ({ workspace_id, id }));
   const settled = await tx.rows(settleEdges, [JSON.stringify(locked)]);
-  const told = await tx.rows(markTold, [prerequisites]);
+  const propagated = await tx.rows(markPropagated, [prerequisites]);
   return {
-    prerequisites: told,
-    more: told.length < ended.length && dependents.length > 0,
+    prerequisites: propagated,
+    more: propagated.length < ended.length && dependents.length > 0,
     released: settled.filter((row) => row.released),
   };
 }

@@ -21,7 +21,7 @@ import type { Reconciler, ReconcilerFacts } from '../reconciler.js';
 const markStaleRuns = command<{ workspace_id: string }>(
   'mark_stale_runs',
   `
-WITH silent AS MATERIALIZED (
+WITH unresponsive AS MATERIALIZED (
   SELECT r.workspace_id, r.id FROM task_runs r
   JOIN agents a ON a.workspace_id = r.workspace_id AND a.id = r.agent_id
   JOIN agent_heartbeats h ON h.workspace_id = r.workspace_id AND h.agent_id = r.agent_id
@@ -31,7 +31,7 @@ WITH silent AS MATERIALIZED (
     AND ($2::uuid IS NULL OR r.workspace_id = $2)
   LIMIT $1
 ),
-${runDoorWithoutEnd('STALE', 'silent')},
+${runDoorWithoutEnd('STALE', 'unresponsive')},
 ${announced('runs')}
 SELECT workspace_id, task_id FROM run_moved`,
 );

@@ -11,7 +11,7 @@ import { capabilityKeyOf } from '#lib/transitions';
  * committed long before a day has passed, and is seen here. One that found it older writes `used_at`, or
  * waits here for the lock to do so, and then inserts a new row: ON CONFLICT DO UPDATE sees what is committed.
  *
- * Caller: Housekeeping, as the service role. Indexes: agent_tasks_status_idx of each workspace with such a
+ * As the service role. Indexes: agent_tasks_status_idx of each workspace with such a
  * set, once; capability_sets is few rows. Sets that somebody is writing are passed over.
  *
  * Measured with 200 sets and 220,000 tasks, 20,000 of them waiting: 15 ms, and 0.3 ms when there is no such set.

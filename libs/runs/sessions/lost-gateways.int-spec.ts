@@ -105,7 +105,7 @@ describe('a gateway that is silent while another one beats for the same agent', 
     for (const id of lost) {
       expect(await taskOf(id)).toMatchObject({
         ...{ status: 'ABORTED', abortReason: 'agent_stale', retryCount: 1 },
-        lastError: 'Its gateway has stopped beating',
+        lastError: 'Its gateway has stopped sending heartbeats',
       });
     }
     expect((await taskOf(held))['status']).toBe('RUNNING');

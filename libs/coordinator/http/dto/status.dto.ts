@@ -12,7 +12,10 @@ class StatsDto {
     description: 'Agents that were heard within their threshold, or are not missed.',
   })
   healthyAgents!: number;
-  @ApiProperty({ ...count, description: 'Agents in ERROR, or silent beyond their threshold.' })
+  @ApiProperty({
+    ...count,
+    description: 'Agents in ERROR, or unresponsive beyond their threshold.',
+  })
   staleAgents!: number;
 }
 
