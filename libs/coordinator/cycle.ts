@@ -1,11 +1,12 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { type Fence, isUnreachable } from '#lib/database';
+import { Database, type Fence, isUnreachable } from '#lib/database';
 import { DroverError } from '#lib/kernel';
 import { instruments } from '#lib/observability';
 import { EVERYWHERE, type SweepResult } from '#lib/transitions';
 import type { CycleReport, StepReport } from './domain/cycle-report.js';
 import { EventLog } from './event-log.js';
 import { LeadershipLost } from './leadership/fence.js';
+import { Pass } from './pass.js';
 import type { StepName } from './patterns/index.js';
 import { type Step, STEPS } from './steps.js';
 
@@ -17,6 +18,7 @@ const SWEEPS_PER_STEP = 20;
 @Injectable()
 export class Cycle {
   constructor(
+    private readonly database: Database,
     @Inject(STEPS) private readonly steps: readonly Step[],
     private readonly eventLog: EventLog,
   ) {}
@@ -35,11 +37,11 @@ export class Cycle {
   ): Promise<CycleReport> {
     const startedAt = new Date().toISOString();
     const start = performance.now();
+    const pass = new Pass(this.database, fence, SWEEP_LIMIT, scope);
     const steps: StepReport[] = [];
     for (const { facts, sweep } of this.steps) {
       if (facts.acrossWorkspaces && scope.workspaceId !== null) continue;
-      const once = () => sweep(fence, SWEEP_LIMIT, scope);
-      const report = await this.runStep(facts.name, once, betweenSweeps);
+      const report = await this.runStep(facts.name, () => sweep(pass), betweenSweeps);
       if (facts.notable !== undefined) this.logMoves(facts.notable, report);
       steps.push(report);
     }

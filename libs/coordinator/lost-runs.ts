@@ -1,20 +1,18 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, type Config } from '#lib/config';
-import { Database, type Fence, query, type Sql } from '#lib/database';
+import { query, type Sql } from '#lib/database';
 import type { Actor } from '#lib/kernel';
 import {
   type AbortReason,
   applyPlans,
-  fenced,
   isLiveRun,
   LOCKED_TASK_COLUMNS,
   type LockedTask,
   planRecovery,
   type SweepResult,
-  sweepResult,
-  type SweepScope,
 } from '#lib/transitions';
 import { WakeUps } from '#lib/valkey';
+import type { Pass } from './pass.js';
 
 /**
  * A selection of live runs that are lost, with their tasks, of every workspace, for the service role. It
@@ -55,26 +53,20 @@ const COORDINATOR: Actor = { kind: 'coordinator', id: null };
 @Injectable()
 export class LostRuns {
   constructor(
-    private readonly database: Database,
     private readonly wakeUps: WakeUps,
     @Inject(CONFIG) private readonly config: Pick<Config, 'tasks'>,
   ) {}
 
-  async end(
-    fence: Fence,
-    limit: number,
-    { workspaceId }: SweepScope,
-    { lock, params = [], reason, message }: Loss,
-  ): Promise<SweepResult> {
+  async end(pass: Pass, { lock, params = [], reason, message }: Loss): Promise<SweepResult> {
     const policy = { backoffCapSeconds: this.config.tasks.retryBackoffCapSeconds };
     const failure = { reason, message, actor: COORDINATOR };
-    const tasks = await fenced(this.database, fence, async (tx) => {
-      const locked = await tx.rows(lock, [limit, workspaceId, ...params]);
+    const tasks = await pass.transaction(async (tx) => {
+      const locked = await tx.rows(lock, [...pass.bounds, ...params]);
       const plans = locked.map((task) => planRecovery(task, failure, policy, Math.random()));
       await applyPlans(tx, plans);
       return locked;
     });
     this.wakeUps.signals([...new Set(tasks.flatMap((task) => task.agent_id ?? []))]);
-    return sweepResult(tasks, limit);
+    return pass.moved(tasks);
   }
 }

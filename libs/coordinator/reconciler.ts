@@ -1,6 +1,6 @@
 import type { Config } from '#lib/config';
-import type { Fence } from '#lib/database';
-import type { SweepResult, SweepScope } from '#lib/transitions';
+import type { SweepResult } from '#lib/transitions';
+import type { Pass } from './pass.js';
 
 /** When the next row of a reconciler is due. The coordinator asks once a second: one look at an index. */
 export interface Due {
@@ -44,12 +44,8 @@ export interface ReconcilerFacts {
 
 /** A recovery pattern: finds one kind of what is overdue or wrong, and sets it right. */
 export interface Reconciler {
-  /**
-   * A few short transactions, each behind the fence.
-   *
-   * @param limit rows that one sweep moves at most
-   */
-  sweep(fence: Fence, limit: number, scope: SweepScope): Promise<SweepResult>;
+  /** A few short transactions. */
+  sweep(pass: Pass): Promise<SweepResult>;
 }
 
 export interface ReconcilerClass {

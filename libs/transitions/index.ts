@@ -27,7 +27,6 @@ export {
   ABORT_REASONS,
   type AbortReason,
 } from './domain/task-state.js';
-export { fenced } from './fenced.js';
 export { agentDoor } from './store/agent-door.sql.js';
 export {
   awaitsRetry,

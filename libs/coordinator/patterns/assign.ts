@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { isOfNone, isPaused, pausedTypes, spawnWaitSeconds } from '#lib/admission';
-import type { Fence } from '#lib/database';
 import { SessionAssigner } from '#lib/runs';
 import { isReady } from '#lib/transitions';
+import type { Pass } from '../pass.js';
 import type { Reconciler, ReconcilerFacts } from '../reconciler.js';
 
 /**
@@ -49,7 +49,7 @@ export class Assign implements Reconciler {
 
   constructor(private readonly sessions: SessionAssigner) {}
 
-  sweep(fence: Fence, limit: number) {
+  sweep({ fence, limit }: Pass) {
     return this.sessions.sweep(fence, limit);
   }
 }

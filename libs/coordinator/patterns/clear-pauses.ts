@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import type { Fence } from '#lib/database';
 import { TaskParking } from '#lib/task-manager';
+import type { Pass } from '../pass.js';
 import { dueAt, type Reconciler, type ReconcilerFacts } from '../reconciler.js';
 
 /** Ends pauses whose time is over, and keeps tasks of paused types out of the way of the others. */
@@ -18,7 +18,7 @@ export class ClearPauses implements Reconciler {
 
   constructor(private readonly parking: TaskParking) {}
 
-  sweep(fence: Fence, limit: number) {
+  sweep({ fence, limit }: Pass) {
     return this.parking.sweep(fence, limit);
   }
 }

@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
-import { Database, type Fence } from '#lib/database';
 import { type ConflictRow, noteConflictsOfBeats, tellOfConflicts } from '#lib/runs';
-import { EVERYWHERE, fenced, type Finding, type SweepResult, sweepResult } from '#lib/transitions';
+import type { Finding, SweepResult } from '#lib/transitions';
 import { WakeUps } from '#lib/valkey';
+import type { Pass } from '../pass.js';
 import { dueAtOnceIf, type Reconciler, type ReconcilerFacts } from '../reconciler.js';
 
 /**
@@ -22,19 +22,17 @@ export class DetectSplitBrain implements Reconciler {
     slow: 'partly',
   } as const satisfies ReconcilerFacts;
 
-  constructor(
-    private readonly database: Database,
-    private readonly wakeUps: WakeUps,
-  ) {}
+  constructor(private readonly wakeUps: WakeUps) {}
 
   /** Thorough: also looks for agents that only send heartbeats for a task which is another one's by now. */
-  async sweep(fence: Fence, limit: number, scope = EVERYWHERE): Promise<SweepResult> {
-    const conflicts = await fenced(this.database, fence, async (tx) => {
-      if (scope.thorough) await tx.rows(noteConflictsOfBeats, [scope.workspaceId]);
-      return tx.rows(tellOfConflicts, [limit, scope.workspaceId]);
+  async sweep(pass: Pass): Promise<SweepResult> {
+    const { workspaceId, thorough } = pass.scope;
+    const conflicts = await pass.transaction(async (tx) => {
+      if (thorough) await tx.rows(noteConflictsOfBeats, [workspaceId]);
+      return tx.rows(tellOfConflicts, pass.bounds);
     });
     this.wakeUps.signals([...new Set(conflicts.map((conflict) => conflict.agent_id))]);
-    return { ...sweepResult(conflicts, limit), findings: conflicts.map(toFinding) };
+    return { ...pass.moved(conflicts), findings: conflicts.map(toFinding) };
   }
 }
 

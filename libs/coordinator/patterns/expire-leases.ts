@@ -1,13 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import type { Fence } from '#lib/database';
-import {
-  EVERYWHERE,
-  isLiveRun,
-  promisesNoHeartbeat,
-  type SweepResult,
-  together,
-} from '#lib/transitions';
+import { isLiveRun, promisesNoHeartbeat, type SweepResult, together } from '#lib/transitions';
 import { LostRuns, lostRuns } from '../lost-runs.js';
+import type { Pass } from '../pass.js';
 import { dueAt, type Reconciler, type ReconcilerFacts } from '../reconciler.js';
 
 /**
@@ -52,10 +46,10 @@ export class ExpireLeases implements Reconciler {
 
   constructor(private readonly runs: LostRuns) {}
 
-  async sweep(fence: Fence, limit: number, scope = EVERYWHERE): Promise<SweepResult> {
+  async sweep(pass: Pass): Promise<SweepResult> {
     const loss = { reason: 'lease_expired', message: 'The lease of its run has passed' } as const;
-    const end = (lock: typeof lockExpiredRuns) =>
-      this.runs.end(fence, limit, scope, { ...loss, lock });
-    return together(await end(lockExpiredRuns), await end(lockExpiredRunsWithoutHeartbeats));
+    const own = await this.runs.end(pass, { ...loss, lock: lockExpiredRuns });
+    const others = await this.runs.end(pass, { ...loss, lock: lockExpiredRunsWithoutHeartbeats });
+    return together(own, others);
   }
 }

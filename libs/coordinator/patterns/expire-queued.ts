@@ -1,13 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import { command, Database, type Fence } from '#lib/database';
-import {
-  announced,
-  EVERYWHERE,
-  fenced,
-  type SweepResult,
-  sweepResult,
-  taskDoor,
-} from '#lib/transitions';
+import { command } from '#lib/database';
+import { announced, type SweepResult, taskDoor } from '#lib/transitions';
+import type { Pass } from '../pass.js';
 import { dueAt, type Reconciler, type ReconcilerFacts } from '../reconciler.js';
 
 /** Index: agent_tasks_queue_expiry_idx. $1 rows at most, $2 workspace or NULL. */
@@ -46,11 +40,7 @@ export class ExpireQueued implements Reconciler {
     WHERE status = 'PENDING' AND queue_expires_at IS NOT NULL ORDER BY queue_expires_at LIMIT 1)`),
   } as const satisfies ReconcilerFacts;
 
-  constructor(private readonly database: Database) {}
-
-  async sweep(fence: Fence, limit: number, { workspaceId } = EVERYWHERE): Promise<SweepResult> {
-    const params = [limit, workspaceId];
-    const rows = await fenced(this.database, fence, (tx) => tx.rows(abortExpiredInQueue, params));
-    return sweepResult(rows, limit);
+  async sweep(pass: Pass): Promise<SweepResult> {
+    return pass.moved(await pass.apply(abortExpiredInQueue));
   }
 }

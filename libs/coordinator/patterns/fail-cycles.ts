@@ -1,8 +1,9 @@
 import { Injectable } from '@nestjs/common';
-import { Database, type Fence, type Transaction } from '#lib/database';
+import { Database, type Transaction } from '#lib/database';
 import { failuresOf, shortened } from '../domain/fail-cycle.js';
 import { type Cycle, findCycles } from '../domain/find-cycles.js';
-import { applyMoves, EVERYWHERE, fenced, type Finding, type SweepResult } from '#lib/transitions';
+import { applyMoves, type Finding, type SweepResult } from '#lib/transitions';
+import type { Pass } from '../pass.js';
 import type { Reconciler, ReconcilerFacts } from '../reconciler.js';
 import {
   announceCycles,
@@ -35,17 +36,18 @@ export class FailCycles implements Reconciler {
 
   constructor(private readonly database: Database) {}
 
-  /** @param limit tasks; a cycle is failed as a whole, however long it is, or else the rest would wait forever */
-  async sweep(fence: Fence, limit: number, scope = EVERYWHERE): Promise<SweepResult> {
+  /** A cycle is failed as a whole, whatever the limit, or else the rest of its tasks would wait forever. */
+  async sweep(pass: Pass): Promise<SweepResult> {
     const findings: Finding[] = [];
     const byWorkspace = new Map<string, number>();
     let failed = 0;
     const { service } = this.database;
-    for (const { id } of await service.rows(workspacesWithEdgesBetween, [scope.workspaceId])) {
+    for (const { id } of await service.rows(workspacesWithEdgesBetween, [pass.scope.workspaceId])) {
       const found = findCycles(pairsOf(await service.rows(edgesBetween, [id])));
-      for (const some of inPortions(found, limit)) {
-        if (failed >= limit) return { moved: findings.length, more: true, byWorkspace, findings };
-        const cycles = await fenced(this.database, fence, (tx) => failCycles(tx, id, some));
+      for (const some of inPortions(found, pass.limit)) {
+        if (failed >= pass.limit)
+          return { moved: findings.length, more: true, byWorkspace, findings };
+        const cycles = await pass.transaction((tx) => failCycles(tx, id, some));
         failed += countMembers(cycles);
         findings.push(...cycles.map((cycle) => toFinding(id, cycle)));
         if (cycles.length > 0) byWorkspace.set(id, (byWorkspace.get(id) ?? 0) + cycles.length);

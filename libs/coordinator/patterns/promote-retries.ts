@@ -1,16 +1,8 @@
 import { Injectable } from '@nestjs/common';
-import { command, Database, type Fence } from '#lib/database';
-import {
-  announced,
-  awaitsRetry,
-  EVERYWHERE,
-  fenced,
-  type SweepResult,
-  sweepResult,
-  taskDoor,
-  wakeClaims,
-} from '#lib/transitions';
+import { command } from '#lib/database';
+import { announced, awaitsRetry, type SweepResult, taskDoor, wakeClaims } from '#lib/transitions';
 import { WakeUps } from '#lib/valkey';
+import type { Pass } from '../pass.js';
 import { dueAt, type Reconciler, type ReconcilerFacts } from '../reconciler.js';
 
 /** Index: agent_tasks_retry_due_idx. $1 rows at most, $2 workspace or NULL. */
@@ -46,15 +38,11 @@ export class PromoteRetries implements Reconciler {
     ORDER BY t.retry_at LIMIT 1)`),
   } as const satisfies ReconcilerFacts;
 
-  constructor(
-    private readonly database: Database,
-    private readonly wakeUps: WakeUps,
-  ) {}
+  constructor(private readonly wakeUps: WakeUps) {}
 
-  async sweep(fence: Fence, limit: number, { workspaceId } = EVERYWHERE): Promise<SweepResult> {
-    const params = [limit, workspaceId];
-    const rows = await fenced(this.database, fence, (tx) => tx.rows(promoteDueRetries, params));
-    wakeClaims(this.wakeUps, rows);
-    return sweepResult(rows, limit);
+  async sweep(pass: Pass): Promise<SweepResult> {
+    const ready = await pass.apply(promoteDueRetries);
+    wakeClaims(this.wakeUps, ready);
+    return pass.moved(ready);
   }
 }

@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { EVERYWHERE } from '#lib/transitions';
 import { startTestApp, type TestApp } from '../../../test/support/app.js';
 import { waitFor } from '../../../test/support/wait-for.js';
 import { LivenessObserver } from '../liveness-observer.js';
+import { Pass } from '../pass.js';
 import { ReapStaleAgents } from './reap-stale-agents.js';
 
 const THRESHOLD_SECONDS = 2;
@@ -10,9 +12,11 @@ const FLEET = 3;
 /** It does not lead, so that only what is asked for here is judged. */
 let server: TestApp;
 let reaper: ReapStaleAgents;
+let pass: Pass;
 
 beforeAll(async () => {
   server = await startTestApp({ ROLES: 'api' });
+  pass = new Pass(server.db.database, () => Promise.resolve(), 100, EVERYWHERE);
   reaper = server.app.get(ReapStaleAgents, { strict: false });
   const workspace = await server.newWorkspace();
   for (let n = 0; n < FLEET; n++) await workspace.newAgent();
@@ -47,7 +51,7 @@ async function allSilent(): Promise<void> {
 }
 
 async function reaped(): Promise<number> {
-  return (await reaper.sweep(() => Promise.resolve(), 100)).moved;
+  return (await reaper.sweep(pass)).moved;
 }
 
 describe('a whole fleet that falls silent again', () => {

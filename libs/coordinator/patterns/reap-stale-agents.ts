@@ -1,18 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import { markAgentsStale, type StaleAgentRow, staleAgents } from '#lib/agent-manager';
-import { Database, type Fence, firstRow, query } from '#lib/database';
-import {
-  countByWorkspace,
-  EVERYWHERE,
-  fenced,
-  heartbeatExpected,
-  type SweepResult,
-} from '#lib/transitions';
+import { Database, firstRow, query } from '#lib/database';
+import { countByWorkspace, heartbeatExpected, type SweepResult } from '#lib/transitions';
 import { HeartbeatStore, WakeUps } from '#lib/valkey';
 import { MassFailureGuard } from '../domain/mass-failure-guard.js';
 import { evaluateStaleness, type Staleness } from '../domain/staleness.js';
 import { EventLog } from '../event-log.js';
 import { LivenessObserver } from '../liveness-observer.js';
+import type { Pass } from '../pass.js';
 import { dueAt, type Reconciler, type ReconcilerFacts } from '../reconciler.js';
 
 const AGENTS = `agents a JOIN agent_heartbeats h ON h.workspace_id = a.workspace_id AND h.agent_id = a.id
@@ -61,14 +56,15 @@ export class ReapStaleAgents implements Reconciler {
   ) {}
 
   /** The whole fleet is evaluated, whatever the scope: how many are unresponsive decides. */
-  async sweep(fence: Fence, limit: number, { workspaceId } = EVERYWHERE): Promise<SweepResult> {
+  async sweep(pass: Pass): Promise<SweepResult> {
+    const { limit, scope } = pass;
     const staleness = await this.evaluate(await this.unresponsiveAgents());
     this.logSpared(staleness);
     const meant = staleness.lost.filter(
-      (agent) => workspaceId === null || agent.workspace_id === workspaceId,
+      ({ workspace_id: id }) => scope.workspaceId === null || id === scope.workspaceId,
     );
     const lost = meant.slice(0, limit);
-    const reaped = lost.length === 0 ? [] : await this.mark(fence, lost);
+    const reaped = lost.length === 0 ? [] : await mark(pass, lost);
     this.logLost(lost, new Set(reaped.map((agent) => agent.id)));
     return {
       moved: reaped.length,
@@ -105,11 +101,6 @@ export class ReapStaleAgents implements Reconciler {
     return staleness;
   }
 
-  private mark(fence: Fence, agents: Unresponsive[]) {
-    const ids = [agents.map((agent) => agent.workspace_id), agents.map((agent) => agent.id)];
-    return fenced(this.database, fence, (tx) => tx.rows(markAgentsStale, ids));
-  }
-
   /** Once when it begins and once when it is over, not in every cycle between. */
   private logSpared({ spared, why }: Staleness<Unresponsive>): void {
     if (why === this.loggedWhy) return;
@@ -144,4 +135,9 @@ export class ReapStaleAgents implements Reconciler {
     }
     this.wakeUps.signals(gone.map((agent) => agent.id));
   }
+}
+
+function mark(pass: Pass, agents: Unresponsive[]) {
+  const ids = [agents.map((agent) => agent.workspace_id), agents.map((agent) => agent.id)];
+  return pass.transaction((tx) => tx.rows(markAgentsStale, ids));
 }

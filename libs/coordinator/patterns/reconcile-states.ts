@@ -1,18 +1,15 @@
 import { Injectable } from '@nestjs/common';
-import { Database, type Fence, type Sql } from '#lib/database';
+import type { Sql } from '#lib/database';
 import {
   countByWorkspace,
-  EVERYWHERE,
-  fenced,
   type Finding,
   NOTHING,
   type SweepResult,
-  sweepResult,
-  type SweepScope,
   together,
   wakeClaims,
 } from '#lib/transitions';
 import { WakeUps } from '#lib/valkey';
+import type { Pass } from '../pass.js';
 import type { Reconciler, ReconcilerFacts } from '../reconciler.js';
 import {
   findForgetfulTasks,
@@ -74,26 +71,18 @@ export class ReconcileStates implements Reconciler {
     slow: true,
   } as const satisfies ReconcilerFacts;
 
-  constructor(
-    private readonly database: Database,
-    private readonly wakeUps: WakeUps,
-  ) {}
+  constructor(private readonly wakeUps: WakeUps) {}
 
-  async sweep(fence: Fence, limit: number, scope = EVERYWHERE): Promise<SweepResult> {
+  async sweep(pass: Pass): Promise<SweepResult> {
     let all = NOTHING;
-    for (const repair of REPAIRS) all = together(all, await this.run(repair, fence, limit, scope));
+    for (const repair of REPAIRS) all = together(all, await this.run(repair, pass));
     return all;
   }
 
-  private async run(
-    { kind, find, lock, make }: Repair,
-    fence: Fence,
-    limit: number,
-    scope: SweepScope,
-  ): Promise<SweepResult> {
-    const found = await this.database.service.rows(find, [limit, scope.workspaceId]);
+  private async run({ kind, find, lock, make }: Repair, pass: Pass): Promise<SweepResult> {
+    const found = await pass.find(find);
     if (found.length === 0) return NOTHING;
-    const repaired = await fenced(this.database, fence, async (tx) => {
+    const repaired = await pass.transaction(async (tx) => {
       const locked = await tx.rows(lock, [JSON.stringify(found)]);
       return tx.rows(make, [JSON.stringify(locked)]);
     });
@@ -103,8 +92,8 @@ export class ReconcileStates implements Reconciler {
     );
     const findings = findingsOf(kind, repaired);
     // What was found and could not be repaired is locked by somebody: not again at once.
-    const more = found.length >= limit && repaired.length > 0;
-    return { ...sweepResult(repaired, limit), more, findings };
+    const more = found.length >= pass.limit && repaired.length > 0;
+    return { ...pass.moved(repaired), more, findings };
   }
 }
 

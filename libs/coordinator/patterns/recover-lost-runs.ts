@@ -1,9 +1,9 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, type Config } from '#lib/config';
-import type { Fence } from '#lib/database';
-import { EVERYWHERE, type SweepResult, together } from '#lib/transitions';
+import { type SweepResult, together } from '#lib/transitions';
 import { LivenessObserver } from '../liveness-observer.js';
 import { LostRuns, lostRuns } from '../lost-runs.js';
+import type { Pass } from '../pass.js';
 import type { Reconciler, ReconcilerFacts } from '../reconciler.js';
 
 /** Live runs of agents that are taken for dead. Index: agents (a scan of few rows), task_runs_live_agent_idx. */
@@ -52,13 +52,13 @@ export class RecoverLostRuns implements Reconciler {
     @Inject(CONFIG) private readonly config: Pick<Config, 'gateway'>,
   ) {}
 
-  async sweep(fence: Fence, limit: number, scope = EVERYWHERE): Promise<SweepResult> {
-    const ofAgents = await this.runs.end(fence, limit, scope, {
+  async sweep(pass: Pass): Promise<SweepResult> {
+    const ofAgents = await this.runs.end(pass, {
       lock: lockRunsOfLostAgents,
       reason: 'agent_stale',
       message: 'Its agent has stopped sending heartbeats',
     });
-    const ofGateways = await this.runs.end(fence, limit, scope, {
+    const ofGateways = await this.runs.end(pass, {
       lock: lockRunsOfLostGateways,
       params: [this.config.gateway.staleSeconds, this.observer.observedMs() / 1_000],
       reason: 'agent_stale',

@@ -1,19 +1,17 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, type Config } from '#lib/config';
-import { Database, type Fence, type Transaction } from '#lib/database';
+import type { Transaction } from '#lib/database';
 import {
   applyMoves,
   applyPlans,
-  EVERYWHERE,
-  fenced,
   letGoOfRuns,
+  NOTHING,
   type SweepResult,
-  sweepResult,
-  type SweepScope,
   together,
 } from '#lib/transitions';
 import { WakeUps } from '#lib/valkey';
 import { planRepair } from '../domain/repair-leased.js';
+import type { Pass } from '../pass.js';
 import type { Reconciler, ReconcilerFacts } from '../reconciler.js';
 import {
   beginRuns,
@@ -44,22 +42,19 @@ export class RecoverOrphans implements Reconciler {
   } as const satisfies ReconcilerFacts;
 
   constructor(
-    private readonly database: Database,
     private readonly wakeUps: WakeUps,
     @Inject(CONFIG) private readonly config: Pick<Config, 'tasks'>,
   ) {}
 
-  async sweep(fence: Fence, limit: number, scope = EVERYWHERE): Promise<SweepResult> {
-    const runs = await this.endStrayRuns(fence, limit, scope);
-    return together(runs, await this.repairLeased(fence, limit, scope));
+  async sweep(pass: Pass): Promise<SweepResult> {
+    return together(await this.endStrayRuns(pass), await this.repairLeased(pass));
   }
 
-  private async endStrayRuns(fence: Fence, limit: number, scope: SweepScope): Promise<SweepResult> {
-    const params = [limit, scope.workspaceId];
-    const found = await this.database.service.rows(findStrayRuns, params);
-    if (found.length === 0) return sweepResult([], limit);
+  private async endStrayRuns(pass: Pass): Promise<SweepResult> {
+    const found = await pass.find(findStrayRuns);
+    if (found.length === 0) return NOTHING;
     const tasks = found.map(({ workspace_id, task_id }) => ({ workspace_id, id: task_id }));
-    const ended = await fenced(this.database, fence, async (tx) => {
+    const ended = await pass.transaction(async (tx) => {
       const locked = await tx.rows(lockForRepair, [JSON.stringify(tasks)]);
       const stray = await tx.rows(readStrayRuns, [JSON.stringify(locked)]);
       const moved = await tx.rows(letGoOfRuns, [JSON.stringify(stray.map(released))]);
@@ -67,21 +62,20 @@ export class RecoverOrphans implements Reconciler {
       this.wakeUps.signals(moved.map((run) => run.agent_id));
       return stray;
     });
-    return sweepResult(ended, limit);
+    return pass.moved(ended);
   }
 
-  private async repairLeased(fence: Fence, limit: number, scope: SweepScope): Promise<SweepResult> {
-    const params = [limit, scope.workspaceId];
-    const found = await this.database.service.rows(findLeasedDefects, params);
-    if (found.length === 0) return sweepResult([], limit);
-    const repaired = await fenced(this.database, fence, async (tx) => {
+  private async repairLeased(pass: Pass): Promise<SweepResult> {
+    const found = await pass.find(findLeasedDefects);
+    if (found.length === 0) return NOTHING;
+    const repaired = await pass.transaction(async (tx) => {
       const locked = await tx.rows(lockForRepair, [JSON.stringify(found)]);
       const defective = await tx.rows(readLeasedDefects, [JSON.stringify(locked)]);
       await this.repair(tx, defective);
       return defective;
     });
     this.wakeUps.signals([...new Set(repaired.flatMap((task) => task.agent_id ?? []))]);
-    return sweepResult(repaired, limit);
+    return pass.moved(repaired);
   }
 
   private async repair(tx: Transaction, tasks: readonly DefectiveTask[]): Promise<void> {

@@ -18,7 +18,7 @@ beforeEach(async () => {
 
 afterAll(() => db.drop());
 
-const settleNow = () => db.database.service.transaction((tx) => settle(tx, 500, null));
+const settleNow = () => db.database.service.transaction((tx) => settle(tx, [500, null]));
 
 const untold = (...ids: string[]) =>
   db.owner.query(`UPDATE agent_tasks SET dependents_unsettled = true WHERE id = ANY($1)`, [ids]);

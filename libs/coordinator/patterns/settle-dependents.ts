@@ -1,15 +1,8 @@
 import { Injectable } from '@nestjs/common';
-import { Database, type Fence, type Transaction } from '#lib/database';
-import {
-  applyMoves,
-  EVERYWHERE,
-  fenced,
-  type Move,
-  type SweepResult,
-  sweepResult,
-  wakeClaims,
-} from '#lib/transitions';
+import type { Transaction } from '#lib/database';
+import { applyMoves, type Move, type SweepResult, wakeClaims } from '#lib/transitions';
 import { WakeUps } from '#lib/valkey';
+import type { Pass } from '../pass.js';
 import { dueAtOnceIf, type Reconciler, type ReconcilerFacts } from '../reconciler.js';
 import {
   type Dependent,
@@ -41,25 +34,18 @@ export class SettleDependents implements Reconciler {
     due: dueAtOnceIf('EXISTS (SELECT FROM agent_tasks WHERE dependents_unsettled)'),
   } as const satisfies ReconcilerFacts;
 
-  constructor(
-    private readonly database: Database,
-    private readonly wakeUps: WakeUps,
-  ) {}
+  constructor(private readonly wakeUps: WakeUps) {}
 
-  async sweep(fence: Fence, limit: number, { workspaceId } = EVERYWHERE): Promise<SweepResult> {
-    const settled = await fenced(this.database, fence, (tx) => settle(tx, limit, workspaceId));
+  async sweep(pass: Pass): Promise<SweepResult> {
+    const settled = await pass.transaction((tx) => settle(tx, pass.bounds));
     wakeClaims(this.wakeUps, settled.released);
-    const result = sweepResult(settled.prerequisites, limit);
+    const result = pass.moved(settled.prerequisites);
     return { ...result, more: result.more || settled.more };
   }
 }
 
-export async function settle(
-  tx: Transaction,
-  limit: number,
-  workspaceId: string | null,
-): Promise<Settlement> {
-  const ended = await tx.rows(lockUnsettled, [limit, workspaceId]);
+export async function settle(tx: Transaction, bounds: Pass['bounds']): Promise<Settlement> {
+  const ended = await tx.rows(lockUnsettled, bounds);
   if (ended.length === 0) return { prerequisites: [], more: false, released: [] };
   const prerequisites = JSON.stringify(ended);
   const share = Math.max(1, Math.floor(DEPENDENTS_AT_ONCE / ended.length));

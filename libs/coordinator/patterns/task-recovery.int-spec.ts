@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Database } from '#lib/database';
+import { EVERYWHERE } from '#lib/transitions';
 import {
   startTestApp,
   type TestAgent,
@@ -12,8 +14,8 @@ import { RecoverLostRuns } from './recover-lost-runs.js';
 import { SettleDependents } from './settle-dependents.js';
 import { TerminateDrained } from './terminate-drained.js';
 import { TimeOutRuns } from './time-out-runs.js';
+import { Pass } from '../pass.js';
 import type { Reconciler } from '../reconciler.js';
-import { EVERYWHERE } from '#lib/transitions';
 
 let server: TestApp;
 let workspace: TestWorkspace;
@@ -22,7 +24,9 @@ const noFence = () => Promise.resolve();
 const LIMIT = 1000;
 
 const sweep = (pattern: new (...dependencies: never[]) => Reconciler) =>
-  server.app.get<Reconciler>(pattern, { strict: false }).sweep(noFence, LIMIT, EVERYWHERE);
+  server.app
+    .get<Reconciler>(pattern, { strict: false })
+    .sweep(new Pass(server.app.get(Database, { strict: false }), noFence, LIMIT, EVERYWHERE));
 
 beforeAll(async () => {
   // The coordinator would be faster than the test: here the sweeps are called by hand.

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import { Database, type Fence, query } from '#lib/database';
-import { EVERYWHERE, fenced, moveAgents, type SweepResult, sweepResult } from '#lib/transitions';
+import { query } from '#lib/database';
+import { moveAgents, type SweepResult } from '#lib/transitions';
+import type { Pass } from '../pass.js';
 import type { Reconciler, ReconcilerFacts } from '../reconciler.js';
 
 /** A scan of agents: few rows. $1 rows at most, $2 workspace or NULL. */
@@ -23,17 +24,15 @@ export class TerminateDrained implements Reconciler {
     moves: 'draining agents that hold nothing more',
   } as const satisfies ReconcilerFacts;
 
-  constructor(private readonly database: Database) {}
-
-  async sweep(fence: Fence, limit: number, { workspaceId } = EVERYWHERE): Promise<SweepResult> {
-    const terminated = await fenced(this.database, fence, async (tx) => {
-      const drained = await tx.rows(drainedAgents, [limit, workspaceId]);
+  async sweep(pass: Pass): Promise<SweepResult> {
+    const terminated = await pass.transaction(async (tx) => {
+      const drained = await tx.rows(drainedAgents, pass.bounds);
       const moves = drained.map((agent) => {
         const about = { workspaceId: agent.workspace_id, agentId: agent.id };
         return { ...about, to: 'TERMINATED', reason: 'drained' } as const;
       });
       return moveAgents(tx, moves);
     });
-    return sweepResult(terminated, limit);
+    return pass.moved(terminated);
   }
 }

@@ -1,8 +1,8 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, type Config } from '#lib/config';
-import type { Fence } from '#lib/database';
-import { EVERYWHERE, type SweepResult } from '#lib/transitions';
+import type { SweepResult } from '#lib/transitions';
 import { LostRuns, lostRuns } from '../lost-runs.js';
+import type { Pass } from '../pass.js';
 import type { Reconciler, ReconcilerFacts } from '../reconciler.js';
 
 /**
@@ -35,9 +35,9 @@ export class TimeOutHung implements Reconciler {
     @Inject(CONFIG) private readonly config: Pick<Config, 'tasks'>,
   ) {}
 
-  sweep(fence: Fence, limit: number, scope = EVERYWHERE): Promise<SweepResult> {
+  sweep(pass: Pass): Promise<SweepResult> {
     const seconds = this.config.tasks.hungAbortAfterSeconds;
-    return this.runs.end(fence, limit, scope, {
+    return this.runs.end(pass, {
       lock: lockHungRuns,
       params: [seconds],
       reason: 'timeout',

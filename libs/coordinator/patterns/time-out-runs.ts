@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import type { Fence } from '#lib/database';
-import { EVERYWHERE, type SweepResult } from '#lib/transitions';
+import type { SweepResult } from '#lib/transitions';
 import { LostRuns, lostRuns } from '../lost-runs.js';
+import type { Pass } from '../pass.js';
 import { dueAt, type Reconciler, type ReconcilerFacts } from '../reconciler.js';
 
 /** A run in review has no deadline. */
@@ -31,8 +31,8 @@ export class TimeOutRuns implements Reconciler {
 
   constructor(private readonly runs: LostRuns) {}
 
-  sweep(fence: Fence, limit: number, scope = EVERYWHERE): Promise<SweepResult> {
-    return this.runs.end(fence, limit, scope, {
+  sweep(pass: Pass): Promise<SweepResult> {
+    return this.runs.end(pass, {
       lock: lockOverdueRuns,
       reason: 'timeout',
       message: 'It ran longer than its timeout',

@@ -1,8 +1,9 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, type Config } from '#lib/config';
-import { command, Database, type Fence } from '#lib/database';
-import { EVERYWHERE, fenced, type SweepResult, sweepResult } from '#lib/transitions';
+import { command } from '#lib/database';
+import type { SweepResult } from '#lib/transitions';
 import { WakeUps } from '#lib/valkey';
+import type { Pass } from '../pass.js';
 import type { Reconciler, ReconcilerFacts } from '../reconciler.js';
 
 /**
@@ -67,16 +68,14 @@ export class WarnHung implements Reconciler {
   } as const satisfies ReconcilerFacts;
 
   constructor(
-    private readonly database: Database,
     private readonly wakeUps: WakeUps,
     @Inject(CONFIG) private readonly config: Pick<Config, 'tasks'>,
   ) {}
 
-  async sweep(fence: Fence, limit: number, { workspaceId } = EVERYWHERE): Promise<SweepResult> {
+  async sweep(pass: Pass): Promise<SweepResult> {
     const { hungAfterSeconds, hungAbortAfterSeconds } = this.config.tasks;
-    const params = [limit, workspaceId, hungAfterSeconds, hungAbortAfterSeconds];
-    const warned = await fenced(this.database, fence, (tx) => tx.rows(warnHungRuns, params));
+    const warned = await pass.apply(warnHungRuns, hungAfterSeconds, hungAbortAfterSeconds);
     this.wakeUps.signals([...new Set(warned.map((run) => run.agent_id))]);
-    return sweepResult(warned, limit);
+    return pass.moved(warned);
   }
 }

@@ -1,14 +1,12 @@
 import { Injectable } from '@nestjs/common';
-import { command, Database, type Fence } from '#lib/database';
+import { command } from '#lib/database';
 import {
   announced,
-  EVERYWHERE,
-  fenced,
   promisesHeartbeat,
   runDoorWithoutEnd,
   type SweepResult,
-  sweepResult,
 } from '#lib/transitions';
+import type { Pass } from '../pass.js';
 import type { Reconciler, ReconcilerFacts } from '../reconciler.js';
 
 /**
@@ -62,14 +60,11 @@ export class WatchLiveness implements Reconciler {
     moves: 'runs whose agent has missed two heartbeats: STALE, and back',
   } as const satisfies ReconcilerFacts;
 
-  constructor(private readonly database: Database) {}
-
-  async sweep(fence: Fence, limit: number, { workspaceId } = EVERYWHERE): Promise<SweepResult> {
-    const params = [limit, workspaceId];
-    const changed = await fenced(this.database, fence, async (tx) => [
-      ...(await tx.rows(reviveStaleRuns, params)),
-      ...(await tx.rows(markStaleRuns, params)),
+  async sweep(pass: Pass): Promise<SweepResult> {
+    const changed = await pass.transaction(async (tx) => [
+      ...(await tx.rows(reviveStaleRuns, pass.bounds)),
+      ...(await tx.rows(markStaleRuns, pass.bounds)),
     ]);
-    return sweepResult(changed, limit);
+    return pass.moved(changed);
   }
 }

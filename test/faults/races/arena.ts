@@ -4,6 +4,7 @@ import { loadConfig } from '#lib/config';
 import { newId } from '#lib/kernel';
 import { Logger } from '#lib/observability';
 import { createApp } from '../../../apps/server/create-app.js';
+import { Pass } from '../../../libs/coordinator/pass.js';
 import { ExpireLeases } from '../../../libs/coordinator/patterns/expire-leases.js';
 import { PromoteRetries } from '../../../libs/coordinator/patterns/promote-retries.js';
 import { RecoverLostRuns } from '../../../libs/coordinator/patterns/recover-lost-runs.js';
@@ -145,7 +146,7 @@ export class Arena {
 
   private async sweep(pattern: new (...dependencies: never[]) => Reconciler): Promise<number> {
     const reconciler = this.first.app.get<Reconciler>(pattern, { strict: false });
-    return (await reconciler.sweep(noFence, LIMIT, EVERYWHERE)).moved;
+    return (await reconciler.sweep(new Pass(this.db.database, noFence, LIMIT, EVERYWHERE))).moved;
   }
 
   async read(id: string): Promise<Record<string, unknown>> {
