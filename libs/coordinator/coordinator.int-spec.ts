@@ -7,7 +7,7 @@ import {
   type TestWorkspace,
 } from '../../test/support/app.js';
 import { waitFor } from '../../test/support/wait-for.js';
-import { Hearing } from './hearing.js';
+import { LivenessObserver } from './liveness-observer.js';
 
 /** So that nothing here happens because of the schedule. */
 const NEVER = { COORDINATOR_CRON: '0 0 0 29 2 *' };
@@ -369,12 +369,12 @@ describe('a server without the role', () => {
     const fleet = [];
     for (let n = 0; n < 4; n++) fleet.push(await work.agent({ interval: 1, threshold: 2 }));
     const [heard, ...silent] = fleet as [TestAgent, ...TestAgent[]];
-    const hearing = quiet.app.get(Hearing, { strict: false });
+    const observer = quiet.app.get(LivenessObserver, { strict: false });
     await waitFor('nobody to be heard of for long enough', async () => {
       const { rows } = await quiet.db.owner.query(
         `SELECT FROM agent_heartbeats WHERE last_seen_at > now() - interval '2100 ms'`,
       );
-      return rows.length === 0 && hearing.listeningMs() > 2_000;
+      return rows.length === 0 && observer.observedMs() > 2_000;
     });
     const recover = async () => {
       const { body } = await api.post<{ counts: { deadWorkersFound: number } }>(

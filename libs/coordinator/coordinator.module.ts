@@ -6,26 +6,19 @@ import { TaskManagerModule } from '#lib/task-manager';
 import { Coordinator } from './coordinator.js';
 import { CoordinatorService } from './coordinator.service.js';
 import { Cycle } from './cycle.js';
+import { CycleScheduler } from './cycle-scheduler.js';
+import { EventLog } from './event-log.js';
 import { ForcedRecovery } from './forced-recovery.js';
-import { Hearing } from './hearing.js';
 import { Housekeeping } from './housekeeping.js';
 import { CoordinatorController } from './http/coordinator.controller.js';
-import { Journal } from './journal.js';
 import { KeyRotation } from './key-rotation.js';
 import { Leadership } from './leadership/leadership.js';
-import { LedCycles } from './led-cycles.js';
-import { CycleFailure } from './patterns/cycle-failure.js';
-import { DependentSettlement } from './patterns/dependent-settlement.js';
-import { HungRuns } from './patterns/hung-runs.js';
-import { Orphans } from './patterns/orphans.js';
-import { SplitBrain } from './patterns/split-brain.js';
-import { StateReconciliation } from './patterns/state-reconciliation.js';
-import { StateRecovery } from './patterns/state-recovery.js';
-import { TaskRecovery } from './patterns/task-recovery.js';
-import { Sight } from './sight.js';
-import { StaleAgents } from './stale-agents.js';
-import { Steps } from './steps/steps.js';
+import { LivenessObserver } from './liveness-observer.js';
+import { LostRuns } from './lost-runs.js';
+import { RECONCILERS } from './patterns/index.js';
+import { stepsProvider } from './steps.js';
 import { Triggers } from './triggers.js';
+import { Visibility } from './visibility.js';
 
 /** The coordinator: its loop in processes with the role, its endpoints in all. Global for health checks. */
 @Global()
@@ -34,26 +27,19 @@ import { Triggers } from './triggers.js';
   controllers: [CoordinatorController],
   providers: [
     Leadership,
-    Journal,
-    Hearing,
-    StaleAgents,
-    DependentSettlement,
-    TaskRecovery,
-    CycleFailure,
-    HungRuns,
-    SplitBrain,
-    Orphans,
-    StateReconciliation,
-    StateRecovery,
-    Steps,
+    EventLog,
+    LivenessObserver,
+    LostRuns,
+    ...RECONCILERS,
+    stepsProvider,
     Cycle,
     Housekeeping,
     KeyRotation,
-    LedCycles,
+    CycleScheduler,
     Triggers,
     Coordinator,
     ForcedRecovery,
-    Sight,
+    Visibility,
     CoordinatorService,
     { provide: COORDINATOR_HEALTH, useExisting: CoordinatorService },
   ],

@@ -12,14 +12,14 @@ import {
 import type { CoordinatorHealth, CoordinatorHealthSource } from '#lib/observability';
 import { WakeUps } from '#lib/valkey';
 import { LOG_LEVELS, type LogLevel } from './domain/log-levels.js';
-import { type RecoveryResult, type RecoveryWish, toRecoveryResult } from './domain/recovery.js';
 import { type CoordinatorStatus, toStatus } from './domain/status.js';
+import { EventLog } from './event-log.js';
 import { ForcedRecovery } from './forced-recovery.js';
-import { Journal } from './journal.js';
-import { Sight, type View } from './sight.js';
+import { type RecoveryRequest, type RecoveryResult, toRecoveryResult } from './recovery-result.js';
 import { type LeadershipRow, readLeadership } from './store/leadership.sql.js';
 import { type CoordinatorLogRow, listAllLogs, listWorkspaceLogs } from './store/list-logs.sql.js';
 import { readStats, type StatsRow } from './store/read-stats.sql.js';
+import { type View, Visibility } from './visibility.js';
 
 export interface LogRequest {
   workspace?: string;
@@ -42,23 +42,23 @@ export interface CoordinatorLogView {
   createdAt: string;
 }
 
-/** What admins see of the coordinator, and can ask of it. Any server answers, whoever leads. */
+/** What admins see of the coordinator, and can ask of it. Any server answers, leader or not. */
 @Injectable()
 export class CoordinatorService implements CoordinatorHealthSource {
   constructor(
     private readonly database: Database,
-    private readonly sight: Sight,
+    private readonly visibility: Visibility,
     private readonly recovery: ForcedRecovery,
-    private readonly journal: Journal,
+    private readonly eventLog: EventLog,
     private readonly wakeUps: WakeUps,
   ) {}
 
   async status(caller: Caller): Promise<CoordinatorStatus> {
-    const view = await this.sight.viewOf(caller);
+    const view = await this.visibility.viewOf(caller);
     const [leadership, stats, workspaces] = await Promise.all([
       this.leadership(),
       firstRow(view.runner, readStats),
-      this.sight.workspaces(view),
+      this.visibility.workspaces(view),
     ]);
     const facts = { leadership, stats: stats as StatsRow, workspaces };
     return toStatus({ ...facts, workspaceId: view.workspaceId });
@@ -72,20 +72,20 @@ export class CoordinatorService implements CoordinatorHealthSource {
    * @throws DroverError `workspace_not_found`, `conflict_retry`, `forbidden` for all workspaces when the
    *   caller does not operate the installation, `validation_failed` for all and one at once
    */
-  async recover(caller: Caller, wish: RecoveryWish = {}): Promise<RecoveryResult> {
-    const view = await this.sight.viewOf(caller, wish.workspaceId);
-    if (wish.allWorkspaces) requireAll(wish, view);
+  async recover(caller: Caller, request: RecoveryRequest = {}): Promise<RecoveryResult> {
+    const view = await this.visibility.viewOf(caller, request.workspaceId);
+    if (request.allWorkspaces) requireAll(request, view);
     const report = await this.recovery.run(view.workspaceId);
     if (view.workspaceId !== null) this.wakeUps.coordinator();
     const result = toRecoveryResult(report, view.workspaceId);
-    this.journal.write({
+    this.eventLog.write({
       workspaceId: view.workspaceId ?? undefined,
       level: 'INFO',
       event: 'recovery_forced',
       message: 'Somebody had the sweeps run at once',
       details: { by: actorOf(caller), ...result },
     });
-    await this.journal.flush();
+    await this.eventLog.flush();
     return result;
   }
 
@@ -97,7 +97,7 @@ export class CoordinatorService implements CoordinatorHealthSource {
   async logs(caller: Caller, request: LogRequest): Promise<Page<CoordinatorLogView>> {
     const levels = LOG_LEVELS.slice(LOG_LEVELS.indexOf(request.level ?? 'DEBUG'));
     const params = [levels, idBefore(request.cursor), request.limit + 1];
-    const { workspaceId, runner } = await this.sight.viewOf(caller, request.workspace);
+    const { workspaceId, runner } = await this.visibility.viewOf(caller, request.workspace);
     const rows =
       workspaceId === null
         ? await runner.rows(listAllLogs, params)
@@ -117,8 +117,8 @@ export class CoordinatorService implements CoordinatorHealthSource {
   }
 }
 
-function requireAll(wish: RecoveryWish, view: View): void {
-  if (wish.workspaceId !== undefined) {
+function requireAll(request: RecoveryRequest, view: View): void {
+  if (request.workspaceId !== undefined) {
     const errors = [{ field: 'allWorkspaces', message: 'contradicts workspaceId' }];
     throw new DroverError('validation_failed', { errors });
   }

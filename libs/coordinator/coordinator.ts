@@ -5,15 +5,15 @@ import {
 } from '@nestjs/common';
 import { isUnreachable } from '#lib/database';
 import { Doorbell } from '#lib/kernel';
+import { CycleScheduler } from './cycle-scheduler.js';
 import { Outage } from './domain/outage.js';
 import type { Pause } from './domain/pause.js';
-import { Journal } from './journal.js';
+import { EventLog } from './event-log.js';
 import { LeadershipLost } from './leadership/fence.js';
 import { Leadership } from './leadership/leadership.js';
-import { LedCycles } from './led-cycles.js';
 import { Triggers } from './triggers.js';
 
-/** Who doesn't lead looks at wake-ups whether the leader has gone, but not more often than this. */
+/** A follower looks at each wake-up whether the leader has gone, but not more often than this. */
 const FOLLOWER_GAP_MS = 500;
 const AFTER_ERROR_MS = 1_000;
 
@@ -29,8 +29,8 @@ export class Coordinator implements OnApplicationBootstrap, BeforeApplicationShu
 
   constructor(
     private readonly leadership: Leadership,
-    private readonly cycles: LedCycles,
-    private readonly journal: Journal,
+    private readonly scheduler: CycleScheduler,
+    private readonly eventLog: EventLog,
     private readonly triggers: Triggers,
   ) {}
 
@@ -58,21 +58,21 @@ export class Coordinator implements OnApplicationBootstrap, BeforeApplicationShu
 
   private async run(): Promise<void> {
     while (!this.ending.signal.aborted) {
-      const pause = await this.turn().catch((error: unknown) => this.afterFailure(error));
-      await this.rest(pause);
+      const pause = await this.tick().catch((error: unknown) => this.afterFailure(error));
+      await this.wait(pause);
     }
-    await this.journal.flush();
+    await this.eventLog.flush();
     await this.leadership.resign().catch(() => undefined);
     this.triggers.wakeOthers();
   }
 
-  private async turn(): Promise<Pause> {
+  private async tick(): Promise<Pause> {
     const leads = await this.leadership.keep();
     this.noteTerm();
-    if (!leads) return { waitMs: this.leadership.tickMs, deafMs: FOLLOWER_GAP_MS };
+    if (!leads) return { waitMs: this.leadership.tickMs, cooldownMs: FOLLOWER_GAP_MS };
     const { requested } = this;
     this.requested = false;
-    const pause = await this.cycles.turn(requested, this.ending.signal);
+    const pause = await this.scheduler.tick(requested, this.ending.signal);
     this.noteDatabaseIsBack();
     return pause;
   }
@@ -83,22 +83,22 @@ export class Coordinator implements OnApplicationBootstrap, BeforeApplicationShu
     const before = this.epoch;
     this.epoch = epoch;
     if (epoch === undefined) {
-      this.tellOfTerm('leadership_lost', 'Another coordinator leads now', before);
+      this.logTerm('leadership_lost', 'Another coordinator leads now', before);
       return;
     }
     this.requested = true;
-    this.tellOfTerm('leadership_acquired', 'This coordinator leads now', epoch);
+    this.logTerm('leadership_acquired', 'This coordinator leads now', epoch);
   }
 
-  private tellOfTerm(event: string, message: string, epoch: string | undefined): void {
+  private logTerm(event: string, message: string, epoch: string | undefined): void {
     const details = { epoch, instanceId: this.leadership.instanceId };
-    this.journal.write({ level: 'INFO', event, message, details });
+    this.eventLog.write({ level: 'INFO', event, message, details });
   }
 
   private noteDatabaseIsBack(): void {
     const lastedMs = this.outage.over(performance.now());
     if (lastedMs === undefined) return;
-    this.journal.write({
+    this.eventLog.write({
       level: 'INFO',
       event: 'database_back',
       message: 'The database answers again',
@@ -107,43 +107,43 @@ export class Coordinator implements OnApplicationBootstrap, BeforeApplicationShu
   }
 
   private async afterFailure(error: unknown): Promise<Pause> {
-    if (this.ending.signal.aborted) return { waitMs: 0, deafMs: 0 };
+    if (this.ending.signal.aborted) return { waitMs: 0, cooldownMs: 0 };
     this.requested = true;
     await this.leadership.standDown();
-    // Whoever can reach what this one can't need not wait until it looks by itself.
+    // Another one that can reach the database need not wait until it looks by itself.
     if (this.epoch !== undefined) this.triggers.wakeOthers();
     this.noteTerm();
     if (error instanceof LeadershipLost) {
-      return { waitMs: this.leadership.tickMs, deafMs: FOLLOWER_GAP_MS };
+      return { waitMs: this.leadership.tickMs, cooldownMs: FOLLOWER_GAP_MS };
     }
     if (isUnreachable(error)) return this.afterOutage(error);
-    this.journal.write({
+    this.eventLog.write({
       level: 'ERROR',
       event: 'cycle_failed',
       message: 'A cycle broke off',
       details: { error: String(error) },
     });
-    return { waitMs: AFTER_ERROR_MS, deafMs: AFTER_ERROR_MS };
+    return { waitMs: AFTER_ERROR_MS, cooldownMs: AFTER_ERROR_MS };
   }
 
   private afterOutage(error: unknown): Pause {
     const { waitMs, alert } = this.outage.failed(performance.now());
-    this.journal.write({
+    this.eventLog.write({
       level: alert ? 'CRITICAL' : 'WARN',
       event: alert ? 'database_down' : 'database_unreachable',
       message: alert
         ? 'The database has been unreachable for more than five minutes'
-        : 'The database can not be reached; the coordinator waits',
+        : 'The database cannot be reached; the coordinator waits',
       details: { error: String(error), retryInMs: waitMs },
     });
-    return { waitMs, deafMs: waitMs };
+    return { waitMs, cooldownMs: waitMs };
   }
 
-  private async rest({ waitMs, deafMs }: Pause): Promise<void> {
+  private async wait({ waitMs, cooldownMs }: Pause): Promise<void> {
     const start = performance.now();
     let rung = false;
     for (;;) {
-      const left: number = (rung ? deafMs : waitMs) - (performance.now() - start);
+      const left: number = (rung ? cooldownMs : waitMs) - (performance.now() - start);
       if (left <= 0 || this.ending.signal.aborted) break;
       rung = (await this.bell.wait(left)) || rung;
     }

@@ -3,7 +3,7 @@ import { Database, firstRow } from '#lib/database';
 import { DroverError } from '#lib/kernel';
 import { Cycle } from './cycle.js';
 import type { CycleReport } from './domain/cycle-report.js';
-import { Journal } from './journal.js';
+import { EventLog } from './event-log.js';
 import { fenceFor, LeadershipLost } from './leadership/fence.js';
 import { Leadership } from './leadership/leadership.js';
 import { readLeadership } from './store/leadership.sql.js';
@@ -11,9 +11,9 @@ import { readLeadership } from './store/leadership.sql.js';
 const ATTEMPTS = 3;
 
 /**
- * The sweeps at once, those too that have a slower rhythm, on any server, whoever leads, and also while nobody does. It runs in the epoch of
- * the present leader, behind the same fence: two that sweep at once skip each other's rows, and a
- * change of leader ends this one like any other that is under way.
+ * The sweeps at once, the slow ones too, on any server, also while none leads. It runs
+ * in the epoch of the present leader, behind the same fence: two that sweep at once skip each other's rows,
+ * and a change of leader ends this one like any other that is under way.
  */
 @Injectable()
 export class ForcedRecovery {
@@ -25,11 +25,11 @@ export class ForcedRecovery {
     private readonly database: Database,
     private readonly leadership: Leadership,
     private readonly cycle: Cycle,
-    private readonly journal: Journal,
+    private readonly eventLog: EventLog,
   ) {}
 
   /**
-   * One at a time on this server. Those who ask for the same while it waits for its turn share its answer;
+   * One at a time on this server. Requests for the same share the answer of one that still waits for its turn;
    * one that has begun may have passed what the question is about.
    *
    * @param workspaceId the one workspace whose rows are swept; null: all
@@ -59,7 +59,7 @@ export class ForcedRecovery {
       } catch (error) {
         if (!(error instanceof LeadershipLost)) throw error;
       } finally {
-        await this.journal.flush();
+        await this.eventLog.flush();
       }
     }
     throw new DroverError('conflict_retry', { retryAfterSeconds: 1 });

@@ -5,6 +5,3 @@ export { Cycle } from './cycle.js';
 export type { CycleReport, StepReport } from './domain/cycle-report.js';
 export { fenceFor, LeadershipLost } from './leadership/fence.js';
 export { Leadership } from './leadership/leadership.js';
-export { STEP_NAMES, type StepName } from './steps/step.js';
-export { StateRecovery } from './patterns/state-recovery.js';
-export { TaskRecovery } from './patterns/task-recovery.js';

@@ -27,9 +27,21 @@ export {
   ABORT_REASONS,
   type AbortReason,
 } from './domain/task-state.js';
-export { fenced } from './fenced.js';
 export { agentDoor } from './store/agent-door.sql.js';
 export { journaled } from './store/journal.sql.js';
+export {
+  awaitsRetry,
+  capabilityKeyOf,
+  endedBadly,
+  endedWell,
+  isLiveRun,
+  isReady,
+  isSuspended,
+  heartbeatExpected,
+  NO_HEARTBEAT,
+  promisesHeartbeat,
+  promisesNoHeartbeat,
+} from './store/conditions.js';
 export { lockHeldTask } from './store/held-tasks.sql.js';
 export { letGoOfRuns } from './store/let-go-of-runs.sql.js';
 export { lockTasks, LOCKED_TASK_COLUMNS } from './store/lock-tasks.sql.js';
@@ -48,11 +60,13 @@ export {
 export { recordOfChange } from './store/task-changed.sql.js';
 export { taskDoor, taskMayGo } from './store/task-door.sql.js';
 export {
+  countByWorkspace,
   EVERYWHERE,
-  type Swept,
-  type StateSweeps,
-  type TaskSweeps,
-  type SweepScope,
   type Finding,
+  NOTHING,
+  type SweepResult,
+  sweepResult,
+  type SweepScope,
+  together,
+  wakeClaims,
 } from './sweeps.js';
-export { together, countByWorkspace, swept, NOTHING, wakeClaims } from './swept.js';

@@ -1,14 +1,14 @@
-import type { Fence } from '#lib/database';
+import type { WakeUps } from '#lib/valkey';
 
 /** What one pass of a sweep did. */
-export interface Swept {
+export interface SweepResult {
   /** Rows that it moved. */
   moved: number;
   /** Whether it stopped at its limit, so that another pass would find more. */
   more: boolean;
   /** The rows moved by the id of their workspace: what a tenant may be told of it. */
   byWorkspace: ReadonlyMap<string, number>;
-  /** What the log of its workspace's coordinator is to say of it, beyond the number. */
+  /** What the coordinator's log says of it, beyond the number. */
   findings?: readonly Finding[];
 }
 
@@ -24,56 +24,39 @@ export interface Finding {
 export interface SweepScope {
   /** null: at every workspace. */
   workspaceId: string | null;
-  /** Also for what is dear to find, and looked for less often than a cycle comes. */
+  /** Also for what is expensive to find, and looked for less often than a cycle comes. */
   thorough: boolean;
 }
 
 export const EVERYWHERE: SweepScope = { workspaceId: null, thorough: false };
 
-/** The sweeps that the coordinator runs over tasks and runs. Each is a few short transactions. */
-export interface TaskSweeps {
-  /** Runs whose own lease, which no beats carry, has passed: ended; tasks aborted, retried or failed. */
-  expireLeases(fence: Fence, limit: number, scope?: SweepScope): Promise<Swept>;
-  /** Live runs of agents in ERROR or TERMINATED: the same, with reason agent_stale or agent_terminated. */
-  recoverRunsOfLostAgents(fence: Fence, limit: number, scope?: SweepScope): Promise<Swept>;
-  /**
-   * Live runs whose gateway is silent for longer than their agent may be, while another gateway is heard:
-   * the same, with reason agent_stale.
-   *
-   * @param listeningMs for how long gateways could have been heard without interruption
-   */
-  recoverRunsOfLostGateways(
-    fence: Fence,
-    limit: number,
-    listeningMs: number,
-    scope?: SweepScope,
-  ): Promise<Swept>;
-  /** ABORTED tasks whose retry is due: back to PENDING (or FAILED when exhausted). */
-  promoteDueRetries(fence: Fence, limit: number, scope?: SweepScope): Promise<Swept>;
-  /** Dependents of tasks that have ended: released, or failed by their policy. */
-  settleDependents(fence: Fence, limit: number, scope?: SweepScope): Promise<Swept>;
-  /** Draining agents that hold nothing any more: TERMINATED. */
-  terminateDrained(fence: Fence, limit: number, scope?: SweepScope): Promise<Swept>;
-  /** PENDING tasks that waited longer than they may: aborted. */
-  expireQueued(fence: Fence, limit: number, scope?: SweepScope): Promise<Swept>;
-  /** Runs whose agent has missed two beats: STALE; those whose agent beats again: WORKING. */
-  watchLiveness(fence: Fence, limit: number, scope?: SweepScope): Promise<Swept>;
-  /** Runs past their deadline that nobody ended: ended with reason timeout. */
-  timeOutRuns(fence: Fence, limit: number, scope?: SweepScope): Promise<Swept>;
+export const NOTHING: SweepResult = { moved: 0, more: false, byWorkspace: new Map() };
+
+/** What a pass that moved these rows did; as many as its limit mean that there may be more. */
+export function sweepResult(rows: readonly { workspace_id: string }[], limit: number): SweepResult {
+  return {
+    moved: rows.length,
+    more: rows.length >= limit,
+    byWorkspace: countByWorkspace(rows),
+  };
 }
 
-/** The sweeps that set right what should not be. */
-export interface StateSweeps {
-  /** Cycles of dependencies that slipped past the check when they were written: their tasks fail. */
-  failCycles(fence: Fence, limit: number, scope?: SweepScope): Promise<Swept>;
-  /** Runs long past their estimate without progress: their agents are warned. */
-  warnHung(fence: Fence, limit: number, scope?: SweepScope): Promise<Swept>;
-  /** Those that made no progress after the warning either: ended with reason timeout, and retried. */
-  timeOutHung(fence: Fence, limit: number, scope?: SweepScope): Promise<Swept>;
-  /** Runs that somebody still works on after another has begun: told, and told to stop. */
-  detectSplitBrain(fence: Fence, limit: number, scope?: SweepScope): Promise<Swept>;
-  /** Tasks without their live run, and live runs without their task. */
-  recoverOrphans(fence: Fence, limit: number, scope?: SweepScope): Promise<Swept>;
-  /** Counts and marks that disagree with what they are made from. */
-  reconcileStates(fence: Fence, limit: number, scope?: SweepScope): Promise<Swept>;
+/** Two passes as one. */
+export function together(one: SweepResult, other: SweepResult): SweepResult {
+  const byWorkspace = new Map(one.byWorkspace);
+  for (const [id, count] of other.byWorkspace)
+    byWorkspace.set(id, (byWorkspace.get(id) ?? 0) + count);
+  const findings = [...(one.findings ?? []), ...(other.findings ?? [])];
+  return { moved: one.moved + other.moved, more: one.more || other.more, byWorkspace, findings };
+}
+
+export function countByWorkspace(rows: readonly { workspace_id: string }[]): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const { workspace_id: id } of rows) counts.set(id, (counts.get(id) ?? 0) + 1);
+  return counts;
+}
+
+/** Tells those who wait for tasks of the workspaces that these became ready. */
+export function wakeClaims(wakeUps: WakeUps, rows: readonly { workspace_id: string }[]): void {
+  for (const [workspaceId, count] of countByWorkspace(rows)) wakeUps.claims(workspaceId, count);
 }

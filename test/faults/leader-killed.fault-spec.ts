@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Redis } from 'iovalkey';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { StepName } from '../../libs/coordinator/steps/step.js';
+import type { StepName } from '../../libs/coordinator/patterns/index.js';
 import { StandInGateway } from '../../libs/runs/sessions/testing/stand-in-gateway.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { TestFleet } from '../support/fleet.js';
@@ -19,7 +19,7 @@ const STEPS: Record<StepName, string> = {
   reap_stale_agents: 'mark_agents_stale',
   recover_lost_runs: 'lock_runs_of_lost_agents',
   watch_liveness: 'mark_stale_runs',
-  recover_orphans: 'read_held_defects',
+  recover_orphans: 'read_leased_defects',
   reconcile_states: 'recount_tasks',
   promote_retries: 'promote_due_retries',
   fail_cycles: 'announce_cycles',

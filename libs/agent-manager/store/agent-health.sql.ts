@@ -1,6 +1,6 @@
 import { query } from '#lib/database';
 import type { BeatStatus } from '../domain/health.js';
-import type { AgentStatus } from '#lib/transitions';
+import { type AgentStatus, NO_HEARTBEAT } from '#lib/transitions';
 import { isSilent } from './stale-agents.sql.js';
 
 export interface HealthRow {
@@ -34,7 +34,7 @@ export const agentHealth = query<HealthRow>(
 SELECT a.status AS agent_status, a.live_runs, a.max_concurrent_tasks, a.heartbeat_interval_seconds,
   a.stale_threshold_seconds, h.status AS beat_status,
   extract(epoch FROM now() - h.last_seen_at)::float8 AS age_seconds, h.last_seen_at,
-  CASE WHEN a.mode = 'pull' OR a.live_runs > 0 THEN nullif(h.next_expected_at, 'infinity') END AS next_expected_at,
+  CASE WHEN a.mode = 'pull' OR a.live_runs > 0 THEN nullif(h.next_expected_at, ${NO_HEARTBEAT}) END AS next_expected_at,
   ${isSilent('a', 'h')} AS is_silent, h.current_task_id, h.progress_percent,
   h.current_step, h.memory_mb, h.cpu_percent, h.metadata
 FROM agents a

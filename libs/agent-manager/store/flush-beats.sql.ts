@@ -1,6 +1,6 @@
 import { command } from '#lib/database';
 import type { AgentFactsRow } from './agent-facts.sql.js';
-import { agentDoor } from '#lib/transitions';
+import { agentDoor, promisesNoHeartbeat } from '#lib/transitions';
 
 export interface FlushedRow extends AgentFactsRow {
   /** It was STARTING or ERROR and is active (or draining) again. */
@@ -49,7 +49,7 @@ written AS (
     last_seen_at = greatest(h.last_seen_at, excluded.last_seen_at), next_expected_at = excluded.next_expected_at,
     metadata = excluded.metadata
   -- After a registration the first beat counts, however old.
-  WHERE h.last_seen_at <= excluded.last_seen_at OR h.next_expected_at = 'infinity'
+  WHERE h.last_seen_at <= excluded.last_seen_at OR ${promisesNoHeartbeat('h')}
 ),
 back AS MATERIALIZED (
   SELECT a.workspace_id, a.id, 'heartbeat' AS reason,

@@ -1,15 +1,14 @@
 import { command, query } from '#lib/database';
-import { agentDoor } from '#lib/transitions';
-import type { MovedAgent } from '#lib/transitions';
+import {
+  agentDoor,
+  heartbeatExpected,
+  type MovedAgent,
+  promisesNoHeartbeat,
+} from '#lib/transitions';
 
-/**
- * Silent for longer than its threshold, by the database's clock; of agents that have ever beaten. For a
- * push agent its gateway beats, and only while it has sessions.
- */
-const SILENT = `a.lifecycle IN ('STARTING', 'ACTIVE', 'DRAINING')
-    AND h.last_seen_at < now() - make_interval(secs => a.stale_threshold_seconds)
-    AND (a.mode = 'pull' OR a.live_runs > 0)
-    AND h.next_expected_at IS DISTINCT FROM 'infinity'`;
+/** Unresponsive for longer than its threshold, by the database's clock. */
+const STALE = `h.last_seen_at < now() - make_interval(secs => a.stale_threshold_seconds)
+    AND ${heartbeatExpected('a', 'h')}`;
 
 /**
  * Condition on the agent `a` and its beat `h`: nobody has heard of it for longer than its threshold, and
@@ -19,7 +18,7 @@ const SILENT = `a.lifecycle IN ('STARTING', 'ACTIVE', 'DRAINING')
  */
 export const isSilent = (a: string, h: string) => `coalesce(
     ${h}.last_seen_at < now() - make_interval(secs => ${a}.stale_threshold_seconds)
-    AND CASE WHEN ${h}.next_expected_at = 'infinity' THEN ${a}.mode = 'pull' AND ${a}.live_runs = 0
+    AND CASE WHEN ${promisesNoHeartbeat(h)} THEN ${a}.mode = 'pull' AND ${a}.live_runs = 0
       ELSE ${a}.mode = 'pull' OR ${a}.live_runs > 0 END, false)`;
 
 export interface StaleAgentRow {
@@ -45,7 +44,7 @@ export const staleAgents = query<StaleAgentRow>(
 SELECT a.workspace_id, a.id, a.stale_threshold_seconds, a.live_runs,
   extract(epoch FROM now() - h.last_seen_at)::float8 AS silent_seconds
 FROM agent_heartbeats h JOIN agents a ON a.workspace_id = h.workspace_id AND a.id = h.agent_id
-WHERE ${SILENT}
+WHERE ${STALE}
 ORDER BY a.id
 LIMIT $1`,
 );
@@ -65,7 +64,7 @@ WITH silent AS MATERIALIZED (
   FROM unnest($1::uuid[], $2::uuid[]) AS s (workspace_id, id)
   JOIN agents a ON a.workspace_id = s.workspace_id AND a.id = s.id
   JOIN agent_heartbeats h ON h.workspace_id = a.workspace_id AND h.agent_id = a.id
-  WHERE ${SILENT}
+  WHERE ${STALE}
   ORDER BY a.id
   FOR NO KEY UPDATE OF a SKIP LOCKED
 ),

@@ -1,4 +1,5 @@
 import { command } from '#lib/database';
+import { NO_HEARTBEAT, promisesNoHeartbeat } from '#lib/transitions';
 
 /**
  * A registration is a sign of life. Until an agent has beaten by itself no beat is expected of it
@@ -12,9 +13,9 @@ export const stampFirstBeat = command<unknown>(
   'stamp_first_beat',
   `
 INSERT INTO agent_heartbeats AS h (workspace_id, agent_id, status, last_seen_at, next_expected_at)
-VALUES ($1, $2, 'healthy', now(), 'infinity')
+VALUES ($1, $2, 'healthy', now(), ${NO_HEARTBEAT})
 ON CONFLICT (workspace_id, agent_id) DO UPDATE SET
   status = 'healthy', last_seen_at = greatest(h.last_seen_at, now()),
-  next_expected_at = CASE h.next_expected_at WHEN 'infinity' THEN 'infinity'
+  next_expected_at = CASE WHEN ${promisesNoHeartbeat('h')} THEN ${NO_HEARTBEAT}
     ELSE now() + make_interval(secs => $3::int) END`,
 );

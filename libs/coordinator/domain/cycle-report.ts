@@ -1,4 +1,4 @@
-import type { StepName } from '../steps/step.js';
+import type { StepName } from '../patterns/index.js';
 
 export interface StepReport {
   step: StepName;
@@ -31,7 +31,7 @@ export function leavesMore(report: CycleReport): boolean {
   return report.steps.some((step) => step.more && step.moved > 0 && step.error === null);
 }
 
-/** The rows that a step moved, as somebody may be told who sees one workspace, or all (null). */
+/** The rows that a step moved, for a caller that sees one workspace, or all (null). */
 export function movedFor(step: StepReport, workspaceId: string | null): number {
   return workspaceId === null ? step.moved : (step.byWorkspace[workspaceId] ?? 0);
 }

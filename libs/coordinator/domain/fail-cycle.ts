@@ -2,12 +2,12 @@ import type { Cycle } from './find-cycles.js';
 import type { Move } from '#lib/transitions';
 
 /** Ids of a cycle that an event or a line of the log carries at most: 36 KiB. */
-const IDS_TOLD = 1_000;
+const IDS_LISTED = 1_000;
 /** Ids that a message names. */
 const IDS_NAMED = 5;
 
-/** A cycle as events and logs tell it; `length` is that of the whole. */
-export interface ToldCycle {
+/** A cycle as events and logs carry it; `length` is that of the whole. */
+export interface ShortenedCycle {
   /** From a task back to itself, unless it is cut off. */
   path: string[];
   /** All that were on it. */
@@ -15,10 +15,10 @@ export interface ToldCycle {
   length: number;
 }
 
-export function toldOf({ members, path }: Cycle): ToldCycle {
+export function shortened({ members, path }: Cycle): ShortenedCycle {
   return {
-    path: path.slice(0, IDS_TOLD + 1),
-    tasks: members.slice(0, IDS_TOLD),
+    path: path.slice(0, IDS_LISTED + 1),
+    tasks: members.slice(0, IDS_LISTED),
     length: members.length,
   };
 }

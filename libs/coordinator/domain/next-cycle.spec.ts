@@ -1,45 +1,34 @@
 import { describe, expect, it } from '@jest/globals';
 import { type Dues, gapAfter, gapBeforeRepeating, untilDue } from './next-cycle.js';
 
-const NOTHING: Dues = {
-  retryMs: null,
-  leaseMs: null,
-  deadlineMs: null,
-  queueExpiryMs: null,
-  silenceMs: null,
-  pauseMs: null,
-  unsettled: false,
-  disputed: false,
-  assignMs: null,
-};
+const NOTHING: Dues = { promote_retries: null, settle_dependents: null, assign: null };
 
 describe('untilDue', () => {
-  it.each<[Partial<Dues>, number]>([
+  it.each<[Dues, number]>([
     [{}, Number.POSITIVE_INFINITY],
-    [{ retryMs: 250.5 }, 250.5],
-    [{ retryMs: -3 }, 0],
-    [{ retryMs: 900, silenceMs: 35_000, leaseMs: 700 }, 700],
-    [{ deadlineMs: 20 }, 20],
-    [{ queueExpiryMs: 30 }, 30],
-    [{ silenceMs: 40 }, 40],
-    [{ pauseMs: 50 }, 50],
-    [{ retryMs: 900, unsettled: true }, 0],
-    [{ retryMs: 900, disputed: true }, 0],
-    [{ assignMs: 0 }, 0],
-    [{ assignMs: 300 }, 300],
+    [{ promote_retries: 250.5 }, 250.5],
+    [{ promote_retries: -3 }, 0],
+    [{ promote_retries: 900, reap_stale_agents: 35_000, expire_leases: 700 }, 700],
+    [{ promote_retries: 900, settle_dependents: 0 }, 0],
+    [{ assign: 0 }, 0],
+    [{ assign: 300 }, 300],
   ])('%j: %d ms', (dues, expected) => {
-    expect(untilDue({ ...NOTHING, ...dues }, false)).toBe(expected);
+    expect(untilDue({ ...NOTHING, ...dues })).toBe(expected);
   });
 
-  it.each<[Partial<Dues>, number]>([
+  it.each<[Dues, number]>([
     [{}, Number.POSITIVE_INFINITY],
-    [{ retryMs: 20 }, 20],
-    [{ assignMs: 0 }, 1_000],
-    [{ assignMs: 300 }, 1_000],
-    [{ assignMs: 30_000 }, 30_000],
-    [{ retryMs: 900, assignMs: 0 }, 900],
-  ])('right after a cycle, %j: %d ms', (dues, expected) => {
-    expect(untilDue({ ...NOTHING, ...dues }, true)).toBe(expected);
+    [{ promote_retries: 20 }, 20],
+    [{ assign: 0 }, 1_000],
+    [{ assign: 300 }, 1_000],
+    [{ assign: 30_000 }, 30_000],
+    [{ promote_retries: 900, assign: 0 }, 900],
+  ])('right after a cycle that may have left what is forbidden, %j: %d ms', (dues, expected) => {
+    expect(untilDue({ ...NOTHING, ...dues }, new Set(['assign']))).toBe(expected);
+  });
+
+  it('is never, when nothing has a time', () => {
+    expect(untilDue({})).toBe(Number.POSITIVE_INFINITY);
   });
 });
 

@@ -1,20 +1,5 @@
-/** Milliseconds until each kind of thing is due, by the database's clock; null when there is none. */
-export interface Dues {
-  retryMs: number | null;
-  leaseMs: number | null;
-  deadlineMs: number | null;
-  queueExpiryMs: number | null;
-  /** Until the first agent would be silent for longer than its threshold, if it stayed silent. */
-  silenceMs: number | null;
-  /** Until a pause ends by itself. */
-  pauseMs: number | null;
-  /** Whether the dependents of an ended task wait to be told. */
-  unsettled: boolean;
-  /** Whether somebody works on a run that another one has followed, and nobody was told of it. */
-  disputed: boolean;
-  /** Until a push agent could be given a task, as far as pauses, rates and rests are concerned. */
-  assignMs: number | null;
-}
+/** Milliseconds until the next row of each step is due, by the database's clock; null when there is none. */
+export type Dues = Readonly<Record<string, number | null>>;
 
 /** How long the coordinator looks away at most: what nobody woke it for is found within this. */
 export const WATCH_MS = 1_000;
@@ -25,25 +10,18 @@ const GAP = { leastMs: 20, mostMs: 1_000, timesDuration: 4 };
 /**
  * Milliseconds until the next cycle is due.
  *
- * @param afterCycle whether one has just ended
+ * @param forbidden steps of which a cycle that has just ended may have left what is forbidden for now
  */
-export function untilDue(dues: Dues, afterCycle: boolean): number {
-  const times = [
-    dues.retryMs,
-    dues.leaseMs,
-    dues.deadlineMs,
-    dues.queueExpiryMs,
-    dues.silenceMs,
-    dues.pauseMs,
-    // Who makes a task ready wakes the coordinator; what the cycle left behind may well be forbidden.
-    dues.assignMs !== null && afterCycle ? Math.max(dues.assignMs, WATCH_MS) : dues.assignMs,
-  ];
-  const first = Math.min(...times.map((time) => time ?? Number.POSITIVE_INFINITY));
-  return dues.unsettled || dues.disputed ? 0 : Math.max(0, first);
+export function untilDue(dues: Dues, forbidden: ReadonlySet<string> = new Set()): number {
+  const times = Object.entries(dues).map(([step, ms]) => {
+    if (ms === null) return Number.POSITIVE_INFINITY;
+    return forbidden.has(step) ? Math.max(ms, WATCH_MS) : ms;
+  });
+  return Math.max(0, Math.min(...times));
 }
 
 /**
- * Milliseconds from the end of a cycle until the next one may start, whoever asks for it: four times
+ * Milliseconds from the end of a cycle until the next one may start, requested or not: four times
  * as long as it took, so that the coordinator never takes more than a fifth of one connection's time.
  */
 export function gapAfter(durationMs: number): number {

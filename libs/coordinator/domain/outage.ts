@@ -6,12 +6,12 @@ export const ALERT_AFTER_MS = 300_000;
 export interface OutageStep {
   /** Milliseconds until the next attempt. */
   waitMs: number;
-  /** Whether an administrator is to be told, now and not again. */
+  /** Whether an administrator must be alerted, now and not again. */
   alert: boolean;
 }
 
 /**
- * How the coordinator stands a database that can't be reached: 5, 10, 20, 40, 40 … seconds between
+ * How the coordinator stands a database that cannot be reached: 5, 10, 20, 40, 40 … seconds between
  * attempts, one alert after five minutes.
  */
 export class Outage {
@@ -22,7 +22,7 @@ export class Outage {
 
   /** @param now milliseconds, monotonic */
   failed(now: number): OutageStep {
-    // Who no longer leads does not ask the database, and so does not learn that it is back.
+    // A process that no longer leads does not ask the database, and so does not learn that it is back.
     if (now - this.lastFailedAt > 2 * BACKOFF.capMs) this.over(now);
     this.lastFailedAt = now;
     this.since ??= now;

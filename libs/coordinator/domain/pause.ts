@@ -1,5 +1,5 @@
-/** How long a loop rests: `deafMs` in any case, then until somebody rings, `waitMs` at most in all. */
+/** How long a loop waits: `cooldownMs` in any case, then until it is woken, `waitMs` at most in all. */
 export interface Pause {
   waitMs: number;
-  deafMs: number;
+  cooldownMs: number;
 }

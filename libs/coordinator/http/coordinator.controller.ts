@@ -22,7 +22,7 @@ export class CoordinatorController {
   @Get('status')
   @ApiOperation({
     summary:
-      'Who coordinates, what the last cycle did, how many tasks and agents: of the workspace; for operators, of all',
+      'The leader, the last cycle, the numbers of tasks and agents: of the workspace; for operators, of all',
     description: OPERATORS,
   })
   @ApiOkResponse({ type: CoordinatorStatusDto })

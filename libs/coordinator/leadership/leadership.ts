@@ -49,7 +49,7 @@ export class Leadership {
    * Renews the leadership when a third of its time has passed, or tries to win it.
    *
    * @returns whether this process leads
-   * @throws DroverError when Postgres can't be asked; the lock is given up then, for whoever can
+   * @throws DroverError when Postgres cannot be reached; the lock is given up then, for another one that can
    */
   async keep(): Promise<boolean> {
     if (this.term && performance.now() - this.term.confirmedAt < this.tickMs) return true;
@@ -77,7 +77,7 @@ export class Leadership {
     return fenceFor(this.epoch ?? '-1', this.ttlMs);
   }
 
-  /** Gives the lock up without a word to Postgres: somebody else leads, or Postgres can't be reached. */
+  /** Gives the lock up without a word to Postgres: somebody else leads, or Postgres cannot be reached. */
   async standDown(): Promise<void> {
     this.term = undefined;
     await this.lock.release();

@@ -6,7 +6,7 @@ import { createTestDatabase, type TestDatabase } from '../../../test/support/dat
 import { FaultyProxy } from '../../../test/support/proxy/faulty-proxy.js';
 import { waitFor } from '../../../test/support/wait-for.js';
 import { Coordinator } from '../coordinator.js';
-import { Journal } from '../journal.js';
+import { EventLog } from '../event-log.js';
 import { Leadership } from '../leadership/leadership.js';
 
 /** The lock would last, and followers would look away, for longer than the tests take. */
@@ -83,16 +83,16 @@ describe('an outage of the database', () => {
   let passedMs = 0;
   /** Lines that a test has seen. */
   let heard = 0;
-  let written: ReturnType<typeof journalSpy>;
+  let written: ReturnType<typeof eventLogSpy>;
   let fatal: ReturnType<typeof fatalSpy>;
 
-  const journalSpy = () => jest.spyOn(first.app.get(Journal, { strict: false }), 'write');
+  const eventLogSpy = () => jest.spyOn(first.app.get(EventLog, { strict: false }), 'write');
   const fatalSpy = () => jest.spyOn(first.app.get(Logger, { strict: false }), 'fatal');
 
   beforeAll(async () => {
     await waitFor('it to lead', () => leads(first));
     jest.spyOn(performance, 'now').mockImplementation(() => real() + passedMs);
-    written = journalSpy();
+    written = eventLogSpy();
     fatal = fatalSpy();
     proxy.cut();
   });

@@ -1,24 +1,37 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Database } from '#lib/database';
+import { EVERYWHERE } from '#lib/transitions';
 import {
   startTestApp,
   type TestAgent,
   type TestApp,
   type TestWorkspace,
 } from '../../../test/support/app.js';
-import { TaskRecovery } from './task-recovery.js';
+import { ExpireLeases } from './expire-leases.js';
+import { ExpireQueued } from './expire-queued.js';
+import { PromoteRetries } from './promote-retries.js';
+import { RecoverLostRuns } from './recover-lost-runs.js';
+import { SettleDependents } from './settle-dependents.js';
+import { TerminateDrained } from './terminate-drained.js';
+import { TimeOutRuns } from './time-out-runs.js';
+import { Pass } from '../pass.js';
+import type { Reconciler } from '../reconciler.js';
 
 let server: TestApp;
 let workspace: TestWorkspace;
-let recovery: TaskRecovery;
 
 const noFence = () => Promise.resolve();
 const LIMIT = 1000;
+
+const sweep = (pattern: new (...dependencies: never[]) => Reconciler) =>
+  server.app
+    .get<Reconciler>(pattern, { strict: false })
+    .sweep(new Pass(server.app.get(Database, { strict: false }), noFence, LIMIT, EVERYWHERE));
 
 beforeAll(async () => {
   // The coordinator would be faster than the test: here the sweeps are called by hand.
   server = await startTestApp({ ROLES: 'api' });
   workspace = await server.newWorkspace();
-  recovery = server.app.get(TaskRecovery, { strict: false });
 });
 
 afterAll(() => server.stop());
@@ -56,13 +69,13 @@ describe('a lease that has passed', () => {
     await sql(`UPDATE task_runs SET lease_expires_at = now() - interval '1 second' WHERE id = $1`, [
       runId,
     ]);
-    expect((await recovery.expireLeases(noFence, LIMIT)).moved).toBe(1);
+    expect((await sweep(ExpireLeases)).moved).toBe(1);
     expect(await read(id)).toMatchObject({
       status: 'ABORTED',
       abortReason: 'lease_expired',
       retryCount: 1,
     });
-    expect((await recovery.promoteDueRetries(noFence, LIMIT)).moved).toBeGreaterThanOrEqual(1);
+    expect((await sweep(PromoteRetries)).moved).toBeGreaterThanOrEqual(1);
     expect(await read(id)).toMatchObject({ status: 'PENDING', abortReason: null, retryAt: null });
   });
 
@@ -71,7 +84,7 @@ describe('a lease that has passed', () => {
     await sql(`UPDATE task_runs SET lease_expires_at = now() - interval '1 second' WHERE id = $1`, [
       runId,
     ]);
-    await recovery.expireLeases(noFence, LIMIT);
+    await sweep(ExpireLeases);
     expect(await read(id)).toMatchObject({ status: 'FAILED', failureReason: 'retries_exhausted' });
   });
 
@@ -81,13 +94,13 @@ describe('a lease that has passed', () => {
     await sql(`UPDATE task_runs SET lease_expires_at = now() - interval '1 second' WHERE id = $1`, [
       runId,
     ]);
-    await recovery.expireLeases(noFence, LIMIT);
+    await sweep(ExpireLeases);
     expect(await read(id)).toMatchObject({ status: 'PAUSED', runId: null });
   });
 
   it('that has not passed is left alone', async () => {
     const { id } = await claimed();
-    await recovery.expireLeases(noFence, LIMIT);
+    await sweep(ExpireLeases);
     expect(await statusOf(id)).toBe('RUNNING');
   });
 });
@@ -104,7 +117,7 @@ describe('the lease of an agent that registered and never beat', () => {
       `UPDATE task_runs SET lease_by_heartbeat = true, lease_expires_at = now() - interval '1 second' WHERE id = $1`,
       [runId],
     );
-    await recovery.expireLeases(noFence, LIMIT);
+    await sweep(ExpireLeases);
     expect(await read(id)).toMatchObject({ status: 'ABORTED', abortReason: 'lease_expired' });
   });
 });
@@ -113,7 +126,7 @@ describe('an agent that is lost', () => {
   it('loses its runs, and has room again when it comes back', async () => {
     const { id, agent } = await claimed();
     await sql(`UPDATE agents SET lifecycle = 'ERROR', error_at = now() WHERE id = $1`, [agent.id]);
-    expect((await recovery.recoverRunsOfLostAgents(noFence, LIMIT)).moved).toBe(1);
+    expect((await sweep(RecoverLostRuns)).moved).toBe(1);
     expect(await read(id)).toMatchObject({ status: 'ABORTED', abortReason: 'agent_stale' });
     const { rows } = await sql('SELECT live_runs FROM agents WHERE id = $1', [agent.id]);
     expect(rows[0]?.live_runs).toBe(0);
@@ -123,12 +136,12 @@ describe('an agent that is lost', () => {
 describe('a task that ran longer than its timeout', () => {
   it('is ended a minute after its deadline', async () => {
     const { id, runId } = await claimed({ timeoutSeconds: 5 });
-    await recovery.timeOutRuns(noFence, LIMIT);
+    await sweep(TimeOutRuns);
     expect(await statusOf(id)).toBe('RUNNING');
     await sql(`UPDATE task_runs SET deadline_at = now() - interval '61 seconds' WHERE id = $1`, [
       runId,
     ]);
-    await recovery.timeOutRuns(noFence, LIMIT);
+    await sweep(TimeOutRuns);
     expect(await read(id)).toMatchObject({ status: 'ABORTED', abortReason: 'timeout' });
   });
 });
@@ -187,7 +200,7 @@ describe('a task that waits too long', () => {
       `UPDATE agent_tasks SET queue_expires_at = now() - interval '1 second' WHERE id = $1`,
       [id],
     );
-    await recovery.expireQueued(noFence, LIMIT);
+    await sweep(ExpireQueued);
     expect(await read(id)).toMatchObject({
       status: 'ABORTED',
       abortReason: 'queue_expired',
@@ -206,7 +219,7 @@ describe('a task that was taken', () => {
 
 describe('dependents', () => {
   async function settleAll(): Promise<void> {
-    while ((await recovery.settleDependents(noFence, LIMIT)).moved > 0);
+    while ((await sweep(SettleDependents)).moved > 0);
   }
 
   it('are released when all that they wait for is complete', async () => {
@@ -330,7 +343,7 @@ describe('an agent that leaves', () => {
       'agent_draining',
     );
     expect((await agent.api.post(`/runs/${runId}/complete`, {})).status).toBe(200);
-    await recovery.terminateDrained(noFence, LIMIT);
+    await sweep(TerminateDrained);
     expect((await workspace.api.get(`/agents/${agent.id}`)).body.status).toBe('TERMINATED');
   });
 

@@ -3,7 +3,7 @@ import { command } from '#lib/database';
 /**
  * Writes lines of the coordinator's log.
  *
- * Caller: Journal, as the service role, once a cycle. Index: none is read.
+ * As the service role, once a cycle. Index: none is read.
  * $1 instance, $2 JSON array of {workspace_id, level, event, message, details}.
  */
 export const appendCoordinatorLogs = command<unknown>(

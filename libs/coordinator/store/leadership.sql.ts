@@ -15,7 +15,7 @@ export interface SeizedRow {
 /**
  * Raises the epoch: from its commit on, no sweep of an earlier epoch commits anything.
  *
- * Caller: Leadership. $1 instance, $2 lease in seconds, $3 true: whoever leads now has lost Valkey's
+ * $1 instance, $2 lease in seconds, $3 true: the present leader has lost Valkey's
  * lock to us; false: only if the lease in Postgres has passed. No row: somebody else leads.
  */
 export const seizeLeadership = command<SeizedRow>(
@@ -33,7 +33,7 @@ FROM free WHERE l.id = free.id
 RETURNING l.epoch`,
 );
 
-/** $1 epoch, $2 lease in seconds. No row: somebody else leads. Caller: Leadership. */
+/** $1 epoch, $2 lease in seconds. No row: somebody else leads. */
 export const renewLeadership = command<{ epoch: string }>(
   'coordinator_renew_leadership',
   `
@@ -42,7 +42,7 @@ WHERE id = 1 AND epoch = $1
 RETURNING epoch`,
 );
 
-/** Lets the next one lead at once. $1 epoch. Caller: Leadership. */
+/** Lets the next one lead at once. $1 epoch. */
 export const resignLeadership = command<unknown>(
   'coordinator_resign_leadership',
   `UPDATE coordinator_leadership SET leased_until = NULL WHERE id = 1 AND epoch = $1`,
@@ -62,7 +62,7 @@ FROM coordinator_leadership WHERE id = 1 AND epoch = $1
 FOR KEY SHARE`,
 );
 
-/** Counts a finished cycle. $1 epoch, $2 its report as JSON. Caller: Coordinator. */
+/** Counts a finished cycle. $1 epoch, $2 its report as JSON. */
 export const recordCycle = command<unknown>(
   'coordinator_record_cycle',
   `
@@ -80,7 +80,7 @@ export interface LeadershipRow {
   cycle_count: string;
 }
 
-/** Who leads, and what the last cycle did. Callers: CoordinatorService, CoordinatorHealthReader. */
+/** Who leads, and what the last cycle did. */
 export const readLeadership = query<LeadershipRow>(
   'coordinator_read_leadership',
   `

@@ -20,7 +20,7 @@ LIMIT $3`;
  * A page of the log of one workspace, the newest first. $1 levels, $2 the id before which, or NULL,
  * $3 rows, $4 workspace.
  *
- * Caller: CoordinatorService.logs, as the tenant, or as the service role for an operator. Index:
+ * As the tenant, or as the service role for an operator. Index:
  * coordinator_logs_workspace_idx, backwards.
  */
 export const listWorkspaceLogs = query<CoordinatorLogRow>(

@@ -1,4 +1,5 @@
 import { command } from '#lib/database';
+import { capabilityKeyOf } from '#lib/transitions';
 
 /**
  * Removes sets of capabilities that no task asks for any more, since each claim reads all sets of its
@@ -10,7 +11,7 @@ import { command } from '#lib/database';
  * committed long before a day has passed, and is seen here. One that found it older writes `used_at`, or
  * waits here for the lock to do so, and then inserts a new row: ON CONFLICT DO UPDATE sees what is committed.
  *
- * Caller: Housekeeping, as the service role. Indexes: agent_tasks_status_idx of each workspace with such a
+ * As the service role. Indexes: agent_tasks_status_idx of each workspace with such a
  * set, once; capability_sets is few rows. Sets that somebody is writing are passed over.
  *
  * Measured with 200 sets and 220,000 tasks, 20,000 of them waiting: 15 ms, and 0.3 ms when there is no such set.
@@ -25,10 +26,8 @@ WITH unused AS MATERIALIZED (
   LIMIT $1
   FOR UPDATE SKIP LOCKED
 ),
--- A task of a paused type waits in a queue of its own (see parkPausedTasks).
 needed AS MATERIALIZED (
-  SELECT DISTINCT t.workspace_id, CASE WHEN t.capability_key LIKE '!%' THEN substr(t.capability_key, 2)
-    ELSE t.capability_key END AS key
+  SELECT DISTINCT t.workspace_id, ${capabilityKeyOf('t')} AS key
   FROM (SELECT DISTINCT workspace_id FROM unused) w
   JOIN agent_tasks t ON t.workspace_id = w.workspace_id
     AND t.status IN ('PENDING', 'ASSIGNED', 'RUNNING', 'PAUSED', 'ABORTED', 'FAILED')

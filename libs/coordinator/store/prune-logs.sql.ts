@@ -3,7 +3,7 @@ import { command } from '#lib/database';
 /**
  * Removes lines of the coordinator's log that are older than $1 days, out of the $2 oldest.
  *
- * Caller: Housekeeping, as the service role. Index: primary key, from its start: ids are in the order
+ * As the service role. Index: primary key, from its start: ids are in the order
  * of time, so created_at needs no index.
  */
 export const pruneCoordinatorLogs = command<{ removed: number }>(

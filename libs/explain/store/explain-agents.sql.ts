@@ -3,7 +3,7 @@ import { query } from '#lib/database';
 import type { AgentGroup, NearAgent } from '../domain/explain-facts.js';
 import type { LineFacts } from '../domain/explain-standing.js';
 import { isoTime } from './iso-time.js';
-import { LIVE_STATES_SQL } from '#lib/transitions';
+import { isLiveRun } from '#lib/transitions';
 
 /** Agents of each standing that are named. */
 const AGENTS_NAMED = 5;
@@ -97,7 +97,7 @@ ${CAPABLE}
 SELECT t.task_type AS "taskType",
   greatest(0, extract(epoch FROM now() - coalesce(r.started_at, r.assigned_at)))::float8 AS "elapsedSeconds"
 FROM capable c
-JOIN task_runs r ON r.workspace_id = $1 AND r.agent_id = c.id AND r.state IN ${LIVE_STATES_SQL}
+JOIN task_runs r ON r.workspace_id = $1 AND r.agent_id = c.id AND ${isLiveRun('r')}
 JOIN agent_tasks t ON t.workspace_id = $1 AND t.id = r.task_id
 WHERE c.standing IN ('free', 'assignable', 'full') AND c.live_runs > 0
 ORDER BY r.assigned_at

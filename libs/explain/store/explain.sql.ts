@@ -1,7 +1,6 @@
 import { query } from '#lib/database';
 import type { PauseFacts } from '../domain/explain-facts.js';
-import type { RunState } from '#lib/transitions';
-import type { TaskStatus } from '#lib/transitions';
+import { endedBadly, type RunState, type TaskStatus } from '#lib/transitions';
 import type { DependencyPolicy } from '#lib/task-manager';
 import { isoTime } from './iso-time.js';
 import { LEASE_END } from '#lib/task-manager';
@@ -103,9 +102,7 @@ LEFT JOIN LATERAL (
   ORDER BY r.generation DESC LIMIT 1) run ON true
 LEFT JOIN LATERAL (
   SELECT coalesce(jsonb_agg(to_jsonb(shown)), '[]') AS dependencies FROM (
-    SELECT p.id AS task_id, p.title, p.status, d.policy, p.completed_at IS NULL AND (
-      p.status IN ('FAILED', 'ARCHIVED') OR (p.status = 'ABORTED' AND p.retry_at IS NULL)
-    ) AS ended_without_success
+    SELECT p.id AS task_id, p.title, p.status, d.policy, ${endedBadly('p')} AS ended_without_success
     FROM task_dependencies d JOIN agent_tasks p ON p.workspace_id = d.workspace_id AND p.id = d.depends_on_id
     WHERE d.workspace_id = t.workspace_id AND d.task_id = t.id AND d.settled_at IS NULL
     ORDER BY ended_without_success DESC, p.id

@@ -1,5 +1,5 @@
 import { query } from '#lib/database';
-import type { TaskStatus } from '#lib/transitions';
+import { endedBadly, type TaskStatus } from '#lib/transitions';
 
 /** A task that waits for no other, at the far end of what another one waits for. */
 export interface RootRow {
@@ -30,13 +30,11 @@ WITH RECURSIVE edge AS (
 seen AS MATERIALIZED (
   SELECT task_id, depends_on_id FROM edge LIMIT $3
 )
-SELECT p.id, p.title, p.status, bad.ended_without_success
+SELECT p.id, p.title, p.status, ${endedBadly('p')} AS ended_without_success
 FROM (SELECT DISTINCT depends_on_id FROM seen WHERE task_id <> $2) s
 JOIN agent_tasks p ON p.workspace_id = $1 AND p.id = s.depends_on_id
-CROSS JOIN LATERAL (SELECT p.completed_at IS NULL AND (p.status IN ('FAILED', 'ARCHIVED')
-  OR (p.status = 'ABORTED' AND p.retry_at IS NULL)) AS ended_without_success) bad
-WHERE (p.unmet_dependencies = 0 OR bad.ended_without_success)
+WHERE (p.unmet_dependencies = 0 OR ${endedBadly('p')})
   AND p.id NOT IN (SELECT depends_on_id FROM seen WHERE task_id = $2)
-ORDER BY bad.ended_without_success DESC, p.id
+ORDER BY ended_without_success DESC, p.id
 LIMIT $4`,
 );

@@ -1,4 +1,5 @@
 import { query } from '#lib/database';
+import { isReady } from '#lib/transitions';
 import type { LineFacts } from '../domain/explain-standing.js';
 
 /**
@@ -29,7 +30,7 @@ FROM (
   SELECT one.task_type FROM queue CROSS JOIN LATERAL (
     SELECT q.task_type FROM agent_tasks q
     WHERE q.workspace_id = $1 AND q.capability_key = queue.key
-      AND q.status = 'PENDING' AND q.unmet_dependencies = 0 AND q.queue_rank < $2::bigint
+      AND ${isReady('q')} AND q.queue_rank < $2::bigint
     ORDER BY q.queue_rank LIMIT $5) one
   LIMIT $5) ahead
 GROUP BY ahead.task_type

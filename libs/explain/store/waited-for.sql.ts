@@ -1,5 +1,5 @@
 import { query } from '#lib/database';
-import type { TaskStatus } from '#lib/transitions';
+import { endedBadly, type TaskStatus } from '#lib/transitions';
 import type { DependencyPolicy } from '#lib/task-manager';
 
 /** An unsettled dependency, with the task that it leads to. */
@@ -40,8 +40,7 @@ WITH RECURSIVE edge AS (
     ON d.workspace_id = $1 AND d.task_id = e.depends_on_id AND d.settled_at IS NULL
 )
 SELECT e.task_id, e.policy, p.completed_at IS NOT NULL AS completed,
-  p.completed_at IS NULL AND (p.status IN ('FAILED', 'ARCHIVED')
-    OR (p.status = 'ABORTED' AND p.retry_at IS NULL)) AS ended_without_success,
+  ${endedBadly('p')} AS ended_without_success,
   p.id, p.task_type, p.status, p.retry_at, p.queue_expires_at, p.unmet_dependencies, p.assigned_at,
   p.started_at, p.required_capabilities, p.queue_rank
 FROM (SELECT * FROM edge LIMIT $3) e

@@ -9,7 +9,7 @@ import {
   planAssignments,
   type ReadyTask,
 } from '../domain/plan-assignments.js';
-import type { Swept } from '#lib/transitions';
+import type { SweepResult } from '#lib/transitions';
 import { countByWorkspace } from '#lib/transitions';
 import { assignTasks, type AssignedRow } from '../store/assign-tasks.sql.js';
 import { lockPushAgents, type PushAgentRow } from '../store/lock-push-agents.sql.js';
@@ -31,7 +31,7 @@ export class TaskAssignment {
   ) {}
 
   /** @param limit agents that one pass looks at, and tasks that it assigns, at most */
-  async assign(fence: Fence, limit: number, spawns: SpawnAllowance): Promise<Swept> {
+  async assign(fence: Fence, limit: number, spawns: SpawnAllowance): Promise<SweepResult> {
     const { assigned, passedOver } = await this.database.service.transaction(async (tx) => {
       await fence(tx);
       return this.assignIn(tx, limit, spawns);

@@ -4,7 +4,7 @@ import { apiClient } from '../../../test/support/api-client.js';
 import { startTestApp, type TestApp, type TestWorkspace } from '../../../test/support/app.js';
 import { waitFor } from '../../../test/support/wait-for.js';
 // The clock of the coordinator's doubts, which nothing outside asks for.
-import { Hearing } from '../../coordinator/hearing.js';
+import { LivenessObserver } from '../../coordinator/liveness-observer.js';
 import { StandInGateway } from './testing/stand-in-gateway.js';
 
 const THRESHOLD_SECONDS = 4;
@@ -80,9 +80,9 @@ const agentIsHeard = () =>
   );
 
 const listened = () =>
-  waitFor('long enough listening', () => hearing().listeningMs() > THRESHOLD_SECONDS * 1_000);
+  waitFor('long enough listening', () => observer().observedMs() > THRESHOLD_SECONDS * 1_000);
 
-const hearing = () => server.app.get(Hearing, { strict: false });
+const observer = () => server.app.get(LivenessObserver, { strict: false });
 
 async function recover(): Promise<void> {
   const body = { workspaceId: workspace.id };
@@ -105,7 +105,7 @@ describe('a gateway that is silent while another one beats for the same agent', 
     for (const id of lost) {
       expect(await taskOf(id)).toMatchObject({
         ...{ status: 'ABORTED', abortReason: 'agent_stale', retryCount: 1 },
-        lastError: 'Its gateway has stopped beating',
+        lastError: 'Its gateway has stopped sending heartbeats',
       });
     }
     expect((await taskOf(held))['status']).toBe('RUNNING');
@@ -119,7 +119,7 @@ describe('a gateway that is silent while another one beats for the same agent', 
     gateway.replace();
     await beat();
     // As after a minute of sleep.
-    hearing().tick({ monotonic: performance.now(), wall: Date.now() + 60_000 });
+    observer().tick({ monotonic: performance.now(), wall: Date.now() + 60_000 });
     await recover();
     expect((await taskOf(id))['status']).toBe('RUNNING');
   });

@@ -2,8 +2,8 @@ import { Injectable } from '@nestjs/common';
 import { endOverduePauses, Pauses } from '#lib/admission';
 import { Database, type Fence } from '#lib/database';
 import { WakeUps } from '#lib/valkey';
-import type { Swept } from '#lib/transitions';
-import { countByWorkspace, swept, together } from '#lib/transitions';
+import type { SweepResult } from '#lib/transitions';
+import { countByWorkspace, sweepResult, together } from '#lib/transitions';
 import { parkPausedTasks, unparkTasks } from '../store/park-tasks.sql.js';
 
 /** Ends pauses whose time is over, and keeps tasks of paused types out of the way of the others. */
@@ -15,7 +15,7 @@ export class TaskParking {
     private readonly wakeUps: WakeUps,
   ) {}
 
-  async sweep(fence: Fence, limit: number): Promise<Swept> {
+  async sweep(fence: Fence, limit: number): Promise<SweepResult> {
     const done = await this.database.service.transaction(async (tx) => {
       await fence(tx);
       return {
@@ -25,7 +25,7 @@ export class TaskParking {
       };
     });
     await this.wake(done);
-    return together(swept(done.parked, limit), swept(done.freed, limit));
+    return together(sweepResult(done.parked, limit), sweepResult(done.freed, limit));
   }
 
   private async wake({

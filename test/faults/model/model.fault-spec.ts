@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, it } from '@jest/globals';
 import fc from 'fast-check';
-import { Hearing } from '../../../libs/coordinator/hearing.js';
+import { LivenessObserver } from '../../../libs/coordinator/liveness-observer.js';
 import { startTestApp, type TestApp } from '../../support/app.js';
 import { waitFor } from '../../support/wait-for.js';
 import { expectInvariants } from '../harness/verdict.js';
@@ -16,9 +16,9 @@ beforeAll(async () => {
   server = await startTestApp(MODEL_ENV);
   // The invariants are asked as the tenant of each walk, who has no business there otherwise.
   await server.db.owner.query('GRANT SELECT ON event_numbers TO drover_app');
-  const hearing = server.app.get(Hearing, { strict: false });
+  const observer = server.app.get(LivenessObserver, { strict: false });
   // Nobody is taken for dead by a server that has just begun to listen.
-  await waitFor('the server to have listened', () => hearing.listeningMs() > 2_500);
+  await waitFor('the server to have listened', () => observer.observedMs() > 2_500);
 });
 afterAll(() => server.stop());
 

@@ -3,8 +3,14 @@ import type { INestApplication } from '@nestjs/common';
 import { loadConfig } from '#lib/config';
 import { newId } from '#lib/kernel';
 import { Logger } from '#lib/observability';
-import { TaskRecovery } from '#lib/coordinator';
 import { createApp } from '../../../apps/server/create-app.js';
+import { Pass } from '../../../libs/coordinator/pass.js';
+import { ExpireLeases } from '../../../libs/coordinator/patterns/expire-leases.js';
+import { PromoteRetries } from '../../../libs/coordinator/patterns/promote-retries.js';
+import { RecoverLostRuns } from '../../../libs/coordinator/patterns/recover-lost-runs.js';
+import { WatchLiveness } from '../../../libs/coordinator/patterns/watch-liveness.js';
+import type { Reconciler } from '../../../libs/coordinator/reconciler.js';
+import { EVERYWHERE } from '../../../libs/transitions/sweeps.js';
 import { type ApiAnswer, apiClient } from '../../support/api-client.js';
 import { startTestApp, type TestApp, type TestWorkspace } from '../../support/app.js';
 import { testValkey } from '../../support/valkey.js';
@@ -32,7 +38,6 @@ export class Arena {
     private readonly first: TestApp,
     private readonly second: { app: INestApplication; url: string },
     readonly workspace: TestWorkspace,
-    private readonly recovery: TaskRecovery,
   ) {}
 
   static async open(): Promise<Arena> {
@@ -40,7 +45,7 @@ export class Arena {
     const first = await startTestApp(env);
     const second = await startBeside(first, env);
     const workspace = await first.newWorkspace();
-    return new Arena(first, second, workspace, first.app.get(TaskRecovery, { strict: false }));
+    return new Arena(first, second, workspace);
   }
 
   get db() {
@@ -122,21 +127,26 @@ export class Arena {
 
   /** What the coordinator does with runs whose agent missed beats, or is heard again. */
   async watchLiveness(): Promise<void> {
-    await this.recovery.watchLiveness(noFence, LIMIT);
+    await this.sweep(WatchLiveness);
   }
 
   /** What the coordinator does with the runs of agents taken for dead. @returns how many it ended */
   async recoverLost(): Promise<number> {
-    return (await this.recovery.recoverRunsOfLostAgents(noFence, LIMIT)).moved;
+    return this.sweep(RecoverLostRuns);
   }
 
   /** What the coordinator does with leases that have passed. @returns how many runs it ended */
   async expireLeases(): Promise<number> {
-    return (await this.recovery.expireLeases(noFence, LIMIT)).moved;
+    return this.sweep(ExpireLeases);
   }
 
   async promoteRetries(): Promise<void> {
-    await this.recovery.promoteDueRetries(noFence, LIMIT);
+    await this.sweep(PromoteRetries);
+  }
+
+  private async sweep(pattern: new (...dependencies: never[]) => Reconciler): Promise<number> {
+    const reconciler = this.first.app.get<Reconciler>(pattern, { strict: false });
+    return (await reconciler.sweep(new Pass(this.db.database, noFence, LIMIT, EVERYWHERE))).moved;
   }
 
   async read(id: string): Promise<Record<string, unknown>> {

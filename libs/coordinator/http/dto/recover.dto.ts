@@ -3,12 +3,12 @@ import { Flag, Id } from '#lib/http';
 import {
   COUNTER_NAMES,
   type CounterName,
-  type RecoveryResult,
-  type RecoveryWish,
-} from '../../domain/recovery.js';
-import { STEP_NAMES, type StepName } from '../../steps/step.js';
+  STEP_NAMES,
+  type StepName,
+} from '../../patterns/index.js';
+import type { RecoveryRequest, RecoveryResult } from '../../recovery-result.js';
 
-export class RecoverDto implements RecoveryWish {
+export class RecoverDto implements RecoveryRequest {
   @Id({
     optional: true,
     description:

@@ -1,6 +1,6 @@
 import { ApiProperty } from '@nestjs/swagger';
 import type { CoordinatorStatus, StepView } from '../../domain/status.js';
-import { STEP_NAMES } from '../../steps/step.js';
+import { STEP_NAMES } from '../../patterns/index.js';
 
 const count = { type: 'integer' } as const;
 
@@ -12,7 +12,10 @@ class StatsDto {
     description: 'Agents that were heard within their threshold, or are not missed.',
   })
   healthyAgents!: number;
-  @ApiProperty({ ...count, description: 'Agents in ERROR, or silent beyond their threshold.' })
+  @ApiProperty({
+    ...count,
+    description: 'Agents in ERROR, or unresponsive beyond their threshold.',
+  })
   staleAgents!: number;
 }
 

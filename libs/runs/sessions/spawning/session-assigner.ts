@@ -4,7 +4,7 @@ import { CONFIG, type Config } from '#lib/config';
 import { Database, type Fence, firstRow, type Transaction } from '#lib/database';
 import { type Allowance } from '../../domain/plan-assignments.js';
 import { type SpawnAllowance, TaskAssignment } from '../../assignment/task-assignment.js';
-import { type Swept } from '#lib/transitions';
+import { type SweepResult } from '#lib/transitions';
 import { GatewayClient } from '../gateway/gateway-client.js';
 import { closeSpawns } from '../store/settle-spawn.sql.js';
 import { servedWorkspaces } from '../store/served-workspaces.sql.js';
@@ -25,7 +25,7 @@ export class SessionAssigner implements SpawnAllowance {
     @Inject(CONFIG) private readonly config: Pick<Config, 'gateway'>,
   ) {}
 
-  async sweep(fence: Fence, limit: number): Promise<Swept> {
+  async sweep(fence: Fence, limit: number): Promise<SweepResult> {
     if (!this.gateway.configured) return { moved: 0, more: false, byWorkspace: new Map() };
     const { service } = this.database;
     const served = await service.rows(servedWorkspaces);

@@ -1,0 +1,55 @@
+import { Injectable } from '@nestjs/common';
+import { isOfNone, isPaused, pausedTypes, spawnWaitSeconds } from '#lib/admission';
+import { SessionAssigner } from '#lib/runs';
+import { isReady } from '#lib/transitions';
+import type { Pass } from '../pass.js';
+import type { Reconciler, ReconcilerFacts } from '../reconciler.js';
+
+/**
+ * Something is ready, a gateway has room, and a push agent of the workspace has too: when its cooldown is over
+ * and the rates allow its session. What a pause holds back is not due before the end of the pause. The kinds
+ * of agents that could begin soonest come first, so that the others need not be looked at.
+ * $1 seconds after which an unresponsive gateway does not count, $2 sessions that may be spawned in a minute;
+ * 0: no limit.
+ */
+const UNTIL_ASSIGNABLE = `(SELECT ceil(k.wait * 1000) FROM (
+    SELECT a.workspace_id, a.capabilities, ${pausedTypes('a.workspace_id')} AS paused,
+      greatest(min(coalesce(extract(epoch FROM a.resting_until - now())::float8, 0)), 0,
+        ${spawnWaitSeconds('a.workspace_id', '$2')}) AS wait
+    FROM agents a
+    WHERE a.mode = 'push' AND a.coordinator_enabled AND a.command <> '{}'
+      AND a.lifecycle IN ('STARTING', 'ACTIVE') AND a.live_runs < a.max_concurrent_tasks
+      AND EXISTS (SELECT FROM gateways
+        WHERE NOT draining AND last_seen_at > now() - make_interval(secs => $1::float8)
+        HAVING sum(capacity - others) > (SELECT coalesce(sum(live_runs), 0) FROM agents WHERE mode = 'push'))
+    GROUP BY a.workspace_id, a.capabilities
+    ORDER BY wait) k
+  WHERE k.wait < 'infinity' AND NOT ${isPaused('k.workspace_id')}
+    AND EXISTS (SELECT FROM agent_tasks t JOIN capability_sets c
+        ON c.workspace_id = t.workspace_id AND c.key = t.capability_key
+      WHERE t.workspace_id = k.workspace_id AND ${isReady('t')}
+        AND ${isOfNone('t.task_type', 'k.paused')} AND c.capabilities <@ k.capabilities)
+  ORDER BY k.wait LIMIT 1)`;
+
+/** Gives ready tasks to push agents, as many as the gateways have room for; their sessions follow. */
+@Injectable()
+export class Assign implements Reconciler {
+  static readonly facts = {
+    name: 'assign',
+    counter: 'tasksAssigned',
+    moves: 'ready tasks, given to push agents',
+    due: {
+      ms: UNTIL_ASSIGNABLE,
+      params: [({ gateway }) => gateway.staleSeconds, ({ admission }) => admission.spawnsPerMinute],
+      // The task that becomes ready wakes the coordinator.
+      mayBeForbidden: true,
+    },
+    acrossWorkspaces: true,
+  } as const satisfies ReconcilerFacts;
+
+  constructor(private readonly sessions: SessionAssigner) {}
+
+  sweep({ fence, limit }: Pass) {
+    return this.sessions.sweep(fence, limit);
+  }
+}

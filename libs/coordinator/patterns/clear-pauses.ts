@@ -1,0 +1,24 @@
+import { Injectable } from '@nestjs/common';
+import { TaskParking } from '#lib/task-manager';
+import type { Pass } from '../pass.js';
+import { dueAt, type Reconciler, type ReconcilerFacts } from '../reconciler.js';
+
+/** Ends pauses whose time is over, and keeps tasks of paused types out of the way of the others. */
+@Injectable()
+export class ClearPauses implements Reconciler {
+  static readonly facts = {
+    name: 'clear_pauses',
+    counter: 'tasksParkedOrFreed',
+    moves: 'pauses whose time is over; tasks of paused types, out of the way and back',
+    due: dueAt(`(SELECT least(
+    (SELECT min(until) FROM pauses WHERE ended_at IS NULL),
+    (SELECT min(until) FROM installation_pauses WHERE ended_at IS NULL)))`),
+    acrossWorkspaces: true,
+  } as const satisfies ReconcilerFacts;
+
+  constructor(private readonly parking: TaskParking) {}
+
+  sweep({ fence, limit }: Pass) {
+    return this.parking.sweep(fence, limit);
+  }
+}

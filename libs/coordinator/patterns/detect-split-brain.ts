@@ -1,0 +1,57 @@
+import { Injectable } from '@nestjs/common';
+import { type ConflictRow, noteConflictsOfBeats, tellOfConflicts } from '#lib/runs';
+import type { Finding, SweepResult } from '#lib/transitions';
+import { WakeUps } from '#lib/valkey';
+import type { Pass } from '../pass.js';
+import { dueAtOnceIf, type Reconciler, type ReconcilerFacts } from '../reconciler.js';
+
+/**
+ * Two agents at one task: the older one was taken for dead, and came back. Nothing that it reports is
+ * accepted, so nothing is lost; but it works for nothing, and perhaps on the same files. The generation
+ * decides which one goes on. The conflict is logged once, and the older one woken, whose signals tell it
+ * to stop. What has been noticed is logged in every cycle; only the look at all agents' heartbeats is slow.
+ */
+@Injectable()
+export class DetectSplitBrain implements Reconciler {
+  static readonly facts = {
+    name: 'detect_split_brain',
+    counter: 'conflictsFound',
+    moves: 'runs that somebody works on after another has begun: logged, told to stop',
+    due: dueAtOnceIf(`EXISTS (SELECT FROM task_runs
+    WHERE conflict_seen_at IS NOT NULL AND conflict_told_at IS NULL)`),
+    slow: 'partly',
+  } as const satisfies ReconcilerFacts;
+
+  constructor(private readonly wakeUps: WakeUps) {}
+
+  /** Thorough: also looks for agents that only send heartbeats for a task which is another one's by now. */
+  async sweep(pass: Pass): Promise<SweepResult> {
+    const { workspaceId, thorough } = pass.scope;
+    const conflicts = await pass.transaction(async (tx) => {
+      if (thorough) await tx.rows(noteConflictsOfBeats, [workspaceId]);
+      return tx.rows(tellOfConflicts, pass.bounds);
+    });
+    this.wakeUps.signals([...new Set(conflicts.map((conflict) => conflict.agent_id))]);
+    return { ...pass.moved(conflicts), findings: conflicts.map(toFinding) };
+  }
+}
+
+function toFinding(conflict: ConflictRow): Finding {
+  return {
+    workspaceId: conflict.workspace_id,
+    level: 'WARN',
+    event: 'split_brain_conflict',
+    message: 'Two agents worked on one task; the older run is told to stop',
+    details: {
+      taskId: conflict.task_id,
+      runId: conflict.run_id,
+      agentId: conflict.agent_id,
+      generation: conflict.generation,
+      endReason: conflict.end_reason,
+      newerRunId: conflict.newer_run_id,
+      newerAgentId: conflict.newer_agent_id,
+      newerGeneration: conflict.newer_generation,
+      newerState: conflict.newer_state,
+    },
+  };
+}

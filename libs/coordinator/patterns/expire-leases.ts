@@ -1,0 +1,55 @@
+import { Injectable } from '@nestjs/common';
+import { isLiveRun, promisesNoHeartbeat, type SweepResult, together } from '#lib/transitions';
+import { LostRuns, lostRuns } from '../lost-runs.js';
+import type { Pass } from '../pass.js';
+import { dueAt, type Reconciler, type ReconcilerFacts } from '../reconciler.js';
+
+/**
+ * Leases that have passed, except those that heartbeats carry: whether their agent is gone, or only
+ * cannot be heard, is decided with all agents in view (reap_stale_agents), and then recover_lost_runs finds them.
+ * Otherwise an outage of ours that outlasts a lease would end every run of the fleet.
+ * Index: task_runs_lease_idx.
+ */
+const lockExpiredRuns = lostRuns(
+  'lock_expired_runs',
+  '',
+  'r.lease_expires_at <= now() AND NOT r.lease_by_heartbeat',
+  'r.lease_expires_at',
+);
+
+/**
+ * Leases of agents that have sent no heartbeat since they registered, and of which none is expected. Nobody
+ * would ever find such an agent stale, so the lease itself is the limit.
+ * Index: agents (a scan of few rows), agent_heartbeats (primary key), task_runs_live_agent_idx.
+ */
+const lockExpiredRunsWithoutHeartbeats = lostRuns(
+  'lock_expired_runs_without_heartbeats',
+  `JOIN agents a ON a.workspace_id = r.workspace_id AND a.id = r.agent_id
+LEFT JOIN agent_heartbeats h ON h.workspace_id = r.workspace_id AND h.agent_id = r.agent_id`,
+  `r.lease_by_heartbeat AND r.lease_expires_at <= now() AND a.live_runs > 0
+    AND (h.agent_id IS NULL OR ${promisesNoHeartbeat('h')})`,
+  'r.workspace_id, r.task_id',
+);
+
+/** Ends runs that were claimed by hand and whose lease has passed; their tasks are retried or fail. */
+@Injectable()
+export class ExpireLeases implements Reconciler {
+  static readonly facts = {
+    name: 'expire_leases',
+    counter: 'expiredClaimsReleased',
+    moves: 'runs claimed by hand, whose lease has passed',
+    notable: 'Runs were ended because their lease had passed',
+    // Passes the leases that heartbeats carry.
+    due: dueAt(`(SELECT r.lease_expires_at FROM task_runs r
+    WHERE ${isLiveRun('r')} AND NOT r.lease_by_heartbeat ORDER BY r.lease_expires_at LIMIT 1)`),
+  } as const satisfies ReconcilerFacts;
+
+  constructor(private readonly runs: LostRuns) {}
+
+  async sweep(pass: Pass): Promise<SweepResult> {
+    const loss = { reason: 'lease_expired', message: 'The lease of its run has passed' } as const;
+    const own = await this.runs.end(pass, { ...loss, lock: lockExpiredRuns });
+    const others = await this.runs.end(pass, { ...loss, lock: lockExpiredRunsWithoutHeartbeats });
+    return together(own, others);
+  }
+}

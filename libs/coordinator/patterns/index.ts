@@ -1,0 +1,49 @@
+import type { ReconcilerClass } from '../reconciler.js';
+import { Assign } from './assign.js';
+import { ClearPauses } from './clear-pauses.js';
+import { DetectSplitBrain } from './detect-split-brain.js';
+import { ExpireLeases } from './expire-leases.js';
+import { ExpireQueued } from './expire-queued.js';
+import { FailCycles } from './fail-cycles.js';
+import { PromoteRetries } from './promote-retries.js';
+import { ReapStaleAgents } from './reap-stale-agents.js';
+import { ReconcileStates } from './reconcile-states.js';
+import { RecoverLostRuns } from './recover-lost-runs.js';
+import { RecoverOrphans } from './recover-orphans.js';
+import { SettleDependents } from './settle-dependents.js';
+import { TerminateDrained } from './terminate-drained.js';
+import { TimeOutHung } from './time-out-hung.js';
+import { TimeOutRuns } from './time-out-runs.js';
+import { WarnHung } from './warn-hung.js';
+import { WatchLiveness } from './watch-liveness.js';
+
+/**
+ * The cycle, in order: a task that lost its run comes back to the queue in the same cycle if its retry is
+ * due, and dependents learn of all that has ended by then. What the later ones read is set right before.
+ */
+export const RECONCILERS = [
+  ExpireLeases,
+  ReapStaleAgents,
+  RecoverLostRuns,
+  WatchLiveness,
+  RecoverOrphans,
+  ReconcileStates,
+  PromoteRetries,
+  FailCycles,
+  SettleDependents,
+  TimeOutRuns,
+  WarnHung,
+  TimeOutHung,
+  DetectSplitBrain,
+  ExpireQueued,
+  TerminateDrained,
+  ClearPauses,
+  Assign,
+] as const satisfies readonly ReconcilerClass[];
+
+type Facts = (typeof RECONCILERS)[number]['facts'];
+export type StepName = Facts['name'];
+export type CounterName = Facts['counter'];
+
+export const STEP_NAMES: StepName[] = RECONCILERS.map(({ facts }) => facts.name);
+export const COUNTER_NAMES: CounterName[] = RECONCILERS.map(({ facts }) => facts.counter);

@@ -1,0 +1,74 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { EVERYWHERE } from '#lib/transitions';
+import { startTestApp, type TestApp } from '../../../test/support/app.js';
+import { waitFor } from '../../../test/support/wait-for.js';
+import { LivenessObserver } from '../liveness-observer.js';
+import { Pass } from '../pass.js';
+import { ReapStaleAgents } from './reap-stale-agents.js';
+
+const THRESHOLD_SECONDS = 2;
+const FLEET = 3;
+
+/** It does not lead, so that only what is asked for here is judged. */
+let server: TestApp;
+let reaper: ReapStaleAgents;
+let pass: Pass;
+
+beforeAll(async () => {
+  server = await startTestApp({ ROLES: 'api' });
+  pass = new Pass(server.db.database, () => Promise.resolve(), 100, EVERYWHERE);
+  reaper = server.app.get(ReapStaleAgents, { strict: false });
+  const workspace = await server.newWorkspace();
+  for (let n = 0; n < FLEET; n++) await workspace.newAgent();
+  await server.db.owner.query(
+    'UPDATE agents SET heartbeat_interval_seconds = 1, stale_threshold_seconds = $1',
+    [THRESHOLD_SECONDS],
+  );
+  const observer = server.app.get(LivenessObserver, { strict: false });
+  await waitFor('a threshold of observation', () => {
+    return observer.observedMs() > THRESHOLD_SECONDS * 1_000;
+  });
+});
+
+afterAll(() => server.stop());
+
+async function allBeat(): Promise<void> {
+  await server.db.owner.query(
+    `INSERT INTO agent_heartbeats (workspace_id, agent_id, status, last_seen_at)
+     SELECT workspace_id, id, 'healthy', now() FROM agents
+     ON CONFLICT (workspace_id, agent_id) DO UPDATE SET last_seen_at = now()`,
+  );
+}
+
+async function allSilent(): Promise<void> {
+  await waitFor('all to be silent', async () => {
+    const { rows } = await server.db.owner.query(
+      `SELECT FROM agent_heartbeats WHERE last_seen_at < now() - make_interval(secs => $1)`,
+      [THRESHOLD_SECONDS],
+    );
+    return rows.length === FLEET;
+  });
+}
+
+async function reaped(): Promise<number> {
+  return (await reaper.sweep(pass)).moved;
+}
+
+describe('a whole fleet that falls silent again', () => {
+  it('is doubted anew, though nobody judged when it was heard in between', async () => {
+    await allBeat();
+    await allSilent();
+    expect(await reaped()).toBe(0);
+    // Another one leads meanwhile, and this one judges nothing.
+    await allBeat();
+    await allSilent();
+    expect(await reaped()).toBe(0);
+    const start = performance.now();
+    const lost = await waitFor(
+      'the second doubt to be over',
+      async () => (await reaped()) || false,
+    );
+    expect(lost).toBe(FLEET);
+    expect(performance.now() - start).toBeGreaterThan(0.9 * THRESHOLD_SECONDS * 1_000);
+  });
+});

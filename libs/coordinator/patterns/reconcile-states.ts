@@ -1,0 +1,117 @@
+import { Injectable } from '@nestjs/common';
+import type { Sql } from '#lib/database';
+import {
+  countByWorkspace,
+  type Finding,
+  NOTHING,
+  type SweepResult,
+  together,
+  wakeClaims,
+} from '#lib/transitions';
+import { WakeUps } from '#lib/valkey';
+import type { Pass } from '../pass.js';
+import type { Reconciler, ReconcilerFacts } from '../reconciler.js';
+import {
+  findForgetfulTasks,
+  findMiscountedAgents,
+  findMiscountedTasks,
+  findUnclaimableTasks,
+  lockMiscountedAgents,
+  recountAgents,
+  recountTasks,
+  remindTasks,
+  type RepairedRow,
+  requeueTasks,
+} from './reconcile-states.sql.js';
+import { type Id, lockForRepair } from './recover-orphans.sql.js';
+
+interface Repair {
+  /** What was wrong, as the log names it. */
+  kind: string;
+  find: Sql<Id>;
+  lock: Sql<Id>;
+  /** Computes it again from its source, under the lock. */
+  make: Sql<RepairedRow>;
+}
+
+/** In this order: what a repair makes true, the next may need. */
+const REPAIRS: readonly Repair[] = [
+  {
+    kind: 'live_runs',
+    find: findMiscountedAgents,
+    lock: lockMiscountedAgents,
+    make: recountAgents,
+  },
+  {
+    kind: 'unmet_dependencies',
+    find: findMiscountedTasks,
+    lock: lockForRepair,
+    make: recountTasks,
+  },
+  {
+    kind: 'forgotten_dependents',
+    find: findForgetfulTasks,
+    lock: lockForRepair,
+    make: remindTasks,
+  },
+  { kind: 'unclaimable', find: findUnclaimableTasks, lock: lockForRepair, make: requeueTasks },
+];
+
+/**
+ * Sets right what Drover keeps twice, should the two disagree: counts beside the rows that they count,
+ * marks beside the edges that they stand for. Each is written together with its source, so this finds
+ * nothing, unless a backup, a hand in the database or a bug got between them.
+ */
+@Injectable()
+export class ReconcileStates implements Reconciler {
+  static readonly facts = {
+    name: 'reconcile_states',
+    counter: 'staleStatesFixed',
+    moves: 'counts and marks that disagree with what they are made from',
+    slow: true,
+  } as const satisfies ReconcilerFacts;
+
+  constructor(private readonly wakeUps: WakeUps) {}
+
+  async sweep(pass: Pass): Promise<SweepResult> {
+    let all = NOTHING;
+    for (const repair of REPAIRS) all = together(all, await this.run(repair, pass));
+    return all;
+  }
+
+  private async run({ kind, find, lock, make }: Repair, pass: Pass): Promise<SweepResult> {
+    const found = await pass.find(find);
+    if (found.length === 0) return NOTHING;
+    const repaired = await pass.transaction(async (tx) => {
+      const locked = await tx.rows(lock, [JSON.stringify(found)]);
+      return tx.rows(make, [JSON.stringify(locked)]);
+    });
+    wakeClaims(
+      this.wakeUps,
+      repaired.filter((row) => row.ready),
+    );
+    const findings = findingsOf(kind, repaired);
+    // What was found and could not be repaired is locked by somebody: not again at once.
+    const more = found.length >= pass.limit && repaired.length > 0;
+    return { ...pass.moved(repaired), more, findings };
+  }
+}
+
+const NAMED = 20;
+
+function findingsOf(kind: string, repaired: readonly RepairedRow[]): Finding[] {
+  return [...countByWorkspace(repaired)].map(([workspaceId, count]) => ({
+    workspaceId,
+    level: 'WARN',
+    event: 'state_repaired',
+    message: 'What was kept twice disagreed, and was made anew from its source',
+    details: {
+      kind,
+      count,
+      ids: repaired
+        .filter((row) => row.workspace_id === workspaceId)
+        .slice(0, NAMED)
+        .map((row) => row.id),
+    },
+  }));
+}

@@ -1,0 +1,146 @@
+import { command, query } from '#lib/database';
+import {
+  journaled,
+  isLiveRun,
+  LOCKED_TASK_COLUMNS,
+  type LockedTask,
+  runDoorWithoutEnd,
+} from '#lib/transitions';
+import type { LeasedDefect } from '../domain/repair-leased.js';
+
+/**
+ * Tasks and runs that do not belong together, for the service role. Found without locks, then locked,
+ * then looked at again under the locks: a join that waits for a lock would see the new task and the old
+ * run, and take a task that has just changed hands for an orphan.
+ */
+
+export interface Id {
+  workspace_id: string;
+  id: string;
+}
+
+const isLeased = (t: string) =>
+  `${t}.status IN ('ASSIGNED', 'RUNNING', 'PAUSED') AND ${t}.run_id IS NOT NULL`;
+
+// The state stays out of the joins, so that no index on live runs seems to fit (see runMayGo).
+const RUN_AND_AGENT = `LEFT JOIN task_runs r ON r.workspace_id = t.workspace_id AND r.id = t.run_id
+LEFT JOIN agents a ON a.workspace_id = r.workspace_id AND a.id = r.agent_id`;
+
+const DEFECT = `CASE WHEN r.id IS NULL OR r.task_id <> t.id OR r.ended_at IS NOT NULL THEN 'no_live_run'
+  WHEN a.lifecycle = 'TERMINATED' THEN 'agent_gone'
+  WHEN t.status = 'ASSIGNED' AND r.state <> 'ASSIGNED' THEN 'task_behind'
+  WHEN t.status = 'RUNNING' AND r.state = 'ASSIGNED' THEN 'run_behind' END`;
+
+/**
+ * Leased tasks with something wrong. Index: agent_tasks_status_idx, once for each workspace and status, then
+ * primary keys once for each leased task. $1 rows, $2 workspace or NULL.
+ */
+export const findLeasedDefects = query<Id>(
+  'find_leased_defects',
+  `
+SELECT t.workspace_id, t.id
+FROM workspaces w
+CROSS JOIN LATERAL (
+  SELECT h.workspace_id, h.id, h.status, h.run_id FROM agent_tasks h
+  WHERE h.workspace_id = w.id AND ${isLeased('h')} OFFSET 0) t
+${RUN_AND_AGENT}
+WHERE ($2::uuid IS NULL OR w.id = $2) AND ${DEFECT} IS NOT NULL
+LIMIT $1`,
+);
+
+/** Locks tasks by id, those that can be had. $1 JSON array of {workspace_id, id}. */
+export const lockForRepair = command<Id>(
+  'lock_for_repair',
+  `
+SELECT t.workspace_id, t.id FROM agent_tasks t
+WHERE (t.workspace_id, t.id) IN (
+  SELECT m.workspace_id, m.id FROM jsonb_to_recordset($1::jsonb) AS m (workspace_id uuid, id uuid))
+ORDER BY t.workspace_id, t.id
+FOR NO KEY UPDATE SKIP LOCKED`,
+);
+
+export interface DefectiveTask extends LockedTask {
+  defect: LeasedDefect;
+}
+
+/** What is wrong with locked tasks. $1 as above. */
+export const readLeasedDefects = query<DefectiveTask>(
+  'read_leased_defects',
+  `
+SELECT ${LOCKED_TASK_COLUMNS}, ${DEFECT} AS defect
+FROM jsonb_to_recordset($1::jsonb) AS m (workspace_id uuid, id uuid)
+JOIN agent_tasks t ON t.workspace_id = m.workspace_id AND t.id = m.id
+${RUN_AND_AGENT}
+WHERE ${DEFECT} IS NOT NULL AND ${isLeased('t')}
+ORDER BY t.workspace_id, t.id`,
+);
+
+/** Takes the run that is not there from paused tasks, which stay paused. $1 as above, of locked tasks. */
+export const forgetRuns = command<Id>(
+  'forget_runs',
+  `
+WITH forgot AS (
+  UPDATE agent_tasks t SET run_id = NULL, updated_at = now()
+  FROM jsonb_to_recordset($1::jsonb) AS m (workspace_id uuid, id uuid)
+  WHERE t.workspace_id = m.workspace_id AND t.id = m.id AND t.status = 'PAUSED'
+  RETURNING t.workspace_id, t.id, t.agent_id, old.run_id
+),
+logged AS (
+  INSERT INTO task_log_lines (workspace_id, task_id, run_id, agent_id, level, event, message, actor_kind)
+  SELECT workspace_id, id, run_id, agent_id, 'WARN', 'state_repaired',
+    'It named a run that is not live; it stays paused without one', 'coordinator'
+  FROM forgot
+)
+SELECT workspace_id, id FROM forgot`,
+);
+
+/** Runs that lag behind their tasks, which are RUNNING and locked: WORKING. $1 as above, of runs. */
+export const beginRuns = command<Id>(
+  'begin_runs',
+  `
+WITH behind AS MATERIALIZED (
+  SELECT * FROM jsonb_to_recordset($1::jsonb) AS m (workspace_id uuid, id uuid)
+),
+${runDoorWithoutEnd('WORKING', 'behind')},
+${journaled('runs')},
+logged AS (
+  INSERT INTO task_log_lines (workspace_id, task_id, run_id, agent_id, level, event, message, actor_kind)
+  SELECT workspace_id, task_id, id, agent_id, 'WARN', 'state_repaired',
+    'It was RUNNING, but its run had not begun', 'coordinator'
+  FROM run_moved
+)
+SELECT workspace_id, id FROM run_moved`,
+);
+
+/** A live run of which its task knows nothing. */
+export interface StrayRun extends Id {
+  task_id: string;
+}
+
+const STRAY = `FROM task_runs r
+JOIN agent_tasks t ON t.workspace_id = r.workspace_id AND t.id = r.task_id
+WHERE ${isLiveRun('r')} AND t.run_id IS DISTINCT FROM r.id`;
+
+/** Index: task_runs_live_key, then a primary key for each live run. $1 rows, $2 workspace or NULL. */
+export const findStrayRuns = query<StrayRun>(
+  'find_stray_runs',
+  `SELECT r.workspace_id, r.id, r.task_id ${STRAY} AND ($2::uuid IS NULL OR r.workspace_id = $2) LIMIT $1`,
+);
+
+/** Those of locked tasks. Index: task_runs_live_key. $1 JSON array of {workspace_id, id} of tasks. */
+export const readStrayRuns = query<StrayRun>(
+  'read_stray_runs',
+  `
+SELECT r.workspace_id, r.id, r.task_id ${STRAY} AND (r.workspace_id, r.task_id) IN (
+  SELECT m.workspace_id, m.id FROM jsonb_to_recordset($1::jsonb) AS m (workspace_id uuid, id uuid))`,
+);
+
+/** The log row of stray runs that were ended. $1 JSON array of {workspace_id, id, task_id}. */
+export const logStrayRuns = command<unknown>(
+  'log_stray_runs',
+  `
+INSERT INTO task_log_lines (workspace_id, task_id, run_id, level, event, message, actor_kind)
+SELECT workspace_id, task_id, id, 'WARN', 'state_repaired',
+  'A live run of it, of which it knew nothing, was ended', 'coordinator'
+FROM jsonb_to_recordset($1::jsonb) AS m (workspace_id uuid, id uuid, task_id uuid)`,
+);

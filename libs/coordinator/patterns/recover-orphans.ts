@@ -1,0 +1,104 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { CONFIG, type Config } from '#lib/config';
+import type { Transaction } from '#lib/database';
+import {
+  applyMoves,
+  applyPlans,
+  letGoOfRuns,
+  NOTHING,
+  type SweepResult,
+  together,
+} from '#lib/transitions';
+import { WakeUps } from '#lib/valkey';
+import { planRepair } from '../domain/repair-leased.js';
+import type { Pass } from '../pass.js';
+import type { Reconciler, ReconcilerFacts } from '../reconciler.js';
+import {
+  beginRuns,
+  type DefectiveTask,
+  findLeasedDefects,
+  findStrayRuns,
+  forgetRuns,
+  lockForRepair,
+  logStrayRuns,
+  readLeasedDefects,
+  readStrayRuns,
+  type StrayRun,
+} from './recover-orphans.sql.js';
+
+/**
+ * Tasks that no live run has leased, live runs that no task names, and tasks and runs of which only one
+ * has begun. The doors move task and run in one statement, so none of these can come from Drover; they
+ * come with restored backups and hands in the database, and would wait forever.
+ */
+@Injectable()
+export class RecoverOrphans implements Reconciler {
+  static readonly facts = {
+    name: 'recover_orphans',
+    counter: 'orphanedTasksRecovered',
+    moves: 'tasks that no live run holds, live runs that no task names',
+    notable: 'Tasks and runs that had lost each other were set right',
+    slow: true,
+  } as const satisfies ReconcilerFacts;
+
+  constructor(
+    private readonly wakeUps: WakeUps,
+    @Inject(CONFIG) private readonly config: Pick<Config, 'tasks'>,
+  ) {}
+
+  async sweep(pass: Pass): Promise<SweepResult> {
+    return together(await this.endStrayRuns(pass), await this.repairLeased(pass));
+  }
+
+  private async endStrayRuns(pass: Pass): Promise<SweepResult> {
+    const found = await pass.find(findStrayRuns);
+    if (found.length === 0) return NOTHING;
+    const tasks = found.map(({ workspace_id, task_id }) => ({ workspace_id, id: task_id }));
+    const ended = await pass.transaction(async (tx) => {
+      const locked = await tx.rows(lockForRepair, [JSON.stringify(tasks)]);
+      const stray = await tx.rows(readStrayRuns, [JSON.stringify(locked)]);
+      const moved = await tx.rows(letGoOfRuns, [JSON.stringify(stray.map(released))]);
+      await tx.rows(logStrayRuns, [JSON.stringify(stray)]);
+      this.wakeUps.signals(moved.map((run) => run.agent_id));
+      return stray;
+    });
+    return pass.moved(ended);
+  }
+
+  private async repairLeased(pass: Pass): Promise<SweepResult> {
+    const found = await pass.find(findLeasedDefects);
+    if (found.length === 0) return NOTHING;
+    const repaired = await pass.transaction(async (tx) => {
+      const locked = await tx.rows(lockForRepair, [JSON.stringify(found)]);
+      const defective = await tx.rows(readLeasedDefects, [JSON.stringify(locked)]);
+      await this.repair(tx, defective);
+      return defective;
+    });
+    this.wakeUps.signals([...new Set(repaired.flatMap((task) => task.agent_id ?? []))]);
+    return pass.moved(repaired);
+  }
+
+  private async repair(tx: Transaction, tasks: readonly DefectiveTask[]): Promise<void> {
+    const policy = { backoffCapSeconds: this.config.tasks.retryBackoffCapSeconds };
+    const planned = tasks.map((task) => {
+      return { task, repair: planRepair(task, task.defect, policy, Math.random()) };
+    });
+    const plans = planned.flatMap(({ repair }) => (repair.kind === 'recover' ? [repair.plan] : []));
+    const moves = planned.flatMap(({ repair }) =>
+      repair.kind === 'catch_up' ? [repair.move] : [],
+    );
+    const of = (kind: string) =>
+      planned.filter(({ repair }) => repair.kind === kind).map(({ task }) => task);
+    await applyPlans(tx, plans);
+    await applyMoves(tx, moves);
+    const behind = of('begin_run').map((task) => ({ ...task, id: task.run_id }));
+    if (behind.length > 0) await tx.rows(beginRuns, [JSON.stringify(behind)]);
+    const paused = of('forget_run');
+    if (paused.length > 0) await tx.rows(forgetRuns, [JSON.stringify(paused)]);
+  }
+}
+
+/** It was nobody's attempt, so it counts as given back. */
+function released({ workspace_id, id }: StrayRun) {
+  return { workspace_id, run_id: id, to_state: 'RELEASED', end_reason: 'orphaned' };
+}

@@ -1,0 +1,47 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { CONFIG, type Config } from '#lib/config';
+import type { SweepResult } from '#lib/transitions';
+import { LostRuns, lostRuns } from '../lost-runs.js';
+import type { Pass } from '../pass.js';
+import type { Reconciler, ReconcilerFacts } from '../reconciler.js';
+
+/**
+ * Runs that made no progress since their agent was warned, which is $3 seconds ago or more.
+ * Index: task_runs_hung_idx.
+ */
+const lockHungRuns = lostRuns(
+  'lock_hung_runs',
+  '',
+  `r.hung_warned_at <= now() - make_interval(secs => $3::float8) AND r.state IN ('WORKING', 'STALE')
+    AND t.status = 'RUNNING'`,
+  'r.hung_warned_at',
+);
+
+/**
+ * Ends runs that made no progress after their warning either. Their tasks are retried at the priority that
+ * they have: one that always hangs must not overtake the others.
+ */
+@Injectable()
+export class TimeOutHung implements Reconciler {
+  static readonly facts = {
+    name: 'time_out_hung',
+    counter: 'hungAborted',
+    moves: 'those without progress `HUNG_ABORT_AFTER_SECONDS` (10 min) after that: ended',
+    notable: 'Runs were ended because they made no progress after a warning',
+  } as const satisfies ReconcilerFacts;
+
+  constructor(
+    private readonly runs: LostRuns,
+    @Inject(CONFIG) private readonly config: Pick<Config, 'tasks'>,
+  ) {}
+
+  sweep(pass: Pass): Promise<SweepResult> {
+    const seconds = this.config.tasks.hungAbortAfterSeconds;
+    return this.runs.end(pass, {
+      lock: lockHungRuns,
+      params: [seconds],
+      reason: 'timeout',
+      message: `It was long past its estimate, and made no progress within ${seconds} s of a warning`,
+    });
+  }
+}

@@ -1,0 +1,41 @@
+import { Injectable } from '@nestjs/common';
+import type { SweepResult } from '#lib/transitions';
+import { LostRuns, lostRuns } from '../lost-runs.js';
+import type { Pass } from '../pass.js';
+import { dueAt, type Reconciler, type ReconcilerFacts } from '../reconciler.js';
+
+/** A run in review has no deadline. */
+const HAS_DEADLINE = `r.state IN ('ASSIGNED', 'WORKING', 'STALE')`;
+/** For the report of the agent, which should have ended the run itself, to arrive. */
+const GRACE = `interval '60 seconds'`;
+
+/** Index: task_runs_deadline_idx. */
+const lockOverdueRuns = lostRuns(
+  'lock_overdue_runs',
+  '',
+  `r.deadline_at <= now() - ${GRACE} AND ${HAS_DEADLINE}`,
+  'r.deadline_at',
+);
+
+/** Ends runs that are past their task's timeout and that their agent has not ended itself. */
+@Injectable()
+export class TimeOutRuns implements Reconciler {
+  static readonly facts = {
+    name: 'time_out_runs',
+    counter: 'timedOutRuns',
+    moves: "runs a minute past their task's timeout, for which their agent should have cared",
+    notable: 'Runs were ended because they were past their timeout',
+    due: dueAt(`(SELECT r.deadline_at + ${GRACE} FROM task_runs r
+    WHERE r.deadline_at IS NOT NULL AND ${HAS_DEADLINE} ORDER BY r.deadline_at LIMIT 1)`),
+  } as const satisfies ReconcilerFacts;
+
+  constructor(private readonly runs: LostRuns) {}
+
+  sweep(pass: Pass): Promise<SweepResult> {
+    return this.runs.end(pass, {
+      lock: lockOverdueRuns,
+      reason: 'timeout',
+      message: 'It ran longer than its timeout',
+    });
+  }
+}

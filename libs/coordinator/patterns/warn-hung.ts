@@ -1,0 +1,73 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { CONFIG, type Config } from '#lib/config';
+import { command } from '#lib/database';
+import type { SweepResult } from '#lib/transitions';
+import { WakeUps } from '#lib/valkey';
+import type { Pass } from '../pass.js';
+import type { Reconciler, ReconcilerFacts } from '../reconciler.js';
+
+/**
+ * Warns runs that are past their task's estimate by $3 seconds, and made no progress for as long: marks
+ * them, with the log row and the event. A paused task does not hang, nor does one that was not begun.
+ *
+ * Index: agent_tasks_estimate_idx, then primary keys.
+ * $1 rows, $2 workspace or NULL, $3 seconds, $4 seconds until it is aborted.
+ */
+const warnHungRuns = command<{ workspace_id: string; run_id: string; agent_id: string }>(
+  'warn_hung_runs',
+  `
+WITH hung AS MATERIALIZED (
+  SELECT t.workspace_id, t.id AS task_id, r.id AS run_id, r.agent_id, t.session_key, t.estimated_completion_at,
+    r.last_progress_at
+  FROM agent_tasks t
+  JOIN task_runs r ON r.workspace_id = t.workspace_id AND r.id = t.run_id
+  WHERE t.status = 'RUNNING' AND t.estimated_completion_at <= now() - make_interval(secs => $3::float8)
+    AND r.state IN ('WORKING', 'STALE') AND r.hung_warned_at IS NULL
+    AND coalesce(r.last_progress_at, r.started_at) <= now() - make_interval(secs => $3::float8)
+    AND ($2::uuid IS NULL OR t.workspace_id = $2)
+  ORDER BY t.estimated_completion_at
+  LIMIT $1
+  -- The run too: progress that is reported meanwhile counts.
+  FOR NO KEY UPDATE OF t, r SKIP LOCKED
+),
+warned AS (
+  UPDATE task_runs r SET hung_warned_at = now() FROM hung h
+  WHERE r.workspace_id = h.workspace_id AND r.id = h.run_id
+),
+journaled AS (
+  INSERT INTO journal (workspace_id, event, log_event, task_id, run_id, agent_id, level, message, details, actor_kind,
+    session_key)
+  SELECT workspace_id, 'run.hung_warning', 'hung_warning', task_id, run_id, agent_id, 'WARN',
+    'It is long past its estimate without progress; without any it is aborted',
+    jsonb_build_object('estimatedCompletionAt', estimated_completion_at, 'lastProgressAt', last_progress_at,
+      'abortsAfterSeconds', $4::int), 'coordinator', session_key
+  FROM hung
+)
+SELECT workspace_id, run_id, agent_id FROM hung`,
+);
+
+/**
+ * Warns the agents of runs that seem to hang: long past their estimate, and without progress. Progress or a
+ * checkpoint takes the warning back; without, time_out_hung ends the run.
+ */
+@Injectable()
+export class WarnHung implements Reconciler {
+  static readonly facts = {
+    name: 'warn_hung',
+    counter: 'hungWarned',
+    moves: 'runs `HUNG_AFTER_SECONDS` (30 min) past their estimate without progress: warned',
+    notable: 'Runs are long past their estimate without progress; their agents were warned',
+  } as const satisfies ReconcilerFacts;
+
+  constructor(
+    private readonly wakeUps: WakeUps,
+    @Inject(CONFIG) private readonly config: Pick<Config, 'tasks'>,
+  ) {}
+
+  async sweep(pass: Pass): Promise<SweepResult> {
+    const { hungAfterSeconds, hungAbortAfterSeconds } = this.config.tasks;
+    const warned = await pass.apply(warnHungRuns, hungAfterSeconds, hungAbortAfterSeconds);
+    this.wakeUps.signals([...new Set(warned.map((run) => run.agent_id))]);
+    return pass.moved(warned);
+  }
+}

@@ -1,0 +1,70 @@
+import { Injectable } from '@nestjs/common';
+import { command } from '#lib/database';
+import {
+  journaled,
+  promisesHeartbeat,
+  runDoorWithoutEnd,
+  type SweepResult,
+} from '#lib/transitions';
+import type { Pass } from '../pass.js';
+import type { Reconciler, ReconcilerFacts } from '../reconciler.js';
+
+/**
+ * STALE is a warning about a run whose agent has missed two heartbeats; a heartbeat takes it back. Only a run
+ * with a lease that heartbeats carry can become STALE: of the others none is expected.
+ *
+ * Index: task_runs_lease_idx or task_runs_live_agent_idx, of which both hold only live runs.
+ * $1 rows, $2 workspace or NULL.
+ */
+const markStaleRuns = command<{ workspace_id: string }>(
+  'mark_stale_runs',
+  `
+WITH unresponsive AS MATERIALIZED (
+  SELECT r.workspace_id, r.id FROM task_runs r
+  JOIN agents a ON a.workspace_id = r.workspace_id AND a.id = r.agent_id
+  JOIN agent_heartbeats h ON h.workspace_id = r.workspace_id AND h.agent_id = r.agent_id
+  WHERE r.state = 'WORKING' AND r.lease_by_heartbeat
+    AND h.last_seen_at < now() - make_interval(secs => 2 * a.heartbeat_interval_seconds)
+    AND ${promisesHeartbeat('h')}
+    AND ($2::uuid IS NULL OR r.workspace_id = $2)
+  LIMIT $1
+),
+${runDoorWithoutEnd('STALE', 'unresponsive')},
+${journaled('runs')}
+SELECT workspace_id, task_id FROM run_moved`,
+);
+
+const reviveStaleRuns = command<{ workspace_id: string }>(
+  'revive_stale_runs',
+  `
+WITH back AS MATERIALIZED (
+  SELECT r.workspace_id, r.id FROM task_runs r
+  JOIN agents a ON a.workspace_id = r.workspace_id AND a.id = r.agent_id
+  JOIN agent_heartbeats h ON h.workspace_id = r.workspace_id AND h.agent_id = r.agent_id
+  WHERE r.state = 'STALE' AND r.lease_by_heartbeat
+    AND h.last_seen_at >= now() - make_interval(secs => 2 * a.heartbeat_interval_seconds)
+    AND ($2::uuid IS NULL OR r.workspace_id = $2)
+  LIMIT $1
+),
+${runDoorWithoutEnd('WORKING', 'back')},
+${journaled('runs')}
+SELECT workspace_id, task_id FROM run_moved`,
+);
+
+/** Marks runs whose agent has missed two heartbeats as STALE, and takes it back when one comes. */
+@Injectable()
+export class WatchLiveness implements Reconciler {
+  static readonly facts = {
+    name: 'watch_liveness',
+    counter: 'livenessChanges',
+    moves: 'runs whose agent has missed two heartbeats: STALE, and back',
+  } as const satisfies ReconcilerFacts;
+
+  async sweep(pass: Pass): Promise<SweepResult> {
+    const changed = await pass.transaction(async (tx) => [
+      ...(await tx.rows(reviveStaleRuns, pass.bounds)),
+      ...(await tx.rows(markStaleRuns, pass.bounds)),
+    ]);
+    return pass.moved(changed);
+  }
+}

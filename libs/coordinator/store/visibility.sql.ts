@@ -1,0 +1,24 @@
+import { query } from '#lib/database';
+
+/**
+ * Whether a user operates the installation, and so may see all workspaces.
+ *
+ * As the service role: what a tenant sees of its members must not decide this.
+ * Index: primary key. $1 user.
+ */
+export const isOperator = query<{ is_operator: boolean }>(
+  'coordinator_is_operator',
+  `SELECT is_operator FROM users WHERE id = $1 AND disabled_at IS NULL`,
+);
+
+/** Index: primary key. $1 workspace. As the service role. */
+export const workspaceExists = query<{ id: string }>(
+  'coordinator_workspace_exists',
+  `SELECT id FROM workspaces WHERE id = $1`,
+);
+
+/** Ids of the workspaces in use, the newest first. Index: primary key, backwards. $1 rows at most. */
+export const listWorkspaceIds = query<{ id: string }>(
+  'coordinator_list_workspace_ids',
+  `SELECT id FROM workspaces WHERE archived_at IS NULL ORDER BY id DESC LIMIT $1`,
+);
