@@ -1,13 +1,13 @@
 /**
  * The house's arrows: they only point down. Libraries see each other through their index.ts alone.
  *
- *   kernel, settings <- config, database, valkey, observability, runtime <- http, sealing <- identity, outbox, projects, admission
+ *   kernel, settings <- config, database, valkey, observability, runtime <- http, sealing, agent-host <- identity, outbox, projects, admission
  *          <- agent-manager <- task-manager <- sessions <- coordinator <- apps, tools
  */
 const LAYERS = [
   ['kernel', 'settings'],
   ['config', 'database', 'valkey', 'observability', 'embedded', 'runtime'],
-  ['http', 'sealing'],
+  ['http', 'sealing', 'agent-host'],
   ['identity'],
   ['outbox', 'projects', 'admission'],
   ['agent-manager'],
@@ -55,7 +55,9 @@ module.exports = {
       comment: 'The worker runs on other machines: no database, no Nest.',
       severity: 'error',
       from: { path: '^apps/worker/', pathNot: '\\.(int-)?spec\\.ts$' },
-      to: { path: '^libs/(?!kernel/|runtime/)|node_modules/(@nestjs|pg|@prisma)/' },
+      to: {
+        path: '^libs/(?!kernel/|settings/|runtime/|agent-host/)|node_modules/(@nestjs|pg|@prisma)/',
+      },
     },
     {
       name: 'gateway-knows-no-database',
@@ -63,7 +65,7 @@ module.exports = {
       severity: 'error',
       from: { path: '^apps/gateway/', pathNot: '\\.(int-)?spec\\.ts$|/testing/' },
       to: {
-        path: '^libs/(?!kernel/|settings/|runtime/|http/|observability/)|node_modules/(pg|@prisma)/',
+        path: '^libs/(?!kernel/|settings/|runtime/|agent-host/|http/|observability/)|node_modules/(pg|@prisma)/',
       },
     },
     {
@@ -72,6 +74,15 @@ module.exports = {
       severity: 'error',
       from: { path: '^libs/runtime/', pathNot: '\\.(int-)?spec\\.ts$|/testing/' },
       to: { path: '^libs/(?!kernel/|runtime/)|node_modules/(@nestjs|pg|@prisma)/' },
+    },
+    {
+      name: 'agent-host-stands-alone',
+      comment: 'Worker and gateway share it: no Nest, no database.',
+      severity: 'error',
+      from: { path: '^libs/agent-host/', pathNot: '\\.(int-)?spec\\.ts$|/testing/' },
+      to: {
+        path: '^libs/(?!kernel/|settings/|runtime/|agent-host/)|node_modules/(@nestjs|pg|@prisma)/',
+      },
     },
     {
       name: 'domain-does-no-io',

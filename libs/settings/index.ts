@@ -1,1 +1,9 @@
-export { flag, integer, list, oneOf, readVariables, webAddress } from './settings.js';
+export {
+  flag,
+  integer,
+  list,
+  oneOf,
+  readVariables,
+  SettingsError,
+  webAddress,
+} from './settings.js';

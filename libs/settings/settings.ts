@@ -37,17 +37,24 @@ export function integer(fallback: number, min: number, max: number) {
     .default(fallback);
 }
 
+/** Its message names every wrong variable, one a line. */
+export class SettingsError extends Error {
+  /** @param problems each a variable's name and what it must be */
+  constructor(readonly problems: string[]) {
+    const lines = problems.map((problem) => `  ${problem.replace(' ', ': ')}`).join('\n');
+    super(`The configuration is not valid. Correct these environment variables:\n${lines}`);
+  }
+}
+
 /**
  * Reads a program's environment variables. An empty one counts as absent, as compose files write it so.
  *
- * @throws Error that names every wrong variable, one a line
+ * @throws SettingsError
  */
 export function readVariables<T extends z.ZodType>(schema: T, env: NodeJS.ProcessEnv): z.infer<T> {
   const present = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''));
   const result = schema.safeParse(present);
   if (result.success) return result.data;
-  const lines = result.error.issues.map(({ path, message }) => `  ${String(path[0])}: ${message}`);
-  throw new Error(
-    `The configuration is not valid. Correct these environment variables:\n${lines.join('\n')}`,
-  );
+  const { issues } = result.error;
+  throw new SettingsError(issues.map(({ path, message }) => `${String(path[0])} ${message}`));
 }
