@@ -36,13 +36,13 @@ export class SessionBook {
     return this.byId.get(id) ?? this.byRun.get(id);
   }
 
-  /** @throws Error when it can't be written: the session must not start then */
+  /** @throws Error when it cannot be written: the session must not start then */
   add(record: SessionRecord): void {
     this.write(record);
     this.index(record);
   }
 
-  /** Writes a change down. What can't be written now is written with the next change. */
+  /** Writes a change down. What cannot be written now is written with the next change. */
   save(record: SessionRecord): void {
     try {
       this.write(record);

@@ -62,8 +62,8 @@ export class Claimer {
     const { api } = this.options;
     this.polling = true;
     try {
-      const wanted = Math.min(free, MAX_CLAIM);
-      const { tasks, reason } = await api.claim(wanted, POLL_MS, this.stopped.signal);
+      const requested = Math.min(free, MAX_CLAIM);
+      const { tasks, reason } = await api.claim(requested, POLL_MS, this.stopped.signal);
       this.failures.end();
       this.noteReason(reason);
       for (const task of tasks) this.occupy(task);

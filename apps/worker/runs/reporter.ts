@@ -172,7 +172,7 @@ export class Reporter {
     this.entries.splice(0, batch.length);
   }
 
-  /** Refused for good: kept, it would stand in the way of everything behind it. */
+  /** Refused, and would be again: kept, it would stand in the way of everything behind it. */
   private isRefused(error: unknown, what: string): boolean {
     if (isLost(error) || isTransient(error) || isUnauthenticated(error)) return false;
     this.log.warn(`The server refused ${what} of a run`, { error: messageOf(error) });

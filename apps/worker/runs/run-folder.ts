@@ -76,7 +76,7 @@ export async function readJsonFile(path: string, maxBytes = MAX_FILE_BYTES): Pro
     : { kind: 'object', value };
 }
 
-// Made anew: what stands there may be a pipe that nobody reads, or a link.
+// Made again: what stands there may be a pipe that nobody reads, or a link.
 async function writePrivate(path: string, value: object): Promise<void> {
   await removeTree(path);
   await writeFile(path, JSON.stringify(value), { mode: 0o600, flag: 'wx' });

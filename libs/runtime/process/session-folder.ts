@@ -15,7 +15,7 @@ export interface Claim {
    * may start the session any more. The name stands in files of installed gateways.
    */
   keeper?: ProcessRef;
-  /** Process ids and start times count anew after each boot of the machine. */
+  /** Process ids and start times start again after each boot of the machine. */
   bootId: string;
 }
 
