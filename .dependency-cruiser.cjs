@@ -2,7 +2,7 @@
 const LAYERS = [
   ['kernel'],
   ['config', 'database', 'valkey', 'observability', 'embedded', 'runtime'],
-  ['http'],
+  ['http', 'agent-host'],
   ['identity'],
   ['transitions', 'events', 'projects'],
   ['secrets', 'admission'],
@@ -51,7 +51,9 @@ module.exports = {
       comment: 'The worker runs on other machines: no database, no Nest.',
       severity: 'error',
       from: { path: '^apps/worker/', pathNot: '\\.(int-)?spec\\.ts$' },
-      to: { path: '^libs/(?!kernel/|runtime/)|node_modules/(@nestjs|pg|@prisma)/' },
+      to: {
+        path: '^libs/(?!kernel/|settings/|runtime/|agent-host/)|node_modules/(@nestjs|pg|@prisma)/',
+      },
     },
     {
       name: 'gateway-knows-no-database',
@@ -59,7 +61,7 @@ module.exports = {
       severity: 'error',
       from: { path: '^apps/gateway/', pathNot: '\\.(int-)?spec\\.ts$|/testing/' },
       to: {
-        path: '^libs/(?!kernel/|config/|runtime/|http/|observability/)|node_modules/(pg|@prisma)/',
+        path: '^libs/(?!kernel/|runtime/|agent-host/|http/|observability/)|node_modules/(pg|@prisma)/',
       },
     },
     {
@@ -68,6 +70,15 @@ module.exports = {
       severity: 'error',
       from: { path: '^libs/runtime/', pathNot: '\\.(int-)?spec\\.ts$|/testing/' },
       to: { path: '^libs/(?!kernel/|runtime/)|node_modules/(@nestjs|pg|@prisma)/' },
+    },
+    {
+      name: 'agent-host-stands-alone',
+      comment: 'Worker and gateway share it: no Nest, no database.',
+      severity: 'error',
+      from: { path: '^libs/agent-host/', pathNot: '\\.(int-)?spec\\.ts$|/testing/' },
+      to: {
+        path: '^libs/(?!kernel/|settings/|runtime/|agent-host/)|node_modules/(@nestjs|pg|@prisma)/',
+      },
     },
     {
       name: 'domain-does-no-io',

@@ -1,7 +1,8 @@
 import { resolve } from 'node:path';
 import { z } from 'zod';
+import { apiAddress, searchPathOf, variablesOf } from '#lib/agent-host';
 import type { SessionUser } from '#lib/runtime';
-import { integer, list, oneOf, readVariables, webAddress } from '#lib/config';
+import { integer, list, oneOf, readVariables, webAddress } from '#lib/kernel';
 
 const secret = z
   .string({
@@ -25,7 +26,7 @@ const environment = z.object({
   GATEWAY_DATA_DIR: z.string().default('.drover/gateway'),
   /** Programs that sessions may start, as the commands name them; all when it is left out. */
   GATEWAY_ALLOWED_EXECUTABLES: list.optional(),
-  /** Who runs the sessions, as `uid:gid`; the gateway's own user when it is left out. */
+  /** The user of the sessions, as `uid:gid`; the gateway's own user when it is left out. */
   GATEWAY_SESSIONS_USER: z
     .string()
     .regex(
@@ -44,7 +45,7 @@ const environment = z.object({
   MAX_CONCURRENT_WORKERS: integer(10, 1, 1_000),
   /** Seconds in the queue. */
   WORKER_CREATION_TIMEOUT: integer(300, 1, 86_400),
-  // With the most workers a beat stays below the megabyte that the server takes.
+  // With the most workers a heartbeat stays below the megabyte that the server takes.
   GATEWAY_QUEUE_LIMIT: integer(1_000, 0, 2_500),
   /** Between SIGTERM and SIGKILL, where a request names no other. */
   GATEWAY_GRACE_SECONDS: integer(10, 0, 3_600),
@@ -65,21 +66,19 @@ export function loadGatewayConfig(env: NodeJS.ProcessEnv): GatewayConfig {
   return toConfig(readVariables(environment, env), env);
 }
 
-const FALLBACK_PATH = '/usr/local/bin:/usr/bin:/bin';
-
 function toConfig(env: z.infer<typeof environment>, all: NodeJS.ProcessEnv) {
   return {
-    apiUrl: withApiPath(env.DROVER_API_URL),
+    apiUrl: apiAddress(env.DROVER_API_URL),
     sessionsApiUrl:
       env.GATEWAY_SESSIONS_API_URL === undefined
         ? undefined
-        : withApiPath(env.GATEWAY_SESSIONS_API_URL),
+        : apiAddress(env.GATEWAY_SESSIONS_API_URL),
     secret: env.GATEWAY_SECRET,
     gatewayId: env.GATEWAY_ID,
     dataDir: resolve(env.GATEWAY_DATA_DIR),
     allowedExecutables: env.GATEWAY_ALLOWED_EXECUTABLES,
-    searchPath: all['PATH'] ?? FALLBACK_PATH,
-    passedEnv: pick(all, env.GATEWAY_PASS_ENV),
+    searchPath: searchPathOf(all),
+    passedEnv: variablesOf(all, env.GATEWAY_PASS_ENV),
     sessionsUser: toUser(env.GATEWAY_SESSIONS_USER),
     http: { host: env.HOST, port: env.PORT },
     logLevel: env.LOG_LEVEL,
@@ -96,18 +95,4 @@ function toConfig(env: z.infer<typeof environment>, all: NodeJS.ProcessEnv) {
 function toUser(text: string | undefined): SessionUser | undefined {
   const [uid, gid] = text?.split(':').map(Number) ?? [];
   return uid === undefined || gid === undefined ? undefined : { uid, gid };
-}
-
-/** An address without a path gets that of the API. */
-function withApiPath(address: string): string {
-  const url = new URL(address);
-  if (url.pathname === '/') url.pathname = '/api/v1';
-  return url.href.replace(/(?<!\/)\/+$/, '');
-}
-
-function pick(env: NodeJS.ProcessEnv, names: readonly string[]): Record<string, string> {
-  const entries = names.map((name) => [name, env[name]] as const);
-  return Object.fromEntries(
-    entries.filter((entry): entry is [string, string] => entry[1] !== undefined),
-  );
 }

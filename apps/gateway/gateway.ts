@@ -1,13 +1,25 @@
+import {
+  HeartbeatLoop,
+  HttpClient,
+  isUnauthenticated,
+  pause,
+  readVersion,
+  ServerClient,
+  type ServerState,
+  SignalLoop,
+} from '#lib/agent-host';
 import { newId } from '#lib/kernel';
 import type { Logger } from '#lib/observability';
-import { ProcessRuntime, type Runtime } from '#lib/runtime';
+import { Drivers, type RuntimeDriver } from '#lib/runtime';
 import { GatewayTokens } from './auth/gateway-tokens.js';
 import type { GatewayConfig } from './config.js';
-import { HeartbeatLoop, type ServerState } from './server/heartbeat-loop.js';
-import { pause } from './server/repeat.js';
+import {
+  GatewayApi,
+  type HeartbeatAnswer,
+  type Signal,
+  type SignalAnswer,
+} from './server/gateway-api.js';
 import { Reporter } from './server/reporter.js';
-import { ServerClient, type Signal } from './server/server-client.js';
-import { SignalLoop } from './server/signal-loop.js';
 import { Dispatcher } from './sessions/dispatcher.js';
 import { hasEnded } from './sessions/domain/session.js';
 import { causeOf } from './sessions/domain/stop-cause.js';
@@ -15,11 +27,13 @@ import { recoverSessions } from './sessions/recover-sessions.js';
 import { SessionBook } from './sessions/session-book.js';
 import { SessionsService } from './sessions/sessions.service.js';
 import { openDataFolder } from './state/data-folder.js';
-import { readVersion } from './version.js';
 
 const HOUR_MS = 3_600_000;
-/** As many as a beat can name beside all that can be live at once; the others are named when these are told. */
-const MAX_ENDED_IN_BEAT = 5_000;
+/** Enough for every session to be stopped at once. */
+const MAX_ANSWER_BYTES = 4_194_304;
+const WHY_REFUSED = 'GATEWAY_SECRET must be the same at both, and their clocks must agree';
+/** As many as a heartbeat can name beside all that can be live at once; the others are named when these are told. */
+const MAX_ENDED_IN_HEARTBEAT = 5_000;
 /** How long a drain waits for the server to hear of it, before it gives up what has not started. */
 const DRAIN_TOLD_MS = 2_000;
 /** What a shutdown keeps back: a third each for killing, for the last reports, and for closing. */
@@ -30,7 +44,7 @@ const LEAVING = {
   message: 'the gateway is shutting down',
 } as const;
 
-/** What this life of the gateway is, for whoever asks. */
+/** What this life of the gateway is, for clients. */
 export interface GatewayFacts {
   id: string;
   /** Another one in each life. */
@@ -52,17 +66,18 @@ export class Gateway {
   private readonly bootId = newId();
   private readonly startedAt = new Date().toISOString();
   private readonly version = readVersion();
-  private readonly runtime: Runtime;
+  private readonly driver: RuntimeDriver;
   private readonly book: SessionBook;
   private readonly dispatcher: Dispatcher;
   private readonly reporter: Reporter;
-  private readonly heartbeat: HeartbeatLoop;
-  private readonly signals: SignalLoop;
+  private readonly http: HttpClient;
+  private readonly heartbeat: HeartbeatLoop<HeartbeatAnswer>;
+  private readonly signals: SignalLoop<SignalAnswer>;
   private readonly loops: Promise<void>[] = [];
   private pruning: NodeJS.Timeout | undefined;
   private sequence = 0;
 
-  /** @throws Error in a sentence when the data folder can't be used */
+  /** @throws Error in a sentence when the data folder cannot be used */
   constructor(
     private readonly config: GatewayConfig,
     private readonly logger: Logger,
@@ -73,14 +88,15 @@ export class Gateway {
     const { gatewayId, sessionsDir: dir } = folder;
     this.gatewayId = gatewayId;
     this.tokens = new GatewayTokens(config.secret, gatewayId);
-    this.runtime = new ProcessRuntime({ dir, searchPath, passedEnv, user });
+    this.driver = new Drivers({ dir, searchPath, passedEnv, user }).choose();
     this.book = new SessionBook(folder.recordsDir, logger);
-    const client = new ServerClient(config.apiUrl, this.tokens);
-    const { book, runtime, bootId } = this;
+    this.http = new HttpClient(config.apiUrl, MAX_ANSWER_BYTES);
+    const api = new GatewayApi(new ServerClient(this.http, this.tokens), gatewayId);
+    const { book, driver, bootId } = this;
     const onReport = (): void => this.reporter.notice();
-    this.reporter = new Reporter({ client, book, logger, gateway: { gatewayId, bootId } });
+    this.reporter = new Reporter({ api, book, logger, bootId });
     this.dispatcher = new Dispatcher({
-      runtime,
+      driver,
       book,
       logger,
       onReport,
@@ -90,14 +106,14 @@ export class Gateway {
     });
     const { dispatcher } = this;
     this.sessions = new SessionsService({ config, gatewayId, book, dispatcher, onReport });
-    this.heartbeat = this.makeHeartbeat(client);
-    this.signals = this.makeSignals(client);
+    this.heartbeat = this.makeHeartbeat(api);
+    this.signals = this.makeSignals(api);
   }
 
   /** Takes over what an earlier life left. Call it before requests are let in. */
   async recover(): Promise<void> {
-    const { runtime, book, dispatcher, logger } = this;
-    await recoverSessions({ runtime, book, dispatcher, logger });
+    const { driver, book, dispatcher, logger } = this;
+    await recoverSessions({ driver, book, dispatcher, logger });
     this.prune();
   }
 
@@ -151,37 +167,41 @@ export class Gateway {
     this.heartbeat.stop();
     this.signals.stop();
     await Promise.all(this.loops);
+    this.http.close();
   }
 
   private prune(): void {
     this.book.prune(new Date(Date.now() - this.config.retentionHours * HOUR_MS));
   }
 
-  private makeHeartbeat(client: ServerClient): HeartbeatLoop {
+  private makeHeartbeat(api: GatewayApi): HeartbeatLoop<HeartbeatAnswer> {
     return new HeartbeatLoop({
-      client,
-      logger: this.logger,
+      log: this.logger,
       intervalMs: this.config.heartbeatSeconds * 1000,
-      compose: () => this.composeBeat(),
+      send: () => api.heartbeat(this.composeHeartbeat()),
       onAnswer: ({ stop, restarted }) => {
         this.reporter.serverAnswers();
         if (restarted) this.logger.info('the server has noticed the restart');
         for (const order of stop) this.obey({ action: 'stop', ...order });
       },
+      onFailure: (error) => {
+        if (!isUnauthenticated(error) || this.serverState === 'refused') return;
+        this.logger.error('the server refuses this gateway’s token', { why: WHY_REFUSED });
+      },
     });
   }
 
-  private makeSignals(client: ServerClient): SignalLoop {
+  private makeSignals(api: GatewayApi): SignalLoop<SignalAnswer> {
     return new SignalLoop({
-      client,
-      logger: this.logger,
-      gatewayId: this.gatewayId,
+      log: this.logger,
+      listensWhenIdle: false,
+      poll: (body, signal) => api.signals(body, signal),
       runIds: () =>
         this.book
           .live()
           .filter(({ stopping }) => stopping === null)
           .flatMap(({ runId }) => runId ?? []),
-      onSignals: (runs) => {
+      onSignals: ({ runs }) => {
         for (const order of runs) this.obey(order);
       },
     });
@@ -195,10 +215,10 @@ export class Gateway {
   }
 
   /**
-   * The number says of which sessions the beat knows, so all is read in one go. A session that has ended
+   * The number says of which sessions the heartbeat knows, so all is read in one go. A session that has ended
    * is named until the server has heard how: it would take it for lost otherwise.
    */
-  private composeBeat(): object {
+  private composeHeartbeat(): object {
     this.sequence += 1;
     const { id: gatewayId, ...facts } = this.facts();
     const ofRuns = this.book.all().filter(({ runId }) => runId !== null);
@@ -208,7 +228,7 @@ export class Gateway {
     const ended = ofRuns
       .filter((record) => hasEnded(record) && this.reporter.isTelling(record))
       .map(({ runId }) => runId)
-      .slice(0, MAX_ENDED_IN_BEAT);
+      .slice(0, MAX_ENDED_IN_HEARTBEAT);
     return { gatewayId, ...facts, draining: this.sessions.isDraining, sessions, ended };
   }
 }

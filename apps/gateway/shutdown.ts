@@ -1,9 +1,7 @@
 import type { INestApplication } from '@nestjs/common';
+import { StopRequests } from '#lib/agent-host';
 import type { Logger } from '#lib/observability';
 import type { Gateway } from './gateway.js';
-
-const SIGNALS = { SIGTERM: 15, SIGINT: 2, SIGHUP: 1 } as const;
-type Signal = keyof typeof SIGNALS;
 
 export interface ShutdownOptions {
   gateway: Gateway;
@@ -23,40 +21,32 @@ export function shutDownOnSignals({
   logger,
   deadlineSeconds,
 }: ShutdownOptions): void {
-  const hurry = new AbortController();
-  let count = 0;
+  const stop = new StopRequests();
 
-  async function shutDown(): Promise<void> {
-    await gateway.drain(hurry.signal);
+  async function shutDown(): Promise<never> {
+    await gateway.drain(stop.hurry);
     await gateway.disconnect();
     await app.close();
+    logger.info('stopped');
+    process.exit(0);
   }
 
-  const onSignal = (signal: Signal): void => {
-    count += 1;
-    if (count === 1) {
+  stop.listen((step, signal, exitCode) => {
+    if (step === 'drain') {
       logger.info('shutting down', { signal, deadlineSeconds });
       setTimeout(() => {
         logger.error('not shut down within the deadline; ended with work under way');
         process.exit(1);
       }, deadlineSeconds * 1_000).unref();
-      shutDown().then(
-        () => {
-          logger.info('stopped');
-          process.exit(0);
-        },
-        (error: unknown) => {
-          logger.error('shutdown failed', { error });
-          process.exit(1);
-        },
-      );
-    } else if (count === 2) {
+      shutDown().catch((error: unknown) => {
+        logger.error('shutdown failed', { error });
+        process.exit(1);
+      });
+    } else if (step === 'hurry') {
       logger.warn('a second signal: sessions are killed', { signal });
-      hurry.abort();
     } else {
       logger.warn('ended at once by a third signal', { signal });
-      process.exit(128 + SIGNALS[signal]);
+      process.exit(exitCode);
     }
-  };
-  for (const signal of Object.keys(SIGNALS) as Signal[]) process.on(signal, onSignal);
+  });
 }

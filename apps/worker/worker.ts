@@ -1,55 +1,63 @@
 import { setMaxListeners } from 'node:events';
 import { statfs } from 'node:fs/promises';
-import { HeartbeatLoop } from './agent/heartbeat.js';
+import {
+  hasCode,
+  HeartbeatLoop,
+  HttpClient,
+  isTransient,
+  isUnauthenticated,
+  type Log,
+  messageOf,
+  pause,
+  SignalLoop,
+  type StopRequests,
+} from '#lib/agent-host';
+import { Drivers } from '#lib/runtime';
 import { type Membership, register } from './agent/registration.js';
-import { SignalLoop } from './agent/signals.js';
-import type { StopRequests } from './agent/stop-requests.js';
 import { UsageMeter } from './agent/usage.js';
-import { HttpClient } from './api/http-client.js';
-import { pause } from './api/retry.js';
-import type { Heartbeat } from './api/types.js';
+import type { Heartbeat, Signals } from './api/types.js';
 import type { WorkerConfig } from './config.js';
-import { passedEnvironment } from './executor/process/environment.js';
-import { ProcessExecutor } from './executor/process/process-executor.js';
-import { Warden } from './executor/process/warden.js';
-import { ExecutorRegistry } from './executor/registry.js';
-import { type Log, messageOf } from './log.js';
 import { Claimer } from './runs/claimer.js';
-import { Fleet } from './runs/fleet.js';
 import { Reconciler, recover } from './runs/recovery.js';
 import { runFactory } from './runs/run-factory.js';
+import { RunManager } from './runs/run-manager.js';
 
 /** How long a run's end may take to be delivered when the worker is to end. */
 const DELIVERY_MS = 5_000;
 /** What processes get to end by themselves when somebody is in a hurry. */
 const HURRIED_GRACE_MS = 2_000;
 const LOW_DISK_BYTES = 100 * 1024 * 1024;
+/** How long a token may be refused, while it is looked for a new one, before the worker gives up. */
+const GIVE_UP_REFUSED_MS = 60_000;
 
 /** Why the worker stops claiming. */
 type Ending = { kind: 'drain' } | { kind: 'terminated' } | { kind: 'fatal'; message: string };
 
 export interface Surroundings {
   log: Log;
-  env: NodeJS.ProcessEnv;
   stop: StopRequests;
 }
 
 /**
  * Works until it is told to stop, by a signal or by the server, and then ends in order.
  *
- * @throws Error in a sentence when it can't go on
+ * @throws Error in a sentence when it cannot go on
  */
 export async function runWorker(config: WorkerConfig, around: Surroundings): Promise<void> {
   const { log, stop } = around;
   const http = new HttpClient(config.apiUrl);
-  const warden = new Warden(log);
-  warden.start();
+  const drivers = new Drivers({
+    dir: config.workDir,
+    searchPath: config.searchPath,
+    passedEnv: config.passedEnv,
+    warn: (message) => log.warn(message),
+  });
   try {
-    const membership = await registerUnlessStopped(config, http, around);
+    const membership = await registerUnlessStopped(config, http, { ...around, drivers });
     if (membership === undefined) return;
-    await new Worker(config, membership, { ...around, warden }).work();
+    await new Worker(config, membership, { ...around, drivers }).work();
   } finally {
-    warden.close();
+    for (const driver of drivers.all) driver.close();
     http.close();
     log.info('Stopped', { asked: stop.drain.aborted });
   }
@@ -58,15 +66,15 @@ export async function runWorker(config: WorkerConfig, around: Surroundings): Pro
 async function registerUnlessStopped(
   config: WorkerConfig,
   http: HttpClient,
-  { log, stop }: Surroundings,
+  { log, stop, drivers }: Surroundings & { drivers: Drivers },
 ): Promise<Membership | undefined> {
   try {
-    const membership = await register(config, { http, log, signal: stop.drain });
+    const membership = await register(config, { http, drivers, log, signal: stop.drain });
     const { api, state } = membership;
     log.info('Registered', { agentId: api.agentId, restartCount: state.restartCount });
     const { workDir, keepRuns } = config;
     const keepFolders = keepRuns !== 'never';
-    await recover({ ...membership, workDir, keepFolders, log, signal: stop.drain });
+    await recover({ ...membership, drivers, workDir, keepFolders, log, signal: stop.drain });
     return membership;
   } catch (error) {
     if (stop.drain.aborted) return undefined;
@@ -77,43 +85,45 @@ async function registerUnlessStopped(
 class Worker {
   private readonly giveUp = new AbortController();
   private readonly usage = new UsageMeter();
-  private readonly fleet: Fleet;
+  private readonly runs: RunManager;
   private readonly claimer: Claimer;
-  private readonly heartbeat: HeartbeatLoop;
-  private readonly signals: SignalLoop;
+  private readonly heartbeat: HeartbeatLoop<unknown>;
+  private readonly signals: SignalLoop<Signals>;
   private readonly reconciler: Reconciler;
   private readonly ending: Promise<Ending>;
   private end: (ending: Ending) => void = () => undefined;
   private undelivered = false;
   private draining = false;
   private lowDisk = false;
+  private refusedSince: number | undefined;
 
   constructor(
     private readonly config: WorkerConfig,
     private readonly membership: Membership,
-    private readonly around: Surroundings & { warden: Warden },
+    private readonly around: Surroundings & { drivers: Drivers },
   ) {
     const { api } = membership;
     const { log } = around;
     setMaxListeners(0, this.giveUp.signal);
     this.ending = new Promise((resolve) => (this.end = resolve));
-    this.fleet = this.makeFleet();
-    this.reconciler = new Reconciler({ api, log }, (runId) => this.fleet.holds(runId));
+    this.runs = this.makeRunManager();
+    this.reconciler = new Reconciler({ api, log }, (runId) => this.runs.holds(runId));
     this.claimer = new Claimer({
       api,
       log,
       capacity: config.concurrency,
-      execute: (task) => this.fleet.execute(task),
+      execute: (task) => this.runs.execute(task),
       onUncertain: () => this.reconciler.soon(),
       onRefused: (code) => this.end({ kind: code === 'agent_draining' ? 'drain' : 'terminated' }),
     });
     this.heartbeat = this.makeHeartbeat();
-    this.signals = new SignalLoop({
-      api,
+    this.signals = new SignalLoop<Signals>({
       log,
-      runIds: () => this.fleet.runIds(),
+      listensWhenIdle: true,
+      poll: (body, signal) => api.signals(body, signal),
+      runIds: () => this.runs.runIds(),
       onSignals: (signals) => {
-        this.fleet.obey(signals);
+        this.runs.obey(signals);
         if (signals.drain) this.end({ kind: 'drain' });
       },
     });
@@ -123,18 +133,18 @@ class Worker {
     const { log, stop } = this.around;
     stop.drain.addEventListener('abort', () => this.end({ kind: 'drain' }), { once: true });
     if (stop.drain.aborted) this.end({ kind: 'drain' });
-    const beating = this.heartbeat.run();
+    const heartbeats = this.heartbeat.run();
     const listening = this.signals.run();
     const claiming = this.claimer.run();
     this.reconciler.start();
     const ending = await this.ending;
-    log.info('Stopping', { why: ending.kind, runs: this.fleet.runIds().length });
+    log.info('Stopping', { why: ending.kind, runs: this.runs.runIds().length });
     this.claimer.stop();
     await this.finish(ending);
     this.reconciler.stop();
     this.signals.stop();
     this.heartbeat.stop();
-    await Promise.all([beating, listening, claiming]);
+    await Promise.all([heartbeats, listening, claiming]);
     if (ending.kind === 'drain') await this.deregister();
     if (ending.kind === 'fatal') throw new Error(ending.message);
   }
@@ -145,16 +155,16 @@ class Worker {
     const { hurry } = this.around.stop;
     const graceMs = graceSeconds * 1000;
     if (ending.kind !== 'drain') {
-      this.fleet.loseAll(graceMs);
-      return this.fleet.idle();
+      this.runs.loseAll(graceMs);
+      return this.runs.idle();
     }
     this.draining = true;
-    await Promise.race([this.fleet.idle(), pause(drainSeconds * 1000, hurry)]);
-    const hurryUp = (): void => this.fleet.stopAll('drain', HURRIED_GRACE_MS);
+    await Promise.race([this.runs.idle(), pause(drainSeconds * 1000, hurry)]);
+    const hurryUp = (): void => this.runs.stopAll('drain', HURRIED_GRACE_MS);
     hurry.addEventListener('abort', hurryUp);
-    this.fleet.stopAll('drain', hurry.aborted ? HURRIED_GRACE_MS : graceMs);
+    this.runs.stopAll('drain', hurry.aborted ? HURRIED_GRACE_MS : graceMs);
     const patience = setTimeout(() => this.giveUp.abort(), graceMs + DELIVERY_MS);
-    await this.fleet.idle();
+    await this.runs.idle();
     clearTimeout(patience);
     hurry.removeEventListener('abort', hurryUp);
   }
@@ -168,20 +178,19 @@ class Worker {
     });
   }
 
-  private makeFleet(): Fleet {
+  private makeRunManager(): RunManager {
     const { config, membership } = this;
-    const { log, warden, env } = this.around;
-    const passedEnv = passedEnvironment(config.passEnv, env);
-    const process = new ProcessExecutor({ warden, allowedDirs: config.allowedDirs, passedEnv });
+    const { log, drivers } = this.around;
+    const { allowedDirs, passedEnv } = config;
     const { make, cleanUp } = runFactory({
       config,
       membership,
       log,
-      executors: new ExecutorRegistry([process]),
+      execution: { drivers, allowedDirs, passedEnv },
       giveUp: this.giveUp.signal,
       claimNext: () => this.claimer.claimNext(),
     });
-    return new Fleet({
+    return new RunManager({
       log,
       make,
       cleanUp: async (runId, result) => {
@@ -192,22 +201,48 @@ class Worker {
     });
   }
 
-  private makeHeartbeat(): HeartbeatLoop {
+  private makeHeartbeat(): HeartbeatLoop<unknown> {
+    const { api } = this.membership;
     return new HeartbeatLoop({
-      api: this.membership.api,
       log: this.around.log,
       intervalMs: this.config.heartbeatSeconds * 1000,
-      compose: () => this.composeBeat(),
-      onTerminated: () => this.end({ kind: 'terminated' }),
-      onFatal: (message) => this.end({ kind: 'fatal', message }),
+      send: () => api.heartbeat(this.composeHeartbeat()),
+      onAnswer: () => (this.refusedSince = undefined),
+      onFailure: (error) => this.judge(error),
     });
   }
 
-  private composeBeat(): Heartbeat {
-    const { runIds, oldest } = this.fleet.summary();
+  /** What a refused heartbeat says of the agent. */
+  private judge(error: unknown): void {
+    const said = messageOf(error);
+    if (hasCode(error, 'agent_terminated')) {
+      this.heartbeat.stop();
+      this.end({ kind: 'terminated' });
+    } else if (isUnauthenticated(error)) this.giveUpRefused(said);
+    else if (hasCode(error, 'agent_not_found', 'forbidden', 'insufficient_scope')) {
+      const message = `The server refuses this agent's heartbeats: ${said}`;
+      this.end({ kind: 'fatal', message });
+    } else if (!isTransient(error)) {
+      this.around.log.error('The server refused a heartbeat', { error: said });
+    }
+  }
+
+  private giveUpRefused(said: string): void {
+    if (this.refusedSince === undefined) {
+      this.refusedSince = performance.now();
+      this.around.log.warn('The server does not accept the agent token', { error: said });
+    }
+    if (performance.now() - this.refusedSince < GIVE_UP_REFUSED_MS) return;
+    const message = `The server does not accept the agent token any more: ${said}`;
+    this.end({ kind: 'fatal', message });
+  }
+
+  private composeHeartbeat(): Heartbeat {
+    const { drivers } = this.around;
+    const { runIds, oldest } = this.runs.summary();
     void this.lookAtDisk();
     return {
-      status: this.lowDisk || !this.around.warden.running ? 'degraded' : 'healthy',
+      status: this.lowDisk || !drivers.all.every(({ healthy }) => healthy) ? 'degraded' : 'healthy',
       currentTaskId: oldest?.taskId,
       progressPercent: oldest?.latest.progressPercent,
       currentStep: oldest?.latest.currentStep,

@@ -1,7 +1,7 @@
 import { createSecretKey } from 'node:crypto';
 import { validateCronExpression } from 'cron';
 import { z } from 'zod';
-import { flag, integer, list, oneOf, readVariables, webAddress } from './settings.js';
+import { flag, integer, list, oneOf, readVariables, webAddress } from '#lib/kernel';
 import { trustedProxies } from './trusted-proxies.js';
 
 const ROLES = ['api', 'coordinator', 'relay'] as const;

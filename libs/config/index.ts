@@ -1,3 +1,2 @@
 export { loadConfig, VARIABLES, type Config } from './config.js';
 export { CONFIG, ConfigModule } from './config.module.js';
-export { integer, list, oneOf, readVariables, webAddress } from './settings.js';

@@ -10,3 +10,12 @@ export * from './pagination.js';
 export * from './read-at-most.js';
 export * from './redact.js';
 export * from './text.js';
+export {
+  flag,
+  integer,
+  list,
+  oneOf,
+  readVariables,
+  SettingsError,
+  webAddress,
+} from './settings.js';

@@ -18,7 +18,7 @@ export async function removeTree(path: string): Promise<void> {
   }
 }
 
-// Follows no link. What can't be opened is passed over: the removal says why it failed.
+// Follows no link. What cannot be opened is passed over: the removal says why it failed.
 async function openFolder(path: string): Promise<void> {
   try {
     const found = await lstat(path);

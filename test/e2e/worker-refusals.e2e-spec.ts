@@ -92,7 +92,7 @@ describe('a worker with', () => {
     writeFileSync(join(folder, 'worker-refused.id'), id);
     writeFileSync(file, text);
     expect(await lastWords({ DROVER_API_KEY: key }, folder)).toMatch(
-      new RegExp(`^The state file ${file} can not be read .*: remove it to start afresh.$`),
+      new RegExp(`^The state file ${file} cannot be read .*: remove it to start afresh.$`),
     );
     expect(readdirSync(folder)).toContain(`agent-${id}.json`);
   });

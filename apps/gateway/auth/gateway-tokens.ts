@@ -1,5 +1,13 @@
 import { createSecretKey, type KeyObject } from 'node:crypto';
 import jwt from 'jsonwebtoken';
+import {
+  bearer,
+  type Credentials,
+  NetworkError,
+  type Passport,
+  type ResponseHead,
+  toApiError,
+} from '#lib/agent-host';
 import { DroverError, newId } from '#lib/kernel';
 
 const ALGORITHM = 'HS256';
@@ -9,7 +17,10 @@ const CLOCK_TOLERANCE_SECONDS = 30;
 /** Longer ones are not the server's; nothing is computed over them. */
 const MAX_TOKEN_LENGTH = 4_096;
 
-export interface Passport {
+const PROOF_HEADER = 'drover-server-proof';
+
+/** The token of one call to the server. */
+export interface CallToken {
   token: string;
   /** What the server's proof must name. */
   id: string;
@@ -19,7 +30,7 @@ export interface Passport {
  * The proofs that server and gateway give each other, made with the secret that both have. Each
  * direction has an issuer and an audience of its own, so that none can be turned round.
  */
-export class GatewayTokens {
+export class GatewayTokens implements Credentials {
   private readonly key: KeyObject;
 
   constructor(
@@ -45,26 +56,40 @@ export class GatewayTokens {
     return jti;
   }
 
-  /** Proves to the server that the answer to a request comes from who has the secret. */
+  /** The passport of one call: an answer without the server's proof is not the server's. */
+  present(): Passport {
+    const call = this.forServer();
+    return { headers: bearer(call.token), check: (head) => this.check(head, call) };
+  }
+
+  /** Proves to the server that the answer to a request comes from a holder of the secret. */
   prove(requestTokenId: string): string {
     return this.sign({ sub: requestTokenId, aud: 'drover-server' });
   }
 
   /** For one request to the server. */
-  forServer(): Passport {
+  forServer(): CallToken {
     const id = newId();
     const claims = { typ: 'gateway', sub: this.gatewayId, aud: 'drover:gateway' };
     return { token: this.sign({ ...claims, jti: id }), id };
   }
 
-  /** Whether the answer to the request with this passport is that of who has the secret. */
-  proves(proof: string | null, passport: Passport): boolean {
+  /** Whether the answer to the call with this token is that of a holder of the secret. */
+  proves(proof: string | null, passport: CallToken): boolean {
     if (proof === null || proof.length > MAX_TOKEN_LENGTH) return false;
     try {
       return this.verify(proof, 'drover:gateway-proof').sub === passport.id;
     } catch {
       return false;
     }
+  }
+
+  private check({ status, headers }: ResponseHead, call: CallToken): void {
+    const proof = headers[PROOF_HEADER];
+    if (typeof proof === 'string' && this.proves(proof, call)) return;
+    // Whoever refuses the token cannot know how to prove anything by it.
+    if (status === 401) throw toApiError(status, { detail: 'HTTP 401: the token was refused' });
+    throw new NetworkError(`HTTP ${status} without proof that the server says so`);
   }
 
   private sign(claims: Record<string, string>): string {

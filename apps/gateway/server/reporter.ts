@@ -1,9 +1,8 @@
+import { ApiError, Failures, type HostLog, pause } from '#lib/agent-host';
 import { Doorbell } from '#lib/kernel';
-import type { Logger } from '#lib/observability';
 import type { PendingReport, SessionRecord } from '../sessions/domain/session.js';
 import type { SessionBook } from '../sessions/session-book.js';
-import { logFailure, pause, waitBefore } from './repeat.js';
-import { type ServerClient, ServerError } from './server-client.js';
+import type { GatewayApi } from './gateway-api.js';
 
 /** Reports of one call; the server takes no more, nor larger bodies than 1 MiB. */
 const MAX_REPORTS = 500;
@@ -19,10 +18,10 @@ interface Item {
 }
 
 export interface ReporterOptions {
-  client: Pick<ServerClient, 'report'>;
+  api: Pick<GatewayApi, 'report'>;
   book: SessionBook;
-  logger: Logger;
-  gateway: { gatewayId: string; bootId: string };
+  logger: HostLog;
+  bootId: string;
 }
 
 /**
@@ -45,7 +44,7 @@ export class Reporter {
   }
 
   async run(): Promise<void> {
-    let failures = 0;
+    const failures = new Failures('report', this.options.logger);
     while (!this.stopped.signal.aborted) {
       const batch = this.nextBatch();
       if (batch.length === 0) {
@@ -54,10 +53,8 @@ export class Reporter {
         continue;
       }
       const error = await this.tell(batch);
-      failures = error === undefined ? 0 : failures + 1;
-      if (error === undefined) continue;
-      logFailure(this.options.logger, 'report', failures, error);
-      await this.waitAfter(failures, error);
+      if (error === undefined) failures.end();
+      else await this.waitAfter(failures.add(error), error);
     }
   }
 
@@ -88,10 +85,9 @@ export class Reporter {
     this.retry.ring();
   }
 
-  private async waitAfter(failures: number, error: unknown): Promise<void> {
-    const ms = waitBefore(failures, error);
+  private async waitAfter(ms: number, error: unknown): Promise<void> {
     // What the server itself asked for is waited out.
-    if (error instanceof ServerError && error.retryAfterMs > 0) {
+    if (error instanceof ApiError && error.retryAfterMs !== undefined) {
       return pause(ms, this.stopped.signal);
     }
     this.mayRetryEarly = true;
@@ -133,14 +129,14 @@ export class Reporter {
   }
 
   private async send(batch: Item[]): Promise<unknown> {
-    const { client, gateway, book } = this.options;
+    const { api, bootId, book } = this.options;
     const reports = batch.map(({ record: { runId, sessionKey }, report }) => ({
       runId,
       sessionKey,
       ...report,
     }));
     try {
-      await client.report({ ...gateway, reports });
+      await api.report(bootId, reports);
     } catch (error) {
       return error;
     }
@@ -158,5 +154,5 @@ export class Reporter {
 }
 
 function isMalformed(error: unknown): boolean {
-  return error instanceof ServerError && [400, 413, 422].includes(error.status ?? 0);
+  return error instanceof ApiError && [400, 413, 422].includes(error.status);
 }

@@ -83,7 +83,7 @@ export class Dispatcher {
     while (this.live.size > 0) await new Promise<void>((resolve) => this.onIdle.push(resolve));
   }
 
-  lastActivityAt(id: string): Promise<string> | undefined {
+  lastActivityAt(id: string): string | undefined {
     return this.live.get(id)?.lastActivityAt();
   }
 

@@ -1,5 +1,11 @@
-import { type Recovered, type Runtime, type RuntimeSession, SpawnError } from '#lib/runtime';
-import type { Logger } from '#lib/observability';
+import { type HostLog, LongTimer, messageOf } from '#lib/agent-host';
+import {
+  type Recovered,
+  type RuntimeDriver,
+  type RuntimeSession,
+  type SessionExit,
+  SpawnError,
+} from '#lib/runtime';
 import type {
   PendingReport,
   SessionError,
@@ -11,22 +17,17 @@ import { ENDED_WITHOUT_COMPLETING, judgeExit } from './domain/verdict.js';
 import type { SessionBook } from './session-book.js';
 
 export interface LiveParts {
-  runtime: Runtime;
+  driver: RuntimeDriver;
   book: SessionBook;
-  logger: Logger;
+  logger: HostLog;
   /** Something is to be told to the server. */
   onReport: () => void;
 }
 
-type Exit = Awaited<RuntimeSession['exit']>;
-
-/** The longest that setTimeout can wait; beyond it, it would fire at once. */
-const MAX_TIMEOUT_MS = 2 ** 31 - 1;
-
 /** One session that takes a place: from its start, or its adoption, to its end. */
 export class LiveSession {
   private session: RuntimeSession | undefined;
-  private timeout: NodeJS.Timeout | undefined;
+  private readonly timer = new LongTimer();
   private warned = false;
 
   constructor(
@@ -42,7 +43,12 @@ export class LiveSession {
     this.save();
     try {
       if (order === null) throw new SpawnError('infrastructure', 'The command of it is lost');
-      const session = await this.parts.runtime.spawn({ id: record.id, ...order });
+      const { task, ...rest } = order;
+      const files = {
+        DROVER_TASK_FILE: { name: 'task.json', content: JSON.stringify(task) },
+        DROVER_WORK_DIR: { name: 'work' },
+      };
+      const session = await this.parts.driver.spawn({ id: record.id, ...rest, files });
       await this.follow(session);
     } catch (error) {
       this.fail(toSessionError(error));
@@ -79,7 +85,7 @@ export class LiveSession {
     this.session?.tell({ action: 'warn', reason });
   }
 
-  lastActivityAt(): Promise<string> | undefined {
+  lastActivityAt(): string | undefined {
     return this.session?.lastActivityAt();
   }
 
@@ -89,7 +95,7 @@ export class LiveSession {
     this.limitTime();
     if (this.record.stopping !== null) this.obey(this.record.stopping);
     const exit = await session.exit;
-    clearTimeout(this.timeout);
+    this.timer.stop();
     this.finish(exit);
   }
 
@@ -114,15 +120,12 @@ export class LiveSession {
   private limitTime(): void {
     const left = this.timeLeftMs();
     if (left === Infinity) return;
-    this.timeout = setTimeout(
-      () => {
-        if (this.timeLeftMs() > 0) return this.limitTime();
-        const { timeoutSeconds, graceSeconds } = this.record;
-        const message = `Ran longer than its ${timeoutSeconds} s`;
-        this.stop({ kind: 'timeout', reason: 'timeout', message }, graceSeconds);
-      },
-      Math.min(Math.max(0, left), MAX_TIMEOUT_MS),
-    );
+    this.timer.start(Math.max(0, left), () => {
+      if (this.timeLeftMs() > 0) return this.limitTime();
+      const { timeoutSeconds, graceSeconds } = this.record;
+      const message = `Ran longer than its ${timeoutSeconds} s`;
+      this.stop({ kind: 'timeout', reason: 'timeout', message }, graceSeconds);
+    });
   }
 
   /**
@@ -136,7 +139,7 @@ export class LiveSession {
     return Date.parse(since) + timeoutSeconds * 1000 - Date.now();
   }
 
-  private finish(exit: Exit): void {
+  private finish(exit: SessionExit): void {
     const { record } = this;
     const { status, oomKilled, error } = judgeExit(exit, record.stopping);
     const { exitCode, signal, endedAt, output } = exit;
@@ -177,7 +180,7 @@ export class LiveSession {
   // After the end is written down: a crash in between leaves a folder, which the next life removes.
   private async cleanUp(): Promise<void> {
     const { id } = this.record;
-    await this.parts.runtime.remove(id).catch((error: unknown) => {
+    await this.parts.driver.remove(id).catch((error: unknown) => {
       this.parts.logger.error('the folder of a session could not be removed', {
         sessionId: id,
         error,
@@ -199,6 +202,6 @@ export function failUnstarted(
 
 function toSessionError(error: unknown): SessionError {
   if (error instanceof SpawnError) return { class: error.failureClass, message: error.message };
-  const reason = error instanceof Error ? error.message : String(error);
-  return { class: 'infrastructure', message: `The session could not be started: ${reason}` };
+  const message = `The session could not be started: ${messageOf(error)}`;
+  return { class: 'infrastructure', message };
 }

@@ -1,14 +1,14 @@
-import type { Logger } from '#lib/observability';
-import type { Runtime } from '#lib/runtime';
+import type { HostLog } from '#lib/agent-host';
+import type { RuntimeDriver } from '#lib/runtime';
 import type { Dispatcher } from './dispatcher.js';
 import type { SessionRecord } from './domain/session.js';
 import type { SessionBook } from './session-book.js';
 
 export interface RecoveryParts {
-  runtime: Runtime;
+  driver: RuntimeDriver;
   book: SessionBook;
   dispatcher: Dispatcher;
-  logger: Logger;
+  logger: HostLog;
 }
 
 /**
@@ -16,14 +16,14 @@ export interface RecoveryParts {
  * what never started, and ends what nobody remembers.
  */
 export async function recoverSessions(parts: RecoveryParts): Promise<void> {
-  const { runtime, book, dispatcher, logger } = parts;
+  const { driver, book, dispatcher, logger } = parts;
   const live = book.live();
   await removeStrangers(parts, new Set(live.map(({ id }) => id)));
   const waiting: SessionRecord[] = [];
   const counts = { running: 0, ended: 0, failed: 0 };
   for (const record of live) {
     const found =
-      record.status === 'QUEUED' ? { kind: 'absent' as const } : await runtime.recover(record.id);
+      record.status === 'QUEUED' ? { kind: 'absent' as const } : await driver.recover(record.id);
     if (found.kind === 'absent') {
       waiting.push(record);
       continue;
@@ -40,12 +40,12 @@ export async function recoverSessions(parts: RecoveryParts): Promise<void> {
 
 /** The folders of ended sessions, and sessions without a record. */
 async function removeStrangers(
-  { runtime, logger }: RecoveryParts,
+  { driver, logger }: RecoveryParts,
   remembered: ReadonlySet<string>,
 ): Promise<void> {
-  for (const id of await runtime.list()) {
+  for (const id of await driver.list()) {
     if (remembered.has(id)) continue;
     logger.warn('ended what an earlier life left without a record', { sessionId: id });
-    await runtime.remove(id);
+    await driver.remove(id);
   }
 }

@@ -1,15 +1,14 @@
-import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Logger } from '#lib/observability';
+import { type HostLog, readJson, writeJson } from '#lib/agent-host';
 import { hasEnded, type SessionRecord } from './domain/session.js';
 
 /** Ended sessions that are remembered at most. */
 const MAX_ENDED = 2_000;
 
 /**
- * All sessions that the gateway knows of, in memory and each in a file of its own. A file is written
- * through a rename, so that it is whole at every moment; without fsync, because sessions do not
- * survive a crash of the machine, and the server learns of that from the next heartbeat.
+ * All sessions that the gateway knows of, in memory and each in a file of its own. Of a crash of the
+ * machine the server learns from the next heartbeat.
  */
 export class SessionBook {
   private readonly byId = new Map<string, SessionRecord>();
@@ -17,7 +16,7 @@ export class SessionBook {
 
   constructor(
     private readonly dir: string,
-    private readonly logger: Logger,
+    private readonly logger: HostLog,
   ) {
     mkdirSync(dir, { recursive: true, mode: 0o700 });
     for (const name of readdirSync(dir)) this.load(name);
@@ -37,13 +36,13 @@ export class SessionBook {
     return this.byId.get(id) ?? this.byRun.get(id);
   }
 
-  /** @throws Error when it can't be written: the session must not start then */
+  /** @throws Error when it cannot be written: the session must not start then */
   add(record: SessionRecord): void {
     this.write(record);
     this.index(record);
   }
 
-  /** Writes a change down. What can't be written now is written with the next change. */
+  /** Writes a change down. What cannot be written now is written with the next change. */
   save(record: SessionRecord): void {
     try {
       this.write(record);
@@ -70,10 +69,12 @@ export class SessionBook {
   private load(name: string): void {
     if (!name.endsWith('.json')) return rmSync(join(this.dir, name), { force: true });
     try {
-      this.index(JSON.parse(readFileSync(join(this.dir, name), 'utf8')) as SessionRecord);
+      const path = join(this.dir, name);
+      const record = readJson<SessionRecord>(path, ({ id }) => typeof id === 'string');
+      if (record !== undefined) this.index(record);
     } catch (error) {
       // What ran under it has no record any more, and is ended as such.
-      this.logger.error('the record of a session can not be read', { name, error });
+      this.logger.error('the record of a session cannot be read', { name, error });
     }
   }
 
@@ -83,9 +84,7 @@ export class SessionBook {
   }
 
   private write(record: SessionRecord): void {
-    const file = this.fileOf(record.id);
-    writeFileSync(`${file}.new`, JSON.stringify(record), { mode: 0o600 });
-    renameSync(`${file}.new`, file);
+    writeJson(this.fileOf(record.id), record);
   }
 
   private fileOf(id: string): string {

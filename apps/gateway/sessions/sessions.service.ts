@@ -129,7 +129,7 @@ export class SessionsService {
   }
 
   private async viewOf(record: SessionRecord): Promise<SessionView> {
-    return toView(record, await this.dispatcher.lastActivityAt(record.id));
+    return toView(record, this.dispatcher.lastActivityAt(record.id));
   }
 
   private identity() {

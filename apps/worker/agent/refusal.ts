@@ -1,6 +1,5 @@
-import { hasCode, isTransient, isUnauthenticated } from '../api/errors.js';
+import { hasCode, isTransient, isUnauthenticated, messageOf } from '#lib/agent-host';
 import type { Credentials, WorkerConfig } from '../config.js';
-import { messageOf } from '../log.js';
 import { agentIdFile } from '../state/agent-id.js';
 
 /** Why the server does not let the worker register, with the setting or the file that is to be mended. */

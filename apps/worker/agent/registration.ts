@@ -1,18 +1,22 @@
 import { hostname } from 'node:os';
+import {
+  hasCode,
+  type HostLog,
+  type HttpClient,
+  readVersion,
+  retrying,
+  ServerClient,
+  successOf,
+} from '#lib/agent-host';
+import type { Drivers } from '#lib/runtime';
+import { FetchedToken, GivenToken, keyHeaders } from '../api/agent-token.js';
 import { DroverApi } from '../api/drover-api.js';
-import { hasCode, toApiError } from '../api/errors.js';
-import type { HttpClient } from '../api/http-client.js';
-import { RETRY_BACKOFF, retrying } from '../api/retry.js';
-import { keyHeaders } from '../api/auth-headers.js';
-import { FetchedToken, GivenToken } from '../api/token-source.js';
 import type { Registration } from '../api/types.js';
-import type { Credentials, WorkerConfig } from '../config.js';
-import type { Log } from '../log.js';
+import type { AgentToken, ApiKey, WorkerConfig } from '../config.js';
 import { agentIdOf, newAgentId } from '../state/agent-id.js';
-import { killLeftovers } from '../state/leftovers.js';
+import { endLeftovers } from '../state/leftovers.js';
 import { StateFile } from '../state/state-file.js';
 import { explainRefusal } from './refusal.js';
-import { workerVersion } from './version.js';
 
 const REGISTER_TIMEOUT_MS = 10_000;
 
@@ -23,7 +27,8 @@ export interface Membership {
 
 export interface Surroundings {
   http: HttpClient;
-  log: Log;
+  drivers: Drivers;
+  log: HostLog;
   /** Ends the waiting for the server. */
   signal: AbortSignal;
 }
@@ -36,14 +41,14 @@ export interface Surroundings {
  */
 export async function register(
   config: WorkerConfig,
-  { http, log, signal }: Surroundings,
+  { http, drivers, log, signal }: Surroundings,
 ): Promise<Membership> {
   const { credentials } = config;
   const first = config.agentId ?? agentIdOf(config.dataDir, config.name);
   const state = StateFile.open(config.dataDir, first);
   // Before the server is asked for anything: it may be away for long.
-  await killLeftovers(state, log);
-  const join = joiner(config, { http, log, signal });
+  await endLeftovers(state, drivers, log);
+  const join = joiner(config, { http, drivers, log, signal });
   try {
     return { api: await join(first, state), state };
   } catch (error) {
@@ -70,39 +75,37 @@ function joiner(config: WorkerConfig, { http, log, signal }: Surroundings) {
           ? joinWithKey(http, credentials, agentId, body)
           : joinWithToken(http, credentials, agentId, body);
       },
-      { policy: RETRY_BACKOFF, log, signal, giveUpUnauthenticated: true },
+      { log, signal, giveUpUnauthenticated: true },
     );
 }
 
 async function joinWithKey(
   http: HttpClient,
-  credentials: Extract<Credentials, { kind: 'key' }>,
+  credentials: ApiKey,
   agentId: string,
   body: Registration,
 ): Promise<DroverApi> {
-  const headers = keyHeaders(credentials);
   const answer = await http.send({
     method: 'PUT',
     path: `/agents/${agentId}`,
-    headers,
+    headers: keyHeaders(credentials),
     body,
     timeoutMs: REGISTER_TIMEOUT_MS,
   });
-  if (answer.status !== 200 && answer.status !== 201) {
-    throw toApiError(answer.status, answer.body, answer.retryAfter);
-  }
-  const tokens = new FetchedToken(http, headers, agentId);
-  await tokens.current();
-  return new DroverApi(http, tokens, agentId);
+  successOf(answer);
+  const token = new FetchedToken(http, credentials, agentId);
+  await token.present();
+  return new DroverApi(new ServerClient(http, token), agentId);
 }
 
 async function joinWithToken(
   http: HttpClient,
-  credentials: Extract<Credentials, { kind: 'agent' }>,
+  credentials: AgentToken,
   agentId: string,
   body: Registration,
 ): Promise<DroverApi> {
-  const api = new DroverApi(http, new GivenToken(credentials), agentId);
+  const server = new ServerClient(http, new GivenToken(credentials));
+  const api = new DroverApi(server, agentId);
   await api.register(body);
   return api;
 }
@@ -117,7 +120,7 @@ function registration(config: WorkerConfig, state: StateFile): Registration {
     staleThresholdSeconds: config.staleSeconds,
     hostName: hostname(),
     pid: process.pid,
-    agentVersion: workerVersion(),
+    agentVersion: readVersion(),
     restartCount: state.restartCount,
   };
 }

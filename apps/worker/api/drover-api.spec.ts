@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { DroverApi } from './drover-api.js';
-import { HttpClient } from './http-client.js';
-import { GivenToken } from './token-source.js';
+import { HttpClient, ServerClient } from '#lib/agent-host';
+import { GivenToken } from './agent-token.js';
 
 let server: Server;
 let http: HttpClient;
@@ -43,7 +43,7 @@ test('The tasks that an agent holds are read to the last page', async () => {
     [`${path}&cursor=a%2Bb`]: { items: [{ ...item(3), status: 'ASSIGNED' }], nextCursor: 'c' },
     [`${path}&cursor=c`]: { items: [item(4), { id: 'without-a-run' }], nextCursor: null },
   };
-  const token = new GivenToken({ kind: 'agent', token: 'token', tokenFile: undefined });
-  const held = await new DroverApi(http, token, 'me').liveTasks();
+  const token = new GivenToken({ token: 'token', tokenFile: undefined });
+  const held = await new DroverApi(new ServerClient(http, token), 'me').liveTasks();
   expect(held).toEqual([live(1), live(2), live(3, false), live(4)]);
 });

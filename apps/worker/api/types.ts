@@ -1,5 +1,4 @@
-/** A JSON object as it travels. */
-export type JsonObject = Record<string, unknown>;
+import type { JsonObject } from '#lib/agent-host';
 
 export interface ClaimAnswer {
   tasks: ClaimedTask[];
@@ -109,4 +108,10 @@ export interface LiveTask {
   taskId: string;
   runId: string;
   started: boolean;
+}
+
+/** What the server wants of the agent and of its runs. */
+export interface Signals {
+  drain: boolean;
+  runs: RunSignal[];
 }

@@ -1,9 +1,7 @@
+import { Failures, hasCode, type HostLog, NetworkError, pause } from '#lib/agent-host';
 import { backoffCeiling } from '#lib/kernel';
 import type { DroverApi } from '../api/drover-api.js';
-import { hasCode, NetworkError } from '../api/errors.js';
-import { RETRY_BACKOFF, logFailure, pause, waitBefore } from '../api/retry.js';
 import type { ClaimedTask } from '../api/types.js';
-import type { Log } from '../log.js';
 import type { RunResult } from './run.js';
 
 const POLL_MS = 25_000;
@@ -14,7 +12,7 @@ const HOLD_OFF = { baseMs: 1_000, capMs: 60_000 };
 
 export interface ClaimerOptions {
   api: DroverApi;
-  log: Log;
+  log: HostLog;
   capacity: number;
   execute: (task: ClaimedTask) => Promise<RunResult>;
   /** A claim's answer was lost: the server may think that we hold what we never heard of. */
@@ -31,12 +29,14 @@ export class Claimer {
   private readonly stopped = new AbortController();
   private used = 0;
   private polling = false;
-  private failures = 0;
+  private readonly failures: Failures;
   private brokenRuns = 0;
   private wake: (() => void) | undefined;
   private reason: string | undefined;
 
-  constructor(private readonly options: ClaimerOptions) {}
+  constructor(private readonly options: ClaimerOptions) {
+    this.failures = new Failures('claim', options.log);
+  }
 
   async run(): Promise<void> {
     while (!this.stopped.signal.aborted) {
@@ -59,19 +59,18 @@ export class Claimer {
   }
 
   private async poll(free: number): Promise<void> {
-    const { api, log } = this.options;
+    const { api } = this.options;
     this.polling = true;
     try {
-      const wish = Math.min(free, MAX_CLAIM);
-      const { tasks, reason } = await api.claim(wish, POLL_MS, this.stopped.signal);
-      this.failures = 0;
+      const requested = Math.min(free, MAX_CLAIM);
+      const { tasks, reason } = await api.claim(requested, POLL_MS, this.stopped.signal);
+      this.failures.end();
       this.noteReason(reason);
       for (const task of tasks) this.occupy(task);
     } catch (error) {
       if (this.stopped.signal.aborted) return;
       this.judge(error);
-      logFailure(log, 'Claiming', ++this.failures, error);
-      await pause(waitBefore(RETRY_BACKOFF, this.failures - 1, error), this.stopped.signal);
+      await pause(this.failures.add(error), this.stopped.signal);
     } finally {
       this.polling = false;
     }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import type { FinalReport } from '../api/types.js';
-import type { Outcome } from '../executor/executor.js';
-import { ApiError } from '../api/errors.js';
+import type { Outcome } from '../execution/job.js';
+import { ApiError } from '#lib/agent-host';
 import { decideFinalReport, type StopCause } from './final-report.js';
 import { withoutDetails } from './refused-report.js';
 

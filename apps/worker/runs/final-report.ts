@@ -1,6 +1,7 @@
 import { assertNever } from '#lib/kernel';
-import type { FinalReport, JsonObject, RunFailure } from '../api/types.js';
-import type { Outcome } from '../executor/executor.js';
+import type { JsonObject } from '#lib/agent-host';
+import type { FinalReport, RunFailure } from '../api/types.js';
+import type { Outcome } from '../execution/job.js';
 
 /** Why the worker itself ended a run before the run did. */
 export type StopCause = 'timeout' | 'pause' | 'drain';

@@ -1,5 +1,5 @@
 import type { EntryLevel, LogEntry } from '../api/types.js';
-import type { LogLine } from '../executor/executor.js';
+import type { LogLine } from '../execution/job.js';
 
 /** What an entry costs beside its text: a flood of empty lines must end too. */
 const ENTRY_COST = 64;

@@ -1,19 +1,26 @@
 import { isDeepStrictEqual } from 'node:util';
+import {
+  type HostLog,
+  isTransient,
+  isUnauthenticated,
+  type JsonObject,
+  messageOf,
+  retrying,
+} from '#lib/agent-host';
+import type { Drivers } from '#lib/runtime';
 import type { DroverApi } from '../api/drover-api.js';
-import { isTransient, isUnauthenticated } from '../api/errors.js';
-import { RETRY_BACKOFF, retrying } from '../api/retry.js';
-import type { FinalReport, JsonObject, LiveTask } from '../api/types.js';
-import { type Log, messageOf } from '../log.js';
-import { removeFolder } from '../state/leftovers.js';
+import type { FinalReport, LiveTask } from '../api/types.js';
+import { removeRun } from '../state/leftovers.js';
 import type { StateFile } from '../state/state-file.js';
 import { MAX_OWN_FILE_BYTES, readJsonFile, RunFolder } from './run-folder.js';
 
 export interface RecoveryOptions {
   api: DroverApi;
   state: StateFile;
+  drivers: Drivers;
   workDir: string;
   keepFolders: boolean;
-  log: Log;
+  log: HostLog;
   signal: AbortSignal;
 }
 
@@ -23,7 +30,7 @@ export interface RecoveryOptions {
  * lease, and removes the folders.
  */
 export async function recover(options: RecoveryOptions): Promise<void> {
-  const { state, workDir, keepFolders, log } = options;
+  const { state, drivers, workDir, keepFolders, log } = options;
   const live = await liveTasksOf(options);
   for (const task of live) {
     log.info('Ending a run of an earlier life', { runId: task.runId, taskId: task.taskId });
@@ -31,14 +38,14 @@ export async function recover(options: RecoveryOptions): Promise<void> {
     await settle(options, task.runId, report);
   }
   for (const runId of Object.keys(state.leftovers)) {
-    if (!keepFolders) await removeFolder(new RunFolder(workDir, runId), log);
+    if (!keepFolders) await removeRun(runId, drivers, log);
     state.removeRun(runId);
   }
 }
 
 // Before the first heartbeat nobody else gives up on a token that is refused.
 async function liveTasksOf({ api, log, signal }: RecoveryOptions): Promise<LiveTask[]> {
-  const options = { policy: RETRY_BACKOFF, log, signal, giveUpUnauthenticated: true };
+  const options = { log, signal, giveUpUnauthenticated: true };
   try {
     return await retrying('Asking for live runs', () => api.liveTasks(), options);
   } catch (error) {
@@ -141,7 +148,7 @@ async function settle(
 ): Promise<void> {
   try {
     const end = (): Promise<unknown> => api.end(runId, report);
-    await retrying('Ending a run', end, { policy: RETRY_BACKOFF, log, signal });
+    await retrying('Ending a run', end, { log, signal });
   } catch (error) {
     if (isTransient(error) || isUnauthenticated(error)) throw error;
     // Somebody else has settled it meanwhile, which is as good.

@@ -1,4 +1,4 @@
-import type { ApiError } from '../api/errors.js';
+import type { ApiError } from '#lib/agent-host';
 import type { FinalReport } from '../api/types.js';
 
 /**

@@ -1,8 +1,17 @@
+import {
+  ApiError,
+  Failures,
+  hasCode,
+  type HostLog,
+  isTransient,
+  isUnauthenticated,
+  messageOf,
+  pause,
+  retrying,
+} from '#lib/agent-host';
+import { withAnySignal } from '#lib/kernel';
 import type { DroverApi } from '../api/drover-api.js';
-import { ApiError, hasCode, isTransient, isUnauthenticated } from '../api/errors.js';
-import { RETRY_BACKOFF, logFailure, pause, retrying, waitBefore } from '../api/retry.js';
 import type { ClaimedTask, FinalReport, LogEntry, ProgressReport } from '../api/types.js';
-import { type Log, messageOf } from '../log.js';
 import { withoutDetails } from './refused-report.js';
 
 /** How long reports gather, so that many become one request. */
@@ -27,13 +36,15 @@ export class Reporter {
   private closing = false;
   private readonly gathering = new AbortController();
   private pumping: Promise<void> | undefined;
-  private failures = 0;
+  private readonly failures: Failures;
 
   constructor(
     private readonly api: DroverApi,
     private readonly runId: string,
-    private readonly log: Log,
-  ) {}
+    private readonly log: HostLog,
+  ) {
+    this.failures = new Failures('report', log);
+  }
 
   /** Aborted when the run is lost. */
   get onLost(): AbortSignal {
@@ -129,11 +140,10 @@ export class Reporter {
     try {
       await this.sendProgress();
       await this.sendEntries();
-      this.failures = 0;
+      this.failures.end();
     } catch (error) {
       if (isLost(error)) return this.lose();
-      logFailure(this.log, 'Reporting', ++this.failures, error);
-      await pause(waitBefore(RETRY_BACKOFF, this.failures - 1, error), this.lost.signal);
+      await pause(this.failures.add(error), this.lost.signal);
     }
   }
 
@@ -162,33 +172,24 @@ export class Reporter {
     this.entries.splice(0, batch.length);
   }
 
-  /** Refused for good: kept, it would stand in the way of everything behind it. */
+  /** Refused, and would be again: kept, it would stand in the way of everything behind it. */
   private isRefused(error: unknown, what: string): boolean {
     if (isLost(error) || isTransient(error) || isUnauthenticated(error)) return false;
     this.log.warn(`The server refused ${what} of a run`, { error: messageOf(error) });
     return true;
   }
 
-  private async retry<T>(what: string, call: () => Promise<T>, giveUp?: AbortSignal): Promise<T> {
-    const ended = new AbortController();
-    const end = (): void => ended.abort();
-    const sources = [this.lost.signal, ...(giveUp ? [giveUp] : [])];
-    for (const source of sources) source.addEventListener('abort', end);
-    if (sources.some((source) => source.aborted)) end();
-    try {
-      if (this.lost.signal.aborted) throw new RunLostError('The run is not live any more');
-      return await retrying(what, call, {
-        policy: RETRY_BACKOFF,
-        log: this.log,
-        signal: ended.signal,
-      });
-    } catch (error) {
-      if (isLost(error)) this.lose();
-      if (this.lost.signal.aborted) throw new RunLostError(messageOf(error));
-      throw error;
-    } finally {
-      for (const source of sources) source.removeEventListener('abort', end);
-    }
+  private retry<T>(what: string, call: () => Promise<T>, giveUp: AbortSignal): Promise<T> {
+    return withAnySignal([this.lost.signal, giveUp], async (signal) => {
+      try {
+        if (this.lost.signal.aborted) throw new RunLostError('The run is not live any more');
+        return await retrying(what, call, { log: this.log, signal });
+      } catch (error) {
+        if (isLost(error)) this.lose();
+        if (this.lost.signal.aborted) throw new RunLostError(messageOf(error));
+        throw error;
+      }
+    });
   }
 }
 
@@ -208,11 +209,8 @@ export function firstBatch(entries: readonly LogEntry[]): LogEntry[] {
 }
 
 async function settledOrAborted(work: Promise<void> | undefined, signal: AbortSignal) {
-  if (signal.aborted) return;
-  let onAbort: (() => void) | undefined;
-  const aborted = new Promise<void>((resolve) => (onAbort = resolve));
-  // Removed again: the signal lives as long as the worker, and a run does not.
-  if (onAbort !== undefined) signal.addEventListener('abort', onAbort);
-  await Promise.race([work, aborted]);
-  if (onAbort !== undefined) signal.removeEventListener('abort', onAbort);
+  await withAnySignal([signal], async (ended) => {
+    const aborted = new Promise((resolve) => ended.addEventListener('abort', resolve));
+    if (!ended.aborted) await Promise.race([work, aborted]);
+  });
 }

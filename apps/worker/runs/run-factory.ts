@@ -1,9 +1,9 @@
+import type { Log } from '#lib/agent-host';
 import type { Membership } from '../agent/registration.js';
 import type { ClaimedTask } from '../api/types.js';
 import type { WorkerConfig } from '../config.js';
-import type { ExecutorRegistry } from '../executor/registry.js';
-import type { Log } from '../log.js';
-import { removeFolder } from '../state/leftovers.js';
+import { type ExecutionOptions, startExecution } from '../execution/execution.js';
+import { removeRun } from '../state/leftovers.js';
 import { Reporter } from './reporter.js';
 import { Run, type RunResult } from './run.js';
 import { RunFolder } from './run-folder.js';
@@ -12,7 +12,7 @@ export interface RunFactoryOptions {
   config: WorkerConfig;
   membership: Membership;
   log: Log;
-  executors: ExecutorRegistry;
+  execution: ExecutionOptions;
   giveUp: AbortSignal;
   claimNext: () => number;
 }
@@ -24,7 +24,7 @@ export interface RunFactory {
 
 /** Gives each run what it needs, and takes away what it leaves. */
 export function runFactory(options: RunFactoryOptions): RunFactory {
-  const { config, membership, executors, giveUp, claimNext } = options;
+  const { config, membership, execution, giveUp, claimNext } = options;
   return {
     make: (claimed) => {
       const { run, task } = claimed;
@@ -37,14 +37,14 @@ export function runFactory(options: RunFactoryOptions): RunFactory {
         apiUrl: config.apiUrl,
         graceMs: config.graceSeconds * 1000,
         logBytes: config.logBytesPerRun,
-        choose: (chosen) => executors.choose(chosen),
+        start: (job) => startExecution(job, execution),
         giveUp,
         claimNext,
       });
     },
     cleanUp: async (runId, result) => {
       if (isKept(config.keepRuns, result)) return;
-      await removeFolder(new RunFolder(config.workDir, runId), options.log);
+      await removeRun(runId, execution.drivers, options.log);
     },
   };
 }

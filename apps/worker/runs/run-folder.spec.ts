@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { FinalReport } from '../api/types.js';
@@ -9,10 +9,10 @@ import { MAX_FILE_BYTES, readJsonFile, RunFolder } from './run-folder.js';
 let dir: string;
 let folder: RunFolder;
 
-beforeEach(async () => {
+beforeEach(() => {
   dir = mkdtempSync(join(tmpdir(), 'drover-run-folder-'));
   folder = new RunFolder(dir, 'run');
-  await folder.create({}, { page: 7 });
+  mkdirSync(folder.root);
 });
 afterEach(() => rmSync(dir, { recursive: true }));
 

@@ -1,8 +1,9 @@
 import { chmod, lstat, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readRegularFile, removeTree } from '#lib/runtime';
-import type { FinalReport, JsonObject } from '../api/types.js';
-import { parseObject } from '../executor/process/line-protocol.js';
+import type { JsonObject } from '#lib/agent-host';
+import type { FinalReport } from '../api/types.js';
+import { parseObject } from '../execution/line-protocol.js';
 
 /** Bytes of a result or checkpoint file; the server takes bodies of up to 1 MiB. */
 export const MAX_FILE_BYTES = 768 * 1024;
@@ -11,35 +12,27 @@ export const MAX_OWN_FILE_BYTES = 16 * 1024 * 1024;
 
 const REPORT_KINDS = ['complete', 'fail', 'release'] satisfies FinalReport['kind'][] as unknown[];
 
+/** The files of a run. */
+export const FILES = {
+  input: 'input.json',
+  output: 'output.json',
+  checkpoint: 'checkpoint.json',
+} as const;
+
 /** The folder of one run. It is readable by the worker's user only: inputs hold secrets. */
 export class RunFolder {
   readonly root: string;
-  /** Where the command runs; its home too. */
-  readonly work: string;
-  readonly tmp: string;
   readonly inputFile: string;
   readonly outputFile: string;
   readonly checkpointFile: string;
-  readonly signalsFile: string;
   private readonly reportFile: string;
 
   constructor(workDir: string, runId: string) {
     this.root = join(workDir, runId);
-    this.work = join(this.root, 'work');
-    this.tmp = join(this.root, 'tmp');
-    this.inputFile = join(this.root, 'input.json');
-    this.outputFile = join(this.root, 'output.json');
-    this.checkpointFile = join(this.root, 'checkpoint.json');
-    this.signalsFile = join(this.root, 'signals.jsonl');
+    this.inputFile = join(this.root, FILES.input);
+    this.outputFile = join(this.root, FILES.output);
+    this.checkpointFile = join(this.root, FILES.checkpoint);
     this.reportFile = join(this.root, 'final-report.json');
-  }
-
-  async create(input: JsonObject, checkpoint: JsonObject): Promise<void> {
-    await mkdir(this.work, { recursive: true, mode: 0o700 });
-    await mkdir(this.tmp, { recursive: true, mode: 0o700 });
-    await writePrivate(this.inputFile, input);
-    await writePrivate(this.checkpointFile, checkpoint);
-    await writeFile(this.signalsFile, '', { mode: 0o600 });
   }
 
   /** @returns undefined when there is none, or it is not readable as a JSON object (yet) */
@@ -58,10 +51,6 @@ export class RunFolder {
     const file = await readJsonFile(this.reportFile, MAX_OWN_FILE_BYTES);
     if (file.kind !== 'object' || !REPORT_KINDS.includes(file.value['kind'])) return undefined;
     return file.value as unknown as FinalReport;
-  }
-
-  async remove(): Promise<void> {
-    await removeTree(this.root);
   }
 
   /** The run's processes may have put something else in its place, or closed it. */
@@ -87,7 +76,7 @@ export async function readJsonFile(path: string, maxBytes = MAX_FILE_BYTES): Pro
     : { kind: 'object', value };
 }
 
-// Made anew: what stands there may be a pipe that nobody reads, or a link.
+// Made again: what stands there may be a pipe that nobody reads, or a link.
 async function writePrivate(path: string, value: object): Promise<void> {
   await removeTree(path);
   await writeFile(path, JSON.stringify(value), { mode: 0o600, flag: 'wx' });

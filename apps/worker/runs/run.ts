@@ -1,18 +1,10 @@
-import { isTransient, isUnauthenticated } from '../api/errors.js';
-import type { ClaimedTask, FinalReport, ProgressReport } from '../api/types.js';
-import {
-  type Execution,
-  type Executor,
-  type Job,
-  type JobReports,
-  type Outcome,
-  SetupError,
-} from '../executor/executor.js';
+import { isTransient, isUnauthenticated, type Log, LongTimer, messageOf } from '#lib/agent-host';
+import type { ClaimedTask, FinalReport, ProgressReport, RunFailure } from '../api/types.js';
+import { SpawnError } from '#lib/runtime';
+import type { Execution, Job, JobReports, Outcome } from '../execution/job.js';
 import { OutputBudget } from './output-budget.js';
-import { type Log, messageOf } from '../log.js';
 import type { StateFile } from '../state/state-file.js';
 import { decideFinalReport, type StopCause } from './final-report.js';
-import { LongTimer } from './long-timer.js';
 import { type Reporter, RunLostError } from './reporter.js';
 import type { RunFolder } from './run-folder.js';
 
@@ -24,7 +16,8 @@ export interface RunParts {
   apiUrl: string;
   graceMs: number;
   logBytes: number;
-  choose: (task: ClaimedTask['task']) => Executor;
+  /** @throws SpawnError */
+  start: (job: Job) => Promise<Execution>;
   /** Aborted when nothing may be waited for any more. */
   giveUp: AbortSignal;
   /** How many tasks to claim with the completion of this one. */
@@ -171,16 +164,12 @@ export class Run {
     if (this.lost || this.cause !== undefined) return NOT_STARTED;
     try {
       const { task } = this.claimed;
-      const executor = this.parts.choose(task);
-      await this.prepareFolder();
-      this.execution = await executor.start(this.job());
+      this.execution = await this.parts.start(this.job());
       if (this.forceAt !== Infinity) this.endLate();
       if (task.timeoutSeconds) this.startTimer(task.timeoutSeconds);
       return await this.execution.outcome;
     } catch (error) {
-      if (error instanceof SetupError) return { kind: 'failed', error: error.toFailure() };
-      const message = `The run could not be prepared: ${messageOf(error)}`;
-      return { kind: 'failed', error: { message, class: 'infrastructure', retryable: true } };
+      return { kind: 'failed', error: failureOf(error) };
     }
   }
 
@@ -189,14 +178,6 @@ export class Run {
       const message = `Ran longer than its ${timeoutSeconds} s`;
       this.stop('timeout', this.parts.graceMs, message);
     });
-  }
-
-  private async prepareFolder(): Promise<void> {
-    const { run, task } = this.claimed;
-    const checkpoint = task.checkpointData ?? {};
-    const { inputContext } = task;
-    const about = { id: run.id, generation: run.generation };
-    await this.parts.folder.create({ inputContext, task, run: about }, checkpoint);
   }
 
   private job(): Job {
@@ -214,7 +195,7 @@ export class Run {
   }
 
   private reports(): JobReports {
-    const { reporter, state } = this.parts;
+    const { reporter } = this.parts;
     return {
       log: (level, line, event) => {
         const entries = this.budget.take({ level, line, event, at: Date.now() });
@@ -224,7 +205,6 @@ export class Run {
         Object.assign(this.latest, report, { checkpointData: undefined });
         reporter.progress(report);
       },
-      started: (leader) => state.setLeader(this.id, leader),
     };
   }
 
@@ -256,6 +236,15 @@ const NOT_STARTED: Outcome = {
   kind: 'failed',
   error: { message: 'Stopped before it started', class: 'infrastructure', retryable: true },
 };
+
+function failureOf(error: unknown): RunFailure {
+  if (!(error instanceof SpawnError)) {
+    const message = `The run could not be prepared: ${messageOf(error)}`;
+    return { message, class: 'infrastructure', retryable: true };
+  }
+  const { failureClass, message } = error;
+  return { message, class: failureClass, retryable: failureClass === 'infrastructure' };
+}
 
 /** Whether the server might have taken it later. */
 function isCurable(error: unknown): boolean {

@@ -1,26 +1,26 @@
-import { killTree } from '#lib/runtime';
-import { type Log, messageOf } from '../log.js';
-import type { RunFolder } from '../runs/run-folder.js';
+import { type HostLog, messageOf } from '#lib/agent-host';
+import { type Drivers, killTree } from '#lib/runtime';
 import type { StateFile } from './state-file.js';
 
-/**
- * Kills what an earlier life left running. Only processes that carry a run's mark, or belong to the
- * very process that was remembered: a process id alone proves nothing.
- */
-export async function killLeftovers(state: StateFile, log: Log): Promise<void> {
+/** Ends what an earlier life left running. */
+export async function endLeftovers(
+  state: StateFile,
+  drivers: Drivers,
+  log: HostLog,
+): Promise<void> {
   for (const [runId, { leader }] of Object.entries(state.leftovers)) {
-    const gone = await killTree({ id: runId, leader });
-    if (gone) log.info('Nothing is left running of an earlier run', { runId });
-    else log.error('Processes of an earlier run can not be killed', { runId });
+    // Versions that knew of processes only remembered the first one here, and no driver knows of it.
+    const isGone = leader === undefined || (await killTree({ id: runId, leader }));
+    const ended = await Promise.all(drivers.all.map((driver) => driver.end(runId)));
+    if (isGone && ended.every(Boolean)) {
+      log.info('Nothing is left running of an earlier run', { runId });
+    } else log.error('Processes of an earlier run cannot be killed', { runId });
   }
 }
 
-/** Removes the folder of a run that an earlier life left. */
-export async function removeFolder(folder: RunFolder, log: Log): Promise<void> {
-  await folder.remove().catch((error: unknown) => {
-    log.warn('The folder of a run could not be removed', {
-      folder: folder.root,
-      error: messageOf(error),
-    });
+/** Removes what is left of a run that is over. */
+export async function removeRun(runId: string, drivers: Drivers, log: HostLog): Promise<void> {
+  await Promise.all(drivers.all.map((driver) => driver.remove(runId))).catch((error: unknown) => {
+    log.warn('The folder of a run could not be removed', { runId, error: messageOf(error) });
   });
 }

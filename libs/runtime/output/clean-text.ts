@@ -15,7 +15,7 @@ export function cleanText(line: string): string {
 
 /**
  * The first characters of a text, in memory of their own: a slice of a string holds all of it for as long as
- * it is kept itself. Half a character counts as one that can't be shown.
+ * it is kept itself. Half a character counts as one that cannot be shown.
  */
 export function copyStart(text: string, maxLength: number): string {
   return Buffer.from(text.slice(0, maxLength)).toString();

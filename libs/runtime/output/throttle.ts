@@ -1,10 +1,12 @@
 import type { Readable } from 'node:stream';
 
 const WINDOW_MS = 100;
+/** Enough for any honest output of the sessions that are read together. */
+export const MAX_BYTES_PER_SECOND = 8 * 1024 * 1024;
 
 /**
  * Lets streams together deliver no more than so many bytes a second, by not reading on: processes
- * then wait in their writes, and a flood of output can neither keep the worker from its heartbeats
+ * then wait in their writes, and a flood of output can neither keep the host from its heartbeats
  * nor fill its memory.
  */
 export class Throttle {

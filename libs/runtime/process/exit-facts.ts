@@ -1,3 +1,6 @@
+import type { SessionExit } from '../driver.js';
+import { tellingLine } from '../output/telling-line.js';
+
 const SIGNALS: Record<number, string> = {
   1: 'SIGHUP',
   2: 'SIGINT',
@@ -24,4 +27,18 @@ const OUT_OF_MEMORY =
 /** Whether a program's words say that it ended because its own heap was full. */
 export function tellsOfFullHeap(words: string): boolean {
   return OUT_OF_MEMORY.test(words);
+}
+
+/** Characters of a failure's message, as the server takes it. */
+export const MAX_MESSAGE = 1_000;
+
+/** What happened, with the line of the last words that tells most of why. */
+export function describeExit(
+  { exitCode, signal }: Pick<SessionExit, 'exitCode' | 'signal'>,
+  lastWords: readonly string[] = [],
+): string {
+  const what = exitCode === null ? `Ended by ${signal ?? 'a signal'}` : `Exited with ${exitCode}`;
+  const reason = tellingLine(lastWords);
+  const message = reason === undefined ? what : `${what}: ${reason}`;
+  return message.slice(0, MAX_MESSAGE).toWellFormed();
 }

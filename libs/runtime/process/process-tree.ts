@@ -25,14 +25,25 @@ export interface ProcessTree {
   /** The first one; it leads its own process group and session. */
   leader?: ProcessRef;
   /**
-   * Whether the leader's group is still the tree's when the leader itself is gone: true only for who
-   * has watched it all the time, because another process may lead a group of that number by now.
+   * Whether the leader's group is still the tree's when the leader itself is gone: true only for a
+   * watcher that has followed it all the time, because another process may lead a group of that number by
+   * now.
    */
   groupIsOurs?: boolean;
 }
 
 /** The environment variables by which the processes of a tree are recognised. */
 const MARKERS = ['DROVER_RUN_ID', 'DROVER_SESSION_ID'];
+
+/** This process, beyond confusion with a later one of its number. */
+export function ownRef(): ProcessRef {
+  return { pid: process.pid, startTicks: readProcess(process.pid)?.startTicks ?? 0 };
+}
+
+/** Whether a process with this environment is recognised as one of the tree. */
+export function isMarked(env: Record<string, string>, id: string): boolean {
+  return MARKERS.some((name) => env[name] === id);
+}
 
 /** Every process of the machine but dead ones. Empty where there is no /proc. */
 export function listProcesses(): ProcessInfo[] {

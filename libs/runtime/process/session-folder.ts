@@ -3,15 +3,19 @@ import { chmodSync, chownSync, closeSync, constants, existsSync, linkSync } from
 import { mkdirSync, openSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { statSync, unlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { SessionExit, SessionFile } from '../driver.js';
 import { readRegularFileSync } from '../regular-file.js';
 import { removeTree } from '../remove-tree.js';
-import { isAlive, type ProcessRef, readProcess } from './process-tree.js';
+import { isAlive, type ProcessRef } from './process-tree.js';
 
-/** Who has the right to start the session's first process, or has voided it. */
+/** The right to start the session's first process, taken or voided. */
 export interface Claim {
-  /** Absent: voided, nobody may start it any more. */
+  /**
+   * The process that starts and follows the session: its shim, or the host itself. Absent: voided, nobody
+   * may start the session any more. The name stands in files of installed gateways.
+   */
   keeper?: ProcessRef;
-  /** Process ids and start times count anew after each boot of the machine. */
+  /** Process ids and start times start again after each boot of the machine. */
   bootId: string;
 }
 
@@ -28,16 +32,7 @@ export interface Started {
 }
 
 /** Written when nothing of the session is left, or when it could not be started. */
-export type Ended =
-  | {
-      kind: 'exited';
-      exitCode: number | null;
-      signal: string | null;
-      oomKilled: boolean | null;
-      output: string;
-      endedAt: string;
-    }
-  | NotStarted;
+export type Ended = ({ kind: 'exited' } & Omit<SessionExit, 'lost'>) | NotStarted;
 
 /** Why it could not be started. */
 export interface NotStarted {
@@ -48,8 +43,10 @@ export interface NotStarted {
 }
 
 const LAUNCH_PREFIX = 'launch-';
-/** Bytes of a file of the keeper's, the end of the output included. */
+const SIGNALS_FILE: SessionFile = { name: 'signals.jsonl', content: '' };
+/** Bytes of a file of the shim's, the end of the output included. */
 const MAX_FILE_BYTES = 64 * 1024;
+const ACTIVITY_EVERY_MS = 1_000;
 /** Follows no link, and does not wait for the reader of a pipe. */
 const TOUCH =
   constants.O_WRONLY |
@@ -59,16 +56,16 @@ const TOUCH =
   constants.O_NONBLOCK;
 
 /**
- * The folder of one session. What its keeper writes lies in a folder of that one attempt to start
- * it, so that a keeper that comes late, after its attempt was voided and another made, finds nothing
- * to claim. A session of the keeper's own user can put anything there: it may lose its own end by that,
+ * The folder of one session. What its shim writes lies in a folder of that one attempt to start
+ * it, so that a shim that comes late, after its attempt was voided and another made, finds nothing
+ * to claim. A session of the shim's own user can put anything there: it may lose its own end by that,
  * but nobody waits for it.
  */
 export class SessionFolder {
   readonly work: string;
   readonly tmp: string;
-  readonly taskFile: string;
   readonly signalsFile: string;
+  private activeAt = 0;
 
   constructor(
     readonly root: string,
@@ -77,15 +74,14 @@ export class SessionFolder {
   ) {
     this.work = join(root, 'work');
     this.tmp = join(root, 'tmp');
-    this.taskFile = join(root, 'task.json');
-    this.signalsFile = join(root, 'signals.jsonl');
+    this.signalsFile = this.pathOf(SIGNALS_FILE.name);
   }
 
   /**
-   * @param user whose the session's part of it becomes, where that is not the runtime's own
+   * @param user the owner of the session's part of it, where that is not the driver's own user
    * @throws Error EEXIST when there is one already
    */
-  static create(dir: string, id: string, task: object, user?: SessionUser): SessionFolder {
+  static create(dir: string, id: string, files: SessionFile[], user?: SessionUser): SessionFolder {
     mkdirSync(dir, { recursive: true, mode: 0o700 });
     const root = join(dir, id);
     mkdirSync(root, { mode: 0o700 });
@@ -93,10 +89,19 @@ export class SessionFolder {
     mkdirSync(folder.launch, { mode: 0o700 });
     mkdirSync(folder.work, { mode: 0o700 });
     mkdirSync(folder.tmp, { mode: 0o700 });
-    writeFileSync(folder.taskFile, JSON.stringify(task), { mode: 0o600 });
-    writeFileSync(folder.signalsFile, '', { mode: 0o600 });
-    if (user !== undefined) folder.handOver(dir, user);
+    const paths = [folder.work, folder.tmp];
+    for (const { name, content } of [SIGNALS_FILE, ...files]) {
+      if (content === undefined) continue;
+      writeFileSync(folder.pathOf(name), content, { mode: 0o600 });
+      paths.push(folder.pathOf(name));
+    }
+    if (user !== undefined) folder.handOver(dir, paths, user);
     return folder;
+  }
+
+  /** Where a file of the session lies. */
+  pathOf(name: string): string {
+    return join(this.root, name);
   }
 
   /** @returns undefined when there is none, or one that was broken off before anything could start */
@@ -109,7 +114,7 @@ export class SessionFolder {
   /**
    * Takes the right to start the session, which can be had once.
    *
-   * @param keeper who will start it; without one, the right is voided
+   * @param keeper the process that will start it; without one, the right is voided
    * @returns whether it could be had
    */
   claim(keeper?: ProcessRef): boolean {
@@ -134,12 +139,13 @@ export class SessionFolder {
   }
 
   /** Whether the process that follows the session lives. */
-  keeperLives(claim: Claim): boolean {
+  shimLives(claim: Claim): boolean {
     return claim.keeper !== undefined && claim.bootId === bootId() && isAlive(claim.keeper);
   }
 
+  /** Tries to: on a full disk, or in a folder that was removed, the session is found by its mark. */
   writeStarted(started: Started): void {
-    this.write('started', started);
+    attempt(() => this.write('started', started));
   }
 
   readStarted(): Started | undefined {
@@ -150,6 +156,11 @@ export class SessionFolder {
     this.write('ended', ended);
   }
 
+  /** The same, where the end is known without the file. */
+  noteEnded(ended: Ended): void {
+    attempt(() => this.write('ended', ended));
+  }
+
   readEnded(): Ended | undefined {
     return this.read<Ended>('ended');
   }
@@ -158,9 +169,12 @@ export class SessionFolder {
     return existsSync(this.file('ended'));
   }
 
-  /** Notes that the session has just written something. */
-  touch(): void {
-    closeSync(openSync(join(this.launch, 'activity'), TOUCH, 0o600));
+  /** Notes that the session has just written something. It is told to clients, and decides nothing. */
+  noteActivity(): void {
+    const now = performance.now();
+    if (this.activeAt !== 0 && now - this.activeAt < ACTIVITY_EVERY_MS) return;
+    this.activeAt = now;
+    attempt(() => closeSync(openSync(join(this.launch, 'activity'), TOUCH, 0o600)));
   }
 
   activityAt(): Date | undefined {
@@ -172,10 +186,8 @@ export class SessionFolder {
   }
 
   /** What the session reads and writes is its user's; the way there can be gone, and not listed. */
-  private handOver(dir: string, { uid, gid }: SessionUser): void {
-    for (const path of [this.work, this.tmp, this.taskFile, this.signalsFile]) {
-      chownSync(path, uid, gid);
-    }
+  private handOver(dir: string, paths: string[], { uid, gid }: SessionUser): void {
+    for (const path of paths) chownSync(path, uid, gid);
     for (const path of [dir, this.root]) chmodSync(path, 0o711);
   }
 
@@ -215,9 +227,12 @@ export async function removeFolder(dir: string, id: string): Promise<void> {
   await removeTree(join(dir, id));
 }
 
-/** This process, beyond confusion with a later one of its number. */
-export function ownRef(): ProcessRef {
-  return { pid: process.pid, startTicks: readProcess(process.pid)?.startTicks ?? 0 };
+function attempt(write: () => void): void {
+  try {
+    write();
+  } catch {
+    // The disk is full, or the folder was removed.
+  }
 }
 
 function bootId(): string {

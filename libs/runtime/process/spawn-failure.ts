@@ -1,3 +1,5 @@
+import { SpawnError } from '../driver.js';
+
 const REASONS: Record<string, string> = {
   ENOENT: 'was not found on this machine',
   EACCES: 'may not be executed by this user',
@@ -10,13 +12,6 @@ const PASSING = new Set(['EAGAIN', 'ENOMEM', 'EMFILE', 'ENFILE', 'ENOSPC', 'EIO'
 
 const SHOWN_CHARACTERS = 200;
 
-export interface SpawnFailure {
-  /** One sentence for whoever wrote the command. */
-  message: string;
-  /** Whether starting the same command may succeed another time. */
-  passing: boolean;
-}
-
 /** A name without a slash was looked up: a folder on the way that this user may not enter says EACCES too. */
 function reasonOf(program: string, code: string): string | undefined {
   const wasLookedUp = code === 'EACCES' && !program.includes('/');
@@ -24,10 +19,11 @@ function reasonOf(program: string, code: string): string | undefined {
 }
 
 /** Why a program could not be started, from the error that `spawn` gave. */
-export function explainSpawnFailure(program: string, error: unknown): SpawnFailure {
-  const { code = 'unknown error' } = error as NodeJS.ErrnoException;
+export function explainSpawnFailure(program: string, cause: unknown): SpawnError {
+  const { code = 'unknown error' } = cause as NodeJS.ErrnoException;
   const isLong = program.length > SHOWN_CHARACTERS;
   const name = isLong ? `${program.slice(0, SHOWN_CHARACTERS).toWellFormed()}…` : program;
   const reason = reasonOf(program, code) ?? `could not be started (${code})`;
-  return { message: `The program "${name}" ${reason}`, passing: PASSING.has(code) };
+  const failureClass = PASSING.has(code) ? 'infrastructure' : 'setup';
+  return new SpawnError(failureClass, `The program "${name}" ${reason}`, { cause });
 }

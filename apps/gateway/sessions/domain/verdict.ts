@@ -1,4 +1,4 @@
-import { type SessionExit, signalOf, tellingLine, tellsOfFullHeap } from '#lib/runtime';
+import { describeExit, type SessionExit, signalOf, tellsOfFullHeap } from '#lib/runtime';
 import type { SessionError, SessionStatus, Stopping } from './session.js';
 
 /** How a session ended, as the API shows it and the server is told. */
@@ -28,7 +28,7 @@ export function judgeExit(exit: SessionExit, stopping: Stopping | null): Verdict
   }
   if (stopping !== null) {
     // What it said last is no reason: it was doing as it was told.
-    const message = `${whatHappened(exit)} after it was asked to end: ${wordsOf(stopping)}`;
+    const message = `${describeExit(exit)} after it was asked to end: ${wordsOf(stopping)}`;
     const failureClass = classOfGivenUp(stopping.kind) ?? classOf(exit);
     return { status: 'STOPPED', oomKilled, error: { class: failureClass, message } };
   }
@@ -76,12 +76,6 @@ function classOf(exit: SessionExit): 'signal' | 'exit_code' {
   return (exit.signal ?? signalOf(exit.exitCode)) === undefined ? 'exit_code' : 'signal';
 }
 
-function describe({ exitCode, signal, output }: SessionExit): string {
-  const what = whatHappened({ exitCode, signal });
-  const said = tellingLine(output.split('\n'));
-  return (said === undefined ? what : `${what}: ${said}`).slice(0, 1_000).toWellFormed();
-}
-
-function whatHappened({ exitCode, signal }: Pick<SessionExit, 'exitCode' | 'signal'>): string {
-  return exitCode === null ? `Ended by ${signal ?? 'a signal'}` : `Exited with ${exitCode}`;
+function describe(exit: SessionExit): string {
+  return describeExit(exit, exit.output.split('\n'));
 }

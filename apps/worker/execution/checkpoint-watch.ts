@@ -1,0 +1,65 @@
+import { lstat } from 'node:fs/promises';
+import { isDeepStrictEqual } from 'node:util';
+import type { JsonObject } from '#lib/agent-host';
+import { readJsonFile } from '../runs/run-folder.js';
+
+const LOOK_EVERY_MS = 1_000;
+
+/**
+ * Looks at the checkpoint file of a run every second. Not with fs.watch: a rename over the file ends
+ * such a watch, and on network file systems nothing arrives at all.
+ */
+export class CheckpointWatch {
+  private seen = '';
+  private complained = '';
+  private readonly timer: NodeJS.Timeout;
+  private looking: Promise<void> = Promise.resolve();
+
+  /** @param first what the file held before anybody else could write: that is no news */
+  constructor(
+    private readonly file: string,
+    private readonly first: object,
+    private readonly on: {
+      checkpoint: (checkpoint: JsonObject) => void;
+      /** The file is no checkpoint; told once for each content. */
+      unusable: (why: string) => void;
+    },
+  ) {
+    this.timer = setInterval(() => {
+      this.looking = this.looking.then(() => this.look(false));
+    }, LOOK_EVERY_MS);
+  }
+
+  /** Looks a last time, when nothing can write any more. */
+  async stop(): Promise<void> {
+    clearInterval(this.timer);
+    await this.looking;
+    await this.look(true);
+  }
+
+  private async look(last: boolean): Promise<void> {
+    const now = await fingerprint(this.file);
+    if (now === this.seen) return;
+    const content = await readJsonFile(this.file);
+    if (content.kind === 'object') {
+      const isNews = this.seen !== '' || !isDeepStrictEqual(content.value, this.first);
+      this.seen = now;
+      if (isNews) this.on.checkpoint(content.value);
+    } else if (content.kind === 'unusable' && (last || now === this.complained)) {
+      // On the second look at the same content: at the first one it may be half-written.
+      this.seen = now;
+      this.on.unusable(content.why);
+    } else {
+      this.complained = now;
+    }
+  }
+}
+
+async function fingerprint(file: string): Promise<string> {
+  try {
+    const { ino, size, mtimeNs } = await lstat(file, { bigint: true });
+    return `${ino}-${size}-${mtimeNs}`;
+  } catch {
+    return '';
+  }
+}

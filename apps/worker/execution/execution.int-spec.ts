@@ -1,0 +1,335 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs';
+import { symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { JsonObject } from '#lib/agent-host';
+import { Drivers, SpawnError } from '#lib/runtime';
+import {
+  killMarked,
+  processesWith,
+  uniqueSeconds,
+} from '../../../libs/runtime/testing/processes.js';
+import { makeJob, RUN_TOKEN, type TestJob } from '../testing/job.js';
+import { waitUntil } from '../testing/wait-until.js';
+import { startExecution } from './execution.js';
+
+const ROOT = join(import.meta.dirname, '../../..');
+const supervisor = join(ROOT, 'dist/libs/runtime/process/supervisor-process.js');
+let allowed: string;
+const jobs: TestJob[] = [];
+const drivers: Drivers[] = [];
+
+beforeAll(() => {
+  allowed = realpathSync(mkdtempSync(join(tmpdir(), 'drover-allowed-')));
+});
+
+afterEach(() => {
+  for (const { all } of drivers.splice(0)) for (const driver of all) driver.close();
+  for (const job of jobs.splice(0)) job.remove();
+});
+
+afterAll(() => {
+  killMarked();
+  rmSync(allowed, { recursive: true, force: true });
+});
+
+const node = (script: string, more: JsonObject = {}): JsonObject => ({
+  command: [process.execPath, '-e', script],
+  ...more,
+});
+
+const shell = (script: string, more: JsonObject = {}): JsonObject => ({
+  command: ['sh', '-c', script],
+  ...more,
+});
+
+async function start(inputContext: JsonObject, checkpoint?: JsonObject) {
+  const made = makeJob(inputContext, checkpoint);
+  jobs.push(made);
+  const passedEnv = { WORKER_SECRET: 'passed-secret' };
+  const searchPath = process.env['PATH'] ?? '';
+  const local = new Drivers({ dir: made.workDir, searchPath, passedEnv, supervisor });
+  drivers.push(local);
+  const options = { drivers: local, allowedDirs: [allowed], passedEnv };
+  return { ...made, execution: await startExecution(made.job, options) };
+}
+
+async function finish(inputContext: JsonObject, checkpoint?: JsonObject) {
+  const made = await start(inputContext, checkpoint);
+  const outcome = await made.execution.outcome;
+  const lines = made.entries.map(({ message }) => message);
+  return { ...made, outcome, lines };
+}
+
+const hasSaid = ({ entries }: TestJob, text: string) =>
+  entries.some((entry) => entry.message === text);
+
+const say = (message: JsonObject) =>
+  `console.log('::drover ' + ${JSON.stringify(JSON.stringify(message))});`;
+
+describe('A task that is executed', () => {
+  const merged = (reports: readonly object[]) => Object.assign({}, ...reports) as JsonObject;
+
+  test('succeeds with the result that the work left', async () => {
+    const { outcome } = await finish(node(say({ result: { answer: 42, list: [1, 'two'] } })));
+    const result = { answer: 42, list: [1, 'two'] };
+    expect(outcome).toMatchObject({ kind: 'succeeded', result });
+  });
+
+  test('says how the work failed', async () => {
+    const { outcome } = await finish(shell('exit 3'));
+    expect(outcome).toMatchObject({ kind: 'failed', error: { message: expect.any(String) } });
+  });
+
+  test.each([
+    ['a command that is no list', { command: 'rm -rf /' }],
+    ['a kind that this worker does not have', { kind: 'spaceship', command: ['true'] }],
+  ])('is refused, with %s, as one that no attempt can cure', async (_, inputContext) => {
+    const refusal = await start(inputContext).catch((error: unknown) => error);
+    expect(refusal).toBeInstanceOf(SpawnError);
+    expect(refusal).toMatchObject({ failureClass: 'setup' });
+  });
+
+  test('passes on progress and checkpoints while it goes on, and stops when asked', async () => {
+    const said = say({ progress: 40.9, step: 'half', checkpoint: { page: 7 } });
+    const { execution, progress } = await start(node(`${said} setInterval(() => {}, 1000)`));
+    const hasCheckpoint = () => merged(progress)['checkpointData'] !== undefined;
+    await waitUntil('the checkpoint was reported', hasCheckpoint);
+    expect(merged(progress)).toEqual({
+      progressPercent: 40,
+      currentStep: 'half',
+      checkpointData: { page: 7 },
+    });
+    execution.stop(5_000);
+    await execution.outcome;
+  });
+
+  test('is ended by force where it does not stop, and the earliest deadline counts', async () => {
+    const made = await start(shell('trap "" TERM; echo ready; while true; do sleep 1; done'));
+    await waitUntil('it is ready', () => hasSaid(made, 'ready'));
+    made.execution.stop(600_000);
+    made.execution.stop(100);
+    expect(await made.execution.outcome).toMatchObject({ kind: 'failed' });
+  });
+
+  test('logs what the work says, without secrets', async () => {
+    const script = `console.log(process.env.DROVER_RUN_TOKEN); console.log('a line of the work')`;
+    const { entries } = await finish(node(script));
+    const text = JSON.stringify(entries);
+    expect(text).toContain('a line of the work');
+    expect(text).not.toContain(RUN_TOKEN);
+  });
+});
+
+describe('The environment of a process', () => {
+  test('holds what the worker gives it and nothing of the worker', async () => {
+    process.env['A_SECRET_OF_THE_WORKER'] = 'leak';
+    const script = `require('fs').writeFileSync(process.env.DROVER_OUTPUT_FILE, JSON.stringify({ ...process.env, cwd: process.cwd() }))`;
+    const { outcome, job } = await finish(node(script, { env: { COLOUR: 'blue' } }));
+    delete process.env['A_SECRET_OF_THE_WORKER'];
+    const result = outcome.kind === 'succeeded' ? (outcome.result ?? {}) : {};
+    expect(Object.keys(result).sort()).toEqual(
+      [
+        ...['COLOUR', 'DROVER_API_URL', 'DROVER_ATTEMPT', 'DROVER_CHECKPOINT_FILE'],
+        ...['DROVER_INPUT_FILE', 'DROVER_OUTPUT_FILE', 'DROVER_RUN_ID', 'DROVER_RUN_TOKEN'],
+        ...[
+          'DROVER_SIGNALS_FILE',
+          'DROVER_TASK_ID',
+          'HOME',
+          'LANG',
+          'PATH',
+          'TMPDIR',
+          'WORKER_SECRET',
+          'cwd',
+        ],
+      ].sort(),
+    );
+    expect(result).toMatchObject({
+      cwd: realpathSync(join(job.folder.root, 'work')),
+      HOME: join(job.folder.root, 'work'),
+      DROVER_ATTEMPT: '3',
+      DROVER_RUN_TOKEN: RUN_TOKEN,
+    });
+  });
+
+  test('gives standard input where the task has some, and an empty one else', async () => {
+    expect((await finish({ command: ['cat'], stdin: 'from the task' })).lines).toEqual([
+      'from the task',
+    ]);
+    expect((await finish({ command: ['cat'] })).lines).toEqual([]);
+  });
+
+  test('takes another working directory only within the allowed ones', async () => {
+    symlinkSync('/', join(allowed, 'way-out'));
+    expect((await finish({ command: ['pwd'], cwd: allowed })).lines).toEqual([allowed]);
+    expect((await finish({ command: ['pwd'], cwd: '.' })).lines).toEqual([allowed]);
+    for (const cwd of ['/', `${allowed}/..`, '..', 'way-out', `${allowed}/nothing`]) {
+      await expect(start({ command: ['pwd'], cwd })).rejects.toThrow(/inputContext\.cwd/);
+    }
+  });
+
+  test('says what is wrong with a program that can not be started', async () => {
+    await expect(start({ command: ['no-such-program'] })).rejects.toThrow(/was not found/);
+    const notExecutable = join(allowed, 'plain.txt');
+    writeFileSync(notExecutable, 'no program');
+    await expect(start({ command: [notExecutable] })).rejects.toThrow(/may not be executed/);
+  });
+});
+
+describe('The end of a process', () => {
+  test('is classified, with its last words, redacted', async () => {
+    const { outcome } = await finish(
+      shell('echo "the key is hunter2hunter2" >&2; exit 7', { apiKey: 'hunter2hunter2' }),
+    );
+    expect(outcome).toMatchObject({
+      kind: 'failed',
+      error: { class: 'exit_code', exitCode: 7, message: 'Exited with 7: the key is [redacted]' },
+    });
+  });
+
+  test('by a signal is told from an exit', async () => {
+    const { outcome } = await finish(shell('kill -9 $$'));
+    expect(outcome).toMatchObject({
+      kind: 'failed',
+      error: { class: 'signal', signal: 'SIGKILL' },
+    });
+  });
+
+  test('with an unreadable result file is no success', async () => {
+    const { outcome } = await finish(shell('echo "[1]" > "$DROVER_OUTPUT_FILE"'));
+    expect(outcome).toMatchObject({ kind: 'failed', error: { retryable: false } });
+  });
+
+  test.each([
+    ['a pipe', 'mkfifo "$DROVER_OUTPUT_FILE"', 'is no regular file'],
+    ['an endless file', 'ln -s /dev/zero "$DROVER_OUTPUT_FILE"', 'is a symbolic link'],
+  ])('with %s for its result is no success, and not waited for', async (_what, script, why) => {
+    const { outcome } = await finish(shell(script));
+    const message = `The command succeeded, but its result file ${why}`;
+    expect(outcome).toMatchObject({ kind: 'failed', error: { message, retryable: false } });
+  });
+
+  test('keeps every line of a burst before it, in order', async () => {
+    const { lines } = await finish(shell('seq 1 20000'));
+    expect(lines).toEqual(Array.from({ length: 20_000 }, (_, index) => String(index + 1)));
+  });
+});
+
+describe('The process tree of a run', () => {
+  // One left the session and the folder, one the session and its environment, one nothing.
+  const family = (seconds: string) => `
+    (cd / && setsid sleep ${seconds} &)
+    (env -i PATH="$PATH" setsid sleep ${seconds} &)
+    sleep ${seconds} &
+    trap "" TERM`;
+
+  test('ends with its first process, and nothing is left of it', async () => {
+    const seconds = uniqueSeconds();
+    const { lines, outcome } = await finish(shell(`${family(seconds)}; sleep 0.2; exit 0`));
+    expect(outcome.kind).toBe('succeeded');
+    expect(processesWith(seconds)).toEqual([]);
+    expect(lines).toEqual([expect.stringMatching(/outlived the command/)]);
+  });
+
+  test('is killed whole when it does not end in time', async () => {
+    const seconds = uniqueSeconds();
+    const script = `${family(seconds)}; echo ready; while true; do sleep ${seconds}; done`;
+    const made = await start(shell(script));
+    await waitUntil('all are there', () => processesWith(seconds).length === 4);
+    await waitUntil('it is ready', () => hasSaid(made, 'ready'));
+    made.execution.stop(200);
+    expect(await made.execution.outcome).toMatchObject({ error: { signal: 'SIGKILL' } });
+    expect(processesWith(seconds)).toEqual([]);
+  });
+
+  test('may end by itself when it is asked', async () => {
+    const made = await start(
+      shell('trap "echo saved; exit 0" TERM; echo ready; while true; do sleep 0.05; done'),
+    );
+    await waitUntil('it is ready', () => hasSaid(made, 'ready'));
+    made.execution.stop(60_000);
+    expect(await made.execution.outcome).toMatchObject({ kind: 'succeeded' });
+    expect(hasSaid(made, 'saved')).toBe(true);
+  });
+
+  test('is left alone once it has ended: what looks like it is another', async () => {
+    const { job, execution } = await finish({ command: ['true'] });
+    const env = { ...process.env, DROVER_RUN_ID: job.runId };
+    const other = spawn('sleep', [uniqueSeconds()], { env, stdio: 'ignore' });
+    const exited = once(other, 'exit');
+    await once(other, 'spawn');
+    execution.stop(0);
+    execution.tell({ action: 'stop', reason: 'drain' });
+    other.kill('SIGKILL');
+    expect(await exited).toEqual([null, 'SIGKILL']);
+    expect(readFileSync(join(job.folder.root, 'signals.jsonl'), 'utf8')).toBe('');
+  });
+});
+
+describe('The signals file', () => {
+  test('says what is thought of the job, and why it is ended before it is', async () => {
+    const script = `
+      const fs = require('fs');
+      const heard = () => fs.readFileSync(process.env.DROVER_SIGNALS_FILE, 'utf8');
+      process.on('SIGTERM', () => {
+        fs.writeFileSync(process.env.DROVER_OUTPUT_FILE, JSON.stringify({ heard: heard().split('\\n') }));
+        process.exit(0);
+      });
+      setInterval(() => heard() && console.log('::drover {"progress": 1}'), 20);`;
+    const { execution, progress } = await start(node(script));
+    execution.tell({ action: 'warn', reason: 'hung' });
+    await waitUntil('it has heard', () => progress.length > 0);
+    execution.tell({ action: 'pause', reason: 'pause', graceSeconds: 60 });
+    execution.stop(60_000);
+    const outcome = await execution.outcome;
+    const { heard } = (outcome.kind === 'succeeded' ? outcome.result : {}) as { heard: string[] };
+    expect(heard.filter(Boolean).map((line) => JSON.parse(line) as unknown)).toMatchObject([
+      { action: 'warn', reason: 'hung' },
+      { action: 'pause', reason: 'pause', graceSeconds: 60 },
+    ]);
+  });
+});
+
+describe('The checkpoint file', () => {
+  test('holds the earlier checkpoint, and what is written there is reported while it runs', async () => {
+    const script = `
+      const fs = require('fs');
+      const file = process.env.DROVER_CHECKPOINT_FILE;
+      const { page } = JSON.parse(fs.readFileSync(file));
+      fs.writeFileSync(file + '.new', JSON.stringify({ page: page + 1 }));
+      fs.renameSync(file + '.new', file);
+      process.on('SIGTERM', () => {
+        fs.writeFileSync(file, JSON.stringify({ page: page + 2 }));
+        process.exit(0);
+      });
+      setInterval(() => {}, 1000);`;
+    const { execution, progress } = await start(node(script), { page: 7 });
+    await waitUntil('the first checkpoint is reported', () => progress.length > 0);
+    execution.stop(60_000);
+    await execution.outcome;
+    expect(progress).toEqual([{ checkpointData: { page: 8 } }, { checkpointData: { page: 9 } }]);
+  });
+
+  test('that is no JSON object is told of, and is no checkpoint', async () => {
+    const { progress, lines } = await finish(shell('echo nonsense > "$DROVER_CHECKPOINT_FILE"'));
+    expect(progress).toEqual([]);
+    expect(lines).toEqual([expect.stringMatching(/checkpoint file is no JSON object/)]);
+  });
+
+  test('that is a pipe is told of, and not waited for', async () => {
+    const { progress, lines } = await finish(
+      shell('rm "$DROVER_CHECKPOINT_FILE" && mkfifo "$DROVER_CHECKPOINT_FILE" && sleep 1.2'),
+    );
+    expect(progress).toEqual([]);
+    expect(lines).toEqual([expect.stringMatching(/checkpoint file is no regular file/)]);
+  });
+
+  test('that nobody touched is no news', async () => {
+    const { progress, job } = await finish({ command: ['true'] }, { page: 7 });
+    expect(progress).toEqual([]);
+    expect(existsSync(job.folder.checkpointFile)).toBe(true);
+  });
+});

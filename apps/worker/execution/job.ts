@@ -1,0 +1,43 @@
+import type { KeptLine, SessionSignal } from '#lib/runtime';
+import type { JsonObject } from '#lib/agent-host';
+import type { ClaimedTaskBody, EntryLevel, ProgressReport, RunFailure } from '../api/types.js';
+import type { RunFolder } from '../runs/run-folder.js';
+
+/** One execution of a task. */
+export interface Job {
+  runId: string;
+  task: ClaimedTaskBody;
+  /** A credential for this run's own reports, and for nothing else. */
+  runToken: string;
+  generation: number;
+  apiUrl: string;
+  folder: RunFolder;
+  report: JobReports;
+}
+
+/** A line for the log, or one that is made readable only if it is kept. */
+export type LogLine = string | KeptLine;
+
+/** How a job speaks while it runs. Neither of these fails or waits. */
+export interface JobReports {
+  /** The line is redacted already; the amount is bounded behind this. */
+  log(level: EntryLevel, line: LogLine, event: string): void;
+  progress(report: ProgressReport): void;
+}
+
+export type Outcome =
+  | { kind: 'succeeded'; result?: JsonObject; summary?: string }
+  | { kind: 'failed'; error: RunFailure };
+
+/** Work under way. */
+export interface Execution {
+  /** Resolves when nothing of the job is left: no process, no open connection. Never rejects. */
+  readonly outcome: Promise<Outcome>;
+  /**
+   * Asks the job to end, and ends it by force after `graceMs`. May be called again: the earliest
+   * deadline counts.
+   */
+  stop(graceMs: number): void;
+  /** Lets the job know what is thought of it, or why it is asked to end. Never fails. */
+  tell(signal: SessionSignal): void;
+}

@@ -1,0 +1,85 @@
+import {
+  keepLine,
+  type KeptLine,
+  LineSplitter,
+  MAX_LINE,
+  type OutputSink,
+  type Redactor,
+  shorten,
+} from '#lib/runtime';
+import type { JsonObject } from '#lib/agent-host';
+import type { EntryLevel } from '../api/types.js';
+import type { JobReports } from './job.js';
+import { MAX_PROTOCOL_LINE, parseProtocolLine, type ProtocolMessage } from './line-protocol.js';
+
+const LAST_WORDS = 40;
+
+/** Reads both output streams of a session: what it logs, and what it says in the line protocol. */
+export class ProcessOutput implements OutputSink {
+  result: JsonObject | undefined;
+  summary: string | undefined;
+  error: ProtocolMessage['error'];
+  private readonly lastLines: KeptLine[] = [];
+  private readonly splitters: Record<'stdout' | 'stderr', LineSplitter>;
+
+  constructor(
+    private readonly report: JobReports,
+    private readonly redactor: Redactor,
+  ) {
+    this.splitters = {
+      stdout: this.splitter((line, shown, dropped) => {
+        const message = dropped === 0 ? parseProtocolLine(line) : null;
+        if (message === null) this.report.log('INFO', shown, 'stdout');
+        else this.obey(message);
+      }),
+      stderr: this.splitter((_, shown) => {
+        this.report.log('WARN', shown, 'stderr');
+        this.lastLines.push(shown);
+        if (this.lastLines.length > LAST_WORDS) this.lastLines.shift();
+      }),
+    };
+  }
+
+  write(stream: 'stdout' | 'stderr', chunk: Buffer): void {
+    this.splitters[stream].write(chunk);
+  }
+
+  end(): void {
+    for (const splitter of Object.values(this.splitters)) splitter.end();
+  }
+
+  /** The last lines of standard error, fit to be shown. */
+  lastWords(): string[] {
+    return this.lastLines.map((line) => line.show());
+  }
+
+  private splitter(onLine: (line: string, shown: KeptLine, dropped: number) => void): LineSplitter {
+    const redactorOf = this.redactor.forLines();
+    return new LineSplitter(MAX_PROTOCOL_LINE, (line, dropped) => {
+      onLine(line, keepLine(line, dropped, redactorOf(line)), dropped);
+    });
+  }
+
+  private obey(message: ProtocolMessage): void {
+    const { progress, checkpoint, result, summary, log, error } = message;
+    const step = message.step === undefined ? undefined : this.redactor.redact(message.step);
+    if (progress !== undefined || step !== undefined || checkpoint !== undefined) {
+      this.report.progress({
+        ...(progress !== undefined && { progressPercent: progress }),
+        ...(step !== undefined && { currentStep: step }),
+        ...(checkpoint !== undefined && { checkpointData: checkpoint }),
+      });
+    }
+    this.result = result ?? this.result;
+    this.summary = summary ?? this.summary;
+    if (log !== undefined) this.say(log.level, log.message);
+    if (error === undefined) return;
+    const reason = error.message && shorten(this.redactor.redact(error.message), MAX_LINE);
+    this.error = { ...error, message: reason };
+  }
+
+  private say(level: EntryLevel, message: string): void {
+    const line = keepLine(message, 0, (text) => this.redactor.redact(text));
+    this.report.log(level, line, 'process');
+  }
+}

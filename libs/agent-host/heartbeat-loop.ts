@@ -1,0 +1,73 @@
+import { Doorbell } from '#lib/kernel';
+import { isUnauthenticated } from './errors.js';
+import type { HostLog } from './log.js';
+import { Failures } from './retry.js';
+
+/** What became of the last heartbeat. `refused`: the server answers, and does not know the token. */
+export type ServerState = 'reachable' | 'unreachable' | 'refused';
+
+export interface HeartbeatOptions<T> {
+  log: HostLog;
+  intervalMs: number;
+  /** Composes a heartbeat and sends it. */
+  send: () => Promise<T>;
+  onAnswer: (answer: T) => void;
+  onFailure: (error: unknown) => void;
+}
+
+/**
+ * Tells the server, again and again, that the host lives and what it holds; after a failure sooner, so
+ * that an outage's end is noticed at once.
+ */
+export class HeartbeatLoop<T> {
+  /** Undefined before the first heartbeat. */
+  server: ServerState | undefined;
+  private readonly bell = new Doorbell();
+  private readonly failures: Failures;
+  private stopped = false;
+  private waiting: (() => void)[] = [];
+
+  constructor(private readonly options: HeartbeatOptions<T>) {
+    this.failures = new Failures('heartbeat', options.log);
+  }
+
+  async run(): Promise<void> {
+    while (!this.stopped) {
+      const begun = performance.now();
+      const interval = await this.send();
+      await this.bell.wait(Math.max(0, begun + interval - performance.now()));
+    }
+  }
+
+  /** Resolves when a heartbeat that was composed after this call has been answered, or has failed. */
+  async told(): Promise<void> {
+    const told = new Promise<void>((resolve) => this.waiting.push(resolve));
+    this.bell.ring();
+    await told;
+  }
+
+  stop(): void {
+    this.stopped = true;
+    this.bell.ring();
+  }
+
+  /** @returns milliseconds from its beginning to the next one */
+  private async send(): Promise<number> {
+    const { log, intervalMs, send, onAnswer, onFailure } = this.options;
+    const waiting = this.waiting.splice(0);
+    try {
+      const answer = await send();
+      if (this.server !== 'reachable') log.info('the server takes heartbeats');
+      this.server = 'reachable';
+      this.failures.end();
+      onAnswer(answer);
+      return intervalMs;
+    } catch (error) {
+      onFailure(error);
+      this.server = isUnauthenticated(error) ? 'refused' : 'unreachable';
+      return Math.min(intervalMs, this.failures.add(error));
+    } finally {
+      for (const resolve of waiting) resolve();
+    }
+  }
+}

@@ -1,0 +1,18 @@
+export * from './errors.js';
+export { HeartbeatLoop, type ServerState } from './heartbeat-loop.js';
+export { HttpClient, type ResponseHead } from './http-client.js';
+export { LongTimer } from './long-timer.js';
+export { type HostLog, Log, LOG_LEVELS, messageOf } from './log.js';
+export { Failures, pause, type RetryOptions, retrying } from './retry.js';
+export {
+  bearer,
+  type Credentials,
+  type Passport,
+  ServerClient,
+  successOf,
+} from './server-client.js';
+export { apiAddress, searchPathOf, variablesOf } from './settings.js';
+export { SignalLoop, type SignalPoll } from './signal-loop.js';
+export { readJson, takeOver, writeJson } from './state-file.js';
+export { StopRequests } from './stop-requests.js';
+export { readVersion } from './version.js';

@@ -1,0 +1,88 @@
+import { Doorbell } from '#lib/kernel';
+import type { HostLog } from './log.js';
+import { Failures, pause } from './retry.js';
+
+const POLL_MS = 25_000;
+/** Changes of what is held gather this long, so that short runs do not cost a request each. */
+const GATHER_MS = 250;
+/**
+ * How long from one poll to the next at least: what was told is told again until it is done, and a
+ * cancellation must still be heard within a second.
+ */
+const AT_LEAST_MS = 700;
+const LOOK_EVERY_MS = 30_000;
+
+/** The body of a poll. */
+export interface SignalPoll {
+  runIds: string[];
+  waitMs: number;
+}
+
+export interface SignalOptions<T> {
+  log: HostLog;
+  /** The runs that the server may have something to say of. */
+  runIds: () => string[];
+  /** Whether the server may say something while there is no run. */
+  listensWhenIdle: boolean;
+  poll: (body: SignalPoll, signal: AbortSignal) => Promise<T>;
+  onSignals: (signals: T) => void;
+}
+
+/** Listens for what the server wants of the runs held here: one long poll at all times. */
+export class SignalLoop<T> {
+  private readonly stopped = new AbortController();
+  private readonly bell = new Doorbell();
+  private poll = new AbortController();
+  private changed: NodeJS.Timeout | undefined;
+  private asked: string[] = [];
+
+  constructor(private readonly options: SignalOptions<T>) {}
+
+  async run(): Promise<void> {
+    const { log, runIds, listensWhenIdle } = this.options;
+    const failures = new Failures('signals', log);
+    while (!this.stopped.signal.aborted) {
+      this.asked = runIds();
+      if (this.asked.length === 0 && !listensWhenIdle) {
+        await this.bell.wait(LOOK_EVERY_MS);
+        continue;
+      }
+      this.poll = new AbortController();
+      const error = await this.once();
+      if (error === undefined || this.poll.signal.aborted) failures.end();
+      else await pause(failures.add(error), this.stopped.signal);
+    }
+  }
+
+  /** Other runs are held now than the poll under way asks for. */
+  notice(): void {
+    this.changed ??= setTimeout(() => {
+      this.changed = undefined;
+      if (differ(this.asked, this.options.runIds())) this.poll.abort();
+      this.bell.ring();
+    }, GATHER_MS);
+  }
+
+  stop(): void {
+    clearTimeout(this.changed);
+    this.stopped.abort();
+    this.poll.abort();
+    this.bell.ring();
+  }
+
+  private async once(): Promise<unknown> {
+    const { poll, onSignals } = this.options;
+    const begun = performance.now();
+    try {
+      onSignals(await poll({ runIds: this.asked, waitMs: POLL_MS }, this.poll.signal));
+      await pause(begun + AT_LEAST_MS - performance.now(), this.stopped.signal);
+      return undefined;
+    } catch (error) {
+      return error;
+    }
+  }
+}
+
+function differ(before: readonly string[], now: readonly string[]): boolean {
+  return before.length !== now.length || now.some((id) => !before.includes(id));
+}

@@ -1,0 +1,262 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import {
+  type OutputSink,
+  type Recovered,
+  type RuntimeDriver,
+  type RuntimeSession,
+  type SessionExit,
+  type SessionSpec,
+  SpawnError,
+} from '../driver.js';
+import { MAX_BYTES_PER_SECOND, Throttle } from '../output/throttle.js';
+import { findExecutable } from './find-executable.js';
+import { FirstProcess, type Launch } from './first-process.js';
+import { ProcessSession } from './process-session.js';
+import { isMarked, killTree, ownRef, type ProcessTree } from './process-tree.js';
+import {
+  type Claim,
+  type Ended,
+  listFolders,
+  type NotStarted,
+  removeFolder,
+  SessionFolder,
+  type SessionUser,
+} from './session-folder.js';
+import { SHIM, startShim } from './start-shim.js';
+import { explainSpawnFailure } from './spawn-failure.js';
+import { Supervisor } from './supervisor.js';
+
+const POLL_MS = 20;
+const FOLLOW_EVERY_MS = 100;
+/** How long a shim that lives may take from its claim to the start of the session. */
+const START_WITHIN_MS = 10_000;
+/** Several empty looks: a process may be forked just now and not carry its mark yet. */
+const EMPTY_LOOKS = 4;
+
+export interface ProcessDriverOptions {
+  /** Holds a folder for each session; belongs to this driver alone. */
+  dir: string;
+  /** Where programs are looked for; the sessions' PATH too. */
+  searchPath: string;
+  /** What of this process' own environment the sessions see. */
+  passedEnv?: Record<string, string>;
+  /**
+   * The user that runs the sessions, where that is not this process' own: they cannot read what is its
+   * then. Only root can do that; the folders above `dir` must let that user through.
+   */
+  user?: SessionUser;
+  /** Takes one sentence when the supervisor of the sessions had to be started again. */
+  warn?: (message: string) => void;
+  /** The compiled shim and supervisor, where they do not lie beside this file. */
+  shim?: string;
+  supervisor?: string;
+}
+
+/** Sessions as processes of this machine. */
+export class ProcessDriver implements RuntimeDriver {
+  readonly kind = 'process';
+  private readonly supervisor: Supervisor;
+  /** Of all sessions that are read here together. */
+  private readonly throttle = new Throttle(MAX_BYTES_PER_SECOND);
+
+  constructor(private readonly options: ProcessDriverOptions) {
+    this.supervisor = new Supervisor(options.warn, options.supervisor);
+  }
+
+  get healthy(): boolean {
+    return this.supervisor.healthy;
+  }
+
+  async spawn(spec: SessionSpec): Promise<RuntimeSession> {
+    const program = this.find(spec);
+    const folder = this.makeFolder(spec);
+    try {
+      const launch = this.launchOf(spec, folder, program);
+      if (spec.output === undefined) return await this.detach(launch, folder, spec.secrets);
+      return await this.attach(launch, folder, spec.output);
+    } catch (error) {
+      await this.remove(spec.id);
+      if (error instanceof SpawnError) throw error;
+      throw new SpawnError('infrastructure', 'The session could not be started', {
+        cause: error,
+      });
+    }
+  }
+
+  async recover(id: string): Promise<Recovered> {
+    const folder = SessionFolder.open(this.options.dir, id);
+    const claim = folder?.claim() === false ? folder.readClaim() : undefined;
+    if (folder === undefined || claim?.keeper === undefined) {
+      await this.remove(id);
+      return { kind: 'absent' };
+    }
+    await untilStarted(folder, claim);
+    const started = folder.readStarted();
+    const ended = folder.readEnded();
+    const { startedAt = null, leader } = started ?? {};
+    if (ended?.kind === 'failed') return { kind: 'failed', error: toSpawnError(ended) };
+    if (ended === undefined && folder.shimLives(claim)) {
+      return { kind: 'running', session: follow(folder, { id, leader }, startedAt) };
+    }
+    const exit = await concludeSession(folder, { id, leader });
+    return { kind: 'ended', exit, pid: leader?.pid ?? null, startedAt };
+  }
+
+  list(): Promise<string[]> {
+    return Promise.resolve(listFolders(this.options.dir));
+  }
+
+  end(id: string): Promise<boolean> {
+    const folder = SessionFolder.open(this.options.dir, id);
+    return killTree({ id, leader: folder?.readStarted()?.leader }, 2);
+  }
+
+  async remove(id: string): Promise<void> {
+    const folder = SessionFolder.open(this.options.dir, id);
+    // Without a folder there is nobody to look for: whatever was started had one.
+    if (folder?.hasEnded() === false && !folder.claim()) await this.end(id);
+    await removeFolder(this.options.dir, id);
+  }
+
+  close(): void {
+    this.supervisor.close();
+  }
+
+  private find({ command: [name], searchPath }: SessionSpec): string {
+    const program = findExecutable(name, searchPath ?? this.options.searchPath);
+    if (program !== undefined) return program;
+    throw explainSpawnFailure(name, { code: 'ENOENT' });
+  }
+
+  private makeFolder(spec: SessionSpec): SessionFolder {
+    try {
+      const files = Object.values(spec.files);
+      return SessionFolder.create(this.options.dir, spec.id, files, this.options.user);
+    } catch (error) {
+      const { code = 'unknown error' } = error as NodeJS.ErrnoException;
+      const message = `The folder of the session could not be made (${code})`;
+      throw new SpawnError('infrastructure', message, { cause: error });
+    }
+  }
+
+  /** This process follows the session, and the supervisor ends it should this process end. */
+  private async attach(
+    launch: Launch,
+    folder: SessionFolder,
+    output: OutputSink,
+  ): Promise<RuntimeSession> {
+    const id = launch.sessionId;
+    folder.claim(ownRef());
+    this.supervisor.watch(id);
+    try {
+      const first = await FirstProcess.start(launch);
+      const { leader, startedAt } = first;
+      this.supervisor.watch(id, leader);
+      folder.writeStarted({ leader, startedAt });
+      const exit = this.followHere(first, folder, output);
+      void exit.then(() => this.supervisor.forget(id));
+      return new ProcessSession({
+        tree: { id, leader, groupIsOurs: true },
+        folder,
+        startedAt,
+        exit,
+      });
+    } catch (error) {
+      this.supervisor.forget(id);
+      throw error;
+    }
+  }
+
+  private async followHere(
+    first: FirstProcess,
+    folder: SessionFolder,
+    output: OutputSink,
+  ): Promise<SessionExit> {
+    const exit = await first.follow(folder, output, this.throttle);
+    const ended = { ...exit, output: '', endedAt: new Date().toISOString() };
+    folder.noteEnded({ kind: 'exited', ...ended });
+    return { ...ended, lost: false };
+  }
+
+  /** A shim follows the session, whatever becomes of this process. */
+  private async detach(
+    launch: Launch,
+    folder: SessionFolder,
+    secrets: string[],
+  ): Promise<RuntimeSession> {
+    const order = { ...launch, root: folder.root, launch: folder.launch, secrets };
+    const { answer, over } = await startShim(order, this.options.shim ?? SHIM);
+    if (answer?.kind === 'failed') throw toSpawnError(answer);
+    if (answer?.kind !== 'started') throw new Error('The shim ended without starting anything');
+    const { leader, startedAt } = answer;
+    const tree = { id: launch.sessionId, leader };
+    const exit = over.then(() => concludeSession(folder, tree));
+    return new ProcessSession({ tree, folder, startedAt, exit });
+  }
+
+  private launchOf(spec: SessionSpec, folder: SessionFolder, program: string): Launch {
+    const { searchPath, passedEnv = {}, user } = this.options;
+    const paths = Object.entries(spec.files).map(
+      ([variable, { name }]) => [variable, folder.pathOf(name)] as const,
+    );
+    const env: Record<string, string> = {
+      LANG: 'C.UTF-8',
+      ...passedEnv,
+      PATH: searchPath,
+      HOME: folder.work,
+      TMPDIR: folder.tmp,
+      ...spec.env,
+      ...Object.fromEntries(paths),
+      DROVER_SIGNALS_FILE: folder.signalsFile,
+    };
+    if (!isMarked(env, spec.id)) env['DROVER_SESSION_ID'] = spec.id;
+    const { id: sessionId, command, cwd = folder.work, stdin } = spec;
+    return { sessionId, program, command, env, cwd, stdin, user };
+  }
+}
+
+function follow(
+  folder: SessionFolder,
+  tree: ProcessTree,
+  startedAt: string | null,
+): RuntimeSession {
+  const exit = untilOver(folder).then(() => concludeSession(folder, tree));
+  return new ProcessSession({
+    ...{ tree, folder, exit },
+    startedAt: startedAt ?? new Date().toISOString(),
+  });
+}
+
+/** How a session ended whose shim is gone. What lives of it without a shim is killed. */
+async function concludeSession(folder: SessionFolder, tree: ProcessTree): Promise<SessionExit> {
+  const ended = folder.readEnded();
+  if (ended?.kind === 'exited') return toExit(ended);
+  await killTree(tree, EMPTY_LOOKS);
+  const endedAt = new Date().toISOString();
+  return { exitCode: null, signal: null, oomKilled: null, lost: true, output: '', endedAt };
+}
+
+/** A shim that has claimed its session is about to start it. */
+async function untilStarted(folder: SessionFolder, claim: Claim): Promise<void> {
+  const giveUpAt = performance.now() + START_WITHIN_MS;
+  while (performance.now() < giveUpAt && folder.shimLives(claim)) {
+    if (folder.readStarted() !== undefined || folder.hasEnded()) return;
+    await delay(POLL_MS);
+  }
+}
+
+/** Looks until a shim that is nobody's child here has ended or has written down the end. */
+async function untilOver(folder: SessionFolder): Promise<void> {
+  const claim = folder.readClaim();
+  while (!folder.hasEnded() && claim !== undefined && folder.shimLives(claim)) {
+    await delay(FOLLOW_EVERY_MS);
+  }
+}
+
+function toExit({ kind: _, ...exit }: Extract<Ended, { kind: 'exited' }>): SessionExit {
+  return { ...exit, lost: false };
+}
+
+function toSpawnError({ message, passing }: NotStarted): SpawnError {
+  return new SpawnError(passing ? 'infrastructure' : 'setup', message);
+}

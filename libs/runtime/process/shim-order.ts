@@ -1,0 +1,17 @@
+import type { Launch } from './first-process.js';
+import type { NotStarted, Started } from './session-folder.js';
+
+/** What a shim is told on its standard input, as one JSON text. */
+export interface ShimOrder extends Launch {
+  /** The session's folder, and that of this attempt to start it. */
+  root: string;
+  launch: string;
+  secrets: string[];
+}
+
+/** What a shim answers on its standard output, in one line. */
+export type ShimAnswer =
+  | ({ kind: 'started' } & Started)
+  | NotStarted
+  /** Its attempt was voided: nothing was started. */
+  | { kind: 'refused' };

@@ -1,0 +1,80 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import type { ProcessRef } from './process-tree.js';
+import { SMALL_HEAP } from './start-shim.js';
+
+const SCRIPT = fileURLToPath(new URL('./supervisor-process.js', import.meta.url));
+const RESTART_AFTER_MS = 1_000;
+
+/**
+ * Makes sure that the processes of sessions die at once when this process does, even by SIGKILL: a
+ * second process holds the other end of a pipe and kills them when the pipe breaks.
+ */
+export class Supervisor {
+  private readonly watched = new Map<string, ProcessRef | undefined>();
+  private child: ChildProcess | undefined;
+  private restart: NodeJS.Timeout | undefined;
+  private closed = false;
+
+  constructor(
+    private readonly warn: (message: string) => void = () => undefined,
+    private readonly script = SCRIPT,
+  ) {}
+
+  /** False while the second process is gone. It starts with the first session. */
+  get healthy(): boolean {
+    if (this.child === undefined) return true;
+    return this.child.exitCode === null && this.child.signalCode === null;
+  }
+
+  /** Call it before the session's first process starts, and again with that process. */
+  watch(sessionId: string, leader?: ProcessRef): void {
+    if (this.child === undefined) this.start();
+    this.watched.set(sessionId, leader);
+    this.tell({ watch: { sessionId, leader } });
+  }
+
+  /** Call it when nothing of the session is left. */
+  forget(sessionId: string): void {
+    this.watched.delete(sessionId);
+    this.tell({ forget: sessionId });
+  }
+
+  /** Ends the second process, and with it whatever is still watched. */
+  close(): void {
+    this.closed = true;
+    clearTimeout(this.restart);
+    this.child?.stdin?.end();
+    this.child?.unref();
+  }
+
+  private start(): void {
+    const child = spawn(process.execPath, [...SMALL_HEAP, this.script], {
+      cwd: '/',
+      env: {},
+      detached: true,
+      stdio: ['pipe', 'ignore', 'ignore'],
+    });
+    this.child = child;
+    // Without a listener a broken pipe would end the host; the exit below tells all there is.
+    child.stdin.on('error', () => undefined);
+    child.on('error', () => this.replace());
+    child.on('exit', () => this.replace());
+    for (const [sessionId, leader] of this.watched) this.tell({ watch: { sessionId, leader } });
+  }
+
+  private tell(order: object): void {
+    // A write to a pipe with room reaches the kernel before this returns, so an order given before
+    // a process starts is obeyed even if this process is killed right after.
+    this.child?.stdin?.write(`${JSON.stringify(order)}\n`);
+  }
+
+  private replace(): void {
+    if (this.closed || this.restart !== undefined) return;
+    this.warn('The process that guards sessions against a crash of this one ended; restarting it');
+    this.restart = setTimeout(() => {
+      this.restart = undefined;
+      this.start();
+    }, RESTART_AFTER_MS);
+  }
+}

@@ -1,0 +1,288 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { newId } from '#lib/kernel';
+import {
+  MAX_OUTPUT_BYTES,
+  type RuntimeDriver,
+  type RuntimeSession,
+  type SessionSpec,
+  SpawnError,
+} from '../driver.js';
+import { OutputTail } from '../output/output-tail.js';
+import { Redactor } from '../output/redactor.js';
+
+/** What the suite needs of a driver's surroundings. A session's programs must include `sh`. */
+export interface DriverHarness {
+  /** Another life of the same driver: it finds what the others have started. */
+  make: () => RuntimeDriver;
+  /** How many processes with this word in their command line live, found without the driver. */
+  countProcesses: (word: string) => Promise<number>;
+  /** A word for `sleep` that no other process has in its command line. */
+  uniqueSeconds: () => string;
+  dispose: () => Promise<void>;
+}
+
+const SECRET = 'a-secret-that-nobody-may-read';
+
+/** What every driver must do, wherever its sessions run, and whoever reads their output. */
+export function describeDriver(name: string, prepare: () => Promise<DriverHarness>): void {
+  describe.each([
+    ['outlives its host', false],
+    ['is read by its host', true],
+  ])(`${name}: a session that %s`, (_, isRead) => {
+    let harness: DriverHarness;
+    let driver: RuntimeDriver;
+
+    beforeAll(async () => {
+      harness = await prepare();
+      driver = harness.make();
+    });
+
+    afterEach(async () => {
+      for (const id of await driver.list()) await driver.remove(id);
+    });
+
+    afterAll(() => {
+      driver.close();
+      return harness.dispose();
+    });
+
+    const shell = (script: string, more: Partial<SessionSpec> = {}): SessionSpec => ({
+      id: newId(),
+      command: ['sh', '-c', script],
+      env: {},
+      files: {},
+      secrets: [SECRET],
+      ...more,
+    });
+
+    /** A session whose exit has its output, whoever has read it. */
+    async function spawn(spec: SessionSpec): Promise<RuntimeSession> {
+      if (!isRead) return driver.spawn(spec);
+      const output = new OutputTail(new Redactor(spec.secrets), MAX_OUTPUT_BYTES);
+      const session = await driver.spawn({ ...spec, output });
+      const exit = session.exit.then((end) => ({ ...end, output: output.text() }));
+      const { id, pid, startedAt } = session;
+      return {
+        ...{ id, pid, startedAt, exit },
+        stop: (graceMs) => session.stop(graceMs),
+        tell: (signal) => session.tell(signal),
+        lastActivityAt: () => session.lastActivityAt(),
+      };
+    }
+
+    /** What a next life knows of the output: nothing where this one has read it. */
+    const kept = (output: string): string => (isRead ? '' : output);
+
+    async function outcomeOf(spec: SessionSpec) {
+      const session = await spawn(spec);
+      return session.exit;
+    }
+
+    async function untilCount(word: string, count: number): Promise<void> {
+      for (let seen = -1; seen !== count;) seen = await harness.countProcesses(word);
+    }
+
+    test.each([0, 1, 3, 75, 137, 255])('tells exit code %d', async (code) => {
+      const before = Date.now();
+      const exit = await outcomeOf(shell(`exit ${code}`));
+      expect(exit).toMatchObject({ exitCode: code, signal: null, lost: false });
+      expect(Date.parse(exit.endedAt)).toBeGreaterThanOrEqual(before - 1_000);
+    });
+
+    test('tells the signal that ended it', async () => {
+      expect(await outcomeOf(shell('kill -USR1 $$'))).toMatchObject({ signal: 'SIGUSR1' });
+    });
+
+    test('passes arguments as they are, whatever a shell would make of them', async () => {
+      const words = ['$HOME', '`id`', '; exit 3', 'a  b', '"', "'", '*', ''];
+      const command: SessionSpec['command'] = ['sh', '-c', 'printf "%s|" "$@"', 'sh', ...words];
+      const { output } = await outcomeOf(shell('', { command }));
+      expect(output).toBe(`${words.join('|')}|`);
+    });
+
+    test('gives a clean environment, a folder of its own, and the task in a private file', async () => {
+      const script =
+        'env | sort; echo "in $(pwd)"; cat "$DROVER_TASK_FILE"; ls -l "$DROVER_TASK_FILE"';
+      const { output } = await outcomeOf(
+        shell(script, {
+          env: { DEPTH: '3' },
+          files: {
+            DROVER_TASK_FILE: { name: 'task.json', content: '{"id":"the task"}' },
+            DROVER_WORK_DIR: { name: 'work' },
+          },
+        }),
+      );
+      const names = output.matchAll(/^([A-Z_]+)=/gm);
+      expect([...names].map(([, variable]) => variable).filter((one) => one !== '_')).toEqual([
+        'DEPTH',
+        'DROVER_SESSION_ID',
+        'DROVER_SIGNALS_FILE',
+        'DROVER_TASK_FILE',
+        'DROVER_WORK_DIR',
+        'HOME',
+        'LANG',
+        'PATH',
+        'PWD',
+        'TMPDIR',
+      ]);
+      const value = (variable: string) => new RegExp(`^${variable}=(.*)$`, 'm').exec(output)?.[1];
+      expect(value('HOME')).toBe(value('DROVER_WORK_DIR'));
+      expect(output).toContain(`in ${value('DROVER_WORK_DIR')}\n`);
+      expect(output).toContain('{"id":"the task"}');
+      expect(output).toMatch(/-rw------- /);
+    });
+
+    test('keeps the end of the output, without secrets', async () => {
+      const script = `
+        i=0; while [ $i -lt 3000 ]; do echo "line $i"; i=$((i+1)); done
+        echo "token ${SECRET}" >&2; printf 'the ü\\033[31m last words'`;
+      const { output } = await outcomeOf(shell(script));
+      expect(output).toContain('line 2999');
+      expect(output).toContain('the ü last words');
+      expect(output).not.toContain('line 0\n');
+      expect(output).not.toContain(SECRET);
+      expect(output).toContain('token [redacted]');
+      expect(Buffer.byteLength(output)).toBeLessThanOrEqual(MAX_OUTPUT_BYTES);
+    });
+
+    test('refuses a program that is not there, and leaves nothing of it', async () => {
+      const spec = shell('', { command: ['no-such-program-anywhere'] });
+      const refusal = await spawn(spec).catch((error: unknown) => error);
+      expect(refusal).toBeInstanceOf(SpawnError);
+      expect(refusal).toMatchObject({ failureClass: 'setup' });
+      expect(await driver.list()).toEqual([]);
+    });
+
+    test('tells it what it is told, a line each', async () => {
+      const script = `
+        until grep -q last "$DROVER_SIGNALS_FILE"; do sleep 0.02; done
+        cat "$DROVER_SIGNALS_FILE"; ls -l "$DROVER_SIGNALS_FILE"`;
+      const session = await spawn(shell(script));
+      session.tell({ action: 'warn', reason: 'first' });
+      session.tell({ action: 'stop', reason: 'last', message: 'in words', graceSeconds: 3 });
+      const { output } = await session.exit;
+      const lines = output.split('\n').filter((line) => line.startsWith('{'));
+      expect(lines.map((line) => JSON.parse(line) as unknown)).toMatchObject([
+        { action: 'warn', reason: 'first', at: expect.any(String) },
+        { action: 'stop', reason: 'last', message: 'in words', graceSeconds: 3 },
+      ]);
+      expect(output).toMatch(/-rw------- /);
+      session.tell({ action: 'warn', reason: 'too late, and harmless' });
+    });
+
+    test('asks it to end, and lets it end by itself', async () => {
+      const seconds = harness.uniqueSeconds();
+      const session = await spawn(
+        shell(`trap 'echo saved; exit 5' TERM; echo up; sleep ${seconds} & wait`),
+      );
+      await untilCount(seconds, 1);
+      session.stop(60_000);
+      expect(await session.exit).toMatchObject({ exitCode: 5, output: 'up\nsaved' });
+      expect(await harness.countProcesses(seconds)).toBe(0);
+    });
+
+    test('ends all of it by force, and the earliest deadline counts', async () => {
+      const seconds = harness.uniqueSeconds();
+      const session = await spawn(
+        shell(`trap '' TERM; (setsid sleep ${seconds} &); while :; do sleep ${seconds}; done`),
+      );
+      await untilCount(seconds, 2);
+      session.stop(600_000);
+      session.stop(100);
+      session.stop(600_000);
+      expect(await session.exit).toMatchObject({ exitCode: null, signal: 'SIGKILL' });
+      expect(await harness.countProcesses(seconds)).toBe(0);
+    });
+
+    test('is over when nothing of it is left, not when its first process is', async () => {
+      const seconds = harness.uniqueSeconds();
+      const exit = await outcomeOf(shell(`(setsid sleep ${seconds} &); sleep ${seconds} & exit 4`));
+      expect(exit).toMatchObject({ exitCode: 4 });
+      expect(await harness.countProcesses(seconds)).toBe(0);
+    });
+
+    test('is found and followed by a next life, which sees how it ends', async () => {
+      const seconds = harness.uniqueSeconds();
+      const spec = shell(`trap 'exit 6' TERM; echo ${SECRET}; sleep ${seconds} & wait`);
+      const first = await spawn(spec);
+      await untilCount(seconds, 1);
+      const next = harness.make();
+      expect(await next.list()).toEqual([spec.id]);
+      const found = await next.recover(spec.id);
+      if (found.kind !== 'running') throw new Error(`it is ${found.kind}`);
+      expect(found.session).toMatchObject({ pid: first.pid, startedAt: first.startedAt });
+      found.session.stop(60_000);
+      expect(await found.session.exit).toMatchObject({
+        exitCode: 6,
+        lost: false,
+        output: kept('[redacted]'),
+      });
+    });
+
+    test('tells a next life how it ended while nobody looked, until it is removed', async () => {
+      const spec = shell('echo the end; exit 9');
+      const session = await spawn(spec);
+      await session.exit;
+      const next = harness.make();
+      for (const attempt of [1, 2]) {
+        expect([attempt, await next.recover(spec.id)]).toMatchObject([
+          attempt,
+          {
+            kind: 'ended',
+            exit: { exitCode: 9, output: kept('the end') },
+            pid: session.pid,
+            startedAt: session.startedAt,
+          },
+        ]);
+      }
+      await next.remove(spec.id);
+      expect(await next.list()).toEqual([]);
+      expect(await next.recover(spec.id)).toEqual({ kind: 'absent' });
+    });
+
+    test('knows nothing of a session that never started, and starts it then', async () => {
+      const spec = shell('exit 2');
+      expect(await driver.recover(spec.id)).toEqual({ kind: 'absent' });
+      expect(await outcomeOf(spec)).toMatchObject({ exitCode: 2 });
+    });
+
+    test('does not start one session twice', async () => {
+      const seconds = harness.uniqueSeconds();
+      const spec = shell(`exec sleep ${seconds}`);
+      const attempts = await Promise.allSettled([1, 2, 3].map(() => spawn(spec)));
+      expect(attempts.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+      await untilCount(seconds, 1);
+    });
+
+    test('removes a session that runs, with all its processes', async () => {
+      const seconds = harness.uniqueSeconds();
+      const session = await spawn(shell(`(setsid sleep ${seconds} &); sleep ${seconds}`));
+      await untilCount(seconds, 2);
+      await driver.remove(session.id);
+      await driver.remove(session.id);
+      expect(await harness.countProcesses(seconds)).toBe(0);
+      expect(await driver.list()).toEqual([]);
+      await session.exit;
+    });
+
+    test('keeps sessions apart', async () => {
+      const seconds = [harness.uniqueSeconds(), harness.uniqueSeconds()] as const;
+      const [first, second] = await Promise.all(
+        seconds.map((one) => spawn(shell(`exec sleep ${one}`))),
+      );
+      await Promise.all(seconds.map((one) => untilCount(one, 1)));
+      first?.stop(1_000);
+      expect(await first?.exit).toMatchObject({ signal: 'SIGTERM' });
+      expect(await harness.countProcesses(seconds[1])).toBe(1);
+      second?.stop(0);
+      await second?.exit;
+    });
+
+    test('says when it last did something', async () => {
+      const session = await spawn(shell('echo hello; read x'));
+      await session.exit;
+      const at = Date.parse(session.lastActivityAt());
+      expect(at).toBeGreaterThanOrEqual(Date.parse(session.startedAt) - 1_000);
+    });
+  });
+}
