@@ -107,7 +107,7 @@ const variables = z.object({
   /** Sessions that are spawned in a minute, of all workspaces together; 0: no limit. */
   SPAWNS_PER_MINUTE: integer(600, 0, 1_000_000),
 
-  /** How long published events are kept, for readers that come back to them. */
+  /** How long the journal is kept: the history of tasks, and the events for readers that come back to them. */
   JOURNAL_RETENTION_DAYS: integer(365, 1, 36_500),
   /** Six fields, seconds first; five of the usual kind are taken too. */
   COORDINATOR_CRON: z

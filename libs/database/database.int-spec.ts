@@ -92,6 +92,15 @@ describe('a statement for a tenant', () => {
     await hasty.close();
   });
 
+  it('is ended by the server when its transaction stays open, whatever it does', async () => {
+    const limit = query<{ limit: string }>(
+      'spec_limit',
+      `SELECT current_setting('transaction_timeout') AS limit`,
+    );
+    expect(await db.database.tenant(one).rows(limit)).toEqual([{ limit: '1min' }]);
+    expect(await db.database.service.rows(limit)).toEqual([{ limit: '1min' }]);
+  });
+
   it('works again after its connection was ended', async () => {
     await single.tenant(one).rows(agentNames);
     await db.owner.query(

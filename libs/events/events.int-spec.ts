@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { Redis } from 'iovalkey';
+import type pg from 'pg';
 import { type EmbeddedValkey, startEmbeddedValkey } from '#lib/embedded';
 import { newId } from '#lib/kernel';
 import { instruments, Logger } from '#lib/observability';
@@ -63,6 +64,16 @@ async function aServer(): Promise<Server> {
   const relay = new EventRelay(db.database, channels, wakeUps, logger, { roles: ['relay'] });
   undo.push(() => relay.stop());
   return { channels, relay, wakeUps };
+}
+
+/** A connection whose transaction ends with the test at the latest. */
+async function aWriter(): Promise<pg.PoolClient> {
+  const client = await db.owner.connect();
+  undo.push(async () => {
+    await client.query('ROLLBACK');
+    client.release();
+  });
+  return client;
 }
 
 /** Everything that is said of a workspace's tasks from now on. */
@@ -213,7 +224,7 @@ describe('the relay', () => {
     const workspaceId = await aWorkspace(db.owner);
     const heard = await listenTo(workspaceId);
     const { relay } = await aServer();
-    const late = await db.owner.connect();
+    const late = await aWriter();
     await late.query('BEGIN');
     await late.query(ADD_EVENTS, [[workspaceId], 0, 0]);
     await addEvents([workspaceId], 3, 1);
@@ -222,7 +233,6 @@ describe('the relay', () => {
     expect(heard).toEqual([]);
     await addEvents([workspaceId], 2, 4);
     await late.query('COMMIT');
-    late.release();
     await waitFor('all events', () => heard.length === 6);
     expect(heard.map(({ n }) => n)).toEqual([0, 1, 2, 3, 4, 5]);
     expect(numbersOf(heard)).toEqual(oneTo(6));
@@ -233,9 +243,7 @@ describe('the relay', () => {
     const workspaceId = await aWorkspace(db.owner);
     const heard = await listenTo(workspaceId);
     const { relay } = await aServer();
-    const writers = [await db.owner.connect(), await db.owner.connect()];
-    const [writer, next] = writers as [(typeof writers)[0], (typeof writers)[0]];
-    undo.push(() => writers.forEach((client) => client.release()));
+    const [writer, next] = [await aWriter(), await aWriter()];
     await writer.query('BEGIN');
     await writer.query(ADD_EVENTS, [[workspaceId], 0, 0]);
     const reading = await relay.cursor.read();
@@ -254,11 +262,7 @@ describe('the relay', () => {
   it('is held back by no transaction that only reads', async () => {
     const workspaceId = await aWorkspace(db.owner);
     const heard = await listenTo(workspaceId);
-    const reader = await db.owner.connect();
-    undo.push(async () => {
-      await reader.query('COMMIT');
-      reader.release();
-    });
+    const reader = await aWriter();
     await reader.query('BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT count(*) FROM journal');
     const { relay } = await aServer();
     await addEvents([workspaceId], 1);

@@ -366,7 +366,7 @@ describe('Each transition has exactly one event', () => {
     expect((await broken())['one_event_each']).toEqual(['version 3 has an event, and never was']);
   });
 
-  test('an event that was passed over', async () => {
+  test('an event that was passed over, or more numbers than there can have been events', async () => {
     await held();
     await db.owner.query(`UPDATE event_consumers SET position = (SELECT max(id) FROM journal)`);
     await db.owner.query(`INSERT INTO event_numbers VALUES ('channels', $1, 5)`, [workspaceId]);
@@ -377,15 +377,8 @@ describe('Each transition has exactly one event', () => {
         /^channels has numbered 4 messages, and the journal holds 5 up to \d+$/,
       ),
     ]);
-  });
-
-  test('more numbers than there can have been events', async () => {
-    await held();
-    await db.owner.query(`UPDATE event_consumers SET position = (SELECT max(id) FROM journal)`);
-    await db.owner.query(`INSERT INTO event_numbers VALUES ('channels', $1, 1000)`, [workspaceId]);
-    expect((await broken())['one_event_each']).toEqual([
-      expect.stringMatching(/^channels has numbered 1000 messages/),
-    ]);
+    await db.owner.query('UPDATE event_numbers SET last_number = 1000');
+    expect(Object.keys(await broken())).toEqual(['one_event_each']);
   });
 });
 

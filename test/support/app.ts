@@ -38,8 +38,11 @@ export interface TestAgent {
   api: ApiClient;
 }
 
-export async function startTestApp(env: Record<string, string> = {}): Promise<TestApp> {
-  const db = await createTestDatabase();
+export async function startTestApp(
+  env: Record<string, string> = {},
+  given?: TestDatabase,
+): Promise<TestApp> {
+  const db = given ?? (await createTestDatabase());
   const valkey = testValkey();
   const read = loadConfig({
     DATABASE_URL: db.appUrl,

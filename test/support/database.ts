@@ -14,14 +14,15 @@ export interface TestDatabase {
   drop(): Promise<void>;
 }
 
-/** A database of its own for a test file, copied from the migrated one of the servers. */
+/** A database of its own for a test file, copied from the migrated one of the servers, or another. */
 export async function createTestDatabase(
   options: Partial<DatabaseOptions> = {},
   servers: Pick<TestServers, 'ownerUrl' | 'appUrl' | 'serviceUrl'> = testServers(),
+  template = templateName(servers.ownerUrl),
 ): Promise<TestDatabase> {
   const name = `test_${randomBytes(8).toString('hex')}`;
   await asAdmin(servers.ownerUrl, async (admin) => {
-    await admin.query(`CREATE DATABASE ${name} TEMPLATE ${templateName(servers.ownerUrl)}`);
+    await admin.query(`CREATE DATABASE ${name} TEMPLATE ${template}`);
     await admin.query(`GRANT CONNECT ON DATABASE ${name} TO drover_app, drover_service`);
   });
   const [ownerUrl, appUrl, serviceUrl] = [servers.ownerUrl, servers.appUrl, servers.serviceUrl].map(

@@ -187,7 +187,8 @@ WHERE r.ended_at IS NOT NULL;
 -- ---------------------------------------------------------------------------------------------
 
 -- For this migration alone: it finds the events of a log row.
-CREATE INDEX outbox_events_subject_idx ON outbox_events (workspace_id, subject_id, subject_version);
+CREATE INDEX outbox_events_subject_idx ON outbox_events (workspace_id, subject_id, created_at);
+ANALYZE outbox_events;
 
 -- Each log row, with its event and that of the run that moved with the task, and each event that no log row tells of,
 -- in the order in which they were written. What the relay has yet to send comes last, with all that follows it in the log
@@ -201,13 +202,11 @@ WITH entry AS (
   CROSS JOIN outbox_relay f
   LEFT JOIN LATERAL (
     SELECT x.id, x.published_at IS NULL OR x.id = ANY (f.in_flight) AS waits FROM outbox_events x
-    WHERE x.workspace_id = l.workspace_id AND x.created_at = l.created_at AND CASE
-      WHEN l.task_version IS NOT NULL
-        THEN x.subject_id = l.task_id AND x.subject_version = l.task_version AND x.subject_kind = 'task'
-      WHEN l.event IN ('progress_update', 'checkpoint') THEN x.subject_id = l.task_id AND x.type = 'task.progress'
-      WHEN l.event IN ('hung_warning', 'split_brain_conflict')
-        THEN x.subject_id = l.run_id AND x.type = 'run.' || l.event
-      END
+    WHERE x.workspace_id = l.workspace_id AND x.created_at = l.created_at
+      AND x.subject_id = CASE WHEN l.event IN ('hung_warning', 'split_brain_conflict') THEN l.run_id ELSE l.task_id END
+      AND CASE WHEN l.task_version IS NOT NULL THEN x.subject_version = l.task_version AND x.subject_kind = 'task'
+        WHEN l.event IN ('progress_update', 'checkpoint') THEN x.type = 'task.progress'
+        ELSE x.type = 'run.' || l.event END
     LIMIT 1) e ON true
   LEFT JOIN LATERAL (
     SELECT x.id, x.published_at IS NULL OR x.id = ANY (f.in_flight) AS waits FROM outbox_events x
@@ -231,7 +230,7 @@ ordered AS (
 -- Ids of messages go on rising: they are made from those of the journal.
 SELECT *, (SELECT coalesce(max(id), 0) FROM outbox_events) + row_number() OVER (ORDER BY waits, place, log_id) AS id
 FROM ordered;
-CREATE INDEX ON moving (log_id);
+ANALYZE moving;
 
 INSERT INTO journal (id, workspace_id, event, log_event, task_id, version, previous_status, new_status, run_id,
   run_version, previous_state, new_state, end_reason, generation, agent_id, actor_kind, actor_id, reason, level, message,
