@@ -1,18 +1,18 @@
 import { Injectable } from '@nestjs/common';
 import { QueueDepths } from '#lib/admission';
 import { capabilityKey } from '#lib/agent-manager';
-import { Database, type SqlRunner, type TenantScope, violatedConstraint } from '#lib/database';
+import { Database, type TenantScope, type Transaction, violatedConstraint } from '#lib/database';
 import { type IdempotencyRecord, storeAnswer } from '#lib/http';
 import { actorOf, type Caller, DroverError } from '#lib/kernel';
 import { WakeUps } from '#lib/valkey';
 import { draftTasks, type NewTask, type WantedTask } from '../domain/new-task.js';
 import type { TaskView } from '../domain/task-view.js';
-import { TaskSealer } from '#lib/secrets';
-import { creationOf, type CreatedRow, type TaskInput } from '../store/create-tasks.sql.js';
+import { TaskSecrets } from '#lib/secrets';
+import type { CreatedRow } from '../store/create-tasks.sql.js';
 import { lockPrerequisites, type Prerequisite } from '../store/lock-prerequisites.sql.js';
 import { viewOfNewTask } from './new-task-view.js';
 import { type NamedProject, refuseArchivedProjects } from './refuse-archived-projects.js';
-import { SingleCreations } from './single-creations.js';
+import { creationOf, SingleCreations, type TaskToCreate } from './single-creations.js';
 
 const SINGLE_FIELD = () => '';
 const BATCH_FIELD = (index: number) => `tasks[${index}].`;
@@ -40,7 +40,7 @@ export class TaskCreation {
   constructor(
     private readonly database: Database,
     private readonly singles: SingleCreations,
-    private readonly sealer: TaskSealer,
+    private readonly secrets: TaskSecrets,
     private readonly depths: QueueDepths,
     private readonly wakeUps: WakeUps,
   ) {}
@@ -77,27 +77,41 @@ export class TaskCreation {
     const drafts = draft(request);
     await refuseArchivedProjects(this.database.tenant(workspaceId), workspaceId, named(request));
     return this.depths.within(workspaceId, drafts.length, async () => {
-      const tasks = await this.sealer.sealNew(workspaceId, drafts);
+      const tasks = await Promise.all(drafts.map((task) => this.sealed(workspaceId, task)));
       return this.write(new Batch(caller, tasks, request.fieldOf), answer);
     });
+  }
+
+  /** The task as everybody may see it, and the originals of what is secret in it. */
+  private async sealed(workspaceId: string, task: NewTask): Promise<NewTask> {
+    const at = { workspace_id: workspaceId, task_id: task.id };
+    const { inputContext, metadata } = task.wanted;
+    const input = await this.secrets.seal(inputContext, () => ({
+      ...at,
+      column_name: 'input_context',
+    }));
+    const notes = await this.secrets.seal(metadata, () => ({ ...at, column_name: 'metadata' }));
+    const originals = [input.original, notes.original].flatMap((original) => original ?? []);
+    if (originals.length === 0) return task;
+    const shown = { inputContext: input.shown, metadata: notes.shown } as Partial<WantedTask>;
+    return { ...task, wanted: { ...task.wanted, ...shown }, originals };
   }
 
   private async write(batch: Batch, { record, toAnswer }: Answer): Promise<TaskView[]> {
     const { workspaceId } = batch.caller;
     const tenant = this.database.tenant(workspaceId);
     const plain = batch.prerequisiteIds.length === 0 && record === undefined;
-    const views = await (
-      plain
-        ? this.insertAlone(tenant, batch)
-        : insertTogether(tenant, batch, async (runner, created) => {
-            if (record)
-              await storeAnswer(runner, workspaceId, record, {
-                status: 201,
-                body: toAnswer(created),
-              });
-          })
-    ).catch((error: unknown) => {
-      throw explainMissing(this.sealer.explain(error));
+    const writing = plain
+      ? this.insertAlone(tenant, batch)
+      : insertTogether(tenant, batch, async (runner, created) => {
+          if (record)
+            await storeAnswer(runner, workspaceId, record, {
+              status: 201,
+              body: toAnswer(created),
+            });
+        });
+    const views = await this.secrets.written(writing).catch((error: unknown) => {
+      throw explainMissing(error);
     });
     const ready = views.filter((view) => view.unmetDependencies === 0).length;
     if (ready > 0) this.wakeUps.claims(workspaceId, ready);
@@ -107,21 +121,23 @@ export class TaskCreation {
 
   /** One statement is enough; a task on its own shares it with others that come at the same time. */
   private insertAlone(tenant: TenantScope, batch: Batch): Promise<TaskView[]> {
-    return batch.insert(new Map(), async (rows, edges) => {
-      const [first, second] = rows;
+    return batch.insert(new Map(), async (tasks, edges) => {
+      const [first, second] = tasks;
       if (first === undefined || second !== undefined || edges.length > 0) {
-        return insertInto(tenant, tenant.workspaceId)(rows, edges);
+        return insertInto(tenant, tenant.workspaceId)(tasks, edges);
       }
       return [await this.singles.create(tenant.workspaceId, first)];
     });
   }
 }
 
-type Insert = (rows: TaskInput[], edges: object[]) => Promise<CreatedRow[]>;
+type Insert = (tasks: TaskToCreate[], edges: object[]) => Promise<CreatedRow[]>;
 
-function insertInto(runner: SqlRunner, workspaceId: string): Insert {
-  return (rows, edges) =>
-    runner.rows(creationOf(rows), [workspaceId, JSON.stringify(rows), JSON.stringify(edges)]);
+function insertInto(runner: TenantScope | Transaction, workspaceId: string): Insert {
+  return async (tasks, edges) => {
+    const [rows] = await runner.pipeline(creationOf(workspaceId, tasks, edges));
+    return rows;
+  };
 }
 
 /** The tasks of one request on their way into the database. */
@@ -152,8 +168,8 @@ class Batch {
     const userId = caller.kind === 'user' || caller.kind === 'api_key' ? caller.userId : null;
     const author = { actor_kind: kind, actor_id: id, created_by: userId };
     const rows = tasks.map((task) => ({
-      ...taskRow(task, unmet(task), needed.has(task.id)),
-      ...author,
+      row: { ...taskRow(task, unmet(task), needed.has(task.id)), ...author },
+      originals: task.originals ?? [],
     }));
     const edges = tasks.flatMap((task) =>
       task.edges.map((edge) => ({
@@ -194,7 +210,7 @@ class Batch {
 async function insertTogether(
   tenant: TenantScope,
   batch: Batch,
-  keepAnswer: (runner: SqlRunner, views: TaskView[]) => Promise<void>,
+  keepAnswer: (runner: Transaction, views: TaskView[]) => Promise<void>,
 ): Promise<TaskView[]> {
   return tenant.transaction(async (tx) => {
     const found = await lockPrerequisites(tx, tenant.workspaceId, batch.prerequisiteIds);
@@ -245,7 +261,6 @@ function taskRow(task: NewTask, unmet: number, hasDependents: boolean) {
     input_context: wanted.inputContext ?? {},
     metadata: wanted.metadata ?? {},
     tags: task.tags,
-    sealed_with: task.sealedWith,
   };
 }
 

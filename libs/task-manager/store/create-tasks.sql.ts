@@ -1,5 +1,4 @@
-import { command, type Sql } from '#lib/database';
-import { sealed } from '#lib/secrets';
+import { command } from '#lib/database';
 
 /** A task with who creates it, and the columns that the statement reads by their names. */
 export interface TaskInput extends Record<string, unknown> {
@@ -8,8 +7,6 @@ export interface TaskInput extends Record<string, unknown> {
   actor_id: string | null;
   /** The user, if it is one. */
   created_by: string | null;
-  /** The key that its secrets are sealed with, if it has any. */
-  sealed_with?: string;
 }
 
 export interface CreatedRow {
@@ -19,8 +16,7 @@ export interface CreatedRow {
 }
 
 /**
- * Creates tasks, one or a thousand, with their tags, edges, first log rows and events. Those with
- * secrets have a statement of their own, so that the others don't pay for setting up one table more.
+ * Creates tasks, one or a thousand, with their tags, edges, first log rows and events.
  *
  * Callers: TaskCreation (POST /agent-tasks, POST /agent-tasks/batch). Tasks that depend on others are
  * created in a transaction that has locked their prerequisites before (lockPrerequisites).
@@ -28,27 +24,17 @@ export interface CreatedRow {
  *
  * $1 workspace, $2 JSON array of TaskInput, $3 JSON array of edges {task_id, depends_on_id, policy, settled}.
  */
-export function creationOf(tasks: readonly TaskInput[]): Sql<CreatedRow> {
-  return tasks.some((task) => task.sealed_with !== undefined) ? createSealedTasks : createTasks;
-}
-
-const createTasks = command<CreatedRow>('create_tasks', creation('', ''));
-
-const createSealedTasks = command<CreatedRow>(
-  'create_sealed_tasks',
-  creation(', sealed_with uuid', sealed('$1', 'input i', 'i.id', 'i.sealed_with')),
-);
-
-function creation(column: string, sealing: string): string {
-  return `
+export const createTasks = command<CreatedRow>(
+  'create_tasks',
+  `
 WITH input AS MATERIALIZED (
   SELECT * FROM jsonb_to_recordset($2::jsonb) AS x (
     id uuid, title text, description text, task_type text, project_id uuid, milestone_id uuid,
     priority int, estimated_duration_minutes int, timeout_seconds int, max_retries int,
     retry_backoff_seconds int, required_capabilities text[], capability_key text,
     unmet_dependencies int, has_dependents boolean, queue_expires_in_seconds int,
-    input_context jsonb, metadata jsonb, tags text[], actor_kind text, actor_id text, created_by uuid${column})
-),${sealing}
+    input_context jsonb, metadata jsonb, tags text[], actor_kind text, actor_id text, created_by uuid)
+),
 sets AS (
   INSERT INTO capability_sets AS s (workspace_id, key, capabilities)
   SELECT DISTINCT ON (i.capability_key) $1::uuid, i.capability_key, i.required_capabilities FROM input i
@@ -86,5 +72,5 @@ journaled AS (
   SELECT $1, 'task.created', c.id, c.version, c.status, i.actor_kind, i.actor_id
   FROM created c JOIN input i ON i.id = c.id
 )
-SELECT id, unmet_dependencies, created_at FROM created`;
-}
+SELECT id, unmet_dependencies, created_at FROM created`,
+);

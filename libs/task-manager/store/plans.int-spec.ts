@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { newId } from '#lib/kernel';
 import { startTestApp, type TestApp, type TestWorkspace } from '../../../test/support/app.js';
 import { claimTasks } from '../../runs/store/claim-tasks.sql.js';
-import { completionOf } from '../../runs/store/complete-runs.sql.js';
+import { completeRuns } from '../../runs/store/complete-runs.sql.js';
 import { lockReadyTasks } from '../../runs/store/lock-ready-tasks.sql.js';
 import { startRun } from '../../runs/store/start-run.sql.js';
 
@@ -70,7 +70,7 @@ const report = () => {
 const beginning = () => `'${workspace.id}', '${newId()}', '${newId()}', 'agent', NULL, NULL, NULL`;
 
 describe.each([
-  ['a completion', completionOf([]), report],
+  ['a completion', completeRuns, report],
   ['a start', startRun, beginning],
 ])('%s', (_, { text }, valuesOf) => {
   it.each(['force_custom_plan', 'force_generic_plan'])(
