@@ -1,6 +1,5 @@
 // Generates the Prisma client and compiles every app, library and tool into dist/.
 import { spawnSync } from 'node:child_process';
-import { existsSync, rmSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -26,6 +25,4 @@ run('node_modules/prisma/build/index.js', ['generate', '--no-hints'], {
   CHECKPOINT_DISABLE: '1',
 });
 
-rmSync(`${root}/dist`, { recursive: true, force: true });
-const sources = ['apps', 'libs', 'tools', 'test'].filter((dir) => existsSync(`${root}/${dir}`));
-run('node_modules/@swc/cli/bin/swc.js', [...sources, '--out-dir', 'dist', '--quiet']);
+run('node_modules/@nestjs/cli/bin/nest.js', ['build']);

@@ -15,6 +15,8 @@ const SETTINGS = [
   'package.json',
   'package-lock.json',
   'tsconfig.json',
+  'tsconfig.build.json',
+  'nest-cli.json',
   '.swcrc',
   'prisma.config.ts',
 ];

@@ -4,6 +4,7 @@ import { TokenService } from '#lib/identity';
 import { newId } from '#lib/kernel';
 import { apiClient } from '../../test/support/api-client.js';
 import { startTestApp, type TestApp, type TestWorkspace } from '../../test/support/app.js';
+import { eventsOf as eventsIn } from '../../test/support/events.js';
 import { expectNothingLeftOpen } from '../../test/support/leaks.js';
 import { AGENT_LIFECYCLES, legalAgentMoves, moveAgent, moveAgents } from '#lib/transitions';
 
@@ -35,19 +36,9 @@ async function anId(values: Record<string, unknown> = {}): Promise<string> {
   return id;
 }
 
-interface AgentEvent {
-  type: string;
-  subject_version: number;
-  payload: Record<string, unknown>;
-}
-
-async function eventsOf(id: string): Promise<AgentEvent[]> {
-  const { rows } = await server.db.owner.query<AgentEvent>(
-    `SELECT type, subject_version, payload FROM outbox_events
-     WHERE subject_kind = 'agent' AND subject_id = $1 ORDER BY id`,
-    [id],
-  );
-  return rows;
+async function eventsOf(id: string): Promise<Record<string, unknown>[]> {
+  const all = await eventsIn(server.db.owner, workspace.id, 'agent.status_changed');
+  return all.filter(({ agentId }) => agentId === id);
 }
 
 async function lifecycleOf(id: string): Promise<string | undefined> {
@@ -84,16 +75,13 @@ describe('registering', () => {
     expect(made.headers.get('etag')).toBe(`"${String(made.body.version)}"`);
     expect(await eventsOf(id)).toMatchObject([
       {
-        type: 'agent.status_changed',
-        subject_version: 2,
-        payload: {
-          event: 'agent.status_changed',
-          agentId: id,
-          previousStatus: 'STARTING',
-          newStatus: 'IDLE',
-          reason: 'registered',
-          workspaceId: workspace.id,
-        },
+        event: 'agent.status_changed',
+        agentId: id,
+        previousStatus: 'STARTING',
+        newStatus: 'IDLE',
+        reason: 'registered',
+        version: 2,
+        workspaceId: workspace.id,
       },
     ]);
     expect((await workspace.api.get(`/agents/${id}`)).body).toEqual(made.body);
@@ -370,8 +358,7 @@ describe('the door', () => {
         expect(await lifecycleOf(id)).toBe(legal ? to : from);
         const events = await eventsOf(id);
         expect(events).toHaveLength(legal ? 1 : 0);
-        if (legal)
-          expect(events[0]).toMatchObject({ subject_version: 2, payload: { reason: 'because' } });
+        if (legal) expect(events[0]).toMatchObject({ version: 2, reason: 'because' });
       }),
       { numRuns: 60 },
     );

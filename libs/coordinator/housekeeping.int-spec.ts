@@ -6,7 +6,7 @@ import { createTestDatabase, type TestDatabase } from '../../test/support/databa
 import { anAgent, aUser, aWorkspace } from '../../test/support/factories.js';
 import { aHeldTask, aTask } from '../../test/support/task-factories.js';
 import { waitFor } from '../../test/support/wait-for.js';
-import { createTasks } from '../task-manager/store/create-tasks.sql.js';
+import { creationOf } from '../task-manager/store/create-tasks.sql.js';
 import { Housekeeping } from './housekeeping.js';
 
 let db: TestDatabase;
@@ -71,7 +71,7 @@ describe('sets of capabilities', () => {
       ...{ actor_kind: 'user', actor_id: null, created_by: null },
     };
     const params = [workspaceId, JSON.stringify([task]), '[]'];
-    await runner.rows(createTasks, params);
+    await runner.rows(creationOf({ extras: true }), params);
   }
 
   const create = (key: string) => createIn(db.database.tenant(workspaceId), key);

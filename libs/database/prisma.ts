@@ -49,6 +49,7 @@ function rootCause(error: unknown): unknown {
     code === 'P1002' ||
     code === 'P1008' ||
     code === 'P1017' ||
-    code === 'P2024';
+    code === 'P2024' ||
+    code === 'P2028';
   return unreachable ? Object.assign(new Error('Connection terminated'), { cause: error }) : error;
 }

@@ -1,22 +1,14 @@
-import {
-  afterAll,
-  afterEach,
-  beforeAll,
-  beforeEach,
-  describe,
-  expect,
-  it,
-  jest,
-} from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { Redis } from 'iovalkey';
 import { type EmbeddedValkey, startEmbeddedValkey } from '#lib/embedded';
 import { newId } from '#lib/kernel';
-import { Logger } from '#lib/observability';
+import { instruments, Logger } from '#lib/observability';
 import { ValkeyClient, ValkeySubscriber, WakeUps } from '#lib/valkey';
 import { createTestDatabase, type TestDatabase } from '../../test/support/database.js';
 import { aWorkspace } from '../../test/support/factories.js';
 import { waitFor } from '../../test/support/wait-for.js';
-import { Channels, EventPruner, EventRelay, RelayedBatch } from './index.js';
+import { numbered } from './domain/channel.js';
+import { Channels, EventRelay, messagesOf } from './index.js';
 
 interface Message {
   id: string;
@@ -26,7 +18,6 @@ interface Message {
 
 /** One server's part in relaying. */
 interface Server {
-  batches: RelayedBatch;
   channels: Channels;
   relay: EventRelay;
   wakeUps: WakeUps;
@@ -45,7 +36,8 @@ beforeAll(async () => {
 
 beforeEach(async () => {
   await db.owner.query(
-    `TRUNCATE outbox_events, outbox_counters; UPDATE outbox_relay SET owner = NULL, leased_until = NULL, in_flight = '{}'`,
+    `TRUNCATE journal, event_numbers;
+     UPDATE event_consumers SET owner = NULL, leased_until = NULL, position = nextval('journal_id_seq')`,
   );
   keyPrefix = `${newId()}:`;
   subscriber = new ValkeySubscriber({ url: valkey.url, keyPrefix });
@@ -66,12 +58,11 @@ async function aServer(): Promise<Server> {
   undo.push(() => client.close());
   await client.ready(5_000);
   const wakeUps = new WakeUps(client, subscriber, newId());
-  const batches = new RelayedBatch(db.database);
   const channels = new Channels(client);
   const logger = Logger.create({ level: 'silent' });
-  const relay = new EventRelay(batches, channels, wakeUps, logger, { roles: ['relay'] });
+  const relay = new EventRelay(db.database, channels, wakeUps, logger, { roles: ['relay'] });
   undo.push(() => relay.stop());
-  return { batches, channels, relay, wakeUps };
+  return { channels, relay, wakeUps };
 }
 
 /** Everything that is said of a workspace's tasks from now on. */
@@ -101,20 +92,25 @@ async function listenPatientlyTo(workspaceId: string): Promise<Message[]> {
   return heard;
 }
 
-async function addEvents(workspaceIds: readonly string[], count: number): Promise<void> {
-  await db.owner.query(
-    `INSERT INTO outbox_events (workspace_id, type, subject_kind, payload)
-     SELECT ($1::uuid[])[1 + n % cardinality($1::uuid[])], 'task.status_changed', 'task', jsonb_build_object('n', n)
-     FROM generate_series(0, $2 - 1) n`,
-    [workspaceIds, count],
-  );
+const ADD_EVENTS = `
+INSERT INTO journal (workspace_id, event, actor_kind, details)
+SELECT ($1::uuid[])[1 + n % cardinality($1::uuid[])], 'task.of_a_test', 'system', jsonb_build_object('n', n)
+FROM generate_series($2::int, $3) n`;
+
+/** Events with the numbers from `first`, dealt to the workspaces in turn. */
+async function addEvents(workspaceIds: readonly string[], count: number, first = 0): Promise<void> {
+  await db.owner.query(ADD_EVENTS, [workspaceIds, first, first + count - 1]);
 }
 
 async function unpublished(): Promise<number> {
   const { rows } = await db.owner.query<{ count: number }>(
-    `SELECT count(*)::int AS count FROM outbox_events WHERE published_at IS NULL`,
+    `SELECT count(*)::int AS count FROM journal WHERE id > (SELECT position FROM event_consumers)`,
   );
   return rows[0]?.count ?? 0;
+}
+
+async function heldBackSeconds(): Promise<number> {
+  return (await instruments.eventsHeldBack.get()).values[0]?.value ?? 0;
 }
 
 /** As a subscriber should: what is not newer than the last one is a repetition. */
@@ -154,11 +150,7 @@ describe('the relay', () => {
     await waitFor('all events', () => heardOne.length >= 1_400 && heardOther.length >= 1_400);
     expect(numbersOf(heardOne)).toEqual(oneTo(1_400));
     expect(numbersOf(heardOther)).toEqual(oneTo(1_400));
-    await waitFor('nothing in flight', async () => {
-      const { rows } = await db.owner.query(`SELECT FROM outbox_relay WHERE in_flight = '{}'`);
-      return rows.length === 1;
-    });
-    expect(await unpublished()).toBe(0);
+    await waitFor('the cursor to be behind them', async () => (await unpublished()) === 0);
   });
 
   it('publishes soon after somebody was woken', async () => {
@@ -181,7 +173,7 @@ describe('the relay', () => {
     for (const { relay } of servers) relay.start();
     await waitFor('both to notice', () => servers.every(({ channels }) => !channels.isOpen()));
     expect(heard).toEqual([]);
-    expect(await unpublished()).toBeGreaterThanOrEqual(700);
+    expect(await unpublished()).toBe(1_200);
 
     process.kill(valkey.pid, 'SIGCONT');
     await waitFor('all events', () => new Set(numbersOf(heard)).size === 1_200);
@@ -196,49 +188,96 @@ describe('the relay', () => {
     const heard = await listenTo(workspaceId);
     const [dying, other] = [await aServer(), await aServer()];
     await addEvents([workspaceId], 3);
-    const lost = await dying.batches.take();
-    await addEvents([workspaceId], 2);
-    expect(await other.batches.take()).toBe('elsewhere');
-    expect(await other.batches.look()).toEqual({ waiting: true, elsewhere: true });
+    // Transactions of other tests, in other databases, hold it back as well.
+    const lost = await waitFor('a batch', async () => {
+      const reading = await dying.relay.cursor.read();
+      return reading.kind === 'batch' && reading;
+    });
+    const numbers = await dying.relay.cursor.numbersOf([workspaceId]);
+    await dying.channels.publish(numbered(lost.rows.flatMap(messagesOf), numbers ?? new Map()));
+    await addEvents([workspaceId], 2, 3);
+    expect(await other.relay.cursor.read()).toEqual({ kind: 'elsewhere' });
 
-    await db.owner.query(`UPDATE outbox_relay SET leased_until = now() - interval '1 s'`);
+    await db.owner.query(`UPDATE event_consumers SET leased_until = now() - interval '1 s'`);
     other.relay.start();
-    await waitFor('all events', () => heard.length === 5);
-    expect(numbersOf(heard)).toEqual(oneTo(5));
-    expect(lost).toMatchObject(heard.slice(0, 3).map(({ id }) => ({ id })));
+    await waitFor('all events', () => heard.length === 3 + 5);
+    expect(heard.map(({ n }) => n)).toEqual([0, 1, 2, 0, 1, 2, 3, 4]);
+    expect(numbersOf(heard)).toEqual(['1', '2', '3', '1', '2', '3', '4', '5']);
+    expect(heard.slice(3, 6)).toEqual(heard.slice(0, 3));
+    // It was asleep and not dead: its batch is no longer its own, nor are the numbers that now hold.
+    expect(await dying.relay.cursor.numbersOf([workspaceId])).toBeUndefined();
+    expect(await dying.relay.cursor.done(numbers)).toBe(false);
   });
 
-  it('finds an event that became visible long after later ones', async () => {
+  it('holds events back while one before them may still become visible, and then sends all in order', async () => {
     const workspaceId = await aWorkspace(db.owner);
-    const { batches } = await aServer();
-    const real = performance.now.bind(performance);
-    let passedMs = 0;
-    const clock = jest.spyOn(performance, 'now').mockImplementation(() => real() + passedMs);
-    undo.push(() => clock.mockRestore());
-    const relayed = async () => {
-      if (!(await batches.look()).waiting) return [];
-      const batch = await batches.take();
-      if (batch === 'elsewhere') throw new Error('Nobody else is there');
-      batches.delivered(batch);
-      return batch;
-    };
+    const heard = await listenTo(workspaceId);
+    const { relay } = await aServer();
     const late = await db.owner.connect();
     await late.query('BEGIN');
-    const { rows } = await late.query<{ id: string }>(
-      `INSERT INTO outbox_events (workspace_id, type, subject_kind, payload)
-       VALUES ($1, 'task.status_changed', 'task', '{}') RETURNING id`,
-      [workspaceId],
-    );
-    for (const seconds of [0, 6, 12]) {
-      passedMs = seconds * 1_000;
-      await addEvents([workspaceId], 3);
-      expect(await relayed()).toHaveLength(3);
-    }
+    await late.query(ADD_EVENTS, [[workspaceId], 0, 0]);
+    await addEvents([workspaceId], 3, 1);
+    relay.start();
+    await waitFor('it to tell for how long', async () => (await heldBackSeconds()) > 0);
+    expect(heard).toEqual([]);
+    await addEvents([workspaceId], 2, 4);
     await late.query('COMMIT');
     late.release();
-    expect(await relayed()).toEqual([]);
-    passedMs += 10_000;
-    expect(await relayed()).toMatchObject([{ id: rows[0]?.id, workspace_seq: '10' }]);
+    await waitFor('all events', () => heard.length === 6);
+    expect(heard.map(({ n }) => n)).toEqual([0, 1, 2, 3, 4, 5]);
+    expect(numbersOf(heard)).toEqual(oneTo(6));
+    await waitFor('it to tell that nothing is', async () => (await heldBackSeconds()) === 0);
+  });
+
+  it('is not held back for good by transactions that always overlap', async () => {
+    const workspaceId = await aWorkspace(db.owner);
+    const heard = await listenTo(workspaceId);
+    const { relay } = await aServer();
+    const writers = [await db.owner.connect(), await db.owner.connect()];
+    const [writer, next] = writers as [(typeof writers)[0], (typeof writers)[0]];
+    undo.push(() => writers.forEach((client) => client.release()));
+    await writer.query('BEGIN');
+    await writer.query(ADD_EVENTS, [[workspaceId], 0, 0]);
+    const reading = await relay.cursor.read();
+    expect(reading.kind).toBe('held_back');
+    // The next one begins before the first one ends; only what was drawn before it has to be waited for.
+    await next.query('BEGIN');
+    await next.query(ADD_EVENTS, [[workspaceId], 1, 1]);
+    await writer.query('COMMIT');
+    relay.start();
+    await waitFor('the first event', () => heard.length === 1);
+    await next.query('COMMIT');
+    await waitFor('the second event', () => heard.length === 2);
+    expect(heard.map(({ n }) => n)).toEqual([0, 1]);
+  });
+
+  it('is held back by no transaction that only reads', async () => {
+    const workspaceId = await aWorkspace(db.owner);
+    const heard = await listenTo(workspaceId);
+    const reader = await db.owner.connect();
+    undo.push(async () => {
+      await reader.query('COMMIT');
+      reader.release();
+    });
+    await reader.query('BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT count(*) FROM journal');
+    const { relay } = await aServer();
+    await addEvents([workspaceId], 1);
+    relay.start();
+    await waitFor('the event', () => heard.length === 1);
+  });
+
+  it('passes over the lines of logs, which are no events', async () => {
+    const workspaceId = await aWorkspace(db.owner);
+    const heard = await listenTo(workspaceId);
+    const { relay } = await aServer();
+    relay.start();
+    await db.owner.query(
+      `INSERT INTO task_log_lines (workspace_id, task_id, event, actor_kind) VALUES ($1, uuidv7(), 'a line', 'run')`,
+      [workspaceId],
+    );
+    await addEvents([workspaceId], 1);
+    await waitFor('the event', () => heard.length === 1);
+    expect(numbersOf(heard)).toEqual(['1']);
   });
 
   it('hands over at once when it is stopped', async () => {
@@ -250,33 +289,9 @@ describe('the relay', () => {
     await waitFor('the first event', () => heard.length === 1);
     await first.relay.stop();
     await addEvents([workspaceId], 1);
-    expect(await second.batches.look()).toEqual({ waiting: true, elsewhere: false });
+    expect(await second.relay.cursor.outlook()).toMatchObject({ elsewhere: false });
     second.relay.start();
     await waitFor('the second event', () => heard.length === 2);
     expect(numbersOf(heard)).toEqual(['1', '2']);
-  });
-});
-
-describe('the pruner', () => {
-  it('removes what was published long ago and is not in flight', async () => {
-    const workspaceId = await aWorkspace(db.owner);
-    await addEvents([workspaceId], 6);
-    // Numbers 1 and 2 are older than seven days; 6 is not published.
-    await db.owner.query(
-      `WITH numbered AS (
-         SELECT id, row_number() OVER (ORDER BY id)::int AS n FROM outbox_events
-       )
-       UPDATE outbox_events e SET workspace_seq = n, published_at = now() - make_interval(days => 9 - n, hours => 12)
-       FROM numbered WHERE numbered.id = e.id AND n < 6`,
-    );
-    await db.owner.query(
-      `UPDATE outbox_relay SET in_flight = ARRAY(SELECT id FROM outbox_events WHERE workspace_seq = 2)`,
-    );
-    const logger = Logger.create({ level: 'silent' });
-    const config = { roles: [], outbox: { retentionDays: 7 } };
-    const pruner = new EventPruner(db.database, logger, config);
-    expect(await pruner.prune()).toBe(1);
-    const left = await db.owner.query(`SELECT workspace_seq FROM outbox_events ORDER BY id`);
-    expect(left.rows.map((row) => row.workspace_seq)).toEqual(['2', '3', '4', '5', null]);
   });
 });

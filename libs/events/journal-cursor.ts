@@ -20,8 +20,15 @@ export type Reading =
   /** Another process reads for this consumer. */
   | { kind: 'elsewhere' }
   /** Somebody still writes below the horizon: what comes behind has to wait. */
-  | { kind: 'held_back' }
+  | { kind: 'held_back'; forMs: number }
   | { kind: 'batch'; rows: JournalRow[]; full: boolean };
+
+/** Rows up to `last` are all there, once the transactions below `xid` have ended. */
+interface Horizon {
+  last: string;
+  xid: string;
+  since: number;
+}
 
 /**
  * One consumer's place in the journal. It reads in the order of the ids, never past a transaction that may still
@@ -31,6 +38,8 @@ export class JournalCursor {
   readonly owner = randomUUID();
   /** What has been read and not been dealt with. */
   private pending: { from: string; to: string } | undefined;
+  /** Kept until all up to it has been read: under a steady load the next one would always have to wait as well. */
+  private horizon: Horizon | undefined;
 
   constructor(
     private readonly database: Database,
@@ -52,12 +61,22 @@ export class JournalCursor {
     const params = [this.consumer, this.owner, LEASE_SECONDS];
     const lease = await firstRow(this.database.service, takeLease, params);
     if (!lease) return { kind: 'elsewhere' };
-    return this.readUpTo(last, lease);
+    if (!this.horizon || BigInt(this.horizon.last) <= BigInt(lease.position)) {
+      this.horizon = { last, xid: lease.xid, since: performance.now() };
+    }
+    return this.readUpTo(this.horizon, lease.position);
   }
 
-  /** The last numbers that were given to messages of these workspaces. */
-  async numbersOf(workspaceIds: readonly string[]): Promise<Map<string, bigint>> {
-    const rows = await this.database.service.rows(readNumbers, [this.consumer, workspaceIds]);
+  /**
+   * The last numbers that were given to messages of these workspaces, before what has been read.
+   *
+   * @returns undefined when another process has dealt with it meanwhile, and has raised them
+   */
+  async numbersOf(workspaceIds: readonly string[]): Promise<Map<string, bigint> | undefined> {
+    if (workspaceIds.length === 0) return new Map();
+    const params = [this.consumer, this.pending?.from, workspaceIds];
+    const rows = await this.database.service.rows(readNumbers, params);
+    if (rows.length === 0) return undefined;
     return new Map(rows.map((row) => [row.workspace_id, BigInt(row.last_number)]));
   }
 
@@ -76,13 +95,10 @@ export class JournalCursor {
     await this.database.service.rows(giveLeaseBack, [this.consumer, this.owner]);
   }
 
-  private async readUpTo(
-    last: string,
-    { position, xid }: { position: string; xid: string },
-  ): Promise<Reading> {
+  private async readUpTo({ last, xid, since }: Horizon, position: string): Promise<Reading> {
     const params = [position, last, xid, this.batchSize];
     const found = await this.database.service.rows(readBatch, params);
-    if (!found[0]?.settled) return { kind: 'held_back' };
+    if (!found[0]?.settled) return { kind: 'held_back', forMs: performance.now() - since };
     const rows = found.filter((row): row is JournalRow & { settled: boolean } => row.id !== null);
     const full = rows.length >= this.batchSize;
     this.pending = { from: position, to: full ? (rows.at(-1)?.id ?? last) : last };

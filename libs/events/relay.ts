@@ -7,7 +7,7 @@ import {
 import { CONFIG, type Config } from '#lib/config';
 import { Database } from '#lib/database';
 import { Doorbell } from '#lib/kernel';
-import { Logger } from '#lib/observability';
+import { instruments, Logger } from '#lib/observability';
 import { WakeUps } from '#lib/valkey';
 import { Channels } from './channels.js';
 import { nextRound, type RoundResult } from './domain/pace.js';
@@ -107,10 +107,12 @@ export class EventRelay implements OnApplicationBootstrap, BeforeApplicationShut
   private async round(): Promise<RoundResult> {
     if (!this.channels.isOpen()) return { kind: 'closed' };
     const reading = await this.cursor.read();
+    instruments.eventsHeldBack.set(reading.kind === 'held_back' ? reading.forMs / 1_000 : 0);
     if (reading.kind !== 'batch') return reading;
     const messages = reading.rows.flatMap(messagesOf);
     const workspaces = [...new Set(messages.map(({ workspaceId }) => workspaceId))];
     const numbers = await this.cursor.numbersOf(workspaces);
+    if (!numbers) return { kind: 'elsewhere' };
     await this.channels.publish(numbered(messages, numbers));
     if (!(await this.cursor.done(numbers))) return { kind: 'elsewhere' };
     return { kind: reading.full ? 'full' : 'drained' };

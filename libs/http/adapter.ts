@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import { fastify, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { requirePlainUtf8 } from './body-form.js';
-import { heat, type HotLane } from './hot-route.js';
+import { hotHandler, type HotLane, hotRouteOf } from './hot-route.js';
 import { parseJsonBody } from './json-body.js';
 import { answerClientError } from './problem/client-error.js';
 import { sendProblem } from './problem/send-problem.js';
@@ -31,7 +31,7 @@ export interface AdapterOptions {
 export class DroverFastifyAdapter extends FastifyAdapter {
   readonly routes = new RouteTable();
   readonly timer = new RouteTimer();
-  /** Set by `configureHttp` when there is a guard for it; until then all routes take the long way. */
+  /** Set by `configureHttp` when there is a guard: without one there can be no hot routes. */
   hotLane: HotLane | undefined;
   /** Soon to close: answers ask for their connections to be closed. */
   leaving = false;
@@ -88,11 +88,11 @@ export class DroverFastifyAdapter extends FastifyAdapter {
   override registerParserMiddleware(): void {}
 
   override post(...args: unknown[]): ReturnType<FastifyAdapter['post']> {
-    return super.post(...heat('POST', args, this));
-  }
-
-  override patch(...args: unknown[]): ReturnType<FastifyAdapter['patch']> {
-    return super.patch(...heat('PATCH', args, this));
+    const hot = hotRouteOf(args.at(-1) as object);
+    if (!hot) return super.post(...args);
+    if (!this.hotLane) throw new Error('configureHttp() needs a guard for routes with @Hot()');
+    const path = String(args[0]);
+    return super.post(path, hotHandler(hot, this.hotLane, this.timer.hotRoute('POST', path)));
   }
 }
 

@@ -1,14 +1,16 @@
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 
-/** `@ClientGone() gone: AbortSignal`: aborts when the client closes the connection before the answer. */
-export const ClientGone = createParamDecorator(
-  (_: unknown, context: ExecutionContext): AbortSignal => {
-    const { raw } = context.switchToHttp().getResponse<FastifyReply>();
-    const gone = new AbortController();
-    raw.once('close', () => {
-      if (!raw.writableEnded) gone.abort();
-    });
-    return gone.signal;
-  },
+/** Aborts when the client closes the connection before the answer. */
+export function clientGone({ raw }: FastifyReply): AbortSignal {
+  const gone = new AbortController();
+  raw.once('close', () => {
+    if (!raw.writableEnded) gone.abort();
+  });
+  return gone.signal;
+}
+
+/** `@ClientGone() gone: AbortSignal`: the same, for a method's parameter. */
+export const ClientGone = createParamDecorator((_: unknown, context: ExecutionContext) =>
+  clientGone(context.switchToHttp().getResponse<FastifyReply>()),
 );

@@ -1,10 +1,12 @@
-import { type CanActivate, RequestMethod } from '@nestjs/common';
+import { RequestMethod } from '@nestjs/common';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyInstance } from 'fastify';
+import { Database } from '#lib/database';
 import { DroverError } from '#lib/kernel';
 import { Logger } from '#lib/observability';
 import { DroverFastifyAdapter } from './adapter.js';
-import type { HotLane } from './hot-route.js';
+import type { HotLane, RouteGuard } from './hot-route.js';
+import { IdempotentRequests } from './idempotency/requests.js';
 import { ProblemFilter } from './problem/problem.filter.js';
 import { sendProblem } from './problem/send-problem.js';
 import { DtoPipe } from './validation/pipe.js';
@@ -19,8 +21,8 @@ export interface HttpOptions {
   prefix?: string;
   /** Takes the application's own one when it is left out. */
   logger?: Logger;
-  /** The guard of all routes; with it, routes marked `@Hot()` take their short way. */
-  guard?: CanActivate;
+  /** The guard of all routes, which routes marked `@Hot()` ask themselves. */
+  guard?: RouteGuard;
 }
 
 /**
@@ -35,12 +37,15 @@ export function configureHttp(app: NestFastifyApplication, options: HttpOptions 
   const exclude = UNPREFIXED.map((path) => ({ path, method: RequestMethod.ALL }));
   app.setGlobalPrefix(options.prefix ?? API_PREFIX, { exclude });
   app.useGlobalPipes(new DtoPipe());
-  const filter = new ProblemFilter(options.logger ?? app.get(Logger), adapter.routes);
+  const logger = options.logger ?? app.get<Logger>(Logger);
+  const filter = new ProblemFilter(logger, adapter.routes);
   app.useGlobalFilters(filter);
   const { guard } = options;
   if (guard) {
     const controllerOf: HotLane['controllerOf'] = (type) => app.get(type, { strict: false });
-    adapter.hotLane = { guard, filter, controllerOf };
+    const idempotentRequests = () =>
+      new IdempotentRequests(app.get(Database, { strict: false }), logger);
+    adapter.hotLane = { guard, filter, idempotentRequests, controllerOf };
   }
   addRequestHook(adapter);
 }

@@ -1,87 +1,81 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import {
-  Body,
-  type CanActivate,
-  Controller,
-  createParamDecorator,
-  type ExecutionContext,
-  HttpCode,
-  Post,
-  Query,
-} from '@nestjs/common';
+import { Body, Controller, type ExecutionContext, HttpCode, Post, UseGuards } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { DroverError } from '#lib/kernel';
-import { Int, Text } from './dto/fields.js';
-import { Hot } from './hot-route.js';
+import { Text } from './dto/fields.js';
+import { Hot, type HotCall, type RouteGuard } from './hot-route.js';
 import { UuidParam } from './params.js';
 import { startTestServer, type TestServer } from './testing/app.js';
+import { Versioned } from './versioned.js';
 
 class BeatDto {
   @Text({ max: 10 }) status!: string;
 }
 
-class BeatQuery {
-  @Int(0, 9, { optional: true }) waitMs?: number;
+/** What both routes do. */
+function answerBeat(id: string, body: BeatDto) {
+  if (body.status === 'broken') throw new Error('broken');
+  const answer = { id, isDto: body instanceof BeatDto };
+  return body.status === 'later' ? Promise.resolve(answer) : answer;
 }
 
-const Who = createParamDecorator(
-  (_: unknown, context: ExecutionContext) =>
-    context.switchToHttp().getRequest<FastifyRequest>().headers['x-who'],
-);
-
 @Controller('agents')
-class AgentsController {
+class HotController {
   private readonly secret = 'this is bound';
 
   @Post(':id/heartbeat')
-  @HttpCode(200)
-  @Hot()
-  beat(
-    @UuidParam('id') id: string,
-    @Who() who: string,
-    @Body() body: BeatDto,
-    @Query() query: BeatQuery,
-  ) {
-    if (body.status === 'broken') throw new Error('broken');
-    const answer = {
-      id,
-      who,
-      isDto: body instanceof BeatDto,
-      query: { ...query },
-      secret: this.secret,
-    };
-    return body.status === 'later' ? Promise.resolve(answer) : answer;
+  @Hot({ body: BeatDto, param: 'id', status: 200 })
+  beat({ id, body }: HotCall<BeatDto>) {
+    return answerBeat(id, body);
   }
 
   @Post(':id/refuse')
-  @Hot()
-  async refuse(@Body() body: BeatDto) {
+  @Hot({ body: BeatDto, param: 'id' })
+  async refuse({ body }: HotCall<BeatDto>) {
     await Promise.resolve();
     throw new DroverError('agent_draining', { detail: body.status });
+  }
+
+  @Post('versioned')
+  @Versioned()
+  @Hot({ body: BeatDto })
+  versioned({ caller, id }: HotCall<BeatDto>) {
+    return { who: caller.workspaceId, id, version: 7, secret: this.secret };
+  }
+}
+
+@Controller('agents')
+class LongController {
+  @Post(':id/heartbeat')
+  @HttpCode(200)
+  beat(@UuidParam('id') id: string, @Body() body: BeatDto) {
+    return answerBeat(id, body);
   }
 }
 
 /** Answers at once, or later: both happen, by what the real guard has to look up. */
-class TestGuard implements CanActivate {
+class TestGuard implements RouteGuard {
   canActivate(context: ExecutionContext): boolean | Promise<boolean> {
-    const mode = context.switchToHttp().getRequest<FastifyRequest>().headers['x-guard'];
-    if (mode === 'throws') throw new DroverError('unauthenticated');
-    if (mode === 'rejects') return Promise.reject(new DroverError('token_expired'));
-    if (mode === 'false') return false;
-    return mode === 'later' ? Promise.resolve(true) : true;
+    return this.forRoute()(context.switchToHttp().getRequest<FastifyRequest>());
+  }
+
+  forRoute() {
+    return (request: FastifyRequest): boolean | Promise<boolean> => {
+      const mode = request.headers['x-guard'];
+      if (mode === 'throws') throw new DroverError('unauthenticated');
+      if (mode === 'rejects') return Promise.reject(new DroverError('token_expired'));
+      if (mode === 'false') return false;
+      Object.assign(request, { caller: { workspaceId: 'mine' } });
+      return mode === 'later' ? Promise.resolve(true) : true;
+    };
   }
 }
 
 const id = '0199f0c4-0000-7000-8000-000000000001';
 
-const cases: [
-  string,
-  number,
-  { path?: string; headers?: Record<string, string>; body: unknown },
-][] = [
+const cases: [string, number, { headers?: Record<string, string>; body: unknown }][] = [
   ['answers', 200, { body: { status: 'healthy' } }],
   ['answers later', 200, { body: { status: 'later' } }],
-  ['reads the query', 200, { path: '?waitMs=5', body: { status: 'healthy' } }],
   [
     'lets a slow guard answer',
     200,
@@ -91,7 +85,6 @@ const cases: [
   ['is closed when the guard rejects', 401, { headers: { 'x-guard': 'rejects' }, body: {} }],
   ['is closed when the guard says no', 403, { headers: { 'x-guard': 'false' }, body: {} }],
   ['validates the body', 400, { body: { status: 1, more: 2 } }],
-  ['validates the query', 400, { path: '?waitMs=50&x=1', body: { status: 'healthy' } }],
   ['answers an error of ours', 500, { body: { status: 'broken' } }],
 ];
 
@@ -101,8 +94,8 @@ describe('a hot route', () => {
 
   beforeAll(async () => {
     const guard = new TestGuard();
-    short = await startTestServer([AgentsController], {}, { guard });
-    long = await startTestServer([AgentsController], {}, {}, [guard]);
+    short = await startTestServer([HotController], {}, { guard });
+    long = await startTestServer([LongController], {}, {}, [guard]);
   });
 
   afterAll(() => Promise.all([short.close(), long.close()]));
@@ -114,31 +107,42 @@ describe('a hot route', () => {
       headers: {
         'content-type': 'application/json',
         'x-request-id': 'r',
-        'x-who': 'me',
         ...headers,
       },
     });
-    return { status: response.status, body: (await response.json()) as Record<string, unknown> };
+    const etag = response.headers.get('etag');
+    const answer = (await response.json()) as Record<string, unknown>;
+    return { status: response.status, etag, body: answer };
   }
 
   it.each(cases)('%s with %i, as the long way does', async (_, status, request) => {
-    const { path = '', headers = {}, body } = request;
+    const { headers = {}, body } = request;
     const [hot, cold] = await Promise.all(
-      [short, long].map((server) => ask(server, `${id}/heartbeat${path}`, headers, body)),
+      [short, long].map((server) => ask(server, `${id}/heartbeat`, headers, body)),
     );
     expect(hot).toEqual(cold);
     expect(hot?.status).toBe(status);
   });
 
-  it('hands its handler what the decorators say', async () => {
-    const { body } = await ask(short, `${id}/heartbeat?waitMs=5`, {}, { status: 'healthy' });
-    expect(body).toEqual({
-      id,
-      who: 'me',
-      isDto: true,
-      query: { waitMs: 5 },
-      secret: 'this is bound',
-    });
+  it('is given the caller, and answers with 201 and the ETag of a versioned row', async () => {
+    const { status, etag, body } = await ask(short, 'versioned', {}, { status: 'x' });
+    expect({ status, etag }).toEqual({ status: 201, etag: '"7"' });
+    expect(body).toEqual({ who: 'mine', id: '', version: 7, secret: 'this is bound' });
+  });
+
+  it('is no route without a guard, and has none of its own', async () => {
+    @Controller()
+    @UseGuards(TestGuard)
+    class GuardedController {
+      @Post()
+      @Hot({ body: BeatDto })
+      beat() {
+        return {};
+      }
+    }
+    await expect(startTestServer([HotController])).rejects.toThrow('needs a guard');
+    const start = startTestServer([GuardedController], {}, { guard: new TestGuard() });
+    await expect(start).rejects.toThrow('can have no guard of its own');
   });
 
   it('answers what its handler refuses later', async () => {

@@ -1,190 +1,145 @@
-import type { CanActivate, ExecutionContext, PipeTransform } from '@nestjs/common';
-import {
-  CUSTOM_ROUTE_ARGS_METADATA,
-  GUARDS_METADATA,
-  HTTP_CODE_METADATA,
-  INTERCEPTORS_METADATA,
-  ROUTE_ARGS_METADATA,
-  RouteParamtypes,
-} from '@nestjs/common/internal';
-import { ExecutionContextHost } from '@nestjs/core/internal';
+import { applyDecorators, type CanActivate, HttpCode, SetMetadata } from '@nestjs/common';
+import { GUARDS_METADATA } from '@nestjs/common/constants.js';
+import { ApiBody, ApiParam } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { DroverError } from '#lib/kernel';
+import { type Caller, DroverError } from '#lib/kernel';
 import type { RouteTimes } from '#lib/observability';
+import type { IdempotencyRecord } from './idempotency/answers.js';
+import { isIdempotent } from './idempotency/decorators.js';
+import type { IdempotentRequest, IdempotentRequests } from './idempotency/requests.js';
+import { ApiErrors } from './openapi/api-errors.js';
+import { requireUuid } from './params.js';
 import type { ProblemFilter } from './problem/problem.filter.js';
-import type { RouteTimer } from './route-timer.js';
-import { DtoPipe } from './validation/pipe.js';
+import { validateDto } from './validation/pipe.js';
+import type { DtoClass } from './validation/plan.js';
+import { isVersioned, setEtagOf } from './versioned.js';
 
-export type RouteHandler = (request: FastifyRequest, reply: FastifyReply) => unknown;
+type Controller = abstract new (...args: never[]) => object;
+type Admission = (request: FastifyRequest) => boolean | Promise<boolean>;
+
+/** What the method of a hot route is called with. */
+export interface HotCall<Body> {
+  caller: Caller;
+  /** The path's parameter, in lower case. */
+  id: string;
+  body: Body;
+  /** Of a request with an Idempotency-Key, if the route is `@Idempotent()`. */
+  idempotency: IdempotencyRecord | undefined;
+  reply: FastifyReply;
+}
+
+export type HotMethod<Body> = (call: HotCall<Body>) => unknown;
+
+interface HotOptions<Body> {
+  body: new () => Body;
+  /** The path's parameter, a UUID; none by default. */
+  param?: string;
+  /** Of a good answer; 201 by default. */
+  status?: number;
+}
+
+interface HotRoute extends HotOptions<object> {
+  controller: Controller;
+  method: string;
+}
+
+/** The guard of all routes, asked for its decision about one of them. */
+export interface RouteGuard extends CanActivate {
+  forRoute(controller: Controller, method: (...args: never[]) => unknown): Admission;
+}
 
 /** What hot routes need of the application; the same guard and filter as on all other routes. */
 export interface HotLane {
-  guard: CanActivate;
+  guard: RouteGuard;
   filter: ProblemFilter;
-  controllerOf(type: ControllerType): object;
-}
-
-/** Where the routes are added. */
-interface HotServer {
-  readonly timer: RouteTimer;
-  /** Undefined until there is a guard. */
-  readonly hotLane: HotLane | undefined;
-}
-
-type ControllerType = abstract new (...args: never[]) => object;
-type Method = (this: object, ...args: unknown[]) => unknown;
-
-interface HotTarget {
-  type: ControllerType;
-  name: string;
+  idempotentRequests(): IdempotentRequests;
+  controllerOf(type: Controller): object;
 }
 
 const HOT_ROUTE = Symbol('HOT_ROUTE');
 
 /**
- * For the few routes that run thousands of times a second. Nest walks a request through nine awaits
- * and a dozen objects before a handler sees it, which costs as much as all of Fastify; this route
- * takes the same guard, the same pipes and the same filter in one go, awaiting only what is a
- * promise. It can have no interceptors and no guards of its own, and POST and PATCH only.
+ * For the few POST routes that run thousands of times a second. Nest walks a request through nine
+ * awaits and a dozen objects before a method sees it, which costs as much as all of Fastify. This
+ * route is a plain Fastify handler with the same guard, validation and problem filter. It takes
+ * `@Versioned()` and `@Idempotent()`, and no other interceptor, guard or parameter decorator.
  */
-export function Hot(): MethodDecorator {
-  return (prototype, name, descriptor) => {
-    const target: HotTarget = { type: prototype.constructor as ControllerType, name: String(name) };
-    Reflect.defineMetadata(HOT_ROUTE, target, descriptor.value as object);
+export function Hot<Body extends object>(options: HotOptions<Body>) {
+  const { body, param, status = 201 } = options;
+  const documented = [
+    HttpCode(status),
+    ApiBody({ type: body }),
+    ApiErrors('validation_failed'),
+    ...(param === undefined ? [] : [ApiParam({ name: param, type: String, format: 'uuid' })]),
+  ];
+  return <Method extends HotMethod<Body>>(
+    prototype: object,
+    name: string,
+    descriptor: TypedPropertyDescriptor<Method>,
+  ): void => {
+    const route = { ...options, controller: prototype.constructor as Controller, method: name };
+    applyDecorators(SetMetadata(HOT_ROUTE, route), ...documented)(prototype, name, descriptor);
   };
 }
 
-/** Replaces the handler of a hot route among the arguments of `adapter.post(path, handler)`. */
-export function heat(method: string, args: unknown[], server: HotServer): unknown[] {
-  const long = args.at(-1) as RouteHandler;
-  const target = Reflect.getMetadata(HOT_ROUTE, long) as HotTarget | undefined;
-  if (!target) return args;
-  const times = server.timer.hotRoute(method, String(args[0]));
-  let short: RouteHandler | undefined;
-  const handler: RouteHandler = (request, reply) => {
-    const ready = server.hotLane;
-    // Without its guard no route may be short: it would be open to all.
-    if (!ready) return long(request, reply);
-    short ??= compile(target, ready, times);
-    return short(request, reply);
-  };
-  return [...args.slice(0, -1), handler];
+/** The route that `@Hot()` has described on the handler that Nest has made of a method. */
+export function hotRouteOf(handler: object): HotRoute | undefined {
+  return Reflect.getMetadata(HOT_ROUTE, handler) as HotRoute | undefined;
 }
 
-function compile({ type, name }: HotTarget, lane: HotLane, times: RouteTimes): RouteHandler {
-  const controller = lane.controllerOf(type);
-  const method = (controller as Record<string, Method>)[name] as Method;
-  refuseEnhancers(type, method);
-  const readArguments = argumentsReader(type, name);
-  const status = (Reflect.getMetadata(HTTP_CODE_METADATA, method) as number | undefined) ?? 201;
+/** The handler for Fastify. */
+export function hotHandler(route: HotRoute, lane: HotLane, times: RouteTimes) {
+  const { param, status = 201 } = route;
+  const controller = lane.controllerOf(route.controller) as Record<string, HotMethod<object>>;
+  const method = controller[route.method] as HotMethod<object>;
+  refuseGuards(route.controller, method);
+  const admit = lane.guard.forRoute(route.controller, method);
+  const idempotent = isIdempotent(method) ? lane.idempotentRequests() : undefined;
+  const versioned = isVersioned(method);
 
-  const run = (
-    context: ExecutionContext,
-    request: FastifyRequest,
-    reply: FastifyReply,
-  ): unknown => {
-    const result = method.apply(controller, readArguments(request, context));
-    if (result instanceof Promise) return result.then((body) => answer(reply, status, body));
-    return answer(reply, status, result);
+  const call = (request: IdempotentRequest, reply: FastifyReply) =>
+    method.call(controller, {
+      caller: request.caller as Caller,
+      id: param ? requireUuid(param, (request.params as Record<string, unknown>)[param]) : '',
+      body: validateDto(route.body as DtoClass, request.body),
+      idempotency: request.idempotency,
+      reply,
+    });
+
+  const run = (admitted: boolean, request: FastifyRequest, reply: FastifyReply) => {
+    if (!admitted) throw new DroverError('forbidden');
+    void reply.code(status);
+    if (!idempotent?.concerns(request)) return call(request, reply);
+    return idempotent.run(request, reply, async () => call(request, reply));
   };
 
-  return (request, reply) => {
+  return (request: FastifyRequest, reply: FastifyReply): void => {
     const start = performance.now();
     const note = () => times.observe(reply.statusCode, performance.now() - start);
+    const send = (answer: unknown) => {
+      if (versioned) setEtagOf(answer, reply);
+      void reply.send(answer);
+      note();
+    };
     const fail = (error: unknown) => {
       lane.filter.answer(error, request, reply);
       note();
     };
     try {
-      const context = new ExecutionContextHost([request, reply], type as never, method as never);
-      const allowed = lane.guard.canActivate(context);
-      const result =
-        allowed === true
-          ? run(context, request, reply)
-          : Promise.resolve(allowed as Promise<boolean>).then((yes) => {
-              if (!yes) throw new DroverError('forbidden');
-              return run(context, request, reply);
-            });
-      if (result instanceof Promise) result.then(note, fail);
-      else note();
+      const admitted = admit(request);
+      const answer =
+        admitted instanceof Promise
+          ? admitted.then((yes) => run(yes, request, reply))
+          : run(admitted, request, reply);
+      if (answer instanceof Promise) answer.then(send).catch(fail);
+      else send(answer);
     } catch (error) {
       fail(error);
     }
   };
 }
 
-function answer(reply: FastifyReply, status: number, body: unknown): void {
-  void reply.code(status).send(body);
+function refuseGuards(controller: Controller, method: object): void {
+  if (![controller, method].some((target) => Reflect.hasMetadata(GUARDS_METADATA, target))) return;
+  throw new Error(`${controller.name} has a hot route, which can have no guard of its own`);
 }
-
-function refuseEnhancers(type: ControllerType, method: Method): void {
-  for (const key of [GUARDS_METADATA, INTERCEPTORS_METADATA]) {
-    if (Reflect.hasMetadata(key, type) || Reflect.hasMetadata(key, method)) {
-      throw new Error(
-        `${type.name} has a hot route, which can have no guard or interceptor of its own`,
-      );
-    }
-  }
-}
-
-interface ArgumentSpec {
-  index: number;
-  data?: unknown;
-  pipes?: PipeTransform[];
-  factory?: (data: unknown, context: ExecutionContext) => unknown;
-}
-
-type Reader = (request: FastifyRequest, context: ExecutionContext) => unknown;
-
-/** Reads the same decorators as Nest: @Body(), @Param(), @Query(), and those of our own making. */
-function argumentsReader(
-  type: ControllerType,
-  name: string,
-): (request: FastifyRequest, context: ExecutionContext) => unknown[] {
-  const specs = Object.entries(
-    (Reflect.getMetadata(ROUTE_ARGS_METADATA, type, name) ?? {}) as Record<string, ArgumentSpec>,
-  );
-  const types = Reflect.getMetadata(
-    'design:paramtypes',
-    type.prototype as object,
-    name,
-  ) as unknown[];
-  const readers: Reader[] = [];
-  for (const [key, spec] of specs) readers[spec.index] = readerOf(key, spec, types[spec.index]);
-  return (request, context) => readers.map((read) => read(request, context));
-}
-
-const dtoPipe = new DtoPipe();
-
-function readerOf(
-  key: string,
-  { data, pipes = [], factory }: ArgumentSpec,
-  metatype: unknown,
-): Reader {
-  if (key.includes(CUSTOM_ROUTE_ARGS_METADATA) && factory) {
-    return (_, context) => factory(data, context);
-  }
-  const source = SOURCES[Number(key.split(':')[0])];
-  if (!source)
-    throw new Error('A hot route takes @Body(), @Param(), @Query() and custom decorators');
-  const metadata = { type: source.type, metatype: metatype as never, data: data as string };
-  const all = [dtoPipe, ...pipes];
-  return (request) => {
-    const whole = source.read(request);
-    const value =
-      data === undefined ? whole : (whole as Record<string, unknown> | undefined)?.[String(data)];
-    return all.reduce(
-      (current: unknown, pipe) => pipe.transform(current, metadata) as unknown,
-      value,
-    );
-  };
-}
-
-const SOURCES: Record<
-  number,
-  { type: 'body' | 'param' | 'query'; read: (r: FastifyRequest) => unknown }
-> = {
-  [RouteParamtypes.BODY]: { type: 'body', read: (request) => request.body },
-  [RouteParamtypes.PARAM]: { type: 'param', read: (request) => request.params },
-  [RouteParamtypes.QUERY]: { type: 'query', read: (request) => request.query },
-};

@@ -1,4 +1,4 @@
-export { ClientGone } from './client-gone.js';
+export { ClientGone, clientGone } from './client-gone.js';
 export {
   type AdapterOptions,
   BODY_LIMIT,
@@ -9,7 +9,7 @@ export { API_PREFIX, configureHttp, type HttpOptions } from './configure.js';
 export * from './dto/fields.js';
 export { field, type FieldOptions, type FieldRule, listField } from './dto/field.js';
 export { PageQuery } from './dto/page-query.js';
-export { Hot } from './hot-route.js';
+export { Hot, type HotCall, type RouteGuard } from './hot-route.js';
 export { IfMatch, parseIfMatch, UuidParam } from './params.js';
 export { ProblemFilter } from './problem/problem.filter.js';
 export { PROBLEM_TYPE, sendProblem } from './problem/send-problem.js';

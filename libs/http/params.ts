@@ -13,10 +13,14 @@ class UuidPipe implements PipeTransform {
   constructor(private readonly name: string) {}
 
   transform(value: unknown): string {
-    if (isUuid(value)) return value.toLowerCase();
-    const errors = [{ field: this.name, message: 'must be a UUID' }];
-    throw new DroverError('validation_failed', { errors });
+    return requireUuid(this.name, value);
   }
+}
+
+/** @throws DroverError `validation_failed` */
+export function requireUuid(field: string, value: unknown): string {
+  if (isUuid(value)) return value.toLowerCase();
+  throw new DroverError('validation_failed', { errors: [{ field, message: 'must be a UUID' }] });
 }
 
 /**

@@ -17,18 +17,22 @@ export function setEtag(reply: Pick<FastifyReply, 'header'>, version: number): v
 
 const VERSIONED = Symbol('VERSIONED');
 
-/** Sets the ETag of an answer, if its route is one that carries it. */
-export function setEtagOf(body: unknown, context: ExecutionContext): void {
-  if (!Reflect.hasMetadata(VERSIONED, context.getHandler())) return;
+/** Sets the ETag to the version of the row that is answered, if it has one. */
+export function setEtagOf(body: unknown, reply: Pick<FastifyReply, 'header'>): void {
   const { version } = (body ?? {}) as { version?: unknown };
-  if (Number.isInteger(version)) setEtag(context.switchToHttp().getResponse(), version as number);
+  if (Number.isInteger(version)) setEtag(reply, version as number);
 }
 
 @Injectable()
 class EtagInterceptor implements NestInterceptor {
   intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
-    return next.handle().pipe(tap((body: unknown) => setEtagOf(body, context)));
+    const reply = context.switchToHttp().getResponse<FastifyReply>();
+    return next.handle().pipe(tap((body: unknown) => setEtagOf(body, reply)));
   }
+}
+
+export function isVersioned(method: object): boolean {
+  return Reflect.hasMetadata(VERSIONED, method);
 }
 
 /** For a route that answers one row with its `version`: the answer carries it as ETag, too. */

@@ -3,6 +3,7 @@ import { accountedFor } from './checks/accounted-for.sql.js';
 import { boundedAttempts } from './checks/bounded-attempts.sql.js';
 import { boundedConcurrency } from './checks/bounded-concurrency.sql.js';
 import { dependenciesFirst } from './checks/dependencies-first.sql.js';
+import { noOrphans } from './checks/no-orphans.sql.js';
 import { oneEventEach } from './checks/one-event-each.sql.js';
 import { oneLiveRun } from './checks/one-live-run.sql.js';
 import { unbrokenLog } from './checks/unbroken-log.sql.js';
@@ -18,6 +19,7 @@ export const INVARIANTS: readonly Invariant[] = [
   boundedConcurrency,
   oneEventEach,
   dependenciesFirst,
+  noOrphans,
 ];
 
 const SHOWN_VIOLATIONS = 5;

@@ -21,18 +21,15 @@ beforeEach(async () => {
 
 afterEach(() => db.drop());
 
-/** A task under lease as the claim and the start leave it, with the events of its run. */
-async function held(): Promise<{ taskId: string; runId: string }> {
-  const ids = await aHeldTask(db.owner, { workspaceId, agentId });
-  await runEvent(ids.runId, 1, 'ASSIGNED');
-  await runEvent(ids.runId, 2, 'WORKING');
-  return ids;
+/** A task under lease as the claim and the start leave it. */
+function held(): Promise<{ taskId: string; runId: string }> {
+  return aHeldTask(db.owner, { workspaceId, agentId });
 }
 
 async function runEvent(runId: string, version: number, newState: string): Promise<void> {
   await db.owner.query(
-    `INSERT INTO outbox_events (workspace_id, type, subject_kind, subject_id, subject_version, payload)
-     VALUES ($1, 'run.state_changed', 'run', $2, $3, jsonb_build_object('agentId', $4::text, 'newState', $5::text))`,
+    `INSERT INTO journal (workspace_id, event, log_event, run_id, run_version, new_state, agent_id, actor_kind)
+     VALUES ($1, 'run.state_changed', '', $2, $3, $5, $4, 'system')`,
     [workspaceId, runId, version, agentId, newState],
   );
 }
@@ -43,10 +40,9 @@ async function breakBy(sql: string, params: unknown[] = []): Promise<void> {
   try {
     await client.query('BEGIN');
     for (const constraint of ['agent_tasks_state_is_whole', 'agent_tasks_retry_waits_aborted']) {
-      await client.query(`ALTER TABLE agent_tasks DROP CONSTRAINT ${constraint}`);
+      await client.query(`ALTER TABLE agent_tasks DROP CONSTRAINT IF EXISTS ${constraint}`);
     }
-    await client.query('ALTER TABLE task_runs DROP CONSTRAINT task_runs_generation_key');
-    await client.query('DROP INDEX task_runs_live_key');
+    await client.query('SET LOCAL session_replication_role = replica');
     await client.query(sql, params);
     await client.query('COMMIT');
   } finally {
@@ -67,7 +63,7 @@ describe('The invariants', () => {
     for (const url of [db.serviceUrl, db.ownerUrl]) {
       const outcomes = await checkInvariants(url);
       expect(outcomes.filter(({ holds }) => !holds)).toEqual([]);
-      expect(outcomes).toHaveLength(7);
+      expect(outcomes).toHaveLength(8);
     }
   });
 
@@ -143,13 +139,24 @@ describe('The log is an unbroken chain', () => {
   test.each([
     [
       'a missing entry',
-      'DELETE FROM agent_task_logs WHERE task_id = $1 AND task_version = 2',
+      'DELETE FROM journal WHERE task_id = $1 AND version = 2',
       /version 3 follows 1/,
     ],
     [
+      'a missing beginning',
+      'DELETE FROM journal WHERE task_id = $1 AND version < 3',
+      /version 3 follows 0/,
+    ],
+    [
+      'two entries for a version',
+      `INSERT INTO journal (workspace_id, event, task_id, version, previous_status, new_status, actor_kind)
+       SELECT workspace_id, event, task_id, version, previous_status, new_status, actor_kind FROM journal
+       WHERE task_id = $1 AND version = 2`,
+      /version 2 follows 2/,
+    ],
+    [
       'an illegal edge',
-      `UPDATE agent_task_logs SET new_status = 'ARCHIVED', event = 'state_transition'
-       WHERE task_id = $1 AND task_version = 2`,
+      `UPDATE journal SET new_status = 'ARCHIVED' WHERE task_id = $1 AND version = 2`,
       /version 2 goes from PENDING to ARCHIVED/,
     ],
     [
@@ -158,18 +165,57 @@ describe('The log is an unbroken chain', () => {
       /RUNNING in version 9/,
     ],
     [
+      'no entry at all',
+      `DELETE FROM journal WHERE task_id = $1`,
+      /^is RUNNING in version 3, but its log ends with nothing$/,
+    ],
+    [
       'an entry that starts elsewhere',
-      `UPDATE agent_task_logs SET previous_status = 'PAUSED' WHERE task_id = $1 AND task_version = 3`,
+      `UPDATE journal SET previous_status = 'PAUSED' WHERE task_id = $1 AND version = 3`,
       /version 3 starts from PAUSED, where the one before ended in ASSIGNED/,
+    ],
+    [
+      'a change of fields that moved it',
+      `UPDATE journal SET event = 'task.updated' WHERE task_id = $1 AND version = 3`,
+      /version 3 changes the status as task.updated/,
+    ],
+    [
+      'an entry out of order',
+      `UPDATE journal SET id = (SELECT min(id) - 1 FROM journal) WHERE task_id = $1 AND version = 3`,
+      /version 3 stands before the one that it follows/,
     ],
   ])('%s', async (_, sql, problem) => {
     const { taskId } = await held();
-    await db.owner.query(
-      `UPDATE agent_task_logs SET event = 'state_transition' WHERE task_version > 1`,
-    );
     expect(await broken()).toEqual({});
     await breakBy(sql, [taskId]);
     expect((await broken())['unbroken_log']).toContainEqual(expect.stringMatching(problem));
+  });
+
+  test('what retention has dropped is not missed, and what is younger is', async () => {
+    const { taskId, runId } = await held();
+    const other = await aTask(db.owner, workspaceId, { status: 'COMPLETED' });
+    await breakBy(`DELETE FROM journal WHERE task_id = $1 AND version < 3 OR task_id = $2`, [
+      taskId,
+      other,
+    ]);
+    expect(Object.keys(await broken())).toEqual(['unbroken_log', 'one_event_each']);
+    await db.owner.query(
+      `DO $$
+       DECLARE until text := (SELECT regexp_replace(pg_get_expr(relpartbound, oid), '.* TO ', '')
+         FROM pg_class WHERE relname = 'journal_before');
+       BEGIN
+         ALTER TABLE journal DETACH PARTITION journal_before;
+         EXECUTE format('ALTER TABLE journal ATTACH PARTITION journal_before FOR VALUES FROM (%L) TO ',
+           now() - interval '1 day') || until;
+       END $$`,
+    );
+    await breakBy(`UPDATE agent_tasks SET created_at = now() - interval '2 days'`);
+    await breakBy(`UPDATE task_runs SET assigned_at = now() - interval '2 days' WHERE id = $1`, [
+      runId,
+    ]);
+    expect(await broken()).toEqual({});
+    await breakBy(`UPDATE agent_tasks SET created_at = now() WHERE id = $1`, [taskId]);
+    expect(await broken()).toMatchObject({ unbroken_log: ['version 3 follows 0'] });
   });
 });
 
@@ -185,6 +231,13 @@ describe('One live run', () => {
     const { taskId } = await held();
     await secondRun(taskId, 2);
     expect((await broken())['one_live_run']).toContain('has 2 live runs');
+  });
+
+  test('two of one generation, though another is left out', async () => {
+    const { taskId } = await held();
+    await secondRun(taskId, 1);
+    await secondRun(taskId, 3);
+    expect((await broken())['one_live_run']).toContain('has 3 runs of 2 generations');
   });
 
   test('a gap in the generations', async () => {
@@ -219,8 +272,8 @@ describe('One live run', () => {
       newer,
     ]);
     await db.owner.query(
-      `UPDATE agent_task_logs SET actor_kind = 'run', run_id = CASE task_version WHEN 2 THEN $2::uuid ELSE $3::uuid END
-       WHERE task_id = $1 AND task_version IN (2, 3)`,
+      `UPDATE journal SET actor_kind = 'run', run_id = CASE version WHEN 2 THEN $2::uuid ELSE $3::uuid END
+       WHERE task_id = $1 AND version IN (2, 3)`,
       [taskId, newer, runId],
     );
     const problems = (await broken())['one_live_run'] ?? [];
@@ -247,9 +300,8 @@ test('Attempts are bounded, and a retry by hand begins anew', async () => {
     'has failed in 2 runs, and may be retried 0 times',
   ]);
   await db.owner.query(
-    `INSERT INTO agent_task_logs (workspace_id, task_id, task_version, event, previous_status, new_status,
-       actor_kind, created_at)
-     VALUES ($1, $2, 4, 'state_transition', 'FAILED', 'PENDING', 'user', now() - interval '30 minutes')`,
+    `INSERT INTO journal (workspace_id, task_id, version, event, previous_status, new_status, actor_kind, created_at)
+     VALUES ($1, $2, 4, 'task.status_changed', 'FAILED', 'PENDING', 'user', now() - interval '30 minutes')`,
     [workspaceId, taskId],
   );
   expect((await broken())['bounded_attempts']).toBeUndefined();
@@ -280,21 +332,17 @@ describe('Concurrency is bounded', () => {
 
 describe('Each transition has exactly one event', () => {
   test.each([
-    [
-      'none',
-      `DELETE FROM outbox_events WHERE subject_id = $1 AND subject_version = 2`,
-      'version 2 has 0 events',
-    ],
+    ['none', `DELETE FROM journal WHERE task_id = $1 AND version = 2`, 'version 2 has 0 events'],
     [
       'two',
-      `INSERT INTO outbox_events (workspace_id, type, subject_kind, subject_id, subject_version, payload)
-       SELECT workspace_id, type, subject_kind, subject_id, subject_version, payload
-       FROM outbox_events WHERE subject_id = $1 AND subject_version = 2`,
+      `INSERT INTO journal (workspace_id, event, task_id, version, previous_status, new_status, actor_kind)
+       SELECT workspace_id, event, task_id, version, previous_status, new_status, actor_kind FROM journal
+       WHERE task_id = $1 AND version = 2`,
       'version 2 has 2 events',
     ],
     [
       'one for what never was',
-      `UPDATE outbox_events SET subject_version = 8 WHERE subject_id = $1 AND subject_version = 3`,
+      `UPDATE journal SET version = 8 WHERE task_id = $1 AND version = 3`,
       'version 8 has an event, and never was',
     ],
   ])('%s', async (_, sql, problem) => {
@@ -306,23 +354,37 @@ describe('Each transition has exactly one event', () => {
   test('a run without its event', async () => {
     const { runId } = await held();
     await db.owner.query(
-      'DELETE FROM outbox_events WHERE subject_id = $1 AND subject_version = 1',
+      'UPDATE journal SET run_version = NULL WHERE run_id = $1 AND run_version = 1',
       [runId],
     );
     expect((await broken())['one_event_each']).toEqual(['version 1 has 0 events']);
   });
 
-  test('a gap in the numbers', async () => {
+  test('a run with an event for what never was', async () => {
+    const { runId } = await held();
+    await runEvent(runId, 3, 'STALE');
+    expect((await broken())['one_event_each']).toEqual(['version 3 has an event, and never was']);
+  });
+
+  test('an event that was passed over', async () => {
     await held();
-    await db.owner.query(
-      `UPDATE outbox_events SET published_at = now(),
-         workspace_seq = id - (SELECT min(id) FROM outbox_events) + CASE WHEN subject_kind = 'run' THEN 2 ELSE 1 END`,
-    );
-    await db.owner.query('INSERT INTO outbox_counters (workspace_id, last_seq) VALUES ($1, 6)', [
-      workspaceId,
-    ]);
+    await db.owner.query(`UPDATE event_consumers SET position = (SELECT max(id) FROM journal)`);
+    await db.owner.query(`INSERT INTO event_numbers VALUES ('channels', $1, 5)`, [workspaceId]);
+    expect(await broken()).toEqual({});
+    await db.owner.query('UPDATE event_numbers SET last_number = 4');
     expect((await broken())['one_event_each']).toEqual([
-      'numbered 6 events, and those that are kept end with 6 and are 5 of 6',
+      expect.stringMatching(
+        /^channels has numbered 4 messages, and the journal holds 5 up to \d+$/,
+      ),
+    ]);
+  });
+
+  test('more numbers than there can have been events', async () => {
+    await held();
+    await db.owner.query(`UPDATE event_consumers SET position = (SELECT max(id) FROM journal)`);
+    await db.owner.query(`INSERT INTO event_numbers VALUES ('channels', $1, 1000)`, [workspaceId]);
+    expect((await broken())['one_event_each']).toEqual([
+      expect.stringMatching(/^channels has numbered 1000 messages/),
     ]);
   });
 });
@@ -340,4 +402,36 @@ test('No task runs before what it depends on', async () => {
   });
   await db.owner.query(`UPDATE task_dependencies SET policy = 'ignore'`);
   expect(await broken()).toEqual({});
+});
+
+describe('No row refers to one that is missing', () => {
+  test.each([
+    ['agent_tasks', 'workspace_id', 'workspaces'],
+    ['agent_tasks', 'created_by', 'users'],
+    ['agent_tasks', 'agent_id', 'agents'],
+    ['task_runs', 'task_id', 'agent_tasks'],
+    ['task_runs', 'agent_id', 'agents'],
+    ['session_spawns', 'run_id', 'task_runs'],
+    ['agent_heartbeats', 'agent_id', 'agents'],
+    ['journal', 'task_id', 'agent_tasks'],
+    ['task_log_lines', 'task_id', 'agent_tasks'],
+  ])('%s.%s', async (child, column, parent) => {
+    const { taskId, runId } = await held();
+    await db.owner.query(
+      `INSERT INTO session_spawns (workspace_id, run_id, task_id, agent_id) VALUES ($1, $2, $3, $4)`,
+      [workspaceId, runId, taskId, agentId],
+    );
+    await db.owner.query(
+      `INSERT INTO task_log_lines (workspace_id, task_id, event, actor_kind) VALUES ($1, $2, 'a line', 'run')`,
+      [workspaceId, taskId],
+    );
+    expect(await broken()).toEqual({});
+    const missing = newId();
+    await breakBy(`UPDATE ${child} SET ${column} = $1`, [missing]);
+    const outcomes = await checkInvariants(db.serviceUrl);
+    expect(outcomes.find(({ name }) => name === 'no_orphans')?.violations).toContainEqual({
+      subject: `${parent} ${missing}`,
+      problem: `is missing, and ${child} has rows of it`,
+    });
+  });
 });

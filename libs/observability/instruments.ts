@@ -1,4 +1,4 @@
-import { Counter, Histogram } from 'prom-client';
+import { Counter, Gauge, Histogram } from 'prom-client';
 
 /** Registered by whoever shows them: what a process counts is of the process, not of one application. */
 const registers: [] = [];
@@ -43,9 +43,14 @@ export const instruments = {
     help: 'Heartbeats that were written to Postgres; of one agent only the latest of a flush is',
     registers,
   }),
+  eventsHeldBack: new Gauge({
+    name: 'drover_events_held_back_seconds',
+    help: 'How long a transaction that still writes has held the events behind it back',
+    registers,
+  }),
   secrets: new Counter({
     name: 'drover_secrets_total',
-    help: 'Tasks whose secrets were sealed, opened, sealed anew, or found unreadable',
+    help: 'Columns of tasks whose secrets were sealed or opened or found unreadable, and tasks sealed anew',
     labelNames: ['operation'],
     registers,
   }),

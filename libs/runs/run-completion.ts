@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import { DroverError } from '#lib/kernel';
+import { type Caller, DroverError } from '#lib/kernel';
 import { Claiming } from './claims/claiming.js';
-import type { Reporter } from './reporter.js';
+import { type Reporter, reporterOf } from './reporter.js';
 import type { ReportOutcome } from './repeated-reports.js';
 import { RunReports } from './run-reports.js';
 import type { ClaimedTask } from './run-view.js';
@@ -11,6 +11,20 @@ export interface Completion {
   summary?: string;
   claimNext?: { maxTasks?: number };
 }
+
+export interface Completions {
+  completions: readonly {
+    runId: string;
+    outputResult?: Record<string, unknown>;
+    summary?: string;
+  }[];
+  claimNext?: { maxTasks?: number };
+}
+
+/** What became of one report of many. */
+export type OneOutcome = { runId: string } & (
+  { outcome: ReportOutcome } | { problem: Record<string, unknown> }
+);
 
 /** Completes a run and, if asked, claims the next tasks: one round trip less for a busy agent. */
 @Injectable()
@@ -32,12 +46,43 @@ export class RunCompletion {
     }
     const outcome = await this.reports.complete(by, body);
     if (!body.claimNext) return outcome;
-    const { workspaceId, agentId } = by;
-    const claimed = await this.claiming.claimNow({
-      workspaceId,
-      agentId,
-      maxTasks: body.claimNext.maxTasks ?? 1,
-    });
-    return { ...outcome, claimed };
+    return { ...outcome, claimed: await this.claimNext(by, body.claimNext) };
+  }
+
+  /**
+   * Completes runs, each judged by itself: what is refused of one is in its result, and does not concern the others.
+   * Those that the database can take together share one statement.
+   */
+  async completeMany(
+    caller: Caller,
+    { completions, claimNext }: Completions,
+  ): Promise<{ results: OneOutcome[]; claimed?: ClaimedTask[] }> {
+    const results = await Promise.all(
+      completions.map(({ runId, ...result }) =>
+        this.completeOne(reporterOf(caller, runId), result),
+      ),
+    );
+    const agent = completions[0] && reporterOf(caller, completions[0].runId);
+    if (!claimNext || !agent) return { results };
+    return { results, claimed: await this.claimNext(agent, claimNext) };
+  }
+
+  private async completeOne(
+    by: Reporter,
+    result: { outputResult?: Record<string, unknown>; summary?: string },
+  ): Promise<OneOutcome> {
+    try {
+      return { runId: by.runId, outcome: await this.reports.complete(by, result) };
+    } catch (error) {
+      if (error instanceof DroverError) return { runId: by.runId, problem: error.toProblem() };
+      throw error;
+    }
+  }
+
+  private claimNext(
+    { workspaceId, agentId }: Reporter,
+    { maxTasks = 1 }: { maxTasks?: number },
+  ): Promise<ClaimedTask[]> {
+    return this.claiming.claimNow({ workspaceId, agentId, maxTasks });
   }
 }

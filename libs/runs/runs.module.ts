@@ -10,6 +10,7 @@ import { Claims } from './claims/claims.js';
 import { Completions } from './completions.js';
 import { AgentTasksController } from './http/agent-tasks.controller.js';
 import { AgentWorkController } from './http/agent-work.controller.js';
+import { RunBatchesController } from './http/run-batches.controller.js';
 import { RunTokensController } from './http/run-tokens.controller.js';
 import { RunsController } from './http/runs.controller.js';
 import { TaskReportsController } from './http/task-reports.controller.js';
@@ -27,6 +28,7 @@ import { TasksOfAgent } from './tasks-of-agent.js';
   imports: [AdmissionModule, AgentManagerModule, TaskManagerModule],
   controllers: [
     TaskReportsController,
+    RunBatchesController,
     RunsController,
     RunTokensController,
     AgentWorkController,

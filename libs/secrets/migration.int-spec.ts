@@ -24,6 +24,7 @@ beforeAll(async () => {
   await cluster.admin.query(`CREATE ROLE house LOGIN PASSWORD 'p' CREATEROLE`);
   ownerUrl = await cluster.newDatabase({ name: 'house', password: 'p' });
   owner = new pg.Pool({ connectionString: asAdmin(ownerUrl) });
+  owner.on('error', () => undefined);
   earlier = await mkdtemp(join(tmpdir(), 'drover-migrations-'));
   for (const name of (await readdir(MIGRATIONS)).filter((one) => one < THIS)) {
     await cp(join(MIGRATIONS, name), join(earlier, name), { recursive: true });

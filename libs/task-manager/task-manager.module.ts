@@ -2,8 +2,8 @@ import { Module } from '@nestjs/common';
 import { AdmissionModule } from '#lib/admission';
 import { BulkCommands } from './commands/bulk-commands.js';
 import { TaskCommands } from './commands/task-commands.js';
-import { SingleCreations } from './creation/single-creations.js';
 import { TaskCreation } from './creation/task-creation.js';
+import { TaskInserts } from './creation/task-inserts.js';
 import { TaskDependencies } from './dependencies/task-dependencies.js';
 import { BulkCommandsController } from './http/bulk-commands.controller.js';
 import { TaskCommandsController } from './http/task-commands.controller.js';
@@ -28,7 +28,7 @@ import { TaskUpdates } from './updates/task-updates.js';
     TaskUpdateController,
   ],
   providers: [
-    SingleCreations,
+    TaskInserts,
     TaskCreation,
     TaskCommands,
     BulkCommands,

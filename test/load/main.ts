@@ -4,12 +4,18 @@ import { parseArgs } from 'node:util';
 import { backlog } from './benchmarks/backlog.js';
 import { claimComplete } from './benchmarks/claim-complete.js';
 import { coordinator } from './benchmarks/coordinator.js';
+import { createBatch } from './benchmarks/create-batch.js';
+import { createToStart } from './benchmarks/create-to-start.js';
 import { create } from './benchmarks/create.js';
 import { dispatch } from './benchmarks/dispatch.js';
 import { heartbeats } from './benchmarks/heartbeats.js';
 import { failover } from './benchmarks/failover.js';
 import { growth } from './benchmarks/growth.js';
+import { lifeOverHttp } from './benchmarks/life-over-http.js';
+import { memory } from './benchmarks/memory.js';
+import { peers } from './benchmarks/peers.js';
 import { recovery } from './benchmarks/recovery.js';
+import { relay } from './benchmarks/relay.js';
 import { snapshot } from './benchmarks/snapshot.js';
 import { valkeyDown } from './benchmarks/valkey-down.js';
 import type { Benchmark } from './harness/benchmark.js';
@@ -20,8 +26,12 @@ import { plain, table } from './report.js';
 const ALL: readonly Benchmark[] = [
   heartbeats,
   create,
+  createBatch,
   claimComplete,
+  lifeOverHttp,
   dispatch,
+  createToStart,
+  relay,
   backlog,
   snapshot,
   coordinator,
@@ -29,6 +39,8 @@ const ALL: readonly Benchmark[] = [
   recovery,
   failover,
   valkeyDown,
+  memory,
+  peers,
 ];
 
 const USAGE = `npm run bench -- [--only NAME] [--json FILE] [--repeats N]

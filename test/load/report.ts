@@ -28,16 +28,22 @@ export function plain({ name, unit, median, min, max, floor, ratio }: Measured):
 }
 
 function wanted(goal: Goal): string {
-  return 'atMost' in goal ? `<= ${goal.atMost}` : `>= ${goal.ratioAtLeast}`;
+  if ('atMost' in goal) return `<= ${goal.atMost}`;
+  if ('atLeast' in goal) return `>= ${goal.atLeast.toLocaleString('en')}`;
+  return 'ratioAtMost' in goal ? `ratio <= ${goal.ratioAtMost}` : `ratio >= ${goal.ratioAtLeast}`;
 }
 
 function verdict({ median, ratio }: Measured, goal: Goal): string {
-  const [value, holds] =
-    'atMost' in goal
-      ? [median / goal.atMost, median <= goal.atMost]
-      : [(ratio ?? 0) / goal.ratioAtLeast, (ratio ?? 0) >= goal.ratioAtLeast];
-  if (holds) return 'met';
-  return `short: ${Math.round(Math.abs(1 - value) * 100)} %`;
+  const [share, holds] = shareOf(median, ratio ?? 0, goal);
+  return holds ? 'met' : `short: ${Math.round(Math.abs(1 - share) * 100)} %`;
+}
+
+/** How much of the goal it is, and whether that is enough. */
+function shareOf(median: number, ratio: number, goal: Goal): [share: number, holds: boolean] {
+  if ('atMost' in goal) return [median / goal.atMost, median <= goal.atMost];
+  if ('atLeast' in goal) return [median / goal.atLeast, median >= goal.atLeast];
+  if ('ratioAtMost' in goal) return [ratio / goal.ratioAtMost, ratio <= goal.ratioAtMost];
+  return [ratio / goal.ratioAtLeast, ratio >= goal.ratioAtLeast];
 }
 
 function shown(value: number): string {

@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import { foreignKeyLine, indexLine, type SchemaShape, type TableShape } from './shape.js';
 
-/** The tables that a database really has, but for Prisma's record of migrations. */
+/** The tables that a database really has, but for partitions and Prisma's record of migrations. */
 export async function databaseShape(pool: pg.Pool): Promise<SchemaShape> {
   const shape: SchemaShape = {};
   const table = (name: string): TableShape => {
@@ -62,7 +62,9 @@ async function readColumns(pool: pg.Pool): Promise<ColumnRow[]> {
       JOIN pg_type t ON t.oid = a.atttypid
       LEFT JOIN pg_attrdef d ON (d.adrelid, d.adnum) = (a.attrelid, a.attnum)
     WHERE c.relnamespace = 'public'::regnamespace AND c.relkind IN ('r', 'p')
-      AND c.relname <> '_prisma_migrations'`);
+      AND NOT c.relispartition AND c.relname <> '_prisma_migrations'
+      -- Prisma's model of the data leaves out what it has no type for.
+      AND a.atttypid <> 'xid8'::regtype`);
   return rows;
 }
 
@@ -82,7 +84,7 @@ async function readIndexes(pool: pg.Pool): Promise<IndexRow[]> {
         SELECT pg_get_indexdef(x.indexrelid, n, true) FROM generate_series(1, x.indnkeyatts) n
         ORDER BY n) AS columns
     FROM pg_index x JOIN pg_class c ON c.oid = x.indrelid JOIN pg_class i ON i.oid = x.indexrelid
-    WHERE c.relnamespace = 'public'::regnamespace AND c.relname <> '_prisma_migrations'
+    WHERE c.relnamespace = 'public'::regnamespace AND NOT c.relispartition AND c.relname <> '_prisma_migrations'
     ORDER BY x.indisunique DESC, i.relname COLLATE "C"`);
   return rows;
 }

@@ -94,36 +94,34 @@ export const ATTEMPTS: Record<string, readonly (readonly [sql: string, by: strin
     [`UPDATE task_runs SET state = 'RELEASED'`, 'task_runs_state_is_whole'],
     [`UPDATE task_runs SET generation = 0`, 'positive_number_check'],
     [`UPDATE task_runs SET renewals = -1`, 'natural_number_check'],
-    [
-      `INSERT INTO task_runs (workspace_id, id, task_id, agent_id, generation, lease_seconds, lease_expires_at)
-       VALUES ($workspace, uuidv7(), $held, $agent, 2, 60, now())`,
-      'task_runs_live_key',
-    ],
-    [
-      `INSERT INTO task_runs (workspace_id, id, task_id, agent_id, generation, lease_seconds, lease_expires_at, state, ended_at, end_reason)
-       VALUES ($workspace, uuidv7(), $held, $agent, 1, 60, now(), 'FAILED', now(), 'x')`,
-      'task_runs_generation_key',
-    ],
   ],
   'a log row': [
     [
-      `INSERT INTO agent_task_logs (workspace_id, task_id, event, new_status, actor_kind) VALUES ($workspace, $task, 'x', 'FAILED', 'user')`,
-      'agent_task_logs_transition_is_whole',
+      `INSERT INTO journal (workspace_id, event, task_id, version, previous_status, actor_kind) VALUES ($workspace, 'task.status_changed', $task, 2, 'PENDING', 'user')`,
+      'journal_transition_is_whole',
     ],
     [
-      `INSERT INTO agent_task_logs (workspace_id, task_id, event, task_version, actor_kind) VALUES ($workspace, $task, 'x', 2, 'user')`,
-      'agent_task_logs_transition_is_whole',
+      `INSERT INTO journal (workspace_id, event, task_id, new_status, actor_kind) VALUES ($workspace, 'task.status_changed', $task, 'FAILED', 'user')`,
+      'journal_transition_is_whole',
     ],
     [
-      `INSERT INTO agent_task_logs (workspace_id, task_id, event, task_version, new_status, actor_kind) VALUES ($workspace, $task, 'x', 1, 'FAILED', 'user')`,
-      'agent_task_logs_version_key',
-    ],
-    [
-      `INSERT INTO agent_task_logs (workspace_id, task_id, event, actor_kind) VALUES ($workspace, $task, 'x', 'cat')`,
+      `INSERT INTO journal (workspace_id, event, task_id, actor_kind) VALUES ($workspace, 'task.progress', $task, 'cat')`,
       'actor_kind_check',
     ],
     [
-      `INSERT INTO agent_task_logs (workspace_id, task_id, event, actor_kind, level) VALUES ($workspace, $task, 'x', 'user', 'LOUD')`,
+      `INSERT INTO journal (workspace_id, event, task_id, actor_kind, level) VALUES ($workspace, 'task.progress', $task, 'user', 'LOUD')`,
+      'log_level_check',
+    ],
+    [
+      `INSERT INTO journal (workspace_id, event, actor_kind) VALUES ($workspace, 'cat.changed', 'user')`,
+      'journal_event_check',
+    ],
+    [
+      `INSERT INTO task_log_lines (workspace_id, task_id, event, actor_kind) VALUES ($workspace, $task, 'x', 'cat')`,
+      'actor_kind_check',
+    ],
+    [
+      `INSERT INTO task_log_lines (workspace_id, task_id, event, actor_kind, level) VALUES ($workspace, $task, 'x', 'user', 'LOUD')`,
       'log_level_check',
     ],
   ],
@@ -146,11 +144,7 @@ export const ATTEMPTS: Record<string, readonly (readonly [sql: string, by: strin
     [`UPDATE agent_heartbeats SET status = 'fine'`, 'agent_heartbeats_status_check'],
   ],
   'an event': [
-    [`UPDATE outbox_events SET subject_kind = 'cat'`, 'event_subject_check'],
-    [`UPDATE outbox_events SET published_at = now()`, 'outbox_events_published_is_numbered'],
-    [`UPDATE outbox_events SET workspace_seq = id`, 'outbox_events_published_is_numbered'],
-    [`UPDATE outbox_events SET published_at = now(), workspace_seq = 1`, 'outbox_events_seq_key'],
-    [`INSERT INTO outbox_relay (id) VALUES (2)`, 'outbox_relay_id_check'],
+    [`INSERT INTO event_consumers (name) VALUES ('')`, 'event_consumers_name_check'],
     [`UPDATE gateways SET id = ''`, 'gateways_id_check'],
     [`UPDATE gateways SET last_sequence = -1`, 'gateways_last_sequence_check'],
     [`UPDATE spawn_allowances SET tokens = -1`, 'spawn_allowances_tokens_check'],

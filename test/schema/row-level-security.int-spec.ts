@@ -52,7 +52,7 @@ describe('every table of tenants', () => {
              p.qual, p.qual = p.with_check)
            FROM pg_policies p WHERE p.schemaname = 'public' AND p.tablename = c.relname
            ORDER BY p.policyname) AS policies
-       FROM pg_class c WHERE c.relname = ANY ($1) AND c.relkind = 'r'`,
+       FROM pg_class c WHERE c.relname = ANY ($1) AND c.relkind IN ('r', 'p')`,
       [[...tables, 'workspaces']],
     );
     expect(rows).toHaveLength(tables.length + 1);
@@ -76,17 +76,19 @@ describe('every table of tenants', () => {
          CASE WHEN has_table_privilege('drover_app', c.oid, 'INSERT') THEN 'insert' END,
          CASE WHEN has_table_privilege('drover_app', c.oid, 'UPDATE, DELETE') THEN 'change' END) AS may
        FROM pg_class c
-       WHERE c.relnamespace = 'public'::regnamespace AND c.relkind IN ('r', 'p', 'v', 'm')
+       WHERE c.relnamespace = 'public'::regnamespace AND c.relkind IN ('r', 'p', 'v', 'm') AND NOT c.relispartition
          AND NOT (c.relrowsecurity AND c.relforcerowsecurity)`,
     );
     expect(Object.fromEntries(rows.map(({ name, may }) => [name, may]))).toEqual({
       _prisma_migrations: '',
+      // A view that reads with the rights of its reader.
+      agent_task_logs: 'select',
       coordinator_leadership: 'select',
       data_keys: '',
+      event_consumers: '',
       gateways: 'select',
       installation_pauses: 'select',
       installation_spawn_allowance: '',
-      outbox_relay: '',
       token_revocations: 'select insert',
       user_identities: '',
       user_sessions: '',
@@ -211,7 +213,13 @@ describe('with a tenant named, drover_app', () => {
       );
       expect([table, rowCount]).toEqual([table, 0]);
     }
-    const mayGo = ['agent_task_tags', 'idempotency_keys', 'task_dependencies', 'workspace_members'];
+    const mayGo = [
+      'agent_task_tags',
+      'idempotency_keys',
+      'task_dependencies',
+      'task_secrets',
+      'workspace_members',
+    ];
     expect(deletable).toEqual(mayGo);
   });
 
@@ -239,21 +247,63 @@ async function insertTheirs(client: pg.PoolClient, table: string): Promise<void>
   );
 }
 
+describe('a partition', () => {
+  it.each([
+    ['drover_app', () => app],
+    ['drover_service', () => service],
+  ])('is reached through its table alone: by %s', async (_role, pool) => {
+    const { rows } = await db.owner.query<{ name: string }>(
+      `SELECT oid::regclass::text AS name FROM pg_class WHERE relispartition AND relkind = 'r'`,
+    );
+    expect(rows.length).toBeGreaterThan(10);
+    for (const { name } of rows) {
+      for (const sql of [`SELECT FROM ${name}`, `INSERT INTO ${name} DEFAULT VALUES`]) {
+        const refused = await refusalOf(tryAs(pool(), ours.workspaceId, (c) => c.query(sql)));
+        expect([sql, refused?.code]).toEqual([sql, NOT_ALLOWED]);
+      }
+    }
+  });
+
+  it('has row-level security as well, should a role ever be given it', async () => {
+    const { rows } = await db.owner.query(
+      `SELECT relname FROM pg_class WHERE relispartition AND relkind = 'r' AND NOT relrowsecurity`,
+    );
+    expect(rows).toEqual([]);
+  });
+});
+
+describe('the log of a task, of transitions and lines', () => {
+  it('shows drover_app its own tenant only', async () => {
+    const own = await count(db.owner, `agent_task_logs WHERE workspace_id = '${ours.workspaceId}'`);
+    const seen = await tryAs(app, ours.workspaceId, (client) => count(client, 'agent_task_logs'));
+    expect(seen).toBe(own);
+    expect(await count(db.owner, 'agent_task_logs')).toBeGreaterThan(own);
+    expect(await tryAs(app, null, (client) => count(client, 'agent_task_logs'))).toBe(0);
+  });
+});
+
 describe('what happened stays', () => {
   it.each([
     'DELETE FROM agent_tasks',
     'DELETE FROM task_runs',
-    'DELETE FROM agent_task_logs',
-    'DELETE FROM outbox_events',
+    'DELETE FROM journal',
+    'DELETE FROM task_log_lines',
+    'DELETE FROM event_numbers',
     'DELETE FROM agents',
     'DELETE FROM coordinator_logs',
-    `UPDATE agent_task_logs SET message = 'another'`,
-    `UPDATE outbox_events SET payload = '{}'`,
+    `UPDATE journal SET message = 'another'`,
+    `UPDATE task_log_lines SET message = 'another'`,
+    'UPDATE event_numbers SET last_number = 0',
+    'UPDATE event_consumers SET position = 0',
+    'SELECT * FROM event_consumers',
+    'SELECT make_journal_partitions(1)',
+    `SELECT drop_journal_partitions('0')`,
     `UPDATE agent_task_tags SET tag = 'another'`,
     'UPDATE users SET is_operator = true',
     'DELETE FROM token_revocations',
     'UPDATE coordinator_leadership SET epoch = 0',
-    'TRUNCATE agent_task_logs',
+    'TRUNCATE journal',
+    'TRUNCATE task_log_lines',
     'ALTER TABLE agent_tasks DISABLE ROW LEVEL SECURITY',
     'DROP POLICY tenant ON agent_tasks',
     'CREATE TABLE own (id int)',
@@ -267,11 +317,14 @@ describe('what happened stays', () => {
   it.each([
     'DELETE FROM agent_tasks',
     'DELETE FROM task_runs',
-    'DELETE FROM agent_task_logs',
-    `UPDATE agent_task_logs SET message = 'another'`,
+    'DELETE FROM journal',
+    'DELETE FROM task_log_lines',
+    `UPDATE journal SET message = 'another'`,
+    `UPDATE task_log_lines SET message = 'another'`,
     'DELETE FROM _prisma_migrations',
     `UPDATE _prisma_migrations SET checksum = ''`,
-    'TRUNCATE agent_task_logs',
+    'TRUNCATE journal',
+    'TRUNCATE task_log_lines',
     'CREATE TABLE own (id int)',
   ])('whatever drover_service tries: %s', async (sql) => {
     const refused = await refusalOf(tryAs(service, null, (client) => client.query(sql)));

@@ -39,8 +39,8 @@ describe('schema.prisma has what the migrations made:', () => {
 
   it('the foreign keys, with what deleting does', () => {
     expect(each(described, 'foreignKeys')).toEqual(each(made, 'foreignKeys'));
-    expect(made['agent_heartbeats']?.foreignKeys).toEqual([
-      '(workspace_id, agent_id) -> agents (workspace_id, id) on delete Cascade on update NoAction',
+    expect(made['event_numbers']?.foreignKeys).toEqual([
+      '(consumer) -> event_consumers (name) on delete Cascade on update NoAction',
     ]);
   });
 
@@ -50,7 +50,7 @@ describe('schema.prisma has what the migrations made:', () => {
 
   it('the partial indexes, in comments', () => {
     expect(sorted(each(described, 'partialIndexes'))).toEqual(sorted(each(made, 'partialIndexes')));
-    expect(made['task_runs']?.partialIndexes).toContain('unique task_runs_live_key');
+    expect(made['journal']?.partialIndexes).toContain('journal_task_idx');
   });
 
   it('the generated columns, in the comment at the top', async () => {

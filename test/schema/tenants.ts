@@ -88,7 +88,12 @@ function otherRows({
       [userId],
     ],
     [`INSERT INTO installation_spawn_allowance VALUES (1, 1) ON CONFLICT DO NOTHING`, []],
-    [`INSERT INTO outbox_counters (workspace_id) VALUES ($1)`, [workspaceId]],
+    [`INSERT INTO event_numbers VALUES ('channels', $1, 1)`, [workspaceId]],
+    [
+      `INSERT INTO task_log_lines (workspace_id, task_id, event, actor_kind)
+       VALUES ($1, $2, 'a line', 'run')`,
+      [workspaceId, taskId],
+    ],
     [
       `INSERT INTO idempotency_keys (workspace_id, key, request_hash, expires_at)
        VALUES ($1, 'a key', '\\x00', now() + interval '1 day')`,
@@ -134,11 +139,11 @@ export async function refusalOf(
   );
 }
 
-/** Tables that have a column `workspace_id`. */
+/** Tables that have a column `workspace_id`; partitions aside, which nobody but their owner may name. */
 export async function tenantTables(owner: pg.Pool): Promise<string[]> {
   const { rows } = await owner.query<{ name: string }>(
     `SELECT c.relname AS name FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid
-     WHERE c.relnamespace = 'public'::regnamespace AND c.relkind IN ('r', 'p')
+     WHERE c.relnamespace = 'public'::regnamespace AND c.relkind IN ('r', 'p') AND NOT c.relispartition
        AND a.attname = 'workspace_id' AND NOT a.attisdropped
      ORDER BY 1`,
   );

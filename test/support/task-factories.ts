@@ -58,7 +58,11 @@ export async function aHeldTask(
   const taskId = await insertTask(owner, workspaceId, status, others, { runId, agentId });
   await owner.query(
     `WITH counted AS (
-       UPDATE agents SET live_runs = live_runs + 1 WHERE workspace_id = $1 AND id = $2)
+       UPDATE agents SET live_runs = live_runs + 1 WHERE workspace_id = $1 AND id = $2),
+     stale AS (
+       INSERT INTO journal (workspace_id, event, log_event, task_id, run_id, run_version, previous_state, new_state,
+         generation, agent_id, actor_kind)
+       SELECT $1, 'run.state_changed', '', $4, $3, 3, 'WORKING', 'STALE', 1, $2, 'system' WHERE $5 = 'STALE')
      INSERT INTO task_runs (workspace_id, id, task_id, agent_id, generation, state, version,
        lease_seconds, lease_expires_at, started_at, stale_at)
      VALUES ($1, $3, $4, $2, 1, $5, CASE $5 WHEN 'ASSIGNED' THEN 1 WHEN 'WORKING' THEN 2 ELSE 3 END,
@@ -123,16 +127,17 @@ task AS (
     CASE status WHEN 'ARCHIVED' THEN now() END
   FROM given),
 steps AS (
-  SELECT g.workspace_id, g.id, s.status, s.version::int AS version, lag(s.status) OVER (ORDER BY s.version) AS previous
-  FROM given g, unnest(g.way) WITH ORDINALITY AS s (status, version)),
-logged AS (
-  INSERT INTO agent_task_logs (workspace_id, task_id, task_version, event, previous_status, new_status, actor_kind)
-  SELECT workspace_id, id, version, CASE version WHEN 1 THEN 'task_created' ELSE 'state_transition' END,
-    previous, status, 'system' FROM steps ORDER BY version)
-INSERT INTO outbox_events (workspace_id, type, subject_kind, subject_id, subject_version, payload)
-SELECT workspace_id, CASE version WHEN 1 THEN 'task.created' ELSE 'task.status_changed' END, 'task', id,
-  version, jsonb_build_object('taskId', id, 'previousStatus', previous, 'newStatus', status, 'version', version)
-FROM steps ORDER BY version`;
+  SELECT g.*, s.step, s.version::int AS version, lag(s.step) OVER (ORDER BY s.version) AS previous,
+    s.version::int - 1 AS run_version, CASE s.step WHEN 'ASSIGNED' THEN 'ASSIGNED' WHEN 'RUNNING' THEN 'WORKING' END AS state
+  FROM given g, unnest(g.way) WITH ORDINALITY AS s (step, version))
+INSERT INTO journal (workspace_id, event, task_id, version, previous_status, new_status, run_id, run_version,
+  previous_state, new_state, generation, agent_id, actor_kind)
+SELECT workspace_id, CASE version WHEN 1 THEN 'task.created' ELSE 'task.status_changed' END, id, version, previous, step,
+  r.run_id, r.run_version, r.previous_state, r.new_state, r.generation, r.agent_id, 'system'
+FROM steps s
+LEFT JOIN LATERAL (SELECT s.run_id, s.run_version, CASE s.state WHEN 'WORKING' THEN 'ASSIGNED' END AS previous_state,
+  s.state AS new_state, 1 AS generation, s.agent_id WHERE s.run_id IS NOT NULL AND s.state IS NOT NULL) r ON true
+ORDER BY version`;
 
 async function insertTask(
   owner: pg.Pool,

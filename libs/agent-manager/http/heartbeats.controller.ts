@@ -1,8 +1,7 @@
-import { Body, Controller, HttpCode, Post } from '@nestjs/common';
+import { Controller, Post } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
-import { ApiErrors, Hot, UuidParam } from '#lib/http';
-import { Auth, CurrentCaller } from '#lib/identity';
-import type { Caller } from '#lib/kernel';
+import { ApiErrors, Hot, type HotCall } from '#lib/http';
+import { Auth } from '#lib/identity';
 import { type BeatAnswer, Heartbeats } from '../heartbeats/heartbeats.js';
 import { BeatAnswerDoc } from './dto/agent.docs.js';
 import { HeartbeatDto } from './dto/heartbeat.dto.js';
@@ -15,16 +14,11 @@ export class HeartbeatsController {
   constructor(private readonly heartbeats: Heartbeats) {}
 
   @Post(':id/heartbeat')
-  @Hot()
-  @HttpCode(200)
+  @Hot({ body: HeartbeatDto, param: 'id', status: 200 })
   @ApiOperation({ summary: 'Says that the agent is alive, and how it does' })
   @ApiOkResponse({ type: BeatAnswerDoc })
-  @ApiErrors('validation_failed', 'agent_not_found', 'agent_terminated')
-  beat(
-    @CurrentCaller() caller: Caller,
-    @UuidParam('id') id: string,
-    @Body() body: HeartbeatDto,
-  ): BeatAnswer | Promise<BeatAnswer> {
+  @ApiErrors('agent_not_found', 'agent_terminated')
+  beat({ caller, id, body }: HotCall<HeartbeatDto>): BeatAnswer | Promise<BeatAnswer> {
     return this.heartbeats.beat(caller, id, body);
   }
 }

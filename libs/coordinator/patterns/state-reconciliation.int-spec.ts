@@ -46,9 +46,8 @@ async function endRun({ runId, agent }: Held): Promise<void> {
   // The run's own history is written by hand as well, or else the invariants would find fault with it.
   await scene.sql(
     `WITH run AS (UPDATE task_runs SET version = version + 1 WHERE id = $1 RETURNING *)
-     INSERT INTO outbox_events (workspace_id, type, subject_kind, subject_id, subject_version, payload)
-     SELECT workspace_id, 'run.state_changed', 'run', id, version,
-       jsonb_build_object('newState', state, 'agentId', agent_id) FROM run`,
+     INSERT INTO journal (workspace_id, event, log_event, task_id, run_id, run_version, new_state, agent_id, actor_kind)
+     SELECT workspace_id, 'run.state_changed', '', task_id, id, version, state, agent_id, 'system' FROM run`,
     runId,
   );
 }

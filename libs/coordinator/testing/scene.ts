@@ -1,6 +1,7 @@
 import { expect } from '@jest/globals';
 import { checkInvariants } from '#lib/invariants';
 import type { TestAgent, TestApp, TestWorkspace } from '../../../test/support/app.js';
+import { eventsOf } from '../../../test/support/events.js';
 
 export interface Held {
   id: string;
@@ -83,13 +84,8 @@ export class Scene {
     return body.items.filter((log) => log.event === event);
   }
 
-  async events(type: string): Promise<Body[]> {
-    const { rows } = await this.sql(
-      'SELECT payload FROM outbox_events WHERE workspace_id = $1 AND type = $2 ORDER BY id',
-      this.id,
-      type,
-    );
-    return rows.map((row) => row['payload'] as Body);
+  events(type: string): Promise<Body[]> {
+    return eventsOf(this.server.db.owner, this.id, type);
   }
 
   /** Everything that the coordinator can set right in this workspace, now. */

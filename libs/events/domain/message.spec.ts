@@ -1,40 +1,212 @@
 import { describe, expect, it } from '@jest/globals';
-import fc from 'fast-check';
-import { channelOf, messageOf, type NumberedEvent } from './message.js';
+import type { JournalRow } from './journal-row.js';
+import { messagesOf } from './message.js';
 
 const WORKSPACE = '0198c5a0-0000-7000-8000-000000000001';
+const [TASK, RUN, AGENT] = ['a task', 'a run', 'an agent'];
+const CREATED = Date.parse('2026-11-22T10:00:00.123Z');
 
-function event(overrides: Partial<NumberedEvent>): NumberedEvent {
+function row(overrides: Partial<JournalRow>): JournalRow {
   return {
     id: '7',
     workspace_id: WORKSPACE,
-    subject_kind: 'task',
-    workspace_seq: '3',
-    payload: '{}',
+    event: 'task.status_changed',
+    log_event: null,
+    task_id: null,
+    version: null,
+    previous_status: null,
+    new_status: null,
+    run_id: null,
+    run_version: null,
+    previous_state: null,
+    new_state: null,
+    end_reason: null,
+    generation: null,
+    agent_id: null,
+    reason: null,
+    message: null,
+    details: null,
+    retry_at: null,
+    created_at: CREATED,
     ...overrides,
   };
 }
 
-describe('channelOf', () => {
-  it.each([
-    ['task', `tasks:events:${WORKSPACE}`],
-    ['run', `tasks:events:${WORKSPACE}`],
-    ['agent', `agents:events:${WORKSPACE}`],
-    ['budget', `budgets:events:${WORKSPACE}`],
-    ['coordinator', `coordinator:events:${WORKSPACE}`],
-  ] as const)('tells of a %s on %s', (subject_kind, channel) => {
-    expect(channelOf(event({ subject_kind }))).toBe(channel);
-  });
+const ABORTED = row({
+  task_id: TASK,
+  version: 4,
+  previous_status: 'RUNNING',
+  new_status: 'ABORTED',
+  run_id: RUN,
+  agent_id: AGENT,
+  reason: 'timeout',
+  message: 'for the log alone',
+  details: { for: 'the log alone' },
+  retry_at: CREATED + 1_000,
 });
 
-describe('messageOf', () => {
-  it('is the payload with the id and the number, whatever the payload holds', () => {
-    fc.assert(
-      fc.property(fc.dictionary(fc.string(), fc.jsonValue()), fc.boolean(), (payload, spaced) => {
-        const text = JSON.stringify(payload, null, spaced ? 1 : 0);
-        const expected = { id: '7', workspaceSeq: '3', ...JSON.parse(text) };
-        expect(JSON.parse(messageOf(event({ payload: text })))).toEqual(expected);
-      }),
-    );
+const RUN_MOVED = {
+  run_version: 3,
+  previous_state: 'WORKING',
+  new_state: 'FAILED',
+  end_reason: 'timeout',
+  generation: 2,
+};
+
+const ABORTED_TOLD = {
+  taskId: TASK,
+  previousStatus: 'RUNNING',
+  newStatus: 'ABORTED',
+  version: 4,
+  runId: RUN,
+  agentId: AGENT,
+  reason: 'timeout',
+  retryAt: '2026-11-22T10:00:01.123Z',
+};
+
+const RUN_TOLD = {
+  runId: RUN,
+  taskId: TASK,
+  agentId: AGENT,
+  generation: 2,
+  previousState: 'WORKING',
+  newState: 'FAILED',
+  version: 3,
+  reason: 'timeout',
+};
+
+const CONFLICT = {
+  runId: RUN,
+  agentId: AGENT,
+  generation: 1,
+  endReason: 'agent_stale',
+  newerRunId: 'another run',
+  newerAgentId: 'another agent',
+  newerGeneration: 2,
+};
+
+const SECOND_SESSION = { runId: RUN, agentId: AGENT, gatewayId: 'b', rightfulGatewayId: 'a' };
+
+const CYCLE = { path: [TASK, 'b', TASK], taskIds: [TASK, 'b'], length: 2, ownerIds: ['an owner'] };
+
+/** Each event of the catalogue: the row that the statements write, and all that a subscriber is told. */
+const CATALOGUE: [string, Partial<JournalRow>, Record<string, unknown>][] = [
+  [
+    'task.created',
+    { task_id: TASK, version: 1, new_status: 'PENDING' },
+    { taskId: TASK, newStatus: 'PENDING', version: 1 },
+  ],
+  ['task.status_changed', ABORTED, ABORTED_TOLD],
+  [
+    'task.updated',
+    {
+      log_event: 'task_updated',
+      task_id: TASK,
+      version: 2,
+      previous_status: 'PAUSED',
+      new_status: 'PAUSED',
+      details: { changed: { priority: { from: 5, to: 9 } }, changedFields: ['priority', 'title'] },
+    },
+    { taskId: TASK, status: 'PAUSED', changed: ['priority', 'title'], version: 2 },
+  ],
+  [
+    'task.progress',
+    {
+      log_event: 'progress_update',
+      task_id: TASK,
+      run_id: RUN,
+      agent_id: AGENT,
+      message: 'halfway',
+      details: { progressPercent: 50 },
+    },
+    {
+      taskId: TASK,
+      runId: RUN,
+      progressPercent: 50,
+      currentStep: 'halfway',
+      checkpoint: false,
+    },
+  ],
+  [
+    'task.progress',
+    { log_event: 'checkpoint', task_id: TASK, run_id: RUN, details: { progressPercent: 51 } },
+    { taskId: TASK, runId: RUN, progressPercent: 51, currentStep: null, checkpoint: true },
+  ],
+  [
+    'task.dependency_cycle',
+    { log_event: '', task_id: TASK, details: CYCLE },
+    { taskId: TASK, ...CYCLE },
+  ],
+  [
+    'run.state_changed',
+    { log_event: '', task_id: TASK, run_id: RUN, agent_id: AGENT, ...RUN_MOVED },
+    RUN_TOLD,
+  ],
+  [
+    'run.hung_warning',
+    {
+      log_event: 'hung_warning',
+      task_id: TASK,
+      run_id: RUN,
+      agent_id: AGENT,
+      details: {
+        estimatedCompletionAt: '2026-11-22T09:00:00+00:00',
+        lastProgressAt: null,
+        abortsAfterSeconds: 600,
+      },
+    },
+    {
+      runId: RUN,
+      taskId: TASK,
+      agentId: AGENT,
+      estimatedCompletionAt: '2026-11-22T09:00:00+00:00',
+      lastProgressAt: null,
+      abortsAt: '2026-11-22T10:10:00.123Z',
+    },
+  ],
+  [
+    'run.split_brain_conflict',
+    { task_id: TASK, run_id: RUN, agent_id: AGENT, details: CONFLICT },
+    { taskId: TASK, ...CONFLICT },
+  ],
+  [
+    'run.split_brain_conflict',
+    { task_id: TASK, run_id: RUN, agent_id: AGENT, details: SECOND_SESSION },
+    { taskId: TASK, ...SECOND_SESSION },
+  ],
+  [
+    'agent.status_changed',
+    {
+      log_event: '',
+      agent_id: AGENT,
+      version: 5,
+      previous_status: 'IDLE',
+      new_status: 'ERROR',
+      reason: 'stale',
+    },
+    { agentId: AGENT, previousStatus: 'IDLE', newStatus: 'ERROR', reason: 'stale', version: 5 },
+  ],
+];
+
+describe('messagesOf', () => {
+  it.each(CATALOGUE)('tells all of %s, and nothing else', (event, columns, told) => {
+    const envelope = { event, workspaceId: WORKSPACE, timestamp: '2026-11-22T10:00:00.123Z' };
+    const [subject] = event.split('.');
+    expect(messagesOf(row({ ...columns, event }))).toEqual([
+      { id: '14', workspaceId: WORKSPACE, subject, body: { ...envelope, ...told } },
+    ]);
+  });
+
+  it('tells of the task first, then of the run that moved with it, each by an id of its own', () => {
+    const messages = messagesOf({ ...ABORTED, ...RUN_MOVED });
+    expect(messages.map(({ id, subject }) => [id, subject])).toEqual([
+      ['14', 'task'],
+      ['15', 'run'],
+    ]);
+    expect(messages.map(({ body }) => body)).toMatchObject([ABORTED_TOLD, RUN_TOLD]);
+  });
+
+  it('tells that there is no retry', () => {
+    expect(messagesOf({ ...ABORTED, retry_at: null })[0]?.body).toMatchObject({ retryAt: null });
   });
 });

@@ -2,6 +2,7 @@ import type { JournalRow } from './journal-row.js';
 
 /** What a subscriber hears: made from a row of the journal when it is read. */
 export interface Message {
+  /** A 64-bit number as a decimal text; unique, and rising in the order of the journal. */
   id: string;
   workspaceId: string;
   subject: 'task' | 'run' | 'agent' | 'budget' | 'coordinator';
@@ -47,10 +48,10 @@ const BODIES: Record<string, Body> = {
     version: row.version,
   }),
   'task.status_changed': statusChanged,
-  'task.updated': (row, { changed }) => ({
+  'task.updated': (row, { changedFields }) => ({
     taskId: row.task_id,
     status: row.new_status,
-    changed,
+    changed: changedFields,
     version: row.version,
   }),
   'task.progress': (row, { progressPercent }) => ({
@@ -80,9 +81,11 @@ const BODIES: Record<string, Body> = {
 
 /** The messages of a row: one, or two where a run has moved with its task. */
 export function messagesOf(row: JournalRow): Message[] {
-  const first = messageOf(row, row.event, row.id);
+  // Two numbers for each row, so that every message has one of its own and they rise.
+  const id = 2n * BigInt(row.id);
+  const first = messageOf(row, row.event, `${id}`);
   const hasRun = row.event === 'task.status_changed' && row.run_version !== null;
-  return hasRun ? [first, messageOf(row, 'run.state_changed', `${row.id}r`)] : [first];
+  return hasRun ? [first, messageOf(row, 'run.state_changed', `${id + 1n}`)] : [first];
 }
 
 function messageOf(row: JournalRow, event: string, id: string): Message {

@@ -47,7 +47,7 @@ export type BatchRow = { settled: boolean } & (JournalRow | { id: null });
  * The rows after $1 up to $2, at most $4: none before all transactions below $3 have ended, since a row of theirs may
  * still become visible among them. `pg_snapshot_xmax` is no such bound: it lost events.
  *
- * Index: journal_id_idx of each partition, merged. 100,000 rows, 1,000 a batch: 3 ms.
+ * Index: journal_pkey of each partition, merged. 100,000 rows, 1,000 a batch: 3 ms.
  */
 export const readBatch = query<BatchRow>(
   'journal_read_batch',
@@ -62,10 +62,17 @@ LEFT JOIN LATERAL (
 ORDER BY j.id`,
 );
 
-/** The last numbers of workspaces. Index: primary key. $1 consumer, $2 workspaces. */
+/**
+ * The last numbers of workspaces at a position; none when the consumer has moved on, and the numbers with it.
+ * Index: primary keys. $1 consumer, $2 position, $3 workspaces.
+ */
 export const readNumbers = query<{ workspace_id: string; last_number: string }>(
   'journal_read_numbers',
-  `SELECT workspace_id, last_number FROM event_numbers WHERE consumer = $1 AND workspace_id = ANY($2::uuid[])`,
+  `
+SELECT w.id AS workspace_id, coalesce(n.last_number, 0) AS last_number
+FROM event_consumers c CROSS JOIN unnest($3::uuid[]) AS w (id)
+LEFT JOIN event_numbers n ON n.consumer = c.name AND n.workspace_id = w.id
+WHERE c.name = $1 AND c.position = $2`,
 );
 
 /**

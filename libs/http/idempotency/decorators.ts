@@ -1,12 +1,43 @@
 import {
   applyDecorators,
+  type CallHandler,
   createParamDecorator,
   type ExecutionContext,
+  Injectable,
+  type NestInterceptor,
+  SetMetadata,
   UseInterceptors,
 } from '@nestjs/common';
 import { ApiHeader } from '@nestjs/swagger';
+import type { FastifyReply } from 'fastify';
+import { from, lastValueFrom, type Observable, tap } from 'rxjs';
+import { Database } from '#lib/database';
+import { Logger } from '#lib/observability';
 import { ApiErrors } from '../openapi/api-errors.js';
-import { IdempotencyInterceptor, type IdempotentRequest } from './interceptor.js';
+import { isVersioned, setEtagOf } from '../versioned.js';
+import { type IdempotentRequest, IdempotentRequests } from './requests.js';
+
+const IDEMPOTENT = Symbol('IDEMPOTENT');
+
+@Injectable()
+class IdempotencyInterceptor extends IdempotentRequests implements NestInterceptor {
+  constructor(database: Database, logger: Logger) {
+    super(database, logger);
+  }
+
+  intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
+    const http = context.switchToHttp();
+    const [request, reply] = [
+      http.getRequest<IdempotentRequest>(),
+      http.getResponse<FastifyReply>(),
+    ];
+    if (!this.concerns(request)) return next.handle();
+    const answer = this.run(request, reply, () => lastValueFrom(next.handle()));
+    // An answer that comes again passes no other interceptor.
+    const finish = (body: unknown) => isVersioned(context.getHandler()) && setEtagOf(body, reply);
+    return from(answer).pipe(tap(finish));
+  }
+}
 
 /**
  * For POST routes: a request that carries an Idempotency-Key runs once, whoever repeats it within 24
@@ -14,6 +45,7 @@ import { IdempotencyInterceptor, type IdempotentRequest } from './interceptor.js
  */
 export function Idempotent(): MethodDecorator {
   return applyDecorators(
+    SetMetadata(IDEMPOTENT, true),
     UseInterceptors(IdempotencyInterceptor),
     ApiHeader({
       name: 'Idempotency-Key',
@@ -23,6 +55,10 @@ export function Idempotent(): MethodDecorator {
     }),
     ApiErrors('malformed_header', 'idempotency_key_reused', 'idempotency_in_progress'),
   );
+}
+
+export function isIdempotent(method: object): boolean {
+  return Reflect.hasMetadata(IDEMPOTENT, method);
 }
 
 /** `@Idempotency() record?: IdempotencyRecord`: for services that store the answer themselves. */

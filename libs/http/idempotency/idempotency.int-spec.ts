@@ -1,18 +1,12 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import {
-  Body,
-  type CanActivate,
-  Controller,
-  type ExecutionContext,
-  Module,
-  Post,
-} from '@nestjs/common';
+import { Body, Controller, type ExecutionContext, Module, Post } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { Database } from '#lib/database';
 import { type Caller, DroverError, newId } from '#lib/kernel';
 import { createTestDatabase, type TestDatabase } from '../../../test/support/database.js';
 import { aWorkspace } from '../../../test/support/factories.js';
 import { Text } from '../dto/fields.js';
+import { Hot, type HotCall, type RouteGuard } from '../hot-route.js';
 import { startTestServer, type TestServer } from '../testing/app.js';
 import { Versioned } from '../versioned.js';
 import { type IdempotencyRecord, purgeExpiredKeys, storeAnswer } from './answers.js';
@@ -60,14 +54,45 @@ class ThingsController {
   }
 }
 
-let caller: Caller;
+/** The same as hot routes. */
+@Controller('hot-things')
+class HotThingsController {
+  private readonly things: ThingsController;
 
-class TestGuard implements CanActivate {
-  canActivate(context: ExecutionContext): boolean {
-    context.switchToHttp().getRequest<FastifyRequest & { caller: Caller }>().caller = caller;
-    return true;
+  constructor(database: Database) {
+    this.things = new ThingsController(database);
+  }
+
+  @Post()
+  @Versioned()
+  @Idempotent()
+  @Hot({ body: ThingDto })
+  create({ body }: HotCall<ThingDto>) {
+    return this.things.create(body);
+  }
+
+  @Post('transactional')
+  @Idempotent()
+  @Hot({ body: ThingDto })
+  createAtOnce({ body, idempotency }: HotCall<ThingDto>) {
+    return this.things.createAtOnce(body, idempotency);
   }
 }
+
+let caller: Caller;
+
+class TestGuard implements RouteGuard {
+  canActivate(context: ExecutionContext): boolean {
+    return this.forRoute()(context.switchToHttp().getRequest<FastifyRequest>());
+  }
+
+  forRoute() {
+    return (request: FastifyRequest) => Boolean(Object.assign(request, { caller }));
+  }
+}
+
+const PATHS = ['/things', '/hot-things'];
+let path = '/things';
 
 let db: TestDatabase;
 let server: TestServer;
@@ -78,7 +103,9 @@ beforeAll(async () => {
   @Module({ providers: [{ provide: Database, useValue: db.database }], exports: [Database] })
   class TestDatabaseModule {}
   const metadata = { imports: [TestDatabaseModule] };
-  server = await startTestServer([ThingsController], metadata, { guard: new TestGuard() });
+  server = await startTestServer([ThingsController, HotThingsController], metadata, {
+    guard: new TestGuard(),
+  });
   workspaceId = await aWorkspace(db.owner);
 });
 
@@ -99,8 +126,8 @@ afterEach(() => {
   gates = [];
 });
 
-async function create(key: string | undefined, title = 'a', path = '/things') {
-  const response = await fetch(`${server.url}/api/v1${path}`, {
+async function create(key: string | undefined, title = 'a', at = path) {
+  const response = await fetch(`${server.url}/api/v1${at}`, {
     method: 'POST',
     headers: {
       'content-type': 'application/json',
@@ -131,7 +158,9 @@ function waitingRequest(key: string) {
   return { start, open: () => open() };
 }
 
-describe('a request with an Idempotency-Key', () => {
+describe.each(PATHS)('a request with an Idempotency-Key to %s', (of) => {
+  beforeEach(() => void (path = of));
+
   it('runs once, and its answer is given again with what belongs to it', async () => {
     const key = newId();
     const first = await create(key);
@@ -264,25 +293,27 @@ describe('a request with an Idempotency-Key', () => {
   });
 });
 
-describe('a service that stores the answer in its own transaction', () => {
+describe.each(PATHS)('a service behind %s that stores the answer in its own transaction', (of) => {
+  beforeEach(() => void (path = of));
+
   it('is not asked twice', async () => {
     const key = newId();
-    const first = await create(key, 'a', '/things/transactional');
-    expect((await create(key, 'a', '/things/transactional')).body).toEqual(first.body);
+    const first = await create(key, 'a', `${path}/transactional`);
+    expect((await create(key, 'a', `${path}/transactional`)).body).toEqual(first.body);
     expect(runs).toHaveLength(1);
   });
 
   it('keeps no answer of work that was rolled back', async () => {
     const key = newId();
     failure = new Error('after the answer');
-    expect((await create(key, 'a', '/things/transactional')).status).toBe(500);
+    expect((await create(key, 'a', `${path}/transactional`)).status).toBe(500);
     failure = undefined;
-    expect((await create(key, 'a', '/things/transactional')).body.run).toBe(2);
+    expect((await create(key, 'a', `${path}/transactional`)).body.run).toBe(2);
   });
 
   it('does not commit when its key was taken over meanwhile', async () => {
     const key = newId();
-    await create(key, 'a', '/things/transactional');
+    await create(key, 'a', `${path}/transactional`);
     const record = {
       key,
       requestHash: Buffer.alloc(32),

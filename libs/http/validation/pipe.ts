@@ -18,14 +18,14 @@ export class DtoPipe implements PipeTransform {
   transform(value: unknown, { type, metatype, data }: ArgumentMetadata): unknown {
     if (type === 'param') return checkedParam(value, data);
     if ((type !== 'body' && type !== 'query') || NOT_DTOS.has(metatype)) return value;
-    return validateDto(metatype as DtoClass, value === undefined ? {} : value, type === 'query');
+    return validateDto(metatype as DtoClass, value, type === 'query');
   }
 }
 
 /** The same outside of a request, for values that come another way. */
 export function validateDto<T extends object>(
   type: new () => T,
-  value: unknown,
+  value: unknown = {},
   fromQuery = false,
 ): T {
   const visit: Visit = { errors: [], fromQuery };

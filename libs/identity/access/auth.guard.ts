@@ -1,5 +1,5 @@
-import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
-import type { FastifyReply } from 'fastify';
+import { type ExecutionContext, Injectable } from '@nestjs/common';
+import type { RouteGuard } from '#lib/http';
 import { type Caller, DroverError } from '#lib/kernel';
 import { type AccessPlan, checkKind, checkRights } from '../domain/access-plan.js';
 import type { UserClaims } from '../domain/claims.js';
@@ -8,14 +8,14 @@ import { Authenticator, type Principal } from './authenticator.js';
 import type { Account, AuthenticatedRequest } from './decorators.js';
 import { Memberships } from './memberships.js';
 import { requestedWorkspace } from './requested-workspace.js';
-import { type Handler, RoutePlans } from './route-plans.js';
+import { type Class, type Handler, RoutePlans } from './route-plans.js';
 
 /**
  * Stands before every route. Leaves the caller (or the account) on the request, or refuses. For an
  * agent's or run's token that was seen before it decides at once, from memory.
  */
 @Injectable()
-export class AuthGuard implements CanActivate {
+export class AuthGuard implements RouteGuard {
   constructor(
     private readonly plans: RoutePlans,
     private readonly authenticator: Authenticator,
@@ -24,16 +24,17 @@ export class AuthGuard implements CanActivate {
   ) {}
 
   canActivate(context: ExecutionContext): boolean | Promise<boolean> {
-    const plan = this.plans.of(context.getClass(), context.getHandler() as Handler);
-    if (plan === 'public') return true;
-    const http = context.switchToHttp();
-    try {
-      const decision = this.decide(plan, http.getRequest<AuthenticatedRequest>());
-      if (decision === true) return true;
-      return decision.catch((error: unknown) => challenge(http.getResponse(), error));
-    } catch (error) {
-      return challenge(http.getResponse(), error);
-    }
+    const admit = this.forRoute(context.getClass(), context.getHandler() as Handler);
+    return admit(context.switchToHttp().getRequest<AuthenticatedRequest>());
+  }
+
+  /** The same for the requests of one route. */
+  forRoute(
+    controller: Class,
+    handler: Handler,
+  ): (request: AuthenticatedRequest) => true | Promise<true> {
+    const plan = this.plans.of(controller, handler);
+    return plan === 'public' ? () => true : (request) => this.decide(plan, request);
   }
 
   private decide(plan: AccessPlan, request: AuthenticatedRequest): true | Promise<true> {
@@ -99,12 +100,4 @@ export class AuthGuard implements CanActivate {
     if (role === undefined) throw new DroverError('workspace_not_found');
     return { kind: 'user', workspaceId, userId, sessionId, role };
   }
-}
-
-/** RFC 9110 wants a 401 to say how to authenticate. */
-function challenge(reply: FastifyReply, error: unknown): never {
-  if (error instanceof DroverError && error.spec.status === 401) {
-    void reply.header('www-authenticate', 'Bearer');
-  }
-  throw error;
 }

@@ -39,7 +39,7 @@ export class Authenticator {
     if (this.externalUsers.recognizes(credentials)) {
       return this.externalUsers.authenticate(credentials);
     }
-    return this.unlessRevoked(this.tokens.verify(credentials).claims);
+    return this.tokens.verify(credentials).then(({ claims }) => this.unlessRevoked(claims));
   }
 
   private unlessRevoked(claims: Claims): Claims {

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Database, firstRow } from '#lib/database';
+import { Database, firstRow, type Prisma } from '#lib/database';
 import {
   type Caller,
   DroverError,
@@ -13,7 +13,7 @@ import { generateApiKey } from '../domain/api-key.js';
 import { idAfter } from '../domain/id-cursor.js';
 import { isAtLeast } from '../domain/roles.js';
 import type { Scope } from '../domain/scopes.js';
-import { type ApiKeyRow, insertApiKey, listApiKeys, revokeApiKey } from '../store/api-keys.sql.js';
+import { revokeApiKey } from '../store/api-keys.sql.js';
 import { Revocations } from '../tokens/revocations.js';
 
 const DEFAULT_SECONDS = 90 * 86_400;
@@ -21,22 +21,24 @@ const DEFAULT_SECONDS = 90 * 86_400;
 export interface NewApiKeyRequest {
   name: string;
   scopes: Scope[];
-  role?: ApiKeyRow['role'];
+  role?: Exclude<MemberRole, 'OWNER'>;
   expiresInSeconds?: number;
 }
 
-export interface ApiKeyView {
-  id: string;
-  name: string;
-  prefix: string;
-  role: MemberRole;
-  scopes: string[];
-  createdBy: string;
-  createdAt: Date;
-  expiresAt: Date | null;
-  lastUsedAt: Date | null;
-  revokedAt: Date | null;
-}
+const API_KEY_FIELDS = {
+  id: true,
+  name: true,
+  prefix: true,
+  role: true,
+  scopes: true,
+  createdBy: true,
+  createdAt: true,
+  expiresAt: true,
+  lastUsedAt: true,
+  revokedAt: true,
+} as const;
+
+export type ApiKeyView = Prisma.ApiKeyGetPayload<{ select: typeof API_KEY_FIELDS }>;
 
 /** Credentials for programs. */
 @Injectable()
@@ -60,28 +62,38 @@ export class ApiKeysService {
       throw new DroverError('forbidden', { detail: `Your role is ${caller.role}.` });
     }
     const { key, prefix, hash } = generateApiKey();
-    const scopes = [...new Set(request.scopes)];
-    const row = await firstRow(this.database.tenant(workspaceId), insertApiKey, [
+    const data = {
       workspaceId,
-      newId(),
+      id: newId(),
       name,
       prefix,
-      hash,
+      keyHash: new Uint8Array(hash),
       role,
-      scopes,
-      userId,
-      expiresInSeconds,
-    ]);
-    return { ...toApiKeyView(row as ApiKeyRow), key };
+      scopes: [...new Set(request.scopes)],
+      createdBy: userId,
+      expiresAt: new Date(Date.now() + expiresInSeconds * 1000),
+    };
+    const made = await this.database
+      .tenant(workspaceId)
+      .prisma((tx) => tx.apiKey.create({ data, select: API_KEY_FIELDS }));
+    return { ...made, key };
   }
 
   async list(
     { workspaceId }: Caller,
     page: { limit: number; cursor?: string },
   ): Promise<Page<ApiKeyView>> {
-    const parameters = [workspaceId, idAfter(page.cursor), page.limit + 1];
-    const rows = await this.database.tenant(workspaceId).rows(listApiKeys, parameters);
-    return toPage(rows, page.limit, (row) => [row.id], toApiKeyView);
+    const where = { workspaceId, id: { gt: idAfter(page.cursor) } };
+    const order = { orderBy: { id: 'asc' }, take: page.limit + 1 } as const;
+    const rows = await this.database
+      .tenant(workspaceId)
+      .prisma((tx) => tx.apiKey.findMany({ where, ...order, select: API_KEY_FIELDS }));
+    return toPage(
+      rows,
+      page.limit,
+      ({ id }) => [id],
+      (row) => row,
+    );
   }
 
   /** @throws DroverError `api_key_not_found` */
@@ -93,19 +105,4 @@ export class ApiKeysService {
     });
     await this.revocations.announce();
   }
-}
-
-function toApiKeyView(row: ApiKeyRow): ApiKeyView {
-  return {
-    id: row.id,
-    name: row.name,
-    prefix: row.prefix,
-    role: row.role,
-    scopes: row.scopes,
-    createdBy: row.created_by,
-    createdAt: row.created_at,
-    expiresAt: row.expires_at,
-    lastUsedAt: row.last_used_at,
-    revokedAt: row.revoked_at,
-  };
 }

@@ -4,12 +4,9 @@ import { DroverError, type MemberRole } from '#lib/kernel';
 import type { Account } from '../access/decorators.js';
 import { Passwords } from '../passwords/passwords.js';
 import { Attempts } from '../rate-limit/attempts.js';
-import { listMemberships } from '../store/profile.sql.js';
 import { setPassword } from '../store/set-password.sql.js';
-import { findCredentialsById } from '../store/user-credentials.sql.js';
-import { findUser } from '../store/users.sql.js';
 import { Revocations } from '../tokens/revocations.js';
-import { toUserView, type UserView } from '../users/user-view.js';
+import { USER_FIELDS, type UserView } from '../users/user-view.js';
 import { Sessions } from './sessions.js';
 
 export interface Profile {
@@ -31,19 +28,26 @@ export class AccountService {
 
   /** @throws DroverError `token_revoked` for a user who is not there any more */
   async profile({ userId, sessionId }: Account): Promise<Profile> {
-    const { service } = this.database;
-    const [user, rows] = await Promise.all([
-      firstRow(service, findUser, [userId]),
-      service.rows(listMemberships, [userId]),
-    ]);
-    if (user === undefined) throw new DroverError('token_revoked');
-    const memberships = rows.map(({ workspace_id: workspaceId, name, slug, role }) => ({
-      workspaceId,
-      name,
-      slug,
-      role,
-    }));
-    return { user: toUserView(user), sessionId, memberships };
+    return this.database.service.prisma(async (tx) => {
+      const user = await tx.user.findUnique({ where: { id: userId }, select: USER_FIELDS });
+      if (user === null) throw new DroverError('token_revoked');
+      const rows = await tx.workspaceMember.findMany({
+        where: { userId, workspace: { archivedAt: null } },
+        orderBy: { workspaceId: 'asc' },
+        take: 1_000,
+        select: {
+          workspaceId: true,
+          role: true,
+          workspace: { select: { name: true, slug: true } },
+        },
+      });
+      const memberships = rows.map(({ workspaceId, role, workspace }) => ({
+        workspaceId,
+        ...workspace,
+        role: role as MemberRole,
+      }));
+      return { user, sessionId, memberships };
+    });
   }
 
   /**
@@ -53,14 +57,16 @@ export class AccountService {
    */
   async changePassword(account: Account, current: string, next: string): Promise<void> {
     await this.attempts.toChangePassword(account.userId);
-    const user = await firstRow(this.database.service, findCredentialsById, [account.userId]);
-    if (!(await this.passwords.matches(user?.password_hash, current))) {
+    const user = await this.database.service.prisma((tx) =>
+      tx.user.findUnique({ where: { id: account.userId }, select: { passwordHash: true } }),
+    );
+    if (!(await this.passwords.matches(user?.passwordHash, current))) {
       throw new DroverError('invalid_credentials', { detail: 'The current password is wrong.' });
     }
     const hash = await this.passwords.hash(next);
     await this.database.service.transaction(async (tx) => {
       // Only in place of the hash that was checked: of two changes at once, one is refused.
-      const changed = await firstRow(tx, setPassword, [account.userId, hash, user?.password_hash]);
+      const changed = await firstRow(tx, setPassword, [account.userId, hash, user?.passwordHash]);
       if (changed === undefined) throw new DroverError('invalid_credentials');
       await this.sessions.endOthers(tx, account.userId, account.sessionId);
     });

@@ -1,10 +1,9 @@
 import { Injectable } from '@nestjs/common';
-import { Database, firstRow } from '#lib/database';
+import { Database } from '#lib/database';
 import { DroverError } from '#lib/kernel';
 import { isOutdatedHash } from '../passwords/argon2.js';
 import { Passwords } from '../passwords/passwords.js';
 import { setPassword } from '../store/set-password.sql.js';
-import { findCredentialsByEmail, type UserCredentials } from '../store/user-credentials.sql.js';
 
 /** E-mail addresses and their passwords. */
 @Injectable()
@@ -21,19 +20,24 @@ export class Credentials {
    * @throws DroverError `invalid_credentials`
    */
   async check(email: string, password: string): Promise<string> {
-    const user = await firstRow(this.database.service, findCredentialsByEmail, [email]);
-    const matches = await this.passwords.matches(user?.password_hash, password);
-    if (user === undefined || !matches || user.disabled) {
+    const user = await this.database.service.prisma((tx) =>
+      tx.user.findUnique({
+        where: { email },
+        select: { id: true, passwordHash: true, disabledAt: true },
+      }),
+    );
+    const matches = await this.passwords.matches(user?.passwordHash, password);
+    if (user === null || !matches || user.disabledAt !== null) {
       throw new DroverError('invalid_credentials');
     }
-    await this.renewHash(user, password);
+    await this.renewHash(user.id, user.passwordHash, password);
     return user.id;
   }
 
   /** With the plain password at hand: the one moment to bring its hash up to date. */
-  private async renewHash(user: UserCredentials, password: string): Promise<void> {
-    if (user.password_hash === null || !isOutdatedHash(user.password_hash)) return;
+  private async renewHash(id: string, checked: string | null, password: string): Promise<void> {
+    if (checked === null || !isOutdatedHash(checked)) return;
     const hash = await this.passwords.hash(password);
-    await this.database.service.rows(setPassword, [user.id, hash, user.password_hash]);
+    await this.database.service.rows(setPassword, [id, hash, checked]);
   }
 }

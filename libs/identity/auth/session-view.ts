@@ -1,24 +1,15 @@
-import type { SessionRow } from '../store/list-sessions.sql.js';
+import type { Prisma } from '#lib/database';
+
+export const SESSION_FIELDS = {
+  id: true,
+  createdAt: true,
+  lastUsedAt: true,
+  expiresAt: true,
+  userAgent: true,
+  ipAddress: true,
+} as const;
+
+type SessionRow = Prisma.UserSessionGetPayload<{ select: typeof SESSION_FIELDS }>;
 
 /** A session as its owner sees it. */
-export interface SessionView {
-  id: string;
-  current: boolean;
-  createdAt: Date;
-  lastUsedAt: Date;
-  expiresAt: Date;
-  userAgent: string | null;
-  ipAddress: string | null;
-}
-
-export function toSessionView(row: SessionRow, currentId: string): SessionView {
-  return {
-    id: row.id,
-    current: row.id === currentId,
-    createdAt: row.created_at,
-    lastUsedAt: row.last_used_at,
-    expiresAt: row.expires_at,
-    userAgent: row.user_agent,
-    ipAddress: row.ip_address,
-  };
-}
+export type SessionView = SessionRow & { current: boolean };

@@ -4,12 +4,12 @@ import { CONFIG, type Config } from '#lib/config';
 import { DroverError, isUuid, newId } from '#lib/kernel';
 import { Logger } from '#lib/observability';
 import { endOtherSessions, endSession } from '../store/end-sessions.sql.js';
-import { listSessions, type SessionRow } from '../store/list-sessions.sql.js';
 import { rotateSession } from '../store/rotate-session.sql.js';
 import { sessionOwner } from '../store/session-owner.sql.js';
 import { startSession } from '../store/start-session.sql.js';
 import { RefreshTokens } from '../tokens/refresh-tokens.js';
 import { Revocations } from '../tokens/revocations.js';
+import { SESSION_FIELDS, type SessionView } from './session-view.js';
 
 /** Where a sign-in came from, for the list of sessions. */
 export interface Origin {
@@ -81,8 +81,17 @@ export class Sessions {
     return (await firstRow(this.database.service, sessionOwner, parameters))?.user_id;
   }
 
-  list(userId: string): Promise<SessionRow[]> {
-    return this.database.service.rows(listSessions, [userId]);
+  /** A user's live sessions, newest first; `currentId` is the one that asks. */
+  async list(userId: string, currentId: string): Promise<SessionView[]> {
+    const rows = await this.database.service.prisma((tx) =>
+      tx.userSession.findMany({
+        where: { userId, revokedAt: null, expiresAt: { gt: new Date() } },
+        orderBy: { id: 'desc' },
+        take: 200,
+        select: SESSION_FIELDS,
+      }),
+    );
+    return rows.map((row) => ({ ...row, current: row.id === currentId }));
   }
 
   /** @throws DroverError `session_not_found` */

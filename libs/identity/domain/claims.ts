@@ -26,6 +26,7 @@ export interface RunClaims {
 /** What one of our tokens says, by its kind. */
 export type Claims = UserClaims | AgentClaims | RunClaims;
 export type TokenKind = Claims['kind'];
+export const TOKEN_KINDS: readonly TokenKind[] = ['user', 'agent', 'run'];
 
 type Payload = Record<string, unknown>;
 

@@ -12,7 +12,7 @@ import { type Account, Auth, CurrentAccount, Public } from '../access/decorators
 import { AccountService, type Profile } from '../auth/account.service.js';
 import { AuthService, type SignIn } from '../auth/auth.service.js';
 import { Sessions } from '../auth/sessions.js';
-import { toSessionView, type SessionView } from '../auth/session-view.js';
+import type { SessionView } from '../auth/session-view.js';
 import type { UserView } from '../users/user-view.js';
 import { UsersService } from '../users/users.service.js';
 import { ChangePasswordDto, LoginDto, RefreshDto, SignUpDto } from './auth.dto.js';
@@ -85,8 +85,7 @@ export class AuthController {
   @ApiOperation({ summary: 'My live sessions, newest first' })
   @ApiOkResponse({ type: SessionListDoc })
   async listSessions(@CurrentAccount() account: Account): Promise<{ items: SessionView[] }> {
-    const rows = await this.sessions.list(account.userId);
-    return { items: rows.map((row) => toSessionView(row, account.sessionId)) };
+    return { items: await this.sessions.list(account.userId, account.sessionId) };
   }
 
   @Delete('sessions/:id')

@@ -1,36 +1,6 @@
 import { command, query } from '#lib/database';
 import type { MemberRole } from '#lib/kernel';
 
-export interface MemberRow {
-  user_id: string;
-  email: string;
-  name: string;
-  role: MemberRole;
-  version: number;
-  created_at: Date;
-  updated_at: Date;
-}
-
-const COLUMNS = 'm.user_id, u.email, u.name, m.role, m.version, m.created_at, m.updated_at';
-
-/** Members after a user's id, so many. Called by GET …/members, as the tenant. Primary key. */
-export const listMembers = query<MemberRow>(
-  'identity_list_members',
-  `SELECT ${COLUMNS}
-     FROM workspace_members m JOIN users u ON u.id = m.user_id
-    WHERE m.workspace_id = $1 AND m.user_id > $2
-    ORDER BY m.user_id
-    LIMIT $3`,
-);
-
-/** One member. Called after every change, as the tenant. Primary key. */
-export const findMember = query<MemberRow>(
-  'identity_find_member',
-  `SELECT ${COLUMNS}
-     FROM workspace_members m JOIN users u ON u.id = m.user_id
-    WHERE m.workspace_id = $1 AND m.user_id = $2`,
-);
-
 /** A new member: workspace, user, role. No row when there is one already. */
 export const insertMember = command<{ user_id: string }>(
   'identity_insert_member',

@@ -1,4 +1,6 @@
-import { createHash, createSecretKey, type KeyObject } from 'node:crypto';
+import { createHash, createHmac, createSecretKey, type KeyObject } from 'node:crypto';
+
+export const SIGNING_ALGORITHM = 'HS256';
 
 export interface SigningKey {
   /** Names the key in a token's header: a hash of the secret, the same on every server. */
@@ -10,11 +12,20 @@ export interface SigningKey {
 export class SigningKeys {
   readonly current: SigningKey;
   private readonly byId: ReadonlyMap<string, KeyObject>;
+  private readonly header: string;
 
   constructor(secret: string, previousSecrets: readonly string[]) {
     this.current = signingKey(secret);
+    this.header = base64url({ alg: SIGNING_ALGORITHM, typ: 'JWT', kid: this.current.id });
     const all = [this.current, ...previousSecrets.map(signingKey)];
     this.byId = new Map(all.map(({ id, key }) => [id, key]));
+  }
+
+  /** The payload as a JWT. By node:crypto: jsonwebtoken takes twice as long, for every run claimed. */
+  sign(payload: object): string {
+    const content = `${this.header}.${base64url(payload)}`;
+    const signature = createHmac('sha256', this.current.key).update(content).digest('base64url');
+    return `${content}.${signature}`;
   }
 
   find(id: string | undefined): KeyObject | undefined {
@@ -24,6 +35,10 @@ export class SigningKeys {
   all(): KeyObject[] {
     return [...this.byId.values()];
   }
+}
+
+function base64url(value: object): string {
+  return Buffer.from(JSON.stringify(value)).toString('base64url');
 }
 
 // As a KeyObject: jsonwebtoken turns a string into one at every verification, at 60 times the cost.

@@ -35,9 +35,9 @@ const userClaims = { userId: ids.userId, sessionId: ids.sessionId, workspaceId: 
 const agentClaims = { workspaceId: ids.workspaceId, agentId: ids.agentId, tokenVersion: 3 };
 const runClaims = { workspaceId: ids.workspaceId, agentId: ids.agentId, taskId, runId };
 
-function codeOf(work: () => unknown): string {
+async function codeOf(work: () => Promise<unknown>): Promise<string> {
   try {
-    work();
+    await work();
     return 'accepted';
   } catch (error) {
     return error instanceof DroverError ? error.code : String(error);
@@ -54,9 +54,19 @@ describe('tokens', () => {
     ],
     ['agent', tokens.issueAgentToken(agentClaims).token, agentClaims],
     ['run', tokens.issueRunToken(runClaims), runClaims],
-  ])('of the kind %s say what was put in', (_, token, claims) => {
-    expect(tokens.verify(token).claims).toMatchObject(claims);
+  ])('of the kind %s say what was put in', async (_, token, claims) => {
+    expect((await tokens.verify(token)).claims).toMatchObject(claims);
     expect(tokens.recall(token)?.claims).toMatchObject(claims);
+  });
+
+  it('are what other programs verify: HS256, named in the header with its key', () => {
+    const { key, id } = new SigningKeys(SECRET, []).current;
+    const token = tokens.issueRunToken(runClaims);
+    const pinned = { algorithms: ['HS256' as const], issuer: 'drover', audience: 'drover:run' };
+    const { header, payload } = jwt.verify(token, key, { ...pinned, complete: true });
+    expect(header).toEqual({ alg: 'HS256', typ: 'JWT', kid: id });
+    expect(payload).toMatchObject({ typ: 'run', sub: runId, tid: taskId, iat: expect.anything() });
+    expect(() => jwt.verify(token, key, { ...pinned, algorithms: ['HS512'] })).toThrow('algorithm');
   });
 
   it('last no longer than allowed', () => {
@@ -64,21 +74,21 @@ describe('tokens', () => {
     expect(expiresInSeconds).toBe(90 * 86_400);
   });
 
-  it('hold while their secret is a previous one, and not after', () => {
+  it('hold while their secret is a previous one, and not after', async () => {
     const before = service({ jwtSecret: OLD_SECRET }).issueAgentToken(agentClaims).token;
     const during = service({ jwtPreviousSecrets: [OLD_SECRET] });
-    expect(during.verify(before).claims).toMatchObject(agentClaims);
-    expect(codeOf(() => service().verify(before))).toBe('invalid_token');
+    expect((await during.verify(before)).claims).toMatchObject(agentClaims);
+    expect(await codeOf(() => service().verify(before))).toBe('invalid_token');
   });
 
-  it('end on time although they are remembered', () => {
+  it('end on time although they are remembered', async () => {
     const { token } = tokens.issueAgentToken({ ...agentClaims, expiresInSeconds: 60 });
-    const { expiresAt } = tokens.verify(token);
+    const { expiresAt } = await tokens.verify(token);
     const { now } = Date;
     try {
       Date.now = () => expiresAt;
-      expect(codeOf(() => tokens.verify(token))).toBe('token_expired');
-      expect(codeOf(() => tokens.verify(token))).toBe('token_expired');
+      expect(await codeOf(() => tokens.verify(token))).toBe('token_expired');
+      expect(await codeOf(() => tokens.verify(token))).toBe('token_expired');
     } finally {
       Date.now = now;
     }
@@ -110,8 +120,8 @@ describe('a token that is not quite ours', () => {
     return `${part({ ...header, ...head })}.${part(good)}.`;
   }
 
-  it('is accepted when nothing is wrong with it', () => {
-    expect(codeOf(() => tokens.verify(sign(good)))).toBe('accepted');
+  it('is accepted when nothing is wrong with it', async () => {
+    expect(await codeOf(() => tokens.verify(sign(good)))).toBe('accepted');
   });
 
   const without = (name: keyof typeof good) => ({ ...good, [name]: undefined });
@@ -148,26 +158,26 @@ describe('a token that is not quite ours', () => {
     ['no dots', 'abc', 'invalid_token'],
     ['nothing', '', 'invalid_token'],
     ['a great length', `${sign(good)}${'A'.repeat(5_000)}`, 'invalid_token'],
-  ])('is refused with %s', (_, token, code) => {
-    expect(codeOf(() => tokens.verify(token))).toBe(code);
+  ])('is refused with %s', async (_, token, code) => {
+    expect(await codeOf(() => tokens.verify(token))).toBe(code);
     expect(tokens.recall(token)).toBeUndefined();
   });
 
-  it('is refused when any of its characters differs', () => {
+  it('is refused when any of its characters differs', async () => {
     const token = tokens.issueRunToken(runClaims);
     // The last character of a part has bits that decode to nothing.
     const telling = [...token].flatMap((character, index) =>
       character === '.' || token[index + 1] === '.' || index === token.length - 1 ? [] : [index],
     );
-    const property = fc.property(
+    const property = fc.asyncProperty(
       fc.constantFrom(...telling),
       fc.constantFrom(...'aZ0-_'),
-      (i, c) => {
+      async (i, c) => {
         fc.pre(token[i] !== c);
         const changed = token.slice(0, i) + c + token.slice(i + 1);
-        expect(codeOf(() => tokens.verify(changed))).toBe('invalid_token');
+        expect(await codeOf(() => tokens.verify(changed))).toBe('invalid_token');
       },
     );
-    fc.assert(property);
+    await fc.assert(property);
   });
 });

@@ -1,29 +1,26 @@
 import { Inject, Injectable } from '@nestjs/common';
-import jwt from 'jsonwebtoken';
+import { decodeJwt } from 'jose';
 import { LRUCache } from 'lru-cache';
+import passport from 'passport';
 import { CONFIG, type Config } from '#lib/config';
 import { DroverError } from '#lib/kernel';
 import {
   type AgentClaims,
   audienceOf,
   type Claims,
-  fromPayload,
   type RunClaims,
+  TOKEN_KINDS,
+  type TokenKind,
   toPayload,
   type UserClaims,
 } from '../domain/claims.js';
 import { SigningKeys } from './signing-keys.js';
 import { explainTokenError } from './token-errors.js';
+import { TokenStrategy, type VerifiedToken } from './token-strategy.js';
 
-const ALGORITHM = 'HS256';
 const CACHED_TOKENS = 20_000;
 /** Longer ones are not ours; nothing is computed over them. */
 const MAX_TOKEN_LENGTH = 4_096;
-const AUDIENCES: [string, ...string[]] = [
-  audienceOf('user'),
-  audienceOf('agent'),
-  audienceOf('run'),
-];
 
 export interface IssuedToken {
   token: string;
@@ -31,22 +28,22 @@ export interface IssuedToken {
   expiresInSeconds: number;
 }
 
-export interface VerifiedToken {
-  claims: Claims;
-  /** Milliseconds since 1970. */
-  expiresAt: number;
-}
-
-/** Makes and verifies the tokens that this installation signs. Synchronous, no I/O. */
+/** Makes and verifies the tokens that this installation signs. No I/O. */
 @Injectable()
 export class TokenService {
   private readonly settings: Config['identity'];
   private readonly keys: SigningKeys;
   private readonly verified = new LRUCache<string, VerifiedToken>({ max: CACHED_TOKENS });
+  /** Not the package's own, which all applications of a process would share with their keys. */
+  private readonly passport = new passport.Passport();
 
   constructor(@Inject(CONFIG) config: Pick<Config, 'identity'>) {
     this.settings = config.identity;
-    this.keys = new SigningKeys(config.identity.jwtSecret, config.identity.jwtPreviousSecrets);
+    const { jwtSecret, jwtPreviousSecrets, jwtIssuer } = config.identity;
+    this.keys = new SigningKeys(jwtSecret, jwtPreviousSecrets);
+    for (const kind of TOKEN_KINDS) {
+      this.passport.use(kind, new TokenStrategy(kind, jwtIssuer, this.keys));
+    }
   }
 
   /** A user's access token, for ACCESS_TOKEN_SECONDS. */
@@ -77,12 +74,12 @@ export class TokenService {
    *
    * @throws DroverError `invalid_token` or `token_expired`
    */
-  verify(token: string): VerifiedToken {
-    return this.recall(token) ?? this.verifyFirst(token);
+  async verify(token: string): Promise<VerifiedToken> {
+    return this.recall(token) ?? (await this.verifyFirst(token));
   }
 
   /**
-   * The same for a token that was verified before; undefined for any other.
+   * The same, at once, for a token that was verified before; undefined for any other.
    *
    * @throws DroverError `token_expired`
    */
@@ -93,48 +90,48 @@ export class TokenService {
     throw new DroverError('token_expired');
   }
 
-  private verifyFirst(token: string): VerifiedToken {
-    if (token.length > MAX_TOKEN_LENGTH) throw new DroverError('invalid_token');
-    const payload = this.verifySignature(token);
-    const claims = fromPayload(payload);
-    const { exp, iat, aud } = payload;
-    if (claims === undefined || typeof exp !== 'number' || typeof iat !== 'number') {
-      throw new DroverError('invalid_token', { detail: 'The token lacks a claim.' });
-    }
-    if (aud !== audienceOf(claims.kind)) {
-      throw new DroverError('invalid_token', { detail: 'The audience is not the type’s.' });
-    }
-    const verified = { claims: Object.freeze(claims), expiresAt: exp * 1000 };
-    this.verified.set(token, verified);
-    return verified;
-  }
-
-  private verifySignature(token: string): jwt.JwtPayload {
+  private async verifyFirst(token: string): Promise<VerifiedToken> {
     try {
-      const key = this.keys.find(jwt.decode(token, { complete: true })?.header.kid);
-      if (key === undefined) throw new DroverError('invalid_token', { detail: 'Unknown key.' });
-      const payload = jwt.verify(token, key, {
-        algorithms: [ALGORITHM],
-        issuer: this.settings.jwtIssuer,
-        audience: AUDIENCES,
-      });
-      if (typeof payload === 'string') throw new DroverError('invalid_token');
-      return payload;
+      const verified = await this.authenticate(kindOf(token), token);
+      this.verified.set(token, verified);
+      return verified;
     } catch (error) {
       throw explainTokenError(error);
     }
   }
 
+  private authenticate(kind: TokenKind, token: string): Promise<VerifiedToken> {
+    return new Promise((resolve, reject) => {
+      const decide = (error: unknown, verified: VerifiedToken | false, reason: unknown) =>
+        verified ? resolve(verified) : reject((error ?? reason) as Error);
+      const authenticate = this.passport.authenticate(kind, { session: false }, decide) as (
+        request: { token: string },
+        response: undefined,
+        next: (error: unknown) => void,
+      ) => void;
+      authenticate({ token }, undefined, reject);
+    });
+  }
+
   private issue(claims: Claims, seconds: number): IssuedToken {
     const issuedAt = Math.floor(Date.now() / 1000);
     const expiresAt = issuedAt + seconds;
-    const payload = { ...toPayload(claims), iat: issuedAt, exp: expiresAt };
-    const token = jwt.sign(payload, this.keys.current.key, {
-      algorithm: ALGORITHM,
-      keyid: this.keys.current.id,
-      issuer: this.settings.jwtIssuer,
-      audience: audienceOf(claims.kind),
+    // Spread last: adding to a spread object costs V8 3 µs, half as much as the signature.
+    const token = this.keys.sign({
+      iat: issuedAt,
+      exp: expiresAt,
+      aud: audienceOf(claims.kind),
+      iss: this.settings.jwtIssuer,
+      ...toPayload(claims),
     });
     return { token, expiresAt: new Date(expiresAt * 1000), expiresInSeconds: seconds };
   }
+}
+
+/** What the token says that it is, which chooses the strategy that proves it. */
+function kindOf(token: string): TokenKind {
+  const claimed = token.length > MAX_TOKEN_LENGTH ? undefined : decodeJwt(token).typ;
+  const kind = TOKEN_KINDS.find((known) => known === claimed);
+  if (kind === undefined) throw new DroverError('invalid_token');
+  return kind;
 }

@@ -1,10 +1,7 @@
-import { type Database, firstRow } from '#lib/database';
+import type { Database } from '#lib/database';
 import { newId } from '#lib/kernel';
 import { normalizeEmail } from '../domain/email.js';
 import { generatePassword, hashPassword } from '../passwords/argon2.js';
-import { anyUser, lockFirstStart } from '../store/first-administrator.sql.js';
-import { insertUser } from '../store/users.sql.js';
-import { insertWorkspace } from '../store/workspaces.sql.js';
 
 export interface FirstAdministratorOptions {
   /** Default `admin@drover.local`. */
@@ -39,14 +36,22 @@ export async function ensureFirstAdministrator(
 ): Promise<FirstAdministrator> {
   const password = options.password ?? generatePassword();
   const passwordHash = await hashPassword(password);
-  return database.service.transaction(async (tx) => {
-    await tx.rows(lockFirstStart);
-    if ((await firstRow(tx, anyUser))?.there) return { created: false };
+  return database.service.prisma<FirstAdministrator>(async (tx) => {
+    // Every other first start waits. The number only has to be another than that of the migrations.
+    await tx.$executeRaw`SELECT pg_advisory_xact_lock(72707370)`;
+    if ((await tx.user.findFirst({ select: { id: true } })) !== null) return { created: false };
     const [userId, workspaceId] = [newId(), newId()];
     const email = normalizeEmail(options.email ?? 'admin@drover.local');
-    await tx.rows(insertUser, [userId, email, options.name ?? 'Administrator', passwordHash, true]);
-    const { workspaceName = 'Default', workspaceSlug = 'default' } = options;
-    await tx.rows(insertWorkspace, [workspaceId, workspaceName, workspaceSlug, userId]);
+    const {
+      name = 'Administrator',
+      workspaceName = 'Default',
+      workspaceSlug = 'default',
+    } = options;
+    await tx.user.create({ data: { id: userId, email, name, passwordHash, isOperator: true } });
+    await tx.workspace.create({
+      data: { id: workspaceId, name: workspaceName, slug: workspaceSlug },
+    });
+    await tx.workspaceMember.create({ data: { workspaceId, userId, role: 'OWNER' } });
     return { created: true, userId, email, password, workspaceId };
   });
 }

@@ -1,26 +1,15 @@
-import type { UserRow } from '../store/users.sql.js';
+import type { Prisma } from '#lib/database';
 
-/** A user as the API shows one. */
-export interface UserView {
-  id: string;
-  email: string;
-  name: string;
-  isOperator: boolean;
-  disabledAt: Date | null;
-  version: number;
-  createdAt: Date;
-  updatedAt: Date;
-}
+/** What the API shows of a user. */
+export const USER_FIELDS = {
+  id: true,
+  email: true,
+  name: true,
+  isOperator: true,
+  disabledAt: true,
+  version: true,
+  createdAt: true,
+  updatedAt: true,
+} as const;
 
-export function toUserView(row: UserRow): UserView {
-  return {
-    id: row.id,
-    email: row.email,
-    name: row.name,
-    isOperator: row.is_operator,
-    disabledAt: row.disabled_at,
-    version: row.version,
-    createdAt: row.created_at,
-    updatedAt: row.updated_at,
-  };
-}
+export type UserView = Prisma.UserGetPayload<{ select: typeof USER_FIELDS }>;

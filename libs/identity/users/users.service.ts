@@ -9,16 +9,9 @@ import { generatePassword } from '../passwords/argon2.js';
 import { Passwords } from '../passwords/passwords.js';
 import { Attempts } from '../rate-limit/attempts.js';
 import { setPassword } from '../store/set-password.sql.js';
-import {
-  findUser,
-  insertUser,
-  listUsers,
-  lockOperators,
-  updateUser,
-  type UserRow,
-} from '../store/users.sql.js';
+import { lockOperators, updateUser } from '../store/users.sql.js';
 import { Revocations } from '../tokens/revocations.js';
-import { toUserView, type UserView } from './user-view.js';
+import { USER_FIELDS, type UserView } from './user-view.js';
 
 export interface NewUser {
   email: string;
@@ -71,13 +64,25 @@ export class UsersService {
   }
 
   async list({ limit, cursor }: PageRequest): Promise<Page<UserView>> {
-    const rows = await this.database.service.rows(listUsers, [idAfter(cursor), limit + 1]);
-    return toPage(rows, limit, (row) => [row.id], toUserView);
+    const where = { id: { gt: idAfter(cursor) } };
+    const rows = await this.database.service.prisma((tx) =>
+      tx.user.findMany({ where, orderBy: { id: 'asc' }, take: limit + 1, select: USER_FIELDS }),
+    );
+    return toPage(
+      rows,
+      limit,
+      ({ id }) => [id],
+      (row) => row,
+    );
   }
 
   /** @throws DroverError `user_not_found` */
   async get(userId: string): Promise<UserView> {
-    return toUserView(await found(firstRow(this.database.service, findUser, [userId])));
+    const user = await this.database.service.prisma((tx) =>
+      tx.user.findUnique({ where: { id: userId }, select: USER_FIELDS }),
+    );
+    if (user === null) throw new DroverError('user_not_found');
+    return user;
   }
 
   /**
@@ -87,20 +92,18 @@ export class UsersService {
    */
   async change(userId: string, change: UserChange, version?: number): Promise<UserView> {
     const { name = null, isOperator = null, disabled = null } = change;
-    const row = await this.database.service.transaction(async (tx) => {
+    const changed = await this.database.service.transaction(async (tx) => {
       if (isOperator === false || disabled === true) await keepAnOperator(tx, userId);
       const parameters = [userId, version ?? null, name, isOperator, disabled];
-      const changed = await firstRow(tx, updateUser, parameters);
-      if (changed === undefined) {
-        await found(firstRow(tx, findUser, [userId]));
-        throw new DroverError('version_mismatch');
-      }
+      if ((await firstRow(tx, updateUser, parameters)) === undefined) return false;
       if (disabled === true) await this.sessions.endOthers(tx, userId, null);
       await this.revocations.revoke(tx, [{ kind: 'user', userId }]);
-      return changed;
+      return true;
     });
-    await this.revocations.announce();
-    return toUserView(row);
+    if (changed) await this.revocations.announce();
+    const user = await this.get(userId);
+    if (!changed) throw new DroverError('version_mismatch');
+    return user;
   }
 
   /**
@@ -123,11 +126,13 @@ export class UsersService {
 
   private async insert(user: NewUser & { password: string }): Promise<UserView> {
     const { email, name, password, isOperator = false } = user;
-    const hash = await this.passwords.hash(password);
-    const parameters = [newId(), normalizeEmail(email), name, hash, isOperator];
-    const row = await firstRow(this.database.service, insertUser, parameters);
+    const passwordHash = await this.passwords.hash(password);
+    const data = { id: newId(), email: normalizeEmail(email), name, passwordHash, isOperator };
+    const [row] = await this.database.service.prisma((tx) =>
+      tx.user.createManyAndReturn({ data, skipDuplicates: true, select: USER_FIELDS }),
+    );
     if (row === undefined) throw new DroverError('email_taken');
-    return toUserView(row);
+    return row;
   }
 }
 
@@ -135,10 +140,4 @@ async function keepAnOperator(tx: Transaction, userId: string): Promise<void> {
   const operators = await tx.rows(lockOperators);
   const others = operators.filter(({ id }) => id !== userId);
   if (others.length === 0 && operators.length > 0) throw new DroverError('last_operator');
-}
-
-async function found(row: Promise<UserRow | undefined>): Promise<UserRow> {
-  const user = await row;
-  if (user === undefined) throw new DroverError('user_not_found');
-  return user;
 }

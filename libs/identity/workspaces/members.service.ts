@@ -12,15 +12,13 @@ import {
 } from '../domain/member-rules.js';
 import {
   deleteMember,
-  findMember,
   findUserToAdd,
   insertMember,
-  listMembers,
   lockOwnersAndMember,
   updateMember,
 } from '../store/members.sql.js';
 import { Revocations } from '../tokens/revocations.js';
-import { type MemberView, toMemberView } from './workspace-view.js';
+import { MEMBER_FIELDS, type MemberView, toMemberView } from './workspace-view.js';
 
 export interface NewMember {
   /** One of the two. The id only of somebody who shares a workspace with whoever asks, an operator aside. */
@@ -41,9 +39,12 @@ export class MembersService {
     { workspaceId }: Caller,
     page: { limit: number; cursor?: string },
   ): Promise<Page<MemberView>> {
-    const parameters = [workspaceId, idAfter(page.cursor), page.limit + 1];
-    const rows = await this.database.tenant(workspaceId).rows(listMembers, parameters);
-    return toPage(rows, page.limit, (row) => [row.user_id], toMemberView);
+    const where = { workspaceId, userId: { gt: idAfter(page.cursor) } };
+    const order = { orderBy: { userId: 'asc' }, take: page.limit + 1 } as const;
+    const rows = await this.database
+      .tenant(workspaceId)
+      .prisma((tx) => tx.workspaceMember.findMany({ where, ...order, select: MEMBER_FIELDS }));
+    return toPage(rows, page.limit, (row) => [row.userId], toMemberView);
   }
 
   /** @throws DroverError `forbidden`, `validation_failed`, `user_not_found` or `already_member` */
@@ -51,15 +52,14 @@ export class MembersService {
     const { workspaceId } = caller;
     enforce(decideAdd(actorOf(caller), member.role));
     const userId = await this.findUser(caller, member);
-    const added = await this.database.tenant(workspaceId).transaction(async (tx) => {
+    await this.database.tenant(workspaceId).transaction(async (tx) => {
       const row = await firstRow(tx, insertMember, [workspaceId, userId, member.role]);
       if (row === undefined) throw new DroverError('already_member');
       // Servers remember for seconds that somebody is no member, too.
       await this.revocations.revoke(tx, [{ kind: 'user', userId }]);
-      return readMember(tx, workspaceId, userId);
     });
     await this.revocations.announce();
-    return added;
+    return this.read(workspaceId, userId);
   }
 
   /** @throws DroverError `member_not_found`, `version_mismatch`, `forbidden` or `last_owner` */
@@ -70,7 +70,7 @@ export class MembersService {
     version?: number,
   ): Promise<MemberView> {
     const { workspaceId } = caller;
-    const member = await this.database.tenant(workspaceId).transaction(async (tx) => {
+    await this.database.tenant(workspaceId).transaction(async (tx) => {
       const { target, owners } = await lockMember(tx, workspaceId, userId);
       if (version !== undefined && version !== target.version) {
         throw new DroverError('version_mismatch');
@@ -78,10 +78,9 @@ export class MembersService {
       enforce(decideChange(actorOf(caller), target, role, owners));
       await tx.rows(updateMember, [workspaceId, userId, role]);
       await this.revocations.revoke(tx, [{ kind: 'user', userId }]);
-      return readMember(tx, workspaceId, userId);
     });
     await this.revocations.announce();
-    return member;
+    return this.read(workspaceId, userId);
   }
 
   /** @throws DroverError `member_not_found`, `forbidden` or `last_owner` */
@@ -94,6 +93,15 @@ export class MembersService {
       await this.revocations.revoke(tx, [{ kind: 'user', userId }]);
     });
     await this.revocations.announce();
+  }
+
+  private async read(workspaceId: string, userId: string): Promise<MemberView> {
+    const where = { workspaceId_userId: { workspaceId, userId } };
+    const row = await this.database
+      .tenant(workspaceId)
+      .prisma((tx) => tx.workspaceMember.findUnique({ where, select: MEMBER_FIELDS }));
+    if (row === null) throw new DroverError('member_not_found');
+    return toMemberView(row);
   }
 
   private async findUser(caller: Caller, { userId, email }: NewMember): Promise<string> {
@@ -123,16 +131,6 @@ async function lockMember(tx: Transaction, workspaceId: string, userId: string) 
   if (row === undefined) throw new DroverError('member_not_found');
   const owners = rows.filter(({ role }) => role === 'OWNER').length;
   return { target: { userId, role: row.role, version: row.version }, owners };
-}
-
-async function readMember(
-  tx: Transaction,
-  workspaceId: string,
-  userId: string,
-): Promise<MemberView> {
-  const row = await firstRow(tx, findMember, [workspaceId, userId]);
-  if (row === undefined) throw new DroverError('member_not_found');
-  return toMemberView(row);
 }
 
 function enforce(decision: MemberDecision): void {

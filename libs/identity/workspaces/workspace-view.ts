@@ -1,47 +1,31 @@
+import type { Prisma } from '#lib/database';
 import type { MemberRole } from '#lib/kernel';
-import type { MemberRow } from '../store/members.sql.js';
-import type { WorkspaceRow } from '../store/workspaces.sql.js';
 
-export interface WorkspaceView {
-  id: string;
-  name: string;
-  slug: string;
-  archivedAt: Date | null;
-  version: number;
-  createdAt: Date;
-  updatedAt: Date;
-}
+/** What the API shows of a workspace. */
+export const WORKSPACE_FIELDS = {
+  id: true,
+  name: true,
+  slug: true,
+  archivedAt: true,
+  version: true,
+  createdAt: true,
+  updatedAt: true,
+} as const;
 
-export interface MemberView {
-  userId: string;
-  email: string;
-  name: string;
-  role: MemberRole;
-  version: number;
-  createdAt: Date;
-  updatedAt: Date;
-}
+export const MEMBER_FIELDS = {
+  userId: true,
+  role: true,
+  version: true,
+  createdAt: true,
+  updatedAt: true,
+  user: { select: { email: true, name: true } },
+} as const;
 
-export function toWorkspaceView(row: WorkspaceRow): WorkspaceView {
-  return {
-    id: row.id,
-    name: row.name,
-    slug: row.slug,
-    archivedAt: row.archived_at,
-    version: row.version,
-    createdAt: row.created_at,
-    updatedAt: row.updated_at,
-  };
-}
+export type WorkspaceView = Prisma.WorkspaceGetPayload<{ select: typeof WORKSPACE_FIELDS }>;
+type MemberRow = Prisma.WorkspaceMemberGetPayload<{ select: typeof MEMBER_FIELDS }>;
+export type MemberView = Omit<MemberRow, 'user' | 'role'> &
+  MemberRow['user'] & { role: MemberRole };
 
-export function toMemberView(row: MemberRow): MemberView {
-  return {
-    userId: row.user_id,
-    email: row.email,
-    name: row.name,
-    role: row.role,
-    version: row.version,
-    createdAt: row.created_at,
-    updatedAt: row.updated_at,
-  };
+export function toMemberView({ user, role, ...member }: MemberRow): MemberView {
+  return { ...member, ...user, role: role as MemberRole };
 }

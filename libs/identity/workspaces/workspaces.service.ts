@@ -5,16 +5,10 @@ import { type Caller, DroverError, type MemberRole, newId, type Page, toPage } f
 import { idAfter } from '../domain/id-cursor.js';
 import { toSlug } from '../domain/slug.js';
 import { revokeWorkspaceTokens } from '../store/revoke-workspace-tokens.sql.js';
-import {
-  findWorkspace,
-  insertWorkspace,
-  listOwnWorkspaces,
-  updateWorkspace,
-  type WorkspaceRow,
-} from '../store/workspaces.sql.js';
+import { archiveWorkspace } from '../store/workspaces.sql.js';
 import { Memberships } from '../access/memberships.js';
 import { Revocations } from '../tokens/revocations.js';
-import { toWorkspaceView, type WorkspaceView } from './workspace-view.js';
+import { WORKSPACE_FIELDS, type WorkspaceView } from './workspace-view.js';
 
 /** Tenants. */
 @Injectable()
@@ -35,37 +29,63 @@ export class WorkspacesService {
   async create(userId: string, workspace: { name: string; slug?: string }): Promise<WorkspaceView> {
     const id = newId();
     const slug = workspace.slug ?? toSlug(workspace.name, id);
-    const parameters = [id, workspace.name, slug, userId];
-    const row = await firstRow(this.database.service, insertWorkspace, parameters);
-    if (row === undefined) throw new DroverError('slug_taken');
+    const data = { id, name: workspace.name, slug };
+    const row = await this.database.service.prisma(async (tx) => {
+      const options = { data, skipDuplicates: true, select: WORKSPACE_FIELDS };
+      const [made] = await tx.workspace.createManyAndReturn(options);
+      if (made === undefined) throw new DroverError('slug_taken');
+      await tx.workspaceMember.create({ data: { workspaceId: id, userId, role: 'OWNER' } });
+      return made;
+    });
     this.memberships.forgetUser(userId);
-    return toWorkspaceView(row);
+    return row;
   }
 
   async listOwn(
     userId: string,
-    page: { limit: number; cursor?: string },
+    { limit, cursor }: { limit: number; cursor?: string },
   ): Promise<Page<WorkspaceView & { role: MemberRole }>> {
-    const parameters = [userId, idAfter(page.cursor), page.limit + 1];
-    const rows = await this.database.service.rows(listOwnWorkspaces, parameters);
+    const rows = await this.database.service.prisma((tx) =>
+      tx.workspaceMember.findMany({
+        where: { userId, workspaceId: { gt: idAfter(cursor) }, workspace: { archivedAt: null } },
+        orderBy: { workspaceId: 'asc' },
+        take: limit + 1,
+        select: { role: true, workspace: { select: WORKSPACE_FIELDS } },
+      }),
+    );
     return toPage(
       rows,
-      page.limit,
-      (row) => [row.id],
-      (row) => ({ ...toWorkspaceView(row), role: row.role }),
+      limit,
+      ({ workspace }) => [workspace.id],
+      ({ workspace, role }) => ({ ...workspace, role: role as MemberRole }),
     );
   }
 
-  async get({ workspaceId }: Caller): Promise<WorkspaceView> {
-    const row = await firstRow(this.database.tenant(workspaceId), findWorkspace, [workspaceId]);
-    return toWorkspaceView(found(row));
+  async get({ workspaceId: id }: Caller): Promise<WorkspaceView> {
+    const row = await this.database
+      .tenant(id)
+      .prisma((tx) => tx.workspace.findUnique({ where: { id }, select: WORKSPACE_FIELDS }));
+    if (row === null) throw new DroverError('workspace_not_found');
+    return row;
   }
 
   /** @throws DroverError `version_mismatch` */
-  async rename({ workspaceId }: Caller, name: string, version?: number): Promise<WorkspaceView> {
-    const parameters = [workspaceId, version ?? null, name, false];
-    const row = await firstRow(this.database.tenant(workspaceId), updateWorkspace, parameters);
-    return toWorkspaceView(unchangedSince(row));
+  async rename(
+    { workspaceId: id }: Caller,
+    name: string,
+    version?: number,
+  ): Promise<WorkspaceView> {
+    const data = { name, version: { increment: 1 }, updatedAt: new Date() };
+    const [row] = await this.database.tenant(id).prisma((tx) =>
+      tx.workspace.updateManyAndReturn({
+        where: { id, version },
+        data,
+        select: WORKSPACE_FIELDS,
+      }),
+    );
+    // The guard has seen the workspace, so only its version can be what did not match.
+    if (row === undefined) throw new DroverError('version_mismatch');
+    return row;
   }
 
   /**
@@ -74,26 +94,15 @@ export class WorkspacesService {
    *
    * @throws DroverError `version_mismatch`
    */
-  async archive({ workspaceId }: Caller, version?: number): Promise<WorkspaceView> {
+  async archive(caller: Caller, version?: number): Promise<WorkspaceView> {
+    const { workspaceId } = caller;
     const { agentTokenSeconds, runTokenSeconds } = this.config.identity;
-    const row = await this.database.tenant(workspaceId).transaction(async (tx) => {
-      const parameters = [workspaceId, version ?? null, null, true];
-      const archived = unchangedSince(await firstRow(tx, updateWorkspace, parameters));
+    await this.database.tenant(workspaceId).transaction(async (tx) => {
+      const archived = await firstRow(tx, archiveWorkspace, [workspaceId, version ?? null]);
+      if (archived === undefined) throw new DroverError('version_mismatch');
       await tx.rows(revokeWorkspaceTokens, [workspaceId, agentTokenSeconds, runTokenSeconds]);
-      return archived;
     });
     await this.revocations.announce();
-    return toWorkspaceView(row);
+    return this.get(caller);
   }
-}
-
-function found(row: WorkspaceRow | undefined): WorkspaceRow {
-  if (row === undefined) throw new DroverError('workspace_not_found');
-  return row;
-}
-
-// The guard has seen the workspace, so only its version can be what did not match.
-function unchangedSince(row: WorkspaceRow | undefined): WorkspaceRow {
-  if (row === undefined) throw new DroverError('version_mismatch');
-  return row;
 }

@@ -1,12 +1,14 @@
 import { query } from '#lib/database';
 import type { Invariant, Violation } from '../invariant.js';
+import { KEPT } from './kept.js';
 
 /**
  * Since it was made, or last retried by hand, a task has failed in at most maxRetries + 1 runs. A run
  * that was given back is no attempt, and one that was lost while its task was paused has not counted.
- * Tasks whose limit somebody changed are left out: earlier runs had another.
+ * Tasks whose limit somebody changed are left out: earlier runs had another. Nor do runs count from before the journal
+ * that is kept, since it would have to say whether somebody retried by hand.
  *
- * Reads all failed runs, and the entries of their tasks by primary key.
+ * Reads all failed runs, and the rows of their tasks by journal_task_idx.
  */
 export const boundedAttempts: Invariant = {
   name: 'bounded_attempts',
@@ -14,19 +16,21 @@ export const boundedAttempts: Invariant = {
   sql: query<Violation>(
     'invariant_bounded_attempts',
     `
-WITH failed AS (
+WITH ${KEPT},
+failed AS (
   SELECT t.workspace_id, t.id, t.max_retries, count(*) AS runs
   FROM task_runs r
   JOIN agent_tasks t ON t.workspace_id = r.workspace_id AND t.id = r.task_id
   CROSS JOIN LATERAL (
     SELECT max(l.created_at) FILTER (WHERE l.actor_kind IN ('user', 'api_key')
         AND l.new_status = 'PENDING' AND l.previous_status IN ('FAILED', 'ABORTED')) AS by_hand,
-      count(*) FILTER (WHERE l.event = 'task_updated' AND l.details::text LIKE '%maxRetries%') AS changes
-    FROM agent_task_logs l
-    WHERE l.workspace_id = t.workspace_id AND l.task_id = t.id AND l.task_version IS NOT NULL
+      count(*) FILTER (WHERE l.event = 'task.updated' AND l.details::text LIKE '%maxRetries%') AS changes
+    FROM journal l
+    WHERE l.workspace_id = t.workspace_id AND l.task_id = t.id AND l.version IS NOT NULL
   ) history
+  CROSS JOIN kept
   WHERE r.state = 'FAILED' AND r.pause_requested_at IS NULL AND history.changes = 0
-    AND r.assigned_at >= coalesce(history.by_hand, '-infinity')
+    AND r.assigned_at >= greatest(history.by_hand, kept.since)
   GROUP BY 1, 2, 3
 )
 SELECT 'task ' || id AS subject,

@@ -7,12 +7,12 @@ const LIVE = LIVE_RUN_STATES.map((state) => `'${state}'`).join(', ');
 /**
  * An agent's count of live runs is right, and at no moment did it hold more than it may.
  *
- * The moments are taken from the events of its runs, in the order in which they were written: a claim
- * holds the agent's row when it writes them, so the end that made room for it stands before. (By the
+ * The moments are taken from the journal of its runs, in the order in which it was written: a claim
+ * holds the agent's row when it writes, so the end that made room for it stands before. (By the
  * times in the runs, which are those of transactions' beginnings, an end and the claim that waited for
- * it can seem to overlap.) Events that have been pruned are not seen; nor is a limit that was higher.
+ * it can seem to overlap.) Runs whose beginning is no longer kept are not seen; nor is a limit that was higher.
  *
- * Reads all agents, live runs (task_runs_live_agent_idx) and events of runs.
+ * Reads all agents, live runs (task_runs_live_agent_idx) and the rows of the journal that move a run.
  */
 export const boundedConcurrency: Invariant = {
   name: 'bounded_concurrency',
@@ -25,11 +25,11 @@ WITH held AS (
   WHERE state IN (${LIVE}) GROUP BY 1, 2
 ),
 step AS (
-  SELECT e.workspace_id, (e.payload ->> 'agentId')::uuid AS agent_id, e.created_at,
-    sum(CASE WHEN e.subject_version = 1 THEN 1 WHEN e.payload ->> 'newState' IN (${LIVE}) THEN 0 ELSE -1 END)
-      OVER (PARTITION BY e.workspace_id, e.payload ->> 'agentId' ORDER BY e.id) AS runs
-  FROM outbox_events e
-  WHERE e.type = 'run.state_changed'
+  SELECT j.workspace_id, j.agent_id, j.created_at, sum(CASE WHEN j.run_version = 1 THEN 1 ELSE -1 END)
+    OVER (PARTITION BY j.workspace_id, j.agent_id ORDER BY j.id) AS runs
+  FROM journal j
+  WHERE j.run_version = 1 OR j.run_version IS NOT NULL AND j.new_state NOT IN (${LIVE})
+    AND EXISTS (SELECT FROM journal b WHERE b.workspace_id = j.workspace_id AND b.run_id = j.run_id AND b.run_version = 1)
 ),
 most AS (
   SELECT DISTINCT ON (workspace_id, agent_id) workspace_id, agent_id, runs, created_at

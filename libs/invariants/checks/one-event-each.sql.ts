@@ -1,43 +1,51 @@
 import { query } from '#lib/database';
 import type { Invariant, Violation } from '../invariant.js';
-
-/** Events are kept for at least one day; what is younger must be there. */
-const KEPT = `now() - interval '23 hours'`;
+import { KEPT } from './kept.js';
 
 /**
- * Each version of a task and of a run has exactly one event, no event tells of a version that never
- * was, and the numbers that the relay gave to a workspace's events have no gap.
+ * Each version of a task and of a run has exactly one row of the journal, and no row tells of a version that never was.
+ * Of what is older than the journal that is kept, the versions from the oldest kept one on. And a consumer that counts its
+ * messages has counted all that the journal holds up to its position: it may have sent more, from rows that are no longer
+ * kept, but each message has an id below twice the position.
  *
- * An event without a version (progress) tells of no transition. Younger than a day only: published events are pruned after that, as the installation wishes.
- * Reads the young versioned log entries, the runs and the events; each is hashed once.
+ * A row without a version (progress) tells of no transition. Reads the tasks, the runs and the journal; each is hashed
+ * once.
  */
 export const oneEventEach: Invariant = {
   name: 'one_event_each',
-  title: 'Each transition has exactly one event, and events are numbered without a gap',
+  title: 'Each transition has exactly one event, and no event was passed over',
   sql: query<Violation>(
     'invariant_one_event_each',
     `
-WITH event AS MATERIALIZED (
-  SELECT workspace_id, subject_kind::text AS kind, subject_id AS id, subject_version AS version,
-    count(*) AS events
-  FROM outbox_events
-  WHERE subject_kind IN ('task', 'run') AND subject_version IS NOT NULL AND created_at > ${KEPT}
+WITH ${KEPT},
+event AS MATERIALIZED (
+  SELECT j.workspace_id, v.kind, v.id, v.version, count(*) AS events
+  FROM journal j CROSS JOIN LATERAL (
+    SELECT 'task' AS kind, j.task_id AS id, j.version WHERE j.task_id IS NOT NULL AND j.version IS NOT NULL
+    UNION ALL
+    SELECT 'run', j.run_id, j.run_version WHERE j.run_version IS NOT NULL) v
   GROUP BY 1, 2, 3, 4
 ),
-transition AS MATERIALIZED (
-  SELECT workspace_id, 'task' AS kind, task_id AS id, task_version AS version
-  FROM agent_task_logs WHERE task_version IS NOT NULL AND created_at > ${KEPT}
-  UNION ALL
-  SELECT r.workspace_id, 'run', r.id, v.version
-  FROM task_runs r CROSS JOIN generate_series(1, r.version) AS v (version)
-  WHERE r.assigned_at > ${KEPT}
+oldest AS (
+  SELECT workspace_id, kind, id, min(version) AS version FROM event GROUP BY 1, 2, 3
 ),
-numbered AS (
-  SELECT c.workspace_id, c.last_seq, count(e.id) AS events,
-    coalesce(max(e.workspace_seq) - min(e.workspace_seq) + 1, 0) AS span, max(e.workspace_seq) AS latest
-  FROM outbox_counters c
-  LEFT JOIN outbox_events e ON e.workspace_id = c.workspace_id AND e.workspace_seq IS NOT NULL
-  GROUP BY 1, 2
+subject AS (
+  SELECT workspace_id, 'task' AS kind, id, version, created_at FROM agent_tasks
+  UNION ALL
+  SELECT workspace_id, 'run', id, version, assigned_at FROM task_runs
+),
+transition AS MATERIALIZED (
+  SELECT s.workspace_id, s.kind, s.id, v.version
+  FROM subject s CROSS JOIN kept LEFT JOIN oldest o USING (workspace_id, kind, id)
+  CROSS JOIN LATERAL generate_series(
+    CASE WHEN s.created_at >= kept.since THEN 1 ELSE coalesce(o.version, s.version + 1) END, s.version) AS v (version)
+),
+counted AS (
+  SELECT n.consumer, n.workspace_id, n.last_number, c.position,
+    count(j.id) + count(j.run_version) FILTER (WHERE j.event = 'task.status_changed') AS messages
+  FROM event_numbers n JOIN event_consumers c ON c.name = n.consumer
+  LEFT JOIN journal j ON j.workspace_id = n.workspace_id AND j.id <= c.position
+  GROUP BY 1, 2, 3, 4
 )
 SELECT coalesce(t.kind, e.kind) || ' ' || coalesce(t.id, e.id) AS subject,
   'version ' || coalesce(t.version, e.version) || CASE
@@ -45,14 +53,12 @@ SELECT coalesce(t.kind, e.kind) || ' ' || coalesce(t.id, e.id) AS subject,
     ELSE ' has ' || coalesce(e.events, 0) || ' events' END AS problem
 FROM transition t
 FULL JOIN event e USING (workspace_id, kind, id, version)
-WHERE coalesce(e.events, 0) <> 1
-  OR (t.id IS NULL AND NOT (e.kind = 'run' AND EXISTS (
-    SELECT FROM task_runs r WHERE r.workspace_id = e.workspace_id AND r.id = e.id AND e.version <= r.version)))
+WHERE coalesce(e.events, 0) <> 1 OR t.id IS NULL
 UNION ALL
-SELECT 'workspace ' || workspace_id, 'numbered ' || last_seq || ' events, and those that are kept end with '
-  || coalesce(latest, 0) || ' and are ' || events || ' of ' || span
-FROM numbered
-WHERE events <> span OR (latest IS NOT NULL AND latest <> last_seq)
+SELECT 'workspace ' || workspace_id, consumer || ' has numbered ' || last_number || ' messages, and the journal holds '
+  || messages || ' up to ' || position
+FROM counted
+WHERE last_number < messages OR last_number > 2 * position
 ORDER BY 1
 LIMIT $1`,
   ),

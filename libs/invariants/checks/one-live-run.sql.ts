@@ -5,11 +5,11 @@ import type { Invariant, Violation } from '../invariant.js';
 const LIVE = `IN (${LIVE_RUN_STATES.map((state) => `'${state}'`).join(', ')})`;
 
 /**
- * A task has at most one live run, and names it; its runs are numbered without a gap; in the order of
+ * A task has at most one live run, and names it; its runs are numbered without a gap, each once; in the order of
  * its versions no entry of an older run comes after one of a newer; and no entry of a run was accepted
  * once the next had begun. (A second of grace: an entry has the time at which its transaction began.)
  *
- * Reads all runs (task_runs_generation_key) and all entries that name a run.
+ * Reads all runs (task_runs_task_idx) and all entries that name a run.
  */
 export const oneLiveRun: Invariant = {
   name: 'one_live_run',
@@ -25,15 +25,16 @@ WITH run AS MATERIALIZED (
 ),
 counted AS (
   SELECT workspace_id, task_id, count(*) AS runs, max(generation) AS latest,
+    count(DISTINCT generation) AS generations,
     count(*) FILTER (WHERE state ${LIVE}) AS live,
     (array_agg(id) FILTER (WHERE state ${LIVE}))[1] AS live_run
   FROM run GROUP BY 1, 2
 ),
 moved AS (
-  SELECT l.task_id, l.task_version, r.generation, max(r.generation) OVER w AS newest_before
-  FROM agent_task_logs l JOIN run r ON r.workspace_id = l.workspace_id AND r.id = l.run_id
-  WHERE l.task_version IS NOT NULL
-  WINDOW w AS (PARTITION BY l.workspace_id, l.task_id ORDER BY l.task_version
+  SELECT l.task_id, l.version, r.generation, max(r.generation) OVER w AS newest_before
+  FROM journal l JOIN run r ON r.workspace_id = l.workspace_id AND r.id = l.run_id
+  WHERE l.task_id IS NOT NULL AND l.version IS NOT NULL
+  WINDOW w AS (PARTITION BY l.workspace_id, l.task_id ORDER BY l.version
     ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)
 )
 SELECT 'task ' || t.id AS subject, problem
@@ -43,6 +44,7 @@ CROSS JOIN LATERAL (VALUES
   (c.live > 1, 'has ' || c.live || ' live runs'),
   (coalesce(c.latest, 0) <> coalesce(c.runs, 0),
     'has ' || c.runs || ' runs, and the latest is number ' || c.latest),
+  (c.generations <> c.runs, 'has ' || c.runs || ' runs of ' || c.generations || ' generations'),
   (t.generation <> coalesce(c.latest, 0),
     'says ' || t.generation || ' of its generation, and its latest run ' || coalesce(c.latest, 0)),
   (t.run_id IS DISTINCT FROM c.live_run AND coalesce(c.live, 0) < 2,
@@ -51,7 +53,7 @@ CROSS JOIN LATERAL (VALUES
 ) AS found (wrong, problem)
 WHERE found.wrong
 UNION ALL
-SELECT 'task ' || m.task_id, 'version ' || m.task_version || ' was moved by run ' || m.generation
+SELECT 'task ' || m.task_id, 'version ' || m.version || ' was moved by run ' || m.generation
   || ' after run ' || m.newest_before
 FROM moved m WHERE m.generation < m.newest_before
 UNION ALL

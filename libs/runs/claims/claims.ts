@@ -6,7 +6,8 @@ import { Coalescer, Database } from '#lib/database';
 import {
   type ClaimedRow,
   type ClaimRow,
-  claimTasks,
+  claimOf,
+  hearAgents,
   type ClaimWish,
   type NothingClaimed,
 } from '../store/claim-tasks.sql.js';
@@ -74,18 +75,17 @@ export class Claims {
 
   private async run(claims: readonly Claim[]): Promise<Answer[]> {
     const workspaceId = claims[0]?.workspaceId ?? '';
-    const wishes = claims.map(({ agent_id, max, lease_seconds }) => ({
-      agent_id,
-      max,
-      lease_seconds,
-    }));
-    const rows = await this.database
-      .tenant(workspaceId)
-      .rows(claimTasks, [
-        workspaceId,
-        JSON.stringify(wishes),
-        this.config.tasks.defaultLeaseSeconds,
-      ]);
+    const tenant = this.database.tenant(workspaceId);
+    const wanted = claims.reduce((sum, claim) => sum + claim.max, 0);
+    const rows = await tenant.rows(claimOf(wanted), [
+      workspaceId,
+      claims.map((claim) => claim.agent_id),
+      claims.map((claim) => claim.max),
+      claims.map((claim) => claim.lease_seconds),
+      this.config.tasks.defaultLeaseSeconds,
+    ]);
+    const unheard = new Set(rows.filter((row) => row.unheard).map((row) => row.agent_id));
+    if (unheard.size > 0) await tenant.rows(hearAgents, [workspaceId, [...unheard]]);
     const byAgent = new Map<string, ClaimRow[]>();
     for (const row of rows) {
       const known = byAgent.get(row.agent_id);

@@ -1,6 +1,6 @@
 import { Body, Controller, HttpCode, Post } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
-import { ApiErrors, ClientGone, UuidParam } from '#lib/http';
+import { ApiErrors, ClientGone, clientGone, Hot, type HotCall, UuidParam } from '#lib/http';
 import { Auth, CurrentCaller } from '#lib/identity';
 import type { Caller } from '#lib/kernel';
 import { AgentWork } from '../agent-work.js';
@@ -15,17 +15,12 @@ export class AgentWorkController {
   constructor(private readonly work: AgentWork) {}
 
   @Post('claim')
-  @HttpCode(200)
+  @Hot({ body: ClaimDto, param: 'id', status: 200 })
   @ApiOkResponse({ type: ClaimDoc })
   @ApiOperation({ summary: 'Take up to 50 tasks; with waitMs, wait for one' })
   @ApiErrors('agent_draining', 'agent_terminated', 'agent_is_push')
-  claim(
-    @CurrentCaller() caller: Caller,
-    @UuidParam() id: string,
-    @Body() body: ClaimDto,
-    @ClientGone() gone: AbortSignal,
-  ) {
-    return this.work.claim(caller, id, body, gone);
+  claim({ caller, id, body, reply }: HotCall<ClaimDto>) {
+    return this.work.claim(caller, id, body, clientGone(reply));
   }
 
   @Post('signals')

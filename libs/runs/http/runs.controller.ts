@@ -1,6 +1,6 @@
 import { Body, Controller, HttpCode, Patch, Post, Put } from '@nestjs/common';
 import { ApiAcceptedResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
-import { ApiErrors, UuidParam } from '#lib/http';
+import { ApiErrors, Hot, type HotCall, UuidParam } from '#lib/http';
 import { Auth, CurrentCaller } from '#lib/identity';
 import type { Caller } from '#lib/kernel';
 import { reporterOf } from '../reporter.js';
@@ -90,14 +90,10 @@ export class RunsController {
   }
 
   @Post('complete')
-  @HttpCode(200)
+  @Hot({ body: CompleteDto, param: 'runId', status: 200 })
   @ApiOkResponse({ type: CompletionDto })
   @ApiOperation({ summary: 'The work is done; can claim the next in the same request' })
-  complete(
-    @CurrentCaller() caller: Caller,
-    @UuidParam('runId') runId: string,
-    @Body() body: CompleteDto,
-  ) {
+  complete({ caller, id: runId, body }: HotCall<CompleteDto>) {
     return this.completion.complete(reporterOf(caller, runId, body.runId), body);
   }
 

@@ -74,9 +74,8 @@ async function aRunningTask(retryBackoffSeconds = 60): Promise<string> {
 async function waits(): Promise<number[]> {
   // Not from the tasks: one whose wait was short may be in the queue again by now.
   const { rows } = await server.db.owner.query<{ seconds: number }>(
-    `SELECT extract(epoch FROM (payload ->> 'retryAt')::timestamptz - created_at)::float8 AS seconds
-     FROM outbox_events WHERE workspace_id = $1 AND type = 'task.status_changed'
-       AND payload ->> 'newStatus' = 'ABORTED' ORDER BY 1`,
+    `SELECT extract(epoch FROM retry_at - created_at)::float8 AS seconds
+     FROM journal WHERE workspace_id = $1 AND event = 'task.status_changed' AND new_status = 'ABORTED' ORDER BY 1`,
     [workspace.id],
   );
   return rows.map(({ seconds }) => seconds);

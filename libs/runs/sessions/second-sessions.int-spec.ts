@@ -91,7 +91,7 @@ describe('a gateway whose session of a run has been spawned again elsewhere', ()
     const both = { runId, gatewayId: first.id, rightfulGatewayId: gateway.id };
     expect(logs.body.items).toMatchObject([{ level: 'WARN', details: both }]);
     const { rows } = await server.db.owner.query(
-      `SELECT 1 FROM outbox_events WHERE type = 'run.split_brain_conflict' AND subject_id = $1`,
+      `SELECT 1 FROM journal WHERE event = 'run.split_brain_conflict' AND run_id = $1`,
       [runId],
     );
     expect(rows).toHaveLength(1);

@@ -30,17 +30,25 @@ lease AS MATERIALIZED (
   FROM (SELECT DISTINCT workspace_id, agent_id FROM chosen) c
   JOIN agents a ON a.workspace_id = c.workspace_id AND a.id = c.agent_id
 ),
-${taskDoor('ASSIGNED', 'chosen', {
-  workspace_id: 'm.workspace_id',
-  task_id: 'm.task_id',
-  actor_kind: `'coordinator'`,
-  run_id: 'm.run_id',
-  agent_id: 'm.agent_id',
-})},
+leased AS MATERIALIZED (
+  SELECT c.*, l.seconds, l.by_heartbeat FROM chosen c JOIN lease l USING (workspace_id, agent_id)
+),
+${taskDoor(
+  'ASSIGNED',
+  'leased',
+  {
+    workspace_id: 'm.workspace_id',
+    task_id: 'm.task_id',
+    actor_kind: `'coordinator'`,
+    run_id: 'm.run_id',
+    agent_id: 'm.agent_id',
+  },
+  { returned: ['m.seconds', 'm.by_heartbeat'] },
+)},
 ${RUN_START},
 spawn_intended AS (
   INSERT INTO session_spawns (workspace_id, run_id, task_id, agent_id)
-  SELECT workspace_id, id, task_id, agent_id FROM run_moved
+  SELECT workspace_id, run_id, id, agent_id FROM task_moved
 ),
 agent_beats AS (
   INSERT INTO agent_heartbeats AS h (workspace_id, agent_id, status, last_seen_at, next_expected_at)
@@ -50,6 +58,6 @@ agent_beats AS (
     last_seen_at = greatest(h.last_seen_at, excluded.last_seen_at),
     next_expected_at = excluded.next_expected_at
 ),
-${journaled('both')}
-SELECT workspace_id, id AS run_id, task_id, agent_id FROM run_moved`,
+${journaled('begun')}
+SELECT workspace_id, run_id, id AS task_id, agent_id FROM task_moved`,
 );

@@ -2,7 +2,7 @@ import { command } from '#lib/database';
 import { journaled } from '#lib/transitions';
 import { asFew } from '#lib/transitions';
 import { runDoor, runMayGo } from '#lib/transitions';
-import { taskDoor, taskMayGo } from '#lib/transitions';
+import { taskDoor } from '#lib/transitions';
 
 /** What a holder says of one run. */
 export interface CompletionReport {
@@ -40,24 +40,26 @@ WITH report AS MATERIALIZED (
     actor_id text, output_result jsonb, summary text)
   WHERE ${asFew('c.run_id')}
 ),
-held AS MATERIALIZED (
-  SELECT t.id AS task_id, r.id AS run_id, c.actor_kind, c.actor_id, c.output_result, c.summary
+held AS (
+  SELECT r.task_id, r.id AS run_id, c.actor_kind, c.actor_id, c.output_result, c.summary
   FROM report c
   JOIN task_runs r ON r.workspace_id = $1 AND r.id = c.run_id AND r.agent_id = c.agent_id
-  JOIN agent_tasks t ON t.workspace_id = $1 AND t.id = r.task_id AND t.run_id = r.id
-  WHERE ${taskMayGo('t.status', 'COMPLETED')} AND ${runMayGo('r.state', 'COMPLETED')}
-  ORDER BY t.id
-  FOR NO KEY UPDATE OF t
+  WHERE ${runMayGo('r.state', 'COMPLETED')}
 ),
-${taskDoor('COMPLETED', 'held', {
-  workspace_id: '$1',
-  task_id: 'm.task_id',
-  actor_kind: 'm.actor_kind',
-  actor_id: 'm.actor_id',
-  output_result: 'm.output_result',
-  summary: 'm.summary',
-})},
-${runDoor('COMPLETED', 'held', {
+${taskDoor(
+  'COMPLETED',
+  'held',
+  {
+    workspace_id: '$1',
+    task_id: 'm.task_id',
+    actor_kind: 'm.actor_kind',
+    actor_id: 'm.actor_id',
+    output_result: 'm.output_result',
+    summary: 'm.summary',
+  },
+  { where: 't.run_id = m.run_id' },
+)},
+${runDoor('COMPLETED', 'task_moved', {
   workspace_id: '$1',
   run_id: 'm.run_id',
   end_reason: `'completed'`,

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { QueueDepths } from '#lib/admission';
 import { capabilityKey } from '#lib/agent-manager';
-import { Database, type TenantScope, type Transaction, violatedConstraint } from '#lib/database';
+import { Database, type SqlRunner, type TenantScope, violatedConstraint } from '#lib/database';
 import { type IdempotencyRecord, storeAnswer } from '#lib/http';
 import { actorOf, type Caller, DroverError } from '#lib/kernel';
 import { WakeUps } from '#lib/valkey';
@@ -12,7 +12,7 @@ import type { CreatedRow } from '../store/create-tasks.sql.js';
 import { lockPrerequisites, type Prerequisite } from '../store/lock-prerequisites.sql.js';
 import { viewOfNewTask } from './new-task-view.js';
 import { type NamedProject, refuseArchivedProjects } from './refuse-archived-projects.js';
-import { creationOf, SingleCreations, type TaskToCreate } from './single-creations.js';
+import { TaskInserts, type TaskToCreate } from './task-inserts.js';
 
 const SINGLE_FIELD = () => '';
 const BATCH_FIELD = (index: number) => `tasks[${index}].`;
@@ -39,7 +39,7 @@ interface Answer {
 export class TaskCreation {
   constructor(
     private readonly database: Database,
-    private readonly singles: SingleCreations,
+    private readonly inserts: TaskInserts,
     private readonly secrets: TaskSecrets,
     private readonly depths: QueueDepths,
     private readonly wakeUps: WakeUps,
@@ -103,7 +103,7 @@ export class TaskCreation {
     const plain = batch.prerequisiteIds.length === 0 && record === undefined;
     const writing = plain
       ? this.insertAlone(tenant, batch)
-      : insertTogether(tenant, batch, async (runner, created) => {
+      : this.insertTogether(tenant, batch, async (runner, created) => {
           if (record)
             await storeAnswer(runner, workspaceId, record, {
               status: 201,
@@ -121,24 +121,35 @@ export class TaskCreation {
 
   /** One statement is enough; a task on its own shares it with others that come at the same time. */
   private insertAlone(tenant: TenantScope, batch: Batch): Promise<TaskView[]> {
-    return batch.insert(new Map(), async (tasks, edges) => {
-      const [first, second] = tasks;
+    return batch.insert(new Map(), async (rows, edges) => {
+      const [first, second] = rows;
       if (first === undefined || second !== undefined || edges.length > 0) {
-        return insertInto(tenant, tenant.workspaceId)(tasks, edges);
+        return this.inserts.many(tenant, tenant.workspaceId, rows, edges);
       }
-      return [await this.singles.create(tenant.workspaceId, first)];
+      return this.inserts.one(tenant.workspaceId, first);
+    });
+  }
+
+  /** A transaction is needed to lock prerequisites, or to keep the answer for the Idempotency-Key. */
+  private async insertTogether(
+    tenant: TenantScope,
+    batch: Batch,
+    keepAnswer: (runner: SqlRunner, views: TaskView[]) => Promise<void>,
+  ): Promise<TaskView[]> {
+    const { workspaceId } = tenant;
+    return tenant.transaction(async (tx) => {
+      const found = await lockPrerequisites(tx, workspaceId, batch.prerequisiteIds);
+      batch.checkPrerequisites(found);
+      const views = await batch.insert(found, (rows, edges) =>
+        this.inserts.many(tx, workspaceId, rows, edges),
+      );
+      await keepAnswer(tx, views);
+      return views;
     });
   }
 }
 
-type Insert = (tasks: TaskToCreate[], edges: object[]) => Promise<CreatedRow[]>;
-
-function insertInto(runner: TenantScope | Transaction, workspaceId: string): Insert {
-  return async (tasks, edges) => {
-    const [rows] = await runner.pipeline(creationOf(workspaceId, tasks, edges));
-    return rows;
-  };
-}
+type Insert = (tasks: TaskToCreate[], edges: object[]) => Promise<CreatedRow>;
 
 /** The tasks of one request on their way into the database. */
 class Batch {
@@ -180,12 +191,11 @@ class Batch {
       })),
     );
     const created = await write(rows, edges);
-    const at = created[0]?.created_at as Date;
     return tasks.map((task) =>
       viewOfNewTask(task, {
         workspaceId: caller.workspaceId,
         createdBy: userId,
-        at,
+        at: created.created_at,
         unmet: unmet(task),
         settled,
       }),
@@ -204,21 +214,6 @@ class Batch {
     if (errors.length > 0) throw new DroverError('task_not_found', { errors });
     this.needsSettlement = [...found.values()].some((task) => task.ended_without_success);
   }
-}
-
-/** A transaction is needed to lock prerequisites, or to keep the answer for the Idempotency-Key. */
-async function insertTogether(
-  tenant: TenantScope,
-  batch: Batch,
-  keepAnswer: (runner: Transaction, views: TaskView[]) => Promise<void>,
-): Promise<TaskView[]> {
-  return tenant.transaction(async (tx) => {
-    const found = await lockPrerequisites(tx, tenant.workspaceId, batch.prerequisiteIds);
-    batch.checkPrerequisites(found);
-    const views = await batch.insert(found, insertInto(tx, tenant.workspaceId));
-    await keepAnswer(tx, views);
-    return views;
-  });
 }
 
 function named({ tasks, fieldOf }: CreationRequest): NamedProject[] {

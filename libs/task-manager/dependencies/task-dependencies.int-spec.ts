@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { newId } from '#lib/kernel';
 import { WakeUps } from '#lib/valkey';
 import { startTestApp, type TestApp, type TestWorkspace } from '../../../test/support/app.js';
+import { eventsOf } from '../../../test/support/events.js';
 
 interface Dependencies {
   taskId: string;
@@ -108,14 +109,10 @@ describe('adding', () => {
       },
       { task_version: 3, event: 'dependencies_changed' },
     ]);
-    const { rows: events } = await server.db.owner.query(
-      `SELECT subject_version, payload FROM outbox_events WHERE subject_id = $1 AND type = 'task.updated'
-       ORDER BY id`,
-      [b],
-    );
-    expect(events).toMatchObject([
-      { subject_version: 2, payload: { taskId: b, changed: ['dependsOn'], status: 'PENDING' } },
-      { subject_version: 3 },
+    const events = await eventsOf(server.db.owner, workspace.id, 'task.updated');
+    expect(events.filter(({ taskId }) => taskId === b)).toMatchObject([
+      { version: 2, taskId: b, changed: ['dependsOn'], status: 'PENDING' },
+      { version: 3 },
     ]);
   });
 

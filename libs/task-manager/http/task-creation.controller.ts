@@ -1,8 +1,7 @@
-import { Body, Controller, Post } from '@nestjs/common';
+import { Controller, Post } from '@nestjs/common';
 import { ApiCreatedResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
-import { ApiErrors, Idempotency, type IdempotencyRecord, Idempotent, Versioned } from '#lib/http';
-import { Auth, CurrentCaller } from '#lib/identity';
-import type { Caller } from '#lib/kernel';
+import { ApiErrors, Hot, type HotCall, Idempotent, Versioned } from '#lib/http';
+import { Auth } from '#lib/identity';
 import { TaskCreation } from '../creation/task-creation.js';
 import { CreateBatchDto, CreateTaskDto } from './dto/create-task.dto.js';
 import { TaskDto, TaskListDto } from './dto/task.dto.js';
@@ -16,33 +15,29 @@ export class TaskCreationController {
   @Auth({ role: 'MEMBER', scope: 'tasks:write' })
   @Versioned()
   @Idempotent()
+  @Hot({ body: CreateTaskDto })
   @ApiOperation({ summary: 'Create a task' })
   @ApiCreatedResponse({ type: TaskDto })
   @ApiErrors(
-    'validation_failed',
     'task_not_found',
     'project_not_found',
     'project_archived',
     'milestone_not_found',
     'queue_full',
   )
-  create(
-    @CurrentCaller() caller: Caller,
-    @Body() body: CreateTaskDto,
-    @Idempotency() record?: IdempotencyRecord,
-  ) {
-    return this.creation.createOne(caller, body, record);
+  create({ caller, body, idempotency }: HotCall<CreateTaskDto>) {
+    return this.creation.createOne(caller, body, idempotency);
   }
 
   @Post('batch')
   @Auth({ role: 'MEMBER', scope: 'tasks:write' })
   @Idempotent()
+  @Hot({ body: CreateBatchDto })
   @ApiOperation({
     summary: 'Create up to 1,000 tasks, all or none; they may depend on each other by ref',
   })
   @ApiCreatedResponse({ type: TaskListDto })
   @ApiErrors(
-    'validation_failed',
     'task_not_found',
     'project_not_found',
     'project_archived',
@@ -50,11 +45,7 @@ export class TaskCreationController {
     'queue_full',
     'exceeds_queue',
   )
-  createBatch(
-    @CurrentCaller() caller: Caller,
-    @Body() body: CreateBatchDto,
-    @Idempotency() record?: IdempotencyRecord,
-  ) {
-    return this.creation.createBatch(caller, body.tasks, record);
+  createBatch({ caller, body, idempotency }: HotCall<CreateBatchDto>) {
+    return this.creation.createBatch(caller, body.tasks, idempotency);
   }
 }

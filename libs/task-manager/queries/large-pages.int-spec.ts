@@ -52,7 +52,7 @@ it('a list of large tasks comes in more pages, and is whole', async () => {
 
 it('a log with large details comes in more pages, and is whole', async () => {
   await server.db.owner.query(
-    `INSERT INTO agent_task_logs (workspace_id, task_id, event, actor_kind, details)
+    `INSERT INTO task_log_lines (workspace_id, task_id, event, actor_kind, details)
      SELECT $1, $2, 'output', 'agent', jsonb_build_object('text', repeat('x', $3))
      FROM generate_series(1, 20)`,
     [workspace.id, ids[0], MEGABYTE],

@@ -35,7 +35,7 @@ const SETTLED_SECONDS = 2;
  *
  * Caller: TaskHistory.logs. Without a name, for its text depends on the filters.
  *
- * Indexes: journal_task_idx and task_log_lines_task_idx of each partition, merged, in either direction; `level` and
+ * Indexes: journal_task_idx and task_log_lines_pkey of each partition, merged, in either direction; `level` and
  * `event` filter.
  */
 export function taskLogs(

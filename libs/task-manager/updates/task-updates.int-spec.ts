@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { newId } from '#lib/kernel';
 import { startTestApp, type TestApp, type TestWorkspace } from '../../../test/support/app.js';
+import { eventsOf } from '../../../test/support/events.js';
 import { aProject } from '../../../test/support/factories.js';
 
 interface Task {
@@ -103,15 +104,11 @@ describe('fields', () => {
       },
     ]);
     expect(JSON.stringify(logs)).not.toContain('swordfish');
-    const { rows: events } = await server.db.owner.query(
-      `SELECT subject_version, payload FROM outbox_events WHERE subject_id = $1 AND type = 'task.updated'`,
-      [id],
-    );
+    const all = await eventsOf(server.db.owner, workspace.id, 'task.updated');
+    const events = all.filter(({ taskId }) => taskId === id);
     expect(events).toHaveLength(1);
-    expect(events[0]).toMatchObject({ subject_version: 2, payload: { taskId: id, version: 2 } });
-    expect((events[0] as { payload: { changed: string[] } }).payload.changed.sort()).toEqual(
-      Object.keys(fields).sort(),
-    );
+    expect(events[0]).toMatchObject({ taskId: id, version: 2 });
+    expect((events[0] as { changed: string[] }).changed.sort()).toEqual(Object.keys(fields).sort());
   });
 
   it('are emptied by null, and a hidden value that comes back stays', async () => {

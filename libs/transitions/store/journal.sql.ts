@@ -20,6 +20,8 @@ const WITH_RUNS = `SELECT ${OF_TASK}, m.run_id, r.version, r.previous_state, r.s
 const SOURCES = {
   tasks: `SELECT ${OF_TASK}, m.run_id, NULL::int, NULL, NULL, NULL, m.generation, ${REST} FROM task_moved m`,
   runs: OF_RUN_ALONE,
+  /** The run of each task has just been made. */
+  begun: `SELECT ${OF_TASK}, m.run_id, 1, NULL, 'ASSIGNED', NULL, m.generation, ${REST} FROM task_moved m`,
   /** Every run moved with its task. */
   both: WITH_RUNS,
   /** A run may have moved without its task. */

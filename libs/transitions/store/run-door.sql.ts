@@ -165,21 +165,17 @@ agent_recounted AS (
 )`;
 
 /**
- * Needs `task_moved` (to ASSIGNED only) and `lease(agent_id, seconds, by_heartbeat)`, a CTE with one row
- * for each agent that was given tasks, which the statement has locked. (Agents' ids are unique in the
- * whole installation.)
+ * Needs `task_moved` (to ASSIGNED only) with the columns `seconds` and `by_heartbeat` of the lease; the statement has
+ * locked the agents.
  */
 export const RUN_START = `run_moved AS (
   INSERT INTO task_runs (workspace_id, id, task_id, agent_id, generation, lease_seconds,
     lease_expires_at, lease_by_heartbeat)
-  SELECT m.workspace_id, m.run_id, m.id, m.agent_id, m.generation, l.seconds,
-    now() + make_interval(secs => l.seconds), l.by_heartbeat
-  FROM task_moved m JOIN lease l ON l.agent_id = m.agent_id
-  RETURNING workspace_id, id, task_id, agent_id, generation, version, end_reason,
-    NULL AS previous_state, state, lease_expires_at
+  SELECT workspace_id, run_id, id, agent_id, generation, seconds, now() + make_interval(secs => seconds), by_heartbeat
+  FROM task_moved
 ),
 agent_busier AS (
   UPDATE agents a SET live_runs = a.live_runs + s.runs
-  FROM (SELECT workspace_id, agent_id, count(*)::int AS runs FROM run_moved GROUP BY 1, 2) s
+  FROM (SELECT workspace_id, agent_id, count(*)::int AS runs FROM task_moved GROUP BY 1, 2) s
   WHERE a.workspace_id = s.workspace_id AND a.id = s.agent_id
 )`;

@@ -9,7 +9,7 @@ export function recordOfChange(event: string): string {
   return `journaled AS (
   INSERT INTO journal (workspace_id, event, log_event, task_id, version, details, previous_status, new_status,
     actor_kind, actor_id)
-  SELECT $1, 'task.updated', '${event}', c.id, c.version, $5::jsonb || jsonb_build_object('changed', $6::text[]),
+  SELECT $1, 'task.updated', '${event}', c.id, c.version, $5::jsonb || jsonb_build_object('changedFields', $6::text[]),
     c.status, c.status, $3, $4 FROM changed c
 )`;
 }

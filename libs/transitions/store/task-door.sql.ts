@@ -142,14 +142,22 @@ const CARRIED = [
  *
  * @param source the name of a CTE or table with one row for each move
  * @param columns an SQL expression over `m`, the row of the source, for each column that is not NULL
+ * @param options.returned more that the statement wants of the moved row `t` or of `m`
+ * @param options.where a condition on `t` and `m` beside the edge
  */
-export function taskDoor(to: TaskStatus, source: string, columns: MoveExpressions): string {
+export function taskDoor(
+  to: TaskStatus,
+  source: string,
+  columns: MoveExpressions,
+  { returned = [], where }: { returned?: readonly string[]; where?: string } = {},
+): string {
   const carried = CARRIED.filter((column) => columns[column] !== undefined);
   const effects = {
     ...Object.fromEntries(carried.map((column) => [column, `coalesce(m.${column}, t.${column})`])),
     ...EFFECTS[to],
   };
-  return doorCtes({ to: `'${to}'`, source, legal: taskMayGo('t.status', to), columns, effects });
+  const legal = taskMayGo('t.status', to) + (where ? ` AND ${where}` : '');
+  return doorCtes({ to: `'${to}'`, source, legal, columns, effects, returned });
 }
 
 /** The CTEs of the door for moves out of a JSON array of objects with the keys of MOVE_COLUMNS. */
@@ -197,6 +205,8 @@ interface DoorParts {
   legal: string;
   columns: MoveExpressions;
   effects: Effects;
+  /** More of `t` and `m` for the statement's own use. */
+  returned?: readonly string[];
 }
 
 /** What the journal keeps of a move, beyond what it takes from the row. */
@@ -210,7 +220,7 @@ const JOURNALED = [
   'stack_trace',
 ] as const;
 
-function doorCtes({ to, source, legal, columns, effects }: DoorParts): string {
+function doorCtes({ to, source, legal, columns, effects, returned = [] }: DoorParts): string {
   const assignments = Object.entries(effects).map(
     ([column, sql]) => `${column} = ${carry(sql, columns)}`,
   );
@@ -224,7 +234,7 @@ function doorCtes({ to, source, legal, columns, effects }: DoorParts): string {
     coalesce(t.run_id, old.run_id) AS run_id, coalesce(t.agent_id, old.agent_id) AS agent_id,
     coalesce(t.session_key, old.session_key) AS session_key, t.retry_at, t.unmet_dependencies,
     t.dependents_unsettled,
-    ${JOURNALED.map((name) => `${carry(`m.${name}`, columns)} AS ${name}`).join(', ')}
+    ${JOURNALED.map((name) => `${carry(`m.${name}`, columns)} AS ${name}`).join(', ')}${returned.map((sql) => `, ${sql}`).join('')}
 )`;
 }
 

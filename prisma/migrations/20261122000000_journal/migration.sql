@@ -16,8 +16,9 @@ CREATE TABLE journal (
   id             bigint NOT NULL DEFAULT nextval('journal_id_seq'),
   workspace_id   uuid NOT NULL,
   -- What happened, by the name that subscribers know it by: task.status_changed, agent.status_changed ...
-  event          text NOT NULL,
-  -- Its name in the log of the task, where that is not the event's; '': it is not in the log.
+  event          text NOT NULL CHECK (split_part(event, '.', 1) IN ('task', 'run', 'agent', 'budget', 'coordinator')),
+  -- Its name in the log of the task, where that is not the event's; '': it is not in the log, as no run that moved
+  -- alone is.
   log_event      text,
   task_id        uuid,
   -- Of the task, or of the agent in an event of agents; NULL where no version changed.
@@ -32,19 +33,22 @@ CREATE TABLE journal (
   end_reason     text,
   generation     integer,
   agent_id       uuid,
-  actor_kind     text NOT NULL,
+  actor_kind     actor_kind NOT NULL,
   actor_id       text,
   reason         text,
-  level          text,
+  level          log_level,
   message        text,
   details        jsonb,
   session_key    text,
   stack_trace    text,
   retry_at       timestamptz,
-  created_at     timestamptz NOT NULL DEFAULT now()
+  created_at     timestamptz NOT NULL DEFAULT now(),
+  -- The cursor of the consumers. A key of a partitioned table has to name what it is partitioned by.
+  PRIMARY KEY (id, created_at),
+  CONSTRAINT journal_transition_is_whole CHECK (event <> 'task.status_changed'
+    OR task_id IS NOT NULL AND version IS NOT NULL AND previous_status IS NOT NULL AND new_status IS NOT NULL)
 ) PARTITION BY RANGE (created_at);
--- The cursor of the consumers, and the log of a task.
-CREATE INDEX journal_id_idx ON journal (id);
+-- The log of a task.
 CREATE INDEX journal_task_idx ON journal (workspace_id, task_id, id) WHERE task_id IS NOT NULL;
 
 CREATE TABLE task_log_lines (
@@ -60,9 +64,9 @@ CREATE TABLE task_log_lines (
   actor_kind   actor_kind NOT NULL,
   actor_id     text,
   session_key  varchar(255),
-  created_at   timestamptz NOT NULL DEFAULT now()
+  created_at   timestamptz NOT NULL DEFAULT now(),
+  PRIMARY KEY (workspace_id, task_id, id, created_at)
 ) PARTITION BY RANGE (created_at);
-CREATE INDEX task_log_lines_task_idx ON task_log_lines (workspace_id, task_id, id);
 
 -- A partition a week, made four weeks ahead. The default one is for a server that nobody has looked after for
 -- longer: no row is ever refused.
@@ -109,7 +113,7 @@ DECLARE
 BEGIN
   PERFORM pg_advisory_xact_lock(hashtext('journal_partitions'));
   FOR part IN
-    SELECT c.oid::regclass AS name, p.relname AS parent,
+    SELECT c.oid::regclass::text AS name, p.relname AS parent,
       (regexp_match(pg_get_expr(c.relpartbound, c.oid), 'TO \(''([^'']+)''\)'))[1]::timestamptz AS until
     FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid JOIN pg_class p ON p.oid = i.inhparent
     WHERE p.oid IN ('public.journal'::regclass, 'public.task_log_lines'::regclass)
@@ -121,7 +125,7 @@ BEGIN
       CONTINUE WHEN unread;
     END IF;
     EXECUTE format('DROP TABLE %s', part.name);
-    dropped := dropped || part.name::text;
+    dropped := dropped || part.name;
   END LOOP;
   RETURN dropped;
 END $$;
@@ -182,82 +186,104 @@ WHERE r.ended_at IS NOT NULL;
 -- What is there moves over
 -- ---------------------------------------------------------------------------------------------
 
--- For this migration alone: it finds the event of each log row.
+-- For this migration alone: it finds the events of a log row.
 CREATE INDEX outbox_events_subject_idx ON outbox_events (workspace_id, subject_id, subject_version);
 
--- The transitions, those first whose event is out already, each lot in the order in which it was written: the position of
--- the channels' consumer stands between the two. Of a transition with its run, one event is the other's companion.
+-- Each log row, with its event and that of the run that moved with the task, and each event that no log row tells of,
+-- in the order in which they were written. What the relay has yet to send comes last, with all that follows it in the log
+-- of the same task: the position of the channels' consumer stands between the two. (Events in flight may have arrived.
+-- They are sent again, with the next numbers.)
 CREATE TEMPORARY TABLE moving ON COMMIT DROP AS
-SELECT l.workspace_id, l.id AS log_id, l.created_at, e.id AS event_id, r.id AS run_event_id,
-  coalesce(e.published_at IS NULL AND e.id IS NOT NULL OR e.id = ANY(f.in_flight), false)
-    OR coalesce(r.published_at IS NULL AND r.id IS NOT NULL OR r.id = ANY(f.in_flight), false) AS unpublished
-FROM agent_task_logs l
-CROSS JOIN outbox_relay f
-LEFT JOIN outbox_events e ON e.subject_kind = 'task' AND e.workspace_id = l.workspace_id
-  AND e.subject_id = l.task_id AND e.subject_version = l.task_version
-LEFT JOIN LATERAL (
-  SELECT x.id, x.published_at FROM outbox_events x
-  WHERE x.subject_kind = 'run' AND x.workspace_id = l.workspace_id AND x.subject_id = l.run_id
-    AND x.type = 'run.state_changed' AND x.created_at = l.created_at
-  LIMIT 1) r ON l.run_id IS NOT NULL
-WHERE l.task_version IS NOT NULL;
+WITH entry AS (
+  SELECT l.workspace_id, l.id AS log_id, l.task_id, l.task_version IS NULL AND e.id IS NULL AS is_line,
+    e.id AS event_id, r.id AS run_event_id, coalesce(e.waits, false) OR coalesce(r.waits, false) AS waits
+  FROM agent_task_logs l
+  CROSS JOIN outbox_relay f
+  LEFT JOIN LATERAL (
+    SELECT x.id, x.published_at IS NULL OR x.id = ANY (f.in_flight) AS waits FROM outbox_events x
+    WHERE x.workspace_id = l.workspace_id AND x.created_at = l.created_at AND CASE
+      WHEN l.task_version IS NOT NULL
+        THEN x.subject_id = l.task_id AND x.subject_version = l.task_version AND x.subject_kind = 'task'
+      WHEN l.event IN ('progress_update', 'checkpoint') THEN x.subject_id = l.task_id AND x.type = 'task.progress'
+      WHEN l.event IN ('hung_warning', 'split_brain_conflict')
+        THEN x.subject_id = l.run_id AND x.type = 'run.' || l.event
+      END
+    LIMIT 1) e ON true
+  LEFT JOIN LATERAL (
+    SELECT x.id, x.published_at IS NULL OR x.id = ANY (f.in_flight) AS waits FROM outbox_events x
+    WHERE x.workspace_id = l.workspace_id AND x.subject_id = l.run_id AND x.type = 'run.state_changed'
+      AND x.created_at = l.created_at AND l.task_version IS NOT NULL
+    LIMIT 1) r ON true
+),
+alone AS (
+  SELECT e.workspace_id, e.id AS event_id, e.published_at IS NULL OR e.id = ANY (f.in_flight) AS waits
+  FROM outbox_events e CROSS JOIN outbox_relay f
+  WHERE NOT EXISTS (SELECT FROM entry n WHERE n.event_id = e.id)
+    AND NOT EXISTS (SELECT FROM entry n WHERE n.run_event_id = e.id)
+),
+ordered AS (
+  SELECT workspace_id, log_id, is_line, event_id, run_event_id, bool_or(waits) OVER w AS waits,
+    coalesce(max(event_id) OVER w, 0) AS place
+  FROM entry WINDOW w AS (PARTITION BY workspace_id, task_id ORDER BY log_id)
+  UNION ALL
+  SELECT workspace_id, NULL, false, event_id, NULL, waits, event_id FROM alone
+)
+-- Ids of messages go on rising: they are made from those of the journal.
+SELECT *, (SELECT coalesce(max(id), 0) FROM outbox_events) + row_number() OVER (ORDER BY waits, place, log_id) AS id
+FROM ordered;
 CREATE INDEX ON moving (log_id);
 
-CREATE FUNCTION pg_temp.move_journal(which boolean) RETURNS void LANGUAGE sql AS $$
-  INSERT INTO journal (workspace_id, event, log_event, task_id, version, previous_status, new_status, run_id, run_version,
-    previous_state, new_state, end_reason, generation, agent_id, actor_kind, actor_id, reason, level, message, details,
-    session_key, stack_trace, retry_at, created_at)
-  SELECT l.workspace_id,
-    CASE l.event WHEN 'state_transition' THEN 'task.status_changed' WHEN 'task_created' THEN 'task.created' ELSE 'task.updated' END,
-    CASE WHEN l.event NOT IN ('state_transition', 'task_created') THEN l.event END,
-    l.task_id, l.task_version, l.previous_status, l.new_status, l.run_id,
-    r.subject_version, r.payload ->> 'previousState', r.payload ->> 'newState', r.payload ->> 'reason',
-    (r.payload ->> 'generation')::int, l.agent_id, l.actor_kind, l.actor_id, e.payload ->> 'reason',
-    nullif(l.level, 'INFO'), l.message,
-    CASE WHEN e.payload ? 'changed' THEN l.details || jsonb_build_object('changed', e.payload -> 'changed')
-         WHEN l.details <> '{}' THEN l.details END,
-    l.session_key, l.stack_trace, (e.payload ->> 'retryAt')::timestamptz, l.created_at
-  FROM moving m
-  JOIN agent_task_logs l ON l.workspace_id = m.workspace_id AND l.id = m.log_id
-  LEFT JOIN outbox_events e ON e.id = m.event_id
-  LEFT JOIN outbox_events r ON r.id = m.run_event_id
-  WHERE m.unpublished = which
-  ORDER BY coalesce(m.event_id, 0), l.id;
-$$;
-SELECT pg_temp.move_journal(false);
+INSERT INTO journal (id, workspace_id, event, log_event, task_id, version, previous_status, new_status, run_id,
+  run_version, previous_state, new_state, end_reason, generation, agent_id, actor_kind, actor_id, reason, level, message,
+  details, session_key, stack_trace, retry_at, created_at)
+SELECT m.id, l.workspace_id,
+  CASE WHEN l.task_version IS NULL THEN e.type WHEN l.event = 'state_transition' THEN 'task.status_changed'
+    WHEN l.event = 'task_created' THEN 'task.created' ELSE 'task.updated' END,
+  CASE WHEN l.event NOT IN ('state_transition', 'task_created') THEN l.event END,
+  l.task_id, l.task_version, l.previous_status, l.new_status, l.run_id,
+  r.subject_version, r.payload ->> 'previousState', r.payload ->> 'newState', r.payload ->> 'reason',
+  (r.payload ->> 'generation')::int, l.agent_id, l.actor_kind, l.actor_id, e.payload ->> 'reason',
+  nullif(l.level, 'INFO'), l.message,
+  CASE WHEN e.payload ? 'changed' THEN l.details || jsonb_build_object('changedFields', e.payload -> 'changed')
+       WHEN l.details <> '{}' THEN l.details END,
+  l.session_key, l.stack_trace, (e.payload ->> 'retryAt')::timestamptz, l.created_at
+FROM moving m
+JOIN agent_task_logs l ON l.workspace_id = m.workspace_id AND l.id = m.log_id
+LEFT JOIN outbox_events e ON e.id = m.event_id
+LEFT JOIN outbox_events r ON r.id = m.run_event_id
+WHERE NOT m.is_line
+ORDER BY m.id;
 
-UPDATE event_consumers SET position = (SELECT coalesce(max(id), 0) FROM journal);
-
-SELECT pg_temp.move_journal(true);
-
--- Events without a transition of a task that are still to be sent: progress, agents, warnings, runs alone.
-INSERT INTO journal (workspace_id, event, log_event, task_id, version, previous_status, new_status, run_id, run_version,
-  previous_state, new_state, end_reason, generation, agent_id, actor_kind, reason, message, details, created_at)
-SELECT e.workspace_id, e.type, CASE WHEN (e.payload ->> 'checkpoint')::boolean THEN 'checkpoint' ELSE '' END,
-  (e.payload ->> 'taskId')::uuid, CASE WHEN e.subject_kind = 'agent' THEN e.subject_version END,
+-- Of agents, runs that moved alone, cycles of dependencies.
+INSERT INTO journal (id, workspace_id, event, log_event, task_id, version, previous_status, new_status, run_id,
+  run_version, previous_state, new_state, end_reason, generation, agent_id, actor_kind, reason, details, created_at)
+SELECT m.id, e.workspace_id, e.type, '', (e.payload ->> 'taskId')::uuid,
+  CASE WHEN e.subject_kind = 'agent' THEN e.subject_version END,
   e.payload ->> 'previousStatus', e.payload ->> 'newStatus', (e.payload ->> 'runId')::uuid,
   CASE WHEN e.subject_kind = 'run' THEN e.subject_version END, e.payload ->> 'previousState', e.payload ->> 'newState',
   CASE WHEN e.subject_kind = 'run' THEN e.payload ->> 'reason' END, (e.payload ->> 'generation')::int,
   (e.payload ->> 'agentId')::uuid, 'system', CASE WHEN e.subject_kind = 'agent' THEN e.payload ->> 'reason' END,
-  e.payload ->> 'currentStep',
-  e.payload - '{event,taskId,runId,agentId,workspaceId,timestamp,version,previousStatus,newStatus,previousState,newState,reason,currentStep,checkpoint,generation}'::text[],
+  nullif(e.payload - '{event,taskId,runId,agentId,workspaceId,timestamp,version,previousStatus,newStatus,previousState,newState,reason,generation}'::text[], '{}'),
   e.created_at
-FROM outbox_events e
-WHERE (e.published_at IS NULL OR e.id IN (SELECT unnest(in_flight) FROM outbox_relay)) AND e.id NOT IN (
-  SELECT event_id FROM moving WHERE event_id IS NOT NULL
-  UNION ALL SELECT run_event_id FROM moving WHERE run_event_id IS NOT NULL)
-ORDER BY e.id;
+FROM moving m
+JOIN outbox_events e ON e.id = m.event_id
+WHERE m.log_id IS NULL
+ORDER BY m.id;
 
+INSERT INTO task_log_lines (id, workspace_id, task_id, run_id, agent_id, level, event, message, details, actor_kind,
+  actor_id, session_key, created_at)
+SELECT m.id, l.workspace_id, l.task_id, l.run_id, l.agent_id, l.level, l.event, l.message, l.details, l.actor_kind,
+  l.actor_id, l.session_key, l.created_at
+FROM moving m
+JOIN agent_task_logs l ON l.workspace_id = m.workspace_id AND l.id = m.log_id
+WHERE m.is_line;
+
+SELECT setval('journal_id_seq', max(id)) FROM moving;
+UPDATE event_consumers SET position = coalesce((SELECT max(id) FROM moving WHERE NOT waits),
+  (SELECT min(id) - 1 FROM moving), 0);
 INSERT INTO event_numbers (consumer, workspace_id, last_number)
 SELECT 'channels', workspace_id, last_seq FROM outbox_counters;
 
-INSERT INTO task_log_lines (workspace_id, task_id, run_id, agent_id, level, event, message, details, actor_kind,
-  actor_id, session_key, created_at)
-SELECT workspace_id, task_id, run_id, agent_id, level, event, message, details, actor_kind, actor_id, session_key, created_at
-FROM agent_task_logs WHERE task_version IS NULL
-ORDER BY id;
-
-DROP FUNCTION pg_temp.move_journal(boolean);
 ALTER TABLE agent_tasks FORCE ROW LEVEL SECURITY;
 ALTER TABLE task_runs FORCE ROW LEVEL SECURITY;
 DROP TABLE agent_task_logs, outbox_events, outbox_counters, outbox_relay;
@@ -285,10 +311,10 @@ END $$;
 CREATE VIEW agent_task_logs WITH (security_invoker = true) AS
 SELECT workspace_id, id, task_id, run_id, agent_id, version AS task_version, coalesce(level, 'INFO') AS level,
   coalesce(log_event, CASE event WHEN 'task.created' THEN 'task_created' ELSE 'state_transition' END) AS event,
-  message, coalesce(details, '{}') AS details, previous_status, new_status, actor_kind, actor_id, session_key,
-  stack_trace, created_at
+  message, coalesce(CASE event WHEN 'task.updated' THEN details - 'changedFields' ELSE details END, '{}') AS details,
+  previous_status, new_status, actor_kind, actor_id, session_key, stack_trace, created_at
 FROM journal
-WHERE task_id IS NOT NULL AND log_event IS DISTINCT FROM ''
+WHERE task_id IS NOT NULL AND log_event IS DISTINCT FROM '' AND event <> 'run.state_changed'
 UNION ALL
 SELECT workspace_id, id, task_id, run_id, agent_id, NULL, level, event, message, details, NULL, NULL, actor_kind, actor_id,
   session_key, NULL, created_at

@@ -1,7 +1,12 @@
 import type pg from 'pg';
 
 /** No rows of tenants, and changed by servers by themselves. */
-const IGNORED = new Set(['_prisma_migrations', 'coordinator_leadership', 'outbox_relay']);
+const IGNORED = new Set([
+  '_prisma_migrations',
+  'coordinator_leadership',
+  'event_consumers',
+  'event_numbers',
+]);
 
 export type Digest = Record<string, string>;
 
@@ -43,7 +48,8 @@ function tablesOf(owner: pg.Pool): Promise<Table[]> {
       .query<Table>(
         `SELECT table_name AS name, array_agg(column_name::text) AS columns
          FROM information_schema.columns JOIN information_schema.tables USING (table_schema, table_name)
-         WHERE table_schema = 'public' AND table_type = 'BASE TABLE' GROUP BY table_name ORDER BY 1`,
+         WHERE table_schema = 'public' AND table_type = 'BASE TABLE'
+           AND NOT (SELECT relispartition FROM pg_class WHERE oid = table_name::regclass) GROUP BY table_name ORDER BY 1`,
       )
       .then(({ rows }) => rows.filter(({ name }) => !IGNORED.has(name)));
   known.set(owner, tables);

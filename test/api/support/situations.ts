@@ -69,10 +69,9 @@ async function falterSilently({ app: { db } }: Stage, { runId }: Situation): Pro
   await db.owner.query(
     `WITH marked AS (
        UPDATE task_runs SET state = 'STALE', stale_at = now(), version = version + 1 WHERE id = $1
-       RETURNING workspace_id, id, version, agent_id)
-     INSERT INTO outbox_events (workspace_id, type, subject_kind, subject_id, subject_version, payload)
-     SELECT workspace_id, 'run.state_changed', 'run', id, version,
-       jsonb_build_object('agentId', agent_id, 'newState', 'STALE') FROM marked`,
+       RETURNING workspace_id, id, task_id, version, agent_id)
+     INSERT INTO journal (workspace_id, event, log_event, task_id, run_id, run_version, new_state, agent_id, actor_kind)
+     SELECT workspace_id, 'run.state_changed', '', task_id, id, version, 'STALE', agent_id, 'system' FROM marked`,
     [runId],
   );
 }

@@ -116,16 +116,19 @@ async function openTasks(owner: pg.Pool): Promise<number> {
 }
 
 async function unpublished(owner: pg.Pool): Promise<number> {
-  return count(owner, 'SELECT count(*)::int AS n FROM outbox_events WHERE published_at IS NULL');
+  return count(
+    owner,
+    'SELECT count(*)::int AS n FROM journal WHERE id > (SELECT min(position) FROM event_consumers)',
+  );
 }
 
 async function describeOutbox(owner: pg.Pool): Promise<string> {
   const { rows } = await owner.query(
-    `SELECT r.owner, r.leased_until > now() AS leased, cardinality(r.in_flight) AS in_flight,
-       (SELECT max(id) FROM outbox_events) AS newest,
-       (SELECT json_agg(e) FROM (SELECT id, type, subject_id, created_at FROM outbox_events
-         WHERE published_at IS NULL ORDER BY id LIMIT 5) e) AS waiting
-     FROM outbox_relay r`,
+    `SELECT c.name, c.owner, c.leased_until > now() AS leased, c.position,
+       (SELECT max(id) FROM journal) AS newest, pg_current_snapshot()::text AS snapshot,
+       (SELECT json_agg(e) FROM (SELECT id, xid::text, event, task_id, created_at FROM journal
+         WHERE id > c.position ORDER BY id LIMIT 5) e) AS waiting
+     FROM event_consumers c`,
   );
   return JSON.stringify(rows);
 }

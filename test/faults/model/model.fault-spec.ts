@@ -15,7 +15,7 @@ let server: TestApp;
 beforeAll(async () => {
   server = await startTestApp(MODEL_ENV);
   // The invariants are asked as the tenant of each walk, who has no business there otherwise.
-  await server.db.owner.query('GRANT SELECT ON outbox_counters TO drover_app');
+  await server.db.owner.query('GRANT SELECT ON event_numbers TO drover_app');
   const hearing = server.app.get(Hearing, { strict: false });
   // Nobody is taken for dead by a server that has just begun to listen.
   await waitFor('the server to have listened', () => hearing.listeningMs() > 2_500);

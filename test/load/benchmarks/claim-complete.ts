@@ -1,73 +1,89 @@
+import pg from 'pg';
 import { BareQueue } from '../floors/bare-queue.js';
-import { drainWithGraphileWorker } from '../floors/graphile-worker.js';
 import type { Benchmark } from '../harness/benchmark.js';
 import { drainWithCore } from '../harness/drain.js';
 import { figure, type Measured } from '../harness/figure.js';
 import { inTurns, perSecond } from '../harness/in-turns.js';
 import type { Rig } from '../harness/rig.js';
-
-const CONCURRENCY = 10;
+import { GraphileWorker } from '../peers/graphile-worker.js';
+import { WORKERS } from '../peers/peer.js';
 
 /** No-op tasks claimed and completed through the server's own services, without HTTP. */
 export const claimComplete: Benchmark = {
   name: 'claim-complete',
-  what: `claim and complete of no-op tasks, ${CONCURRENCY} at once`,
+  what: `claim and complete of no-op tasks, ${WORKERS} at once and alone`,
   async run(rig) {
+    const one = await measure(rig, { batch: 1, tasks: 6_000, agents: WORKERS });
+    const alone = await measure(rig, { batch: 1, tasks: 2_000, agents: 1 });
+    const fifty = await measure(rig, { batch: 50, tasks: 20_000, agents: WORKERS });
+    const about = (name: string, ratioAtLeast?: number) => {
+      const goal = ratioAtLeast === undefined ? undefined : { ratioAtLeast };
+      return { name, unit: 'tasks/s', goal };
+    };
     return [
-      await measure(rig, { batch: 1, tasks: 6_000, ratioAtLeast: 0.6 }),
-      await measure(rig, { batch: 50, tasks: 20_000, ratioAtLeast: 0.4 }),
-      await besideGraphileWorker(rig, 6_000),
-    ];
+      figure(about('claim-complete-1'), one.ours, one.bare),
+      figure(about('claim-complete-1-beside-graphile', 1.2), one.ours, one.graphile),
+      figure(about('claim-complete-1-alone', 0.5), alone.ours, alone.bare),
+      figure(about('claim-complete-50', 0.38), fifty.ours, fifty.bare),
+      figure(about('graphile-worker'), one.graphile ?? []),
+    ] satisfies Measured[];
   },
 };
 
 interface Shape {
   batch: number;
   tasks: number;
-  ratioAtLeast: number;
+  agents: number;
 }
 
-async function measure(rig: Rig, { batch, tasks, ratioAtLeast }: Shape): Promise<Measured> {
+type Drain = (tasks: number) => Promise<number>;
+
+/** Beside the hand-written loop, and graphile-worker where it does the same. */
+async function measure(rig: Rig, { batch, tasks, agents }: Shape) {
+  const ways: Record<string, Drain> = {
+    bare: await bareDrain(rig, batch, agents),
+    ours: await coreDrain(rig, batch, agents),
+  };
+  if (batch === 1 && agents === WORKERS) ways['graphile'] = await graphileDrain(rig);
+  for (const drain of Object.values(ways)) await drain(tasks / 4);
+  const turns = Object.entries(ways).map(([name, drain]) => [name, () => drain(tasks)] as const);
+  const values = await inTurns(rig.repeats, Object.fromEntries(turns));
+  return { ours: values['ours'] ?? [], bare: values['bare'] ?? [], graphile: values['graphile'] };
+}
+
+async function coreDrain(rig: Rig, batch: number, count: number): Promise<Drain> {
   const site = await rig.newSite();
   const core = await rig.startCore(site);
-  const queue = await BareQueue.create(site.ownerUrl, CONCURRENCY);
-  const drain = async (count: number): Promise<number> => {
-    const workspaceId = await site.newWorkspace();
-    const agents = await site.newAgents(workspaceId, CONCURRENCY);
-    await site.addWaitingTasks(workspaceId, count);
-    await site.settle();
+  return async (tasks) => {
+    const { workspaceId, agents } = await site.newQueue(tasks, count);
     return perSecond(() => drainWithCore(core, workspaceId, { agents, batch }));
   };
-  const drainBare = async (count: number): Promise<number> => {
-    const workspaceId = await site.newWorkspace();
-    const agents = await site.newAgents(workspaceId, CONCURRENCY);
-    await queue.fill(workspaceId, count);
-    return perSecond(async () => {
-      const done = agents.map(({ id }) => queue.drain(workspaceId, id, batch));
-      return (await Promise.all(done)).reduce((sum, count) => sum + count, 0);
-    });
-  };
-  const { values, floors } = await inTurns(rig.repeats, {
-    warmUp: async () => {
-      await drain(tasks / 4);
-      await drainBare(tasks / 4);
-    },
-    value: () => drain(tasks),
-    floor: () => drainBare(tasks),
-  });
-  await queue.close();
-  const name = `claim-complete-${batch}`;
-  return figure({ name, unit: 'tasks/s', goal: { ratioAtLeast } }, values, floors);
 }
 
-/** The same work by a queue that many use; its floor is the hand-written loop's batch of one. */
-async function besideGraphileWorker(rig: Rig, tasks: number): Promise<Measured> {
+async function bareDrain(rig: Rig, batch: number, count: number): Promise<Drain> {
   const site = await rig.newSite();
-  const values: number[] = [];
-  await drainWithGraphileWorker(site.ownerUrl, { tasks: tasks / 4, concurrency: CONCURRENCY });
-  for (let repeat = 0; repeat < rig.repeats; repeat++) {
-    const drained = { tasks, concurrency: CONCURRENCY };
-    values.push(await drainWithGraphileWorker(site.ownerUrl, drained));
-  }
-  return figure({ name: 'graphile-worker', unit: 'tasks/s' }, values);
+  const queue = await BareQueue.create(site.ownerUrl, count);
+  rig.onClear(() => queue.close());
+  return async (tasks) => {
+    const workspaceId = await site.newWorkspace();
+    const agents = await site.newAgents(workspaceId, count);
+    await queue.fill(workspaceId, tasks);
+    const ids = agents.map(({ id }) => id);
+    return perSecond(() => queue.drain(workspaceId, ids, batch));
+  };
+}
+
+/** The same work by a queue that many use. */
+async function graphileDrain(rig: Rig): Promise<Drain> {
+  const url = await rig.newDatabase();
+  const peer = await GraphileWorker.create(url);
+  rig.onClear(() => peer.close());
+  return async (tasks) => {
+    await peer.addMany(tasks);
+    const client = new pg.Client({ connectionString: url });
+    await client.connect();
+    await client.query('VACUUM (ANALYZE)');
+    await client.end();
+    return perSecond(() => peer.drain(1));
+  };
 }

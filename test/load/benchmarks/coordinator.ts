@@ -1,9 +1,8 @@
-import { Cycle } from '../../../libs/coordinator/cycle.js';
-import { Leadership } from '../../../libs/coordinator/leadership/leadership.js';
+import type { CycleReport } from '#lib/coordinator';
 import type { Benchmark } from '../harness/benchmark.js';
-import type { Core } from '../harness/core.js';
+import { runCycle } from '../harness/cycles.js';
 import { figure } from '../harness/figure.js';
-import type { Site } from '../harness/site.js';
+import { ADD_COMPLETED, ADD_RUNNING, LOSE_RUNS } from '../harness/tables.js';
 
 const AGENTS = 1_000;
 const LOST = 500;
@@ -25,12 +24,17 @@ export const coordinator: Benchmark = {
     const ids = agents.map(({ id }) => id);
     await site.owner.query(ADD_RUNNING, [workspaceId, TASKS.running, ids]);
     await site.settle();
-    await runCycle(site, core, workspaceId);
+    const cycle = async (expected: number): Promise<number> => {
+      const { ms, report } = await runCycle(site, core);
+      refuseUnlessRecovered(report, expected);
+      return ms;
+    };
+    await runCycle(site, core);
     const [recovering, idle]: [number[], number[]] = [[], []];
     for (let repeat = 0; repeat < rig.repeats; repeat++) {
-      await site.owner.query(LOSE, [workspaceId, LOST]);
-      recovering.push(await runCycle(site, core, workspaceId, LOST));
-      idle.push(await runCycle(site, core, workspaceId, 0));
+      await site.owner.query(LOSE_RUNS, [workspaceId, LOST]);
+      recovering.push(await cycle(LOST));
+      idle.push(await cycle(0));
     }
     return [
       figure({ name: 'cycle-500-recoveries', unit: 'ms', goal: { atMost: 2_000 } }, recovering),
@@ -39,57 +43,10 @@ export const coordinator: Benchmark = {
   },
 };
 
-/** @returns milliseconds. @throws Error when it did not do what there was to do */
-async function runCycle(
-  site: Site,
-  core: Core,
-  workspaceId: string,
-  expected?: number,
-): Promise<number> {
-  await site.owner.query(BEAT, [workspaceId]);
-  const leadership = core.get(Leadership);
-  if (!(await leadership.keep())) throw new Error('Somebody else leads');
-  const start = performance.now();
-  const report = await core.get(Cycle).run(leadership.fence(), async () => {});
-  const elapsed = performance.now() - start;
-  const failed = report.steps.find((step) => step.error !== null);
-  if (failed) throw new Error(`The step ${failed.step} failed: ${failed.error}`);
-  const recovered = report.steps
+function refuseUnlessRecovered({ steps }: CycleReport, expected: number): void {
+  const recovered = steps
     .filter(({ step }) => step === 'expire_leases' || step === 'recover_lost_runs')
     .reduce((sum, { moved }) => sum + moved, 0);
-  if (expected !== undefined && recovered !== expected) {
-    throw new Error(`${recovered} tasks were recovered instead of ${expected}`);
-  }
-  return elapsed;
+  if (recovered === expected) return;
+  throw new Error(`${recovered} tasks were recovered instead of ${expected}`);
 }
-
-const ADD_COMPLETED = `
-INSERT INTO agent_tasks (workspace_id, id, title, task_type, status, version, ready_at, completed_at)
-SELECT $1, uuidv7(), 'A task', 'test', 'COMPLETED', 3, now(), now() FROM generate_series(1, $2::int)`;
-
-// Retried after an hour, so that a task that was recovered is no work for the next cycle.
-const ADD_RUNNING = `
-WITH task AS (
-  INSERT INTO agent_tasks (workspace_id, id, title, task_type, status, version, run_id, agent_id,
-    generation, retry_backoff_seconds, ready_at, assigned_at, started_at)
-  SELECT $1, uuidv7(), 'A task', 'test', 'RUNNING', 3, uuidv7(), ($3::uuid[])[n % cardinality($3) + 1],
-    1, 3600, now(), now(), now()
-  FROM generate_series(1, $2::int) AS n
-  RETURNING id, run_id, agent_id),
-busy AS (
-  UPDATE agents a SET live_runs = held.runs
-  FROM (SELECT agent_id, count(*) AS runs FROM task GROUP BY 1) held
-  WHERE a.workspace_id = $1 AND a.id = held.agent_id)
-INSERT INTO task_runs (workspace_id, id, task_id, agent_id, generation, state, version, lease_seconds,
-  lease_expires_at, lease_by_heartbeat, started_at)
-SELECT $1, run_id, id, agent_id, 1, 'WORKING', 2, 180, now() + interval '1 hour', true, now() FROM task`;
-
-const LOSE = `
-UPDATE task_runs SET lease_by_heartbeat = false, lease_expires_at = now() - interval '1 second'
-WHERE workspace_id = $1 AND id IN (
-  SELECT id FROM task_runs WHERE workspace_id = $1 AND state = 'WORKING' LIMIT $2)`;
-
-const BEAT = `
-INSERT INTO agent_heartbeats (workspace_id, agent_id, status)
-SELECT workspace_id, id, 'healthy' FROM agents WHERE workspace_id = $1
-ON CONFLICT (workspace_id, agent_id) DO UPDATE SET last_seen_at = now()`;

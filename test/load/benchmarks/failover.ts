@@ -4,6 +4,7 @@ import { figure } from '../harness/figure.js';
 import type { Program } from '../harness/program.js';
 import type { Rig } from '../harness/rig.js';
 import type { Site } from '../harness/site.js';
+import { LEADERSHIP } from '../harness/tables.js';
 
 const LOOK_MS = 5;
 
@@ -76,8 +77,7 @@ class Servers {
 
   private async leadership(): Promise<{ instance_id: string | null; has_led: boolean }> {
     const { rows } = await this.site.owner.query<{ instance_id: string | null; has_led: boolean }>(
-      `SELECT instance_id, last_cycle_at IS NOT NULL AND last_cycle_at >= acquired_at AS has_led
-       FROM coordinator_leadership`,
+      LEADERSHIP,
     );
     return rows[0] ?? { instance_id: null, has_led: false };
   }

@@ -2,11 +2,10 @@ import type { Benchmark } from '../harness/benchmark.js';
 import { figure } from '../harness/figure.js';
 import { type Load, postsPerSecond } from '../harness/http-load.js';
 import { inTurns } from '../harness/in-turns.js';
-import { JWT_SECRET } from '../harness/rig.js';
 
 const CONNECTIONS = 50;
 
-/** Beats over HTTP, each connection an agent of its own. */
+/** Heartbeats over HTTP, each connection an agent of its own. */
 export const heartbeats: Benchmark = {
   name: 'heartbeats',
   what: `heartbeats over HTTP, ${CONNECTIONS} connections`,
@@ -14,11 +13,7 @@ export const heartbeats: Benchmark = {
     const site = await rig.newSite();
     const agents = await site.newAgents(await site.newWorkspace(), CONNECTIONS);
     const server = await rig.startServer(site, { ROLES: 'api' });
-    const bare = await rig.startProgram('test/load/floors/bare-server.js', {
-      JWT_SECRET,
-      VALKEY_URL: rig.valkeyUrl,
-      DATABASE_URL: site.ownerUrl,
-    });
+    const bare = await rig.startBareServer(site);
     const of = (connection: number) => agents[connection % CONNECTIONS] ?? { id: '', token: '' };
     const load: Omit<Load, 'url' | 'path'> = {
       connections: CONNECTIONS,
@@ -32,13 +27,10 @@ export const heartbeats: Benchmark = {
       path: (connection) => `/api/v1/agents/${of(connection).id}/heartbeat`,
     };
     const theirs: Load = { ...load, url: bare.url, path: '/heartbeat' };
+    for (const each of [ours, theirs]) await postsPerSecond({ ...each, seconds: 2 });
     const { values, floors } = await inTurns(rig.repeats, {
-      warmUp: async () => {
-        await postsPerSecond({ ...ours, seconds: 2 });
-        await postsPerSecond({ ...theirs, seconds: 2 });
-      },
-      value: () => postsPerSecond(ours),
-      floor: () => postsPerSecond(theirs),
+      floors: () => postsPerSecond(theirs),
+      values: () => postsPerSecond(ours),
     });
     const about = { name: 'heartbeats', unit: 'beats/s', goal: { ratioAtLeast: 0.8 } };
     return [figure(about, values, floors)];

@@ -3,10 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Benchmark } from '../harness/benchmark.js';
-import { figure, type Goal, quantile } from '../harness/figure.js';
+import { Client } from '../harness/client.js';
+import { type Goal, type Latencies, latenciesOf, latencyFigures } from '../harness/figure.js';
 import type { Program } from '../harness/program.js';
 import type { Rig } from '../harness/rig.js';
 import type { Site } from '../harness/site.js';
+import { WORKING_RUNS } from '../harness/tables.js';
 
 const TASKS = 8;
 const LOOK_MS = 20;
@@ -23,15 +25,15 @@ export const recovery: Benchmark = {
     const folder = await mkdtemp(join(tmpdir(), 'drover-recovery-'));
     try {
       const fleet = await Fleet.start(rig, folder);
-      const [evident, silent]: [number[][], number[][]] = [[], []];
+      const [evident, silent]: [Latencies[], Latencies[]] = [[], []];
       for (let repeat = 0; repeat < rig.repeats; repeat++) {
-        evident.push(await fleet.recover({ restart: true }));
-        silent.push(await fleet.recover({ restart: false }));
+        evident.push(latenciesOf(await fleet.recover({ restart: true })));
+        silent.push(latenciesOf(await fleet.recover({ restart: false })));
       }
       await fleet.stop();
       return [
-        ...quantiles('recovery-with-evidence', evident, { atMost: 2 }),
-        ...quantiles('recovery-without', silent, { atMost: 60 }),
+        ...latencyFigures('recovery-with-evidence', 's', both({ atMost: 2 }), evident),
+        ...latencyFigures('recovery-without', 's', both({ atMost: 60 }), silent),
       ];
     } finally {
       await rm(folder, { recursive: true, force: true });
@@ -39,12 +41,8 @@ export const recovery: Benchmark = {
   },
 };
 
-function quantiles(name: string, samples: number[][], goal: Goal) {
-  const at = (share: number) => samples.map((each) => quantile(each, share));
-  return [
-    figure({ name: `${name}-p50`, unit: 's', goal }, at(0.5)),
-    figure({ name: `${name}-p99`, unit: 's', goal }, at(0.99)),
-  ];
+function both(goal: Goal): { p50: Goal; p99: Goal } {
+  return { p50: goal, p99: goal };
 }
 
 interface Running {
@@ -64,7 +62,7 @@ class Fleet {
     private readonly site: Site,
     private readonly env: Record<string, string>,
     private readonly folder: string,
-    private readonly post: (path: string, body: unknown) => Promise<unknown>,
+    private readonly post: (path: string, body: object) => Promise<unknown>,
   ) {}
 
   static async start(rig: Rig, folder: string): Promise<Fleet> {
@@ -72,22 +70,14 @@ class Fleet {
     const workspaceId = await site.newWorkspace();
     const { token } = await site.newMember(workspaceId);
     const { url } = await rig.startServer(site);
-    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
     const env = {
       DROVER_API_URL: url,
       DROVER_API_KEY: token,
       DROVER_WORKSPACE_ID: workspaceId,
       DROVER_WORKER_CONCURRENCY: String(2 * TASKS),
     };
-    const post = async (path: string, body: unknown) => {
-      const answer = await fetch(`${url}/api/v1${path}`, {
-        method: 'POST',
-        headers,
-        body: JSON.stringify(body),
-      });
-      if (!answer.ok) throw new Error(`${path}: ${await answer.text()}`);
-      return answer.json();
-    };
+    const client = new Client(url, 1);
+    const post = (path: string, body: object) => client.post(`/api/v1${path}`, token, body);
     return new Fleet(rig, site, env, folder, post);
   }
 
@@ -149,10 +139,7 @@ class Fleet {
 
   private async until(condition: (running: Running[]) => boolean): Promise<Running[]> {
     for (;;) {
-      const { rows } = await this.site.owner.query<Running>(
-        `SELECT r.task_id, a.name, (extract(epoch FROM r.started_at) * 1000)::float8 AS started_ms
-         FROM task_runs r JOIN agents a ON a.id = r.agent_id WHERE r.state = 'WORKING'`,
-      );
+      const { rows } = await this.site.owner.query<Running>(WORKING_RUNS);
       if (condition(rows)) return rows;
       await delay(LOOK_MS);
     }

@@ -18,9 +18,11 @@ CREATE TABLE IF NOT EXISTS plain_queue (
 CREATE INDEX IF NOT EXISTS plain_queue_ready_idx ON plain_queue (workspace_id, priority, id)
   WHERE status = 'PENDING'`;
 
-const FILL = `
-INSERT INTO plain_queue (workspace_id, title, task_type, input_context)
-SELECT $1, 'A task', 'test', '{"command": ["true"]}' FROM generate_series(1, $2::int)`;
+const FILL = {
+  name: 'plain_fill',
+  text: `INSERT INTO plain_queue (workspace_id, title, task_type, input_context)
+    SELECT $1, 'A task', 'test', '{"command": ["true"]}' FROM generate_series(1, $2::int)`,
+};
 
 const CLAIM = {
   name: 'plain_claim',
@@ -36,9 +38,14 @@ const COMPLETE = {
     WHERE id = ANY ($1::bigint[]) AND agent_id = $2 AND status = 'RUNNING'`,
 };
 
+export interface BareTask {
+  id: string;
+  input_context: { key?: number };
+}
+
 /** The queue that one writes by hand in an afternoon: SKIP LOCKED, two updates, no history. */
 export class BareQueue {
-  private constructor(private readonly pool: pg.Pool) {}
+  private constructor(readonly pool: pg.Pool) {}
 
   static async create(url: string, connections: number): Promise<BareQueue> {
     const pool = new pg.Pool({ connectionString: url, max: connections });
@@ -46,20 +53,40 @@ export class BareQueue {
     return new BareQueue(pool);
   }
 
+  /** In one statement. */
+  add(workspaceId: string, tasks: number): Promise<unknown> {
+    return this.pool.query({ ...FILL, values: [workspaceId, tasks] });
+  }
+
+  /** With the statistics and the visibility that a queue in use would have. */
   async fill(workspaceId: string, tasks: number): Promise<void> {
-    await this.pool.query(FILL, [workspaceId, tasks]);
+    await this.add(workspaceId, tasks);
     await this.pool.query('VACUUM (ANALYZE) plain_queue');
   }
 
-  /** Claims and completes until nothing is left. @returns how many */
-  async drain(workspaceId: string, agentId: string, batch: number): Promise<number> {
-    for (let done = 0; ;) {
-      const values = [workspaceId, agentId, batch];
-      const { rows } = await this.pool.query<{ id: string }>({ ...CLAIM, values });
-      if (rows.length === 0) return done;
-      await this.pool.query({ ...COMPLETE, values: [rows.map((row) => row.id), agentId] });
-      done += rows.length;
-    }
+  async claim(workspaceId: string, agentId: string, batch: number): Promise<BareTask[]> {
+    const values = [workspaceId, agentId, batch];
+    return (await this.pool.query<BareTask>({ ...CLAIM, values })).rows;
+  }
+
+  complete(agentId: string, ids: readonly string[]): Promise<unknown> {
+    return this.pool.query({ ...COMPLETE, values: [ids, agentId] });
+  }
+
+  /** Each agent claims and completes until nothing is left. @returns how many */
+  async drain(workspaceId: string, agentIds: readonly string[], batch: number): Promise<number> {
+    const done = agentIds.map(async (agentId) => {
+      for (let count = 0; ;) {
+        const tasks = await this.claim(workspaceId, agentId, batch);
+        if (tasks.length === 0) return count;
+        await this.complete(
+          agentId,
+          tasks.map(({ id }) => id),
+        );
+        count += tasks.length;
+      }
+    });
+    return (await Promise.all(done)).reduce((sum, count) => sum + count, 0);
   }
 
   close(): Promise<void> {

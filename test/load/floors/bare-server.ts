@@ -2,23 +2,30 @@ import { createSecretKey } from 'node:crypto';
 import fastify, { type FastifyRequest } from 'fastify';
 import { Redis } from 'iovalkey';
 import jwt from 'jsonwebtoken';
-import pg from 'pg';
+import { LRUCache } from 'lru-cache';
 import { newId } from '#lib/kernel';
+import { BareQueue } from './bare-queue.js';
 
 /**
- * The least that a heartbeat and a creation can cost on this stack: Fastify, the same token verified
- * by jsonwebtoken, one SETEX or one INSERT, an answer. No tenant, no checks, no history.
+ * The least that a heartbeat, a creation and a move to the next task can cost on this stack: Fastify, the
+ * same token verified once by jsonwebtoken and remembered, one SETEX, one INSERT or two UPDATEs, an answer.
+ * No tenant, no checks, no history.
  */
 const { JWT_SECRET = '', VALKEY_URL = '', DATABASE_URL = '' } = process.env;
 const key = createSecretKey(Buffer.from(JWT_SECRET, 'utf8'));
 const valkey = new Redis(VALKEY_URL, { enableAutoPipelining: true });
-const pool = new pg.Pool({ connectionString: DATABASE_URL, max: 20 });
+const queue = await BareQueue.create(DATABASE_URL, 20);
+const remembered = new LRUCache<string, jwt.JwtPayload>({ max: 10_000 });
 const app = fastify();
 
 function verified(request: FastifyRequest, audience: string): jwt.JwtPayload {
   const token = request.headers.authorization?.slice(7) ?? '';
+  const known = remembered.get(token);
+  if (known?.aud === audience && (known.exp ?? 0) * 1000 > Date.now()) return known;
   const pinned = { algorithms: ['HS256' as const], issuer: 'drover', audience };
-  return jwt.verify(token, key, pinned) as jwt.JwtPayload;
+  const claims = jwt.verify(token, key, pinned) as jwt.JwtPayload;
+  remembered.set(token, claims);
+  return claims;
 }
 
 app.post('/heartbeat', async (request) => {
@@ -32,6 +39,20 @@ app.post('/heartbeat', async (request) => {
   };
 });
 
+await queue.pool.query(`
+CREATE TABLE IF NOT EXISTS plain_tasks (
+  workspace_id uuid NOT NULL,
+  id uuid PRIMARY KEY,
+  title text NOT NULL,
+  task_type text NOT NULL,
+  status text NOT NULL DEFAULT 'PENDING',
+  priority int NOT NULL,
+  input_context jsonb NOT NULL,
+  metadata jsonb NOT NULL DEFAULT '{}',
+  created_by uuid,
+  created_at timestamptz NOT NULL DEFAULT now()
+)`);
+
 const INSERT = {
   name: 'insert',
   text: `INSERT INTO plain_tasks (workspace_id, id, title, task_type, priority, input_context, created_by)
@@ -44,8 +65,16 @@ app.post('/tasks', async (request, reply) => {
   const { title, taskType, priority, inputContext } = task;
   const id = newId();
   const values = [wid, id, title, taskType, priority, inputContext, sub];
-  const { rows } = await pool.query<{ created_at: Date }>({ ...INSERT, values });
+  const { rows } = await queue.pool.query<{ created_at: Date }>({ ...INSERT, values });
   return reply.code(201).send({ id, ...task, createdAt: rows[0]?.created_at });
+});
+
+/** Completes what the agent has, if anything, and claims the next. */
+app.post('/next', async (request) => {
+  const { sub = '', wid } = verified(request, 'drover:agent');
+  const { done, maxTasks } = request.body as { done: string[]; maxTasks: number };
+  if (done.length > 0) await queue.complete(sub, done);
+  return { tasks: await queue.claim(wid as string, sub, maxTasks) };
 });
 
 const address = await app.listen({ host: '127.0.0.1', port: 0 });

@@ -2,11 +2,11 @@ import 'reflect-metadata';
 import type { INestApplicationContext, Type } from '@nestjs/common';
 import { loadConfig } from '#lib/config';
 import { Logger } from '#lib/observability';
+import { Claiming, RunReports } from '#lib/runs';
 import { createApp } from '../../../apps/server/create-app.js';
-import { Claiming } from '../../../libs/runs/claims/claiming.js';
-import type { ClaimedTask } from '../../../libs/runs/run-view.js';
-import { RunReports } from '../../../libs/runs/run-reports.js';
 import type { Site } from './site.js';
+
+type ClaimedTask = Awaited<ReturnType<Claiming['claimNow']>>[number];
 
 /** The server's own services, called without HTTP. */
 export class Core {

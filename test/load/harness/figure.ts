@@ -12,7 +12,8 @@ export interface Figure {
 }
 
 /** What a figure should be. Told beside it; never a reason to fail. */
-export type Goal = { ratioAtLeast: number } | { atMost: number };
+export type Goal =
+  { atLeast: number } | { atMost: number } | { ratioAtLeast: number } | { ratioAtMost: number };
 
 export interface Measured extends Figure {
   goal?: Goal;
@@ -54,6 +55,30 @@ export function quantile(values: readonly number[], share: number): number {
   const above = sorted[Math.ceil(position)];
   if (below === undefined || above === undefined) throw new Error('There are no values');
   return below + (above - below) * (position - Math.floor(position));
+}
+
+export interface Latencies {
+  p50: number;
+  p99: number;
+}
+
+export function latenciesOf(values: readonly number[]): Latencies {
+  return { p50: quantile(values, 0.5), p99: quantile(values, 0.99) };
+}
+
+/** Two figures, `name-p50` and `name-p99`, of samples of several repeats. */
+export function latencyFigures(
+  name: string,
+  unit: string,
+  goals: Partial<Record<keyof Latencies, Goal>>,
+  values: readonly Latencies[],
+  floors?: readonly Latencies[],
+): Measured[] {
+  return (['p50', 'p99'] as const).map((share) => {
+    const about = { name: `${name}-${share}`, unit, goal: goals[share] };
+    const of = (each: Latencies): number => each[share];
+    return figure(about, values.map(of), floors?.map(of));
+  });
 }
 
 function rounded(value: number): number {

@@ -1,25 +1,21 @@
-interface Parts {
-  warmUp?: () => Promise<unknown>;
-  value: () => Promise<number>;
-  floor: () => Promise<number>;
-}
-
 /**
- * Measures a value and its floor in turns, so that whatever else the machine does burdens both.
- * Who goes first changes, too.
+ * Measures several ways in turns, so that whatever else the machine does burdens all of them. The first
+ * to go changes, too.
  */
-export async function inTurns(
+export async function inTurns<Name extends string, Value>(
   repeats: number,
-  { warmUp, value, floor }: Parts,
-): Promise<{ values: number[]; floors: number[] }> {
-  const [values, floors]: [number[], number[]] = [[], []];
-  await warmUp?.();
+  ways: Record<Name, () => Promise<Value>>,
+): Promise<Record<Name, Value[]>> {
+  const names = Object.keys(ways) as Name[];
+  const values = Object.fromEntries(names.map((name) => [name, []])) as unknown as Record<
+    Name,
+    Value[]
+  >;
   for (let repeat = 0; repeat < repeats; repeat++) {
-    if (repeat % 2 === 0) floors.push(await floor());
-    values.push(await value());
-    if (repeat % 2 === 1) floors.push(await floor());
+    for (const name of names) values[name].push(await ways[name]());
+    names.reverse();
   }
-  return { values, floors };
+  return values;
 }
 
 /** @returns how many of what `work` counts happen a second */

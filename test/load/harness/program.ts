@@ -8,14 +8,15 @@ type Running = Awaited<ReturnType<Supervisor['run']>>;
 const DIST = fileURLToPath(new URL('../../..', import.meta.url));
 const LAST_LINES = 20;
 
-/** What a program says when it is ready; the first group is its address, if it has one. */
+/** What a program says when it is ready; the first group, if any, is what there is to know of it. */
 const LISTENING = /"message":"listening","address":"([^"]+)"/;
 
 /** A server or a worker as a process, which ends with us in any case. */
 export class Program {
   private constructor(
     private readonly running: Running,
-    readonly url: string,
+    /** What it said: its address, or what it was asked to find out. */
+    readonly said: string,
   ) {}
 
   /** Resolves when it is ready. @throws Error with its last words when it ends before */
@@ -26,7 +27,7 @@ export class Program {
     ready = LISTENING,
   ): Promise<Program> {
     const lines: string[] = [];
-    let hear: (url: string) => void = () => undefined;
+    let hear: (said: string) => void = () => undefined;
     const listening = new Promise<string>((resolve) => (hear = resolve));
     const running = await supervisor.run({
       file: process.execPath,
@@ -47,6 +48,10 @@ export class Program {
     });
     ended.catch(() => undefined);
     return new Program(running, await Promise.race([listening, ended]));
+  }
+
+  get url(): string {
+    return this.said;
   }
 
   get pid(): number {

@@ -1,40 +1,68 @@
 import { randomBytes } from 'node:crypto';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { Redis } from 'iovalkey';
 import pg from 'pg';
 import { loadConfig } from '#lib/config';
 import { migrate } from '#lib/database';
-import { type Stack, startStack, Supervisor } from '#lib/embedded';
+import {
+  type EmbeddedPostgres,
+  type Stack,
+  startEmbeddedPostgres,
+  startStack,
+  Supervisor,
+} from '#lib/embedded';
 import { TokenService } from '#lib/identity';
 import { Core } from './core.js';
 import { Program } from './program.js';
 import { Site } from './site.js';
 
-export const JWT_SECRET = 'a secret of the benchmarks that is long enough';
+const JWT_SECRET = 'a secret of the benchmarks that is long enough';
 
-/** What benchmarks run on: one embedded PostgreSQL and Valkey, and a new database for each. */
+const SETTINGS = { max_connections: '200' };
+/** A relay that has published nothing for so long has nothing to publish. */
+const QUIET_MS = 500;
+const LOOK_MS = 20;
+
+interface DatabaseOptions {
+  /** On a server that waits for the disk at each commit. Default: false. */
+  durable?: boolean;
+}
+
+/** What benchmarks run on: PostgreSQL, with and without durability, Valkey, and a new database for each. */
 export class Rig {
   private undo: (() => Promise<unknown>)[] = [];
+  private durable: Promise<EmbeddedPostgres> | undefined;
 
   private constructor(
     readonly repeats: number,
     private readonly stack: Stack,
     private readonly supervisor: Supervisor,
+    private readonly valkey: Redis,
     readonly note: (line: string) => void,
   ) {}
 
   static async start(repeats: number, note: (line: string) => void): Promise<Rig> {
-    const stack = await startStack({ postgres: { settings: { max_connections: '200' } } });
-    return new Rig(repeats, stack, await Supervisor.start(), note);
+    const stack = await startStack({ postgres: { settings: SETTINGS } });
+    const valkey = new Redis(stack.valkey.url);
+    return new Rig(repeats, stack, await Supervisor.start(), valkey, note);
   }
 
   get valkeyUrl(): string {
     return this.stack.valkey.url;
   }
 
-  /** A migrated database with nothing in it. */
-  async newSite(): Promise<Site> {
+  /** An empty database. @returns its URL as its owner */
+  async newDatabase({ durable = false }: DatabaseOptions = {}): Promise<string> {
     const name = `bench_${randomBytes(4).toString('hex')}`;
-    await this.asAdmin(`CREATE DATABASE ${name}`);
-    const ownerUrl = changed(this.stack.postgres.url, { pathname: `/${name}` });
+    const server = durable ? await this.startDurable() : this.stack.postgres;
+    await query(server, `CREATE DATABASE ${name}`);
+    return changed(server.url, { pathname: `/${name}` });
+  }
+
+  /** A migrated database with nothing in it. */
+  async newSite(options?: DatabaseOptions): Promise<Site> {
+    const ownerUrl = await this.newDatabase(options);
     const password = 'benchmarks';
     const appUrl = changed(ownerUrl, { username: 'drover_app', password });
     const serviceUrl = changed(ownerUrl, { username: 'drover_service', password });
@@ -43,7 +71,7 @@ export class Rig {
       DATABASE_URL: appUrl,
       DATABASE_SERVICE_URL: serviceUrl,
       VALKEY_URL: this.valkeyUrl,
-      VALKEY_KEY_PREFIX: `${name}:`,
+      VALKEY_KEY_PREFIX: `${new URL(ownerUrl).pathname.slice(1)}:`,
       JWT_SECRET,
       ENCRYPTION_KEYS: `benchmarks:${'A'.repeat(43)}=`,
       PORT: '0',
@@ -71,6 +99,15 @@ export class Rig {
     return program;
   }
 
+  /** The least that can do the same over HTTP, on the site's database. */
+  startBareServer(site: Site): Promise<Program> {
+    return this.startProgram('test/load/floors/bare-server.js', {
+      JWT_SECRET,
+      VALKEY_URL: this.valkeyUrl,
+      DATABASE_URL: site.ownerUrl,
+    });
+  }
+
   /** The server's services in this process, without HTTP and without anything in the background. */
   async startCore(site: Site, env: Record<string, string> = {}): Promise<Core> {
     const core = await Core.start(site, env);
@@ -78,41 +115,81 @@ export class Rig {
     return core;
   }
 
+  /** What a benchmark has to let go of when it is over. */
+  onClear(step: () => Promise<unknown>): void {
+    this.undo.push(step);
+  }
+
   /** Between two benchmarks: nothing of the one may burden the next. */
   async clear(): Promise<void> {
     const undo = this.undo.reverse();
     this.undo = [];
     for (const step of undo) await step();
-    const { rows } = await this.query<{ datname: string }>(
-      `SELECT datname FROM pg_database WHERE datname LIKE 'bench\\_%'`,
-    );
-    for (const { datname } of rows) await this.asAdmin(`DROP DATABASE ${datname} WITH (FORCE)`);
-    await this.asAdmin('CHECKPOINT');
+    await clearServer(this.stack.postgres);
+    if (this.durable) await clearServer(await this.durable);
+  }
+
+  /** How many messages have been published. */
+  async published(): Promise<number> {
+    const stats = await this.valkey.info('commandstats');
+    const calls = [...stats.matchAll(/^cmdstat_s?publish:calls=(\d+)/gm)];
+    return calls.reduce((sum, [, count]) => sum + Number(count), 0);
+  }
+
+  /** Resolves when relays have nothing left to publish. @returns how many messages, and since when */
+  async relayed(): Promise<{ published: number; at: number }> {
+    let last = { published: await this.published(), at: performance.now() };
+    while (performance.now() - last.at < QUIET_MS) {
+      await delay(LOOK_MS);
+      const published = await this.published();
+      if (published !== last.published) last = { published, at: performance.now() };
+    }
+    return last;
   }
 
   async stop(): Promise<void> {
     await this.clear().catch(() => undefined);
+    this.valkey.disconnect();
+    await (await this.durable)?.stop();
     await this.supervisor.close();
     await this.stack.stop();
   }
 
   async version(): Promise<string> {
-    const { rows } = await this.query<{ server_version: string }>('SHOW server_version');
+    const sql = 'SHOW server_version';
+    const { rows } = await query<{ server_version: string }>(this.stack.postgres, sql);
     return `PostgreSQL ${rows[0]?.server_version}`;
   }
 
-  private asAdmin(sql: string): Promise<unknown> {
-    return this.query(sql);
+  /** Beside the other, whose folder it shares and which removes it. */
+  private startDurable(): Promise<EmbeddedPostgres> {
+    return (this.durable ??= startEmbeddedPostgres({
+      dataDir: join(this.stack.dataDir, 'durable'),
+      supervisor: this.supervisor,
+      settings: SETTINGS,
+    }));
   }
+}
 
-  private async query<Row extends pg.QueryResultRow>(sql: string): Promise<pg.QueryResult<Row>> {
-    const client = new pg.Client({ connectionString: this.stack.postgres.adminUrl });
-    await client.connect();
-    try {
-      return await client.query<Row>(sql);
-    } finally {
-      await client.end();
-    }
+async function clearServer(server: EmbeddedPostgres): Promise<void> {
+  const { rows } = await query<{ datname: string }>(
+    server,
+    `SELECT datname FROM pg_database WHERE datname LIKE 'bench\\_%'`,
+  );
+  for (const { datname } of rows) await query(server, `DROP DATABASE ${datname} WITH (FORCE)`);
+  await query(server, 'CHECKPOINT');
+}
+
+async function query<Row extends pg.QueryResultRow>(
+  { adminUrl }: EmbeddedPostgres,
+  sql: string,
+): Promise<pg.QueryResult<Row>> {
+  const client = new pg.Client({ connectionString: adminUrl });
+  await client.connect();
+  try {
+    return await client.query<Row>(sql);
+  } finally {
+    await client.end();
   }
 }
 

@@ -1,4 +1,5 @@
 import { ApiProperty } from '@nestjs/swagger';
+import { Problem } from '#lib/http';
 import { NOTHING_CLAIMED, type NothingClaimed } from '../../store/claim-tasks.sql.js';
 import { TASK_STATUSES, type TaskStatus } from '#lib/transitions';
 import type { ReportOutcome } from '../../repeated-reports.js';
@@ -80,6 +81,32 @@ export class ClaimDoc {
 }
 
 export class CompletionDto extends ReportOutcomeDto {
+  @ApiProperty({
+    type: [ClaimedTaskDto],
+    required: false,
+    description: 'Where `claimNext` asked for it',
+  })
+  claimed?: ClaimedTaskDto[];
+}
+
+export class OneOutcomeDto {
+  @ShownId() runId!: string;
+
+  @ApiProperty({ type: ReportOutcomeDto, required: false, description: 'Where it was accepted' })
+  outcome?: ReportOutcomeDto;
+
+  @ApiProperty({
+    type: Problem,
+    required: false,
+    description: 'Why it was not, as a request of its own would have been answered',
+  })
+  problem?: Problem;
+}
+
+export class CompletionsDto {
+  @ApiProperty({ type: [OneOutcomeDto], description: 'In the order of the request' })
+  results!: OneOutcomeDto[];
+
   @ApiProperty({
     type: [ClaimedTaskDto],
     required: false,

@@ -91,6 +91,28 @@ export class CompleteDto extends RunReportDto {
   claimNext?: ClaimNextDto;
 }
 
+export class OneCompletionDto {
+  @Id()
+  runId!: string;
+
+  @JsonObject({ optional: true })
+  outputResult?: Record<string, unknown>;
+
+  @Text({ min: 0, max: 20_000, optional: true })
+  summary?: string;
+}
+
+export class CompleteManyDto {
+  @NestedList(() => OneCompletionDto, { minItems: 1, maxItems: 100 })
+  completions!: OneCompletionDto[];
+
+  @Nested(() => ClaimNextDto, {
+    optional: true,
+    description: 'Claim the next tasks in the same request',
+  })
+  claimNext?: ClaimNextDto;
+}
+
 export class RunErrorDto {
   @Text({ max: 8000 })
   message!: string;

@@ -57,7 +57,8 @@ export async function settle(
   const tookMs = performance.now() - began;
   let unpublished = 1;
   while (!signal.aborted && unpublished > 0 && !isLate()) {
-    const sql = 'SELECT count(*)::int AS n FROM outbox_events WHERE published_at IS NULL';
+    const sql =
+      'SELECT count(*)::int AS n FROM journal WHERE id > (SELECT min(position) FROM event_consumers)';
     unpublished = (await stage.postgres.rows<{ n: number }>(sql))[0]?.n ?? 0;
     if (unpublished > 0) await delay(LOOK_EVERY_MS);
   }

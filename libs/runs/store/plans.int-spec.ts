@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { newId } from '#lib/kernel';
 import { startTestApp, type TestApp, type TestWorkspace } from '../../../test/support/app.js';
-import { claimTasks } from '../../runs/store/claim-tasks.sql.js';
-import { completeRuns } from '../../runs/store/complete-runs.sql.js';
-import { lockReadyTasks } from '../../runs/store/lock-ready-tasks.sql.js';
-import { startRun } from '../../runs/store/start-run.sql.js';
+import { claimOf } from './claim-tasks.sql.js';
+import { completeRuns } from './complete-runs.sql.js';
+import { lockReadyTasks } from './lock-ready-tasks.sql.js';
+import { startRun } from './start-run.sql.js';
 
 /** With fewer, sorting them all is the right thing to do. */
 const WAITING = 20_000;
@@ -38,10 +38,7 @@ async function planOf(text: string, values: string, mode: string): Promise<strin
   }
 }
 
-const claim = () => {
-  const wish = [{ agent_id: newId(), max: 50, lease_seconds: 60 }];
-  return `'${workspace.id}', '${JSON.stringify(wish)}', 60`;
-};
+const claim = () => `'${workspace.id}', '{${newId()}}', '{50}', '{60}', 60`;
 
 const assignment = () => {
   const seeker = [{ workspace_id: workspace.id, capabilities: [], want: 50 }];
@@ -49,7 +46,8 @@ const assignment = () => {
 };
 
 describe.each([
-  ['a claim', claimTasks, claim],
+  ['a claim', claimOf(50), claim],
+  ['a claim of few', claimOf(1), claim],
   ['an assignment to push agents', lockReadyTasks, assignment],
 ])('%s', (_, { text }, valuesOf) => {
   it.each(['force_custom_plan', 'force_generic_plan'])(

@@ -20,8 +20,8 @@ it('creates tasks that come at once, each by its own author, and refuses the bad
   expect(answers.map(({ status }) => status)).toEqual([201, 404, 201]);
   expect(answers[1]?.body).toMatchObject({ code: 'project_not_found' });
   const { rows } = await server.db.owner.query(
-    `SELECT t.title, t.created_by, l.actor_kind, l.actor_id, (SELECT count(*)::int FROM outbox_events e
-       WHERE e.subject_id = t.id) AS events
+    `SELECT t.title, t.created_by, l.actor_kind, l.actor_id, (SELECT count(*)::int FROM journal e
+       WHERE e.task_id = t.id) AS events
      FROM agent_tasks t JOIN agent_task_logs l ON l.task_id = t.id
      WHERE t.workspace_id = $1 ORDER BY t.title`,
     [workspace.id],

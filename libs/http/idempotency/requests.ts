@@ -1,16 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import {
-  type CallHandler,
-  type ExecutionContext,
-  Injectable,
-  type NestInterceptor,
-} from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { catchError, mergeMap, type Observable, of } from 'rxjs';
 import { Database, isUnreachable, type TenantScope } from '#lib/database';
 import { type Caller, DroverError, type ErrorCode, type ErrorExtras } from '#lib/kernel';
-import { Logger } from '#lib/observability';
-import { setEtagOf } from '../versioned.js';
+import type { Logger } from '#lib/observability';
 import { toDroverError } from '../problem/to-drover-error.js';
 import {
   beginIdempotent,
@@ -40,32 +32,40 @@ interface StoredRefusal {
  * Runs a request with an Idempotency-Key once, and gives its answer to all who repeat it, for 24
  * hours. Without the header, or without a workspace to keep the key in, it does nothing.
  */
-@Injectable()
-export class IdempotencyInterceptor implements NestInterceptor {
+export class IdempotentRequests {
   constructor(
     private readonly database: Database,
     private readonly logger: Logger,
   ) {}
 
-  async intercept(context: ExecutionContext, next: CallHandler): Promise<Observable<unknown>> {
-    const http = context.switchToHttp();
-    const request = http.getRequest<IdempotentRequest>();
-    const reply = http.getResponse<FastifyReply>();
+  /** Whether `run` has anything to do for the request. */
+  concerns(request: FastifyRequest): boolean {
+    return request.headers['idempotency-key'] !== undefined;
+  }
+
+  /** What `work` answers, or has answered before. Sets `request.idempotency` while it runs. */
+  async run(
+    request: IdempotentRequest,
+    reply: FastifyReply,
+    work: () => Promise<unknown>,
+  ): Promise<unknown> {
     const key = readKey(request.headers['idempotency-key']);
     const { caller } = request;
-    if (key === undefined || !caller?.workspaceId) return next.handle();
+    if (key === undefined || !caller?.workspaceId) return work();
 
     const tenant = this.database.tenant(caller.workspaceId);
     const requestHash = hashRequest(request, caller);
     const beginning = await beginIdempotent(tenant, tenant.workspaceId, { key, requestHash });
-    if (beginning.kind === 'repeated') return replay(beginning.answer, context);
+    if (beginning.kind === 'repeated') return replay(beginning.answer, reply);
 
     const { record } = beginning;
     request.idempotency = record;
-    return next.handle().pipe(
-      mergeMap((body) => this.keep(tenant, record, { status: reply.statusCode, body })),
-      catchError((error: unknown) => this.keepRefusal(tenant, record, error)),
-    );
+    try {
+      const body = await work();
+      return await this.keep(tenant, record, { status: reply.statusCode, body });
+    } catch (error) {
+      return this.keepRefusal(tenant, record, error);
+    }
   }
 
   /** The work is done: an answer that could not be kept is no reason to tell the client otherwise. */
@@ -129,14 +129,12 @@ function refusalOf({ code, spec, extras }: DroverError): StoredAnswer {
   return { status: spec.status, body };
 }
 
-function replay(answer: StoredAnswer, context: ExecutionContext): Observable<unknown> {
-  const reply = context.switchToHttp().getResponse<FastifyReply>();
+function replay(answer: StoredAnswer, reply: FastifyReply): unknown {
   void reply.header('idempotency-replayed', 'true');
   if (answer.status >= 400) {
     const { code, extras } = answer.body as StoredRefusal;
     throw new DroverError(code, extras);
   }
   void reply.code(answer.status);
-  setEtagOf(answer.body, context);
-  return of(answer.body);
+  return answer.body;
 }

@@ -1,0 +1,72 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { channelOf, numbered, textOf } from './channel.js';
+import type { Message } from './message.js';
+
+const WORKSPACE = '0198c5a0-0000-7000-8000-000000000001';
+
+function message(overrides: Partial<Message>): Message {
+  return { id: '14', workspaceId: WORKSPACE, subject: 'task', body: {}, ...overrides };
+}
+
+describe('channelOf', () => {
+  it.each([
+    ['task', `tasks:events:${WORKSPACE}`],
+    ['run', `tasks:events:${WORKSPACE}`],
+    ['agent', `agents:events:${WORKSPACE}`],
+    ['budget', `budgets:events:${WORKSPACE}`],
+    ['coordinator', `coordinator:events:${WORKSPACE}`],
+  ] as const)('tells of a %s on %s', (subject, channel) => {
+    expect(channelOf(message({ subject }))).toBe(channel);
+  });
+});
+
+describe('textOf', () => {
+  it('is the body with the id and the number in front, whatever the body holds', () => {
+    fc.assert(
+      fc.property(fc.dictionary(fc.string(), fc.jsonValue()), (given) => {
+        const body = JSON.parse(JSON.stringify(given)) as Record<string, unknown>;
+        const text = textOf({ ...message({ body }), workspaceSeq: '3' });
+        expect(JSON.parse(text)).toEqual({ id: '14', workspaceSeq: '3', ...body });
+        expect(text.startsWith('{"id":')).toBe(Object.keys({ id: 1, ...body })[0] === 'id');
+      }),
+    );
+  });
+});
+
+describe('numbered', () => {
+  const workspaces = fc.array(fc.constantFrom('a', 'b', 'c'));
+  const last = fc.dictionary(fc.constantFrom('a', 'b'), fc.bigInt({ min: 0n, max: 2n ** 62n }));
+
+  it('counts on in each workspace without a gap, and keeps the order', () => {
+    fc.assert(
+      fc.property(workspaces, last, (ids, before) => {
+        const numbers = new Map(Object.entries(before));
+        const messages = ids.map((workspaceId, n) => message({ id: `${n}`, workspaceId }));
+        const result = numbered(messages, numbers);
+        expect(result.map(({ id }) => id)).toEqual(messages.map(({ id }) => id));
+        for (const workspace of new Set(ids)) {
+          const own = result.filter(({ workspaceId }) => workspaceId === workspace);
+          const start = before[workspace] ?? 0n;
+          expect(own.map(({ workspaceSeq }) => workspaceSeq)).toEqual(
+            own.map((_, n) => `${start + BigInt(n) + 1n}`),
+          );
+          expect(numbers.get(workspace)).toBe(start + BigInt(own.length));
+        }
+      }),
+    );
+  });
+
+  it('gives the same numbers, however the messages are cut into batches', () => {
+    fc.assert(
+      fc.property(workspaces, fc.nat(20), (ids, cut) => {
+        const messages = ids.map((workspaceId, n) => message({ id: `${n}`, workspaceId }));
+        const inTwo = new Map<string, bigint>();
+        const parts = [messages.slice(0, cut), messages.slice(cut)];
+        expect(parts.flatMap((part) => numbered(part, inTwo))).toEqual(
+          numbered(messages, new Map()),
+        );
+      }),
+    );
+  });
+});

@@ -1,0 +1,46 @@
+import { PassportStrategy } from '@nestjs/passport';
+import { decodeProtectedHeader, type JWTPayload } from 'jose';
+import { Strategy } from 'passport-jwt';
+import { DroverError } from '#lib/kernel';
+import { audienceOf, type Claims, fromPayload, type TokenKind } from '../domain/claims.js';
+import { SIGNING_ALGORITHM, type SigningKeys } from './signing-keys.js';
+
+export interface VerifiedToken {
+  claims: Claims;
+  /** Milliseconds since 1970. */
+  expiresAt: number;
+}
+
+/** passport-jwt for the tokens of one kind: algorithm, issuer, audience and type are pinned. */
+export class TokenStrategy extends PassportStrategy(Strategy) {
+  constructor(
+    private readonly kind: TokenKind,
+    issuer: string,
+    keys: SigningKeys,
+  ) {
+    super({
+      jwtFromRequest: ({ token }: { token: string }) => token,
+      secretOrKeyProvider: (_, token: string, done) => {
+        const key = keys.find(decodeProtectedHeader(token).kid);
+        if (key) done(null, key as never);
+        else done(new DroverError('invalid_token', { detail: 'Unknown key.' }));
+      },
+      algorithms: [SIGNING_ALGORITHM],
+      issuer,
+      audience: audienceOf(kind),
+    });
+  }
+
+  /** @throws DroverError `invalid_token` when a claim is missing, or the token is of another kind too */
+  validate(payload: JWTPayload): VerifiedToken {
+    const { exp, iat, aud } = payload;
+    const claims = fromPayload(payload);
+    if (claims?.kind !== this.kind || typeof exp !== 'number' || typeof iat !== 'number') {
+      throw new DroverError('invalid_token', { detail: 'The token lacks a claim.' });
+    }
+    if (aud !== audienceOf(this.kind)) {
+      throw new DroverError('invalid_token', { detail: 'The audience is not the type’s.' });
+    }
+    return { claims: Object.freeze(claims), expiresAt: exp * 1000 };
+  }
+}

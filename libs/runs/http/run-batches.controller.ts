@@ -1,0 +1,25 @@
+import { Controller, Post } from '@nestjs/common';
+import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { Hot, type HotCall } from '#lib/http';
+import { Auth } from '#lib/identity';
+import { RunCompletion } from '../run-completion.js';
+import { CompletionsDto } from './dto/run-answers.dto.js';
+import { CompleteManyDto } from './dto/run-report.dto.js';
+
+@ApiTags('Runs')
+@Controller('runs')
+@Auth({ kinds: ['agent'] })
+export class RunBatchesController {
+  constructor(private readonly completion: RunCompletion) {}
+
+  @Post('complete')
+  @Hot({ body: CompleteManyDto, status: 200 })
+  @ApiOkResponse({ type: CompletionsDto })
+  @ApiOperation({
+    summary:
+      'The work of many runs is done, each judged by itself; can claim the next in the same request',
+  })
+  complete({ caller, body }: HotCall<CompleteManyDto>) {
+    return this.completion.completeMany(caller, body);
+  }
+}

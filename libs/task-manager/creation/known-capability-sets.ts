@@ -1,0 +1,19 @@
+import { LRUCache } from 'lru-cache';
+import type { TaskInput } from '../store/create-tasks.sql.js';
+
+/** Far below the half day after which the use of a set is noted again, and the day after which it may be removed. */
+const REMEMBERED_MS = 3_600_000;
+
+/** The sets of capabilities whose use was noted lately: creating a task that asks for one need not look. */
+export class KnownCapabilitySets {
+  private readonly keys = new LRUCache<string, true>({ max: 10_000, ttl: REMEMBERED_MS });
+
+  /** Whether all that these tasks ask for are known. */
+  haveAllOf(workspaceId: string, tasks: readonly TaskInput[]): boolean {
+    return tasks.every((task) => this.keys.has(`${workspaceId} ${task.capability_key}`));
+  }
+
+  note(workspaceId: string, tasks: readonly TaskInput[]): void {
+    for (const task of tasks) this.keys.set(`${workspaceId} ${task.capability_key}`, true);
+  }
+}

@@ -1,0 +1,48 @@
+import type { Benchmark } from '../harness/benchmark.js';
+import { figure } from '../harness/figure.js';
+import { inTurns } from '../harness/in-turns.js';
+import type { Rig } from '../harness/rig.js';
+import { createdInBatchesPerSecond } from '../harness/tasks.js';
+
+const SECONDS = 5;
+
+/** A thousand tasks a request, two requests at a time. */
+export const createBatch: Benchmark = {
+  name: 'create-batch',
+  what: 'task creation over HTTP in batches of 1,000',
+  async run(rig) {
+    const ways = {
+      alone: await aServer(rig, { durable: false, roles: 'api' }),
+      durable: await aServer(rig, { durable: true, roles: 'api' }),
+      whole: await aServer(rig, { durable: true, roles: 'api,coordinator,relay' }),
+    };
+    for (const way of Object.values(ways)) await way(2);
+    const { alone, durable, whole } = await inTurns(rig.repeats, {
+      alone: () => ways.alone(SECONDS),
+      durable: () => ways.durable(SECONDS),
+      whole: () => ways.whole(SECONDS),
+    });
+    const about = (name: string) => ({ name, unit: 'tasks/s' });
+    return [
+      figure({ ...about('create-batch'), goal: { atLeast: 30_000 } }, alone),
+      figure(about('create-batch-durable'), durable),
+      figure(about('create-batch-all-roles'), whole),
+    ];
+  },
+};
+
+interface Kind {
+  durable: boolean;
+  roles: string;
+}
+
+async function aServer(rig: Rig, { durable, roles }: Kind) {
+  const site = await rig.newSite({ durable });
+  const { token } = await site.newMember(await site.newWorkspace());
+  const { url } = await rig.startServer(site, { ROLES: roles });
+  return async (seconds: number): Promise<number> => {
+    const rate = await createdInBatchesPerSecond({ url, token, seconds });
+    await rig.relayed();
+    return rate;
+  };
+}

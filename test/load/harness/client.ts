@@ -1,0 +1,45 @@
+import { Agent, request } from 'undici';
+
+/** The API over a number of connections at most. */
+export class Client {
+  private readonly http: Agent;
+
+  constructor(
+    private readonly url: string,
+    connections: number,
+  ) {
+    this.http = new Agent({ connections });
+  }
+
+  /** @throws Error when the answer is not a success */
+  async post<T>(path: string, token: string, body: object): Promise<T> {
+    const { status, text } = await this.send('POST', path, token, body);
+    if (status >= 300) throw new Error(`${path}: ${status} ${text}`);
+    return JSON.parse(text) as T;
+  }
+
+  async get<T>(path: string, token: string): Promise<T> {
+    const { status, text } = await this.send('GET', path, token);
+    if (status >= 300) throw new Error(`${path}: ${status} ${text}`);
+    return JSON.parse(text) as T;
+  }
+
+  /** Whether the API has this route, whatever it says to an empty request. */
+  async has(path: string, token: string): Promise<boolean> {
+    return (await this.send('POST', path, token, {})).status !== 404;
+  }
+
+  close(): Promise<void> {
+    return this.http.destroy();
+  }
+
+  private async send(method: 'GET' | 'POST', path: string, token: string, body?: object) {
+    const answer = await request(`${this.url}${path}`, {
+      method,
+      dispatcher: this.http,
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+      body: body && JSON.stringify(body),
+    });
+    return { status: answer.statusCode, text: await answer.body.text() };
+  }
+}

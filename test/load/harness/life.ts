@@ -1,0 +1,76 @@
+import type { Client } from './client.js';
+import type { Agent } from './site.js';
+
+/** Completes what an agent holds, if anything, and claims the next. @returns what it holds now */
+export type Move = (agent: Agent, held: readonly string[]) => Promise<string[]>;
+
+interface Claimed {
+  run: { id: string };
+}
+
+/** Over the API, one request a move; where reports of many runs at once are missing, one for each run. */
+export async function moveOver(client: Client, agent: Agent, maxTasks: number): Promise<Move> {
+  const claimNext = { maxTasks };
+  const bulk = maxTasks > 1 && (await client.has('/api/v1/runs/complete', agent.token));
+  return async ({ id, token }, held) => {
+    const post = <T>(path: string, body: object) => client.post<T>(`/api/v1${path}`, token, body);
+    const complete = (runId: string, body: object) =>
+      post<{ claimed?: Claimed[] }>(`/runs/${runId}/complete`, body);
+    const [first, ...others] = held;
+    if (first === undefined) {
+      return runsOf((await post<{ tasks: Claimed[] }>(`/agents/${id}/claim`, claimNext)).tasks);
+    }
+    if (bulk) {
+      const completions = held.map((runId) => ({ runId }));
+      const body = { completions, claimNext };
+      return runsOf((await post<{ claimed?: Claimed[] }>('/runs/complete', body)).claimed);
+    }
+    await Promise.all(others.map((runId) => complete(runId, {})));
+    return runsOf((await complete(first, { claimNext })).claimed);
+  };
+}
+
+/** By the bare server. */
+export function moveOverBare(client: Client, maxTasks: number): Move {
+  return async ({ token }, done) => {
+    const { tasks } = await client.post<{ tasks: { id: string }[] }>('/next', token, {
+      ...{ done, maxTasks },
+    });
+    return tasks.map(({ id }) => id);
+  };
+}
+
+export interface Drained {
+  /** Tasks a second. */
+  rate: number;
+  /** Of each move that completed something, in ms. */
+  latencies: number[];
+}
+
+/** All agents move on until nothing is left. @throws Error when not each task was had once */
+export async function drainBy(
+  move: Move,
+  agents: readonly Agent[],
+  tasks: number,
+): Promise<Drained> {
+  const latencies: number[] = [];
+  let done = 0;
+  const start = performance.now();
+  const work = async (agent: Agent): Promise<void> => {
+    for (let held = await move(agent, []); held.length > 0;) {
+      const began = performance.now();
+      const next = await move(agent, held);
+      latencies.push(performance.now() - began);
+      done += held.length;
+      held = next;
+    }
+  };
+  await Promise.all(agents.map(work));
+  const rate = done / ((performance.now() - start) / 1000);
+  if (done !== tasks) throw new Error(`${done} tasks were done instead of ${tasks}`);
+  return { rate, latencies };
+}
+
+function runsOf(claimed: readonly Claimed[] = []): string[] {
+  return claimed.map(({ run }) => run.id);
+}

@@ -1,0 +1,35 @@
+import { setTimeout as delay } from 'node:timers/promises';
+
+/** Starts `one` at a steady pace, whether or not the one before has ended. @returns what each gave */
+export async function paced(
+  { count, perSecond }: { count: number; perSecond: number },
+  one: () => Promise<number>,
+): Promise<number[]> {
+  const all: Promise<number>[] = [];
+  const start = performance.now();
+  while (all.length < count) {
+    all.push(one());
+    await delay(Math.max(0, start + (all.length * 1000) / perSecond - performance.now()));
+  }
+  return Promise.all(all);
+}
+
+/** Says when something with a key began, also to those who ask after it did. */
+export class Starts<Key> {
+  private readonly known = new Map<Key, number>();
+  private readonly waiting = new Map<Key, (at: number) => void>();
+
+  /** @param at by performance.now() */
+  note(key: Key, at = performance.now()): void {
+    this.known.set(key, at);
+    this.waiting.get(key)?.(at);
+  }
+
+  async of(key: Key): Promise<number> {
+    const at =
+      this.known.get(key) ?? (await new Promise<number>((hear) => this.waiting.set(key, hear)));
+    this.known.delete(key);
+    this.waiting.delete(key);
+    return at;
+  }
+}

@@ -1,0 +1,143 @@
+/**
+ * Every statement of the benchmarks that names a table of the product. What can go through the API does;
+ * these fill in states that it reaches too slowly, or look at what it does not show.
+ */
+
+export const ADD_WORKSPACE = 'INSERT INTO workspaces (id, name, slug) VALUES ($1, $2, $3)';
+
+/** $1 user, $2 workspace, $3 session. */
+export const ADD_MEMBER = `
+WITH person AS (INSERT INTO users (id, email, name) VALUES ($1::uuid, $1::uuid || '@example.test', 'A user')),
+member AS (INSERT INTO workspace_members (workspace_id, user_id, role) VALUES ($2, $1::uuid, 'OWNER'))
+INSERT INTO user_sessions (id, user_id, refresh_hash, expires_at)
+VALUES ($3::uuid, $1::uuid, decode(md5($3::uuid::text), 'hex'), now() + interval '1 day')`;
+
+/** $1 workspace, $2 ids, $3 runs at once. */
+export const ADD_AGENTS = `
+INSERT INTO agents (workspace_id, id, name, lifecycle, max_concurrent_tasks)
+SELECT $1, id, 'agent', 'ACTIVE', $3 FROM unnest($2::uuid[]) AS id`;
+
+/** Tasks that wait, with the record that creating them leaves. $1 workspace, $2 how many. */
+export const ADD_WAITING = `
+WITH capable AS (
+  INSERT INTO capability_sets (workspace_id, key, capabilities) VALUES ($1, '', '{}')
+  ON CONFLICT DO NOTHING),
+task AS (
+  INSERT INTO agent_tasks (workspace_id, id, title, task_type, input_context, ready_at)
+  SELECT $1, uuidv7(), 'A task', 'test', '{"command": ["true"]}',
+    now() - make_interval(secs => ($2 - n) / 1000.0)
+  FROM generate_series(1, $2::int) AS n
+  RETURNING id)
+INSERT INTO journal (workspace_id, event, task_id, version, new_status, actor_kind)
+SELECT $1, 'task.created', id, 1, 'PENDING', 'system' FROM task`;
+
+/** $1 workspace, $2 how many. */
+export const ADD_COMPLETED = `
+INSERT INTO agent_tasks (workspace_id, id, title, task_type, status, version, ready_at, completed_at)
+SELECT $1, uuidv7(), 'A task', 'test', 'COMPLETED', 3, now(), now() FROM generate_series(1, $2::int)`;
+
+/**
+ * $1 workspace, $2 how many, $3 agents. Retried after an hour, so that a task that was recovered is no
+ * work for the next cycle.
+ */
+export const ADD_RUNNING = `
+WITH task AS (
+  INSERT INTO agent_tasks (workspace_id, id, title, task_type, status, version, run_id, agent_id,
+    generation, retry_backoff_seconds, ready_at, assigned_at, started_at)
+  SELECT $1, uuidv7(), 'A task', 'test', 'RUNNING', 3, uuidv7(), ($3::uuid[])[n % cardinality($3) + 1],
+    1, 3600, now(), now(), now()
+  FROM generate_series(1, $2::int) AS n
+  RETURNING id, run_id, agent_id),
+busy AS (
+  UPDATE agents a SET live_runs = held.runs
+  FROM (SELECT agent_id, count(*) AS runs FROM task GROUP BY 1) held
+  WHERE a.workspace_id = $1 AND a.id = held.agent_id)
+INSERT INTO task_runs (workspace_id, id, task_id, agent_id, generation, state, version, lease_seconds,
+  lease_expires_at, lease_by_heartbeat, started_at)
+SELECT $1, run_id, id, agent_id, 1, 'WORKING', 2, 180, now() + interval '1 hour', true, now() FROM task`;
+
+/** Leases end. $1 workspace, $2 how many. */
+export const LOSE_RUNS = `
+UPDATE task_runs SET lease_by_heartbeat = false, lease_expires_at = now() - interval '1 second'
+WHERE workspace_id = $1 AND id IN (
+  SELECT id FROM task_runs WHERE workspace_id = $1 AND state = 'WORKING' LIMIT $2)`;
+
+/** Each agent that claims for itself has just been heard, with one of its tasks. */
+export const BEAT = `
+INSERT INTO agent_heartbeats (workspace_id, agent_id, status, current_task_id)
+SELECT a.workspace_id, a.id, 'healthy', (SELECT task_id FROM task_runs r
+  WHERE r.workspace_id = a.workspace_id AND r.agent_id = a.id AND r.state = 'WORKING' LIMIT 1)
+FROM agents a WHERE a.mode = 'pull'
+ON CONFLICT (workspace_id, agent_id) DO UPDATE SET last_seen_at = now()`;
+
+/** Which server leads, and whether it has done a cycle since. */
+export const LEADERSHIP = `
+SELECT instance_id, last_cycle_at IS NOT NULL AND last_cycle_at >= acquired_at AS has_led
+FROM coordinator_leadership`;
+
+/** What runs, by whose hands, and since when in milliseconds. */
+export const WORKING_RUNS = `
+SELECT r.task_id, a.name, (extract(epoch FROM r.started_at) * 1000)::float8 AS started_ms
+FROM task_runs r JOIN agents a ON a.id = r.agent_id WHERE r.state = 'WORKING'`;
+
+/** Many workspaces at once, each with as much. */
+export const EVERYWHERE = {
+  /** $1 how many. */
+  ADD_WORKSPACES: `
+INSERT INTO workspaces (id, name, slug)
+SELECT uuidv7(), 'Benchmarks', 'growth-' || n FROM generate_series(1, $1::int) AS n`,
+
+  /** $1 in each workspace; one of ten is a push agent. */
+  ADD_AGENTS: `
+INSERT INTO agents (workspace_id, id, name, lifecycle, max_concurrent_tasks, mode, command)
+SELECT w.id, uuidv7(), 'agent', 'ACTIVE', 1000, CASE n % 10 WHEN 0 THEN 'push' ELSE 'pull' END,
+  CASE n % 10 WHEN 0 THEN ARRAY['true'] ELSE '{}' END
+FROM workspaces w, generate_series(1, $1::int) AS n`,
+
+  /** $1 in each workspace. */
+  ADD_COMPLETED: `
+INSERT INTO agent_tasks (workspace_id, id, title, task_type, status, version, ready_at, completed_at)
+SELECT w.id, uuidv7(), 'A task', 'test', 'COMPLETED', 3, now(), now()
+FROM workspaces w, generate_series(1, $1::int)`,
+
+  /** $1 in each workspace, for what no agent can do, so that none is assigned. Of ten, four are a chain. */
+  ADD_WAITING: `
+WITH capable AS (
+  INSERT INTO capability_sets (workspace_id, key, capabilities) SELECT id, 'rare', '{rare}' FROM workspaces),
+given AS MATERIALIZED (
+  SELECT w.id AS workspace_id, uuidv7() AS id, n % 10 IN (2, 3, 4) AS waits, n % 10 IN (1, 2, 3) AS awaited, n
+  FROM workspaces w, generate_series(1, $1::int) AS n),
+task AS (
+  INSERT INTO agent_tasks (workspace_id, id, title, task_type, required_capabilities, capability_key,
+    ready_at, unmet_dependencies, has_dependents)
+  SELECT workspace_id, id, 'A task', 'test', '{rare}', 'rare', CASE WHEN NOT waits THEN now() END, waits::int, awaited
+  FROM given)
+INSERT INTO task_dependencies (workspace_id, task_id, depends_on_id)
+SELECT workspace_id, id, previous
+FROM (SELECT *, lag(id) OVER (PARTITION BY workspace_id ORDER BY n) AS previous FROM given)
+WHERE waits`,
+
+  /** $1 in each workspace. */
+  ADD_RUNNING: `
+WITH task AS (
+  INSERT INTO agent_tasks (workspace_id, id, title, task_type, status, version, run_id, agent_id,
+    generation, ready_at, assigned_at, started_at)
+  SELECT a.workspace_id, uuidv7(), 'A task', 'test', 'RUNNING', 3, uuidv7(), a.id, 1, now(), now(), now()
+  FROM (SELECT workspace_id, array_agg(id) AS ids, count(*)::int AS agents
+    FROM agents WHERE mode = 'pull' GROUP BY 1) w
+  CROSS JOIN generate_series(1, $1::int) AS n
+  CROSS JOIN LATERAL (SELECT w.workspace_id, w.ids[n % w.agents + 1] AS id) a
+  RETURNING workspace_id, id, run_id, agent_id)
+INSERT INTO task_runs (workspace_id, id, task_id, agent_id, generation, state, version, lease_seconds,
+  lease_expires_at, lease_by_heartbeat, started_at)
+SELECT workspace_id, run_id, id, agent_id, 1, 'WORKING', 2, 180, now() + interval '1 hour', true, now()
+FROM task`,
+
+  COUNT_RUNS: `
+UPDATE agents a SET live_runs = held.runs
+FROM (SELECT workspace_id, agent_id, count(*) AS runs FROM task_runs GROUP BY 1, 2) held
+WHERE a.workspace_id = held.workspace_id AND a.id = held.agent_id`,
+};
+
+/** A table read by whoever holds an old snapshot. */
+export const ANY_TABLE = 'agents';

@@ -1,0 +1,35 @@
+import { type Load, postsPerSecond } from './http-load.js';
+
+export const TASK = {
+  title: 'A task',
+  taskType: 'test',
+  priority: 5,
+  inputContext: { command: ['true'] },
+};
+
+const PER_BATCH = 1_000;
+export const BATCH = { tasks: Array.from({ length: PER_BATCH }, () => TASK) };
+
+interface Target {
+  url: string;
+  token: string;
+  /** Default: where the server takes tasks. */
+  path?: string;
+  seconds: number;
+}
+
+/** One task a request, 16 at a time. @returns tasks a second */
+export function createdPerSecond(target: Target): Promise<number> {
+  return postsPerSecond({ ...loadOn(target, '/api/v1/agent-tasks'), connections: 16, body: TASK });
+}
+
+/** A thousand tasks a request, two at a time. @returns tasks a second */
+export async function createdInBatchesPerSecond(target: Target): Promise<number> {
+  const load = { ...loadOn(target, '/api/v1/agent-tasks/batch'), connections: 2, body: BATCH };
+  return (await postsPerSecond(load)) * PER_BATCH;
+}
+
+function loadOn({ url, token, path, seconds }: Target, api: string) {
+  const headers = () => ({ authorization: `Bearer ${token}` });
+  return { url, seconds, path: path ?? api, headers } satisfies Partial<Load>;
+}
