@@ -35,7 +35,7 @@ const withKeys = (keys: string, more = {}) =>
 
 const keyCounts = async () => {
   const { rows } = await server.db.owner.query<{ n: number }>(
-    'SELECT count(*)::int AS n FROM task_seals GROUP BY key_id',
+    'SELECT count(*)::int AS n FROM task_secrets GROUP BY key_id',
   );
   return rows.map(({ n }) => n);
 };
@@ -84,7 +84,7 @@ describe('a server with the role coordinator and another current master key', ()
     });
     await waitFor('all to be under the key of the new master key', async () => {
       const { rows } = await server.db.owner.query(
-        `SELECT FROM task_seals s JOIN data_keys k ON k.id = s.key_id WHERE k.master_key_id <> 'next'`,
+        `SELECT FROM task_secrets s JOIN data_keys k ON k.id = s.key_id WHERE k.master_key_id <> 'next'`,
       );
       return rows.length === 0;
     });

@@ -2,8 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Config } from '#lib/config';
 import { Database } from '#lib/database';
 import type { Logger } from '#lib/observability';
-import { KeyRing } from '#lib/secrets';
-import { Resealing, TaskSealer } from '#lib/secrets';
+import { KeyRing, Resealing } from '#lib/secrets';
 import { databaseOptions } from './connections.js';
 
 const TASKS_AT_ONCE = 100;
@@ -20,7 +19,7 @@ export async function rotateKeys(config: Config, logger: Logger): Promise<Record
   const database = new Database(databaseOptions(config, logger));
   try {
     const ring = new KeyRing(database, config);
-    const resealing = new Resealing(database, ring, new TaskSealer(ring), logger);
+    const resealing = new Resealing(database, ring, logger);
     await resealing.rotate();
     const total = { tasks: 0, unreadable: 0 };
     for (;;) {

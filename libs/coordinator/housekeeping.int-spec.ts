@@ -71,7 +71,7 @@ describe('sets of capabilities', () => {
       ...{ actor_kind: 'user', actor_id: null, created_by: null },
     };
     const params = [workspaceId, JSON.stringify([task]), '[]'];
-    await runner.rows(creationOf({ sealed: false, extras: true }), params);
+    await runner.rows(creationOf({ extras: true }), params);
   }
 
   const create = (key: string) => createIn(db.database.tenant(workspaceId), key);

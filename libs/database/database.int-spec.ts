@@ -114,6 +114,70 @@ describe('a statement for a tenant', () => {
   });
 });
 
+describe('a pipeline for a tenant', () => {
+  const insertNamed = command<{ name: string }>(
+    'spec_insert_named',
+    'INSERT INTO projects (workspace_id, id, name) VALUES ($1, gen_random_uuid(), $2) RETURNING name',
+  );
+  const countNamed = query<{ n: number }>(
+    'spec_count_named',
+    'SELECT count(*)::int AS n FROM projects WHERE name = $1',
+  );
+  const refused = command('spec_refused', 'SELECT 1 / $1::int');
+
+  it('answers with the rows of each statement, which sees what those before it did', async () => {
+    const silent = command('spec_silent', 'UPDATE projects SET name = name WHERE name = $1');
+    for (const name of ['piped', 'piped again']) {
+      const steps = [
+        [insertNamed, [one, name]],
+        [silent, [name]],
+        [countNamed, [name]],
+        [currentTenant],
+      ] as const;
+      expect(await single.tenant(one).pipeline(steps)).toEqual([
+        [{ name }],
+        [],
+        [{ n: 1 }],
+        [{ tenant: one }],
+      ]);
+    }
+    expect(await single.tenant(two).rows(countNamed, ['piped'])).toEqual([{ n: 0 }]);
+  });
+
+  it('is undone as a whole wherever it fails, and its statements work again', async () => {
+    const other = command('spec_other_insert', `${insertNamed.text} || ''`);
+    const failing = single.tenant(one).pipeline([
+      [insertNamed, [one, 'undone']],
+      [refused, [0]],
+      [other, [one, 'undone']],
+    ]);
+    await expect(failing).rejects.toThrow(/division by zero/);
+    const foreign = single.tenant(one).pipeline([
+      [insertNamed, [one, 'undone']],
+      [insertNamed, [two, 'undone']],
+    ]);
+    await expect(foreign).rejects.toThrow(/row-level security/);
+    expect(await single.tenant(one).rows(countNamed, ['undone'])).toEqual([{ n: 0 }]);
+    await single.tenant(one).pipeline([
+      [refused, [1]],
+      [other, [one, 'done']],
+    ]);
+    expect(await single.tenant(one).rows(countNamed, ['done'])).toEqual([{ n: 1 }]);
+  });
+
+  it('with values that can not be sent does nothing', async () => {
+    const circular: unknown[] = [];
+    circular.push({ circular });
+    const steps = [
+      [insertNamed, [one, 'unsent']],
+      [refused, [{ circular }]],
+      [insertNamed, [one, 'unsent']],
+    ] as const;
+    await expect(single.tenant(one).pipeline(steps)).rejects.toThrow();
+    expect(await single.tenant(one).rows(countNamed, ['unsent'])).toEqual([{ n: 0 }]);
+  });
+});
+
 describe('a transaction', () => {
   it('is repeated when a deadlock threw it out', async () => {
     const [first, second] = [await anAgent(db.owner, one), await anAgent(db.owner, one)];

@@ -2,8 +2,8 @@ import type pg from 'pg';
 import { translateError } from './db-errors.js';
 import { createPool } from './pools.js';
 import { PrismaTenants, type PrismaTransaction } from './prisma.js';
-import { command, type Sql, type SqlRunner } from './sql.js';
-import { runTenantQuery, SET_TENANT } from './tenant-query.js';
+import { command, type Pipeline, type PipelineRows, type Sql, type SqlRunner } from './sql.js';
+import { runTenantQuery, SET_TENANT, type Statement } from './tenant-query.js';
 import { runTransaction, withClient, withRetry, type Transaction } from './transaction.js';
 
 export interface DatabaseOptions {
@@ -97,14 +97,27 @@ export class TenantScope implements SqlRunner {
   ) {}
 
   /** One statement, its tenant and its commit in one round trip. */
-  rows<Row>(sql: Sql<Row>, params: readonly unknown[] = []): Promise<Row[]> {
-    const config = { name: sql.name, text: sql.text, values: [...params] };
-    const writes = sql.kind === 'command';
+  async rows<Row>(sql: Sql<Row>, params: readonly unknown[] = []): Promise<Row[]> {
+    const [rows] = await this.pipeline([[sql, params]]);
+    return rows;
+  }
+
+  /**
+   * Several statements as one transaction, in one round trip: an error undoes all. Each sees what those
+   * before it have done.
+   *
+   * @returns the rows of each
+   */
+  pipeline<const Steps extends Pipeline>(steps: Steps): Promise<PipelineRows<Steps>> {
+    const [first, ...others] = steps.map(([{ name, text }, params = []]) => {
+      return { name, text, values: [...params] };
+    });
+    const writes = steps.some(([sql]) => sql.kind === 'command');
     return retried(writes, () =>
       withClient(this.pool, writes, (client) =>
-        runTenantQuery<Row>(client, this.workspaceId, config),
+        runTenantQuery(client, this.workspaceId, [first as Statement, ...others]),
       ),
-    );
+    ) as Promise<PipelineRows<Steps>>;
   }
 
   transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {

@@ -26,6 +26,15 @@ export interface SqlRunner {
   rows<Row>(sql: Sql<Row>, params?: readonly unknown[]): Promise<Row[]>;
 }
 
+/** Statements that belong together, one or more, each with its parameters. */
+export type Pipeline = readonly [Step, ...Step[]];
+export type Step = readonly [sql: Sql, params?: readonly unknown[]];
+
+/** The rows of each statement. */
+export type PipelineRows<Steps extends Pipeline> = {
+  [Index in keyof Steps]: Steps[Index][0] extends Sql<infer Row> ? Row[] : never;
+};
+
 export async function firstRow<Row>(
   runner: SqlRunner,
   sql: Sql<Row>,

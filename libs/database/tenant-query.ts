@@ -9,66 +9,107 @@ export const SET_TENANT = {
 interface Connection {
   bind(config: { statement: string; values: unknown[] }): void;
   execute(config: { portal?: string }): void;
+  sync(): void;
+  /** Statements on their way to be parsed, which the driver takes for parsed. */
+  submittedNamedStatements: Record<string, string>;
+}
+
+/** One prepared statement with its values. */
+export interface Statement {
+  name: string;
+  text: string;
+  values: unknown[];
 }
 
 /** The members of the driver's Query that this file overrides; its published types leave them out. */
-interface DriverQuery {
+interface DriverQuery extends Statement {
   prepare(connection: Connection): void;
+  _getRows(connection: Connection): void;
   handleDataRow(message: unknown): void;
   handleCommandComplete(message: unknown, connection: Connection): void;
+  handleError(error: Error, connection: Connection): void;
 }
+
+type Callback = (error: Error | null, results: pg.QueryResult | pg.QueryResult[]) => void;
 
 const BaseQuery = pg.Query as unknown as new (
   config: pg.QueryConfig,
-  callback: (error: Error | null, result: pg.QueryResult) => void,
+  callback: Callback,
 ) => DriverQuery;
 
 /**
- * A statement together with the tenant it runs for, in one round trip.
+ * Statements together with the tenant they run for, in one round trip.
  *
- * The two go out in one pipeline that ends in a single Sync, and Postgres runs what lies between
- * two Syncs as one implicit transaction: set_config(…, true) holds for the statement behind it and
+ * All go out in one pipeline that ends in a single Sync, and Postgres runs what lies between
+ * two Syncs as one implicit transaction: set_config(…, true) holds for the statements behind it and
  * is gone at the Sync, committed or not. The plain way (BEGIN, set_config, statement, COMMIT) does
  * the same in four round trips, and costs a single-row insert more than half of its rate.
  * Source: PostgreSQL documentation, "Message Flow", extended query, pipelining.
  */
 class TenantQuery extends BaseQuery {
-  private tenantIsSet = false;
+  /** The statement whose answer comes next; -1 is set_config. */
+  private position = -1;
 
   constructor(
     private readonly workspaceId: string,
-    config: pg.QueryConfig,
-    callback: (error: Error | null, result: pg.QueryResult) => void,
+    private readonly statements: readonly [Statement, ...Statement[]],
+    callback: Callback,
   ) {
-    super(config, callback);
+    super(statements[0], callback);
   }
 
   override prepare(connection: Connection): void {
     connection.bind({ statement: SET_TENANT.name, values: [this.workspaceId] });
     connection.execute({});
-    super.prepare(connection);
+    for (const statement of this.statements) {
+      Object.assign(this, statement);
+      super.prepare(connection);
+    }
+    Object.assign(this, this.statements[0]);
+    connection.sync();
+  }
+
+  override _getRows(connection: Connection): void {
+    connection.execute({});
   }
 
   // The answer to set_config comes first: one row and its completion, which are nobody's result.
   override handleDataRow(message: unknown): void {
-    if (this.tenantIsSet) super.handleDataRow(message);
+    if (this.position >= 0) super.handleDataRow(message);
   }
 
   override handleCommandComplete(message: unknown, connection: Connection): void {
-    if (this.tenantIsSet) super.handleCommandComplete(message, connection);
-    this.tenantIsSet = true;
+    if (this.position >= 0) super.handleCommandComplete(message, connection);
+    // The driver notes by name and text what has been parsed.
+    Object.assign(this, this.statements[Math.max(++this.position, 0)]);
+  }
+
+  // What follows a failure is skipped, its parsing too.
+  override handleError(error: Error, connection: Connection): void {
+    for (const { name } of this.statements) delete connection.submittedNamedStatements[name];
+    super.handleError(error, connection);
   }
 }
 
-/** Runs one prepared statement for one tenant. The client must have parsed SET_TENANT. */
-export function runTenantQuery<Row>(
+/** The driver's own way to bring a value into a form that can be sent; throws when there is none. */
+const { prepareValue } = (pg as unknown as { utils: { prepareValue: (value: unknown) => unknown } })
+  .utils;
+
+/** Runs prepared statements for one tenant, as one transaction. The client must have parsed SET_TENANT. */
+export function runTenantQuery(
   client: pg.PoolClient,
   workspaceId: string,
-  config: { name: string; text: string; values: unknown[] },
-): Promise<Row[]> {
+  statements: readonly [Statement, ...Statement[]],
+): Promise<unknown[][]> {
   return new Promise((resolve, reject) => {
-    const done = (error: Error | null, result?: pg.QueryResult) =>
-      error ? reject(error) : resolve((result as pg.QueryResult).rows as Row[]);
-    client.query(new TenantQuery(workspaceId, config, done) as unknown as pg.Submittable);
+    const done: Callback = (error, results) =>
+      error ? reject(error) : resolve([results].flat().map(({ rows }) => rows as unknown[]));
+    // Before anything goes out: the driver ends a pipeline at a value that it can't send, and what went out stays.
+    const [first, ...others] = statements.map((each) => ({
+      ...each,
+      values: each.values.map(prepareValue),
+    }));
+    const query = new TenantQuery(workspaceId, [first as Statement, ...others], done);
+    client.query(query as unknown as pg.Submittable);
   });
 }

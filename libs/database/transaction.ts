@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
 import { fullJitter } from '#lib/kernel';
 import { isRetryable, isUnreachable, translateError } from './db-errors.js';
-import type { Sql, SqlRunner } from './sql.js';
+import type { Pipeline, PipelineRows, Sql, SqlRunner } from './sql.js';
 
 const MAX_ATTEMPTS = 5;
 const RETRY_BACKOFF = { baseMs: 10, capMs: 200 };
@@ -14,6 +14,13 @@ export class Transaction implements SqlRunner {
   async rows<Row>(sql: Sql<Row>, params: readonly unknown[] = []): Promise<Row[]> {
     const result = await this.client.query({ name: sql.name, text: sql.text, values: [...params] });
     return result.rows as Row[];
+  }
+
+  /** The statements one after another, as `TenantScope.pipeline` runs them. */
+  async pipeline<const Steps extends Pipeline>(steps: Steps): Promise<PipelineRows<Steps>> {
+    const results: unknown[][] = [];
+    for (const [sql, params] of steps) results.push(await this.rows(sql, params));
+    return results as PipelineRows<Steps>;
   }
 }
 

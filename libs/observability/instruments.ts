@@ -50,7 +50,7 @@ export const instruments = {
   }),
   secrets: new Counter({
     name: 'drover_secrets_total',
-    help: 'Tasks whose secrets were sealed, opened, sealed anew, or found unreadable',
+    help: 'Columns of tasks whose secrets were sealed or opened or found unreadable, and tasks sealed anew',
     labelNames: ['operation'],
     registers,
   }),

@@ -1,24 +1,23 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, type Config } from '#lib/config';
-import { Database, firstRow, type Sql } from '#lib/database';
+import { Database, firstRow, type Transaction, type TenantScope } from '#lib/database';
 import { DroverError } from '#lib/kernel';
 import { WakeUps } from '#lib/valkey';
 import type { LockedTask } from '#lib/transitions';
-import { redactSecrets } from '#lib/secrets';
+import { redactSecrets, type SecretValues, TaskSecrets, writeSecrets } from '#lib/secrets';
 import { planRecovery, type RecoveryPlan } from '#lib/transitions';
 import type { RetryPolicy, RunFailure } from '#lib/transitions';
-import type { SecretValues } from '#lib/secrets';
 import type { TaskStatus } from '#lib/transitions';
 import { addLastWords } from './store/add-last-words.sql.js';
 import { appendLogs } from './store/append-logs.sql.js';
 import { lockHeldTask } from '#lib/transitions';
 import { applyPlans } from '#lib/transitions';
+import { type ReportedRow, reportProgress } from './store/report-progress.sql.js';
 import { renewLease } from './store/renew-lease.sql.js';
 import type { RunSituation } from './store/run-situation.sql.js';
 import { startRun } from './store/start-run.sql.js';
 import { planRelease, type ReleasePlan } from '#lib/transitions';
 import { Completions } from './completions.js';
-import { ReportSecrets } from './report-secrets.js';
 import {
   answerRepetition,
   hasBegun,
@@ -30,6 +29,7 @@ import {
   staleRun,
 } from './repeated-reports.js';
 import type { Reporter } from './reporter.js';
+import { type Checkpoint, RunSecrets } from './run-secrets.js';
 
 export interface Progress {
   progressPercent?: number;
@@ -70,7 +70,8 @@ export class RunReports {
   constructor(
     private readonly database: Database,
     private readonly completions: Completions,
-    private readonly secrets: ReportSecrets,
+    private readonly secrets: RunSecrets,
+    private readonly taskSecrets: TaskSecrets,
     private readonly wakeUps: WakeUps,
     @Inject(CONFIG) private readonly config: Config,
   ) {}
@@ -94,17 +95,17 @@ export class RunReports {
   ): Promise<ReportOutcome> {
     const { outputResult = null, summary } = result;
     const values = await this.secrets.valuesFor(by, outputResult, [summary]);
-    const sealed = await this.secrets.seal(by, 'output_result', outputResult, values);
+    const { shown, original } = await this.secrets.result(by, outputResult, values);
     const completion = this.completions.complete(by.workspaceId, {
       run_id: by.runId,
       agent_id: by.agentId,
       actor_kind: by.actor.kind,
       actor_id: by.actor.id,
-      output_result: sealed.value,
+      output_result: shown,
       summary: summary === undefined ? null : values.redact(summary),
-      sealed_with: sealed.keyId,
+      original,
     });
-    const done = await this.secrets.written(completion);
+    const done = await this.taskSecrets.written(completion);
     this.secrets.forget(by);
     if (!done)
       return this.repeated(by, { is: (s) => s.run_state === 'COMPLETED', to: 'COMPLETED' });
@@ -118,22 +119,18 @@ export class RunReports {
   ): Promise<{ taskId: string; progressPercent: number }> {
     const { currentStep, checkpointData } = progress;
     const values = await this.secrets.valuesFor(by, checkpointData, [currentStep]);
-    const { statement, checkpoint, key } = await this.secrets.checkpoint(
-      by,
-      checkpointData,
-      values,
-    );
-    const reported = await this.reportOrRefuse(by, statement, [
-      ...runParams(by),
-      progress.progressPercent ?? null,
+    const checkpoint = await this.secrets.checkpoint(by, checkpointData, values);
+    const tenant = this.database.tenant(by.workspaceId);
+    const reporting = reportProgressOf(tenant, by, {
+      ...progress,
       // Steps and messages go out with events, so what looks like a secret is hidden before it is kept.
-      currentStep === undefined ? null : values.redact(currentStep),
+      currentStep: currentStep === undefined ? undefined : values.redact(currentStep),
       checkpoint,
-      progress.estimatedCompletionAt ?? null,
-      ...key,
-    ]);
+    });
+    const [reported] = await this.taskSecrets.written(reporting);
     // What the checkpoint names as secret must not be seen in later reports either.
-    if (key.length > 0) this.secrets.forget(by);
+    if (checkpoint.originals.some((original) => original.key_id)) this.secrets.forget(by);
+    if (!reported) return refuseReport(this.database, by);
     return { taskId: reported.task_id, progressPercent: reported.progress_percent };
   }
 
@@ -150,7 +147,9 @@ export class RunReports {
         ...(entry.at === undefined ? {} : { at: entry.at }),
       },
     }));
-    return this.reportOrRefuse(by, appendLogs, [...runParams(by), JSON.stringify(rows)]);
+    const params = [...runParams(by), JSON.stringify(rows)];
+    const accepted = await firstRow(this.database.tenant(by.workspaceId), appendLogs, params);
+    return accepted ?? refuseReport(this.database, by);
   }
 
   /** What a session wrote last, whether its run goes on or not. Said again it changes nothing. */
@@ -232,25 +231,17 @@ export class RunReports {
     last: { checkpointData: Record<string, unknown> | undefined; values: SecretValues },
     plan: (task: LockedTask) => RecoveryPlan | ReleasePlan,
   ): Promise<{ id: string; status: string; version: number } | undefined> {
-    const sealed = await this.secrets.checkpoint(by, last.checkpointData, last.values);
+    const checkpoint = await this.secrets.checkpoint(by, last.checkpointData, last.values);
     const ending = this.database.tenant(by.workspaceId).transaction(async (tx) => {
       const task = await firstRow(tx, lockHeldTask, [by.workspaceId, by.runId, by.agentId]);
       if (!task) return undefined;
-      if (sealed.checkpoint !== null) {
-        const params = [...runParams(by), null, null, sealed.checkpoint, null, ...sealed.key];
-        await tx.rows(sealed.statement, params);
-      }
+      if (checkpoint.text !== null) await reportProgressOf(tx, by, { checkpoint });
       const moved = await applyPlans(tx, [plan(task)]);
       return moved.at(-1) ?? { id: task.id, status: task.status, version: task.version };
     });
-    const ended = await this.secrets.written(ending);
+    const ended = await this.taskSecrets.written(ending);
     this.secrets.forget(by);
     return ended;
-  }
-
-  private async reportOrRefuse<Row>(by: Reporter, sql: Sql<Row>, params: unknown[]): Promise<Row> {
-    const report = firstRow(this.database.tenant(by.workspaceId), sql, params);
-    return (await this.secrets.written(report)) ?? refuseReport(this.database, by);
   }
 
   private repeated(by: Reporter, repetition: Repetition): Promise<ReportOutcome> {
@@ -262,6 +253,24 @@ export class RunReports {
 function redactDetails(details: Record<string, unknown>, values: SecretValues): object {
   const redacted = redactSecrets(details, values);
   return typeof redacted === 'string' ? { redacted } : (redacted as object);
+}
+
+/** Progress, and the original of its checkpoint with it. */
+async function reportProgressOf(
+  runner: TenantScope | Transaction,
+  by: Reporter,
+  { checkpoint, ...progress }: Omit<Progress, 'checkpointData'> & { checkpoint: Checkpoint },
+): Promise<ReportedRow[]> {
+  const { progressPercent = null, currentStep = null, estimatedCompletionAt = null } = progress;
+  const params = [
+    ...runParams(by),
+    ...[progressPercent, currentStep, checkpoint.text, estimatedCompletionAt],
+  ];
+  const [reported] = await runner.pipeline([
+    [reportProgress, params],
+    ...writeSecrets(by.workspaceId, checkpoint.originals),
+  ]);
+  return reported;
 }
 
 function runParams(by: Reporter): unknown[] {

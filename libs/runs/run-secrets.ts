@@ -1,10 +1,17 @@
 import { Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
 import { Coalescer, Database } from '#lib/database';
+import { DroverError } from '#lib/kernel';
 import { Logger } from '#lib/observability';
-import { SecretValues } from '#lib/secrets';
-import { TaskSealer } from '#lib/secrets';
-import { type SecretsRow, tasksWithSecrets } from '#lib/secrets';
+import {
+  type ColumnOfTask,
+  hasRoomForSecret,
+  type SecretsInput,
+  type SecretsOfRun,
+  secretsOfRuns,
+  SecretValues,
+  TaskSecrets,
+} from '#lib/secrets';
 import type { Reporter } from './reporter.js';
 
 /** A secret that reaches the task by another server is known after that long. */
@@ -15,27 +22,39 @@ const WARNED_RUNS = 1_000;
 const MAX_BATCH = 100;
 const MAX_IN_FLIGHT = 2;
 
+/** What is known of a run: its task, unless there is no such run, and the secret values in it. */
+interface Known {
+  taskId?: string;
+  values: SecretValues;
+}
+
+/** A checkpoint as everybody may see it, as JSON; null when none is reported. */
+export interface Checkpoint {
+  text: string | null;
+  originals: SecretsInput[];
+}
+
 /**
- * The secret values of the tasks of runs that report. Kept for a short while only, so that a run that
- * reports often asks the database seldom.
+ * Seals and hides the secrets in what runs report. The secret values of a run's task are kept for a short
+ * while only, so that a run that reports often asks the database seldom.
  */
 @Injectable()
 export class RunSecrets {
-  private readonly known = new LRUCache<string, SecretValues>({
+  private readonly known = new LRUCache<string, Known>({
     max: REMEMBERED_RUNS,
     maxSize: REMEMBERED_CHARACTERS,
-    sizeCalculation: (values) => values.size + 1,
+    sizeCalculation: ({ values }) => values.size + 1,
     ttl: REMEMBERED_MS,
     // Values of runs that are heard of no more are not to stay.
     ttlAutopurge: true,
   });
-  private readonly asked = new Map<string, Promise<SecretValues>>();
+  private readonly asked = new Map<string, Promise<Known>>();
   private readonly warned = new LRUCache<string, true>({ max: WARNED_RUNS });
-  private readonly coalescer: Coalescer<string, SecretsRow | undefined>;
+  private readonly coalescer: Coalescer<string, SecretsOfRun | undefined>;
 
   constructor(
     private readonly database: Database,
-    private readonly sealer: TaskSealer,
+    private readonly secrets: TaskSecrets,
     private readonly logger: Logger,
   ) {
     this.coalescer = new Coalescer({
@@ -46,10 +65,39 @@ export class RunSecrets {
     });
   }
 
+  /**
+   * What must not be seen in a report: the secret values of the run's task, and those that the report
+   * itself names. The task is not asked for when nothing of the report has room for one.
+   *
+   * @param document what is kept as JSON of it
+   * @param texts and all the rest
+   */
+  async valuesFor(
+    by: Reporter,
+    document: unknown,
+    texts: readonly unknown[],
+  ): Promise<SecretValues> {
+    if (!hasRoomForSecret(document) && !hasRoomForSecret(texts)) return SecretValues.NONE;
+    const values = await this.of(by);
+    return values.and(SecretValues.in(document));
+  }
+
+  /** A result as everybody may see it, and its original if it holds a secret. */
+  async result(by: Reporter, document: unknown, values: SecretValues) {
+    return this.secrets.seal(document, () => this.columnOf(by, 'output_result'), values);
+  }
+
+  /** A checkpoint likewise, with what is to be written with it: the one before may have held a secret. */
+  async checkpoint(by: Reporter, document: unknown, values: SecretValues): Promise<Checkpoint> {
+    if (document === undefined) return { text: null, originals: [] };
+    const column = await this.columnOf(by, 'checkpoint_data');
+    const { shown, original } = await this.secrets.seal(document, () => column, values);
+    return { text: JSON.stringify(shown), originals: [original ?? column] };
+  }
+
   /** The secret values in the run's task, as far as they can be opened. */
   async of(by: Reporter): Promise<SecretValues> {
-    const key = keyOf(by);
-    return this.known.get(key) ?? this.asked.get(key) ?? this.ask(key, by);
+    return (await this.knownOf(by)).values;
   }
 
   /** The run has ended, or its task has other secrets now. */
@@ -59,12 +107,25 @@ export class RunSecrets {
     this.asked.delete(key);
   }
 
-  private ask(key: string, by: Reporter): Promise<SecretValues> {
+  /** @throws DroverError `run_not_found` */
+  private async columnOf(by: Reporter, column: ColumnOfTask['column_name']): Promise<ColumnOfTask> {
+    // A report names its run; what is sealed is bound to the task.
+    const { taskId } = await this.knownOf(by);
+    if (taskId === undefined) throw new DroverError('run_not_found');
+    return { workspace_id: by.workspaceId, task_id: taskId, column_name: column };
+  }
+
+  private async knownOf(by: Reporter): Promise<Known> {
+    const key = keyOf(by);
+    return this.known.get(key) ?? this.asked.get(key) ?? this.ask(key, by);
+  }
+
+  private ask(key: string, by: Reporter): Promise<Known> {
     const answer = this.look(by)
-      .then((values) => {
+      .then((known) => {
         // Unless it was forgotten meanwhile: what was read may be out of date.
-        if (this.asked.get(key) === answer) this.known.set(key, values);
-        return values;
+        if (this.asked.get(key) === answer) this.known.set(key, known);
+        return known;
       })
       .finally(() => {
         if (this.asked.get(key) === answer) this.asked.delete(key);
@@ -73,31 +134,28 @@ export class RunSecrets {
     return answer;
   }
 
-  private async look(by: Reporter): Promise<SecretValues> {
+  private async look(by: Reporter): Promise<Known> {
     const row = await this.coalescer.submit(by.workspaceId, by.runId);
-    if (!row) return SecretValues.NONE;
-    const { values, unreadable } = await this.sealer.valuesOf(row);
-    if (unreadable) this.warn(by, row, unreadable.column);
-    return values;
+    const { values, unreadable } = await this.secrets.valuesOf(row?.originals ?? []);
+    if (unreadable) this.warn(by, row?.task_id, unreadable.column);
+    return { taskId: row?.task_id, values };
   }
 
-  private warn({ workspaceId, runId }: Reporter, { id: taskId }: SecretsRow, column: string): void {
+  private warn({ workspaceId, runId }: Reporter, taskId: string | undefined, column: string): void {
     if (this.warned.has(runId)) return;
     this.warned.set(runId, true);
     this.logger.warn(
-      'a secret of a task can not be opened, and is not hidden when its run reports it',
-      {
-        ...{ workspaceId, runId, taskId, column },
-      },
+      'a secret of a task cannot be opened, and is not hidden when its run reports it',
+      { workspaceId, runId, taskId, column },
     );
   }
 
   private async read(
     workspaceId: string,
     runIds: readonly string[],
-  ): Promise<(SecretsRow | undefined)[]> {
+  ): Promise<(SecretsOfRun | undefined)[]> {
     const tenant = this.database.tenant(workspaceId);
-    const rows = await tenant.rows(tasksWithSecrets, [workspaceId, runIds]);
+    const rows = await tenant.rows(secretsOfRuns, [workspaceId, runIds]);
     const byRun = new Map(rows.map((row) => [row.run_id, row]));
     return runIds.map((runId) => byRun.get(runId));
   }

@@ -15,7 +15,6 @@ import { RunTokensController } from './http/run-tokens.controller.js';
 import { RunsController } from './http/runs.controller.js';
 import { TaskReportsController } from './http/task-reports.controller.js';
 import { LostSessions } from './lost-sessions.js';
-import { ReportSecrets } from './report-secrets.js';
 import { RunCompletion } from './run-completion.js';
 import { RunReports } from './run-reports.js';
 import { RunSecrets } from './run-secrets.js';
@@ -37,7 +36,6 @@ import { TasksOfAgent } from './tasks-of-agent.js';
   ],
   providers: [
     RunSecrets,
-    ReportSecrets,
     TaskReporter,
     AgentWork,
     AgentDeparture,

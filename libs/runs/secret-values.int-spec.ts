@@ -8,7 +8,7 @@ import {
 import { tablesWith } from '../../test/support/tables-with.js';
 import { newId } from '#lib/kernel';
 import { Logger } from '#lib/observability';
-import { TaskSealer } from '../secrets/task-sealer.js';
+import { TaskSecrets } from '#lib/secrets';
 import { RunReports } from './run-reports.js';
 import { RunSecrets } from './run-secrets.js';
 
@@ -227,8 +227,8 @@ describe('what is known of a run', () => {
       }),
     } as unknown as typeof database;
     const logger = { warn: (text: string) => warnings.push(text) } as unknown as Logger;
-    const sealer = server.app.get(TaskSealer, { strict: false });
-    const secrets = new RunSecrets(counted, sealer, logger);
+    const taskSecrets = server.app.get(TaskSecrets, { strict: false });
+    const secrets = new RunSecrets(counted, taskSecrets, logger);
     return { secrets, warnings, count: () => statements };
   }
 
@@ -249,7 +249,8 @@ describe('what is known of a run', () => {
   it('is what opens, with one warning if not all does, and patterns are hidden all the same', async () => {
     const one = await held({ metadata: { token: 'correct-horse' } });
     await server.db.owner.query(
-      `UPDATE agent_tasks SET input_context = '{"apiKey": "drover-sealed:1:x:AAAA:"}' WHERE id = $1`,
+      `UPDATE task_secrets SET sealed = '{"apiKey": "drover-sealed:1:x:AAAA:"}'
+       WHERE task_id = $1 AND column_name = 'input_context'`,
       [one.task.id],
     );
     const { secrets, warnings } = counting();

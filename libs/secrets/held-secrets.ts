@@ -1,16 +1,16 @@
 import { Injectable } from '@nestjs/common';
-import { Database, firstRow } from '#lib/database';
+import { Database, firstRow, type SqlRunner } from '#lib/database';
 import { type Actor, DroverError } from '#lib/kernel';
 import { Logger } from '#lib/observability';
+import { applyPlans, lockHeldTask, planRecovery } from '#lib/transitions';
 import { WakeUps } from '#lib/valkey';
-import { planRecovery } from '#lib/transitions';
-import { holdsSealed, type SealedRow, type Unreadable } from './domain/sealed-columns.js';
-import { lockHeldTask } from '#lib/transitions';
-import { applyPlans } from '#lib/transitions';
-import { TaskSealer } from './task-sealer.js';
+import { SECRET_COLUMNS, type SecretColumn, type Unreadable } from './domain/originals.js';
+import { REDACTED } from './domain/secret-walk.js';
+import { type TaskDocuments, taskDocuments } from './store/task-secrets.sql.js';
+import { TaskSecrets } from './task-secrets.js';
 
-/** A task as it was read for the run that holds it, with the columns that the run shall see. */
-export type HeldRow = Omit<SealedRow, 'workspace_id'> & { run_id: string };
+/** A task as people see it, or the columns of it that are to be opened. */
+export type TaskRow = { id: string } & { [Column in SecretColumn]?: unknown };
 
 interface Holder {
   workspaceId: string;
@@ -24,50 +24,67 @@ const SYSTEM: Actor = { kind: 'system', id: null };
 export class HeldSecrets {
   constructor(
     private readonly database: Database,
-    private readonly sealer: TaskSealer,
+    private readonly secrets: TaskSecrets,
     private readonly wakeUps: WakeUps,
     private readonly logger: Logger,
   ) {}
-
-  /** Whether there is anything to open: the rows without need not wait for it. */
-  areNeeded(rows: readonly HeldRow[]): boolean {
-    return rows.some(
-      (row) =>
-        holdsSealed(row.input_context) ||
-        holdsSealed(row.checkpoint_data) ||
-        holdsSealed(row.metadata),
-    );
-  }
 
   /**
    * The rows with their secrets opened. A task whose secrets don't open fails here, with the reason
    * `secrets_unreadable`, and is left out; the others are not hurt by it.
    */
-  async openForRuns<Row extends HeldRow>(
+  async openForRuns<Row extends TaskRow & { run_id: string }>(
     holder: Holder,
     rows: readonly Row[],
   ): Promise<readonly Row[]> {
-    if (!this.areNeeded(rows)) return rows;
+    const { workspaceId } = holder;
+    const documents = await readDocuments(this.database.tenant(workspaceId), workspaceId, rows);
     const opened: Row[] = [];
     for (const row of rows) {
-      const outcome = await this.sealer.open({ ...row, workspace_id: holder.workspaceId });
-      if (outcome.kind === 'opened') opened.push({ ...row, ...outcome.columns });
-      else await this.fail(holder, row, outcome);
+      const outcome = await this.open(row, documents.get(row.id));
+      if ('unreadable' in outcome) await this.fail(holder, row, outcome.unreadable);
+      else opened.push(outcome.row);
     }
     return opened;
   }
 
   /** @throws DroverError `secrets_unreadable` */
-  async openOne<Row extends SealedRow>(row: Row): Promise<Row> {
-    const outcome = await this.sealer.open(row);
-    if (outcome.kind === 'opened') return { ...row, ...outcome.columns };
-    throw new DroverError('secrets_unreadable', { detail: `${sentence(outcome)}.` });
+  async openOne<Row extends TaskRow>(
+    runner: SqlRunner,
+    workspaceId: string,
+    row: Row,
+  ): Promise<Row> {
+    const documents = await readDocuments(runner, workspaceId, [row]);
+    const outcome = await this.open(row, documents.get(row.id));
+    if ('row' in outcome) return outcome.row;
+    throw new DroverError('secrets_unreadable', { detail: `${sentence(outcome.unreadable)}.` });
   }
 
-  private async fail(holder: Holder, row: HeldRow, unreadable: Unreadable): Promise<void> {
+  private async open<Row extends TaskRow>(
+    row: Row,
+    documents: TaskDocuments | undefined,
+  ): Promise<{ row: Row } | { unreadable: Unreadable }> {
+    if (!documents) return { row };
+    const columns: Partial<TaskDocuments> = {};
+    for (const column of SECRET_COLUMNS.filter((name) => name in row)) {
+      columns[column] = documents[column];
+      const original = documents.originals?.find(({ column_name: name }) => name === column);
+      if (!original) continue;
+      const outcome = await this.secrets.open(original);
+      if (outcome.kind === 'unreadable') return { unreadable: outcome };
+      columns[column] = outcome.value;
+    }
+    return { row: { ...row, ...columns } };
+  }
+
+  private async fail(
+    holder: Holder,
+    row: { id: string; run_id: string },
+    unreadable: Unreadable,
+  ): Promise<void> {
     const { workspaceId, agentId } = holder;
     const { column, why, keyId } = unreadable;
-    this.logger.error('secrets of a task can not be opened', {
+    this.logger.error('secrets of a task cannot be opened', {
       ...{ workspaceId, taskId: row.id, column, why, dataKeyId: keyId },
     });
     const failure = {
@@ -85,6 +102,22 @@ export class HeldSecrets {
   }
 }
 
+/** What is stored of those rows that may hold secrets: each secret shows in its column. */
+async function readDocuments(
+  runner: SqlRunner,
+  workspaceId: string,
+  rows: readonly TaskRow[],
+): Promise<ReadonlyMap<string, TaskDocuments>> {
+  const ids = rows.filter(showsSecret).map(({ id }) => id);
+  if (ids.length === 0) return new Map();
+  const found = await runner.rows(taskDocuments, [workspaceId, ids]);
+  return new Map(found.map((documents) => [documents.id, documents]));
+}
+
+function showsSecret(row: TaskRow): boolean {
+  return JSON.stringify(SECRET_COLUMNS.map((column) => row[column])).includes(REDACTED);
+}
+
 const FIELDS = {
   input_context: 'inputContext',
   checkpoint_data: 'checkpointData',
@@ -94,6 +127,6 @@ const FIELDS = {
 
 function sentence({ column, why, keyId }: Unreadable): string {
   return why === 'unknown_key'
-    ? `A secret in ${FIELDS[column]} can not be opened: its key ${keyId} is not there`
-    : `A secret in ${FIELDS[column]} can not be opened: it was altered, or belongs to another task`;
+    ? `A secret in ${FIELDS[column]} cannot be opened: its key ${keyId} is not there`
+    : `A secret in ${FIELDS[column]} cannot be opened: it was altered, or belongs to another task`;
 }

@@ -100,11 +100,11 @@ export class KeyRing {
   }
 
   /**
-   * What to tell of an error that a write with sealed values met: that its key is gone (this process
+   * What to tell of an error that a write with originals met: that its key is gone (this process
    * slept through a rotation) is no reason to give up.
    */
   explain(error: unknown): unknown {
-    if (violatedConstraint(error) !== 'task_seals_key_fkey') return error;
+    if (violatedConstraint(error) !== 'task_secrets_key_fkey') return error;
     this.ring = undefined;
     return new DroverError('conflict_retry', { retryAfterSeconds: 1, cause: error });
   }

@@ -1,25 +1,24 @@
 import { Injectable } from '@nestjs/common';
 import { Database, firstRow } from '#lib/database';
 import { instruments, Logger } from '#lib/observability';
-import { type DataKey } from './domain/sealed-text.js';
+import { type ColumnOfTask, NO_KEY, type Original, sealAnew } from './domain/originals.js';
+import type { DataKey } from './domain/sealed-text.js';
+import { redactSecrets } from './domain/secret-walk.js';
 import { KeyRing } from './key-ring.js';
-import { holdsSealed, sealAnew, SEALED_COLUMNS } from './domain/sealed-columns.js';
 import {
   anythingToReseal,
-  lockSealedTasks,
-  type SealedTaskRow,
+  lockOriginals,
   setUnreadableAside,
   writeResealed,
-} from './store/reseal-tasks.sql.js';
-import { TaskSealer } from './task-sealer.js';
+} from './store/reseal.sql.js';
 
 /** Tasks in one transaction. */
 const BATCH = 100;
 
 export interface Resealed {
-  /** Tasks whose values are under the current key now. */
+  /** Tasks with originals that are under the current key now. */
   resealed: number;
-  /** Tasks with a value that does not open; they stay as they are. */
+  /** Tasks with an original that does not open; it stays as it is. */
   unreadable: number;
   /** Whether anything was left before; nothing done then means that others hold what is left. */
   more: boolean;
@@ -27,14 +26,13 @@ export interface Resealed {
 
 /**
  * Brings everything that is sealed under the current key, a batch at a time, while the servers run.
- * Any number may do it at once: each takes the tasks that nobody else holds.
+ * Any number may do it at once: each takes the originals that nobody else holds.
  */
 @Injectable()
 export class Resealing {
   constructor(
     private readonly database: Database,
     private readonly ring: KeyRing,
-    private readonly sealer: TaskSealer,
     private readonly logger: Logger,
   ) {}
 
@@ -52,40 +50,46 @@ export class Resealing {
     this.logger.info('secrets are sealed with a new key', { dataKeyId: key.id });
   }
 
+  /** @param limit tasks at most */
   async batch(limit: number): Promise<Resealed> {
     const { service } = this.database;
     const key = await this.ring.current();
     const anything = await firstRow(service, anythingToReseal, [key.id]);
     if (!anything?.found) return { resealed: 0, unreadable: 0, more: false };
-    return service.transaction(async (tx) => {
-      const rows = await tx.rows(lockSealedTasks, [key.id, limit]);
-      const { done, unreadable } = await this.anew(rows, key);
-      if (done.length > 0) await tx.rows(writeResealed, [key.id, JSON.stringify(done)]);
-      if (unreadable.length > 0) {
-        await tx.rows(setUnreadableAside, [key.id, JSON.stringify(unreadable)]);
-        this.logger.error('secrets of tasks can not be sealed anew', {
-          taskIds: unreadable.map(({ id }) => id),
-        });
-      }
-      instruments.secrets.inc({ operation: 'resealed' }, done.length);
-      instruments.secrets.inc({ operation: 'unreadable' }, unreadable.length);
-      return { resealed: done.length, unreadable: unreadable.length, more: true };
+    const { done, unreadable } = await service.transaction(async (tx) => {
+      const anew = await this.anew(await tx.rows(lockOriginals, [key.id, limit]), key);
+      await tx.rows(writeResealed, [key.id, JSON.stringify(anew.done)]);
+      await tx.rows(setUnreadableAside, [JSON.stringify(anew.unreadable)]);
+      return { done: tasksOf(anew.done), unreadable: tasksOf(anew.unreadable) };
     });
+    if (unreadable.length > 0) {
+      this.logger.error('secrets of tasks cannot be sealed anew', { taskIds: unreadable });
+    }
+    instruments.secrets.inc({ operation: 'resealed' }, done.length);
+    instruments.secrets.inc({ operation: 'unreadable' }, unreadable.length);
+    return { resealed: done.length, unreadable: unreadable.length, more: true };
   }
 
-  private async anew(rows: readonly SealedTaskRow[], key: DataKey) {
-    const keys = await this.sealer.keysOf(rows);
-    const done: object[] = [];
-    const unreadable: { workspace_id: string; id: string }[] = [];
-    for (const row of rows) {
-      const { workspace_id, id } = row;
-      const outcome = sealAnew(row, key, keys);
-      if (outcome.kind === 'unreadable') unreadable.push({ workspace_id, id });
+  private async anew(originals: readonly Original[], key: DataKey) {
+    const done: (ColumnOfTask & { sealed: unknown; shown?: unknown })[] = [];
+    const unreadable: ColumnOfTask[] = [];
+    for (const original of originals) {
+      const { workspace_id, task_id, column_name, key_id, sealed: document } = original;
+      const column = { workspace_id, task_id, column_name };
+      const isInClear = key_id === NO_KEY;
+      const old = isInClear ? undefined : await this.ring.find(key_id);
+      const outcome = sealAnew(original, old, key);
+      if (outcome.kind === 'unreadable') unreadable.push(column);
+      else if (!isInClear) done.push({ ...column, sealed: outcome.value });
       else {
-        const sealed = SEALED_COLUMNS.some((column) => holdsSealed(outcome.columns[column]));
-        done.push({ workspace_id, id, sealed, ...outcome.columns });
+        const sealed = outcome.value === document ? null : outcome.value;
+        done.push({ ...column, sealed, shown: redactSecrets(document) });
       }
     }
     return { done, unreadable };
   }
+}
+
+function tasksOf(columns: readonly { task_id: string }[]): string[] {
+  return [...new Set(columns.map(({ task_id }) => task_id))];
 }

@@ -6,7 +6,6 @@ import { CONFIG, type Config } from '#lib/config';
 import { Logger } from '#lib/observability';
 import { KeyRing } from './key-ring.js';
 import { Resealing } from './resealing.js';
-import { TaskSealer } from './task-sealer.js';
 
 interface Task {
   id: string;
@@ -23,13 +22,12 @@ let config: Config;
 beforeAll(async () => {
   server = await startTestApp({ ROLES: 'api' });
   config = server.app.get<Config>(CONFIG, { strict: false });
-  workspace = await server.newWorkspace();
 });
 afterAll(() => server.stop());
-beforeEach(() => forgetTasks());
-
-const forgetTasks = () =>
-  truncate(server.db.owner, ['task_seals', 'data_keys', 'agent_tasks', 'task_runs']);
+beforeEach(async () => {
+  await server.db.owner.query('TRUNCATE task_secrets, data_keys');
+  workspace = await server.newWorkspace();
+});
 
 type MasterKeys = Config['encryption']['masterKeys'];
 
@@ -41,7 +39,7 @@ function rotor(masterKeys: MasterKeys = config.encryption.masterKeys) {
   const encryption = { ...config.encryption, masterKeys };
   const ring = new KeyRing(database, { ...config, encryption });
   const logger = Logger.create({ level: 'silent' });
-  return { ring, resealing: new Resealing(database, ring, new TaskSealer(ring), logger) };
+  return { ring, resealing: new Resealing(database, ring, logger) };
 }
 
 async function create(title: string): Promise<Task> {
@@ -68,8 +66,8 @@ const rows = async <T>(sql: string, values: unknown[] = []): Promise<T[]> =>
 
 const keysInTasks = async (): Promise<string[]> => {
   const texts = await rows<{ key: string }>(
-    `SELECT DISTINCT (regexp_matches(to_jsonb(t)::text, 'drover-sealed:1:([0-9a-f-]+):', 'g'))[1] AS key
-     FROM agent_tasks t`,
+    `SELECT DISTINCT (regexp_matches(s.sealed::text, 'drover-sealed:1:([0-9a-f-]+):', 'g'))[1] AS key
+     FROM task_secrets s`,
   );
   return texts.map(({ key }) => key).sort();
 };
@@ -94,7 +92,7 @@ describe('the rotation of the data key', () => {
     expect(await claimed()).toEqual(readable);
     while ((await resealing.batch(3)).more);
     expect(await keysInTasks()).toEqual([fresh]);
-    expect(await rows('SELECT DISTINCT key_id FROM task_seals')).toEqual([{ key_id: fresh }]);
+    expect(await rows('SELECT DISTINCT key_id FROM task_secrets')).toEqual([{ key_id: fresh }]);
   });
 
   it('removes the old key once it is long retired, and not before', async () => {
@@ -114,7 +112,7 @@ describe('the rotation of the data key', () => {
 
   it('is found again by a server that slept through it, whose first write is refused', async () => {
     await create('before');
-    await forgetTasks();
+    await server.db.owner.query('TRUNCATE task_secrets, data_keys');
     const wanted = { title: 'x', taskType: 'test', inputContext: { token: SECRET } };
     const refused = await workspace.api.post<{ code: string }>('/agent-tasks', wanted);
     expect([refused.status, refused.body.code]).toEqual([503, 'conflict_retry']);
@@ -132,7 +130,7 @@ describe('the rotation of the data key', () => {
       `/agents/${agent.id}/claim`,
       { maxTasks: 1 },
     );
-    await server.db.owner.query('TRUNCATE task_seals, data_keys CASCADE');
+    await server.db.owner.query('TRUNCATE task_secrets, data_keys');
     const path = `/runs/${answer.tasks[0]?.run.id}/${report}`;
     const say = (): Promise<{ status: number; body: { code?: string } }> =>
       report === 'checkpoint' ? agent.api.put(path, body) : agent.api.post(path, body);
@@ -146,8 +144,8 @@ describe('the rotation of the data key', () => {
     await create('whole');
     const old = await newest();
     await server.db.owner.query(
-      `UPDATE agent_tasks SET input_context = jsonb_build_object('token',
-         replace(input_context ->> 'token', '[redacted]', 'other')) WHERE id = $1`,
+      `UPDATE task_secrets SET sealed = jsonb_build_object('token',
+         replace(sealed ->> 'token', '[redacted]', 'other')) WHERE task_id = $1`,
       [broken.id],
     );
     const { resealing } = rotor();
@@ -161,37 +159,55 @@ describe('the rotation of the data key', () => {
     expect(await rows('SELECT FROM data_keys WHERE id = $1', [old])).toHaveLength(1);
   });
 
-  it('leaves a task alone that somebody works on', async () => {
+  it('leaves what somebody else writes alone, and waits for nobody who works on a task', async () => {
     const task = await create('a task');
     const { resealing } = rotor();
     await resealing.rotate();
     const client = await server.db.owner.connect();
     await client.query('BEGIN');
-    await client.query('SELECT FROM agent_tasks WHERE id = $1 FOR UPDATE', [task.id]);
+    await client.query('SELECT FROM task_secrets WHERE task_id = $1 FOR UPDATE', [task.id]);
     expect(await resealing.batch(10)).toEqual({ resealed: 0, unreadable: 0, more: true });
     await client.query('ROLLBACK');
-    client.release();
+    await client.query('BEGIN');
+    await client.query('SELECT FROM agent_tasks WHERE id = $1 FOR UPDATE', [task.id]);
     expect(await resealing.batch(10)).toMatchObject({ resealed: 1 });
+    await client.query('ROLLBACK');
+    client.release();
   });
 
   it('seals what stood there before there was any sealing', async () => {
-    const task = await create('old');
+    const [task, harmless] = [await create('old'), await create('harmless')];
     await server.db.owner.query(
       `INSERT INTO data_keys (id, retired_at) VALUES ($1, now()) ON CONFLICT DO NOTHING`,
       [PLAIN_KEY],
     );
-    await server.db.owner.query(
-      `UPDATE agent_tasks SET input_context = '{"token": "${SECRET}", "open": 1}' WHERE id = $1`,
-      [task.id],
-    );
-    await server.db.owner.query('UPDATE task_seals SET key_id = $1', [PLAIN_KEY]);
+    const inClear = { old: { token: SECRET, open: 1 }, harmless: { open: 2 } };
+    for (const [id, document] of [
+      [task.id, inClear.old],
+      [harmless.id, inClear.harmless],
+    ] as const) {
+      await server.db.owner.query(
+        `UPDATE agent_tasks SET input_context = '{"redacted": "[redacted]"}' WHERE id = $1`,
+        [id],
+      );
+      await server.db.owner.query(
+        'UPDATE task_secrets SET key_id = $1, sealed = $2 WHERE task_id = $3',
+        [PLAIN_KEY, JSON.stringify(document), id],
+      );
+    }
     const { resealing } = rotor();
     while ((await resealing.batch(10)).more);
-    const text = await rows<{ text: string }>(
-      'SELECT to_jsonb(t)::text AS text FROM agent_tasks t',
+    const seen = await rows<{ shown: unknown; sealed: string | null }>(
+      `SELECT t.input_context AS shown, s.sealed::text AS sealed FROM agent_tasks t
+       LEFT JOIN task_secrets s ON s.task_id = t.id WHERE t.workspace_id = $1 ORDER BY t.id`,
+      [workspace.id],
     );
-    expect(text[0]?.text).not.toContain(SECRET);
-    expect(await claimed()).toEqual({ old: { token: SECRET, open: 1 } });
+    expect(seen).toEqual([
+      { shown: { token: '[redacted]', open: 1 }, sealed: expect.stringContaining('drover-sealed') },
+      { shown: { open: 2 }, sealed: null },
+    ]);
+    expect(seen[0]?.sealed).not.toContain(SECRET);
+    expect(await claimed()).toEqual(inClear);
   });
 });
 

@@ -60,6 +60,15 @@ const stored = async (id: string): Promise<Record<string, unknown>> => {
   return rows[0] ?? {};
 };
 
+/** The sealed originals of a task, by their columns. */
+const originals = async (id: string): Promise<Record<string, unknown>> => {
+  const { rows } = await server.db.owner.query<{ column_name: string; sealed: unknown }>(
+    'SELECT column_name, sealed FROM task_secrets WHERE task_id = $1',
+    [id],
+  );
+  return Object.fromEntries(rows.map(({ column_name, sealed }) => [column_name, sealed]));
+};
+
 describe('the secrets of a task', () => {
   it('are what they were for the run that holds it, and hidden from all others', async () => {
     const inputContext = {
@@ -145,12 +154,52 @@ describe('the secrets of a task', () => {
     expect(held?.task).toMatchObject({ title: 'Another', metadata: { token: SECRET, level: 2 } });
   });
 
+  it('go with what held them: what replaces it is what the next run gets', async () => {
+    const task = await create({ metadata: { token: SECRET }, inputContext: { token: SECRET } });
+    const [first] = await claim();
+    const run = `/runs/${first?.run.id}`;
+    const checkpoint = (checkpointData: unknown) =>
+      agent.api.put(`${run}/checkpoint`, { checkpointData });
+    await agent.api.post(`${run}/start`, {});
+    await checkpoint({ cookie: SECRET });
+    expect(Object.keys(await originals(task.id)).sort()).toEqual([
+      'checkpoint_data',
+      'input_context',
+      'metadata',
+    ]);
+    await checkpoint({ text: 'Bearer [redacted]' });
+    await workspace.api.patch(`/agent-tasks/${task.id}`, { metadata: { text: HIDDEN } });
+    expect(Object.keys(await originals(task.id))).toEqual(['input_context']);
+    await agent.api.post(`${run}/release`, {});
+    await workspace.api.post(`/agent-tasks/${task.id}/retry`, {});
+    const [next] = await claim();
+    expect(next?.task).toMatchObject({
+      inputContext: { token: SECRET },
+      checkpointData: { text: 'Bearer [redacted]' },
+      metadata: { text: HIDDEN },
+    });
+  });
+
+  it("are not replaced by a run that is its task's no more", async () => {
+    const task = await create({ inputContext: { token: SECRET } });
+    const [first] = await claim();
+    await agent.api.post(`/runs/${first?.run.id}/start`, {});
+    await agent.api.post(`/runs/${first?.run.id}/release`, { checkpointData: { cookie: SECRET } });
+    const before = await originals(task.id);
+    expect(Object.keys(before)).toContain('checkpoint_data');
+    const checkpointData = { cookie: `${SECRET}-2` };
+    const late = await Promise.all([
+      agent.api.put(`/runs/${first?.run.id}/checkpoint`, { checkpointData }),
+      agent.api.put(`/runs/${first?.run.id}/checkpoint`, { checkpointData: { plain: 'plain' } }),
+      agent.api.post(`/runs/${first?.run.id}/complete`, { outputResult: checkpointData }),
+    ]);
+    expect(late.map(({ status }) => status)).toEqual([409, 409, 409]);
+    expect(await originals(task.id)).toEqual(before);
+  });
+
   it('cost a task without any no seal', async () => {
     const task = await create({ inputContext: { command: ['ls', '-l'] }, metadata: { a: 1 } });
-    const { rowCount } = await server.db.owner.query('SELECT FROM task_seals WHERE task_id = $1', [
-      task.id,
-    ]);
-    expect(rowCount).toBe(0);
+    expect(await originals(task.id)).toEqual({});
     expect(await stored(task.id)).toMatchObject({ input_context: { command: ['ls', '-l'] } });
   });
 });
@@ -158,13 +207,13 @@ describe('the secrets of a task', () => {
 describe('a value that does not open', () => {
   const other = async () => {
     const task = await create({ inputContext: { token: `${SECRET}-2` }, priority: 1 });
-    return { task, token: sealedToken(await stored(task.id)) };
+    return { task, token: sealedToken(await originals(task.id)) };
   };
   const sealedToken = (row: Record<string, unknown>) =>
     (row['input_context'] as { token: string }).token;
   const put = (id: string, token: string) =>
     server.db.owner.query(
-      `UPDATE agent_tasks SET input_context = jsonb_build_object('token', $2::text) WHERE id = $1`,
+      `UPDATE task_secrets SET sealed = jsonb_build_object('token', $2::text) WHERE task_id = $1`,
       [id, token],
     );
 
@@ -180,12 +229,12 @@ describe('a value that does not open', () => {
   ])('because it %s fails its task alone', async (_, word, alter) => {
     const task = await create({ inputContext: { token: SECRET }, priority: 10 });
     const { task: good } = await other();
-    await put(task.id, alter(sealedToken(await stored(task.id))));
+    await put(task.id, alter(sealedToken(await originals(task.id))));
     expect((await claim()).map((held) => held.task.id)).toEqual([good.id]);
     const failed = await get(task.id);
     expect(failed).toMatchObject({ status: 'FAILED', failureReason: 'secrets_unreadable' });
     expect(failed['lastError']).toContain(word === 'altered' ? 'was altered' : word);
-    expect(failed['inputContext']).toMatchObject({ token: expect.stringContaining(HIDDEN) });
+    expect(failed['inputContext']).toMatchObject({ token: HIDDEN });
   });
 
   it('because it is of another task fails this one, and the claim finds what follows', async () => {

@@ -2,12 +2,12 @@ import { Global, Module } from '@nestjs/common';
 import { HeldSecrets } from './held-secrets.js';
 import { KeyRing } from './key-ring.js';
 import { Resealing } from './resealing.js';
-import { TaskSealer } from './task-sealer.js';
+import { TaskSecrets } from './task-secrets.js';
 
 /** Keys, and the values that only they open. */
 @Global()
 @Module({
-  providers: [KeyRing, TaskSealer, HeldSecrets, Resealing],
-  exports: [KeyRing, TaskSealer, HeldSecrets, Resealing],
+  providers: [KeyRing, TaskSecrets, HeldSecrets, Resealing],
+  exports: [KeyRing, TaskSecrets, HeldSecrets, Resealing],
 })
 export class SecretsModule {}

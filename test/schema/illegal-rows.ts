@@ -12,10 +12,12 @@ export const ATTEMPTS: Record<string, readonly (readonly [sql: string, by: strin
       'data_keys_is_wrapped',
     ],
     [
-      `INSERT INTO task_seals VALUES ($workspace, $task, '00000000-0000-0000-0000-00000000000a')`,
-      'task_seals_key_fkey',
+      `INSERT INTO task_secrets VALUES ($workspace, $task, 'input_context', '00000000-0000-0000-0000-00000000000a', '{}')`,
+      'task_secrets_key_fkey',
     ],
-    [`DELETE FROM data_keys`, 'task_seals_key_fkey'],
+    [`DELETE FROM data_keys`, 'task_secrets_key_fkey'],
+    [`UPDATE task_secrets SET column_name = 'title'`, 'task_secrets_column_name_check'],
+    [`UPDATE task_secrets SET task_id = uuidv7()`, 'task_secrets_task_fkey'],
   ],
   'a task': [
     [`UPDATE agent_tasks SET status = 'DONE' WHERE id = $task`, 'agent_tasks_state_is_whole'],

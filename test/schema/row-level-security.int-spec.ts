@@ -213,7 +213,13 @@ describe('with a tenant named, drover_app', () => {
       );
       expect([table, rowCount]).toEqual([table, 0]);
     }
-    const mayGo = ['agent_task_tags', 'idempotency_keys', 'task_dependencies', 'workspace_members'];
+    const mayGo = [
+      'agent_task_tags',
+      'idempotency_keys',
+      'task_dependencies',
+      'task_secrets',
+      'workspace_members',
+    ];
     expect(deletable).toEqual(mayGo);
   });
 

@@ -54,7 +54,8 @@ function otherRows({
       [DATA_KEY],
     ],
     [
-      `INSERT INTO task_seals (workspace_id, task_id, key_id) VALUES ($1, $2, $3)`,
+      `INSERT INTO task_secrets (workspace_id, task_id, column_name, key_id, sealed)
+       VALUES ($1, $2, 'metadata', $3, '{}')`,
       [workspaceId, taskId, DATA_KEY],
     ],
     [

@@ -46,7 +46,7 @@ const COUNTED: Record<string, Counted> = {
   },
   sealed_tasks: {
     name: 'drover_sealed_tasks',
-    help: 'Tasks with sealed secrets: under the current key, an older one, or unreadable',
+    help: 'Columns of tasks with sealed secrets: under the current key, an older one, or unreadable',
     label: 'key',
     values: ['current', 'older', 'unreadable'],
   },

@@ -14,7 +14,7 @@ export interface GaugeRow {
  * Caller: Gauges, every 10 s at most, as the service role. No tenant is named.
  * Indexes: agent_tasks_queue_idx, agent_tasks_status_idx and agent_tasks_retry_due_idx (index-only
  * where the table is vacuumed), task_runs_live_agent_idx, journal_pkey,
- * task_seals_key_idx; agents is read once. Events are counted up to 100,001.
+ * task_secrets_key_idx; agents is read once. Events are counted up to 100,001.
  */
 export const readGauges = query<GaugeRow>(
   'metrics_read_gauges',
@@ -51,5 +51,5 @@ SELECT 'outbox_lag', '', coalesce(extract(epoch FROM now() - (
 UNION ALL
 SELECT 'sealed_tasks', CASE WHEN s.unreadable_at IS NOT NULL THEN 'unreadable'
   WHEN s.key_id = (SELECT id FROM newest_key) THEN 'current' ELSE 'older' END, count(*)::float8
-FROM task_seals s GROUP BY 2`,
+FROM task_secrets s GROUP BY 2`,
 );

@@ -1,9 +1,8 @@
-import { command, type Sql } from '#lib/database';
+import { command } from '#lib/database';
 import { journaled } from '#lib/transitions';
 import { asFew } from '#lib/transitions';
 import { runDoor, runMayGo } from '#lib/transitions';
 import { taskDoor } from '#lib/transitions';
-import { sealed } from '#lib/secrets';
 
 /** What a holder says of one run. */
 export interface CompletionReport {
@@ -14,8 +13,6 @@ export interface CompletionReport {
   /** A JSON value; null leaves the task without a result. */
   output_result: unknown;
   summary: string | null;
-  /** The key of what is sealed in the result, if anything is. */
-  sealed_with?: string | null;
 }
 
 export interface CompletedRow {
@@ -35,34 +32,20 @@ export interface CompletedRow {
  * Indexes: primary keys.
  * $1 workspace, $2 JSON array of CompletionReport.
  */
-export function completionOf(reports: readonly CompletionReport[]): Sql<CompletedRow> {
-  return reports.some((report) => report.sealed_with) ? completeSealedRuns : completeRuns;
-}
-
-const completeRuns = command<CompletedRow>('complete_runs', completion('', '', ''));
-
-const completeSealedRuns = command<CompletedRow>(
-  'complete_sealed_runs',
-  completion(
-    ', c.sealed_with',
-    ', sealed_with uuid',
-    sealed('$1', 'held', 'task_id', 'sealed_with'),
-  ),
-);
-
-function completion(read: string, column: string, sealing: string): string {
-  return `
+export const completeRuns = command<CompletedRow>(
+  'complete_runs',
+  `
 WITH report AS MATERIALIZED (
   SELECT * FROM jsonb_to_recordset($2::jsonb) AS c (run_id uuid, agent_id uuid, actor_kind text,
-    actor_id text, output_result jsonb, summary text${column})
+    actor_id text, output_result jsonb, summary text)
   WHERE ${asFew('c.run_id')}
 ),
 held AS (
-  SELECT r.task_id, r.id AS run_id, c.actor_kind, c.actor_id, c.output_result, c.summary${read}
+  SELECT r.task_id, r.id AS run_id, c.actor_kind, c.actor_id, c.output_result, c.summary
   FROM report c
   JOIN task_runs r ON r.workspace_id = $1 AND r.id = c.run_id AND r.agent_id = c.agent_id
   WHERE ${runMayGo('r.state', 'COMPLETED')}
-),${sealing}
+),
 ${taskDoor(
   'COMPLETED',
   'held',
@@ -83,5 +66,5 @@ ${runDoor('COMPLETED', 'task_moved', {
   ended_by: `'agent'`,
 })},
 ${journaled('both')}
-SELECT run_id, agent_id, id AS task_id, version, dependents_unsettled FROM task_moved`;
-}
+SELECT run_id, agent_id, id AS task_id, version, dependents_unsettled FROM task_moved`,
+);

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { newId } from '#lib/kernel';
 import { startTestApp, type TestApp, type TestWorkspace } from '../../../test/support/app.js';
 import { claimOf } from './claim-tasks.sql.js';
-import { completionOf } from './complete-runs.sql.js';
+import { completeRuns } from './complete-runs.sql.js';
 import { lockReadyTasks } from './lock-ready-tasks.sql.js';
 import { startRun } from './start-run.sql.js';
 
@@ -68,7 +68,7 @@ const report = () => {
 const beginning = () => `'${workspace.id}', '${newId()}', '${newId()}', 'agent', NULL, NULL, NULL`;
 
 describe.each([
-  ['a completion', completionOf([]), report],
+  ['a completion', completeRuns, report],
   ['a start', startRun, beginning],
 ])('%s', (_, { text }, valuesOf) => {
   it.each(['force_custom_plan', 'force_generic_plan'])(

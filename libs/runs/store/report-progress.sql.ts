@@ -1,5 +1,4 @@
 import { command } from '#lib/database';
-import { sealed } from '#lib/secrets';
 
 /**
  * Progress and checkpoint of the live run: not a transition, so neither the version nor the chain
@@ -7,24 +6,17 @@ import { sealed } from '#lib/secrets';
  *
  * Caller: RunReports.progress and .checkpoint. Index: primary keys.
  * $1 workspace, $2 run, $3 agent, $4 actor kind, $5 actor id, $6 percent or NULL, $7 step or NULL,
- * $8 checkpoint or NULL, $9 estimated completion or NULL, $10 of the sealed form: the key.
+ * $8 checkpoint or NULL, $9 estimated completion or NULL.
  */
-interface ReportedRow {
+export interface ReportedRow {
   task_id: string;
   progress_percent: number;
   status: string;
 }
 
-export const reportProgress = command<ReportedRow>('report_progress', report(''));
-
-/** The same with secrets in the checkpoint. */
-export const reportSealedProgress = command<ReportedRow>(
-  'report_sealed_progress',
-  report(sealed('$1', 'reported', 'id', '$10::uuid')),
-);
-
-function report(sealing: string): string {
-  return `
+export const reportProgress = command<ReportedRow>(
+  'report_progress',
+  `
 WITH run AS MATERIALIZED (
   SELECT r.id, r.task_id, r.agent_id FROM task_runs r
   WHERE r.workspace_id = $1 AND r.id = $2 AND r.agent_id = $3
@@ -39,7 +31,7 @@ reported AS (
   FROM run
   WHERE t.workspace_id = $1 AND t.id = run.task_id AND t.run_id = run.id
   RETURNING t.id, t.status, t.progress_percent, t.current_step, t.session_key
-),${sealing}
+),
 heard AS (
   UPDATE task_runs r SET last_report_at = now(), last_progress_at = now(), hung_warned_at = NULL FROM reported
   WHERE r.workspace_id = $1 AND r.id = $2
@@ -51,5 +43,5 @@ journaled AS (
     'DEBUG', p.current_step, jsonb_build_object('progressPercent', p.progress_percent), $4, $5, p.session_key
   FROM reported p
 )
-SELECT id AS task_id, progress_percent, status FROM reported`;
-}
+SELECT id AS task_id, progress_percent, status FROM reported`,
+);

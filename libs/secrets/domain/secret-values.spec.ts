@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { redactSecrets } from './redact-secrets.js';
+import { redactSecrets } from './secret-walk.js';
 import { hasRoomForSecret, SecretValues } from './secret-values.js';
 
 const HIDDEN = '[redacted]';

@@ -1,5 +1,5 @@
 import { redactText } from '#lib/kernel';
-import { isSealed, shownOf } from './sealed-text.js';
+import { isSealed } from './sealed-text.js';
 import { looksSecret } from './secret-names.js';
 
 /** What is shown in the place of a secret. */
@@ -24,8 +24,8 @@ export interface KnownValues {
  * secret the value itself comes back.
  *
  * Secrets are the values of fields with a secret's name, of `{name: 'API_KEY', value: …}` pairs, of
- * `API_KEY=…` and `--api-key …` in argument lists, what looks like a token inside of any text, and
- * sealed values. Not numbers under a name that ends in `tokens`, for there they count; nor null, true
+ * `API_KEY=…` and `--api-key …` in argument lists, what looks like a token inside of any text, and texts
+ * that look sealed. Not numbers under a name that ends in `tokens`, for there they count; nor null, true
  * and false.
  *
  * @param known values that are secrets as well, inside of any text, as a number, and in the name of a
@@ -35,15 +35,9 @@ export function mapSecrets(value: unknown, replace: Replace, known?: KnownValues
   return mapAny(value, replace, known === undefined || known.isEmpty ? undefined : known);
 }
 
-/** Whether there is anything that `mapSecrets` would replace. */
-export function holdsSecret(value: unknown, known?: KnownValues): boolean {
-  let found = false;
-  const note = (secret: unknown) => {
-    found = true;
-    return secret;
-  };
-  mapSecrets(value, note, known);
-  return found;
+/** A copy of a JSON value for people: secrets are replaced, at every depth. See `mapSecrets`. */
+export function redactSecrets(value: unknown, values?: KnownValues): unknown {
+  return mapSecrets(value, (_, shown) => shown, values);
 }
 
 /** Replaces the sealed values, and looks at nothing else. Without any the value itself comes back. */
@@ -81,7 +75,7 @@ function mapFields(
 function mapHidden(name: string, value: unknown, replace: Replace): unknown {
   if (value === null || typeof value === 'boolean') return value;
   if (typeof value === 'number' && /tokens$/i.test(name)) return value;
-  return isSealed(value) ? replace(value, shownOf(value)) : replace(value, REDACTED);
+  return replace(value, REDACTED);
 }
 
 function mapNumber(value: number, replace: Replace, known: KnownValues | undefined): unknown {
@@ -98,8 +92,8 @@ function mapList(
     const before = list[index - 1];
     const option = typeof before === 'string' ? /^--?([\w-]+)$/.exec(before)?.[1] : undefined;
     const isArgument = typeof item === 'string' && !item.startsWith('-');
-    if (!isArgument || !option || !looksSecret(option)) return mapAny(item, replace, known);
-    return isSealed(item) ? replace(item, shownOf(item)) : replace(item, REDACTED);
+    const secret = isArgument && option !== undefined && looksSecret(option);
+    return secret ? replace(item, REDACTED) : mapAny(item, replace, known);
   });
 }
 
@@ -107,7 +101,7 @@ const ASSIGNMENT = /^(-{0,2}([A-Za-z][\w.-]*)\s*[=:]\s*)\S/;
 
 function mapText(text: string, replace: Replace, known: KnownValues | undefined): unknown {
   const hide = (shown: string) => (known ? known.hide(shown) : shown);
-  if (isSealed(text)) return replace(text, hide(shownOf(text)));
+  if (isSealed(text)) return replace(text, REDACTED);
   const [, prefix, name] = ASSIGNMENT.exec(text) ?? [];
   if (prefix && name && looksSecret(name)) return replace(text, `${hide(prefix)}${REDACTED}`);
   // The values first: a pattern may take a part of one and leave the rest.

@@ -14,14 +14,14 @@ export interface DataKeyRow {
 /**
  * All data keys, the newest first. There are a handful.
  *
- * Caller: KeyRing. Indexes: none; task_seals_key_idx for `used`. $1 days that a key may become old.
+ * Caller: KeyRing. Indexes: none; task_secrets_key_idx for `used`. $1 days that a key may become old.
  */
 export const readDataKeys = query<DataKeyRow>(
   'read_data_keys',
   `
 SELECT k.id, k.master_key_id, k.wrapped, k.retired_at IS NOT NULL AS retired,
   k.created_at < now() - make_interval(days => $1) AS aged,
-  EXISTS (SELECT FROM task_seals s WHERE s.key_id = k.id) AS used
+  EXISTS (SELECT FROM task_secrets s WHERE s.key_id = k.id) AS used
 FROM data_keys k
 WHERE k.wrapped IS NOT NULL
 ORDER BY k.created_at DESC, k.id DESC`,
@@ -49,13 +49,13 @@ export const retireDataKeys = command<unknown>(
  * Removes the keys that nothing is sealed with any more, some time after their retirement: a server
  * may not have heard of it yet, and have a write under way.
  *
- * Caller: KeyRing. Index: task_seals_key_idx. $1 seconds after retirement.
+ * Caller: KeyRing. Index: task_secrets_key_idx. $1 seconds after retirement.
  */
 export const removeUnusedDataKeys = command<{ id: string }>(
   'remove_unused_data_keys',
   `
 DELETE FROM data_keys k
 WHERE k.retired_at <= now() - make_interval(secs => $1)
-  AND NOT EXISTS (SELECT FROM task_seals s WHERE s.key_id = k.id)
+  AND NOT EXISTS (SELECT FROM task_secrets s WHERE s.key_id = k.id)
 RETURNING k.id`,
 );

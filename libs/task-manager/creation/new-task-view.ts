@@ -1,5 +1,5 @@
 import type { NewTask } from '../domain/new-task.js';
-import { forEyes, type TaskView } from '../domain/task-view.js';
+import type { TaskView } from '../domain/task-view.js';
 
 export interface Created {
   workspaceId: string;
@@ -14,7 +14,7 @@ export function viewOfNewTask(task: NewTask, created: Created): TaskView {
   const { wanted } = task;
   const at = created.at.toISOString();
   const expires = wanted.queueExpiresInSeconds;
-  return forEyes('people', {
+  return {
     id: task.id,
     workspaceId: created.workspaceId,
     title: wanted.title,
@@ -72,5 +72,5 @@ export function viewOfNewTask(task: NewTask, created: Created): TaskView {
     failedAt: null,
     abortedAt: null,
     archivedAt: null,
-  });
+  };
 }

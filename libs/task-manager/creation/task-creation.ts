@@ -7,12 +7,12 @@ import { actorOf, type Caller, DroverError } from '#lib/kernel';
 import { WakeUps } from '#lib/valkey';
 import { draftTasks, type NewTask, type WantedTask } from '../domain/new-task.js';
 import type { TaskView } from '../domain/task-view.js';
-import { TaskSealer } from '#lib/secrets';
-import type { CreatedRow, TaskInput } from '../store/create-tasks.sql.js';
+import { TaskSecrets } from '#lib/secrets';
+import type { CreatedRow } from '../store/create-tasks.sql.js';
 import { lockPrerequisites, type Prerequisite } from '../store/lock-prerequisites.sql.js';
 import { viewOfNewTask } from './new-task-view.js';
 import { type NamedProject, refuseArchivedProjects } from './refuse-archived-projects.js';
-import { TaskInserts } from './task-inserts.js';
+import { TaskInserts, type TaskToCreate } from './task-inserts.js';
 
 const SINGLE_FIELD = () => '';
 const BATCH_FIELD = (index: number) => `tasks[${index}].`;
@@ -40,7 +40,7 @@ export class TaskCreation {
   constructor(
     private readonly database: Database,
     private readonly inserts: TaskInserts,
-    private readonly sealer: TaskSealer,
+    private readonly secrets: TaskSecrets,
     private readonly depths: QueueDepths,
     private readonly wakeUps: WakeUps,
   ) {}
@@ -77,27 +77,41 @@ export class TaskCreation {
     const drafts = draft(request);
     await refuseArchivedProjects(this.database.tenant(workspaceId), workspaceId, named(request));
     return this.depths.within(workspaceId, drafts.length, async () => {
-      const tasks = await this.sealer.sealNew(workspaceId, drafts);
+      const tasks = await Promise.all(drafts.map((task) => this.sealed(workspaceId, task)));
       return this.write(new Batch(caller, tasks, request.fieldOf), answer);
     });
+  }
+
+  /** The task as everybody may see it, and the originals of what is secret in it. */
+  private async sealed(workspaceId: string, task: NewTask): Promise<NewTask> {
+    const at = { workspace_id: workspaceId, task_id: task.id };
+    const { inputContext, metadata } = task.wanted;
+    const input = await this.secrets.seal(inputContext, () => ({
+      ...at,
+      column_name: 'input_context',
+    }));
+    const notes = await this.secrets.seal(metadata, () => ({ ...at, column_name: 'metadata' }));
+    const originals = [input.original, notes.original].flatMap((original) => original ?? []);
+    if (originals.length === 0) return task;
+    const shown = { inputContext: input.shown, metadata: notes.shown } as Partial<WantedTask>;
+    return { ...task, wanted: { ...task.wanted, ...shown }, originals };
   }
 
   private async write(batch: Batch, { record, toAnswer }: Answer): Promise<TaskView[]> {
     const { workspaceId } = batch.caller;
     const tenant = this.database.tenant(workspaceId);
     const plain = batch.prerequisiteIds.length === 0 && record === undefined;
-    const views = await (
-      plain
-        ? this.insertAlone(tenant, batch)
-        : this.insertTogether(tenant, batch, async (runner, created) => {
-            if (record)
-              await storeAnswer(runner, workspaceId, record, {
-                status: 201,
-                body: toAnswer(created),
-              });
-          })
-    ).catch((error: unknown) => {
-      throw explainMissing(this.sealer.explain(error));
+    const writing = plain
+      ? this.insertAlone(tenant, batch)
+      : this.insertTogether(tenant, batch, async (runner, created) => {
+          if (record)
+            await storeAnswer(runner, workspaceId, record, {
+              status: 201,
+              body: toAnswer(created),
+            });
+        });
+    const views = await this.secrets.written(writing).catch((error: unknown) => {
+      throw explainMissing(error);
     });
     const ready = views.filter((view) => view.unmetDependencies === 0).length;
     if (ready > 0) this.wakeUps.claims(workspaceId, ready);
@@ -135,7 +149,7 @@ export class TaskCreation {
   }
 }
 
-type Insert = (rows: TaskInput[], edges: object[]) => Promise<CreatedRow>;
+type Insert = (tasks: TaskToCreate[], edges: object[]) => Promise<CreatedRow>;
 
 /** The tasks of one request on their way into the database. */
 class Batch {
@@ -165,8 +179,8 @@ class Batch {
     const userId = caller.kind === 'user' || caller.kind === 'api_key' ? caller.userId : null;
     const author = { actor_kind: kind, actor_id: id, created_by: userId };
     const rows = tasks.map((task) => ({
-      ...taskRow(task, unmet(task), needed.has(task.id)),
-      ...author,
+      row: { ...taskRow(task, unmet(task), needed.has(task.id)), ...author },
+      originals: task.originals ?? [],
     }));
     const edges = tasks.flatMap((task) =>
       task.edges.map((edge) => ({
@@ -242,7 +256,6 @@ function taskRow(task: NewTask, unmet: number, hasDependents: boolean) {
     input_context: wanted.inputContext ?? {},
     metadata: wanted.metadata ?? {},
     tags: task.tags,
-    sealed_with: task.sealedWith,
   };
 }
 

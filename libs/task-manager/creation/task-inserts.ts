@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { Coalescer, Database, type SqlRunner } from '#lib/database';
+import { Coalescer, Database, type TenantScope, type Transaction } from '#lib/database';
+import { type Original, writeSecrets } from '#lib/secrets';
 import { type CreatedRow, creationOf, type TaskInput } from '../store/create-tasks.sql.js';
 import { KnownCapabilitySets } from './known-capability-sets.js';
 
@@ -7,17 +8,23 @@ const MAX_BATCH = 100;
 /** While one is under way the next gathers; a second keeps Postgres busy while this process thinks. */
 const MAX_IN_FLIGHT = 2;
 
+/** A task on its way into the database, with the originals of what is secret in it. */
+export interface TaskToCreate {
+  row: TaskInput;
+  originals: readonly Original[];
+}
+
 /** Writes new tasks, each lot by one statement. */
 @Injectable()
 export class TaskInserts {
   private readonly sets = new KnownCapabilitySets();
-  private readonly coalescer: Coalescer<TaskInput, CreatedRow>;
+  private readonly coalescer: Coalescer<TaskToCreate, CreatedRow>;
 
   constructor(private readonly database: Database) {
     this.coalescer = new Coalescer({
       maxBatch: MAX_BATCH,
       maxInFlight: MAX_IN_FLIGHT,
-      identityOf: (task) => task.id,
+      identityOf: ({ row }) => row.id,
       run: (workspaceId, tasks) => this.together(workspaceId, tasks),
     });
   }
@@ -26,27 +33,33 @@ export class TaskInserts {
    * A task that waits for nothing and came alone: those that come at the same time are created by one statement. One
    * that the database refuses fails alone.
    */
-  one(workspaceId: string, task: TaskInput): Promise<CreatedRow> {
+  one(workspaceId: string, task: TaskToCreate): Promise<CreatedRow> {
     return this.coalescer.submit(workspaceId, task);
   }
 
   async many(
-    runner: SqlRunner,
+    runner: TenantScope | Transaction,
     workspaceId: string,
-    tasks: readonly TaskInput[],
+    tasks: readonly TaskToCreate[],
     edges: readonly object[],
   ): Promise<CreatedRow> {
-    const sealed = tasks.some((task) => task.sealed_with !== undefined);
-    const known = this.sets.haveAllOf(workspaceId, tasks);
-    const extras =
-      sealed || !known || edges.length > 0 || tasks.some((task) => task.tags.length > 0);
-    const params = [workspaceId, JSON.stringify(tasks), ...(extras ? [JSON.stringify(edges)] : [])];
-    const [created] = await runner.rows(creationOf({ sealed, extras }), params);
-    this.sets.note(workspaceId, tasks);
+    const rows = tasks.map(({ row }) => row);
+    const known = this.sets.haveAllOf(workspaceId, rows);
+    const extras = !known || edges.length > 0 || rows.some((row) => row.tags.length > 0);
+    const params = [workspaceId, JSON.stringify(rows), ...(extras ? [JSON.stringify(edges)] : [])];
+    const originals = tasks.flatMap((task) => task.originals);
+    const [[created]] = await runner.pipeline([
+      [creationOf({ extras }), params],
+      ...writeSecrets(workspaceId, originals),
+    ]);
+    this.sets.note(workspaceId, rows);
     return created as CreatedRow;
   }
 
-  private async together(workspaceId: string, tasks: readonly TaskInput[]): Promise<CreatedRow[]> {
+  private async together(
+    workspaceId: string,
+    tasks: readonly TaskToCreate[],
+  ): Promise<CreatedRow[]> {
     const created = await this.many(this.database.tenant(workspaceId), workspaceId, tasks, []);
     return tasks.map(() => created);
   }

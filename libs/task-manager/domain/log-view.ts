@@ -1,5 +1,3 @@
-import { redactSecrets } from '#lib/secrets';
-
 /** From the least to the most severe. */
 export const LOG_LEVELS = ['DEBUG', 'INFO', 'WARN', 'ERROR', 'CRITICAL'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
@@ -37,14 +35,4 @@ export interface LogView {
   sessionKey: string | null;
   stackTrace: string | null;
   createdAt: string;
-}
-
-/** Hides secrets in what agents wrote. */
-export function withoutSecrets(entry: LogView): LogView {
-  return {
-    ...entry,
-    message: redactSecrets(entry.message) as string | null,
-    details: redactSecrets(entry.details),
-    stackTrace: redactSecrets(entry.stackTrace) as string | null,
-  };
 }

@@ -1,4 +1,5 @@
 import { newId } from '#lib/kernel';
+import type { Original } from '#lib/secrets';
 import type { DependencyPolicy } from './task-view.js';
 
 /** A dependency as a client writes it: a task that is there, or one of the same batch by its ref. */
@@ -47,8 +48,8 @@ export interface NewTask {
   requiredCapabilities: string[];
   tags: string[];
   edges: NewEdge[];
-  /** The key that its secrets are sealed with; absent when it has none, or they are not sealed yet. */
-  sealedWith?: string;
+  /** Of its documents, those with secrets as they were given, sealed; `wanted` has what everybody may see. */
+  originals?: readonly Original[];
 }
 
 export type Draft =

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { keepHidden, planUpdate, requireUpdatable, type TaskUpdate } from './task-update.js';
-import { redactSecrets } from '../../secrets/domain/redact-secrets.js';
+import { redactSecrets } from '../../secrets/domain/secret-walk.js';
 import type { TaskView } from './task-view.js';
 
 const TASK = {

@@ -1,5 +1,4 @@
 import type { RunState } from '#lib/transitions';
-import { redactSecrets } from '#lib/secrets';
 import type { TaskStatus } from '#lib/transitions';
 
 export type DependencyPolicy = 'block' | 'fail' | 'ignore';
@@ -116,19 +115,4 @@ export interface RunView {
   lastProgressAt: string | null;
   /** It seems to hang, and its agent was told. */
   hungWarnedAt: string | null;
-}
-
-/** Who looks: only the run that holds the task, and its agent, see the secrets in it. */
-export type Eyes = 'people' | 'holder';
-
-/** Hides secrets in the parts of a task that agents and users fill freely. */
-export function forEyes(eyes: Eyes, view: TaskView): TaskView {
-  if (eyes === 'holder') return view;
-  return {
-    ...view,
-    inputContext: redactSecrets(view.inputContext),
-    outputResult: redactSecrets(view.outputResult),
-    checkpointData: redactSecrets(view.checkpointData),
-    metadata: redactSecrets(view.metadata),
-  };
 }

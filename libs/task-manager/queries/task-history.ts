@@ -3,9 +3,10 @@ import { Database } from '#lib/database';
 import type { Caller, Page } from '#lib/kernel';
 import { encodeCursor, toPage } from '#lib/kernel';
 import { entryAfter, numberAfter } from '../domain/cursor.js';
-import { type LogFilter, type LogLevel, type LogView, withoutSecrets } from '../domain/log-view.js';
+import type { LogFilter, LogLevel, LogView } from '../domain/log-view.js';
 import type { PageRequest } from '../domain/task-filter.js';
 import type { RunView } from '../domain/task-view.js';
+import { redactSecrets } from '#lib/secrets';
 import { type RunRow, toRunView } from '../store/run-columns.js';
 import { type LogRow, taskLogs } from '../store/task-logs.sql.js';
 import { taskRuns } from '../store/task-runs.sql.js';
@@ -58,22 +59,23 @@ export class TaskHistory {
   }
 }
 
+/** Logs of earlier versions may hold secrets, and nobody may rewrite a log. */
 function toLogView(row: LogRow): LogView {
-  return withoutSecrets({
+  return {
     id: row.id,
     taskId: row.task_id,
     runId: row.run_id,
     agentId: row.agent_id,
     level: row.level as LogLevel,
     event: row.event,
-    message: row.message,
-    details: row.details,
+    message: redactSecrets(row.message) as string | null,
+    details: redactSecrets(row.details),
     taskVersion: row.task_version,
     previousStatus: row.previous_status,
     newStatus: row.new_status,
     actor: { kind: row.actor_kind, id: row.actor_id },
     sessionKey: row.session_key,
-    stackTrace: row.stack_trace,
+    stackTrace: redactSecrets(row.stack_trace) as string | null,
     createdAt: row.created_at.toISOString(),
-  });
+  };
 }

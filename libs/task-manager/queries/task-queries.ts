@@ -4,7 +4,7 @@ import { type Caller, DroverError, type Page, toPage } from '#lib/kernel';
 import { sightOf } from '../domain/access.js';
 import { idAfter } from '../domain/cursor.js';
 import type { PageRequest, TaskFilter } from '../domain/task-filter.js';
-import { forEyes, type TaskView } from '../domain/task-view.js';
+import type { TaskView } from '../domain/task-view.js';
 import { HeldSecrets } from '#lib/secrets';
 import { listTasks } from '../store/list-tasks.sql.js';
 import { type TaskRow, toTaskView } from '../store/task-columns.js';
@@ -37,7 +37,7 @@ export class TaskQueries {
     const byId = new Map(rows.map((row) => [row.id, row]));
     return ids.flatMap((id) => {
       const row = byId.get(id.toLowerCase());
-      return row ? [forEyes('people', toTaskView(row))] : [];
+      return row ? [toTaskView(row)] : [];
     });
   }
 
@@ -48,10 +48,12 @@ export class TaskQueries {
    */
   async read(caller: Caller, id: string): Promise<TaskView> {
     const { workspaceId } = caller;
-    const [row] = await this.db.tenant(workspaceId).rows(taskViews, [workspaceId, [id]]);
+    const tenant = this.db.tenant(workspaceId);
+    const [row] = await tenant.rows(taskViews, [workspaceId, [id]]);
     const sight = row ? sightOf(caller, { runId: row.run_id, agentId: row.agent_id }) : null;
     if (!row || sight === null) throw new DroverError('task_not_found');
-    return forEyes(sight, toTaskView(sight === 'holder' ? await this.secrets.openOne(row) : row));
+    if (sight === 'people') return toTaskView(row);
+    return toTaskView(await this.secrets.openOne(tenant, workspaceId, row));
   }
 
   /**
@@ -68,7 +70,6 @@ export class TaskQueries {
     await requireNamed(tenant, workspaceId, filter);
     const rows = await tenant.rows(sql, params);
     const keyOf = (row: TaskRow) => [row.id];
-    const toItem = (row: TaskRow) => forEyes('people', toTaskView(row));
-    return toPage(rows, page.limit, keyOf, toItem, rows[0]?.cut);
+    return toPage(rows, page.limit, keyOf, toTaskView, rows[0]?.cut);
   }
 }

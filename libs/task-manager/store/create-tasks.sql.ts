@@ -1,5 +1,4 @@
 import { command, type Sql } from '#lib/database';
-import { sealed } from '#lib/secrets';
 
 /** A task with who creates it, and the columns that the statement reads by their names. */
 export interface TaskInput extends Record<string, unknown> {
@@ -10,8 +9,6 @@ export interface TaskInput extends Record<string, unknown> {
   tags: readonly string[];
   /** The user, if it is one. */
   created_by: string | null;
-  /** The key that its secrets are sealed with, if it has any. */
-  sealed_with?: string;
 }
 
 export interface CreatedRow {
@@ -20,8 +17,6 @@ export interface CreatedRow {
 
 /** What of a creation is more than the tasks themselves. */
 export interface CreationParts {
-  /** Secrets were sealed. */
-  sealed: boolean;
   /** Tags, edges, or a set of capabilities that this process has not seen in use lately. */
   extras: boolean;
 }
@@ -36,8 +31,7 @@ export interface CreationParts {
  * $1 workspace, $2 JSON array of TaskInput, and with extras $3 JSON array of edges
  * {task_id, depends_on_id, policy, settled}.
  */
-export function creationOf({ sealed, extras }: CreationParts): Sql<CreatedRow> {
-  if (sealed) return createSealedTasks;
+export function creationOf({ extras }: CreationParts): Sql<CreatedRow> {
   return extras ? createTasksWithExtras : createTasks;
 }
 
@@ -87,12 +81,12 @@ edges AS (
   FROM jsonb_to_recordset($3::jsonb) AS e (task_id uuid, depends_on_id uuid, policy text, settled boolean)
 ),`;
 
-function creation(column: string, sealing: string, extras: string): string {
+function creation(extras: string): string {
   return `
 WITH input AS MATERIALIZED (
   SELECT * FROM jsonb_to_recordset($2::jsonb) AS x (${TYPED.join(', ')},
-    queue_expires_in_seconds int, tags text[], actor_kind text, actor_id text${column})
-),${sealing}
+    queue_expires_in_seconds int, tags text[], actor_kind text, actor_id text)
+),
 created AS (
   INSERT INTO agent_tasks (workspace_id, ready_at, queue_expires_at, ${NAMES})
   SELECT $1, CASE WHEN unmet_dependencies = 0 THEN now() END, now() + make_interval(secs => queue_expires_in_seconds),
@@ -107,12 +101,5 @@ journaled AS (
 SELECT now() AS created_at`;
 }
 
-const createTasks = command<CreatedRow>('create_tasks', creation('', '', ''));
-const createTasksWithExtras = command<CreatedRow>(
-  'create_tasks_with_extras',
-  creation('', '', EXTRAS),
-);
-const createSealedTasks = command<CreatedRow>(
-  'create_sealed_tasks',
-  creation(', sealed_with uuid', sealed('$1', 'input i', 'i.id', 'i.sealed_with'), EXTRAS),
-);
+const createTasks = command<CreatedRow>('create_tasks', creation(''));
+const createTasksWithExtras = command<CreatedRow>('create_tasks_with_extras', creation(EXTRAS));

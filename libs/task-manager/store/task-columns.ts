@@ -83,7 +83,6 @@ export const DEPENDENCIES_COLUMN = `(SELECT coalesce(jsonb_agg(jsonb_build_objec
     'policy', d.policy, 'settled', d.settled_at IS NOT NULL) ORDER BY d.depends_on_id), '[]')
   FROM task_dependencies d WHERE d.workspace_id = t.workspace_id AND d.task_id = t.id) AS dependencies`;
 
-/** The view with its secrets still in it; see `forEyes`. */
 export function toTaskView(row: TaskRow): TaskView {
   return {
     id: row.id,

@@ -1,6 +1,5 @@
 import { command } from '#lib/database';
 import { recordOfChange } from '#lib/transitions';
-import { sealed } from '#lib/secrets';
 
 /**
  * Writes the fields that users may change, of one locked task, with its log row and its event.
@@ -12,16 +11,9 @@ import { sealed } from '#lib/secrets';
  * $1 workspace, $2 task, $3 to $6 see recordOfChange, $7 the fields as a JSON object, $8 tags to
  * remove, $9 tags to add.
  */
-export const updateTask = command<{ version: number }>('update_task', update(''));
-
-/** The same with secrets in the metadata; $10 is their key. */
-export const updateSealedTask = command<{ version: number }>(
-  'update_sealed_task',
-  update(sealed('$1', 'changed', 'id', '$10::uuid')),
-);
-
-function update(sealing: string): string {
-  return `
+export const updateTask = command<{ version: number }>(
+  'update_task',
+  `
 WITH changed AS (
   UPDATE agent_tasks t SET
     version = t.version + 1,
@@ -41,7 +33,7 @@ WITH changed AS (
     "projectId" uuid, "milestoneId" uuid)
   WHERE t.workspace_id = $1 AND t.id = $2
   RETURNING t.id, t.version, t.status
-),${sealing}
+),
 untagged AS (
   DELETE FROM agent_task_tags WHERE workspace_id = $1 AND task_id = $2 AND tag = ANY($8::text[])
 ),
@@ -49,5 +41,5 @@ tagged AS (
   INSERT INTO agent_task_tags (workspace_id, task_id, tag) SELECT $1, $2, unnest($9::text[])
 ),
 ${recordOfChange('task_updated')}
-SELECT version FROM changed`;
-}
+SELECT version FROM changed`,
+);

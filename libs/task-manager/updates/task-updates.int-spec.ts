@@ -121,11 +121,13 @@ describe('fields', () => {
     const shown = await read(id);
     expect(shown).toMatchObject({ description: null, timeoutSeconds: null });
     await patch(id, { metadata: { ...(shown['metadata'] as object), n: 2 } });
-    const { rows } = await server.db.owner.query('SELECT metadata FROM agent_tasks WHERE id = $1', [
-      id,
-    ]);
+    const { rows } = await server.db.owner.query(
+      `SELECT t.metadata, s.sealed FROM agent_tasks t
+       JOIN task_secrets s ON s.task_id = t.id AND s.column_name = 'metadata' WHERE t.id = $1`,
+      [id],
+    );
     const token = expect.stringMatching(/^drover-sealed:1:.*\[redacted]$/);
-    expect(rows).toEqual([{ metadata: { token, n: 2 } }]);
+    expect(rows).toEqual([{ metadata: { token: '[redacted]', n: 2 }, sealed: { token, n: 2 } }]);
   });
 
   it('that stay the same change no version', async () => {

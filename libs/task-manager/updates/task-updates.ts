@@ -10,13 +10,12 @@ import { planUpdate, requireUpdatable, type TaskUpdate } from '../domain/task-up
 import type { TaskView } from '../domain/task-view.js';
 import { TaskQueries } from '../queries/task-queries.js';
 import type { LockedTask } from '#lib/transitions';
-import { HeldSecrets } from '#lib/secrets';
-import { TaskSealer } from '#lib/secrets';
+import { HeldSecrets, TaskSecrets, writeSecrets } from '#lib/secrets';
 import { lockTasks } from '#lib/transitions';
 import { type TaskRow, toTaskView } from '../store/task-columns.js';
 import { taskStanding } from '../store/task-standing.sql.js';
 import { taskViews } from '../store/task-views.sql.js';
-import { updateSealedTask, updateTask } from '../store/update-task.sql.js';
+import { updateTask } from '../store/update-task.sql.js';
 
 /** The statuses that a client may ask for; each stands for a command. */
 export const REQUESTED_STATUSES = ['PENDING', 'PAUSED', 'ABORTED', 'ARCHIVED'] as const;
@@ -44,8 +43,8 @@ export class TaskUpdates {
     private readonly db: Database,
     private readonly commands: TaskCommands,
     private readonly queries: TaskQueries,
-    private readonly sealer: TaskSealer,
-    private readonly secrets: HeldSecrets,
+    private readonly secrets: TaskSecrets,
+    private readonly held: HeldSecrets,
   ) {}
 
   /**
@@ -68,17 +67,15 @@ export class TaskUpdates {
     caller: Caller,
     { id, request, hasFields }: { id: string; request: UpdateRequest; hasFields: boolean },
   ): Promise<void> {
-    const afterCommit = await this.db
-      .tenant(caller.workspaceId)
-      .transaction(async (tx) => {
-        if (hasFields) await this.changeFields(tx, caller, { id, request });
-        // The version that was asked for is gone once the fields have changed under it.
-        const ifVersion = hasFields ? undefined : request.ifVersion;
-        return request.status && this.move(tx, caller, id, { ...request, ifVersion });
-      })
-      .catch((error: unknown) => {
-        throw explainMissing(this.sealer.explain(error));
-      });
+    const changing = this.db.tenant(caller.workspaceId).transaction(async (tx) => {
+      if (hasFields) await this.changeFields(tx, caller, { id, request });
+      // The version that was asked for is gone once the fields have changed under it.
+      const ifVersion = hasFields ? undefined : request.ifVersion;
+      return request.status && this.move(tx, caller, id, { ...request, ifVersion });
+    });
+    const afterCommit = await this.secrets.written(changing).catch((error: unknown) => {
+      throw explainMissing(error);
+    });
     if (afterCommit) afterCommit();
   }
 
@@ -91,7 +88,7 @@ export class TaskUpdates {
     const row = await lockedRow(tx, caller, { id, request });
     // What the client was shown of its secrets is compared with what they are, and put back.
     const opensSecrets = request.fields.metadata !== undefined;
-    const task = toTaskView(opensSecrets ? await this.withOpenMetadata(row) : row);
+    const task = toTaskView(opensSecrets ? await this.withOpenMetadata(tx, row) : row);
     const plan = planUpdate(task, request.fields);
     if (plan.changed.length === 0) return;
     requireUpdatable(task, plan);
@@ -99,28 +96,30 @@ export class TaskUpdates {
     const named =
       plan.changed.includes('projectId') && projectId ? [{ field: 'projectId', projectId }] : [];
     await refuseArchivedProjects(tx, workspaceId, named);
-    const { value: metadata, keyId } = opensSecrets
-      ? await this.sealer.seal(row, 'metadata', plan.next.metadata)
-      : { value: row.metadata, keyId: null };
+    const column = { workspace_id: workspaceId, task_id: row.id, column_name: 'metadata' } as const;
+    const { shown, original } = opensSecrets
+      ? await this.secrets.seal(plan.next.metadata, () => column)
+      : { shown: row.metadata, original: undefined };
     const actor = actorOf(caller);
-    await tx.rows(keyId === null ? updateTask : updateSealedTask, [
+    const params = [
       workspaceId,
       id,
       actor.kind,
       actor.id,
       JSON.stringify(plan.details),
       plan.changed,
-      JSON.stringify({ ...plan.next, metadata }),
+      JSON.stringify({ ...plan.next, metadata: shown }),
       plan.removedTags,
       plan.addedTags,
-      ...(keyId === null ? [] : [keyId]),
-    ]);
+    ];
+    const originals = opensSecrets ? [original ?? column] : [];
+    await tx.pipeline([[updateTask, params], ...writeSecrets(workspaceId, originals)]);
   }
 
   /** @throws DroverError `secrets_unreadable` */
-  private async withOpenMetadata(row: TaskRow): Promise<TaskRow> {
+  private async withOpenMetadata(tx: Transaction, row: TaskRow): Promise<TaskRow> {
     const { workspace_id, id, metadata } = row;
-    return { ...row, ...(await this.secrets.openOne({ workspace_id, id, metadata })) };
+    return { ...row, ...(await this.held.openOne(tx, workspace_id, { id, metadata })) };
   }
 
   private async move(

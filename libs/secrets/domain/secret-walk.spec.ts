@@ -1,8 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { redactSecrets } from './redact-secrets.js';
 import { looksSecret } from './secret-names.js';
-import { REDACTED } from './secret-walk.js';
+import { REDACTED, redactSecrets } from './secret-walk.js';
 
 describe('looksSecret', () => {
   const secret = [

@@ -1,0 +1,75 @@
+import { command, query } from '#lib/database';
+import type { Original } from '../domain/originals.js';
+
+/**
+ * Locks the originals of some tasks that are under another key than the current one. One that somebody
+ * else writes is left for the next time. Nobody who writes a task waits for this but for its originals.
+ *
+ * Caller: Resealing. Indexes: task_secrets_key_idx, task_secrets (primary key).
+ * $1 current key, $2 tasks at most.
+ */
+export const lockOriginals = query<Original>(
+  'lock_originals',
+  `
+SELECT s.workspace_id, s.task_id, s.column_name, s.key_id, s.sealed
+FROM task_secrets s
+WHERE (s.workspace_id, s.task_id) IN (
+    SELECT o.workspace_id, o.task_id FROM task_secrets o
+    WHERE o.key_id <> $1 AND o.unreadable_at IS NULL LIMIT $2)
+  AND s.key_id <> $1 AND s.unreadable_at IS NULL
+FOR NO KEY UPDATE SKIP LOCKED`,
+);
+
+/**
+ * Writes locked originals as they were sealed anew. Those in clear, from before there was any sealing,
+ * are looked at for the first time: what they show goes to the task, and they go if they hold no secret.
+ * No version is raised: what the task says is the same.
+ *
+ * Caller: Resealing. Indexes: primary keys.
+ * $1 current key, $2 JSON array of {workspace_id, task_id, column_name, sealed or null, shown or null}.
+ */
+export const writeResealed = command<unknown>(
+  'write_resealed',
+  `
+WITH done AS MATERIALIZED (
+  SELECT * FROM jsonb_to_recordset($2::jsonb) AS x (workspace_id uuid, task_id uuid, column_name text,
+    sealed jsonb, shown jsonb)
+),
+shown AS (
+  UPDATE agent_tasks t SET
+    input_context = coalesce(d.shown -> 'input_context', t.input_context),
+    checkpoint_data = coalesce(d.shown -> 'checkpoint_data', t.checkpoint_data),
+    output_result = coalesce(d.shown -> 'output_result', t.output_result),
+    metadata = coalesce(d.shown -> 'metadata', t.metadata)
+  FROM (SELECT workspace_id, task_id, jsonb_object_agg(column_name, shown) AS shown
+    FROM done WHERE shown IS NOT NULL GROUP BY 1, 2) d
+  WHERE t.workspace_id = d.workspace_id AND t.id = d.task_id
+),
+harmless AS (
+  DELETE FROM task_secrets s USING done d WHERE s.workspace_id = d.workspace_id AND s.task_id = d.task_id
+    AND s.column_name = d.column_name AND d.sealed IS NULL
+)
+UPDATE task_secrets s SET key_id = $1, sealed = d.sealed FROM done d
+WHERE s.workspace_id = d.workspace_id AND s.task_id = d.task_id AND s.column_name = d.column_name
+  AND d.sealed IS NOT NULL`,
+);
+
+/**
+ * Sets locked originals aside that do not open. Their keys stay.
+ *
+ * Caller: Resealing. Index: task_secrets (primary key). $1 JSON array of ColumnOfTask.
+ */
+export const setUnreadableAside = command<unknown>(
+  'set_unreadable_aside',
+  `
+UPDATE task_secrets s SET unreadable_at = now()
+FROM jsonb_to_recordset($1::jsonb) AS x (workspace_id uuid, task_id uuid, column_name text)
+WHERE s.workspace_id = x.workspace_id AND s.task_id = x.task_id AND s.column_name = x.column_name`,
+);
+
+/** Whether anything is left to be sealed anew. Caller: Resealing. $1 current key. */
+export const anythingToReseal = query<{ found: boolean }>(
+  'anything_to_reseal',
+  `
+SELECT EXISTS (SELECT FROM task_secrets WHERE key_id <> $1 AND unreadable_at IS NULL) AS found`,
+);
