@@ -1,7 +1,6 @@
 import { createSecretKey, randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { startTestApp, type TestApp, type TestWorkspace } from '../../test/support/app.js';
-import { truncate } from '../../test/support/truncate.js';
 import { CONFIG, type Config } from '#lib/config';
 import { Logger } from '#lib/observability';
 import { KeyRing } from './key-ring.js';
