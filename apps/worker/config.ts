@@ -2,8 +2,15 @@ import { hostname } from 'node:os';
 import { isAbsolute, resolve } from 'node:path';
 import { z } from 'zod';
 import { apiAddress, LOG_LEVELS, searchPathOf, variablesOf } from '#lib/agent-host';
-import { isUuid } from '#lib/kernel';
-import { integer, list, oneOf, readVariables, SettingsError, webAddress } from '#lib/kernel';
+import {
+  integer,
+  isUuid,
+  list,
+  oneOf,
+  readVariables,
+  SettingsError,
+  webAddress,
+} from '#lib/kernel';
 
 export interface ApiKey {
   kind: 'key';

@@ -345,7 +345,7 @@ describe('tokens', () => {
   });
 });
 
-describe('the door', () => {
+describe('transitions of agents', () => {
   it('lets through exactly the edges of the table, each with its event and version', async () => {
     const state = fc.constantFrom(...AGENT_LIFECYCLES);
     await fc.assert(

@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Database } from '#lib/database';
-import type { AgentCaller } from '#lib/kernel';
-import { newId } from '#lib/kernel';
+import { type AgentCaller, newId } from '#lib/kernel';
 import { Logger } from '#lib/observability';
 import { HeartbeatStore, ValkeyClient, ValkeySubscriber, WakeUps } from '#lib/valkey';
 import { createTestDatabase, type TestDatabase } from '../../test/support/database.js';

@@ -32,7 +32,7 @@ export interface PoolUsage {
 const setTenant = command<unknown>(SET_TENANT.name, SET_TENANT.text);
 
 /**
- * The only door to Postgres. There is no way to run a statement without saying for whom: for a
+ * The only way to Postgres. There is no way to run a statement without saying for whom: for a
  * tenant, and then row-level security bounds it, or for the service role.
  */
 export class Database {

@@ -34,7 +34,7 @@ async function runEvent(runId: string, version: number, newState: string): Promi
   );
 }
 
-/** Breaks the rows as nobody could through the doors: constraints and triggers out of the way. */
+/** Breaks the rows as no transition could: constraints and triggers out of the way. */
 async function breakBy(sql: string, params: unknown[] = []): Promise<void> {
   const client = await db.owner.connect();
   try {

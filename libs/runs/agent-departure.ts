@@ -1,16 +1,20 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { AgentManagerService, type AgentView, itself } from '#lib/agent-manager';
-import { moveAgent, moveAgents } from '#lib/transitions';
+import {
+  applyPlans,
+  type LockedTask,
+  moveAgent,
+  moveAgents,
+  planRecovery,
+  planRelease,
+  type RecoveryPlan,
+  type RetryPolicy,
+} from '#lib/transitions';
 import { CONFIG, type Config } from '#lib/config';
 import { Database, firstRow } from '#lib/database';
 import { type Actor, actorOf, type Caller, DroverError } from '#lib/kernel';
 import { WakeUps } from '#lib/valkey';
-import type { RetryPolicy } from '#lib/transitions';
-import { planRecovery, type RecoveryPlan } from '#lib/transitions';
-import { planRelease } from '#lib/transitions';
 import { agentStanding } from './store/agent-standing.sql.js';
-import type { LockedTask } from '#lib/transitions';
-import { applyPlans } from '#lib/transitions';
 import { lockRunsOfAgent } from './store/runs-of-agent.sql.js';
 
 /** Agents that leave: told to, or by themselves. Their tasks go on elsewhere. */

@@ -1,14 +1,14 @@
 import { Injectable } from '@nestjs/common';
 import { itself } from '#lib/agent-manager';
 import type { Caller } from '#lib/kernel';
-import { type ClaimAnswer, Claiming } from './claims/claiming.js';
+import { type ClaimAnswer, ClaimService } from './claims/claim-service.js';
 import { Signals, type SignalsAnswer } from './signals.js';
 
 /** What an agent asks for itself, with its own token. */
 @Injectable()
 export class AgentWork {
   constructor(
-    private readonly claiming: Claiming,
+    private readonly claiming: ClaimService,
     private readonly signalling: Signals,
   ) {}
 

@@ -1,5 +1,5 @@
 export { TaskAssignment } from './assignment/task-assignment.js';
-export { Claiming } from './claims/claiming.js';
+export { ClaimService } from './claims/claim-service.js';
 export { LostSessions } from './lost-sessions.js';
 export { RunReports } from './run-reports.js';
 export { RunsModule } from './runs.module.js';

@@ -3,9 +3,8 @@ import { CONFIG, type Config } from '#lib/config';
 import { Database } from '#lib/database';
 import type { Actor } from '#lib/kernel';
 import { WakeUps } from '#lib/valkey';
-import { planRecovery, type RecoveryPlan } from '#lib/transitions';
+import { applyPlans, planRecovery, type RecoveryPlan } from '#lib/transitions';
 import { type LostSession, lockLostSessions } from './store/lost-sessions.sql.js';
-import { applyPlans } from '#lib/transitions';
 
 /** What a gateway says that it has. */
 export interface HeldSessions {

@@ -1,7 +1,6 @@
 import { type Database, firstRow } from '#lib/database';
 import { DroverError } from '#lib/kernel';
-import type { RunState } from '#lib/transitions';
-import { legalTaskMoves, type TaskStatus } from '#lib/transitions';
+import { legalTaskMoves, type RunState, type TaskStatus } from '#lib/transitions';
 import { runSituation, type RunSituation } from './store/run-situation.sql.js';
 import type { Reporter } from './reporter.js';
 

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { type Caller, DroverError } from '#lib/kernel';
-import { Claiming } from './claims/claiming.js';
+import { ClaimService } from './claims/claim-service.js';
 import { type Reporter, reporterOf } from './reporter.js';
 import type { ReportOutcome } from './repeated-reports.js';
 import { RunReports } from './run-reports.js';
@@ -31,7 +31,7 @@ export type OneOutcome = { runId: string } & (
 export class RunCompletion {
   constructor(
     private readonly reports: RunReports,
-    private readonly claiming: Claiming,
+    private readonly claiming: ClaimService,
   ) {}
 
   /** @throws DroverError `forbidden` when a run token asks for further tasks: it is good for its run alone */

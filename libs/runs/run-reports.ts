@@ -3,21 +3,26 @@ import { CONFIG, type Config } from '#lib/config';
 import { Database, firstRow, type Transaction, type TenantScope } from '#lib/database';
 import { DroverError } from '#lib/kernel';
 import { WakeUps } from '#lib/valkey';
-import type { LockedTask } from '#lib/transitions';
+import {
+  applyPlans,
+  type LockedTask,
+  lockHeldTask,
+  planRecovery,
+  planRelease,
+  type RecoveryPlan,
+  type ReleasePlan,
+  type RetryPolicy,
+  type RunFailure,
+  type TaskStatus,
+} from '#lib/transitions';
 import { redactSecrets, type SecretValues, TaskSecrets, writeSecrets } from '#lib/secrets';
-import { planRecovery, type RecoveryPlan } from '#lib/transitions';
-import type { RetryPolicy, RunFailure } from '#lib/transitions';
-import type { TaskStatus } from '#lib/transitions';
 import { addLastWords } from './store/add-last-words.sql.js';
 import { appendLogs } from './store/append-logs.sql.js';
-import { lockHeldTask } from '#lib/transitions';
-import { applyPlans } from '#lib/transitions';
 import { type ReportedRow, reportProgress } from './store/report-progress.sql.js';
 import { renewLease } from './store/renew-lease.sql.js';
 import type { RunSituation } from './store/run-situation.sql.js';
 import { startRun } from './store/start-run.sql.js';
-import { planRelease, type ReleasePlan } from '#lib/transitions';
-import { Completions } from './completions.js';
+import { CompletionBatcher } from './completion-batcher.js';
 import {
   answerRepetition,
   hasBegun,
@@ -69,7 +74,7 @@ export interface LogEntry {
 export class RunReports {
   constructor(
     private readonly database: Database,
-    private readonly completions: Completions,
+    private readonly completions: CompletionBatcher,
     private readonly secrets: RunSecrets,
     private readonly taskSecrets: TaskSecrets,
     private readonly wakeUps: WakeUps,

@@ -5,9 +5,9 @@ import { TaskManagerModule } from '#lib/task-manager';
 import { AgentDeparture } from './agent-departure.js';
 import { AgentWork } from './agent-work.js';
 import { TaskAssignment } from './assignment/task-assignment.js';
-import { Claiming } from './claims/claiming.js';
-import { Claims } from './claims/claims.js';
-import { Completions } from './completions.js';
+import { ClaimService } from './claims/claim-service.js';
+import { ClaimBatcher } from './claims/claim-batcher.js';
+import { CompletionBatcher } from './completion-batcher.js';
 import { AgentTasksController } from './http/agent-tasks.controller.js';
 import { AgentWorkController } from './http/agent-work.controller.js';
 import { RunBatchesController } from './http/run-batches.controller.js';
@@ -40,9 +40,9 @@ import { TasksOfAgent } from './tasks-of-agent.js';
     AgentWork,
     AgentDeparture,
     TasksOfAgent,
-    Claims,
-    Completions,
-    Claiming,
+    ClaimBatcher,
+    CompletionBatcher,
+    ClaimService,
     RunReports,
     RunCompletion,
     RunTokens,
@@ -50,6 +50,6 @@ import { TasksOfAgent } from './tasks-of-agent.js';
     TaskAssignment,
     LostSessions,
   ],
-  exports: [Claiming, TaskAssignment, LostSessions, RunReports],
+  exports: [ClaimService, TaskAssignment, LostSessions, RunReports],
 })
 export class RunsModule {}

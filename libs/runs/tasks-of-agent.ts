@@ -1,13 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { AgentManagerService } from '#lib/agent-manager';
 import { Database } from '#lib/database';
-import type { Caller, Page } from '#lib/kernel';
-import { toPage } from '#lib/kernel';
-import { idAfter } from '#lib/task-manager';
+import { type Caller, type Page, toPage } from '#lib/kernel';
+import { idAfter, TaskQueries, type TaskView } from '#lib/task-manager';
 import type { TaskStatus } from '#lib/transitions';
-import type { TaskView } from '#lib/task-manager';
 import { tasksOfAgent } from './store/runs-of-agent.sql.js';
-import { TaskQueries } from '#lib/task-manager';
 
 export interface AgentTasksRequest {
   status?: TaskStatus[];

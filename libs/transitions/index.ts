@@ -27,7 +27,7 @@ export {
   ABORT_REASONS,
   type AbortReason,
 } from './domain/task-state.js';
-export { agentDoor } from './store/agent-door.sql.js';
+export { agentTransition } from './store/agent-transition.sql.js';
 export { journaled } from './store/journal.sql.js';
 export {
   awaitsRetry,
@@ -51,14 +51,14 @@ export { applyMoves, applyPlans } from './store/moves.js';
 export { asFew, asFilter } from './store/plan-hints.js';
 export {
   RUN_START,
-  runDoor,
+  runTransition,
   runMayGo,
   LIVE_STATES_SQL,
   AGENT_RECOUNT,
-  runDoorWithoutEnd,
-} from './store/run-door.sql.js';
+  runTransitionWithoutEnd,
+} from './store/run-transition.sql.js';
 export { recordOfChange } from './store/task-changed.sql.js';
-export { taskDoor, taskMayGo } from './store/task-door.sql.js';
+export { taskTransition, taskMayGo } from './store/task-transition.sql.js';
 export {
   countByWorkspace,
   EVERYWHERE,

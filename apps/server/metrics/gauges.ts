@@ -3,7 +3,7 @@ import { Gauge, type Registry } from 'prom-client';
 import { Leadership } from '#lib/coordinator';
 import { Database } from '#lib/database';
 import { Logger } from '#lib/observability';
-import { Claiming } from '#lib/runs';
+import { ClaimService } from '#lib/runs';
 import { type GaugeRow, readGauges } from './read-gauges.sql.js';
 
 /** What is counted in the database is counted this often at most, whoever asks. */
@@ -63,7 +63,7 @@ export class Gauges {
 
   constructor(
     private readonly database: Database,
-    private readonly claiming: Claiming,
+    private readonly claiming: ClaimService,
     private readonly leadership: Leadership,
     private readonly logger: Logger,
   ) {}

@@ -1,6 +1,6 @@
 import { command } from '#lib/database';
 import type { AgentFactsRow } from './agent-facts.sql.js';
-import { agentDoor, promisesNoHeartbeat } from '#lib/transitions';
+import { agentTransition, promisesNoHeartbeat } from '#lib/transitions';
 
 export interface FlushedRow extends AgentFactsRow {
   /** It was STARTING or ERROR and is active (or draining) again. */
@@ -60,7 +60,7 @@ back AS MATERIALIZED (
   ORDER BY a.id
   FOR NO KEY UPDATE OF a SKIP LOCKED
 ),
-${agentDoor('back')}
+${agentTransition('back')}
 SELECT b.workspace_id, b.agent_id AS id, coalesce(m.lifecycle, b.lifecycle) AS lifecycle,
   b.heartbeat_interval_seconds, b.stale_threshold_seconds, m.id IS NOT NULL AS revived
 FROM beat b LEFT JOIN agent_moved m ON m.workspace_id = b.workspace_id AND m.id = b.agent_id`,

@@ -1,6 +1,5 @@
 import { command } from '#lib/database';
-import { agentDoor } from '#lib/transitions';
-import type { MovedAgent } from '#lib/transitions';
+import { agentTransition, type MovedAgent } from '#lib/transitions';
 
 /**
  * Push agents that were taken for dead because their gateway was silent come back with it; one that was
@@ -20,7 +19,7 @@ WITH back AS MATERIALIZED (
   LIMIT $1
   FOR NO KEY UPDATE SKIP LOCKED
 ),
-${agentDoor('back')}
+${agentTransition('back')}
 SELECT workspace_id, id, version, previous_lifecycle, lifecycle, previous_status, status
 FROM agent_moved`,
 );

@@ -1,6 +1,6 @@
 import { command, query } from '#lib/database';
 import {
-  agentDoor,
+  agentTransition,
   heartbeatExpected,
   type MovedAgent,
   promisesNoHeartbeat,
@@ -68,7 +68,7 @@ WITH silent AS MATERIALIZED (
   ORDER BY a.id
   FOR NO KEY UPDATE OF a SKIP LOCKED
 ),
-${agentDoor('silent')}
+${agentTransition('silent')}
 SELECT workspace_id, id, version, previous_lifecycle, lifecycle, previous_status, status
 FROM agent_moved`,
 );

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { command } from '#lib/database';
-import { journaled, type SweepResult, taskDoor } from '#lib/transitions';
+import { journaled, type SweepResult, taskTransition } from '#lib/transitions';
 import type { Pass } from '../pass.js';
 import { dueAt, type Reconciler, type ReconcilerFacts } from '../reconciler.js';
 
@@ -16,7 +16,7 @@ WITH due AS MATERIALIZED (
   LIMIT $1
   FOR NO KEY UPDATE SKIP LOCKED
 ),
-${taskDoor('ABORTED', 'due', {
+${taskTransition('ABORTED', 'due', {
   workspace_id: 'm.workspace_id',
   task_id: 'm.id',
   actor_kind: `'coordinator'`,

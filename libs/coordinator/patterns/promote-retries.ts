@@ -1,6 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import { command } from '#lib/database';
-import { journaled, awaitsRetry, type SweepResult, taskDoor, wakeClaims } from '#lib/transitions';
+import {
+  journaled,
+  awaitsRetry,
+  type SweepResult,
+  taskTransition,
+  wakeClaims,
+} from '#lib/transitions';
 import { WakeUps } from '#lib/valkey';
 import type { Pass } from '../pass.js';
 import { dueAt, type Reconciler, type ReconcilerFacts } from '../reconciler.js';
@@ -17,7 +23,7 @@ WITH due AS MATERIALIZED (
   LIMIT $1
   FOR NO KEY UPDATE SKIP LOCKED
 ),
-${taskDoor('PENDING', 'due', {
+${taskTransition('PENDING', 'due', {
   workspace_id: 'm.workspace_id',
   task_id: 'm.id',
   actor_kind: `'coordinator'`,

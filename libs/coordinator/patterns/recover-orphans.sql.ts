@@ -4,7 +4,7 @@ import {
   isLiveRun,
   LOCKED_TASK_COLUMNS,
   type LockedTask,
-  runDoorWithoutEnd,
+  runTransitionWithoutEnd,
 } from '#lib/transitions';
 import type { LeasedDefect } from '../domain/repair-leased.js';
 
@@ -101,7 +101,7 @@ export const beginRuns = command<Id>(
 WITH behind AS MATERIALIZED (
   SELECT * FROM jsonb_to_recordset($1::jsonb) AS m (workspace_id uuid, id uuid)
 ),
-${runDoorWithoutEnd('WORKING', 'behind')},
+${runTransitionWithoutEnd('WORKING', 'behind')},
 ${journaled('runs')},
 logged AS (
   INSERT INTO task_log_lines (workspace_id, task_id, run_id, agent_id, level, event, message, actor_kind)

@@ -28,7 +28,7 @@ import {
 
 /**
  * Tasks that no live run has leased, live runs that no task names, and tasks and runs of which only one
- * has begun. The doors move task and run in one statement, so none of these can come from Drover; they
+ * has begun. Task and run change in one statement, so none of these can come from Drover; they
  * come with restored backups and hands in the database, and would wait forever.
  */
 @Injectable()

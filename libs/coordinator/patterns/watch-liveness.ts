@@ -3,7 +3,7 @@ import { command } from '#lib/database';
 import {
   journaled,
   promisesHeartbeat,
-  runDoorWithoutEnd,
+  runTransitionWithoutEnd,
   type SweepResult,
 } from '#lib/transitions';
 import type { Pass } from '../pass.js';
@@ -29,7 +29,7 @@ WITH unresponsive AS MATERIALIZED (
     AND ($2::uuid IS NULL OR r.workspace_id = $2)
   LIMIT $1
 ),
-${runDoorWithoutEnd('STALE', 'unresponsive')},
+${runTransitionWithoutEnd('STALE', 'unresponsive')},
 ${journaled('runs')}
 SELECT workspace_id, task_id FROM run_moved`,
 );
@@ -46,7 +46,7 @@ WITH back AS MATERIALIZED (
     AND ($2::uuid IS NULL OR r.workspace_id = $2)
   LIMIT $1
 ),
-${runDoorWithoutEnd('WORKING', 'back')},
+${runTransitionWithoutEnd('WORKING', 'back')},
 ${journaled('runs')}
 SELECT workspace_id, task_id FROM run_moved`,
 );

@@ -1,7 +1,6 @@
 import type { ApiPropertyOptions } from '@nestjs/swagger';
 import type { ReasonCode, ReasonFacts } from '../domain/explain-reasons.js';
-import { RUN_STATES } from '#lib/transitions';
-import { TASK_STATUSES } from '#lib/transitions';
+import { RUN_STATES, TASK_STATUSES } from '#lib/transitions';
 import { DEPENDENCY_POLICIES } from '#lib/task-manager';
 
 type Schema = Extract<ApiPropertyOptions, { type?: 'string' }> | Record<string, unknown>;

@@ -1,9 +1,8 @@
 import { query } from '#lib/database';
 import type { PauseFacts } from '../domain/explain-facts.js';
 import { endedBadly, type RunState, type TaskStatus } from '#lib/transitions';
-import type { DependencyPolicy } from '#lib/task-manager';
+import { type DependencyPolicy, LEASE_END } from '#lib/task-manager';
 import { isoTime } from './iso-time.js';
-import { LEASE_END } from '#lib/task-manager';
 
 /** What explains a task: several statements, so that each thing is looked at only where it matters. */
 

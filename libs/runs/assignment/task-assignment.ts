@@ -9,8 +9,7 @@ import {
   planAssignments,
   type ReadyTask,
 } from '../domain/plan-assignments.js';
-import type { SweepResult } from '#lib/transitions';
-import { countByWorkspace } from '#lib/transitions';
+import { countByWorkspace, type SweepResult } from '#lib/transitions';
 import { assignTasks, type AssignedRow } from '../store/assign-tasks.sql.js';
 import { lockPushAgents, type PushAgentRow } from '../store/lock-push-agents.sql.js';
 import { lockReadyTasks, type ReadyTaskRow, type Seeker } from '../store/lock-ready-tasks.sql.js';

@@ -1,18 +1,18 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { startTestApp, type TestApp, type TestWorkspace } from '../../../test/support/app.js';
 import { aTask } from '../../../test/support/task-factories.js';
-import { Claiming } from './claiming.js';
+import { ClaimService } from './claim-service.js';
 import { RunReports } from '../run-reports.js';
 import type { ClaimedTask } from '../run-view.js';
 
 let server: TestApp;
 let workspace: TestWorkspace;
-let claiming: Claiming;
+let claiming: ClaimService;
 let reports: RunReports;
 
 beforeAll(async () => {
   server = await startTestApp({ ROLES: 'api' });
-  claiming = server.app.get(Claiming, { strict: false });
+  claiming = server.app.get(ClaimService, { strict: false });
   reports = server.app.get(RunReports, { strict: false });
 });
 afterAll(() => server.stop());

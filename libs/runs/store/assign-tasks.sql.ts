@@ -1,7 +1,5 @@
 import { command } from '#lib/database';
-import { journaled } from '#lib/transitions';
-import { RUN_START } from '#lib/transitions';
-import { taskDoor } from '#lib/transitions';
+import { journaled, RUN_START, taskTransition } from '#lib/transitions';
 
 export interface AssignedRow {
   workspace_id: string;
@@ -33,7 +31,7 @@ lease AS MATERIALIZED (
 leased AS MATERIALIZED (
   SELECT c.*, l.seconds, l.by_heartbeat FROM chosen c JOIN lease l USING (workspace_id, agent_id)
 ),
-${taskDoor(
+${taskTransition(
   'ASSIGNED',
   'leased',
   {

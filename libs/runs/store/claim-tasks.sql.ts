@@ -1,12 +1,10 @@
 import { isOfNone, isPaused, pausedTypes } from '#lib/admission';
 import { command, type Sql } from '#lib/database';
-import { RUN_START } from '#lib/transitions';
-import { journaled } from '#lib/transitions';
+import { journaled, RUN_START, taskTransition } from '#lib/transitions';
 import { bytesOf } from '#lib/task-manager';
-import { taskDoor } from '#lib/transitions';
 
-/** One agent's wish. */
-export interface ClaimWish {
+/** What one agent asks for. */
+export interface AgentClaim {
   agent_id: string;
   /** Tasks at most. */
   max: number;
@@ -20,7 +18,7 @@ export interface ClaimWish {
  * to come again (`deferred`), as is who gets none because the others' tasks fill the answer. Of what
  * there is, who comes first in $2 gets what it wants first.
  *
- * Caller: Claims (POST /agents/:id/claim, and `claimNext` of complete), with all agents of a workspace
+ * Caller: ClaimBatcher (POST /agents/:id/claim, and `claimNext` of complete), with all agents of a workspace
  * that asked at once, each at most once.
  * Indexes: agents, agent_heartbeats and capability_sets (primary keys), agent_tasks_queue_idx.
  *
@@ -152,7 +150,7 @@ chosen AS MATERIALIZED (
   SELECT b.id, uuidv7() AS run_id, s.id AS agent_id, s.seconds, s.by_heartbeat
   FROM (${numbered}) b JOIN seat s ON b.number > s.before AND b.number <= s.before + s.room
 ),
-${taskDoor(
+${taskTransition(
   'ASSIGNED',
   'chosen',
   {

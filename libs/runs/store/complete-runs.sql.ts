@@ -1,8 +1,5 @@
 import { command } from '#lib/database';
-import { journaled } from '#lib/transitions';
-import { asFew } from '#lib/transitions';
-import { runDoor, runMayGo } from '#lib/transitions';
-import { taskDoor } from '#lib/transitions';
+import { asFew, journaled, runMayGo, runTransition, taskTransition } from '#lib/transitions';
 
 /** What a holder says of one run. */
 export interface CompletionReport {
@@ -28,7 +25,7 @@ export interface CompletedRow {
  * its task, or belongs to another agent than says so, is left out. The run itself needs no lock: it
  * changes only under its task's.
  *
- * Caller: Completions, with all reports of a workspace that came at once, each run at most once.
+ * Caller: CompletionBatcher, with all reports of a workspace that came at once, each run at most once.
  * Indexes: primary keys.
  * $1 workspace, $2 JSON array of CompletionReport.
  */
@@ -46,7 +43,7 @@ held AS (
   JOIN task_runs r ON r.workspace_id = $1 AND r.id = c.run_id AND r.agent_id = c.agent_id
   WHERE ${runMayGo('r.state', 'COMPLETED')}
 ),
-${taskDoor(
+${taskTransition(
   'COMPLETED',
   'held',
   {
@@ -59,7 +56,7 @@ ${taskDoor(
   },
   { where: 't.run_id = m.run_id' },
 )},
-${runDoor('COMPLETED', 'task_moved', {
+${runTransition('COMPLETED', 'task_moved', {
   workspace_id: '$1',
   run_id: 'm.run_id',
   end_reason: `'completed'`,

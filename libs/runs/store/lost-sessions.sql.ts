@@ -1,6 +1,5 @@
 import { query } from '#lib/database';
-import type { LockedTask } from '#lib/transitions';
-import { LOCKED_TASK_COLUMNS } from '#lib/transitions';
+import { LOCKED_TASK_COLUMNS, type LockedTask } from '#lib/transitions';
 
 export interface LostSession extends LockedTask {
   /** Whether the session belonged to an earlier life of the gateway. */

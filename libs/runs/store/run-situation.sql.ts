@@ -1,6 +1,5 @@
 import { command } from '#lib/database';
-import type { RunState } from '#lib/transitions';
-import type { TaskStatus } from '#lib/transitions';
+import type { RunState, TaskStatus } from '#lib/transitions';
 import { IN_CONFLICT } from './conflicts.sql.js';
 
 /**

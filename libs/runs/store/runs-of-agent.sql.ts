@@ -1,8 +1,6 @@
 import { query } from '#lib/database';
-import type { LockedTask } from '#lib/transitions';
-import { LOCKED_TASK_COLUMNS } from '#lib/transitions';
+import { LIVE_STATES_SQL, LOCKED_TASK_COLUMNS, type LockedTask } from '#lib/transitions';
 import { cutPage, TASK_BYTES } from '#lib/task-manager';
-import { LIVE_STATES_SQL } from '#lib/transitions';
 
 /**
  * Locks the tasks that an agent holds, to take them from it.

@@ -1,8 +1,5 @@
 import { command } from '#lib/database';
-import { journaled } from '#lib/transitions';
-import { asFilter } from '#lib/transitions';
-import { runDoor, runMayGo } from '#lib/transitions';
-import { taskDoor } from '#lib/transitions';
+import { asFilter, journaled, runMayGo, runTransition, taskTransition } from '#lib/transitions';
 
 /**
  * The holder says that the work has begun: task RUNNING, run WORKING. A paused task it does not start:
@@ -22,14 +19,14 @@ WITH held AS MATERIALIZED (
     AND ${asFilter(`t.status = 'ASSIGNED'`)} AND ${runMayGo('r.state', 'WORKING')}
   FOR NO KEY UPDATE OF t
 ),
-${taskDoor('RUNNING', 'held', {
+${taskTransition('RUNNING', 'held', {
   workspace_id: '$1',
   task_id: 'm.task_id',
   actor_kind: '$4',
   actor_id: '$5',
   session_key: '$6',
 })},
-${runDoor('WORKING', 'held', {
+${runTransition('WORKING', 'held', {
   workspace_id: '$1',
   run_id: 'm.run_id',
   session_key: '$6',

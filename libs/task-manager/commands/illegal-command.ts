@@ -1,7 +1,6 @@
 import { DroverError } from '#lib/kernel';
 import { type CommandRequest, possibleCommands, type TaskCommand } from '../domain/commands.js';
-import type { LockedTask } from '#lib/transitions';
-import { legalTaskMoves, type TaskStatus } from '#lib/transitions';
+import { legalTaskMoves, type LockedTask, type TaskStatus } from '#lib/transitions';
 
 const DONE: Record<TaskCommand, string> = {
   cancel: 'cancelled',

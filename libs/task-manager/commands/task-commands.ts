@@ -9,10 +9,7 @@ import {
   type TaskCommand,
 } from '../domain/commands.js';
 import { dependentsOf } from '../store/dependents-of.sql.js';
-import type { LockedTask } from '#lib/transitions';
-import { lockTasks } from '#lib/transitions';
-import type { Move } from '#lib/transitions';
-import { applyMoves } from '#lib/transitions';
+import { applyMoves, type LockedTask, lockTasks, type Move } from '#lib/transitions';
 import { reconsiderPrerequisites } from '../store/reconsider-prerequisites.sql.js';
 import { requestPause } from '../store/request-pause.sql.js';
 import { illegalCommand } from './illegal-command.js';
@@ -46,7 +43,7 @@ interface Plan {
 
 const MAX_CASCADE = 10_000;
 
-/** What users ask of tasks. Each command locks, decides in a pure function, and goes through the door. */
+/** What users ask of tasks. Each command locks, decides in a pure function, and writes the transition. */
 @Injectable()
 export class TaskCommands {
   constructor(

@@ -23,8 +23,7 @@ import {
   writeEdges,
 } from '../store/dependency-edges.sql.js';
 import { lockPrerequisites } from '../store/lock-prerequisites.sql.js';
-import type { LockedTask } from '#lib/transitions';
-import { lockTasks } from '#lib/transitions';
+import { type LockedTask, lockTasks } from '#lib/transitions';
 import { recountDependencies } from '../store/recount-dependencies.sql.js';
 import { instant } from '../store/task-columns.js';
 import { refuseCycle } from './refuse-cycle.js';

@@ -1,7 +1,12 @@
 import type { Actor } from '#lib/kernel';
-import type { LockedTask } from '#lib/transitions';
-import type { Move, RunMove } from '#lib/transitions';
-import { legalTaskMoves, mayTaskMove, type TaskStatus } from '#lib/transitions';
+import {
+  legalTaskMoves,
+  type LockedTask,
+  mayTaskMove,
+  type Move,
+  type RunMove,
+  type TaskStatus,
+} from '#lib/transitions';
 
 /** What a user asks of a task, decided on its locked row. */
 export type CommandDecision =

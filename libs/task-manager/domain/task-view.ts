@@ -1,5 +1,4 @@
-import type { RunState } from '#lib/transitions';
-import type { TaskStatus } from '#lib/transitions';
+import type { RunState, TaskStatus } from '#lib/transitions';
 
 export type DependencyPolicy = 'block' | 'fail' | 'ignore';
 

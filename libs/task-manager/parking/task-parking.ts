@@ -2,8 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { endOverduePauses, Pauses } from '#lib/admission';
 import { Database, type Fence } from '#lib/database';
 import { WakeUps } from '#lib/valkey';
-import type { SweepResult } from '#lib/transitions';
-import { countByWorkspace, sweepResult, together } from '#lib/transitions';
+import { countByWorkspace, type SweepResult, sweepResult, together } from '#lib/transitions';
 import { parkPausedTasks, unparkTasks } from '../store/park-tasks.sql.js';
 
 /** Ends pauses whose time is over, and keeps tasks of paused types out of the way of the others. */

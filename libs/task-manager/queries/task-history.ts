@@ -1,7 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '#lib/database';
-import type { Caller, Page } from '#lib/kernel';
-import { encodeCursor, toPage } from '#lib/kernel';
+import { type Caller, encodeCursor, type Page, toPage } from '#lib/kernel';
 import { entryAfter, numberAfter } from '../domain/cursor.js';
 import type { LogFilter, LogLevel, LogView } from '../domain/log-view.js';
 import type { PageRequest } from '../domain/task-filter.js';

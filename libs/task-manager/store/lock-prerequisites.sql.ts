@@ -46,7 +46,7 @@ WHERE t.workspace_id = $1 AND t.id = ANY($2::uuid[])`,
  * Locks tasks that are about to have dependents, in the order of their ids, marks them as having some,
  * and says how they stand. An id that is not in the answer is of no task of this workspace.
  *
- * The lock is what makes a dependency safe: the door that completes a task reads has_dependents under
+ * The lock is what makes a dependency safe: the statement that completes a task reads has_dependents under
  * the same lock, so a prerequisite that completes at the same moment either sees that it has a
  * dependent, and releases it, or is seen here as completed. One that has ended without success is
  * put before the coordinator again, which applies the new edge's policy.

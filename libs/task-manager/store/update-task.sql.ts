@@ -3,7 +3,7 @@ import { recordOfChange } from '#lib/transitions';
 
 /**
  * Writes the fields that users may change, of one locked task, with its log row and its event.
- * Status, run and everything else that the doors write stays out of it.
+ * Status, run and everything else that transitions write stays out of it.
  *
  * Caller: TaskUpdates.update. Indexes: primary keys. A new priority moves a ready task in
  * agent_tasks_queue_idx.

@@ -1,7 +1,7 @@
 import { command } from '#lib/database';
 import { journaled } from './journal.sql.js';
-import { anyRunDoor } from './run-door.sql.js';
-import { anyTaskDoor } from './task-door.sql.js';
+import { anyRunTransition } from './run-transition.sql.js';
+import { anyTaskTransition } from './task-transition.sql.js';
 
 /**
  * Applies what was decided about locked tasks: one statement for a row or a thousand.
@@ -25,8 +25,8 @@ export interface AppliedRow {
 export const applyMovesSql = command<AppliedRow>(
   'apply_moves',
   `
-WITH ${anyTaskDoor('$1::jsonb')},
-${anyRunDoor('$2::jsonb')},
+WITH ${anyTaskTransition('$1::jsonb')},
+${anyRunTransition('$2::jsonb')},
 ${journaled('either')}
 SELECT workspace_id, id, version, previous_status, status, agent_id, unmet_dependencies,
   dependents_unsettled

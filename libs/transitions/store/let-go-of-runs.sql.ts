@@ -1,6 +1,6 @@
 import { command } from '#lib/database';
 import { journaled } from './journal.sql.js';
-import { anyRunDoor } from './run-door.sql.js';
+import { anyRunTransition } from './run-transition.sql.js';
 
 /**
  * Ends the runs of tasks that stay PAUSED: the task keeps its status and its checkpoint, and loses
@@ -12,7 +12,7 @@ import { anyRunDoor } from './run-door.sql.js';
 export const letGoOfRuns = command<{ task_id: string; agent_id: string }>(
   'let_go_of_runs',
   `
-WITH ${anyRunDoor('$1::jsonb')},
+WITH ${anyRunTransition('$1::jsonb')},
 let_go AS (
   UPDATE agent_tasks t SET run_id = NULL, updated_at = now() FROM run_moved r
   WHERE t.workspace_id = r.workspace_id AND t.id = r.task_id AND t.run_id = r.id AND t.status = 'PAUSED'

@@ -1,6 +1,6 @@
 import { command } from '#lib/database';
 import type { AgentLifecycle, AgentStatus } from '../domain/agent-state.js';
-import { agentDoor } from './agent-door.sql.js';
+import { agentTransition } from './agent-transition.sql.js';
 
 /**
  * Moves agents as it was decided: one statement for one or a thousand.
@@ -28,7 +28,7 @@ WITH agent_move AS MATERIALIZED (
   ORDER BY a.id
   FOR NO KEY UPDATE OF a
 ),
-${agentDoor('agent_move')}
+${agentTransition('agent_move')}
 SELECT workspace_id, id, version, previous_lifecycle, lifecycle, previous_status, status
 FROM agent_moved`,
 );

@@ -18,7 +18,7 @@ export interface AgentMove {
 }
 
 /**
- * Moves agents through their door; an illegal move is left out of the answer. An agent can be
+ * Writes transitions of agents; an illegal one is left out of the answer. An agent can be
  * TERMINATED only when it has no live run: end them first, in the same transaction.
  */
 export function moveAgents(runner: SqlRunner, moves: readonly AgentMove[]): Promise<MovedAgent[]> {

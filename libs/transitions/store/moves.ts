@@ -7,7 +7,7 @@ import type { ReleasePlan } from '../domain/release.js';
 import { applyMovesSql, type AppliedRow } from './apply-moves.sql.js';
 import { letGoOfRuns } from './let-go-of-runs.sql.js';
 
-/** Moves tasks and runs through their doors, in the transaction that holds the tasks' locks. */
+/** Writes transitions of tasks and runs, in the transaction that holds the tasks' locks. */
 export function applyMoves(tx: Transaction, moves: readonly Move[]): Promise<AppliedRow[]> {
   if (moves.length === 0) return Promise.resolve([]);
   return tx.rows(applyMovesSql, [

@@ -1,7 +1,6 @@
 /**
- * What every change of a task leaves behind that does not move its status (moves go through the task
- * door): one row of the journal for the new version. Needs the CTE `changed` (id, version,
- * status).
+ * What every change of a task leaves behind that is no transition of its status: one row of the journal for
+ * the new version. Needs the CTE `changed` (id, version, status).
  *
  * $1 workspace, $3 actor kind, $4 actor id, $5 details as JSON, $6 names of the changed fields.
  */

@@ -2,20 +2,20 @@ import 'reflect-metadata';
 import type { INestApplicationContext, Type } from '@nestjs/common';
 import { loadConfig } from '#lib/config';
 import { Logger } from '#lib/observability';
-import { Claiming, RunReports } from '#lib/runs';
+import { ClaimService, RunReports } from '#lib/runs';
 import { createApp } from '../../../apps/server/create-app.js';
 import type { Site } from './site.js';
 
-type ClaimedTask = Awaited<ReturnType<Claiming['claimNow']>>[number];
+type ClaimedTask = Awaited<ReturnType<ClaimService['claimNow']>>[number];
 
 /** The server's own services, called without HTTP. */
 export class Core {
-  private readonly claiming: Claiming;
+  private readonly claiming: ClaimService;
   private readonly reports: RunReports;
   private stopping: Promise<void> | undefined;
 
   private constructor(private readonly app: INestApplicationContext) {
-    this.claiming = this.get(Claiming);
+    this.claiming = this.get(ClaimService);
     this.reports = this.get(RunReports);
   }
 

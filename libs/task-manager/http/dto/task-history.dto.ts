@@ -2,8 +2,7 @@ import { ApiProperty } from '@nestjs/swagger';
 import type { Page } from '#lib/kernel';
 import type { DependenciesView, NeighbourView } from '../../domain/dependencies-view.js';
 import { LOG_LEVELS, type LogLevel, type LogView } from '../../domain/log-view.js';
-import { RUN_STATES, type RunState } from '#lib/transitions';
-import { TASK_STATUSES, type TaskStatus } from '#lib/transitions';
+import { RUN_STATES, type RunState, TASK_STATUSES, type TaskStatus } from '#lib/transitions';
 import {
   DEPENDENCY_POLICIES,
   type DependencyPolicy,

@@ -30,12 +30,12 @@ function writers(table: string, column: string): string[] {
 
 describe('each state has one writer', () => {
   it.each([
-    ['agent_tasks', 'status', 'libs/transitions/store/task-door.sql.ts'],
-    ['task_runs', 'state', 'libs/transitions/store/run-door.sql.ts'],
-    ['agents', 'lifecycle', 'libs/transitions/store/agent-door.sql.ts'],
-    ['agents', 'live_runs', 'libs/transitions/store/run-door.sql.ts'],
-  ])('%s.%s', (table, column, door) => {
-    expect(writers(table, column)).toEqual([door]);
+    ['agent_tasks', 'status', 'libs/transitions/store/task-transition.sql.ts'],
+    ['task_runs', 'state', 'libs/transitions/store/run-transition.sql.ts'],
+    ['agents', 'lifecycle', 'libs/transitions/store/agent-transition.sql.ts'],
+    ['agents', 'live_runs', 'libs/transitions/store/run-transition.sql.ts'],
+  ])('%s.%s', (table, column, writer) => {
+    expect(writers(table, column)).toEqual([writer]);
   });
 
   it.each([
@@ -47,7 +47,7 @@ describe('each state has one writer', () => {
     files.pop();
   });
 
-  // The generated client would write around the doors; reading with it is no matter.
+  // The generated client would write around them; reading with it is no matter.
   it('and none of them is the generated client', () => {
     const writes = /\b(?:agentTask|taskRun|agent)\.(?:create|update|upsert|delete)\w*\(/;
     expect(files.filter(({ text }) => writes.test(text)).map(({ path }) => path)).toEqual([]);

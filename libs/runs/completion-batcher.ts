@@ -16,7 +16,7 @@ export type Completion = CompletionReport & { original?: Original };
 
 /** Reports of finished work that come at the same time, in one statement. */
 @Injectable()
-export class Completions {
+export class CompletionBatcher {
   private readonly coalescer: Coalescer<Completion, CompletedRow | undefined>;
 
   constructor(private readonly database: Database) {

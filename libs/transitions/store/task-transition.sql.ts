@@ -2,10 +2,10 @@ import { TASK_EDGES, TASK_STATUSES, type TaskStatus } from '../domain/task-state
 import { asFilter } from './plan-hints.js';
 
 /**
- * THE TASK DOOR: the only SQL that writes agent_tasks.status.
+ * Transitions of tasks: the only SQL that writes agent_tasks.status.
  *
  * A statement that moves tasks has a CTE with one row for each move, and includes the CTEs of
- * `taskDoor` (all rows go to one status, known when the statement is written) or `anyTaskDoor` (each
+ * `taskTransition` (all rows go to one status, known when the statement is written) or `anyTaskTransition` (each
  * row says where to). In the same statement they
  *   task_moved      check the edge against TASK_EDGES and move the rows,
  * and `journaled` (journal.sql.ts) appends one row to the journal for each.
@@ -14,7 +14,7 @@ import { asFilter } from './plan-hints.js';
  *
  * Index: the primary key of agent_tasks, once for each move.
  *
- * `taskDoor` writes only the columns that its status touches. Tried: one text for every status, with
+ * `taskTransition` writes only the columns that its status touches. Tried: one text for every status, with
  * a CASE for each column. Setting up its 40 expressions cost Postgres more than the update itself,
  * and a claim with its completion ran at a third of the rate.
  */
@@ -138,14 +138,14 @@ const CARRIED = [
 ] as const;
 
 /**
- * The CTEs of the door for moves that all go to one status.
+ * The CTEs of transitions that all go to one status.
  *
  * @param source the name of a CTE or table with one row for each move
  * @param columns an SQL expression over `m`, the row of the source, for each column that is not NULL
  * @param options.returned more that the statement wants of the moved row `t` or of `m`
  * @param options.where a condition on `t` and `m` beside the edge
  */
-export function taskDoor(
+export function taskTransition(
   to: TaskStatus,
   source: string,
   columns: MoveExpressions,
@@ -157,11 +157,11 @@ export function taskDoor(
     ...EFFECTS[to],
   };
   const legal = taskMayGo('t.status', to) + (where ? ` AND ${where}` : '');
-  return doorCtes({ to: `'${to}'`, source, legal, columns, effects, returned });
+  return transitionCtes({ to: `'${to}'`, source, legal, columns, effects, returned });
 }
 
-/** The CTEs of the door for moves out of a JSON array of objects with the keys of MOVE_COLUMNS. */
-export function anyTaskDoor(parameter: string): string {
+/** The CTEs of transitions out of a JSON array of objects with the keys of MOVE_COLUMNS. */
+export function anyTaskTransition(parameter: string): string {
   const all = Object.keys(MOVE_COLUMNS) as MoveColumn[];
   const list = all.map((name) => `${name} ${MOVE_COLUMNS[name]}`);
   const touched = TASK_STATUSES.flatMap((status) => Object.keys(EFFECTS[status]));
@@ -171,7 +171,7 @@ export function anyTaskDoor(parameter: string): string {
   const legal = `(t.status, m.to_status) IN (${edgeList()})`;
   return `task_move AS MATERIALIZED (
     SELECT * FROM jsonb_to_recordset(${parameter}) AS m (${list.join(', ')})),
-${doorCtes({ to: 'm.to_status', source: 'task_move', legal, columns, effects })}`;
+${transitionCtes({ to: 'm.to_status', source: 'task_move', legal, columns, effects })}`;
 }
 
 function anyEffect(column: string): string {
@@ -199,7 +199,7 @@ export function taskMayGo(from: string, to: TaskStatus): string {
   return asFilter(`${from} IN (${sources.map((status) => `'${status}'`).join(', ')})`);
 }
 
-interface DoorParts {
+interface TransitionParts {
   to: string;
   source: string;
   legal: string;
@@ -220,7 +220,14 @@ const JOURNALED = [
   'stack_trace',
 ] as const;
 
-function doorCtes({ to, source, legal, columns, effects, returned = [] }: DoorParts): string {
+function transitionCtes({
+  to,
+  source,
+  legal,
+  columns,
+  effects,
+  returned = [],
+}: TransitionParts): string {
   const assignments = Object.entries(effects).map(
     ([column, sql]) => `${column} = ${carry(sql, columns)}`,
   );

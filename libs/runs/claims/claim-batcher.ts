@@ -8,11 +8,11 @@ import {
   type ClaimRow,
   claimOf,
   hearAgents,
-  type ClaimWish,
+  type AgentClaim,
   type NothingClaimed,
 } from '../store/claim-tasks.sql.js';
 
-export interface Claim extends ClaimWish {
+export interface Claim extends AgentClaim {
   workspaceId: string;
 }
 
@@ -36,7 +36,7 @@ const REMEMBERED_AGENTS = 100_000;
 
 /** Claims that come at the same time, in one statement. */
 @Injectable()
-export class Claims {
+export class ClaimBatcher {
   private readonly coalescer: Coalescer<Claim, Answer>;
   /**
    * What agents can do, by the last claim of each. Only those who can do the same share a statement;

@@ -1,10 +1,10 @@
 import { AGENT_EDGES, AGENT_LIFECYCLES } from '../domain/agent-state.js';
 
 /**
- * THE AGENT DOOR: the only SQL that writes agents.lifecycle (a new row begins as STARTING by default).
+ * Transitions of agents: the only SQL that writes agents.lifecycle (a new row begins as STARTING by default).
  *
  * A statement that moves agents has a CTE with the columns workspace_id, id, to_lifecycle and reason,
- * one row for each move, and includes the CTEs of `agentDoor`. In the same statement they
+ * one row for each move, and includes the CTEs of `agentTransition`. In the same statement they
  *   agent_moved      check the edge against AGENT_EDGES and move the rows,
  *   agent_journaled  append one `agent.status_changed` to the journal for each.
  * A move along an edge that does not exist moves nothing and leaves no trace: callers compare what
@@ -15,7 +15,7 @@ import { AGENT_EDGES, AGENT_LIFECYCLES } from '../domain/agent-state.js';
  *
  * Index: the primary key of agents, once for each move.
  */
-export function agentDoor(source: string): string {
+export function agentTransition(source: string): string {
   return `agent_moved AS (
   UPDATE agents a SET
     lifecycle = m.to_lifecycle, version = a.version + 1, updated_at = now(),

@@ -6,7 +6,7 @@ import { WakeUps } from '#lib/valkey';
 import type { NothingClaimed } from '../store/claim-tasks.sql.js';
 import { pausedTasksWait } from '../store/paused-tasks-wait.sql.js';
 import { ClaimWaiters, type ClaimSeat } from './claim-waiters.js';
-import { Claims } from './claims.js';
+import { ClaimBatcher } from './claim-batcher.js';
 import { HeldSecrets } from '#lib/secrets';
 import { type ClaimedTask, toClaimedTask } from '../run-view.js';
 
@@ -41,14 +41,14 @@ interface Attempt {
 
 /** Gives agents their tasks: at once, or as soon as one becomes ready. */
 @Injectable()
-export class Claiming implements OnModuleDestroy, BeforeApplicationShutdown {
+export class ClaimService implements OnModuleDestroy, BeforeApplicationShutdown {
   private readonly waiters = new ClaimWaiters();
   private readonly closing = new AbortController();
   private readonly unsubscribe: (() => void)[];
 
   constructor(
     private readonly database: Database,
-    private readonly claims: Claims,
+    private readonly claims: ClaimBatcher,
     private readonly secrets: HeldSecrets,
     private readonly tokens: TokenService,
     wakeUps: WakeUps,

@@ -2,10 +2,10 @@ import { LIVE_RUN_STATES, RUN_EDGES, RUN_STATES, type RunState } from '../domain
 import { asFilter } from './plan-hints.js';
 
 /**
- * THE RUN DOOR: the only SQL that writes task_runs.state, and agents.live_runs with it.
+ * Transitions of runs: the only SQL that writes task_runs.state, and agents.live_runs with it.
  *
- * `runDoor` and `anyRunDoor` move runs (see the task door for the difference); RUN_START makes the
- * runs of the tasks that the task door has just moved to ASSIGNED. Both keep the count of live runs
+ * `runTransition` and `anyRunTransition` move runs (see those of tasks for the difference); RUN_START makes the
+ * runs of the tasks that have just become ASSIGNED. Both keep the count of live runs
  * in the agent's row, which a claim locks.
  *
  * Lock order, everywhere: tasks (by id), then their runs, then agents (by id). A claim locks its agents
@@ -60,26 +60,26 @@ function effectsOf(to: RunState): Record<string, string> {
     : { ended_at: 'now()', end_reason: 'm.end_reason', ended_by: 'm.ended_by' };
 }
 
-/** The CTEs for moves that all go to one state; see `taskDoor`. */
-export function runDoor(to: RunState, source: string, columns: RunMoveExpressions): string {
+/** The CTEs for moves that all go to one state; see `taskTransition`. */
+export function runTransition(to: RunState, source: string, columns: RunMoveExpressions): string {
   const carried = CARRIED.filter((column) => columns[column] !== undefined);
   const effects = {
     ...Object.fromEntries(carried.map((column) => [column, `coalesce(m.${column}, r.${column})`])),
     ...effectsOf(to),
   };
   const legal = runMayGo('r.state', to);
-  return `${doorCtes({ to: `'${to}'`, source, legal, columns, effects })}${isLive(to) ? '' : AGENT_FREED}`;
+  return `${transitionCtes({ to: `'${to}'`, source, legal, columns, effects })}${isLive(to) ? '' : AGENT_FREED}`;
 }
 
 /** The CTEs for moves between live states, of runs of any workspace: rows of (workspace_id, id). */
-export function runDoorWithoutEnd(to: 'STALE' | 'WORKING', source: string): string {
+export function runTransitionWithoutEnd(to: 'STALE' | 'WORKING', source: string): string {
   const columns = { workspace_id: 'm.workspace_id', run_id: 'm.id' };
   const legal = runMayGo('r.state', to);
-  return doorCtes({ to: `'${to}'`, source, legal, columns, effects: effectsOf(to) });
+  return transitionCtes({ to: `'${to}'`, source, legal, columns, effects: effectsOf(to) });
 }
 
 /** The CTEs for moves out of a JSON array of objects with the keys of MOVE_COLUMNS. */
-export function anyRunDoor(parameter: string): string {
+export function anyRunTransition(parameter: string): string {
   const list = Object.entries(MOVE_COLUMNS).map(([name, type]) => `${name} ${type}`);
   const effects: Record<string, string> = {};
   for (const column of CARRIED) effects[column] = `coalesce(m.${column}, r.${column})`;
@@ -94,7 +94,7 @@ export function anyRunDoor(parameter: string): string {
   const legal = `(r.state, m.to_state) IN (${edges.join(', ')})`;
   return `run_move AS MATERIALIZED (
     SELECT * FROM jsonb_to_recordset(${parameter}) AS m (${list.join(', ')})),
-${doorCtes({ to: 'm.to_state', source: 'run_move', legal, columns, effects })}${AGENT_FREED}`;
+${transitionCtes({ to: 'm.to_state', source: 'run_move', legal, columns, effects })}${AGENT_FREED}`;
 }
 
 /** An SQL condition: may a run whose state is the expression `from` go to `to`? */
@@ -105,7 +105,7 @@ export function runMayGo(from: string, to: RunState): string {
   return asFilter(`${from} IN (${sources.map((state) => `'${state}'`).join(', ')})`);
 }
 
-interface DoorParts {
+interface TransitionParts {
   to: string;
   source: string;
   legal: string;
@@ -113,7 +113,7 @@ interface DoorParts {
   effects: Record<string, string>;
 }
 
-function doorCtes({ to, source, legal, columns, effects }: DoorParts): string {
+function transitionCtes({ to, source, legal, columns, effects }: TransitionParts): string {
   const assignments = Object.entries(effects).map(
     ([column, sql]) => `, ${column} = ${carry(sql, columns)}`,
   );
