@@ -1,4 +1,4 @@
-import { ApiProperty } from '@nestjs/swagger';
+import { ApiProperty, OmitType } from '@nestjs/swagger';
 import { Problem } from '#lib/http';
 import { NOTHING_CLAIMED, type NothingClaimed } from '../../store/claim-tasks.sql.js';
 import { TASK_STATUSES, type TaskStatus } from '#lib/transitions';
@@ -89,6 +89,9 @@ export class CompletionDto extends ReportOutcomeDto {
   claimed?: ClaimedTaskDto[];
 }
 
+/** The problem of one report; the request as a whole was answered. */
+class ReportProblemDto extends OmitType(Problem, ['instance', 'requestId'] as const) {}
+
 export class OneOutcomeDto {
   @ShownId() runId!: string;
 
@@ -96,11 +99,11 @@ export class OneOutcomeDto {
   outcome?: ReportOutcomeDto;
 
   @ApiProperty({
-    type: Problem,
+    type: ReportProblemDto,
     required: false,
     description: 'Why it was not, as a request of its own would have been answered',
   })
-  problem?: Problem;
+  problem?: ReportProblemDto;
 }
 
 export class CompletionsDto {
