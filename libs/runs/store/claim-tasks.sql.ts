@@ -180,7 +180,7 @@ FROM agent a LEFT JOIN task_moved m ON m.agent_id = a.id
 ORDER BY m.run_id`;
 }
 
-const claimFew = command<ClaimRow>('claim_few_tasks', claimStatement(NUMBERED, ''));
+const claimFew = command<ClaimRow>('claim_tasks', claimStatement(NUMBERED, ''));
 const claimMany = command<ClaimRow>(
   'claim_many_tasks',
   claimStatement(
