@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { startTestApp, type TestApp } from '../../../test/support/app.js';
+import { Database } from '#lib/database';
 import { newId } from '#lib/kernel';
+import { TaskInserts } from './task-inserts.js';
 
 let server: TestApp;
 
@@ -31,4 +33,30 @@ it('creates tasks that come at once, each by its own author, and refuses the bad
     { title: 'first', ...author, events: 1 },
     { title: 'second', ...author, events: 1 },
   ]);
+});
+
+it('does not count on a set of capabilities that was undone with its transaction', async () => {
+  const { id: workspaceId } = await server.newWorkspace();
+  const tenant = server.app.get(Database, { strict: false }).tenant(workspaceId);
+  const inserts = server.app.get(TaskInserts, { strict: false });
+  const aTask = () => ({
+    row: {
+      ...{ id: newId(), title: 'T', task_type: 't', priority: 5, max_retries: 3, tags: [] },
+      ...{ retry_backoff_seconds: 1, required_capabilities: ['rare'], capability_key: 'rare' },
+      ...{ unmet_dependencies: 0, has_dependents: false, input_context: {}, metadata: {} },
+      ...{ actor_kind: 'user', actor_id: null, created_by: null },
+    },
+    originals: [],
+  });
+  const undone = tenant.transaction(async (tx) => {
+    await inserts.many(tx, workspaceId, [aTask()], []);
+    throw new RangeError('undone');
+  });
+  await expect(undone).rejects.toThrow('undone');
+  await inserts.one(workspaceId, aTask());
+  const { rows } = await server.db.owner.query(
+    'SELECT key FROM capability_sets WHERE workspace_id = $1',
+    [workspaceId],
+  );
+  expect(rows).toEqual([{ key: 'rare' }]);
 });

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Coalescer, Database, type TenantScope, type Transaction } from '#lib/database';
+import { Coalescer, Database, TenantScope, type Transaction } from '#lib/database';
 import { type Original, writeSecrets } from '#lib/secrets';
 import { type CreatedRow, creationOf, type TaskInput } from '../store/create-tasks.sql.js';
 import { KnownCapabilitySets } from './known-capability-sets.js';
@@ -52,7 +52,8 @@ export class TaskInserts {
       [creationOf({ extras }), params],
       ...writeSecrets(workspaceId, originals),
     ]);
-    this.sets.note(workspaceId, rows);
+    // What a transaction has noted may yet be undone with it.
+    if (runner instanceof TenantScope) this.sets.note(workspaceId, rows);
     return created as CreatedRow;
   }
 
