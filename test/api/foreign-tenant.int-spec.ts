@@ -49,6 +49,9 @@ const UNRESOLVED = [
 /** Here an id that exists nowhere is a new one. */
 const CHOOSES_ID = 'PUT /agents/{id}';
 
+/** Requests of many, each judged by itself: what is refused of one stands in its result. */
+const JUDGED_EACH = 'POST /runs/complete';
+
 /** Users belong to no workspace, and its limits are not its own: only operators reach them by their ids. */
 const OPERATORS = /^\w+ \/users\b|^PUT \/workspaces\/{workspaceId}\/limits$/;
 
@@ -78,14 +81,13 @@ describe.each(named.map((route) => [route.name, route] as const))('%s', (_, rout
     const before = await stateOf(route);
     for (const ids of cases) {
       const answer = await send(app.url, requestWith(route, asker, ids));
-      const { status, body } = answer;
       const about = `${describeIds(ids)}: ${answer.text}`;
-      expect({ about, status, code: body.code }).toMatchObject(refusalOf(route, ids));
+      const said = judgement(route, answer);
+      expect({ about, ...said }).toMatchObject(refusalOf(route, ids));
       expect(secretsIn(answer, ids)).toEqual([]);
       if (route.name === CHOOSES_ID) continue;
       const nowhere = await send(app.url, requestWith(route, asker, unknown(ids)));
-      const expected = { about, status, code: body.code };
-      expect({ about, status: nowhere.status, code: nowhere.body.code }).toEqual(expected);
+      expect({ about, ...judgement(route, nowhere) }).toEqual({ about, ...said });
     }
     expect(await stateOf(route)).toEqual(before);
   });
@@ -149,6 +151,12 @@ function unresolved(route: Route, place: Place): boolean {
   return UNRESOLVED.includes(`${route.name} ${place.at}`);
 }
 
+function judgement(route: Route, { status, body }: WireAnswer): { status: unknown; code: unknown } {
+  if (route.name !== JUDGED_EACH || status !== 200) return { status, code: body.code };
+  const [{ problem }] = body.results as [{ problem?: { status: unknown; code: unknown } }];
+  return { status: problem?.status ?? status, code: problem?.code };
+}
+
 /** Nothing at all may have changed; where ids are taken as they come, nothing of A. */
 async function stateOf(route: Route): Promise<unknown> {
   const { owner } = app.db;
@@ -167,7 +175,8 @@ function secretsIn({ text }: WireAnswer, ids: Ids): string[] {
 }
 
 /** 409: the state of B's own thing did not allow it, and it was found. */
-function isAnswered(route: Route, { status }: WireAnswer): boolean {
+function isAnswered(route: Route, answer: WireAnswer): boolean {
+  const status = Number(judgement(route, answer).status);
   if (OPERATORS.test(route.name)) return status === 403;
   return (status >= 200 && status < 300) || status === 409;
 }
