@@ -7,4 +7,15 @@ export { GatewayReach } from './sessions/gateway/gateway-reach.js';
 export { SessionsModule } from './sessions/sessions.module.js';
 export { SessionAssigner } from './sessions/spawning/session-assigner.js';
 export { type SpawnFacts, SpawnObstacles } from './sessions/spawning/spawn-obstacles.js';
+export {
+  AGENT_HOLDS,
+  type AgentHold,
+  hasRoom,
+  heldBackBy,
+  type HoldCode,
+  mayBeHandedOut,
+  scopeOf,
+  takesWork,
+  workspaceHandsOut,
+} from './store/hand-out.js';
 export { type ConflictRow, noteConflictsOfBeats, tellOfConflicts } from './store/conflicts.sql.js';

@@ -1,4 +1,5 @@
 import { command, query } from '#lib/database';
+import { isReady } from '#lib/transitions';
 
 export interface PauseRow {
   id: string;
@@ -132,5 +133,5 @@ export const waitingWorkspaces = query<{ workspace_id: string }>(
   `
 SELECT w.id AS workspace_id FROM workspaces w
 WHERE w.archived_at IS NULL AND EXISTS (SELECT FROM agent_tasks t
-  WHERE t.workspace_id = w.id AND t.status = 'PENDING' AND t.unmet_dependencies = 0)`,
+  WHERE t.workspace_id = w.id AND ${isReady('t')})`,
 );

@@ -1,7 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { isOfNone, isPaused, pausedTypes, spawnWaitSeconds } from '#lib/admission';
-import { SessionAssigner } from '#lib/runs';
-import { isReady } from '#lib/transitions';
+import { pausedTypes, spawnWaitSeconds } from '#lib/admission';
+import { hasRoom, mayBeHandedOut, SessionAssigner, takesWork, workspaceHandsOut } from '#lib/runs';
 import type { Pass } from '../pass.js';
 import type { Reconciler, ReconcilerFacts } from '../reconciler.js';
 
@@ -17,18 +16,17 @@ const UNTIL_ASSIGNABLE = `(SELECT ceil(k.wait * 1000) FROM (
       greatest(min(coalesce(extract(epoch FROM a.resting_until - now())::float8, 0)), 0,
         ${spawnWaitSeconds('a.workspace_id', '$2')}) AS wait
     FROM agents a
-    WHERE a.mode = 'push' AND a.coordinator_enabled AND a.command <> '{}'
-      AND a.lifecycle IN ('STARTING', 'ACTIVE') AND a.live_runs < a.max_concurrent_tasks
+    WHERE a.mode = 'push' AND ${takesWork('a', ['resting'])} AND ${hasRoom('a')}
       AND EXISTS (SELECT FROM gateways
         WHERE NOT draining AND last_seen_at > now() - make_interval(secs => $1::float8)
         HAVING sum(capacity - others) > (SELECT coalesce(sum(live_runs), 0) FROM agents WHERE mode = 'push'))
     GROUP BY a.workspace_id, a.capabilities
     ORDER BY wait) k
-  WHERE k.wait < 'infinity' AND NOT ${isPaused('k.workspace_id')}
+  WHERE k.wait < 'infinity' AND ${workspaceHandsOut('k.workspace_id')}
     AND EXISTS (SELECT FROM agent_tasks t JOIN capability_sets c
         ON c.workspace_id = t.workspace_id AND c.key = t.capability_key
-      WHERE t.workspace_id = k.workspace_id AND ${isReady('t')}
-        AND ${isOfNone('t.task_type', 'k.paused')} AND c.capabilities <@ k.capabilities)
+      WHERE t.workspace_id = k.workspace_id AND c.capabilities <@ k.capabilities
+        AND ${mayBeHandedOut('t', { workspace: 'k.workspace_id', pausedTypes: 'k.paused' })})
   ORDER BY k.wait LIMIT 1)`;
 
 /** Gives ready tasks to push agents, as many as the gateways have room for; their sessions follow. */

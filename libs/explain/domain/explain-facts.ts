@@ -1,5 +1,5 @@
 import type { RunState, TaskStatus } from '#lib/transitions';
-import type { SpawnFacts } from '#lib/runs';
+import type { AgentHold, HoldCode, SpawnFacts } from '#lib/runs';
 import type { DependencyPolicy } from '#lib/task-manager';
 
 export type { SpawnFacts };
@@ -30,8 +30,8 @@ export const AGENT_STANDINGS = [
   'disabled',
   'without_command',
   'resting',
-] as const;
-export type AgentStanding = (typeof AGENT_STANDINGS)[number];
+] as const satisfies readonly AgentStanding[];
+export type AgentStanding = 'free' | 'assignable' | 'full' | 'offline' | AgentHold;
 
 export interface AgentFacts {
   id: string;
@@ -120,6 +120,8 @@ export interface ExplainFacts {
     queueExpiresAt: Date | null;
     requiredCapabilities: string[];
     unmetDependencies: number;
+    /** All that holds it back, or would if it were PENDING. */
+    heldBack: HoldCode[];
     assignedAt: Date | null;
     startedAt: Date | null;
     completedAt: Date | null;

@@ -5,15 +5,14 @@ import {
   AGENT_STANDINGS,
   type AgentFacts,
   type AgentGroup,
-  type ExplainFacts,
   type PauseFacts,
   type RunFacts,
   type SpawnFacts,
 } from './explain-facts.js';
 import { REASON_CODES } from './explain-reasons.js';
+import { facts, NOW, type Overrides } from './testing/facts.js';
 import { TASK_STATUSES } from '../../transitions/domain/task-state.js';
 
-const NOW = new Date('2026-03-01T12:00:00Z');
 const EARLIER = new Date('2026-03-01T11:00:00Z');
 const LATER = new Date('2026-03-01T13:00:00Z');
 
@@ -29,44 +28,6 @@ const RUN: RunFacts = {
   endReason: null,
   exitCode: null,
 };
-
-type Overrides = Partial<Omit<ExplainFacts, 'task'>> & { task?: Partial<ExplainFacts['task']> };
-
-function facts({ task, ...rest }: Overrides = {}): ExplainFacts {
-  return {
-    now: NOW,
-    run: null,
-    spawn: null,
-    lastRun: null,
-    dependencies: [],
-    roots: [],
-    agents: [],
-    missingCapabilities: [],
-    nearest: [],
-    pauses: [],
-    spawning: null,
-    ahead: { count: 0, isMore: false },
-    ...rest,
-    task: {
-      status: 'PENDING',
-      taskType: 'test',
-      retryAt: null,
-      retryCount: 0,
-      maxRetries: 3,
-      ...{ abortReason: null, abortMessage: null },
-      ...{ failureReason: null, lastError: null },
-      ...{ pausedBy: null, pausedByName: null },
-      pauseReason: null,
-      pausedAt: null,
-      queueExpiresAt: null,
-      requiredCapabilities: [],
-      unmetDependencies: rest.dependencies?.length ?? 0,
-      ...{ assignedAt: null, startedAt: null, completedAt: null, failedAt: null },
-      ...{ abortedAt: null, archivedAt: null },
-      ...task,
-    },
-  };
-}
 
 const anAgent = (name: string, values: Partial<AgentFacts> = {}): AgentFacts => ({
   ...{ id: name, name, liveRuns: 2, maxConcurrentTasks: 3, lastSeenAt: EARLIER.toISOString() },

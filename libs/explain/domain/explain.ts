@@ -1,4 +1,5 @@
 import { assertNever } from '#lib/kernel';
+import type { HoldCode } from '#lib/runs';
 import type { ExplainFacts, PrerequisiteFacts, RootFacts } from './explain-facts.js';
 import { agentReasons } from './explain-agents.js';
 import { beingSpawned, heldByPause } from './explain-spawning.js';
@@ -34,21 +35,30 @@ function held(facts: ExplainFacts): Reason[] {
   return [heldByRun(facts), ...(spawn ? beingSpawned(spawn, spawning) : [])];
 }
 
+/** What each reason to hold a task back says of it. */
+const HELD_BACK: Record<HoldCode, (facts: ExplainFacts) => Reason[]> = {
+  queue_expired: ({ task }) => (task.queueExpiresAt ? [queueExpired(task.queueExpiresAt)] : []),
+  held_by_pause: ({ pauses }) => pauses.map(heldByPause),
+  waiting_for_dependency: dependencyReasons,
+};
+
 /** What would hold it back even if it were neither paused nor waiting for its retry. */
 function waiting(facts: ExplainFacts): Reason[] {
-  const agents = agentReasons(facts).filter(isObstacle);
-  return [...facts.pauses.map(heldByPause), ...dependencyReasons(facts), ...agents];
+  return [...heldBack(facts), ...agentReasons(facts).filter(isObstacle)];
+}
+
+function heldBack(facts: ExplainFacts): Reason[] {
+  return facts.task.heldBack.flatMap((code) => HELD_BACK[code](facts));
 }
 
 function pending(facts: ExplainFacts): Reason[] {
-  const { queueExpiresAt } = facts.task;
-  const expired = queueExpiresAt !== null && queueExpiresAt <= facts.now;
-  if (expired) return [queueExpired(queueExpiresAt), ...waiting(facts)];
-  const isReady = facts.task.unmetDependencies === 0;
-  if (!isReady || facts.pauses.length > 0) {
-    return [...waiting(facts), ...(isReady ? queuePosition(facts) : [])];
-  }
-  return [...agentReasons(facts), ...queuePosition(facts)];
+  // What holds it back may have ended between two statements; then its agents have the word.
+  const reasons = heldBack(facts).length > 0 ? waiting(facts) : agentReasons(facts);
+  return [...reasons, ...(hasPosition(facts) ? queuePosition(facts) : [])];
+}
+
+function hasPosition({ task }: ExplainFacts): boolean {
+  return task.unmetDependencies === 0 && !task.heldBack.includes('queue_expired');
 }
 
 /** That an agent has room is no reason for which a task waits that could not start anyway. */

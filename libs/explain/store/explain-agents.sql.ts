@@ -1,25 +1,26 @@
-import { isResting, isSilent } from '#lib/agent-manager';
+import { isSilent } from '#lib/agent-manager';
 import { query } from '#lib/database';
 import type { AgentGroup, NearAgent } from '../domain/explain-facts.js';
 import type { LineFacts } from '../domain/explain-standing.js';
 import { isoTime } from './iso-time.js';
+import { AGENT_HOLDS, hasRoom } from '#lib/runs';
 import { isLiveRun } from '#lib/transitions';
 
 /** Agents of each standing that are named. */
 const AGENTS_NAMED = 5;
 
+const HELD_BACK = Object.entries(AGENT_HOLDS)
+  .map(([hold, is]) => `WHEN ${is('a')} THEN '${hold}'`)
+  .join('\n      ');
+
 /** $1 workspace, $2 capabilities. */
 const CAPABLE = `
 WITH capable AS MATERIALIZED (
   SELECT a.id, a.name, a.mode, a.live_runs, a.max_concurrent_tasks, h.last_seen_at, a.resting_until, CASE
-      WHEN a.lifecycle = 'DRAINING' THEN 'draining'
-      WHEN a.lifecycle = 'ERROR' THEN 'in_error'
-      WHEN a.mode = 'push' AND NOT a.coordinator_enabled THEN 'disabled'
-      WHEN a.mode = 'push' AND a.command = '{}' THEN 'without_command'
-      WHEN a.mode = 'push' AND ${isResting('a')} THEN 'resting'
+      ${HELD_BACK}
       WHEN a.mode = 'pull' AND a.lifecycle = 'STARTING' AND h.agent_id IS NULL THEN 'offline'
       WHEN ${isSilent('a', 'h')} THEN 'offline'
-      WHEN a.live_runs >= a.max_concurrent_tasks THEN 'full'
+      WHEN NOT ${hasRoom('a')} THEN 'full'
       WHEN a.mode = 'push' THEN 'assignable'
       ELSE 'free' END AS standing
   FROM agents a LEFT JOIN agent_heartbeats h ON h.workspace_id = a.workspace_id AND h.agent_id = a.id

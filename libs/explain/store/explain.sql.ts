@@ -1,6 +1,7 @@
 import { query } from '#lib/database';
 import type { PauseFacts } from '../domain/explain-facts.js';
 import { endedBadly, type RunState, type TaskStatus } from '#lib/transitions';
+import { type HoldCode, heldBackBy, scopeOf } from '#lib/runs';
 import { type DependencyPolicy, LEASE_END } from '#lib/task-manager';
 import { isoTime } from './iso-time.js';
 
@@ -41,6 +42,8 @@ export interface ExplainedTask {
   /** A bigint as text; NULL until it is ready. */
   queue_rank: string | null;
   unmet_dependencies: number;
+  /** All that holds it back, or would if it were PENDING. */
+  held_back: HoldCode[];
   assigned_at: Date | null;
   started_at: Date | null;
   completed_at: Date | null;
@@ -88,6 +91,7 @@ SELECT now() AS now, t.status, t.task_type, t.run_id, t.agent_id, t.retry_at, t.
   t.abort_reason, t.abort_message, t.failure_reason, t.last_error, t.paused_by, t.pause_reason, t.paused_at,
   ${PAUSED_BY_NAME} AS paused_by_name,
   t.queue_expires_at, t.required_capabilities, t.queue_rank, t.unmet_dependencies,
+  ${heldBackBy('t', scopeOf('$1'))} AS held_back,
   t.assigned_at, t.started_at, t.completed_at, t.failed_at, t.aborted_at, t.archived_at, run.last_run,
   unsettled.dependencies, spawn.spawn
 FROM agent_tasks t

@@ -1,7 +1,8 @@
-import { isOfNone, isPaused, pausedTypes } from '#lib/admission';
+import { pausedTypes } from '#lib/admission';
 import { command, type Sql } from '#lib/database';
 import { journaled, RUN_START, taskTransition } from '#lib/transitions';
 import { bytesOf } from '#lib/task-manager';
+import { hasRoom, mayBeHandedOut, scopeOf, takesWork, workspaceHandsOut } from './hand-out.js';
 
 /** What one agent asks for. */
 export interface AgentClaim {
@@ -107,9 +108,9 @@ function claimStatement(numbered: string, bytes: string): string {
   return `
 WITH agent AS MATERIALIZED (
   SELECT a.id, a.lifecycle, a.mode, a.capabilities, w.position,
-    CASE WHEN a.mode = 'pull' AND a.lifecycle IN ('STARTING', 'ACTIVE') AND NOT ${isPaused('$1')}
+    CASE WHEN a.mode = 'pull' AND ${takesWork('a')} AND ${workspaceHandsOut('$1')}
       THEN greatest(least(w.max, a.max_concurrent_tasks - a.live_runs), 0) ELSE 0 END AS room,
-    a.live_runs >= a.max_concurrent_tasks AS is_full,
+    ${takesWork('a')} AS takes_work, NOT ${hasRoom('a')} AS is_full,
     coalesce(w.lease_seconds, CASE WHEN beats.alive THEN a.stale_threshold_seconds END, $5::int) AS seconds,
     w.lease_seconds IS NULL AND coalesce(beats.alive, false) AS by_heartbeat,
     a.mode = 'pull' AND coalesce(beats.unheard, false) AS unheard
@@ -136,9 +137,7 @@ best AS MATERIALIZED (
   FROM capability_sets s CROSS JOIN LATERAL (
     SELECT t.id, t.queue_rank${bytes} FROM agent_tasks t
     WHERE t.workspace_id = $1 AND t.capability_key = s.key
-      AND t.status = 'PENDING' AND t.unmet_dependencies = 0
-      AND (t.queue_expires_at IS NULL OR t.queue_expires_at > now())
-      AND ${isOfNone('t.task_type', `(${pausedTypes('$1')})::text[]`)}
+      AND ${mayBeHandedOut('t', scopeOf('$1'))}
     ORDER BY t.queue_rank
     LIMIT (SELECT sum(room) FROM seat)
     FOR NO KEY UPDATE SKIP LOCKED) head
@@ -168,7 +167,7 @@ ${journaled('begun')}
 SELECT a.id AS agent_id, a.lifecycle, a.mode, a.capabilities, a.unheard,
   a.room > 0 AND m.id IS NULL AND (a.id NOT IN (SELECT id FROM seat)
     OR (SELECT count(*) FROM best) > (SELECT count(*) FROM chosen)) AS deferred,
-  CASE WHEN a.lifecycle NOT IN ('STARTING', 'ACTIVE') THEN 'agent_in_error'
+  CASE WHEN NOT a.takes_work THEN 'agent_in_error'
        WHEN a.is_full THEN 'agent_full'
        WHEN a.room = 0 THEN 'paused' ELSE 'nothing_ready' END AS why,
   ${pausedTypes('$1')} <> '{}' AS types_paused,

@@ -1,6 +1,6 @@
-import { isPaused } from '#lib/admission';
-import { isResting } from '#lib/agent-manager';
 import { query } from '#lib/database';
+import { isReady } from '#lib/transitions';
+import { hasRoom, takesWork, workspaceHandsOut } from './hand-out.js';
 
 export interface PushAgentRow {
   workspace_id: string;
@@ -29,8 +29,7 @@ export const lockPushAgents = query<PushAgentRow>(
   `
 WITH push AS MATERIALIZED (
   SELECT a.workspace_id, a.id, a.live_runs, a.capabilities,
-    a.live_runs < a.max_concurrent_tasks AND a.lifecycle IN ('STARTING', 'ACTIVE')
-      AND a.coordinator_enabled AND a.command <> '{}' AND NOT ${isResting('a')} AS free,
+    ${hasRoom('a')} AND ${takesWork('a')} AS free,
     (sum(a.live_runs) OVER (PARTITION BY a.workspace_id))::int AS workspace_runs
   FROM agents a WHERE a.mode = 'push' AND a.lifecycle <> 'TERMINATED'
 ),
@@ -39,8 +38,8 @@ waiting AS MATERIALIZED (
   FROM (SELECT DISTINCT workspace_id FROM push WHERE free) w
   JOIN capability_sets c ON c.workspace_id = w.workspace_id
   WHERE EXISTS (SELECT FROM agent_tasks t WHERE t.workspace_id = c.workspace_id AND t.capability_key = c.key
-    AND t.status = 'PENDING' AND t.unmet_dependencies = 0)
-    AND NOT ${isPaused('w.workspace_id')}
+    AND ${isReady('t')})
+    AND ${workspaceHandsOut('w.workspace_id')}
 ),
 able AS MATERIALIZED (
   SELECT k.workspace_id, k.capabilities
@@ -57,8 +56,7 @@ picked AS MATERIALIZED (
 )
 SELECT a.workspace_id, a.id, a.capabilities, a.live_runs, a.max_concurrent_tasks, p.workspace_runs
 FROM picked p JOIN agents a ON a.workspace_id = p.workspace_id AND a.id = p.id
-WHERE a.live_runs < a.max_concurrent_tasks AND a.lifecycle IN ('STARTING', 'ACTIVE')
-  AND NOT ${isResting('a')}
+WHERE ${hasRoom('a')} AND ${takesWork('a')}
 ORDER BY a.id
 FOR NO KEY UPDATE OF a SKIP LOCKED`,
 );

@@ -1,5 +1,6 @@
-import { isOfNone, pausedTypes } from '#lib/admission';
+import { pausedTypes } from '#lib/admission';
 import { query } from '#lib/database';
+import { mayBeHandedOut } from './hand-out.js';
 
 /** Agents of one workspace that can do the same. */
 export interface Seeker {
@@ -37,9 +38,7 @@ SELECT head.workspace_id, head.id, head.required_capabilities, head.queue_rank
 FROM queue q CROSS JOIN LATERAL (
   SELECT t.workspace_id, t.id, t.required_capabilities, t.queue_rank FROM agent_tasks t
   WHERE t.workspace_id = q.workspace_id AND t.capability_key = q.key
-    AND t.status = 'PENDING' AND t.unmet_dependencies = 0
-    AND (t.queue_expires_at IS NULL OR t.queue_expires_at > now())
-    AND ${isOfNone('t.task_type', 'q.paused')}
+    AND ${mayBeHandedOut('t', { workspace: 'q.workspace_id', pausedTypes: 'q.paused' })}
   ORDER BY t.queue_rank
   LIMIT q.want
   FOR NO KEY UPDATE SKIP LOCKED) head`,

@@ -1,5 +1,6 @@
 import { pausedTypes } from '#lib/admission';
 import { query } from '#lib/database';
+import { isReady } from '#lib/transitions';
 
 /**
  * Whether tasks of a paused type wait that an agent could take otherwise, parked or not.
@@ -21,7 +22,7 @@ SELECT EXISTS (
   CROSS JOIN LATERAL (
     SELECT FROM agent_tasks t
     WHERE t.workspace_id = $1 AND t.capability_key = queue.key
-      AND t.status = 'PENDING' AND t.unmet_dependencies = 0
+      AND ${isReady('t')}
       AND t.task_type = ANY ((SELECT types FROM paused)::text[])
     LIMIT 1) head
   WHERE a.workspace_id = $1 AND a.id = $2) AS waits`,

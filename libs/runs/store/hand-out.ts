@@ -1,0 +1,92 @@
+import { isOfNone, isPaused, pausedTypes } from '#lib/admission';
+import { isResting } from '#lib/agent-manager';
+
+/**
+ * May this task be handed out now, and if not, why: claims, assignments, the coordinator's due times and
+ * explanations all ask here. A further reason to hold tasks back is one entry of HOLDS, and its sentence, which
+ * the compiler then asks for (libs/explain/domain/explain.ts).
+ */
+
+/** SQL that a statement computes once for a workspace, not once for each of its tasks. */
+export interface HandOutScope {
+  /** The workspace's id. */
+  workspace: string;
+  /** The types that are paused in it, a text[]. */
+  pausedTypes: string;
+}
+
+interface Hold {
+  /** SQL: nothing holds back a task of the scope. `t` is an alias of agent_tasks. */
+  task?: (t: string, scope: HandOutScope) => string;
+  /** SQL: nothing holds back the whole workspace. */
+  workspace?: (workspace: string) => string;
+}
+
+/** Each by the code with which it is explained, in the order in which they are told. */
+export const HOLDS = {
+  queue_expired: {
+    task: (t) => `(${t}.queue_expires_at IS NULL OR ${t}.queue_expires_at > now())`,
+  },
+  held_by_pause: {
+    task: (t, scope) => isOfNone(`${t}.task_type`, scope.pausedTypes),
+    workspace: (workspace) => `NOT ${isPaused(workspace)}`,
+  },
+  waiting_for_dependency: { task: (t) => `${t}.unmet_dependencies = 0` },
+} as const satisfies Record<string, Hold>;
+
+export type HoldCode = keyof typeof HOLDS;
+const ALL: readonly (readonly [code: string, hold: Hold])[] = Object.entries(HOLDS);
+
+/** Index: agent_tasks_queue_idx, whose condition is part of this one. */
+export function mayBeHandedOut(t: string, scope: HandOutScope): string {
+  const passed = ALL.flatMap(([, { task }]) => (task ? [task(t, scope)] : []));
+  return `(${[`${t}.status = 'PENDING'`, ...passed].join('\n      AND ')})`;
+}
+
+/** Whether anything of a workspace may be handed out. */
+export function workspaceHandsOut(workspace: string): string {
+  const passed = ALL.flatMap(([, hold]) => (hold.workspace ? [hold.workspace(workspace)] : []));
+  return `(${passed.join(' AND ')})`;
+}
+
+/** The codes of all that holds a task back, or would if it were PENDING, as a text[]. */
+export function heldBackBy(t: string, scope: HandOutScope): string {
+  const found = ALL.map(([code, { task, workspace }]) => {
+    const passed = [
+      ...(task ? [task(t, scope)] : []),
+      ...(workspace ? [workspace(scope.workspace)] : []),
+    ];
+    return `CASE WHEN NOT (${passed.join(' AND ')}) THEN '${code}' END`;
+  });
+  return `array_remove(ARRAY[${found.join(',\n    ')}], NULL)`;
+}
+
+/** Of one workspace, with nothing computed beforehand. */
+export function scopeOf(workspace: string): HandOutScope {
+  return { workspace, pausedTypes: `(${pausedTypes(workspace)})::text[]` };
+}
+
+/** Why an agent gets no further task, whatever it has room for; `a` is an alias of agents. */
+export const AGENT_HOLDS = {
+  draining: (a) => `${a}.lifecycle = 'DRAINING'`,
+  in_error: (a) => `${a}.lifecycle = 'ERROR'`,
+  disabled: (a) => `(${a}.mode = 'push' AND NOT ${a}.coordinator_enabled)`,
+  without_command: (a) => `(${a}.mode = 'push' AND ${a}.command = '{}')`,
+  resting: (a) => `(${a}.mode = 'push' AND ${isResting(a)})`,
+} as const satisfies Record<string, (a: string) => string>;
+
+export type AgentHold = keyof typeof AGENT_HOLDS;
+
+/**
+ * Whether an agent may get a further task, if it has room.
+ *
+ * @param but reasons that the statement looks at by itself
+ */
+export function takesWork(a: string, but: readonly AgentHold[] = []): string {
+  const holds = Object.entries(AGENT_HOLDS).filter(([hold]) => !but.includes(hold as AgentHold));
+  return `(${a}.lifecycle <> 'TERMINATED' AND NOT (${holds.map(([, is]) => is(a)).join(' OR ')}))`;
+}
+
+export function hasRoom(a: string): string {
+  return `${a}.live_runs < ${a}.max_concurrent_tasks`;
+}
