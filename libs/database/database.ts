@@ -113,9 +113,10 @@ export class TenantScope implements SqlRunner {
       return { name, text, values: [...params] };
     });
     const writes = steps.some(([sql]) => sql.kind === 'command');
+    const pinned = steps[0][0].pinned;
     return retried(writes, () =>
       withClient(this.pool, writes, (client) =>
-        runTenantQuery(client, this.workspaceId, [first as Statement, ...others]),
+        runTenantQuery(client, this.workspaceId, [first as Statement, ...others], pinned),
       ),
     ) as Promise<PipelineRows<Steps>>;
   }

@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { SET_TENANT } from './tenant-query.js';
+import { SET_TENANT, SET_TENANT_PINNED } from './tenant-query.js';
 
 export interface PoolOptions {
   url: string;
@@ -35,9 +35,11 @@ export function createPool(options: PoolOptions): pg.Pool {
     options: '-c transaction_timeout=60s',
     keepAlive: true,
     types,
-    // Every new connection knows the statement that names the tenant before its first use.
-    onConnect: (client: pg.ClientBase) =>
-      client.query({ ...SET_TENANT, values: [''] }).then(() => undefined),
+    // Every new connection knows the statements that name the tenant before its first use.
+    onConnect: async (client: pg.ClientBase) => {
+      for (const preamble of [SET_TENANT, SET_TENANT_PINNED])
+        await client.query({ ...preamble, values: [''] });
+    },
   } as pg.PoolConfig);
   // An idle connection that breaks is dropped by the pool; without a listener it ends the process.
   pool.on('error', (error) => options.onError?.(error));

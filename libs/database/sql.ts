@@ -7,6 +7,8 @@ export interface Sql<Row = unknown> {
   readonly text: string;
   /** A command changes rows: when its connection breaks, nobody knows whether it did. */
   readonly kind: 'query' | 'command';
+  /** Planned once, by its indexes alone; see `hotCommand`. */
+  readonly pinned?: boolean;
   /** Carries the row's type; never set. */
   readonly row?: Row;
 }
@@ -19,6 +21,15 @@ export function query<Row>(name: string, text: string): Sql<Row> {
 /** A statement that writes. */
 export function command<Row>(name: string, text: string): Sql<Row> {
   return { name, text, kind: 'command' };
+}
+
+/**
+ * A statement that writes, of the busiest paths: Postgres keeps one plan for all its values, and looks up rows by
+ * their keys, whatever the statistics say. They are missing or minutes old when it matters: a plan that was made
+ * for an empty table reads the whole of a full one.
+ */
+export function hotCommand<Row>(name: string, text: string): Sql<Row> {
+  return { name, text, kind: 'command', pinned: true };
 }
 
 /** Anything that runs statements: a tenant, a transaction, the service role. */

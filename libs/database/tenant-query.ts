@@ -6,6 +6,14 @@ export const SET_TENANT = {
   text: `SELECT set_config('app.workspace_id', $1, true)`,
 };
 
+/** The same before statements that are pinned. */
+export const SET_TENANT_PINNED = {
+  name: 'drover_set_tenant_pinned',
+  text: `${SET_TENANT.text}, set_config('plan_cache_mode', 'force_generic_plan', true),
+    set_config('enable_seqscan', 'off', true), set_config('enable_hashjoin', 'off', true),
+    set_config('enable_mergejoin', 'off', true)`,
+};
+
 interface Connection {
   bind(config: { statement: string; values: unknown[] }): void;
   execute(config: { portal?: string }): void;
@@ -54,12 +62,13 @@ class TenantQuery extends BaseQuery {
     private readonly workspaceId: string,
     private readonly statements: readonly [Statement, ...Statement[]],
     callback: Callback,
+    private readonly preamble: { name: string },
   ) {
     super(statements[0], callback);
   }
 
   override prepare(connection: Connection): void {
-    connection.bind({ statement: SET_TENANT.name, values: [this.workspaceId] });
+    connection.bind({ statement: this.preamble.name, values: [this.workspaceId] });
     connection.execute({});
     for (const statement of this.statements) {
       Object.assign(this, statement);
@@ -95,11 +104,12 @@ class TenantQuery extends BaseQuery {
 const { prepareValue } = (pg as unknown as { utils: { prepareValue: (value: unknown) => unknown } })
   .utils;
 
-/** Runs prepared statements for one tenant, as one transaction. The client must have parsed SET_TENANT. */
+/** Runs prepared statements for one tenant, as one transaction. The client must have parsed both preambles. */
 export function runTenantQuery(
   client: pg.PoolClient,
   workspaceId: string,
   statements: readonly [Statement, ...Statement[]],
+  pinned = false,
 ): Promise<unknown[][]> {
   return new Promise((resolve, reject) => {
     const done: Callback = (error, results) =>
@@ -109,7 +119,8 @@ export function runTenantQuery(
       ...each,
       values: each.values.map(prepareValue),
     }));
-    const query = new TenantQuery(workspaceId, [first as Statement, ...others], done);
+    const preamble = pinned ? SET_TENANT_PINNED : SET_TENANT;
+    const query = new TenantQuery(workspaceId, [first as Statement, ...others], done, preamble);
     client.query(query as unknown as pg.Submittable);
   });
 }

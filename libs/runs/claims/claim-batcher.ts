@@ -77,7 +77,7 @@ export class ClaimBatcher {
     const workspaceId = claims[0]?.workspaceId ?? '';
     const tenant = this.database.tenant(workspaceId);
     const wanted = claims.reduce((sum, claim) => sum + claim.max, 0);
-    const rows = await tenant.rows(claimOf(wanted), [
+    const rows = await tenant.rows(claimOf(claims.length, wanted), [
       workspaceId,
       claims.map((claim) => claim.agent_id),
       claims.map((claim) => claim.max),

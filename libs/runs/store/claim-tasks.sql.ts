@@ -1,6 +1,12 @@
 import { pausedTypes } from '#lib/admission';
-import { command, type Sql } from '#lib/database';
-import { journaled, RUN_START, taskTransition } from '#lib/transitions';
+import { command, hotCommand, type Sql } from '#lib/database';
+import {
+  journaled,
+  promisesHeartbeat,
+  promisesNoHeartbeat,
+  RUN_START,
+  taskTransition,
+} from '#lib/transitions';
 import { bytesOf } from '#lib/task-manager';
 import { hasRoom, mayBeHandedOut, scopeOf, takesWork, workspaceHandsOut } from './hand-out.js';
 
@@ -15,12 +21,10 @@ export interface AgentClaim {
 
 /**
  * Gives agents the tasks that they may take, best first, and their runs with them. The agents of one
- * statement take the same tasks: those with other capabilities than the first who may claim are told
- * to come again (`deferred`), as is who gets none because the others' tasks fill the answer. Of what
- * there is, who comes first in $2 gets what it wants first.
+ * statement take the same tasks: agents with other capabilities than the first that may claim have to come
+ * again (`deferred`), and so have those for which the others' tasks leave no room in the answer. The agents are
+ * served in the order of $2.
  *
- * Caller: ClaimBatcher (POST /agents/:id/claim, and `claimNext` of complete), with all agents of a workspace
- * that asked at once, each at most once.
  * Indexes: agents, agent_heartbeats and capability_sets (primary keys), agent_tasks_queue_idx.
  *
  * Reads the head of the queue of each capability set that the agents serve, so that neither the
@@ -32,7 +36,7 @@ export interface AgentClaim {
  * filter: reads the whole queue when the agent serves none of it. `IN (SELECT … LIMIT)` instead of
  * the lateral join: may be evaluated more than once, and then claims more than it was asked for.
  * Dealing out by generate_series: an estimate of thousands of rows, and a sequential scan of the tasks.
- * One statement for each agent: setting it up costs Postgres 0.9 ms, twenty times as much as its rows.
+ * One statement for each of several agents: setting it up costs Postgres as much as twenty of its rows.
  *
  * $1 workspace, $2 agents, $3 tasks for each at most, $4 leases in seconds or NULL, $5 lease in seconds of an agent
  * that does not beat.
@@ -82,13 +86,6 @@ const CLAIM_BYTES = 32 * 1024 * 1024;
 /** As many tasks as can't be larger together: a value has a megabyte at most, and a task three of them. */
 const SURELY_SMALL = 10;
 
-/** The tasks of the batch with their numbers, best first; all of them, where they can't be too large together. */
-const NUMBERED = `SELECT id, row_number() OVER (ORDER BY queue_rank, id) AS number FROM best`;
-const NUMBERED_BY_BYTES = `SELECT id, number FROM (
-      SELECT id, row_number() OVER line AS number, sum(bytes) OVER line - bytes AS before
-      FROM best WINDOW line AS (ORDER BY queue_rank, id ROWS UNBOUNDED PRECEDING)) b
-    WHERE before < ${CLAIM_BYTES}`;
-
 /** What an agent is told of the task that it was given. */
 const TOLD = [
   'title',
@@ -104,7 +101,73 @@ const TOLD = [
   'required_capabilities',
 ];
 
-function claimStatement(numbered: string, bytes: string): string {
+interface Askers {
+  /** SQL: rows `w` of (agent_id, max, lease_seconds, position). */
+  asked: string;
+  /** CTEs that end in `chosen (id, run_id, agent_id, seconds, by_heartbeat)`. */
+  chosen: string;
+  /** SQL: the agent `a` is to come again. */
+  deferred: string;
+}
+
+/** The best ranked tasks that may be handed out, as many as there is room for, locked. */
+function best(room: string, capabilities: string, bytes = ''): string {
+  return `best AS MATERIALIZED (
+  SELECT head.*
+  FROM capability_sets s CROSS JOIN LATERAL (
+    SELECT t.id, t.queue_rank${bytes} FROM agent_tasks t
+    WHERE t.workspace_id = $1 AND t.capability_key = s.key
+      AND ${mayBeHandedOut('t', scopeOf('$1'))}
+    ORDER BY t.queue_rank
+    LIMIT ${room}
+    FOR NO KEY UPDATE SKIP LOCKED) head
+  WHERE s.workspace_id = $1 AND s.capabilities <@ ${capabilities}
+  ORDER BY head.queue_rank
+  LIMIT ${room}
+)`;
+}
+
+/** Most claims come alone: nothing has to be dealt out. */
+const ONE: Askers = {
+  asked: `(SELECT ($2::uuid[])[1] AS agent_id, ($3::int[])[1] AS max, ($4::int[])[1] AS lease_seconds,
+    1 AS position) w`,
+  chosen: `${best('(SELECT room FROM agent)', '(SELECT capabilities FROM agent)')},
+chosen AS (
+  SELECT b.id, uuidv7() AS run_id, a.id AS agent_id, a.seconds, a.by_heartbeat FROM best b CROSS JOIN agent a
+)`,
+  deferred: 'false',
+};
+
+/** @param bytes whether the answer may become too large */
+function several(bytes: boolean): Askers {
+  const size = bytes
+    ? `, ${bytesOf('t.input_context', 't.checkpoint_data', 't.metadata')} AS bytes`
+    : '';
+  const numbered = `SELECT id, row_number() OVER (ORDER BY queue_rank, id) AS number FROM best`;
+  const numberedByBytes = `SELECT id, number FROM (
+      SELECT id, row_number() OVER line AS number, sum(bytes) OVER line - bytes AS before
+      FROM best WINDOW line AS (ORDER BY queue_rank, id ROWS UNBOUNDED PRECEDING)) b
+    WHERE before < ${CLAIM_BYTES}`;
+  return {
+    asked: `unnest($2::uuid[], $3::int[], $4::int[]) WITH ORDINALITY AS w (agent_id, max, lease_seconds, position)`,
+    // The tasks are dealt out by number: an agent's are those above what the agents before it take.
+    chosen: `share AS MATERIALIZED (
+  SELECT a.id, a.room, a.capabilities, a.seconds, a.by_heartbeat, sum(a.room) OVER (ORDER BY a.position) - a.room AS before
+  FROM agent a
+  WHERE a.room > 0 AND a.capabilities = (SELECT capabilities FROM agent WHERE room > 0 ORDER BY position LIMIT 1)
+),
+${best('(SELECT sum(room) FROM share)', '(SELECT capabilities FROM share LIMIT 1)', size)},
+chosen AS MATERIALIZED (
+  SELECT b.id, uuidv7() AS run_id, s.id AS agent_id, s.seconds, s.by_heartbeat
+  FROM (${bytes ? numberedByBytes : numbered}) b
+  JOIN share s ON b.number > s.before AND b.number <= s.before + s.room
+)`,
+    deferred: `a.room > 0 AND m.id IS NULL AND (a.id NOT IN (SELECT id FROM share)
+    OR (SELECT count(*) FROM best) > (SELECT count(*) FROM chosen))`,
+  };
+}
+
+function claimStatement({ asked, chosen, deferred }: Askers): string {
   return `
 WITH agent AS MATERIALIZED (
   SELECT a.id, a.lifecycle, a.mode, a.capabilities, w.position,
@@ -114,41 +177,19 @@ WITH agent AS MATERIALIZED (
     coalesce(w.lease_seconds, CASE WHEN beats.alive THEN a.stale_threshold_seconds END, $5::int) AS seconds,
     w.lease_seconds IS NULL AND coalesce(beats.alive, false) AS by_heartbeat,
     a.mode = 'pull' AND coalesce(beats.unheard, false) AS unheard
-  FROM unnest($2::uuid[], $3::int[], $4::int[]) WITH ORDINALITY AS w (agent_id, max, lease_seconds, position)
+  FROM ${asked}
   JOIN agents a ON a.workspace_id = $1 AND a.id = w.agent_id
   LEFT JOIN LATERAL (
     -- Registering stamps a first beat, but with the next one at infinity: no beat is promised yet.
     SELECT h.last_seen_at > now() - make_interval(secs => a.stale_threshold_seconds)
-      AND h.next_expected_at IS DISTINCT FROM 'infinity' AS alive,
-      h.next_expected_at = 'infinity'
+      AND ${promisesHeartbeat('h')} AS alive,
+      ${promisesNoHeartbeat('h')}
       AND h.last_seen_at < now() - make_interval(secs => a.stale_threshold_seconds / 4.0) AS unheard
     FROM agent_heartbeats h WHERE h.workspace_id = $1 AND h.agent_id = a.id) beats ON true
   ORDER BY a.id
   FOR NO KEY UPDATE OF a
 ),
--- The tasks are dealt out by number: an agent's are those above what the agents before it take.
-seat AS MATERIALIZED (
-  SELECT a.id, a.room, a.capabilities, a.seconds, a.by_heartbeat, sum(a.room) OVER (ORDER BY a.position) - a.room AS before
-  FROM agent a
-  WHERE a.room > 0 AND a.capabilities = (SELECT capabilities FROM agent WHERE room > 0 ORDER BY position LIMIT 1)
-),
-best AS MATERIALIZED (
-  SELECT head.*
-  FROM capability_sets s CROSS JOIN LATERAL (
-    SELECT t.id, t.queue_rank${bytes} FROM agent_tasks t
-    WHERE t.workspace_id = $1 AND t.capability_key = s.key
-      AND ${mayBeHandedOut('t', scopeOf('$1'))}
-    ORDER BY t.queue_rank
-    LIMIT (SELECT sum(room) FROM seat)
-    FOR NO KEY UPDATE SKIP LOCKED) head
-  WHERE s.workspace_id = $1 AND s.capabilities <@ (SELECT capabilities FROM seat LIMIT 1)
-  ORDER BY head.queue_rank
-  LIMIT (SELECT sum(room) FROM seat)
-),
-chosen AS MATERIALIZED (
-  SELECT b.id, uuidv7() AS run_id, s.id AS agent_id, s.seconds, s.by_heartbeat
-  FROM (${numbered}) b JOIN seat s ON b.number > s.before AND b.number <= s.before + s.room
-),
+${chosen},
 ${taskTransition(
   'ASSIGNED',
   'chosen',
@@ -164,9 +205,7 @@ ${taskTransition(
 )},
 ${RUN_START},
 ${journaled('begun')}
-SELECT a.id AS agent_id, a.lifecycle, a.mode, a.capabilities, a.unheard,
-  a.room > 0 AND m.id IS NULL AND (a.id NOT IN (SELECT id FROM seat)
-    OR (SELECT count(*) FROM best) > (SELECT count(*) FROM chosen)) AS deferred,
+SELECT a.id AS agent_id, a.lifecycle, a.mode, a.capabilities, a.unheard, ${deferred} AS deferred,
   CASE WHEN NOT a.takes_work THEN 'agent_in_error'
        WHEN a.is_full THEN 'agent_full'
        WHEN a.room = 0 THEN 'paused' ELSE 'nothing_ready' END AS why,
@@ -179,18 +218,14 @@ FROM agent a LEFT JOIN task_moved m ON m.agent_id = a.id
 ORDER BY m.run_id`;
 }
 
-const claimFew = command<ClaimRow>('claim_tasks', claimStatement(NUMBERED, ''));
-const claimMany = command<ClaimRow>(
-  'claim_many_tasks',
-  claimStatement(
-    NUMBERED_BY_BYTES,
-    `, ${bytesOf('t.input_context', 't.checkpoint_data', 't.metadata')} AS bytes`,
-  ),
-);
+const claimForOne = hotCommand<ClaimRow>('claim_tasks', claimStatement(ONE));
+const claimForSeveral = hotCommand<ClaimRow>('claim_for_agents', claimStatement(several(false)));
+const claimMany = hotCommand<ClaimRow>('claim_many_tasks', claimStatement(several(true)));
 
-/** The statement for claims that ask for so many tasks together. */
-export function claimOf(tasks: number): Sql<ClaimRow> {
-  return tasks <= SURELY_SMALL ? claimFew : claimMany;
+/** The statement for claims of so many agents that ask for so many tasks together. */
+export function claimOf(agents: number, tasks: number): Sql<ClaimRow> {
+  if (tasks > SURELY_SMALL) return claimMany;
+  return agents === 1 ? claimForOne : claimForSeveral;
 }
 
 /**

@@ -1,4 +1,4 @@
-import { command } from '#lib/database';
+import { hotCommand } from '#lib/database';
 import { asFew, journaled, runMayGo, runTransition, taskTransition } from '#lib/transitions';
 
 /** What a holder says of one run. */
@@ -29,7 +29,7 @@ export interface CompletedRow {
  * Indexes: primary keys.
  * $1 workspace, $2 JSON array of CompletionReport.
  */
-export const completeRuns = command<CompletedRow>(
+export const completeRuns = hotCommand<CompletedRow>(
   'complete_runs',
   `
 WITH report AS MATERIALIZED (

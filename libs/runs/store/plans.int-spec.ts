@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { Sql } from '#lib/database';
 import { newId } from '#lib/kernel';
 import { startTestApp, type TestApp, type TestWorkspace } from '../../../test/support/app.js';
+import { SET_TENANT_PINNED } from '../../database/tenant-query.js';
 import { claimOf } from './claim-tasks.sql.js';
 import { completeRuns } from './complete-runs.sql.js';
 import { lockReadyTasks } from './lock-ready-tasks.sql.js';
@@ -24,9 +26,11 @@ beforeAll(async () => {
 
 afterAll(() => server.stop());
 
-async function planOf(text: string, values: string, mode: string): Promise<string> {
+async function planOf({ text, pinned }: Sql, values: string, mode: string): Promise<string> {
   const client = await server.db.owner.connect();
   try {
+    await client.query('BEGIN');
+    if (pinned) await client.query(SET_TENANT_PINNED.text, [workspace.id]);
     await client.query(`SET plan_cache_mode = ${mode}`);
     await client.query(`PREPARE planned AS ${text}`);
     const { rows } = await client.query<{ 'QUERY PLAN': string }>(
@@ -46,14 +50,15 @@ const assignment = () => {
 };
 
 describe.each([
-  ['a claim', claimOf(50), claim],
-  ['a claim of few', claimOf(1), claim],
+  ['a claim of one agent', claimOf(1, 1), claim],
+  ['a claim of several agents', claimOf(2, 2), claim],
+  ['a claim of many tasks', claimOf(1, 50), claim],
   ['an assignment to push agents', lockReadyTasks, assignment],
-])('%s', (_, { text }, valuesOf) => {
+])('%s', (_, statement, valuesOf) => {
   it.each(['force_custom_plan', 'force_generic_plan'])(
     'reads a long queue of one type from its head (%s)',
     async (mode) => {
-      const plan = await planOf(text, valuesOf(), mode);
+      const plan = await planOf(statement, valuesOf(), mode);
       expect(plan).toContain('using agent_tasks_queue_idx');
       expect(plan).not.toContain('Seq Scan on agent_tasks');
     },
@@ -70,11 +75,11 @@ const beginning = () => `'${workspace.id}', '${newId()}', '${newId()}', 'agent',
 describe.each([
   ['a completion', completeRuns, report],
   ['a start', startRun, beginning],
-])('%s', (_, { text }, valuesOf) => {
+])('%s', (_, statement, valuesOf) => {
   it.each(['force_custom_plan', 'force_generic_plan'])(
     'finds its tasks by their keys, not among those that were live once (%s)',
     async (mode) => {
-      const plan = await planOf(text, valuesOf(), mode);
+      const plan = await planOf(statement, valuesOf(), mode);
       expect(plan).toContain('using agent_tasks_pkey');
       expect(plan).not.toContain('agent_tasks_status_idx');
       expect(plan).not.toContain('Seq Scan on agent_tasks');

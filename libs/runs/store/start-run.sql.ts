@@ -1,4 +1,4 @@
-import { command } from '#lib/database';
+import { hotCommand } from '#lib/database';
 import { asFilter, journaled, runMayGo, runTransition, taskTransition } from '#lib/transitions';
 
 /**
@@ -9,7 +9,7 @@ import { asFilter, journaled, runMayGo, runTransition, taskTransition } from '#l
  * Caller: RunReports.start. Indexes: primary keys.
  * $1 workspace, $2 run, $3 agent, $4 actor kind, $5 actor id, $6 session key or NULL, $7 branch or NULL.
  */
-export const startRun = command<{ task_id: string; version: number }>(
+export const startRun = hotCommand<{ task_id: string; version: number }>(
   'start_run',
   `
 WITH held AS MATERIALIZED (
@@ -26,7 +26,7 @@ ${taskTransition('RUNNING', 'held', {
   actor_id: '$5',
   session_key: '$6',
 })},
-${runTransition('WORKING', 'held', {
+${runTransition('WORKING', 'task_moved', {
   workspace_id: '$1',
   run_id: 'm.run_id',
   session_key: '$6',

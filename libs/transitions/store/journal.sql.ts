@@ -6,9 +6,25 @@ const COLUMNS = `workspace_id, event, task_id, version, previous_status, new_sta
     previous_state, new_state, end_reason, generation, agent_id, actor_kind, actor_id, reason, level, message,
     details, session_key, stack_trace, retry_at`;
 
+/** What a task's transition says of itself: columns of `task_moved`, in the order of the journal's. */
+const SAID = [
+  'actor_kind',
+  'actor_id',
+  'reason',
+  'level',
+  'message',
+  'details',
+  'session_key',
+  'stack_trace',
+  'retry_at',
+];
+const said = (alias: string) => SAID.map((column) => `${alias}.${column}`).join(', ');
+
+/** What a run that moved with its task, the row `m` of `task_moved`, returns of it: see `both`. */
+export const TASK_OF_RUN = `m.version AS task_version, m.previous_status, m.status, ${said('m')}`;
+
 const OF_TASK = `m.workspace_id, 'task.status_changed', m.id, m.version, m.previous_status, m.status`;
-const REST = `m.agent_id, m.actor_kind, m.actor_id, m.reason, m.level, m.message, m.details, m.session_key,
-    m.stack_trace, m.retry_at`;
+const REST = `m.agent_id, ${said('m')}`;
 
 const OF_RUN_ALONE = `SELECT r.workspace_id, 'run.state_changed', r.task_id, NULL, NULL, NULL, r.id, r.version,
     r.previous_state, r.state, r.end_reason, r.generation, r.agent_id, 'coordinator', NULL, NULL, NULL, NULL,
@@ -22,8 +38,9 @@ const SOURCES = {
   runs: OF_RUN_ALONE,
   /** The run of each task has just been made. */
   begun: `SELECT ${OF_TASK}, m.run_id, 1, NULL, 'ASSIGNED', NULL, m.generation, ${REST} FROM task_moved m`,
-  /** Every run moved with its task. */
-  both: WITH_RUNS,
+  /** Every run moved with its task: `runTransition` out of `task_moved`. */
+  both: `SELECT r.workspace_id, 'task.status_changed', r.task_id, r.task_version, r.previous_status, r.status, r.id,
+    r.version, r.previous_state, r.state, r.end_reason, r.generation, r.agent_id, ${said('r')} FROM run_moved r`,
   /** A run may have moved without its task. */
   either: `${WITH_RUNS}
   UNION ALL

@@ -1,4 +1,5 @@
 import { LIVE_RUN_STATES, RUN_EDGES, RUN_STATES, type RunState } from '../domain/run-state.js';
+import { TASK_OF_RUN } from './journal.sql.js';
 import { asFilter } from './plan-hints.js';
 
 /**
@@ -122,7 +123,7 @@ function transitionCtes({ to, source, legal, columns, effects }: TransitionParts
   FROM ${source} m
   WHERE r.workspace_id = ${columns.workspace_id} AND r.id = ${columns.run_id} AND ${legal}
   RETURNING r.workspace_id, r.id, r.task_id, r.agent_id, r.generation, r.version, r.end_reason,
-    old.state AS previous_state, r.state, r.ended_at
+    old.state AS previous_state, r.state, r.ended_at${source === 'task_moved' ? `, ${TASK_OF_RUN}` : ''}
 )`;
 }
 
