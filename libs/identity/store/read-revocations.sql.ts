@@ -1,8 +1,9 @@
 import { query } from '#lib/database';
+import type { RevocationRow } from '../domain/revocation-list.js';
 
 export interface RevocationRecord {
   id: string;
-  kind: 'user' | 'session' | 'agent' | 'run' | 'api_key';
+  kind: RevocationRow['kind'];
   subject: string;
   expires_at: Date;
   /** Old enough that no row with a lower id can still be on its way. */
