@@ -12,5 +12,5 @@ export { DatabaseModule } from './database.module.js';
 export { checkMigrated, migrate, MigrationError, type MigrateOptions } from './migrator/index.js';
 export { createPool, type PoolOptions } from './pools.js';
 export type { PrismaTransaction } from './prisma.js';
-export { command, firstRow, query, type Sql, type SqlRunner, type Step } from './sql.js';
+export { command, declared, firstRow, query, type Sql, type SqlRunner, type Step } from './sql.js';
 export type { Fence, Transaction } from './transaction.js';
