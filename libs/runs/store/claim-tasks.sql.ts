@@ -18,8 +18,7 @@ export interface AgentClaim {
  * to come again (`deferred`), as is who gets none because the others' tasks fill the answer. Of what
  * there is, who comes first in $2 gets what it wants first.
  *
- * Caller: ClaimBatcher (POST /agents/:id/claim, and `claimNext` of complete), with all agents of a workspace
- * that asked at once, each at most once.
+ * For all agents of a workspace that asked at once, each at most once.
  * Indexes: agents, agent_heartbeats and capability_sets (primary keys), agent_tasks_queue_idx.
  *
  * Reads the head of the queue of each capability set that the agents serve, so that neither the
