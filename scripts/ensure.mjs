@@ -148,7 +148,8 @@ function sourcesIn(folder) {
     const path = `${folder}/${entry.name}`;
     // What the build itself generates is no source of it.
     if (entry.isDirectory()) return entry.name === 'generated' ? [] : sourcesIn(path);
-    return /\.(ts|mjs|prisma|sql|json|html|css)$/.test(path) && !/spec\.ts$/.test(path)
+    return /\.(ts|mjs|prisma|sql|json|html|css)$/.test(path) &&
+      !/(spec\.ts|queries\.sql)$/.test(path)
       ? [path]
       : [];
   });

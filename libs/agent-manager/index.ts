@@ -6,12 +6,7 @@ export { CAPABILITY, capabilityKey, normalizeCapabilities } from './domain/capab
 export type { AgentHealth, HealthStatus } from './domain/health.js';
 export { itself } from './domain/itself.js';
 export { AgentDoc } from './http/dto/agent.docs.js';
-export { AGENT_WORDS } from './domain/words.js';
-export {
-  type BeatListener,
-  type FlushedBeat,
-  HeartbeatFlusher,
-} from './heartbeats/heartbeat-flusher.js';
+export { HeartbeatFlusher } from './heartbeats/heartbeat-flusher.js';
 export { isResting, restAgent, wakeAgent } from './store/rest-agent.sql.js';
 export { revivePushAgents } from './store/revive-push-agents.sql.js';
 export {

@@ -55,7 +55,7 @@ function aServer() {
   const store = new HeartbeatStore(client);
   const write = (line: string) => void lines.push(JSON.parse(line) as { message: string });
   const logger = Logger.create({ level: 'info', destination: { write } });
-  const writer = new BeatWriter(database, store, logger);
+  const writer = new BeatWriter(database, logger);
   const config = { agents: { heartbeatFlushMs: 20 } };
   const flusher = new HeartbeatFlusher(buffer, writer, facts, wakeUps, logger, config);
   return { buffer, flusher, heartbeats: new Heartbeats(facts, buffer, store) };
@@ -108,7 +108,6 @@ describe('with Postgres out of reach', () => {
     const pending = (ageMs: number) => ({
       workspaceId,
       agentId,
-      staleThresholdSeconds: 180,
       body: step('x'),
       receivedAt: performance.now() - ageMs,
     });

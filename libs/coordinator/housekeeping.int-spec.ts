@@ -65,10 +65,22 @@ describe('sets of capabilities', () => {
 
   async function createIn(runner: SqlRunner, key: string): Promise<void> {
     const task = {
-      ...{ id: newId(), title: 'T', task_type: 't', priority: 5, max_retries: 3, tags: [] },
-      ...{ retry_backoff_seconds: 1, required_capabilities: [key], capability_key: key },
-      ...{ unmet_dependencies: 0, has_dependents: false, input_context: {}, metadata: {} },
-      ...{ actor_kind: 'user', actor_id: null, created_by: null },
+      id: newId(),
+      title: 'T',
+      task_type: 't',
+      priority: 5,
+      max_retries: 3,
+      tags: [],
+      retry_backoff_seconds: 1,
+      required_capabilities: [key],
+      capability_key: key,
+      unmet_dependencies: 0,
+      has_dependents: false,
+      input_context: {},
+      metadata: {},
+      actor_kind: 'user',
+      actor_id: null,
+      created_by: null,
     };
     const params = [workspaceId, JSON.stringify([task]), '[]'];
     await runner.rows(creationOf({ extras: true }), params);

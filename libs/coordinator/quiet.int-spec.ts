@@ -57,9 +57,13 @@ async function beat(): Promise<void> {
   const headers = { authorization: `Bearer ${gateway.token({ sub: gateway.id })}` };
   const { status } = await apiClient(server.url, headers).post('/gateway/heartbeat', {
     ...gateway.nextBeat(),
-    ...{ capacity: 100, running: gateway.sessions.size, queued: 0 },
+    capacity: 100,
+    running: gateway.sessions.size,
+    queued: 0,
     sessions: [...gateway.sessions].map(([runId, { sessionKey }]) => ({
-      ...{ runId, sessionKey, status: 'RUNNING' },
+      runId,
+      sessionKey,
+      status: 'RUNNING',
     })),
   });
   expect(status).toBe(200);

@@ -14,6 +14,7 @@ export { createPool, type PoolOptions } from './pools.js';
 export type { PrismaTransaction } from './prisma.js';
 export {
   command,
+  declared,
   firstRow,
   hotCommand,
   query,

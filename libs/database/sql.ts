@@ -1,6 +1,6 @@
 /**
  * One SQL statement with the type of its rows. The name makes it a prepared statement: parsed and
- * planned once for each connection. Two texts under one name are a bug that the driver refuses.
+ * planned once for each connection. Two texts under one name are a bug that is refused at once.
  */
 export interface Sql<Row = unknown> {
   readonly name: string;
@@ -13,14 +13,17 @@ export interface Sql<Row = unknown> {
   readonly row?: Row;
 }
 
+/** All named statements of the modules that are loaded: what tools/sql renders. */
+export const declared = new Map<string, Sql>();
+
 /** A statement that only reads. */
 export function query<Row>(name: string, text: string): Sql<Row> {
-  return { name, text, kind: 'query' };
+  return declare({ name, text, kind: 'query' });
 }
 
 /** A statement that writes. */
 export function command<Row>(name: string, text: string): Sql<Row> {
-  return { name, text, kind: 'command' };
+  return declare({ name, text, kind: 'command' });
 }
 
 /**
@@ -29,7 +32,15 @@ export function command<Row>(name: string, text: string): Sql<Row> {
  * for an empty table reads the whole of a full one.
  */
 export function hotCommand<Row>(name: string, text: string): Sql<Row> {
-  return { name, text, kind: 'command', pinned: true };
+  return declare({ name, text, kind: 'command', pinned: true });
+}
+
+function declare<Row>(sql: Sql<Row>): Sql<Row> {
+  if (sql.name === '') return sql;
+  const text = declared.get(sql.name)?.text ?? sql.text;
+  if (text !== sql.text) throw new Error(`Two statements are named ${sql.name}`);
+  declared.set(sql.name, sql);
+  return sql;
 }
 
 /** Anything that runs statements: a tenant, a transaction, the service role. */

@@ -259,11 +259,14 @@ describe('an archived workspace', () => {
     const sessionId = newId();
     const user = tokens.issueUserToken({ userId, sessionId, workspaceId: own }).token;
     const agent = tokens.issueAgentToken({ workspaceId: own, agentId, tokenVersion: 1 }).token;
-    expect((await ask('/probe/any', user)).status).toBe(200);
-    expect((await ask('/probe/any', agent)).status).toBe(200);
+    const held = { workspaceId: own, agentId, taskId: newId(), runId: newId() };
+    const run = tokens.issueRunToken(held);
+    for (const token of [user, agent, run])
+      expect((await ask('/probe/any', token)).status).toBe(200);
     const archived = await server.api(user).post(`/workspaces/${own}/archive`);
     expect(archived.status).toBe(200);
     expect((await ask('/probe/any', user)).status).toBe(404);
     expect((await ask('/probe/any', agent)).code).toBe('token_revoked');
+    expect((await ask('/probe/any', run)).code).toBe('token_revoked');
   });
 });

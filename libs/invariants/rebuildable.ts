@@ -10,19 +10,22 @@ export interface ValkeyPlace {
 }
 
 const BEAT = 'agent:heartbeat:';
-const INDEX = 'coordinator:agent_deadlines';
 /**
- * Keys that hold no fact: who loses one makes another. The lock has its lease in Postgres; the epoch says
- * since when Valkey remembers; a counter of attempts forgives one window.
+ * Keys that hold no fact: who loses one makes another. The lock has its lease in Postgres; a counter of
+ * attempts forgives one window; the two of heartbeats were left by an earlier version.
  */
-const DISPENSABLE = [/^coordinator:lock:/, /^coordinator:heartbeat_epoch$/, /^rate:/];
+const DISPENSABLE = [
+  /^coordinator:lock:/,
+  /^rate:/,
+  /^coordinator:(?:agent_deadlines|heartbeat_epoch)$/,
+];
 /** Beats are written down within a second or so; by then Postgres must have them. */
 const FLUSH_SECONDS = 10;
 const SHOWN_VIOLATIONS = 5;
 
 /**
  * Whether Postgres alone could make everything that is in Valkey: each key is of a kind that is known
- * to be dispensable, and each beat, and each agent with a deadline, stands in Postgres as well.
+ * to be dispensable, and each beat stands in Postgres as well.
  *
  * Reads all keys of the installation. A beat's age is taken from its key's time to live, so an agent
  * whose threshold was changed after its last beat can be reported by mistake.
@@ -54,18 +57,17 @@ export async function checkRebuildable(
 
 /** What Valkey has. */
 interface Heard {
-  /** Milliseconds that an agent's beat has to live; null: it is in the index alone. */
-  ages: Map<string, number | null>;
+  /** Milliseconds that an agent's beat has to live. */
+  ages: Map<string, number>;
   unknown: Violation[];
 }
 
 async function hearAll({ commands }: ValkeyClient, prefix: string): Promise<Heard> {
-  const ages = new Map<string, number | null>();
+  const ages = new Map<string, number>();
   const unknown: Violation[] = [];
-  for (const agentId of await commands.zrange(INDEX, 0, -1)) ages.set(agentId, null);
   for (const key of await allKeys(commands, prefix)) {
     if (key.startsWith(BEAT)) ages.set(key.slice(BEAT.length), await commands.pttl(key));
-    else if (key !== INDEX && !DISPENSABLE.some((kind) => kind.test(key))) {
+    else if (!DISPENSABLE.some((kind) => kind.test(key))) {
       unknown.push({ subject: `key ${key}`, problem: 'nobody says how to make it again' });
     }
   }
@@ -89,9 +91,9 @@ function judge(beat: KnownBeat, ages: Heard['ages']): Violation[] {
   if (beat.stale_threshold_seconds === null) {
     return [{ subject, problem: 'was heard by Valkey, and is not in Postgres' }];
   }
-  const leftMs = ages.get(beat.agent_id) ?? null;
+  const leftMs = ages.get(beat.agent_id) ?? -1;
   // Without a time to live the key has just ended.
-  if (leftMs === null || leftMs < 0) return [];
+  if (leftMs < 0) return [];
   const age = heartbeatTtlSeconds(beat.stale_threshold_seconds) - leftMs / 1_000;
   const known = beat.age_seconds ?? Infinity;
   if (known <= Math.max(age, 0) + FLUSH_SECONDS) return [];

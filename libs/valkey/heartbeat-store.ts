@@ -9,62 +9,20 @@ export interface Beat {
   staleThresholdSeconds: number;
 }
 
-export interface AgentDeadlines {
-  /**
-   * Milliseconds until the agent's silence lasts longer than its threshold; negative when it does
-   * already. By Valkey's clock alone. An agent of which Valkey knows nothing is not in it.
-   */
-  known: Map<string, number>;
-  /** For how long Valkey has kept everything that it was told, in milliseconds; 0 when it can't be asked. */
-  rememberedMs: number;
-  /** Whether an agent that is not in `known` has really been silent for the time that was asked about. */
-  evidence: boolean;
-}
-
-const INDEX_KEY = 'coordinator:agent_deadlines';
-const EPOCH_KEY = 'coordinator:heartbeat_epoch';
 /** How much longer than the threshold a key lives, so that its remaining time tells the deadline. */
 const TTL_MARGIN_SECONDS = 60;
-/** How long the index keeps a deadline that has passed. */
-const KEEP_PASSED_MS = 86_400_000;
 const PER_SCRIPT = 500;
 /** After a command without an answer, beats go without Valkey for this long. */
 const PAUSE_MS = 1_000;
-
-const NOW = `local time = redis.call('time')
-local now = time[1] * 1000 + math.floor(time[2] / 1000)`;
 
 const RECORD_BEATS = `for i, key in ipairs(KEYS) do
   redis.call('setex', key, ARGV[2 * i - 1], ARGV[2 * i])
 end
 return 1`;
 
-// A deadline only moves forward (GT): two servers may flush beats of one agent in either order.
-const INDEX_DEADLINES = `${NOW}
-for i = 2, #ARGV, 2 do
-  redis.call('zadd', KEYS[1], 'GT', string.format('%.0f', now + ARGV[i + 1]), ARGV[i])
-end
-redis.call('zremrangebyscore', KEYS[1], '-inf', string.format('%.0f', now - ARGV[1]))
-return 1`;
-
-// The epoch begins anew when its key is gone (somebody flushed) or names another life of the server
-// (it was restarted, and what it has may be an old snapshot).
-const READ_DEADLINES = `${NOW}
-local life = string.match(redis.call('info', 'server'), 'run_id:(%w+)')
-if redis.call('hget', KEYS[2], 'life') ~= life then
-  redis.call('del', KEYS[2])
-  redis.call('hset', KEYS[2], 'life', life, 'since', string.format('%.0f', now))
-end
-local answer = { now - redis.call('hget', KEYS[2], 'since') }
-for i = 2, #ARGV do
-  local indexed = redis.call('zscore', KEYS[1], ARGV[i])
-  local left = redis.call('pttl', KEYS[i + 1])
-  local deadline = false
-  if indexed then deadline = indexed - now end
-  if left >= 0 and (not deadline or left - ARGV[1] > deadline) then deadline = left - ARGV[1] end
-  answer[i] = deadline
-end
-return answer`;
+const READ_LIVES = `local lives = {}
+for i, key in ipairs(KEYS) do lives[i] = redis.call('pttl', key) end
+return lives`;
 
 /** Seconds that the key of a beat lives. */
 export function heartbeatTtlSeconds(staleThresholdSeconds: number): number {
@@ -101,56 +59,24 @@ export class HeartbeatStore {
   }
 
   /**
-   * Moves agents' deadlines in the index forward, for a batch of beats.
-   *
-   * @param beats ageMs: how long ago the beat came, in milliseconds
-   * @returns whether Valkey has taken all of them
+   * Milliseconds until each agent's silence lasts longer than its threshold; negative when it does already. By
+   * Valkey's clock alone. An agent of which Valkey knows nothing is not in it, and none is when Valkey is away: that
+   * proves nothing about the agent.
    */
-  async indexDeadlines(
-    beats: readonly { agentId: string; ageMs: number; staleThresholdSeconds: number }[],
-  ): Promise<boolean> {
-    for (const part of slices(beats)) {
-      const args = part.flatMap(({ agentId, ageMs, staleThresholdSeconds }) => [
-        agentId,
-        Math.round(staleThresholdSeconds * 1000 - ageMs),
-      ]);
-      const sent = await this.client.attempt((commands) =>
-        commands.eval(INDEX_DEADLINES, 1, INDEX_KEY, KEEP_PASSED_MS, ...args),
-      );
-      if (sent.kind !== 'done') return false;
-    }
-    return true;
-  }
-
-  /**
-   * What Valkey knows of the agents' deadlines, from the index and from the beats' own keys.
-   *
-   * @param silenceMs the longest threshold among the agents: `evidence` says whether Valkey has
-   *   remembered everything for at least this long
-   */
-  async deadlinesOf(agentIds: readonly string[], silenceMs = 180_000): Promise<AgentDeadlines> {
+  async deadlinesOf(agentIds: readonly string[]): Promise<Map<string, number>> {
     const known = new Map<string, number>();
-    let rememberedMs = Infinity;
-    for (const part of agentIds.length === 0 ? [[]] : slices(agentIds)) {
-      const answer = await this.readDeadlines(part);
-      if (!answer) return { known, rememberedMs: 0, evidence: false };
-      const [remembered, ...deadlines] = answer;
-      rememberedMs = Math.min(rememberedMs, remembered ?? 0);
+    for (const part of slices(agentIds)) {
+      const answer = await this.client.attempt((commands) =>
+        commands.eval(READ_LIVES, part.length, ...part.map(keyOf)),
+      );
+      if (answer.kind !== 'done') break;
+      const lives = answer.value as number[];
       part.forEach((agentId, index) => {
-        const deadline = deadlines[index];
-        if (typeof deadline === 'number') known.set(agentId, deadline);
+        const left = lives[index] ?? -1;
+        if (left >= 0) known.set(agentId, left - TTL_MARGIN_SECONDS * 1000);
       });
     }
-    return { known, rememberedMs, evidence: rememberedMs >= silenceMs };
-  }
-
-  private async readDeadlines(agentIds: readonly string[]): Promise<(number | null)[] | undefined> {
-    const keys = [INDEX_KEY, EPOCH_KEY, ...agentIds.map(keyOf)];
-    const args = [TTL_MARGIN_SECONDS * 1000, ...agentIds];
-    const answer = await this.client.attempt((commands) =>
-      commands.eval(READ_DEADLINES, keys.length, ...keys, ...args),
-    );
-    return answer.kind === 'done' ? (answer.value as (number | null)[]) : undefined;
+    return known;
   }
 
   /** One beat at a time finds out whether Valkey answers again. */

@@ -274,58 +274,30 @@ describe('heartbeats', () => {
   it('are kept longer than the threshold, and tell the deadline', async () => {
     const client = await aClient();
     const store = new HeartbeatStore(client);
-    const [beating, indexed, unknown] = [newId(), newId(), newId()];
+    const [beating, late, unknown] = [newId(), newId(), newId()];
     await store.record(beat(beating));
     expect(await client.commands.ttl(`agent:heartbeat:${beating}`)).toBeGreaterThan(45);
     expect(
       JSON.parse((await client.commands.get(`agent:heartbeat:${beating}`)) as string),
     ).toMatchObject({ status: 'healthy', task_id: null });
-    await store.indexDeadlines([{ agentId: indexed, ageMs: 50_000, staleThresholdSeconds: 45 }]);
-    const { known } = await store.deadlinesOf([beating, indexed, unknown]);
-    expect([...known.keys()]).toEqual([beating, indexed]);
+    await store.record(beat(late));
+    await client.commands.pexpire(`agent:heartbeat:${late}`, 55_000);
+    const known = await store.deadlinesOf([beating, late, unknown]);
+    expect([...known.keys()]).toEqual([beating, late]);
     expect(known.get(beating)).toBeGreaterThan(44_000);
     expect(known.get(beating)).toBeLessThanOrEqual(45_000);
-    expect(known.get(indexed)).toBeLessThan(-4_900);
+    expect(known.get(late)).toBeLessThan(-4_900);
   });
 
-  it('move a deadline forward only', async () => {
+  it('are known of nobody when Valkey is away, and do not make agents wait for it', async () => {
     const store = new HeartbeatStore(await aClient());
     const agentId = newId();
-    const index = (ageMs: number) =>
-      store.indexDeadlines([{ agentId, ageMs, staleThresholdSeconds: 45 }]);
-    await index(1_000);
-    await index(40_000);
-    expect((await store.deadlinesOf([agentId])).known.get(agentId)).toBeGreaterThan(40_000);
-  });
-
-  it('give evidence only when Valkey has remembered for long enough', async () => {
-    const client = await aClient();
-    const store = new HeartbeatStore(client);
-    expect(await store.deadlinesOf([newId()], 50)).toMatchObject({ evidence: false });
-    const remembers = async () => (await store.deadlinesOf([newId()], 50)).evidence;
-    await waitFor('evidence', remembers);
-    await client.commands.flushall();
-    expect(await remembers()).toBe(false);
-    await waitFor('evidence again', remembers);
-    // Another life of the server with an old snapshot's keys.
-    await client.commands.hset('coordinator:heartbeat_epoch', 'life', 'another');
-    expect(await remembers()).toBe(false);
-  });
-
-  it('give no evidence when Valkey is away, and do not make agents wait for it', async () => {
-    const store = new HeartbeatStore(await aClient());
-    await store.deadlinesOf([], 0);
+    await store.record(beat(agentId));
+    expect((await store.deadlinesOf([agentId])).size).toBe(1);
     process.kill(server.pid, 'SIGSTOP');
     await store.record(beat(newId()));
     expect(store.record(beat(newId()))).toBeUndefined();
-    expect(await store.deadlinesOf([newId()], 0)).toEqual({
-      known: new Map(),
-      rememberedMs: 0,
-      evidence: false,
-    });
-    expect(
-      await store.indexDeadlines([{ agentId: newId(), ageMs: 0, staleThresholdSeconds: 1 }]),
-    ).toBe(false);
+    expect((await store.deadlinesOf([agentId])).size).toBe(0);
     process.kill(server.pid, 'SIGCONT');
     await waitFor('Valkey to be asked again', () => store.record(beat(newId())) !== undefined);
   });
@@ -334,8 +306,7 @@ describe('heartbeats', () => {
     const client = await aClient();
     const store = new HeartbeatStore(client);
     const agents = Array.from({ length: 1_201 }, () => newId());
-    const beats = agents.map((agentId) => ({ agentId, ageMs: 0, staleThresholdSeconds: 45 }));
-    expect(await store.indexDeadlines(beats)).toBe(true);
-    expect((await store.deadlinesOf(agents)).known.size).toBe(1_201);
+    await Promise.all(agents.flatMap((agentId) => store.record(beat(agentId)) ?? []));
+    expect((await store.deadlinesOf(agents)).size).toBe(1_201);
   });
 });

@@ -31,14 +31,13 @@ afterEach(async () => {
 /** What Valkey knew it knows again, without anybody's help, and it is nothing that Postgres does not. */
 async function expectRebuilt(): Promise<void> {
   await valkey.flush();
-  const agents = load.agents.map(({ id }) => id).sort();
+  const agents = load.agents.map(({ id }) => id);
   await waitFor('Valkey to know what it knew', () =>
     valkey.ask(async (commands) => {
       const keys = await commands.keys('*');
       const heard = agents.every((id) => keys.includes(`agent:heartbeat:${id}`));
-      const indexed = await commands.zrange('coordinator:agent_deadlines', 0, -1);
       const leads = keys.includes('coordinator:lock:global');
-      return heard && leads && indexed.sort().join() === agents.join();
+      return heard && leads;
     }),
   );
   expect(await checkRebuildable(fleet.db.ownerUrl, { url: valkey.url })).toMatchObject({

@@ -11,7 +11,7 @@ export interface GaugeRow {
  * What the whole installation holds: tasks that are not done, live runs, agents, events that wait to
  * be published, tasks with sealed values.
  *
- * Caller: Gauges, every 10 s at most, as the service role. No tenant is named.
+ * Every 10 s at most, as the service role. No tenant is named.
  * Indexes: agent_tasks_queue_idx, agent_tasks_status_idx and agent_tasks_retry_due_idx (index-only
  * where the table is vacuumed), task_runs_live_agent_idx, journal_pkey,
  * task_secrets_key_idx; agents is read once. Events are counted up to 100,001.

@@ -7,7 +7,7 @@ export interface LimitsRow {
   version: number;
 }
 
-/** A row for every workspace that there is. Caller: Limits. Index: primary keys. $1 workspace. */
+/** A row for every workspace that there is. Index: primary keys. $1 workspace. */
 export const readLimits = query<LimitsRow>(
   'read_limits',
   `
@@ -21,7 +21,7 @@ WHERE w.id = $1`,
  * that is new or has changed begins with a full bucket, whatever is left of the one before: a rate of none
  * leaves an empty one behind.
  *
- * Caller: Limits, as the service role, for an operator. Index: primary keys.
+ * As the service role, for an operator. Index: primary keys.
  * $1 workspace, $2 queue depth or NULL, $3 spawns a minute or NULL, $4 version wanted or NULL.
  */
 export const writeLimits = command<LimitsRow>(

@@ -24,8 +24,7 @@ const INSTALLATION = `id, 'everything' AS scope, NULL::text AS task_type, reason
 /**
  * No row: $6 has passed by the database's clock.
  *
- * Caller: Pauses. $1 workspace, $2 id, $3 task type or NULL, $4 reason, $5 user, $6 until or NULL, $7 API key or
- * NULL.
+ * $1 workspace, $2 id, $3 task type or NULL, $4 reason, $5 user, $6 until or NULL, $7 API key or NULL.
  */
 export const insertPause = command<PauseRow>(
   'insert_pause',
@@ -38,7 +37,7 @@ RETURNING ${OWN}`,
 /**
  * No row: $4 has passed by the database's clock.
  *
- * Caller: Pauses, as the service role, for an operator. $1 id, $2 reason, $3 user, $4 until or NULL.
+ * As the service role, for an operator. $1 id, $2 reason, $3 user, $4 until or NULL.
  */
 export const insertInstallationPause = command<PauseRow>(
   'insert_installation_pause',
@@ -51,7 +50,7 @@ RETURNING ${INSTALLATION}`,
 /**
  * The pauses of a workspace and of the installation, the newest first: those that hold, or all.
  *
- * Caller: Pauses. Indexes: pauses_holding_idx or the primary keys, backwards.
+ * Indexes: pauses_holding_idx or the primary keys, backwards.
  * $1 workspace, $2 whether ended ones too, $3 the last id of the page before or NULL, $4 rows at most.
  */
 export const listPauses = query<PauseRow>(
@@ -67,7 +66,7 @@ ORDER BY id DESC
 LIMIT $4`,
 );
 
-/** Caller: Pauses. Index: primary key. $1 workspace, $2 id. */
+/** Index: primary key. $1 workspace, $2 id. */
 export const findPause = query<PauseRow>(
   'find_pause',
   `
@@ -76,7 +75,7 @@ UNION ALL
 SELECT ${INSTALLATION} FROM installation_pauses WHERE id = $2`,
 );
 
-/** One that has ended stays as it is. Caller: Pauses. $1 workspace, $2 id, $3 user, $4 API key or NULL. */
+/** One that has ended stays as it is. $1 workspace, $2 id, $3 user, $4 API key or NULL. */
 export const endPause = command<PauseRow>(
   'end_pause',
   `
@@ -85,7 +84,7 @@ WHERE workspace_id = $1 AND id = $2 AND ended_at IS NULL
 RETURNING ${OWN}`,
 );
 
-/** Caller: Pauses, as the service role, for an operator. $1 id, $2 user. */
+/** As the service role, for an operator. $1 id, $2 user. */
 export const endInstallationPause = command<PauseRow>(
   'end_installation_pause',
   `
@@ -96,7 +95,7 @@ RETURNING ${INSTALLATION}`,
 /**
  * The other pauses that still hold tasks which this one covers or has covered, the newest first.
  *
- * Caller: Pauses. Indexes: pauses_holding_idx, installation_pauses_holding_idx.
+ * Indexes: pauses_holding_idx, installation_pauses_holding_idx.
  * $1 workspace, $2 id, $3 its task type, NULL: all.
  */
 export const otherPauses = query<{ id: string }>(
@@ -114,8 +113,8 @@ ORDER BY id DESC`,
 /**
  * Ends the pauses whose time is over. A workspace of NULL: everything goes on.
  *
- * Caller: PauseSweep, once a cycle, as the service role. Indexes: pauses_holding_idx,
- * installation_pauses_holding_idx (both are read whole: few hold).
+ * Once a cycle, as the service role. Indexes: pauses_holding_idx, installation_pauses_holding_idx (both are
+ * read whole: few hold).
  */
 export const endOverduePauses = command<{ workspace_id: string | null }>(
   'end_overdue_pauses',
@@ -127,7 +126,7 @@ installation AS (
 SELECT workspace_id FROM own UNION SELECT NULL FROM installation`,
 );
 
-/** Workspaces where something waits in a queue. Caller: whoever lets everything go on. */
+/** Workspaces where something waits in a queue. */
 export const waitingWorkspaces = query<{ workspace_id: string }>(
   'waiting_workspaces',
   `

@@ -4,8 +4,8 @@ import { query } from '#lib/database';
  * How many tasks of a workspace wait, counted up to one more than the limit, and the limit: the
  * workspace's own, or the installation's.
  *
- * Caller: QueueDepths, at most once a second for a workspace near its limit. Index:
- * agent_tasks_status_idx, read alone: 50 ms for 100,000 waiting tasks on two busy cores.
+ * At most once a second for a workspace near its limit. Index: agent_tasks_status_idx, read alone: 50 ms for
+ * 100,000 waiting tasks on two busy cores.
  * $1 workspace, $2 the installation's limit; 0: none.
  */
 export const queueDepth = query<{ counted: number; limit: number }>(

@@ -12,7 +12,7 @@ export interface AllowanceRow {
  * Fills the buckets up to now, and locks them: a bucket holds a minute's worth, and fills at the rate.
  * Workspaces without a rate of their own have no bucket, and no row here.
  *
- * Caller: SpawnRates, as the service role, in the transaction that assigns. Index: primary keys.
+ * As the service role, in the transaction that assigns. Index: primary keys.
  * $1 workspaces, $2 the installation's rate a minute.
  */
 export const fillAllowances = command<AllowanceRow>(
@@ -33,7 +33,7 @@ SELECT workspace_id, tokens FROM own UNION ALL SELECT NULL, tokens FROM installa
 );
 
 /**
- * Caller: SpawnRates, as fillAllowances, in the same transaction. Index: primary keys.
+ * In the same transaction as fillAllowances. Index: primary keys.
  * $1 workspaces, $2 how many each has spawned, $3 how many all have.
  */
 export const spendAllowances = command<{ workspace_id: string }>(

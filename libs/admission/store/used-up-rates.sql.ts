@@ -11,8 +11,7 @@ export interface UsedUpRate {
  * The rates of spawns that allow none at this moment. Fills no bucket: a bucket is what it held when it was
  * last filled and what has come in since.
  *
- * Caller: SpawnRates, for whoever explains why nothing is spawned, as the service role. Indexes: primary
- * keys. $1 workspace, $2 the installation's rate a minute; 0: none.
+ * As the service role. Indexes: primary keys. $1 workspace, $2 the installation's rate a minute; 0: none.
  */
 export const usedUpRates = query<UsedUpRate>(
   'used_up_rates',

@@ -5,7 +5,6 @@ function beat(agentId: string, receivedAt: number): PendingBeat {
   return {
     workspaceId: 'w',
     agentId,
-    staleThresholdSeconds: 45,
     body: { status: 'healthy' },
     receivedAt,
   };

@@ -15,7 +15,6 @@ export interface BeatBody {
 export interface PendingBeat {
   workspaceId: string;
   agentId: string;
-  staleThresholdSeconds: number;
   body: BeatBody;
   /** On the clock of performance.now(). */
   receivedAt: number;

@@ -2,7 +2,6 @@ import { Injectable } from '@nestjs/common';
 import { Database, isUnreachable } from '#lib/database';
 import { DroverError, redact, redactText } from '#lib/kernel';
 import { Logger } from '#lib/observability';
-import { HeartbeatStore } from '#lib/valkey';
 import { flushBeats, type FlushedRow } from '../store/flush-beats.sql.js';
 import type { PendingBeat } from './beat-buffer.js';
 
@@ -12,35 +11,18 @@ export interface WriteResult {
   kept: PendingBeat[];
 }
 
-/** Writes a batch of beats to Postgres, in one statement, and to the deadline index. */
+/** Writes a batch of beats to Postgres, in one statement. */
 @Injectable()
 export class BeatWriter {
   private failing = false;
 
   constructor(
     private readonly database: Database,
-    private readonly store: HeartbeatStore,
     private readonly logger: Logger,
   ) {}
 
   /** @param batch each agent at most once. Never throws for what the database does. */
   async write(batch: PendingBeat[]): Promise<WriteResult> {
-    const [result] = await Promise.all([this.writeRows(batch), this.index(batch)]);
-    return result;
-  }
-
-  private async index(batch: readonly PendingBeat[]): Promise<void> {
-    const now = performance.now();
-    await this.store.indexDeadlines(
-      batch.map(({ agentId, receivedAt, staleThresholdSeconds }) => ({
-        agentId,
-        ageMs: now - receivedAt,
-        staleThresholdSeconds,
-      })),
-    );
-  }
-
-  private async writeRows(batch: PendingBeat[]): Promise<WriteResult> {
     try {
       const written = await this.database.service.rows(flushBeats, [toJson(batch)]);
       this.works();
@@ -61,8 +43,8 @@ export class BeatWriter {
       return { written: [], kept: [] };
     }
     const middle = Math.ceil(batch.length / 2);
-    const first = await this.writeRows(batch.slice(0, middle));
-    const second = await this.writeRows(batch.slice(middle));
+    const first = await this.write(batch.slice(0, middle));
+    const second = await this.write(batch.slice(middle));
     return {
       written: [...first.written, ...second.written],
       kept: [...first.kept, ...second.kept],

@@ -15,19 +15,9 @@ import { BeatWriter } from './beat-writer.js';
 /** Agents in one statement. */
 const PER_FLUSH = 1_000;
 
-export interface FlushedBeat {
-  workspaceId: string;
-  agentId: string;
-  /** It was taken for dead, or was starting, and is there again. */
-  revived: boolean;
-}
-
-export type BeatListener = (beats: readonly FlushedBeat[]) => void;
-
 /** Empties the buffer of beats once a HEARTBEAT_FLUSH_MS, and once more at the end. */
 @Injectable()
 export class HeartbeatFlusher implements OnApplicationBootstrap, OnApplicationShutdown {
-  private readonly listeners = new Set<BeatListener>();
   private timer: NodeJS.Timeout | undefined;
   private flushing: Promise<void> = Promise.resolve();
   private stopped = false;
@@ -53,12 +43,6 @@ export class HeartbeatFlusher implements OnApplicationBootstrap, OnApplicationSh
     if (this.buffer.size > 0) {
       this.logger.warn('beats not written before the end', { agents: this.buffer.size });
     }
-  }
-
-  /** Calls back with the agents whose beats have just been written to Postgres. */
-  onBeat(listener: BeatListener): () => void {
-    this.listeners.add(listener);
-    return () => this.listeners.delete(listener);
   }
 
   /** Writes everything that is buffered now; what can't be written stays. Never throws, never overlaps. */
@@ -89,11 +73,5 @@ export class HeartbeatFlusher implements OnApplicationBootstrap, OnApplicationSh
     instruments.beatsWritten.inc(rows.length);
     for (const row of rows) this.facts.learn(row);
     if (rows.some(({ revived }) => revived)) this.wakeUps.coordinator();
-    const beats = rows.map((row) => ({
-      workspaceId: row.workspace_id,
-      agentId: row.id,
-      revived: row.revived,
-    }));
-    for (const listener of this.listeners) listener(beats);
   }
 }

@@ -41,7 +41,7 @@ export class Heartbeats {
     const { workspaceId, agentId, lifecycle, staleThresholdSeconds } = facts;
     if (lifecycle === 'TERMINATED') throw new DroverError('agent_terminated');
     refuseTooMuch(body.metadata);
-    this.buffer.put({ workspaceId, agentId, staleThresholdSeconds, body, receivedAt });
+    this.buffer.put({ workspaceId, agentId, body, receivedAt });
     const { status, currentTaskId } = body;
     const sent = this.store.record({ agentId, status, currentTaskId, staleThresholdSeconds });
     return sent ? sent.then(() => acknowledge(facts)) : acknowledge(facts);

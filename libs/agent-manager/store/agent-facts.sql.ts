@@ -13,8 +13,8 @@ export interface AgentFactsRow {
 /**
  * The facts of several agents, of any workspace.
  *
- * Caller: AgentFacts, once for each agent that a server hears of for the first time, gathered over one
- * turn of the event loop. Index: agents_id_key. $1 agents.
+ * Once for each agent that a server hears of for the first time, gathered over one turn of the event loop.
+ * Index: agents_id_key. $1 agents.
  */
 export const agentFacts = query<AgentFactsRow>(
   'agent_facts',

@@ -26,7 +26,7 @@ export interface HealthRow {
 /**
  * The latest beat of an agent, by the database's clock.
  *
- * Caller: AgentManagerService.health. Indexes: primary keys. $1 workspace, $2 agent.
+ * Indexes: primary keys. $1 workspace, $2 agent.
  */
 export const agentHealth = query<HealthRow>(
   'agent_health',

@@ -4,7 +4,7 @@ import { AGENT_COLUMNS, type AgentRow } from './agent-columns.js';
 /**
  * One agent.
  *
- * Caller: AgentManagerService.get, and at the end of a registration. Index: primary key.
+ * Index: primary key.
  * $1 workspace, $2 agent.
  */
 export const findAgent = query<AgentRow>(
@@ -15,7 +15,7 @@ export const findAgent = query<AgentRow>(
 /**
  * The same, locked until the transaction ends.
  *
- * Caller: AgentRegistration, AgentTokens. Index: primary key. $1 workspace, $2 agent.
+ * Index: primary key. $1 workspace, $2 agent.
  */
 export const lockAgent = query<AgentRow>(
   'lock_agent',

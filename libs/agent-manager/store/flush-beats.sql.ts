@@ -10,7 +10,7 @@ export interface FlushedRow extends AgentFactsRow {
 /**
  * Writes the latest beat of each agent of a batch, and revives those that were taken for dead.
  *
- * Caller: HeartbeatFlusher, once a HEARTBEAT_FLUSH_MS, as the service role. Indexes: primary keys.
+ * Once a HEARTBEAT_FLUSH_MS, as the service role. Indexes: primary keys.
  * Measured on two busy cores: 1,000 agents in 26 ms, reviving 500 of them in 130 ms; 99.8 % of the rows
  * are rewritten in place, because no index holds a column that a beat changes.
  *

@@ -24,9 +24,9 @@ export interface AgentPage {
 /**
  * A page of agents by name.
  *
- * Caller: AgentManagerService.list. The text depends on the filters that are given, so the statement
- * has no name. Index: the workspace's part of the primary key; a workspace has thousands of agents at
- * most, and a page out of 10,000 takes 11 ms. The order is that of code points, the same on every server.
+ * The text depends on the filters that are given, so the statement has no name. Index: the workspace's part of
+ * the primary key; a workspace has thousands of agents at most, and a page out of 10,000 takes 11 ms. The order
+ * is that of code points, the same on every server.
  */
 export function listAgents(
   workspaceId: string,

@@ -3,7 +3,7 @@ import { command } from '#lib/database';
 /**
  * Makes all tokens of an agent old; those that are issued from now on carry the new version.
  *
- * Caller: AgentTokens. Index: primary key. $1 workspace, $2 agent.
+ * Index: primary key. $1 workspace, $2 agent.
  */
 export const raiseTokenVersion = command<{ token_version: number }>(
   'raise_token_version',

@@ -54,7 +54,7 @@ const RECORD = COLUMNS.map((name) => `${name} ${TYPES[name]}`).join(', ');
 /**
  * Makes an agent, as STARTING. Answers no row when the id is in use, here or in another workspace.
  *
- * Caller: AgentRegistration. Indexes: primary key, agents_id_key.
+ * Indexes: primary key, agents_id_key.
  * $1 workspace, $2 agent, $3 RegisteredColumns as JSON, $4 the user who made it or NULL.
  */
 export const insertAgent = command<{ id: string }>(
@@ -71,7 +71,7 @@ RETURNING id`,
  * Changes what an agent says of itself; never its lifecycle. Whoever registers may have mended the command,
  * so it rests no more.
  *
- * Caller: AgentRegistration, with the row locked. Index: primary key.
+ * With the row locked. Index: primary key.
  * $1 workspace, $2 agent, $3 RegisteredColumns as JSON.
  */
 export const updateAgent = command<{ id: string }>(

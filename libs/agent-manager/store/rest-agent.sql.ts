@@ -8,7 +8,7 @@ const LONGEST_SECONDS = 900;
  * Lets a push agent rest, since a session of it could not be started for a reason that lies in its command.
  * Sessions that failed together count as one: whoever rests already is left alone.
  *
- * Caller: SessionReports, as the service role. Index: primary key. $1 workspace, $2 agent.
+ * As the service role. Index: primary key. $1 workspace, $2 agent.
  */
 export const restAgent = command<{ resting_until: Date }>(
   'rest_agent',
@@ -23,7 +23,7 @@ RETURNING resting_until`,
 /**
  * A session of the agent has started: its command is sound.
  *
- * Caller: SessionReports, as the service role. Index: primary key. $1 workspace, $2 agent.
+ * As the service role. Index: primary key. $1 workspace, $2 agent.
  */
 export const wakeAgent = command<{ id: string }>(
   'wake_agent',

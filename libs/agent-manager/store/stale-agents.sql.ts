@@ -34,7 +34,7 @@ export interface StaleAgentRow {
  * Agents that Postgres has not heard of for longer than their threshold. Not yet a verdict: Valkey may
  * know of a beat that has not been flushed (`HeartbeatStore.deadlinesOf`).
  *
- * Caller: the coordinator's step for stale agents, as the service role. $1 rows at most.
+ * As the service role. $1 rows at most.
  * No index: each agent has its own threshold, and an index on last_seen_at would be written by every
  * beat. Both tables are read once, hashed: 1 ms for 1,000 agents, 25 ms for 10,000.
  */
@@ -53,7 +53,7 @@ LIMIT $1`,
  * Marks agents as ERROR, if they are still silent now: a beat that was flushed since saves its agent.
  * Skips those that somebody has locked, who is about to change them.
  *
- * Caller: the coordinator's step for stale agents, in its fenced transaction. Indexes: primary keys.
+ * In a fenced transaction. Indexes: primary keys.
  * $1 workspaces, $2 agents, as two arrays of the same length.
  */
 export const markAgentsStale = command<MovedAgent>(

@@ -6,8 +6,7 @@ import { NO_HEARTBEAT, promisesNoHeartbeat } from '#lib/transitions';
  * (next_expected_at is infinity), so one that is driven by hand, and never beats, is not taken for
  * dead.
  *
- * Caller: AgentRegistration. Index: primary key. $1 workspace, $2 agent, $3 its interval
- * in seconds.
+ * Index: primary key. $1 workspace, $2 agent, $3 its interval in seconds.
  */
 export const stampFirstBeat = command<unknown>(
   'stamp_first_beat',

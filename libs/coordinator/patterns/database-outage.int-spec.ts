@@ -137,7 +137,8 @@ describe('an outage of the database', () => {
     expect(await lines('database_down')).toMatchObject([{ level: 'CRITICAL' }]);
     proxy.cut();
     expect(await after(0)).toMatchObject({
-      ...{ level: 'WARN', event: 'database_unreachable' },
+      level: 'WARN',
+      event: 'database_unreachable',
       details: { retryInMs: 5_000 },
     });
   });

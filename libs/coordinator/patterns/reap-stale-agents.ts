@@ -78,9 +78,7 @@ export class ReapStaleAgents implements Reconciler {
   private async unresponsiveAgents(): Promise<Unresponsive[]> {
     const rows = await this.database.service.rows(staleAgents, [AGENTS_AT_MOST]);
     if (rows.length === 0) return [];
-    const longest = Math.max(...rows.map((row) => row.stale_threshold_seconds)) * 1_000;
-    const ids = rows.map((row) => row.id);
-    const { known } = await this.heartbeats.deadlinesOf(ids, longest);
+    const known = await this.heartbeats.deadlinesOf(rows.map((row) => row.id));
     return rows
       .filter((row) => (known.get(row.id) ?? -1) <= 0)
       .map((row) => ({ ...row, thresholdMs: row.stale_threshold_seconds * 1_000 }));

@@ -30,8 +30,7 @@ WITH capable AS MATERIALIZED (
 /**
  * How the agents that have all of $2 stand.
  *
- * Caller: ExplainFactsReader. No index: the agents of a workspace are few, and the comparison of arrays
- * is not leakproof anyhow.
+ * No index: the agents of a workspace are few, and the comparison of arrays is not leakproof anyhow.
  *
  * $1 workspace, $2 capabilities.
  */
@@ -51,7 +50,7 @@ FROM capable GROUP BY standing`,
 
 /**
  * Those of $2 that no agent has. Asked only when no agent has them all.
- * Caller: ExplainFactsReader. $1 workspace, $2 capabilities.
+ * $1 workspace, $2 capabilities.
  */
 export const missingCapabilities = query<{ name: string }>(
   'missing_capabilities',
@@ -67,7 +66,7 @@ const NEAREST_TOLD = 3;
 
 /**
  * The agents that lack least of $2, and what. Asked only when no agent has them all.
- * Caller: ExplainFactsReader. No index, as capableAgents. $1 workspace, $2 capabilities.
+ * No index, as capableAgents. $1 workspace, $2 capabilities.
  */
 export const nearestAgents = query<NearAgent>(
   'nearest_agents',
@@ -88,7 +87,7 @@ const HELD_LOOKED_AT = 1_000;
  * What the agents that could take a task hold now, and for how long: a place is free when one of these
  * ends.
  *
- * Caller: ExplainFactsReader. Indexes: task_runs_live_agent_idx, primary keys.
+ * Indexes: task_runs_live_agent_idx, primary keys.
  * $1 workspace, $2 capabilities.
  */
 export const heldPlaces = query<LineFacts['held'][number]>(

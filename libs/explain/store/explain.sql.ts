@@ -81,7 +81,7 @@ const PAUSED_BY_NAME = `CASE
 /**
  * A task with its latest run, the session that is being spawned for it, and what it waits for.
  *
- * Caller: TaskExplainer. Indexes: primary keys, task_runs_generation_key. With 1,000 dependencies: 3 ms.
+ * Indexes: primary keys, task_runs_generation_key. With 1,000 dependencies: 3 ms.
  * $1 workspace, $2 task.
  */
 export const explainTask = query<ExplainedTask>(
@@ -121,8 +121,8 @@ WHERE t.workspace_id = $1 AND t.id = $2`,
 /**
  * The switches that keep tasks of a type from being handed out, the widest first.
  *
- * Caller: TaskExplainer. Indexes: pauses_holding_idx, installation_pauses_holding_idx. A pause of
- * everything is an operator's: tenants need not know whose.
+ * Indexes: pauses_holding_idx, installation_pauses_holding_idx. A pause of everything is an operator's: tenants
+ * need not know whose.
  * $1 workspace, $2 task type.
  */
 export const pausesOfType = query<{ pause: PauseFacts }>(

@@ -13,7 +13,7 @@ const LOOKED_AT = 200;
  * How long the latest completed tasks of some types took and waited, in seconds. A type of which none
  * completed has no row.
  *
- * Caller: TaskForecaster. Index: agent_tasks_history_idx, backwards, and as many rows of the table.
+ * Index: agent_tasks_history_idx, backwards, and as many rows of the table.
  * Tried: the durations as columns of the index. Reading would cost half, and every completion a wider
  * entry.
  *

@@ -13,7 +13,7 @@ export interface RootRow {
  * The tasks at which the dependencies of a task end, those that ended without success first; not the ones
  * that it depends on itself. A circle has no end. Of a graph with more than $3 edges, some.
  *
- * Caller: ExplainFactsReader. Indexes: primary keys of task_dependencies and agent_tasks.
+ * Indexes: primary keys of task_dependencies and agent_tasks.
  * $1 workspace, $2 task, $3 edges that are looked at, $4 rows at most.
  */
 export const rootsOfWaiting = query<RootRow>(

@@ -25,7 +25,7 @@ export interface WaitedForRow {
  * The unsettled dependencies of a task, and of those that it waits for, and so on: the nearest first, and
  * no more than $3. Each edge comes once, whatever the ways to it, and a circle ends.
  *
- * Caller: TaskForecaster. Indexes: primary keys of task_dependencies and agent_tasks.
+ * Indexes: primary keys of task_dependencies and agent_tasks.
  * $1 workspace, $2 task, $3 rows at most.
  */
 export const waitedFor = query<WaitedForRow>(

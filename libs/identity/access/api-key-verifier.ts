@@ -28,7 +28,7 @@ export class ApiKeyVerifier implements BeforeApplicationShutdown {
     this.records = new ShortMemory((key) => this.find(key), REMEMBERED);
     // A key's id does not tell the key that it is remembered by, and revoking one is rare.
     revocations.onRevoked(({ kind }) => {
-      if (kind === 'api_key' || kind === 'user') this.records.forgetWhere(() => true);
+      if (['api_key', 'user', 'workspace'].includes(kind)) this.records.forgetWhere(() => true);
     });
   }
 

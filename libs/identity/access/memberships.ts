@@ -22,6 +22,7 @@ export class Memberships {
     this.operators = new ShortMemory((userId) => this.readOperator(userId), REMEMBERED);
     revocations.onRevoked(({ kind, subject }) => {
       if (kind === 'user') this.forgetUser(subject);
+      if (kind === 'workspace') this.roles.forgetWhere((key) => key.endsWith(`/${subject}`));
     });
   }
 

@@ -54,6 +54,18 @@ describe('the revocation list', () => {
     expect(listOf({ kind: 'agent', subject: 'x' }).isRevoked(agent('x', 9_999))).toBe(true);
   });
 
+  it('ends the tokens of all agents and runs of a workspace, and no session', () => {
+    const list = listOf({ kind: 'workspace', subject: 'w' });
+    expect(
+      [agent('x', 9_999), run('x'), user('x')].map((claims) => list.isRevoked(claims)),
+    ).toEqual([true, true, false]);
+    const other = listOf({ kind: 'workspace', subject: 'v' });
+    expect([agent('x', 1), run('x')].map((claims) => other.isRevoked(claims))).toEqual([
+      false,
+      false,
+    ]);
+  });
+
   it('is the same in whatever order and however often rows come', () => {
     const versions = fc.array(fc.integer({ min: 1, max: 20 }), { minLength: 1 });
     const property = fc.property(versions, fc.integer({ min: 1, max: 25 }), (all, version) => {

@@ -3,7 +3,7 @@ import type { Claims } from './claims.js';
 
 /** One row of token_revocations, as the servers exchange it. */
 export interface RevocationRow {
-  kind: 'user' | 'session' | 'agent' | 'run' | 'api_key';
+  kind: 'user' | 'session' | 'agent' | 'run' | 'api_key' | 'workspace';
   subject: string;
   /** Milliseconds since 1970; every token that it concerns has expired by then. */
   expiresAt: number;
@@ -16,7 +16,8 @@ interface AgentRule {
 }
 
 /**
- * What is revoked, in memory. Sessions and runs end for good, so their id is enough. Agents go on,
+ * What is revoked, in memory. Sessions, runs and workspaces end for good, so
+ * their id is enough. Agents go on,
  * with a higher token version; comparing versions needs nobody's clock, which comparing the time of
  * issue with the time of revocation would.
  */
@@ -29,6 +30,7 @@ export class RevocationList {
     switch (row.kind) {
       case 'session':
       case 'run':
+      case 'workspace':
         this.ended.set(`${row.kind}:${row.subject}`, row.expiresAt);
         return;
       case 'agent':
@@ -45,12 +47,13 @@ export class RevocationList {
   isRevoked(claims: Claims): boolean {
     switch (claims.kind) {
       case 'user':
-        return this.ended.size > 0 && this.ended.has(`session:${claims.sessionId}`);
+        return this.hasEnded('session', claims.sessionId);
       case 'run':
-        return this.ended.size > 0 && this.ended.has(`run:${claims.runId}`);
+        return this.hasEnded('run', claims.runId) || this.hasEnded('workspace', claims.workspaceId);
       case 'agent': {
         const rule = this.agents.get(claims.agentId);
-        return rule !== undefined && claims.tokenVersion < rule.minVersion;
+        if (rule !== undefined && claims.tokenVersion < rule.minVersion) return true;
+        return this.hasEnded('workspace', claims.workspaceId);
       }
     }
   }
@@ -63,6 +66,10 @@ export class RevocationList {
 
   get size(): number {
     return this.ended.size + this.agents.size;
+  }
+
+  private hasEnded(kind: RevocationRow['kind'], id: string): boolean {
+    return this.ended.size > 0 && this.ended.has(`${kind}:${id}`);
   }
 
   private addAgent(row: RevocationRow): void {

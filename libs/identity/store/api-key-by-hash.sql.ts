@@ -17,8 +17,8 @@ export interface ApiKeyRecord {
 /**
  * The key with a hash, and what its maker may do today.
  *
- * Called by the guard, as the service role (the workspace comes from the row), behind a cache of
- * seconds. Needs api_keys_key_hash_key; the rest are primary keys.
+ * As the service role (the workspace comes from the row), behind a cache of seconds. Needs
+ * api_keys_key_hash_key; the rest are primary keys.
  */
 export const findApiKeyByHash = query<ApiKeyRecord>(
   'identity_api_key_by_hash',

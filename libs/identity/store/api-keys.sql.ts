@@ -1,6 +1,6 @@
 import { command } from '#lib/database';
 
-/** Repeating it keeps the first time. Called by DELETE …/api-keys/:id. Primary key. */
+/** Repeating it keeps the first time. Primary key. */
 export const revokeApiKey = command<{ id: string }>(
   'identity_revoke_api_key',
   `UPDATE api_keys SET revoked_at = coalesce(revoked_at, now())

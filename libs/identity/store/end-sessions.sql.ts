@@ -3,7 +3,6 @@ import { command } from '#lib/database';
 /**
  * Ends one session ($1), of one user ($2) or, when that is null, whosesoever it is.
  *
- * Called by logout, by DELETE /auth/sessions/:id, and by refresh when an old token comes back.
  * Primary key.
  */
 export const endSession = command<{ id: string; user_id: string }>(
@@ -16,7 +15,7 @@ export const endSession = command<{ id: string; user_id: string }>(
 /**
  * Ends all sessions of a user but one ($2, which may be null).
  *
- * Called by password change, password reset and disabling. Needs user_sessions_user_id_idx.
+ * Needs user_sessions_user_id_idx.
  */
 export const endOtherSessions = command<{ id: string }>(
   'identity_end_other_sessions',

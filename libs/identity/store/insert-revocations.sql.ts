@@ -3,8 +3,8 @@ import { command } from '#lib/database';
 /**
  * Appends revocations: parallel arrays of kinds, subjects and seconds that they have to last.
  *
- * Called inside the transaction that makes them true, by the service role or a tenant. Needs no
- * index. They last five minutes longer than the tokens, for servers whose clocks are behind.
+ * In the transaction that makes them true, as the service role or a tenant. Needs no index. They last five
+ * minutes longer than the tokens, for servers whose clocks are behind.
  */
 export const insertRevocations = command<unknown>(
   'identity_insert_revocations',

@@ -11,7 +11,7 @@ export const insertMember = command<{ user_id: string }>(
 
 /**
  * Locks all OWNERs and one member, in one order, so that of two owners who remove each other at the
- * same time the second sees what the first has done. Called before a role is changed or taken.
+ * same time the second sees what the first has done. Needed before a role is changed or taken.
  */
 export const lockOwnersAndMember = command<{
   user_id: string;
@@ -25,14 +25,14 @@ export const lockOwnersAndMember = command<{
       FOR UPDATE`,
 );
 
-/** Called with the member locked. Primary key. */
+/** With the member locked. Primary key. */
 export const updateMember = command<unknown>(
   'identity_update_member',
   `UPDATE workspace_members SET role = $3, version = version + 1, updated_at = now()
     WHERE workspace_id = $1 AND user_id = $2`,
 );
 
-/** Called with the member locked. Primary key. */
+/** With the member locked. Primary key. */
 export const deleteMember = command<unknown>(
   'identity_delete_member',
   `DELETE FROM workspace_members WHERE workspace_id = $1 AND user_id = $2`,
@@ -42,8 +42,8 @@ export const deleteMember = command<unknown>(
  * A user by e-mail address, or by id: then only one whom the asker can have met. Ids get around in
  * logs and links, and adding somebody shows their name and address.
  *
- * Called when a member is added, as the service role: a tenant sees its own members only. Primary keys,
- * users_email_key, workspace_members_user_id_idx.
+ * As the service role: a tenant sees its own members only. Primary keys, users_email_key,
+ * workspace_members_user_id_idx.
  * $1 id or NULL, $2 e-mail address or NULL, $3 the workspace, $4 the user who asks, NULL for a program.
  */
 export const findUserToAdd = query<{ id: string }>(

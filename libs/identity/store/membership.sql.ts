@@ -5,7 +5,7 @@ import type { MemberRole } from '#lib/kernel';
  * The role of a user in a workspace: no row when the user is no member or disabled, or the workspace
  * is archived.
  *
- * Called by the guard, behind a cache of seconds, for every request of a user. Three primary keys.
+ * Behind a cache of seconds, for every request of a user. Three primary keys.
  */
 export const findMembership = query<{ role: MemberRole }>(
   'identity_find_membership',
@@ -17,7 +17,7 @@ export const findMembership = query<{ role: MemberRole }>(
       AND w.archived_at IS NULL AND u.disabled_at IS NULL`,
 );
 
-/** Whether the user may sign in, and operates the installation. Called by the guard, cached. */
+/** Whether the user may sign in, and operates the installation. Cached. */
 export const findAccount = query<{ is_operator: boolean; disabled: boolean }>(
   'identity_find_account',
   `SELECT is_operator, disabled_at IS NOT NULL AS disabled FROM users WHERE id = $1`,

@@ -1,6 +1,6 @@
 import { command, query } from '#lib/database';
 
-/** The user that an issuer's subject stands for. Called by OIDC, cached. By the unique key. */
+/** The user that an issuer's subject stands for. Cached. By the unique key. */
 export const findIdentity = query<{ user_id: string }>(
   'identity_find_identity',
   `SELECT user_id FROM user_identities WHERE issuer = $1 AND subject = $2`,
@@ -11,9 +11,8 @@ export const findIdentity = query<{ user_id: string }>(
  * when there is none: identity id, issuer, subject, new user's id, e-mail address, name, and whether
  * a user with a password may be meant. No row when nobody may.
  *
- * Called at the first sight of a subject, by OIDC. Needs users_email_key and the identities' unique
- * key. Of two first requests at once, the second's INSERT of the identity finds the first's; its
- * caller then reads it.
+ * At the first sight of a subject. Needs users_email_key and the identities' unique key. Of two first requests
+ * at once, the second's INSERT of the identity finds the first's; its caller then reads it.
  */
 export const linkIdentity = command<{ user_id: string }>(
   'identity_link_identity',

@@ -3,8 +3,8 @@ import { command } from '#lib/database';
 /**
  * Deletes up to 1,000 revocations that concern no valid token any more.
  *
- * Called by every server every ten minutes. Needs token_revocations_expires_at_idx. SKIP LOCKED, so
- * that servers that come at the same time share the work.
+ * Every server, every ten minutes. Needs token_revocations_expires_at_idx. SKIP LOCKED, so that servers that
+ * come at the same time share the work.
  */
 export const pruneRevocations = command<{ id: string }>(
   'identity_prune_revocations',

@@ -4,8 +4,8 @@ import { command } from '#lib/database';
  * Deletes up to $1 sessions that ended at least a day ago: expired, or signed out. What is known of a
  * session that still has tokens is in token_revocations.
  *
- * Called by `pruneSessions`, for the coordinator's housekeeping, as the service role. No index serves it:
- * a scan of 100,000 sessions takes 15 ms, every ten minutes. SKIP LOCKED: a refresh must not wait.
+ * As the service role. No index serves it: a scan of 100,000 sessions takes 15 ms, every ten minutes. SKIP
+ * LOCKED: a refresh must not wait.
  */
 export const deleteEndedSessions = command<{ id: string }>(
   'identity_delete_ended_sessions',

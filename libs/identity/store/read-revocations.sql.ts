@@ -1,8 +1,9 @@
 import { query } from '#lib/database';
+import type { RevocationRow } from '../domain/revocation-list.js';
 
 export interface RevocationRecord {
   id: string;
-  kind: 'user' | 'session' | 'agent' | 'run' | 'api_key';
+  kind: RevocationRow['kind'];
   subject: string;
   expires_at: Date;
   /** Old enough that no row with a lower id can still be on its way. */
@@ -12,10 +13,10 @@ export interface RevocationRecord {
 /**
  * Revocations past an id, oldest first, at most 5,000.
  *
- * Called by every server once a second. Needs the primary key: the range behind the cursor is read,
- * which is a handful of rows. Ids are given out before the commit, so a row can become visible after
- * a higher one has been read: the cursor therefore follows two minutes behind, and the rows of these
- * two minutes are read again each time (applying them twice changes nothing).
+ * Every server, once a second. Needs the primary key: the range behind the cursor is read, which is a handful
+ * of rows. Ids are given out before the commit, so a row can become visible after a higher one has been read:
+ * the cursor therefore follows two minutes behind, and the rows of these two minutes are read again each time
+ * (applying them twice changes nothing).
  */
 export const readRevocations = query<RevocationRecord>(
   'identity_read_revocations',

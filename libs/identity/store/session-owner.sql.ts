@@ -3,7 +3,7 @@ import { query } from '#lib/database';
 /**
  * Whose live session a refresh token is the current one of: session, hash of the token.
  *
- * Called by a refresh that asks for a workspace, before the token is exchanged. Primary key.
+ * Before the token is exchanged. Primary key.
  */
 export const sessionOwner = query<{ user_id: string }>(
   'identity_session_owner',

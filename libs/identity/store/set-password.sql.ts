@@ -3,7 +3,6 @@ import { command } from '#lib/database';
 /**
  * Replaces a password's hash, if it is still the one that was checked ($3; null replaces any).
  *
- * Called by password change, by an operator's reset, and by login when the parameters have changed.
  * Primary key.
  */
 export const setPassword = command<{ id: string }>(

@@ -3,7 +3,7 @@ import { command } from '#lib/database';
 /**
  * A sign-in: session, user, refresh token's hash, user agent, address, seconds that it may rest.
  *
- * Called by login. Writes nothing when the user was disabled in the meantime.
+ * Writes nothing when the user was disabled in the meantime.
  */
 export const startSession = command<{ expires_at: Date }>(
   'identity_start_session',

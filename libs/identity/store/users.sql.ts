@@ -3,7 +3,7 @@ import { command } from '#lib/database';
 /**
  * Changes a user: id, version or null, and what changes (name, operator, disabled; null leaves it).
  *
- * Called by PATCH /users/:id. Primary key.
+ * Primary key.
  */
 export const updateUser = command<{ id: string }>(
   'identity_update_user',
@@ -19,7 +19,7 @@ export const updateUser = command<{ id: string }>(
 
 /**
  * Locks every operator who can still sign in, in one order, so that two requests can not remove the
- * last two at once. Called before one stops being an operator. Reads users as a whole: they are few.
+ * last two at once. Needed before one stops being an operator. Reads users as a whole: they are few.
  */
 export const lockOperators = command<{ id: string }>(
   'identity_lock_operators',

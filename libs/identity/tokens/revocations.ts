@@ -37,7 +37,9 @@ export type Revocation =
   | { kind: 'api_key'; apiKeyId: string }
   /** The agent's tokens with a version below `minVersion`. */
   | { kind: 'agent'; agentId: string; minVersion: number }
-  | { kind: 'run'; runId: string };
+  | { kind: 'run'; runId: string }
+  /** The tokens of all its agents and runs; its members and API keys are looked up again. */
+  | { kind: 'workspace'; workspaceId: string };
 
 /**
  * Which tokens are refused although their signature and age are right. The rows of
@@ -187,6 +189,8 @@ export class Revocations implements OnApplicationBootstrap, BeforeApplicationShu
         return agentTokenSeconds;
       case 'run':
         return runTokenSeconds;
+      case 'workspace':
+        return Math.max(agentTokenSeconds, runTokenSeconds);
       case 'session':
       case 'user':
       case 'api_key':
@@ -207,5 +211,7 @@ function subjectOf(revocation: Revocation): string {
       return agentSubject(revocation.agentId, revocation.minVersion);
     case 'run':
       return revocation.runId;
+    case 'workspace':
+      return revocation.workspaceId;
   }
 }

@@ -1,10 +1,8 @@
-import { Inject, Injectable } from '@nestjs/common';
-import { CONFIG, type Config } from '#lib/config';
+import { Injectable } from '@nestjs/common';
 import { Database, firstRow } from '#lib/database';
 import { type Caller, DroverError, type MemberRole, newId, type Page, toPage } from '#lib/kernel';
 import { idAfter } from '../domain/id-cursor.js';
 import { toSlug } from '../domain/slug.js';
-import { revokeWorkspaceTokens } from '../store/revoke-workspace-tokens.sql.js';
 import { archiveWorkspace } from '../store/workspaces.sql.js';
 import { Memberships } from '../access/memberships.js';
 import { Revocations } from '../tokens/revocations.js';
@@ -17,7 +15,6 @@ export class WorkspacesService {
     private readonly database: Database,
     private readonly memberships: Memberships,
     private readonly revocations: Revocations,
-    @Inject(CONFIG) private readonly config: Pick<Config, 'identity'>,
   ) {}
 
   /**
@@ -96,11 +93,10 @@ export class WorkspacesService {
    */
   async archive(caller: Caller, version?: number): Promise<WorkspaceView> {
     const { workspaceId } = caller;
-    const { agentTokenSeconds, runTokenSeconds } = this.config.identity;
     await this.database.tenant(workspaceId).transaction(async (tx) => {
       const archived = await firstRow(tx, archiveWorkspace, [workspaceId, version ?? null]);
       if (archived === undefined) throw new DroverError('version_mismatch');
-      await tx.rows(revokeWorkspaceTokens, [workspaceId, agentTokenSeconds, runTokenSeconds]);
+      await this.revocations.revoke(tx, [{ kind: 'workspace', workspaceId }]);
     });
     await this.revocations.announce();
     return this.get(caller);

@@ -4,7 +4,7 @@ import { command } from '#lib/database';
  * The last that a run's session wrote, once: what is heard of it again is not added. The run may have ended;
  * under a run that has not, the session has left work undone, and its words are a warning.
  *
- * Caller: RunReports.lastWords. Index: primary keys; the logs of the one task are read.
+ * Index: primary keys; the logs of the one task are read.
  * $1 workspace, $2 run, $3 agent, $4 actor kind, $5 actor id, $6 event, $7 words, $8 details.
  */
 export const addLastWords = command<never>(

@@ -3,7 +3,7 @@ import { query } from '#lib/database';
 /**
  * How an agent stands, and how many more tasks it may hold.
  *
- * Caller: AgentDeparture. Index: primary key.
+ * Index: primary key.
  * $1 workspace, $2 agent.
  */
 export const agentStanding = query<{ lifecycle: string; room: number }>(

@@ -3,7 +3,7 @@ import { command } from '#lib/database';
 /**
  * Log entries of the live run, such as its process' output, in the order they came.
  *
- * Caller: RunReports.logs. Index: primary keys.
+ * Index: primary keys.
  * $1 workspace, $2 run, $3 agent, $4 actor kind, $5 actor id,
  * $6 JSON array of {level, event, message, details}.
  */

@@ -12,7 +12,7 @@ export interface AssignedRow {
  * Gives tasks to push agents as it was planned: the runs, the intents to spawn their sessions, and a
  * sign of life of each agent, since from now on its gateway is expected to beat for it.
  *
- * Caller: TaskAssignment, as the service role, with agents and tasks locked. Indexes: primary keys.
+ * As the service role, with agents and tasks locked. Indexes: primary keys.
  * $1 JSON array of {workspace_id, task_id, agent_id, run_id}.
  */
 export const assignTasks = command<AssignedRow>(

@@ -25,6 +25,7 @@ export interface AgentClaim {
  * again (`deferred`), and so have those for which the others' tasks leave no room in the answer. The agents are
  * served in the order of $2.
  *
+ * For all agents of a workspace that asked at once, each at most once.
  * Indexes: agents, agent_heartbeats and capability_sets (primary keys), agent_tasks_queue_idx.
  *
  * Reads the head of the queue of each capability set that the agents serve, so that neither the

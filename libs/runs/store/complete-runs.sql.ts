@@ -25,7 +25,7 @@ export interface CompletedRow {
  * its task, or belongs to another agent than says so, is left out. The run itself needs no lock: it
  * changes only under its task's.
  *
- * Caller: CompletionBatcher, with all reports of a workspace that came at once, each run at most once.
+ * For all reports of a workspace that came at once, each run at most once.
  * Indexes: primary keys.
  * $1 workspace, $2 JSON array of CompletionReport.
  */

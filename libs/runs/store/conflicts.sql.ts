@@ -20,7 +20,7 @@ export const IN_CONFLICT = `(t.generation > r.generation AND r.conflict_seen_at 
     AND NOT (coalesce(r.ended_by, '') = 'gateway' AND r.end_reason NOT IN ('gateway_restart', 'infrastructure'))))`;
 
 /**
- * Marks runs that their agent says it holds. Caller: Signals. Index: primary keys.
+ * Marks runs that their agent says it holds. Index: primary keys.
  * $1 workspace, $2 runs, $3 agent.
  */
 export const noteConflicts = command<{ id: string }>(
@@ -33,7 +33,7 @@ RETURNING r.id`,
 );
 
 /**
- * Marks runs whose sessions a gateway still has. Caller: GatewayBeats, as the service role.
+ * Marks runs whose sessions a gateway still has. As the service role.
  * Index: session_spawns_run_idx, then primary keys. $1 runs.
  */
 export const noteConflictsOfSessions = command<{ id: string }>(
@@ -50,8 +50,8 @@ RETURNING r.id`,
  * Marks the last run of agents whose beats say that they work on a task, two beats after it was given
  * to another agent. (One beat may be of before, and an agent hears that it is to stop soon after.)
  *
- * Caller: SplitBrain, as the service role. agent_heartbeats is read once (a row an agent), then primary
- * keys and task_runs_generation_key. $1 workspace or NULL.
+ * As the service role. agent_heartbeats is read once (a row an agent), then primary keys and
+ * task_runs_generation_key. $1 workspace or NULL.
  */
 export const noteConflictsOfBeats = command<{ id: string }>(
   'note_conflicts_of_beats',
@@ -95,7 +95,7 @@ const BOTH = `'runId', run_id, 'agentId', agent_id, 'generation', generation, 'e
     'newerRunId', newer_run_id, 'newerAgentId', newer_agent_id, 'newerGeneration', newer_generation`;
 
 /**
- * Logs each marked run once, with its event. Caller: SplitBrain, as the service role.
+ * Logs each marked run once, with its event. As the service role.
  * Index: task_runs_conflict_idx, task_runs_generation_key. $1 rows, $2 workspace or NULL.
  */
 export const tellOfConflicts = command<ConflictRow>(

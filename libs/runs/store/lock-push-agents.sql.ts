@@ -18,7 +18,7 @@ export interface PushAgentRow {
  * room for the others; who could take nothing must not be among them, or hides the rest for ever. Agents
  * that somebody has locked are passed over: they take part in the next cycle.
  *
- * Caller: TaskAssignment, as the service role, in a fenced transaction.
+ * As the service role, in a fenced transaction.
  * Indexes: agents_push_idx (all push agents are read), capability_sets (primary key) of each workspace
  * that has a free one, agent_tasks_queue_idx once for each of its sets. $1 rows at most.
  *

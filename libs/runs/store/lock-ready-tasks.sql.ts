@@ -21,7 +21,7 @@ export interface ReadyTaskRow {
 /**
  * The heads of the queues that push agents serve, locked: as many of each as its agents could take.
  *
- * Caller: TaskAssignment, as the service role, with the agents locked. It never waits for a task.
+ * As the service role, with the agents locked. It never waits for a task.
  * Indexes: capability_sets (primary key), agent_tasks_queue_idx from its head, once a queue.
  * $1 JSON array of Seeker.
  */

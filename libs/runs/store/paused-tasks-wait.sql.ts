@@ -5,7 +5,7 @@ import { isReady } from '#lib/transitions';
 /**
  * Whether tasks of a paused type wait that an agent could take otherwise, parked or not.
  *
- * Caller: ClaimService, before it answers with nothing where types are paused. Indexes: agents (primary key),
+ * Before a claim is answered with nothing where types are paused. Indexes: agents (primary key),
  * capability_sets (primary key), agent_tasks_queue_idx, the head of two queues for each set: where a claim
  * found nothing, what is at the head is paused. $1 workspace, $2 agent.
  */

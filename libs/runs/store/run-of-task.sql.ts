@@ -2,7 +2,7 @@ import { query } from '#lib/database';
 
 /**
  * Whether a run is one of a task.
- * Caller: TaskReporter. Index: primary key. $1 workspace, $2 run, $3 task.
+ * Index: primary key. $1 workspace, $2 run, $3 task.
  */
 export const runOfTask = query<{ id: string }>(
   'run_of_task',

@@ -6,7 +6,7 @@ import { IN_CONFLICT } from './conflicts.sql.js';
  * Where a run and its task stand: why a report was not accepted, or whether it had been before. A report
  * about a run that another one has followed is noted, for the coordinator to tell of.
  *
- * Caller: RunReports, after a report changed nothing. Index: primary keys.
+ * After a report changed nothing. Index: primary keys.
  * $1 workspace, $2 run, $3 agent.
  */
 export interface RunSituation {

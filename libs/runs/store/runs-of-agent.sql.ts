@@ -5,7 +5,7 @@ import { cutPage, TASK_BYTES } from '#lib/task-manager';
 /**
  * Locks the tasks that an agent holds, to take them from it.
  *
- * Caller: AgentDeparture. Index: task_runs_live_agent_idx. $1 workspace, $2 agent.
+ * Index: task_runs_live_agent_idx. $1 workspace, $2 agent.
  */
 export const lockRunsOfAgent = query<LockedTask>(
   'lock_runs_of_agent',
@@ -20,7 +20,7 @@ FOR NO KEY UPDATE OF t`,
 /**
  * The tasks of an agent: those it holds, or all that it holds or held last.
  *
- * Caller: AgentWork.tasks (GET /agents/:id/tasks). Index: agent_tasks_agent_idx.
+ * Index: agent_tasks_agent_idx.
  * $1 workspace, $2 agent, $3 statuses or NULL, $4 only with a live run, $5 tasks before this id or NULL, $6 rows.
  */
 export const tasksOfAgent = query<{ id: string; cut: boolean }>(

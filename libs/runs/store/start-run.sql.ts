@@ -6,7 +6,7 @@ import { asFilter, journaled, runMayGo, runTransition, taskTransition } from '#l
  * only its user can let that go on. A run that is not the live one of its task, or belongs to another
  * agent, is left out; it needs no lock itself, since it changes only under its task's.
  *
- * Caller: RunReports.start. Indexes: primary keys.
+ * Indexes: primary keys.
  * $1 workspace, $2 run, $3 agent, $4 actor kind, $5 actor id, $6 session key or NULL, $7 branch or NULL.
  */
 export const startRun = hotCommand<{ task_id: string; version: number }>(

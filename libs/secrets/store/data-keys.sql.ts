@@ -14,7 +14,7 @@ export interface DataKeyRow {
 /**
  * All data keys, the newest first. There are a handful.
  *
- * Caller: KeyRing. Indexes: none; task_secrets_key_idx for `used`. $1 days that a key may become old.
+ * Indexes: none; task_secrets_key_idx for `used`. $1 days that a key may become old.
  */
 export const readDataKeys = query<DataKeyRow>(
   'read_data_keys',
@@ -27,19 +27,19 @@ WHERE k.wrapped IS NOT NULL
 ORDER BY k.created_at DESC, k.id DESC`,
 );
 
-/** Makes those who make and retire keys take turns, until the transaction ends. Caller: KeyRing. */
+/** Makes those who make and retire keys take turns, until the transaction ends. */
 export const lockDataKeys = command<unknown>(
   'lock_data_keys',
   `SELECT pg_advisory_xact_lock(hashtext('drover data keys'))`,
 );
 
-/** Caller: KeyRing. $1 id, $2 master key's id, $3 the wrapped key. */
+/** $1 id, $2 master key's id, $3 the wrapped key. */
 export const insertDataKey = command<unknown>(
   'insert_data_key',
   'INSERT INTO data_keys (id, master_key_id, wrapped) VALUES ($1, $2, $3)',
 );
 
-/** Caller: KeyRing, under its lock. $1 ids. */
+/** Under the lock of lockDataKeys. $1 ids. */
 export const retireDataKeys = command<unknown>(
   'retire_data_keys',
   'UPDATE data_keys SET retired_at = now() WHERE id = ANY($1::uuid[]) AND retired_at IS NULL',
@@ -49,7 +49,7 @@ export const retireDataKeys = command<unknown>(
  * Removes the keys that nothing is sealed with any more, some time after their retirement: a server
  * may not have heard of it yet, and have a write under way.
  *
- * Caller: KeyRing. Index: task_secrets_key_idx. $1 seconds after retirement.
+ * Index: task_secrets_key_idx. $1 seconds after retirement.
  */
 export const removeUnusedDataKeys = command<{ id: string }>(
   'remove_unused_data_keys',

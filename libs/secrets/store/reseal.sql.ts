@@ -5,7 +5,7 @@ import type { Original } from '../domain/originals.js';
  * Locks the originals of some tasks that are under another key than the current one. One that somebody
  * else writes is left for the next time. Nobody who writes a task waits for this but for its originals.
  *
- * Caller: Resealing. Indexes: task_secrets_key_idx, task_secrets (primary key).
+ * Indexes: task_secrets_key_idx, task_secrets (primary key).
  * $1 current key, $2 tasks at most.
  */
 export const lockOriginals = query<Original>(
@@ -25,7 +25,7 @@ FOR NO KEY UPDATE SKIP LOCKED`,
  * are looked at for the first time: what they show goes to the task, and they go if they hold no secret.
  * No version is raised: what the task says is the same.
  *
- * Caller: Resealing. Indexes: primary keys.
+ * Indexes: primary keys.
  * $1 current key, $2 JSON array of {workspace_id, task_id, column_name, sealed or null, shown or null}.
  */
 export const writeResealed = command<unknown>(
@@ -57,7 +57,7 @@ WHERE s.workspace_id = d.workspace_id AND s.task_id = d.task_id AND s.column_nam
 /**
  * Sets locked originals aside that do not open. Their keys stay.
  *
- * Caller: Resealing. Index: task_secrets (primary key). $1 JSON array of ColumnOfTask.
+ * Index: task_secrets (primary key). $1 JSON array of ColumnOfTask.
  */
 export const setUnreadableAside = command<unknown>(
   'set_unreadable_aside',
@@ -67,7 +67,7 @@ FROM jsonb_to_recordset($1::jsonb) AS x (workspace_id uuid, task_id uuid, column
 WHERE s.workspace_id = x.workspace_id AND s.task_id = x.task_id AND s.column_name = x.column_name`,
 );
 
-/** Whether anything is left to be sealed anew. Caller: Resealing. $1 current key. */
+/** Whether anything is left to be sealed anew. $1 current key. */
 export const anythingToReseal = query<{ found: boolean }>(
   'anything_to_reseal',
   `

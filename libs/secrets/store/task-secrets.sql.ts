@@ -8,8 +8,8 @@ export type SecretsInput = ColumnOfTask & Partial<Pick<Original, 'key_id' | 'sea
  * Writes originals, or removes them, of tasks that the same transaction has written before: a report of
  * a run that is its task's no more writes neither.
  *
- * Callers: TaskCreation, TaskUpdates, Completions, RunReports, behind the statement that writes the
- * columns. Indexes: primary keys. $1 workspace, $2 JSON array of SecretsInput.
+ * Behind the statement that writes the columns. Indexes: primary keys.
+ * $1 workspace, $2 JSON array of SecretsInput.
  */
 const writeTaskSecrets = command<unknown>(
   'write_task_secrets',
@@ -41,8 +41,7 @@ export type TaskDocuments = { id: string; originals: Original[] | null } & {
 };
 
 /**
- * Caller: HeldSecrets. Indexes: primary keys. $1 workspace, $2 tasks. Columns and originals are of one
- * moment.
+ * Indexes: primary keys. $1 workspace, $2 tasks. Columns and originals are of one moment.
  */
 export const taskDocuments = query<TaskDocuments>(
   'task_documents',
@@ -59,7 +58,7 @@ export interface SecretsOfRun {
   originals: Original[] | null;
 }
 
-/** Caller: RunSecrets. Indexes: primary keys. $1 workspace, $2 runs. */
+/** Indexes: primary keys. $1 workspace, $2 runs. */
 export const secretsOfRuns = query<SecretsOfRun>(
   'secrets_of_runs',
   `

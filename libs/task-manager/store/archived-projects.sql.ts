@@ -3,7 +3,7 @@ import { query } from '#lib/database';
 /**
  * Those of the projects that are archived.
  *
- * Caller: `refuseArchivedProjects`, before tasks are put into projects. Index: primary key.
+ * Before tasks are put into projects. Index: primary key.
  * $1 workspace, $2 ids.
  */
 export const archivedProjects = query<{ id: string }>(

@@ -7,7 +7,7 @@ import type { DependencyPolicy } from '../domain/task-view.js';
  * each close half of a cycle would otherwise both see none.
  *
  * Creating tasks needs no turn: nothing that is there can wait for a task that is not there yet.
- * Caller: TaskDependencies.change, before it reads anything. $1 workspace.
+ * Before it reads anything. $1 workspace.
  */
 export const takeDependencyTurn = command<unknown>(
   'take_dependency_turn',
@@ -15,7 +15,7 @@ export const takeDependencyTurn = command<unknown>(
 );
 
 /**
- * What a task waits for. Caller: TaskDependencies.change. Index: primary key of task_dependencies.
+ * What a task waits for. Index: primary key of task_dependencies.
  * $1 workspace, $2 task.
  */
 export const edgesOfTask = query<{ depends_on_id: string; policy: DependencyPolicy }>(
@@ -37,7 +37,7 @@ const REACHED = `reached (id) AS (
  * Whether one of the tasks $2 waits for $3, or is it. UNION (not ALL) visits each task once, and
  * ends on a cycle, too.
  *
- * Caller: TaskDependencies.change. Indexes: primary keys of agent_tasks and task_dependencies.
+ * Indexes: primary keys of agent_tasks and task_dependencies.
  * Through a chain of 10,000 unfinished tasks: 94 ms.
  * $1 workspace, $2 tasks, $3 task.
  */
@@ -65,7 +65,7 @@ const MATTERS_NOW = `d.policy = 'ignore' AND excluded.policy <> 'ignore'`;
  * Removes and writes edges of one locked task. An edge that is settled stays so, but one that was for a
  * prerequisite whose end did not matter, and matters from now on, is as good as new.
  *
- * Caller: TaskDependencies.change. Index: primary key.
+ * Index: primary key.
  * $1 workspace, $2 task, $3 prerequisites to remove, $4 JSON array of {depends_on_id, policy, settled}.
  */
 export const writeEdges = command<unknown>(
@@ -98,7 +98,7 @@ export interface NeighbourRow {
 const NEIGHBOUR = `p.id, p.title, p.status, d.policy, d.settled_at, d.created_at`;
 
 /**
- * The tasks that a task waits for. Caller: TaskDependencies.read. Indexes: primary keys.
+ * The tasks that a task waits for. Indexes: primary keys.
  * $1 workspace, $2 task.
  */
 export const prerequisitesOf = query<NeighbourRow>(
@@ -111,7 +111,7 @@ ORDER BY p.id`,
 );
 
 /**
- * The tasks that wait for a task, in pages. Caller: TaskDependencies.read.
+ * The tasks that wait for a task, in pages.
  * Index: task_dependencies_depends_on_idx. $1 workspace, $2 task, $3 after this id, or NULL, $4 rows.
  */
 export const waitingFor = query<NeighbourRow>(

@@ -18,8 +18,8 @@ export interface ListedTask extends TaskRow {
 /**
  * A page of tasks, the newest first.
  *
- * Caller: TaskQueries.list. The text depends on the filters that are given, so the statement has no
- * name and is planned for each call (0.45 ms): one plan for all would be wrong for most.
+ * The text depends on the filters that are given, so the statement has no name and is planned for each call
+ * (0.45 ms): one plan for all would be wrong for most.
  *
  * Indexes, and how long Postgres took for a page of 50 in full, measured as drover_app with 100,000
  * tasks in each of two workspaces:

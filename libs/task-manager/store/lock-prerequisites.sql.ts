@@ -16,7 +16,7 @@ interface LockedPrerequisite extends Prerequisite {
   unmarked: boolean;
 }
 
-/** Caller: `lockPrerequisites`. Index: primary key. $1 workspace, $2 task ids. */
+/** Index: primary key. $1 workspace, $2 task ids. */
 const lockPrerequisiteRows = query<LockedPrerequisite>(
   'lock_prerequisites',
   `
@@ -31,7 +31,7 @@ FOR NO KEY UPDATE OF t`,
 );
 
 /**
- * Caller: `lockPrerequisites`, with the tasks under lock. Index: primary key.
+ * With the tasks under lock. Index: primary key.
  * $1 workspace, $2 task ids, $3 those of them that have ended without success.
  */
 const markPrerequisites = command(

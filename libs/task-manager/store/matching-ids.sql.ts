@@ -5,7 +5,7 @@ import { Params, taskConditions } from './task-conditions.js';
 /**
  * The ids of the tasks that pass a filter, the oldest first: what a bulk command is applied to.
  *
- * Caller: BulkCommands. Indexes: as listTasks. The text depends on the filters, so it has no name.
+ * Indexes: as listTasks. The text depends on the filters, so it has no name.
  */
 export function matchingIds(
   workspaceId: string,

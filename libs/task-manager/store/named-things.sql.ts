@@ -9,7 +9,7 @@ export interface NamedThings {
 /**
  * Which of the things that a filter names are there; what it does not name counts as there.
  *
- * Caller: `requireNamed`, before tasks are listed or commanded by such a filter. Indexes: primary keys.
+ * Before tasks are listed or commanded by such a filter. Indexes: primary keys.
  * $1 workspace, $2 agent or NULL, $3 project or NULL, $4 milestone or NULL.
  */
 export const namedThings = query<NamedThings>(
@@ -24,7 +24,7 @@ SELECT
 /**
  * Those of the ids that are of no task of the workspace.
  *
- * Caller: `requireTasks`, before a bulk command. Index: primary key.
+ * Before a bulk command. Index: primary key.
  * $1 workspace, $2 ids.
  */
 export const unknownTasks = query<{ id: string }>(

@@ -8,8 +8,8 @@ const LOOK_AHEAD = 5_000;
  * reads. Claims pass over those of a paused type anyway (`claimTasks`), but with thousands of them at the
  * head each claim would read them all.
  *
- * Caller: TaskParking, once a cycle, as the service role. Indexes: pauses_holding_idx (nothing more when
- * no type is paused), agent_tasks_queue_idx from its head. $1 rows at most.
+ * Once a cycle, as the service role. Indexes: pauses_holding_idx (nothing more when no type is paused),
+ * agent_tasks_queue_idx from its head. $1 rows at most.
  */
 export const parkPausedTasks = command<{ workspace_id: string }>(
   'park_paused_tasks',
@@ -46,8 +46,8 @@ RETURNING t.workspace_id`,
 /**
  * And back, when no pause of their type holds any more; whatever has become of them meanwhile.
  *
- * Caller: TaskParking, once a cycle, as the service role. Indexes: pauses (read whole), then
- * agent_tasks_parked_idx once for each type that was ever paused. $1 rows at most.
+ * Once a cycle, as the service role. Indexes: pauses (read whole), then agent_tasks_parked_idx once for each
+ * type that was ever paused. $1 rows at most.
  */
 export const unparkTasks = command<{ workspace_id: string; status: string }>(
   'unpark_tasks',

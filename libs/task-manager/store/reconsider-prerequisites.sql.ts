@@ -5,7 +5,7 @@ import { command } from '#lib/database';
  * them is back in the queue: their edges' policies apply to it anew. Also one that seems to be before it: the
  * coordinator may just be done with it.
  *
- * Caller: TaskCommands (retry), in the transaction that holds the retried tasks. Index: primary keys.
+ * In the transaction that holds the retried tasks. Index: primary keys.
  * $1 workspace, $2 the retried tasks.
  */
 export const reconsiderPrerequisites = command<{ id: string }>(

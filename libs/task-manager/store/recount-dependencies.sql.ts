@@ -8,7 +8,7 @@ import { recordOfChange } from '#lib/transitions';
  *
  * A statement of its own, for one that changed the edges as well would count them as they were.
  *
- * Caller: TaskDependencies.change. Index: primary keys.
+ * Index: primary keys.
  * $1 workspace, $2 task, $3 to $6 see recordOfChange.
  */
 export const recountDependencies = command<{ version: number; became_ready: boolean }>(

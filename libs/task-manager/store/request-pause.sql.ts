@@ -3,7 +3,7 @@ import { command } from '#lib/database';
 /**
  * Asks the runs of paused tasks to put the work down, or no longer. Neither hangs.
  *
- * Caller: TaskCommands, under the tasks' locks. Index: primary key.
+ * Under the tasks' locks. Index: primary key.
  * $1 workspace, $2 runs, $3 true to ask, false to take it back.
  */
 export const requestPause = command<{ id: string }>(

@@ -33,7 +33,7 @@ const SETTLED_SECONDS = 2;
 /**
  * A page of a task's log, by the ids of its entries, which is the order they were written in.
  *
- * Caller: TaskHistory.logs. Without a name, for its text depends on the filters.
+ * Without a name, for its text depends on the filters.
  *
  * Indexes: journal_task_idx and task_log_lines_pkey of each partition, merged, in either direction; `level` and
  * `event` filter.

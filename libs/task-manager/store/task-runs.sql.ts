@@ -4,7 +4,7 @@ import { RUN_COLUMNS, type RunRow } from './run-columns.js';
 /**
  * A page of a task's runs, the latest first.
  *
- * Caller: TaskHistory.runs. Index: task_runs_generation_key, backwards.
+ * Index: task_runs_generation_key, backwards.
  * $1 workspace, $2 task, $3 only runs of a lower generation, or NULL, $4 rows.
  */
 export const taskRuns = query<RunRow>(

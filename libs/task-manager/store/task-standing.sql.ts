@@ -13,7 +13,7 @@ export interface TaskStanding {
 /**
  * Whether the task is there, and who holds it.
  *
- * Caller: `requireReadable`, before anything else about the task is read. Index: primary key.
+ * Before anything else about the task is read. Index: primary key.
  * $1 workspace, $2 task.
  */
 export const taskStanding = query<TaskStanding>(

@@ -4,7 +4,7 @@ import { DEPENDENCIES_COLUMN, TASK_COLUMNS, type TaskRow } from './task-columns.
 /**
  * Tasks as the API shows them, by their ids.
  *
- * Callers: TaskQueries.get, getMany and read; through them the answer of every command.
+ * The answer of every command, too.
  * Indexes: primary keys of agent_tasks, agent_task_tags and task_dependencies;
  * task_dependencies_depends_on_idx for tasks that have dependents.
  *

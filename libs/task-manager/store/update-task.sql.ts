@@ -5,8 +5,7 @@ import { recordOfChange } from '#lib/transitions';
  * Writes the fields that users may change, of one locked task, with its log row and its event.
  * Status, run and everything else that transitions write stays out of it.
  *
- * Caller: TaskUpdates.update. Indexes: primary keys. A new priority moves a ready task in
- * agent_tasks_queue_idx.
+ * Indexes: primary keys. A new priority moves a ready task in agent_tasks_queue_idx.
  *
  * $1 workspace, $2 task, $3 to $6 see recordOfChange, $7 the fields as a JSON object, $8 tags to
  * remove, $9 tags to add.

@@ -6,7 +6,7 @@ import { anyTaskTransition } from './task-transition.sql.js';
 /**
  * Applies what was decided about locked tasks: one statement for a row or a thousand.
  *
- * Caller: `applyMoves` in store/moves.ts, always inside the transaction that holds the tasks' locks.
+ * Always in the transaction that holds the tasks' locks.
  * Indexes: primary keys.
  *
  * $1 JSON array of task moves, $2 JSON array of run moves.

@@ -6,7 +6,7 @@ import { LOCKED_TASK_COLUMNS } from './lock-tasks.sql.js';
  * Locks the task of a run that its holder reports about, if the run is the task's live one; and the run, so
  * that it is read as it is once the locks are there.
  *
- * Caller: RunReports.fail and .release. Index: primary keys. $1 workspace, $2 run, $3 agent.
+ * Index: primary keys. $1 workspace, $2 run, $3 agent.
  */
 export const lockHeldTask = query<LockedTask>(
   'lock_held_task',

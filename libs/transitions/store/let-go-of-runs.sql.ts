@@ -6,7 +6,7 @@ import { anyRunTransition } from './run-transition.sql.js';
  * Ends the runs of tasks that stay PAUSED: the task keeps its status and its checkpoint, and loses
  * only the run that it held on to.
  *
- * Callers: RunReports.release (paused), recovery; under the task's lock.
+ * Under the task's lock.
  * Index: primary keys. $1 JSON array of run moves.
  */
 export const letGoOfRuns = command<{ task_id: string; agent_id: string }>(

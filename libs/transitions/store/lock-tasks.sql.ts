@@ -7,7 +7,7 @@ export const LOCKED_TASK_COLUMNS = `t.id, t.workspace_id, t.status, t.version, t
   r.started_at IS NOT NULL AS run_started, r.pause_requested_at IS NOT NULL AS pause_requested,
   r.deadline_at <= now() AND r.state IN ('ASSIGNED', 'WORKING', 'STALE') AS past_deadline, t.agent_id`;
 
-/** Caller: `lockTasks`. Index: primary key. $1 workspace, $2 task ids. */
+/** Index: primary key. $1 workspace, $2 task ids. */
 const lockTaskIds = query<{ id: string }>(
   'lock_task_ids',
   `
@@ -17,7 +17,7 @@ ORDER BY t.id
 FOR NO KEY UPDATE`,
 );
 
-/** Caller: `lockTasks`, with the tasks under lock. Indexes: primary keys. $1 workspace, $2 task ids. */
+/** With the tasks under lock. Indexes: primary keys. $1 workspace, $2 task ids. */
 const lockedTasks = query<LockedTask>(
   'locked_tasks',
   `

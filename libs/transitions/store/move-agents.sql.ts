@@ -5,7 +5,7 @@ import { agentTransition } from './agent-transition.sql.js';
 /**
  * Moves agents as it was decided: one statement for one or a thousand.
  *
- * Caller: `moveAgents` and `moveAgent`. Index: primary key.
+ * Index: primary key.
  * $1 JSON array of {workspace_id, id, to_lifecycle, reason}.
  */
 export interface MovedAgent {

@@ -4,7 +4,7 @@ import { command } from '#lib/database';
  * Keeps the answer, if the key is still held by who began it: the lock is the proof, since each
  * taking makes another one. No row means that it was taken over.
  *
- * Called by `storeAnswer`, inside of a service's transaction or by the interceptor after it.
+ * In a service's transaction, or after it.
  * Index: the primary key.
  *
  * $1 workspace, $2 key, $3 lock, $4 status code, $5 body

@@ -11,7 +11,7 @@ export interface HeldKeyRow {
 /**
  * What is known of a key that somebody else took.
  *
- * Called by the idempotency interceptor when `beginRequest` returned no row. Index: the primary key.
+ * After `beginRequest` has returned no row. Index: the primary key.
  *
  * $1 workspace, $2 key, $3 request hash
  */

@@ -3,7 +3,7 @@ import { command } from '#lib/database';
 /**
  * Removes expired keys of all workspaces, oldest first, `$1` at a time.
  *
- * Called by `purgeExpiredKeys` as the service role. Index: idempotency_keys_expires_at_idx.
+ * As the service role. Index: idempotency_keys_expires_at_idx.
  * The array makes Postgres evaluate the limited sub-select once.
  */
 export const purgeKeys = command<{ workspace_id: string }>(

@@ -4,7 +4,7 @@ import { command } from '#lib/database';
  * Gives a key back without an answer, so that the client's next try runs at once. One that has its
  * answer stays: the commit whose outcome was unknown did happen.
  *
- * Called by the idempotency interceptor when a request failed on our side. Index: the primary key.
+ * After a request has failed on our side. Index: the primary key.
  *
  * $1 workspace, $2 key, $3 lock
  */

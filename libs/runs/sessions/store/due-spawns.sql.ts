@@ -25,7 +25,7 @@ export interface DueSpawn {
  * Takes intents that are due, for as long as a call may last: a server that dies meanwhile leaves them
  * to the next one, and the gateway knows the run again.
  *
- * Caller: Spawner, as the service role. Index: session_spawns_due_idx, then primary keys.
+ * As the service role. Index: session_spawns_due_idx, then primary keys.
  * $1 rows at most, $2 seconds for which they are taken.
  */
 export const takeDueSpawns = command<DueSpawn>(

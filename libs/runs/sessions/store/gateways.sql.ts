@@ -13,7 +13,7 @@ export interface BeatRow {
  * that was set back between them must not lock a gateway out: after a silence that is longer than a
  * beat's token holds, nothing of an earlier life can be under way, so what comes is a later one.
  *
- * Caller: GatewayBeats, as the service role. Index: primary key.
+ * As the service role. Index: primary key.
  * $1 id, $2 boot, $3 started at, $4 version, $5 capacity, $6 running, $7 queued, $8 draining, $9 number,
  * $10 seconds of silence after which no beat of an earlier life can come, $11 how many of the sessions are of runs.
  */
@@ -52,8 +52,7 @@ export interface HeldSession {
  * asked to pause, and which seem to hang. A row for each run that was asked about; the workspace is NULL for
  * one that does not exist.
  *
- * Caller: GatewayBeats and GatewaySignals, as the service role. Index: session_spawns_run_idx, then
- * primary keys. $1 runs, $2 gateway.
+ * As the service role. Index: session_spawns_run_idx, then primary keys. $1 runs, $2 gateway.
  */
 export const heldSessions = query<HeldSession>(
   'held_sessions',
@@ -78,8 +77,7 @@ LEFT JOIN agent_tasks t ON t.workspace_id = r.workspace_id AND t.id = r.task_id`
  * Signs of life of the agents whose sessions a gateway holds, and of those whose sessions are still to be
  * spawned: that takes as long as its own deadline says, and is nobody's silence. Never moves back.
  *
- * Caller: GatewayBeats, as the service role. Indexes: agents_id_key, session_spawns_due_idx (read whole:
- * few wait). $1 agents.
+ * As the service role. Indexes: agents_id_key, session_spawns_due_idx (read whole: few wait). $1 agents.
  */
 export const beatForAgents = command<{ agent_id: string }>(
   'beat_for_agents',
@@ -111,8 +109,8 @@ WHERE run_id = ANY($1::uuid[])`,
 /**
  * Logs, once for each gateway, that it has a second session of a run whose session another gateway has.
  *
- * Caller: GatewayBeats, as the service role. Index: session_spawns_run_idx, then primary keys; the logs of
- * the tasks are read. $1 runs, $2 the gateway that has the second one.
+ * As the service role. Index: session_spawns_run_idx, then primary keys; the logs of the tasks are read.
+ * $1 runs, $2 the gateway that has the second one.
  */
 export const tellOfSecondSessions = command<{ run_id: string; gateway_id: string }>(
   'tell_of_second_sessions',

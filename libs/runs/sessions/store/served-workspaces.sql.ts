@@ -3,7 +3,7 @@ import { query } from '#lib/database';
 /**
  * Workspaces that have push agents: what becomes ready there is the coordinator's business.
  *
- * Caller: SessionAssigner, once a cycle, as the service role. Index: agents_push_idx.
+ * Once a cycle, as the service role. Index: agents_push_idx.
  */
 export const servedWorkspaces = query<{ workspace_id: string }>(
   'served_workspaces',

@@ -3,7 +3,7 @@ import { command } from '#lib/database';
 /**
  * What became of an intent. One that was settled meanwhile stays as it is.
  *
- * Caller: Spawner, as the service role. Index: primary key.
+ * As the service role. Index: primary key.
  * $1 workspace, $2 run, $3 state, $4 error or NULL, $5 gateway, $6 its boot, $7 session key,
  * $8 the last beat that did not know of the session.
  */
@@ -19,7 +19,7 @@ RETURNING run_id`,
 /**
  * To be tried again.
  *
- * Caller: Spawner, as the service role. Index: primary key.
+ * As the service role. Index: primary key.
  * $1 workspace, $2 run, $3 seconds until then, $4 error or NULL, $5 whether the attempt counts.
  */
 export const postponeSpawn = command<{ run_id: string }>(
@@ -35,9 +35,9 @@ RETURNING run_id`,
 /**
  * Intents whose runs have ended: before there was a session, or after.
  *
- * Caller: SessionAssigner, once a cycle, as the service role. Indexes: session_spawns_due_idx (read
- * whole: few wait), session_spawns_spawned_idx (read whole: as many as there are sessions), then the
- * primary key of task_runs. $1 rows at most.
+ * Once a cycle, as the service role. Indexes: session_spawns_due_idx (read whole: few wait),
+ * session_spawns_spawned_idx (read whole: as many as there are sessions), then the primary key of task_runs.
+ * $1 rows at most.
  */
 export const closeSpawns = command<{ workspace_id: string }>(
   'close_spawns',

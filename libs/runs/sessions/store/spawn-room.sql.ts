@@ -5,7 +5,7 @@ import { query } from '#lib/database';
  * the sessions that are not of runs, and less the live runs of push agents. These are counted in our own rows,
  * not in the gateways' last beats: a session that has just ended makes room at once.
  *
- * Caller: SessionAssigner, as the service role. Indexes: gateways (a handful of rows), agents_push_idx.
+ * As the service role. Indexes: gateways (a handful of rows), agents_push_idx.
  * $1 seconds after which a silent gateway does not count.
  */
 export const spawnRoom = query<{ room: number; gateways: number }>(

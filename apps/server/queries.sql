@@ -1,0 +1,42 @@
+-- The statements as they run. Made by `npm run sql`; change the modules that declare them.
+
+-- health_ping
+SELECT 1
+
+-- metrics_read_gauges
+WITH pending AS MATERIALIZED (
+  SELECT (SELECT count(*) FROM agent_tasks WHERE status = 'PENDING') AS all_of_them,
+    (SELECT count(*) FROM agent_tasks WHERE status = 'PENDING' AND unmet_dependencies = 0) AS ready
+),
+unpublished AS MATERIALIZED (
+  SELECT j.id, j.created_at FROM journal j
+  WHERE j.id > (SELECT position FROM event_consumers WHERE name = 'channels') ORDER BY j.id LIMIT 100001
+),
+newest_key AS MATERIALIZED (
+  SELECT id FROM data_keys WHERE retired_at IS NULL ORDER BY created_at DESC, id DESC LIMIT 1
+)
+SELECT 'tasks' AS gauge, v.label, v.value::float8 FROM pending, LATERAL (VALUES
+  ('ready', pending.ready),
+  ('blocked', pending.all_of_them - pending.ready),
+  ('assigned', (SELECT count(*) FROM agent_tasks WHERE status = 'ASSIGNED')),
+  ('running', (SELECT count(*) FROM agent_tasks WHERE status = 'RUNNING')),
+  ('paused', (SELECT count(*) FROM agent_tasks WHERE status = 'PAUSED')),
+  ('retrying', (SELECT count(*) FROM agent_tasks WHERE status = 'ABORTED' AND retry_at IS NOT NULL))
+) AS v (label, value)
+UNION ALL
+SELECT 'runs', state, count(*)::float8 FROM task_runs
+WHERE state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE') GROUP BY state
+UNION ALL
+SELECT 'agents', status, count(*)::float8 FROM agents WHERE lifecycle <> 'TERMINATED' GROUP BY status
+UNION ALL
+SELECT 'outbox_events', '', count(*)::float8 FROM unpublished
+UNION ALL
+SELECT 'outbox_lag', '', coalesce(extract(epoch FROM now() - (
+  SELECT created_at FROM unpublished ORDER BY id LIMIT 1)), 0)::float8
+UNION ALL
+SELECT 'sealed_tasks', CASE WHEN s.unreadable_at IS NOT NULL THEN 'unreadable'
+  WHEN s.key_id = (SELECT id FROM newest_key) THEN 'current' ELSE 'older' END, count(*)::float8
+FROM task_secrets s GROUP BY 2
+
+-- server_probe
+SELECT 1

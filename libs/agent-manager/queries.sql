@@ -1,0 +1,222 @@
+-- The statements as they run. Made by `npm run sql`; change the modules that declare them.
+-- Left out, because its text depends on the request: store/list-agents.sql.ts
+
+-- agent_facts
+SELECT workspace_id, id, lifecycle, heartbeat_interval_seconds, stale_threshold_seconds
+FROM agents WHERE id = ANY($1::uuid[])
+
+-- agent_health
+SELECT a.status AS agent_status, a.live_runs, a.max_concurrent_tasks, a.heartbeat_interval_seconds,
+  a.stale_threshold_seconds, h.status AS beat_status,
+  extract(epoch FROM now() - h.last_seen_at)::float8 AS age_seconds, h.last_seen_at,
+  CASE WHEN a.mode = 'pull' OR a.live_runs > 0 THEN nullif(h.next_expected_at, 'infinity') END AS next_expected_at,
+  coalesce(
+    h.last_seen_at < now() - make_interval(secs => a.stale_threshold_seconds)
+    AND CASE WHEN h.next_expected_at = 'infinity' THEN a.mode = 'pull' AND a.live_runs = 0
+      ELSE a.mode = 'pull' OR a.live_runs > 0 END, false) AS is_silent, h.current_task_id, h.progress_percent,
+  h.current_step, h.memory_mb, h.cpu_percent, h.metadata
+FROM agents a
+LEFT JOIN agent_heartbeats h ON h.workspace_id = a.workspace_id AND h.agent_id = a.id
+WHERE a.workspace_id = $1 AND a.id = $2
+
+-- find_agent
+SELECT a.workspace_id, a.id, a.name, a.mode, a.model, a.lifecycle, a.status,
+  a.live_runs, a.capabilities, a.coordinator_enabled, a.max_concurrent_tasks,
+  a.heartbeat_interval_seconds, a.stale_threshold_seconds, a.host_name, a.pid, a.agent_version,
+  a.restart_count, a.token_version, a.metadata, a.command, a.resting_until, a.termination_reason, a.draining_at, a.error_at,
+  a.terminated_at, a.version, a.created_by, a.created_at, a.updated_at,
+  (SELECT h.last_seen_at FROM agent_heartbeats h
+    WHERE h.workspace_id = a.workspace_id AND h.agent_id = a.id) AS last_seen_at FROM agents a WHERE a.workspace_id = $1 AND a.id = $2
+
+-- flush_beats
+WITH beat AS MATERIALIZED (
+  SELECT a.lifecycle, a.heartbeat_interval_seconds, a.stale_threshold_seconds, b.*,
+    now() - make_interval(secs => b.age_ms / 1000) AS seen_at
+  FROM jsonb_to_recordset($1::jsonb) AS b (workspace_id uuid, agent_id uuid, age_ms float8, status text,
+    current_task_id uuid, progress_percent int, current_step text, memory_mb int, cpu_percent int,
+    metadata jsonb)
+  JOIN agents a ON a.workspace_id = b.workspace_id AND a.id = b.agent_id
+),
+written AS (
+  INSERT INTO agent_heartbeats AS h (workspace_id, agent_id, status, current_task_id, progress_percent,
+    current_step, memory_mb, cpu_percent, last_seen_at, next_expected_at, metadata)
+  SELECT workspace_id, agent_id, status, current_task_id, progress_percent, current_step, memory_mb,
+    cpu_percent, seen_at, seen_at + make_interval(secs => heartbeat_interval_seconds),
+    coalesce(metadata, '{}')
+  FROM beat WHERE lifecycle <> 'TERMINATED'
+  -- Two flushes that meet lock their rows in one order.
+  ORDER BY workspace_id, agent_id
+  ON CONFLICT (workspace_id, agent_id) DO UPDATE SET
+    status = excluded.status, current_task_id = excluded.current_task_id,
+    progress_percent = excluded.progress_percent, current_step = excluded.current_step,
+    memory_mb = excluded.memory_mb, cpu_percent = excluded.cpu_percent,
+    last_seen_at = greatest(h.last_seen_at, excluded.last_seen_at), next_expected_at = excluded.next_expected_at,
+    metadata = excluded.metadata
+  -- After a registration the first beat counts, however old.
+  WHERE h.last_seen_at <= excluded.last_seen_at OR h.next_expected_at = 'infinity'
+),
+back AS MATERIALIZED (
+  SELECT a.workspace_id, a.id, 'heartbeat' AS reason,
+    CASE WHEN a.draining_at IS NULL THEN 'ACTIVE' ELSE 'DRAINING' END AS to_lifecycle
+  FROM beat b JOIN agents a ON a.workspace_id = b.workspace_id AND a.id = b.agent_id
+  WHERE a.lifecycle IN ('STARTING', 'ERROR')
+    AND b.seen_at > now() - make_interval(secs => b.stale_threshold_seconds)
+  ORDER BY a.id
+  FOR NO KEY UPDATE OF a SKIP LOCKED
+),
+agent_moved AS (
+  UPDATE agents a SET
+    lifecycle = m.to_lifecycle, version = a.version + 1, updated_at = now(),
+    draining_at = CASE m.to_lifecycle WHEN 'DRAINING' THEN coalesce(a.draining_at, now()) ELSE a.draining_at END,
+    error_at = CASE m.to_lifecycle WHEN 'ERROR' THEN now() ELSE NULL END,
+    terminated_at = CASE m.to_lifecycle WHEN 'TERMINATED' THEN now() END,
+    termination_reason = CASE m.to_lifecycle WHEN 'TERMINATED' THEN m.reason END
+  FROM back m
+  WHERE a.workspace_id = m.workspace_id AND a.id = m.id
+    AND (a.lifecycle, m.to_lifecycle) IN (('STARTING', 'ACTIVE'), ('STARTING', 'DRAINING'), ('STARTING', 'ERROR'), ('STARTING', 'TERMINATED'), ('ACTIVE', 'DRAINING'), ('ACTIVE', 'ERROR'), ('ACTIVE', 'TERMINATED'), ('DRAINING', 'ERROR'), ('DRAINING', 'TERMINATED'), ('ERROR', 'ACTIVE'), ('ERROR', 'DRAINING'), ('ERROR', 'TERMINATED'))
+  RETURNING a.workspace_id, a.id, a.version, old.lifecycle AS previous_lifecycle, a.lifecycle,
+    old.status AS previous_status, a.status, m.reason
+),
+agent_journaled AS (
+  INSERT INTO journal (workspace_id, event, log_event, agent_id, version, previous_status, new_status, reason, actor_kind)
+  SELECT workspace_id, 'agent.status_changed', '', id, version, previous_status, status, reason, 'system'
+  FROM agent_moved
+)
+SELECT b.workspace_id, b.agent_id AS id, coalesce(m.lifecycle, b.lifecycle) AS lifecycle,
+  b.heartbeat_interval_seconds, b.stale_threshold_seconds, m.id IS NOT NULL AS revived
+FROM beat b LEFT JOIN agent_moved m ON m.workspace_id = b.workspace_id AND m.id = b.agent_id
+
+-- insert_agent
+INSERT INTO agents (workspace_id, id, created_by, name, mode, model, capabilities, coordinator_enabled, max_concurrent_tasks, heartbeat_interval_seconds, stale_threshold_seconds, host_name, pid, agent_version, restart_count, metadata, command)
+SELECT $1, $2, $4, r.name, coalesce(r.mode, 'pull'), r.model, coalesce(r.capabilities, '{}'), coalesce(r.coordinator_enabled, true), coalesce(r.max_concurrent_tasks, 1), r.heartbeat_interval_seconds, r.stale_threshold_seconds, r.host_name, r.pid, r.agent_version, coalesce(r.restart_count, 0), coalesce(r.metadata, '{}'), coalesce(r.command, '{}')
+FROM jsonb_to_record($3::jsonb) AS r (name text, mode text, model text, capabilities text[], coordinator_enabled boolean, max_concurrent_tasks int, heartbeat_interval_seconds int, stale_threshold_seconds int, host_name text, pid int, agent_version text, restart_count int, metadata jsonb, command text[])
+ON CONFLICT DO NOTHING
+RETURNING id
+
+-- lock_agent
+SELECT a.workspace_id, a.id, a.name, a.mode, a.model, a.lifecycle, a.status,
+  a.live_runs, a.capabilities, a.coordinator_enabled, a.max_concurrent_tasks,
+  a.heartbeat_interval_seconds, a.stale_threshold_seconds, a.host_name, a.pid, a.agent_version,
+  a.restart_count, a.token_version, a.metadata, a.command, a.resting_until, a.termination_reason, a.draining_at, a.error_at,
+  a.terminated_at, a.version, a.created_by, a.created_at, a.updated_at,
+  (SELECT h.last_seen_at FROM agent_heartbeats h
+    WHERE h.workspace_id = a.workspace_id AND h.agent_id = a.id) AS last_seen_at FROM agents a WHERE a.workspace_id = $1 AND a.id = $2 FOR NO KEY UPDATE OF a
+
+-- mark_agents_stale
+WITH silent AS MATERIALIZED (
+  SELECT a.workspace_id, a.id, 'ERROR' AS to_lifecycle, 'agent_stale' AS reason
+  FROM unnest($1::uuid[], $2::uuid[]) AS s (workspace_id, id)
+  JOIN agents a ON a.workspace_id = s.workspace_id AND a.id = s.id
+  JOIN agent_heartbeats h ON h.workspace_id = a.workspace_id AND h.agent_id = a.id
+  WHERE h.last_seen_at < now() - make_interval(secs => a.stale_threshold_seconds)
+    AND (a.lifecycle IN ('STARTING', 'ACTIVE', 'DRAINING')
+    AND (a.mode = 'pull' OR a.live_runs > 0) AND h.next_expected_at IS DISTINCT FROM 'infinity')
+  ORDER BY a.id
+  FOR NO KEY UPDATE OF a SKIP LOCKED
+),
+agent_moved AS (
+  UPDATE agents a SET
+    lifecycle = m.to_lifecycle, version = a.version + 1, updated_at = now(),
+    draining_at = CASE m.to_lifecycle WHEN 'DRAINING' THEN coalesce(a.draining_at, now()) ELSE a.draining_at END,
+    error_at = CASE m.to_lifecycle WHEN 'ERROR' THEN now() ELSE NULL END,
+    terminated_at = CASE m.to_lifecycle WHEN 'TERMINATED' THEN now() END,
+    termination_reason = CASE m.to_lifecycle WHEN 'TERMINATED' THEN m.reason END
+  FROM silent m
+  WHERE a.workspace_id = m.workspace_id AND a.id = m.id
+    AND (a.lifecycle, m.to_lifecycle) IN (('STARTING', 'ACTIVE'), ('STARTING', 'DRAINING'), ('STARTING', 'ERROR'), ('STARTING', 'TERMINATED'), ('ACTIVE', 'DRAINING'), ('ACTIVE', 'ERROR'), ('ACTIVE', 'TERMINATED'), ('DRAINING', 'ERROR'), ('DRAINING', 'TERMINATED'), ('ERROR', 'ACTIVE'), ('ERROR', 'DRAINING'), ('ERROR', 'TERMINATED'))
+  RETURNING a.workspace_id, a.id, a.version, old.lifecycle AS previous_lifecycle, a.lifecycle,
+    old.status AS previous_status, a.status, m.reason
+),
+agent_journaled AS (
+  INSERT INTO journal (workspace_id, event, log_event, agent_id, version, previous_status, new_status, reason, actor_kind)
+  SELECT workspace_id, 'agent.status_changed', '', id, version, previous_status, status, reason, 'system'
+  FROM agent_moved
+)
+SELECT workspace_id, id, version, previous_lifecycle, lifecycle, previous_status, status
+FROM agent_moved
+
+-- raise_token_version
+UPDATE agents SET token_version = token_version + 1, version = version + 1, updated_at = now()
+WHERE workspace_id = $1 AND id = $2
+RETURNING token_version
+
+-- rest_agent
+UPDATE agents SET setup_failures = setup_failures + 1, updated_at = now(),
+  resting_until = now() + make_interval(secs =>
+    least(30 * 2.0 ^ least(setup_failures, 10), 900)::float8)
+WHERE workspace_id = $1 AND id = $2 AND (resting_until IS NULL OR resting_until <= now())
+RETURNING resting_until
+
+-- revive_push_agents
+WITH back AS MATERIALIZED (
+  SELECT a.workspace_id, a.id, 'gateway_back' AS reason,
+    CASE WHEN a.draining_at IS NULL THEN 'ACTIVE' ELSE 'DRAINING' END AS to_lifecycle
+  FROM agents a
+  WHERE a.mode = 'push' AND a.lifecycle = 'ERROR' AND a.live_runs = 0
+  ORDER BY a.id
+  LIMIT $1
+  FOR NO KEY UPDATE SKIP LOCKED
+),
+agent_moved AS (
+  UPDATE agents a SET
+    lifecycle = m.to_lifecycle, version = a.version + 1, updated_at = now(),
+    draining_at = CASE m.to_lifecycle WHEN 'DRAINING' THEN coalesce(a.draining_at, now()) ELSE a.draining_at END,
+    error_at = CASE m.to_lifecycle WHEN 'ERROR' THEN now() ELSE NULL END,
+    terminated_at = CASE m.to_lifecycle WHEN 'TERMINATED' THEN now() END,
+    termination_reason = CASE m.to_lifecycle WHEN 'TERMINATED' THEN m.reason END
+  FROM back m
+  WHERE a.workspace_id = m.workspace_id AND a.id = m.id
+    AND (a.lifecycle, m.to_lifecycle) IN (('STARTING', 'ACTIVE'), ('STARTING', 'DRAINING'), ('STARTING', 'ERROR'), ('STARTING', 'TERMINATED'), ('ACTIVE', 'DRAINING'), ('ACTIVE', 'ERROR'), ('ACTIVE', 'TERMINATED'), ('DRAINING', 'ERROR'), ('DRAINING', 'TERMINATED'), ('ERROR', 'ACTIVE'), ('ERROR', 'DRAINING'), ('ERROR', 'TERMINATED'))
+  RETURNING a.workspace_id, a.id, a.version, old.lifecycle AS previous_lifecycle, a.lifecycle,
+    old.status AS previous_status, a.status, m.reason
+),
+agent_journaled AS (
+  INSERT INTO journal (workspace_id, event, log_event, agent_id, version, previous_status, new_status, reason, actor_kind)
+  SELECT workspace_id, 'agent.status_changed', '', id, version, previous_status, status, reason, 'system'
+  FROM agent_moved
+)
+SELECT workspace_id, id, version, previous_lifecycle, lifecycle, previous_status, status
+FROM agent_moved
+
+-- stale_agents
+SELECT a.workspace_id, a.id, a.stale_threshold_seconds, a.live_runs,
+  extract(epoch FROM now() - h.last_seen_at)::float8 AS silent_seconds
+FROM agent_heartbeats h JOIN agents a ON a.workspace_id = h.workspace_id AND a.id = h.agent_id
+WHERE h.last_seen_at < now() - make_interval(secs => a.stale_threshold_seconds)
+    AND (a.lifecycle IN ('STARTING', 'ACTIVE', 'DRAINING')
+    AND (a.mode = 'pull' OR a.live_runs > 0) AND h.next_expected_at IS DISTINCT FROM 'infinity')
+ORDER BY a.id
+LIMIT $1
+
+-- stamp_first_beat
+INSERT INTO agent_heartbeats AS h (workspace_id, agent_id, status, last_seen_at, next_expected_at)
+VALUES ($1, $2, 'healthy', now(), 'infinity')
+ON CONFLICT (workspace_id, agent_id) DO UPDATE SET
+  status = 'healthy', last_seen_at = greatest(h.last_seen_at, now()),
+  next_expected_at = CASE WHEN h.next_expected_at = 'infinity' THEN 'infinity'
+    ELSE now() + make_interval(secs => $3::int) END
+
+-- update_agent
+UPDATE agents a SET version = a.version + 1, updated_at = now(), setup_failures = 0, resting_until = NULL,
+  name = CASE WHEN $3::jsonb ? 'name' THEN r.name ELSE a.name END,
+  mode = CASE WHEN $3::jsonb ? 'mode' THEN r.mode ELSE a.mode END,
+  model = CASE WHEN $3::jsonb ? 'model' THEN r.model ELSE a.model END,
+  capabilities = CASE WHEN $3::jsonb ? 'capabilities' THEN r.capabilities ELSE a.capabilities END,
+  coordinator_enabled = CASE WHEN $3::jsonb ? 'coordinator_enabled' THEN r.coordinator_enabled ELSE a.coordinator_enabled END,
+  max_concurrent_tasks = CASE WHEN $3::jsonb ? 'max_concurrent_tasks' THEN r.max_concurrent_tasks ELSE a.max_concurrent_tasks END,
+  heartbeat_interval_seconds = CASE WHEN $3::jsonb ? 'heartbeat_interval_seconds' THEN r.heartbeat_interval_seconds ELSE a.heartbeat_interval_seconds END,
+  stale_threshold_seconds = CASE WHEN $3::jsonb ? 'stale_threshold_seconds' THEN r.stale_threshold_seconds ELSE a.stale_threshold_seconds END,
+  host_name = CASE WHEN $3::jsonb ? 'host_name' THEN r.host_name ELSE a.host_name END,
+  pid = CASE WHEN $3::jsonb ? 'pid' THEN r.pid ELSE a.pid END,
+  agent_version = CASE WHEN $3::jsonb ? 'agent_version' THEN r.agent_version ELSE a.agent_version END,
+  restart_count = CASE WHEN $3::jsonb ? 'restart_count' THEN r.restart_count ELSE a.restart_count END,
+  metadata = CASE WHEN $3::jsonb ? 'metadata' THEN r.metadata ELSE a.metadata END,
+  command = CASE WHEN $3::jsonb ? 'command' THEN r.command ELSE a.command END
+FROM jsonb_to_record($3::jsonb) AS r (name text, mode text, model text, capabilities text[], coordinator_enabled boolean, max_concurrent_tasks int, heartbeat_interval_seconds int, stale_threshold_seconds int, host_name text, pid int, agent_version text, restart_count int, metadata jsonb, command text[])
+WHERE a.workspace_id = $1 AND a.id = $2
+RETURNING a.id
+
+-- wake_agent
+UPDATE agents SET setup_failures = 0, resting_until = NULL, updated_at = now()
+WHERE workspace_id = $1 AND id = $2 AND setup_failures > 0
+RETURNING id

@@ -1,0 +1,832 @@
+-- The statements as they run. Made by `npm run sql`; change the modules that declare them.
+
+-- abort_expired_in_queue
+WITH due AS MATERIALIZED (
+  SELECT d.workspace_id, d.id FROM agent_tasks d
+  WHERE d.status = 'PENDING' AND d.queue_expires_at <= now()
+    AND ($2::uuid IS NULL OR d.workspace_id = $2)
+  ORDER BY d.queue_expires_at
+  LIMIT $1
+  FOR NO KEY UPDATE SKIP LOCKED
+),
+task_moved AS (
+  UPDATE agent_tasks t SET
+    status = 'ABORTED', version = t.version + 1, updated_at = now(),
+    run_id = NULL,
+    agent_id = NULL,
+    session_key = NULL,
+    retry_count = t.retry_count + coalesce((NULL)::boolean, false)::int,
+    retry_at = now() + make_interval(secs => (NULL)::float8),
+    abort_reason = ('queue_expired')::text,
+    abort_message = ('It waited in the queue longer than it may')::text,
+    aborted_at = now(),
+    dependents_unsettled = t.has_dependents AND (NULL)::float8 IS NULL
+  FROM due m
+  WHERE t.workspace_id = m.workspace_id AND t.id = m.id AND CASE WHEN t.status IN ('PENDING', 'ASSIGNED', 'RUNNING', 'PAUSED', 'ABORTED') THEN true END
+  RETURNING t.workspace_id, t.id, t.version, old.status AS previous_status, t.status, t.generation,
+    coalesce(t.run_id, old.run_id) AS run_id, coalesce(t.agent_id, old.agent_id) AS agent_id,
+    coalesce(t.session_key, old.session_key) AS session_key, t.retry_at, t.unmet_dependencies,
+    t.dependents_unsettled,
+    ('coordinator')::text AS actor_kind, (NULL)::text AS actor_id, ('queue_expired')::text AS reason, ('It waited in the queue longer than it may')::text AS message, ('WARN')::text AS level, (NULL)::jsonb AS details, (NULL)::text AS stack_trace
+),
+journaled AS (
+  INSERT INTO journal (workspace_id, event, task_id, version, previous_status, new_status, run_id, run_version,
+    previous_state, new_state, end_reason, generation, agent_id, actor_kind, actor_id, reason, level, message,
+    details, session_key, stack_trace, retry_at)
+  SELECT m.workspace_id, 'task.status_changed', m.id, m.version, m.previous_status, m.status, m.run_id, NULL::int, NULL, NULL, NULL, m.generation, m.agent_id, m.actor_kind, m.actor_id, m.reason, m.level, m.message, m.details, m.session_key, m.stack_trace, m.retry_at FROM task_moved m
+)
+SELECT workspace_id, status FROM task_moved
+
+-- announce_cycles
+INSERT INTO journal (workspace_id, event, log_event, task_id, actor_kind, details)
+SELECT $1, 'task.dependency_cycle', '', (c.path ->> 0)::uuid, 'coordinator', jsonb_build_object(
+  'path', c.path, 'taskIds', c.tasks, 'length', c.length,
+  'ownerIds', (SELECT coalesce(jsonb_agg(m.user_id ORDER BY m.user_id), '[]') FROM workspace_members m
+    WHERE m.workspace_id = $1 AND m.role = 'OWNER'))
+FROM jsonb_to_recordset($2::jsonb) AS c (path jsonb, tasks jsonb, length int)
+RETURNING id
+
+-- begin_runs
+WITH behind AS MATERIALIZED (
+  SELECT * FROM jsonb_to_recordset($1::jsonb) AS m (workspace_id uuid, id uuid)
+),
+run_moved AS (
+  UPDATE task_runs r SET state = 'WORKING', version = r.version + 1, last_report_at = now(), started_at = coalesce(r.started_at, now()), deadline_at = coalesce(r.deadline_at, now() + make_interval(secs => (
+      SELECT t.timeout_seconds FROM agent_tasks t
+      WHERE t.workspace_id = r.workspace_id AND t.id = r.task_id))), stale_at = NULL
+  FROM behind m
+  WHERE r.workspace_id = m.workspace_id AND r.id = m.id AND CASE WHEN r.state IN ('ASSIGNED', 'IN_REVIEW', 'APPROVED', 'STALE') THEN true END
+  RETURNING r.workspace_id, r.id, r.task_id, r.agent_id, r.generation, r.version, r.end_reason,
+    old.state AS previous_state, r.state, r.ended_at
+),
+journaled AS (
+  INSERT INTO journal (workspace_id, event, task_id, version, previous_status, new_status, run_id, run_version,
+    previous_state, new_state, end_reason, generation, agent_id, actor_kind, actor_id, reason, level, message,
+    details, session_key, stack_trace, retry_at)
+  SELECT r.workspace_id, 'run.state_changed', r.task_id, NULL, NULL, NULL, r.id, r.version,
+    r.previous_state, r.state, r.end_reason, r.generation, r.agent_id, 'coordinator', NULL, NULL, NULL, NULL,
+    NULL::jsonb, NULL, NULL, NULL::timestamptz FROM run_moved r
+),
+logged AS (
+  INSERT INTO task_log_lines (workspace_id, task_id, run_id, agent_id, level, event, message, actor_kind)
+  SELECT workspace_id, task_id, id, agent_id, 'WARN', 'state_repaired',
+    'It was RUNNING, but its run had not begun', 'coordinator'
+  FROM run_moved
+)
+SELECT workspace_id, id FROM run_moved
+
+-- coordinator_append_logs
+INSERT INTO coordinator_logs (workspace_id, instance_id, level, event, message, details)
+SELECT l.workspace_id, $1, l.level, l.event, l.message, coalesce(l.details, '{}')
+FROM jsonb_to_recordset($2::jsonb)
+  AS l (workspace_id uuid, level text, event text, message text, details jsonb)
+
+-- coordinator_check_epoch
+SELECT set_config('idle_in_transaction_session_timeout', $2, true)
+FROM coordinator_leadership WHERE id = 1 AND epoch = $1
+FOR KEY SHARE
+
+-- coordinator_is_operator
+SELECT is_operator FROM users WHERE id = $1 AND disabled_at IS NULL
+
+-- coordinator_list_all_logs
+SELECT id, workspace_id, instance_id, level, event, message, details, created_at FROM coordinator_logs WHERE level = ANY($1::text[]) AND ($2::bigint IS NULL OR id < $2)
+ORDER BY id DESC
+LIMIT $3
+
+-- coordinator_list_workspace_ids
+SELECT id FROM workspaces WHERE archived_at IS NULL ORDER BY id DESC LIMIT $1
+
+-- coordinator_list_workspace_logs
+SELECT id, workspace_id, instance_id, level, event, message, details, created_at FROM coordinator_logs WHERE workspace_id = $4 AND level = ANY($1::text[]) AND ($2::bigint IS NULL OR id < $2)
+ORDER BY id DESC
+LIMIT $3
+
+-- coordinator_prune_logs
+WITH oldest AS MATERIALIZED (
+  SELECT id, created_at FROM coordinator_logs ORDER BY id LIMIT $2
+),
+pruned AS (
+  DELETE FROM coordinator_logs WHERE id = ANY(ARRAY(
+    SELECT id FROM oldest WHERE created_at < now() - make_interval(days => $1)))
+  RETURNING 1
+)
+SELECT count(*)::int AS removed FROM pruned
+
+-- coordinator_read_dues
+SELECT
+  (extract(epoch FROM (SELECT r.lease_expires_at FROM task_runs r
+    WHERE r.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE') AND NOT r.lease_by_heartbeat ORDER BY r.lease_expires_at LIMIT 1) - now()) * 1000)::float8 AS "expire_leases",
+  (extract(epoch FROM (SELECT min(h.last_seen_at + make_interval(secs => a.stale_threshold_seconds))
+    FROM agents a JOIN agent_heartbeats h ON h.workspace_id = a.workspace_id AND h.agent_id = a.id
+WHERE (a.lifecycle IN ('STARTING', 'ACTIVE', 'DRAINING')
+    AND (a.mode = 'pull' OR a.live_runs > 0) AND h.next_expected_at IS DISTINCT FROM 'infinity')) - now()) * 1000)::float8 AS "reap_stale_agents",
+  (extract(epoch FROM (SELECT t.retry_at FROM agent_tasks t WHERE (t.status = 'ABORTED' AND t.retry_at IS NOT NULL)
+    ORDER BY t.retry_at LIMIT 1) - now()) * 1000)::float8 AS "promote_retries",
+  CASE WHEN EXISTS (SELECT FROM agent_tasks WHERE dependents_unsettled) THEN 0::float8 END AS "settle_dependents",
+  (extract(epoch FROM (SELECT r.deadline_at + interval '60 seconds' FROM task_runs r
+    WHERE r.deadline_at IS NOT NULL AND r.state IN ('ASSIGNED', 'WORKING', 'STALE') ORDER BY r.deadline_at LIMIT 1) - now()) * 1000)::float8 AS "time_out_runs",
+  CASE WHEN EXISTS (SELECT FROM task_runs
+    WHERE conflict_seen_at IS NOT NULL AND conflict_told_at IS NULL) THEN 0::float8 END AS "detect_split_brain",
+  (extract(epoch FROM (SELECT queue_expires_at FROM agent_tasks
+    WHERE status = 'PENDING' AND queue_expires_at IS NOT NULL ORDER BY queue_expires_at LIMIT 1) - now()) * 1000)::float8 AS "expire_queued",
+  (extract(epoch FROM (SELECT least(
+    (SELECT min(until) FROM pauses WHERE ended_at IS NULL),
+    (SELECT min(until) FROM installation_pauses WHERE ended_at IS NULL))) - now()) * 1000)::float8 AS "clear_pauses",
+  (SELECT ceil(k.wait * 1000) FROM (
+    SELECT a.workspace_id, a.capabilities, ARRAY(SELECT p.task_type::text FROM pauses p WHERE p.workspace_id = a.workspace_id
+    AND p.task_type IS NOT NULL AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())) AS paused,
+      greatest(min(coalesce(extract(epoch FROM a.resting_until - now())::float8, 0)), 0,
+        greatest(
+    coalesce((SELECT CASE WHEN l.spawns_per_minute = 0 THEN 'infinity'::float8
+    ELSE greatest(0, (1 - least(l.spawns_per_minute::float8, s.tokens + greatest(0, extract(epoch FROM now() - s.filled_at)) * l.spawns_per_minute::float8 / 60.0)) * 60.0 / l.spawns_per_minute) END
+      FROM workspace_limits l LEFT JOIN spawn_allowances s ON s.workspace_id = l.workspace_id
+      WHERE l.workspace_id = a.workspace_id), 0),
+    coalesce((SELECT CASE WHEN $2::float8 = 0 THEN 'infinity'::float8
+    ELSE greatest(0, (1 - least($2::float8::float8, s.tokens + greatest(0, extract(epoch FROM now() - s.filled_at)) * $2::float8::float8 / 60.0)) * 60.0 / $2::float8) END
+      FROM installation_spawn_allowance s WHERE $2::float8 > 0), 0))) AS wait
+    FROM agents a
+    WHERE a.mode = 'push' AND (a.lifecycle <> 'TERMINATED' AND NOT (a.lifecycle = 'DRAINING' OR a.lifecycle = 'ERROR' OR (a.mode = 'push' AND NOT a.coordinator_enabled) OR (a.mode = 'push' AND a.command = '{}'))) AND a.live_runs < a.max_concurrent_tasks
+      AND EXISTS (SELECT FROM gateways
+        WHERE NOT draining AND last_seen_at > now() - make_interval(secs => $1::float8)
+        HAVING sum(capacity - others) > (SELECT coalesce(sum(live_runs), 0) FROM agents WHERE mode = 'push'))
+    GROUP BY a.workspace_id, a.capabilities
+    ORDER BY wait) k
+  WHERE k.wait < 'infinity' AND (NOT (EXISTS (SELECT FROM installation_pauses p
+      WHERE p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))
+    OR EXISTS (SELECT FROM pauses p WHERE p.workspace_id = k.workspace_id AND p.task_type IS NULL
+      AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))))
+    AND EXISTS (SELECT FROM agent_tasks t JOIN capability_sets c
+        ON c.workspace_id = t.workspace_id AND c.key = t.capability_key
+      WHERE t.workspace_id = k.workspace_id AND c.capabilities <@ k.capabilities
+        AND (t.status = 'PENDING'
+      AND (t.queue_expires_at IS NULL OR t.queue_expires_at > now())
+      AND (t.task_type || '') <> ALL (k.paused)
+      AND t.unmet_dependencies = 0))
+  ORDER BY k.wait LIMIT 1) AS "assign"
+
+-- coordinator_read_fleet
+SELECT count(*)::int AS size,
+  (extract(epoch FROM now() - max(h.last_seen_at)) * 1000)::float8 AS last_heard_ms
+FROM agents a JOIN agent_heartbeats h ON h.workspace_id = a.workspace_id AND h.agent_id = a.id
+WHERE (a.lifecycle IN ('STARTING', 'ACTIVE', 'DRAINING')
+    AND (a.mode = 'pull' OR a.live_runs > 0) AND h.next_expected_at IS DISTINCT FROM 'infinity')
+
+-- coordinator_read_leadership
+SELECT epoch, instance_id, coalesce(leased_until > now(), false) AS active, last_cycle_at, last_cycle,
+  cycle_count
+FROM coordinator_leadership WHERE id = 1
+
+-- coordinator_read_stats
+SELECT t.ready, t.pending - t.ready AS blocked, t.assigned, t.running, t.paused, t.retrying,
+  a.healthy_agents, a.stale_agents
+FROM (
+  SELECT
+    (SELECT count(*)::int FROM agent_tasks WHERE status = 'PENDING') AS pending,
+    (SELECT count(*)::int FROM agent_tasks t WHERE (t.status = 'PENDING' AND t.unmet_dependencies = 0)) AS ready,
+    (SELECT count(*)::int FROM agent_tasks WHERE status = 'ASSIGNED') AS assigned,
+    (SELECT count(*)::int FROM agent_tasks WHERE status = 'RUNNING') AS running,
+    (SELECT count(*)::int FROM agent_tasks WHERE status = 'PAUSED') AS paused,
+    (SELECT count(*)::int FROM agent_tasks t WHERE (t.status = 'ABORTED' AND t.retry_at IS NOT NULL)) AS retrying
+) t, (
+  SELECT
+    count(*) FILTER (WHERE a.lifecycle <> 'ERROR' AND h.last_seen_at IS NOT NULL AND NOT unresponsive)::int
+      AS healthy_agents,
+    count(*) FILTER (WHERE a.lifecycle = 'ERROR' OR unresponsive)::int AS stale_agents
+  FROM agents a
+  LEFT JOIN agent_heartbeats h ON h.workspace_id = a.workspace_id AND h.agent_id = a.id
+  CROSS JOIN LATERAL (SELECT coalesce(
+    h.last_seen_at < now() - make_interval(secs => a.stale_threshold_seconds)
+    AND CASE WHEN h.next_expected_at = 'infinity' THEN a.mode = 'pull' AND a.live_runs = 0
+      ELSE a.mode = 'pull' OR a.live_runs > 0 END, false) AS unresponsive) s
+  WHERE a.lifecycle <> 'TERMINATED'
+) a
+
+-- coordinator_record_cycle
+UPDATE coordinator_leadership SET
+  last_cycle_at = now(), cycle_count = cycle_count + 1, last_cycle = $2::jsonb
+WHERE id = 1 AND epoch = $1
+
+-- coordinator_renew_leadership
+UPDATE coordinator_leadership SET leased_until = now() + make_interval(secs => $2)
+WHERE id = 1 AND epoch = $1
+RETURNING epoch
+
+-- coordinator_resign_leadership
+UPDATE coordinator_leadership SET leased_until = NULL WHERE id = 1 AND epoch = $1
+
+-- coordinator_seize_leadership
+WITH free AS MATERIALIZED (
+  SELECT id FROM coordinator_leadership
+  WHERE id = 1 AND ($3::boolean OR leased_until IS NULL OR leased_until <= now())
+  FOR UPDATE
+)
+UPDATE coordinator_leadership l SET
+  epoch = l.epoch + 1, instance_id = $1, acquired_at = now(),
+  leased_until = now() + make_interval(secs => $2)
+FROM free WHERE l.id = free.id
+RETURNING l.epoch
+
+-- coordinator_workspace_exists
+SELECT id FROM workspaces WHERE id = $1
+
+-- drained_agents
+SELECT workspace_id, id FROM agents
+WHERE lifecycle = 'DRAINING' AND live_runs = 0 AND ($2::uuid IS NULL OR workspace_id = $2)
+ORDER BY id
+LIMIT $1
+FOR NO KEY UPDATE SKIP LOCKED
+
+-- edges_among
+SELECT d.task_id, d.depends_on_id FROM task_dependencies d
+WHERE d.workspace_id = $1 AND d.task_id = ANY($2::uuid[]) AND d.depends_on_id = ANY($2::uuid[])
+  AND d.settled_at IS NULL
+
+-- edges_between
+SELECT d.task_id, d.depends_on_id FROM agent_tasks t
+  JOIN task_dependencies d ON d.workspace_id = $1 AND d.task_id = t.id AND d.settled_at IS NULL
+  JOIN agent_tasks p ON p.workspace_id = $1 AND p.id = d.depends_on_id
+  WHERE t.workspace_id = $1 AND t.status = 'PENDING' AND t.unmet_dependencies > 0 AND t.has_dependents AND CASE WHEN p.status = 'PENDING' AND p.unmet_dependencies > 0 AND p.has_dependents THEN true END
+
+-- find_forgetful_tasks
+SELECT DISTINCT p.workspace_id, p.id
+FROM task_dependencies d
+JOIN agent_tasks p ON p.workspace_id = d.workspace_id AND p.id = d.depends_on_id
+JOIN agent_tasks t ON t.workspace_id = d.workspace_id AND t.id = d.task_id
+WHERE d.settled_at IS NULL AND t.status NOT IN ('COMPLETED', 'ARCHIVED')
+  AND ($2::uuid IS NULL OR d.workspace_id = $2)
+  AND (NOT p.has_dependents OR (NOT p.dependents_unsettled AND (d.settled_at IS NULL AND t.status NOT IN ('COMPLETED', 'ARCHIVED') AND (((p.status = 'COMPLETED' OR (p.status = 'ARCHIVED' AND p.completed_at IS NOT NULL)) OR (d.policy = 'ignore' AND (p.status = 'FAILED' OR (p.status = 'ABORTED' AND p.retry_at IS NULL)
+  OR (p.status = 'ARCHIVED' AND p.completed_at IS NULL))))
+  OR (d.policy = 'fail' AND t.status IN ('PENDING', 'PAUSED') AND (p.status = 'FAILED' OR (p.status = 'ABORTED' AND p.retry_at IS NULL)
+  OR (p.status = 'ARCHIVED' AND p.completed_at IS NULL)))))))
+LIMIT $1
+
+-- find_leased_defects
+SELECT t.workspace_id, t.id
+FROM workspaces w
+CROSS JOIN LATERAL (
+  SELECT h.workspace_id, h.id, h.status, h.run_id FROM agent_tasks h
+  WHERE h.workspace_id = w.id AND h.status IN ('ASSIGNED', 'RUNNING', 'PAUSED') AND h.run_id IS NOT NULL OFFSET 0) t
+LEFT JOIN task_runs r ON r.workspace_id = t.workspace_id AND r.id = t.run_id
+LEFT JOIN agents a ON a.workspace_id = r.workspace_id AND a.id = r.agent_id
+WHERE ($2::uuid IS NULL OR w.id = $2) AND CASE WHEN r.id IS NULL OR r.task_id <> t.id OR r.ended_at IS NOT NULL THEN 'no_live_run'
+  WHEN a.lifecycle = 'TERMINATED' THEN 'agent_gone'
+  WHEN t.status = 'ASSIGNED' AND r.state <> 'ASSIGNED' THEN 'task_behind'
+  WHEN t.status = 'RUNNING' AND r.state = 'ASSIGNED' THEN 'run_behind' END IS NOT NULL
+LIMIT $1
+
+-- find_miscounted_agents
+SELECT a.workspace_id, a.id
+FROM agents a
+LEFT JOIN (
+  SELECT r.workspace_id, r.agent_id, count(*)::int AS runs FROM task_runs r
+  WHERE r.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE') AND ($2::uuid IS NULL OR r.workspace_id = $2)
+  GROUP BY 1, 2) c ON c.workspace_id = a.workspace_id AND c.agent_id = a.id
+WHERE a.live_runs <> coalesce(c.runs, 0) AND a.lifecycle <> 'TERMINATED'
+  AND ($2::uuid IS NULL OR a.workspace_id = $2)
+LIMIT $1
+
+-- find_miscounted_tasks
+SELECT t.workspace_id, t.id
+FROM agent_tasks t
+WHERE (t.status IN ('PENDING', 'PAUSED') OR (t.status = 'ABORTED' AND t.retry_at IS NOT NULL)) AND ($2::uuid IS NULL OR t.workspace_id = $2)
+  AND CASE WHEN t.unmet_dependencies > 0 THEN t.unmet_dependencies <> (
+    SELECT count(*) FROM task_dependencies d
+    WHERE d.workspace_id = t.workspace_id AND d.task_id = t.id AND d.settled_at IS NULL) END
+UNION
+SELECT t.workspace_id, t.id
+FROM task_dependencies d
+JOIN agent_tasks t ON t.workspace_id = d.workspace_id AND t.id = d.task_id
+WHERE d.settled_at IS NULL AND ($2::uuid IS NULL OR d.workspace_id = $2)
+  AND (t.status IN ('PENDING', 'PAUSED') OR (t.status = 'ABORTED' AND t.retry_at IS NOT NULL)) AND t.unmet_dependencies = 0
+LIMIT $1
+
+-- find_stray_runs
+SELECT r.workspace_id, r.id, r.task_id FROM task_runs r
+JOIN agent_tasks t ON t.workspace_id = r.workspace_id AND t.id = r.task_id
+WHERE r.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE') AND t.run_id IS DISTINCT FROM r.id AND ($2::uuid IS NULL OR r.workspace_id = $2) LIMIT $1
+
+-- find_unclaimable_tasks
+SELECT t.workspace_id, t.id
+FROM agent_tasks t
+LEFT JOIN capability_sets s ON s.workspace_id = t.workspace_id
+  AND s.key = CASE WHEN t.capability_key LIKE '!%' THEN substr(t.capability_key, 2) ELSE t.capability_key END
+WHERE (t.status IN ('PENDING', 'PAUSED') OR (t.status = 'ABORTED' AND t.retry_at IS NOT NULL)) AND ($2::uuid IS NULL OR t.workspace_id = $2)
+  AND (s.key IS NULL OR NOT (s.capabilities <@ t.required_capabilities AND s.capabilities @> t.required_capabilities)
+    OR EXISTS (SELECT FROM task_runs r
+      WHERE r.workspace_id = t.workspace_id AND r.task_id = t.id AND r.generation > t.generation))
+LIMIT $1
+
+-- forget_runs
+WITH forgot AS (
+  UPDATE agent_tasks t SET run_id = NULL, updated_at = now()
+  FROM jsonb_to_recordset($1::jsonb) AS m (workspace_id uuid, id uuid)
+  WHERE t.workspace_id = m.workspace_id AND t.id = m.id AND t.status = 'PAUSED'
+  RETURNING t.workspace_id, t.id, t.agent_id, old.run_id
+),
+logged AS (
+  INSERT INTO task_log_lines (workspace_id, task_id, run_id, agent_id, level, event, message, actor_kind)
+  SELECT workspace_id, id, run_id, agent_id, 'WARN', 'state_repaired',
+    'It named a run that is not live; it stays paused without one', 'coordinator'
+  FROM forgot
+)
+SELECT workspace_id, id FROM forgot
+
+-- liveness_probe
+SELECT 1
+
+-- lock_dependents
+WITH concerned AS MATERIALIZED (
+  SELECT DISTINCT edge.workspace_id, edge.task_id
+  FROM jsonb_to_recordset($1::jsonb) AS ended (workspace_id uuid, id uuid)
+  JOIN agent_tasks p ON p.workspace_id = ended.workspace_id AND p.id = ended.id
+  CROSS JOIN LATERAL (
+    SELECT d.workspace_id, d.task_id
+    FROM task_dependencies d JOIN agent_tasks t ON t.workspace_id = d.workspace_id AND t.id = d.task_id
+    WHERE d.workspace_id = p.workspace_id AND d.depends_on_id = p.id AND (d.settled_at IS NULL AND t.status NOT IN ('COMPLETED', 'ARCHIVED') AND (((p.status = 'COMPLETED' OR (p.status = 'ARCHIVED' AND p.completed_at IS NOT NULL)) OR (d.policy = 'ignore' AND (p.status = 'FAILED' OR (p.status = 'ABORTED' AND p.retry_at IS NULL)
+  OR (p.status = 'ARCHIVED' AND p.completed_at IS NULL))))
+  OR (d.policy = 'fail' AND t.status IN ('PENDING', 'PAUSED') AND (p.status = 'FAILED' OR (p.status = 'ABORTED' AND p.retry_at IS NULL)
+  OR (p.status = 'ARCHIVED' AND p.completed_at IS NULL)))))
+    LIMIT $2) edge
+),
+waiting AS MATERIALIZED (
+  SELECT t.* FROM concerned c JOIN agent_tasks t ON t.workspace_id = c.workspace_id AND t.id = c.task_id
+  WHERE t.status NOT IN ('COMPLETED', 'ARCHIVED')
+  ORDER BY t.workspace_id, t.id
+  FOR NO KEY UPDATE OF t
+)
+SELECT t.id, t.workspace_id, t.status, t.version, t.retry_count, t.max_retries,
+  t.retry_backoff_seconds, t.retry_at, t.has_dependents, t.run_id, r.state AS run_state,
+  r.started_at IS NOT NULL AS run_started, r.pause_requested_at IS NOT NULL AS pause_requested,
+  r.deadline_at <= now() AND r.state IN ('ASSIGNED', 'WORKING', 'STALE') AS past_deadline, t.agent_id, blame.id IS NOT NULL AND t.status IN ('PENDING', 'PAUSED') AS fails, blame.id AS failed_prerequisite
+FROM waiting t
+LEFT JOIN task_runs r ON r.workspace_id = t.workspace_id AND r.id = t.run_id
+LEFT JOIN LATERAL (
+  SELECT p.id FROM task_dependencies d JOIN agent_tasks p
+    ON p.workspace_id = d.workspace_id AND p.id = d.depends_on_id
+  WHERE d.workspace_id = t.workspace_id AND d.task_id = t.id AND d.settled_at IS NULL
+    AND d.policy = 'fail' AND (p.status = 'FAILED' OR (p.status = 'ABORTED' AND p.retry_at IS NULL)
+  OR (p.status = 'ARCHIVED' AND p.completed_at IS NULL))
+  LIMIT 1) blame ON true
+
+-- lock_expired_runs
+SELECT t.id, t.workspace_id, t.status, t.version, t.retry_count, t.max_retries,
+  t.retry_backoff_seconds, t.retry_at, t.has_dependents, t.run_id, r.state AS run_state,
+  r.started_at IS NOT NULL AS run_started, r.pause_requested_at IS NOT NULL AS pause_requested,
+  r.deadline_at <= now() AND r.state IN ('ASSIGNED', 'WORKING', 'STALE') AS past_deadline, t.agent_id
+FROM task_runs r
+JOIN agent_tasks t ON t.workspace_id = r.workspace_id AND t.id = r.task_id AND t.run_id = r.id
+
+WHERE r.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE') AND r.lease_expires_at <= now() AND NOT r.lease_by_heartbeat
+  AND ($2::uuid IS NULL OR r.workspace_id = $2)
+ORDER BY r.lease_expires_at
+LIMIT $1
+-- Both: a renewal or a report that came between the look and the lock counts.
+FOR NO KEY UPDATE OF t, r SKIP LOCKED
+
+-- lock_expired_runs_without_heartbeats
+SELECT t.id, t.workspace_id, t.status, t.version, t.retry_count, t.max_retries,
+  t.retry_backoff_seconds, t.retry_at, t.has_dependents, t.run_id, r.state AS run_state,
+  r.started_at IS NOT NULL AS run_started, r.pause_requested_at IS NOT NULL AS pause_requested,
+  r.deadline_at <= now() AND r.state IN ('ASSIGNED', 'WORKING', 'STALE') AS past_deadline, t.agent_id
+FROM task_runs r
+JOIN agent_tasks t ON t.workspace_id = r.workspace_id AND t.id = r.task_id AND t.run_id = r.id
+JOIN agents a ON a.workspace_id = r.workspace_id AND a.id = r.agent_id
+LEFT JOIN agent_heartbeats h ON h.workspace_id = r.workspace_id AND h.agent_id = r.agent_id
+WHERE r.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE') AND r.lease_by_heartbeat AND r.lease_expires_at <= now() AND a.live_runs > 0
+    AND (h.agent_id IS NULL OR h.next_expected_at = 'infinity')
+  AND ($2::uuid IS NULL OR r.workspace_id = $2)
+ORDER BY r.workspace_id, r.task_id
+LIMIT $1
+-- Both: a renewal or a report that came between the look and the lock counts.
+FOR NO KEY UPDATE OF t, r SKIP LOCKED
+
+-- lock_for_repair
+SELECT t.workspace_id, t.id FROM agent_tasks t
+WHERE (t.workspace_id, t.id) IN (
+  SELECT m.workspace_id, m.id FROM jsonb_to_recordset($1::jsonb) AS m (workspace_id uuid, id uuid))
+ORDER BY t.workspace_id, t.id
+FOR NO KEY UPDATE SKIP LOCKED
+
+-- lock_hung_runs
+SELECT t.id, t.workspace_id, t.status, t.version, t.retry_count, t.max_retries,
+  t.retry_backoff_seconds, t.retry_at, t.has_dependents, t.run_id, r.state AS run_state,
+  r.started_at IS NOT NULL AS run_started, r.pause_requested_at IS NOT NULL AS pause_requested,
+  r.deadline_at <= now() AND r.state IN ('ASSIGNED', 'WORKING', 'STALE') AS past_deadline, t.agent_id
+FROM task_runs r
+JOIN agent_tasks t ON t.workspace_id = r.workspace_id AND t.id = r.task_id AND t.run_id = r.id
+
+WHERE r.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE') AND r.hung_warned_at <= now() - make_interval(secs => $3::float8) AND r.state IN ('WORKING', 'STALE')
+    AND t.status = 'RUNNING'
+  AND ($2::uuid IS NULL OR r.workspace_id = $2)
+ORDER BY r.hung_warned_at
+LIMIT $1
+-- Both: a renewal or a report that came between the look and the lock counts.
+FOR NO KEY UPDATE OF t, r SKIP LOCKED
+
+-- lock_miscounted_agents
+SELECT a.workspace_id, a.id FROM agents a
+WHERE (a.workspace_id, a.id) IN (SELECT m.workspace_id, m.id FROM jsonb_to_recordset($1::jsonb) AS m (workspace_id uuid, id uuid))
+ORDER BY a.id
+FOR NO KEY UPDATE SKIP LOCKED
+
+-- lock_overdue_runs
+SELECT t.id, t.workspace_id, t.status, t.version, t.retry_count, t.max_retries,
+  t.retry_backoff_seconds, t.retry_at, t.has_dependents, t.run_id, r.state AS run_state,
+  r.started_at IS NOT NULL AS run_started, r.pause_requested_at IS NOT NULL AS pause_requested,
+  r.deadline_at <= now() AND r.state IN ('ASSIGNED', 'WORKING', 'STALE') AS past_deadline, t.agent_id
+FROM task_runs r
+JOIN agent_tasks t ON t.workspace_id = r.workspace_id AND t.id = r.task_id AND t.run_id = r.id
+
+WHERE r.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE') AND r.deadline_at <= now() - interval '60 seconds' AND r.state IN ('ASSIGNED', 'WORKING', 'STALE')
+  AND ($2::uuid IS NULL OR r.workspace_id = $2)
+ORDER BY r.deadline_at
+LIMIT $1
+-- Both: a renewal or a report that came between the look and the lock counts.
+FOR NO KEY UPDATE OF t, r SKIP LOCKED
+
+-- lock_runs_of_lost_agents
+SELECT t.id, t.workspace_id, t.status, t.version, t.retry_count, t.max_retries,
+  t.retry_backoff_seconds, t.retry_at, t.has_dependents, t.run_id, r.state AS run_state,
+  r.started_at IS NOT NULL AS run_started, r.pause_requested_at IS NOT NULL AS pause_requested,
+  r.deadline_at <= now() AND r.state IN ('ASSIGNED', 'WORKING', 'STALE') AS past_deadline, t.agent_id
+FROM task_runs r
+JOIN agent_tasks t ON t.workspace_id = r.workspace_id AND t.id = r.task_id AND t.run_id = r.id
+JOIN agents a ON a.workspace_id = r.workspace_id AND a.id = r.agent_id
+WHERE r.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE') AND a.lifecycle IN ('ERROR', 'TERMINATED') AND a.live_runs > 0
+  AND ($2::uuid IS NULL OR r.workspace_id = $2)
+ORDER BY r.workspace_id, r.task_id
+LIMIT $1
+-- Both: a renewal or a report that came between the look and the lock counts.
+FOR NO KEY UPDATE OF t, r SKIP LOCKED
+
+-- lock_runs_of_lost_gateways
+SELECT t.id, t.workspace_id, t.status, t.version, t.retry_count, t.max_retries,
+  t.retry_backoff_seconds, t.retry_at, t.has_dependents, t.run_id, r.state AS run_state,
+  r.started_at IS NOT NULL AS run_started, r.pause_requested_at IS NOT NULL AS pause_requested,
+  r.deadline_at <= now() AND r.state IN ('ASSIGNED', 'WORKING', 'STALE') AS past_deadline, t.agent_id
+FROM task_runs r
+JOIN agent_tasks t ON t.workspace_id = r.workspace_id AND t.id = r.task_id AND t.run_id = r.id
+JOIN session_spawns s ON s.workspace_id = r.workspace_id AND s.run_id = r.id AND s.state = 'SPAWNED'
+JOIN gateways g ON g.id = s.gateway_id
+JOIN agents a ON a.workspace_id = r.workspace_id AND a.id = r.agent_id
+CROSS JOIN LATERAL (SELECT greatest($3::float8, a.stale_threshold_seconds) AS seconds) AS longest
+WHERE r.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE') AND longest.seconds <= $4::float8
+    AND greatest(g.last_seen_at, s.settled_at) < now() - make_interval(secs => longest.seconds)
+    AND EXISTS (SELECT FROM gateways other
+      WHERE other.id <> g.id AND other.last_seen_at > now() - make_interval(secs => $3::float8))
+  AND ($2::uuid IS NULL OR r.workspace_id = $2)
+ORDER BY r.workspace_id, r.task_id
+LIMIT $1
+-- Both: a renewal or a report that came between the look and the lock counts.
+FOR NO KEY UPDATE OF t, r SKIP LOCKED
+
+-- lock_unsettled
+SELECT workspace_id, id FROM agent_tasks
+WHERE dependents_unsettled AND ($2::uuid IS NULL OR workspace_id = $2)
+ORDER BY workspace_id, id
+LIMIT $1
+FOR NO KEY UPDATE SKIP LOCKED
+
+-- lock_waiting
+WITH locked AS MATERIALIZED (
+  SELECT t.* FROM agent_tasks t
+  WHERE t.workspace_id = $1 AND t.id = ANY($2::uuid[]) AND t.status = 'PENDING' AND t.unmet_dependencies > 0 AND t.has_dependents
+  ORDER BY t.id
+  FOR NO KEY UPDATE SKIP LOCKED
+)
+SELECT t.id, t.workspace_id, t.status, t.version, t.retry_count, t.max_retries,
+  t.retry_backoff_seconds, t.retry_at, t.has_dependents, t.run_id, r.state AS run_state,
+  r.started_at IS NOT NULL AS run_started, r.pause_requested_at IS NOT NULL AS pause_requested,
+  r.deadline_at <= now() AND r.state IN ('ASSIGNED', 'WORKING', 'STALE') AS past_deadline, t.agent_id
+FROM locked t LEFT JOIN task_runs r ON r.workspace_id = t.workspace_id AND r.id = t.run_id
+ORDER BY t.id
+
+-- log_stray_runs
+INSERT INTO task_log_lines (workspace_id, task_id, run_id, level, event, message, actor_kind)
+SELECT workspace_id, task_id, id, 'WARN', 'state_repaired',
+  'A live run of it, of which it knew nothing, was ended', 'coordinator'
+FROM jsonb_to_recordset($1::jsonb) AS m (workspace_id uuid, id uuid, task_id uuid)
+
+-- mark_propagated
+UPDATE agent_tasks p SET dependents_unsettled = false
+FROM jsonb_to_recordset($1::jsonb) AS ended (workspace_id uuid, id uuid)
+WHERE p.workspace_id = ended.workspace_id AND p.id = ended.id AND NOT EXISTS (
+  SELECT FROM task_dependencies d JOIN agent_tasks t ON t.workspace_id = d.workspace_id AND t.id = d.task_id
+  WHERE d.workspace_id = p.workspace_id AND d.depends_on_id = p.id AND (d.settled_at IS NULL AND t.status NOT IN ('COMPLETED', 'ARCHIVED') AND (((p.status = 'COMPLETED' OR (p.status = 'ARCHIVED' AND p.completed_at IS NOT NULL)) OR (d.policy = 'ignore' AND (p.status = 'FAILED' OR (p.status = 'ABORTED' AND p.retry_at IS NULL)
+  OR (p.status = 'ARCHIVED' AND p.completed_at IS NULL))))
+  OR (d.policy = 'fail' AND t.status IN ('PENDING', 'PAUSED') AND (p.status = 'FAILED' OR (p.status = 'ABORTED' AND p.retry_at IS NULL)
+  OR (p.status = 'ARCHIVED' AND p.completed_at IS NULL))))))
+RETURNING p.workspace_id
+
+-- mark_stale_runs
+WITH unresponsive AS MATERIALIZED (
+  SELECT r.workspace_id, r.id FROM task_runs r
+  JOIN agents a ON a.workspace_id = r.workspace_id AND a.id = r.agent_id
+  JOIN agent_heartbeats h ON h.workspace_id = r.workspace_id AND h.agent_id = r.agent_id
+  WHERE r.state = 'WORKING' AND r.lease_by_heartbeat
+    AND h.last_seen_at < now() - make_interval(secs => 2 * a.heartbeat_interval_seconds)
+    AND h.next_expected_at IS DISTINCT FROM 'infinity'
+    AND ($2::uuid IS NULL OR r.workspace_id = $2)
+  LIMIT $1
+),
+run_moved AS (
+  UPDATE task_runs r SET state = 'STALE', version = r.version + 1, last_report_at = now(), stale_at = now()
+  FROM unresponsive m
+  WHERE r.workspace_id = m.workspace_id AND r.id = m.id AND CASE WHEN r.state IN ('WORKING', 'IN_REVIEW') THEN true END
+  RETURNING r.workspace_id, r.id, r.task_id, r.agent_id, r.generation, r.version, r.end_reason,
+    old.state AS previous_state, r.state, r.ended_at
+),
+journaled AS (
+  INSERT INTO journal (workspace_id, event, task_id, version, previous_status, new_status, run_id, run_version,
+    previous_state, new_state, end_reason, generation, agent_id, actor_kind, actor_id, reason, level, message,
+    details, session_key, stack_trace, retry_at)
+  SELECT r.workspace_id, 'run.state_changed', r.task_id, NULL, NULL, NULL, r.id, r.version,
+    r.previous_state, r.state, r.end_reason, r.generation, r.agent_id, 'coordinator', NULL, NULL, NULL, NULL,
+    NULL::jsonb, NULL, NULL, NULL::timestamptz FROM run_moved r
+)
+SELECT workspace_id, task_id FROM run_moved
+
+-- promote_due_retries
+WITH due AS MATERIALIZED (
+  SELECT d.workspace_id, d.id FROM agent_tasks d
+  WHERE d.status = 'ABORTED' AND d.retry_at <= now()
+    AND ($2::uuid IS NULL OR d.workspace_id = $2)
+  ORDER BY d.retry_at
+  LIMIT $1
+  FOR NO KEY UPDATE SKIP LOCKED
+),
+task_moved AS (
+  UPDATE agent_tasks t SET
+    status = 'PENDING', version = t.version + 1, updated_at = now(),
+    run_id = NULL,
+    agent_id = NULL,
+    session_key = NULL,
+    retry_count = CASE WHEN (NULL)::boolean THEN 0 ELSE t.retry_count END,
+    retry_at = NULL,
+    abort_reason = NULL,
+    abort_message = NULL,
+    failure_reason = NULL,
+    queue_expires_at = CASE WHEN (NULL)::boolean OR t.status = 'PAUSED' THEN NULL ELSE t.queue_expires_at END,
+    current_step = NULL,
+    estimated_completion_at = NULL,
+    paused_by = NULL,
+    pause_reason = NULL,
+    ready_at = CASE WHEN t.unmet_dependencies = 0 THEN now() END,
+    assigned_at = NULL,
+    started_at = NULL,
+    paused_at = NULL,
+    failed_at = NULL,
+    aborted_at = NULL,
+    dependents_unsettled = false
+  FROM due m
+  WHERE t.workspace_id = m.workspace_id AND t.id = m.id AND CASE WHEN t.status IN ('ASSIGNED', 'PAUSED', 'ABORTED', 'FAILED') THEN true END
+  RETURNING t.workspace_id, t.id, t.version, old.status AS previous_status, t.status, t.generation,
+    coalesce(t.run_id, old.run_id) AS run_id, coalesce(t.agent_id, old.agent_id) AS agent_id,
+    coalesce(t.session_key, old.session_key) AS session_key, t.retry_at, t.unmet_dependencies,
+    t.dependents_unsettled,
+    ('coordinator')::text AS actor_kind, (NULL)::text AS actor_id, (NULL)::text AS reason, ('retry due')::text AS message, (NULL)::text AS level, (NULL)::jsonb AS details, (NULL)::text AS stack_trace
+),
+journaled AS (
+  INSERT INTO journal (workspace_id, event, task_id, version, previous_status, new_status, run_id, run_version,
+    previous_state, new_state, end_reason, generation, agent_id, actor_kind, actor_id, reason, level, message,
+    details, session_key, stack_trace, retry_at)
+  SELECT m.workspace_id, 'task.status_changed', m.id, m.version, m.previous_status, m.status, m.run_id, NULL::int, NULL, NULL, NULL, m.generation, m.agent_id, m.actor_kind, m.actor_id, m.reason, m.level, m.message, m.details, m.session_key, m.stack_trace, m.retry_at FROM task_moved m
+)
+SELECT workspace_id, status FROM task_moved
+
+-- prune_capability_sets
+WITH unused AS MATERIALIZED (
+  SELECT s.workspace_id, s.key FROM capability_sets s
+  WHERE s.used_at < now() - interval '1 day'
+  ORDER BY s.used_at
+  LIMIT $1
+  FOR UPDATE SKIP LOCKED
+),
+needed AS MATERIALIZED (
+  SELECT DISTINCT t.workspace_id, CASE WHEN t.capability_key LIKE '!%' THEN substr(t.capability_key, 2) ELSE t.capability_key END AS key
+  FROM (SELECT DISTINCT workspace_id FROM unused) w
+  JOIN agent_tasks t ON t.workspace_id = w.workspace_id
+    AND t.status IN ('PENDING', 'ASSIGNED', 'RUNNING', 'PAUSED', 'ABORTED', 'FAILED')
+),
+judged AS MATERIALIZED (
+  SELECT u.workspace_id, u.key, n.key IS NOT NULL AS is_needed
+  FROM unused u LEFT JOIN needed n ON n.workspace_id = u.workspace_id AND n.key = u.key
+),
+kept AS (
+  UPDATE capability_sets s SET used_at = now() FROM judged j
+  WHERE j.is_needed AND s.workspace_id = j.workspace_id AND s.key = j.key
+),
+removed AS (
+  DELETE FROM capability_sets s USING judged j
+  WHERE NOT j.is_needed AND s.workspace_id = j.workspace_id AND s.key = j.key
+  RETURNING 1
+)
+SELECT (SELECT count(*)::int FROM unused) AS looked_at, (SELECT count(*)::int FROM removed) AS removed
+
+-- read_leased_defects
+SELECT t.id, t.workspace_id, t.status, t.version, t.retry_count, t.max_retries,
+  t.retry_backoff_seconds, t.retry_at, t.has_dependents, t.run_id, r.state AS run_state,
+  r.started_at IS NOT NULL AS run_started, r.pause_requested_at IS NOT NULL AS pause_requested,
+  r.deadline_at <= now() AND r.state IN ('ASSIGNED', 'WORKING', 'STALE') AS past_deadline, t.agent_id, CASE WHEN r.id IS NULL OR r.task_id <> t.id OR r.ended_at IS NOT NULL THEN 'no_live_run'
+  WHEN a.lifecycle = 'TERMINATED' THEN 'agent_gone'
+  WHEN t.status = 'ASSIGNED' AND r.state <> 'ASSIGNED' THEN 'task_behind'
+  WHEN t.status = 'RUNNING' AND r.state = 'ASSIGNED' THEN 'run_behind' END AS defect
+FROM jsonb_to_recordset($1::jsonb) AS m (workspace_id uuid, id uuid)
+JOIN agent_tasks t ON t.workspace_id = m.workspace_id AND t.id = m.id
+LEFT JOIN task_runs r ON r.workspace_id = t.workspace_id AND r.id = t.run_id
+LEFT JOIN agents a ON a.workspace_id = r.workspace_id AND a.id = r.agent_id
+WHERE CASE WHEN r.id IS NULL OR r.task_id <> t.id OR r.ended_at IS NOT NULL THEN 'no_live_run'
+  WHEN a.lifecycle = 'TERMINATED' THEN 'agent_gone'
+  WHEN t.status = 'ASSIGNED' AND r.state <> 'ASSIGNED' THEN 'task_behind'
+  WHEN t.status = 'RUNNING' AND r.state = 'ASSIGNED' THEN 'run_behind' END IS NOT NULL AND t.status IN ('ASSIGNED', 'RUNNING', 'PAUSED') AND t.run_id IS NOT NULL
+ORDER BY t.workspace_id, t.id
+
+-- read_stray_runs
+SELECT r.workspace_id, r.id, r.task_id FROM task_runs r
+JOIN agent_tasks t ON t.workspace_id = r.workspace_id AND t.id = r.task_id
+WHERE r.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE') AND t.run_id IS DISTINCT FROM r.id AND (r.workspace_id, r.task_id) IN (
+  SELECT m.workspace_id, m.id FROM jsonb_to_recordset($1::jsonb) AS m (workspace_id uuid, id uuid))
+
+-- recount_agents
+WITH miscounted AS MATERIALIZED (SELECT m.workspace_id, m.id FROM jsonb_to_recordset($1::jsonb) AS m (workspace_id uuid, id uuid)),
+actual AS MATERIALIZED (
+  SELECT m.workspace_id, m.id, (SELECT count(*)::int FROM task_runs r WHERE r.workspace_id = m.workspace_id
+    AND r.agent_id = m.id AND r.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE')) AS runs
+  FROM miscounted m
+),
+agent_recounted AS (
+  UPDATE agents a SET live_runs = c.runs FROM actual c
+  WHERE a.workspace_id = c.workspace_id AND a.id = c.id AND a.live_runs <> c.runs
+    AND a.lifecycle <> 'TERMINATED'
+  RETURNING a.workspace_id, a.id, old.live_runs AS counted, a.live_runs AS actual
+)
+SELECT workspace_id, id, counted, actual FROM agent_recounted
+
+-- recount_tasks
+WITH actual AS MATERIALIZED (
+  SELECT m.workspace_id, m.id, (SELECT count(*)::int FROM task_dependencies d
+    WHERE d.workspace_id = m.workspace_id AND d.task_id = m.id AND d.settled_at IS NULL) AS edges
+  FROM jsonb_to_recordset($1::jsonb) AS m (workspace_id uuid, id uuid)
+),
+repaired AS (
+  UPDATE agent_tasks t SET
+    unmet_dependencies = c.edges,
+    ready_at = CASE WHEN c.edges = 0 THEN coalesce(t.ready_at, now()) END,
+    updated_at = now()
+  FROM actual c
+  WHERE t.workspace_id = c.workspace_id AND t.id = c.id AND (t.status IN ('PENDING', 'PAUSED') OR (t.status = 'ABORTED' AND t.retry_at IS NOT NULL)) AND t.unmet_dependencies <> c.edges
+  RETURNING t.workspace_id, t.id, old.unmet_dependencies AS counted, t.unmet_dependencies AS actual, t.status
+),
+logged AS (
+  INSERT INTO task_log_lines (workspace_id, task_id, level, event, message, details, actor_kind)
+  SELECT workspace_id, id, 'WARN', 'state_repaired', 'Its count of unmet dependencies was wrong',
+    jsonb_build_object('counted', counted, 'actual', actual), 'coordinator'
+  FROM repaired
+)
+SELECT workspace_id, id, status = 'PENDING' AND actual = 0 AS ready FROM repaired
+
+-- remind_tasks
+WITH repaired AS (
+  UPDATE agent_tasks t SET has_dependents = true, dependents_unsettled = t.dependents_unsettled
+    OR (t.status = 'COMPLETED' OR (t.status = 'ARCHIVED' AND t.completed_at IS NOT NULL)) OR (t.status = 'FAILED' OR (t.status = 'ABORTED' AND t.retry_at IS NULL)
+  OR (t.status = 'ARCHIVED' AND t.completed_at IS NULL))
+  FROM jsonb_to_recordset($1::jsonb) AS m (workspace_id uuid, id uuid)
+  WHERE t.workspace_id = m.workspace_id AND t.id = m.id
+  RETURNING t.workspace_id, t.id, old.has_dependents, t.dependents_unsettled
+),
+logged AS (
+  INSERT INTO task_log_lines (workspace_id, task_id, level, event, message, details, actor_kind)
+  SELECT workspace_id, id, 'WARN', 'state_repaired', 'It had forgotten the tasks that depend on it',
+    jsonb_build_object('hadDependents', has_dependents, 'dependentsToTell', dependents_unsettled), 'coordinator'
+  FROM repaired
+)
+SELECT workspace_id, id FROM repaired
+
+-- requeue_tasks
+WITH actual AS MATERIALIZED (
+  SELECT t.workspace_id, t.id, array_to_string(ARRAY(SELECT DISTINCT c COLLATE "C" FROM unnest(t.required_capabilities) AS c
+    ORDER BY 1), ',') AS key, CASE WHEN t.capability_key LIKE '!%' THEN '!' ELSE '' END AS suspended, t.required_capabilities,
+    greatest(t.generation, (SELECT max(r.generation) FROM task_runs r
+      WHERE r.workspace_id = t.workspace_id AND r.task_id = t.id)) AS generation
+  FROM jsonb_to_recordset($1::jsonb) AS m (workspace_id uuid, id uuid) JOIN agent_tasks t ON t.workspace_id = m.workspace_id AND t.id = m.id
+),
+queue AS (
+  INSERT INTO capability_sets (workspace_id, key, capabilities)
+  SELECT DISTINCT ON (workspace_id, key) workspace_id, key, required_capabilities FROM actual
+  ON CONFLICT (workspace_id, key) DO UPDATE SET capabilities = excluded.capabilities, used_at = now()
+),
+repaired AS (
+  UPDATE agent_tasks t SET capability_key = a.suspended || a.key, generation = a.generation, updated_at = now()
+  FROM actual a
+  WHERE t.workspace_id = a.workspace_id AND t.id = a.id AND (t.status IN ('PENDING', 'PAUSED') OR (t.status = 'ABORTED' AND t.retry_at IS NOT NULL))
+  RETURNING t.workspace_id, t.id, old.capability_key AS had, t.capability_key AS key, old.generation AS before,
+    t.generation, (t.status = 'PENDING' AND t.unmet_dependencies = 0) AS ready
+),
+logged AS (
+  INSERT INTO task_log_lines (workspace_id, task_id, level, event, message, details, actor_kind)
+  SELECT workspace_id, id, 'WARN', 'state_repaired', 'No agent could have claimed it',
+    jsonb_build_object('queueBefore', had, 'queue', key, 'generationBefore', before, 'generation', generation),
+    'coordinator'
+  FROM repaired
+)
+SELECT workspace_id, id, ready FROM repaired
+
+-- revive_stale_runs
+WITH back AS MATERIALIZED (
+  SELECT r.workspace_id, r.id FROM task_runs r
+  JOIN agents a ON a.workspace_id = r.workspace_id AND a.id = r.agent_id
+  JOIN agent_heartbeats h ON h.workspace_id = r.workspace_id AND h.agent_id = r.agent_id
+  WHERE r.state = 'STALE' AND r.lease_by_heartbeat
+    AND h.last_seen_at >= now() - make_interval(secs => 2 * a.heartbeat_interval_seconds)
+    AND ($2::uuid IS NULL OR r.workspace_id = $2)
+  LIMIT $1
+),
+run_moved AS (
+  UPDATE task_runs r SET state = 'WORKING', version = r.version + 1, last_report_at = now(), started_at = coalesce(r.started_at, now()), deadline_at = coalesce(r.deadline_at, now() + make_interval(secs => (
+      SELECT t.timeout_seconds FROM agent_tasks t
+      WHERE t.workspace_id = r.workspace_id AND t.id = r.task_id))), stale_at = NULL
+  FROM back m
+  WHERE r.workspace_id = m.workspace_id AND r.id = m.id AND CASE WHEN r.state IN ('ASSIGNED', 'IN_REVIEW', 'APPROVED', 'STALE') THEN true END
+  RETURNING r.workspace_id, r.id, r.task_id, r.agent_id, r.generation, r.version, r.end_reason,
+    old.state AS previous_state, r.state, r.ended_at
+),
+journaled AS (
+  INSERT INTO journal (workspace_id, event, task_id, version, previous_status, new_status, run_id, run_version,
+    previous_state, new_state, end_reason, generation, agent_id, actor_kind, actor_id, reason, level, message,
+    details, session_key, stack_trace, retry_at)
+  SELECT r.workspace_id, 'run.state_changed', r.task_id, NULL, NULL, NULL, r.id, r.version,
+    r.previous_state, r.state, r.end_reason, r.generation, r.agent_id, 'coordinator', NULL, NULL, NULL, NULL,
+    NULL::jsonb, NULL, NULL, NULL::timestamptz FROM run_moved r
+)
+SELECT workspace_id, task_id FROM run_moved
+
+-- settle_edges
+WITH edge AS MATERIALIZED (
+  SELECT d.workspace_id, d.task_id, d.depends_on_id, ((p.status = 'COMPLETED' OR (p.status = 'ARCHIVED' AND p.completed_at IS NOT NULL)) OR (d.policy = 'ignore' AND (p.status = 'FAILED' OR (p.status = 'ABORTED' AND p.retry_at IS NULL)
+  OR (p.status = 'ARCHIVED' AND p.completed_at IS NULL)))) AS satisfied
+  FROM jsonb_to_recordset($1::jsonb) AS w (workspace_id uuid, id uuid)
+  JOIN task_dependencies d ON d.workspace_id = w.workspace_id AND d.task_id = w.id AND d.settled_at IS NULL
+  JOIN agent_tasks p ON p.workspace_id = d.workspace_id AND p.id = d.depends_on_id
+),
+settled AS (
+  UPDATE task_dependencies d SET settled_at = now() FROM edge e
+  WHERE e.satisfied AND d.workspace_id = e.workspace_id AND d.task_id = e.task_id
+    AND d.depends_on_id = e.depends_on_id
+),
+unmet AS MATERIALIZED (
+  SELECT workspace_id, task_id, (count(*) FILTER (WHERE NOT satisfied))::int AS edges
+  FROM edge GROUP BY workspace_id, task_id
+),
+released AS (
+  UPDATE agent_tasks t SET
+    unmet_dependencies = u.edges,
+    ready_at = CASE WHEN u.edges = 0 THEN now() END
+  FROM unmet u
+  WHERE t.workspace_id = u.workspace_id AND t.id = u.task_id AND t.unmet_dependencies <> u.edges
+  RETURNING t.workspace_id, t.id, (t.status = 'PENDING' AND t.unmet_dependencies = 0) AS released
+),
+logged AS (
+  INSERT INTO task_log_lines (workspace_id, task_id, event, message, actor_kind)
+  SELECT workspace_id, id, 'dependencies_met', 'Every task that it waited for has ended well', 'coordinator'
+  FROM released WHERE released
+)
+SELECT workspace_id, id, released FROM released
+
+-- warn_hung_runs
+WITH hung AS MATERIALIZED (
+  SELECT t.workspace_id, t.id AS task_id, r.id AS run_id, r.agent_id, t.session_key, t.estimated_completion_at,
+    r.last_progress_at
+  FROM agent_tasks t
+  JOIN task_runs r ON r.workspace_id = t.workspace_id AND r.id = t.run_id
+  WHERE t.status = 'RUNNING' AND t.estimated_completion_at <= now() - make_interval(secs => $3::float8)
+    AND r.state IN ('WORKING', 'STALE') AND r.hung_warned_at IS NULL
+    AND coalesce(r.last_progress_at, r.started_at) <= now() - make_interval(secs => $3::float8)
+    AND ($2::uuid IS NULL OR t.workspace_id = $2)
+  ORDER BY t.estimated_completion_at
+  LIMIT $1
+  -- The run too: progress that is reported meanwhile counts.
+  FOR NO KEY UPDATE OF t, r SKIP LOCKED
+),
+warned AS (
+  UPDATE task_runs r SET hung_warned_at = now() FROM hung h
+  WHERE r.workspace_id = h.workspace_id AND r.id = h.run_id
+),
+journaled AS (
+  INSERT INTO journal (workspace_id, event, log_event, task_id, run_id, agent_id, level, message, details, actor_kind,
+    session_key)
+  SELECT workspace_id, 'run.hung_warning', 'hung_warning', task_id, run_id, agent_id, 'WARN',
+    'It is long past its estimate without progress; without any it is aborted',
+    jsonb_build_object('estimatedCompletionAt', estimated_completion_at, 'lastProgressAt', last_progress_at,
+      'abortsAfterSeconds', $4::int), 'coordinator', session_key
+  FROM hung
+)
+SELECT workspace_id, run_id, agent_id FROM hung
+
+-- workspaces_with_edges_between
+SELECT w.id FROM workspaces w
+WHERE ($1::uuid IS NULL OR w.id = $1) AND EXISTS (SELECT FROM agent_tasks t
+  JOIN task_dependencies d ON d.workspace_id = w.id AND d.task_id = t.id AND d.settled_at IS NULL
+  JOIN agent_tasks p ON p.workspace_id = w.id AND p.id = d.depends_on_id
+  WHERE t.workspace_id = w.id AND t.status = 'PENDING' AND t.unmet_dependencies > 0 AND t.has_dependents AND CASE WHEN p.status = 'PENDING' AND p.unmet_dependencies > 0 AND p.has_dependents THEN true END)
+ORDER BY w.id

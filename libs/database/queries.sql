@@ -1,0 +1,4 @@
+-- The statements as they run. Made by `npm run sql`; change the modules that declare them.
+
+-- drover_set_tenant
+SELECT set_config('app.workspace_id', $1, true)

@@ -1,0 +1,208 @@
+-- The statements as they run. Made by `npm run sql`; change the modules that declare them.
+
+-- capable_agents
+WITH capable AS MATERIALIZED (
+  SELECT a.id, a.name, a.mode, a.live_runs, a.max_concurrent_tasks, h.last_seen_at, a.resting_until, CASE
+      WHEN a.lifecycle = 'DRAINING' THEN 'draining'
+      WHEN a.lifecycle = 'ERROR' THEN 'in_error'
+      WHEN (a.mode = 'push' AND NOT a.coordinator_enabled) THEN 'disabled'
+      WHEN (a.mode = 'push' AND a.command = '{}') THEN 'without_command'
+      WHEN (a.mode = 'push' AND coalesce(a.resting_until > now(), false)) THEN 'resting'
+      WHEN a.mode = 'pull' AND a.lifecycle = 'STARTING' AND h.agent_id IS NULL THEN 'offline'
+      WHEN coalesce(
+    h.last_seen_at < now() - make_interval(secs => a.stale_threshold_seconds)
+    AND CASE WHEN h.next_expected_at = 'infinity' THEN a.mode = 'pull' AND a.live_runs = 0
+      ELSE a.mode = 'pull' OR a.live_runs > 0 END, false) THEN 'offline'
+      WHEN NOT a.live_runs < a.max_concurrent_tasks THEN 'full'
+      WHEN a.mode = 'push' THEN 'assignable'
+      ELSE 'free' END AS standing
+  FROM agents a LEFT JOIN agent_heartbeats h ON h.workspace_id = a.workspace_id AND h.agent_id = a.id
+  WHERE a.workspace_id = $1 AND a.lifecycle <> 'TERMINATED' AND a.capabilities @> $2::text[]
+)
+SELECT standing, count(*)::int AS count, sum(max_concurrent_tasks)::int AS places,
+  coalesce(sum(max_concurrent_tasks) FILTER (WHERE mode = 'push'), 0)::int AS "pushPlaces",
+  sum(greatest(max_concurrent_tasks - live_runs, 0))::int AS "freePlaces",
+  to_jsonb((array_agg(jsonb_build_object('id', id, 'name', name, 'liveRuns', live_runs,
+    'maxConcurrentTasks', max_concurrent_tasks, 'lastSeenAt', to_char(last_seen_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
+    'restingUntil', to_char(resting_until AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))
+    ORDER BY name, id))[1:5]) AS agents
+FROM capable GROUP BY standing
+
+-- explain_task
+SELECT now() AS now, t.status, t.task_type, t.run_id, t.agent_id, t.retry_at, t.retry_count, t.max_retries,
+  t.abort_reason, t.abort_message, t.failure_reason, t.last_error, t.paused_by, t.pause_reason, t.paused_at,
+  CASE
+    WHEN t.paused_by ~ '^user:[0-9a-f-]{36}$' THEN (SELECT u.name FROM users u
+      WHERE u.id = substr(t.paused_by, 6)::uuid)
+    WHEN t.paused_by ~ '^api_key:[0-9a-f-]{36}$' THEN (SELECT k.name FROM api_keys k
+      WHERE k.workspace_id = t.workspace_id AND k.id = substr(t.paused_by, 9)::uuid) END AS paused_by_name,
+  t.queue_expires_at, t.required_capabilities, t.queue_rank, t.unmet_dependencies,
+  array_remove(ARRAY[CASE WHEN NOT ((t.queue_expires_at IS NULL OR t.queue_expires_at > now())) THEN 'queue_expired' END,
+    CASE WHEN NOT ((t.task_type || '') <> ALL ((ARRAY(SELECT p.task_type::text FROM pauses p WHERE p.workspace_id = $1
+    AND p.task_type IS NOT NULL AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())))::text[]) AND NOT (EXISTS (SELECT FROM installation_pauses p
+      WHERE p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))
+    OR EXISTS (SELECT FROM pauses p WHERE p.workspace_id = $1 AND p.task_type IS NULL
+      AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())))) THEN 'held_by_pause' END,
+    CASE WHEN NOT (t.unmet_dependencies = 0) THEN 'waiting_for_dependency' END], NULL) AS held_back,
+  t.assigned_at, t.started_at, t.completed_at, t.failed_at, t.aborted_at, t.archived_at, run.last_run,
+  unsettled.dependencies, spawn.spawn
+FROM agent_tasks t
+LEFT JOIN LATERAL (
+  SELECT jsonb_build_object('id', r.id, 'agent_id', r.agent_id, 'agent_name', a.name, 'state', r.state,
+    'generation', r.generation, 'lease_expires_at', greatest(r.lease_expires_at, CASE WHEN r.lease_by_heartbeat AND r.ended_at IS NULL THEN (
+    SELECT h.last_seen_at + make_interval(secs => r.lease_seconds) FROM agent_heartbeats h
+    WHERE h.workspace_id = r.workspace_id AND h.agent_id = r.agent_id) END),
+    'pause_requested_at', r.pause_requested_at, 'ended_at', r.ended_at, 'end_reason', r.end_reason,
+    'exit_code', r.exit_code) AS last_run
+  FROM task_runs r JOIN agents a ON a.workspace_id = r.workspace_id AND a.id = r.agent_id
+  WHERE r.workspace_id = t.workspace_id AND r.task_id = t.id
+  ORDER BY r.generation DESC LIMIT 1) run ON true
+LEFT JOIN LATERAL (
+  SELECT coalesce(jsonb_agg(to_jsonb(shown)), '[]') AS dependencies FROM (
+    SELECT p.id AS task_id, p.title, p.status, d.policy, (p.status = 'FAILED' OR (p.status = 'ABORTED' AND p.retry_at IS NULL)
+  OR (p.status = 'ARCHIVED' AND p.completed_at IS NULL)) AS ended_without_success
+    FROM task_dependencies d JOIN agent_tasks p ON p.workspace_id = d.workspace_id AND p.id = d.depends_on_id
+    WHERE d.workspace_id = t.workspace_id AND d.task_id = t.id AND d.settled_at IS NULL
+    ORDER BY ended_without_success DESC, p.id
+    LIMIT 100) shown) unsettled ON true
+LEFT JOIN LATERAL (
+  SELECT jsonb_build_object('attempts', s.attempts, 'last_error', s.last_error, 'since', s.created_at,
+    'next_attempt_at', s.next_attempt_at) AS spawn
+  FROM session_spawns s
+  WHERE s.workspace_id = t.workspace_id AND s.run_id = t.run_id AND s.state = 'PENDING') spawn ON true
+WHERE t.workspace_id = $1 AND t.id = $2
+
+-- held_places
+WITH capable AS MATERIALIZED (
+  SELECT a.id, a.name, a.mode, a.live_runs, a.max_concurrent_tasks, h.last_seen_at, a.resting_until, CASE
+      WHEN a.lifecycle = 'DRAINING' THEN 'draining'
+      WHEN a.lifecycle = 'ERROR' THEN 'in_error'
+      WHEN (a.mode = 'push' AND NOT a.coordinator_enabled) THEN 'disabled'
+      WHEN (a.mode = 'push' AND a.command = '{}') THEN 'without_command'
+      WHEN (a.mode = 'push' AND coalesce(a.resting_until > now(), false)) THEN 'resting'
+      WHEN a.mode = 'pull' AND a.lifecycle = 'STARTING' AND h.agent_id IS NULL THEN 'offline'
+      WHEN coalesce(
+    h.last_seen_at < now() - make_interval(secs => a.stale_threshold_seconds)
+    AND CASE WHEN h.next_expected_at = 'infinity' THEN a.mode = 'pull' AND a.live_runs = 0
+      ELSE a.mode = 'pull' OR a.live_runs > 0 END, false) THEN 'offline'
+      WHEN NOT a.live_runs < a.max_concurrent_tasks THEN 'full'
+      WHEN a.mode = 'push' THEN 'assignable'
+      ELSE 'free' END AS standing
+  FROM agents a LEFT JOIN agent_heartbeats h ON h.workspace_id = a.workspace_id AND h.agent_id = a.id
+  WHERE a.workspace_id = $1 AND a.lifecycle <> 'TERMINATED' AND a.capabilities @> $2::text[]
+)
+SELECT t.task_type AS "taskType",
+  greatest(0, extract(epoch FROM now() - coalesce(r.started_at, r.assigned_at)))::float8 AS "elapsedSeconds"
+FROM capable c
+JOIN task_runs r ON r.workspace_id = $1 AND r.agent_id = c.id AND r.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE')
+JOIN agent_tasks t ON t.workspace_id = $1 AND t.id = r.task_id
+WHERE c.standing IN ('free', 'assignable', 'full') AND c.live_runs > 0
+ORDER BY r.assigned_at
+LIMIT 1000
+
+-- kind_history
+SELECT wanted.task_type AS "taskType", array_agg(latest.duration) AS durations,
+  coalesce(array_agg(latest.wait) FILTER (WHERE latest.wait IS NOT NULL), '{}') AS waits
+FROM unnest($2::text[]) AS wanted (task_type) CROSS JOIN LATERAL (
+  SELECT extract(epoch FROM t.completed_at - coalesce(t.started_at, t.assigned_at))::float8 AS duration,
+    extract(epoch FROM t.assigned_at - t.ready_at)::float8 AS wait
+  FROM agent_tasks t
+  WHERE t.workspace_id = $1 AND t.task_type = wanted.task_type AND t.completed_at IS NOT NULL
+    AND t.assigned_at IS NOT NULL
+  ORDER BY t.completed_at DESC
+  LIMIT 200) latest
+GROUP BY wanted.task_type
+
+-- missing_capabilities
+SELECT needed.name FROM unnest($2::text[]) AS needed (name)
+WHERE NOT EXISTS (
+  SELECT FROM agents a
+  WHERE a.workspace_id = $1 AND a.lifecycle <> 'TERMINATED' AND needed.name = ANY(a.capabilities))
+
+-- nearest_agents
+SELECT a.id, a.name, lacking.missing
+FROM agents a CROSS JOIN LATERAL (
+  SELECT array_agg(needed.name ORDER BY needed.name) AS missing FROM unnest($2::text[]) AS needed (name)
+  WHERE needed.name <> ALL (a.capabilities)) lacking
+WHERE a.workspace_id = $1 AND a.lifecycle <> 'TERMINATED'
+ORDER BY cardinality(lacking.missing), a.name, a.id
+LIMIT 3
+
+-- pauses_of_type
+SELECT jsonb_build_object('id', p.id, 'scope', p.scope, 'taskType', p.task_type, 'reason', p.reason,
+  'by', p.paused_by, 'byName', p.by_name, 'since', to_char(p.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
+  'until', to_char(p.until AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')) AS pause
+FROM (
+  SELECT 1 AS place, 'everything' AS scope, NULL AS task_type, id, reason, 'operator' AS paused_by,
+    NULL AS by_name, created_at, until
+  FROM installation_pauses WHERE ended_at IS NULL
+  UNION ALL
+  SELECT CASE WHEN p.task_type IS NULL THEN 2 ELSE 3 END,
+    CASE WHEN p.task_type IS NULL THEN 'workspace' ELSE 'task_type' END, p.task_type, p.id, p.reason,
+    coalesce('api_key:' || p.paused_by_key, 'user:' || p.paused_by),
+    CASE WHEN p.paused_by_key IS NULL THEN u.name ELSE k.name END, p.created_at, p.until
+  FROM pauses p LEFT JOIN users u ON u.id = p.paused_by
+  LEFT JOIN api_keys k ON k.workspace_id = p.workspace_id AND k.id = p.paused_by_key
+  WHERE p.workspace_id = $1 AND p.ended_at IS NULL AND (p.task_type IS NULL OR p.task_type = $2)) p
+WHERE p.until IS NULL OR p.until > now()
+ORDER BY p.place, p.created_at
+
+-- roots_of_waiting
+WITH RECURSIVE edge AS (
+  SELECT d.task_id, d.depends_on_id FROM task_dependencies d
+  WHERE d.workspace_id = $1 AND d.task_id = $2 AND d.settled_at IS NULL
+  UNION
+  SELECT d.task_id, d.depends_on_id
+  FROM edge e JOIN task_dependencies d
+    ON d.workspace_id = $1 AND d.task_id = e.depends_on_id AND d.settled_at IS NULL
+),
+seen AS MATERIALIZED (
+  SELECT task_id, depends_on_id FROM edge LIMIT $3
+)
+SELECT p.id, p.title, p.status, (p.status = 'FAILED' OR (p.status = 'ABORTED' AND p.retry_at IS NULL)
+  OR (p.status = 'ARCHIVED' AND p.completed_at IS NULL)) AS ended_without_success
+FROM (SELECT DISTINCT depends_on_id FROM seen WHERE task_id <> $2) s
+JOIN agent_tasks p ON p.workspace_id = $1 AND p.id = s.depends_on_id
+WHERE (p.unmet_dependencies = 0 OR (p.status = 'FAILED' OR (p.status = 'ABORTED' AND p.retry_at IS NULL)
+  OR (p.status = 'ARCHIVED' AND p.completed_at IS NULL)))
+  AND p.id NOT IN (SELECT depends_on_id FROM seen WHERE task_id = $2)
+ORDER BY ended_without_success DESC, p.id
+LIMIT $4
+
+-- tasks_ahead
+WITH ability AS MATERIALIZED (
+  SELECT DISTINCT a.capabilities FROM agents a
+  WHERE a.workspace_id = $1 AND a.lifecycle IN ('STARTING', 'ACTIVE') AND a.capabilities @> $4::text[]
+),
+queue AS MATERIALIZED (
+  SELECT s.key FROM capability_sets s
+  WHERE s.workspace_id = $1 AND (s.key = $3
+    OR EXISTS (SELECT FROM ability a WHERE s.capabilities <@ a.capabilities))
+)
+SELECT ahead.task_type AS "taskType", count(*)::int AS count
+FROM (
+  SELECT one.task_type FROM queue CROSS JOIN LATERAL (
+    SELECT q.task_type FROM agent_tasks q
+    WHERE q.workspace_id = $1 AND q.capability_key = queue.key
+      AND (q.status = 'PENDING' AND q.unmet_dependencies = 0) AND q.queue_rank < $2::bigint
+    ORDER BY q.queue_rank LIMIT $5) one
+  LIMIT $5) ahead
+GROUP BY ahead.task_type
+ORDER BY ahead.task_type
+
+-- waited_for
+WITH RECURSIVE edge AS (
+  SELECT d.task_id, d.depends_on_id, d.policy FROM task_dependencies d
+  WHERE d.workspace_id = $1 AND d.task_id = $2 AND d.settled_at IS NULL
+  UNION
+  SELECT d.task_id, d.depends_on_id, d.policy
+  FROM edge e JOIN task_dependencies d
+    ON d.workspace_id = $1 AND d.task_id = e.depends_on_id AND d.settled_at IS NULL
+)
+SELECT e.task_id, e.policy, p.completed_at IS NOT NULL AS completed,
+  (p.status = 'FAILED' OR (p.status = 'ABORTED' AND p.retry_at IS NULL)
+  OR (p.status = 'ARCHIVED' AND p.completed_at IS NULL)) AS ended_without_success,
+  p.id, p.task_type, p.status, p.retry_at, p.queue_expires_at, p.unmet_dependencies, p.assigned_at,
+  p.started_at, p.required_capabilities, p.queue_rank
+FROM (SELECT * FROM edge LIMIT $3) e
+JOIN agent_tasks p ON p.workspace_id = $1 AND p.id = e.depends_on_id

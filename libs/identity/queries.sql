@@ -1,0 +1,165 @@
+-- The statements as they run. Made by `npm run sql`; change the modules that declare them.
+
+-- identity_api_key_by_hash
+SELECT k.id, k.workspace_id, k.scopes, k.role, k.created_by, k.expires_at,
+          coalesce(k.expires_at <= now(), false) AS expired,
+          k.revoked_at IS NOT NULL OR w.archived_at IS NOT NULL AS revoked,
+          CASE WHEN u.disabled_at IS NULL THEN m.role END AS maker_role
+     FROM api_keys k
+     JOIN workspaces w ON w.id = k.workspace_id
+     JOIN users u ON u.id = k.created_by
+     LEFT JOIN workspace_members m ON m.workspace_id = k.workspace_id AND m.user_id = k.created_by
+    WHERE k.key_hash = $1
+
+-- identity_archive_workspace
+UPDATE workspaces
+      SET archived_at = coalesce(archived_at, now()), version = version + 1, updated_at = now()
+    WHERE id = $1 AND ($2::int IS NULL OR version = $2)
+   RETURNING id
+
+-- identity_delete_ended_sessions
+DELETE FROM user_sessions
+    WHERE id = ANY (ARRAY(
+      SELECT id FROM user_sessions
+       WHERE least(expires_at, revoked_at) < now() - interval '1 day'
+       LIMIT $1 FOR UPDATE SKIP LOCKED))
+   RETURNING id
+
+-- identity_delete_member
+DELETE FROM workspace_members WHERE workspace_id = $1 AND user_id = $2
+
+-- identity_end_other_sessions
+UPDATE user_sessions SET revoked_at = now()
+    WHERE user_id = $1 AND ($2::uuid IS NULL OR id <> $2) AND revoked_at IS NULL
+   RETURNING id
+
+-- identity_end_session
+UPDATE user_sessions SET revoked_at = now()
+    WHERE id = $1 AND ($2::uuid IS NULL OR user_id = $2) AND revoked_at IS NULL
+   RETURNING id, user_id
+
+-- identity_find_account
+SELECT is_operator, disabled_at IS NOT NULL AS disabled FROM users WHERE id = $1
+
+-- identity_find_identity
+SELECT user_id FROM user_identities WHERE issuer = $1 AND subject = $2
+
+-- identity_find_membership
+SELECT m.role
+     FROM workspace_members m
+     JOIN workspaces w ON w.id = m.workspace_id
+     JOIN users u ON u.id = m.user_id
+    WHERE m.workspace_id = $1 AND m.user_id = $2
+      AND w.archived_at IS NULL AND u.disabled_at IS NULL
+
+-- identity_find_user_to_add
+SELECT u.id FROM users u
+    WHERE u.disabled_at IS NULL AND (u.email = $2::text OR (u.id = $1::uuid AND (
+      EXISTS (
+        SELECT FROM workspace_members m
+         WHERE m.user_id = u.id AND (m.workspace_id = $3 OR m.workspace_id IN (
+           SELECT own.workspace_id FROM workspace_members own WHERE own.user_id = $4::uuid)))
+      OR EXISTS (SELECT FROM users o WHERE o.id = $4::uuid AND o.is_operator))))
+
+-- identity_insert_member
+INSERT INTO workspace_members (workspace_id, user_id, role) VALUES ($1, $2, $3)
+   ON CONFLICT DO NOTHING
+   RETURNING user_id
+
+-- identity_insert_revocations
+INSERT INTO token_revocations (kind, subject, expires_at)
+   SELECT kind, subject, now() + (seconds + 300) * interval '1 second'
+     FROM unnest($1::text[], $2::text[], $3::int[]) AS given (kind, subject, seconds)
+
+-- identity_link_identity
+WITH made AS (
+     INSERT INTO users (id, email, name) VALUES ($4, $5, $6)
+     ON CONFLICT (email) DO NOTHING
+     RETURNING id),
+   chosen AS (
+     SELECT id FROM made
+     UNION ALL
+     SELECT id FROM users WHERE email = $5 AND ($7 OR password_hash IS NULL)
+     LIMIT 1)
+   INSERT INTO user_identities (id, user_id, issuer, subject)
+   SELECT $1, id, $2, $3 FROM chosen
+   ON CONFLICT (issuer, subject) DO NOTHING
+   RETURNING user_id
+
+-- identity_lock_operators
+SELECT id FROM users WHERE is_operator AND disabled_at IS NULL ORDER BY id FOR UPDATE
+
+-- identity_lock_owners
+SELECT user_id, role, version FROM workspace_members
+    WHERE workspace_id = $1 AND (role = 'OWNER' OR user_id = $2)
+    ORDER BY user_id
+      FOR UPDATE
+
+-- identity_prune_revocations
+DELETE FROM token_revocations
+    WHERE id = ANY (ARRAY(
+      SELECT id FROM token_revocations WHERE expires_at < now()
+       LIMIT 1000 FOR UPDATE SKIP LOCKED))
+   RETURNING id
+
+-- identity_read_revocations
+SELECT id, kind, subject, expires_at, created_at < now() - interval '2 minutes' AS settled
+     FROM token_revocations
+    WHERE id > $1 AND expires_at > now()
+    ORDER BY id
+    LIMIT 5000
+
+-- identity_revoke_api_key
+UPDATE api_keys SET revoked_at = coalesce(revoked_at, now())
+    WHERE workspace_id = $1 AND id = $2
+   RETURNING id
+
+-- identity_rotate_session
+UPDATE user_sessions s
+      SET previous_refresh_hash = s.refresh_hash, refresh_hash = $3, last_used_at = now(),
+          expires_at = now() + $4::int * interval '1 second'
+     FROM users u
+    WHERE s.id = $1 AND s.refresh_hash = $2 AND s.revoked_at IS NULL AND s.expires_at > now()
+      AND u.id = s.user_id AND u.disabled_at IS NULL
+   RETURNING s.user_id, s.expires_at
+
+-- identity_session_owner
+SELECT user_id FROM user_sessions
+    WHERE id = $1 AND refresh_hash = $2 AND revoked_at IS NULL AND expires_at > now()
+
+-- identity_set_password
+UPDATE users SET password_hash = $2, version = version + 1, updated_at = now()
+    WHERE id = $1 AND ($3::text IS NULL OR password_hash = $3)
+   RETURNING id
+
+-- identity_stamp_api_keys
+WITH due AS (
+     SELECT k.workspace_id, k.id
+       FROM api_keys k
+       JOIN unnest($1::uuid[], $2::uuid[]) AS used (workspace_id, id)
+         ON used.workspace_id = k.workspace_id AND used.id = k.id
+      WHERE k.last_used_at IS NULL OR k.last_used_at < now() - interval '1 minute'
+      ORDER BY k.id
+        FOR UPDATE OF k)
+   UPDATE api_keys k SET last_used_at = now()
+     FROM due WHERE k.workspace_id = due.workspace_id AND k.id = due.id
+
+-- identity_start_session
+INSERT INTO user_sessions (id, user_id, refresh_hash, user_agent, ip_address, expires_at)
+   SELECT $1, u.id, $3, $4, $5, now() + $6::int * interval '1 second'
+     FROM users u WHERE u.id = $2 AND u.disabled_at IS NULL
+   RETURNING expires_at
+
+-- identity_update_member
+UPDATE workspace_members SET role = $3, version = version + 1, updated_at = now()
+    WHERE workspace_id = $1 AND user_id = $2
+
+-- identity_update_user
+UPDATE users
+      SET name = coalesce($3, name),
+          is_operator = coalesce($4, is_operator),
+          disabled_at = CASE WHEN $5::boolean IS NULL THEN disabled_at
+                             WHEN $5 THEN coalesce(disabled_at, now()) END,
+          version = version + 1, updated_at = now()
+    WHERE id = $1 AND ($2::int IS NULL OR version = $2)
+   RETURNING id

@@ -1,0 +1,330 @@
+-- The statements as they run. Made by `npm run sql`; change the modules that declare them.
+
+-- invariant_accounted_for
+WITH open AS MATERIALIZED (
+  SELECT t.* FROM agent_tasks t
+  WHERE t.status IN ('PENDING', 'ASSIGNED', 'RUNNING', 'PAUSED')
+    OR (t.status = 'ABORTED' AND t.retry_at IS NOT NULL)
+),
+edge AS MATERIALIZED (
+  SELECT t.workspace_id, t.id, count(*)::int AS unsettled,
+    bool_or(NOT p.dependents_unsettled AND (
+      (p.completed_at IS NOT NULL AND p.status IN ('COMPLETED', 'ARCHIVED'))
+      OR (d.policy <> 'block' AND p.completed_at IS NULL AND (p.status IN ('FAILED', 'ARCHIVED')
+        OR (p.status = 'ABORTED' AND p.retry_at IS NULL))))) AS forgotten
+  FROM open t
+  JOIN task_dependencies d ON d.workspace_id = t.workspace_id AND d.task_id = t.id
+  JOIN agent_tasks p ON p.workspace_id = d.workspace_id AND p.id = d.depends_on_id
+  WHERE d.settled_at IS NULL
+  GROUP BY 1, 2
+)
+SELECT 'task ' || t.id AS subject, problem
+FROM open t
+LEFT JOIN edge e ON e.workspace_id = t.workspace_id AND e.id = t.id
+LEFT JOIN task_runs r ON r.workspace_id = t.workspace_id AND r.id = t.run_id AND r.task_id = t.id
+  AND r.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE')
+LEFT JOIN agents a ON a.workspace_id = r.workspace_id AND a.id = r.agent_id
+LEFT JOIN agent_heartbeats h ON h.workspace_id = r.workspace_id AND h.agent_id = r.agent_id
+CROSS JOIN LATERAL (SELECT make_interval(secs => 2 * r.lease_seconds) AS twice) lease
+CROSS JOIN LATERAL (VALUES
+  (t.status = 'PENDING' AND t.unmet_dependencies <> coalesce(e.unsettled, 0),
+    'counts ' || t.unmet_dependencies || ' unmet dependencies, but has ' || coalesce(e.unsettled, 0)),
+  (t.status = 'PENDING' AND e.forgotten,
+    'waits for a task that has ended, and nobody will tell it'),
+  (t.status = 'PENDING' AND t.unmet_dependencies = 0 AND t.ready_at IS NULL,
+    'waits in the queue, but not since any time'),
+  (t.status = 'PENDING' AND t.queue_expires_at < now() - interval '60 seconds',
+    'waits in the queue for longer than it may'),
+  (t.status = 'PAUSED' AND (t.paused_at IS NULL OR t.paused_by IS NULL),
+    'is paused, but nobody knows by whom and since when'),
+  (t.status = 'ABORTED' AND t.abort_reason IS NULL, 'waits for its retry without a reason'),
+  (t.status = 'ABORTED' AND t.retry_at < now() - interval '60 seconds', 'is overdue for its retry'),
+  (t.status IN ('ASSIGNED', 'RUNNING') AND r.id IS NULL, 'is ' || t.status || ' without a live run'),
+  (NOT r.lease_by_heartbeat AND r.lease_expires_at < now() - interval '60 seconds',
+    'is under a lease that has passed'),
+  (r.lease_by_heartbeat AND a.lifecycle IN ('ERROR', 'TERMINATED')
+      AND greatest(a.error_at, a.terminated_at) < now() - interval '60 seconds',
+    'is held by an agent that is gone'),
+  (r.lease_by_heartbeat AND now() - interval '60 seconds' > greatest(r.lease_expires_at, h.last_seen_at + lease.twice),
+    'is held by an agent that beats no more')
+) AS found (wrong, problem)
+WHERE found.wrong
+ORDER BY t.id
+LIMIT $1
+
+-- invariant_beats_known
+SELECT heard.id AS agent_id, a.stale_threshold_seconds,
+  extract(epoch FROM now() - h.last_seen_at)::float8 AS age_seconds
+FROM unnest($1::uuid[]) AS heard (id)
+LEFT JOIN agents a ON a.id = heard.id
+LEFT JOIN agent_heartbeats h ON h.workspace_id = a.workspace_id AND h.agent_id = a.id
+
+-- invariant_bounded_attempts
+WITH kept AS MATERIALIZED (
+  SELECT CASE WHEN bool_or(bounds LIKE 'FOR VALUES FROM (MINVALUE)%') THEN '-infinity'
+    ELSE coalesce(min((regexp_match(bounds, 'FROM \(''([^'']+)''\)'))[1]::timestamptz), '-infinity') END AS since
+  FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid, pg_get_expr(c.relpartbound, c.oid) AS bounds
+  WHERE i.inhparent = 'journal'::regclass
+),
+failed AS (
+  SELECT t.workspace_id, t.id, t.max_retries, count(*) AS runs
+  FROM task_runs r
+  JOIN agent_tasks t ON t.workspace_id = r.workspace_id AND t.id = r.task_id
+  CROSS JOIN LATERAL (
+    SELECT max(l.created_at) FILTER (WHERE l.actor_kind IN ('user', 'api_key')
+        AND l.new_status = 'PENDING' AND l.previous_status IN ('FAILED', 'ABORTED')) AS by_hand,
+      count(*) FILTER (WHERE l.event = 'task.updated' AND l.details::text LIKE '%maxRetries%') AS changes
+    FROM journal l
+    WHERE l.workspace_id = t.workspace_id AND l.task_id = t.id AND l.version IS NOT NULL
+  ) history
+  CROSS JOIN kept
+  WHERE r.state = 'FAILED' AND r.pause_requested_at IS NULL AND history.changes = 0
+    AND r.assigned_at >= greatest(history.by_hand, kept.since)
+  GROUP BY 1, 2, 3
+)
+SELECT 'task ' || id AS subject,
+  'has failed in ' || runs || ' runs, and may be retried ' || max_retries || ' times' AS problem
+FROM failed WHERE runs > max_retries + 1
+ORDER BY id
+LIMIT $1
+
+-- invariant_bounded_concurrency
+WITH held AS (
+  SELECT workspace_id, agent_id, count(*)::int AS runs FROM task_runs
+  WHERE state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE') GROUP BY 1, 2
+),
+step AS (
+  SELECT j.workspace_id, j.agent_id, j.created_at, sum(CASE WHEN j.run_version = 1 THEN 1 ELSE -1 END)
+    OVER (PARTITION BY j.workspace_id, j.agent_id ORDER BY j.id) AS runs
+  FROM journal j
+  WHERE j.run_version = 1 OR j.run_version IS NOT NULL AND j.new_state NOT IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE')
+    AND EXISTS (SELECT FROM journal b WHERE b.workspace_id = j.workspace_id AND b.run_id = j.run_id AND b.run_version = 1)
+),
+most AS (
+  SELECT DISTINCT ON (workspace_id, agent_id) workspace_id, agent_id, runs, created_at
+  FROM step ORDER BY workspace_id, agent_id, runs DESC
+)
+SELECT 'agent ' || a.id AS subject, problem
+FROM agents a
+LEFT JOIN held h ON h.workspace_id = a.workspace_id AND h.agent_id = a.id
+LEFT JOIN most m ON m.workspace_id = a.workspace_id AND m.agent_id = a.id
+CROSS JOIN LATERAL (VALUES
+  (a.live_runs <> coalesce(h.runs, 0),
+    'counts ' || a.live_runs || ' live runs, and has ' || coalesce(h.runs, 0)),
+  (coalesce(h.runs, 0) > a.max_concurrent_tasks,
+    'holds ' || h.runs || ' runs, and may hold ' || a.max_concurrent_tasks),
+  (m.runs > a.max_concurrent_tasks,
+    'held ' || m.runs || ' runs at ' || m.created_at || ', and may hold ' || a.max_concurrent_tasks)
+) AS found (wrong, problem)
+WHERE found.wrong
+ORDER BY a.id
+LIMIT $1
+
+-- invariant_dependencies_first
+WITH kept AS MATERIALIZED (
+  SELECT CASE WHEN bool_or(bounds LIKE 'FOR VALUES FROM (MINVALUE)%') THEN '-infinity'
+    ELSE coalesce(min((regexp_match(bounds, 'FROM \(''([^'']+)''\)'))[1]::timestamptz), '-infinity') END AS since
+  FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid, pg_get_expr(c.relpartbound, c.oid) AS bounds
+  WHERE i.inhparent = 'journal'::regclass
+)
+SELECT 'task ' || d.task_id AS subject,
+  'run ' || r.generation || ' began before ' || d.depends_on_id || ' had completed' AS problem
+FROM task_dependencies d
+JOIN task_runs r ON r.workspace_id = d.workspace_id AND r.task_id = d.task_id
+  AND r.assigned_at >= d.created_at
+JOIN agent_tasks p ON p.workspace_id = d.workspace_id AND p.id = d.depends_on_id
+JOIN kept ON r.assigned_at >= kept.since
+WHERE d.policy <> 'ignore'
+  AND (p.completed_at IS NULL OR p.completed_at > r.assigned_at)
+  AND NOT EXISTS (
+    SELECT FROM journal done JOIN journal begun ON begun.workspace_id = r.workspace_id AND begun.task_id = r.task_id
+      AND begun.run_id = r.id AND begun.run_version = 1
+    WHERE done.workspace_id = p.workspace_id AND done.task_id = p.id AND done.new_status = 'COMPLETED'
+      AND done.version IS NOT NULL AND done.id < begun.id)
+ORDER BY d.task_id
+LIMIT $1
+
+-- invariant_no_orphans
+SELECT DISTINCT 'workspaces ' || c.workspace_id AS subject, 'is missing, and agent_tasks has rows of it' AS problem
+FROM agent_tasks c
+WHERE c.workspace_id IS NOT NULL AND NOT EXISTS (SELECT FROM workspaces p WHERE p.id = c.workspace_id)
+UNION ALL
+SELECT DISTINCT 'users ' || c.created_by AS subject, 'is missing, and agent_tasks has rows of it' AS problem
+FROM agent_tasks c
+WHERE c.created_by IS NOT NULL AND NOT EXISTS (SELECT FROM users p WHERE p.id = c.created_by)
+UNION ALL
+SELECT DISTINCT 'agents ' || c.agent_id AS subject, 'is missing, and agent_tasks has rows of it' AS problem
+FROM agent_tasks c
+WHERE c.agent_id IS NOT NULL AND NOT EXISTS (SELECT FROM agents p WHERE p.workspace_id = c.workspace_id AND p.id = c.agent_id)
+UNION ALL
+SELECT DISTINCT 'agent_tasks ' || c.task_id AS subject, 'is missing, and task_runs has rows of it' AS problem
+FROM task_runs c
+WHERE c.task_id IS NOT NULL AND NOT EXISTS (SELECT FROM agent_tasks p WHERE p.workspace_id = c.workspace_id AND p.id = c.task_id)
+UNION ALL
+SELECT DISTINCT 'agents ' || c.agent_id AS subject, 'is missing, and task_runs has rows of it' AS problem
+FROM task_runs c
+WHERE c.agent_id IS NOT NULL AND NOT EXISTS (SELECT FROM agents p WHERE p.workspace_id = c.workspace_id AND p.id = c.agent_id)
+UNION ALL
+SELECT DISTINCT 'task_runs ' || c.run_id AS subject, 'is missing, and session_spawns has rows of it' AS problem
+FROM session_spawns c
+WHERE c.run_id IS NOT NULL AND NOT EXISTS (SELECT FROM task_runs p WHERE p.workspace_id = c.workspace_id AND p.id = c.run_id)
+UNION ALL
+SELECT DISTINCT 'agents ' || c.agent_id AS subject, 'is missing, and agent_heartbeats has rows of it' AS problem
+FROM agent_heartbeats c
+WHERE c.agent_id IS NOT NULL AND NOT EXISTS (SELECT FROM agents p WHERE p.workspace_id = c.workspace_id AND p.id = c.agent_id)
+UNION ALL
+SELECT DISTINCT 'agent_tasks ' || c.task_id AS subject, 'is missing, and journal has rows of it' AS problem
+FROM journal c
+WHERE c.task_id IS NOT NULL AND NOT EXISTS (SELECT FROM agent_tasks p WHERE p.workspace_id = c.workspace_id AND p.id = c.task_id)
+UNION ALL
+SELECT DISTINCT 'agent_tasks ' || c.task_id AS subject, 'is missing, and task_log_lines has rows of it' AS problem
+FROM task_log_lines c
+WHERE c.task_id IS NOT NULL AND NOT EXISTS (SELECT FROM agent_tasks p WHERE p.workspace_id = c.workspace_id AND p.id = c.task_id)
+ORDER BY 1, 2
+LIMIT $1
+
+-- invariant_one_event_each
+WITH kept AS MATERIALIZED (
+  SELECT CASE WHEN bool_or(bounds LIKE 'FOR VALUES FROM (MINVALUE)%') THEN '-infinity'
+    ELSE coalesce(min((regexp_match(bounds, 'FROM \(''([^'']+)''\)'))[1]::timestamptz), '-infinity') END AS since
+  FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid, pg_get_expr(c.relpartbound, c.oid) AS bounds
+  WHERE i.inhparent = 'journal'::regclass
+),
+event AS MATERIALIZED (
+  SELECT j.workspace_id, v.kind, v.id, v.version, count(*) AS events
+  FROM journal j CROSS JOIN LATERAL (
+    SELECT 'task' AS kind, j.task_id AS id, j.version WHERE j.task_id IS NOT NULL AND j.version IS NOT NULL
+    UNION ALL
+    SELECT 'run', j.run_id, j.run_version WHERE j.run_version IS NOT NULL) v
+  GROUP BY 1, 2, 3, 4
+),
+oldest AS (
+  SELECT workspace_id, kind, id, min(version) AS version FROM event GROUP BY 1, 2, 3
+),
+subject AS (
+  SELECT workspace_id, 'task' AS kind, id, version, created_at FROM agent_tasks
+  UNION ALL
+  SELECT workspace_id, 'run', id, version, assigned_at FROM task_runs
+),
+transition AS MATERIALIZED (
+  SELECT s.workspace_id, s.kind, s.id, v.version
+  FROM subject s CROSS JOIN kept LEFT JOIN oldest o USING (workspace_id, kind, id)
+  CROSS JOIN LATERAL generate_series(
+    CASE WHEN s.created_at >= kept.since THEN 1 ELSE coalesce(o.version, s.version + 1) END, s.version) AS v (version)
+),
+counted AS (
+  SELECT n.consumer, n.workspace_id, n.last_number, c.position,
+    count(j.id) + count(j.run_version) FILTER (WHERE j.event = 'task.status_changed') AS messages
+  FROM event_numbers n JOIN event_consumers c ON c.name = n.consumer
+  LEFT JOIN journal j ON j.workspace_id = n.workspace_id AND j.id <= c.position
+  GROUP BY 1, 2, 3, 4
+)
+SELECT coalesce(t.kind, e.kind) || ' ' || coalesce(t.id, e.id) AS subject,
+  'version ' || coalesce(t.version, e.version) || CASE
+    WHEN t.id IS NULL THEN ' has an event, and never was'
+    ELSE ' has ' || coalesce(e.events, 0) || ' events' END AS problem
+FROM transition t
+FULL JOIN event e USING (workspace_id, kind, id, version)
+WHERE coalesce(e.events, 0) <> 1 OR t.id IS NULL
+UNION ALL
+SELECT 'workspace ' || workspace_id, consumer || ' has numbered ' || last_number || ' messages, and the journal holds '
+  || messages || ' up to ' || position
+FROM counted
+WHERE last_number < messages OR last_number > 2 * position
+ORDER BY 1
+LIMIT $1
+
+-- invariant_one_live_run
+WITH run AS MATERIALIZED (
+  SELECT r.workspace_id, r.id, r.task_id, r.generation, r.state, r.assigned_at, r.ended_at,
+    lead(r.assigned_at) OVER w AS next_assigned_at
+  FROM task_runs r
+  WINDOW w AS (PARTITION BY r.workspace_id, r.task_id ORDER BY r.generation)
+),
+counted AS (
+  SELECT workspace_id, task_id, count(*) AS runs, max(generation) AS latest,
+    count(DISTINCT generation) AS generations,
+    count(*) FILTER (WHERE state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE')) AS live,
+    (array_agg(id) FILTER (WHERE state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE')))[1] AS live_run
+  FROM run GROUP BY 1, 2
+),
+moved AS (
+  SELECT l.task_id, l.version, r.generation, max(r.generation) OVER w AS newest_before
+  FROM journal l JOIN run r ON r.workspace_id = l.workspace_id AND r.id = l.run_id
+  WHERE l.task_id IS NOT NULL AND l.version IS NOT NULL
+  WINDOW w AS (PARTITION BY l.workspace_id, l.task_id ORDER BY l.version
+    ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)
+)
+SELECT 'task ' || t.id AS subject, problem
+FROM agent_tasks t
+LEFT JOIN counted c ON c.workspace_id = t.workspace_id AND c.task_id = t.id
+CROSS JOIN LATERAL (VALUES
+  (c.live > 1, 'has ' || c.live || ' live runs'),
+  (coalesce(c.latest, 0) <> coalesce(c.runs, 0),
+    'has ' || c.runs || ' runs, and the latest is number ' || c.latest),
+  (c.generations <> c.runs, 'has ' || c.runs || ' runs of ' || c.generations || ' generations'),
+  (t.generation <> coalesce(c.latest, 0),
+    'says ' || t.generation || ' of its generation, and its latest run ' || coalesce(c.latest, 0)),
+  (t.run_id IS DISTINCT FROM c.live_run AND coalesce(c.live, 0) < 2,
+    'names the run ' || coalesce(t.run_id::text, 'none') || ', and its live one is '
+      || coalesce(c.live_run::text, 'none'))
+) AS found (wrong, problem)
+WHERE found.wrong
+UNION ALL
+SELECT 'task ' || m.task_id, 'version ' || m.version || ' was moved by run ' || m.generation
+  || ' after run ' || m.newest_before
+FROM moved m WHERE m.generation < m.newest_before
+UNION ALL
+SELECT 'run ' || r.id, 'an entry (' || l.event || ') was accepted after the next run had begun'
+FROM agent_task_logs l JOIN run r ON r.workspace_id = l.workspace_id AND r.id = l.run_id
+WHERE l.actor_kind IN ('agent', 'run') AND l.created_at > r.next_assigned_at + interval '1 second'
+ORDER BY 1
+LIMIT $1
+
+-- invariant_unbroken_log
+WITH kept AS MATERIALIZED (
+  SELECT CASE WHEN bool_or(bounds LIKE 'FOR VALUES FROM (MINVALUE)%') THEN '-infinity'
+    ELSE coalesce(min((regexp_match(bounds, 'FROM \(''([^'']+)''\)'))[1]::timestamptz), '-infinity') END AS since
+  FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid, pg_get_expr(c.relpartbound, c.oid) AS bounds
+  WHERE i.inhparent = 'journal'::regclass
+),
+entry AS (
+  SELECT j.workspace_id, j.task_id, j.id, j.version, j.event, j.previous_status, j.new_status,
+    lag(j.id) OVER w AS id_before, lag(j.version) OVER w AS version_before, lag(j.new_status) OVER w AS status_before
+  FROM journal j
+  WHERE j.task_id IS NOT NULL AND j.version IS NOT NULL
+  WINDOW w AS (PARTITION BY j.workspace_id, j.task_id ORDER BY j.version, j.id)
+),
+broken AS (
+  SELECT e.task_id, CASE
+    WHEN e.version_before IS NOT NULL AND e.version <> e.version_before + 1
+      THEN 'version ' || e.version || ' follows ' || e.version_before
+    WHEN e.version_before IS NULL AND e.version <> 1 AND t.created_at >= kept.since
+      THEN 'version ' || e.version || ' follows 0'
+    WHEN e.version = 1 AND (e.previous_status IS NOT NULL OR e.new_status <> 'PENDING')
+      THEN 'it begins as ' || e.new_status
+    WHEN e.id < e.id_before
+      THEN 'version ' || e.version || ' stands before the one that it follows'
+    WHEN e.version_before IS NOT NULL AND e.previous_status IS DISTINCT FROM e.status_before
+      THEN 'version ' || e.version || ' starts from ' || coalesce(e.previous_status, 'nothing')
+        || ', where the one before ended in ' || e.status_before
+    WHEN e.version > 1 AND e.event = 'task.status_changed' AND (e.previous_status, e.new_status) NOT IN (('PENDING', 'ASSIGNED'), ('PENDING', 'PAUSED'), ('PENDING', 'FAILED'), ('PENDING', 'ABORTED'), ('ASSIGNED', 'RUNNING'), ('ASSIGNED', 'PENDING'), ('ASSIGNED', 'PAUSED'), ('ASSIGNED', 'COMPLETED'), ('ASSIGNED', 'ABORTED'), ('RUNNING', 'PAUSED'), ('RUNNING', 'COMPLETED'), ('RUNNING', 'FAILED'), ('RUNNING', 'ABORTED'), ('PAUSED', 'PENDING'), ('PAUSED', 'RUNNING'), ('PAUSED', 'COMPLETED'), ('PAUSED', 'FAILED'), ('PAUSED', 'ABORTED'), ('ABORTED', 'PENDING'), ('ABORTED', 'ABORTED'), ('ABORTED', 'FAILED'), ('ABORTED', 'ARCHIVED'), ('FAILED', 'PENDING'), ('FAILED', 'ARCHIVED'), ('COMPLETED', 'ARCHIVED'))
+      THEN 'version ' || e.version || ' goes from ' || e.previous_status || ' to ' || e.new_status
+    WHEN e.version > 1 AND e.event <> 'task.status_changed' AND e.previous_status IS DISTINCT FROM e.new_status
+      THEN 'version ' || e.version || ' changes the status as ' || e.event
+    END AS problem
+  FROM entry e CROSS JOIN kept JOIN agent_tasks t ON t.workspace_id = e.workspace_id AND t.id = e.task_id
+),
+last AS (
+  SELECT DISTINCT ON (e.workspace_id, e.task_id) e.workspace_id, e.task_id, e.version, e.new_status
+  FROM entry e ORDER BY e.workspace_id, e.task_id, e.version DESC
+)
+SELECT 'task ' || b.task_id AS subject, b.problem FROM broken b WHERE b.problem IS NOT NULL
+UNION ALL
+SELECT 'task ' || t.id, 'is ' || t.status || ' in version ' || t.version || ', but its log ends with '
+  || coalesce(l.new_status || ' in version ' || l.version, 'nothing')
+FROM agent_tasks t CROSS JOIN kept LEFT JOIN last l ON l.workspace_id = t.workspace_id AND l.task_id = t.id
+WHERE (l.version, l.new_status) IS DISTINCT FROM (t.version, t.status)
+  AND (l.version IS NOT NULL OR t.created_at >= kept.since)
+ORDER BY 1
+LIMIT $1

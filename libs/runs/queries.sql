@@ -1,0 +1,911 @@
+-- The statements as they run. Made by `npm run sql`; change the modules that declare them.
+
+-- add_last_words
+INSERT INTO task_log_lines (workspace_id, task_id, run_id, agent_id, level, event, message, details,
+  actor_kind, actor_id, session_key)
+SELECT $1, r.task_id, r.id, $3, (CASE WHEN t.run_id = r.id THEN 'WARN' ELSE 'INFO' END)::log_level,
+  $6::text, $7, $8::jsonb, $4, $5, r.session_key
+FROM task_runs r JOIN agent_tasks t ON t.workspace_id = r.workspace_id AND t.id = r.task_id
+WHERE r.workspace_id = $1 AND r.id = $2 AND r.agent_id = $3
+  AND NOT EXISTS (SELECT FROM task_log_lines l
+    WHERE l.workspace_id = $1 AND l.task_id = r.task_id AND l.run_id = r.id AND l.event = $6::text)
+
+-- agent_of_run
+SELECT r.agent_id FROM task_runs r WHERE r.workspace_id = $1 AND r.id = $2
+
+-- agent_standing
+SELECT lifecycle, max_concurrent_tasks - live_runs AS room FROM agents
+WHERE workspace_id = $1 AND id = $2
+
+-- append_logs
+WITH run AS MATERIALIZED (
+  SELECT r.id, r.task_id, r.session_key FROM task_runs r JOIN agent_tasks t
+    ON t.workspace_id = r.workspace_id AND t.id = r.task_id
+  WHERE r.workspace_id = $1 AND r.id = $2 AND r.agent_id = $3 AND t.run_id = r.id
+),
+appended AS (
+  INSERT INTO task_log_lines (workspace_id, task_id, run_id, agent_id, level, event, message, details,
+    actor_kind, actor_id, session_key)
+  SELECT $1, run.task_id, run.id, $3, e.entry ->> 'level', e.entry ->> 'event', e.entry ->> 'message',
+    coalesce(e.entry -> 'details', '{}'), $4, $5, run.session_key
+  FROM run CROSS JOIN LATERAL jsonb_array_elements($6::jsonb) WITH ORDINALITY AS e (entry, position)
+  ORDER BY e.position
+  RETURNING 1
+)
+SELECT (SELECT count(*)::int FROM appended) AS accepted FROM run
+
+-- assign_tasks
+WITH chosen AS MATERIALIZED (
+  SELECT * FROM jsonb_to_recordset($1::jsonb)
+    AS c (workspace_id uuid, task_id uuid, agent_id uuid, run_id uuid)
+),
+lease AS MATERIALIZED (
+  SELECT a.id AS agent_id, a.workspace_id, a.stale_threshold_seconds AS seconds, true AS by_heartbeat,
+    a.heartbeat_interval_seconds AS beat_seconds
+  FROM (SELECT DISTINCT workspace_id, agent_id FROM chosen) c
+  JOIN agents a ON a.workspace_id = c.workspace_id AND a.id = c.agent_id
+),
+leased AS MATERIALIZED (
+  SELECT c.*, l.seconds, l.by_heartbeat FROM chosen c JOIN lease l USING (workspace_id, agent_id)
+),
+task_moved AS (
+  UPDATE agent_tasks t SET
+    status = 'ASSIGNED', version = t.version + 1, updated_at = now(),
+    run_id = m.run_id,
+    agent_id = m.agent_id,
+    queue_expires_at = NULL,
+    generation = t.generation + 1,
+    assigned_at = now()
+  FROM leased m
+  WHERE t.workspace_id = m.workspace_id AND t.id = m.task_id AND CASE WHEN t.status IN ('PENDING') THEN true END
+  RETURNING t.workspace_id, t.id, t.version, old.status AS previous_status, t.status, t.generation,
+    coalesce(t.run_id, old.run_id) AS run_id, coalesce(t.agent_id, old.agent_id) AS agent_id,
+    coalesce(t.session_key, old.session_key) AS session_key, t.retry_at, t.unmet_dependencies,
+    t.dependents_unsettled,
+    ('coordinator')::text AS actor_kind, (NULL)::text AS actor_id, (NULL)::text AS reason, (NULL)::text AS message, (NULL)::text AS level, (NULL)::jsonb AS details, (NULL)::text AS stack_trace, m.seconds, m.by_heartbeat
+),
+run_moved AS (
+  INSERT INTO task_runs (workspace_id, id, task_id, agent_id, generation, lease_seconds,
+    lease_expires_at, lease_by_heartbeat)
+  SELECT workspace_id, run_id, id, agent_id, generation, seconds, now() + make_interval(secs => seconds), by_heartbeat
+  FROM task_moved
+),
+agent_busier AS (
+  UPDATE agents a SET live_runs = a.live_runs + s.runs
+  FROM (SELECT workspace_id, agent_id, count(*)::int AS runs FROM task_moved GROUP BY 1, 2) s
+  WHERE a.workspace_id = s.workspace_id AND a.id = s.agent_id
+),
+spawn_intended AS (
+  INSERT INTO session_spawns (workspace_id, run_id, task_id, agent_id)
+  SELECT workspace_id, run_id, id, agent_id FROM task_moved
+),
+agent_beats AS (
+  INSERT INTO agent_heartbeats AS h (workspace_id, agent_id, status, last_seen_at, next_expected_at)
+  SELECT workspace_id, agent_id, 'healthy', now(), now() + make_interval(secs => beat_seconds)
+  FROM lease
+  ON CONFLICT (workspace_id, agent_id) DO UPDATE SET
+    last_seen_at = greatest(h.last_seen_at, excluded.last_seen_at),
+    next_expected_at = excluded.next_expected_at
+),
+journaled AS (
+  INSERT INTO journal (workspace_id, event, task_id, version, previous_status, new_status, run_id, run_version,
+    previous_state, new_state, end_reason, generation, agent_id, actor_kind, actor_id, reason, level, message,
+    details, session_key, stack_trace, retry_at)
+  SELECT m.workspace_id, 'task.status_changed', m.id, m.version, m.previous_status, m.status, m.run_id, 1, NULL, 'ASSIGNED', NULL, m.generation, m.agent_id, m.actor_kind, m.actor_id, m.reason, m.level, m.message, m.details, m.session_key, m.stack_trace, m.retry_at FROM task_moved m
+)
+SELECT workspace_id, run_id, id AS task_id, agent_id FROM task_moved
+
+-- beat_for_agents
+UPDATE agent_heartbeats h SET last_seen_at = greatest(h.last_seen_at, now()), status = 'healthy',
+  next_expected_at = now() + make_interval(secs => a.heartbeat_interval_seconds)
+FROM (SELECT workspace_id, id, heartbeat_interval_seconds FROM agents
+  WHERE id IN (SELECT unnest($1::uuid[]) UNION SELECT agent_id FROM session_spawns WHERE state = 'PENDING')
+  ORDER BY workspace_id, id) a
+WHERE h.workspace_id = a.workspace_id AND h.agent_id = a.id
+RETURNING h.agent_id
+
+-- claim_for_agents
+WITH agent AS MATERIALIZED (
+  SELECT a.id, a.lifecycle, a.mode, a.capabilities, w.position,
+    CASE WHEN a.mode = 'pull' AND (a.lifecycle <> 'TERMINATED' AND NOT (a.lifecycle = 'DRAINING' OR a.lifecycle = 'ERROR' OR (a.mode = 'push' AND NOT a.coordinator_enabled) OR (a.mode = 'push' AND a.command = '{}') OR (a.mode = 'push' AND coalesce(a.resting_until > now(), false)))) AND (NOT (EXISTS (SELECT FROM installation_pauses p
+      WHERE p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))
+    OR EXISTS (SELECT FROM pauses p WHERE p.workspace_id = $1 AND p.task_type IS NULL
+      AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))))
+      THEN greatest(least(w.max, a.max_concurrent_tasks - a.live_runs), 0) ELSE 0 END AS room,
+    (a.lifecycle <> 'TERMINATED' AND NOT (a.lifecycle = 'DRAINING' OR a.lifecycle = 'ERROR' OR (a.mode = 'push' AND NOT a.coordinator_enabled) OR (a.mode = 'push' AND a.command = '{}') OR (a.mode = 'push' AND coalesce(a.resting_until > now(), false)))) AS takes_work, NOT a.live_runs < a.max_concurrent_tasks AS is_full,
+    coalesce(w.lease_seconds, CASE WHEN beats.alive THEN a.stale_threshold_seconds END, $5::int) AS seconds,
+    w.lease_seconds IS NULL AND coalesce(beats.alive, false) AS by_heartbeat,
+    a.mode = 'pull' AND coalesce(beats.unheard, false) AS unheard
+  FROM unnest($2::uuid[], $3::int[], $4::int[]) WITH ORDINALITY AS w (agent_id, max, lease_seconds, position)
+  JOIN agents a ON a.workspace_id = $1 AND a.id = w.agent_id
+  LEFT JOIN LATERAL (
+    -- Registering stamps a first beat, but with the next one at infinity: no beat is promised yet.
+    SELECT h.last_seen_at > now() - make_interval(secs => a.stale_threshold_seconds)
+      AND h.next_expected_at IS DISTINCT FROM 'infinity' AS alive,
+      h.next_expected_at = 'infinity'
+      AND h.last_seen_at < now() - make_interval(secs => a.stale_threshold_seconds / 4.0) AS unheard
+    FROM agent_heartbeats h WHERE h.workspace_id = $1 AND h.agent_id = a.id) beats ON true
+  ORDER BY a.id
+  FOR NO KEY UPDATE OF a
+),
+share AS MATERIALIZED (
+  SELECT a.id, a.room, a.capabilities, a.seconds, a.by_heartbeat, sum(a.room) OVER (ORDER BY a.position) - a.room AS before
+  FROM agent a
+  WHERE a.room > 0 AND a.capabilities = (SELECT capabilities FROM agent WHERE room > 0 ORDER BY position LIMIT 1)
+),
+best AS MATERIALIZED (
+  SELECT head.*
+  FROM capability_sets s CROSS JOIN LATERAL (
+    SELECT t.id, t.queue_rank FROM agent_tasks t
+    WHERE t.workspace_id = $1 AND t.capability_key = s.key
+      AND (t.status = 'PENDING'
+      AND (t.queue_expires_at IS NULL OR t.queue_expires_at > now())
+      AND (t.task_type || '') <> ALL ((ARRAY(SELECT p.task_type::text FROM pauses p WHERE p.workspace_id = $1
+    AND p.task_type IS NOT NULL AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())))::text[])
+      AND t.unmet_dependencies = 0)
+    ORDER BY t.queue_rank
+    LIMIT (SELECT sum(room) FROM share)
+    FOR NO KEY UPDATE SKIP LOCKED) head
+  WHERE s.workspace_id = $1 AND s.capabilities <@ (SELECT capabilities FROM share LIMIT 1)
+  ORDER BY head.queue_rank
+  LIMIT (SELECT sum(room) FROM share)
+),
+chosen AS MATERIALIZED (
+  SELECT b.id, uuidv7() AS run_id, s.id AS agent_id, s.seconds, s.by_heartbeat
+  FROM (SELECT id, row_number() OVER (ORDER BY queue_rank, id) AS number FROM best) b
+  JOIN share s ON b.number > s.before AND b.number <= s.before + s.room
+),
+task_moved AS (
+  UPDATE agent_tasks t SET
+    status = 'ASSIGNED', version = t.version + 1, updated_at = now(),
+    run_id = m.run_id,
+    agent_id = m.agent_id,
+    queue_expires_at = NULL,
+    generation = t.generation + 1,
+    assigned_at = now()
+  FROM chosen m
+  WHERE t.workspace_id = $1 AND t.id = m.id AND CASE WHEN t.status IN ('PENDING') THEN true END
+  RETURNING t.workspace_id, t.id, t.version, old.status AS previous_status, t.status, t.generation,
+    coalesce(t.run_id, old.run_id) AS run_id, coalesce(t.agent_id, old.agent_id) AS agent_id,
+    coalesce(t.session_key, old.session_key) AS session_key, t.retry_at, t.unmet_dependencies,
+    t.dependents_unsettled,
+    ('agent')::text AS actor_kind, (m.agent_id)::text AS actor_id, (NULL)::text AS reason, (NULL)::text AS message, (NULL)::text AS level, (NULL)::jsonb AS details, (NULL)::text AS stack_trace, t.title, t.description, t.task_type, t.priority, t.input_context, t.checkpoint_data, t.metadata, t.timeout_seconds, t.retry_count, t.max_retries, t.required_capabilities, m.seconds, m.by_heartbeat
+),
+run_moved AS (
+  INSERT INTO task_runs (workspace_id, id, task_id, agent_id, generation, lease_seconds,
+    lease_expires_at, lease_by_heartbeat)
+  SELECT workspace_id, run_id, id, agent_id, generation, seconds, now() + make_interval(secs => seconds), by_heartbeat
+  FROM task_moved
+),
+agent_busier AS (
+  UPDATE agents a SET live_runs = a.live_runs + s.runs
+  FROM (SELECT workspace_id, agent_id, count(*)::int AS runs FROM task_moved GROUP BY 1, 2) s
+  WHERE a.workspace_id = s.workspace_id AND a.id = s.agent_id
+),
+journaled AS (
+  INSERT INTO journal (workspace_id, event, task_id, version, previous_status, new_status, run_id, run_version,
+    previous_state, new_state, end_reason, generation, agent_id, actor_kind, actor_id, reason, level, message,
+    details, session_key, stack_trace, retry_at)
+  SELECT m.workspace_id, 'task.status_changed', m.id, m.version, m.previous_status, m.status, m.run_id, 1, NULL, 'ASSIGNED', NULL, m.generation, m.agent_id, m.actor_kind, m.actor_id, m.reason, m.level, m.message, m.details, m.session_key, m.stack_trace, m.retry_at FROM task_moved m
+)
+SELECT a.id AS agent_id, a.lifecycle, a.mode, a.capabilities, a.unheard, a.room > 0 AND m.id IS NULL AND (a.id NOT IN (SELECT id FROM share)
+    OR (SELECT count(*) FROM best) > (SELECT count(*) FROM chosen)) AS deferred,
+  CASE WHEN NOT a.takes_work THEN 'agent_in_error'
+       WHEN a.is_full THEN 'agent_full'
+       WHEN a.room = 0 THEN 'paused' ELSE 'nothing_ready' END AS why,
+  ARRAY(SELECT p.task_type::text FROM pauses p WHERE p.workspace_id = $1
+    AND p.task_type IS NOT NULL AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())) <> '{}' AS types_paused,
+  m.run_id, m.generation, now() + make_interval(secs => m.seconds) AS lease_expires_at, m.id,
+  m.title, m.description, m.task_type, m.priority, m.input_context, m.checkpoint_data, m.metadata, m.timeout_seconds, m.retry_count, m.max_retries, m.required_capabilities, ARRAY(
+    SELECT g.tag FROM agent_task_tags g WHERE g.workspace_id = $1 AND g.task_id = m.id ORDER BY g.tag) AS tags
+FROM agent a LEFT JOIN task_moved m ON m.agent_id = a.id
+-- Run ids are made in the order of the queue, and sort by the time they were made.
+ORDER BY m.run_id
+
+-- claim_many_tasks
+WITH agent AS MATERIALIZED (
+  SELECT a.id, a.lifecycle, a.mode, a.capabilities, w.position,
+    CASE WHEN a.mode = 'pull' AND (a.lifecycle <> 'TERMINATED' AND NOT (a.lifecycle = 'DRAINING' OR a.lifecycle = 'ERROR' OR (a.mode = 'push' AND NOT a.coordinator_enabled) OR (a.mode = 'push' AND a.command = '{}') OR (a.mode = 'push' AND coalesce(a.resting_until > now(), false)))) AND (NOT (EXISTS (SELECT FROM installation_pauses p
+      WHERE p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))
+    OR EXISTS (SELECT FROM pauses p WHERE p.workspace_id = $1 AND p.task_type IS NULL
+      AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))))
+      THEN greatest(least(w.max, a.max_concurrent_tasks - a.live_runs), 0) ELSE 0 END AS room,
+    (a.lifecycle <> 'TERMINATED' AND NOT (a.lifecycle = 'DRAINING' OR a.lifecycle = 'ERROR' OR (a.mode = 'push' AND NOT a.coordinator_enabled) OR (a.mode = 'push' AND a.command = '{}') OR (a.mode = 'push' AND coalesce(a.resting_until > now(), false)))) AS takes_work, NOT a.live_runs < a.max_concurrent_tasks AS is_full,
+    coalesce(w.lease_seconds, CASE WHEN beats.alive THEN a.stale_threshold_seconds END, $5::int) AS seconds,
+    w.lease_seconds IS NULL AND coalesce(beats.alive, false) AS by_heartbeat,
+    a.mode = 'pull' AND coalesce(beats.unheard, false) AS unheard
+  FROM unnest($2::uuid[], $3::int[], $4::int[]) WITH ORDINALITY AS w (agent_id, max, lease_seconds, position)
+  JOIN agents a ON a.workspace_id = $1 AND a.id = w.agent_id
+  LEFT JOIN LATERAL (
+    -- Registering stamps a first beat, but with the next one at infinity: no beat is promised yet.
+    SELECT h.last_seen_at > now() - make_interval(secs => a.stale_threshold_seconds)
+      AND h.next_expected_at IS DISTINCT FROM 'infinity' AS alive,
+      h.next_expected_at = 'infinity'
+      AND h.last_seen_at < now() - make_interval(secs => a.stale_threshold_seconds / 4.0) AS unheard
+    FROM agent_heartbeats h WHERE h.workspace_id = $1 AND h.agent_id = a.id) beats ON true
+  ORDER BY a.id
+  FOR NO KEY UPDATE OF a
+),
+share AS MATERIALIZED (
+  SELECT a.id, a.room, a.capabilities, a.seconds, a.by_heartbeat, sum(a.room) OVER (ORDER BY a.position) - a.room AS before
+  FROM agent a
+  WHERE a.room > 0 AND a.capabilities = (SELECT capabilities FROM agent WHERE room > 0 ORDER BY position LIMIT 1)
+),
+best AS MATERIALIZED (
+  SELECT head.*
+  FROM capability_sets s CROSS JOIN LATERAL (
+    SELECT t.id, t.queue_rank, CASE WHEN pg_column_compression(t.input_context) IS NULL THEN coalesce(pg_column_size(t.input_context), 0)
+    ELSE octet_length(t.input_context::text) END + CASE WHEN pg_column_compression(t.checkpoint_data) IS NULL THEN coalesce(pg_column_size(t.checkpoint_data), 0)
+    ELSE octet_length(t.checkpoint_data::text) END + CASE WHEN pg_column_compression(t.metadata) IS NULL THEN coalesce(pg_column_size(t.metadata), 0)
+    ELSE octet_length(t.metadata::text) END AS bytes FROM agent_tasks t
+    WHERE t.workspace_id = $1 AND t.capability_key = s.key
+      AND (t.status = 'PENDING'
+      AND (t.queue_expires_at IS NULL OR t.queue_expires_at > now())
+      AND (t.task_type || '') <> ALL ((ARRAY(SELECT p.task_type::text FROM pauses p WHERE p.workspace_id = $1
+    AND p.task_type IS NOT NULL AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())))::text[])
+      AND t.unmet_dependencies = 0)
+    ORDER BY t.queue_rank
+    LIMIT (SELECT sum(room) FROM share)
+    FOR NO KEY UPDATE SKIP LOCKED) head
+  WHERE s.workspace_id = $1 AND s.capabilities <@ (SELECT capabilities FROM share LIMIT 1)
+  ORDER BY head.queue_rank
+  LIMIT (SELECT sum(room) FROM share)
+),
+chosen AS MATERIALIZED (
+  SELECT b.id, uuidv7() AS run_id, s.id AS agent_id, s.seconds, s.by_heartbeat
+  FROM (SELECT id, number FROM (
+      SELECT id, row_number() OVER line AS number, sum(bytes) OVER line - bytes AS before
+      FROM best WINDOW line AS (ORDER BY queue_rank, id ROWS UNBOUNDED PRECEDING)) b
+    WHERE before < 33554432) b
+  JOIN share s ON b.number > s.before AND b.number <= s.before + s.room
+),
+task_moved AS (
+  UPDATE agent_tasks t SET
+    status = 'ASSIGNED', version = t.version + 1, updated_at = now(),
+    run_id = m.run_id,
+    agent_id = m.agent_id,
+    queue_expires_at = NULL,
+    generation = t.generation + 1,
+    assigned_at = now()
+  FROM chosen m
+  WHERE t.workspace_id = $1 AND t.id = m.id AND CASE WHEN t.status IN ('PENDING') THEN true END
+  RETURNING t.workspace_id, t.id, t.version, old.status AS previous_status, t.status, t.generation,
+    coalesce(t.run_id, old.run_id) AS run_id, coalesce(t.agent_id, old.agent_id) AS agent_id,
+    coalesce(t.session_key, old.session_key) AS session_key, t.retry_at, t.unmet_dependencies,
+    t.dependents_unsettled,
+    ('agent')::text AS actor_kind, (m.agent_id)::text AS actor_id, (NULL)::text AS reason, (NULL)::text AS message, (NULL)::text AS level, (NULL)::jsonb AS details, (NULL)::text AS stack_trace, t.title, t.description, t.task_type, t.priority, t.input_context, t.checkpoint_data, t.metadata, t.timeout_seconds, t.retry_count, t.max_retries, t.required_capabilities, m.seconds, m.by_heartbeat
+),
+run_moved AS (
+  INSERT INTO task_runs (workspace_id, id, task_id, agent_id, generation, lease_seconds,
+    lease_expires_at, lease_by_heartbeat)
+  SELECT workspace_id, run_id, id, agent_id, generation, seconds, now() + make_interval(secs => seconds), by_heartbeat
+  FROM task_moved
+),
+agent_busier AS (
+  UPDATE agents a SET live_runs = a.live_runs + s.runs
+  FROM (SELECT workspace_id, agent_id, count(*)::int AS runs FROM task_moved GROUP BY 1, 2) s
+  WHERE a.workspace_id = s.workspace_id AND a.id = s.agent_id
+),
+journaled AS (
+  INSERT INTO journal (workspace_id, event, task_id, version, previous_status, new_status, run_id, run_version,
+    previous_state, new_state, end_reason, generation, agent_id, actor_kind, actor_id, reason, level, message,
+    details, session_key, stack_trace, retry_at)
+  SELECT m.workspace_id, 'task.status_changed', m.id, m.version, m.previous_status, m.status, m.run_id, 1, NULL, 'ASSIGNED', NULL, m.generation, m.agent_id, m.actor_kind, m.actor_id, m.reason, m.level, m.message, m.details, m.session_key, m.stack_trace, m.retry_at FROM task_moved m
+)
+SELECT a.id AS agent_id, a.lifecycle, a.mode, a.capabilities, a.unheard, a.room > 0 AND m.id IS NULL AND (a.id NOT IN (SELECT id FROM share)
+    OR (SELECT count(*) FROM best) > (SELECT count(*) FROM chosen)) AS deferred,
+  CASE WHEN NOT a.takes_work THEN 'agent_in_error'
+       WHEN a.is_full THEN 'agent_full'
+       WHEN a.room = 0 THEN 'paused' ELSE 'nothing_ready' END AS why,
+  ARRAY(SELECT p.task_type::text FROM pauses p WHERE p.workspace_id = $1
+    AND p.task_type IS NOT NULL AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())) <> '{}' AS types_paused,
+  m.run_id, m.generation, now() + make_interval(secs => m.seconds) AS lease_expires_at, m.id,
+  m.title, m.description, m.task_type, m.priority, m.input_context, m.checkpoint_data, m.metadata, m.timeout_seconds, m.retry_count, m.max_retries, m.required_capabilities, ARRAY(
+    SELECT g.tag FROM agent_task_tags g WHERE g.workspace_id = $1 AND g.task_id = m.id ORDER BY g.tag) AS tags
+FROM agent a LEFT JOIN task_moved m ON m.agent_id = a.id
+-- Run ids are made in the order of the queue, and sort by the time they were made.
+ORDER BY m.run_id
+
+-- claim_tasks
+WITH agent AS MATERIALIZED (
+  SELECT a.id, a.lifecycle, a.mode, a.capabilities, w.position,
+    CASE WHEN a.mode = 'pull' AND (a.lifecycle <> 'TERMINATED' AND NOT (a.lifecycle = 'DRAINING' OR a.lifecycle = 'ERROR' OR (a.mode = 'push' AND NOT a.coordinator_enabled) OR (a.mode = 'push' AND a.command = '{}') OR (a.mode = 'push' AND coalesce(a.resting_until > now(), false)))) AND (NOT (EXISTS (SELECT FROM installation_pauses p
+      WHERE p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))
+    OR EXISTS (SELECT FROM pauses p WHERE p.workspace_id = $1 AND p.task_type IS NULL
+      AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))))
+      THEN greatest(least(w.max, a.max_concurrent_tasks - a.live_runs), 0) ELSE 0 END AS room,
+    (a.lifecycle <> 'TERMINATED' AND NOT (a.lifecycle = 'DRAINING' OR a.lifecycle = 'ERROR' OR (a.mode = 'push' AND NOT a.coordinator_enabled) OR (a.mode = 'push' AND a.command = '{}') OR (a.mode = 'push' AND coalesce(a.resting_until > now(), false)))) AS takes_work, NOT a.live_runs < a.max_concurrent_tasks AS is_full,
+    coalesce(w.lease_seconds, CASE WHEN beats.alive THEN a.stale_threshold_seconds END, $5::int) AS seconds,
+    w.lease_seconds IS NULL AND coalesce(beats.alive, false) AS by_heartbeat,
+    a.mode = 'pull' AND coalesce(beats.unheard, false) AS unheard
+  FROM (SELECT ($2::uuid[])[1] AS agent_id, ($3::int[])[1] AS max, ($4::int[])[1] AS lease_seconds,
+    1 AS position) w
+  JOIN agents a ON a.workspace_id = $1 AND a.id = w.agent_id
+  LEFT JOIN LATERAL (
+    -- Registering stamps a first beat, but with the next one at infinity: no beat is promised yet.
+    SELECT h.last_seen_at > now() - make_interval(secs => a.stale_threshold_seconds)
+      AND h.next_expected_at IS DISTINCT FROM 'infinity' AS alive,
+      h.next_expected_at = 'infinity'
+      AND h.last_seen_at < now() - make_interval(secs => a.stale_threshold_seconds / 4.0) AS unheard
+    FROM agent_heartbeats h WHERE h.workspace_id = $1 AND h.agent_id = a.id) beats ON true
+  ORDER BY a.id
+  FOR NO KEY UPDATE OF a
+),
+best AS MATERIALIZED (
+  SELECT head.*
+  FROM capability_sets s CROSS JOIN LATERAL (
+    SELECT t.id, t.queue_rank FROM agent_tasks t
+    WHERE t.workspace_id = $1 AND t.capability_key = s.key
+      AND (t.status = 'PENDING'
+      AND (t.queue_expires_at IS NULL OR t.queue_expires_at > now())
+      AND (t.task_type || '') <> ALL ((ARRAY(SELECT p.task_type::text FROM pauses p WHERE p.workspace_id = $1
+    AND p.task_type IS NOT NULL AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())))::text[])
+      AND t.unmet_dependencies = 0)
+    ORDER BY t.queue_rank
+    LIMIT (SELECT room FROM agent)
+    FOR NO KEY UPDATE SKIP LOCKED) head
+  WHERE s.workspace_id = $1 AND s.capabilities <@ (SELECT capabilities FROM agent)
+  ORDER BY head.queue_rank
+  LIMIT (SELECT room FROM agent)
+),
+chosen AS (
+  SELECT b.id, uuidv7() AS run_id, a.id AS agent_id, a.seconds, a.by_heartbeat FROM best b CROSS JOIN agent a
+),
+task_moved AS (
+  UPDATE agent_tasks t SET
+    status = 'ASSIGNED', version = t.version + 1, updated_at = now(),
+    run_id = m.run_id,
+    agent_id = m.agent_id,
+    queue_expires_at = NULL,
+    generation = t.generation + 1,
+    assigned_at = now()
+  FROM chosen m
+  WHERE t.workspace_id = $1 AND t.id = m.id AND CASE WHEN t.status IN ('PENDING') THEN true END
+  RETURNING t.workspace_id, t.id, t.version, old.status AS previous_status, t.status, t.generation,
+    coalesce(t.run_id, old.run_id) AS run_id, coalesce(t.agent_id, old.agent_id) AS agent_id,
+    coalesce(t.session_key, old.session_key) AS session_key, t.retry_at, t.unmet_dependencies,
+    t.dependents_unsettled,
+    ('agent')::text AS actor_kind, (m.agent_id)::text AS actor_id, (NULL)::text AS reason, (NULL)::text AS message, (NULL)::text AS level, (NULL)::jsonb AS details, (NULL)::text AS stack_trace, t.title, t.description, t.task_type, t.priority, t.input_context, t.checkpoint_data, t.metadata, t.timeout_seconds, t.retry_count, t.max_retries, t.required_capabilities, m.seconds, m.by_heartbeat
+),
+run_moved AS (
+  INSERT INTO task_runs (workspace_id, id, task_id, agent_id, generation, lease_seconds,
+    lease_expires_at, lease_by_heartbeat)
+  SELECT workspace_id, run_id, id, agent_id, generation, seconds, now() + make_interval(secs => seconds), by_heartbeat
+  FROM task_moved
+),
+agent_busier AS (
+  UPDATE agents a SET live_runs = a.live_runs + s.runs
+  FROM (SELECT workspace_id, agent_id, count(*)::int AS runs FROM task_moved GROUP BY 1, 2) s
+  WHERE a.workspace_id = s.workspace_id AND a.id = s.agent_id
+),
+journaled AS (
+  INSERT INTO journal (workspace_id, event, task_id, version, previous_status, new_status, run_id, run_version,
+    previous_state, new_state, end_reason, generation, agent_id, actor_kind, actor_id, reason, level, message,
+    details, session_key, stack_trace, retry_at)
+  SELECT m.workspace_id, 'task.status_changed', m.id, m.version, m.previous_status, m.status, m.run_id, 1, NULL, 'ASSIGNED', NULL, m.generation, m.agent_id, m.actor_kind, m.actor_id, m.reason, m.level, m.message, m.details, m.session_key, m.stack_trace, m.retry_at FROM task_moved m
+)
+SELECT a.id AS agent_id, a.lifecycle, a.mode, a.capabilities, a.unheard, false AS deferred,
+  CASE WHEN NOT a.takes_work THEN 'agent_in_error'
+       WHEN a.is_full THEN 'agent_full'
+       WHEN a.room = 0 THEN 'paused' ELSE 'nothing_ready' END AS why,
+  ARRAY(SELECT p.task_type::text FROM pauses p WHERE p.workspace_id = $1
+    AND p.task_type IS NOT NULL AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())) <> '{}' AS types_paused,
+  m.run_id, m.generation, now() + make_interval(secs => m.seconds) AS lease_expires_at, m.id,
+  m.title, m.description, m.task_type, m.priority, m.input_context, m.checkpoint_data, m.metadata, m.timeout_seconds, m.retry_count, m.max_retries, m.required_capabilities, ARRAY(
+    SELECT g.tag FROM agent_task_tags g WHERE g.workspace_id = $1 AND g.task_id = m.id ORDER BY g.tag) AS tags
+FROM agent a LEFT JOIN task_moved m ON m.agent_id = a.id
+-- Run ids are made in the order of the queue, and sort by the time they were made.
+ORDER BY m.run_id
+
+-- close_spawns
+WITH over AS MATERIALIZED (
+  SELECT s.workspace_id, s.run_id
+  FROM session_spawns s JOIN task_runs r ON r.workspace_id = s.workspace_id AND r.id = s.run_id
+  WHERE s.state IN ('PENDING', 'SPAWNED') AND r.ended_at IS NOT NULL
+    AND (s.locked_until IS NULL OR s.locked_until <= now())
+  LIMIT $1
+  FOR NO KEY UPDATE OF s SKIP LOCKED
+)
+UPDATE session_spawns s SET settled_at = coalesce(s.settled_at, now()),
+  state = CASE s.state WHEN 'PENDING' THEN 'CANCELLED' ELSE 'ENDED' END
+FROM over o WHERE s.workspace_id = o.workspace_id AND s.run_id = o.run_id
+RETURNING s.workspace_id
+
+-- complete_runs
+WITH report AS MATERIALIZED (
+  SELECT * FROM jsonb_to_recordset($2::jsonb) AS c (run_id uuid, agent_id uuid, actor_kind text,
+    actor_id text, output_result jsonb, summary text)
+  WHERE num_nonnulls(c.run_id) = 1
+),
+held AS (
+  SELECT r.task_id, r.id AS run_id, c.actor_kind, c.actor_id, c.output_result, c.summary
+  FROM report c
+  JOIN task_runs r ON r.workspace_id = $1 AND r.id = c.run_id AND r.agent_id = c.agent_id
+  WHERE CASE WHEN r.state IN ('ASSIGNED', 'WORKING', 'APPROVED', 'STALE') THEN true END
+),
+task_moved AS (
+  UPDATE agent_tasks t SET
+    status = 'COMPLETED', version = t.version + 1, updated_at = now(),
+    output_result = coalesce(m.output_result, t.output_result),
+    summary = coalesce(m.summary, t.summary),
+    run_id = NULL,
+    progress_percent = 100,
+    current_step = NULL,
+    completed_at = now(),
+    dependents_unsettled = t.has_dependents
+  FROM held m
+  WHERE t.workspace_id = $1 AND t.id = m.task_id AND CASE WHEN t.status IN ('ASSIGNED', 'RUNNING', 'PAUSED') THEN true END AND t.run_id = m.run_id
+  RETURNING t.workspace_id, t.id, t.version, old.status AS previous_status, t.status, t.generation,
+    coalesce(t.run_id, old.run_id) AS run_id, coalesce(t.agent_id, old.agent_id) AS agent_id,
+    coalesce(t.session_key, old.session_key) AS session_key, t.retry_at, t.unmet_dependencies,
+    t.dependents_unsettled,
+    m.actor_kind AS actor_kind, m.actor_id AS actor_id, (NULL)::text AS reason, (NULL)::text AS message, (NULL)::text AS level, (NULL)::jsonb AS details, (NULL)::text AS stack_trace
+),
+run_moved AS (
+  UPDATE task_runs r SET state = 'COMPLETED', version = r.version + 1, last_report_at = now(), ended_at = now(), end_reason = ('completed')::text, ended_by = ('agent')::text
+  FROM task_moved m
+  WHERE r.workspace_id = $1 AND r.id = m.run_id AND CASE WHEN r.state IN ('ASSIGNED', 'WORKING', 'APPROVED', 'STALE') THEN true END
+  RETURNING r.workspace_id, r.id, r.task_id, r.agent_id, r.generation, r.version, r.end_reason,
+    old.state AS previous_state, r.state, r.ended_at, m.version AS task_version, m.previous_status, m.status, m.actor_kind, m.actor_id, m.reason, m.level, m.message, m.details, m.session_key, m.stack_trace, m.retry_at
+),
+freed AS MATERIALIZED (
+  SELECT a.workspace_id, a.id, f.runs FROM agents a JOIN (
+    SELECT workspace_id, agent_id, count(*)::int AS runs FROM run_moved
+    WHERE ended_at IS NOT NULL GROUP BY 1, 2) f
+    ON a.workspace_id = f.workspace_id AND a.id = f.agent_id
+  ORDER BY a.id FOR NO KEY UPDATE OF a
+),
+agent_freed AS (
+  -- Were the count too low, the report of an agent must not fail for it: reconcile_states counts anew.
+  UPDATE agents a SET live_runs = greatest(a.live_runs - f.runs, 0) FROM freed f
+  WHERE a.workspace_id = f.workspace_id AND a.id = f.id
+),
+journaled AS (
+  INSERT INTO journal (workspace_id, event, task_id, version, previous_status, new_status, run_id, run_version,
+    previous_state, new_state, end_reason, generation, agent_id, actor_kind, actor_id, reason, level, message,
+    details, session_key, stack_trace, retry_at)
+  SELECT r.workspace_id, 'task.status_changed', r.task_id, r.task_version, r.previous_status, r.status, r.id,
+    r.version, r.previous_state, r.state, r.end_reason, r.generation, r.agent_id, r.actor_kind, r.actor_id, r.reason, r.level, r.message, r.details, r.session_key, r.stack_trace, r.retry_at FROM run_moved r
+)
+SELECT run_id, agent_id, id AS task_id, version, dependents_unsettled FROM task_moved
+
+-- hear_agents
+UPDATE agent_heartbeats h SET last_seen_at = now() FROM (
+  SELECT agent_id FROM agent_heartbeats WHERE workspace_id = $1 AND agent_id = ANY($2::uuid[])
+  FOR NO KEY UPDATE SKIP LOCKED) u
+WHERE h.workspace_id = $1 AND h.agent_id = u.agent_id
+
+-- held_sessions
+SELECT held.run_id, s.workspace_id, s.agent_id,
+  CASE WHEN r.id IS NULL OR r.ended_at IS NOT NULL OR t.run_id IS DISTINCT FROM r.id
+         OR s.gateway_id <> $2 THEN 'stop'
+       WHEN t.status = 'PAUSED' AND r.pause_requested_at IS NOT NULL THEN 'pause'
+       WHEN t.status = 'RUNNING' AND r.hung_warned_at IS NOT NULL THEN 'warn' END AS action,
+  CASE WHEN r.id IS NULL THEN 'unknown_run'
+       WHEN r.ended_at IS NOT NULL OR t.run_id IS DISTINCT FROM r.id THEN coalesce(r.end_reason, 'stale_run')
+       WHEN s.gateway_id <> $2 THEN 'spawned_elsewhere'
+       WHEN t.status = 'PAUSED' THEN coalesce(t.pause_reason, 'paused')
+       ELSE 'hung' END AS reason
+FROM unnest($1::uuid[]) AS held (run_id)
+LEFT JOIN session_spawns s ON s.run_id = held.run_id
+LEFT JOIN task_runs r ON r.workspace_id = s.workspace_id AND r.id = s.run_id
+LEFT JOIN agent_tasks t ON t.workspace_id = r.workspace_id AND t.id = r.task_id
+
+-- last_gateway_beat
+SELECT max(last_seen_at) AS at, coalesce(bool_or(recent), false) AS heard,
+  (count(*) FILTER (WHERE draining AND recent))::int AS draining
+FROM gateways, LATERAL (SELECT last_seen_at > now() - make_interval(secs => $1::float8)) AS r (recent)
+
+-- lock_lost_sessions
+SELECT t.id, t.workspace_id, t.status, t.version, t.retry_count, t.max_retries,
+  t.retry_backoff_seconds, t.retry_at, t.has_dependents, t.run_id, r.state AS run_state,
+  r.started_at IS NOT NULL AS run_started, r.pause_requested_at IS NOT NULL AS pause_requested,
+  r.deadline_at <= now() AND r.state IN ('ASSIGNED', 'WORKING', 'STALE') AS past_deadline, t.agent_id, s.gateway_boot_id IS DISTINCT FROM $2::uuid AS of_earlier_life
+FROM session_spawns s
+JOIN task_runs r ON r.workspace_id = s.workspace_id AND r.id = s.run_id AND r.ended_at IS NULL
+JOIN agent_tasks t ON t.workspace_id = r.workspace_id AND t.id = r.task_id AND t.run_id = r.id
+WHERE s.state = 'SPAWNED' AND s.gateway_id = $1 AND s.run_id <> ALL ($3::uuid[])
+  AND (s.gateway_boot_id IS DISTINCT FROM $2::uuid OR s.gateway_sequence < $4::bigint)
+  AND EXISTS (SELECT FROM gateways g WHERE g.id = $1 AND g.boot_id = $2::uuid)
+ORDER BY t.workspace_id, t.id
+LIMIT $5
+FOR NO KEY UPDATE OF t SKIP LOCKED
+
+-- lock_push_agents
+WITH push AS MATERIALIZED (
+  SELECT a.workspace_id, a.id, a.live_runs, a.capabilities,
+    a.live_runs < a.max_concurrent_tasks AND (a.lifecycle <> 'TERMINATED' AND NOT (a.lifecycle = 'DRAINING' OR a.lifecycle = 'ERROR' OR (a.mode = 'push' AND NOT a.coordinator_enabled) OR (a.mode = 'push' AND a.command = '{}') OR (a.mode = 'push' AND coalesce(a.resting_until > now(), false)))) AS free,
+    (sum(a.live_runs) OVER (PARTITION BY a.workspace_id))::int AS workspace_runs
+  FROM agents a WHERE a.mode = 'push' AND a.lifecycle <> 'TERMINATED'
+),
+waiting AS MATERIALIZED (
+  SELECT c.workspace_id, c.capabilities
+  FROM (SELECT DISTINCT workspace_id FROM push WHERE free) w
+  JOIN capability_sets c ON c.workspace_id = w.workspace_id
+  WHERE EXISTS (SELECT FROM agent_tasks t WHERE t.workspace_id = c.workspace_id AND t.capability_key = c.key
+    AND (t.status = 'PENDING' AND t.unmet_dependencies = 0))
+    AND (NOT (EXISTS (SELECT FROM installation_pauses p
+      WHERE p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))
+    OR EXISTS (SELECT FROM pauses p WHERE p.workspace_id = w.workspace_id AND p.task_type IS NULL
+      AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))))
+),
+able AS MATERIALIZED (
+  SELECT k.workspace_id, k.capabilities
+  FROM (SELECT DISTINCT workspace_id, capabilities FROM push WHERE free) k
+  WHERE EXISTS (SELECT FROM waiting q
+    WHERE q.workspace_id = k.workspace_id AND q.capabilities <@ k.capabilities)
+),
+picked AS MATERIALIZED (
+  SELECT p.workspace_id, p.id, p.workspace_runs
+  FROM (SELECT p.*, row_number() OVER (PARTITION BY workspace_id ORDER BY live_runs, id) AS turn
+    FROM push p JOIN able USING (workspace_id, capabilities) WHERE free) p
+  ORDER BY p.turn, p.workspace_runs
+  LIMIT $1
+)
+SELECT a.workspace_id, a.id, a.capabilities, a.live_runs, a.max_concurrent_tasks, p.workspace_runs
+FROM picked p JOIN agents a ON a.workspace_id = p.workspace_id AND a.id = p.id
+WHERE a.live_runs < a.max_concurrent_tasks AND (a.lifecycle <> 'TERMINATED' AND NOT (a.lifecycle = 'DRAINING' OR a.lifecycle = 'ERROR' OR (a.mode = 'push' AND NOT a.coordinator_enabled) OR (a.mode = 'push' AND a.command = '{}') OR (a.mode = 'push' AND coalesce(a.resting_until > now(), false))))
+ORDER BY a.id
+FOR NO KEY UPDATE OF a SKIP LOCKED
+
+-- lock_ready_tasks
+WITH queue AS MATERIALIZED (
+  SELECT c.workspace_id, c.key, sum(s.want)::int AS want, ARRAY(SELECT p.task_type::text FROM pauses p WHERE p.workspace_id = c.workspace_id
+    AND p.task_type IS NOT NULL AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())) AS paused
+  FROM jsonb_to_recordset($1::jsonb) AS s (workspace_id uuid, capabilities text[], want int)
+  JOIN capability_sets c ON c.workspace_id = s.workspace_id AND c.capabilities <@ s.capabilities
+  GROUP BY c.workspace_id, c.key
+)
+SELECT head.workspace_id, head.id, head.required_capabilities, head.queue_rank
+FROM queue q CROSS JOIN LATERAL (
+  SELECT t.workspace_id, t.id, t.required_capabilities, t.queue_rank FROM agent_tasks t
+  WHERE t.workspace_id = q.workspace_id AND t.capability_key = q.key
+    AND (t.status = 'PENDING'
+      AND (t.queue_expires_at IS NULL OR t.queue_expires_at > now())
+      AND (t.task_type || '') <> ALL (q.paused)
+      AND t.unmet_dependencies = 0)
+  ORDER BY t.queue_rank
+  LIMIT q.want
+  FOR NO KEY UPDATE SKIP LOCKED) head
+
+-- lock_runs_of_agent
+SELECT t.id, t.workspace_id, t.status, t.version, t.retry_count, t.max_retries,
+  t.retry_backoff_seconds, t.retry_at, t.has_dependents, t.run_id, r.state AS run_state,
+  r.started_at IS NOT NULL AS run_started, r.pause_requested_at IS NOT NULL AS pause_requested,
+  r.deadline_at <= now() AND r.state IN ('ASSIGNED', 'WORKING', 'STALE') AS past_deadline, t.agent_id
+FROM task_runs r JOIN agent_tasks t ON t.workspace_id = r.workspace_id AND t.id = r.task_id AND t.run_id = r.id
+WHERE r.workspace_id = $1 AND r.agent_id = $2 AND r.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE')
+ORDER BY t.id
+FOR NO KEY UPDATE OF t
+
+-- note_conflicts
+UPDATE task_runs r SET conflict_seen_at = now() FROM agent_tasks t
+WHERE r.workspace_id = $1 AND r.id = ANY($2::uuid[]) AND r.agent_id = $3
+  AND t.workspace_id = $1 AND t.id = r.task_id AND (t.generation > r.generation AND r.conflict_seen_at IS NULL
+  AND (r.end_reason IN ('orphaned', 'cancelled') OR r.state = 'FAILED'
+    AND coalesce(r.ended_by, '') <> 'agent'
+    AND NOT (coalesce(r.ended_by, '') = 'gateway' AND r.end_reason NOT IN ('gateway_restart', 'infrastructure'))))
+RETURNING r.id
+
+-- note_conflicts_of_beats
+WITH rival AS MATERIALIZED (
+  SELECT h.workspace_id, h.agent_id, t.id AS task_id, t.generation
+  FROM agent_heartbeats h
+  JOIN agents a ON a.workspace_id = h.workspace_id AND a.id = h.agent_id
+  JOIN agent_tasks t ON t.workspace_id = h.workspace_id AND t.id = h.current_task_id
+  WHERE t.run_id IS NOT NULL AND t.agent_id IS DISTINCT FROM h.agent_id
+    AND h.last_seen_at > t.assigned_at + make_interval(secs => 2 * a.heartbeat_interval_seconds)
+    AND ($1::uuid IS NULL OR h.workspace_id = $1)
+),
+latest AS MATERIALIZED (
+  SELECT DISTINCT ON (r.workspace_id, r.task_id, r.agent_id) r.workspace_id, r.id
+  FROM rival v JOIN task_runs r ON r.workspace_id = v.workspace_id AND r.task_id = v.task_id
+    AND r.agent_id = v.agent_id AND r.generation < v.generation
+  ORDER BY r.workspace_id, r.task_id, r.agent_id, r.generation DESC
+)
+UPDATE task_runs r SET conflict_seen_at = now()
+FROM latest l, agent_tasks t
+WHERE r.workspace_id = l.workspace_id AND r.id = l.id
+  AND t.workspace_id = r.workspace_id AND t.id = r.task_id AND (t.generation > r.generation AND r.conflict_seen_at IS NULL
+  AND (r.end_reason IN ('orphaned', 'cancelled') OR r.state = 'FAILED'
+    AND coalesce(r.ended_by, '') <> 'agent'
+    AND NOT (coalesce(r.ended_by, '') = 'gateway' AND r.end_reason NOT IN ('gateway_restart', 'infrastructure'))))
+RETURNING r.id
+
+-- note_conflicts_of_sessions
+UPDATE task_runs r SET conflict_seen_at = now()
+FROM session_spawns s, agent_tasks t
+WHERE s.run_id = ANY($1::uuid[]) AND r.workspace_id = s.workspace_id AND r.id = s.run_id
+  AND t.workspace_id = r.workspace_id AND t.id = r.task_id AND (t.generation > r.generation AND r.conflict_seen_at IS NULL
+  AND (r.end_reason IN ('orphaned', 'cancelled') OR r.state = 'FAILED'
+    AND coalesce(r.ended_by, '') <> 'agent'
+    AND NOT (coalesce(r.ended_by, '') = 'gateway' AND r.end_reason NOT IN ('gateway_restart', 'infrastructure'))))
+RETURNING r.id
+
+-- paused_tasks_wait
+WITH paused AS MATERIALIZED (
+  SELECT ARRAY(SELECT p.task_type::text FROM pauses p WHERE p.workspace_id = $1
+    AND p.task_type IS NOT NULL AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())) AS types
+)
+SELECT EXISTS (
+  SELECT FROM agents a
+  JOIN capability_sets s ON s.workspace_id = $1 AND s.capabilities <@ a.capabilities
+  CROSS JOIN LATERAL (VALUES (s.key), ('!' || s.key)) queue (key)
+  CROSS JOIN LATERAL (
+    SELECT FROM agent_tasks t
+    WHERE t.workspace_id = $1 AND t.capability_key = queue.key
+      AND (t.status = 'PENDING' AND t.unmet_dependencies = 0)
+      AND t.task_type = ANY ((SELECT types FROM paused)::text[])
+    LIMIT 1) head
+  WHERE a.workspace_id = $1 AND a.id = $2) AS waits
+
+-- postpone_spawn
+UPDATE session_spawns SET next_attempt_at = now() + make_interval(secs => $3::float8),
+  last_error = coalesce($4, last_error), locked_until = NULL,
+  attempts = CASE WHEN $5::boolean THEN attempts ELSE attempts - 1 END
+WHERE workspace_id = $1 AND run_id = $2 AND state = 'PENDING'
+RETURNING run_id
+
+-- record_gateway_beat
+WITH beat AS (
+  INSERT INTO gateways AS g (id, boot_id, started_at, version, capacity, running, queued, draining,
+    last_sequence, others)
+  VALUES ($1, $2, $3, $4, $5, $6::int, $7::int, $8, $9, greatest($6::int + $7::int - $11::int, 0))
+  ON CONFLICT (id) DO UPDATE SET boot_id = excluded.boot_id, started_at = excluded.started_at,
+    version = excluded.version, capacity = excluded.capacity, running = excluded.running,
+    queued = excluded.queued, draining = excluded.draining, last_seen_at = now(),
+    last_sequence = excluded.last_sequence, others = excluded.others,
+    restarts = g.restarts + (g.boot_id <> excluded.boot_id)::int
+  WHERE CASE WHEN g.boot_id = excluded.boot_id THEN excluded.last_sequence > g.last_sequence
+    ELSE excluded.started_at > g.started_at
+      OR g.last_seen_at < now() - make_interval(secs => $10::float8) END
+  RETURNING coalesce(old.boot_id <> new.boot_id, false) AS restarted
+)
+SELECT b.restarted IS NOT NULL AS newest, coalesce(b.restarted, false) AS restarted, now() AS now
+FROM (VALUES (1)) one LEFT JOIN beat b ON true
+
+-- renew_lease
+WITH held AS MATERIALIZED (
+  SELECT t.id FROM agent_tasks t
+  WHERE t.workspace_id = $1 AND t.run_id = $2
+    AND t.id = (SELECT r.task_id FROM task_runs r WHERE r.workspace_id = $1 AND r.id = $2 AND r.agent_id = $3)
+  FOR NO KEY UPDATE
+)
+UPDATE task_runs r SET
+  lease_seconds = coalesce($4::int, r.lease_seconds),
+  lease_expires_at = now() + make_interval(secs => coalesce($4::int, r.lease_seconds)),
+  renewals = r.renewals + 1,
+  last_report_at = now()
+FROM held
+WHERE r.workspace_id = $1 AND r.id = $2 AND r.renewals < $5::int
+RETURNING r.lease_expires_at, r.renewals
+
+-- report_progress
+WITH run AS MATERIALIZED (
+  SELECT r.id, r.task_id, r.agent_id FROM task_runs r
+  WHERE r.workspace_id = $1 AND r.id = $2 AND r.agent_id = $3
+),
+reported AS (
+  UPDATE agent_tasks t SET
+    progress_percent = coalesce($6::int, t.progress_percent),
+    current_step = coalesce($7::text, t.current_step),
+    checkpoint_data = coalesce($8::jsonb, t.checkpoint_data),
+    estimated_completion_at = coalesce($9::timestamptz, t.estimated_completion_at),
+    updated_at = now()
+  FROM run
+  WHERE t.workspace_id = $1 AND t.id = run.task_id AND t.run_id = run.id
+  RETURNING t.id, t.status, t.progress_percent, t.current_step, t.session_key
+),
+heard AS (
+  UPDATE task_runs r SET last_report_at = now(), last_progress_at = now(), hung_warned_at = NULL FROM reported
+  WHERE r.workspace_id = $1 AND r.id = $2
+),
+journaled AS (
+  INSERT INTO journal (workspace_id, event, log_event, task_id, run_id, agent_id, level, message, details,
+    actor_kind, actor_id, session_key)
+  SELECT $1, 'task.progress', CASE WHEN $8::jsonb IS NULL THEN 'progress_update' ELSE 'checkpoint' END, p.id, $2, $3,
+    'DEBUG', p.current_step, jsonb_build_object('progressPercent', p.progress_percent), $4, $5, p.session_key
+  FROM reported p
+)
+SELECT id AS task_id, progress_percent, status FROM reported
+
+-- run_of_task
+SELECT r.id FROM task_runs r WHERE r.workspace_id = $1 AND r.id = $2 AND r.task_id = $3
+
+-- run_signals
+SELECT a.lifecycle, held.run_id,
+  CASE WHEN held.run_id IS NULL THEN NULL
+       WHEN t.run_id IS DISTINCT FROM held.run_id OR r.agent_id IS DISTINCT FROM a.id THEN 'stop'
+       WHEN t.status = 'PAUSED' AND r.pause_requested_at IS NOT NULL THEN 'pause'
+       WHEN t.status = 'RUNNING' AND r.hung_warned_at IS NOT NULL THEN 'warn' END AS action,
+  CASE WHEN t.run_id IS DISTINCT FROM held.run_id THEN coalesce(r.end_reason, 'unknown_run')
+       WHEN t.status = 'PAUSED' THEN coalesce(t.pause_reason, 'paused')
+       ELSE 'hung' END AS reason,
+  coalesce((t.generation > r.generation AND r.conflict_seen_at IS NULL
+  AND (r.end_reason IN ('orphaned', 'cancelled') OR r.state = 'FAILED'
+    AND coalesce(r.ended_by, '') <> 'agent'
+    AND NOT (coalesce(r.ended_by, '') = 'gateway' AND r.end_reason NOT IN ('gateway_restart', 'infrastructure')))), false) AS in_conflict
+FROM agents a
+LEFT JOIN unnest($3::uuid[]) AS held (run_id) ON true
+LEFT JOIN task_runs r ON r.workspace_id = $1 AND r.id = held.run_id AND r.agent_id = a.id
+LEFT JOIN agent_tasks t ON t.workspace_id = $1 AND t.id = r.task_id
+WHERE a.workspace_id = $1 AND a.id = $2
+
+-- run_situation
+WITH noted AS (
+  UPDATE task_runs r SET conflict_seen_at = now() FROM agent_tasks t
+  WHERE r.workspace_id = $1 AND r.id = $2 AND r.agent_id = $3
+    AND t.workspace_id = $1 AND t.id = r.task_id AND (t.generation > r.generation AND r.conflict_seen_at IS NULL
+  AND (r.end_reason IN ('orphaned', 'cancelled') OR r.state = 'FAILED'
+    AND coalesce(r.ended_by, '') <> 'agent'
+    AND NOT (coalesce(r.ended_by, '') = 'gateway' AND r.end_reason NOT IN ('gateway_restart', 'infrastructure'))))
+)
+SELECT r.task_id, r.state AS run_state, r.end_reason,
+  coalesce(r.end_reason = 'timeout' AND r.ended_at >= r.deadline_at, false) AS ended_past_deadline, t.status AS task_status, t.version AS task_version,
+  t.run_id IS NOT DISTINCT FROM r.id AS is_live
+FROM task_runs r JOIN agent_tasks t ON t.workspace_id = r.workspace_id AND t.id = r.task_id
+WHERE r.workspace_id = $1 AND r.id = $2 AND r.agent_id = $3
+
+-- served_workspaces
+SELECT DISTINCT a.workspace_id FROM agents a
+WHERE a.mode = 'push' AND a.lifecycle <> 'TERMINATED' AND a.command <> '{}'
+
+-- session_places
+SELECT run_id, workspace_id, agent_id, gateway_id FROM session_spawns
+WHERE run_id = ANY($1::uuid[])
+
+-- settle_spawn
+UPDATE session_spawns SET state = $3, last_error = coalesce($4, last_error), gateway_id = $5,
+  gateway_boot_id = $6, session_key = $7, gateway_sequence = $8, settled_at = now(), locked_until = NULL
+WHERE workspace_id = $1 AND run_id = $2 AND state = 'PENDING'
+RETURNING run_id
+
+-- spawn_room
+SELECT count(g.id)::int AS gateways, (coalesce(sum(g.capacity - g.others), 0) - (
+    SELECT coalesce(sum(a.live_runs), 0) FROM agents a WHERE a.mode = 'push'))::int AS room
+FROM gateways g
+WHERE g.last_seen_at > now() - make_interval(secs => $1::float8) AND NOT g.draining
+
+-- start_run
+WITH held AS MATERIALIZED (
+  SELECT t.id AS task_id, r.id AS run_id
+  FROM task_runs r JOIN agent_tasks t ON t.workspace_id = r.workspace_id AND t.id = r.task_id
+  WHERE r.workspace_id = $1 AND r.id = $2 AND r.agent_id = $3 AND t.run_id = r.id
+    AND CASE WHEN t.status = 'ASSIGNED' THEN true END AND CASE WHEN r.state IN ('ASSIGNED', 'IN_REVIEW', 'APPROVED', 'STALE') THEN true END
+  FOR NO KEY UPDATE OF t
+),
+task_moved AS (
+  UPDATE agent_tasks t SET
+    status = 'RUNNING', version = t.version + 1, updated_at = now(),
+    session_key = coalesce(($6)::text, t.session_key),
+    started_at = CASE t.status WHEN 'ASSIGNED' THEN now() ELSE coalesce(t.started_at, now()) END,
+    estimated_completion_at = CASE t.status
+      WHEN 'ASSIGNED' THEN coalesce(now() + make_interval(mins => t.estimated_duration_minutes), t.estimated_completion_at)
+      ELSE t.estimated_completion_at + (now() - t.paused_at) END,
+    paused_at = NULL,
+    paused_by = NULL,
+    pause_reason = NULL
+  FROM held m
+  WHERE t.workspace_id = $1 AND t.id = m.task_id AND CASE WHEN t.status IN ('ASSIGNED', 'PAUSED') THEN true END
+  RETURNING t.workspace_id, t.id, t.version, old.status AS previous_status, t.status, t.generation,
+    coalesce(t.run_id, old.run_id) AS run_id, coalesce(t.agent_id, old.agent_id) AS agent_id,
+    coalesce(t.session_key, old.session_key) AS session_key, t.retry_at, t.unmet_dependencies,
+    t.dependents_unsettled,
+    ($4)::text AS actor_kind, ($5)::text AS actor_id, (NULL)::text AS reason, (NULL)::text AS message, (NULL)::text AS level, (NULL)::jsonb AS details, (NULL)::text AS stack_trace
+),
+run_moved AS (
+  UPDATE task_runs r SET state = 'WORKING', version = r.version + 1, last_report_at = now(), session_key = coalesce(($6)::text, r.session_key), branch = coalesce(($7)::text, r.branch), started_at = coalesce(r.started_at, now()), deadline_at = coalesce(r.deadline_at, now() + make_interval(secs => (
+      SELECT t.timeout_seconds FROM agent_tasks t
+      WHERE t.workspace_id = r.workspace_id AND t.id = r.task_id))), stale_at = NULL
+  FROM task_moved m
+  WHERE r.workspace_id = $1 AND r.id = m.run_id AND CASE WHEN r.state IN ('ASSIGNED', 'IN_REVIEW', 'APPROVED', 'STALE') THEN true END
+  RETURNING r.workspace_id, r.id, r.task_id, r.agent_id, r.generation, r.version, r.end_reason,
+    old.state AS previous_state, r.state, r.ended_at, m.version AS task_version, m.previous_status, m.status, m.actor_kind, m.actor_id, m.reason, m.level, m.message, m.details, m.session_key, m.stack_trace, m.retry_at
+),
+journaled AS (
+  INSERT INTO journal (workspace_id, event, task_id, version, previous_status, new_status, run_id, run_version,
+    previous_state, new_state, end_reason, generation, agent_id, actor_kind, actor_id, reason, level, message,
+    details, session_key, stack_trace, retry_at)
+  SELECT r.workspace_id, 'task.status_changed', r.task_id, r.task_version, r.previous_status, r.status, r.id,
+    r.version, r.previous_state, r.state, r.end_reason, r.generation, r.agent_id, r.actor_kind, r.actor_id, r.reason, r.level, r.message, r.details, r.session_key, r.stack_trace, r.retry_at FROM run_moved r
+)
+SELECT id AS task_id, version FROM task_moved
+
+-- take_due_spawns
+WITH due AS MATERIALIZED (
+  SELECT s.workspace_id, s.run_id FROM session_spawns s
+  WHERE s.state = 'PENDING' AND s.next_attempt_at <= now()
+    AND (s.locked_until IS NULL OR s.locked_until <= now())
+  ORDER BY s.next_attempt_at
+  LIMIT $1
+  FOR NO KEY UPDATE SKIP LOCKED
+),
+taken AS (
+  UPDATE session_spawns s SET locked_until = now() + make_interval(secs => $2::float8), attempts = s.attempts + 1
+  FROM due d WHERE s.workspace_id = d.workspace_id AND s.run_id = d.run_id
+  RETURNING s.workspace_id, s.run_id, s.task_id AS id, s.agent_id, s.attempts,
+    extract(epoch FROM now() - s.created_at)::float8 AS age_seconds
+)
+SELECT n.*, t.run_id IS NOT DISTINCT FROM n.run_id AND t.status IN ('ASSIGNED', 'RUNNING') AS wanted,
+  r.generation, t.title, t.description, t.input_context, t.checkpoint_data, t.metadata, t.timeout_seconds,
+  a.command, a.capabilities
+FROM taken n
+JOIN task_runs r ON r.workspace_id = n.workspace_id AND r.id = n.run_id
+JOIN agent_tasks t ON t.workspace_id = n.workspace_id AND t.id = n.id
+JOIN agents a ON a.workspace_id = n.workspace_id AND a.id = n.agent_id
+
+-- tasks_of_agent
+WITH found AS MATERIALIZED (
+  SELECT t.id, CASE WHEN pg_column_compression(t.input_context) IS NULL THEN coalesce(pg_column_size(t.input_context), 0)
+    ELSE octet_length(t.input_context::text) END + CASE WHEN pg_column_compression(t.output_result) IS NULL THEN coalesce(pg_column_size(t.output_result), 0)
+    ELSE octet_length(t.output_result::text) END + CASE WHEN pg_column_compression(t.checkpoint_data) IS NULL THEN coalesce(pg_column_size(t.checkpoint_data), 0)
+    ELSE octet_length(t.checkpoint_data::text) END + CASE WHEN pg_column_compression(t.metadata) IS NULL THEN coalesce(pg_column_size(t.metadata), 0)
+    ELSE octet_length(t.metadata::text) END AS bytes FROM agent_tasks t
+  WHERE t.workspace_id = $1 AND t.agent_id = $2
+    AND ($3::text[] IS NULL OR t.status = ANY($3))
+    AND (NOT $4::boolean OR t.run_id IS NOT NULL)
+    AND ($5::uuid IS NULL OR t.id < $5)
+  ORDER BY t.id DESC
+  LIMIT $6
+),
+page AS MATERIALIZED (
+  SELECT id, count(*) OVER () < (SELECT count(*) FROM found) AS cut
+  FROM (SELECT id, sum(bytes) OVER (ORDER BY id DESC) - bytes AS before FROM found) f
+  WHERE before < 8388608
+)
+SELECT id, cut FROM page ORDER BY id DESC
+
+-- tell_of_conflicts
+WITH seen AS MATERIALIZED (
+  SELECT r.* FROM task_runs r
+  WHERE r.conflict_seen_at IS NOT NULL AND r.conflict_told_at IS NULL
+    AND ($2::uuid IS NULL OR r.workspace_id = $2)
+  ORDER BY r.conflict_seen_at
+  LIMIT $1
+  FOR NO KEY UPDATE SKIP LOCKED
+),
+told AS (
+  UPDATE task_runs r SET conflict_told_at = now() FROM seen s
+  WHERE r.workspace_id = s.workspace_id AND r.id = s.id
+),
+conflict AS MATERIALIZED (
+  SELECT s.workspace_id, s.task_id, s.id AS run_id, s.agent_id, s.generation, s.end_reason, s.session_key,
+    n.id AS newer_run_id, n.agent_id AS newer_agent_id, n.generation AS newer_generation, n.state AS newer_state
+  FROM seen s
+  CROSS JOIN LATERAL (
+    SELECT r.* FROM task_runs r
+    WHERE r.workspace_id = s.workspace_id AND r.task_id = s.task_id AND r.generation > s.generation
+    ORDER BY r.generation DESC LIMIT 1) n
+),
+journaled AS (
+  INSERT INTO journal (workspace_id, event, log_event, task_id, run_id, agent_id, level, message, details, actor_kind,
+    session_key)
+  SELECT workspace_id, 'run.split_brain_conflict', 'split_brain_conflict', task_id, run_id, agent_id, 'WARN',
+    'Somebody still worked on it after it had been given to another run, and was told to stop',
+    jsonb_build_object('runId', run_id, 'agentId', agent_id, 'generation', generation, 'endReason', end_reason,
+    'newerRunId', newer_run_id, 'newerAgentId', newer_agent_id, 'newerGeneration', newer_generation), 'coordinator', session_key
+  FROM conflict
+)
+SELECT workspace_id, task_id, run_id, agent_id, generation, end_reason, newer_run_id, newer_agent_id,
+  newer_generation, newer_state
+FROM conflict
+
+-- tell_of_second_sessions
+WITH second AS MATERIALIZED (
+  SELECT s.workspace_id, r.task_id, s.run_id, s.agent_id, s.gateway_id,
+    jsonb_build_object('runId', s.run_id, 'agentId', s.agent_id, 'gatewayId', $2::text,
+      'rightfulGatewayId', s.gateway_id) AS facts
+  FROM session_spawns s JOIN task_runs r ON r.workspace_id = s.workspace_id AND r.id = s.run_id
+  WHERE s.run_id = ANY ($1::uuid[]) AND s.gateway_id <> $2
+    AND NOT EXISTS (SELECT FROM journal l
+      WHERE l.workspace_id = s.workspace_id AND l.task_id = r.task_id AND l.run_id = s.run_id
+        AND l.event = 'run.split_brain_conflict' AND l.details ->> 'gatewayId' = $2)
+),
+journaled AS (
+  INSERT INTO journal (workspace_id, event, log_event, task_id, run_id, agent_id, level, message, details, actor_kind,
+    actor_id)
+  SELECT workspace_id, 'run.split_brain_conflict', 'split_brain_conflict', task_id, run_id, agent_id, 'WARN',
+    'A second gateway had a session of this run, and was told to stop it', facts, 'system', 'gateway:' || $2
+  FROM second
+)
+SELECT run_id, gateway_id FROM second

@@ -1,0 +1,312 @@
+-- The statements as they run. Made by `npm run sql`; change the modules that declare them.
+-- Left out, because its text depends on the request: store/list-tasks.sql.ts
+-- Left out, because its text depends on the request: store/matching-ids.sql.ts
+-- Left out, because its text depends on the request: store/task-logs.sql.ts
+
+-- archived_projects
+SELECT id FROM projects
+WHERE workspace_id = $1 AND id = ANY($2::uuid[]) AND archived_at IS NOT NULL
+
+-- create_plain_tasks
+WITH input AS MATERIALIZED (
+  SELECT * FROM jsonb_to_recordset($2::jsonb) AS x (id uuid, title text, description text, task_type text, project_id uuid, milestone_id uuid, priority int, estimated_duration_minutes int, timeout_seconds int, max_retries int, retry_backoff_seconds int, required_capabilities text[], capability_key text, unmet_dependencies int, has_dependents boolean, input_context jsonb, metadata jsonb, created_by uuid,
+    queue_expires_in_seconds int, tags text[], actor_kind text, actor_id text)
+),
+created AS (
+  INSERT INTO agent_tasks (workspace_id, ready_at, queue_expires_at, id, title, description, task_type, project_id, milestone_id, priority, estimated_duration_minutes, timeout_seconds, max_retries, retry_backoff_seconds, required_capabilities, capability_key, unmet_dependencies, has_dependents, input_context, metadata, created_by)
+  SELECT $1, CASE WHEN unmet_dependencies = 0 THEN now() END, now() + make_interval(secs => queue_expires_in_seconds),
+    id, title, description, task_type, project_id, milestone_id, priority, estimated_duration_minutes, timeout_seconds, max_retries, retry_backoff_seconds, required_capabilities, capability_key, unmet_dependencies, has_dependents, input_context, metadata, created_by
+  FROM input
+  RETURNING id
+),
+journaled AS (
+  INSERT INTO journal (workspace_id, event, task_id, version, new_status, actor_kind, actor_id)
+  SELECT $1, 'task.created', id, 1, 'PENDING', actor_kind, actor_id FROM input
+)
+SELECT now() AS created_at
+
+-- create_tasks
+WITH input AS MATERIALIZED (
+  SELECT * FROM jsonb_to_recordset($2::jsonb) AS x (id uuid, title text, description text, task_type text, project_id uuid, milestone_id uuid, priority int, estimated_duration_minutes int, timeout_seconds int, max_retries int, retry_backoff_seconds int, required_capabilities text[], capability_key text, unmet_dependencies int, has_dependents boolean, input_context jsonb, metadata jsonb, created_by uuid,
+    queue_expires_in_seconds int, tags text[], actor_kind text, actor_id text)
+),
+created AS (
+  INSERT INTO agent_tasks (workspace_id, ready_at, queue_expires_at, id, title, description, task_type, project_id, milestone_id, priority, estimated_duration_minutes, timeout_seconds, max_retries, retry_backoff_seconds, required_capabilities, capability_key, unmet_dependencies, has_dependents, input_context, metadata, created_by)
+  SELECT $1, CASE WHEN unmet_dependencies = 0 THEN now() END, now() + make_interval(secs => queue_expires_in_seconds),
+    id, title, description, task_type, project_id, milestone_id, priority, estimated_duration_minutes, timeout_seconds, max_retries, retry_backoff_seconds, required_capabilities, capability_key, unmet_dependencies, has_dependents, input_context, metadata, created_by
+  FROM input
+  RETURNING id
+),
+sets AS (
+  INSERT INTO capability_sets AS s (workspace_id, key, capabilities)
+  SELECT DISTINCT ON (i.capability_key) $1::uuid, i.capability_key, i.required_capabilities FROM input i
+  -- Checked first because ON CONFLICT alone would write a row for each call. A set that is about to count
+  -- as unused is written as well, so that it stays (see pruneCapabilitySets).
+  WHERE NOT EXISTS (SELECT FROM capability_sets c WHERE c.workspace_id = $1 AND c.key = i.capability_key
+    AND c.used_at > now() - interval '12 hours')
+  ON CONFLICT (workspace_id, key) DO UPDATE SET used_at = now()
+    WHERE s.used_at <= now() - interval '12 hours'
+),
+tagged AS (
+  INSERT INTO agent_task_tags (workspace_id, task_id, tag)
+  SELECT $1, i.id, t.tag FROM input i JOIN created c ON c.id = i.id CROSS JOIN LATERAL unnest(i.tags) AS t (tag)
+),
+edges AS (
+  INSERT INTO task_dependencies (workspace_id, task_id, depends_on_id, policy, settled_at)
+  SELECT $1, e.task_id, e.depends_on_id, e.policy, CASE WHEN e.settled THEN now() END
+  FROM jsonb_to_recordset($3::jsonb) AS e (task_id uuid, depends_on_id uuid, policy text, settled boolean)
+),
+journaled AS (
+  INSERT INTO journal (workspace_id, event, task_id, version, new_status, actor_kind, actor_id)
+  SELECT $1, 'task.created', id, 1, 'PENDING', actor_kind, actor_id FROM input
+)
+SELECT now() AS created_at
+
+-- dependents_of
+WITH RECURSIVE reached (id) AS (
+  SELECT unnest($2::uuid[])
+  UNION
+  SELECT d.task_id FROM reached r JOIN task_dependencies d
+    ON d.workspace_id = $1 AND d.depends_on_id = r.id
+)
+SELECT t.id FROM agent_tasks t
+WHERE t.workspace_id = $1 AND t.id = ANY(ARRAY(SELECT id FROM reached)) AND (t.id = ANY($2::uuid[])
+  OR t.status IN ('PENDING', 'ASSIGNED', 'RUNNING', 'PAUSED')
+  OR (t.status = 'ABORTED' AND t.retry_at IS NOT NULL))
+LIMIT $3
+
+-- edges_behind
+WITH RECURSIVE reached (id) AS (
+  SELECT unnest($2::uuid[])
+  UNION
+  SELECT d.depends_on_id FROM reached r
+  JOIN agent_tasks t ON t.workspace_id = $1 AND t.id = r.id AND t.completed_at IS NULL
+  JOIN task_dependencies d ON d.workspace_id = $1 AND d.task_id = r.id
+)
+SELECT d.task_id, d.depends_on_id
+FROM reached r JOIN task_dependencies d ON d.workspace_id = $1 AND d.task_id = r.id
+LIMIT $3
+
+-- edges_of_task
+SELECT depends_on_id, policy FROM task_dependencies WHERE workspace_id = $1 AND task_id = $2
+
+-- lock_prerequisites
+SELECT t.id, t.status, t.completed_at IS NOT NULL AS completed, bad.ended_without_success,
+  NOT t.has_dependents OR (bad.ended_without_success AND NOT t.dependents_unsettled) AS unmarked
+FROM agent_tasks t CROSS JOIN LATERAL (SELECT t.completed_at IS NULL AND (
+  t.status IN ('FAILED', 'ARCHIVED') OR (t.status = 'ABORTED' AND t.retry_at IS NULL)
+) AS ended_without_success) bad
+WHERE t.workspace_id = $1 AND t.id = ANY($2::uuid[])
+ORDER BY t.id
+FOR NO KEY UPDATE OF t
+
+-- mark_prerequisites
+UPDATE agent_tasks t
+SET has_dependents = true, dependents_unsettled = t.dependents_unsettled OR t.id = ANY($3::uuid[])
+WHERE t.workspace_id = $1 AND t.id = ANY($2::uuid[])
+
+-- named_things
+SELECT
+  $2::uuid IS NULL OR EXISTS (SELECT FROM agents WHERE workspace_id = $1 AND id = $2) AS agent,
+  $3::uuid IS NULL OR EXISTS (SELECT FROM projects WHERE workspace_id = $1 AND id = $3) AS project,
+  $4::uuid IS NULL OR EXISTS (SELECT FROM milestones WHERE workspace_id = $1 AND id = $4) AS milestone
+
+-- park_paused_tasks
+WITH paused AS MATERIALIZED (
+  SELECT p.workspace_id, p.task_type::text FROM pauses p
+  WHERE p.task_type IS NOT NULL AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())
+),
+head AS MATERIALIZED (
+  SELECT h.workspace_id, h.id
+  FROM capability_sets c CROSS JOIN LATERAL (
+    SELECT t.workspace_id, t.id, t.task_type FROM agent_tasks t
+    WHERE t.workspace_id = c.workspace_id AND t.capability_key = c.key
+      AND t.status = 'PENDING' AND t.unmet_dependencies = 0
+    ORDER BY t.queue_rank
+    LIMIT 5000) h
+  JOIN paused p ON p.workspace_id = h.workspace_id AND p.task_type = h.task_type
+  WHERE c.workspace_id IN (SELECT workspace_id FROM paused)
+  LIMIT $1
+),
+locked AS MATERIALIZED (
+  SELECT t.workspace_id, t.id FROM head h
+  JOIN agent_tasks t ON t.workspace_id = h.workspace_id AND t.id = h.id
+  -- Of two sweeps at once the second must not park it again.
+  WHERE t.status = 'PENDING' AND t.capability_key NOT LIKE '!%'
+  ORDER BY t.id
+  FOR NO KEY UPDATE OF t SKIP LOCKED
+)
+UPDATE agent_tasks t SET capability_key = '!' || t.capability_key
+FROM locked l WHERE t.workspace_id = l.workspace_id AND t.id = l.id
+RETURNING t.workspace_id
+
+-- prerequisites_of
+SELECT p.id, p.title, p.status, d.policy, d.settled_at, d.created_at
+FROM task_dependencies d JOIN agent_tasks p ON p.workspace_id = $1 AND p.id = d.depends_on_id
+WHERE d.workspace_id = $1 AND d.task_id = $2
+ORDER BY p.id
+
+-- reconsider_prerequisites
+UPDATE agent_tasks p SET dependents_unsettled = true
+FROM task_dependencies d
+WHERE d.workspace_id = $1 AND d.task_id = ANY($2::uuid[]) AND d.settled_at IS NULL
+  AND p.workspace_id = $1 AND p.id = d.depends_on_id
+  AND (p.status IN ('COMPLETED', 'FAILED', 'ARCHIVED') OR (p.status = 'ABORTED' AND p.retry_at IS NULL))
+RETURNING p.id
+
+-- recount_dependencies
+WITH counted AS MATERIALIZED (
+  SELECT count(*)::int AS unmet FROM task_dependencies
+  WHERE workspace_id = $1 AND task_id = $2 AND settled_at IS NULL
+),
+changed AS (
+  UPDATE agent_tasks t SET
+    version = t.version + 1,
+    updated_at = now(),
+    unmet_dependencies = c.unmet,
+    ready_at = CASE WHEN c.unmet = 0 THEN coalesce(t.ready_at, now()) END
+  FROM counted c
+  WHERE t.workspace_id = $1 AND t.id = $2
+  RETURNING t.id, t.version, t.status, t.unmet_dependencies = 0 AND old.unmet_dependencies > 0 AS became_ready
+),
+journaled AS (
+  INSERT INTO journal (workspace_id, event, log_event, task_id, version, details, previous_status, new_status,
+    actor_kind, actor_id)
+  SELECT $1, 'task.updated', 'dependencies_changed', c.id, c.version, $5::jsonb || jsonb_build_object('changedFields', $6::text[]),
+    c.status, c.status, $3, $4 FROM changed c
+)
+SELECT version, became_ready FROM changed
+
+-- request_pause
+UPDATE task_runs r SET pause_requested_at = CASE WHEN $3::boolean THEN now() END, hung_warned_at = NULL
+WHERE r.workspace_id = $1 AND r.id = ANY($2::uuid[])
+RETURNING r.id
+
+-- take_dependency_turn
+SELECT pg_advisory_xact_lock(hashtextextended('task_dependencies:' || $1::text, 0))
+
+-- task_runs_of_task
+SELECT r.id, r.task_id, r.agent_id, r.generation, r.state, r.version, r.session_key,
+  r.lease_seconds, greatest(r.lease_expires_at, CASE WHEN r.lease_by_heartbeat AND r.ended_at IS NULL THEN (
+    SELECT h.last_seen_at + make_interval(secs => r.lease_seconds) FROM agent_heartbeats h
+    WHERE h.workspace_id = r.workspace_id AND h.agent_id = r.agent_id) END) AS lease_expires_at, r.lease_by_heartbeat, r.renewals, r.deadline_at, r.pause_requested_at,
+  r.branch, r.review_url, r.end_reason, r.error, r.error_class, r.exit_code, r.signal, r.stack_trace,
+  r.assigned_at, r.started_at, r.stale_at, r.ended_at, r.last_report_at, r.last_progress_at, r.hung_warned_at FROM task_runs r
+WHERE r.workspace_id = $1 AND r.task_id = $2 AND r.generation < coalesce($3::int, 2147483647)
+ORDER BY r.generation DESC
+LIMIT $4
+
+-- task_standing
+SELECT status, version, unmet_dependencies, run_id, agent_id
+FROM agent_tasks WHERE workspace_id = $1 AND id = $2
+
+-- task_views
+SELECT t.id, t.workspace_id, t.title, t.description, t.task_type, t.status, t.priority,
+  t.project_id, t.milestone_id, t.agent_id, t.run_id, t.session_key, t.progress_percent, t.current_step,
+  t.estimated_duration_minutes, t.estimated_completion_at, t.timeout_seconds, t.retry_count, t.max_retries,
+  t.retry_backoff_seconds, t.retry_at, t.last_error, t.abort_reason, t.abort_message, t.failure_reason, t.unmet_dependencies,
+  t.required_capabilities, t.input_context, t.output_result, t.summary, t.checkpoint_data, t.metadata,
+  t.paused_by, t.pause_reason, t.queue_expires_at, t.version, t.generation, t.created_by, t.created_at,
+  t.updated_at, t.ready_at, t.assigned_at, t.started_at, t.paused_at, t.completed_at, t.failed_at,
+  t.aborted_at, t.archived_at,
+  ARRAY(SELECT g.tag FROM agent_task_tags g
+    WHERE g.workspace_id = t.workspace_id AND g.task_id = t.id ORDER BY g.tag) AS tags,
+  ARRAY(SELECT d.depends_on_id FROM task_dependencies d
+    WHERE d.workspace_id = t.workspace_id AND d.task_id = t.id ORDER BY d.depends_on_id) AS depends_on,
+  CASE WHEN t.has_dependents THEN ARRAY(SELECT d.task_id FROM task_dependencies d
+    WHERE d.workspace_id = t.workspace_id AND d.depends_on_id = t.id ORDER BY d.task_id
+    LIMIT 1000) ELSE '{}' END AS blocks, (SELECT coalesce(jsonb_agg(jsonb_build_object('taskId', d.depends_on_id,
+    'policy', d.policy, 'settled', d.settled_at IS NOT NULL) ORDER BY d.depends_on_id), '[]')
+  FROM task_dependencies d WHERE d.workspace_id = t.workspace_id AND d.task_id = t.id) AS dependencies
+FROM agent_tasks t
+WHERE t.workspace_id = $1 AND t.id = ANY($2::uuid[])
+
+-- unknown_tasks
+SELECT asked.id FROM unnest($2::uuid[]) AS asked (id)
+WHERE NOT EXISTS (SELECT FROM agent_tasks t WHERE t.workspace_id = $1 AND t.id = asked.id)
+
+-- unpark_tasks
+WITH over AS MATERIALIZED (
+  SELECT p.workspace_id, p.task_type::text FROM pauses p
+  WHERE p.task_type IS NOT NULL
+  GROUP BY p.workspace_id, p.task_type
+  HAVING bool_and(p.ended_at IS NOT NULL OR coalesce(p.until <= now(), false))
+),
+free AS MATERIALIZED (
+  SELECT h.workspace_id, h.id
+  FROM over o CROSS JOIN LATERAL (
+    SELECT t.workspace_id, t.id FROM agent_tasks t
+    WHERE t.workspace_id = o.workspace_id AND t.task_type = o.task_type AND t.capability_key LIKE '!%'
+    ORDER BY t.queue_rank
+    LIMIT $1
+    FOR NO KEY UPDATE SKIP LOCKED) h
+  LIMIT $1
+)
+UPDATE agent_tasks t SET capability_key = substr(t.capability_key, 2)
+FROM free f WHERE t.workspace_id = f.workspace_id AND t.id = f.id
+RETURNING t.workspace_id, t.status
+
+-- update_task
+WITH changed AS (
+  UPDATE agent_tasks t SET
+    version = t.version + 1,
+    updated_at = now(),
+    title = u.title,
+    description = u.description,
+    priority = u.priority,
+    metadata = u.metadata,
+    estimated_duration_minutes = u."estimatedDurationMinutes",
+    max_retries = u."maxRetries",
+    retry_backoff_seconds = u."retryBackoffSeconds",
+    timeout_seconds = u."timeoutSeconds",
+    project_id = u."projectId",
+    milestone_id = u."milestoneId"
+  FROM jsonb_to_record($7::jsonb) AS u (title text, description text, priority int, metadata jsonb,
+    "estimatedDurationMinutes" int, "maxRetries" int, "retryBackoffSeconds" int, "timeoutSeconds" int,
+    "projectId" uuid, "milestoneId" uuid)
+  WHERE t.workspace_id = $1 AND t.id = $2
+  RETURNING t.id, t.version, t.status
+),
+untagged AS (
+  DELETE FROM agent_task_tags WHERE workspace_id = $1 AND task_id = $2 AND tag = ANY($8::text[])
+),
+tagged AS (
+  INSERT INTO agent_task_tags (workspace_id, task_id, tag) SELECT $1, $2, unnest($9::text[])
+),
+journaled AS (
+  INSERT INTO journal (workspace_id, event, log_event, task_id, version, details, previous_status, new_status,
+    actor_kind, actor_id)
+  SELECT $1, 'task.updated', 'task_updated', c.id, c.version, $5::jsonb || jsonb_build_object('changedFields', $6::text[]),
+    c.status, c.status, $3, $4 FROM changed c
+)
+SELECT version FROM changed
+
+-- waiting_for
+SELECT p.id, p.title, p.status, d.policy, d.settled_at, d.created_at
+FROM task_dependencies d JOIN agent_tasks p ON p.workspace_id = $1 AND p.id = d.task_id
+WHERE d.workspace_id = $1 AND d.depends_on_id = $2 AND ($3::uuid IS NULL OR d.task_id > $3)
+ORDER BY p.id
+LIMIT $4
+
+-- waits_for
+WITH RECURSIVE reached (id) AS (
+  SELECT unnest($2::uuid[])
+  UNION
+  SELECT d.depends_on_id FROM reached r
+  JOIN agent_tasks t ON t.workspace_id = $1 AND t.id = r.id AND t.completed_at IS NULL
+  JOIN task_dependencies d ON d.workspace_id = $1 AND d.task_id = r.id
+) SELECT EXISTS (SELECT FROM reached WHERE id = $3) AS found
+
+-- write_edges
+WITH removed AS (
+  DELETE FROM task_dependencies
+  WHERE workspace_id = $1 AND task_id = $2 AND depends_on_id = ANY($3::uuid[])
+)
+INSERT INTO task_dependencies AS d (workspace_id, task_id, depends_on_id, policy, settled_at)
+SELECT $1, $2, e.depends_on_id, e.policy, CASE WHEN e.settled THEN now() END
+FROM jsonb_to_recordset($4::jsonb) AS e (depends_on_id uuid, policy text, settled boolean)
+ON CONFLICT (workspace_id, task_id, depends_on_id)
+  DO UPDATE SET policy = excluded.policy,
+    settled_at = CASE WHEN d.policy = 'ignore' AND excluded.policy <> 'ignore' THEN excluded.settled_at
+      ELSE coalesce(d.settled_at, excluded.settled_at) END,
+    created_at = CASE WHEN d.policy = 'ignore' AND excluded.policy <> 'ignore' THEN now() ELSE d.created_at END

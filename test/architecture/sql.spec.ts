@@ -1,0 +1,185 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { describe, expect, it } from '@jest/globals';
+import { readRooms, rendered, type Room, type Source } from '../../tools/sql/rooms.js';
+import { TABLES } from './table-owners.js';
+
+const ROOT = join(import.meta.dirname, '../..');
+const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');
+const { rooms, sources } = await readRooms(ROOT);
+
+describe('the rendered SQL', () => {
+  it.each(rooms.map((room) => [`${room.path}/queries.sql`, room] as const))(
+    '%s is what the modules declare',
+    (path, room) => {
+      const fresh = existsSync(join(ROOT, path)) && read(path) === rendered(room);
+      if (!fresh) throw new Error(`${path} is stale: run npm run sql`);
+    },
+  );
+
+  it('is of every room that there is', () => {
+    const folders = ['libs', 'apps'].flatMap((folder) =>
+      readdirSync(join(ROOT, folder)).map((name) => `${folder}/${name}`),
+    );
+    const committed = folders.filter((path) => existsSync(join(ROOT, path, 'queries.sql')));
+    expect(committed.sort()).toEqual(rooms.map(({ path }) => path).sort());
+  });
+});
+
+/** The rules of dependency-cruiser say which library lies above which. */
+const { forbidden } = createRequire(import.meta.url)('../../.dependency-cruiser.cjs') as {
+  forbidden: { name: string; from: { path: string }; to: { path: string } }[];
+};
+const upward = forbidden.filter(({ name }) => name.startsWith('no-upward-arrow-from-'));
+
+function liesAbove(path: string, library: string): boolean {
+  return upward.some(
+    ({ from, to }) =>
+      new RegExp(from.path).test(`${path}/`) && new RegExp(to.path).test(`libs/${library}/`),
+  );
+}
+
+interface Mention {
+  /** The folder of the library or program. */
+  room: string;
+  /** The statement or the file. */
+  where: string;
+  table: string;
+  /** Of a write: the CTE that it stands in, or ''. */
+  writtenIn?: string;
+}
+
+const WRITE =
+  /(?:\b(\w+) AS (?:MATERIALIZED )?\(\s*)?(?:INSERT INTO|DELETE FROM|(?<!FOR |KEY |DO )\bUPDATE) (\w+)/g;
+const SPELLED = /\b(?:FROM|JOIN) (\w+)/g;
+const DELEGATE = /\.(\w+)\.(find|count|aggregate|groupBy|create|update|upsert|delete)\w*\(/g;
+
+/** Prisma's name of each table. */
+const models = new Map(
+  read('prisma/schema.prisma')
+    .split('\nmodel ')
+    .slice(1)
+    .map((model) => {
+      const [name = '', table = ''] = [/^\w+/, /(?<=@@map\(")\w+/].map(
+        (part) => part.exec(model)?.[0],
+      );
+      return [name.charAt(0).toLowerCase() + name.slice(1), table];
+    }),
+);
+
+/** Every table whose name stands in a statement as it runs. */
+function inStatements({ path: room, statements }: Room): Mention[] {
+  return statements.flatMap(({ name: where, text }) => {
+    const bare = withoutComments(text).replaceAll(/'[^']*'/g, "''");
+    const words = [...new Set(bare.split(/[^\w.]+/))].map((table) => ({ room, where, table }));
+    return [...words, ...writes(bare, { room, where })].filter(isOfTable);
+  });
+}
+
+/** Tables that a file names by itself, in SQL or through Prisma, whether the statement has a name or not. */
+function inSource({ path: where, text }: Source): Mention[] {
+  const room = where.split('/').slice(0, 2).join('/');
+  const reads = [...text.matchAll(SPELLED)].map(([, table = '']) => ({ room, where, table }));
+  const calls = [...text.matchAll(DELEGATE)].map(([, model = '', call = '']) => {
+    const mention = { room, where, table: models.get(model) ?? '' };
+    return /^(?:create|update|upsert|delete)/.test(call) ? { ...mention, writtenIn: '' } : mention;
+  });
+  return [...reads, ...calls, ...writes(withoutComments(text), { room, where })].filter(isOfTable);
+}
+
+function writes(text: string, place: Pick<Mention, 'room' | 'where'>): Mention[] {
+  return [...text.matchAll(WRITE)].map(([, writtenIn = '', table = '']) => {
+    return { ...place, table, writtenIn };
+  });
+}
+
+const withoutComments = (text: string) => text.replaceAll(/--.*/g, '');
+const isOfTable = ({ table }: Mention) => table in TABLES;
+const shown = ({ room, where, table }: Mention) => `${room}: ${where} ${table}`;
+const ownerOf = (table: string) => TABLES[table]?.owner ?? '';
+
+function namedFromBelow(mentions: readonly Mention[]): string[] {
+  return mentions.filter(({ room, table }) => liesAbove(room, ownerOf(table))).map(shown);
+}
+
+function writtenByOthers(mentions: readonly Mention[]): Mention[] {
+  return mentions.filter(({ room, table, writtenIn }) => {
+    return writtenIn !== undefined && room !== `libs/${ownerOf(table)}`;
+  });
+}
+
+/** Writes as they run that neither their library spells nor, as a CTE, one that it may use. */
+function unspelled(mentions: readonly Mention[]): Mention[] {
+  const isSpelled = ({ room, table, writtenIn }: Mention) =>
+    spelled.some((other) => {
+      if (other.table !== table || other.writtenIn !== writtenIn) return false;
+      const usable = writtenIn !== '' && !liesAbove(room, other.room.replace('libs/', ''));
+      return other.room === room || usable;
+    });
+  return writtenByOthers(mentions).filter((mention) => !isSpelled(mention));
+}
+
+const running = rooms.flatMap(inStatements);
+const spelled = sources.flatMap(inSource);
+
+describe('each table has an owner', () => {
+  it('and the list has each table and view', () => {
+    expect(Object.keys(TABLES).sort()).toEqual([...models.values(), 'agent_task_logs'].sort());
+  });
+
+  it('which no library below it names', () => {
+    expect(namedFromBelow([...running, ...spelled])).toEqual([]);
+  });
+
+  it('and which alone writes it, but for those whose reason is given', () => {
+    const others = writtenByOthers(spelled).map(({ room, table }) => `${room} ${table}`);
+    const granted = Object.entries(TABLES).flatMap(([table, { others: named = {} }]) =>
+      Object.keys(named).map((library) => `libs/${library} ${table}`),
+    );
+    expect([...new Set(others)].sort()).toEqual(granted.sort());
+  });
+
+  // A library that composes its statement out of another's CTE does not write: the CTE is the other's.
+  it('and no statement writes what nobody spells', () => {
+    expect(unspelled(running).map(shown)).toEqual([]);
+  });
+});
+
+describe('the test of owners sees', () => {
+  const statement = (text: string): Mention[] =>
+    inStatements({
+      path: 'libs/identity',
+      statements: [{ name: 'intruder', text, kind: 'query' }],
+      unnamed: [],
+    });
+  const source = (text: string): Mention[] => inSource({ path: 'libs/identity/intruder.ts', text });
+
+  it.each([
+    ['a join', statement('SELECT FROM users u, agents a')],
+    ['a read that is only spelled', source('`SELECT 1 FROM agents`')],
+    ['a read through Prisma', source('tx.agent.findMany({})')],
+  ])('%s from below', (_, mentions) => {
+    expect(namedFromBelow(mentions)).toHaveLength(1);
+  });
+
+  it.each([
+    ['an insert', source('`INSERT INTO projects (id) VALUES ($1)`')],
+    ['an update', source('`UPDATE projects p SET name = $1`')],
+    ['a removal', source('`DELETE FROM projects`')],
+    ['a write through Prisma', source('tx.project.updateMany({})')],
+    ['a write as it runs', statement('WITH x AS (UPDATE projects SET name = $1) SELECT 1')],
+  ])('%s by another than the owner', (_, mentions) => {
+    expect(writtenByOthers(mentions)).toHaveLength(1);
+  });
+
+  it.each(['UPDATE agents SET name = $1', 'WITH x AS (\n  DELETE FROM agents) SELECT 1'])(
+    'a write that is put together: %s',
+    (text) => expect(unspelled(statement(text))).toHaveLength(1),
+  );
+
+  it.each(['SELECT 1 FROM projects FOR NO KEY UPDATE', 'SELECT 1 FROM projects p FOR UPDATE OF p'])(
+    'no write in a lock: %s',
+    (text) => expect(writtenByOthers([...statement(text), ...source(text)])).toEqual([]),
+  );
+});

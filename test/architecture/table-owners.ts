@@ -1,0 +1,93 @@
+/**
+ * Who owns which table. The owner writes it; a library above the owner may read it, one below may not name it. The
+ * layers are those of .dependency-cruiser.cjs. Whoever else writes it stands here, with the reason.
+ */
+export interface Ownership {
+  owner: string;
+  others?: Readonly<Record<string, string>>;
+}
+
+export const TABLES: Readonly<Record<string, Ownership>> = {
+  users: { owner: 'identity' },
+  user_identities: { owner: 'identity' },
+  user_sessions: { owner: 'identity' },
+  workspaces: { owner: 'identity' },
+  workspace_members: { owner: 'identity' },
+  api_keys: { owner: 'identity' },
+  token_revocations: { owner: 'identity' },
+
+  idempotency_keys: { owner: 'http' },
+
+  projects: { owner: 'projects' },
+  milestones: { owner: 'projects' },
+
+  // Their states are written in one file each; see one-writer.spec.ts.
+  agents: {
+    owner: 'transitions',
+    others: { 'agent-manager': 'registers agents, and keeps what they say of themselves' },
+  },
+  agent_tasks: {
+    owner: 'transitions',
+    others: {
+      secrets: 'hides in a task what a new version of redaction recognises',
+      'task-manager': 'creates tasks, changes what people may change, counts dependencies',
+      runs: 'writes the progress of a run into its task',
+      coordinator: 'releases dependents, and sets lost references and wrong counts right',
+    },
+  },
+  task_runs: {
+    owner: 'transitions',
+    others: {
+      'task-manager': 'marks that a running task is to be paused',
+      runs: 'renews leases, writes progress, marks conflicts',
+      coordinator: 'marks that a run was warned',
+    },
+  },
+  journal: {
+    owner: 'transitions',
+    others: {
+      'task-manager': 'appends the creation of a task, in the statement that creates it',
+      runs: 'appends progress and conflicts, which move nothing',
+      coordinator: 'appends warnings and cycles, which move nothing',
+    },
+  },
+  /** A view of the journal and of the lines, for readers. */
+  agent_task_logs: { owner: 'transitions' },
+
+  event_consumers: { owner: 'events' },
+  event_numbers: { owner: 'events' },
+
+  data_keys: { owner: 'secrets' },
+  task_secrets: { owner: 'secrets' },
+
+  workspace_limits: { owner: 'admission' },
+  pauses: { owner: 'admission' },
+  installation_pauses: { owner: 'admission' },
+  spawn_allowances: { owner: 'admission' },
+  installation_spawn_allowance: { owner: 'admission' },
+
+  agent_heartbeats: {
+    owner: 'agent-manager',
+    others: { runs: 'hears of an agent by a claim, an assignment or its gateway' },
+  },
+
+  agent_task_tags: { owner: 'task-manager' },
+  capability_sets: {
+    owner: 'task-manager',
+    others: { coordinator: 'removes unused sets, and brings back one that a task needs' },
+  },
+  task_dependencies: {
+    owner: 'task-manager',
+    others: { coordinator: 'settles what waited for a task that has ended' },
+  },
+
+  gateways: { owner: 'runs' },
+  session_spawns: { owner: 'runs' },
+  task_log_lines: {
+    owner: 'runs',
+    others: { coordinator: 'logs what it set right' },
+  },
+
+  coordinator_leadership: { owner: 'coordinator' },
+  coordinator_logs: { owner: 'coordinator' },
+};

@@ -1,0 +1,99 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { extname, join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { declared, type Sql } from '#lib/database';
+
+/** A library or a program, with the statements that its modules declare. */
+export interface Room {
+  /** Its folder, as `libs/runs`. */
+  path: string;
+  /** By name. */
+  statements: Sql[];
+  /** Files with statements that have no name, because their text depends on a request. */
+  unnamed: string[];
+}
+
+export interface Source {
+  /** From the project's folder on. */
+  path: string;
+  text: string;
+}
+
+/** Whoever makes a statement by hand imports one of the two; other makers are loaded by what uses them. */
+const DECLARES = /\b(?:query|command|hotCommand)\b[^;]*from '#lib\/database'/;
+const NAME = /(?:\(|name:)\s*'(\w+)'/g;
+const UNNAMED = /\b(?:query|command)(?:<\w+>)?\(\s*''/;
+
+/**
+ * Loads every module that declares statements.
+ *
+ * @param root the folder of the project, with the sources
+ * @throws Error when two statements have one name, or when nobody knows where one is declared
+ */
+export async function readRooms(root: string): Promise<{ rooms: Room[]; sources: Source[] }> {
+  const sources = ['libs', 'apps/server'].flatMap((folder) => sourcesIn(root, folder));
+  for (const { path, text } of sources) if (DECLARES.test(text)) await load(path);
+  const rooms = new Map<string, Room>();
+  const roomOf = (file: string): Room => {
+    const path = file.split('/').slice(0, 2).join('/');
+    const room = rooms.get(path) ?? { path, statements: [], unnamed: [] };
+    rooms.set(path, room);
+    return room;
+  };
+  const files = filesByName(sources);
+  for (const sql of declared.values()) roomOf(declaringFile(sql, files)).statements.push(sql);
+  for (const { path, text } of sources) if (UNNAMED.test(text)) roomOf(path).unnamed.push(path);
+  return { rooms: [...rooms.values()], sources };
+}
+
+/** The text of a room's queries.sql. */
+export function rendered({ path, statements, unnamed }: Room): string {
+  const head =
+    '-- The statements as they run. Made by `npm run sql`; change the modules that declare them.';
+  const left = unnamed
+    .sort()
+    .map(
+      (file) =>
+        `-- Left out, because its text depends on the request: ${file.slice(path.length + 1)}`,
+    );
+  const texts = statements
+    .sort((a, b) => (a.name < b.name ? -1 : 1))
+    .map(({ name, text }) => `-- ${name}\n${text.trim()}`);
+  return `${[[head, ...left].join('\n'), ...texts].join('\n\n')}\n`;
+}
+
+function sourcesIn(root: string, folder: string): Source[] {
+  return readdirSync(join(root, folder), { withFileTypes: true }).flatMap((entry) => {
+    const path = `${folder}/${entry.name}`;
+    if (entry.isDirectory()) {
+      return ['generated', 'testing'].includes(entry.name) ? [] : sourcesIn(root, path);
+    }
+    if (!path.endsWith('.ts') || path.endsWith('spec.ts')) return [];
+    return [{ path, text: readFileSync(join(root, path), 'utf8') }];
+  });
+}
+
+/** Compiled in dist, as sources under Jest: wherever we are ourselves. */
+async function load(path: string): Promise<void> {
+  const extension = extname(import.meta.filename);
+  const file = join(import.meta.dirname, '../..', path.replace(/\.ts$/, extension));
+  await import(pathToFileURL(file).href);
+}
+
+function filesByName(sources: readonly Source[]): Map<string, string[]> {
+  const files = new Map<string, string[]>();
+  for (const { path, text } of sources) {
+    for (const [, name = ''] of text.matchAll(NAME)) {
+      files.set(name, [...(files.get(name) ?? []), path]);
+    }
+  }
+  return files;
+}
+
+function declaringFile({ name }: Sql, files: Map<string, string[]>): string {
+  const [file, ...more] = files.get(name) ?? [];
+  if (file === undefined) throw new Error(`No file names the statement ${name} in full`);
+  if (more.length > 0)
+    throw new Error(`The statement ${name} is named in ${[file, ...more].join(' and ')}`);
+  return file;
+}
