@@ -25,10 +25,10 @@ describe('Who answers in the server’s place', () => {
 
   /** Long enough for answers to all three kinds of calls to have arrived and been looked at. */
   async function untilAnswered(): Promise<void> {
-    const { beats, polls } = world.server;
-    const [seenBeats, seenPolls] = [beats.length, polls];
+    const { heartbeats, polls } = world.server;
+    const [seenHeartbeats, seenPolls] = [heartbeats.length, polls];
     await waitFor('calls that follow others', () => {
-      return beats.length > seenBeats + 1 && world.server.polls > seenPolls;
+      return heartbeats.length > seenHeartbeats + 1 && world.server.polls > seenPolls;
     });
   }
 
@@ -77,6 +77,6 @@ describe('A server that does not know the gateway’s token', () => {
     expect(world.gateway.count('the server did not take a call; trying again')).toBe(0);
 
     world.server.secret = SECRET;
-    await waitFor('the server to take a beat', async () => (await server()) === 'reachable');
+    await waitFor('the server to take a heartbeat', async () => (await server()) === 'reachable');
   });
 });

@@ -39,7 +39,7 @@ function databaseSentence(code: string, error: unknown, config: Config): string 
       return `The database at ${place} has no tables of ours yet: start once with --migrate-only, or set MIGRATE_AT_START=true.`;
     default:
       return isUnreachable(error)
-        ? `The database at ${place} can not be reached (${code || 'no answer'}): start it, or correct DATABASE_URL.`
+        ? `The database at ${place} cannot be reached (${code || 'no answer'}): start it, or correct DATABASE_URL.`
         : undefined;
   }
 }

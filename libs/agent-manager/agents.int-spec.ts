@@ -295,7 +295,7 @@ describe('the list', () => {
 });
 
 describe('tokens', () => {
-  const beats = async (id: string, token: string) =>
+  const heartbeats = async (id: string, token: string) =>
     (
       await apiClient(server.url, { authorization: `Bearer ${token}` }).post(
         `/agents/${id}/heartbeat`,
@@ -313,25 +313,27 @@ describe('tokens', () => {
   it('are valid side by side, until they are rotated', async () => {
     const id = await anId();
     const [first, second] = [await issue(id), await issue(id, { expiresInSeconds: 60 })];
-    expect([await beats(id, first), await beats(id, second)]).toEqual([200, 200]);
+    expect([await heartbeats(id, first), await heartbeats(id, second)]).toEqual([200, 200]);
     const third = await issue(id, { rotate: true });
-    expect([await beats(id, first), await beats(id, second), await beats(id, third)]).toEqual([
-      401, 401, 200,
-    ]);
+    expect([
+      await heartbeats(id, first),
+      await heartbeats(id, second),
+      await heartbeats(id, third),
+    ]).toEqual([401, 401, 200]);
   });
 
   it('are all revoked, and can be issued again', async () => {
     const id = await anId();
     const token = await issue(id);
     expect((await workspace.api.delete(`/agents/${id}/token`)).status).toBe(204);
-    expect(await beats(id, token)).toBe(401);
-    expect(await beats(id, await issue(id))).toBe(200);
+    expect(await heartbeats(id, token)).toBe(401);
+    expect(await heartbeats(id, await issue(id))).toBe(200);
   });
 
   it('of an agent say nothing to other agents or about people', async () => {
     const [id, neighbour] = [await anId(), await anId()];
     const token = await issue(id);
-    expect(await beats(neighbour, token)).toBe(404);
+    expect(await heartbeats(neighbour, token)).toBe(404);
     const asAgent = apiClient(server.url, { authorization: `Bearer ${token}` });
     expect((await asAgent.post(`/agents/${id}/token`, {})).status).toBe(401);
     expect((await asAgent.get(`/agents/${neighbour}`)).status).toBe(404);
@@ -341,7 +343,7 @@ describe('tokens', () => {
       sessionId: newId(),
       workspaceId: workspace.id,
     });
-    expect(await beats(id, user.token)).toBe(401);
+    expect(await heartbeats(id, user.token)).toBe(401);
   });
 });
 

@@ -10,9 +10,9 @@ import {
 } from '../../test/support/app.js';
 import type { AgentValues } from '../../test/support/factories.js';
 import { expectNothingLeftOpen } from '../../test/support/leaks.js';
-import { type FlushedBeat, HeartbeatFlusher, markAgentsStale, staleAgents } from './index.js';
+import { type FlushedHeartbeat, HeartbeatFlusher, markAgentsStale, staleAgents } from './index.js';
 import { moveAgent } from '#lib/transitions';
-import { BeatBuffer } from './heartbeats/beat-buffer.js';
+import { HeartbeatBuffer } from './heartbeats/heartbeat-buffer.js';
 import { Heartbeats } from './heartbeats/heartbeats.js';
 
 // A Valkey of its own: it is flushed and stopped here.
@@ -40,21 +40,21 @@ afterAll(async () => {
   await valkey.stop();
 });
 
-const BEAT = { status: 'healthy', memoryMb: 512, cpuPercent: 35 };
+const HEARTBEAT = { status: 'healthy', memoryMb: 512, cpuPercent: 35 };
 
-function beat(agent: TestAgent, body: Record<string, unknown> = BEAT) {
+function heartbeat(agent: TestAgent, body: Record<string, unknown> = HEARTBEAT) {
   return agent.api.post(`/agents/${agent.id}/heartbeat`, body);
 }
 
-interface BeatRow {
+interface HeartbeatRow {
   status: string;
   age: number;
   next: number;
   [column: string]: unknown;
 }
 
-async function rowOf({ id }: TestAgent): Promise<BeatRow | undefined> {
-  const { rows } = await server.db.owner.query<BeatRow>(
+async function rowOf({ id }: TestAgent): Promise<HeartbeatRow | undefined> {
+  const { rows } = await server.db.owner.query<HeartbeatRow>(
     `SELECT *, extract(epoch FROM now() - last_seen_at)::float8 AS age,
        extract(epoch FROM next_expected_at - last_seen_at)::float8 AS next
      FROM agent_heartbeats WHERE agent_id = $1`,
@@ -82,19 +82,19 @@ const keysOf = (agents: TestAgent[]) =>
     0,
   );
 
-describe('a beat', () => {
+describe('a heartbeat', () => {
   it('is acknowledged, in Valkey at once, and in Postgres with the next flush', async () => {
     const agent = await workspace.newAgent();
     const currentTaskId = newId();
     const body = {
-      ...BEAT,
+      ...HEARTBEAT,
       status: 'degraded',
       currentTaskId,
       progressPercent: 45,
       currentStep: 'Running tsc --noEmit',
       metadata: { load: [1, 2] },
     };
-    const answer = await beat(agent, body);
+    const answer = await heartbeat(agent, body);
     expect(answer.status).toBe(200);
     const { acknowledgedAt, nextExpectedAt } = answer.body as Record<string, string>;
     expect(Date.parse(nextExpectedAt ?? '') - Date.parse(acknowledgedAt ?? '')).toBe(30_000);
@@ -122,9 +122,9 @@ describe('a beat', () => {
 
   it('replaces what the one before said', async () => {
     const agent = await workspace.newAgent();
-    await beat(agent, { ...BEAT, currentStep: 'one', progressPercent: 1 });
+    await heartbeat(agent, { ...HEARTBEAT, currentStep: 'one', progressPercent: 1 });
     await flusher.flush();
-    await beat(agent, { status: 'healthy' });
+    await heartbeat(agent, { status: 'healthy' });
     await flusher.flush();
     expect(await rowOf(agent)).toMatchObject({
       current_step: null,
@@ -135,7 +135,7 @@ describe('a beat', () => {
 
   it('counts from when it came, not from when it was written', async () => {
     const agent = await workspace.newAgent();
-    server.app.get(BeatBuffer, { strict: false }).put({
+    server.app.get(HeartbeatBuffer, { strict: false }).put({
       workspaceId: workspace.id,
       agentId: agent.id,
       staleThresholdSeconds: 180,
@@ -149,10 +149,10 @@ describe('a beat', () => {
 
   it('never moves the agent’s time back', async () => {
     const agent = await workspace.newAgent();
-    await beat(agent);
+    await heartbeat(agent);
     await flusher.flush();
     await age(agent, -60);
-    await beat(agent, { ...BEAT, currentStep: 'late' });
+    await heartbeat(agent, { ...HEARTBEAT, currentStep: 'late' });
     await flusher.flush();
     const row = await rowOf(agent);
     expect(row?.age).toBeLessThan(-50);
@@ -162,16 +162,16 @@ describe('a beat', () => {
   it.each([
     ['status', { status: 'stale' }],
     ['status', {}],
-    ['currentTaskId', { ...BEAT, currentTaskId: 'x' }],
-    ['progressPercent', { ...BEAT, progressPercent: 101 }],
-    ['memoryMb', { ...BEAT, memoryMb: -1 }],
-    ['cpuPercent', { ...BEAT, cpuPercent: 0.5 }],
-    ['currentStep', { ...BEAT, currentStep: 'a\u0000' }],
-    ['metadata', { ...BEAT, metadata: { text: 'x'.repeat(17_000) } }],
-    ['agentId', { ...BEAT, agentId: newId() }],
+    ['currentTaskId', { ...HEARTBEAT, currentTaskId: 'x' }],
+    ['progressPercent', { ...HEARTBEAT, progressPercent: 101 }],
+    ['memoryMb', { ...HEARTBEAT, memoryMb: -1 }],
+    ['cpuPercent', { ...HEARTBEAT, cpuPercent: 0.5 }],
+    ['currentStep', { ...HEARTBEAT, currentStep: 'a\u0000' }],
+    ['metadata', { ...HEARTBEAT, metadata: { text: 'x'.repeat(17_000) } }],
+    ['agentId', { ...HEARTBEAT, agentId: newId() }],
   ])('is refused with a wrong %s', async (field, body) => {
     const agent = await workspace.newAgent();
-    const answer = await beat(agent, body);
+    const answer = await heartbeat(agent, body);
     expect(answer).toMatchObject({ status: 400, body: { errors: [{ field }] } });
     expect((await keysOf([agent])).known.size).toBe(0);
   });
@@ -180,7 +180,7 @@ describe('a beat', () => {
     const [agent, neighbour] = [await workspace.newAgent(), await workspace.newAgent()];
     const stranger = await (await server.newWorkspace()).newAgent();
     for (const id of [neighbour.id, stranger.id, newId()]) {
-      const answer = await agent.api.post(`/agents/${id}/heartbeat`, BEAT);
+      const answer = await agent.api.post(`/agents/${id}/heartbeat`, HEARTBEAT);
       expect(answer).toMatchObject({ status: 404, body: { code: 'agent_not_found' } });
     }
     await flusher.flush();
@@ -198,9 +198,9 @@ describe('an agent’s life', () => {
       reason: 'test',
     });
 
-  it('goes on when it beats again', async () => {
-    const heard: FlushedBeat[] = [];
-    const stop = flusher.onBeat((beats) => heard.push(...beats));
+  it('goes on when it sends heartbeats again', async () => {
+    const heard: FlushedHeartbeat[] = [];
+    const stop = flusher.onHeartbeat((heartbeats) => heard.push(...heartbeats));
     const states: [AgentValues, string][] = [
       [{ lifecycle: 'STARTING' }, 'IDLE'],
       [{ lifecycle: 'ERROR' }, 'IDLE'],
@@ -209,7 +209,7 @@ describe('an agent’s life', () => {
     ];
     for (const [values, status] of states) {
       const agent = await workspace.newAgent(values);
-      await beat(agent);
+      await heartbeat(agent);
       await flusher.flush();
       expect(await statusOf(agent)).toBe(status);
       const revived = values.lifecycle === 'STARTING' || values.lifecycle === 'ERROR';
@@ -222,7 +222,7 @@ describe('an agent’s life', () => {
     const agent = await workspace.newAgent();
     await move(agent, 'DRAINING');
     await move(agent, 'ERROR');
-    await beat(agent);
+    await heartbeat(agent);
     await flusher.flush();
     expect(await statusOf(agent)).toBe('DRAINING');
   });
@@ -231,33 +231,36 @@ describe('an agent’s life', () => {
     let woken = 0;
     const stop = server.app.get(WakeUps, { strict: false }).onCoordinator(() => (woken += 1));
     const agent = await workspace.newAgent({ lifecycle: 'ERROR' });
-    await beat(agent);
+    await heartbeat(agent);
     await flusher.flush();
     const after = woken;
-    await beat(agent);
+    await heartbeat(agent);
     await flusher.flush();
     stop();
     expect([after, woken]).toEqual([1, 1]);
   });
 
-  it('is over when it is terminated: the next beat hears of it', async () => {
+  it('is over when it is terminated: the next heartbeat hears of it', async () => {
     const agent = await workspace.newAgent();
-    expect((await beat(agent)).status).toBe(200);
+    expect((await heartbeat(agent)).status).toBe(200);
     await move(agent, 'TERMINATED');
     // Whoever terminates says so; another server would hear it through Valkey.
     server.app.get(WakeUps, { strict: false }).signals([agent.id]);
-    expect(await beat(agent)).toMatchObject({ status: 409, body: { code: 'agent_terminated' } });
+    expect(await heartbeat(agent)).toMatchObject({
+      status: 409,
+      body: { code: 'agent_terminated' },
+    });
     await flusher.flush();
     expect(await rowOf(agent)).toBeUndefined();
   });
 
   it('is found to be over by the next flush, if nobody said so', async () => {
     const agent = await workspace.newAgent();
-    expect((await beat(agent)).status).toBe(200);
+    expect((await heartbeat(agent)).status).toBe(200);
     await move(agent, 'TERMINATED');
-    expect((await beat(agent)).status).toBe(200);
+    expect((await heartbeat(agent)).status).toBe(200);
     await flusher.flush();
-    expect((await beat(agent)).status).toBe(409);
+    expect((await heartbeat(agent)).status).toBe(409);
     expect(await rowOf(agent)).toBeUndefined();
   });
 });
@@ -273,8 +276,8 @@ describe('stale agents', () => {
 
   it('are those silent for longer than their own threshold', async () => {
     const [silent, alive] = [await workspace.newAgent(), await workspace.newAgent()];
-    await beat(silent);
-    await beat(alive);
+    await heartbeat(silent);
+    await heartbeat(alive);
     await flusher.flush();
     await age(silent, 181);
     await age(alive, 170);
@@ -287,12 +290,12 @@ describe('stale agents', () => {
       { id: silent.id, previous_status: 'IDLE', status: 'ERROR' },
     ]);
     expect(await stale()).not.toContain(silent.id);
-    await beat(silent);
+    await heartbeat(silent);
     await flusher.flush();
     expect(await statusOf(silent)).toBe('IDLE');
   });
 
-  it('are never those that have not begun to beat', async () => {
+  it('are never those that have not begun to send heartbeats', async () => {
     const id = newId();
     await workspace.api.put(`/agents/${id}`, { name: 'By hand' });
     const agent = { id } as TestAgent;
@@ -306,7 +309,7 @@ describe('stale agents', () => {
 
   it('stay what they are when a registration after a long silence is all that came', async () => {
     const agent = await workspace.newAgent();
-    await beat(agent);
+    await heartbeat(agent);
     await flusher.flush();
     await age(agent, 1_000);
     await workspace.api.put(`/agents/${agent.id}`, { name: 'Back' });
@@ -317,9 +320,9 @@ describe('stale agents', () => {
 });
 
 describe('when Valkey', () => {
-  it('is flushed, nobody is taken for dead, and the next beats are there again', async () => {
+  it('is flushed, nobody is taken for dead, and the next heartbeats are there again', async () => {
     const agent = await workspace.newAgent();
-    await beat(agent);
+    await heartbeat(agent);
     await flusher.flush();
     await server.app.get(ValkeyClient, { strict: false }).commands.flushall();
     const { known } = await keysOf([agent]);
@@ -327,17 +330,17 @@ describe('when Valkey', () => {
     const store = server.app.get(HeartbeatStore, { strict: false });
     expect((await store.deadlinesOf([agent.id], 180_000)).evidence).toBe(false);
     expect((await rowOf(agent))?.age).toBeLessThan(60);
-    await beat(agent);
+    await heartbeat(agent);
     expect((await keysOf([agent])).known.size).toBe(1);
   });
 
-  it('does not answer, beats are taken all the same, and reach Postgres', async () => {
+  it('does not answer, heartbeats are taken all the same, and reach Postgres', async () => {
     const agents = await Promise.all(Array.from({ length: 20 }, () => workspace.newAgent()));
     process.kill(valkey.pid, 'SIGSTOP');
-    const first = await Promise.all(agents.map((agent) => beat(agent)));
+    const first = await Promise.all(agents.map((agent) => heartbeat(agent)));
     expect(first.map(({ status }) => status)).toEqual(agents.map(() => 200));
     const before = performance.now();
-    for (const agent of agents) expect((await beat(agent)).status).toBe(200);
+    for (const agent of agents) expect((await heartbeat(agent)).status).toBe(200);
     // One of them may have tried whether Valkey answers again.
     expect(performance.now() - before).toBeLessThan(2_900);
     await flusher.flush();
@@ -352,9 +355,9 @@ describe('a flush', () => {
        SELECT $1, uuidv7(), 'bulk ' || n, 'ACTIVE' FROM generate_series(1, 1000) n RETURNING id`,
       [workspace.id],
     );
-    const heard: FlushedBeat[][] = [];
-    const stop = flusher.onBeat((flushed) => heard.push([...flushed]));
-    await beatDirectly(rows.map(({ id }) => id));
+    const heard: FlushedHeartbeat[][] = [];
+    const stop = flusher.onHeartbeat((flushed) => heard.push([...flushed]));
+    await heartbeatDirectly(rows.map(({ id }) => id));
     await flusher.flush();
     stop();
     expect(heard.map((flushed) => flushed.length)).toEqual([1_000]);
@@ -365,18 +368,18 @@ describe('a flush', () => {
     expect(written).toEqual([{ n: 1_000 }]);
   });
 
-  it('does not wait for an agent that somebody has locked: its next beat revives it', async () => {
+  it('does not wait for an agent that somebody has locked: its next heartbeat revives it', async () => {
     const agent = await workspace.newAgent({ lifecycle: 'ERROR' });
     const holder = await server.db.owner.connect();
     await holder.query('BEGIN');
     await holder.query('SELECT FROM agents WHERE id = $1 FOR NO KEY UPDATE', [agent.id]);
-    await beat(agent);
+    await heartbeat(agent);
     await flusher.flush();
     expect(await statusOf(agent)).toBe('ERROR');
     expect((await rowOf(agent))?.age).toBeLessThan(10);
     await holder.query('COMMIT');
     holder.release();
-    await beat(agent);
+    await heartbeat(agent);
     await flusher.flush();
     expect(await statusOf(agent)).toBe('IDLE');
   });
@@ -387,7 +390,7 @@ describe('a flush', () => {
     await server.db.owner.query(
       `ALTER TABLE agent_heartbeats ADD CONSTRAINT refuse CHECK (agent_id <> '${poison.id}')`,
     );
-    await Promise.all(agents.map((agent) => beat(agent)));
+    await Promise.all(agents.map((agent) => heartbeat(agent)));
     await flusher.flush();
     await server.db.owner.query('ALTER TABLE agent_heartbeats DROP CONSTRAINT refuse');
     const written = await Promise.all(agents.map(rowOf));
@@ -395,12 +398,12 @@ describe('a flush', () => {
   });
 });
 
-/** Beats without HTTP, for many. */
-async function beatDirectly(agentIds: string[]): Promise<void> {
+/** Heartbeats without HTTP, for many. */
+async function heartbeatDirectly(agentIds: string[]): Promise<void> {
   const heartbeats = server.app.get(Heartbeats, { strict: false });
   await Promise.all(
     agentIds.map(async (agentId) =>
-      heartbeats.beat({ kind: 'agent', workspaceId: workspace.id, agentId }, agentId, {
+      heartbeats.heartbeat({ kind: 'agent', workspaceId: workspace.id, agentId }, agentId, {
         status: 'healthy',
       }),
     ),

@@ -8,8 +8,8 @@ export { itself } from './domain/itself.js';
 export { AgentDoc } from './http/dto/agent.docs.js';
 export { AGENT_WORDS } from './domain/words.js';
 export {
-  type BeatListener,
-  type FlushedBeat,
+  type HeartbeatListener,
+  type FlushedHeartbeat,
   HeartbeatFlusher,
 } from './heartbeats/heartbeat-flusher.js';
 export { isResting, restAgent, wakeAgent } from './store/rest-agent.sql.js';

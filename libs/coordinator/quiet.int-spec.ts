@@ -29,7 +29,7 @@ beforeEach(async () => {
   agentId = newId();
   const agent = { name: 'Pushed', mode: 'push', command: ['node'], maxConcurrentTasks: 9 };
   expect((await workspace.api.put(`/agents/${agentId}`, agent)).status).toBe(201);
-  await beat();
+  await heartbeat();
 });
 
 /** Whatever still waits is nobody's business any more. */
@@ -53,10 +53,10 @@ async function fillBucketOfAll(tokens: number): Promise<unknown[]> {
   return sql(fill, tokens);
 }
 
-async function beat(): Promise<void> {
+async function heartbeat(): Promise<void> {
   const headers = { authorization: `Bearer ${gateway.token({ sub: gateway.id })}` };
   const { status } = await apiClient(server.url, headers).post('/gateway/heartbeat', {
-    ...gateway.nextBeat(),
+    ...gateway.nextHeartbeat(),
     ...{ capacity: 100, running: gateway.sessions.size, queued: 0 },
     sessions: [...gateway.sessions].map(([runId, { sessionKey }]) => ({
       ...{ runId, sessionKey, status: 'RUNNING' },

@@ -31,10 +31,10 @@ afterAll(async () => {
 });
 
 async function heard(agentId: string): Promise<void> {
-  const beat = { agentId, status: 'healthy', staleThresholdSeconds: THRESHOLD_SECONDS };
+  const heartbeat = { agentId, status: 'healthy', staleThresholdSeconds: THRESHOLD_SECONDS };
   const store = new HeartbeatStore(client);
-  await store.record(beat);
-  await store.indexDeadlines([{ ...beat, ageMs: 0 }]);
+  await store.record(heartbeat);
+  await store.indexDeadlines([{ ...heartbeat, ageMs: 0 }]);
 }
 
 async function written(agentId: string, secondsAgo: number): Promise<void> {
@@ -52,7 +52,7 @@ const problems = async () => {
 };
 
 describe('What is in Valkey', () => {
-  it('may be a lock, a count of attempts, and beats that Postgres has as well', async () => {
+  it('may be a lock, a count of attempts, and heartbeats that Postgres has as well', async () => {
     await client.commands.set('coordinator:lock:global', 'somebody');
     await client.commands.set('rate:login', '1');
     const agentId = await anAgent(db.owner, workspaceId);
@@ -61,7 +61,7 @@ describe('What is in Valkey', () => {
     expect(await problems()).toEqual([]);
   });
 
-  it('may not be a beat that Postgres lacks', async () => {
+  it('may not be a heartbeat that Postgres lacks', async () => {
     const [never, before] = [
       await anAgent(db.owner, workspaceId),
       await anAgent(db.owner, workspaceId),
@@ -69,8 +69,8 @@ describe('What is in Valkey', () => {
     for (const agentId of [never, before]) await heard(agentId);
     await written(before, 60);
     expect((await problems()).sort()).toEqual([
-      'beat 0 s ago, and Postgres knows of no beat',
-      'beat 0 s ago, and Postgres knows of one 60 s ago',
+      'heartbeat 0 s ago, and Postgres knows of no heartbeat',
+      'heartbeat 0 s ago, and Postgres knows of one 60 s ago',
     ]);
   });
 

@@ -38,7 +38,7 @@ export const instruments = {
     labelNames: ['reason'],
     registers,
   }),
-  beatsWritten: new Counter({
+  heartbeatsWritten: new Counter({
     name: 'drover_heartbeats_written_total',
     help: 'Heartbeats that were written to Postgres; of one agent only the latest of a flush is',
     registers,

@@ -7,4 +7,8 @@ export { GatewayReach } from './sessions/gateway/gateway-reach.js';
 export { SessionsModule } from './sessions/sessions.module.js';
 export { SessionAssigner } from './sessions/spawning/session-assigner.js';
 export { type SpawnFacts, SpawnObstacles } from './sessions/spawning/spawn-obstacles.js';
-export { type ConflictRow, noteConflictsOfBeats, tellOfConflicts } from './store/conflicts.sql.js';
+export {
+  type ConflictRow,
+  noteConflictsOfHeartbeats,
+  tellOfConflicts,
+} from './store/conflicts.sql.js';

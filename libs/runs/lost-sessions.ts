@@ -11,7 +11,7 @@ export interface HeldSessions {
   gatewayId: string;
   /** Its present life. */
   bootId: string;
-  /** The number of the beat that says so. */
+  /** The number of the heartbeat that says so. */
   sequence: number;
   runIds: readonly string[];
 }

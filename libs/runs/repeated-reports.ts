@@ -58,7 +58,7 @@ export async function situationOf(database: Database, by: Reporter): Promise<Run
   return situation;
 }
 
-/** A run is marked STALE for missed beats alone; its agent may well be there, and repeat itself. */
+/** A run is marked STALE for missed heartbeats alone; its agent may well be there, and repeat itself. */
 export function hasBegun(state: RunState): boolean {
   return state === 'WORKING' || state === 'STALE';
 }

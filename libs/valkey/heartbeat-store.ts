@@ -1,7 +1,7 @@
 import type { ValkeyClient } from './valkey-client.js';
 
-/** The latest beat of an agent, as far as Valkey is concerned. */
-export interface Beat {
+/** The latest heartbeat of an agent, as far as Valkey is concerned. */
+export interface Heartbeat {
   agentId: string;
   status: string;
   currentTaskId?: string | null;
@@ -28,18 +28,18 @@ const TTL_MARGIN_SECONDS = 60;
 /** How long the index keeps a deadline that has passed. */
 const KEEP_PASSED_MS = 86_400_000;
 const PER_SCRIPT = 500;
-/** After a command without an answer, beats go without Valkey for this long. */
+/** After a command without an answer, heartbeats go without Valkey for this long. */
 const PAUSE_MS = 1_000;
 
 const NOW = `local time = redis.call('time')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)`;
 
-const RECORD_BEATS = `for i, key in ipairs(KEYS) do
+const RECORD_HEARTBEATS = `for i, key in ipairs(KEYS) do
   redis.call('setex', key, ARGV[2 * i - 1], ARGV[2 * i])
 end
 return 1`;
 
-// A deadline only moves forward (GT): two servers may flush beats of one agent in either order.
+// A deadline only moves forward (GT): two servers may flush heartbeats of one agent in either order.
 const INDEX_DEADLINES = `${NOW}
 for i = 2, #ARGV, 2 do
   redis.call('zadd', KEYS[1], 'GT', string.format('%.0f', now + ARGV[i + 1]), ARGV[i])
@@ -66,7 +66,7 @@ for i = 2, #ARGV do
 end
 return answer`;
 
-/** Seconds that the key of a beat lives. */
+/** Seconds that the key of a heartbeat lives. */
 export function heartbeatTtlSeconds(staleThresholdSeconds: number): number {
   return staleThresholdSeconds + TTL_MARGIN_SECONDS;
 }
@@ -83,33 +83,33 @@ export class HeartbeatStore {
   constructor(private readonly client: ValkeyClient) {}
 
   /**
-   * Writes the beat's key. Settles when Valkey has it or did not answer in time; never rejects.
+   * Writes the heartbeat's key. Settles when Valkey has it or did not answer in time; never rejects.
    *
-   * The beats of one turn of the event loop go as one script. Tried: a command for each, pipelined by
-   * the library; its promises, timers and callbacks cost a beat a tenth of its time.
+   * The heartbeats of one turn of the event loop go as one script. Tried: a command for each, pipelined by
+   * the library; its promises, timers and callbacks cost a heartbeat a tenth of its time.
    *
    * @returns undefined when Valkey is not asked: it is down, or has just failed to answer
    */
-  record(beat: Beat): Promise<void> | undefined {
+  record(heartbeat: Heartbeat): Promise<void> | undefined {
     if (this.client.state() !== 'ready') return undefined;
     if (this.retryAt !== 0 && !this.mayProbe()) return undefined;
     const batch = (this.batch ??= this.openBatch());
-    batch.keys.push(keyOf(beat.agentId));
-    batch.values.push(heartbeatTtlSeconds(beat.staleThresholdSeconds), valueOf(beat));
+    batch.keys.push(keyOf(heartbeat.agentId));
+    batch.values.push(heartbeatTtlSeconds(heartbeat.staleThresholdSeconds), valueOf(heartbeat));
     if (batch.keys.length === PER_SCRIPT) this.batch = undefined;
     return batch.sent;
   }
 
   /**
-   * Moves agents' deadlines in the index forward, for a batch of beats.
+   * Moves agents' deadlines in the index forward, for a batch of heartbeats.
    *
-   * @param beats ageMs: how long ago the beat came, in milliseconds
+   * @param heartbeats ageMs: how long ago the heartbeat came, in milliseconds
    * @returns whether Valkey has taken all of them
    */
   async indexDeadlines(
-    beats: readonly { agentId: string; ageMs: number; staleThresholdSeconds: number }[],
+    heartbeats: readonly { agentId: string; ageMs: number; staleThresholdSeconds: number }[],
   ): Promise<boolean> {
-    for (const part of slices(beats)) {
+    for (const part of slices(heartbeats)) {
       const args = part.flatMap(({ agentId, ageMs, staleThresholdSeconds }) => [
         agentId,
         Math.round(staleThresholdSeconds * 1000 - ageMs),
@@ -123,7 +123,7 @@ export class HeartbeatStore {
   }
 
   /**
-   * What Valkey knows of the agents' deadlines, from the index and from the beats' own keys.
+   * What Valkey knows of the agents' deadlines, from the index and from the heartbeats' own keys.
    *
    * @param silenceMs the longest threshold among the agents: `evidence` says whether Valkey has
    *   remembered everything for at least this long
@@ -153,7 +153,7 @@ export class HeartbeatStore {
     return answer.kind === 'done' ? (answer.value as (number | null)[]) : undefined;
   }
 
-  /** One beat at a time finds out whether Valkey answers again. */
+  /** One heartbeat at a time finds out whether Valkey answers again. */
   private mayProbe(): boolean {
     const now = performance.now();
     if (now < this.retryAt) return false;
@@ -173,13 +173,13 @@ export class HeartbeatStore {
     if (this.batch?.keys === batch.keys) this.batch = undefined;
     const { keys, values } = batch;
     const answer = await this.client.attempt((commands) =>
-      commands.eval(RECORD_BEATS, keys.length, ...keys, ...values),
+      commands.eval(RECORD_HEARTBEATS, keys.length, ...keys, ...values),
     );
     this.retryAt = answer.kind === 'done' ? 0 : performance.now() + PAUSE_MS;
   }
 }
 
-/** Beats that go together. */
+/** Heartbeats that go together. */
 interface Batch {
   keys: string[];
   values: (string | number)[];
@@ -190,7 +190,7 @@ function keyOf(agentId: string): string {
   return `agent:heartbeat:${agentId}`;
 }
 
-function valueOf({ status, currentTaskId }: Beat): string {
+function valueOf({ status, currentTaskId }: Heartbeat): string {
   // By hand, because it is made thousands of times a second: the status is a word, the id a UUID.
   const task = currentTaskId ? `"${currentTaskId}"` : 'null';
   return `{"status":"${status}","task_id":${task},"timestamp":${Date.now()}}`;

@@ -1,7 +1,7 @@
 export { type ValkeyOptions } from './connection.js';
 export {
   type AgentDeadlines,
-  type Beat,
+  type Heartbeat,
   heartbeatTtlSeconds,
   HeartbeatStore,
 } from './heartbeat-store.js';

@@ -31,7 +31,7 @@ if redis.call('get', KEYS[1]) ~= ARGV[1] then return 0 end
 return redis.call('del', KEYS[1])`;
 
 /**
- * A lock that saves work. It can not keep two holders apart under all circumstances (a process that
+ * A lock that saves work. It cannot keep two holders apart under all circumstances (a process that
  * was asleep wakes up after its time): what must not happen twice needs a fence in Postgres as well.
  */
 export class ValkeyLock {

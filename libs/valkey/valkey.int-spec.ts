@@ -264,7 +264,7 @@ function pinged({ client }: { client: ValkeyClient }): false {
 }
 
 describe('heartbeats', () => {
-  const beat = (agentId: string, staleThresholdSeconds = 45) => ({
+  const heartbeat = (agentId: string, staleThresholdSeconds = 45) => ({
     agentId,
     status: 'healthy',
     currentTaskId: null,
@@ -274,17 +274,17 @@ describe('heartbeats', () => {
   it('are kept longer than the threshold, and tell the deadline', async () => {
     const client = await aClient();
     const store = new HeartbeatStore(client);
-    const [beating, indexed, unknown] = [newId(), newId(), newId()];
-    await store.record(beat(beating));
-    expect(await client.commands.ttl(`agent:heartbeat:${beating}`)).toBeGreaterThan(45);
+    const [alive, indexed, unknown] = [newId(), newId(), newId()];
+    await store.record(heartbeat(alive));
+    expect(await client.commands.ttl(`agent:heartbeat:${alive}`)).toBeGreaterThan(45);
     expect(
-      JSON.parse((await client.commands.get(`agent:heartbeat:${beating}`)) as string),
+      JSON.parse((await client.commands.get(`agent:heartbeat:${alive}`)) as string),
     ).toMatchObject({ status: 'healthy', task_id: null });
     await store.indexDeadlines([{ agentId: indexed, ageMs: 50_000, staleThresholdSeconds: 45 }]);
-    const { known } = await store.deadlinesOf([beating, indexed, unknown]);
-    expect([...known.keys()]).toEqual([beating, indexed]);
-    expect(known.get(beating)).toBeGreaterThan(44_000);
-    expect(known.get(beating)).toBeLessThanOrEqual(45_000);
+    const { known } = await store.deadlinesOf([alive, indexed, unknown]);
+    expect([...known.keys()]).toEqual([alive, indexed]);
+    expect(known.get(alive)).toBeGreaterThan(44_000);
+    expect(known.get(alive)).toBeLessThanOrEqual(45_000);
     expect(known.get(indexed)).toBeLessThan(-4_900);
   });
 
@@ -316,8 +316,8 @@ describe('heartbeats', () => {
     const store = new HeartbeatStore(await aClient());
     await store.deadlinesOf([], 0);
     process.kill(server.pid, 'SIGSTOP');
-    await store.record(beat(newId()));
-    expect(store.record(beat(newId()))).toBeUndefined();
+    await store.record(heartbeat(newId()));
+    expect(store.record(heartbeat(newId()))).toBeUndefined();
     expect(await store.deadlinesOf([newId()], 0)).toEqual({
       known: new Map(),
       rememberedMs: 0,
@@ -327,15 +327,15 @@ describe('heartbeats', () => {
       await store.indexDeadlines([{ agentId: newId(), ageMs: 0, staleThresholdSeconds: 1 }]),
     ).toBe(false);
     process.kill(server.pid, 'SIGCONT');
-    await waitFor('Valkey to be asked again', () => store.record(beat(newId())) !== undefined);
+    await waitFor('Valkey to be asked again', () => store.record(heartbeat(newId())) !== undefined);
   });
 
   it('work for more agents than one script takes', async () => {
     const client = await aClient();
     const store = new HeartbeatStore(client);
     const agents = Array.from({ length: 1_201 }, () => newId());
-    const beats = agents.map((agentId) => ({ agentId, ageMs: 0, staleThresholdSeconds: 45 }));
-    expect(await store.indexDeadlines(beats)).toBe(true);
+    const heartbeats = agents.map((agentId) => ({ agentId, ageMs: 0, staleThresholdSeconds: 45 }));
+    expect(await store.indexDeadlines(heartbeats)).toBe(true);
     expect((await store.deadlinesOf(agents)).known.size).toBe(1_201);
   });
 });

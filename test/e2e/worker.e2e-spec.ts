@@ -170,7 +170,7 @@ describe('a worker', () => {
     await worker.stop();
   });
 
-  it('that drains releases what it can not finish, and exits with 0', async () => {
+  it('that drains releases what it cannot finish, and exits with 0', async () => {
     const worker = await fleet.startWorker('leaving', { DROVER_WORKER_DRAIN_SECONDS: '0' });
     const file = join(fleet.folder, 'leaving.pid');
     const id = await fleet.submit(STEADY(file));

@@ -171,7 +171,7 @@ describe('The environment of a process', () => {
     }
   });
 
-  test('says what is wrong with a program that can not be started', async () => {
+  test('says what is wrong with a program that cannot be started', async () => {
     await expect(start({ command: ['no-such-program'] })).rejects.toThrow(/was not found/);
     const notExecutable = join(allowed, 'plain.txt');
     writeFileSync(notExecutable, 'no program');

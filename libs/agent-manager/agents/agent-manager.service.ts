@@ -62,7 +62,7 @@ export class AgentManagerService {
     return toAgentView(row);
   }
 
-  /** The latest beat; at most the flush interval old. @throws DroverError `agent_not_found` */
+  /** The latest heartbeat; at most the flush interval old. @throws DroverError `agent_not_found` */
   async health({ workspaceId }: Caller, agentId: string): Promise<AgentHealth> {
     const row = await firstRow(this.database.tenant(workspaceId), agentHealth, [
       workspaceId,
@@ -95,11 +95,11 @@ function keyIn(cursor: string | undefined): [string, string] | undefined {
 }
 
 function toHealth(agentId: string, row: HealthRow): AgentHealth {
-  const { beat_status: status, age_seconds: ageSeconds, is_silent: isSilent } = row;
-  const beat = status === null ? null : { status, isSilent };
+  const { heartbeat_status: status, age_seconds: ageSeconds, is_silent: isSilent } = row;
+  const heartbeat = status === null ? null : { status, isSilent };
   return {
     agentId,
-    status: healthStatus(beat),
+    status: healthStatus(heartbeat),
     agentStatus: row.agent_status,
     lastSeenAt: row.last_seen_at?.toISOString() ?? null,
     ageSeconds: ageSeconds === null ? null : Math.max(0, Math.round(ageSeconds * 10) / 10),

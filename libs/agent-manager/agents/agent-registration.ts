@@ -10,7 +10,7 @@ import { timingOf, whyImpossible } from '../domain/timing.js';
 import { type AgentRow, toAgentView } from '../store/agent-columns.js';
 import { findAgent, lockAgent } from '../store/find-agent.sql.js';
 import { insertAgent, type RegisteredColumns, updateAgent } from '../store/register-agent.sql.js';
-import { stampFirstBeat } from '../store/stamp-first-beat.sql.js';
+import { stampFirstHeartbeat } from '../store/stamp-first-heartbeat.sql.js';
 import { moveAgent } from '#lib/transitions';
 
 /** An agent as it registers; what is left out stays as it is, or takes its default. */
@@ -53,7 +53,7 @@ export class AgentRegistration {
 
   /**
    * Makes or changes an agent. Registering is a sign of life: the agent is active from then on, also one
-   * that was taken for dead. A push agent beats only while the gateway has sessions of it.
+   * that was taken for dead. A push agent has heartbeats only while the gateway has sessions of it.
    *
    * @param version the version that the client has read, when it insists on it
    * @throws DroverError `agent_not_found` (an id of another workspace), `agent_terminated`,
@@ -66,7 +66,7 @@ export class AgentRegistration {
     wanted: WantedAgent,
     version?: number,
   ): Promise<Registration> {
-    // An agent's own token can not make an agent: without its row there would be no such token.
+    // An agent's own token cannot make an agent: without its row there would be no such token.
     if (caller.kind === 'agent' || caller.kind === 'run') itself(caller, agentId);
     refuseOwnCommand(caller, wanted);
     refuseTooMuch(wanted.metadata);
@@ -119,7 +119,7 @@ export class AgentRegistration {
 
   private async start(tx: Transaction, { workspaceId, agentId }: Place): Promise<void> {
     const agent = (await firstRow(tx, lockAgent, [workspaceId, agentId])) as AgentRow;
-    await tx.rows(stampFirstBeat, [workspaceId, agentId, agent.heartbeat_interval_seconds]);
+    await tx.rows(stampFirstHeartbeat, [workspaceId, agentId, agent.heartbeat_interval_seconds]);
     if (agent.lifecycle !== 'STARTING' && agent.lifecycle !== 'ERROR') return;
     // What was told to leave before it fell silent still is.
     const to = agent.draining_at === null ? 'ACTIVE' : 'DRAINING';
@@ -160,7 +160,7 @@ function columnsOf(wanted: WantedAgent, known?: AgentRow): RegisteredColumns {
 /** What the gateway runs is for those to say who answer for it: a session must not choose its successor. */
 function refuseOwnCommand(caller: Caller, wanted: WantedAgent): void {
   if (wanted.command === undefined || caller.kind === 'user' || caller.kind === 'api_key') return;
-  throw new DroverError('forbidden', { detail: 'An agent can not change its own command.' });
+  throw new DroverError('forbidden', { detail: 'An agent cannot change its own command.' });
 }
 
 function refusePushWithoutCommand(wanted: WantedAgent, known?: AgentRow): void {

@@ -6,7 +6,7 @@ import type { AgentLifecycle } from '#lib/transitions';
 import { DEFAULT_INTERVAL_SECONDS, DEFAULT_THRESHOLD_SECONDS } from '../domain/timing.js';
 import { agentFacts, type AgentFactsRow } from '../store/agent-facts.sql.js';
 
-/** What taking a beat needs to know of its agent. */
+/** What taking a heartbeat needs to know of its agent. */
 export interface Facts {
   workspaceId: string;
   agentId: string;
@@ -21,16 +21,19 @@ interface Entry {
   freshUntil: number;
 }
 
-/** Beyond it the agent that was heard of first is forgotten, and asked for anew when it beats. */
+/** Beyond it the agent that was heard of first is forgotten, and asked for anew when it sends heartbeats. */
 const MAX_AGENTS = 100_000;
-/** Each flush renews the facts of the agents in it, so of an agent that beats they are seldom older. */
+/**
+ * Each flush renews the facts of the agents in it, so of an agent that sends heartbeats they are seldom
+ * older.
+ */
 const FRESH_MS = 60_000;
-/** With the database away, beats are taken on the last facts known; it is asked again after this. */
+/** With the database away, heartbeats are taken on the last facts known; it is asked again after this. */
 const RETRY_MS = 5_000;
 const LOAD_TIMEOUT_MS = 2_000;
 
 /**
- * Facts about agents in memory, so that a beat costs no query. Renewed by each flush, asked for anew
+ * Facts about agents in memory, so that a heartbeat costs no query. Renewed by each flush, asked for anew
  * when somebody says that an agent has changed.
  */
 @Injectable()

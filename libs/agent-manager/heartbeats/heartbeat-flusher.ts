@@ -7,34 +7,34 @@ import {
 import { CONFIG, type Config } from '#lib/config';
 import { instruments, Logger } from '#lib/observability';
 import { WakeUps } from '#lib/valkey';
-import type { FlushedRow } from '../store/flush-beats.sql.js';
+import type { FlushedRow } from '../store/flush-heartbeats.sql.js';
 import { AgentFacts } from './agent-facts.js';
-import { BeatBuffer } from './beat-buffer.js';
-import { BeatWriter } from './beat-writer.js';
+import { HeartbeatBuffer } from './heartbeat-buffer.js';
+import { HeartbeatWriter } from './heartbeat-writer.js';
 
 /** Agents in one statement. */
 const PER_FLUSH = 1_000;
 
-export interface FlushedBeat {
+export interface FlushedHeartbeat {
   workspaceId: string;
   agentId: string;
   /** It was taken for dead, or was starting, and is there again. */
   revived: boolean;
 }
 
-export type BeatListener = (beats: readonly FlushedBeat[]) => void;
+export type HeartbeatListener = (heartbeats: readonly FlushedHeartbeat[]) => void;
 
-/** Empties the buffer of beats once a HEARTBEAT_FLUSH_MS, and once more at the end. */
+/** Empties the buffer of heartbeats once a HEARTBEAT_FLUSH_MS, and once more at the end. */
 @Injectable()
 export class HeartbeatFlusher implements OnApplicationBootstrap, OnApplicationShutdown {
-  private readonly listeners = new Set<BeatListener>();
+  private readonly listeners = new Set<HeartbeatListener>();
   private timer: NodeJS.Timeout | undefined;
   private flushing: Promise<void> = Promise.resolve();
   private stopped = false;
 
   constructor(
-    private readonly buffer: BeatBuffer,
-    private readonly writer: BeatWriter,
+    private readonly buffer: HeartbeatBuffer,
+    private readonly writer: HeartbeatWriter,
     private readonly facts: AgentFacts,
     private readonly wakeUps: WakeUps,
     private readonly logger: Logger,
@@ -45,18 +45,18 @@ export class HeartbeatFlusher implements OnApplicationBootstrap, OnApplicationSh
     this.schedule();
   }
 
-  /** The last beats are written: no request can bring further ones by now. */
+  /** The last heartbeats are written: no request can bring further ones by now. */
   async onApplicationShutdown(): Promise<void> {
     this.stopped = true;
     clearTimeout(this.timer);
     await this.flush();
     if (this.buffer.size > 0) {
-      this.logger.warn('beats not written before the end', { agents: this.buffer.size });
+      this.logger.warn('heartbeats not written before the end', { agents: this.buffer.size });
     }
   }
 
-  /** Calls back with the agents whose beats have just been written to Postgres. */
-  onBeat(listener: BeatListener): () => void {
+  /** Calls back with the agents whose heartbeats have just been written to Postgres. */
+  onHeartbeat(listener: HeartbeatListener): () => void {
     this.listeners.add(listener);
     return () => this.listeners.delete(listener);
   }
@@ -65,7 +65,7 @@ export class HeartbeatFlusher implements OnApplicationBootstrap, OnApplicationSh
   flush(): Promise<void> {
     this.flushing = this.flushing
       .then(() => this.flushAll())
-      .catch((error: unknown) => this.logger.error('flushing beats failed', { error }));
+      .catch((error: unknown) => this.logger.error('flushing heartbeats failed', { error }));
     return this.flushing;
   }
 
@@ -86,14 +86,14 @@ export class HeartbeatFlusher implements OnApplicationBootstrap, OnApplicationSh
   }
 
   private tell(rows: readonly FlushedRow[]): void {
-    instruments.beatsWritten.inc(rows.length);
+    instruments.heartbeatsWritten.inc(rows.length);
     for (const row of rows) this.facts.learn(row);
     if (rows.some(({ revived }) => revived)) this.wakeUps.coordinator();
-    const beats = rows.map((row) => ({
+    const heartbeats = rows.map((row) => ({
       workspaceId: row.workspace_id,
       agentId: row.id,
       revived: row.revived,
     }));
-    for (const listener of this.listeners) listener(beats);
+    for (const listener of this.listeners) listener(heartbeats);
   }
 }

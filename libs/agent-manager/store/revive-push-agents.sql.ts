@@ -5,7 +5,7 @@ import { agentTransition, type MovedAgent } from '#lib/transitions';
  * Push agents that were taken for dead because their gateway was silent come back with it; one that was
  * leaving goes on leaving. Those that still hold runs wait until these are recovered.
  *
- * Caller: the gateway's beats, as the service role. Index: agents_push_idx. $1 rows at most.
+ * Caller: the gateway's heartbeats, as the service role. Index: agents_push_idx. $1 rows at most.
  */
 export const revivePushAgents = command<MovedAgent>(
   'revive_push_agents',

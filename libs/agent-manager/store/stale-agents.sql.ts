@@ -11,10 +11,10 @@ const STALE = `h.last_seen_at < now() - make_interval(secs => a.stale_threshold_
     AND ${heartbeatExpected('a', 'h')}`;
 
 /**
- * Condition on the agent `a` and its beat `h`: nobody has heard of it for longer than its threshold, and
- * somebody should have. One that has never beaten is heard when it claims, so it is silent only while it
- * holds nothing: what it holds has a lease of its own. Such an agent is not taken for dead, but a task
- * waits for it in vain.
+ * Condition on the agent `a` and its heartbeat `h`: nobody has heard of it for longer than its threshold, and
+ * somebody should have. One that has never sent a heartbeat is heard when it claims, so it is silent only
+ * while it holds nothing: what it holds has a lease of its own. Such an agent is not taken for dead, but a
+ * task waits for it in vain.
  */
 export const isSilent = (a: string, h: string) => `coalesce(
     ${h}.last_seen_at < now() - make_interval(secs => ${a}.stale_threshold_seconds)
@@ -32,11 +32,11 @@ export interface StaleAgentRow {
 
 /**
  * Agents that Postgres has not heard of for longer than their threshold. Not yet a verdict: Valkey may
- * know of a beat that has not been flushed (`HeartbeatStore.deadlinesOf`).
+ * know of a heartbeat that has not been flushed (`HeartbeatStore.deadlinesOf`).
  *
  * Caller: the coordinator's step for stale agents, as the service role. $1 rows at most.
  * No index: each agent has its own threshold, and an index on last_seen_at would be written by every
- * beat. Both tables are read once, hashed: 1 ms for 1,000 agents, 25 ms for 10,000.
+ * heartbeat. Both tables are read once, hashed: 1 ms for 1,000 agents, 25 ms for 10,000.
  */
 export const staleAgents = query<StaleAgentRow>(
   'stale_agents',
@@ -50,7 +50,7 @@ LIMIT $1`,
 );
 
 /**
- * Marks agents as ERROR, if they are still silent now: a beat that was flushed since saves its agent.
+ * Marks agents as ERROR, if they are still silent now: a heartbeat that was flushed since saves its agent.
  * Skips those that somebody has locked, who is about to change them.
  *
  * Caller: the coordinator's step for stale agents, in its fenced transaction. Indexes: primary keys.

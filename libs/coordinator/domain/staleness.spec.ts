@@ -67,7 +67,7 @@ const CASES: Case[] = [
     why: null,
   },
   {
-    what: 'nearly a whole fleet while somebody beats: its gateway was restarted',
+    what: 'nearly a whole fleet while somebody heartbeats: its gateway was restarted',
     unresponsive: [45, 45, 45, 45],
     size: 5,
     heardMs: 9_000,
@@ -91,7 +91,7 @@ const CASES: Case[] = [
     why: 'whole_fleet_silent',
   },
   {
-    what: 'a fleet that never beat',
+    what: 'a fleet that never sent heartbeats',
     unresponsive: [45, 45, 45],
     size: 3,
     heardMs: null,

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { type ConflictRow, noteConflictsOfBeats, tellOfConflicts } from '#lib/runs';
+import { type ConflictRow, noteConflictsOfHeartbeats, tellOfConflicts } from '#lib/runs';
 import type { Finding, SweepResult } from '#lib/transitions';
 import { WakeUps } from '#lib/valkey';
 import type { Pass } from '../pass.js';
@@ -28,7 +28,7 @@ export class DetectSplitBrain implements Reconciler {
   async sweep(pass: Pass): Promise<SweepResult> {
     const { workspaceId, thorough } = pass.scope;
     const conflicts = await pass.transaction(async (tx) => {
-      if (thorough) await tx.rows(noteConflictsOfBeats, [workspaceId]);
+      if (thorough) await tx.rows(noteConflictsOfHeartbeats, [workspaceId]);
       return tx.rows(tellOfConflicts, pass.bounds);
     });
     this.wakeUps.signals([...new Set(conflicts.map((conflict) => conflict.agent_id))]);

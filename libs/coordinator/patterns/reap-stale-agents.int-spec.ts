@@ -32,7 +32,7 @@ beforeAll(async () => {
 
 afterAll(() => server.stop());
 
-async function allBeat(): Promise<void> {
+async function allHeartbeat(): Promise<void> {
   await server.db.owner.query(
     `INSERT INTO agent_heartbeats (workspace_id, agent_id, status, last_seen_at)
      SELECT workspace_id, id, 'healthy', now() FROM agents
@@ -56,11 +56,11 @@ async function reaped(): Promise<number> {
 
 describe('a whole fleet that falls silent again', () => {
   it('is doubted anew, though nobody judged when it was heard in between', async () => {
-    await allBeat();
+    await allHeartbeat();
     await allSilent();
     expect(await reaped()).toBe(0);
     // Another one leads meanwhile, and this one judges nothing.
-    await allBeat();
+    await allHeartbeat();
     await allSilent();
     expect(await reaped()).toBe(0);
     const start = performance.now();

@@ -72,7 +72,7 @@ function fromDatabase(error: unknown): DroverError | undefined {
   const isPostgres = /^22[0-9A-Z]{3}$/.test(code) || /^22[0-9A-Z]{3}$/.test(driverCodeOf(error));
   if (!isPostgres && !PRISMA_VALUE_ERRORS.has(code)) return undefined;
   return new DroverError('validation_failed', {
-    detail: 'A value has a form or size that can not be stored.',
+    detail: 'A value has a form or size that cannot be stored.',
     cause: error,
   });
 }

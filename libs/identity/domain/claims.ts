@@ -30,7 +30,7 @@ export const TOKEN_KINDS: readonly TokenKind[] = ['user', 'agent', 'run'];
 
 type Payload = Record<string, unknown>;
 
-/** The claims as a token carries them: short names, because agents send them with every beat. */
+/** The claims as a token carries them: short names, because agents send them with every heartbeat. */
 export function toPayload(claims: Claims): Payload {
   switch (claims.kind) {
     case 'user': {

@@ -20,7 +20,7 @@ beforeAll(async () => {
 beforeEach(async () => {
   workspace = await server.newWorkspace();
   await asGateway().post('/gateway/heartbeat', {
-    ...gateway.nextBeat(),
+    ...gateway.nextHeartbeat(),
     ...{ capacity: 100, running: 0, queued: 0, sessions: [] },
   });
   agentId = newId();
@@ -75,7 +75,7 @@ async function rest(): Promise<{ failures: number; seconds: number | null } | un
   return rows[0];
 }
 
-describe('a push agent whose command can not be started', () => {
+describe('a push agent whose command cannot be started', () => {
   it('rests, and is given nothing, until it is registered again', async () => {
     await cannotStart(await runOf(await aTask()));
     const { body: agent } = await workspace.api.get(`/agents/${agentId}`);

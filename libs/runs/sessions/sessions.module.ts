@@ -7,7 +7,7 @@ import { GatewayReach } from './gateway/gateway-reach.js';
 import { GatewayTokens } from './gateway/gateway-tokens.js';
 import { GatewayController } from './http/gateway.controller.js';
 import { GatewayGuard } from './http/gateway.guard.js';
-import { GatewayBeats } from './reports/gateway-beats.js';
+import { GatewayHeartbeats } from './reports/gateway-heartbeats.js';
 import { GatewaySignals } from './reports/gateway-signals.js';
 import { SessionReports } from './reports/session-reports.js';
 import { SessionAssigner } from './spawning/session-assigner.js';
@@ -29,7 +29,7 @@ import { Spawner } from './spawning/spawner.js';
     Spawner,
     SpawnObstacles,
     SessionAssigner,
-    GatewayBeats,
+    GatewayHeartbeats,
     GatewaySignals,
     SessionReports,
   ],

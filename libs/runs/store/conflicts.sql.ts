@@ -4,8 +4,9 @@ import { command } from '#lib/database';
  * Runs that somebody still works on after another run of their task has begun.
  *
  * It takes two steps. Whoever notices it marks the run, in its tenant: a report that is refused
- * (runSituation), an agent or a gateway that says that it holds the run (Signals, GatewayBeats), a beat that names the task. The
- * coordinator then logs each marked run once, with both runs, and wakes its agent, whose signals say stop.
+ * (runSituation), an agent or a gateway that says that it holds the run (Signals, GatewayHeartbeats), a
+ * heartbeat that names the task. The coordinator then logs each marked run once, with both runs, and wakes
+ * its agent, whose signals say stop.
  */
 
 /**
@@ -33,7 +34,7 @@ RETURNING r.id`,
 );
 
 /**
- * Marks runs whose sessions a gateway still has. Caller: GatewayBeats, as the service role.
+ * Marks runs whose sessions a gateway still has. Caller: GatewayHeartbeats, as the service role.
  * Index: session_spawns_run_idx, then primary keys. $1 runs.
  */
 export const noteConflictsOfSessions = command<{ id: string }>(
@@ -47,13 +48,13 @@ RETURNING r.id`,
 );
 
 /**
- * Marks the last run of agents whose beats say that they work on a task, two beats after it was given
- * to another agent. (One beat may be of before, and an agent hears that it is to stop soon after.)
+ * Marks the last run of agents whose heartbeats say that they work on a task, two heartbeats after it was
+ * given to another agent. (One heartbeat may be of before, and an agent hears that it is to stop soon after.)
  *
  * Caller: SplitBrain, as the service role. agent_heartbeats is read once (a row an agent), then primary
  * keys and task_runs_generation_key. $1 workspace or NULL.
  */
-export const noteConflictsOfBeats = command<{ id: string }>(
+export const noteConflictsOfHeartbeats = command<{ id: string }>(
   'note_conflicts_of_beats',
   `
 WITH rival AS MATERIALIZED (

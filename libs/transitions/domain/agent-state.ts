@@ -7,7 +7,7 @@ export const AGENT_EDGES = {
   ACTIVE: ['DRAINING', 'ERROR', 'TERMINATED'],
   // Never back to ACTIVE: what was told to leave leaves.
   DRAINING: ['ERROR', 'TERMINATED'],
-  // It beats again: to where it was.
+  // It sends heartbeats again: to where it was.
   ERROR: ['ACTIVE', 'DRAINING', 'TERMINATED'],
   TERMINATED: [],
 } as const satisfies Record<string, readonly string[]>;

@@ -29,7 +29,7 @@ export type RecoveryPlan =
 /**
  * Plans what follows a failed run: a retry to come, or the end.
  *
- * A task that has not started can not go to FAILED directly: it is aborted first, so that the log
+ * A task that has not started cannot go to FAILED directly: it is aborted first, so that the log
  * shows both what happened to the run and that no attempt is left.
  *
  * @param task ASSIGNED or RUNNING, or PAUSED with its run, under lock

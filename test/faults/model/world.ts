@@ -100,15 +100,16 @@ export class World {
   async newAgent(room: number, pulse: Pulse): Promise<string> {
     const { id, api } = await this.workspace.newAgent({ maxConcurrentTasks: room });
     this.agents.set(id, api);
-    if (pulse !== 'mute') await this.beat(id, pulse);
+    if (pulse !== 'mute') await this.heartbeat(id, pulse);
     return id;
   }
 
   /**
-   * What beats would have written. One that beats does so for a day to come; one that has missed some is silent
-   * for an hour, and has a threshold of a day; one that is dead, the threshold that it always had.
+   * What heartbeats would have written. One that sends heartbeats does so for a day to come; one that has
+   * missed some is silent for an hour, and has a threshold of a day; one that is dead, the threshold that it
+   * always had.
    */
-  async beat(agentId: string, pulse: Pulse): Promise<void> {
+  async heartbeat(agentId: string, pulse: Pulse): Promise<void> {
     const { owner } = this.server.db;
     const seconds = pulse === 'missed' ? 86_400 : THRESHOLD_SECONDS;
     await owner.query(
@@ -120,7 +121,7 @@ export class World {
        SELECT $1, $2, 'healthy', now() + make_interval(hours => $3), now() + make_interval(hours => $3)
        ON CONFLICT (workspace_id, agent_id) DO UPDATE SET last_seen_at = excluded.last_seen_at,
          next_expected_at = excluded.next_expected_at`,
-      [this.workspace.id, agentId, pulse === 'beats' ? 24 : -1],
+      [this.workspace.id, agentId, pulse === 'heartbeats' ? 24 : -1],
     );
   }
 
@@ -187,7 +188,7 @@ export class World {
       'UPDATE pauses SET ended_at = now() WHERE workspace_id = $1 AND ended_at IS NULL',
       [this.workspace.id],
     );
-    // Who has missed some beats only would be found silent for too long at the end of a long test.
+    // Who has missed some heartbeats only would be found silent for too long at the end of a long test.
     await owner.query(
       `UPDATE agent_heartbeats SET last_seen_at = now() + interval '1 day' WHERE workspace_id = $1`,
       [this.workspace.id],

@@ -125,7 +125,7 @@ export class Arena {
     await owner.query(lost, [agent.id]);
   }
 
-  /** What the coordinator does with runs whose agent missed beats, or is heard again. */
+  /** What the coordinator does with runs whose agent missed heartbeats, or is heard again. */
   async watchLiveness(): Promise<void> {
     await this.sweep(WatchLiveness);
   }

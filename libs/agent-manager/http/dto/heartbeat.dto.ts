@@ -1,12 +1,12 @@
 import { Id, Int, JsonObject, OneOf, Text } from '#lib/http';
-import { BEAT_STATUSES, type BeatStatus } from '../../domain/health.js';
-import type { BeatBody } from '../../heartbeats/beat-buffer.js';
+import { HEARTBEAT_STATUSES, type HeartbeatStatus } from '../../domain/health.js';
+import type { HeartbeatBody } from '../../heartbeats/heartbeat-buffer.js';
 
 const MAX_INTEGER = 2_147_483_647;
 
-export class HeartbeatDto implements BeatBody {
-  @OneOf(BEAT_STATUSES, { example: 'healthy' })
-  status!: BeatStatus;
+export class HeartbeatDto implements HeartbeatBody {
+  @OneOf(HEARTBEAT_STATUSES, { example: 'healthy' })
+  status!: HeartbeatStatus;
 
   @Id({
     optional: true,

@@ -24,7 +24,7 @@ export interface SpawnRequest {
 
 export interface SpawnAnswer {
   session: { id: string; sessionKey: string; status: string };
-  /** `sequence`: its last beat before the answer; all later ones tell of the session. */
+  /** `sequence`: its last heartbeat before the answer; all later ones tell of the session. */
   gateway: { id: string; bootId: string; sequence: number };
 }
 

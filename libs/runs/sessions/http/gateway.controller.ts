@@ -3,12 +3,12 @@ import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { ApiErrors, ClientGone } from '#lib/http';
 import { Public } from '#lib/identity';
 import { DroverError } from '#lib/kernel';
-import { GatewayBeats } from '../reports/gateway-beats.js';
+import { GatewayHeartbeats } from '../reports/gateway-heartbeats.js';
 import { GatewaySignals } from '../reports/gateway-signals.js';
 import { SessionReports } from '../reports/session-reports.js';
 import {
-  GatewayBeatDoc,
-  GatewayBeatDto,
+  GatewayHeartbeatDoc,
+  GatewayHeartbeatDto,
   GatewaySignalsDoc,
   GatewaySignalsDto,
   ReportResultsDoc,
@@ -24,17 +24,17 @@ import { GatewayGuard, type GatewayRequest } from './gateway.guard.js';
 @ApiErrors('unauthenticated', 'invalid_gateway_token', 'forbidden')
 export class GatewayController {
   constructor(
-    private readonly beats: GatewayBeats,
+    private readonly heartbeats: GatewayHeartbeats,
     private readonly reports: SessionReports,
     private readonly signalsOfRuns: GatewaySignals,
   ) {}
 
   @Post('heartbeat')
   @HttpCode(200)
-  @ApiOkResponse({ type: GatewayBeatDoc })
+  @ApiOkResponse({ type: GatewayHeartbeatDoc })
   @ApiOperation({ summary: 'A gateway is there, and these are its sessions' })
-  heartbeat(@Req() request: GatewayRequest, @Body() body: GatewayBeatDto) {
-    return this.beats.beat(itself(request, body));
+  heartbeat(@Req() request: GatewayRequest, @Body() body: GatewayHeartbeatDto) {
+    return this.heartbeats.heartbeat(itself(request, body));
   }
 
   @Post('sessions')

@@ -88,7 +88,7 @@ export class SessionReports {
     const rested = await firstRow(this.database.service, restAgent, [workspaceId, agentId]);
     if (!rested) return;
     const until = rested.resting_until.toISOString();
-    this.logger.warn('An agent rests: its command can not be started', { agentId, until, why });
+    this.logger.warn('An agent rests: its command cannot be started', { agentId, until, why });
   }
 }
 

@@ -71,7 +71,7 @@ export class SpawnAttempts {
     const started = await this.unlessStale(
       this.reports.start(reporterOf(spawn), { sessionKey: session.sessionKey }),
     );
-    // Cancelled while it was spawned. If this gets lost the gateway still hears it with its next beat.
+    // Cancelled while it was spawned. If this gets lost the gateway still hears it with its next heartbeat.
     if (!started) await this.gateway.stop(spawn.run_id, this.config.tasks.cancelGraceSeconds);
   }
 

@@ -94,7 +94,7 @@ export class Spawner implements OnApplicationBootstrap, BeforeApplicationShutdow
 
   private afterTrouble(error: unknown): number {
     this.failures += 1;
-    if (this.failures === 1) this.logger.warn('Intents to spawn can not be read', { error });
+    if (this.failures === 1) this.logger.warn('Intents to spawn cannot be read', { error });
     return 0;
   }
 }

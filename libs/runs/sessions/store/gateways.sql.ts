@@ -1,6 +1,6 @@
 import { command, query } from '#lib/database';
 
-export interface BeatRow {
+export interface HeartbeatRow {
   /** Whether it is the newest that is known of; if not, nothing is changed. */
   newest: boolean;
   /** Whether it is another life of a gateway that is known. */
@@ -9,18 +9,18 @@ export interface BeatRow {
 }
 
 /**
- * A gateway's beat. Within a life its number decides which is newer, between lives their start. A clock
+ * A gateway's heartbeat. Within a life its number decides which is newer, between lives their start. A clock
  * that was set back between them must not lock a gateway out: after a silence that is longer than a
- * beat's token holds, nothing of an earlier life can be under way, so what comes is a later one.
+ * heartbeat's token holds, nothing of an earlier life can be under way, so what comes is a later one.
  *
- * Caller: GatewayBeats, as the service role. Index: primary key.
- * $1 id, $2 boot, $3 started at, $4 version, $5 capacity, $6 running, $7 queued, $8 draining, $9 number,
- * $10 seconds of silence after which no beat of an earlier life can come, $11 how many of the sessions are of runs.
+ * Caller: GatewayHeartbeats, as the service role. Index: primary key. $1 id, $2 boot, $3 started at, $4
+ * version, $5 capacity, $6 running, $7 queued, $8 draining, $9 number, $10 seconds of silence after which no
+ * heartbeat of an earlier life can come, $11 how many of the sessions are of runs.
  */
-export const recordGatewayBeat = command<BeatRow>(
+export const recordGatewayHeartbeat = command<HeartbeatRow>(
   'record_gateway_beat',
   `
-WITH beat AS (
+WITH heartbeat AS (
   INSERT INTO gateways AS g (id, boot_id, started_at, version, capacity, running, queued, draining,
     last_sequence, others)
   VALUES ($1, $2, $3, $4, $5, $6::int, $7::int, $8, $9, greatest($6::int + $7::int - $11::int, 0))
@@ -35,7 +35,7 @@ WITH beat AS (
   RETURNING coalesce(old.boot_id <> new.boot_id, false) AS restarted
 )
 SELECT b.restarted IS NOT NULL AS newest, coalesce(b.restarted, false) AS restarted, now() AS now
-FROM (VALUES (1)) one LEFT JOIN beat b ON true`,
+FROM (VALUES (1)) one LEFT JOIN heartbeat b ON true`,
 );
 
 export interface HeldSession {
@@ -52,7 +52,7 @@ export interface HeldSession {
  * asked to pause, and which seem to hang. A row for each run that was asked about; the workspace is NULL for
  * one that does not exist.
  *
- * Caller: GatewayBeats and GatewaySignals, as the service role. Index: session_spawns_run_idx, then
+ * Caller: GatewayHeartbeats and GatewaySignals, as the service role. Index: session_spawns_run_idx, then
  * primary keys. $1 runs, $2 gateway.
  */
 export const heldSessions = query<HeldSession>(
@@ -78,10 +78,10 @@ LEFT JOIN agent_tasks t ON t.workspace_id = r.workspace_id AND t.id = r.task_id`
  * Signs of life of the agents whose sessions a gateway holds, and of those whose sessions are still to be
  * spawned: that takes as long as its own deadline says, and is nobody's silence. Never moves back.
  *
- * Caller: GatewayBeats, as the service role. Indexes: agents_id_key, session_spawns_due_idx (read whole:
+ * Caller: GatewayHeartbeats, as the service role. Indexes: agents_id_key, session_spawns_due_idx (read whole:
  * few wait). $1 agents.
  */
-export const beatForAgents = command<{ agent_id: string }>(
+export const heartbeatForAgents = command<{ agent_id: string }>(
   'beat_for_agents',
   `
 UPDATE agent_heartbeats h SET last_seen_at = greatest(h.last_seen_at, now()), status = 'healthy',
@@ -111,8 +111,8 @@ WHERE run_id = ANY($1::uuid[])`,
 /**
  * Logs, once for each gateway, that it has a second session of a run whose session another gateway has.
  *
- * Caller: GatewayBeats, as the service role. Index: session_spawns_run_idx, then primary keys; the logs of
- * the tasks are read. $1 runs, $2 the gateway that has the second one.
+ * Caller: GatewayHeartbeats, as the service role. Index: session_spawns_run_idx, then primary keys; the logs
+ * of the tasks are read. $1 runs, $2 the gateway that has the second one.
  */
 export const tellOfSecondSessions = command<{ run_id: string; gateway_id: string }>(
   'tell_of_second_sessions',

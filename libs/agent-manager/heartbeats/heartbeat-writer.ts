@@ -3,18 +3,18 @@ import { Database, isUnreachable } from '#lib/database';
 import { DroverError, redact, redactText } from '#lib/kernel';
 import { Logger } from '#lib/observability';
 import { HeartbeatStore } from '#lib/valkey';
-import { flushBeats, type FlushedRow } from '../store/flush-beats.sql.js';
-import type { PendingBeat } from './beat-buffer.js';
+import { flushHeartbeats, type FlushedRow } from '../store/flush-heartbeats.sql.js';
+import type { PendingHeartbeat } from './heartbeat-buffer.js';
 
 export interface WriteResult {
   written: FlushedRow[];
   /** Could not be written now, and may be later. */
-  kept: PendingBeat[];
+  kept: PendingHeartbeat[];
 }
 
-/** Writes a batch of beats to Postgres, in one statement, and to the deadline index. */
+/** Writes a batch of heartbeats to Postgres, in one statement, and to the deadline index. */
 @Injectable()
-export class BeatWriter {
+export class HeartbeatWriter {
   private failing = false;
 
   constructor(
@@ -24,12 +24,12 @@ export class BeatWriter {
   ) {}
 
   /** @param batch each agent at most once. Never throws for what the database does. */
-  async write(batch: PendingBeat[]): Promise<WriteResult> {
+  async write(batch: PendingHeartbeat[]): Promise<WriteResult> {
     const [result] = await Promise.all([this.writeRows(batch), this.index(batch)]);
     return result;
   }
 
-  private async index(batch: readonly PendingBeat[]): Promise<void> {
+  private async index(batch: readonly PendingHeartbeat[]): Promise<void> {
     const now = performance.now();
     await this.store.indexDeadlines(
       batch.map(({ agentId, receivedAt, staleThresholdSeconds }) => ({
@@ -40,9 +40,9 @@ export class BeatWriter {
     );
   }
 
-  private async writeRows(batch: PendingBeat[]): Promise<WriteResult> {
+  private async writeRows(batch: PendingHeartbeat[]): Promise<WriteResult> {
     try {
-      const written = await this.database.service.rows(flushBeats, [toJson(batch)]);
+      const written = await this.database.service.rows(flushHeartbeats, [toJson(batch)]);
       this.works();
       return { written, kept: [] };
     } catch (error) {
@@ -54,10 +54,10 @@ export class BeatWriter {
     }
   }
 
-  /** One beat that the database refuses must not keep those of all other agents from being written. */
-  private async writeHalves(batch: PendingBeat[], error: unknown): Promise<WriteResult> {
+  /** One heartbeat that the database refuses must not keep those of all other agents from being written. */
+  private async writeHalves(batch: PendingHeartbeat[], error: unknown): Promise<WriteResult> {
     if (batch.length === 1) {
-      this.logger.error('a beat can not be written', { agentId: batch[0]?.agentId, error });
+      this.logger.error('a heartbeat cannot be written', { agentId: batch[0]?.agentId, error });
       return { written: [], kept: [] };
     }
     const middle = Math.ceil(batch.length / 2);
@@ -70,12 +70,12 @@ export class BeatWriter {
   }
 
   private fails(error: unknown): void {
-    if (!this.failing) this.logger.warn('beats can not be written; they are kept', { error });
+    if (!this.failing) this.logger.warn('heartbeats cannot be written; they are kept', { error });
     this.failing = true;
   }
 
   private works(): void {
-    if (this.failing) this.logger.info('beats can be written again');
+    if (this.failing) this.logger.info('heartbeats can be written again');
     this.failing = false;
   }
 }
@@ -85,7 +85,7 @@ function mayPass(error: unknown): boolean {
   return isUnreachable(error) || (error instanceof DroverError && error.code === 'conflict_retry');
 }
 
-function toJson(batch: readonly PendingBeat[]): string {
+function toJson(batch: readonly PendingHeartbeat[]): string {
   const now = performance.now();
   return JSON.stringify(
     batch.map(({ workspaceId, agentId, receivedAt, body }) => ({

@@ -6,7 +6,7 @@ import { query } from '#lib/database';
  * Callers: SpawnObstacles and GatewayReach, as the service role. No index: a handful of rows.
  * $1 seconds after which a silent gateway does not count.
  */
-export const lastGatewayBeat = query<{ at: Date | null; heard: boolean; draining: number }>(
+export const lastGatewayHeartbeat = query<{ at: Date | null; heard: boolean; draining: number }>(
   'last_gateway_beat',
   `
 SELECT max(last_seen_at) AS at, coalesce(bool_or(recent), false) AS heard,
