@@ -1,4 +1,4 @@
-export { TaskParking } from './parking/task-parking.js';
+export { TaskSuspension } from './suspension/task-suspension.js';
 export { TaskManagerModule } from './task-manager.module.js';
 export { sightOf } from './domain/access.js';
 export { idAfter } from './domain/cursor.js';

@@ -52,7 +52,7 @@ export interface Task {
   /** When it is to be complete: nobody has said, in time, or long ago. */
   estimate: Estimate;
   /** Out of the way of the others while its type is switched off, and then until the next sweep. */
-  parked: boolean;
+  suspended: boolean;
 }
 
 export interface Run {

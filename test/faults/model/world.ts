@@ -40,7 +40,7 @@ interface Row {
   checkpoint: number | null;
   progress_percent: number;
   estimate: string;
-  parked: boolean;
+  suspended: boolean;
   log: string[];
 }
 
@@ -63,7 +63,7 @@ interface SwitchRow {
 const TASKS = `
 SELECT t.id, t.status, t.version, t.generation, t.retry_count, t.abort_reason, t.failure_reason, t.run_id,
   t.unmet_dependencies, t.dependents_unsettled AS untold, (t.checkpoint_data ->> 'n')::int AS checkpoint,
-  t.capability_key LIKE '!%' AS parked, t.progress_percent,
+  t.capability_key LIKE '!%' AS suspended, t.progress_percent,
   CASE WHEN t.estimated_completion_at IS NULL THEN 'none' WHEN t.estimated_completion_at <= now() THEN 'past'
     ELSE 'ahead' END AS estimate,
   CASE WHEN t.retry_at IS NULL THEN 'none' WHEN t.retry_at <= now() THEN 'due' ELSE 'later' END AS retry,
@@ -257,7 +257,7 @@ function toRow(task: Task): Row {
     unmet_dependencies: unmet(task),
     untold: task.untold,
     checkpoint: task.checkpoint,
-    parked: task.parked,
+    suspended: task.suspended,
     progress_percent: task.progressPercent,
     estimate: task.estimate,
     log: task.log,
