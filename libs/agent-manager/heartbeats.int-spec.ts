@@ -11,7 +11,7 @@ import {
 import type { AgentValues } from '../../test/support/factories.js';
 import { expectNothingLeftOpen } from '../../test/support/leaks.js';
 import { type FlushedHeartbeat, HeartbeatFlusher, markAgentsStale, staleAgents } from './index.js';
-import { moveAgent } from '#lib/transitions';
+import { transitionAgent } from '#lib/transitions';
 import { HeartbeatBuffer } from './heartbeats/heartbeat-buffer.js';
 import { Heartbeats } from './heartbeats/heartbeats.js';
 
@@ -190,8 +190,8 @@ describe('a heartbeat', () => {
 });
 
 describe('an agent’s life', () => {
-  const move = (agent: TestAgent, to: 'ERROR' | 'TERMINATED' | 'DRAINING') =>
-    moveAgent(server.db.database.service, {
+  const transition = (agent: TestAgent, to: 'ERROR' | 'TERMINATED' | 'DRAINING') =>
+    transitionAgent(server.db.database.service, {
       workspaceId: workspace.id,
       agentId: agent.id,
       to,
@@ -220,8 +220,8 @@ describe('an agent’s life', () => {
 
   it('resumes draining, if it was draining before it fell silent', async () => {
     const agent = await workspace.newAgent();
-    await move(agent, 'DRAINING');
-    await move(agent, 'ERROR');
+    await transition(agent, 'DRAINING');
+    await transition(agent, 'ERROR');
     await heartbeat(agent);
     await flusher.flush();
     expect(await statusOf(agent)).toBe('DRAINING');
@@ -243,7 +243,7 @@ describe('an agent’s life', () => {
   it('is over when it is terminated: the next heartbeat hears of it', async () => {
     const agent = await workspace.newAgent();
     expect((await heartbeat(agent)).status).toBe(200);
-    await move(agent, 'TERMINATED');
+    await transition(agent, 'TERMINATED');
     // Whoever terminates says so; another server would hear it through Valkey.
     server.app.get(WakeUps, { strict: false }).signals([agent.id]);
     expect(await heartbeat(agent)).toMatchObject({
@@ -257,7 +257,7 @@ describe('an agent’s life', () => {
   it('is found to be over by the next flush, if nobody said so', async () => {
     const agent = await workspace.newAgent();
     expect((await heartbeat(agent)).status).toBe(200);
-    await move(agent, 'TERMINATED');
+    await transition(agent, 'TERMINATED');
     expect((await heartbeat(agent)).status).toBe(200);
     await flusher.flush();
     expect((await heartbeat(agent)).status).toBe(409);

@@ -3,8 +3,8 @@ import { AgentManagerService, type AgentView, itself } from '#lib/agent-manager'
 import {
   applyPlans,
   type LockedTask,
-  moveAgent,
-  moveAgents,
+  transitionAgent,
+  transitionAgents,
   planRecovery,
   planRelease,
   type RecoveryPlan,
@@ -44,7 +44,7 @@ export class AgentDeparture {
       const held = await tx.rows(lockRunsOfAgent, [workspaceId, agentId]);
       if (graceful && held.length > 0) return;
       await applyPlans(tx, this.failures(held, actorOf(caller)));
-      await moveAgent(tx, { workspaceId, agentId, to: 'TERMINATED', reason });
+      await transitionAgent(tx, { workspaceId, agentId, to: 'TERMINATED', reason });
     });
     this.tell(agentId);
     return this.agents.get(caller, agentId);
@@ -66,7 +66,7 @@ export class AgentDeparture {
         tx,
         held.map((task) => planRelease(task, release, this.retries, Math.random())),
       );
-      await moveAgent(tx, { workspaceId, agentId, to: 'TERMINATED', reason });
+      await transitionAgent(tx, { workspaceId, agentId, to: 'TERMINATED', reason });
       return applied;
     });
     const ready = moved.filter((row) => row.status === 'PENDING').length;
@@ -81,7 +81,9 @@ export class AgentDeparture {
    */
   private async stopClaims(workspaceId: string, agentId: string, reason: string): Promise<void> {
     const tenant = this.database.tenant(workspaceId);
-    const [draining] = await moveAgents(tenant, [{ workspaceId, agentId, to: 'DRAINING', reason }]);
+    const [draining] = await transitionAgents(tenant, [
+      { workspaceId, agentId, to: 'DRAINING', reason },
+    ]);
     if (draining) return;
     const standing = await firstRow(tenant, agentStanding, [workspaceId, agentId]);
     if (!standing) throw new DroverError('agent_not_found');

@@ -1,6 +1,6 @@
 import { type Database, firstRow } from '#lib/database';
 import { DroverError } from '#lib/kernel';
-import { legalTaskMoves, type RunState, type TaskStatus } from '#lib/transitions';
+import { legalTaskTransitions, type RunState, type TaskStatus } from '#lib/transitions';
 import { runSituation, type RunSituation } from './store/run-situation.sql.js';
 import type { Reporter } from './reporter.js';
 
@@ -78,6 +78,6 @@ export function staleRun(situation: RunSituation): DroverError {
 function illegalTransition(current: TaskStatus, to: TaskStatus): DroverError {
   return new DroverError('illegal_transition', {
     detail: `The task is ${current}, and can't become ${to} from there.`,
-    members: { current, requested: to, legal: legalTaskMoves(current) },
+    members: { current, requested: to, legal: legalTaskTransitions(current) },
   });
 }

@@ -1,7 +1,7 @@
 import { Listeners } from './listeners.js';
 import type { ValkeyClient } from './valkey-client.js';
 import type { ValkeySubscriber } from './valkey-subscriber.js';
-import { decodeNews, encodeNews, News } from './wake-up-news.js';
+import { decodeWakeUps, encodeWakeUps, WakeUpBatch } from './wake-up-batch.js';
 
 const CHANNEL = 'drover:wake-ups';
 /** A burst becomes one message in this time; the first of a burst goes out at once. */
@@ -20,7 +20,7 @@ export class WakeUps {
   private readonly signalListeners: Listeners<[string]>;
   private readonly resyncListeners: Listeners<[]>;
   private readonly cleanUp: (() => void)[];
-  private news = new News();
+  private batch = new WakeUpBatch();
   private pending = false;
   private sentAt = -Infinity;
   /** Something could not be told: when Valkey is back, the others must look for themselves. */
@@ -48,7 +48,7 @@ export class WakeUps {
   claims(workspaceId: string, count: number): void {
     if (count <= 0) return;
     this.claimListeners.call(workspaceId, count);
-    this.news.addClaims(workspaceId, count);
+    this.batch.addClaims(workspaceId, count);
     this.tell();
   }
 
@@ -59,7 +59,7 @@ export class WakeUps {
   /** There is something for the coordinator's next cycle. */
   coordinator(): void {
     this.coordinatorListeners.call();
-    this.news.coordinator = true;
+    this.batch.coordinator = true;
     this.tell();
   }
 
@@ -72,7 +72,7 @@ export class WakeUps {
     if (agentIds.length === 0) return;
     for (const agentId of agentIds) {
       this.signalListeners.call(agentId);
-      this.news.agents.add(agentId);
+      this.batch.agents.add(agentId);
     }
     this.tell();
   }
@@ -108,8 +108,8 @@ export class WakeUps {
   private send(): void {
     this.pending = false;
     this.sentAt = performance.now();
-    const messages = encodeNews(this.sender, this.news);
-    this.news = new News();
+    const messages = encodeWakeUps(this.sender, this.batch);
+    this.batch = new WakeUpBatch();
     for (const message of messages) void this.publish(message);
   }
 
@@ -122,16 +122,16 @@ export class WakeUps {
   private catchUp(): void {
     if (!this.somethingMissed) return;
     this.somethingMissed = false;
-    this.news.resync = true;
+    this.batch.resync = true;
     this.tell();
   }
 
   private receive(message: string): void {
-    const news = decodeNews(this.sender, message);
-    if (!news) return;
-    for (const [workspaceId, count] of news.claims) this.claimListeners.call(workspaceId, count);
-    for (const agentId of news.agents) this.signalListeners.call(agentId);
-    if (news.coordinator) this.coordinatorListeners.call();
-    if (news.resync) this.resyncListeners.call();
+    const batch = decodeWakeUps(this.sender, message);
+    if (!batch) return;
+    for (const [workspaceId, count] of batch.claims) this.claimListeners.call(workspaceId, count);
+    for (const agentId of batch.agents) this.signalListeners.call(agentId);
+    if (batch.coordinator) this.coordinatorListeners.call();
+    if (batch.resync) this.resyncListeners.call();
   }
 }

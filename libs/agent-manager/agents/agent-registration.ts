@@ -11,7 +11,7 @@ import { type AgentRow, toAgentView } from '../store/agent-columns.js';
 import { findAgent, lockAgent } from '../store/find-agent.sql.js';
 import { insertAgent, type RegisteredColumns, updateAgent } from '../store/register-agent.sql.js';
 import { stampFirstHeartbeat } from '../store/stamp-first-heartbeat.sql.js';
-import { moveAgent } from '#lib/transitions';
+import { transitionAgent } from '#lib/transitions';
 
 /** An agent as it registers; what is left out stays as it is, or takes its default. */
 export interface WantedAgent {
@@ -123,7 +123,7 @@ export class AgentRegistration {
     if (agent.lifecycle !== 'STARTING' && agent.lifecycle !== 'ERROR') return;
     // What was told to leave before it fell silent still is.
     const to = agent.draining_at === null ? 'ACTIVE' : 'DRAINING';
-    await moveAgent(tx, { workspaceId, agentId, to, reason: 'registered' });
+    await transitionAgent(tx, { workspaceId, agentId, to, reason: 'registered' });
   }
 }
 

@@ -1,5 +1,5 @@
 import { command } from '#lib/database';
-import { agentTransition, type MovedAgent } from '#lib/transitions';
+import { agentTransition, type TransitionedAgent } from '#lib/transitions';
 
 /**
  * Push agents that were taken for dead because their gateway was silent come back with it; one that was
@@ -7,7 +7,7 @@ import { agentTransition, type MovedAgent } from '#lib/transitions';
  *
  * Caller: the gateway's heartbeats, as the service role. Index: agents_push_idx. $1 rows at most.
  */
-export const revivePushAgents = command<MovedAgent>(
+export const revivePushAgents = command<TransitionedAgent>(
   'revive_push_agents',
   `
 WITH back AS MATERIALIZED (

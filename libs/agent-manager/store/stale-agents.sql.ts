@@ -2,7 +2,7 @@ import { command, query } from '#lib/database';
 import {
   agentTransition,
   heartbeatExpected,
-  type MovedAgent,
+  type TransitionedAgent,
   promisesNoHeartbeat,
 } from '#lib/transitions';
 
@@ -56,7 +56,7 @@ LIMIT $1`,
  * Caller: the coordinator's step for stale agents, in its fenced transaction. Indexes: primary keys.
  * $1 workspaces, $2 agents, as two arrays of the same length.
  */
-export const markAgentsStale = command<MovedAgent>(
+export const markAgentsStale = command<TransitionedAgent>(
   'mark_agents_stale',
   `
 WITH silent AS MATERIALIZED (

@@ -1,7 +1,7 @@
 import type { Actor } from '#lib/kernel';
 import {
   type LockedTask,
-  type Move,
+  type Transition,
   planRecovery,
   type RecoveryPlan,
   type RetryPolicy,
@@ -20,7 +20,7 @@ export type LeasedDefect =
 
 export type Repair =
   | { kind: 'recover'; plan: RecoveryPlan }
-  | { kind: 'catch_up'; move: Move }
+  | { kind: 'catch_up'; transition: Transition }
   | { kind: 'begin_run' }
   /** PAUSED: it stays so, and holds no run any more. */
   | { kind: 'forget_run' };
@@ -43,7 +43,7 @@ export function planRepair(
     case 'task_behind': {
       const message = 'It was ASSIGNED, but its run had begun';
       const about = { workspaceId: task.workspace_id, taskId: task.id, actor: COORDINATOR };
-      return { kind: 'catch_up', move: { ...about, to: 'RUNNING', level: 'WARN', message } };
+      return { kind: 'catch_up', transition: { ...about, to: 'RUNNING', level: 'WARN', message } };
     }
     case 'run_behind':
       return { kind: 'begin_run' };
@@ -64,6 +64,6 @@ function retryWithoutRun(task: LockedTask, policy: RetryPolicy, random: number):
   const message = `It was ${task.status}, but no live run held it`;
   const failure = { reason: 'infrastructure', message, actor: COORDINATOR } as const;
   const plan = planRecovery(task, failure, policy, random);
-  if (plan.kind === 'let_go') return { kind: 'forget_run' };
+  if (plan.kind === 'detach') return { kind: 'forget_run' };
   return { kind: 'recover', plan: { ...plan, first: { ...plan.first, run: undefined } } };
 }

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Database, type Transaction } from '#lib/database';
 import { failuresOf, shortened } from '../domain/fail-cycle.js';
 import { type Cycle, findCycles } from '../domain/find-cycles.js';
-import { applyMoves, type Finding, type SweepResult } from '#lib/transitions';
+import { applyTransitions, type Finding, type SweepResult } from '#lib/transitions';
 import type { Pass } from '../pass.js';
 import type { Reconciler, ReconcilerFacts } from '../reconciler.js';
 import {
@@ -71,9 +71,9 @@ async function failCycles(
   const ids = whole.flatMap((cycle) => cycle.members);
   const cycles = findCycles(pairsOf(await tx.rows(edgesAmong, [workspaceId, ids])));
   if (cycles.length === 0) return [];
-  const moves = cycles.flatMap((cycle) => failuresOf(workspaceId, cycle));
-  for (let at = 0; at < moves.length; at += AT_ONCE) {
-    await applyMoves(tx, moves.slice(at, at + AT_ONCE));
+  const transitions = cycles.flatMap((cycle) => failuresOf(workspaceId, cycle));
+  for (let at = 0; at < transitions.length; at += AT_ONCE) {
+    await applyTransitions(tx, transitions.slice(at, at + AT_ONCE));
   }
   await tx.rows(announceCycles, [workspaceId, JSON.stringify(cycles.map(shortened))]);
   return cycles;

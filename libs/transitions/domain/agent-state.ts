@@ -28,7 +28,7 @@ export const AGENT_STATUSES = [
 
 export type AgentStatus = (typeof AGENT_STATUSES)[number];
 
-export function legalAgentMoves(from: AgentLifecycle): readonly AgentLifecycle[] {
+export function legalAgentTransitions(from: AgentLifecycle): readonly AgentLifecycle[] {
   return AGENT_EDGES[from];
 }
 

@@ -12,7 +12,7 @@ import { asFilter } from './plan-hints.js';
  * first (by id), but takes tasks with SKIP LOCKED and so never waits while it holds them.
  */
 
-const MOVE_COLUMNS = {
+const TRANSITION_COLUMNS = {
   workspace_id: 'uuid',
   run_id: 'uuid',
   to_state: 'text',
@@ -27,8 +27,8 @@ const MOVE_COLUMNS = {
   branch: 'text',
 } as const;
 
-export type RunMoveColumn = keyof typeof MOVE_COLUMNS;
-export type RunMoveExpressions = Partial<Record<RunMoveColumn, string>>;
+export type RunTransitionColumn = keyof typeof TRANSITION_COLUMNS;
+export type RunTransitionExpressions = Partial<Record<RunTransitionColumn, string>>;
 
 const CARRIED = [
   'error',
@@ -60,8 +60,12 @@ function effectsOf(to: RunState): Record<string, string> {
     : { ended_at: 'now()', end_reason: 'm.end_reason', ended_by: 'm.ended_by' };
 }
 
-/** The CTEs for moves that all go to one state; see `taskTransition`. */
-export function runTransition(to: RunState, source: string, columns: RunMoveExpressions): string {
+/** The CTEs for transitions that all go to one state; see `taskTransition`. */
+export function runTransition(
+  to: RunState,
+  source: string,
+  columns: RunTransitionExpressions,
+): string {
   const carried = CARRIED.filter((column) => columns[column] !== undefined);
   const effects = {
     ...Object.fromEntries(carried.map((column) => [column, `coalesce(m.${column}, r.${column})`])),
@@ -71,16 +75,16 @@ export function runTransition(to: RunState, source: string, columns: RunMoveExpr
   return `${transitionCtes({ to: `'${to}'`, source, legal, columns, effects })}${isLive(to) ? '' : AGENT_FREED}`;
 }
 
-/** The CTEs for moves between live states, of runs of any workspace: rows of (workspace_id, id). */
+/** The CTEs for transitions between live states, of runs of any workspace: rows of (workspace_id, id). */
 export function runTransitionWithoutEnd(to: 'STALE' | 'WORKING', source: string): string {
   const columns = { workspace_id: 'm.workspace_id', run_id: 'm.id' };
   const legal = runMayGo('r.state', to);
   return transitionCtes({ to: `'${to}'`, source, legal, columns, effects: effectsOf(to) });
 }
 
-/** The CTEs for moves out of a JSON array of objects with the keys of MOVE_COLUMNS. */
+/** The CTEs for transitions out of a JSON array of objects with the keys of TRANSITION_COLUMNS. */
 export function anyRunTransition(parameter: string): string {
-  const list = Object.entries(MOVE_COLUMNS).map(([name, type]) => `${name} ${type}`);
+  const list = Object.entries(TRANSITION_COLUMNS).map(([name, type]) => `${name} ${type}`);
   const effects: Record<string, string> = {};
   for (const column of CARRIED) effects[column] = `coalesce(m.${column}, r.${column})`;
   for (const column of new Set(RUN_STATES.flatMap((state) => Object.keys(effectsOf(state))))) {
@@ -90,7 +94,9 @@ export function anyRunTransition(parameter: string): string {
     effects[column] = `CASE m.to_state ${cases.join(' ')} ELSE r.${column} END`;
   }
   const edges = RUN_STATES.flatMap((from) => RUN_EDGES[from].map((to) => `('${from}', '${to}')`));
-  const columns = Object.fromEntries(Object.keys(MOVE_COLUMNS).map((name) => [name, `m.${name}`]));
+  const columns = Object.fromEntries(
+    Object.keys(TRANSITION_COLUMNS).map((name) => [name, `m.${name}`]),
+  );
   const legal = `(r.state, m.to_state) IN (${edges.join(', ')})`;
   return `run_move AS MATERIALIZED (
     SELECT * FROM jsonb_to_recordset(${parameter}) AS m (${list.join(', ')})),
@@ -109,7 +115,7 @@ interface TransitionParts {
   to: string;
   source: string;
   legal: string;
-  columns: RunMoveExpressions;
+  columns: RunTransitionExpressions;
   effects: Record<string, string>;
 }
 
@@ -127,10 +133,10 @@ function transitionCtes({ to, source, legal, columns, effects }: TransitionParts
 }
 
 /** Puts the statement's own expression in the place of each `m.column`, and NULL where it has none. */
-function carry(sql: string, columns: RunMoveExpressions): string {
-  return sql.replaceAll(/\bm\.(\w+)/g, (_, name: RunMoveColumn) => {
+function carry(sql: string, columns: RunTransitionExpressions): string {
+  return sql.replaceAll(/\bm\.(\w+)/g, (_, name: RunTransitionColumn) => {
     const expression = columns[name] ?? 'NULL';
-    return expression === `m.${name}` ? expression : `(${expression})::${MOVE_COLUMNS[name]}`;
+    return expression === `m.${name}` ? expression : `(${expression})::${TRANSITION_COLUMNS[name]}`;
   });
 }
 
