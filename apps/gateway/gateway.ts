@@ -35,7 +35,7 @@ const WHY_REFUSED = 'GATEWAY_SECRET must be the same at both, and their clocks m
 /** As many as a heartbeat can name beside all that can be live at once; the others are named when these are told. */
 const MAX_ENDED_IN_HEARTBEAT = 5_000;
 /** How long a drain waits for the server to hear of it, before it gives up what has not started. */
-const DRAIN_TOLD_MS = 2_000;
+const DRAIN_NOTICE_MS = 2_000;
 /** What a shutdown keeps back: a third each for killing, for the last reports, and for closing. */
 const RESERVE_MS = 3_000;
 const LEAVING = {
@@ -148,8 +148,8 @@ export class Gateway {
     const begun = performance.now();
     sessions.beginDrain();
     // Else the server would place here again at once what is given up.
-    const toldMs = Math.min(DRAIN_TOLD_MS, totalMs / 10);
-    await Promise.race([this.heartbeat.told(), pause(toldMs, hurry)]);
+    const noticeMs = Math.min(DRAIN_NOTICE_MS, totalMs / 10);
+    await Promise.race([this.heartbeat.sendNow(), pause(noticeMs, hurry)]);
     dispatcher.drain();
     const finishMs = totalMs - reserveMs - graceMs - (performance.now() - begun);
     await Promise.race([dispatcher.idle(), pause(finishMs, hurry)]);
@@ -226,7 +226,7 @@ export class Gateway {
       .filter((record) => !hasEnded(record))
       .map(({ runId, sessionKey, status }) => ({ runId, sessionKey, status }));
     const ended = ofRuns
-      .filter((record) => hasEnded(record) && this.reporter.isTelling(record))
+      .filter((record) => hasEnded(record) && this.reporter.isReporting(record))
       .map(({ runId }) => runId)
       .slice(0, MAX_ENDED_IN_HEARTBEAT);
     return { gatewayId, ...facts, draining: this.sessions.isDraining, sessions, ended };

@@ -12,7 +12,7 @@ describe('Who answers in the server’s place', () => {
   const world = gatewayForEach();
 
   /** A session that the answers want to end, by heartbeat and by long poll; its start was told. */
-  async function aWantedSession(): Promise<string> {
+  async function aSessionToEnd(): Promise<string> {
     const { runId } = aSpawn('');
     await world.gateway.spawn(aSpawn(`exec sleep ${uniqueSeconds()}`, { runId }));
     await world.untilStatus(runId, 'RUNNING');
@@ -37,7 +37,7 @@ describe('Who answers in the server’s place', () => {
     ['with one for another call', () => () => world.server.proofFor('another')],
   ])('%s ends no session, and hears no report', async (_, proof) => {
     world.server.proof = proof();
-    const runId = await aWantedSession();
+    const runId = await aSessionToEnd();
     await untilAnswered();
     expect(world.server.reportsOf(runId)).not.toEqual([]);
     expect(world.gateway.pendingReports()).toBe(1);
@@ -56,7 +56,7 @@ describe('Who answers in the server’s place', () => {
     await waitFor('answers to be given up', () => world.server.abandoned > 3);
     expect(performance.now() - begun).toBeLessThan(9_000);
     world.server.endless = false;
-    const runId = await aWantedSession();
+    const runId = await aSessionToEnd();
     expect(await world.server.endOf(runId)).toMatchObject({ signal: 'SIGTERM' });
   });
 });

@@ -40,10 +40,10 @@ export class HeartbeatLoop<T> {
   }
 
   /** Resolves when a heartbeat that was composed after this call has been answered, or has failed. */
-  async told(): Promise<void> {
-    const told = new Promise<void>((resolve) => this.waiting.push(resolve));
+  async sendNow(): Promise<void> {
+    const sent = new Promise<void>((resolve) => this.waiting.push(resolve));
     this.bell.ring();
-    await told;
+    await sent;
   }
 
   stop(): void {

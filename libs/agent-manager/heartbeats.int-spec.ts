@@ -218,7 +218,7 @@ describe('an agent’s life', () => {
     stop();
   });
 
-  it('resumes draining, if it was draining before it fell silent', async () => {
+  it('resumes draining, if it was draining before it became unresponsive', async () => {
     const agent = await workspace.newAgent();
     await transition(agent, 'DRAINING');
     await transition(agent, 'ERROR');
@@ -274,7 +274,7 @@ describe('stale agents', () => {
       agents.map(({ id }) => id),
     ]);
 
-  it('are those silent for longer than their own threshold', async () => {
+  it('are those unresponsive for longer than their own threshold', async () => {
     const [silent, alive] = [await workspace.newAgent(), await workspace.newAgent()];
     await heartbeat(silent);
     await heartbeat(alive);

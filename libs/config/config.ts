@@ -96,7 +96,7 @@ const variables = z.object({
   GATEWAY_SECRET: z.string().min(32, 'must have at least 32 characters').optional(),
   /** How long one call to the gateway may take. */
   GATEWAY_TIMEOUT_MS: integer(10_000, 100, 120_000),
-  /** A gateway that was silent for longer is not given sessions. */
+  /** A gateway that was unresponsive for longer is not given sessions. */
   GATEWAY_STALE_SECONDS: seconds(45, 2, 3_600),
   /** Calls for one session at most, and how long they may go on; then the run fails. */
   SPAWN_ATTEMPTS: integer(5, 1, 100),

@@ -99,7 +99,7 @@ describe('the coordinator', () => {
 
   afterAll(() => server.stop());
 
-  it('takes a silent agent for dead, and gives its task to another one', async () => {
+  it('takes an unresponsive agent for dead, and gives its task to another one', async () => {
     const work = await aWork();
     const dying = await work.agent({ interval: 1, threshold: 2 });
     const id = await work.task();
@@ -387,7 +387,7 @@ describe('a server without the role', () => {
     expect(doubt).toMatchObject({ workspaceId: null, details: { why: 'whole_fleet_silent' } });
 
     await work.heartbeat(heard);
-    await waitFor('the silent ones to be taken for dead', async () => (await recover()) > 0);
+    await waitFor('the unresponsive ones to be taken for dead', async () => (await recover()) > 0);
     const { rows } = await quiet.db.owner.query(
       `SELECT id FROM agents WHERE workspace_id = $1 AND lifecycle = 'ERROR' ORDER BY id`,
       [work.workspace.id],

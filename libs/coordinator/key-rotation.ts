@@ -10,7 +10,7 @@ import { Logger } from '#lib/observability';
 import { Resealing } from '#lib/secrets';
 
 const EVERY_MS = 60_000;
-/** After a batch it rests this many times as long as the batch took, so that it stays in the background. */
+/** After a batch it pauses this many times as long as the batch took, so that it stays in the background. */
 const REST_FACTOR = 4;
 /** When others hold all that is left. */
 const REST_MS = 1_000;

@@ -166,7 +166,7 @@ it('rests until the rate of all workspaces allows the next session', async () =>
   await gateway.until(() => spawned() === 1);
 });
 
-it('rests with an agent that rests, and goes on after it', async () => {
+it('rests with an agent in a cooldown, and goes on after it', async () => {
   await sql(
     `UPDATE agents SET resting_until = now() + interval '8 seconds', setup_failures = 1 WHERE id = $1`,
     agentId,

@@ -1,13 +1,13 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { AgentManagerService, type AgentView, itself } from '#lib/agent-manager';
+import { AgentManagerService, type AgentView, requireSelf } from '#lib/agent-manager';
 import {
   applyPlans,
   type LockedTask,
   transitionAgent,
   transitionAgents,
-  planRecovery,
+  planFailure,
   planRelease,
-  type RecoveryPlan,
+  type FailurePlan,
   type RetryPolicy,
 } from '#lib/transitions';
 import { CONFIG, type Config } from '#lib/config';
@@ -46,7 +46,7 @@ export class AgentDeparture {
       await applyPlans(tx, this.failures(held, actorOf(caller)));
       await transitionAgent(tx, { workspaceId, agentId, to: 'TERMINATED', reason });
     });
-    this.tell(agentId);
+    this.notify(agentId);
     return this.agents.get(caller, agentId);
   }
 
@@ -55,7 +55,7 @@ export class AgentDeparture {
    * its time was over.
    */
   async deregister(caller: Caller, agentId: string, reason = 'deregistered'): Promise<AgentView> {
-    const { workspaceId } = itself(caller, agentId);
+    const { workspaceId } = requireSelf(caller, agentId);
     const agent = await this.agents.get(caller, agentId);
     if (agent.status === 'TERMINATED') return agent;
     await this.stopClaims(workspaceId, agentId, reason);
@@ -71,7 +71,7 @@ export class AgentDeparture {
     });
     const ready = moved.filter((row) => row.status === 'PENDING').length;
     if (ready > 0) this.wakeUps.claims(workspaceId, ready);
-    this.tell(agentId);
+    this.notify(agentId);
     return this.agents.get(caller, agentId);
   }
 
@@ -90,20 +90,20 @@ export class AgentDeparture {
     if (standing.lifecycle === 'TERMINATED') throw new DroverError('agent_terminated');
   }
 
-  private failures(held: readonly LockedTask[], actor: Actor): RecoveryPlan[] {
+  private failures(held: readonly LockedTask[], actor: Actor): FailurePlan[] {
     const failure = {
       reason: 'agent_terminated',
       message: 'Its agent was terminated',
       actor,
     } as const;
-    return held.map((task) => planRecovery(task, failure, this.retries, Math.random()));
+    return held.map((task) => planFailure(task, failure, this.retries, Math.random()));
   }
 
   private get retries(): RetryPolicy {
     return { backoffCapSeconds: this.config.tasks.retryBackoffCapSeconds };
   }
 
-  private tell(agentId: string): void {
+  private notify(agentId: string): void {
     this.wakeUps.signals([agentId]);
     this.wakeUps.coordinator();
   }

@@ -10,5 +10,5 @@ export { type SpawnFacts, SpawnObstacles } from './sessions/spawning/spawn-obsta
 export {
   type ConflictRow,
   noteConflictsOfHeartbeats,
-  tellOfConflicts,
+  announceConflicts,
 } from './store/conflicts.sql.js';

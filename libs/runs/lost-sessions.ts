@@ -3,7 +3,7 @@ import { CONFIG, type Config } from '#lib/config';
 import { Database } from '#lib/database';
 import type { Actor } from '#lib/kernel';
 import { WakeUps } from '#lib/valkey';
-import { applyPlans, planRecovery, type RecoveryPlan } from '#lib/transitions';
+import { applyPlans, planFailure, type FailurePlan } from '#lib/transitions';
 import { type LostSession, lockLostSessions } from './store/lost-sessions.sql.js';
 
 /** What a gateway says that it has. */
@@ -56,11 +56,11 @@ export class LostSessions {
     });
   }
 
-  private plan(task: LostSession, actor: Actor): RecoveryPlan {
+  private plan(task: LostSession, actor: Actor): FailurePlan {
     const failure = task.of_earlier_life
       ? ({ reason: 'gateway_restart', message: 'Its gateway has restarted' } as const)
       : ({ reason: 'infrastructure', message: 'Its gateway has lost its session' } as const);
     const policy = { backoffCapSeconds: this.config.tasks.retryBackoffCapSeconds };
-    return planRecovery(task, { ...failure, actor }, policy, Math.random());
+    return planFailure(task, { ...failure, actor }, policy, Math.random());
   }
 }

@@ -83,7 +83,7 @@ export interface RuntimeSession {
    */
   stop(graceMs: number): void;
   /** Adds to what the session reads at DROVER_SIGNALS_FILE: a JSON object a line. Never fails. */
-  tell(signal: SessionSignal): void;
+  notify(signal: SessionSignal): void;
   /** When it last wrote something; its start when it never did. */
   lastActivityAt(): string;
 }

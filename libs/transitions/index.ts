@@ -15,7 +15,7 @@ export {
 } from './domain/failure.js';
 export { type LockedTask } from './domain/locked-task.js';
 export { type Transition, type RunTransition } from './domain/transition.js';
-export { planRecovery, type RecoveryPlan } from './domain/recover.js';
+export { planFailure, type FailurePlan } from './domain/failure-handling.js';
 export { planRelease, type ReleasePlan } from './domain/release.js';
 export { LIVE_RUN_STATES, type RunState, RUN_STATES } from './domain/run-state.js';
 export {
@@ -42,7 +42,7 @@ export {
   promisesHeartbeat,
   promisesNoHeartbeat,
 } from './store/conditions.js';
-export { lockHeldTask } from './store/held-tasks.sql.js';
+export { lockLeasedTask } from './store/leased-tasks.sql.js';
 export { detachRuns } from './store/detach-runs.sql.js';
 export { lockTasks, LOCKED_TASK_COLUMNS } from './store/lock-tasks.sql.js';
 export { type TransitionedAgent } from './store/transition-agents.sql.js';

@@ -49,7 +49,7 @@ export class WakeUps {
     if (count <= 0) return;
     this.claimListeners.call(workspaceId, count);
     this.batch.addClaims(workspaceId, count);
-    this.tell();
+    this.notify();
   }
 
   onClaims(listener: (workspaceId: string, count: number) => void): () => void {
@@ -60,7 +60,7 @@ export class WakeUps {
   coordinator(): void {
     this.coordinatorListeners.call();
     this.batch.coordinator = true;
-    this.tell();
+    this.notify();
   }
 
   onCoordinator(listener: () => void): () => void {
@@ -74,7 +74,7 @@ export class WakeUps {
       this.signalListeners.call(agentId);
       this.batch.agents.add(agentId);
     }
-    this.tell();
+    this.notify();
   }
 
   onSignals(listener: (agentId: string) => void): () => void {
@@ -95,7 +95,7 @@ export class WakeUps {
     for (const undo of this.cleanUp) undo();
   }
 
-  private tell(): void {
+  private notify(): void {
     if (this.pending) return;
     this.pending = true;
     const wait = Math.ceil(this.sentAt + GATHER_MS - performance.now());
@@ -123,7 +123,7 @@ export class WakeUps {
     if (!this.somethingMissed) return;
     this.somethingMissed = false;
     this.batch.resync = true;
-    this.tell();
+    this.notify();
   }
 
   private receive(message: string): void {

@@ -52,7 +52,7 @@ export class Reporter {
         await this.bell.wait(LOOK_EVERY_MS);
         continue;
       }
-      const error = await this.tell(batch);
+      const error = await this.report(batch);
       if (error === undefined) failures.end();
       else await this.waitAfter(failures.add(error), error);
     }
@@ -64,7 +64,7 @@ export class Reporter {
   }
 
   /** Whether the server still has to hear of it, and may: a report that it finds malformed may never arrive. */
-  isTelling({ reports }: SessionRecord): boolean {
+  isReporting({ reports }: SessionRecord): boolean {
     return reports.length > 0 && !reports.some((report) => this.malformedUntil.has(report));
   }
 
@@ -107,13 +107,13 @@ export class Reporter {
   }
 
   /** @returns why the server did not take it */
-  private async tell(batch: Item[]): Promise<unknown> {
+  private async report(batch: Item[]): Promise<unknown> {
     const error = await this.send(batch);
     if (!isMalformed(error)) return error;
     if (batch.length > 1) {
       // One of them is the reason: each alone, so that the others arrive.
       for (const item of batch) {
-        const reason = await this.tell([item]);
+        const reason = await this.report([item]);
         if (reason !== undefined) return reason;
       }
       return undefined;

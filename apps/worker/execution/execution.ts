@@ -74,18 +74,18 @@ class SessionExecution implements Execution {
     this.parts.session.stop(graceMs);
   }
 
-  tell(signal: SessionSignal): void {
-    this.parts.session.tell(signal);
+  notify(signal: SessionSignal): void {
+    this.parts.session.notify(signal);
   }
 
   private async follow(): Promise<Outcome> {
     const exit = await this.parts.session.exit;
-    this.tellOfStrays(exit);
+    this.reportStrays(exit);
     await this.checkpoints.stop();
     return this.judge(exit);
   }
 
-  private tellOfStrays({ strays }: SessionExit): void {
+  private reportStrays({ strays }: SessionExit): void {
     const { report } = this.job;
     if (strays !== undefined && !this.asked) {
       const what = `Ended what outlived the command (processes: ${strays.found})`;

@@ -4,7 +4,7 @@ import { type Caller, DroverError } from '#lib/kernel';
 import { WakeUps } from '#lib/valkey';
 import type { AgentMode, AgentView } from '../domain/agent-view.js';
 import { normalizeCapabilities } from '../domain/capabilities.js';
-import { itself } from '../domain/itself.js';
+import { requireSelf } from '../domain/require-self.js';
 import { refuseTooMuch } from '../domain/metadata.js';
 import { timingOf, whyImpossible } from '../domain/timing.js';
 import { type AgentRow, toAgentView } from '../store/agent-columns.js';
@@ -14,7 +14,7 @@ import { stampFirstHeartbeat } from '../store/stamp-first-heartbeat.sql.js';
 import { transitionAgent } from '#lib/transitions';
 
 /** An agent as it registers; what is left out stays as it is, or takes its default. */
-export interface WantedAgent {
+export interface AgentRequest {
   name: string;
   mode?: AgentMode;
   model?: string | null;
@@ -63,11 +63,11 @@ export class AgentRegistration {
   async register(
     caller: Caller,
     agentId: string,
-    wanted: WantedAgent,
+    wanted: AgentRequest,
     version?: number,
   ): Promise<Registration> {
     // An agent's own token cannot make an agent: without its row there would be no such token.
-    if (caller.kind === 'agent' || caller.kind === 'run') itself(caller, agentId);
+    if (caller.kind === 'agent' || caller.kind === 'run') requireSelf(caller, agentId);
     refuseOwnCommand(caller, wanted);
     refuseTooMuch(wanted.metadata);
     const place = { workspaceId: caller.workspaceId, agentId };
@@ -85,7 +85,7 @@ export class AgentRegistration {
   private async createOrChange(
     tx: Transaction,
     place: Place,
-    request: { caller: Caller; wanted: WantedAgent; version: number | undefined },
+    request: { caller: Caller; wanted: AgentRequest; version: number | undefined },
   ): Promise<boolean> {
     const { caller, wanted, version } = request;
     const known = await firstRow(tx, lockAgent, [place.workspaceId, place.agentId]);
@@ -109,7 +109,7 @@ export class AgentRegistration {
     tx: Transaction,
     { workspaceId, agentId }: Place,
     caller: Caller,
-    wanted: WantedAgent,
+    wanted: AgentRequest,
   ): Promise<boolean> {
     if (caller.kind !== 'user' && caller.kind !== 'api_key') return false;
     const columns = JSON.stringify(columnsOf(wanted));
@@ -121,13 +121,13 @@ export class AgentRegistration {
     const agent = (await firstRow(tx, lockAgent, [workspaceId, agentId])) as AgentRow;
     await tx.rows(stampFirstHeartbeat, [workspaceId, agentId, agent.heartbeat_interval_seconds]);
     if (agent.lifecycle !== 'STARTING' && agent.lifecycle !== 'ERROR') return;
-    // What was told to leave before it fell silent still is.
+    // What was told to leave before it became unresponsive still is.
     const to = agent.draining_at === null ? 'ACTIVE' : 'DRAINING';
     await transitionAgent(tx, { workspaceId, agentId, to, reason: 'registered' });
   }
 }
 
-function columnsOf(wanted: WantedAgent, known?: AgentRow): RegisteredColumns {
+function columnsOf(wanted: AgentRequest, known?: AgentRow): RegisteredColumns {
   const before = known && {
     heartbeatIntervalSeconds: known.heartbeat_interval_seconds,
     staleThresholdSeconds: known.stale_threshold_seconds,
@@ -158,12 +158,12 @@ function columnsOf(wanted: WantedAgent, known?: AgentRow): RegisteredColumns {
 }
 
 /** What the gateway runs is for those to say who answer for it: a session must not choose its successor. */
-function refuseOwnCommand(caller: Caller, wanted: WantedAgent): void {
+function refuseOwnCommand(caller: Caller, wanted: AgentRequest): void {
   if (wanted.command === undefined || caller.kind === 'user' || caller.kind === 'api_key') return;
   throw new DroverError('forbidden', { detail: 'An agent cannot change its own command.' });
 }
 
-function refusePushWithoutCommand(wanted: WantedAgent, known?: AgentRow): void {
+function refusePushWithoutCommand(wanted: AgentRequest, known?: AgentRow): void {
   const mode = wanted.mode ?? known?.mode;
   const command = wanted.command ?? known?.command ?? [];
   if (mode !== 'push' || command.length > 0) return;

@@ -32,8 +32,8 @@ export interface AgentHealth extends HeartbeatTiming {
  * none
  */
 export function healthStatus(
-  heartbeat: { status: HeartbeatStatus | 'stale'; isSilent: boolean } | null,
+  heartbeat: { status: HeartbeatStatus | 'stale'; isUnresponsive: boolean } | null,
 ): HealthStatus {
   if (heartbeat === null) return 'unknown';
-  return heartbeat.isSilent ? 'stale' : heartbeat.status;
+  return heartbeat.isUnresponsive ? 'stale' : heartbeat.status;
 }

@@ -28,8 +28,8 @@ describe('the timing of heartbeats', () => {
 describe('health', () => {
   it.each([
     [null, 'unknown'],
-    [{ status: 'healthy', isSilent: false }, 'healthy'],
-    [{ status: 'degraded', isSilent: false }, 'degraded'],
-    [{ status: 'degraded', isSilent: true }, 'stale'],
+    [{ status: 'healthy', isUnresponsive: false }, 'healthy'],
+    [{ status: 'degraded', isUnresponsive: false }, 'degraded'],
+    [{ status: 'degraded', isUnresponsive: true }, 'stale'],
   ] as const)('of %j is %s', (heartbeat, status) => expect(healthStatus(heartbeat)).toBe(status));
 });

@@ -15,7 +15,7 @@ export const AGENT_WORDS: Readonly<Record<string, AgentStatus>> = {
   crashed: 'ERROR',
   // Dead means that it has missed its heartbeats. It may yet come back, so it is not TERMINATED.
   dead: 'ERROR',
-  // Gone on purpose; one that only fell silent is ERROR.
+  // Gone on purpose; one that only became unresponsive is ERROR.
   offline: 'TERMINATED',
   stopped: 'TERMINATED',
 };

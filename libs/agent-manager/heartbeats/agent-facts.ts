@@ -47,7 +47,7 @@ export class AgentFacts implements OnModuleDestroy {
     wakeUps: WakeUps,
   ) {
     this.unsubscribe = [
-      wakeUps.onSignals((agentId) => this.doubt(agentId)),
+      wakeUps.onSignals((agentId) => this.invalidate(agentId)),
       wakeUps.onResync(() => this.entries.forEach((entry) => (entry.freshUntil = 0))),
     ];
   }
@@ -99,7 +99,7 @@ export class AgentFacts implements OnModuleDestroy {
     this.entries.set(agentId, { facts, freshUntil: performance.now() + freshMs });
   }
 
-  private doubt(agentId: string): void {
+  private invalidate(agentId: string): void {
     const entry = this.entries.get(agentId);
     if (entry) entry.freshUntil = 0;
   }

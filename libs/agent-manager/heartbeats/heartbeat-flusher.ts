@@ -80,12 +80,12 @@ export class HeartbeatFlusher implements OnApplicationBootstrap, OnApplicationSh
     while (this.buffer.size > 0) {
       const { written, kept } = await this.writer.write(this.buffer.take(PER_FLUSH));
       this.buffer.restore(kept);
-      this.tell(written);
+      this.notify(written);
       if (kept.length > 0) return;
     }
   }
 
-  private tell(rows: readonly FlushedRow[]): void {
+  private notify(rows: readonly FlushedRow[]): void {
     instruments.heartbeatsWritten.inc(rows.length);
     for (const row of rows) this.facts.learn(row);
     if (rows.some(({ revived }) => revived)) this.wakeUps.coordinator();

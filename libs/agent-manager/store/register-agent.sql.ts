@@ -69,7 +69,7 @@ RETURNING id`,
 
 /**
  * Changes what an agent says of itself; never its lifecycle. Whoever registers may have mended the command,
- * so it rests no more.
+ * so its cooldown ends.
  *
  * Caller: AgentRegistration, with the row locked. Index: primary key.
  * $1 workspace, $2 agent, $3 RegisteredColumns as JSON.

@@ -2,7 +2,7 @@ import { command } from '#lib/database';
 import { agentTransition, type TransitionedAgent } from '#lib/transitions';
 
 /**
- * Push agents that were taken for dead because their gateway was silent come back with it; one that was
+ * Push agents that were taken for dead because their gateway was unresponsive come back with it; one that was
  * leaving goes on leaving. Those that still hold runs wait until these are recovered.
  *
  * Caller: the gateway's heartbeats, as the service role. Index: agents_push_idx. $1 rows at most.

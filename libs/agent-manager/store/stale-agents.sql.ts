@@ -12,11 +12,11 @@ const STALE = `h.last_seen_at < now() - make_interval(secs => a.stale_threshold_
 
 /**
  * Condition on the agent `a` and its heartbeat `h`: nobody has heard of it for longer than its threshold, and
- * somebody should have. One that has never sent a heartbeat is heard when it claims, so it is silent only
- * while it holds nothing: what it holds has a lease of its own. Such an agent is not taken for dead, but a
- * task waits for it in vain.
+ * somebody should have. One that has never sent a heartbeat is heard when it claims, so it is unresponsive
+ * only while it holds nothing: what it holds has a lease of its own. Such an agent is not taken for dead, but
+ * a task waits for it in vain.
  */
-export const isSilent = (a: string, h: string) => `coalesce(
+export const isUnresponsive = (a: string, h: string) => `coalesce(
     ${h}.last_seen_at < now() - make_interval(secs => ${a}.stale_threshold_seconds)
     AND CASE WHEN ${promisesNoHeartbeat(h)} THEN ${a}.mode = 'pull' AND ${a}.live_runs = 0
       ELSE ${a}.mode = 'pull' OR ${a}.live_runs > 0 END, false)`;
@@ -50,7 +50,7 @@ LIMIT $1`,
 );
 
 /**
- * Marks agents as ERROR, if they are still silent now: a heartbeat that was flushed since saves its agent.
+ * Marks agents as ERROR, if they are still unresponsive now: a heartbeat that was flushed since saves its agent.
  * Skips those that somebody has locked, who is about to change them.
  *
  * Caller: the coordinator's step for stale agents, in its fenced transaction. Indexes: primary keys.
@@ -59,7 +59,7 @@ LIMIT $1`,
 export const markAgentsStale = command<TransitionedAgent>(
   'mark_agents_stale',
   `
-WITH silent AS MATERIALIZED (
+WITH unresponsive AS MATERIALIZED (
   SELECT a.workspace_id, a.id, 'ERROR' AS to_lifecycle, 'agent_stale' AS reason
   FROM unnest($1::uuid[], $2::uuid[]) AS s (workspace_id, id)
   JOIN agents a ON a.workspace_id = s.workspace_id AND a.id = s.id
@@ -68,7 +68,7 @@ WITH silent AS MATERIALIZED (
   ORDER BY a.id
   FOR NO KEY UPDATE OF a SKIP LOCKED
 ),
-${agentTransition('silent')}
+${agentTransition('unresponsive')}
 SELECT workspace_id, id, version, previous_lifecycle, lifecycle, previous_status, status
 FROM agent_moved`,
 );

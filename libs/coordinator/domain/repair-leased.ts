@@ -2,8 +2,8 @@ import type { Actor } from '#lib/kernel';
 import {
   type LockedTask,
   type Transition,
-  planRecovery,
-  type RecoveryPlan,
+  planFailure,
+  type FailurePlan,
   type RetryPolicy,
 } from '#lib/transitions';
 
@@ -19,7 +19,7 @@ export type LeasedDefect =
   | 'run_behind';
 
 export type Repair =
-  | { kind: 'recover'; plan: RecoveryPlan }
+  | { kind: 'recover'; plan: FailurePlan }
   | { kind: 'catch_up'; transition: Transition }
   | { kind: 'begin_run' }
   /** PAUSED: it stays so, and holds no run any more. */
@@ -50,7 +50,7 @@ export function planRepair(
     case 'agent_gone': {
       const message = 'Its agent was terminated';
       const failure = { reason: 'agent_terminated', message, actor: COORDINATOR } as const;
-      return { kind: 'recover', plan: planRecovery(task, failure, policy, random) };
+      return { kind: 'recover', plan: planFailure(task, failure, policy, random) };
     }
     case 'no_live_run':
       return task.status === 'PAUSED'
@@ -63,7 +63,7 @@ export function planRepair(
 function retryWithoutRun(task: LockedTask, policy: RetryPolicy, random: number): Repair {
   const message = `It was ${task.status}, but no live run held it`;
   const failure = { reason: 'infrastructure', message, actor: COORDINATOR } as const;
-  const plan = planRecovery(task, failure, policy, random);
+  const plan = planFailure(task, failure, policy, random);
   if (plan.kind === 'detach') return { kind: 'forget_run' };
   return { kind: 'recover', plan: { ...plan, first: { ...plan.first, run: undefined } } };
 }

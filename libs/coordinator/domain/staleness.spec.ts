@@ -58,7 +58,7 @@ const CASES: Case[] = [
     why: 'whole_fleet_silent',
   },
   {
-    what: 'a whole fleet that stayed silent one threshold more',
+    what: 'a whole fleet that stayed unresponsive one threshold more',
     unresponsive: [45, 45, 90],
     size: 3,
     heardMs: 190_000,
@@ -99,7 +99,7 @@ const CASES: Case[] = [
     why: 'whole_fleet_silent',
   },
   {
-    what: 'a whole fleet waited for by somebody who was deaf meanwhile',
+    what: 'a whole fleet waited for by a coordinator that could not hear meanwhile',
     unresponsive: [45, 45, 45],
     size: 3,
     heardMs: 100_000,

@@ -198,7 +198,7 @@ describe('no conflict', () => {
 });
 
 describe('for real', () => {
-  it('an agent falls silent past its threshold, another gets its task, and the first goes on', async () => {
+  it('an agent becomes unresponsive past its threshold, another gets its task, and the first goes on', async () => {
     const led = await startTestApp({ COORDINATOR_CRON: '0 0 0 29 2 *' });
     try {
       scene = await Scene.of(led);

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { type ConflictRow, noteConflictsOfHeartbeats, tellOfConflicts } from '#lib/runs';
+import { type ConflictRow, noteConflictsOfHeartbeats, announceConflicts } from '#lib/runs';
 import type { Finding, SweepResult } from '#lib/transitions';
 import { WakeUps } from '#lib/valkey';
 import type { Pass } from '../pass.js';
@@ -29,7 +29,7 @@ export class DetectSplitBrain implements Reconciler {
     const { workspaceId, thorough } = pass.scope;
     const conflicts = await pass.transaction(async (tx) => {
       if (thorough) await tx.rows(noteConflictsOfHeartbeats, [workspaceId]);
-      return tx.rows(tellOfConflicts, pass.bounds);
+      return tx.rows(announceConflicts, pass.bounds);
     });
     this.wakeUps.signals([...new Set(conflicts.map((conflict) => conflict.agent_id))]);
     return { ...pass.moved(conflicts), findings: conflicts.map(toFinding) };

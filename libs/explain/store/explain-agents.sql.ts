@@ -1,4 +1,4 @@
-import { isResting, isSilent } from '#lib/agent-manager';
+import { isInCooldown, isUnresponsive } from '#lib/agent-manager';
 import { query } from '#lib/database';
 import type { AgentGroup, NearAgent } from '../domain/explain-facts.js';
 import type { LineFacts } from '../domain/explain-standing.js';
@@ -16,9 +16,9 @@ WITH capable AS MATERIALIZED (
       WHEN a.lifecycle = 'ERROR' THEN 'in_error'
       WHEN a.mode = 'push' AND NOT a.coordinator_enabled THEN 'disabled'
       WHEN a.mode = 'push' AND a.command = '{}' THEN 'without_command'
-      WHEN a.mode = 'push' AND ${isResting('a')} THEN 'resting'
+      WHEN a.mode = 'push' AND ${isInCooldown('a')} THEN 'resting'
       WHEN a.mode = 'pull' AND a.lifecycle = 'STARTING' AND h.agent_id IS NULL THEN 'offline'
-      WHEN ${isSilent('a', 'h')} THEN 'offline'
+      WHEN ${isUnresponsive('a', 'h')} THEN 'offline'
       WHEN a.live_runs >= a.max_concurrent_tasks THEN 'full'
       WHEN a.mode = 'push' THEN 'assignable'
       ELSE 'free' END AS standing

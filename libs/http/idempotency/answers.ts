@@ -6,7 +6,7 @@ import { findHeldKey, type HeldKeyRow } from './store/find.sql.js';
 import { purgeKeys } from './store/purge.sql.js';
 import { releaseRequest } from './store/release.sql.js';
 
-/** Longer than any request may take: who is silent for longer has died. */
+/** Longer than any request may take: who is unresponsive for longer has died. */
 const LOCK_SECONDS = 60;
 const KEPT_SECONDS = 86_400;
 

@@ -3,7 +3,7 @@ import { newId } from '#lib/kernel';
 import { apiClient } from '../../../test/support/api-client.js';
 import { startTestApp, type TestApp, type TestWorkspace } from '../../../test/support/app.js';
 import { waitFor } from '../../../test/support/wait-for.js';
-// The clock of the coordinator's doubts, which nothing outside asks for.
+// The clock of the coordinator's mass-failure guard, which nothing outside asks for.
 import { LivenessObserver } from '../../coordinator/liveness-observer.js';
 import { StandInGateway } from './testing/stand-in-gateway.js';
 
@@ -90,7 +90,7 @@ async function recover(): Promise<void> {
   expect(answer).toMatchObject({ status: 200, body: { failedSteps: [] } });
 }
 
-describe('a gateway that is silent while another one sends heartbeats for the same agent', () => {
+describe('a gateway that is unresponsive while another one sends heartbeats for the same agent', () => {
   it('has lost its runs after the threshold, and the other one none', async () => {
     const lost = [await aRunningTask(), await aRunningTask()];
     gateway.replace();

@@ -99,7 +99,7 @@ const BOTH = `'runId', run_id, 'agentId', agent_id, 'generation', generation, 'e
  * Logs each marked run once, with its event. Caller: SplitBrain, as the service role.
  * Index: task_runs_conflict_idx, task_runs_generation_key. $1 rows, $2 workspace or NULL.
  */
-export const tellOfConflicts = command<ConflictRow>(
+export const announceConflicts = command<ConflictRow>(
   'tell_of_conflicts',
   `
 WITH seen AS MATERIALIZED (

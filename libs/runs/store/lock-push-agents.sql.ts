@@ -1,5 +1,5 @@
 import { isPaused } from '#lib/admission';
-import { isResting } from '#lib/agent-manager';
+import { isInCooldown } from '#lib/agent-manager';
 import { query } from '#lib/database';
 
 export interface PushAgentRow {
@@ -30,7 +30,7 @@ export const lockPushAgents = query<PushAgentRow>(
 WITH push AS MATERIALIZED (
   SELECT a.workspace_id, a.id, a.live_runs, a.capabilities,
     a.live_runs < a.max_concurrent_tasks AND a.lifecycle IN ('STARTING', 'ACTIVE')
-      AND a.coordinator_enabled AND a.command <> '{}' AND NOT ${isResting('a')} AS free,
+      AND a.coordinator_enabled AND a.command <> '{}' AND NOT ${isInCooldown('a')} AS free,
     (sum(a.live_runs) OVER (PARTITION BY a.workspace_id))::int AS workspace_runs
   FROM agents a WHERE a.mode = 'push' AND a.lifecycle <> 'TERMINATED'
 ),
@@ -58,7 +58,7 @@ picked AS MATERIALIZED (
 SELECT a.workspace_id, a.id, a.capabilities, a.live_runs, a.max_concurrent_tasks, p.workspace_runs
 FROM picked p JOIN agents a ON a.workspace_id = p.workspace_id AND a.id = p.id
 WHERE a.live_runs < a.max_concurrent_tasks AND a.lifecycle IN ('STARTING', 'ACTIVE')
-  AND NOT ${isResting('a')}
+  AND NOT ${isInCooldown('a')}
 ORDER BY a.id
 FOR NO KEY UPDATE OF a SKIP LOCKED`,
 );

@@ -4,7 +4,7 @@ import type { Actor } from '#lib/kernel';
 import type { LockedTask } from './locked-task.js';
 import { COMMANDS, DECIDE } from '../../task-manager/domain/commands.js';
 import { afterFailure } from './failure.js';
-import { planRecovery } from './recover.js';
+import { planFailure } from './failure-handling.js';
 import { planRelease } from './release.js';
 import { ABORT_REASONS, mayTransition, TASK_STATUSES, type TaskStatus } from './task-state.js';
 import { LIVE_RUN_STATES, RUN_EDGES, RUN_STATES, type RunState } from './run-state.js';
@@ -145,7 +145,7 @@ describe('afterFailure', () => {
   });
 });
 
-describe('planRecovery', () => {
+describe('planFailure', () => {
   const leased = fc.constantFrom<TaskStatus>('ASSIGNED', 'RUNNING');
 
   it('is a path of legal edges that ends the run, counts the attempt and waits or fails', () => {
@@ -158,7 +158,7 @@ describe('planRecovery', () => {
         (status, reason, retries, max) => {
           const subject = task({ status, retry_count: retries, max_retries: max });
           const failure = { reason, message: 'm', actor };
-          const plan = planRecovery(subject, failure, { backoffCapSeconds: 60 }, 0.3);
+          const plan = planFailure(subject, failure, { backoffCapSeconds: 60 }, 0.3);
           if (plan.kind !== 'transitions') throw new Error(plan.kind);
           const { first, then } = plan;
           expect(mayTransition(status, first.to)).toBe(true);
@@ -175,10 +175,10 @@ describe('planRecovery', () => {
   });
 });
 
-describe('planRecovery of a paused task', () => {
+describe('planFailure of a paused task', () => {
   it('ends the run and leaves the task paused', () => {
     const failure = { reason: 'exit_code', message: 'm', actor } as const;
-    const plan = planRecovery(task({ status: 'PAUSED' }), failure, { backoffCapSeconds: 60 }, 0.3);
+    const plan = planFailure(task({ status: 'PAUSED' }), failure, { backoffCapSeconds: 60 }, 0.3);
     expect(plan).toMatchObject({ kind: 'detach', run: { runId: 'r', to: 'FAILED' } });
   });
 });

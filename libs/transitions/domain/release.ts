@@ -2,7 +2,7 @@ import type { Actor } from '#lib/kernel';
 import type { RetryPolicy } from './failure.js';
 import type { LockedTask } from './locked-task.js';
 import type { Transition, RunTransition } from './transition.js';
-import { planRecovery, type RecoveryPlan } from './recover.js';
+import { planFailure, type FailurePlan } from './failure-handling.js';
 
 export interface Release {
   actor: Actor;
@@ -28,11 +28,11 @@ export function planRelease(
   release: Release,
   policy: RetryPolicy,
   random: number,
-): ReleasePlan | RecoveryPlan {
+): ReleasePlan | FailurePlan {
   if (isTimeOut(task, release.actor)) {
     const message = `Released after it had run longer than its timeout: ${release.reason}`;
     const failure = { reason: 'timeout', message, actor: release.actor } as const;
-    return planRecovery(task, failure, policy, random);
+    return planFailure(task, failure, policy, random);
   }
   return planFreeRelease(task, release);
 }

@@ -2,7 +2,7 @@ import type { Transaction } from '#lib/database';
 import type { Actor } from '#lib/kernel';
 import { instruments } from '#lib/observability';
 import type { Transition, RunTransition } from '../domain/transition.js';
-import type { RecoveryPlan } from '../domain/recover.js';
+import type { FailurePlan } from '../domain/failure-handling.js';
 import type { ReleasePlan } from '../domain/release.js';
 import { applyTransitionsSql, type AppliedRow } from './apply-transitions.sql.js';
 import { detachRuns } from './detach-runs.sql.js';
@@ -33,7 +33,7 @@ export function applyTransitions(
  */
 export async function applyPlans(
   tx: Transaction,
-  plans: readonly (RecoveryPlan | ReleasePlan)[],
+  plans: readonly (FailurePlan | ReleasePlan)[],
 ): Promise<AppliedRow[]> {
   const detached = plans.flatMap((plan) =>
     plan.kind === 'detach' ? [runTransitionRow(plan.workspaceId, plan.run)] : [],
@@ -51,7 +51,7 @@ export async function applyPlans(
   return moved;
 }
 
-function countRecoveries(plans: readonly (RecoveryPlan | ReleasePlan)[]): void {
+function countRecoveries(plans: readonly (FailurePlan | ReleasePlan)[]): void {
   for (const plan of plans) {
     const run =
       plan.kind === 'detach' ? plan.run : plan.kind === 'transition' ? undefined : plan.first.run;

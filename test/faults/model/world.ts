@@ -106,8 +106,8 @@ export class World {
 
   /**
    * What heartbeats would have written. One that sends heartbeats does so for a day to come; one that has
-   * missed some is silent for an hour, and has a threshold of a day; one that is dead, the threshold that it
-   * always had.
+   * missed some is unresponsive for an hour, and has a threshold of a day; one that is dead, the threshold
+   * that it always had.
    */
   async heartbeat(agentId: string, pulse: Pulse): Promise<void> {
     const { owner } = this.server.db;
@@ -188,7 +188,7 @@ export class World {
       'UPDATE pauses SET ended_at = now() WHERE workspace_id = $1 AND ended_at IS NULL',
       [this.workspace.id],
     );
-    // Who has missed some heartbeats only would be found silent for too long at the end of a long test.
+    // Who has missed some heartbeats only would be found unresponsive for too long at the end of a long test.
     await owner.query(
       `UPDATE agent_heartbeats SET last_seen_at = now() + interval '1 day' WHERE workspace_id = $1`,
       [this.workspace.id],

@@ -38,7 +38,7 @@ export type SpawnResult =
   /** Nobody knows; it may have done it. */
   | { kind: 'no_answer'; message: string }
   /** It was not asked, because it did not answer before. */
-  | { kind: 'resting' };
+  | { kind: 'circuit_open' };
 
 /** Where an intent stands when the call's result is in. */
 export interface SpawnAttempt {
@@ -59,7 +59,7 @@ export type AfterSpawn =
   | { kind: 'failed'; message: string; retryable: boolean };
 
 const BACKOFF = { baseMs: 500, capMs: 10_000 };
-const RESTING_MS = 1_000;
+const CIRCUIT_OPEN_MS = 1_000;
 const LONGEST_WAIT_MS = 15_000;
 
 /**
@@ -86,9 +86,9 @@ export function afterSpawn(
         message: `The gateway refused: ${result.message}`,
         retryable: false,
       };
-    case 'resting':
+    case 'circuit_open':
       return againOrFailed(attempt, policy, {
-        delayMs: RESTING_MS * (1 + random),
+        delayMs: CIRCUIT_OPEN_MS * (1 + random),
         message: null,
         counts: false,
       });

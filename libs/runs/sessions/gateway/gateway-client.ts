@@ -63,7 +63,7 @@ export class GatewayClient implements OnApplicationShutdown {
   }
 
   /** Whether calls are refused without being made, because the last ones were not answered. */
-  get resting(): boolean {
+  get circuitOpen(): boolean {
     return this.breaker.opened;
   }
 
@@ -73,7 +73,7 @@ export class GatewayClient implements OnApplicationShutdown {
       return await this.breaker.fire(spawn);
     } catch (error) {
       if (error instanceof NoAnswer) return { kind: 'no_answer', message: error.message };
-      if ((error as { code?: string }).code === 'EOPENBREAKER') return { kind: 'resting' };
+      if ((error as { code?: string }).code === 'EOPENBREAKER') return { kind: 'circuit_open' };
       throw error;
     }
   }

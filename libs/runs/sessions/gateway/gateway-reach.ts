@@ -19,7 +19,7 @@ export class GatewayReach {
 
   /** @throws Error when no session could be spawned now */
   async probe(): Promise<void> {
-    if (this.gateway.resting) throw new Error('the gateway does not answer');
+    if (this.gateway.circuitOpen) throw new Error('the gateway does not answer');
     const { staleSeconds } = this.config.gateway;
     const heartbeat = await firstRow(this.database.service, lastGatewayHeartbeat, [staleSeconds]);
     if (!heartbeat?.heard) throw new Error('no gateway was heard lately');

@@ -12,7 +12,7 @@ import {
   type HeldSession,
   heldSessions,
   recordGatewayHeartbeat,
-  tellOfSecondSessions,
+  announceSecondSessions,
 } from '../store/gateways.sql.js';
 
 export interface GatewayHeartbeat {
@@ -97,7 +97,7 @@ export class GatewayHeartbeats {
     const { service } = this.database;
     const of = stray.map(({ run_id }) => run_id);
     await service.rows(noteConflictsOfSessions, [of]);
-    const told = await service.rows(tellOfSecondSessions, [of, gatewayId]);
+    const told = await service.rows(announceSecondSessions, [of, gatewayId]);
     for (const { run_id: runId, gateway_id: rightful } of told) {
       this.logger.warn('Two gateways had a session of one run', { runId, gatewayId, rightful });
     }

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { restAgent, wakeAgent } from '#lib/agent-manager';
+import { startCooldown, endCooldown } from '#lib/agent-manager';
 import { Database, firstRow } from '#lib/database';
 import { DroverError } from '#lib/kernel';
 import { Logger } from '#lib/observability';
@@ -67,7 +67,7 @@ export class SessionReports {
 
   private async apply(report: SessionReport, by: Reporter): Promise<void> {
     if (report.event === 'started') {
-      await this.database.service.rows(wakeAgent, [by.workspaceId, by.agentId]);
+      await this.database.service.rows(endCooldown, [by.workspaceId, by.agentId]);
       await this.runs.start(by, { sessionKey: report.sessionKey });
       return;
     }
@@ -85,10 +85,14 @@ export class SessionReports {
 
   /** What can't be started now can't for the next task either, which would fail like this one. */
   private async rest({ workspaceId, agentId }: Reporter, why: string): Promise<void> {
-    const rested = await firstRow(this.database.service, restAgent, [workspaceId, agentId]);
-    if (!rested) return;
-    const until = rested.resting_until.toISOString();
-    this.logger.warn('An agent rests: its command cannot be started', { agentId, until, why });
+    const cooldown = await firstRow(this.database.service, startCooldown, [workspaceId, agentId]);
+    if (!cooldown) return;
+    const until = cooldown.resting_until.toISOString();
+    this.logger.warn('An agent has a cooldown: its command cannot be started', {
+      agentId,
+      until,
+      why,
+    });
   }
 }
 

@@ -47,7 +47,7 @@ export class SpawnObstacles {
       gateways: room?.gateways ?? 0,
       draining: heartbeat?.draining ?? 0,
       lastSeenAt: heartbeat?.at ?? null,
-      resting: this.gateway.resting,
+      resting: this.gateway.circuitOpen,
       room: Math.max(0, room?.room ?? 0),
       rates,
     };

@@ -114,7 +114,7 @@ WHERE run_id = ANY($1::uuid[])`,
  * Caller: GatewayHeartbeats, as the service role. Index: session_spawns_run_idx, then primary keys; the logs
  * of the tasks are read. $1 runs, $2 the gateway that has the second one.
  */
-export const tellOfSecondSessions = command<{ run_id: string; gateway_id: string }>(
+export const announceSecondSessions = command<{ run_id: string; gateway_id: string }>(
   'tell_of_second_sessions',
   `
 WITH second AS MATERIALIZED (

@@ -21,7 +21,7 @@ export interface Failure {
  * What becomes of a task whose run has failed. The transitions are in the order in which they have to be
  * applied; the second needs the first.
  */
-export type RecoveryPlan =
+export type FailurePlan =
   | { kind: 'transitions'; workspaceId: string; first: Transition; then?: Transition }
   /** A paused task stays paused, and loses only its run. */
   | { kind: 'detach'; workspaceId: string; run: RunTransition };
@@ -35,12 +35,12 @@ export type RecoveryPlan =
  * @param task ASSIGNED or RUNNING, or PAUSED with its run, under lock
  * @param random a number in [0, 1)
  */
-export function planRecovery(
+export function planFailure(
   task: LockedTask,
   failure: Failure,
   policy: RetryPolicy,
   random: number,
-): RecoveryPlan {
+): FailurePlan {
   const workspaceId = task.workspace_id;
   const run = failedRun(task, failure);
   if (task.status === 'PAUSED') return { kind: 'detach', workspaceId, run };

@@ -6,7 +6,7 @@ const BACKOFF = { firstMs: 500, mostMs: 30_000 };
 const HEALTHY_MS = 60_000;
 
 /** Starts a program, and starts it again when it ends although nobody asked it to. */
-export class Keeper {
+export class SupervisedProcess {
   private child: Child | undefined;
   private stopped = false;
   private waitMs = BACKOFF.firstMs;

@@ -21,22 +21,22 @@ export function outcome(
   return { runId: by.runId, taskId, status, version };
 }
 
-/** How to tell that a report has been accepted before. */
-export interface Repetition {
+/** How to recognise an idempotent replay: a report that has been accepted before. */
+export interface Replay {
   is: (situation: RunSituation) => boolean;
   /** What the task would have become. */
   to: TaskStatus;
 }
 
 /**
- * The answer to a report that changed nothing: fine if it is the repetition of an accepted one.
+ * The answer to a report that changed nothing: fine if it repeats an accepted one.
  *
  * @throws DroverError `stale_run`, `illegal_transition`, `run_not_found`
  */
-export async function answerRepetition(
+export async function answerReplay(
   database: Database,
   by: Reporter,
-  { is, to }: Repetition,
+  { is, to }: Replay,
 ): Promise<ReportOutcome> {
   const situation = await situationOf(database, by);
   if (is(situation)) {
