@@ -10,7 +10,7 @@ import { Heartbeats } from './heartbeats/heartbeats.js';
 import { AgentsController } from './http/agents.controller.js';
 import { HeartbeatsController } from './http/heartbeats.controller.js';
 
-/** Agents: who they are, and whether they live. */
+/** Agents: identity and liveness. */
 @Module({
   controllers: [AgentsController, HeartbeatsController],
   providers: [

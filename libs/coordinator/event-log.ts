@@ -43,7 +43,7 @@ export class EventLog {
     if (this.lines.length > KEPT_LINES) this.lines.shift();
   }
 
-  /** Writes what has gathered. What cannot be written now waits for the next time; never throws. */
+  /** Writes the gathered entries. Entries that cannot be written now wait for the next time; never throws. */
   async flush(): Promise<void> {
     if (this.lines.length === 0) return;
     const lines = this.lines.splice(0);

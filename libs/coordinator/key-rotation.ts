@@ -16,7 +16,7 @@ const REST_FACTOR = 4;
 const REST_MS = 1_000;
 
 /**
- * Replaces the data key when it is time, and seals anew what older ones have sealed, in the role
+ * Replaces the data key when it is time, and reseals the secrets of older keys, in the role
  * `coordinator`. Any number of servers may do it at once, so it takes no leader.
  */
 @Injectable()
@@ -53,7 +53,7 @@ export class KeyRotation implements OnApplicationBootstrap, BeforeApplicationShu
       if (!more) return EVERY_MS;
       return resealed === 0 ? REST_MS : REST_FACTOR * (performance.now() - start);
     } catch (error) {
-      this.logger.warn('sealing anew failed, next time again', { error });
+      this.logger.warn('resealing failed, next time again', { error });
       return EVERY_MS;
     }
   }

@@ -76,8 +76,8 @@ export class AgentDeparture {
   }
 
   /**
-   * From here on it gets no task: a claim looks at the lifecycle under the agent's lock. A transaction of
-   * its own, because the runs that a claim has just made are to be seen by the next one.
+   * From here on it gets no task: a claim looks at the lifecycle under the agent's lock. A separate
+   * transaction, because the next one must see the runs that a claim has just made.
    */
   private async stopClaims(workspaceId: string, agentId: string, reason: string): Promise<void> {
     const tenant = this.database.tenant(workspaceId);

@@ -4,7 +4,7 @@ import type { Caller } from '#lib/kernel';
 import { type ClaimAnswer, ClaimService } from './claims/claim-service.js';
 import { Signals, type SignalsAnswer } from './signals.js';
 
-/** What an agent asks for itself, with its own token. */
+/** Requests of an agent for itself, with its own token. */
 @Injectable()
 export class AgentWork {
   constructor(

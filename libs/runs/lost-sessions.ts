@@ -6,7 +6,7 @@ import { WakeUps } from '#lib/valkey';
 import { applyPlans, planFailure, type FailurePlan } from '#lib/transitions';
 import { type LostSession, lockLostSessions } from './store/lost-sessions.sql.js';
 
-/** What a gateway says that it has. */
+/** The sessions that a gateway says it has. */
 export interface HeldSessions {
   gatewayId: string;
   /** Its present life. */
@@ -19,9 +19,9 @@ export interface HeldSessions {
 const AT_ONCE = 500;
 
 /**
- * Ends the runs whose session their gateway has lost, because it restarted or otherwise. That is
- * evidence, so nobody waits for a threshold; the full jitter of the retries keeps those who died
- * together from coming back together, and each goes on from its last checkpoint.
+ * Ends the runs whose session their gateway has lost, because it restarted or otherwise. That is evidence, so
+ * no threshold is waited for; the full jitter of the retries keeps tasks that failed together from coming
+ * back together, and each goes on from its last checkpoint.
  */
 @Injectable()
 export class LostSessions {

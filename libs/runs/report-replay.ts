@@ -4,7 +4,7 @@ import { legalTaskTransitions, type RunState, type TaskStatus } from '#lib/trans
 import { runSituation, type RunSituation } from './store/run-situation.sql.js';
 import type { Reporter } from './reporter.js';
 
-/** What an agent hears of a report that was accepted. */
+/** The answer to a report that was accepted. */
 export interface ReportOutcome {
   runId: string;
   taskId: string;
@@ -24,7 +24,7 @@ export function outcome(
 /** How to recognise an idempotent replay: a report that has been accepted before. */
 export interface Replay {
   is: (situation: RunSituation) => boolean;
-  /** What the task would have become. */
+  /** The status that the task would have got. */
   to: TaskStatus;
 }
 

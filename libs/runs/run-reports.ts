@@ -132,7 +132,7 @@ export class RunReports {
       checkpoint,
     });
     const [reported] = await this.taskSecrets.written(reporting);
-    // What the checkpoint names as secret must not be seen in later reports either.
+    // Later reports must not show the secrets of the checkpoint either.
     if (checkpoint.originals.some((original) => original.key_id)) this.secrets.forget(by);
     if (!reported) return refuseReport(this.database, by);
     return { taskId: reported.task_id, progressPercent: reported.progress_percent };
@@ -156,7 +156,7 @@ export class RunReports {
     return accepted ?? refuseReport(this.database, by);
   }
 
-  /** What a session wrote last, whether its run goes on or not. Said again it changes nothing. */
+  /** The last output of a session, whether its run goes on or not. Repeated, it changes nothing. */
   async lastWords(by: Reporter, { message, at }: { message: string; at: string }): Promise<void> {
     const values = await this.secrets.valuesFor(by, null, [message]);
     const words = [SESSION_OUTPUT, values.redact(message), JSON.stringify({ at })];

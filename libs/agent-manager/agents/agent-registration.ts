@@ -28,7 +28,7 @@ export interface AgentRequest {
   agentVersion?: string | null;
   restartCount?: number;
   metadata?: Record<string, unknown>;
-  /** What a session of a push agent runs: an argument vector. */
+  /** The command of a push agent's sessions: an argument vector. */
   command?: string[];
 }
 
@@ -121,7 +121,7 @@ export class AgentRegistration {
     const agent = (await firstRow(tx, lockAgent, [workspaceId, agentId])) as AgentRow;
     await tx.rows(stampFirstHeartbeat, [workspaceId, agentId, agent.heartbeat_interval_seconds]);
     if (agent.lifecycle !== 'STARTING' && agent.lifecycle !== 'ERROR') return;
-    // What was told to leave before it became unresponsive still is.
+    // An agent that had to leave before it became unresponsive still has to.
     const to = agent.draining_at === null ? 'ACTIVE' : 'DRAINING';
     await transitionAgent(tx, { workspaceId, agentId, to, reason: 'registered' });
   }
@@ -157,7 +157,9 @@ function columnsOf(wanted: AgentRequest, known?: AgentRow): RegisteredColumns {
   };
 }
 
-/** What the gateway runs is for those to say who answer for it: a session must not choose its successor. */
+/**
+ * Only users and API keys choose the command that the gateway runs: a session must not choose its successor.
+ */
 function refuseOwnCommand(caller: Caller, wanted: AgentRequest): void {
   if (wanted.command === undefined || caller.kind === 'user' || caller.kind === 'api_key') return;
   throw new DroverError('forbidden', { detail: 'An agent cannot change its own command.' });

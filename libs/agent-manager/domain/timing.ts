@@ -25,7 +25,7 @@ export function timingOf(
   return { heartbeatIntervalSeconds, staleThresholdSeconds };
 }
 
-/** What is wrong with a timing, in words that follow the field's name; null when nothing is. */
+/** The mistake in a timing, in words that follow the field's name; null when there is none. */
 export function whyImpossible(timing: HeartbeatTiming): string | null {
   const { heartbeatIntervalSeconds: interval, staleThresholdSeconds: threshold } = timing;
   if (threshold > interval) return null;

@@ -21,10 +21,10 @@ interface Entry {
   freshUntil: number;
 }
 
-/** Beyond it the agent that was heard of first is forgotten, and asked for anew when it sends heartbeats. */
+/** Beyond it the oldest entry is dropped, and loaded again when its agent sends a heartbeat. */
 const MAX_AGENTS = 100_000;
 /**
- * Each flush renews the facts of the agents in it, so of an agent that sends heartbeats they are seldom
+ * Each flush renews the facts of the agents in it, so the facts of an agent that sends heartbeats are seldom
  * older.
  */
 const FRESH_MS = 60_000;
@@ -33,8 +33,8 @@ const RETRY_MS = 5_000;
 const LOAD_TIMEOUT_MS = 2_000;
 
 /**
- * Facts about agents in memory, so that a heartbeat costs no query. Renewed by each flush, asked for anew
- * when somebody says that an agent has changed.
+ * Facts about agents in memory, so that a heartbeat costs no query. Each flush renews them, and a signal that
+ * an agent has changed invalidates them.
  */
 @Injectable()
 export class AgentFacts implements OnModuleDestroy {
@@ -52,7 +52,7 @@ export class AgentFacts implements OnModuleDestroy {
     ];
   }
 
-  /** What is known without asking; undefined when it has to be asked for. */
+  /** The facts in memory; undefined when they must be loaded. */
   peek(agentId: string, now: number): Facts | undefined {
     const entry = this.entries.get(agentId);
     return entry !== undefined && now < entry.freshUntil ? entry.facts : undefined;
@@ -116,7 +116,7 @@ export class AgentFacts implements OnModuleDestroy {
     return facts;
   }
 
-  /** One query for all who ask in the same turn of the event loop. */
+  /** One query for all callers in the same turn of the event loop. */
   private ask(agentId: string): Promise<AgentFactsRow | null> {
     if (this.wanted.size === 0) setImmediate(() => void this.answerAll());
     return new Promise((resolve, reject) => {

@@ -1,6 +1,6 @@
 import type { HeartbeatStatus } from '../domain/health.js';
 
-/** What an agent says with a heartbeat. */
+/** The content of a heartbeat. */
 export interface HeartbeatBody {
   status: HeartbeatStatus;
   currentTaskId?: string | null;

@@ -95,7 +95,8 @@ function toJson(batch: readonly PendingHeartbeat[]): string {
       status: body.status,
       current_task_id: body.currentTaskId,
       progress_percent: body.progressPercent,
-      // Whoever may see an agent sees these, so what looks like a secret is hidden before it is kept.
+      // Everybody who may see an agent sees these, so text that looks like a secret is redacted before it is
+      // kept.
       current_step: body.currentStep == null ? null : redactText(body.currentStep),
       memory_mb: body.memoryMb,
       cpu_percent: body.cpuPercent,

@@ -1,7 +1,7 @@
 import type { AgentMode, AgentView } from '../domain/agent-view.js';
 import type { AgentLifecycle, AgentStatus } from '#lib/transitions';
 
-/** What an AgentView is made of. */
+/** The columns of an AgentView. */
 export interface AgentRow {
   workspace_id: string;
   id: string;

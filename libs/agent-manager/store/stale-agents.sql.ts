@@ -51,7 +51,7 @@ LIMIT $1`,
 
 /**
  * Marks agents as ERROR, if they are still unresponsive now: a heartbeat that was flushed since saves its agent.
- * Skips those that somebody has locked, who is about to change them.
+ * Skips locked agents: the holder of the lock is about to change them.
  *
  * Caller: the coordinator's step for stale agents, in its fenced transaction. Indexes: primary keys.
  * $1 workspaces, $2 agents, as two arrays of the same length.

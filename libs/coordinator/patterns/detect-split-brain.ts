@@ -9,7 +9,7 @@ import { dueAtOnceIf, type Reconciler, type ReconcilerFacts } from '../reconcile
  * Two agents at one task: the older one was taken for dead, and came back. Nothing that it reports is
  * accepted, so nothing is lost; but it works for nothing, and perhaps on the same files. The generation
  * decides which one goes on. The conflict is logged once, and the older one woken, whose signals tell it
- * to stop. What has been noticed is logged in every cycle; only the look at all agents' heartbeats is slow.
+ * to stop. Noticed conflicts are logged in every cycle; only the look at all agents' heartbeats is slow.
  */
 @Injectable()
 export class DetectSplitBrain implements Reconciler {

@@ -21,7 +21,7 @@ const AT_ONCE = 1_000;
  * Fails the tasks of cycles among dependencies. Writing an edge that closes one is refused, so there is
  * none unless something went past that check: a restored backup, a hand in the database, a bug.
  *
- * The search reads without locks. What it finds is locked, read and searched again, and only then
+ * The search reads without locks. The cycles that it finds are locked, read and searched again, and only then
  * failed: a cycle that somebody has broken meanwhile is none, one that somebody is changing waits for the
  * next search.
  */
@@ -36,7 +36,7 @@ export class FailCycles implements Reconciler {
 
   constructor(private readonly database: Database) {}
 
-  /** A cycle is failed as a whole, whatever the limit, or else the rest of its tasks would wait forever. */
+  /** A cycle is failed as a whole, whatever the limit: the rest of its tasks would wait forever. */
   async sweep(pass: Pass): Promise<SweepResult> {
     const findings: Finding[] = [];
     const byWorkspace = new Map<string, number>();

@@ -25,7 +25,7 @@ export interface Account {
   isOperator: boolean;
 }
 
-/** What the guard leaves on a request. */
+/** The guard's result on a request. */
 export interface AuthenticatedRequest extends FastifyRequest {
   caller?: Caller;
   account?: Account;

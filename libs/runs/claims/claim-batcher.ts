@@ -39,8 +39,9 @@ const REMEMBERED_AGENTS = 100_000;
 export class ClaimBatcher {
   private readonly coalescer: Coalescer<Claim, Answer>;
   /**
-   * What agents can do, by the last claim of each. Only those who can do the same share a statement;
-   * that is checked there, and who was sent along by mistake goes again with its like.
+   * Capabilities of agents, by the last claim of each. Only agents with the same capabilities share a
+   * statement; the statement checks that, and an agent that was sent along by mistake goes again with its
+   * like.
    */
   private readonly abilities = new LRUCache<string, string>({ max: REMEMBERED_AGENTS });
 

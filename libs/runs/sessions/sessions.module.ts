@@ -15,7 +15,7 @@ import { SpawnAttempts } from './spawning/spawn-attempts.js';
 import { SpawnObstacles } from './spawning/spawn-obstacles.js';
 import { Spawner } from './spawning/spawner.js';
 
-/** Sessions of push agents: who gets a task, the gateway that spawns, and what it reports. */
+/** Sessions of push agents: the assignment of tasks, the gateway that spawns, and its reports. */
 @Module({
   imports: [AdmissionModule, RunsModule],
   controllers: [GatewayController],

@@ -3,7 +3,7 @@ import { command } from '#lib/database';
 /**
  * Runs that somebody still works on after another run of their task has begun.
  *
- * It takes two steps. Whoever notices it marks the run, in its tenant: a report that is refused
+ * It takes two steps. The caller that notices it marks the run, in its tenant: a report that is refused
  * (runSituation), an agent or a gateway that says that it holds the run (Signals, GatewayHeartbeats), a
  * heartbeat that names the task. The coordinator then logs each marked run once, with both runs, and wakes
  * its agent, whose signals say stop.

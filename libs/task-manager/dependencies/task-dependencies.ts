@@ -45,7 +45,7 @@ export class TaskDependencies {
   ) {}
 
   /**
-   * What the task waits for, and a page of what waits for it.
+   * The prerequisites of the task, and a page of its dependents.
    *
    * @throws DroverError `task_not_found`, `malformed_cursor`
    */

@@ -8,7 +8,7 @@ import {
   type TaskStatus,
 } from '#lib/transitions';
 
-/** What a user asks of a task, decided on its locked row. */
+/** A user's command to a task, decided on its locked row. */
 export type CommandDecision =
   | { kind: 'transition'; transition: Transition; pauseRun?: boolean }
   | { kind: 'already' }

@@ -13,7 +13,7 @@ export interface NeighbourView {
   createdAt: string;
 }
 
-/** What a task waits for, and what waits for it. */
+/** The prerequisites of a task, and its dependents. */
 export interface DependenciesView {
   taskId: string;
   status: TaskStatus;

@@ -4,7 +4,7 @@ import { redactSecrets } from '#lib/secrets';
 import type { TaskStatus } from '#lib/transitions';
 import type { TaskView } from './task-view.js';
 
-/** What a client may change of a task; what is left out stays. */
+/** The fields of a task that a client may change; absent fields stay. */
 export interface TaskUpdate {
   title?: string;
   description?: string | null;
@@ -32,7 +32,7 @@ export interface UpdatePlan {
   changed: UpdateField[];
   addedTags: string[];
   removedTags: string[];
-  /** What the log keeps of it: old and new values, where those can be no secrets. */
+  /** The change as the log keeps it: old and new values, where those can be no secrets. */
   details: Record<string, unknown>;
 }
 
@@ -54,7 +54,7 @@ const FIELDS: readonly UpdateField[] = [
 const CLOSED: readonly TaskStatus[] = ['COMPLETED', 'ARCHIVED'];
 const NOTES: readonly UpdateField[] = ['metadata', 'tags'];
 
-/** What an update changes of a task (its view with the secrets in it). Pure. */
+/** The changes that an update makes to a task (its view with the secrets in it). Pure. */
 export function planUpdate(task: TaskView, update: TaskUpdate): UpdatePlan {
   const current = fieldsOf(task);
   const given = Object.fromEntries(

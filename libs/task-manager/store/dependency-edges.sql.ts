@@ -15,7 +15,7 @@ export const takeDependencyTurn = command<unknown>(
 );
 
 /**
- * What a task waits for. Caller: TaskDependencies.change. Index: primary key of task_dependencies.
+ * The prerequisites of a task. Caller: TaskDependencies.change. Index: primary key of task_dependencies.
  * $1 workspace, $2 task.
  */
 export const edgesOfTask = query<{ depends_on_id: string; policy: DependencyPolicy }>(

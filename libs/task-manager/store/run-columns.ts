@@ -2,7 +2,7 @@ import type { RunState } from '#lib/transitions';
 import type { RunView } from '../domain/task-view.js';
 import { instant } from './task-columns.js';
 
-/** What a RunView is made of. */
+/** The columns of a RunView. */
 export interface RunRow {
   id: string;
   task_id: string;

@@ -44,7 +44,7 @@ RETURNING t.workspace_id`,
 );
 
 /**
- * And back, when no pause of their type holds any more; whatever has become of them meanwhile.
+ * Brings them back when no pause of their type holds any more, whatever their status is by then.
  *
  * Caller: TaskSuspension, once a cycle, as the service role. Indexes: pauses (read whole), then
  * agent_tasks_parked_idx once for each type that was ever paused. $1 rows at most.

@@ -16,7 +16,7 @@ export type AgentLifecycle = keyof typeof AGENT_EDGES;
 
 export const AGENT_LIFECYCLES = Object.keys(AGENT_EDGES) as AgentLifecycle[];
 
-/** What the world sees: ACTIVE is IDLE or WORKING. */
+/** The status that clients see: ACTIVE is IDLE or WORKING. */
 export const AGENT_STATUSES = [
   'STARTING',
   'IDLE',

@@ -9,7 +9,7 @@ export interface Failure {
   reason: AbortReason;
   message: string;
   actor: Actor;
-  /** What the agent says about trying again; absent: the reason decides. */
+  /** The agent's own advice on a retry; absent: the reason decides. */
   retryable?: boolean;
   stackTrace?: string;
   exitCode?: number;

@@ -149,13 +149,13 @@ freed AS MATERIALIZED (
   ORDER BY a.id FOR NO KEY UPDATE OF a
 ),
 agent_freed AS (
-  -- Were the count too low, the report of an agent must not fail for it: reconcile_states counts anew.
+  -- A count that is too low must not fail the report of an agent: reconcile_states counts again.
   UPDATE agents a SET live_runs = greatest(a.live_runs - f.runs, 0) FROM freed f
   WHERE a.workspace_id = f.workspace_id AND a.id = f.id
 )`;
 
 /**
- * Counts the live runs of agents anew: the statement has a CTE `miscounted(workspace_id, id)` of agents
+ * Recounts the live runs of agents: the statement has a CTE `miscounted(workspace_id, id)` of agents
  * under lock. A run that is just ending waits for that lock, and takes itself off the new count.
  */
 export const AGENT_RECOUNT = `actual AS MATERIALIZED (

@@ -19,7 +19,7 @@ import { asFilter } from './plan-hints.js';
  * and a claim with its completion ran at a third of the rate.
  */
 
-/** What a transition may carry, with its type. */
+/** The values that a transition may carry, with their types. */
 const TRANSITION_COLUMNS = {
   workspace_id: 'uuid',
   task_id: 'uuid',
@@ -38,7 +38,7 @@ const TRANSITION_COLUMNS = {
   /** ABORTED: the retry waits this long, in seconds; NULL means that none follows. */
   retry_after_seconds: 'float8',
   counts_as_retry: 'boolean',
-  /** PENDING by hand: the attempts start anew. */
+  /** PENDING by hand: the attempts start again. */
   resets_retries: 'boolean',
   last_error: 'text',
   output_result: 'jsonb',
@@ -209,7 +209,7 @@ interface TransitionParts {
   returned?: readonly string[];
 }
 
-/** What the journal keeps of a transition, beyond what it takes from the row. */
+/** The values of a transition that the journal keeps, beyond those of the row. */
 const JOURNALED = [
   'actor_kind',
   'actor_id',

@@ -19,7 +19,7 @@ import {
   ShownTime,
 } from '#lib/task-manager';
 
-/** What an agent hears of a report that moved its run. */
+/** The answer to a report that moved its run. */
 export class ReportOutcomeDto implements ReportOutcome {
   @ShownId() runId!: string;
   @ShownId() taskId!: string;
@@ -56,7 +56,7 @@ class ClaimedWorkDto {
   @ShownText({ example: 'development' }) taskType!: string;
   @ShownInt({ description: '1 to 10, 10 first' }) priority!: number;
   @ShownJson({ description: 'As it was given, secrets included' }) inputContext!: unknown;
-  @ShownJson({ description: 'What the run before left to go on from' }) checkpointData!: unknown;
+  @ShownJson({ description: 'The checkpoint of the run before' }) checkpointData!: unknown;
   @ShownJson() metadata!: unknown;
   @ShownIntOrNull() timeoutSeconds!: number | null;
   @ShownInt() retryCount!: number;

@@ -63,8 +63,8 @@ const CIRCUIT_OPEN_MS = 1_000;
 const LONGEST_WAIT_MS = 15_000;
 
 /**
- * What follows a call. An intent is given up after `maxAttempts` answers that were none, and when it is
- * older than the deadline, whatever came back: its task has another chance with another run.
+ * Decides what follows a call. An intent is given up after `maxAttempts` failed calls, and when it is older
+ * than the deadline, whatever the answer: its task has another chance with another run.
  *
  * @param random a number in [0, 1)
  */

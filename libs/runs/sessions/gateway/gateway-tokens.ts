@@ -16,7 +16,7 @@ const BEARER = /^Bearer +(\S+)$/i;
 
 export interface Passport {
   token: string;
-  /** What the gateway's proof must name. */
+  /** The claims of the gateway's proof. */
   id: string;
 }
 

@@ -49,7 +49,7 @@ export class GatewayController {
   @Post('signals')
   @HttpCode(200)
   @ApiOkResponse({ type: GatewaySignalsDoc })
-  @ApiOperation({ summary: 'Which sessions are to be stopped or paused; waits for news' })
+  @ApiOperation({ summary: 'The sessions that must stop or pause; waits until there are some' })
   signals(
     @Req() request: GatewayRequest,
     @Body() body: GatewaySignalsDto,

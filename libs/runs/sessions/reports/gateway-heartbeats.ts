@@ -108,7 +108,7 @@ export class GatewayHeartbeats {
     if (revived.length > 0) this.wakeUps.coordinator();
   }
 
-  /** The heartbeat tells of all its sessions, so whatever else was spawned there is gone. */
+  /** The heartbeat names all its sessions, so every other session spawned there is gone. */
   private async recover(
     { gatewayId, bootId, sequence }: GatewayHeartbeat,
     runIds: string[],

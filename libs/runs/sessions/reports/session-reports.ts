@@ -15,7 +15,7 @@ export interface ReportResult {
   reason?: string;
 }
 
-/** What a report may meet that is nobody's fault: the run has ended in another way. */
+/** A conflict of a report that is nobody's fault: the run has ended in another way. */
 const SETTLED = new Set(['stale_run', 'illegal_transition', 'run_not_found']);
 
 /** Takes what gateways saw happen to sessions. Repeating a report changes nothing. */

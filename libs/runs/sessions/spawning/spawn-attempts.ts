@@ -41,7 +41,7 @@ export class SpawnAttempts {
     await this.follow(spawn, afterSpawn(result, attempt, policy, Math.random()));
   }
 
-  /** What comes of an attempt is judged after it; one that breaks off each time never gets there. */
+  /** The result of an attempt is judged after it; an attempt that breaks off each time never gets there. */
   private breaksOff({ attempts, age_seconds: age }: DueSpawn): boolean {
     const { spawnAttempts, spawnDeadlineSeconds } = this.config.gateway;
     return attempts > spawnAttempts && age > spawnDeadlineSeconds;

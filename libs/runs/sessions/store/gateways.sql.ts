@@ -47,7 +47,7 @@ export interface HeldSession {
 }
 
 /**
- * What a gateway should know of the runs whose sessions it holds: which are not live any more and why,
+ * The signals for a gateway about the runs whose sessions it holds: which are not live any more and why,
  * which have their session at another gateway (an answer was lost, and the next call went there), which are
  * asked to pause, and which seem to hang. A row for each run that was asked about; the workspace is NULL for
  * one that does not exist.

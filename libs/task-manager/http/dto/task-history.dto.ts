@@ -108,7 +108,7 @@ export class NeighbourDto implements NeighbourView {
   @ShownTime() createdAt!: string;
 }
 
-/** What a task waits for, and what waits for it. */
+/** The prerequisites of a task, and its dependents. */
 export class DependenciesDto implements DependenciesView {
   @ShownId() taskId!: string;
   @ShownOneOf(TASK_STATUSES) status!: TaskStatus;

@@ -57,7 +57,9 @@ export class TaskDto implements TaskView {
   @ShownTextOrNull() lastError!: string | null;
   @ShownTextOrNull({ description: `One of ${ABORT_REASONS.join(', ')}` })
   abortReason!: string | null;
-  @ShownTextOrNull({ description: 'What whoever aborted it said, such as why it was cancelled' })
+  @ShownTextOrNull({
+    description: 'The message of the abortion, such as the reason of a cancellation',
+  })
   abortMessage!: string | null;
   @ShownTextOrNull() failureReason!: string | null;
   @ShownIds({ description: 'Tasks that must complete first' }) dependsOn!: string[];

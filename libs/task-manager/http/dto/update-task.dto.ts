@@ -2,7 +2,7 @@ import { Id, Int, JsonObject, OneOf, Text, TextList } from '#lib/http';
 import type { TaskUpdate } from '../../domain/task-update.js';
 import { REQUESTED_STATUSES, type RequestedStatus } from '../../updates/task-updates.js';
 
-/** What is left out stays; null empties a field. */
+/** Absent fields stay; null empties a field. */
 export class UpdateTaskDto implements TaskUpdate {
   @Text({ max: 255, optional: true })
   title?: string;

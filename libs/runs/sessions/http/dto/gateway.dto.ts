@@ -76,7 +76,7 @@ export class SessionReportsDto {
 export class GatewaySignalsDto {
   @Text(GATEWAY_ID) gatewayId!: string;
   @IdList({ maxItems: 5_000, description: 'Runs whose sessions it holds' }) runIds!: string[];
-  @Int(0, 30_000, { optional: true, description: 'How long to wait for news, in ms' })
+  @Int(0, 30_000, { optional: true, description: 'How long to wait for signals, in ms' })
   waitMs?: number;
 }
 
