@@ -36,7 +36,7 @@ const WHY_REFUSED = 'GATEWAY_SECRET must be the same at both, and their clocks m
 const MAX_ENDED_IN_HEARTBEAT = 5_000;
 /** How long a drain waits for the server to hear of it, before it gives up what has not started. */
 const DRAIN_NOTICE_MS = 2_000;
-/** What a shutdown keeps back: a third each for killing, for the last reports, and for closing. */
+/** The time that a shutdown keeps back: a third each for killing, for the last reports, and for closing. */
 const RESERVE_MS = 3_000;
 const LEAVING = {
   kind: 'drain',
@@ -44,7 +44,7 @@ const LEAVING = {
   message: 'the gateway is shutting down',
 } as const;
 
-/** What this life of the gateway is, for clients. */
+/** This life of the gateway, for clients. */
 export interface GatewayFacts {
   id: string;
   /** Another one in each life. */
@@ -129,7 +129,7 @@ export class Gateway {
     return { id, bootId, startedAt, sequence, version, capacity: config.capacity, running, queued };
   }
 
-  /** What became of the last heartbeat; undefined before the first. */
+  /** The result of the last heartbeat; undefined before the first. */
   get serverState(): ServerState | undefined {
     return this.heartbeat.server;
   }

@@ -1,7 +1,7 @@
 import type { Config } from '#lib/config';
 import { DroverError } from '#lib/kernel';
 
-/** An error whose message is meant for whoever starts the server: what is wrong, and what to do. */
+/** An error whose message is meant for the person who starts the server: the mistake, and the remedy. */
 export class StartupError extends Error {}
 
 /** The sentence for an error met while starting; undefined for one that nobody foresaw. */

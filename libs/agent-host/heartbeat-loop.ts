@@ -3,7 +3,7 @@ import { isUnauthenticated } from './errors.js';
 import type { HostLog } from './log.js';
 import { Failures } from './retry.js';
 
-/** What became of the last heartbeat. `refused`: the server answers, and does not know the token. */
+/** The result of the last heartbeat. `refused`: the server answers, and does not know the token. */
 export type ServerState = 'reachable' | 'unreachable' | 'refused';
 
 export interface HeartbeatOptions<T> {

@@ -14,7 +14,7 @@ export interface EventLogEntry {
   details?: Record<string, unknown>;
 }
 
-/** What waits to be written while the database is away; the oldest lines give way. */
+/** The lines that wait while the database is away; the oldest give way. */
 const KEPT_LINES = 1_000;
 
 const WRITERS: Record<LogLevel, 'debug' | 'info' | 'warn' | 'error' | 'fatal'> = {

@@ -17,7 +17,7 @@ import { isVersioned, setEtagOf } from './versioned.js';
 type Controller = abstract new (...args: never[]) => object;
 type Admission = (request: FastifyRequest) => boolean | Promise<boolean>;
 
-/** What the method of a hot route is called with. */
+/** The argument of a hot route's method. */
 export interface HotCall<Body> {
   caller: Caller;
   /** The path's parameter, in lower case. */
@@ -48,7 +48,7 @@ export interface RouteGuard extends CanActivate {
   forRoute(controller: Controller, method: (...args: never[]) => unknown): Admission;
 }
 
-/** What hot routes need of the application; the same guard and filter as on all other routes. */
+/** The parts of the application that hot routes need; the same guard and filter as on all other routes. */
 export interface HotLane {
   guard: RouteGuard;
   filter: ProblemFilter;

@@ -12,7 +12,7 @@ export interface ValkeyPlace {
 const HEARTBEAT = 'agent:heartbeat:';
 const INDEX = 'coordinator:agent_deadlines';
 /**
- * Keys that hold no fact: who loses one makes another. The lock has its lease in Postgres; the epoch says
+ * Keys that hold no fact: a lost one is made again. The lock has its lease in Postgres; the epoch says
  * since when Valkey remembers; a counter of attempts forgives one window.
  */
 const DISPENSABLE = [/^coordinator:lock:/, /^coordinator:heartbeat_epoch$/, /^rate:/];
@@ -55,7 +55,7 @@ export async function checkRebuildable(
   }
 }
 
-/** What Valkey has. */
+/** The heartbeats in Valkey. */
 interface Heard {
   /** Milliseconds that an agent's heartbeat has to live; null: it is in the index alone. */
   ages: Map<string, number | null>;

@@ -21,7 +21,7 @@ export interface Completions {
   claimNext?: { maxTasks?: number };
 }
 
-/** What became of one report of many. */
+/** The result of one report of many. */
 export type OneOutcome = { runId: string } & (
   { outcome: ReportOutcome } | { problem: Record<string, unknown> }
 );

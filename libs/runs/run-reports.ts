@@ -67,7 +67,7 @@ export interface LogEntry {
 }
 
 /**
- * What agents say about their runs. A report counts only for the live run of its task: for any other
+ * Reports of agents about their runs. A report counts only for the live run of its task: for any other
  * it is refused with `stale_run`, and changes nothing.
  */
 @Injectable()

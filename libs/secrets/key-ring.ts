@@ -100,7 +100,7 @@ export class KeyRing {
   }
 
   /**
-   * What to tell of an error that a write with originals met: that its key is gone (this process
+   * The error to report when a write with originals fails: that its key is gone (this process
    * slept through a rotation) is no reason to give up.
    */
   explain(error: unknown): unknown {

@@ -1,6 +1,6 @@
 import type { WakeUps } from '#lib/valkey';
 
-/** What one pass of a sweep did. */
+/** The result of one pass of a sweep. */
 export interface SweepResult {
   /** Rows that it moved. */
   moved: number;

@@ -49,8 +49,8 @@ end
 redis.call('zremrangebyscore', KEYS[1], '-inf', string.format('%.0f', now - ARGV[1]))
 return 1`;
 
-// The epoch begins anew when its key is gone (somebody flushed) or names another life of the server
-// (it was restarted, and what it has may be an old snapshot).
+// The epoch begins again when its key is gone (somebody flushed) or names another life of the server (it was
+// restarted, and may have an old snapshot).
 const READ_DEADLINES = `${NOW}
 local life = string.match(redis.call('info', 'server'), 'run_id:(%w+)')
 if redis.call('hget', KEYS[2], 'life') ~= life then
@@ -74,8 +74,8 @@ export function heartbeatTtlSeconds(staleThresholdSeconds: number): number {
 }
 
 /**
- * Heartbeats in Valkey: the newest knowledge about who is alive, shared by all servers, and worth
- * nothing when it is absent. Postgres has the same a second later.
+ * Heartbeats in Valkey: the newest signs of life, shared by all servers, and worth nothing when they are
+ * absent. Postgres has the same a second later.
  */
 export class HeartbeatStore {
   private batch: Batch | undefined;
@@ -125,7 +125,7 @@ export class HeartbeatStore {
   }
 
   /**
-   * What Valkey knows of the agents' deadlines, from the index and from the heartbeats' own keys.
+   * The agents' deadlines in Valkey, from the index and from the heartbeats' own keys.
    *
    * @param silenceMs the longest threshold among the agents: `evidence` says whether Valkey has
    *   remembered everything for at least this long

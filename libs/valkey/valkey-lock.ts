@@ -4,7 +4,7 @@ import type { ValkeyClient } from './valkey-client.js';
 /**
  * - held: the server has just confirmed it.
  * - lost: the server has just said that somebody else holds it, or nobody.
- * - unknown: no answer. It may be held until `heldUntil()`; whoever must be sure acts as if lost.
+ * - unknown: no answer. It may be held until `heldUntil()`; a caller that must be sure acts as if lost.
  */
 export type LockState = 'held' | 'lost' | 'unknown';
 
@@ -16,7 +16,7 @@ export interface LockOptions {
   owner?: string;
 }
 
-// Also succeeds for whoever holds it already: after an answer that got lost, the same call asks again.
+// Also succeeds for its present holder: after an answer that got lost, the same call asks again.
 const ACQUIRE = `
 if redis.call('set', KEYS[1], ARGV[1], 'NX', 'PX', ARGV[2]) then return 1 end
 if redis.call('get', KEYS[1]) ~= ARGV[1] then return 0 end

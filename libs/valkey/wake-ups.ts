@@ -8,8 +8,8 @@ const CHANNEL = 'drover:wake-ups';
 const GATHER_MS = 2;
 
 /**
- * Tells whoever waits that there is something to look at. A wake-up carries no facts and may get lost
- * or come twice: those who wait also look by themselves now and then.
+ * Wakes waiters: there is something to look at. A wake-up carries no facts and may get lost or come twice:
+ * waiters also look by themselves now and then.
  *
  * This process hears at once. Other servers hear through Valkey, and with Valkey down they do not;
  * nothing here throws or waits for it.
@@ -67,7 +67,7 @@ export class WakeUps {
     return this.coordinatorListeners.add(listener);
   }
 
-  /** Something changed for these agents: a run of theirs was ended or is to pause, or they are to drain. */
+  /** Something changed for these agents: a run of theirs was ended or must pause, or they must drain. */
   signals(agentIds: readonly string[]): void {
     if (agentIds.length === 0) return;
     for (const agentId of agentIds) {
@@ -83,7 +83,7 @@ export class WakeUps {
 
   /**
    * Wake-ups may have been missed, because the subscription was lost and is back, or because another
-   * server could not send: whoever waits must look at Postgres again.
+   * server could not send: waiters must look at Postgres again.
    */
   onResync(listener: () => void): () => void {
     return this.resyncListeners.add(listener);

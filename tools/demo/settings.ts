@@ -15,7 +15,7 @@ export interface WorkerPlan {
   concurrency: number;
 }
 
-/** Who can hash can be killed while hashing: two of them, so that another takes over. */
+/** Two workers can hash: one is killed while hashing, and the other takes over. */
 export const WORKERS: readonly WorkerPlan[] = [
   { name: 'ada', capabilities: ['read', 'hash'], concurrency: 2 },
   { name: 'bob', capabilities: ['read', 'hash'], concurrency: 2 },

@@ -86,7 +86,7 @@ async function startAll({ scope, tell, home, port, given, onLost }: Start): Prom
   const server = new SupervisedProcess(supervisor, serverSpec(ground, port), tell);
   scope.add(() => server.stop());
   await server.start(({ message }) => message === 'listening');
-  // Not before: who finds the data in use must not change where it is served.
+  // Not before: a start that finds the data in use must not change its address.
   if (!process.env['PORT']) home.port = port;
   home.address = address;
   await ensureKeys(address, home);

@@ -20,7 +20,7 @@ export interface LiveParts {
   driver: RuntimeDriver;
   book: SessionBook;
   logger: HostLog;
-  /** Something is to be told to the server. */
+  /** There is something to report to the server. */
   onReport: () => void;
 }
 

@@ -18,7 +18,7 @@ import { workingDirectory } from './working-directory.js';
 export interface ExecutionOptions {
   drivers: Drivers;
   allowedDirs: readonly string[];
-  /** What of the worker's own environment its sessions see. */
+  /** The part of the worker's own environment that its sessions see. */
   passedEnv: Record<string, string>;
 }
 
@@ -48,7 +48,7 @@ export async function startExecution(job: Job, options: ExecutionOptions): Promi
 interface Parts {
   session: RuntimeSession;
   output: ProcessOutput;
-  /** What the checkpoint file held at first. */
+  /** The first content of the checkpoint file. */
   checkpoint: object;
 }
 

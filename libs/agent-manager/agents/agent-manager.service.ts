@@ -24,7 +24,9 @@ export interface AgentListRequest extends AgentFilter {
   cursor?: string;
 }
 
-/** What people and programs do with agents. Agents' own requests are Heartbeats' and the task manager's. */
+/**
+ * Requests of people and programs about agents. Agents' own requests are in Heartbeats and the task manager.
+ */
 @Injectable()
 export class AgentManagerService {
   constructor(

@@ -1,7 +1,7 @@
 import type { AgentStatus } from '#lib/transitions';
 
 /**
- * What other documents and systems call the states of an agent, or of the worker process behind it,
+ * The words of other documents and systems for the states of an agent, or of the worker process behind it,
  * and what they are here. `stale` is a heartbeat's word for what makes the agent ERROR.
  */
 export const AGENT_WORDS: Readonly<Record<string, AgentStatus>> = {

@@ -6,7 +6,7 @@ import type { AgentLifecycle } from '#lib/transitions';
 import { DEFAULT_INTERVAL_SECONDS, DEFAULT_THRESHOLD_SECONDS } from '../domain/timing.js';
 import { agentFacts, type AgentFactsRow } from '../store/agent-facts.sql.js';
 
-/** What taking a heartbeat needs to know of its agent. */
+/** The facts of an agent that a heartbeat needs. */
 export interface Facts {
   workspaceId: string;
   agentId: string;

@@ -7,7 +7,7 @@ import {
   type RetryPolicy,
 } from '#lib/transitions';
 
-/** What can be wrong between a task that is leased and its run. */
+/** The inconsistencies between a leased task and its run. */
 export type LeasedDefect =
   /** The run that it names has ended, is another task's, or never was. */
   | 'no_live_run'

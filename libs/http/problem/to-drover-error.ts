@@ -40,7 +40,7 @@ const PRISMA_VALUE_ERRORS = new Set([
   'P2023',
 ]);
 
-/** What the client hears of an error. Whatever nobody foresaw is `internal_error`, without a word of it. */
+/** The error as the client sees it. An unforeseen one is `internal_error`, without a word of it. */
 export function toDroverError(error: unknown): DroverError {
   if (error instanceof DroverError) return error;
   const source = error instanceof HttpException && error.cause ? error.cause : error;

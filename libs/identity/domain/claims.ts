@@ -23,7 +23,7 @@ export interface RunClaims {
   runId: string;
 }
 
-/** What one of our tokens says, by its kind. */
+/** The claims of our tokens, by kind. */
 export type Claims = UserClaims | AgentClaims | RunClaims;
 export type TokenKind = Claims['kind'];
 export const TOKEN_KINDS: readonly TokenKind[] = ['user', 'agent', 'run'];

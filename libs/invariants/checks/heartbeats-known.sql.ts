@@ -8,7 +8,7 @@ export interface KnownHeartbeat {
   age_seconds: number | null;
 }
 
-/** What Postgres knows of the agents that Valkey has heard. $1 their ids. Indexes: primary keys. */
+/** The heartbeats in Postgres of the agents that Valkey has heard. $1 their ids. Indexes: primary keys. */
 export const heartbeatsKnown = query<KnownHeartbeat>(
   'invariant_beats_known',
   `

@@ -16,7 +16,7 @@ export interface Claim extends AgentClaim {
   workspaceId: string;
 }
 
-/** What became of one agent's claim. */
+/** The result of one agent's claim. */
 export interface ClaimOutcome {
   lifecycle: string;
   mode: 'pull' | 'push';

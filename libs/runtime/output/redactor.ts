@@ -9,9 +9,9 @@ const NOT_SECRET = new Set(['true', 'false', 'null', 'none', 'undefined']);
 const SECRET_NAME =
   /passw(or)?d|passphrase|secret|token|api[-_]?key|access[-_]?key|private[-_]?key|credential|authorization|cookie|connection[-_]?string|dsn$/i;
 
-/** What is a secret by its looks, whoever wrote it. */
+/** Secrets by their form, whoever wrote them. */
 const KNOWN_SHAPES: [RegExp, string][] = [
-  // What follows is looked at once for each word, not for each dash in it.
+  // The rest is examined once for each word, not for each dash in it.
   [
     /(?<![\w-])(?=[\w-]{11,}\.[\w-]{8,}\.)((?:[\w-]*?-)??)eyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*/g,
     `$1${HIDDEN}`,

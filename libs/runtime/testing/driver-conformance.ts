@@ -10,7 +10,7 @@ import {
 import { OutputTail } from '../output/output-tail.js';
 import { Redactor } from '../output/redactor.js';
 
-/** What the suite needs of a driver's surroundings. A session's programs must include `sh`. */
+/** The parts of a driver's surroundings that the suite needs. A session's programs must include `sh`. */
 export interface DriverHarness {
   /** Another life of the same driver: it finds what the others have started. */
   make: () => RuntimeDriver;
@@ -23,7 +23,7 @@ export interface DriverHarness {
 
 const SECRET = 'a-secret-that-nobody-may-read';
 
-/** What every driver must do, wherever its sessions run, and whoever reads their output. */
+/** The behaviour of every driver, wherever its sessions run, and whoever reads their output. */
 export function describeDriver(name: string, prepare: () => Promise<DriverHarness>): void {
   describe.each([
     ['outlives its host', false],

@@ -57,7 +57,7 @@ export class SecretValues {
   }
 }
 
-/** What `mapSecrets` recognises in a JSON value. */
+/** The secrets that `mapSecrets` recognises in a JSON value. */
 export function secretsIn(value: unknown): Secret[] {
   const found: Secret[] = [];
   mapSecrets(value, (secret, shown) => {
@@ -96,7 +96,7 @@ function textValues(secret: string, shown: string): SecretPattern[] {
 }
 
 /**
- * Of a text that contains something like a secret, what is one all but certainly. `password: required`
+ * The parts of a text with something like a secret that are one all but certainly. `password: required`
  * is hidden where it stands, but the word must not disappear from every log of the task.
  */
 function credentialsIn(text: string, shown: string): string[] {

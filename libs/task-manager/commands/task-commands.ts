@@ -43,7 +43,7 @@ interface Plan {
 
 const MAX_CASCADE = 10_000;
 
-/** What users ask of tasks. Each command locks, decides in a pure function, and writes the transition. */
+/** Commands of users to tasks. Each command locks, decides in a pure function, and writes the transition. */
 @Injectable()
 export class TaskCommands {
   constructor(
@@ -217,7 +217,7 @@ function requireFound(decided: readonly Decided[], id: string): void {
   if (!decided.some(({ task }) => task.id === id)) throw new DroverError('task_not_found');
 }
 
-/** What depends on a cancelled task is cancelled for that. */
+/** Dependents of a cancelled task are cancelled for that. */
 function cancelWith(task: LockedTask, request: CommandRequest, id: string): CommandDecision {
   const decision = DECIDE.cancel(task, { ...request, reason: `It depends on ${id}` });
   if (decision.kind !== 'transition') return decision;

@@ -36,7 +36,7 @@ interface Outcome {
   needsSettlement: boolean;
 }
 
-/** What tasks wait for: shown, and changed while a task is PENDING. */
+/** The dependencies of tasks: shown, and changed while a task is PENDING. */
 @Injectable()
 export class TaskDependencies {
   constructor(

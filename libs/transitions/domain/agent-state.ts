@@ -1,5 +1,5 @@
 /**
- * What can be true of an agent, and where it may go from there. The only such table. It holds what an
+ * The states of an agent, and the legal transitions. The only such table. It holds what an
  * agent has done or was told; whether an ACTIVE one is IDLE or WORKING follows from its live runs.
  */
 export const AGENT_EDGES = {

@@ -18,7 +18,7 @@ export interface Failure {
 }
 
 /**
- * What becomes of a task whose run has failed. The transitions are in the order in which they have to be
+ * The plan for a task whose run has failed. The transitions are in the order in which they have to be
  * applied; the second needs the first.
  */
 export type FailurePlan =

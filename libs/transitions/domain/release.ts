@@ -9,7 +9,7 @@ export interface Release {
   reason: string;
 }
 
-/** What becomes of a task whose run is given back. */
+/** The plan for a task whose run is given back. */
 export type ReleasePlan =
   | { kind: 'transition'; transition: Transition }
   | { kind: 'detach'; workspaceId: string; run: RunTransition };

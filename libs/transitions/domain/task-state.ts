@@ -1,4 +1,4 @@
-/** What can be true of a task, and where it may go from there. The only such table. */
+/** The states of a task, and the legal transitions. The only such table. */
 export const TASK_EDGES = {
   PENDING: ['ASSIGNED', 'PAUSED', 'FAILED', 'ABORTED'],
   ASSIGNED: ['RUNNING', 'PENDING', 'PAUSED', 'COMPLETED', 'ABORTED'],

@@ -52,7 +52,7 @@ export type TransitionColumn = keyof typeof TRANSITION_COLUMNS;
 export type TransitionExpressions = Partial<Record<TransitionColumn, string>>;
 type Effects = Record<string, string>;
 
-/** What each status does to the row, beyond status, version and updated_at; `m` is the transition. */
+/** The effects of each status on the row, beyond status, version and updated_at; `m` is the transition. */
 const EFFECTS: Record<TaskStatus, Effects> = {
   PENDING: {
     run_id: 'NULL',

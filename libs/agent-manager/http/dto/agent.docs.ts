@@ -29,7 +29,10 @@ export class AgentDoc implements AgentView {
   @ApiProperty({ type: String, nullable: true }) agentVersion!: string | null;
   @ApiProperty(integer) restartCount!: number;
   @ApiProperty(json) metadata!: Record<string, unknown>;
-  @ApiProperty({ type: [String], description: 'What its sessions run; empty for pull agents' })
+  @ApiProperty({
+    type: [String],
+    description: 'The command of its sessions; empty for pull agents',
+  })
   command!: string[];
   @ApiProperty({
     ...time,

@@ -9,7 +9,7 @@ export interface HeldKeyRow {
 }
 
 /**
- * What is known of a key that somebody else took.
+ * The facts about a key that another request took.
  *
  * Called by the idempotency interceptor when `beginRequest` returned no row. Index: the primary key.
  *

@@ -23,7 +23,7 @@ import {
 export class ReportOutcomeDto implements ReportOutcome {
   @ShownId() runId!: string;
   @ShownId() taskId!: string;
-  @ShownOneOf(TASK_STATUSES, { description: 'What the task has become' }) status!: TaskStatus;
+  @ShownOneOf(TASK_STATUSES, { description: 'The new status of the task' }) status!: TaskStatus;
   @ShownInt({ description: 'Of the task' }) version!: number;
 }
 

@@ -28,7 +28,7 @@ export interface SpawnAnswer {
   gateway: { id: string; bootId: string; sequence: number };
 }
 
-/** What came of one call. */
+/** The result of one call. */
 export type SpawnResult =
   | ({ kind: 'spawned' } & SpawnAnswer)
   /** The gateway will never do it: asking again is no use. */

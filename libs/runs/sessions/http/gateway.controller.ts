@@ -16,7 +16,7 @@ import {
 } from './dto/gateway.dto.js';
 import { GatewayGuard, type GatewayRequest } from './gateway.guard.js';
 
-/** What gateways say. Public for the guard of users and agents: gateways have one of their own. */
+/** Requests of gateways. Public for the guard of users and agents: gateways have one of their own. */
 @ApiTags('Gateway')
 @Controller('gateway')
 @Public()
@@ -40,7 +40,7 @@ export class GatewayController {
   @Post('sessions')
   @HttpCode(200)
   @ApiOkResponse({ type: ReportResultsDoc })
-  @ApiOperation({ summary: 'What happened to sessions: started, exited, never started' })
+  @ApiOperation({ summary: 'Report events of sessions: started, exited, never started' })
   sessions(@Req() request: GatewayRequest, @Body() body: SessionReportsDto) {
     const { gatewayId, reports } = itself(request, body);
     return this.reports.take(gatewayId, reports);

@@ -83,7 +83,7 @@ export class SessionReports {
     await this.runs.fail(by, { error });
   }
 
-  /** What can't be started now can't for the next task either, which would fail like this one. */
+  /** A command that cannot start now cannot for the next task either, which would fail like this one. */
   private async rest({ workspaceId, agentId }: Reporter, why: string): Promise<void> {
     const cooldown = await firstRow(this.database.service, startCooldown, [workspaceId, agentId]);
     if (!cooldown) return;

@@ -6,7 +6,7 @@ import { GatewayClient } from '../gateway/gateway-client.js';
 import { lastGatewayHeartbeat } from '../store/last-gateway-heartbeat.sql.js';
 import { spawnRoom } from '../store/spawn-room.sql.js';
 
-/** What stands between a push agent and its next session. */
+/** The obstacles between a push agent and its next session. */
 export interface SpawnFacts {
   /** Whether there is a gateway in the configuration. */
   configured: boolean;

@@ -1,7 +1,7 @@
 import { command } from '#lib/database';
 
 /**
- * What became of an intent. One that was settled meanwhile stays as it is.
+ * Records the result of an intent. One that was settled meanwhile stays as it is.
  *
  * Caller: Spawner, as the service role. Index: primary key.
  * $1 workspace, $2 run, $3 state, $4 error or NULL, $5 gateway, $6 its boot, $7 session key,
