@@ -40,7 +40,7 @@ FOR NO KEY UPDATE OF t, r SKIP LOCKED`,
 export interface Loss {
   /** Made by `lostRuns`. */
   lock: Sql<LockedTask>;
-  /** Of the statement, after the first two. */
+  /** Parameters of the statement, after the first two. */
   params?: readonly unknown[];
   reason: AbortReason;
   /** For the log of the task. */

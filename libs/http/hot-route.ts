@@ -23,7 +23,7 @@ export interface HotCall<Body> {
   /** The path's parameter, in lower case. */
   id: string;
   body: Body;
-  /** Of a request with an Idempotency-Key, if the route is `@Idempotent()`. */
+  /** The record of a request with an Idempotency-Key, if the route is `@Idempotent()`. */
   idempotency: IdempotencyRecord | undefined;
   reply: FastifyReply;
 }
@@ -34,7 +34,7 @@ interface HotOptions<Body> {
   body: new () => Body;
   /** The path's parameter, a UUID; none by default. */
   param?: string;
-  /** Of a good answer; 201 by default. */
+  /** The status of a good answer; 201 by default. */
   status?: number;
 }
 

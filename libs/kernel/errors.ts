@@ -49,7 +49,7 @@ export const ERRORS = {
     'See the API documentation for the methods of this path.',
   ),
 
-  // Who asks
+  // The caller
   unauthenticated: e(
     401,
     'The request carries no credentials',

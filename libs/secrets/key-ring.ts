@@ -114,7 +114,7 @@ export class KeyRing {
     return ring && performance.now() - ring.readAt < FRESH_MS ? ring : this.read();
   }
 
-  /** One query for all who ask at once. */
+  /** One query for all concurrent callers. */
   private read(): Promise<Ring> {
     this.reading ??= this.readNow().finally(() => (this.reading = undefined));
     return this.reading;

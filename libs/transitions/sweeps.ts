@@ -6,7 +6,7 @@ export interface SweepResult {
   moved: number;
   /** Whether it stopped at its limit, so that another pass would find more. */
   more: boolean;
-  /** The rows moved by the id of their workspace: what a tenant may be told of it. */
+  /** The rows moved by the id of their workspace: the part that a tenant may see. */
   byWorkspace: ReadonlyMap<string, number>;
   /** The findings for the coordinator's log, beyond the number. */
   findings?: readonly Finding[];

@@ -23,7 +23,7 @@ export interface ReadyTask {
 export interface Allowance {
   /** Of all workspaces together. */
   total: number;
-  /** Of one; a workspace that is not named has no limit of its own. */
+  /** The limit of one workspace; an absent one has no limit of its own. */
   ofWorkspace: ReadonlyMap<string, number>;
 }
 

@@ -24,6 +24,6 @@ export interface DependenciesView {
   blocks: NeighbourView[];
   /** For the next page of `blocks`. */
   nextCursor: string | null;
-  /** Of the task: for If-Match. */
+  /** The version of the task, for If-Match. */
   version: number;
 }

@@ -53,7 +53,7 @@ function wordsOf({ reason, message }: Stopping): string {
   return message ?? reason;
 }
 
-/** A gateway that goes, or a user who pauses the task, is not the session's fault, however it obeyed. */
+/** A gateway that leaves, or a user who pauses the task, is not the session's fault, however it obeyed. */
 export function classOfGivenUp(
   kind: Stopping['kind'] | undefined,
 ): 'drained' | 'paused' | undefined {

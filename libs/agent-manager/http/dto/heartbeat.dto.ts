@@ -27,7 +27,7 @@ export class HeartbeatDto implements HeartbeatBody {
   @Int(0, MAX_INTEGER, {
     optional: true,
     nullable: true,
-    description: 'Of one core: above 100 when it uses several.',
+    description: 'Percent of one core: above 100 when it uses several.',
   })
   cpuPercent?: number | null;
 

@@ -24,7 +24,7 @@ export class ReportOutcomeDto implements ReportOutcome {
   @ShownId() runId!: string;
   @ShownId() taskId!: string;
   @ShownOneOf(TASK_STATUSES, { description: 'The new status of the task' }) status!: TaskStatus;
-  @ShownInt({ description: 'Of the task' }) version!: number;
+  @ShownInt({ description: 'The version of the task' }) version!: number;
 }
 
 export class ProgressOutcomeDto {

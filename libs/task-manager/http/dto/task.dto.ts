@@ -42,7 +42,8 @@ export class TaskDto implements TaskView {
   @ShownInt({ description: '1 to 10, 10 first' }) priority!: number;
   @ShownIdOrNull() projectId!: string | null;
   @ShownIdOrNull() milestoneId!: string | null;
-  @ShownIdOrNull({ description: 'Of the live run, or the last one' }) agentId!: string | null;
+  @ShownIdOrNull({ description: 'The agent of the live run, or of the last one' }) agentId!:
+    string | null;
   @ShownIdOrNull({ description: 'The live run' }) runId!: string | null;
   @ShownTextOrNull() sessionKey!: string | null;
   @ShownInt({ description: '0 to 100' }) progressPercent!: number;

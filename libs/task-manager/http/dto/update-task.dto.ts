@@ -37,7 +37,7 @@ export class UpdateTaskDto implements TaskUpdate {
   @Id({ optional: true, nullable: true })
   projectId?: string | null;
 
-  @Id({ optional: true, nullable: true, description: 'Of the project of the task' })
+  @Id({ optional: true, nullable: true, description: 'A milestone of the project of the task' })
   milestoneId?: string | null;
 
   @OneOf(REQUESTED_STATUSES, {
