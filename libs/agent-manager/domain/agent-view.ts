@@ -22,7 +22,7 @@ export interface AgentView {
   agentVersion: string | null;
   restartCount: number;
   metadata: Record<string, unknown>;
-  /** The command of a push agent's sessions; empty for others. */
+  /** What a session of a push agent runs; empty for others. */
   command: string[];
   /** Its command could not be started; it is given nothing until then, or until it is registered again. */
   restingUntil: string | null;

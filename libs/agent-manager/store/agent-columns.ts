@@ -1,7 +1,7 @@
 import type { AgentMode, AgentView } from '../domain/agent-view.js';
 import type { AgentLifecycle, AgentStatus } from '#lib/transitions';
 
-/** The columns of an AgentView. */
+/** What an AgentView is made of. */
 export interface AgentRow {
   workspace_id: string;
   id: string;

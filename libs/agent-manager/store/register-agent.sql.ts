@@ -1,7 +1,7 @@
 import { command } from '#lib/database';
 
 /**
- * The fields of a registration, as JSON: an absent key leaves its column as it is, or gives a
+ * What a registration says, as JSON: a key that is not there leaves its column as it is, or gives a
  * new row its default.
  */
 export interface RegisteredColumns {
@@ -68,8 +68,8 @@ RETURNING id`,
 );
 
 /**
- * Changes the registered fields of an agent; never its lifecycle. A registration may have mended the command,
- * so the cooldown ends.
+ * Changes what an agent says of itself; never its lifecycle. Whoever registers may have mended the command,
+ * so it rests no more.
  *
  * Caller: AgentRegistration, with the row locked. Index: primary key.
  * $1 workspace, $2 agent, $3 RegisteredColumns as JSON.

@@ -10,8 +10,8 @@ export const insertMember = command<{ user_id: string }>(
 );
 
 /**
- * Locks all OWNERs and one member, in one order: when two owners remove each other at the same time, the
- * second sees the change of the first. Called before a role is changed or taken.
+ * Locks all OWNERs and one member, in one order, so that of two owners who remove each other at the
+ * same time the second sees what the first has done. Called before a role is changed or taken.
  */
 export const lockOwnersAndMember = command<{
   user_id: string;

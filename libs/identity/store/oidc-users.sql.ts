@@ -11,9 +11,9 @@ export const findIdentity = query<{ user_id: string }>(
  * when there is none: identity id, issuer, subject, new user's id, e-mail address, name, and whether
  * a user with a password may be meant. No row when nobody may.
  *
- * Called at the first sight of a subject, by OIDC. Needs users_email_key and the identities' unique key. When
- * two first requests come at once, the INSERT of the second finds the identity of the first; its caller then
- * reads it.
+ * Called at the first sight of a subject, by OIDC. Needs users_email_key and the identities' unique
+ * key. Of two first requests at once, the second's INSERT of the identity finds the first's; its
+ * caller then reads it.
  */
 export const linkIdentity = command<{ user_id: string }>(
   'identity_link_identity',

@@ -9,7 +9,7 @@ export interface Created {
   settled: (id: string) => boolean;
 }
 
-/** The answer of GET for a task that has just been created, without a query. */
+/** What GET would answer for a task that has just been created, without asking. */
 export function viewOfNewTask(task: NewTask, created: Created): TaskView {
   const { wanted } = task;
   const at = created.at.toISOString();

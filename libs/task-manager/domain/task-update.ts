@@ -4,7 +4,7 @@ import { redactSecrets } from '#lib/secrets';
 import type { TaskStatus } from '#lib/transitions';
 import type { TaskView } from './task-view.js';
 
-/** The fields of a task that a client may change; absent fields stay. */
+/** What a client may change of a task; what is left out stays. */
 export interface TaskUpdate {
   title?: string;
   description?: string | null;
@@ -32,7 +32,7 @@ export interface UpdatePlan {
   changed: UpdateField[];
   addedTags: string[];
   removedTags: string[];
-  /** The change as the log keeps it: old and new values, where those can be no secrets. */
+  /** What the log keeps of it: old and new values, where those can be no secrets. */
   details: Record<string, unknown>;
 }
 
@@ -54,7 +54,7 @@ const FIELDS: readonly UpdateField[] = [
 const CLOSED: readonly TaskStatus[] = ['COMPLETED', 'ARCHIVED'];
 const NOTES: readonly UpdateField[] = ['metadata', 'tags'];
 
-/** The changes that an update makes to a task (its view with the secrets in it). Pure. */
+/** What an update changes of a task (its view with the secrets in it). Pure. */
 export function planUpdate(task: TaskView, update: TaskUpdate): UpdatePlan {
   const current = fieldsOf(task);
   const given = Object.fromEntries(
@@ -84,7 +84,7 @@ export function requireUpdatable(task: TaskView, { changed, next }: UpdatePlan):
   const refused = changed.filter((field) => !NOTES.includes(field));
   if (CLOSED.includes(task.status) && refused.length > 0) {
     throw new DroverError('task_closed', {
-      detail: `The task is ${task.status}; ${refused.join(', ')} cannot change any more.`,
+      detail: `The task is ${task.status}; ${refused.join(', ')} can not change any more.`,
       members: { current: task.status, fields: refused },
     });
   }

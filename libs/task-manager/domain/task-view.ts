@@ -41,7 +41,7 @@ export interface TaskView {
   retryAt: string | null;
   lastError: string | null;
   abortReason: string | null;
-  /** The message of the abortion: the reason given with a cancellation, or the error. */
+  /** What whoever aborted it said: the reason given with a cancellation, or what went wrong. */
   abortMessage: string | null;
   failureReason: string | null;
   /** The tasks that must complete first. */
@@ -60,7 +60,7 @@ export interface TaskView {
   checkpointData: unknown;
   metadata: unknown;
   tags: string[];
-  /** The user who paused it: `user:<id>`. */
+  /** Who paused it: `user:<id>`. */
   pausedBy: string | null;
   pauseReason: string | null;
   queueExpiresAt: string | null;

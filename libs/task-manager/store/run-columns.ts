@@ -2,7 +2,7 @@ import type { RunState } from '#lib/transitions';
 import type { RunView } from '../domain/task-view.js';
 import { instant } from './task-columns.js';
 
-/** The columns of a RunView. */
+/** What a RunView is made of. */
 export interface RunRow {
   id: string;
   task_id: string;
@@ -35,8 +35,8 @@ export interface RunRow {
 }
 
 /**
- * When the lease of `task_runs r` ends. No heartbeat touches a run: a lease that heartbeats carry is read
- * from the last of them.
+ * When the lease of `task_runs r` ends. No beat touches a run: a lease that beats carry is read from
+ * the last of them.
  */
 export const LEASE_END = `greatest(r.lease_expires_at, CASE WHEN r.lease_by_heartbeat AND r.ended_at IS NULL THEN (
     SELECT h.last_seen_at + make_interval(secs => r.lease_seconds) FROM agent_heartbeats h

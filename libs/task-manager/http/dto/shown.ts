@@ -5,7 +5,7 @@ interface Words {
   example?: unknown;
 }
 
-/** A value as JSON shows it: times are texts. */
+/** What comes out of a value when it is sent as JSON: times are texts. */
 export type Sent<T> = T extends Date
   ? string
   : T extends readonly (infer Item)[]
