@@ -29,10 +29,7 @@ export interface ReconcilerFacts {
   counter: string;
   /** The rows that it moves, for the table in the README. */
   moves: string;
-  /**
-   * The line in a workspace's log when rows of it were moved. Absent for patterns that move rows all the
-   * time.
-   */
+  /** The line in a workspace's log when rows of it were moved. Absent for patterns that move rows all the time. */
   notable?: string;
   /** Without it: found by the next cycle that comes for something else, or by the schedule. */
   due?: Due;

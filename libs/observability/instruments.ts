@@ -1,8 +1,6 @@
 import { Counter, Gauge, Histogram } from 'prom-client';
 
-/**
- * Registered by the application that shows them: the counts belong to the process, not to one application.
- */
+/** Registered by the application that shows them: the counts belong to the process, not to one application. */
 const registers: [] = [];
 
 const CYCLE_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];

@@ -17,9 +17,7 @@ export interface AgentDeadlines {
   known: Map<string, number>;
   /** For how long Valkey has kept everything that it was told, in milliseconds; 0 when it can't be asked. */
   rememberedMs: number;
-  /**
-   * Whether an agent that is not in `known` has really been unresponsive for the time that was asked about.
-   */
+  /** Whether an agent that is not in `known` has really been unresponsive for the time that was asked about. */
   evidence: boolean;
 }
 

@@ -24,9 +24,7 @@ export interface AgentListRequest extends AgentFilter {
   cursor?: string;
 }
 
-/**
- * Requests of people and programs about agents. Agents' own requests are in Heartbeats and the task manager.
- */
+/** Requests of people and programs about agents. Agents' own requests are in Heartbeats and the task manager. */
 @Injectable()
 export class AgentManagerService {
   constructor(

@@ -157,9 +157,7 @@ function columnsOf(wanted: AgentRequest, known?: AgentRow): RegisteredColumns {
   };
 }
 
-/**
- * Only users and API keys choose the command that the gateway runs: a session must not choose its successor.
- */
+/** Only users and API keys choose the command that the gateway runs: a session must not choose its successor. */
 function refuseOwnCommand(caller: Caller, wanted: AgentRequest): void {
   if (wanted.command === undefined || caller.kind === 'user' || caller.kind === 'api_key') return;
   throw new DroverError('forbidden', { detail: 'An agent cannot change its own command.' });

@@ -49,9 +49,7 @@ export class HeartbeatBuffer {
     return taken;
   }
 
-  /**
-   * Puts back what could not be written; an agent that has sent a heartbeat since keeps its newer heartbeat.
-   */
+  /** Puts back what could not be written; an agent that has sent a heartbeat since keeps its newer heartbeat. */
   restore(heartbeats: readonly PendingHeartbeat[]): void {
     for (const heartbeat of heartbeats)
       if (!this.heartbeats.has(heartbeat.agentId)) this.put(heartbeat);

@@ -15,10 +15,7 @@ export type MigrationPlan =
   | { kind: 'failed'; name: string }
   | { kind: 'newer'; names: string[] };
 
-/**
- * Decides how to migrate a database, given the files of this build, oldest first, and the rows that
- * are there.
- */
+/** Decides how to migrate a database, given the files of this build, oldest first, and the rows that are there. */
 export function planMigration(
   files: readonly MigrationFile[],
   rows: readonly AppliedMigration[],
