@@ -203,27 +203,27 @@ describe('A gateway', () => {
     expect(await told(late)).toEqual(['stop', 'timeout', 'Ran longer than its 1 s']);
   });
 
-  test('beats with the list of its sessions', async () => {
+  test('sends heartbeats with the list of its sessions', async () => {
     const body = aSpawn(sleeper(uniqueSeconds()));
     const { session } = (await world.gateway.spawn(body)).body;
-    const beat = await waitFor('a beat with it', () =>
-      world.server.beats.find(({ sessions }) =>
+    const heartbeat = await waitFor('a heartbeat with it', () =>
+      world.server.heartbeats.find(({ sessions }) =>
         sessions.some((one) => one.runId === body.runId && one.status === 'RUNNING'),
       ),
     );
-    expect(beat).toMatchObject({
+    expect(heartbeat).toMatchObject({
       gatewayId: world.gateway.gatewayId,
       bootId: world.gateway.bootId,
       draining: false,
       capacity: 10,
     });
-    expect(beat.sessions).toContainEqual({
+    expect(heartbeat.sessions).toContainEqual({
       runId: body.runId,
       sessionKey: session?.sessionKey,
       status: 'RUNNING',
     });
     expect(world.server.refused).toEqual([]);
-    const numbers = world.server.beats.map(({ sequence }) => sequence);
+    const numbers = world.server.heartbeats.map(({ sequence }) => sequence);
     expect(numbers).toEqual(numbers.map((_, index) => index + 1));
     await world.gateway.ask('DELETE', `/api/sessions/${body.runId}`);
   });

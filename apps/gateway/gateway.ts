@@ -35,8 +35,8 @@ const WHY_REFUSED = 'GATEWAY_SECRET must be the same at both, and their clocks m
 /** As many as a heartbeat can name beside all that can be live at once; the others are named when these are told. */
 const MAX_ENDED_IN_HEARTBEAT = 5_000;
 /** How long a drain waits for the server to hear of it, before it gives up what has not started. */
-const DRAIN_TOLD_MS = 2_000;
-/** What a shutdown keeps back: a third each for killing, for the last reports, and for closing. */
+const DRAIN_NOTICE_MS = 2_000;
+/** The time that a shutdown keeps back: a third each for killing, for the last reports, and for closing. */
 const RESERVE_MS = 3_000;
 const LEAVING = {
   kind: 'drain',
@@ -44,7 +44,7 @@ const LEAVING = {
   message: 'the gateway is shutting down',
 } as const;
 
-/** What this life of the gateway is, for clients. */
+/** This life of the gateway, for clients. */
 export interface GatewayFacts {
   id: string;
   /** Another one in each life. */
@@ -129,7 +129,7 @@ export class Gateway {
     return { id, bootId, startedAt, sequence, version, capacity: config.capacity, running, queued };
   }
 
-  /** What became of the last heartbeat; undefined before the first. */
+  /** The result of the last heartbeat; undefined before the first. */
   get serverState(): ServerState | undefined {
     return this.heartbeat.server;
   }
@@ -148,8 +148,8 @@ export class Gateway {
     const begun = performance.now();
     sessions.beginDrain();
     // Else the server would place here again at once what is given up.
-    const toldMs = Math.min(DRAIN_TOLD_MS, totalMs / 10);
-    await Promise.race([this.heartbeat.told(), pause(toldMs, hurry)]);
+    const noticeMs = Math.min(DRAIN_NOTICE_MS, totalMs / 10);
+    await Promise.race([this.heartbeat.sendNow(), pause(noticeMs, hurry)]);
     dispatcher.drain();
     const finishMs = totalMs - reserveMs - graceMs - (performance.now() - begun);
     await Promise.race([dispatcher.idle(), pause(finishMs, hurry)]);
@@ -226,7 +226,7 @@ export class Gateway {
       .filter((record) => !hasEnded(record))
       .map(({ runId, sessionKey, status }) => ({ runId, sessionKey, status }));
     const ended = ofRuns
-      .filter((record) => hasEnded(record) && this.reporter.isTelling(record))
+      .filter((record) => hasEnded(record) && this.reporter.isReporting(record))
       .map(({ runId }) => runId)
       .slice(0, MAX_ENDED_IN_HEARTBEAT);
     return { gatewayId, ...facts, draining: this.sessions.isDraining, sessions, ended };

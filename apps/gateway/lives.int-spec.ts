@@ -26,13 +26,16 @@ describe('A gateway that is killed', () => {
     await world.gateway.crash();
     process.kill(pids[2] ?? 0, 'SIGTERM');
     await waitFor('one to end meanwhile', () => processesWith(between).length === 0);
-    const beats = world.server.beats.length;
+    const heartbeats = world.server.heartbeats.length;
     await world.gateway.start();
     expect(world.gateway.gatewayId).toBe(firstId);
     expect(world.gateway.bootId).not.toBe(firstBoot);
-    const beat = await waitFor('the first beat', () => world.server.beats[beats]);
-    expect(beat.bootId).toBe(world.gateway.bootId);
-    expect(beat.sessions.map(({ runId }) => runId)).toEqual(
+    const heartbeat = await waitFor(
+      'the first heartbeat',
+      () => world.server.heartbeats[heartbeats],
+    );
+    expect(heartbeat.bootId).toBe(world.gateway.bootId);
+    expect(heartbeat.sessions.map(({ runId }) => runId)).toEqual(
       expect.arrayContaining(bodies.slice(0, 2).map(({ runId }) => runId)),
     );
     const [first, second, third] = bodies.map(({ runId }) => runId) as [string, string, string];
@@ -88,7 +91,7 @@ describe('A server that is away', () => {
   const world = gatewayForEach();
 
   test('hears of every exit once it is back', async () => {
-    await waitFor('the first beat', () => world.server.beats.length > 0);
+    await waitFor('the first heartbeat', () => world.server.heartbeats.length > 0);
     await world.server.stop();
     const bodies = [1, 2, 3].map((code) => aSpawn(`exit ${code}`));
     for (const body of bodies) await world.gateway.spawn(body);
@@ -103,26 +106,26 @@ describe('A server that is away', () => {
     }
   });
 
-  test('hears of them from the next life, whose beats name them until then', async () => {
+  test('hears of them from the next life, whose heartbeats name them until then', async () => {
     await world.server.stop();
     const body = aSpawn('exit 5');
     await world.gateway.spawn(body);
     await world.untilStatus(body.runId, 'FAILED');
     await world.gateway.crash();
-    world.server.beats.length = 0;
-    // Nothing is taken before the first beat.
-    const named = () => world.server.beats.some(({ ended }) => ended.includes(body.runId));
+    world.server.heartbeats.length = 0;
+    // Nothing is taken before the first heartbeat.
+    const named = () => world.server.heartbeats.some(({ ended }) => ended.includes(body.runId));
     world.server.refuseReports = () => (named() ? undefined : 503);
     await world.server.start();
     await world.gateway.start();
     expect(await world.server.endOf(body.runId)).toMatchObject({ exitCode: 5 });
-    for (const beat of world.server.beats) {
-      expect(beat.sessions).toEqual([]);
-      if (beat.reportsBefore === 0) expect(beat.ended).toEqual([body.runId]);
+    for (const heartbeat of world.server.heartbeats) {
+      expect(heartbeat.sessions).toEqual([]);
+      if (heartbeat.reportsBefore === 0) expect(heartbeat.ended).toEqual([body.runId]);
     }
-    const last = world.server.beats.length;
-    await waitFor('a later beat', () => world.server.beats.length > last + 1);
-    expect(world.server.beats.at(-1)?.ended).toEqual([]);
+    const last = world.server.heartbeats.length;
+    await waitFor('a later heartbeat', () => world.server.heartbeats.length > last + 1);
+    expect(world.server.heartbeats.at(-1)?.ended).toEqual([]);
   });
 
   test('that finds one report malformed, or fails, hears the others', async () => {
@@ -136,9 +139,9 @@ describe('A server that is away', () => {
     expect(await world.server.endOf(fine.runId)).toMatchObject({ exitCode: 2 });
     expect(world.server.reportsOf(poison.runId)).toEqual([]);
     // What may never be heard must not keep the server from ending the run itself.
-    const later = world.server.beats.length + 1;
-    const beat = await waitFor('a later beat', () => world.server.beats[later]);
-    expect(beat).toMatchObject({ sessions: [], ended: [] });
+    const later = world.server.heartbeats.length + 1;
+    const heartbeat = await waitFor('a later heartbeat', () => world.server.heartbeats[later]);
+    expect(heartbeat).toMatchObject({ sessions: [], ended: [] });
   });
 });
 
@@ -162,7 +165,7 @@ describe('A gateway that is told to end', () => {
     });
     // Told before it: else the server would place the session here again.
     const given = world.server.reports.findIndex(({ runId }) => runId === waits.runId);
-    const told = world.server.beats.find(({ draining }) => draining);
+    const told = world.server.heartbeats.find(({ draining }) => draining);
     expect(told?.reportsBefore).toBeLessThanOrEqual(given);
     const refused = await world.gateway.spawn(aSpawn('exit 0'));
     expect([refused.status, refused.body['code']]).toEqual([503, 'gateway_draining']);
@@ -171,7 +174,7 @@ describe('A gateway that is told to end', () => {
     expect((await world.gateway.ask('GET', '/readyz', undefined, '')).status).toBe(503);
     expect(await world.gateway.ended()).toBe(0);
     expect(performance.now() - begun).toBeLessThan(15_500);
-    expect(world.server.beats.at(-1)?.draining).toBe(true);
+    expect(world.server.heartbeats.at(-1)?.draining).toBe(true);
     expect(world.server.reportsOf(finishes.runId).at(-1)).toMatchObject({ exitCode: 0 });
     expect(world.server.reportsOf(saves.runId).at(-1)).toMatchObject({
       exitCode: 0,

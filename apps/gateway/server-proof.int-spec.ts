@@ -12,7 +12,7 @@ describe('Who answers in the server’s place', () => {
   const world = gatewayForEach();
 
   /** A session that the answers want to end, by heartbeat and by long poll; its start was told. */
-  async function aWantedSession(): Promise<string> {
+  async function aSessionToEnd(): Promise<string> {
     const { runId } = aSpawn('');
     await world.gateway.spawn(aSpawn(`exec sleep ${uniqueSeconds()}`, { runId }));
     await world.untilStatus(runId, 'RUNNING');
@@ -25,10 +25,10 @@ describe('Who answers in the server’s place', () => {
 
   /** Long enough for answers to all three kinds of calls to have arrived and been looked at. */
   async function untilAnswered(): Promise<void> {
-    const { beats, polls } = world.server;
-    const [seenBeats, seenPolls] = [beats.length, polls];
+    const { heartbeats, polls } = world.server;
+    const [seenHeartbeats, seenPolls] = [heartbeats.length, polls];
     await waitFor('calls that follow others', () => {
-      return beats.length > seenBeats + 1 && world.server.polls > seenPolls;
+      return heartbeats.length > seenHeartbeats + 1 && world.server.polls > seenPolls;
     });
   }
 
@@ -37,7 +37,7 @@ describe('Who answers in the server’s place', () => {
     ['with one for another call', () => () => world.server.proofFor('another')],
   ])('%s ends no session, and hears no report', async (_, proof) => {
     world.server.proof = proof();
-    const runId = await aWantedSession();
+    const runId = await aSessionToEnd();
     await untilAnswered();
     expect(world.server.reportsOf(runId)).not.toEqual([]);
     expect(world.gateway.pendingReports()).toBe(1);
@@ -56,7 +56,7 @@ describe('Who answers in the server’s place', () => {
     await waitFor('answers to be given up', () => world.server.abandoned > 3);
     expect(performance.now() - begun).toBeLessThan(9_000);
     world.server.endless = false;
-    const runId = await aWantedSession();
+    const runId = await aSessionToEnd();
     expect(await world.server.endOf(runId)).toMatchObject({ signal: 'SIGTERM' });
   });
 });
@@ -77,6 +77,6 @@ describe('A server that does not know the gateway’s token', () => {
     expect(world.gateway.count('the server did not take a call; trying again')).toBe(0);
 
     world.server.secret = SECRET;
-    await waitFor('the server to take a beat', async () => (await server()) === 'reachable');
+    await waitFor('the server to take a heartbeat', async () => (await server()) === 'reachable');
   });
 });

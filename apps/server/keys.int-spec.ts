@@ -43,7 +43,7 @@ const keyCounts = async () => {
 describe('--rotate-keys', () => {
   it('seals everything anew while the server runs, which then opens it', async () => {
     const done = await rotateKeys(config, logger);
-    expect(done).toEqual({ message: 'secrets sealed anew', tasks: 250, unreadable: 0 });
+    expect(done).toEqual({ message: 'secrets resealed', tasks: 250, unreadable: 0 });
     expect(await keyCounts()).toEqual([250]);
     const { rows } = await server.db.owner.query('SELECT FROM data_keys');
     expect(rows).toHaveLength(2);

@@ -13,13 +13,13 @@ function announce(line: Record<string, unknown>): void {
   process.stdout.write(`${JSON.stringify(line)}\n`);
 }
 
-/** What to do instead of serving. */
+/** The command to run instead of serving. */
 interface Errand {
   /** `--migrate-only` */
   migrate: boolean;
   /** `--create-administrator`: the first one of an installation without users. */
   createAdministrator: boolean;
-  /** `--rotate-keys`: a new data key, and everything sealed anew with it. */
+  /** `--rotate-keys`: a new data key, and everything resealed with it. */
   rotateKeys: boolean;
 }
 

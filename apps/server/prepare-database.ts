@@ -67,6 +67,6 @@ async function requireMasterKeys(config: Config, database: Database): Promise<vo
   if (missing.length === 0) return;
   const ids = missing.join(', ');
   throw new StartupError(
-    `Secrets in the database need the master key ${ids}, which ENCRYPTION_KEYS lacks or has with other bytes: add it behind the current one, or, if it is gone for good, name it in ENCRYPTION_LOST_KEYS, and the tasks with those secrets will fail when they are claimed.`,
+    `Secrets in the database need the master key ${ids}, which ENCRYPTION_KEYS lacks or has with other bytes: add it behind the current one, or, if it is lost, name it in ENCRYPTION_LOST_KEYS, and the tasks with those secrets will fail when they are claimed.`,
   );
 }

@@ -10,7 +10,7 @@ const TASKS_AT_ONCE = 100;
 const WAIT_MS = 200;
 
 /**
- * Makes a new data key and seals everything anew with it, while the servers run. The keys from before
+ * Makes a new data key and reseals everything with it, while the servers run. The keys from before
  * are removed by the servers, some minutes later.
  *
  * @returns the line to print
@@ -26,7 +26,7 @@ export async function rotateKeys(config: Config, logger: Logger): Promise<Record
       const { resealed, unreadable, more } = await resealing.batch(TASKS_AT_ONCE);
       total.tasks += resealed;
       total.unreadable += unreadable;
-      if (!more) return { message: 'secrets sealed anew', ...total };
+      if (!more) return { message: 'secrets resealed', ...total };
       if (resealed + unreadable === 0) await delay(WAIT_MS);
     }
   } finally {

@@ -36,8 +36,8 @@ describe('the server', () => {
 
   it('asks for credentials everywhere else', async () => {
     expect((await get(app, '/api/v1/agent-tasks')).body.code).toBe('unauthenticated');
-    const beat = await fetch(`${app.url}/api/v1/agents/x/heartbeat`, { method: 'POST' });
-    expect(beat.status).toBe(401);
+    const heartbeat = await fetch(`${app.url}/api/v1/agents/x/heartbeat`, { method: 'POST' });
+    expect(heartbeat.status).toBe(401);
   });
 });
 

@@ -14,10 +14,9 @@ export interface ShutdownOptions {
 
 /**
  * The first signal ends the server in order: it is not ready any more, but serves on for `delaySeconds`,
- * asking its clients to close their connections, so that whoever balances between servers can look
- * elsewhere. Then it refuses what is new, long polls answer early (in the libraries'
- * `beforeApplicationShutdown`), requests under way are answered, and the parts close. A second signal, or
- * the deadline, ends it at once.
+ * asking its clients to close their connections, so that a load balancer can look elsewhere. Then it refuses
+ * new requests, long polls answer early (in the libraries' `beforeApplicationShutdown`), requests under way
+ * are answered, and the parts close. A second signal, or the deadline, ends it at once.
  *
  * @returns removes the signal handlers
  */

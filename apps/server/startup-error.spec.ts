@@ -24,13 +24,13 @@ describe('an error at the start', () => {
     [withCode('3D000'), 'does not exist'],
     [
       withCode('ECONNREFUSED'),
-      'The database at db.example:5432/drover can not be reached (ECONNREFUSED)',
+      'The database at db.example:5432/drover cannot be reached (ECONNREFUSED)',
     ],
     [
       new DroverError('database_unavailable', { cause: withCode('ENOTFOUND') }),
-      'can not be reached (ENOTFOUND)',
+      'cannot be reached (ENOTFOUND)',
     ],
-    [new DroverError('database_unavailable'), 'can not be reached (no answer)'],
+    [new DroverError('database_unavailable'), 'cannot be reached (no answer)'],
   ])('%s is one sentence without a secret', (error, words) => {
     const sentence = explainStartup(error, config);
     expect(sentence).toContain(words);

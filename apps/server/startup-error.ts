@@ -1,7 +1,7 @@
 import type { Config } from '#lib/config';
 import { DroverError } from '#lib/kernel';
 
-/** An error whose message is meant for whoever starts the server: what is wrong, and what to do. */
+/** An error whose message is meant for the person who starts the server: the mistake, and the remedy. */
 export class StartupError extends Error {}
 
 /** The sentence for an error met while starting; undefined for one that nobody foresaw. */
@@ -39,7 +39,7 @@ function databaseSentence(code: string, error: unknown, config: Config): string 
       return `The database at ${place} has no tables of ours yet: start once with --migrate-only, or set MIGRATE_AT_START=true.`;
     default:
       return isUnreachable(error)
-        ? `The database at ${place} can not be reached (${code || 'no answer'}): start it, or correct DATABASE_URL.`
+        ? `The database at ${place} cannot be reached (${code || 'no answer'}): start it, or correct DATABASE_URL.`
         : undefined;
   }
 }

@@ -24,7 +24,7 @@ import { RunManager } from './runs/run-manager.js';
 
 /** How long a run's end may take to be delivered when the worker is to end. */
 const DELIVERY_MS = 5_000;
-/** What processes get to end by themselves when somebody is in a hurry. */
+/** The time that processes get to end by themselves when somebody is in a hurry. */
 const HURRIED_GRACE_MS = 2_000;
 const LOW_DISK_BYTES = 100 * 1024 * 1024;
 /** How long a token may be refused, while it is looked for a new one, before the worker gives up. */
@@ -171,7 +171,7 @@ class Worker {
 
   private async deregister(): Promise<void> {
     const { log } = this.around;
-    // What could not be delivered is delivered by the next life, as the same agent.
+    // The next life delivers the rest, as the same agent.
     if (!this.config.deregister || this.undelivered) return;
     await this.membership.api.deregister('drained').catch((error: unknown) => {
       log.warn('Could not deregister', { error: messageOf(error) });
@@ -212,7 +212,7 @@ class Worker {
     });
   }
 
-  /** What a refused heartbeat says of the agent. */
+  /** The agent's state, as a refused heartbeat shows it. */
   private judge(error: unknown): void {
     const said = messageOf(error);
     if (hasCode(error, 'agent_terminated')) {

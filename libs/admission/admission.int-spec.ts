@@ -204,7 +204,7 @@ describe('a pause', () => {
     await workspace.api.put(`/agents/${newId()}`, {
       ...{ name: 'Pushed', mode: 'push', command: ['node'], maxConcurrentTasks: 9 },
     });
-    await beat();
+    await heartbeat();
     const held = await pause({ scope: 'task_type', taskType: 'held' });
     const [paused, free] = [await submit('held'), await submit('free')];
     const spawned = () => gateway.spawns.map((spawn) => spawn.taskId);
@@ -231,10 +231,10 @@ describe('a pause', () => {
   });
 });
 
-async function beat(): Promise<void> {
+async function heartbeat(): Promise<void> {
   const headers = { authorization: `Bearer ${gateway.token({ sub: gateway.id })}` };
   const { status } = await apiClient(server.url, headers).post('/gateway/heartbeat', {
-    ...gateway.nextBeat(),
+    ...gateway.nextHeartbeat(),
     ...{ capacity: 1_000, running: 0, queued: 0 },
     sessions: [...gateway.sessions].map(([runId, { sessionKey }]) => ({
       ...{ runId, sessionKey, status: 'RUNNING' },
@@ -391,7 +391,7 @@ describe('the limits of a workspace', () => {
     await workspace.api.put(`/agents/${newId()}`, {
       ...{ name: 'Pushed', mode: 'push', command: ['node'], maxConcurrentTasks: 9 },
     });
-    await beat();
+    await heartbeat();
     const ids = new Set(await Promise.all(Array.from({ length: 5 }, () => submit())));
     const spawned = () => gateway.spawns.filter(({ taskId }) => ids.has(taskId)).length;
     await gateway.until(() => spawned() === 2);

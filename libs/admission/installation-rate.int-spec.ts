@@ -30,10 +30,10 @@ async function aWorkspace(): Promise<string> {
   return id;
 }
 
-async function beat(): Promise<void> {
+async function heartbeat(): Promise<void> {
   const headers = { authorization: `Bearer ${gateway.token({ sub: gateway.id })}` };
   const { status } = await apiClient(server.url, headers).post('/gateway/heartbeat', {
-    ...gateway.nextBeat(),
+    ...gateway.nextHeartbeat(),
     ...{ capacity: 100, running: 0, queued: 0, sessions: [] },
   });
   expect(status).toBe(200);
@@ -49,7 +49,7 @@ const runs = async () => (await one<{ n: number }>('SELECT count(*)::int AS n FR
 it('lets all workspaces together spawn no more sessions in a minute', async () => {
   const workspaces = [await aWorkspace(), await aWorkspace()];
   // Only from here on there is room for any.
-  await beat();
+  await heartbeat();
   await gateway.until(() => gateway.spawns.length === 2);
   expect(await runs()).toBe(2);
   expect(new Set(gateway.spawns.map(({ workspaceId }) => workspaceId))).toEqual(

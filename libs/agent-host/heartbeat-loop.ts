@@ -3,7 +3,7 @@ import { isUnauthenticated } from './errors.js';
 import type { HostLog } from './log.js';
 import { Failures } from './retry.js';
 
-/** What became of the last heartbeat. `refused`: the server answers, and does not know the token. */
+/** The result of the last heartbeat. `refused`: the server answers, and does not know the token. */
 export type ServerState = 'reachable' | 'unreachable' | 'refused';
 
 export interface HeartbeatOptions<T> {
@@ -40,10 +40,10 @@ export class HeartbeatLoop<T> {
   }
 
   /** Resolves when a heartbeat that was composed after this call has been answered, or has failed. */
-  async told(): Promise<void> {
-    const told = new Promise<void>((resolve) => this.waiting.push(resolve));
+  async sendNow(): Promise<void> {
+    const sent = new Promise<void>((resolve) => this.waiting.push(resolve));
     this.bell.ring();
-    await told;
+    await sent;
   }
 
   stop(): void {

@@ -33,12 +33,12 @@ export class Failures {
   /** @returns milliseconds before the next attempt */
   add(error: unknown): number {
     this.count += 1;
-    this.tell(error);
+    this.report(error);
     return waitBefore(this.policy, this.count - 1, error);
   }
 
   // The first failures and then ever fewer: an hour's outage must not fill the disk with its story.
-  private tell(error: unknown): void {
+  private report(error: unknown): void {
     // That a token is refused is true of all calls: the heartbeat says it once.
     if (isUnauthenticated(error) || (this.count & (this.count - 1)) !== 0) return;
     const fields = { what: this.what, failures: this.count, reason: messageOf(error) };

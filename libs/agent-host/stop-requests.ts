@@ -23,7 +23,7 @@ export class StopRequests {
     return this.hurryController.signal;
   }
 
-  /** The first signal drains, the second hurries. `onSignal` is told of each, the third one as `end`. */
+  /** The first signal drains, the second hurries. `onSignal` gets each of them, the third one as `end`. */
   listen(onSignal: (step: 'drain' | 'hurry' | 'end', signal: Signal, exitCode: number) => void) {
     for (const signal of SIGNALS) {
       process.on(signal, () => onSignal(this.request(), signal, 128 + constants.signals[signal]));

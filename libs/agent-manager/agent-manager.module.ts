@@ -3,14 +3,14 @@ import { AgentManagerService } from './agents/agent-manager.service.js';
 import { AgentRegistration } from './agents/agent-registration.js';
 import { AgentTokens } from './agents/agent-tokens.js';
 import { AgentFacts } from './heartbeats/agent-facts.js';
-import { BeatBuffer } from './heartbeats/beat-buffer.js';
-import { BeatWriter } from './heartbeats/beat-writer.js';
+import { HeartbeatBuffer } from './heartbeats/heartbeat-buffer.js';
+import { HeartbeatWriter } from './heartbeats/heartbeat-writer.js';
 import { HeartbeatFlusher } from './heartbeats/heartbeat-flusher.js';
 import { Heartbeats } from './heartbeats/heartbeats.js';
 import { AgentsController } from './http/agents.controller.js';
 import { HeartbeatsController } from './http/heartbeats.controller.js';
 
-/** Agents: who they are, and whether they live. */
+/** Agents: identity and liveness. */
 @Module({
   controllers: [AgentsController, HeartbeatsController],
   providers: [
@@ -18,8 +18,8 @@ import { HeartbeatsController } from './http/heartbeats.controller.js';
     AgentRegistration,
     AgentTokens,
     AgentFacts,
-    BeatBuffer,
-    BeatWriter,
+    HeartbeatBuffer,
+    HeartbeatWriter,
     Heartbeats,
     HeartbeatFlusher,
   ],

@@ -6,7 +6,12 @@ import { apiClient } from '../../test/support/api-client.js';
 import { startTestApp, type TestApp, type TestWorkspace } from '../../test/support/app.js';
 import { eventsOf as eventsIn } from '../../test/support/events.js';
 import { expectNothingLeftOpen } from '../../test/support/leaks.js';
-import { AGENT_LIFECYCLES, legalAgentMoves, moveAgent, moveAgents } from '#lib/transitions';
+import {
+  AGENT_LIFECYCLES,
+  legalAgentTransitions,
+  transitionAgent,
+  transitionAgents,
+} from '#lib/transitions';
 
 let server: TestApp;
 let workspace: TestWorkspace;
@@ -160,10 +165,11 @@ describe('registering', () => {
       ['DRAINING', 'DRAINING'],
     ] as const) {
       const id = await anId();
-      const move = { workspaceId: workspace.id, agentId: id, reason: 'test' };
+      const transition = { workspaceId: workspace.id, agentId: id, reason: 'test' };
       const tenant = server.db.database.tenant(workspace.id);
-      if (lifecycle === 'DRAINING') await moveAgent(tenant, { ...move, to: 'DRAINING' });
-      await moveAgent(tenant, { ...move, to: 'ERROR' });
+      if (lifecycle === 'DRAINING')
+        await transitionAgent(tenant, { ...transition, to: 'DRAINING' });
+      await transitionAgent(tenant, { ...transition, to: 'ERROR' });
       const back = await workspace.api.put(`/agents/${id}`, { name: 'N' });
       expect(back.body).toMatchObject({ status, errorAt: null });
     }
@@ -295,7 +301,7 @@ describe('the list', () => {
 });
 
 describe('tokens', () => {
-  const beats = async (id: string, token: string) =>
+  const heartbeats = async (id: string, token: string) =>
     (
       await apiClient(server.url, { authorization: `Bearer ${token}` }).post(
         `/agents/${id}/heartbeat`,
@@ -313,25 +319,27 @@ describe('tokens', () => {
   it('are valid side by side, until they are rotated', async () => {
     const id = await anId();
     const [first, second] = [await issue(id), await issue(id, { expiresInSeconds: 60 })];
-    expect([await beats(id, first), await beats(id, second)]).toEqual([200, 200]);
+    expect([await heartbeats(id, first), await heartbeats(id, second)]).toEqual([200, 200]);
     const third = await issue(id, { rotate: true });
-    expect([await beats(id, first), await beats(id, second), await beats(id, third)]).toEqual([
-      401, 401, 200,
-    ]);
+    expect([
+      await heartbeats(id, first),
+      await heartbeats(id, second),
+      await heartbeats(id, third),
+    ]).toEqual([401, 401, 200]);
   });
 
   it('are all revoked, and can be issued again', async () => {
     const id = await anId();
     const token = await issue(id);
     expect((await workspace.api.delete(`/agents/${id}/token`)).status).toBe(204);
-    expect(await beats(id, token)).toBe(401);
-    expect(await beats(id, await issue(id))).toBe(200);
+    expect(await heartbeats(id, token)).toBe(401);
+    expect(await heartbeats(id, await issue(id))).toBe(200);
   });
 
   it('of an agent say nothing to other agents or about people', async () => {
     const [id, neighbour] = [await anId(), await anId()];
     const token = await issue(id);
-    expect(await beats(neighbour, token)).toBe(404);
+    expect(await heartbeats(neighbour, token)).toBe(404);
     const asAgent = apiClient(server.url, { authorization: `Bearer ${token}` });
     expect((await asAgent.post(`/agents/${id}/token`, {})).status).toBe(401);
     expect((await asAgent.get(`/agents/${neighbour}`)).status).toBe(404);
@@ -341,7 +349,7 @@ describe('tokens', () => {
       sessionId: newId(),
       workspaceId: workspace.id,
     });
-    expect(await beats(id, user.token)).toBe(401);
+    expect(await heartbeats(id, user.token)).toBe(401);
   });
 });
 
@@ -351,9 +359,9 @@ describe('transitions of agents', () => {
     await fc.assert(
       fc.asyncProperty(state, state, async (from, to) => {
         const { id } = await workspace.newAgent({ lifecycle: from });
-        const move = { workspaceId: workspace.id, agentId: id, to, reason: 'because' };
-        const moved = await moveAgents(server.db.database.tenant(workspace.id), [move]);
-        const legal = legalAgentMoves(from).includes(to);
+        const transition = { workspaceId: workspace.id, agentId: id, to, reason: 'because' };
+        const moved = await transitionAgents(server.db.database.tenant(workspace.id), [transition]);
+        const legal = legalAgentTransitions(from).includes(to);
         expect(moved).toHaveLength(legal ? 1 : 0);
         expect(await lifecycleOf(id)).toBe(legal ? to : from);
         const events = await eventsOf(id);
@@ -367,18 +375,18 @@ describe('transitions of agents', () => {
   it('says why not', async () => {
     const tenant = server.db.database.tenant(workspace.id);
     const { id } = await workspace.newAgent({ lifecycle: 'DRAINING' });
-    const move = { workspaceId: workspace.id, agentId: id, reason: 'x' };
-    await expect(moveAgent(tenant, { ...move, to: 'ACTIVE' })).rejects.toMatchObject({
+    const transition = { workspaceId: workspace.id, agentId: id, reason: 'x' };
+    await expect(transitionAgent(tenant, { ...transition, to: 'ACTIVE' })).rejects.toMatchObject({
       code: 'illegal_transition',
       extras: { members: { from: 'DRAINING', to: 'ACTIVE', legal: ['ERROR', 'TERMINATED'] } },
     });
-    await moveAgent(tenant, { ...move, to: 'TERMINATED' });
-    await expect(moveAgent(tenant, { ...move, to: 'ACTIVE' })).rejects.toMatchObject({
+    await transitionAgent(tenant, { ...transition, to: 'TERMINATED' });
+    await expect(transitionAgent(tenant, { ...transition, to: 'ACTIVE' })).rejects.toMatchObject({
       code: 'agent_terminated',
     });
     await expect(
-      moveAgent(server.db.database.tenant(other.id), {
-        ...move,
+      transitionAgent(server.db.database.tenant(other.id), {
+        ...transition,
         workspaceId: other.id,
         to: 'ERROR',
       }),
@@ -387,13 +395,13 @@ describe('transitions of agents', () => {
 
   it('moves many in one statement', async () => {
     const agents = await Promise.all(Array.from({ length: 50 }, () => workspace.newAgent()));
-    const moves = agents.map(({ id }) => ({
+    const transitions = agents.map(({ id }) => ({
       workspaceId: workspace.id,
       agentId: id,
       to: 'DRAINING' as const,
       reason: 'all',
     }));
-    expect(await moveAgents(server.db.database.service, moves)).toHaveLength(50);
+    expect(await transitionAgents(server.db.database.service, transitions)).toHaveLength(50);
     expect(await lifecycleOf(agents[49]?.id ?? '')).toBe('DRAINING');
   });
 });

@@ -11,9 +11,9 @@ import {
 import type { AgentValues } from '../../test/support/factories.js';
 import { expectNothingLeftOpen } from '../../test/support/leaks.js';
 import { HeartbeatFlusher, markAgentsStale, staleAgents } from './index.js';
-import { moveAgent } from '#lib/transitions';
-import { BeatBuffer } from './heartbeats/beat-buffer.js';
-import { BeatWriter, type WriteResult } from './heartbeats/beat-writer.js';
+import { transitionAgent } from '#lib/transitions';
+import { HeartbeatBuffer } from './heartbeats/heartbeat-buffer.js';
+import { HeartbeatWriter, type WriteResult } from './heartbeats/heartbeat-writer.js';
 import { Heartbeats } from './heartbeats/heartbeats.js';
 
 // A Valkey of its own: it is flushed and stopped here.
@@ -41,21 +41,21 @@ afterAll(async () => {
   await valkey.stop();
 });
 
-const BEAT = { status: 'healthy', memoryMb: 512, cpuPercent: 35 };
+const HEARTBEAT = { status: 'healthy', memoryMb: 512, cpuPercent: 35 };
 
-function beat(agent: TestAgent, body: Record<string, unknown> = BEAT) {
+function heartbeat(agent: TestAgent, body: Record<string, unknown> = HEARTBEAT) {
   return agent.api.post(`/agents/${agent.id}/heartbeat`, body);
 }
 
-interface BeatRow {
+interface HeartbeatRow {
   status: string;
   age: number;
   next: number;
   [column: string]: unknown;
 }
 
-async function rowOf({ id }: TestAgent): Promise<BeatRow | undefined> {
-  const { rows } = await server.db.owner.query<BeatRow>(
+async function rowOf({ id }: TestAgent): Promise<HeartbeatRow | undefined> {
+  const { rows } = await server.db.owner.query<HeartbeatRow>(
     `SELECT *, extract(epoch FROM now() - last_seen_at)::float8 AS age,
        extract(epoch FROM next_expected_at - last_seen_at)::float8 AS next
      FROM agent_heartbeats WHERE agent_id = $1`,
@@ -82,7 +82,7 @@ const keysOf = (agents: TestAgent[]) =>
 
 /** What is written from now on, flush by flush. */
 function listen() {
-  const spy = jest.spyOn(server.app.get(BeatWriter, { strict: false }), 'write');
+  const spy = jest.spyOn(server.app.get(HeartbeatWriter, { strict: false }), 'write');
   const heard = async () => {
     const results = spy.mock.results.map(({ value }) => value as Promise<WriteResult>);
     return (await Promise.all(results)).map(({ written }) => written);
@@ -90,19 +90,19 @@ function listen() {
   return { heard, stop: () => spy.mockRestore() };
 }
 
-describe('a beat', () => {
+describe('a heartbeat', () => {
   it('is acknowledged, in Valkey at once, and in Postgres with the next flush', async () => {
     const agent = await workspace.newAgent();
     const currentTaskId = newId();
     const body = {
-      ...BEAT,
+      ...HEARTBEAT,
       status: 'degraded',
       currentTaskId,
       progressPercent: 45,
       currentStep: 'Running tsc --noEmit',
       metadata: { load: [1, 2] },
     };
-    const answer = await beat(agent, body);
+    const answer = await heartbeat(agent, body);
     expect(answer.status).toBe(200);
     const { acknowledgedAt, nextExpectedAt } = answer.body as Record<string, string>;
     expect(Date.parse(nextExpectedAt ?? '') - Date.parse(acknowledgedAt ?? '')).toBe(30_000);
@@ -130,9 +130,9 @@ describe('a beat', () => {
 
   it('replaces what the one before said', async () => {
     const agent = await workspace.newAgent();
-    await beat(agent, { ...BEAT, currentStep: 'one', progressPercent: 1 });
+    await heartbeat(agent, { ...HEARTBEAT, currentStep: 'one', progressPercent: 1 });
     await flusher.flush();
-    await beat(agent, { status: 'healthy' });
+    await heartbeat(agent, { status: 'healthy' });
     await flusher.flush();
     expect(await rowOf(agent)).toMatchObject({
       current_step: null,
@@ -143,7 +143,7 @@ describe('a beat', () => {
 
   it('counts from when it came, not from when it was written', async () => {
     const agent = await workspace.newAgent();
-    server.app.get(BeatBuffer, { strict: false }).put({
+    server.app.get(HeartbeatBuffer, { strict: false }).put({
       workspaceId: workspace.id,
       agentId: agent.id,
       body: { status: 'healthy' },
@@ -156,10 +156,10 @@ describe('a beat', () => {
 
   it('never moves the agent’s time back', async () => {
     const agent = await workspace.newAgent();
-    await beat(agent);
+    await heartbeat(agent);
     await flusher.flush();
     await age(agent, -60);
-    await beat(agent, { ...BEAT, currentStep: 'late' });
+    await heartbeat(agent, { ...HEARTBEAT, currentStep: 'late' });
     await flusher.flush();
     const row = await rowOf(agent);
     expect(row?.age).toBeLessThan(-50);
@@ -169,16 +169,16 @@ describe('a beat', () => {
   it.each([
     ['status', { status: 'stale' }],
     ['status', {}],
-    ['currentTaskId', { ...BEAT, currentTaskId: 'x' }],
-    ['progressPercent', { ...BEAT, progressPercent: 101 }],
-    ['memoryMb', { ...BEAT, memoryMb: -1 }],
-    ['cpuPercent', { ...BEAT, cpuPercent: 0.5 }],
-    ['currentStep', { ...BEAT, currentStep: 'a\u0000' }],
-    ['metadata', { ...BEAT, metadata: { text: 'x'.repeat(17_000) } }],
-    ['agentId', { ...BEAT, agentId: newId() }],
+    ['currentTaskId', { ...HEARTBEAT, currentTaskId: 'x' }],
+    ['progressPercent', { ...HEARTBEAT, progressPercent: 101 }],
+    ['memoryMb', { ...HEARTBEAT, memoryMb: -1 }],
+    ['cpuPercent', { ...HEARTBEAT, cpuPercent: 0.5 }],
+    ['currentStep', { ...HEARTBEAT, currentStep: 'a\u0000' }],
+    ['metadata', { ...HEARTBEAT, metadata: { text: 'x'.repeat(17_000) } }],
+    ['agentId', { ...HEARTBEAT, agentId: newId() }],
   ])('is refused with a wrong %s', async (field, body) => {
     const agent = await workspace.newAgent();
-    const answer = await beat(agent, body);
+    const answer = await heartbeat(agent, body);
     expect(answer).toMatchObject({ status: 400, body: { errors: [{ field }] } });
     expect((await keysOf([agent])).size).toBe(0);
   });
@@ -187,7 +187,7 @@ describe('a beat', () => {
     const [agent, neighbour] = [await workspace.newAgent(), await workspace.newAgent()];
     const stranger = await (await server.newWorkspace()).newAgent();
     for (const id of [neighbour.id, stranger.id, newId()]) {
-      const answer = await agent.api.post(`/agents/${id}/heartbeat`, BEAT);
+      const answer = await agent.api.post(`/agents/${id}/heartbeat`, HEARTBEAT);
       expect(answer).toMatchObject({ status: 404, body: { code: 'agent_not_found' } });
     }
     await flusher.flush();
@@ -197,15 +197,15 @@ describe('a beat', () => {
 });
 
 describe('an agent’s life', () => {
-  const move = (agent: TestAgent, to: 'ERROR' | 'TERMINATED' | 'DRAINING') =>
-    moveAgent(server.db.database.service, {
+  const transition = (agent: TestAgent, to: 'ERROR' | 'TERMINATED' | 'DRAINING') =>
+    transitionAgent(server.db.database.service, {
       workspaceId: workspace.id,
       agentId: agent.id,
       to,
       reason: 'test',
     });
 
-  it('goes on when it beats again', async () => {
+  it('goes on when it sends heartbeats again', async () => {
     const { heard, stop } = listen();
     const states: [AgentValues, string][] = [
       [{ lifecycle: 'STARTING' }, 'IDLE'],
@@ -215,7 +215,7 @@ describe('an agent’s life', () => {
     ];
     for (const [values, status] of states) {
       const agent = await workspace.newAgent(values);
-      await beat(agent);
+      await heartbeat(agent);
       await flusher.flush();
       expect(await statusOf(agent)).toBe(status);
       const revived = values.lifecycle === 'STARTING' || values.lifecycle === 'ERROR';
@@ -225,11 +225,11 @@ describe('an agent’s life', () => {
     stop();
   });
 
-  it('resumes draining, if it was draining before it fell silent', async () => {
+  it('resumes draining, if it was draining before it became unresponsive', async () => {
     const agent = await workspace.newAgent();
-    await move(agent, 'DRAINING');
-    await move(agent, 'ERROR');
-    await beat(agent);
+    await transition(agent, 'DRAINING');
+    await transition(agent, 'ERROR');
+    await heartbeat(agent);
     await flusher.flush();
     expect(await statusOf(agent)).toBe('DRAINING');
   });
@@ -238,33 +238,36 @@ describe('an agent’s life', () => {
     let woken = 0;
     const stop = server.app.get(WakeUps, { strict: false }).onCoordinator(() => (woken += 1));
     const agent = await workspace.newAgent({ lifecycle: 'ERROR' });
-    await beat(agent);
+    await heartbeat(agent);
     await flusher.flush();
     const after = woken;
-    await beat(agent);
+    await heartbeat(agent);
     await flusher.flush();
     stop();
     expect([after, woken]).toEqual([1, 1]);
   });
 
-  it('is over when it is terminated: the next beat hears of it', async () => {
+  it('is over when it is terminated: the next heartbeat hears of it', async () => {
     const agent = await workspace.newAgent();
-    expect((await beat(agent)).status).toBe(200);
-    await move(agent, 'TERMINATED');
+    expect((await heartbeat(agent)).status).toBe(200);
+    await transition(agent, 'TERMINATED');
     // Whoever terminates says so; another server would hear it through Valkey.
     server.app.get(WakeUps, { strict: false }).signals([agent.id]);
-    expect(await beat(agent)).toMatchObject({ status: 409, body: { code: 'agent_terminated' } });
+    expect(await heartbeat(agent)).toMatchObject({
+      status: 409,
+      body: { code: 'agent_terminated' },
+    });
     await flusher.flush();
     expect(await rowOf(agent)).toBeUndefined();
   });
 
   it('is found to be over by the next flush, if nobody said so', async () => {
     const agent = await workspace.newAgent();
-    expect((await beat(agent)).status).toBe(200);
-    await move(agent, 'TERMINATED');
-    expect((await beat(agent)).status).toBe(200);
+    expect((await heartbeat(agent)).status).toBe(200);
+    await transition(agent, 'TERMINATED');
+    expect((await heartbeat(agent)).status).toBe(200);
     await flusher.flush();
-    expect((await beat(agent)).status).toBe(409);
+    expect((await heartbeat(agent)).status).toBe(409);
     expect(await rowOf(agent)).toBeUndefined();
   });
 });
@@ -278,10 +281,10 @@ describe('stale agents', () => {
       agents.map(({ id }) => id),
     ]);
 
-  it('are those silent for longer than their own threshold', async () => {
+  it('are those unresponsive for longer than their own threshold', async () => {
     const [silent, alive] = [await workspace.newAgent(), await workspace.newAgent()];
-    await beat(silent);
-    await beat(alive);
+    await heartbeat(silent);
+    await heartbeat(alive);
     await flusher.flush();
     await age(silent, 181);
     await age(alive, 170);
@@ -294,12 +297,12 @@ describe('stale agents', () => {
       { id: silent.id, previous_status: 'IDLE', status: 'ERROR' },
     ]);
     expect(await stale()).not.toContain(silent.id);
-    await beat(silent);
+    await heartbeat(silent);
     await flusher.flush();
     expect(await statusOf(silent)).toBe('IDLE');
   });
 
-  it('are never those that have not begun to beat', async () => {
+  it('are never those that have not begun to send heartbeats', async () => {
     const id = newId();
     await workspace.api.put(`/agents/${id}`, { name: 'By hand' });
     const agent = { id } as TestAgent;
@@ -313,7 +316,7 @@ describe('stale agents', () => {
 
   it('stay what they are when a registration after a long silence is all that came', async () => {
     const agent = await workspace.newAgent();
-    await beat(agent);
+    await heartbeat(agent);
     await flusher.flush();
     await age(agent, 1_000);
     await workspace.api.put(`/agents/${agent.id}`, { name: 'Back' });
@@ -324,24 +327,24 @@ describe('stale agents', () => {
 });
 
 describe('when Valkey', () => {
-  it('is flushed, nobody is taken for dead, and the next beats are there again', async () => {
+  it('is flushed, nobody is taken for dead, and the next heartbeats are there again', async () => {
     const agent = await workspace.newAgent();
-    await beat(agent);
+    await heartbeat(agent);
     await flusher.flush();
     await server.app.get(ValkeyClient, { strict: false }).commands.flushall();
     expect((await keysOf([agent])).size).toBe(0);
     expect((await rowOf(agent))?.age).toBeLessThan(60);
-    await beat(agent);
+    await heartbeat(agent);
     expect((await keysOf([agent])).size).toBe(1);
   });
 
-  it('does not answer, beats are taken all the same, and reach Postgres', async () => {
+  it('does not answer, heartbeats are taken all the same, and reach Postgres', async () => {
     const agents = await Promise.all(Array.from({ length: 20 }, () => workspace.newAgent()));
     process.kill(valkey.pid, 'SIGSTOP');
-    const first = await Promise.all(agents.map((agent) => beat(agent)));
+    const first = await Promise.all(agents.map((agent) => heartbeat(agent)));
     expect(first.map(({ status }) => status)).toEqual(agents.map(() => 200));
     const before = performance.now();
-    for (const agent of agents) expect((await beat(agent)).status).toBe(200);
+    for (const agent of agents) expect((await heartbeat(agent)).status).toBe(200);
     // One of them may have tried whether Valkey answers again.
     expect(performance.now() - before).toBeLessThan(2_900);
     await flusher.flush();
@@ -357,7 +360,7 @@ describe('a flush', () => {
       [workspace.id],
     );
     const { heard, stop } = listen();
-    await beatDirectly(rows.map(({ id }) => id));
+    await heartbeatDirectly(rows.map(({ id }) => id));
     await flusher.flush();
     expect((await heard()).map((written) => written.length)).toEqual([1_000]);
     stop();
@@ -368,18 +371,18 @@ describe('a flush', () => {
     expect(written).toEqual([{ n: 1_000 }]);
   });
 
-  it('does not wait for an agent that somebody has locked: its next beat revives it', async () => {
+  it('does not wait for an agent that somebody has locked: its next heartbeat revives it', async () => {
     const agent = await workspace.newAgent({ lifecycle: 'ERROR' });
     const holder = await server.db.owner.connect();
     await holder.query('BEGIN');
     await holder.query('SELECT FROM agents WHERE id = $1 FOR NO KEY UPDATE', [agent.id]);
-    await beat(agent);
+    await heartbeat(agent);
     await flusher.flush();
     expect(await statusOf(agent)).toBe('ERROR');
     expect((await rowOf(agent))?.age).toBeLessThan(10);
     await holder.query('COMMIT');
     holder.release();
-    await beat(agent);
+    await heartbeat(agent);
     await flusher.flush();
     expect(await statusOf(agent)).toBe('IDLE');
   });
@@ -390,7 +393,7 @@ describe('a flush', () => {
     await server.db.owner.query(
       `ALTER TABLE agent_heartbeats ADD CONSTRAINT refuse CHECK (agent_id <> '${poison.id}')`,
     );
-    await Promise.all(agents.map((agent) => beat(agent)));
+    await Promise.all(agents.map((agent) => heartbeat(agent)));
     await flusher.flush();
     await server.db.owner.query('ALTER TABLE agent_heartbeats DROP CONSTRAINT refuse');
     const written = await Promise.all(agents.map(rowOf));
@@ -398,12 +401,12 @@ describe('a flush', () => {
   });
 });
 
-/** Beats without HTTP, for many. */
-async function beatDirectly(agentIds: string[]): Promise<void> {
+/** Heartbeats without HTTP, for many. */
+async function heartbeatDirectly(agentIds: string[]): Promise<void> {
   const heartbeats = server.app.get(Heartbeats, { strict: false });
   await Promise.all(
     agentIds.map(async (agentId) =>
-      heartbeats.beat({ kind: 'agent', workspaceId: workspace.id, agentId }, agentId, {
+      heartbeats.heartbeat({ kind: 'agent', workspaceId: workspace.id, agentId }, agentId, {
         status: 'healthy',
       }),
     ),

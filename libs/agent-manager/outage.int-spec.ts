@@ -9,8 +9,8 @@ import { FaultyProxy } from '../../test/support/proxy/faulty-proxy.js';
 import { testValkey } from '../../test/support/valkey.js';
 import { waitFor } from '../../test/support/wait-for.js';
 import { AgentFacts } from './heartbeats/agent-facts.js';
-import { BeatBuffer } from './heartbeats/beat-buffer.js';
-import { BeatWriter } from './heartbeats/beat-writer.js';
+import { HeartbeatBuffer } from './heartbeats/heartbeat-buffer.js';
+import { HeartbeatWriter } from './heartbeats/heartbeat-writer.js';
 import { HeartbeatFlusher } from './heartbeats/heartbeat-flusher.js';
 import { Heartbeats } from './heartbeats/heartbeats.js';
 
@@ -50,12 +50,12 @@ afterAll(async () => {
 });
 
 function aServer() {
-  const buffer = new BeatBuffer();
+  const buffer = new HeartbeatBuffer();
   const facts = new AgentFacts(database, wakeUps);
   const store = new HeartbeatStore(client);
   const write = (line: string) => void lines.push(JSON.parse(line) as { message: string });
   const logger = Logger.create({ level: 'info', destination: { write } });
-  const writer = new BeatWriter(database, logger);
+  const writer = new HeartbeatWriter(database, logger);
   const config = { agents: { heartbeatFlushMs: 20 } };
   const flusher = new HeartbeatFlusher(buffer, writer, facts, wakeUps, logger, config);
   return { buffer, flusher, heartbeats: new Heartbeats(facts, buffer, store) };
@@ -76,18 +76,18 @@ async function stepOf({ agentId }: AgentCaller): Promise<string | undefined> {
 const step = (currentStep: string) => ({ status: 'healthy' as const, currentStep });
 
 describe('with Postgres out of reach', () => {
-  it('beats are taken and kept, the latest of each agent, and written when it is back', async () => {
+  it('heartbeats are taken and kept, the latest of each agent, and written when it is back', async () => {
     const { buffer, flusher, heartbeats } = aServer();
     const [known, unknown] = [await aCaller(), await aCaller()];
-    await heartbeats.beat(known, known.agentId, step('before'));
+    await heartbeats.heartbeat(known, known.agentId, step('before'));
     await flusher.flush();
     proxy.cut();
-    await heartbeats.beat(known, known.agentId, step('one'));
+    await heartbeats.heartbeat(known, known.agentId, step('one'));
     await flusher.flush();
     expect(buffer.size).toBe(1);
-    await heartbeats.beat(known, known.agentId, step('two'));
+    await heartbeats.heartbeat(known, known.agentId, step('two'));
     // Never heard of before: its token says that it exists.
-    await heartbeats.beat(unknown, unknown.agentId, step('first'));
+    await heartbeats.heartbeat(unknown, unknown.agentId, step('first'));
     await flusher.flush();
     expect(buffer.size).toBe(2);
     expect(await stepOf(known)).toBe('before');
@@ -97,12 +97,12 @@ describe('with Postgres out of reach', () => {
     expect(await stepOf(unknown)).toBe('first');
     expect(buffer.size).toBe(0);
     expect(lines.map(({ message }) => message)).toEqual([
-      'beats can not be written; they are kept',
-      'beats can be written again',
+      'heartbeats cannot be written; they are kept',
+      'heartbeats can be written again',
     ]);
   });
 
-  it('a beat that waited for longer than its agent’s threshold revives nobody', async () => {
+  it('a heartbeat that waited for longer than its agent’s threshold revives nobody', async () => {
     const { buffer, flusher } = aServer();
     const agentId = await anAgent(db.owner, workspaceId, { lifecycle: 'ERROR' });
     const pending = (ageMs: number) => ({
@@ -127,9 +127,9 @@ describe('a server', () => {
     const { flusher, heartbeats } = aServer();
     const caller = await aCaller();
     flusher.onApplicationBootstrap();
-    await heartbeats.beat(caller, caller.agentId, step('running'));
+    await heartbeats.heartbeat(caller, caller.agentId, step('running'));
     await waitFor('the flush', async () => (await stepOf(caller)) === 'running');
-    const last = heartbeats.beat(caller, caller.agentId, step('last'));
+    const last = heartbeats.heartbeat(caller, caller.agentId, step('last'));
     await flusher.onApplicationShutdown();
     await last;
     expect(await stepOf(caller)).toBe('last');

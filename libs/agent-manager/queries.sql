@@ -7,13 +7,13 @@ FROM agents WHERE id = ANY($1::uuid[])
 
 -- agent_health
 SELECT a.status AS agent_status, a.live_runs, a.max_concurrent_tasks, a.heartbeat_interval_seconds,
-  a.stale_threshold_seconds, h.status AS beat_status,
+  a.stale_threshold_seconds, h.status AS heartbeat_status,
   extract(epoch FROM now() - h.last_seen_at)::float8 AS age_seconds, h.last_seen_at,
   CASE WHEN a.mode = 'pull' OR a.live_runs > 0 THEN nullif(h.next_expected_at, 'infinity') END AS next_expected_at,
   coalesce(
     h.last_seen_at < now() - make_interval(secs => a.stale_threshold_seconds)
     AND CASE WHEN h.next_expected_at = 'infinity' THEN a.mode = 'pull' AND a.live_runs = 0
-      ELSE a.mode = 'pull' OR a.live_runs > 0 END, false) AS is_silent, h.current_task_id, h.progress_percent,
+      ELSE a.mode = 'pull' OR a.live_runs > 0 END, false) AS is_unresponsive, h.current_task_id, h.progress_percent,
   h.current_step, h.memory_mb, h.cpu_percent, h.metadata
 FROM agents a
 LEFT JOIN agent_heartbeats h ON h.workspace_id = a.workspace_id AND h.agent_id = a.id
@@ -29,7 +29,7 @@ SELECT a.workspace_id, a.id, a.name, a.mode, a.model, a.lifecycle, a.status,
     WHERE h.workspace_id = a.workspace_id AND h.agent_id = a.id) AS last_seen_at FROM agents a WHERE a.workspace_id = $1 AND a.id = $2
 
 -- flush_beats
-WITH beat AS MATERIALIZED (
+WITH heartbeat AS MATERIALIZED (
   SELECT a.lifecycle, a.heartbeat_interval_seconds, a.stale_threshold_seconds, b.*,
     now() - make_interval(secs => b.age_ms / 1000) AS seen_at
   FROM jsonb_to_recordset($1::jsonb) AS b (workspace_id uuid, agent_id uuid, age_ms float8, status text,
@@ -43,7 +43,7 @@ written AS (
   SELECT workspace_id, agent_id, status, current_task_id, progress_percent, current_step, memory_mb,
     cpu_percent, seen_at, seen_at + make_interval(secs => heartbeat_interval_seconds),
     coalesce(metadata, '{}')
-  FROM beat WHERE lifecycle <> 'TERMINATED'
+  FROM heartbeat WHERE lifecycle <> 'TERMINATED'
   -- Two flushes that meet lock their rows in one order.
   ORDER BY workspace_id, agent_id
   ON CONFLICT (workspace_id, agent_id) DO UPDATE SET
@@ -52,13 +52,13 @@ written AS (
     memory_mb = excluded.memory_mb, cpu_percent = excluded.cpu_percent,
     last_seen_at = greatest(h.last_seen_at, excluded.last_seen_at), next_expected_at = excluded.next_expected_at,
     metadata = excluded.metadata
-  -- After a registration the first beat counts, however old.
+  -- After a registration the first heartbeat counts, however old.
   WHERE h.last_seen_at <= excluded.last_seen_at OR h.next_expected_at = 'infinity'
 ),
 back AS MATERIALIZED (
   SELECT a.workspace_id, a.id, 'heartbeat' AS reason,
     CASE WHEN a.draining_at IS NULL THEN 'ACTIVE' ELSE 'DRAINING' END AS to_lifecycle
-  FROM beat b JOIN agents a ON a.workspace_id = b.workspace_id AND a.id = b.agent_id
+  FROM heartbeat b JOIN agents a ON a.workspace_id = b.workspace_id AND a.id = b.agent_id
   WHERE a.lifecycle IN ('STARTING', 'ERROR')
     AND b.seen_at > now() - make_interval(secs => b.stale_threshold_seconds)
   ORDER BY a.id
@@ -84,7 +84,7 @@ agent_journaled AS (
 )
 SELECT b.workspace_id, b.agent_id AS id, coalesce(m.lifecycle, b.lifecycle) AS lifecycle,
   b.heartbeat_interval_seconds, b.stale_threshold_seconds, m.id IS NOT NULL AS revived
-FROM beat b LEFT JOIN agent_moved m ON m.workspace_id = b.workspace_id AND m.id = b.agent_id
+FROM heartbeat b LEFT JOIN agent_moved m ON m.workspace_id = b.workspace_id AND m.id = b.agent_id
 
 -- insert_agent
 INSERT INTO agents (workspace_id, id, created_by, name, mode, model, capabilities, coordinator_enabled, max_concurrent_tasks, heartbeat_interval_seconds, stale_threshold_seconds, host_name, pid, agent_version, restart_count, metadata, command)
@@ -103,7 +103,7 @@ SELECT a.workspace_id, a.id, a.name, a.mode, a.model, a.lifecycle, a.status,
     WHERE h.workspace_id = a.workspace_id AND h.agent_id = a.id) AS last_seen_at FROM agents a WHERE a.workspace_id = $1 AND a.id = $2 FOR NO KEY UPDATE OF a
 
 -- mark_agents_stale
-WITH silent AS MATERIALIZED (
+WITH unresponsive AS MATERIALIZED (
   SELECT a.workspace_id, a.id, 'ERROR' AS to_lifecycle, 'agent_stale' AS reason
   FROM unnest($1::uuid[], $2::uuid[]) AS s (workspace_id, id)
   JOIN agents a ON a.workspace_id = s.workspace_id AND a.id = s.id
@@ -121,7 +121,7 @@ agent_moved AS (
     error_at = CASE m.to_lifecycle WHEN 'ERROR' THEN now() ELSE NULL END,
     terminated_at = CASE m.to_lifecycle WHEN 'TERMINATED' THEN now() END,
     termination_reason = CASE m.to_lifecycle WHEN 'TERMINATED' THEN m.reason END
-  FROM silent m
+  FROM unresponsive m
   WHERE a.workspace_id = m.workspace_id AND a.id = m.id
     AND (a.lifecycle, m.to_lifecycle) IN (('STARTING', 'ACTIVE'), ('STARTING', 'DRAINING'), ('STARTING', 'ERROR'), ('STARTING', 'TERMINATED'), ('ACTIVE', 'DRAINING'), ('ACTIVE', 'ERROR'), ('ACTIVE', 'TERMINATED'), ('DRAINING', 'ERROR'), ('DRAINING', 'TERMINATED'), ('ERROR', 'ACTIVE'), ('ERROR', 'DRAINING'), ('ERROR', 'TERMINATED'))
   RETURNING a.workspace_id, a.id, a.version, old.lifecycle AS previous_lifecycle, a.lifecycle,

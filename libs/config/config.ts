@@ -57,7 +57,7 @@ const variables = z.object({
     .default(['api', 'coordinator', 'relay']),
   INSTANCE_ID: z.string().max(100).optional(),
   LOG_LEVEL: oneOf(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
-  /** At least 16 characters; whoever sends it as a bearer token may read /metrics. Without it nobody may. */
+  /** At least 16 characters; the bearer token that may read /metrics. Without it nobody may. */
   METRICS_TOKEN: z.string().min(16, 'must have at least 16 characters').optional(),
   TRUST_PROXY: trustedProxies.default([]),
   SHUTDOWN_DEADLINE_SECONDS: seconds(30),
@@ -74,9 +74,9 @@ const variables = z.object({
   JWT_PREVIOUS_SECRETS: list.default([]),
   /** Wrap the keys that seal secrets in the database: `id:base64,...`, the current one first. */
   ENCRYPTION_KEYS: masterKeys,
-  /** Ids of master keys that are gone for good: what they wrapped stays unreadable. */
+  /** Ids of lost master keys: the data keys that they wrapped stay unreadable. */
   ENCRYPTION_LOST_KEYS: list.default([]),
-  /** After these a new data key is made, and what the old one sealed is sealed anew. */
+  /** After these a new data key is made, and the secrets of the old one are resealed. */
   DATA_KEY_MAX_AGE_DAYS: integer(90, 1, 3_650),
   JWT_ISSUER: z.string().default('drover'),
   ACCESS_TOKEN_SECONDS: seconds(900),
@@ -96,7 +96,7 @@ const variables = z.object({
   GATEWAY_SECRET: z.string().min(32, 'must have at least 32 characters').optional(),
   /** How long one call to the gateway may take. */
   GATEWAY_TIMEOUT_MS: integer(10_000, 100, 120_000),
-  /** A gateway that was silent for longer is not given sessions. */
+  /** A gateway that was unresponsive for longer is not given sessions. */
   GATEWAY_STALE_SECONDS: seconds(45, 2, 3_600),
   /** Calls for one session at most, and how long they may go on; then the run fails. */
   SPAWN_ATTEMPTS: integer(5, 1, 100),

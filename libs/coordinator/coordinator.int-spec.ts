@@ -50,15 +50,15 @@ class Work {
     return body['status'] as string;
   }
 
-  /** An agent that beats for as long as it is told to. */
+  /** An agent that sends heartbeats for as long as it is told to. */
   async agent(seconds: { interval: number; threshold: number }): Promise<TestAgent> {
     const agent = await this.workspace.newAgent({ maxConcurrentTasks: 10 });
     await this.app.db.owner.query(
       `UPDATE agents SET heartbeat_interval_seconds = $2, stale_threshold_seconds = $3 WHERE id = $1`,
       [agent.id, seconds.interval, seconds.threshold],
     );
-    await this.beat(agent);
-    await waitFor('the beat in Postgres', async () => {
+    await this.heartbeat(agent);
+    await waitFor('the heartbeat in Postgres', async () => {
       const { rows } = await this.app.db.owner.query(
         'SELECT FROM agent_heartbeats WHERE agent_id = $1',
         [agent.id],
@@ -68,7 +68,7 @@ class Work {
     return agent;
   }
 
-  async beat(agent: TestAgent): Promise<void> {
+  async heartbeat(agent: TestAgent): Promise<void> {
     const { status } = await agent.api.post(`/agents/${agent.id}/heartbeat`, { status: 'healthy' });
     expect(status).toBe(200);
   }
@@ -99,7 +99,7 @@ describe('the coordinator', () => {
 
   afterAll(() => server.stop());
 
-  it('takes a silent agent for dead, and gives its task to another one', async () => {
+  it('takes an unresponsive agent for dead, and gives its task to another one', async () => {
     const work = await aWork();
     const dying = await work.agent({ interval: 1, threshold: 2 });
     const id = await work.task();
@@ -136,7 +136,7 @@ describe('the coordinator', () => {
     await agent.api.post(`/runs/${run.id}/start`);
     const until = performance.now() + 4_000;
     await waitFor('twice its threshold', async () => {
-      await work.beat(agent);
+      await work.heartbeat(agent);
       return performance.now() > until;
     });
     expect(await work.statusOf(id)).toBe('RUNNING');
@@ -386,8 +386,8 @@ describe('a server without the role', () => {
     const [doubt] = (await logsOf(api)).filter((line) => line.event === 'silence_doubted');
     expect(doubt).toMatchObject({ workspaceId: null, details: { why: 'whole_fleet_silent' } });
 
-    await work.beat(heard);
-    await waitFor('the silent ones to be taken for dead', async () => (await recover()) > 0);
+    await work.heartbeat(heard);
+    await waitFor('the unresponsive ones to be taken for dead', async () => (await recover()) > 0);
     const { rows } = await quiet.db.owner.query(
       `SELECT id FROM agents WHERE workspace_id = $1 AND lifecycle = 'ERROR' ORDER BY id`,
       [work.workspace.id],

@@ -42,7 +42,7 @@ export interface CoordinatorLogView {
   createdAt: string;
 }
 
-/** What admins see of the coordinator, and can ask of it. Any server answers, leader or not. */
+/** The coordinator's status and commands, for admins. Any server answers, leader or not. */
 @Injectable()
 export class CoordinatorService implements CoordinatorHealthSource {
   constructor(

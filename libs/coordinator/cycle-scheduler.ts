@@ -60,7 +60,7 @@ export class CycleScheduler {
   }
 }
 
-/** What is still due right after a cycle waits longer than what becomes due later. */
+/** Work that is still due right after a cycle waits longer than work that becomes due later. */
 function pauseBefore(dueInMs: number, report: CycleReport | undefined): Pause {
   if (!report) return { waitMs: Math.min(dueInMs, WATCH_MS), cooldownMs: 0 };
   const failed = hasFailed(report);

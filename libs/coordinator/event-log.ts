@@ -14,7 +14,7 @@ export interface EventLogEntry {
   details?: Record<string, unknown>;
 }
 
-/** What waits to be written while the database is away; the oldest lines give way. */
+/** The lines that wait while the database is away; the oldest give way. */
 const KEPT_LINES = 1_000;
 
 const WRITERS: Record<LogLevel, 'debug' | 'info' | 'warn' | 'error' | 'fatal'> = {
@@ -43,7 +43,7 @@ export class EventLog {
     if (this.lines.length > KEPT_LINES) this.lines.shift();
   }
 
-  /** Writes what has gathered. What cannot be written now waits for the next time; never throws. */
+  /** Writes the gathered entries. Entries that cannot be written now wait for the next time; never throws. */
   async flush(): Promise<void> {
     if (this.lines.length === 0) return;
     const lines = this.lines.splice(0);

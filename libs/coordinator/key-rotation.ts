@@ -10,13 +10,13 @@ import { Logger } from '#lib/observability';
 import { Resealing } from '#lib/secrets';
 
 const EVERY_MS = 60_000;
-/** After a batch it rests this many times as long as the batch took, so that it stays in the background. */
+/** After a batch it pauses this many times as long as the batch took, so that it stays in the background. */
 const REST_FACTOR = 4;
 /** When others hold all that is left. */
 const REST_MS = 1_000;
 
 /**
- * Replaces the data key when it is time, and seals anew what older ones have sealed, in the role
+ * Replaces the data key when it is time, and reseals the secrets of older keys, in the role
  * `coordinator`. Any number of servers may do it at once, so it takes no leader.
  */
 @Injectable()
@@ -53,7 +53,7 @@ export class KeyRotation implements OnApplicationBootstrap, BeforeApplicationShu
       if (!more) return EVERY_MS;
       return resealed === 0 ? REST_MS : REST_FACTOR * (performance.now() - start);
     } catch (error) {
-      this.logger.warn('sealing anew failed, next time again', { error });
+      this.logger.warn('resealing failed, next time again', { error });
       return EVERY_MS;
     }
   }

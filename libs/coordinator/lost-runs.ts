@@ -8,7 +8,7 @@ import {
   isLiveRun,
   LOCKED_TASK_COLUMNS,
   type LockedTask,
-  planRecovery,
+  planFailure,
   type SweepResult,
 } from '#lib/transitions';
 import { WakeUps } from '#lib/valkey';
@@ -40,7 +40,7 @@ FOR NO KEY UPDATE OF t, r SKIP LOCKED`,
 export interface Loss {
   /** Made by `lostRuns`. */
   lock: Sql<LockedTask>;
-  /** Of the statement, after the first two. */
+  /** Parameters of the statement, after the first two. */
   params?: readonly unknown[];
   reason: AbortReason;
   /** For the log of the task. */
@@ -62,7 +62,7 @@ export class LostRuns {
     const failure = { reason, message, actor: COORDINATOR };
     const tasks = await pass.transaction(async (tx) => {
       const locked = await tx.rows(lock, [...pass.bounds, ...params]);
-      const plans = locked.map((task) => planRecovery(task, failure, policy, Math.random()));
+      const plans = locked.map((task) => planFailure(task, failure, policy, Math.random()));
       await applyPlans(tx, plans);
       return locked;
     });

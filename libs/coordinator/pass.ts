@@ -40,7 +40,7 @@ export class Pass {
     });
   }
 
-  /** What it did, if it moved these rows. */
+  /** The result, if it moved these rows. */
   moved(rows: readonly { workspace_id: string }[]): SweepResult {
     return sweepResult(rows, this.limit);
   }

@@ -29,7 +29,7 @@ beforeEach(async () => {
   agentId = newId();
   const agent = { name: 'Pushed', mode: 'push', command: ['node'], maxConcurrentTasks: 9 };
   expect((await workspace.api.put(`/agents/${agentId}`, agent)).status).toBe(201);
-  await beat();
+  await heartbeat();
 });
 
 /** Whatever still waits is nobody's business any more. */
@@ -53,10 +53,10 @@ async function fillBucketOfAll(tokens: number): Promise<unknown[]> {
   return sql(fill, tokens);
 }
 
-async function beat(): Promise<void> {
+async function heartbeat(): Promise<void> {
   const headers = { authorization: `Bearer ${gateway.token({ sub: gateway.id })}` };
   const { status } = await apiClient(server.url, headers).post('/gateway/heartbeat', {
-    ...gateway.nextBeat(),
+    ...gateway.nextHeartbeat(),
     capacity: 100,
     running: gateway.sessions.size,
     queued: 0,
@@ -170,7 +170,7 @@ it('rests until the rate of all workspaces allows the next session', async () =>
   await gateway.until(() => spawned() === 1);
 });
 
-it('rests with an agent that rests, and goes on after it', async () => {
+it('rests with an agent in a cooldown, and goes on after it', async () => {
   await sql(
     `UPDATE agents SET resting_until = now() + interval '8 seconds', setup_failures = 1 WHERE id = $1`,
     agentId,

@@ -7,7 +7,7 @@ export interface Due {
   /** SQL: milliseconds from now, by the database's clock; NULL: nothing. Its parameters are $1, $2 … */
   ms: string;
   params?: readonly ((config: Pick<Config, 'gateway' | 'admission'>) => number)[];
-  /** What a cycle has left of it may well be forbidden, and is looked at again a second later only. */
+  /** The rest that a cycle leaves may well be forbidden, and is looked at again only a second later. */
   mayBeForbidden?: true;
 }
 
@@ -21,15 +21,15 @@ export function dueAtOnceIf(condition: string): Due {
   return { ms: `CASE WHEN ${condition} THEN 0::float8 END` };
 }
 
-/** What is known of a recovery pattern before it runs. Names, counters, due times and docs come from it. */
+/** The facts about a recovery pattern before it runs. Names, counters, due times and docs come from it. */
 export interface ReconcilerFacts {
   /** In the status, the metrics and the log: clients see it. */
   name: string;
   /** Under which a forced recovery counts what it moved. */
   counter: string;
-  /** What it moves, for the table in the README. */
+  /** The rows that it moves, for the table in the README. */
   moves: string;
-  /** What the log of a workspace says when rows of it were moved. Without it that happens all the time. */
+  /** The line in a workspace's log when rows of it were moved. Absent for patterns that move rows all the time. */
   notable?: string;
   /** Without it: found by the next cycle that comes for something else, or by the schedule. */
   due?: Due;

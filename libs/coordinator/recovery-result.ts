@@ -7,7 +7,7 @@ const COUNTERS = new Map<StepName, CounterName>(
 
 export interface RecoveryRequest {
   workspaceId?: string;
-  /** All workspaces, or a refusal; not whatever the caller may see. */
+  /** All workspaces, or a refusal; not only those that the caller may see. */
   allWorkspaces?: boolean;
 }
 

@@ -27,7 +27,7 @@ describe('a rhythm', () => {
     expect((await perhaps()).moved).toBe(1);
   });
 
-  it('rests twenty times as long as a search took', async () => {
+  it('pauses twenty times as long as a search took', async () => {
     const { clock, perhaps } = aSearch(1_000);
     await perhaps(100);
     clock.now = 2_099;

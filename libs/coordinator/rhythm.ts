@@ -2,7 +2,7 @@ import { NOTHING, type SweepResult } from '#lib/transitions';
 import type { Pass } from './pass.js';
 import type { Reconciler, ReconcilerFacts } from './reconciler.js';
 
-/** After a search it rests this many times as long as the search took, if that is longer. */
+/** After a search it pauses this many times as long as the search took, if that is longer. */
 const REST_FACTOR = 20;
 
 /**

@@ -7,7 +7,7 @@ import { WakeUps } from '#lib/valkey';
 
 const CRON_JOB = 'coordinator';
 
-/** What makes a cycle run: the schedule, and each wake-up. */
+/** The triggers of a cycle: the schedule, and each wake-up. */
 @Injectable()
 export class Triggers {
   /** Whether this process has the role. */

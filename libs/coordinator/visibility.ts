@@ -6,7 +6,7 @@ import { isOperator, listWorkspaceIds, workspaceExists } from './store/visibilit
 /** How many workspaces an operator is shown by id. */
 const LISTED_WORKSPACES = 1_000;
 
-/** What a caller may see of the coordinator: one workspace, or all of them (null). */
+/** The part of the coordinator that a caller may see: one workspace, or all of them (null). */
 export interface View {
   workspaceId: string | null;
   /** Runs statements that see just that. */

@@ -50,7 +50,7 @@ describe('a statement for a tenant', () => {
     expect(seen).toEqual(ids.map((id) => [id]));
   });
 
-  it('can not write a row of another', async () => {
+  it('cannot write a row of another', async () => {
     const foreign = single.tenant(one).rows(insertWorkspaceRow, [two, 'intruder']);
     await expect(foreign).rejects.toThrow(/row-level security/);
     const { rows } = await db.owner.query(`SELECT 1 FROM projects WHERE name = 'intruder'`);
@@ -165,7 +165,7 @@ describe('a pipeline for a tenant', () => {
     expect(await single.tenant(one).rows(countNamed, ['done'])).toEqual([{ n: 1 }]);
   });
 
-  it('with values that can not be sent does nothing', async () => {
+  it('with values that cannot be sent does nothing', async () => {
     const circular: unknown[] = [];
     circular.push({ circular });
     const steps = [

@@ -17,7 +17,7 @@ export interface PoolOptions {
 const types = new pg.TypeOverrides();
 
 /**
- * A pool in which nothing can hang for good: connecting, waiting for a connection, a statement on the
+ * A pool in which nothing can hang forever: connecting, waiting for a connection, a statement on the
  * server and an answer that never comes all have their limit.
  */
 export function createPool(options: PoolOptions): pg.Pool {

@@ -93,7 +93,7 @@ class TenantQuery extends BaseQuery {
     Object.assign(this, this.statements[Math.max(++this.position, 0)]);
   }
 
-  // What follows a failure is skipped, its parsing too.
+  // Statements after a failure are skipped, their parsing too.
   override handleError(error: Error, connection: Connection): void {
     for (const { name } of this.statements) delete connection.submittedNamedStatements[name];
     super.handleError(error, connection);

@@ -9,7 +9,7 @@ const scopes = new Set<CleanupScope>();
 /** When the process was told to end, on the monotonic clock. */
 let endingSince: number | undefined;
 
-/** What has to be undone when the work ends, in whatever way. */
+/** The steps to undo when the work ends, in whatever way. */
 export class CleanupScope {
   private readonly cleanups: Cleanup[] = [];
   private running: Promise<void> | undefined;

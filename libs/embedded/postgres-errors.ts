@@ -5,7 +5,7 @@ interface Where {
   port?: number;
 }
 
-/** What PostgreSQL's own words mean for the person who started it. */
+/** The meaning of PostgreSQL's own messages, for the person who started it. */
 export function explainPostgres(lines: string[], where: Where): EmbeddedError {
   const text = lines.join('\n');
   const cause = { cause: new Error(lines.slice(-20).join('\n')) };

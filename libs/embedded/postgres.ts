@@ -35,7 +35,7 @@ export interface PostgresOptions {
 }
 
 export interface EmbeddedPostgres {
-  /** Of the database `drover`, as its owner, who is a superuser. */
+  /** The address of the database `drover`, as its owner, a superuser. */
   url: string;
   /** The same user, in the database `postgres`. */
   adminUrl: string;

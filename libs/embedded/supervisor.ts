@@ -60,7 +60,7 @@ export class Supervisor {
   private readonly ended: Promise<void>;
   private isEnded = false;
   private lastId = 0;
-  /** What runs now, and the signal that ends it at once. */
+  /** The program that runs now, and the signal that ends it at once. */
   private readonly running = new Map<number, NodeJS.Signals>();
 
   private constructor(private readonly child: ChildProcessByStdio<Writable, Readable, null>) {

@@ -1,6 +1,6 @@
 import { diskFull, EmbeddedError, permissionDenied } from './errors.js';
 
-/** What Valkey's own words mean for the person who started it. */
+/** The meaning of Valkey's own messages, for the person who started it. */
 export function explainValkey(
   lines: string[],
   where: { folder: string; port: number },

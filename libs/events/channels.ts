@@ -19,7 +19,7 @@ export class Channels {
   /**
    * Sends all of them in their order, in one go.
    *
-   * @throws Error when some may not have arrived; then all are to be sent again
+   * @throws Error when some may not have arrived; then all must be sent again
    */
   async publish(messages: readonly NumberedMessage[]): Promise<void> {
     if (messages.length === 0) return;

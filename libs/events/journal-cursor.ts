@@ -14,7 +14,7 @@ import {
 /** How long a reader that died, or sleeps, keeps the others of its consumer waiting. */
 const LEASE_SECONDS = 10;
 
-/** What reading on came to. */
+/** The result of reading on. */
 export type Reading =
   | { kind: 'idle' }
   /** Another process reads for this consumer. */
@@ -36,7 +36,7 @@ interface Horizon {
  */
 export class JournalCursor {
   readonly owner = randomUUID();
-  /** What has been read and not been dealt with. */
+  /** Entries that have been read and not been dealt with. */
   private pending: { from: string; to: string } | undefined;
   /** Kept until all up to it has been read: under a steady load the next one would always have to wait as well. */
   private horizon: Horizon | undefined;

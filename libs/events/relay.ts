@@ -54,7 +54,7 @@ export class EventRelay implements OnApplicationBootstrap, BeforeApplicationShut
   start(): void {
     if (this.loop) return;
     const nudge = (): void => this.nudge();
-    // Whoever moves a task wakes somebody, so each wake-up is the sign of an event as well.
+    // Every transition of a task wakes somebody, so each wake-up is the sign of an event as well.
     this.cleanUp = [
       this.wakeUps.onClaims(nudge),
       this.wakeUps.onCoordinator(nudge),

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Database, firstRow } from '#lib/database';
 import { type Caller, DroverError } from '#lib/kernel';
-import { sightOf } from '#lib/task-manager';
+import { visibilityOf } from '#lib/task-manager';
 import { explain } from './domain/explain.js';
 import type { ExplainFacts, RunFacts, SpawnAttempts } from './domain/explain-facts.js';
 import type { ExplanationView } from './domain/explain-reasons.js';
@@ -31,7 +31,7 @@ export class TaskExplainer {
     const { workspaceId } = caller;
     const tenant = this.db.tenant(workspaceId);
     const row = await firstRow(tenant, explainTask, [workspaceId, taskId]);
-    const sight = row && sightOf(caller, { runId: row.run_id, agentId: row.agent_id });
+    const sight = row && visibilityOf(caller, { runId: row.run_id, agentId: row.agent_id });
     if (!sight) throw new DroverError('task_not_found');
     const live = row.run_id !== null;
     const [around, line, roots] = await Promise.all([

@@ -17,7 +17,7 @@ export const API_PREFIX = 'api/v1';
 const UNPREFIXED = ['healthz', 'readyz', 'metrics', 'health/*path', 'docs', 'docs/*path'];
 
 export interface HttpOptions {
-  /** What all paths but those of health and documentation begin with; API_PREFIX by default. */
+  /** The prefix of all paths but those of health and documentation; API_PREFIX by default. */
   prefix?: string;
   /** Takes the application's own one when it is left out. */
   logger?: Logger;
@@ -57,7 +57,7 @@ function addRequestHook(adapter: DroverFastifyAdapter): void {
     if (request.is404) adapter.timer.unmatched(request, reply);
     if (adapter.leaving && !adapter.closing) reply.header('connection', 'close');
     if (adapter.closing) {
-      // What comes in on a connection kept alive belongs to another server by now.
+      // A request on a connection kept alive belongs to another server by now.
       reply.header('connection', 'close');
       sendProblem(request, reply, new DroverError('shutting_down', { retryAfterSeconds: 1 }));
       return;

@@ -8,14 +8,14 @@ import { UuidParam } from './params.js';
 import { startTestServer, type TestServer } from './testing/app.js';
 import { Versioned } from './versioned.js';
 
-class BeatDto {
+class HeartbeatDto {
   @Text({ max: 10 }) status!: string;
 }
 
 /** What both routes do. */
-function answerBeat(id: string, body: BeatDto) {
+function answerHeartbeat(id: string, body: HeartbeatDto) {
   if (body.status === 'broken') throw new Error('broken');
-  const answer = { id, isDto: body instanceof BeatDto };
+  const answer = { id, isDto: body instanceof HeartbeatDto };
   return body.status === 'later' ? Promise.resolve(answer) : answer;
 }
 
@@ -24,22 +24,22 @@ class HotController {
   private readonly secret = 'this is bound';
 
   @Post(':id/heartbeat')
-  @Hot({ body: BeatDto, param: 'id', status: 200 })
-  beat({ id, body }: HotCall<BeatDto>) {
-    return answerBeat(id, body);
+  @Hot({ body: HeartbeatDto, param: 'id', status: 200 })
+  heartbeat({ id, body }: HotCall<HeartbeatDto>) {
+    return answerHeartbeat(id, body);
   }
 
   @Post(':id/refuse')
-  @Hot({ body: BeatDto, param: 'id' })
-  async refuse({ body }: HotCall<BeatDto>) {
+  @Hot({ body: HeartbeatDto, param: 'id' })
+  async refuse({ body }: HotCall<HeartbeatDto>) {
     await Promise.resolve();
     throw new DroverError('agent_draining', { detail: body.status });
   }
 
   @Post('versioned')
   @Versioned()
-  @Hot({ body: BeatDto })
-  versioned({ caller, id }: HotCall<BeatDto>) {
+  @Hot({ body: HeartbeatDto })
+  versioned({ caller, id }: HotCall<HeartbeatDto>) {
     return { who: caller.workspaceId, id, version: 7, secret: this.secret };
   }
 }
@@ -48,8 +48,8 @@ class HotController {
 class LongController {
   @Post(':id/heartbeat')
   @HttpCode(200)
-  beat(@UuidParam('id') id: string, @Body() body: BeatDto) {
-    return answerBeat(id, body);
+  heartbeat(@UuidParam('id') id: string, @Body() body: HeartbeatDto) {
+    return answerHeartbeat(id, body);
   }
 }
 
@@ -135,8 +135,8 @@ describe('a hot route', () => {
     @UseGuards(TestGuard)
     class GuardedController {
       @Post()
-      @Hot({ body: BeatDto })
-      beat() {
+      @Hot({ body: HeartbeatDto })
+      heartbeat() {
         return {};
       }
     }

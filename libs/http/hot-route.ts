@@ -17,13 +17,13 @@ import { isVersioned, setEtagOf } from './versioned.js';
 type Controller = abstract new (...args: never[]) => object;
 type Admission = (request: FastifyRequest) => boolean | Promise<boolean>;
 
-/** What the method of a hot route is called with. */
+/** The argument of a hot route's method. */
 export interface HotCall<Body> {
   caller: Caller;
   /** The path's parameter, in lower case. */
   id: string;
   body: Body;
-  /** Of a request with an Idempotency-Key, if the route is `@Idempotent()`. */
+  /** The record of a request with an Idempotency-Key, if the route is `@Idempotent()`. */
   idempotency: IdempotencyRecord | undefined;
   reply: FastifyReply;
 }
@@ -34,7 +34,7 @@ interface HotOptions<Body> {
   body: new () => Body;
   /** The path's parameter, a UUID; none by default. */
   param?: string;
-  /** Of a good answer; 201 by default. */
+  /** The status of a good answer; 201 by default. */
   status?: number;
 }
 
@@ -48,7 +48,7 @@ export interface RouteGuard extends CanActivate {
   forRoute(controller: Controller, method: (...args: never[]) => unknown): Admission;
 }
 
-/** What hot routes need of the application; the same guard and filter as on all other routes. */
+/** The parts of the application that hot routes need; the same guard and filter as on all other routes. */
 export interface HotLane {
   guard: RouteGuard;
   filter: ProblemFilter;

@@ -44,7 +44,7 @@ export function parseIfMatch(header: string | undefined): number | undefined {
   if (text === undefined || text === '*') return undefined;
   const match = VERSION.exec(text);
   const version = Number(match?.[1] ?? match?.[2] ?? Number.NaN);
-  // Versions are Postgres integers; a larger one can not be compared with them.
+  // Versions are Postgres integers; a larger one cannot be compared with them.
   if (version <= 2_147_483_647) return version;
   throw new DroverError('malformed_header', {
     detail: 'If-Match must hold one version, such as "3".',

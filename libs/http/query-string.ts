@@ -8,7 +8,7 @@ const MALFORMED = '\ud800';
 /**
  * Parses a query string. A comparison becomes a parameter of its own: `priority>=8` (which splits
  * into `priority>` and `8`) is `priorityGte`, `priority<=3` is `priorityLte`, escaped or not.
- * A repeated parameter is a list. What is escaped wrongly is not guessed at: it is no text.
+ * A repeated parameter is a list. A wrong escape is not guessed at: it is no text.
  */
 export function parseQuery(text: string): Query {
   const parsed = parse(text, '&', '=', { decodeURIComponent: unescape }) as Query;

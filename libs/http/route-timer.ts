@@ -36,7 +36,7 @@ export class RouteTimer {
     });
   }
 
-  /** What no route matched is timed under one name, whatever was asked for. */
+  /** Requests that no route matched are timed under one name, whatever their path. */
   unmatched(request: FastifyRequest, reply: FastifyReply): void {
     this.whenFinished(request, reply, 'unmatched');
   }

@@ -11,7 +11,7 @@ interface Place {
 }
 
 /**
- * The first place in a parsed JSON value that can not be stored (a NUL character, a lone surrogate,
+ * The first place in a parsed JSON value that cannot be stored (a NUL character, a lone surrogate,
  * a number out of range, nesting deeper than `maxDepth` levels), or that would poison a prototype.
  */
 export function findUnsafe(root: unknown, maxDepth: number): FieldError | undefined {

@@ -26,7 +26,7 @@ import { VALKEY_PROVIDERS } from './valkey.providers.js';
 import { MembersService } from './workspaces/members.service.js';
 import { WorkspacesService } from './workspaces/workspaces.service.js';
 
-/** Who asks, and what they may do. Puts its guard before every route of the application. */
+/** Callers and their rights. Puts its guard before every route of the application. */
 @Global()
 @Module({
   imports: [DiscoveryModule],

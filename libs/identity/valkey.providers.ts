@@ -13,7 +13,7 @@ const optional = (token: typeof ValkeyClient | typeof ValkeySubscriber) => ({
   optional: true,
 });
 
-/** What identity does better with Valkey, and does without it: both ports work when it is absent. */
+/** The ports that identity serves better with Valkey, and also without it: both ports work when it is absent. */
 export const VALKEY_PROVIDERS: Provider[] = [
   {
     provide: RATE_LIMITER,

@@ -10,7 +10,7 @@ import { unbrokenLog } from './checks/unbroken-log.sql.js';
 import type { Invariant, Outcome } from './invariant.js';
 import { withRunner } from './runner.js';
 
-/** What must always hold, in the order in which it is reported. */
+/** The invariants, in the order in which they are reported. */
 export const INVARIANTS: readonly Invariant[] = [
   accountedFor,
   unbrokenLog,

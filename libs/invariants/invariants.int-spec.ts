@@ -115,11 +115,13 @@ describe('Every task is accounted for', () => {
     expect(await broken()).toEqual({ accounted_for: ['is under a lease that has passed'] });
   });
 
-  test('an agent that beats no more', async () => {
+  test('an agent that sends no more heartbeats', async () => {
     await held();
     await breakBy(`UPDATE agent_heartbeats SET last_seen_at = now() - interval '1 hour'`);
     await breakTime();
-    expect(await broken()).toEqual({ accounted_for: ['is held by an agent that beats no more'] });
+    expect(await broken()).toEqual({
+      accounted_for: ['is held by an agent that sends no more heartbeats'],
+    });
   });
 
   test('a release that was forgotten', async () => {

@@ -46,7 +46,7 @@ CROSS JOIN LATERAL (VALUES
       AND greatest(a.error_at, a.terminated_at) < now() - interval '60 seconds',
     'is held by an agent that is gone'),
   (r.lease_by_heartbeat AND now() - interval '60 seconds' > greatest(r.lease_expires_at, h.last_seen_at + lease.twice),
-    'is held by an agent that beats no more')
+    'is held by an agent that sends no more heartbeats')
 ) AS found (wrong, problem)
 WHERE found.wrong
 ORDER BY t.id

@@ -31,8 +31,8 @@ afterAll(async () => {
 });
 
 async function heard(agentId: string): Promise<void> {
-  const beat = { agentId, status: 'healthy', staleThresholdSeconds: THRESHOLD_SECONDS };
-  await new HeartbeatStore(client).record(beat);
+  const heartbeat = { agentId, status: 'healthy', staleThresholdSeconds: THRESHOLD_SECONDS };
+  await new HeartbeatStore(client).record(heartbeat);
 }
 
 async function written(agentId: string, secondsAgo: number): Promise<void> {
@@ -50,7 +50,7 @@ const problems = async () => {
 };
 
 describe('What is in Valkey', () => {
-  it('may be a lock, a count of attempts, and beats that Postgres has as well', async () => {
+  it('may be a lock, a count of attempts, and heartbeats that Postgres has as well', async () => {
     await client.commands.set('coordinator:lock:global', 'somebody');
     await client.commands.set('rate:login', '1');
     const agentId = await anAgent(db.owner, workspaceId);
@@ -59,7 +59,7 @@ describe('What is in Valkey', () => {
     expect(await problems()).toEqual([]);
   });
 
-  it('may not be a beat that Postgres lacks', async () => {
+  it('may not be a heartbeat that Postgres lacks', async () => {
     const [never, before] = [
       await anAgent(db.owner, workspaceId),
       await anAgent(db.owner, workspaceId),
@@ -67,8 +67,8 @@ describe('What is in Valkey', () => {
     for (const agentId of [never, before]) await heard(agentId);
     await written(before, 60);
     expect((await problems()).sort()).toEqual([
-      'beat 0 s ago, and Postgres knows of no beat',
-      'beat 0 s ago, and Postgres knows of one 60 s ago',
+      'heartbeat 0 s ago, and Postgres knows of no heartbeat',
+      'heartbeat 0 s ago, and Postgres knows of one 60 s ago',
     ]);
   });
 

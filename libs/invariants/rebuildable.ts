@@ -1,6 +1,6 @@
 import type { SqlRunner } from '#lib/database';
 import { heartbeatTtlSeconds, ValkeyClient } from '#lib/valkey';
-import { beatsKnown, type KnownBeat } from './checks/beats-known.sql.js';
+import { heartbeatsKnown, type KnownHeartbeat } from './checks/heartbeats-known.sql.js';
 import { withRunner } from './runner.js';
 import type { Outcome, Violation } from './invariant.js';
 
@@ -9,7 +9,7 @@ export interface ValkeyPlace {
   keyPrefix?: string;
 }
 
-const BEAT = 'agent:heartbeat:';
+const HEARTBEAT = 'agent:heartbeat:';
 /**
  * Keys that hold no fact: who loses one makes another. The lock has its lease in Postgres; a counter of
  * attempts forgives one window; the two of heartbeats were left by an earlier version.
@@ -19,16 +19,16 @@ const DISPENSABLE = [
   /^rate:/,
   /^coordinator:(?:agent_deadlines|heartbeat_epoch)$/,
 ];
-/** Beats are written down within a second or so; by then Postgres must have them. */
+/** Heartbeats are written down within a second or so; by then Postgres must have them. */
 const FLUSH_SECONDS = 10;
 const SHOWN_VIOLATIONS = 5;
 
 /**
  * Whether Postgres alone could make everything that is in Valkey: each key is of a kind that is known
- * to be dispensable, and each beat stands in Postgres as well.
+ * to be dispensable, and each heartbeat stands in Postgres as well.
  *
- * Reads all keys of the installation. A beat's age is taken from its key's time to live, so an agent
- * whose threshold was changed after its last beat can be reported by mistake.
+ * Reads all keys of the installation. A heartbeat's age is taken from its key's time to live, so an agent
+ * whose threshold was changed after its last heartbeat can be reported by mistake.
  *
  * @throws Error when Valkey or Postgres does not answer
  */
@@ -41,9 +41,12 @@ export async function checkRebuildable(
     if (!(await client.ready(5_000))) throw new Error('Valkey does not answer');
     const heard = await hearAll(client, place.keyPrefix ?? '');
     const known = await withRunner(database, (runner) =>
-      runner.rows(beatsKnown, [[...heard.ages.keys()]]),
+      runner.rows(heartbeatsKnown, [[...heard.ages.keys()]]),
     );
-    const violations = [...heard.unknown, ...known.flatMap((beat) => judge(beat, heard.ages))];
+    const violations = [
+      ...heard.unknown,
+      ...known.flatMap((heartbeat) => judge(heartbeat, heard.ages)),
+    ];
     return {
       name: 'rebuildable',
       title: 'Nothing in Valkey is the only copy of a fact',
@@ -55,9 +58,9 @@ export async function checkRebuildable(
   }
 }
 
-/** What Valkey has. */
+/** The heartbeats in Valkey. */
 interface Heard {
-  /** Milliseconds that an agent's beat has to live. */
+  /** Milliseconds that an agent's heartbeat has to live. */
   ages: Map<string, number>;
   unknown: Violation[];
 }
@@ -66,7 +69,7 @@ async function hearAll({ commands }: ValkeyClient, prefix: string): Promise<Hear
   const ages = new Map<string, number>();
   const unknown: Violation[] = [];
   for (const key of await allKeys(commands, prefix)) {
-    if (key.startsWith(BEAT)) ages.set(key.slice(BEAT.length), await commands.pttl(key));
+    if (key.startsWith(HEARTBEAT)) ages.set(key.slice(HEARTBEAT.length), await commands.pttl(key));
     else if (!DISPENSABLE.some((kind) => kind.test(key))) {
       unknown.push({ subject: `key ${key}`, problem: 'nobody says how to make it again' });
     }
@@ -86,22 +89,22 @@ async function allKeys(commands: ValkeyClient['commands'], prefix: string): Prom
   return [...keys];
 }
 
-function judge(beat: KnownBeat, ages: Heard['ages']): Violation[] {
-  const subject = `agent ${beat.agent_id}`;
-  if (beat.stale_threshold_seconds === null) {
+function judge(heartbeat: KnownHeartbeat, ages: Heard['ages']): Violation[] {
+  const subject = `agent ${heartbeat.agent_id}`;
+  if (heartbeat.stale_threshold_seconds === null) {
     return [{ subject, problem: 'was heard by Valkey, and is not in Postgres' }];
   }
-  const leftMs = ages.get(beat.agent_id) ?? -1;
+  const leftMs = ages.get(heartbeat.agent_id) ?? -1;
   // Without a time to live the key has just ended.
   if (leftMs < 0) return [];
-  const age = heartbeatTtlSeconds(beat.stale_threshold_seconds) - leftMs / 1_000;
-  const known = beat.age_seconds ?? Infinity;
+  const age = heartbeatTtlSeconds(heartbeat.stale_threshold_seconds) - leftMs / 1_000;
+  const known = heartbeat.age_seconds ?? Infinity;
   if (known <= Math.max(age, 0) + FLUSH_SECONDS) return [];
   return [
     {
       subject,
-      problem: `beat ${Math.round(age)} s ago, and Postgres knows of ${
-        beat.age_seconds === null ? 'no beat' : `one ${Math.round(known)} s ago`
+      problem: `heartbeat ${Math.round(age)} s ago, and Postgres knows of ${
+        heartbeat.age_seconds === null ? 'no heartbeat' : `one ${Math.round(known)} s ago`
       }`,
     },
   ];

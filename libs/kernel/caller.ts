@@ -1,6 +1,6 @@
 export type MemberRole = 'OWNER' | 'ADMIN' | 'MEMBER' | 'VIEWER';
 
-/** Who asks, as the guard established it. Every service method takes it first. */
+/** The caller, as the guard established it. Every service method takes it first. */
 export type Caller = UserCaller | ApiKeyCaller | AgentCaller | RunCaller;
 
 export interface UserCaller {
@@ -35,7 +35,7 @@ export interface RunCaller {
   runId: string;
 }
 
-/** Who did it, as the audit log keeps it. */
+/** The actor of a change, as the audit log keeps it. */
 export interface Actor {
   kind: 'user' | 'api_key' | 'agent' | 'run' | 'coordinator' | 'system';
   id: string | null;

@@ -1,4 +1,4 @@
-/** What a background loop waits on: a time, or somebody who rings. A ring is kept until it is heard. */
+/** A wait of a background loop: for a time, or for a ring. A ring is kept until it is heard. */
 export class Doorbell {
   private rung = false;
   private hear: (() => void) | undefined;

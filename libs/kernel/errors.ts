@@ -49,7 +49,7 @@ export const ERRORS = {
     'See the API documentation for the methods of this path.',
   ),
 
-  // Who asks
+  // The caller
   unauthenticated: e(
     401,
     'The request carries no credentials',
@@ -159,7 +159,7 @@ export const ERRORS = {
   ),
   dependency_locked: e(
     409,
-    'The dependencies of this task can not change any more',
+    'The dependencies of this task cannot change any more',
     'Change dependencies only while the task is PENDING.',
   ),
   task_closed: e(
@@ -174,12 +174,12 @@ export const ERRORS = {
   ),
   secrets_unreadable: e(
     409,
-    'A secret of the task can not be opened',
+    'A secret of the task cannot be opened',
     'Have an operator look: `detail` says whether its key is missing or it was altered.',
   ),
   lease_renewals_exhausted: e(
     409,
-    'The lease can not be renewed any more',
+    'The lease cannot be renewed any more',
     'Finish or release the run, and claim again.',
   ),
   agent_terminated: e(409, 'The agent is terminated', 'Register an agent under a new id.'),
@@ -217,7 +217,7 @@ export const ERRORS = {
   ),
   database_unavailable: e(
     503,
-    'The database can not be reached',
+    'The database cannot be reached',
     'Nothing was changed. Try again after the seconds in Retry-After.',
   ),
   gateway_draining: e(
@@ -227,7 +227,7 @@ export const ERRORS = {
   ),
   issuer_unavailable: e(
     503,
-    'The issuer of the token can not be reached',
+    'The issuer of the token cannot be reached',
     'Try again after the seconds in Retry-After.',
   ),
   outcome_unknown: e(

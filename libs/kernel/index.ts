@@ -5,7 +5,7 @@ export * from './caller.js';
 export * from './doorbell.js';
 export * from './errors.js';
 export * from './ids.js';
-export * from './needles.js';
+export * from './secret-patterns.js';
 export * from './pagination.js';
 export * from './read-at-most.js';
 export * from './redact.js';

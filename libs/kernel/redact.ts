@@ -34,7 +34,7 @@ const SECRET_NAMES = new Set([
  */
 const SECRET_TEXTS: readonly [RegExp, string][] = [
   [/\b(bearer\s+)[\w.~+/=-]+/gi, `$1${HIDDEN}`],
-  // What follows is looked at once for each word, not for each dash in it.
+  // The rest is examined once for each word, not for each dash in it.
   [
     /(?<![\w-])(?=[\w-]{11,}\.[\w-]+\.)((?:[\w-]*?-)??)eyJ[\w-]{8,}\.[\w-]+\.[\w-]*/g,
     `$1${HIDDEN}`,

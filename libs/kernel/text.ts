@@ -1,4 +1,4 @@
-// Postgres' text can not hold NUL, and a lone surrogate has no UTF-8 form.
+// Postgres' text cannot hold NUL, and a lone surrogate has no UTF-8 form.
 const NUL = '\u0000';
 
 /** Whether Postgres can store the text: no NUL, no lone surrogate. */
@@ -12,7 +12,7 @@ export interface JsonLimits {
 }
 
 /**
- * Why a JSON value can not be stored as jsonb, or null when it can.
+ * Why a JSON value cannot be stored as jsonb, or null when it can.
  * Also refuses `__proto__` as a key: somebody's merge would act on it one day.
  */
 export function whyUnstorable(

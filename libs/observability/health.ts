@@ -11,7 +11,7 @@ export interface CoordinatorHealth {
   cycleCount: number;
 }
 
-/** What the coordinator tells of itself; its library provides it under COORDINATOR_HEALTH. */
+/** The coordinator's own health; its library provides it under COORDINATOR_HEALTH. */
 export interface CoordinatorHealthSource {
   health(): Promise<CoordinatorHealth>;
 }
@@ -41,7 +41,7 @@ export interface SystemHealth {
   gateway: 'reachable' | 'unreachable' | 'not_configured';
 }
 
-/** What load balancers and operators ask. */
+/** The questions of load balancers and operators. */
 @Injectable()
 export class Health {
   private shuttingDown = false;

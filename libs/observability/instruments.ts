@@ -1,11 +1,11 @@
 import { Counter, Gauge, Histogram } from 'prom-client';
 
-/** Registered by whoever shows them: what a process counts is of the process, not of one application. */
+/** Registered by the application that shows them: the counts belong to the process, not to one application. */
 const registers: [] = [];
 
 const CYCLE_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
-/** What is counted where it happens. All else is looked up when somebody asks; see apps/server/metrics. */
+/** Metrics counted where the event happens. All others are read on demand; see apps/server/metrics. */
 export const instruments = {
   cycleSeconds: new Histogram({
     name: 'drover_coordinator_cycle_seconds',
@@ -38,7 +38,7 @@ export const instruments = {
     labelNames: ['reason'],
     registers,
   }),
-  beatsWritten: new Counter({
+  heartbeatsWritten: new Counter({
     name: 'drover_heartbeats_written_total',
     help: 'Heartbeats that were written to Postgres; of one agent only the latest of a flush is',
     registers,
@@ -50,7 +50,7 @@ export const instruments = {
   }),
   secrets: new Counter({
     name: 'drover_secrets_total',
-    help: 'Columns of tasks whose secrets were sealed or opened or found unreadable, and tasks sealed anew',
+    help: 'Columns of tasks whose secrets were sealed or opened or found unreadable, and tasks resealed',
     labelNames: ['operation'],
     registers,
   }),

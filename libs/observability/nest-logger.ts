@@ -1,7 +1,7 @@
 import type { LoggerService } from '@nestjs/common';
 import type { Logger } from './logger.js';
 
-/** Nest's own lines in our form. What Nest says while it starts is worth no more than `debug`. */
+/** Nest's own lines in our form. Its lines while it starts are worth no more than `debug`. */
 export class NestLogger implements LoggerService {
   constructor(private readonly logger: Logger) {}
 

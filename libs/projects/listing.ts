@@ -1,6 +1,6 @@
 import { decodeCursor, isUuid, malformedCursor } from '#lib/kernel';
 
-/** What a list may be asked for. */
+/** The parameters of a list. */
 export interface Listing {
   limit: number;
   cursor?: string;

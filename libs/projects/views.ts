@@ -26,7 +26,7 @@ export class MilestonePage {
   @ApiProperty({ type: String, nullable: true }) nextCursor!: string | null;
 }
 
-/** What of a row is shown; the workspace is the request's own. */
+/** The shown columns of a row; the workspace is the request's own. */
 export const PROJECT_FIELDS = {
   id: true,
   name: true,

@@ -1,13 +1,13 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { AgentManagerService, type AgentView, itself } from '#lib/agent-manager';
+import { AgentManagerService, type AgentView, requireSelf } from '#lib/agent-manager';
 import {
   applyPlans,
   type LockedTask,
-  moveAgent,
-  moveAgents,
-  planRecovery,
+  transitionAgent,
+  transitionAgents,
+  planFailure,
   planRelease,
-  type RecoveryPlan,
+  type FailurePlan,
   type RetryPolicy,
 } from '#lib/transitions';
 import { CONFIG, type Config } from '#lib/config';
@@ -44,9 +44,9 @@ export class AgentDeparture {
       const held = await tx.rows(lockRunsOfAgent, [workspaceId, agentId]);
       if (graceful && held.length > 0) return;
       await applyPlans(tx, this.failures(held, actorOf(caller)));
-      await moveAgent(tx, { workspaceId, agentId, to: 'TERMINATED', reason });
+      await transitionAgent(tx, { workspaceId, agentId, to: 'TERMINATED', reason });
     });
-    this.tell(agentId);
+    this.notify(agentId);
     return this.agents.get(caller, agentId);
   }
 
@@ -55,7 +55,7 @@ export class AgentDeparture {
    * its time was over.
    */
   async deregister(caller: Caller, agentId: string, reason = 'deregistered'): Promise<AgentView> {
-    const { workspaceId } = itself(caller, agentId);
+    const { workspaceId } = requireSelf(caller, agentId);
     const agent = await this.agents.get(caller, agentId);
     if (agent.status === 'TERMINATED') return agent;
     await this.stopClaims(workspaceId, agentId, reason);
@@ -66,42 +66,44 @@ export class AgentDeparture {
         tx,
         held.map((task) => planRelease(task, release, this.retries, Math.random())),
       );
-      await moveAgent(tx, { workspaceId, agentId, to: 'TERMINATED', reason });
+      await transitionAgent(tx, { workspaceId, agentId, to: 'TERMINATED', reason });
       return applied;
     });
     const ready = moved.filter((row) => row.status === 'PENDING').length;
     if (ready > 0) this.wakeUps.claims(workspaceId, ready);
-    this.tell(agentId);
+    this.notify(agentId);
     return this.agents.get(caller, agentId);
   }
 
   /**
-   * From here on it gets no task: a claim looks at the lifecycle under the agent's lock. A transaction of
-   * its own, because the runs that a claim has just made are to be seen by the next one.
+   * From here on it gets no task: a claim looks at the lifecycle under the agent's lock. A separate
+   * transaction, because the next one must see the runs that a claim has just made.
    */
   private async stopClaims(workspaceId: string, agentId: string, reason: string): Promise<void> {
     const tenant = this.database.tenant(workspaceId);
-    const [draining] = await moveAgents(tenant, [{ workspaceId, agentId, to: 'DRAINING', reason }]);
+    const [draining] = await transitionAgents(tenant, [
+      { workspaceId, agentId, to: 'DRAINING', reason },
+    ]);
     if (draining) return;
     const standing = await firstRow(tenant, agentStanding, [workspaceId, agentId]);
     if (!standing) throw new DroverError('agent_not_found');
     if (standing.lifecycle === 'TERMINATED') throw new DroverError('agent_terminated');
   }
 
-  private failures(held: readonly LockedTask[], actor: Actor): RecoveryPlan[] {
+  private failures(held: readonly LockedTask[], actor: Actor): FailurePlan[] {
     const failure = {
       reason: 'agent_terminated',
       message: 'Its agent was terminated',
       actor,
     } as const;
-    return held.map((task) => planRecovery(task, failure, this.retries, Math.random()));
+    return held.map((task) => planFailure(task, failure, this.retries, Math.random()));
   }
 
   private get retries(): RetryPolicy {
     return { backoffCapSeconds: this.config.tasks.retryBackoffCapSeconds };
   }
 
-  private tell(agentId: string): void {
+  private notify(agentId: string): void {
     this.wakeUps.signals([agentId]);
     this.wakeUps.coordinator();
   }

@@ -1,10 +1,10 @@
 import { Injectable } from '@nestjs/common';
-import { itself } from '#lib/agent-manager';
+import { requireSelf } from '#lib/agent-manager';
 import type { Caller } from '#lib/kernel';
 import { type ClaimAnswer, ClaimService } from './claims/claim-service.js';
 import { Signals, type SignalsAnswer } from './signals.js';
 
-/** What an agent asks for itself, with its own token. */
+/** Requests of an agent for itself, with its own token. */
 @Injectable()
 export class AgentWork {
   constructor(
@@ -15,23 +15,23 @@ export class AgentWork {
   async claim(
     caller: Caller,
     agentId: string,
-    wish: { maxTasks?: number; waitMs?: number; leaseSeconds?: number },
+    request: { maxTasks?: number; waitMs?: number; leaseSeconds?: number },
     gone: AbortSignal,
   ): Promise<ClaimAnswer> {
-    const { workspaceId } = itself(caller, agentId);
-    const { maxTasks = 1, waitMs = 0, leaseSeconds } = wish;
+    const { workspaceId } = requireSelf(caller, agentId);
+    const { maxTasks = 1, waitMs = 0, leaseSeconds } = request;
     return this.claiming.claim({ workspaceId, agentId, maxTasks, waitMs, leaseSeconds }, gone);
   }
 
   signals(
     caller: Caller,
     agentId: string,
-    wish: { runIds: string[]; waitMs?: number },
+    request: { runIds: string[]; waitMs?: number },
     gone: AbortSignal,
   ): Promise<SignalsAnswer> {
-    const { workspaceId } = itself(caller, agentId);
+    const { workspaceId } = requireSelf(caller, agentId);
     return this.signalling.wait(
-      { workspaceId, agentId, runIds: wish.runIds, waitMs: wish.waitMs ?? 0 },
+      { workspaceId, agentId, runIds: request.runIds, waitMs: request.waitMs ?? 0 },
       gone,
     );
   }

@@ -18,4 +18,8 @@ export {
   takesWork,
   workspaceHandsOut,
 } from './store/hand-out.js';
-export { type ConflictRow, noteConflictsOfBeats, tellOfConflicts } from './store/conflicts.sql.js';
+export {
+  type ConflictRow,
+  noteConflictsOfHeartbeats,
+  announceConflicts,
+} from './store/conflicts.sql.js';

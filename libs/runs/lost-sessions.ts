@@ -3,15 +3,15 @@ import { CONFIG, type Config } from '#lib/config';
 import { Database } from '#lib/database';
 import type { Actor } from '#lib/kernel';
 import { WakeUps } from '#lib/valkey';
-import { applyPlans, planRecovery, type RecoveryPlan } from '#lib/transitions';
+import { applyPlans, planFailure, type FailurePlan } from '#lib/transitions';
 import { type LostSession, lockLostSessions } from './store/lost-sessions.sql.js';
 
-/** What a gateway says that it has. */
+/** The sessions that a gateway says it has. */
 export interface HeldSessions {
   gatewayId: string;
   /** Its present life. */
   bootId: string;
-  /** The number of the beat that says so. */
+  /** The number of the heartbeat that says so. */
   sequence: number;
   runIds: readonly string[];
 }
@@ -19,9 +19,9 @@ export interface HeldSessions {
 const AT_ONCE = 500;
 
 /**
- * Ends the runs whose session their gateway has lost, because it restarted or otherwise. That is
- * evidence, so nobody waits for a threshold; the full jitter of the retries keeps those who died
- * together from coming back together, and each goes on from its last checkpoint.
+ * Ends the runs whose session their gateway has lost, because it restarted or otherwise. That is evidence, so
+ * no threshold is waited for; the full jitter of the retries keeps tasks that failed together from coming
+ * back together, and each goes on from its last checkpoint.
  */
 @Injectable()
 export class LostSessions {
@@ -56,11 +56,11 @@ export class LostSessions {
     });
   }
 
-  private plan(task: LostSession, actor: Actor): RecoveryPlan {
+  private plan(task: LostSession, actor: Actor): FailurePlan {
     const failure = task.of_earlier_life
       ? ({ reason: 'gateway_restart', message: 'Its gateway has restarted' } as const)
       : ({ reason: 'infrastructure', message: 'Its gateway has lost its session' } as const);
     const policy = { backoffCapSeconds: this.config.tasks.retryBackoffCapSeconds };
-    return planRecovery(task, { ...failure, actor }, policy, Math.random());
+    return planFailure(task, { ...failure, actor }, policy, Math.random());
   }
 }

@@ -41,7 +41,7 @@ WITH chosen AS MATERIALIZED (
 ),
 lease AS MATERIALIZED (
   SELECT a.id AS agent_id, a.workspace_id, a.stale_threshold_seconds AS seconds, true AS by_heartbeat,
-    a.heartbeat_interval_seconds AS beat_seconds
+    a.heartbeat_interval_seconds AS heartbeat_seconds
   FROM (SELECT DISTINCT workspace_id, agent_id FROM chosen) c
   JOIN agents a ON a.workspace_id = c.workspace_id AND a.id = c.agent_id
 ),
@@ -79,9 +79,9 @@ spawn_intended AS (
   INSERT INTO session_spawns (workspace_id, run_id, task_id, agent_id)
   SELECT workspace_id, run_id, id, agent_id FROM task_moved
 ),
-agent_beats AS (
+agent_heartbeats_sent AS (
   INSERT INTO agent_heartbeats AS h (workspace_id, agent_id, status, last_seen_at, next_expected_at)
-  SELECT workspace_id, agent_id, 'healthy', now(), now() + make_interval(secs => beat_seconds)
+  SELECT workspace_id, agent_id, 'healthy', now(), now() + make_interval(secs => heartbeat_seconds)
   FROM lease
   ON CONFLICT (workspace_id, agent_id) DO UPDATE SET
     last_seen_at = greatest(h.last_seen_at, excluded.last_seen_at),
@@ -113,18 +113,18 @@ WITH agent AS MATERIALIZED (
       AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))))
       THEN greatest(least(w.max, a.max_concurrent_tasks - a.live_runs), 0) ELSE 0 END AS room,
     (a.lifecycle <> 'TERMINATED' AND NOT (a.lifecycle = 'DRAINING' OR a.lifecycle = 'ERROR' OR (a.mode = 'push' AND NOT a.coordinator_enabled) OR (a.mode = 'push' AND a.command = '{}') OR (a.mode = 'push' AND coalesce(a.resting_until > now(), false)))) AS takes_work, NOT a.live_runs < a.max_concurrent_tasks AS is_full,
-    coalesce(w.lease_seconds, CASE WHEN beats.alive THEN a.stale_threshold_seconds END, $5::int) AS seconds,
-    w.lease_seconds IS NULL AND coalesce(beats.alive, false) AS by_heartbeat,
-    a.mode = 'pull' AND coalesce(beats.unheard, false) AS unheard
+    coalesce(w.lease_seconds, CASE WHEN heard.alive THEN a.stale_threshold_seconds END, $5::int) AS seconds,
+    w.lease_seconds IS NULL AND coalesce(heard.alive, false) AS by_heartbeat,
+    a.mode = 'pull' AND coalesce(heard.unresponsive, false) AS unresponsive
   FROM unnest($2::uuid[], $3::int[], $4::int[]) WITH ORDINALITY AS w (agent_id, max, lease_seconds, position)
   JOIN agents a ON a.workspace_id = $1 AND a.id = w.agent_id
   LEFT JOIN LATERAL (
-    -- Registering stamps a first beat, but with the next one at infinity: no beat is promised yet.
+    -- Registering stamps a first heartbeat, but with the next one at infinity: none is promised yet.
     SELECT h.last_seen_at > now() - make_interval(secs => a.stale_threshold_seconds)
       AND h.next_expected_at IS DISTINCT FROM 'infinity' AS alive,
       h.next_expected_at = 'infinity'
-      AND h.last_seen_at < now() - make_interval(secs => a.stale_threshold_seconds / 4.0) AS unheard
-    FROM agent_heartbeats h WHERE h.workspace_id = $1 AND h.agent_id = a.id) beats ON true
+      AND h.last_seen_at < now() - make_interval(secs => a.stale_threshold_seconds / 4.0) AS unresponsive
+    FROM agent_heartbeats h WHERE h.workspace_id = $1 AND h.agent_id = a.id) heard ON true
   ORDER BY a.id
   FOR NO KEY UPDATE OF a
 ),
@@ -188,7 +188,7 @@ journaled AS (
     details, session_key, stack_trace, retry_at)
   SELECT m.workspace_id, 'task.status_changed', m.id, m.version, m.previous_status, m.status, m.run_id, 1, NULL, 'ASSIGNED', NULL, m.generation, m.agent_id, m.actor_kind, m.actor_id, m.reason, m.level, m.message, m.details, m.session_key, m.stack_trace, m.retry_at FROM task_moved m
 )
-SELECT a.id AS agent_id, a.lifecycle, a.mode, a.capabilities, a.unheard, a.room > 0 AND m.id IS NULL AND (a.id NOT IN (SELECT id FROM share)
+SELECT a.id AS agent_id, a.lifecycle, a.mode, a.capabilities, a.unresponsive, a.room > 0 AND m.id IS NULL AND (a.id NOT IN (SELECT id FROM share)
     OR (SELECT count(*) FROM best) > (SELECT count(*) FROM chosen)) AS deferred,
   CASE WHEN NOT a.takes_work THEN 'agent_in_error'
        WHEN a.is_full THEN 'agent_full'
@@ -211,18 +211,18 @@ WITH agent AS MATERIALIZED (
       AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))))
       THEN greatest(least(w.max, a.max_concurrent_tasks - a.live_runs), 0) ELSE 0 END AS room,
     (a.lifecycle <> 'TERMINATED' AND NOT (a.lifecycle = 'DRAINING' OR a.lifecycle = 'ERROR' OR (a.mode = 'push' AND NOT a.coordinator_enabled) OR (a.mode = 'push' AND a.command = '{}') OR (a.mode = 'push' AND coalesce(a.resting_until > now(), false)))) AS takes_work, NOT a.live_runs < a.max_concurrent_tasks AS is_full,
-    coalesce(w.lease_seconds, CASE WHEN beats.alive THEN a.stale_threshold_seconds END, $5::int) AS seconds,
-    w.lease_seconds IS NULL AND coalesce(beats.alive, false) AS by_heartbeat,
-    a.mode = 'pull' AND coalesce(beats.unheard, false) AS unheard
+    coalesce(w.lease_seconds, CASE WHEN heard.alive THEN a.stale_threshold_seconds END, $5::int) AS seconds,
+    w.lease_seconds IS NULL AND coalesce(heard.alive, false) AS by_heartbeat,
+    a.mode = 'pull' AND coalesce(heard.unresponsive, false) AS unresponsive
   FROM unnest($2::uuid[], $3::int[], $4::int[]) WITH ORDINALITY AS w (agent_id, max, lease_seconds, position)
   JOIN agents a ON a.workspace_id = $1 AND a.id = w.agent_id
   LEFT JOIN LATERAL (
-    -- Registering stamps a first beat, but with the next one at infinity: no beat is promised yet.
+    -- Registering stamps a first heartbeat, but with the next one at infinity: none is promised yet.
     SELECT h.last_seen_at > now() - make_interval(secs => a.stale_threshold_seconds)
       AND h.next_expected_at IS DISTINCT FROM 'infinity' AS alive,
       h.next_expected_at = 'infinity'
-      AND h.last_seen_at < now() - make_interval(secs => a.stale_threshold_seconds / 4.0) AS unheard
-    FROM agent_heartbeats h WHERE h.workspace_id = $1 AND h.agent_id = a.id) beats ON true
+      AND h.last_seen_at < now() - make_interval(secs => a.stale_threshold_seconds / 4.0) AS unresponsive
+    FROM agent_heartbeats h WHERE h.workspace_id = $1 AND h.agent_id = a.id) heard ON true
   ORDER BY a.id
   FOR NO KEY UPDATE OF a
 ),
@@ -292,7 +292,7 @@ journaled AS (
     details, session_key, stack_trace, retry_at)
   SELECT m.workspace_id, 'task.status_changed', m.id, m.version, m.previous_status, m.status, m.run_id, 1, NULL, 'ASSIGNED', NULL, m.generation, m.agent_id, m.actor_kind, m.actor_id, m.reason, m.level, m.message, m.details, m.session_key, m.stack_trace, m.retry_at FROM task_moved m
 )
-SELECT a.id AS agent_id, a.lifecycle, a.mode, a.capabilities, a.unheard, a.room > 0 AND m.id IS NULL AND (a.id NOT IN (SELECT id FROM share)
+SELECT a.id AS agent_id, a.lifecycle, a.mode, a.capabilities, a.unresponsive, a.room > 0 AND m.id IS NULL AND (a.id NOT IN (SELECT id FROM share)
     OR (SELECT count(*) FROM best) > (SELECT count(*) FROM chosen)) AS deferred,
   CASE WHEN NOT a.takes_work THEN 'agent_in_error'
        WHEN a.is_full THEN 'agent_full'
@@ -315,19 +315,19 @@ WITH agent AS MATERIALIZED (
       AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))))
       THEN greatest(least(w.max, a.max_concurrent_tasks - a.live_runs), 0) ELSE 0 END AS room,
     (a.lifecycle <> 'TERMINATED' AND NOT (a.lifecycle = 'DRAINING' OR a.lifecycle = 'ERROR' OR (a.mode = 'push' AND NOT a.coordinator_enabled) OR (a.mode = 'push' AND a.command = '{}') OR (a.mode = 'push' AND coalesce(a.resting_until > now(), false)))) AS takes_work, NOT a.live_runs < a.max_concurrent_tasks AS is_full,
-    coalesce(w.lease_seconds, CASE WHEN beats.alive THEN a.stale_threshold_seconds END, $5::int) AS seconds,
-    w.lease_seconds IS NULL AND coalesce(beats.alive, false) AS by_heartbeat,
-    a.mode = 'pull' AND coalesce(beats.unheard, false) AS unheard
+    coalesce(w.lease_seconds, CASE WHEN heard.alive THEN a.stale_threshold_seconds END, $5::int) AS seconds,
+    w.lease_seconds IS NULL AND coalesce(heard.alive, false) AS by_heartbeat,
+    a.mode = 'pull' AND coalesce(heard.unresponsive, false) AS unresponsive
   FROM (SELECT ($2::uuid[])[1] AS agent_id, ($3::int[])[1] AS max, ($4::int[])[1] AS lease_seconds,
     1 AS position) w
   JOIN agents a ON a.workspace_id = $1 AND a.id = w.agent_id
   LEFT JOIN LATERAL (
-    -- Registering stamps a first beat, but with the next one at infinity: no beat is promised yet.
+    -- Registering stamps a first heartbeat, but with the next one at infinity: none is promised yet.
     SELECT h.last_seen_at > now() - make_interval(secs => a.stale_threshold_seconds)
       AND h.next_expected_at IS DISTINCT FROM 'infinity' AS alive,
       h.next_expected_at = 'infinity'
-      AND h.last_seen_at < now() - make_interval(secs => a.stale_threshold_seconds / 4.0) AS unheard
-    FROM agent_heartbeats h WHERE h.workspace_id = $1 AND h.agent_id = a.id) beats ON true
+      AND h.last_seen_at < now() - make_interval(secs => a.stale_threshold_seconds / 4.0) AS unresponsive
+    FROM agent_heartbeats h WHERE h.workspace_id = $1 AND h.agent_id = a.id) heard ON true
   ORDER BY a.id
   FOR NO KEY UPDATE OF a
 ),
@@ -384,7 +384,7 @@ journaled AS (
     details, session_key, stack_trace, retry_at)
   SELECT m.workspace_id, 'task.status_changed', m.id, m.version, m.previous_status, m.status, m.run_id, 1, NULL, 'ASSIGNED', NULL, m.generation, m.agent_id, m.actor_kind, m.actor_id, m.reason, m.level, m.message, m.details, m.session_key, m.stack_trace, m.retry_at FROM task_moved m
 )
-SELECT a.id AS agent_id, a.lifecycle, a.mode, a.capabilities, a.unheard, false AS deferred,
+SELECT a.id AS agent_id, a.lifecycle, a.mode, a.capabilities, a.unresponsive, false AS deferred,
   CASE WHEN NOT a.takes_work THEN 'agent_in_error'
        WHEN a.is_full THEN 'agent_full'
        WHEN a.room = 0 THEN 'paused' ELSE 'nothing_ready' END AS why,
@@ -456,7 +456,7 @@ freed AS MATERIALIZED (
   ORDER BY a.id FOR NO KEY UPDATE OF a
 ),
 agent_freed AS (
-  -- Were the count too low, the report of an agent must not fail for it: reconcile_states counts anew.
+  -- A count that is too low must not fail the report of an agent: reconcile_states counts again.
   UPDATE agents a SET live_runs = greatest(a.live_runs - f.runs, 0) FROM freed f
   WHERE a.workspace_id = f.workspace_id AND a.id = f.id
 ),
@@ -647,7 +647,7 @@ WHERE workspace_id = $1 AND run_id = $2 AND state = 'PENDING'
 RETURNING run_id
 
 -- record_gateway_beat
-WITH beat AS (
+WITH heartbeat AS (
   INSERT INTO gateways AS g (id, boot_id, started_at, version, capacity, running, queued, draining,
     last_sequence, others)
   VALUES ($1, $2, $3, $4, $5, $6::int, $7::int, $8, $9, greatest($6::int + $7::int - $11::int, 0))
@@ -662,7 +662,7 @@ WITH beat AS (
   RETURNING coalesce(old.boot_id <> new.boot_id, false) AS restarted
 )
 SELECT b.restarted IS NOT NULL AS newest, coalesce(b.restarted, false) AS restarted, now() AS now
-FROM (VALUES (1)) one LEFT JOIN beat b ON true
+FROM (VALUES (1)) one LEFT JOIN heartbeat b ON true
 
 -- renew_lease
 WITH held AS MATERIALIZED (

@@ -7,7 +7,7 @@ import {
   type RunCaller,
 } from '#lib/kernel';
 
-/** The run that a report is about, and who makes it. */
+/** The run that a report is about, and its reporter. */
 export interface Reporter {
   workspaceId: string;
   agentId: string;
@@ -16,8 +16,8 @@ export interface Reporter {
 }
 
 /**
- * Who reports about which run: a run token names its run; an agent token must say which of the agent's
- * runs is meant, because the agent may hold the same task a second time by now.
+ * The reporter and the run of a report. A run token names its run; an agent token must say which of the
+ * agent's runs is meant, because the agent may hold the same task a second time by now.
  *
  * @param runId from the path or the body
  * @param alsoNamed from the body when the path names the run already

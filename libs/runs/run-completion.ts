@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { type Caller, DroverError } from '#lib/kernel';
 import { ClaimService } from './claims/claim-service.js';
 import { type Reporter, reporterOf } from './reporter.js';
-import type { ReportOutcome } from './repeated-reports.js';
+import type { ReportOutcome } from './report-replay.js';
 import { RunReports } from './run-reports.js';
 import type { ClaimedTask } from './run-view.js';
 
@@ -21,7 +21,7 @@ export interface Completions {
   claimNext?: { maxTasks?: number };
 }
 
-/** What became of one report of many. */
+/** The result of one report of many. */
 export type OneOutcome = { runId: string } & (
   { outcome: ReportOutcome } | { problem: Record<string, unknown> }
 );

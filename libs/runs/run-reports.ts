@@ -6,10 +6,10 @@ import { WakeUps } from '#lib/valkey';
 import {
   applyPlans,
   type LockedTask,
-  lockHeldTask,
-  planRecovery,
+  lockLeasedTask,
+  planFailure,
   planRelease,
-  type RecoveryPlan,
+  type FailurePlan,
   type ReleasePlan,
   type RetryPolicy,
   type RunFailure,
@@ -24,15 +24,15 @@ import type { RunSituation } from './store/run-situation.sql.js';
 import { startRun } from './store/start-run.sql.js';
 import { CompletionBatcher } from './completion-batcher.js';
 import {
-  answerRepetition,
+  answerReplay,
   hasBegun,
   outcome,
   refuseReport,
-  type Repetition,
+  type Replay,
   type ReportOutcome,
   situationOf,
   staleRun,
-} from './repeated-reports.js';
+} from './report-replay.js';
 import type { Reporter } from './reporter.js';
 import { type Checkpoint, RunSecrets } from './run-secrets.js';
 
@@ -67,7 +67,7 @@ export interface LogEntry {
 }
 
 /**
- * What agents say about their runs. A report counts only for the live run of its task: for any other
+ * Reports of agents about their runs. A report counts only for the live run of its task: for any other
  * it is refused with `stale_run`, and changes nothing.
  */
 @Injectable()
@@ -88,7 +88,7 @@ export class RunReports {
     const params = [...runParams(by), session.sessionKey ?? null, session.branch ?? null];
     const started = await firstRow(this.database.tenant(by.workspaceId), startRun, params);
     if (started) return outcome(by, started.task_id, 'RUNNING', started.version);
-    return this.repeated(by, {
+    return this.replay(by, {
       is: (s) => s.is_live && hasBegun(s.run_state) && s.task_status === 'RUNNING',
       to: 'RUNNING',
     });
@@ -112,8 +112,7 @@ export class RunReports {
     });
     const done = await this.taskSecrets.written(completion);
     this.secrets.forget(by);
-    if (!done)
-      return this.repeated(by, { is: (s) => s.run_state === 'COMPLETED', to: 'COMPLETED' });
+    if (!done) return this.replay(by, { is: (s) => s.run_state === 'COMPLETED', to: 'COMPLETED' });
     if (done.dependents_unsettled) this.wakeUps.coordinator();
     return outcome(by, done.task_id, 'COMPLETED', done.version);
   }
@@ -133,7 +132,7 @@ export class RunReports {
       checkpoint,
     });
     const [reported] = await this.taskSecrets.written(reporting);
-    // What the checkpoint names as secret must not be seen in later reports either.
+    // Later reports must not show the secrets of the checkpoint either.
     if (checkpoint.originals.some((original) => original.key_id)) this.secrets.forget(by);
     if (!reported) return refuseReport(this.database, by);
     return { taskId: reported.task_id, progressPercent: reported.progress_percent };
@@ -157,7 +156,7 @@ export class RunReports {
     return accepted ?? refuseReport(this.database, by);
   }
 
-  /** What a session wrote last, whether its run goes on or not. Said again it changes nothing. */
+  /** The last output of a session, whether its run goes on or not. Repeated, it changes nothing. */
   async lastWords(by: Reporter, { message, at }: { message: string; at: string }): Promise<void> {
     const values = await this.secrets.valuesFor(by, null, [message]);
     const words = [SESSION_OUTPUT, values.redact(message), JSON.stringify({ at })];
@@ -195,10 +194,10 @@ export class RunReports {
       exitCode: error.exitCode,
       signal: signal === undefined ? undefined : values.hide(signal),
     } as const;
-    const ended = await this.endHeldRun(by, { checkpointData, values }, (task) =>
-      planRecovery(task, failure, this.retries, Math.random()),
+    const ended = await this.endLeasedRun(by, { checkpointData, values }, (task) =>
+      planFailure(task, failure, this.retries, Math.random()),
     );
-    if (!ended) return this.repeated(by, { is: (s) => s.run_state === 'FAILED', to: 'FAILED' });
+    if (!ended) return this.replay(by, { is: (s) => s.run_state === 'FAILED', to: 'FAILED' });
     this.wakeUps.coordinator();
     return outcome(by, ended.id, ended.status as TaskStatus, ended.version);
   }
@@ -214,12 +213,12 @@ export class RunReports {
     const { reason, checkpointData } = report;
     const values = await this.secrets.valuesFor(by, checkpointData, [reason]);
     const release = { actor: by.actor, reason: values.redact(reason ?? 'released') };
-    const ended = await this.endHeldRun(by, { checkpointData, values }, (task) =>
+    const ended = await this.endLeasedRun(by, { checkpointData, values }, (task) =>
       planRelease(task, release, this.retries, Math.random()),
     );
     if (!ended) {
       const is = (s: RunSituation) => s.run_state === 'RELEASED' || s.ended_past_deadline;
-      return this.repeated(by, { is, to: 'PENDING' });
+      return this.replay(by, { is, to: 'PENDING' });
     }
     if (ended.status === 'PENDING') this.wakeUps.claims(by.workspaceId, 1);
     else this.wakeUps.coordinator();
@@ -231,14 +230,14 @@ export class RunReports {
   }
 
   /** Locks the task of the run, keeps its last checkpoint, and applies what is planned for it. */
-  private async endHeldRun(
+  private async endLeasedRun(
     by: Reporter,
     last: { checkpointData: Record<string, unknown> | undefined; values: SecretValues },
-    plan: (task: LockedTask) => RecoveryPlan | ReleasePlan,
+    plan: (task: LockedTask) => FailurePlan | ReleasePlan,
   ): Promise<{ id: string; status: string; version: number } | undefined> {
     const checkpoint = await this.secrets.checkpoint(by, last.checkpointData, last.values);
     const ending = this.database.tenant(by.workspaceId).transaction(async (tx) => {
-      const task = await firstRow(tx, lockHeldTask, [by.workspaceId, by.runId, by.agentId]);
+      const task = await firstRow(tx, lockLeasedTask, [by.workspaceId, by.runId, by.agentId]);
       if (!task) return undefined;
       if (checkpoint.text !== null) await reportProgressOf(tx, by, { checkpoint });
       const moved = await applyPlans(tx, [plan(task)]);
@@ -249,8 +248,8 @@ export class RunReports {
     return ended;
   }
 
-  private repeated(by: Reporter, repetition: Repetition): Promise<ReportOutcome> {
-    return answerRepetition(this.database, by, repetition);
+  private replay(by: Reporter, replay: Replay): Promise<ReportOutcome> {
+    return answerReplay(this.database, by, replay);
   }
 }
 

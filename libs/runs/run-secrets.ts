@@ -22,7 +22,7 @@ const WARNED_RUNS = 1_000;
 const MAX_BATCH = 100;
 const MAX_IN_FLIGHT = 2;
 
-/** What is known of a run: its task, unless there is no such run, and the secret values in it. */
+/** The facts about a run: its task, unless there is no such run, and the secret values in it. */
 interface Known {
   taskId?: string;
   values: SecretValues;
@@ -66,7 +66,7 @@ export class RunSecrets {
   }
 
   /**
-   * What must not be seen in a report: the secret values of the run's task, and those that the report
+   * The values that a report must not show: the secret values of the run's task, and those that the report
    * itself names. The task is not asked for when nothing of the report has room for one.
    *
    * @param document what is kept as JSON of it
@@ -87,7 +87,7 @@ export class RunSecrets {
     return this.secrets.seal(document, () => this.columnOf(by, 'output_result'), values);
   }
 
-  /** A checkpoint likewise, with what is to be written with it: the one before may have held a secret. */
+  /** A checkpoint likewise, with the originals to write with it: the one before may have held a secret. */
   async checkpoint(by: Reporter, document: unknown, values: SecretValues): Promise<Checkpoint> {
     if (document === undefined) return { text: null, originals: [] };
     const column = await this.columnOf(by, 'checkpoint_data');

@@ -13,7 +13,7 @@ export class RunTokens {
   ) {}
 
   /**
-   * Refuses the token of a run for good, everywhere within about a second. The run itself goes on, and
+   * Revokes the token of a run, everywhere within about a second. The run itself goes on, and
    * its agent reports about it with its own token. An agent can do so for its own runs.
    *
    * @throws DroverError `run_not_found`

@@ -10,7 +10,7 @@ import { DroverError, withAnySignal } from '#lib/kernel';
 import { WakeUps } from '#lib/valkey';
 import { noteConflicts } from './store/conflicts.sql.js';
 import { runSignals, type SignalRow } from './store/run-signals.sql.js';
-import { hasNews, warnedIn } from './news.js';
+import { hasNewSignals, warnedIn } from './new-signals.js';
 
 export interface RunSignal {
   runId: string;
@@ -83,7 +83,7 @@ export class Signals implements OnModuleDestroy, BeforeApplicationShutdown {
         const answer = await this.look(request);
         warnedBefore ??= warnedIn(answer.runs);
         const left = deadline - performance.now();
-        if (answer.drain || hasNews(answer.runs, warnedBefore) || left <= 0 || stop.aborted)
+        if (answer.drain || hasNewSignals(answer.runs, warnedBefore) || left <= 0 || stop.aborted)
           return answer;
         await bell.rung(Math.min(left, LOOK_AGAIN_MS));
       } finally {

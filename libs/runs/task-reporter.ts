@@ -4,7 +4,7 @@ import { type Caller, DroverError } from '#lib/kernel';
 import { runOfTask } from './store/run-of-task.sql.js';
 import { type Reporter, reporterOf } from './reporter.js';
 
-/** Who reports about a run that is named by its task's path. */
+/** The reporter about a run that is named by its task's path. */
 @Injectable()
 export class TaskReporter {
   constructor(private readonly database: Database) {}

@@ -4,7 +4,7 @@ import type { SessionSignal } from './signals-file.js';
 export interface SessionFile {
   /** Its name within the folder, `work` for the folder in which the session starts. */
   name: string;
-  /** What it holds at first; left out for a file that the session may make. */
+  /** The first content; absent for a file that the session may make. */
   content?: string;
 }
 
@@ -15,7 +15,7 @@ export interface OutputSink {
   end(): void;
 }
 
-/** What a session is to be. */
+/** The specification of a session. */
 export interface SessionSpec {
   /** A UUID. Everything that comes of the session is found by it. */
   id: string;
@@ -33,7 +33,7 @@ export interface SessionSpec {
   files: Record<string, SessionFile>;
   /** Where it starts instead of its own folder: a directory of this machine. */
   cwd?: string;
-  /** What it reads on standard input; nothing when left out. */
+  /** Its standard input; empty when absent. */
   stdin?: string;
   /** Values that must not appear in the output that is kept. */
   secrets: string[];
@@ -83,12 +83,12 @@ export interface RuntimeSession {
    */
   stop(graceMs: number): void;
   /** Adds to what the session reads at DROVER_SIGNALS_FILE: a JSON object a line. Never fails. */
-  tell(signal: SessionSignal): void;
+  notify(signal: SessionSignal): void;
   /** When it last wrote something; its start when it never did. */
   lastActivityAt(): string;
 }
 
-/** What became of a session that an earlier life of this process had started, or meant to start. */
+/** The state of a session that an earlier life of this process had started, or meant to start. */
 export type Recovered =
   /** It runs, and is followed again. */
   | { kind: 'running'; session: RuntimeSession }

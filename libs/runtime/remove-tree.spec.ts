@@ -41,7 +41,7 @@ describe('removeTree', () => {
   it.each([
     ['open folders', 'mkdir -p a/b; touch a/b/file a/file'],
     ['read-only folders', 'mkdir -p a/b/c; touch a/b/file a/file; chmod -R a-w .'],
-    ['folders that can not even be listed', 'mkdir -p a/b; touch a/b/file; chmod 0 a/b a .'],
+    ['folders that cannot even be listed', 'mkdir -p a/b; touch a/b/file; chmod 0 a/b a .'],
   ])('removes %s', async (_what, script) => {
     make(script);
     await asOrdinaryUser(() => removeTree(root));

@@ -5,7 +5,7 @@ const OPTIONS = { recursive: true, force: true, maxRetries: 5, retryDelay: 50 };
 
 /**
  * Removes a file, or a folder with all that is in it; folders that were closed against writing too, as Go
- * leaves those of its module cache. What is not there is no error.
+ * leaves those of its module cache. An absent path is no error.
  */
 export async function removeTree(path: string): Promise<void> {
   try {
@@ -18,7 +18,7 @@ export async function removeTree(path: string): Promise<void> {
   }
 }
 
-// Follows no link. What cannot be opened is passed over: the removal says why it failed.
+// Follows no link. A folder that cannot be opened is passed over: the removal says why it failed.
 async function openFolder(path: string): Promise<void> {
   try {
     const found = await lstat(path);

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Database, firstRow, type SqlRunner } from '#lib/database';
 import { type Actor, DroverError } from '#lib/kernel';
 import { Logger } from '#lib/observability';
-import { applyPlans, lockHeldTask, planRecovery } from '#lib/transitions';
+import { applyPlans, lockLeasedTask, planFailure } from '#lib/transitions';
 import { WakeUps } from '#lib/valkey';
 import { SECRET_COLUMNS, type SecretColumn, type Unreadable } from './domain/originals.js';
 import { REDACTED } from './domain/secret-walk.js';
@@ -95,8 +95,8 @@ export class HeldSecrets {
       retryable: false,
     } as const;
     await this.database.tenant(workspaceId).transaction(async (tx) => {
-      const task = await firstRow(tx, lockHeldTask, [workspaceId, row.run_id, agentId]);
-      if (task) await applyPlans(tx, [planRecovery(task, failure, { backoffCapSeconds: 0 }, 0)]);
+      const task = await firstRow(tx, lockLeasedTask, [workspaceId, row.run_id, agentId]);
+      if (task) await applyPlans(tx, [planFailure(task, failure, { backoffCapSeconds: 0 }, 0)]);
     });
     this.wakeUps.coordinator();
   }

@@ -100,7 +100,7 @@ export class KeyRing {
   }
 
   /**
-   * What to tell of an error that a write with originals met: that its key is gone (this process
+   * The error to report when a write with originals fails: that its key is gone (this process
    * slept through a rotation) is no reason to give up.
    */
   explain(error: unknown): unknown {
@@ -114,7 +114,7 @@ export class KeyRing {
     return ring && performance.now() - ring.readAt < FRESH_MS ? ring : this.read();
   }
 
-  /** One query for all who ask at once. */
+  /** One query for all concurrent callers. */
   private read(): Promise<Ring> {
     this.reading ??= this.readNow().finally(() => (this.reading = undefined));
     return this.reading;

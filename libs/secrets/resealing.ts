@@ -44,7 +44,7 @@ export class Resealing {
     return batch;
   }
 
-  /** Makes a new data key the current one. What the others have sealed is left to the batches. */
+  /** Makes a new data key the current one. The batches reseal the secrets of the others. */
   async rotate(): Promise<void> {
     const key = await this.ring.rotate();
     this.logger.info('secrets are sealed with a new key', { dataKeyId: key.id });
@@ -63,7 +63,7 @@ export class Resealing {
       return { done: tasksOf(anew.done), unreadable: tasksOf(anew.unreadable) };
     });
     if (unreadable.length > 0) {
-      this.logger.error('secrets of tasks cannot be sealed anew', { taskIds: unreadable });
+      this.logger.error('secrets of tasks cannot be resealed', { taskIds: unreadable });
     }
     instruments.secrets.inc({ operation: 'resealed' }, done.length);
     instruments.secrets.inc({ operation: 'unreadable' }, unreadable.length);

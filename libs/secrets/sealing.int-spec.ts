@@ -114,8 +114,12 @@ describe('the secrets of a task', () => {
     await agent.api.patch(`${run}/progress`, { currentStep: `token=${secret}`, checkpointData });
     const entries = [{ message: `token=${secret}`, details: { token: secret, at: 1 } }];
     await agent.api.post(`${run}/logs`, { entries });
-    const beat = { status: 'healthy', currentStep: `token=${secret}`, metadata: { token: secret } };
-    await agent.api.post(`/agents/${agent.id}/heartbeat`, beat);
+    const heartbeat = {
+      status: 'healthy',
+      currentStep: `token=${secret}`,
+      metadata: { token: secret },
+    };
+    await agent.api.post(`/agents/${agent.id}/heartbeat`, heartbeat);
     const flusher = server.app.get(HeartbeatFlusher, { strict: false });
     await flusher.flush();
     const error = { message: `password: ${secret}`, retryable: false };
@@ -254,7 +258,7 @@ describe('a value that does not open', () => {
     expect(await get(task.id)).toMatchObject({ status: 'ASSIGNED' });
   });
 
-  it('can not be put in by a client: what looks sealed is sealed itself', async () => {
+  it('cannot be put in by a client: what looks sealed is sealed itself', async () => {
     const { token } = await other();
     const inputContext = { text: token, list: [token] };
     const task = await create({ inputContext, priority: 10 });

@@ -15,9 +15,9 @@ import { KeyRing } from './key-ring.js';
 
 /** A document on its way into a column of a task. */
 export interface Sealed {
-  /** What everybody may see of it: the column. The document itself when it holds no secret. */
+  /** Its redacted form: the column. The document itself when it holds no secret. */
   shown: unknown;
-  /** What goes to `writeSecrets` with the column, if it holds one. */
+  /** The original for `writeSecrets` with the column, if it holds one. */
   original?: Original;
 }
 

@@ -1,6 +1,6 @@
-export { TaskParking } from './parking/task-parking.js';
+export { TaskSuspension } from './suspension/task-suspension.js';
 export { TaskManagerModule } from './task-manager.module.js';
-export { sightOf } from './domain/access.js';
+export { visibilityOf } from './domain/access.js';
 export { idAfter } from './domain/cursor.js';
 export { type Edge, findWay } from './domain/dependencies.js';
 export { type NewTask } from './domain/new-task.js';

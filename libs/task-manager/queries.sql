@@ -131,7 +131,7 @@ head AS MATERIALIZED (
 locked AS MATERIALIZED (
   SELECT t.workspace_id, t.id FROM head h
   JOIN agent_tasks t ON t.workspace_id = h.workspace_id AND t.id = h.id
-  -- Of two sweeps at once the second must not park it again.
+  -- The second of two concurrent sweeps must not suspend it again.
   WHERE t.status = 'PENDING' AND t.capability_key NOT LIKE '!%'
   ORDER BY t.id
   FOR NO KEY UPDATE OF t SKIP LOCKED

@@ -11,7 +11,7 @@ import { TaskCreationController } from './http/task-creation.controller.js';
 import { TaskDependenciesController } from './http/task-dependencies.controller.js';
 import { TaskQueriesController } from './http/task-queries.controller.js';
 import { TaskUpdateController } from './http/task-update.controller.js';
-import { TaskParking } from './parking/task-parking.js';
+import { TaskSuspension } from './suspension/task-suspension.js';
 import { TaskHistory } from './queries/task-history.js';
 import { TaskQueries } from './queries/task-queries.js';
 import { TaskUpdates } from './updates/task-updates.js';
@@ -36,8 +36,8 @@ import { TaskUpdates } from './updates/task-updates.js';
     TaskHistory,
     TaskDependencies,
     TaskUpdates,
-    TaskParking,
+    TaskSuspension,
   ],
-  exports: [TaskParking, TaskQueries],
+  exports: [TaskSuspension, TaskQueries],
 })
 export class TaskManagerModule {}

@@ -5,7 +5,7 @@ export {
   type AgentLifecycle,
   agentStatus,
   type AgentStatus,
-  legalAgentMoves,
+  legalAgentTransitions,
 } from './domain/agent-state.js';
 export {
   type FailureClass,
@@ -14,16 +14,16 @@ export {
   type RunFailure,
 } from './domain/failure.js';
 export { type LockedTask } from './domain/locked-task.js';
-export { type Move, type RunMove } from './domain/move.js';
-export { planRecovery, type RecoveryPlan } from './domain/recover.js';
+export { type Transition, type RunTransition } from './domain/transition.js';
+export { planFailure, type FailurePlan } from './domain/failure-handling.js';
 export { planRelease, type ReleasePlan } from './domain/release.js';
 export { LIVE_RUN_STATES, type RunState, RUN_STATES } from './domain/run-state.js';
 export {
   TASK_EDGES,
   TASK_STATUSES,
-  legalTaskMoves,
+  legalTaskTransitions,
   type TaskStatus,
-  mayTaskMove,
+  mayTransition,
   ABORT_REASONS,
   type AbortReason,
 } from './domain/task-state.js';
@@ -42,12 +42,12 @@ export {
   promisesHeartbeat,
   promisesNoHeartbeat,
 } from './store/conditions.js';
-export { lockHeldTask } from './store/held-tasks.sql.js';
-export { letGoOfRuns } from './store/let-go-of-runs.sql.js';
+export { lockLeasedTask } from './store/leased-tasks.sql.js';
+export { detachRuns } from './store/detach-runs.sql.js';
 export { lockTasks, LOCKED_TASK_COLUMNS } from './store/lock-tasks.sql.js';
-export { type MovedAgent } from './store/move-agents.sql.js';
-export { moveAgent, moveAgents } from './store/move-agents.js';
-export { applyMoves, applyPlans } from './store/moves.js';
+export { type TransitionedAgent } from './store/transition-agents.sql.js';
+export { transitionAgent, transitionAgents } from './store/transition-agents.js';
+export { applyTransitions, applyPlans } from './store/apply-transitions.js';
 export { asFew, asFilter } from './store/plan-hints.js';
 export {
   RUN_START,

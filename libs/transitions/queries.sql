@@ -63,7 +63,7 @@ freed AS MATERIALIZED (
   ORDER BY a.id FOR NO KEY UPDATE OF a
 ),
 agent_freed AS (
-  -- Were the count too low, the report of an agent must not fail for it: reconcile_states counts anew.
+  -- A count that is too low must not fail the report of an agent: reconcile_states counts again.
   UPDATE agents a SET live_runs = greatest(a.live_runs - f.runs, 0) FROM freed f
   WHERE a.workspace_id = f.workspace_id AND a.id = f.id
 ),
@@ -102,11 +102,11 @@ freed AS MATERIALIZED (
   ORDER BY a.id FOR NO KEY UPDATE OF a
 ),
 agent_freed AS (
-  -- Were the count too low, the report of an agent must not fail for it: reconcile_states counts anew.
+  -- A count that is too low must not fail the report of an agent: reconcile_states counts again.
   UPDATE agents a SET live_runs = greatest(a.live_runs - f.runs, 0) FROM freed f
   WHERE a.workspace_id = f.workspace_id AND a.id = f.id
 ),
-let_go AS (
+detached AS (
   UPDATE agent_tasks t SET run_id = NULL, updated_at = now() FROM run_moved r
   WHERE t.workspace_id = r.workspace_id AND t.id = r.task_id AND t.run_id = r.id AND t.status = 'PAUSED'
 ),

@@ -1,14 +1,14 @@
 import type { WakeUps } from '#lib/valkey';
 
-/** What one pass of a sweep did. */
+/** The result of one pass of a sweep. */
 export interface SweepResult {
   /** Rows that it moved. */
   moved: number;
   /** Whether it stopped at its limit, so that another pass would find more. */
   more: boolean;
-  /** The rows moved by the id of their workspace: what a tenant may be told of it. */
+  /** The rows moved by the id of their workspace: the part that a tenant may see. */
   byWorkspace: ReadonlyMap<string, number>;
-  /** What the coordinator's log says of it, beyond the number. */
+  /** The findings for the coordinator's log, beyond the number. */
   findings?: readonly Finding[];
 }
 
@@ -32,7 +32,7 @@ export const EVERYWHERE: SweepScope = { workspaceId: null, thorough: false };
 
 export const NOTHING: SweepResult = { moved: 0, more: false, byWorkspace: new Map() };
 
-/** What a pass that moved these rows did; as many as its limit mean that there may be more. */
+/** The result of a pass that moved these rows; as many as its limit mean that there may be more. */
 export function sweepResult(rows: readonly { workspace_id: string }[], limit: number): SweepResult {
   return {
     moved: rows.length,
@@ -56,7 +56,7 @@ export function countByWorkspace(rows: readonly { workspace_id: string }[]): Map
   return counts;
 }
 
-/** Tells those who wait for tasks of the workspaces that these became ready. */
+/** Wakes the claims of the workspaces whose tasks became ready. */
 export function wakeClaims(wakeUps: WakeUps, rows: readonly { workspace_id: string }[]): void {
   for (const [workspaceId, count] of countByWorkspace(rows)) wakeUps.claims(workspaceId, count);
 }

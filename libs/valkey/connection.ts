@@ -39,7 +39,7 @@ export function connect(options: ValkeyOptions, overrides: RedisOptions = {}): R
     autoResubscribe: false,
     maxRetriesPerRequest: null,
     // Scripts hold locks, and pings measure: both must not wait behind a batch. Messages are
-    // gathered by whoever sends them.
+    // gathered by their sender.
     autoPipeliningIgnoredCommands: ['eval', 'ping', 'publish'],
     retryStrategy: (times) => FIRST_WAIT_MS + fullJitter(RECONNECT, times, Math.random()),
     ...overrides,

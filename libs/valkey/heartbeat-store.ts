@@ -1,7 +1,7 @@
 import type { ValkeyClient } from './valkey-client.js';
 
-/** The latest beat of an agent, as far as Valkey is concerned. */
-export interface Beat {
+/** The latest heartbeat of an agent, as far as Valkey is concerned. */
+export interface Heartbeat {
   agentId: string;
   status: string;
   currentTaskId?: string | null;
@@ -12,10 +12,10 @@ export interface Beat {
 /** How much longer than the threshold a key lives, so that its remaining time tells the deadline. */
 const TTL_MARGIN_SECONDS = 60;
 const PER_SCRIPT = 500;
-/** After a command without an answer, beats go without Valkey for this long. */
+/** After a command without an answer, heartbeats go without Valkey for this long. */
 const PAUSE_MS = 1_000;
 
-const RECORD_BEATS = `for i, key in ipairs(KEYS) do
+const RECORD_HEARTBEATS = `for i, key in ipairs(KEYS) do
   redis.call('setex', key, ARGV[2 * i - 1], ARGV[2 * i])
 end
 return 1`;
@@ -24,14 +24,14 @@ const READ_LIVES = `local lives = {}
 for i, key in ipairs(KEYS) do lives[i] = redis.call('pttl', key) end
 return lives`;
 
-/** Seconds that the key of a beat lives. */
+/** Seconds that the key of a heartbeat lives. */
 export function heartbeatTtlSeconds(staleThresholdSeconds: number): number {
   return staleThresholdSeconds + TTL_MARGIN_SECONDS;
 }
 
 /**
- * Heartbeats in Valkey: the newest knowledge about who is alive, shared by all servers, and worth
- * nothing when it is absent. Postgres has the same a second later.
+ * Heartbeats in Valkey: the newest signs of life, shared by all servers, and worth nothing when they are
+ * absent. Postgres has the same a second later.
  */
 export class HeartbeatStore {
   private batch: Batch | undefined;
@@ -41,19 +41,19 @@ export class HeartbeatStore {
   constructor(private readonly client: ValkeyClient) {}
 
   /**
-   * Writes the beat's key. Settles when Valkey has it or did not answer in time; never rejects.
+   * Writes the heartbeat's key. Settles when Valkey has it or did not answer in time; never rejects.
    *
-   * The beats of one turn of the event loop go as one script. Tried: a command for each, pipelined by
-   * the library; its promises, timers and callbacks cost a beat a tenth of its time.
+   * The heartbeats of one turn of the event loop go as one script. Tried: a command for each, pipelined by
+   * the library; its promises, timers and callbacks cost a heartbeat a tenth of its time.
    *
    * @returns undefined when Valkey is not asked: it is down, or has just failed to answer
    */
-  record(beat: Beat): Promise<void> | undefined {
+  record(heartbeat: Heartbeat): Promise<void> | undefined {
     if (this.client.state() !== 'ready') return undefined;
     if (this.retryAt !== 0 && !this.mayProbe()) return undefined;
     const batch = (this.batch ??= this.openBatch());
-    batch.keys.push(keyOf(beat.agentId));
-    batch.values.push(heartbeatTtlSeconds(beat.staleThresholdSeconds), valueOf(beat));
+    batch.keys.push(keyOf(heartbeat.agentId));
+    batch.values.push(heartbeatTtlSeconds(heartbeat.staleThresholdSeconds), valueOf(heartbeat));
     if (batch.keys.length === PER_SCRIPT) this.batch = undefined;
     return batch.sent;
   }
@@ -79,7 +79,7 @@ export class HeartbeatStore {
     return known;
   }
 
-  /** One beat at a time finds out whether Valkey answers again. */
+  /** One heartbeat at a time finds out whether Valkey answers again. */
   private mayProbe(): boolean {
     const now = performance.now();
     if (now < this.retryAt) return false;
@@ -99,13 +99,13 @@ export class HeartbeatStore {
     if (this.batch?.keys === batch.keys) this.batch = undefined;
     const { keys, values } = batch;
     const answer = await this.client.attempt((commands) =>
-      commands.eval(RECORD_BEATS, keys.length, ...keys, ...values),
+      commands.eval(RECORD_HEARTBEATS, keys.length, ...keys, ...values),
     );
     this.retryAt = answer.kind === 'done' ? 0 : performance.now() + PAUSE_MS;
   }
 }
 
-/** Beats that go together. */
+/** Heartbeats that go together. */
 interface Batch {
   keys: string[];
   values: (string | number)[];
@@ -116,7 +116,7 @@ function keyOf(agentId: string): string {
   return `agent:heartbeat:${agentId}`;
 }
 
-function valueOf({ status, currentTaskId }: Beat): string {
+function valueOf({ status, currentTaskId }: Heartbeat): string {
   // By hand, because it is made thousands of times a second: the status is a word, the id a UUID.
   const task = currentTaskId ? `"${currentTaskId}"` : 'null';
   return `{"status":"${status}","task_id":${task},"timestamp":${Date.now()}}`;

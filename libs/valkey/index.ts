@@ -1,5 +1,5 @@
 export { type ValkeyOptions } from './connection.js';
-export { type Beat, heartbeatTtlSeconds, HeartbeatStore } from './heartbeat-store.js';
+export { type Heartbeat, heartbeatTtlSeconds, HeartbeatStore } from './heartbeat-store.js';
 export { type Attempt, ValkeyClient, type ValkeyState } from './valkey-client.js';
 export { type LockOptions, type LockState, ValkeyLock } from './valkey-lock.js';
 export { ValkeyModule } from './valkey.module.js';

@@ -4,7 +4,7 @@ import { connect, type ValkeyOptions } from './connection.js';
 export type ValkeyState = 'ready' | 'connecting' | 'closed';
 
 /**
- * What became of a command.
+ * The result of a command.
  * - done: the server answered.
  * - unsent: there is no connection; nothing has happened.
  * - unknown: it was sent and no answer came in time; it may have happened, or happen yet.
@@ -13,7 +13,7 @@ export type ValkeyState = 'ready' | 'connecting' | 'closed';
 export type Attempt<T> =
   { kind: 'done'; value: T } | { kind: 'unsent' | 'unknown' | 'refused'; error: Error };
 
-/** The connection for commands. What is sent while it is down fails at once, and is never repeated. */
+/** The connection for commands. A command sent while it is down fails at once, and is never repeated. */
 export class ValkeyClient {
   /**
    * The library's own interface, with the prefix added to keys (not to channels). Its promises

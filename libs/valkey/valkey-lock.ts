@@ -4,7 +4,7 @@ import type { ValkeyClient } from './valkey-client.js';
 /**
  * - held: the server has just confirmed it.
  * - lost: the server has just said that somebody else holds it, or nobody.
- * - unknown: no answer. It may be held until `heldUntil()`; whoever must be sure acts as if lost.
+ * - unknown: no answer. It may be held until `heldUntil()`; a caller that must be sure acts as if lost.
  */
 export type LockState = 'held' | 'lost' | 'unknown';
 
@@ -16,7 +16,7 @@ export interface LockOptions {
   owner?: string;
 }
 
-// Also succeeds for whoever holds it already: after an answer that got lost, the same call asks again.
+// Also succeeds for its present holder: after an answer that got lost, the same call asks again.
 const ACQUIRE = `
 if redis.call('set', KEYS[1], ARGV[1], 'NX', 'PX', ARGV[2]) then return 1 end
 if redis.call('get', KEYS[1]) ~= ARGV[1] then return 0 end
@@ -31,7 +31,7 @@ if redis.call('get', KEYS[1]) ~= ARGV[1] then return 0 end
 return redis.call('del', KEYS[1])`;
 
 /**
- * A lock that saves work. It can not keep two holders apart under all circumstances (a process that
+ * A lock that saves work. It cannot keep two holders apart under all circumstances (a process that
  * was asleep wakes up after its time): what must not happen twice needs a fence in Postgres as well.
  */
 export class ValkeyLock {

@@ -42,8 +42,8 @@ export class ValkeySubscriber {
   }
 
   /**
-   * Calls back when all subscriptions stand again after messages may have been missed: whoever acts
-   * on messages must look at Postgres now. Also called when they stand for the first time.
+   * Calls back when all subscriptions stand again after messages may have been missed: listeners that act on
+   * messages must look at Postgres now. Also called when they stand for the first time.
    */
   onResync(listener: () => void): () => void {
     this.resyncListeners.add(listener);

@@ -264,7 +264,7 @@ function pinged({ client }: { client: ValkeyClient }): false {
 }
 
 describe('heartbeats', () => {
-  const beat = (agentId: string, staleThresholdSeconds = 45) => ({
+  const heartbeat = (agentId: string, staleThresholdSeconds = 45) => ({
     agentId,
     status: 'healthy',
     currentTaskId: null,
@@ -274,39 +274,39 @@ describe('heartbeats', () => {
   it('are kept longer than the threshold, and tell the deadline', async () => {
     const client = await aClient();
     const store = new HeartbeatStore(client);
-    const [beating, late, unknown] = [newId(), newId(), newId()];
-    await store.record(beat(beating));
-    expect(await client.commands.ttl(`agent:heartbeat:${beating}`)).toBeGreaterThan(45);
+    const [alive, late, unknown] = [newId(), newId(), newId()];
+    await store.record(heartbeat(alive));
+    expect(await client.commands.ttl(`agent:heartbeat:${alive}`)).toBeGreaterThan(45);
     expect(
-      JSON.parse((await client.commands.get(`agent:heartbeat:${beating}`)) as string),
+      JSON.parse((await client.commands.get(`agent:heartbeat:${alive}`)) as string),
     ).toMatchObject({ status: 'healthy', task_id: null });
-    await store.record(beat(late));
+    await store.record(heartbeat(late));
     await client.commands.pexpire(`agent:heartbeat:${late}`, 55_000);
-    const known = await store.deadlinesOf([beating, late, unknown]);
-    expect([...known.keys()]).toEqual([beating, late]);
-    expect(known.get(beating)).toBeGreaterThan(44_000);
-    expect(known.get(beating)).toBeLessThanOrEqual(45_000);
+    const known = await store.deadlinesOf([alive, late, unknown]);
+    expect([...known.keys()]).toEqual([alive, late]);
+    expect(known.get(alive)).toBeGreaterThan(44_000);
+    expect(known.get(alive)).toBeLessThanOrEqual(45_000);
     expect(known.get(late)).toBeLessThan(-4_900);
   });
 
   it('are known of nobody when Valkey is away, and do not make agents wait for it', async () => {
     const store = new HeartbeatStore(await aClient());
     const agentId = newId();
-    await store.record(beat(agentId));
+    await store.record(heartbeat(agentId));
     expect((await store.deadlinesOf([agentId])).size).toBe(1);
     process.kill(server.pid, 'SIGSTOP');
-    await store.record(beat(newId()));
-    expect(store.record(beat(newId()))).toBeUndefined();
+    await store.record(heartbeat(newId()));
+    expect(store.record(heartbeat(newId()))).toBeUndefined();
     expect((await store.deadlinesOf([agentId])).size).toBe(0);
     process.kill(server.pid, 'SIGCONT');
-    await waitFor('Valkey to be asked again', () => store.record(beat(newId())) !== undefined);
+    await waitFor('Valkey to be asked again', () => store.record(heartbeat(newId())) !== undefined);
   });
 
   it('work for more agents than one script takes', async () => {
     const client = await aClient();
     const store = new HeartbeatStore(client);
     const agents = Array.from({ length: 1_201 }, () => newId());
-    await Promise.all(agents.flatMap((agentId) => store.record(beat(agentId)) ?? []));
+    await Promise.all(agents.flatMap((agentId) => store.record(heartbeat(agentId)) ?? []));
     expect((await store.deadlinesOf(agents)).size).toBe(1_201);
   });
 });

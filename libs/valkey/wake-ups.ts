@@ -1,15 +1,15 @@
 import { Listeners } from './listeners.js';
 import type { ValkeyClient } from './valkey-client.js';
 import type { ValkeySubscriber } from './valkey-subscriber.js';
-import { decodeNews, encodeNews, News } from './wake-up-news.js';
+import { decodeWakeUps, encodeWakeUps, WakeUpBatch } from './wake-up-batch.js';
 
 const CHANNEL = 'drover:wake-ups';
 /** A burst becomes one message in this time; the first of a burst goes out at once. */
 const GATHER_MS = 2;
 
 /**
- * Tells whoever waits that there is something to look at. A wake-up carries no facts and may get lost
- * or come twice: those who wait also look by themselves now and then.
+ * Wakes waiters: there is something to look at. A wake-up carries no facts and may get lost or come twice:
+ * waiters also look by themselves now and then.
  *
  * This process hears at once. Other servers hear through Valkey, and with Valkey down they do not;
  * nothing here throws or waits for it.
@@ -20,7 +20,7 @@ export class WakeUps {
   private readonly signalListeners: Listeners<[string]>;
   private readonly resyncListeners: Listeners<[]>;
   private readonly cleanUp: (() => void)[];
-  private news = new News();
+  private batch = new WakeUpBatch();
   private pending = false;
   private sentAt = -Infinity;
   /** Something could not be told: when Valkey is back, the others must look for themselves. */
@@ -48,8 +48,8 @@ export class WakeUps {
   claims(workspaceId: string, count: number): void {
     if (count <= 0) return;
     this.claimListeners.call(workspaceId, count);
-    this.news.addClaims(workspaceId, count);
-    this.tell();
+    this.batch.addClaims(workspaceId, count);
+    this.notify();
   }
 
   onClaims(listener: (workspaceId: string, count: number) => void): () => void {
@@ -59,22 +59,22 @@ export class WakeUps {
   /** There is something for the coordinator's next cycle. */
   coordinator(): void {
     this.coordinatorListeners.call();
-    this.news.coordinator = true;
-    this.tell();
+    this.batch.coordinator = true;
+    this.notify();
   }
 
   onCoordinator(listener: () => void): () => void {
     return this.coordinatorListeners.add(listener);
   }
 
-  /** Something changed for these agents: a run of theirs was ended or is to pause, or they are to drain. */
+  /** Something changed for these agents: a run of theirs was ended or must pause, or they must drain. */
   signals(agentIds: readonly string[]): void {
     if (agentIds.length === 0) return;
     for (const agentId of agentIds) {
       this.signalListeners.call(agentId);
-      this.news.agents.add(agentId);
+      this.batch.agents.add(agentId);
     }
-    this.tell();
+    this.notify();
   }
 
   onSignals(listener: (agentId: string) => void): () => void {
@@ -83,7 +83,7 @@ export class WakeUps {
 
   /**
    * Wake-ups may have been missed, because the subscription was lost and is back, or because another
-   * server could not send: whoever waits must look at Postgres again.
+   * server could not send: waiters must look at Postgres again.
    */
   onResync(listener: () => void): () => void {
     return this.resyncListeners.add(listener);
@@ -95,7 +95,7 @@ export class WakeUps {
     for (const undo of this.cleanUp) undo();
   }
 
-  private tell(): void {
+  private notify(): void {
     if (this.pending) return;
     this.pending = true;
     const wait = Math.ceil(this.sentAt + GATHER_MS - performance.now());
@@ -108,8 +108,8 @@ export class WakeUps {
   private send(): void {
     this.pending = false;
     this.sentAt = performance.now();
-    const messages = encodeNews(this.sender, this.news);
-    this.news = new News();
+    const messages = encodeWakeUps(this.sender, this.batch);
+    this.batch = new WakeUpBatch();
     for (const message of messages) void this.publish(message);
   }
 
@@ -122,16 +122,16 @@ export class WakeUps {
   private catchUp(): void {
     if (!this.somethingMissed) return;
     this.somethingMissed = false;
-    this.news.resync = true;
-    this.tell();
+    this.batch.resync = true;
+    this.notify();
   }
 
   private receive(message: string): void {
-    const news = decodeNews(this.sender, message);
-    if (!news) return;
-    for (const [workspaceId, count] of news.claims) this.claimListeners.call(workspaceId, count);
-    for (const agentId of news.agents) this.signalListeners.call(agentId);
-    if (news.coordinator) this.coordinatorListeners.call();
-    if (news.resync) this.resyncListeners.call();
+    const batch = decodeWakeUps(this.sender, message);
+    if (!batch) return;
+    for (const [workspaceId, count] of batch.claims) this.claimListeners.call(workspaceId, count);
+    for (const agentId of batch.agents) this.signalListeners.call(agentId);
+    if (batch.coordinator) this.coordinatorListeners.call();
+    if (batch.resync) this.resyncListeners.call();
   }
 }

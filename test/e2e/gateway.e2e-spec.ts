@@ -167,7 +167,7 @@ describe('server and gateway', () => {
     expect(JSON.stringify(body.items)).toContain('no such table');
   });
 
-  it('do not retry what can not start', async () => {
+  it('do not retry what cannot start', async () => {
     const agentId = newId();
     await fleet.api.put(`/agents/${agentId}`, {
       name: 'Broken',

@@ -37,7 +37,7 @@ const isAlive = (pid: number) => existsSync(`/proc/${pid}`);
 const pidIn = async (file: string) => (await nextMark(file))[0] as number;
 
 describe('a worker', () => {
-  it('executes a task and hands in its result, its output and its progress', async () => {
+  it('executes a task and submits its result, its output and its progress', async () => {
     const worker = await fleet.startWorker('simple');
     const id = await fleet.submit(`
       console.log('hello from the task');
@@ -146,7 +146,7 @@ describe('a worker', () => {
     await second.stop();
   });
 
-  it('works on while the server is away, and hands in the result when it is back', async () => {
+  it('works on while the server is away, and submits the result when it is back', async () => {
     const worker = await fleet.startWorker('patient', { DROVER_WORKER_STALE_SECONDS: '60' });
     const file = join(fleet.folder, 'go');
     const id = await fleet.submit(`
@@ -170,7 +170,7 @@ describe('a worker', () => {
     await worker.stop();
   });
 
-  it('that drains releases what it can not finish, and exits with 0', async () => {
+  it('that drains releases what it cannot finish, and exits with 0', async () => {
     const worker = await fleet.startWorker('leaving', { DROVER_WORKER_DRAIN_SECONDS: '0' });
     const file = join(fleet.folder, 'leaving.pid');
     const id = await fleet.submit(STEADY(file));

@@ -41,7 +41,7 @@ const aTask = (capability: string) => fleet.submit('', { requiredCapabilities: [
 /** Somebody who is heard, so that the silence of the others is theirs. */
 async function aWitness(): Promise<PullAgent> {
   const witness = await anAgent('witness');
-  await witness.startBeating();
+  await witness.startHeartbeats();
   return witness;
 }
 
@@ -49,12 +49,12 @@ describe('an agent', () => {
   it('that dies loses its task to another, and the task has had two runs', async () => {
     const witness = await aWitness();
     const dying = await anAgent('dying');
-    await dying.startBeating();
+    await dying.startHeartbeats();
     const taskId = await aTask('dying');
     await dying.start(await dying.claim());
-    dying.stopBeating();
+    dying.stopHeartbeats();
     const heir = await anAgent('dying');
-    await heir.startBeating();
+    await heir.startHeartbeats();
     const run = await heir.claim();
     expect(run.taskId).toBe(taskId);
     await heir.complete(run);
@@ -85,7 +85,7 @@ describe('an agent', () => {
     await waitFor('its process', () => existsSync(`${go}.begun`));
     stopped.kill('SIGSTOP');
     const heir = await anAgent('stopped');
-    await heir.startBeating();
+    await heir.startHeartbeats();
     const run = await heir.claim();
     expect(run.taskId).toBe(taskId);
     await heir.complete(run);
@@ -107,12 +107,12 @@ describe('an agent', () => {
   it('that comes back to a task that went on elsewhere hears stale_run, and changes nothing', async () => {
     const witness = await aWitness();
     const late = await anAgent('late');
-    await late.beat();
+    await late.heartbeat();
     const taskId = await aTask('late');
     const held = await late.claim();
     await late.start(held);
     const heir = await anAgent('late');
-    await heir.startBeating();
+    await heir.startHeartbeats();
     const run = await heir.claim();
     expect(await late.complete(held)).toMatchObject({ status: 409, body: { code: 'stale_run' } });
     expect((await fleet.task(taskId))['runId']).toBe(run.runId);
@@ -122,10 +122,10 @@ describe('an agent', () => {
 
   it('with all others at once: they are waited for a threshold longer, then their tasks go on', async () => {
     const crowd = await Promise.all(Array.from({ length: CROWD }, () => anAgent('crowd')));
-    await Promise.all(crowd.map((agent) => agent.startBeating()));
+    await Promise.all(crowd.map((agent) => agent.startHeartbeats()));
     const taskIds = await Promise.all(crowd.map(() => aTask('crowd')));
     for (const agent of crowd) await agent.start(await agent.claim());
-    for (const agent of crowd) agent.stopBeating();
+    for (const agent of crowd) agent.stopHeartbeats();
     const silentSince = performance.now();
     await waitFor('the doubt', async () => {
       const { rows } = await fleet.db.owner.query(
@@ -139,7 +139,7 @@ describe('an agent', () => {
     });
     expect(performance.now() - silentSince).toBeGreaterThan(2 * STALE_SECONDS * 1_000 - 1_000);
     const heir = await anAgent('crowd');
-    await heir.startBeating();
+    await heir.startHeartbeats();
     for (let n = 0; n < CROWD; n++) await heir.complete(await heir.claim());
     for (const id of taskIds) expect(await runsOf(id)).toHaveLength(2);
     await heir.leave();

@@ -235,12 +235,12 @@ describe('a gateway that fails', () => {
           GATEWAY_SECRET: gateway.env.GATEWAY_SECRET ?? '',
         });
         await aPushAgent();
-        await beatFor(gateway);
+        await heartbeatFor(gateway);
         const ids = await submit(AT_ONCE);
         await waitFor(
           'a spawn to be given up',
           async () => {
-            await beatFor(gateway);
+            await heartbeatFor(gateway);
             const { lastError } = await fleet.task(ids[0] as string);
             return String(lastError).includes('No session');
           },
@@ -251,7 +251,7 @@ describe('a gateway that fails', () => {
         await waitFor(
           'all to run',
           async () => {
-            await beatFor(gateway);
+            await heartbeatFor(gateway);
             return (await statusesOf(ids)).every((status) => status === 'RUNNING');
           },
           PATIENCE_MS,
@@ -266,7 +266,7 @@ describe('a gateway that fails', () => {
 });
 
 /** The stand-in says that it is there, and has the sessions that it has. */
-async function beatFor(gateway: StandInGateway): Promise<void> {
+async function heartbeatFor(gateway: StandInGateway): Promise<void> {
   const sessions = [...gateway.sessions].map(([runId, { sessionKey }]) => ({
     ...{ runId, sessionKey, status: 'RUNNING' },
   }));
@@ -277,7 +277,7 @@ async function beatFor(gateway: StandInGateway): Promise<void> {
       'content-type': 'application/json',
     },
     body: JSON.stringify({
-      ...gateway.nextBeat(),
+      ...gateway.nextHeartbeat(),
       ...{ capacity: 10, running: sessions.length, queued: 0, sessions },
     }),
   });

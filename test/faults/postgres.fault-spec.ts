@@ -58,8 +58,8 @@ async function startTwoAgents(): Promise<PullAgent[]> {
     await PullAgent.register(fleet, options),
     await PullAgent.register(fleet, options),
   ];
-  for (const agent of agents) await agent.startBeating();
-  await waitFor('their beats in Postgres', async () => {
+  for (const agent of agents) await agent.startHeartbeats();
+  await waitFor('their heartbeats in Postgres', async () => {
     const { rows } = await db.owner.query(
       `SELECT FROM agent_heartbeats WHERE next_expected_at < 'infinity'`,
     );
@@ -98,7 +98,7 @@ describe('Postgres', () => {
       await postgres[end]();
       await waitFor('clients to be refused', () => refusals() > 0);
       await delay(OUTAGE_MS);
-      // Before the beats of the outage are written down, somebody asks who is alive.
+      // Before the heartbeats of the outage are written down, somebody asks who is alive.
       const flush = service.catch({ at: 'before', statement: 'flush_beats' });
       await postgres.startAgain();
       await flush.reached;
@@ -111,10 +111,10 @@ describe('Postgres', () => {
 
   it.each([
     ['api', OUTAGE_MS],
-    // It looks again after five seconds, and not so late that beats would have been held for too long.
+    // It looks again after five seconds, and not so late that heartbeats would have been held for too long.
     ['api,coordinator', 3_300],
   ])(
-    'back, and Valkey away, which knew who had beaten: ROLES=%s takes nobody for dead',
+    'back, and Valkey away, which knew who had sent a heartbeat: ROLES=%s takes nobody for dead',
     async (ROLES, outageMs) => {
       const valkey = await PrivateValkey.start();
       fleet = await TestFleet.create({ db, env: { ...urls(), VALKEY_URL: valkey.url } });
@@ -138,7 +138,7 @@ describe('Postgres', () => {
         flush.letGo();
         expect(await coordinatorTold('agent_stale')).toBe(0);
       } finally {
-        for (const agent of agents) agent.stopBeating();
+        for (const agent of agents) agent.stopHeartbeats();
         await valkey.startAgain();
         await valkey.close();
       }

@@ -27,7 +27,7 @@ function withIds(sql: string): string {
   return sql.replace(/\$(\w+)/g, (_match, name: string) => `'${ids[name] ?? `no id ${name}`}'`);
 }
 
-describe.each(Object.entries(ATTEMPTS))('%s can not be made illegal', (_what, attempts) => {
+describe.each(Object.entries(ATTEMPTS))('%s cannot be made illegal', (_what, attempts) => {
   it.each(attempts)('by %s (%s)', async (sql, constraint) => {
     const refused = await refusalOf(tryAs(db.owner, null, (client) => client.query(withIds(sql))));
     expect(refused).toMatchObject({ constraint });

@@ -83,7 +83,7 @@ export class TestFleet {
     return server;
   }
 
-  /** A worker that beats every second and is taken for dead after four. */
+  /** A worker that sends heartbeats every second and is taken for dead after four. */
   async startWorker(name: string, env: Record<string, string> = {}): Promise<BuiltProcess> {
     const worker = this.track(
       BuiltProcess.start('apps/worker/main.js', {

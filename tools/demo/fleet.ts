@@ -3,7 +3,7 @@ import type { CleanupScope } from '#lib/embedded';
 import type { Api } from '../shared/api.js';
 import { Child } from '../shared/children.js';
 import type { People } from './people.js';
-import { BEAT_SECONDS, STALE_SECONDS, type WorkerPlan, WORKERS } from './settings.js';
+import { HEARTBEAT_SECONDS, STALE_SECONDS, type WorkerPlan, WORKERS } from './settings.js';
 import type { Stage } from './stage.js';
 
 export interface Worker {
@@ -49,7 +49,7 @@ function startWorker(stage: Stage, { workerKey }: People, plan: WorkerPlan): Pro
       DROVER_WORKER_CAPABILITIES: plan.capabilities.join(','),
       DROVER_WORKER_CONCURRENCY: String(plan.concurrency),
       DROVER_WORKER_DATA_DIR: join(stage.folder, plan.name),
-      DROVER_WORKER_HEARTBEAT_SECONDS: String(BEAT_SECONDS),
+      DROVER_WORKER_HEARTBEAT_SECONDS: String(HEARTBEAT_SECONDS),
       DROVER_WORKER_STALE_SECONDS: String(STALE_SECONDS),
       DROVER_WORKER_DRAIN_SECONDS: '0',
       DROVER_WORKER_GRACE_SECONDS: '1',
@@ -57,7 +57,7 @@ function startWorker(stage: Stage, { workerKey }: People, plan: WorkerPlan): Pro
   });
 }
 
-/** Resolves when every worker can be given work, which is when the server has heard it beat. */
+/** Resolves when every worker can be given work, which is when the server has received its heartbeat. */
 export async function untilIdle(member: Api): Promise<void> {
   for (;;) {
     const { items } = await member.get<{ items: { status: string }[] }>('/agents?limit=100');

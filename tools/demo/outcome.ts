@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import type { Outcome } from '#lib/invariants';
 import type { Speed } from './measure.js';
 import type { ResumeProof } from './proof.js';
-import { BEAT_SECONDS, STALE_SECONDS } from './settings.js';
+import { HEARTBEAT_SECONDS, STALE_SECONDS } from './settings.js';
 import type { Recovery } from './timeline.js';
 
 /** What a run of the demo found out. */
@@ -36,7 +36,7 @@ export function writeJson(file: string, findings: Findings): void {
     ok: complaintsOf(findings).length === 0,
     tasks,
     measured: { jobSeconds, ...speed, recovery },
-    settings: { heartbeatSeconds: BEAT_SECONDS, staleSeconds: STALE_SECONDS },
+    settings: { heartbeatSeconds: HEARTBEAT_SECONDS, staleSeconds: STALE_SECONDS },
     killed: { ...killed, resumed },
     invariants,
   };

@@ -6,9 +6,9 @@ interface WithId {
   id: string;
 }
 
-/** Who takes part, all made through the API by the first administrator. */
+/** The participants, all made through the API by the first administrator. */
 export interface People {
-  /** A member of the workspace, who hands in the job and watches it. */
+  /** A member of the workspace, who submits the job and watches it. */
   member: Api;
   workspaceId: string;
   projectId: string;

@@ -1,10 +1,10 @@
 /**
- * How the demo's workers beat. The shipped ones beat every 10 s and are taken for dead after 45; a
- * demo that waits for that would be over before it was interesting.
+ * How the demo's workers send heartbeats. The shipped ones send one every 10 s and are taken for dead after
+ * 45; a demo that waits for that would be over before it was interesting.
  */
-export const BEAT_SECONDS = 1;
+export const HEARTBEAT_SECONDS = 1;
 export const STALE_SECONDS = 4;
-export const SHIPPED = { beatSeconds: 10, staleSeconds: 45 };
+export const SHIPPED = { heartbeatSeconds: 10, staleSeconds: 45 };
 
 /** Between a failure and its retry, at most; shipped: 300. */
 export const RETRY_BACKOFF_SECONDS = 1;
@@ -15,7 +15,7 @@ export interface WorkerPlan {
   concurrency: number;
 }
 
-/** Who can hash can be killed while hashing: two of them, so that another takes over. */
+/** Two workers can hash: one is killed while hashing, and the other takes over. */
 export const WORKERS: readonly WorkerPlan[] = [
   { name: 'ada', capabilities: ['read', 'hash'], concurrency: 2 },
   { name: 'bob', capabilities: ['read', 'hash'], concurrency: 2 },

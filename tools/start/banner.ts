@@ -15,7 +15,7 @@ Push agents            get sessions from the gateway at ${gateway.url}
 Administrator          ${whereabouts(home)}
 Data and logs          ${home.folder}
 
-Hand in a task:
+Submit a task:
 
   curl -s ${address}/api/v1/agent-tasks -H "Authorization: Bearer $(cat ${quoted(home.apiKeyFile)})" -H 'Content-Type: application/json' -d '${body}'
 

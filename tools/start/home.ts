@@ -15,7 +15,7 @@ import { Sentence } from '../shared/sentence.js';
 /** What is made at first start and must stay the same after it. */
 export interface Secrets {
   jwtSecret: string;
-  /** The master keys, the current one first; whoever adds one keeps the earlier. */
+  /** The master keys, the current one first; a new one comes before the earlier ones. */
   encryptionKeys: string;
   /** Reads /metrics. */
   metricsToken: string;

@@ -13,8 +13,8 @@ const ALL_SCOPES = [
 ];
 
 /**
- * Makes the two API keys that are not there, or are not good any more: one for the workers, and one
- * for whoever may read the folder.
+ * Makes the two API keys that are not there, or are not good any more: one for the workers, and one for
+ * everybody who may read the folder.
  */
 export async function ensureKeys(address: string, home: Home): Promise<void> {
   const anybody = new Api(address);

@@ -9,7 +9,7 @@ import { Sentence } from '../shared/sentence.js';
 import { banner } from './banner.js';
 import { type GatewayAccess, gatewaySpec, givenGateway, ownGateway } from './gateway.js';
 import { Home, type Secrets } from './home.js';
-import { Keeper } from './keeper.js';
+import { SupervisedProcess } from './supervised-process.js';
 import { logTo } from './log-file.js';
 import { ensureKeys } from './keys.js';
 import { choosePort } from './port.js';
@@ -83,10 +83,10 @@ async function startAll({ scope, tell, home, port, given, onLost }: Start): Prom
   const gateway = given ?? (await ownGateway(secrets));
   const ground = { home, secrets, urls, stack, gateway };
   const address = `http://127.0.0.1:${port}`;
-  const server = new Keeper(supervisor, serverSpec(ground, port), tell);
+  const server = new SupervisedProcess(supervisor, serverSpec(ground, port), tell);
   scope.add(() => server.stop());
   await server.start(({ message }) => message === 'listening');
-  // Not before: who finds the data in use must not change where it is served.
+  // Not before: a start that finds the data in use must not change its address.
   if (!process.env['PORT']) home.port = port;
   home.address = address;
   await ensureKeys(address, home);
@@ -94,15 +94,15 @@ async function startAll({ scope, tell, home, port, given, onLost }: Start): Prom
     message === 'Registered' || message === 'listening';
   const specs = WORKERS.map((name) => workerSpec(home, name, address));
   if (given === undefined) specs.push(gatewaySpec(home, gateway, address));
-  const keepers = specs.map((spec) => new Keeper(supervisor, spec, tell));
+  const processes = specs.map((spec) => new SupervisedProcess(supervisor, spec, tell));
   // At once, and before the server, which they tell what they put down.
   scope.add(async () => {
     tell(
       `Stopping: what runs has up to ${WORKER_DRAIN_SECONDS} s to finish, or to save how far it is.`,
     );
-    await Promise.all(keepers.map((keeper) => keeper.stop()));
+    await Promise.all(processes.map((supervised) => supervised.stop()));
   });
-  await Promise.all(keepers.map((keeper) => keeper.start(ready)));
+  await Promise.all(processes.map((supervised) => supervised.start(ready)));
   tell(banner(address, home, gateway));
 }
 

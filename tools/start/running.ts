@@ -5,7 +5,7 @@ import type { Home } from './home.js';
 const ANSWER_WITHIN_MS = 2_000;
 
 /**
- * The data folder is in use: usually by a Drover that was started in the same folder before, and whoever
+ * The data folder is in use: usually by a Drover that was started in the same folder before. The person who
  * starts a second one wants to know where the first is, not which PostgreSQL has the files open.
  */
 export async function explainInUse(error: unknown, home: Home): Promise<unknown> {

@@ -22,7 +22,7 @@ const PROOF_HEADER = 'drover-server-proof';
 /** The token of one call to the server. */
 export interface CallToken {
   token: string;
-  /** What the server's proof must name. */
+  /** The claims of the server's proof. */
   id: string;
 }
 
@@ -87,7 +87,7 @@ export class GatewayTokens implements Credentials {
   private check({ status, headers }: ResponseHead, call: CallToken): void {
     const proof = headers[PROOF_HEADER];
     if (typeof proof === 'string' && this.proves(proof, call)) return;
-    // Whoever refuses the token cannot know how to prove anything by it.
+    // A server that refuses the token cannot prove anything by it.
     if (status === 401) throw toApiError(status, { detail: 'HTTP 401: the token was refused' });
     throw new NetworkError(`HTTP ${status} without proof that the server says so`);
   }

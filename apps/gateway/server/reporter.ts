@@ -25,8 +25,8 @@ export interface ReporterOptions {
 }
 
 /**
- * Tells the server what happened to sessions, at once, and again until it has heard it. What is
- * pending lies in the sessions' records, so a next life goes on telling.
+ * Reports events of sessions to the server, at once, and again until it has taken them. Pending reports lie
+ * in the sessions' records, so a next life goes on with them.
  */
 export class Reporter {
   private readonly stopped = new AbortController();
@@ -38,7 +38,7 @@ export class Reporter {
 
   constructor(private readonly options: ReporterOptions) {}
 
-  /** Something is to be told. */
+  /** There is something to report. */
   notice(): void {
     this.bell.ring();
   }
@@ -52,23 +52,23 @@ export class Reporter {
         await this.bell.wait(LOOK_EVERY_MS);
         continue;
       }
-      const error = await this.tell(batch);
+      const error = await this.report(batch);
       if (error === undefined) failures.end();
       else await this.waitAfter(failures.add(error), error);
     }
   }
 
-  /** The server takes other calls again: what waits out an outage is told now. */
+  /** The server takes other calls again: reports that wait out an outage go now. */
   serverAnswers(): void {
     if (this.mayRetryEarly) this.retry.ring();
   }
 
-  /** Whether the server still has to hear of it, and may: a report that it finds malformed may never arrive. */
-  isTelling({ reports }: SessionRecord): boolean {
+  /** Whether its reports still have to go, and can: a malformed one may never arrive. */
+  isReporting({ reports }: SessionRecord): boolean {
     return reports.length > 0 && !reports.some((report) => this.malformedUntil.has(report));
   }
 
-  /** Resolves when all is told, or after `withinMs`. */
+  /** Resolves when all is reported, or after `withinMs`. */
   async flush(withinMs: number): Promise<void> {
     let timer: NodeJS.Timeout | undefined;
     await new Promise<void>((resolve) => {
@@ -86,7 +86,7 @@ export class Reporter {
   }
 
   private async waitAfter(ms: number, error: unknown): Promise<void> {
-    // What the server itself asked for is waited out.
+    // A wait that the server itself asked for is kept.
     if (error instanceof ApiError && error.retryAfterMs !== undefined) {
       return pause(ms, this.stopped.signal);
     }
@@ -107,13 +107,13 @@ export class Reporter {
   }
 
   /** @returns why the server did not take it */
-  private async tell(batch: Item[]): Promise<unknown> {
+  private async report(batch: Item[]): Promise<unknown> {
     const error = await this.send(batch);
     if (!isMalformed(error)) return error;
     if (batch.length > 1) {
       // One of them is the reason: each alone, so that the others arrive.
       for (const item of batch) {
-        const reason = await this.tell([item]);
+        const reason = await this.report([item]);
         if (reason !== undefined) return reason;
       }
       return undefined;

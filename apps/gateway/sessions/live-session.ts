@@ -20,7 +20,7 @@ export interface LiveParts {
   driver: RuntimeDriver;
   book: SessionBook;
   logger: HostLog;
-  /** Something is to be told to the server. */
+  /** There is something to report to the server. */
   onReport: () => void;
 }
 
@@ -82,7 +82,7 @@ export class LiveSession {
     const { id, runId } = this.record;
     if (!this.warned) this.parts.logger.warn('session warned', { sessionId: id, runId, reason });
     this.warned = true;
-    this.session?.tell({ action: 'warn', reason });
+    this.session?.notify({ action: 'warn', reason });
   }
 
   lastActivityAt(): string | undefined {
@@ -103,7 +103,7 @@ export class LiveSession {
     const graceMs = Math.max(0, Date.parse(forceAt) - Date.now());
     const action = kind === 'pause' ? 'pause' : 'stop';
     const words = message === undefined ? {} : { message };
-    this.session?.tell({ action, reason, ...words, graceSeconds: Math.round(graceMs / 1000) });
+    this.session?.notify({ action, reason, ...words, graceSeconds: Math.round(graceMs / 1000) });
     this.session?.stop(graceMs);
   }
 

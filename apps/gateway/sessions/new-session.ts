@@ -107,7 +107,7 @@ function commandOf([program = '', ...args]: string[]): [string, ...string[]] {
 }
 
 const ENV_NAME = /^[A-Za-z_][A-Za-z0-9_]{0,255}$/;
-/** What makes a program load or run something else than what it was allowed to be. */
+/** Variables that make a program load or run something else than it was allowed to be. */
 const INTERPRETED =
   /^(LD_.*|DYLD_.*|NODE_OPTIONS|BASH_ENV|ENV|PERL5OPT|RUBYOPT|PYTHONSTARTUP|GIT_SSH.*)$/;
 

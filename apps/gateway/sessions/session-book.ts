@@ -7,8 +7,8 @@ import { hasEnded, type SessionRecord } from './domain/session.js';
 const MAX_ENDED = 2_000;
 
 /**
- * All sessions that the gateway knows of, in memory and each in a file of its own. Of a crash of the
- * machine the server learns from the next heartbeat.
+ * All sessions that the gateway knows of, in memory and each in a file of its own. The server learns of a
+ * crash of the machine from the next heartbeat.
  */
 export class SessionBook {
   private readonly byId = new Map<string, SessionRecord>();
@@ -42,7 +42,7 @@ export class SessionBook {
     this.index(record);
   }
 
-  /** Writes a change down. What cannot be written now is written with the next change. */
+  /** Writes a change down. One that cannot be written now is written with the next one. */
   save(record: SessionRecord): void {
     try {
       this.write(record);
@@ -73,7 +73,7 @@ export class SessionBook {
       const record = readJson<SessionRecord>(path, ({ id }) => typeof id === 'string');
       if (record !== undefined) this.index(record);
     } catch (error) {
-      // What ran under it has no record any more, and is ended as such.
+      // Its session has no record any more, and is ended as such.
       this.logger.error('the record of a session cannot be read', { name, error });
     }
   }

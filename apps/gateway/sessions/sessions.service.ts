@@ -24,11 +24,11 @@ export interface ServiceOptions {
   gatewayId: string;
   book: SessionBook;
   dispatcher: Dispatcher;
-  /** Something is to be told to the server. */
+  /** There is something to report to the server. */
   onReport: () => void;
 }
 
-/** What the server can ask of the gateway. */
+/** The server's requests to the gateway. */
 export class SessionsService {
   private draining = false;
   private readonly config: GatewayConfig;

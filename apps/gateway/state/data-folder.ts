@@ -10,7 +10,7 @@ interface Identity {
   owner: ProcessRef;
 }
 
-/** What a gateway keeps between its lives. */
+/** The files that a gateway keeps between its lives. */
 export interface DataFolder {
   gatewayId: string;
   recordsDir: string;

@@ -20,7 +20,7 @@ export interface SeenReport {
   error?: { class: string; message: string };
 }
 
-export interface SeenBeat {
+export interface SeenHeartbeat {
   gatewayId: string;
   bootId: string;
   sequence: number;
@@ -45,7 +45,7 @@ type Refusal = number | undefined;
 
 /** A real HTTP server that speaks the server's side of the contract, and remembers what it heard. */
 export class ContractServer {
-  readonly beats: SeenBeat[] = [];
+  readonly heartbeats: SeenHeartbeat[] = [];
   readonly reports: SeenReport[] = [];
   readonly refused: string[] = [];
   /** Told to the gateway, by long poll, until the session's end was reported. */
@@ -122,7 +122,7 @@ export class ContractServer {
     }
     switch (request.url) {
       case '/api/v1/gateway/heartbeat':
-        this.beats.push({ ...(body as SeenBeat), reportsBefore: this.reports.length });
+        this.heartbeats.push({ ...(body as SeenHeartbeat), reportsBefore: this.reports.length });
         return send(200, {
           acknowledgedAt: new Date().toISOString(),
           restarted: false,

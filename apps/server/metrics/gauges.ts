@@ -6,7 +6,7 @@ import { Logger } from '#lib/observability';
 import { ClaimService } from '#lib/runs';
 import { type GaugeRow, readGauges } from './read-gauges.sql.js';
 
-/** What is counted in the database is counted this often at most, whoever asks. */
+/** Rows of the database are counted this often at most, for all readers together. */
 const COUNTED_EVERY_MS = 10_000;
 
 const RUN_STATES = ['ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE'];
@@ -52,7 +52,7 @@ const COUNTED: Record<string, Counted> = {
   },
 };
 
-/** What is looked up when somebody asks: cheap facts of this process, and counts of the database. */
+/** Gauges that are read on demand: cheap facts of this process, and counts of the database. */
 @Injectable()
 export class Gauges {
   private counted = new Map<string, Gauge>();
@@ -97,7 +97,7 @@ export class Gauges {
     });
   }
 
-  /** Counts anew if the last count is old enough. Never throws: what could not be read grows old. */
+  /** Counts again if the last count is old enough. Never throws: values that could not be read grow old. */
   async refresh(): Promise<void> {
     if (performance.now() - this.triedAt >= COUNTED_EVERY_MS) {
       this.reading ??= this.read().finally(() => (this.reading = undefined));

@@ -82,7 +82,7 @@ describe('GET /metrics', () => {
   });
 
   it('counts requests by the template of their route and their status, hot routes too', async () => {
-    const beat = '/api/v1/agents/:id/heartbeat';
+    const heartbeat = '/api/v1/agents/:id/heartbeat';
     const create = '/api/v1/agent-tasks';
     const before = await scrape();
     await agent.api.post(`/agents/${agent.id}/heartbeat`, { status: 'healthy' });
@@ -99,8 +99,8 @@ describe('GET /metrics', () => {
     });
     const more = (method: string, route: string, status: number) =>
       requests(text, method, route, status) - requests(before, method, route, status);
-    expect(more('POST', beat, 200)).toBe(1);
-    expect(more('POST', beat, 404)).toBe(1);
+    expect(more('POST', heartbeat, 200)).toBe(1);
+    expect(more('POST', heartbeat, 404)).toBe(1);
     expect(more('POST', create, 201)).toBe(1);
     expect(more('POST', create, 400)).toBe(2);
     expect(more('GET', '/api/v1/agent-tasks/:id', 404)).toBe(1);

@@ -8,7 +8,10 @@ import { DroverError } from '#lib/kernel';
 import { instruments } from '#lib/observability';
 import { Gauges } from './gauges.js';
 
-/** What this process tells Prometheus. Made when it is first asked for: who has no Prometheus pays nothing. */
+/**
+ * The metrics of this process, for Prometheus. Made at the first request: an installation without Prometheus
+ * pays nothing.
+ */
 @Injectable()
 export class Metrics {
   private registry: Registry | undefined;

@@ -2,14 +2,14 @@ import { hasCode, isTransient, isUnauthenticated, messageOf } from '#lib/agent-h
 import type { Credentials, WorkerConfig } from '../config.js';
 import { agentIdFile } from '../state/agent-id.js';
 
-/** Why the server does not let the worker register, with the setting or the file that is to be mended. */
+/** Why the server does not let the worker register, with the setting or the file to mend. */
 export function explainRefusal(error: unknown, config: WorkerConfig): Error {
   if (isTransient(error)) return error as Error;
   const { credentials } = config;
   const said = messageOf(error);
   if (hasCode(error, 'agent_terminated')) {
     return new Error(
-      'The agent is terminated for good: register another one and set its DROVER_AGENT_ID and token.',
+      'The agent is terminated: register another one and set its DROVER_AGENT_ID and token.',
     );
   }
   if (isUnauthenticated(error)) {

@@ -52,7 +52,7 @@ export async function register(
   try {
     return { api: await join(first, state), state };
   } catch (error) {
-    // An agent that drained is terminated for good: the next life of its worker is a new agent.
+    // An agent that drained stays terminated: the next life of its worker is a new agent.
     const mayRenew = credentials.kind === 'key' && config.agentId === undefined;
     if (!hasCode(error, 'agent_terminated') || !mayRenew) throw explainRefusal(error, config);
   }

@@ -6,7 +6,7 @@ const TICKS_PER_SECOND = 100;
 
 export interface Usage {
   memoryMb: number;
-  /** Of one core; above 100 when several are used. */
+  /** Percent of one core; above 100 when several are used. */
   cpuPercent: number;
 }
 

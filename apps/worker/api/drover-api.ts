@@ -41,7 +41,7 @@ export class DroverApi {
     return { drain, runs };
   }
 
-  /** What the server thinks this agent works on. */
+  /** The tasks that this agent works on, by the server's record. */
   async liveTasks(): Promise<LiveTask[]> {
     const live: LiveTask[] = [];
     let cursor: unknown;

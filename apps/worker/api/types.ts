@@ -110,7 +110,7 @@ export interface LiveTask {
   started: boolean;
 }
 
-/** What the server wants of the agent and of its runs. */
+/** The server's signals for the agent and its runs. */
 export interface Signals {
   drain: boolean;
   runs: RunSignal[];

@@ -9,7 +9,7 @@ import type { RunFailure } from '../api/types.js';
 
 /** How a process ended, and what else is known about it. */
 export interface ExitEvidence extends Pick<SessionExit, 'exitCode' | 'signal' | 'oomKilled'> {
-  /** What the process said of its failure, in the line protocol. */
+  /** The process' own class of its failure, in the line protocol. */
   said?: { message?: string; retryable?: boolean };
   /** The last lines of its standard error, redacted. */
   lastWords: string[];

@@ -1,7 +1,7 @@
 import type { JsonObject } from '#lib/agent-host';
 import { SpawnError } from '#lib/runtime';
 
-/** What `inputContext` asks for, checked. */
+/** The command of `inputContext`, checked. */
 export interface CommandSpec {
   command: [string, ...string[]];
   cwd: string | undefined;

@@ -171,7 +171,7 @@ describe('The environment of a process', () => {
     }
   });
 
-  test('says what is wrong with a program that can not be started', async () => {
+  test('says what is wrong with a program that cannot be started', async () => {
     await expect(start({ command: ['no-such-program'] })).rejects.toThrow(/was not found/);
     const notExecutable = join(allowed, 'plain.txt');
     writeFileSync(notExecutable, 'no program');
@@ -262,7 +262,7 @@ describe('The process tree of a run', () => {
     const exited = once(other, 'exit');
     await once(other, 'spawn');
     execution.stop(0);
-    execution.tell({ action: 'stop', reason: 'drain' });
+    execution.notify({ action: 'stop', reason: 'drain' });
     other.kill('SIGKILL');
     expect(await exited).toEqual([null, 'SIGKILL']);
     expect(readFileSync(join(job.folder.root, 'signals.jsonl'), 'utf8')).toBe('');
@@ -280,9 +280,9 @@ describe('The signals file', () => {
       });
       setInterval(() => heard() && console.log('::drover {"progress": 1}'), 20);`;
     const { execution, progress } = await start(node(script));
-    execution.tell({ action: 'warn', reason: 'hung' });
+    execution.notify({ action: 'warn', reason: 'hung' });
     await waitUntil('it has heard', () => progress.length > 0);
-    execution.tell({ action: 'pause', reason: 'pause', graceSeconds: 60 });
+    execution.notify({ action: 'pause', reason: 'pause', graceSeconds: 60 });
     execution.stop(60_000);
     const outcome = await execution.outcome;
     const { heard } = (outcome.kind === 'succeeded' ? outcome.result : {}) as { heard: string[] };

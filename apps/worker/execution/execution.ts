@@ -18,7 +18,7 @@ import { workingDirectory } from './working-directory.js';
 export interface ExecutionOptions {
   drivers: Drivers;
   allowedDirs: readonly string[];
-  /** What of the worker's own environment its sessions see. */
+  /** The part of the worker's own environment that its sessions see. */
   passedEnv: Record<string, string>;
 }
 
@@ -48,7 +48,7 @@ export async function startExecution(job: Job, options: ExecutionOptions): Promi
 interface Parts {
   session: RuntimeSession;
   output: ProcessOutput;
-  /** What the checkpoint file held at first. */
+  /** The first content of the checkpoint file. */
   checkpoint: object;
 }
 
@@ -74,18 +74,18 @@ class SessionExecution implements Execution {
     this.parts.session.stop(graceMs);
   }
 
-  tell(signal: SessionSignal): void {
-    this.parts.session.tell(signal);
+  notify(signal: SessionSignal): void {
+    this.parts.session.notify(signal);
   }
 
   private async follow(): Promise<Outcome> {
     const exit = await this.parts.session.exit;
-    this.tellOfStrays(exit);
+    this.reportStrays(exit);
     await this.checkpoints.stop();
     return this.judge(exit);
   }
 
-  private tellOfStrays({ strays }: SessionExit): void {
+  private reportStrays({ strays }: SessionExit): void {
     const { report } = this.job;
     if (strays !== undefined && !this.asked) {
       const what = `Ended what outlived the command (processes: ${strays.found})`;

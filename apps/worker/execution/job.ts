@@ -39,5 +39,5 @@ export interface Execution {
    */
   stop(graceMs: number): void;
   /** Lets the job know what is thought of it, or why it is asked to end. Never fails. */
-  tell(signal: SessionSignal): void;
+  notify(signal: SessionSignal): void;
 }

@@ -8,7 +8,7 @@ export const MAX_PROTOCOL_LINE = 262_144;
 const MAX_STEP = 500;
 const MAX_SUMMARY = 10_000;
 
-/** What one protocol line says; at least one member is present. */
+/** The content of one protocol line; at least one member is present. */
 export interface ProtocolMessage {
   /** A whole number from 0 to 100. */
   progress?: number;

@@ -5,7 +5,7 @@ import type { ClaimedTask } from '../api/types.js';
 import type { RunResult } from './run.js';
 
 const POLL_MS = 25_000;
-/** What the server gives at once. */
+/** The most that the server gives at once. */
 const MAX_CLAIM = 50;
 /** How long to hold off after this machine itself failed runs, so that it does not eat the queue. */
 const HOLD_OFF = { baseMs: 1_000, capMs: 60_000 };

@@ -15,7 +15,7 @@ export interface RunEnd {
 }
 
 /**
- * What the server is told of a run's end.
+ * The report of a run's end.
  *
  * A process that was asked to end for a pause or a drain has completed its task only if it left a
  * result: exit code 0 alone is how a well-behaved program ends when it is told to.

@@ -1,7 +1,7 @@
 import type { EntryLevel, LogEntry } from '../api/types.js';
 import type { LogLine } from '../execution/job.js';
 
-/** What an entry costs beside its text: a flood of empty lines must end too. */
+/** The cost of an entry beside its text: a flood of empty lines must end too. */
 const ENTRY_COST = 64;
 /** The part of the budget that is kept for the last lines, where the reason of a failure stands. */
 const TAIL_SHARE = 0.25;
@@ -35,7 +35,7 @@ export class OutputBudget {
     this.headLeft = limit - this.tailLimit;
   }
 
-  /** @returns the entries that are to be written now */
+  /** @returns the entries to write now */
   take(entry: RawEntry): LogEntry[] {
     const cost = costOf(entry);
     if (!this.full && cost <= this.headLeft) {

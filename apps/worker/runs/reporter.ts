@@ -24,9 +24,9 @@ const MAX_BATCH_CHARACTERS = 128 * 1024;
 export class RunLostError extends Error {}
 
 /**
- * Tells the server about one run, in order, and keeps what it could not tell until it can. Progress
- * and checkpoint are kept as the latest only; the log is bounded by who writes it. Nothing here
- * waits for the server but `start` and `end`.
+ * Reports one run to the server, in order, and keeps undelivered reports until it can. Of progress and
+ * checkpoints only the latest are kept; the writer bounds the log. Nothing here waits for the server but
+ * `start` and `end`.
  */
 export class Reporter {
   private readonly lost = new AbortController();
@@ -155,7 +155,7 @@ export class Reporter {
       await this.api.progress(this.runId, taken);
     } catch (error) {
       if (this.isRefused(error, 'progress')) return;
-      // What came meanwhile is newer.
+      // A value that came meanwhile is newer.
       if (!this.closing) this.pending = { ...taken, ...this.pending };
       throw error;
     }

@@ -3,7 +3,7 @@ import type { ClaimedTask, ProgressReport, Signals } from '../api/types.js';
 import type { StopCause } from './final-report.js';
 import type { Run, RunResult } from './run.js';
 
-/** What the heartbeat says of the runs held here. */
+/** The runs held here, for the heartbeat. */
 export interface RunSummary {
   runIds: string[];
   oldest: { taskId: string; latest: ProgressReport } | undefined;

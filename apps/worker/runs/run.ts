@@ -92,7 +92,7 @@ export class Run {
    */
   warn(reason: string): void {
     if (this.over) return;
-    this.execution?.tell({ action: 'warn', reason });
+    this.execution?.notify({ action: 'warn', reason });
     if (this.warned) return;
     this.warned = true;
     this.parts.log.warn('A run seems to hang', { runId: this.id });
@@ -227,7 +227,7 @@ export class Run {
     this.forceAt = Math.min(this.forceAt, performance.now() + graceMs);
     const words = reason === this.cause && this.causeInWords;
     const graceSeconds = Math.round(graceMs / 1000);
-    this.execution?.tell({ action, reason, ...(words && { message: words }), graceSeconds });
+    this.execution?.notify({ action, reason, ...(words && { message: words }), graceSeconds });
     this.execution?.stop(graceMs);
   }
 }

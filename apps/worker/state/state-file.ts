@@ -22,11 +22,11 @@ const CONFLICT =
   'this data folder as the same worker: give this one another DROVER_WORKER_NAME or DROVER_WORKER_DATA_DIR';
 
 /**
- * What a next life of this worker has to know, in its data folder: written before each run starts,
+ * The facts for a next life of this worker, in its data folder: written before each run starts,
  * so that whatever ends this process, nothing it began is forgotten.
  */
 export class StateFile {
-  /** What an earlier life left; empty when it ended in order. */
+  /** The runs that an earlier life left; empty when it ended in order. */
   readonly leftovers: Readonly<Record<string, RememberedRun>>;
 
   private constructor(

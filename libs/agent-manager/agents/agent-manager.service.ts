@@ -11,12 +11,12 @@ import {
 } from '#lib/kernel';
 import type { AgentView } from '../domain/agent-view.js';
 import { type AgentHealth, healthStatus } from '../domain/health.js';
-import { itself } from '../domain/itself.js';
+import { requireSelf } from '../domain/require-self.js';
 import { type AgentRow, toAgentView } from '../store/agent-columns.js';
 import { agentHealth, type HealthRow } from '../store/agent-health.sql.js';
 import { findAgent } from '../store/find-agent.sql.js';
 import { type AgentFilter, listAgents } from '../store/list-agents.sql.js';
-import { AgentRegistration, type Registration, type WantedAgent } from './agent-registration.js';
+import { AgentRegistration, type Registration, type AgentRequest } from './agent-registration.js';
 import { type AgentToken, AgentTokens } from './agent-tokens.js';
 
 export interface AgentListRequest extends AgentFilter {
@@ -24,7 +24,7 @@ export interface AgentListRequest extends AgentFilter {
   cursor?: string;
 }
 
-/** What people and programs do with agents. Agents' own requests are Heartbeats' and the task manager's. */
+/** Requests of people and programs about agents. Agents' own requests are in Heartbeats and the task manager. */
 @Injectable()
 export class AgentManagerService {
   constructor(
@@ -37,7 +37,7 @@ export class AgentManagerService {
   register(
     caller: Caller,
     agentId: string,
-    wanted: WantedAgent,
+    wanted: AgentRequest,
     version?: number,
   ): Promise<Registration> {
     return this.registration.register(caller, agentId, wanted, version);
@@ -53,7 +53,7 @@ export class AgentManagerService {
 
   /** To an agent there is no other one. @throws DroverError `agent_not_found` */
   async get(caller: Caller, agentId: string): Promise<AgentView> {
-    const { workspaceId } = caller.kind === 'agent' ? itself(caller, agentId) : caller;
+    const { workspaceId } = caller.kind === 'agent' ? requireSelf(caller, agentId) : caller;
     const row = await firstRow(this.database.tenant(workspaceId), findAgent, [
       workspaceId,
       agentId,
@@ -62,7 +62,7 @@ export class AgentManagerService {
     return toAgentView(row);
   }
 
-  /** The latest beat; at most the flush interval old. @throws DroverError `agent_not_found` */
+  /** The latest heartbeat; at most the flush interval old. @throws DroverError `agent_not_found` */
   async health({ workspaceId }: Caller, agentId: string): Promise<AgentHealth> {
     const row = await firstRow(this.database.tenant(workspaceId), agentHealth, [
       workspaceId,
@@ -76,9 +76,9 @@ export class AgentManagerService {
   issueToken(
     caller: Caller,
     agentId: string,
-    wish: { expiresInSeconds?: number; rotate?: boolean },
+    request: { expiresInSeconds?: number; rotate?: boolean },
   ): Promise<AgentToken> {
-    return this.tokens.issue(caller, agentId, wish);
+    return this.tokens.issue(caller, agentId, request);
   }
 
   /** See `AgentTokens.revoke`. */
@@ -95,11 +95,15 @@ function keyIn(cursor: string | undefined): [string, string] | undefined {
 }
 
 function toHealth(agentId: string, row: HealthRow): AgentHealth {
-  const { beat_status: status, age_seconds: ageSeconds, is_silent: isSilent } = row;
-  const beat = status === null ? null : { status, isSilent };
+  const {
+    heartbeat_status: status,
+    age_seconds: ageSeconds,
+    is_unresponsive: isUnresponsive,
+  } = row;
+  const heartbeat = status === null ? null : { status, isUnresponsive };
   return {
     agentId,
-    status: healthStatus(beat),
+    status: healthStatus(heartbeat),
     agentStatus: row.agent_status,
     lastSeenAt: row.last_seen_at?.toISOString() ?? null,
     ageSeconds: ageSeconds === null ? null : Math.max(0, Math.round(ageSeconds * 10) / 10),

@@ -4,17 +4,17 @@ import { type Caller, DroverError } from '#lib/kernel';
 import { WakeUps } from '#lib/valkey';
 import type { AgentMode, AgentView } from '../domain/agent-view.js';
 import { normalizeCapabilities } from '../domain/capabilities.js';
-import { itself } from '../domain/itself.js';
+import { requireSelf } from '../domain/require-self.js';
 import { refuseTooMuch } from '../domain/metadata.js';
 import { timingOf, whyImpossible } from '../domain/timing.js';
 import { type AgentRow, toAgentView } from '../store/agent-columns.js';
 import { findAgent, lockAgent } from '../store/find-agent.sql.js';
 import { insertAgent, type RegisteredColumns, updateAgent } from '../store/register-agent.sql.js';
-import { stampFirstBeat } from '../store/stamp-first-beat.sql.js';
-import { moveAgent } from '#lib/transitions';
+import { stampFirstHeartbeat } from '../store/stamp-first-heartbeat.sql.js';
+import { transitionAgent } from '#lib/transitions';
 
 /** An agent as it registers; what is left out stays as it is, or takes its default. */
-export interface WantedAgent {
+export interface AgentRequest {
   name: string;
   mode?: AgentMode;
   model?: string | null;
@@ -28,7 +28,7 @@ export interface WantedAgent {
   agentVersion?: string | null;
   restartCount?: number;
   metadata?: Record<string, unknown>;
-  /** What a session of a push agent runs: an argument vector. */
+  /** The command of a push agent's sessions: an argument vector. */
   command?: string[];
 }
 
@@ -53,7 +53,7 @@ export class AgentRegistration {
 
   /**
    * Makes or changes an agent. Registering is a sign of life: the agent is active from then on, also one
-   * that was taken for dead. A push agent beats only while the gateway has sessions of it.
+   * that was taken for dead. A push agent has heartbeats only while the gateway has sessions of it.
    *
    * @param version the version that the client has read, when it insists on it
    * @throws DroverError `agent_not_found` (an id of another workspace), `agent_terminated`,
@@ -63,11 +63,11 @@ export class AgentRegistration {
   async register(
     caller: Caller,
     agentId: string,
-    wanted: WantedAgent,
+    wanted: AgentRequest,
     version?: number,
   ): Promise<Registration> {
-    // An agent's own token can not make an agent: without its row there would be no such token.
-    if (caller.kind === 'agent' || caller.kind === 'run') itself(caller, agentId);
+    // An agent's own token cannot make an agent: without its row there would be no such token.
+    if (caller.kind === 'agent' || caller.kind === 'run') requireSelf(caller, agentId);
     refuseOwnCommand(caller, wanted);
     refuseTooMuch(wanted.metadata);
     const place = { workspaceId: caller.workspaceId, agentId };
@@ -85,7 +85,7 @@ export class AgentRegistration {
   private async createOrChange(
     tx: Transaction,
     place: Place,
-    request: { caller: Caller; wanted: WantedAgent; version: number | undefined },
+    request: { caller: Caller; wanted: AgentRequest; version: number | undefined },
   ): Promise<boolean> {
     const { caller, wanted, version } = request;
     const known = await firstRow(tx, lockAgent, [place.workspaceId, place.agentId]);
@@ -109,7 +109,7 @@ export class AgentRegistration {
     tx: Transaction,
     { workspaceId, agentId }: Place,
     caller: Caller,
-    wanted: WantedAgent,
+    wanted: AgentRequest,
   ): Promise<boolean> {
     if (caller.kind !== 'user' && caller.kind !== 'api_key') return false;
     const columns = JSON.stringify(columnsOf(wanted));
@@ -119,15 +119,15 @@ export class AgentRegistration {
 
   private async start(tx: Transaction, { workspaceId, agentId }: Place): Promise<void> {
     const agent = (await firstRow(tx, lockAgent, [workspaceId, agentId])) as AgentRow;
-    await tx.rows(stampFirstBeat, [workspaceId, agentId, agent.heartbeat_interval_seconds]);
+    await tx.rows(stampFirstHeartbeat, [workspaceId, agentId, agent.heartbeat_interval_seconds]);
     if (agent.lifecycle !== 'STARTING' && agent.lifecycle !== 'ERROR') return;
-    // What was told to leave before it fell silent still is.
+    // An agent that had to leave before it became unresponsive still has to.
     const to = agent.draining_at === null ? 'ACTIVE' : 'DRAINING';
-    await moveAgent(tx, { workspaceId, agentId, to, reason: 'registered' });
+    await transitionAgent(tx, { workspaceId, agentId, to, reason: 'registered' });
   }
 }
 
-function columnsOf(wanted: WantedAgent, known?: AgentRow): RegisteredColumns {
+function columnsOf(wanted: AgentRequest, known?: AgentRow): RegisteredColumns {
   const before = known && {
     heartbeatIntervalSeconds: known.heartbeat_interval_seconds,
     staleThresholdSeconds: known.stale_threshold_seconds,
@@ -157,13 +157,13 @@ function columnsOf(wanted: WantedAgent, known?: AgentRow): RegisteredColumns {
   };
 }
 
-/** What the gateway runs is for those to say who answer for it: a session must not choose its successor. */
-function refuseOwnCommand(caller: Caller, wanted: WantedAgent): void {
+/** Only users and API keys choose the command that the gateway runs: a session must not choose its successor. */
+function refuseOwnCommand(caller: Caller, wanted: AgentRequest): void {
   if (wanted.command === undefined || caller.kind === 'user' || caller.kind === 'api_key') return;
-  throw new DroverError('forbidden', { detail: 'An agent can not change its own command.' });
+  throw new DroverError('forbidden', { detail: 'An agent cannot change its own command.' });
 }
 
-function refusePushWithoutCommand(wanted: WantedAgent, known?: AgentRow): void {
+function refusePushWithoutCommand(wanted: AgentRequest, known?: AgentRow): void {
   const mode = wanted.mode ?? known?.mode;
   const command = wanted.command ?? known?.command ?? [];
   if (mode !== 'push' || command.length > 0) return;

@@ -23,20 +23,20 @@ export class AgentTokens {
   ) {}
 
   /**
-   * @param wish.rotate earlier tokens are refused from now on, everywhere within about a second
+   * @param request.rotate earlier tokens are refused from now on, everywhere within about a second
    * @throws DroverError `agent_not_found`, `agent_terminated`
    */
   async issue(
     { workspaceId }: Caller,
     agentId: string,
-    wish: { expiresInSeconds?: number; rotate?: boolean },
+    request: { expiresInSeconds?: number; rotate?: boolean },
   ): Promise<AgentToken> {
     const tokenVersion = await this.inTransaction(workspaceId, agentId, async (tx, agent) => {
       if (agent.lifecycle === 'TERMINATED') throw new DroverError('agent_terminated');
-      return wish.rotate ? this.makeOld(tx, agent) : agent.token_version;
+      return request.rotate ? this.makeOld(tx, agent) : agent.token_version;
     });
-    if (wish.rotate) await this.revocations.announce();
-    const { expiresInSeconds } = wish;
+    if (request.rotate) await this.revocations.announce();
+    const { expiresInSeconds } = request;
     const claims = { workspaceId, agentId, tokenVersion };
     const { token, expiresAt } = this.tokens.issueAgentToken({ ...claims, expiresInSeconds });
     return { token, agentId, expiresAt: expiresAt.toISOString() };

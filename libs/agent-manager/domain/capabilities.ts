@@ -11,7 +11,7 @@ export function capabilityKey(capabilities: readonly string[]): string {
   return normalizeCapabilities(capabilities).join(',');
 }
 
-/** What a capability may look like: letters, digits and . _ : / + -; no comma. */
+/** The form of a capability: letters, digits and . _ : / + -; no comma. */
 export const CAPABILITY = {
   max: 100,
   pattern: {

@@ -1,15 +1,15 @@
-import type { BeatTiming } from './timing.js';
+import type { HeartbeatTiming } from './timing.js';
 import type { AgentStatus } from '#lib/transitions';
 
-export const BEAT_STATUSES = ['healthy', 'degraded'] as const;
-export type BeatStatus = (typeof BEAT_STATUSES)[number];
+export const HEARTBEAT_STATUSES = ['healthy', 'degraded'] as const;
+export type HeartbeatStatus = (typeof HEARTBEAT_STATUSES)[number];
 
-/** `unknown`: it has never beaten. */
-export const HEALTH_STATUSES = [...BEAT_STATUSES, 'stale', 'unknown'] as const;
+/** `unknown`: it has never sent a heartbeat. */
+export const HEALTH_STATUSES = [...HEARTBEAT_STATUSES, 'stale', 'unknown'] as const;
 export type HealthStatus = (typeof HEALTH_STATUSES)[number];
 
-/** The latest beat of an agent, and what follows from it. */
-export interface AgentHealth extends BeatTiming {
+/** The latest heartbeat of an agent, and what follows from it. */
+export interface AgentHealth extends HeartbeatTiming {
   agentId: string;
   status: HealthStatus;
   agentStatus: AgentStatus;
@@ -27,10 +27,13 @@ export interface AgentHealth extends BeatTiming {
   metadata: Record<string, unknown>;
 }
 
-/** @param beat what the latest beat said of itself, and whether it is missed by now; null: there was none */
+/**
+ * @param heartbeat what the latest heartbeat said of itself, and whether it is missed by now; null: there was
+ * none
+ */
 export function healthStatus(
-  beat: { status: BeatStatus | 'stale'; isSilent: boolean } | null,
+  heartbeat: { status: HeartbeatStatus | 'stale'; isUnresponsive: boolean } | null,
 ): HealthStatus {
-  if (beat === null) return 'unknown';
-  return beat.isSilent ? 'stale' : beat.status;
+  if (heartbeat === null) return 'unknown';
+  return heartbeat.isUnresponsive ? 'stale' : heartbeat.status;
 }

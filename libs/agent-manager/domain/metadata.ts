@@ -1,6 +1,9 @@
 import { DroverError } from '#lib/kernel';
 
-/** Bytes of an agent's or a beat's metadata at most, as JSON: lists of agents carry it, each beat rewrites it. */
+/**
+ * Bytes of an agent's or a heartbeat's metadata at most, as JSON: lists of agents carry it, each heartbeat
+ * rewrites it.
+ */
 const MAX_METADATA = 16_384;
 
 /** @throws DroverError `validation_failed` */

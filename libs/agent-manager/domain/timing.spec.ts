@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { healthStatus } from './health.js';
 import { timingOf, whyImpossible } from './timing.js';
 
-describe('the timing of beats', () => {
+describe('the timing of heartbeats', () => {
   it.each([
     [{}, undefined, [30, 180]],
     [{ heartbeatIntervalSeconds: 10 }, undefined, [10, 180]],
@@ -28,8 +28,8 @@ describe('the timing of beats', () => {
 describe('health', () => {
   it.each([
     [null, 'unknown'],
-    [{ status: 'healthy', isSilent: false }, 'healthy'],
-    [{ status: 'degraded', isSilent: false }, 'degraded'],
-    [{ status: 'degraded', isSilent: true }, 'stale'],
-  ] as const)('of %j is %s', (beat, status) => expect(healthStatus(beat)).toBe(status));
+    [{ status: 'healthy', isUnresponsive: false }, 'healthy'],
+    [{ status: 'degraded', isUnresponsive: false }, 'degraded'],
+    [{ status: 'degraded', isUnresponsive: true }, 'stale'],
+  ] as const)('of %j is %s', (heartbeat, status) => expect(healthStatus(heartbeat)).toBe(status));
 });

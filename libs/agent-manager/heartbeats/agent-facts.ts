@@ -6,7 +6,7 @@ import type { AgentLifecycle } from '#lib/transitions';
 import { DEFAULT_INTERVAL_SECONDS, DEFAULT_THRESHOLD_SECONDS } from '../domain/timing.js';
 import { agentFacts, type AgentFactsRow } from '../store/agent-facts.sql.js';
 
-/** What taking a beat needs to know of its agent. */
+/** The facts of an agent that a heartbeat needs. */
 export interface Facts {
   workspaceId: string;
   agentId: string;
@@ -21,17 +21,20 @@ interface Entry {
   freshUntil: number;
 }
 
-/** Beyond it the agent that was heard of first is forgotten, and asked for anew when it beats. */
+/** Beyond it the oldest entry is dropped, and loaded again when its agent sends a heartbeat. */
 const MAX_AGENTS = 100_000;
-/** Each flush renews the facts of the agents in it, so of an agent that beats they are seldom older. */
+/**
+ * Each flush renews the facts of the agents in it, so the facts of an agent that sends heartbeats are seldom
+ * older.
+ */
 const FRESH_MS = 60_000;
-/** With the database away, beats are taken on the last facts known; it is asked again after this. */
+/** With the database away, heartbeats are taken on the last facts known; it is asked again after this. */
 const RETRY_MS = 5_000;
 const LOAD_TIMEOUT_MS = 2_000;
 
 /**
- * Facts about agents in memory, so that a beat costs no query. Renewed by each flush, asked for anew
- * when somebody says that an agent has changed.
+ * Facts about agents in memory, so that a heartbeat costs no query. Each flush renews them, and a signal that
+ * an agent has changed invalidates them.
  */
 @Injectable()
 export class AgentFacts implements OnModuleDestroy {
@@ -44,12 +47,12 @@ export class AgentFacts implements OnModuleDestroy {
     wakeUps: WakeUps,
   ) {
     this.unsubscribe = [
-      wakeUps.onSignals((agentId) => this.doubt(agentId)),
+      wakeUps.onSignals((agentId) => this.invalidate(agentId)),
       wakeUps.onResync(() => this.entries.forEach((entry) => (entry.freshUntil = 0))),
     ];
   }
 
-  /** What is known without asking; undefined when it has to be asked for. */
+  /** The facts in memory; undefined when they must be loaded. */
   peek(agentId: string, now: number): Facts | undefined {
     const entry = this.entries.get(agentId);
     return entry !== undefined && now < entry.freshUntil ? entry.facts : undefined;
@@ -96,7 +99,7 @@ export class AgentFacts implements OnModuleDestroy {
     this.entries.set(agentId, { facts, freshUntil: performance.now() + freshMs });
   }
 
-  private doubt(agentId: string): void {
+  private invalidate(agentId: string): void {
     const entry = this.entries.get(agentId);
     if (entry) entry.freshUntil = 0;
   }
@@ -113,7 +116,7 @@ export class AgentFacts implements OnModuleDestroy {
     return facts;
   }
 
-  /** One query for all who ask in the same turn of the event loop. */
+  /** One query for all callers in the same turn of the event loop. */
   private ask(agentId: string): Promise<AgentFactsRow | null> {
     if (this.wanted.size === 0) setImmediate(() => void this.answerAll());
     return new Promise((resolve, reject) => {

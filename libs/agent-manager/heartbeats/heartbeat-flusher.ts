@@ -7,15 +7,15 @@ import {
 import { CONFIG, type Config } from '#lib/config';
 import { instruments, Logger } from '#lib/observability';
 import { WakeUps } from '#lib/valkey';
-import type { FlushedRow } from '../store/flush-beats.sql.js';
+import type { FlushedRow } from '../store/flush-heartbeats.sql.js';
 import { AgentFacts } from './agent-facts.js';
-import { BeatBuffer } from './beat-buffer.js';
-import { BeatWriter } from './beat-writer.js';
+import { HeartbeatBuffer } from './heartbeat-buffer.js';
+import { HeartbeatWriter } from './heartbeat-writer.js';
 
 /** Agents in one statement. */
 const PER_FLUSH = 1_000;
 
-/** Empties the buffer of beats once a HEARTBEAT_FLUSH_MS, and once more at the end. */
+/** Empties the buffer of heartbeats once a HEARTBEAT_FLUSH_MS, and once more at the end. */
 @Injectable()
 export class HeartbeatFlusher implements OnApplicationBootstrap, OnApplicationShutdown {
   private timer: NodeJS.Timeout | undefined;
@@ -23,8 +23,8 @@ export class HeartbeatFlusher implements OnApplicationBootstrap, OnApplicationSh
   private stopped = false;
 
   constructor(
-    private readonly buffer: BeatBuffer,
-    private readonly writer: BeatWriter,
+    private readonly buffer: HeartbeatBuffer,
+    private readonly writer: HeartbeatWriter,
     private readonly facts: AgentFacts,
     private readonly wakeUps: WakeUps,
     private readonly logger: Logger,
@@ -35,13 +35,13 @@ export class HeartbeatFlusher implements OnApplicationBootstrap, OnApplicationSh
     this.schedule();
   }
 
-  /** The last beats are written: no request can bring further ones by now. */
+  /** The last heartbeats are written: no request can bring further ones by now. */
   async onApplicationShutdown(): Promise<void> {
     this.stopped = true;
     clearTimeout(this.timer);
     await this.flush();
     if (this.buffer.size > 0) {
-      this.logger.warn('beats not written before the end', { agents: this.buffer.size });
+      this.logger.warn('heartbeats not written before the end', { agents: this.buffer.size });
     }
   }
 
@@ -49,7 +49,7 @@ export class HeartbeatFlusher implements OnApplicationBootstrap, OnApplicationSh
   flush(): Promise<void> {
     this.flushing = this.flushing
       .then(() => this.flushAll())
-      .catch((error: unknown) => this.logger.error('flushing beats failed', { error }));
+      .catch((error: unknown) => this.logger.error('flushing heartbeats failed', { error }));
     return this.flushing;
   }
 
@@ -64,13 +64,13 @@ export class HeartbeatFlusher implements OnApplicationBootstrap, OnApplicationSh
     while (this.buffer.size > 0) {
       const { written, kept } = await this.writer.write(this.buffer.take(PER_FLUSH));
       this.buffer.restore(kept);
-      this.tell(written);
+      this.notify(written);
       if (kept.length > 0) return;
     }
   }
 
-  private tell(rows: readonly FlushedRow[]): void {
-    instruments.beatsWritten.inc(rows.length);
+  private notify(rows: readonly FlushedRow[]): void {
+    instruments.heartbeatsWritten.inc(rows.length);
     for (const row of rows) this.facts.learn(row);
     if (rows.some(({ revived }) => revived)) this.wakeUps.coordinator();
   }

@@ -1,26 +1,26 @@
 import { Injectable } from '@nestjs/common';
 import { type Caller, DroverError } from '#lib/kernel';
 import { HeartbeatStore } from '#lib/valkey';
-import { itself } from '../domain/itself.js';
+import { requireSelf } from '../domain/require-self.js';
 import { refuseTooMuch } from '../domain/metadata.js';
 import { AgentFacts, type Facts } from './agent-facts.js';
-import { type BeatBody, BeatBuffer } from './beat-buffer.js';
+import { type HeartbeatBody, HeartbeatBuffer } from './heartbeat-buffer.js';
 
-export interface BeatAnswer {
+export interface HeartbeatAnswer {
   acknowledgedAt: string;
-  /** When the next beat should be here. */
+  /** When the next heartbeat should be here. */
   nextExpectedAt: string;
 }
 
 /**
- * Takes beats. The hottest path of the server: one key in Valkey, one entry in the buffer, no query.
+ * Takes heartbeats. The hottest path of the server: one key in Valkey, one entry in the buffer, no query.
  * It works with Valkey away (the buffer goes to Postgres), and with Postgres away (the buffer waits).
  */
 @Injectable()
 export class Heartbeats {
   constructor(
     private readonly facts: AgentFacts,
-    private readonly buffer: BeatBuffer,
+    private readonly buffer: HeartbeatBuffer,
     private readonly store: HeartbeatStore,
   ) {}
 
@@ -29,15 +29,23 @@ export class Heartbeats {
    * @throws DroverError `agent_not_found` (another agent's id), `agent_terminated`,
    *   `validation_failed` (too much metadata)
    */
-  beat(caller: Caller, agentId: string, body: BeatBody): BeatAnswer | Promise<BeatAnswer> {
-    const agent = itself(caller, agentId);
+  heartbeat(
+    caller: Caller,
+    agentId: string,
+    body: HeartbeatBody,
+  ): HeartbeatAnswer | Promise<HeartbeatAnswer> {
+    const agent = requireSelf(caller, agentId);
     const now = performance.now();
     const facts = this.facts.peek(agentId, now);
     if (facts) return this.take(facts, body, now);
     return this.facts.load(agent).then((loaded) => this.take(loaded, body, now));
   }
 
-  private take(facts: Facts, body: BeatBody, receivedAt: number): BeatAnswer | Promise<BeatAnswer> {
+  private take(
+    facts: Facts,
+    body: HeartbeatBody,
+    receivedAt: number,
+  ): HeartbeatAnswer | Promise<HeartbeatAnswer> {
     const { workspaceId, agentId, lifecycle, staleThresholdSeconds } = facts;
     if (lifecycle === 'TERMINATED') throw new DroverError('agent_terminated');
     refuseTooMuch(body.metadata);
@@ -50,8 +58,8 @@ export class Heartbeats {
 
 let latest = { at: 0, intervalSeconds: 0, answer: { acknowledgedAt: '', nextExpectedAt: '' } };
 
-/** Many beats come in one millisecond, most with one interval: their answer is written once. */
-function acknowledge({ heartbeatIntervalSeconds: intervalSeconds }: Facts): BeatAnswer {
+/** Many heartbeats come in one millisecond, most with one interval: their answer is written once. */
+function acknowledge({ heartbeatIntervalSeconds: intervalSeconds }: Facts): HeartbeatAnswer {
   const at = Date.now();
   if (latest.at !== at || latest.intervalSeconds !== intervalSeconds) {
     const acknowledgedAt = new Date(at).toISOString();

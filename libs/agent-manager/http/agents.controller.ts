@@ -63,7 +63,7 @@ export class AgentsController {
   }
 
   @Get(':id/health')
-  @ApiOperation({ summary: 'Its latest beat, and what follows from it' })
+  @ApiOperation({ summary: 'Its latest heartbeat, and what follows from it' })
   @ApiOkResponse({ type: AgentHealthDoc })
   @ApiErrors('validation_failed', 'agent_not_found')
   health(@CurrentCaller() caller: Caller, @UuidParam('id') id: string): Promise<AgentHealth> {

@@ -1,7 +1,7 @@
 import { query } from '#lib/database';
 import type { AgentLifecycle } from '#lib/transitions';
 
-/** What taking a beat needs to know of an agent. */
+/** The facts of an agent that a heartbeat needs. */
 export interface AgentFactsRow {
   workspace_id: string;
   id: string;

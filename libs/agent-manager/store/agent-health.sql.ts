@@ -1,7 +1,7 @@
 import { query } from '#lib/database';
-import type { BeatStatus } from '../domain/health.js';
+import type { HeartbeatStatus } from '../domain/health.js';
 import { type AgentStatus, NO_HEARTBEAT } from '#lib/transitions';
-import { isSilent } from './stale-agents.sql.js';
+import { isUnresponsive } from './stale-agents.sql.js';
 
 export interface HealthRow {
   agent_status: AgentStatus;
@@ -9,11 +9,11 @@ export interface HealthRow {
   max_concurrent_tasks: number;
   heartbeat_interval_seconds: number;
   stale_threshold_seconds: number;
-  beat_status: BeatStatus | 'stale' | null;
+  heartbeat_status: HeartbeatStatus | 'stale' | null;
   age_seconds: number | null;
-  is_silent: boolean;
+  is_unresponsive: boolean;
   last_seen_at: Date | null;
-  /** Null when no beat is expected: not yet, or not while a push agent has no session. */
+  /** Null when no heartbeat is expected: not yet, or not while a push agent has no session. */
   next_expected_at: Date | null;
   current_task_id: string | null;
   progress_percent: number | null;
@@ -24,7 +24,7 @@ export interface HealthRow {
 }
 
 /**
- * The latest beat of an agent, by the database's clock.
+ * The latest heartbeat of an agent, by the database's clock.
  *
  * Indexes: primary keys. $1 workspace, $2 agent.
  */
@@ -32,10 +32,10 @@ export const agentHealth = query<HealthRow>(
   'agent_health',
   `
 SELECT a.status AS agent_status, a.live_runs, a.max_concurrent_tasks, a.heartbeat_interval_seconds,
-  a.stale_threshold_seconds, h.status AS beat_status,
+  a.stale_threshold_seconds, h.status AS heartbeat_status,
   extract(epoch FROM now() - h.last_seen_at)::float8 AS age_seconds, h.last_seen_at,
   CASE WHEN a.mode = 'pull' OR a.live_runs > 0 THEN nullif(h.next_expected_at, ${NO_HEARTBEAT}) END AS next_expected_at,
-  ${isSilent('a', 'h')} AS is_silent, h.current_task_id, h.progress_percent,
+  ${isUnresponsive('a', 'h')} AS is_unresponsive, h.current_task_id, h.progress_percent,
   h.current_step, h.memory_mb, h.cpu_percent, h.metadata
 FROM agents a
 LEFT JOIN agent_heartbeats h ON h.workspace_id = a.workspace_id AND h.agent_id = a.id

@@ -1,13 +1,13 @@
 import { command } from '#lib/database';
-import { agentTransition, type MovedAgent } from '#lib/transitions';
+import { agentTransition, type TransitionedAgent } from '#lib/transitions';
 
 /**
- * Push agents that were taken for dead because their gateway was silent come back with it; one that was
+ * Push agents that were taken for dead because their gateway was unresponsive come back with it; one that was
  * leaving goes on leaving. Those that still hold runs wait until these are recovered.
  *
  * As the service role. Index: agents_push_idx. $1 rows at most.
  */
-export const revivePushAgents = command<MovedAgent>(
+export const revivePushAgents = command<TransitionedAgent>(
   'revive_push_agents',
   `
 WITH back AS MATERIALIZED (

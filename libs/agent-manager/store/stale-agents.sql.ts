@@ -2,7 +2,7 @@ import { command, query } from '#lib/database';
 import {
   agentTransition,
   heartbeatExpected,
-  type MovedAgent,
+  type TransitionedAgent,
   promisesNoHeartbeat,
 } from '#lib/transitions';
 
@@ -11,12 +11,12 @@ const STALE = `h.last_seen_at < now() - make_interval(secs => a.stale_threshold_
     AND ${heartbeatExpected('a', 'h')}`;
 
 /**
- * Condition on the agent `a` and its beat `h`: nobody has heard of it for longer than its threshold, and
- * somebody should have. One that has never beaten is heard when it claims, so it is silent only while it
- * holds nothing: what it holds has a lease of its own. Such an agent is not taken for dead, but a task
- * waits for it in vain.
+ * Condition on the agent `a` and its heartbeat `h`: nobody has heard of it for longer than its threshold, and
+ * somebody should have. One that has never sent a heartbeat is heard when it claims, so it is unresponsive
+ * only while it holds nothing: what it holds has a lease of its own. Such an agent is not taken for dead, but
+ * a task waits for it in vain.
  */
-export const isSilent = (a: string, h: string) => `coalesce(
+export const isUnresponsive = (a: string, h: string) => `coalesce(
     ${h}.last_seen_at < now() - make_interval(secs => ${a}.stale_threshold_seconds)
     AND CASE WHEN ${promisesNoHeartbeat(h)} THEN ${a}.mode = 'pull' AND ${a}.live_runs = 0
       ELSE ${a}.mode = 'pull' OR ${a}.live_runs > 0 END, false)`;
@@ -32,11 +32,11 @@ export interface StaleAgentRow {
 
 /**
  * Agents that Postgres has not heard of for longer than their threshold. Not yet a verdict: Valkey may
- * know of a beat that has not been flushed (`HeartbeatStore.deadlinesOf`).
+ * know of a heartbeat that has not been flushed (`HeartbeatStore.deadlinesOf`).
  *
  * As the service role. $1 rows at most.
  * No index: each agent has its own threshold, and an index on last_seen_at would be written by every
- * beat. Both tables are read once, hashed: 1 ms for 1,000 agents, 25 ms for 10,000.
+ * heartbeat. Both tables are read once, hashed: 1 ms for 1,000 agents, 25 ms for 10,000.
  */
 export const staleAgents = query<StaleAgentRow>(
   'stale_agents',
@@ -50,16 +50,16 @@ LIMIT $1`,
 );
 
 /**
- * Marks agents as ERROR, if they are still silent now: a beat that was flushed since saves its agent.
- * Skips those that somebody has locked, who is about to change them.
+ * Marks agents as ERROR, if they are still unresponsive now: a heartbeat that was flushed since saves its agent.
+ * Skips locked agents: the holder of the lock is about to change them.
  *
  * In a fenced transaction. Indexes: primary keys.
  * $1 workspaces, $2 agents, as two arrays of the same length.
  */
-export const markAgentsStale = command<MovedAgent>(
+export const markAgentsStale = command<TransitionedAgent>(
   'mark_agents_stale',
   `
-WITH silent AS MATERIALIZED (
+WITH unresponsive AS MATERIALIZED (
   SELECT a.workspace_id, a.id, 'ERROR' AS to_lifecycle, 'agent_stale' AS reason
   FROM unnest($1::uuid[], $2::uuid[]) AS s (workspace_id, id)
   JOIN agents a ON a.workspace_id = s.workspace_id AND a.id = s.id
@@ -68,7 +68,7 @@ WITH silent AS MATERIALIZED (
   ORDER BY a.id
   FOR NO KEY UPDATE OF a SKIP LOCKED
 ),
-${agentTransition('silent')}
+${agentTransition('unresponsive')}
 SELECT workspace_id, id, version, previous_lifecycle, lifecycle, previous_status, status
 FROM agent_moved`,
 );

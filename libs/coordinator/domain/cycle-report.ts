@@ -8,7 +8,7 @@ export interface StepReport {
   durationMs: number;
   /** Whether it stopped at its bound with more to do. */
   more: boolean;
-  /** What made it fail, as a code; null when nothing did. */
+  /** The cause of its failure, as a code; null when it did not fail. */
   error: string | null;
 }
 

@@ -1,5 +1,5 @@
 import type { Cycle } from './find-cycles.js';
-import type { Move } from '#lib/transitions';
+import type { Transition } from '#lib/transitions';
 
 /** Ids of a cycle that an event or a line of the log carries at most: 36 KiB. */
 const IDS_LISTED = 1_000;
@@ -24,7 +24,7 @@ export function shortened({ members, path }: Cycle): ShortenedCycle {
 }
 
 /** Each task of the cycle fails: none of them could ever begin. */
-export function failuresOf(workspaceId: string, cycle: Cycle): Move[] {
+export function failuresOf(workspaceId: string, cycle: Cycle): Transition[] {
   const message = `It waits for itself: ${describe(cycle.path)}`;
   const details = { cycleLength: cycle.members.length, path: cycle.path.slice(0, IDS_NAMED * 2) };
   return cycle.members.map((taskId) => ({

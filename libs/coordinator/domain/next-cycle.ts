@@ -3,7 +3,7 @@ export type Dues = Readonly<Record<string, number | null>>;
 
 /** How long the coordinator looks away at most: what nobody woke it for is found within this. */
 export const WATCH_MS = 1_000;
-/** What is due and was not moved by the cycle before is locked by somebody, or fails. */
+/** Rows that are due and were not moved by the cycle before are locked by somebody, or fail. */
 const AGAIN_MS = 100;
 const GAP = { leastMs: 20, mostMs: 1_000, timesDuration: 4 };
 

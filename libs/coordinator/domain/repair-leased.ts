@@ -1,13 +1,13 @@
 import type { Actor } from '#lib/kernel';
 import {
   type LockedTask,
-  type Move,
-  planRecovery,
-  type RecoveryPlan,
+  type Transition,
+  planFailure,
+  type FailurePlan,
   type RetryPolicy,
 } from '#lib/transitions';
 
-/** What can be wrong between a task that is leased and its run. */
+/** The inconsistencies between a leased task and its run. */
 export type LeasedDefect =
   /** The run that it names has ended, is another task's, or never was. */
   | 'no_live_run'
@@ -19,8 +19,8 @@ export type LeasedDefect =
   | 'run_behind';
 
 export type Repair =
-  | { kind: 'recover'; plan: RecoveryPlan }
-  | { kind: 'catch_up'; move: Move }
+  | { kind: 'recover'; plan: FailurePlan }
+  | { kind: 'catch_up'; transition: Transition }
   | { kind: 'begin_run' }
   /** PAUSED: it stays so, and holds no run any more. */
   | { kind: 'forget_run' };
@@ -43,14 +43,14 @@ export function planRepair(
     case 'task_behind': {
       const message = 'It was ASSIGNED, but its run had begun';
       const about = { workspaceId: task.workspace_id, taskId: task.id, actor: COORDINATOR };
-      return { kind: 'catch_up', move: { ...about, to: 'RUNNING', level: 'WARN', message } };
+      return { kind: 'catch_up', transition: { ...about, to: 'RUNNING', level: 'WARN', message } };
     }
     case 'run_behind':
       return { kind: 'begin_run' };
     case 'agent_gone': {
       const message = 'Its agent was terminated';
       const failure = { reason: 'agent_terminated', message, actor: COORDINATOR } as const;
-      return { kind: 'recover', plan: planRecovery(task, failure, policy, random) };
+      return { kind: 'recover', plan: planFailure(task, failure, policy, random) };
     }
     case 'no_live_run':
       return task.status === 'PAUSED'
@@ -63,7 +63,7 @@ export function planRepair(
 function retryWithoutRun(task: LockedTask, policy: RetryPolicy, random: number): Repair {
   const message = `It was ${task.status}, but no live run held it`;
   const failure = { reason: 'infrastructure', message, actor: COORDINATOR } as const;
-  const plan = planRecovery(task, failure, policy, random);
-  if (plan.kind === 'let_go') return { kind: 'forget_run' };
+  const plan = planFailure(task, failure, policy, random);
+  if (plan.kind === 'detach') return { kind: 'forget_run' };
   return { kind: 'recover', plan: { ...plan, first: { ...plan.first, run: undefined } } };
 }

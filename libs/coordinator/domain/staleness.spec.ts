@@ -58,7 +58,7 @@ const CASES: Case[] = [
     why: 'whole_fleet_silent',
   },
   {
-    what: 'a whole fleet that stayed silent one threshold more',
+    what: 'a whole fleet that stayed unresponsive one threshold more',
     unresponsive: [45, 45, 90],
     size: 3,
     heardMs: 190_000,
@@ -67,7 +67,7 @@ const CASES: Case[] = [
     why: null,
   },
   {
-    what: 'nearly a whole fleet while somebody beats: its gateway was restarted',
+    what: 'nearly a whole fleet while somebody heartbeats: its gateway was restarted',
     unresponsive: [45, 45, 45, 45],
     size: 5,
     heardMs: 9_000,
@@ -91,7 +91,7 @@ const CASES: Case[] = [
     why: 'whole_fleet_silent',
   },
   {
-    what: 'a fleet that never beat',
+    what: 'a fleet that never sent heartbeats',
     unresponsive: [45, 45, 45],
     size: 3,
     heardMs: null,
@@ -99,7 +99,7 @@ const CASES: Case[] = [
     why: 'whole_fleet_silent',
   },
   {
-    what: 'a whole fleet waited for by somebody who was deaf meanwhile',
+    what: 'a whole fleet waited for by a coordinator that could not hear meanwhile',
     unresponsive: [45, 45, 45],
     size: 3,
     heardMs: 100_000,

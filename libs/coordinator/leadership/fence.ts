@@ -1,7 +1,7 @@
 import type { Fence } from '#lib/database';
 import { checkEpoch } from '../store/leadership.sql.js';
 
-/** Somebody else leads now; whatever was under way in this epoch was rolled back. */
+/** Another server leads now; every transaction of this epoch was rolled back. */
 export class LeadershipLost extends Error {
   override readonly name = 'LeadershipLost';
 

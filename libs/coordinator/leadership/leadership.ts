@@ -14,7 +14,7 @@ interface Term {
 }
 
 /**
- * Who coordinates: the holder of the lock in Valkey; without Valkey, the holder of the lease in
+ * The leader: the holder of the lock in Valkey; without Valkey, the holder of the lease in
  * Postgres, which every leader renews as well. Neither keeps two leaders apart for certain; the epoch
  * does, which a new leader raises and every sweep's transaction checks.
  */

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { TaskParking } from '#lib/task-manager';
+import { TaskSuspension } from '#lib/task-manager';
 import type { Pass } from '../pass.js';
 import { dueAt, type Reconciler, type ReconcilerFacts } from '../reconciler.js';
 
@@ -16,9 +16,9 @@ export class ClearPauses implements Reconciler {
     acrossWorkspaces: true,
   } as const satisfies ReconcilerFacts;
 
-  constructor(private readonly parking: TaskParking) {}
+  constructor(private readonly suspension: TaskSuspension) {}
 
   sweep({ fence, limit }: Pass) {
-    return this.parking.sweep(fence, limit);
+    return this.suspension.sweep(fence, limit);
   }
 }

@@ -27,10 +27,10 @@ async function twoAtOneTask(): Promise<{ first: Held; second: Held }> {
   return { first, second };
 }
 
-async function beat(agent: TestAgent, currentTaskId: string): Promise<void> {
+async function heartbeat(agent: TestAgent, currentTaskId: string): Promise<void> {
   const body = { status: 'healthy', currentTaskId };
   expect((await agent.api.post(`/agents/${agent.id}/heartbeat`, body)).status).toBe(200);
-  await waitFor('the beat in Postgres', async () => {
+  await waitFor('the heartbeat in Postgres', async () => {
     const { rows } = await scene.sql(
       'SELECT FROM agent_heartbeats WHERE agent_id = $1 AND current_task_id = $2',
       agent.id,
@@ -91,9 +91,9 @@ describe('an agent that was taken for dead and comes back', () => {
     expect(await conflicts()).toBe(0);
   });
 
-  it('is found by its beats, two of them after the other has begun', async () => {
+  it('is found by its heartbeats, two of them after the other has begun', async () => {
     const { first } = await twoAtOneTask();
-    await beat(first.agent, first.id);
+    await heartbeat(first.agent, first.id);
     expect(await conflicts()).toBe(0);
     await scene.sql(
       `UPDATE agent_tasks SET assigned_at = assigned_at - interval '61 seconds' WHERE id = $1`,
@@ -198,7 +198,7 @@ describe('no conflict', () => {
 });
 
 describe('for real', () => {
-  it('an agent falls silent past its threshold, another gets its task, and the first goes on', async () => {
+  it('an agent becomes unresponsive past its threshold, another gets its task, and the first goes on', async () => {
     const led = await startTestApp({ COORDINATOR_CRON: '0 0 0 29 2 *' });
     try {
       scene = await Scene.of(led);
@@ -207,7 +207,7 @@ describe('for real', () => {
         `UPDATE agents SET heartbeat_interval_seconds = 1, stale_threshold_seconds = 2 WHERE id = $1`,
         first.agent.id,
       );
-      await beat(first.agent, first.id);
+      await heartbeat(first.agent, first.id);
       const heir = await scene.heirOf(first);
       const second = await waitFor('the task to be given to another', () =>
         scene.claim(heir).catch(() => undefined),

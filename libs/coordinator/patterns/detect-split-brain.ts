@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { type ConflictRow, noteConflictsOfBeats, tellOfConflicts } from '#lib/runs';
+import { type ConflictRow, noteConflictsOfHeartbeats, announceConflicts } from '#lib/runs';
 import type { Finding, SweepResult } from '#lib/transitions';
 import { WakeUps } from '#lib/valkey';
 import type { Pass } from '../pass.js';
@@ -9,7 +9,7 @@ import { dueAtOnceIf, type Reconciler, type ReconcilerFacts } from '../reconcile
  * Two agents at one task: the older one was taken for dead, and came back. Nothing that it reports is
  * accepted, so nothing is lost; but it works for nothing, and perhaps on the same files. The generation
  * decides which one goes on. The conflict is logged once, and the older one woken, whose signals tell it
- * to stop. What has been noticed is logged in every cycle; only the look at all agents' heartbeats is slow.
+ * to stop. Noticed conflicts are logged in every cycle; only the look at all agents' heartbeats is slow.
  */
 @Injectable()
 export class DetectSplitBrain implements Reconciler {
@@ -28,8 +28,8 @@ export class DetectSplitBrain implements Reconciler {
   async sweep(pass: Pass): Promise<SweepResult> {
     const { workspaceId, thorough } = pass.scope;
     const conflicts = await pass.transaction(async (tx) => {
-      if (thorough) await tx.rows(noteConflictsOfBeats, [workspaceId]);
-      return tx.rows(tellOfConflicts, pass.bounds);
+      if (thorough) await tx.rows(noteConflictsOfHeartbeats, [workspaceId]);
+      return tx.rows(announceConflicts, pass.bounds);
     });
     this.wakeUps.signals([...new Set(conflicts.map((conflict) => conflict.agent_id))]);
     return { ...pass.moved(conflicts), findings: conflicts.map(toFinding) };

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Database, type Transaction } from '#lib/database';
 import { failuresOf, shortened } from '../domain/fail-cycle.js';
 import { type Cycle, findCycles } from '../domain/find-cycles.js';
-import { applyMoves, type Finding, type SweepResult } from '#lib/transitions';
+import { applyTransitions, type Finding, type SweepResult } from '#lib/transitions';
 import type { Pass } from '../pass.js';
 import type { Reconciler, ReconcilerFacts } from '../reconciler.js';
 import {
@@ -21,7 +21,7 @@ const AT_ONCE = 1_000;
  * Fails the tasks of cycles among dependencies. Writing an edge that closes one is refused, so there is
  * none unless something went past that check: a restored backup, a hand in the database, a bug.
  *
- * The search reads without locks. What it finds is locked, read and searched again, and only then
+ * The search reads without locks. The cycles that it finds are locked, read and searched again, and only then
  * failed: a cycle that somebody has broken meanwhile is none, one that somebody is changing waits for the
  * next search.
  */
@@ -36,7 +36,7 @@ export class FailCycles implements Reconciler {
 
   constructor(private readonly database: Database) {}
 
-  /** A cycle is failed as a whole, whatever the limit, or else the rest of its tasks would wait forever. */
+  /** A cycle is failed as a whole, whatever the limit: the rest of its tasks would wait forever. */
   async sweep(pass: Pass): Promise<SweepResult> {
     const findings: Finding[] = [];
     const byWorkspace = new Map<string, number>();
@@ -71,9 +71,9 @@ async function failCycles(
   const ids = whole.flatMap((cycle) => cycle.members);
   const cycles = findCycles(pairsOf(await tx.rows(edgesAmong, [workspaceId, ids])));
   if (cycles.length === 0) return [];
-  const moves = cycles.flatMap((cycle) => failuresOf(workspaceId, cycle));
-  for (let at = 0; at < moves.length; at += AT_ONCE) {
-    await applyMoves(tx, moves.slice(at, at + AT_ONCE));
+  const transitions = cycles.flatMap((cycle) => failuresOf(workspaceId, cycle));
+  for (let at = 0; at < transitions.length; at += AT_ONCE) {
+    await applyTransitions(tx, transitions.slice(at, at + AT_ONCE));
   }
   await tx.rows(announceCycles, [workspaceId, JSON.stringify(cycles.map(shortened))]);
   return cycles;

@@ -19,7 +19,7 @@ import { WatchLiveness } from './watch-liveness.js';
 
 /**
  * The cycle, in order: a task that lost its run comes back to the queue in the same cycle if its retry is
- * due, and dependents learn of all that has ended by then. What the later ones read is set right before.
+ * due, and dependents learn of all that has ended by then. Each pattern sets right what later ones read.
  */
 export const RECONCILERS = [
   ExpireLeases,

@@ -32,7 +32,7 @@ beforeAll(async () => {
 
 afterAll(() => server.stop());
 
-async function allBeat(): Promise<void> {
+async function allHeartbeat(): Promise<void> {
   await server.db.owner.query(
     `INSERT INTO agent_heartbeats (workspace_id, agent_id, status, last_seen_at)
      SELECT workspace_id, id, 'healthy', now() FROM agents
@@ -40,8 +40,8 @@ async function allBeat(): Promise<void> {
   );
 }
 
-async function allSilent(): Promise<void> {
-  await waitFor('all to be silent', async () => {
+async function allUnresponsive(): Promise<void> {
+  await waitFor('all to be unresponsive', async () => {
     const { rows } = await server.db.owner.query(
       `SELECT FROM agent_heartbeats WHERE last_seen_at < now() - make_interval(secs => $1)`,
       [THRESHOLD_SECONDS],
@@ -54,20 +54,17 @@ async function reaped(): Promise<number> {
   return (await reaper.sweep(pass)).moved;
 }
 
-describe('a whole fleet that falls silent again', () => {
-  it('is doubted anew, though nobody judged when it was heard in between', async () => {
-    await allBeat();
-    await allSilent();
+describe('a whole fleet that becomes unresponsive again', () => {
+  it('is waited for again, though nobody judged when it was heard in between', async () => {
+    await allHeartbeat();
+    await allUnresponsive();
     expect(await reaped()).toBe(0);
     // Another one leads meanwhile, and this one judges nothing.
-    await allBeat();
-    await allSilent();
+    await allHeartbeat();
+    await allUnresponsive();
     expect(await reaped()).toBe(0);
     const start = performance.now();
-    const lost = await waitFor(
-      'the second doubt to be over',
-      async () => (await reaped()) || false,
-    );
+    const lost = await waitFor('the second wait to be over', async () => (await reaped()) || false);
     expect(lost).toBe(FLEET);
     expect(performance.now() - start).toBeGreaterThan(0.9 * THRESHOLD_SECONDS * 1_000);
   });

@@ -240,11 +240,11 @@ describe('a task that nobody could claim', () => {
     expect((await scene.claim(agent)).id).toBe(id);
   });
 
-  it('but not one that is parked because its type is paused', async () => {
-    const pause = { scope: 'task_type', taskType: 'parked', reason: 'the source changes' };
+  it('but not one that is suspended because its type is paused', async () => {
+    const pause = { scope: 'task_type', taskType: 'suspended', reason: 'the source changes' };
     const paused = await scene.workspace.api.post('/pauses', pause);
     expect(paused.status).toBe(201);
-    const id = await scene.task({ taskType: 'parked', requiredCapabilities: ['a'] });
+    const id = await scene.task({ taskType: 'suspended', requiredCapabilities: ['a'] });
     await scene.sql(`UPDATE agent_tasks SET capability_key = '!a' WHERE id = $1`, id);
     expect(await scene.recover()).toMatchObject({ staleStatesFixed: 0 });
     await scene.sql(`DELETE FROM capability_sets WHERE key = 'a' AND workspace_id = $1`, scene.id);

@@ -26,7 +26,7 @@ import {
 import { type Id, lockForRepair } from './recover-orphans.sql.js';
 
 interface Repair {
-  /** What was wrong, as the log names it. */
+  /** The inconsistency, as the log names it. */
   kind: string;
   find: Sql<Id>;
   lock: Sql<Id>;
@@ -91,7 +91,7 @@ export class ReconcileStates implements Reconciler {
       repaired.filter((row) => row.ready),
     );
     const findings = findingsOf(kind, repaired);
-    // What was found and could not be repaired is locked by somebody: not again at once.
+    // Findings that could not be repaired are locked by somebody: not again at once.
     const more = found.length >= pass.limit && repaired.length > 0;
     return { ...pass.moved(repaired), more, findings };
   }
@@ -104,7 +104,7 @@ function findingsOf(kind: string, repaired: readonly RepairedRow[]): Finding[] {
     workspaceId,
     level: 'WARN',
     event: 'state_repaired',
-    message: 'What was kept twice disagreed, and was made anew from its source',
+    message: 'A derived value disagreed with its source, and was made again from it',
     details: {
       kind,
       count,

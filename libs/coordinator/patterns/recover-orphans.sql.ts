@@ -63,7 +63,7 @@ export interface DefectiveTask extends LockedTask {
   defect: LeasedDefect;
 }
 
-/** What is wrong with locked tasks. $1 as above. */
+/** The inconsistencies of locked tasks. $1 as above. */
 export const readLeasedDefects = query<DefectiveTask>(
   'read_leased_defects',
   `

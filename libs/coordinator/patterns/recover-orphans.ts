@@ -2,9 +2,9 @@ import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, type Config } from '#lib/config';
 import type { Transaction } from '#lib/database';
 import {
-  applyMoves,
+  applyTransitions,
   applyPlans,
-  letGoOfRuns,
+  detachRuns,
   NOTHING,
   type SweepResult,
   together,
@@ -57,7 +57,7 @@ export class RecoverOrphans implements Reconciler {
     const ended = await pass.transaction(async (tx) => {
       const locked = await tx.rows(lockForRepair, [JSON.stringify(tasks)]);
       const stray = await tx.rows(readStrayRuns, [JSON.stringify(locked)]);
-      const moved = await tx.rows(letGoOfRuns, [JSON.stringify(stray.map(released))]);
+      const moved = await tx.rows(detachRuns, [JSON.stringify(stray.map(released))]);
       await tx.rows(logStrayRuns, [JSON.stringify(stray)]);
       this.wakeUps.signals(moved.map((run) => run.agent_id));
       return stray;
@@ -84,13 +84,13 @@ export class RecoverOrphans implements Reconciler {
       return { task, repair: planRepair(task, task.defect, policy, Math.random()) };
     });
     const plans = planned.flatMap(({ repair }) => (repair.kind === 'recover' ? [repair.plan] : []));
-    const moves = planned.flatMap(({ repair }) =>
-      repair.kind === 'catch_up' ? [repair.move] : [],
+    const transitions = planned.flatMap(({ repair }) =>
+      repair.kind === 'catch_up' ? [repair.transition] : [],
     );
     const of = (kind: string) =>
       planned.filter(({ repair }) => repair.kind === kind).map(({ task }) => task);
     await applyPlans(tx, plans);
-    await applyMoves(tx, moves);
+    await applyTransitions(tx, transitions);
     const behind = of('begin_run').map((task) => ({ ...task, id: task.run_id }));
     if (behind.length > 0) await tx.rows(beginRuns, [JSON.stringify(behind)]);
     const paused = of('forget_run');

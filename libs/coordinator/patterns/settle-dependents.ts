@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { Transaction } from '#lib/database';
-import { applyMoves, type Move, type SweepResult, wakeClaims } from '#lib/transitions';
+import { applyTransitions, type Transition, type SweepResult, wakeClaims } from '#lib/transitions';
 import { WakeUps } from '#lib/valkey';
 import type { Pass } from '../pass.js';
 import { dueAtOnceIf, type Reconciler, type ReconcilerFacts } from '../reconciler.js';
@@ -50,7 +50,7 @@ export async function settle(tx: Transaction, bounds: Pass['bounds']): Promise<S
   const prerequisites = JSON.stringify(ended);
   const share = Math.max(1, Math.floor(DEPENDENTS_AT_ONCE / ended.length));
   const dependents = await tx.rows(lockDependents, [prerequisites, share]);
-  await applyMoves(tx, dependents.filter((task) => task.fails).map(failure));
+  await applyTransitions(tx, dependents.filter((task) => task.fails).map(failure));
   const locked = dependents.map(({ workspace_id, id }) => ({ workspace_id, id }));
   const settled = await tx.rows(settleEdges, [JSON.stringify(locked)]);
   const propagated = await tx.rows(markPropagated, [prerequisites]);
@@ -61,7 +61,7 @@ export async function settle(tx: Transaction, bounds: Pass['bounds']): Promise<S
   };
 }
 
-function failure(task: Dependent): Move {
+function failure(task: Dependent): Transition {
   const message = `The task ${task.failed_prerequisite} that it depends on did not complete`;
   return {
     workspaceId: task.workspace_id,

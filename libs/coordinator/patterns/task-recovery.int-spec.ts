@@ -105,8 +105,8 @@ describe('a lease that has passed', () => {
   });
 });
 
-describe('the lease of an agent that registered and never beat', () => {
-  it('ends like one that no beats carry', async () => {
+describe('the lease of an agent that registered and never sent a heartbeat', () => {
+  it('ends like one that no heartbeats carry', async () => {
     const { id, agent, runId } = await claimed();
     await sql(
       `INSERT INTO agent_heartbeats (workspace_id, agent_id, status, next_expected_at)

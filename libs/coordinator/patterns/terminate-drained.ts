@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { query } from '#lib/database';
-import { moveAgents, type SweepResult } from '#lib/transitions';
+import { transitionAgents, type SweepResult } from '#lib/transitions';
 import type { Pass } from '../pass.js';
 import type { Reconciler, ReconcilerFacts } from '../reconciler.js';
 
@@ -27,11 +27,11 @@ export class TerminateDrained implements Reconciler {
   async sweep(pass: Pass): Promise<SweepResult> {
     const terminated = await pass.transaction(async (tx) => {
       const drained = await tx.rows(drainedAgents, pass.bounds);
-      const moves = drained.map((agent) => {
+      const transitions = drained.map((agent) => {
         const about = { workspaceId: agent.workspace_id, agentId: agent.id };
         return { ...about, to: 'TERMINATED', reason: 'drained' } as const;
       });
-      return moveAgents(tx, moves);
+      return transitionAgents(tx, transitions);
     });
     return pass.moved(terminated);
   }

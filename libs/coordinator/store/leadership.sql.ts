@@ -80,7 +80,7 @@ export interface LeadershipRow {
   cycle_count: string;
 }
 
-/** Who leads, and what the last cycle did. */
+/** The leader, and its last cycle. */
 export const readLeadership = query<LeadershipRow>(
   'coordinator_read_leadership',
   `

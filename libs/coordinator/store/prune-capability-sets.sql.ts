@@ -3,8 +3,8 @@ import { capabilityKeyOf } from '#lib/transitions';
 
 /**
  * Removes sets of capabilities that no task asks for any more, since each claim reads all sets of its
- * workspace. Of those that were not used for a day ($1 at a time, the longest unused first) the ones that
- * some task has which may still run, or be run again, count as used now; so each is looked at once a day.
+ * workspace. A set that was not used for a day ($1 at a time, the longest unused first) counts as used now if
+ * a task that may run, or run again, has it; so each set is looked at once a day.
  *
  * Only creating a task can bring a set into use, because no task ever changes its set, and what is COMPLETED
  * or ARCHIVED stays so. No creation loses its set: one that found the set used in the last half day has

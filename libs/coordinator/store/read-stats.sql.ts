@@ -1,4 +1,4 @@
-import { isSilent } from '#lib/agent-manager';
+import { isUnresponsive } from '#lib/agent-manager';
 import { query } from '#lib/database';
 import { awaitsRetry, isReady } from '#lib/transitions';
 
@@ -41,7 +41,7 @@ FROM (
     count(*) FILTER (WHERE a.lifecycle = 'ERROR' OR unresponsive)::int AS stale_agents
   FROM agents a
   LEFT JOIN agent_heartbeats h ON h.workspace_id = a.workspace_id AND h.agent_id = a.id
-  CROSS JOIN LATERAL (SELECT ${isSilent('a', 'h')} AS unresponsive) s
+  CROSS JOIN LATERAL (SELECT ${isUnresponsive('a', 'h')} AS unresponsive) s
   WHERE a.lifecycle <> 'TERMINATED'
 ) a`,
 );

@@ -15,10 +15,7 @@ export type MigrationPlan =
   | { kind: 'failed'; name: string }
   | { kind: 'newer'; names: string[] };
 
-/**
- * What is to be done about a database, given the files of this build, oldest first, and the rows that
- * are there.
- */
+/** Decides how to migrate a database, given the files of this build, oldest first, and the rows that are there. */
 export function planMigration(
   files: readonly MigrationFile[],
   rows: readonly AppliedMigration[],
@@ -40,7 +37,7 @@ function isOf(row: AppliedMigration, file: MigrationFile | undefined): boolean {
   return file?.checksum === row.checksum || !!file?.otherChecksums.includes(row.checksum);
 }
 
-/** What to tell whoever started a migration that can't go on; null when it can. */
+/** The message for a migration that cannot go on; null when it can. */
 export function refusal(plan: MigrationPlan): string | null {
   switch (plan.kind) {
     case 'apply':

@@ -136,7 +136,7 @@ describe('an owner who is no superuser and may not change roles', () => {
     expect(await whoIs(appUrl)).toBe('drover_app');
   });
 
-  it('is told what an administrator has to do for a role that can not', async () => {
+  it('is told what an administrator has to do for a role that cannot', async () => {
     const appUrl = as('drover_app', 'another', plainUrl);
     await expect(migrate({ ownerUrl: plainUrl, appUrl })).rejects.toThrow(
       /^The owner of the database may not set the password of drover_app: have an administrator run/,

@@ -31,7 +31,7 @@ function readUrl(url: string): { user: string; password: string; database: strin
   return { user, password: password ?? '', database };
 }
 
-/** A superuser, or who bypasses row-level security, would see all tenants. */
+/** A superuser, or a role that bypasses row-level security, would see all tenants. */
 async function refuseUnbound(client: pg.Client, role: string): Promise<void> {
   const { rows } = await client.query(
     'SELECT FROM pg_roles WHERE rolname = $1 AND (rolsuper OR rolbypassrls)',

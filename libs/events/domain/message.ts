@@ -1,6 +1,6 @@
 import type { JournalRow } from './journal-row.js';
 
-/** What a subscriber hears: made from a row of the journal when it is read. */
+/** A message to subscribers: made from a row of the journal when it is read. */
 export interface Message {
   /** A 64-bit number as a decimal text; unique, and rising in the order of the journal. */
   id: string;

@@ -1,6 +1,6 @@
 import { backoffCeiling } from '#lib/kernel';
 
-/** What one round of the relay came to. */
+/** The result of one round of the relay. */
 export type RoundResult =
   /** A whole batch was published: more may wait. */
   | { kind: 'full' }

@@ -1,4 +1,4 @@
-import { isSilent } from '#lib/agent-manager';
+import { isUnresponsive } from '#lib/agent-manager';
 import { query } from '#lib/database';
 import type { AgentGroup, NearAgent } from '../domain/explain-facts.js';
 import type { LineFacts } from '../domain/explain-standing.js';
@@ -19,7 +19,7 @@ WITH capable AS MATERIALIZED (
   SELECT a.id, a.name, a.mode, a.live_runs, a.max_concurrent_tasks, h.last_seen_at, a.resting_until, CASE
       ${HELD_BACK}
       WHEN a.mode = 'pull' AND a.lifecycle = 'STARTING' AND h.agent_id IS NULL THEN 'offline'
-      WHEN ${isSilent('a', 'h')} THEN 'offline'
+      WHEN ${isUnresponsive('a', 'h')} THEN 'offline'
       WHEN NOT ${hasRoom('a')} THEN 'full'
       WHEN a.mode = 'push' THEN 'assignable'
       ELSE 'free' END AS standing

@@ -6,7 +6,7 @@ import { findHeldKey, type HeldKeyRow } from './store/find.sql.js';
 import { purgeKeys } from './store/purge.sql.js';
 import { releaseRequest } from './store/release.sql.js';
 
-/** Longer than any request may take: who is silent for longer has died. */
+/** Longer than any request may take: a holder that is unresponsive for longer has died. */
 const LOCK_SECONDS = 60;
 const KEPT_SECONDS = 86_400;
 
@@ -14,7 +14,7 @@ const KEPT_SECONDS = 86_400;
 export interface IdempotencyRecord {
   readonly key: string;
   readonly requestHash: Buffer;
-  /** Proof of holding it; whoever takes the key over gets another one. */
+  /** Proof of holding it; the next holder of the key gets another one. */
   readonly lock: string;
   /** Set by `storeAnswer`, so that the answer is not stored twice. */
   stored: boolean;
@@ -58,8 +58,8 @@ function answerOf(held: HeldKeyRow): StoredAnswer {
 }
 
 /**
- * Keeps the answer for whoever repeats the request. Inside of the transaction that does the work it
- * makes the two one: both happen, or neither. The body is stored as JSON, so put no secret in it.
+ * Keeps the answer for repetitions of the request. Inside the transaction that does the work it makes the two
+ * one: both happen, or neither. The body is stored as JSON, so put no secret in it.
  *
  * @throws DroverError `idempotency_in_progress` when another request took the key over meanwhile
  */

@@ -40,8 +40,8 @@ class IdempotencyInterceptor extends IdempotentRequests implements NestIntercept
 }
 
 /**
- * For POST routes: a request that carries an Idempotency-Key runs once, whoever repeats it within 24
- * hours gets the first answer again. Not for answers with secrets in them: answers are stored.
+ * For POST routes: a request that carries an Idempotency-Key runs once; a repetition within 24 hours gets the
+ * first answer again. Not for answers with secrets in them: answers are stored.
  */
 export function Idempotent(): MethodDecorator {
   return applyDecorators(

@@ -23,8 +23,8 @@ export interface HashedRequest {
 }
 
 /**
- * What makes two requests the same one: method, path, query, body, and who asks: the answer to one
- * member is not for another who happens to use the same key.
+ * The identity of a request: method, path, query, body, and caller. The answer to one member is not for
+ * another who happens to use the same key.
  */
 export function hashRequest({ method, url, body }: HashedRequest, caller: Caller): Buffer {
   const { kind, id } = actorOf(caller);

@@ -29,8 +29,8 @@ interface StoredRefusal {
 }
 
 /**
- * Runs a request with an Idempotency-Key once, and gives its answer to all who repeat it, for 24
- * hours. Without the header, or without a workspace to keep the key in, it does nothing.
+ * Runs a request with an Idempotency-Key once, and gives its answer to every repetition, for 24 hours.
+ * Without the header, or without a workspace to keep the key in, it does nothing.
  */
 export class IdempotentRequests {
   constructor(
@@ -43,7 +43,7 @@ export class IdempotentRequests {
     return request.headers['idempotency-key'] !== undefined;
   }
 
-  /** What `work` answers, or has answered before. Sets `request.idempotency` while it runs. */
+  /** The answer of `work`, now or before. Sets `request.idempotency` while it runs. */
   async run(
     request: IdempotentRequest,
     reply: FastifyReply,
@@ -114,7 +114,7 @@ async function releaseLater(tenant: TenantScope, record: IdempotencyRecord): Pro
   }
 }
 
-/** What the next try may not meet again: the other request has ended, the limit was raised. */
+/** Refusals that the next try may not meet again: the other request has ended, the limit was raised. */
 const PASSING: readonly ErrorCode[] = ['idempotency_in_progress', 'exceeds_queue'];
 
 /** Whether the same request would be refused again; the others may succeed on the next try. */

@@ -14,7 +14,7 @@ export class Problem {
   @ApiProperty({ type: 'integer' }) status!: number;
   @ApiProperty({ description: 'Stable: programs decide by it.' }) code!: string;
   @ApiProperty({ required: false }) detail?: string;
-  @ApiProperty({ description: 'What to do about it.' }) advice!: string;
+  @ApiProperty({ description: 'The remedy.' }) advice!: string;
   @ApiProperty({ type: [ProblemField], required: false }) errors?: ProblemField[];
   @ApiProperty({ description: 'The path that was asked for.' }) instance!: string;
   @ApiProperty() requestId!: string;

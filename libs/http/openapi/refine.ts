@@ -3,7 +3,7 @@ import { Problem } from './api-errors.js';
 
 const METHODS = ['get', 'put', 'post', 'delete', 'patch'] as const;
 
-/** What no decorator can say of every route: that any error is a problem document. */
+/** A fact that no decorator can say of every route: that any error is a problem document. */
 export function describeErrors(document: OpenAPIObject): void {
   const operations = Object.values(document.paths).flatMap((path) =>
     METHODS.flatMap((method) => path[method] ?? []),

@@ -8,7 +8,7 @@ export interface OpenApiOptions {
   version: string;
   /** Where clients reach the server, when it is not where the page came from. */
   publicUrl?: string;
-  /** What the other parts of the application have to say of the whole document. */
+  /** Additions of other parts of the application to the whole document. */
   refine?: (document: OpenAPIObject) => void;
 }
 

@@ -4,7 +4,7 @@ import { DroverError } from '#lib/kernel';
 import { requestIdOf } from '../request-id.js';
 import { PROBLEM_TYPE } from './send-problem.js';
 
-/** What Node's parser says of a request that it gave up. */
+/** The error of Node's parser about a request that it gave up. */
 type ClientError = Error & { code?: string; reason?: unknown };
 
 /**

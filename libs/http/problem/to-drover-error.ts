@@ -40,7 +40,7 @@ const PRISMA_VALUE_ERRORS = new Set([
   'P2023',
 ]);
 
-/** What the client hears of an error. Whatever nobody foresaw is `internal_error`, without a word of it. */
+/** The error as the client sees it. An unforeseen one is `internal_error`, without a word of it. */
 export function toDroverError(error: unknown): DroverError {
   if (error instanceof DroverError) return error;
   const source = error instanceof HttpException && error.cause ? error.cause : error;
@@ -72,7 +72,7 @@ function fromDatabase(error: unknown): DroverError | undefined {
   const isPostgres = /^22[0-9A-Z]{3}$/.test(code) || /^22[0-9A-Z]{3}$/.test(driverCodeOf(error));
   if (!isPostgres && !PRISMA_VALUE_ERRORS.has(code)) return undefined;
   return new DroverError('validation_failed', {
-    detail: 'A value has a form or size that can not be stored.',
+    detail: 'A value has a form or size that cannot be stored.',
     cause: error,
   });
 }

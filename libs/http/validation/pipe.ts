@@ -8,7 +8,7 @@ const NOT_DTOS = new Set<unknown>([String, Number, Boolean, Array, Object, Buffe
 /**
  * Validates bodies and queries against their DTO classes, by class-validator's decorators.
  *
- * What the class does not name is refused, and every field that fails is named with its path, such
+ * Fields that the class does not name are refused, and every field that fails is named with its path, such
  * as `dependsOn[0].taskId`. In a query, text becomes what the field's type says (numbers, booleans,
  * lists). The answer is an instance of the class.
  *

@@ -8,7 +8,7 @@ type ValidationMetadata = ReturnType<
   ReturnType<typeof getMetadataStorage>['getTargetValidationMetadatas']
 >[number];
 
-/** What a query string's text has to become before it is looked at. */
+/** The type that a query string's text must become before it is checked. */
 export type TextForm = 'number' | 'boolean' | 'list' | 'text';
 
 export interface Rule {
@@ -40,7 +40,7 @@ export interface Plan {
 const plans = new Map<DtoClass, Plan>();
 
 /**
- * class-validator gathers a class's decorators anew on each call, walking through every class of the
+ * class-validator gathers a class's decorators on each call, walking through every class of the
  * program; that alone would cost more than the rest of a heartbeat. So it is done once.
  */
 export function planOf(type: DtoClass): Plan {

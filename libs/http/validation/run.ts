@@ -13,7 +13,7 @@ export interface Visit {
 
 /**
  * Builds an instance of the plan's class from `raw`, and adds an error for whatever is not as the
- * class says: unknown fields, broken rules, text that can not be stored.
+ * class says: unknown fields, broken rules, text that cannot be stored.
  */
 export function build(plan: Plan, raw: unknown, path: string, visit: Visit): object {
   const instance = new plan.type();

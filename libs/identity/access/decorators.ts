@@ -11,10 +11,10 @@ import type { Caller } from '#lib/kernel';
 import { type AuthOptions, describeAccess } from '../domain/access-plan.js';
 
 export const ACCESS_METADATA = 'drover:access';
-/** Where the OpenAPI document says who may call a route. */
+/** The place of a route's callers in the OpenAPI document. */
 export const ACCESS_EXTENSION = 'x-drover-access';
 
-/** What `@Auth` and `@Public` leave on a route; every route has to have one of them. */
+/** The metadata that `@Auth` and `@Public` leave on a route; every route must have one of them. */
 export type AccessMetadata = { public: true } | { public: false; options: AuthOptions };
 
 /** A user of the installation, where no workspace is concerned. */
@@ -25,14 +25,15 @@ export interface Account {
   isOperator: boolean;
 }
 
-/** What the guard leaves on a request. */
+/** The guard's result on a request. */
 export interface AuthenticatedRequest extends FastifyRequest {
   caller?: Caller;
   account?: Account;
 }
 
 /**
- * Who may call: on a controller for all its routes, on a handler for that one, where it replaces the
+ * The callers that are allowed: on a controller for all its routes, on a handler for that one, where it
+ * replaces the
  * controller's as a whole.
  */
 export function Auth(options: AuthOptions = {}): ClassDecorator & MethodDecorator {
@@ -53,7 +54,7 @@ export const CurrentCaller = createParamDecorator((_: unknown, context: Executio
   present(requestOf(context).caller, 'caller'),
 );
 
-/** Who calls a route with `workspace: false`. */
+/** The caller of a route with `workspace: false`. */
 export const CurrentAccount = createParamDecorator((_: unknown, context: ExecutionContext) =>
   present(requestOf(context).account, 'account'),
 );

@@ -41,7 +41,7 @@ type Operation = NonNullable<Path['get']> & { [ACCESS_EXTENSION]?: DescribedAcce
 
 const METHODS = ['get', 'put', 'post', 'delete', 'patch'] as const;
 
-/** Says in the document who may call what, and with which kinds of tokens. */
+/** Documents the callers of each route, with their kinds of tokens. */
 export function describeCallers(document: OpenAPIObject): void {
   for (const [path, operations] of Object.entries(document.paths)) {
     for (const method of METHODS) {

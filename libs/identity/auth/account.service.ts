@@ -15,7 +15,7 @@ export interface Profile {
   memberships: { workspaceId: string; name: string; slug: string; role: MemberRole }[];
 }
 
-/** What users do with their own account. */
+/** A user's requests about the own account. */
 @Injectable()
 export class AccountService {
   constructor(

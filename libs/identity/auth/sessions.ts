@@ -73,7 +73,7 @@ export class Sessions {
     return { sessionId, userId, refreshToken: next.token, refreshExpiresAt };
   }
 
-  /** Who may exchange the token; undefined when nobody may. Exchanges nothing. */
+  /** The session that may exchange the token; undefined for none. Exchanges nothing. */
   async ownerOf(refreshToken: string): Promise<string | undefined> {
     const opened = this.refreshTokens.open(refreshToken);
     if (opened === undefined) return undefined;

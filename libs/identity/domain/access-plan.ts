@@ -4,17 +4,17 @@ import { covers, type Scope } from './scopes.js';
 
 export type CallerKind = Caller['kind'];
 
-/** Who may call a route. */
+/** The callers that a route accepts. */
 export interface AuthOptions {
   /** Kinds of credentials that are accepted. Default: users and API keys. */
   kinds?: readonly CallerKind[];
   /** The least role that a user or API key needs in the workspace. Default VIEWER. */
   role?: MemberRole;
-  /** What an API key must be made for. A route that accepts API keys has to name one. */
+  /** The scope that an API key needs. A route that accepts API keys must name one. */
   scope?: Scope;
   /**
    * Whether the route acts in a workspace. Default true. Without one only users are accepted, the
-   * request has no caller, and `@CurrentAccount()` says who asks.
+   * request has no caller, and `@CurrentAccount()` gives the user.
    */
   workspace?: boolean;
   /** Only operators of the installation. Default false. */
@@ -57,7 +57,7 @@ function kindsOf({ kinds, workspace = true }: AuthOptions): readonly CallerKind[
   return kinds ?? (workspace ? ['user', 'api_key'] : ['user']);
 }
 
-/** What the OpenAPI document says of a route: who may call it, and with what. */
+/** A route's access in the OpenAPI document: its callers and their tokens. */
 export interface DescribedAccess {
   kinds: readonly CallerKind[];
   /** The least role of a user or API key; absent where the route acts in no workspace. */

@@ -23,14 +23,14 @@ export interface RunClaims {
   runId: string;
 }
 
-/** What one of our tokens says, by its kind. */
+/** The claims of our tokens, by kind. */
 export type Claims = UserClaims | AgentClaims | RunClaims;
 export type TokenKind = Claims['kind'];
 export const TOKEN_KINDS: readonly TokenKind[] = ['user', 'agent', 'run'];
 
 type Payload = Record<string, unknown>;
 
-/** The claims as a token carries them: short names, because agents send them with every beat. */
+/** The claims as a token carries them: short names, because agents send them with every heartbeat. */
 export function toPayload(claims: Claims): Payload {
   switch (claims.kind) {
     case 'user': {

@@ -1,7 +1,7 @@
 import type { MemberRole } from '#lib/kernel';
 import { isAtLeast } from './roles.js';
 
-/** Who wants to change a membership. */
+/** The member who changes a membership. */
 export interface Actor {
   userId: string;
   role: MemberRole;

@@ -1,4 +1,4 @@
-/** What an API key may be made for. */
+/** The scopes of API keys. */
 export const SCOPES = [
   'tasks:read',
   'tasks:write',

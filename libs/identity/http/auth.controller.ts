@@ -74,7 +74,7 @@ export class AuthController {
 
   @Get('me')
   @Auth({ workspace: false })
-  @ApiOperation({ summary: 'Who I am, and where I am a member' })
+  @ApiOperation({ summary: 'My account, and my memberships' })
   @ApiOkResponse({ type: ProfileDoc })
   me(@CurrentAccount() account: Account): Promise<Profile> {
     return this.accounts.profile(account);

@@ -2,7 +2,7 @@ import { ApiProperty } from '@nestjs/swagger';
 import { MEMBER_ROLES } from '../domain/roles.js';
 import { UserViewDoc } from './users.views.js';
 
-/** What the documentation says of the answers; the services' types rule. */
+/** The answers as the documentation shows them; the services' types rule. */
 export class SignInDoc {
   @ApiProperty({ example: 'Bearer' }) tokenType!: string;
   @ApiProperty() accessToken!: string;

@@ -1,6 +1,6 @@
 import { EMAIL_PATTERN, normalizeEmail } from '../domain/email.js';
 
-/** What a token of another issuer says about its user. */
+/** The claims of another issuer's token about its user. */
 export interface ExternalIdentity {
   subject: string;
   /** Only when the issuer says that it has verified it. */

@@ -9,7 +9,7 @@ import { findIdentity, linkIdentity } from '../store/oidc-users.sql.js';
 import { type ExternalIdentity, toExternalIdentity } from './external-token.js';
 import { Issuer } from './issuer.js';
 
-/** What stands for the session in callers whose session another issuer keeps. */
+/** The session id of callers whose session another issuer keeps. */
 const EXTERNAL_SESSION = 'external';
 const MAX_TOKEN_LENGTH = 8_192;
 const CACHED_TOKENS = 5_000;

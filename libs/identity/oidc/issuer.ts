@@ -32,7 +32,7 @@ export class Issuer {
 
   /**
    * @throws DroverError `invalid_token` or `token_expired`; `issuer_unavailable` when the issuer's
-   *   keys can not be had
+   *   keys cannot be had
    */
   async verify(token: string): Promise<JWTPayload & { exp: number }> {
     const keys = await this.discover();

@@ -28,7 +28,7 @@ export class Gate {
     await new Promise<void>((resolve) => this.waiting.push(resolve));
   }
 
-  // Whoever leaves hands the place over, so that nobody can slip in between.
+  // A caller that leaves hands its place over, so that no other can slip in between.
   private leave(): void {
     const next = this.waiting.shift();
     if (next === undefined) this.inside--;

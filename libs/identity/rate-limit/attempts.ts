@@ -45,7 +45,7 @@ export class Attempts {
   }
 }
 
-/** Whoever has one IPv6 address has the 2^64 of its network. */
+/** The owner of one IPv6 address has the 2^64 of its network. */
 export function addressGroup(address: string): string {
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
   if (mapped !== undefined) return mapped;

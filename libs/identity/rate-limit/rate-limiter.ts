@@ -1,4 +1,4 @@
-/** What is allowed: attempts in a window that begins with the first of them. */
+/** A limit: attempts in a window that begins with the first of them. */
 export interface RateLimit {
   attempts: number;
   windowSeconds: number;

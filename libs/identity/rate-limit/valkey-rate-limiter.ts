@@ -1,7 +1,7 @@
 import type { ValkeyClient } from '#lib/valkey';
 import { decide, type RateDecision, type RateLimit, type RateLimiter } from './rate-limiter.js';
 
-// One step: a key that was counted up and never given its end would refuse for good.
+// One step: a key that was counted up and never got its expiry would refuse forever.
 const COUNT = `
 local count = redis.call('INCR', KEYS[1])
 local left = redis.call('PTTL', KEYS[1])

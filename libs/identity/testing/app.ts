@@ -12,7 +12,7 @@ import { type TestDatabase } from '../../../test/support/database.js';
 import { type Account, Auth, CurrentAccount, CurrentCaller, Public } from '../access/decorators.js';
 import { IdentityModule } from '../identity.module.js';
 
-/** One route of each sort, which answers who asks. */
+/** One route of each sort, which answers with the caller. */
 @Controller('probe')
 export class ProbeController {
   @Get('public')

@@ -29,7 +29,7 @@ describe('refresh tokens', () => {
     expect(withSecrets('second').open(token)).toBeUndefined();
   });
 
-  it('can not be changed', () => {
+  it('cannot be changed', () => {
     const { token } = tokens.issue(newId());
     const bytes = Buffer.from(token.slice(4), 'base64url');
     const property = fc.property(

@@ -18,7 +18,7 @@ export interface RefreshToken {
 /**
  * Opaque to everybody else: a session's id, 192 random bits and a seal. The seal tells a token that
  * we once gave out, however old, from an invented one: the first ends the session, because somebody
- * has a copy; the second must not, or whoever knows a session's id could end it.
+ * has a copy; the second must not, or anybody who knows a session's id could end it.
  */
 @Injectable()
 export class RefreshTokens {

@@ -139,7 +139,7 @@ export class Revocations implements OnApplicationBootstrap, BeforeApplicationShu
       if (this.failing) this.logger.info('revoked tokens can be read again');
       this.failing = false;
     } catch (error) {
-      if (!this.failing) this.logger.error('revoked tokens can not be read', { error });
+      if (!this.failing) this.logger.error('revoked tokens cannot be read', { error });
       this.failing = true;
     }
   }

@@ -10,7 +10,7 @@ const REASONS: readonly [RegExp, string][] = [
   [/not active|"nbf"/i, 'The token is not valid yet.'],
 ];
 
-/** What a client should hear when a token does not verify. */
+/** The error for a token that does not verify. */
 export function explainTokenError(error: unknown): DroverError {
   if (error instanceof DroverError) return error;
   const { name, code, message } = error as Error & { code?: string };

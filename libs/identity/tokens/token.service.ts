@@ -69,7 +69,7 @@ export class TokenService {
   }
 
   /**
-   * What the token says, if it is one of ours and its time has not passed. Does not know of
+   * The claims of the token, if it is one of ours and its time has not passed. Does not know of
    * revocations. A token seen before costs a look-up.
    *
    * @throws DroverError `invalid_token` or `token_expired`
@@ -128,7 +128,7 @@ export class TokenService {
   }
 }
 
-/** What the token says that it is, which chooses the strategy that proves it. */
+/** The type that the token claims, which chooses the strategy that proves it. */
 function kindOf(token: string): TokenKind {
   const claimed = token.length > MAX_TOKEN_LENGTH ? undefined : decodeJwt(token).typ;
   const kind = TOKEN_KINDS.find((known) => known === claimed);

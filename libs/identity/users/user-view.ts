@@ -1,6 +1,6 @@
 import type { Prisma } from '#lib/database';
 
-/** What the API shows of a user. */
+/** A user as the API shows it. */
 export const USER_FIELDS = {
   id: true,
   email: true,

@@ -86,7 +86,7 @@ export class UsersService {
   }
 
   /**
-   * A disabled user is signed out everywhere, and can not sign in.
+   * A disabled user is signed out everywhere, and cannot sign in.
    *
    * @throws DroverError `user_not_found`, `version_mismatch` or `last_operator`
    */

@@ -21,13 +21,13 @@ import { Revocations } from '../tokens/revocations.js';
 import { MEMBER_FIELDS, type MemberView, toMemberView } from './workspace-view.js';
 
 export interface NewMember {
-  /** One of the two. The id only of somebody who shares a workspace with whoever asks, an operator aside. */
+  /** One of the two. The id only of a user who shares a workspace with the caller, an operator aside. */
   userId?: string;
   email?: string;
   role: MemberRole;
 }
 
-/** Who belongs to a workspace, and as what. */
+/** The members of a workspace, and their roles. */
 @Injectable()
 export class MembersService {
   constructor(
@@ -120,7 +120,7 @@ export class MembersService {
 
 function actorOf(caller: Caller): Actor {
   if (caller.kind === 'user') return caller;
-  // A key is not its maker: it can not leave in the maker's place.
+  // A key is not its maker: it cannot leave in the maker's place.
   if (caller.kind === 'api_key') return { userId: '', role: caller.role };
   throw new DroverError('wrong_token_kind');
 }

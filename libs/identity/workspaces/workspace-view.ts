@@ -1,7 +1,7 @@
 import type { Prisma } from '#lib/database';
 import type { MemberRole } from '#lib/kernel';
 
-/** What the API shows of a workspace. */
+/** A workspace as the API shows it. */
 export const WORKSPACE_FIELDS = {
   id: true,
   name: true,

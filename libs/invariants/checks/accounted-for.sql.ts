@@ -10,7 +10,7 @@ const LIVE = LIVE_RUN_STATES.map((state) => `'${state}'`).join(', ');
  * Every task is over, or waits with a reason and a time, or is under a live lease.
  *
  * Reads all tasks that are not over, with their runs and edges: agent_tasks_status_idx, primary keys.
- * A lease that beats carry is written down only when it would pass, so it is alive while the agent is.
+ * A lease that heartbeats carry is written down only when it would pass, so it is alive while the agent is.
  */
 export const accountedFor: Invariant = {
   name: 'accounted_for',
@@ -63,7 +63,7 @@ CROSS JOIN LATERAL (VALUES
       AND greatest(a.error_at, a.terminated_at) < now() - ${GRACE},
     'is held by an agent that is gone'),
   (r.lease_by_heartbeat AND now() - ${GRACE} > greatest(r.lease_expires_at, h.last_seen_at + lease.twice),
-    'is held by an agent that beats no more')
+    'is held by an agent that sends no more heartbeats')
 ) AS found (wrong, problem)
 WHERE found.wrong
 ORDER BY t.id

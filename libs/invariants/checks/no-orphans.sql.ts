@@ -23,8 +23,8 @@ WHERE c.${column} IS NOT NULL AND NOT EXISTS (SELECT FROM ${parent} p WHERE ${ma
 }
 
 /**
- * What a row refers to is there, where no foreign key says so: the statements that write such references lock what they
- * name, and triggers refuse its removal.
+ * Referenced rows exist where no foreign key says so: the statements that write such references lock what
+ * they name, and triggers refuse its removal.
  *
  * Reads the tables of REFERENCES, each against the primary key of its parent, hashed.
  */

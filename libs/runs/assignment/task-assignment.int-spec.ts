@@ -49,7 +49,7 @@ async function agentOf(taskId: string): Promise<string | null> {
   return rows[0]?.agent_id ?? null;
 }
 
-describe('a pass that can not look at all agents', () => {
+describe('a pass that cannot look at all agents', () => {
   it('looks at those that can do what waits, whatever idles before them', async () => {
     const workspaceId = await aWorkspace(db.owner);
     for (let idle = 0; idle < 3; idle++) await aPushAgent(workspaceId, ['other']);

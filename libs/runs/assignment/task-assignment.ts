@@ -67,8 +67,9 @@ export class TaskAssignment {
 }
 
 /**
- * Those who can do the same seek together, so that each queue is read once. Nobody seeks more than may be
- * given away: what is locked in vain is announced to the claims, and that wakes the coordinator again.
+ * Agents with the same capabilities seek together, so that each queue is read once. No group seeks more tasks
+ * than it may be given: a task locked in vain is announced to the claims, and that wakes the coordinator
+ * again.
  */
 function seekersOf(agents: readonly PushAgentRow[], { total, ofWorkspace }: Allowance): Seeker[] {
   const seekers = new Map<string, Seeker>();

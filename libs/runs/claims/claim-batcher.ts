@@ -16,7 +16,7 @@ export interface Claim extends AgentClaim {
   workspaceId: string;
 }
 
-/** What became of one agent's claim. */
+/** The result of one agent's claim. */
 export interface ClaimOutcome {
   lifecycle: string;
   mode: 'pull' | 'push';
@@ -39,8 +39,9 @@ const REMEMBERED_AGENTS = 100_000;
 export class ClaimBatcher {
   private readonly coalescer: Coalescer<Claim, Answer>;
   /**
-   * What agents can do, by the last claim of each. Only those who can do the same share a statement;
-   * that is checked there, and who was sent along by mistake goes again with its like.
+   * Capabilities of agents, by the last claim of each. Only agents with the same capabilities share a
+   * statement; the statement checks that, and an agent that was sent along by mistake goes again with its
+   * like.
    */
   private readonly abilities = new LRUCache<string, string>({ max: REMEMBERED_AGENTS });
 
@@ -84,8 +85,8 @@ export class ClaimBatcher {
       claims.map((claim) => claim.lease_seconds),
       this.config.tasks.defaultLeaseSeconds,
     ]);
-    const unheard = new Set(rows.filter((row) => row.unheard).map((row) => row.agent_id));
-    if (unheard.size > 0) await tenant.rows(hearAgents, [workspaceId, [...unheard]]);
+    const unresponsive = new Set(rows.filter((row) => row.unresponsive).map((row) => row.agent_id));
+    if (unresponsive.size > 0) await tenant.rows(hearAgents, [workspaceId, [...unresponsive]]);
     const byAgent = new Map<string, ClaimRow[]>();
     for (const row of rows) {
       const known = byAgent.get(row.agent_id);

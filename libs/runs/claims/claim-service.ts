@@ -5,7 +5,7 @@ import { DroverError, withAnySignal } from '#lib/kernel';
 import { WakeUps } from '#lib/valkey';
 import type { NothingClaimed } from '../store/claim-tasks.sql.js';
 import { pausedTasksWait } from '../store/paused-tasks-wait.sql.js';
-import { ClaimWaiters, type ClaimSeat } from './claim-waiters.js';
+import { ClaimWaiters, type ClaimWaiter } from './claim-waiters.js';
 import { ClaimBatcher } from './claim-batcher.js';
 import { HeldSecrets } from '#lib/secrets';
 import { type ClaimedTask, toClaimedTask } from '../run-view.js';
@@ -65,13 +65,13 @@ export class ClaimService implements OnModuleDestroy, BeforeApplicationShutdown 
    * @throws DroverError `agent_not_found`, `agent_draining`, `agent_terminated`, `agent_is_push`
    */
   async claim(request: ClaimRequest, gone: AbortSignal): Promise<ClaimAnswer> {
-    const seat = this.waiters.join(request.workspaceId);
+    const waiter = this.waiters.join(request.workspaceId);
     try {
       return await withAnySignal([gone, this.closing.signal], (stop) =>
-        this.claimFromSeat(request, seat, stop),
+        this.claimOrWait(request, waiter, stop),
       );
     } finally {
-      seat.leave();
+      waiter.leave();
     }
   }
 
@@ -93,9 +93,9 @@ export class ClaimService implements OnModuleDestroy, BeforeApplicationShutdown 
     for (const stop of this.unsubscribe) stop();
   }
 
-  private async claimFromSeat(
+  private async claimOrWait(
     request: ClaimRequest,
-    seat: ClaimSeat,
+    waiter: ClaimWaiter,
     stop: AbortSignal,
   ): Promise<ClaimAnswer> {
     const deadline = performance.now() + request.waitMs;
@@ -103,11 +103,11 @@ export class ClaimService implements OnModuleDestroy, BeforeApplicationShutdown 
       const attempt = await this.attempt(request);
       if (attempt.tasks.length > 0) return { tasks: attempt.tasks };
       refuseUnlessMayClaim(attempt);
-      seat.passOn();
+      waiter.passOn();
       const left = deadline - performance.now();
       if (left <= 0 || stop.aborted) return this.nothing(request, attempt);
       const lookAgain = LOOK_AGAIN_MS.min + Math.random() * LOOK_AGAIN_MS.spread;
-      await seat.next(Math.min(left, lookAgain), stop);
+      await waiter.next(Math.min(left, lookAgain), stop);
       if (stop.aborted) return this.nothing(request, attempt);
     }
   }

@@ -7,33 +7,33 @@ describe('ClaimWaiters', () => {
   it('wakes as many as tasks became ready, first come first served', async () => {
     const line = new ClaimWaiters();
     const order: number[] = [];
-    const seats = [0, 1, 2].map((n) => {
-      const seat = line.join('w');
-      void seat.next(60_000, never).then(() => order.push(n));
-      return seat;
+    const waiters = [0, 1, 2].map((n) => {
+      const waiter = line.join('w');
+      void waiter.next(60_000, never).then(() => order.push(n));
+      return waiter;
     });
     line.wake('w', 2);
     await Promise.resolve();
     await Promise.resolve();
     expect(order).toEqual([0, 1]);
-    seats.forEach((seat) => seat.leave());
+    waiters.forEach((waiter) => waiter.leave());
     line.wakeAll();
   });
 
   it('wakes nobody of another workspace', () => {
     const line = new ClaimWaiters();
-    const seat = line.join('other');
+    const waiter = line.join('other');
     let rung = false;
-    void seat.next(60_000, never).then(() => (rung = true));
+    void waiter.next(60_000, never).then(() => (rung = true));
     line.wake('w', 5);
     expect(rung).toBe(false);
-    seat.leave();
+    waiter.leave();
   });
 
   it('ends the wait of who leaves', async () => {
-    const seat = new ClaimWaiters().join('w');
-    const waiting = seat.next(60_000, never);
-    seat.leave();
+    const waiter = new ClaimWaiters().join('w');
+    const waiting = waiter.next(60_000, never);
+    waiter.leave();
     await expect(waiting).resolves.toBeUndefined();
   });
 
@@ -50,20 +50,20 @@ describe('ClaimWaiters', () => {
 
   it('remembers a wake-up that came between two looks', async () => {
     const line = new ClaimWaiters();
-    const seat = line.join('w');
+    const waiter = line.join('w');
     line.wake('w', 1);
-    await expect(seat.next(60_000, never)).resolves.toBeUndefined();
-    seat.leave();
+    await expect(waiter.next(60_000, never)).resolves.toBeUndefined();
+    waiter.leave();
   });
 
   it('ends the wait when the client has gone', async () => {
     const line = new ClaimWaiters();
-    const seat = line.join('w');
+    const waiter = line.join('w');
     const gone = new AbortController();
-    const waiting = seat.next(60_000, gone.signal);
+    const waiting = waiter.next(60_000, gone.signal);
     gone.abort();
     await expect(waiting).resolves.toBeUndefined();
-    seat.leave();
+    waiter.leave();
     expect(line.size).toBe(0);
   });
 });

@@ -1,13 +1,13 @@
 /** One agent that waits for a task. */
-interface Waiter {
+interface Waiting {
   /** Something may be there for it. */
-  alarm: () => void;
-  /** The burst of wake-ups that it has been asked in already. */
-  askedIn: Burst | null;
+  wake: () => void;
+  /** The wake-up that has asked it already. */
+  askedBy: WakeUp | null;
 }
 
 /** Some tasks became ready at once: as many waiters as tasks are asked, and others in their place. */
-interface Burst {
+interface WakeUp {
   left: number;
 }
 
@@ -20,7 +20,7 @@ interface Burst {
  * somebody was faster) passes the call on.
  */
 export class ClaimWaiters {
-  private readonly waiting = new Map<string, Set<Waiter>>();
+  private readonly waiting = new Map<string, Set<Waiting>>();
 
   get size(): number {
     let total = 0;
@@ -30,56 +30,56 @@ export class ClaimWaiters {
 
   /** Wakes as many waiters of the workspace as tasks became ready. */
   wake(workspaceId: string, tasks: number): void {
-    const burst = { left: tasks };
-    for (let i = 0; i < tasks && this.wakeNext(workspaceId, burst); i++);
+    const wakeUp = { left: tasks };
+    for (let i = 0; i < tasks && this.wakeNext(workspaceId, wakeUp); i++);
   }
 
   /** Wakes everybody: nobody knows what was missed. */
   wakeAll(): void {
     for (const waiters of this.waiting.values()) {
-      for (const waiter of waiters) waiter.alarm();
+      for (const waiter of waiters) waiter.wake();
     }
   }
 
-  join(workspaceId: string): ClaimSeat {
-    return new ClaimSeat(workspaceId, this);
+  join(workspaceId: string): ClaimWaiter {
+    return new ClaimWaiter(workspaceId, this);
   }
 
   /** @internal */
-  add(workspaceId: string, waiter: Waiter): void {
+  add(workspaceId: string, waiter: Waiting): void {
     const waiters = this.waiting.get(workspaceId) ?? new Set();
     this.waiting.set(workspaceId, waiters.add(waiter));
   }
 
   /** @internal */
-  remove(workspaceId: string, waiter: Waiter): void {
+  remove(workspaceId: string, waiter: Waiting): void {
     const waiters = this.waiting.get(workspaceId);
     if (waiters?.delete(waiter) && waiters.size === 0) this.waiting.delete(workspaceId);
   }
 
   /** @internal Whether somebody was left to wake. */
-  wakeNext(workspaceId: string, burst: Burst): boolean {
+  wakeNext(workspaceId: string, wakeUp: WakeUp): boolean {
     for (const waiter of this.waiting.get(workspaceId) ?? []) {
-      if (waiter.askedIn === burst) continue;
-      waiter.askedIn = burst;
-      waiter.alarm();
+      if (waiter.askedBy === wakeUp) continue;
+      waiter.askedBy = wakeUp;
+      waiter.wake();
       return true;
     }
     return false;
   }
 }
 
-/** A waiter's place in the line; it must `leave` in the end. */
-export class ClaimSeat {
+/** A claim in the line; it must `leave` in the end. */
+export class ClaimWaiter {
   private rung = false;
   private ring: (() => void) | null = null;
-  private readonly waiter: Waiter = { alarm: () => this.onAlarm(), askedIn: null };
+  private readonly waiting: Waiting = { wake: () => this.onWakeUp(), askedBy: null };
 
   constructor(
     private readonly workspaceId: string,
     private readonly line: ClaimWaiters,
   ) {
-    line.add(workspaceId, this.waiter);
+    line.add(workspaceId, this.waiting);
   }
 
   /**
@@ -108,16 +108,16 @@ export class ClaimSeat {
 
   /** It was woken and had no use for it: the next in the line is. */
   passOn(): void {
-    if (this.waiter.askedIn) this.line.wakeNext(this.workspaceId, this.waiter.askedIn);
+    if (this.waiting.askedBy) this.line.wakeNext(this.workspaceId, this.waiting.askedBy);
   }
 
   /** Ends a wait that is under way, too. */
   leave(): void {
-    this.line.remove(this.workspaceId, this.waiter);
+    this.line.remove(this.workspaceId, this.waiting);
     this.ring?.();
   }
 
-  private onAlarm(): void {
+  private onWakeUp(): void {
     this.rung = true;
     this.ring?.();
   }

@@ -120,7 +120,7 @@ describe('always', () => {
     { maxLength: 40 },
   );
 
-  it('gives no task twice, no agent more than its room, nobody what they can not do, and leaves nothing that fits', () => {
+  it('gives no task twice, no agent more than its room, nobody what they cannot do, and leaves nothing that fits', () => {
     fc.assert(
       fc.property(agents, tasks, fc.nat(30), (someAgents, someTasks, total) => {
         const free = someAgents.map(({ room, ...rest }, i) => ({

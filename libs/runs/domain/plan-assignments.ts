@@ -23,7 +23,7 @@ export interface ReadyTask {
 export interface Allowance {
   /** Of all workspaces together. */
   total: number;
-  /** Of one; a workspace that is not named has no limit of its own. */
+  /** The limit of one workspace; an absent one has no limit of its own. */
   ofWorkspace: ReadonlyMap<string, number>;
 }
 
@@ -47,13 +47,13 @@ interface Place {
 }
 
 /**
- * Who gets what.
+ * Plans the assignment of tasks to push agents.
  *
- * Between workspaces: the next task goes to the workspace whose push agents hold the fewest runs, so
- * that none's backlog delays another's first task (max-min fairness over the sessions there are).
- * Within a workspace: the task of the lowest rank that some agent can take, to the least busy agent
- * that can; of equally busy ones to the one with the fewest capabilities, which keeps those who can do
- * more free for what only they can do.
+ * Between workspaces: the next task goes to the workspace whose push agents hold the fewest runs, so that
+ * none's backlog delays another's first task (max-min fairness over the sessions there are). Within a
+ * workspace: the task of the lowest rank that some agent can take, to the least busy agent that can, and
+ * among equally busy agents to the one with the fewest capabilities. The more capable agents stay free for
+ * the tasks that only they can do.
  */
 export function planAssignments(
   agents: readonly FreeAgent[],

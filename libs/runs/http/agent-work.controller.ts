@@ -27,7 +27,7 @@ export class AgentWorkController {
   @HttpCode(200)
   @ApiOkResponse({ type: SignalsAnswerDto })
   @ApiOperation({
-    summary: 'Which of the runs that the agent holds are to be stopped or paused; waits for news',
+    summary: 'The runs of the agent that must stop or pause; waits until there are some',
   })
   signals(
     @CurrentCaller() caller: Caller,

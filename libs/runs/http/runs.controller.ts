@@ -59,7 +59,7 @@ export class RunsController {
 
   @Put('checkpoint')
   @ApiOkResponse({ type: ProgressOutcomeDto })
-  @ApiOperation({ summary: 'What a later run needs to go on from here' })
+  @ApiOperation({ summary: 'Save what a later run needs to go on from here' })
   checkpoint(
     @CurrentCaller() caller: Caller,
     @UuidParam('runId') runId: string,
@@ -79,7 +79,7 @@ export class RunsController {
   @Post('renew')
   @HttpCode(200)
   @ApiOkResponse({ type: RenewalDto })
-  @ApiOperation({ summary: 'Take the lease anew' })
+  @ApiOperation({ summary: 'Renew the lease' })
   @ApiErrors('lease_renewals_exhausted')
   renew(
     @CurrentCaller() caller: Caller,

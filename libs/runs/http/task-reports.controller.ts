@@ -57,7 +57,7 @@ export class TaskReportsController {
 
   @Put('checkpoint')
   @ApiOkResponse({ type: ProgressOutcomeDto })
-  @ApiOperation({ summary: 'What a later run needs to go on from here' })
+  @ApiOperation({ summary: 'Save what a later run needs to go on from here' })
   async checkpoint(
     @CurrentCaller() caller: Caller,
     @UuidParam() id: string,
@@ -77,7 +77,7 @@ export class TaskReportsController {
   @Post('renew')
   @HttpCode(200)
   @ApiOkResponse({ type: RenewalDto })
-  @ApiOperation({ summary: 'Take the lease anew' })
+  @ApiOperation({ summary: 'Renew the lease' })
   async renew(@CurrentCaller() caller: Caller, @UuidParam() id: string, @Body() body: RenewDto) {
     return this.reports.renew(await this.reporter.of(caller, id, body.runId), body.leaseSeconds);
   }

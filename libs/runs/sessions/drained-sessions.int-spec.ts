@@ -17,7 +17,7 @@ beforeAll(async () => {
 beforeEach(async () => {
   gateway.behaviour = { kind: 'spawn' };
   workspace = await server.newWorkspace();
-  await beat({ draining: false });
+  await heartbeat({ draining: false });
   const agent = { name: 'Pushed', mode: 'push', command: ['node', 'session.js'] };
   expect((await workspace.api.put(`/agents/${newId()}`, agent)).status).toBe(201);
 });
@@ -30,12 +30,12 @@ afterAll(async () => {
 const asGateway = () =>
   apiClient(server.url, { authorization: `Bearer ${gateway.token({ sub: gateway.id })}` });
 
-async function beat(values: { draining: boolean }): Promise<void> {
+async function heartbeat(values: { draining: boolean }): Promise<void> {
   const sessions = [...gateway.sessions].map(([runId, { sessionKey }]) => ({
     ...{ runId, sessionKey, status: 'RUNNING' },
   }));
   const { status } = await asGateway().post('/gateway/heartbeat', {
-    ...gateway.nextBeat(),
+    ...gateway.nextHeartbeat(),
     ...{ capacity: 100, running: 0, queued: 0, sessions, ...values },
   });
   expect(status).toBe(200);
@@ -84,7 +84,7 @@ async function runOf(id: string): Promise<unknown> {
 describe('a session that is given up because its gateway drains', () => {
   it('while it ran: its run is released, no attempt is spent, and its last words are kept', async () => {
     const { id, runId } = await aTask('RUNNING');
-    await beat({ draining: true });
+    await heartbeat({ draining: true });
     expect(await drained(runId, 'exited')).toEqual([{ runId, applied: true }]);
     expect(await taskOf(id)).toMatchObject({ abortReason: 'released', retryCount: 0 });
     expect(await runOf(runId)).toEqual({ state: 'RELEASED', end_reason: 'gateway_drained' });
@@ -97,7 +97,7 @@ describe('a session that is given up because its gateway drains', () => {
   it('before it started: its task waits again, as if it had not been assigned', async () => {
     gateway.behaviour = { kind: 'spawn', status: 'QUEUED' };
     const { id, runId } = await aTask('ASSIGNED');
-    await beat({ draining: true });
+    await heartbeat({ draining: true });
     expect(await drained(runId, 'failed')).toEqual([{ runId, applied: true }]);
     expect(await taskOf(id)).toMatchObject({ status: 'PENDING', runId: null, retryCount: 0 });
     expect(await runOf(runId)).toEqual({ state: 'RELEASED', end_reason: 'gateway_drained' });

@@ -20,7 +20,7 @@ it('waits for the answer to a call that is under way when it is stopped', async 
   const { api } = await server.newWorkspace();
   const headers = { authorization: `Bearer ${gateway.token({ sub: gateway.id })}` };
   await apiClient(server.url, headers).post('/gateway/heartbeat', {
-    ...gateway.nextBeat(),
+    ...gateway.nextHeartbeat(),
     ...{ capacity: 1, running: 0, queued: 0, sessions: [] },
   });
   await api.put(`/agents/${newId()}`, { name: 'Pushed', mode: 'push', command: ['node'] });

@@ -3,7 +3,7 @@ import { newId } from '#lib/kernel';
 import { apiClient } from '../../../test/support/api-client.js';
 import { startTestApp, type TestApp, type TestWorkspace } from '../../../test/support/app.js';
 import { waitFor } from '../../../test/support/wait-for.js';
-// The clock of the coordinator's doubts, which nothing outside asks for.
+// The clock of the coordinator's mass-failure guard, which nothing outside asks for.
 import { LivenessObserver } from '../../coordinator/liveness-observer.js';
 import { StandInGateway } from './testing/stand-in-gateway.js';
 
@@ -22,7 +22,7 @@ beforeAll(async () => {
 beforeEach(async () => {
   gateway.replace();
   workspace = await server.newWorkspace();
-  await beat();
+  await heartbeat();
   agentId = newId();
   const { status } = await workspace.api.put(`/agents/${agentId}`, {
     ...{ name: 'Pushed', mode: 'push', command: ['node'], maxConcurrentTasks: 4 },
@@ -36,10 +36,10 @@ afterAll(async () => {
   await gateway.stop();
 });
 
-async function beat(): Promise<void> {
+async function heartbeat(): Promise<void> {
   const headers = { authorization: `Bearer ${gateway.token()}` };
   const { status } = await apiClient(server.url, headers).post('/gateway/heartbeat', {
-    ...gateway.nextBeat(),
+    ...gateway.nextHeartbeat(),
     ...{ capacity: 100, running: 0, queued: 0 },
     sessions: [...gateway.sessions].map(([runId, { sessionKey }]) => ({
       ...{ runId, sessionKey, status: 'RUNNING' },
@@ -57,7 +57,7 @@ async function aRunningTask(): Promise<string> {
   const wanted = { title: 'A task', taskType: 'test', retryBackoffSeconds: 60 };
   const { id } = (await workspace.api.post<{ id: string }>('/agent-tasks', wanted)).body;
   await waitFor('its session', async () => {
-    await beat();
+    await heartbeat();
     return (await taskOf(id))['status'] === 'RUNNING';
   });
   return id;
@@ -71,7 +71,7 @@ async function silence(): Promise<void> {
     WHERE settled_at IS NOT NULL`);
 }
 
-/** What another gateway's beats do: nobody would find the agent stale. */
+/** What another gateway's heartbeats do: nobody would find the agent stale. */
 const agentIsHeard = () =>
   server.db.owner.query(
     `UPDATE agent_heartbeats SET last_seen_at = now(), next_expected_at = now() + interval '1 second'
@@ -90,14 +90,14 @@ async function recover(): Promise<void> {
   expect(answer).toMatchObject({ status: 200, body: { failedSteps: [] } });
 }
 
-describe('a gateway that is silent while another one beats for the same agent', () => {
+describe('a gateway that is unresponsive while another one sends heartbeats for the same agent', () => {
   it('has lost its runs after the threshold, and the other one none', async () => {
     const lost = [await aRunningTask(), await aRunningTask()];
     gateway.replace();
-    await beat();
+    await heartbeat();
     const held = await aRunningTask();
     await waitFor('the lost runs to be recovered', async () => {
-      await beat();
+      await heartbeat();
       await recover();
       const tasks = await Promise.all(lost.map(taskOf));
       return tasks.every(({ status }) => status === 'ABORTED');
@@ -117,7 +117,7 @@ describe('a gateway that is silent while another one beats for the same agent', 
     await listened();
     await silence();
     gateway.replace();
-    await beat();
+    await heartbeat();
     // As after a minute of sleep.
     observer().tick({ monotonic: performance.now(), wall: Date.now() + 60_000 });
     await recover();
@@ -127,7 +127,7 @@ describe('a gateway that is silent while another one beats for the same agent', 
   it('is not judged when no other one is heard: it may be us', async () => {
     const id = await aRunningTask();
     gateway.replace();
-    await beat();
+    await heartbeat();
     await listened();
     await silence();
     await agentIsHeard();
@@ -146,7 +146,7 @@ describe('a gateway that is silent while another one beats for the same agent', 
       `UPDATE session_spawns SET settled_at = now() WHERE state = 'SPAWNED'`,
     );
     gateway.replace();
-    await beat();
+    await heartbeat();
     await agentIsHeard();
     await recover();
     expect((await taskOf(id))['status']).toBe('RUNNING');

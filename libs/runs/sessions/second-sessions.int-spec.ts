@@ -24,7 +24,7 @@ beforeEach(async () => {
   gateway.replace();
   gateway.behaviour = { kind: 'spawn' };
   workspace = await server.newWorkspace();
-  await beat();
+  await heartbeat();
   const agent = { name: 'Pushed', mode: 'push', command: ['node'] };
   expect((await workspace.api.put(`/agents/${newId()}`, agent)).status).toBe(201);
 });
@@ -37,8 +37,8 @@ afterAll(async () => {
 const as = ({ id }: Pick<Past, 'id'>) =>
   apiClient(server.url, { authorization: `Bearer ${gateway.token({ sub: id })}` });
 
-function beat(who?: Past, runId?: string) {
-  const { gatewayId, ...facts } = gateway.nextBeat();
+function heartbeat(who?: Past, runId?: string) {
+  const { gatewayId, ...facts } = gateway.nextHeartbeat();
   const itself = who ? { gatewayId: who.id, bootId: who.bootId } : { gatewayId };
   const sessions = runId === undefined ? [] : [{ runId, sessionKey: 'k', status: 'RUNNING' }];
   const { id } = who ?? gateway;
@@ -59,7 +59,7 @@ async function aRunWithTwoSessions() {
   const first: Past = { id: gateway.id, bootId: gateway.bootId };
   gateway.replace();
   gateway.behaviour = { kind: 'spawn' };
-  await beat();
+  await heartbeat();
   await waitFor('its second session', async () => (await taskOf(id)).status === 'RUNNING');
   return { id, runId: (await taskOf(id)).runId, first };
 }
@@ -75,15 +75,15 @@ it('makes the health check say that the gateway is reachable, as long as it is h
 });
 
 describe('a gateway whose session of a run has been spawned again elsewhere', () => {
-  it('is told to stop it, at once and with each beat; and that is logged, once', async () => {
+  it('is told to stop it, at once and with each heartbeat; and that is logged, once', async () => {
     const { id, runId, first } = await aRunWithTwoSessions();
     const orders = [{ runId, reason: 'spawned_elsewhere' }];
     const signals = await as(first).post<{ runs: object[] }>('/gateway/signals', {
       ...{ gatewayId: first.id, runIds: [runId], waitMs: 10_000 },
     });
     expect(signals.body.runs).toMatchObject([{ ...orders[0], action: 'stop' }]);
-    for (let beats = 0; beats < 2; beats++) {
-      expect((await beat(first, runId)).body.stop).toMatchObject(orders);
+    for (let heartbeats = 0; heartbeats < 2; heartbeats++) {
+      expect((await heartbeat(first, runId)).body.stop).toMatchObject(orders);
     }
     const logs = await workspace.api.get<{ items: object[] }>(
       `/agent-tasks/${id}/logs?event=split_brain_conflict`,
@@ -95,10 +95,10 @@ describe('a gateway whose session of a run has been spawned again elsewhere', ()
       [runId],
     );
     expect(rows).toHaveLength(1);
-    expect((await beat(undefined, runId)).body.stop).toEqual([]);
+    expect((await heartbeat(undefined, runId)).body.stop).toEqual([]);
   });
 
-  it('can not end the run by what it reports of it', async () => {
+  it('cannot end the run by what it reports of it', async () => {
     const { id, runId, first } = await aRunWithTwoSessions();
     const report = (who: Past) =>
       as(who).post<{ results: object[] }>('/gateway/sessions', {

@@ -33,7 +33,7 @@ describe('an answer to a gateway', () => {
   it.each([
     [
       'heartbeat',
-      () => ({ ...gateway.nextBeat(), capacity: 0, running: 0, queued: 0, sessions: [] }),
+      () => ({ ...gateway.nextHeartbeat(), capacity: 0, running: 0, queued: 0, sessions: [] }),
     ],
     ['signals', () => ({ gatewayId: gateway.id, runIds: [] })],
     ['sessions', () => ({ gatewayId: gateway.id, bootId: gateway.bootId, reports: [] })],
@@ -77,7 +77,7 @@ describe('an answer to a gateway', () => {
 
 describe('a gateway whose answer does not end', () => {
   it.each([
-    [true, 'can not be understood'],
+    [true, 'cannot be understood'],
     [false, 'no proof'],
   ])('proven: %j, is left before long, and the spawn has failed', async (proven, why) => {
     gateway.behaviour = { kind: 'endless', proven };
@@ -85,7 +85,7 @@ describe('a gateway whose answer does not end', () => {
     const { api } = await server.newWorkspace();
     const headers = { authorization: `Bearer ${gateway.token()}` };
     await apiClient(server.url, headers).post('/gateway/heartbeat', {
-      ...gateway.nextBeat(),
+      ...gateway.nextHeartbeat(),
       ...{ capacity: 100, running: 0, queued: 0, sessions: [] },
     });
     await api.put(`/agents/${newId()}`, { name: 'Pushed', mode: 'push', command: ['node'] });

@@ -24,7 +24,7 @@ beforeEach(async () => {
   gateway.behaviour = { kind: 'spawn' };
   gateway.spawns.length = 0;
   workspace = await server.newWorkspace();
-  await beat();
+  await heartbeat();
 });
 afterEach(async () => {
   const outcomes = await checkInvariants(server.db.database.service);
@@ -44,11 +44,14 @@ afterAll(async () => {
 const asGateway = () =>
   apiClient(server.url, { authorization: `Bearer ${gateway.token({ sub: gateway.id })}` });
 
-function beat(sessions: { runId: string; sessionKey: string; status: string }[] = [], values = {}) {
+function heartbeat(
+  sessions: { runId: string; sessionKey: string; status: string }[] = [],
+  values = {},
+) {
   return asGateway().post<{ restarted: boolean; stop: { runId: string; reason: string }[] }>(
     '/gateway/heartbeat',
     {
-      ...gateway.nextBeat(),
+      ...gateway.nextHeartbeat(),
       ...{ capacity: 100, running: 0, queued: 0, sessions },
       ...values,
     },
@@ -176,7 +179,7 @@ describe('a ready task', () => {
   it('serves every workspace when the gateway has little room', async () => {
     const full = workspace;
     await aPushAgent({ maxConcurrentTasks: 50 });
-    await beat([], { capacity: 0 });
+    await heartbeat([], { capacity: 0 });
     await Promise.all(Array.from({ length: 10 }, () => aTask()));
     workspace = await server.newWorkspace();
     await aPushAgent({ maxConcurrentTasks: 50 });
@@ -184,7 +187,7 @@ describe('a ready task', () => {
     const { rows } = await server.db.owner.query<{ runs: number }>(
       `SELECT coalesce(sum(live_runs), 0)::int AS runs FROM agents WHERE mode = 'push'`,
     );
-    await beat([], { capacity: (rows[0]?.runs ?? 0) + 2 });
+    await heartbeat([], { capacity: (rows[0]?.runs ?? 0) + 2 });
     await gateway.until(() => gateway.spawns.length === 2);
     expect(new Set(gateway.spawns.map((spawn) => spawn.workspaceId))).toEqual(
       new Set([full.id, workspace.id]),
@@ -305,7 +308,7 @@ describe('a gateway that reports', () => {
     expect([again.status, (await task(id)).retryCount]).toEqual([200, 1]);
   });
 
-  it('does not try again what can not be set up', async () => {
+  it('does not try again what cannot be set up', async () => {
     const { id, spawn } = await aRunningTask();
     const error = { class: 'setup', message: 'no such command' };
     await reported({ runId: spawn.runId, event: 'failed', error });
@@ -320,13 +323,13 @@ describe('a gateway that reports', () => {
     expect((await news).body.runs).toMatchObject([
       { runId: spawn.runId, action: 'stop', reason: 'cancelled' },
     ]);
-    // And with each beat, if that was lost.
-    expect((await beat([heldBy(spawn)])).body.stop).toMatchObject([{ runId: spawn.runId }]);
+    // And with each heartbeat, if that was lost.
+    expect((await heartbeat([heldBy(spawn)])).body.stop).toMatchObject([{ runId: spawn.runId }]);
   });
 
   it('is asked to stop what it never should have had', async () => {
     const unknown = randomUUID();
-    const { body } = await beat([{ runId: unknown, sessionKey: 'k', status: 'RUNNING' }]);
+    const { body } = await heartbeat([{ runId: unknown, sessionKey: 'k', status: 'RUNNING' }]);
     expect(body.stop).toMatchObject([{ runId: unknown, reason: 'unknown_run' }]);
   });
 
@@ -338,7 +341,7 @@ describe('a gateway that reports', () => {
          next_expected_at = now() - interval '140 seconds' WHERE workspace_id = $1`,
       [workspace.id],
     );
-    await beat([heldBy(spawn)]);
+    await heartbeat([heldBy(spawn)]);
     const { rows } = await server.db.owner.query<{ id: string; age: number }>(
       `SELECT agent_id AS id, extract(epoch FROM now() - last_seen_at)::float8 AS age
        FROM agent_heartbeats WHERE workspace_id = $1`,
@@ -355,7 +358,7 @@ describe('a gateway that reports', () => {
     const session = apiClient(server.url, { authorization: `Bearer ${spawn.runToken}` });
     await session.put(`/runs/${spawn.runId}/checkpoint`, { checkpointData: { at: 7 } });
     gateway.restart();
-    const { body } = await beat([heldBy(kept.spawn)]);
+    const { body } = await heartbeat([heldBy(kept.spawn)]);
     expect(body).toMatchObject({ restarted: true, stop: [] });
     expect(await task(id)).toMatchObject({ status: 'ABORTED', abortReason: 'gateway_restart' });
     expect((await task(kept.id)).status).toBe('RUNNING');
@@ -363,17 +366,17 @@ describe('a gateway that reports', () => {
     await taskIn('RUNNING', id);
     const resumed = gateway.spawns.at(-1);
     expect(resumed).toMatchObject({ taskId: id, context: { checkpointData: { at: 7 } } });
-    expect((await beat([heldBy(kept.spawn)])).body.restarted).toBe(false);
+    expect((await heartbeat([heldBy(kept.spawn)])).body.restarted).toBe(false);
   });
 
   it('is to stop a session whose task has gone on in another one, and that is logged', async () => {
     const { id, spawn } = await aRunningTask();
     gateway.restart();
-    await beat();
+    await heartbeat();
     await workspace.api.post(`/agent-tasks/${id}/retry`, {});
     await taskIn('RUNNING', id);
     const next = gateway.spawns.at(-1) as { runId: string };
-    const { body } = await beat([heldBy(spawn), heldBy(next)]);
+    const { body } = await heartbeat([heldBy(spawn), heldBy(next)]);
     expect(body.stop).toMatchObject([{ runId: spawn.runId, reason: 'gateway_restart' }]);
     const [conflict] = await waitFor('the conflict to be told', async () => {
       const path = `/agent-tasks/${id}/logs?event=split_brain_conflict`;
@@ -389,7 +392,7 @@ describe('a gateway that reports', () => {
       `UPDATE agents SET lifecycle = 'ERROR', error_at = now() WHERE id = $1`,
       [id],
     );
-    await beat();
+    await heartbeat();
     expect((await workspace.api.get(`/agents/${id}`)).body).toMatchObject({ status: 'IDLE' });
   });
 });

@@ -7,7 +7,7 @@ import { GatewayReach } from './gateway/gateway-reach.js';
 import { GatewayTokens } from './gateway/gateway-tokens.js';
 import { GatewayController } from './http/gateway.controller.js';
 import { GatewayGuard } from './http/gateway.guard.js';
-import { GatewayBeats } from './reports/gateway-beats.js';
+import { GatewayHeartbeats } from './reports/gateway-heartbeats.js';
 import { GatewaySignals } from './reports/gateway-signals.js';
 import { SessionReports } from './reports/session-reports.js';
 import { SessionAssigner } from './spawning/session-assigner.js';
@@ -15,7 +15,7 @@ import { SpawnAttempts } from './spawning/spawn-attempts.js';
 import { SpawnObstacles } from './spawning/spawn-obstacles.js';
 import { Spawner } from './spawning/spawner.js';
 
-/** Sessions of push agents: who gets a task, the gateway that spawns, and what it reports. */
+/** Sessions of push agents: the assignment of tasks, the gateway that spawns, and its reports. */
 @Module({
   imports: [AdmissionModule, RunsModule],
   controllers: [GatewayController],
@@ -29,7 +29,7 @@ import { Spawner } from './spawning/spawner.js';
     Spawner,
     SpawnObstacles,
     SessionAssigner,
-    GatewayBeats,
+    GatewayHeartbeats,
     GatewaySignals,
     SessionReports,
   ],

@@ -44,10 +44,10 @@ async function explain(): Promise<Explanation> {
   return body;
 }
 
-async function beat(values: Record<string, unknown> = {}): Promise<void> {
+async function heartbeat(values: Record<string, unknown> = {}): Promise<void> {
   const headers = { authorization: `Bearer ${gateway.token({ sub: gateway.id })}` };
   const { status } = await apiClient(server.url, headers).post('/gateway/heartbeat', {
-    ...gateway.nextBeat(),
+    ...gateway.nextHeartbeat(),
     ...{ capacity: 5, running: 0, queued: 0, sessions: [] },
     ...values,
   });
@@ -56,7 +56,7 @@ async function beat(values: Record<string, unknown> = {}): Promise<void> {
 
 describe('a task that only a push agent could take', () => {
   it('waits for the next cycle when nothing stands before its session', async () => {
-    await beat();
+    await heartbeat();
     expect((await explain()).reasons).toMatchObject([
       { code: 'waiting_for_assignment', facts: { count: 1 } },
     ]);
@@ -68,7 +68,7 @@ describe('a task that only a push agent could take', () => {
       { code: 'gateway_unreachable', facts: { configured: true, lastSeenAt: null } },
     ]);
     expect(never.estimate.unknownBecause).toBe('no_agent');
-    await beat();
+    await heartbeat();
     await server.db.owner.query(`UPDATE gateways SET last_seen_at = now() - interval '1 hour'`);
     const [silent] = (await explain()).reasons;
     expect(silent?.code).toBe('gateway_unreachable');
@@ -77,14 +77,14 @@ describe('a task that only a push agent could take', () => {
   });
 
   it('waits for room at the gateway', async () => {
-    await beat({ capacity: 0 });
+    await heartbeat({ capacity: 0 });
     expect((await explain()).reasons).toMatchObject([
       { code: 'gateway_full', facts: { gateways: 1 } },
     ]);
   });
 
   it('waits for the rate of its workspace and of the installation, and says until when', async () => {
-    await beat();
+    await heartbeat();
     await server.db.owner.query(
       `WITH l AS (INSERT INTO workspace_limits (workspace_id, spawns_per_minute) VALUES ($1, 6)),
          o AS (INSERT INTO installation_spawn_allowance (id, tokens) VALUES (1, 0.5))
@@ -108,7 +108,7 @@ describe('a task that only a push agent could take', () => {
   });
 
   it('waits for ever where its workspace may spawn none', async () => {
-    await beat();
+    await heartbeat();
     await server.db.owner.query(
       'INSERT INTO workspace_limits (workspace_id, spawns_per_minute) VALUES ($1, 0)',
       [workspace.id],
@@ -144,7 +144,7 @@ it('says so when the gateway does not answer', async () => {
   const { api } = await asked.newWorkspace();
   const headers = { authorization: `Bearer ${gateway.token({ sub: gateway.id })}` };
   await apiClient(asked.url, headers).post('/gateway/heartbeat', {
-    ...gateway.nextBeat(),
+    ...gateway.nextHeartbeat(),
     ...{ capacity: 6, running: 0, queued: 0, sessions: [] },
   });
   const agent = { name: 'Pushed', mode: 'push', command: ['node'], maxConcurrentTasks: 10 };

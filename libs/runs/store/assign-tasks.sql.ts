@@ -10,7 +10,7 @@ export interface AssignedRow {
 
 /**
  * Gives tasks to push agents as it was planned: the runs, the intents to spawn their sessions, and a
- * sign of life of each agent, since from now on its gateway is expected to beat for it.
+ * sign of life of each agent, since from now on its gateway is expected to send heartbeats for it.
  *
  * As the service role, with agents and tasks locked. Indexes: primary keys.
  * $1 JSON array of {workspace_id, task_id, agent_id, run_id}.
@@ -24,7 +24,7 @@ WITH chosen AS MATERIALIZED (
 ),
 lease AS MATERIALIZED (
   SELECT a.id AS agent_id, a.workspace_id, a.stale_threshold_seconds AS seconds, true AS by_heartbeat,
-    a.heartbeat_interval_seconds AS beat_seconds
+    a.heartbeat_interval_seconds AS heartbeat_seconds
   FROM (SELECT DISTINCT workspace_id, agent_id FROM chosen) c
   JOIN agents a ON a.workspace_id = c.workspace_id AND a.id = c.agent_id
 ),
@@ -48,9 +48,9 @@ spawn_intended AS (
   INSERT INTO session_spawns (workspace_id, run_id, task_id, agent_id)
   SELECT workspace_id, run_id, id, agent_id FROM task_moved
 ),
-agent_beats AS (
+agent_heartbeats_sent AS (
   INSERT INTO agent_heartbeats AS h (workspace_id, agent_id, status, last_seen_at, next_expected_at)
-  SELECT workspace_id, agent_id, 'healthy', now(), now() + make_interval(secs => beat_seconds)
+  SELECT workspace_id, agent_id, 'healthy', now(), now() + make_interval(secs => heartbeat_seconds)
   FROM lease
   ON CONFLICT (workspace_id, agent_id) DO UPDATE SET
     last_seen_at = greatest(h.last_seen_at, excluded.last_seen_at),

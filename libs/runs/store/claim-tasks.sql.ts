@@ -15,7 +15,7 @@ export interface AgentClaim {
   agent_id: string;
   /** Tasks at most. */
   max: number;
-  /** NULL: the agent's beats carry the lease, if it beats. */
+  /** NULL: the agent's heartbeats carry the lease, if it sends any. */
   lease_seconds: number | null;
 }
 
@@ -40,7 +40,7 @@ export interface AgentClaim {
  * One statement for each of several agents: setting it up costs Postgres as much as twenty of its rows.
  *
  * $1 workspace, $2 agents, $3 tasks for each at most, $4 leases in seconds or NULL, $5 lease in seconds of an agent
- * that does not beat.
+ * that sends no heartbeats.
  */
 export type ClaimRow = AgentRow & (ClaimedRow | { run_id: null });
 
@@ -59,8 +59,8 @@ interface AgentRow {
   why: NothingClaimed;
   /** Some types of tasks are paused: perhaps it got nothing for that. */
   types_paused: boolean;
-  /** No beat was ever promised, and its last sign of life is older than a quarter of its threshold. */
-  unheard: boolean;
+  /** No heartbeat was ever promised, and its last sign of life is older than a quarter of its threshold. */
+  unresponsive: boolean;
 }
 
 export interface ClaimedRow {
@@ -175,18 +175,18 @@ WITH agent AS MATERIALIZED (
     CASE WHEN a.mode = 'pull' AND ${takesWork('a')} AND ${workspaceHandsOut('$1')}
       THEN greatest(least(w.max, a.max_concurrent_tasks - a.live_runs), 0) ELSE 0 END AS room,
     ${takesWork('a')} AS takes_work, NOT ${hasRoom('a')} AS is_full,
-    coalesce(w.lease_seconds, CASE WHEN beats.alive THEN a.stale_threshold_seconds END, $5::int) AS seconds,
-    w.lease_seconds IS NULL AND coalesce(beats.alive, false) AS by_heartbeat,
-    a.mode = 'pull' AND coalesce(beats.unheard, false) AS unheard
+    coalesce(w.lease_seconds, CASE WHEN heard.alive THEN a.stale_threshold_seconds END, $5::int) AS seconds,
+    w.lease_seconds IS NULL AND coalesce(heard.alive, false) AS by_heartbeat,
+    a.mode = 'pull' AND coalesce(heard.unresponsive, false) AS unresponsive
   FROM ${asked}
   JOIN agents a ON a.workspace_id = $1 AND a.id = w.agent_id
   LEFT JOIN LATERAL (
-    -- Registering stamps a first beat, but with the next one at infinity: no beat is promised yet.
+    -- Registering stamps a first heartbeat, but with the next one at infinity: none is promised yet.
     SELECT h.last_seen_at > now() - make_interval(secs => a.stale_threshold_seconds)
       AND ${promisesHeartbeat('h')} AS alive,
       ${promisesNoHeartbeat('h')}
-      AND h.last_seen_at < now() - make_interval(secs => a.stale_threshold_seconds / 4.0) AS unheard
-    FROM agent_heartbeats h WHERE h.workspace_id = $1 AND h.agent_id = a.id) beats ON true
+      AND h.last_seen_at < now() - make_interval(secs => a.stale_threshold_seconds / 4.0) AS unresponsive
+    FROM agent_heartbeats h WHERE h.workspace_id = $1 AND h.agent_id = a.id) heard ON true
   ORDER BY a.id
   FOR NO KEY UPDATE OF a
 ),
@@ -206,7 +206,7 @@ ${taskTransition(
 )},
 ${RUN_START},
 ${journaled('begun')}
-SELECT a.id AS agent_id, a.lifecycle, a.mode, a.capabilities, a.unheard, ${deferred} AS deferred,
+SELECT a.id AS agent_id, a.lifecycle, a.mode, a.capabilities, a.unresponsive, ${deferred} AS deferred,
   CASE WHEN NOT a.takes_work THEN 'agent_in_error'
        WHEN a.is_full THEN 'agent_full'
        WHEN a.room = 0 THEN 'paused' ELSE 'nothing_ready' END AS why,
@@ -230,7 +230,7 @@ export function claimOf(agents: number, tasks: number): Sql<ClaimRow> {
 }
 
 /**
- * Of an agent that never beats its claims are all that is heard. Not while a flush of beats has the row.
+ * The claims of an agent without heartbeats are its only signs of life. Not while a flush of heartbeats has the row.
  * Index: primary key. $1 workspace, $2 agents.
  */
 export const hearAgents = command<never>(

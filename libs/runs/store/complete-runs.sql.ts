@@ -1,7 +1,7 @@
 import { hotCommand } from '#lib/database';
 import { asFew, journaled, runMayGo, runTransition, taskTransition } from '#lib/transitions';
 
-/** What a holder says of one run. */
+/** A holder's completion of one run. */
 export interface CompletionReport {
   run_id: string;
   agent_id: string;

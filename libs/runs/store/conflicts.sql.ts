@@ -3,9 +3,10 @@ import { command } from '#lib/database';
 /**
  * Runs that somebody still works on after another run of their task has begun.
  *
- * It takes two steps. Whoever notices it marks the run, in its tenant: a report that is refused
- * (runSituation), an agent or a gateway that says that it holds the run (Signals, GatewayBeats), a beat that names the task. The
- * coordinator then logs each marked run once, with both runs, and wakes its agent, whose signals say stop.
+ * It takes two steps. The caller that notices it marks the run, in its tenant: a report that is refused
+ * (runSituation), an agent or a gateway that says that it holds the run (Signals, GatewayHeartbeats), a
+ * heartbeat that names the task. The coordinator then logs each marked run once, with both runs, and wakes
+ * its agent, whose signals say stop.
  */
 
 /**
@@ -47,13 +48,13 @@ RETURNING r.id`,
 );
 
 /**
- * Marks the last run of agents whose beats say that they work on a task, two beats after it was given
- * to another agent. (One beat may be of before, and an agent hears that it is to stop soon after.)
+ * Marks the last run of agents whose heartbeats say that they work on a task, two heartbeats after it was
+ * given to another agent. (One heartbeat may be of before, and an agent hears that it is to stop soon after.)
  *
  * As the service role. agent_heartbeats is read once (a row an agent), then primary keys and
  * task_runs_generation_key. $1 workspace or NULL.
  */
-export const noteConflictsOfBeats = command<{ id: string }>(
+export const noteConflictsOfHeartbeats = command<{ id: string }>(
   'note_conflicts_of_beats',
   `
 WITH rival AS MATERIALIZED (
@@ -98,7 +99,7 @@ const BOTH = `'runId', run_id, 'agentId', agent_id, 'generation', generation, 'e
  * Logs each marked run once, with its event. As the service role.
  * Index: task_runs_conflict_idx, task_runs_generation_key. $1 rows, $2 workspace or NULL.
  */
-export const tellOfConflicts = command<ConflictRow>(
+export const announceConflicts = command<ConflictRow>(
   'tell_of_conflicts',
   `
 WITH seen AS MATERIALIZED (

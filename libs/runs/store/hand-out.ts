@@ -1,5 +1,5 @@
 import { isOfNone, isPaused, pausedTypes } from '#lib/admission';
-import { isResting } from '#lib/agent-manager';
+import { isInCooldown } from '#lib/agent-manager';
 
 /**
  * May this task be handed out now, and if not, why: claims, assignments, the coordinator's due times and
@@ -72,7 +72,7 @@ export const AGENT_HOLDS = {
   in_error: (a) => `${a}.lifecycle = 'ERROR'`,
   disabled: (a) => `(${a}.mode = 'push' AND NOT ${a}.coordinator_enabled)`,
   without_command: (a) => `(${a}.mode = 'push' AND ${a}.command = '{}')`,
-  resting: (a) => `(${a}.mode = 'push' AND ${isResting(a)})`,
+  resting: (a) => `(${a}.mode = 'push' AND ${isInCooldown(a)})`,
 } as const satisfies Record<string, (a: string) => string>;
 
 export type AgentHold = keyof typeof AGENT_HOLDS;

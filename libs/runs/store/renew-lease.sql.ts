@@ -1,8 +1,8 @@
 import { command } from '#lib/database';
 
 /**
- * Gives a run claimed by hand its lease anew, from now on. A lease that has passed, but that nobody has
- * acted upon yet, can still be renewed: the run is the live one until the coordinator ends it.
+ * Renews the lease of a run claimed by hand, from now on. A lease that has passed can still be renewed until
+ * somebody acts on it: the run is the live one until the coordinator ends it.
  *
  * Index: primary keys.
  * $1 workspace, $2 run, $3 agent, $4 seconds or NULL (as before), $5 renewals at most.

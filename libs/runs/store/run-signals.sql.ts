@@ -2,7 +2,7 @@ import { query } from '#lib/database';
 import { IN_CONFLICT } from './conflicts.sql.js';
 
 /**
- * What an agent should know about the runs that it says it holds: which are not live any more and
+ * The signals for an agent about the runs that it says it holds: which are not live any more and
  * why, which are asked to pause, and which seem to hang. Level-triggered: asking again gives the same answer.
  *
  * Index: primary keys. $1 workspace, $2 agent, $3 runs.

@@ -13,7 +13,7 @@ export interface RunSituation {
   task_id: string;
   run_state: RunState;
   end_reason: string | null;
-  /** It was ended because its time was over, by whoever said so first. */
+  /** Its time was over, and the first caller to say so ended it. */
   ended_past_deadline: boolean;
   task_status: TaskStatus;
   task_version: number;

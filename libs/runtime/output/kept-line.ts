@@ -26,7 +26,7 @@ export function keepLine(
   redact: (text: string) => string,
   maxLength = MAX_LINE,
 ): KeptLine {
-  // What it overwrites itself would not be shown: a progress bar can be long.
+  // Text that it overwrites itself would not be shown: a progress bar can be long.
   const visible = line.slice(line.lastIndexOf('\r') + 1);
   const kept = copyStart(visible, maxLength + MARGIN);
   const missing = visible.length - kept.length + dropped;

@@ -1,9 +1,8 @@
 import { StringDecoder } from 'node:string_decoder';
 
 /**
- * Cuts a stream of bytes into lines, however the bytes arrive in chunks. Of a line longer than
- * `maxLength` characters the rest is counted and not kept, so a stream without line breaks costs no
- * memory.
+ * Cuts a stream of bytes into lines, however the bytes arrive in chunks. The rest of a line longer than
+ * `maxLength` characters is counted and not kept, so a stream without line breaks costs no memory.
  */
 export class LineSplitter {
   private readonly decoder = new StringDecoder('utf8');

@@ -1,4 +1,4 @@
-import { type Needle, needlesOf, patternOf } from '#lib/kernel';
+import { type SecretPattern, secretPatternsOf, patternOf } from '#lib/kernel';
 
 const HIDDEN = '[redacted]';
 /** Shorter values would hide half of every line and protect nothing. */
@@ -9,9 +9,9 @@ const NOT_SECRET = new Set(['true', 'false', 'null', 'none', 'undefined']);
 const SECRET_NAME =
   /passw(or)?d|passphrase|secret|token|api[-_]?key|access[-_]?key|private[-_]?key|credential|authorization|cookie|connection[-_]?string|dsn$/i;
 
-/** What is a secret by its looks, whoever wrote it. */
+/** Secrets by their form, whoever wrote them. */
 const KNOWN_SHAPES: [RegExp, string][] = [
-  // What follows is looked at once for each word, not for each dash in it.
+  // The rest is examined once for each word, not for each dash in it.
   [
     /(?<![\w-])(?=[\w-]{11,}\.[\w-]{8,}\.)((?:[\w-]*?-)??)eyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*/g,
     `$1${HIDDEN}`,
@@ -84,12 +84,14 @@ function collect(value: unknown, secret: boolean, found: string[]): void {
 }
 
 /** A secret as it stands, as URLs and headers carry it, and its lines. */
-function variantsOf(secret: string): Needle[] {
+function variantsOf(secret: string): SecretPattern[] {
   const base64 = Buffer.from(secret.toWellFormed()).toString('base64');
   const lines = secret.split(/\r?\n/);
   return [
-    ...needlesOf(secret.trim(), 0),
-    ...[encodeURIComponent(secret.toWellFormed()), base64].flatMap((text) => needlesOf(text, 1)),
-    ...(lines.length > 1 ? lines.flatMap((line) => needlesOf(line.trim(), 2)) : []),
+    ...secretPatternsOf(secret.trim(), 0),
+    ...[encodeURIComponent(secret.toWellFormed()), base64].flatMap((text) =>
+      secretPatternsOf(text, 1),
+    ),
+    ...(lines.length > 1 ? lines.flatMap((line) => secretPatternsOf(line.trim(), 2)) : []),
   ].filter(([text]) => text.length >= MIN_SECRET_LENGTH && !NOT_SECRET.has(text.toLowerCase()));
 }

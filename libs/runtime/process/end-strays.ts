@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Strays } from '../driver.js';
 import { killTree, membersOf, type ProcessTree, signalTree } from './process-tree.js';
 
-/** What children that outlive the first process get to end by themselves. */
+/** The time that children that outlive the first process get to end by themselves. */
 const STRAY_GRACE_MS = 2_000;
 const POLL_MS = 50;
 

@@ -32,7 +32,7 @@ export function tellsOfFullHeap(words: string): boolean {
 /** Characters of a failure's message, as the server takes it. */
 export const MAX_MESSAGE = 1_000;
 
-/** What happened, with the line of the last words that tells most of why. */
+/** The failure, with the line of the last words that explains it best. */
 export function describeExit(
   { exitCode, signal }: Pick<SessionExit, 'exitCode' | 'signal'>,
   lastWords: readonly string[] = [],

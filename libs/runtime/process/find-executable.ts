@@ -2,7 +2,7 @@ import { accessSync, constants, statSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 
 /**
- * The file that a program's name means, looked up in a search path. What holds a slash is a path
+ * The file that a program's name means, looked up in a search path. A name with a slash is a path
  * already and stays as it is.
  *
  * @returns undefined when there is no such executable file

@@ -13,7 +13,7 @@ import { explainSpawnFailure } from './spawn-failure.js';
 /** How long the streams may stay open once every process that was found is gone. */
 const STREAM_END_MS = 1_000;
 
-/** What a session's first process is to be. */
+/** The specification of a session's first process. */
 export interface Launch {
   sessionId: string;
   /** The file to execute, and the name by which the command called it. */

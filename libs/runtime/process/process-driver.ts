@@ -38,7 +38,7 @@ export interface ProcessDriverOptions {
   dir: string;
   /** Where programs are looked for; the sessions' PATH too. */
   searchPath: string;
-  /** What of this process' own environment the sessions see. */
+  /** The part of this process' own environment that the sessions see. */
   passedEnv?: Record<string, string>;
   /**
    * The user that runs the sessions, where that is not this process' own: they cannot read what is its
@@ -227,7 +227,7 @@ function follow(
   });
 }
 
-/** How a session ended whose shim is gone. What lives of it without a shim is killed. */
+/** How a session ended whose shim is gone. Its processes that live without a shim are killed. */
 async function concludeSession(folder: SessionFolder, tree: ProcessTree): Promise<SessionExit> {
   const ended = folder.readEnded();
   if (ended?.kind === 'exited') return toExit(ended);

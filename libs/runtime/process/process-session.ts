@@ -43,7 +43,7 @@ export class ProcessSession implements RuntimeSession {
     this.forceTimer = setTimeout(() => void killTree(tree), graceMs);
   }
 
-  tell(signal: SessionSignal): void {
+  notify(signal: SessionSignal): void {
     if (!this.isOver) appendSignal(this.parts.folder.signalsFile, signal);
   }
 

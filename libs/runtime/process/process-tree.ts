@@ -20,7 +20,7 @@ export interface ProcessInfo extends ProcessRef {
 
 /** The processes that came of one start, as they can be recognised. */
 export interface ProcessTree {
-  /** What their environment carries under one of MARKERS: the id of a run or a session. */
+  /** The value of one of MARKERS in their environment: the id of a run or a session. */
   id: string;
   /** The first one; it leads its own process group and session. */
   leader?: ProcessRef;
@@ -75,7 +75,7 @@ export function isAlive(ref: ProcessRef): boolean {
 }
 
 /**
- * What lives of a tree: the leader's group and session, processes that carry its mark in their
+ * The living processes of a tree: the leader's group and session, processes that carry its mark in their
  * environment or work in its folder, one that is named by its id (a child may have left the
  * session), and the descendants of all those. A process that left the session, its parents, its environment and the folder behind is not
  * found.
@@ -146,7 +146,8 @@ function addDescendants(found: Map<number, ProcessInfo>, processes: ProcessInfo[
   }
 }
 
-// The folder finds what dropped its environment. Not at a terminal: that is somebody who looks in.
+// The folder finds processes that dropped their environment. Not at a terminal: that is a person who looks
+// in.
 function carriesMark({ pid, hasTerminal }: ProcessInfo, id: string): boolean {
   const environ = readText(`/proc/${pid}/environ`);
   if (MARKERS.some((name) => hasLine(environ, `${name}=${id}`))) return true;

@@ -185,7 +185,7 @@ export class SessionFolder {
     }
   }
 
-  /** What the session reads and writes is its user's; the way there can be gone, and not listed. */
+  /** Files that the session reads and writes are its user's; the way there can be gone, and not listed. */
   private handOver(dir: string, paths: string[], { uid, gid }: SessionUser): void {
     for (const path of paths) chownSync(path, uid, gid);
     for (const path of [dir, this.root]) chmodSync(path, 0o711);
@@ -205,7 +205,7 @@ export class SessionFolder {
     }
   }
 
-  // Through a rename, so that whoever reads it finds all of it or nothing.
+  // Through a rename, so that a reader finds all of it or nothing.
   private write(name: string, value: object): void {
     const draft = `${this.file(name)}.new`;
     try {

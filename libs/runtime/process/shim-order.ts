@@ -1,7 +1,7 @@
 import type { Launch } from './first-process.js';
 import type { NotStarted, Started } from './session-folder.js';
 
-/** What a shim is told on its standard input, as one JSON text. */
+/** The order to a shim on its standard input, as one JSON text. */
 export interface ShimOrder extends Launch {
   /** The session's folder, and that of this attempt to start it. */
   root: string;
@@ -9,7 +9,7 @@ export interface ShimOrder extends Launch {
   secrets: string[];
 }
 
-/** What a shim answers on its standard output, in one line. */
+/** The answer of a shim on its standard output, in one line. */
 export type ShimAnswer =
   | ({ kind: 'started' } & Started)
   | NotStarted

@@ -31,13 +31,13 @@ export class Supervisor {
   watch(sessionId: string, leader?: ProcessRef): void {
     if (this.child === undefined) this.start();
     this.watched.set(sessionId, leader);
-    this.tell({ watch: { sessionId, leader } });
+    this.send({ watch: { sessionId, leader } });
   }
 
   /** Call it when nothing of the session is left. */
   forget(sessionId: string): void {
     this.watched.delete(sessionId);
-    this.tell({ forget: sessionId });
+    this.send({ forget: sessionId });
   }
 
   /** Ends the second process, and with it whatever is still watched. */
@@ -60,10 +60,10 @@ export class Supervisor {
     child.stdin.on('error', () => undefined);
     child.on('error', () => this.replace());
     child.on('exit', () => this.replace());
-    for (const [sessionId, leader] of this.watched) this.tell({ watch: { sessionId, leader } });
+    for (const [sessionId, leader] of this.watched) this.send({ watch: { sessionId, leader } });
   }
 
-  private tell(order: object): void {
+  private send(order: object): void {
     // A write to a pipe with room reaches the kernel before this returns, so an order given before
     // a process starts is obeyed even if this process is killed right after.
     this.child?.stdin?.write(`${JSON.stringify(order)}\n`);

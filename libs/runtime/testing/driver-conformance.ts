@@ -10,7 +10,7 @@ import {
 import { OutputTail } from '../output/output-tail.js';
 import { Redactor } from '../output/redactor.js';
 
-/** What the suite needs of a driver's surroundings. A session's programs must include `sh`. */
+/** The parts of a driver's surroundings that the suite needs. A session's programs must include `sh`. */
 export interface DriverHarness {
   /** Another life of the same driver: it finds what the others have started. */
   make: () => RuntimeDriver;
@@ -23,7 +23,7 @@ export interface DriverHarness {
 
 const SECRET = 'a-secret-that-nobody-may-read';
 
-/** What every driver must do, wherever its sessions run, and whoever reads their output. */
+/** The behaviour of every driver, wherever its sessions run, and whoever reads their output. */
 export function describeDriver(name: string, prepare: () => Promise<DriverHarness>): void {
   describe.each([
     ['outlives its host', false],
@@ -65,7 +65,7 @@ export function describeDriver(name: string, prepare: () => Promise<DriverHarnes
       return {
         ...{ id, pid, startedAt, exit },
         stop: (graceMs) => session.stop(graceMs),
-        tell: (signal) => session.tell(signal),
+        notify: (signal) => session.notify(signal),
         lastActivityAt: () => session.lastActivityAt(),
       };
     }
@@ -158,8 +158,8 @@ export function describeDriver(name: string, prepare: () => Promise<DriverHarnes
         until grep -q last "$DROVER_SIGNALS_FILE"; do sleep 0.02; done
         cat "$DROVER_SIGNALS_FILE"; ls -l "$DROVER_SIGNALS_FILE"`;
       const session = await spawn(shell(script));
-      session.tell({ action: 'warn', reason: 'first' });
-      session.tell({ action: 'stop', reason: 'last', message: 'in words', graceSeconds: 3 });
+      session.notify({ action: 'warn', reason: 'first' });
+      session.notify({ action: 'stop', reason: 'last', message: 'in words', graceSeconds: 3 });
       const { output } = await session.exit;
       const lines = output.split('\n').filter((line) => line.startsWith('{'));
       expect(lines.map((line) => JSON.parse(line) as unknown)).toMatchObject([
@@ -167,7 +167,7 @@ export function describeDriver(name: string, prepare: () => Promise<DriverHarnes
         { action: 'stop', reason: 'last', message: 'in words', graceSeconds: 3 },
       ]);
       expect(output).toMatch(/-rw------- /);
-      session.tell({ action: 'warn', reason: 'too late, and harmless' });
+      session.notify({ action: 'warn', reason: 'too late, and harmless' });
     });
 
     test('asks it to end, and lets it end by itself', async () => {

@@ -19,7 +19,7 @@ export interface ColumnOfTask {
   column_name: SecretColumn;
 }
 
-/** What was written to a column that held secrets, with each of them sealed where it stands. */
+/** The original of a column that held secrets, with each of them sealed in its place. */
 export interface Original extends ColumnOfTask {
   key_id: string;
   sealed: unknown;

@@ -19,7 +19,7 @@ export interface Place {
 interface SealedParts {
   keyId: string;
   payload: string;
-  /** What everybody may see of it. */
+  /** Its redacted form. */
   shown: string;
 }
 
@@ -30,7 +30,7 @@ interface SealedParts {
 const PREFIX = 'drover-sealed:1:';
 const FORM = /^drover-sealed:1:([\w-]{1,64}):([\w-]+):([^]*)$/;
 
-/** What is shown of a value that is a secret as a whole. */
+/** The redacted form of a value that is a secret as a whole. */
 const HIDDEN = '[redacted]';
 
 /**
@@ -46,7 +46,7 @@ export function keyIdOf(sealed: string): string | undefined {
   return partsOf(sealed)?.keyId;
 }
 
-/** What everybody may see of a sealed value. */
+/** The redacted form of a sealed value. */
 export function shownOf(sealed: string): string {
   return partsOf(sealed)?.shown ?? HIDDEN;
 }

@@ -38,7 +38,7 @@ const SECRET_KEYS = new Set([
   'shared',
 ]);
 
-/** What may follow a secret's name without making it harmless: `passwordHash`, `tokenValue`. */
+/** Endings of a secret's name that do not make it harmless: `passwordHash`, `tokenValue`. */
 const STILL_SECRET = new Set(['hash', 'value', 'text', 'base64', 'b64', 'pem', 'header', 'id']);
 
 /** The same names come again and again; a client that makes up ever new ones fills no memory. */

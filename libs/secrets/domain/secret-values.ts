@@ -1,4 +1,4 @@
-import { type Needle, needlesOf, patternOf, redactText } from '#lib/kernel';
+import { type SecretPattern, secretPatternsOf, patternOf, redactText } from '#lib/kernel';
 import { mapSecrets, REDACTED } from './secret-walk.js';
 
 /** Shorter values would hide parts of innocent words, and are soon guessed anyway. */
@@ -16,13 +16,13 @@ export class SecretValues {
 
   private readonly pattern: RegExp | undefined;
 
-  private constructor(private readonly needles: readonly Needle[]) {
-    this.pattern = patternOf(needles, MAX_VALUES);
+  private constructor(private readonly patterns: readonly SecretPattern[]) {
+    this.pattern = patternOf(patterns, MAX_VALUES);
   }
 
   static of(secrets: readonly Secret[]): SecretValues {
-    const needles = secrets.flatMap(([value, shown]) => valuesOf(value, shown));
-    return needles.length === 0 ? SecretValues.NONE : new SecretValues(needles);
+    const patterns = secrets.flatMap(([value, shown]) => valuesOf(value, shown));
+    return patterns.length === 0 ? SecretValues.NONE : new SecretValues(patterns);
   }
 
   /** Those that JSON values name as such. */
@@ -33,16 +33,16 @@ export class SecretValues {
   and(others: SecretValues): SecretValues {
     if (others.isEmpty) return this;
     if (this.isEmpty) return others;
-    return new SecretValues([...this.needles, ...others.needles]);
+    return new SecretValues([...this.patterns, ...others.patterns]);
   }
 
   /** How much memory they take, roughly, in characters. */
   get size(): number {
-    return this.needles.reduce((sum, [text]) => sum + text.length, 0);
+    return this.patterns.reduce((sum, [text]) => sum + text.length, 0);
   }
 
   get isEmpty(): boolean {
-    return this.needles.length === 0;
+    return this.patterns.length === 0;
   }
 
   /** The text without the values; nothing else in it is looked at. */
@@ -57,7 +57,7 @@ export class SecretValues {
   }
 }
 
-/** What `mapSecrets` recognises in a JSON value. */
+/** The secrets that `mapSecrets` recognises in a JSON value. */
 export function secretsIn(value: unknown): Secret[] {
   const found: Secret[] = [];
   mapSecrets(value, (secret, shown) => {
@@ -78,14 +78,14 @@ export function hasRoomForSecret(value: unknown): boolean {
   );
 }
 
-function valuesOf(secret: unknown, shown: string): Needle[] {
+function valuesOf(secret: unknown, shown: string): SecretPattern[] {
   if (typeof secret === 'number') return variantsOf(String(secret));
   if (typeof secret === 'string') return textValues(secret, shown);
   if (typeof secret !== 'object' || secret === null) return [];
   return Object.values(secret).flatMap((child) => valuesOf(child, REDACTED));
 }
 
-function textValues(secret: string, shown: string): Needle[] {
+function textValues(secret: string, shown: string): SecretPattern[] {
   const parts = shown === REDACTED ? [secret] : credentialsIn(secret, shown);
   // A secret may hold another that turns up by itself: a URL its password, `Basic …` what follows.
   const inner = parts.flatMap((part) => [
@@ -96,7 +96,7 @@ function textValues(secret: string, shown: string): Needle[] {
 }
 
 /**
- * Of a text that contains something like a secret, what is one all but certainly. `password: required`
+ * The parts of a text with something like a secret that are one all but certainly. `password: required`
  * is hidden where it stands, but the word must not disappear from every log of the task.
  */
 function credentialsIn(text: string, shown: string): string[] {
@@ -123,7 +123,7 @@ function hiddenParts(text: string, shown: string): string[] {
 }
 
 /** A secret as it stands, as URLs, headers and JSON carry it, and its lines likewise. */
-function variantsOf(secret: string): Needle[] {
+function variantsOf(secret: string): SecretPattern[] {
   const whole = secret.trim();
   const lines = whole.split(/\r?\n/);
   return [
@@ -132,7 +132,7 @@ function variantsOf(secret: string): Needle[] {
   ];
 }
 
-function formsOf(text: string, rank: number): Needle[] {
+function formsOf(text: string, rank: number): SecretPattern[] {
   if (!isLongEnough(text)) return [];
   const bytes = Buffer.from(text.toWellFormed());
   const encoded = [
@@ -141,11 +141,11 @@ function formsOf(text: string, rank: number): Needle[] {
     bytes.toString('base64').replaceAll('=', ''),
     bytes.toString('base64url'),
   ];
-  const needles = [
-    ...needlesOf(text, rank),
-    ...encoded.flatMap((form) => needlesOf(form, rank + 1)),
+  const patterns = [
+    ...secretPatternsOf(text, rank),
+    ...encoded.flatMap((form) => secretPatternsOf(form, rank + 1)),
   ];
-  return needles.filter(([needle]) => isLongEnough(needle));
+  return patterns.filter(([pattern]) => isLongEnough(pattern));
 }
 
 function isLongEnough(text: string): boolean {

@@ -104,7 +104,7 @@ describe('redactSecrets', () => {
   });
 });
 
-/** Every key and text becomes one that can not look like anything. */
+/** Every key and text becomes one that cannot look like anything. */
 function letters(_: string, value: unknown): unknown {
   if (typeof value === 'string') return 'x'.repeat(value.length % 7);
   if (value === null || typeof value !== 'object' || Array.isArray(value)) return value;

@@ -2,11 +2,11 @@ import { redactText } from '#lib/kernel';
 import { isSealed } from './sealed-text.js';
 import { looksSecret } from './secret-names.js';
 
-/** What is shown in the place of a secret. */
+/** The text in the place of a secret. */
 export const REDACTED = '[redacted]';
 
 /**
- * What to put in the place of a secret.
+ * Returns the value to put in the place of a secret.
  *
  * @param shown what people may see of it: of a text that merely contains a secret, the rest
  */
@@ -20,7 +20,7 @@ export interface KnownValues {
 }
 
 /**
- * Replaces the secrets of a JSON value, at every depth. What holds none is not copied: without any
+ * Replaces the secrets of a JSON value, at every depth. A value without any is not copied: without any
  * secret the value itself comes back.
  *
  * Secrets are the values of fields with a secret's name, of `{name: 'API_KEY', value: …}` pairs, of

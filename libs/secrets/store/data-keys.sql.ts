@@ -27,7 +27,7 @@ WHERE k.wrapped IS NOT NULL
 ORDER BY k.created_at DESC, k.id DESC`,
 );
 
-/** Makes those who make and retire keys take turns, until the transaction ends. */
+/** Makes the writers of keys take turns, until the transaction ends. */
 export const lockDataKeys = command<unknown>(
   'lock_data_keys',
   `SELECT pg_advisory_xact_lock(hashtext('drover data keys'))`,

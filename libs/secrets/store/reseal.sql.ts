@@ -2,8 +2,9 @@ import { command, query } from '#lib/database';
 import type { Original } from '../domain/originals.js';
 
 /**
- * Locks the originals of some tasks that are under another key than the current one. One that somebody
- * else writes is left for the next time. Nobody who writes a task waits for this but for its originals.
+ * Locks the originals of some tasks that are under another key than the current one. One that another
+ * transaction writes is left for the next time. A writer of a task waits for this only if it writes
+ * originals.
  *
  * Indexes: task_secrets_key_idx, task_secrets (primary key).
  * $1 current key, $2 tasks at most.
@@ -21,9 +22,9 @@ FOR NO KEY UPDATE SKIP LOCKED`,
 );
 
 /**
- * Writes locked originals as they were sealed anew. Those in clear, from before there was any sealing,
- * are looked at for the first time: what they show goes to the task, and they go if they hold no secret.
- * No version is raised: what the task says is the same.
+ * Writes locked originals as they were resealed. Those in clear, from before there was any sealing, are
+ * examined for the first time: their redacted form goes to the task, and they go if they hold no secret. No
+ * version is raised: what the task says is the same.
  *
  * Indexes: primary keys.
  * $1 current key, $2 JSON array of {workspace_id, task_id, column_name, sealed or null, shown or null}.
@@ -67,7 +68,7 @@ FROM jsonb_to_recordset($1::jsonb) AS x (workspace_id uuid, task_id uuid, column
 WHERE s.workspace_id = x.workspace_id AND s.task_id = x.task_id AND s.column_name = x.column_name`,
 );
 
-/** Whether anything is left to be sealed anew. $1 current key. */
+/** Whether anything is left to reseal. $1 current key. */
 export const anythingToReseal = query<{ found: boolean }>(
   'anything_to_reseal',
   `

@@ -1,6 +1,6 @@
 import { DroverError } from '#lib/kernel';
 import { type CommandRequest, possibleCommands, type TaskCommand } from '../domain/commands.js';
-import { legalTaskMoves, type LockedTask, type TaskStatus } from '#lib/transitions';
+import { legalTaskTransitions, type LockedTask, type TaskStatus } from '#lib/transitions';
 
 const DONE: Record<TaskCommand, string> = {
   cancel: 'cancelled',
@@ -26,6 +26,6 @@ export function illegalCommand(
     commands.length === 0 ? 'It takes no command any more.' : `It takes: ${commands.join(', ')}.`;
   return new DroverError('illegal_transition', {
     detail: `The task is ${current}, and can't be ${DONE[command]}. ${others}`,
-    members: { current, requested, legal: legalTaskMoves(current), commands },
+    members: { current, requested, legal: legalTaskTransitions(current), commands },
   });
 }

@@ -9,7 +9,7 @@ import {
   type TaskCommand,
 } from '../domain/commands.js';
 import { dependentsOf } from '../store/dependents-of.sql.js';
-import { applyMoves, type LockedTask, lockTasks, type Move } from '#lib/transitions';
+import { applyTransitions, type LockedTask, lockTasks, type Transition } from '#lib/transitions';
 import { reconsiderPrerequisites } from '../store/reconsider-prerequisites.sql.js';
 import { requestPause } from '../store/request-pause.sql.js';
 import { illegalCommand } from './illegal-command.js';
@@ -43,7 +43,7 @@ interface Plan {
 
 const MAX_CASCADE = 10_000;
 
-/** What users ask of tasks. Each command locks, decides in a pure function, and writes the transition. */
+/** Commands of users to tasks. Each command locks, decides in a pure function, and writes the transition. */
 @Injectable()
 export class TaskCommands {
   constructor(
@@ -101,7 +101,7 @@ export class TaskCommands {
     const decide = (task: LockedTask) => DECIDE[command](task, requestOf(caller, options));
     const decided = await this.run(caller.workspaceId, { ids, decide });
     const changed = decided
-      .filter(({ decision }) => decision.kind === 'move')
+      .filter(({ decision }) => decision.kind === 'transition')
       .map(({ task }) => task.id);
     const moved = new Set(changed);
     return { changed, skipped: ids.filter((id) => !moved.has(id)) };
@@ -116,7 +116,9 @@ export class TaskCommands {
   ): Promise<string[]> {
     const decided = await this.run(caller.workspaceId, this.planOne(caller, command, id, options));
     requireFound(decided, id);
-    return decided.filter(({ decision }) => decision.kind === 'move').map(({ task }) => task.id);
+    return decided
+      .filter(({ decision }) => decision.kind === 'transition')
+      .map(({ task }) => task.id);
   }
 
   private planOne(
@@ -166,12 +168,12 @@ export class TaskCommands {
   ): Promise<Decided[]> {
     const tasks = await lockTasks(tx, workspaceId, widen ? await widen(tx) : ids);
     const all = tasks.map((task) => ({ task, decision: decide(task) }));
-    await applyMoves(
+    await applyTransitions(
       tx,
-      all.flatMap(({ decision }) => (decision.kind === 'move' ? [decision.move] : [])),
+      all.flatMap(({ decision }) => (decision.kind === 'transition' ? [decision.transition] : [])),
     );
     await this.askForPauses(tx, workspaceId, all);
-    const retried = tasksMovedTo(all, 'PENDING');
+    const retried = tasksGoneTo(all, 'PENDING');
     if (retried.length > 0) await tx.rows(reconsiderPrerequisites, [workspaceId, retried]);
     return all;
   }
@@ -183,30 +185,31 @@ export class TaskCommands {
   ): Promise<void> {
     const pausing = runsOf(
       decided,
-      ({ decision }) => decision.kind === 'move' && decision.pauseRun === true,
+      ({ decision }) => decision.kind === 'transition' && decision.pauseRun === true,
     );
     const resuming = runsOf(
       decided,
-      ({ decision }) => decision.kind === 'move' && decision.move.to === 'RUNNING',
+      ({ decision }) => decision.kind === 'transition' && decision.transition.to === 'RUNNING',
     );
     if (pausing.length > 0) await tx.rows(requestPause, [workspaceId, pausing, true]);
     if (resuming.length > 0) await tx.rows(requestPause, [workspaceId, resuming, false]);
   }
 
   private wake(workspaceId: string, decided: readonly Decided[]): void {
-    const moves = decided.flatMap(({ task, decision }) =>
-      decision.kind === 'move' ? [{ task, move: decision.move }] : [],
+    const transitions = decided.flatMap(({ task, decision }) =>
+      decision.kind === 'transition' ? [{ task, transition: decision.transition }] : [],
     );
-    const ready = moves.filter(({ move }) => move.to === 'PENDING').length;
+    const ready = transitions.filter(({ transition }) => transition.to === 'PENDING').length;
     if (ready > 0) {
       this.wakeUps.claims(workspaceId, ready);
       this.wakeUps.coordinator();
     }
-    const agents = moves.flatMap(({ task }) =>
+    const agents = transitions.flatMap(({ task }) =>
       task.run_id && task.agent_id ? [task.agent_id] : [],
     );
     if (agents.length > 0) this.wakeUps.signals([...new Set(agents)]);
-    if (moves.some(({ task, move }) => mattersToDependents(task, move))) this.wakeUps.coordinator();
+    if (transitions.some(({ task, transition }) => mattersToDependents(task, transition)))
+      this.wakeUps.coordinator();
   }
 }
 
@@ -214,11 +217,11 @@ function requireFound(decided: readonly Decided[], id: string): void {
   if (!decided.some(({ task }) => task.id === id)) throw new DroverError('task_not_found');
 }
 
-/** What depends on a cancelled task is cancelled for that. */
+/** Dependents of a cancelled task are cancelled for that. */
 function cancelWith(task: LockedTask, request: CommandRequest, id: string): CommandDecision {
   const decision = DECIDE.cancel(task, { ...request, reason: `It depends on ${id}` });
-  if (decision.kind !== 'move') return decision;
-  return { ...decision, move: { ...decision.move, reason: 'dependency_cancelled' } };
+  if (decision.kind !== 'transition') return decision;
+  return { ...decision, transition: { ...decision.transition, reason: 'dependency_cancelled' } };
 }
 
 function requestOf(caller: Caller, options: CommandOptions): CommandRequest {
@@ -229,12 +232,12 @@ function runsOf(decided: readonly Decided[], which: (item: Decided) => boolean):
   return decided.filter(which).flatMap(({ task }) => (task.run_id ? [task.run_id] : []));
 }
 
-function tasksMovedTo(decided: readonly Decided[], to: string): string[] {
+function tasksGoneTo(decided: readonly Decided[], to: string): string[] {
   return decided.flatMap(({ task, decision }) =>
-    decision.kind === 'move' && decision.move.to === to ? [task.id] : [],
+    decision.kind === 'transition' && decision.transition.to === to ? [task.id] : [],
   );
 }
 
-function mattersToDependents(task: LockedTask, move: Move): boolean {
-  return task.has_dependents && move.to === 'ABORTED';
+function mattersToDependents(task: LockedTask, transition: Transition): boolean {
+  return task.has_dependents && transition.to === 'ABORTED';
 }

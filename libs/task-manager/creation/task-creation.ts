@@ -28,7 +28,7 @@ interface CreationRequest {
   fieldOf: (index: number) => string;
 }
 
-/** What is kept for the Idempotency-Key, if the request has one. */
+/** The answer to keep for the Idempotency-Key, if the request has one. */
 interface Answer {
   record?: IdempotencyRecord;
   toAnswer: (views: TaskView[]) => unknown;

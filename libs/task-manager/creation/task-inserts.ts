@@ -52,7 +52,7 @@ export class TaskInserts {
       [creationOf({ extras }), params],
       ...writeSecrets(workspaceId, originals),
     ]);
-    // What a transaction has noted may yet be undone with it.
+    // The notes of a transaction may yet be undone with it.
     if (runner instanceof TenantScope) this.sets.note(workspaceId, rows);
     return created as CreatedRow;
   }

@@ -27,7 +27,7 @@ export async function refuseCycle(
   throw new DroverError('dependency_cycle', {
     detail:
       way.length === 1
-        ? 'A task can not wait for itself.'
+        ? 'A task cannot wait for itself.'
         : `The task would wait for itself through ${way.length - 1} other tasks.`,
     members: { path: [taskId, ...way] },
   });

@@ -36,7 +36,7 @@ interface Outcome {
   needsSettlement: boolean;
 }
 
-/** What tasks wait for: shown, and changed while a task is PENDING. */
+/** The dependencies of tasks: shown, and changed while a task is PENDING. */
 @Injectable()
 export class TaskDependencies {
   constructor(
@@ -45,7 +45,7 @@ export class TaskDependencies {
   ) {}
 
   /**
-   * What the task waits for, and a page of what waits for it.
+   * The prerequisites of the task, and a page of its dependents.
    *
    * @throws DroverError `task_not_found`, `malformed_cursor`
    */

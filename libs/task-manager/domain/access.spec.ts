@@ -1,6 +1,6 @@
 import { expect, it } from '@jest/globals';
 import type { Caller } from '#lib/kernel';
-import { sightOf } from './access.js';
+import { visibilityOf } from './access.js';
 
 const user: Caller = {
   kind: 'user',
@@ -22,6 +22,6 @@ it.each([
   ['its run', run, held, 'holder'],
   ['an earlier run of the same agent', run, { runId: 'r2', agentId: 'a' }, null],
   ['a run, a task without one', run, { runId: null, agentId: null }, null],
-] as const)('%s', (_, caller, holder, sight) => {
-  expect(sightOf(caller, holder)).toBe(sight);
+] as const)('%s', (_, caller, holder, visibility) => {
+  expect(visibilityOf(caller, holder)).toBe(visibility);
 });

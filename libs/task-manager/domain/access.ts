@@ -7,13 +7,13 @@ export interface Holder {
 }
 
 /** How much of a task a caller may see; null: not even that it exists. */
-export type Sight = 'people' | 'holder' | null;
+export type Visibility = 'people' | 'holder' | null;
 
 /**
  * People see every task of their workspace, without the secrets in it. An agent sees the tasks that it
  * holds, and a run its own, with everything.
  */
-export function sightOf(caller: Caller, holder: Holder): Sight {
+export function visibilityOf(caller: Caller, holder: Holder): Visibility {
   switch (caller.kind) {
     case 'user':
     case 'api_key':

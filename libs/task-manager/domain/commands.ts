@@ -1,16 +1,16 @@
 import type { Actor } from '#lib/kernel';
 import {
-  legalTaskMoves,
+  legalTaskTransitions,
   type LockedTask,
-  mayTaskMove,
-  type Move,
-  type RunMove,
+  mayTransition,
+  type Transition,
+  type RunTransition,
   type TaskStatus,
 } from '#lib/transitions';
 
-/** What a user asks of a task, decided on its locked row. */
+/** A user's command to a task, decided on its locked row. */
 export type CommandDecision =
-  | { kind: 'move'; move: Move; pauseRun?: boolean }
+  | { kind: 'transition'; transition: Transition; pauseRun?: boolean }
   | { kind: 'already' }
   | { kind: 'illegal'; to: TaskStatus; legal: readonly TaskStatus[] };
 
@@ -36,27 +36,27 @@ export const DECIDE: Record<
 
 /** The commands that would move the task. */
 export function possibleCommands(task: LockedTask, request: CommandRequest): TaskCommand[] {
-  return COMMANDS.filter((command) => DECIDE[command](task, request).kind === 'move');
+  return COMMANDS.filter((command) => DECIDE[command](task, request).kind === 'transition');
 }
 
 function decideCancel(task: LockedTask, request: CommandRequest): CommandDecision {
   if (task.status === 'ABORTED' && task.retry_at === null) return { kind: 'already' };
-  if (!mayTaskMove(task.status, 'ABORTED')) return illegal(task, 'ABORTED');
-  const move = { ...base(task, request), to: 'ABORTED' as const, reason: 'cancelled' };
-  return { kind: 'move', move: { ...move, run: releasedRun(task, 'cancelled') } };
+  if (!mayTransition(task.status, 'ABORTED')) return illegal(task, 'ABORTED');
+  const transition = { ...base(task, request), to: 'ABORTED' as const, reason: 'cancelled' };
+  return { kind: 'transition', transition: { ...transition, run: releasedRun(task, 'cancelled') } };
 }
 
 function decidePause(task: LockedTask, request: CommandRequest): CommandDecision {
   if (task.status === 'PAUSED') return { kind: 'already' };
-  if (!mayTaskMove(task.status, 'PAUSED')) return illegal(task, 'PAUSED');
+  if (!mayTransition(task.status, 'PAUSED')) return illegal(task, 'PAUSED');
   const holdsRun = task.run_id !== null;
-  const move: Move = {
+  const transition: Transition = {
     ...base(task, request),
     to: 'PAUSED',
     reason: request.reason ?? 'paused',
     keepsRun: holdsRun,
   };
-  return { kind: 'move', move, pauseRun: holdsRun };
+  return { kind: 'transition', transition, pauseRun: holdsRun };
 }
 
 function decideResume(task: LockedTask, request: CommandRequest): CommandDecision {
@@ -67,26 +67,29 @@ function decideResume(task: LockedTask, request: CommandRequest): CommandDecisio
   }
   // A run that had begun still has its session: it goes on. One that had not is handed back.
   if (task.run_id !== null && task.run_started) {
-    return { kind: 'move', move: { ...base(task, request), to: 'RUNNING' } };
+    return { kind: 'transition', transition: { ...base(task, request), to: 'RUNNING' } };
   }
-  const move: Move = {
+  const transition: Transition = {
     ...base(task, request),
     to: 'PENDING',
     run: releasedRun(task, 'resumed_elsewhere'),
   };
-  return { kind: 'move', move };
+  return { kind: 'transition', transition };
 }
 
 function decideRetry(task: LockedTask, request: CommandRequest): CommandDecision {
   if (task.status !== 'FAILED' && task.status !== 'ABORTED') return illegal(task, 'PENDING');
-  return { kind: 'move', move: { ...base(task, request), to: 'PENDING', resetsRetries: true } };
+  return {
+    kind: 'transition',
+    transition: { ...base(task, request), to: 'PENDING', resetsRetries: true },
+  };
 }
 
 function decideArchive(task: LockedTask, request: CommandRequest): CommandDecision {
   if (task.status === 'ARCHIVED') return { kind: 'already' };
   const waitsForRetry = task.status === 'ABORTED' && task.retry_at !== null;
-  if (waitsForRetry || !mayTaskMove(task.status, 'ARCHIVED')) return illegal(task, 'ARCHIVED');
-  return { kind: 'move', move: { ...base(task, request), to: 'ARCHIVED' } };
+  if (waitsForRetry || !mayTransition(task.status, 'ARCHIVED')) return illegal(task, 'ARCHIVED');
+  return { kind: 'transition', transition: { ...base(task, request), to: 'ARCHIVED' } };
 }
 
 function base(task: LockedTask, request: CommandRequest) {
@@ -98,10 +101,10 @@ function base(task: LockedTask, request: CommandRequest) {
   };
 }
 
-function releasedRun(task: LockedTask, endReason: string): RunMove | undefined {
+function releasedRun(task: LockedTask, endReason: string): RunTransition | undefined {
   return task.run_id === null ? undefined : { runId: task.run_id, to: 'RELEASED', endReason };
 }
 
 function illegal(task: LockedTask, to: TaskStatus): CommandDecision {
-  return { kind: 'illegal', to, legal: legalTaskMoves(task.status) };
+  return { kind: 'illegal', to, legal: legalTaskTransitions(task.status) };
 }

@@ -13,7 +13,7 @@ export interface NeighbourView {
   createdAt: string;
 }
 
-/** What a task waits for, and what waits for it. */
+/** The prerequisites of a task, and its dependents. */
 export interface DependenciesView {
   taskId: string;
   status: TaskStatus;
@@ -24,6 +24,6 @@ export interface DependenciesView {
   blocks: NeighbourView[];
   /** For the next page of `blocks`. */
   nextCursor: string | null;
-  /** Of the task: for If-Match. */
+  /** The version of the task, for If-Match. */
   version: number;
 }

@@ -4,7 +4,7 @@ import { DEPENDENCY_POLICIES, type DependencyPolicy } from './task-view.js';
 /** Tasks that one task may wait for at most. */
 export const MAX_DEPENDENCIES = 1_000;
 
-/** What a client asks one task to wait for. */
+/** A dependency that a client asks for. */
 export interface Wanted {
   taskId: string;
   policy: DependencyPolicy;
@@ -81,7 +81,7 @@ export function requireKnown(
   });
 }
 
-/** How the dependencies of a task are to change. */
+/** A change of the dependencies of a task. */
 export type DependencyChange =
   | { kind: 'add'; wanted: readonly Wanted[] }
   | { kind: 'replace'; wanted: readonly Wanted[] }
@@ -95,7 +95,7 @@ export interface DependencyPlan {
   total: number;
 }
 
-/** What has to be written for the change, given what there is. Null: nothing to remove there. */
+/** The writes that the change needs, given the present dependencies. Null: nothing to remove there. */
 export function planDependencies(
   current: readonly Wanted[],
   change: DependencyChange,

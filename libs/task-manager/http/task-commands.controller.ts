@@ -84,7 +84,7 @@ export class TaskCommandsController {
   @Versioned()
   @Idempotent()
   @ApiOperation({
-    summary: 'Put a failed or aborted task back into the queue, its attempts counted anew',
+    summary: 'Put a failed or aborted task back into the queue, with its attempts reset',
   })
   retry(
     @CurrentCaller() caller: Caller,

@@ -1,6 +1,6 @@
 import { firstRow, type SqlRunner } from '#lib/database';
 import { type Caller, DroverError } from '#lib/kernel';
-import { sightOf } from '../domain/access.js';
+import { visibilityOf } from '../domain/access.js';
 import { type TaskStanding, taskStanding } from '../store/task-standing.sql.js';
 
 /** @throws DroverError `task_not_found` when the task is not there, or not for this caller */
@@ -10,7 +10,7 @@ export async function requireReadable(
   taskId: string,
 ): Promise<TaskStanding> {
   const task = await firstRow(runner, taskStanding, [caller.workspaceId, taskId]);
-  const sight = task && sightOf(caller, { runId: task.run_id, agentId: task.agent_id });
-  if (!sight) throw new DroverError('task_not_found');
+  const visibility = task && visibilityOf(caller, { runId: task.run_id, agentId: task.agent_id });
+  if (!visibility) throw new DroverError('task_not_found');
   return task;
 }

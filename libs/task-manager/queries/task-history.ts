@@ -11,10 +11,10 @@ import { type LogRow, taskLogs } from '../store/task-logs.sql.js';
 import { taskRuns } from '../store/task-runs.sql.js';
 import { requireReadable } from './require-readable.js';
 
-/** Where who follows a log goes on that has nothing to show yet. */
+/** The cursor of a follower whose log has nothing to show yet. */
 const BEFORE_ALL = '0';
 
-/** What has happened to a task: its runs and its log. */
+/** The history of a task: its runs and its log. */
 @Injectable()
 export class TaskHistory {
   constructor(private readonly db: Database) {}
@@ -34,7 +34,7 @@ export class TaskHistory {
   }
 
   /**
-   * A page of the task's log. Who follows it gets a cursor also for the end: for what will be written.
+   * A page of the task's log. A follower gets a cursor at the end as well, for the entries to come.
    *
    * @throws DroverError `task_not_found`, `malformed_cursor`
    */

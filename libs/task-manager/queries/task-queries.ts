@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '#lib/database';
 import { type Caller, DroverError, type Page, toPage } from '#lib/kernel';
-import { sightOf } from '../domain/access.js';
+import { visibilityOf } from '../domain/access.js';
 import { idAfter } from '../domain/cursor.js';
 import type { PageRequest, TaskFilter } from '../domain/task-filter.js';
 import type { TaskView } from '../domain/task-view.js';
@@ -50,9 +50,11 @@ export class TaskQueries {
     const { workspaceId } = caller;
     const tenant = this.db.tenant(workspaceId);
     const [row] = await tenant.rows(taskViews, [workspaceId, [id]]);
-    const sight = row ? sightOf(caller, { runId: row.run_id, agentId: row.agent_id }) : null;
-    if (!row || sight === null) throw new DroverError('task_not_found');
-    if (sight === 'people') return toTaskView(row);
+    const visibility = row
+      ? visibilityOf(caller, { runId: row.run_id, agentId: row.agent_id })
+      : null;
+    if (!row || visibility === null) throw new DroverError('task_not_found');
+    if (visibility === 'people') return toTaskView(row);
     return toTaskView(await this.secrets.openOne(tenant, workspaceId, row));
   }
 

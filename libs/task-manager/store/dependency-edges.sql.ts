@@ -15,7 +15,7 @@ export const takeDependencyTurn = command<unknown>(
 );
 
 /**
- * What a task waits for. Index: primary key of task_dependencies.
+ * The prerequisites of a task. Index: primary key of task_dependencies.
  * $1 workspace, $2 task.
  */
 export const edgesOfTask = query<{ depends_on_id: string; policy: DependencyPolicy }>(
@@ -23,7 +23,7 @@ export const edgesOfTask = query<{ depends_on_id: string; policy: DependencyPoli
   `SELECT depends_on_id, policy FROM task_dependencies WHERE workspace_id = $1 AND task_id = $2`,
 );
 
-// What the tasks $2 wait for, directly or through others. A completed task waits for nothing any
+// The prerequisites of the tasks $2, direct or through others. A completed task waits for nothing any
 // more, so no cycle goes through it, and the history behind it is not walked.
 const REACHED = `reached (id) AS (
   SELECT unnest($2::uuid[])

@@ -7,7 +7,7 @@ export interface Prerequisite {
   status: TaskStatus;
   /** Completed; also when it has been archived since. */
   completed: boolean;
-  /** Ended for good without success: only a retry by hand would bring it back. */
+  /** Ended without success: only a retry by hand would bring it back. */
   ended_without_success: boolean;
 }
 
@@ -52,7 +52,7 @@ WHERE t.workspace_id = $1 AND t.id = ANY($2::uuid[])`,
  * put before the coordinator again, which applies the new edge's policy.
  *
  * One that is marked already is not written again, so that a task that thousands depend on costs each of
- * them a lock and no dead row. What is to be marked is found under the lock, and written by a second
+ * them a lock and no dead row. The rows to mark are found under the lock, and written by a second
  * statement: one that waited would still see what the coordinator has just taken account of.
  */
 export async function lockPrerequisites(

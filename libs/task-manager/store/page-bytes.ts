@@ -16,7 +16,7 @@ export function bytesOf(...columns: readonly string[]): string {
     .join(' + ');
 }
 
-/** What of a task can be large. */
+/** The columns of a task that can be large. */
 export const TASK_BYTES = bytesOf(
   't.input_context',
   't.output_result',

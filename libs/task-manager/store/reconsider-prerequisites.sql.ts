@@ -1,9 +1,9 @@
 import { command } from '#lib/database';
 
 /**
- * Puts prerequisites that have ended badly before the coordinator again, because a task that depends on
- * them is back in the queue: their edges' policies apply to it anew. Also one that seems to be before it: the
- * coordinator may just be done with it.
+ * Puts prerequisites that have ended badly before the coordinator again, because a task that depends on them
+ * is back in the queue: their edges' policies apply to it again. That includes one that seems to be there
+ * already: the coordinator may just be done with it.
  *
  * In the transaction that holds the retried tasks. Index: primary keys.
  * $1 workspace, $2 the retried tasks.

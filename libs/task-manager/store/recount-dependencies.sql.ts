@@ -2,11 +2,11 @@ import { command } from '#lib/database';
 import { recordOfChange } from '#lib/transitions';
 
 /**
- * Counts anew what a locked task waits for after its edges have changed, with the log row and the
- * event of the change. A task that waits for nothing any more is ready from now on; one that is
- * ready and stays so keeps its place in the queue.
+ * Recounts the prerequisites that a locked task waits for after its edges have changed, with the log row and
+ * the event of the change. A task that waits for nothing any more is ready from now on; one that is ready and
+ * stays so keeps its place in the queue.
  *
- * A statement of its own, for one that changed the edges as well would count them as they were.
+ * It is a separate statement: one that changed the edges as well would count them as they were.
  *
  * Index: primary keys.
  * $1 workspace, $2 task, $3 to $6 see recordOfChange.

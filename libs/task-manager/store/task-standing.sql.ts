@@ -1,7 +1,7 @@
 import { query } from '#lib/database';
 import type { TaskStatus } from '#lib/transitions';
 
-/** A task in short: how it stands, and who holds it. */
+/** A task in short: its state, and its holder. */
 export interface TaskStanding {
   status: TaskStatus;
   version: number;
@@ -11,7 +11,7 @@ export interface TaskStanding {
 }
 
 /**
- * Whether the task is there, and who holds it.
+ * Whether the task exists, and its holder.
  *
  * Before anything else about the task is read. Index: primary key.
  * $1 workspace, $2 task.

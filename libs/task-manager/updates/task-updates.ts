@@ -84,7 +84,7 @@ export class TaskUpdates {
   ): Promise<void> {
     const { workspaceId } = caller;
     const row = await lockedRow(tx, caller, { id, request });
-    // What the client was shown of its secrets is compared with what they are, and put back.
+    // The redacted texts that the client was shown are compared with their originals, and replaced by them.
     const opensSecrets = request.fields.metadata !== undefined;
     const task = toTaskView(opensSecrets ? await this.withOpenMetadata(tx, row) : row);
     const plan = planUpdate(task, request.fields);

@@ -1,5 +1,5 @@
 /**
- * What can be true of an agent, and where it may go from there. The only such table. It holds what an
+ * The states of an agent, and the legal transitions. The only such table. It holds what an
  * agent has done or was told; whether an ACTIVE one is IDLE or WORKING follows from its live runs.
  */
 export const AGENT_EDGES = {
@@ -7,7 +7,7 @@ export const AGENT_EDGES = {
   ACTIVE: ['DRAINING', 'ERROR', 'TERMINATED'],
   // Never back to ACTIVE: what was told to leave leaves.
   DRAINING: ['ERROR', 'TERMINATED'],
-  // It beats again: to where it was.
+  // It sends heartbeats again: to where it was.
   ERROR: ['ACTIVE', 'DRAINING', 'TERMINATED'],
   TERMINATED: [],
 } as const satisfies Record<string, readonly string[]>;
@@ -16,7 +16,7 @@ export type AgentLifecycle = keyof typeof AGENT_EDGES;
 
 export const AGENT_LIFECYCLES = Object.keys(AGENT_EDGES) as AgentLifecycle[];
 
-/** What the world sees: ACTIVE is IDLE or WORKING. */
+/** The status that clients see: ACTIVE is IDLE or WORKING. */
 export const AGENT_STATUSES = [
   'STARTING',
   'IDLE',
@@ -28,7 +28,7 @@ export const AGENT_STATUSES = [
 
 export type AgentStatus = (typeof AGENT_STATUSES)[number];
 
-export function legalAgentMoves(from: AgentLifecycle): readonly AgentLifecycle[] {
+export function legalAgentTransitions(from: AgentLifecycle): readonly AgentLifecycle[] {
   return AGENT_EDGES[from];
 }
 

@@ -4,9 +4,9 @@ import type { Actor } from '#lib/kernel';
 import type { LockedTask } from './locked-task.js';
 import { COMMANDS, DECIDE } from '../../task-manager/domain/commands.js';
 import { afterFailure } from './failure.js';
-import { planRecovery } from './recover.js';
+import { planFailure } from './failure-handling.js';
 import { planRelease } from './release.js';
-import { ABORT_REASONS, mayTaskMove, TASK_STATUSES, type TaskStatus } from './task-state.js';
+import { ABORT_REASONS, mayTransition, TASK_STATUSES, type TaskStatus } from './task-state.js';
 import { LIVE_RUN_STATES, RUN_EDGES, RUN_STATES, type RunState } from './run-state.js';
 
 const actor = { kind: 'user', id: 'u' } as const;
@@ -59,9 +59,9 @@ describe('commands', () => {
     fc.assert(
       fc.property(anyTask, fc.constantFrom(...COMMANDS), (subject, command) => {
         const decision = DECIDE[command](subject, { actor });
-        if (decision.kind !== 'move') return;
-        expect(mayTaskMove(subject.status, decision.move.to)).toBe(true);
-        const { run } = decision.move;
+        if (decision.kind !== 'transition') return;
+        expect(mayTransition(subject.status, decision.transition.to)).toBe(true);
+        const { run } = decision.transition;
         if (run) expect(RUN_EDGES[subject.run_state as RunState]).toContain(run.to);
       }),
     );
@@ -71,8 +71,8 @@ describe('commands', () => {
     fc.assert(
       fc.property(anyTask, (subject) => {
         const decision = DECIDE.cancel(subject, { actor });
-        if (decision.kind === 'move' && subject.run_id !== null)
-          expect(decision.move.run?.to).toBe('RELEASED');
+        if (decision.kind === 'transition' && subject.run_id !== null)
+          expect(decision.transition.run?.to).toBe('RELEASED');
       }),
     );
   });
@@ -99,7 +99,7 @@ describe('commands', () => {
   it.each(table)('%s of a task that is %s %j: %s', (command, status, values, outcome) => {
     const held = ['ASSIGNED', 'RUNNING'].includes(status) ? {} : { run_id: null };
     const decision = DECIDE[command as 'cancel'](task({ status, ...held, ...values }), { actor });
-    expect(decision.kind === 'move' ? decision.move.to : decision.kind).toBe(outcome);
+    expect(decision.kind === 'transition' ? decision.transition.to : decision.kind).toBe(outcome);
   });
 });
 
@@ -145,7 +145,7 @@ describe('afterFailure', () => {
   });
 });
 
-describe('planRecovery', () => {
+describe('planFailure', () => {
   const leased = fc.constantFrom<TaskStatus>('ASSIGNED', 'RUNNING');
 
   it('is a path of legal edges that ends the run, counts the attempt and waits or fails', () => {
@@ -158,12 +158,12 @@ describe('planRecovery', () => {
         (status, reason, retries, max) => {
           const subject = task({ status, retry_count: retries, max_retries: max });
           const failure = { reason, message: 'm', actor };
-          const plan = planRecovery(subject, failure, { backoffCapSeconds: 60 }, 0.3);
-          if (plan.kind !== 'moves') throw new Error(plan.kind);
+          const plan = planFailure(subject, failure, { backoffCapSeconds: 60 }, 0.3);
+          if (plan.kind !== 'transitions') throw new Error(plan.kind);
           const { first, then } = plan;
-          expect(mayTaskMove(status, first.to)).toBe(true);
+          expect(mayTransition(status, first.to)).toBe(true);
           expect(first.run?.to).toBe('FAILED');
-          if (then) expect(mayTaskMove(first.to, then.to)).toBe(true);
+          if (then) expect(mayTransition(first.to, then.to)).toBe(true);
           const end = then ?? first;
           const retried = end.retryAfterSeconds !== undefined;
           expect(end.to).toBe(retried ? 'ABORTED' : 'FAILED');
@@ -175,11 +175,11 @@ describe('planRecovery', () => {
   });
 });
 
-describe('planRecovery of a paused task', () => {
+describe('planFailure of a paused task', () => {
   it('ends the run and leaves the task paused', () => {
     const failure = { reason: 'exit_code', message: 'm', actor } as const;
-    const plan = planRecovery(task({ status: 'PAUSED' }), failure, { backoffCapSeconds: 60 }, 0.3);
-    expect(plan).toMatchObject({ kind: 'let_go', run: { runId: 'r', to: 'FAILED' } });
+    const plan = planFailure(task({ status: 'PAUSED' }), failure, { backoffCapSeconds: 60 }, 0.3);
+    expect(plan).toMatchObject({ kind: 'detach', run: { runId: 'r', to: 'FAILED' } });
   });
 });
 
@@ -195,14 +195,17 @@ describe('planRelease', () => {
     ['RUNNING', 'ABORTED', 0],
   ] as const)('a task that is %s becomes %s', (status, to, retryAfterSeconds) => {
     const released = plan({ status }, agent);
-    expect(released).toMatchObject({ kind: 'move', move: { to, run: { to: 'RELEASED' } } });
-    if (released.kind !== 'move') return;
-    expect(released.move.retryAfterSeconds).toBe(retryAfterSeconds);
-    expect(released.move.countsAsRetry).toBeUndefined();
+    expect(released).toMatchObject({
+      kind: 'transition',
+      transition: { to, run: { to: 'RELEASED' } },
+    });
+    if (released.kind !== 'transition') return;
+    expect(released.transition.retryAfterSeconds).toBe(retryAfterSeconds);
+    expect(released.transition.countsAsRetry).toBeUndefined();
   });
 
   it('leaves a paused task paused', () => {
-    expect(plan({ status: 'PAUSED' }, agent, 'paused').kind).toBe('let_go');
+    expect(plan({ status: 'PAUSED' }, agent, 'paused').kind).toBe('detach');
   });
 
   // [the task, who releases it, what it becomes, whether an attempt is spent]
@@ -215,21 +218,21 @@ describe('planRelease', () => {
   ])('past its deadline, %j released by %j has timed out: %s', (values, by, to, counts) => {
     const timedOut = plan({ past_deadline: true, ...values }, by);
     expect(timedOut).toMatchObject({
-      kind: 'moves',
+      kind: 'transitions',
       first: { to, run: { to: 'FAILED', endReason: 'timeout', errorClass: 'timeout' } },
     });
-    if (timedOut.kind === 'moves') expect(timedOut.first.countsAsRetry ?? false).toBe(counts);
+    if (timedOut.kind === 'transitions') expect(timedOut.first.countsAsRetry ?? false).toBe(counts);
   });
 
   it.each<[Partial<LockedTask>, Actor, string]>([
-    [{ past_deadline: true, status: 'PAUSED' }, run, 'let_go'],
-    [{ past_deadline: true }, gateway, 'move'],
-    [{ past_deadline: null, status: 'ASSIGNED' }, run, 'move'],
+    [{ past_deadline: true, status: 'PAUSED' }, run, 'detach'],
+    [{ past_deadline: true }, gateway, 'transition'],
+    [{ past_deadline: null, status: 'ASSIGNED' }, run, 'transition'],
   ])('%j released by %j is free', (values, by, kind) => {
     const released = plan(values, by);
     expect(released.kind).toBe(kind);
-    if (released.kind === 'let_go') expect(released.run.to).toBe('RELEASED');
-    if (released.kind === 'move') expect(released.move.run?.to).toBe('RELEASED');
+    if (released.kind === 'detach') expect(released.run.to).toBe('RELEASED');
+    if (released.kind === 'transition') expect(released.transition.run?.to).toBe('RELEASED');
   });
 });
 

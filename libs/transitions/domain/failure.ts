@@ -41,7 +41,7 @@ export function isRetryable(failure: AbortReason, saidByAgent?: boolean): boolea
 }
 
 /**
- * What follows a failed run.
+ * Decides what follows a failed run.
  *
  * The wait is uniform between zero and min(cap, backoff * 2^retryCount) seconds (full jitter), so that
  * tasks that died together do not come back together.

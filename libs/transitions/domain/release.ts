@@ -1,17 +1,18 @@
 import type { Actor } from '#lib/kernel';
 import type { RetryPolicy } from './failure.js';
 import type { LockedTask } from './locked-task.js';
-import type { Move, RunMove } from './move.js';
-import { planRecovery, type RecoveryPlan } from './recover.js';
+import type { Transition, RunTransition } from './transition.js';
+import { planFailure, type FailurePlan } from './failure-handling.js';
 
 export interface Release {
   actor: Actor;
   reason: string;
 }
 
-/** What becomes of a task whose run is given back. */
+/** The plan for a task whose run is given back. */
 export type ReleasePlan =
-  { kind: 'move'; move: Move } | { kind: 'let_go'; workspaceId: string; run: RunMove };
+  | { kind: 'transition'; transition: Transition }
+  | { kind: 'detach'; workspaceId: string; run: RunTransition };
 
 /**
  * A task that had not started goes back to the queue; one that had is aborted and retried at once,
@@ -27,11 +28,11 @@ export function planRelease(
   release: Release,
   policy: RetryPolicy,
   random: number,
-): ReleasePlan | RecoveryPlan {
+): ReleasePlan | FailurePlan {
   if (isTimeOut(task, release.actor)) {
     const message = `Released after it had run longer than its timeout: ${release.reason}`;
     const failure = { reason: 'timeout', message, actor: release.actor } as const;
-    return planRecovery(task, failure, policy, random);
+    return planFailure(task, failure, policy, random);
   }
   return planFreeRelease(task, release);
 }
@@ -44,7 +45,7 @@ function isTimeOut(task: LockedTask, { kind }: Actor): boolean {
 
 function planFreeRelease(task: LockedTask, release: Release): ReleasePlan {
   const runId = task.run_id as string;
-  const run: RunMove = { runId, to: 'RELEASED', endReason: release.reason };
+  const run: RunTransition = { runId, to: 'RELEASED', endReason: release.reason };
   const common = {
     workspaceId: task.workspace_id,
     taskId: task.id,
@@ -54,13 +55,13 @@ function planFreeRelease(task: LockedTask, release: Release): ReleasePlan {
   };
   switch (task.status) {
     case 'PAUSED':
-      return { kind: 'let_go', workspaceId: task.workspace_id, run };
+      return { kind: 'detach', workspaceId: task.workspace_id, run };
     case 'ASSIGNED':
-      return { kind: 'move', move: { ...common, to: 'PENDING' } };
+      return { kind: 'transition', transition: { ...common, to: 'PENDING' } };
     default:
       return {
-        kind: 'move',
-        move: { ...common, to: 'ABORTED', reason: 'released', retryAfterSeconds: 0 },
+        kind: 'transition',
+        transition: { ...common, to: 'ABORTED', reason: 'released', retryAfterSeconds: 0 },
       };
   }
 }

@@ -1,5 +1,5 @@
 /**
- * What can be true of a run, and where it may go from there. Every live state may end in FAILED or
+ * The states of a run, and the legal transitions. Every live state may end in FAILED or
  * RELEASED, because a task can be cancelled, and an agent can die, at any moment of its run.
  */
 export const RUN_EDGES = {

@@ -1,4 +1,4 @@
-/** What can be true of a task, and where it may go from there. The only such table. */
+/** The states of a task, and the legal transitions. The only such table. */
 export const TASK_EDGES = {
   PENDING: ['ASSIGNED', 'PAUSED', 'FAILED', 'ABORTED'],
   ASSIGNED: ['RUNNING', 'PENDING', 'PAUSED', 'COMPLETED', 'ABORTED'],
@@ -15,12 +15,12 @@ export type TaskStatus = keyof typeof TASK_EDGES;
 
 export const TASK_STATUSES = Object.keys(TASK_EDGES) as TaskStatus[];
 
-export function legalTaskMoves(from: TaskStatus): readonly TaskStatus[] {
+export function legalTaskTransitions(from: TaskStatus): readonly TaskStatus[] {
   return TASK_EDGES[from];
 }
 
-export function mayTaskMove(from: TaskStatus, to: TaskStatus): boolean {
-  return legalTaskMoves(from).includes(to);
+export function mayTransition(from: TaskStatus, to: TaskStatus): boolean {
+  return legalTaskTransitions(from).includes(to);
 }
 
 /** Every reason for which a task is aborted. `cancelled` and `queue_expired` are never retried. */

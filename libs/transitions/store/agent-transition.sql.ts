@@ -4,16 +4,16 @@ import { AGENT_EDGES, AGENT_LIFECYCLES } from '../domain/agent-state.js';
  * Transitions of agents: the only SQL that writes agents.lifecycle (a new row begins as STARTING by default).
  *
  * A statement that moves agents has a CTE with the columns workspace_id, id, to_lifecycle and reason,
- * one row for each move, and includes the CTEs of `agentTransition`. In the same statement they
+ * one row for each transition, and includes the CTEs of `agentTransition`. In the same statement they
  *   agent_moved      check the edge against AGENT_EDGES and move the rows,
  *   agent_journaled  append one `agent.status_changed` to the journal for each.
- * A move along an edge that does not exist moves nothing and leaves no trace: callers compare what
+ * A transition along an edge that does not exist moves nothing and leaves no trace: callers compare what
  * they asked for with what `agent_moved` returns.
  *
  * The source should have locked its rows in the order of their ids: agents are locked last, after
  * tasks and runs, and by id.
  *
- * Index: the primary key of agents, once for each move.
+ * Index: the primary key of agents, once for each transition.
  */
 export function agentTransition(source: string): string {
   return `agent_moved AS (

@@ -31,8 +31,8 @@ ORDER BY t.id`,
  * Locks tasks in the order of their ids, so that two callers with overlapping sets take turns
  * instead of deadlocking. The live run needs no lock of its own: it changes only under its task's.
  *
- * They are read by a second statement: one that waits for a lock reads the task anew, but its run as it
- * was before.
+ * They are read by a second statement: one that waits for a lock reads the task again, but its run as it was
+ * before.
  *
  * @returns those that there are
  */

@@ -1,5 +1,5 @@
 /*
- * What keeps a statement that knows the keys of its rows to these keys, whatever the statistics say:
+ * Hints that keep a statement to the keys that it knows, whatever the statistics say:
  * in a workspace that has just begun they are missing or minutes old, and it looks small.
  */
 

@@ -13,7 +13,7 @@ import { asFilter } from './plan-hints.js';
  * first (by id), but takes tasks with SKIP LOCKED and so never waits while it holds them.
  */
 
-const MOVE_COLUMNS = {
+const TRANSITION_COLUMNS = {
   workspace_id: 'uuid',
   run_id: 'uuid',
   to_state: 'text',
@@ -28,8 +28,8 @@ const MOVE_COLUMNS = {
   branch: 'text',
 } as const;
 
-export type RunMoveColumn = keyof typeof MOVE_COLUMNS;
-export type RunMoveExpressions = Partial<Record<RunMoveColumn, string>>;
+export type RunTransitionColumn = keyof typeof TRANSITION_COLUMNS;
+export type RunTransitionExpressions = Partial<Record<RunTransitionColumn, string>>;
 
 const CARRIED = [
   'error',
@@ -61,8 +61,12 @@ function effectsOf(to: RunState): Record<string, string> {
     : { ended_at: 'now()', end_reason: 'm.end_reason', ended_by: 'm.ended_by' };
 }
 
-/** The CTEs for moves that all go to one state; see `taskTransition`. */
-export function runTransition(to: RunState, source: string, columns: RunMoveExpressions): string {
+/** The CTEs for transitions that all go to one state; see `taskTransition`. */
+export function runTransition(
+  to: RunState,
+  source: string,
+  columns: RunTransitionExpressions,
+): string {
   const carried = CARRIED.filter((column) => columns[column] !== undefined);
   const effects = {
     ...Object.fromEntries(carried.map((column) => [column, `coalesce(m.${column}, r.${column})`])),
@@ -72,16 +76,16 @@ export function runTransition(to: RunState, source: string, columns: RunMoveExpr
   return `${transitionCtes({ to: `'${to}'`, source, legal, columns, effects })}${isLive(to) ? '' : AGENT_FREED}`;
 }
 
-/** The CTEs for moves between live states, of runs of any workspace: rows of (workspace_id, id). */
+/** The CTEs for transitions between live states, of runs of any workspace: rows of (workspace_id, id). */
 export function runTransitionWithoutEnd(to: 'STALE' | 'WORKING', source: string): string {
   const columns = { workspace_id: 'm.workspace_id', run_id: 'm.id' };
   const legal = runMayGo('r.state', to);
   return transitionCtes({ to: `'${to}'`, source, legal, columns, effects: effectsOf(to) });
 }
 
-/** The CTEs for moves out of a JSON array of objects with the keys of MOVE_COLUMNS. */
+/** The CTEs for transitions out of a JSON array of objects with the keys of TRANSITION_COLUMNS. */
 export function anyRunTransition(parameter: string): string {
-  const list = Object.entries(MOVE_COLUMNS).map(([name, type]) => `${name} ${type}`);
+  const list = Object.entries(TRANSITION_COLUMNS).map(([name, type]) => `${name} ${type}`);
   const effects: Record<string, string> = {};
   for (const column of CARRIED) effects[column] = `coalesce(m.${column}, r.${column})`;
   for (const column of new Set(RUN_STATES.flatMap((state) => Object.keys(effectsOf(state))))) {
@@ -91,7 +95,9 @@ export function anyRunTransition(parameter: string): string {
     effects[column] = `CASE m.to_state ${cases.join(' ')} ELSE r.${column} END`;
   }
   const edges = RUN_STATES.flatMap((from) => RUN_EDGES[from].map((to) => `('${from}', '${to}')`));
-  const columns = Object.fromEntries(Object.keys(MOVE_COLUMNS).map((name) => [name, `m.${name}`]));
+  const columns = Object.fromEntries(
+    Object.keys(TRANSITION_COLUMNS).map((name) => [name, `m.${name}`]),
+  );
   const legal = `(r.state, m.to_state) IN (${edges.join(', ')})`;
   return `run_move AS MATERIALIZED (
     SELECT * FROM jsonb_to_recordset(${parameter}) AS m (${list.join(', ')})),
@@ -110,7 +116,7 @@ interface TransitionParts {
   to: string;
   source: string;
   legal: string;
-  columns: RunMoveExpressions;
+  columns: RunTransitionExpressions;
   effects: Record<string, string>;
 }
 
@@ -128,10 +134,10 @@ function transitionCtes({ to, source, legal, columns, effects }: TransitionParts
 }
 
 /** Puts the statement's own expression in the place of each `m.column`, and NULL where it has none. */
-function carry(sql: string, columns: RunMoveExpressions): string {
-  return sql.replaceAll(/\bm\.(\w+)/g, (_, name: RunMoveColumn) => {
+function carry(sql: string, columns: RunTransitionExpressions): string {
+  return sql.replaceAll(/\bm\.(\w+)/g, (_, name: RunTransitionColumn) => {
     const expression = columns[name] ?? 'NULL';
-    return expression === `m.${name}` ? expression : `(${expression})::${MOVE_COLUMNS[name]}`;
+    return expression === `m.${name}` ? expression : `(${expression})::${TRANSITION_COLUMNS[name]}`;
   });
 }
 
@@ -144,13 +150,13 @@ freed AS MATERIALIZED (
   ORDER BY a.id FOR NO KEY UPDATE OF a
 ),
 agent_freed AS (
-  -- Were the count too low, the report of an agent must not fail for it: reconcile_states counts anew.
+  -- A count that is too low must not fail the report of an agent: reconcile_states counts again.
   UPDATE agents a SET live_runs = greatest(a.live_runs - f.runs, 0) FROM freed f
   WHERE a.workspace_id = f.workspace_id AND a.id = f.id
 )`;
 
 /**
- * Counts the live runs of agents anew: the statement has a CTE `miscounted(workspace_id, id)` of agents
+ * Recounts the live runs of agents: the statement has a CTE `miscounted(workspace_id, id)` of agents
  * under lock. A run that is just ending waits for that lock, and takes itself off the new count.
  */
 export const AGENT_RECOUNT = `actual AS MATERIALIZED (

@@ -4,23 +4,23 @@ import { asFilter } from './plan-hints.js';
 /**
  * Transitions of tasks: the only SQL that writes agent_tasks.status.
  *
- * A statement that moves tasks has a CTE with one row for each move, and includes the CTEs of
+ * A statement that moves tasks has a CTE with one row for each transition, and includes the CTEs of
  * `taskTransition` (all rows go to one status, known when the statement is written) or `anyTaskTransition` (each
  * row says where to). In the same statement they
  *   task_moved      check the edge against TASK_EDGES and move the rows,
  * and `journaled` (journal.sql.ts) appends one row to the journal for each.
- * A move along an edge that does not exist moves nothing and leaves no trace: callers compare what
+ * A transition along an edge that does not exist moves nothing and leaves no trace: callers compare what
  * they asked for with what `task_moved` returns.
  *
- * Index: the primary key of agent_tasks, once for each move.
+ * Index: the primary key of agent_tasks, once for each transition.
  *
  * `taskTransition` writes only the columns that its status touches. Tried: one text for every status, with
  * a CASE for each column. Setting up its 40 expressions cost Postgres more than the update itself,
  * and a claim with its completion ran at a third of the rate.
  */
 
-/** What a move may carry, with its type. */
-const MOVE_COLUMNS = {
+/** The values that a transition may carry, with their types. */
+const TRANSITION_COLUMNS = {
   workspace_id: 'uuid',
   task_id: 'uuid',
   to_status: 'text',
@@ -38,7 +38,7 @@ const MOVE_COLUMNS = {
   /** ABORTED: the retry waits this long, in seconds; NULL means that none follows. */
   retry_after_seconds: 'float8',
   counts_as_retry: 'boolean',
-  /** PENDING by hand: the attempts start anew. */
+  /** PENDING by hand: the attempts start again. */
   resets_retries: 'boolean',
   last_error: 'text',
   output_result: 'jsonb',
@@ -48,11 +48,11 @@ const MOVE_COLUMNS = {
   keeps_run: 'boolean',
 } as const;
 
-export type MoveColumn = keyof typeof MOVE_COLUMNS;
-export type MoveExpressions = Partial<Record<MoveColumn, string>>;
+export type TransitionColumn = keyof typeof TRANSITION_COLUMNS;
+export type TransitionExpressions = Partial<Record<TransitionColumn, string>>;
 type Effects = Record<string, string>;
 
-/** What each status does to the row, beyond status, version and updated_at; `m` is the move. */
+/** The effects of each status on the row, beyond status, version and updated_at; `m` is the transition. */
 const EFFECTS: Record<TaskStatus, Effects> = {
   PENDING: {
     run_id: 'NULL',
@@ -128,7 +128,7 @@ const EFFECTS: Record<TaskStatus, Effects> = {
   ARCHIVED: { retry_at: 'NULL', archived_at: 'now()' },
 };
 
-/** Columns that a move to any status may bring along. */
+/** Columns that a transition to any status may bring along. */
 const CARRIED = [
   'session_key',
   'last_error',
@@ -140,7 +140,7 @@ const CARRIED = [
 /**
  * The CTEs of transitions that all go to one status.
  *
- * @param source the name of a CTE or table with one row for each move
+ * @param source the name of a CTE or table with one row for each transition
  * @param columns an SQL expression over `m`, the row of the source, for each column that is not NULL
  * @param options.returned more that the statement wants of the moved row `t` or of `m`
  * @param options.where a condition on `t` and `m` beside the edge
@@ -148,7 +148,7 @@ const CARRIED = [
 export function taskTransition(
   to: TaskStatus,
   source: string,
-  columns: MoveExpressions,
+  columns: TransitionExpressions,
   { returned = [], where }: { returned?: readonly string[]; where?: string } = {},
 ): string {
   const carried = CARRIED.filter((column) => columns[column] !== undefined);
@@ -160,10 +160,10 @@ export function taskTransition(
   return transitionCtes({ to: `'${to}'`, source, legal, columns, effects, returned });
 }
 
-/** The CTEs of transitions out of a JSON array of objects with the keys of MOVE_COLUMNS. */
+/** The CTEs of transitions out of a JSON array of objects with the keys of TRANSITION_COLUMNS. */
 export function anyTaskTransition(parameter: string): string {
-  const all = Object.keys(MOVE_COLUMNS) as MoveColumn[];
-  const list = all.map((name) => `${name} ${MOVE_COLUMNS[name]}`);
+  const all = Object.keys(TRANSITION_COLUMNS) as TransitionColumn[];
+  const list = all.map((name) => `${name} ${TRANSITION_COLUMNS[name]}`);
   const touched = TASK_STATUSES.flatMap((status) => Object.keys(EFFECTS[status]));
   const effects: Effects = {};
   for (const column of new Set([...touched, ...CARRIED])) effects[column] = anyEffect(column);
@@ -203,13 +203,13 @@ interface TransitionParts {
   to: string;
   source: string;
   legal: string;
-  columns: MoveExpressions;
+  columns: TransitionExpressions;
   effects: Effects;
   /** More of `t` and `m` for the statement's own use. */
   returned?: readonly string[];
 }
 
-/** What the journal keeps of a move, beyond what it takes from the row. */
+/** The values of a transition that the journal keeps, beyond those of the row. */
 const JOURNALED = [
   'actor_kind',
   'actor_id',
@@ -246,9 +246,9 @@ function transitionCtes({
 }
 
 /** Puts the statement's own expression in the place of each `m.column`, and NULL where it has none. */
-function carry(sql: string, columns: MoveExpressions): string {
-  return sql.replaceAll(/\bm\.(\w+)/g, (_, name: MoveColumn) => {
+function carry(sql: string, columns: TransitionExpressions): string {
+  return sql.replaceAll(/\bm\.(\w+)/g, (_, name: TransitionColumn) => {
     const expression = columns[name] ?? 'NULL';
-    return expression === `m.${name}` ? expression : `(${expression})::${MOVE_COLUMNS[name]}`;
+    return expression === `m.${name}` ? expression : `(${expression})::${TRANSITION_COLUMNS[name]}`;
   });
 }

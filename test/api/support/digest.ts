@@ -10,7 +10,7 @@ const IGNORED = new Set([
 
 export type Digest = Record<string, string>;
 
-/** A hash of every table's rows, all workspaces'; without beats, which are written some time later. */
+/** A hash of every table's rows, all workspaces'; without heartbeats, which are written some time later. */
 export async function digestOf(owner: pg.Pool): Promise<Digest> {
   const tables = (await tablesOf(owner)).filter(({ name }) => name !== 'agent_heartbeats');
   return hashes(

@@ -64,7 +64,7 @@ function report(name: string, body: Record<string, unknown> = {}): Step {
   };
 }
 
-/** As the coordinator marks the run of an agent that has missed two beats. */
+/** As the coordinator marks the run of an agent that has missed two heartbeats. */
 async function falterSilently({ app: { db } }: Stage, { runId }: Situation): Promise<void> {
   await db.owner.query(
     `WITH marked AS (

@@ -35,7 +35,7 @@ export class Load {
     const workers = await Promise.all(
       Array.from({ length: agents }, () => PullAgent.register(fleet, agent)),
     );
-    await Promise.all(workers.map((worker) => worker.startBeating()));
+    await Promise.all(workers.map((worker) => worker.startHeartbeats()));
     const load = new Load(fleet, workers);
     for (const worker of workers) worker.work(() => load.wake());
     load.producers = Array.from({ length: clients }, () => load.produce());

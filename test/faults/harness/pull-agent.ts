@@ -30,7 +30,7 @@ interface LiveBody {
 export class PullAgent {
   /** Runs that `work` has completed. */
   completed = 0;
-  private beating: NodeJS.Timeout | undefined;
+  private heartbeatTimer: NodeJS.Timeout | undefined;
   private working: Promise<void> | undefined;
   private ended = false;
 
@@ -59,19 +59,19 @@ export class PullAgent {
     return new PullAgent(id, apiClient(`http://127.0.0.1:${port}`, { authorization }), book);
   }
 
-  beat(): Promise<ApiAnswer | undefined> {
+  heartbeat(): Promise<ApiAnswer | undefined> {
     const body = { status: 'healthy' };
     return once(() => this.api.post(`/agents/${this.id}/heartbeat`, body), this.book);
   }
 
   /** Now, and about three times in an interval from now on. */
-  async startBeating(): Promise<void> {
-    await this.beat();
-    this.beating = setInterval(() => void this.beat(), 330);
+  async startHeartbeats(): Promise<void> {
+    await this.heartbeat();
+    this.heartbeatTimer = setInterval(() => void this.heartbeat(), 330);
   }
 
-  stopBeating(): void {
-    clearInterval(this.beating);
+  stopHeartbeats(): void {
+    clearInterval(this.heartbeatTimer);
   }
 
   /** One attempt. @returns undefined when nobody knows what became of it */
@@ -117,7 +117,7 @@ export class PullAgent {
   async leave(): Promise<void> {
     this.ended = true;
     await this.working;
-    this.stopBeating();
+    this.stopHeartbeats();
   }
 
   private async workOn(onCompleted: () => void): Promise<void> {

@@ -27,7 +27,7 @@ export class PushedWork {
   }
 
   /** The gateway is there, and has room. */
-  async beat(): Promise<void> {
+  async heartbeat(): Promise<void> {
     const { gateway } = this;
     const sessions = [...gateway.sessions].map(([runId, { sessionKey }]) => ({
       ...{ runId, sessionKey, status: 'RUNNING' },
@@ -35,10 +35,10 @@ export class PushedWork {
     const authorization = `Bearer ${gateway.token()}`;
     const api = apiClient(`http://127.0.0.1:${this.fleet.port}`, { authorization });
     const { status } = await api.post('/gateway/heartbeat', {
-      ...gateway.nextBeat(),
+      ...gateway.nextHeartbeat(),
       ...{ capacity: ROOM, running: sessions.length, queued: 0, sessions },
     });
-    if (status !== 200) throw new Error(`the beat was refused: ${status}`);
+    if (status !== 200) throw new Error(`the heartbeat was refused: ${status}`);
   }
 
   /** Its agent is gone: what it has is for others. */

@@ -18,13 +18,13 @@ export class Rounds {
 
   private constructor(
     private readonly fleet: TestFleet,
-    /** Beats for as long as it is asked to, so that somebody is heard. */
+    /** Sends heartbeats for as long as it is asked to, so that somebody is heard. */
     private readonly worker: PullAgent,
-    /** Has never beaten: its runs have a lease of their own. */
+    /** Has never sent a heartbeat: its runs have a lease of their own. */
     private readonly hand: PullAgent,
-    /** Has beaten once, is not yet taken for dead, and keeps its runs. */
+    /** Has sent a heartbeat once, is not yet taken for dead, and keeps its runs. */
     private readonly quiet: PullAgent,
-    /** Has never beaten either: its tasks lose sight of its runs. */
+    /** Has never sent a heartbeat either: its tasks lose sight of its runs. */
     private readonly stray: PullAgent,
     private readonly pushed: PushedWork | undefined,
   ) {}
@@ -33,7 +33,7 @@ export class Rounds {
   static async start(fleet: TestFleet, pushed?: PushedWork): Promise<Rounds> {
     const many = { maxConcurrentTasks: 1_000, staleThresholdSeconds: HOUR };
     const worker = await PullAgent.register(fleet, { ...many, capabilities: ['work'] });
-    await worker.startBeating();
+    await worker.startHeartbeats();
     const hand = await PullAgent.register(fleet, { ...many, capabilities: ['hand'] });
     const quiet = await PullAgent.register(fleet, { ...many, capabilities: ['quiet'] });
     const stray = await PullAgent.register(fleet, { ...many, capabilities: ['stray'] });
@@ -54,7 +54,7 @@ export class Rounds {
       this.conflict(),
       this.task({ requiredCapabilities: ['heir'], taskType: PAUSED }),
       this.task({ requiredCapabilities: ['push'] }),
-      this.pushed?.beat(),
+      this.pushed?.heartbeat(),
     ]);
   }
 
@@ -88,7 +88,7 @@ export class Rounds {
     }
     const capabilities = ['work', 'hand', 'silent', 'draining', 'stray', 'heir', 'push'];
     const heir = await PullAgent.register(this.fleet, { capabilities });
-    await heir.startBeating();
+    await heir.startHeartbeats();
     heir.work();
     await waitFor(
       'all tasks to be over',
@@ -102,7 +102,7 @@ export class Rounds {
       60_000,
     );
     await heir.leave();
-    this.worker.stopBeating();
+    this.worker.stopHeartbeats();
   }
 
   /** How the tasks have ended that are to be completed, those that nobody could do, and those in cycles. */

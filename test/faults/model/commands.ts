@@ -79,7 +79,10 @@ const commanding = fc
   );
 
 const joining = fc
-  .record({ room: fc.integer({ min: 1, max: 3 }), pulse: fc.constantFrom<Pulse>('beats', 'mute') })
+  .record({
+    room: fc.integer({ min: 1, max: 3 }),
+    pulse: fc.constantFrom<Pulse>('heartbeats', 'mute'),
+  })
   .map(
     ({ room, pulse }) =>
       new Deed(

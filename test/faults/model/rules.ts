@@ -76,7 +76,7 @@ export function create(
     ...{ status: 'PENDING', version: 1, log: ['task_created'], generation: 0, retryCount: 0 },
     ...{ retry: 'none', abortReason: null, failureReason: null, run: null, edges: [] },
     ...{ hasDependents: false, untold: false, completed: false, checkpoint: null },
-    ...{ parked: false, progressPercent: 0, estimate: 'none' },
+    ...{ suspended: false, progressPercent: 0, estimate: 'none' },
     readySince: model.clock,
   };
   // One that ignores how its prerequisite ended learns so from the coordinator.
@@ -114,7 +114,7 @@ export function depend(model: Model, task: Task, on: Task, policy: Policy): Verd
 /** Who may be given to an agent now. */
 export function claimable(model: Model): Task[] {
   return model.tasks.filter(
-    (task) => isReady(task) && !task.parked && !isSwitchedOff(model, task.taskType),
+    (task) => isReady(task) && !task.suspended && !isSwitchedOff(model, task.taskType),
   );
 }
 

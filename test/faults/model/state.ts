@@ -52,7 +52,7 @@ export interface Task {
   /** When it is to be complete: nobody has said, in time, or long ago. */
   estimate: Estimate;
   /** Out of the way of the others while its type is switched off, and then until the next sweep. */
-  parked: boolean;
+  suspended: boolean;
 }
 
 export interface Run {
@@ -71,8 +71,11 @@ export interface Run {
   warning: 'none' | 'fresh' | 'old';
 }
 
-/** How an agent does, as far as its beats tell. `mute`: it never beats, and its leases stand by themselves. */
-export type Pulse = 'beats' | 'missed' | 'dead' | 'mute';
+/**
+ * How an agent does, as far as its heartbeats tell. `mute`: it never sends heartbeats, and its leases stand
+ * by themselves.
+ */
+export type Pulse = 'heartbeats' | 'missed' | 'dead' | 'mute';
 
 export interface Agent {
   id: string;

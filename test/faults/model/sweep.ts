@@ -32,14 +32,14 @@ export function sweep(model: Model): void {
   for (let ended = untoldOf(model); ended.length > 0; ended = untoldOf(model)) {
     tellDependents(model, ended);
   }
-  park(model);
+  suspend(model);
 }
 
-function park(model: Model): void {
+function suspend(model: Model): void {
   for (const each of model.switches) if (each.until === 'past') each.ended = true;
   for (const task of model.tasks) {
     const isOff = isSwitchedOff(model, task.taskType);
-    task.parked = isOff && (task.parked || isReady(task));
+    task.suspended = isOff && (task.suspended || isReady(task));
   }
 }
 

@@ -7,7 +7,7 @@ import { sweep } from './sweep.js';
 import { verdictOf } from './world.js';
 
 export const changingPulse = fc
-  .record({ agent: index, pulse: fc.constantFrom<Pulse>('missed', 'dead', 'beats') })
+  .record({ agent: index, pulse: fc.constantFrom<Pulse>('missed', 'dead', 'heartbeats') })
   .map(
     (given) =>
       new Deed(
@@ -19,7 +19,7 @@ export const changingPulse = fc
         },
         async (model, world) => {
           const agent = at(model.agents, given.agent);
-          await world.beat(agent.id, given.pulse);
+          await world.heartbeat(agent.id, given.pulse);
           agent.pulse = given.pulse;
         },
       ),

@@ -40,7 +40,7 @@ interface Row {
   checkpoint: number | null;
   progress_percent: number;
   estimate: string;
-  parked: boolean;
+  suspended: boolean;
   log: string[];
 }
 
@@ -63,7 +63,7 @@ interface SwitchRow {
 const TASKS = `
 SELECT t.id, t.status, t.version, t.generation, t.retry_count, t.abort_reason, t.failure_reason, t.run_id,
   t.unmet_dependencies, t.dependents_unsettled AS untold, (t.checkpoint_data ->> 'n')::int AS checkpoint,
-  t.capability_key LIKE '!%' AS parked, t.progress_percent,
+  t.capability_key LIKE '!%' AS suspended, t.progress_percent,
   CASE WHEN t.estimated_completion_at IS NULL THEN 'none' WHEN t.estimated_completion_at <= now() THEN 'past'
     ELSE 'ahead' END AS estimate,
   CASE WHEN t.retry_at IS NULL THEN 'none' WHEN t.retry_at <= now() THEN 'due' ELSE 'later' END AS retry,
@@ -100,15 +100,16 @@ export class World {
   async newAgent(room: number, pulse: Pulse): Promise<string> {
     const { id, api } = await this.workspace.newAgent({ maxConcurrentTasks: room });
     this.agents.set(id, api);
-    if (pulse !== 'mute') await this.beat(id, pulse);
+    if (pulse !== 'mute') await this.heartbeat(id, pulse);
     return id;
   }
 
   /**
-   * What beats would have written. One that beats does so for a day to come; one that has missed some is silent
-   * for an hour, and has a threshold of a day; one that is dead, the threshold that it always had.
+   * What heartbeats would have written. One that sends heartbeats does so for a day to come; one that has
+   * missed some is unresponsive for an hour, and has a threshold of a day; one that is dead, the threshold
+   * that it always had.
    */
-  async beat(agentId: string, pulse: Pulse): Promise<void> {
+  async heartbeat(agentId: string, pulse: Pulse): Promise<void> {
     const { owner } = this.server.db;
     const seconds = pulse === 'missed' ? 86_400 : THRESHOLD_SECONDS;
     await owner.query(
@@ -120,7 +121,7 @@ export class World {
        SELECT $1, $2, 'healthy', now() + make_interval(hours => $3), now() + make_interval(hours => $3)
        ON CONFLICT (workspace_id, agent_id) DO UPDATE SET last_seen_at = excluded.last_seen_at,
          next_expected_at = excluded.next_expected_at`,
-      [this.workspace.id, agentId, pulse === 'beats' ? 24 : -1],
+      [this.workspace.id, agentId, pulse === 'heartbeats' ? 24 : -1],
     );
   }
 
@@ -187,7 +188,7 @@ export class World {
       'UPDATE pauses SET ended_at = now() WHERE workspace_id = $1 AND ended_at IS NULL',
       [this.workspace.id],
     );
-    // Who has missed some beats only would be found silent for too long at the end of a long test.
+    // Who has missed some heartbeats only would be found unresponsive for too long at the end of a long test.
     await owner.query(
       `UPDATE agent_heartbeats SET last_seen_at = now() + interval '1 day' WHERE workspace_id = $1`,
       [this.workspace.id],
@@ -256,7 +257,7 @@ function toRow(task: Task): Row {
     unmet_dependencies: unmet(task),
     untold: task.untold,
     checkpoint: task.checkpoint,
-    parked: task.parked,
+    suspended: task.suspended,
     progress_percent: task.progressPercent,
     estimate: task.estimate,
     log: task.log,

@@ -109,7 +109,7 @@ export class Arena {
     await this.db.owner.query(sql, [runId]);
   }
 
-  /** Its agent was silent for long: the run is STALE, and the agent taken for dead. */
+  /** Its agent was unresponsive for long: the run is STALE, and the agent taken for dead. */
   async fallSilent({ runId, agent }: Held & { agent: Contender }): Promise<void> {
     const { owner } = this.db;
     await owner.query('UPDATE task_runs SET lease_by_heartbeat = true WHERE id = $1', [runId]);
@@ -125,7 +125,7 @@ export class Arena {
     await owner.query(lost, [agent.id]);
   }
 
-  /** What the coordinator does with runs whose agent missed beats, or is heard again. */
+  /** What the coordinator does with runs whose agent missed heartbeats, or is heard again. */
   async watchLiveness(): Promise<void> {
     await this.sweep(WatchLiveness);
   }

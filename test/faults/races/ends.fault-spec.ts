@@ -62,7 +62,7 @@ describe('whoever wants to end one run at the same time', () => {
     await expectInvariants(arena.db);
   }, 120_000);
 
-  it('complete, fail, cancel, a beat, the sweep of stale runs and a retry, of an agent taken for dead', async () => {
+  it('complete, fail, cancel, a heartbeat, the sweep of stale runs and a retry, of an agent taken for dead', async () => {
     const winners = new Set<string>();
     for (const round of rounds) {
       const held = await arena.underWay();
@@ -71,13 +71,13 @@ describe('whoever wants to end one run at the same time', () => {
       expect(await arena.runsOf(taskId)).toMatchObject([{ state: 'STALE' }]);
       const report = (name: string, server: number, body?: object) => () =>
         api(agent, server).post(`/runs/${runId}/${name}`, body).then(status);
-      const beat = { status: 'healthy' };
+      const heartbeat = { status: 'healthy' };
       const [complete, fail, recovered, cancel] = await atOnce<unknown>([
         report('complete', round),
         report('fail', round + 1, { error: { message: 'on purpose', class: 'exit_code' } }),
         () => arena.recoverLost(),
         () => arena.command(taskId, 'cancel').then(status),
-        () => api(agent, round).post(`/agents/${agent.id}/heartbeat`, beat),
+        () => api(agent, round).post(`/agents/${agent.id}/heartbeat`, heartbeat),
         () => arena.watchLiveness(),
         () => arena.command(taskId, 'retry').then(status),
       ]);

@@ -41,7 +41,7 @@ export const valkeyDown: Benchmark = {
   },
 };
 
-/** Creates, reads and beats in turn, as one mix. */
+/** Creates, reads and heartbeats in turn, as one mix. */
 async function aClient(rig: Rig, valkeyUrl: string): Promise<() => Promise<number>> {
   const site = await rig.newSite();
   const workspaceId = await site.newWorkspace();
@@ -52,11 +52,16 @@ async function aClient(rig: Rig, valkeyUrl: string): Promise<() => Promise<numbe
   const json = { 'content-type': 'application/json' };
   const asUser = { ...json, authorization: `Bearer ${token}` };
   const asAgent = { ...json, authorization: `Bearer ${agent.token}` };
-  const beat = JSON.stringify({ status: 'healthy' });
+  const heartbeat = JSON.stringify({ status: 'healthy' });
   const requests: autocannon.Request[] = [
     { method: 'POST', path: '/api/v1/agent-tasks', headers: asUser, body: JSON.stringify(TASK) },
     { method: 'GET', path: '/api/v1/agent-tasks?limit=10', headers: asUser },
-    { method: 'POST', path: `/api/v1/agents/${agent.id}/heartbeat`, headers: asAgent, body: beat },
+    {
+      method: 'POST',
+      path: `/api/v1/agents/${agent.id}/heartbeat`,
+      headers: asAgent,
+      body: heartbeat,
+    },
   ];
   return async () => {
     const result = await autocannon({ url, connections: CONNECTIONS, duration: SECONDS, requests });

@@ -2,7 +2,7 @@ import { Cycle, type CycleReport, Leadership } from '#lib/coordinator';
 import { EVERYWHERE, type SweepScope } from '#lib/transitions';
 import type { Core } from './core.js';
 import type { Site } from './site.js';
-import { BEAT } from './tables.js';
+import { HEARTBEAT } from './tables.js';
 
 export interface TimedCycle {
   ms: number;
@@ -15,7 +15,7 @@ export async function runCycle(
   core: Core,
   scope: SweepScope = EVERYWHERE,
 ): Promise<TimedCycle> {
-  await site.owner.query(BEAT);
+  await site.owner.query(HEARTBEAT);
   const leadership = core.get(Leadership);
   if (!(await leadership.keep())) throw new Error('Somebody else leads');
   const start = performance.now();

@@ -63,7 +63,7 @@ WHERE workspace_id = $1 AND id IN (
   SELECT id FROM task_runs WHERE workspace_id = $1 AND state = 'WORKING' LIMIT $2)`;
 
 /** Each agent that claims for itself has just been heard, with one of its tasks. */
-export const BEAT = `
+export const HEARTBEAT = `
 INSERT INTO agent_heartbeats (workspace_id, agent_id, status, current_task_id)
 SELECT a.workspace_id, a.id, 'healthy', (SELECT task_id FROM task_runs r
   WHERE r.workspace_id = a.workspace_id AND r.agent_id = a.id AND r.state = 'WORKING' LIMIT 1)

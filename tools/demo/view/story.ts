@@ -3,7 +3,7 @@ import type { Fleet } from '../fleet.js';
 import type { Speed } from '../measure.js';
 import type { Killed } from '../murder.js';
 import type { ResumeProof } from '../proof.js';
-import { BEAT_SECONDS, SHIPPED, STALE_SECONDS } from '../settings.js';
+import { HEARTBEAT_SECONDS, SHIPPED, STALE_SECONDS } from '../settings.js';
 import type { LogEntry, Recovery } from '../timeline.js';
 import { milliseconds, type Paint } from './text.js';
 
@@ -65,7 +65,7 @@ export function measurementLines(
     `throughput         ${speed.tasksPerSecond} tasks/s (${speed.burst} tasks, each a process of its own, by the two workers left)`,
     `recovery           ${milliseconds(recovery.claimedMs)} from SIGKILL to another worker's claim: found dead after ${milliseconds(recovery.foundMs)},`,
     `                   back in the queue after ${milliseconds(recovery.requeuedMs)}, running after ${milliseconds(recovery.runningMs)}`,
-    `                   (the demo's workers beat every ${BEAT_SECONDS} s and are dead after ${STALE_SECONDS} s; shipped: ${SHIPPED.beatSeconds} s and ${SHIPPED.staleSeconds} s)`,
+    `                   (the demo's workers send heartbeats every ${HEARTBEAT_SECONDS} s and are dead after ${STALE_SECONDS} s; shipped: ${SHIPPED.heartbeatSeconds} s and ${SHIPPED.staleSeconds} s)`,
   ];
 }
 

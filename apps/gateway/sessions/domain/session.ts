@@ -27,11 +27,11 @@ export interface SessionError {
   message: string;
 }
 
-/** What a session is to do; kept until it runs. */
+/** The order for a session; kept until it runs. */
 export interface SessionOrder {
   command: [string, ...string[]];
   env: Record<string, string>;
-  /** What the session finds at DROVER_TASK_FILE. */
+  /** The content of DROVER_TASK_FILE. */
   task: object;
   /** Values to hide in its output. */
   secrets: string[];

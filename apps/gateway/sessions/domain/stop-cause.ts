@@ -3,8 +3,8 @@ import type { StopCause } from './session.js';
 const CODE = /^[a-z][a-z0-9_]{0,63}$/;
 
 /**
- * What a session is told of the server's order. For a pause the server sends the words of whoever paused,
- * and for a run that its own side had released, that side's words; all else are codes.
+ * The cause of the server's order, for the session. For a pause the server sends the words of the user who
+ * paused, and for a run that its own side had released, that side's words; all else are codes.
  */
 export function causeOf({
   action,

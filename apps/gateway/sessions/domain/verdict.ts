@@ -5,7 +5,7 @@ import type { SessionError, SessionStatus, Stopping } from './session.js';
 export interface Verdict {
   status: Extract<SessionStatus, 'COMPLETED' | 'FAILED' | 'STOPPED'>;
   oomKilled: boolean;
-  /** What the session is said to have failed of; null for one that ended well. */
+  /** The class of the session's failure; null for one that ended well. */
   error: SessionError | null;
 }
 
@@ -27,7 +27,7 @@ export function judgeExit(exit: SessionExit, stopping: Stopping | null): Verdict
     return { status: 'FAILED', oomKilled, error: { class: 'oom', message: describe(exit) } };
   }
   if (stopping !== null) {
-    // What it said last is no reason: it was doing as it was told.
+    // Its last words are no reason: it obeyed an order.
     const message = `${describeExit(exit)} after it was asked to end: ${wordsOf(stopping)}`;
     const failureClass = classOfGivenUp(stopping.kind) ?? classOf(exit);
     return { status: 'STOPPED', oomKilled, error: { class: failureClass, message } };
@@ -36,7 +36,7 @@ export function judgeExit(exit: SessionExit, stopping: Stopping | null): Verdict
   return { status: 'FAILED', oomKilled, error: { class: classOf(exit), message: describe(exit) } };
 }
 
-/** What the server is told of a session that ended well: its run may not have been completed. */
+/** The report of a session that ended well: its run may not have been completed. */
 export const ENDED_WITHOUT_COMPLETING: SessionError = {
   class: 'exit_code',
   message: 'The session ended with exit code 0 without completing its run',
@@ -53,7 +53,7 @@ function wordsOf({ reason, message }: Stopping): string {
   return message ?? reason;
 }
 
-/** A gateway that goes, or a user who pauses the task, is not the session's fault, however it obeyed. */
+/** A gateway that leaves, or a user who pauses the task, is not the session's fault, however it obeyed. */
 export function classOfGivenUp(
   kind: Stopping['kind'] | undefined,
 ): 'drained' | 'paused' | undefined {

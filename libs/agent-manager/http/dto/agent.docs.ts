@@ -3,7 +3,7 @@ import { AGENT_MODES, type AgentMode, type AgentView } from '../../domain/agent-
 import { type AgentHealth, HEALTH_STATUSES, type HealthStatus } from '../../domain/health.js';
 import { AGENT_STATUSES, type AgentStatus } from '#lib/transitions';
 import type { AgentToken } from '../../agents/agent-tokens.js';
-import type { BeatAnswer } from '../../heartbeats/heartbeats.js';
+import type { HeartbeatAnswer } from '../../heartbeats/heartbeats.js';
 
 const id = { type: String, format: 'uuid' };
 const time = { type: String, format: 'date-time' };
@@ -29,7 +29,10 @@ export class AgentDoc implements AgentView {
   @ApiProperty({ type: String, nullable: true }) agentVersion!: string | null;
   @ApiProperty(integer) restartCount!: number;
   @ApiProperty(json) metadata!: Record<string, unknown>;
-  @ApiProperty({ type: [String], description: 'What its sessions run; empty for pull agents' })
+  @ApiProperty({
+    type: [String],
+    description: 'The command of its sessions; empty for pull agents',
+  })
   command!: string[];
   @ApiProperty({
     ...time,
@@ -56,13 +59,17 @@ export class AgentPageDoc {
 
 export class AgentHealthDoc implements AgentHealth {
   @ApiProperty(id) agentId!: string;
-  @ApiProperty({ enum: HEALTH_STATUSES, description: 'unknown: it has never beaten' })
+  @ApiProperty({ enum: HEALTH_STATUSES, description: 'unknown: it has never sent a heartbeat' })
   status!: HealthStatus;
   @ApiProperty({ enum: AGENT_STATUSES }) agentStatus!: AgentStatus;
   @ApiProperty({ ...time, nullable: true }) lastSeenAt!: string | null;
   @ApiProperty({ type: Number, nullable: true, description: 'Since it was last seen' })
   ageSeconds!: number | null;
-  @ApiProperty({ ...time, nullable: true, description: 'null until it has beaten by itself' })
+  @ApiProperty({
+    ...time,
+    nullable: true,
+    description: 'null until it has sent a heartbeat by itself',
+  })
   nextExpectedAt!: string | null;
   @ApiProperty(integer) heartbeatIntervalSeconds!: number;
   @ApiProperty(integer) staleThresholdSeconds!: number;
@@ -82,8 +89,8 @@ export class AgentTokenDoc implements AgentToken {
   @ApiProperty(time) expiresAt!: string;
 }
 
-export class BeatAnswerDoc implements BeatAnswer {
+export class HeartbeatAnswerDoc implements HeartbeatAnswer {
   @ApiProperty(time) acknowledgedAt!: string;
-  @ApiProperty({ ...time, description: 'When the next beat should be here' })
+  @ApiProperty({ ...time, description: 'When the next heartbeat should be here' })
   nextExpectedAt!: string;
 }

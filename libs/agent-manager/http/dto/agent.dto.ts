@@ -2,14 +2,14 @@ import { Flag, Int, JsonObject, OneOf, OneOfList, PageQuery, Text, TextList } fr
 import { AGENT_MODES, type AgentMode } from '../../domain/agent-view.js';
 import { CAPABILITY } from '../../domain/capabilities.js';
 import { AGENT_STATUSES, type AgentStatus } from '#lib/transitions';
-import type { WantedAgent } from '../../agents/agent-registration.js';
+import type { AgentRequest } from '../../agents/agent-registration.js';
 import type { AgentFilter } from '../../store/list-agents.sql.js';
 
 const MAX_INTEGER = 2_147_483_647;
 const DAY_SECONDS = 86_400;
 
-/** What is left out stays as it is; a new agent takes the default. */
-export class RegisterAgentDto implements WantedAgent {
+/** Absent fields stay as they are; a new agent takes the default. */
+export class RegisterAgentDto implements AgentRequest {
   @Text({ max: 200, example: 'Dev Agent #1' })
   name!: string;
 
@@ -69,7 +69,7 @@ export class RegisterAgentDto implements WantedAgent {
     optional: true,
     example: ['node', 'agent.js'],
     description:
-      'What the gateway runs for each session of a push agent: an argument vector, never a line for a shell. A push agent must have one.',
+      'The command that the gateway runs for each session of a push agent: an argument vector, never a line for a shell. A push agent must have one.',
   })
   command?: string[];
 }

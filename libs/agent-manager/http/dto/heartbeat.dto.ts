@@ -1,12 +1,12 @@
 import { Id, Int, JsonObject, OneOf, Text } from '#lib/http';
-import { BEAT_STATUSES, type BeatStatus } from '../../domain/health.js';
-import type { BeatBody } from '../../heartbeats/beat-buffer.js';
+import { HEARTBEAT_STATUSES, type HeartbeatStatus } from '../../domain/health.js';
+import type { HeartbeatBody } from '../../heartbeats/heartbeat-buffer.js';
 
 const MAX_INTEGER = 2_147_483_647;
 
-export class HeartbeatDto implements BeatBody {
-  @OneOf(BEAT_STATUSES, { example: 'healthy' })
-  status!: BeatStatus;
+export class HeartbeatDto implements HeartbeatBody {
+  @OneOf(HEARTBEAT_STATUSES, { example: 'healthy' })
+  status!: HeartbeatStatus;
 
   @Id({
     optional: true,
@@ -27,7 +27,7 @@ export class HeartbeatDto implements BeatBody {
   @Int(0, MAX_INTEGER, {
     optional: true,
     nullable: true,
-    description: 'Of one core: above 100 when it uses several.',
+    description: 'Percent of one core: above 100 when it uses several.',
   })
   cpuPercent?: number | null;
 

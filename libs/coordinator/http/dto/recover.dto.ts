@@ -19,7 +19,7 @@ export class RecoverDto implements RecoveryRequest {
   @Flag({
     optional: true,
     description:
-      'All workspaces, for operators of the installation, whatever X-Workspace-Id names; others are refused.',
+      'All workspaces, whatever X-Workspace-Id names; for operators of the installation only.',
   })
   allWorkspaces?: boolean;
 }

@@ -1,8 +1,8 @@
 import { command } from '#lib/database';
 
 /**
- * Keeps the answer, if the key is still held by who began it: the lock is the proof, since each
- * taking makes another one. No row means that it was taken over.
+ * Keeps the answer, if the request that began it still holds the key: the lock is the proof, since each
+ * holder gets another one. No row means that it was taken over.
  *
  * In a service's transaction, or after it.
  * Index: the primary key.

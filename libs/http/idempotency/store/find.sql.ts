@@ -9,7 +9,7 @@ export interface HeldKeyRow {
 }
 
 /**
- * What is known of a key that somebody else took.
+ * The facts about a key that another request took.
  *
  * After `beginRequest` has returned no row. Index: the primary key.
  *

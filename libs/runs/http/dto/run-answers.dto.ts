@@ -2,7 +2,7 @@ import { ApiProperty, OmitType } from '@nestjs/swagger';
 import { Problem } from '#lib/http';
 import { NOTHING_CLAIMED, type NothingClaimed } from '../../store/claim-tasks.sql.js';
 import { TASK_STATUSES, type TaskStatus } from '#lib/transitions';
-import type { ReportOutcome } from '../../repeated-reports.js';
+import type { ReportOutcome } from '../../report-replay.js';
 import type { ClaimedTask } from '../../run-view.js';
 import type { RunSignal, SignalsAnswer } from '../../signals.js';
 import {
@@ -19,12 +19,12 @@ import {
   ShownTime,
 } from '#lib/task-manager';
 
-/** What an agent hears of a report that moved its run. */
+/** The answer to a report that moved its run. */
 export class ReportOutcomeDto implements ReportOutcome {
   @ShownId() runId!: string;
   @ShownId() taskId!: string;
-  @ShownOneOf(TASK_STATUSES, { description: 'What the task has become' }) status!: TaskStatus;
-  @ShownInt({ description: 'Of the task' }) version!: number;
+  @ShownOneOf(TASK_STATUSES, { description: 'The new status of the task' }) status!: TaskStatus;
+  @ShownInt({ description: 'The version of the task' }) version!: number;
 }
 
 export class ProgressOutcomeDto {
@@ -56,7 +56,7 @@ class ClaimedWorkDto {
   @ShownText({ example: 'development' }) taskType!: string;
   @ShownInt({ description: '1 to 10, 10 first' }) priority!: number;
   @ShownJson({ description: 'As it was given, secrets included' }) inputContext!: unknown;
-  @ShownJson({ description: 'What the run before left to go on from' }) checkpointData!: unknown;
+  @ShownJson({ description: 'The checkpoint of the run before' }) checkpointData!: unknown;
   @ShownJson() metadata!: unknown;
   @ShownIntOrNull() timeoutSeconds!: number | null;
   @ShownInt() retryCount!: number;

@@ -17,7 +17,7 @@ export const SESSION_ERROR_CLASSES = [
 ] as const;
 export type SessionErrorClass = (typeof SESSION_ERROR_CLASSES)[number];
 
-/** What a gateway saw happen to a session. */
+/** An event of a session, as its gateway saw it. */
 export interface SessionReport {
   runId: string;
   sessionKey: string;

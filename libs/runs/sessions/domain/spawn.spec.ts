@@ -29,14 +29,14 @@ describe('afterSpawn', () => {
     [{ kind: 'busy', message: 'm', retryAfterMs: 4_000 }, 0.5, 4_000],
     [{ kind: 'busy', message: 'm', retryAfterMs: 900_000 }, 0.5, 15_000],
     [{ kind: 'busy', message: 'm' }, 0.5, 750],
-    [{ kind: 'resting' }, 0.5, 1_500],
+    [{ kind: 'circuit_open' }, 0.5, 1_500],
   ])('%j with %d: again in %d ms', (result, random, delayMs) => {
     expect(afterSpawn(result, FIRST, POLICY, random)).toMatchObject({ kind: 'again', delayMs });
   });
 
   it('does not count what was not tried', () => {
     const many = { attempts: 99, ageSeconds: 1 };
-    expect(afterSpawn({ kind: 'resting' }, many, POLICY, 0)).toMatchObject({ counts: false });
+    expect(afterSpawn({ kind: 'circuit_open' }, many, POLICY, 0)).toMatchObject({ counts: false });
   });
 
   it.each([
@@ -52,7 +52,7 @@ describe('afterSpawn', () => {
     const results: SpawnResult[] = [
       { kind: 'no_answer', message: 'm' },
       { kind: 'busy', message: 'm', retryAfterMs: 10_000 },
-      { kind: 'resting' },
+      { kind: 'circuit_open' },
     ];
     fc.assert(
       fc.property(

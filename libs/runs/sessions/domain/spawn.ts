@@ -24,11 +24,11 @@ export interface SpawnRequest {
 
 export interface SpawnAnswer {
   session: { id: string; sessionKey: string; status: string };
-  /** `sequence`: its last beat before the answer; all later ones tell of the session. */
+  /** `sequence`: its last heartbeat before the answer; all later ones tell of the session. */
   gateway: { id: string; bootId: string; sequence: number };
 }
 
-/** What came of one call. */
+/** The result of one call. */
 export type SpawnResult =
   | ({ kind: 'spawned' } & SpawnAnswer)
   /** The gateway will never do it: asking again is no use. */
@@ -38,7 +38,7 @@ export type SpawnResult =
   /** Nobody knows; it may have done it. */
   | { kind: 'no_answer'; message: string }
   /** It was not asked, because it did not answer before. */
-  | { kind: 'resting' };
+  | { kind: 'circuit_open' };
 
 /** Where an intent stands when the call's result is in. */
 export interface SpawnAttempt {
@@ -59,12 +59,12 @@ export type AfterSpawn =
   | { kind: 'failed'; message: string; retryable: boolean };
 
 const BACKOFF = { baseMs: 500, capMs: 10_000 };
-const RESTING_MS = 1_000;
+const CIRCUIT_OPEN_MS = 1_000;
 const LONGEST_WAIT_MS = 15_000;
 
 /**
- * What follows a call. An intent is given up after `maxAttempts` answers that were none, and when it is
- * older than the deadline, whatever came back: its task has another chance with another run.
+ * Decides what follows a call. An intent is given up after `maxAttempts` failed calls, and when it is older
+ * than the deadline, whatever the answer: its task has another chance with another run.
  *
  * @param random a number in [0, 1)
  */
@@ -86,9 +86,9 @@ export function afterSpawn(
         message: `The gateway refused: ${result.message}`,
         retryable: false,
       };
-    case 'resting':
+    case 'circuit_open':
       return againOrFailed(attempt, policy, {
-        delayMs: RESTING_MS * (1 + random),
+        delayMs: CIRCUIT_OPEN_MS * (1 + random),
         message: null,
         counts: false,
       });

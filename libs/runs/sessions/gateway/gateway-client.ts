@@ -63,7 +63,7 @@ export class GatewayClient implements OnApplicationShutdown {
   }
 
   /** Whether calls are refused without being made, because the last ones were not answered. */
-  get resting(): boolean {
+  get circuitOpen(): boolean {
     return this.breaker.opened;
   }
 
@@ -73,7 +73,7 @@ export class GatewayClient implements OnApplicationShutdown {
       return await this.breaker.fire(spawn);
     } catch (error) {
       if (error instanceof NoAnswer) return { kind: 'no_answer', message: error.message };
-      if ((error as { code?: string }).code === 'EOPENBREAKER') return { kind: 'resting' };
+      if ((error as { code?: string }).code === 'EOPENBREAKER') return { kind: 'circuit_open' };
       throw error;
     }
   }
@@ -100,7 +100,7 @@ export class GatewayClient implements OnApplicationShutdown {
     const { status, body, retryAfterMs } = await this.call('POST', '/api/agents/spawn', spawn);
     if (status === 200 || status === 201 || status === 202) {
       const parsed = answer.safeParse(body);
-      if (!parsed.success) throw new NoAnswer('The gateway’s answer can not be understood');
+      if (!parsed.success) throw new NoAnswer('The gateway’s answer cannot be understood');
       return { kind: 'spawned', ...(parsed.data satisfies SpawnAnswer) };
     }
     const { code, title, detail } = problem.catch({ code: 'unknown' }).parse(body);
@@ -138,7 +138,7 @@ export class GatewayClient implements OnApplicationShutdown {
       };
     } catch (error) {
       if (error instanceof NoAnswer) throw error;
-      throw new NoAnswer(`The gateway can not be reached: ${(error as Error).message}`);
+      throw new NoAnswer(`The gateway cannot be reached: ${(error as Error).message}`);
     }
   }
 }

@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, type Config } from '#lib/config';
 import { Database, firstRow } from '#lib/database';
-import { lastGatewayBeat } from '../store/last-gateway-beat.sql.js';
+import { lastGatewayHeartbeat } from '../store/last-gateway-heartbeat.sql.js';
 import { GatewayClient } from './gateway-client.js';
 
 /** Whether a gateway answers this server, and is heard of, for the health check. */
@@ -19,9 +19,9 @@ export class GatewayReach {
 
   /** @throws Error when no session could be spawned now */
   async probe(): Promise<void> {
-    if (this.gateway.resting) throw new Error('the gateway does not answer');
+    if (this.gateway.circuitOpen) throw new Error('the gateway does not answer');
     const { staleSeconds } = this.config.gateway;
-    const beat = await firstRow(this.database.service, lastGatewayBeat, [staleSeconds]);
-    if (!beat?.heard) throw new Error('no gateway was heard lately');
+    const heartbeat = await firstRow(this.database.service, lastGatewayHeartbeat, [staleSeconds]);
+    if (!heartbeat?.heard) throw new Error('no gateway was heard lately');
   }
 }

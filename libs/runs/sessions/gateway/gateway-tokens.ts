@@ -16,7 +16,7 @@ const BEARER = /^Bearer +(\S+)$/i;
 
 export interface Passport {
   token: string;
-  /** What the gateway's proof must name. */
+  /** The claims of the gateway's proof. */
   id: string;
 }
 
@@ -69,7 +69,7 @@ export class GatewayTokens {
   }
 
   /**
-   * What proves to the gateway that sent a request that the server answers it; good for just that request.
+   * The proof to a gateway that the server answers its request; good for just that request.
    *
    * @param authorization its header
    * @returns undefined when no gateway sent it

@@ -3,12 +3,12 @@ import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { ApiErrors, ClientGone } from '#lib/http';
 import { Public } from '#lib/identity';
 import { DroverError } from '#lib/kernel';
-import { GatewayBeats } from '../reports/gateway-beats.js';
+import { GatewayHeartbeats } from '../reports/gateway-heartbeats.js';
 import { GatewaySignals } from '../reports/gateway-signals.js';
 import { SessionReports } from '../reports/session-reports.js';
 import {
-  GatewayBeatDoc,
-  GatewayBeatDto,
+  GatewayHeartbeatDoc,
+  GatewayHeartbeatDto,
   GatewaySignalsDoc,
   GatewaySignalsDto,
   ReportResultsDoc,
@@ -16,7 +16,7 @@ import {
 } from './dto/gateway.dto.js';
 import { GatewayGuard, type GatewayRequest } from './gateway.guard.js';
 
-/** What gateways say. Public for the guard of users and agents: gateways have one of their own. */
+/** Requests of gateways. Public for the guard of users and agents: gateways have one of their own. */
 @ApiTags('Gateway')
 @Controller('gateway')
 @Public()
@@ -24,23 +24,23 @@ import { GatewayGuard, type GatewayRequest } from './gateway.guard.js';
 @ApiErrors('unauthenticated', 'invalid_gateway_token', 'forbidden')
 export class GatewayController {
   constructor(
-    private readonly beats: GatewayBeats,
+    private readonly heartbeats: GatewayHeartbeats,
     private readonly reports: SessionReports,
     private readonly signalsOfRuns: GatewaySignals,
   ) {}
 
   @Post('heartbeat')
   @HttpCode(200)
-  @ApiOkResponse({ type: GatewayBeatDoc })
+  @ApiOkResponse({ type: GatewayHeartbeatDoc })
   @ApiOperation({ summary: 'A gateway is there, and these are its sessions' })
-  heartbeat(@Req() request: GatewayRequest, @Body() body: GatewayBeatDto) {
-    return this.beats.beat(itself(request, body));
+  heartbeat(@Req() request: GatewayRequest, @Body() body: GatewayHeartbeatDto) {
+    return this.heartbeats.heartbeat(itself(request, body));
   }
 
   @Post('sessions')
   @HttpCode(200)
   @ApiOkResponse({ type: ReportResultsDoc })
-  @ApiOperation({ summary: 'What happened to sessions: started, exited, never started' })
+  @ApiOperation({ summary: 'Report events of sessions: started, exited, never started' })
   sessions(@Req() request: GatewayRequest, @Body() body: SessionReportsDto) {
     const { gatewayId, reports } = itself(request, body);
     return this.reports.take(gatewayId, reports);
@@ -49,7 +49,7 @@ export class GatewayController {
   @Post('signals')
   @HttpCode(200)
   @ApiOkResponse({ type: GatewaySignalsDoc })
-  @ApiOperation({ summary: 'Which sessions are to be stopped or paused; waits for news' })
+  @ApiOperation({ summary: 'The sessions that must stop or pause; waits until there are some' })
   signals(
     @Req() request: GatewayRequest,
     @Body() body: GatewaySignalsDto,

@@ -4,7 +4,7 @@ import { DroverError } from '#lib/kernel';
 import { Logger } from '#lib/observability';
 import { GatewayTokens } from '../gateway/gateway-tokens.js';
 
-/** What the guard leaves on a request. */
+/** The guard's result on a request. */
 export interface GatewayRequest extends FastifyRequest {
   gatewayId?: string;
 }

@@ -7,7 +7,7 @@ import {
 import { CONFIG, type Config } from '#lib/config';
 import { Database } from '#lib/database';
 import { Doorbell, withAnySignal } from '#lib/kernel';
-import { hasNews, warnedIn } from '../../news.js';
+import { hasNewSignals, warnedIn } from '../../new-signals.js';
 import { WakeUps } from '#lib/valkey';
 import { heldSessions } from '../store/gateways.sql.js';
 
@@ -87,7 +87,7 @@ export class GatewaySignals implements OnModuleDestroy, BeforeApplicationShutdow
         const runs = await this.look(gateway, listener);
         warnedBefore ??= warnedIn(runs);
         const left = deadline - performance.now();
-        if (hasNews(runs, warnedBefore) || left <= 0 || stop.aborted) return { runs };
+        if (hasNewSignals(runs, warnedBefore) || left <= 0 || stop.aborted) return { runs };
         await listener.bell.wait(Math.min(left, LOOK_AGAIN_MS));
       }
     } finally {

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { restAgent, wakeAgent } from '#lib/agent-manager';
+import { startCooldown, endCooldown } from '#lib/agent-manager';
 import { Database, firstRow } from '#lib/database';
 import { DroverError } from '#lib/kernel';
 import { Logger } from '#lib/observability';
@@ -15,7 +15,7 @@ export interface ReportResult {
   reason?: string;
 }
 
-/** What a report may meet that is nobody's fault: the run has ended in another way. */
+/** A conflict of a report that is nobody's fault: the run has ended in another way. */
 const SETTLED = new Set(['stale_run', 'illegal_transition', 'run_not_found']);
 
 /** Takes what gateways saw happen to sessions. Repeating a report changes nothing. */
@@ -67,7 +67,7 @@ export class SessionReports {
 
   private async apply(report: SessionReport, by: Reporter): Promise<void> {
     if (report.event === 'started') {
-      await this.database.service.rows(wakeAgent, [by.workspaceId, by.agentId]);
+      await this.database.service.rows(endCooldown, [by.workspaceId, by.agentId]);
       await this.runs.start(by, { sessionKey: report.sessionKey });
       return;
     }
@@ -83,12 +83,16 @@ export class SessionReports {
     await this.runs.fail(by, { error });
   }
 
-  /** What can't be started now can't for the next task either, which would fail like this one. */
+  /** A command that cannot start now cannot for the next task either, which would fail like this one. */
   private async rest({ workspaceId, agentId }: Reporter, why: string): Promise<void> {
-    const rested = await firstRow(this.database.service, restAgent, [workspaceId, agentId]);
-    if (!rested) return;
-    const until = rested.resting_until.toISOString();
-    this.logger.warn('An agent rests: its command can not be started', { agentId, until, why });
+    const cooldown = await firstRow(this.database.service, startCooldown, [workspaceId, agentId]);
+    if (!cooldown) return;
+    const until = cooldown.resting_until.toISOString();
+    this.logger.warn('An agent has a cooldown: its command cannot be started', {
+      agentId,
+      until,
+      why,
+    });
   }
 }
 

@@ -35,16 +35,16 @@ async function stateOfSpawn(workspaceId: string): Promise<string | undefined> {
 it('gives no task the place of a session that the gateway runs for somebody else', async () => {
   const { api } = await server.newWorkspace();
   const headers = { authorization: `Bearer ${gateway.token({ sub: gateway.id })}` };
-  const beat = (counts: { running: number; queued: number }) =>
+  const heartbeat = (counts: { running: number; queued: number }) =>
     apiClient(server.url, headers).post('/gateway/heartbeat', {
-      ...gateway.nextBeat(),
+      ...gateway.nextHeartbeat(),
       ...{ capacity: 2, sessions: [], ...counts },
     });
   await api.put(`/agents/${newId()}`, { name: 'Pushed', mode: 'push', command: ['node'] });
   const { body } = await api.post<{ id: string }>('/agent-tasks', { title: 'T', taskType: 'test' });
-  await beat({ running: 1, queued: 1 });
+  await heartbeat({ running: 1, queued: 1 });
   expect((await assigner.sweep(leads, 10)).moved).toBe(0);
-  await beat({ running: 1, queued: 0 });
+  await heartbeat({ running: 1, queued: 0 });
   expect((await assigner.sweep(leads, 10)).moved).toBe(1);
   await api.post(`/agent-tasks/${body.id}/cancel`, {});
   await assigner.sweep(leads, 10);
@@ -54,7 +54,7 @@ it('closes no intent to spawn for somebody who does not lead any more', async ()
   const { id: workspaceId, api } = await server.newWorkspace();
   const headers = { authorization: `Bearer ${gateway.token({ sub: gateway.id })}` };
   await apiClient(server.url, headers).post('/gateway/heartbeat', {
-    ...gateway.nextBeat(),
+    ...gateway.nextHeartbeat(),
     ...{ capacity: 5, running: 0, queued: 0, sessions: [] },
   });
   await api.put(`/agents/${newId()}`, { name: 'Pushed', mode: 'push', command: ['node'] });

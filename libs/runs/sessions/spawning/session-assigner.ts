@@ -46,7 +46,7 @@ export class SessionAssigner implements SpawnAllowance {
 
   async of(tx: Transaction, workspaceIds: readonly string[]): Promise<Allowance> {
     const none = { total: 0, ofWorkspace: new Map<string, number>() };
-    if (this.gateway.resting) return none;
+    if (this.gateway.circuitOpen) return none;
     const row = await firstRow(tx, spawnRoom, [this.config.gateway.staleSeconds]);
     const room = Math.max(0, row?.room ?? 0);
     if (room === 0) return none;

@@ -41,7 +41,7 @@ export class SpawnAttempts {
     await this.follow(spawn, afterSpawn(result, attempt, policy, Math.random()));
   }
 
-  /** What comes of an attempt is judged after it; one that breaks off each time never gets there. */
+  /** The result of an attempt is judged after it; an attempt that breaks off each time never gets there. */
   private breaksOff({ attempts, age_seconds: age }: DueSpawn): boolean {
     const { spawnAttempts, spawnDeadlineSeconds } = this.config.gateway;
     return attempts > spawnAttempts && age > spawnDeadlineSeconds;
@@ -71,7 +71,7 @@ export class SpawnAttempts {
     const started = await this.unlessStale(
       this.reports.start(reporterOf(spawn), { sessionKey: session.sessionKey }),
     );
-    // Cancelled while it was spawned. If this gets lost the gateway still hears it with its next beat.
+    // Cancelled while it was spawned. If this gets lost the gateway still hears it with its next heartbeat.
     if (!started) await this.gateway.stop(spawn.run_id, this.config.tasks.cancelGraceSeconds);
   }
 

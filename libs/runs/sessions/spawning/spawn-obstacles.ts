@@ -3,10 +3,10 @@ import { SpawnRates } from '#lib/admission';
 import { CONFIG, type Config } from '#lib/config';
 import { Database, firstRow } from '#lib/database';
 import { GatewayClient } from '../gateway/gateway-client.js';
-import { lastGatewayBeat } from '../store/last-gateway-beat.sql.js';
+import { lastGatewayHeartbeat } from '../store/last-gateway-heartbeat.sql.js';
 import { spawnRoom } from '../store/spawn-room.sql.js';
 
-/** What stands between a push agent and its next session. */
+/** The obstacles between a push agent and its next session. */
 export interface SpawnFacts {
   /** Whether there is a gateway in the configuration. */
   configured: boolean;
@@ -37,17 +37,17 @@ export class SpawnObstacles {
   /** `resting` is what this server has met: others may have fared otherwise. */
   async spawnFacts(workspaceId: string): Promise<SpawnFacts> {
     const { service } = this.database;
-    const [room, beat, rates] = await Promise.all([
+    const [room, heartbeat, rates] = await Promise.all([
       firstRow(service, spawnRoom, [this.config.gateway.staleSeconds]),
-      firstRow(service, lastGatewayBeat, [this.config.gateway.staleSeconds]),
+      firstRow(service, lastGatewayHeartbeat, [this.config.gateway.staleSeconds]),
       this.rates.usedUp(service, workspaceId),
     ]);
     return {
       configured: this.gateway.configured,
       gateways: room?.gateways ?? 0,
-      draining: beat?.draining ?? 0,
-      lastSeenAt: beat?.at ?? null,
-      resting: this.gateway.resting,
+      draining: heartbeat?.draining ?? 0,
+      lastSeenAt: heartbeat?.at ?? null,
+      resting: this.gateway.circuitOpen,
       room: Math.max(0, room?.room ?? 0),
       rates,
     };

@@ -15,7 +15,7 @@ import { SpawnAttempts } from './spawn-attempts.js';
 const AT_ONCE = 16;
 /** How often intents are looked for that nobody rang for: retries, and those of other servers. */
 const LOOK_MS = 500;
-/** What a server takes is free again for others this long after the call's time is over. */
+/** An intent taken by a server is free for others this long after the call's time is over. */
 const TAKEN_FOR_MORE_MS = 5_000;
 const TROUBLE = { baseMs: 500, capMs: 10_000 };
 
@@ -94,7 +94,7 @@ export class Spawner implements OnApplicationBootstrap, BeforeApplicationShutdow
 
   private afterTrouble(error: unknown): number {
     this.failures += 1;
-    if (this.failures === 1) this.logger.warn('Intents to spawn can not be read', { error });
+    if (this.failures === 1) this.logger.warn('Intents to spawn cannot be read', { error });
     return 0;
   }
 }

@@ -1,6 +1,6 @@
 import { command, query } from '#lib/database';
 
-export interface BeatRow {
+export interface HeartbeatRow {
   /** Whether it is the newest that is known of; if not, nothing is changed. */
   newest: boolean;
   /** Whether it is another life of a gateway that is known. */
@@ -9,18 +9,18 @@ export interface BeatRow {
 }
 
 /**
- * A gateway's beat. Within a life its number decides which is newer, between lives their start. A clock
+ * A gateway's heartbeat. Within a life its number decides which is newer, between lives their start. A clock
  * that was set back between them must not lock a gateway out: after a silence that is longer than a
- * beat's token holds, nothing of an earlier life can be under way, so what comes is a later one.
+ * heartbeat's token holds, nothing of an earlier life can be under way, so what comes is a later one.
  *
  * As the service role. Index: primary key.
  * $1 id, $2 boot, $3 started at, $4 version, $5 capacity, $6 running, $7 queued, $8 draining, $9 number,
- * $10 seconds of silence after which no beat of an earlier life can come, $11 how many of the sessions are of runs.
+ * $10 seconds of silence after which no heartbeat of an earlier life can come, $11 how many of the sessions are of runs.
  */
-export const recordGatewayBeat = command<BeatRow>(
+export const recordGatewayHeartbeat = command<HeartbeatRow>(
   'record_gateway_beat',
   `
-WITH beat AS (
+WITH heartbeat AS (
   INSERT INTO gateways AS g (id, boot_id, started_at, version, capacity, running, queued, draining,
     last_sequence, others)
   VALUES ($1, $2, $3, $4, $5, $6::int, $7::int, $8, $9, greatest($6::int + $7::int - $11::int, 0))
@@ -35,7 +35,7 @@ WITH beat AS (
   RETURNING coalesce(old.boot_id <> new.boot_id, false) AS restarted
 )
 SELECT b.restarted IS NOT NULL AS newest, coalesce(b.restarted, false) AS restarted, now() AS now
-FROM (VALUES (1)) one LEFT JOIN beat b ON true`,
+FROM (VALUES (1)) one LEFT JOIN heartbeat b ON true`,
 );
 
 export interface HeldSession {
@@ -47,7 +47,7 @@ export interface HeldSession {
 }
 
 /**
- * What a gateway should know of the runs whose sessions it holds: which are not live any more and why,
+ * The signals for a gateway about the runs whose sessions it holds: which are not live any more and why,
  * which have their session at another gateway (an answer was lost, and the next call went there), which are
  * asked to pause, and which seem to hang. A row for each run that was asked about; the workspace is NULL for
  * one that does not exist.
@@ -79,7 +79,7 @@ LEFT JOIN agent_tasks t ON t.workspace_id = r.workspace_id AND t.id = r.task_id`
  *
  * As the service role. Indexes: agents_id_key, session_spawns_due_idx (read whole: few wait). $1 agents.
  */
-export const beatForAgents = command<{ agent_id: string }>(
+export const heartbeatForAgents = command<{ agent_id: string }>(
   'beat_for_agents',
   `
 UPDATE agent_heartbeats h SET last_seen_at = greatest(h.last_seen_at, now()), status = 'healthy',
@@ -112,7 +112,7 @@ WHERE run_id = ANY($1::uuid[])`,
  * As the service role. Index: session_spawns_run_idx, then primary keys; the logs of the tasks are read.
  * $1 runs, $2 the gateway that has the second one.
  */
-export const tellOfSecondSessions = command<{ run_id: string; gateway_id: string }>(
+export const announceSecondSessions = command<{ run_id: string; gateway_id: string }>(
   'tell_of_second_sessions',
   `
 WITH second AS MATERIALIZED (

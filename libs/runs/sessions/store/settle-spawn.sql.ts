@@ -1,11 +1,11 @@
 import { command } from '#lib/database';
 
 /**
- * What became of an intent. One that was settled meanwhile stays as it is.
+ * Records the result of an intent. One that was settled meanwhile stays as it is.
  *
  * As the service role. Index: primary key.
  * $1 workspace, $2 run, $3 state, $4 error or NULL, $5 gateway, $6 its boot, $7 session key,
- * $8 the last beat that did not know of the session.
+ * $8 the last heartbeat that did not know of the session.
  */
 export const settleSpawn = command<{ run_id: string }>(
   'settle_spawn',

@@ -3,10 +3,10 @@ import { query } from '#lib/database';
 /**
  * How many more sessions the gateways that were heard lately could run: what they can hold together less
  * the sessions that are not of runs, and less the live runs of push agents. These are counted in our own rows,
- * not in the gateways' last beats: a session that has just ended makes room at once.
+ * not in the gateways' last heartbeats: a session that has just ended makes room at once.
  *
  * As the service role. Indexes: gateways (a handful of rows), agents_push_idx.
- * $1 seconds after which a silent gateway does not count.
+ * $1 seconds after which a unresponsive gateway does not count.
  */
 export const spawnRoom = query<{ room: number; gateways: number }>(
   'spawn_room',

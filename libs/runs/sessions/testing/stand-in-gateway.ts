@@ -52,8 +52,8 @@ export class StandInGateway {
     return { GATEWAY_URL: this.url, GATEWAY_SECRET };
   }
 
-  /** What each beat begins with: who it is, and the next number. */
-  nextBeat() {
+  /** What each heartbeat begins with: who it is, and the next number. */
+  nextHeartbeat() {
     const { id: gatewayId, bootId } = this;
     const startedAt = new Date(this.startedAt).toISOString();
     return { gatewayId, bootId, startedAt, sequence: ++this.sequence };

@@ -84,7 +84,7 @@ export class CreateTaskDto implements WantedTask {
   @TextList({ item: CAPABILITY, maxItems: 20, optional: true })
   requiredCapabilities?: string[];
 
-  @JsonObject({ optional: true, description: 'What the agent needs to do the work' })
+  @JsonObject({ optional: true, description: 'The input of the work, for the agent' })
   inputContext?: Record<string, unknown>;
 
   @JsonObject({ optional: true })

@@ -53,7 +53,7 @@ export class RunDto implements RunView {
   @ShownTimeOrNull() staleAt!: string | null;
   @ShownTimeOrNull() endedAt!: string | null;
   @ShownTime() lastReportAt!: string;
-  @ShownTimeOrNull({ description: 'Of its last progress or checkpoint' })
+  @ShownTimeOrNull({ description: 'The time of its last progress or checkpoint' })
   lastProgressAt!: string | null;
   @ShownTimeOrNull({ description: 'It seems to hang, and its agent was told' })
   hungWarnedAt!: string | null;
@@ -108,7 +108,7 @@ export class NeighbourDto implements NeighbourView {
   @ShownTime() createdAt!: string;
 }
 
-/** What a task waits for, and what waits for it. */
+/** The prerequisites of a task, and its dependents. */
 export class DependenciesDto implements DependenciesView {
   @ShownId() taskId!: string;
   @ShownOneOf(TASK_STATUSES) status!: TaskStatus;
@@ -116,5 +116,5 @@ export class DependenciesDto implements DependenciesView {
   @ApiProperty({ type: [NeighbourDto] }) dependsOn!: NeighbourDto[];
   @ApiProperty({ type: [NeighbourDto], description: 'A page of them' }) blocks!: NeighbourDto[];
   @ShownTextOrNull({ description: 'For the next page of `blocks`' }) nextCursor!: string | null;
-  @ShownInt({ description: 'Of the task; for If-Match' }) version!: number;
+  @ShownInt({ description: 'The version of the task; for If-Match' }) version!: number;
 }

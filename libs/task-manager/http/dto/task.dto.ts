@@ -42,7 +42,8 @@ export class TaskDto implements TaskView {
   @ShownInt({ description: '1 to 10, 10 first' }) priority!: number;
   @ShownIdOrNull() projectId!: string | null;
   @ShownIdOrNull() milestoneId!: string | null;
-  @ShownIdOrNull({ description: 'Of the live run, or the last one' }) agentId!: string | null;
+  @ShownIdOrNull({ description: 'The agent of the live run, or of the last one' }) agentId!:
+    string | null;
   @ShownIdOrNull({ description: 'The live run' }) runId!: string | null;
   @ShownTextOrNull() sessionKey!: string | null;
   @ShownInt({ description: '0 to 100' }) progressPercent!: number;
@@ -57,7 +58,9 @@ export class TaskDto implements TaskView {
   @ShownTextOrNull() lastError!: string | null;
   @ShownTextOrNull({ description: `One of ${ABORT_REASONS.join(', ')}` })
   abortReason!: string | null;
-  @ShownTextOrNull({ description: 'What whoever aborted it said, such as why it was cancelled' })
+  @ShownTextOrNull({
+    description: 'The message of the abortion, such as the reason of a cancellation',
+  })
   abortMessage!: string | null;
   @ShownTextOrNull() failureReason!: string | null;
   @ShownIds({ description: 'Tasks that must complete first' }) dependsOn!: string[];

@@ -2,7 +2,7 @@ import { Id, Int, JsonObject, OneOf, Text, TextList } from '#lib/http';
 import type { TaskUpdate } from '../../domain/task-update.js';
 import { REQUESTED_STATUSES, type RequestedStatus } from '../../updates/task-updates.js';
 
-/** What is left out stays; null empties a field. */
+/** Absent fields stay; null empties a field. */
 export class UpdateTaskDto implements TaskUpdate {
   @Text({ max: 255, optional: true })
   title?: string;
@@ -37,7 +37,7 @@ export class UpdateTaskDto implements TaskUpdate {
   @Id({ optional: true, nullable: true })
   projectId?: string | null;
 
-  @Id({ optional: true, nullable: true, description: 'Of the project of the task' })
+  @Id({ optional: true, nullable: true, description: 'A milestone of the project of the task' })
   milestoneId?: string | null;
 
   @OneOf(REQUESTED_STATUSES, {

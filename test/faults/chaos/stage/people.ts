@@ -1,7 +1,7 @@
 import { newId } from '#lib/kernel';
 import { Api } from '../../../../tools/shared/api.js';
 import { built } from '../../../../tools/shared/project.js';
-import { BEAT_SECONDS, SESSIONS, STALE_SECONDS } from '../settings.js';
+import { HEARTBEAT_SECONDS, SESSIONS, STALE_SECONDS } from '../settings.js';
 
 interface WithId {
   id: string;
@@ -43,7 +43,7 @@ async function register(address: string, key: string, id: string): Promise<void>
     headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
     body: JSON.stringify({
       ...{ name: 'pushed', mode: 'push', capabilities: ['session'], maxConcurrentTasks: SESSIONS },
-      ...{ heartbeatIntervalSeconds: BEAT_SECONDS, staleThresholdSeconds: STALE_SECONDS },
+      ...{ heartbeatIntervalSeconds: HEARTBEAT_SECONDS, staleThresholdSeconds: STALE_SECONDS },
       command: [process.execPath, built('test/faults/chaos/session.js')],
     }),
   });

@@ -17,13 +17,13 @@ export class HeldSessionDto {
   @OneOf(['QUEUED', 'STARTING', 'RUNNING']) status!: 'QUEUED' | 'STARTING' | 'RUNNING';
 }
 
-export class GatewayBeatDto {
+export class GatewayHeartbeatDto {
   @Text(GATEWAY_ID) gatewayId!: string;
   @Id({ description: 'New at each start of the gateway' }) bootId!: string;
   @Timestamp() startedAt!: string;
 
   @Int(1, Number.MAX_SAFE_INTEGER, {
-    description: 'Which beat of this life it is, growing: one that comes late changes nothing',
+    description: 'Which heartbeat of this life it is, growing: one that comes late changes nothing',
   })
   sequence!: number;
 
@@ -76,7 +76,7 @@ export class SessionReportsDto {
 export class GatewaySignalsDto {
   @Text(GATEWAY_ID) gatewayId!: string;
   @IdList({ maxItems: 5_000, description: 'Runs whose sessions it holds' }) runIds!: string[];
-  @Int(0, 30_000, { optional: true, description: 'How long to wait for news, in ms' })
+  @Int(0, 30_000, { optional: true, description: 'How long to wait for signals, in ms' })
   waitMs?: number;
 }
 
@@ -87,7 +87,7 @@ export class StopDoc {
   graceSeconds!: number;
 }
 
-export class GatewayBeatDoc {
+export class GatewayHeartbeatDoc {
   @ApiProperty({ type: String, format: 'date-time' }) acknowledgedAt!: string;
   @ApiProperty({ description: 'Whether it was known in an earlier life' }) restarted!: boolean;
   @ApiProperty({ type: [StopDoc], description: 'Sessions whose runs are not live any more' })

@@ -1,7 +1,7 @@
 import { firstRow, query, type SqlRunner } from '#lib/database';
 import { DroverError } from '#lib/kernel';
-import { type AgentLifecycle, legalAgentMoves } from '../domain/agent-state.js';
-import { type MovedAgent, moveAgentsSql } from './move-agents.sql.js';
+import { type AgentLifecycle, legalAgentTransitions } from '../domain/agent-state.js';
+import { type TransitionedAgent, transitionAgentsSql } from './transition-agents.sql.js';
 
 /** Index: primary key. $1 workspace, $2 agent. */
 const lifecycleOf = query<{ lifecycle: AgentLifecycle }>(
@@ -9,7 +9,7 @@ const lifecycleOf = query<{ lifecycle: AgentLifecycle }>(
   `SELECT lifecycle FROM agents WHERE workspace_id = $1 AND id = $2`,
 );
 
-export interface AgentMove {
+export interface AgentTransition {
   workspaceId: string;
   agentId: string;
   to: AgentLifecycle;
@@ -21,15 +21,18 @@ export interface AgentMove {
  * Writes transitions of agents; an illegal one is left out of the answer. An agent can be
  * TERMINATED only when it has no live run: end them first, in the same transaction.
  */
-export function moveAgents(runner: SqlRunner, moves: readonly AgentMove[]): Promise<MovedAgent[]> {
-  if (moves.length === 0) return Promise.resolve([]);
-  const rows = moves.map(({ workspaceId, agentId, to, reason }) => ({
+export function transitionAgents(
+  runner: SqlRunner,
+  transitions: readonly AgentTransition[],
+): Promise<TransitionedAgent[]> {
+  if (transitions.length === 0) return Promise.resolve([]);
+  const rows = transitions.map(({ workspaceId, agentId, to, reason }) => ({
     workspace_id: workspaceId,
     id: agentId,
     to_lifecycle: to,
     reason,
   }));
-  return runner.rows(moveAgentsSql, [JSON.stringify(rows)]);
+  return runner.rows(transitionAgentsSql, [JSON.stringify(rows)]);
 }
 
 /**
@@ -38,19 +41,22 @@ export function moveAgents(runner: SqlRunner, moves: readonly AgentMove[]): Prom
  * @throws DroverError `agent_not_found`, `agent_terminated`, or `illegal_transition` with the current
  *   state and the legal ones
  */
-export async function moveAgent(runner: SqlRunner, move: AgentMove): Promise<MovedAgent> {
-  const [moved] = await moveAgents(runner, [move]);
+export async function transitionAgent(
+  runner: SqlRunner,
+  transition: AgentTransition,
+): Promise<TransitionedAgent> {
+  const [moved] = await transitionAgents(runner, [transition]);
   if (moved) return moved;
-  const agent = await firstRow(runner, lifecycleOf, [move.workspaceId, move.agentId]);
+  const agent = await firstRow(runner, lifecycleOf, [transition.workspaceId, transition.agentId]);
   if (!agent) throw new DroverError('agent_not_found');
   if (agent.lifecycle === 'TERMINATED') throw new DroverError('agent_terminated');
   throw new DroverError('illegal_transition', {
-    detail: `The agent is ${agent.lifecycle}, and can't become ${move.to} from there.`,
+    detail: `The agent is ${agent.lifecycle}, and can't become ${transition.to} from there.`,
     members: {
       current: agent.lifecycle,
       from: agent.lifecycle,
-      to: move.to,
-      legal: legalAgentMoves(agent.lifecycle),
+      to: transition.to,
+      legal: legalAgentTransitions(agent.lifecycle),
     },
   });
 }

@@ -1,8 +1,8 @@
 /** Ids in one message at most: a message that is too long blocks the others behind it. */
 const IDS_PER_MESSAGE = 1_000;
 
-/** What other servers are to be told, gathered over a burst. */
-export class News {
+/** Wake-ups for other servers, gathered over some milliseconds. */
+export class WakeUpBatch {
   readonly claims = new Map<string, number>();
   readonly agents = new Set<string>();
   coordinator = false;
@@ -26,11 +26,11 @@ interface Wire {
 
 /**
  * The sender stands before the JSON, so that a process knows its own messages without parsing them.
- * Messages without news are none.
+ * An empty batch makes no message.
  */
-export function encodeNews(sender: string, news: News): string[] {
-  const claims = [...news.claims];
-  const agents = [...news.agents];
+export function encodeWakeUps(sender: string, batch: WakeUpBatch): string[] {
+  const claims = [...batch.claims];
+  const agents = [...batch.agents];
   const messages: Wire[] = [];
   const parts = Math.ceil(Math.max(claims.length, agents.length) / IDS_PER_MESSAGE);
   for (let part = 0; part < Math.max(parts, 1); part++) {
@@ -38,27 +38,30 @@ export function encodeNews(sender: string, news: News): string[] {
     const wire: Wire = {};
     if (claims.length > from) wire.claims = claims.slice(from, to);
     if (agents.length > from) wire.agents = agents.slice(from, to);
-    if (part === 0 && news.coordinator) wire.coordinator = true;
-    if (part === 0 && news.resync) wire.resync = true;
+    if (part === 0 && batch.coordinator) wire.coordinator = true;
+    if (part === 0 && batch.resync) wire.resync = true;
     if (Object.keys(wire).length > 0) messages.push(wire);
   }
   return messages.map((wire) => `${sender} ${JSON.stringify(wire)}`);
 }
 
-/** The news of another sender; undefined for our own, and for what is none (a newer server's, say). */
-export function decodeNews(self: string, message: string): News | undefined {
+/**
+ * The wake-ups of another sender; undefined for our own, and for a message that holds none (a newer server's,
+ * say).
+ */
+export function decodeWakeUps(self: string, message: string): WakeUpBatch | undefined {
   if (message.startsWith(`${self} `)) return undefined;
   const wire = parseObject(message.slice(message.indexOf(' ') + 1));
   if (!wire) return undefined;
-  const news = new News();
+  const batch = new WakeUpBatch();
   for (const entry of listOf(wire['claims'])) {
     const [id, count] = listOf(entry);
-    if (typeof id === 'string' && typeof count === 'number') news.addClaims(id, count);
+    if (typeof id === 'string' && typeof count === 'number') batch.addClaims(id, count);
   }
-  for (const id of listOf(wire['agents'])) if (typeof id === 'string') news.agents.add(id);
-  news.coordinator = wire['coordinator'] === true;
-  news.resync = wire['resync'] === true;
-  return news.isEmpty() ? undefined : news;
+  for (const id of listOf(wire['agents'])) if (typeof id === 'string') batch.agents.add(id);
+  batch.coordinator = wire['coordinator'] === true;
+  batch.resync = wire['resync'] === true;
+  return batch.isEmpty() ? undefined : batch;
 }
 
 function parseObject(text: string): Record<string, unknown> | undefined {

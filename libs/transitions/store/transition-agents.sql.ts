@@ -3,12 +3,12 @@ import type { AgentLifecycle, AgentStatus } from '../domain/agent-state.js';
 import { agentTransition } from './agent-transition.sql.js';
 
 /**
- * Moves agents as it was decided: one statement for one or a thousand.
+ * Writes decided transitions of agents: one statement for one or a thousand.
  *
  * Index: primary key.
  * $1 JSON array of {workspace_id, id, to_lifecycle, reason}.
  */
-export interface MovedAgent {
+export interface TransitionedAgent {
   workspace_id: string;
   id: string;
   version: number;
@@ -18,7 +18,7 @@ export interface MovedAgent {
   status: AgentStatus;
 }
 
-export const moveAgentsSql = command<MovedAgent>(
+export const transitionAgentsSql = command<TransitionedAgent>(
   'move_agents',
   `
 WITH agent_move AS MATERIALIZED (

@@ -7,7 +7,7 @@ import {
 } from '../../test/support/app.js';
 import { aTask } from '../../test/support/task-factories.js';
 
-/** Agents that never beat: health, status, explanations and estimates say the same of them. */
+/** Agents that never send heartbeats: health, status, explanations and estimates say the same of them. */
 
 let server: TestApp;
 let workspace: TestWorkspace;
@@ -91,7 +91,7 @@ it('is counted on while it works under a lease of its own', async () => {
   expect(await standing()).toMatchObject(HEARD);
 });
 
-it('is not missed as a push agent, which nobody beats for while it has no session', async () => {
+it('is not missed as a push agent, which nobody sends heartbeats for while it has no session', async () => {
   await server.db.owner.query(`UPDATE agents SET mode = 'push', command = '{true}' WHERE id = $1`, [
     agent.id,
   ]);
@@ -116,7 +116,7 @@ it('is heard no more than a few times in its threshold', async () => {
   expect(await lastSeen()).toBe(registered);
 });
 
-it('is not promised to beat for having claimed', async () => {
+it('is not expected to send heartbeats for having claimed', async () => {
   await anHourPasses();
   await claim();
   const { body } = await workspace.api.get(`/agents/${agent.id}/health`);

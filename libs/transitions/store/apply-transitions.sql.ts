@@ -9,7 +9,7 @@ import { anyTaskTransition } from './task-transition.sql.js';
  * Always in the transaction that holds the tasks' locks.
  * Indexes: primary keys.
  *
- * $1 JSON array of task moves, $2 JSON array of run moves.
+ * $1 JSON array of task transitions, $2 JSON array of run transitions.
  */
 export interface AppliedRow {
   workspace_id: string;
@@ -22,7 +22,7 @@ export interface AppliedRow {
   dependents_unsettled: boolean;
 }
 
-export const applyMovesSql = command<AppliedRow>(
+export const applyTransitionsSql = command<AppliedRow>(
   'apply_moves',
   `
 WITH ${anyTaskTransition('$1::jsonb')},

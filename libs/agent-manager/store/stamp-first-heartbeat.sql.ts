@@ -2,13 +2,13 @@ import { command } from '#lib/database';
 import { NO_HEARTBEAT, promisesNoHeartbeat } from '#lib/transitions';
 
 /**
- * A registration is a sign of life. Until an agent has beaten by itself no beat is expected of it
- * (next_expected_at is infinity), so one that is driven by hand, and never beats, is not taken for
- * dead.
+ * A registration is a sign of life. Until an agent has sent a heartbeat by itself no heartbeat is expected of
+ * it (next_expected_at is infinity), so one that is driven by hand, and never sends heartbeats, is not taken
+ * for dead.
  *
  * Index: primary key. $1 workspace, $2 agent, $3 its interval in seconds.
  */
-export const stampFirstBeat = command<unknown>(
+export const stampFirstHeartbeat = command<unknown>(
   'stamp_first_beat',
   `
 INSERT INTO agent_heartbeats AS h (workspace_id, agent_id, status, last_seen_at, next_expected_at)

@@ -1,16 +1,16 @@
 import { command } from '#lib/database';
 
-/** Seconds of the first rest, doubled with each one that follows, up to the longest. */
+/** Seconds of the first cooldown, doubled with each one that follows, up to the longest. */
 const FIRST_SECONDS = 30;
 const LONGEST_SECONDS = 900;
 
 /**
- * Lets a push agent rest, since a session of it could not be started for a reason that lies in its command.
- * Sessions that failed together count as one: whoever rests already is left alone.
+ * Starts a cooldown of a push agent, because its command made a session fail to start. Sessions that failed
+ * together count as one: an agent in a cooldown is left alone.
  *
  * As the service role. Index: primary key. $1 workspace, $2 agent.
  */
-export const restAgent = command<{ resting_until: Date }>(
+export const startCooldown = command<{ resting_until: Date }>(
   'rest_agent',
   `
 UPDATE agents SET setup_failures = setup_failures + 1, updated_at = now(),
@@ -25,7 +25,7 @@ RETURNING resting_until`,
  *
  * As the service role. Index: primary key. $1 workspace, $2 agent.
  */
-export const wakeAgent = command<{ id: string }>(
+export const endCooldown = command<{ id: string }>(
   'wake_agent',
   `
 UPDATE agents SET setup_failures = 0, resting_until = NULL, updated_at = now()
@@ -33,5 +33,5 @@ WHERE workspace_id = $1 AND id = $2 AND setup_failures > 0
 RETURNING id`,
 );
 
-/** Condition on the agent `a`: it rests. */
-export const isResting = (a: string) => `coalesce(${a}.resting_until > now(), false)`;
+/** Condition on the agent `a`: it is in a cooldown. */
+export const isInCooldown = (a: string) => `coalesce(${a}.resting_until > now(), false)`;

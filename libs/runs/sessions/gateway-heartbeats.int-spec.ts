@@ -21,7 +21,7 @@ beforeEach(async () => {
   gateway.sessions.clear();
   gateway.restart();
   workspace = await server.newWorkspace();
-  expect(await beat()).toMatchObject({ status: 200 });
+  expect(await heartbeat()).toMatchObject({ status: 200 });
   agentId = newId();
   const agent = { name: 'Pushed', mode: 'push', command: ['node'], maxConcurrentTasks: MANY };
   expect((await workspace.api.put(`/agents/${agentId}`, agent)).status).toBe(201);
@@ -38,17 +38,24 @@ interface Held {
   status: 'RUNNING';
 }
 
-/** A beat with its number, which can be sent later than it was made. */
-function aBeat(sessions: Held[] = [], values: Record<string, unknown> = {}) {
-  const beat = { ...gateway.nextBeat(), capacity: 100, running: 0, queued: 0, sessions, ...values };
+/** A heartbeat with its number, which can be sent later than it was made. */
+function aHeartbeat(sessions: Held[] = [], values: Record<string, unknown> = {}) {
+  const heartbeat = {
+    ...gateway.nextHeartbeat(),
+    capacity: 100,
+    running: 0,
+    queued: 0,
+    sessions,
+    ...values,
+  };
   return () => {
     const headers = { authorization: `Bearer ${gateway.token({ sub: gateway.id })}` };
     const api = apiClient(server.url, headers);
-    return api.post<{ restarted: boolean; stop: object[] }>('/gateway/heartbeat', beat);
+    return api.post<{ restarted: boolean; stop: object[] }>('/gateway/heartbeat', heartbeat);
   };
 }
 
-const beat = (sessions: Held[] = [], values = {}) => aBeat(sessions, values)();
+const heartbeat = (sessions: Held[] = [], values = {}) => aHeartbeat(sessions, values)();
 
 const all = (): Held[] =>
   [...gateway.sessions].map(([runId, { sessionKey }]) => ({
@@ -88,39 +95,39 @@ async function known() {
 
 const answered = { status: 200, body: { restarted: false } };
 
-describe('a beat that comes late', () => {
+describe('a heartbeat that comes late', () => {
   it('of an earlier life: it ends nothing of the later one', async () => {
-    const late = aBeat();
+    const late = aHeartbeat();
     gateway.restart();
-    expect((await beat()).body.restarted).toBe(true);
+    expect((await heartbeat()).body.restarted).toBe(true);
     const id = await aRunningTask();
     const before = await known();
     expect(await late()).toMatchObject(answered);
     expect(await statusOf(id)).toBe('RUNNING');
     expect(await known()).toEqual(before);
-    expect((await beat(all())).body.restarted).toBe(false);
+    expect((await heartbeat(all())).body.restarted).toBe(false);
   });
 
-  it('after a newer one: it ends nothing of which it can not know', async () => {
-    const late = aBeat();
+  it('after a newer one: it ends nothing of which it cannot know', async () => {
+    const late = aHeartbeat();
     const id = await aRunningTask();
-    await beat(all());
+    await heartbeat(all());
     expect(await late()).toMatchObject(answered);
     expect(await statusOf(id)).toBe('RUNNING');
   });
 
-  it('before a newer one: it ends nothing of which it can not know, and the newer one does', async () => {
-    const late = aBeat();
+  it('before a newer one: it ends nothing of which it cannot know, and the newer one does', async () => {
+    const late = aHeartbeat();
     const id = await aRunningTask();
     expect(await late()).toMatchObject(answered);
     expect(await statusOf(id)).toBe('RUNNING');
-    await beat();
+    await heartbeat();
     expect(await statusOf(id)).toBe('ABORTED');
   });
 
   it('says what is to be stopped, and is no sign of life', async () => {
-    const late = aBeat([{ runId: newId(), sessionKey: 'k', status: 'RUNNING' }]);
-    await beat();
+    const late = aHeartbeat([{ runId: newId(), sessionKey: 'k', status: 'RUNNING' }]);
+    await heartbeat();
     await server.db.owner.query(
       `UPDATE agents SET lifecycle = 'ERROR', error_at = now() WHERE id = $1`,
       [agentId],
@@ -128,7 +135,7 @@ describe('a beat that comes late', () => {
     expect((await late()).body.stop).toMatchObject([{ reason: 'unknown_run' }]);
     const lifecycle = async () => (await workspace.api.get(`/agents/${agentId}`)).body['status'];
     expect(await lifecycle()).toBe('ERROR');
-    await beat();
+    await heartbeat();
     expect(await lifecycle()).toBe('IDLE');
   });
 });
@@ -140,7 +147,7 @@ describe('a gateway that has lost many sessions at once', () => {
   ])('%s: their tasks do not come back together', async (_why, restarts) => {
     await Promise.all(Array.from({ length: MANY }, () => aRunningTask(HOUR)));
     if (restarts) gateway.restart();
-    expect((await beat()).body.restarted).toBe(restarts);
+    expect((await heartbeat()).body.restarted).toBe(restarts);
     const told = await waits();
     expect(new Set(told).size).toBe(MANY);
     const [shortest, longest] = [told[0] as number, told.at(-1) as number];
@@ -174,7 +181,10 @@ describe('a run whose session has ended, and whose report is still to come', () 
       [agentId],
     );
     if (next) gateway.restart();
-    expect((await beat([], { ended: [runId] })).body).toMatchObject({ restarted: next, stop: [] });
+    expect((await heartbeat([], { ended: [runId] })).body).toMatchObject({
+      restarted: next,
+      stop: [],
+    });
     expect(await statusOf(id)).toBe('RUNNING');
     const { rows } = await server.db.owner.query(
       `SELECT 1 FROM agent_heartbeats WHERE agent_id = $1 AND last_seen_at > now() - interval '1 minute'`,
@@ -191,29 +201,29 @@ describe('a run whose session has ended, and whose report is still to come', () 
     const id = await aRunningTask();
     const runId = await runOf(id);
     await workspace.api.post(`/agent-tasks/${id}/cancel`, {});
-    expect((await beat([], { ended: [runId] })).body.stop).toEqual([]);
+    expect((await heartbeat([], { ended: [runId] })).body.stop).toEqual([]);
   });
 });
 
-describe('the order of beats', () => {
+describe('the order of heartbeats', () => {
   it('is not lost for ever on a clock that was set back between two lives', async () => {
     const id = await aRunningTask();
     gateway.restart();
     const startedAt = new Date(Date.now() - 3_600_000).toISOString();
-    expect(await beat([], { startedAt })).toMatchObject(answered);
+    expect(await heartbeat([], { startedAt })).toMatchObject(answered);
     expect(await statusOf(id)).toBe('RUNNING');
     await server.db.owner.query(
       `UPDATE gateways SET last_seen_at = now() - interval '121 seconds' WHERE id = $1`,
       [gateway.id],
     );
-    expect((await beat([], { startedAt })).body.restarted).toBe(true);
+    expect((await heartbeat([], { startedAt })).body.restarted).toBe(true);
     expect(await statusOf(id)).toBe('ABORTED');
     expect(await known()).toMatchObject({ boot_id: gateway.bootId });
-    expect((await beat([], { startedAt })).body.restarted).toBe(false);
+    expect((await heartbeat([], { startedAt })).body.restarted).toBe(false);
   });
 
   it.each([undefined, 0, 1.5, '1'])('wants a number: not %j', async (sequence) => {
-    const answer = await beat([], { sequence });
+    const answer = await heartbeat([], { sequence });
     expect(answer).toMatchObject({ status: 400, body: { errors: [{ field: 'sequence' }] } });
   });
 });

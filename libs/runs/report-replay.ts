@@ -1,10 +1,10 @@
 import { type Database, firstRow } from '#lib/database';
 import { DroverError } from '#lib/kernel';
-import { legalTaskMoves, type RunState, type TaskStatus } from '#lib/transitions';
+import { legalTaskTransitions, type RunState, type TaskStatus } from '#lib/transitions';
 import { runSituation, type RunSituation } from './store/run-situation.sql.js';
 import type { Reporter } from './reporter.js';
 
-/** What an agent hears of a report that was accepted. */
+/** The answer to a report that was accepted. */
 export interface ReportOutcome {
   runId: string;
   taskId: string;
@@ -21,22 +21,22 @@ export function outcome(
   return { runId: by.runId, taskId, status, version };
 }
 
-/** How to tell that a report has been accepted before. */
-export interface Repetition {
+/** How to recognise an idempotent replay: a report that has been accepted before. */
+export interface Replay {
   is: (situation: RunSituation) => boolean;
-  /** What the task would have become. */
+  /** The status that the task would have got. */
   to: TaskStatus;
 }
 
 /**
- * The answer to a report that changed nothing: fine if it is the repetition of an accepted one.
+ * The answer to a report that changed nothing: fine if it repeats an accepted one.
  *
  * @throws DroverError `stale_run`, `illegal_transition`, `run_not_found`
  */
-export async function answerRepetition(
+export async function answerReplay(
   database: Database,
   by: Reporter,
-  { is, to }: Repetition,
+  { is, to }: Replay,
 ): Promise<ReportOutcome> {
   const situation = await situationOf(database, by);
   if (is(situation)) {
@@ -58,7 +58,7 @@ export async function situationOf(database: Database, by: Reporter): Promise<Run
   return situation;
 }
 
-/** A run is marked STALE for missed beats alone; its agent may well be there, and repeat itself. */
+/** A run is marked STALE for missed heartbeats alone; its agent may well be there, and repeat itself. */
 export function hasBegun(state: RunState): boolean {
   return state === 'WORKING' || state === 'STALE';
 }
@@ -78,6 +78,6 @@ export function staleRun(situation: RunSituation): DroverError {
 function illegalTransition(current: TaskStatus, to: TaskStatus): DroverError {
   return new DroverError('illegal_transition', {
     detail: `The task is ${current}, and can't become ${to} from there.`,
-    members: { current, requested: to, legal: legalTaskMoves(current) },
+    members: { current, requested: to, legal: legalTaskTransitions(current) },
   });
 }

@@ -5,7 +5,7 @@ import { type AgentCaller, type Caller, DroverError } from '#lib/kernel';
  *
  * @throws DroverError `agent_not_found`
  */
-export function itself(caller: Caller, agentId: string): AgentCaller {
+export function requireSelf(caller: Caller, agentId: string): AgentCaller {
   if (caller.kind === 'agent' && caller.agentId === agentId) return caller;
   throw new DroverError('agent_not_found');
 }

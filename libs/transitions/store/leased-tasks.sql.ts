@@ -8,7 +8,7 @@ import { LOCKED_TASK_COLUMNS } from './lock-tasks.sql.js';
  *
  * Index: primary keys. $1 workspace, $2 run, $3 agent.
  */
-export const lockHeldTask = query<LockedTask>(
+export const lockLeasedTask = query<LockedTask>(
   'lock_held_task',
   `
 SELECT ${LOCKED_TASK_COLUMNS}

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { createTestDatabase, type TestDatabase } from '../../../test/support/database.js';
 import { aUser, aWorkspace } from '../../../test/support/factories.js';
 import { aTask } from '../../../test/support/task-factories.js';
-import { parkPausedTasks, unparkTasks } from '../store/park-tasks.sql.js';
+import { suspendPausedTasks, resumeTasks } from '../store/suspend-tasks.sql.js';
 
 let db: TestDatabase;
 
@@ -12,7 +12,7 @@ beforeAll(async () => {
 
 afterAll(() => db.drop());
 
-it('tasks stay parked as long as one switch of their type holds, whatever others have ended', async () => {
+it('tasks stay suspended as long as one switch of their type holds, whatever others have ended', async () => {
   const workspaceId = await aWorkspace(db.owner);
   const userId = await aUser(db.owner);
   await aTask(db.owner, workspaceId, { taskType: 'off' });
@@ -24,15 +24,15 @@ it('tasks stay parked as long as one switch of their type holds, whatever others
       [workspaceId, userId],
     );
   const sweep = async () => {
-    const parked = await db.database.service.rows(parkPausedTasks, [10]);
-    const freed = await db.database.service.rows(unparkTasks, [10]);
-    return { parked: parked.length, freed: freed.length };
+    const suspended = await db.database.service.rows(suspendPausedTasks, [10]);
+    const freed = await db.database.service.rows(resumeTasks, [10]);
+    return { suspended: suspended.length, freed: freed.length };
   };
   await pause('NULL::timestamptz AS until, now() AS ended_at');
   await pause(`now() - interval '1 minute' AS until, NULL::timestamptz AS ended_at`);
   await pause('NULL::timestamptz AS until, NULL::timestamptz AS ended_at');
-  expect(await sweep()).toEqual({ parked: 1, freed: 0 });
-  expect(await sweep()).toEqual({ parked: 0, freed: 0 });
+  expect(await sweep()).toEqual({ suspended: 1, freed: 0 });
+  expect(await sweep()).toEqual({ suspended: 0, freed: 0 });
   await db.owner.query(`UPDATE pauses SET ended_at = now() WHERE ended_at IS NULL`);
-  expect(await sweep()).toEqual({ parked: 0, freed: 1 });
+  expect(await sweep()).toEqual({ suspended: 0, freed: 1 });
 });

@@ -1,15 +1,15 @@
 import { query } from '#lib/database';
 
-export interface KnownBeat {
+export interface KnownHeartbeat {
   agent_id: string;
   /** NULL: there is no such agent. */
   stale_threshold_seconds: number | null;
-  /** Seconds since its last beat that Postgres knows of; NULL: it knows of none. */
+  /** Seconds since its last heartbeat that Postgres knows of; NULL: it knows of none. */
   age_seconds: number | null;
 }
 
-/** What Postgres knows of the agents that Valkey has heard. $1 their ids. Indexes: primary keys. */
-export const beatsKnown = query<KnownBeat>(
+/** The heartbeats in Postgres of the agents that Valkey has heard. $1 their ids. Indexes: primary keys. */
+export const heartbeatsKnown = query<KnownHeartbeat>(
   'invariant_beats_known',
   `
 SELECT heard.id AS agent_id, a.stale_threshold_seconds,

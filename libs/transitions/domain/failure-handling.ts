@@ -1,6 +1,6 @@
 import type { Actor } from '#lib/kernel';
 import type { LockedTask } from './locked-task.js';
-import type { Move, RunMove } from './move.js';
+import type { Transition, RunTransition } from './transition.js';
 import { afterFailure, isRetryable, type RetryPolicy } from './failure.js';
 import type { AbortReason } from './task-state.js';
 
@@ -9,7 +9,7 @@ export interface Failure {
   reason: AbortReason;
   message: string;
   actor: Actor;
-  /** What the agent says about trying again; absent: the reason decides. */
+  /** The agent's own advice on a retry; absent: the reason decides. */
   retryable?: boolean;
   stackTrace?: string;
   exitCode?: number;
@@ -18,32 +18,32 @@ export interface Failure {
 }
 
 /**
- * What becomes of a task whose run has failed. The moves are in the order in which they have to be
+ * The plan for a task whose run has failed. The transitions are in the order in which they have to be
  * applied; the second needs the first.
  */
-export type RecoveryPlan =
-  | { kind: 'moves'; workspaceId: string; first: Move; then?: Move }
+export type FailurePlan =
+  | { kind: 'transitions'; workspaceId: string; first: Transition; then?: Transition }
   /** A paused task stays paused, and loses only its run. */
-  | { kind: 'let_go'; workspaceId: string; run: RunMove };
+  | { kind: 'detach'; workspaceId: string; run: RunTransition };
 
 /**
  * Plans what follows a failed run: a retry to come, or the end.
  *
- * A task that has not started can not go to FAILED directly: it is aborted first, so that the log
+ * A task that has not started cannot go to FAILED directly: it is aborted first, so that the log
  * shows both what happened to the run and that no attempt is left.
  *
  * @param task ASSIGNED or RUNNING, or PAUSED with its run, under lock
  * @param random a number in [0, 1)
  */
-export function planRecovery(
+export function planFailure(
   task: LockedTask,
   failure: Failure,
   policy: RetryPolicy,
   random: number,
-): RecoveryPlan {
+): FailurePlan {
   const workspaceId = task.workspace_id;
   const run = failedRun(task, failure);
-  if (task.status === 'PAUSED') return { kind: 'let_go', workspaceId, run };
+  if (task.status === 'PAUSED') return { kind: 'detach', workspaceId, run };
   const attempts = {
     retryCount: task.retry_count,
     maxRetries: task.max_retries,
@@ -57,20 +57,24 @@ export function planRecovery(
   );
   if (next.kind === 'retry') {
     const retried = { retryAfterSeconds: next.delaySeconds, countsAsRetry: true };
-    return { kind: 'moves', workspaceId, first: { ...abortion(task, failure, run), ...retried } };
+    return {
+      kind: 'transitions',
+      workspaceId,
+      first: { ...abortion(task, failure, run), ...retried },
+    };
   }
   const failed = failing(task, failure, next.reason);
   if (task.status === 'ASSIGNED') {
-    return { kind: 'moves', workspaceId, first: abortion(task, failure, run), then: failed };
+    return { kind: 'transitions', workspaceId, first: abortion(task, failure, run), then: failed };
   }
-  return { kind: 'moves', workspaceId, first: { ...failed, run } };
+  return { kind: 'transitions', workspaceId, first: { ...failed, run } };
 }
 
 function failing(
   task: LockedTask,
   failure: Failure,
   why: 'not_retryable' | 'retries_exhausted',
-): Move {
+): Transition {
   const exhausted = why === 'retries_exhausted';
   const message = exhausted
     ? `Max retries exceeded (${task.retry_count}/${task.max_retries}): ${failure.message}`
@@ -79,7 +83,7 @@ function failing(
   return { ...common(task, failure), to: 'FAILED', reason, message, lastError: message };
 }
 
-function abortion(task: LockedTask, failure: Failure, run: RunMove): Move {
+function abortion(task: LockedTask, failure: Failure, run: RunTransition): Transition {
   return {
     ...common(task, failure),
     to: 'ABORTED',
@@ -107,7 +111,7 @@ function common(task: LockedTask, failure: Failure) {
   };
 }
 
-function failedRun(task: LockedTask, failure: Failure): RunMove {
+function failedRun(task: LockedTask, failure: Failure): RunTransition {
   return {
     runId: task.run_id as string,
     to: 'FAILED',

@@ -2,8 +2,8 @@ import type { Actor } from '#lib/kernel';
 import type { RunState } from './run-state.js';
 import type { AbortReason, TaskStatus } from './task-state.js';
 
-/** A decided move of one task, and of its live run where that ends or changes with it. */
-export interface Move {
+/** A decided transition of one task, and of its live run where that ends or changes with it. */
+export interface Transition {
   workspaceId: string;
   taskId: string;
   to: TaskStatus;
@@ -23,10 +23,10 @@ export interface Move {
   summary?: string;
   checkpointData?: unknown;
   keepsRun?: boolean;
-  run?: RunMove;
+  run?: RunTransition;
 }
 
-export interface RunMove {
+export interface RunTransition {
   runId: string;
   to: RunState;
   endReason?: string;

@@ -20,7 +20,7 @@ beforeAll(async () => {
 beforeEach(async () => {
   workspace = await server.newWorkspace();
   await asGateway().post('/gateway/heartbeat', {
-    ...gateway.nextBeat(),
+    ...gateway.nextHeartbeat(),
     ...{ capacity: 100, running: 0, queued: 0, sessions: [] },
   });
   agentId = newId();
@@ -65,7 +65,7 @@ async function runOf(taskId: string): Promise<string> {
 
 const recover = () => workspace.api.post('/coordinator/recover', {});
 
-/** How often in a row its command could not be started, and for how many seconds it still rests. */
+/** How often in a row its command could not be started, and for how many seconds its cooldown still lasts. */
 async function rest(): Promise<{ failures: number; seconds: number | null } | undefined> {
   const { rows } = await server.db.owner.query<{ failures: number; seconds: number | null }>(
     `SELECT setup_failures AS failures, round(extract(epoch FROM resting_until - now()))::int AS seconds
@@ -75,8 +75,8 @@ async function rest(): Promise<{ failures: number; seconds: number | null } | un
   return rows[0];
 }
 
-describe('a push agent whose command can not be started', () => {
-  it('rests, and is given nothing, until it is registered again', async () => {
+describe('a push agent whose command cannot be started', () => {
+  it('has a cooldown, and is given nothing, until it is registered again', async () => {
     await cannotStart(await runOf(await aTask()));
     const { body: agent } = await workspace.api.get(`/agents/${agentId}`);
     expect(Date.parse(String(agent['restingUntil']))).toBeGreaterThan(Date.now());
@@ -93,7 +93,7 @@ describe('a push agent whose command can not be started', () => {
     await runOf(waiting);
   });
 
-  it('rests longer each time, and no more once a session has started', async () => {
+  it('has a longer cooldown each time, and none once a session has started', async () => {
     for (const [failures, seconds] of [
       [1, 30],
       [2, 60],
@@ -112,7 +112,7 @@ describe('a push agent whose command can not be started', () => {
     expect(await rest()).toEqual({ failures: 0, seconds: null });
   });
 
-  it('rests once for what failed together, and not for what was its task', async () => {
+  it('has one cooldown for what failed together, and not for what was its task', async () => {
     await workspace.api.put(`/agents/${agentId}`, { ...REGISTRATION, maxConcurrentTasks: 3 });
     const runs = await Promise.all([aTask(), aTask(), aTask()].map(async (id) => runOf(await id)));
     await report(String(runs[0]), { event: 'exited', exitCode: 1 });

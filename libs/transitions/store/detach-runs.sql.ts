@@ -7,13 +7,13 @@ import { anyRunTransition } from './run-transition.sql.js';
  * only the run that it held on to.
  *
  * Under the task's lock.
- * Index: primary keys. $1 JSON array of run moves.
+ * Index: primary keys. $1 JSON array of run transitions.
  */
-export const letGoOfRuns = command<{ task_id: string; agent_id: string }>(
+export const detachRuns = command<{ task_id: string; agent_id: string }>(
   'let_go_of_runs',
   `
 WITH ${anyRunTransition('$1::jsonb')},
-let_go AS (
+detached AS (
   UPDATE agent_tasks t SET run_id = NULL, updated_at = now() FROM run_moved r
   WHERE t.workspace_id = r.workspace_id AND t.id = r.task_id AND t.run_id = r.id AND t.status = 'PAUSED'
 ),

@@ -11,7 +11,7 @@ const LOOK_AHEAD = 5_000;
  * Once a cycle, as the service role. Indexes: pauses_holding_idx (nothing more when no type is paused),
  * agent_tasks_queue_idx from its head. $1 rows at most.
  */
-export const parkPausedTasks = command<{ workspace_id: string }>(
+export const suspendPausedTasks = command<{ workspace_id: string }>(
   'park_paused_tasks',
   `
 WITH paused AS MATERIALIZED (
@@ -33,7 +33,7 @@ head AS MATERIALIZED (
 locked AS MATERIALIZED (
   SELECT t.workspace_id, t.id FROM head h
   JOIN agent_tasks t ON t.workspace_id = h.workspace_id AND t.id = h.id
-  -- Of two sweeps at once the second must not park it again.
+  -- The second of two concurrent sweeps must not suspend it again.
   WHERE t.status = 'PENDING' AND t.capability_key NOT LIKE '!%'
   ORDER BY t.id
   FOR NO KEY UPDATE OF t SKIP LOCKED
@@ -44,12 +44,12 @@ RETURNING t.workspace_id`,
 );
 
 /**
- * And back, when no pause of their type holds any more; whatever has become of them meanwhile.
+ * Brings them back when no pause of their type holds any more, whatever their status is by then.
  *
  * Once a cycle, as the service role. Indexes: pauses (read whole), then agent_tasks_parked_idx once for each
  * type that was ever paused. $1 rows at most.
  */
-export const unparkTasks = command<{ workspace_id: string; status: string }>(
+export const resumeTasks = command<{ workspace_id: string; status: string }>(
   'unpark_tasks',
   `
 WITH over AS MATERIALIZED (

@@ -2,18 +2,18 @@ import { Injectable } from '@nestjs/common';
 import { Database, isUnreachable } from '#lib/database';
 import { DroverError, redact, redactText } from '#lib/kernel';
 import { Logger } from '#lib/observability';
-import { flushBeats, type FlushedRow } from '../store/flush-beats.sql.js';
-import type { PendingBeat } from './beat-buffer.js';
+import { flushHeartbeats, type FlushedRow } from '../store/flush-heartbeats.sql.js';
+import type { PendingHeartbeat } from './heartbeat-buffer.js';
 
 export interface WriteResult {
   written: FlushedRow[];
   /** Could not be written now, and may be later. */
-  kept: PendingBeat[];
+  kept: PendingHeartbeat[];
 }
 
-/** Writes a batch of beats to Postgres, in one statement. */
+/** Writes a batch of heartbeats to Postgres, in one statement. */
 @Injectable()
-export class BeatWriter {
+export class HeartbeatWriter {
   private failing = false;
 
   constructor(
@@ -22,9 +22,9 @@ export class BeatWriter {
   ) {}
 
   /** @param batch each agent at most once. Never throws for what the database does. */
-  async write(batch: PendingBeat[]): Promise<WriteResult> {
+  async write(batch: PendingHeartbeat[]): Promise<WriteResult> {
     try {
-      const written = await this.database.service.rows(flushBeats, [toJson(batch)]);
+      const written = await this.database.service.rows(flushHeartbeats, [toJson(batch)]);
       this.works();
       return { written, kept: [] };
     } catch (error) {
@@ -36,10 +36,10 @@ export class BeatWriter {
     }
   }
 
-  /** One beat that the database refuses must not keep those of all other agents from being written. */
-  private async writeHalves(batch: PendingBeat[], error: unknown): Promise<WriteResult> {
+  /** One heartbeat that the database refuses must not keep those of all other agents from being written. */
+  private async writeHalves(batch: PendingHeartbeat[], error: unknown): Promise<WriteResult> {
     if (batch.length === 1) {
-      this.logger.error('a beat can not be written', { agentId: batch[0]?.agentId, error });
+      this.logger.error('a heartbeat cannot be written', { agentId: batch[0]?.agentId, error });
       return { written: [], kept: [] };
     }
     const middle = Math.ceil(batch.length / 2);
@@ -52,12 +52,12 @@ export class BeatWriter {
   }
 
   private fails(error: unknown): void {
-    if (!this.failing) this.logger.warn('beats can not be written; they are kept', { error });
+    if (!this.failing) this.logger.warn('heartbeats cannot be written; they are kept', { error });
     this.failing = true;
   }
 
   private works(): void {
-    if (this.failing) this.logger.info('beats can be written again');
+    if (this.failing) this.logger.info('heartbeats can be written again');
     this.failing = false;
   }
 }
@@ -67,7 +67,7 @@ function mayPass(error: unknown): boolean {
   return isUnreachable(error) || (error instanceof DroverError && error.code === 'conflict_retry');
 }
 
-function toJson(batch: readonly PendingBeat[]): string {
+function toJson(batch: readonly PendingHeartbeat[]): string {
   const now = performance.now();
   return JSON.stringify(
     batch.map(({ workspaceId, agentId, receivedAt, body }) => ({
@@ -77,7 +77,8 @@ function toJson(batch: readonly PendingBeat[]): string {
       status: body.status,
       current_task_id: body.currentTaskId,
       progress_percent: body.progressPercent,
-      // Whoever may see an agent sees these, so what looks like a secret is hidden before it is kept.
+      // Everybody who may see an agent sees these, so text that looks like a secret is redacted before it is
+      // kept.
       current_step: body.currentStep == null ? null : redactText(body.currentStep),
       memory_mb: body.memoryMb,
       cpu_percent: body.cpuPercent,

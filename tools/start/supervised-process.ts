@@ -2,11 +2,11 @@ import type { Supervisor } from '#lib/embedded';
 import { Child, type ChildSpec, type Exit } from '../shared/children.js';
 
 const BACKOFF = { firstMs: 500, mostMs: 30_000 };
-/** Who has lived that long starts with a short wait again. */
+/** A process that has lived that long starts with a short wait again. */
 const HEALTHY_MS = 60_000;
 
 /** Starts a program, and starts it again when it ends although nobody asked it to. */
-export class Keeper {
+export class SupervisedProcess {
   private child: Child | undefined;
   private stopped = false;
   private waitMs = BACKOFF.firstMs;

@@ -7,19 +7,19 @@ import { LostSessions } from '../../lost-sessions.js';
 import { noteConflictsOfSessions } from '../../store/conflicts.sql.js';
 import { WakeUps } from '#lib/valkey';
 import {
-  beatForAgents,
-  type BeatRow,
+  heartbeatForAgents,
+  type HeartbeatRow,
   type HeldSession,
   heldSessions,
-  recordGatewayBeat,
-  tellOfSecondSessions,
+  recordGatewayHeartbeat,
+  announceSecondSessions,
 } from '../store/gateways.sql.js';
 
-export interface GatewayBeat {
+export interface GatewayHeartbeat {
   gatewayId: string;
   bootId: string;
   startedAt: string;
-  /** Grows with each beat of a life. */
+  /** Grows with each heartbeat of a life. */
   sequence: number;
   version?: string;
   capacity: number;
@@ -31,23 +31,23 @@ export interface GatewayBeat {
   ended?: readonly string[];
 }
 
-export interface BeatAnswer {
+export interface HeartbeatAnswer {
   acknowledgedAt: string;
   restarted: boolean;
   stop: { runId: string; reason: string; graceSeconds: number }[];
 }
 
 const REVIVED_AT_ONCE = 500;
-/** A gateway's token holds for 90 s at most, tolerance included: an older beat is not let in. */
+/** A gateway's token holds for 90 s at most, tolerance included: an older heartbeat is not let in. */
 const OUTDATED_SECONDS = 120;
 
 /**
- * A gateway's beat is that of every agent whose sessions it holds. A new boot id says that it has
- * restarted: what it did not bring along is recovered at once. A beat that comes after a newer one is
+ * A gateway's heartbeat is that of every agent whose sessions it holds. A new boot id says that it has
+ * restarted: what it did not bring along is recovered at once. A heartbeat that comes after a newer one is
  * answered, and is no evidence of anything.
  */
 @Injectable()
-export class GatewayBeats {
+export class GatewayHeartbeats {
   constructor(
     private readonly database: Database,
     private readonly lost: LostSessions,
@@ -56,11 +56,15 @@ export class GatewayBeats {
     @Inject(CONFIG) private readonly config: Pick<Config, 'tasks'>,
   ) {}
 
-  async beat(beat: GatewayBeat): Promise<BeatAnswer> {
+  async heartbeat(heartbeat: GatewayHeartbeat): Promise<HeartbeatAnswer> {
     const { service } = this.database;
-    const recorded = (await firstRow(service, recordGatewayBeat, paramsOf(beat))) as BeatRow;
+    const recorded = (await firstRow(
+      service,
+      recordGatewayHeartbeat,
+      paramsOf(heartbeat),
+    )) as HeartbeatRow;
     const { newest, restarted, now } = recorded;
-    const { gatewayId, sessions, ended = [] } = beat;
+    const { gatewayId, sessions, ended = [] } = heartbeat;
     const running = new Set(sessions.map(({ runId }) => runId.toLowerCase()));
     const known = [...running, ...ended];
     const held = await service.rows(heldSessions, [known, gatewayId]);
@@ -68,7 +72,7 @@ export class GatewayBeats {
     if (newest) {
       await this.keepAlive(held);
       await this.noteConflicts(gatewayId, stray);
-      await this.recover(beat, known, restarted);
+      await this.recover(heartbeat, known, restarted);
       await this.revive();
     }
     const graceSeconds = this.config.tasks.cancelGraceSeconds;
@@ -85,7 +89,7 @@ export class GatewayBeats {
   private async keepAlive(held: readonly HeldSession[]): Promise<void> {
     const { service } = this.database;
     const agents = held.flatMap((one) => (one.action === 'stop' ? [] : (one.agent_id ?? [])));
-    await service.rows(beatForAgents, [agents]);
+    await service.rows(heartbeatForAgents, [agents]);
   }
 
   private async noteConflicts(gatewayId: string, stray: readonly HeldSession[]): Promise<void> {
@@ -93,7 +97,7 @@ export class GatewayBeats {
     const { service } = this.database;
     const of = stray.map(({ run_id }) => run_id);
     await service.rows(noteConflictsOfSessions, [of]);
-    const told = await service.rows(tellOfSecondSessions, [of, gatewayId]);
+    const told = await service.rows(announceSecondSessions, [of, gatewayId]);
     for (const { run_id: runId, gateway_id: rightful } of told) {
       this.logger.warn('Two gateways had a session of one run', { runId, gatewayId, rightful });
     }
@@ -104,9 +108,9 @@ export class GatewayBeats {
     if (revived.length > 0) this.wakeUps.coordinator();
   }
 
-  /** The beat tells of all its sessions, so whatever else was spawned there is gone. */
+  /** The heartbeat names all its sessions, so every other session spawned there is gone. */
   private async recover(
-    { gatewayId, bootId, sequence }: GatewayBeat,
+    { gatewayId, bootId, sequence }: GatewayHeartbeat,
     runIds: string[],
     restarted: boolean,
   ): Promise<void> {
@@ -120,9 +124,9 @@ export class GatewayBeats {
   }
 }
 
-function paramsOf(beat: GatewayBeat): unknown[] {
-  const { gatewayId, bootId, startedAt, version, capacity, running, queued, draining } = beat;
+function paramsOf(heartbeat: GatewayHeartbeat): unknown[] {
+  const { gatewayId, bootId, startedAt, version, capacity, running, queued, draining } = heartbeat;
   const state = [capacity, running, queued, draining ?? false];
-  const order = [beat.sequence, OUTDATED_SECONDS, beat.sessions.length];
+  const order = [heartbeat.sequence, OUTDATED_SECONDS, heartbeat.sessions.length];
   return [gatewayId, bootId, startedAt, version ?? null, ...state, ...order];
 }

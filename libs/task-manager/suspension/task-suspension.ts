@@ -3,11 +3,11 @@ import { endOverduePauses, Pauses } from '#lib/admission';
 import { Database, type Fence } from '#lib/database';
 import { WakeUps } from '#lib/valkey';
 import { countByWorkspace, type SweepResult, sweepResult, together } from '#lib/transitions';
-import { parkPausedTasks, unparkTasks } from '../store/park-tasks.sql.js';
+import { suspendPausedTasks, resumeTasks } from '../store/suspend-tasks.sql.js';
 
 /** Ends pauses whose time is over, and keeps tasks of paused types out of the way of the others. */
 @Injectable()
-export class TaskParking {
+export class TaskSuspension {
   constructor(
     private readonly database: Database,
     private readonly pauses: Pauses,
@@ -19,12 +19,12 @@ export class TaskParking {
       await fence(tx);
       return {
         ended: await tx.rows(endOverduePauses),
-        parked: await tx.rows(parkPausedTasks, [limit]),
-        freed: await tx.rows(unparkTasks, [limit]),
+        suspended: await tx.rows(suspendPausedTasks, [limit]),
+        freed: await tx.rows(resumeTasks, [limit]),
       };
     });
     await this.wake(done);
-    return together(sweepResult(done.parked, limit), sweepResult(done.freed, limit));
+    return together(sweepResult(done.suspended, limit), sweepResult(done.freed, limit));
   }
 
   private async wake({

@@ -2,16 +2,16 @@
 const MAX_PIECE = 500;
 
 /** A text to be found inside of others, and how much it matters: the least first. */
-export type Needle = readonly [text: string, rank: number];
+export type SecretPattern = readonly [text: string, rank: number];
 
 /** The rank of what is only a part of something else: it must not keep anything whole from being found. */
 const PIECE = 9;
 
-/** The needle as it stands, or pieces of it, of which none is so short that it would mean something else. */
-export function needlesOf(text: string, rank: number): Needle[] {
+/** The pattern as it stands, or pieces of it, of which none is so short that it would mean something else. */
+export function secretPatternsOf(text: string, rank: number): SecretPattern[] {
   if (text.length <= MAX_PIECE) return [[text, rank]];
   const size = Math.ceil(text.length / Math.ceil(text.length / MAX_PIECE));
-  const pieces: Needle[] = [];
+  const pieces: SecretPattern[] = [];
   for (let from = 0; from < text.length; from += size) {
     pieces.push([text.slice(from, from + size), PIECE]);
   }
@@ -21,11 +21,12 @@ export function needlesOf(text: string, rank: number): Needle[] {
 /**
  * One pattern for all of them: it goes through a text once, however many there are. Undefined for none.
  *
- * @param limit needles at most; of one rank the shortest count, since pieces and lines of a long text are many
+ * @param limit patterns at most; of one rank the shortest count, since pieces and lines of a long text are
+ * many
  */
-export function patternOf(needles: readonly Needle[], limit: number): RegExp | undefined {
+export function patternOf(patterns: readonly SecretPattern[], limit: number): RegExp | undefined {
   const ranks = new Map<string, number>();
-  for (const [text, rank] of needles) {
+  for (const [text, rank] of patterns) {
     ranks.set(text, Math.min(rank, ranks.get(text) ?? Infinity));
   }
   const chosen = [...ranks]

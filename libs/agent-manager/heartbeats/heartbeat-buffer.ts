@@ -1,0 +1,56 @@
+import type { HeartbeatStatus } from '../domain/health.js';
+
+/** The content of a heartbeat. */
+export interface HeartbeatBody {
+  status: HeartbeatStatus;
+  currentTaskId?: string | null;
+  progressPercent?: number | null;
+  currentStep?: string | null;
+  memoryMb?: number | null;
+  cpuPercent?: number | null;
+  metadata?: Record<string, unknown>;
+}
+
+/** A heartbeat that waits to be written. */
+export interface PendingHeartbeat {
+  workspaceId: string;
+  agentId: string;
+  body: HeartbeatBody;
+  /** On the clock of performance.now(). */
+  receivedAt: number;
+}
+
+/** The latest heartbeat of each agent since the last flush: as many entries as agents, never more. */
+export class HeartbeatBuffer {
+  private heartbeats = new Map<string, PendingHeartbeat>();
+
+  get size(): number {
+    return this.heartbeats.size;
+  }
+
+  put(heartbeat: PendingHeartbeat): void {
+    this.heartbeats.set(heartbeat.agentId, heartbeat);
+  }
+
+  /** Takes up to `limit` heartbeats out, those that have waited longest first. */
+  take(limit: number): PendingHeartbeat[] {
+    if (this.heartbeats.size <= limit) {
+      const all = [...this.heartbeats.values()];
+      this.heartbeats = new Map();
+      return all;
+    }
+    const taken: PendingHeartbeat[] = [];
+    for (const heartbeat of this.heartbeats.values()) {
+      if (taken.length === limit) break;
+      taken.push(heartbeat);
+    }
+    for (const { agentId } of taken) this.heartbeats.delete(agentId);
+    return taken;
+  }
+
+  /** Puts back what could not be written; an agent that has sent a heartbeat since keeps its newer heartbeat. */
+  restore(heartbeats: readonly PendingHeartbeat[]): void {
+    for (const heartbeat of heartbeats)
+      if (!this.heartbeats.has(heartbeat.agentId)) this.put(heartbeat);
+  }
+}

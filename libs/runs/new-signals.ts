@@ -1,0 +1,17 @@
+interface Signal {
+  runId: string;
+  action: 'stop' | 'pause' | 'warn';
+}
+
+/** The runs that are warned in an answer. */
+export function warnedIn(runs: readonly Signal[]): ReadonlySet<string> {
+  return new Set(runs.flatMap(({ action, runId }) => (action === 'warn' ? [runId] : [])));
+}
+
+/**
+ * Whether an answer holds signals that must not wait. A stop or a pause is new until it was obeyed, a warning
+ * once: the run goes on, and an agent that asks again at once must not be answered at once all the time.
+ */
+export function hasNewSignals(runs: readonly Signal[], warnedBefore: ReadonlySet<string>): boolean {
+  return runs.some(({ action, runId }) => action !== 'warn' || !warnedBefore.has(runId));
+}

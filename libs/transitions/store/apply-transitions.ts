@@ -1,0 +1,110 @@
+import type { Transaction } from '#lib/database';
+import type { Actor } from '#lib/kernel';
+import { instruments } from '#lib/observability';
+import type { Transition, RunTransition } from '../domain/transition.js';
+import type { FailurePlan } from '../domain/failure-handling.js';
+import type { ReleasePlan } from '../domain/release.js';
+import { applyTransitionsSql, type AppliedRow } from './apply-transitions.sql.js';
+import { detachRuns } from './detach-runs.sql.js';
+
+/** Writes transitions of tasks and runs, in the transaction that holds the tasks' locks. */
+export function applyTransitions(
+  tx: Transaction,
+  transitions: readonly Transition[],
+): Promise<AppliedRow[]> {
+  if (transitions.length === 0) return Promise.resolve([]);
+  return tx.rows(applyTransitionsSql, [
+    JSON.stringify(transitions.map(taskTransitionRow)),
+    JSON.stringify(
+      transitions.flatMap((transition) =>
+        transition.run
+          ? [runTransitionRow(transition.workspaceId, transition.run, endedBy(transition.actor))]
+          : [],
+      ),
+    ),
+  ]);
+}
+
+/**
+ * Applies plans about tasks under lock: first transitions, second transitions, and the detached runs of paused
+ * tasks.
+ *
+ * @returns the rows moved, the second transition of a task after its first
+ */
+export async function applyPlans(
+  tx: Transaction,
+  plans: readonly (FailurePlan | ReleasePlan)[],
+): Promise<AppliedRow[]> {
+  const detached = plans.flatMap((plan) =>
+    plan.kind === 'detach' ? [runTransitionRow(plan.workspaceId, plan.run)] : [],
+  );
+  if (detached.length > 0) await tx.rows(detachRuns, [JSON.stringify(detached)]);
+  const first = plans.flatMap((plan) => {
+    if (plan.kind === 'detach') return [];
+    return [plan.kind === 'transition' ? plan.transition : plan.first];
+  });
+  const second = plans.flatMap((plan) =>
+    plan.kind === 'transitions' && plan.then ? [plan.then] : [],
+  );
+  const moved = [...(await applyTransitions(tx, first)), ...(await applyTransitions(tx, second))];
+  countRecoveries(plans);
+  return moved;
+}
+
+function countRecoveries(plans: readonly (FailurePlan | ReleasePlan)[]): void {
+  for (const plan of plans) {
+    const run =
+      plan.kind === 'detach' ? plan.run : plan.kind === 'transition' ? undefined : plan.first.run;
+    if (run?.to === 'FAILED') instruments.recoveries.inc({ reason: run.endReason ?? 'unknown' });
+  }
+}
+
+function taskTransitionRow(transition: Transition): Record<string, unknown> {
+  return {
+    workspace_id: transition.workspaceId,
+    task_id: transition.taskId,
+    to_status: transition.to,
+    actor_kind: transition.actor.kind,
+    actor_id: transition.actor.id,
+    reason: transition.reason,
+    message: transition.message,
+    level: transition.level,
+    details: transition.details,
+    stack_trace: transition.stackTrace,
+    session_key: transition.sessionKey,
+    retry_after_seconds: transition.retryAfterSeconds,
+    counts_as_retry: transition.countsAsRetry,
+    resets_retries: transition.resetsRetries,
+    last_error: transition.lastError,
+    output_result: transition.outputResult,
+    summary: transition.summary,
+    checkpoint_data: transition.checkpointData,
+    keeps_run: transition.keepsRun,
+  };
+}
+
+/** In one word, what ended a run: see task_runs.ended_by. */
+function endedBy({ kind, id }: Actor): string {
+  if (kind === 'agent' || kind === 'run') return 'agent';
+  if (id?.startsWith('gateway:')) return 'gateway';
+  return kind === 'user' || kind === 'api_key' ? 'user' : 'coordinator';
+}
+
+function runTransitionRow(
+  workspaceId: string,
+  run: RunTransition,
+  by?: string,
+): Record<string, unknown> {
+  return {
+    workspace_id: workspaceId,
+    run_id: run.runId,
+    to_state: run.to,
+    end_reason: run.endReason,
+    ended_by: by,
+    error: run.error,
+    error_class: run.errorClass,
+    exit_code: run.exitCode,
+    signal: run.signal,
+    stack_trace: run.stackTrace,
+  };
+}
