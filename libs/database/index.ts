@@ -1,4 +1,4 @@
-export { Prisma } from './generated/client.js';
+export { type Agent, type AgentTask, Prisma, type TaskRun } from './generated/client.js';
 export { Coalescer, type CoalescerOptions } from './coalescer.js';
 export {
   Database,
@@ -12,5 +12,6 @@ export { DatabaseModule } from './database.module.js';
 export { checkMigrated, migrate, MigrationError, type MigrateOptions } from './migrator/index.js';
 export { createPool, type PoolOptions } from './pools.js';
 export type { PrismaTransaction } from './prisma.js';
+export { columnOf, type Columns, fieldsBut, recordOf, type Row, selected } from './rows.js';
 export { command, firstRow, query, type Sql, type SqlRunner, type Step } from './sql.js';
 export type { Fence, Transaction } from './transaction.js';

@@ -41,10 +41,10 @@ it('does not count on a set of capabilities that was undone with its transaction
   const inserts = server.app.get(TaskInserts, { strict: false });
   const aTask = () => ({
     row: {
-      ...{ id: newId(), title: 'T', task_type: 't', priority: 5, max_retries: 3, tags: [] },
-      ...{ retry_backoff_seconds: 1, required_capabilities: ['rare'], capability_key: 'rare' },
-      ...{ unmet_dependencies: 0, has_dependents: false, input_context: {}, metadata: {} },
-      ...{ actor_kind: 'user', actor_id: null, created_by: null },
+      ...{ id: newId(), title: 'T', taskType: 't', priority: 5, maxRetries: 3, tags: [] },
+      ...{ retryBackoffSeconds: 1, requiredCapabilities: ['rare'], capabilityKey: 'rare' },
+      ...{ unmetDependencies: 0, hasDependents: false, inputContext: {}, metadata: {} },
+      ...{ actorKind: 'user', actorId: null, createdBy: null },
     },
     originals: [],
   });

@@ -1,5 +1,6 @@
 import { query } from '#lib/database';
-import { RUN_COLUMNS, type RunRow } from './run-columns.js';
+import type { RunRow } from '../domain/task-view.js';
+import { RUN_COLUMNS } from './run-columns.js';
 
 /**
  * A page of a task's runs, the latest first.
