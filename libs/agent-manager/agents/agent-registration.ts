@@ -1,15 +1,20 @@
 import { Injectable } from '@nestjs/common';
-import { Database, firstRow, type Transaction } from '#lib/database';
+import {
+  Database,
+  firstRow,
+  type Prisma,
+  type PrismaTransaction,
+  type SqlRunner,
+} from '#lib/database';
 import { type Caller, DroverError } from '#lib/kernel';
 import { WakeUps } from '#lib/valkey';
-import type { AgentMode, AgentView } from '../domain/agent-view.js';
+import type { AgentMode, AgentRow, AgentView } from '../domain/agent-view.js';
 import { normalizeCapabilities } from '../domain/capabilities.js';
 import { itself } from '../domain/itself.js';
 import { refuseTooMuch } from '../domain/metadata.js';
 import { timingOf, whyImpossible } from '../domain/timing.js';
-import { type AgentRow, toAgentView } from '../store/agent-columns.js';
+import { toAgentView } from '../store/agent-columns.js';
 import { findAgent, lockAgent } from '../store/find-agent.sql.js';
-import { insertAgent, type RegisteredColumns, updateAgent } from '../store/register-agent.sql.js';
 import { stampFirstBeat } from '../store/stamp-first-beat.sql.js';
 import { moveAgent } from '#lib/transitions';
 
@@ -71,10 +76,10 @@ export class AgentRegistration {
     refuseOwnCommand(caller, wanted);
     refuseTooMuch(wanted.metadata);
     const place = { workspaceId: caller.workspaceId, agentId };
-    const registration = await this.database.tenant(caller.workspaceId).transaction(async (tx) => {
-      const created = await this.createOrChange(tx, place, { caller, wanted, version });
-      await this.start(tx, place);
-      const row = (await firstRow(tx, findAgent, [place.workspaceId, agentId])) as AgentRow;
+    const registration = await this.database.tenant(caller.workspaceId).prisma(async (tx, sql) => {
+      const created = await this.createOrChange(tx, sql, place, { caller, wanted, version });
+      await this.start(sql, place);
+      const row = (await firstRow(sql, findAgent, [place.workspaceId, agentId])) as AgentRow;
       return { agent: toAgentView(row), created };
     });
     this.wakeUps.signals([agentId]);
@@ -83,77 +88,69 @@ export class AgentRegistration {
   }
 
   private async createOrChange(
-    tx: Transaction,
-    place: Place,
+    tx: PrismaTransaction,
+    sql: SqlRunner,
+    { workspaceId, agentId: id }: Place,
     request: { caller: Caller; wanted: WantedAgent; version: number | undefined },
   ): Promise<boolean> {
     const { caller, wanted, version } = request;
-    const known = await firstRow(tx, lockAgent, [place.workspaceId, place.agentId]);
-    if (!known && version === undefined && (await this.create(tx, place, caller, wanted))) {
-      return true;
+    const known = await firstRow(sql, lockAgent, [workspaceId, id]);
+    if (!known && version === undefined && mayCreate(caller)) {
+      const data = { ...fieldsOf(wanted), workspaceId, id, createdBy: caller.userId };
+      const { count } = await tx.agent.createMany({ data, skipDuplicates: true });
+      if (count > 0) return true;
     }
     // Somebody else may have made it in the meantime.
-    const agent = known ?? (await firstRow(tx, lockAgent, [place.workspaceId, place.agentId]));
+    const agent = known ?? (await firstRow(sql, lockAgent, [workspaceId, id]));
     // Not there, yet the id is in use: it is another workspace's.
     if (!agent) throw new DroverError('agent_not_found');
     if (agent.lifecycle === 'TERMINATED') throw new DroverError('agent_terminated');
     if (version !== undefined && version !== agent.version) {
       throw new DroverError('version_mismatch', { members: { current: agent.version } });
     }
-    const columns = JSON.stringify(columnsOf(wanted, agent));
-    await tx.rows(updateAgent, [place.workspaceId, place.agentId, columns]);
+    // The command may have been mended: the agent rests no more.
+    const rested = { setupFailures: 0, restingUntil: null };
+    await tx.agent.updateMany({
+      where: { workspaceId, id },
+      data: {
+        ...fieldsOf(wanted, agent),
+        ...rested,
+        version: { increment: 1 },
+        updatedAt: new Date(),
+      },
+    });
     return false;
   }
 
-  private async create(
-    tx: Transaction,
-    { workspaceId, agentId }: Place,
-    caller: Caller,
-    wanted: WantedAgent,
-  ): Promise<boolean> {
-    if (caller.kind !== 'user' && caller.kind !== 'api_key') return false;
-    const columns = JSON.stringify(columnsOf(wanted));
-    const made = await tx.rows(insertAgent, [workspaceId, agentId, columns, caller.userId]);
-    return made.length > 0;
-  }
-
-  private async start(tx: Transaction, { workspaceId, agentId }: Place): Promise<void> {
-    const agent = (await firstRow(tx, lockAgent, [workspaceId, agentId])) as AgentRow;
-    await tx.rows(stampFirstBeat, [workspaceId, agentId, agent.heartbeat_interval_seconds]);
+  private async start(sql: SqlRunner, { workspaceId, agentId }: Place): Promise<void> {
+    const agent = (await firstRow(sql, lockAgent, [workspaceId, agentId])) as AgentRow;
+    await sql.rows(stampFirstBeat, [workspaceId, agentId, agent.heartbeatIntervalSeconds]);
     if (agent.lifecycle !== 'STARTING' && agent.lifecycle !== 'ERROR') return;
     // What was told to leave before it fell silent still is.
-    const to = agent.draining_at === null ? 'ACTIVE' : 'DRAINING';
-    await moveAgent(tx, { workspaceId, agentId, to, reason: 'registered' });
+    const to = agent.drainingAt === null ? 'ACTIVE' : 'DRAINING';
+    await moveAgent(sql, { workspaceId, agentId, to, reason: 'registered' });
   }
 }
 
-function columnsOf(wanted: WantedAgent, known?: AgentRow): RegisteredColumns {
-  const before = known && {
-    heartbeatIntervalSeconds: known.heartbeat_interval_seconds,
-    staleThresholdSeconds: known.stale_threshold_seconds,
-  };
-  const timing = timingOf(wanted, before);
+function mayCreate(caller: Caller): caller is Caller & { userId: string | null } {
+  return caller.kind === 'user' || caller.kind === 'api_key';
+}
+
+/** What is left out stays as it is, or takes the column's default. */
+function fieldsOf(wanted: WantedAgent, known?: AgentRow) {
+  const timing = timingOf(wanted, known);
   const message = whyImpossible(timing);
   if (message !== null) {
     const errors = [{ field: 'staleThresholdSeconds', message }];
     throw new DroverError('validation_failed', { errors });
   }
   refusePushWithoutCommand(wanted, known);
+  const capabilities = wanted.capabilities && normalizeCapabilities(wanted.capabilities);
   return {
-    name: wanted.name,
-    mode: wanted.mode,
-    model: wanted.model,
-    capabilities: wanted.capabilities && normalizeCapabilities(wanted.capabilities),
-    coordinator_enabled: wanted.coordinatorEnabled,
-    max_concurrent_tasks: wanted.maxConcurrentTasks,
-    heartbeat_interval_seconds: timing.heartbeatIntervalSeconds,
-    stale_threshold_seconds: timing.staleThresholdSeconds,
-    host_name: wanted.hostName,
-    pid: wanted.pid,
-    agent_version: wanted.agentVersion,
-    restart_count: wanted.restartCount,
-    metadata: wanted.metadata,
-    command: wanted.command,
+    ...wanted,
+    ...timing,
+    capabilities,
+    metadata: wanted.metadata as Prisma.InputJsonObject,
   };
 }
 
