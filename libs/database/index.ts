@@ -1,4 +1,10 @@
-export { type Agent, type AgentTask, Prisma, type TaskRun } from './generated/client.js';
+export {
+  type Agent,
+  type AgentTask,
+  type CoordinatorLog,
+  Prisma,
+  type TaskRun,
+} from './generated/client.js';
 export { Coalescer, type CoalescerOptions } from './coalescer.js';
 export {
   Database,
