@@ -3,7 +3,7 @@ import type { RunRow } from '../domain/task-view.js';
 import { RUN_COLUMNS } from './run-columns.js';
 
 /**
- * A page of a task's runs, the latest first.
+ * A page of a task's runs, the latest first. The end of a lease is found in SQL, which Prisma has no words for.
  *
  * Caller: TaskHistory.runs. Index: task_runs_generation_key, backwards.
  * $1 workspace, $2 task, $3 only runs of a lower generation, or NULL, $4 rows.
