@@ -180,15 +180,15 @@ class Batch {
     const createdBy = caller.kind === 'user' || caller.kind === 'api_key' ? caller.userId : null;
     const rows = tasks.map((task) => ({
       row: {
+        ...task,
+        edges: undefined,
+        originals: undefined,
         capabilityKey: capabilityKey(task.requiredCapabilities),
         unmetDependencies: unmet(task.edges),
         hasDependents: dependents.has(task.id),
         actorKind: kind,
         actorId: id,
         createdBy,
-        ...task,
-        edges: undefined,
-        originals: undefined,
       },
       originals: task.originals ?? [],
     }));
