@@ -1,11 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import {
-  Database,
-  firstRow,
-  type Prisma,
-  type PrismaTransaction,
-  type SqlRunner,
-} from '#lib/database';
+import { Database, firstRow, type Transaction } from '#lib/database';
 import { type Caller, DroverError } from '#lib/kernel';
 import { WakeUps } from '#lib/valkey';
 import type { AgentMode, AgentRow, AgentView } from '../domain/agent-view.js';
@@ -15,6 +9,7 @@ import { refuseTooMuch } from '../domain/metadata.js';
 import { timingOf, whyImpossible } from '../domain/timing.js';
 import { toAgentView } from '../store/agent-columns.js';
 import { findAgent, lockAgent } from '../store/find-agent.sql.js';
+import { insertAgent, updateAgent } from '../store/register-agent.sql.js';
 import { stampFirstBeat } from '../store/stamp-first-beat.sql.js';
 import { moveAgent } from '#lib/transitions';
 
@@ -76,10 +71,10 @@ export class AgentRegistration {
     refuseOwnCommand(caller, wanted);
     refuseTooMuch(wanted.metadata);
     const place = { workspaceId: caller.workspaceId, agentId };
-    const registration = await this.database.tenant(caller.workspaceId).prisma(async (tx, sql) => {
-      const created = await this.createOrChange(tx, sql, place, { caller, wanted, version });
-      await this.start(sql, place);
-      const row = (await firstRow(sql, findAgent, [place.workspaceId, agentId])) as AgentRow;
+    const registration = await this.database.tenant(caller.workspaceId).transaction(async (tx) => {
+      const created = await this.createOrChange(tx, place, { caller, wanted, version });
+      await this.start(tx, place);
+      const row = (await firstRow(tx, findAgent, [place.workspaceId, agentId])) as AgentRow;
       return { agent: toAgentView(row), created };
     });
     this.wakeUps.signals([agentId]);
@@ -88,47 +83,36 @@ export class AgentRegistration {
   }
 
   private async createOrChange(
-    tx: PrismaTransaction,
-    sql: SqlRunner,
+    tx: Transaction,
     { workspaceId, agentId: id }: Place,
     request: { caller: Caller; wanted: WantedAgent; version: number | undefined },
   ): Promise<boolean> {
     const { caller, wanted, version } = request;
-    const known = await firstRow(sql, lockAgent, [workspaceId, id]);
+    const known = await firstRow(tx, lockAgent, [workspaceId, id]);
     if (!known && version === undefined && mayCreate(caller)) {
-      const data = { ...fieldsOf(wanted), workspaceId, id, createdBy: caller.userId };
-      const { count } = await tx.agent.createMany({ data, skipDuplicates: true });
-      if (count > 0) return true;
+      const fields = JSON.stringify(fieldsOf(wanted));
+      const made = await tx.rows(insertAgent, [workspaceId, id, fields, caller.userId]);
+      if (made.length > 0) return true;
     }
     // Somebody else may have made it in the meantime.
-    const agent = known ?? (await firstRow(sql, lockAgent, [workspaceId, id]));
+    const agent = known ?? (await firstRow(tx, lockAgent, [workspaceId, id]));
     // Not there, yet the id is in use: it is another workspace's.
     if (!agent) throw new DroverError('agent_not_found');
     if (agent.lifecycle === 'TERMINATED') throw new DroverError('agent_terminated');
     if (version !== undefined && version !== agent.version) {
       throw new DroverError('version_mismatch', { members: { current: agent.version } });
     }
-    // The command may have been mended: the agent rests no more.
-    const rested = { setupFailures: 0, restingUntil: null };
-    await tx.agent.updateMany({
-      where: { workspaceId, id },
-      data: {
-        ...fieldsOf(wanted, agent),
-        ...rested,
-        version: { increment: 1 },
-        updatedAt: new Date(),
-      },
-    });
+    await tx.rows(updateAgent, [workspaceId, id, JSON.stringify(fieldsOf(wanted, agent))]);
     return false;
   }
 
-  private async start(sql: SqlRunner, { workspaceId, agentId }: Place): Promise<void> {
-    const agent = (await firstRow(sql, lockAgent, [workspaceId, agentId])) as AgentRow;
-    await sql.rows(stampFirstBeat, [workspaceId, agentId, agent.heartbeatIntervalSeconds]);
+  private async start(tx: Transaction, { workspaceId, agentId }: Place): Promise<void> {
+    const agent = (await firstRow(tx, lockAgent, [workspaceId, agentId])) as AgentRow;
+    await tx.rows(stampFirstBeat, [workspaceId, agentId, agent.heartbeatIntervalSeconds]);
     if (agent.lifecycle !== 'STARTING' && agent.lifecycle !== 'ERROR') return;
     // What was told to leave before it fell silent still is.
     const to = agent.drainingAt === null ? 'ACTIVE' : 'DRAINING';
-    await moveAgent(sql, { workspaceId, agentId, to, reason: 'registered' });
+    await moveAgent(tx, { workspaceId, agentId, to, reason: 'registered' });
   }
 }
 
@@ -146,12 +130,7 @@ function fieldsOf(wanted: WantedAgent, known?: AgentRow) {
   }
   refusePushWithoutCommand(wanted, known);
   const capabilities = wanted.capabilities && normalizeCapabilities(wanted.capabilities);
-  return {
-    ...wanted,
-    ...timing,
-    capabilities,
-    metadata: wanted.metadata as Prisma.InputJsonObject,
-  };
+  return { ...wanted, ...timing, capabilities };
 }
 
 /** What the gateway runs is for those to say who answer for it: a session must not choose its successor. */
