@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Database, firstRow } from '#lib/database';
+import { type CoordinatorLog, Database, firstRow } from '#lib/database';
 import {
   actorOf,
   type Caller,
@@ -7,6 +7,8 @@ import {
   DroverError,
   malformedCursor,
   type Page,
+  type Sent,
+  sent,
   toPage,
 } from '#lib/kernel';
 import type { CoordinatorHealth, CoordinatorHealthSource } from '#lib/observability';
@@ -17,7 +19,6 @@ import { EventLog } from './event-log.js';
 import { ForcedRecovery } from './forced-recovery.js';
 import { type RecoveryRequest, type RecoveryResult, toRecoveryResult } from './recovery-result.js';
 import { type LeadershipRow, readLeadership } from './store/leadership.sql.js';
-import { type CoordinatorLogRow, listAllLogs, listWorkspaceLogs } from './store/list-logs.sql.js';
 import { readStats, type StatsRow } from './store/read-stats.sql.js';
 import { type View, Visibility } from './visibility.js';
 
@@ -29,18 +30,12 @@ export interface LogRequest {
   cursor?: string;
 }
 
-export interface CoordinatorLogView {
+/** Without a workspace it concerns the installation, and only its operators see it. */
+export type CoordinatorLogView = Sent<Omit<CoordinatorLog, 'id' | 'details'>> & {
   /** BIGINT. */
   id: string;
-  /** null: it concerns the installation, and only its operators see it. */
-  workspaceId: string | null;
-  instanceId: string;
-  level: string;
-  event: string;
-  message: string | null;
   details: Record<string, unknown>;
-  createdAt: string;
-}
+};
 
 /** The coordinator's status and commands, for admins. Any server answers, leader or not. */
 @Injectable()
@@ -90,19 +85,18 @@ export class CoordinatorService implements CoordinatorHealthSource {
   }
 
   /**
-   * A page of the log, the newest first.
+   * A page of the log, the newest first: coordinator_logs_workspace_idx or the primary key, backwards.
    *
    * @throws DroverError `workspace_not_found`, `malformed_cursor`
    */
   async logs(caller: Caller, request: LogRequest): Promise<Page<CoordinatorLogView>> {
     const levels = LOG_LEVELS.slice(LOG_LEVELS.indexOf(request.level ?? 'DEBUG'));
-    const params = [levels, idBefore(request.cursor), request.limit + 1];
+    const id = { lt: idBefore(request.cursor) };
     const { workspaceId, runner } = await this.visibility.viewOf(caller, request.workspace);
-    const rows =
-      workspaceId === null
-        ? await runner.rows(listAllLogs, params)
-        : await runner.rows(listWorkspaceLogs, [...params, workspaceId]);
-    return toPage(rows, request.limit, (row) => [row.id], toLogView);
+    const where = { id, level: { in: levels }, workspaceId: workspaceId ?? undefined };
+    const order = { orderBy: { id: 'desc' }, take: request.limit + 1 } as const;
+    const rows = await runner.prisma((tx) => tx.coordinatorLog.findMany({ where, ...order }));
+    return toPage(rows, request.limit, (row) => [`${row.id}`], toLogView);
   }
 
   async health(): Promise<CoordinatorHealth> {
@@ -129,22 +123,13 @@ function requireAll(request: RecoveryRequest, view: View): void {
 
 const BIGINT = /^[1-9]\d{0,17}$/;
 
-function idBefore(cursor: string | undefined): string | null {
-  if (cursor === undefined) return null;
+function idBefore(cursor: string | undefined): bigint | undefined {
+  if (cursor === undefined) return undefined;
   const [id] = decodeCursor(cursor, ['string']);
-  if (typeof id === 'string' && BIGINT.test(id)) return id;
+  if (typeof id === 'string' && BIGINT.test(id)) return BigInt(id);
   throw malformedCursor();
 }
 
-function toLogView(row: CoordinatorLogRow): CoordinatorLogView {
-  return {
-    id: row.id,
-    workspaceId: row.workspace_id,
-    instanceId: row.instance_id,
-    level: row.level,
-    event: row.event,
-    message: row.message,
-    details: row.details,
-    createdAt: row.created_at.toISOString(),
-  };
+function toLogView({ id, details, ...row }: CoordinatorLog): CoordinatorLogView {
+  return { ...sent(row), id: `${id}`, details: details as Record<string, unknown> };
 }

@@ -89,18 +89,8 @@ FOR KEY SHARE
 -- coordinator_is_operator
 SELECT is_operator FROM users WHERE id = $1 AND disabled_at IS NULL
 
--- coordinator_list_all_logs
-SELECT id, workspace_id, instance_id, level, event, message, details, created_at FROM coordinator_logs WHERE level = ANY($1::text[]) AND ($2::bigint IS NULL OR id < $2)
-ORDER BY id DESC
-LIMIT $3
-
 -- coordinator_list_workspace_ids
 SELECT id FROM workspaces WHERE archived_at IS NULL ORDER BY id DESC LIMIT $1
-
--- coordinator_list_workspace_logs
-SELECT id, workspace_id, instance_id, level, event, message, details, created_at FROM coordinator_logs WHERE workspace_id = $4 AND level = ANY($1::text[]) AND ($2::bigint IS NULL OR id < $2)
-ORDER BY id DESC
-LIMIT $3
 
 -- coordinator_prune_logs
 WITH oldest AS MATERIALIZED (

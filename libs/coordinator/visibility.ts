@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Database, firstRow, type SqlRunner } from '#lib/database';
+import { Database, firstRow, type ServiceScope, type TenantScope } from '#lib/database';
 import { type Caller, DroverError } from '#lib/kernel';
 import { isOperator, listWorkspaceIds, workspaceExists } from './store/visibility.sql.js';
 
@@ -10,7 +10,7 @@ const LISTED_WORKSPACES = 1_000;
 export interface View {
   workspaceId: string | null;
   /** Runs statements that see just that. */
-  runner: SqlRunner;
+  runner: TenantScope | ServiceScope;
 }
 
 /** Members see their own workspace; operators of the installation see all. */

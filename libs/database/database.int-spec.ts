@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { anAgent, aWorkspace } from '../../test/support/factories.js';
 import { createTestDatabase, type TestDatabase } from '../../test/support/database.js';
-import { command, Database, query } from './index.js';
+import { command, Database, query, type SqlRunner } from './index.js';
 
 let db: TestDatabase;
 /** One connection only, so that whatever a statement leaves behind meets the next one. */
@@ -179,23 +179,30 @@ describe('a pipeline for a tenant', () => {
 });
 
 describe('a transaction', () => {
-  it('is repeated when a deadlock threw it out', async () => {
-    const [first, second] = [await anAgent(db.owner, one), await anAgent(db.owner, one)];
-    const touch = command(
-      'spec_touch',
-      'UPDATE agents SET updated_at = now() WHERE workspace_id = $1 AND id = $2',
-    );
-    const meeting = meetOnce();
-    const inOrder = (ids: string[]) =>
-      db.database.tenant(one).transaction(async (tx) => {
+  it.each(['transaction', 'prisma'] as const)(
+    'is repeated when a deadlock threw it out (%s)',
+    async (how) => {
+      const [first, second] = [await anAgent(db.owner, one), await anAgent(db.owner, one)];
+      const touch = command(
+        'spec_touch',
+        'UPDATE agents SET updated_at = now() WHERE workspace_id = $1 AND id = $2',
+      );
+      const meeting = meetOnce();
+      const work = async (tx: SqlRunner, ids: string[]) => {
         await tx.rows(touch, [one, ids[0]]);
         await meeting();
         await tx.rows(touch, [one, ids[1]]);
-      });
-    await expect(
-      Promise.all([inOrder([first, second]), inOrder([second, first])]),
-    ).resolves.toBeDefined();
-  });
+      };
+      const tenant = db.database.tenant(one);
+      const inOrder = (ids: string[]) =>
+        how === 'prisma'
+          ? tenant.prisma((_, sql) => work(sql, ids))
+          : tenant.transaction((tx) => work(tx, ids));
+      await expect(
+        Promise.all([inOrder([first, second]), inOrder([second, first])]),
+      ).resolves.toBeDefined();
+    },
+  );
 });
 
 /** Lets the first two callers go on together; later ones (a repetition) do not wait. */

@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import { translateError } from './db-errors.js';
 import { createPool } from './pools.js';
-import { PrismaTenants, type PrismaTransaction } from './prisma.js';
+import { PrismaTenants, type PrismaWork } from './prisma.js';
 import { command, type Pipeline, type PipelineRows, type Sql, type SqlRunner } from './sql.js';
 import { runTenantQuery, SET_TENANT, type Statement } from './tenant-query.js';
 import { runTransaction, withClient, withRetry, type Transaction } from './transaction.js';
@@ -126,7 +126,7 @@ export class TenantScope implements SqlRunner {
   }
 
   /** Everyday reads and writes through Prisma, inside a transaction that names the tenant. */
-  prisma<T>(work: (tx: PrismaTransaction) => Promise<T>): Promise<T> {
+  prisma<T>(work: PrismaWork<T>): Promise<T> {
     return this.prismaTenants.asTenant(this.workspaceId, work);
   }
 }
@@ -153,7 +153,7 @@ export class ServiceScope implements SqlRunner {
     return runTransaction(this.pool, () => Promise.resolve(), work);
   }
 
-  prisma<T>(work: (tx: PrismaTransaction) => Promise<T>): Promise<T> {
+  prisma<T>(work: PrismaWork<T>): Promise<T> {
     return this.prismaTenants.asService(work);
   }
 }

@@ -1,4 +1,10 @@
-export { Prisma } from './generated/client.js';
+export {
+  type Agent,
+  type AgentTask,
+  type CoordinatorLog,
+  Prisma,
+  type TaskRun,
+} from './generated/client.js';
 export { Coalescer, type CoalescerOptions } from './coalescer.js';
 export {
   Database,
@@ -22,4 +28,5 @@ export {
   type SqlRunner,
   type Step,
 } from './sql.js';
+export { columnOf, type Columns, fieldsBut, recordOf, type Row, selected } from './rows.js';
 export type { Fence, Transaction } from './transaction.js';

@@ -1,9 +1,17 @@
 import { PrismaPg } from '@prisma/adapter-pg';
 import type pg from 'pg';
-import { translateError } from './db-errors.js';
+import { isRetryable, isUnreachable, translateError } from './db-errors.js';
 import { PrismaClient, type Prisma } from './generated/client.js';
+import type { SqlRunner } from './sql.js';
+import { withRetry } from './transaction.js';
 
 export type PrismaTransaction = Prisma.TransactionClient;
+
+/**
+ * What is done in one transaction, again when a deadlock threw it out: through Prisma, and by statements of our
+ * own where Prisma has no words for them.
+ */
+export type PrismaWork<T> = (tx: PrismaTransaction, sql: SqlRunner) => Promise<T>;
 
 const TRANSACTION_LIMITS = { maxWait: 5_000, timeout: 15_000 };
 
@@ -17,17 +25,15 @@ export class PrismaTenants {
     this.service = new PrismaClient({ adapter: new PrismaPg(servicePool) });
   }
 
-  asTenant<T>(workspaceId: string, work: (tx: PrismaTransaction) => Promise<T>): Promise<T> {
-    return translated(
-      this.app.$transaction(async (tx) => {
-        await tx.$executeRaw`SELECT set_config('app.workspace_id', ${workspaceId}, true)`;
-        return work(tx);
-      }, TRANSACTION_LIMITS),
-    );
+  asTenant<T>(workspaceId: string, work: PrismaWork<T>): Promise<T> {
+    return run(this.app, async (tx, sql) => {
+      await tx.$executeRaw`SELECT set_config('app.workspace_id', ${workspaceId}, true)`;
+      return work(tx, sql);
+    });
   }
 
-  asService<T>(work: (tx: PrismaTransaction) => Promise<T>): Promise<T> {
-    return translated(this.service.$transaction(work, TRANSACTION_LIMITS));
+  asService<T>(work: PrismaWork<T>): Promise<T> {
+    return run(this.service, work);
   }
 
   async disconnect(): Promise<void> {
@@ -35,21 +41,45 @@ export class PrismaTenants {
   }
 }
 
-function translated<T>(work: Promise<T>): Promise<T> {
-  return work.catch((error: unknown) => {
-    throw translateError(rootCause(error), false);
+function run<T>(client: PrismaClient, work: PrismaWork<T>): Promise<T> {
+  let committing = false;
+  const attempt = () => {
+    committing = false;
+    const transaction = client.$transaction(async (tx) => {
+      const result = await work(tx, statementsOf(tx));
+      committing = true;
+      return result;
+    }, TRANSACTION_LIMITS);
+    return transaction.catch((error: unknown) => {
+      throw rootCause(error);
+    });
+  };
+  return withRetry(attempt).catch((error: unknown) => {
+    throw translateError(error, committing);
   });
 }
 
-/** Prisma wraps the driver's error; its cause is what says whether the database was there. */
+function statementsOf(tx: PrismaTransaction): SqlRunner {
+  return { rows: ({ text }, params = []) => tx.$queryRawUnsafe(text, ...params) };
+}
+
+const UNREACHABLE = ['P1001', 'P1002', 'P1008', 'P1017', 'P2024', 'P2028'];
+const CONFLICT = 'P2034';
+
+interface PrismaError {
+  code?: string;
+  meta?: { driverAdapterError?: { cause?: { originalCode?: string } } };
+}
+
+/** Prisma wraps the driver's error; its cause is what says whether to try again, or that the database was away. */
 function rootCause(error: unknown): unknown {
-  const code = (error as { code?: string } | null)?.code;
-  const unreachable =
-    code === 'P1001' ||
-    code === 'P1002' ||
-    code === 'P1008' ||
-    code === 'P1017' ||
-    code === 'P2024' ||
-    code === 'P2028';
-  return unreachable ? Object.assign(new Error('Connection terminated'), { cause: error }) : error;
+  const { code = '', meta } = (error ?? {}) as PrismaError;
+  if (UNREACHABLE.includes(code))
+    return Object.assign(new Error('Connection terminated'), { cause: error });
+  const sqlState = meta?.driverAdapterError?.cause?.originalCode;
+  const original = Object.assign(new Error(`Prisma ${code}`), {
+    code: code === CONFLICT ? '40001' : sqlState,
+    cause: error,
+  });
+  return isRetryable(original) || isUnreachable(original) ? original : error;
 }

@@ -25,9 +25,6 @@ DELETE FROM user_sessions
        LIMIT $1 FOR UPDATE SKIP LOCKED))
    RETURNING id
 
--- identity_delete_member
-DELETE FROM workspace_members WHERE workspace_id = $1 AND user_id = $2
-
 -- identity_end_other_sessions
 UPDATE user_sessions SET revoked_at = now()
     WHERE user_id = $1 AND ($2::uuid IS NULL OR id <> $2) AND revoked_at IS NULL
@@ -60,11 +57,6 @@ SELECT u.id FROM users u
          WHERE m.user_id = u.id AND (m.workspace_id = $3 OR m.workspace_id IN (
            SELECT own.workspace_id FROM workspace_members own WHERE own.user_id = $4::uuid)))
       OR EXISTS (SELECT FROM users o WHERE o.id = $4::uuid AND o.is_operator))))
-
--- identity_insert_member
-INSERT INTO workspace_members (workspace_id, user_id, role) VALUES ($1, $2, $3)
-   ON CONFLICT DO NOTHING
-   RETURNING user_id
 
 -- identity_insert_revocations
 INSERT INTO token_revocations (kind, subject, expires_at)
@@ -149,10 +141,6 @@ INSERT INTO user_sessions (id, user_id, refresh_hash, user_agent, ip_address, ex
    SELECT $1, u.id, $3, $4, $5, now() + $6::int * interval '1 second'
      FROM users u WHERE u.id = $2 AND u.disabled_at IS NULL
    RETURNING expires_at
-
--- identity_update_member
-UPDATE workspace_members SET role = $3, version = version + 1, updated_at = now()
-    WHERE workspace_id = $1 AND user_id = $2
 
 -- identity_update_user
 UPDATE users

@@ -12,6 +12,16 @@ import { TaskSecrets } from './task-secrets.js';
 /** A task as people see it, or the columns of it that are to be opened. */
 export type TaskRow = { id: string } & { [Column in SecretColumn]?: unknown };
 
+const FIELDS = {
+  input_context: 'inputContext',
+  checkpoint_data: 'checkpointData',
+  output_result: 'outputResult',
+  metadata: 'metadata',
+} as const;
+
+/** The same by the names of its fields. */
+type ShownTask = { id: string } & { [Column in SecretColumn as (typeof FIELDS)[Column]]?: unknown };
+
 interface Holder {
   workspaceId: string;
   agentId: string;
@@ -49,14 +59,20 @@ export class HeldSecrets {
   }
 
   /** @throws DroverError `secrets_unreadable` */
-  async openOne<Row extends TaskRow>(
+  async openOne<Task extends ShownTask>(
     runner: SqlRunner,
     workspaceId: string,
-    row: Row,
-  ): Promise<Row> {
+    task: Task,
+  ): Promise<Task> {
+    const columns = SECRET_COLUMNS.filter((column) => FIELDS[column] in task);
+    const row: TaskRow = { id: task.id };
+    for (const column of columns) row[column] = task[FIELDS[column]];
     const documents = await readDocuments(runner, workspaceId, [row]);
     const outcome = await this.open(row, documents.get(row.id));
-    if ('row' in outcome) return outcome.row;
+    if ('row' in outcome) {
+      const opened = columns.map((column) => [FIELDS[column], outcome.row[column]] as const);
+      return { ...task, ...Object.fromEntries(opened) };
+    }
     throw new DroverError('secrets_unreadable', { detail: `${sentence(outcome.unreadable)}.` });
   }
 
@@ -117,13 +133,6 @@ async function readDocuments(
 function showsSecret(row: TaskRow): boolean {
   return JSON.stringify(SECRET_COLUMNS.map((column) => row[column])).includes(REDACTED);
 }
-
-const FIELDS = {
-  input_context: 'inputContext',
-  checkpoint_data: 'checkpointData',
-  output_result: 'outputResult',
-  metadata: 'metadata',
-} as const;
 
 function sentence({ column, why, keyId }: Unreadable): string {
   return why === 'unknown_key'

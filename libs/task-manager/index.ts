@@ -12,7 +12,6 @@ export {
   ShownIntOrNull,
   ShownOneOf,
   ShownTime,
-  type Sent,
   ShownJson,
   ShownText,
   ShownTextOrNull,

@@ -9,40 +9,38 @@ WHERE workspace_id = $1 AND id = ANY($2::uuid[]) AND archived_at IS NOT NULL
 
 -- create_plain_tasks
 WITH input AS MATERIALIZED (
-  SELECT * FROM jsonb_to_recordset($2::jsonb) AS x (id uuid, title text, description text, task_type text, project_id uuid, milestone_id uuid, priority int, estimated_duration_minutes int, timeout_seconds int, max_retries int, retry_backoff_seconds int, required_capabilities text[], capability_key text, unmet_dependencies int, has_dependents boolean, input_context jsonb, metadata jsonb, created_by uuid,
-    queue_expires_in_seconds int, tags text[], actor_kind text, actor_id text)
+  SELECT * FROM jsonb_to_recordset($2::jsonb) AS x ("id" uuid, "capabilityKey" text, "unmetDependencies" int, "hasDependents" boolean, "createdBy" uuid, "taskType" text, "requiredCapabilities" text[], "inputContext" jsonb, "title" text, "description" text, "priority" int, "metadata" jsonb, "estimatedDurationMinutes" int, "maxRetries" int, "retryBackoffSeconds" int, "timeoutSeconds" int, "projectId" uuid, "milestoneId" uuid, "queueExpiresInSeconds" int, "tags" text[], "actorKind" text, "actorId" text)
 ),
 created AS (
-  INSERT INTO agent_tasks (workspace_id, ready_at, queue_expires_at, id, title, description, task_type, project_id, milestone_id, priority, estimated_duration_minutes, timeout_seconds, max_retries, retry_backoff_seconds, required_capabilities, capability_key, unmet_dependencies, has_dependents, input_context, metadata, created_by)
-  SELECT $1, CASE WHEN unmet_dependencies = 0 THEN now() END, now() + make_interval(secs => queue_expires_in_seconds),
-    id, title, description, task_type, project_id, milestone_id, priority, estimated_duration_minutes, timeout_seconds, max_retries, retry_backoff_seconds, required_capabilities, capability_key, unmet_dependencies, has_dependents, input_context, metadata, created_by
+  INSERT INTO agent_tasks (workspace_id, ready_at, queue_expires_at, id, capability_key, unmet_dependencies, has_dependents, created_by, task_type, required_capabilities, input_context, title, description, priority, metadata, estimated_duration_minutes, max_retries, retry_backoff_seconds, timeout_seconds, project_id, milestone_id)
+  SELECT $1, CASE WHEN "unmetDependencies" = 0 THEN now() END, now() + make_interval(secs => "queueExpiresInSeconds"),
+    "id", "capabilityKey", "unmetDependencies", "hasDependents", "createdBy", "taskType", "requiredCapabilities", "inputContext", "title", "description", "priority", "metadata", "estimatedDurationMinutes", "maxRetries", "retryBackoffSeconds", "timeoutSeconds", "projectId", "milestoneId"
   FROM input
   RETURNING id
 ),
 journaled AS (
   INSERT INTO journal (workspace_id, event, task_id, version, new_status, actor_kind, actor_id)
-  SELECT $1, 'task.created', id, 1, 'PENDING', actor_kind, actor_id FROM input
+  SELECT $1, 'task.created', id, 1, 'PENDING', "actorKind", "actorId" FROM input
 )
 SELECT now() AS created_at
 
 -- create_tasks
 WITH input AS MATERIALIZED (
-  SELECT * FROM jsonb_to_recordset($2::jsonb) AS x (id uuid, title text, description text, task_type text, project_id uuid, milestone_id uuid, priority int, estimated_duration_minutes int, timeout_seconds int, max_retries int, retry_backoff_seconds int, required_capabilities text[], capability_key text, unmet_dependencies int, has_dependents boolean, input_context jsonb, metadata jsonb, created_by uuid,
-    queue_expires_in_seconds int, tags text[], actor_kind text, actor_id text)
+  SELECT * FROM jsonb_to_recordset($2::jsonb) AS x ("id" uuid, "capabilityKey" text, "unmetDependencies" int, "hasDependents" boolean, "createdBy" uuid, "taskType" text, "requiredCapabilities" text[], "inputContext" jsonb, "title" text, "description" text, "priority" int, "metadata" jsonb, "estimatedDurationMinutes" int, "maxRetries" int, "retryBackoffSeconds" int, "timeoutSeconds" int, "projectId" uuid, "milestoneId" uuid, "queueExpiresInSeconds" int, "tags" text[], "actorKind" text, "actorId" text)
 ),
 created AS (
-  INSERT INTO agent_tasks (workspace_id, ready_at, queue_expires_at, id, title, description, task_type, project_id, milestone_id, priority, estimated_duration_minutes, timeout_seconds, max_retries, retry_backoff_seconds, required_capabilities, capability_key, unmet_dependencies, has_dependents, input_context, metadata, created_by)
-  SELECT $1, CASE WHEN unmet_dependencies = 0 THEN now() END, now() + make_interval(secs => queue_expires_in_seconds),
-    id, title, description, task_type, project_id, milestone_id, priority, estimated_duration_minutes, timeout_seconds, max_retries, retry_backoff_seconds, required_capabilities, capability_key, unmet_dependencies, has_dependents, input_context, metadata, created_by
+  INSERT INTO agent_tasks (workspace_id, ready_at, queue_expires_at, id, capability_key, unmet_dependencies, has_dependents, created_by, task_type, required_capabilities, input_context, title, description, priority, metadata, estimated_duration_minutes, max_retries, retry_backoff_seconds, timeout_seconds, project_id, milestone_id)
+  SELECT $1, CASE WHEN "unmetDependencies" = 0 THEN now() END, now() + make_interval(secs => "queueExpiresInSeconds"),
+    "id", "capabilityKey", "unmetDependencies", "hasDependents", "createdBy", "taskType", "requiredCapabilities", "inputContext", "title", "description", "priority", "metadata", "estimatedDurationMinutes", "maxRetries", "retryBackoffSeconds", "timeoutSeconds", "projectId", "milestoneId"
   FROM input
   RETURNING id
 ),
 sets AS (
   INSERT INTO capability_sets AS s (workspace_id, key, capabilities)
-  SELECT DISTINCT ON (i.capability_key) $1::uuid, i.capability_key, i.required_capabilities FROM input i
+  SELECT DISTINCT ON (i."capabilityKey") $1::uuid, i."capabilityKey", i."requiredCapabilities" FROM input i
   -- Checked first because ON CONFLICT alone would write a row for each call. A set that is about to count
   -- as unused is written as well, so that it stays (see pruneCapabilitySets).
-  WHERE NOT EXISTS (SELECT FROM capability_sets c WHERE c.workspace_id = $1 AND c.key = i.capability_key
+  WHERE NOT EXISTS (SELECT FROM capability_sets c WHERE c.workspace_id = $1 AND c.key = i."capabilityKey"
     AND c.used_at > now() - interval '12 hours')
   ON CONFLICT (workspace_id, key) DO UPDATE SET used_at = now()
     WHERE s.used_at <= now() - interval '12 hours'
@@ -58,7 +56,7 @@ edges AS (
 ),
 journaled AS (
   INSERT INTO journal (workspace_id, event, task_id, version, new_status, actor_kind, actor_id)
-  SELECT $1, 'task.created', id, 1, 'PENDING', actor_kind, actor_id FROM input
+  SELECT $1, 'task.created', id, 1, 'PENDING', "actorKind", "actorId" FROM input
 )
 SELECT now() AS created_at
 
@@ -186,12 +184,9 @@ RETURNING r.id
 SELECT pg_advisory_xact_lock(hashtextextended('task_dependencies:' || $1::text, 0))
 
 -- task_runs_of_task
-SELECT r.id, r.task_id, r.agent_id, r.generation, r.state, r.version, r.session_key,
-  r.lease_seconds, greatest(r.lease_expires_at, CASE WHEN r.lease_by_heartbeat AND r.ended_at IS NULL THEN (
+SELECT r.id AS "id", r.task_id AS "taskId", r.agent_id AS "agentId", r.generation AS "generation", r.state AS "state", r.version AS "version", r.session_key AS "sessionKey", r.lease_seconds AS "leaseSeconds", r.lease_by_heartbeat AS "leaseByHeartbeat", r.renewals AS "renewals", r.deadline_at AS "deadlineAt", r.pause_requested_at AS "pauseRequestedAt", r.end_reason AS "endReason", r.error AS "error", r.error_class AS "errorClass", r.exit_code AS "exitCode", r.signal AS "signal", r.stack_trace AS "stackTrace", r.branch AS "branch", r.review_url AS "reviewUrl", r.assigned_at AS "assignedAt", r.started_at AS "startedAt", r.stale_at AS "staleAt", r.ended_at AS "endedAt", r.last_report_at AS "lastReportAt", r.last_progress_at AS "lastProgressAt", r.hung_warned_at AS "hungWarnedAt", greatest(r.lease_expires_at, CASE WHEN r.lease_by_heartbeat AND r.ended_at IS NULL THEN (
     SELECT h.last_seen_at + make_interval(secs => r.lease_seconds) FROM agent_heartbeats h
-    WHERE h.workspace_id = r.workspace_id AND h.agent_id = r.agent_id) END) AS lease_expires_at, r.lease_by_heartbeat, r.renewals, r.deadline_at, r.pause_requested_at,
-  r.branch, r.review_url, r.end_reason, r.error, r.error_class, r.exit_code, r.signal, r.stack_trace,
-  r.assigned_at, r.started_at, r.stale_at, r.ended_at, r.last_report_at, r.last_progress_at, r.hung_warned_at FROM task_runs r
+    WHERE h.workspace_id = r.workspace_id AND h.agent_id = r.agent_id) END) AS "leaseExpiresAt" FROM task_runs r
 WHERE r.workspace_id = $1 AND r.task_id = $2 AND r.generation < coalesce($3::int, 2147483647)
 ORDER BY r.generation DESC
 LIMIT $4
@@ -201,18 +196,11 @@ SELECT status, version, unmet_dependencies, run_id, agent_id
 FROM agent_tasks WHERE workspace_id = $1 AND id = $2
 
 -- task_views
-SELECT t.id, t.workspace_id, t.title, t.description, t.task_type, t.status, t.priority,
-  t.project_id, t.milestone_id, t.agent_id, t.run_id, t.session_key, t.progress_percent, t.current_step,
-  t.estimated_duration_minutes, t.estimated_completion_at, t.timeout_seconds, t.retry_count, t.max_retries,
-  t.retry_backoff_seconds, t.retry_at, t.last_error, t.abort_reason, t.abort_message, t.failure_reason, t.unmet_dependencies,
-  t.required_capabilities, t.input_context, t.output_result, t.summary, t.checkpoint_data, t.metadata,
-  t.paused_by, t.pause_reason, t.queue_expires_at, t.version, t.generation, t.created_by, t.created_at,
-  t.updated_at, t.ready_at, t.assigned_at, t.started_at, t.paused_at, t.completed_at, t.failed_at,
-  t.aborted_at, t.archived_at,
+SELECT t.workspace_id AS "workspaceId", t.id AS "id", t.title AS "title", t.description AS "description", t.task_type AS "taskType", t.project_id AS "projectId", t.milestone_id AS "milestoneId", t.status AS "status", t.version AS "version", t.priority AS "priority", t.run_id AS "runId", t.agent_id AS "agentId", t.session_key AS "sessionKey", t.generation AS "generation", t.progress_percent AS "progressPercent", t.current_step AS "currentStep", t.estimated_duration_minutes AS "estimatedDurationMinutes", t.estimated_completion_at AS "estimatedCompletionAt", t.timeout_seconds AS "timeoutSeconds", t.retry_count AS "retryCount", t.max_retries AS "maxRetries", t.retry_backoff_seconds AS "retryBackoffSeconds", t.retry_at AS "retryAt", t.last_error AS "lastError", t.abort_reason AS "abortReason", t.abort_message AS "abortMessage", t.failure_reason AS "failureReason", t.required_capabilities AS "requiredCapabilities", t.unmet_dependencies AS "unmetDependencies", t.ready_at AS "readyAt", t.queue_expires_at AS "queueExpiresAt", t.input_context AS "inputContext", t.output_result AS "outputResult", t.summary AS "summary", t.checkpoint_data AS "checkpointData", t.metadata AS "metadata", t.paused_by AS "pausedBy", t.pause_reason AS "pauseReason", t.created_by AS "createdBy", t.created_at AS "createdAt", t.updated_at AS "updatedAt", t.assigned_at AS "assignedAt", t.started_at AS "startedAt", t.paused_at AS "pausedAt", t.completed_at AS "completedAt", t.failed_at AS "failedAt", t.aborted_at AS "abortedAt", t.archived_at AS "archivedAt",
   ARRAY(SELECT g.tag FROM agent_task_tags g
     WHERE g.workspace_id = t.workspace_id AND g.task_id = t.id ORDER BY g.tag) AS tags,
   ARRAY(SELECT d.depends_on_id FROM task_dependencies d
-    WHERE d.workspace_id = t.workspace_id AND d.task_id = t.id ORDER BY d.depends_on_id) AS depends_on,
+    WHERE d.workspace_id = t.workspace_id AND d.task_id = t.id ORDER BY d.depends_on_id) AS "dependsOn",
   CASE WHEN t.has_dependents THEN ARRAY(SELECT d.task_id FROM task_dependencies d
     WHERE d.workspace_id = t.workspace_id AND d.depends_on_id = t.id ORDER BY d.task_id
     LIMIT 1000) ELSE '{}' END AS blocks, (SELECT coalesce(jsonb_agg(jsonb_build_object('taskId', d.depends_on_id,
@@ -251,19 +239,8 @@ WITH changed AS (
   UPDATE agent_tasks t SET
     version = t.version + 1,
     updated_at = now(),
-    title = u.title,
-    description = u.description,
-    priority = u.priority,
-    metadata = u.metadata,
-    estimated_duration_minutes = u."estimatedDurationMinutes",
-    max_retries = u."maxRetries",
-    retry_backoff_seconds = u."retryBackoffSeconds",
-    timeout_seconds = u."timeoutSeconds",
-    project_id = u."projectId",
-    milestone_id = u."milestoneId"
-  FROM jsonb_to_record($7::jsonb) AS u (title text, description text, priority int, metadata jsonb,
-    "estimatedDurationMinutes" int, "maxRetries" int, "retryBackoffSeconds" int, "timeoutSeconds" int,
-    "projectId" uuid, "milestoneId" uuid)
+    title = u."title", description = u."description", priority = u."priority", metadata = u."metadata", estimated_duration_minutes = u."estimatedDurationMinutes", max_retries = u."maxRetries", retry_backoff_seconds = u."retryBackoffSeconds", timeout_seconds = u."timeoutSeconds", project_id = u."projectId", milestone_id = u."milestoneId"
+  FROM jsonb_to_record($7::jsonb) AS u ("title" text, "description" text, "priority" int, "metadata" jsonb, "estimatedDurationMinutes" int, "maxRetries" int, "retryBackoffSeconds" int, "timeoutSeconds" int, "projectId" uuid, "milestoneId" uuid)
   WHERE t.workspace_id = $1 AND t.id = $2
   RETURNING t.id, t.version, t.status
 ),

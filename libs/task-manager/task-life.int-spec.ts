@@ -374,7 +374,7 @@ describe('a user', () => {
 describe('a batch', () => {
   it('is created whole, with its dependencies by ref', async () => {
     const { status, body } = await workspace.api.post<{
-      items: { id: string; dependsOn: string[] }[];
+      items: { id: string; dependsOn: string[]; blocks: string[] }[];
     }>('/agent-tasks/batch', {
       tasks: [
         { ref: 'a', title: 'first', taskType: 't' },
@@ -383,6 +383,7 @@ describe('a batch', () => {
     });
     expect(status).toBe(201);
     expect(body.items[1]?.dependsOn).toEqual([body.items[0]?.id]);
+    expect(body.items.map(({ blocks }) => blocks)).toEqual([[body.items[1]?.id], []]);
   });
 
   it('with a cycle is refused with its path, and nothing is created', async () => {

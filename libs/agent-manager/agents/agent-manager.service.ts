@@ -9,10 +9,10 @@ import {
   type Page,
   toPage,
 } from '#lib/kernel';
-import type { AgentView } from '../domain/agent-view.js';
+import type { AgentRow, AgentView } from '../domain/agent-view.js';
 import { type AgentHealth, healthStatus } from '../domain/health.js';
 import { requireSelf } from '../domain/require-self.js';
-import { type AgentRow, toAgentView } from '../store/agent-columns.js';
+import { toAgentView } from '../store/agent-columns.js';
 import { agentHealth, type HealthRow } from '../store/agent-health.sql.js';
 import { findAgent } from '../store/find-agent.sql.js';
 import { type AgentFilter, listAgents } from '../store/list-agents.sql.js';

@@ -2,14 +2,14 @@ import { Injectable } from '@nestjs/common';
 import { Database, firstRow, type Transaction } from '#lib/database';
 import { type Caller, DroverError } from '#lib/kernel';
 import { WakeUps } from '#lib/valkey';
-import type { AgentMode, AgentView } from '../domain/agent-view.js';
+import type { AgentMode, AgentRow, AgentView } from '../domain/agent-view.js';
 import { normalizeCapabilities } from '../domain/capabilities.js';
 import { requireSelf } from '../domain/require-self.js';
 import { refuseTooMuch } from '../domain/metadata.js';
 import { timingOf, whyImpossible } from '../domain/timing.js';
-import { type AgentRow, toAgentView } from '../store/agent-columns.js';
+import { toAgentView } from '../store/agent-columns.js';
 import { findAgent, lockAgent } from '../store/find-agent.sql.js';
-import { insertAgent, type RegisteredColumns, updateAgent } from '../store/register-agent.sql.js';
+import { insertAgent, updateAgent } from '../store/register-agent.sql.js';
 import { stampFirstHeartbeat } from '../store/stamp-first-heartbeat.sql.js';
 import { transitionAgent } from '#lib/transitions';
 
@@ -84,77 +84,53 @@ export class AgentRegistration {
 
   private async createOrChange(
     tx: Transaction,
-    place: Place,
+    { workspaceId, agentId: id }: Place,
     request: { caller: Caller; wanted: AgentRequest; version: number | undefined },
   ): Promise<boolean> {
     const { caller, wanted, version } = request;
-    const known = await firstRow(tx, lockAgent, [place.workspaceId, place.agentId]);
-    if (!known && version === undefined && (await this.create(tx, place, caller, wanted))) {
-      return true;
+    const known = await firstRow(tx, lockAgent, [workspaceId, id]);
+    if (!known && version === undefined && mayCreate(caller)) {
+      const fields = JSON.stringify(fieldsOf(wanted));
+      const made = await tx.rows(insertAgent, [workspaceId, id, fields, caller.userId]);
+      if (made.length > 0) return true;
     }
     // Somebody else may have made it in the meantime.
-    const agent = known ?? (await firstRow(tx, lockAgent, [place.workspaceId, place.agentId]));
+    const agent = known ?? (await firstRow(tx, lockAgent, [workspaceId, id]));
     // Not there, yet the id is in use: it is another workspace's.
     if (!agent) throw new DroverError('agent_not_found');
     if (agent.lifecycle === 'TERMINATED') throw new DroverError('agent_terminated');
     if (version !== undefined && version !== agent.version) {
       throw new DroverError('version_mismatch', { members: { current: agent.version } });
     }
-    const columns = JSON.stringify(columnsOf(wanted, agent));
-    await tx.rows(updateAgent, [place.workspaceId, place.agentId, columns]);
+    await tx.rows(updateAgent, [workspaceId, id, JSON.stringify(fieldsOf(wanted, agent))]);
     return false;
-  }
-
-  private async create(
-    tx: Transaction,
-    { workspaceId, agentId }: Place,
-    caller: Caller,
-    wanted: AgentRequest,
-  ): Promise<boolean> {
-    if (caller.kind !== 'user' && caller.kind !== 'api_key') return false;
-    const columns = JSON.stringify(columnsOf(wanted));
-    const made = await tx.rows(insertAgent, [workspaceId, agentId, columns, caller.userId]);
-    return made.length > 0;
   }
 
   private async start(tx: Transaction, { workspaceId, agentId }: Place): Promise<void> {
     const agent = (await firstRow(tx, lockAgent, [workspaceId, agentId])) as AgentRow;
-    await tx.rows(stampFirstHeartbeat, [workspaceId, agentId, agent.heartbeat_interval_seconds]);
+    await tx.rows(stampFirstHeartbeat, [workspaceId, agentId, agent.heartbeatIntervalSeconds]);
     if (agent.lifecycle !== 'STARTING' && agent.lifecycle !== 'ERROR') return;
     // An agent that had to leave before it became unresponsive still has to.
-    const to = agent.draining_at === null ? 'ACTIVE' : 'DRAINING';
+    const to = agent.drainingAt === null ? 'ACTIVE' : 'DRAINING';
     await transitionAgent(tx, { workspaceId, agentId, to, reason: 'registered' });
   }
 }
 
-function columnsOf(wanted: AgentRequest, known?: AgentRow): RegisteredColumns {
-  const before = known && {
-    heartbeatIntervalSeconds: known.heartbeat_interval_seconds,
-    staleThresholdSeconds: known.stale_threshold_seconds,
-  };
-  const timing = timingOf(wanted, before);
+function mayCreate(caller: Caller): caller is Caller & { userId: string | null } {
+  return caller.kind === 'user' || caller.kind === 'api_key';
+}
+
+/** What is left out stays as it is, or takes the column's default. */
+function fieldsOf(wanted: AgentRequest, known?: AgentRow) {
+  const timing = timingOf(wanted, known);
   const message = whyImpossible(timing);
   if (message !== null) {
     const errors = [{ field: 'staleThresholdSeconds', message }];
     throw new DroverError('validation_failed', { errors });
   }
   refusePushWithoutCommand(wanted, known);
-  return {
-    name: wanted.name,
-    mode: wanted.mode,
-    model: wanted.model,
-    capabilities: wanted.capabilities && normalizeCapabilities(wanted.capabilities),
-    coordinator_enabled: wanted.coordinatorEnabled,
-    max_concurrent_tasks: wanted.maxConcurrentTasks,
-    heartbeat_interval_seconds: timing.heartbeatIntervalSeconds,
-    stale_threshold_seconds: timing.staleThresholdSeconds,
-    host_name: wanted.hostName,
-    pid: wanted.pid,
-    agent_version: wanted.agentVersion,
-    restart_count: wanted.restartCount,
-    metadata: wanted.metadata,
-    command: wanted.command,
-  };
+  const capabilities = wanted.capabilities && normalizeCapabilities(wanted.capabilities);
+  return { ...wanted, ...timing, capabilities };
 }
 
 /** Only users and API keys choose the command that the gateway runs: a session must not choose its successor. */

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Database, firstRow, type Transaction } from '#lib/database';
 import { Revocations, TokenService } from '#lib/identity';
 import { type Caller, DroverError } from '#lib/kernel';
-import type { AgentRow } from '../store/agent-columns.js';
+import type { AgentRow } from '../domain/agent-view.js';
 import { lockAgent } from '../store/find-agent.sql.js';
 import { raiseTokenVersion } from '../store/raise-token-version.sql.js';
 
@@ -33,7 +33,7 @@ export class AgentTokens {
   ): Promise<AgentToken> {
     const tokenVersion = await this.inTransaction(workspaceId, agentId, async (tx, agent) => {
       if (agent.lifecycle === 'TERMINATED') throw new DroverError('agent_terminated');
-      return request.rotate ? this.makeOld(tx, agent) : agent.token_version;
+      return request.rotate ? this.makeOld(tx, agent) : agent.tokenVersion;
     });
     if (request.rotate) await this.revocations.announce();
     const { expiresInSeconds } = request;
@@ -65,8 +65,8 @@ export class AgentTokens {
   }
 
   private async makeOld(tx: Transaction, agent: AgentRow): Promise<number> {
-    await tx.rows(raiseTokenVersion, [agent.workspace_id, agent.id]);
-    const minVersion = agent.token_version + 1;
+    await tx.rows(raiseTokenVersion, [agent.workspaceId, agent.id]);
+    const minVersion = agent.tokenVersion + 1;
     await this.revocations.revoke(tx, [{ kind: 'agent', agentId: agent.id, minVersion }]);
     return minVersion;
   }

@@ -1,8 +1,9 @@
 import { query } from '#lib/database';
-import { AGENT_COLUMNS, type AgentRow } from './agent-columns.js';
+import type { AgentRow } from '../domain/agent-view.js';
+import { AGENT_COLUMNS } from './agent-columns.js';
 
 /**
- * One agent.
+ * One agent, with its last heartbeat in one round trip.
  *
  * Index: primary key.
  * $1 workspace, $2 agent.
@@ -13,7 +14,7 @@ export const findAgent = query<AgentRow>(
 );
 
 /**
- * The same, locked until the transaction ends.
+ * The same, locked until the transaction ends; Prisma locks no rows.
  *
  * Index: primary key. $1 workspace, $2 agent.
  */

@@ -1,7 +1,7 @@
 import { query, type Sql } from '#lib/database';
-import type { AgentMode } from '../domain/agent-view.js';
+import type { AgentMode, AgentRow } from '../domain/agent-view.js';
 import type { AgentStatus } from '#lib/transitions';
-import { AGENT_COLUMNS, type AgentRow } from './agent-columns.js';
+import { AGENT_COLUMNS } from './agent-columns.js';
 
 /** Which agents a list shows: those for which everything that is given holds. */
 export interface AgentFilter {
@@ -26,7 +26,7 @@ export interface AgentPage {
  *
  * The text depends on the filters that are given, so the statement has no name. Index: the workspace's part of
  * the primary key; a workspace has thousands of agents at most, and a page out of 10,000 takes 11 ms. The order
- * is that of code points, the same on every server.
+ * is that of code points, the same on every server: Prisma has no word for a collation.
  */
 export function listAgents(
   workspaceId: string,

@@ -1,17 +1,10 @@
 import { command, query } from '#lib/database';
 import type { MemberRole } from '#lib/kernel';
 
-/** A new member: workspace, user, role. No row when there is one already. */
-export const insertMember = command<{ user_id: string }>(
-  'identity_insert_member',
-  `INSERT INTO workspace_members (workspace_id, user_id, role) VALUES ($1, $2, $3)
-   ON CONFLICT DO NOTHING
-   RETURNING user_id`,
-);
-
 /**
  * Locks all OWNERs and one member, in one order, so that of two owners who remove each other at the
- * same time the second sees what the first has done. Needed before a role is changed or taken.
+ * same time the second sees what the first has done: Prisma locks no rows. Needed before a role is changed or
+ * taken.
  */
 export const lockOwnersAndMember = command<{
   user_id: string;
@@ -23,19 +16,6 @@ export const lockOwnersAndMember = command<{
     WHERE workspace_id = $1 AND (role = 'OWNER' OR user_id = $2)
     ORDER BY user_id
       FOR UPDATE`,
-);
-
-/** With the member locked. Primary key. */
-export const updateMember = command<unknown>(
-  'identity_update_member',
-  `UPDATE workspace_members SET role = $3, version = version + 1, updated_at = now()
-    WHERE workspace_id = $1 AND user_id = $2`,
-);
-
-/** With the member locked. Primary key. */
-export const deleteMember = command<unknown>(
-  'identity_delete_member',
-  `DELETE FROM workspace_members WHERE workspace_id = $1 AND user_id = $2`,
 );
 
 /**

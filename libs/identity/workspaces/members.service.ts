@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Database, firstRow, type Transaction } from '#lib/database';
+import { Database, firstRow, type SqlRunner } from '#lib/database';
 import { type Caller, DroverError, type MemberRole, type Page, toPage } from '#lib/kernel';
 import { normalizeEmail } from '../domain/email.js';
 import { idAfter } from '../domain/id-cursor.js';
@@ -10,13 +10,7 @@ import {
   decideRemove,
   type MemberDecision,
 } from '../domain/member-rules.js';
-import {
-  deleteMember,
-  findUserToAdd,
-  insertMember,
-  lockOwnersAndMember,
-  updateMember,
-} from '../store/members.sql.js';
+import { findUserToAdd, lockOwnersAndMember } from '../store/members.sql.js';
 import { Revocations } from '../tokens/revocations.js';
 import { MEMBER_FIELDS, type MemberView, toMemberView } from './workspace-view.js';
 
@@ -52,11 +46,12 @@ export class MembersService {
     const { workspaceId } = caller;
     enforce(decideAdd(actorOf(caller), member.role));
     const userId = await this.findUser(caller, member);
-    await this.database.tenant(workspaceId).transaction(async (tx) => {
-      const row = await firstRow(tx, insertMember, [workspaceId, userId, member.role]);
-      if (row === undefined) throw new DroverError('already_member');
+    const data = { workspaceId, userId, role: member.role };
+    await this.database.tenant(workspaceId).prisma(async (tx, sql) => {
+      const { count } = await tx.workspaceMember.createMany({ data, skipDuplicates: true });
+      if (count === 0) throw new DroverError('already_member');
       // Servers remember for seconds that somebody is no member, too.
-      await this.revocations.revoke(tx, [{ kind: 'user', userId }]);
+      await this.revocations.revoke(sql, [{ kind: 'user', userId }]);
     });
     await this.revocations.announce();
     return this.read(workspaceId, userId);
@@ -70,14 +65,15 @@ export class MembersService {
     version?: number,
   ): Promise<MemberView> {
     const { workspaceId } = caller;
-    await this.database.tenant(workspaceId).transaction(async (tx) => {
-      const { target, owners } = await lockMember(tx, workspaceId, userId);
+    await this.database.tenant(workspaceId).prisma(async (tx, sql) => {
+      const { target, owners } = await lockMember(sql, workspaceId, userId);
       if (version !== undefined && version !== target.version) {
         throw new DroverError('version_mismatch');
       }
       enforce(decideChange(actorOf(caller), target, role, owners));
-      await tx.rows(updateMember, [workspaceId, userId, role]);
-      await this.revocations.revoke(tx, [{ kind: 'user', userId }]);
+      const data = { role, version: { increment: 1 }, updatedAt: new Date() };
+      await tx.workspaceMember.updateMany({ where: { workspaceId, userId }, data });
+      await this.revocations.revoke(sql, [{ kind: 'user', userId }]);
     });
     await this.revocations.announce();
     return this.read(workspaceId, userId);
@@ -86,11 +82,11 @@ export class MembersService {
   /** @throws DroverError `member_not_found`, `forbidden` or `last_owner` */
   async remove(caller: Caller, userId: string): Promise<void> {
     const { workspaceId } = caller;
-    await this.database.tenant(workspaceId).transaction(async (tx) => {
-      const { target, owners } = await lockMember(tx, workspaceId, userId);
+    await this.database.tenant(workspaceId).prisma(async (tx, sql) => {
+      const { target, owners } = await lockMember(sql, workspaceId, userId);
       enforce(decideRemove(actorOf(caller), target, owners));
-      await tx.rows(deleteMember, [workspaceId, userId]);
-      await this.revocations.revoke(tx, [{ kind: 'user', userId }]);
+      await tx.workspaceMember.deleteMany({ where: { workspaceId, userId } });
+      await this.revocations.revoke(sql, [{ kind: 'user', userId }]);
     });
     await this.revocations.announce();
   }
@@ -125,8 +121,8 @@ function actorOf(caller: Caller): Actor {
   throw new DroverError('wrong_token_kind');
 }
 
-async function lockMember(tx: Transaction, workspaceId: string, userId: string) {
-  const rows = await tx.rows(lockOwnersAndMember, [workspaceId, userId]);
+async function lockMember(sql: SqlRunner, workspaceId: string, userId: string) {
+  const rows = await sql.rows(lockOwnersAndMember, [workspaceId, userId]);
   const row = rows.find((candidate) => candidate.user_id === userId);
   if (row === undefined) throw new DroverError('member_not_found');
   const owners = rows.filter(({ role }) => role === 'OWNER').length;

@@ -10,10 +10,10 @@ export class KnownCapabilitySets {
 
   /** Whether all that these tasks ask for are known. */
   haveAllOf(workspaceId: string, tasks: readonly TaskInput[]): boolean {
-    return tasks.every((task) => this.keys.has(`${workspaceId} ${task.capability_key}`));
+    return tasks.every((task) => this.keys.has(`${workspaceId} ${task.capabilityKey}`));
   }
 
   note(workspaceId: string, tasks: readonly TaskInput[]): void {
-    for (const task of tasks) this.keys.set(`${workspaceId} ${task.capability_key}`, true);
+    for (const task of tasks) this.keys.set(`${workspaceId} ${task.capabilityKey}`, true);
   }
 }

@@ -5,7 +5,7 @@ import { Database, type SqlRunner, type TenantScope, violatedConstraint } from '
 import { type IdempotencyRecord, storeAnswer } from '#lib/http';
 import { actorOf, type Caller, DroverError } from '#lib/kernel';
 import { WakeUps } from '#lib/valkey';
-import { draftTasks, type NewTask, type WantedTask } from '../domain/new-task.js';
+import { draftTasks, type NewEdge, type NewTask, type WantedTask } from '../domain/new-task.js';
 import type { TaskView } from '../domain/task-view.js';
 import { TaskSecrets } from '#lib/secrets';
 import type { CreatedRow } from '../store/create-tasks.sql.js';
@@ -85,7 +85,7 @@ export class TaskCreation {
   /** The task as everybody may see it, and the originals of what is secret in it. */
   private async sealed(workspaceId: string, task: NewTask): Promise<NewTask> {
     const at = { workspace_id: workspaceId, task_id: task.id };
-    const { inputContext, metadata } = task.wanted;
+    const { inputContext, metadata } = task;
     const input = await this.secrets.seal(inputContext, () => ({
       ...at,
       column_name: 'input_context',
@@ -93,8 +93,8 @@ export class TaskCreation {
     const notes = await this.secrets.seal(metadata, () => ({ ...at, column_name: 'metadata' }));
     const originals = [input.original, notes.original].flatMap((original) => original ?? []);
     if (originals.length === 0) return task;
-    const shown = { inputContext: input.shown, metadata: notes.shown } as Partial<WantedTask>;
-    return { ...task, wanted: { ...task.wanted, ...shown }, originals };
+    const shown = { inputContext: input.shown, metadata: notes.shown } as Partial<NewTask>;
+    return { ...task, ...shown, originals };
   }
 
   private async write(batch: Batch, { record, toAnswer }: Answer): Promise<TaskView[]> {
@@ -173,13 +173,23 @@ class Batch {
   ): Promise<TaskView[]> {
     const { caller, tasks } = this;
     const settled = (id: string) => prerequisites.get(id)?.completed ?? false;
-    const unmet = (task: NewTask) => task.edges.filter((edge) => !settled(edge.dependsOnId)).length;
-    const needed = new Set(tasks.flatMap((task) => task.edges.map((edge) => edge.dependsOnId)));
+    const unmet = (edges: readonly NewEdge[]) =>
+      edges.filter((edge) => !settled(edge.dependsOnId)).length;
+    const dependents = this.dependents();
     const { kind, id } = actorOf(caller);
-    const userId = caller.kind === 'user' || caller.kind === 'api_key' ? caller.userId : null;
-    const author = { actor_kind: kind, actor_id: id, created_by: userId };
+    const createdBy = caller.kind === 'user' || caller.kind === 'api_key' ? caller.userId : null;
     const rows = tasks.map((task) => ({
-      row: { ...taskRow(task, unmet(task), needed.has(task.id)), ...author },
+      row: {
+        ...task,
+        edges: undefined,
+        originals: undefined,
+        capabilityKey: capabilityKey(task.requiredCapabilities),
+        unmetDependencies: unmet(task.edges),
+        hasDependents: dependents.has(task.id),
+        actorKind: kind,
+        actorId: id,
+        createdBy,
+      },
       originals: task.originals ?? [],
     }));
     const edges = tasks.flatMap((task) =>
@@ -194,12 +204,24 @@ class Batch {
     return tasks.map((task) =>
       viewOfNewTask(task, {
         workspaceId: caller.workspaceId,
-        createdBy: userId,
+        createdBy,
         at: created.created_at,
-        unmet: unmet(task),
+        unmet: unmet(task.edges),
         settled,
+        blocks: dependents.get(task.id) ?? [],
       }),
     );
+  }
+
+  /** Which of these tasks wait for a task, by its id. */
+  private dependents(): ReadonlyMap<string, string[]> {
+    const dependents = new Map<string, string[]>();
+    for (const { taskId, dependsOnId } of this.tasks.flatMap(({ edges }) => edges)) {
+      const known = dependents.get(dependsOnId);
+      if (known) known.push(taskId);
+      else dependents.set(dependsOnId, [taskId]);
+    }
+    return dependents;
   }
 
   checkPrerequisites(found: ReadonlyMap<string, Prerequisite>): void {
@@ -232,31 +254,6 @@ function draft({ tasks, fieldOf }: CreationRequest): NewTask[] {
     case 'cycle':
       throw new DroverError('dependency_cycle', { members: { path: drafted.path } });
   }
-}
-
-function taskRow(task: NewTask, unmet: number, hasDependents: boolean) {
-  const { wanted } = task;
-  return {
-    id: task.id,
-    title: wanted.title,
-    description: wanted.description,
-    task_type: wanted.taskType,
-    project_id: wanted.projectId,
-    milestone_id: wanted.milestoneId,
-    priority: task.priority,
-    estimated_duration_minutes: wanted.estimatedDurationMinutes,
-    timeout_seconds: wanted.timeoutSeconds,
-    max_retries: task.maxRetries,
-    retry_backoff_seconds: task.retryBackoffSeconds,
-    required_capabilities: task.requiredCapabilities,
-    capability_key: capabilityKey(task.requiredCapabilities),
-    unmet_dependencies: unmet,
-    has_dependents: hasDependents,
-    queue_expires_in_seconds: wanted.queueExpiresInSeconds,
-    input_context: wanted.inputContext ?? {},
-    metadata: wanted.metadata ?? {},
-    tags: task.tags,
-  };
 }
 
 function explainMissing(error: unknown): unknown {

@@ -25,7 +25,6 @@ import {
 import { lockPrerequisites } from '../store/lock-prerequisites.sql.js';
 import { type LockedTask, lockTasks } from '#lib/transitions';
 import { recountDependencies } from '../store/recount-dependencies.sql.js';
-import { instant } from '../store/task-columns.js';
 import { refuseCycle } from './refuse-cycle.js';
 
 const ALL_BLOCKS: PageRequest = { limit: 200 };
@@ -189,7 +188,7 @@ function toNeighbour(row: NeighbourRow): NeighbourView {
     status: row.status,
     policy: row.policy,
     settled: row.settled_at !== null,
-    settledAt: instant(row.settled_at),
+    settledAt: row.settled_at?.toISOString() ?? null,
     createdAt: row.created_at.toISOString(),
   };
 }

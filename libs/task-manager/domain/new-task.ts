@@ -1,5 +1,6 @@
 import { newId } from '#lib/kernel';
 import type { Original } from '#lib/secrets';
+import { type Given, type GivenField, TASK_DEFAULTS } from './task-fields.js';
 import type { DependencyPolicy } from './task-view.js';
 
 /** A dependency as a client writes it: a task that is there, or one of the same batch by its ref. */
@@ -10,26 +11,17 @@ export interface WantedDependency {
 }
 
 /** A task as a client asks for it. */
-export interface WantedTask {
+export interface WantedTask extends Partial<Wanted> {
   /** The client's own name for it within a batch. */
   ref?: string;
   title: string;
-  description?: string;
   taskType: string;
-  priority?: number;
-  projectId?: string;
-  milestoneId?: string;
-  estimatedDurationMinutes?: number;
-  timeoutSeconds?: number;
-  maxRetries?: number;
-  retryBackoffSeconds?: number;
   queueExpiresInSeconds?: number;
-  requiredCapabilities?: string[];
-  inputContext?: Record<string, unknown>;
-  metadata?: Record<string, unknown>;
   tags?: string[];
   dependsOn?: (string | WantedDependency)[];
 }
+
+type Wanted = { [Field in GivenField]: NonNullable<Given<GivenField>[Field]> };
 
 /** An edge of the new tasks; `dependsOnId` may be of the same batch. */
 export interface NewEdge {
@@ -39,26 +31,23 @@ export interface NewEdge {
 }
 
 /** A task that is about to be created, with an id and every default filled in. */
-export interface NewTask {
+export interface NewTask
+  extends Omit<WantedTask, Filled | 'ref' | 'dependsOn'>, Required<Pick<WantedTask, Filled>> {
   id: string;
-  wanted: WantedTask;
-  priority: number;
-  maxRetries: number;
-  retryBackoffSeconds: number;
-  requiredCapabilities: string[];
-  tags: string[];
   edges: NewEdge[];
-  /** Of its documents, those with secrets as they were given, sealed; `wanted` has what everybody may see. */
+  /** Of its documents, those with secrets as they were given, sealed; the task has what everybody may see. */
   originals?: readonly Original[];
 }
+
+type Filled = keyof typeof TASK_DEFAULTS | 'title' | 'taskType' | 'requiredCapabilities' | 'tags';
+
+const DEFAULTS = Object.entries(TASK_DEFAULTS);
 
 export type Draft =
   | { kind: 'ok'; tasks: NewTask[] }
   | { kind: 'invalid'; errors: { field: string; message: string }[] }
   /** The refs (or ids) of a cycle, in order, the first one again at the end. */
   | { kind: 'cycle'; path: string[] };
-
-export const TASK_DEFAULTS = { priority: 5, maxRetries: 3, retryBackoffSeconds: 300 } as const;
 
 /**
  * Gives the wanted tasks their ids and edges. Pure but for the ids.
@@ -93,24 +82,28 @@ export function draftTasks(
       else if (edges.has(target.id)) errors.push({ field, message: 'names the same task twice' });
       else edges.set(target.id, { taskId: id, dependsOnId: target.id, policy: target.policy });
     });
-    return { ...defaults(task), id, wanted: task, edges: [...edges.values()] };
+    return { ...withDefaults(task), id, edges: [...edges.values()] };
   });
 
   if (errors.length > 0) return { kind: 'invalid', errors };
   const cycle = findCycle(tasks);
   if (!cycle) return { kind: 'ok', tasks };
-  const nameOf = new Map(tasks.map((task) => [task.id, task.wanted.ref ?? task.id]));
+  const nameOf = new Map(wanted.map(({ ref }, index) => [ids[index], ref]));
   return { kind: 'cycle', path: cycle.map((id) => nameOf.get(id) ?? id) };
 }
 
-function defaults(task: WantedTask) {
-  return {
-    priority: task.priority ?? TASK_DEFAULTS.priority,
-    maxRetries: task.maxRetries ?? TASK_DEFAULTS.maxRetries,
-    retryBackoffSeconds: task.retryBackoffSeconds ?? TASK_DEFAULTS.retryBackoffSeconds,
-    requiredCapabilities: [...new Set(task.requiredCapabilities ?? [])].sort(),
-    tags: [...new Set(task.tags ?? [])],
+/** What a request leaves out it has as undefined. */
+function withDefaults(task: WantedTask) {
+  const filled = {
+    ...task,
+    ref: undefined,
+    dependsOn: undefined,
+    requiredCapabilities: [...new Set(task.requiredCapabilities)].sort(),
+    tags: [...new Set(task.tags)],
   };
+  const fields = filled as Record<string, unknown>;
+  for (const [field, value] of DEFAULTS) fields[field] ??= value;
+  return filled as typeof filled & Required<Pick<WantedTask, keyof typeof TASK_DEFAULTS>>;
 }
 
 type Target = { id: string; policy: DependencyPolicy } | { error: string };

@@ -2,29 +2,16 @@ import { isDeepStrictEqual } from 'node:util';
 import { DroverError } from '#lib/kernel';
 import { redactSecrets } from '#lib/secrets';
 import type { TaskStatus } from '#lib/transitions';
+import { EDITABLE, type EditableField, type Given } from './task-fields.js';
 import type { TaskView } from './task-view.js';
 
 /** What a client may change of a task; what is left out stays. */
-export interface TaskUpdate {
-  title?: string;
-  description?: string | null;
-  priority?: number;
-  tags?: string[];
-  /** Replaces the whole object. */
-  metadata?: Record<string, unknown>;
-  estimatedDurationMinutes?: number | null;
-  maxRetries?: number;
-  retryBackoffSeconds?: number;
-  /** Holds from the next run on. */
-  timeoutSeconds?: number | null;
-  projectId?: string | null;
-  milestoneId?: string | null;
-}
+export type TaskUpdate = Partial<Given<EditableField>> & { tags?: string[] };
 
 export type UpdateField = keyof TaskUpdate;
 
 /** Every field of an update, as it shall be. */
-export type UpdatedFields = Required<{ [Field in UpdateField]: TaskUpdate[Field] }>;
+export type UpdatedFields = Required<TaskUpdate>;
 
 export interface UpdatePlan {
   next: UpdatedFields;
@@ -36,19 +23,7 @@ export interface UpdatePlan {
   details: Record<string, unknown>;
 }
 
-const FIELDS: readonly UpdateField[] = [
-  'title',
-  'description',
-  'priority',
-  'tags',
-  'metadata',
-  'estimatedDurationMinutes',
-  'maxRetries',
-  'retryBackoffSeconds',
-  'timeoutSeconds',
-  'projectId',
-  'milestoneId',
-];
+const FIELDS = [...Object.keys(EDITABLE), 'tags'] as UpdateField[];
 
 /** Statuses that nothing leads out of to another attempt, so that only notes on them make sense. */
 const CLOSED: readonly TaskStatus[] = ['COMPLETED', 'ARCHIVED'];
@@ -62,8 +37,8 @@ export function planUpdate(task: TaskView, update: TaskUpdate): UpdatePlan {
   ) as TaskUpdate;
   const next: UpdatedFields = { ...current, ...normalised(given, current) };
   const changed = FIELDS.filter((field) => !isDeepStrictEqual(next[field], current[field]));
-  const addedTags = next.tags?.filter((tag) => !task.tags.includes(tag)) ?? [];
-  const removedTags = task.tags.filter((tag) => !next.tags?.includes(tag));
+  const addedTags = next.tags.filter((tag) => !task.tags.includes(tag));
+  const removedTags = task.tags.filter((tag) => !next.tags.includes(tag));
   const details = { changed: Object.fromEntries(changed.map((field) => [field, told(field)])) };
   return { next, changed, addedTags, removedTags, details };
 
@@ -95,19 +70,8 @@ export function requireUpdatable(task: TaskView, { changed, next }: UpdatePlan):
 }
 
 function fieldsOf(task: TaskView): UpdatedFields {
-  return {
-    title: task.title,
-    description: task.description,
-    priority: task.priority,
-    tags: [...task.tags].sort(),
-    metadata: task.metadata as Record<string, unknown>,
-    estimatedDurationMinutes: task.estimatedDurationMinutes,
-    maxRetries: task.maxRetries,
-    retryBackoffSeconds: task.retryBackoffSeconds,
-    timeoutSeconds: task.timeoutSeconds,
-    projectId: task.projectId,
-    milestoneId: task.milestoneId,
-  };
+  const fields = Object.fromEntries(FIELDS.map((field) => [field, task[field]]));
+  return { ...(fields as UpdatedFields), tags: [...task.tags].sort() };
 }
 
 function normalised(given: TaskUpdate, current: UpdatedFields): TaskUpdate {

@@ -1,4 +1,15 @@
+import type { AgentTask, Row, TaskRun } from '#lib/database';
+import type { Sent } from '#lib/kernel';
 import type { RunState, TaskStatus } from '#lib/transitions';
+import type { HiddenField } from './task-fields.js';
+
+/** The fields of a run that only the statements know. */
+export const HIDDEN_OF_RUNS = [
+  'workspaceId',
+  'endedBy',
+  'conflictSeenAt',
+  'conflictToldAt',
+] as const;
 
 export type DependencyPolicy = 'block' | 'fail' | 'ignore';
 
@@ -13,105 +24,25 @@ export interface DependencyView {
   settled: boolean;
 }
 
-/** A task as the API shows it. Times are RFC 3339 in UTC. */
-export interface TaskView {
-  id: string;
-  workspaceId: string;
-  title: string;
-  description: string | null;
-  taskType: string;
+/** A task as it is read to be shown: the columns, and what other tables know of it. */
+export interface TaskRow extends Omit<Row<AgentTask>, HiddenField | 'status'> {
   status: TaskStatus;
-  /** 1 to 10, 10 first. */
-  priority: number;
-  projectId: string | null;
-  milestoneId: string | null;
-  /** The agent of the live run, or of the last one. */
-  agentId: string | null;
-  /** The live run. */
-  runId: string | null;
-  sessionKey: string | null;
-  progressPercent: number;
-  currentStep: string | null;
-  estimatedDurationMinutes: number | null;
-  estimatedCompletionAt: string | null;
-  timeoutSeconds: number | null;
-  retryCount: number;
-  maxRetries: number;
-  retryBackoffSeconds: number;
-  retryAt: string | null;
-  lastError: string | null;
-  abortReason: string | null;
-  /** What whoever aborted it said: the reason given with a cancellation, or what went wrong. */
-  abortMessage: string | null;
-  failureReason: string | null;
+  tags: string[];
   /** The tasks that must complete first. */
   dependsOn: string[];
   /** Up to 1,000 of the tasks that wait for this one. */
   blocks: string[];
-  /** How many of `dependsOn` still hold it back. */
-  unmetDependencies: number;
   /** Only where one task is asked for. */
   dependencies?: DependencyView[];
-  requiredCapabilities: string[];
-  /** Secrets in it are shown to nobody but the run that holds the task. */
-  inputContext: unknown;
-  outputResult: unknown;
-  summary: string | null;
-  checkpointData: unknown;
-  metadata: unknown;
-  tags: string[];
-  /** Who paused it: `user:<id>`. */
-  pausedBy: string | null;
-  pauseReason: string | null;
-  queueExpiresAt: string | null;
-  version: number;
-  /** How many runs it has had. */
-  generation: number;
-  createdBy: string | null;
-  createdAt: string;
-  updatedAt: string;
-  readyAt: string | null;
-  assignedAt: string | null;
-  startedAt: string | null;
-  pausedAt: string | null;
-  completedAt: string | null;
-  failedAt: string | null;
-  abortedAt: string | null;
-  archivedAt: string | null;
 }
 
-/** One attempt of a task by one agent, as the API shows it. */
-export interface RunView {
-  id: string;
-  taskId: string;
-  agentId: string;
-  /** Counts the runs of the task, from 1. */
-  generation: number;
+/** A task as the API shows it. TaskDto says what its fields mean. */
+export type TaskView = Sent<TaskRow>;
+
+/** A run as it is read to be shown. */
+export interface RunRow extends Omit<Row<TaskRun>, (typeof HIDDEN_OF_RUNS)[number] | 'state'> {
   state: RunState;
-  version: number;
-  sessionKey: string | null;
-  leaseSeconds: number;
-  leaseExpiresAt: string;
-  /** Whether the heartbeats of its agent carry the lease. */
-  leaseByHeartbeat: boolean;
-  renewals: number;
-  deadlineAt: string | null;
-  pauseRequestedAt: string | null;
-  branch: string | null;
-  reviewUrl: string | null;
-  endReason: string | null;
-  error: string | null;
-  errorClass: string | null;
-  exitCode: number | null;
-  signal: string | null;
-  stackTrace: string | null;
-  assignedAt: string;
-  startedAt: string | null;
-  staleAt: string | null;
-  endedAt: string | null;
-  lastReportAt: string;
-  /** Its last progress or checkpoint. */
-  lastProgressAt: string | null;
-  /** It seems to hang, and its agent was told. */
-  hungWarnedAt: string | null;
 }
+
+/** One attempt of a task by one agent, as the API shows it. RunDto says what its fields mean. */
+export type RunView = Sent<RunRow>;

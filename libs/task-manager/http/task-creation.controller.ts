@@ -3,8 +3,7 @@ import { ApiCreatedResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { ApiErrors, Hot, type HotCall, Idempotent, Versioned } from '#lib/http';
 import { Auth } from '#lib/identity';
 import { TaskCreation } from '../creation/task-creation.js';
-import { CreateBatchDto, CreateTaskDto } from './dto/create-task.dto.js';
-import { TaskDto, TaskListDto } from './dto/task.dto.js';
+import { CreateBatchDto, CreateTaskDto, TaskDto, TaskListDto } from './dto/task.dto.js';
 
 @ApiTags('Tasks')
 @Controller('agent-tasks')

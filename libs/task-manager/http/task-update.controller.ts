@@ -4,8 +4,7 @@ import { ApiErrors, IfMatch, UuidParam, Versioned } from '#lib/http';
 import { Auth, CurrentCaller } from '#lib/identity';
 import type { Caller } from '#lib/kernel';
 import { TaskUpdates } from '../updates/task-updates.js';
-import { TaskDto } from './dto/task.dto.js';
-import { UpdateTaskDto } from './dto/update-task.dto.js';
+import { TaskDto, UpdateTaskDto } from './dto/task.dto.js';
 
 @ApiTags('Tasks')
 @Controller('agent-tasks')

@@ -1,12 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '#lib/database';
-import { type Caller, encodeCursor, type Page, toPage } from '#lib/kernel';
+import { type Caller, encodeCursor, type Page, sent, toPage } from '#lib/kernel';
 import { entryAfter, numberAfter } from '../domain/cursor.js';
 import type { LogFilter, LogLevel, LogView } from '../domain/log-view.js';
 import type { PageRequest } from '../domain/task-filter.js';
-import type { RunView } from '../domain/task-view.js';
+import type { RunRow, RunView } from '../domain/task-view.js';
 import { redactSecrets } from '#lib/secrets';
-import { type RunRow, toRunView } from '../store/run-columns.js';
 import { type LogRow, taskLogs } from '../store/task-logs.sql.js';
 import { taskRuns } from '../store/task-runs.sql.js';
 import { requireReadable } from './require-readable.js';
@@ -30,7 +29,7 @@ export class TaskHistory {
     const tenant = this.db.tenant(workspaceId);
     await requireReadable(tenant, caller, taskId);
     const rows = await tenant.rows(taskRuns, [workspaceId, taskId, below, page.limit + 1]);
-    return toPage(rows, page.limit, (row: RunRow) => [row.generation], toRunView);
+    return toPage(rows, page.limit, (row: RunRow) => [row.generation], sent<RunRow>);
   }
 
   /**

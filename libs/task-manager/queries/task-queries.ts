@@ -4,10 +4,10 @@ import { type Caller, DroverError, type Page, toPage } from '#lib/kernel';
 import { visibilityOf } from '../domain/access.js';
 import { idAfter } from '../domain/cursor.js';
 import type { PageRequest, TaskFilter } from '../domain/task-filter.js';
-import type { TaskView } from '../domain/task-view.js';
+import type { TaskRow, TaskView } from '../domain/task-view.js';
 import { HeldSecrets } from '#lib/secrets';
-import { listTasks } from '../store/list-tasks.sql.js';
-import { type TaskRow, toTaskView } from '../store/task-columns.js';
+import { type ListedTask, listTasks } from '../store/list-tasks.sql.js';
+import { toTaskView } from '../store/task-columns.js';
 import { taskViews } from '../store/task-views.sql.js';
 import { requireNamed } from './require-named.js';
 
@@ -50,9 +50,7 @@ export class TaskQueries {
     const { workspaceId } = caller;
     const tenant = this.db.tenant(workspaceId);
     const [row] = await tenant.rows(taskViews, [workspaceId, [id]]);
-    const visibility = row
-      ? visibilityOf(caller, { runId: row.run_id, agentId: row.agent_id })
-      : null;
+    const visibility = row ? visibilityOf(caller, row) : null;
     if (!row || visibility === null) throw new DroverError('task_not_found');
     if (visibility === 'people') return toTaskView(row);
     return toTaskView(await this.secrets.openOne(tenant, workspaceId, row));
@@ -72,6 +70,7 @@ export class TaskQueries {
     await requireNamed(tenant, workspaceId, filter);
     const rows = await tenant.rows(sql, params);
     const keyOf = (row: TaskRow) => [row.id];
-    return toPage(rows, page.limit, keyOf, toTaskView, rows[0]?.cut);
+    const toItem = ({ cut: _cut, ...row }: ListedTask) => toTaskView(row);
+    return toPage(rows, page.limit, keyOf, toItem, rows[0]?.cut);
   }
 }

@@ -1,14 +1,18 @@
-import { command, type Sql } from '#lib/database';
+import { columnOf, command, recordOf, type Sql } from '#lib/database';
+import { EDITABLE, FOUND, GIVEN_ONCE } from '../domain/task-fields.js';
+import type { NewTask } from '../domain/new-task.js';
 
-/** A task with who creates it, and the columns that the statement reads by their names. */
-export interface TaskInput extends Record<string, unknown> {
-  id: string;
-  actor_kind: string;
-  actor_id: string | null;
-  capability_key: string;
-  tags: readonly string[];
+/** A task with who creates it. */
+export interface TaskInput extends Omit<NewTask, 'edges' | 'originals'> {
+  edges?: undefined;
+  originals?: undefined;
+  capabilityKey: string;
+  unmetDependencies: number;
+  hasDependents: boolean;
+  actorKind: string;
+  actorId: string | null;
   /** The user, if it is one. */
-  created_by: string | null;
+  createdBy: string | null;
 }
 
 export interface CreatedRow {
@@ -35,38 +39,26 @@ export function creationOf({ extras }: CreationParts): Sql<CreatedRow> {
   return extras ? createTasksWithExtras : createTasks;
 }
 
-/** The columns of a TaskInput are those of the task, by their names. */
-const COLUMNS = {
-  id: 'uuid',
-  title: 'text',
-  description: 'text',
-  task_type: 'text',
-  project_id: 'uuid',
-  milestone_id: 'uuid',
-  priority: 'int',
-  estimated_duration_minutes: 'int',
-  timeout_seconds: 'int',
-  max_retries: 'int',
-  retry_backoff_seconds: 'int',
-  required_capabilities: 'text[]',
-  capability_key: 'text',
-  unmet_dependencies: 'int',
-  has_dependents: 'boolean',
-  input_context: 'jsonb',
-  metadata: 'jsonb',
-  created_by: 'uuid',
-} as const;
-
-const NAMES = Object.keys(COLUMNS).join(', ');
-const TYPED = Object.entries(COLUMNS).map(([name, type]) => `${name} ${type}`);
+const COLUMNS = { ...FOUND, ...GIVEN_ONCE, ...EDITABLE };
+const NAMES = Object.keys(COLUMNS).map(columnOf).join(', ');
+const VALUES = Object.keys(COLUMNS)
+  .map((field) => `"${field}"`)
+  .join(', ');
+const INPUT = recordOf({
+  ...COLUMNS,
+  queueExpiresInSeconds: 'int',
+  tags: 'text[]',
+  actorKind: 'text',
+  actorId: 'text',
+});
 
 const EXTRAS = `
 sets AS (
   INSERT INTO capability_sets AS s (workspace_id, key, capabilities)
-  SELECT DISTINCT ON (i.capability_key) $1::uuid, i.capability_key, i.required_capabilities FROM input i
+  SELECT DISTINCT ON (i."capabilityKey") $1::uuid, i."capabilityKey", i."requiredCapabilities" FROM input i
   -- Checked first because ON CONFLICT alone would write a row for each call. A set that is about to count
   -- as unused is written as well, so that it stays (see pruneCapabilitySets).
-  WHERE NOT EXISTS (SELECT FROM capability_sets c WHERE c.workspace_id = $1 AND c.key = i.capability_key
+  WHERE NOT EXISTS (SELECT FROM capability_sets c WHERE c.workspace_id = $1 AND c.key = i."capabilityKey"
     AND c.used_at > now() - interval '12 hours')
   ON CONFLICT (workspace_id, key) DO UPDATE SET used_at = now()
     WHERE s.used_at <= now() - interval '12 hours'
@@ -84,19 +76,18 @@ edges AS (
 function creation(extras: string): string {
   return `
 WITH input AS MATERIALIZED (
-  SELECT * FROM jsonb_to_recordset($2::jsonb) AS x (${TYPED.join(', ')},
-    queue_expires_in_seconds int, tags text[], actor_kind text, actor_id text)
+  SELECT * FROM jsonb_to_recordset($2::jsonb) AS x (${INPUT})
 ),
 created AS (
   INSERT INTO agent_tasks (workspace_id, ready_at, queue_expires_at, ${NAMES})
-  SELECT $1, CASE WHEN unmet_dependencies = 0 THEN now() END, now() + make_interval(secs => queue_expires_in_seconds),
-    ${NAMES}
+  SELECT $1, CASE WHEN "unmetDependencies" = 0 THEN now() END, now() + make_interval(secs => "queueExpiresInSeconds"),
+    ${VALUES}
   FROM input
   RETURNING id
 ),${extras}
 journaled AS (
   INSERT INTO journal (workspace_id, event, task_id, version, new_status, actor_kind, actor_id)
-  SELECT $1, 'task.created', id, 1, 'PENDING', actor_kind, actor_id FROM input
+  SELECT $1, 'task.created', id, 1, 'PENDING', "actorKind", "actorId" FROM input
 )
 SELECT now() AS created_at`;
 }

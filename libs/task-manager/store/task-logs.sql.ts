@@ -31,7 +31,8 @@ export interface LogRow {
 const SETTLED_SECONDS = 2;
 
 /**
- * A page of a task's log, by the ids of its entries, which is the order they were written in.
+ * A page of a task's log, by the ids of its entries, which is the order they were written in. It is cut where
+ * it grows too large, which Prisma cannot say.
  *
  * Without a name, for its text depends on the filters.
  *

@@ -1,8 +1,9 @@
 import { query } from '#lib/database';
-import { RUN_COLUMNS, type RunRow } from './run-columns.js';
+import type { RunRow } from '../domain/task-view.js';
+import { RUN_COLUMNS } from './run-columns.js';
 
 /**
- * A page of a task's runs, the latest first.
+ * A page of a task's runs, the latest first. The end of a lease is found in SQL, which Prisma has no words for.
  *
  * Index: task_runs_generation_key, backwards.
  * $1 workspace, $2 task, $3 only runs of a lower generation, or NULL, $4 rows.

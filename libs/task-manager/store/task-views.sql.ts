@@ -1,5 +1,6 @@
 import { query } from '#lib/database';
-import { DEPENDENCIES_COLUMN, TASK_COLUMNS, type TaskRow } from './task-columns.js';
+import type { TaskRow } from '../domain/task-view.js';
+import { DEPENDENCIES_COLUMN, TASK_COLUMNS } from './task-columns.js';
 
 /**
  * Tasks as the API shows them, by their ids.

@@ -1,5 +1,6 @@
-import { command } from '#lib/database';
+import { columnOf, command, recordOf } from '#lib/database';
 import { recordOfChange } from '#lib/transitions';
+import { EDITABLE } from '../domain/task-fields.js';
 
 /**
  * Writes the fields that users may change, of one locked task, with its log row and its event.
@@ -17,19 +18,10 @@ WITH changed AS (
   UPDATE agent_tasks t SET
     version = t.version + 1,
     updated_at = now(),
-    title = u.title,
-    description = u.description,
-    priority = u.priority,
-    metadata = u.metadata,
-    estimated_duration_minutes = u."estimatedDurationMinutes",
-    max_retries = u."maxRetries",
-    retry_backoff_seconds = u."retryBackoffSeconds",
-    timeout_seconds = u."timeoutSeconds",
-    project_id = u."projectId",
-    milestone_id = u."milestoneId"
-  FROM jsonb_to_record($7::jsonb) AS u (title text, description text, priority int, metadata jsonb,
-    "estimatedDurationMinutes" int, "maxRetries" int, "retryBackoffSeconds" int, "timeoutSeconds" int,
-    "projectId" uuid, "milestoneId" uuid)
+    ${Object.keys(EDITABLE)
+      .map((field) => `${columnOf(field)} = u."${field}"`)
+      .join(', ')}
+  FROM jsonb_to_record($7::jsonb) AS u (${recordOf(EDITABLE)})
   WHERE t.workspace_id = $1 AND t.id = $2
   RETURNING t.id, t.version, t.status
 ),

@@ -7,10 +7,10 @@ import { refuseArchivedProjects } from '../creation/refuse-archived-projects.js'
 import { DECIDE, type TaskCommand } from '../domain/commands.js';
 import { type LockedTask, lockTasks, type TaskStatus } from '#lib/transitions';
 import { planUpdate, requireUpdatable, type TaskUpdate } from '../domain/task-update.js';
-import type { TaskView } from '../domain/task-view.js';
+import type { TaskRow, TaskView } from '../domain/task-view.js';
 import { TaskQueries } from '../queries/task-queries.js';
 import { HeldSecrets, TaskSecrets, writeSecrets } from '#lib/secrets';
-import { type TaskRow, toTaskView } from '../store/task-columns.js';
+import { toTaskView } from '../store/task-columns.js';
 import { taskStanding } from '../store/task-standing.sql.js';
 import { taskViews } from '../store/task-views.sql.js';
 import { updateTask } from '../store/update-task.sql.js';
@@ -116,8 +116,8 @@ export class TaskUpdates {
 
   /** @throws DroverError `secrets_unreadable` */
   private async withOpenMetadata(tx: Transaction, row: TaskRow): Promise<TaskRow> {
-    const { workspace_id, id, metadata } = row;
-    return { ...row, ...(await this.held.openOne(tx, workspace_id, { id, metadata })) };
+    const { workspaceId, id, metadata } = row;
+    return { ...row, ...(await this.held.openOne(tx, workspaceId, { id, metadata })) };
   }
 
   private async move(

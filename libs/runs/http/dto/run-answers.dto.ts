@@ -1,12 +1,12 @@
 import { ApiProperty, OmitType } from '@nestjs/swagger';
 import { Problem } from '#lib/http';
+import type { Sent } from '#lib/kernel';
 import { NOTHING_CLAIMED, type NothingClaimed } from '../../store/claim-tasks.sql.js';
 import { TASK_STATUSES, type TaskStatus } from '#lib/transitions';
 import type { ReportOutcome } from '../../report-replay.js';
 import type { ClaimedTask } from '../../run-view.js';
 import type { RunSignal, SignalsAnswer } from '../../signals.js';
 import {
-  type Sent,
   ShownFlag,
   ShownId,
   ShownInt,

@@ -5,15 +5,6 @@ interface Words {
   example?: unknown;
 }
 
-/** What comes out of a value when it is sent as JSON: times are texts. */
-export type Sent<T> = T extends Date
-  ? string
-  : T extends readonly (infer Item)[]
-    ? Sent<Item>[]
-    : T extends object
-      ? { [Key in keyof T]: Sent<T[Key]> }
-      : T;
-
 /** How the fields of answers are documented. Nothing of it is checked. */
 
 export function ShownText(words: Words = {}): PropertyDecorator {

@@ -1,5 +1,7 @@
 import { ApiProperty } from '@nestjs/swagger';
-import type { Page } from '#lib/kernel';
+import { CAPABILITY } from '#lib/agent-manager';
+import { field, Id, Int, JsonObject, NestedList, OneOf, Text, TextList } from '#lib/http';
+import { isUuid, type Page } from '#lib/kernel';
 import { ABORT_REASONS, TASK_STATUSES, type TaskStatus } from '#lib/transitions';
 import {
   DEPENDENCY_POLICIES,
@@ -7,6 +9,9 @@ import {
   type DependencyView,
   type TaskView,
 } from '../../domain/task-view.js';
+import type { WantedDependency, WantedTask } from '../../domain/new-task.js';
+import type { TaskUpdate } from '../../domain/task-update.js';
+import { REQUESTED_STATUSES, type RequestedStatus } from '../../updates/task-updates.js';
 import {
   ShownFlag,
   ShownId,
@@ -22,6 +27,8 @@ import {
   ShownTime,
   ShownTimeOrNull,
 } from './shown.js';
+
+/* A task as it is shown, as it is created, and as it is changed. */
 
 export class DependencyDto implements DependencyView {
   @ShownId() taskId!: string;
@@ -105,4 +112,156 @@ export class TaskListDto {
 export class TaskPageDto implements Page<TaskView> {
   @ApiProperty({ type: [TaskDto] }) items!: TaskDto[];
   @ShownTextOrNull({ description: 'null on the last page' }) nextCursor!: string | null;
+}
+
+function isDependency(value: unknown): boolean {
+  if (typeof value === 'string') return isUuid(value);
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
+  const { taskId, ref, policy, ...rest } = value as WantedDependency & Record<string, unknown>;
+  return (
+    Object.keys(rest).length === 0 &&
+    (taskId === undefined || isUuid(taskId)) &&
+    (ref === undefined || (typeof ref === 'string' && ref.length <= 100)) &&
+    (taskId === undefined) !== (ref === undefined) &&
+    (policy === undefined || DEPENDENCY_POLICIES.includes(policy))
+  );
+}
+
+/** `dependsOn`: ids, or objects with a policy, or with the ref of a task of the same batch. */
+function Dependencies(): PropertyDecorator {
+  return field(
+    {
+      name: 'dependencies',
+      message:
+        'must be an array of at most 1000 task ids or objects {taskId | ref, policy: block | fail | ignore}',
+      holds: (value) => Array.isArray(value) && value.length <= 1000 && value.every(isDependency),
+      schema: {
+        type: 'array',
+        maxItems: 1000,
+        items: {
+          oneOf: [
+            { type: 'string', format: 'uuid' },
+            {
+              type: 'object',
+              properties: {
+                taskId: { type: 'string', format: 'uuid' },
+                ref: { type: 'string', maxLength: 100 },
+                policy: { type: 'string', enum: [...DEPENDENCY_POLICIES] },
+              },
+            },
+          ],
+        },
+      },
+    },
+    { optional: true },
+  );
+}
+
+export class CreateTaskDto implements WantedTask {
+  @Text({ max: 255, example: 'Fix TypeScript strict errors' })
+  title!: string;
+
+  @Text({ min: 0, max: 20_000, optional: true })
+  description?: string;
+
+  @Text({ max: 100, example: 'development' })
+  taskType!: string;
+
+  @Int(1, 10, { optional: true, description: '10 first; 5 when left out' })
+  priority?: number;
+
+  @Id({ optional: true })
+  projectId?: string;
+
+  @Id({ optional: true, description: 'Needs projectId' })
+  milestoneId?: string;
+
+  @Int(1, 525_600, { optional: true })
+  estimatedDurationMinutes?: number;
+
+  @Int(1, 2_592_000, { optional: true, description: 'A run that takes longer is ended' })
+  timeoutSeconds?: number;
+
+  @Int(0, 100, { optional: true, description: '3 when left out' })
+  maxRetries?: number;
+
+  @Int(0, 86_400, { optional: true, description: 'Doubles with each retry; 300 when left out' })
+  retryBackoffSeconds?: number;
+
+  @Int(1, 31_536_000, { optional: true, description: 'Aborted when it has waited that long' })
+  queueExpiresInSeconds?: number;
+
+  @TextList({ item: CAPABILITY, maxItems: 20, optional: true })
+  requiredCapabilities?: string[];
+
+  @JsonObject({ optional: true, description: 'The input of the work, for the agent' })
+  inputContext?: Record<string, unknown>;
+
+  @JsonObject({ optional: true })
+  metadata?: Record<string, unknown>;
+
+  @TextList({ item: { max: 100 }, maxItems: 50, optional: true })
+  tags?: string[];
+
+  @Dependencies()
+  dependsOn?: (string | WantedDependency)[];
+}
+
+export class BatchTaskDto extends CreateTaskDto {
+  @Text({ max: 100, optional: true, description: 'Your own name for it within this batch' })
+  ref?: string;
+}
+
+export class CreateBatchDto {
+  @NestedList(() => BatchTaskDto, { minItems: 1, maxItems: 1000 })
+  tasks!: BatchTaskDto[];
+}
+
+/** Absent fields stay; null empties a field. */
+export class UpdateTaskDto implements TaskUpdate {
+  @Text({ max: 255, optional: true })
+  title?: string;
+
+  @Text({ min: 0, max: 20_000, optional: true, nullable: true })
+  description?: string | null;
+
+  @Int(1, 10, { optional: true, description: '10 first' })
+  priority?: number;
+
+  @TextList({ item: { max: 100 }, maxItems: 50, optional: true, description: 'Replaces all' })
+  tags?: string[];
+
+  @JsonObject({
+    optional: true,
+    description: 'Replaces the whole object; a "[redacted]" that was shown keeps what it hid',
+  })
+  metadata?: Record<string, unknown>;
+
+  @Int(1, 525_600, { optional: true, nullable: true })
+  estimatedDurationMinutes?: number | null;
+
+  @Int(0, 100, { optional: true })
+  maxRetries?: number;
+
+  @Int(0, 86_400, { optional: true })
+  retryBackoffSeconds?: number;
+
+  @Int(1, 2_592_000, { optional: true, nullable: true, description: 'From the next run on' })
+  timeoutSeconds?: number | null;
+
+  @Id({ optional: true, nullable: true })
+  projectId?: string | null;
+
+  @Id({ optional: true, nullable: true, description: 'A milestone of the project of the task' })
+  milestoneId?: string | null;
+
+  @OneOf(REQUESTED_STATUSES, {
+    optional: true,
+    description:
+      'PAUSED pauses, PENDING resumes (or retries a task that failed or was aborted), ABORTED cancels, ARCHIVED archives',
+  })
+  status?: RequestedStatus;
+
+  @Text({ max: 1000, optional: true, description: 'Why the status changes' })
+  reason?: string;
 }
