@@ -3,7 +3,7 @@ import { capabilityKey } from '#lib/agent-manager';
 import { Database, type TenantScope } from '#lib/database';
 import { needsSession } from './domain/explain-agents.js';
 import type { ExplainFacts, RootFacts } from './domain/explain-facts.js';
-import type { LineFacts } from './domain/explain-standing.js';
+import type { LineFacts } from './domain/task-position.js';
 import type { TaskStatus } from '#lib/transitions';
 import { pausesOfType } from './store/explain.sql.js';
 import {

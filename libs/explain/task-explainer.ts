@@ -5,7 +5,7 @@ import { visibilityOf } from '#lib/task-manager';
 import { explain } from './domain/explain.js';
 import type { ExplainFacts, RunFacts, SpawnAttempts } from './domain/explain-facts.js';
 import type { ExplanationView } from './domain/explain-reasons.js';
-import type { LineFacts } from './domain/explain-standing.js';
+import type { LineFacts } from './domain/task-position.js';
 import {
   type ExplainedRun,
   type ExplainedTask,

@@ -5,14 +5,14 @@ import {
   type EstimateView,
   type Kind,
   kindOf,
-  type Traveller,
+  type SimulatedTask,
 } from './domain/estimate.js';
 import {
   asPrerequisite,
   type LineFacts,
-  standingOf,
+  positionOf,
   type TaskOnItsWay,
-} from './domain/explain-standing.js';
+} from './domain/task-position.js';
 import { kindHistory } from './store/kind-history.sql.js';
 import { waitedFor, type WaitedForRow } from './store/waited-for.sql.js';
 import {
@@ -25,7 +25,7 @@ import {
 const DEPENDENCIES_LOOKED_AT = 100;
 /** Of the tasks that they lead to, those that are looked for in the queue. */
 const READY_LOOKED_AT = 20;
-/** Of those, the tasks that may rank before each: all are played through for each. */
+/** Of those, the tasks that may rank before each: all are simulated for each. */
 const AHEAD_LOOKED_AT = 200;
 /** Types whose history is read; what is of another counts as one of the task's own. */
 const KINDS_LOOKED_AT = 20;
@@ -55,7 +55,7 @@ export class TaskForecaster {
     const waited = edges && (await this.inContext(workspaceId, edges));
     const tasks = [task, ...(waited ?? [])];
     const kinds = await this.kinds(workspaceId, tasks);
-    return estimate(now, travellers(now, { tasks, edges: waited && edges, kinds }));
+    return estimate(now, simulatedTasks(now, { tasks, edges: waited && edges, kinds }));
   }
 
   /** null: too many. */
@@ -110,7 +110,7 @@ export class TaskForecaster {
 const UNSEEN: Kind = { durations: null, waits: null };
 
 /** The first of the tasks, with those that it waits for. */
-function travellers(
+function simulatedTasks(
   now: Date,
   {
     tasks,
@@ -121,9 +121,9 @@ function travellers(
     edges: readonly WaitedForRow[] | null;
     kinds: ReadonlyMap<string, Kind>;
   },
-): Traveller {
-  const known = new Map<string, Traveller>();
-  const arrange = (id: string): Traveller => {
+): SimulatedTask {
+  const known = new Map<string, SimulatedTask>();
+  const arrange = (id: string): SimulatedTask => {
     const before = known.get(id);
     if (before) return before;
     const number = known.size;
@@ -134,7 +134,7 @@ function travellers(
     known.set(id, {
       number,
       kind,
-      standing: { kind: 'unknown', reason: 'waiting_for_dependency' },
+      position: { kind: 'unknown', reason: 'waiting_for_dependency' },
     });
     const after =
       edges &&
@@ -143,16 +143,16 @@ function travellers(
         .map((edge) => asPrerequisite(arrange(edge.id), howItEnded(edge)));
     const { surroundings, line } = task;
     const ofType = (taskType: string) => kinds.get(taskType) ?? kind;
-    const standing = standingOf(onItsWay(task), {
+    const position = positionOf(onItsWay(task), {
       now,
       ...surroundings,
       line,
       after,
       kindOf: ofType,
     });
-    const traveller = { number, kind, standing };
-    known.set(id, traveller);
-    return traveller;
+    const simulated = { number, kind, position };
+    known.set(id, simulated);
+    return simulated;
   };
   return arrange(tasks[0]?.id ?? '');
 }

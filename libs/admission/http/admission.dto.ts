@@ -1,8 +1,8 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { Flag, Int, OneOf, PageQuery, Text, Timestamp } from '#lib/http';
-import type { LimitsView, WantedLimits } from '../limits/limits.service.js';
+import type { LimitsView, LimitsRequest } from '../limits/limits.service.js';
 import type { EndedPauseView, PauseView } from '../pauses/pause-view.js';
-import type { WantedPause } from '../pauses/pauses.service.js';
+import type { PauseRequest } from '../pauses/pauses.service.js';
 
 const SCOPES = ['workspace', 'task_type', 'everything'] as const;
 type PauseScope = (typeof SCOPES)[number];
@@ -15,7 +15,7 @@ const SPAWNS_PER_MINUTE =
 const id = { type: String, format: 'uuid' };
 const time = { type: String, format: 'date-time' };
 
-export class PauseDto implements WantedPause {
+export class PauseDto implements PauseRequest {
   @OneOf(SCOPES, { description: 'everything: of the whole installation, for operators' })
   scope!: PauseScope;
 
@@ -64,7 +64,7 @@ export class PausePageDoc {
   @ApiProperty({ type: String, nullable: true }) nextCursor!: string | null;
 }
 
-export class LimitsDto implements WantedLimits {
+export class LimitsDto implements LimitsRequest {
   @Int(0, MANY, { nullable: true, description: MAX_QUEUE_DEPTH })
   maxQueueDepth!: number | null;
 

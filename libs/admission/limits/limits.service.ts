@@ -6,12 +6,12 @@ import { WakeUps } from '#lib/valkey';
 import { type LimitsRow, readLimits, writeLimits } from '../store/limits.sql.js';
 import { QueueDepths } from './queue-depths.js';
 
-export interface WantedLimits {
+export interface LimitsRequest {
   maxQueueDepth: number | null;
   spawnsPerMinute: number | null;
 }
 
-export interface LimitsView extends WantedLimits {
+export interface LimitsView extends LimitsRequest {
   workspaceId: string;
   /** What holds; 0: no limit. */
   effectiveMaxQueueDepth: number;
@@ -44,7 +44,7 @@ export class Limits {
    * @param version the version that the client has read, when it insists on it
    * @throws DroverError `workspace_not_found`, `version_mismatch`
    */
-  async set(workspaceId: string, wanted: WantedLimits, version?: number): Promise<LimitsView> {
+  async set(workspaceId: string, wanted: LimitsRequest, version?: number): Promise<LimitsView> {
     const { service } = this.database;
     const params = [workspaceId, wanted.maxQueueDepth, wanted.spawnsPerMinute, version ?? null];
     const row = await firstRow(service, writeLimits, params);

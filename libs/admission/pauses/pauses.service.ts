@@ -16,7 +16,7 @@ import {
 } from '../store/pauses.sql.js';
 import { type EndedPauseView, type PauseView, toPauseView } from './pause-view.js';
 
-export interface WantedPause {
+export interface PauseRequest {
   scope: PauseRow['scope'];
   taskType?: string;
   reason: string;
@@ -43,7 +43,7 @@ export class Pauses {
    *
    * @throws DroverError `validation_failed`, `forbidden` (everything, by somebody who is no operator)
    */
-  async pause(caller: Caller, wanted: WantedPause): Promise<PauseView> {
+  async pause(caller: Caller, wanted: PauseRequest): Promise<PauseView> {
     refuseNonsense(wanted);
     const { userId, apiKeyId } = authorOf(caller);
     const { reason, until = null } = wanted;
@@ -130,7 +130,7 @@ function authorOf(caller: Caller): { userId: string; apiKeyId: string | null } {
   throw new DroverError('forbidden');
 }
 
-function refuseNonsense({ scope, taskType }: WantedPause): void {
+function refuseNonsense({ scope, taskType }: PauseRequest): void {
   const errors = [];
   if (scope === 'task_type' && taskType === undefined) {
     errors.push({ field: 'taskType', message: 'must say which type is paused' });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { estimate, type EstimateView, kindOf, type Standing } from './estimate.js';
+import { estimate, type EstimateView, kindOf, type Position } from './estimate.js';
 import { sampleOf } from './sample.js';
 
 /**
@@ -63,9 +63,9 @@ function look({ agents, tasks, seen, durations }: World, random: () => number) {
     held: busy.flatMap(({ start }) => (kind ? [{ kind, elapsedSeconds: now - start }] : [])),
     ahead: kind ? [{ kind, count: place }] : [],
   };
-  const standing: Standing = { kind: 'queued', line, places: { all: agents, free: 0 } };
+  const position: Position = { kind: 'queued', line, places: { all: agents, free: 0 } };
   const waits = history.map(() => 0);
-  const view = estimate(NOW, { number: 0, kind: kindOf({ durations: history, waits }), standing });
+  const view = estimate(NOW, { number: 0, kind: kindOf({ durations: history, waits }), position });
   return { view, start: mine.start - now, end: mine.end - now };
 }
 
@@ -120,18 +120,18 @@ describe.each(Object.entries(KINDS))('with durations that are %s', (_, durations
         const elapsedSeconds = random() * 60;
         let duration = durations(random);
         while (duration <= elapsedSeconds) duration = durations(random);
-        const standing: Standing = { kind: 'running', elapsedSeconds };
+        const position: Position = { kind: 'running', elapsedSeconds };
         return {
           left: duration - elapsedSeconds,
-          traveller: { number: index + 1, kind, standing },
+          simulated: { number: index + 1, kind, position },
         };
       });
-      const after = others.map(({ traveller }) => traveller);
-      const standing: Standing = {
+      const after = others.map(({ simulated }) => simulated);
+      const position: Position = {
         ...{ kind: 'later', fromSeconds: 0, after, places: { all: 9, free: 9 } },
       };
       const start = Math.max(...others.map(({ left }) => left)) + random() * 2;
-      const view = estimate(NOW, { number: 0, kind, standing });
+      const view = estimate(NOW, { number: 0, kind, position });
       return { view, start, end: start + durations(random) };
     });
     expectAsSaid(shares, 0.02);

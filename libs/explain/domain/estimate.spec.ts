@@ -4,8 +4,8 @@ import {
   estimate,
   type EstimateView,
   kindOf,
-  type Standing,
-  type Traveller,
+  type Position,
+  type SimulatedTask,
   UNKNOWN_REASONS,
 } from './estimate.js';
 import { sampleOf } from './sample.js';
@@ -24,12 +24,12 @@ const SEEN: Seen = {
 const ALWAYS_100: Seen = { durations: [100, 100, 100], waits: [0, 0, 0] };
 const NONE: Seen = { durations: [], waits: [] };
 
-function traveller(standing: Standing, seen: Seen = SEEN, number = 0): Traveller {
-  return { number, kind: kindOf(seen), standing };
+function simulated(position: Position, seen: Seen = SEEN, number = 0): SimulatedTask {
+  return { number, kind: kindOf(seen), position };
 }
 
 /** @param held for how long the tasks run that hold the places which are not free */
-function queued(ahead: number, free: number, held: number[] = [], seen: Seen = SEEN): Standing {
+function queued(ahead: number, free: number, held: number[] = [], seen: Seen = SEEN): Position {
   const kind = sampleOf(seen.durations);
   const line = {
     freePlaces: free,
@@ -39,7 +39,7 @@ function queued(ahead: number, free: number, held: number[] = [], seen: Seen = S
   return { kind: 'queued', line, places: { all: free + held.length, free } };
 }
 
-function later(fromSeconds: number, ...after: Traveller[]): Standing {
+function later(fromSeconds: number, ...after: SimulatedTask[]): Position {
   return { kind: 'later', fromSeconds, after, places: { all: 1, free: 0 } };
 }
 
@@ -49,14 +49,14 @@ function secondsOf({ start, end }: Pick<EstimateView, 'start' | 'end'>): number[
 }
 
 /** Start and end, each as p50 and p90, in seconds from now. */
-function times(standing: Standing, seen: Seen = SEEN): number[] {
-  const view = estimate(NOW, traveller(standing, seen));
+function times(position: Position, seen: Seen = SEEN): number[] {
+  const view = estimate(NOW, simulated(position, seen));
   expect(view.unknownBecause).toBeNull();
   return secondsOf(view);
 }
 
 describe('when a task starts and ends, of which each takes 100 s', () => {
-  it.each<[string, Standing, number, number]>([
+  it.each<[string, Position, number, number]>([
     ['a free place', queued(0, 1), 0, 100],
     ['more free places than tasks before it', queued(3, 4), 0, 100],
     ['as many free places as tasks before it', queued(4, 4, [], ALWAYS_100), 100, 200],
@@ -70,16 +70,16 @@ describe('when a task starts and ends, of which each takes 100 s', () => {
       'two tasks that it waits for',
       later(
         0,
-        traveller({ kind: 'running', elapsedSeconds: 30 }, ALWAYS_100, 1),
-        traveller(queued(0, 0, [60], ALWAYS_100), ALWAYS_100, 2),
+        simulated({ kind: 'running', elapsedSeconds: 30 }, ALWAYS_100, 1),
+        simulated(queued(0, 0, [60], ALWAYS_100), ALWAYS_100, 2),
       ),
       140,
       240,
     ],
-    ['tasks that are over', later(0, traveller({ kind: 'over' }, NONE, 1)), 0, 100],
-    ['a pause that lasts longer', later(90, traveller({ kind: 'over' }, NONE, 1)), 90, 190],
-  ])('%s', (_, standing, start, end) => {
-    expect(times(standing, ALWAYS_100)).toEqual([start, start, end, end]);
+    ['tasks that are over', later(0, simulated({ kind: 'over' }, NONE, 1)), 0, 100],
+    ['a pause that lasts longer', later(90, simulated({ kind: 'over' }, NONE, 1)), 90, 190],
+  ])('%s', (_, position, start, end) => {
+    expect(times(position, ALWAYS_100)).toEqual([start, start, end, end]);
   });
 });
 
@@ -104,7 +104,7 @@ describe('a range', () => {
 
   it('of one that waits for many is later than each of them', () => {
     const runs = (number: number) =>
-      traveller({ kind: 'running', elapsedSeconds: 0 }, SEEN, number);
+      simulated({ kind: 'running', elapsedSeconds: 0 }, SEEN, number);
     const [one = 0] = times(later(0, runs(1)));
     const [many = 0] = times(later(0, ...Array.from({ length: 20 }, (_, i) => runs(i + 1))));
     expect(one).toBeLessThan(165);
@@ -129,12 +129,12 @@ describe('a range', () => {
     const kind = sampleOf([10]);
     const line = { freePlaces: 1, held: [], ahead: kind ? [{ kind, count: 3 }] : [] };
     const places = { all: 4, free: 1 };
-    expect(estimate(NOW, traveller({ kind: 'queued', line, places })).basis).toEqual({
+    expect(estimate(NOW, simulated({ kind: 'queued', line, places })).basis).toEqual({
       ...{ completedTasks: 101, durationSeconds: { p50: 150, p90: 190 } },
       ...{ waitSeconds: { p50: 0, p90: 0 }, ahead: 3, places, after: null },
     });
-    const waits = later(0, traveller({ kind: 'over' }));
-    expect(estimate(NOW, traveller(waits, NONE)).basis).toEqual({
+    const waits = later(0, simulated({ kind: 'over' }));
+    expect(estimate(NOW, simulated(waits, NONE)).basis).toEqual({
       ...{ completedTasks: 0, durationSeconds: null, waitSeconds: null, ahead: null },
       ...{ places: { all: 1, free: 0 }, after: 1 },
     });
@@ -143,9 +143,9 @@ describe('a range', () => {
 
 describe('why nobody knows', () => {
   const unknown = (reason: (typeof UNKNOWN_REASONS)[number], number = 1) =>
-    traveller({ kind: 'unknown', reason }, SEEN, number);
+    simulated({ kind: 'unknown', reason }, SEEN, number);
 
-  it.each<[string, Standing, Seen, string]>([
+  it.each<[string, Position, Seen, string]>([
     ['nothing was seen of its kind', queued(0, 1), NONE, 'no_history'],
     ['nobody can take it', queued(0, 0), SEEN, 'no_agent'],
     ['it is paused', { kind: 'unknown', reason: 'paused' }, SEEN, 'paused'],
@@ -158,43 +158,43 @@ describe('why nobody knows', () => {
     ],
     [
       'it waits for one that failed',
-      later(0, traveller({ kind: 'over' }), unknown('dependency_failed')),
+      later(0, simulated({ kind: 'over' }), unknown('dependency_failed')),
       SEEN,
       'dependency_failed',
     ],
     [
       'it waits for one that waits for one that failed',
-      later(0, traveller(later(0, unknown('dependency_failed', 2)), SEEN, 1)),
+      later(0, simulated(later(0, unknown('dependency_failed', 2)), SEEN, 1)),
       SEEN,
       'dependency_failed',
     ],
     [
       'it waits for one that takes longer than any',
-      later(0, traveller({ kind: 'running', elapsedSeconds: 900 }, SEEN, 1)),
+      later(0, simulated({ kind: 'running', elapsedSeconds: 900 }, SEEN, 1)),
       SEEN,
       'waiting_for_dependency',
     ],
-  ])('%s', (_, standing, seen, unknownBecause) => {
-    expect(estimate(NOW, traveller(standing, seen))).toMatchObject({
+  ])('%s', (_, position, seen, unknownBecause) => {
+    expect(estimate(NOW, simulated(position, seen))).toMatchObject({
       ...{ start: null, end: null, unknownBecause },
     });
   });
 
   it('knows the start of one that runs, even if not its end', () => {
-    const standing: Standing = { kind: 'running', elapsedSeconds: 900 };
+    const position: Position = { kind: 'running', elapsedSeconds: 900 };
     const at = new Date(NOW.getTime() - 900_000).toISOString();
     const start = { p50: at, p90: at };
-    expect(estimate(NOW, traveller(standing))).toMatchObject({
+    expect(estimate(NOW, simulated(position))).toMatchObject({
       ...{ start, end: null, unknownBecause: 'longer_than_any' },
     });
-    expect(estimate(NOW, traveller(standing, NONE))).toMatchObject({
+    expect(estimate(NOW, simulated(position, NONE))).toMatchObject({
       ...{ start, end: null, unknownBecause: 'no_history' },
     });
   });
 
   it('does not run in circles', () => {
-    const after: Traveller[] = [];
-    const one = traveller({ kind: 'later', fromSeconds: 0, after, places: { all: 1, free: 1 } });
+    const after: SimulatedTask[] = [];
+    const one = simulated({ kind: 'later', fromSeconds: 0, after, places: { all: 1, free: 1 } });
     after.push(one);
     expect(estimate(NOW, one).unknownBecause).toBe('waiting_for_dependency');
   });
@@ -214,9 +214,9 @@ describe('always', () => {
   it('starts after now, ends after it starts, and is surer of the later time', () => {
     fc.assert(
       fc.property(history, many, many, held, seconds, (seen, ahead, free, busy, from) => {
-        const waits = later(from, traveller(queued(ahead, free + 1, busy, seen), seen, 1));
-        for (const standing of [queued(ahead, free + 1, busy, seen), waits]) {
-          const [start50 = 0, start90 = 0, end50 = 0, end90 = 0] = times(standing, seen);
+        const waits = later(from, simulated(queued(ahead, free + 1, busy, seen), seen, 1));
+        for (const position of [queued(ahead, free + 1, busy, seen), waits]) {
+          const [start50 = 0, start90 = 0, end50 = 0, end90 = 0] = times(position, seen);
           expect(start50).toBeGreaterThanOrEqual(0);
           expect(start90).toBeGreaterThanOrEqual(start50);
           expect(end50).toBeGreaterThanOrEqual(start50);
@@ -245,8 +245,8 @@ describe('always', () => {
       fc.property(history, many, held, (seen, ahead, busy) => {
         // Of one that takes no time and still runs nobody knows when it ends.
         fc.pre(Math.max(...seen.durations) > 0);
-        const one = traveller(queued(ahead, 1, busy, seen), seen, 1);
-        const other = traveller({ kind: 'running', elapsedSeconds: 0 }, seen, 2);
+        const one = simulated(queued(ahead, 1, busy, seen), seen, 1);
+        const other = simulated({ kind: 'running', elapsedSeconds: 0 }, seen, 2);
         const base = times(later(0, one), seen);
         times(later(0, one, other), seen).forEach((time, i) =>
           expect(time).toBeGreaterThanOrEqual(base[i] ?? 0),
@@ -256,7 +256,7 @@ describe('always', () => {
   });
 
   it('says the same when it is asked again', () => {
-    const standing = queued(7, 2, [1, 50, 99]);
-    expect(estimate(NOW, traveller(standing))).toEqual(estimate(NOW, traveller(standing)));
+    const position = queued(7, 2, [1, 50, 99]);
+    expect(estimate(NOW, simulated(position))).toEqual(estimate(NOW, simulated(position)));
   });
 });

@@ -1,4 +1,4 @@
-import { chance, DRAWS, type Line, type Plays, plays, startsInLine } from './plays.js';
+import { chance, DRAWS, type Line, type Outcomes, simulate, startsInLine } from './simulation.js';
 import { type Spread, spreadOf } from './quantiles.js';
 import { draw, lasting, type Sample, sampleOf } from './sample.js';
 
@@ -17,22 +17,22 @@ export interface Places {
 }
 
 /** Where a task stands on its way. Times are seconds from now. */
-export type Standing =
+export type Position =
   | { kind: 'unknown'; reason: UnknownReason }
   /** It holds nobody back any more. */
   | { kind: 'over' }
   /** It is in the queue. */
   | { kind: 'queued'; line: Line; places: Places }
   /** It joins the queue later: at its retry, the end of a pause, the end of other tasks. */
-  | { kind: 'later'; fromSeconds: number; after: readonly Traveller[]; places: Places }
+  | { kind: 'later'; fromSeconds: number; after: readonly SimulatedTask[]; places: Places }
   | { kind: 'running'; elapsedSeconds: number };
 
 /** A task on its way. */
-export interface Traveller {
+export interface SimulatedTask {
   /** Tasks that are looked at together have different ones: their durations have nothing to do with each other. */
   number: number;
   kind: Kind;
-  standing: Standing;
+  position: Position;
 }
 
 /** Why there is no estimate, or only half of one. */
@@ -77,13 +77,13 @@ export interface EstimateView {
 /** Who has a place and nobody before it is handed over; that this took longer was another matter. */
 const HANDOVER_AT_MOST_SECONDS = 5;
 
-type Times = { starts: Plays; ends: Plays | UnknownReason } | { unknown: UnknownReason };
+type Times = { starts: Outcomes; ends: Outcomes | UnknownReason } | { unknown: UnknownReason };
 
 /**
  * When a task will start and end, from what was seen of its kind. Pure; `now` is the only clock.
  *
- * The future is played through PLAYS (101) times. `start` and `end` are the 50th and the 90th percentile
- * of what came of it. In each play, with D drawn from the durations of a task's type, W from the waits
+ * The future is simulated SIMULATIONS (101) times. `start` and `end` are the 50th and the 90th percentile
+ * of what came of it. In each simulation, with D drawn from the durations of a task's type, W from the waits
  * (`draw` says how few values count):
  *
  *     running    end = now + (D, given that D is longer than it has run by now)
@@ -92,13 +92,13 @@ type Times = { starts: Plays; ends: Plays | UnknownReason } | { unknown: Unknown
  *                is free first, each for a D of its own type; then
  *                start = when the next place is free + min(W, 5 s),  end = start + D
  *     later      start = the latest of: its retry, the ends of the pauses that hold it, and the ends, in
- *                this play, of the tasks that it waits for, themselves estimated so; + W.  end = start + D
+ *                this simulation, of the tasks that it waits for, themselves estimated so; + W.  end = start + D
  *
  * It is taken that nobody overtakes it, no agent comes or goes, and its next attempt completes. The same
  * numbers are drawn each time, so an answer changes only with what it is drawn from.
  */
-export function estimate(now: Date, traveller: Traveller): EstimateView {
-  return { ...view(now, forecast(traveller, new Map())), basis: basisOf(traveller) };
+export function estimate(now: Date, simulated: SimulatedTask): EstimateView {
+  return { ...view(now, forecast(simulated, new Map())), basis: basisOf(simulated) };
 }
 
 /** What the latest completed tasks of a type show, in seconds. */
@@ -106,59 +106,61 @@ export function kindOf(seen: { durations: readonly number[]; waits: readonly num
   return { durations: sampleOf(seen.durations), waits: sampleOf(seen.waits) };
 }
 
-function forecast(traveller: Traveller, known: Map<Traveller, Times>): Times {
-  const before = known.get(traveller);
+function forecast(simulated: SimulatedTask, known: Map<SimulatedTask, Times>): Times {
+  const before = known.get(simulated);
   if (before) return before;
   // Should tasks wait for each other in a circle, nothing is known of any.
-  known.set(traveller, { unknown: 'waiting_for_dependency' });
-  const times = timesOf(traveller, known);
-  known.set(traveller, times);
+  known.set(simulated, { unknown: 'waiting_for_dependency' });
+  const times = timesOf(simulated, known);
+  known.set(simulated, times);
   return times;
 }
 
-function timesOf(traveller: Traveller, known: Map<Traveller, Times>): Times {
-  const { standing } = traveller;
-  switch (standing.kind) {
+function timesOf(simulated: SimulatedTask, known: Map<SimulatedTask, Times>): Times {
+  const { position } = simulated;
+  switch (position.kind) {
     case 'unknown':
-      return { unknown: standing.reason };
+      return { unknown: position.reason };
     case 'over':
-      return { starts: plays(() => 0), ends: plays(() => 0) };
+      return { starts: simulate(() => 0), ends: simulate(() => 0) };
     case 'running':
-      return ofRunning(traveller, standing.elapsedSeconds);
+      return ofRunning(simulated, position.elapsedSeconds);
     case 'queued': {
-      if (!traveller.kind.durations) return { unknown: 'no_history' };
-      const places = startsInLine(standing.line);
+      if (!simulated.kind.durations) return { unknown: 'no_history' };
+      const places = startsInLine(position.line);
       if (!places) return { unknown: 'no_agent' };
       const handover = (wait: number) => Math.min(wait, HANDOVER_AT_MOST_SECONDS);
-      return ofWaiting(traveller, (play, wait) => (places[play] ?? 0) + handover(wait));
+      return ofWaiting(simulated, (round, wait) => (places[round] ?? 0) + handover(wait));
     }
     case 'later':
-      return ofLater(traveller, standing, known);
+      return ofLater(simulated, position, known);
   }
 }
 
-function ofRunning({ number, kind: { durations } }: Traveller, elapsed: number): Times {
-  const starts = plays(() => -elapsed);
+function ofRunning({ number, kind: { durations } }: SimulatedTask, elapsed: number): Times {
+  const starts = simulate(() => -elapsed);
   if (!durations) return { starts, ends: 'no_history' };
   const longer = lasting(durations, elapsed);
   if (!longer) return { starts, ends: 'longer_than_any' };
-  const ends = plays((play) => draw(longer, chance(play, DRAWS.own, number), elapsed) - elapsed);
+  const ends = simulate(
+    (round) => draw(longer, chance(round, DRAWS.own, number), elapsed) - elapsed,
+  );
   return { starts, ends };
 }
 
 function ofLater(
-  traveller: Traveller,
-  { fromSeconds, after }: Extract<Standing, { kind: 'later' }>,
-  known: Map<Traveller, Times>,
+  simulated: SimulatedTask,
+  { fromSeconds, after }: Extract<Position, { kind: 'later' }>,
+  known: Map<SimulatedTask, Times>,
 ): Times {
-  const from = plays(() => Math.max(0, fromSeconds));
+  const from = simulate(() => Math.max(0, fromSeconds));
   for (const prerequisite of after) {
     const times = forecast(prerequisite, known);
     const unknown = 'unknown' in times ? times.unknown : times.ends;
     if (typeof unknown === 'string') return { unknown: whenWaitedFor(unknown) };
-    unknown.forEach((end, play) => (from[play] = Math.max(from[play] ?? 0, end)));
+    unknown.forEach((end, round) => (from[round] = Math.max(from[round] ?? 0, end)));
   }
-  return ofWaiting(traveller, (play, wait) => (from[play] ?? 0) + wait);
+  return ofWaiting(simulated, (round, wait) => (from[round] ?? 0) + wait);
 }
 
 /** What it means for the one that waits. */
@@ -168,15 +170,15 @@ function whenWaitedFor(reason: UnknownReason): UnknownReason {
 }
 
 function ofWaiting(
-  { number, kind: { durations, waits } }: Traveller,
-  startOf: (play: number, wait: number) => number,
+  { number, kind: { durations, waits } }: SimulatedTask,
+  startOf: (round: number, wait: number) => number,
 ): Times {
   if (!durations) return { unknown: 'no_history' };
-  const starts = plays((play) =>
-    startOf(play, waits ? draw(waits, chance(play, DRAWS.wait, number)) : 0),
+  const starts = simulate((round) =>
+    startOf(round, waits ? draw(waits, chance(round, DRAWS.wait, number)) : 0),
   );
   const ends = starts.map(
-    (start, play) => start + draw(durations, chance(play, DRAWS.own, number)),
+    (start, round) => start + draw(durations, chance(round, DRAWS.own, number)),
   );
   return { starts, ends };
 }
@@ -189,21 +191,21 @@ function view(now: Date, times: Times): Omit<EstimateView, 'basis'> {
   return { start, end: rangeOf(now, ends), unknownBecause: null };
 }
 
-function rangeOf(now: Date, seconds: Plays): TimeRange {
+function rangeOf(now: Date, seconds: Outcomes): TimeRange {
   const at = (after: number) => new Date(now.getTime() + Math.round(after * 1_000)).toISOString();
   const { p50, p90 } = spreadOf(seconds);
   return { p50: at(p50), p90: at(p90) };
 }
 
-function basisOf({ kind, standing }: Traveller): EstimateView['basis'] {
-  const ahead = standing.kind === 'queued' ? standing.line.ahead : null;
+function basisOf({ kind, position }: SimulatedTask): EstimateView['basis'] {
+  const ahead = position.kind === 'queued' ? position.line.ahead : null;
   return {
     completedTasks: kind.durations?.values.length ?? 0,
     durationSeconds: kind.durations && rounded(spreadOf(kind.durations.values)),
     waitSeconds: kind.waits && rounded(spreadOf(kind.waits.values)),
     ahead: ahead && ahead.reduce((sum, { count }) => sum + count, 0),
-    places: 'places' in standing ? standing.places : null,
-    after: standing.kind === 'later' ? standing.after.length : null,
+    places: 'places' in position ? position.places : null,
+    after: position.kind === 'later' ? position.after.length : null,
   };
 }
 

@@ -18,14 +18,14 @@ import {
 } from '#lib/task-manager';
 
 const HOW_ESTIMATED = [
-  'The future is played through 101 times; `start` and `end` are the 50th and the 90th percentile.',
-  'In each play, with D drawn from the durations of the latest 200 completed tasks of a type in this',
+  'The future is simulated 101 times; `start` and `end` are the 50th and the 90th percentile.',
+  'In each simulation, with D drawn from the durations of the latest 200 completed tasks of a type in this',
   'workspace, and W from their waits:',
   'a task that runs ends after D, given that D is longer than it has run;',
   'one in the queue starts when a place is free for it and all that rank before it, each of which',
   'takes the place that is free first for a D of its own type, + min(W, 5 s), and ends D later;',
   'one that joins the queue later starts W after the latest of its retry, the ends of the pauses that',
-  'hold it and the ends, in the same play, of the tasks it waits for, and ends D later.',
+  'hold it and the ends, in the same simulation, of the tasks it waits for, and ends D later.',
   'Who overtakes it, agents that come or go, and attempts that fail are not foreseen.',
 ].join(' ');
 

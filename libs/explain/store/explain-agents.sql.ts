@@ -1,7 +1,7 @@
 import { isUnresponsive } from '#lib/agent-manager';
 import { query } from '#lib/database';
 import type { AgentGroup, NearAgent } from '../domain/explain-facts.js';
-import type { LineFacts } from '../domain/explain-standing.js';
+import type { LineFacts } from '../domain/task-position.js';
 import { isoTime } from './iso-time.js';
 import { AGENT_HOLDS, hasRoom } from '#lib/runs';
 import { isLiveRun } from '#lib/transitions';

@@ -1,6 +1,6 @@
 import { query } from '#lib/database';
 import { isReady } from '#lib/transitions';
-import type { LineFacts } from '../domain/explain-standing.js';
+import type { LineFacts } from '../domain/task-position.js';
 
 /**
  * Ready tasks that rank before one, by type: in its own queue, and in the others that an agent which

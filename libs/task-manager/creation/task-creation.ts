@@ -5,7 +5,7 @@ import { Database, type SqlRunner, type TenantScope, violatedConstraint } from '
 import { type IdempotencyRecord, storeAnswer } from '#lib/http';
 import { actorOf, type Caller, DroverError } from '#lib/kernel';
 import { WakeUps } from '#lib/valkey';
-import { draftTasks, type NewEdge, type NewTask, type WantedTask } from '../domain/new-task.js';
+import { draftTasks, type NewEdge, type NewTask, type TaskRequest } from '../domain/new-task.js';
 import type { TaskView } from '../domain/task-view.js';
 import { TaskSecrets } from '#lib/secrets';
 import type { CreatedRow } from '../store/create-tasks.sql.js';
@@ -23,7 +23,7 @@ const MISSING_REFERENCES = {
 } as const;
 
 interface CreationRequest {
-  tasks: readonly WantedTask[];
+  tasks: readonly TaskRequest[];
   /** How the client calls the task at an index, for the names of fields. */
   fieldOf: (index: number) => string;
 }
@@ -48,7 +48,7 @@ export class TaskCreation {
   /** @throws DroverError `queue_full`, `exceeds_queue`, `task_not_found` (a dependency), `project_not_found`, `project_archived`, `milestone_not_found` */
   async createOne(
     caller: Caller,
-    wanted: WantedTask,
+    wanted: TaskRequest,
     record?: IdempotencyRecord,
   ): Promise<TaskView> {
     const toAnswer = (views: TaskView[]) => views[0];
@@ -60,7 +60,7 @@ export class TaskCreation {
   /** @throws as createOne, and `dependency_cycle` with its path */
   async createBatch(
     caller: Caller,
-    wanted: readonly WantedTask[],
+    wanted: readonly TaskRequest[],
     record?: IdempotencyRecord,
   ): Promise<{ items: TaskView[] }> {
     const toAnswer = (items: TaskView[]) => ({ items });

@@ -1,10 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { newId } from '#lib/kernel';
-import { draftTasks, findCycle, type NewEdge, type WantedTask } from './new-task.js';
+import { draftTasks, findCycle, type NewEdge, type TaskRequest } from './new-task.js';
 
 const field = (index: number) => `tasks[${index}].`;
-const wanted = (values: Partial<WantedTask>): WantedTask => ({
+const wanted = (values: Partial<TaskRequest>): TaskRequest => ({
   title: 't',
   taskType: 'x',
   ...values,
@@ -42,7 +42,7 @@ describe('draftTasks', () => {
   });
 
   const id = newId();
-  it.each<[string, WantedTask[], string]>([
+  it.each<[string, TaskRequest[], string]>([
     [
       'a ref that no task has',
       [wanted({ dependsOn: [{ ref: 'nobody' }] })],

@@ -4,21 +4,21 @@ import { type Given, type GivenField, TASK_DEFAULTS } from './task-fields.js';
 import type { DependencyPolicy } from './task-view.js';
 
 /** A dependency as a client writes it: a task that is there, or one of the same batch by its ref. */
-export interface WantedDependency {
+export interface DependencyRequest {
   taskId?: string;
   ref?: string;
   policy?: DependencyPolicy;
 }
 
 /** A task as a client asks for it. */
-export interface WantedTask extends Partial<Wanted> {
+export interface TaskRequest extends Partial<Wanted> {
   /** The client's own name for it within a batch. */
   ref?: string;
   title: string;
   taskType: string;
   queueExpiresInSeconds?: number;
   tags?: string[];
-  dependsOn?: (string | WantedDependency)[];
+  dependsOn?: (string | DependencyRequest)[];
 }
 
 type Wanted = { [Field in GivenField]: NonNullable<Given<GivenField>[Field]> };
@@ -32,7 +32,7 @@ export interface NewEdge {
 
 /** A task that is about to be created, with an id and every default filled in. */
 export interface NewTask
-  extends Omit<WantedTask, Filled | 'ref' | 'dependsOn'>, Required<Pick<WantedTask, Filled>> {
+  extends Omit<TaskRequest, Filled | 'ref' | 'dependsOn'>, Required<Pick<TaskRequest, Filled>> {
   id: string;
   edges: NewEdge[];
   /** Of its documents, those with secrets as they were given, sealed; the task has what everybody may see. */
@@ -55,7 +55,7 @@ export type Draft =
  * @param fieldOf how the client calls the task at an index: '' for a single one, `tasks[3].` in a batch
  */
 export function draftTasks(
-  wanted: readonly WantedTask[],
+  wanted: readonly TaskRequest[],
   fieldOf: (index: number) => string,
 ): Draft {
   const ids = wanted.map(() => newId());
@@ -93,7 +93,7 @@ export function draftTasks(
 }
 
 /** What a request leaves out it has as undefined. */
-function withDefaults(task: WantedTask) {
+function withDefaults(task: TaskRequest) {
   const filled = {
     ...task,
     ref: undefined,
@@ -103,12 +103,12 @@ function withDefaults(task: WantedTask) {
   };
   const fields = filled as Record<string, unknown>;
   for (const [field, value] of DEFAULTS) fields[field] ??= value;
-  return filled as typeof filled & Required<Pick<WantedTask, keyof typeof TASK_DEFAULTS>>;
+  return filled as typeof filled & Required<Pick<TaskRequest, keyof typeof TASK_DEFAULTS>>;
 }
 
 type Target = { id: string; policy: DependencyPolicy } | { error: string };
 
-function targetOf(item: string | WantedDependency, byRef: ReadonlyMap<string, string>): Target {
+function targetOf(item: string | DependencyRequest, byRef: ReadonlyMap<string, string>): Target {
   const { taskId, ref, policy = 'block' } = typeof item === 'string' ? { taskId: item } : item;
   if ((taskId === undefined) === (ref === undefined))
     return { error: 'must have either taskId or ref' };

@@ -9,7 +9,7 @@ import {
   type DependencyView,
   type TaskView,
 } from '../../domain/task-view.js';
-import type { WantedDependency, WantedTask } from '../../domain/new-task.js';
+import type { DependencyRequest, TaskRequest } from '../../domain/new-task.js';
 import type { TaskUpdate } from '../../domain/task-update.js';
 import { REQUESTED_STATUSES, type RequestedStatus } from '../../updates/task-updates.js';
 import {
@@ -117,7 +117,7 @@ export class TaskPageDto implements Page<TaskView> {
 function isDependency(value: unknown): boolean {
   if (typeof value === 'string') return isUuid(value);
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
-  const { taskId, ref, policy, ...rest } = value as WantedDependency & Record<string, unknown>;
+  const { taskId, ref, policy, ...rest } = value as DependencyRequest & Record<string, unknown>;
   return (
     Object.keys(rest).length === 0 &&
     (taskId === undefined || isUuid(taskId)) &&
@@ -157,7 +157,7 @@ function Dependencies(): PropertyDecorator {
   );
 }
 
-export class CreateTaskDto implements WantedTask {
+export class CreateTaskDto implements TaskRequest {
   @Text({ max: 255, example: 'Fix TypeScript strict errors' })
   title!: string;
 
@@ -204,7 +204,7 @@ export class CreateTaskDto implements WantedTask {
   tags?: string[];
 
   @Dependencies()
-  dependsOn?: (string | WantedDependency)[];
+  dependsOn?: (string | DependencyRequest)[];
 }
 
 export class BatchTaskDto extends CreateTaskDto {

@@ -1,10 +1,10 @@
 import { draw, lasting, type Sample } from './sample.js';
 
-/** How often the future is played through. A prime, so that `chance` comes to each part once. */
-export const PLAYS = 101;
+/** How often the future is simulated. A prime, so that `chance` comes to each part once. */
+export const SIMULATIONS = 101;
 
-/** Seconds from now, one entry a play. */
-export type Plays = Float64Array;
+/** Seconds from now, one entry a simulation. */
+export type Outcomes = Float64Array;
 
 /** Tasks that wait, by what is known of their kind. */
 export interface Group {
@@ -27,19 +27,19 @@ const MOST_PLACES = 1_000;
 /** What is drawn: each has numbers of its own, so that one more of the one leaves the others alone. */
 export const DRAWS = { held: 1, own: 2, wait: 3, ahead: 4 } as const;
 
-const CUBES = Uint8Array.from({ length: 2 * PLAYS }, (_, at) => at ** 3 % PLAYS);
+const CUBES = Uint8Array.from({ length: 2 * SIMULATIONS }, (_, at) => at ** 3 % SIMULATIONS);
 
 /**
  * A number in (0, 1): the same each time for the same arguments, so that an answer does not flicker, and
- * so that in each play another task before it makes a task no earlier, and another place no later.
+ * so that in each simulation another task before it makes a task no earlier, and another place no later.
  *
- * For each thing that is drawn the plays come once to each of PLAYS equal parts of (0, 1), in an order
+ * For each thing that is drawn the simulations come once to each of SIMULATIONS equal parts of (0, 1), in an order
  * that looks like chance: the cubes modulo the prime are such an order, from another start for each
  * thing. (Plain random numbers were tried: of a hundred of them 60 may lie below a half, the same 60 in
  * each answer, and then a p50 comes true six times in ten.)
  */
-export function chance(play: number, what: number, index: number): number {
-  return shareOf(partOf(orderOf(what, index), play));
+export function chance(round: number, what: number, index: number): number {
+  return shareOf(partOf(orderOf(what, index), round));
 }
 
 /** The order in which one thing comes to the parts, as one number. */
@@ -49,21 +49,21 @@ function orderOf(what: number, index: number): number {
   return (mixed ^ (mixed >>> 15)) >>> 0;
 }
 
-function partOf(order: number, play: number): number {
-  const factor = 1 + (order % (PLAYS - 1));
-  const start = (order >>> 8) % PLAYS;
-  const turn = (order >>> 16) % PLAYS;
-  return (factor * (CUBES[start + play] ?? 0) + turn) % PLAYS;
+function partOf(order: number, round: number): number {
+  const factor = 1 + (order % (SIMULATIONS - 1));
+  const start = (order >>> 8) % SIMULATIONS;
+  const turn = (order >>> 16) % SIMULATIONS;
+  return (factor * (CUBES[start + round] ?? 0) + turn) % SIMULATIONS;
 }
 
 function shareOf(part: number): number {
-  return (part + 0.5) / PLAYS;
+  return (part + 0.5) / SIMULATIONS;
 }
 
-/** One entry a play. */
-export function plays(of: (play: number) => number): Plays {
-  const values = new Float64Array(PLAYS);
-  for (let play = 0; play < PLAYS; play++) values[play] = of(play);
+/** One entry a simulation. */
+export function simulate(of: (round: number) => number): Outcomes {
+  const values = new Float64Array(SIMULATIONS);
+  for (let round = 0; round < SIMULATIONS; round++) values[round] = of(round);
   return values;
 }
 
@@ -73,30 +73,30 @@ export function plays(of: (play: number) => number): Plays {
  *
  * @returns null without any place
  */
-export function startsInLine({ freePlaces, held, ahead }: Line): Plays | null {
+export function startsInLine({ freePlaces, held, ahead }: Line): Outcomes | null {
   if (freePlaces + held.length === 0) return null;
   const before = ahead.reduce((sum, { count }) => sum + count, 0);
-  if (before < freePlaces) return plays(() => 0);
+  if (before < freePlaces) return simulate(() => 0);
   const free = Math.min(freePlaces, MOST_PLACES);
   const rests = held.slice(0, MOST_PLACES - free).map(restOf);
   const queue = ahead.flatMap(drawsOf);
-  return plays((play) => {
+  return simulate((round) => {
     const places = new Float64Array(free + rests.length);
     rests.forEach((rest, index) => {
-      places[free + index] = rest(chance(play, DRAWS.held, index));
+      places[free + index] = rest(chance(round, DRAWS.held, index));
     });
-    return lastStart(places.sort(), queue, play);
+    return lastStart(places.sort(), queue, round);
   });
 }
 
-/** How long one task takes: of each play only the part is drawn, and each part stands for one length. */
+/** How long one task takes: of each simulation only the part is drawn, and each part stands for one length. */
 interface Draws {
   lengths: Float64Array;
   order: number;
 }
 
 function drawsOf({ kind, count }: Group, group: number): Draws[] {
-  const lengths = plays((part) => draw(kind, shareOf(part)));
+  const lengths = simulate((part) => draw(kind, shareOf(part)));
   return Array.from({ length: count }, (_, index) => ({
     lengths,
     order: orderOf(DRAWS.ahead + group, index),
@@ -104,9 +104,9 @@ function drawsOf({ kind, count }: Group, group: number): Draws[] {
 }
 
 /** @param places when each is free, ascending; used up */
-function lastStart(places: Float64Array, queue: readonly Draws[], play: number): number {
+function lastStart(places: Float64Array, queue: readonly Draws[], round: number): number {
   for (const { lengths, order } of queue) {
-    replaceFirst(places, (places[0] ?? 0) + (lengths[partOf(order, play)] ?? 0));
+    replaceFirst(places, (places[0] ?? 0) + (lengths[partOf(order, round)] ?? 0));
   }
   return places[0] ?? 0;
 }

@@ -1,12 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
-import { kindOf, type Standing, type Traveller } from './estimate.js';
+import { kindOf, type Position, type SimulatedTask } from './estimate.js';
 import type { AgentGroup, PauseFacts, SpawnFacts } from './explain-facts.js';
 import {
   asPrerequisite,
   type Circumstances,
-  standingOf,
+  positionOf,
   type TaskOnItsWay,
-} from './explain-standing.js';
+} from './task-position.js';
 import { sampleOf } from './sample.js';
 
 const NOW = new Date('2026-03-01T12:00:00Z');
@@ -14,7 +14,7 @@ const LATER = new Date('2026-03-01T13:00:00Z');
 const LAST = new Date('2026-03-01T14:00:00Z');
 
 const KIND = kindOf({ durations: [60], waits: [1] });
-const other: Traveller = { number: 1, kind: KIND, standing: { kind: 'over' } };
+const other: SimulatedTask = { number: 1, kind: KIND, position: { kind: 'over' } };
 
 function group(standing: AgentGroup['standing'], places: number, freePlaces: number): AgentGroup {
   const pushPlaces = standing === 'assignable' ? places : 0;
@@ -38,11 +38,11 @@ const spawning: SpawnFacts = {
   ...{ room: 5, rates: [] },
 };
 const used = (nextAt: Date | null) => ({ scope: 'workspace' as const, perMinute: 1, nextAt });
-const unknown = (reason: string) => ({ kind: 'unknown', reason }) as Standing;
+const unknown = (reason: string) => ({ kind: 'unknown', reason }) as Position;
 const places = { all: 3, free: 1 };
 
-function stand(task: Partial<TaskOnItsWay>, around: Partial<Circumstances> = {}): Standing {
-  return standingOf(
+function stand(task: Partial<TaskOnItsWay>, around: Partial<Circumstances> = {}): Position {
+  return positionOf(
     {
       ...{ status: 'PENDING', retryAt: null, queueExpiresAt: null, unmetDependencies: 0 },
       ...{ assignedAt: null, startedAt: null, ...task },
@@ -60,7 +60,7 @@ function stand(task: Partial<TaskOnItsWay>, around: Partial<Circumstances> = {})
   );
 }
 
-function queued(where: { all: number; free: number }): Standing {
+function queued(where: { all: number; free: number }): Position {
   const kind = sampleOf([60]);
   const line = {
     freePlaces: where.free,
@@ -72,7 +72,7 @@ function queued(where: { all: number; free: number }): Standing {
 
 const assignable = [group('assignable', 4, 2)];
 
-it.each<[string, Partial<TaskOnItsWay>, Partial<Circumstances>, Standing]>([
+it.each<[string, Partial<TaskOnItsWay>, Partial<Circumstances>, Position]>([
   ['waits in the queue', {}, {}, queued(places)],
   ['waits for push agents', {}, { agents: assignable, spawning }, queued({ all: 4, free: 2 })],
   [
@@ -180,22 +180,22 @@ it.each<[string, Partial<TaskOnItsWay>, Partial<Circumstances>, Standing]>([
   ],
   ['aborted for good', { status: 'ABORTED' }, {}, unknown('ended')],
   ['completed', { status: 'COMPLETED' }, {}, unknown('ended')],
-])('%s', (_, task, around, standing) => {
-  expect(stand(task, around)).toEqual(standing);
+])('%s', (_, task, around, position) => {
+  expect(stand(task, around)).toEqual(position);
 });
 
 describe('one that is waited for', () => {
-  const waiting: Traveller = { ...other, standing: { kind: 'running', elapsedSeconds: 3 } };
+  const waiting: SimulatedTask = { ...other, position: { kind: 'running', elapsedSeconds: 3 } };
   const gone = unknown('dependency_failed');
-  const over: Standing = { kind: 'over' };
-  it.each<[string, boolean, boolean, 'block' | 'fail' | 'ignore', Standing]>([
-    ['is under way', false, false, 'block', waiting.standing],
+  const over: Position = { kind: 'over' };
+  it.each<[string, boolean, boolean, 'block' | 'fail' | 'ignore', Position]>([
+    ['is under way', false, false, 'block', waiting.position],
     ['has completed', true, false, 'block', over],
     ['has failed', false, true, 'block', gone],
     ['has failed, and takes the other with it', false, true, 'fail', gone],
     ['has failed, and nobody minds', false, true, 'ignore', over],
-  ])('%s', (_, completed, endedWithoutSuccess, policy, standing) => {
+  ])('%s', (_, completed, endedWithoutSuccess, policy, position) => {
     const how = { completed, endedWithoutSuccess, policy };
-    expect(asPrerequisite(waiting, how)).toEqual({ ...waiting, standing });
+    expect(asPrerequisite(waiting, how)).toEqual({ ...waiting, position });
   });
 });

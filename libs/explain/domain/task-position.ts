@@ -1,4 +1,4 @@
-import type { Kind, Places, Standing, Traveller } from './estimate.js';
+import type { Kind, Places, Position, SimulatedTask } from './estimate.js';
 import type { AgentGroup, PauseFacts, SpawnFacts } from './explain-facts.js';
 import type { TaskStatus } from '#lib/transitions';
 import type { DependencyPolicy } from '#lib/task-manager';
@@ -29,13 +29,13 @@ export interface Circumstances {
   /** Of one that is ready. */
   line: LineFacts;
   /** The tasks that it waits for; null: too many to look at. */
-  after: readonly Traveller[] | null;
+  after: readonly SimulatedTask[] | null;
   /** By type; one of which nothing was seen is taken for one of the task's own. */
   kindOf: (taskType: string) => Kind;
 }
 
 /** Where a task stands, for the estimate of when it starts and ends. */
-export function standingOf(task: TaskOnItsWay, around: Circumstances): Standing {
+export function positionOf(task: TaskOnItsWay, around: Circumstances): Position {
   switch (task.status) {
     case 'ASSIGNED':
     case 'RUNNING': {
@@ -45,9 +45,9 @@ export function standingOf(task: TaskOnItsWay, around: Circumstances): Standing 
     case 'PAUSED':
       return { kind: 'unknown', reason: 'paused' };
     case 'PENDING':
-      return waitingStanding(task, around);
+      return waitingPosition(task, around);
     case 'ABORTED':
-      return task.retryAt ? waitingStanding(task, around) : { kind: 'unknown', reason: 'ended' };
+      return task.retryAt ? waitingPosition(task, around) : { kind: 'unknown', reason: 'ended' };
     default:
       return { kind: 'unknown', reason: 'ended' };
   }
@@ -55,17 +55,17 @@ export function standingOf(task: TaskOnItsWay, around: Circumstances): Standing 
 
 /** How a task looks to one that waits for it. */
 export function asPrerequisite(
-  traveller: Traveller,
+  simulated: SimulatedTask,
   how: { completed: boolean; endedWithoutSuccess: boolean; policy: DependencyPolicy },
-): Traveller {
+): SimulatedTask {
   if (how.completed || (how.endedWithoutSuccess && how.policy === 'ignore')) {
-    return { ...traveller, standing: { kind: 'over' } };
+    return { ...simulated, position: { kind: 'over' } };
   }
-  if (!how.endedWithoutSuccess) return traveller;
-  return { ...traveller, standing: { kind: 'unknown', reason: 'dependency_failed' } };
+  if (!how.endedWithoutSuccess) return simulated;
+  return { ...simulated, position: { kind: 'unknown', reason: 'dependency_failed' } };
 }
 
-function waitingStanding(task: TaskOnItsWay, around: Circumstances): Standing {
+function waitingPosition(task: TaskOnItsWay, around: Circumstances): Position {
   const { pauses, now, after, line } = around;
   const isOver = task.queueExpiresAt !== null && task.queueExpiresAt <= now;
   if (isOver) return { kind: 'unknown', reason: 'ended' };
