@@ -216,3 +216,22 @@ function meetOnce(): () => Promise<void> {
     return gate;
   };
 }
+
+it('reads and writes the same times through Prisma, whatever the time zone of the database is', async () => {
+  await db.owner.query(`DO $$ BEGIN
+    EXECUTE format('ALTER DATABASE %I SET timezone = ''Asia/Tokyo''', current_database()); END $$`);
+  const elsewhere = new Database({ appUrl: db.appUrl, serviceUrl: db.serviceUrl });
+  try {
+    const archivedAt = new Date('2026-03-01T12:00:00Z');
+    const written = await elsewhere.service.prisma((tx) =>
+      tx.workspace.update({ where: { id: one }, data: { archivedAt } }),
+    );
+    expect(written.archivedAt).toEqual(archivedAt);
+    const { rows } = await db.owner.query('SELECT archived_at FROM workspaces WHERE id = $1', [
+      one,
+    ]);
+    expect(rows).toEqual([{ archived_at: archivedAt }]);
+  } finally {
+    await elsewhere.close();
+  }
+});

@@ -31,8 +31,8 @@ export function createPool(options: PoolOptions): pg.Pool {
     // The server's limit should strike first: it leaves the connection usable.
     query_timeout: statementTimeout + 5_000,
     idle_in_transaction_session_timeout: 60_000,
-    // A transaction that writes holds all events back that come after it.
-    options: '-c transaction_timeout=60s',
+    // A transaction that writes holds all events back that come after it. Prisma's adapter takes every time for UTC.
+    options: '-c transaction_timeout=60s -c TimeZone=UTC',
     keepAlive: true,
     types,
     // Every new connection knows the statements that name the tenant before its first use.

@@ -520,10 +520,15 @@ WITH push AS MATERIALIZED (
 ),
 waiting AS MATERIALIZED (
   SELECT c.workspace_id, c.capabilities
-  FROM (SELECT DISTINCT workspace_id FROM push WHERE free) w
+  FROM (SELECT d.workspace_id, ARRAY(SELECT p.task_type::text FROM pauses p WHERE p.workspace_id = d.workspace_id
+    AND p.task_type IS NOT NULL AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())) AS paused
+    FROM (SELECT DISTINCT workspace_id FROM push WHERE free) d) w
   JOIN capability_sets c ON c.workspace_id = w.workspace_id
   WHERE EXISTS (SELECT FROM agent_tasks t WHERE t.workspace_id = c.workspace_id AND t.capability_key = c.key
-    AND (t.status = 'PENDING' AND t.unmet_dependencies = 0))
+    AND (t.status = 'PENDING'
+      AND (t.queue_expires_at IS NULL OR t.queue_expires_at > now())
+      AND (t.task_type || '') <> ALL (w.paused)
+      AND t.unmet_dependencies = 0))
     AND (NOT (EXISTS (SELECT FROM installation_pauses p
       WHERE p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))
     OR EXISTS (SELECT FROM pauses p WHERE p.workspace_id = w.workspace_id AND p.task_type IS NULL

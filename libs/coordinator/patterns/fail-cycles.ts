@@ -36,7 +36,7 @@ export class FailCycles implements Reconciler {
 
   constructor(private readonly database: Database) {}
 
-  /** A cycle is failed as a whole, whatever the limit: the rest of its tasks would wait forever. */
+  /** A cycle is failed as a whole, whatever the limit: otherwise the rest of its tasks would wait forever. */
   async sweep(pass: Pass): Promise<SweepResult> {
     const findings: Finding[] = [];
     const byWorkspace = new Map<string, number>();

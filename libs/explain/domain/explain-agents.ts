@@ -38,7 +38,7 @@ const SENTENCES: Record<AgentStanding, Sentence> = {
   in_error: {
     code: 'agents_in_error',
     say: (agents, one) =>
-      `${agents} ${one ? 'is' : 'are'} in ERROR: ${one ? 'it was' : 'they were'} silent for too long, and ${one ? 'comes' : 'come'} back with the next beat.`,
+      `${agents} ${one ? 'is' : 'are'} in ERROR: ${one ? 'it was' : 'they were'} unresponsive for too long, and ${one ? 'comes' : 'come'} back with the next heartbeat.`,
   },
   offline: {
     code: 'agents_offline',

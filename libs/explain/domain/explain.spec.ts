@@ -118,7 +118,7 @@ const cases: [string, Overrides, string[], RegExp?][] = [
     'a silent gateway',
     pushed({ gateways: 0, lastSeenAt: EARLIER }),
     ['gateway_unreachable'],
-    /silent: the last beat came at 2026-03-01T11/,
+    /unresponsive: the last heartbeat came at 2026-03-01T11/,
   ],
   ['a gateway that does not answer', pushed({ resting: true }), ['gateway_unreachable']],
   [

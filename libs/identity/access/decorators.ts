@@ -33,8 +33,7 @@ export interface AuthenticatedRequest extends FastifyRequest {
 
 /**
  * The callers that are allowed: on a controller for all its routes, on a handler for that one, where it
- * replaces the
- * controller's as a whole.
+ * replaces the controller's as a whole.
  */
 export function Auth(options: AuthOptions = {}): ClassDecorator & MethodDecorator {
   return applyDecorators(

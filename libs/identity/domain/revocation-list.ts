@@ -16,10 +16,9 @@ interface AgentRule {
 }
 
 /**
- * What is revoked, in memory. Sessions, runs and workspaces end for good, so
- * their id is enough. Agents go on,
- * with a higher token version; comparing versions needs nobody's clock, which comparing the time of
- * issue with the time of revocation would.
+ * What is revoked, in memory. Sessions, runs and workspaces do not come back, so their id is enough. Agents go
+ * on, with a higher token version; comparing versions needs nobody's clock, which comparing the time of issue
+ * with the time of revocation would.
  */
 export class RevocationList {
   private readonly ended = new Map<string, number>();

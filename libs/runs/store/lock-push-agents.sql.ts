@@ -1,6 +1,6 @@
 import { query } from '#lib/database';
-import { isReady } from '#lib/transitions';
-import { hasRoom, takesWork, workspaceHandsOut } from './hand-out.js';
+import { pausedTypes } from '#lib/admission';
+import { hasRoom, mayBeHandedOut, takesWork, workspaceHandsOut } from './hand-out.js';
 
 export interface PushAgentRow {
   workspace_id: string;
@@ -35,10 +35,11 @@ WITH push AS MATERIALIZED (
 ),
 waiting AS MATERIALIZED (
   SELECT c.workspace_id, c.capabilities
-  FROM (SELECT DISTINCT workspace_id FROM push WHERE free) w
+  FROM (SELECT d.workspace_id, ${pausedTypes('d.workspace_id')} AS paused
+    FROM (SELECT DISTINCT workspace_id FROM push WHERE free) d) w
   JOIN capability_sets c ON c.workspace_id = w.workspace_id
   WHERE EXISTS (SELECT FROM agent_tasks t WHERE t.workspace_id = c.workspace_id AND t.capability_key = c.key
-    AND ${isReady('t')})
+    AND ${mayBeHandedOut('t', { workspace: 'w.workspace_id', pausedTypes: 'w.paused' })})
     AND ${workspaceHandsOut('w.workspace_id')}
 ),
 able AS MATERIALIZED (

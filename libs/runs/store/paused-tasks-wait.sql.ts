@@ -3,7 +3,7 @@ import { query } from '#lib/database';
 import { isReady } from '#lib/transitions';
 
 /**
- * Whether tasks of a paused type wait that an agent could take otherwise, parked or not.
+ * Whether tasks of a paused type wait that an agent could take otherwise, suspended or not.
  *
  * Before a claim is answered with nothing where types are paused. Indexes: agents (primary key),
  * capability_sets (primary key), agent_tasks_queue_idx, the head of two queues for each set: where a claim

@@ -32,7 +32,7 @@ export const heartbeats: Benchmark = {
       floors: () => postsPerSecond(theirs),
       values: () => postsPerSecond(ours),
     });
-    const about = { name: 'heartbeats', unit: 'beats/s', goal: { ratioAtLeast: 0.8 } };
+    const about = { name: 'heartbeats', unit: 'heartbeats/s', goal: { ratioAtLeast: 0.8 } };
     return [figure(about, values, floors)];
   },
 };

@@ -16,7 +16,7 @@ const BEARER = /^Bearer +(\S+)$/i;
 
 export interface Passport {
   token: string;
-  /** The claims of the gateway's proof. */
+  /** The id that the gateway's proof must name. */
   id: string;
 }
 

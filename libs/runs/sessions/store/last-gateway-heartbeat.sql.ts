@@ -4,7 +4,7 @@ import { query } from '#lib/database';
  * When a gateway was last heard, whether that was lately, and how many are leaving.
  *
  * As the service role. No index: a handful of rows.
- * $1 seconds after which a unresponsive gateway does not count.
+ * $1 seconds after which an unresponsive gateway does not count.
  */
 export const lastGatewayHeartbeat = query<{ at: Date | null; heard: boolean; draining: number }>(
   'last_gateway_beat',

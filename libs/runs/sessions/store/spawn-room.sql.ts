@@ -6,7 +6,7 @@ import { query } from '#lib/database';
  * not in the gateways' last heartbeats: a session that has just ended makes room at once.
  *
  * As the service role. Indexes: gateways (a handful of rows), agents_push_idx.
- * $1 seconds after which a unresponsive gateway does not count.
+ * $1 seconds after which an unresponsive gateway does not count.
  */
 export const spawnRoom = query<{ room: number; gateways: number }>(
   'spawn_room',
