@@ -41,7 +41,7 @@ const keyCounts = async () => {
 };
 
 describe('--rotate-keys', () => {
-  it('seals everything anew while the server runs, which then opens it', async () => {
+  it('reseals everything while the server runs, which then opens it', async () => {
     const done = await rotateKeys(config, logger);
     expect(done).toEqual({ message: 'secrets resealed', tasks: 250, unreadable: 0 });
     expect(await keyCounts()).toEqual([250]);
@@ -74,7 +74,7 @@ describe('a server that starts', () => {
 });
 
 describe('a server with the role coordinator and another current master key', () => {
-  it('seals everything anew by itself', async () => {
+  it('reseals everything by itself', async () => {
     const before = (await server.db.owner.query('SELECT id FROM data_keys')).rows.length;
     const coordinator = await startTestApp({
       DATABASE_URL: server.db.appUrl,

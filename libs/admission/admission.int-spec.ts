@@ -120,19 +120,19 @@ describe('a pause', () => {
     const { body } = await pause({ scope: 'task_type', taskType: 'held' });
     const free = await submit('free');
     expect((await claim({ maxTasks: 5 })).tasks.map(({ task }) => task.id)).toEqual([free]);
-    const parked = async () => {
-      const { rows } = await server.db.owner.query<{ parked: number }>(
-        `SELECT count(*)::int AS parked FROM agent_tasks
+    const suspended = async () => {
+      const { rows } = await server.db.owner.query<{ suspended: number }>(
+        `SELECT count(*)::int AS suspended FROM agent_tasks
          WHERE workspace_id = $1 AND capability_key LIKE '!%'`,
         [workspace.id],
       );
-      return rows[0]?.parked;
+      return rows[0]?.suspended;
     };
-    await waitFor('all of them to be out of the way', async () => (await parked()) === 300);
+    await waitFor('all of them to be out of the way', async () => (await suspended()) === 300);
     // What it could take waits, and only waits for the pause.
     expect((await claim()).reason).toBe('paused');
     await resume(body.id);
-    await waitFor('all of them to be back', async () => (await parked()) === 0);
+    await waitFor('all of them to be back', async () => (await suspended()) === 0);
     expect((await claim({ maxTasks: 49 })).tasks).toHaveLength(49);
   });
 
@@ -273,7 +273,7 @@ describe('the limits of a workspace', () => {
     expect((await operator.put(unknown, wanted)).status).toBe(404);
   });
 
-  it('refuse for good what is more than the queue may ever hold', async () => {
+  it('refuse what is more than the queue may ever hold', async () => {
     await limit({ maxQueueDepth: 2 });
     const tasks = Array.from({ length: 3 }, () => ({ title: 'T', taskType: 'test' }));
     const refused = await workspace.api.post('/agent-tasks/batch', { tasks });
@@ -329,7 +329,7 @@ describe('the limits of a workspace', () => {
     expect(answers.filter(({ status }) => status === 429)).toHaveLength(70);
   });
 
-  it('are not passed by tasks that are still being written when the queue is counted anew', async () => {
+  it('are not passed by tasks that are still being written when the queue is counted again', async () => {
     await limit({ maxQueueDepth: 5 });
     const depths = server.app.get(QueueDepths, { strict: false });
     let finish = (): void => undefined;

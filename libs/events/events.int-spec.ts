@@ -239,7 +239,7 @@ describe('the relay', () => {
     await waitFor('it to tell that nothing is', async () => (await heldBackSeconds()) === 0);
   });
 
-  it('is not held back for good by transactions that always overlap', async () => {
+  it('is not held back forever by transactions that always overlap', async () => {
     const workspaceId = await aWorkspace(db.owner);
     const heard = await listenTo(workspaceId);
     const { relay } = await aServer();

@@ -83,7 +83,7 @@ describe('a ready task', () => {
     ]);
   });
 
-  it('with agents that can not: how each of them stands', async () => {
+  it('with agents that cannot: how each of them stands', async () => {
     const capability = unique();
     const capabilities = [capability];
     const full = await workspace.newAgent({ capabilities });

@@ -284,7 +284,7 @@ describe('One live run', () => {
   });
 });
 
-test('Attempts are bounded, and a retry by hand begins anew', async () => {
+test('Attempts are bounded, and a retry by hand begins again', async () => {
   const { taskId, runId } = await held();
   await db.owner.query('UPDATE agent_tasks SET max_retries = 0 WHERE id = $1', [taskId]);
   const failed = `state = 'FAILED', ended_at = now(), end_reason = 'exit_code'`;

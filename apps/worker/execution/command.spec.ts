@@ -37,7 +37,7 @@ describe('inputContext', () => {
     [{ command: ['true'], env: { A: 'x\0' } }],
     [{ command: ['true'], env: { DROVER_RUN_TOKEN: 'x' } }],
     [{ command: ['true'], stdin: {} }],
-  ])('%j is refused for good', (input) => {
+  ])('%j is refused, and not tried again', (input) => {
     expect(() => readCommandSpec(input)).toThrow(SpawnError);
     try {
       readCommandSpec(input);

@@ -23,7 +23,7 @@ describe('Outage', () => {
     expect(outage.over(1_001_000)).toBe(1_000);
   });
 
-  it('starts anew after it was over, and says how long it lasted', () => {
+  it('starts again after it was over, and says how long it lasted', () => {
     const outage = new Outage();
     expect(outage.over(0)).toBeUndefined();
     outage.failed(1_000);

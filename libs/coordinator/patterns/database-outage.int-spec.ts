@@ -125,7 +125,7 @@ describe('an outage of the database', () => {
     ]);
   });
 
-  it('is over when the database is back, and the next one begins anew', async () => {
+  it('is over when the database is back, and the next one begins again', async () => {
     proxy.mend();
     const back = await after(40);
     expect(back).toMatchObject({ level: 'INFO', event: 'database_back' });

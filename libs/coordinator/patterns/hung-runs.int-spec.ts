@@ -177,7 +177,7 @@ describe('a run half an hour past its estimate without progress', () => {
     await scene.holdsEverything();
   });
 
-  it('is left alone while its task is paused, and begins anew after that', async () => {
+  it('is left alone while its task is paused, and begins again after that', async () => {
     const held = await warned();
     await scene.workspace.api.post(`/agent-tasks/${held.id}/pause`, {});
     await pass(held, 60);

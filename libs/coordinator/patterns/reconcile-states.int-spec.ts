@@ -138,7 +138,7 @@ describe('orphans', () => {
 });
 
 describe("an agent's count of its live runs", () => {
-  it.each([0, 7])('that says %d is counted anew', async (count) => {
+  it.each([0, 7])('that says %d is counted again', async (count) => {
     const held = await scene.held();
     await scene.sql(`UPDATE agents SET live_runs = $2 WHERE id = $1`, held.agent.id, count);
     expect(await scene.recover()).toMatchObject({ staleStatesFixed: 1 });

@@ -194,7 +194,7 @@ describe('a run that is released after its deadline', () => {
 });
 
 describe('a task that waits too long', () => {
-  it('is aborted for good', async () => {
+  it('is aborted, and not tried again', async () => {
     const id = await newTask({ queueExpiresInSeconds: 3600 });
     await sql(
       `UPDATE agent_tasks SET queue_expires_at = now() - interval '1 second' WHERE id = $1`,

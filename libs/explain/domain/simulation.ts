@@ -111,7 +111,7 @@ function lastStart(places: Float64Array, queue: readonly Draws[], round: number)
   return places[0] ?? 0;
 }
 
-/** How long a task goes on that has run so long; one that outlasts all that were seen starts anew. */
+/** How long a task goes on that has run so long; one that outlasts all that were seen starts again. */
 function restOf({ kind, elapsedSeconds }: Line['held'][number]): (share: number) => number {
   const longer = lasting(kind, elapsedSeconds);
   if (!longer) return (share) => draw(kind, share);

@@ -178,7 +178,7 @@ it.each<[string, Partial<TaskOnItsWay>, Partial<Circumstances>, Position]>([
     {},
     { kind: 'running', elapsedSeconds: 0 },
   ],
-  ['aborted for good', { status: 'ABORTED' }, {}, unknown('ended')],
+  ['aborted, and not tried again', { status: 'ABORTED' }, {}, unknown('ended')],
   ['completed', { status: 'COMPLETED' }, {}, unknown('ended')],
 ])('%s', (_, task, around, position) => {
   expect(stand(task, around)).toEqual(position);

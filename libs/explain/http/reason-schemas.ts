@@ -141,8 +141,8 @@ const REASONS: {
     },
   },
   completed: { about: 'It has completed', facts: end },
-  failed: { about: 'It failed for good', facts: end },
-  aborted: { about: 'It was aborted for good', facts: end },
+  failed: { about: 'It has failed, and is not tried again', facts: end },
+  aborted: { about: 'It was aborted, and is not tried again', facts: end },
   archived: { about: 'It was archived', facts: end },
 };
 

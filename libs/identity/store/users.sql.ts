@@ -18,7 +18,7 @@ export const updateUser = command<{ id: string }>(
 );
 
 /**
- * Locks every operator who can still sign in, in one order, so that two requests can not remove the
+ * Locks every operator who can still sign in, in one order, so that two requests cannot remove the
  * last two at once. Needed before one stops being an operator. Reads users as a whole: they are few.
  */
 export const lockOperators = command<{ id: string }>(

@@ -86,7 +86,7 @@ export class WorkspacesService {
   }
 
   /**
-   * Closes a workspace for good: nobody gets in any more, no token of its agents and runs is good.
+   * Closes a workspace: nobody gets in any more, no token of its agents and runs is good.
    * Its rows stay.
    *
    * @throws DroverError `version_mismatch`

@@ -59,7 +59,7 @@ export function requireUpdatable(task: TaskView, { changed, next }: UpdatePlan):
   const refused = changed.filter((field) => !NOTES.includes(field));
   if (CLOSED.includes(task.status) && refused.length > 0) {
     throw new DroverError('task_closed', {
-      detail: `The task is ${task.status}; ${refused.join(', ')} can not change any more.`,
+      detail: `The task is ${task.status}; ${refused.join(', ')} cannot change any more.`,
       members: { current: task.status, fields: refused },
     });
   }
