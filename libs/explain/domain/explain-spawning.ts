@@ -45,7 +45,8 @@ function howUnreachable(
   if (!configured) return 'No gateway is configured to run the sessions of push agents.';
   if (gateways + draining > 0)
     return 'The gateway does not answer; it is asked again in some seconds.';
-  const last = heard === null ? 'no gateway has ever been heard' : `the last heartbeat came at ${heard}`;
+  const last =
+    heard === null ? 'no gateway has ever been heard' : `the last heartbeat came at ${heard}`;
   return `The gateway is unresponsive: ${last}.`;
 }
 

@@ -30,7 +30,10 @@ export class ProgressDto extends RunReportDto {
   @Text({ min: 0, max: 2000, optional: true })
   currentStep?: string;
 
-  @JsonObject({ optional: true, description: 'The state that a later run needs to go on from here' })
+  @JsonObject({
+    optional: true,
+    description: 'The state that a later run needs to go on from here',
+  })
   checkpointData?: Record<string, unknown>;
 
   @Timestamp({ optional: true })
