@@ -140,7 +140,7 @@ describe('a leader', () => {
       crew.clear();
       await valkey.del(lockKey);
     },
-    480_000,
+    180_000,
   );
 
   it('leaves nothing undone', async () => {
