@@ -13,7 +13,7 @@ import { dropPartitions, makePartitions } from './store/partitions.sql.js';
 const EVERY_MS = 3_600_000;
 const WEEKS_AHEAD = 4;
 
-/** Makes the journal's partitions of the weeks to come and drops the old ones, in the role `relay`. */
+/** Makes the journal's partitions of the weeks to come, and in the role `relay` drops the old ones. */
 @Injectable()
 export class EventPruner implements OnApplicationBootstrap, BeforeApplicationShutdown {
   private readonly bell = new Doorbell();
@@ -26,7 +26,10 @@ export class EventPruner implements OnApplicationBootstrap, BeforeApplicationShu
     @Inject(CONFIG) private readonly config: Pick<Config, 'roles' | 'journal'>,
   ) {}
 
-  onApplicationBootstrap(): void {
+  // Before requests come: what an installation that was off for weeks writes must not lie in the default partition,
+  // which is never dropped.
+  async onApplicationBootstrap(): Promise<void> {
+    await this.attempt(() => this.makeAhead());
     if (this.config.roles.includes('relay')) this.loop = this.run();
   }
 
@@ -38,7 +41,7 @@ export class EventPruner implements OnApplicationBootstrap, BeforeApplicationShu
 
   /** @returns the names of the partitions that were dropped */
   async prune(): Promise<string[]> {
-    await this.database.service.rows(makePartitions, [WEEKS_AHEAD]);
+    await this.makeAhead();
     const days = this.config.journal.retentionDays;
     const row = await firstRow(this.database.service, dropPartitions, [days]);
     return row?.dropped ?? [];
@@ -46,15 +49,21 @@ export class EventPruner implements OnApplicationBootstrap, BeforeApplicationShu
 
   private async run(): Promise<void> {
     while (!this.stopping) {
-      await this.pruneOrReport();
+      await this.attempt(async () => {
+        const dropped = await this.prune();
+        if (dropped.length > 0) this.logger.info('old partitions dropped', { dropped });
+      });
       await this.bell.wait(EVERY_MS);
     }
   }
 
-  private async pruneOrReport(): Promise<void> {
+  private async makeAhead(): Promise<void> {
+    await this.database.service.rows(makePartitions, [WEEKS_AHEAD]);
+  }
+
+  private async attempt(work: () => Promise<void>): Promise<void> {
     try {
-      const dropped = await this.prune();
-      if (dropped.length > 0) this.logger.info('old partitions dropped', { dropped });
+      await work();
     } catch (error) {
       this.logger.warn('partitions of the journal not looked after', { error });
     }

@@ -404,12 +404,17 @@ describe('No row refers to one that is missing', () => {
     ['agent_tasks', 'workspace_id', 'workspaces'],
     ['agent_tasks', 'created_by', 'users'],
     ['agent_tasks', 'agent_id', 'agents'],
+    ['agent_tasks', 'run_id', 'task_runs'],
     ['task_runs', 'task_id', 'agent_tasks'],
     ['task_runs', 'agent_id', 'agents'],
     ['session_spawns', 'run_id', 'task_runs'],
     ['agent_heartbeats', 'agent_id', 'agents'],
     ['journal', 'task_id', 'agent_tasks'],
+    ['journal', 'run_id', 'task_runs'],
+    ['journal', 'agent_id', 'agents'],
     ['task_log_lines', 'task_id', 'agent_tasks'],
+    ['task_log_lines', 'run_id', 'task_runs'],
+    ['task_log_lines', 'agent_id', 'agents'],
   ])('%s.%s', async (child, column, parent) => {
     const { taskId, runId } = await held();
     await db.owner.query(

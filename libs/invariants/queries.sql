@@ -145,43 +145,63 @@ ORDER BY d.task_id
 LIMIT $1
 
 -- invariant_no_orphans
-SELECT DISTINCT 'workspaces ' || c.workspace_id AS subject, 'is missing, and agent_tasks has rows of it' AS problem
+SELECT subject, problem FROM (
+SELECT DISTINCT 0 AS position, 'workspaces ' || c.workspace_id AS subject, 'is missing, and agent_tasks has rows of it' AS problem
 FROM agent_tasks c
 WHERE c.workspace_id IS NOT NULL AND NOT EXISTS (SELECT FROM workspaces p WHERE p.id = c.workspace_id)
 UNION ALL
-SELECT DISTINCT 'users ' || c.created_by AS subject, 'is missing, and agent_tasks has rows of it' AS problem
+SELECT DISTINCT 1 AS position, 'users ' || c.created_by AS subject, 'is missing, and agent_tasks has rows of it' AS problem
 FROM agent_tasks c
 WHERE c.created_by IS NOT NULL AND NOT EXISTS (SELECT FROM users p WHERE p.id = c.created_by)
 UNION ALL
-SELECT DISTINCT 'agents ' || c.agent_id AS subject, 'is missing, and agent_tasks has rows of it' AS problem
+SELECT DISTINCT 2 AS position, 'agents ' || c.agent_id AS subject, 'is missing, and agent_tasks has rows of it' AS problem
 FROM agent_tasks c
 WHERE c.agent_id IS NOT NULL AND NOT EXISTS (SELECT FROM agents p WHERE p.workspace_id = c.workspace_id AND p.id = c.agent_id)
 UNION ALL
-SELECT DISTINCT 'agent_tasks ' || c.task_id AS subject, 'is missing, and task_runs has rows of it' AS problem
+SELECT DISTINCT 3 AS position, 'task_runs ' || c.run_id AS subject, 'is missing, and agent_tasks has rows of it' AS problem
+FROM agent_tasks c
+WHERE c.run_id IS NOT NULL AND NOT EXISTS (SELECT FROM task_runs p WHERE p.workspace_id = c.workspace_id AND p.id = c.run_id)
+UNION ALL
+SELECT DISTINCT 4 AS position, 'agent_tasks ' || c.task_id AS subject, 'is missing, and task_runs has rows of it' AS problem
 FROM task_runs c
 WHERE c.task_id IS NOT NULL AND NOT EXISTS (SELECT FROM agent_tasks p WHERE p.workspace_id = c.workspace_id AND p.id = c.task_id)
 UNION ALL
-SELECT DISTINCT 'agents ' || c.agent_id AS subject, 'is missing, and task_runs has rows of it' AS problem
+SELECT DISTINCT 5 AS position, 'agents ' || c.agent_id AS subject, 'is missing, and task_runs has rows of it' AS problem
 FROM task_runs c
 WHERE c.agent_id IS NOT NULL AND NOT EXISTS (SELECT FROM agents p WHERE p.workspace_id = c.workspace_id AND p.id = c.agent_id)
 UNION ALL
-SELECT DISTINCT 'task_runs ' || c.run_id AS subject, 'is missing, and session_spawns has rows of it' AS problem
+SELECT DISTINCT 6 AS position, 'task_runs ' || c.run_id AS subject, 'is missing, and session_spawns has rows of it' AS problem
 FROM session_spawns c
 WHERE c.run_id IS NOT NULL AND NOT EXISTS (SELECT FROM task_runs p WHERE p.workspace_id = c.workspace_id AND p.id = c.run_id)
 UNION ALL
-SELECT DISTINCT 'agents ' || c.agent_id AS subject, 'is missing, and agent_heartbeats has rows of it' AS problem
+SELECT DISTINCT 7 AS position, 'agents ' || c.agent_id AS subject, 'is missing, and agent_heartbeats has rows of it' AS problem
 FROM agent_heartbeats c
 WHERE c.agent_id IS NOT NULL AND NOT EXISTS (SELECT FROM agents p WHERE p.workspace_id = c.workspace_id AND p.id = c.agent_id)
 UNION ALL
-SELECT DISTINCT 'agent_tasks ' || c.task_id AS subject, 'is missing, and journal has rows of it' AS problem
+SELECT DISTINCT 8 AS position, 'agent_tasks ' || c.task_id AS subject, 'is missing, and journal has rows of it' AS problem
 FROM journal c
 WHERE c.task_id IS NOT NULL AND NOT EXISTS (SELECT FROM agent_tasks p WHERE p.workspace_id = c.workspace_id AND p.id = c.task_id)
 UNION ALL
-SELECT DISTINCT 'agent_tasks ' || c.task_id AS subject, 'is missing, and task_log_lines has rows of it' AS problem
+SELECT DISTINCT 9 AS position, 'task_runs ' || c.run_id AS subject, 'is missing, and journal has rows of it' AS problem
+FROM journal c
+WHERE c.run_id IS NOT NULL AND NOT EXISTS (SELECT FROM task_runs p WHERE p.workspace_id = c.workspace_id AND p.id = c.run_id)
+UNION ALL
+SELECT DISTINCT 10 AS position, 'agents ' || c.agent_id AS subject, 'is missing, and journal has rows of it' AS problem
+FROM journal c
+WHERE c.agent_id IS NOT NULL AND NOT EXISTS (SELECT FROM agents p WHERE p.workspace_id = c.workspace_id AND p.id = c.agent_id)
+UNION ALL
+SELECT DISTINCT 11 AS position, 'agent_tasks ' || c.task_id AS subject, 'is missing, and task_log_lines has rows of it' AS problem
 FROM task_log_lines c
 WHERE c.task_id IS NOT NULL AND NOT EXISTS (SELECT FROM agent_tasks p WHERE p.workspace_id = c.workspace_id AND p.id = c.task_id)
-ORDER BY 1, 2
-LIMIT $1
+UNION ALL
+SELECT DISTINCT 12 AS position, 'task_runs ' || c.run_id AS subject, 'is missing, and task_log_lines has rows of it' AS problem
+FROM task_log_lines c
+WHERE c.run_id IS NOT NULL AND NOT EXISTS (SELECT FROM task_runs p WHERE p.workspace_id = c.workspace_id AND p.id = c.run_id)
+UNION ALL
+SELECT DISTINCT 13 AS position, 'agents ' || c.agent_id AS subject, 'is missing, and task_log_lines has rows of it' AS problem
+FROM task_log_lines c
+WHERE c.agent_id IS NOT NULL AND NOT EXISTS (SELECT FROM agents p WHERE p.workspace_id = c.workspace_id AND p.id = c.agent_id)) found
+ORDER BY position, subject LIMIT $1
 
 -- invariant_one_event_each
 WITH kept AS MATERIALIZED (

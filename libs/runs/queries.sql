@@ -82,7 +82,7 @@ spawn_intended AS (
 agent_heartbeats_sent AS (
   INSERT INTO agent_heartbeats AS h (workspace_id, agent_id, status, last_seen_at, next_expected_at)
   SELECT workspace_id, agent_id, 'healthy', now(), now() + make_interval(secs => heartbeat_seconds)
-  FROM lease
+  FROM lease ORDER BY workspace_id, agent_id
   ON CONFLICT (workspace_id, agent_id) DO UPDATE SET
     last_seen_at = greatest(h.last_seen_at, excluded.last_seen_at),
     next_expected_at = excluded.next_expected_at
@@ -417,11 +417,12 @@ WITH report AS MATERIALIZED (
     actor_id text, output_result jsonb, summary text)
   WHERE num_nonnulls(c.run_id) = 1
 ),
-held AS (
+held AS MATERIALIZED (
   SELECT r.task_id, r.id AS run_id, c.actor_kind, c.actor_id, c.output_result, c.summary
   FROM report c
   JOIN task_runs r ON r.workspace_id = $1 AND r.id = c.run_id AND r.agent_id = c.agent_id
   WHERE CASE WHEN r.state IN ('ASSIGNED', 'WORKING', 'APPROVED', 'STALE') THEN true END
+  ORDER BY r.task_id
 ),
 task_moved AS (
   UPDATE agent_tasks t SET

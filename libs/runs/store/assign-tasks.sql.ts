@@ -51,7 +51,7 @@ spawn_intended AS (
 agent_heartbeats_sent AS (
   INSERT INTO agent_heartbeats AS h (workspace_id, agent_id, status, last_seen_at, next_expected_at)
   SELECT workspace_id, agent_id, 'healthy', now(), now() + make_interval(secs => heartbeat_seconds)
-  FROM lease
+  FROM lease ORDER BY workspace_id, agent_id
   ON CONFLICT (workspace_id, agent_id) DO UPDATE SET
     last_seen_at = greatest(h.last_seen_at, excluded.last_seen_at),
     next_expected_at = excluded.next_expected_at

@@ -22,8 +22,8 @@ export interface CompletedRow {
 
 /**
  * The holders say that the work is done: tasks and runs COMPLETED. A run that is not the live one of
- * its task, or belongs to another agent than says so, is left out. The run itself needs no lock: it
- * changes only under its task's.
+ * its task, or belongs to another agent than says so, is left out. The tasks are locked in the order of their
+ * ids; a run needs no lock: it changes only under its task's.
  *
  * For all reports of a workspace that came at once, each run at most once.
  * Indexes: primary keys.
@@ -37,11 +37,12 @@ WITH report AS MATERIALIZED (
     actor_id text, output_result jsonb, summary text)
   WHERE ${asFew('c.run_id')}
 ),
-held AS (
+held AS MATERIALIZED (
   SELECT r.task_id, r.id AS run_id, c.actor_kind, c.actor_id, c.output_result, c.summary
   FROM report c
   JOIN task_runs r ON r.workspace_id = $1 AND r.id = c.run_id AND r.agent_id = c.agent_id
   WHERE ${runMayGo('r.state', 'COMPLETED')}
+  ORDER BY r.task_id
 ),
 ${taskTransition(
   'COMPLETED',

@@ -30,14 +30,17 @@ export interface LogRow {
  */
 const SETTLED_SECONDS = 2;
 
+/** Partitions from before the task are not opened; an hour for a clock that was set back. */
+const SINCE = `(SELECT created_at - interval '1 hour' FROM agent_tasks WHERE workspace_id = $1 AND id = $2)`;
+
 /**
  * A page of a task's log, by the ids of its entries, which is the order they were written in. It is cut where
  * it grows too large, which Prisma cannot say.
  *
  * Without a name, for its text depends on the filters.
  *
- * Indexes: journal_task_idx and task_log_lines_pkey of each partition, merged, in either direction; `level` and
- * `event` filter.
+ * Indexes: journal_task_idx and task_log_lines_pkey of each partition since the task was created, merged, in either
+ * direction; `level` and `event` filter.
  */
 export function taskLogs(
   workspaceId: string,
@@ -46,10 +49,9 @@ export function taskLogs(
   page: { limit: number; after?: string },
 ): { sql: Sql<LogRow>; params: unknown[] } {
   const params = new Params();
-  const conditions = [
-    `l.workspace_id = ${params.add(workspaceId)}`,
-    `l.task_id = ${params.add(taskId)}`,
-  ];
+  const ofTask = `l.workspace_id = ${params.add(workspaceId)} AND l.task_id = ${params.add(taskId)}
+    AND l.created_at >= ${SINCE}`;
+  const conditions = [ofTask];
   const order = filter.follow || filter.order === 'asc' ? 'ASC' : 'DESC';
   if (page.after !== undefined)
     conditions.push(`l.id ${order === 'ASC' ? '>' : '<'} ${params.add(page.after)}::bigint`);
@@ -69,7 +71,7 @@ WITH found AS MATERIALIZED (
 ${cutPage(order)}
 SELECT page.cut, l.id, l.task_id, l.run_id, l.agent_id, l.task_version, l.level, l.event, l.message, l.details,
   l.previous_status, l.new_status, l.actor_kind, l.actor_id, l.session_key, l.stack_trace, l.created_at
-FROM page JOIN agent_task_logs l ON l.workspace_id = $1 AND l.task_id = $2 AND l.id = page.id
+FROM page JOIN agent_task_logs l ON ${ofTask} AND l.id = page.id
 ORDER BY l.id ${order}`,
   );
   return { sql, params: params.values };
