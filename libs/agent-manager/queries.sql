@@ -82,13 +82,6 @@ SELECT b.workspace_id, b.agent_id AS id, coalesce(m.lifecycle, b.lifecycle) AS l
   b.heartbeat_interval_seconds, b.stale_threshold_seconds, m.id IS NOT NULL AS revived
 FROM heartbeat b LEFT JOIN agent_moved m ON m.workspace_id = b.workspace_id AND m.id = b.agent_id
 
--- insert_agent
-INSERT INTO agents (workspace_id, id, created_by, name, mode, model, capabilities, coordinator_enabled, max_concurrent_tasks, heartbeat_interval_seconds, stale_threshold_seconds, host_name, pid, agent_version, restart_count, metadata, command)
-SELECT $1, $2, $4, r."name", coalesce(r."mode", 'pull'), r."model", coalesce(r."capabilities", '{}'), coalesce(r."coordinatorEnabled", true), coalesce(r."maxConcurrentTasks", 1), r."heartbeatIntervalSeconds", r."staleThresholdSeconds", r."hostName", r."pid", r."agentVersion", coalesce(r."restartCount", 0), coalesce(r."metadata", '{}'), coalesce(r."command", '{}')
-FROM jsonb_to_record($3::jsonb) AS r ("name" text, "mode" text, "model" text, "capabilities" text[], "coordinatorEnabled" boolean, "maxConcurrentTasks" int, "heartbeatIntervalSeconds" int, "staleThresholdSeconds" int, "hostName" text, "pid" int, "agentVersion" text, "restartCount" int, "metadata" jsonb, "command" text[])
-ON CONFLICT DO NOTHING
-RETURNING id
-
 -- lock_agent
 SELECT a.workspace_id AS "workspaceId", a.id AS "id", a.name AS "name", a.mode AS "mode", a.model AS "model", a.lifecycle AS "lifecycle", a.live_runs AS "liveRuns", a.status AS "status", a.capabilities AS "capabilities", a.coordinator_enabled AS "coordinatorEnabled", a.max_concurrent_tasks AS "maxConcurrentTasks", a.heartbeat_interval_seconds AS "heartbeatIntervalSeconds", a.stale_threshold_seconds AS "staleThresholdSeconds", a.host_name AS "hostName", a.pid AS "pid", a.agent_version AS "agentVersion", a.restart_count AS "restartCount", a.token_version AS "tokenVersion", a.metadata AS "metadata", a.command AS "command", a.resting_until AS "restingUntil", a.created_by AS "createdBy", a.termination_reason AS "terminationReason", a.draining_at AS "drainingAt", a.error_at AS "errorAt", a.terminated_at AS "terminatedAt", a.version AS "version", a.created_at AS "createdAt", a.updated_at AS "updatedAt",
   (SELECT h.last_seen_at FROM agent_heartbeats h
@@ -187,26 +180,6 @@ ON CONFLICT (workspace_id, agent_id) DO UPDATE SET
   status = 'healthy', last_seen_at = greatest(h.last_seen_at, now()),
   next_expected_at = CASE WHEN h.next_expected_at = 'infinity' THEN 'infinity'
     ELSE now() + make_interval(secs => $3::int) END
-
--- update_agent
-UPDATE agents a SET version = a.version + 1, updated_at = now(), setup_failures = 0, resting_until = NULL,
-  name = CASE WHEN $3::jsonb ? 'name' THEN r."name" ELSE a.name END,
-  mode = CASE WHEN $3::jsonb ? 'mode' THEN r."mode" ELSE a.mode END,
-  model = CASE WHEN $3::jsonb ? 'model' THEN r."model" ELSE a.model END,
-  capabilities = CASE WHEN $3::jsonb ? 'capabilities' THEN r."capabilities" ELSE a.capabilities END,
-  coordinator_enabled = CASE WHEN $3::jsonb ? 'coordinatorEnabled' THEN r."coordinatorEnabled" ELSE a.coordinator_enabled END,
-  max_concurrent_tasks = CASE WHEN $3::jsonb ? 'maxConcurrentTasks' THEN r."maxConcurrentTasks" ELSE a.max_concurrent_tasks END,
-  heartbeat_interval_seconds = CASE WHEN $3::jsonb ? 'heartbeatIntervalSeconds' THEN r."heartbeatIntervalSeconds" ELSE a.heartbeat_interval_seconds END,
-  stale_threshold_seconds = CASE WHEN $3::jsonb ? 'staleThresholdSeconds' THEN r."staleThresholdSeconds" ELSE a.stale_threshold_seconds END,
-  host_name = CASE WHEN $3::jsonb ? 'hostName' THEN r."hostName" ELSE a.host_name END,
-  pid = CASE WHEN $3::jsonb ? 'pid' THEN r."pid" ELSE a.pid END,
-  agent_version = CASE WHEN $3::jsonb ? 'agentVersion' THEN r."agentVersion" ELSE a.agent_version END,
-  restart_count = CASE WHEN $3::jsonb ? 'restartCount' THEN r."restartCount" ELSE a.restart_count END,
-  metadata = CASE WHEN $3::jsonb ? 'metadata' THEN r."metadata" ELSE a.metadata END,
-  command = CASE WHEN $3::jsonb ? 'command' THEN r."command" ELSE a.command END
-FROM jsonb_to_record($3::jsonb) AS r ("name" text, "mode" text, "model" text, "capabilities" text[], "coordinatorEnabled" boolean, "maxConcurrentTasks" int, "heartbeatIntervalSeconds" int, "staleThresholdSeconds" int, "hostName" text, "pid" int, "agentVersion" text, "restartCount" int, "metadata" jsonb, "command" text[])
-WHERE a.workspace_id = $1 AND a.id = $2
-RETURNING a.id
 
 -- wake_agent
 UPDATE agents SET setup_failures = 0, resting_until = NULL, updated_at = now()

@@ -1,5 +1,11 @@
 import { Injectable } from '@nestjs/common';
-import { Database, firstRow, type Transaction } from '#lib/database';
+import {
+  Database,
+  firstRow,
+  type Prisma,
+  type PrismaTransaction,
+  type SqlRunner,
+} from '#lib/database';
 import { type Caller, DroverError } from '#lib/kernel';
 import { WakeUps } from '#lib/valkey';
 import type { AgentMode, AgentRow, AgentView } from '../domain/agent-view.js';
@@ -9,7 +15,6 @@ import { refuseTooMuch } from '../domain/metadata.js';
 import { timingOf, whyImpossible } from '../domain/timing.js';
 import { toAgentView } from '../store/agent-columns.js';
 import { findAgent, lockAgent } from '../store/find-agent.sql.js';
-import { insertAgent, updateAgent } from '../store/register-agent.sql.js';
 import { stampFirstHeartbeat } from '../store/stamp-first-heartbeat.sql.js';
 import { transitionAgent } from '#lib/transitions';
 
@@ -71,10 +76,10 @@ export class AgentRegistration {
     refuseOwnCommand(caller, wanted);
     refuseTooMuch(wanted.metadata);
     const place = { workspaceId: caller.workspaceId, agentId };
-    const registration = await this.database.tenant(caller.workspaceId).transaction(async (tx) => {
-      const created = await this.createOrChange(tx, place, { caller, wanted, version });
-      await this.start(tx, place);
-      const row = (await firstRow(tx, findAgent, [place.workspaceId, agentId])) as AgentRow;
+    const registration = await this.database.tenant(caller.workspaceId).prisma(async (tx, sql) => {
+      const created = await this.createOrChange(tx, sql, place, { caller, wanted, version });
+      await this.start(sql, place);
+      const row = (await firstRow(sql, findAgent, [place.workspaceId, agentId])) as AgentRow;
       return { agent: toAgentView(row), created };
     });
     this.wakeUps.signals([agentId]);
@@ -83,36 +88,47 @@ export class AgentRegistration {
   }
 
   private async createOrChange(
-    tx: Transaction,
+    tx: PrismaTransaction,
+    sql: SqlRunner,
     { workspaceId, agentId: id }: Place,
     request: { caller: Caller; wanted: AgentRequest; version: number | undefined },
   ): Promise<boolean> {
     const { caller, wanted, version } = request;
-    const known = await firstRow(tx, lockAgent, [workspaceId, id]);
+    const known = await firstRow(sql, lockAgent, [workspaceId, id]);
     if (!known && version === undefined && mayCreate(caller)) {
-      const fields = JSON.stringify(fieldsOf(wanted));
-      const made = await tx.rows(insertAgent, [workspaceId, id, fields, caller.userId]);
-      if (made.length > 0) return true;
+      const data = { ...fieldsOf(wanted), workspaceId, id, createdBy: caller.userId };
+      const { count } = await tx.agent.createMany({ data, skipDuplicates: true });
+      if (count > 0) return true;
     }
     // Somebody else may have made it in the meantime.
-    const agent = known ?? (await firstRow(tx, lockAgent, [workspaceId, id]));
+    const agent = known ?? (await firstRow(sql, lockAgent, [workspaceId, id]));
     // Not there, yet the id is in use: it is another workspace's.
     if (!agent) throw new DroverError('agent_not_found');
     if (agent.lifecycle === 'TERMINATED') throw new DroverError('agent_terminated');
     if (version !== undefined && version !== agent.version) {
       throw new DroverError('version_mismatch', { members: { current: agent.version } });
     }
-    await tx.rows(updateAgent, [workspaceId, id, JSON.stringify(fieldsOf(wanted, agent))]);
+    // The command may have been mended: the agent rests no more.
+    const rested = { setupFailures: 0, restingUntil: null };
+    await tx.agent.updateMany({
+      where: { workspaceId, id },
+      data: {
+        ...fieldsOf(wanted, agent),
+        ...rested,
+        version: { increment: 1 },
+        updatedAt: new Date(),
+      },
+    });
     return false;
   }
 
-  private async start(tx: Transaction, { workspaceId, agentId }: Place): Promise<void> {
-    const agent = (await firstRow(tx, lockAgent, [workspaceId, agentId])) as AgentRow;
-    await tx.rows(stampFirstHeartbeat, [workspaceId, agentId, agent.heartbeatIntervalSeconds]);
+  private async start(sql: SqlRunner, { workspaceId, agentId }: Place): Promise<void> {
+    const agent = (await firstRow(sql, lockAgent, [workspaceId, agentId])) as AgentRow;
+    await sql.rows(stampFirstHeartbeat, [workspaceId, agentId, agent.heartbeatIntervalSeconds]);
     if (agent.lifecycle !== 'STARTING' && agent.lifecycle !== 'ERROR') return;
     // An agent that had to leave before it became unresponsive still has to.
     const to = agent.drainingAt === null ? 'ACTIVE' : 'DRAINING';
-    await transitionAgent(tx, { workspaceId, agentId, to, reason: 'registered' });
+    await transitionAgent(sql, { workspaceId, agentId, to, reason: 'registered' });
   }
 }
 
@@ -120,8 +136,10 @@ function mayCreate(caller: Caller): caller is Caller & { userId: string | null }
   return caller.kind === 'user' || caller.kind === 'api_key';
 }
 
-/** What is left out stays as it is, or takes the column's default. */
-function fieldsOf(wanted: AgentRequest, known?: AgentRow) {
+type Registered = { [Field in keyof AgentRequest]: Prisma.AgentUncheckedCreateInput[Field] };
+
+/** What is left out stays as it is, or takes the column's default. Its lifecycle is no field of it. */
+function fieldsOf(wanted: AgentRequest, known?: AgentRow): Registered & { name: string } {
   const timing = timingOf(wanted, known);
   const message = whyImpossible(timing);
   if (message !== null) {
@@ -130,7 +148,8 @@ function fieldsOf(wanted: AgentRequest, known?: AgentRow) {
   }
   refusePushWithoutCommand(wanted, known);
   const capabilities = wanted.capabilities && normalizeCapabilities(wanted.capabilities);
-  return { ...wanted, ...timing, capabilities };
+  const metadata = wanted.metadata as Prisma.InputJsonObject | undefined;
+  return { ...wanted, ...timing, capabilities, metadata };
 }
 
 /** Only users and API keys choose the command that the gateway runs: a session must not choose its successor. */
