@@ -21,7 +21,16 @@ export type Reading =
   | { kind: 'elsewhere' }
   /** Somebody still writes below the horizon: what comes behind has to wait. */
   | { kind: 'held_back'; forMs: number }
-  | { kind: 'batch'; rows: JournalRow[]; full: boolean };
+  | Batch;
+
+/** Entries behind `from`, up to `to`. */
+interface Batch {
+  kind: 'batch';
+  rows: JournalRow[];
+  full: boolean;
+  from: string;
+  to: string;
+}
 
 /** Rows up to `last` are all there, once the transactions below `xid` have ended. */
 interface Horizon {
@@ -37,7 +46,9 @@ interface Horizon {
 export class JournalCursor {
   readonly owner = randomUUID();
   /** Entries that have been read and not been dealt with. */
-  private pending: { from: string; to: string } | undefined;
+  private pending: Batch | undefined;
+  /** What comes behind them: asked for while they are dealt with. */
+  private ahead: Promise<Reading> | undefined;
   /** Kept until all up to it has been read: under a steady load the next one would always have to wait as well. */
   private horizon: Horizon | undefined;
 
@@ -55,16 +66,12 @@ export class JournalCursor {
 
   /** The next rows; the same again until `done` has been called. */
   async read(): Promise<Reading> {
-    const { last, position, elsewhere } = await this.outlook();
-    if (elsewhere) return { kind: 'elsewhere' };
-    if (BigInt(last) <= BigInt(position)) return { kind: 'idle' };
-    const params = [this.consumer, this.owner, LEASE_SECONDS];
-    const lease = await firstRow(this.database.service, takeLease, params);
-    if (!lease) return { kind: 'elsewhere' };
-    if (!this.horizon || BigInt(this.horizon.last) <= BigInt(lease.position)) {
-      this.horizon = { last, xid: lease.xid, since: performance.now() };
-    }
-    return this.readUpTo(this.horizon, lease.position);
+    const ahead = this.pending ? undefined : this.ahead;
+    this.ahead = undefined;
+    const reading = await (ahead ?? this.readOn());
+    this.pending = reading.kind === 'batch' ? reading : undefined;
+    if (this.pending?.full) this.readAhead(this.pending.to);
+    return reading;
   }
 
   /**
@@ -85,9 +92,10 @@ export class JournalCursor {
     const { pending } = this;
     if (!pending) return true;
     const counts = [[...numbers.keys()], [...numbers.values()].map(String)];
-    const params = [this.consumer, this.owner, pending.from, pending.to, ...counts];
+    const params = [this.consumer, this.owner, pending.from, pending.to, ...counts, LEASE_SECONDS];
     const moved = await firstRow(this.database.service, advance, params);
     this.pending = undefined;
+    if (!moved) this.ahead = undefined;
     return moved !== undefined;
   }
 
@@ -95,13 +103,32 @@ export class JournalCursor {
     await this.database.service.rows(giveLeaseBack, [this.consumer, this.owner]);
   }
 
-  private async readUpTo({ last, xid, since }: Horizon, position: string): Promise<Reading> {
-    const params = [position, last, xid, this.batchSize];
+  private async readOn(): Promise<Reading> {
+    const { last, position, elsewhere } = await this.outlook();
+    if (elsewhere) return { kind: 'elsewhere' };
+    if (BigInt(last) <= BigInt(position)) return { kind: 'idle' };
+    const params = [this.consumer, this.owner, LEASE_SECONDS];
+    const lease = await firstRow(this.database.service, takeLease, params);
+    if (!lease) return { kind: 'elsewhere' };
+    if (!this.horizon || BigInt(this.horizon.last) <= BigInt(lease.position)) {
+      this.horizon = { last, xid: lease.xid, since: performance.now() };
+    }
+    return this.readUpTo(this.horizon, lease.position);
+  }
+
+  /** Only below the horizon, where all rows are there already and none will change. */
+  private readAhead(from: string): void {
+    if (!this.horizon || BigInt(this.horizon.last) <= BigInt(from)) return;
+    this.ahead = this.readUpTo(this.horizon, from);
+    this.ahead.catch(() => undefined);
+  }
+
+  private async readUpTo({ last, xid, since }: Horizon, from: string): Promise<Reading> {
+    const params = [from, last, xid, this.batchSize];
     const found = await this.database.service.rows(readBatch, params);
     if (!found[0]?.settled) return { kind: 'held_back', forMs: performance.now() - since };
     const rows = found.filter((row): row is JournalRow & { settled: boolean } => row.id !== null);
     const full = rows.length >= this.batchSize;
-    this.pending = { from: position, to: full ? (rows.at(-1)?.id ?? last) : last };
-    return { kind: 'batch', rows, full };
+    return { kind: 'batch', rows, full, from, to: full ? (rows.at(-1)?.id ?? last) : last };
   }
 }

@@ -2,7 +2,8 @@
 
 -- journal_advance
 WITH moved AS (
-  UPDATE event_consumers SET position = $4 WHERE name = $1 AND owner = $2 AND position = $3 RETURNING name
+  UPDATE event_consumers SET position = $4, leased_until = now() + make_interval(secs => $7)
+  WHERE name = $1 AND owner = $2 AND position = $3 RETURNING name
 ),
 counted AS (
   INSERT INTO event_numbers (consumer, workspace_id, last_number)
@@ -30,7 +31,7 @@ WHERE c.name = $1
 SELECT h.settled, j.id, j.workspace_id, j.event, j.log_event, j.task_id, j.version, j.previous_status, j.new_status,
   j.run_id, j.run_version, j.previous_state, j.new_state, j.end_reason, j.generation, j.agent_id, j.reason,
   j.message, j.details, (extract(epoch FROM j.retry_at) * 1000)::float8 AS retry_at,
-  floor(extract(epoch FROM j.created_at) * 1000)::float8 AS created_at
+  round(date_part('epoch', date_trunc('milliseconds', j.created_at)) * 1000) AS created_at
 FROM (SELECT pg_snapshot_xmin(pg_current_snapshot()) >= $3::xid8 AS settled) h
 LEFT JOIN LATERAL (
   SELECT * FROM journal WHERE h.settled AND id > $1 AND id <= $2 ORDER BY id LIMIT $4) j ON true
