@@ -9,7 +9,7 @@ WHERE workspace_id = $1 AND id = ANY($2::uuid[]) AND archived_at IS NOT NULL
 
 -- create_plain_tasks
 WITH input AS MATERIALIZED (
-  SELECT * FROM json_to_recordset($2::json) AS x ("id" uuid, "capabilityKey" text, "unmetDependencies" int, "hasDependents" boolean, "createdBy" uuid, "taskType" text, "requiredCapabilities" text[], "inputContext" jsonb, "title" text, "description" text, "priority" int, "metadata" jsonb, "estimatedDurationMinutes" int, "maxRetries" int, "retryBackoffSeconds" int, "timeoutSeconds" int, "projectId" uuid, "milestoneId" uuid, "queueExpiresInSeconds" int, "tags" text[], "actorKind" text, "actorId" text)
+  SELECT * FROM jsonb_to_recordset($2::jsonb) AS x ("id" uuid, "capabilityKey" text, "unmetDependencies" int, "hasDependents" boolean, "createdBy" uuid, "taskType" text, "requiredCapabilities" text[], "inputContext" jsonb, "title" text, "description" text, "priority" int, "metadata" jsonb, "estimatedDurationMinutes" int, "maxRetries" int, "retryBackoffSeconds" int, "timeoutSeconds" int, "projectId" uuid, "milestoneId" uuid, "queueExpiresInSeconds" int, "tags" text[], "actorKind" text, "actorId" text)
 ),
 created AS (
   INSERT INTO agent_tasks (workspace_id, ready_at, queue_expires_at, id, capability_key, unmet_dependencies, has_dependents, created_by, task_type, required_capabilities, input_context, title, description, priority, metadata, estimated_duration_minutes, max_retries, retry_backoff_seconds, timeout_seconds, project_id, milestone_id)
@@ -26,7 +26,7 @@ SELECT now() AS created_at
 
 -- create_tasks
 WITH input AS MATERIALIZED (
-  SELECT * FROM json_to_recordset($2::json) AS x ("id" uuid, "capabilityKey" text, "unmetDependencies" int, "hasDependents" boolean, "createdBy" uuid, "taskType" text, "requiredCapabilities" text[], "inputContext" jsonb, "title" text, "description" text, "priority" int, "metadata" jsonb, "estimatedDurationMinutes" int, "maxRetries" int, "retryBackoffSeconds" int, "timeoutSeconds" int, "projectId" uuid, "milestoneId" uuid, "queueExpiresInSeconds" int, "tags" text[], "actorKind" text, "actorId" text)
+  SELECT * FROM jsonb_to_recordset($2::jsonb) AS x ("id" uuid, "capabilityKey" text, "unmetDependencies" int, "hasDependents" boolean, "createdBy" uuid, "taskType" text, "requiredCapabilities" text[], "inputContext" jsonb, "title" text, "description" text, "priority" int, "metadata" jsonb, "estimatedDurationMinutes" int, "maxRetries" int, "retryBackoffSeconds" int, "timeoutSeconds" int, "projectId" uuid, "milestoneId" uuid, "queueExpiresInSeconds" int, "tags" text[], "actorKind" text, "actorId" text)
 ),
 created AS (
   INSERT INTO agent_tasks (workspace_id, ready_at, queue_expires_at, id, capability_key, unmet_dependencies, has_dependents, created_by, task_type, required_capabilities, input_context, title, description, priority, metadata, estimated_duration_minutes, max_retries, retry_backoff_seconds, timeout_seconds, project_id, milestone_id)

@@ -76,7 +76,7 @@ edges AS (
 function creation(extras: string): string {
   return `
 WITH input AS MATERIALIZED (
-  SELECT * FROM json_to_recordset($2::json) AS x (${INPUT})
+  SELECT * FROM jsonb_to_recordset($2::jsonb) AS x (${INPUT})
 ),
 created AS (
   INSERT INTO agent_tasks (workspace_id, ready_at, queue_expires_at, ${NAMES})
