@@ -13,14 +13,16 @@ let count = 0;
  */
 export function newId(): string {
   const now = Date.now();
+  const random = randomUUID();
   count += 1;
   if (now > at || count === PER_MS) {
     at = Math.max(now, at + 1);
-    count = 0;
+    // From a random place in the lower half, so that processes seldom number alike.
+    count = parseInt(random.slice(0, 3), 16) >> 1;
   }
   const time = at.toString(16).padStart(12, '0');
   const order = count.toString(16).padStart(3, '0');
-  return `${time.slice(0, 8)}-${time.slice(8)}-7${order}-${randomUUID().slice(19)}`;
+  return `${time.slice(0, 8)}-${time.slice(8)}-7${order}-${random.slice(19)}`;
 }
 
 export function isUuid(value: unknown): value is string {
