@@ -40,10 +40,7 @@ interface DriverQuery extends Statement {
 
 type Callback = (error: Error | null, results: pg.QueryResult | pg.QueryResult[]) => void;
 
-const BaseQuery = pg.Query as unknown as new (
-  config: pg.QueryConfig,
-  callback: Callback,
-) => DriverQuery;
+const BaseQuery = pg.Query as unknown as new (text: string, callback: Callback) => DriverQuery;
 
 /**
  * Statements together with the tenant they run for, in one round trip.
@@ -64,7 +61,9 @@ class TenantQuery extends BaseQuery {
     callback: Callback,
     private readonly preamble: { name: string },
   ) {
-    super(statements[0], callback);
+    // The text alone: the driver copies a configuration property by property, with their descriptors.
+    super(statements[0].text, callback);
+    Object.assign(this, statements[0]);
   }
 
   override prepare(connection: Connection): void {

@@ -1,6 +1,15 @@
 import { newId } from '#lib/kernel';
 import type { Original } from '#lib/secrets';
-import { type Given, type GivenField, TASK_DEFAULTS } from './task-fields.js';
+import { blankOf } from './blank.js';
+import {
+  EDITABLE,
+  FOUND,
+  GIVEN,
+  type Given,
+  GIVEN_ONCE,
+  type GivenField,
+  TASK_DEFAULTS,
+} from './task-fields.js';
 import type { DependencyPolicy } from './task-view.js';
 
 /** A dependency as a client writes it: a task that is there, or one of the same batch by its ref. */
@@ -41,8 +50,6 @@ export interface NewTask
 
 type Filled = keyof typeof TASK_DEFAULTS | 'title' | 'taskType' | 'requiredCapabilities' | 'tags';
 
-const DEFAULTS = Object.entries(TASK_DEFAULTS);
-
 export type Draft =
   | { kind: 'ok'; tasks: NewTask[] }
   | { kind: 'invalid'; errors: { field: string; message: string }[] }
@@ -75,14 +82,14 @@ export function draftTasks(
       errors.push({ field: `${fieldOf(index)}milestoneId`, message });
     }
     const edges = new Map<string, NewEdge>();
-    (task.dependsOn ?? []).forEach((item, position) => {
+    task.dependsOn?.forEach((item, position) => {
       const field = `${fieldOf(index)}dependsOn[${position}]`;
       const target = targetOf(item, byRef);
       if ('error' in target) errors.push({ field, message: target.error });
       else if (edges.has(target.id)) errors.push({ field, message: 'names the same task twice' });
       else edges.set(target.id, { taskId: id, dependsOnId: target.id, policy: target.policy });
     });
-    return { ...withDefaults(task), id, edges: [...edges.values()] };
+    return filledIn(task, id, [...edges.values()]);
   });
 
   if (errors.length > 0) return { kind: 'invalid', errors };
@@ -92,18 +99,29 @@ export function draftTasks(
   return { kind: 'cycle', path: cycle.map((id) => nameOf.get(id) ?? id) };
 }
 
-/** What a request leaves out it has as undefined. */
-function withDefaults(task: TaskRequest) {
-  const filled = {
-    ...task,
-    ref: undefined,
-    dependsOn: undefined,
-    requiredCapabilities: [...new Set(task.requiredCapabilities)].sort(),
-    tags: [...new Set(task.tags)],
-  };
-  const fields = filled as Record<string, unknown>;
-  for (const [field, value] of DEFAULTS) fields[field] ??= value;
-  return filled as typeof filled & Required<Pick<TaskRequest, keyof typeof TASK_DEFAULTS>>;
+/** With the fields that its row will have. */
+const BLANK = blankOf({
+  ...undefinedEach(Object.keys({ ...FOUND, ...GIVEN_ONCE, ...EDITABLE })),
+  ...undefinedEach(['queueExpiresInSeconds', 'tags', 'edges', 'originals', 'actorKind', 'actorId']),
+  ...TASK_DEFAULTS,
+});
+
+function undefinedEach(names: readonly string[]): Record<string, undefined> {
+  return Object.fromEntries(names.map((name) => [name, undefined]));
+}
+
+/** What a request leaves out and has no default it has as undefined. */
+function filledIn(task: TaskRequest, id: string, edges: NewEdge[]): NewTask {
+  const { queueExpiresInSeconds, tags } = task;
+  const filled = { ...BLANK, id, edges, queueExpiresInSeconds, tags: distinct(tags) };
+  const fields: Record<string, unknown> = filled;
+  for (const field of GIVEN) if (task[field] !== undefined) fields[field] = task[field];
+  fields['requiredCapabilities'] = distinct(task.requiredCapabilities).sort();
+  return filled as unknown as NewTask;
+}
+
+function distinct(values: readonly string[] = []): string[] {
+  return [...new Set(values)];
 }
 
 type Target = { id: string; policy: DependencyPolicy } | { error: string };
@@ -124,9 +142,12 @@ function targetOf(item: string | DependencyRequest, byRef: ReadonlyMap<string, s
 export function findCycle(
   tasks: readonly { id: string; edges: readonly NewEdge[] }[],
 ): string[] | null {
-  const edges = new Map(tasks.map((task) => [task.id, task.edges.map((edge) => edge.dependsOnId)]));
+  const waiting = tasks.filter((task) => task.edges.length > 0);
+  const edges = new Map(
+    waiting.map((task) => [task.id, task.edges.map((edge) => edge.dependsOnId)]),
+  );
   const done = new Set<string>();
-  for (const { id } of tasks) {
+  for (const { id } of waiting) {
     const cycle = walk(id, edges, done);
     if (cycle) return cycle;
   }

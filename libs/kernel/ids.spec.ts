@@ -1,0 +1,34 @@
+import { afterEach, describe, expect, it, jest } from '@jest/globals';
+import { validate, version } from 'uuid';
+import { isUuid, newId } from './ids.js';
+
+const MANY = 10_000;
+const many = () => Array.from({ length: MANY }, () => newId());
+const timeOf = (id: string) => parseInt(id.replace('-', '').slice(0, 12), 16);
+
+describe('newId', () => {
+  afterEach(() => jest.restoreAllMocks());
+
+  it('makes UUIDs of version 7 with the time in them', () => {
+    const before = Date.now();
+    const id = newId();
+    expect([validate(id), version(id), isUuid(id)]).toEqual([true, 7, true]);
+    expect(timeOf(id)).toBeGreaterThanOrEqual(before);
+  });
+
+  it('makes each once, in order, also more than a millisecond can number', () => {
+    jest.spyOn(Date, 'now').mockReturnValue(Date.now() + 60_000);
+    const ids = many();
+    expect(ids).toEqual([...new Set(ids)].sort());
+    expect(ids.every((id) => version(id) === 7)).toBe(true);
+  });
+
+  it('keeps the order when the clock goes back', () => {
+    const now = Date.now() + 120_000;
+    const clock = jest.spyOn(Date, 'now').mockReturnValue(now);
+    const first = newId();
+    clock.mockReturnValue(now - 5_000);
+    const ids = [first, ...many()];
+    expect(ids).toEqual([...ids].sort());
+  });
+});
