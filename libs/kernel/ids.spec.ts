@@ -7,7 +7,9 @@ const many = () => Array.from({ length: MANY }, () => newId());
 const timeOf = (id: string) => parseInt(id.replace('-', '').slice(0, 12), 16);
 
 describe('newId', () => {
-  afterEach(() => jest.restoreAllMocks());
+  afterEach(() => {
+    jest.restoreAllMocks();
+  });
 
   it('makes UUIDs of version 7 with the time in them', () => {
     const before = Date.now();
