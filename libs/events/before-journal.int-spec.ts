@@ -198,7 +198,10 @@ async function relayAll(): Promise<NumberedMessage[]> {
   const sent: NumberedMessage[] = [];
   for (;;) {
     const reading = await cursor.read();
-    if (reading.kind === 'idle') return sent;
+    if (reading.kind === 'idle') {
+      await cursor.giveBack();
+      return sent;
+    }
     if (reading.kind !== 'batch') continue;
     const messages = reading.rows.flatMap(messagesOf);
     const numbers = await cursor.numbersOf([...new Set(messages.map((m) => m.workspaceId))]);
