@@ -4,7 +4,8 @@ import { KEPT } from './kept.js';
 
 /**
  * Each version of a task and of a run has exactly one row of the journal, and no row tells of a version that never was.
- * Of what is older than the journal that is kept, the versions from the oldest kept one on. And a consumer that counts its
+ * Of what is older than the journal that is kept, the versions from the oldest kept one on; so too of runs from before there
+ * was a journal, whose events had a shorter retention than the log that they became part of. And a consumer that counts its
  * messages has counted all that the journal holds up to its position: it may have sent more, from rows that are no longer
  * kept, but each message has an id below twice the position.
  *
@@ -30,15 +31,18 @@ oldest AS (
   SELECT workspace_id, kind, id, min(version) AS version FROM event GROUP BY 1, 2, 3
 ),
 subject AS (
-  SELECT workspace_id, 'task' AS kind, id, version, created_at FROM agent_tasks
+  SELECT t.workspace_id, 'task' AS kind, t.id, t.version, t.created_at >= k.since AS is_whole
+  FROM agent_tasks t CROSS JOIN kept k
   UNION ALL
-  SELECT workspace_id, 'run', id, version, assigned_at FROM task_runs
+  SELECT r.workspace_id, 'run', r.id, r.version, r.assigned_at >= greatest(k.since, (
+    SELECT max(started_at) FROM _prisma_migrations WHERE migration_name = '20261122000000_journal'))
+  FROM task_runs r CROSS JOIN kept k
 ),
 transition AS MATERIALIZED (
   SELECT s.workspace_id, s.kind, s.id, v.version
-  FROM subject s CROSS JOIN kept LEFT JOIN oldest o USING (workspace_id, kind, id)
+  FROM subject s LEFT JOIN oldest o USING (workspace_id, kind, id)
   CROSS JOIN LATERAL generate_series(
-    CASE WHEN s.created_at >= kept.since THEN 1 ELSE coalesce(o.version, s.version + 1) END, s.version) AS v (version)
+    CASE WHEN s.is_whole THEN 1 ELSE coalesce(o.version, s.version + 1) END, s.version) AS v (version)
 ),
 counted AS (
   SELECT n.consumer, n.workspace_id, n.last_number, c.position,
