@@ -20,24 +20,24 @@ export type FactsOf<Described> = {
   [Fact in keyof Described]: Described[Fact] extends Schema<infer T> ? T : never;
 };
 
-const text: Schema<string> = { type: 'string' };
-const id: Schema<string> = { type: 'string', format: 'uuid' };
+export const text: Schema<string> = { type: 'string' };
+export const id: Schema<string> = { type: 'string', format: 'uuid' };
 export const time: Schema<string> = { type: 'string', format: 'date-time' };
-const count: Schema<number> = { type: 'integer' };
-const flag: Schema<boolean> = { type: 'boolean' };
-const orNull = <T>(schema: Schema<T>): Schema<T | null> => ({ ...schema, nullable: true });
+export const count: Schema<number> = { type: 'integer' };
+export const flag: Schema<boolean> = { type: 'boolean' };
+export const orNull = <T>(schema: Schema<T>): Schema<T | null> => ({ ...schema, nullable: true });
 const [textOrNull, idOrNull, timeOrNull] = [orNull(text), orNull(id), orNull(time)];
-const list = <T>(items: Schema<T>, description?: string): Schema<T[]> => ({
+export const list = <T>(items: Schema<T>, description?: string): Schema<T[]> => ({
   type: 'array',
   items,
   ...(description !== undefined && { description }),
 });
-const oneOf = <const T extends string>(values: readonly T[]): Schema<T> => ({
+export const oneOf = <const T extends string>(values: readonly T[]): Schema<T> => ({
   type: 'string',
   enum: [...values],
 });
 
-function object<T extends object>(properties: { [Name in keyof T]: Schema<T[Name]> }): Schema<T> {
+export function object<T extends object>(properties: { [Name in keyof T]: Schema<T[Name]> }): Schema<T> {
   return { type: 'object', required: Object.keys(properties), properties };
 }
 
