@@ -37,7 +37,9 @@ export const oneOf = <const T extends string>(values: readonly T[]): Schema<T> =
   enum: [...values],
 });
 
-export function object<T extends object>(properties: { [Name in keyof T]: Schema<T[Name]> }): Schema<T> {
+export function object<T extends object>(properties: {
+  [Name in keyof T]: Schema<T[Name]>;
+}): Schema<T> {
   return { type: 'object', required: Object.keys(properties), properties };
 }
 
