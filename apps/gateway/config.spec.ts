@@ -17,6 +17,7 @@ describe('The configuration', () => {
       shutdownSeconds: 30,
       heartbeatSeconds: 10,
       allowedExecutables: undefined,
+      driver: 'process',
       passedEnv: {},
     });
   });
@@ -58,6 +59,7 @@ describe('The configuration', () => {
       'GATEWAY_GRACE_SECONDS: must be a whole number from 0 to 3600',
     ],
     [{ GATEWAY_ID: 'two words' }, 'GATEWAY_ID'],
+    [{ GATEWAY_DRIVER: 'cloud' }, 'GATEWAY_DRIVER: must be one of process'],
     [{ PORT: '70000' }, 'PORT: must be a whole number from 0 to 65535'],
     [{ GATEWAY_SESSIONS_USER: 'nobody' }, 'GATEWAY_SESSIONS_USER: must be the numbers'],
     [{ GATEWAY_SESSIONS_USER: '0:0' }, 'GATEWAY_SESSIONS_USER: must be the numbers'],

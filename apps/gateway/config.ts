@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { z } from 'zod';
 import { apiAddress, searchPathOf, variablesOf } from '#lib/agent-host';
-import type { SessionUser } from '#lib/runtime';
+import { DRIVER_KINDS, type SessionUser } from '#lib/runtime';
 import { integer, list, oneOf, readVariables, webAddress } from '#lib/kernel';
 
 const secret = z
@@ -26,6 +26,8 @@ const environment = z.object({
   GATEWAY_DATA_DIR: z.string().default('.drover/gateway'),
   /** Programs that sessions may start, as the commands name them; all when it is left out. */
   GATEWAY_ALLOWED_EXECUTABLES: list.optional(),
+  /** Where sessions run: a driver of libs/runtime. */
+  GATEWAY_DRIVER: oneOf(DRIVER_KINDS).default('process'),
   /** The user of the sessions, as `uid:gid`; the gateway's own user when it is left out. */
   GATEWAY_SESSIONS_USER: z
     .string()
@@ -79,6 +81,7 @@ function toConfig(env: z.infer<typeof environment>, all: NodeJS.ProcessEnv) {
     allowedExecutables: env.GATEWAY_ALLOWED_EXECUTABLES,
     searchPath: searchPathOf(all),
     passedEnv: variablesOf(all, env.GATEWAY_PASS_ENV),
+    driver: env.GATEWAY_DRIVER,
     sessionsUser: toUser(env.GATEWAY_SESSIONS_USER),
     http: { host: env.HOST, port: env.PORT },
     logLevel: env.LOG_LEVEL,

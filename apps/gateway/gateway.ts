@@ -10,7 +10,7 @@ import {
 } from '#lib/agent-host';
 import { newId } from '#lib/kernel';
 import type { Logger } from '#lib/observability';
-import { Drivers, type RuntimeDriver } from '#lib/runtime';
+import { Drivers } from '#lib/runtime';
 import { GatewayTokens } from './auth/gateway-tokens.js';
 import type { GatewayConfig } from './config.js';
 import {
@@ -66,7 +66,7 @@ export class Gateway {
   private readonly bootId = newId();
   private readonly startedAt = new Date().toISOString();
   private readonly version = readVersion();
-  private readonly driver: RuntimeDriver;
+  private readonly drivers: Drivers;
   private readonly book: SessionBook;
   private readonly dispatcher: Dispatcher;
   private readonly reporter: Reporter;
@@ -88,15 +88,15 @@ export class Gateway {
     const { gatewayId, sessionsDir: dir } = folder;
     this.gatewayId = gatewayId;
     this.tokens = new GatewayTokens(config.secret, gatewayId);
-    this.driver = new Drivers({ dir, searchPath, passedEnv, user }).choose();
+    this.drivers = new Drivers({ dir, searchPath, passedEnv, user });
     this.book = new SessionBook(folder.recordsDir, logger);
     this.http = new HttpClient(config.apiUrl, MAX_ANSWER_BYTES);
     const api = new GatewayApi(new ServerClient(this.http, this.tokens), gatewayId);
-    const { book, driver, bootId } = this;
+    const { book, bootId } = this;
     const onReport = (): void => this.reporter.notice();
     this.reporter = new Reporter({ api, book, logger, bootId });
     this.dispatcher = new Dispatcher({
-      driver,
+      driver: this.drivers.choose(config.driver),
       book,
       logger,
       onReport,
@@ -112,8 +112,8 @@ export class Gateway {
 
   /** Takes over what an earlier life left. Call it before requests are let in. */
   async recover(): Promise<void> {
-    const { driver, book, dispatcher, logger } = this;
-    await recoverSessions({ driver, book, dispatcher, logger });
+    const { drivers, book, dispatcher, logger } = this;
+    await recoverSessions({ drivers, book, dispatcher, logger });
     this.prune();
   }
 

@@ -8,9 +8,10 @@ WITH pending AS MATERIALIZED (
   SELECT (SELECT count(*) FROM agent_tasks WHERE status = 'PENDING') AS all_of_them,
     (SELECT count(*) FROM agent_tasks WHERE status = 'PENDING' AND unmet_dependencies = 0) AS ready
 ),
-unpublished AS MATERIALIZED (
-  SELECT j.id, j.created_at FROM journal j
-  WHERE j.id > (SELECT position FROM event_consumers WHERE name = 'channels') ORDER BY j.id LIMIT 100001
+unread AS MATERIALIZED (
+  SELECT c.name, u.count, u.oldest FROM event_consumers c CROSS JOIN LATERAL (
+    SELECT count(*) AS count, min(created_at) AS oldest FROM (
+      SELECT j.created_at FROM journal j WHERE j.id > c.position ORDER BY j.id LIMIT 100001) next) u
 ),
 newest_key AS MATERIALIZED (
   SELECT id FROM data_keys WHERE retired_at IS NULL ORDER BY created_at DESC, id DESC LIMIT 1
@@ -29,10 +30,9 @@ WHERE state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE') GROUP B
 UNION ALL
 SELECT 'agents', status, count(*)::float8 FROM agents WHERE lifecycle <> 'TERMINATED' GROUP BY status
 UNION ALL
-SELECT 'outbox_events', '', count(*)::float8 FROM unpublished
+SELECT 'outbox_events', name, count::float8 FROM unread
 UNION ALL
-SELECT 'outbox_lag', '', coalesce(extract(epoch FROM now() - (
-  SELECT created_at FROM unpublished ORDER BY id LIMIT 1)), 0)::float8
+SELECT 'outbox_lag', name, coalesce(extract(epoch FROM now() - oldest), 0)::float8 FROM unread
 UNION ALL
 SELECT 'sealed_tasks', CASE WHEN s.unreadable_at IS NOT NULL THEN 'unreadable'
   WHEN s.key_id = (SELECT id FROM newest_key) THEN 'current' ELSE 'older' END, count(*)::float8

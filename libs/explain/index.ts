@@ -1,2 +1,2 @@
 export { ExplainModule } from './explain.module.js';
-export type { ReasonCode } from './domain/explain-reasons.js';
+export type { ReasonCode } from './domain/explain.js';

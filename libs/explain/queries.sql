@@ -203,6 +203,13 @@ SELECT e.task_id, e.policy, p.completed_at IS NOT NULL AS completed,
   (p.status = 'FAILED' OR (p.status = 'ABORTED' AND p.retry_at IS NULL)
   OR (p.status = 'ARCHIVED' AND p.completed_at IS NULL)) AS ended_without_success,
   p.id, p.task_type, p.status, p.retry_at, p.queue_expires_at, p.unmet_dependencies, p.assigned_at,
-  p.started_at, p.required_capabilities, p.queue_rank
+  p.started_at, p.required_capabilities, p.queue_rank,
+  array_remove(ARRAY[CASE WHEN NOT ((p.queue_expires_at IS NULL OR p.queue_expires_at > now())) THEN 'queue_expired' END,
+    CASE WHEN NOT ((p.task_type || '') <> ALL ((ARRAY(SELECT p.task_type::text FROM pauses p WHERE p.workspace_id = $1
+    AND p.task_type IS NOT NULL AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())))::text[]) AND NOT (EXISTS (SELECT FROM installation_pauses p
+      WHERE p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))
+    OR EXISTS (SELECT FROM pauses p WHERE p.workspace_id = $1 AND p.task_type IS NULL
+      AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())))) THEN 'held_by_pause' END,
+    CASE WHEN NOT (p.unmet_dependencies = 0) THEN 'waiting_for_dependency' END], NULL) AS held_back
 FROM (SELECT * FROM edge LIMIT $3) e
 JOIN agent_tasks p ON p.workspace_id = $1 AND p.id = e.depends_on_id

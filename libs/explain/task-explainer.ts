@@ -2,9 +2,8 @@ import { Injectable } from '@nestjs/common';
 import { Database, firstRow } from '#lib/database';
 import { type Caller, DroverError } from '#lib/kernel';
 import { visibilityOf } from '#lib/task-manager';
-import { explain } from './domain/explain.js';
+import { explain, type ExplanationView } from './domain/explain.js';
 import type { ExplainFacts, RunFacts, SpawnAttempts } from './domain/explain-facts.js';
-import type { ExplanationView } from './domain/explain-reasons.js';
 import type { LineFacts } from './domain/task-position.js';
 import {
   type ExplainedRun,

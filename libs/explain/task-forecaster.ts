@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '#lib/database';
+import type { HoldCode } from '#lib/runs';
 import {
   estimate,
   type EstimateView,
@@ -33,7 +34,7 @@ const KINDS_LOOKED_AT = 20;
 /** A task with what surrounds it. */
 export interface TaskInContext {
   id: string;
-  row: SurroundedTask & { queue_expires_at: Date | null } & {
+  row: SurroundedTask & { queue_expires_at: Date | null; held_back: HoldCode[] } & {
     assigned_at: Date | null;
     started_at: Date | null;
   };
@@ -163,6 +164,7 @@ function onItsWay({ row }: TaskInContext): TaskOnItsWay {
     retryAt: row.retry_at,
     queueExpiresAt: row.queue_expires_at,
     unmetDependencies: row.unmet_dependencies,
+    heldBack: row.held_back,
     assignedAt: row.assigned_at,
     startedAt: row.started_at,
   };

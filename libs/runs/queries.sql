@@ -192,9 +192,12 @@ SELECT a.id AS agent_id, a.lifecycle, a.mode, a.capabilities, a.unresponsive, a.
     OR (SELECT count(*) FROM best) > (SELECT count(*) FROM chosen)) AS deferred,
   CASE WHEN NOT a.takes_work THEN 'agent_in_error'
        WHEN a.is_full THEN 'agent_full'
-       WHEN a.room = 0 THEN 'paused' ELSE 'nothing_ready' END AS why,
-  ARRAY(SELECT p.task_type::text FROM pauses p WHERE p.workspace_id = $1
-    AND p.task_type IS NOT NULL AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())) <> '{}' AS types_paused,
+       ELSE coalesce(CASE WHEN a.room = 0 THEN CASE WHEN NOT (NOT (EXISTS (SELECT FROM installation_pauses p
+      WHERE p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))
+    OR EXISTS (SELECT FROM pauses p WHERE p.workspace_id = $1 AND p.task_type IS NULL
+      AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())))) THEN 'paused' END END, 'nothing_ready') END AS why,
+  (ARRAY(SELECT p.task_type::text FROM pauses p WHERE p.workspace_id = $1
+    AND p.task_type IS NOT NULL AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())) <> '{}') AS some_held,
   m.run_id, m.generation, now() + make_interval(secs => m.seconds) AS lease_expires_at, m.id,
   m.title, m.description, m.task_type, m.priority, m.input_context, m.checkpoint_data, m.metadata, m.timeout_seconds, m.retry_count, m.max_retries, m.required_capabilities, ARRAY(
     SELECT g.tag FROM agent_task_tags g WHERE g.workspace_id = $1 AND g.task_id = m.id ORDER BY g.tag) AS tags
@@ -296,9 +299,12 @@ SELECT a.id AS agent_id, a.lifecycle, a.mode, a.capabilities, a.unresponsive, a.
     OR (SELECT count(*) FROM best) > (SELECT count(*) FROM chosen)) AS deferred,
   CASE WHEN NOT a.takes_work THEN 'agent_in_error'
        WHEN a.is_full THEN 'agent_full'
-       WHEN a.room = 0 THEN 'paused' ELSE 'nothing_ready' END AS why,
-  ARRAY(SELECT p.task_type::text FROM pauses p WHERE p.workspace_id = $1
-    AND p.task_type IS NOT NULL AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())) <> '{}' AS types_paused,
+       ELSE coalesce(CASE WHEN a.room = 0 THEN CASE WHEN NOT (NOT (EXISTS (SELECT FROM installation_pauses p
+      WHERE p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))
+    OR EXISTS (SELECT FROM pauses p WHERE p.workspace_id = $1 AND p.task_type IS NULL
+      AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())))) THEN 'paused' END END, 'nothing_ready') END AS why,
+  (ARRAY(SELECT p.task_type::text FROM pauses p WHERE p.workspace_id = $1
+    AND p.task_type IS NOT NULL AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())) <> '{}') AS some_held,
   m.run_id, m.generation, now() + make_interval(secs => m.seconds) AS lease_expires_at, m.id,
   m.title, m.description, m.task_type, m.priority, m.input_context, m.checkpoint_data, m.metadata, m.timeout_seconds, m.retry_count, m.max_retries, m.required_capabilities, ARRAY(
     SELECT g.tag FROM agent_task_tags g WHERE g.workspace_id = $1 AND g.task_id = m.id ORDER BY g.tag) AS tags
@@ -387,9 +393,12 @@ journaled AS (
 SELECT a.id AS agent_id, a.lifecycle, a.mode, a.capabilities, a.unresponsive, false AS deferred,
   CASE WHEN NOT a.takes_work THEN 'agent_in_error'
        WHEN a.is_full THEN 'agent_full'
-       WHEN a.room = 0 THEN 'paused' ELSE 'nothing_ready' END AS why,
-  ARRAY(SELECT p.task_type::text FROM pauses p WHERE p.workspace_id = $1
-    AND p.task_type IS NOT NULL AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())) <> '{}' AS types_paused,
+       ELSE coalesce(CASE WHEN a.room = 0 THEN CASE WHEN NOT (NOT (EXISTS (SELECT FROM installation_pauses p
+      WHERE p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))
+    OR EXISTS (SELECT FROM pauses p WHERE p.workspace_id = $1 AND p.task_type IS NULL
+      AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())))) THEN 'paused' END END, 'nothing_ready') END AS why,
+  (ARRAY(SELECT p.task_type::text FROM pauses p WHERE p.workspace_id = $1
+    AND p.task_type IS NOT NULL AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())) <> '{}') AS some_held,
   m.run_id, m.generation, now() + make_interval(secs => m.seconds) AS lease_expires_at, m.id,
   m.title, m.description, m.task_type, m.priority, m.input_context, m.checkpoint_data, m.metadata, m.timeout_seconds, m.retry_count, m.max_retries, m.required_capabilities, ARRAY(
     SELECT g.tag FROM agent_task_tags g WHERE g.workspace_id = $1 AND g.task_id = m.id ORDER BY g.tag) AS tags
@@ -491,6 +500,22 @@ FROM unnest($1::uuid[]) AS held (run_id)
 LEFT JOIN session_spawns s ON s.run_id = held.run_id
 LEFT JOIN task_runs r ON r.workspace_id = s.workspace_id AND r.id = s.run_id
 LEFT JOIN agent_tasks t ON t.workspace_id = r.workspace_id AND t.id = r.task_id
+
+-- held_tasks_wait
+SELECT head.why
+FROM agents a
+JOIN capability_sets s ON s.workspace_id = $1 AND s.capabilities <@ a.capabilities
+CROSS JOIN LATERAL (VALUES (s.key), ('!' || s.key)) queue (key)
+CROSS JOIN LATERAL (
+  SELECT CASE WHEN NOT ((t.task_type || '') <> ALL ((ARRAY(SELECT p.task_type::text FROM pauses p WHERE p.workspace_id = $1
+    AND p.task_type IS NOT NULL AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())))::text[])) THEN 'paused' END AS why FROM agent_tasks t
+  WHERE t.workspace_id = $1 AND t.capability_key = queue.key
+    AND (t.status = 'PENDING' AND t.unmet_dependencies = 0)
+    AND CASE WHEN NOT ((t.task_type || '') <> ALL ((ARRAY(SELECT p.task_type::text FROM pauses p WHERE p.workspace_id = $1
+    AND p.task_type IS NOT NULL AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())))::text[])) THEN 'paused' END IS NOT NULL
+  LIMIT 1) head
+WHERE a.workspace_id = $1 AND a.id = $2
+LIMIT 1
 
 -- last_gateway_beat
 SELECT max(last_seen_at) AS at, coalesce(bool_or(recent), false) AS heard,
@@ -627,23 +652,6 @@ WHERE s.run_id = ANY($1::uuid[]) AND r.workspace_id = s.workspace_id AND r.id = 
     AND coalesce(r.ended_by, '') <> 'agent'
     AND NOT (coalesce(r.ended_by, '') = 'gateway' AND r.end_reason NOT IN ('gateway_restart', 'infrastructure'))))
 RETURNING r.id
-
--- paused_tasks_wait
-WITH paused AS MATERIALIZED (
-  SELECT ARRAY(SELECT p.task_type::text FROM pauses p WHERE p.workspace_id = $1
-    AND p.task_type IS NOT NULL AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())) AS types
-)
-SELECT EXISTS (
-  SELECT FROM agents a
-  JOIN capability_sets s ON s.workspace_id = $1 AND s.capabilities <@ a.capabilities
-  CROSS JOIN LATERAL (VALUES (s.key), ('!' || s.key)) queue (key)
-  CROSS JOIN LATERAL (
-    SELECT FROM agent_tasks t
-    WHERE t.workspace_id = $1 AND t.capability_key = queue.key
-      AND (t.status = 'PENDING' AND t.unmet_dependencies = 0)
-      AND t.task_type = ANY ((SELECT types FROM paused)::text[])
-    LIMIT 1) head
-  WHERE a.workspace_id = $1 AND a.id = $2) AS waits
 
 -- postpone_spawn
 UPDATE session_spawns SET next_attempt_at = now() + make_interval(secs => $3::float8),

@@ -8,6 +8,8 @@ const DRIVERS: Record<string, (options: ProcessDriverOptions) => RuntimeDriver> 
   [DEFAULT_KIND]: (options) => new ProcessDriver(options),
 };
 
+export const DRIVER_KINDS = Object.keys(DRIVERS);
+
 /** The drivers of one host. */
 export class Drivers {
   private readonly byKind: ReadonlyMap<string, RuntimeDriver>;

@@ -1,5 +1,5 @@
 export * from './driver.js';
-export { Drivers } from './drivers.js';
+export { DRIVER_KINDS, Drivers } from './drivers.js';
 export { copyStart, shorten } from './output/clean-text.js';
 export { keepLine, type KeptLine, MAX_LINE } from './output/kept-line.js';
 export { LineSplitter } from './output/line-splitter.js';

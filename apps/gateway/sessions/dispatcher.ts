@@ -1,4 +1,4 @@
-import type { Recovered } from '#lib/runtime';
+import type { Recovered, RuntimeDriver } from '#lib/runtime';
 import type { SessionError, SessionRecord, StopCause } from './domain/session.js';
 import { classOfGivenUp } from './domain/verdict.js';
 import { failUnstarted, type LiveParts, LiveSession } from './live-session.js';
@@ -36,9 +36,13 @@ export class Dispatcher {
     this.pump();
   }
 
-  /** Goes on with what an earlier life has started; it takes a place even where none is free. */
-  adopt(record: SessionRecord, found: Exclude<Recovered, { kind: 'absent' }>): void {
-    const live = new LiveSession(record, this.options);
+  /** Goes on with what an earlier life has started with this driver; it takes a place even where none is free. */
+  adopt(
+    record: SessionRecord,
+    found: Exclude<Recovered, { kind: 'absent' }>,
+    driver: RuntimeDriver,
+  ): void {
+    const live = new LiveSession(record, { ...this.options, driver });
     this.hold(record, live, live.resume(found));
   }
 

@@ -40,6 +40,7 @@ export class LiveSession {
     const { record } = this;
     const { order } = record;
     record.status = 'STARTING';
+    record.driver = this.parts.driver.kind;
     this.save();
     try {
       if (order === null) throw new SpawnError('infrastructure', 'The command of it is lost');

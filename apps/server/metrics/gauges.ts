@@ -15,9 +15,9 @@ const AGENT_STATES = ['STARTING', 'IDLE', 'WORKING', 'DRAINING', 'ERROR'];
 interface Counted {
   name: string;
   help: string;
-  label?: string;
-  /** Shown as zero when there are none: an absent series raises no alarm. */
-  values: readonly string[];
+  label: string;
+  /** Shown as zero when there are none: an absent series raises no alarm. Left out: those that are read. */
+  values?: readonly string[];
 }
 
 const COUNTED: Record<string, Counted> = {
@@ -36,13 +36,13 @@ const COUNTED: Record<string, Counted> = {
   },
   outbox_events: {
     name: 'drover_outbox_unpublished_events',
-    help: 'Events that wait to be published, counted up to 100001',
-    values: [''],
+    help: 'Events that a consumer of the journal has yet to read, counted up to 100001',
+    label: 'consumer',
   },
   outbox_lag: {
     name: 'drover_outbox_lag_seconds',
-    help: 'Age of the oldest event that waits to be published',
-    values: [''],
+    help: 'Age of the oldest event that a consumer of the journal has yet to read',
+    label: 'consumer',
   },
   sealed_tasks: {
     name: 'drover_sealed_tasks',
@@ -71,8 +71,7 @@ export class Gauges {
   register(registry: Registry): void {
     const registers = [registry];
     for (const [gauge, { name, help, label }] of Object.entries(COUNTED)) {
-      const labelNames = label === undefined ? [] : [label];
-      this.counted.set(gauge, new Gauge({ name, help, labelNames, registers }));
+      this.counted.set(gauge, new Gauge({ name, help, labelNames: [label], registers }));
     }
     this.age = new Gauge({
       name: 'drover_counts_age_seconds',
@@ -117,11 +116,12 @@ export class Gauges {
   }
 
   private show(rows: readonly GaugeRow[]): void {
-    const found = new Map(rows.map((row) => [`${row.gauge} ${row.label}`, row.value]));
     for (const [gauge, { label, values }] of Object.entries(COUNTED)) {
-      for (const value of values) {
-        const labels = label === undefined ? {} : { [label]: value };
-        this.counted.get(gauge)?.set(labels, found.get(`${gauge} ${value}`) ?? 0);
+      const own = rows.filter((row) => row.gauge === gauge);
+      const found = new Map(own.map((row) => [row.label, row.value]));
+      this.counted.get(gauge)?.reset();
+      for (const value of values ?? found.keys()) {
+        this.counted.get(gauge)?.set({ [label]: value }, found.get(value) ?? 0);
       }
     }
   }

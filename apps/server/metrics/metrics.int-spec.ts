@@ -116,6 +116,7 @@ describe('GET /metrics', () => {
     const { body: first } = await task();
     await tenant.api.post('/agent-tasks', { ...held, dependsOn: [first.id] });
     await worker.api.post(`/agents/${worker.id}/claim`, {});
+    await fresh.db.owner.query(`INSERT INTO event_consumers (name) VALUES ('slow')`);
     const read = async () => (await ask(`Bearer ${TOKEN}`, fresh.url)).text();
     const text = await read();
     const values = Object.fromEntries(
@@ -126,7 +127,7 @@ describe('GET /metrics', () => {
         'drover_runs{state="ASSIGNED"}',
         'drover_runs{state="STALE"}',
         'drover_agents{status="WORKING"}',
-        'drover_outbox_unpublished_events',
+        'drover_outbox_unpublished_events{consumer="channels"}',
         'drover_sealed_tasks{key="current"}',
         'drover_sealed_tasks{key="older"}',
         'drover_coordinator_leader',
@@ -141,15 +142,20 @@ describe('GET /metrics', () => {
       'drover_runs{state="ASSIGNED"}': 1,
       'drover_runs{state="STALE"}': 0,
       'drover_agents{status="WORKING"}': 1,
-      drover_outbox_unpublished_events: expect.any(Number),
+      'drover_outbox_unpublished_events{consumer="channels"}': expect.any(Number),
       'drover_sealed_tasks{key="current"}': 2,
       'drover_sealed_tasks{key="older"}': 0,
       drover_coordinator_leader: 0,
       drover_claims_waiting: 0,
       'drover_database_waiting{pool="app"}': 0,
     });
-    expect(values['drover_outbox_unpublished_events']).toBeGreaterThan(2);
-    expect(valueOf(text, 'drover_outbox_lag_seconds')).toBeGreaterThan(0);
+    expect(values['drover_outbox_unpublished_events{consumer="channels"}']).toBeGreaterThan(2);
+    for (const consumer of ['channels', 'slow']) {
+      const lag = valueOf(text, `drover_outbox_lag_seconds{consumer="${consumer}"}`);
+      expect([consumer, lag]).toEqual([consumer, expect.any(Number)]);
+      expect(lag).toBeGreaterThan(0);
+    }
+    await fresh.db.owner.query(`DELETE FROM event_consumers WHERE name = 'slow'`);
     await task();
     expect(valueOf(await read(), 'drover_tasks{state="ready"}')).toBe(0);
     await fresh.stop();

@@ -8,13 +8,13 @@ export interface GaugeRow {
 }
 
 /**
- * What the whole installation holds: tasks that are not done, live runs, agents, events that wait to
- * be published, tasks with sealed values.
+ * What the whole installation holds: tasks that are not done, live runs, agents, events that consumers have
+ * yet to read, tasks with sealed values.
  *
  * Every 10 s at most, as the service role. No tenant is named.
  * Indexes: agent_tasks_queue_idx, agent_tasks_status_idx and agent_tasks_retry_due_idx (index-only
  * where the table is vacuumed), task_runs_live_agent_idx, journal_pkey,
- * task_secrets_key_idx; agents is read once. Events are counted up to 100,001.
+ * task_secrets_key_idx; agents is read once. Events are counted up to 100,001 for each consumer.
  */
 export const readGauges = query<GaugeRow>(
   'metrics_read_gauges',
@@ -23,9 +23,10 @@ WITH pending AS MATERIALIZED (
   SELECT (SELECT count(*) FROM agent_tasks WHERE status = 'PENDING') AS all_of_them,
     (SELECT count(*) FROM agent_tasks WHERE status = 'PENDING' AND unmet_dependencies = 0) AS ready
 ),
-unpublished AS MATERIALIZED (
-  SELECT j.id, j.created_at FROM journal j
-  WHERE j.id > (SELECT position FROM event_consumers WHERE name = 'channels') ORDER BY j.id LIMIT 100001
+unread AS MATERIALIZED (
+  SELECT c.name, u.count, u.oldest FROM event_consumers c CROSS JOIN LATERAL (
+    SELECT count(*) AS count, min(created_at) AS oldest FROM (
+      SELECT j.created_at FROM journal j WHERE j.id > c.position ORDER BY j.id LIMIT 100001) next) u
 ),
 newest_key AS MATERIALIZED (
   SELECT id FROM data_keys WHERE retired_at IS NULL ORDER BY created_at DESC, id DESC LIMIT 1
@@ -44,10 +45,9 @@ WHERE state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE') GROUP B
 UNION ALL
 SELECT 'agents', status, count(*)::float8 FROM agents WHERE lifecycle <> 'TERMINATED' GROUP BY status
 UNION ALL
-SELECT 'outbox_events', '', count(*)::float8 FROM unpublished
+SELECT 'outbox_events', name, count::float8 FROM unread
 UNION ALL
-SELECT 'outbox_lag', '', coalesce(extract(epoch FROM now() - (
-  SELECT created_at FROM unpublished ORDER BY id LIMIT 1)), 0)::float8
+SELECT 'outbox_lag', name, coalesce(extract(epoch FROM now() - oldest), 0)::float8 FROM unread
 UNION ALL
 SELECT 'sealed_tasks', CASE WHEN s.unreadable_at IS NOT NULL THEN 'unreadable'
   WHEN s.key_id = (SELECT id FROM newest_key) THEN 'current' ELSE 'older' END, count(*)::float8

@@ -39,6 +39,7 @@ export interface SimulatedTask {
 export const UNKNOWN_REASONS = [
   'ended',
   'paused',
+  'held_back',
   'dependency_failed',
   'waiting_for_dependency',
   'too_many_dependencies',

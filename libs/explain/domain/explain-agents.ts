@@ -1,6 +1,6 @@
 import type { AgentFacts, AgentGroup, AgentStanding, ExplainFacts } from './explain-facts.js';
 import { spawnObstacles } from './explain-spawning.js';
-import type { Reason } from './explain-reasons.js';
+import type { OtherReason as Reason } from './reasons.js';
 
 type Sentence = { code: AgentReasonCode; say: (agents: string, one: boolean) => string };
 type AgentReasonCode =

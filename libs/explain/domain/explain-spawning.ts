@@ -1,6 +1,6 @@
 import { redactText } from '#lib/kernel';
 import type { PauseFacts, SpawnAttempts, SpawnFacts } from './explain-facts.js';
-import type { Reason } from './explain-reasons.js';
+import type { OtherReason as Reason } from './reasons.js';
 
 /** What keeps push agents from having another session. */
 export function spawnObstacles(facts: SpawnFacts | null): Reason[] {
@@ -86,12 +86,12 @@ const WHAT_IS_PAUSED = {
 };
 
 /** A switch that is turned off, by whom and why. */
-export function heldByPause(pause: PauseFacts): Reason {
+export function heldByPause(pause: PauseFacts) {
   const { scope, taskType, reason, by, byName, since, until } = pause;
   const who = by === 'operator' ? 'an operator' : byName === null ? by : `${byName} (${by})`;
   const end = until === null ? 'until somebody ends the pause' : `until ${until}`;
   const message = `${WHAT_IS_PAUSED[scope](taskType ?? '')} was paused by ${who} at ${since}, ${end}: ${asSentence(reason)}`;
-  return { code: 'held_by_pause', message, facts: pause };
+  return { message, facts: pause };
 }
 
 function asSentence(text: string): string {

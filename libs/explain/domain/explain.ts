@@ -3,7 +3,71 @@ import type { HoldCode } from '#lib/runs';
 import type { ExplainFacts, PrerequisiteFacts, RootFacts } from './explain-facts.js';
 import { agentReasons } from './explain-agents.js';
 import { beingSpawned, heldByPause } from './explain-spawning.js';
-import { ended, heldByRun, type Reason } from './explain-reasons.js';
+import { ended, heldByRun } from './explain-reasons.js';
+import type { EstimateView } from './estimate.js';
+import {
+  dependency,
+  type Facts,
+  type OtherReason,
+  pause,
+  type ReasonOf,
+  REASONS,
+  time as timeSchema,
+  type Told,
+} from './reasons.js';
+import type { TaskStatus } from '#lib/transitions';
+
+/** What is told of a reason to hold a task back. */
+interface HeldBack<Described extends Facts> {
+  about: string;
+  facts: Described;
+  /** Estimates know when it ends (task-position.ts); with one that is not foreseen they know nothing. */
+  isForeseen: boolean;
+  tell: (facts: ExplainFacts) => (Told<Described> | OtherReason)[];
+}
+
+const heldBy = <Described extends Facts>(hold: HeldBack<Described>) => hold;
+
+export const HELD_BACK = {
+  queue_expired: heldBy({
+    about: 'It waited longer than it may',
+    facts: { queueExpiresAt: timeSchema },
+    isForeseen: true,
+    tell: ({ task }) => (task.queueExpiresAt ? [queueExpired(task.queueExpiresAt)] : []),
+  }),
+  held_by_pause: heldBy({
+    about: 'Its type, its workspace or everything is paused',
+    facts: pause,
+    isForeseen: true,
+    tell: ({ pauses }) => pauses.map(heldByPause),
+  }),
+  waiting_for_dependency: heldBy({
+    about: 'A task that it depends on has not ended',
+    facts: dependency,
+    isForeseen: true,
+    tell: dependencyReasons,
+  }),
+} satisfies Record<HoldCode, object>;
+
+/** Every reason, by its code. */
+export const ALL_REASONS = { ...HELD_BACK, ...REASONS };
+export type ReasonCode = keyof typeof ALL_REASONS;
+
+/** Why a task is not running: a code for programs, a sentence for people, and what it is drawn from. */
+export type Reason = ReasonOf<typeof ALL_REASONS>;
+
+/** An explanation, as the API shows it. */
+export interface ExplanationView {
+  taskId: string;
+  status: TaskStatus;
+  /** Whether a run holds the task now. */
+  live: boolean;
+  reasons: Reason[];
+  /** When it will start and end. */
+  estimate: EstimateView;
+  /** When this was so, by the database's clock. */
+  at: string;
+}
 
 /**
  * Every reason that holds for which a task is not running; for one that is, or has ended, what it is
@@ -35,20 +99,15 @@ function held(facts: ExplainFacts): Reason[] {
   return [heldByRun(facts), ...(spawn ? beingSpawned(spawn, spawning) : [])];
 }
 
-/** What each reason to hold a task back says of it. */
-const HELD_BACK: Record<HoldCode, (facts: ExplainFacts) => Reason[]> = {
-  queue_expired: ({ task }) => (task.queueExpiresAt ? [queueExpired(task.queueExpiresAt)] : []),
-  held_by_pause: ({ pauses }) => pauses.map(heldByPause),
-  waiting_for_dependency: dependencyReasons,
-};
-
 /** What would hold it back even if it were neither paused nor waiting for its retry. */
 function waiting(facts: ExplainFacts): Reason[] {
   return [...heldBack(facts), ...agentReasons(facts).filter(isObstacle)];
 }
 
 function heldBack(facts: ExplainFacts): Reason[] {
-  return facts.task.heldBack.flatMap((code) => HELD_BACK[code](facts));
+  return facts.task.heldBack.flatMap((code) =>
+    HELD_BACK[code].tell(facts).map((told) => ({ code, ...told }) as Reason),
+  );
 }
 
 function pending(facts: ExplainFacts): Reason[] {
@@ -66,7 +125,9 @@ function isObstacle({ code }: Reason): boolean {
   return code !== 'waiting_for_claim' && code !== 'waiting_for_assignment';
 }
 
-function dependencyReasons({ dependencies, roots, task }: ExplainFacts): Reason[] {
+type DependencyReason = Told<typeof dependency> | OtherReason;
+
+function dependencyReasons({ dependencies, roots, task }: ExplainFacts): DependencyReason[] {
   const told = dependencies.map((dependency) =>
     dependency.endedWithoutSuccess ? dependencyFailed(dependency) : waitsForDependency(dependency),
   );
@@ -74,24 +135,28 @@ function dependencyReasons({ dependencies, roots, task }: ExplainFacts): Reason[
   const untold = task.unmetDependencies - dependencies.length;
   if (untold <= 0) return [...told, ...furtherUp];
   const message = `It waits for ${untold} more tasks.`;
-  const more: Reason = { code: 'waiting_for_more_dependencies', message, facts: { count: untold } };
+  const more: OtherReason = {
+    code: 'waiting_for_more_dependencies',
+    message,
+    facts: { count: untold },
+  };
   return [...told, more, ...furtherUp];
 }
 
-function waitsFurtherUp({ taskId, title, status, endedWithoutSuccess }: RootFacts): Reason {
+function waitsFurtherUp({ taskId, title, status, endedWithoutSuccess }: RootFacts): OtherReason {
   const message = endedWithoutSuccess
     ? `Further up the dependencies, the task "${title}" is ${status}.`
     : `Further up the dependencies, the task "${title}" is ${status}, and has not completed yet.`;
   return { code: 'waiting_further_up', message, facts: { taskId, title, status } };
 }
 
-function waitsForDependency(prerequisite: PrerequisiteFacts): Reason {
+function waitsForDependency(prerequisite: PrerequisiteFacts): DependencyReason {
   const { taskId, title, status, policy } = prerequisite;
   const message =
     status === 'COMPLETED'
       ? `The task "${title}" that it waited for has completed; it is released in a moment.`
       : `It waits for the task "${title}", which is ${status}.`;
-  return { code: 'waiting_for_dependency', message, facts: { taskId, title, status, policy } };
+  return { message, facts: { taskId, title, status, policy } };
 }
 
 const AFTER_FAILURE = {
@@ -100,7 +165,7 @@ const AFTER_FAILURE = {
   ignore: 'it is released in a moment',
 } as const;
 
-function dependencyFailed({ taskId, title, status, policy }: PrerequisiteFacts): Reason {
+function dependencyFailed({ taskId, title, status, policy }: PrerequisiteFacts): OtherReason {
   const message = `The task "${title}" that it depends on is ${status}, and with the policy ${policy} ${AFTER_FAILURE[policy]}.`;
   return { code: 'dependency_failed', message, facts: { taskId, title, status, policy } };
 }
@@ -128,10 +193,10 @@ function waitingForRetry({ task, now }: ExplainFacts): Reason {
   return { code: 'waiting_for_retry', message, facts };
 }
 
-function queueExpired(expiresAt: Date): Reason {
+function queueExpired(expiresAt: Date) {
   const at = expiresAt.toISOString();
   const message = `It was to be started before ${at}, which has passed: it is aborted in a moment.`;
-  return { code: 'queue_expired', message, facts: { queueExpiresAt: at } };
+  return { message, facts: { queueExpiresAt: at } };
 }
 
 function queuePosition({ ahead }: ExplainFacts): Reason[] {

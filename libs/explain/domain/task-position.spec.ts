@@ -1,5 +1,6 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import { kindOf, type Position, type SimulatedTask } from './estimate.js';
+import { HELD_BACK } from './explain.js';
 import type { AgentGroup, PauseFacts, SpawnFacts } from './explain-facts.js';
 import {
   asPrerequisite,
@@ -45,7 +46,7 @@ function stand(task: Partial<TaskOnItsWay>, around: Partial<Circumstances> = {})
   return positionOf(
     {
       ...{ status: 'PENDING', retryAt: null, queueExpiresAt: null, unmetDependencies: 0 },
-      ...{ assignedAt: null, startedAt: null, ...task },
+      ...{ heldBack: [], assignedAt: null, startedAt: null, ...task },
     },
     {
       ...{ now: NOW, pauses: [], spawning: null, after: [], kindOf: () => KIND },
@@ -182,6 +183,14 @@ it.each<[string, Partial<TaskOnItsWay>, Partial<Circumstances>, Position]>([
   ['completed', { status: 'COMPLETED' }, {}, unknown('ended')],
 ])('%s', (_, task, around, position) => {
   expect(stand(task, around)).toEqual(position);
+});
+
+it('is not known of one that is held back by what nobody foresees', () => {
+  const held = { heldBack: ['waiting_for_dependency' as const] };
+  expect(stand(held).kind).toBe('queued');
+  const changed = jest.replaceProperty(HELD_BACK.waiting_for_dependency, 'isForeseen', false);
+  expect(stand(held)).toEqual(unknown('held_back'));
+  changed.restore();
 });
 
 describe('one that is waited for', () => {

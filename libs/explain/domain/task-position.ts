@@ -1,6 +1,8 @@
 import type { Kind, Places, Position, SimulatedTask } from './estimate.js';
 import type { AgentGroup, PauseFacts, SpawnFacts } from './explain-facts.js';
+import { HELD_BACK } from './explain.js';
 import type { TaskStatus } from '#lib/transitions';
+import type { HoldCode } from '#lib/runs';
 import type { DependencyPolicy } from '#lib/task-manager';
 
 /** What of a task its estimate is drawn from. */
@@ -9,6 +11,8 @@ export interface TaskOnItsWay {
   retryAt: Date | null;
   queueExpiresAt: Date | null;
   unmetDependencies: number;
+  /** All that holds it back, or would if it were PENDING. */
+  heldBack: readonly HoldCode[];
   assignedAt: Date | null;
   startedAt: Date | null;
 }
@@ -70,6 +74,8 @@ function waitingPosition(task: TaskOnItsWay, around: Circumstances): Position {
   const isOver = task.queueExpiresAt !== null && task.queueExpiresAt <= now;
   if (isOver) return { kind: 'unknown', reason: 'ended' };
   if (pauses.some(({ until }) => until === null)) return { kind: 'unknown', reason: 'paused' };
+  const isUnforeseen = task.heldBack.some((code) => !HELD_BACK[code].isForeseen);
+  if (isUnforeseen) return { kind: 'unknown', reason: 'held_back' };
   const places = placesOf(around);
   const rates = ratesOf(around);
   const isForbidden = rates.some(({ nextAt }) => nextAt === null);

@@ -5,9 +5,9 @@ import {
   UNKNOWN_REASONS,
   type UnknownReason,
 } from '../domain/estimate.js';
-import type { ExplanationView, Reason } from '../domain/explain-reasons.js';
+import { ALL_REASONS, type ExplanationView, type Reason } from '../domain/explain.js';
+import { schemasOf } from '../domain/reasons.js';
 import { TASK_STATUSES, type TaskStatus } from '#lib/transitions';
-import { REASON_SCHEMAS } from './reason-schemas.js';
 import {
   ShownFlag,
   ShownId,
@@ -41,6 +41,7 @@ const WHY_UNKNOWN = [
   '`spawn_rate`: only push agents could take it, and its workspace may spawn no session at all.',
   '`too_far_back`: more than 1,000 ready tasks rank before it.',
   '`no_history`: no task of its type has completed.',
+  '`held_back`: one of its reasons holds it back, and nobody knows until when.',
   '`longer_than_any`: it has run longer than any that completed.',
 ].join(' ');
 
@@ -89,7 +90,7 @@ export class ExplanationDto implements Omit<ExplanationView, 'reasons'> {
   @ShownId() taskId!: string;
   @ShownOneOf(TASK_STATUSES) status!: TaskStatus;
   @ShownFlag({ description: 'A run holds it now' }) live!: boolean;
-  @ApiProperty({ type: 'array', items: { oneOf: REASON_SCHEMAS } }) reasons!: Reason[];
+  @ApiProperty({ type: 'array', items: { oneOf: schemasOf(ALL_REASONS) } }) reasons!: Reason[];
   @ApiProperty({ type: EstimateDto, description: HOW_ESTIMATED }) estimate!: EstimateDto;
   @ShownTime() at!: string;
 }

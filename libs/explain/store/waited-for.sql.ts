@@ -1,5 +1,6 @@
 import { query } from '#lib/database';
 import { endedBadly, type TaskStatus } from '#lib/transitions';
+import { type HoldCode, heldBackBy, scopeOf } from '#lib/runs';
 import type { DependencyPolicy } from '#lib/task-manager';
 
 /** An unsettled dependency, with the task that it leads to. */
@@ -15,6 +16,8 @@ export interface WaitedForRow {
   retry_at: Date | null;
   queue_expires_at: Date | null;
   unmet_dependencies: number;
+  /** All that holds it back, or would if it were PENDING. */
+  held_back: HoldCode[];
   assigned_at: Date | null;
   started_at: Date | null;
   required_capabilities: string[];
@@ -42,7 +45,8 @@ WITH RECURSIVE edge AS (
 SELECT e.task_id, e.policy, p.completed_at IS NOT NULL AS completed,
   ${endedBadly('p')} AS ended_without_success,
   p.id, p.task_type, p.status, p.retry_at, p.queue_expires_at, p.unmet_dependencies, p.assigned_at,
-  p.started_at, p.required_capabilities, p.queue_rank
+  p.started_at, p.required_capabilities, p.queue_rank,
+  ${heldBackBy('p', scopeOf('$1'))} AS held_back
 FROM (SELECT * FROM edge LIMIT $3) e
 JOIN agent_tasks p ON p.workspace_id = $1 AND p.id = e.depends_on_id`,
 );

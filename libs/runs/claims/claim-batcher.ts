@@ -23,7 +23,8 @@ export interface ClaimOutcome {
   claimed: ClaimedRow[];
   /** Why it was given nothing, if it was not. */
   why: NothingClaimed;
-  typesPaused: boolean;
+  /** Some tasks may be held back: perhaps it was given nothing for that. */
+  someHeld: boolean;
 }
 
 /** Rows of one agent; undefined when there is no such agent. */
@@ -65,8 +66,8 @@ export class ClaimBatcher {
       if (!rows || !first) return undefined;
       this.abilities.set(claim.agent_id, capabilityKey(first.capabilities));
       if (first.deferred) continue;
-      const { lifecycle, mode, why, types_paused: typesPaused } = first;
-      return { lifecycle, mode, claimed: rows.filter(hasTask), why, typesPaused };
+      const { lifecycle, mode, why, some_held: someHeld } = first;
+      return { lifecycle, mode, claimed: rows.filter(hasTask), why, someHeld };
     }
   }
 

@@ -4,7 +4,7 @@ import { TokenService } from '#lib/identity';
 import { DroverError, withAnySignal } from '#lib/kernel';
 import { WakeUps } from '#lib/valkey';
 import type { NothingClaimed } from '../store/claim-tasks.sql.js';
-import { pausedTasksWait } from '../store/paused-tasks-wait.sql.js';
+import { heldTasksWait } from '../store/held-tasks-wait.sql.js';
 import { ClaimWaiters, type ClaimWaiter } from './claim-waiters.js';
 import { ClaimBatcher } from './claim-batcher.js';
 import { HeldSecrets } from '#lib/secrets';
@@ -36,7 +36,7 @@ interface Attempt {
   lifecycle?: string;
   mode?: 'pull' | 'push';
   why?: NothingClaimed;
-  typesPaused?: boolean;
+  someHeld?: boolean;
 }
 
 /** Gives agents their tasks: at once, or as soon as one becomes ready. */
@@ -115,12 +115,12 @@ export class ClaimService implements OnModuleDestroy, BeforeApplicationShutdown 
   /** A claim that is answered with tasks never pays for knowing why there are none. */
   private async nothing(
     { workspaceId, agentId }: ClaimRequest,
-    { why, typesPaused }: Attempt,
+    { why, someHeld }: Attempt,
   ): Promise<ClaimAnswer> {
-    if (why !== 'nothing_ready' || !typesPaused) return { tasks: [], reason: why };
+    if (why !== 'nothing_ready' || !someHeld) return { tasks: [], reason: why };
     const tenant = this.database.tenant(workspaceId);
-    const row = await firstRow(tenant, pausedTasksWait, [workspaceId, agentId]);
-    return { tasks: [], reason: row?.waits ? 'paused' : why };
+    const row = await firstRow(tenant, heldTasksWait, [workspaceId, agentId]);
+    return { tasks: [], reason: row?.why ?? why };
   }
 
   private async attempt(request: Omit<ClaimRequest, 'waitMs'>): Promise<Attempt> {
@@ -139,8 +139,8 @@ export class ClaimService implements OnModuleDestroy, BeforeApplicationShutdown 
       const run = { workspaceId, agentId, taskId: row.id, runId: row.run_id };
       return toClaimedTask(row, this.tokens.issueRunToken(run));
     });
-    const { lifecycle, mode, why, typesPaused } = outcome;
-    return { tasks, lifecycle, mode, why, typesPaused };
+    const { lifecycle, mode, why, someHeld } = outcome;
+    return { tasks, lifecycle, mode, why, someHeld };
   }
 }
 

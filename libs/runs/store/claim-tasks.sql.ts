@@ -1,4 +1,3 @@
-import { pausedTypes } from '#lib/admission';
 import { command, hotCommand, type Sql } from '#lib/database';
 import {
   journaled,
@@ -8,7 +7,17 @@ import {
   taskTransition,
 } from '#lib/transitions';
 import { bytesOf } from '#lib/task-manager';
-import { hasRoom, mayBeHandedOut, scopeOf, takesWork, workspaceHandsOut } from './hand-out.js';
+import {
+  hasRoom,
+  HOLD_WHYS,
+  type HoldWhy,
+  mayBeHandedOut,
+  scopeOf,
+  someTasksMayWait,
+  takesWork,
+  whyWorkspaceWaits,
+  workspaceHandsOut,
+} from './hand-out.js';
 
 /** What one agent asks for. */
 export interface AgentClaim {
@@ -45,8 +54,9 @@ export interface AgentClaim {
 export type ClaimRow = AgentRow & (ClaimedRow | { run_id: null });
 
 /** Why a claim is answered with no task. */
-export const NOTHING_CLAIMED = ['nothing_ready', 'agent_full', 'agent_in_error', 'paused'] as const;
-export type NothingClaimed = (typeof NOTHING_CLAIMED)[number];
+const NO_HOLD = ['nothing_ready', 'agent_full', 'agent_in_error'] as const;
+export type NothingClaimed = (typeof NO_HOLD)[number] | HoldWhy;
+export const NOTHING_CLAIMED: NothingClaimed[] = [...NO_HOLD, ...HOLD_WHYS];
 
 /** Every agent that there is has one row for each task it was given, or one without. */
 interface AgentRow {
@@ -57,8 +67,8 @@ interface AgentRow {
   deferred: boolean;
   /** Why it got nothing, if it did not. */
   why: NothingClaimed;
-  /** Some types of tasks are paused: perhaps it got nothing for that. */
-  types_paused: boolean;
+  /** Some tasks may be held back: perhaps it got nothing for that. */
+  some_held: boolean;
   /** No heartbeat was ever promised, and its last sign of life is older than a quarter of its threshold. */
   unresponsive: boolean;
 }
@@ -209,8 +219,8 @@ ${journaled('begun')}
 SELECT a.id AS agent_id, a.lifecycle, a.mode, a.capabilities, a.unresponsive, ${deferred} AS deferred,
   CASE WHEN NOT a.takes_work THEN 'agent_in_error'
        WHEN a.is_full THEN 'agent_full'
-       WHEN a.room = 0 THEN 'paused' ELSE 'nothing_ready' END AS why,
-  ${pausedTypes('$1')} <> '{}' AS types_paused,
+       ELSE coalesce(CASE WHEN a.room = 0 THEN ${whyWorkspaceWaits('$1')} END, 'nothing_ready') END AS why,
+  ${someTasksMayWait('$1')} AS some_held,
   m.run_id, m.generation, now() + make_interval(secs => m.seconds) AS lease_expires_at, m.id,
   ${TOLD.map((column) => `m.${column}`).join(', ')}, ARRAY(
     SELECT g.tag FROM agent_task_tags g WHERE g.workspace_id = $1 AND g.task_id = m.id ORDER BY g.tag) AS tags

@@ -3,8 +3,8 @@ import { isInCooldown } from '#lib/agent-manager';
 
 /**
  * May this task be handed out now, and if not, why: claims, assignments, the coordinator's due times and
- * explanations all ask here. A further reason to hold tasks back is one entry of HOLDS, and its sentence, which
- * the compiler then asks for (libs/explain/domain/explain.ts).
+ * explanations all ask here. A further reason to hold tasks back is one entry of HOLDS, and one of HELD_BACK,
+ * which the compiler then asks for (libs/explain/domain/explain.ts).
  */
 
 /** SQL that a statement computes once for a workspace, not once for each of its tasks. */
@@ -15,9 +15,21 @@ export interface HandOutScope {
   pausedTypes: string;
 }
 
-interface Hold {
-  /** SQL: nothing holds back a task of the scope. `t` is an alias of agent_tasks. */
-  task?: (t: string, scope: HandOutScope) => string;
+/** SQL: nothing holds back a task of the scope. `t` is an alias of agent_tasks. */
+type OfTask = (t: string, scope: HandOutScope) => string;
+
+/** Of which a claim that finds nothing is not told: tasks under it are not ready. */
+interface UntoldHold {
+  task: OfTask;
+  why?: never;
+}
+
+interface ToldHold {
+  /** The reason with which a claim that finds nothing is answered. */
+  why: string;
+  task?: OfTask;
+  /** SQL: some tasks of the workspace may be held back by `task`. Claims look for them only then. */
+  someTasks?: (workspace: string) => string;
   /** SQL: nothing holds back the whole workspace. */
   workspace?: (workspace: string) => string;
 }
@@ -28,14 +40,22 @@ export const HOLDS = {
     task: (t) => `(${t}.queue_expires_at IS NULL OR ${t}.queue_expires_at > now())`,
   },
   held_by_pause: {
+    why: 'paused',
     task: (t, scope) => isOfNone(`${t}.task_type`, scope.pausedTypes),
+    someTasks: (workspace) => `${pausedTypes(workspace)} <> '{}'`,
     workspace: (workspace) => `NOT ${isPaused(workspace)}`,
   },
   waiting_for_dependency: { task: (t) => `${t}.unmet_dependencies = 0` },
-} as const satisfies Record<string, Hold>;
+} as const satisfies Record<string, UntoldHold | ToldHold>;
 
 export type HoldCode = keyof typeof HOLDS;
+export type HoldWhy = Extract<(typeof HOLDS)[HoldCode], ToldHold>['why'];
+type Hold = Partial<ToldHold>;
 const ALL: readonly (readonly [code: string, hold: Hold])[] = Object.entries(HOLDS);
+const TOLD = ALL.flatMap(([, { why, ...hold }]) => (why === undefined ? [] : [{ ...hold, why }]));
+
+/** What a claim that finds nothing may be told of the holds. */
+export const HOLD_WHYS = [...new Set(TOLD.map(({ why }) => why))] as HoldWhy[];
 
 /** Index: agent_tasks_queue_idx, whose condition is part of this one. */
 export function mayBeHandedOut(t: string, scope: HandOutScope): string {
@@ -47,6 +67,30 @@ export function mayBeHandedOut(t: string, scope: HandOutScope): string {
 export function workspaceHandsOut(workspace: string): string {
   const passed = ALL.flatMap(([, hold]) => (hold.workspace ? [hold.workspace(workspace)] : []));
   return `(${passed.join(' AND ')})`;
+}
+
+/** The first `why` of what holds back a whole workspace; NULL when nothing does. */
+export function whyWorkspaceWaits(workspace: string): string {
+  return firstWhy(({ workspace: passed }) => passed?.(workspace));
+}
+
+/** The first `why` of what holds back a task; NULL when nothing does. */
+export function whyTaskWaits(t: string, scope: HandOutScope): string {
+  return firstWhy(({ task }) => task?.(t, scope));
+}
+
+function firstWhy(passedOf: (hold: Hold) => string | undefined): string {
+  const found = TOLD.flatMap((hold) => {
+    const passed = passedOf(hold);
+    return passed === undefined ? [] : [`WHEN NOT (${passed}) THEN '${hold.why}'`];
+  });
+  return `CASE ${found.join(' ')} END`;
+}
+
+/** Whether single tasks of a workspace may be held back, so that it is worth looking why a claim finds nothing. */
+export function someTasksMayWait(workspace: string): string {
+  const found = TOLD.flatMap(({ someTasks }) => someTasks?.(workspace) ?? []);
+  return `(${found.join(' OR ')})`;
 }
 
 /** The codes of all that holds a task back, or would if it were PENDING, as a text[]. */

@@ -86,6 +86,8 @@ export interface SessionView {
 
 /** Everything that a next life of the gateway has to know of a session. */
 export interface SessionRecord extends SessionView {
+  /** The kind of the driver that has started it. Absent before; earlier versions had processes only. */
+  driver?: string;
   timeoutSeconds: number | null;
   /** When the server had heard of its start. */
   startToldAt?: string;

@@ -1,54 +1,82 @@
-import type { ApiPropertyOptions } from '@nestjs/swagger';
-import type { ReasonCode, ReasonFacts } from '../domain/explain-reasons.js';
 import { RUN_STATES, TASK_STATUSES } from '#lib/transitions';
 import { DEPENDENCY_POLICIES } from '#lib/task-manager';
 
-type Schema = Extract<ApiPropertyOptions, { type?: 'string' }> | Record<string, unknown>;
+/** A schema as OpenAPI has it, of values of the type T: from one place come the facts and their documentation. */
+export interface Schema<T = unknown> {
+  type: string;
+  format?: string;
+  nullable?: boolean;
+  enum?: string[];
+  items?: Schema;
+  required?: string[];
+  properties?: Record<string, Schema>;
+  description?: string;
+  /** Never there: it carries the type alone. */
+  readonly of?: T;
+}
 
-const text: Schema = { type: 'string' };
-const textOrNull: Schema = { type: 'string', nullable: true };
-const id: Schema = { type: 'string', format: 'uuid' };
-const idOrNull: Schema = { ...id, nullable: true };
-const time: Schema = { type: 'string', format: 'date-time' };
-const timeOrNull: Schema = { ...time, nullable: true };
-const count: Schema = { type: 'integer' };
-const countOrNull: Schema = { type: 'integer', nullable: true };
-const flag: Schema = { type: 'boolean' };
-const texts: Schema = { type: 'array', items: text };
-const oneOf = (values: readonly string[]): Schema => ({ type: 'string', enum: [...values] });
+export type Facts = Record<string, Schema>;
+export type FactsOf<Described> = {
+  [Fact in keyof Described]: Described[Fact] extends Schema<infer T> ? T : never;
+};
 
-function object(properties: Record<string, Schema>): Schema {
+export const text: Schema<string> = { type: 'string' };
+export const id: Schema<string> = { type: 'string', format: 'uuid' };
+export const time: Schema<string> = { type: 'string', format: 'date-time' };
+export const count: Schema<number> = { type: 'integer' };
+export const flag: Schema<boolean> = { type: 'boolean' };
+export const orNull = <T>(schema: Schema<T>): Schema<T | null> => ({ ...schema, nullable: true });
+const [textOrNull, idOrNull, timeOrNull] = [orNull(text), orNull(id), orNull(time)];
+export const list = <T>(items: Schema<T>, description?: string): Schema<T[]> => ({
+  type: 'array',
+  items,
+  ...(description !== undefined && { description }),
+});
+export const oneOf = <const T extends string>(values: readonly T[]): Schema<T> => ({
+  type: 'string',
+  enum: [...values],
+});
+
+export function object<T extends object>(properties: {
+  [Name in keyof T]: Schema<T[Name]>;
+}): Schema<T> {
   return { type: 'object', required: Object.keys(properties), properties };
 }
 
 const otherTask = { taskId: id, title: text, status: oneOf(TASK_STATUSES) };
-const dependency = { ...otherTask, policy: oneOf(DEPENDENCY_POLICIES) };
+export const dependency = { ...otherTask, policy: oneOf(DEPENDENCY_POLICIES) };
 const agents = {
   count,
-  agents: {
-    type: 'array',
-    description: 'Some of them',
-    items: object({
+  agents: list(
+    object({
       ...{ id, name: text, liveRuns: count, maxConcurrentTasks: count, lastSeenAt: timeOrNull },
       restingUntil: timeOrNull,
     }),
-  },
+    'Some of them',
+  ),
 };
-const nearest = {
-  type: 'array',
-  description: 'The agents that lack least, and what',
-  items: object({ id, name: text, missing: texts }),
+export const pause = {
+  ...{ id, scope: oneOf(['everything', 'workspace', 'task_type']), taskType: textOrNull },
+  ...{ reason: text, byName: textOrNull, since: time, until: timeOrNull },
+  by: {
+    ...text,
+    description: '`user:` or `api_key:` and an id; `operator` for a pause of everything',
+  } as Schema<string>,
 };
+const nearest = list(
+  object({ id, name: text, missing: list(text) }),
+  'The agents that lack least, and what',
+);
 const end = {
   ...{ at: timeOrNull, reason: textOrNull, error: textOrNull },
-  ...{ runId: idOrNull, agentId: idOrNull, agentName: textOrNull, exitCode: countOrNull },
+  ...{ runId: idOrNull, agentId: idOrNull, agentName: textOrNull, exitCode: orNull(count) },
 };
 
-/** When each reason holds, and the facts that it comes with. The compiler keeps it whole. */
-const REASONS: {
-  [Code in ReasonCode]: { about: string; facts: { [Fact in keyof ReasonFacts[Code]]: Schema } };
-} = {
-  waiting_for_dependency: { about: 'A task that it depends on has not ended', facts: dependency },
+/**
+ * When each reason holds, and the facts that it comes with; those that hold a task back have theirs in HELD_BACK
+ * (explain.ts).
+ */
+export const REASONS = {
   waiting_for_more_dependencies: {
     about: 'It depends on more tasks than are told one by one',
     facts: { count },
@@ -72,21 +100,9 @@ const REASONS: {
       abortReason: textOrNull,
     },
   },
-  queue_expired: { about: 'It waited longer than it may', facts: { queueExpiresAt: time } },
-  held_by_pause: {
-    about: 'Its type, its workspace or everything is paused',
-    facts: {
-      ...{ id, scope: oneOf(['everything', 'workspace', 'task_type']), taskType: textOrNull },
-      ...{ reason: text, byName: textOrNull, since: time, until: timeOrNull },
-      by: {
-        ...text,
-        description: '`user:` or `api_key:` and an id; `operator` for a pause of everything',
-      },
-    },
-  },
   no_capable_agent: {
     about: 'No agent of the workspace has all capabilities that it needs',
-    facts: { requiredCapabilities: texts, missingCapabilities: texts, nearest },
+    facts: { requiredCapabilities: list(text), missingCapabilities: list(text), nearest },
   },
   agents_in_error: { about: 'Agents that can take it are in ERROR', facts: agents },
   agents_offline: { about: 'Agents that can take it are silent', facts: agents },
@@ -144,13 +160,28 @@ const REASONS: {
   failed: { about: 'It has failed, and is not tried again', facts: end },
   aborted: { about: 'It was aborted, and is not tried again', facts: end },
   archived: { about: 'It was archived', facts: end },
-};
+} satisfies TableOfReasons;
 
-const codes = Object.keys(REASONS) as ReasonCode[];
+/** A sentence for people, and what it is drawn from. */
+export interface Told<Described> {
+  message: string;
+  facts: FactsOf<Described>;
+}
+
+export type TableOfReasons = Record<string, { about: string; facts: Facts }>;
+/** A code for programs, with what is told of it. */
+export type ReasonOf<Table extends TableOfReasons> = {
+  [Code in keyof Table]: { code: Code } & Told<Table[Code]['facts']>;
+}[keyof Table];
+
+/** One that does not hold the task back by itself. */
+export type OtherReason = ReasonOf<typeof REASONS>;
 
 /** One schema a code, told apart by `code`. */
-export const REASON_SCHEMAS = codes.map((code) => {
-  const { about, facts } = REASONS[code];
-  const message: Schema = { ...text, description: 'A sentence for people' };
-  return { ...object({ code: oneOf([code]), message, facts: object(facts) }), description: about };
-});
+export function schemasOf(table: TableOfReasons) {
+  return Object.entries(table).map(([code, { about, facts }]) => {
+    const message = { ...text, description: 'A sentence for people' };
+    const schema = object({ code: oneOf([code]), message, facts: object(facts) });
+    return { ...schema, description: about };
+  });
+}

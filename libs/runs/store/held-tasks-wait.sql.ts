@@ -1,0 +1,30 @@
+import { query } from '#lib/database';
+import { isReady } from '#lib/transitions';
+import { scopeOf, whyTaskWaits } from './hand-out.js';
+import type { NothingClaimed } from './claim-tasks.sql.js';
+
+const WHY = whyTaskWaits('t', scopeOf('$1'));
+
+/**
+ * Why tasks are held back that an agent could take otherwise, suspended or not. No row: none is.
+ *
+ * Before a claim is answered with nothing where something may be held back. Indexes: agents (primary key),
+ * capability_sets (primary key), agent_tasks_queue_idx, the head of two queues for each set: where a claim
+ * found nothing, what is at the head is held back. $1 workspace, $2 agent.
+ */
+export const heldTasksWait = query<{ why: NothingClaimed }>(
+  'held_tasks_wait',
+  `
+SELECT head.why
+FROM agents a
+JOIN capability_sets s ON s.workspace_id = $1 AND s.capabilities <@ a.capabilities
+CROSS JOIN LATERAL (VALUES (s.key), ('!' || s.key)) queue (key)
+CROSS JOIN LATERAL (
+  SELECT ${WHY} AS why FROM agent_tasks t
+  WHERE t.workspace_id = $1 AND t.capability_key = queue.key
+    AND ${isReady('t')}
+    AND ${WHY} IS NOT NULL
+  LIMIT 1) head
+WHERE a.workspace_id = $1 AND a.id = $2
+LIMIT 1`,
+);
