@@ -160,7 +160,7 @@ const KEY = `array_to_string(ARRAY(SELECT DISTINCT c COLLATE "C" FROM unnest(t.r
 /**
  * Tasks that no claim would find, because the queue that they are in is not that of what they require; and
  * tasks behind their own runs, which would be given a generation that is taken. Reads the open tasks;
- * capability_sets is few rows; task_runs_generation_key.
+ * capability_sets is few rows; task_runs_task_idx.
  */
 export const findUnclaimableTasks = query<Id>(
   'find_unclaimable_tasks',

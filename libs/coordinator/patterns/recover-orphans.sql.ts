@@ -121,13 +121,13 @@ const STRAY = `FROM task_runs r
 JOIN agent_tasks t ON t.workspace_id = r.workspace_id AND t.id = r.task_id
 WHERE ${isLiveRun('r')} AND t.run_id IS DISTINCT FROM r.id`;
 
-/** Index: task_runs_live_key, then a primary key for each live run. $1 rows, $2 workspace or NULL. */
+/** Index: task_runs_live_agent_idx, then a primary key for each live run. $1 rows, $2 workspace or NULL. */
 export const findStrayRuns = query<StrayRun>(
   'find_stray_runs',
   `SELECT r.workspace_id, r.id, r.task_id ${STRAY} AND ($2::uuid IS NULL OR r.workspace_id = $2) LIMIT $1`,
 );
 
-/** Those of locked tasks. Index: task_runs_live_key. $1 JSON array of {workspace_id, id} of tasks. */
+/** Those of locked tasks. Index: task_runs_task_idx. $1 JSON array of {workspace_id, id} of tasks. */
 export const readStrayRuns = query<StrayRun>(
   'read_stray_runs',
   `

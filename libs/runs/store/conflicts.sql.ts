@@ -52,7 +52,7 @@ RETURNING r.id`,
  * given to another agent. (One heartbeat may be of before, and an agent hears that it is to stop soon after.)
  *
  * As the service role. agent_heartbeats is read once (a row an agent), then primary keys and
- * task_runs_generation_key. $1 workspace or NULL.
+ * task_runs_task_idx. $1 workspace or NULL.
  */
 export const noteConflictsOfHeartbeats = command<{ id: string }>(
   'note_conflicts_of_beats',
@@ -96,8 +96,8 @@ const BOTH = `'runId', run_id, 'agentId', agent_id, 'generation', generation, 'e
     'newerRunId', newer_run_id, 'newerAgentId', newer_agent_id, 'newerGeneration', newer_generation`;
 
 /**
- * Logs each marked run once, with its event. As the service role.
- * Index: task_runs_conflict_idx, task_runs_generation_key. $1 rows, $2 workspace or NULL.
+ * Logs each marked run once, in the journal. As the service role.
+ * Index: task_runs_conflict_idx, task_runs_task_idx. $1 rows, $2 workspace or NULL.
  */
 export const announceConflicts = command<ConflictRow>(
   'tell_of_conflicts',

@@ -5,7 +5,7 @@ const LOOK_AHEAD = 5_000;
 
 /**
  * Tasks of a paused type leave the head of their queue: with '!' before its key it is a queue that nobody
- * reads. Claims pass over those of a paused type anyway (`claimTasks`), but with thousands of them at the
+ * reads. Claims pass over those of a paused type anyway (`pausedTypes`), but with thousands of them at the
  * head each claim would read them all.
  *
  * Once a cycle, as the service role. Indexes: pauses_holding_idx (nothing more when no type is paused),

@@ -5,7 +5,7 @@ import { RUN_COLUMNS } from './run-columns.js';
 /**
  * A page of a task's runs, the latest first. The end of a lease is found in SQL, which Prisma has no words for.
  *
- * Index: task_runs_generation_key, backwards.
+ * Index: task_runs_task_idx, backwards.
  * $1 workspace, $2 task, $3 only runs of a lower generation, or NULL, $4 rows.
  */
 export const taskRuns = query<RunRow>(
