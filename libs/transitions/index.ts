@@ -1,9 +1,7 @@
 export {
-  AGENT_EDGES,
   AGENT_LIFECYCLES,
   AGENT_STATUSES,
   type AgentLifecycle,
-  agentStatus,
   type AgentStatus,
   legalAgentTransitions,
 } from './domain/agent-state.js';
@@ -58,7 +56,7 @@ export {
   runTransitionWithoutEnd,
 } from './store/run-transition.sql.js';
 export { recordOfChange } from './store/task-changed.sql.js';
-export { taskTransition, taskMayGo } from './store/task-transition.sql.js';
+export { taskTransition } from './store/task-transition.sql.js';
 export {
   countByWorkspace,
   EVERYWHERE,
