@@ -46,6 +46,12 @@ SELECT $1, 'task.dependency_cycle', '', (c.path ->> 0)::uuid, 'coordinator', jso
 FROM jsonb_to_recordset($2::jsonb) AS c (path jsonb, tasks jsonb, length int)
 RETURNING id
 
+-- append_coordinator_logs
+INSERT INTO coordinator_logs (workspace_id, instance_id, level, event, message, details)
+SELECT l.workspace_id, $1, l.level, l.event, l.message, coalesce(l.details, '{}')
+FROM jsonb_to_recordset($2::jsonb)
+  AS l (workspace_id uuid, level text, event text, message text, details jsonb)
+
 -- begin_runs
 WITH behind AS MATERIALIZED (
   SELECT * FROM jsonb_to_recordset($1::jsonb) AS m (workspace_id uuid, id uuid)
@@ -75,12 +81,6 @@ logged AS (
 )
 SELECT workspace_id, id FROM run_moved
 
--- coordinator_append_logs
-INSERT INTO coordinator_logs (workspace_id, instance_id, level, event, message, details)
-SELECT l.workspace_id, $1, l.level, l.event, l.message, coalesce(l.details, '{}')
-FROM jsonb_to_recordset($2::jsonb)
-  AS l (workspace_id uuid, level text, event text, message text, details jsonb)
-
 -- coordinator_check_epoch
 SELECT set_config('idle_in_transaction_session_timeout', $2, true)
 FROM coordinator_leadership WHERE id = 1 AND epoch = $1
@@ -91,17 +91,6 @@ SELECT is_operator FROM users WHERE id = $1 AND disabled_at IS NULL
 
 -- coordinator_list_workspace_ids
 SELECT id FROM workspaces WHERE archived_at IS NULL ORDER BY id DESC LIMIT $1
-
--- coordinator_prune_logs
-WITH oldest AS MATERIALIZED (
-  SELECT id, created_at FROM coordinator_logs ORDER BY id LIMIT $2
-),
-pruned AS (
-  DELETE FROM coordinator_logs WHERE id = ANY(ARRAY(
-    SELECT id FROM oldest WHERE created_at < now() - make_interval(days => $1)))
-  RETURNING 1
-)
-SELECT count(*)::int AS removed FROM pruned
 
 -- coordinator_read_dues
 SELECT
@@ -613,6 +602,17 @@ removed AS (
   RETURNING 1
 )
 SELECT (SELECT count(*)::int FROM unused) AS looked_at, (SELECT count(*)::int FROM removed) AS removed
+
+-- prune_coordinator_logs
+WITH oldest AS MATERIALIZED (
+  SELECT id, created_at FROM coordinator_logs ORDER BY id LIMIT $2
+),
+pruned AS (
+  DELETE FROM coordinator_logs WHERE id = ANY(ARRAY(
+    SELECT id FROM oldest WHERE created_at < now() - make_interval(days => $1)))
+  RETURNING 1
+)
+SELECT count(*)::int AS removed FROM pruned
 
 -- read_leased_defects
 SELECT t.id, t.workspace_id, t.status, t.version, t.retry_count, t.max_retries,

@@ -247,7 +247,7 @@ function e(status: number, title: string, advice: string): ErrorSpec {
   return { status, title, advice };
 }
 
-export interface ErrorSpec {
+interface ErrorSpec {
   readonly status: number;
   readonly title: string;
   readonly advice: string;

@@ -219,9 +219,9 @@ FROM agent a LEFT JOIN task_moved m ON m.agent_id = a.id
 ORDER BY m.run_id`;
 }
 
-const claimForOne = hotCommand<ClaimRow>('claim_tasks', claimStatement(ONE));
-const claimForSeveral = hotCommand<ClaimRow>('claim_for_agents', claimStatement(several(false)));
-const claimMany = hotCommand<ClaimRow>('claim_many_tasks', claimStatement(several(true)));
+const claimForOne = hotCommand<ClaimRow>('claim_for_one', claimStatement(ONE));
+const claimForSeveral = hotCommand<ClaimRow>('claim_for_several', claimStatement(several(false)));
+const claimMany = hotCommand<ClaimRow>('claim_many', claimStatement(several(true)));
 
 /** The statement for claims of so many agents that ask for so many tasks together. */
 export function claimOf(agents: number, tasks: number): Sql<ClaimRow> {

@@ -55,7 +55,7 @@ RETURNING r.id`,
  * task_runs_task_idx. $1 workspace or NULL.
  */
 export const noteConflictsOfHeartbeats = command<{ id: string }>(
-  'note_conflicts_of_beats',
+  'note_conflicts_of_heartbeats',
   `
 WITH rival AS MATERIALIZED (
   SELECT h.workspace_id, h.agent_id, t.id AS task_id, t.generation
@@ -100,7 +100,7 @@ const BOTH = `'runId', run_id, 'agentId', agent_id, 'generation', generation, 'e
  * Index: task_runs_conflict_idx, task_runs_task_idx. $1 rows, $2 workspace or NULL.
  */
 export const announceConflicts = command<ConflictRow>(
-  'tell_of_conflicts',
+  'announce_conflicts',
   `
 WITH seen AS MATERIALIZED (
   SELECT r.* FROM task_runs r

@@ -18,7 +18,7 @@ interface LockedPrerequisite extends Prerequisite {
 
 /** Index: primary key. $1 workspace, $2 task ids. */
 const lockPrerequisiteRows = query<LockedPrerequisite>(
-  'lock_prerequisites',
+  'lock_prerequisite_rows',
   `
 SELECT t.id, t.status, t.completed_at IS NOT NULL AS completed, bad.ended_without_success,
   NOT t.has_dependents OR (bad.ended_without_success AND NOT t.dependents_unsettled) AS unmarked

@@ -12,7 +12,7 @@ const LOOK_AHEAD = 5_000;
  * agent_tasks_queue_idx from its head. $1 rows at most.
  */
 export const suspendPausedTasks = command<{ workspace_id: string }>(
-  'park_paused_tasks',
+  'suspend_paused_tasks',
   `
 WITH paused AS MATERIALIZED (
   SELECT p.workspace_id, p.task_type::text FROM pauses p
@@ -50,7 +50,7 @@ RETURNING t.workspace_id`,
  * type that was ever paused. $1 rows at most.
  */
 export const resumeTasks = command<{ workspace_id: string; status: string }>(
-  'unpark_tasks',
+  'resume_tasks',
   `
 WITH over AS MATERIALIZED (
   SELECT p.workspace_id, p.task_type::text FROM pauses p
