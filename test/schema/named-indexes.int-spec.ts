@@ -20,11 +20,13 @@ it('every index that a comment on a statement names is there', async () => {
   const indexes = new Set(rows.filter((row) => row.is_index).map(({ name }) => name));
   // Some columns are called keys; so is a kind of actor.
   const known = new Set([...rows.map(({ name }) => name), 'api_key']);
-  const named = sources.flatMap(({ path, text }) =>
-    [...text.matchAll(/^\s*(?:\/?\*|\/\/|--).*/gm)].flatMap(([line]) =>
-      (line.match(/\b[a-z]\w*_(?:idx|key|pkey)\b/g) ?? []).map((name) => ({ path, name })),
-    ),
-  );
+  const named = sources.flatMap(({ path, text }) => {
+    const comments = text.split('\n').filter((line) => /^(?:\/?\*|\/\/|--)/.test(line.trim()));
+    return (comments.join('\n').match(/\b[a-z]\w*_(?:idx|key|pkey)\b/g) ?? []).map((name) => ({
+      path,
+      name,
+    }));
+  });
   expect(named.filter(({ name }) => indexes.has(name)).length).toBeGreaterThan(50);
   expect(named.filter(({ name }) => !known.has(name))).toEqual([]);
 });
