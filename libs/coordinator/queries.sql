@@ -232,9 +232,9 @@ SELECT DISTINCT p.workspace_id, p.id
 FROM task_dependencies d
 JOIN agent_tasks p ON p.workspace_id = d.workspace_id AND p.id = d.depends_on_id
 JOIN agent_tasks t ON t.workspace_id = d.workspace_id AND t.id = d.task_id
-WHERE d.settled_at IS NULL AND t.status NOT IN ('COMPLETED', 'ARCHIVED')
+WHERE d.settled_at IS NULL AND NOT t.status IN ('COMPLETED', 'ARCHIVED')
   AND ($2::uuid IS NULL OR d.workspace_id = $2)
-  AND (NOT p.has_dependents OR (NOT p.dependents_unsettled AND (d.settled_at IS NULL AND t.status NOT IN ('COMPLETED', 'ARCHIVED') AND (((p.status = 'COMPLETED' OR (p.status = 'ARCHIVED' AND p.completed_at IS NOT NULL)) OR (d.policy = 'ignore' AND (p.status = 'FAILED' OR (p.status = 'ABORTED' AND p.retry_at IS NULL)
+  AND (NOT p.has_dependents OR (NOT p.dependents_unsettled AND (d.settled_at IS NULL AND NOT t.status IN ('COMPLETED', 'ARCHIVED') AND (((p.status = 'COMPLETED' OR (p.status = 'ARCHIVED' AND p.completed_at IS NOT NULL)) OR (d.policy = 'ignore' AND (p.status = 'FAILED' OR (p.status = 'ABORTED' AND p.retry_at IS NULL)
   OR (p.status = 'ARCHIVED' AND p.completed_at IS NULL))))
   OR (d.policy = 'fail' AND t.status IN ('PENDING', 'PAUSED') AND (p.status = 'FAILED' OR (p.status = 'ABORTED' AND p.retry_at IS NULL)
   OR (p.status = 'ARCHIVED' AND p.completed_at IS NULL)))))))
@@ -322,7 +322,7 @@ WITH concerned AS MATERIALIZED (
   CROSS JOIN LATERAL (
     SELECT d.workspace_id, d.task_id
     FROM task_dependencies d JOIN agent_tasks t ON t.workspace_id = d.workspace_id AND t.id = d.task_id
-    WHERE d.workspace_id = p.workspace_id AND d.depends_on_id = p.id AND (d.settled_at IS NULL AND t.status NOT IN ('COMPLETED', 'ARCHIVED') AND (((p.status = 'COMPLETED' OR (p.status = 'ARCHIVED' AND p.completed_at IS NOT NULL)) OR (d.policy = 'ignore' AND (p.status = 'FAILED' OR (p.status = 'ABORTED' AND p.retry_at IS NULL)
+    WHERE d.workspace_id = p.workspace_id AND d.depends_on_id = p.id AND (d.settled_at IS NULL AND NOT t.status IN ('COMPLETED', 'ARCHIVED') AND (((p.status = 'COMPLETED' OR (p.status = 'ARCHIVED' AND p.completed_at IS NOT NULL)) OR (d.policy = 'ignore' AND (p.status = 'FAILED' OR (p.status = 'ABORTED' AND p.retry_at IS NULL)
   OR (p.status = 'ARCHIVED' AND p.completed_at IS NULL))))
   OR (d.policy = 'fail' AND t.status IN ('PENDING', 'PAUSED') AND (p.status = 'FAILED' OR (p.status = 'ABORTED' AND p.retry_at IS NULL)
   OR (p.status = 'ARCHIVED' AND p.completed_at IS NULL)))))
@@ -330,7 +330,7 @@ WITH concerned AS MATERIALIZED (
 ),
 waiting AS MATERIALIZED (
   SELECT t.* FROM concerned c JOIN agent_tasks t ON t.workspace_id = c.workspace_id AND t.id = c.task_id
-  WHERE t.status NOT IN ('COMPLETED', 'ARCHIVED')
+  WHERE NOT t.status IN ('COMPLETED', 'ARCHIVED')
   ORDER BY t.workspace_id, t.id
   FOR NO KEY UPDATE OF t
 )
@@ -492,7 +492,7 @@ UPDATE agent_tasks p SET dependents_unsettled = false
 FROM jsonb_to_recordset($1::jsonb) AS ended (workspace_id uuid, id uuid)
 WHERE p.workspace_id = ended.workspace_id AND p.id = ended.id AND NOT EXISTS (
   SELECT FROM task_dependencies d JOIN agent_tasks t ON t.workspace_id = d.workspace_id AND t.id = d.task_id
-  WHERE d.workspace_id = p.workspace_id AND d.depends_on_id = p.id AND (d.settled_at IS NULL AND t.status NOT IN ('COMPLETED', 'ARCHIVED') AND (((p.status = 'COMPLETED' OR (p.status = 'ARCHIVED' AND p.completed_at IS NOT NULL)) OR (d.policy = 'ignore' AND (p.status = 'FAILED' OR (p.status = 'ABORTED' AND p.retry_at IS NULL)
+  WHERE d.workspace_id = p.workspace_id AND d.depends_on_id = p.id AND (d.settled_at IS NULL AND NOT t.status IN ('COMPLETED', 'ARCHIVED') AND (((p.status = 'COMPLETED' OR (p.status = 'ARCHIVED' AND p.completed_at IS NOT NULL)) OR (d.policy = 'ignore' AND (p.status = 'FAILED' OR (p.status = 'ABORTED' AND p.retry_at IS NULL)
   OR (p.status = 'ARCHIVED' AND p.completed_at IS NULL))))
   OR (d.policy = 'fail' AND t.status IN ('PENDING', 'PAUSED') AND (p.status = 'FAILED' OR (p.status = 'ABORTED' AND p.retry_at IS NULL)
   OR (p.status = 'ARCHIVED' AND p.completed_at IS NULL))))))
@@ -679,8 +679,8 @@ SELECT workspace_id, id, status = 'PENDING' AND actual = 0 AS ready FROM repaire
 -- remind_tasks
 WITH repaired AS (
   UPDATE agent_tasks t SET has_dependents = true, dependents_unsettled = t.dependents_unsettled
-    OR (t.status = 'COMPLETED' OR (t.status = 'ARCHIVED' AND t.completed_at IS NOT NULL)) OR (t.status = 'FAILED' OR (t.status = 'ABORTED' AND t.retry_at IS NULL)
-  OR (t.status = 'ARCHIVED' AND t.completed_at IS NULL))
+    OR ((t.status = 'COMPLETED' OR (t.status = 'ARCHIVED' AND t.completed_at IS NOT NULL)) OR (t.status = 'FAILED' OR (t.status = 'ABORTED' AND t.retry_at IS NULL)
+  OR (t.status = 'ARCHIVED' AND t.completed_at IS NULL)))
   FROM jsonb_to_recordset($1::jsonb) AS m (workspace_id uuid, id uuid)
   WHERE t.workspace_id = m.workspace_id AND t.id = m.id
   RETURNING t.workspace_id, t.id, old.has_dependents, t.dependents_unsettled

@@ -4,7 +4,7 @@ import { Database, type TenantScope } from '#lib/database';
 import { needsSession } from './domain/explain-agents.js';
 import type { ExplainFacts, RootFacts } from './domain/explain-facts.js';
 import type { LineFacts } from './domain/task-position.js';
-import type { TaskStatus } from '#lib/transitions';
+import { TASK_PHASES, type TaskStatus } from '#lib/transitions';
 import { pausesOfType } from './store/explain.sql.js';
 import {
   capableAgents,
@@ -107,7 +107,7 @@ export class ExplainFactsReader {
 }
 
 function willRun({ status, retry_at }: SurroundedTask): boolean {
-  return status === 'PENDING' || status === 'PAUSED' || (status === 'ABORTED' && retry_at !== null);
+  return ['queued', 'paused'].includes(TASK_PHASES[status]) || retry_at !== null;
 }
 
 async function agentSide(tenant: TenantScope, required: readonly string[]): Promise<AgentSide> {

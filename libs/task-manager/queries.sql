@@ -69,8 +69,7 @@ WITH RECURSIVE reached (id) AS (
 )
 SELECT t.id FROM agent_tasks t
 WHERE t.workspace_id = $1 AND t.id = ANY(ARRAY(SELECT id FROM reached)) AND (t.id = ANY($2::uuid[])
-  OR t.status IN ('PENDING', 'ASSIGNED', 'RUNNING', 'PAUSED')
-  OR (t.status = 'ABORTED' AND t.retry_at IS NOT NULL))
+  OR (t.status IN ('PENDING', 'ASSIGNED', 'RUNNING', 'PAUSED') OR (t.status = 'ABORTED' AND t.retry_at IS NOT NULL)))
 LIMIT $3
 
 -- edges_behind
@@ -89,11 +88,10 @@ LIMIT $3
 SELECT depends_on_id, policy FROM task_dependencies WHERE workspace_id = $1 AND task_id = $2
 
 -- lock_prerequisite_rows
-SELECT t.id, t.status, t.completed_at IS NOT NULL AS completed, bad.ended_without_success,
+SELECT t.id, t.status, (t.status = 'COMPLETED' OR (t.status = 'ARCHIVED' AND t.completed_at IS NOT NULL)) AS completed, bad.ended_without_success,
   NOT t.has_dependents OR (bad.ended_without_success AND NOT t.dependents_unsettled) AS unmarked
-FROM agent_tasks t CROSS JOIN LATERAL (SELECT t.completed_at IS NULL AND (
-  t.status IN ('FAILED', 'ARCHIVED') OR (t.status = 'ABORTED' AND t.retry_at IS NULL)
-) AS ended_without_success) bad
+FROM agent_tasks t CROSS JOIN LATERAL (SELECT (t.status = 'FAILED' OR (t.status = 'ABORTED' AND t.retry_at IS NULL)
+  OR (t.status = 'ARCHIVED' AND t.completed_at IS NULL)) AS ended_without_success) bad
 WHERE t.workspace_id = $1 AND t.id = ANY($2::uuid[])
 ORDER BY t.id
 FOR NO KEY UPDATE OF t
@@ -120,7 +118,8 @@ UPDATE agent_tasks p SET dependents_unsettled = true
 FROM task_dependencies d
 WHERE d.workspace_id = $1 AND d.task_id = ANY($2::uuid[]) AND d.settled_at IS NULL
   AND p.workspace_id = $1 AND p.id = d.depends_on_id
-  AND (p.status IN ('COMPLETED', 'FAILED', 'ARCHIVED') OR (p.status = 'ABORTED' AND p.retry_at IS NULL))
+  AND ((p.status = 'COMPLETED' OR (p.status = 'ARCHIVED' AND p.completed_at IS NOT NULL)) OR (p.status = 'FAILED' OR (p.status = 'ABORTED' AND p.retry_at IS NULL)
+  OR (p.status = 'ARCHIVED' AND p.completed_at IS NULL)))
 RETURNING p.id
 
 -- recount_dependencies
@@ -190,7 +189,7 @@ head AS MATERIALIZED (
   FROM capability_sets c CROSS JOIN LATERAL (
     SELECT t.workspace_id, t.id, t.task_type FROM agent_tasks t
     WHERE t.workspace_id = c.workspace_id AND t.capability_key = c.key
-      AND t.status = 'PENDING' AND t.unmet_dependencies = 0
+      AND (t.status = 'PENDING' AND t.unmet_dependencies = 0)
     ORDER BY t.queue_rank
     LIMIT 5000) h
   JOIN paused p ON p.workspace_id = h.workspace_id AND p.task_type = h.task_type
@@ -201,7 +200,7 @@ locked AS MATERIALIZED (
   SELECT t.workspace_id, t.id FROM head h
   JOIN agent_tasks t ON t.workspace_id = h.workspace_id AND t.id = h.id
   -- The second of two concurrent sweeps must not suspend it again.
-  WHERE t.status = 'PENDING' AND t.capability_key NOT LIKE '!%'
+  WHERE t.status = 'PENDING' AND NOT t.capability_key LIKE '!%'
   ORDER BY t.id
   FOR NO KEY UPDATE OF t SKIP LOCKED
 )

@@ -18,6 +18,7 @@ export { planRelease, type ReleasePlan } from './domain/release.js';
 export { LIVE_RUN_STATES, type RunState, RUN_STATES } from './domain/run-state.js';
 export {
   TASK_EDGES,
+  TASK_PHASES,
   TASK_STATUSES,
   legalTaskTransitions,
   type TaskStatus,
@@ -32,9 +33,17 @@ export {
   capabilityKeyOf,
   endedBadly,
   endedWell,
+  hasDeadline,
+  isClosed,
+  isLeased,
   isLiveRun,
+  isOpen,
+  isOver,
   isReady,
   isSuspended,
+  isWaiting,
+  mayHaveRun,
+  mayStillRun,
   heartbeatExpected,
   NO_HEARTBEAT,
   promisesHeartbeat,
@@ -51,7 +60,6 @@ export {
   RUN_START,
   runTransition,
   runMayGo,
-  LIVE_STATES_SQL,
   AGENT_RECOUNT,
   runTransitionWithoutEnd,
 } from './store/run-transition.sql.js';

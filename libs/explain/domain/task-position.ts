@@ -48,7 +48,9 @@ export function positionOf(task: TaskOnItsWay, around: Circumstances): Position 
       return waitingPosition(task, around);
     case 'ABORTED':
       return task.retryAt ? waitingPosition(task, around) : { kind: 'unknown', reason: 'ended' };
-    default:
+    case 'FAILED':
+    case 'COMPLETED':
+    case 'ARCHIVED':
       return { kind: 'unknown', reason: 'ended' };
   }
 }
