@@ -13,7 +13,7 @@ WHERE r.workspace_id = $1 AND r.id = $2 AND r.agent_id = $3
 -- agent_of_run
 SELECT r.agent_id FROM task_runs r WHERE r.workspace_id = $1 AND r.id = $2
 
--- agent_standing
+-- agent_room
 SELECT lifecycle, max_concurrent_tasks - live_runs AS room FROM agents
 WHERE workspace_id = $1 AND id = $2
 
@@ -26,7 +26,7 @@ WITH seen AS MATERIALIZED (
   LIMIT $1
   FOR NO KEY UPDATE SKIP LOCKED
 ),
-told AS (
+announced AS (
   UPDATE task_runs r SET conflict_told_at = now() FROM seen s
   WHERE r.workspace_id = s.workspace_id AND r.id = s.id
 ),
@@ -886,7 +886,7 @@ taken AS (
   RETURNING s.workspace_id, s.run_id, s.task_id AS id, s.agent_id, s.attempts,
     extract(epoch FROM now() - s.created_at)::float8 AS age_seconds
 )
-SELECT n.*, t.run_id IS NOT DISTINCT FROM n.run_id AND t.status IN ('ASSIGNED', 'RUNNING') AS wanted,
+SELECT n.*, t.run_id IS NOT DISTINCT FROM n.run_id AND t.status IN ('ASSIGNED', 'RUNNING') AS is_current,
   r.generation, t.title, t.description, t.input_context, t.checkpoint_data, t.metadata, t.timeout_seconds,
   a.command, a.capabilities
 FROM taken n

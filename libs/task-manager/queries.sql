@@ -211,7 +211,7 @@ RETURNING t.workspace_id
 -- take_dependency_turn
 SELECT pg_advisory_xact_lock(hashtextextended('task_dependencies:' || $1::text, 0))
 
--- task_standing
+-- task_state
 SELECT status, version, unmet_dependencies, run_id, agent_id
 FROM agent_tasks WHERE workspace_id = $1 AND id = $2
 

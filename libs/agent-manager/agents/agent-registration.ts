@@ -63,16 +63,16 @@ export class AgentRegistration {
   async register(
     caller: Caller,
     agentId: string,
-    wanted: AgentRequest,
+    requested: AgentRequest,
     version?: number,
   ): Promise<Registration> {
     // An agent's own token cannot make an agent: without its row there would be no such token.
     if (caller.kind === 'agent' || caller.kind === 'run') requireSelf(caller, agentId);
-    refuseOwnCommand(caller, wanted);
-    refuseTooMuch(wanted.metadata);
+    refuseOwnCommand(caller, requested);
+    refuseTooMuch(requested.metadata);
     const place = { workspaceId: caller.workspaceId, agentId };
     const registration = await this.database.tenant(caller.workspaceId).transaction(async (tx) => {
-      const created = await this.createOrChange(tx, place, { caller, wanted, version });
+      const created = await this.createOrChange(tx, place, { caller, requested, version });
       await this.start(tx, place);
       const row = (await firstRow(tx, findAgent, [place.workspaceId, agentId])) as AgentRow;
       return { agent: toAgentView(row), created };
@@ -85,12 +85,12 @@ export class AgentRegistration {
   private async createOrChange(
     tx: Transaction,
     { workspaceId, agentId: id }: Place,
-    request: { caller: Caller; wanted: AgentRequest; version: number | undefined },
+    request: { caller: Caller; requested: AgentRequest; version: number | undefined },
   ): Promise<boolean> {
-    const { caller, wanted, version } = request;
+    const { caller, requested, version } = request;
     const known = await firstRow(tx, lockAgent, [workspaceId, id]);
     if (!known && version === undefined && mayCreate(caller)) {
-      const fields = JSON.stringify(fieldsOf(wanted));
+      const fields = JSON.stringify(fieldsOf(requested));
       const made = await tx.rows(insertAgent, [workspaceId, id, fields, caller.userId]);
       if (made.length > 0) return true;
     }
@@ -102,7 +102,7 @@ export class AgentRegistration {
     if (version !== undefined && version !== agent.version) {
       throw new DroverError('version_mismatch', { members: { current: agent.version } });
     }
-    await tx.rows(updateAgent, [workspaceId, id, JSON.stringify(fieldsOf(wanted, agent))]);
+    await tx.rows(updateAgent, [workspaceId, id, JSON.stringify(fieldsOf(requested, agent))]);
     return false;
   }
 
@@ -121,27 +121,28 @@ function mayCreate(caller: Caller): caller is Caller & { userId: string | null }
 }
 
 /** What is left out stays as it is, or takes the column's default. */
-function fieldsOf(wanted: AgentRequest, known?: AgentRow) {
-  const timing = timingOf(wanted, known);
+function fieldsOf(requested: AgentRequest, known?: AgentRow) {
+  const timing = timingOf(requested, known);
   const message = whyImpossible(timing);
   if (message !== null) {
     const errors = [{ field: 'staleThresholdSeconds', message }];
     throw new DroverError('validation_failed', { errors });
   }
-  refusePushWithoutCommand(wanted, known);
-  const capabilities = wanted.capabilities && normalizeCapabilities(wanted.capabilities);
-  return { ...wanted, ...timing, capabilities };
+  refusePushWithoutCommand(requested, known);
+  const capabilities = requested.capabilities && normalizeCapabilities(requested.capabilities);
+  return { ...requested, ...timing, capabilities };
 }
 
 /** Only users and API keys choose the command that the gateway runs: a session must not choose its successor. */
-function refuseOwnCommand(caller: Caller, wanted: AgentRequest): void {
-  if (wanted.command === undefined || caller.kind === 'user' || caller.kind === 'api_key') return;
+function refuseOwnCommand(caller: Caller, requested: AgentRequest): void {
+  if (requested.command === undefined || caller.kind === 'user' || caller.kind === 'api_key')
+    return;
   throw new DroverError('forbidden', { detail: 'An agent cannot change its own command.' });
 }
 
-function refusePushWithoutCommand(wanted: AgentRequest, known?: AgentRow): void {
-  const mode = wanted.mode ?? known?.mode;
-  const command = wanted.command ?? known?.command ?? [];
+function refusePushWithoutCommand(requested: AgentRequest, known?: AgentRow): void {
+  const mode = requested.mode ?? known?.mode;
+  const command = requested.command ?? known?.command ?? [];
   if (mode !== 'push' || command.length > 0) return;
   const message = 'is what a session of a push agent runs, and must be given';
   throw new DroverError('validation_failed', { errors: [{ field: 'command', message }] });

@@ -87,8 +87,8 @@ const CLAIM_BYTES = 32 * 1024 * 1024;
 /** As many tasks as can't be larger together: a value has a megabyte at most, and a task three of them. */
 const SURELY_SMALL = 10;
 
-/** What an agent is told of the task that it was given. */
-const TOLD = [
+/** What an agent receives of the task that it was given. */
+const RECEIVED = [
   'title',
   'description',
   'task_type',
@@ -202,7 +202,7 @@ ${taskTransition(
     run_id: 'm.run_id',
     agent_id: 'm.agent_id',
   },
-  { returned: [...TOLD.map((column) => `t.${column}`), 'm.seconds', 'm.by_heartbeat'] },
+  { returned: [...RECEIVED.map((column) => `t.${column}`), 'm.seconds', 'm.by_heartbeat'] },
 )},
 ${RUN_START},
 ${journaled('begun')}
@@ -212,7 +212,7 @@ SELECT a.id AS agent_id, a.lifecycle, a.mode, a.capabilities, a.unresponsive, ${
        WHEN a.room = 0 THEN 'paused' ELSE 'nothing_ready' END AS why,
   ${pausedTypes('$1')} <> '{}' AS types_paused,
   m.run_id, m.generation, now() + make_interval(secs => m.seconds) AS lease_expires_at, m.id,
-  ${TOLD.map((column) => `m.${column}`).join(', ')}, ARRAY(
+  ${RECEIVED.map((column) => `m.${column}`).join(', ')}, ARRAY(
     SELECT g.tag FROM agent_task_tags g WHERE g.workspace_id = $1 AND g.task_id = m.id ORDER BY g.tag) AS tags
 FROM agent a LEFT JOIN task_moved m ON m.agent_id = a.id
 -- Run ids are made in the order of the queue, and sort by the time they were made.

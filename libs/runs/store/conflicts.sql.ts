@@ -110,7 +110,7 @@ WITH seen AS MATERIALIZED (
   LIMIT $1
   FOR NO KEY UPDATE SKIP LOCKED
 ),
-told AS (
+announced AS (
   UPDATE task_runs r SET conflict_told_at = now() FROM seen s
   WHERE r.workspace_id = s.workspace_id AND r.id = s.id
 ),

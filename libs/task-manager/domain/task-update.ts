@@ -38,10 +38,10 @@ export function planUpdate(task: TaskView, update: TaskUpdate): UpdatePlan {
   const changed = FIELDS.filter((field) => !isDeepStrictEqual(next[field], current[field]));
   const addedTags = next.tags.filter((tag) => !task.tags.includes(tag));
   const removedTags = task.tags.filter((tag) => !next.tags.includes(tag));
-  const details = { changed: Object.fromEntries(changed.map((field) => [field, told(field)])) };
+  const details = { changed: Object.fromEntries(changed.map((field) => [field, logged(field)])) };
   return { next, changed, addedTags, removedTags, details };
 
-  function told(field: UpdateField): unknown {
+  function logged(field: UpdateField): unknown {
     if (field === 'tags') return { added: addedTags, removed: removedTags };
     if (field === 'metadata') return { keys: changedKeys(current.metadata, next.metadata) };
     // Long, and nobody knows what is in it: that it changed is enough.
