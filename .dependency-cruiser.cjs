@@ -52,7 +52,7 @@ module.exports = {
       severity: 'error',
       from: { path: '^apps/worker/', pathNot: '\\.(int-)?spec\\.ts$' },
       to: {
-        path: '^libs/(?!kernel/|settings/|runtime/|agent-host/)|node_modules/(@nestjs|pg|@prisma)/',
+        path: '^libs/(?!kernel/|runtime/|agent-host/)|node_modules/(@nestjs|pg|@prisma)/',
       },
     },
     {
@@ -77,7 +77,7 @@ module.exports = {
       severity: 'error',
       from: { path: '^libs/agent-host/', pathNot: '\\.(int-)?spec\\.ts$|/testing/' },
       to: {
-        path: '^libs/(?!kernel/|settings/|runtime/|agent-host/)|node_modules/(@nestjs|pg|@prisma)/',
+        path: '^libs/(?!kernel/|runtime/|agent-host/)|node_modules/(@nestjs|pg|@prisma)/',
       },
     },
     {

@@ -6,7 +6,7 @@ SELECT 1
 -- metrics_read_gauges
 WITH pending AS MATERIALIZED (
   SELECT (SELECT count(*) FROM agent_tasks WHERE status = 'PENDING') AS all_of_them,
-    (SELECT count(*) FROM agent_tasks WHERE status = 'PENDING' AND unmet_dependencies = 0) AS ready
+    (SELECT count(*) FROM agent_tasks t WHERE (t.status = 'PENDING' AND t.unmet_dependencies = 0)) AS ready
 ),
 unread AS MATERIALIZED (
   SELECT c.name, u.count, u.oldest FROM event_consumers c CROSS JOIN LATERAL (
@@ -22,11 +22,11 @@ SELECT 'tasks' AS gauge, v.label, v.value::float8 FROM pending, LATERAL (VALUES
   ('assigned', (SELECT count(*) FROM agent_tasks WHERE status = 'ASSIGNED')),
   ('running', (SELECT count(*) FROM agent_tasks WHERE status = 'RUNNING')),
   ('paused', (SELECT count(*) FROM agent_tasks WHERE status = 'PAUSED')),
-  ('retrying', (SELECT count(*) FROM agent_tasks WHERE status = 'ABORTED' AND retry_at IS NOT NULL))
+  ('retrying', (SELECT count(*) FROM agent_tasks t WHERE (t.status = 'ABORTED' AND t.retry_at IS NOT NULL)))
 ) AS v (label, value)
 UNION ALL
-SELECT 'runs', state, count(*)::float8 FROM task_runs
-WHERE state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE') GROUP BY state
+SELECT 'runs', state, count(*)::float8 FROM task_runs r
+WHERE r.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE') GROUP BY state
 UNION ALL
 SELECT 'agents', status, count(*)::float8 FROM agents WHERE lifecycle <> 'TERMINATED' GROUP BY status
 UNION ALL

@@ -3,7 +3,7 @@ export { HeartbeatLoop, type ServerState } from './heartbeat-loop.js';
 export { HttpClient, type ResponseHead } from './http-client.js';
 export { LongTimer } from './long-timer.js';
 export { type HostLog, Log, LOG_LEVELS, messageOf } from './log.js';
-export { Failures, pause, type RetryOptions, retrying } from './retry.js';
+export { Failures, pause, retrying } from './retry.js';
 export {
   bearer,
   type Credentials,

@@ -19,12 +19,17 @@ FROM agents a
 LEFT JOIN agent_heartbeats h ON h.workspace_id = a.workspace_id AND h.agent_id = a.id
 WHERE a.workspace_id = $1 AND a.id = $2
 
+-- end_cooldown
+UPDATE agents SET setup_failures = 0, resting_until = NULL, updated_at = now()
+WHERE workspace_id = $1 AND id = $2 AND setup_failures > 0
+RETURNING id
+
 -- find_agent
 SELECT a.workspace_id AS "workspaceId", a.id AS "id", a.name AS "name", a.mode AS "mode", a.model AS "model", a.lifecycle AS "lifecycle", a.live_runs AS "liveRuns", a.status AS "status", a.capabilities AS "capabilities", a.coordinator_enabled AS "coordinatorEnabled", a.max_concurrent_tasks AS "maxConcurrentTasks", a.heartbeat_interval_seconds AS "heartbeatIntervalSeconds", a.stale_threshold_seconds AS "staleThresholdSeconds", a.host_name AS "hostName", a.pid AS "pid", a.agent_version AS "agentVersion", a.restart_count AS "restartCount", a.token_version AS "tokenVersion", a.metadata AS "metadata", a.command AS "command", a.resting_until AS "restingUntil", a.created_by AS "createdBy", a.termination_reason AS "terminationReason", a.draining_at AS "drainingAt", a.error_at AS "errorAt", a.terminated_at AS "terminatedAt", a.version AS "version", a.created_at AS "createdAt", a.updated_at AS "updatedAt",
   (SELECT h.last_seen_at FROM agent_heartbeats h
     WHERE h.workspace_id = a.workspace_id AND h.agent_id = a.id) AS "lastSeenAt" FROM agents a WHERE a.workspace_id = $1 AND a.id = $2
 
--- flush_beats
+-- flush_heartbeats
 WITH heartbeat AS MATERIALIZED (
   SELECT a.lifecycle, a.heartbeat_interval_seconds, a.stale_threshold_seconds, b.*,
     now() - make_interval(secs => b.age_ms / 1000) AS seen_at
@@ -125,13 +130,6 @@ UPDATE agents SET token_version = token_version + 1, version = version + 1, upda
 WHERE workspace_id = $1 AND id = $2
 RETURNING token_version
 
--- rest_agent
-UPDATE agents SET setup_failures = setup_failures + 1, updated_at = now(),
-  resting_until = now() + make_interval(secs =>
-    least(30 * 2.0 ^ least(setup_failures, 10), 900)::float8)
-WHERE workspace_id = $1 AND id = $2 AND (resting_until IS NULL OR resting_until <= now())
-RETURNING resting_until
-
 -- revive_push_agents
 WITH back AS MATERIALIZED (
   SELECT a.workspace_id, a.id, 'gateway_back' AS reason,
@@ -173,7 +171,7 @@ WHERE h.last_seen_at < now() - make_interval(secs => a.stale_threshold_seconds)
 ORDER BY a.id
 LIMIT $1
 
--- stamp_first_beat
+-- stamp_first_heartbeat
 INSERT INTO agent_heartbeats AS h (workspace_id, agent_id, status, last_seen_at, next_expected_at)
 VALUES ($1, $2, 'healthy', now(), 'infinity')
 ON CONFLICT (workspace_id, agent_id) DO UPDATE SET
@@ -181,7 +179,9 @@ ON CONFLICT (workspace_id, agent_id) DO UPDATE SET
   next_expected_at = CASE WHEN h.next_expected_at = 'infinity' THEN 'infinity'
     ELSE now() + make_interval(secs => $3::int) END
 
--- wake_agent
-UPDATE agents SET setup_failures = 0, resting_until = NULL, updated_at = now()
-WHERE workspace_id = $1 AND id = $2 AND setup_failures > 0
-RETURNING id
+-- start_cooldown
+UPDATE agents SET setup_failures = setup_failures + 1, updated_at = now(),
+  resting_until = now() + make_interval(secs =>
+    least(30 * 2.0 ^ least(setup_failures, 10), 900)::float8)
+WHERE workspace_id = $1 AND id = $2 AND (resting_until IS NULL OR resting_until <= now())
+RETURNING resting_until

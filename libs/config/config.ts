@@ -145,7 +145,6 @@ const environment = variables.superRefine(
 export const VARIABLES: readonly string[] = Object.keys(variables.shape);
 
 export type Config = ReturnType<typeof toConfig>;
-export type ServerRole = (typeof ROLES)[number];
 
 /**
  * Reads the environment. Times keep the unit that their name carries.

@@ -46,6 +46,12 @@ SELECT $1, 'task.dependency_cycle', '', (c.path ->> 0)::uuid, 'coordinator', jso
 FROM jsonb_to_recordset($2::jsonb) AS c (path jsonb, tasks jsonb, length int)
 RETURNING id
 
+-- append_coordinator_logs
+INSERT INTO coordinator_logs (workspace_id, instance_id, level, event, message, details)
+SELECT l.workspace_id, $1, l.level, l.event, l.message, coalesce(l.details, '{}')
+FROM jsonb_to_recordset($2::jsonb)
+  AS l (workspace_id uuid, level text, event text, message text, details jsonb)
+
 -- begin_runs
 WITH behind AS MATERIALIZED (
   SELECT * FROM jsonb_to_recordset($1::jsonb) AS m (workspace_id uuid, id uuid)
@@ -75,12 +81,6 @@ logged AS (
 )
 SELECT workspace_id, id FROM run_moved
 
--- coordinator_append_logs
-INSERT INTO coordinator_logs (workspace_id, instance_id, level, event, message, details)
-SELECT l.workspace_id, $1, l.level, l.event, l.message, coalesce(l.details, '{}')
-FROM jsonb_to_recordset($2::jsonb)
-  AS l (workspace_id uuid, level text, event text, message text, details jsonb)
-
 -- coordinator_check_epoch
 SELECT set_config('idle_in_transaction_session_timeout', $2, true)
 FROM coordinator_leadership WHERE id = 1 AND epoch = $1
@@ -91,17 +91,6 @@ SELECT is_operator FROM users WHERE id = $1 AND disabled_at IS NULL
 
 -- coordinator_list_workspace_ids
 SELECT id FROM workspaces WHERE archived_at IS NULL ORDER BY id DESC LIMIT $1
-
--- coordinator_prune_logs
-WITH oldest AS MATERIALIZED (
-  SELECT id, created_at FROM coordinator_logs ORDER BY id LIMIT $2
-),
-pruned AS (
-  DELETE FROM coordinator_logs WHERE id = ANY(ARRAY(
-    SELECT id FROM oldest WHERE created_at < now() - make_interval(days => $1)))
-  RETURNING 1
-)
-SELECT count(*)::int AS removed FROM pruned
 
 -- coordinator_read_dues
 SELECT
@@ -243,9 +232,9 @@ SELECT DISTINCT p.workspace_id, p.id
 FROM task_dependencies d
 JOIN agent_tasks p ON p.workspace_id = d.workspace_id AND p.id = d.depends_on_id
 JOIN agent_tasks t ON t.workspace_id = d.workspace_id AND t.id = d.task_id
-WHERE d.settled_at IS NULL AND t.status NOT IN ('COMPLETED', 'ARCHIVED')
+WHERE d.settled_at IS NULL AND NOT t.status IN ('COMPLETED', 'ARCHIVED')
   AND ($2::uuid IS NULL OR d.workspace_id = $2)
-  AND (NOT p.has_dependents OR (NOT p.dependents_unsettled AND (d.settled_at IS NULL AND t.status NOT IN ('COMPLETED', 'ARCHIVED') AND (((p.status = 'COMPLETED' OR (p.status = 'ARCHIVED' AND p.completed_at IS NOT NULL)) OR (d.policy = 'ignore' AND (p.status = 'FAILED' OR (p.status = 'ABORTED' AND p.retry_at IS NULL)
+  AND (NOT p.has_dependents OR (NOT p.dependents_unsettled AND (d.settled_at IS NULL AND NOT t.status IN ('COMPLETED', 'ARCHIVED') AND (((p.status = 'COMPLETED' OR (p.status = 'ARCHIVED' AND p.completed_at IS NOT NULL)) OR (d.policy = 'ignore' AND (p.status = 'FAILED' OR (p.status = 'ABORTED' AND p.retry_at IS NULL)
   OR (p.status = 'ARCHIVED' AND p.completed_at IS NULL))))
   OR (d.policy = 'fail' AND t.status IN ('PENDING', 'PAUSED') AND (p.status = 'FAILED' OR (p.status = 'ABORTED' AND p.retry_at IS NULL)
   OR (p.status = 'ARCHIVED' AND p.completed_at IS NULL)))))))
@@ -333,7 +322,7 @@ WITH concerned AS MATERIALIZED (
   CROSS JOIN LATERAL (
     SELECT d.workspace_id, d.task_id
     FROM task_dependencies d JOIN agent_tasks t ON t.workspace_id = d.workspace_id AND t.id = d.task_id
-    WHERE d.workspace_id = p.workspace_id AND d.depends_on_id = p.id AND (d.settled_at IS NULL AND t.status NOT IN ('COMPLETED', 'ARCHIVED') AND (((p.status = 'COMPLETED' OR (p.status = 'ARCHIVED' AND p.completed_at IS NOT NULL)) OR (d.policy = 'ignore' AND (p.status = 'FAILED' OR (p.status = 'ABORTED' AND p.retry_at IS NULL)
+    WHERE d.workspace_id = p.workspace_id AND d.depends_on_id = p.id AND (d.settled_at IS NULL AND NOT t.status IN ('COMPLETED', 'ARCHIVED') AND (((p.status = 'COMPLETED' OR (p.status = 'ARCHIVED' AND p.completed_at IS NOT NULL)) OR (d.policy = 'ignore' AND (p.status = 'FAILED' OR (p.status = 'ABORTED' AND p.retry_at IS NULL)
   OR (p.status = 'ARCHIVED' AND p.completed_at IS NULL))))
   OR (d.policy = 'fail' AND t.status IN ('PENDING', 'PAUSED') AND (p.status = 'FAILED' OR (p.status = 'ABORTED' AND p.retry_at IS NULL)
   OR (p.status = 'ARCHIVED' AND p.completed_at IS NULL)))))
@@ -341,7 +330,7 @@ WITH concerned AS MATERIALIZED (
 ),
 waiting AS MATERIALIZED (
   SELECT t.* FROM concerned c JOIN agent_tasks t ON t.workspace_id = c.workspace_id AND t.id = c.task_id
-  WHERE t.status NOT IN ('COMPLETED', 'ARCHIVED')
+  WHERE NOT t.status IN ('COMPLETED', 'ARCHIVED')
   ORDER BY t.workspace_id, t.id
   FOR NO KEY UPDATE OF t
 )
@@ -503,7 +492,7 @@ UPDATE agent_tasks p SET dependents_unsettled = false
 FROM jsonb_to_recordset($1::jsonb) AS ended (workspace_id uuid, id uuid)
 WHERE p.workspace_id = ended.workspace_id AND p.id = ended.id AND NOT EXISTS (
   SELECT FROM task_dependencies d JOIN agent_tasks t ON t.workspace_id = d.workspace_id AND t.id = d.task_id
-  WHERE d.workspace_id = p.workspace_id AND d.depends_on_id = p.id AND (d.settled_at IS NULL AND t.status NOT IN ('COMPLETED', 'ARCHIVED') AND (((p.status = 'COMPLETED' OR (p.status = 'ARCHIVED' AND p.completed_at IS NOT NULL)) OR (d.policy = 'ignore' AND (p.status = 'FAILED' OR (p.status = 'ABORTED' AND p.retry_at IS NULL)
+  WHERE d.workspace_id = p.workspace_id AND d.depends_on_id = p.id AND (d.settled_at IS NULL AND NOT t.status IN ('COMPLETED', 'ARCHIVED') AND (((p.status = 'COMPLETED' OR (p.status = 'ARCHIVED' AND p.completed_at IS NOT NULL)) OR (d.policy = 'ignore' AND (p.status = 'FAILED' OR (p.status = 'ABORTED' AND p.retry_at IS NULL)
   OR (p.status = 'ARCHIVED' AND p.completed_at IS NULL))))
   OR (d.policy = 'fail' AND t.status IN ('PENDING', 'PAUSED') AND (p.status = 'FAILED' OR (p.status = 'ABORTED' AND p.retry_at IS NULL)
   OR (p.status = 'ARCHIVED' AND p.completed_at IS NULL))))))
@@ -614,6 +603,17 @@ removed AS (
 )
 SELECT (SELECT count(*)::int FROM unused) AS looked_at, (SELECT count(*)::int FROM removed) AS removed
 
+-- prune_coordinator_logs
+WITH oldest AS MATERIALIZED (
+  SELECT id, created_at FROM coordinator_logs ORDER BY id LIMIT $2
+),
+pruned AS (
+  DELETE FROM coordinator_logs WHERE id = ANY(ARRAY(
+    SELECT id FROM oldest WHERE created_at < now() - make_interval(days => $1)))
+  RETURNING 1
+)
+SELECT count(*)::int AS removed FROM pruned
+
 -- read_leased_defects
 SELECT t.id, t.workspace_id, t.status, t.version, t.retry_count, t.max_retries,
   t.retry_backoff_seconds, t.retry_at, t.has_dependents, t.run_id, r.state AS run_state,
@@ -679,8 +679,8 @@ SELECT workspace_id, id, status = 'PENDING' AND actual = 0 AS ready FROM repaire
 -- remind_tasks
 WITH repaired AS (
   UPDATE agent_tasks t SET has_dependents = true, dependents_unsettled = t.dependents_unsettled
-    OR (t.status = 'COMPLETED' OR (t.status = 'ARCHIVED' AND t.completed_at IS NOT NULL)) OR (t.status = 'FAILED' OR (t.status = 'ABORTED' AND t.retry_at IS NULL)
-  OR (t.status = 'ARCHIVED' AND t.completed_at IS NULL))
+    OR ((t.status = 'COMPLETED' OR (t.status = 'ARCHIVED' AND t.completed_at IS NOT NULL)) OR (t.status = 'FAILED' OR (t.status = 'ABORTED' AND t.retry_at IS NULL)
+  OR (t.status = 'ARCHIVED' AND t.completed_at IS NULL)))
   FROM jsonb_to_recordset($1::jsonb) AS m (workspace_id uuid, id uuid)
   WHERE t.workspace_id = m.workspace_id AND t.id = m.id
   RETURNING t.workspace_id, t.id, old.has_dependents, t.dependents_unsettled

@@ -5,18 +5,12 @@ export {
   Prisma,
   type TaskRun,
 } from './generated/client.js';
-export { Coalescer, type CoalescerOptions } from './coalescer.js';
-export {
-  Database,
-  type PoolUsage,
-  ServiceScope,
-  TenantScope,
-  type DatabaseOptions,
-} from './database.js';
+export { Coalescer } from './coalescer.js';
+export { Database, ServiceScope, TenantScope, type DatabaseOptions } from './database.js';
 export { isUnreachable, violatedConstraint } from './db-errors.js';
 export { DatabaseModule } from './database.module.js';
-export { checkMigrated, migrate, MigrationError, type MigrateOptions } from './migrator/index.js';
-export { createPool, type PoolOptions } from './pools.js';
+export { checkMigrated, migrate, MigrationError } from './migrator/index.js';
+export { createPool } from './pools.js';
 export type { PrismaTransaction } from './prisma.js';
 export {
   command,

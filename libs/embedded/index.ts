@@ -1,13 +1,11 @@
 export type { CleanupScope } from './cleanup.js';
 export { withCleanup } from './cleanup.js';
-export type { EmbeddedErrorCode } from './errors.js';
 export { EmbeddedError } from './errors.js';
 export { freePort } from './free-port.js';
-export { withLock } from './lock.js';
-export type { EmbeddedPostgres, PostgresOptions } from './postgres.js';
+export type { EmbeddedPostgres } from './postgres.js';
 export { startEmbeddedPostgres } from './postgres.js';
-export type { Stack, StackOptions, StackStart } from './stack.js';
+export type { Stack } from './stack.js';
 export { beginStack, startStack } from './stack.js';
 export { Supervisor } from './supervisor.js';
-export type { EmbeddedValkey, ExternalValkey, ValkeyOptions } from './valkey.js';
-export { resolveValkey, startEmbeddedValkey } from './valkey.js';
+export type { EmbeddedValkey } from './valkey.js';
+export { startEmbeddedValkey } from './valkey.js';

@@ -19,7 +19,7 @@ import type { Account } from './accounts.js';
 import { canReach, makePassableFolder, serviceAccount } from './accounts.js';
 import { EmbeddedError, errnoOf, explainFileError } from './errors.js';
 
-/** Where root's data goes when the wanted folder lies where PostgreSQL's account can't pass. */
+/** Where root's data goes when the requested folder lies where PostgreSQL's account can't pass. */
 const ELSEWHERE = '/var/lib/drover/data';
 
 export interface PostgresFolder {
@@ -31,15 +31,15 @@ export interface PostgresFolder {
 
 /**
  * Finds or makes the data folder: `pgdata` (the cluster), `password` (readable by its owner only).
- * As root the folder belongs to PostgreSQL's account; where that account can't pass, the wanted
+ * As root the folder belongs to PostgreSQL's account; where that account can't pass, the requested
  * path becomes a symbolic link to a folder under /var/lib/drover/data, told to `beforeMaking` first.
  */
 export async function preparePostgresFolder(
-  wanted: string,
+  requested: string,
   major: string,
   beforeMaking: (path: string) => Promise<void>,
 ): Promise<PostgresFolder> {
-  const path = resolve(wanted);
+  const path = resolve(requested);
   try {
     return await prepare(path, major, beforeMaking);
   } catch (error) {
@@ -48,17 +48,17 @@ export async function preparePostgresFolder(
 }
 
 async function prepare(
-  wanted: string,
+  requested: string,
   major: string,
   beforeMaking: (path: string) => Promise<void>,
 ): Promise<PostgresFolder> {
-  const account = (await ownerOf(join(wanted, 'pgdata'))) ?? (await serviceAccount());
-  await makePassableFolder(dirname(wanted));
-  if (account && (await isFree(wanted)) && !(await canReach(dirname(wanted), account))) {
-    await moveElsewhere(wanted, beforeMaking);
+  const account = (await ownerOf(join(requested, 'pgdata'))) ?? (await serviceAccount());
+  await makePassableFolder(dirname(requested));
+  if (account && (await isFree(requested)) && !(await canReach(dirname(requested), account))) {
+    await moveElsewhere(requested, beforeMaking);
   }
-  await mkdir(wanted, { recursive: true, mode: 0o700 });
-  const path = await realpath(wanted);
+  await mkdir(requested, { recursive: true, mode: 0o700 });
+  const path = await realpath(requested);
   if (account) await handOver(path, account);
   const pgdata = join(path, 'pgdata');
   await refuseForeign(path, pgdata);
@@ -74,24 +74,24 @@ async function ownerOf(pgdata: string): Promise<Account | undefined> {
 }
 
 /** Nothing there, or an empty folder, or a link to nothing. */
-async function isFree(wanted: string): Promise<boolean> {
-  if (!existsSync(wanted)) return true;
-  const link = await lstat(wanted);
-  return link.isDirectory() && (await readdir(wanted)).length === 0;
+async function isFree(requested: string): Promise<boolean> {
+  if (!existsSync(requested)) return true;
+  const link = await lstat(requested);
+  return link.isDirectory() && (await readdir(requested)).length === 0;
 }
 
 async function moveElsewhere(
-  wanted: string,
+  requested: string,
   beforeMaking: (path: string) => Promise<void>,
 ): Promise<void> {
-  const link = await lstat(wanted).catch(() => undefined);
-  if (link) await (link.isDirectory() ? rmdir(wanted) : rm(wanted));
-  const hash = createHash('sha256').update(wanted).digest('hex').slice(0, 12);
+  const link = await lstat(requested).catch(() => undefined);
+  if (link) await (link.isDirectory() ? rmdir(requested) : rm(requested));
+  const hash = createHash('sha256').update(requested).digest('hex').slice(0, 12);
   const place = join(ELSEWHERE, `${hash}-${randomBytes(3).toString('hex')}`);
   await beforeMaking(place);
   await makePassableFolder(dirname(place));
   await mkdir(place, { mode: 0o700 });
-  await symlink(place, wanted).catch(async (error: unknown) => {
+  await symlink(place, requested).catch(async (error: unknown) => {
     await rmdir(place);
     if (errnoOf(error) !== 'EEXIST') throw error;
   });

@@ -129,9 +129,9 @@ function commonCommand({ folder, binaries }: Context): Omit<ServerCommand, 'file
 }
 
 async function listen(context: Context): Promise<EmbeddedPostgres> {
-  const wanted = context.options.port;
+  const requested = context.options.port;
   for (let attempt = 1; ; attempt += 1) {
-    const port = wanted ?? (await freePort());
+    const port = requested ?? (await freePort());
     try {
       return await listenOn(context, port);
     } catch (error) {

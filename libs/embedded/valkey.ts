@@ -89,8 +89,11 @@ async function start(options: ValkeyOptions, supervisor: Supervisor): Promise<Em
   }
 }
 
-async function prepareFolder(wanted: string | undefined, supervisor: Supervisor): Promise<string> {
-  const path = wanted === undefined ? undefined : resolve(wanted);
+async function prepareFolder(
+  requested: string | undefined,
+  supervisor: Supervisor,
+): Promise<string> {
+  const path = requested === undefined ? undefined : resolve(requested);
   try {
     if (path !== undefined) {
       await mkdir(path, { recursive: true, mode: 0o700 });

@@ -10,7 +10,8 @@ import { apiClient, type ApiClient } from '../../test/support/api-client.js';
 import { startTestApp, type TestApp } from '../../test/support/app.js';
 import { createTestDatabase, type TestDatabase } from '../../test/support/database.js';
 import { numbered, type NumberedMessage } from './domain/channel.js';
-import { JournalCursor, messagesOf } from './index.js';
+import { messagesOf } from './index.js';
+import { JournalCursor } from './journal-cursor.js';
 
 const MIGRATIONS = 'prisma/migrations';
 const JOURNAL = '20261122000000_journal';

@@ -4,7 +4,8 @@ import { createTestDatabase, type TestDatabase } from '../../test/support/databa
 import { aWorkspace } from '../../test/support/factories.js';
 import { aTask } from '../../test/support/task-factories.js';
 import { numbered, type NumberedMessage } from './domain/channel.js';
-import { JournalCursor, messagesOf } from './index.js';
+import { messagesOf } from './index.js';
+import { JournalCursor } from './journal-cursor.js';
 
 const TASKS = 12;
 const LOCKING_WRITERS = 8;

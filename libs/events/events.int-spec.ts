@@ -9,7 +9,9 @@ import { createTestDatabase, type TestDatabase } from '../../test/support/databa
 import { aWorkspace } from '../../test/support/factories.js';
 import { waitFor } from '../../test/support/wait-for.js';
 import { numbered } from './domain/channel.js';
-import { Channels, EventRelay, messagesOf } from './index.js';
+import { Channels } from './channels.js';
+import { messagesOf } from './index.js';
+import { EventRelay } from './relay.js';
 
 interface Message {
   id: string;

@@ -21,12 +21,6 @@ UPDATE event_consumers SET owner = NULL, leased_until = NULL WHERE name = $1 AND
 -- journal_make_partitions
 SELECT make_journal_partitions($1) AS made
 
--- journal_outlook
-SELECT CASE WHEN s.is_called THEN s.last_value ELSE 0 END AS last, c.position,
-  coalesce(c.owner <> $2 AND c.leased_until > now(), false) AS elsewhere
-FROM event_consumers c, journal_id_seq s
-WHERE c.name = $1
-
 -- journal_read_batch
 SELECT h.settled, j.id, j.workspace_id, j.event, j.log_event, j.task_id, j.version, j.previous_status, j.new_status,
   j.run_id, j.run_version, j.previous_state, j.new_state, j.end_reason, j.generation, j.agent_id, j.reason,
@@ -42,6 +36,12 @@ SELECT w.id AS workspace_id, coalesce(n.last_number, 0) AS last_number
 FROM event_consumers c CROSS JOIN unnest($3::uuid[]) AS w (id)
 LEFT JOIN event_numbers n ON n.consumer = c.name AND n.workspace_id = w.id
 WHERE c.name = $1 AND c.position = $2
+
+-- journal_read_outlook
+SELECT CASE WHEN s.is_called THEN s.last_value ELSE 0 END AS last, c.position,
+  coalesce(c.owner <> $2 AND c.leased_until > now(), false) AS elsewhere
+FROM event_consumers c, journal_id_seq s
+WHERE c.name = $1
 
 -- journal_take_lease
 UPDATE event_consumers SET owner = $2, leased_until = now() + make_interval(secs => $3)

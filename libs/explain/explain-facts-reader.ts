@@ -4,7 +4,7 @@ import { Database, type TenantScope } from '#lib/database';
 import { needsSession } from './domain/explain-agents.js';
 import type { ExplainFacts, RootFacts } from './domain/explain-facts.js';
 import type { LineFacts } from './domain/task-position.js';
-import type { TaskStatus } from '#lib/transitions';
+import { TASK_PHASES, type TaskStatus } from '#lib/transitions';
 import { pausesOfType } from './store/explain.sql.js';
 import {
   capableAgents,
@@ -18,7 +18,7 @@ import { SpawnObstacles } from '#lib/runs';
 
 /** Where counting the tasks that rank before another ends. */
 export const COUNTED_AHEAD = 1_000;
-const ROOTS_TOLD = 5;
+const ROOTS_SHOWN = 5;
 /** Of a graph of tasks, where looking for its roots ends. */
 const EDGES_LOOKED_AT = 2_000;
 
@@ -73,7 +73,7 @@ export class ExplainFactsReader {
   /** Where the dependencies of what the task waits for end; nothing where it waits for no task. */
   async roots(workspaceId: string, taskId: string, task: SurroundedTask): Promise<RootFacts[]> {
     if (!willRun(task) || task.unmet_dependencies === 0) return [];
-    const params = [workspaceId, taskId, EDGES_LOOKED_AT, ROOTS_TOLD];
+    const params = [workspaceId, taskId, EDGES_LOOKED_AT, ROOTS_SHOWN];
     const rows = await this.database.tenant(workspaceId).rows(rootsOfWaiting, params);
     return rows.map(({ id, title, status, ended_without_success: endedWithoutSuccess }) => ({
       taskId: id,
@@ -107,7 +107,7 @@ export class ExplainFactsReader {
 }
 
 function willRun({ status, retry_at }: SurroundedTask): boolean {
-  return status === 'PENDING' || status === 'PAUSED' || (status === 'ABORTED' && retry_at !== null);
+  return ['queued', 'paused'].includes(TASK_PHASES[status]) || retry_at !== null;
 }
 
 async function agentSide(tenant: TenantScope, required: readonly string[]): Promise<AgentSide> {

@@ -7,26 +7,26 @@ WITH capable AS MATERIALIZED (
       WHEN a.lifecycle = 'ERROR' THEN 'in_error'
       WHEN (a.mode = 'push' AND NOT a.coordinator_enabled) THEN 'disabled'
       WHEN (a.mode = 'push' AND a.command = '{}') THEN 'without_command'
-      WHEN (a.mode = 'push' AND coalesce(a.resting_until > now(), false)) THEN 'resting'
-      WHEN a.mode = 'pull' AND a.lifecycle = 'STARTING' AND h.agent_id IS NULL THEN 'offline'
+      WHEN (a.mode = 'push' AND coalesce(a.resting_until > now(), false)) THEN 'cooldown'
+      WHEN a.mode = 'pull' AND a.lifecycle = 'STARTING' AND h.agent_id IS NULL THEN 'unresponsive'
       WHEN coalesce(
     h.last_seen_at < now() - make_interval(secs => a.stale_threshold_seconds)
     AND CASE WHEN h.next_expected_at = 'infinity' THEN a.mode = 'pull' AND a.live_runs = 0
-      ELSE a.mode = 'pull' OR a.live_runs > 0 END, false) THEN 'offline'
+      ELSE a.mode = 'pull' OR a.live_runs > 0 END, false) THEN 'unresponsive'
       WHEN NOT a.live_runs < a.max_concurrent_tasks THEN 'full'
       WHEN a.mode = 'push' THEN 'assignable'
-      ELSE 'free' END AS standing
+      ELSE 'free' END AS availability
   FROM agents a LEFT JOIN agent_heartbeats h ON h.workspace_id = a.workspace_id AND h.agent_id = a.id
   WHERE a.workspace_id = $1 AND a.lifecycle <> 'TERMINATED' AND a.capabilities @> $2::text[]
 )
-SELECT standing, count(*)::int AS count, sum(max_concurrent_tasks)::int AS places,
+SELECT availability, count(*)::int AS count, sum(max_concurrent_tasks)::int AS places,
   coalesce(sum(max_concurrent_tasks) FILTER (WHERE mode = 'push'), 0)::int AS "pushPlaces",
   sum(greatest(max_concurrent_tasks - live_runs, 0))::int AS "freePlaces",
   to_jsonb((array_agg(jsonb_build_object('id', id, 'name', name, 'liveRuns', live_runs,
     'maxConcurrentTasks', max_concurrent_tasks, 'lastSeenAt', to_char(last_seen_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
     'restingUntil', to_char(resting_until AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))
     ORDER BY name, id))[1:5]) AS agents
-FROM capable GROUP BY standing
+FROM capable GROUP BY availability
 
 -- explain_task
 SELECT now() AS now, t.status, t.task_type, t.run_id, t.agent_id, t.retry_at, t.retry_count, t.max_retries,
@@ -79,15 +79,15 @@ WITH capable AS MATERIALIZED (
       WHEN a.lifecycle = 'ERROR' THEN 'in_error'
       WHEN (a.mode = 'push' AND NOT a.coordinator_enabled) THEN 'disabled'
       WHEN (a.mode = 'push' AND a.command = '{}') THEN 'without_command'
-      WHEN (a.mode = 'push' AND coalesce(a.resting_until > now(), false)) THEN 'resting'
-      WHEN a.mode = 'pull' AND a.lifecycle = 'STARTING' AND h.agent_id IS NULL THEN 'offline'
+      WHEN (a.mode = 'push' AND coalesce(a.resting_until > now(), false)) THEN 'cooldown'
+      WHEN a.mode = 'pull' AND a.lifecycle = 'STARTING' AND h.agent_id IS NULL THEN 'unresponsive'
       WHEN coalesce(
     h.last_seen_at < now() - make_interval(secs => a.stale_threshold_seconds)
     AND CASE WHEN h.next_expected_at = 'infinity' THEN a.mode = 'pull' AND a.live_runs = 0
-      ELSE a.mode = 'pull' OR a.live_runs > 0 END, false) THEN 'offline'
+      ELSE a.mode = 'pull' OR a.live_runs > 0 END, false) THEN 'unresponsive'
       WHEN NOT a.live_runs < a.max_concurrent_tasks THEN 'full'
       WHEN a.mode = 'push' THEN 'assignable'
-      ELSE 'free' END AS standing
+      ELSE 'free' END AS availability
   FROM agents a LEFT JOIN agent_heartbeats h ON h.workspace_id = a.workspace_id AND h.agent_id = a.id
   WHERE a.workspace_id = $1 AND a.lifecycle <> 'TERMINATED' AND a.capabilities @> $2::text[]
 )
@@ -96,22 +96,22 @@ SELECT t.task_type AS "taskType",
 FROM capable c
 JOIN task_runs r ON r.workspace_id = $1 AND r.agent_id = c.id AND r.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE')
 JOIN agent_tasks t ON t.workspace_id = $1 AND t.id = r.task_id
-WHERE c.standing IN ('free', 'assignable', 'full') AND c.live_runs > 0
+WHERE c.availability IN ('free', 'assignable', 'full') AND c.live_runs > 0
 ORDER BY r.assigned_at
 LIMIT 1000
 
 -- kind_history
-SELECT wanted.task_type AS "taskType", array_agg(latest.duration) AS durations,
+SELECT requested.task_type AS "taskType", array_agg(latest.duration) AS durations,
   coalesce(array_agg(latest.wait) FILTER (WHERE latest.wait IS NOT NULL), '{}') AS waits
-FROM unnest($2::text[]) AS wanted (task_type) CROSS JOIN LATERAL (
+FROM unnest($2::text[]) AS requested (task_type) CROSS JOIN LATERAL (
   SELECT extract(epoch FROM t.completed_at - coalesce(t.started_at, t.assigned_at))::float8 AS duration,
     extract(epoch FROM t.assigned_at - t.ready_at)::float8 AS wait
   FROM agent_tasks t
-  WHERE t.workspace_id = $1 AND t.task_type = wanted.task_type AND t.completed_at IS NOT NULL
+  WHERE t.workspace_id = $1 AND t.task_type = requested.task_type AND t.completed_at IS NOT NULL
     AND t.assigned_at IS NOT NULL
   ORDER BY t.completed_at DESC
   LIMIT 200) latest
-GROUP BY wanted.task_type
+GROUP BY requested.task_type
 
 -- missing_capabilities
 SELECT needed.name FROM unnest($2::text[]) AS needed (name)

@@ -11,7 +11,7 @@ import type { FastifyReply } from 'fastify';
 import { type Observable, tap } from 'rxjs';
 
 /** Sets the ETag to a row's version, for the client's next If-Match. */
-export function setEtag(reply: Pick<FastifyReply, 'header'>, version: number): void {
+function setEtag(reply: Pick<FastifyReply, 'header'>, version: number): void {
   void reply.header('etag', `"${version}"`);
 }
 

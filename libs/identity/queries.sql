@@ -1,16 +1,5 @@
 -- The statements as they run. Made by `npm run sql`; change the modules that declare them.
 
--- identity_api_key_by_hash
-SELECT k.id, k.workspace_id, k.scopes, k.role, k.created_by, k.expires_at,
-          coalesce(k.expires_at <= now(), false) AS expired,
-          k.revoked_at IS NOT NULL OR w.archived_at IS NOT NULL AS revoked,
-          CASE WHEN u.disabled_at IS NULL THEN m.role END AS maker_role
-     FROM api_keys k
-     JOIN workspaces w ON w.id = k.workspace_id
-     JOIN users u ON u.id = k.created_by
-     LEFT JOIN workspace_members m ON m.workspace_id = k.workspace_id AND m.user_id = k.created_by
-    WHERE k.key_hash = $1
-
 -- identity_archive_workspace
 UPDATE workspaces
       SET archived_at = coalesce(archived_at, now()), version = version + 1, updated_at = now()
@@ -37,6 +26,17 @@ UPDATE user_sessions SET revoked_at = now()
 
 -- identity_find_account
 SELECT is_operator, disabled_at IS NOT NULL AS disabled FROM users WHERE id = $1
+
+-- identity_find_api_key_by_hash
+SELECT k.id, k.workspace_id, k.scopes, k.role, k.created_by, k.expires_at,
+          coalesce(k.expires_at <= now(), false) AS expired,
+          k.revoked_at IS NOT NULL OR w.archived_at IS NOT NULL AS revoked,
+          CASE WHEN u.disabled_at IS NULL THEN m.role END AS maker_role
+     FROM api_keys k
+     JOIN workspaces w ON w.id = k.workspace_id
+     JOIN users u ON u.id = k.created_by
+     LEFT JOIN workspace_members m ON m.workspace_id = k.workspace_id AND m.user_id = k.created_by
+    WHERE k.key_hash = $1
 
 -- identity_find_identity
 SELECT user_id FROM user_identities WHERE issuer = $1 AND subject = $2
@@ -81,7 +81,7 @@ WITH made AS (
 -- identity_lock_operators
 SELECT id FROM users WHERE is_operator AND disabled_at IS NULL ORDER BY id FOR UPDATE
 
--- identity_lock_owners
+-- identity_lock_owners_and_member
 SELECT user_id, role, version FROM workspace_members
     WHERE workspace_id = $1 AND (role = 'OWNER' OR user_id = $2)
     ORDER BY user_id

@@ -5,7 +5,8 @@ import { createTestDatabase, type TestDatabase } from '../../test/support/databa
 import { aMember, aWorkspace } from '../../test/support/factories.js';
 import { testValkey } from '../../test/support/valkey.js';
 import { waitFor } from '../../test/support/wait-for.js';
-import { type Revocation, Revocations, TokenService } from './index.js';
+import { Revocations, TokenService } from './index.js';
+import type { Revocation } from './tokens/revocations.js';
 import { type IdentityApp, startIdentityApp } from './testing/app.js';
 
 const SECONDS = 5_000;

@@ -11,7 +11,7 @@ import type { Invariant, Outcome } from './invariant.js';
 import { withRunner } from './runner.js';
 
 /** The invariants, in the order in which they are reported. */
-export const INVARIANTS: readonly Invariant[] = [
+const INVARIANTS: readonly Invariant[] = [
   accountedFor,
   unbrokenLog,
   oneLiveRun,

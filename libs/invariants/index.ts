@@ -1,3 +1,3 @@
-export { checkInvariants, INVARIANTS } from './check.js';
-export type { Invariant, Outcome, Violation } from './invariant.js';
-export { checkRebuildable, type ValkeyPlace } from './rebuildable.js';
+export { checkInvariants } from './check.js';
+export type { Outcome } from './invariant.js';
+export { checkRebuildable } from './rebuildable.js';

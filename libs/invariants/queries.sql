@@ -52,13 +52,6 @@ WHERE found.wrong
 ORDER BY t.id
 LIMIT $1
 
--- invariant_beats_known
-SELECT heard.id AS agent_id, a.stale_threshold_seconds,
-  extract(epoch FROM now() - h.last_seen_at)::float8 AS age_seconds
-FROM unnest($1::uuid[]) AS heard (id)
-LEFT JOIN agents a ON a.id = heard.id
-LEFT JOIN agent_heartbeats h ON h.workspace_id = a.workspace_id AND h.agent_id = a.id
-
 -- invariant_bounded_attempts
 WITH kept AS MATERIALIZED (
   SELECT CASE WHEN bool_or(bounds LIKE 'FOR VALUES FROM (MINVALUE)%') THEN '-infinity'
@@ -143,6 +136,13 @@ WHERE d.policy <> 'ignore'
       AND done.version IS NOT NULL AND done.id < begun.id)
 ORDER BY d.task_id
 LIMIT $1
+
+-- invariant_heartbeats_known
+SELECT heard.id AS agent_id, a.stale_threshold_seconds,
+  extract(epoch FROM now() - h.last_seen_at)::float8 AS age_seconds
+FROM unnest($1::uuid[]) AS heard (id)
+LEFT JOIN agents a ON a.id = heard.id
+LEFT JOIN agent_heartbeats h ON h.workspace_id = a.workspace_id AND h.agent_id = a.id
 
 -- invariant_no_orphans
 SELECT subject, problem FROM (

@@ -108,7 +108,6 @@ export const ERRORS = {
   ),
 
   // What it is about
-  not_found: e(404, 'There is no such thing here', 'Check the id and the workspace.'),
   route_not_found: e(404, 'There is no such path', 'See /docs for the paths of this API.'),
   workspace_not_found: e(
     404,
@@ -248,7 +247,7 @@ function e(status: number, title: string, advice: string): ErrorSpec {
   return { status, title, advice };
 }
 
-export interface ErrorSpec {
+interface ErrorSpec {
   readonly status: number;
   readonly title: string;
   readonly advice: string;

@@ -23,7 +23,7 @@ export const GATEWAY_PROBE = Symbol('GATEWAY_PROBE');
 export const COORDINATOR_HEALTH = Symbol('COORDINATOR_HEALTH');
 
 /** Milliseconds after which a part that says nothing counts as gone. */
-export const PROBE_TIMEOUT_MS = 2_000;
+const PROBE_TIMEOUT_MS = 2_000;
 
 export type PartState = 'connected' | 'disconnected' | 'not_configured';
 

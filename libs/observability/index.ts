@@ -1,6 +1,6 @@
 export * from './health.js';
 export { instruments } from './instruments.js';
-export { Logger, type LogFields, type LoggerOptions, type LogLevel } from './logger.js';
+export { Logger } from './logger.js';
 export { NestLogger } from './nest-logger.js';
 export { RequestTimes, RouteTimes } from './request-times.js';
 export { ObservabilityModule } from './observability.module.js';

@@ -14,7 +14,7 @@ import { CONFIG, type Config } from '#lib/config';
 import { Database, firstRow } from '#lib/database';
 import { type Actor, actorOf, type Caller, DroverError } from '#lib/kernel';
 import { WakeUps } from '#lib/valkey';
-import { agentStanding } from './store/agent-standing.sql.js';
+import { agentRoom } from './store/agent-room.sql.js';
 import { lockRunsOfAgent } from './store/runs-of-agent.sql.js';
 
 /** Agents that leave: told to, or by themselves. Their tasks go on elsewhere. */
@@ -85,9 +85,9 @@ export class AgentDeparture {
       { workspaceId, agentId, to: 'DRAINING', reason },
     ]);
     if (draining) return;
-    const standing = await firstRow(tenant, agentStanding, [workspaceId, agentId]);
-    if (!standing) throw new DroverError('agent_not_found');
-    if (standing.lifecycle === 'TERMINATED') throw new DroverError('agent_terminated');
+    const agent = await firstRow(tenant, agentRoom, [workspaceId, agentId]);
+    if (!agent) throw new DroverError('agent_not_found');
+    if (agent.lifecycle === 'TERMINATED') throw new DroverError('agent_terminated');
   }
 
   private failures(held: readonly LockedTask[], actor: Actor): FailurePlan[] {

@@ -1,6 +1,4 @@
-export { TaskAssignment } from './assignment/task-assignment.js';
 export { ClaimService } from './claims/claim-service.js';
-export { LostSessions } from './lost-sessions.js';
 export { RunReports } from './run-reports.js';
 export { RunsModule } from './runs.module.js';
 export { GatewayReach } from './sessions/gateway/gateway-reach.js';

@@ -13,9 +13,64 @@ WHERE r.workspace_id = $1 AND r.id = $2 AND r.agent_id = $3
 -- agent_of_run
 SELECT r.agent_id FROM task_runs r WHERE r.workspace_id = $1 AND r.id = $2
 
--- agent_standing
+-- agent_room
 SELECT lifecycle, max_concurrent_tasks - live_runs AS room FROM agents
 WHERE workspace_id = $1 AND id = $2
+
+-- announce_conflicts
+WITH seen AS MATERIALIZED (
+  SELECT r.* FROM task_runs r
+  WHERE r.conflict_seen_at IS NOT NULL AND r.conflict_told_at IS NULL
+    AND ($2::uuid IS NULL OR r.workspace_id = $2)
+  ORDER BY r.conflict_seen_at
+  LIMIT $1
+  FOR NO KEY UPDATE SKIP LOCKED
+),
+announced AS (
+  UPDATE task_runs r SET conflict_told_at = now() FROM seen s
+  WHERE r.workspace_id = s.workspace_id AND r.id = s.id
+),
+conflict AS MATERIALIZED (
+  SELECT s.workspace_id, s.task_id, s.id AS run_id, s.agent_id, s.generation, s.end_reason, s.session_key,
+    n.id AS newer_run_id, n.agent_id AS newer_agent_id, n.generation AS newer_generation, n.state AS newer_state
+  FROM seen s
+  CROSS JOIN LATERAL (
+    SELECT r.* FROM task_runs r
+    WHERE r.workspace_id = s.workspace_id AND r.task_id = s.task_id AND r.generation > s.generation
+    ORDER BY r.generation DESC LIMIT 1) n
+),
+journaled AS (
+  INSERT INTO journal (workspace_id, event, log_event, task_id, run_id, agent_id, level, message, details, actor_kind,
+    session_key)
+  SELECT workspace_id, 'run.split_brain_conflict', 'split_brain_conflict', task_id, run_id, agent_id, 'WARN',
+    'Somebody still worked on it after it had been given to another run, and was told to stop',
+    jsonb_build_object('runId', run_id, 'agentId', agent_id, 'generation', generation, 'endReason', end_reason,
+    'newerRunId', newer_run_id, 'newerAgentId', newer_agent_id, 'newerGeneration', newer_generation), 'coordinator', session_key
+  FROM conflict
+)
+SELECT workspace_id, task_id, run_id, agent_id, generation, end_reason, newer_run_id, newer_agent_id,
+  newer_generation, newer_state
+FROM conflict
+
+-- announce_second_sessions
+WITH second AS MATERIALIZED (
+  SELECT s.workspace_id, r.task_id, s.run_id, s.agent_id, s.gateway_id,
+    jsonb_build_object('runId', s.run_id, 'agentId', s.agent_id, 'gatewayId', $2::text,
+      'rightfulGatewayId', s.gateway_id) AS facts
+  FROM session_spawns s JOIN task_runs r ON r.workspace_id = s.workspace_id AND r.id = s.run_id
+  WHERE s.run_id = ANY ($1::uuid[]) AND s.gateway_id <> $2
+    AND NOT EXISTS (SELECT FROM journal l
+      WHERE l.workspace_id = s.workspace_id AND l.task_id = r.task_id AND l.run_id = s.run_id
+        AND l.event = 'run.split_brain_conflict' AND l.details ->> 'gatewayId' = $2)
+),
+journaled AS (
+  INSERT INTO journal (workspace_id, event, log_event, task_id, run_id, agent_id, level, message, details, actor_kind,
+    actor_id)
+  SELECT workspace_id, 'run.split_brain_conflict', 'split_brain_conflict', task_id, run_id, agent_id, 'WARN',
+    'A second gateway had a session of this run, and was told to stop it', facts, 'system', 'gateway:' || $2
+  FROM second
+)
+SELECT run_id, gateway_id FROM second
 
 -- append_logs
 WITH run AS MATERIALIZED (
@@ -95,16 +150,101 @@ journaled AS (
 )
 SELECT workspace_id, run_id, id AS task_id, agent_id FROM task_moved
 
--- beat_for_agents
-UPDATE agent_heartbeats h SET last_seen_at = greatest(h.last_seen_at, now()), status = 'healthy',
-  next_expected_at = now() + make_interval(secs => a.heartbeat_interval_seconds)
-FROM (SELECT workspace_id, id, heartbeat_interval_seconds FROM agents
-  WHERE id IN (SELECT unnest($1::uuid[]) UNION SELECT agent_id FROM session_spawns WHERE state = 'PENDING')
-  ORDER BY workspace_id, id) a
-WHERE h.workspace_id = a.workspace_id AND h.agent_id = a.id
-RETURNING h.agent_id
+-- claim_for_one
+WITH agent AS MATERIALIZED (
+  SELECT a.id, a.lifecycle, a.mode, a.capabilities, w.position,
+    CASE WHEN a.mode = 'pull' AND (a.lifecycle <> 'TERMINATED' AND NOT (a.lifecycle = 'DRAINING' OR a.lifecycle = 'ERROR' OR (a.mode = 'push' AND NOT a.coordinator_enabled) OR (a.mode = 'push' AND a.command = '{}') OR (a.mode = 'push' AND coalesce(a.resting_until > now(), false)))) AND (NOT (EXISTS (SELECT FROM installation_pauses p
+      WHERE p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))
+    OR EXISTS (SELECT FROM pauses p WHERE p.workspace_id = $1 AND p.task_type IS NULL
+      AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))))
+      THEN greatest(least(w.max, a.max_concurrent_tasks - a.live_runs), 0) ELSE 0 END AS room,
+    (a.lifecycle <> 'TERMINATED' AND NOT (a.lifecycle = 'DRAINING' OR a.lifecycle = 'ERROR' OR (a.mode = 'push' AND NOT a.coordinator_enabled) OR (a.mode = 'push' AND a.command = '{}') OR (a.mode = 'push' AND coalesce(a.resting_until > now(), false)))) AS takes_work, NOT a.live_runs < a.max_concurrent_tasks AS is_full,
+    coalesce(w.lease_seconds, CASE WHEN heard.alive THEN a.stale_threshold_seconds END, $5::int) AS seconds,
+    w.lease_seconds IS NULL AND coalesce(heard.alive, false) AS by_heartbeat,
+    a.mode = 'pull' AND coalesce(heard.unresponsive, false) AS unresponsive
+  FROM (SELECT ($2::uuid[])[1] AS agent_id, ($3::int[])[1] AS max, ($4::int[])[1] AS lease_seconds,
+    1 AS position) w
+  JOIN agents a ON a.workspace_id = $1 AND a.id = w.agent_id
+  LEFT JOIN LATERAL (
+    -- Registering stamps a first heartbeat, but with the next one at infinity: none is promised yet.
+    SELECT h.last_seen_at > now() - make_interval(secs => a.stale_threshold_seconds)
+      AND h.next_expected_at IS DISTINCT FROM 'infinity' AS alive,
+      h.next_expected_at = 'infinity'
+      AND h.last_seen_at < now() - make_interval(secs => a.stale_threshold_seconds / 4.0) AS unresponsive
+    FROM agent_heartbeats h WHERE h.workspace_id = $1 AND h.agent_id = a.id) heard ON true
+  ORDER BY a.id
+  FOR NO KEY UPDATE OF a
+),
+best AS MATERIALIZED (
+  SELECT head.*
+  FROM capability_sets s CROSS JOIN LATERAL (
+    SELECT t.id, t.queue_rank FROM agent_tasks t
+    WHERE t.workspace_id = $1 AND t.capability_key = s.key
+      AND (t.status = 'PENDING'
+      AND (t.queue_expires_at IS NULL OR t.queue_expires_at > now())
+      AND (t.task_type || '') <> ALL ((ARRAY(SELECT p.task_type::text FROM pauses p WHERE p.workspace_id = $1
+    AND p.task_type IS NOT NULL AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())))::text[])
+      AND t.unmet_dependencies = 0)
+    ORDER BY t.queue_rank
+    LIMIT (SELECT room FROM agent)
+    FOR NO KEY UPDATE SKIP LOCKED) head
+  WHERE s.workspace_id = $1 AND s.capabilities <@ (SELECT capabilities FROM agent)
+  ORDER BY head.queue_rank
+  LIMIT (SELECT room FROM agent)
+),
+chosen AS (
+  SELECT b.id, uuidv7() AS run_id, a.id AS agent_id, a.seconds, a.by_heartbeat FROM best b CROSS JOIN agent a
+),
+task_moved AS (
+  UPDATE agent_tasks t SET
+    status = 'ASSIGNED', version = t.version + 1, updated_at = now(),
+    run_id = m.run_id,
+    agent_id = m.agent_id,
+    queue_expires_at = NULL,
+    generation = t.generation + 1,
+    assigned_at = now()
+  FROM chosen m
+  WHERE t.workspace_id = $1 AND t.id = m.id AND CASE WHEN t.status IN ('PENDING') THEN true END
+  RETURNING t.workspace_id, t.id, t.version, old.status AS previous_status, t.status, t.generation,
+    coalesce(t.run_id, old.run_id) AS run_id, coalesce(t.agent_id, old.agent_id) AS agent_id,
+    coalesce(t.session_key, old.session_key) AS session_key, t.retry_at, t.unmet_dependencies,
+    t.dependents_unsettled,
+    ('agent')::text AS actor_kind, (m.agent_id)::text AS actor_id, (NULL)::text AS reason, (NULL)::text AS message, (NULL)::text AS level, (NULL)::jsonb AS details, (NULL)::text AS stack_trace, t.title, t.description, t.task_type, t.priority, t.input_context, t.checkpoint_data, t.metadata, t.timeout_seconds, t.retry_count, t.max_retries, t.required_capabilities, m.seconds, m.by_heartbeat
+),
+run_moved AS (
+  INSERT INTO task_runs (workspace_id, id, task_id, agent_id, generation, lease_seconds,
+    lease_expires_at, lease_by_heartbeat)
+  SELECT workspace_id, run_id, id, agent_id, generation, seconds, now() + make_interval(secs => seconds), by_heartbeat
+  FROM task_moved
+),
+agent_busier AS (
+  UPDATE agents a SET live_runs = a.live_runs + s.runs
+  FROM (SELECT workspace_id, agent_id, count(*)::int AS runs FROM task_moved GROUP BY 1, 2) s
+  WHERE a.workspace_id = s.workspace_id AND a.id = s.agent_id
+),
+journaled AS (
+  INSERT INTO journal (workspace_id, event, task_id, version, previous_status, new_status, run_id, run_version,
+    previous_state, new_state, end_reason, generation, agent_id, actor_kind, actor_id, reason, level, message,
+    details, session_key, stack_trace, retry_at)
+  SELECT m.workspace_id, 'task.status_changed', m.id, m.version, m.previous_status, m.status, m.run_id, 1, NULL, 'ASSIGNED', NULL, m.generation, m.agent_id, m.actor_kind, m.actor_id, m.reason, m.level, m.message, m.details, m.session_key, m.stack_trace, m.retry_at FROM task_moved m
+)
+SELECT a.id AS agent_id, a.lifecycle, a.mode, a.capabilities, a.unresponsive, false AS deferred,
+  CASE WHEN NOT a.takes_work THEN 'agent_in_error'
+       WHEN a.is_full THEN 'agent_full'
+       ELSE coalesce(CASE WHEN a.room = 0 THEN CASE WHEN NOT (NOT (EXISTS (SELECT FROM installation_pauses p
+      WHERE p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))
+    OR EXISTS (SELECT FROM pauses p WHERE p.workspace_id = $1 AND p.task_type IS NULL
+      AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())))) THEN 'paused' END END, 'nothing_ready') END AS why,
+  (ARRAY(SELECT p.task_type::text FROM pauses p WHERE p.workspace_id = $1
+    AND p.task_type IS NOT NULL AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())) <> '{}') AS some_held,
+  m.run_id, m.generation, now() + make_interval(secs => m.seconds) AS lease_expires_at, m.id,
+  m.title, m.description, m.task_type, m.priority, m.input_context, m.checkpoint_data, m.metadata, m.timeout_seconds, m.retry_count, m.max_retries, m.required_capabilities, ARRAY(
+    SELECT g.tag FROM agent_task_tags g WHERE g.workspace_id = $1 AND g.task_id = m.id ORDER BY g.tag) AS tags
+FROM agent a LEFT JOIN task_moved m ON m.agent_id = a.id
+-- Run ids are made in the order of the queue, and sort by the time they were made.
+ORDER BY m.run_id
 
--- claim_for_agents
+-- claim_for_several
 WITH agent AS MATERIALIZED (
   SELECT a.id, a.lifecycle, a.mode, a.capabilities, w.position,
     CASE WHEN a.mode = 'pull' AND (a.lifecycle <> 'TERMINATED' AND NOT (a.lifecycle = 'DRAINING' OR a.lifecycle = 'ERROR' OR (a.mode = 'push' AND NOT a.coordinator_enabled) OR (a.mode = 'push' AND a.command = '{}') OR (a.mode = 'push' AND coalesce(a.resting_until > now(), false)))) AND (NOT (EXISTS (SELECT FROM installation_pauses p
@@ -205,7 +345,7 @@ FROM agent a LEFT JOIN task_moved m ON m.agent_id = a.id
 -- Run ids are made in the order of the queue, and sort by the time they were made.
 ORDER BY m.run_id
 
--- claim_many_tasks
+-- claim_many
 WITH agent AS MATERIALIZED (
   SELECT a.id, a.lifecycle, a.mode, a.capabilities, w.position,
     CASE WHEN a.mode = 'pull' AND (a.lifecycle <> 'TERMINATED' AND NOT (a.lifecycle = 'DRAINING' OR a.lifecycle = 'ERROR' OR (a.mode = 'push' AND NOT a.coordinator_enabled) OR (a.mode = 'push' AND a.command = '{}') OR (a.mode = 'push' AND coalesce(a.resting_until > now(), false)))) AND (NOT (EXISTS (SELECT FROM installation_pauses p
@@ -312,100 +452,6 @@ FROM agent a LEFT JOIN task_moved m ON m.agent_id = a.id
 -- Run ids are made in the order of the queue, and sort by the time they were made.
 ORDER BY m.run_id
 
--- claim_tasks
-WITH agent AS MATERIALIZED (
-  SELECT a.id, a.lifecycle, a.mode, a.capabilities, w.position,
-    CASE WHEN a.mode = 'pull' AND (a.lifecycle <> 'TERMINATED' AND NOT (a.lifecycle = 'DRAINING' OR a.lifecycle = 'ERROR' OR (a.mode = 'push' AND NOT a.coordinator_enabled) OR (a.mode = 'push' AND a.command = '{}') OR (a.mode = 'push' AND coalesce(a.resting_until > now(), false)))) AND (NOT (EXISTS (SELECT FROM installation_pauses p
-      WHERE p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))
-    OR EXISTS (SELECT FROM pauses p WHERE p.workspace_id = $1 AND p.task_type IS NULL
-      AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))))
-      THEN greatest(least(w.max, a.max_concurrent_tasks - a.live_runs), 0) ELSE 0 END AS room,
-    (a.lifecycle <> 'TERMINATED' AND NOT (a.lifecycle = 'DRAINING' OR a.lifecycle = 'ERROR' OR (a.mode = 'push' AND NOT a.coordinator_enabled) OR (a.mode = 'push' AND a.command = '{}') OR (a.mode = 'push' AND coalesce(a.resting_until > now(), false)))) AS takes_work, NOT a.live_runs < a.max_concurrent_tasks AS is_full,
-    coalesce(w.lease_seconds, CASE WHEN heard.alive THEN a.stale_threshold_seconds END, $5::int) AS seconds,
-    w.lease_seconds IS NULL AND coalesce(heard.alive, false) AS by_heartbeat,
-    a.mode = 'pull' AND coalesce(heard.unresponsive, false) AS unresponsive
-  FROM (SELECT ($2::uuid[])[1] AS agent_id, ($3::int[])[1] AS max, ($4::int[])[1] AS lease_seconds,
-    1 AS position) w
-  JOIN agents a ON a.workspace_id = $1 AND a.id = w.agent_id
-  LEFT JOIN LATERAL (
-    -- Registering stamps a first heartbeat, but with the next one at infinity: none is promised yet.
-    SELECT h.last_seen_at > now() - make_interval(secs => a.stale_threshold_seconds)
-      AND h.next_expected_at IS DISTINCT FROM 'infinity' AS alive,
-      h.next_expected_at = 'infinity'
-      AND h.last_seen_at < now() - make_interval(secs => a.stale_threshold_seconds / 4.0) AS unresponsive
-    FROM agent_heartbeats h WHERE h.workspace_id = $1 AND h.agent_id = a.id) heard ON true
-  ORDER BY a.id
-  FOR NO KEY UPDATE OF a
-),
-best AS MATERIALIZED (
-  SELECT head.*
-  FROM capability_sets s CROSS JOIN LATERAL (
-    SELECT t.id, t.queue_rank FROM agent_tasks t
-    WHERE t.workspace_id = $1 AND t.capability_key = s.key
-      AND (t.status = 'PENDING'
-      AND (t.queue_expires_at IS NULL OR t.queue_expires_at > now())
-      AND (t.task_type || '') <> ALL ((ARRAY(SELECT p.task_type::text FROM pauses p WHERE p.workspace_id = $1
-    AND p.task_type IS NOT NULL AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())))::text[])
-      AND t.unmet_dependencies = 0)
-    ORDER BY t.queue_rank
-    LIMIT (SELECT room FROM agent)
-    FOR NO KEY UPDATE SKIP LOCKED) head
-  WHERE s.workspace_id = $1 AND s.capabilities <@ (SELECT capabilities FROM agent)
-  ORDER BY head.queue_rank
-  LIMIT (SELECT room FROM agent)
-),
-chosen AS (
-  SELECT b.id, uuidv7() AS run_id, a.id AS agent_id, a.seconds, a.by_heartbeat FROM best b CROSS JOIN agent a
-),
-task_moved AS (
-  UPDATE agent_tasks t SET
-    status = 'ASSIGNED', version = t.version + 1, updated_at = now(),
-    run_id = m.run_id,
-    agent_id = m.agent_id,
-    queue_expires_at = NULL,
-    generation = t.generation + 1,
-    assigned_at = now()
-  FROM chosen m
-  WHERE t.workspace_id = $1 AND t.id = m.id AND CASE WHEN t.status IN ('PENDING') THEN true END
-  RETURNING t.workspace_id, t.id, t.version, old.status AS previous_status, t.status, t.generation,
-    coalesce(t.run_id, old.run_id) AS run_id, coalesce(t.agent_id, old.agent_id) AS agent_id,
-    coalesce(t.session_key, old.session_key) AS session_key, t.retry_at, t.unmet_dependencies,
-    t.dependents_unsettled,
-    ('agent')::text AS actor_kind, (m.agent_id)::text AS actor_id, (NULL)::text AS reason, (NULL)::text AS message, (NULL)::text AS level, (NULL)::jsonb AS details, (NULL)::text AS stack_trace, t.title, t.description, t.task_type, t.priority, t.input_context, t.checkpoint_data, t.metadata, t.timeout_seconds, t.retry_count, t.max_retries, t.required_capabilities, m.seconds, m.by_heartbeat
-),
-run_moved AS (
-  INSERT INTO task_runs (workspace_id, id, task_id, agent_id, generation, lease_seconds,
-    lease_expires_at, lease_by_heartbeat)
-  SELECT workspace_id, run_id, id, agent_id, generation, seconds, now() + make_interval(secs => seconds), by_heartbeat
-  FROM task_moved
-),
-agent_busier AS (
-  UPDATE agents a SET live_runs = a.live_runs + s.runs
-  FROM (SELECT workspace_id, agent_id, count(*)::int AS runs FROM task_moved GROUP BY 1, 2) s
-  WHERE a.workspace_id = s.workspace_id AND a.id = s.agent_id
-),
-journaled AS (
-  INSERT INTO journal (workspace_id, event, task_id, version, previous_status, new_status, run_id, run_version,
-    previous_state, new_state, end_reason, generation, agent_id, actor_kind, actor_id, reason, level, message,
-    details, session_key, stack_trace, retry_at)
-  SELECT m.workspace_id, 'task.status_changed', m.id, m.version, m.previous_status, m.status, m.run_id, 1, NULL, 'ASSIGNED', NULL, m.generation, m.agent_id, m.actor_kind, m.actor_id, m.reason, m.level, m.message, m.details, m.session_key, m.stack_trace, m.retry_at FROM task_moved m
-)
-SELECT a.id AS agent_id, a.lifecycle, a.mode, a.capabilities, a.unresponsive, false AS deferred,
-  CASE WHEN NOT a.takes_work THEN 'agent_in_error'
-       WHEN a.is_full THEN 'agent_full'
-       ELSE coalesce(CASE WHEN a.room = 0 THEN CASE WHEN NOT (NOT (EXISTS (SELECT FROM installation_pauses p
-      WHERE p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))
-    OR EXISTS (SELECT FROM pauses p WHERE p.workspace_id = $1 AND p.task_type IS NULL
-      AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())))) THEN 'paused' END END, 'nothing_ready') END AS why,
-  (ARRAY(SELECT p.task_type::text FROM pauses p WHERE p.workspace_id = $1
-    AND p.task_type IS NOT NULL AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())) <> '{}') AS some_held,
-  m.run_id, m.generation, now() + make_interval(secs => m.seconds) AS lease_expires_at, m.id,
-  m.title, m.description, m.task_type, m.priority, m.input_context, m.checkpoint_data, m.metadata, m.timeout_seconds, m.retry_count, m.max_retries, m.required_capabilities, ARRAY(
-    SELECT g.tag FROM agent_task_tags g WHERE g.workspace_id = $1 AND g.task_id = m.id ORDER BY g.tag) AS tags
-FROM agent a LEFT JOIN task_moved m ON m.agent_id = a.id
--- Run ids are made in the order of the queue, and sort by the time they were made.
-ORDER BY m.run_id
-
 -- close_spawns
 WITH over AS MATERIALIZED (
   SELECT s.workspace_id, s.run_id
@@ -485,6 +531,15 @@ UPDATE agent_heartbeats h SET last_seen_at = now() FROM (
   FOR NO KEY UPDATE SKIP LOCKED) u
 WHERE h.workspace_id = $1 AND h.agent_id = u.agent_id
 
+-- heartbeat_for_agents
+UPDATE agent_heartbeats h SET last_seen_at = greatest(h.last_seen_at, now()), status = 'healthy',
+  next_expected_at = now() + make_interval(secs => a.heartbeat_interval_seconds)
+FROM (SELECT workspace_id, id, heartbeat_interval_seconds FROM agents
+  WHERE id IN (SELECT unnest($1::uuid[]) UNION SELECT agent_id FROM session_spawns WHERE state = 'PENDING')
+  ORDER BY workspace_id, id) a
+WHERE h.workspace_id = a.workspace_id AND h.agent_id = a.id
+RETURNING h.agent_id
+
 -- held_sessions
 SELECT held.run_id, s.workspace_id, s.agent_id,
   CASE WHEN r.id IS NULL OR r.ended_at IS NOT NULL OR t.run_id IS DISTINCT FROM r.id
@@ -517,7 +572,7 @@ CROSS JOIN LATERAL (
 WHERE a.workspace_id = $1 AND a.id = $2
 LIMIT 1
 
--- last_gateway_beat
+-- last_gateway_heartbeat
 SELECT max(last_seen_at) AS at, coalesce(bool_or(recent), false) AS heard,
   (count(*) FILTER (WHERE draining AND recent))::int AS draining
 FROM gateways, LATERAL (SELECT last_seen_at > now() - make_interval(secs => $1::float8)) AS r (recent)
@@ -618,7 +673,7 @@ WHERE r.workspace_id = $1 AND r.id = ANY($2::uuid[]) AND r.agent_id = $3
     AND NOT (coalesce(r.ended_by, '') = 'gateway' AND r.end_reason NOT IN ('gateway_restart', 'infrastructure'))))
 RETURNING r.id
 
--- note_conflicts_of_beats
+-- note_conflicts_of_heartbeats
 WITH rival AS MATERIALIZED (
   SELECT h.workspace_id, h.agent_id, t.id AS task_id, t.generation
   FROM agent_heartbeats h
@@ -660,7 +715,7 @@ UPDATE session_spawns SET next_attempt_at = now() + make_interval(secs => $3::fl
 WHERE workspace_id = $1 AND run_id = $2 AND state = 'PENDING'
 RETURNING run_id
 
--- record_gateway_beat
+-- record_gateway_heartbeat
 WITH heartbeat AS (
   INSERT INTO gateways AS g (id, boot_id, started_at, version, capacity, running, queued, draining,
     last_sequence, others)
@@ -840,7 +895,7 @@ taken AS (
   RETURNING s.workspace_id, s.run_id, s.task_id AS id, s.agent_id, s.attempts,
     extract(epoch FROM now() - s.created_at)::float8 AS age_seconds
 )
-SELECT n.*, t.run_id IS NOT DISTINCT FROM n.run_id AND t.status IN ('ASSIGNED', 'RUNNING') AS wanted,
+SELECT n.*, t.run_id IS NOT DISTINCT FROM n.run_id AND t.status IN ('ASSIGNED', 'RUNNING') AS is_current,
   r.generation, t.title, t.description, t.input_context, t.checkpoint_data, t.metadata, t.timeout_seconds,
   a.command, a.capabilities
 FROM taken n
@@ -868,58 +923,3 @@ page AS MATERIALIZED (
   WHERE before < 8388608
 )
 SELECT id, cut FROM page ORDER BY id DESC
-
--- tell_of_conflicts
-WITH seen AS MATERIALIZED (
-  SELECT r.* FROM task_runs r
-  WHERE r.conflict_seen_at IS NOT NULL AND r.conflict_told_at IS NULL
-    AND ($2::uuid IS NULL OR r.workspace_id = $2)
-  ORDER BY r.conflict_seen_at
-  LIMIT $1
-  FOR NO KEY UPDATE SKIP LOCKED
-),
-told AS (
-  UPDATE task_runs r SET conflict_told_at = now() FROM seen s
-  WHERE r.workspace_id = s.workspace_id AND r.id = s.id
-),
-conflict AS MATERIALIZED (
-  SELECT s.workspace_id, s.task_id, s.id AS run_id, s.agent_id, s.generation, s.end_reason, s.session_key,
-    n.id AS newer_run_id, n.agent_id AS newer_agent_id, n.generation AS newer_generation, n.state AS newer_state
-  FROM seen s
-  CROSS JOIN LATERAL (
-    SELECT r.* FROM task_runs r
-    WHERE r.workspace_id = s.workspace_id AND r.task_id = s.task_id AND r.generation > s.generation
-    ORDER BY r.generation DESC LIMIT 1) n
-),
-journaled AS (
-  INSERT INTO journal (workspace_id, event, log_event, task_id, run_id, agent_id, level, message, details, actor_kind,
-    session_key)
-  SELECT workspace_id, 'run.split_brain_conflict', 'split_brain_conflict', task_id, run_id, agent_id, 'WARN',
-    'Somebody still worked on it after it had been given to another run, and was told to stop',
-    jsonb_build_object('runId', run_id, 'agentId', agent_id, 'generation', generation, 'endReason', end_reason,
-    'newerRunId', newer_run_id, 'newerAgentId', newer_agent_id, 'newerGeneration', newer_generation), 'coordinator', session_key
-  FROM conflict
-)
-SELECT workspace_id, task_id, run_id, agent_id, generation, end_reason, newer_run_id, newer_agent_id,
-  newer_generation, newer_state
-FROM conflict
-
--- tell_of_second_sessions
-WITH second AS MATERIALIZED (
-  SELECT s.workspace_id, r.task_id, s.run_id, s.agent_id, s.gateway_id,
-    jsonb_build_object('runId', s.run_id, 'agentId', s.agent_id, 'gatewayId', $2::text,
-      'rightfulGatewayId', s.gateway_id) AS facts
-  FROM session_spawns s JOIN task_runs r ON r.workspace_id = s.workspace_id AND r.id = s.run_id
-  WHERE s.run_id = ANY ($1::uuid[]) AND s.gateway_id <> $2
-    AND NOT EXISTS (SELECT FROM journal l
-      WHERE l.workspace_id = s.workspace_id AND l.task_id = r.task_id AND l.run_id = s.run_id
-        AND l.event = 'run.split_brain_conflict' AND l.details ->> 'gatewayId' = $2)
-),
-journaled AS (
-  INSERT INTO journal (workspace_id, event, log_event, task_id, run_id, agent_id, level, message, details, actor_kind,
-    actor_id)
-  SELECT workspace_id, 'run.split_brain_conflict', 'split_brain_conflict', task_id, run_id, agent_id, 'WARN',
-    'A second gateway had a session of this run, and was told to stop it', facts, 'system', 'gateway:' || $2
-  FROM second
-)
-SELECT run_id, gateway_id FROM second

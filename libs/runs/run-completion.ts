@@ -6,7 +6,7 @@ import type { ReportOutcome } from './report-replay.js';
 import { RunReports } from './run-reports.js';
 import type { ClaimedTask } from './run-view.js';
 
-export interface Completion {
+export interface CompletionRequest {
   outputResult?: Record<string, unknown>;
   summary?: string;
   claimNext?: { maxTasks?: number };
@@ -37,7 +37,7 @@ export class RunCompletion {
   /** @throws DroverError `forbidden` when a run token asks for further tasks: it is good for its run alone */
   async complete(
     by: Reporter,
-    body: Completion,
+    body: CompletionRequest,
   ): Promise<ReportOutcome & { claimed?: ClaimedTask[] }> {
     if (body.claimNext && by.actor.kind !== 'agent') {
       const detail =

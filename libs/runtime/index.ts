@@ -5,7 +5,6 @@ export { keepLine, type KeptLine, MAX_LINE } from './output/kept-line.js';
 export { LineSplitter } from './output/line-splitter.js';
 export { looksSecret, Redactor, secretsIn } from './output/redactor.js';
 export { describeExit, MAX_MESSAGE, signalOf, tellsOfFullHeap } from './process/exit-facts.js';
-export { ProcessDriver, type ProcessDriverOptions } from './process/process-driver.js';
 export {
   isAlive,
   killTree,
@@ -15,6 +14,6 @@ export {
   readProcess,
 } from './process/process-tree.js';
 export type { SessionUser } from './process/session-folder.js';
-export { readRegularFile, type RegularFile } from './regular-file.js';
+export { readRegularFile } from './regular-file.js';
 export { removeTree } from './remove-tree.js';
 export type { SessionSignal } from './signals-file.js';

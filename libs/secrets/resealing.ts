@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Database, firstRow } from '#lib/database';
 import { instruments, Logger } from '#lib/observability';
-import { type ColumnOfTask, NO_KEY, type Original, sealAnew } from './domain/originals.js';
+import { type ColumnOfTask, NO_KEY, type Original, reseal } from './domain/originals.js';
 import type { DataKey } from './domain/sealed-text.js';
 import { redactSecrets } from './domain/secret-walk.js';
 import { KeyRing } from './key-ring.js';
@@ -57,10 +57,10 @@ export class Resealing {
     const anything = await firstRow(service, anythingToReseal, [key.id]);
     if (!anything?.found) return { resealed: 0, unreadable: 0, more: false };
     const { done, unreadable } = await service.transaction(async (tx) => {
-      const anew = await this.anew(await tx.rows(lockOriginals, [key.id, limit]), key);
-      await tx.rows(writeResealed, [key.id, JSON.stringify(anew.done)]);
-      await tx.rows(setUnreadableAside, [JSON.stringify(anew.unreadable)]);
-      return { done: tasksOf(anew.done), unreadable: tasksOf(anew.unreadable) };
+      const result = await this.resealAll(await tx.rows(lockOriginals, [key.id, limit]), key);
+      await tx.rows(writeResealed, [key.id, JSON.stringify(result.done)]);
+      await tx.rows(setUnreadableAside, [JSON.stringify(result.unreadable)]);
+      return { done: tasksOf(result.done), unreadable: tasksOf(result.unreadable) };
     });
     if (unreadable.length > 0) {
       this.logger.error('secrets of tasks cannot be resealed', { taskIds: unreadable });
@@ -70,7 +70,7 @@ export class Resealing {
     return { resealed: done.length, unreadable: unreadable.length, more: true };
   }
 
-  private async anew(originals: readonly Original[], key: DataKey) {
+  private async resealAll(originals: readonly Original[], key: DataKey) {
     const done: (ColumnOfTask & { sealed: unknown; shown?: unknown })[] = [];
     const unreadable: ColumnOfTask[] = [];
     for (const original of originals) {
@@ -78,7 +78,7 @@ export class Resealing {
       const column = { workspace_id, task_id, column_name };
       const isInClear = key_id === NO_KEY;
       const old = isInClear ? undefined : await this.ring.find(key_id);
-      const outcome = sealAnew(original, old, key);
+      const outcome = reseal(original, old, key);
       if (outcome.kind === 'unreadable') unreadable.push(column);
       else if (!isInClear) done.push({ ...column, sealed: outcome.value });
       else {

@@ -3,7 +3,6 @@ export { TaskManagerModule } from './task-manager.module.js';
 export { visibilityOf } from './domain/access.js';
 export { idAfter } from './domain/cursor.js';
 export { type Edge, findWay } from './domain/dependencies.js';
-export { type NewTask } from './domain/new-task.js';
 export { type DependencyPolicy, DEPENDENCY_POLICIES, type TaskView } from './domain/task-view.js';
 export {
   ShownFlag,

@@ -7,7 +7,7 @@
 SELECT id FROM projects
 WHERE workspace_id = $1 AND id = ANY($2::uuid[]) AND archived_at IS NOT NULL
 
--- create_plain_tasks
+-- create_tasks
 WITH input AS MATERIALIZED (
   SELECT * FROM jsonb_to_recordset($2::jsonb) AS x ("id" uuid, "capabilityKey" text, "unmetDependencies" int, "hasDependents" boolean, "createdBy" uuid, "taskType" text, "requiredCapabilities" text[], "inputContext" jsonb, "title" text, "description" text, "priority" int, "metadata" jsonb, "estimatedDurationMinutes" int, "maxRetries" int, "retryBackoffSeconds" int, "timeoutSeconds" int, "projectId" uuid, "milestoneId" uuid, "queueExpiresInSeconds" int, "tags" text[], "actorKind" text, "actorId" text)
 ),
@@ -24,7 +24,7 @@ journaled AS (
 )
 SELECT now() AS created_at
 
--- create_tasks
+-- create_tasks_with_extras
 WITH input AS MATERIALIZED (
   SELECT * FROM jsonb_to_recordset($2::jsonb) AS x ("id" uuid, "capabilityKey" text, "unmetDependencies" int, "hasDependents" boolean, "createdBy" uuid, "taskType" text, "requiredCapabilities" text[], "inputContext" jsonb, "title" text, "description" text, "priority" int, "metadata" jsonb, "estimatedDurationMinutes" int, "maxRetries" int, "retryBackoffSeconds" int, "timeoutSeconds" int, "projectId" uuid, "milestoneId" uuid, "queueExpiresInSeconds" int, "tags" text[], "actorKind" text, "actorId" text)
 ),
@@ -69,8 +69,7 @@ WITH RECURSIVE reached (id) AS (
 )
 SELECT t.id FROM agent_tasks t
 WHERE t.workspace_id = $1 AND t.id = ANY(ARRAY(SELECT id FROM reached)) AND (t.id = ANY($2::uuid[])
-  OR t.status IN ('PENDING', 'ASSIGNED', 'RUNNING', 'PAUSED')
-  OR (t.status = 'ABORTED' AND t.retry_at IS NOT NULL))
+  OR (t.status IN ('PENDING', 'ASSIGNED', 'RUNNING', 'PAUSED') OR (t.status = 'ABORTED' AND t.retry_at IS NOT NULL)))
 LIMIT $3
 
 -- edges_behind
@@ -88,12 +87,11 @@ LIMIT $3
 -- edges_of_task
 SELECT depends_on_id, policy FROM task_dependencies WHERE workspace_id = $1 AND task_id = $2
 
--- lock_prerequisites
-SELECT t.id, t.status, t.completed_at IS NOT NULL AS completed, bad.ended_without_success,
+-- lock_prerequisite_rows
+SELECT t.id, t.status, (t.status = 'COMPLETED' OR (t.status = 'ARCHIVED' AND t.completed_at IS NOT NULL)) AS completed, bad.ended_without_success,
   NOT t.has_dependents OR (bad.ended_without_success AND NOT t.dependents_unsettled) AS unmarked
-FROM agent_tasks t CROSS JOIN LATERAL (SELECT t.completed_at IS NULL AND (
-  t.status IN ('FAILED', 'ARCHIVED') OR (t.status = 'ABORTED' AND t.retry_at IS NULL)
-) AS ended_without_success) bad
+FROM agent_tasks t CROSS JOIN LATERAL (SELECT (t.status = 'FAILED' OR (t.status = 'ABORTED' AND t.retry_at IS NULL)
+  OR (t.status = 'ARCHIVED' AND t.completed_at IS NULL)) AS ended_without_success) bad
 WHERE t.workspace_id = $1 AND t.id = ANY($2::uuid[])
 ORDER BY t.id
 FOR NO KEY UPDATE OF t
@@ -109,35 +107,6 @@ SELECT
   $3::uuid IS NULL OR EXISTS (SELECT FROM projects WHERE workspace_id = $1 AND id = $3) AS project,
   $4::uuid IS NULL OR EXISTS (SELECT FROM milestones WHERE workspace_id = $1 AND id = $4) AS milestone
 
--- park_paused_tasks
-WITH paused AS MATERIALIZED (
-  SELECT p.workspace_id, p.task_type::text FROM pauses p
-  WHERE p.task_type IS NOT NULL AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())
-),
-head AS MATERIALIZED (
-  SELECT h.workspace_id, h.id
-  FROM capability_sets c CROSS JOIN LATERAL (
-    SELECT t.workspace_id, t.id, t.task_type FROM agent_tasks t
-    WHERE t.workspace_id = c.workspace_id AND t.capability_key = c.key
-      AND t.status = 'PENDING' AND t.unmet_dependencies = 0
-    ORDER BY t.queue_rank
-    LIMIT 5000) h
-  JOIN paused p ON p.workspace_id = h.workspace_id AND p.task_type = h.task_type
-  WHERE c.workspace_id IN (SELECT workspace_id FROM paused)
-  LIMIT $1
-),
-locked AS MATERIALIZED (
-  SELECT t.workspace_id, t.id FROM head h
-  JOIN agent_tasks t ON t.workspace_id = h.workspace_id AND t.id = h.id
-  -- The second of two concurrent sweeps must not suspend it again.
-  WHERE t.status = 'PENDING' AND t.capability_key NOT LIKE '!%'
-  ORDER BY t.id
-  FOR NO KEY UPDATE OF t SKIP LOCKED
-)
-UPDATE agent_tasks t SET capability_key = '!' || t.capability_key
-FROM locked l WHERE t.workspace_id = l.workspace_id AND t.id = l.id
-RETURNING t.workspace_id
-
 -- prerequisites_of
 SELECT p.id, p.title, p.status, d.policy, d.settled_at, d.created_at
 FROM task_dependencies d JOIN agent_tasks p ON p.workspace_id = $1 AND p.id = d.depends_on_id
@@ -149,7 +118,8 @@ UPDATE agent_tasks p SET dependents_unsettled = true
 FROM task_dependencies d
 WHERE d.workspace_id = $1 AND d.task_id = ANY($2::uuid[]) AND d.settled_at IS NULL
   AND p.workspace_id = $1 AND p.id = d.depends_on_id
-  AND (p.status IN ('COMPLETED', 'FAILED', 'ARCHIVED') OR (p.status = 'ABORTED' AND p.retry_at IS NULL))
+  AND ((p.status = 'COMPLETED' OR (p.status = 'ARCHIVED' AND p.completed_at IS NOT NULL)) OR (p.status = 'FAILED' OR (p.status = 'ABORTED' AND p.retry_at IS NULL)
+  OR (p.status = 'ARCHIVED' AND p.completed_at IS NULL)))
 RETURNING p.id
 
 -- recount_dependencies
@@ -180,10 +150,28 @@ UPDATE task_runs r SET pause_requested_at = CASE WHEN $3::boolean THEN now() END
 WHERE r.workspace_id = $1 AND r.id = ANY($2::uuid[])
 RETURNING r.id
 
--- take_dependency_turn
-SELECT pg_advisory_xact_lock(hashtextextended('task_dependencies:' || $1::text, 0))
+-- resume_tasks
+WITH over AS MATERIALIZED (
+  SELECT p.workspace_id, p.task_type::text FROM pauses p
+  WHERE p.task_type IS NOT NULL
+  GROUP BY p.workspace_id, p.task_type
+  HAVING bool_and(p.ended_at IS NOT NULL OR coalesce(p.until <= now(), false))
+),
+free AS MATERIALIZED (
+  SELECT h.workspace_id, h.id
+  FROM over o CROSS JOIN LATERAL (
+    SELECT t.workspace_id, t.id FROM agent_tasks t
+    WHERE t.workspace_id = o.workspace_id AND t.task_type = o.task_type AND t.capability_key LIKE '!%'
+    ORDER BY t.queue_rank
+    LIMIT $1
+    FOR NO KEY UPDATE SKIP LOCKED) h
+  LIMIT $1
+)
+UPDATE agent_tasks t SET capability_key = substr(t.capability_key, 2)
+FROM free f WHERE t.workspace_id = f.workspace_id AND t.id = f.id
+RETURNING t.workspace_id, t.status
 
--- task_runs_of_task
+-- runs_of_task
 SELECT r.id AS "id", r.task_id AS "taskId", r.agent_id AS "agentId", r.generation AS "generation", r.state AS "state", r.version AS "version", r.session_key AS "sessionKey", r.lease_seconds AS "leaseSeconds", r.lease_by_heartbeat AS "leaseByHeartbeat", r.renewals AS "renewals", r.deadline_at AS "deadlineAt", r.pause_requested_at AS "pauseRequestedAt", r.end_reason AS "endReason", r.error AS "error", r.error_class AS "errorClass", r.exit_code AS "exitCode", r.signal AS "signal", r.stack_trace AS "stackTrace", r.branch AS "branch", r.review_url AS "reviewUrl", r.assigned_at AS "assignedAt", r.started_at AS "startedAt", r.stale_at AS "staleAt", r.ended_at AS "endedAt", r.last_report_at AS "lastReportAt", r.last_progress_at AS "lastProgressAt", r.hung_warned_at AS "hungWarnedAt", greatest(r.lease_expires_at, CASE WHEN r.lease_by_heartbeat AND r.ended_at IS NULL THEN (
     SELECT h.last_seen_at + make_interval(secs => r.lease_seconds) FROM agent_heartbeats h
     WHERE h.workspace_id = r.workspace_id AND h.agent_id = r.agent_id) END) AS "leaseExpiresAt" FROM task_runs r
@@ -191,7 +179,39 @@ WHERE r.workspace_id = $1 AND r.task_id = $2 AND r.generation < coalesce($3::int
 ORDER BY r.generation DESC
 LIMIT $4
 
--- task_standing
+-- suspend_paused_tasks
+WITH paused AS MATERIALIZED (
+  SELECT p.workspace_id, p.task_type::text FROM pauses p
+  WHERE p.task_type IS NOT NULL AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())
+),
+head AS MATERIALIZED (
+  SELECT h.workspace_id, h.id
+  FROM capability_sets c CROSS JOIN LATERAL (
+    SELECT t.workspace_id, t.id, t.task_type FROM agent_tasks t
+    WHERE t.workspace_id = c.workspace_id AND t.capability_key = c.key
+      AND (t.status = 'PENDING' AND t.unmet_dependencies = 0)
+    ORDER BY t.queue_rank
+    LIMIT 5000) h
+  JOIN paused p ON p.workspace_id = h.workspace_id AND p.task_type = h.task_type
+  WHERE c.workspace_id IN (SELECT workspace_id FROM paused)
+  LIMIT $1
+),
+locked AS MATERIALIZED (
+  SELECT t.workspace_id, t.id FROM head h
+  JOIN agent_tasks t ON t.workspace_id = h.workspace_id AND t.id = h.id
+  -- The second of two concurrent sweeps must not suspend it again.
+  WHERE t.status = 'PENDING' AND NOT t.capability_key LIKE '!%'
+  ORDER BY t.id
+  FOR NO KEY UPDATE OF t SKIP LOCKED
+)
+UPDATE agent_tasks t SET capability_key = '!' || t.capability_key
+FROM locked l WHERE t.workspace_id = l.workspace_id AND t.id = l.id
+RETURNING t.workspace_id
+
+-- take_dependency_turn
+SELECT pg_advisory_xact_lock(hashtextextended('task_dependencies:' || $1::text, 0))
+
+-- task_state
 SELECT status, version, unmet_dependencies, run_id, agent_id
 FROM agent_tasks WHERE workspace_id = $1 AND id = $2
 
@@ -212,27 +232,6 @@ WHERE t.workspace_id = $1 AND t.id = ANY($2::uuid[])
 -- unknown_tasks
 SELECT asked.id FROM unnest($2::uuid[]) AS asked (id)
 WHERE NOT EXISTS (SELECT FROM agent_tasks t WHERE t.workspace_id = $1 AND t.id = asked.id)
-
--- unpark_tasks
-WITH over AS MATERIALIZED (
-  SELECT p.workspace_id, p.task_type::text FROM pauses p
-  WHERE p.task_type IS NOT NULL
-  GROUP BY p.workspace_id, p.task_type
-  HAVING bool_and(p.ended_at IS NOT NULL OR coalesce(p.until <= now(), false))
-),
-free AS MATERIALIZED (
-  SELECT h.workspace_id, h.id
-  FROM over o CROSS JOIN LATERAL (
-    SELECT t.workspace_id, t.id FROM agent_tasks t
-    WHERE t.workspace_id = o.workspace_id AND t.task_type = o.task_type AND t.capability_key LIKE '!%'
-    ORDER BY t.queue_rank
-    LIMIT $1
-    FOR NO KEY UPDATE SKIP LOCKED) h
-  LIMIT $1
-)
-UPDATE agent_tasks t SET capability_key = substr(t.capability_key, 2)
-FROM free f WHERE t.workspace_id = f.workspace_id AND t.id = f.id
-RETURNING t.workspace_id, t.status
 
 -- update_task
 WITH changed AS (

@@ -1,9 +1,7 @@
 export {
-  AGENT_EDGES,
   AGENT_LIFECYCLES,
   AGENT_STATUSES,
   type AgentLifecycle,
-  agentStatus,
   type AgentStatus,
   legalAgentTransitions,
 } from './domain/agent-state.js';
@@ -20,6 +18,7 @@ export { planRelease, type ReleasePlan } from './domain/release.js';
 export { LIVE_RUN_STATES, type RunState, RUN_STATES } from './domain/run-state.js';
 export {
   TASK_EDGES,
+  TASK_PHASES,
   TASK_STATUSES,
   legalTaskTransitions,
   type TaskStatus,
@@ -34,9 +33,17 @@ export {
   capabilityKeyOf,
   endedBadly,
   endedWell,
+  hasDeadline,
+  isClosed,
+  isLeased,
   isLiveRun,
+  isOpen,
+  isOver,
   isReady,
   isSuspended,
+  isWaiting,
+  mayHaveRun,
+  mayStillRun,
   heartbeatExpected,
   NO_HEARTBEAT,
   promisesHeartbeat,
@@ -53,12 +60,11 @@ export {
   RUN_START,
   runTransition,
   runMayGo,
-  LIVE_STATES_SQL,
   AGENT_RECOUNT,
   runTransitionWithoutEnd,
 } from './store/run-transition.sql.js';
 export { recordOfChange } from './store/task-changed.sql.js';
-export { taskTransition, taskMayGo } from './store/task-transition.sql.js';
+export { taskTransition } from './store/task-transition.sql.js';
 export {
   countByWorkspace,
   EVERYWHERE,

@@ -1,6 +1,6 @@
 -- The statements as they run. Made by `npm run sql`; change the modules that declare them.
 
--- apply_moves
+-- apply_transitions
 WITH task_move AS MATERIALIZED (
     SELECT * FROM jsonb_to_recordset($1::jsonb) AS m (workspace_id uuid, task_id uuid, to_status text, actor_kind text, actor_id text, reason text, message text, level text, details jsonb, stack_trace text, run_id uuid, agent_id uuid, session_key text, retry_after_seconds float8, counts_as_retry boolean, resets_retries boolean, last_error text, output_result jsonb, summary text, checkpoint_data jsonb, keeps_run boolean)),
 task_moved AS (
@@ -82,7 +82,7 @@ SELECT workspace_id, id, version, previous_status, status, agent_id, unmet_depen
   dependents_unsettled
 FROM task_moved
 
--- let_go_of_runs
+-- detach_runs
 WITH run_move AS MATERIALIZED (
     SELECT * FROM jsonb_to_recordset($1::jsonb) AS m (workspace_id uuid, run_id uuid, to_state text, end_reason text, ended_by text, error text, error_class text, exit_code int, signal text, stack_trace text, session_key text, branch text)),
 run_moved AS (
@@ -123,7 +123,7 @@ SELECT task_id, agent_id FROM run_moved
 -- lifecycle_of_agent
 SELECT lifecycle FROM agents WHERE workspace_id = $1 AND id = $2
 
--- lock_held_task
+-- lock_leased_task
 SELECT t.id, t.workspace_id, t.status, t.version, t.retry_count, t.max_retries,
   t.retry_backoff_seconds, t.retry_at, t.has_dependents, t.run_id, r.state AS run_state,
   r.started_at IS NOT NULL AS run_started, r.pause_requested_at IS NOT NULL AS pause_requested,
@@ -147,7 +147,7 @@ FROM agent_tasks t LEFT JOIN task_runs r ON r.workspace_id = t.workspace_id AND 
 WHERE t.workspace_id = $1 AND t.id = ANY($2::uuid[])
 ORDER BY t.id
 
--- move_agents
+-- transition_agents
 WITH agent_move AS MATERIALIZED (
   SELECT a.workspace_id, a.id, m.to_lifecycle, m.reason
   FROM jsonb_to_recordset($1::jsonb) AS m (workspace_id uuid, id uuid, to_lifecycle text, reason text)

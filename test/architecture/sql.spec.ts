@@ -25,7 +25,22 @@ describe('the rendered SQL', () => {
     const committed = folders.filter((path) => existsSync(join(ROOT, path, 'queries.sql')));
     expect(committed.sort()).toEqual(rooms.map(({ path }) => path).sort());
   });
+
+  it('names statements as their constants are, perhaps behind a prefix', () => {
+    const named = sources.flatMap(({ text }) =>
+      [...text.matchAll(CONSTANT)].map(([, constant = '', name = '']) => ({ constant, name })),
+    );
+    expect(named.length).toBeGreaterThan(180);
+    const other = named.filter(({ constant, name }) => {
+      return !`_${name}`.endsWith(`_${snakeCase(constant.replace(/Sql$/, ''))}`);
+    });
+    expect(other).toEqual([]);
+  });
 });
+
+const CONSTANT = /\bconst (\w+) = (?:query|command|hotCommand|lostRuns)(?:<[^()]*>)?\(\s*'(\w+)'/g;
+const snakeCase = (name: string) =>
+  name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
 /** The rules of dependency-cruiser say which library lies above which. */
 const { forbidden } = createRequire(import.meta.url)('../../.dependency-cruiser.cjs') as {

@@ -27,10 +27,10 @@ const STEPS: Record<StepName, string> = {
   time_out_runs: 'lock_overdue_runs',
   warn_hung: 'warn_hung_runs',
   time_out_hung: 'lock_hung_runs',
-  detect_split_brain: 'tell_of_conflicts',
+  detect_split_brain: 'announce_conflicts',
   expire_queued: 'abort_expired_in_queue',
   terminate_drained: 'drained_agents',
-  clear_pauses: 'park_paused_tasks',
+  clear_pauses: 'suspend_paused_tasks',
   assign: 'assign_tasks',
 };
 const MOMENTS = ['before-commit', 'after-commit'] as const;

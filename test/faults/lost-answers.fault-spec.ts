@@ -55,7 +55,7 @@ const runsOf = async (taskId: string) => {
 describe('a commit whose answer is lost', () => {
   it('of a creation: repeated with its Idempotency-Key, there is one task', async () => {
     const title = newId();
-    const lost = app.loseAnswerTo('create_tasks');
+    const lost = app.loseAnswerTo('create_tasks_with_extras');
     const create = () =>
       fleet.api.post(
         '/agent-tasks',
@@ -75,7 +75,7 @@ describe('a commit whose answer is lost', () => {
   it('of a claim: the agent finds the run that it was given, and there is one', async () => {
     const agent = await PullAgent.register(fleet);
     const taskId = await fleet.submit('');
-    const lost = app.loseAnswerTo('claim_tasks');
+    const lost = app.loseAnswerTo('claim_for_one');
     expect(await agent.tryClaim()).toBeUndefined();
     await lost;
     expect(await agent.tryClaim()).toEqual([]);
@@ -108,7 +108,7 @@ describe('a commit whose answer is lost', () => {
     const worker = await fleet.startWorker('forgetful');
     // The worker looks by itself now and then: the answer that was lost may have been an empty one.
     const states = await waitFor('the answer of a claim with a task to be lost', async () => {
-      const lost = app.loseAnswerTo('claim_tasks');
+      const lost = app.loseAnswerTo('claim_for_one');
       const taskId = await fleet.submit(
         'console.log("::drover {\\"result\\": {\\"done\\": true}}")',
       );

@@ -99,7 +99,7 @@ describe('Postgres', () => {
       await waitFor('clients to be refused', () => refusals() > 0);
       await delay(OUTAGE_MS);
       // Before the heartbeats of the outage are written down, somebody asks who is alive.
-      const flush = service.catch({ at: 'before', statement: 'flush_beats' });
+      const flush = service.catch({ at: 'before', statement: 'flush_heartbeats' });
       await postgres.startAgain();
       await flush.reached;
       await patiently(() => fleet.api.post('/coordinator/recover', {}));
@@ -124,7 +124,7 @@ describe('Postgres', () => {
         await valkey.kill();
         await postgres.stop();
         await delay(outageMs);
-        const flush = service.catch({ at: 'before', statement: 'flush_beats' });
+        const flush = service.catch({ at: 'before', statement: 'flush_heartbeats' });
         await postgres.startAgain();
         await flush.reached;
         const recover = () => patiently(() => fleet.api.post('/coordinator/recover', {}));

@@ -97,7 +97,7 @@ describe('a server', () => {
       const post = (api = first) =>
         api?.post('/agent-tasks', { title, taskType: 'fault' }, { 'idempotency-key': title });
       const book = new AnswerBook();
-      const caught = proxy.catch({ at, statement: 'create_tasks' });
+      const caught = proxy.catch({ at, statement: 'create_tasks_with_extras' });
       const answers = Array.from({ length: REQUESTS }, () =>
         once(async () => (await post()) as never, book),
       );

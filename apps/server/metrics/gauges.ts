@@ -4,13 +4,13 @@ import { Leadership } from '#lib/coordinator';
 import { Database } from '#lib/database';
 import { Logger } from '#lib/observability';
 import { ClaimService } from '#lib/runs';
+import { AGENT_STATUSES, LIVE_RUN_STATES } from '#lib/transitions';
 import { type GaugeRow, readGauges } from './read-gauges.sql.js';
 
 /** Rows of the database are counted this often at most, for all readers together. */
 const COUNTED_EVERY_MS = 10_000;
 
-const RUN_STATES = ['ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE'];
-const AGENT_STATES = ['STARTING', 'IDLE', 'WORKING', 'DRAINING', 'ERROR'];
+const AGENT_STATES = AGENT_STATUSES.filter((status) => status !== 'TERMINATED');
 
 interface Counted {
   name: string;
@@ -27,7 +27,7 @@ const COUNTED: Record<string, Counted> = {
     label: 'state',
     values: ['ready', 'blocked', 'assigned', 'running', 'paused', 'retrying'],
   },
-  runs: { name: 'drover_runs', help: 'Live runs', label: 'state', values: RUN_STATES },
+  runs: { name: 'drover_runs', help: 'Live runs', label: 'state', values: LIVE_RUN_STATES },
   agents: {
     name: 'drover_agents',
     help: 'Agents that are not terminated',

@@ -1,4 +1,5 @@
 import { query } from '#lib/database';
+import { awaitsRetry, isLiveRun, isReady } from '#lib/transitions';
 
 /** One number: which gauge, the value of its one label (or ''), and how much. */
 export interface GaugeRow {
@@ -21,7 +22,7 @@ export const readGauges = query<GaugeRow>(
   `
 WITH pending AS MATERIALIZED (
   SELECT (SELECT count(*) FROM agent_tasks WHERE status = 'PENDING') AS all_of_them,
-    (SELECT count(*) FROM agent_tasks WHERE status = 'PENDING' AND unmet_dependencies = 0) AS ready
+    (SELECT count(*) FROM agent_tasks t WHERE ${isReady('t')}) AS ready
 ),
 unread AS MATERIALIZED (
   SELECT c.name, u.count, u.oldest FROM event_consumers c CROSS JOIN LATERAL (
@@ -37,11 +38,11 @@ SELECT 'tasks' AS gauge, v.label, v.value::float8 FROM pending, LATERAL (VALUES
   ('assigned', (SELECT count(*) FROM agent_tasks WHERE status = 'ASSIGNED')),
   ('running', (SELECT count(*) FROM agent_tasks WHERE status = 'RUNNING')),
   ('paused', (SELECT count(*) FROM agent_tasks WHERE status = 'PAUSED')),
-  ('retrying', (SELECT count(*) FROM agent_tasks WHERE status = 'ABORTED' AND retry_at IS NOT NULL))
+  ('retrying', (SELECT count(*) FROM agent_tasks t WHERE ${awaitsRetry('t')}))
 ) AS v (label, value)
 UNION ALL
-SELECT 'runs', state, count(*)::float8 FROM task_runs
-WHERE state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE') GROUP BY state
+SELECT 'runs', state, count(*)::float8 FROM task_runs r
+WHERE ${isLiveRun('r')} GROUP BY state
 UNION ALL
 SELECT 'agents', status, count(*)::float8 FROM agents WHERE lifecycle <> 'TERMINATED' GROUP BY status
 UNION ALL

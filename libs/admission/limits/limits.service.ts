@@ -44,9 +44,9 @@ export class Limits {
    * @param version the version that the client has read, when it insists on it
    * @throws DroverError `workspace_not_found`, `version_mismatch`
    */
-  async set(workspaceId: string, wanted: LimitsRequest, version?: number): Promise<LimitsView> {
+  async set(workspaceId: string, request: LimitsRequest, version?: number): Promise<LimitsView> {
     const { service } = this.database;
-    const params = [workspaceId, wanted.maxQueueDepth, wanted.spawnsPerMinute, version ?? null];
+    const params = [workspaceId, request.maxQueueDepth, request.spawnsPerMinute, version ?? null];
     const row = await firstRow(service, writeLimits, params);
     if (row) {
       this.depths.forget(workspaceId);

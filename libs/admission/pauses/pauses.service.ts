@@ -43,17 +43,17 @@ export class Pauses {
    *
    * @throws DroverError `validation_failed`, `forbidden` (everything, by somebody who is no operator)
    */
-  async pause(caller: Caller, wanted: PauseRequest): Promise<PauseView> {
-    refuseNonsense(wanted);
+  async pause(caller: Caller, request: PauseRequest): Promise<PauseView> {
+    refuseNonsense(request);
     const { userId, apiKeyId } = authorOf(caller);
-    const { reason, until = null } = wanted;
-    if (wanted.scope === 'everything') {
+    const { reason, until = null } = request;
+    if (request.scope === 'everything') {
       await this.requireOperator(caller);
       const params = [newId(), reason, userId, until];
       return this.made(await firstRow(this.database.service, insertInstallationPause, params));
     }
     const { workspaceId } = caller;
-    const what = [workspaceId, newId(), wanted.taskType ?? null];
+    const what = [workspaceId, newId(), request.taskType ?? null];
     const params = [...what, reason, userId, until, apiKeyId];
     return this.made(await firstRow(this.database.tenant(workspaceId), insertPause, params));
   }

@@ -37,10 +37,10 @@ export class AgentManagerService {
   register(
     caller: Caller,
     agentId: string,
-    wanted: AgentRequest,
+    request: AgentRequest,
     version?: number,
   ): Promise<Registration> {
-    return this.registration.register(caller, agentId, wanted, version);
+    return this.registration.register(caller, agentId, request, version);
   }
 
   /** By name. @throws DroverError `malformed_cursor` */

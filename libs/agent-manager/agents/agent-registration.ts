@@ -68,16 +68,16 @@ export class AgentRegistration {
   async register(
     caller: Caller,
     agentId: string,
-    wanted: AgentRequest,
+    requested: AgentRequest,
     version?: number,
   ): Promise<Registration> {
     // An agent's own token cannot make an agent: without its row there would be no such token.
     if (caller.kind === 'agent' || caller.kind === 'run') requireSelf(caller, agentId);
-    refuseOwnCommand(caller, wanted);
-    refuseTooMuch(wanted.metadata);
+    refuseOwnCommand(caller, requested);
+    refuseTooMuch(requested.metadata);
     const place = { workspaceId: caller.workspaceId, agentId };
     const registration = await this.database.tenant(caller.workspaceId).prisma(async (tx, sql) => {
-      const created = await this.createOrChange(tx, sql, place, { caller, wanted, version });
+      const created = await this.createOrChange(tx, sql, place, { caller, requested, version });
       await this.start(sql, place);
       const row = (await firstRow(sql, findAgent, [place.workspaceId, agentId])) as AgentRow;
       return { agent: toAgentView(row), created };
@@ -91,12 +91,12 @@ export class AgentRegistration {
     tx: PrismaTransaction,
     sql: SqlRunner,
     { workspaceId, agentId: id }: Place,
-    request: { caller: Caller; wanted: AgentRequest; version: number | undefined },
+    request: { caller: Caller; requested: AgentRequest; version: number | undefined },
   ): Promise<boolean> {
-    const { caller, wanted, version } = request;
+    const { caller, requested, version } = request;
     const known = await firstRow(sql, lockAgent, [workspaceId, id]);
     if (!known && version === undefined && mayCreate(caller)) {
-      const data = { ...fieldsOf(wanted), workspaceId, id, createdBy: caller.userId };
+      const data = { ...fieldsOf(requested), workspaceId, id, createdBy: caller.userId };
       const { count } = await tx.agent.createMany({ data, skipDuplicates: true });
       if (count > 0) return true;
     }
@@ -113,7 +113,7 @@ export class AgentRegistration {
     await tx.agent.updateMany({
       where: { workspaceId, id },
       data: {
-        ...fieldsOf(wanted, agent),
+        ...fieldsOf(requested, agent),
         ...rested,
         version: { increment: 1 },
         updatedAt: new Date(),
@@ -139,28 +139,29 @@ function mayCreate(caller: Caller): caller is Caller & { userId: string | null }
 type Registered = { [Field in keyof AgentRequest]: Prisma.AgentUncheckedCreateInput[Field] };
 
 /** What is left out stays as it is, or takes the column's default. Its lifecycle is no field of it. */
-function fieldsOf(wanted: AgentRequest, known?: AgentRow): Registered & { name: string } {
-  const timing = timingOf(wanted, known);
+function fieldsOf(requested: AgentRequest, known?: AgentRow): Registered & { name: string } {
+  const timing = timingOf(requested, known);
   const message = whyImpossible(timing);
   if (message !== null) {
     const errors = [{ field: 'staleThresholdSeconds', message }];
     throw new DroverError('validation_failed', { errors });
   }
-  refusePushWithoutCommand(wanted, known);
-  const capabilities = wanted.capabilities && normalizeCapabilities(wanted.capabilities);
-  const metadata = wanted.metadata as Prisma.InputJsonObject | undefined;
-  return { ...wanted, ...timing, capabilities, metadata };
+  refusePushWithoutCommand(requested, known);
+  const capabilities = requested.capabilities && normalizeCapabilities(requested.capabilities);
+  const metadata = requested.metadata as Prisma.InputJsonObject | undefined;
+  return { ...requested, ...timing, capabilities, metadata };
 }
 
 /** Only users and API keys choose the command that the gateway runs: a session must not choose its successor. */
-function refuseOwnCommand(caller: Caller, wanted: AgentRequest): void {
-  if (wanted.command === undefined || caller.kind === 'user' || caller.kind === 'api_key') return;
+function refuseOwnCommand(caller: Caller, requested: AgentRequest): void {
+  if (requested.command === undefined || caller.kind === 'user' || caller.kind === 'api_key')
+    return;
   throw new DroverError('forbidden', { detail: 'An agent cannot change its own command.' });
 }
 
-function refusePushWithoutCommand(wanted: AgentRequest, known?: AgentRow): void {
-  const mode = wanted.mode ?? known?.mode;
-  const command = wanted.command ?? known?.command ?? [];
+function refusePushWithoutCommand(requested: AgentRequest, known?: AgentRow): void {
+  const mode = requested.mode ?? known?.mode;
+  const command = requested.command ?? known?.command ?? [];
   if (mode !== 'push' || command.length > 0) return;
   const message = 'is what a session of a push agent runs, and must be given';
   throw new DroverError('validation_failed', { errors: [{ field: 'command', message }] });

@@ -14,14 +14,16 @@ export interface HeartbeatTiming {
  * threshold follows its interval; one that is known keeps its threshold.
  */
 export function timingOf(
-  wanted: Partial<HeartbeatTiming>,
+  requested: Partial<HeartbeatTiming>,
   known?: HeartbeatTiming,
 ): HeartbeatTiming {
   const heartbeatIntervalSeconds =
-    wanted.heartbeatIntervalSeconds ?? known?.heartbeatIntervalSeconds ?? DEFAULT_INTERVAL_SECONDS;
+    requested.heartbeatIntervalSeconds ??
+    known?.heartbeatIntervalSeconds ??
+    DEFAULT_INTERVAL_SECONDS;
   const usual = Math.max(DEFAULT_THRESHOLD_SECONDS, HEARTBEATS_TO_MISS * heartbeatIntervalSeconds);
   const staleThresholdSeconds =
-    wanted.staleThresholdSeconds ?? known?.staleThresholdSeconds ?? usual;
+    requested.staleThresholdSeconds ?? known?.staleThresholdSeconds ?? usual;
   return { heartbeatIntervalSeconds, staleThresholdSeconds };
 }
 

@@ -40,7 +40,7 @@ const LOAD_TIMEOUT_MS = 2_000;
 export class AgentFacts implements OnModuleDestroy {
   private readonly entries = new Map<string, Entry>();
   private readonly unsubscribe: (() => void)[];
-  private wanted = new Map<string, ((row: AgentFactsRow | null | Error) => void)[]>();
+  private waiters = new Map<string, ((row: AgentFactsRow | null | Error) => void)[]>();
 
   constructor(
     private readonly database: Database,
@@ -118,7 +118,7 @@ export class AgentFacts implements OnModuleDestroy {
 
   /** One query for all callers in the same turn of the event loop. */
   private ask(agentId: string): Promise<AgentFactsRow | null> {
-    if (this.wanted.size === 0) setImmediate(() => void this.answerAll());
+    if (this.waiters.size === 0) setImmediate(() => void this.answerAll());
     return new Promise((resolve, reject) => {
       const late = setTimeout(() => reject(new Error('no answer in time')), LOAD_TIMEOUT_MS);
       const settle = (answer: AgentFactsRow | null | Error): void => {
@@ -126,21 +126,22 @@ export class AgentFacts implements OnModuleDestroy {
         if (answer instanceof Error) reject(answer);
         else resolve(answer);
       };
-      this.wanted.set(agentId, [...(this.wanted.get(agentId) ?? []), settle]);
+      this.waiters.set(agentId, [...(this.waiters.get(agentId) ?? []), settle]);
     });
   }
 
   private async answerAll(): Promise<void> {
-    const asked = this.wanted;
-    this.wanted = new Map();
+    const waiters = this.waiters;
+    this.waiters = new Map();
     let answerOf: (agentId: string) => AgentFactsRow | null | Error;
     try {
-      const rows = await this.database.service.rows(agentFacts, [[...asked.keys()]]);
+      const rows = await this.database.service.rows(agentFacts, [[...waiters.keys()]]);
       const byId = new Map(rows.map((row) => [row.id, row]));
       answerOf = (agentId) => byId.get(agentId) ?? null;
     } catch (error) {
       answerOf = () => error as Error;
     }
-    for (const [agentId, settles] of asked) for (const settle of settles) settle(answerOf(agentId));
+    for (const [agentId, settles] of waiters)
+      for (const settle of settles) settle(answerOf(agentId));
   }
 }

@@ -11,7 +11,7 @@ const LONGEST_SECONDS = 900;
  * As the service role. Index: primary key. $1 workspace, $2 agent.
  */
 export const startCooldown = command<{ resting_until: Date }>(
-  'rest_agent',
+  'start_cooldown',
   `
 UPDATE agents SET setup_failures = setup_failures + 1, updated_at = now(),
   resting_until = now() + make_interval(secs =>
@@ -26,7 +26,7 @@ RETURNING resting_until`,
  * As the service role. Index: primary key. $1 workspace, $2 agent.
  */
 export const endCooldown = command<{ id: string }>(
-  'wake_agent',
+  'end_cooldown',
   `
 UPDATE agents SET setup_failures = 0, resting_until = NULL, updated_at = now()
 WHERE workspace_id = $1 AND id = $2 AND setup_failures > 0

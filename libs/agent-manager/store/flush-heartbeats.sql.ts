@@ -23,7 +23,7 @@ export interface FlushedRow extends AgentFactsRow {
  * current_step, memory_mb, cpu_percent, metadata}, each agent at most once.
  */
 export const flushHeartbeats = command<FlushedRow>(
-  'flush_beats',
+  'flush_heartbeats',
   `
 WITH heartbeat AS MATERIALIZED (
   SELECT a.lifecycle, a.heartbeat_interval_seconds, a.stale_threshold_seconds, b.*,

@@ -9,7 +9,7 @@ import { NO_HEARTBEAT, promisesNoHeartbeat } from '#lib/transitions';
  * Index: primary key. $1 workspace, $2 agent, $3 its interval in seconds.
  */
 export const stampFirstHeartbeat = command<unknown>(
-  'stamp_first_beat',
+  'stamp_first_heartbeat',
   `
 INSERT INTO agent_heartbeats AS h (workspace_id, agent_id, status, last_seen_at, next_expected_at)
 VALUES ($1, $2, 'healthy', now(), ${NO_HEARTBEAT})

@@ -16,7 +16,7 @@ const UNTIL_ASSIGNABLE = `(SELECT ceil(k.wait * 1000) FROM (
       greatest(min(coalesce(extract(epoch FROM a.resting_until - now())::float8, 0)), 0,
         ${spawnWaitSeconds('a.workspace_id', '$2')}) AS wait
     FROM agents a
-    WHERE a.mode = 'push' AND ${takesWork('a', ['resting'])} AND ${hasRoom('a')}
+    WHERE a.mode = 'push' AND ${takesWork('a', ['cooldown'])} AND ${hasRoom('a')}
       AND EXISTS (SELECT FROM gateways
         WHERE NOT draining AND last_seen_at > now() - make_interval(secs => $1::float8)
         HAVING sum(capacity - others) > (SELECT coalesce(sum(live_runs), 0) FROM agents WHERE mode = 'push'))

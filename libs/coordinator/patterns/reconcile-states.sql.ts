@@ -3,11 +3,12 @@ import {
   AGENT_RECOUNT,
   awaitsRetry,
   capabilityKeyOf,
-  endedBadly,
-  endedWell,
+  isClosed,
   isLiveRun,
+  isOver,
   isReady,
   isSuspended,
+  isWaiting,
 } from '#lib/transitions';
 import type { Id } from './recover-orphans.sql.js';
 import { CONCERNED } from './settle-dependents.sql.js';
@@ -60,7 +61,7 @@ SELECT workspace_id, id, counted, actual FROM agent_recounted`,
 );
 
 /** Tasks that may still be claimed. */
-const OPEN = `(t.status IN ('PENDING', 'PAUSED') OR ${awaitsRetry('t')})`;
+const OPEN = `(${isWaiting('t')} OR ${awaitsRetry('t')})`;
 
 /**
  * Tasks whose count of unmet dependencies is not that of their unsettled edges: those that seem to wait,
@@ -124,7 +125,7 @@ SELECT DISTINCT p.workspace_id, p.id
 FROM task_dependencies d
 JOIN agent_tasks p ON p.workspace_id = d.workspace_id AND p.id = d.depends_on_id
 JOIN agent_tasks t ON t.workspace_id = d.workspace_id AND t.id = d.task_id
-WHERE d.settled_at IS NULL AND t.status NOT IN ('COMPLETED', 'ARCHIVED')
+WHERE d.settled_at IS NULL AND NOT ${isClosed('t')}
   AND ($2::uuid IS NULL OR d.workspace_id = $2)
   AND (NOT p.has_dependents OR (NOT p.dependents_unsettled AND ${CONCERNED}))
 LIMIT $1`,
@@ -136,7 +137,7 @@ export const remindTasks = command<RepairedRow>(
   `
 WITH repaired AS (
   UPDATE agent_tasks t SET has_dependents = true, dependents_unsettled = t.dependents_unsettled
-    OR ${endedWell('t')} OR ${endedBadly('t')}
+    OR ${isOver('t')}
   FROM ${GIVEN}
   WHERE t.workspace_id = m.workspace_id AND t.id = m.id
   RETURNING t.workspace_id, t.id, old.has_dependents, t.dependents_unsettled
@@ -160,7 +161,7 @@ const KEY = `array_to_string(ARRAY(SELECT DISTINCT c COLLATE "C" FROM unnest(t.r
 /**
  * Tasks that no claim would find, because the queue that they are in is not that of what they require; and
  * tasks behind their own runs, which would be given a generation that is taken. Reads the open tasks;
- * capability_sets is few rows; task_runs_generation_key.
+ * capability_sets is few rows; task_runs_task_idx.
  */
 export const findUnclaimableTasks = query<Id>(
   'find_unclaimable_tasks',

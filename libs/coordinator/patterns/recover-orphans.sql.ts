@@ -4,6 +4,7 @@ import {
   isLiveRun,
   LOCKED_TASK_COLUMNS,
   type LockedTask,
+  mayHaveRun,
   runTransitionWithoutEnd,
 } from '#lib/transitions';
 import type { LeasedDefect } from '../domain/repair-leased.js';
@@ -19,8 +20,7 @@ export interface Id {
   id: string;
 }
 
-const isLeased = (t: string) =>
-  `${t}.status IN ('ASSIGNED', 'RUNNING', 'PAUSED') AND ${t}.run_id IS NOT NULL`;
+const namesRun = (t: string) => `${mayHaveRun(t)} AND ${t}.run_id IS NOT NULL`;
 
 // The state stays out of the joins, so that no index on live runs seems to fit (see runMayGo).
 const RUN_AND_AGENT = `LEFT JOIN task_runs r ON r.workspace_id = t.workspace_id AND r.id = t.run_id
@@ -42,7 +42,7 @@ SELECT t.workspace_id, t.id
 FROM workspaces w
 CROSS JOIN LATERAL (
   SELECT h.workspace_id, h.id, h.status, h.run_id FROM agent_tasks h
-  WHERE h.workspace_id = w.id AND ${isLeased('h')} OFFSET 0) t
+  WHERE h.workspace_id = w.id AND ${namesRun('h')} OFFSET 0) t
 ${RUN_AND_AGENT}
 WHERE ($2::uuid IS NULL OR w.id = $2) AND ${DEFECT} IS NOT NULL
 LIMIT $1`,
@@ -71,7 +71,7 @@ SELECT ${LOCKED_TASK_COLUMNS}, ${DEFECT} AS defect
 FROM jsonb_to_recordset($1::jsonb) AS m (workspace_id uuid, id uuid)
 JOIN agent_tasks t ON t.workspace_id = m.workspace_id AND t.id = m.id
 ${RUN_AND_AGENT}
-WHERE ${DEFECT} IS NOT NULL AND ${isLeased('t')}
+WHERE ${DEFECT} IS NOT NULL AND ${namesRun('t')}
 ORDER BY t.workspace_id, t.id`,
 );
 
@@ -121,13 +121,13 @@ const STRAY = `FROM task_runs r
 JOIN agent_tasks t ON t.workspace_id = r.workspace_id AND t.id = r.task_id
 WHERE ${isLiveRun('r')} AND t.run_id IS DISTINCT FROM r.id`;
 
-/** Index: task_runs_live_key, then a primary key for each live run. $1 rows, $2 workspace or NULL. */
+/** Index: task_runs_live_agent_idx, then a primary key for each live run. $1 rows, $2 workspace or NULL. */
 export const findStrayRuns = query<StrayRun>(
   'find_stray_runs',
   `SELECT r.workspace_id, r.id, r.task_id ${STRAY} AND ($2::uuid IS NULL OR r.workspace_id = $2) LIMIT $1`,
 );
 
-/** Those of locked tasks. Index: task_runs_live_key. $1 JSON array of {workspace_id, id} of tasks. */
+/** Those of locked tasks. Index: task_runs_task_idx. $1 JSON array of {workspace_id, id} of tasks. */
 export const readStrayRuns = query<StrayRun>(
   'read_stray_runs',
   `

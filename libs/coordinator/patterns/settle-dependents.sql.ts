@@ -2,7 +2,9 @@ import { command, query } from '#lib/database';
 import {
   endedBadly,
   endedWell,
+  isClosed,
   isReady,
+  isWaiting,
   LOCKED_TASK_COLUMNS,
   type LockedTask,
 } from '#lib/transitions';
@@ -28,8 +30,8 @@ const SATISFIED = `(${endedWell('p')} OR (d.policy = 'ignore' AND ${endedBadly('
  * blocks and `p` ended badly: it waits for a retry. A task that has been aborted or has failed learns of
  * what satisfies it too, because a retry must not wait for what has ended meanwhile.
  */
-export const CONCERNED = `(d.settled_at IS NULL AND t.status NOT IN ('COMPLETED', 'ARCHIVED') AND (${SATISFIED}
-  OR (d.policy = 'fail' AND t.status IN ('PENDING', 'PAUSED') AND ${endedBadly('p')})))`;
+export const CONCERNED = `(d.settled_at IS NULL AND NOT ${isClosed('t')} AND (${SATISFIED}
+  OR (d.policy = 'fail' AND ${isWaiting('t')} AND ${endedBadly('p')})))`;
 
 /**
  * Locks the dependents that these concern, by id.
@@ -58,11 +60,11 @@ WITH concerned AS MATERIALIZED (
 ),
 waiting AS MATERIALIZED (
   SELECT t.* FROM concerned c JOIN agent_tasks t ON t.workspace_id = c.workspace_id AND t.id = c.task_id
-  WHERE t.status NOT IN ('COMPLETED', 'ARCHIVED')
+  WHERE NOT ${isClosed('t')}
   ORDER BY t.workspace_id, t.id
   FOR NO KEY UPDATE OF t
 )
-SELECT ${LOCKED_TASK_COLUMNS}, blame.id IS NOT NULL AND t.status IN ('PENDING', 'PAUSED') AS fails, blame.id AS failed_prerequisite
+SELECT ${LOCKED_TASK_COLUMNS}, blame.id IS NOT NULL AND ${isWaiting('t')} AS fails, blame.id AS failed_prerequisite
 FROM waiting t
 LEFT JOIN task_runs r ON r.workspace_id = t.workspace_id AND r.id = t.run_id
 LEFT JOIN LATERAL (

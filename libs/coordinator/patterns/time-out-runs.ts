@@ -1,11 +1,9 @@
 import { Injectable } from '@nestjs/common';
-import type { SweepResult } from '#lib/transitions';
+import { hasDeadline, type SweepResult } from '#lib/transitions';
 import { LostRuns, lostRuns } from '../lost-runs.js';
 import type { Pass } from '../pass.js';
 import { dueAt, type Reconciler, type ReconcilerFacts } from '../reconciler.js';
 
-/** A run in review has no deadline. */
-const HAS_DEADLINE = `r.state IN ('ASSIGNED', 'WORKING', 'STALE')`;
 /** For the report of the agent, which should have ended the run itself, to arrive. */
 const GRACE = `interval '60 seconds'`;
 
@@ -13,7 +11,7 @@ const GRACE = `interval '60 seconds'`;
 const lockOverdueRuns = lostRuns(
   'lock_overdue_runs',
   '',
-  `r.deadline_at <= now() - ${GRACE} AND ${HAS_DEADLINE}`,
+  `r.deadline_at <= now() - ${GRACE} AND ${hasDeadline('r')}`,
   'r.deadline_at',
 );
 
@@ -26,7 +24,7 @@ export class TimeOutRuns implements Reconciler {
     moves: "runs a minute past their task's timeout, for which their agent should have cared",
     notable: 'Runs were ended because they were past their timeout',
     due: dueAt(`(SELECT r.deadline_at + ${GRACE} FROM task_runs r
-    WHERE r.deadline_at IS NOT NULL AND ${HAS_DEADLINE} ORDER BY r.deadline_at LIMIT 1)`),
+    WHERE r.deadline_at IS NOT NULL AND ${hasDeadline('r')} ORDER BY r.deadline_at LIMIT 1)`),
   } as const satisfies ReconcilerFacts;
 
   constructor(private readonly runs: LostRuns) {}

@@ -8,7 +8,7 @@ import type { Reconciler, ReconcilerFacts } from '../reconciler.js';
 
 /**
  * Warns runs that are past their task's estimate by $3 seconds, and made no progress for as long: marks
- * them, with the log row and the event. A paused task does not hang, nor does one that was not begun.
+ * them, with the journal row. A paused task does not hang, nor does one that was not begun.
  *
  * Index: agent_tasks_estimate_idx, then primary keys.
  * $1 rows, $2 workspace or NULL, $3 seconds, $4 seconds until it is aborted.

@@ -7,7 +7,7 @@ import { command } from '#lib/database';
  * $1 instance, $2 JSON array of {workspace_id, level, event, message, details}.
  */
 export const appendCoordinatorLogs = command<unknown>(
-  'coordinator_append_logs',
+  'append_coordinator_logs',
   `
 INSERT INTO coordinator_logs (workspace_id, instance_id, level, event, message, details)
 SELECT l.workspace_id, $1, l.level, l.event, l.message, coalesce(l.details, '{}')

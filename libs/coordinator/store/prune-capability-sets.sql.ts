@@ -1,5 +1,5 @@
 import { command } from '#lib/database';
-import { capabilityKeyOf } from '#lib/transitions';
+import { capabilityKeyOf, mayStillRun } from '#lib/transitions';
 
 /**
  * Removes sets of capabilities that no task asks for any more, since each claim reads all sets of its
@@ -30,7 +30,7 @@ needed AS MATERIALIZED (
   SELECT DISTINCT t.workspace_id, ${capabilityKeyOf('t')} AS key
   FROM (SELECT DISTINCT workspace_id FROM unused) w
   JOIN agent_tasks t ON t.workspace_id = w.workspace_id
-    AND t.status IN ('PENDING', 'ASSIGNED', 'RUNNING', 'PAUSED', 'ABORTED', 'FAILED')
+    AND ${mayStillRun('t')}
 ),
 judged AS MATERIALIZED (
   SELECT u.workspace_id, u.key, n.key IS NOT NULL AS is_needed

@@ -7,7 +7,7 @@ import { command } from '#lib/database';
  * of time, so created_at needs no index.
  */
 export const pruneCoordinatorLogs = command<{ removed: number }>(
-  'coordinator_prune_logs',
+  'prune_coordinator_logs',
   `
 WITH oldest AS MATERIALIZED (
   SELECT id, created_at FROM coordinator_logs ORDER BY id LIMIT $2

@@ -16,7 +16,7 @@ export interface Outlook {
  * $1 consumer, $2 owner.
  */
 export const readOutlook = query<Outlook>(
-  'journal_outlook',
+  'journal_read_outlook',
   `
 SELECT CASE WHEN s.is_called THEN s.last_value ELSE 0 END AS last, c.position,
   coalesce(c.owner <> $2 AND c.leased_until > now(), false) AS elsewhere

@@ -1,4 +1,4 @@
-import type { AgentFacts, AgentGroup, AgentStanding, ExplainFacts } from './explain-facts.js';
+import type { AgentFacts, AgentGroup, AgentAvailability, ExplainFacts } from './explain-facts.js';
 import { spawnObstacles } from './explain-spawning.js';
 import type { OtherReason as Reason } from './reasons.js';
 
@@ -14,7 +14,7 @@ type AgentReasonCode =
   | 'agents_without_command'
   | 'agents_resting';
 
-const SENTENCES: Record<AgentStanding, Sentence> = {
+const SENTENCES: Record<AgentAvailability, Sentence> = {
   free: {
     code: 'waiting_for_claim',
     say: (agents, one) =>
@@ -40,7 +40,7 @@ const SENTENCES: Record<AgentStanding, Sentence> = {
     say: (agents, one) =>
       `${agents} ${one ? 'is' : 'are'} in ERROR: ${one ? 'it was' : 'they were'} unresponsive for too long, and ${one ? 'comes' : 'come'} back with the next heartbeat.`,
   },
-  offline: {
+  unresponsive: {
     code: 'agents_offline',
     say: (agents, one) => `${agents} ${one ? 'has' : 'have'} not been heard of lately.`,
   },
@@ -53,7 +53,7 @@ const SENTENCES: Record<AgentStanding, Sentence> = {
     code: 'agents_without_command',
     say: (agents, one) => `${agents} ${one ? 'has' : 'have'} no command that a session could run.`,
   },
-  resting: {
+  cooldown: {
     code: 'agents_resting',
     say: (agents, one) =>
       `${agents} ${one ? 'rests' : 'rest'}, since the gateway could not start ${one ? 'its' : 'their'} command. Mend it and register again, or wait.`,
@@ -64,7 +64,7 @@ const SENTENCES: Record<AgentStanding, Sentence> = {
 export function agentReasons(facts: ExplainFacts): Reason[] {
   const groups = facts.agents.filter((group) => group.count > 0);
   if (groups.length === 0) return [noCapableAgent(facts)];
-  const free = groups.find((group) => group.standing === 'free');
+  const free = groups.find((group) => group.availability === 'free');
   // Where one is free, what the others do is no reason.
   if (free) return [reasonOf(free)];
   const obstacles = groups.some(needsSession) ? spawnObstacles(facts.spawning) : [];
@@ -73,34 +73,34 @@ export function agentReasons(facts: ExplainFacts): Reason[] {
   return (assignable ? [assignable] : groups).map(reasonOf);
 }
 
-const isAssignable = ({ standing }: AgentGroup) => standing === 'assignable';
+const isAssignable = ({ availability }: AgentGroup) => availability === 'assignable';
 /** Push agents that are full are to have a session for it later: what prevents sessions holds for them as well. */
-export function needsSession({ standing, pushPlaces }: AgentGroup): boolean {
-  return standing === 'assignable' || (standing === 'full' && pushPlaces > 0);
+export function needsSession({ availability, pushPlaces }: AgentGroup): boolean {
+  return availability === 'assignable' || (availability === 'full' && pushPlaces > 0);
 }
 
 const isUnable = (group: AgentGroup) => !isAssignable(group);
 
-function reasonOf({ standing, count, agents }: AgentGroup): Reason {
-  const { code, say } = SENTENCES[standing];
-  const message = say(nameThem({ standing, count, agents }), count === 1);
+function reasonOf({ availability, count, agents }: AgentGroup): Reason {
+  const { code, say } = SENTENCES[availability];
+  const message = say(nameThem({ availability, count, agents }), count === 1);
   return { code, message, facts: { count, agents } };
 }
 
-type NamedGroup = Pick<AgentGroup, 'standing' | 'count' | 'agents'>;
+type NamedGroup = Pick<AgentGroup, 'availability' | 'count' | 'agents'>;
 
-function nameThem({ standing, count, agents }: NamedGroup): string {
-  const names = agents.map((agent) => `"${agent.name}"${detailOf(standing, agent)}`).join(', ');
+function nameThem({ availability, count, agents }: NamedGroup): string {
+  const names = agents.map((agent) => `"${agent.name}"${detailOf(availability, agent)}`).join(', ');
   if (count === 1) return `The agent ${names}`;
   const others = count > agents.length ? ` and ${count - agents.length} more` : '';
   return `${count} agents with its capabilities (${names}${others})`;
 }
 
-function detailOf(standing: AgentStanding, agent: AgentFacts): string {
-  if (standing === 'resting') return ` (until ${agent.restingUntil})`;
-  if (standing === 'full') return ` (${agent.liveRuns} of ${agent.maxConcurrentTasks})`;
-  const isSilent = standing === 'offline' || standing === 'in_error';
-  return isSilent && agent.lastSeenAt !== null ? ` (last heard at ${agent.lastSeenAt})` : '';
+function detailOf(availability: AgentAvailability, agent: AgentFacts): string {
+  if (availability === 'cooldown') return ` (until ${agent.restingUntil})`;
+  if (availability === 'full') return ` (${agent.liveRuns} of ${agent.maxConcurrentTasks})`;
+  const isUnresponsive = availability === 'unresponsive' || availability === 'in_error';
+  return isUnresponsive && agent.lastSeenAt !== null ? ` (last heard at ${agent.lastSeenAt})` : '';
 }
 
 function noCapableAgent({ task, missingCapabilities, nearest }: ExplainFacts): Reason {

@@ -17,21 +17,10 @@ export interface PrerequisiteFacts {
 export type RootFacts = Omit<PrerequisiteFacts, 'policy'>;
 
 /**
- * How an agent that has what a task needs stands. Only a `free` one can take it now, and an `assignable`
+ * Whether an agent that has what a task needs can take it. Only a `free` one can take it now, and an `assignable`
  * one (a push agent with room) be given it.
  */
-export const AGENT_STANDINGS = [
-  'free',
-  'assignable',
-  'full',
-  'draining',
-  'in_error',
-  'offline',
-  'disabled',
-  'without_command',
-  'resting',
-] as const satisfies readonly AgentStanding[];
-export type AgentStanding = 'free' | 'assignable' | 'full' | 'offline' | AgentHold;
+export type AgentAvailability = 'free' | 'assignable' | 'full' | 'unresponsive' | AgentHold;
 
 export interface AgentFacts {
   id: string;
@@ -45,7 +34,7 @@ export interface AgentFacts {
 }
 
 export interface AgentGroup {
-  standing: AgentStanding;
+  availability: AgentAvailability;
   count: number;
   /** Some of them. */
   agents: AgentFacts[];

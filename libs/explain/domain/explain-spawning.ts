@@ -5,8 +5,8 @@ import type { OtherReason as Reason } from './reasons.js';
 /** What keeps push agents from having another session. */
 export function spawnObstacles(facts: SpawnFacts | null): Reason[] {
   if (facts === null) return [];
-  const silent = unreachable(facts);
-  if (silent) return [silent];
+  const obstacle = unreachable(facts);
+  if (obstacle) return [obstacle];
   if (facts.gateways === 0) return [leaving(facts), ...facts.rates.map(rateReached)];
   const full: Reason = {
     code: 'gateway_full',

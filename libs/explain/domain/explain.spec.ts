@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { ALL_REASONS, explain } from './explain.js';
 import {
-  AGENT_STANDINGS,
+  type AgentAvailability,
   type AgentFacts,
   type AgentGroup,
   type PauseFacts,
@@ -33,8 +33,20 @@ const anAgent = (name: string, values: Partial<AgentFacts> = {}): AgentFacts => 
   ...{ restingUntil: LATER.toISOString(), ...values },
 });
 
-const group = (standing: AgentGroup['standing'], ...names: string[]): AgentGroup => ({
-  standing,
+const AVAILABILITIES = [
+  'free',
+  'assignable',
+  'full',
+  'draining',
+  'in_error',
+  'unresponsive',
+  'disabled',
+  'without_command',
+  'cooldown',
+] as const satisfies readonly AgentAvailability[];
+
+const group = (availability: AgentGroup['availability'], ...names: string[]): AgentGroup => ({
+  availability,
   count: names.length,
   agents: names.map((name) => anAgent(name)),
   ...{ places: names.length * 3, freePlaces: names.length, pushPlaces: 0 },
@@ -93,7 +105,7 @@ const cases: [string, Overrides, string[], RegExp?][] = [
     {
       agents: [
         group('full', 'Bob', 'Cy'),
-        group('offline', 'Di'),
+        group('unresponsive', 'Di'),
         group('draining', 'Ed'),
         group('in_error', 'Flo'),
       ],
@@ -182,7 +194,7 @@ const cases: [string, Overrides, string[], RegExp?][] = [
     { agents: [group('without_command', 'Push')] },
     ['agents_without_command'],
   ],
-  ['one that rests', { agents: [group('resting', 'Push')] }, ['agents_resting'], /until 2026-/],
+  ['one that rests', { agents: [group('cooldown', 'Push')] }, ['agents_resting'], /until 2026-/],
   [
     'a switch for its type',
     { agents: free, pauses: [PAUSE] },
@@ -286,7 +298,7 @@ const cases: [string, Overrides, string[], RegExp?][] = [
   ],
   [
     'a retry that is due',
-    { agents: [group('offline', 'Ada')], task: { ...aborted, retryAt: EARLIER } },
+    { agents: [group('unresponsive', 'Ada')], task: { ...aborted, retryAt: EARLIER } },
     ['waiting_for_retry', 'agents_offline'],
     /is due/,
   ],
@@ -340,7 +352,7 @@ describe('explain', () => {
     const input = fc.record({
       status: fc.constantFrom(...TASK_STATUSES),
       retries: fc.boolean(),
-      groups: fc.subarray([...AGENT_STANDINGS]),
+      groups: fc.subarray([...AVAILABILITIES]),
       dependencies: count,
       ahead: count,
       held: fc.boolean(),
@@ -359,7 +371,7 @@ describe('explain', () => {
               failureReason: 'y',
             },
             run: live ? RUN : null,
-            agents: groups.map((standing) => group(standing, 'A')),
+            agents: groups.map((availability) => group(availability, 'A')),
             pauses: paused ? [PAUSE] : [],
             dependencies: Array.from({ length: dependencies }, () => prerequisite),
             ahead: { count: ahead, isMore: false },

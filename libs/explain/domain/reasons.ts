@@ -105,7 +105,7 @@ export const REASONS = {
     facts: { requiredCapabilities: list(text), missingCapabilities: list(text), nearest },
   },
   agents_in_error: { about: 'Agents that can take it are in ERROR', facts: agents },
-  agents_offline: { about: 'Agents that can take it are silent', facts: agents },
+  agents_offline: { about: 'Agents that can take it are unresponsive', facts: agents },
   agents_draining: { about: 'Agents that can take it are DRAINING', facts: agents },
   agents_disabled: { about: 'Push agents that can take it are switched off', facts: agents },
   agents_without_command: {

@@ -17,9 +17,13 @@ const LAST = new Date('2026-03-01T14:00:00Z');
 const KIND = kindOf({ durations: [60], waits: [1] });
 const other: SimulatedTask = { number: 1, kind: KIND, position: { kind: 'over' } };
 
-function group(standing: AgentGroup['standing'], places: number, freePlaces: number): AgentGroup {
-  const pushPlaces = standing === 'assignable' ? places : 0;
-  return { standing, count: 1, agents: [], places, freePlaces, pushPlaces };
+function group(
+  availability: AgentGroup['availability'],
+  places: number,
+  freePlaces: number,
+): AgentGroup {
+  const pushPlaces = availability === 'assignable' ? places : 0;
+  return { availability, count: 1, agents: [], places, freePlaces, pushPlaces };
 }
 
 /** Full ones, of which some may be push agents. */
@@ -50,7 +54,7 @@ function stand(task: Partial<TaskOnItsWay>, around: Partial<Circumstances> = {})
     },
     {
       ...{ now: NOW, pauses: [], spawning: null, after: [], kindOf: () => KIND },
-      agents: [group('free', 2, 1), group('full', 1, 0), group('offline', 9, 9)],
+      agents: [group('free', 2, 1), group('full', 1, 0), group('unresponsive', 9, 9)],
       line: {
         ahead: [{ taskType: 'test', count: 7 }],
         isMore: false,
@@ -133,7 +137,12 @@ it.each<[string, Partial<TaskOnItsWay>, Partial<Circumstances>, Position]>([
     { agents: [fullGroup(4, 4)], spawning: { ...spawning, rates: [used(LATER)] } },
     queued({ all: 4, free: 0 }),
   ],
-  ['waits for agents that are gone', {}, { agents: [group('offline', 4, 2)] }, unknown('no_agent')],
+  [
+    'waits for agents that are gone',
+    {},
+    { agents: [group('unresponsive', 4, 2)] },
+    unknown('no_agent'),
+  ],
   [
     'waits behind more than were counted',
     {},

@@ -52,7 +52,9 @@ export function positionOf(task: TaskOnItsWay, around: Circumstances): Position 
       return waitingPosition(task, around);
     case 'ABORTED':
       return task.retryAt ? waitingPosition(task, around) : { kind: 'unknown', reason: 'ended' };
-    default:
+    case 'FAILED':
+    case 'COMPLETED':
+    case 'ARCHIVED':
       return { kind: 'unknown', reason: 'ended' };
   }
 }
@@ -100,9 +102,9 @@ function waitingPosition(task: TaskOnItsWay, around: Circumstances): Position {
  * a rate of none: the others allow one before a place is free.
  */
 function ratesOf({ agents, spawning }: Circumstances): SpawnFacts['rates'] {
-  const full = agents.filter(({ standing }) => standing === 'full');
+  const full = agents.filter(({ availability }) => availability === 'full');
   const isPulled = full.some(({ places, pushPlaces }) => places > pushPlaces);
-  const others = isPulled || agents.some(({ standing }) => standing === 'free');
+  const others = isPulled || agents.some(({ availability }) => availability === 'free');
   if (others || spawning === null) return [];
   return spawning.rates.filter(({ nextAt }) => full.length === 0 || nextAt === null);
 }
@@ -126,9 +128,9 @@ function inLine(places: Places, { line, kindOf }: Circumstances) {
 function placesOf({ agents, spawning }: Circumstances): Places {
   const canSpawn = spawning === null || (spawning.configured && spawning.gateways > 0);
   const places = { all: 0, free: 0 };
-  for (const { standing, places: all, freePlaces, pushPlaces } of agents) {
-    const isPush = standing === 'assignable';
-    const counts = standing === 'free' || standing === 'full' || (isPush && canSpawn);
+  for (const { availability, places: all, freePlaces, pushPlaces } of agents) {
+    const isPush = availability === 'assignable';
+    const counts = availability === 'free' || availability === 'full' || (isPush && canSpawn);
     if (!counts) continue;
     places.all += canSpawn ? all : all - pushPlaces;
     places.free += isPush && spawning ? Math.min(freePlaces, spawning.room) : freePlaces;

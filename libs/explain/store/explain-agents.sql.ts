@@ -6,7 +6,7 @@ import { isoTime } from './iso-time.js';
 import { AGENT_HOLDS, hasRoom } from '#lib/runs';
 import { isLiveRun } from '#lib/transitions';
 
-/** Agents of each standing that are named. */
+/** Agents of each availability that are named. */
 const AGENTS_NAMED = 5;
 
 const HELD_BACK = Object.entries(AGENT_HOLDS)
@@ -18,11 +18,11 @@ const CAPABLE = `
 WITH capable AS MATERIALIZED (
   SELECT a.id, a.name, a.mode, a.live_runs, a.max_concurrent_tasks, h.last_seen_at, a.resting_until, CASE
       ${HELD_BACK}
-      WHEN a.mode = 'pull' AND a.lifecycle = 'STARTING' AND h.agent_id IS NULL THEN 'offline'
-      WHEN ${isUnresponsive('a', 'h')} THEN 'offline'
+      WHEN a.mode = 'pull' AND a.lifecycle = 'STARTING' AND h.agent_id IS NULL THEN 'unresponsive'
+      WHEN ${isUnresponsive('a', 'h')} THEN 'unresponsive'
       WHEN NOT ${hasRoom('a')} THEN 'full'
       WHEN a.mode = 'push' THEN 'assignable'
-      ELSE 'free' END AS standing
+      ELSE 'free' END AS availability
   FROM agents a LEFT JOIN agent_heartbeats h ON h.workspace_id = a.workspace_id AND h.agent_id = a.id
   WHERE a.workspace_id = $1 AND a.lifecycle <> 'TERMINATED' AND a.capabilities @> $2::text[]
 )`;
@@ -38,14 +38,14 @@ export const capableAgents = query<AgentGroup>(
   'capable_agents',
   `
 ${CAPABLE}
-SELECT standing, count(*)::int AS count, sum(max_concurrent_tasks)::int AS places,
+SELECT availability, count(*)::int AS count, sum(max_concurrent_tasks)::int AS places,
   coalesce(sum(max_concurrent_tasks) FILTER (WHERE mode = 'push'), 0)::int AS "pushPlaces",
   sum(greatest(max_concurrent_tasks - live_runs, 0))::int AS "freePlaces",
   to_jsonb((array_agg(jsonb_build_object('id', id, 'name', name, 'liveRuns', live_runs,
     'maxConcurrentTasks', max_concurrent_tasks, 'lastSeenAt', ${isoTime('last_seen_at')},
     'restingUntil', ${isoTime('resting_until')})
     ORDER BY name, id))[1:${AGENTS_NAMED}]) AS agents
-FROM capable GROUP BY standing`,
+FROM capable GROUP BY availability`,
 );
 
 /**
@@ -62,7 +62,7 @@ WHERE NOT EXISTS (
 );
 
 /** Agents that are told of when none has everything. */
-const NEAREST_TOLD = 3;
+const NEAREST_SHOWN = 3;
 
 /**
  * The agents that lack least of $2, and what. Asked only when no agent has them all.
@@ -77,7 +77,7 @@ FROM agents a CROSS JOIN LATERAL (
   WHERE needed.name <> ALL (a.capabilities)) lacking
 WHERE a.workspace_id = $1 AND a.lifecycle <> 'TERMINATED'
 ORDER BY cardinality(lacking.missing), a.name, a.id
-LIMIT ${NEAREST_TOLD}`,
+LIMIT ${NEAREST_SHOWN}`,
 );
 
 /** Runs that are looked at: a fleet that holds more is told by these. */
@@ -99,7 +99,7 @@ SELECT t.task_type AS "taskType",
 FROM capable c
 JOIN task_runs r ON r.workspace_id = $1 AND r.agent_id = c.id AND ${isLiveRun('r')}
 JOIN agent_tasks t ON t.workspace_id = $1 AND t.id = r.task_id
-WHERE c.standing IN ('free', 'assignable', 'full') AND c.live_runs > 0
+WHERE c.availability IN ('free', 'assignable', 'full') AND c.live_runs > 0
 ORDER BY r.assigned_at
 LIMIT ${HELD_LOOKED_AT}`,
 );

@@ -70,7 +70,7 @@ export interface PendingSpawn {
 }
 
 /** Unsettled dependencies that are told of one by one. */
-const DEPENDENCIES_TOLD = 100;
+const DEPENDENCIES_SHOWN = 100;
 
 const PAUSED_BY_NAME = `CASE
     WHEN t.paused_by ~ '^user:[0-9a-f-]{36}$' THEN (SELECT u.name FROM users u
@@ -81,7 +81,7 @@ const PAUSED_BY_NAME = `CASE
 /**
  * A task with its latest run, the session that is being spawned for it, and what it waits for.
  *
- * Indexes: primary keys, task_runs_generation_key. With 1,000 dependencies: 3 ms.
+ * Indexes: primary keys, task_runs_task_idx. With 1,000 dependencies: 3 ms.
  * $1 workspace, $2 task.
  */
 export const explainTask = query<ExplainedTask>(
@@ -109,7 +109,7 @@ LEFT JOIN LATERAL (
     FROM task_dependencies d JOIN agent_tasks p ON p.workspace_id = d.workspace_id AND p.id = d.depends_on_id
     WHERE d.workspace_id = t.workspace_id AND d.task_id = t.id AND d.settled_at IS NULL
     ORDER BY ended_without_success DESC, p.id
-    LIMIT ${DEPENDENCIES_TOLD}) shown) unsettled ON true
+    LIMIT ${DEPENDENCIES_SHOWN}) shown) unsettled ON true
 LEFT JOIN LATERAL (
   SELECT jsonb_build_object('attempts', s.attempts, 'last_error', s.last_error, 'since', s.created_at,
     'next_attempt_at', s.next_attempt_at) AS spawn

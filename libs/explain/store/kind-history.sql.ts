@@ -22,15 +22,15 @@ const LOOKED_AT = 200;
 export const kindHistory = query<KindRow>(
   'kind_history',
   `
-SELECT wanted.task_type AS "taskType", array_agg(latest.duration) AS durations,
+SELECT requested.task_type AS "taskType", array_agg(latest.duration) AS durations,
   coalesce(array_agg(latest.wait) FILTER (WHERE latest.wait IS NOT NULL), '{}') AS waits
-FROM unnest($2::text[]) AS wanted (task_type) CROSS JOIN LATERAL (
+FROM unnest($2::text[]) AS requested (task_type) CROSS JOIN LATERAL (
   SELECT extract(epoch FROM t.completed_at - coalesce(t.started_at, t.assigned_at))::float8 AS duration,
     extract(epoch FROM t.assigned_at - t.ready_at)::float8 AS wait
   FROM agent_tasks t
-  WHERE t.workspace_id = $1 AND t.task_type = wanted.task_type AND t.completed_at IS NOT NULL
+  WHERE t.workspace_id = $1 AND t.task_type = requested.task_type AND t.completed_at IS NOT NULL
     AND t.assigned_at IS NOT NULL
   ORDER BY t.completed_at DESC
   LIMIT ${LOOKED_AT}) latest
-GROUP BY wanted.task_type`,
+GROUP BY requested.task_type`,
 );

@@ -11,7 +11,7 @@ import {
 import { isStorableText, isUuid } from '#lib/kernel';
 import { field, type FieldOptions, type FieldRule, listField } from './field.js';
 
-export interface TextOptions extends FieldOptions {
+interface TextOptions extends FieldOptions {
   /** Characters at least; 1 by default, and then a blank text is refused as well. */
   min?: number;
   /** Characters at most. */

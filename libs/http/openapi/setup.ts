@@ -13,7 +13,7 @@ export interface OpenApiOptions {
 }
 
 /** The OpenAPI document of all routes. */
-export function createOpenApiDocument(
+function createOpenApiDocument(
   app: NestFastifyApplication,
   options: OpenApiOptions,
 ): OpenAPIObject {

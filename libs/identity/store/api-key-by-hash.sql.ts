@@ -21,7 +21,7 @@ export interface ApiKeyRecord {
  * api_keys_key_hash_key; the rest are primary keys.
  */
 export const findApiKeyByHash = query<ApiKeyRecord>(
-  'identity_api_key_by_hash',
+  'identity_find_api_key_by_hash',
   `SELECT k.id, k.workspace_id, k.scopes, k.role, k.created_by, k.expires_at,
           coalesce(k.expires_at <= now(), false) AS expired,
           k.revoked_at IS NOT NULL OR w.archived_at IS NOT NULL AS revoked,

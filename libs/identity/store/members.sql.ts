@@ -11,7 +11,7 @@ export const lockOwnersAndMember = command<{
   role: MemberRole;
   version: number;
 }>(
-  'identity_lock_owners',
+  'identity_lock_owners_and_member',
   `SELECT user_id, role, version FROM workspace_members
     WHERE workspace_id = $1 AND (role = 'OWNER' OR user_id = $2)
     ORDER BY user_id

@@ -10,7 +10,7 @@ export interface KnownHeartbeat {
 
 /** The heartbeats in Postgres of the agents that Valkey has heard. $1 their ids. Indexes: primary keys. */
 export const heartbeatsKnown = query<KnownHeartbeat>(
-  'invariant_beats_known',
+  'invariant_heartbeats_known',
   `
 SELECT heard.id AS agent_id, a.stale_threshold_seconds,
   extract(epoch FROM now() - h.last_seen_at)::float8 AS age_seconds

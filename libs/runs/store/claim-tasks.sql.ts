@@ -97,8 +97,8 @@ const CLAIM_BYTES = 32 * 1024 * 1024;
 /** As many tasks as can't be larger together: a value has a megabyte at most, and a task three of them. */
 const SURELY_SMALL = 10;
 
-/** What an agent is told of the task that it was given. */
-const TOLD = [
+/** What an agent receives of the task that it was given. */
+const RECEIVED = [
   'title',
   'description',
   'task_type',
@@ -212,7 +212,7 @@ ${taskTransition(
     run_id: 'm.run_id',
     agent_id: 'm.agent_id',
   },
-  { returned: [...TOLD.map((column) => `t.${column}`), 'm.seconds', 'm.by_heartbeat'] },
+  { returned: [...RECEIVED.map((column) => `t.${column}`), 'm.seconds', 'm.by_heartbeat'] },
 )},
 ${RUN_START},
 ${journaled('begun')}
@@ -222,16 +222,16 @@ SELECT a.id AS agent_id, a.lifecycle, a.mode, a.capabilities, a.unresponsive, ${
        ELSE coalesce(CASE WHEN a.room = 0 THEN ${whyWorkspaceWaits('$1')} END, 'nothing_ready') END AS why,
   ${someTasksMayWait('$1')} AS some_held,
   m.run_id, m.generation, now() + make_interval(secs => m.seconds) AS lease_expires_at, m.id,
-  ${TOLD.map((column) => `m.${column}`).join(', ')}, ARRAY(
+  ${RECEIVED.map((column) => `m.${column}`).join(', ')}, ARRAY(
     SELECT g.tag FROM agent_task_tags g WHERE g.workspace_id = $1 AND g.task_id = m.id ORDER BY g.tag) AS tags
 FROM agent a LEFT JOIN task_moved m ON m.agent_id = a.id
 -- Run ids are made in the order of the queue, and sort by the time they were made.
 ORDER BY m.run_id`;
 }
 
-const claimForOne = hotCommand<ClaimRow>('claim_tasks', claimStatement(ONE));
-const claimForSeveral = hotCommand<ClaimRow>('claim_for_agents', claimStatement(several(false)));
-const claimMany = hotCommand<ClaimRow>('claim_many_tasks', claimStatement(several(true)));
+const claimForOne = hotCommand<ClaimRow>('claim_for_one', claimStatement(ONE));
+const claimForSeveral = hotCommand<ClaimRow>('claim_for_several', claimStatement(several(false)));
+const claimMany = hotCommand<ClaimRow>('claim_many', claimStatement(several(true)));
 
 /** The statement for claims of so many agents that ask for so many tasks together. */
 export function claimOf(agents: number, tasks: number): Sql<ClaimRow> {

@@ -52,10 +52,10 @@ RETURNING r.id`,
  * given to another agent. (One heartbeat may be of before, and an agent hears that it is to stop soon after.)
  *
  * As the service role. agent_heartbeats is read once (a row an agent), then primary keys and
- * task_runs_generation_key. $1 workspace or NULL.
+ * task_runs_task_idx. $1 workspace or NULL.
  */
 export const noteConflictsOfHeartbeats = command<{ id: string }>(
-  'note_conflicts_of_beats',
+  'note_conflicts_of_heartbeats',
   `
 WITH rival AS MATERIALIZED (
   SELECT h.workspace_id, h.agent_id, t.id AS task_id, t.generation
@@ -96,11 +96,11 @@ const BOTH = `'runId', run_id, 'agentId', agent_id, 'generation', generation, 'e
     'newerRunId', newer_run_id, 'newerAgentId', newer_agent_id, 'newerGeneration', newer_generation`;
 
 /**
- * Logs each marked run once, with its event. As the service role.
- * Index: task_runs_conflict_idx, task_runs_generation_key. $1 rows, $2 workspace or NULL.
+ * Logs each marked run once, in the journal. As the service role.
+ * Index: task_runs_conflict_idx, task_runs_task_idx. $1 rows, $2 workspace or NULL.
  */
 export const announceConflicts = command<ConflictRow>(
-  'tell_of_conflicts',
+  'announce_conflicts',
   `
 WITH seen AS MATERIALIZED (
   SELECT r.* FROM task_runs r
@@ -110,7 +110,7 @@ WITH seen AS MATERIALIZED (
   LIMIT $1
   FOR NO KEY UPDATE SKIP LOCKED
 ),
-told AS (
+announced AS (
   UPDATE task_runs r SET conflict_told_at = now() FROM seen s
   WHERE r.workspace_id = s.workspace_id AND r.id = s.id
 ),

@@ -116,7 +116,7 @@ export const AGENT_HOLDS = {
   in_error: (a) => `${a}.lifecycle = 'ERROR'`,
   disabled: (a) => `(${a}.mode = 'push' AND NOT ${a}.coordinator_enabled)`,
   without_command: (a) => `(${a}.mode = 'push' AND ${a}.command = '{}')`,
-  resting: (a) => `(${a}.mode = 'push' AND ${isInCooldown(a)})`,
+  cooldown: (a) => `(${a}.mode = 'push' AND ${isInCooldown(a)})`,
 } as const satisfies Record<string, (a: string) => string>;
 
 export type AgentHold = keyof typeof AGENT_HOLDS;

@@ -1,5 +1,5 @@
 import { query } from '#lib/database';
-import { LIVE_STATES_SQL, LOCKED_TASK_COLUMNS, type LockedTask } from '#lib/transitions';
+import { isLiveRun, LOCKED_TASK_COLUMNS, type LockedTask } from '#lib/transitions';
 import { cutPage, TASK_BYTES } from '#lib/task-manager';
 
 /**
@@ -12,7 +12,7 @@ export const lockRunsOfAgent = query<LockedTask>(
   `
 SELECT ${LOCKED_TASK_COLUMNS}
 FROM task_runs r JOIN agent_tasks t ON t.workspace_id = r.workspace_id AND t.id = r.task_id AND t.run_id = r.id
-WHERE r.workspace_id = $1 AND r.agent_id = $2 AND r.state IN ${LIVE_STATES_SQL}
+WHERE r.workspace_id = $1 AND r.agent_id = $2 AND ${isLiveRun('r')}
 ORDER BY t.id
 FOR NO KEY UPDATE OF t`,
 );

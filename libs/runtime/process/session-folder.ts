@@ -114,13 +114,13 @@ export class SessionFolder {
   /**
    * Takes the right to start the session, which can be had once.
    *
-   * @param keeper the process that will start it; without one, the right is voided
+   * @param shim the process that will start it; without one, the right is voided
    * @returns whether it could be had
    */
-  claim(keeper?: ProcessRef): boolean {
+  claim(shim?: ProcessRef): boolean {
     const draft = join(this.launch, `claim-${process.pid}-${randomUUID()}`);
     try {
-      const claim: Claim = { keeper, bootId: bootId() };
+      const claim: Claim = { keeper: shim, bootId: bootId() };
       writeFileSync(draft, JSON.stringify(claim), { mode: 0o600 });
       // A link is made whole or not at all, and never over another one.
       linkSync(draft, this.file('claim'));

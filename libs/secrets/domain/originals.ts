@@ -77,7 +77,7 @@ export function openOriginal(
 }
 
 /** The original under another key. */
-export function sealAnew(original: Original, old: DataKey | undefined, key: DataKey): Opened {
+export function reseal(original: Original, old: DataKey | undefined, key: DataKey): Opened {
   if (original.key_id === NO_KEY) {
     return { kind: 'opened', value: sealSecrets(key, original.sealed, original) };
   }

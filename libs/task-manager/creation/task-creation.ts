@@ -48,11 +48,11 @@ export class TaskCreation {
   /** @throws DroverError `queue_full`, `exceeds_queue`, `task_not_found` (a dependency), `project_not_found`, `project_archived`, `milestone_not_found` */
   async createOne(
     caller: Caller,
-    wanted: TaskRequest,
+    requested: TaskRequest,
     record?: IdempotencyRecord,
   ): Promise<TaskView> {
     const toAnswer = (views: TaskView[]) => views[0];
-    const request = { tasks: [wanted], fieldOf: SINGLE_FIELD };
+    const request = { tasks: [requested], fieldOf: SINGLE_FIELD };
     const views = await this.create(caller, request, { record, toAnswer });
     return views[0] as TaskView;
   }
@@ -60,11 +60,11 @@ export class TaskCreation {
   /** @throws as createOne, and `dependency_cycle` with its path */
   async createBatch(
     caller: Caller,
-    wanted: readonly TaskRequest[],
+    requested: readonly TaskRequest[],
     record?: IdempotencyRecord,
   ): Promise<{ items: TaskView[] }> {
     const toAnswer = (items: TaskView[]) => ({ items });
-    const request = { tasks: wanted, fieldOf: BATCH_FIELD };
+    const request = { tasks: requested, fieldOf: BATCH_FIELD };
     return { items: await this.create(caller, request, { record, toAnswer }) };
   }
 
@@ -163,8 +163,8 @@ class Batch {
     private readonly fieldOf: CreationRequest['fieldOf'],
   ) {
     const own = new Set(tasks.map((task) => task.id));
-    const wanted = new Set(tasks.flatMap((task) => task.edges.map((edge) => edge.dependsOnId)));
-    this.prerequisiteIds = [...wanted].filter((id) => !own.has(id));
+    const requested = new Set(tasks.flatMap((task) => task.edges.map((edge) => edge.dependsOnId)));
+    this.prerequisiteIds = [...requested].filter((id) => !own.has(id));
   }
 
   async insert(

@@ -108,7 +108,7 @@ async function applyChange(tx: Transaction, caller: Caller, request: Request): P
   const edges = await tx.rows(edgesOfTask, [workspaceId, taskId]);
   const current = edges.map((edge) => ({ taskId: edge.depends_on_id, policy: edge.policy }));
   const plan = planDependencies(current, change);
-  const written = plan?.written.map((wanted) => wanted.taskId) ?? [];
+  const written = plan?.written.map((requested) => requested.taskId) ?? [];
 
   const locked = await lockTasks(tx, workspaceId, [taskId, ...written]);
   requireChangeable(
@@ -117,7 +117,7 @@ async function applyChange(tx: Transaction, caller: Caller, request: Request): P
   );
   if (!plan) throw new DroverError('dependency_not_found');
   if (change.kind !== 'remove')
-    requireKnown(new Set([...locked, ...edges].map(idOf)), change.wanted);
+    requireKnown(new Set([...locked, ...edges].map(idOf)), change.requested);
   requireRoom(plan);
   if (written.length === 0 && plan.removed.length === 0) {
     return { becameReady: false, needsSettlement: false };
@@ -158,7 +158,7 @@ async function write(
   const prerequisites = await lockPrerequisites(
     tx,
     workspaceId,
-    plan.written.map((wanted) => wanted.taskId),
+    plan.written.map((requested) => requested.taskId),
   );
   const written = plan.written.map(({ taskId: id, policy }) => {
     const end = prerequisites.get(id);

@@ -6,9 +6,9 @@ import {
   findWay,
   isSettledAtOnce,
   planDependencies,
-  readWanted,
+  readDependencies,
   requireKnown,
-  type Wanted,
+  type RequestedDependency,
 } from './dependencies.js';
 
 const A = newId();
@@ -23,9 +23,9 @@ function fieldsOf(work: () => unknown): string[] {
   return [];
 }
 
-describe('readWanted', () => {
+describe('readDependencies', () => {
   it('takes ids and objects, in any case of letters', () => {
-    expect(readWanted([A.toUpperCase(), { taskId: B, policy: 'fail' }])).toEqual([
+    expect(readDependencies([A.toUpperCase(), { taskId: B, policy: 'fail' }])).toEqual([
       { taskId: A, policy: 'block' },
       { taskId: B, policy: 'fail' },
     ]);
@@ -43,18 +43,21 @@ describe('readWanted', () => {
     [{ taskId: A, other: 1 }, 'dependsOn[0].other'],
   ];
   it.each(wrong)('refuses %j at %s', (item, field) => {
-    expect(fieldsOf(() => readWanted([item]))).toEqual([field]);
+    expect(fieldsOf(() => readDependencies([item]))).toEqual([field]);
   });
 
   it('refuses the same task twice', () => {
-    expect(fieldsOf(() => readWanted([A, { taskId: A.toUpperCase() }]))).toEqual(['dependsOn[1]']);
+    expect(fieldsOf(() => readDependencies([A, { taskId: A.toUpperCase() }]))).toEqual([
+      'dependsOn[1]',
+    ]);
   });
 
   it('never fails otherwise', () => {
     fc.assert(
       fc.property(fc.array(fc.oneof(fc.jsonValue(), fc.uuid())), (items) => {
         try {
-          for (const { taskId } of readWanted(items)) expect(taskId).toBe(taskId.toLowerCase());
+          for (const { taskId } of readDependencies(items))
+            expect(taskId).toBe(taskId.toLowerCase());
         } catch (error) {
           expect(error).toMatchObject({ code: 'validation_failed' });
         }
@@ -64,9 +67,9 @@ describe('readWanted', () => {
 });
 
 it('requireKnown names each unknown id and where it stood', () => {
-  const wanted: Wanted[] = [A, B].map((taskId) => ({ taskId, policy: 'block' }));
-  expect(fieldsOf(() => requireKnown(new Set([A]), wanted))).toEqual(['dependsOn[1]']);
-  expect(fieldsOf(() => requireKnown(new Set([A, B]), wanted))).toEqual([]);
+  const requested: RequestedDependency[] = [A, B].map((taskId) => ({ taskId, policy: 'block' }));
+  expect(fieldsOf(() => requireKnown(new Set([A]), requested))).toEqual(['dependsOn[1]']);
+  expect(fieldsOf(() => requireKnown(new Set([A, B]), requested))).toEqual([]);
 });
 
 describe('isSettledAtOnce', () => {
@@ -86,13 +89,13 @@ describe('isSettledAtOnce', () => {
 });
 
 describe('planDependencies', () => {
-  const block = (taskId: string): Wanted => ({ taskId, policy: 'block' });
-  const fail = (taskId: string): Wanted => ({ taskId, policy: 'fail' });
+  const block = (taskId: string): RequestedDependency => ({ taskId, policy: 'block' });
+  const fail = (taskId: string): RequestedDependency => ({ taskId, policy: 'fail' });
 
   it('adds what is new, and writes a new policy', () => {
     const plan = planDependencies([block('a'), block('b')], {
       kind: 'add',
-      wanted: [block('a'), fail('b'), block('c')],
+      requested: [block('a'), fail('b'), block('c')],
     });
     expect(plan).toEqual({ removed: [], written: [fail('b'), block('c')], total: 3 });
   });
@@ -100,7 +103,7 @@ describe('planDependencies', () => {
   it('removes what a replacement leaves out', () => {
     const plan = planDependencies([block('a'), block('b')], {
       kind: 'replace',
-      wanted: [block('b'), block('c')],
+      requested: [block('b'), block('c')],
     });
     expect(plan).toEqual({ removed: ['a'], written: [block('c')], total: 2 });
   });
@@ -117,20 +120,20 @@ describe('planDependencies', () => {
 
   it('leads to what was asked for, and a second time to nothing', () => {
     const policy = fc.constantFrom('block' as const, 'fail' as const, 'ignore' as const);
-    const wanted = fc.uniqueArray(fc.record({ taskId: fc.constantFrom(...'abcdef'), policy }), {
+    const requested = fc.uniqueArray(fc.record({ taskId: fc.constantFrom(...'abcdef'), policy }), {
       selector: ({ taskId }) => taskId,
     });
     const kind = fc.constantFrom('add' as const, 'replace' as const);
     fc.assert(
-      fc.property(wanted, wanted, kind, (current, asked, how) => {
+      fc.property(requested, requested, kind, (current, asked, how) => {
         const after = new Map(current.map((item) => [item.taskId, item]));
-        const plan = planDependencies(current, { kind: how, wanted: asked });
+        const plan = planDependencies(current, { kind: how, requested: asked });
         for (const taskId of plan?.removed ?? []) after.delete(taskId);
         for (const item of plan?.written ?? []) after.set(item.taskId, item);
         expect(after.size).toBe(plan?.total);
         for (const item of asked) expect(after.get(item.taskId)).toEqual(item);
         if (how === 'replace') expect(after.size).toBe(asked.length);
-        const again = planDependencies([...after.values()], { kind: how, wanted: asked });
+        const again = planDependencies([...after.values()], { kind: how, requested: asked });
         expect(again).toMatchObject({ removed: [], written: [] });
       }),
     );

@@ -5,7 +5,7 @@ import { DEPENDENCY_POLICIES, type DependencyPolicy } from './task-view.js';
 export const MAX_DEPENDENCIES = 1_000;
 
 /** A dependency that a client asks for. */
-export interface Wanted {
+export interface RequestedDependency {
   taskId: string;
   policy: DependencyPolicy;
 }
@@ -29,30 +29,36 @@ export function isSettledAtOnce(end: PrerequisiteEnd, policy: DependencyPolicy):
  *
  * @throws DroverError `validation_failed`, with each wrong item by its index
  */
-export function readWanted(items: readonly unknown[], field = 'dependsOn'): Wanted[] {
+export function readDependencies(
+  items: readonly unknown[],
+  field = 'dependsOn',
+): RequestedDependency[] {
   const errors: FieldError[] = [];
-  const wanted = new Map<string, Wanted>();
+  const requested = new Map<string, RequestedDependency>();
   items.forEach((item, index) => {
     const read = readItem(item);
     const at = `${field}[${index}]`;
     if ('message' in read) errors.push({ field: `${at}${read.field}`, message: read.message });
-    else if (wanted.has(read.taskId))
+    else if (requested.has(read.taskId))
       errors.push({ field: at, message: 'names the same task twice' });
-    else wanted.set(read.taskId, read);
+    else requested.set(read.taskId, read);
   });
-  if (errors.length === 0) return [...wanted.values()];
+  if (errors.length === 0) return [...requested.values()];
   throw new DroverError('validation_failed', { errors: errors.slice(0, 50) });
 }
 
-function readItem(item: unknown): Wanted | FieldError {
-  if (typeof item === 'string') return readWantedObject({ taskId: item }, '');
+function readItem(item: unknown): RequestedDependency | FieldError {
+  if (typeof item === 'string') return readObject({ taskId: item }, '');
   if (typeof item !== 'object' || item === null || Array.isArray(item)) {
     return { field: '', message: 'must be a task id or an object with taskId and policy' };
   }
-  return readWantedObject(item as Record<string, unknown>, '.taskId');
+  return readObject(item as Record<string, unknown>, '.taskId');
 }
 
-function readWantedObject(item: Record<string, unknown>, idField: string): Wanted | FieldError {
+function readObject(
+  item: Record<string, unknown>,
+  idField: string,
+): RequestedDependency | FieldError {
   const { taskId, policy = 'block', ...rest } = item;
   const [unknown] = Object.keys(rest);
   if (unknown !== undefined) return { field: `.${unknown}`, message: 'is not a known field' };
@@ -66,10 +72,10 @@ function readWantedObject(item: Record<string, unknown>, idField: string): Wante
 /** @throws DroverError `task_not_found`, with each unknown id and the field that named it */
 export function requireKnown(
   found: { has(id: string): boolean },
-  wanted: readonly Wanted[],
+  requested: readonly RequestedDependency[],
   field = 'dependsOn',
 ): void {
-  const errors = wanted.flatMap(({ taskId }, index) =>
+  const errors = requested.flatMap(({ taskId }, index) =>
     found.has(taskId)
       ? []
       : [{ field: `${field}[${index}]`, message: `there is no such task: ${taskId}` }],
@@ -83,21 +89,21 @@ export function requireKnown(
 
 /** A change of the dependencies of a task. */
 export type DependencyChange =
-  | { kind: 'add'; wanted: readonly Wanted[] }
-  | { kind: 'replace'; wanted: readonly Wanted[] }
+  | { kind: 'add'; requested: readonly RequestedDependency[] }
+  | { kind: 'replace'; requested: readonly RequestedDependency[] }
   | { kind: 'remove'; taskId: string };
 
 export interface DependencyPlan {
   removed: string[];
   /** New ones, and those whose policy changes. */
-  written: Wanted[];
+  written: RequestedDependency[];
   /** How many there are afterwards. */
   total: number;
 }
 
 /** The writes that the change needs, given the present dependencies. Null: nothing to remove there. */
 export function planDependencies(
-  current: readonly Wanted[],
+  current: readonly RequestedDependency[],
   change: DependencyChange,
 ): DependencyPlan | null {
   const policies = new Map(current.map(({ taskId, policy }) => [taskId, policy]));
@@ -105,8 +111,8 @@ export function planDependencies(
     if (!policies.has(change.taskId)) return null;
     return { removed: [change.taskId], written: [], total: current.length - 1 };
   }
-  const written = change.wanted.filter(({ taskId, policy }) => policies.get(taskId) !== policy);
-  const kept = new Set(change.wanted.map(({ taskId }) => taskId));
+  const written = change.requested.filter(({ taskId, policy }) => policies.get(taskId) !== policy);
+  const kept = new Set(change.requested.map(({ taskId }) => taskId));
   const removed =
     change.kind === 'add' ? [] : [...policies.keys()].filter((taskId) => !kept.has(taskId));
   const added = written.filter(({ taskId }) => !policies.has(taskId)).length;

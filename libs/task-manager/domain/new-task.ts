@@ -20,7 +20,7 @@ export interface DependencyRequest {
 }
 
 /** A task as a client asks for it. */
-export interface TaskRequest extends Partial<Wanted> {
+export interface TaskRequest extends Partial<RequestedFields> {
   /** The client's own name for it within a batch. */
   ref?: string;
   title: string;
@@ -30,7 +30,7 @@ export interface TaskRequest extends Partial<Wanted> {
   dependsOn?: (string | DependencyRequest)[];
 }
 
-type Wanted = { [Field in GivenField]: NonNullable<Given<GivenField>[Field]> };
+type RequestedFields = { [Field in GivenField]: NonNullable<Given<GivenField>[Field]> };
 
 /** An edge of the new tasks; `dependsOnId` may be of the same batch. */
 export interface NewEdge {
@@ -57,25 +57,25 @@ export type Draft =
   | { kind: 'cycle'; path: string[] };
 
 /**
- * Gives the wanted tasks their ids and edges. Pure but for the ids.
+ * Gives the requested tasks their ids and edges. Pure but for the ids.
  *
  * @param fieldOf how the client calls the task at an index: '' for a single one, `tasks[3].` in a batch
  */
 export function draftTasks(
-  wanted: readonly TaskRequest[],
+  requested: readonly TaskRequest[],
   fieldOf: (index: number) => string,
 ): Draft {
-  const ids = wanted.map(() => newId());
+  const ids = requested.map(() => newId());
   const byRef = new Map<string, string>();
   const errors: { field: string; message: string }[] = [];
-  wanted.forEach(({ ref }, index) => {
+  requested.forEach(({ ref }, index) => {
     if (ref === undefined) return;
     if (byRef.has(ref))
       errors.push({ field: `${fieldOf(index)}ref`, message: 'must be unique in the batch' });
     byRef.set(ref, ids[index] as string);
   });
 
-  const tasks = wanted.map((task, index) => {
+  const tasks = requested.map((task, index) => {
     const id = ids[index] as string;
     if (task.milestoneId !== undefined && task.projectId === undefined) {
       const message = 'needs the projectId of its project';
@@ -95,7 +95,7 @@ export function draftTasks(
   if (errors.length > 0) return { kind: 'invalid', errors };
   const cycle = findCycle(tasks);
   if (!cycle) return { kind: 'ok', tasks };
-  const nameOf = new Map(wanted.map(({ ref }, index) => [ids[index], ref]));
+  const nameOf = new Map(requested.map(({ ref }, index) => [ids[index], ref]));
   return { kind: 'cycle', path: cycle.map((id) => nameOf.get(id) ?? id) };
 }
 

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { DroverError } from '#lib/kernel';
 import { redactSecrets } from '#lib/secrets';
-import type { TaskStatus } from '#lib/transitions';
+import { TASK_PHASES } from '#lib/transitions';
 import { EDITABLE, type EditableField, type Given } from './task-fields.js';
 import type { TaskView } from './task-view.js';
 
@@ -25,8 +25,7 @@ export interface UpdatePlan {
 
 const FIELDS = [...Object.keys(EDITABLE), 'tags'] as UpdateField[];
 
-/** Statuses that nothing leads out of to another attempt, so that only notes on them make sense. */
-const CLOSED: readonly TaskStatus[] = ['COMPLETED', 'ARCHIVED'];
+/** All that may change of a closed task. */
 const NOTES: readonly UpdateField[] = ['metadata', 'tags'];
 
 /** What an update changes of a task (its view with the secrets in it). Pure. */
@@ -39,10 +38,10 @@ export function planUpdate(task: TaskView, update: TaskUpdate): UpdatePlan {
   const changed = FIELDS.filter((field) => !isDeepStrictEqual(next[field], current[field]));
   const addedTags = next.tags.filter((tag) => !task.tags.includes(tag));
   const removedTags = task.tags.filter((tag) => !next.tags.includes(tag));
-  const details = { changed: Object.fromEntries(changed.map((field) => [field, told(field)])) };
+  const details = { changed: Object.fromEntries(changed.map((field) => [field, logged(field)])) };
   return { next, changed, addedTags, removedTags, details };
 
-  function told(field: UpdateField): unknown {
+  function logged(field: UpdateField): unknown {
     if (field === 'tags') return { added: addedTags, removed: removedTags };
     if (field === 'metadata') return { keys: changedKeys(current.metadata, next.metadata) };
     // Long, and nobody knows what is in it: that it changed is enough.
@@ -57,7 +56,7 @@ export function planUpdate(task: TaskView, update: TaskUpdate): UpdatePlan {
  */
 export function requireUpdatable(task: TaskView, { changed, next }: UpdatePlan): void {
   const refused = changed.filter((field) => !NOTES.includes(field));
-  if (CLOSED.includes(task.status) && refused.length > 0) {
+  if (TASK_PHASES[task.status] === 'closed' && refused.length > 0) {
     throw new DroverError('task_closed', {
       detail: `The task is ${task.status}; ${refused.join(', ')} cannot change any more.`,
       members: { current: task.status, fields: refused },

@@ -4,7 +4,7 @@ import { ApiErrors, Idempotent, IfMatch, PageQuery, UuidParam, Versioned } from 
 import { Auth, CurrentCaller } from '#lib/identity';
 import type { Caller } from '#lib/kernel';
 import { TaskDependencies } from '../dependencies/task-dependencies.js';
-import { readWanted } from '../domain/dependencies.js';
+import { readDependencies } from '../domain/dependencies.js';
 import { AddDependenciesDto, ReplaceDependenciesDto } from './dto/dependencies.dto.js';
 import { DependenciesDto } from './dto/task-history.dto.js';
 
@@ -39,7 +39,7 @@ export class TaskDependenciesController {
     @Body() body: AddDependenciesDto,
     @IfMatch() version: number | undefined,
   ) {
-    const change = { kind: 'add', wanted: readWanted(body.dependsOn) } as const;
+    const change = { kind: 'add', requested: readDependencies(body.dependsOn) } as const;
     return this.dependencies.change(caller, id, change, version);
   }
 
@@ -54,7 +54,7 @@ export class TaskDependenciesController {
     @Body() body: ReplaceDependenciesDto,
     @IfMatch() version: number | undefined,
   ) {
-    const change = { kind: 'replace', wanted: readWanted(body.dependsOn) } as const;
+    const change = { kind: 'replace', requested: readDependencies(body.dependsOn) } as const;
     return this.dependencies.change(caller, id, change, version);
   }
 

@@ -1,15 +1,15 @@
 import { firstRow, type SqlRunner } from '#lib/database';
 import { type Caller, DroverError } from '#lib/kernel';
 import { visibilityOf } from '../domain/access.js';
-import { type TaskStanding, taskStanding } from '../store/task-standing.sql.js';
+import { type TaskState, taskState } from '../store/task-state.sql.js';
 
 /** @throws DroverError `task_not_found` when the task is not there, or not for this caller */
 export async function requireReadable(
   runner: SqlRunner,
   caller: Caller,
   taskId: string,
-): Promise<TaskStanding> {
-  const task = await firstRow(runner, taskStanding, [caller.workspaceId, taskId]);
+): Promise<TaskState> {
+  const task = await firstRow(runner, taskState, [caller.workspaceId, taskId]);
   const visibility = task && visibilityOf(caller, { runId: task.run_id, agentId: task.agent_id });
   if (!visibility) throw new DroverError('task_not_found');
   return task;

@@ -7,7 +7,7 @@ import type { PageRequest } from '../domain/task-filter.js';
 import type { RunRow, RunView } from '../domain/task-view.js';
 import { redactSecrets } from '#lib/secrets';
 import { type LogRow, taskLogs } from '../store/task-logs.sql.js';
-import { taskRuns } from '../store/task-runs.sql.js';
+import { runsOfTask } from '../store/task-runs.sql.js';
 import { requireReadable } from './require-readable.js';
 
 /** The cursor of a follower whose log has nothing to show yet. */
@@ -28,7 +28,7 @@ export class TaskHistory {
     const below = numberAfter(page.cursor) ?? null;
     const tenant = this.db.tenant(workspaceId);
     await requireReadable(tenant, caller, taskId);
-    const rows = await tenant.rows(taskRuns, [workspaceId, taskId, below, page.limit + 1]);
+    const rows = await tenant.rows(runsOfTask, [workspaceId, taskId, below, page.limit + 1]);
     return toPage(rows, page.limit, (row: RunRow) => [row.generation], sent<RunRow>);
   }
 

@@ -92,5 +92,5 @@ journaled AS (
 SELECT now() AS created_at`;
 }
 
-const createTasks = command<CreatedRow>('create_plain_tasks', creation(''));
-const createTasksWithExtras = command<CreatedRow>('create_tasks', creation(EXTRAS));
+const createTasks = command<CreatedRow>('create_tasks', creation(''));
+const createTasksWithExtras = command<CreatedRow>('create_tasks_with_extras', creation(EXTRAS));

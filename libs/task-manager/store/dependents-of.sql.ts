@@ -1,4 +1,5 @@
 import { query } from '#lib/database';
+import { isOpen } from '#lib/transitions';
 
 /**
  * A task and everything that depends on it, directly or through others, that has not ended.
@@ -18,7 +19,6 @@ WITH RECURSIVE reached (id) AS (
 )
 SELECT t.id FROM agent_tasks t
 WHERE t.workspace_id = $1 AND t.id = ANY(ARRAY(SELECT id FROM reached)) AND (t.id = ANY($2::uuid[])
-  OR t.status IN ('PENDING', 'ASSIGNED', 'RUNNING', 'PAUSED')
-  OR (t.status = 'ABORTED' AND t.retry_at IS NOT NULL))
+  OR ${isOpen('t')})
 LIMIT $3`,
 );

@@ -1,5 +1,5 @@
 import { command, query, type Transaction } from '#lib/database';
-import type { TaskStatus } from '#lib/transitions';
+import { endedBadly, endedWell, type TaskStatus } from '#lib/transitions';
 
 /** A task that another one waits for, or is about to, under lock. */
 export interface Prerequisite {
@@ -18,13 +18,11 @@ interface LockedPrerequisite extends Prerequisite {
 
 /** Index: primary key. $1 workspace, $2 task ids. */
 const lockPrerequisiteRows = query<LockedPrerequisite>(
-  'lock_prerequisites',
+  'lock_prerequisite_rows',
   `
-SELECT t.id, t.status, t.completed_at IS NOT NULL AS completed, bad.ended_without_success,
+SELECT t.id, t.status, ${endedWell('t')} AS completed, bad.ended_without_success,
   NOT t.has_dependents OR (bad.ended_without_success AND NOT t.dependents_unsettled) AS unmarked
-FROM agent_tasks t CROSS JOIN LATERAL (SELECT t.completed_at IS NULL AND (
-  t.status IN ('FAILED', 'ARCHIVED') OR (t.status = 'ABORTED' AND t.retry_at IS NULL)
-) AS ended_without_success) bad
+FROM agent_tasks t CROSS JOIN LATERAL (SELECT ${endedBadly('t')} AS ended_without_success) bad
 WHERE t.workspace_id = $1 AND t.id = ANY($2::uuid[])
 ORDER BY t.id
 FOR NO KEY UPDATE OF t`,

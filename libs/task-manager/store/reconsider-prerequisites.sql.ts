@@ -1,4 +1,5 @@
 import { command } from '#lib/database';
+import { isOver } from '#lib/transitions';
 
 /**
  * Puts prerequisites that have ended badly before the coordinator again, because a task that depends on them
@@ -15,6 +16,6 @@ UPDATE agent_tasks p SET dependents_unsettled = true
 FROM task_dependencies d
 WHERE d.workspace_id = $1 AND d.task_id = ANY($2::uuid[]) AND d.settled_at IS NULL
   AND p.workspace_id = $1 AND p.id = d.depends_on_id
-  AND (p.status IN ('COMPLETED', 'FAILED', 'ARCHIVED') OR (p.status = 'ABORTED' AND p.retry_at IS NULL))
+  AND ${isOver('p')}
 RETURNING p.id`,
 );

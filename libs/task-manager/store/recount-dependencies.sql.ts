@@ -2,8 +2,8 @@ import { command } from '#lib/database';
 import { recordOfChange } from '#lib/transitions';
 
 /**
- * Recounts the prerequisites that a locked task waits for after its edges have changed, with the log row and
- * the event of the change. A task that waits for nothing any more is ready from now on; one that is ready and
+ * Recounts the prerequisites that a locked task waits for after its edges have changed, with the journal row
+ * of the change. A task that waits for nothing any more is ready from now on; one that is ready and
  * stays so keeps its place in the queue.
  *
  * It is a separate statement: one that changed the edges as well would count them as they were.

@@ -1,18 +1,19 @@
 import { command } from '#lib/database';
+import { isReady, isSuspended } from '#lib/transitions';
 
 /** How far into each queue a sweep looks: further than the claims until the next one get. */
 const LOOK_AHEAD = 5_000;
 
 /**
  * Tasks of a paused type leave the head of their queue: with '!' before its key it is a queue that nobody
- * reads. Claims pass over those of a paused type anyway (`claimTasks`), but with thousands of them at the
+ * reads. Claims pass over those of a paused type anyway (`pausedTypes`), but with thousands of them at the
  * head each claim would read them all.
  *
  * Once a cycle, as the service role. Indexes: pauses_holding_idx (nothing more when no type is paused),
  * agent_tasks_queue_idx from its head. $1 rows at most.
  */
 export const suspendPausedTasks = command<{ workspace_id: string }>(
-  'park_paused_tasks',
+  'suspend_paused_tasks',
   `
 WITH paused AS MATERIALIZED (
   SELECT p.workspace_id, p.task_type::text FROM pauses p
@@ -23,7 +24,7 @@ head AS MATERIALIZED (
   FROM capability_sets c CROSS JOIN LATERAL (
     SELECT t.workspace_id, t.id, t.task_type FROM agent_tasks t
     WHERE t.workspace_id = c.workspace_id AND t.capability_key = c.key
-      AND t.status = 'PENDING' AND t.unmet_dependencies = 0
+      AND ${isReady('t')}
     ORDER BY t.queue_rank
     LIMIT ${LOOK_AHEAD}) h
   JOIN paused p ON p.workspace_id = h.workspace_id AND p.task_type = h.task_type
@@ -34,7 +35,7 @@ locked AS MATERIALIZED (
   SELECT t.workspace_id, t.id FROM head h
   JOIN agent_tasks t ON t.workspace_id = h.workspace_id AND t.id = h.id
   -- The second of two concurrent sweeps must not suspend it again.
-  WHERE t.status = 'PENDING' AND t.capability_key NOT LIKE '!%'
+  WHERE t.status = 'PENDING' AND NOT ${isSuspended('t')}
   ORDER BY t.id
   FOR NO KEY UPDATE OF t SKIP LOCKED
 )
@@ -50,7 +51,7 @@ RETURNING t.workspace_id`,
  * type that was ever paused. $1 rows at most.
  */
 export const resumeTasks = command<{ workspace_id: string; status: string }>(
-  'unpark_tasks',
+  'resume_tasks',
   `
 WITH over AS MATERIALIZED (
   SELECT p.workspace_id, p.task_type::text FROM pauses p
@@ -62,7 +63,7 @@ free AS MATERIALIZED (
   SELECT h.workspace_id, h.id
   FROM over o CROSS JOIN LATERAL (
     SELECT t.workspace_id, t.id FROM agent_tasks t
-    WHERE t.workspace_id = o.workspace_id AND t.task_type = o.task_type AND t.capability_key LIKE '!%'
+    WHERE t.workspace_id = o.workspace_id AND t.task_type = o.task_type AND ${isSuspended('t')}
     ORDER BY t.queue_rank
     LIMIT $1
     FOR NO KEY UPDATE SKIP LOCKED) h

@@ -37,8 +37,8 @@ const CONDITIONS: Conditions = {
   taskType: (type, params) => `t.task_type = ${params.add(type)}`,
   // Not LIKE: then `%` and `_` in what people type would mean something.
   text: (text, params) => {
-    const wanted = `lower(${params.add(text)}::text)`;
-    return `(strpos(lower(t.title), ${wanted}) > 0 OR strpos(lower(t.description), ${wanted}) > 0)`;
+    const searched = `lower(${params.add(text)}::text)`;
+    return `(strpos(lower(t.title), ${searched}) > 0 OR strpos(lower(t.description), ${searched}) > 0)`;
   },
   createdAfter: (at, params) => `t.created_at >= ${time(at, params)}`,
   createdBefore: (at, params) => `t.created_at < ${time(at, params)}`,

@@ -5,11 +5,11 @@ import { RUN_COLUMNS } from './run-columns.js';
 /**
  * A page of a task's runs, the latest first. The end of a lease is found in SQL, which Prisma has no words for.
  *
- * Index: task_runs_generation_key, backwards.
+ * Index: task_runs_task_idx, backwards.
  * $1 workspace, $2 task, $3 only runs of a lower generation, or NULL, $4 rows.
  */
-export const taskRuns = query<RunRow>(
-  'task_runs_of_task',
+export const runsOfTask = query<RunRow>(
+  'runs_of_task',
   `
 SELECT ${RUN_COLUMNS} FROM task_runs r
 WHERE r.workspace_id = $1 AND r.task_id = $2 AND r.generation < coalesce($3::int, 2147483647)

@@ -3,7 +3,7 @@ import { recordOfChange } from '#lib/transitions';
 import { EDITABLE } from '../domain/task-fields.js';
 
 /**
- * Writes the fields that users may change, of one locked task, with its log row and its event.
+ * Writes the fields that users may change, of one locked task, with its journal row.
  * Status, run and everything else that transitions write stays out of it.
  *
  * Indexes: primary keys. A new priority moves a ready task in agent_tasks_queue_idx.

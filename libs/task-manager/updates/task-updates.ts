@@ -11,7 +11,7 @@ import type { TaskRow, TaskView } from '../domain/task-view.js';
 import { TaskQueries } from '../queries/task-queries.js';
 import { HeldSecrets, TaskSecrets, writeSecrets } from '#lib/secrets';
 import { toTaskView } from '../store/task-columns.js';
-import { taskStanding } from '../store/task-standing.sql.js';
+import { taskState } from '../store/task-state.sql.js';
 import { taskViews } from '../store/task-views.sql.js';
 import { updateTask } from '../store/update-task.sql.js';
 
@@ -133,15 +133,15 @@ export class TaskUpdates {
   }
 
   private async requireVersion(workspaceId: string, id: string, ifVersion?: number): Promise<void> {
-    const task = await firstRow(this.db.tenant(workspaceId), taskStanding, [workspaceId, id]);
+    const task = await firstRow(this.db.tenant(workspaceId), taskState, [workspaceId, id]);
     if (!task) throw new DroverError('task_not_found');
     checkVersion(task, ifVersion);
   }
 }
 
 /** The command that brings a task to the status; PENDING resumes a task, or retries one that ended. */
-function commandFor(wanted: RequestedStatus, current: TaskStatus): TaskCommand {
-  switch (wanted) {
+function commandFor(requested: RequestedStatus, current: TaskStatus): TaskCommand {
+  switch (requested) {
     case 'PAUSED':
       return 'pause';
     case 'ABORTED':
@@ -151,7 +151,7 @@ function commandFor(wanted: RequestedStatus, current: TaskStatus): TaskCommand {
     case 'PENDING':
       return current === 'FAILED' || current === 'ABORTED' ? 'retry' : 'resume';
     default:
-      return assertNever(wanted);
+      return assertNever(requested);
   }
 }
 
@@ -176,8 +176,8 @@ function checkVersion(task: { version: number }, ifVersion: number | undefined):
   throw new DroverError('version_mismatch', { members: { currentVersion: task.version } });
 }
 
-function requireLegal(task: LockedTask, caller: Caller, wanted: RequestedStatus): void {
-  const command = commandFor(wanted, task.status);
+function requireLegal(task: LockedTask, caller: Caller, requested: RequestedStatus): void {
+  const command = commandFor(requested, task.status);
   const request = { actor: actorOf(caller) };
   const decision = DECIDE[command](task, request);
   if (decision.kind === 'illegal') throw illegalCommand(task, command, request, decision.to);

@@ -31,9 +31,3 @@ export type AgentStatus = (typeof AGENT_STATUSES)[number];
 export function legalAgentTransitions(from: AgentLifecycle): readonly AgentLifecycle[] {
   return AGENT_EDGES[from];
 }
-
-/** The same as the generated column `agents.status`. */
-export function agentStatus(lifecycle: AgentLifecycle, liveRuns: number): AgentStatus {
-  if (lifecycle !== 'ACTIVE') return lifecycle;
-  return liveRuns > 0 ? 'WORKING' : 'IDLE';
-}

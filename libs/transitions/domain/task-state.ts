@@ -15,6 +15,21 @@ export type TaskStatus = keyof typeof TASK_EDGES;
 
 export const TASK_STATUSES = Object.keys(TASK_EDGES) as TaskStatus[];
 
+/** What each status means to those who need not tell all of them apart. */
+export const TASK_PHASES = {
+  PENDING: 'queued',
+  ASSIGNED: 'leased',
+  RUNNING: 'leased',
+  PAUSED: 'paused',
+  // Perhaps to be tried again: by itself if it is ABORTED with a time, by hand.
+  ABORTED: 'unsuccessful',
+  FAILED: 'unsuccessful',
+  COMPLETED: 'closed',
+  ARCHIVED: 'closed',
+} as const satisfies Record<TaskStatus, string>;
+
+export type TaskPhase = (typeof TASK_PHASES)[TaskStatus];
+
 export function legalTaskTransitions(from: TaskStatus): readonly TaskStatus[] {
   return TASK_EDGES[from];
 }

@@ -23,7 +23,7 @@ export interface AppliedRow {
 }
 
 export const applyTransitionsSql = command<AppliedRow>(
-  'apply_moves',
+  'apply_transitions',
   `
 WITH ${anyTaskTransition('$1::jsonb')},
 ${anyRunTransition('$2::jsonb')},

@@ -1,10 +1,31 @@
 import { LIVE_RUN_STATES } from '../domain/run-state.js';
+import { TASK_PHASES, TASK_STATUSES, type TaskPhase } from '../domain/task-state.js';
 
 /**
  * Facts that many statements ask for, as SQL conditions by name: the one place to change when a status is
  * added. Each argument is an alias: `t` and `p` of agent_tasks, `r` of task_runs, `a` of agents, `h` of
  * agent_heartbeats.
  */
+
+const listed = (values: readonly string[]) => values.map((value) => `'${value}'`).join(', ');
+
+const isIn = (t: string, ...phases: TaskPhase[]) =>
+  `${t}.status IN (${listed(TASK_STATUSES.filter((status) => phases.includes(TASK_PHASES[status])))})`;
+
+/** It waits for its turn, or to be resumed. */
+export const isWaiting = (t: string) => isIn(t, 'queued', 'paused');
+
+/** An agent has it. */
+export const isLeased = (t: string) => isIn(t, 'leased');
+
+/** A status that may name a run: a session goes on for a while after its task was paused. */
+export const mayHaveRun = (t: string) => isIn(t, 'leased', 'paused');
+
+/** No retry leads out of it, not even one by hand. */
+export const isClosed = (t: string) => isIn(t, 'closed');
+
+/** The opposite of closed, in words that an index by status can use. */
+export const mayStillRun = (t: string) => isIn(t, 'queued', 'leased', 'paused', 'unsuccessful');
 
 /** It is over, and what waits for it may begin. */
 export const endedWell = (p: string) =>
@@ -19,6 +40,13 @@ export const endedBadly = (
 /** It was ABORTED, and is tried again by itself. Index: agent_tasks_retry_due_idx. */
 export const awaitsRetry = (t: string) => `(${t}.status = 'ABORTED' AND ${t}.retry_at IS NOT NULL)`;
 
+/** It is not over. */
+export const isOpen = (t: string) =>
+  `(${isIn(t, 'queued', 'leased', 'paused')} OR ${awaitsRetry(t)})`;
+
+/** It has ended, well or badly. */
+export const isOver = (t: string) => `(${endedWell(t)} OR ${endedBadly(t)})`;
+
 /** An agent may take it, as far as the task is concerned. Index: agent_tasks_queue_idx. */
 export const isReady = (t: string) => `(${t}.status = 'PENDING' AND ${t}.unmet_dependencies = 0)`;
 
@@ -30,8 +58,10 @@ export const capabilityKeyOf = (t: string) =>
   `CASE WHEN ${isSuspended(t)} THEN substr(${t}.capability_key, 2) ELSE ${t}.capability_key END`;
 
 /** Exactly as the partial indexes on task_runs have it. */
-export const isLiveRun = (r: string) =>
-  `${r}.state IN (${LIVE_RUN_STATES.map((state) => `'${state}'`).join(', ')})`;
+export const isLiveRun = (r: string) => `${r}.state IN (${listed(LIVE_RUN_STATES)})`;
+
+/** Its deadline holds: in review it does not. Exactly as task_runs_deadline_idx has it. */
+export const hasDeadline = (r: string) => `${r}.state IN ('ASSIGNED', 'WORKING', 'STALE')`;
 
 /** The next heartbeat of an agent that has sent none by itself: nothing is expected of it. */
 export const NO_HEARTBEAT = `'infinity'`;

@@ -10,7 +10,7 @@ import { anyRunTransition } from './run-transition.sql.js';
  * Index: primary keys. $1 JSON array of run transitions.
  */
 export const detachRuns = command<{ task_id: string; agent_id: string }>(
-  'let_go_of_runs',
+  'detach_runs',
   `
 WITH ${anyRunTransition('$1::jsonb')},
 detached AS (

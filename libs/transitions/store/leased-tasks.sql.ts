@@ -9,7 +9,7 @@ import { LOCKED_TASK_COLUMNS } from './lock-tasks.sql.js';
  * Index: primary keys. $1 workspace, $2 run, $3 agent.
  */
 export const lockLeasedTask = query<LockedTask>(
-  'lock_held_task',
+  'lock_leased_task',
   `
 SELECT ${LOCKED_TASK_COLUMNS}
 FROM task_runs r JOIN agent_tasks t ON t.workspace_id = r.workspace_id AND t.id = r.task_id

@@ -1,4 +1,5 @@
 import { LIVE_RUN_STATES, RUN_EDGES, RUN_STATES, type RunState } from '../domain/run-state.js';
+import { isLiveRun } from './conditions.js';
 import { TASK_OF_RUN } from './journal.sql.js';
 import { asFilter } from './plan-hints.js';
 
@@ -40,9 +41,6 @@ const CARRIED = [
   'session_key',
   'branch',
 ] as const;
-
-/** The live states as an SQL list, exactly as the partial indexes on task_runs have it. */
-export const LIVE_STATES_SQL = `(${LIVE_RUN_STATES.map((state) => `'${state}'`).join(', ')})`;
 
 const isLive = (state: RunState) => LIVE_RUN_STATES.includes(state);
 
@@ -161,7 +159,7 @@ agent_freed AS (
  */
 export const AGENT_RECOUNT = `actual AS MATERIALIZED (
   SELECT m.workspace_id, m.id, (SELECT count(*)::int FROM task_runs r WHERE r.workspace_id = m.workspace_id
-    AND r.agent_id = m.id AND r.state IN ${LIVE_STATES_SQL}) AS runs
+    AND r.agent_id = m.id AND ${isLiveRun('r')}) AS runs
   FROM miscounted m
 ),
 agent_recounted AS (

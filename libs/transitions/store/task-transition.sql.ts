@@ -192,7 +192,7 @@ function edgeList(): string {
 }
 
 /** An SQL condition: may a task whose status is the expression `from` go to `to`? */
-export function taskMayGo(from: string, to: TaskStatus): string {
+function taskMayGo(from: string, to: TaskStatus): string {
   const sources = TASK_STATUSES.filter((status) =>
     (TASK_EDGES[status] as readonly string[]).includes(to),
   );

@@ -19,7 +19,7 @@ export interface TransitionedAgent {
 }
 
 export const transitionAgentsSql = command<TransitionedAgent>(
-  'move_agents',
+  'transition_agents',
   `
 WITH agent_move AS MATERIALIZED (
   SELECT a.workspace_id, a.id, m.to_lifecycle, m.reason

@@ -4,7 +4,7 @@ import { type AgentLifecycle, legalAgentTransitions } from '../domain/agent-stat
 import { type TransitionedAgent, transitionAgentsSql } from './transition-agents.sql.js';
 
 /** Index: primary key. $1 workspace, $2 agent. */
-const lifecycleOf = query<{ lifecycle: AgentLifecycle }>(
+const lifecycleOfAgent = query<{ lifecycle: AgentLifecycle }>(
   'lifecycle_of_agent',
   `SELECT lifecycle FROM agents WHERE workspace_id = $1 AND id = $2`,
 );
@@ -47,7 +47,10 @@ export async function transitionAgent(
 ): Promise<TransitionedAgent> {
   const [moved] = await transitionAgents(runner, [transition]);
   if (moved) return moved;
-  const agent = await firstRow(runner, lifecycleOf, [transition.workspaceId, transition.agentId]);
+  const agent = await firstRow(runner, lifecycleOfAgent, [
+    transition.workspaceId,
+    transition.agentId,
+  ]);
   if (!agent) throw new DroverError('agent_not_found');
   if (agent.lifecycle === 'TERMINATED') throw new DroverError('agent_terminated');
   throw new DroverError('illegal_transition', {

@@ -97,8 +97,6 @@ export interface SessionRecord extends SessionView {
   reports: PendingReport[];
 }
 
-export type LiveStatus = Extract<SessionStatus, 'QUEUED' | 'STARTING' | 'RUNNING'>;
-
 const ENDED: ReadonlySet<SessionStatus> = new Set(['COMPLETED', 'FAILED', 'STOPPED']);
 
 export function hasEnded(record: Pick<SessionRecord, 'status'>): boolean {

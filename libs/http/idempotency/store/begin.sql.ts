@@ -10,7 +10,7 @@ import { command } from '#lib/database';
  * $1 workspace, $2 key, $3 request hash, $4 seconds the lock holds, $5 seconds the answer is kept
  */
 export const beginRequest = command<{ lock: string }>(
-  'idempotency_begin',
+  'idempotency_begin_request',
   `INSERT INTO idempotency_keys AS held (workspace_id, key, request_hash, locked_until, expires_at)
    VALUES ($1, $2, $3, now() + make_interval(secs => $4), now() + make_interval(secs => $5))
    ON CONFLICT (workspace_id, key) DO UPDATE

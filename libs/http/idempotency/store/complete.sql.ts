@@ -10,7 +10,7 @@ import { command } from '#lib/database';
  * $1 workspace, $2 key, $3 lock, $4 status code, $5 body
  */
 export const completeRequest = command<{ kept: boolean }>(
-  'idempotency_complete',
+  'idempotency_complete_request',
   `UPDATE idempotency_keys
       SET status_code = $4, response_body = $5::jsonb, locked_until = NULL
     WHERE workspace_id = $1 AND key = $2 AND locked_until = $3::timestamptz AND status_code IS NULL

@@ -16,7 +16,7 @@ export interface HeldKeyRow {
  * $1 workspace, $2 key, $3 request hash
  */
 export const findHeldKey = query<HeldKeyRow>(
-  'idempotency_find',
+  'idempotency_find_held_key',
   `SELECT request_hash = $3 AS same_request, status_code, response_body,
           ceil(extract(epoch FROM locked_until - now()))::integer AS wait_seconds
      FROM idempotency_keys

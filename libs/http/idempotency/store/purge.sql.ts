@@ -7,7 +7,7 @@ import { command } from '#lib/database';
  * The array makes Postgres evaluate the limited sub-select once.
  */
 export const purgeKeys = command<{ workspace_id: string }>(
-  'idempotency_purge',
+  'idempotency_purge_keys',
   `DELETE FROM idempotency_keys
     WHERE ctid = ANY(ARRAY(
       SELECT ctid FROM idempotency_keys WHERE expires_at <= now()

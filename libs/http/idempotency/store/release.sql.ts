@@ -9,7 +9,7 @@ import { command } from '#lib/database';
  * $1 workspace, $2 key, $3 lock
  */
 export const releaseRequest = command<unknown>(
-  'idempotency_release',
+  'idempotency_release_request',
   `DELETE FROM idempotency_keys
     WHERE workspace_id = $1 AND key = $2 AND locked_until = $3::timestamptz AND status_code IS NULL`,
 );

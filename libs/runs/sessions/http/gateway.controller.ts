@@ -34,7 +34,7 @@ export class GatewayController {
   @ApiOkResponse({ type: GatewayHeartbeatDoc })
   @ApiOperation({ summary: 'A gateway is there, and these are its sessions' })
   heartbeat(@Req() request: GatewayRequest, @Body() body: GatewayHeartbeatDto) {
-    return this.heartbeats.heartbeat(itself(request, body));
+    return this.heartbeats.heartbeat(requireSelf(request, body));
   }
 
   @Post('sessions')
@@ -42,7 +42,7 @@ export class GatewayController {
   @ApiOkResponse({ type: ReportResultsDoc })
   @ApiOperation({ summary: 'Report events of sessions: started, exited, never started' })
   sessions(@Req() request: GatewayRequest, @Body() body: SessionReportsDto) {
-    const { gatewayId, reports } = itself(request, body);
+    const { gatewayId, reports } = requireSelf(request, body);
     return this.reports.take(gatewayId, reports);
   }
 
@@ -55,13 +55,13 @@ export class GatewayController {
     @Body() body: GatewaySignalsDto,
     @ClientGone() gone: AbortSignal,
   ) {
-    const { gatewayId, runIds, waitMs = 0 } = itself(request, body);
+    const { gatewayId, runIds, waitMs = 0 } = requireSelf(request, body);
     return this.signalsOfRuns.wait({ gatewayId, runIds }, waitMs, gone);
   }
 }
 
 /** One gateway does not speak for another. */
-function itself<T extends { gatewayId: string }>({ gatewayId }: GatewayRequest, body: T): T {
+function requireSelf<T extends { gatewayId: string }>({ gatewayId }: GatewayRequest, body: T): T {
   if (body.gatewayId === gatewayId) return body;
   throw new DroverError('forbidden', { detail: 'The token is another gateway’s.' });
 }

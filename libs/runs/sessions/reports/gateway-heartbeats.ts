@@ -97,8 +97,8 @@ export class GatewayHeartbeats {
     const { service } = this.database;
     const of = stray.map(({ run_id }) => run_id);
     await service.rows(noteConflictsOfSessions, [of]);
-    const told = await service.rows(announceSecondSessions, [of, gatewayId]);
-    for (const { run_id: runId, gateway_id: rightful } of told) {
+    const announced = await service.rows(announceSecondSessions, [of, gatewayId]);
+    for (const { run_id: runId, gateway_id: rightful } of announced) {
       this.logger.warn('Two gateways had a session of one run', { runId, gatewayId, rightful });
     }
   }

@@ -34,9 +34,9 @@ export class SessionAssigner implements SpawnAllowance {
       await fence(tx);
       await tx.rows(closeSpawns, [limit]);
     });
-    const swept = await this.assignment.assign(fence, limit, this);
-    if (swept.moved > 0) this.spawner.ring();
-    return swept;
+    const result = await this.assignment.assign(fence, limit, this);
+    if (result.moved > 0) this.spawner.ring();
+    return result;
   }
 
   /** Whether what becomes ready in a workspace may be for a push agent, as the last sweep saw it. */

@@ -24,7 +24,7 @@ export class SpawnAttempts {
   ) {}
 
   async make(spawn: DueSpawn): Promise<void> {
-    if (!spawn.wanted) return this.giveUp(spawn);
+    if (!spawn.is_current) return this.giveUp(spawn);
     if (this.breaksOff(spawn)) {
       const message = `No session after ${spawn.attempts - 1} attempts, the last of which broke off`;
       return this.failed(spawn, { kind: 'failed', message, retryable: true });

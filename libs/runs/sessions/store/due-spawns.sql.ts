@@ -1,4 +1,5 @@
 import { command } from '#lib/database';
+import { isLeased } from '#lib/transitions';
 
 export interface DueSpawn {
   workspace_id: string;
@@ -9,7 +10,7 @@ export interface DueSpawn {
   attempts: number;
   age_seconds: number;
   /** Whether the run is still its task's, and waits for its session. */
-  wanted: boolean;
+  is_current: boolean;
   generation: number;
   title: string;
   description: string | null;
@@ -45,7 +46,7 @@ taken AS (
   RETURNING s.workspace_id, s.run_id, s.task_id AS id, s.agent_id, s.attempts,
     extract(epoch FROM now() - s.created_at)::float8 AS age_seconds
 )
-SELECT n.*, t.run_id IS NOT DISTINCT FROM n.run_id AND t.status IN ('ASSIGNED', 'RUNNING') AS wanted,
+SELECT n.*, t.run_id IS NOT DISTINCT FROM n.run_id AND ${isLeased('t')} AS is_current,
   r.generation, t.title, t.description, t.input_context, t.checkpoint_data, t.metadata, t.timeout_seconds,
   a.command, a.capabilities
 FROM taken n

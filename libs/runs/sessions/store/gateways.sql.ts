@@ -18,7 +18,7 @@ export interface HeartbeatRow {
  * $10 seconds of silence after which no heartbeat of an earlier life can come, $11 how many of the sessions are of runs.
  */
 export const recordGatewayHeartbeat = command<HeartbeatRow>(
-  'record_gateway_beat',
+  'record_gateway_heartbeat',
   `
 WITH heartbeat AS (
   INSERT INTO gateways AS g (id, boot_id, started_at, version, capacity, running, queued, draining,
@@ -80,7 +80,7 @@ LEFT JOIN agent_tasks t ON t.workspace_id = r.workspace_id AND t.id = r.task_id`
  * As the service role. Indexes: agents_id_key, session_spawns_due_idx (read whole: few wait). $1 agents.
  */
 export const heartbeatForAgents = command<{ agent_id: string }>(
-  'beat_for_agents',
+  'heartbeat_for_agents',
   `
 UPDATE agent_heartbeats h SET last_seen_at = greatest(h.last_seen_at, now()), status = 'healthy',
   next_expected_at = now() + make_interval(secs => a.heartbeat_interval_seconds)
@@ -113,7 +113,7 @@ WHERE run_id = ANY($1::uuid[])`,
  * $1 runs, $2 the gateway that has the second one.
  */
 export const announceSecondSessions = command<{ run_id: string; gateway_id: string }>(
-  'tell_of_second_sessions',
+  'announce_second_sessions',
   `
 WITH second AS MATERIALIZED (
   SELECT s.workspace_id, r.task_id, s.run_id, s.agent_id, s.gateway_id,

@@ -7,7 +7,7 @@ import { query } from '#lib/database';
  * $1 seconds after which an unresponsive gateway does not count.
  */
 export const lastGatewayHeartbeat = query<{ at: Date | null; heard: boolean; draining: number }>(
-  'last_gateway_beat',
+  'last_gateway_heartbeat',
   `
 SELECT max(last_seen_at) AS at, coalesce(bool_or(recent), false) AS heard,
   (count(*) FILTER (WHERE draining AND recent))::int AS draining

@@ -2,7 +2,7 @@ import { query } from '#lib/database';
 import type { TaskStatus } from '#lib/transitions';
 
 /** A task in short: its state, and its holder. */
-export interface TaskStanding {
+export interface TaskState {
   status: TaskStatus;
   version: number;
   unmet_dependencies: number;
@@ -16,8 +16,8 @@ export interface TaskStanding {
  * Before anything else about the task is read. Index: primary key.
  * $1 workspace, $2 task.
  */
-export const taskStanding = query<TaskStanding>(
-  'task_standing',
+export const taskState = query<TaskState>(
+  'task_state',
   `
 SELECT status, version, unmet_dependencies, run_id, agent_id
 FROM agent_tasks WHERE workspace_id = $1 AND id = $2`,
