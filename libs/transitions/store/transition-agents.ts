@@ -47,7 +47,10 @@ export async function transitionAgent(
 ): Promise<TransitionedAgent> {
   const [moved] = await transitionAgents(runner, [transition]);
   if (moved) return moved;
-  const agent = await firstRow(runner, lifecycleOfAgent, [transition.workspaceId, transition.agentId]);
+  const agent = await firstRow(runner, lifecycleOfAgent, [
+    transition.workspaceId,
+    transition.agentId,
+  ]);
   if (!agent) throw new DroverError('agent_not_found');
   if (agent.lifecycle === 'TERMINATED') throw new DroverError('agent_terminated');
   throw new DroverError('illegal_transition', {
