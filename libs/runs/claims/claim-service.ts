@@ -1,10 +1,8 @@
 import { type BeforeApplicationShutdown, Injectable, type OnModuleDestroy } from '@nestjs/common';
-import { Database, firstRow } from '#lib/database';
 import { Revocations, TokenService } from '#lib/identity';
 import { type AgentCaller, DroverError, withAnySignal } from '#lib/kernel';
 import { WakeUps } from '#lib/valkey';
 import type { ClaimedRow, NothingClaimed } from '../store/claim-tasks.sql.js';
-import { heldTasksWait } from '../store/held-tasks-wait.sql.js';
 import { ClaimWaiters, type ClaimWaiter } from './claim-waiters.js';
 import { ClaimBatcher } from './claim-batcher.js';
 import { HeldSecrets } from '#lib/secrets';
@@ -47,7 +45,6 @@ export class ClaimService implements OnModuleDestroy, BeforeApplicationShutdown 
   private readonly unsubscribe: (() => void)[];
 
   constructor(
-    private readonly database: Database,
     private readonly claims: ClaimBatcher,
     private readonly secrets: HeldSecrets,
     private readonly tokens: TokenService,
@@ -119,14 +116,9 @@ export class ClaimService implements OnModuleDestroy, BeforeApplicationShutdown 
   }
 
   /** A claim that is answered with tasks never pays for knowing why there are none. */
-  private async nothing(
-    { agent: { workspaceId, agentId } }: ClaimRequest,
-    { why, someHeld }: Attempt,
-  ): Promise<ClaimAnswer> {
+  private async nothing({ agent }: ClaimRequest, { why, someHeld }: Attempt): Promise<ClaimAnswer> {
     if (why !== 'nothing_ready' || !someHeld) return { tasks: [], reason: why };
-    const tenant = this.database.tenant(workspaceId);
-    const row = await firstRow(tenant, heldTasksWait, [workspaceId, agentId]);
-    return { tasks: [], reason: row?.why ?? why };
+    return { tasks: [], reason: (await this.claims.whyHeld(agent)) ?? why };
   }
 
   private async attempt(request: Omit<ClaimRequest, 'waitMs'>): Promise<Attempt> {
