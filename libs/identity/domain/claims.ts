@@ -32,7 +32,7 @@ export function toPayload(claims: Claims): Payload {
         sub: claims.agentId,
         wid: claims.workspaceId,
         ver: claims.tokenVersion,
-        jti: claims.tokenId,
+        atk: claims.tokenId,
       };
     case 'run':
       return {
@@ -49,15 +49,15 @@ export function toPayload(claims: Claims): Payload {
 
 /** The claims of a payload; undefined when one that its kind needs is missing or malformed. */
 export function fromPayload(payload: Payload): Claims | undefined {
-  const { typ, sub, sid, wid, ver, aid, tid, jti, atk } = payload;
+  const { typ, sub, sid, wid, ver, aid, tid, atk } = payload;
   switch (typ) {
     case 'user':
       if (!isUuid(sub) || !isUuid(sid) || !(wid === undefined || isUuid(wid))) return undefined;
       return { kind: 'user', userId: sub, sessionId: sid, workspaceId: wid ?? null };
     case 'agent':
       if (!isUuid(sub) || !isUuid(wid) || !isVersion(ver)) return undefined;
-      if (!isIdOrAbsent(jti)) return undefined;
-      return { kind: 'agent', workspaceId: wid, agentId: sub, tokenVersion: ver, tokenId: jti };
+      if (!isIdOrAbsent(atk)) return undefined;
+      return { kind: 'agent', workspaceId: wid, agentId: sub, tokenVersion: ver, tokenId: atk };
     case 'run':
       if (!isUuid(sub) || !isUuid(wid) || !isUuid(aid) || !isUuid(tid)) return undefined;
       if (!(ver === undefined || isVersion(ver)) || !isIdOrAbsent(atk)) return undefined;
