@@ -1,7 +1,14 @@
 export { AgentManagerModule } from './agent-manager.module.js';
 export { AgentManagerService } from './agents/agent-manager.service.js';
 export { type AgentView } from './domain/agent-view.js';
-export { CAPABILITY, capabilityKey } from './domain/capabilities.js';
+export { prepareAssignment } from './agents/assignable-agents.js';
+export {
+  CAPABILITY,
+  capabilityKey,
+  isOwnCapability,
+  normalizeCapabilities,
+  ownCapability,
+} from './domain/capabilities.js';
 export { requireSelf } from './domain/require-self.js';
 export { AgentDoc } from './http/dto/agent.docs.js';
 export { HeartbeatFlusher } from './heartbeats/heartbeat-flusher.js';

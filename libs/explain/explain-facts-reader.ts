@@ -11,6 +11,7 @@ import {
   heldPlaces,
   missingCapabilities,
   nearestAgents,
+  reservedAgents,
 } from './store/explain-agents.sql.js';
 import { rootsOfWaiting } from './store/roots-of-waiting.sql.js';
 import { tasksAhead } from './store/tasks-ahead.sql.js';
@@ -22,7 +23,7 @@ const ROOTS_SHOWN = 5;
 /** Of a graph of tasks, where looking for its roots ends. */
 const EDGES_LOOKED_AT = 2_000;
 
-type AgentSide = Pick<ExplainFacts, 'agents' | 'missingCapabilities' | 'nearest'>;
+type AgentSide = Pick<ExplainFacts, 'agents' | 'missingCapabilities' | 'nearest' | 'reserved'>;
 /** What an explanation takes from elsewhere than the task. */
 export type Surroundings = AgentSide & Pick<ExplainFacts, 'pauses' | 'spawning'>;
 
@@ -40,6 +41,7 @@ const NOTHING: Surroundings = {
   agents: [],
   missingCapabilities: [],
   nearest: [],
+  reserved: [],
   pauses: [],
   spawning: null,
 };
@@ -61,7 +63,7 @@ export class ExplainFactsReader {
     if (live || !willRun(task)) return NOTHING;
     const tenant = this.database.tenant(workspaceId);
     const [side, pauses] = await Promise.all([
-      agentSide(tenant, task.required_capabilities),
+      agentSide(tenant, task),
       tenant.rows(pausesOfType, [workspaceId, task.task_type]),
     ]);
     const spawning = side.agents.some(needsSession)
@@ -96,10 +98,11 @@ export class ExplainFactsReader {
     const isReady = task.status === 'PENDING' && task.unmet_dependencies === 0;
     if (!isReady) return { ahead: [], isMore: false, held: [] };
     const tenant = this.database.tenant(workspaceId);
-    const { required_capabilities: needed, queue_rank: rank } = task;
+    const { required_capabilities: needed, queue_rank: rank, task_type: type } = task;
+    const key = capabilityKey(needed);
     const [rows, held] = await Promise.all([
-      tenant.rows(tasksAhead, [workspaceId, rank, capabilityKey(needed), needed, counted + 1]),
-      tenant.rows(heldPlaces, [workspaceId, needed]),
+      tenant.rows(tasksAhead, [workspaceId, rank, key, needed, counted + 1, type]),
+      tenant.rows(heldPlaces, [workspaceId, needed, type]),
     ]);
     const count = rows.reduce((sum, row) => sum + row.count, 0);
     return { ahead: rows, isMore: count > counted, held };
@@ -110,13 +113,15 @@ function willRun({ status, retry_at }: SurroundedTask): boolean {
   return ['queued', 'paused'].includes(TASK_PHASES[status]) || retry_at !== null;
 }
 
-async function agentSide(tenant: TenantScope, required: readonly string[]): Promise<AgentSide> {
-  const params = [tenant.workspaceId, required];
-  const agents = await tenant.rows(capableAgents, params);
-  if (agents.length > 0) return { agents, missingCapabilities: [], nearest: [] };
-  const [missing, nearest] = await Promise.all([
+async function agentSide(tenant: TenantScope, task: SurroundedTask): Promise<AgentSide> {
+  const params = [tenant.workspaceId, task.required_capabilities];
+  const typed = [...params, task.task_type];
+  const agents = await tenant.rows(capableAgents, typed);
+  if (agents.length > 0) return { agents, missingCapabilities: [], nearest: [], reserved: [] };
+  const [missing, nearest, reserved] = await Promise.all([
     tenant.rows(missingCapabilities, params),
     tenant.rows(nearestAgents, params),
+    tenant.rows(reservedAgents, typed),
   ]);
-  return { agents, missingCapabilities: missing.map(({ name }) => name), nearest };
+  return { agents, missingCapabilities: missing.map(({ name }) => name), nearest, reserved };
 }

@@ -18,6 +18,7 @@ WITH capable AS MATERIALIZED (
       ELSE 'free' END AS availability
   FROM agents a LEFT JOIN agent_heartbeats h ON h.workspace_id = a.workspace_id AND h.agent_id = a.id
   WHERE a.workspace_id = $1 AND a.lifecycle <> 'TERMINATED' AND a.capabilities @> $2::text[]
+    AND (a.dedicated_to <@ $2::text[] AND (a.task_types = '{}' OR $3 = ANY(a.task_types)))
 )
 SELECT availability, count(*)::int AS count, sum(max_concurrent_tasks)::int AS places,
   coalesce(sum(max_concurrent_tasks) FILTER (WHERE mode = 'push'), 0)::int AS "pushPlaces",
@@ -91,6 +92,7 @@ WITH capable AS MATERIALIZED (
       ELSE 'free' END AS availability
   FROM agents a LEFT JOIN agent_heartbeats h ON h.workspace_id = a.workspace_id AND h.agent_id = a.id
   WHERE a.workspace_id = $1 AND a.lifecycle <> 'TERMINATED' AND a.capabilities @> $2::text[]
+    AND (a.dedicated_to <@ $2::text[] AND (a.task_types = '{}' OR $3 = ANY(a.task_types)))
 )
 SELECT t.task_type AS "taskType",
   greatest(0, extract(epoch FROM now() - coalesce(r.started_at, r.assigned_at)))::float8 AS "elapsedSeconds"
@@ -148,6 +150,13 @@ FROM (
 WHERE p.until IS NULL OR p.until > now()
 ORDER BY p.place, p.created_at
 
+-- reserved_agents
+SELECT a.id, a.name, a.dedicated_to AS "dedicatedTo", a.task_types AS "taskTypes"
+FROM agents a
+WHERE a.workspace_id = $1 AND a.lifecycle <> 'TERMINATED' AND a.capabilities @> $2::text[] AND NOT (a.dedicated_to <@ $2::text[] AND (a.task_types = '{}' OR $3 = ANY(a.task_types)))
+ORDER BY a.name, a.id
+LIMIT 3
+
 -- roots_of_waiting
 WITH RECURSIVE edge AS (
   SELECT d.task_id, d.depends_on_id FROM task_dependencies d
@@ -172,13 +181,13 @@ LIMIT $4
 
 -- tasks_ahead
 WITH ability AS MATERIALIZED (
-  SELECT DISTINCT a.capabilities FROM agents a
+  SELECT DISTINCT capabilities, dedicated_to, task_types FROM agents a
   WHERE a.workspace_id = $1 AND a.lifecycle IN ('STARTING', 'ACTIVE') AND a.capabilities @> $4::text[]
+    AND a.dedicated_to <@ $4::text[] AND (a.task_types = '{}' OR $6 = ANY(a.task_types))
 ),
 queue AS MATERIALIZED (
-  SELECT s.key FROM capability_sets s
-  WHERE s.workspace_id = $1 AND (s.key = $3
-    OR EXISTS (SELECT FROM ability a WHERE s.capabilities <@ a.capabilities))
+  SELECT s.key, s.capabilities FROM capability_sets s
+  WHERE s.workspace_id = $1 AND (s.key = $3 OR EXISTS (SELECT FROM ability a WHERE (s.capabilities <@ a.capabilities AND s.capabilities @> a.dedicated_to)))
 )
 SELECT ahead.task_type AS "taskType", count(*)::int AS count
 FROM (
@@ -186,6 +195,8 @@ FROM (
     SELECT q.task_type FROM agent_tasks q
     WHERE q.workspace_id = $1 AND q.capability_key = queue.key
       AND (q.status = 'PENDING' AND q.unmet_dependencies = 0) AND q.queue_rank < $2::bigint
+      AND (q.task_type = $6 OR EXISTS (
+        SELECT FROM ability a WHERE (queue.capabilities <@ a.capabilities AND queue.capabilities @> a.dedicated_to) AND (a.task_types = '{}' OR q.task_type = ANY(a.task_types))))
     ORDER BY q.queue_rank LIMIT $5) one
   LIMIT $5) ahead
 GROUP BY ahead.task_type

@@ -9,6 +9,7 @@ export * from './secret-patterns.js';
 export * from './pagination.js';
 export * from './read-at-most.js';
 export * from './redact.js';
+export * from './runs-commands.js';
 export * from './sent.js';
 export * from './text.js';
 export {

@@ -15,12 +15,13 @@ export class AgentWork {
   async claim(
     caller: Caller,
     agentId: string,
-    request: { maxTasks?: number; waitMs?: number; leaseSeconds?: number },
+    request: { maxTasks?: number; taskId?: string; waitMs?: number; leaseSeconds?: number },
     gone: AbortSignal,
   ): Promise<ClaimAnswer> {
     const agent = requireSelf(caller, agentId);
     const { maxTasks = 1, waitMs = 0, leaseSeconds } = request;
-    return this.claiming.claim({ agent, maxTasks, waitMs, leaseSeconds }, gone);
+    const taskId = request.taskId?.toLowerCase();
+    return this.claiming.claim({ agent, maxTasks, taskId, waitMs, leaseSeconds }, gone);
   }
 
   signals(

@@ -12,7 +12,10 @@ export {
   heldBackBy,
   type HoldCode,
   mayBeHandedOut,
+  OFFER,
   scopeOf,
+  serves,
+  takesType,
   takesWork,
   workspaceHandsOut,
 } from './store/hand-out.js';

@@ -153,7 +153,7 @@ SELECT workspace_id, run_id, id AS task_id, agent_id FROM task_moved
 
 -- claim_for_one
 WITH agent AS MATERIALIZED (
-  SELECT a.id, a.lifecycle, a.mode, a.capabilities, w.position,
+  SELECT a.id, a.lifecycle, a.mode, a.capabilities, a.dedicated_to, a.task_types, w.position,
     CASE WHEN a.mode = 'pull' AND (a.lifecycle <> 'TERMINATED' AND NOT (a.lifecycle = 'DRAINING' OR a.lifecycle = 'ERROR' OR (a.mode = 'push' AND NOT a.coordinator_enabled) OR (a.mode = 'push' AND a.command = '{}') OR (a.mode = 'push' AND coalesce(a.resting_until > now(), false)))) AND (EXISTS (SELECT FROM workspaces used WHERE used.id = $1 AND used.archived_at IS NULL) AND NOT (EXISTS (SELECT FROM installation_pauses p
       WHERE p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))
     OR EXISTS (SELECT FROM pauses p WHERE p.workspace_id = $1 AND p.task_type IS NULL
@@ -178,7 +178,8 @@ WITH agent AS MATERIALIZED (
 ),
 best AS MATERIALIZED (
   SELECT head.*
-  FROM capability_sets s CROSS JOIN LATERAL (
+  FROM agent o JOIN capability_sets s ON s.workspace_id = $1 AND (s.capabilities <@ o.capabilities AND s.capabilities @> o.dedicated_to)
+  CROSS JOIN LATERAL (
     SELECT t.id, t.queue_rank FROM agent_tasks t
     WHERE t.workspace_id = $1 AND t.capability_key = s.key
       AND (t.status = 'PENDING'
@@ -186,10 +187,10 @@ best AS MATERIALIZED (
       AND (t.task_type || '') <> ALL ((ARRAY(SELECT p.task_type::text FROM pauses p WHERE p.workspace_id = $1
     AND p.task_type IS NOT NULL AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())))::text[])
       AND t.unmet_dependencies = 0)
+      AND (o.task_types = '{}' OR t.task_type = ANY(o.task_types))
     ORDER BY t.queue_rank
-    LIMIT (SELECT room FROM agent)
-    FOR NO KEY UPDATE SKIP LOCKED) head
-  WHERE s.workspace_id = $1 AND s.capabilities <@ (SELECT capabilities FROM agent)
+    LIMIT o.room
+    FOR NO KEY UPDATE OF t SKIP LOCKED) head
   ORDER BY head.queue_rank
   LIMIT (SELECT room FROM agent)
 ),
@@ -229,7 +230,7 @@ journaled AS (
     details, session_key, stack_trace, retry_at)
   SELECT m.workspace_id, 'task.status_changed', m.id, m.version, m.previous_status, m.status, m.run_id, 1, NULL, 'ASSIGNED', NULL, m.generation, m.agent_id, m.actor_kind, m.actor_id, m.reason, m.level, m.message, m.details, m.session_key, m.stack_trace, m.retry_at FROM task_moved m
 )
-SELECT a.id AS agent_id, a.lifecycle, a.mode, a.capabilities, a.unresponsive, false AS deferred,
+SELECT a.id AS agent_id, a.lifecycle, a.mode, a.capabilities, a.dedicated_to, a.task_types, a.unresponsive, false AS deferred,
   CASE WHEN NOT a.takes_work THEN 'agent_in_error'
        WHEN a.is_full THEN 'agent_full'
        ELSE coalesce(CASE WHEN a.room = 0 THEN CASE WHEN NOT (EXISTS (SELECT FROM workspaces used WHERE used.id = $1 AND used.archived_at IS NULL)) THEN 'workspace_archived' WHEN NOT (NOT (EXISTS (SELECT FROM installation_pauses p
@@ -247,7 +248,7 @@ ORDER BY m.run_id
 
 -- claim_for_several
 WITH agent AS MATERIALIZED (
-  SELECT a.id, a.lifecycle, a.mode, a.capabilities, w.position,
+  SELECT a.id, a.lifecycle, a.mode, a.capabilities, a.dedicated_to, a.task_types, w.position,
     CASE WHEN a.mode = 'pull' AND (a.lifecycle <> 'TERMINATED' AND NOT (a.lifecycle = 'DRAINING' OR a.lifecycle = 'ERROR' OR (a.mode = 'push' AND NOT a.coordinator_enabled) OR (a.mode = 'push' AND a.command = '{}') OR (a.mode = 'push' AND coalesce(a.resting_until > now(), false)))) AND (EXISTS (SELECT FROM workspaces used WHERE used.id = $1 AND used.archived_at IS NULL) AND NOT (EXISTS (SELECT FROM installation_pauses p
       WHERE p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))
     OR EXISTS (SELECT FROM pauses p WHERE p.workspace_id = $1 AND p.task_type IS NULL
@@ -270,13 +271,17 @@ WITH agent AS MATERIALIZED (
   FOR NO KEY UPDATE OF a
 ),
 share AS MATERIALIZED (
-  SELECT a.id, a.room, a.capabilities, a.seconds, a.by_heartbeat, sum(a.room) OVER (ORDER BY a.position) - a.room AS before
+  SELECT a.id, a.room, a.seconds, a.by_heartbeat, sum(a.room) OVER (ORDER BY a.position) - a.room AS before
   FROM agent a
-  WHERE a.room > 0 AND a.capabilities = (SELECT capabilities FROM agent WHERE room > 0 ORDER BY position LIMIT 1)
+  WHERE a.room > 0 AND (a.capabilities, a.dedicated_to, a.task_types) = (SELECT a.capabilities, a.dedicated_to, a.task_types FROM agent a WHERE room > 0 ORDER BY position LIMIT 1)
+),
+together AS MATERIALIZED (
+  SELECT sum(a.room) AS room, a.capabilities, a.dedicated_to, a.task_types FROM agent a JOIN share USING (id) GROUP BY a.capabilities, a.dedicated_to, a.task_types
 ),
 best AS MATERIALIZED (
   SELECT head.*
-  FROM capability_sets s CROSS JOIN LATERAL (
+  FROM together o JOIN capability_sets s ON s.workspace_id = $1 AND (s.capabilities <@ o.capabilities AND s.capabilities @> o.dedicated_to)
+  CROSS JOIN LATERAL (
     SELECT t.id, t.queue_rank FROM agent_tasks t
     WHERE t.workspace_id = $1 AND t.capability_key = s.key
       AND (t.status = 'PENDING'
@@ -284,12 +289,12 @@ best AS MATERIALIZED (
       AND (t.task_type || '') <> ALL ((ARRAY(SELECT p.task_type::text FROM pauses p WHERE p.workspace_id = $1
     AND p.task_type IS NOT NULL AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())))::text[])
       AND t.unmet_dependencies = 0)
+      AND (o.task_types = '{}' OR t.task_type = ANY(o.task_types))
     ORDER BY t.queue_rank
-    LIMIT (SELECT sum(room) FROM share)
-    FOR NO KEY UPDATE SKIP LOCKED) head
-  WHERE s.workspace_id = $1 AND s.capabilities <@ (SELECT capabilities FROM share LIMIT 1)
+    LIMIT o.room
+    FOR NO KEY UPDATE OF t SKIP LOCKED) head
   ORDER BY head.queue_rank
-  LIMIT (SELECT sum(room) FROM share)
+  LIMIT (SELECT room FROM together)
 ),
 chosen AS MATERIALIZED (
   SELECT b.id, uuidv7() AS run_id, s.id AS agent_id, s.seconds, s.by_heartbeat
@@ -329,8 +334,95 @@ journaled AS (
     details, session_key, stack_trace, retry_at)
   SELECT m.workspace_id, 'task.status_changed', m.id, m.version, m.previous_status, m.status, m.run_id, 1, NULL, 'ASSIGNED', NULL, m.generation, m.agent_id, m.actor_kind, m.actor_id, m.reason, m.level, m.message, m.details, m.session_key, m.stack_trace, m.retry_at FROM task_moved m
 )
-SELECT a.id AS agent_id, a.lifecycle, a.mode, a.capabilities, a.unresponsive, a.room > 0 AND m.id IS NULL AND (a.id NOT IN (SELECT id FROM share)
+SELECT a.id AS agent_id, a.lifecycle, a.mode, a.capabilities, a.dedicated_to, a.task_types, a.unresponsive, a.room > 0 AND m.id IS NULL AND (a.id NOT IN (SELECT id FROM share)
     OR (SELECT count(*) FROM best) > (SELECT count(*) FROM chosen)) AS deferred,
+  CASE WHEN NOT a.takes_work THEN 'agent_in_error'
+       WHEN a.is_full THEN 'agent_full'
+       ELSE coalesce(CASE WHEN a.room = 0 THEN CASE WHEN NOT (EXISTS (SELECT FROM workspaces used WHERE used.id = $1 AND used.archived_at IS NULL)) THEN 'workspace_archived' WHEN NOT (NOT (EXISTS (SELECT FROM installation_pauses p
+      WHERE p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))
+    OR EXISTS (SELECT FROM pauses p WHERE p.workspace_id = $1 AND p.task_type IS NULL
+      AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())))) THEN 'paused' END END, 'nothing_ready') END AS why,
+  (ARRAY(SELECT p.task_type::text FROM pauses p WHERE p.workspace_id = $1
+    AND p.task_type IS NOT NULL AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())) <> '{}') AS some_held,
+  m.run_id, m.generation, now() + make_interval(secs => m.seconds) AS lease_expires_at, m.id,
+  m.title, m.description, m.task_type, m.priority, m.input_context, m.checkpoint_data, m.metadata, m.timeout_seconds, m.retry_count, m.max_retries, m.required_capabilities, ARRAY(
+    SELECT g.tag FROM agent_task_tags g WHERE g.workspace_id = $1 AND g.task_id = m.id ORDER BY g.tag) AS tags
+FROM agent a LEFT JOIN task_moved m ON m.agent_id = a.id
+-- Run ids are made in the order of the queue, and sort by the time they were made.
+ORDER BY m.run_id
+
+-- claim_given
+WITH agent AS MATERIALIZED (
+  SELECT a.id, a.lifecycle, a.mode, a.capabilities, a.dedicated_to, a.task_types, w.position,
+    CASE WHEN a.mode = 'pull' AND (a.lifecycle <> 'TERMINATED' AND NOT (a.lifecycle = 'DRAINING' OR a.lifecycle = 'ERROR' OR (a.mode = 'push' AND NOT a.coordinator_enabled) OR (a.mode = 'push' AND a.command = '{}') OR (a.mode = 'push' AND coalesce(a.resting_until > now(), false)))) AND (EXISTS (SELECT FROM workspaces used WHERE used.id = $1 AND used.archived_at IS NULL) AND NOT (EXISTS (SELECT FROM installation_pauses p
+      WHERE p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))
+    OR EXISTS (SELECT FROM pauses p WHERE p.workspace_id = $1 AND p.task_type IS NULL
+      AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))))
+      THEN greatest(least(w.max, a.max_concurrent_tasks - a.live_runs), 0) ELSE 0 END AS room,
+    (a.lifecycle <> 'TERMINATED' AND NOT (a.lifecycle = 'DRAINING' OR a.lifecycle = 'ERROR' OR (a.mode = 'push' AND NOT a.coordinator_enabled) OR (a.mode = 'push' AND a.command = '{}') OR (a.mode = 'push' AND coalesce(a.resting_until > now(), false)))) AS takes_work, NOT a.live_runs < a.max_concurrent_tasks AS is_full,
+    coalesce(w.lease_seconds, CASE WHEN heard.alive THEN a.stale_threshold_seconds END, $5::int) AS seconds,
+    w.lease_seconds IS NULL AND coalesce(heard.alive, false) AS by_heartbeat,
+    a.mode = 'pull' AND coalesce(heard.unresponsive, false) AS unresponsive
+  FROM (SELECT ($2::uuid[])[1] AS agent_id, ($3::int[])[1] AS max, ($4::int[])[1] AS lease_seconds,
+    1 AS position) w
+  JOIN agents a ON a.workspace_id = $1 AND a.id = w.agent_id
+  LEFT JOIN LATERAL (
+    -- Registering stamps a first heartbeat, but with the next one at infinity: none is promised yet.
+    SELECT h.last_seen_at > now() - make_interval(secs => a.stale_threshold_seconds)
+      AND h.next_expected_at IS DISTINCT FROM 'infinity' AS alive,
+      h.next_expected_at = 'infinity'
+      AND h.last_seen_at < now() - make_interval(secs => a.stale_threshold_seconds / 4.0) AS unresponsive
+    FROM agent_heartbeats h WHERE h.workspace_id = $1 AND h.agent_id = a.id) heard ON true
+  ORDER BY a.id
+  FOR NO KEY UPDATE OF a
+),
+best AS MATERIALIZED (
+  SELECT t.id FROM agent o JOIN agent_tasks t ON t.workspace_id = $1 AND t.id = $6 AND o.room > 0
+  WHERE (t.required_capabilities <@ o.capabilities AND t.required_capabilities @> o.dedicated_to) AND (o.task_types = '{}' OR t.task_type = ANY(o.task_types))
+    AND (t.status = 'PENDING'
+      AND (t.queue_expires_at IS NULL OR t.queue_expires_at > now())
+      AND (t.task_type || '') <> ALL ((ARRAY(SELECT p.task_type::text FROM pauses p WHERE p.workspace_id = $1
+    AND p.task_type IS NOT NULL AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())))::text[])
+      AND t.unmet_dependencies = 0)
+  FOR NO KEY UPDATE OF t SKIP LOCKED
+),
+chosen AS (
+  SELECT b.id, uuidv7() AS run_id, a.id AS agent_id, a.seconds, a.by_heartbeat FROM best b CROSS JOIN agent a
+),
+task_moved AS (
+  UPDATE agent_tasks t SET
+    status = 'ASSIGNED', version = t.version + 1, updated_at = now(),
+    run_id = m.run_id,
+    agent_id = m.agent_id,
+    queue_expires_at = NULL,
+    generation = t.generation + 1,
+    assigned_at = now()
+  FROM chosen m
+  WHERE t.workspace_id = $1 AND t.id = m.id AND CASE WHEN t.status IN ('PENDING') THEN true END
+  RETURNING t.workspace_id, t.id, t.version, old.status AS previous_status, t.status, t.generation,
+    coalesce(t.run_id, old.run_id) AS run_id, coalesce(t.agent_id, old.agent_id) AS agent_id,
+    coalesce(t.session_key, old.session_key) AS session_key, t.retry_at, t.unmet_dependencies,
+    t.dependents_unsettled,
+    ('agent')::text AS actor_kind, (m.agent_id)::text AS actor_id, (NULL)::text AS reason, (NULL)::text AS message, (NULL)::text AS level, (NULL)::jsonb AS details, (NULL)::text AS stack_trace, t.title, t.description, t.task_type, t.priority, t.input_context, t.checkpoint_data, t.metadata, t.timeout_seconds, t.retry_count, t.max_retries, t.required_capabilities, m.seconds, m.by_heartbeat
+),
+run_moved AS (
+  INSERT INTO task_runs (workspace_id, id, task_id, agent_id, generation, lease_seconds,
+    lease_expires_at, lease_by_heartbeat)
+  SELECT workspace_id, run_id, id, agent_id, generation, seconds, now() + make_interval(secs => seconds), by_heartbeat
+  FROM task_moved
+),
+agent_busier AS (
+  UPDATE agents a SET live_runs = a.live_runs + s.runs
+  FROM (SELECT workspace_id, agent_id, count(*)::int AS runs FROM task_moved GROUP BY 1, 2) s
+  WHERE a.workspace_id = s.workspace_id AND a.id = s.agent_id
+),
+journaled AS (
+  INSERT INTO journal (workspace_id, event, task_id, version, previous_status, new_status, run_id, run_version,
+    previous_state, new_state, end_reason, generation, agent_id, actor_kind, actor_id, reason, level, message,
+    details, session_key, stack_trace, retry_at)
+  SELECT m.workspace_id, 'task.status_changed', m.id, m.version, m.previous_status, m.status, m.run_id, 1, NULL, 'ASSIGNED', NULL, m.generation, m.agent_id, m.actor_kind, m.actor_id, m.reason, m.level, m.message, m.details, m.session_key, m.stack_trace, m.retry_at FROM task_moved m
+)
+SELECT a.id AS agent_id, a.lifecycle, a.mode, a.capabilities, a.dedicated_to, a.task_types, a.unresponsive, false AS deferred,
   CASE WHEN NOT a.takes_work THEN 'agent_in_error'
        WHEN a.is_full THEN 'agent_full'
        ELSE coalesce(CASE WHEN a.room = 0 THEN CASE WHEN NOT (EXISTS (SELECT FROM workspaces used WHERE used.id = $1 AND used.archived_at IS NULL)) THEN 'workspace_archived' WHEN NOT (NOT (EXISTS (SELECT FROM installation_pauses p
@@ -348,7 +440,7 @@ ORDER BY m.run_id
 
 -- claim_many
 WITH agent AS MATERIALIZED (
-  SELECT a.id, a.lifecycle, a.mode, a.capabilities, w.position,
+  SELECT a.id, a.lifecycle, a.mode, a.capabilities, a.dedicated_to, a.task_types, w.position,
     CASE WHEN a.mode = 'pull' AND (a.lifecycle <> 'TERMINATED' AND NOT (a.lifecycle = 'DRAINING' OR a.lifecycle = 'ERROR' OR (a.mode = 'push' AND NOT a.coordinator_enabled) OR (a.mode = 'push' AND a.command = '{}') OR (a.mode = 'push' AND coalesce(a.resting_until > now(), false)))) AND (EXISTS (SELECT FROM workspaces used WHERE used.id = $1 AND used.archived_at IS NULL) AND NOT (EXISTS (SELECT FROM installation_pauses p
       WHERE p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))
     OR EXISTS (SELECT FROM pauses p WHERE p.workspace_id = $1 AND p.task_type IS NULL
@@ -371,13 +463,17 @@ WITH agent AS MATERIALIZED (
   FOR NO KEY UPDATE OF a
 ),
 share AS MATERIALIZED (
-  SELECT a.id, a.room, a.capabilities, a.seconds, a.by_heartbeat, sum(a.room) OVER (ORDER BY a.position) - a.room AS before
+  SELECT a.id, a.room, a.seconds, a.by_heartbeat, sum(a.room) OVER (ORDER BY a.position) - a.room AS before
   FROM agent a
-  WHERE a.room > 0 AND a.capabilities = (SELECT capabilities FROM agent WHERE room > 0 ORDER BY position LIMIT 1)
+  WHERE a.room > 0 AND (a.capabilities, a.dedicated_to, a.task_types) = (SELECT a.capabilities, a.dedicated_to, a.task_types FROM agent a WHERE room > 0 ORDER BY position LIMIT 1)
+),
+together AS MATERIALIZED (
+  SELECT sum(a.room) AS room, a.capabilities, a.dedicated_to, a.task_types FROM agent a JOIN share USING (id) GROUP BY a.capabilities, a.dedicated_to, a.task_types
 ),
 best AS MATERIALIZED (
   SELECT head.*
-  FROM capability_sets s CROSS JOIN LATERAL (
+  FROM together o JOIN capability_sets s ON s.workspace_id = $1 AND (s.capabilities <@ o.capabilities AND s.capabilities @> o.dedicated_to)
+  CROSS JOIN LATERAL (
     SELECT t.id, t.queue_rank, CASE WHEN pg_column_compression(t.input_context) IS NULL THEN coalesce(pg_column_size(t.input_context), 0)
     ELSE octet_length(t.input_context::text) END + CASE WHEN pg_column_compression(t.checkpoint_data) IS NULL THEN coalesce(pg_column_size(t.checkpoint_data), 0)
     ELSE octet_length(t.checkpoint_data::text) END + CASE WHEN pg_column_compression(t.metadata) IS NULL THEN coalesce(pg_column_size(t.metadata), 0)
@@ -388,12 +484,12 @@ best AS MATERIALIZED (
       AND (t.task_type || '') <> ALL ((ARRAY(SELECT p.task_type::text FROM pauses p WHERE p.workspace_id = $1
     AND p.task_type IS NOT NULL AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())))::text[])
       AND t.unmet_dependencies = 0)
+      AND (o.task_types = '{}' OR t.task_type = ANY(o.task_types))
     ORDER BY t.queue_rank
-    LIMIT (SELECT sum(room) FROM share)
-    FOR NO KEY UPDATE SKIP LOCKED) head
-  WHERE s.workspace_id = $1 AND s.capabilities <@ (SELECT capabilities FROM share LIMIT 1)
+    LIMIT o.room
+    FOR NO KEY UPDATE OF t SKIP LOCKED) head
   ORDER BY head.queue_rank
-  LIMIT (SELECT sum(room) FROM share)
+  LIMIT (SELECT room FROM together)
 ),
 chosen AS MATERIALIZED (
   SELECT b.id, uuidv7() AS run_id, s.id AS agent_id, s.seconds, s.by_heartbeat
@@ -436,7 +532,7 @@ journaled AS (
     details, session_key, stack_trace, retry_at)
   SELECT m.workspace_id, 'task.status_changed', m.id, m.version, m.previous_status, m.status, m.run_id, 1, NULL, 'ASSIGNED', NULL, m.generation, m.agent_id, m.actor_kind, m.actor_id, m.reason, m.level, m.message, m.details, m.session_key, m.stack_trace, m.retry_at FROM task_moved m
 )
-SELECT a.id AS agent_id, a.lifecycle, a.mode, a.capabilities, a.unresponsive, a.room > 0 AND m.id IS NULL AND (a.id NOT IN (SELECT id FROM share)
+SELECT a.id AS agent_id, a.lifecycle, a.mode, a.capabilities, a.dedicated_to, a.task_types, a.unresponsive, a.room > 0 AND m.id IS NULL AND (a.id NOT IN (SELECT id FROM share)
     OR (SELECT count(*) FROM best) > (SELECT count(*) FROM chosen)) AS deferred,
   CASE WHEN NOT a.takes_work THEN 'agent_in_error'
        WHEN a.is_full THEN 'agent_full'
@@ -560,13 +656,13 @@ LEFT JOIN agent_tasks t ON t.workspace_id = r.workspace_id AND t.id = r.task_id
 -- held_tasks_wait
 SELECT head.why
 FROM agents a
-JOIN capability_sets s ON s.workspace_id = $1 AND s.capabilities <@ a.capabilities
+JOIN capability_sets s ON s.workspace_id = $1 AND (s.capabilities <@ a.capabilities AND s.capabilities @> a.dedicated_to)
 CROSS JOIN LATERAL (VALUES (s.key), ('!' || s.key)) queue (key)
 CROSS JOIN LATERAL (
   SELECT CASE WHEN NOT ((t.task_type || '') <> ALL ((ARRAY(SELECT p.task_type::text FROM pauses p WHERE p.workspace_id = $1
     AND p.task_type IS NOT NULL AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())))::text[])) THEN 'paused' END AS why FROM agent_tasks t
   WHERE t.workspace_id = $1 AND t.capability_key = queue.key
-    AND (t.status = 'PENDING' AND t.unmet_dependencies = 0)
+    AND (t.status = 'PENDING' AND t.unmet_dependencies = 0) AND (a.task_types = '{}' OR t.task_type = ANY(a.task_types))
     AND CASE WHEN NOT ((t.task_type || '') <> ALL ((ARRAY(SELECT p.task_type::text FROM pauses p WHERE p.workspace_id = $1
     AND p.task_type IS NOT NULL AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())))::text[])) THEN 'paused' END IS NOT NULL
   LIMIT 1) head
@@ -595,19 +691,18 @@ FOR NO KEY UPDATE OF t SKIP LOCKED
 
 -- lock_push_agents
 WITH push AS MATERIALIZED (
-  SELECT a.workspace_id, a.id, a.live_runs, a.capabilities,
+  SELECT a.workspace_id, a.id, a.live_runs, capabilities, dedicated_to, task_types,
     a.live_runs < a.max_concurrent_tasks AND (a.lifecycle <> 'TERMINATED' AND NOT (a.lifecycle = 'DRAINING' OR a.lifecycle = 'ERROR' OR (a.mode = 'push' AND NOT a.coordinator_enabled) OR (a.mode = 'push' AND a.command = '{}') OR (a.mode = 'push' AND coalesce(a.resting_until > now(), false)))) AS free,
     (sum(a.live_runs) OVER (PARTITION BY a.workspace_id))::int AS workspace_runs
   FROM agents a WHERE a.mode = 'push' AND a.lifecycle <> 'TERMINATED'
 ),
 waiting AS MATERIALIZED (
-  SELECT c.workspace_id, c.capabilities
+  SELECT c.workspace_id, c.key, c.capabilities, w.paused
   FROM (SELECT d.workspace_id, ARRAY(SELECT p.task_type::text FROM pauses p WHERE p.workspace_id = d.workspace_id
     AND p.task_type IS NOT NULL AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())) AS paused
     FROM (SELECT DISTINCT workspace_id FROM push WHERE free) d) w
   JOIN capability_sets c ON c.workspace_id = w.workspace_id
-  WHERE EXISTS (SELECT FROM agent_tasks t WHERE t.workspace_id = c.workspace_id AND t.capability_key = c.key
-    AND (t.status = 'PENDING'
+  WHERE EXISTS (SELECT FROM agent_tasks t WHERE t.workspace_id = c.workspace_id AND t.capability_key = c.key AND (t.status = 'PENDING'
       AND (t.queue_expires_at IS NULL OR t.queue_expires_at > now())
       AND (t.task_type || '') <> ALL (w.paused)
       AND t.unmet_dependencies = 0))
@@ -617,19 +712,23 @@ waiting AS MATERIALIZED (
       AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))))
 ),
 able AS MATERIALIZED (
-  SELECT k.workspace_id, k.capabilities
-  FROM (SELECT DISTINCT workspace_id, capabilities FROM push WHERE free) k
-  WHERE EXISTS (SELECT FROM waiting q
-    WHERE q.workspace_id = k.workspace_id AND q.capabilities <@ k.capabilities)
+  SELECT k.*
+  FROM (SELECT DISTINCT workspace_id, capabilities, dedicated_to, task_types FROM push WHERE free) k
+  WHERE EXISTS (SELECT FROM waiting q WHERE q.workspace_id = k.workspace_id AND (q.capabilities <@ k.capabilities AND q.capabilities @> k.dedicated_to)
+    AND (k.task_types = '{}' OR EXISTS (
+      SELECT FROM agent_tasks t WHERE t.workspace_id = q.workspace_id AND t.capability_key = q.key AND (t.status = 'PENDING'
+      AND (t.queue_expires_at IS NULL OR t.queue_expires_at > now())
+      AND (t.task_type || '') <> ALL (q.paused)
+      AND t.unmet_dependencies = 0) AND t.task_type = ANY(k.task_types))))
 ),
 picked AS MATERIALIZED (
   SELECT p.workspace_id, p.id, p.workspace_runs
   FROM (SELECT p.*, row_number() OVER (PARTITION BY workspace_id ORDER BY live_runs, id) AS turn
-    FROM push p JOIN able USING (workspace_id, capabilities) WHERE free) p
+    FROM push p JOIN able USING (workspace_id, capabilities, dedicated_to, task_types) WHERE free) p
   ORDER BY p.turn, p.workspace_runs
   LIMIT $1
 )
-SELECT a.workspace_id, a.id, a.capabilities, a.live_runs, a.max_concurrent_tasks, p.workspace_runs
+SELECT a.workspace_id, a.id, a.capabilities, a.dedicated_to, a.task_types, a.live_runs, a.max_concurrent_tasks, p.workspace_runs
 FROM picked p JOIN agents a ON a.workspace_id = p.workspace_id AND a.id = p.id
 WHERE a.live_runs < a.max_concurrent_tasks AND (a.lifecycle <> 'TERMINATED' AND NOT (a.lifecycle = 'DRAINING' OR a.lifecycle = 'ERROR' OR (a.mode = 'push' AND NOT a.coordinator_enabled) OR (a.mode = 'push' AND a.command = '{}') OR (a.mode = 'push' AND coalesce(a.resting_until > now(), false))))
 ORDER BY a.id
@@ -637,23 +736,25 @@ FOR NO KEY UPDATE OF a SKIP LOCKED
 
 -- lock_ready_tasks
 WITH queue AS MATERIALIZED (
-  SELECT c.workspace_id, c.key, sum(s.want)::int AS want, ARRAY(SELECT p.task_type::text FROM pauses p WHERE p.workspace_id = c.workspace_id
+  SELECT c.workspace_id, c.key, s.task_types, sum(s.want)::int AS want, ARRAY(SELECT p.task_type::text FROM pauses p WHERE p.workspace_id = c.workspace_id
     AND p.task_type IS NOT NULL AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())) AS paused
-  FROM jsonb_to_recordset($1::jsonb) AS s (workspace_id uuid, capabilities text[], want int)
-  JOIN capability_sets c ON c.workspace_id = s.workspace_id AND c.capabilities <@ s.capabilities
-  GROUP BY c.workspace_id, c.key
+  FROM jsonb_to_recordset($1::jsonb) AS s (workspace_id uuid, capabilities text[], dedicated_to text[], task_types text[], want int)
+  JOIN capability_sets c ON c.workspace_id = s.workspace_id AND (c.capabilities <@ s.capabilities AND c.capabilities @> s.dedicated_to)
+  GROUP BY c.workspace_id, c.key, s.task_types
 )
-SELECT head.workspace_id, head.id, head.required_capabilities, head.queue_rank
+-- Agents of all types and agents of one may have met the same task.
+SELECT DISTINCT head.workspace_id, head.id, head.task_type, head.required_capabilities, head.queue_rank
 FROM queue q CROSS JOIN LATERAL (
-  SELECT t.workspace_id, t.id, t.required_capabilities, t.queue_rank FROM agent_tasks t
+  SELECT t.workspace_id, t.id, t.task_type, t.required_capabilities, t.queue_rank FROM agent_tasks t
   WHERE t.workspace_id = q.workspace_id AND t.capability_key = q.key
     AND (t.status = 'PENDING'
       AND (t.queue_expires_at IS NULL OR t.queue_expires_at > now())
       AND (t.task_type || '') <> ALL (q.paused)
       AND t.unmet_dependencies = 0)
+    AND (q.task_types = '{}' OR t.task_type = ANY(q.task_types))
   ORDER BY t.queue_rank
   LIMIT q.want
-  FOR NO KEY UPDATE SKIP LOCKED) head
+  FOR NO KEY UPDATE OF t SKIP LOCKED) head
 
 -- lock_runs_of_agent
 SELECT t.id, t.workspace_id, t.status, t.version, t.retry_count, t.max_retries,

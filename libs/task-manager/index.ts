@@ -20,3 +20,4 @@ export { TaskPageDto } from './http/dto/task.dto.js';
 export { TaskQueries } from './queries/task-queries.js';
 export { bytesOf, cutPage, TASK_BYTES } from './store/page-bytes.js';
 export { LEASE_END } from './store/run-columns.js';
+export { taskState } from './store/task-state.sql.js';

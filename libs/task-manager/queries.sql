@@ -9,12 +9,12 @@ WHERE workspace_id = $1 AND id = ANY($2::uuid[]) AND archived_at IS NOT NULL
 
 -- create_tasks
 WITH input AS MATERIALIZED (
-  SELECT * FROM jsonb_to_recordset($2::jsonb) AS x ("id" uuid, "capabilityKey" text, "unmetDependencies" int, "hasDependents" boolean, "createdBy" uuid, "taskType" text, "requiredCapabilities" text[], "inputContext" jsonb, "title" text, "description" text, "priority" int, "metadata" jsonb, "estimatedDurationMinutes" int, "maxRetries" int, "retryBackoffSeconds" int, "timeoutSeconds" int, "projectId" uuid, "milestoneId" uuid, "queueExpiresInSeconds" int, "tags" text[], "actorKind" text, "actorId" text)
+  SELECT * FROM jsonb_to_recordset($2::jsonb) AS x ("id" uuid, "capabilityKey" text, "unmetDependencies" int, "hasDependents" boolean, "createdBy" uuid, "taskType" text, "inputContext" jsonb, "title" text, "description" text, "priority" int, "metadata" jsonb, "estimatedDurationMinutes" int, "maxRetries" int, "retryBackoffSeconds" int, "timeoutSeconds" int, "projectId" uuid, "milestoneId" uuid, "requiredCapabilities" text[], "queueExpiresInSeconds" int, "tags" text[], "actorKind" text, "actorId" text)
 ),
 created AS (
-  INSERT INTO agent_tasks (workspace_id, ready_at, queue_expires_at, id, capability_key, unmet_dependencies, has_dependents, created_by, task_type, required_capabilities, input_context, title, description, priority, metadata, estimated_duration_minutes, max_retries, retry_backoff_seconds, timeout_seconds, project_id, milestone_id)
+  INSERT INTO agent_tasks (workspace_id, ready_at, queue_expires_at, id, capability_key, unmet_dependencies, has_dependents, created_by, task_type, input_context, title, description, priority, metadata, estimated_duration_minutes, max_retries, retry_backoff_seconds, timeout_seconds, project_id, milestone_id, required_capabilities)
   SELECT $1, CASE WHEN "unmetDependencies" = 0 THEN now() END, now() + make_interval(secs => "queueExpiresInSeconds"),
-    "id", "capabilityKey", "unmetDependencies", "hasDependents", "createdBy", "taskType", "requiredCapabilities", "inputContext", "title", "description", "priority", "metadata", "estimatedDurationMinutes", "maxRetries", "retryBackoffSeconds", "timeoutSeconds", "projectId", "milestoneId"
+    "id", "capabilityKey", "unmetDependencies", "hasDependents", "createdBy", "taskType", "inputContext", "title", "description", "priority", "metadata", "estimatedDurationMinutes", "maxRetries", "retryBackoffSeconds", "timeoutSeconds", "projectId", "milestoneId", "requiredCapabilities"
   FROM input
   RETURNING id
 ),
@@ -26,12 +26,12 @@ SELECT now() AS created_at
 
 -- create_tasks_with_extras
 WITH input AS MATERIALIZED (
-  SELECT * FROM jsonb_to_recordset($2::jsonb) AS x ("id" uuid, "capabilityKey" text, "unmetDependencies" int, "hasDependents" boolean, "createdBy" uuid, "taskType" text, "requiredCapabilities" text[], "inputContext" jsonb, "title" text, "description" text, "priority" int, "metadata" jsonb, "estimatedDurationMinutes" int, "maxRetries" int, "retryBackoffSeconds" int, "timeoutSeconds" int, "projectId" uuid, "milestoneId" uuid, "queueExpiresInSeconds" int, "tags" text[], "actorKind" text, "actorId" text)
+  SELECT * FROM jsonb_to_recordset($2::jsonb) AS x ("id" uuid, "capabilityKey" text, "unmetDependencies" int, "hasDependents" boolean, "createdBy" uuid, "taskType" text, "inputContext" jsonb, "title" text, "description" text, "priority" int, "metadata" jsonb, "estimatedDurationMinutes" int, "maxRetries" int, "retryBackoffSeconds" int, "timeoutSeconds" int, "projectId" uuid, "milestoneId" uuid, "requiredCapabilities" text[], "queueExpiresInSeconds" int, "tags" text[], "actorKind" text, "actorId" text)
 ),
 created AS (
-  INSERT INTO agent_tasks (workspace_id, ready_at, queue_expires_at, id, capability_key, unmet_dependencies, has_dependents, created_by, task_type, required_capabilities, input_context, title, description, priority, metadata, estimated_duration_minutes, max_retries, retry_backoff_seconds, timeout_seconds, project_id, milestone_id)
+  INSERT INTO agent_tasks (workspace_id, ready_at, queue_expires_at, id, capability_key, unmet_dependencies, has_dependents, created_by, task_type, input_context, title, description, priority, metadata, estimated_duration_minutes, max_retries, retry_backoff_seconds, timeout_seconds, project_id, milestone_id, required_capabilities)
   SELECT $1, CASE WHEN "unmetDependencies" = 0 THEN now() END, now() + make_interval(secs => "queueExpiresInSeconds"),
-    "id", "capabilityKey", "unmetDependencies", "hasDependents", "createdBy", "taskType", "requiredCapabilities", "inputContext", "title", "description", "priority", "metadata", "estimatedDurationMinutes", "maxRetries", "retryBackoffSeconds", "timeoutSeconds", "projectId", "milestoneId"
+    "id", "capabilityKey", "unmetDependencies", "hasDependents", "createdBy", "taskType", "inputContext", "title", "description", "priority", "metadata", "estimatedDurationMinutes", "maxRetries", "retryBackoffSeconds", "timeoutSeconds", "projectId", "milestoneId", "requiredCapabilities"
   FROM input
   RETURNING id
 ),
@@ -234,12 +234,27 @@ SELECT asked.id FROM unnest($2::uuid[]) AS asked (id)
 WHERE NOT EXISTS (SELECT FROM agent_tasks t WHERE t.workspace_id = $1 AND t.id = asked.id)
 
 -- update_task
-WITH changed AS (
+WITH input AS MATERIALIZED (
+  SELECT u.*, array_to_string(u."requiredCapabilities", ',') AS "capabilityKey"
+  FROM jsonb_to_record($7::jsonb) AS u ("title" text, "description" text, "priority" int, "metadata" jsonb, "estimatedDurationMinutes" int, "maxRetries" int, "retryBackoffSeconds" int, "timeoutSeconds" int, "projectId" uuid, "milestoneId" uuid, "requiredCapabilities" text[])
+),
+sets AS (
+  INSERT INTO capability_sets AS s (workspace_id, key, capabilities)
+  SELECT DISTINCT ON (i."capabilityKey") $1::uuid, i."capabilityKey", i."requiredCapabilities" FROM input i
+  -- Checked first because ON CONFLICT alone would write a row for each call. A set that is about to count
+  -- as unused is written as well, so that it stays (see pruneCapabilitySets).
+  WHERE NOT EXISTS (SELECT FROM capability_sets c WHERE c.workspace_id = $1 AND c.key = i."capabilityKey"
+    AND c.used_at > now() - interval '12 hours')
+  ON CONFLICT (workspace_id, key) DO UPDATE SET used_at = now()
+    WHERE s.used_at <= now() - interval '12 hours'
+),
+changed AS (
   UPDATE agent_tasks t SET
     version = t.version + 1,
     updated_at = now(),
-    title = u."title", description = u."description", priority = u."priority", metadata = u."metadata", estimated_duration_minutes = u."estimatedDurationMinutes", max_retries = u."maxRetries", retry_backoff_seconds = u."retryBackoffSeconds", timeout_seconds = u."timeoutSeconds", project_id = u."projectId", milestone_id = u."milestoneId"
-  FROM jsonb_to_record($7::jsonb) AS u ("title" text, "description" text, "priority" int, "metadata" jsonb, "estimatedDurationMinutes" int, "maxRetries" int, "retryBackoffSeconds" int, "timeoutSeconds" int, "projectId" uuid, "milestoneId" uuid)
+    title = u."title", description = u."description", priority = u."priority", metadata = u."metadata", estimated_duration_minutes = u."estimatedDurationMinutes", max_retries = u."maxRetries", retry_backoff_seconds = u."retryBackoffSeconds", timeout_seconds = u."timeoutSeconds", project_id = u."projectId", milestone_id = u."milestoneId", required_capabilities = u."requiredCapabilities",
+    capability_key = CASE WHEN t.capability_key LIKE '!%' THEN '!' ELSE '' END || u."capabilityKey"
+  FROM input u
   WHERE t.workspace_id = $1 AND t.id = $2
   RETURNING t.id, t.version, t.status
 ),

@@ -8,6 +8,7 @@ import {
   ServerClient,
   successOf,
 } from '#lib/agent-host';
+import { RUNS_COMMANDS } from '#lib/kernel';
 import type { Drivers } from '#lib/runtime';
 import { FetchedToken, GivenToken, keyHeaders } from '../api/agent-token.js';
 import { DroverApi } from '../api/drover-api.js';
@@ -114,7 +115,9 @@ function registration(config: WorkerConfig, state: StateFile): Registration {
   return {
     name: config.name,
     mode: 'pull',
-    capabilities: config.capabilities,
+    capabilities: [...config.capabilities, RUNS_COMMANDS],
+    // It executes commands and nothing else: a task without one waits for another agent.
+    dedicatedTo: [RUNS_COMMANDS],
     maxConcurrentTasks: config.concurrency,
     heartbeatIntervalSeconds: config.heartbeatSeconds,
     staleThresholdSeconds: config.staleSeconds,

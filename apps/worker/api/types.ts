@@ -84,6 +84,7 @@ export interface Registration {
   name: string;
   mode: 'pull';
   capabilities: string[];
+  dedicatedTo: string[];
   maxConcurrentTasks: number;
   heartbeatIntervalSeconds: number;
   staleThresholdSeconds: number;

@@ -9,7 +9,7 @@ import {
 import { type Caller, DroverError } from '#lib/kernel';
 import { WakeUps } from '#lib/valkey';
 import type { AgentMode, AgentRow, AgentView } from '../domain/agent-view.js';
-import { normalizeCapabilities } from '../domain/capabilities.js';
+import { isOwnCapability, normalizeCapabilities } from '../domain/capabilities.js';
 import { requireSelf } from '../domain/require-self.js';
 import { refuseTooMuch } from '../domain/metadata.js';
 import { timingOf, whyImpossible } from '../domain/timing.js';
@@ -24,6 +24,10 @@ export interface AgentRequest {
   mode?: AgentMode;
   model?: string | null;
   capabilities?: string[];
+  /** Types of the tasks that it takes; empty: of all. */
+  taskTypes?: string[];
+  /** Capabilities of its own: it takes tasks only that require all of them. */
+  dedicatedTo?: string[];
   coordinatorEnabled?: boolean;
   maxConcurrentTasks?: number;
   heartbeatIntervalSeconds?: number;
@@ -147,9 +151,24 @@ function fieldsOf(requested: AgentRequest, known?: AgentRow): Registered & { nam
     throw new DroverError('validation_failed', { errors });
   }
   refusePushWithoutCommand(requested, known);
-  const capabilities = requested.capabilities && normalizeCapabilities(requested.capabilities);
   const metadata = requested.metadata as Prisma.InputJsonObject | undefined;
-  return { ...requested, ...timing, capabilities, metadata };
+  return { ...requested, ...timing, ...offerOf(requested, known), metadata };
+}
+
+/** What was assigned to it by its name, it goes on taking. */
+function offerOf(requested: AgentRequest, known?: AgentRow) {
+  const own = known?.capabilities.filter(isOwnCapability) ?? [];
+  const given = requested.capabilities && [...requested.capabilities, ...own];
+  const capabilities = given && normalizeCapabilities(given);
+  const dedicatedTo = requested.dedicatedTo && normalizeCapabilities(requested.dedicatedTo);
+  const taskTypes = requested.taskTypes && normalizeCapabilities(requested.taskTypes);
+  const has = new Set(capabilities ?? known?.capabilities);
+  const lacks = (dedicatedTo ?? known?.dedicatedTo ?? []).filter((one) => !has.has(one));
+  if (lacks.length > 0) {
+    const message = `must name capabilities of the agent, which has not: ${lacks.join(', ')}`;
+    throw new DroverError('validation_failed', { errors: [{ field: 'dedicatedTo', message }] });
+  }
+  return { capabilities, dedicatedTo, taskTypes };
 }
 
 /** Only users and API keys choose the command that the gateway runs: a session must not choose its successor. */

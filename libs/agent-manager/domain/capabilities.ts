@@ -1,3 +1,5 @@
+import { isUuid } from '#lib/kernel';
+
 /** A set of capabilities as it is stored: each once, in one order for all. */
 export function normalizeCapabilities(capabilities: readonly string[]): string[] {
   return [...new Set(capabilities)].sort();
@@ -9,6 +11,18 @@ export function normalizeCapabilities(capabilities: readonly string[]): string[]
  */
 export function capabilityKey(capabilities: readonly string[]): string {
   return normalizeCapabilities(capabilities).join(',');
+}
+
+const OWN = 'agent:';
+
+/** The capability that only this agent has, once a task was assigned to it. */
+export function ownCapability(agentId: string): string {
+  return `${OWN}${agentId}`;
+}
+
+/** Whether it is the own capability of some agent: nobody else may name it. */
+export function isOwnCapability(capability: string): boolean {
+  return capability.startsWith(OWN) && isUuid(capability.slice(OWN.length));
 }
 
 /** The form of a capability: letters, digits and . _ : / + -; no comma. */

@@ -1,3 +1,5 @@
+import { isOwnCapability } from '#lib/agent-manager';
+import { RUNS_COMMANDS } from '#lib/kernel';
 import type { AgentFacts, AgentGroup, AgentAvailability, ExplainFacts } from './explain-facts.js';
 import { spawnObstacles } from './explain-spawning.js';
 import type { OtherReason as Reason } from './reasons.js';
@@ -103,7 +105,9 @@ function detailOf(availability: AgentAvailability, agent: AgentFacts): string {
   return isUnresponsive && agent.lastSeenAt !== null ? ` (last heard at ${agent.lastSeenAt})` : '';
 }
 
-function noCapableAgent({ task, missingCapabilities, nearest }: ExplainFacts): Reason {
+function noCapableAgent(facts: ExplainFacts): Reason {
+  if (facts.reserved.length > 0) return reservedForOthers(facts);
+  const { task, missingCapabilities, nearest } = facts;
   const { requiredCapabilities } = task;
   const near = nearest.map(({ name, missing }) => `"${name}" lacks ${list(missing)}`).join(', ');
   const nearly = near === '' ? '' : ` Nearest: ${near}.`;
@@ -114,8 +118,28 @@ function noCapableAgent({ task, missingCapabilities, nearest }: ExplainFacts): R
   };
 }
 
+/** Agents have all that it needs, and are kept for other tasks. */
+function reservedForOthers({ task, reserved }: ExplainFacts): Reason {
+  const takes = reserved.map(({ name, dedicatedTo, taskTypes }) => {
+    const lacks = dedicatedTo.filter((one) => !task.requiredCapabilities.includes(one));
+    const only = lacks.length > 0 ? `that require ${list(lacks)}` : `of type ${list(taskTypes)}`;
+    return `"${name}" takes only tasks ${only}`;
+  });
+  const { taskType, requiredCapabilities } = task;
+  const has = requiredCapabilities.includes(RUNS_COMMANDS) ? '' : ' without a command';
+  return {
+    code: 'agents_reserved',
+    message: `No agent takes tasks of type "${taskType}"${has}: ${takes.join(', ')}.`,
+    facts: { taskType, requiredCapabilities, agents: reserved },
+  };
+}
+
 function sentence(required: readonly string[], missing: readonly string[]): string {
   if (required.length === 0) return 'No agent is registered in this workspace.';
+  const assigned = missing.find(isOwnCapability);
+  if (assigned) return `It is assigned to one agent ("${assigned}"), which is not there any more.`;
+  if (missing.includes(RUNS_COMMANDS))
+    return `No registered agent has ${list(missing)}; "${RUNS_COMMANDS}" is what tasks with a command need.`;
   if (missing.length > 0) return `No registered agent has ${list(missing)}.`;
   return `No registered agent has all of ${list(required)}; each is had by some agent.`;
 }

@@ -52,6 +52,14 @@ export interface NearAgent {
   missing: string[];
 }
 
+/** An agent that has what a task needs, and is kept for others. */
+export interface ReservedAgent {
+  id: string;
+  name: string;
+  dedicatedTo: string[];
+  taskTypes: string[];
+}
+
 /** A switch that keeps the task from being handed out. */
 export interface PauseFacts {
   id: string;
@@ -128,12 +136,14 @@ export interface ExplainFacts {
   dependencies: PrerequisiteFacts[];
   /** Where the dependencies of its dependencies end; of many only some. */
   roots: RootFacts[];
-  /** Agents that have every capability which the task needs, without terminated ones. */
+  /** Agents that have every capability which the task needs, and take such tasks, without terminated ones. */
   agents: AgentGroup[];
   /** Needed capabilities that no agent has. */
   missingCapabilities: string[];
   /** Told of when no agent has all of them: those that have most. */
   nearest: NearAgent[];
+  /** Told of when no agent takes it: those that could. */
+  reserved: ReservedAgent[];
   /** Switches that hold. */
   pauses: PauseFacts[];
   /** Told of when push agents could take it; null: nobody knows. */

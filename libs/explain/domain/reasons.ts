@@ -67,6 +67,7 @@ const nearest = list(
   object({ id, name: text, missing: list(text) }),
   'The agents that lack least, and what',
 );
+const reserved = { id, name: text, dedicatedTo: list(text), taskTypes: list(text) };
 const end = {
   ...{ at: timeOrNull, reason: textOrNull, error: textOrNull },
   ...{ runId: idOrNull, agentId: idOrNull, agentName: textOrNull, exitCode: orNull(count) },
@@ -103,6 +104,10 @@ export const REASONS = {
   no_capable_agent: {
     about: 'No agent of the workspace has all capabilities that it needs',
     facts: { requiredCapabilities: list(text), missingCapabilities: list(text), nearest },
+  },
+  agents_reserved: {
+    about: 'Agents have all capabilities that it needs, and take only other tasks',
+    facts: { taskType: text, requiredCapabilities: list(text), agents: list(object(reserved)) },
   },
   agents_in_error: { about: 'Agents that can take it are in ERROR', facts: agents },
   agents_offline: { about: 'Agents that can take it are unresponsive', facts: agents },

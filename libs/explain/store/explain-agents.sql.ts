@@ -1,9 +1,9 @@
 import { isUnresponsive } from '#lib/agent-manager';
 import { query } from '#lib/database';
-import type { AgentGroup, NearAgent } from '../domain/explain-facts.js';
+import type { AgentGroup, NearAgent, ReservedAgent } from '../domain/explain-facts.js';
 import type { LineFacts } from '../domain/task-position.js';
 import { isoTime } from './iso-time.js';
-import { AGENT_HOLDS, hasRoom } from '#lib/runs';
+import { AGENT_HOLDS, hasRoom, takesType } from '#lib/runs';
 import { isLiveRun } from '#lib/transitions';
 
 /** Agents of each availability that are named. */
@@ -13,7 +13,10 @@ const HELD_BACK = Object.entries(AGENT_HOLDS)
   .map(([hold, is]) => `WHEN ${is('a')} THEN '${hold}'`)
   .join('\n      ');
 
-/** $1 workspace, $2 capabilities. */
+/** SQL: the agent takes such tasks. */
+const WANTS = `(a.dedicated_to <@ $2::text[] AND ${takesType('a', '$3')})`;
+
+/** $1 workspace, $2 capabilities, $3 type of the task. */
 const CAPABLE = `
 WITH capable AS MATERIALIZED (
   SELECT a.id, a.name, a.mode, a.live_runs, a.max_concurrent_tasks, h.last_seen_at, a.resting_until, CASE
@@ -25,14 +28,15 @@ WITH capable AS MATERIALIZED (
       ELSE 'free' END AS availability
   FROM agents a LEFT JOIN agent_heartbeats h ON h.workspace_id = a.workspace_id AND h.agent_id = a.id
   WHERE a.workspace_id = $1 AND a.lifecycle <> 'TERMINATED' AND a.capabilities @> $2::text[]
+    AND ${WANTS}
 )`;
 
 /**
- * How the agents that have all of $2 stand.
+ * How the agents stand that have all of $2, and take such tasks.
  *
  * No index: the agents of a workspace are few, and the comparison of arrays is not leakproof anyhow.
  *
- * $1 workspace, $2 capabilities.
+ * $1 workspace, $2 capabilities, $3 type of the task.
  */
 export const capableAgents = query<AgentGroup>(
   'capable_agents',
@@ -61,8 +65,22 @@ WHERE NOT EXISTS (
   WHERE a.workspace_id = $1 AND a.lifecycle <> 'TERMINATED' AND needed.name = ANY(a.capabilities))`,
 );
 
-/** Agents that are told of when none has everything. */
+/** Agents that are told of when none takes the task. */
 const NEAREST_SHOWN = 3;
+
+/**
+ * Agents that have all of $2, and are kept for other tasks. Asked only when none takes the task.
+ * No index, as capableAgents. $1 workspace, $2 capabilities, $3 type of the task.
+ */
+export const reservedAgents = query<ReservedAgent>(
+  'reserved_agents',
+  `
+SELECT a.id, a.name, a.dedicated_to AS "dedicatedTo", a.task_types AS "taskTypes"
+FROM agents a
+WHERE a.workspace_id = $1 AND a.lifecycle <> 'TERMINATED' AND a.capabilities @> $2::text[] AND NOT ${WANTS}
+ORDER BY a.name, a.id
+LIMIT ${NEAREST_SHOWN}`,
+);
 
 /**
  * The agents that lack least of $2, and what. Asked only when no agent has them all.
@@ -88,7 +106,7 @@ const HELD_LOOKED_AT = 1_000;
  * ends.
  *
  * Indexes: task_runs_live_agent_idx, primary keys.
- * $1 workspace, $2 capabilities.
+ * $1 workspace, $2 capabilities, $3 type of the task.
  */
 export const heldPlaces = query<LineFacts['held'][number]>(
   'held_places',

@@ -11,6 +11,7 @@ import {
 } from '../domain/plan-assignments.js';
 import { countByWorkspace, type SweepResult } from '#lib/transitions';
 import { assignTasks, type AssignedRow } from '../store/assign-tasks.sql.js';
+import { offerKey, offerOf } from '../store/hand-out.js';
 import { lockPushAgents, type PushAgentRow } from '../store/lock-push-agents.sql.js';
 import { lockReadyTasks, type ReadyTaskRow, type Seeker } from '../store/lock-ready-tasks.sql.js';
 
@@ -67,7 +68,7 @@ export class TaskAssignment {
 }
 
 /**
- * Agents with the same capabilities seek together, so that each queue is read once. No group seeks more tasks
+ * Agents that take the same tasks seek together, so that each queue is read once. No group seeks more tasks
  * than it may be given: a task locked in vain is announced to the claims, and that wakes the coordinator
  * again.
  */
@@ -76,12 +77,12 @@ function seekersOf(agents: readonly PushAgentRow[], { total, ofWorkspace }: Allo
   for (const agent of agents) {
     const most = Math.min(total, ofWorkspace.get(agent.workspace_id) ?? total);
     if (most <= 0) continue;
-    const key = `${agent.workspace_id} ${agent.capabilities.join(',')}`;
+    const key = `${agent.workspace_id} ${offerKey(agent)}`;
     const room = agent.max_concurrent_tasks - agent.live_runs;
     const { want } = seekers.get(key) ?? { want: 0 };
     seekers.set(key, {
       workspace_id: agent.workspace_id,
-      capabilities: agent.capabilities,
+      ...offerOf(agent),
       want: Math.min(want + room, most),
     });
   }
@@ -93,6 +94,8 @@ function freeAgent(row: PushAgentRow): FreeAgent {
     workspaceId: row.workspace_id,
     agentId: row.id,
     capabilities: row.capabilities,
+    dedicatedTo: row.dedicated_to,
+    taskTypes: row.task_types,
     liveRuns: row.live_runs,
     maxRuns: row.max_concurrent_tasks,
     workspaceRuns: row.workspace_runs,
@@ -103,6 +106,7 @@ function readyTask(row: ReadyTaskRow): ReadyTask {
   return {
     workspaceId: row.workspace_id,
     taskId: row.id,
+    taskType: row.task_type,
     requiredCapabilities: row.required_capabilities,
     queueRank: BigInt(row.queue_rank),
   };

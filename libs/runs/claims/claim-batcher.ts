@@ -1,21 +1,24 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
-import { capabilityKey } from '#lib/agent-manager';
 import { CONFIG, type Config } from '#lib/config';
 import { Coalescer, Database, firstRow } from '#lib/database';
 import type { AgentCaller } from '#lib/kernel';
 import {
   type ClaimedRow,
   type ClaimRow,
+  claimGiven,
   claimOf,
   hearAgents,
   type AgentClaim,
   type NothingClaimed,
 } from '../store/claim-tasks.sql.js';
+import { offerKey } from '../store/hand-out.js';
 import { heldTasksWait } from '../store/held-tasks-wait.sql.js';
 
 export interface Claim extends AgentClaim {
   workspaceId: string;
+  /** The task that it asks for; absent: the best. */
+  taskId?: string;
 }
 
 /** The result of one agent's claim. */
@@ -42,11 +45,10 @@ const REMEMBERED_AGENTS = 100_000;
 export class ClaimBatcher {
   private readonly coalescer: Coalescer<Claim, Answer>;
   /**
-   * Capabilities of agents, by the last claim of each. Only agents with the same capabilities share a
-   * statement; the statement checks that, and an agent that was sent along by mistake goes again with its
-   * like.
+   * Which tasks agents take, by the last claim of each. Only agents that take the same share a statement; the
+   * statement checks that, and an agent that was sent along by mistake goes again with its like.
    */
-  private readonly abilities = new LRUCache<string, string>({ max: REMEMBERED_AGENTS });
+  private readonly offers = new LRUCache<string, string>({ max: REMEMBERED_AGENTS });
 
   constructor(
     private readonly database: Database,
@@ -63,10 +65,12 @@ export class ClaimBatcher {
   /** One attempt, without waiting. @returns undefined when there is no such agent */
   async claim(claim: Claim): Promise<ClaimOutcome | undefined> {
     for (;;) {
-      const rows = await this.coalescer.submit(this.groupOf(claim), claim);
+      const rows = await (claim.taskId === undefined
+        ? this.coalescer.submit(this.groupOf(claim), claim)
+        : this.run([claim], claim.taskId).then(([answer]) => answer));
       const first = rows?.[0];
       if (!rows || !first) return undefined;
-      this.abilities.set(claim.agent_id, capabilityKey(first.capabilities));
+      this.offers.set(claim.agent_id, offerKey(first));
       if (first.deferred) continue;
       const { lifecycle, mode, why, some_held: someHeld } = first;
       return { lifecycle, mode, claimed: rows.filter(hasTask), why, someHeld };
@@ -81,20 +85,23 @@ export class ClaimBatcher {
   }
 
   private groupOf({ workspaceId, agent_id: agentId }: Claim): string {
-    return `${workspaceId} ${this.abilities.get(agentId) ?? '?'}`;
+    return `${workspaceId} ${this.offers.get(agentId) ?? '?'}`;
   }
 
-  private async run(claims: readonly Claim[]): Promise<Answer[]> {
+  private async run(claims: readonly Claim[], taskId?: string): Promise<Answer[]> {
     const workspaceId = claims[0]?.workspaceId ?? '';
     const tenant = this.database.tenant(workspaceId);
     const wanted = claims.reduce((sum, claim) => sum + claim.max, 0);
-    const rows = await tenant.rows(claimOf(claims.length, wanted), [
+    const params = [
       workspaceId,
       claims.map((claim) => claim.agent_id),
       claims.map((claim) => claim.max),
       claims.map((claim) => claim.lease_seconds),
       this.config.tasks.defaultLeaseSeconds,
-    ]);
+    ];
+    const rows = await (taskId === undefined
+      ? tenant.rows(claimOf(claims.length, wanted), params)
+      : tenant.rows(claimGiven, [...params, taskId]));
     const unresponsive = new Set(rows.filter((row) => row.unresponsive).map((row) => row.agent_id));
     if (unresponsive.size > 0) await tenant.rows(hearAgents, [workspaceId, [...unresponsive]]);
     const byAgent = new Map<string, ClaimRow[]>();

@@ -1,6 +1,9 @@
 import { type BeforeApplicationShutdown, Injectable, type OnModuleDestroy } from '@nestjs/common';
+import { Database, firstRow } from '#lib/database';
 import { Revocations, TokenService } from '#lib/identity';
 import { type AgentCaller, DroverError, withAnySignal } from '#lib/kernel';
+import { taskState } from '#lib/task-manager';
+import { legalTaskTransitions, TASK_PHASES } from '#lib/transitions';
 import { WakeUps } from '#lib/valkey';
 import type { ClaimedRow, NothingClaimed } from '../store/claim-tasks.sql.js';
 import { ClaimWaiters, type ClaimWaiter } from './claim-waiters.js';
@@ -13,6 +16,8 @@ export interface ClaimRequest {
   agent: AgentCaller;
   /** 1 to 50. */
   maxTasks: number;
+  /** The task that it asks for; absent: the best that it may take. */
+  taskId?: string;
   /** How long to wait for a task when there is none, in ms; 0 answers at once. */
   waitMs: number;
   /** The lease's length in seconds; absent: the agent's heartbeats carry it, if it sends any. */
@@ -45,6 +50,7 @@ export class ClaimService implements OnModuleDestroy, BeforeApplicationShutdown 
   private readonly unsubscribe: (() => void)[];
 
   constructor(
+    private readonly database: Database,
     private readonly claims: ClaimBatcher,
     private readonly secrets: HeldSecrets,
     private readonly tokens: TokenService,
@@ -62,7 +68,7 @@ export class ClaimService implements OnModuleDestroy, BeforeApplicationShutdown 
    * @param gone aborts when the client has closed its connection: what would be claimed after that
    *   would have nobody to work on it
    * @throws DroverError `agent_not_found`, `agent_draining`, `agent_terminated`, `agent_is_push`,
-   *   `token_revoked` as soon as the agent's is
+   *   `token_revoked` as soon as the agent's is, `task_not_found` and `illegal_transition` of a given task
    */
   async claim(request: ClaimRequest, gone: AbortSignal): Promise<ClaimAnswer> {
     const waiter = this.waiters.join(request.agent.workspaceId);
@@ -105,6 +111,7 @@ export class ClaimService implements OnModuleDestroy, BeforeApplicationShutdown 
       const attempt = await this.attempt(request);
       if (attempt.tasks.length > 0) return { tasks: attempt.tasks };
       refuseUnlessMayClaim(attempt);
+      if (request.taskId !== undefined) await this.requireWaiting(request.agent, request.taskId);
       waiter.passOn();
       const left = deadline - performance.now();
       if (left <= 0 || stop.aborted) return this.nothing(request, attempt);
@@ -115,6 +122,20 @@ export class ClaimService implements OnModuleDestroy, BeforeApplicationShutdown 
     }
   }
 
+  /** Who asks for one task is told when waiting for it is in vain. */
+  private async requireWaiting({ workspaceId }: AgentCaller, taskId: string): Promise<void> {
+    const task = await firstRow(this.database.tenant(workspaceId), taskState, [
+      workspaceId,
+      taskId,
+    ]);
+    if (!task) throw new DroverError('task_not_found');
+    const { status: current } = task;
+    if (!['leased', 'closed'].includes(TASK_PHASES[current])) return;
+    const detail = `The task is ${current}, and cannot be claimed.`;
+    const members = { current, requested: 'ASSIGNED', legal: legalTaskTransitions(current) };
+    throw new DroverError('illegal_transition', { detail, members });
+  }
+
   /** A claim that is answered with tasks never pays for knowing why there are none. */
   private async nothing({ agent }: ClaimRequest, { why, someHeld }: Attempt): Promise<ClaimAnswer> {
     if (why !== 'nothing_ready' || !someHeld) return { tasks: [], reason: why };
@@ -122,13 +143,14 @@ export class ClaimService implements OnModuleDestroy, BeforeApplicationShutdown 
   }
 
   private async attempt(request: Omit<ClaimRequest, 'waitMs'>): Promise<Attempt> {
-    const { agent, maxTasks, leaseSeconds } = request;
+    const { agent, maxTasks, leaseSeconds, taskId } = request;
     const { workspaceId, agentId, tokenVersion, tokenId } = agent;
     const outcome = await this.claims.claim({
       workspaceId,
       agent_id: agentId,
       max: maxTasks,
       lease_seconds: leaseSeconds ?? null,
+      taskId,
     });
     if (!outcome) return { tasks: [] };
     const rows = await this.secrets.openForRuns({ workspaceId, agentId }, outcome.claimed);

@@ -7,11 +7,12 @@ import {
   type ReadyTask,
 } from './plan-assignments.js';
 
+const TAKES_ALL = { capabilities: [], dedicatedTo: [], taskTypes: [] };
 const NO_LIMIT: Allowance = { total: 1_000, ofWorkspace: new Map() };
 
 function agent(agentId: string, values: Partial<FreeAgent> = {}): FreeAgent {
   return {
-    ...{ workspaceId: 'w', agentId, capabilities: [], liveRuns: 0, maxRuns: 1, workspaceRuns: 0 },
+    ...{ workspaceId: 'w', agentId, ...TAKES_ALL, liveRuns: 0, maxRuns: 1, workspaceRuns: 0 },
     ...values,
   };
 }
@@ -20,6 +21,7 @@ function task(taskId: string, rank: number, values: Partial<ReadyTask> = {}): Re
   return {
     workspaceId: 'w',
     taskId,
+    taskType: 'test',
     requiredCapabilities: [],
     queueRank: BigInt(rank),
     ...values,
@@ -40,6 +42,22 @@ describe('who gets what', () => {
       ['sooner', 'idle'],
       ['later', 'busy'],
       ['last', 'idle'],
+    ]);
+  });
+
+  it('gives agents nothing of another type, and nothing without what they are dedicated to', () => {
+    const agents = [
+      agent('research', { taskTypes: ['research'] }),
+      agent('gpu', { capabilities: ['gpu'], dedicatedTo: ['gpu'] }),
+    ];
+    const tasks = [
+      task('plain', 1),
+      task('trained', 2, { requiredCapabilities: ['gpu'] }),
+      task('read', 3, { taskType: 'research' }),
+    ];
+    expect(pairs(agents, tasks)).toEqual([
+      ['trained', 'gpu'],
+      ['read', 'research'],
     ]);
   });
 
@@ -124,12 +142,13 @@ describe('always', () => {
     fc.assert(
       fc.property(agents, tasks, fc.nat(30), (someAgents, someTasks, total) => {
         const free = someAgents.map(({ room, ...rest }, i) => ({
+          ...TAKES_ALL,
           ...rest,
           agentId: `a${i}`,
           maxRuns: rest.liveRuns + room,
           workspaceRuns: 0,
         }));
-        const ready = someTasks.map((one, i) => ({ ...one, taskId: `t${i}` }));
+        const ready = someTasks.map((one, i) => ({ ...one, taskType: 'test', taskId: `t${i}` }));
         const plan = planAssignments(free, ready, { total, ofWorkspace: new Map() });
 
         expect(plan.length).toBeLessThanOrEqual(total);

@@ -3,6 +3,10 @@ export interface FreeAgent {
   workspaceId: string;
   agentId: string;
   capabilities: readonly string[];
+  /** It takes tasks only that require all of these. */
+  dedicatedTo: readonly string[];
+  /** It takes tasks of these types only; empty: of all. */
+  taskTypes: readonly string[];
   /** Runs that it holds, and that it may hold at once. */
   liveRuns: number;
   maxRuns: number;
@@ -14,6 +18,7 @@ export interface FreeAgent {
 export interface ReadyTask {
   workspaceId: string;
   taskId: string;
+  taskType: string;
   requiredCapabilities: readonly string[];
   /** Lower is sooner; see the SQL function queue_rank. */
   queueRank: bigint;
@@ -136,8 +141,15 @@ function bestFor(task: ReadyTask, agents: readonly Candidate[]): Candidate | und
   return best;
 }
 
-function canTake(agent: FreeAgent, task: ReadyTask): boolean {
-  return task.requiredCapabilities.every((one) => agent.capabilities.includes(one));
+function canTake(
+  { capabilities, dedicatedTo, taskTypes }: FreeAgent,
+  { taskType, requiredCapabilities }: ReadyTask,
+): boolean {
+  return (
+    requiredCapabilities.every((one) => capabilities.includes(one)) &&
+    dedicatedTo.every((one) => requiredCapabilities.includes(one)) &&
+    (taskTypes.length === 0 || taskTypes.includes(taskType))
+  );
 }
 
 function suitsBetter(one: Candidate, other: Candidate): boolean {

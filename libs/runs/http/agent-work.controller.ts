@@ -19,6 +19,7 @@ export class AgentWorkController {
   @ApiOkResponse({ type: ClaimDoc })
   @ApiOperation({ summary: 'Take up to 50 tasks; with waitMs, wait for one' })
   @ApiErrors('agent_draining', 'agent_terminated', 'agent_is_push')
+  @ApiErrors('task_not_found', 'illegal_transition')
   claim({ caller, id, body, reply }: HotCall<ClaimDto>) {
     return this.work.claim(caller, id, body, clientGone(reply));
   }

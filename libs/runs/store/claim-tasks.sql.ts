@@ -9,11 +9,15 @@ import {
 import { bytesOf } from '#lib/task-manager';
 import {
   hasRoom,
+  OFFER,
+  type Offer,
   HOLD_WHYS,
   type HoldWhy,
   mayBeHandedOut,
   scopeOf,
+  serves,
   someTasksMayWait,
+  takesType,
   takesWork,
   whyWorkspaceWaits,
   workspaceHandsOut,
@@ -30,7 +34,7 @@ export interface AgentClaim {
 
 /**
  * Gives agents the tasks that they may take, best first, and their runs with them. The agents of one
- * statement take the same tasks: agents with other capabilities than the first that may claim have to come
+ * statement take the same tasks: agents that take others than the first that may claim have to come
  * again (`deferred`), and so have those for which the others' tasks leave no room in the answer. The agents are
  * served in the order of $2.
  *
@@ -59,11 +63,10 @@ export type NothingClaimed = (typeof NO_HOLD)[number] | HoldWhy;
 export const NOTHING_CLAIMED: NothingClaimed[] = [...NO_HOLD, ...HOLD_WHYS];
 
 /** Every agent that there is has one row for each task it was given, or one without. */
-interface AgentRow {
+interface AgentRow extends Offer {
   agent_id: string;
   lifecycle: string;
   mode: 'pull' | 'push';
-  capabilities: string[];
   deferred: boolean;
   /** Why it got nothing, if it did not. */
   why: NothingClaimed;
@@ -121,32 +124,49 @@ interface Askers {
   deferred: string;
 }
 
-/** The best ranked tasks that may be handed out, as many as there is room for, locked. */
-function best(room: string, capabilities: string, bytes = ''): string {
+const OFFERED = OFFER.map((column) => `a.${column}`).join(', ');
+
+/** The best ranked tasks that one row `o` of `offer` takes, as many as it has room for, locked. */
+function best(offer: string, bytes = ''): string {
   return `best AS MATERIALIZED (
   SELECT head.*
-  FROM capability_sets s CROSS JOIN LATERAL (
+  FROM ${offer} o JOIN capability_sets s ON s.workspace_id = $1 AND ${serves('o', 's.capabilities')}
+  CROSS JOIN LATERAL (
     SELECT t.id, t.queue_rank${bytes} FROM agent_tasks t
     WHERE t.workspace_id = $1 AND t.capability_key = s.key
       AND ${mayBeHandedOut('t', scopeOf('$1'))}
+      AND ${takesType('o', 't.task_type')}
     ORDER BY t.queue_rank
-    LIMIT ${room}
-    FOR NO KEY UPDATE SKIP LOCKED) head
-  WHERE s.workspace_id = $1 AND s.capabilities <@ ${capabilities}
+    LIMIT o.room
+    FOR NO KEY UPDATE OF t SKIP LOCKED) head
   ORDER BY head.queue_rank
-  LIMIT ${room}
+  LIMIT (SELECT room FROM ${offer})
 )`;
 }
+
+const CHOSEN_BY_ONE = `chosen AS (
+  SELECT b.id, uuidv7() AS run_id, a.id AS agent_id, a.seconds, a.by_heartbeat FROM best b CROSS JOIN agent a
+)`;
 
 /** Most claims come alone: nothing has to be dealt out. */
 const ONE: Askers = {
   asked: `(SELECT ($2::uuid[])[1] AS agent_id, ($3::int[])[1] AS max, ($4::int[])[1] AS lease_seconds,
     1 AS position) w`,
-  chosen: `${best('(SELECT room FROM agent)', '(SELECT capabilities FROM agent)')},
-chosen AS (
-  SELECT b.id, uuidv7() AS run_id, a.id AS agent_id, a.seconds, a.by_heartbeat FROM best b CROSS JOIN agent a
-)`,
+  chosen: `${best('agent')},
+${CHOSEN_BY_ONE}`,
   deferred: 'false',
+};
+
+/** $6 the task that it asks for. */
+const GIVEN: Askers = {
+  ...ONE,
+  chosen: `best AS MATERIALIZED (
+  SELECT t.id FROM agent o JOIN agent_tasks t ON t.workspace_id = $1 AND t.id = $6 AND o.room > 0
+  WHERE ${serves('o', 't.required_capabilities')} AND ${takesType('o', 't.task_type')}
+    AND ${mayBeHandedOut('t', scopeOf('$1'))}
+  FOR NO KEY UPDATE OF t SKIP LOCKED
+),
+${CHOSEN_BY_ONE}`,
 };
 
 /** @param bytes whether the answer may become too large */
@@ -163,11 +183,14 @@ function several(bytes: boolean): Askers {
     asked: `unnest($2::uuid[], $3::int[], $4::int[]) WITH ORDINALITY AS w (agent_id, max, lease_seconds, position)`,
     // The tasks are dealt out by number: an agent's are those above what the agents before it take.
     chosen: `share AS MATERIALIZED (
-  SELECT a.id, a.room, a.capabilities, a.seconds, a.by_heartbeat, sum(a.room) OVER (ORDER BY a.position) - a.room AS before
+  SELECT a.id, a.room, a.seconds, a.by_heartbeat, sum(a.room) OVER (ORDER BY a.position) - a.room AS before
   FROM agent a
-  WHERE a.room > 0 AND a.capabilities = (SELECT capabilities FROM agent WHERE room > 0 ORDER BY position LIMIT 1)
+  WHERE a.room > 0 AND (${OFFERED}) = (SELECT ${OFFERED} FROM agent a WHERE room > 0 ORDER BY position LIMIT 1)
 ),
-${best('(SELECT sum(room) FROM share)', '(SELECT capabilities FROM share LIMIT 1)', size)},
+together AS MATERIALIZED (
+  SELECT sum(a.room) AS room, ${OFFERED} FROM agent a JOIN share USING (id) GROUP BY ${OFFERED}
+),
+${best('together', size)},
 chosen AS MATERIALIZED (
   SELECT b.id, uuidv7() AS run_id, s.id AS agent_id, s.seconds, s.by_heartbeat
   FROM (${bytes ? numberedByBytes : numbered}) b
@@ -181,7 +204,7 @@ chosen AS MATERIALIZED (
 function claimStatement({ asked, chosen, deferred }: Askers): string {
   return `
 WITH agent AS MATERIALIZED (
-  SELECT a.id, a.lifecycle, a.mode, a.capabilities, w.position,
+  SELECT a.id, a.lifecycle, a.mode, ${OFFERED}, w.position,
     CASE WHEN a.mode = 'pull' AND ${takesWork('a')} AND ${workspaceHandsOut('$1')}
       THEN greatest(least(w.max, a.max_concurrent_tasks - a.live_runs), 0) ELSE 0 END AS room,
     ${takesWork('a')} AS takes_work, NOT ${hasRoom('a')} AS is_full,
@@ -216,7 +239,7 @@ ${taskTransition(
 )},
 ${RUN_START},
 ${journaled('begun')}
-SELECT a.id AS agent_id, a.lifecycle, a.mode, a.capabilities, a.unresponsive, ${deferred} AS deferred,
+SELECT a.id AS agent_id, a.lifecycle, a.mode, ${OFFERED}, a.unresponsive, ${deferred} AS deferred,
   CASE WHEN NOT a.takes_work THEN 'agent_in_error'
        WHEN a.is_full THEN 'agent_full'
        ELSE coalesce(CASE WHEN a.room = 0 THEN ${whyWorkspaceWaits('$1')} END, 'nothing_ready') END AS why,
@@ -232,6 +255,12 @@ ORDER BY m.run_id`;
 const claimForOne = hotCommand<ClaimRow>('claim_for_one', claimStatement(ONE));
 const claimForSeveral = hotCommand<ClaimRow>('claim_for_several', claimStatement(several(false)));
 const claimMany = hotCommand<ClaimRow>('claim_many', claimStatement(several(true)));
+
+/**
+ * One agent's claim of the task $6, if it may take it. The others as above.
+ * Indexes: primary keys.
+ */
+export const claimGiven = command<ClaimRow>('claim_given', claimStatement(GIVEN));
 
 /** The statement for claims of so many agents that ask for so many tasks together. */
 export function claimOf(agents: number, tasks: number): Sql<ClaimRow> {

@@ -133,6 +133,29 @@ export function takesWork(a: string, but: readonly AgentHold[] = []): string {
   return `(${a}.lifecycle <> 'TERMINATED' AND NOT (${holds.map(([, is]) => is(a)).join(' OR ')}))`;
 }
 
+/** Whether an agent takes what requires these capabilities, a text[]: a queue's, or those of one task. */
+export function serves(a: string, required: string): string {
+  return `(${required} <@ ${a}.capabilities AND ${required} @> ${a}.dedicated_to)`;
+}
+
+/** Whether it takes tasks of that type, out of the queues that it serves. */
+export function takesType(a: string, type: string): string {
+  return `(${a}.task_types = '{}' OR ${type} = ANY(${a}.task_types))`;
+}
+
+/** What of its row says which tasks an agent takes: agents that are alike in these take the same. */
+export const OFFER = ['capabilities', 'dedicated_to', 'task_types'] as const;
+export type Offer = Record<(typeof OFFER)[number], string[]>;
+
+export function offerOf({ capabilities, dedicated_to, task_types }: Offer): Offer {
+  return { capabilities, dedicated_to, task_types };
+}
+
+/** Equal for agents that take the same tasks. */
+export function offerKey(offer: Offer): string {
+  return JSON.stringify(offerOf(offer));
+}
+
 export function hasRoom(a: string): string {
   return `${a}.live_runs < ${a}.max_concurrent_tasks`;
 }

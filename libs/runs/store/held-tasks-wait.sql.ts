@@ -1,6 +1,6 @@
 import { query } from '#lib/database';
 import { isReady } from '#lib/transitions';
-import { scopeOf, whyTaskWaits } from './hand-out.js';
+import { scopeOf, serves, takesType, whyTaskWaits } from './hand-out.js';
 import type { NothingClaimed } from './claim-tasks.sql.js';
 
 const WHY = whyTaskWaits('t', scopeOf('$1'));
@@ -17,12 +17,12 @@ export const heldTasksWait = query<{ why: NothingClaimed }>(
   `
 SELECT head.why
 FROM agents a
-JOIN capability_sets s ON s.workspace_id = $1 AND s.capabilities <@ a.capabilities
+JOIN capability_sets s ON s.workspace_id = $1 AND ${serves('a', 's.capabilities')}
 CROSS JOIN LATERAL (VALUES (s.key), ('!' || s.key)) queue (key)
 CROSS JOIN LATERAL (
   SELECT ${WHY} AS why FROM agent_tasks t
   WHERE t.workspace_id = $1 AND t.capability_key = queue.key
-    AND ${isReady('t')}
+    AND ${isReady('t')} AND ${takesType('a', 't.task_type')}
     AND ${WHY} IS NOT NULL
   LIMIT 1) head
 WHERE a.workspace_id = $1 AND a.id = $2

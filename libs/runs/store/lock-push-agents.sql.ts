@@ -1,15 +1,30 @@
 import { query } from '#lib/database';
 import { pausedTypes } from '#lib/admission';
-import { hasRoom, mayBeHandedOut, takesWork, workspaceHandsOut } from './hand-out.js';
+import {
+  hasRoom,
+  mayBeHandedOut,
+  OFFER,
+  type Offer,
+  serves,
+  takesWork,
+  workspaceHandsOut,
+} from './hand-out.js';
 
-export interface PushAgentRow {
+export interface PushAgentRow extends Offer {
   workspace_id: string;
   id: string;
-  capabilities: string[];
   live_runs: number;
   max_concurrent_tasks: number;
   /** Runs that all push agents of its workspace hold. */
   workspace_runs: number;
+}
+
+const OFFERED = OFFER.join(', ');
+
+/** SQL: tasks `t` of a queue `q` that may be handed out, where its workspace pauses the types `paused`. */
+function readyIn(q: string, paused: string): string {
+  const scope = { workspace: `${q}.workspace_id`, pausedTypes: paused };
+  return `t.workspace_id = ${q}.workspace_id AND t.capability_key = ${q}.key AND ${mayBeHandedOut('t', scope)}`;
 }
 
 /**
@@ -28,34 +43,34 @@ export const lockPushAgents = query<PushAgentRow>(
   'lock_push_agents',
   `
 WITH push AS MATERIALIZED (
-  SELECT a.workspace_id, a.id, a.live_runs, a.capabilities,
+  SELECT a.workspace_id, a.id, a.live_runs, ${OFFERED},
     ${hasRoom('a')} AND ${takesWork('a')} AS free,
     (sum(a.live_runs) OVER (PARTITION BY a.workspace_id))::int AS workspace_runs
   FROM agents a WHERE a.mode = 'push' AND a.lifecycle <> 'TERMINATED'
 ),
 waiting AS MATERIALIZED (
-  SELECT c.workspace_id, c.capabilities
+  SELECT c.workspace_id, c.key, c.capabilities, w.paused
   FROM (SELECT d.workspace_id, ${pausedTypes('d.workspace_id')} AS paused
     FROM (SELECT DISTINCT workspace_id FROM push WHERE free) d) w
   JOIN capability_sets c ON c.workspace_id = w.workspace_id
-  WHERE EXISTS (SELECT FROM agent_tasks t WHERE t.workspace_id = c.workspace_id AND t.capability_key = c.key
-    AND ${mayBeHandedOut('t', { workspace: 'w.workspace_id', pausedTypes: 'w.paused' })})
+  WHERE EXISTS (SELECT FROM agent_tasks t WHERE ${readyIn('c', 'w.paused')})
     AND ${workspaceHandsOut('w.workspace_id')}
 ),
 able AS MATERIALIZED (
-  SELECT k.workspace_id, k.capabilities
-  FROM (SELECT DISTINCT workspace_id, capabilities FROM push WHERE free) k
-  WHERE EXISTS (SELECT FROM waiting q
-    WHERE q.workspace_id = k.workspace_id AND q.capabilities <@ k.capabilities)
+  SELECT k.*
+  FROM (SELECT DISTINCT workspace_id, ${OFFERED} FROM push WHERE free) k
+  WHERE EXISTS (SELECT FROM waiting q WHERE q.workspace_id = k.workspace_id AND ${serves('k', 'q.capabilities')}
+    AND (k.task_types = '{}' OR EXISTS (
+      SELECT FROM agent_tasks t WHERE ${readyIn('q', 'q.paused')} AND t.task_type = ANY(k.task_types))))
 ),
 picked AS MATERIALIZED (
   SELECT p.workspace_id, p.id, p.workspace_runs
   FROM (SELECT p.*, row_number() OVER (PARTITION BY workspace_id ORDER BY live_runs, id) AS turn
-    FROM push p JOIN able USING (workspace_id, capabilities) WHERE free) p
+    FROM push p JOIN able USING (workspace_id, ${OFFERED}) WHERE free) p
   ORDER BY p.turn, p.workspace_runs
   LIMIT $1
 )
-SELECT a.workspace_id, a.id, a.capabilities, a.live_runs, a.max_concurrent_tasks, p.workspace_runs
+SELECT a.workspace_id, a.id, ${OFFER.map((column) => `a.${column}`).join(', ')}, a.live_runs, a.max_concurrent_tasks, p.workspace_runs
 FROM picked p JOIN agents a ON a.workspace_id = p.workspace_id AND a.id = p.id
 WHERE ${hasRoom('a')} AND ${takesWork('a')}
 ORDER BY a.id

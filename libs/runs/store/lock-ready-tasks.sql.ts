@@ -1,11 +1,10 @@
 import { pausedTypes } from '#lib/admission';
 import { query } from '#lib/database';
-import { mayBeHandedOut } from './hand-out.js';
+import { mayBeHandedOut, OFFER, type Offer, serves, takesType } from './hand-out.js';
 
-/** Agents of one workspace that can do the same. */
-export interface Seeker {
+/** Agents of one workspace that take the same. */
+export interface Seeker extends Readonly<Offer> {
   workspace_id: string;
-  capabilities: readonly string[];
   /** Tasks that they could take together. */
   want: number;
 }
@@ -13,6 +12,7 @@ export interface Seeker {
 export interface ReadyTaskRow {
   workspace_id: string;
   id: string;
+  task_type: string;
   required_capabilities: string[];
   /** A bigint as text. */
   queue_rank: string;
@@ -22,24 +22,27 @@ export interface ReadyTaskRow {
  * The heads of the queues that push agents serve, locked: as many of each as its agents could take.
  *
  * As the service role, with the agents locked. It never waits for a task.
- * Indexes: capability_sets (primary key), agent_tasks_queue_idx from its head, once a queue.
+ * Indexes: capability_sets (primary key), agent_tasks_queue_idx from its head, once a queue
+ * and for each choice of task types.
  * $1 JSON array of Seeker.
  */
 export const lockReadyTasks = query<ReadyTaskRow>(
   'lock_ready_tasks',
   `
 WITH queue AS MATERIALIZED (
-  SELECT c.workspace_id, c.key, sum(s.want)::int AS want, ${pausedTypes('c.workspace_id')} AS paused
-  FROM jsonb_to_recordset($1::jsonb) AS s (workspace_id uuid, capabilities text[], want int)
-  JOIN capability_sets c ON c.workspace_id = s.workspace_id AND c.capabilities <@ s.capabilities
-  GROUP BY c.workspace_id, c.key
+  SELECT c.workspace_id, c.key, s.task_types, sum(s.want)::int AS want, ${pausedTypes('c.workspace_id')} AS paused
+  FROM jsonb_to_recordset($1::jsonb) AS s (workspace_id uuid, ${OFFER.map((column) => `${column} text[]`).join(', ')}, want int)
+  JOIN capability_sets c ON c.workspace_id = s.workspace_id AND ${serves('s', 'c.capabilities')}
+  GROUP BY c.workspace_id, c.key, s.task_types
 )
-SELECT head.workspace_id, head.id, head.required_capabilities, head.queue_rank
+-- Agents of all types and agents of one may have met the same task.
+SELECT DISTINCT head.workspace_id, head.id, head.task_type, head.required_capabilities, head.queue_rank
 FROM queue q CROSS JOIN LATERAL (
-  SELECT t.workspace_id, t.id, t.required_capabilities, t.queue_rank FROM agent_tasks t
+  SELECT t.workspace_id, t.id, t.task_type, t.required_capabilities, t.queue_rank FROM agent_tasks t
   WHERE t.workspace_id = q.workspace_id AND t.capability_key = q.key
     AND ${mayBeHandedOut('t', { workspace: 'q.workspace_id', pausedTypes: 'q.paused' })}
+    AND ${takesType('q', 't.task_type')}
   ORDER BY t.queue_rank
   LIMIT q.want
-  FOR NO KEY UPDATE SKIP LOCKED) head`,
+  FOR NO KEY UPDATE OF t SKIP LOCKED) head`,
 );

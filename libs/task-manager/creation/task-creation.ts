@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { QueueDepths } from '#lib/admission';
-import { capabilityKey } from '#lib/agent-manager';
+import { capabilityKey, prepareAssignment } from '#lib/agent-manager';
 import { Database, type SqlRunner, type TenantScope, violatedConstraint } from '#lib/database';
 import { type IdempotencyRecord, storeAnswer } from '#lib/http';
 import { actorOf, type Caller, DroverError } from '#lib/kernel';
@@ -45,7 +45,7 @@ export class TaskCreation {
     private readonly wakeUps: WakeUps,
   ) {}
 
-  /** @throws DroverError `queue_full`, `exceeds_queue`, `task_not_found` (a dependency), `project_not_found`, `project_archived`, `milestone_not_found` */
+  /** @throws DroverError `queue_full`, `exceeds_queue`, `task_not_found` (a dependency), `project_not_found`, `project_archived`, `milestone_not_found`, `agent_not_found`, `agent_terminated` */
   async createOne(
     caller: Caller,
     requested: TaskRequest,
@@ -75,7 +75,9 @@ export class TaskCreation {
   ): Promise<TaskView[]> {
     const { workspaceId } = caller;
     const drafts = draft(request);
-    await refuseArchivedProjects(this.database.tenant(workspaceId), workspaceId, named(request));
+    const tenant = this.database.tenant(workspaceId);
+    await refuseArchivedProjects(tenant, workspaceId, named(request));
+    await prepareAssignment(tenant, workspaceId, assigned(request));
     return this.depths.within(workspaceId, drafts.length, async () => {
       const tasks = await Promise.all(drafts.map((task) => this.sealed(workspaceId, task)));
       return this.write(new Batch(caller, tasks, request.fieldOf), answer);
@@ -241,6 +243,12 @@ class Batch {
 function named({ tasks, fieldOf }: CreationRequest): NamedProject[] {
   return tasks.flatMap(({ projectId }, index) =>
     projectId ? [{ field: `${fieldOf(index)}projectId`, projectId }] : [],
+  );
+}
+
+function assigned({ tasks, fieldOf }: CreationRequest) {
+  return tasks.flatMap(({ agentId }, index) =>
+    agentId ? [{ field: `${fieldOf(index)}agentId`, agentId }] : [],
   );
 }
 

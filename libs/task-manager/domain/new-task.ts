@@ -1,6 +1,7 @@
 import { newId } from '#lib/kernel';
 import type { Original } from '#lib/secrets';
 import { blankOf } from './blank.js';
+import { requirementsOf, whyNotRequired } from './requirements.js';
 import {
   EDITABLE,
   FOUND,
@@ -27,6 +28,8 @@ export interface TaskRequest extends Partial<RequestedFields> {
   taskType: string;
   queueExpiresInSeconds?: number;
   tags?: string[];
+  /** The agent that alone may take it. */
+  agentId?: string;
   dependsOn?: (string | DependencyRequest)[];
 }
 
@@ -41,7 +44,9 @@ export interface NewEdge {
 
 /** A task that is about to be created, with an id and every default filled in. */
 export interface NewTask
-  extends Omit<TaskRequest, Filled | 'ref' | 'dependsOn'>, Required<Pick<TaskRequest, Filled>> {
+  extends
+    Omit<TaskRequest, Filled | 'ref' | 'dependsOn' | 'agentId'>,
+    Required<Pick<TaskRequest, Filled>> {
   id: string;
   edges: NewEdge[];
   /** Of its documents, those with secrets as they were given, sealed; the task has what everybody may see. */
@@ -81,6 +86,8 @@ export function draftTasks(
       const message = 'needs the projectId of its project';
       errors.push({ field: `${fieldOf(index)}milestoneId`, message });
     }
+    const refused = whyNotRequired(task);
+    if (refused) errors.push({ ...refused, field: `${fieldOf(index)}${refused.field}` });
     const edges = new Map<string, NewEdge>();
     task.dependsOn?.forEach((item, position) => {
       const field = `${fieldOf(index)}dependsOn[${position}]`;
@@ -116,7 +123,7 @@ function filledIn(task: TaskRequest, id: string, edges: NewEdge[]): NewTask {
   const filled = { ...BLANK, id, edges, queueExpiresInSeconds, tags: distinct(tags) };
   const fields: Record<string, unknown> = filled;
   for (const field of GIVEN) if (task[field] !== undefined) fields[field] = task[field];
-  fields['requiredCapabilities'] = distinct(task.requiredCapabilities).sort();
+  fields['requiredCapabilities'] = requirementsOf(task);
   return filled as unknown as NewTask;
 }
 

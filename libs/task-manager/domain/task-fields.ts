@@ -27,12 +27,12 @@ export const EDITABLE = {
   timeoutSeconds: 'int',
   projectId: 'uuid',
   milestoneId: 'uuid',
+  requiredCapabilities: 'text[]',
 } as const satisfies Columns<AgentTask>;
 
 /** Given when a task is created, and never changed by a client. */
 export const GIVEN_ONCE = {
   taskType: 'text',
-  requiredCapabilities: 'text[]',
   inputContext: 'jsonb',
 } as const satisfies Columns<AgentTask>;
 

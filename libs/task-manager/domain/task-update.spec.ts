@@ -16,12 +16,14 @@ const TASK = {
   retryBackoffSeconds: 300,
   timeoutSeconds: null,
   projectId: null,
+  requiredCapabilities: [],
+  inputContext: {},
   milestoneId: null,
 } as unknown as TaskView;
 
 const codeOf = (task: TaskView, update: TaskUpdate) => {
   try {
-    requireUpdatable(task, planUpdate(task, update));
+    requireUpdatable(task, planUpdate(task, update), update);
     return null;
   } catch (error) {
     return (error as { code: string }).code;

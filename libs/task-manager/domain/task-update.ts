@@ -2,16 +2,21 @@ import { isDeepStrictEqual } from 'node:util';
 import { DroverError } from '#lib/kernel';
 import { redactSecrets } from '#lib/secrets';
 import { TASK_PHASES } from '#lib/transitions';
+import { requirementsAfter, whyNotRequired } from './requirements.js';
 import { EDITABLE, type EditableField, type Given } from './task-fields.js';
 import type { TaskView } from './task-view.js';
 
 /** What a client may change of a task; what is left out stays. */
-export type TaskUpdate = Partial<Given<EditableField>> & { tags?: string[] };
+export type TaskUpdate = Partial<Given<EditableField>> & {
+  tags?: string[];
+  /** The agent that alone may take it from its next run on; null: each that has the capabilities. */
+  agentId?: string | null;
+};
 
-export type UpdateField = keyof TaskUpdate;
+export type UpdateField = Exclude<keyof TaskUpdate, 'agentId'>;
 
 /** Every field of an update, as it shall be. */
-export type UpdatedFields = Required<TaskUpdate>;
+export type UpdatedFields = Required<Pick<TaskUpdate, UpdateField>>;
 
 export interface UpdatePlan {
   next: UpdatedFields;
@@ -31,10 +36,21 @@ const NOTES: readonly UpdateField[] = ['metadata', 'tags'];
 /** What an update changes of a task (its view with the secrets in it). Pure. */
 export function planUpdate(task: TaskView, update: TaskUpdate): UpdatePlan {
   const current = fieldsOf(task);
+  const { agentId, ...fields } = update;
   const given = Object.fromEntries(
-    Object.entries(update).filter(([, value]) => value !== undefined),
+    Object.entries(fields).filter(([, value]) => value !== undefined),
   ) as TaskUpdate;
-  const next: UpdatedFields = { ...current, ...normalised(given, current) };
+  const { inputContext } = task as { inputContext: object };
+  const requiredCapabilities = requirementsAfter(current.requiredCapabilities, {
+    requiredCapabilities: fields.requiredCapabilities,
+    agentId,
+    inputContext,
+  });
+  const next: UpdatedFields = {
+    ...current,
+    ...normalised(given, current),
+    requiredCapabilities,
+  };
   const changed = FIELDS.filter((field) => !isDeepStrictEqual(next[field], current[field]));
   const addedTags = next.tags.filter((tag) => !task.tags.includes(tag));
   const removedTags = task.tags.filter((tag) => !next.tags.includes(tag));
@@ -52,9 +68,13 @@ export function planUpdate(task: TaskView, update: TaskUpdate): UpdatePlan {
 
 /**
  * @throws DroverError `task_closed` when the task has ended and more than notes on it would change,
- *   `validation_failed` for a milestone without a project
+ *   `validation_failed` for a milestone without a project, or a required capability of one agent
  */
-export function requireUpdatable(task: TaskView, { changed, next }: UpdatePlan): void {
+export function requireUpdatable(
+  task: TaskView,
+  { changed, next }: UpdatePlan,
+  given: TaskUpdate,
+): void {
   const refused = changed.filter((field) => !NOTES.includes(field));
   if (TASK_PHASES[task.status] === 'closed' && refused.length > 0) {
     throw new DroverError('task_closed', {
@@ -62,6 +82,8 @@ export function requireUpdatable(task: TaskView, { changed, next }: UpdatePlan):
       members: { current: task.status, fields: refused },
     });
   }
+  const asked = whyNotRequired({ requiredCapabilities: given.requiredCapabilities });
+  if (asked) throw new DroverError('validation_failed', { errors: [asked] });
   if (next.milestoneId && !next.projectId) {
     const errors = [{ field: 'milestoneId', message: 'needs the projectId of its project' }];
     throw new DroverError('validation_failed', { errors });

@@ -1,10 +1,10 @@
-import { Body, Controller, Patch } from '@nestjs/common';
+import { Body, Controller, HttpCode, Patch, Post } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
-import { ApiErrors, IfMatch, UuidParam, Versioned } from '#lib/http';
+import { ApiErrors, Idempotent, IfMatch, UuidParam, Versioned } from '#lib/http';
 import { Auth, CurrentCaller } from '#lib/identity';
 import type { Caller } from '#lib/kernel';
 import { TaskUpdates } from '../updates/task-updates.js';
-import { TaskDto, UpdateTaskDto } from './dto/task.dto.js';
+import { AssignDto, TaskDto, UpdateTaskDto } from './dto/task.dto.js';
 
 @ApiTags('Tasks')
 @Controller('agent-tasks')
@@ -18,6 +18,8 @@ export class TaskUpdateController {
   @ApiOkResponse({ type: TaskDto })
   @ApiErrors(
     'task_not_found',
+    'agent_not_found',
+    'agent_terminated',
     'project_not_found',
     'project_archived',
     'milestone_not_found',
@@ -34,5 +36,22 @@ export class TaskUpdateController {
   ) {
     const { status, reason, ...fields } = body;
     return this.updates.update(caller, id, { fields, status, reason, ifVersion });
+  }
+
+  @Post(':id/assign')
+  @HttpCode(200)
+  @Versioned()
+  @Idempotent()
+  @ApiOperation({ summary: 'Let one agent alone take a task, from its next run on; null: any' })
+  @ApiOkResponse({ type: TaskDto })
+  @ApiErrors('task_not_found', 'agent_not_found', 'agent_terminated')
+  @ApiErrors('task_closed', 'version_mismatch')
+  assign(
+    @CurrentCaller() caller: Caller,
+    @UuidParam() id: string,
+    @Body() { agentId }: AssignDto,
+    @IfMatch() ifVersion: number | undefined,
+  ) {
+    return this.updates.update(caller, id, { fields: { agentId }, ifVersion });
   }
 }

@@ -1,4 +1,5 @@
 import { columnOf, command, recordOf, type Sql } from '#lib/database';
+import { notedCapabilitySets } from './capability-sets.js';
 import { EDITABLE, FOUND, GIVEN_ONCE } from '../domain/task-fields.js';
 import type { NewTask } from '../domain/new-task.js';
 
@@ -53,16 +54,7 @@ const INPUT = recordOf({
 });
 
 const EXTRAS = `
-sets AS (
-  INSERT INTO capability_sets AS s (workspace_id, key, capabilities)
-  SELECT DISTINCT ON (i."capabilityKey") $1::uuid, i."capabilityKey", i."requiredCapabilities" FROM input i
-  -- Checked first because ON CONFLICT alone would write a row for each call. A set that is about to count
-  -- as unused is written as well, so that it stays (see pruneCapabilitySets).
-  WHERE NOT EXISTS (SELECT FROM capability_sets c WHERE c.workspace_id = $1 AND c.key = i."capabilityKey"
-    AND c.used_at > now() - interval '12 hours')
-  ON CONFLICT (workspace_id, key) DO UPDATE SET used_at = now()
-    WHERE s.used_at <= now() - interval '12 hours'
-),
+${notedCapabilitySets('input')},
 tagged AS (
   INSERT INTO agent_task_tags (workspace_id, task_id, tag)
   SELECT $1, i.id, t.tag FROM input i JOIN created c ON c.id = i.id CROSS JOIN LATERAL unnest(i.tags) AS t (tag)

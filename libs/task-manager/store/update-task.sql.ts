@@ -1,12 +1,13 @@
 import { columnOf, command, recordOf } from '#lib/database';
-import { recordOfChange } from '#lib/transitions';
+import { isSuspended, recordOfChange } from '#lib/transitions';
+import { notedCapabilitySets } from './capability-sets.js';
 import { EDITABLE } from '../domain/task-fields.js';
 
 /**
  * Writes the fields that users may change, of one locked task, with its journal row.
  * Status, run and everything else that transitions write stays out of it.
  *
- * Indexes: primary keys. A new priority moves a ready task in agent_tasks_queue_idx.
+ * Indexes: primary keys. A new priority, and other required capabilities, move a ready task in agent_tasks_queue_idx.
  *
  * $1 workspace, $2 task, $3 to $6 see recordOfChange, $7 the fields as a JSON object, $8 tags to
  * remove, $9 tags to add.
@@ -14,14 +15,20 @@ import { EDITABLE } from '../domain/task-fields.js';
 export const updateTask = command<{ version: number }>(
   'update_task',
   `
-WITH changed AS (
+WITH input AS MATERIALIZED (
+  SELECT u.*, array_to_string(u."requiredCapabilities", ',') AS "capabilityKey"
+  FROM jsonb_to_record($7::jsonb) AS u (${recordOf(EDITABLE)})
+),
+${notedCapabilitySets('input')},
+changed AS (
   UPDATE agent_tasks t SET
     version = t.version + 1,
     updated_at = now(),
     ${Object.keys(EDITABLE)
       .map((field) => `${columnOf(field)} = u."${field}"`)
-      .join(', ')}
-  FROM jsonb_to_record($7::jsonb) AS u (${recordOf(EDITABLE)})
+      .join(', ')},
+    capability_key = CASE WHEN ${isSuspended('t')} THEN '!' ELSE '' END || u."capabilityKey"
+  FROM input u
   WHERE t.workspace_id = $1 AND t.id = $2
   RETURNING t.id, t.version, t.status
 ),

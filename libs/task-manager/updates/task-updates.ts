@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { prepareAssignment } from '#lib/agent-manager';
 import { Database, firstRow, type Transaction, violatedConstraint } from '#lib/database';
 import { actorOf, assertNever, type Caller, DroverError } from '#lib/kernel';
 import { illegalCommand } from '../commands/illegal-command.js';
@@ -10,6 +11,7 @@ import { planUpdate, requireUpdatable, type TaskUpdate } from '../domain/task-up
 import type { TaskRow, TaskView } from '../domain/task-view.js';
 import { TaskQueries } from '../queries/task-queries.js';
 import { HeldSecrets, TaskSecrets, writeSecrets } from '#lib/secrets';
+import { WakeUps } from '#lib/valkey';
 import { toTaskView } from '../store/task-columns.js';
 import { taskState } from '../store/task-state.sql.js';
 import { taskViews } from '../store/task-views.sql.js';
@@ -43,14 +45,15 @@ export class TaskUpdates {
     private readonly queries: TaskQueries,
     private readonly secrets: TaskSecrets,
     private readonly held: HeldSecrets,
+    private readonly wakeUps: WakeUps,
   ) {}
 
   /**
    * An update that would change nothing writes nothing, and one that is refused has changed nothing: fields
    * and move are one transaction.
    *
-   * @throws DroverError `task_not_found`, `version_mismatch`, `task_closed`, `project_not_found`,
-   *   `project_archived`, `milestone_not_found`, `illegal_transition`, `secrets_unreadable`
+   * @throws DroverError `task_not_found`, `version_mismatch`, `task_closed`, `agent_not_found`,
+   *   `agent_terminated`, `project_not_found`, `project_archived`, `milestone_not_found`, `illegal_transition`, `secrets_unreadable`
    */
   async update(caller: Caller, id: string, request: UpdateRequest): Promise<TaskView> {
     const { workspaceId } = caller;
@@ -65,8 +68,10 @@ export class TaskUpdates {
     caller: Caller,
     { id, request, hasFields }: { id: string; request: UpdateRequest; hasFields: boolean },
   ): Promise<void> {
-    const changing = this.db.tenant(caller.workspaceId).transaction(async (tx) => {
-      if (hasFields) await this.changeFields(tx, caller, { id, request });
+    const { workspaceId } = caller;
+    let isOthersNow = false;
+    const changing = this.db.tenant(workspaceId).transaction(async (tx) => {
+      if (hasFields) isOthersNow = await this.changeFields(tx, caller, { id, request });
       // The version that was asked for is gone once the fields have changed under it.
       const ifVersion = hasFields ? undefined : request.ifVersion;
       return request.status && this.move(tx, caller, id, { ...request, ifVersion });
@@ -74,22 +79,29 @@ export class TaskUpdates {
     const afterCommit = await this.secrets.written(changing).catch((error: unknown) => {
       throw explainMissing(error);
     });
+    if (isOthersNow) {
+      this.wakeUps.claims(workspaceId, 1);
+      this.wakeUps.coordinator();
+    }
     if (afterCommit) afterCommit();
   }
 
+  /** @returns whether other agents may take it now */
   private async changeFields(
     tx: Transaction,
     caller: Caller,
     { id, request }: { id: string; request: UpdateRequest },
-  ): Promise<void> {
+  ): Promise<boolean> {
     const { workspaceId } = caller;
+    const { agentId } = request.fields;
+    await prepareAssignment(tx, workspaceId, agentId ? [{ field: 'agentId', agentId }] : []);
     const row = await lockedRow(tx, caller, { id, request });
     // The redacted texts that the client was shown are compared with their originals, and replaced by them.
     const opensSecrets = request.fields.metadata !== undefined;
     const task = toTaskView(opensSecrets ? await this.withOpenMetadata(tx, row) : row);
     const plan = planUpdate(task, request.fields);
-    if (plan.changed.length === 0) return;
-    requireUpdatable(task, plan);
+    if (plan.changed.length === 0) return false;
+    requireUpdatable(task, plan, request.fields);
     const { projectId } = plan.next;
     const named =
       plan.changed.includes('projectId') && projectId ? [{ field: 'projectId', projectId }] : [];
@@ -112,6 +124,7 @@ export class TaskUpdates {
     ];
     const originals = opensSecrets ? [original ?? column] : [];
     await tx.pipeline([[updateTask, params], ...writeSecrets(workspaceId, originals)]);
+    return plan.changed.includes('requiredCapabilities');
   }
 
   /** @throws DroverError `secrets_unreadable` */

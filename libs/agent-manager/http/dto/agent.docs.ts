@@ -18,7 +18,15 @@ export class AgentDoc implements AgentView {
   @ApiProperty({ enum: AGENT_MODES }) mode!: AgentMode;
   @ApiProperty({ type: String, nullable: true }) model!: string | null;
   @ApiProperty({ enum: AGENT_STATUSES }) status!: AgentStatus;
-  @ApiProperty({ type: [String] }) capabilities!: string[];
+  @ApiProperty({
+    type: [String],
+    description: 'With `agent:` and its id once a task was assigned to it',
+  })
+  capabilities!: string[];
+  @ApiProperty({ type: [String], description: 'It takes tasks of these types; empty: of all' })
+  taskTypes!: string[];
+  @ApiProperty({ type: [String], description: 'It takes tasks only that require all of these' })
+  dedicatedTo!: string[];
   @ApiProperty() coordinatorEnabled!: boolean;
   @ApiProperty(integer) maxConcurrentTasks!: number;
   @ApiProperty({ ...integer, description: 'Runs that it holds now' }) liveRuns!: number;

@@ -32,6 +32,25 @@ export class RegisterAgentDto implements AgentRequest {
   })
   capabilities?: string[];
 
+  @TextList({
+    item: { max: 100 },
+    maxItems: 100,
+    optional: true,
+    example: ['research'],
+    description: 'It gets tasks of these types only; empty: of all (default).',
+  })
+  taskTypes?: string[];
+
+  @TextList({
+    item: CAPABILITY,
+    maxItems: 100,
+    optional: true,
+    example: ['gpu'],
+    description:
+      'Capabilities of its own for which it is kept free: it gets tasks only that require all of them.',
+  })
+  dedicatedTo?: string[];
+
   @Flag({ optional: true, description: 'Whether the coordinator may assign to it; default true.' })
   coordinatorEnabled?: boolean;
 

@@ -19,6 +19,7 @@ export function facts({ task, ...rest }: Overrides = {}): ExplainFacts {
     agents: [],
     missingCapabilities: [],
     nearest: [],
+    reserved: [],
     pauses: [],
     spawning: null,
     ahead: { count: 0, isMore: false },

@@ -1,9 +1,12 @@
-import { Flag, IdList, Int, OneOf, OneOfList, PageQuery, Text } from '#lib/http';
+import { Flag, Id, IdList, Int, OneOf, OneOfList, PageQuery, Text } from '#lib/http';
 import { TASK_STATUSES, type TaskStatus } from '#lib/transitions';
 
 export class ClaimDto {
   @Int(1, 50, { optional: true, description: '1 when left out' })
   maxTasks?: number;
+
+  @Id({ optional: true, description: 'This task and no other, if the agent may take it' })
+  taskId?: string;
 
   @Int(0, 30_000, {
     optional: true,

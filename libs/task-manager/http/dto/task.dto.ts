@@ -194,6 +194,9 @@ export class CreateTaskDto implements TaskRequest {
   @TextList({ item: CAPABILITY, maxItems: 20, optional: true })
   requiredCapabilities?: string[];
 
+  @Id({ optional: true, description: 'The agent that alone may take it' })
+  agentId?: string;
+
   @JsonObject({ optional: true, description: 'The input of the work, for the agent' })
   inputContext?: Record<string, unknown>;
 
@@ -217,6 +220,11 @@ export class CreateBatchDto {
   tasks!: BatchTaskDto[];
 }
 
+export class AssignDto {
+  @Id({ nullable: true })
+  agentId!: string | null;
+}
+
 /** Absent fields stay; null empties a field. */
 export class UpdateTaskDto implements TaskUpdate {
   @Text({ max: 255, optional: true })
@@ -227,6 +235,16 @@ export class UpdateTaskDto implements TaskUpdate {
 
   @Int(1, 10, { optional: true, description: '10 first' })
   priority?: number;
+
+  @TextList({ item: CAPABILITY, maxItems: 20, optional: true, description: 'From the next run on' })
+  requiredCapabilities?: string[];
+
+  @Id({
+    optional: true,
+    nullable: true,
+    description: 'The agent that alone may take it from the next run on; null: any that can',
+  })
+  agentId?: string | null;
 
   @TextList({ item: { max: 100 }, maxItems: 50, optional: true, description: 'Replaces all' })
   tags?: string[];

@@ -1,0 +1,21 @@
+import { command } from '#lib/database';
+import { ownCapability } from '../domain/capabilities.js';
+
+const OWN = `'${ownCapability('')}' || a.id`;
+
+/**
+ * Gives agents the capability that each has alone, so that a task can require that very agent. Those that have it
+ * already are not written.
+ *
+ * Index: primary key. $1 workspace, $2 agents.
+ */
+export const takeByName = command<{ id: string; lifecycle: string }>(
+  'take_by_name',
+  `
+WITH named AS (
+  UPDATE agents a SET capabilities = ARRAY(SELECT c FROM unnest(a.capabilities || (${OWN})) c ORDER BY c COLLATE "C")
+  WHERE a.workspace_id = $1 AND a.id = ANY($2::uuid[]) AND a.lifecycle <> 'TERMINATED'
+    AND NOT (${OWN}) = ANY(a.capabilities)
+)
+SELECT id, lifecycle FROM agents WHERE workspace_id = $1 AND id = ANY($2::uuid[])`,
+);
