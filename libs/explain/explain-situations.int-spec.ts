@@ -136,9 +136,7 @@ async function spawned(): Promise<void> {
     [workspace.id, runId, taskId, agentId],
   );
 }
-const ended = (assignments: string) => async () => {
-  await ofTask(assignments);
-};
+const ended = (assignments: string) => () => ofTask(assignments);
 
 async function explain(): Promise<Explanation> {
   const { status, body } = await workspace.api.get<Explanation>(`/agent-tasks/${taskId}/explain`);
@@ -170,6 +168,7 @@ const alone: [string, Make[], Expected, unknownBecause?: string][] = [
     ['agents_disabled'],
     'no_agent',
   ],
+  ['one for others', [() => pushAgent(`task_types = '{x}'`)], ['agents_reserved'], 'no_agent'],
   ['one without a command', [() => pushAgent(`command = '{}'`)], ['agents_without_command']],
   [
     'one that rests',

@@ -94,6 +94,12 @@ const cases: [string, Overrides, string[], RegExp?][] = [
     ['no_capable_agent'],
     /all of "gpu", "node"/,
   ],
+  [
+    'capabilities of agents that take other tasks',
+    { reserved: [{ id: 'a', name: 'Ada', dedicatedTo: ['gpu'], taskTypes: [] }] },
+    ['agents_reserved'],
+    /type "test" without a command: "Ada" takes only tasks that require "gpu"\./,
+  ],
   ['a free agent', { agents: free }, ['waiting_for_claim'], /"Ada" has room/],
   [
     'a free agent beside others',

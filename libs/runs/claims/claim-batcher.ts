@@ -3,6 +3,8 @@ import { LRUCache } from 'lru-cache';
 import { CONFIG, type Config } from '#lib/config';
 import { Coalescer, Database, firstRow } from '#lib/database';
 import type { AgentCaller } from '#lib/kernel';
+import { taskState } from '#lib/task-manager';
+import type { TaskStatus } from '#lib/transitions';
 import {
   type ClaimedRow,
   type ClaimRow,
@@ -82,6 +84,11 @@ export class ClaimBatcher {
     const tenant = this.database.tenant(workspaceId);
     const row = await firstRow(tenant, heldTasksWait, [workspaceId, agentId]);
     return row?.why ?? undefined;
+  }
+
+  async statusOf(workspaceId: string, taskId: string): Promise<TaskStatus | undefined> {
+    const tenant = this.database.tenant(workspaceId);
+    return (await firstRow(tenant, taskState, [workspaceId, taskId]))?.status;
   }
 
   private groupOf({ workspaceId, agent_id: agentId }: Claim): string {

@@ -1,8 +1,6 @@
 import { type BeforeApplicationShutdown, Injectable, type OnModuleDestroy } from '@nestjs/common';
-import { Database, firstRow } from '#lib/database';
 import { Revocations, TokenService } from '#lib/identity';
 import { type AgentCaller, DroverError, withAnySignal } from '#lib/kernel';
-import { taskState } from '#lib/task-manager';
 import { legalTaskTransitions, TASK_PHASES } from '#lib/transitions';
 import { WakeUps } from '#lib/valkey';
 import type { ClaimedRow, NothingClaimed } from '../store/claim-tasks.sql.js';
@@ -50,7 +48,6 @@ export class ClaimService implements OnModuleDestroy, BeforeApplicationShutdown 
   private readonly unsubscribe: (() => void)[];
 
   constructor(
-    private readonly database: Database,
     private readonly claims: ClaimBatcher,
     private readonly secrets: HeldSecrets,
     private readonly tokens: TokenService,
@@ -124,12 +121,8 @@ export class ClaimService implements OnModuleDestroy, BeforeApplicationShutdown 
 
   /** Who asks for one task is told when waiting for it is in vain. */
   private async requireWaiting({ workspaceId }: AgentCaller, taskId: string): Promise<void> {
-    const task = await firstRow(this.database.tenant(workspaceId), taskState, [
-      workspaceId,
-      taskId,
-    ]);
-    if (!task) throw new DroverError('task_not_found');
-    const { status: current } = task;
+    const current = await this.claims.statusOf(workspaceId, taskId);
+    if (!current) throw new DroverError('task_not_found');
     if (!['leased', 'closed'].includes(TASK_PHASES[current])) return;
     const detail = `The task is ${current}, and cannot be claimed.`;
     const members = { current, requested: 'ASSIGNED', legal: legalTaskTransitions(current) };
