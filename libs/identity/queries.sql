@@ -58,6 +58,13 @@ SELECT u.id FROM users u
            SELECT own.workspace_id FROM workspace_members own WHERE own.user_id = $4::uuid)))
       OR EXISTS (SELECT FROM users o WHERE o.id = $4::uuid AND o.is_operator))))
 
+-- identity_find_workspaces_of
+SELECT m.workspace_id
+     FROM workspace_members m
+     JOIN workspaces w ON w.id = m.workspace_id
+    WHERE m.user_id = $1 AND w.archived_at IS NULL
+    LIMIT 2
+
 -- identity_forget_agent_tokens
 DELETE FROM agent_tokens WHERE workspace_id = $1 AND agent_id = $2
 

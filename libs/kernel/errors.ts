@@ -23,8 +23,8 @@ export const ERRORS = {
     'Send X-Workspace-Id with the id of a workspace that you are a member of.',
   ),
   run_required: e(
-    400,
-    'The report names no run',
+    409,
+    'The report names no run, and the agent holds none of that task',
     'Send the run token, or `runId` in the body: a report counts only for the run that makes it.',
   ),
   payload_too_large: e(413, 'The body is too large', 'Keep the body under 1 MiB.'),

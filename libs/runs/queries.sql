@@ -674,6 +674,13 @@ SELECT max(last_seen_at) AS at, coalesce(bool_or(recent), false) AS heard,
   (count(*) FILTER (WHERE draining AND recent))::int AS draining
 FROM gateways, LATERAL (SELECT last_seen_at > now() - make_interval(secs => $1::float8)) AS r (recent)
 
+-- latest_run_of_agent
+SELECT CASE WHEN r.agent_id = $3 THEN r.id END AS id
+FROM agent_tasks t LEFT JOIN LATERAL (
+  SELECT r.id, r.agent_id FROM task_runs r WHERE r.workspace_id = $1 AND r.task_id = t.id
+  ORDER BY r.generation DESC LIMIT 1) r ON true
+WHERE t.workspace_id = $1 AND t.id = $2
+
 -- lock_lost_sessions
 SELECT t.id, t.workspace_id, t.status, t.version, t.retry_count, t.max_retries,
   t.retry_backoff_seconds, t.retry_at, t.has_dependents, t.run_id, r.state AS run_state,

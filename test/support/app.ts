@@ -1,11 +1,10 @@
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { loadConfig } from '#lib/config';
 import { TokenService } from '#lib/identity';
-import { newId } from '#lib/kernel';
 import { Logger } from '#lib/observability';
 import { createApp } from '../../apps/server/create-app.js';
 import { createTestDatabase, type TestDatabase } from './database.js';
-import { aMember, anAgent, type AgentValues, aWorkspace } from './factories.js';
+import { aMember, anAgent, type AgentValues, aSessionOf, aWorkspace } from './factories.js';
 import { type ApiAnswer, apiClient, type ApiClient } from './api-client.js';
 import { testValkey } from './valkey.js';
 
@@ -67,12 +66,7 @@ export async function startTestApp(
   const newWorkspace = async (role = 'OWNER'): Promise<TestWorkspace> => {
     const id = await aWorkspace(db.owner);
     const userId = await aMember(db.owner, id, role);
-    const sessionId = newId();
-    await db.owner.query(
-      `INSERT INTO user_sessions (id, user_id, refresh_hash, expires_at)
-       VALUES ($1, $2, decode(md5($1::uuid::text), 'hex'), now() + interval '1 day')`,
-      [sessionId, userId],
-    );
+    const sessionId = await aSessionOf(db.owner, userId);
     const { token } = tokens.issueUserToken({ userId, sessionId, workspaceId: null });
     const newAgent = async (values: AgentValues = {}): Promise<TestAgent> => {
       const agentId = await anAgent(db.owner, id, values);

@@ -47,6 +47,17 @@ export async function aMember(
   return userId;
 }
 
+/** A session of the user, as signing in makes it. */
+export async function aSessionOf(owner: pg.Pool, userId: string): Promise<string> {
+  const id = newId();
+  await owner.query(
+    `INSERT INTO user_sessions (id, user_id, refresh_hash, expires_at)
+     VALUES ($1, $2, decode(md5($1::uuid::text), 'hex'), now() + interval '1 day')`,
+    [id, userId],
+  );
+  return id;
+}
+
 export interface AgentValues {
   capabilities?: string[];
   maxConcurrentTasks?: number;

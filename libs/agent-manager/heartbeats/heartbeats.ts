@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { type Caller, DroverError } from '#lib/kernel';
 import { HeartbeatStore } from '#lib/valkey';
-import { requireSelf } from '../domain/require-self.js';
+import { requireSelfOrRun } from '../domain/require-self.js';
 import { refuseTooMuch } from '../domain/metadata.js';
 import { AgentFacts, type Facts } from './agent-facts.js';
 import { type HeartbeatBody, HeartbeatBuffer } from './heartbeat-buffer.js';
@@ -34,7 +34,7 @@ export class Heartbeats {
     agentId: string,
     body: HeartbeatBody,
   ): HeartbeatAnswer | Promise<HeartbeatAnswer> {
-    const agent = requireSelf(caller, agentId);
+    const agent = requireSelfOrRun(caller, agentId);
     const now = performance.now();
     const facts = this.facts.peek(agentId, now);
     if (facts) return this.take(facts, body, now);

@@ -43,11 +43,16 @@ export class AgentsController {
   async register(
     @CurrentCaller() caller: Caller,
     @UuidParam('id') id: string,
-    @Body() body: RegisterAgentDto,
+    @Body() { hostname, hostName, workerId: _workerId, ...body }: RegisterAgentDto,
     @IfMatch() version: number | undefined,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<AgentView> {
-    const { agent, created } = await this.agents.register(caller, id, body, version);
+    const { agent, created } = await this.agents.register(
+      caller,
+      id,
+      { ...body, hostName: hostName === undefined ? hostname : hostName },
+      version,
+    );
     void reply.status(created ? 201 : 200);
     return agent;
   }

@@ -4,12 +4,12 @@ import { ApiErrors, Hot, type HotCall } from '#lib/http';
 import { Auth } from '#lib/identity';
 import { type HeartbeatAnswer, Heartbeats } from '../heartbeats/heartbeats.js';
 import { HeartbeatAnswerDoc } from './dto/agent.docs.js';
-import { HeartbeatDto } from './dto/heartbeat.dto.js';
+import { HeartbeatDto, withMetrics } from './dto/heartbeat.dto.js';
 
 @ApiTags('Agents')
 @Controller('agents')
 // A heartbeat needs no database, and an outage of it must not make agents look dead.
-@Auth({ kinds: ['agent'], toleratesOutage: true })
+@Auth({ kinds: ['agent', 'run'], toleratesOutage: true })
 export class HeartbeatsController {
   constructor(private readonly heartbeats: Heartbeats) {}
 
@@ -23,6 +23,6 @@ export class HeartbeatsController {
     id,
     body,
   }: HotCall<HeartbeatDto>): HeartbeatAnswer | Promise<HeartbeatAnswer> {
-    return this.heartbeats.heartbeat(caller, id, body);
+    return this.heartbeats.heartbeat(caller, id, body.metrics ? withMetrics(body) : body);
   }
 }

@@ -1,6 +1,6 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiProperty, type ApiPropertyOptions } from '@nestjs/swagger';
-import { Type } from 'class-transformer';
+import { Transform, Type } from 'class-transformer';
 import {
   ArrayMaxSize,
   ArrayMinSize,
@@ -43,6 +43,19 @@ export function Int(min: number, max: number, options: FieldOptions = {}): Prope
     schema: { type: 'integer', minimum: min, maximum: max } as const,
   };
   return field(rule, options);
+}
+
+/** A number from `min` to `max`, which is rounded to a whole one. */
+export function Rounded(min: number, max: number, options: FieldOptions = {}): PropertyDecorator {
+  const rule = {
+    name: 'rounded',
+    message: `must be a number from ${min} to ${max}`,
+    holds: (value: unknown) => Number.isInteger(value) && inRange(value as number, min, max),
+    schema: { type: 'number', minimum: min, maximum: max } as const,
+  };
+  const round = ({ value }: { value: unknown }) =>
+    typeof value === 'number' ? Math.round(value) : value;
+  return applyDecorators(Transform(round), field(rule, options));
 }
 
 /** true or false. */

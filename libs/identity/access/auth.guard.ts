@@ -91,7 +91,8 @@ export class AuthGuard implements RouteGuard {
 
   private async memberOf(claims: UserClaims, requested: string | undefined): Promise<Caller> {
     const { userId, sessionId } = claims;
-    const workspaceId = claims.workspaceId ?? requested;
+    const named = claims.workspaceId ?? requested;
+    const workspaceId = named ?? (await this.memberships.onlyWorkspaceOf(userId));
     if (workspaceId === undefined) throw new DroverError('workspace_required');
     if (requested !== undefined && requested !== workspaceId) {
       throw new DroverError('workspace_not_found', { detail: 'The token is for another one.' });

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Database, firstRow } from '#lib/database';
 import type { MemberRole } from '#lib/kernel';
-import { findAccount, findMembership } from '../store/membership.sql.js';
+import { findAccount, findMembership, findWorkspacesOf } from '../store/membership.sql.js';
 import { Revocations } from '../tokens/revocations.js';
 import { ShortMemory } from './short-memory.js';
 
@@ -13,6 +13,7 @@ const REMEMBERED = { seconds: 3, max: 10_000 };
 export class Memberships {
   private readonly roles: ShortMemory<MemberRole | undefined>;
   private readonly operators: ShortMemory<boolean | undefined>;
+  private readonly onlyWorkspaces: ShortMemory<string | undefined>;
 
   constructor(
     private readonly database: Database,
@@ -20,6 +21,7 @@ export class Memberships {
   ) {
     this.roles = new ShortMemory((key) => this.readRole(key), REMEMBERED);
     this.operators = new ShortMemory((userId) => this.readOperator(userId), REMEMBERED);
+    this.onlyWorkspaces = new ShortMemory((userId) => this.readOnlyWorkspace(userId), REMEMBERED);
     revocations.onRevoked(({ kind, subject }) => {
       if (kind === 'user') this.forgetUser(subject);
       if (kind === 'workspace') this.roles.forgetWhere((key) => key.endsWith(`/${subject}`));
@@ -31,6 +33,11 @@ export class Memberships {
     return this.roles.get(`${userId}/${workspaceId}`);
   }
 
+  /** The workspace of a user that has one alone. */
+  onlyWorkspaceOf(userId: string): Promise<string | undefined> {
+    return this.onlyWorkspaces.get(userId);
+  }
+
   /** Whether the user operates the installation; undefined for one who is unknown or disabled. */
   isOperator(userId: string): Promise<boolean | undefined> {
     return this.operators.get(userId);
@@ -38,6 +45,7 @@ export class Memberships {
 
   forgetUser(userId: string): void {
     this.operators.forget(userId);
+    this.onlyWorkspaces.forget(userId);
     this.roles.forgetWhere((key) => key.startsWith(`${userId}/`));
   }
 
@@ -45,6 +53,11 @@ export class Memberships {
     const [userId, workspaceId] = key.split('/');
     const row = await firstRow(this.database.service, findMembership, [workspaceId, userId]);
     return row?.role;
+  }
+
+  private async readOnlyWorkspace(userId: string): Promise<string | undefined> {
+    const rows = await this.database.service.rows(findWorkspacesOf, [userId]);
+    return rows.length === 1 ? rows[0]?.workspace_id : undefined;
   }
 
   private async readOperator(userId: string): Promise<boolean | undefined> {

@@ -22,3 +22,13 @@ export const findAccount = query<{ is_operator: boolean; disabled: boolean }>(
   'identity_find_account',
   `SELECT is_operator, disabled_at IS NOT NULL AS disabled FROM users WHERE id = $1`,
 );
+
+/** The workspaces of a user, as findMembership counts them; a third is of no interest. Cached. $1 user. */
+export const findWorkspacesOf = query<{ workspace_id: string }>(
+  'identity_find_workspaces_of',
+  `SELECT m.workspace_id
+     FROM workspace_members m
+     JOIN workspaces w ON w.id = m.workspace_id
+    WHERE m.user_id = $1 AND w.archived_at IS NULL
+    LIMIT 2`,
+);

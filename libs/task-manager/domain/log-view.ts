@@ -25,6 +25,8 @@ export interface LogView {
   level: LogLevel;
   /** `state_transition`, `task_created`, `task_updated`, `output` … */
   event: string;
+  /** One word for what happened: `task_assigned`, `task_recovery` …; the event, where it is no transition. */
+  action: string;
   message: string | null;
   details: unknown;
   /** The version that the entry brought the task to; null for entries that changed none. */

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Database } from '#lib/database';
 import { type Caller, encodeCursor, type Page, sent, toPage } from '#lib/kernel';
 import { entryAfter, numberAfter } from '../domain/cursor.js';
+import { actionOf } from '../domain/log-action.js';
 import type { LogFilter, LogLevel, LogView } from '../domain/log-view.js';
 import type { PageRequest } from '../domain/task-filter.js';
 import type { RunRow, RunView } from '../domain/task-view.js';
@@ -59,6 +60,11 @@ export class TaskHistory {
 
 /** Logs of earlier versions may hold secrets, and nobody may rewrite a log. */
 function toLogView(row: LogRow): LogView {
+  const view = viewOf(row);
+  return { ...view, action: actionOf(view) };
+}
+
+function viewOf(row: LogRow): Omit<LogView, 'action'> {
   return {
     id: row.id,
     taskId: row.task_id,

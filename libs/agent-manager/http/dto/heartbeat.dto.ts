@@ -1,11 +1,30 @@
-import { Id, Int, JsonObject, OneOf, Text } from '#lib/http';
+import { Transform } from 'class-transformer';
+import { Id, JsonObject, Nested, OneOf, Rounded, Text } from '#lib/http';
 import { HEARTBEAT_STATUSES, type HeartbeatStatus } from '../../domain/health.js';
 import type { HeartbeatBody } from '../../heartbeats/heartbeat-buffer.js';
 
 const MAX_INTEGER = 2_147_483_647;
 
+/** The words of workers that report what they do instead of how they are: all of them are alive and well. */
+const WELL: readonly unknown[] = ['idle', 'busy', 'working', 'running'];
+
+export class MetricsDto {
+  @Rounded(0, MAX_INTEGER, { optional: true, nullable: true })
+  cpuPercent?: number | null;
+
+  @Rounded(0, MAX_INTEGER, { optional: true, nullable: true })
+  memoryMb?: number | null;
+
+  @Rounded(0, MAX_INTEGER, { optional: true, nullable: true })
+  tasksCompleted?: number | null;
+}
+
 export class HeartbeatDto implements HeartbeatBody {
-  @OneOf(HEARTBEAT_STATUSES, { example: 'healthy' })
+  @Transform(({ value }): unknown => (WELL.includes(value) ? 'healthy' : value))
+  @OneOf(HEARTBEAT_STATUSES, {
+    example: 'healthy',
+    description: 'idle, busy, working and running are taken as healthy.',
+  })
   status!: HeartbeatStatus;
 
   @Id({
@@ -15,16 +34,16 @@ export class HeartbeatDto implements HeartbeatBody {
   })
   currentTaskId?: string | null;
 
-  @Int(0, 100, { optional: true, nullable: true })
+  @Rounded(0, 100, { optional: true, nullable: true })
   progressPercent?: number | null;
 
   @Text({ min: 0, max: 1_000, optional: true, nullable: true, example: 'Running tsc --noEmit' })
   currentStep?: string | null;
 
-  @Int(0, MAX_INTEGER, { optional: true, nullable: true })
+  @Rounded(0, MAX_INTEGER, { optional: true, nullable: true })
   memoryMb?: number | null;
 
-  @Int(0, MAX_INTEGER, {
+  @Rounded(0, MAX_INTEGER, {
     optional: true,
     nullable: true,
     description: 'Percent of one core: above 100 when it uses several.',
@@ -33,4 +52,28 @@ export class HeartbeatDto implements HeartbeatBody {
 
   @JsonObject({ optional: true, description: 'Up to 16 KiB.' })
   metadata?: Record<string, unknown>;
+
+  @Nested(() => MetricsDto, {
+    optional: true,
+    description: 'The same as memoryMb and cpuPercent; tasksCompleted goes to the metadata.',
+  })
+  metrics?: MetricsDto;
+
+  @Text({ max: 100, optional: true, description: 'Not looked at: the path says which agent it is.' })
+  workerId?: string;
+
+  @Text({ max: 100, optional: true, description: "Not looked at: the server's clock counts." })
+  timestamp?: string;
+}
+
+/** The heartbeat with its `metrics` where all others have them. */
+export function withMetrics({ metrics = {}, ...body }: HeartbeatDto): HeartbeatBody {
+  const { cpuPercent, memoryMb, tasksCompleted } = metrics;
+  const counted = tasksCompleted === undefined ? {} : { tasksCompleted };
+  return {
+    ...body,
+    cpuPercent: body.cpuPercent ?? cpuPercent,
+    memoryMb: body.memoryMb ?? memoryMb,
+    metadata: { ...counted, ...body.metadata },
+  };
 }

@@ -1,4 +1,15 @@
-import { Flag, Id, Int, JsonObject, Nested, NestedList, OneOf, Text, Timestamp } from '#lib/http';
+import {
+  Flag,
+  Id,
+  Int,
+  JsonObject,
+  Nested,
+  NestedList,
+  OneOf,
+  Rounded,
+  Text,
+  Timestamp,
+} from '#lib/http';
 import { FAILURE_CLASSES, type FailureClass } from '#lib/transitions';
 import { OWN_EVENTS } from '../../domain/own-events.js';
 
@@ -24,7 +35,7 @@ export class StartRunDto extends RunReportDto {
 }
 
 export class ProgressDto extends RunReportDto {
-  @Int(0, 100, { optional: true })
+  @Rounded(0, 100, { optional: true })
   progressPercent?: number;
 
   @Text({ min: 0, max: 2000, optional: true })

@@ -78,6 +78,11 @@ export class LogDto implements LogView {
   @ShownIdOrNull() agentId!: string | null;
   @ShownOneOf(LOG_LEVELS) level!: LogLevel;
   @ShownText({ example: 'state_transition' }) event!: string;
+  @ShownText({
+    example: 'task_assigned',
+    description: 'A transition by where it led to; all else by its event',
+  })
+  action!: string;
   @ShownTextOrNull() message!: string | null;
   @ShownJson() details!: unknown;
   @ShownIntOrNull({ description: 'The version that it brought the task to' })

@@ -1,0 +1,243 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { TokenService } from '#lib/identity';
+import { newId } from '#lib/kernel';
+import { type ApiClient, apiClient } from '../support/api-client.js';
+import { aSessionOf } from '../support/factories.js';
+import { startTestApp, type TestAgent, type TestApp, type TestWorkspace } from '../support/app.js';
+
+/*
+ * Requests as the documents have them that the API was designed by, word by word; ids, tokens and hosts are
+ * replaced. A client that was written by one of them works.
+ */
+
+let server: TestApp;
+let workspace: TestWorkspace;
+/** A user who names no workspace: it has one. */
+let user: ApiClient;
+let agent: TestAgent;
+
+beforeAll(async () => {
+  server = await startTestApp();
+  workspace = await server.newWorkspace();
+  agent = await workspace.newAgent();
+  const sessionId = await aSessionOf(server.db.owner, workspace.userId);
+  const { userId } = workspace;
+  const tokens = server.app.get(TokenService, { strict: false });
+  const { token } = tokens.issueUserToken({ userId, sessionId, workspaceId: null });
+  user = apiClient(server.url, { authorization: `Bearer ${token}` });
+});
+afterAll(() => server.stop());
+
+interface Task {
+  id: string;
+  status: string;
+  progressPercent: number;
+  items: { action: string; event: string }[];
+  [field: string]: unknown;
+}
+
+const aDevelopmentTask = {
+  title: 'Fix TypeScript strict errors in U-Connect',
+  description: 'Run tsc --noEmit, fix all errors, commit changes',
+  taskType: 'development',
+  priority: 8,
+  inputContext: {
+    repository: 'u-connect',
+    branch: 'main',
+    commands: ['pnpm install', 'pnpm tsc:check'],
+  },
+  maxRetries: 2,
+  estimatedDurationMinutes: 30,
+};
+
+async function create(body: object = aDevelopmentTask): Promise<string> {
+  const { status, body: task } = await user.post<Task>('/agent-tasks', body);
+  expect(status).toBe(201);
+  return task.id;
+}
+
+async function claimed(body?: object): Promise<{ taskId: string; run: ApiClient }> {
+  const taskId = await create(body);
+  const { body: answer } = await agent.api.post<{ tasks: { run: { token: string } }[] }>(
+    `/agents/${agent.id}/claim`,
+    { taskId },
+  );
+  const token = answer.tasks[0]?.run.token ?? '';
+  return { taskId, run: apiClient(server.url, { authorization: `Bearer ${token}` }) };
+}
+
+describe('the orchestration layer', () => {
+  it('creates a task, which waits for an agent that takes such tasks', async () => {
+    const { status, body } = await user.post<Task>('/agent-tasks', {
+      title: 'Fix TypeScript strict errors in U-Connect',
+      description: '...',
+      taskType: 'development',
+      priority: 8,
+      inputContext: { repository: 'u-connect', branch: 'main', scope: ['packages/shared'] },
+      dependsOn: [],
+      maxRetries: 3,
+    });
+    expect([status, body.status]).toEqual([201, 'PENDING']);
+  });
+
+  it('lists, reads, changes, cancels and retries tasks, and reads their log', async () => {
+    const id = await create();
+    for (const path of [
+      '/agent-tasks?status=RUNNING&priority>=8&tags=typescript',
+      `/agent-tasks/${id}`,
+      `/agent-tasks/${id}/logs?level=ERROR&limit=100`,
+    ])
+      expect((await user.get(path)).status).toBe(200);
+    const paused = await user.patch<Task>(`/agent-tasks/${id}`, { priority: 10, status: 'PAUSED' });
+    expect(paused.body).toMatchObject({ priority: 10, status: 'PAUSED' });
+    const reason = { reason: 'Requirements changed' };
+    const cancelled = await user.post<Task>(`/agent-tasks/${id}/cancel`, reason);
+    expect(cancelled.body.status).toBe('ABORTED');
+    expect((await user.post<Task>(`/agent-tasks/${id}/retry`)).body.status).toBe('PENDING');
+  });
+
+  it('registers, lists, reads and terminates agents', async () => {
+    const id = newId();
+    const registered = await user.put(`/agents/${id}`, {
+      name: 'Dev Agent #1',
+      model: 'claude-sonnet-4',
+      capabilities: ['typescript', 'nestjs', 'prisma'],
+      maxConcurrentTasks: 2,
+      heartbeatIntervalSeconds: 30,
+    });
+    expect(registered.status).toBe(201);
+    for (const path of [
+      '/agents?status=WORKING&coordinatorEnabled=true',
+      `/agents/${id}`,
+      `/agents/${id}/health`,
+      `/agents/${id}/tasks?status=RUNNING`,
+    ])
+      expect((await user.get(path)).status).toBe(200);
+    const end = { reason: 'Manual shutdown', graceful: true };
+    expect((await user.post(`/agents/${id}/terminate`, end)).status).toBe(200);
+  });
+
+  it('asks the coordinator, and makes it look', async () => {
+    expect((await user.get('/coordinator/status')).status).toBe(200);
+    expect((await user.post('/coordinator/recover', { workspaceId: workspace.id })).status).toBe(
+      200,
+    );
+    const logs = await user.get(`/coordinator/logs?workspace=${workspace.id}&level=ERROR`);
+    expect(logs.status).toBe(200);
+    expect((await fetch(`${server.url}/health/coordinator`)).status).toBe(200);
+  });
+
+  const heartbeat = (taskId: string) => ({
+    status: 'healthy',
+    currentTaskId: taskId,
+    progressPercent: 45,
+    currentStep: 'Running tsc --noEmit',
+    memoryMb: 512,
+    cpuPercent: 35,
+  });
+  const progress = {
+    progressPercent: 70,
+    currentStep: 'Fixing type errors in packages/shared',
+    checkpointData: { filesProcessed: 15, errorsFixed: 8, remainingFiles: 5 },
+  };
+  const completion = {
+    outputResult: {
+      filesModified: 20,
+      errorsFixed: 23,
+      commitHash: 'abc123',
+      buildStatus: 'passing',
+    },
+    summary: 'All TypeScript strict errors resolved. Build passing.',
+  };
+
+  it.each(['agent', 'run'] as const)(
+    "works on a task with the %s's token, and no run in the body",
+    async (kind) => {
+      const { taskId, run } = await claimed();
+      const api = kind === 'agent' ? agent.api : run;
+      const beat = await api.post(`/agents/${agent.id}/heartbeat`, heartbeat(taskId));
+      expect(beat.status).toBe(200);
+      expect((await api.patch(`/agent-tasks/${taskId}/progress`, progress)).status).toBe(200);
+      expect((await user.get<Task>(`/agent-tasks/${taskId}`)).body.progressPercent).toBe(70);
+      const path = `/agent-tasks/${taskId}/complete`;
+      expect((await api.post(path, completion)).status).toBe(200);
+      // The answer may have been lost.
+      expect((await api.post(path, completion)).status).toBe(200);
+      const { body } = await user.get<Task>(`/agent-tasks/${taskId}`);
+      expect(body).toMatchObject({ status: 'COMPLETED', ...completion });
+    },
+  );
+
+  it('refuses reports about a task that the agent does not hold', async () => {
+    const taskId = await create();
+    const refused = await agent.api.patch(`/agent-tasks/${taskId}/progress`, progress);
+    expect([refused.status, refused.body['code']]).toEqual([409, 'run_required']);
+    const unknown = await agent.api.patch(`/agent-tasks/${newId()}/progress`, progress);
+    expect([unknown.status, unknown.body['code']]).toEqual([404, 'task_not_found']);
+  });
+
+  it('rounds what comes in fractions', async () => {
+    const { taskId, run } = await claimed();
+    const measured = {
+      ...heartbeat(taskId),
+      cpuPercent: 35.4,
+      memoryMb: 511.6,
+      progressPercent: 44.5,
+    };
+    expect((await agent.api.post(`/agents/${agent.id}/heartbeat`, measured)).status).toBe(200);
+    await run.patch(`/agent-tasks/${taskId}/progress`, { progressPercent: 33.3 });
+    expect((await user.get<Task>(`/agent-tasks/${taskId}`)).body.progressPercent).toBe(33);
+    await run.post(`/agent-tasks/${taskId}/complete`, completion);
+  });
+
+  it('reads in the log what has happened, in its words', async () => {
+    const { taskId, run } = await claimed();
+    await run.post(`/agent-tasks/${taskId}/start`);
+    await run.post(`/agent-tasks/${taskId}/complete`, completion);
+    const { body } = await user.get<Task>(`/agent-tasks/${taskId}/logs?order=asc`);
+    expect(body.items.map(({ action }) => action)).toEqual([
+      'task_created',
+      'task_assigned',
+      'task_started',
+      'task_completed',
+    ]);
+  });
+});
+
+describe('the worker orchestration system', () => {
+  it('registers a worker, and hears what it does', async () => {
+    const workerId = 'worker-a1b2c3d4';
+    const registration = {
+      workerId,
+      name: 'Worker One',
+      hostname: 'build-7',
+      pid: 4711,
+      capabilities: ['tx-implementer', 'tx-tester'],
+    };
+    const registered = await user.put(`/agents/${agent.id}`, registration);
+    expect(registered.body).toMatchObject({ hostName: 'build-7', pid: 4711 });
+    for (const status of ['idle', 'busy']) {
+      const beat = await agent.api.post(`/agents/${agent.id}/heartbeat`, {
+        workerId,
+        timestamp: '2026-02-02T12:00:00.000Z',
+        status,
+        currentTaskId: newId(),
+        metrics: { cpuPercent: 12.5, memoryMb: 80.2, tasksCompleted: 3 },
+      });
+      expect(beat.status).toBe(200);
+    }
+  });
+
+  it('claims a task by its id, renews the claim, and releases it', async () => {
+    const taskId = await create();
+    const claim = { taskId, leaseSeconds: 1_800 };
+    const { body } = await agent.api.post<{ tasks: { run: { id: string } }[] }>(
+      `/agents/${agent.id}/claim`,
+      claim,
+    );
+    expect(body.tasks).toHaveLength(1);
+    expect((await agent.api.post(`/agent-tasks/${taskId}/renew`)).status).toBe(200);
+    expect((await agent.api.post(`/agent-tasks/${taskId}/release`)).status).toBe(200);
+    expect((await user.get<Task>(`/agent-tasks/${taskId}`)).body.status).toBe('PENDING');
+  });
+});
