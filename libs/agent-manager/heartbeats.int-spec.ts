@@ -172,7 +172,7 @@ describe('a heartbeat', () => {
     ['currentTaskId', { ...HEARTBEAT, currentTaskId: 'x' }],
     ['progressPercent', { ...HEARTBEAT, progressPercent: 101 }],
     ['memoryMb', { ...HEARTBEAT, memoryMb: -1 }],
-    ['cpuPercent', { ...HEARTBEAT, cpuPercent: 0.5 }],
+    ['cpuPercent', { ...HEARTBEAT, cpuPercent: -1.5 }],
     ['currentStep', { ...HEARTBEAT, currentStep: 'a\u0000' }],
     ['metadata', { ...HEARTBEAT, metadata: { text: 'x'.repeat(17_000) } }],
     ['agentId', { ...HEARTBEAT, agentId: newId() }],
