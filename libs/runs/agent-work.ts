@@ -27,7 +27,7 @@ export class AgentWork {
   signals(
     caller: Caller,
     agentId: string,
-    request: { runIds: string[]; waitMs?: number },
+    request: { runIds?: string[]; waitMs?: number },
     gone: AbortSignal,
   ): Promise<SignalsAnswer> {
     const agent = requireSelf(caller, agentId);

@@ -122,8 +122,9 @@ task_moved AS (
 ),
 run_moved AS (
   INSERT INTO task_runs (workspace_id, id, task_id, agent_id, generation, lease_seconds,
-    lease_expires_at, lease_by_heartbeat)
-  SELECT workspace_id, run_id, id, agent_id, generation, seconds, now() + make_interval(secs => seconds), by_heartbeat
+    lease_expires_at, lease_by_heartbeat, deadline_at)
+  SELECT workspace_id, run_id, id, agent_id, generation, seconds, now() + make_interval(secs => seconds), by_heartbeat,
+    NULL::timestamptz
   FROM task_moved
 ),
 agent_busier AS (
@@ -215,8 +216,9 @@ task_moved AS (
 ),
 run_moved AS (
   INSERT INTO task_runs (workspace_id, id, task_id, agent_id, generation, lease_seconds,
-    lease_expires_at, lease_by_heartbeat)
-  SELECT workspace_id, run_id, id, agent_id, generation, seconds, now() + make_interval(secs => seconds), by_heartbeat
+    lease_expires_at, lease_by_heartbeat, deadline_at)
+  SELECT workspace_id, run_id, id, agent_id, generation, seconds, now() + make_interval(secs => seconds), by_heartbeat,
+    now() + make_interval(secs => timeout_seconds)
   FROM task_moved
 ),
 agent_busier AS (
@@ -239,7 +241,8 @@ SELECT a.id AS agent_id, a.lifecycle, a.mode, a.capabilities, a.dedicated_to, a.
       AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())))) THEN 'paused' END END, 'nothing_ready') END AS why,
   (ARRAY(SELECT p.task_type::text FROM pauses p WHERE p.workspace_id = $1
     AND p.task_type IS NOT NULL AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())) <> '{}') AS some_held,
-  m.run_id, m.generation, now() + make_interval(secs => m.seconds) AS lease_expires_at, m.id,
+  m.run_id, m.generation, now() + make_interval(secs => m.seconds) AS lease_expires_at,
+  now() + make_interval(secs => m.timeout_seconds) AS deadline_at, m.id,
   m.title, m.description, m.task_type, m.priority, m.input_context, m.checkpoint_data, m.metadata, m.timeout_seconds, m.retry_count, m.max_retries, m.required_capabilities, ARRAY(
     SELECT g.tag FROM agent_task_tags g WHERE g.workspace_id = $1 AND g.task_id = m.id ORDER BY g.tag) AS tags
 FROM agent a LEFT JOIN task_moved m ON m.agent_id = a.id
@@ -319,8 +322,9 @@ task_moved AS (
 ),
 run_moved AS (
   INSERT INTO task_runs (workspace_id, id, task_id, agent_id, generation, lease_seconds,
-    lease_expires_at, lease_by_heartbeat)
-  SELECT workspace_id, run_id, id, agent_id, generation, seconds, now() + make_interval(secs => seconds), by_heartbeat
+    lease_expires_at, lease_by_heartbeat, deadline_at)
+  SELECT workspace_id, run_id, id, agent_id, generation, seconds, now() + make_interval(secs => seconds), by_heartbeat,
+    now() + make_interval(secs => timeout_seconds)
   FROM task_moved
 ),
 agent_busier AS (
@@ -344,7 +348,8 @@ SELECT a.id AS agent_id, a.lifecycle, a.mode, a.capabilities, a.dedicated_to, a.
       AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())))) THEN 'paused' END END, 'nothing_ready') END AS why,
   (ARRAY(SELECT p.task_type::text FROM pauses p WHERE p.workspace_id = $1
     AND p.task_type IS NOT NULL AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())) <> '{}') AS some_held,
-  m.run_id, m.generation, now() + make_interval(secs => m.seconds) AS lease_expires_at, m.id,
+  m.run_id, m.generation, now() + make_interval(secs => m.seconds) AS lease_expires_at,
+  now() + make_interval(secs => m.timeout_seconds) AS deadline_at, m.id,
   m.title, m.description, m.task_type, m.priority, m.input_context, m.checkpoint_data, m.metadata, m.timeout_seconds, m.retry_count, m.max_retries, m.required_capabilities, ARRAY(
     SELECT g.tag FROM agent_task_tags g WHERE g.workspace_id = $1 AND g.task_id = m.id ORDER BY g.tag) AS tags
 FROM agent a LEFT JOIN task_moved m ON m.agent_id = a.id
@@ -407,8 +412,9 @@ task_moved AS (
 ),
 run_moved AS (
   INSERT INTO task_runs (workspace_id, id, task_id, agent_id, generation, lease_seconds,
-    lease_expires_at, lease_by_heartbeat)
-  SELECT workspace_id, run_id, id, agent_id, generation, seconds, now() + make_interval(secs => seconds), by_heartbeat
+    lease_expires_at, lease_by_heartbeat, deadline_at)
+  SELECT workspace_id, run_id, id, agent_id, generation, seconds, now() + make_interval(secs => seconds), by_heartbeat,
+    now() + make_interval(secs => timeout_seconds)
   FROM task_moved
 ),
 agent_busier AS (
@@ -431,7 +437,8 @@ SELECT a.id AS agent_id, a.lifecycle, a.mode, a.capabilities, a.dedicated_to, a.
       AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())))) THEN 'paused' END END, 'nothing_ready') END AS why,
   (ARRAY(SELECT p.task_type::text FROM pauses p WHERE p.workspace_id = $1
     AND p.task_type IS NOT NULL AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())) <> '{}') AS some_held,
-  m.run_id, m.generation, now() + make_interval(secs => m.seconds) AS lease_expires_at, m.id,
+  m.run_id, m.generation, now() + make_interval(secs => m.seconds) AS lease_expires_at,
+  now() + make_interval(secs => m.timeout_seconds) AS deadline_at, m.id,
   m.title, m.description, m.task_type, m.priority, m.input_context, m.checkpoint_data, m.metadata, m.timeout_seconds, m.retry_count, m.max_retries, m.required_capabilities, ARRAY(
     SELECT g.tag FROM agent_task_tags g WHERE g.workspace_id = $1 AND g.task_id = m.id ORDER BY g.tag) AS tags
 FROM agent a LEFT JOIN task_moved m ON m.agent_id = a.id
@@ -517,8 +524,9 @@ task_moved AS (
 ),
 run_moved AS (
   INSERT INTO task_runs (workspace_id, id, task_id, agent_id, generation, lease_seconds,
-    lease_expires_at, lease_by_heartbeat)
-  SELECT workspace_id, run_id, id, agent_id, generation, seconds, now() + make_interval(secs => seconds), by_heartbeat
+    lease_expires_at, lease_by_heartbeat, deadline_at)
+  SELECT workspace_id, run_id, id, agent_id, generation, seconds, now() + make_interval(secs => seconds), by_heartbeat,
+    now() + make_interval(secs => timeout_seconds)
   FROM task_moved
 ),
 agent_busier AS (
@@ -542,7 +550,8 @@ SELECT a.id AS agent_id, a.lifecycle, a.mode, a.capabilities, a.dedicated_to, a.
       AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())))) THEN 'paused' END END, 'nothing_ready') END AS why,
   (ARRAY(SELECT p.task_type::text FROM pauses p WHERE p.workspace_id = $1
     AND p.task_type IS NOT NULL AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())) <> '{}') AS some_held,
-  m.run_id, m.generation, now() + make_interval(secs => m.seconds) AS lease_expires_at, m.id,
+  m.run_id, m.generation, now() + make_interval(secs => m.seconds) AS lease_expires_at,
+  now() + make_interval(secs => m.timeout_seconds) AS deadline_at, m.id,
   m.title, m.description, m.task_type, m.priority, m.input_context, m.checkpoint_data, m.metadata, m.timeout_seconds, m.retry_count, m.max_retries, m.required_capabilities, ARRAY(
     SELECT g.tag FROM agent_task_tags g WHERE g.workspace_id = $1 AND g.task_id = m.id ORDER BY g.tag) AS tags
 FROM agent a LEFT JOIN task_moved m ON m.agent_id = a.id
@@ -573,7 +582,7 @@ held AS MATERIALIZED (
   SELECT r.task_id, r.id AS run_id, c.actor_kind, c.actor_id, c.output_result, c.summary
   FROM report c
   JOIN task_runs r ON r.workspace_id = $1 AND r.id = c.run_id AND r.agent_id = c.agent_id
-  WHERE CASE WHEN r.state IN ('ASSIGNED', 'WORKING', 'APPROVED', 'STALE') THEN true END AND EXISTS (SELECT FROM workspaces used WHERE used.id = $1 AND used.archived_at IS NULL)
+  WHERE CASE WHEN r.state IN ('ASSIGNED', 'WORKING', 'APPROVED', 'STALE') THEN true END AND EXISTS (SELECT FROM workspaces used WHERE used.id = $1 AND used.archived_at IS NULL) AND (r.deadline_at <= now() - interval '60 seconds' AND r.state IN ('ASSIGNED', 'WORKING', 'STALE')) IS NOT TRUE
   ORDER BY r.task_id
 ),
 task_moved AS (
@@ -891,20 +900,30 @@ SELECT id AS task_id, progress_percent, status FROM reported
 SELECT r.id FROM task_runs r WHERE r.workspace_id = $1 AND r.id = $2 AND r.task_id = $3
 
 -- run_signals
+WITH held AS MATERIALIZED (
+  SELECT unnest($3::uuid[]) AS run_id
+  UNION SELECT r.id FROM task_runs r
+  WHERE $4::boolean AND r.workspace_id = $1 AND r.agent_id = $2 AND r.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE')
+  UNION SELECT r.id FROM task_runs r
+  WHERE $4::boolean AND r.workspace_id = $1 AND r.agent_id = $2 AND r.ended_by <> 'agent' AND r.ended_at > now() - interval '60 seconds'
+)
 SELECT a.lifecycle, held.run_id,
   CASE WHEN held.run_id IS NULL THEN NULL
        WHEN t.run_id IS DISTINCT FROM held.run_id OR r.agent_id IS DISTINCT FROM a.id THEN 'stop'
+       WHEN (r.deadline_at <= now() AND r.state IN ('ASSIGNED', 'WORKING', 'STALE')) THEN 'stop'
        WHEN t.status = 'PAUSED' AND r.pause_requested_at IS NOT NULL THEN 'pause'
        WHEN t.status = 'RUNNING' AND r.hung_warned_at IS NOT NULL THEN 'warn' END AS action,
   CASE WHEN t.run_id IS DISTINCT FROM held.run_id THEN coalesce(r.end_reason, 'unknown_run')
+       WHEN (r.deadline_at <= now() AND r.state IN ('ASSIGNED', 'WORKING', 'STALE')) THEN 'timeout'
        WHEN t.status = 'PAUSED' THEN coalesce(t.pause_reason, 'paused')
        ELSE 'hung' END AS reason,
   coalesce((t.generation > r.generation AND r.conflict_seen_at IS NULL
   AND (r.end_reason IN ('orphaned', 'cancelled') OR r.state = 'FAILED'
     AND coalesce(r.ended_by, '') <> 'agent'
-    AND NOT (coalesce(r.ended_by, '') = 'gateway' AND r.end_reason NOT IN ('gateway_restart', 'infrastructure')))), false) AS in_conflict
+    AND NOT (coalesce(r.ended_by, '') = 'gateway' AND r.end_reason NOT IN ('gateway_restart', 'infrastructure')))), false) AS in_conflict, r.ended_at IS NOT NULL AS is_ended,
+  (extract(epoch FROM r.deadline_at - now()) * 1000)::float8 AS time_left_ms
 FROM agents a
-LEFT JOIN unnest($3::uuid[]) AS held (run_id) ON true
+LEFT JOIN held ON true
 LEFT JOIN task_runs r ON r.workspace_id = $1 AND r.id = held.run_id AND r.agent_id = a.id
 LEFT JOIN agent_tasks t ON t.workspace_id = $1 AND t.id = r.task_id
 WHERE a.workspace_id = $1 AND a.id = $2
@@ -919,9 +938,10 @@ WITH noted AS (
     AND NOT (coalesce(r.ended_by, '') = 'gateway' AND r.end_reason NOT IN ('gateway_restart', 'infrastructure'))))
 )
 SELECT r.task_id, r.state AS run_state,
-  coalesce(r.end_reason, CASE WHEN NOT EXISTS (SELECT FROM workspaces used WHERE used.id = $1 AND used.archived_at IS NULL) THEN 'workspace_archived' END) AS end_reason,
+  coalesce(r.end_reason, CASE WHEN NOT EXISTS (SELECT FROM workspaces used WHERE used.id = $1 AND used.archived_at IS NULL) THEN 'workspace_archived'
+    WHEN (r.deadline_at <= now() - interval '60 seconds' AND r.state IN ('ASSIGNED', 'WORKING', 'STALE')) THEN 'timeout' END) AS end_reason,
   coalesce(r.end_reason = 'timeout' AND r.ended_at >= r.deadline_at, false) AS ended_past_deadline, t.status AS task_status, t.version AS task_version,
-  t.run_id IS NOT DISTINCT FROM r.id AND EXISTS (SELECT FROM workspaces used WHERE used.id = $1 AND used.archived_at IS NULL) AS is_live
+  t.run_id IS NOT DISTINCT FROM r.id AND EXISTS (SELECT FROM workspaces used WHERE used.id = $1 AND used.archived_at IS NULL) AND (r.deadline_at <= now() - interval '60 seconds' AND r.state IN ('ASSIGNED', 'WORKING', 'STALE')) IS NOT TRUE AS is_live
 FROM task_runs r JOIN agent_tasks t ON t.workspace_id = r.workspace_id AND t.id = r.task_id
 WHERE r.workspace_id = $1 AND r.id = $2 AND r.agent_id = $3
 

@@ -2,7 +2,14 @@ import type { ClaimedRow } from './store/claim-tasks.sql.js';
 
 /** A task with the run that its agent has just been given. */
 export interface ClaimedTask {
-  run: { id: string; generation: number; leaseExpiresAt: Date; token: string };
+  run: {
+    id: string;
+    generation: number;
+    leaseExpiresAt: Date;
+    /** The end of its timeout. */
+    deadlineAt: Date | null;
+    token: string;
+  };
   task: {
     id: string;
     title: string;
@@ -28,6 +35,7 @@ export function toClaimedTask(row: ClaimedRow, token: string): ClaimedTask {
       id: row.run_id,
       generation: row.generation,
       leaseExpiresAt: row.lease_expires_at,
+      deadlineAt: row.deadline_at,
       token,
     },
     task: {

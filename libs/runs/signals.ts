@@ -11,7 +11,7 @@ import { type AgentCaller, DroverError, withAnySignal } from '#lib/kernel';
 import { WakeUps } from '#lib/valkey';
 import { noteConflicts } from './store/conflicts.sql.js';
 import { runSignals, type SignalRow } from './store/run-signals.sql.js';
-import { hasNewSignals, warnedIn } from './new-signals.js';
+import { hasNewSignals, toldBefore } from './new-signals.js';
 
 export interface RunSignal {
   runId: string;
@@ -30,8 +30,16 @@ export interface SignalsAnswer {
 
 export interface SignalsRequest {
   agent: AgentCaller;
-  runIds: readonly string[];
+  /** Absent: all that it holds, those included that it claims while it waits. */
+  runIds?: readonly string[];
   waitMs: number;
+}
+
+interface Look extends SignalsAnswer {
+  /** Of an agent that names no runs: those that were taken from it. */
+  taken: ReadonlySet<string>;
+  /** Until the time of the next run is over. */
+  nextDeadlineMs: number;
 }
 
 // A wake-up can get lost; an agent hears of a cancellation within this time all the same.
@@ -78,29 +86,29 @@ export class Signals implements OnModuleDestroy, BeforeApplicationShutdown {
 
   private async waitUntil(request: SignalsRequest, stop: AbortSignal): Promise<SignalsAnswer> {
     const deadline = performance.now() + request.waitMs;
-    let warnedBefore: ReadonlySet<string> | undefined;
+    let before: ReadonlySet<string> | undefined;
     for (;;) {
       // Listening starts before looking, so that nothing slips in between.
       const bell = this.listen(request.agent.agentId, stop);
       try {
         this.revocations.refuse(request.agent);
-        const answer = await this.look(request);
-        warnedBefore ??= warnedIn(answer.runs);
+        const { drain, runs, taken, nextDeadlineMs } = await this.look(request);
+        before ??= toldBefore(runs, taken);
         const left = deadline - performance.now();
-        if (answer.drain || hasNewSignals(answer.runs, warnedBefore) || left <= 0 || stop.aborted)
-          return answer;
-        await bell.rung(Math.min(left, LOOK_AGAIN_MS));
+        if (drain || hasNewSignals(runs, before, taken) || left <= 0 || stop.aborted)
+          return { drain, runs };
+        await bell.rung(Math.min(left, nextDeadlineMs, LOOK_AGAIN_MS));
       } finally {
         bell.leave();
       }
     }
   }
 
-  private async look({ agent, runIds }: SignalsRequest): Promise<SignalsAnswer> {
+  private async look({ agent, runIds }: SignalsRequest): Promise<Look> {
     const { workspaceId, agentId } = agent;
     const rows = await this.database
       .tenant(workspaceId)
-      .rows(runSignals, [workspaceId, agentId, runIds]);
+      .rows(runSignals, [workspaceId, agentId, runIds ?? [], runIds === undefined]);
     const lifecycle = rows[0]?.lifecycle;
     if (lifecycle === undefined) throw new DroverError('agent_not_found');
     await this.noteConflicts(workspaceId, agentId, rows);
@@ -116,7 +124,14 @@ export class Signals implements OnModuleDestroy, BeforeApplicationShutdown {
           ]
         : [],
     );
-    return { drain: lifecycle === 'DRAINING' || lifecycle === 'TERMINATED', runs };
+    const ended = rows.filter((row) => row.is_ended && runIds === undefined);
+    const timeLeft = rows.flatMap(({ time_left_ms: ms }) => (ms !== null && ms > 0 ? [ms] : []));
+    return {
+      drain: lifecycle === 'DRAINING' || lifecycle === 'TERMINATED',
+      runs,
+      taken: new Set(ended.flatMap(({ run_id: id }) => id ?? [])),
+      nextDeadlineMs: Math.min(...timeLeft.map((ms) => ms + 1)),
+    };
   }
 
   private async noteConflicts(

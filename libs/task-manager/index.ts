@@ -11,6 +11,7 @@ export {
   ShownIntOrNull,
   ShownOneOf,
   ShownTime,
+  ShownTimeOrNull,
   ShownJson,
   ShownText,
   ShownTextOrNull,

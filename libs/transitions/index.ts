@@ -33,7 +33,9 @@ export {
   capabilityKeyOf,
   endedBadly,
   endedWell,
+  DEADLINE_GRACE,
   hasDeadline,
+  isOverdue,
   isClosed,
   isLeased,
   isLiveRun,
@@ -57,7 +59,7 @@ export { transitionAgent, transitionAgents } from './store/transition-agents.js'
 export { applyTransitions, applyPlans } from './store/apply-transitions.js';
 export { asFew, asFilter } from './store/plan-hints.js';
 export {
-  RUN_START,
+  runStart,
   runTransition,
   runMayGo,
   AGENT_RECOUNT,

@@ -20,7 +20,7 @@ export interface RunManagerOptions {
 /** All runs that this worker holds. */
 export class RunManager {
   private readonly active = new Map<string, Run>();
-  private readonly lost = new Set<string>();
+  private readonly told = new Set<string>();
   private waiting: (() => void)[] = [];
   private stopping: { cause: StopCause; graceMs: number } | undefined;
 
@@ -38,7 +38,7 @@ export class RunManager {
       this.options.log.warn('A run could not be cleaned up', { error: messageOf(error) });
     });
     this.active.delete(run.id);
-    this.lost.delete(run.id);
+    this.told.delete(run.id);
     this.options.onChange();
     if (this.active.size === 0) for (const done of this.waiting.splice(0)) done();
     return result;
@@ -51,7 +51,7 @@ export class RunManager {
   /** The runs to ask signals for: not those that are lost, or over but for the report. */
   runIds(): string[] {
     const wanted = [...this.active.values()].filter(
-      ({ id, isOver }) => !isOver && !this.lost.has(id),
+      ({ id, isOver }) => !isOver && !this.told.has(id),
     );
     return wanted.map(({ id }) => id);
   }
@@ -67,6 +67,7 @@ export class RunManager {
       this.options.log.info('Told to end a run', { runId, action, reason });
       const words = reason === 'paused' ? undefined : reason;
       if (action === 'pause') run.stop('pause', graceSeconds * 1000, words);
+      else if (reason === 'timeout') this.timeOut(run, graceSeconds * 1000);
       else this.loseOne(run, graceSeconds * 1000);
     }
   }
@@ -93,8 +94,14 @@ export class RunManager {
     return { runIds: [...this.active.keys()], oldest: about };
   }
 
+  /** The server's clock was faster than the run's own timer; that it has timed out is still to be reported. */
+  private timeOut(run: Run, graceMs: number): void {
+    this.told.add(run.id);
+    run.stop('timeout', graceMs);
+  }
+
   private loseOne(run: Run, graceMs: number): void {
-    this.lost.add(run.id);
+    this.told.add(run.id);
     run.lose(graceMs);
   }
 }

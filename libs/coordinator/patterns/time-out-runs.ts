@@ -1,19 +1,11 @@
 import { Injectable } from '@nestjs/common';
-import { hasDeadline, type SweepResult } from '#lib/transitions';
+import { DEADLINE_GRACE, hasDeadline, isOverdue, type SweepResult } from '#lib/transitions';
 import { LostRuns, lostRuns } from '../lost-runs.js';
 import type { Pass } from '../pass.js';
 import { dueAt, type Reconciler, type ReconcilerFacts } from '../reconciler.js';
 
-/** For the report of the agent, which should have ended the run itself, to arrive. */
-const GRACE = `interval '60 seconds'`;
-
 /** Index: task_runs_deadline_idx. */
-const lockOverdueRuns = lostRuns(
-  'lock_overdue_runs',
-  '',
-  `r.deadline_at <= now() - ${GRACE} AND ${hasDeadline('r')}`,
-  'r.deadline_at',
-);
+const lockOverdueRuns = lostRuns('lock_overdue_runs', '', isOverdue('r'), 'r.deadline_at');
 
 /** Ends runs that are past their task's timeout and that their agent has not ended itself. */
 @Injectable()
@@ -23,7 +15,7 @@ export class TimeOutRuns implements Reconciler {
     counter: 'timedOutRuns',
     moves: "runs a minute past their task's timeout, for which their agent should have cared",
     notable: 'Runs were ended because they were past their timeout',
-    due: dueAt(`(SELECT r.deadline_at + ${GRACE} FROM task_runs r
+    due: dueAt(`(SELECT r.deadline_at + ${DEADLINE_GRACE} FROM task_runs r
     WHERE r.deadline_at IS NOT NULL AND ${hasDeadline('r')} ORDER BY r.deadline_at LIMIT 1)`),
   } as const satisfies ReconcilerFacts;
 

@@ -1,5 +1,5 @@
 import { command } from '#lib/database';
-import { journaled, RUN_START, taskTransition } from '#lib/transitions';
+import { journaled, runStart, taskTransition } from '#lib/transitions';
 
 export interface AssignedRow {
   workspace_id: string;
@@ -43,7 +43,7 @@ ${taskTransition(
   },
   { returned: ['m.seconds', 'm.by_heartbeat'] },
 )},
-${RUN_START},
+${runStart({ timed: false })},
 spawn_intended AS (
   INSERT INTO session_spawns (workspace_id, run_id, task_id, agent_id)
   SELECT workspace_id, run_id, id, agent_id FROM task_moved

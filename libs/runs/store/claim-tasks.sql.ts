@@ -3,7 +3,7 @@ import {
   journaled,
   promisesHeartbeat,
   promisesNoHeartbeat,
-  RUN_START,
+  runStart,
   taskTransition,
 } from '#lib/transitions';
 import { bytesOf } from '#lib/task-manager';
@@ -80,6 +80,8 @@ export interface ClaimedRow {
   run_id: string;
   generation: number;
   lease_expires_at: Date;
+  /** When the run is ended for its timeout. */
+  deadline_at: Date | null;
   id: string;
   title: string;
   description: string | null;
@@ -237,14 +239,15 @@ ${taskTransition(
   },
   { returned: [...RECEIVED.map((column) => `t.${column}`), 'm.seconds', 'm.by_heartbeat'] },
 )},
-${RUN_START},
+${runStart({ timed: true })},
 ${journaled('begun')}
 SELECT a.id AS agent_id, a.lifecycle, a.mode, ${OFFERED}, a.unresponsive, ${deferred} AS deferred,
   CASE WHEN NOT a.takes_work THEN 'agent_in_error'
        WHEN a.is_full THEN 'agent_full'
        ELSE coalesce(CASE WHEN a.room = 0 THEN ${whyWorkspaceWaits('$1')} END, 'nothing_ready') END AS why,
   ${someTasksMayWait('$1')} AS some_held,
-  m.run_id, m.generation, now() + make_interval(secs => m.seconds) AS lease_expires_at, m.id,
+  m.run_id, m.generation, now() + make_interval(secs => m.seconds) AS lease_expires_at,
+  now() + make_interval(secs => m.timeout_seconds) AS deadline_at, m.id,
   ${RECEIVED.map((column) => `m.${column}`).join(', ')}, ARRAY(
     SELECT g.tag FROM agent_task_tags g WHERE g.workspace_id = $1 AND g.task_id = m.id ORDER BY g.tag) AS tags
 FROM agent a LEFT JOIN task_moved m ON m.agent_id = a.id

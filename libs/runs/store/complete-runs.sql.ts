@@ -1,6 +1,13 @@
 import { hotCommand } from '#lib/database';
 import { isInUse } from '#lib/identity';
-import { asFew, journaled, runMayGo, runTransition, taskTransition } from '#lib/transitions';
+import {
+  asFew,
+  isOverdue,
+  journaled,
+  runMayGo,
+  runTransition,
+  taskTransition,
+} from '#lib/transitions';
 
 /** A holder's completion of one run. */
 export interface CompletionReport {
@@ -23,7 +30,7 @@ export interface CompletedRow {
 
 /**
  * The holders say that the work is done: tasks and runs COMPLETED. A run that is not the live one of
- * its task, or belongs to another agent than says so, is left out. The tasks are locked in the order of their
+ * its task, belongs to another agent than says so, or is overdue, is left out. The tasks are locked in the order of their
  * ids; a run needs no lock: it changes only under its task's.
  *
  * For all reports of a workspace that came at once, each run at most once.
@@ -42,7 +49,7 @@ held AS MATERIALIZED (
   SELECT r.task_id, r.id AS run_id, c.actor_kind, c.actor_id, c.output_result, c.summary
   FROM report c
   JOIN task_runs r ON r.workspace_id = $1 AND r.id = c.run_id AND r.agent_id = c.agent_id
-  WHERE ${runMayGo('r.state', 'COMPLETED')} AND ${isInUse('$1')}
+  WHERE ${runMayGo('r.state', 'COMPLETED')} AND ${isInUse('$1')} AND ${isOverdue('r')} IS NOT TRUE
   ORDER BY r.task_id
 ),
 ${taskTransition(

@@ -1,11 +1,16 @@
 import { query } from '#lib/database';
+import { hasDeadline, isLiveRun } from '#lib/transitions';
 import { IN_CONFLICT } from './conflicts.sql.js';
 
+/** How long an agent that names no runs hears of those that were taken from it. */
+const TOLD = `interval '60 seconds'`;
+
 /**
- * The signals for an agent about the runs that it says it holds: which are not live any more and
- * why, which are asked to pause, and which seem to hang. Level-triggered: asking again gives the same answer.
+ * The signals for an agent about the runs that it holds: which are not live any more and why, whose time is over,
+ * which are asked to pause, and which seem to hang. Level-triggered: asking again gives the same answer.
  *
- * Index: primary keys. $1 workspace, $2 agent, $3 runs.
+ * Indexes: primary keys; task_runs_live_agent_idx and task_runs_taken_idx for an agent that asks for all.
+ * $1 workspace, $2 agent, $3 runs that it names, $4 whether it asks for all that it holds.
  */
 export interface SignalRow {
   lifecycle: string;
@@ -14,22 +19,38 @@ export interface SignalRow {
   reason: string | null;
   /** Another run of its task has begun, and nobody has noted yet that this one is still held. */
   in_conflict: boolean;
+  /** It was taken from the agent before. */
+  is_ended: boolean;
+  /** Milliseconds until its time is over. */
+  time_left_ms: number | null;
 }
+
+const TIME_IS_OVER = `(r.deadline_at <= now() AND ${hasDeadline('r')})`;
 
 export const runSignals = query<SignalRow>(
   'run_signals',
   `
+WITH held AS MATERIALIZED (
+  SELECT unnest($3::uuid[]) AS run_id
+  UNION SELECT r.id FROM task_runs r
+  WHERE $4::boolean AND r.workspace_id = $1 AND r.agent_id = $2 AND ${isLiveRun('r')}
+  UNION SELECT r.id FROM task_runs r
+  WHERE $4::boolean AND r.workspace_id = $1 AND r.agent_id = $2 AND r.ended_by <> 'agent' AND r.ended_at > now() - ${TOLD}
+)
 SELECT a.lifecycle, held.run_id,
   CASE WHEN held.run_id IS NULL THEN NULL
        WHEN t.run_id IS DISTINCT FROM held.run_id OR r.agent_id IS DISTINCT FROM a.id THEN 'stop'
+       WHEN ${TIME_IS_OVER} THEN 'stop'
        WHEN t.status = 'PAUSED' AND r.pause_requested_at IS NOT NULL THEN 'pause'
        WHEN t.status = 'RUNNING' AND r.hung_warned_at IS NOT NULL THEN 'warn' END AS action,
   CASE WHEN t.run_id IS DISTINCT FROM held.run_id THEN coalesce(r.end_reason, 'unknown_run')
+       WHEN ${TIME_IS_OVER} THEN 'timeout'
        WHEN t.status = 'PAUSED' THEN coalesce(t.pause_reason, 'paused')
        ELSE 'hung' END AS reason,
-  coalesce(${IN_CONFLICT}, false) AS in_conflict
+  coalesce(${IN_CONFLICT}, false) AS in_conflict, r.ended_at IS NOT NULL AS is_ended,
+  (extract(epoch FROM r.deadline_at - now()) * 1000)::float8 AS time_left_ms
 FROM agents a
-LEFT JOIN unnest($3::uuid[]) AS held (run_id) ON true
+LEFT JOIN held ON true
 LEFT JOIN task_runs r ON r.workspace_id = $1 AND r.id = held.run_id AND r.agent_id = a.id
 LEFT JOIN agent_tasks t ON t.workspace_id = $1 AND t.id = r.task_id
 WHERE a.workspace_id = $1 AND a.id = $2`,

@@ -62,6 +62,13 @@ export const isLiveRun = (r: string) => `${r}.state IN (${listed(LIVE_RUN_STATES
 /** Its deadline holds: in review it does not. Exactly as task_runs_deadline_idx has it. */
 export const hasDeadline = (r: string) => `${r}.state IN ('ASSIGNED', 'WORKING', 'STALE')`;
 
+/** For the report of the agent, which should have ended the run itself, to arrive. */
+export const DEADLINE_GRACE = `interval '60 seconds'`;
+
+/** Its time is over, and so is that of its agent to say so. Index: task_runs_deadline_idx. */
+export const isOverdue = (r: string) =>
+  `(${r}.deadline_at <= now() - ${DEADLINE_GRACE} AND ${hasDeadline(r)})`;
+
 /** The next heartbeat of an agent that has sent none by itself: nothing is expected of it. */
 export const NO_HEARTBEAT = `'infinity'`;
 

@@ -6,7 +6,7 @@ import { asFilter } from './plan-hints.js';
 /**
  * Transitions of runs: the only SQL that writes task_runs.state, and agents.live_runs with it.
  *
- * `runTransition` and `anyRunTransition` move runs (see those of tasks for the difference); RUN_START makes the
+ * `runTransition` and `anyRunTransition` move runs (see those of tasks for the difference); `runStart` makes the
  * runs of the tasks that have just become ASSIGNED. Both keep the count of live runs
  * in the agent's row, which a claim locks.
  *
@@ -172,11 +172,16 @@ agent_recounted AS (
 /**
  * Needs `task_moved` (to ASSIGNED only) with the columns `seconds` and `by_heartbeat` of the lease; the statement has
  * locked the agents.
+ *
+ * @param timed whether the time of the run begins now, and not when it starts; then `task_moved` needs its
+ *   `timeout_seconds`
  */
-export const RUN_START = `run_moved AS (
+export function runStart({ timed }: { timed: boolean }): string {
+  return `run_moved AS (
   INSERT INTO task_runs (workspace_id, id, task_id, agent_id, generation, lease_seconds,
-    lease_expires_at, lease_by_heartbeat)
-  SELECT workspace_id, run_id, id, agent_id, generation, seconds, now() + make_interval(secs => seconds), by_heartbeat
+    lease_expires_at, lease_by_heartbeat, deadline_at)
+  SELECT workspace_id, run_id, id, agent_id, generation, seconds, now() + make_interval(secs => seconds), by_heartbeat,
+    ${timed ? 'now() + make_interval(secs => timeout_seconds)' : 'NULL::timestamptz'}
   FROM task_moved
 ),
 agent_busier AS (
@@ -184,3 +189,4 @@ agent_busier AS (
   FROM (SELECT workspace_id, agent_id, count(*)::int AS runs FROM task_moved GROUP BY 1, 2) s
   WHERE a.workspace_id = s.workspace_id AND a.id = s.agent_id
 )`;
+}

@@ -22,8 +22,12 @@ export class ClaimDto {
 }
 
 export class SignalsDto {
-  @IdList({ maxItems: 1000, description: 'The runs that the agent holds' })
-  runIds!: string[];
+  @IdList({
+    ...{ maxItems: 1000, optional: true },
+    description:
+      'The runs that the agent holds; when left out, all that it holds, those that it claims meanwhile too',
+  })
+  runIds?: string[];
 
   @Int(0, 30_000, { optional: true })
   waitMs?: number;

@@ -17,6 +17,7 @@ import {
   ShownTextOrNull,
   ShownTexts,
   ShownTime,
+  ShownTimeOrNull,
 } from '#lib/task-manager';
 
 /** The answer to a report that moved its run. */
@@ -45,6 +46,8 @@ class ClaimedRunDto {
   @ShownId() id!: string;
   @ShownInt({ description: 'Counts the runs of the task' }) generation!: number;
   @ShownTime() leaseExpiresAt!: string;
+  @ShownTimeOrNull({ description: "The end of the task's timeoutSeconds; complete it before" })
+  deadlineAt!: string | null;
   @ShownText({ description: 'A token for this run alone, to hand to what executes it' })
   token!: string;
 }
