@@ -7,7 +7,7 @@ FROM agents WHERE id = ANY($1::uuid[])
 
 -- agent_health
 SELECT a.status AS agent_status, a.live_runs, a.max_concurrent_tasks, a.heartbeat_interval_seconds,
-  a.stale_threshold_seconds, h.status AS heartbeat_status,
+  a.stale_threshold_seconds, CASE WHEN h.next_expected_at IS DISTINCT FROM 'infinity' THEN h.status END AS heartbeat_status,
   extract(epoch FROM now() - h.last_seen_at)::float8 AS age_seconds, h.last_seen_at,
   CASE WHEN a.mode = 'pull' OR a.live_runs > 0 THEN nullif(h.next_expected_at, 'infinity') END AS next_expected_at,
   coalesce(

@@ -30,7 +30,7 @@ export class TaskExplainer {
     const { workspaceId } = caller;
     const tenant = this.db.tenant(workspaceId);
     const row = await firstRow(tenant, explainTask, [workspaceId, taskId]);
-    const sight = row && visibilityOf(caller, { runId: row.run_id, agentId: row.agent_id });
+    const sight = row && visibilityOf(caller, { taskId, runId: row.run_id, agentId: row.agent_id });
     if (!sight) throw new DroverError('task_not_found');
     const live = row.run_id !== null;
     const [around, line, roots] = await Promise.all([

@@ -53,4 +53,9 @@ describe('the health of all', () => {
   ])('says that the gateway is %s', async (gateway, probe, status) => {
     expect(await new Health(up, up, led, probe).system()).toMatchObject({ gateway, status });
   });
+
+  it('knows nothing of the gateway when the database, which does, is away', async () => {
+    const health = await new Health(down, up, led, down).system();
+    expect(health).toMatchObject({ gateway: 'unknown', status: 'unhealthy' });
+  });
 });

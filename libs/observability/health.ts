@@ -38,7 +38,8 @@ export interface SystemHealth {
   coordinator: { active: boolean; lastCycle: string | null; cycleCount: number };
   database: PartState;
   valkey: PartState;
-  gateway: 'reachable' | 'unreachable' | 'not_configured';
+  /** `unknown`: what is known of gateways stands in the database, which does not answer. */
+  gateway: 'reachable' | 'unreachable' | 'unknown' | 'not_configured';
 }
 
 /** The questions of load balancers and operators. */
@@ -85,7 +86,7 @@ export class Health {
       coordinator: { ...coordinator, lastCycle: coordinator.lastCycle?.toISOString() ?? null },
       database,
       valkey,
-      gateway: GATEWAY_STATES[gateway],
+      gateway: database === 'connected' ? GATEWAY_STATES[gateway] : unlessKnown(gateway),
     };
   }
 
@@ -101,6 +102,10 @@ const GATEWAY_STATES = {
   disconnected: 'unreachable',
   not_configured: 'not_configured',
 } as const satisfies Record<PartState, SystemHealth['gateway']>;
+
+function unlessKnown(gateway: PartState): SystemHealth['gateway'] {
+  return gateway === 'disconnected' ? 'unknown' : GATEWAY_STATES[gateway];
+}
 
 type Parts = Record<'database' | 'valkey' | 'gateway', PartState>;
 

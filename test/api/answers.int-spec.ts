@@ -71,7 +71,7 @@ describe('the document', () => {
     ['/agent-tasks', 'post', ['userToken', 'apiKey']],
     ['/agent-tasks/{id}', 'get', ['userToken', 'apiKey', 'agentToken', 'runToken']],
     ['/runs/{runId}/progress', 'patch', ['agentToken', 'runToken']],
-    ['/agents/{id}/heartbeat', 'post', ['agentToken']],
+    ['/agents/{id}/heartbeat', 'post', ['agentToken', 'runToken']],
     ['/auth/me', 'get', ['userToken']],
     ['/auth/login', 'post', []],
   ])('says with which tokens to call %s %s', (path, method, names) => {

@@ -24,6 +24,6 @@ export class SystemHealthDoc implements SystemHealth {
   @ApiProperty({ type: CoordinatorHealthDoc }) coordinator!: CoordinatorHealthDoc;
   @ApiProperty({ enum: PART_STATES }) database!: PartState;
   @ApiProperty({ enum: PART_STATES }) valkey!: PartState;
-  @ApiProperty({ enum: ['reachable', 'unreachable', 'not_configured'] })
+  @ApiProperty({ enum: ['reachable', 'unreachable', 'unknown', 'not_configured'] })
   gateway!: SystemHealth['gateway'];
 }

@@ -100,10 +100,9 @@ function toHealth(agentId: string, row: HealthRow): AgentHealth {
     age_seconds: ageSeconds,
     is_unresponsive: isUnresponsive,
   } = row;
-  const heartbeat = status === null ? null : { status, isUnresponsive };
   return {
     agentId,
-    status: healthStatus(heartbeat),
+    status: healthStatus(status, isUnresponsive),
     agentStatus: row.agent_status,
     lastSeenAt: row.last_seen_at?.toISOString() ?? null,
     ageSeconds: ageSeconds === null ? null : Math.max(0, Math.round(ageSeconds * 10) / 10),

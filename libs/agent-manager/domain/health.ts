@@ -28,12 +28,13 @@ export interface AgentHealth extends HeartbeatTiming {
 }
 
 /**
- * @param heartbeat what the latest heartbeat said of itself, and whether it is missed by now; null: there was
- * none
+ * @param status what the latest heartbeat said of itself; null: there was none
+ * @param isUnresponsive whether a sign of life is missed by now
  */
 export function healthStatus(
-  heartbeat: { status: HeartbeatStatus | 'stale'; isUnresponsive: boolean } | null,
+  status: HeartbeatStatus | 'stale' | null,
+  isUnresponsive: boolean,
 ): HealthStatus {
-  if (heartbeat === null) return 'unknown';
-  return heartbeat.isUnresponsive ? 'stale' : heartbeat.status;
+  if (isUnresponsive) return 'stale';
+  return status ?? 'unknown';
 }

@@ -27,9 +27,12 @@ describe('the timing of heartbeats', () => {
 
 describe('health', () => {
   it.each([
-    [null, 'unknown'],
-    [{ status: 'healthy', isUnresponsive: false }, 'healthy'],
-    [{ status: 'degraded', isUnresponsive: false }, 'degraded'],
-    [{ status: 'degraded', isUnresponsive: true }, 'stale'],
-  ] as const)('of %j is %s', (heartbeat, status) => expect(healthStatus(heartbeat)).toBe(status));
+    [null, false, 'unknown'],
+    [null, true, 'stale'],
+    ['healthy', false, 'healthy'],
+    ['degraded', false, 'degraded'],
+    ['degraded', true, 'stale'],
+  ] as const)('of %j, unresponsive: %j, is %s', (heartbeat, isUnresponsive, status) =>
+    expect(healthStatus(heartbeat, isUnresponsive)).toBe(status),
+  );
 });

@@ -1,6 +1,6 @@
 import { query } from '#lib/database';
 import type { HeartbeatStatus } from '../domain/health.js';
-import { type AgentStatus, NO_HEARTBEAT } from '#lib/transitions';
+import { type AgentStatus, NO_HEARTBEAT, promisesHeartbeat } from '#lib/transitions';
 import { isUnresponsive } from './stale-agents.sql.js';
 
 export interface HealthRow {
@@ -32,7 +32,7 @@ export const agentHealth = query<HealthRow>(
   'agent_health',
   `
 SELECT a.status AS agent_status, a.live_runs, a.max_concurrent_tasks, a.heartbeat_interval_seconds,
-  a.stale_threshold_seconds, h.status AS heartbeat_status,
+  a.stale_threshold_seconds, CASE WHEN ${promisesHeartbeat('h')} THEN h.status END AS heartbeat_status,
   extract(epoch FROM now() - h.last_seen_at)::float8 AS age_seconds, h.last_seen_at,
   CASE WHEN a.mode = 'pull' OR a.live_runs > 0 THEN nullif(h.next_expected_at, ${NO_HEARTBEAT}) END AS next_expected_at,
   ${isUnresponsive('a', 'h')} AS is_unresponsive, h.current_task_id, h.progress_percent,

@@ -150,9 +150,11 @@ function dependencyReasons({ dependencies, roots, task }: ExplainFacts): Depende
 }
 
 function waitsFurtherUp({ taskId, title, status, endedWithoutSuccess }: RootFacts): OtherReason {
-  const message = endedWithoutSuccess
-    ? `Further up the dependencies, the task "${title}" is ${status}.`
-    : `Further up the dependencies, the task "${title}" is ${status}, and has not completed yet.`;
+  const about = `Further up the dependencies, the task "${title}"`;
+  const message =
+    status === 'COMPLETED'
+      ? `${about} has completed; what waits for it is released in a moment.`
+      : `${about} is ${status}${endedWithoutSuccess ? '' : ', and has not completed yet'}.`;
   return { code: 'waiting_further_up', message, facts: { taskId, title, status } };
 }
 

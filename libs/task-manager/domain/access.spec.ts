@@ -11,17 +11,21 @@ const user: Caller = {
 };
 const agent: Caller = { kind: 'agent', workspaceId: 'w', agentId: 'a' };
 const run: Caller = { kind: 'run', workspaceId: 'w', agentId: 'a', taskId: 't', runId: 'r' };
-const held = { runId: 'r', agentId: 'a' };
+const held = { taskId: 't', runId: 'r', agentId: 'a' };
+const ended = { ...held, runId: null };
+const untouched = { ...ended, agentId: null };
 
 it.each([
-  ['a user, any task', user, { runId: null, agentId: null }, 'people'],
+  ['a user, any task', user, untouched, 'people'],
   ['a user, a held task', user, held, 'people'],
   ['its agent', agent, held, 'holder'],
-  ['its last agent, when it holds it no more', agent, { runId: null, agentId: 'a' }, null],
-  ['another agent', agent, { runId: 'r', agentId: 'b' }, null],
+  ['its last agent, when it holds it no more', agent, ended, 'people'],
+  ['another agent', agent, { ...held, agentId: 'b' }, null],
   ['its run', run, held, 'holder'],
-  ['an earlier run of the same agent', run, { runId: 'r2', agentId: 'a' }, null],
-  ['a run, a task without one', run, { runId: null, agentId: null }, null],
+  ['an earlier run of the same agent', run, { ...held, runId: 'r2' }, null],
+  ['its run, when it has ended', run, ended, 'people'],
+  ['a run, another task of its agent', run, { ...ended, taskId: 't2' }, null],
+  ['a run, a task without one', run, untouched, null],
 ] as const)('%s', (_, caller, holder, visibility) => {
   expect(visibilityOf(caller, holder)).toBe(visibility);
 });

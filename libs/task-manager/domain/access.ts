@@ -1,7 +1,8 @@
 import type { Caller } from '#lib/kernel';
 
-/** The run that a task has now. */
+/** A task's run, if it has one now, and the agent that holds it or held it last. */
 export interface Holder {
+  taskId: string;
   runId: string | null;
   agentId: string | null;
 }
@@ -11,7 +12,8 @@ export type Visibility = 'people' | 'holder' | null;
 
 /**
  * People see every task of their workspace, without the secrets in it. An agent sees the tasks that it
- * holds, and a run its own, with everything.
+ * holds, and a run its own, with everything; what they held last they see as people do, until somebody else
+ * holds it.
  */
 export function visibilityOf(caller: Caller, holder: Holder): Visibility {
   switch (caller.kind) {
@@ -19,8 +21,13 @@ export function visibilityOf(caller: Caller, holder: Holder): Visibility {
     case 'api_key':
       return 'people';
     case 'agent':
-      return holder.runId !== null && holder.agentId === caller.agentId ? 'holder' : null;
+      return holder.agentId === caller.agentId ? sightOf(holder.runId) : null;
     case 'run':
-      return holder.runId === caller.runId ? 'holder' : null;
+      if (holder.taskId !== caller.taskId || holder.agentId !== caller.agentId) return null;
+      return holder.runId === null || holder.runId === caller.runId ? sightOf(holder.runId) : null;
   }
+}
+
+function sightOf(runId: string | null): Visibility {
+  return runId === null ? 'people' : 'holder';
 }

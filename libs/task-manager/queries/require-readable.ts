@@ -10,7 +10,8 @@ export async function requireReadable(
   taskId: string,
 ): Promise<TaskState> {
   const task = await firstRow(runner, taskState, [caller.workspaceId, taskId]);
-  const visibility = task && visibilityOf(caller, { runId: task.run_id, agentId: task.agent_id });
+  const holder = task && { taskId, runId: task.run_id, agentId: task.agent_id };
+  const visibility = holder && visibilityOf(caller, holder);
   if (!visibility) throw new DroverError('task_not_found');
   return task;
 }

@@ -50,7 +50,7 @@ export class TaskQueries {
     const { workspaceId } = caller;
     const tenant = this.db.tenant(workspaceId);
     const [row] = await tenant.rows(taskViews, [workspaceId, [id]]);
-    const visibility = row ? visibilityOf(caller, row) : null;
+    const visibility = row ? visibilityOf(caller, { ...row, taskId: row.id }) : null;
     if (!row || visibility === null) throw new DroverError('task_not_found');
     if (visibility === 'people') return toTaskView(row);
     return toTaskView(await this.secrets.openOne(tenant, workspaceId, row));

@@ -9,6 +9,7 @@ const BY_PATTERN: [RegExp, () => string][] = [
 
 /** The smallest value that the schema takes. */
 export function sampleOf(schema: Schema): unknown {
+  if (schema.nullable) return null;
   if (schema.enum) return schema.enum[0];
   if (schema.oneOf) return sampleOf(schema.oneOf[0] as Schema);
   switch (schema.type) {
