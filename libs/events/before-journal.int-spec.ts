@@ -92,6 +92,17 @@ beats AS (UPDATE agent_heartbeats SET last_seen_at = last_seen_at + since FROM p
 leases AS (UPDATE task_runs SET lease_expires_at = lease_expires_at + since FROM passed WHERE ended_at IS NULL)
 UPDATE agent_tasks SET retry_at = retry_at + since FROM passed WHERE retry_at IS NOT NULL`;
 
+/** A task that a worker would have taken without being asked to. */
+const COMMANDED = 'Failed for good';
+const WITH_COMMAND = `UPDATE agent_tasks SET input_context = '{"command": ["true"]}' WHERE title = '${COMMANDED}'`;
+
+/** Pull agents could execute commands, and go on doing so. */
+function afterwards(table: string, row: Body): Body {
+  const { mode, capabilities } = row as { mode: string; capabilities: string[] };
+  if (table !== 'agents' || mode !== 'pull') return row;
+  return { ...row, capabilities: [...capabilities, 'command'].sort() };
+}
+
 type Body = Record<string, unknown>;
 
 let db: TestDatabase;
@@ -108,6 +119,7 @@ beforeAll(async () => {
   await migrateUpTo(JOURNAL);
   await db.owner.query(await readFile(FIXTURE, 'utf8'));
   await db.owner.query(STOPPED_NOW);
+  await db.owner.query(WITH_COMMAND);
   logsBefore = await rows(LOGS);
   tasksBefore = await rows(TASKS);
   rowsBefore = await allKeptRows();
@@ -244,9 +256,20 @@ describe('what was there before the journal', () => {
     expect(Object.fromEntries(counts.map((row) => [row.status, row.tasks]))).toEqual(COUNTS);
     const now = await allKeptRows();
     for (const table of KEPT_ROWS) {
-      expect(rowsBefore.get(table)).not.toEqual([]);
-      expect(now.get(table)).toMatchObject(rowsBefore.get(table) ?? []);
+      const before = rowsBefore.get(table) ?? [];
+      expect(before).not.toEqual([]);
+      expect(now.get(table)).toMatchObject(before.map((row) => afterwards(table, row)));
     }
+  });
+
+  it('has tasks with a command wait for agents that execute commands', async () => {
+    expect(
+      await rows(
+        `SELECT t.required_capabilities, s.key FROM agent_tasks t
+         JOIN capability_sets s ON s.workspace_id = t.workspace_id AND s.key = t.capability_key
+         WHERE t.title = '${COMMANDED}'`,
+      ),
+    ).toEqual([{ required_capabilities: ['command', 'tired'], key: 'command,tired' }]);
   });
 
   it('has the same log, in the same order', async () => {
@@ -262,7 +285,7 @@ describe('what was there before the journal', () => {
       const log = await api.get<{ items: Body[] }>(`/agent-tasks/${id}/logs?order=asc&limit=200`);
       const expected = logsBefore.filter((row) => row['task_id'] === id).map(shownEntry);
       expect(log.body.items).toEqual(
-        expected.map((entry) => ({ ...entry, id: expect.any(String) })),
+        expected.map((entry) => ({ ...entry, id: expect.any(String), action: expect.any(String) })),
       );
     }
   });
