@@ -125,6 +125,9 @@ agent_journaled AS (
 SELECT workspace_id, id, version, previous_lifecycle, lifecycle, previous_status, status
 FROM agent_moved
 
+-- may_write_heartbeats
+UPDATE agent_heartbeats SET status = status WHERE false
+
 -- raise_token_version
 UPDATE agents SET token_version = token_version + 1, version = version + 1, updated_at = now()
 WHERE workspace_id = $1 AND id = $2
@@ -185,3 +188,6 @@ UPDATE agents SET setup_failures = setup_failures + 1, updated_at = now(),
     least(30 * 2.0 ^ least(setup_failures, 10), 900)::float8)
 WHERE workspace_id = $1 AND id = $2 AND (resting_until IS NULL OR resting_until <= now())
 RETURNING resting_until
+
+-- take_room
+CREATE TEMPORARY TABLE room ON COMMIT DROP AS SELECT repeat('x', 1000) AS x FROM generate_series(1, 100)

@@ -1,5 +1,5 @@
 import { Module } from '@nestjs/common';
-import { Database, query } from '#lib/database';
+import { AgentManagerModule, WriteProbe } from '#lib/agent-manager';
 import {
   DATABASE_PROBE,
   GATEWAY_PROBE,
@@ -11,21 +11,18 @@ import { GatewayReach, SessionsModule } from '#lib/runs';
 import { ValkeyClient } from '#lib/valkey';
 import { HealthController } from './health.controller.js';
 
-const ping = query<unknown>('health_ping', 'SELECT 1');
-
 @Module({
-  imports: [SessionsModule],
+  imports: [AgentManagerModule, SessionsModule],
   controllers: [HealthController],
   providers: [
     Health,
     {
       provide: DATABASE_PROBE,
-      inject: [Database],
+      inject: [WriteProbe],
       useFactory:
-        (database: Database): Probe =>
-        async () => {
-          await database.service.rows(ping);
-        },
+        (probe: WriteProbe): Probe =>
+        () =>
+          probe.ask(),
     },
     {
       provide: VALKEY_PROBE,

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { EVERYWHERE } from '#lib/transitions';
-import { startTestApp, type TestApp } from '../../../test/support/app.js';
+import { startTestApp, type TestApp, type TestWorkspace } from '../../../test/support/app.js';
+import { HeartbeatStore } from '#lib/valkey';
 import { waitFor } from '../../../test/support/wait-for.js';
 import { LivenessObserver } from '../liveness-observer.js';
 import { Pass } from '../pass.js';
@@ -13,12 +14,13 @@ const FLEET = 3;
 let server: TestApp;
 let reaper: ReapStaleAgents;
 let pass: Pass;
+let workspace: TestWorkspace;
 
 beforeAll(async () => {
   server = await startTestApp({ ROLES: 'api' });
   pass = new Pass(server.db.database, () => Promise.resolve(), 100, EVERYWHERE);
   reaper = server.app.get(ReapStaleAgents, { strict: false });
-  const workspace = await server.newWorkspace();
+  workspace = await server.newWorkspace();
   for (let n = 0; n < FLEET; n++) await workspace.newAgent();
   await server.db.owner.query(
     'UPDATE agents SET heartbeat_interval_seconds = 1, stale_threshold_seconds = $1',
@@ -53,6 +55,26 @@ async function allUnresponsive(): Promise<void> {
 async function reaped(): Promise<number> {
   return (await reaper.sweep(pass)).moved;
 }
+
+describe('a lock that keeps heartbeats from being written', () => {
+  it('makes this process one that cannot hear', async () => {
+    const observer = server.app.get(LivenessObserver, { strict: false });
+    const holder = await server.db.owner.connect();
+    try {
+      await holder.query('BEGIN');
+      await holder.query('LOCK TABLE agent_heartbeats IN EXCLUSIVE MODE');
+      await waitFor('it to know', () => observer.observedMs() === 0);
+    } finally {
+      await holder.query('ROLLBACK');
+      holder.release();
+    }
+    await waitFor('it to hear again', () => observer.observedMs() > 0);
+    expect(observer.observedMs()).toBeLessThan(3_000);
+    await waitFor('a threshold of observation', () => {
+      return observer.observedMs() > THRESHOLD_SECONDS * 1_000;
+    });
+  });
+});
 
 describe('a whole fleet that becomes unresponsive again', () => {
   it('is waited for again, though nobody judged when it was heard in between', async () => {
