@@ -91,3 +91,36 @@ describe('a whole fleet that becomes unresponsive again', () => {
     expect(performance.now() - start).toBeGreaterThan(0.9 * THRESHOLD_SECONDS * 1_000);
   });
 });
+
+describe('a deadline in Valkey', () => {
+  let agentId: string;
+
+  beforeAll(async () => {
+    agentId = (await workspace.newAgent()).id;
+    // Of a longer threshold that it had before, or of a clock that was set back since.
+    const store = server.app.get(HeartbeatStore, { strict: false });
+    await store.record({ agentId, status: 'healthy', staleThresholdSeconds: 1_000 });
+    await server.db.owner.query(
+      `UPDATE agents SET heartbeat_interval_seconds = 1, stale_threshold_seconds = $2 WHERE id = $1`,
+      [agentId, THRESHOLD_SECONDS],
+    );
+  });
+
+  async function lastSeenBefore(seconds: number): Promise<void> {
+    await allHeartbeat();
+    await server.db.owner.query(
+      `UPDATE agent_heartbeats SET last_seen_at = now() - make_interval(secs => $2) WHERE agent_id = $1`,
+      [agentId, seconds],
+    );
+  }
+
+  it('spares an agent whose heartbeats may not have been written yet', async () => {
+    await lastSeenBefore(1.5 * THRESHOLD_SECONDS);
+    expect(await reaped()).toBe(0);
+  });
+
+  it('spares it for no longer than one threshold more, whatever it says', async () => {
+    await lastSeenBefore(2 * THRESHOLD_SECONDS + 0.1);
+    expect(await reaped()).toBe(1);
+  });
+});
