@@ -21,5 +21,7 @@ export function valkeyOptions({ valkey }: Config, logger: Logger): ValkeyOptions
     connectionName: 'drover-server',
     onError: (error) => logger.warn('Valkey is out of reach; we go on without', { error }),
     onReady: () => logger.info('Valkey is connected'),
+    onRefusal: (error) => logger.warn('Valkey takes no changes; we go on without', { error }),
+    onAccepted: () => logger.info('Valkey takes changes again'),
   };
 }

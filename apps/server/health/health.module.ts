@@ -1,6 +1,8 @@
 import { Module } from '@nestjs/common';
 import { AgentManagerModule, WriteProbe } from '#lib/agent-manager';
+import { refusesWrites } from '#lib/database';
 import {
+  ChangesRefused,
   DATABASE_PROBE,
   GATEWAY_PROBE,
   Health,
@@ -8,8 +10,15 @@ import {
   VALKEY_PROBE,
 } from '#lib/observability';
 import { GatewayReach, SessionsModule } from '#lib/runs';
-import { ValkeyClient } from '#lib/valkey';
+import { refusesChanges, ValkeyClient } from '#lib/valkey';
 import { HealthController } from './health.controller.js';
+
+/** What to throw on of a probe's error. */
+function refusedIf(isRefusal: (error: unknown) => boolean) {
+  return (error: unknown): never => {
+    throw isRefusal(error) ? new ChangesRefused('It takes no changes', { cause: error }) : error;
+  };
+}
 
 @Module({
   imports: [AgentManagerModule, SessionsModule],
@@ -22,7 +31,7 @@ import { HealthController } from './health.controller.js';
       useFactory:
         (probe: WriteProbe): Probe =>
         () =>
-          probe.ask(),
+          probe.ask().catch(refusedIf(refusesWrites)),
     },
     {
       provide: VALKEY_PROBE,
@@ -30,7 +39,7 @@ import { HealthController } from './health.controller.js';
       useFactory:
         (valkey: ValkeyClient): Probe =>
         () =>
-          valkey.ping(),
+          valkey.probe().catch(refusedIf(refusesChanges)),
     },
     {
       provide: GATEWAY_PROBE,
