@@ -10,6 +10,7 @@ export function databaseOptions({ database }: Config, logger: Logger): DatabaseO
     maxAppConnections: database.maxAppConnections,
     maxServiceConnections: database.maxServiceConnections,
     statementTimeoutMs: database.statementTimeoutMs,
+    pooled: database.pooled,
     applicationName: 'drover-server',
     onError: (error) => logger.warn('idle database connection lost', { error }),
   };

@@ -17,6 +17,8 @@ export interface DatabaseOptions {
   maxServiceConnections?: number;
   applicationName?: string;
   statementTimeoutMs?: number;
+  /** Whether PgBouncer stands between; see `poolerOf`. */
+  pooled?: boolean;
   connectionTimeoutMs?: number;
   onError?: (error: Error) => void;
 }
@@ -48,6 +50,7 @@ export class Database {
     const common = {
       applicationName: options.applicationName ?? 'drover',
       statementTimeoutMs: options.statementTimeoutMs,
+      pooled: options.pooled,
       connectionTimeoutMs: options.connectionTimeoutMs,
       onError: options.onError,
     };

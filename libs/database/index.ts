@@ -10,6 +10,7 @@ export { Database, ServiceScope, TenantScope, type DatabaseOptions } from './dat
 export { isUnreachable, refusesWrites, violatedConstraint } from './db-errors.js';
 export { DatabaseModule } from './database.module.js';
 export { checkMigrated, migrate, MigrationError } from './migrator/index.js';
+export { PoolerError, poolerOf, setRoleLimits } from './pooler.js';
 export { createPool } from './pools.js';
 export type { PrismaTransaction } from './prisma.js';
 export {
