@@ -19,6 +19,8 @@ describe('Requests to a gateway', () => {
       ['no signature', serverToken({}, '', 'none'), 'invalid_token'],
       ['another algorithm', serverToken({}, SECRET, 'HS512'), 'invalid_token'],
       ['an expired token', serverToken({ iat: now - 200, exp: now - 31 }), 'token_expired'],
+      ['a clock that is ahead', serverToken({ iat: now + 45, exp: now + 105 }), 'invalid_token'],
+      ['a clock that is behind', serverToken({ iat: now - 45, exp: now + 15 }), 'invalid_token'],
       ['another audience', serverToken({ aud: 'drover-server' }), 'invalid_token'],
       ['another issuer', serverToken({ iss: 'drover-gateway' }), 'invalid_token'],
       ['no id', serverToken({ jti: undefined }), 'invalid_token'],

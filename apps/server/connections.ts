@@ -10,6 +10,7 @@ export function databaseOptions({ database }: Config, logger: Logger): DatabaseO
     maxAppConnections: database.maxAppConnections,
     maxServiceConnections: database.maxServiceConnections,
     statementTimeoutMs: database.statementTimeoutMs,
+    pooled: database.pooled,
     applicationName: 'drover-server',
     onError: (error) => logger.warn('idle database connection lost', { error }),
   };
@@ -21,5 +22,7 @@ export function valkeyOptions({ valkey }: Config, logger: Logger): ValkeyOptions
     connectionName: 'drover-server',
     onError: (error) => logger.warn('Valkey is out of reach; we go on without', { error }),
     onReady: () => logger.info('Valkey is connected'),
+    onRefusal: (error) => logger.warn('Valkey takes no changes; we go on without', { error }),
+    onAccepted: () => logger.info('Valkey takes changes again'),
   };
 }

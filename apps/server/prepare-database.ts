@@ -1,5 +1,13 @@
 import type { Config } from '#lib/config';
-import { checkMigrated, Database, migrate, query } from '#lib/database';
+import {
+  checkMigrated,
+  Database,
+  migrate,
+  PoolerError,
+  poolerOf,
+  query,
+  setRoleLimits,
+} from '#lib/database';
 import type { Logger } from '#lib/observability';
 import { KeyRing } from '#lib/secrets';
 import { databaseOptions } from './connections.js';
@@ -25,8 +33,30 @@ export async function prepareDatabase(config: Config, options: PrepareOptions): 
   const wanted = options.migrate || config.database.migrateAtStart;
   const applied = wanted ? await runMigrations(config) : await requireMigrated(config);
   if (applied.length > 0) logger.info('database migrated', { applied });
+  await askForPooler(config, logger);
   await signInAsBoth(config, logger);
   return applied;
+}
+
+/** Before the first connection that asks for limits, which a pooler would refuse. */
+async function askForPooler({ database }: Config, logger: Logger): Promise<void> {
+  const { appUrl, serviceUrl, statementTimeoutMs } = database;
+  const urls = { DATABASE_URL: appUrl, DATABASE_SERVICE_URL: serviceUrl };
+  for (const [name, url] of Object.entries(urls)) {
+    if ((await poolerAt(name, url)) === 'none') continue;
+    database.pooled = true;
+    await setRoleLimits(url, statementTimeoutMs);
+  }
+  if (database.pooled) logger.info('the database is reached through PgBouncer');
+}
+
+async function poolerAt(name: string, url: string): Promise<'none' | 'pgbouncer'> {
+  try {
+    return await poolerOf(url);
+  } catch (error) {
+    if (error instanceof PoolerError) throw new StartupError(`At ${name} ${error.message}.`);
+    throw error;
+  }
 }
 
 async function runMigrations({ database }: Config): Promise<string[]> {
@@ -34,6 +64,11 @@ async function runMigrations({ database }: Config): Promise<string[]> {
   if (ownerUrl === undefined) {
     throw new StartupError(
       'DATABASE_OWNER_URL is not set: migrations need a URL that signs in as the owner of the tables.',
+    );
+  }
+  if ((await poolerAt('DATABASE_OWNER_URL', ownerUrl)) !== 'none') {
+    throw new StartupError(
+      'DATABASE_OWNER_URL leads to a pooler: migrations need Postgres itself, because they lock the database for a session.',
     );
   }
   try {

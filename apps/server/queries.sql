@@ -1,8 +1,5 @@
 -- The statements as they run. Made by `npm run sql`; change the modules that declare them.
 
--- health_ping
-SELECT 1
-
 -- metrics_read_gauges
 WITH pending AS MATERIALIZED (
   SELECT (SELECT count(*) FROM agent_tasks WHERE status = 'PENDING') AS all_of_them,

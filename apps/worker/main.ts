@@ -3,6 +3,8 @@ import { readConfig } from './config.js';
 import { runWorker } from './worker.js';
 
 const write = (line: string): void => void process.stderr.write(line);
+// Its lines go nowhere while the disk of its log is full, or nobody reads them: that is no reason to end.
+process.stderr.on('error', () => undefined);
 let log = new Log(write);
 const stop = new StopRequests();
 

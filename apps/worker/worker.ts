@@ -30,6 +30,9 @@ const LOW_DISK_BYTES = 100 * 1024 * 1024;
 /** How long a token may be refused, while it is looked for a new one, before the worker gives up. */
 const GIVE_UP_REFUSED_MS = 60_000;
 
+const REPLACED =
+  'Another worker has registered as this agent while this one was not heard: give one of them another DROVER_AGENT_ID or DROVER_WORKER_DATA_DIR.';
+
 /** Why the worker stops claiming. */
 type Ending = { kind: 'drain' } | { kind: 'terminated' } | { kind: 'fatal'; message: string };
 
@@ -107,7 +110,11 @@ class Worker {
     setMaxListeners(0, this.giveUp.signal);
     this.ending = new Promise((resolve) => (this.end = resolve));
     this.runs = this.makeRunManager();
-    this.reconciler = new Reconciler({ api, log }, (runId) => this.runs.holds(runId));
+    const { bootId } = membership.state;
+    const onReplaced = () => this.end({ kind: 'fatal', message: REPLACED });
+    this.reconciler = new Reconciler({ api, log, bootId, onReplaced }, (runId) =>
+      this.runs.holds(runId),
+    );
     this.claimer = new Claimer({
       api,
       log,

@@ -4,7 +4,7 @@ export type JsonObject = Record<string, unknown>;
 /** The server did not answer; whether it acted is unknown. */
 export class NetworkError extends Error {}
 
-/** The server answered with a problem document, or with another status than success. */
+/** The server answered with a problem document, or with another status than success; or it would, to such a body. */
 export class ApiError extends Error {
   constructor(
     readonly status: number,

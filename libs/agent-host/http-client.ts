@@ -43,13 +43,17 @@ export class HttpClient {
       this.base.protocol === 'https:' ? new https.Agent(KEEP_ALIVE) : new http.Agent(KEEP_ALIVE);
   }
 
-  /** @throws NetworkError when no whole answer came; what `check` throws */
+  /**
+   * @throws NetworkError when no whole answer came; ApiError 400 `unsendable_body` before anything is sent; what
+   *   `check` throws
+   */
   async send(request: HttpRequest): Promise<HttpResponse> {
+    const payload = request.body === undefined ? undefined : json(request.body);
     const deadline = new AbortController();
     const timer = setTimeout(() => deadline.abort(), request.timeoutMs);
     const sources = [deadline.signal, ...(request.signal ? [request.signal] : [])];
     try {
-      return await withAnySignal(sources, (signal) => this.exchange(request, signal));
+      return await withAnySignal(sources, (signal) => this.exchange(request, payload, signal));
     } catch (error) {
       if (error instanceof NetworkError || error instanceof ApiError) throw error;
       const isAborted = sources.some(({ aborted }) => aborted);
@@ -63,8 +67,11 @@ export class HttpClient {
     this.agent.destroy();
   }
 
-  private exchange(request: HttpRequest, signal: AbortSignal): Promise<HttpResponse> {
-    const payload = request.body === undefined ? undefined : Buffer.from(json(request.body));
+  private exchange(
+    request: HttpRequest,
+    payload: Buffer | undefined,
+    signal: AbortSignal,
+  ): Promise<HttpResponse> {
     const headers = {
       accept: 'application/json',
       ...(payload && { 'content-type': 'application/json', 'content-length': payload.length }),
@@ -85,10 +92,16 @@ export class HttpClient {
 
 // Postgres can store neither NUL nor lone surrogates, so the server refuses a body with them; what
 // a process says must not be lost for it.
-function json(body: unknown): string {
-  return JSON.stringify(body, (_key, value: unknown) =>
-    typeof value === 'string' ? value.replaceAll('\0', '\ufffd').toWellFormed() : value,
-  );
+function json(body: unknown): Buffer {
+  const storable = (_key: string, value: unknown) =>
+    typeof value === 'string' ? value.replaceAll('\0', '\ufffd').toWellFormed() : value;
+  try {
+    return Buffer.from(JSON.stringify(body, storable));
+  } catch (error) {
+    // Nested too deep or too long: no network is to blame, and it is the same the next time.
+    const detail = `The body cannot be written as JSON: ${describe(error)}`;
+    throw new ApiError(400, 'unsendable_body', detail, undefined);
+  }
 }
 
 async function readAnswer(

@@ -7,6 +7,7 @@ import { HeartbeatBuffer } from './heartbeats/heartbeat-buffer.js';
 import { HeartbeatWriter } from './heartbeats/heartbeat-writer.js';
 import { HeartbeatFlusher } from './heartbeats/heartbeat-flusher.js';
 import { Heartbeats } from './heartbeats/heartbeats.js';
+import { WriteProbe } from './heartbeats/write-probe.js';
 import { AgentsController } from './http/agents.controller.js';
 import { HeartbeatsController } from './http/heartbeats.controller.js';
 
@@ -22,7 +23,8 @@ import { HeartbeatsController } from './http/heartbeats.controller.js';
     HeartbeatWriter,
     Heartbeats,
     HeartbeatFlusher,
+    WriteProbe,
   ],
-  exports: [AgentManagerService, HeartbeatFlusher],
+  exports: [AgentManagerService, HeartbeatFlusher, HeartbeatWriter, WriteProbe],
 })
 export class AgentManagerModule {}

@@ -12,6 +12,8 @@ export {
 export { requireSelf } from './domain/require-self.js';
 export { AgentDoc } from './http/dto/agent.docs.js';
 export { HeartbeatFlusher } from './heartbeats/heartbeat-flusher.js';
+export { HeartbeatWriter } from './heartbeats/heartbeat-writer.js';
+export { WriteProbe } from './heartbeats/write-probe.js';
 export { isInCooldown, startCooldown, endCooldown } from './store/cooldown.sql.js';
 export { revivePushAgents } from './store/revive-push-agents.sql.js';
 export {

@@ -25,7 +25,7 @@ WHERE workspace_id = $1 AND id = $2 AND setup_failures > 0
 RETURNING id
 
 -- find_agent
-SELECT a.workspace_id AS "workspaceId", a.id AS "id", a.name AS "name", a.mode AS "mode", a.model AS "model", a.lifecycle AS "lifecycle", a.live_runs AS "liveRuns", a.status AS "status", a.capabilities AS "capabilities", a.task_types AS "taskTypes", a.dedicated_to AS "dedicatedTo", a.coordinator_enabled AS "coordinatorEnabled", a.max_concurrent_tasks AS "maxConcurrentTasks", a.heartbeat_interval_seconds AS "heartbeatIntervalSeconds", a.stale_threshold_seconds AS "staleThresholdSeconds", a.host_name AS "hostName", a.pid AS "pid", a.agent_version AS "agentVersion", a.restart_count AS "restartCount", a.token_version AS "tokenVersion", a.metadata AS "metadata", a.command AS "command", a.resting_until AS "restingUntil", a.created_by AS "createdBy", a.termination_reason AS "terminationReason", a.draining_at AS "drainingAt", a.error_at AS "errorAt", a.terminated_at AS "terminatedAt", a.version AS "version", a.created_at AS "createdAt", a.updated_at AS "updatedAt",
+SELECT a.workspace_id AS "workspaceId", a.id AS "id", a.name AS "name", a.mode AS "mode", a.model AS "model", a.lifecycle AS "lifecycle", a.live_runs AS "liveRuns", a.status AS "status", a.capabilities AS "capabilities", a.task_types AS "taskTypes", a.dedicated_to AS "dedicatedTo", a.coordinator_enabled AS "coordinatorEnabled", a.max_concurrent_tasks AS "maxConcurrentTasks", a.heartbeat_interval_seconds AS "heartbeatIntervalSeconds", a.stale_threshold_seconds AS "staleThresholdSeconds", a.host_name AS "hostName", a.pid AS "pid", a.agent_version AS "agentVersion", a.restart_count AS "restartCount", a.token_version AS "tokenVersion", a.metadata AS "metadata", a.command AS "command", a.resting_until AS "restingUntil", a.created_by AS "createdBy", a.termination_reason AS "terminationReason", a.draining_at AS "drainingAt", a.error_at AS "errorAt", a.terminated_at AS "terminatedAt", a.version AS "version", a.created_at AS "createdAt", a.updated_at AS "updatedAt", a.boot_id AS "bootId",
   (SELECT h.last_seen_at FROM agent_heartbeats h
     WHERE h.workspace_id = a.workspace_id AND h.agent_id = a.id) AS "lastSeenAt" FROM agents a WHERE a.workspace_id = $1 AND a.id = $2
 
@@ -88,7 +88,7 @@ SELECT b.workspace_id, b.agent_id AS id, coalesce(m.lifecycle, b.lifecycle) AS l
 FROM heartbeat b LEFT JOIN agent_moved m ON m.workspace_id = b.workspace_id AND m.id = b.agent_id
 
 -- lock_agent
-SELECT a.workspace_id AS "workspaceId", a.id AS "id", a.name AS "name", a.mode AS "mode", a.model AS "model", a.lifecycle AS "lifecycle", a.live_runs AS "liveRuns", a.status AS "status", a.capabilities AS "capabilities", a.task_types AS "taskTypes", a.dedicated_to AS "dedicatedTo", a.coordinator_enabled AS "coordinatorEnabled", a.max_concurrent_tasks AS "maxConcurrentTasks", a.heartbeat_interval_seconds AS "heartbeatIntervalSeconds", a.stale_threshold_seconds AS "staleThresholdSeconds", a.host_name AS "hostName", a.pid AS "pid", a.agent_version AS "agentVersion", a.restart_count AS "restartCount", a.token_version AS "tokenVersion", a.metadata AS "metadata", a.command AS "command", a.resting_until AS "restingUntil", a.created_by AS "createdBy", a.termination_reason AS "terminationReason", a.draining_at AS "drainingAt", a.error_at AS "errorAt", a.terminated_at AS "terminatedAt", a.version AS "version", a.created_at AS "createdAt", a.updated_at AS "updatedAt",
+SELECT a.workspace_id AS "workspaceId", a.id AS "id", a.name AS "name", a.mode AS "mode", a.model AS "model", a.lifecycle AS "lifecycle", a.live_runs AS "liveRuns", a.status AS "status", a.capabilities AS "capabilities", a.task_types AS "taskTypes", a.dedicated_to AS "dedicatedTo", a.coordinator_enabled AS "coordinatorEnabled", a.max_concurrent_tasks AS "maxConcurrentTasks", a.heartbeat_interval_seconds AS "heartbeatIntervalSeconds", a.stale_threshold_seconds AS "staleThresholdSeconds", a.host_name AS "hostName", a.pid AS "pid", a.agent_version AS "agentVersion", a.restart_count AS "restartCount", a.token_version AS "tokenVersion", a.metadata AS "metadata", a.command AS "command", a.resting_until AS "restingUntil", a.created_by AS "createdBy", a.termination_reason AS "terminationReason", a.draining_at AS "drainingAt", a.error_at AS "errorAt", a.terminated_at AS "terminatedAt", a.version AS "version", a.created_at AS "createdAt", a.updated_at AS "updatedAt", a.boot_id AS "bootId",
   (SELECT h.last_seen_at FROM agent_heartbeats h
     WHERE h.workspace_id = a.workspace_id AND h.agent_id = a.id) AS "lastSeenAt" FROM agents a WHERE a.workspace_id = $1 AND a.id = $2 FOR NO KEY UPDATE OF a
 
@@ -124,6 +124,9 @@ agent_journaled AS (
 )
 SELECT workspace_id, id, version, previous_lifecycle, lifecycle, previous_status, status
 FROM agent_moved
+
+-- may_write_heartbeats
+UPDATE agent_heartbeats SET status = status WHERE false
 
 -- raise_token_version
 UPDATE agents SET token_version = token_version + 1, version = version + 1, updated_at = now()
@@ -161,6 +164,10 @@ agent_journaled AS (
 SELECT workspace_id, id, version, previous_lifecycle, lifecycle, previous_status, status
 FROM agent_moved
 
+-- silence_of_agent
+SELECT extract(epoch FROM now() - last_seen_at)::float8 AS seconds FROM agent_heartbeats
+WHERE workspace_id = $1 AND agent_id = $2
+
 -- stale_agents
 SELECT a.workspace_id, a.id, a.stale_threshold_seconds, a.live_runs,
   extract(epoch FROM now() - h.last_seen_at)::float8 AS silent_seconds
@@ -193,3 +200,6 @@ WITH named AS (
     AND NOT ('agent:' || a.id) = ANY(a.capabilities)
 )
 SELECT id, lifecycle FROM agents WHERE workspace_id = $1 AND id = ANY($2::uuid[])
+
+-- take_room
+CREATE TEMPORARY TABLE room ON COMMIT DROP AS SELECT repeat('x', 1000) AS x FROM generate_series(1, 100)

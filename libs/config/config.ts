@@ -165,6 +165,8 @@ function toConfig(env: z.infer<typeof environment>) {
       maxServiceConnections: env.DATABASE_SERVICE_MAX_CONNECTIONS,
       statementTimeoutMs: env.DATABASE_STATEMENT_TIMEOUT_MS,
       migrateAtStart: env.MIGRATE_AT_START,
+      /** Whether PgBouncer stands before it, which is found out at start. */
+      pooled: false,
     },
     valkey: { url: env.VALKEY_URL, keyPrefix: env.VALKEY_KEY_PREFIX },
     http: {

@@ -1,5 +1,6 @@
 import { Global, Module } from '@nestjs/common';
 import { ScheduleModule } from '@nestjs/schedule';
+import { AgentManagerModule } from '#lib/agent-manager';
 import { COORDINATOR_HEALTH } from '#lib/observability';
 import { RunsModule, SessionsModule } from '#lib/runs';
 import { TaskManagerModule } from '#lib/task-manager';
@@ -23,7 +24,13 @@ import { Visibility } from './visibility.js';
 /** The coordinator: its loop in processes with the role, its endpoints in all. Global for health checks. */
 @Global()
 @Module({
-  imports: [ScheduleModule.forRoot(), TaskManagerModule, RunsModule, SessionsModule],
+  imports: [
+    ScheduleModule.forRoot(),
+    AgentManagerModule,
+    TaskManagerModule,
+    RunsModule,
+    SessionsModule,
+  ],
   controllers: [CoordinatorController],
   providers: [
     Leadership,

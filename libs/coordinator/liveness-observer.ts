@@ -1,12 +1,10 @@
 import { Injectable, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
-import { Database, query } from '#lib/database';
+import { HeartbeatWriter, WriteProbe } from '#lib/agent-manager';
+import { Database } from '#lib/database';
 
 const TICK_MS = 1_000;
 /** A tick that is this late means that the process, or the machine, stood still. */
 const PAUSE_MS = 5_000;
-
-/** Asked once a second. It reads nothing. */
-const probe = query<unknown>('liveness_probe', 'SELECT 1');
 
 interface Moment {
   monotonic: number;
@@ -15,7 +13,7 @@ interface Moment {
 
 /**
  * For how long this process has observed the agents without a blind window: since it started, was last
- * paused, or last went without its database, in which heartbeats are written down. A pause shows as ticks that come late; a
+ * paused, or last had no database that took changes, as heartbeats are. A pause shows as ticks that come late; a
  * machine that slept as a wall clock that has run ahead of the monotonic one. Both clocks are this
  * machine's own. The database is asked every second, on servers too that do not lead: any of them may
  * be asked to evaluate the fleet.
@@ -29,7 +27,11 @@ export class LivenessObserver implements OnModuleInit, OnModuleDestroy {
   private askedAt: number | undefined;
   private hasFailed = false;
 
-  constructor(private readonly database: Database) {
+  constructor(
+    private readonly database: Database,
+    private readonly probe: WriteProbe,
+    private readonly writer: HeartbeatWriter,
+  ) {
     this.last = moment();
     this.since = this.last.monotonic;
   }
@@ -65,8 +67,10 @@ export class LivenessObserver implements OnModuleInit, OnModuleDestroy {
   private async ask(): Promise<void> {
     if (this.askedAt !== undefined) return;
     this.askedAt = performance.now();
+    // It took no change a moment ago, whatever it answers now.
+    this.hasFailed ||= this.database.refusals.standing || this.writer.isBehind();
     try {
-      await this.database.service.rows(probe);
+      await this.probe.ask();
       const now = performance.now();
       // Heartbeats that came meanwhile may not have been written down.
       if (this.isBlind(now)) this.since = now;
@@ -78,6 +82,7 @@ export class LivenessObserver implements OnModuleInit, OnModuleDestroy {
   }
 
   private isBlind(now: number): boolean {
+    if (this.database.refusals.standing || this.writer.isBehind()) return true;
     return this.hasFailed || (this.askedAt !== undefined && now - this.askedAt > PAUSE_MS);
   }
 }

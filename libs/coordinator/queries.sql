@@ -311,9 +311,6 @@ logged AS (
 )
 SELECT workspace_id, id FROM forgot
 
--- liveness_probe
-SELECT 1
-
 -- lock_dependents
 WITH concerned AS MATERIALIZED (
   SELECT DISTINCT edge.workspace_id, edge.task_id

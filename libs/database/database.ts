@@ -2,6 +2,7 @@ import type pg from 'pg';
 import { translateError } from './db-errors.js';
 import { createPool } from './pools.js';
 import { PrismaTenants, type PrismaWork } from './prisma.js';
+import { Refusals } from './refusals.js';
 import { command, type Pipeline, type PipelineRows, type Sql, type SqlRunner } from './sql.js';
 import { runTenantQuery, SET_TENANT, type Statement } from './tenant-query.js';
 import { runTransaction, withClient, withRetry, type Transaction } from './transaction.js';
@@ -16,6 +17,8 @@ export interface DatabaseOptions {
   maxServiceConnections?: number;
   applicationName?: string;
   statementTimeoutMs?: number;
+  /** Whether PgBouncer stands between; see `poolerOf`. */
+  pooled?: boolean;
   connectionTimeoutMs?: number;
   onError?: (error: Error) => void;
 }
@@ -37,6 +40,8 @@ const setTenant = command<unknown>(SET_TENANT.name, SET_TENANT.text);
  */
 export class Database {
   readonly service: ServiceScope;
+  /** Whether it takes changes; every statement and transaction tells it. */
+  readonly refusals = new Refusals();
   private readonly appPool: pg.Pool;
   private readonly servicePool: pg.Pool;
   private readonly prisma: PrismaTenants;
@@ -45,6 +50,7 @@ export class Database {
     const common = {
       applicationName: options.applicationName ?? 'drover',
       statementTimeoutMs: options.statementTimeoutMs,
+      pooled: options.pooled,
       connectionTimeoutMs: options.connectionTimeoutMs,
       onError: options.onError,
     };
@@ -58,12 +64,12 @@ export class Database {
       url: options.serviceUrl,
       max: options.maxServiceConnections ?? 10,
     });
-    this.prisma = new PrismaTenants(this.appPool, this.servicePool);
-    this.service = new ServiceScope(this.servicePool, this.prisma);
+    this.prisma = new PrismaTenants(this.appPool, this.servicePool, this.refusals);
+    this.service = new ServiceScope(this.servicePool, this.prisma, this.refusals);
   }
 
   tenant(workspaceId: string): TenantScope {
-    return new TenantScope(this.appPool, this.prisma, workspaceId);
+    return new TenantScope(this.appPool, this.prisma, this.refusals, workspaceId);
   }
 
   /** How the two pools stand. */
@@ -93,6 +99,7 @@ export class TenantScope implements SqlRunner {
   constructor(
     private readonly pool: pg.Pool,
     private readonly prismaTenants: PrismaTenants,
+    private readonly refusals: Refusals,
     readonly workspaceId: string,
   ) {}
 
@@ -114,7 +121,7 @@ export class TenantScope implements SqlRunner {
     });
     const writes = steps.some(([sql]) => sql.kind === 'command');
     const pinned = steps[0][0].pinned;
-    return retried(writes, () =>
+    return retried(this.refusals, writes, () =>
       withClient(this.pool, writes, (client) =>
         runTenantQuery(client, this.workspaceId, [first as Statement, ...others], pinned),
       ),
@@ -122,7 +129,8 @@ export class TenantScope implements SqlRunner {
   }
 
   transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
-    return runTransaction(this.pool, (tx) => tx.rows(setTenant, [this.workspaceId]), work);
+    const setUp = (tx: Transaction) => tx.rows(setTenant, [this.workspaceId]);
+    return runTransaction(this.pool, setUp, work).catch(this.refusals.noted);
   }
 
   /** Everyday reads and writes through Prisma, inside a transaction that names the tenant. */
@@ -136,12 +144,13 @@ export class ServiceScope implements SqlRunner {
   constructor(
     private readonly pool: pg.Pool,
     private readonly prismaTenants: PrismaTenants,
+    private readonly refusals: Refusals,
   ) {}
 
   rows<Row>(sql: Sql<Row>, params: readonly unknown[] = []): Promise<Row[]> {
     const config = { name: sql.name, text: sql.text, values: [...params] };
     const writes = sql.kind === 'command';
-    return retried(writes, () =>
+    return retried(this.refusals, writes, () =>
       withClient(this.pool, writes, async (client) => {
         const result = await client.query(config);
         return result.rows as Row[];
@@ -150,7 +159,7 @@ export class ServiceScope implements SqlRunner {
   }
 
   transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
-    return runTransaction(this.pool, () => Promise.resolve(), work);
+    return runTransaction(this.pool, () => Promise.resolve(), work).catch(this.refusals.noted);
   }
 
   prisma<T>(work: PrismaWork<T>): Promise<T> {
@@ -158,8 +167,6 @@ export class ServiceScope implements SqlRunner {
   }
 }
 
-function retried<T>(writes: boolean, work: () => Promise<T>): Promise<T> {
-  return withRetry(work).catch((error: unknown) => {
-    throw translateError(error, writes);
-  });
+function retried<T>(refusals: Refusals, writes: boolean, work: () => Promise<T>): Promise<T> {
+  return withRetry(work).catch((error: unknown) => refusals.noted(translateError(error, writes)));
 }

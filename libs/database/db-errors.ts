@@ -3,6 +3,7 @@ import { DroverError } from '#lib/kernel';
 interface PgError extends Error {
   code?: string;
   constraint?: string;
+  severity?: string;
 }
 
 /** SQLSTATEs after which the same transaction may well succeed. */
@@ -10,6 +11,12 @@ const RETRYABLE = new Set(['40001', '40P01', '55P03']);
 
 /** The statement took longer than it may (statement_timeout), and was rolled back. */
 const TIMED_OUT = '57014';
+
+/**
+ * The server answers and refuses to write: it is read-only (a standby, an operator's switch), out of disk or
+ * memory, or its disk fails. Nothing was changed.
+ */
+const REFUSED = new Set(['25006', '53000', '53100', '53200', '53400', '58000', '58030']);
 
 /** The server went away or refuses: class 08, shutdowns, too many connections, and socket errors. */
 const UNREACHABLE = new Set([
@@ -22,6 +29,10 @@ const UNREACHABLE = new Set([
   '57P02',
   '57P03',
   '53300',
+  // It ended the session, for one of its limits.
+  '25P03',
+  '25P04',
+  '57P05',
   'ECONNREFUSED',
   'ECONNRESET',
   'EPIPE',
@@ -44,7 +55,19 @@ export function isUnreachable(error: unknown): boolean {
   if (error instanceof DroverError)
     return error.code === 'database_unavailable' || error.code === 'outcome_unknown';
   if (!(error instanceof Error)) return false;
+  if (refusesWrites(error) || endedByPooler(error)) return true;
   return UNREACHABLE.has((error as PgError).code ?? '') || BROKEN_CONNECTION.test(error.message);
+}
+
+/** Whether the database answers and takes no changes, as the error tells, ours or the driver's. */
+export function refusesWrites(error: unknown): boolean {
+  const source = error instanceof DroverError ? error.extras.cause : error;
+  return source instanceof Error && REFUSED.has((source as PgError).code ?? '');
+}
+
+/** A pooler says so when it has no server for a client. Of Postgres itself, 08P01 is a mistake of ours. */
+function endedByPooler(error: PgError): boolean {
+  return error.code === '08P01' && error.severity === 'FATAL';
 }
 
 /** The violated constraint's name, when the error is one (class 23), so that callers can say it in words. */
@@ -63,6 +86,12 @@ export function translateError(error: unknown, written: boolean): unknown {
   if (isRetryable(error) || (error as PgError | null)?.code === TIMED_OUT)
     return new DroverError('conflict_retry', { retryAfterSeconds: 1, cause: error });
   if (!isUnreachable(error)) return error;
+  if (refusesWrites(error))
+    return new DroverError('database_unavailable', {
+      detail: 'The database takes no changes now: it is read-only, or short of disk or memory.',
+      retryAfterSeconds: 5,
+      cause: error,
+    });
   return written
     ? new DroverError('outcome_unknown', { retryAfterSeconds: 2, cause: error })
     : new DroverError('database_unavailable', { retryAfterSeconds: 5, cause: error });

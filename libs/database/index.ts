@@ -7,9 +7,10 @@ export {
 } from './generated/client.js';
 export { Coalescer } from './coalescer.js';
 export { Database, ServiceScope, TenantScope, type DatabaseOptions } from './database.js';
-export { isUnreachable, violatedConstraint } from './db-errors.js';
+export { isUnreachable, refusesWrites, violatedConstraint } from './db-errors.js';
 export { DatabaseModule } from './database.module.js';
 export { checkMigrated, migrate, MigrationError } from './migrator/index.js';
+export { PoolerError, poolerOf, setRoleLimits } from './pooler.js';
 export { createPool } from './pools.js';
 export type { PrismaTransaction } from './prisma.js';
 export {

@@ -10,8 +10,20 @@ export interface PoolOptions {
   connectionTimeoutMs?: number;
   /** Milliseconds the server gives one statement. */
   statementTimeoutMs?: number;
+  /** PgBouncer stands between, which refuses limits at the start of a connection: they are the role's defaults. */
+  pooled?: boolean;
   onError?: (error: Error) => void;
 }
+
+/**
+ * What each session has beside the time-out of its statements. A transaction that writes holds all events back that
+ * come after it; Prisma's adapter takes every time for UTC.
+ */
+export const SESSION_LIMITS = {
+  idle_in_transaction_session_timeout: '60s',
+  transaction_timeout: '60s',
+  TimeZone: 'UTC',
+};
 
 /**
  * A connection signs in, and plans every large statement at its first use: tens of milliseconds, which a burst after
@@ -34,12 +46,9 @@ export function createPool(options: PoolOptions): pg.Pool {
     application_name: options.applicationName,
     connectionTimeoutMillis: options.connectionTimeoutMs ?? 5_000,
     idleTimeoutMillis: IDLE_MS,
-    statement_timeout: statementTimeout,
     // The server's limit should strike first: it leaves the connection usable.
     query_timeout: statementTimeout + 5_000,
-    idle_in_transaction_session_timeout: 60_000,
-    // A transaction that writes holds all events back that come after it. Prisma's adapter takes every time for UTC.
-    options: '-c transaction_timeout=60s -c TimeZone=UTC',
+    ...(options.pooled === true ? {} : { options: startOptions(statementTimeout) }),
     keepAlive: true,
     types,
     // Every new connection knows the statements that name the tenant before its first use.
@@ -53,4 +62,11 @@ export function createPool(options: PoolOptions): pg.Pool {
   // Nor does the pool listen to one that is in use: its statement fails, and that is told already.
   pool.on('connect', (client) => client.on('error', () => undefined));
   return pool;
+}
+
+function startOptions(statementTimeoutMs: number): string {
+  const limits = { ...SESSION_LIMITS, statement_timeout: `${statementTimeoutMs}ms` };
+  return Object.entries(limits)
+    .map(([name, value]) => `-c ${name}=${value}`)
+    .join(' ');
 }

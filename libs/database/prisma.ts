@@ -2,6 +2,7 @@ import { PrismaPg } from '@prisma/adapter-pg';
 import type pg from 'pg';
 import { isRetryable, isUnreachable, translateError } from './db-errors.js';
 import { PrismaClient, type Prisma } from './generated/client.js';
+import type { Refusals } from './refusals.js';
 import type { SqlRunner } from './sql.js';
 import { withRetry } from './transaction.js';
 
@@ -20,7 +21,11 @@ export class PrismaTenants {
   private readonly app: PrismaClient;
   private readonly service: PrismaClient;
 
-  constructor(appPool: pg.Pool, servicePool: pg.Pool) {
+  constructor(
+    appPool: pg.Pool,
+    servicePool: pg.Pool,
+    private readonly refusals: Refusals,
+  ) {
     this.app = new PrismaClient({ adapter: new PrismaPg(appPool) });
     this.service = new PrismaClient({ adapter: new PrismaPg(servicePool) });
   }
@@ -29,11 +34,11 @@ export class PrismaTenants {
     return run(this.app, async (tx, sql) => {
       await tx.$executeRaw`SELECT set_config('app.workspace_id', ${workspaceId}, true)`;
       return work(tx, sql);
-    });
+    }).catch(this.refusals.noted);
   }
 
   asService<T>(work: PrismaWork<T>): Promise<T> {
-    return run(this.service, work);
+    return run(this.service, work).catch(this.refusals.noted);
   }
 
   async disconnect(): Promise<void> {
@@ -68,7 +73,7 @@ const CONFLICT = 'P2034';
 
 interface PrismaError {
   code?: string;
-  meta?: { driverAdapterError?: { cause?: { originalCode?: string } } };
+  meta?: { driverAdapterError?: { cause?: { originalCode?: string; severity?: string } } };
 }
 
 /** Prisma wraps the driver's error; its cause is what says whether to try again, or that the database was away. */
@@ -76,9 +81,10 @@ function rootCause(error: unknown): unknown {
   const { code = '', meta } = (error ?? {}) as PrismaError;
   if (UNREACHABLE.includes(code))
     return Object.assign(new Error('Connection terminated'), { cause: error });
-  const sqlState = meta?.driverAdapterError?.cause?.originalCode;
+  const { originalCode, severity } = meta?.driverAdapterError?.cause ?? {};
   const original = Object.assign(new Error(`Prisma ${code}`), {
-    code: code === CONFLICT ? '40001' : sqlState,
+    code: code === CONFLICT ? '40001' : originalCode,
+    severity,
     cause: error,
   });
   return isRetryable(original) || isUnreachable(original) ? original : error;

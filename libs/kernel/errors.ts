@@ -183,6 +183,11 @@ export const ERRORS = {
   ),
   agent_terminated: e(409, 'The agent is terminated', 'Register an agent under a new id.'),
   agent_draining: e(409, 'The agent is draining', 'Let its runs finish; it takes no new ones.'),
+  agent_in_use: e(
+    409,
+    'Another process works as this agent',
+    'Register under an id of its own, or try again after the seconds in Retry-After when that process is gone.',
+  ),
   agent_is_push: e(
     409,
     'Push agents are given their tasks by the coordinator',

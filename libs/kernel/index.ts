@@ -2,6 +2,7 @@ export * from './any-signal.js';
 export * from './assert-never.js';
 export * from './backoff.js';
 export * from './caller.js';
+export * from './clocks-apart.js';
 export * from './doorbell.js';
 export * from './errors.js';
 export * from './ids.js';

@@ -1,8 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
-import { Health } from './health.js';
+import { ChangesRefused, Health } from './health.js';
 
 const up = () => Promise.resolve();
 const down = () => Promise.reject(new Error('down'));
+const readOnly = () => Promise.reject(new ChangesRefused());
 const led = {
   health: () => Promise.resolve({ active: true, lastCycle: new Date(0), cycleCount: 3 }),
 };
@@ -16,6 +17,15 @@ describe('readiness', () => {
     });
     await expect(new Health(down, up).readiness()).rejects.toMatchObject({
       code: 'database_unavailable',
+    });
+  });
+
+  it('says what answers and takes no changes', async () => {
+    expect(await new Health(up, readOnly).readiness()).toMatchObject({
+      valkey: 'refusing_changes',
+    });
+    await expect(new Health(readOnly, up).readiness()).rejects.toMatchObject({
+      extras: { members: { database: 'refusing_changes', valkey: 'connected' } },
     });
   });
 
@@ -40,6 +50,8 @@ describe('the health of all', () => {
   it.each([
     ['healthy', up, undefined, led],
     ['degraded', up, down, led],
+    ['degraded', up, readOnly, led],
+    ['unhealthy', readOnly, up, led],
     ['degraded', up, up, undefined],
     ['degraded', up, up, { health: () => Promise.reject(new Error('no')) }],
     ['unhealthy', down, up, led],

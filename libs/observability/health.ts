@@ -25,7 +25,11 @@ export const COORDINATOR_HEALTH = Symbol('COORDINATOR_HEALTH');
 /** Milliseconds after which a part that says nothing counts as gone. */
 const PROBE_TIMEOUT_MS = 2_000;
 
-export type PartState = 'connected' | 'disconnected' | 'not_configured';
+/** `refusing_changes`: it answers, and is read-only or full. */
+export type PartState = 'connected' | 'disconnected' | 'refusing_changes' | 'not_configured';
+
+/** What a probe throws of a part that answers and takes no changes. */
+export class ChangesRefused extends Error {}
 
 export interface Readiness {
   status: 'ready';
@@ -68,7 +72,8 @@ export class Health {
     if (this.shuttingDown) throw new DroverError('shutting_down', { retryAfterSeconds: 5 });
     const [database, valkey] = await Promise.all([stateOf(this.database), stateOf(this.valkey)]);
     if (database !== 'connected') {
-      throw new DroverError('database_unavailable', { retryAfterSeconds: 5, members: { valkey } });
+      const members = { database, valkey };
+      throw new DroverError('database_unavailable', { retryAfterSeconds: 5, members });
     }
     return { status: 'ready', database, valkey };
   }
@@ -100,6 +105,7 @@ export class Health {
 const GATEWAY_STATES = {
   connected: 'reachable',
   disconnected: 'unreachable',
+  refusing_changes: 'unreachable',
   not_configured: 'not_configured',
 } as const satisfies Record<PartState, SystemHealth['gateway']>;
 
@@ -111,14 +117,15 @@ type Parts = Record<'database' | 'valkey' | 'gateway', PartState>;
 
 function summarize({ database, valkey, gateway }: Parts, led: boolean): SystemHealth['status'] {
   if (database !== 'connected') return 'unhealthy';
-  return led && valkey !== 'disconnected' && gateway !== 'disconnected' ? 'healthy' : 'degraded';
+  const isWell = (state: PartState) => state === 'connected' || state === 'not_configured';
+  return led && isWell(valkey) && isWell(gateway) ? 'healthy' : 'degraded';
 }
 
 async function stateOf(probe: Probe | undefined): Promise<PartState> {
   if (!probe) return 'not_configured';
   return inTime(probe()).then(
     () => 'connected',
-    () => 'disconnected',
+    (error: unknown) => (error instanceof ChangesRefused ? 'refusing_changes' : 'disconnected'),
   );
 }
 

@@ -13,7 +13,7 @@ export {
   type ProcessRef,
   readProcess,
 } from './process/process-tree.js';
-export type { SessionUser } from './process/session-folder.js';
+export { bootId as machineBootId, type SessionUser } from './process/session-folder.js';
 export { readRegularFile } from './regular-file.js';
 export { removeTree } from './remove-tree.js';
 export type { SessionSignal } from './signals-file.js';

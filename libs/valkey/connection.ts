@@ -14,6 +14,10 @@ export interface ValkeyOptions {
   onError?: (error: Error) => void;
   /** Told when a connection stands, the first time and each time it is back. */
   onReady?: () => void;
+  /** Told once when the server answers and takes no changes: it is full, or a replica. */
+  onRefusal?: (error: Error) => void;
+  /** Told when it takes them again. */
+  onAccepted?: () => void;
 }
 
 export const DEFAULT_COMMAND_TIMEOUT_MS = 1_000;

@@ -98,7 +98,7 @@ export class HeartbeatStore {
   private async send(batch: Omit<Batch, 'sent'>): Promise<void> {
     if (this.batch?.keys === batch.keys) this.batch = undefined;
     const { keys, values } = batch;
-    const answer = await this.client.attempt((commands) =>
+    const answer = await this.client.change((commands) =>
       commands.eval(RECORD_HEARTBEATS, keys.length, ...keys, ...values),
     );
     this.retryAt = answer.kind === 'done' ? 0 : performance.now() + PAUSE_MS;

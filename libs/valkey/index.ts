@@ -1,6 +1,6 @@
 export { type ValkeyOptions } from './connection.js';
 export { heartbeatTtlSeconds, HeartbeatStore } from './heartbeat-store.js';
-export { ValkeyClient } from './valkey-client.js';
+export { refusesChanges, ValkeyClient } from './valkey-client.js';
 export { ValkeyLock } from './valkey-lock.js';
 export { ValkeyModule } from './valkey.module.js';
 export { ValkeySubscriber } from './valkey-subscriber.js';

@@ -13,6 +13,11 @@ export type ValkeyState = 'ready' | 'connecting' | 'closed';
 export type Attempt<T> =
   { kind: 'done'; value: T } | { kind: 'unsent' | 'unknown' | 'refused'; error: Error };
 
+const PROBE = 'drover:probe';
+const PROBE_LIVES_MS = 1_000;
+/** Full, a replica, unable to save what it has, or with too few replicas; from a script it may stand further on. */
+const REFUSALS = /\b(OOM|READONLY|MISCONF|NOREPLICAS) /;
+
 /** The connection for commands. A command sent while it is down fails at once, and is never repeated. */
 export class ValkeyClient {
   /**
@@ -21,8 +26,9 @@ export class ValkeyClient {
    */
   readonly commands: Redis;
   private readonly keyPrefix: string;
+  private refuses = false;
 
-  constructor(options: ValkeyOptions) {
+  constructor(private readonly options: ValkeyOptions) {
     this.keyPrefix = options.keyPrefix ?? '';
     this.commands = connect(options, { enableAutoPipelining: true });
   }
@@ -33,8 +39,19 @@ export class ValkeyClient {
     try {
       return { kind: 'done', value: await work(this.commands) };
     } catch (error) {
+      this.noteRefusal(error as Error);
       return { kind: outcomeOf(error as Error), error: error as Error };
     }
+  }
+
+  /** The same for commands that change something: their success tells that the server takes changes. */
+  async change<T>(work: (commands: Redis) => Promise<T>): Promise<Attempt<T>> {
+    const answer = await this.attempt(work);
+    if (answer.kind === 'done' && this.refuses) {
+      this.refuses = false;
+      this.options.onAccepted?.();
+    }
+    return answer;
   }
 
   state(): ValkeyState {
@@ -44,12 +61,13 @@ export class ValkeyClient {
   }
 
   /**
-   * For health checks.
+   * For health checks: one that answers and takes no changes serves us nothing.
    *
-   * @throws Error when the server does not answer in time
+   * @throws Error when the server does not answer in time, or refuses
    */
-  async ping(): Promise<void> {
-    await this.commands.ping();
+  async probe(): Promise<void> {
+    const answer = await this.change((commands) => commands.set(PROBE, '', 'PX', PROBE_LIVES_MS));
+    if (answer.kind !== 'done') throw answer.error;
   }
 
   /** Waits until the connection stands, at most `ms`. @returns whether it does */
@@ -80,6 +98,17 @@ export class ValkeyClient {
   close(): void {
     this.commands.disconnect();
   }
+
+  private noteRefusal(error: Error): void {
+    if (this.refuses || !refusesChanges(error)) return;
+    this.refuses = true;
+    this.options.onRefusal?.(error);
+  }
+}
+
+/** Whether the error is that of a server that answers and takes no changes. */
+export function refusesChanges(error: unknown): boolean {
+  return error instanceof Error && REFUSALS.test(error.message);
 }
 
 function outcomeOf(error: Error): 'unsent' | 'unknown' | 'refused' {

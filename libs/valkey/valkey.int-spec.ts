@@ -102,7 +102,7 @@ describe('the client', () => {
     expect(await client.attempt((commands) => commands.get('a'))).toMatchObject({ kind: 'unsent' });
     process.kill(server.pid, 'SIGCONT');
     expect(await client.ready(10_000)).toBe(true);
-    await client.ping();
+    await client.probe();
   });
 
   it('does not run a command again whose answer was lost', async () => {

@@ -34,6 +34,7 @@ beforeEach(async () => {
 
 afterEach(async () => {
   for (const proxy of [app, service]) proxy.mend();
+  await postgres.readOnly(false);
   await fleet.stop();
   await Promise.all([app.close(), service.close()]);
   await postgres.close();
@@ -66,6 +67,11 @@ async function startTwoAgents(): Promise<PullAgent[]> {
     return rows.length === agents.length;
   });
   return agents;
+}
+
+async function readiness(): Promise<number> {
+  const { status } = await fetch(`http://127.0.0.1:${fleet.port}/readyz`);
+  return status;
 }
 
 async function coordinatorTold(event: string): Promise<number> {
@@ -146,6 +152,60 @@ describe('Postgres', () => {
     },
     90_000,
   );
+
+  it('that takes no changes under load, for longer than agents may be silent', async () => {
+    await startLoad();
+    await postgres.readOnly(true);
+    await waitFor('clients to be refused', () => refusals() > 0);
+    await waitFor('the server not to be ready', async () => (await readiness()) === 503);
+    await delay(OUTAGE_MS);
+    const flush = service.catch({ at: 'before', statement: 'flush_heartbeats' });
+    await flush.reached;
+    await postgres.readOnly(false);
+    await patiently(() => fleet.api.post('/coordinator/recover', {}));
+    flush.letGo();
+    await expectRecovery();
+    expect(await readiness()).toBe(200);
+  }, 150_000);
+
+  it('that takes no changes, and Valkey away: nobody is taken for dead, and heartbeats are kept', async () => {
+    const valkey = await PrivateValkey.start();
+    fleet = await TestFleet.create({ db, env: { ...urls(), VALKEY_URL: valkey.url } });
+    await fleet.startServer();
+    const agents = await startTwoAgents();
+    try {
+      await valkey.kill();
+      await postgres.readOnly(true);
+      await waitFor('the server not to be ready', async () => (await readiness()) === 503);
+      const refused = await fleet.api.post('/agent-tasks', { title: 'x', taskType: 'fault' });
+      expect(refused).toMatchObject({ status: 503, body: { code: 'database_unavailable' } });
+      expect(refused.headers.get('retry-after')).toBe('5');
+      await delay(OUTAGE_MS);
+      const flush = service.catch({ at: 'before', statement: 'flush_heartbeats' });
+      await flush.reached;
+      await postgres.readOnly(false);
+      await waitFor('it to be ready', async () => (await readiness()) === 200);
+      const recover = () => patiently(() => fleet.api.post('/coordinator/recover', {}));
+      expect((await recover()).status).toBe(200);
+      await waitFor('a cycle of its own', async () => {
+        await recover();
+        return (await coordinatorTold('database_back')) > 0;
+      });
+      flush.letGo();
+      expect(await coordinatorTold('agent_stale')).toBe(0);
+      await waitFor('the heartbeats that were kept', async () => {
+        const { rows } = await db.owner.query(
+          `SELECT FROM agent_heartbeats WHERE last_seen_at > now() - interval '2 seconds'`,
+        );
+        return rows.length === agents.length;
+      });
+    } finally {
+      for (const agent of agents) agent.stopHeartbeats();
+      await valkey.startAgain();
+      await valkey.close();
+    }
+    await expectInvariants(db);
+  }, 90_000);
 
   it('behind connections that have become black holes: limits hold, and new ones are made', async () => {
     await startLoad({ DATABASE_STATEMENT_TIMEOUT_MS: '1000' });

@@ -8,12 +8,10 @@ import {
   type ResponseHead,
   toApiError,
 } from '#lib/agent-host';
-import { DroverError, newId } from '#lib/kernel';
+import { clocksApart, CLOCKS_APART_SECONDS, DroverError, newId } from '#lib/kernel';
 
 const ALGORITHM = 'HS256';
 const VALID_SECONDS = 60;
-/** How far the clocks of server and gateway may lie apart. */
-const CLOCK_TOLERANCE_SECONDS = 30;
 /** Longer ones are not the server's; nothing is computed over them. */
 const MAX_TOKEN_LENGTH = 4_096;
 
@@ -49,11 +47,14 @@ export class GatewayTokens implements Credentials {
     const token = /^Bearer +(\S+) *$/i.exec(header ?? '')?.[1];
     if (token === undefined) throw new DroverError('unauthenticated');
     if (token.length > MAX_TOKEN_LENGTH) throw new DroverError('invalid_token');
-    const { jti, exp } = this.verify(token, 'drover-gateway');
-    if (typeof jti !== 'string' || jti === '' || typeof exp !== 'number') {
+    const { jti, exp, iat } = this.verify(token, 'drover-gateway');
+    if (typeof jti !== 'string' || jti === '' || typeof exp !== 'number' || iat === undefined) {
       throw new DroverError('invalid_token', { detail: 'The token lacks a claim.' });
     }
-    return jti;
+    const apart = clocksApart(iat);
+    if (apart === undefined) return jti;
+    const detail = `The server’s clock is ${apart} this gateway’s.`;
+    throw new DroverError('invalid_token', { detail });
   }
 
   /** The passport of one call: an answer without the server's proof is not the server's. */
@@ -104,7 +105,7 @@ export class GatewayTokens implements Credentials {
         algorithms: [ALGORITHM],
         issuer: 'drover-server',
         audience,
-        clockTolerance: CLOCK_TOLERANCE_SECONDS,
+        clockTolerance: CLOCKS_APART_SECONDS,
       });
       if (typeof payload === 'string') throw new DroverError('invalid_token');
       return payload;

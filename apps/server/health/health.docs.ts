@@ -1,7 +1,12 @@
 import { ApiProperty } from '@nestjs/swagger';
 import type { PartState, Readiness, SystemHealth } from '#lib/observability';
 
-const PART_STATES: PartState[] = ['connected', 'disconnected', 'not_configured'];
+const PART_STATES: PartState[] = [
+  'connected',
+  'disconnected',
+  'refusing_changes',
+  'not_configured',
+];
 
 export class AliveDoc {
   @ApiProperty({ enum: ['alive'] }) status!: 'alive';

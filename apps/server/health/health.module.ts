@@ -1,6 +1,8 @@
 import { Module } from '@nestjs/common';
-import { Database, query } from '#lib/database';
+import { AgentManagerModule, WriteProbe } from '#lib/agent-manager';
+import { refusesWrites } from '#lib/database';
 import {
+  ChangesRefused,
   DATABASE_PROBE,
   GATEWAY_PROBE,
   Health,
@@ -8,24 +10,28 @@ import {
   VALKEY_PROBE,
 } from '#lib/observability';
 import { GatewayReach, SessionsModule } from '#lib/runs';
-import { ValkeyClient } from '#lib/valkey';
+import { refusesChanges, ValkeyClient } from '#lib/valkey';
 import { HealthController } from './health.controller.js';
 
-const ping = query<unknown>('health_ping', 'SELECT 1');
+/** What to throw on of a probe's error. */
+function refusedIf(isRefusal: (error: unknown) => boolean) {
+  return (error: unknown): never => {
+    throw isRefusal(error) ? new ChangesRefused('It takes no changes', { cause: error }) : error;
+  };
+}
 
 @Module({
-  imports: [SessionsModule],
+  imports: [AgentManagerModule, SessionsModule],
   controllers: [HealthController],
   providers: [
     Health,
     {
       provide: DATABASE_PROBE,
-      inject: [Database],
+      inject: [WriteProbe],
       useFactory:
-        (database: Database): Probe =>
-        async () => {
-          await database.service.rows(ping);
-        },
+        (probe: WriteProbe): Probe =>
+        () =>
+          probe.ask().catch(refusedIf(refusesWrites)),
     },
     {
       provide: VALKEY_PROBE,
@@ -33,7 +39,7 @@ const ping = query<unknown>('health_ping', 'SELECT 1');
       useFactory:
         (valkey: ValkeyClient): Probe =>
         () =>
-          valkey.ping(),
+          valkey.probe().catch(refusedIf(refusesChanges)),
     },
     {
       provide: GATEWAY_PROBE,

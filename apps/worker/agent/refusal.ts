@@ -12,6 +12,11 @@ export function explainRefusal(error: unknown, config: WorkerConfig): Error {
       'The agent is terminated: register another one and set its DROVER_AGENT_ID and token.',
     );
   }
+  if (hasCode(error, 'agent_in_use')) {
+    return new Error(
+      `Another worker is this agent already: ${said} Give this one another ${config.agentId === undefined ? 'DROVER_WORKER_DATA_DIR that is not a copy' : 'DROVER_AGENT_ID'}.`,
+    );
+  }
   if (isUnauthenticated(error)) {
     return new Error(
       `${config.apiUrl} does not accept ${nameOf(credentials)} (${said}): set a valid one.`,

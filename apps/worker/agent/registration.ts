@@ -1,8 +1,10 @@
 import { hostname } from 'node:os';
 import {
+  type ApiError,
   hasCode,
   type HostLog,
   type HttpClient,
+  pause,
   readVersion,
   retrying,
   ServerClient,
@@ -67,7 +69,7 @@ export async function register(
 
 function joiner(config: WorkerConfig, { http, log, signal }: Surroundings) {
   const { credentials } = config;
-  return (agentId: string, state: StateFile): Promise<DroverApi> =>
+  const join = (agentId: string, state: StateFile): Promise<DroverApi> =>
     retrying(
       'Registering',
       async () => {
@@ -78,6 +80,27 @@ function joiner(config: WorkerConfig, { http, log, signal }: Surroundings) {
       },
       { log, signal, giveUpUnauthenticated: true },
     );
+  return async (agentId: string, state: StateFile): Promise<DroverApi> => {
+    const api = await join(agentId, state).catch(async (error: unknown) => {
+      if (!hasCode(error, 'agent_in_use')) throw error;
+      await waitForHolder(error as ApiError, { log, signal });
+      return join(agentId, state);
+    });
+    state.noteRegistered();
+    return api;
+  };
+}
+
+/** One that is gone has fallen silent by then; one that is still heard lives. */
+async function waitForHolder(
+  { retryAfterMs = 0, message }: ApiError,
+  { log, signal }: Pick<Surroundings, 'log' | 'signal'>,
+): Promise<void> {
+  log.warn('Another process works as this agent; waiting whether it is gone', {
+    said: message,
+    waitMs: retryAfterMs,
+  });
+  await pause(retryAfterMs, signal);
 }
 
 async function joinWithKey(
@@ -125,5 +148,7 @@ function registration(config: WorkerConfig, state: StateFile): Registration {
     pid: process.pid,
     agentVersion: readVersion(),
     restartCount: state.restartCount,
+    bootId: state.bootId,
+    previousBootId: state.previousBootId,
   };
 }

@@ -18,6 +18,12 @@ export class DroverApi {
     readonly agentId: string,
   ) {}
 
+  /** The life of the worker that registered last as this agent. */
+  async bootId(): Promise<unknown> {
+    const agent = await this.server.call('GET', `/agents/${this.agentId}`);
+    return agent['bootId'];
+  }
+
   register(registration: Registration): Promise<unknown> {
     return this.server.call('PUT', `/agents/${this.agentId}`, registration);
   }

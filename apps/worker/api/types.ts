@@ -92,6 +92,9 @@ export interface Registration {
   pid: number;
   agentVersion: string;
   restartCount: number;
+  /** Of this life of the worker, and of the one before it on this machine. */
+  bootId: string;
+  previousBootId?: string;
 }
 
 export interface Heartbeat {

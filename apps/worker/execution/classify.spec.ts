@@ -24,6 +24,9 @@ describe('The end of a process', () => {
     ['SIGKILL and the kernel killed', { signal: 'SIGKILL', oomKilled: true }, { class: 'oom' }],
     ['1 while the kernel killed', { exitCode: 1, oomKilled: true }, { class: 'exit_code' }],
     ['143', { exitCode: 143 }, { class: 'signal', signal: 'SIGTERM', retryable: true }],
+    ['162', { exitCode: 162 }, { class: 'signal', signal: 'SIGRTMIN+0', retryable: true }],
+    ['192', { exitCode: 192 }, { class: 'signal', signal: 'SIGRTMIN+30' }],
+    ['193', { exitCode: 193 }, { class: 'exit_code' }],
     ['SIGSEGV', { signal: 'SIGSEGV' }, { class: 'signal', signal: 'SIGSEGV' }],
     ['255', { exitCode: 255 }, { class: 'exit_code', exitCode: 255 }],
     [

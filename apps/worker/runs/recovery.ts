@@ -69,7 +69,11 @@ export class Reconciler {
   private interval: NodeJS.Timeout | undefined;
 
   constructor(
-    private readonly options: Pick<RecoveryOptions, 'api' | 'log'>,
+    private readonly options: Pick<RecoveryOptions, 'api' | 'log'> & {
+      bootId: string;
+      /** Another process works as this agent: what is unknown here is its. */
+      onReplaced: () => void;
+    },
     private readonly holds: (runId: string) => boolean,
   ) {}
 
@@ -88,6 +92,12 @@ export class Reconciler {
     clearTimeout(this.soonTimer);
   }
 
+  private async isReplaced(): Promise<boolean> {
+    const { api, bootId } = this.options;
+    const last = await api.bootId();
+    return typeof last === 'string' && last !== bootId;
+  }
+
   private lookIn(ms: number): void {
     if (this.soonTimer !== undefined || this.stopped.signal.aborted) return;
     this.soonTimer = setTimeout(() => {
@@ -100,6 +110,7 @@ export class Reconciler {
     const { api, log } = this.options;
     try {
       const unknown = (await api.liveTasks()).filter(({ runId }) => !this.holds(runId));
+      if (unknown.length > 0 && (await this.isReplaced())) return this.options.onReplaced();
       const confirmed = unknown.filter(({ runId }) => this.suspects.has(runId));
       this.suspects = new Set(unknown.map(({ runId }) => runId));
       if (confirmed.length < unknown.length) this.lookIn(SECOND_LOOK_MS);

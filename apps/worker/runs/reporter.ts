@@ -154,11 +154,23 @@ export class Reporter {
     try {
       await this.api.progress(this.runId, taken);
     } catch (error) {
-      if (this.isRefused(error, 'progress')) return;
+      if (this.isRefused(error, 'progress')) return this.tellRefused(taken, error);
       // A value that came meanwhile is newer.
       if (!this.closing) this.pending = { ...taken, ...this.pending };
       throw error;
     }
+  }
+
+  /** Its author looks into the run's log, not into the worker's. */
+  private tellRefused({ checkpointData }: ProgressReport, error: unknown): void {
+    const what = checkpointData === undefined ? 'progress' : 'a checkpoint';
+    const message = `The server refused ${what}: ${messageOf(error)}`.slice(0, 1_000);
+    this.entries.push({
+      level: 'WARN',
+      message: message.toWellFormed(),
+      event: 'worker',
+      at: new Date().toISOString(),
+    });
   }
 
   private async sendEntries(): Promise<void> {

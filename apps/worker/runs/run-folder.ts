@@ -7,6 +7,8 @@ import { parseObject } from '../execution/line-protocol.js';
 
 /** Bytes of a result or checkpoint file; the server takes bodies of up to 1 MiB. */
 export const MAX_FILE_BYTES = 768 * 1024;
+/** Levels of arrays and objects in such a file; the server takes 64 in a body, of which it is a member. */
+const MAX_LEVELS = 63;
 /** Bytes of a file that the worker wrote: it may hold several of the former. */
 export const MAX_OWN_FILE_BYTES = 16 * 1024 * 1024;
 
@@ -71,9 +73,17 @@ export async function readJsonFile(path: string, maxBytes = MAX_FILE_BYTES): Pro
   if (file.kind !== 'text') return file;
   if (file.text.trim() === '') return { kind: 'absent' };
   const value = parseObject(file.text);
-  return value === null
-    ? { kind: 'unusable', why: 'is no JSON object' }
-    : { kind: 'object', value };
+  if (value === null) return { kind: 'unusable', why: 'is no JSON object' };
+  if (nestsDeeperThan(MAX_LEVELS, value)) {
+    return { kind: 'unusable', why: `is nested more than ${MAX_LEVELS} levels deep` };
+  }
+  return { kind: 'object', value };
+}
+
+function nestsDeeperThan(levels: number, value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  if (levels === 0) return true;
+  return Object.values(value).some((inner) => nestsDeeperThan(levels - 1, inner));
 }
 
 // Made again: what stands there may be a pipe that nobody reads, or a link.

@@ -69,10 +69,8 @@ export class Run {
 
   /** Never rejects. */
   async execute(): Promise<RunResult> {
-    const { state } = this.parts;
-    state.addRun(this.id, this.taskId);
     const result = await this.attempt().catch((error: unknown) => this.unreported(error));
-    if (result.end !== 'undelivered') state.removeRun(this.id);
+    if (result.end !== 'undelivered') this.forget();
     return result;
   }
 
@@ -109,18 +107,35 @@ export class Run {
     this.parts.reporter.lose();
   }
 
+  /** What cannot be written down now is with the next run. */
+  private forget(): void {
+    const { state, log } = this.parts;
+    try {
+      state.removeRun(this.id);
+    } catch (error) {
+      log.warn('The end of a run could not be written down', { error: messageOf(error) });
+    }
+  }
+
   private async attempt(): Promise<RunResult> {
     const report = (await this.refusedToStart()) ?? (await this.performAndDecide());
-    const { reporter, claimNext, giveUp, log, folder } = this.parts;
+    const { reporter, claimNext, giveUp, log } = this.parts;
     this.over = true;
     try {
       const claimed = await reporter.end(report, claimNext, giveUp);
       log.info('Run ended', { end: report.kind, ...endFields(report) });
       return { end: report, claimed };
     } catch (error) {
-      if (isCurable(error)) await folder.keepReport(report);
+      if (isCurable(error)) await this.keep(report);
       throw error;
     }
+  }
+
+  private async keep(report: FinalReport): Promise<void> {
+    const { folder, log } = this.parts;
+    await folder.keepReport(report).catch((error: unknown) => {
+      log.error('The report of a run could not be kept', { error: messageOf(error) });
+    });
   }
 
   /** A task that was paused meanwhile, for one, does not start: then it is handed back. */
@@ -164,6 +179,8 @@ export class Run {
     if (this.lost || this.cause !== undefined) return NOT_STARTED;
     try {
       const { task } = this.claimed;
+      // Before anything starts, so that whatever ends this process, the next life knows what to look for.
+      this.parts.state.addRun(this.id, this.taskId);
       this.execution = await this.parts.start(this.job());
       if (this.forceAt !== Infinity) this.endLate();
       if (task.timeoutSeconds) this.startTimer(task.timeoutSeconds);

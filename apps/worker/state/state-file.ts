@@ -1,6 +1,8 @@
+import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { takeOver, writeJson } from '#lib/agent-host';
-import type { ProcessRef } from '#lib/runtime';
+import { newId } from '#lib/kernel';
+import { machineBootId, type ProcessRef } from '#lib/runtime';
 
 /** A run as the file remembers it. */
 export interface RememberedRun {
@@ -9,8 +11,16 @@ export interface RememberedRun {
   leader?: ProcessRef;
 }
 
+/** A life of the worker that the server has taken in. */
+interface RegisteredLife {
+  bootId: string;
+  /** The machine and its start: a copy of the folder on another one does not know that this life is over. */
+  machine: string;
+}
+
 export interface WorkerState {
   agentId: string;
+  life?: RegisteredLife;
   /** How often this worker has started before. */
   restartCount: number;
   /** The process that writes the file. */
@@ -28,6 +38,8 @@ const CONFLICT =
 export class StateFile {
   /** The runs that an earlier life left; empty when it ended in order. */
   readonly leftovers: Readonly<Record<string, RememberedRun>>;
+  /** Of this process. */
+  readonly bootId = newId();
 
   private constructor(
     private readonly path: string,
@@ -48,12 +60,25 @@ export class StateFile {
       agentId,
       restartCount: (earlier?.restartCount ?? restarts - 1) + 1,
       runs: earlier?.runs ?? {},
+      life: earlier?.life,
     }));
     return new StateFile(path, state);
   }
 
   get restartCount(): number {
     return this.state.restartCount;
+  }
+
+  /** The life that ended before this one began, on this machine. */
+  get previousBootId(): string | undefined {
+    const { life } = this.state;
+    return life?.machine === machine() ? life.bootId : undefined;
+  }
+
+  /** The server has taken this life in. */
+  noteRegistered(): void {
+    this.state.life = { bootId: this.bootId, machine: machine() };
+    writeJson(this.path, this.state);
   }
 
   addRun(runId: string, taskId: string): void {
@@ -66,4 +91,8 @@ export class StateFile {
     delete this.state.runs[runId];
     writeJson(this.path, this.state);
   }
+}
+
+function machine(): string {
+  return `${hostname()} ${machineBootId()}`;
 }

@@ -9,12 +9,14 @@ import {
 import { type Caller, DroverError } from '#lib/kernel';
 import { WakeUps } from '#lib/valkey';
 import type { AgentMode, AgentRow, AgentView } from '../domain/agent-view.js';
+import { isSecond, refuseWhileHeard } from '../domain/second-life.js';
 import { isOwnCapability, normalizeCapabilities } from '../domain/capabilities.js';
 import { requireSelf } from '../domain/require-self.js';
 import { refuseTooMuch } from '../domain/metadata.js';
 import { timingOf, whyImpossible } from '../domain/timing.js';
 import { toAgentView } from '../store/agent-columns.js';
 import { findAgent, lockAgent } from '../store/find-agent.sql.js';
+import { silenceOf } from '../store/silence.sql.js';
 import { stampFirstHeartbeat } from '../store/stamp-first-heartbeat.sql.js';
 import { transitionAgent } from '#lib/transitions';
 
@@ -36,6 +38,10 @@ export interface AgentRequest {
   pid?: number | null;
   agentVersion?: string | null;
   restartCount?: number;
+  /** New at each start of the process that works as the agent. */
+  bootId?: string;
+  /** The life before, where that is known to be over. */
+  previousBootId?: string;
   metadata?: Record<string, unknown>;
   /** The command of a push agent's sessions: an argument vector. */
   command?: string[];
@@ -66,7 +72,7 @@ export class AgentRegistration {
    *
    * @param version the version that the client has read, when it insists on it
    * @throws DroverError `agent_not_found` (an id of another workspace), `agent_terminated`,
-   *   `version_mismatch`, `validation_failed` (a threshold that the interval does not fit in, a push agent
+   *   `agent_in_use` (another process is heard as this agent), `version_mismatch`, `validation_failed` (a threshold that the interval does not fit in, a push agent
    *   without a command)
    */
   async register(
@@ -112,6 +118,7 @@ export class AgentRegistration {
     if (version !== undefined && version !== agent.version) {
       throw new DroverError('version_mismatch', { members: { current: agent.version } });
     }
+    await this.refuseSecond(sql, agent, requested);
     // The command may have been mended: the agent rests no more.
     const rested = { setupFailures: 0, restingUntil: null };
     await tx.agent.updateMany({
@@ -124,6 +131,12 @@ export class AgentRegistration {
       },
     });
     return false;
+  }
+
+  private async refuseSecond(sql: SqlRunner, agent: AgentRow, requested: AgentRequest) {
+    if (agent.lifecycle === 'ERROR' || !isSecond(requested, agent)) return;
+    const silence = await firstRow(sql, silenceOf, [agent.workspaceId, agent.id]);
+    refuseWhileHeard(agent, silence?.seconds ?? Infinity);
   }
 
   private async start(sql: SqlRunner, { workspaceId, agentId }: Place): Promise<void> {
@@ -140,7 +153,8 @@ function mayCreate(caller: Caller): caller is Caller & { userId: string | null }
   return caller.kind === 'user' || caller.kind === 'api_key';
 }
 
-type Registered = { [Field in keyof AgentRequest]: Prisma.AgentUncheckedCreateInput[Field] };
+type Kept = Omit<AgentRequest, 'previousBootId'>;
+type Registered = { [Field in keyof Kept]: Prisma.AgentUncheckedCreateInput[Field] };
 
 /** What is left out stays as it is, or takes the column's default. Its lifecycle is no field of it. */
 function fieldsOf(requested: AgentRequest, known?: AgentRow): Registered & { name: string } {
@@ -152,7 +166,9 @@ function fieldsOf(requested: AgentRequest, known?: AgentRow): Registered & { nam
   }
   refusePushWithoutCommand(requested, known);
   const metadata = requested.metadata as Prisma.InputJsonObject | undefined;
-  return { ...requested, ...timing, ...offerOf(requested, known), metadata };
+  const kept: AgentRequest = { ...requested, ...timing };
+  delete kept.previousBootId;
+  return { ...kept, ...offerOf(requested, known), metadata };
 }
 
 /** What was assigned to it by its name, it goes on taking. */

@@ -11,20 +11,31 @@ export interface WriteResult {
   kept: PendingHeartbeat[];
 }
 
+/** A flush that takes longer waits for a lock, or for a database that does not answer. */
+const SLOW_MS = 2_000;
+
 /** Writes a batch of heartbeats to Postgres, in one statement. */
 @Injectable()
 export class HeartbeatWriter {
   private failing = false;
+  /** When the statement under way was begun, on the clock of performance.now(). */
+  private startedAt: number | undefined;
 
   constructor(
     private readonly database: Database,
     private readonly logger: Logger,
   ) {}
 
+  /** Whether heartbeats are kept back here, so that Postgres may not know of those that came. */
+  isBehind(): boolean {
+    if (this.failing) return true;
+    return this.startedAt !== undefined && performance.now() - this.startedAt > SLOW_MS;
+  }
+
   /** @param batch each agent at most once. Never throws for what the database does. */
   async write(batch: PendingHeartbeat[]): Promise<WriteResult> {
     try {
-      const written = await this.database.service.rows(flushHeartbeats, [toJson(batch)]);
+      const written = await this.flush(batch);
       this.works();
       return { written, kept: [] };
     } catch (error) {
@@ -33,6 +44,15 @@ export class HeartbeatWriter {
         return { written: [], kept: batch };
       }
       return this.writeHalves(batch, error);
+    }
+  }
+
+  private async flush(batch: PendingHeartbeat[]): Promise<FlushedRow[]> {
+    this.startedAt = performance.now();
+    try {
+      return await this.database.service.rows(flushHeartbeats, [toJson(batch)]);
+    } finally {
+      this.startedAt = undefined;
     }
   }
 

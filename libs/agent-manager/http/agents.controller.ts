@@ -39,7 +39,10 @@ export class AgentsController {
   })
   @ApiCreatedResponse({ type: AgentDoc })
   @ApiOkResponse({ type: AgentDoc, description: 'The agent was there already.' })
-  @ApiErrors('validation_failed', 'agent_not_found', 'agent_terminated', 'version_mismatch')
+  @ApiErrors(
+    ...(['validation_failed', 'agent_not_found', 'agent_terminated'] as const),
+    ...(['agent_in_use', 'version_mismatch'] as const),
+  )
   async register(
     @CurrentCaller() caller: Caller,
     @UuidParam('id') id: string,

@@ -74,13 +74,17 @@ export class ReapStaleAgents implements Reconciler {
     };
   }
 
-  /** Unresponsive by Postgres, and not known by Valkey to have sent a heartbeat since. */
+  /**
+   * Unresponsive by Postgres, and not known by Valkey to have sent a heartbeat since. A deadline in Valkey may be that
+   * of a former, longer threshold, or of a clock that was set back: it spares nobody for longer than the present
+   * threshold.
+   */
   private async unresponsiveAgents(): Promise<Unresponsive[]> {
     const rows = await this.database.service.rows(staleAgents, [AGENTS_AT_MOST]);
     if (rows.length === 0) return [];
     const known = await this.heartbeats.deadlinesOf(rows.map((row) => row.id));
     return rows
-      .filter((row) => (known.get(row.id) ?? -1) <= 0)
+      .filter((row) => (known.get(row.id) ?? -1) <= 0 || isBeyondSparing(row))
       .map((row) => ({ ...row, thresholdMs: row.stale_threshold_seconds * 1_000 }));
   }
 
@@ -133,6 +137,13 @@ export class ReapStaleAgents implements Reconciler {
     }
     this.wakeUps.signals(gone.map((agent) => agent.id));
   }
+}
+
+function isBeyondSparing({
+  silent_seconds: silent,
+  stale_threshold_seconds: threshold,
+}: StaleAgentRow) {
+  return silent > 2 * threshold;
 }
 
 function mark(pass: Pass, agents: Unresponsive[]) {

@@ -17,7 +17,7 @@ export class ValkeyRateLimiter implements RateLimiter {
 
   /** @throws Error when Valkey does not answer */
   async take(key: string, limit: RateLimit): Promise<RateDecision> {
-    const attempt = await this.valkey.attempt((commands) =>
+    const attempt = await this.valkey.change((commands) =>
       commands.eval(COUNT, 1, `rate:${key}`, limit.windowSeconds * 1000),
     );
     if (attempt.kind !== 'done') throw attempt.error;

@@ -398,6 +398,11 @@ describe('a gateway that reports', () => {
 });
 
 describe('who is not the gateway', () => {
+  const madeIn = (seconds: number) => {
+    const iat = Math.floor(Date.now() / 1000) + seconds;
+    return { iat, exp: iat + 60 };
+  };
+
   it.each<[string, () => string | undefined]>([
     ['no token', () => undefined],
     ['a user', () => 'x'],
@@ -405,6 +410,8 @@ describe('who is not the gateway', () => {
     ['the server’s own kind', () => gateway.token({ iss: 'drover-server', aud: 'drover-gateway' })],
     ['no type', () => gateway.token({ typ: undefined })],
     ['an old one', () => gateway.token({ exp: Math.floor(Date.now() / 1000) - 60 })],
+    ['one whose clock is ahead', () => gateway.token(madeIn(45))],
+    ['one whose clock is behind', () => gateway.token(madeIn(-45))],
     ['one for too long', () => gateway.token({ iat: 1, exp: Math.floor(Date.now() / 1000) + 999 })],
   ])('is refused: %s', async (_, token) => {
     const value = token();

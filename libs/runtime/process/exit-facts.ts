@@ -15,9 +15,15 @@ const SIGNALS: Record<number, string> = {
   15: 'SIGTERM',
 };
 
+/** The C library's first and last realtime signal on Linux. */
+const [FIRST_REALTIME, LAST_REALTIME] = [34, 64];
+
 /** A shell, or a container's first process, passes a child's signal on as 128 and its number. */
 export function signalOf(exitCode: number | null): string | undefined {
-  return exitCode === null || exitCode <= 128 ? undefined : SIGNALS[exitCode - 128];
+  if (exitCode === null || exitCode <= 128) return undefined;
+  const number = exitCode - 128;
+  const isRealtime = number >= FIRST_REALTIME && number <= LAST_REALTIME;
+  return isRealtime ? `SIGRTMIN+${number - FIRST_REALTIME}` : SIGNALS[number];
 }
 
 /** A runtime that ends itself says so; the kernel has then nothing to do with it. */

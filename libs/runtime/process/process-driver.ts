@@ -114,7 +114,7 @@ export class ProcessDriver implements RuntimeDriver {
   async remove(id: string): Promise<void> {
     const folder = SessionFolder.open(this.options.dir, id);
     // Without a folder there is nobody to look for: whatever was started had one.
-    if (folder?.hasEnded() === false && !folder.claim()) await this.end(id);
+    if (folder?.hasEnded() === false && !isVoided(folder)) await this.end(id);
     await removeFolder(this.options.dir, id);
   }
 
@@ -212,6 +212,15 @@ export class ProcessDriver implements RuntimeDriver {
     if (!isMarked(env, spec.id)) env['DROVER_SESSION_ID'] = spec.id;
     const { id: sessionId, command, cwd = folder.work, stdin } = spec;
     return { sessionId, program, command, env, cwd, stdin, user };
+  }
+}
+
+/** Whether nobody may start the session any more. On a full disk that can't be said, and what runs is ended. */
+function isVoided(folder: SessionFolder): boolean {
+  try {
+    return folder.claim();
+  } catch {
+    return false;
   }
 }
 

@@ -235,7 +235,8 @@ function attempt(write: () => void): void {
   }
 }
 
-function bootId(): string {
+/** Another one after each boot of the machine; empty where the system does not tell. */
+export function bootId(): string {
   try {
     return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
   } catch {

@@ -1,6 +1,7 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import pg from 'pg';
 import { migrate } from '#lib/database';
 import { type EmbeddedPostgres, startEmbeddedPostgres, Supervisor } from '#lib/embedded';
 import { createTestDatabase, type TestDatabase } from '../../support/database.js';
@@ -52,6 +53,28 @@ export class PrivatePostgres {
   /** On the same port, with the same data. */
   async startAgain(): Promise<void> {
     this.server = await run(this.folder, this.supervisor, this.server.port);
+  }
+
+  /** The user that it runs as. */
+  async user(): Promise<{ uid: number; gid: number }> {
+    const { uid, gid } = await stat(`/proc/${this.server.pid}`);
+    return { uid, gid };
+  }
+
+  /** It answers reads and takes no changes, as a standby and as one that an operator has switched over. */
+  readOnly(on: boolean): Promise<void> {
+    return this.asAdmin(
+      `ALTER SYSTEM SET default_transaction_read_only = ${on}`,
+      'SELECT pg_reload_conf()',
+    );
+  }
+
+  /** Statements of a superuser, each in a transaction of its own. */
+  async asAdmin(...statements: string[]): Promise<void> {
+    const admin = new pg.Client({ connectionString: this.server.adminUrl });
+    await admin.connect();
+    for (const statement of statements) await admin.query(statement);
+    await admin.end();
   }
 
   async close(): Promise<void> {

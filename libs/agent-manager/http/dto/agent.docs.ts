@@ -58,6 +58,8 @@ export class AgentDoc implements AgentView {
   @ApiProperty({ ...id, nullable: true }) createdBy!: string | null;
   @ApiProperty(time) createdAt!: string;
   @ApiProperty(time) updatedAt!: string;
+  @ApiProperty({ ...id, nullable: true, description: 'The process that registered last' })
+  bootId!: string | null;
 }
 
 export class AgentPageDoc {

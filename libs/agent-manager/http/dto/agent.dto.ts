@@ -1,4 +1,4 @@
-import { Flag, Int, JsonObject, OneOf, OneOfList, PageQuery, Text, TextList } from '#lib/http';
+import { Flag, Id, Int, JsonObject, OneOf, OneOfList, PageQuery, Text, TextList } from '#lib/http';
 import { AGENT_MODES, type AgentMode } from '../../domain/agent-view.js';
 import { CAPABILITY } from '../../domain/capabilities.js';
 import { AGENT_STATUSES, type AgentStatus } from '#lib/transitions';
@@ -84,6 +84,19 @@ export class RegisterAgentDto implements AgentRequest {
 
   @Int(0, MAX_INTEGER, { optional: true })
   restartCount?: number;
+
+  @Id({
+    optional: true,
+    description:
+      'New at each start of the process that works as the agent: a second one is refused while the first is heard.',
+  })
+  bootId?: string;
+
+  @Id({
+    optional: true,
+    description: 'The process before, where it is known to be over: it need not fall silent first.',
+  })
+  previousBootId?: string;
 
   @JsonObject({ optional: true, description: 'Up to 16 KiB' })
   metadata?: Record<string, unknown>;

@@ -2,12 +2,12 @@ import { createSecretKey, type KeyObject, randomUUID } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import jwt from 'jsonwebtoken';
 import { CONFIG, type Config } from '#lib/config';
-import { DroverError } from '#lib/kernel';
+import { clocksApart, CLOCKS_APART_SECONDS, DroverError } from '#lib/kernel';
 
 const ALGORITHM = 'HS256';
 const LIFETIME_SECONDS = 60;
-/** Server and gateway may stand on machines whose clocks differ by this much. */
-const TOLERANCE_SECONDS = 30;
+/** A gateway's token that is as old as this is still read, so that it can be said whose clock is wrong. */
+const CLOCK_TELLS_SECONDS = 86_400;
 const SERVER = { issuer: 'drover-server', audience: 'drover-gateway' };
 const GATEWAY = { issuer: 'drover-gateway', audience: 'drover:gateway' };
 const PROOF = { issuer: 'drover-gateway', audience: 'drover-server' };
@@ -91,26 +91,40 @@ export class GatewayTokens {
   private callerOf(authorization: string | undefined): { gatewayId: string; tokenId: string } {
     if (authorization === undefined) throw new DroverError('unauthenticated');
     const [, token] = BEARER.exec(authorization) ?? [];
-    try {
-      // Without a secret there is no gateway whose token could hold.
-      if (token === undefined) throw new DroverError('invalid_gateway_token');
-      const { typ, sub, jti } = this.verify(token, GATEWAY);
-      if (typ === 'gateway' && typeof sub === 'string' && jti) {
-        return { gatewayId: sub, tokenId: jti };
-      }
-    } catch {
-      // Why a foreign token does not hold is nobody's business.
+    const { typ, sub, jti, iat } = this.claimsOf(token, CLOCK_TELLS_SECONDS) ?? {};
+    if (typ !== 'gateway' || typeof sub !== 'string' || !jti || iat === undefined) {
+      throw new DroverError('invalid_gateway_token');
     }
-    throw new DroverError('invalid_gateway_token');
+    const apart = clocksApart(iat);
+    if (apart !== undefined) {
+      const detail = `The clock of the gateway ${sub} is ${apart} this server’s.`;
+      throw new DroverError('invalid_gateway_token', { detail });
+    }
+    if (this.claimsOf(token) === undefined) throw new DroverError('invalid_gateway_token');
+    return { gatewayId: sub, tokenId: jti };
   }
 
-  private verify(token: string, { issuer, audience }: typeof GATEWAY): jwt.JwtPayload {
+  /** @returns undefined for a token that does not hold: why that is, is nobody's business */
+  private claimsOf(token: string | undefined, tolerance?: number): jwt.JwtPayload | undefined {
+    try {
+      // Without a secret there is no gateway whose token could hold.
+      return token === undefined ? undefined : this.verify(token, GATEWAY, tolerance);
+    } catch {
+      return undefined;
+    }
+  }
+
+  private verify(
+    token: string,
+    { issuer, audience }: typeof GATEWAY,
+    clockTolerance = CLOCKS_APART_SECONDS,
+  ): jwt.JwtPayload {
     const payload = jwt.verify(token, this.requireKey(), {
       algorithms: [ALGORITHM],
       issuer,
       audience,
-      clockTolerance: TOLERANCE_SECONDS,
-      maxAge: LIFETIME_SECONDS + TOLERANCE_SECONDS,
+      clockTolerance,
+      maxAge: LIFETIME_SECONDS + clockTolerance,
     });
     if (typeof payload === 'string') throw new Error('not an object');
     return payload;

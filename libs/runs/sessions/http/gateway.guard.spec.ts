@@ -1,5 +1,6 @@
 import type { ExecutionContext } from '@nestjs/common';
 import { describe, expect, it } from '@jest/globals';
+import jwt from 'jsonwebtoken';
 import type { Config } from '#lib/config';
 import { Logger } from '#lib/observability';
 import { GatewayTokens } from '../gateway/gateway-tokens.js';
@@ -27,6 +28,21 @@ describe('A gateway’s token that is refused', () => {
     for (let i = 0; i < 3; i++) expect(ask('Bearer x.y.z')).toThrow('not valid');
     expect(lines).toMatchObject([{ level: 'warn', why, from: '10.0.0.7' }]);
     expect(lines).toHaveLength(1);
+  });
+
+  it.each([
+    [3_600, 's ahead of'],
+    [45, 's ahead of'],
+    [-45, 's behind'],
+    [-3_600, 's behind'],
+  ])('is told with the clock that is wrong by %s s', (seconds, said) => {
+    const secret = 'a'.repeat(32);
+    const { ask, lines } = aGuard(secret);
+    const iat = Math.floor(Date.now() / 1000) + seconds;
+    const claims = { typ: 'gateway', sub: 'the-gateway', jti: '1', iat, exp: iat + 60 };
+    const names = { issuer: 'drover-gateway', audience: 'drover:gateway' };
+    expect(ask(`Bearer ${jwt.sign(claims, secret, names)}`)).toThrow(said);
+    expect(lines).toMatchObject([{ why: expect.stringMatching(`the-gateway is \\d+ ${said}`) }]);
   });
 
   it('is nobody’s that sends none', () => {

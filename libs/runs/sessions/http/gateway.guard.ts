@@ -39,7 +39,8 @@ export class GatewayGuard implements CanActivate {
     const refused = error instanceof DroverError && error.code === 'invalid_gateway_token';
     if (!refused || performance.now() < this.warnedAt + WARN_EVERY_MS) return;
     this.warnedAt = performance.now();
-    this.logger.warn('A gateway’s token was refused', { why: this.why, from });
+    const why = error.extras.detail ?? this.why;
+    this.logger.warn('A gateway’s token was refused', { why, from });
   }
 
   private get why(): string {

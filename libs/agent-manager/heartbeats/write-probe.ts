@@ -1,0 +1,29 @@
+import { Injectable } from '@nestjs/common';
+import { Database } from '#lib/database';
+import { mayWriteHeartbeats, takeRoom } from '../store/write-probes.sql.js';
+
+/** Asks the database whether it takes changes. Answering reads is not enough: a heartbeat is a change. */
+@Injectable()
+export class WriteProbe {
+  private underWay: Promise<void> | undefined;
+
+  constructor(private readonly database: Database) {}
+
+  /**
+   * One question at a time, for all that ask meanwhile: a database that does not answer must not be asked for more
+   * connections each second.
+   *
+   * @throws DroverError `database_unavailable`, `outcome_unknown` or `conflict_retry` (it waited for a lock)
+   */
+  ask(): Promise<void> {
+    return (this.underWay ??= this.run().finally(() => (this.underWay = undefined)));
+  }
+
+  private async run(): Promise<void> {
+    const { service, refusals } = this.database;
+    await service.rows(mayWriteHeartbeats);
+    if (!refusals.standing) return;
+    await service.rows(takeRoom);
+    refusals.over();
+  }
+}

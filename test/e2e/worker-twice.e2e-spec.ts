@@ -1,0 +1,79 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { newId } from '#lib/kernel';
+import { TestFleet } from '../support/fleet.js';
+import type { BuiltProcess } from '../support/processes.js';
+import { waitFor } from '../support/wait-for.js';
+
+/** Two workers that are one agent. */
+
+let fleet: TestFleet;
+let first: BuiltProcess;
+let folder: string;
+let begun: string;
+
+beforeAll(async () => {
+  fleet = await TestFleet.create();
+  await fleet.startServer();
+});
+
+afterAll(() => fleet.stop());
+
+const status = async (id: string) => (await fleet.task(id))['status'];
+const go = () => join(folder, 'go');
+const env = (more: Record<string, string> = {}) => ({ DROVER_WORKER_DATA_DIR: folder, ...more });
+
+async function begin(more: Record<string, string> = {}): Promise<void> {
+  first = await fleet.startWorker('twice', env(more));
+  begun = await fleet.submit(
+    `setInterval(() => require('fs').existsSync('${go()}') && process.exit(0), 50)`,
+  );
+  await waitFor('it to run', async () => (await status(begun)) === 'RUNNING');
+}
+
+async function expectUndisturbed(): Promise<void> {
+  expect(await fleet.task(begun)).toMatchObject({ status: 'RUNNING', retryCount: 0 });
+  writeFileSync(go(), '');
+  await waitFor('it to complete', async () => (await status(begun)) === 'COMPLETED');
+  await first.stop();
+}
+
+beforeEach(() => {
+  folder = join(fleet.folder, newId());
+});
+
+describe('a second worker', () => {
+  it('of the same agent id in another folder is refused with a sentence, and the first goes on', async () => {
+    const id = { DROVER_AGENT_ID: newId() };
+    await begin(id);
+    const second = fleet.startWorker('again', { ...id, DROVER_WORKER_DATA_DIR: `${folder}-2` });
+    await expect(second).rejects.toThrow(
+      /Another worker is this agent already: Process \d+ on .* another DROVER_AGENT_ID/,
+    );
+    await expectUndisturbed();
+  });
+
+  it('on a copied folder of another machine is refused with a sentence', async () => {
+    await begin();
+    cpSync(folder, `${folder}-2`, { recursive: true });
+    const name = readdirSync(`${folder}-2`).find((one) => one.startsWith('agent-')) as string;
+    const file = join(`${folder}-2`, name);
+    const state = JSON.parse(readFileSync(file, 'utf8')) as Record<string, object>;
+    const owner = { ...state['owner'], startTicks: 1 };
+    const life = { ...state['life'], machine: 'another one' };
+    writeFileSync(file, JSON.stringify({ ...state, owner, life, runs: {} }));
+    const second = fleet.startWorker('twice', { DROVER_WORKER_DATA_DIR: `${folder}-2` });
+    await expect(second).rejects.toThrow(/Another worker is this agent already/);
+    await expectUndisturbed();
+  });
+
+  it('is let in at once when it is the next life of the same, whatever ended it', async () => {
+    await begin({ DROVER_WORKER_HEARTBEAT_SECONDS: '20', DROVER_WORKER_STALE_SECONDS: '60' });
+    first.kill('SIGKILL');
+    await first.ended();
+    const next = await fleet.startWorker('twice', env());
+    expect(next.count('Another process works as this agent; waiting whether it is gone')).toBe(0);
+    await next.stop();
+  });
+});
