@@ -8,8 +8,9 @@ export class Program {
   private readonly child: ChildProcess;
   readonly ended: Promise<number | null>;
 
-  constructor(script: string, args: string[], env: Record<string, string> = {}) {
+  constructor(script: string, args: string[], env: Record<string, string> = {}, cwd?: string) {
     this.child = spawn(process.execPath, [script, ...args], {
+      cwd,
       env: { ...process.env, NODE_OPTIONS: '', CI: '1', ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
