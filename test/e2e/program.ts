@@ -20,13 +20,17 @@ export class Program {
     this.ended = once(this.child, 'close').then(([code]) => code as number | null);
   }
 
+  /** As `says`, of a program that writes to standard error. */
+  complains(pattern: RegExp): Promise<RegExpExecArray> {
+    return this.says(pattern, this.child.stderr);
+  }
+
   kill(signal: NodeJS.Signals): void {
     this.child.kill(signal);
   }
 
   /** Resolves with the match when the output has one; rejects when the program ends before. */
-  async says(pattern: RegExp): Promise<RegExpExecArray> {
-    const stream = this.child.stdout;
+  async says(pattern: RegExp, stream = this.child.stdout): Promise<RegExpExecArray> {
     for (;;) {
       const match = pattern.exec(this.output);
       if (match) return match;
