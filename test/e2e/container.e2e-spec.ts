@@ -49,23 +49,27 @@ afterAll(async () => {
 });
 
 /** What a service of the compose file is told, with this machine's addresses in the place of its own. */
-function environmentOf(name: string): Record<string, string> {
+function environmentOf(name: string, values: Record<string, string>): Record<string, string> {
   const given = Object.entries(compose.services[name]?.environment ?? {});
   const told = given.map(([variable, value]) => {
-    const text = interpolate(String(value), variables);
+    const text = interpolate(String(value), values);
     return [variable, places.reduce((said, [from, to]) => said.replace(from, to), text)];
   });
   const here = { HOST: '127.0.0.1', PORT: '0' };
   return { ...image.env, ...(Object.fromEntries(told) as Record<string, string>), ...here };
 }
 
-function start(name: string, command = compose.services[name]?.command ?? image.cmd): Program {
+function start(
+  name: string,
+  command = compose.services[name]?.command ?? image.cmd,
+  values = variables,
+): Program {
   const [node, script = '', ...args] = command;
   expect(node).toBe('node');
   const program = new Program(
     join(image.root, image.workdir, script),
     args,
-    environmentOf(name),
+    environmentOf(name, values),
     image.root,
   );
   programs.push(program);
@@ -123,6 +127,9 @@ describe('The image that the Dockerfile makes', () => {
     places.push(['http://server-1:3000', address]);
     const gateway = await listening('gateway');
     expect(health('gateway', gateway)).toBe(0);
+    // Its key has yet to be made: it must not end, or Compose would start it again and again.
+    const keyless = { ...variables, DROVER_API_KEY: '' };
+    await start('worker-1', undefined, keyless).complains(/The worker waits, since it has no key/);
     const anybody = apiClient(address, {});
     const errand = start('server-1', [...image.cmd, '--create-administrator']);
     const [line = ''] = await errand.says(/^.*"administrator created".*$/m);
