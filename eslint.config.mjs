@@ -43,7 +43,13 @@ export default tseslint.config(
     },
   },
   {
-    files: ['tools/**/*.ts', 'test/**/*.ts', 'apps/*/main.ts', 'scripts/**/*.mjs'],
+    files: [
+      'tools/**/*.ts',
+      'examples/**/*.ts',
+      'test/**/*.ts',
+      'apps/*/main.ts',
+      'scripts/**/*.mjs',
+    ],
     rules: { 'no-console': 'off' },
   },
   {

@@ -1,5 +1,6 @@
 // The fast part of `npm test`: types, lint, formatting, dependency rules, unit tests.
 import { ensureReady } from './ensure.mjs';
+import { isMain } from './lib/main.mjs';
 import { runSteps } from './lib/steps.mjs';
 
 export const CHECKS = [
@@ -24,8 +25,7 @@ export const CHECKS = [
 
 export const JEST = ['--experimental-vm-modules', 'node_modules/jest/bin/jest.js'];
 
-const isMain = process.argv[1] === new URL(import.meta.url).pathname;
-if (isMain) {
+if (isMain(import.meta.url)) {
   await ensureReady({ build: true });
   runSteps([...CHECKS, ['unit tests', ...JEST, ['--selectProjects', 'unit']]]);
 }

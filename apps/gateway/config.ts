@@ -13,7 +13,7 @@ const secret = z
 const serverAddress = webAddress('of the server');
 
 /** Every variable that the gateway reads, with its unit and default; README.md has the table. */
-const environment = z.object({
+export const environment = z.object({
   DROVER_API_URL: serverAddress,
   /** The server's address as sessions are told it; else as the server itself says. */
   GATEWAY_SESSIONS_API_URL: serverAddress.optional(),
@@ -53,6 +53,8 @@ const environment = z.object({
   GATEWAY_GRACE_SECONDS: integer(10, 0, 3_600),
   GATEWAY_HEARTBEAT_SECONDS: integer(10, 1, 3_600),
   SHUTDOWN_DEADLINE_SECONDS: integer(30, 1, 86_400),
+  /** At least 16 characters; the bearer token that may read /metrics. Without it nobody may. */
+  METRICS_TOKEN: z.string().min(16, 'must have at least 16 characters').optional(),
   /** How long an ended session is remembered. */
   GATEWAY_RETENTION_HOURS: integer(24, 1, 8_760),
 });
@@ -84,6 +86,7 @@ function toConfig(env: z.infer<typeof environment>, all: NodeJS.ProcessEnv) {
     driver: env.GATEWAY_DRIVER,
     sessionsUser: toUser(env.GATEWAY_SESSIONS_USER),
     http: { host: env.HOST, port: env.PORT },
+    metricsToken: env.METRICS_TOKEN,
     logLevel: env.LOG_LEVEL,
     capacity: env.MAX_CONCURRENT_WORKERS,
     queueSeconds: env.WORKER_CREATION_TIMEOUT,

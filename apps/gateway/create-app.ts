@@ -8,6 +8,7 @@ import { authenticateServer } from './auth/authenticate.js';
 import { Gateway } from './gateway.js';
 import { AgentsController } from './http/agents.controller.js';
 import { HealthController } from './http/health.controller.js';
+import { MetricsController } from './http/metrics.controller.js';
 import { SessionsController } from './http/sessions.controller.js';
 import { SessionsService } from './sessions/sessions.service.js';
 
@@ -22,7 +23,7 @@ class GatewayModule {
     return {
       module: GatewayModule,
       imports: [ObservabilityModule.forRoot(logger)],
-      controllers: [AgentsController, SessionsController, HealthController],
+      controllers: [AgentsController, SessionsController, HealthController, MetricsController],
       providers: [
         { provide: Gateway, useValue: gateway },
         { provide: SessionsService, useValue: gateway.sessions },

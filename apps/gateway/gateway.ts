@@ -62,6 +62,8 @@ export interface GatewayFacts {
 export class Gateway {
   readonly tokens: GatewayTokens;
   readonly sessions: SessionsService;
+  /** Without one nobody may read the metrics. */
+  readonly metricsToken: string | undefined;
   private readonly gatewayId: string;
   private readonly bootId = newId();
   private readonly startedAt = new Date().toISOString();
@@ -87,6 +89,7 @@ export class Gateway {
     const folder = openDataFolder(dataDir, { gatewayId: config.gatewayId, passable });
     const { gatewayId, sessionsDir: dir } = folder;
     this.gatewayId = gatewayId;
+    this.metricsToken = config.metricsToken;
     this.tokens = new GatewayTokens(config.secret, gatewayId);
     this.drivers = new Drivers({ dir, searchPath, passedEnv, user });
     this.book = new SessionBook(folder.recordsDir, logger);

@@ -1,4 +1,5 @@
 import 'reflect-metadata';
+import { requireArguments } from '#lib/kernel';
 import { Logger } from '#lib/observability';
 import { type GatewayConfig, loadGatewayConfig } from './config.js';
 import { createApp } from './create-app.js';
@@ -48,6 +49,9 @@ function fail(sentence: string): never {
   process.exit(1);
 }
 
+requireArguments(`Usage: node dist/apps/gateway/main.js
+
+Runs the sessions of push agents. Its settings come from the environment; docs/settings.md lists them.`);
 const config = readConfig();
 try {
   await start(config);

@@ -6,23 +6,26 @@ import {
   API_PREFIX,
   configureHttp,
   createFastifyAdapter,
-  sendProblem,
+  type DroverFastifyAdapter,
   setupOpenApi,
 } from '#lib/http';
 import { AuthGuard, describeCallers } from '#lib/identity';
 import { DroverError } from '#lib/kernel';
 import { type Logger, NestLogger } from '#lib/observability';
 import { AppModule } from './app.module.js';
+import { showFrontPage } from './front-page.js';
 import { readVersion } from './version.js';
 
 /** The application, ready to listen. Nothing runs in the background before it does. */
 export async function createApp(config: Config, logger: Logger): Promise<NestFastifyApplication> {
+  const adapter = createFastifyAdapter({ trustedProxies: config.http.trustedProxies });
   const app = await NestFactory.create<NestFastifyApplication>(
     AppModule.forRoot(config, logger),
-    createFastifyAdapter({ trustedProxies: config.http.trustedProxies }),
+    adapter,
     { logger: new NestLogger(logger), abortOnError: false },
   );
-  if (!config.roles.includes('api')) refuseApi(app.getHttpAdapter().getInstance());
+  if (!config.roles.includes('api')) refuseApi(adapter);
+  showFrontPage(adapter.getInstance<FastifyInstance>());
   configureHttp(app, { guard: app.get(AuthGuard, { strict: false }) });
   setupOpenApi(app, {
     version: readVersion(),
@@ -33,10 +36,10 @@ export async function createApp(config: Config, logger: Logger): Promise<NestFas
 }
 
 /** A server without the role `api` answers health checks only. */
-function refuseApi(fastify: FastifyInstance): void {
+function refuseApi(adapter: DroverFastifyAdapter): void {
   const detail = 'This server has not the role api: ask another one.';
-  fastify.addHook('onRequest', (request, reply, done) => {
+  adapter.getInstance<FastifyInstance>().addHook('onRequest', (request, reply, done) => {
     if (!request.url.startsWith(`/${API_PREFIX}`)) return done();
-    sendProblem(request, reply, new DroverError('route_not_found', { detail }));
+    adapter.refuse(request, reply, new DroverError('route_not_found', { detail }));
   });
 }

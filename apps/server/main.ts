@@ -1,5 +1,6 @@
 import 'reflect-metadata';
 import { type Config, loadConfig } from '#lib/config';
+import { requireArguments } from '#lib/kernel';
 import { Logger } from '#lib/observability';
 import { createAdministrator } from './create-administrator.js';
 import { createApp } from './create-app.js';
@@ -13,26 +14,30 @@ function announce(line: Record<string, unknown>): void {
   process.stdout.write(`${JSON.stringify(line)}\n`);
 }
 
-/** The command to run instead of serving. */
-interface Errand {
-  /** `--migrate-only` */
-  migrate: boolean;
-  /** `--create-administrator`: the first one of an installation without users. */
-  createAdministrator: boolean;
-  /** `--rotate-keys`: a new data key, and everything resealed with it. */
-  rotateKeys: boolean;
-}
+const USAGE = `Usage: node dist/apps/server/main.js [argument]
 
-async function start(config: Config, errand: Errand): Promise<void> {
+The server of Drover. Its settings come from the environment; docs/settings.md lists them.`;
+
+/** The commands to run instead of serving. */
+const ERRANDS = {
+  '--migrate-only': 'brings the database up to date (DATABASE_OWNER_URL), and ends',
+  '--create-administrator':
+    'makes the first user of an empty installation, and prints the password',
+  '--rotate-keys': 'makes a new data key, reseals all secrets with it, and ends',
+} as const;
+type Errands = Record<keyof typeof ERRANDS, boolean>;
+
+async function start(config: Config, errands: Errands): Promise<void> {
   const logger = Logger.create({
     level: config.logLevel,
     base: config.instanceId === undefined ? {} : { instance: config.instanceId },
   });
-  const applied = await prepareDatabase(config, { logger, migrate: errand.migrate });
-  if (errand.migrate) announce({ message: 'migrated', applied });
-  if (errand.createAdministrator) announce(await createAdministrator(config, logger));
-  if (errand.rotateKeys) announce(await rotateKeys(config, logger));
-  if (errand.migrate || errand.createAdministrator || errand.rotateKeys) return;
+  const migrate = errands['--migrate-only'];
+  const applied = await prepareDatabase(config, { logger, migrate });
+  if (migrate) announce({ message: 'migrated', applied });
+  if (errands['--create-administrator']) announce(await createAdministrator(config, logger));
+  if (errands['--rotate-keys']) announce(await rotateKeys(config, logger));
+  if (Object.values(errands).includes(true)) return;
   const app = await createApp(config, logger);
   shutDownOnSignals(app, {
     deadlineSeconds: config.http.shutdownDeadlineSeconds,
@@ -60,13 +65,10 @@ function fail(sentence: string): never {
   process.exit(1);
 }
 
+const errands = requireArguments(USAGE, ERRANDS);
 const config = readConfig();
 try {
-  await start(config, {
-    migrate: process.argv.includes('--migrate-only'),
-    createAdministrator: process.argv.includes('--create-administrator'),
-    rotateKeys: process.argv.includes('--rotate-keys'),
-  });
+  await start(config, errands);
 } catch (error) {
   fail(explainStartup(error, config) ?? `The server could not start: ${(error as Error).stack}`);
 }

@@ -34,6 +34,12 @@ UNION ALL
 SELECT 'sealed_tasks', CASE WHEN s.unreadable_at IS NOT NULL THEN 'unreadable'
   WHEN s.key_id = (SELECT id FROM newest_key) THEN 'current' ELSE 'older' END, count(*)::float8
 FROM task_secrets s GROUP BY 2
+UNION ALL
+SELECT 'api_keys', v.state, v.count::float8 FROM (
+  SELECT count(*) FILTER (WHERE k.revoked_at IS NULL AND k.last_used_at IS NOT NULL
+  AND k.expires_at > now() AND k.expires_at <= now() + interval '14 days') AS ending,
+    count(*) FILTER (WHERE k.revoked_at IS NULL AND k.expires_at <= now() AND k.last_used_at > now() - interval '14 days') AS ended
+  FROM api_keys k) n, LATERAL (VALUES ('ending', n.ending), ('ended', n.ended)) AS v (state, count)
 
 -- server_probe
 SELECT 1

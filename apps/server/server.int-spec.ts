@@ -28,6 +28,17 @@ describe('the server', () => {
     expect(Object.keys(body)).toEqual(['status', 'coordinator', 'database', 'valkey', 'gateway']);
   });
 
+  it('shows a page at its address that says where to go', async () => {
+    const response = await fetch(`${app.url}/`);
+    expect(response.status).toBe(200);
+    expect(response.headers.get('content-type')).toBe('text/html; charset=utf-8');
+    const links = [...(await response.text()).matchAll(/href="([^"]+)"/g)].map(
+      ([, to]) => to ?? '',
+    );
+    expect(links).toContain('/docs');
+    for (const link of links) expect([link, (await get(app, link)).status]).toEqual([link, 200]);
+  });
+
   it('shows its documentation', async () => {
     expect((await get(app, '/docs')).status).toBe(200);
     const { body } = await get(app, '/docs/openapi.json');

@@ -29,7 +29,7 @@ export type Credentials = ApiKey | AgentToken;
 const text = z.string().trim();
 
 /** Every variable that the worker reads, with its unit and default; README.md has the table. */
-const environment = z.object({
+export const environment = z.object({
   DROVER_API_URL: webAddress('of the server, such as http://127.0.0.1:3000'),
   DROVER_API_KEY: text.optional(),
   DROVER_WORKSPACE_ID: text.optional(),
@@ -59,6 +59,12 @@ const environment = z.object({
   DROVER_WORKER_DRAIN_SECONDS: integer(10, 0, 86_400),
   DROVER_WORKER_GRACE_SECONDS: integer(10, 0, 3_600),
   DROVER_WORKER_LOG_BYTES: integer(1_048_576, 16_384, 67_108_864),
+  /** Where /metrics is served; 0: nowhere. */
+  DROVER_WORKER_METRICS_PORT: integer(0, 0, 65_535),
+  /** Address that they are served at. */
+  DROVER_WORKER_METRICS_HOST: text.default('127.0.0.1'),
+  /** At least 16 characters; the bearer token that may read them. */
+  DROVER_WORKER_METRICS_TOKEN: text.min(16, 'must have at least 16 characters').optional(),
   DROVER_WORKER_LOG_LEVEL: oneOf(LOG_LEVELS).default('info'),
 });
 
@@ -66,6 +72,9 @@ export type WorkerConfig = ReturnType<typeof toConfig>;
 
 /** Its message is one sentence for the person who started the worker. */
 export class ConfigError extends Error {}
+
+/** All is well but for the key, which the person may yet have to make. */
+export class NoCredentials extends ConfigError {}
 
 /**
  * Reads the worker's environment variables; apps/worker/README.md lists them.
@@ -113,14 +122,25 @@ function toConfig(env: z.infer<typeof environment>, all: NodeJS.ProcessEnv) {
     graceSeconds: env.DROVER_WORKER_GRACE_SECONDS,
     logBytesPerRun: env.DROVER_WORKER_LOG_BYTES,
     logLevel: env.DROVER_WORKER_LOG_LEVEL,
+    metrics: metricsOf(env),
   };
+}
+
+/** Where the metrics are shown; undefined: nowhere. */
+function metricsOf(env: z.infer<typeof environment>) {
+  const { DROVER_WORKER_METRICS_PORT: port, DROVER_WORKER_METRICS_TOKEN: token } = env;
+  if (port === 0) return undefined;
+  if (token === undefined) {
+    throw new ConfigError('DROVER_WORKER_METRICS_PORT needs DROVER_WORKER_METRICS_TOKEN.');
+  }
+  return { host: env.DROVER_WORKER_METRICS_HOST, port, token };
 }
 
 function credentialsOf(env: z.infer<typeof environment>): Credentials {
   const { DROVER_API_KEY: key, DROVER_AGENT_TOKEN: token, DROVER_AGENT_TOKEN_FILE: file } = env;
   if (key !== undefined) return { kind: 'key', key, workspaceId: env.DROVER_WORKSPACE_ID };
   if (token === undefined && file === undefined) {
-    throw new ConfigError(
+    throw new NoCredentials(
       'Set DROVER_API_KEY, or DROVER_AGENT_TOKEN (or DROVER_AGENT_TOKEN_FILE) with DROVER_AGENT_ID.',
     );
   }

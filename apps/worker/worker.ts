@@ -3,12 +3,14 @@ import { statfs } from 'node:fs/promises';
 import {
   hasCode,
   HeartbeatLoop,
+  HostMetrics,
   HttpClient,
   isTransient,
   isUnauthenticated,
   type Log,
   messageOf,
   pause,
+  serveMetrics,
   SignalLoop,
   type StopRequests,
 } from '#lib/agent-host';
@@ -140,6 +142,7 @@ class Worker {
     const { log, stop } = this.around;
     stop.drain.addEventListener('abort', () => this.end({ kind: 'drain' }), { once: true });
     if (stop.drain.aborted) this.end({ kind: 'drain' });
+    await this.showMetrics();
     const heartbeats = this.heartbeat.run();
     const listening = this.signals.run();
     const claiming = this.claimer.run();
@@ -242,6 +245,23 @@ class Worker {
     if (performance.now() - this.refusedSince < GIVE_UP_REFUSED_MS) return;
     const message = `The server does not accept the agent token any more: ${said}`;
     this.end({ kind: 'fatal', message });
+  }
+
+  private async showMetrics(): Promise<void> {
+    const { metrics, concurrency } = this.config;
+    if (metrics === undefined) return;
+    const gauge = (name: string, help: string, read: () => number) => ({ name, help, read });
+    const gauges = [
+      gauge('drover_worker_runs', 'Runs that are held', () => this.runs.summary().runIds.length),
+      gauge('drover_worker_capacity', 'Runs that may be held', () => concurrency),
+      gauge('drover_worker_low_disk', 'Whether its disk is nearly full', () =>
+        Number(this.lowDisk),
+      ),
+      gauge('drover_worker_server_reachable', 'Whether the server took the last heartbeat', () =>
+        Number(this.heartbeat.server === 'reachable'),
+      ),
+    ];
+    await serveMetrics(new HostMetrics(gauges), metrics);
   }
 
   private composeHeartbeat(): Heartbeat {

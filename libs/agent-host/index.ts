@@ -3,6 +3,7 @@ export { HeartbeatLoop, type ServerState } from './heartbeat-loop.js';
 export { HttpClient, type ResponseHead } from './http-client.js';
 export { LongTimer } from './long-timer.js';
 export { type HostLog, Log, LOG_LEVELS, messageOf } from './log.js';
+export { HostMetrics, serveMetrics } from './metrics.js';
 export { Failures, pause, retrying } from './retry.js';
 export {
   bearer,

@@ -31,8 +31,10 @@ const masterKeys = z
 const seconds = (fallback: number, min = 1, max = 31_536_000) => integer(fallback, min, max);
 
 /** Every variable that the server reads, with its unit and default. */
-const variables = z.object({
+export const variables = z.object({
+  /** Signs in as drover_app, under row-level security. */
   DATABASE_URL: z.url({ error: 'must be a postgres:// URL that signs in as drover_app' }),
+  /** Signs in as drover_service, which coordinates all tenants. */
   DATABASE_SERVICE_URL: z.url({
     error: 'must be a postgres:// URL that signs in as drover_service',
   }),
@@ -40,26 +42,39 @@ const variables = z.object({
   DATABASE_OWNER_URL: z
     .url({ error: 'must be a postgres:// URL that signs in as the owner of the tables' })
     .optional(),
+  /** Connections of drover_app that one server opens at most. */
   DATABASE_MAX_CONNECTIONS: integer(20, 2, 1000),
+  /** Connections of drover_service that one server opens at most. */
   DATABASE_SERVICE_MAX_CONNECTIONS: integer(10, 2, 1000),
+  /** Longest time of one statement. */
   DATABASE_STATEMENT_TIMEOUT_MS: integer(30_000, 100, 3_600_000),
+  /** Whether a starting server migrates, or refuses to start on an older database. */
   MIGRATE_AT_START: flag.default(false),
 
+  /** With the password in it: redis://:password@host:6379. */
   VALKEY_URL: z.url({ error: 'must be a redis:// or valkey:// URL' }),
+  /** Before every key, where installations share one Valkey. */
   VALKEY_KEY_PREFIX: z.string().max(64).default(''),
 
+  /** Address to listen on. */
   HOST: z.string().default('127.0.0.1'),
+  /** Port to listen on; 0: a free one. */
   PORT: integer(3000, 0, 65_535),
+  /** The server's address as sessions of push agents and the API document are told it; else that of HOST and PORT. */
   PUBLIC_URL: webAddress('under which agents and users reach the server').optional(),
   /** Which parts run in this process. */
   ROLES: list
     .pipe(z.array(oneOf(ROLES)).min(1, `must be one or more of ${ROLES.join(', ')}`))
     .default(['api', 'coordinator', 'relay']),
+  /** Name of this server in the log. */
   INSTANCE_ID: z.string().max(100).optional(),
+  /** The least grave lines that are logged. */
   LOG_LEVEL: oneOf(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
   /** At least 16 characters; the bearer token that may read /metrics. Without it nobody may. */
   METRICS_TOKEN: z.string().min(16, 'must have at least 16 characters').optional(),
+  /** The proxies before the server; without it all clients behind one share the limits of its address. */
   TRUST_PROXY: trustedProxies.default([]),
+  /** How long a shutdown may take at most. */
   SHUTDOWN_DEADLINE_SECONDS: seconds(30),
   /** After a signal the server serves on for so long, not ready any more: time for balancers to notice. */
   SHUTDOWN_DELAY_SECONDS: seconds(0, 0, 600),
@@ -78,14 +93,21 @@ const variables = z.object({
   ENCRYPTION_LOST_KEYS: list.default([]),
   /** After these a new data key is made, and the secrets of the old one are resealed. */
   DATA_KEY_MAX_AGE_DAYS: integer(90, 1, 3_650),
+  /** The issuer named in tokens of our own. */
   JWT_ISSUER: z.string().default('drover'),
+  /** How long an access token is good. */
   ACCESS_TOKEN_SECONDS: seconds(900),
+  /** How long a refresh token is good. */
   REFRESH_TOKEN_SECONDS: seconds(30 * 86_400),
+  /** How long an agent token is good. */
   AGENT_TOKEN_SECONDS: seconds(90 * 86_400),
+  /** How long a run token is good at most; it ends with its run. */
   RUN_TOKEN_SECONDS: seconds(7 * 86_400),
+  /** Attempts to sign in, by address and by account. */
   LOGIN_ATTEMPTS_PER_MINUTE: integer(10, 1, 10_000),
   /** Another issuer of user tokens; discovery is read from its well-known path. */
   OIDC_ISSUER: webAddress('of the issuer').optional(),
+  /** The audience that tokens of OIDC_ISSUER must have. */
   OIDC_AUDIENCE: z.string().optional(),
   /** May anybody sign up? Otherwise an operator makes the users. */
   OPEN_SIGN_UP: flag.default(false),
@@ -98,8 +120,9 @@ const variables = z.object({
   GATEWAY_TIMEOUT_MS: integer(10_000, 100, 120_000),
   /** A gateway that was unresponsive for longer is not given sessions. */
   GATEWAY_STALE_SECONDS: seconds(45, 2, 3_600),
-  /** Calls for one session at most, and how long they may go on; then the run fails. */
+  /** Calls for one session at most. */
   SPAWN_ATTEMPTS: integer(5, 1, 100),
+  /** How long the calls for one session may go on; then the run fails. */
   SPAWN_DEADLINE_SECONDS: seconds(60, 1, 3_600),
 
   /** Tasks of one workspace that may wait, unless the workspace has a limit of its own; 0: no limit. */
@@ -117,17 +140,23 @@ const variables = z.object({
       'must be a cron expression, such as */30 * * * * * for every half minute',
     )
     .default('*/30 * * * * *'),
+  /** After so long without a word of the leader's another server leads. */
   COORDINATOR_LOCK_TTL_SECONDS: seconds(15, 3, 600),
   /** How often the leader looks for what should not be: inconsistent states, cycles of dependencies. */
   RECONCILE_INTERVAL_SECONDS: seconds(60, 1, 86_400),
+  /** The longest wait before a retry. */
   RETRY_BACKOFF_CAP_SECONDS: seconds(3_600),
+  /** The lease of a claim by an agent that sends no heartbeats. */
   DEFAULT_LEASE_SECONDS: seconds(1_800),
   /** A run this long past its task's estimate, and without progress for as long, is warned. */
   HUNG_AFTER_SECONDS: seconds(1_800),
   /** One that makes no progress this long after its warning is aborted, and its task retried. */
   HUNG_ABORT_AFTER_SECONDS: seconds(600),
+  /** How often such a lease may be renewed. */
   MAX_CLAIM_RENEWALS: integer(10, 0, 10_000),
+  /** How often heartbeats are written to Postgres. */
   HEARTBEAT_FLUSH_MS: integer(1_000, 50, 10_000),
+  /** Between SIGTERM and SIGKILL of a cancelled task. */
   CANCEL_GRACE_SECONDS: seconds(10, 1, 600),
 });
 

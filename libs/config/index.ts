@@ -1,2 +1,2 @@
-export { loadConfig, VARIABLES, type Config } from './config.js';
+export { loadConfig, VARIABLES, variables, type Config } from './config.js';
 export { CONFIG, ConfigModule } from './config.module.js';

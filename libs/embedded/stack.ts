@@ -21,6 +21,8 @@ export interface StackOptions {
   progress?: ((message: string) => void) | undefined;
   /** Called when a server ends without having been asked to. */
   onLost?: ((message: string) => void) | undefined;
+  /** Runs the servers in the place of one of the stack's own; closed with the stack. */
+  supervisor?: Supervisor | undefined;
   /** Abort it to give up starting; what was begun is undone. */
   signal?: AbortSignal | undefined;
 }
@@ -46,7 +48,7 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
 
 /** As startStack, with a handle to stop it before it is up. */
 export function beginStack(options: StackOptions = {}): StackStart {
-  const supervisor = Supervisor.start();
+  const supervisor = Promise.resolve(options.supervisor ?? Supervisor.start());
   const abort = new AbortController();
   const plan: Plan = {
     options,
@@ -108,7 +110,8 @@ async function startBoth(plan: Plan, supervisor: Supervisor): Promise<Omit<Stack
     }),
   ]);
   refuseIfStopped(plan);
-  supervisor.unref();
+  // A given one has more to do.
+  if (options.supervisor === undefined) supervisor.unref();
   return { postgres, valkey, dataDir };
 }
 

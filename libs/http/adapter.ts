@@ -1,11 +1,14 @@
 import type { Socket } from 'node:net';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import { fastify, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import type { DroverError } from '#lib/kernel';
+import type { Logger } from '#lib/observability';
 import { requirePlainUtf8 } from './body-form.js';
 import { hotHandler, type HotLane, hotRouteOf } from './hot-route.js';
 import { parseJsonBody } from './json-body.js';
 import { answerClientError } from './problem/client-error.js';
-import { sendProblem } from './problem/send-problem.js';
+import { logRefusal } from './problem/log-refusal.js';
+import { pathOf, sendProblem } from './problem/send-problem.js';
 import { toDroverError } from './problem/to-drover-error.js';
 import { parseQuery } from './query-string.js';
 import { requestIdOf } from './request-id.js';
@@ -38,18 +41,31 @@ export class DroverFastifyAdapter extends FastifyAdapter {
   /** From the moment the application begins to close. */
   closing = false;
   private readonly sockets = new Set<Socket>();
+  private readonly refusals: Refusals;
 
   constructor(options: AdapterOptions) {
-    const instance = createFastify(options);
+    const refusals: Refusals = { logger: undefined };
+    const instance = createFastify(options, refusals);
     const unmute = muteHooks(instance);
     super(instance as never);
     unmute();
+    this.refusals = refusals;
     this.routes.watch(instance);
     this.timer.watch(instance);
     instance.server.on('connection', (socket) => {
       this.sockets.add(socket);
       socket.once('close', () => this.sockets.delete(socket));
     });
+  }
+
+  /** Where the refusals of requests that reach no route are logged. */
+  set refusalLogger(logger: Logger) {
+    this.refusals.logger = logger;
+  }
+
+  /** For hooks: answers with the error, and logs it. */
+  refuse(request: FastifyRequest, reply: FastifyReply, error: DroverError): void {
+    refuse(this.refusals, request, reply, error);
   }
 
   // Nest says so before any shutdown hook runs.
@@ -100,7 +116,23 @@ export function createFastifyAdapter(options: AdapterOptions = {}): DroverFastif
   return new DroverFastifyAdapter(options);
 }
 
-function createFastify(options: AdapterOptions): FastifyInstance {
+/** Known later than Fastify's own settings, which speak of it. */
+interface Refusals {
+  logger: Logger | undefined;
+}
+
+function refuse(
+  { logger }: Refusals,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  error: DroverError,
+): void {
+  const { id, method, url } = request;
+  if (logger) logRefusal(logger, { id, method, path: pathOf(url) }, error);
+  sendProblem(request, reply, error);
+}
+
+function createFastify(options: AdapterOptions, refusals: Refusals): FastifyInstance {
   const instance = fastify({
     logger: false,
     bodyLimit: options.bodyLimit ?? BODY_LIMIT,
@@ -112,8 +144,9 @@ function createFastify(options: AdapterOptions): FastifyInstance {
     genReqId: requestIdOf,
     routerOptions: { querystringParser: parseQuery, maxParamLength: 1_000 },
     frameworkErrors: (error: Error, request: FastifyRequest, reply: FastifyReply) =>
-      sendProblem(request, reply, toDroverError(error)),
-    clientErrorHandler: answerClientError,
+      refuse(refusals, request, reply, toDroverError(error)),
+    clientErrorHandler: (error: Error, socket: Socket) =>
+      answerClientError(error, socket, refusals.logger),
     // Node would refuse it with an empty answer; `configureHttp` does with a problem document.
     http: { requireHostHeader: false },
   });

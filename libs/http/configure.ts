@@ -8,7 +8,6 @@ import { DroverFastifyAdapter } from './adapter.js';
 import type { HotLane, RouteGuard } from './hot-route.js';
 import { IdempotentRequests } from './idempotency/requests.js';
 import { ProblemFilter } from './problem/problem.filter.js';
-import { sendProblem } from './problem/send-problem.js';
 import { DtoPipe } from './validation/pipe.js';
 
 export const API_PREFIX = 'api/v1';
@@ -38,6 +37,7 @@ export function configureHttp(app: NestFastifyApplication, options: HttpOptions 
   app.setGlobalPrefix(options.prefix ?? API_PREFIX, { exclude });
   app.useGlobalPipes(new DtoPipe());
   const logger = options.logger ?? app.get<Logger>(Logger);
+  adapter.refusalLogger = logger;
   const filter = new ProblemFilter(logger, adapter.routes);
   app.useGlobalFilters(filter);
   const { guard } = options;
@@ -59,15 +59,13 @@ function addRequestHook(adapter: DroverFastifyAdapter): void {
     if (adapter.closing) {
       // A request on a connection kept alive belongs to another server by now.
       reply.header('connection', 'close');
-      sendProblem(request, reply, new DroverError('shutting_down', { retryAfterSeconds: 1 }));
+      const error = new DroverError('shutting_down', { retryAfterSeconds: 1 });
+      adapter.refuse(request, reply, error);
       return;
     }
     if (request.headers.host === undefined && request.raw.httpVersion === '1.1') {
-      sendProblem(
-        request,
-        reply,
-        new DroverError('malformed_header', { detail: 'Host is missing.' }),
-      );
+      const error = new DroverError('malformed_header', { detail: 'Host is missing.' });
+      adapter.refuse(request, reply, error);
       return;
     }
     done();

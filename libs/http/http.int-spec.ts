@@ -287,7 +287,11 @@ describe('errors', () => {
   ])('of kind %s are %i %s', async (how, status, code) => {
     const response = await send(`/things/failing/${how}`);
     expect(response.status).toBe(status);
-    expect((await problemOf(response)).code).toBe(code);
+    const problem = await problemOf(response);
+    expect(problem.code).toBe(code);
+    // Whoever is told the id can ask for its line.
+    const line = server.lines.find((entry) => entry.requestId === problem.requestId);
+    expect(line).toMatchObject({ level: 'info', message: 'request refused', status, code });
     expect(response.headers.get('retry-after')).toBe(status === 429 ? '3' : null);
   });
 });

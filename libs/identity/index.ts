@@ -5,6 +5,7 @@ export { describeCallers } from './access/openapi.js';
 export { pruneSessions } from './auth/prune-sessions.js';
 export { SCOPES } from './domain/scopes.js';
 export { IdentityModule } from './identity.module.js';
+export { endingApiKeys, isEndedKey, isEndingKey } from './store/ending-api-keys.sql.js';
 export { isInUse } from './store/is-in-use.js';
 export { IssuedTokens } from './tokens/issued-tokens.js';
 export { Revocations } from './tokens/revocations.js';

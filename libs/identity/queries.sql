@@ -24,6 +24,10 @@ UPDATE user_sessions SET revoked_at = now()
     WHERE id = $1 AND ($2::uuid IS NULL OR user_id = $2) AND revoked_at IS NULL
    RETURNING id, user_id
 
+-- identity_ending_api_keys
+SELECT count(*)::int AS count, min(k.expires_at) AS first FROM api_keys k WHERE k.revoked_at IS NULL AND k.last_used_at IS NOT NULL
+  AND k.expires_at > now() AND k.expires_at <= now() + interval '14 days'
+
 -- identity_find_account
 SELECT is_operator, disabled_at IS NOT NULL AS disabled FROM users WHERE id = $1
 

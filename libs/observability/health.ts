@@ -20,7 +20,12 @@ export const DATABASE_PROBE = Symbol('DATABASE_PROBE');
 export const VALKEY_PROBE = Symbol('VALKEY_PROBE');
 /** Provided as undefined where no gateway is configured. */
 export const GATEWAY_PROBE = Symbol('GATEWAY_PROBE');
+/** Sentences of what goes on now and will not for long; see WarningSource. */
+export const HEALTH_WARNINGS = Symbol('HEALTH_WARNINGS');
 export const COORDINATOR_HEALTH = Symbol('COORDINATOR_HEALTH');
+
+/** For an operator to act on. Anybody may read them: no tenant is named. */
+export type WarningSource = () => Promise<string[]>;
 
 /** Milliseconds after which a part that says nothing counts as gone. */
 const PROBE_TIMEOUT_MS = 2_000;
@@ -44,6 +49,8 @@ export interface SystemHealth {
   valkey: PartState;
   /** `unknown`: what is known of gateways stands in the database, which does not answer. */
   gateway: 'reachable' | 'unreachable' | 'unknown' | 'not_configured';
+  /** Only where there is something to warn of. */
+  warnings?: string[];
 }
 
 /** The questions of load balancers and operators. */
@@ -56,6 +63,7 @@ export class Health {
     @Optional() @Inject(VALKEY_PROBE) private readonly valkey?: Probe,
     @Optional() @Inject(COORDINATOR_HEALTH) private readonly coordinator?: CoordinatorHealthSource,
     @Optional() @Inject(GATEWAY_PROBE) private readonly gateway?: Probe,
+    @Optional() @Inject(HEALTH_WARNINGS) private readonly warnings?: WarningSource,
   ) {}
 
   /** From now on nobody should send us new requests. */
@@ -80,11 +88,12 @@ export class Health {
 
   /** Never fails: it is there to say what is broken. */
   async system(): Promise<SystemHealth> {
-    const [database, valkey, gateway, coordinator] = await Promise.all([
+    const [database, valkey, gateway, coordinator, warnings] = await Promise.all([
       stateOf(this.database),
       stateOf(this.valkey),
       stateOf(this.gateway),
       this.coordinatorHealth(),
+      this.warn(),
     ]);
     return {
       status: summarize({ database, valkey, gateway }, coordinator.active),
@@ -92,7 +101,12 @@ export class Health {
       database,
       valkey,
       gateway: database === 'connected' ? GATEWAY_STATES[gateway] : unlessKnown(gateway),
+      ...(warnings.length > 0 ? { warnings } : {}),
     };
+  }
+
+  private async warn(): Promise<string[]> {
+    return this.warnings ? inTime(this.warnings()).catch(() => []) : [];
   }
 
   private async coordinatorHealth(): Promise<CoordinatorHealth> {

@@ -2,12 +2,14 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { ensureReady, root } from '../ensure.mjs';
+import { endWithParent } from './end-with-parent.mjs';
 
 /**
  * Makes the clone ready, then becomes the built program: the same process, so that signals, the
  * terminal and the exit code are the program's own.
  */
 export async function runBuilt(path) {
+  endWithParent();
   await ensureReady();
   const main = join(root, 'dist', path);
   if (!existsSync(main)) {

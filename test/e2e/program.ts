@@ -8,8 +8,9 @@ export class Program {
   private readonly child: ChildProcess;
   readonly ended: Promise<number | null>;
 
-  constructor(script: string, args: string[], env: Record<string, string> = {}) {
+  constructor(script: string, args: string[], env: Record<string, string> = {}, cwd?: string) {
     this.child = spawn(process.execPath, [script, ...args], {
+      cwd,
       env: { ...process.env, NODE_OPTIONS: '', CI: '1', ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
@@ -19,13 +20,17 @@ export class Program {
     this.ended = once(this.child, 'close').then(([code]) => code as number | null);
   }
 
+  /** As `says`, of a program that writes to standard error. */
+  complains(pattern: RegExp): Promise<RegExpExecArray> {
+    return this.says(pattern, this.child.stderr);
+  }
+
   kill(signal: NodeJS.Signals): void {
     this.child.kill(signal);
   }
 
   /** Resolves with the match when the output has one; rejects when the program ends before. */
-  async says(pattern: RegExp): Promise<RegExpExecArray> {
-    const stream = this.child.stdout;
+  async says(pattern: RegExp, stream = this.child.stdout): Promise<RegExpExecArray> {
     for (;;) {
       const match = pattern.exec(this.output);
       if (match) return match;

@@ -8,8 +8,9 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
+import { projectRoot } from '../shared/project.js';
 import { Sentence } from '../shared/sentence.js';
 
 /** What is made at first start and must stay the same after it. */
@@ -30,6 +31,12 @@ export interface Administrator {
   password: string;
 }
 
+/** What a start consists of: itself, and what outlives it while it puts everything down. */
+export interface Processes {
+  main: number;
+  supervisor: number;
+}
+
 const secret = (bytes = 32): string => randomBytes(bytes).toString('base64url');
 
 /** The folder that everything is kept in between starts; only its owner may look into its files. */
@@ -41,9 +48,11 @@ export class Home {
   private readonly workerKeyFile: string;
   private readonly portFile: string;
   private readonly addressFile: string;
+  private readonly processesFile: string;
 
+  /** @throws Sentence */
   constructor(readonly folder: string) {
-    mkdirSync(folder, { recursive: true });
+    makeFolder(folder);
     this.data = join(folder, 'data');
     this.administratorFile = join(folder, 'administrator.json');
     this.apiKeyFile = join(folder, 'api-key');
@@ -51,6 +60,7 @@ export class Home {
     this.workerKeyFile = join(folder, 'worker-key');
     this.portFile = join(folder, 'port');
     this.addressFile = join(folder, 'address');
+    this.processesFile = join(folder, 'processes.json');
   }
 
   logFile(program: string): string {
@@ -129,6 +139,37 @@ export class Home {
 
   set address(address: string) {
     writePrivate(this.addressFile, `${address}\n`);
+  }
+
+  /** Those of the last start; they may have ended. */
+  get processes(): Processes | undefined {
+    return existsSync(this.processesFile) ? readJson<Processes>(this.processesFile) : undefined;
+  }
+
+  set processes(processes: Processes) {
+    writePrivate(this.processesFile, `${JSON.stringify(processes)}\n`);
+  }
+}
+
+/** The folder that DROVER_HOME names; an empty name is none, and the clone's `.drover` is meant. */
+export function homeFolder(named = process.env['DROVER_HOME']): string {
+  return resolve(named || join(projectRoot, '.drover'));
+}
+
+function makeFolder(folder: string): void {
+  // Git would see the keys there.
+  if (folder === projectRoot) {
+    throw new Sentence(`DROVER_HOME is the clone itself: set it to a folder of its own.`);
+  }
+  try {
+    const isNew = mkdirSync(folder, { recursive: true }) !== undefined;
+    if (isNew) writePrivate(join(folder, '.gitignore'), '*\n');
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code !== 'EEXIST' && code !== 'ENOTDIR') throw error;
+    throw new Sentence(
+      `DROVER_HOME is ${folder}, where a file is in the way: set it to a folder, or to a path where one can be made.`,
+    );
   }
 }
 

@@ -1,18 +1,17 @@
-import { join, resolve } from 'node:path';
 import { Database, migrate } from '#lib/database';
 import { beginStack, type CleanupScope, type Stack, Supervisor } from '#lib/embedded';
 import { ensureFirstAdministrator } from '#lib/identity';
 import type { ChildSpec } from '../shared/children.js';
 import { type DatabaseUrls, databaseUrls } from '../shared/database-urls.js';
-import { projectRoot } from '../shared/project.js';
 import { Sentence } from '../shared/sentence.js';
 import { banner } from './banner.js';
 import { type GatewayAccess, gatewaySpec, givenGateway, ownGateway } from './gateway.js';
-import { Home, type Secrets } from './home.js';
+import { Home, homeFolder, type Secrets } from './home.js';
 import { SupervisedProcess } from './supervised-process.js';
 import { logTo } from './log-file.js';
 import { ensureKeys } from './keys.js';
 import { choosePort } from './port.js';
+import { previousGone } from './previous.js';
 import { explainInUse } from './running.js';
 import { serverSettings, workerSettings } from './settings.js';
 import { unansweredValkey } from './unanswered-valkey.js';
@@ -36,7 +35,8 @@ interface Ground {
  * @throws Sentence, EmbeddedError or MigrationError: what is wrong, and what to do
  */
 export async function run(scope: CleanupScope, tell: (line: string) => void): Promise<never> {
-  const home = new Home(resolve(process.env['DROVER_HOME'] ?? join(projectRoot, '.drover')));
+  const home = new Home(homeFolder());
+  await previousGone(home, tell);
   const port = await choosePort(home);
   const given = givenGateway();
   const lost = new Promise<never>((_, reject) => {
@@ -62,7 +62,10 @@ interface Start {
 }
 
 async function startAll({ scope, tell, home, port, given, onLost }: Start): Promise<void> {
+  const supervisor = await Supervisor.start();
+  scope.add(() => supervisor.close());
   const starting = beginStack({
+    supervisor,
     dataDir: home.data,
     progress: tell,
     onLost: (text) => onLost(`${text} Start again; the data is kept.`),
@@ -71,6 +74,8 @@ async function startAll({ scope, tell, home, port, given, onLost }: Start): Prom
   const stack = await starting.ready.catch(async (error: unknown) => {
     throw await explainInUse(error, home);
   });
+  // Not before: a start that finds the data in use must not pass for the one that uses it.
+  home.processes = { main: process.pid, supervisor: supervisor.pid };
   const unanswered = await unansweredValkey(stack.valkey.url);
   if (unanswered) tell(unanswered);
   const secrets = home.secrets();
@@ -78,8 +83,6 @@ async function startAll({ scope, tell, home, port, given, onLost }: Start): Prom
   const urls = databaseUrls(stack.postgres.url, passwords);
   await migrate({ ...urls, log: tell });
   await ensureAdministrator(urls, home);
-  const supervisor = await Supervisor.start();
-  scope.add(() => supervisor.close());
   const gateway = given ?? (await ownGateway(secrets));
   const ground = { home, secrets, urls, stack, gateway };
   const address = `http://127.0.0.1:${port}`;

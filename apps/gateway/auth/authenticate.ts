@@ -3,8 +3,8 @@ import { sendProblem } from '#lib/http';
 import { DroverError } from '#lib/kernel';
 import type { GatewayTokens } from './gateway-tokens.js';
 
-/** The paths that need no token, as they stand in the request: every other one does. */
-const PUBLIC_PATHS = new Set(['/healthz', '/readyz']);
+/** The paths that need no token of the server's, as they stand in the request: every other one does. */
+const PUBLIC_PATHS = new Set(['/healthz', '/readyz', '/metrics']);
 
 export const PROOF_HEADER = 'drover-gateway-proof';
 

@@ -31,4 +31,11 @@ export class SystemHealthDoc implements SystemHealth {
   @ApiProperty({ enum: PART_STATES }) valkey!: PartState;
   @ApiProperty({ enum: ['reachable', 'unreachable', 'unknown', 'not_configured'] })
   gateway!: SystemHealth['gateway'];
+  @ApiProperty({
+    type: [String],
+    required: false,
+    description:
+      'What goes on now and will not for long, such as API keys in use that end within 14 days.',
+  })
+  warnings?: string[];
 }

@@ -6,9 +6,12 @@ import {
   DATABASE_PROBE,
   GATEWAY_PROBE,
   Health,
+  HEALTH_WARNINGS,
   type Probe,
   VALKEY_PROBE,
+  type WarningSource,
 } from '#lib/observability';
+import { endingApiKeys } from '#lib/identity';
 import { GatewayReach, SessionsModule } from '#lib/runs';
 import { refusesChanges, ValkeyClient } from '#lib/valkey';
 import { HealthController } from './health.controller.js';
@@ -47,7 +50,24 @@ function refusedIf(isRefusal: (error: unknown) => boolean) {
       useFactory: (reach: GatewayReach): Probe | undefined =>
         reach.configured ? () => reach.probe() : undefined,
     },
+    {
+      provide: HEALTH_WARNINGS,
+      inject: [Database],
+      useFactory:
+        (database: Database): WarningSource =>
+        () =>
+          warnOfKeys(database),
+    },
   ],
   exports: [Health],
 })
 export class HealthModule {}
+
+async function warnOfKeys(database: Database): Promise<string[]> {
+  const [ending] = await database.service.rows(endingApiKeys);
+  if (!ending?.first) return [];
+  const keys = ending.count === 1 ? '1 API key in use ends' : `${ending.count} API keys in use end`;
+  return [
+    `${keys} within 14 days, the first at ${ending.first.toISOString()}; the log names them.`,
+  ];
+}

@@ -50,6 +50,12 @@ const COUNTED: Record<string, Counted> = {
     label: 'key',
     values: ['current', 'older', 'unreadable'],
   },
+  api_keys: {
+    name: 'drover_api_keys',
+    help: 'API keys in use that end within 14 days, or have ended in them',
+    label: 'state',
+    values: ['ending', 'ended'],
+  },
 };
 
 /** Gauges that are read on demand: cheap facts of this process, and counts of the database. */

@@ -1,10 +1,9 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
 import { collectDefaultMetrics, Registry } from 'prom-client';
 import { CONFIG, type Config } from '#lib/config';
 import { DroverFastifyAdapter } from '#lib/http';
-import { DroverError } from '#lib/kernel';
+import { DroverError, hasBearer } from '#lib/kernel';
 import { instruments } from '#lib/observability';
 import { Gauges } from './gauges.js';
 
@@ -33,10 +32,7 @@ export class Metrics {
         detail: 'This server shows no metrics: set METRICS_TOKEN.',
       });
     }
-    const [, given = ''] = /^bearer (.+)$/i.exec(authorization ?? '') ?? [];
-    if (!timingSafeEqual(digest(given), digest(metricsToken))) {
-      throw new DroverError('invalid_metrics_token');
-    }
+    if (!hasBearer(authorization, metricsToken)) throw new DroverError('invalid_metrics_token');
   }
 
   /** In the text format of Prometheus. */
@@ -59,8 +55,4 @@ export class Metrics {
     const adapter: unknown = this.host.httpAdapter;
     return adapter instanceof DroverFastifyAdapter ? adapter.timer.times.text() : '';
   }
-}
-
-function digest(text: string): Buffer {
-  return createHash('sha256').update(text).digest();
 }

@@ -72,6 +72,8 @@ it.each([
   const problem = JSON.parse(body) as Record<string, string>;
   expect(problem).toMatchObject({ status, code, type: `urn:drover:error:${code}` });
   expect(head).toContain(`x-request-id: ${problem['requestId']}`);
+  const logged = server.lines.filter(({ requestId }) => requestId === problem['requestId']);
+  expect(logged).toMatchObject([{ level: 'info', message: 'request refused', status, code }]);
 });
 
 it('says what the parser made of it', async () => {

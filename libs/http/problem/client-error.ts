@@ -1,7 +1,9 @@
 import { type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import { DroverError } from '#lib/kernel';
+import type { Logger } from '#lib/observability';
 import { requestIdOf } from '../request-id.js';
+import { logRefusal } from './log-refusal.js';
 import { PROBLEM_TYPE } from './send-problem.js';
 
 /** The error of Node's parser about a request that it gave up. */
@@ -12,9 +14,14 @@ type ClientError = Error & { code?: string; reason?: unknown };
  * document as for any other error, but for the path, which nobody knows. The connection ends with it,
  * as nobody knows either where the next request would begin.
  */
-export function answerClientError(error: ClientError, socket: Socket): void {
+export function answerClientError(error: ClientError, socket: Socket, logger?: Logger): void {
   if (error.code === 'ECONNRESET' || socket.destroyed) return;
-  if (socket.writable && !isAnswering(socket)) socket.write(answerTo(problemOf(error)));
+  if (socket.writable && !isAnswering(socket)) {
+    const problem = problemOf(error);
+    const id = requestIdOf({ headers: {} });
+    socket.write(answerTo(problem, id));
+    if (logger) logRefusal(logger, { id }, problem);
+  }
   socket.destroy(error);
 }
 
@@ -32,9 +39,8 @@ function problemOf({ code, reason }: ClientError): DroverError {
   return new DroverError('malformed_request', { detail });
 }
 
-function answerTo(error: DroverError): string {
+function answerTo(error: DroverError, requestId: string): string {
   const { status } = error.spec;
-  const requestId = requestIdOf({ headers: {} });
   const body = JSON.stringify({ ...error.toProblem(), requestId });
   return [
     `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`,

@@ -3,6 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { DroverError } from '#lib/kernel';
 import type { Logger } from '#lib/observability';
 import type { RouteTable } from '../route-table.js';
+import { logRefusal } from './log-refusal.js';
 import { pathOf, sendProblem } from './send-problem.js';
 import { toDroverError } from './to-drover-error.js';
 
@@ -24,7 +25,8 @@ export class ProblemFilter implements ExceptionFilter {
 
   answer(exception: unknown, request: FastifyRequest, reply: FastifyReply): void {
     const error = this.refine(toDroverError(exception), request, reply);
-    this.log(error, exception, request);
+    const { id, method, url } = request;
+    logRefusal(this.logger, { id, method, path: pathOf(url) }, error, exception);
     if (reply.sent || reply.raw.headersSent) {
       // Half an answer is out: cutting it off is the only way left to say that it is not whole.
       reply.raw.destroy();
@@ -40,21 +42,5 @@ export class ProblemFilter implements ExceptionFilter {
     if (methods.length === 0 || methods.includes(request.method)) return error;
     void reply.header('allow', methods.join(', '));
     return new DroverError('method_not_allowed', { members: { allowed: methods } });
-  }
-
-  private log(error: DroverError, exception: unknown, request: FastifyRequest): void {
-    const fields = {
-      requestId: request.id,
-      method: request.method,
-      path: pathOf(request.url),
-      code: error.code,
-    };
-    if (error.spec.status === 500) {
-      this.logger.error('request failed', { ...fields, error: exception });
-    } else if (error.spec.status > 500) {
-      this.logger.warn('request could not be served', { ...fields, error: error.cause });
-    } else if (this.logger.writes('debug')) {
-      this.logger.debug('request refused', { ...fields, detail: error.extras.detail });
-    }
   }
 }

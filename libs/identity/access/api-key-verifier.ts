@@ -7,6 +7,7 @@ import { lesserRole } from '../domain/roles.js';
 import { type ApiKeyRecord, findApiKeyByHash } from '../store/api-key-by-hash.sql.js';
 import { stampApiKeys } from '../store/stamp-api-keys.sql.js';
 import { Revocations } from '../tokens/revocations.js';
+import { EndingKeys } from './ending-keys.js';
 import { ShortMemory } from './short-memory.js';
 
 const REMEMBERED = { seconds: 3, max: 10_000 };
@@ -19,12 +20,14 @@ export class ApiKeyVerifier implements BeforeApplicationShutdown {
   /** Keys used since the last stamp: id to workspace. */
   private readonly used = new Map<string, string>();
   private stamping: NodeJS.Timeout | undefined;
+  private readonly ending: EndingKeys;
 
   constructor(
     private readonly database: Database,
     revocations: Revocations,
     private readonly logger: Logger,
   ) {
+    this.ending = new EndingKeys(logger);
     this.records = new ShortMemory((key) => this.find(key), REMEMBERED);
     // A key's id does not tell the key that it is remembered by, and revoking one is rare.
     revocations.onRevoked(({ kind }) => {
@@ -64,6 +67,7 @@ export class ApiKeyVerifier implements BeforeApplicationShutdown {
 
   private noteUse(record: ApiKeyRecord): void {
     this.used.set(record.id, record.workspace_id);
+    this.ending.note(record);
     if (this.stamping !== undefined) return;
     this.stamping = setTimeout(() => void this.stamp(), STAMP_INTERVAL_MS);
     this.stamping.unref();

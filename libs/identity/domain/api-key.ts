@@ -2,6 +2,9 @@ import { createHash, randomBytes } from 'node:crypto';
 
 const FORM = /^drv_[0-9a-f]{8}_[0-9a-f]{48}$/;
 
+/** A key in use is warned of from so many days before its end. */
+export const API_KEY_NOTICE_DAYS = 14;
+
 export interface NewApiKey {
   /** `drv_<prefix>_<secret>`, shown once. */
   key: string;

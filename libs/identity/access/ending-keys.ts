@@ -1,0 +1,26 @@
+import type { Logger } from '#lib/observability';
+import { API_KEY_NOTICE_DAYS } from '../domain/api-key.js';
+import type { ApiKeyRecord } from '../store/api-key-by-hash.sql.js';
+
+const DAY_MS = 86_400_000;
+
+/** Warns of API keys that are used and will soon end: what uses them would stop from one moment to the next. */
+export class EndingKeys {
+  /** When each was last warned of: once a day, in each server. */
+  private readonly warnedAt = new Map<string, number>();
+
+  constructor(private readonly logger: Logger) {}
+
+  note({ id, workspace_id: workspaceId, expires_at: expiresAt }: ApiKeyRecord): void {
+    if (expiresAt === null) return;
+    const now = Date.now();
+    if (expiresAt.getTime() - now > API_KEY_NOTICE_DAYS * DAY_MS) return;
+    if (now - (this.warnedAt.get(id) ?? -Infinity) < DAY_MS) return;
+    this.warnedAt.set(id, now);
+    this.logger.warn('an API key in use ends soon: make another one and put it in its place', {
+      apiKeyId: id,
+      workspaceId,
+      expiresAt,
+    });
+  }
+}

@@ -1,0 +1,148 @@
+import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+} from 'node:fs';
+import { basename, dirname, join, posix, relative } from 'node:path';
+
+const context = join(import.meta.dirname, '../..');
+const layers = join(context, '.cache', 'image');
+
+/** What a Dockerfile's last stage has made. */
+export interface Image {
+  /** The folder that stands for `/`. */
+  root: string;
+  workdir: string;
+  env: Record<string, string>;
+  cmd: string[];
+}
+
+interface Stage extends Image {
+  name: string;
+}
+
+interface Step {
+  word: string;
+  rest: string;
+}
+
+/**
+ * Runs the steps of the Dockerfile in their order, as an engine does: a folder for each stage in the place of
+ * a container, and the node of this machine in the place of its image's.
+ */
+export function buildImage(folder: string): Image {
+  const stages = new Map<string, Stage>();
+  let stage: Stage | undefined;
+  for (const step of readSteps()) {
+    if (step.word === 'FROM') {
+      const name = / AS (\w+)$/.exec(step.rest)?.[1] ?? 'last';
+      stage = { name, root: join(folder, name), workdir: '/', env: {}, cmd: [] };
+      mkdirSync(stage.root, { recursive: true });
+      stages.set(name, stage);
+    } else if (stage) perform(step, stage, stages);
+  }
+  if (stage === undefined) throw new Error('The Dockerfile has no stage.');
+  return stage;
+}
+
+function readSteps(): Step[] {
+  const text = readFileSync(join(context, 'Dockerfile'), 'utf8').replace(/^#.*\n/gm, '');
+  const lines = text.replace(/\\\n\s*/g, '').split('\n');
+  return lines.filter(Boolean).map((line) => {
+    const [, word = '', rest = ''] = /^([A-Z]+) (.*)$/.exec(line) ?? [];
+    return { word, rest };
+  });
+}
+
+function perform({ word, rest }: Step, stage: Stage, stages: Map<string, Stage>): void {
+  switch (word) {
+    case 'WORKDIR':
+      stage.workdir = rest;
+      return void mkdirSync(join(stage.root, rest), { recursive: true });
+    case 'ENV':
+      return void Object.assign(stage.env, Object.fromEntries([rest.split('=')]));
+    case 'CMD':
+      stage.cmd = JSON.parse(rest) as string[];
+      return;
+    case 'COPY':
+      return copy(rest.split(' '), stage, stages);
+    case 'RUN':
+      return /npm (ci|install)/.test(rest) ? install(rest, stage) : shell(rest, stage);
+    case 'USER':
+    case 'EXPOSE':
+    case 'VOLUME':
+      return;
+    default:
+      throw new Error(`This step of the Dockerfile cannot be run here: ${word} ${rest}`);
+  }
+}
+
+function copy(words: string[], stage: Stage, stages: Map<string, Stage>): void {
+  const from = words.find((word) => word.startsWith('--from='))?.slice('--from='.length);
+  const paths = words.filter((word) => !word.startsWith('--'));
+  const target = paths.pop() ?? '.';
+  const place = join(stage.root, posix.resolve(stage.workdir, target));
+  for (const path of paths) {
+    const source = from ? join(stages.get(from)?.root ?? from, path) : join(context, path);
+    const isInto = target.endsWith('/') || path === '.';
+    const to = isInto && path !== '.' ? join(place, basename(path)) : place;
+    mkdirSync(dirname(to), { recursive: true });
+    cpSync(source, to, { recursive: true, filter: from ? () => true : isOfContext });
+  }
+}
+
+const ignored = readFileSync(join(context, '.dockerignore'), 'utf8').split('\n').filter(Boolean);
+
+/** Patterns here are names at the top, or `*.ending`. */
+function isOfContext(path: string): boolean {
+  const name = relative(context, path);
+  return !ignored.some((pattern) =>
+    pattern.startsWith('*')
+      ? name.endsWith(pattern.slice(1)) && !name.includes('/')
+      : name === pattern,
+  );
+}
+
+/** With a cache of layers, as an engine has one: a minute, and a second when nothing has changed. */
+function install(command: string, stage: Stage): void {
+  const modules = join(stage.root, stage.workdir, 'node_modules');
+  const lock = readFileSync(join(context, 'package-lock.json'));
+  const key = createHash('sha256').update(`${command} ${process.version}`).update(lock);
+  const layer = join(layers, `${stage.name}-${key.digest('hex').slice(0, 16)}`);
+  if (!existsSync(layer)) {
+    shell(command, stage);
+    mkdirSync(layers, { recursive: true });
+    for (const name of readdirSync(layers)) {
+      if (name.startsWith(`${stage.name}-`)) rmSync(join(layers, name), { recursive: true });
+    }
+    copyTree(modules, `${layer}.${process.pid}`);
+    renameSync(`${layer}.${process.pid}`, layer);
+  } else copyTree(layer, modules);
+}
+
+function copyTree(from: string, to: string): void {
+  execFileSync('cp', ['-a', from, to]);
+}
+
+/** Absolute paths are those of the stage, and its users are this one. */
+function shell(command: string, stage: Stage): void {
+  const here = command
+    .replace(/(?<= )\/(?=\w)/g, `${stage.root}/`)
+    .replaceAll('node:node', `${process.getuid?.()}:${process.getgid?.()}`);
+  execFileSync('sh', ['-ec', here], {
+    cwd: join(stage.root, stage.workdir),
+    env: {
+      PATH: process.env['PATH'] ?? '',
+      HOME: process.env['HOME'] ?? '',
+      npm_config_prefer_offline: 'true',
+      ...stage.env,
+    },
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+}

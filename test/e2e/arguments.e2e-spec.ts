@@ -1,0 +1,34 @@
+import { describe, expect, it } from '@jest/globals';
+import { join } from 'node:path';
+import { Program } from './program.js';
+
+/** What the programs answer before they read a single setting. */
+
+const start = (app: string, ...args: string[]) =>
+  new Program(join(process.cwd(), 'dist/apps', app, 'main.js'), args);
+
+describe.each(['server', 'gateway', 'worker'])('The %s', (app) => {
+  it('says with --help what it is and what it takes', async () => {
+    const program = start(app, '--help');
+    expect(await program.ended).toBe(0);
+    expect(program.output).toMatch(/^Usage: node dist\/apps\/\w+\/main.js/);
+  });
+
+  it('does not start on an argument that it has not', async () => {
+    const program = start(app, '--migrateonly');
+    expect(await program.ended).toBe(1);
+    expect(program.output).toBe(
+      '--migrateonly is no argument of this program: --help says which there are.\n',
+    );
+  });
+});
+
+describe('A worker without a key', () => {
+  it('waits, says so, and ends when it is asked to', async () => {
+    const env = { DROVER_API_URL: 'http://127.0.0.1:1', DROVER_API_KEY: '' };
+    const worker = new Program(join(process.cwd(), 'dist/apps/worker/main.js'), [], env);
+    await worker.complains(/The worker waits, since it has no key\. Set DROVER_API_KEY/);
+    worker.kill('SIGTERM');
+    expect(await worker.ended).toBe(0);
+  });
+});

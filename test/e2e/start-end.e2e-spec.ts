@@ -1,0 +1,70 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { waitFor } from '../support/wait-for.js';
+import { processesWith, Program } from './program.js';
+
+/** How the stack of `npm start` ends when it is not asked to, and what the next start makes of it. */
+
+const START = join(process.cwd(), 'dist/tools/start/main.js');
+const RUNS = /Drover runs at +(\S+)\s[^]*the data stays/;
+
+let home: string;
+let started: Program | undefined;
+
+beforeEach(() => {
+  home = mkdtempSync(join(tmpdir(), 'drover-e2e-'));
+  chmodSync(home, 0o755);
+});
+
+afterEach(async () => {
+  started?.kill('SIGKILL');
+  await started?.ended;
+  await waitFor('the last process', () => processesWith(home).length === 0, 60_000);
+  rmSync(home, { recursive: true, force: true });
+});
+
+async function start(port = ''): Promise<string> {
+  started = new Program(START, [], { DROVER_HOME: home, TMPDIR: home, PORT: port });
+  const [, address = ''] = await started.says(RUNS);
+  return address;
+}
+
+describe('npm start', () => {
+  test('soon after a kill -9 waits for what is left, and comes up at the same address', async () => {
+    const address = await start();
+    // It is then put down late, and has the port until it is.
+    const server = processesWith(home).find((line) => line.includes('apps/server/main.js')) ?? '';
+    process.kill(parseInt(server), 'SIGSTOP');
+    started?.kill('SIGKILL');
+    await started?.ended;
+    expect(await start(new URL(address).port)).toBe(address);
+    expect(started?.output).toMatch(/was ended by force: waiting until all that it left has ended/);
+  }, 150_000);
+
+  test.each(['SIGTERM', 'SIGKILL'] as const)(
+    'ends with its npm, after %s',
+    async (signal) => {
+      const npm = npmStart();
+      await untilItRuns(npm);
+      npm.kill(signal);
+      await waitFor('the last process', () => processesWith(home).length === 0, 60_000);
+    },
+    150_000,
+  );
+});
+
+function npmStart(): ChildProcess {
+  const env = { ...process.env, NODE_OPTIONS: '', DROVER_HOME: home, TMPDIR: home, PORT: '' };
+  return spawn('npm', ['start'], { env, stdio: ['ignore', 'pipe', 'ignore'] });
+}
+
+async function untilItRuns({ stdout }: ChildProcess): Promise<void> {
+  for (let output = ''; !RUNS.test(output);) {
+    const [chunk] = (await once(stdout as NonNullable<typeof stdout>, 'data')) as [Buffer];
+    output += chunk.toString();
+  }
+}

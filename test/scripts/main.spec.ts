@@ -1,0 +1,24 @@
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { spawnSync } from 'node:child_process';
+import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+let folder: string;
+
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'drover-scripts-'));
+  // Something is installed, of which there is no list: that is as far as it gets.
+  mkdirSync(join(folder, 'with a blank', 'node_modules'), { recursive: true });
+  writeFileSync(join(folder, 'with a blank', 'node_modules', '.package-lock.json'), '{}');
+  cpSync('scripts', join(folder, 'with a blank', 'scripts'), { recursive: true });
+  symlinkSync(join(folder, 'with a blank'), join(folder, 'link'));
+});
+
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+it.each(['with a blank', 'link'])('npm run check does its work in a folder like "%s"', (name) => {
+  const script = join(folder, name, 'scripts', 'check.mjs');
+  const { status, stderr } = spawnSync(process.execPath, [script], { encoding: 'utf8' });
+  expect([status, stderr]).toEqual([1, expect.stringContaining('package-lock.json')]);
+});

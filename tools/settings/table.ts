@@ -1,0 +1,134 @@
+import { readFileSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+import type { z } from 'zod';
+import { variables as server } from '#lib/config';
+import { environment as gateway } from '../../apps/gateway/config.js';
+import { environment as worker } from '../../apps/worker/config.js';
+
+/** A program with the schema of its settings, the file that declares them, and the page that speaks of them. */
+interface Program {
+  title: string;
+  schema: z.ZodObject;
+  source: string;
+  page: string;
+}
+
+const PROGRAMS: Program[] = [
+  {
+    title: 'Server',
+    schema: server,
+    source: 'libs/config/config.ts',
+    page: 'docs/operations.md',
+  },
+  {
+    title: 'Worker',
+    schema: worker,
+    source: 'apps/worker/config.ts',
+    page: 'apps/worker/README.md',
+  },
+  {
+    title: 'Gateway',
+    schema: gateway,
+    source: 'apps/gateway/config.ts',
+    page: 'apps/gateway/README.md',
+  },
+];
+
+const HEAD = `# Settings
+
+All come from the environment; an empty variable counts as not set. A program that is given a wrong one says which,
+and what it must be, and ends. Made by \`npm run settings\` from the sources: change it there.
+
+\`npm start\` sets what it needs by itself, and hands on the others: it takes \`DROVER_HOME\`, the folder of its data
+(\`.drover\` of the clone), and \`PORT\`.
+`;
+
+/** What no value of a setting can be, so that its schema says what it takes. */
+const IMPOSSIBLE = '\u0000';
+
+interface Row {
+  name: string;
+  required: string;
+  fallback: string;
+  takes: string;
+  about: string;
+}
+
+/**
+ * The text of docs/settings.md.
+ *
+ * @param root the folder of the project, with the sources
+ * @throws Error when a setting is described neither at its declaration nor in its program's page
+ */
+export function renderedSettings(root: string): string {
+  const sections = PROGRAMS.map((program) => `## ${program.title}\n\n${tableOf(root, program)}`);
+  return `${[HEAD, ...sections].join('\n')}`;
+}
+
+function tableOf(root: string, { schema, source, page }: Program): string {
+  const text = readFileSync(join(root, source), 'utf8');
+  const told = readFileSync(join(root, page), 'utf8');
+  const rows = Object.entries(schema.shape).map(([name, setting]) => {
+    const about = commentOf(name, text) ?? cellOf(name, told);
+    if (about === undefined)
+      throw new Error(`${name} is described neither in ${source} nor ${page}`);
+    return rowOf(name, setting as z.ZodType, about);
+  });
+  return aligned([
+    ['variable', 'required', 'default', 'takes', ''],
+    ...rows.map(({ name, required, fallback, takes, about }) => [
+      `\`${name}\``,
+      required,
+      fallback,
+      takes,
+      about,
+    ]),
+  ]);
+}
+
+function rowOf(name: string, setting: z.ZodType, about: string): Row {
+  const left = setting.safeParse(undefined);
+  const refusal = setting.safeParse(IMPOSSIBLE).error?.issues[0]?.message ?? '';
+  return {
+    name,
+    required: left.success ? '' : 'yes',
+    fallback: left.success ? shown(left.data) : '',
+    takes: refusal.replace(/^must (be|have|hold) /, '').replaceAll('|', '\\|'),
+    about: about.replaceAll('|', '\\|'),
+  };
+}
+
+function shown(value: unknown): string {
+  if (value === undefined || (Array.isArray(value) && value.length === 0) || value === '')
+    return '';
+  return value === hostname() ? 'host name' : `\`${String(value)}\``;
+}
+
+/** The comment before a setting, on one line. */
+function commentOf(name: string, source: string): string | undefined {
+  const comment = new RegExp(`/\\*\\*((?:(?!\\*/)[^])*)\\*/\\s*${name}:`).exec(source)?.[1];
+  return comment
+    ?.split('\n')
+    .map((line) => line.trim().replace(/^\* ?/, ''))
+    .join(' ')
+    .trim();
+}
+
+/** The last cell of the row that names the setting. */
+function cellOf(name: string, page: string): string | undefined {
+  const row = page
+    .split('\n')
+    .find((line) => line.startsWith('|') && line.split('|')[1]?.includes(`\`${name}\``));
+  return row?.split('|').at(-2)?.trim();
+}
+
+function aligned(rows: string[][]): string {
+  const widths = (rows[0] ?? []).map((_, column) =>
+    Math.max(3, ...rows.map((row) => (row[column] ?? '').length)),
+  );
+  const line = (cells: string[]) =>
+    `| ${cells.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(' | ')} |\n`;
+  const [head = [], ...body] = rows;
+  return [line(head), line(widths.map((width) => '-'.repeat(width))), ...body.map(line)].join('');
+}

@@ -1,0 +1,43 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { projectRoot } from '../shared/project.js';
+import { Sentence } from '../shared/sentence.js';
+import { Home, homeFolder } from './home.js';
+
+let folder: string;
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'drover-home-'));
+});
+
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+describe('DROVER_HOME', () => {
+  it('is the .drover of the clone when it is empty or not set', () => {
+    expect(homeFolder('')).toBe(join(projectRoot, '.drover'));
+    expect(homeFolder(undefined)).toBe(join(projectRoot, '.drover'));
+    expect(homeFolder('/srv/drover')).toBe('/srv/drover');
+  });
+
+  it('is refused in a sentence when a file is in the way', () => {
+    const file = join(folder, 'file');
+    writeFileSync(file, '');
+    for (const path of [file, join(file, 'below')]) {
+      expect(() => new Home(path)).toThrow(Sentence);
+      expect(() => new Home(path)).toThrow(`DROVER_HOME is ${path}, where a file is in the way`);
+    }
+  });
+
+  it('is refused when it is the clone, where Git would see the keys', () => {
+    expect(() => new Home(projectRoot)).toThrow('DROVER_HOME is the clone itself');
+  });
+
+  it('is kept from Git wherever it is made, and an existing folder is left as it is', () => {
+    const made = new Home(join(folder, 'home'));
+    expect(readFileSync(join(made.folder, '.gitignore'), 'utf8')).toBe('*\n');
+    expect(statSync(join(made.folder, '.gitignore')).mode & 0o077).toBe(0);
+    expect(existsSync(join(new Home(folder).folder, '.gitignore'))).toBe(false);
+  });
+});
