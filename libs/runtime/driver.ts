@@ -35,6 +35,8 @@ export interface SessionSpec {
   cwd?: string;
   /** Its standard input; empty when absent. */
   stdin?: string;
+  /** `off`: it reaches no network, not even this machine's; as the host has it when left out. */
+  network?: 'on' | 'off';
   /** Values that must not appear in the output that is kept. */
   secrets: string[];
   /**

@@ -1,0 +1,48 @@
+import { chmod, mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { newId } from '#lib/kernel';
+import { MAX_BYTES_PER_SECOND, Throttle } from '../output/throttle.js';
+import { FirstProcess } from '../process/first-process.js';
+import { SessionFolder, type SessionUser } from '../process/session-folder.js';
+import { removeTree } from '../remove-tree.js';
+import { type Sandbox, sandboxLaunch } from './sandbox.js';
+
+/**
+ * Whether sessions really run in this sandbox: starts `true` in it.
+ *
+ * @returns undefined when it does; else why it does not
+ */
+export async function whyNoSandbox(
+  sandbox: Sandbox,
+  user?: SessionUser,
+): Promise<string | undefined> {
+  const dir = await mkdtemp(join(tmpdir(), 'drover-sandbox-'));
+  try {
+    if (user !== undefined) await chmod(dir, 0o711);
+    const { exitCode, signal } = await runTrue(sandbox, dir, user);
+    return exitCode === 0 ? undefined : `it ended with ${exitCode ?? signal}`;
+  } catch (error) {
+    return (error as Error).message;
+  } finally {
+    await removeTree(dir);
+  }
+}
+
+async function runTrue(sandbox: Sandbox, dir: string, user?: SessionUser) {
+  const sessionId = newId();
+  const folder = SessionFolder.create(dir, sessionId, [], user);
+  const { root, launch, tmp, work: cwd } = folder;
+  const searchPath = '/usr/bin:/bin';
+  const first = await FirstProcess.start({
+    sessionId,
+    program: '/bin/true',
+    command: ['true'],
+    env: {},
+    cwd,
+    user,
+    sandbox: sandboxLaunch(sandbox, { dir, root, launch, tmp, cwd, searchPath }),
+  });
+  const nowhere = { write: () => undefined, end: () => undefined };
+  return first.follow(folder, nowhere, new Throttle(MAX_BYTES_PER_SECOND));
+}

@@ -1,0 +1,158 @@
+import { existsSync, lstatSync, readFileSync, realpathSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { basename, delimiter, dirname, join, sep } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { SMALL_HEAP } from '../process/start-shim.js';
+
+/** Bubblewrap, and what it needs in its environment. */
+export interface SandboxProgram {
+  file: string;
+  env: Record<string, string>;
+}
+
+/** How the sessions of one host are kept apart from the machine and from each other. */
+export interface Sandbox {
+  program: SandboxProgram;
+  /** Paths that no session may see, beyond homes, temporary folders and `/run`. */
+  hidden: readonly string[];
+  /** Paths that sessions may read although they lie where nothing is seen. */
+  shown: readonly string[];
+  /** Whether sessions reach the network unless their specification says otherwise. */
+  network: 'on' | 'off';
+  /** Of each process; no limit where it is 0. */
+  memoryMb: number;
+  /** Processes and threads that the sessions' user may have; no limit where it is 0. */
+  processes: number;
+  /** The compiled first process, where it does not lie beside this file. */
+  inner?: string;
+}
+
+/** The places of one session. */
+export interface SandboxPlaces {
+  /** The folder of all sessions, and within it that of this one. */
+  dir: string;
+  root: string;
+  /** What the session shall not see of its own folder. */
+  launch: string;
+  tmp: string;
+  cwd: string;
+  searchPath: string;
+}
+
+/** A command that starts the first process of a sandbox. */
+export interface SandboxLaunch {
+  file: string;
+  args: string[];
+  env: Record<string, string>;
+}
+
+const INNER = fileURLToPath(new URL('./inner-process.js', import.meta.url));
+/** Node within the sandbox, wherever it lies outside. */
+const NODE = '/run/drover-node';
+/** Where people and other programs keep what is theirs. */
+const PRIVATE = ['/home', '/root', '/run', '/mnt', '/media', '/var/lib', '/var/log', '/var/spool'];
+/** What root can read without any privilege, since it owns them. */
+const SECRET_FILES = ['shadow', 'gshadow', 'shadow-', 'gshadow-', 'sudoers'];
+const SECRET_FOLDERS = ['/etc/ssh', '/etc/ssl/private', '/etc/sudoers.d'];
+const TEMPORARY = ['/tmp', '/var/tmp'];
+
+/**
+ * The command for one session: its own processes, memory segments and mounts, no privileges; the system to
+ * be read; its own folder and the one that it works in to be written; none of the others'.
+ */
+export function sandboxLaunch(
+  sandbox: Sandbox,
+  places: SandboxPlaces,
+  network: 'on' | 'off' = sandbox.network,
+): SandboxLaunch {
+  const { program } = sandbox;
+  const inner = readFileSync(sandbox.inner ?? INNER, 'utf8');
+  const node = [NODE, ...SMALL_HEAP, '--input-type=module', '-e', inner];
+  const args = [
+    ...['--die-with-parent', '--unshare-pid', '--unshare-ipc', '--cap-drop', 'ALL'],
+    ...(network === 'off' || sandbox.network === 'off' ? ['--unshare-net'] : []),
+    ...['--ro-bind', '/', '/', '--dev', '/dev', '--proc', '/proc'],
+    ...mounts(sandbox, places),
+    ...['--chdir', '/', '--', ...node],
+  ];
+  const command = ['sh', program.file, ...args];
+  return { file: '/bin/sh', args: ['-c', limits(sandbox), ...command], env: program.env };
+}
+
+/** Later ones cover earlier ones. */
+function mounts({ hidden, shown }: Sandbox, places: SandboxPlaces): string[] {
+  const { dir, root, launch, tmp, cwd, searchPath } = places;
+  const homes = outermost([...PRIVATE, ...SECRET_FOLDERS, homedir()]);
+  const secret = outermost([...hidden, dir].filter((path) => !isWithin(path, homes)));
+  const isCovered = (path: string): boolean => isWithin(path, [...homes, ...TEMPORARY]);
+  const visible = [...shown, ...programs(searchPath)].filter(isCovered);
+  const files = SECRET_FILES.map((name) => `/etc/${name}`).filter((path) => existsSync(path));
+  return [
+    ...homes.flatMap((path) => ['--tmpfs', path]),
+    ...files.flatMap((path) => ['--ro-bind', '/dev/null', path]),
+    ...TEMPORARY.filter(isFolder).flatMap((path) => ['--bind', tmp, path]),
+    ...['--ro-bind', process.execPath, NODE, ...nameServers()],
+    ...visible.flatMap((path) => ['--ro-bind-try', path, path]),
+    ...(isWithin(cwd, [root]) ? [] : ['--bind', cwd, cwd]),
+    // A folder that is shown, or worked in, may hold one of these.
+    ...hiddenWithin(secret, hidden, [...visible, cwd]).flatMap((path) => ['--tmpfs', path]),
+    ...['--bind', root, root, '--tmpfs', launch],
+  ];
+}
+
+function hiddenWithin(secret: string[], hidden: readonly string[], seen: string[]): string[] {
+  const uncovered = hidden.filter((path) => isFolder(path) && isWithin(path, seen));
+  return outermost([...secret, ...uncovered]).filter(
+    (path) => !isWithin(path, TEMPORARY) || isWithin(path, seen),
+  );
+}
+
+/** Folders of programs; with those of their libraries, as version managers put them side by side. */
+function programs(searchPath: string): string[] {
+  const folders = searchPath.split(delimiter).filter((path) => path.startsWith('/'));
+  return [...folders, dirname(process.execPath)].flatMap((path) =>
+    basename(path) === 'bin' ? [path, join(dirname(path), 'lib')] : [path],
+  );
+}
+
+/** On many systems the list of name servers is a link into `/run`. */
+function nameServers(): string[] {
+  try {
+    const file = realpathSync('/etc/resolv.conf');
+    return file.startsWith('/run/') ? ['--ro-bind-try', file, file] : [];
+  } catch {
+    return [];
+  }
+}
+
+/** What a shell sets before it becomes the sandbox. A limit that cannot be set is left as it is. */
+function limits({ memoryMb, processes }: Sandbox): string {
+  const quietly = (text: string): string => `{ ${text}; } 2>/dev/null`;
+  const steps = [
+    'ulimit -c 0',
+    ...(memoryMb > 0 ? [`ulimit -d ${memoryMb * 1024}`] : []),
+    // The letter is another one in each shell.
+    ...(processes > 0 ? [`ulimit -u ${processes} || ulimit -p ${processes}`] : []),
+  ];
+  return [...steps.map(quietly), 'exec "$@"'].join('; ');
+}
+
+function outermost(paths: readonly string[]): string[] {
+  const folders = [...new Set(paths)].filter((path) => path !== sep && isFolder(path));
+  return folders.filter(
+    (path) =>
+      !isWithin(
+        path,
+        folders.filter((other) => other !== path),
+      ),
+  );
+}
+
+function isWithin(path: string, folders: readonly string[]): boolean {
+  return folders.some((folder) => path === folder || path.startsWith(folder + sep));
+}
+
+/** A link is none: what it leads to is hidden by its own name. */
+function isFolder(path: string): boolean {
+  return lstatSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+}
