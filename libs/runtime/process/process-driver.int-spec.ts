@@ -115,7 +115,7 @@ describe('Sessions as processes', () => {
   /** Another process that starts a session, tells so, and lives on. */
   async function startHost(id: string, script: string): Promise<ChildProcess> {
     const program = `
-      const { ProcessDriver } = await import(${JSON.stringify(join(DIST, 'index.js'))});
+      const { ProcessDriver } = await import(${JSON.stringify(join(DIST, 'process/process-driver.js'))});
       const driver = new ProcessDriver(${JSON.stringify({ dir, searchPath })});
       await driver.spawn(${JSON.stringify(spec(script, id))});
       console.log('started');

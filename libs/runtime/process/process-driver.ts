@@ -223,9 +223,9 @@ export class ProcessDriver implements RuntimeDriver {
     { root, launch, tmp }: SessionFolder,
     cwd: string,
   ): SandboxLaunch | undefined {
-    const { dir, sandbox, searchPath } = this.options;
+    const { dir, sandbox, searchPath, user } = this.options;
     if (sandbox !== undefined) {
-      return sandboxLaunch(sandbox, { dir, root, launch, tmp, cwd, searchPath }, network);
+      return sandboxLaunch(sandbox, { dir, root, launch, tmp, cwd, searchPath, user }, network);
     }
     if (network !== 'off') return undefined;
     throw new SpawnError(

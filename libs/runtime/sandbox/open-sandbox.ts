@@ -41,7 +41,7 @@ async function runTrue(sandbox: Sandbox, dir: string, user?: SessionUser) {
     env: {},
     cwd,
     user,
-    sandbox: sandboxLaunch(sandbox, { dir, root, launch, tmp, cwd, searchPath }),
+    sandbox: sandboxLaunch(sandbox, { dir, root, launch, tmp, cwd, searchPath, user }),
   });
   const nowhere = { write: () => undefined, end: () => undefined };
   return first.follow(folder, nowhere, new Throttle(MAX_BYTES_PER_SECOND));

@@ -1,7 +1,8 @@
-import { existsSync, lstatSync, readFileSync, realpathSync } from 'node:fs';
+import { existsSync, lstatSync, readFileSync, realpathSync, type Stats, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { basename, delimiter, dirname, join, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type { SessionUser } from '../process/session-folder.js';
 import { SMALL_HEAP } from '../process/start-shim.js';
 
 /** Bubblewrap, and what it needs in its environment. */
@@ -37,6 +38,8 @@ export interface SandboxPlaces {
   tmp: string;
   cwd: string;
   searchPath: string;
+  /** Who makes the sandbox, where that is not this process' own user. */
+  user?: SessionUser;
 }
 
 /** A command that starts the first process of a sandbox. */
@@ -81,11 +84,13 @@ export function sandboxLaunch(
 
 /** Later ones cover earlier ones. */
 function mounts({ hidden, shown }: Sandbox, places: SandboxPlaces): string[] {
-  const { dir, root, launch, tmp, cwd, searchPath } = places;
+  const { dir, root, launch, tmp, cwd, searchPath, user } = places;
   const homes = outermost([...PRIVATE, ...SECRET_FOLDERS, homedir()]);
   const secret = outermost([...hidden, dir].filter((path) => !isWithin(path, homes)));
   const isCovered = (path: string): boolean => isWithin(path, [...homes, ...TEMPORARY]);
-  const visible = [...shown, ...programs(searchPath)].filter(isCovered);
+  const visible = [...new Set([...shown, ...programs(searchPath)])]
+    .filter(isCovered)
+    .filter((path) => canReach(path, user));
   const files = SECRET_FILES.map((name) => `/etc/${name}`).filter((path) => existsSync(path));
   return [
     ...homes.flatMap((path) => ['--tmpfs', path]),
@@ -115,13 +120,31 @@ function programs(searchPath: string): string[] {
   );
 }
 
+/** What a user may not reach outside cannot be put into the sandbox that they make. */
+function canReach(path: string, user: SessionUser | undefined): boolean {
+  const found = look(() => statSync(path));
+  if (found === undefined) return false;
+  if (user === undefined) return true;
+  return mayPass(found, user) && (dirname(path) === path || canReach(dirname(path), user));
+}
+
+function mayPass({ mode, uid, gid }: Stats, user: SessionUser): boolean {
+  const shift = uid === user.uid ? 6 : gid === user.gid ? 3 : 0;
+  return ((mode >> shift) & 1) === 1;
+}
+
 /** On many systems the list of name servers is a link into `/run`. */
 function nameServers(): string[] {
+  const file = look(() => realpathSync('/etc/resolv.conf'));
+  return file?.startsWith('/run/') ? ['--ro-bind-try', file, file] : [];
+}
+
+/** @returns undefined for what is not there, or not to be seen by this process either */
+function look<T>(at: () => T): T | undefined {
   try {
-    const file = realpathSync('/etc/resolv.conf');
-    return file.startsWith('/run/') ? ['--ro-bind-try', file, file] : [];
+    return at();
   } catch {
-    return [];
+    return undefined;
   }
 }
 
@@ -154,5 +177,5 @@ function isWithin(path: string, folders: readonly string[]): boolean {
 
 /** A link is none: what it leads to is hidden by its own name. */
 function isFolder(path: string): boolean {
-  return lstatSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+  return look(() => lstatSync(path))?.isDirectory() === true;
 }
