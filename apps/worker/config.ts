@@ -1,7 +1,14 @@
 import { hostname } from 'node:os';
 import { isAbsolute, resolve } from 'node:path';
 import { z } from 'zod';
-import { apiAddress, LOG_LEVELS, searchPathOf, variablesOf } from '#lib/agent-host';
+import {
+  apiAddress,
+  LOG_LEVELS,
+  SANDBOX_VARIABLES,
+  sandboxSettings,
+  searchPathOf,
+  variablesOf,
+} from '#lib/agent-host';
 import {
   integer,
   isUuid,
@@ -60,6 +67,7 @@ const environment = z.object({
   DROVER_WORKER_GRACE_SECONDS: integer(10, 0, 3_600),
   DROVER_WORKER_LOG_BYTES: integer(1_048_576, 16_384, 67_108_864),
   DROVER_WORKER_LOG_LEVEL: oneOf(LOG_LEVELS).default('info'),
+  ...SANDBOX_VARIABLES,
 });
 
 export type WorkerConfig = ReturnType<typeof toConfig>;
@@ -113,6 +121,7 @@ function toConfig(env: z.infer<typeof environment>, all: NodeJS.ProcessEnv) {
     graceSeconds: env.DROVER_WORKER_GRACE_SECONDS,
     logBytesPerRun: env.DROVER_WORKER_LOG_BYTES,
     logLevel: env.DROVER_WORKER_LOG_LEVEL,
+    sandbox: sandboxSettings(env, [dataDir]),
   };
 }
 

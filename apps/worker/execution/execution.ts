@@ -40,7 +40,7 @@ export async function startExecution(job: Job, options: ExecutionOptions): Promi
     env: environmentOf(job, spec),
     files: filesOf(job),
     cwd: await workingDirectory(spec.cwd, options.allowedDirs),
-    ...{ stdin: spec.stdin, secrets, output },
+    ...{ stdin: spec.stdin, network: spec.network, secrets, output },
   });
   return new SessionExecution(job, { session, output, checkpoint: checkpointData ?? {} });
 }
