@@ -122,7 +122,9 @@ export class SessionsService {
   private whyNotServed({ workspaceId }: SessionRecord): string | undefined {
     this.firstWorkspace ??= this.book
       .all()
-      .find((one) => one.workspaceId !== null && one.startedAt !== null)?.workspaceId;
+      .find(
+        (one) => one.workspaceId !== null && (one.startedAt !== null || !hasEnded(one)),
+      )?.workspaceId;
     const refusal = this.options.tenants.whyNot(workspaceId, this.firstWorkspace ?? undefined);
     if (refusal === undefined) this.firstWorkspace ??= workspaceId;
     return refusal;
