@@ -64,7 +64,7 @@ cases('A session of %s', (_, user) => {
     chmodSync(home, 0o777);
     server = createServer((_request, response) => response.end(SECRET)).listen(0, '127.0.0.1');
     await once(server, 'listening');
-    program = spawn('sleep', ['1000'], { env: { JWT_SECRET: SECRET }, ...user });
+    program = spawn('sleep', ['1000'], { env: { OF_THE_SERVER: SECRET }, ...user });
     const driver = driverOf(true);
     neighbour = newId();
     const task = { DROVER_TASK_FILE: { name: 'task.json', content: SECRET } };
@@ -96,7 +96,8 @@ cases('A session of %s', (_, user) => {
   ];
   const unlessOther = ['sees a neighbour’s folder', 'reads a neighbour’s task'];
 
-  test.each(attempts)('%s without a sandbox, and does not in one', async (name, script, more) => {
+  test.each(attempts)('%s without a sandbox, and does not in one', async (...attempt) => {
+    const [name, script, more] = attempt;
     const bare = await outputOf(false, script());
     // The folder of another session of the same user can be read, not listed.
     if (user === undefined || !unlessOther.includes(name)) expect(bare).toContain(SECRET);
