@@ -5,10 +5,13 @@ import type { Actor } from '#lib/kernel';
 import {
   type AbortReason,
   applyPlans,
+  type FailurePlan,
   isLiveRun,
   LOCKED_TASK_COLUMNS,
   type LockedTask,
   planFailure,
+  planFreeRelease,
+  type ReleasePlan,
   type SweepResult,
 } from '#lib/transitions';
 import { WakeUps } from '#lib/valkey';
@@ -57,13 +60,29 @@ export class LostRuns {
     @Inject(CONFIG) private readonly config: Pick<Config, 'tasks'>,
   ) {}
 
-  async end(pass: Pass, { lock, params = [], reason, message }: Loss): Promise<SweepResult> {
+  end(pass: Pass, { lock, params = [], reason, message }: Loss): Promise<SweepResult> {
     const policy = { backoffCapSeconds: this.config.tasks.retryBackoffCapSeconds };
     const failure = { reason, message, actor: COORDINATOR };
+    return this.settle(pass, [lock, params], (task) =>
+      planFailure(task, failure, policy, Math.random()),
+    );
+  }
+
+  /** Their tasks go back to the queue, paused ones aside; no attempt is spent. */
+  release(pass: Pass, lock: Sql<LockedTask>, reason: string): Promise<SweepResult> {
+    return this.settle(pass, [lock, []], (task) =>
+      planFreeRelease(task, { actor: COORDINATOR, reason }),
+    );
+  }
+
+  private async settle(
+    pass: Pass,
+    [lock, params]: readonly [Sql<LockedTask>, readonly unknown[]],
+    planOf: (task: LockedTask) => FailurePlan | ReleasePlan,
+  ): Promise<SweepResult> {
     const tasks = await pass.transaction(async (tx) => {
       const locked = await tx.rows(lock, [...pass.bounds, ...params]);
-      const plans = locked.map((task) => planFailure(task, failure, policy, Math.random()));
-      await applyPlans(tx, plans);
+      await applyPlans(tx, locked.map(planOf));
       return locked;
     });
     this.wakeUps.signals([...new Set(tasks.flatMap((task) => task.agent_id ?? []))]);

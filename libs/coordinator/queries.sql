@@ -131,7 +131,7 @@ WHERE (a.lifecycle IN ('STARTING', 'ACTIVE', 'DRAINING')
         HAVING sum(capacity - others) > (SELECT coalesce(sum(live_runs), 0) FROM agents WHERE mode = 'push'))
     GROUP BY a.workspace_id, a.capabilities
     ORDER BY wait) k
-  WHERE k.wait < 'infinity' AND (NOT (EXISTS (SELECT FROM installation_pauses p
+  WHERE k.wait < 'infinity' AND (EXISTS (SELECT FROM workspaces used WHERE used.id = k.workspace_id AND used.archived_at IS NULL) AND NOT (EXISTS (SELECT FROM installation_pauses p
       WHERE p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))
     OR EXISTS (SELECT FROM pauses p WHERE p.workspace_id = k.workspace_id AND p.task_type IS NULL
       AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))))
@@ -420,6 +420,21 @@ JOIN agent_tasks t ON t.workspace_id = r.workspace_id AND t.id = r.task_id AND t
 WHERE r.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE') AND r.deadline_at <= now() - interval '60 seconds' AND r.state IN ('ASSIGNED', 'WORKING', 'STALE')
   AND ($2::uuid IS NULL OR r.workspace_id = $2)
 ORDER BY r.deadline_at
+LIMIT $1
+-- Both: a renewal or a report that came between the look and the lock counts.
+FOR NO KEY UPDATE OF t, r SKIP LOCKED
+
+-- lock_runs_of_archived_workspaces
+SELECT t.id, t.workspace_id, t.status, t.version, t.retry_count, t.max_retries,
+  t.retry_backoff_seconds, t.retry_at, t.has_dependents, t.run_id, r.state AS run_state,
+  r.started_at IS NOT NULL AS run_started, r.pause_requested_at IS NOT NULL AS pause_requested,
+  r.deadline_at <= now() AND r.state IN ('ASSIGNED', 'WORKING', 'STALE') AS past_deadline, t.agent_id
+FROM task_runs r
+JOIN agent_tasks t ON t.workspace_id = r.workspace_id AND t.id = r.task_id AND t.run_id = r.id
+JOIN workspaces w ON w.id = r.workspace_id
+WHERE r.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE') AND w.archived_at IS NOT NULL
+  AND ($2::uuid IS NULL OR r.workspace_id = $2)
+ORDER BY r.workspace_id, r.task_id
 LIMIT $1
 -- Both: a renewal or a report that came between the look and the lock counts.
 FOR NO KEY UPDATE OF t, r SKIP LOCKED

@@ -2,6 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { SchedulerRegistry } from '@nestjs/schedule';
 import { CronJob } from 'cron';
 import { CONFIG, type Config } from '#lib/config';
+import { Revocations } from '#lib/identity';
 import { SessionAssigner } from '#lib/runs';
 import { WakeUps } from '#lib/valkey';
 
@@ -17,6 +18,7 @@ export class Triggers {
   constructor(
     private readonly wakeUps: WakeUps,
     private readonly sessions: SessionAssigner,
+    private readonly revocations: Revocations,
     private readonly scheduler: SchedulerRegistry,
     @Inject(CONFIG) private readonly config: Pick<Config, 'coordinator' | 'roles'>,
   ) {
@@ -32,6 +34,10 @@ export class Triggers {
         if (this.sessions.serves(workspaceId)) ring();
       }),
       this.wakeUps.onResync(ring),
+      // One that is archived has runs to be ended.
+      this.revocations.onRevoked(({ kind }) => {
+        if (kind === 'workspace') ring();
+      }),
       () => this.forgetJob(),
     ];
   }

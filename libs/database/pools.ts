@@ -13,6 +13,12 @@ export interface PoolOptions {
   onError?: (error: Error) => void;
 }
 
+/**
+ * A connection signs in, and plans every large statement at its first use: tens of milliseconds, which a burst after
+ * a few quiet seconds must not pay.
+ */
+const IDLE_MS = 600_000;
+
 // BIGINT comes as text, so that no number past 2^53 is ever rounded.
 const types = new pg.TypeOverrides();
 
@@ -27,6 +33,7 @@ export function createPool(options: PoolOptions): pg.Pool {
     max: options.max,
     application_name: options.applicationName,
     connectionTimeoutMillis: options.connectionTimeoutMs ?? 5_000,
+    idleTimeoutMillis: IDLE_MS,
     statement_timeout: statementTimeout,
     // The server's limit should strike first: it leaves the connection usable.
     query_timeout: statementTimeout + 5_000,

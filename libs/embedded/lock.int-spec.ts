@@ -30,7 +30,8 @@ describe('withLock', () => {
   it('is freed when its holder is killed', async () => {
     const name = `lock spec killed ${String(process.pid)}`;
     const child = await library.run(
-      `await lib.withLock(${JSON.stringify(name)}, async () => {
+      `const { withLock } = await import("./lock.js");
+       await withLock(${JSON.stringify(name)}, async () => {
          tell('held');
          await new Promise((resolve) => setTimeout(resolve, 60_000));
        });`,

@@ -4,6 +4,7 @@ import { startTestApp, type TestApp, type TestWorkspace } from '../../test/suppo
 import { type AgentValues, aUser } from '../../test/support/factories.js';
 import { aDependency, aHeldTask, aTask } from '../../test/support/task-factories.js';
 import { ALL_REASONS } from './domain/explain.js';
+import { TaskExplainer } from './task-explainer.js';
 
 /** Situations as they are in the database, each reason alone and several at once. */
 
@@ -361,6 +362,18 @@ describe('each reason alone', () => {
     const [makes, expected, unknownBecause] = rest;
     const { estimate } = await expectReasons(makes, [expected]);
     if (unknownBecause !== undefined) expect(estimate.unknownBecause).toBe(unknownBecause);
+  });
+
+  it('an archived workspace, which nobody can ask about over the API', async () => {
+    await agent();
+    await sql('UPDATE workspaces SET archived_at = now() WHERE id = $1', [workspace.id]);
+    const { id: workspaceId, userId } = workspace;
+    const owner = { kind: 'user', workspaceId, userId, sessionId: newId(), role: 'OWNER' } as const;
+    const explainer = server.app.get(TaskExplainer, { strict: false });
+    const { reasons, estimate } = await explainer.explain(owner, taskId);
+    expect(reasons).toMatchObject([{ code: 'workspace_archived' }]);
+    expect(estimate.unknownBecause).toBe('held_back');
+    told.add('workspace_archived');
   });
 });
 

@@ -37,7 +37,8 @@ SELECT now() AS now, t.status, t.task_type, t.run_id, t.agent_id, t.retry_at, t.
     WHEN t.paused_by ~ '^api_key:[0-9a-f-]{36}$' THEN (SELECT k.name FROM api_keys k
       WHERE k.workspace_id = t.workspace_id AND k.id = substr(t.paused_by, 9)::uuid) END AS paused_by_name,
   t.queue_expires_at, t.required_capabilities, t.queue_rank, t.unmet_dependencies,
-  array_remove(ARRAY[CASE WHEN NOT ((t.queue_expires_at IS NULL OR t.queue_expires_at > now())) THEN 'queue_expired' END,
+  array_remove(ARRAY[CASE WHEN NOT (EXISTS (SELECT FROM workspaces used WHERE used.id = $1 AND used.archived_at IS NULL)) THEN 'workspace_archived' END,
+    CASE WHEN NOT ((t.queue_expires_at IS NULL OR t.queue_expires_at > now())) THEN 'queue_expired' END,
     CASE WHEN NOT ((t.task_type || '') <> ALL ((ARRAY(SELECT p.task_type::text FROM pauses p WHERE p.workspace_id = $1
     AND p.task_type IS NOT NULL AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())))::text[]) AND NOT (EXISTS (SELECT FROM installation_pauses p
       WHERE p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))
@@ -204,7 +205,8 @@ SELECT e.task_id, e.policy, p.completed_at IS NOT NULL AS completed,
   OR (p.status = 'ARCHIVED' AND p.completed_at IS NULL)) AS ended_without_success,
   p.id, p.task_type, p.status, p.retry_at, p.queue_expires_at, p.unmet_dependencies, p.assigned_at,
   p.started_at, p.required_capabilities, p.queue_rank,
-  array_remove(ARRAY[CASE WHEN NOT ((p.queue_expires_at IS NULL OR p.queue_expires_at > now())) THEN 'queue_expired' END,
+  array_remove(ARRAY[CASE WHEN NOT (EXISTS (SELECT FROM workspaces used WHERE used.id = $1 AND used.archived_at IS NULL)) THEN 'workspace_archived' END,
+    CASE WHEN NOT ((p.queue_expires_at IS NULL OR p.queue_expires_at > now())) THEN 'queue_expired' END,
     CASE WHEN NOT ((p.task_type || '') <> ALL ((ARRAY(SELECT p.task_type::text FROM pauses p WHERE p.workspace_id = $1
     AND p.task_type IS NOT NULL AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())))::text[]) AND NOT (EXISTS (SELECT FROM installation_pauses p
       WHERE p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))

@@ -10,6 +10,7 @@ import { AccountService } from './auth/account.service.js';
 import { AuthService } from './auth/auth.service.js';
 import { Credentials } from './auth/credentials.js';
 import { Sessions } from './auth/sessions.js';
+import { AgentTokensController } from './http/agent-tokens.controller.js';
 import { ApiKeysController } from './http/api-keys.controller.js';
 import { AuthController } from './http/auth.controller.js';
 import { MembersController } from './http/members.controller.js';
@@ -18,6 +19,7 @@ import { WorkspacesController } from './http/workspaces.controller.js';
 import { ExternalUsers } from './oidc/external-users.js';
 import { Passwords } from './passwords/passwords.js';
 import { Attempts } from './rate-limit/attempts.js';
+import { IssuedTokens } from './tokens/issued-tokens.js';
 import { RefreshTokens } from './tokens/refresh-tokens.js';
 import { Revocations } from './tokens/revocations.js';
 import { TokenService } from './tokens/token.service.js';
@@ -36,11 +38,13 @@ import { WorkspacesService } from './workspaces/workspaces.service.js';
     WorkspacesController,
     MembersController,
     ApiKeysController,
+    AgentTokensController,
   ],
   providers: [
     ...VALKEY_PROVIDERS,
     TokenService,
     Revocations,
+    IssuedTokens,
     Memberships,
     ApiKeyVerifier,
     ExternalUsers,
@@ -60,6 +64,6 @@ import { WorkspacesService } from './workspaces/workspaces.service.js';
     ApiKeysService,
     { provide: APP_GUARD, useExisting: AuthGuard },
   ],
-  exports: [AuthGuard, TokenService, Revocations, Memberships],
+  exports: [AuthGuard, TokenService, IssuedTokens, Revocations, Memberships],
 })
 export class IdentityModule {}

@@ -5,6 +5,8 @@ export { describeCallers } from './access/openapi.js';
 export { pruneSessions } from './auth/prune-sessions.js';
 export { SCOPES } from './domain/scopes.js';
 export { IdentityModule } from './identity.module.js';
+export { isInUse } from './store/is-in-use.js';
+export { IssuedTokens } from './tokens/issued-tokens.js';
 export { Revocations } from './tokens/revocations.js';
 export { TokenService } from './tokens/token.service.js';
 export { ensureFirstAdministrator } from './users/first-administrator.js';

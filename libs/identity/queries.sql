@@ -58,6 +58,13 @@ SELECT u.id FROM users u
            SELECT own.workspace_id FROM workspace_members own WHERE own.user_id = $4::uuid)))
       OR EXISTS (SELECT FROM users o WHERE o.id = $4::uuid AND o.is_operator))))
 
+-- identity_forget_agent_tokens
+DELETE FROM agent_tokens WHERE workspace_id = $1 AND agent_id = $2
+
+-- identity_insert_agent_token
+INSERT INTO agent_tokens (workspace_id, id, agent_id, issued_by, issued_by_key, expires_at)
+   VALUES ($1, $2, $3, $4, $5, $6)
+
 -- identity_insert_revocations
 INSERT INTO token_revocations (kind, subject, expires_at)
    SELECT kind, subject, now() + (seconds + 300) * interval '1 second'
@@ -86,6 +93,13 @@ SELECT user_id, role, version FROM workspace_members
     WHERE workspace_id = $1 AND (role = 'OWNER' OR user_id = $2)
     ORDER BY user_id
       FOR UPDATE
+
+-- identity_prune_agent_tokens
+DELETE FROM agent_tokens
+    WHERE (workspace_id, id) IN (
+      SELECT workspace_id, id FROM agent_tokens WHERE expires_at < now()
+       LIMIT 1000 FOR UPDATE SKIP LOCKED)
+   RETURNING id
 
 -- identity_prune_revocations
 DELETE FROM token_revocations
@@ -141,6 +155,12 @@ INSERT INTO user_sessions (id, user_id, refresh_hash, user_agent, ip_address, ex
    SELECT $1, u.id, $3, $4, $5, now() + $6::int * interval '1 second'
      FROM users u WHERE u.id = $2 AND u.disabled_at IS NULL
    RETURNING expires_at
+
+-- identity_take_tokens_issued_by
+DELETE FROM agent_tokens t USING workspace_members m
+    WHERE m.user_id = $1 AND ($2::uuid IS NULL OR m.workspace_id = $2)
+      AND t.workspace_id = m.workspace_id AND t.issued_by = m.user_id
+   RETURNING t.id
 
 -- identity_update_user
 UPDATE users

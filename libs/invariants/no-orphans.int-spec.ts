@@ -61,10 +61,8 @@ describe('No row refers to one that is missing', () => {
     ['session_spawns', 'run_id', 'task_runs'],
     ['agent_heartbeats', 'agent_id', 'agents'],
     ['journal', 'task_id', 'agent_tasks'],
-    ['journal', 'run_id', 'task_runs'],
     ['journal', 'agent_id', 'agents'],
     ['task_log_lines', 'task_id', 'agent_tasks'],
-    ['task_log_lines', 'run_id', 'task_runs'],
     ['task_log_lines', 'agent_id', 'agents'],
   ])('%s.%s', async (child, column, parent) => {
     expect(await orphans()).toEqual([]);

@@ -182,23 +182,15 @@ SELECT DISTINCT 8 AS position, 'agent_tasks ' || c.task_id AS subject, 'is missi
 FROM journal c
 WHERE c.task_id IS NOT NULL AND NOT EXISTS (SELECT FROM agent_tasks p WHERE p.workspace_id = c.workspace_id AND p.id = c.task_id)
 UNION ALL
-SELECT DISTINCT 9 AS position, 'task_runs ' || c.run_id AS subject, 'is missing, and journal has rows of it' AS problem
-FROM journal c
-WHERE c.run_id IS NOT NULL AND NOT EXISTS (SELECT FROM task_runs p WHERE p.workspace_id = c.workspace_id AND p.id = c.run_id)
-UNION ALL
-SELECT DISTINCT 10 AS position, 'agents ' || c.agent_id AS subject, 'is missing, and journal has rows of it' AS problem
+SELECT DISTINCT 9 AS position, 'agents ' || c.agent_id AS subject, 'is missing, and journal has rows of it' AS problem
 FROM journal c
 WHERE c.agent_id IS NOT NULL AND NOT EXISTS (SELECT FROM agents p WHERE p.workspace_id = c.workspace_id AND p.id = c.agent_id)
 UNION ALL
-SELECT DISTINCT 11 AS position, 'agent_tasks ' || c.task_id AS subject, 'is missing, and task_log_lines has rows of it' AS problem
+SELECT DISTINCT 10 AS position, 'agent_tasks ' || c.task_id AS subject, 'is missing, and task_log_lines has rows of it' AS problem
 FROM task_log_lines c
 WHERE c.task_id IS NOT NULL AND NOT EXISTS (SELECT FROM agent_tasks p WHERE p.workspace_id = c.workspace_id AND p.id = c.task_id)
 UNION ALL
-SELECT DISTINCT 12 AS position, 'task_runs ' || c.run_id AS subject, 'is missing, and task_log_lines has rows of it' AS problem
-FROM task_log_lines c
-WHERE c.run_id IS NOT NULL AND NOT EXISTS (SELECT FROM task_runs p WHERE p.workspace_id = c.workspace_id AND p.id = c.run_id)
-UNION ALL
-SELECT DISTINCT 13 AS position, 'agents ' || c.agent_id AS subject, 'is missing, and task_log_lines has rows of it' AS problem
+SELECT DISTINCT 11 AS position, 'agents ' || c.agent_id AS subject, 'is missing, and task_log_lines has rows of it' AS problem
 FROM task_log_lines c
 WHERE c.agent_id IS NOT NULL AND NOT EXISTS (SELECT FROM agents p WHERE p.workspace_id = c.workspace_id AND p.id = c.agent_id)) found
 ORDER BY position, subject LIMIT $1

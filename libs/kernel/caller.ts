@@ -21,13 +21,21 @@ export interface ApiKeyCaller {
   scopes: readonly string[];
 }
 
-export interface AgentCaller {
+/** What revocations name of an agent's token. A run's token names the one that its run was claimed with. */
+export interface AgentTokenMarks {
+  /** Absent where no token was used, and from tokens of runs that are older than this. */
+  tokenVersion?: number;
+  /** Absent where no token was used, and from tokens that are older than this. */
+  tokenId?: string;
+}
+
+export interface AgentCaller extends AgentTokenMarks {
   kind: 'agent';
   workspaceId: string;
   agentId: string;
 }
 
-export interface RunCaller {
+export interface RunCaller extends AgentTokenMarks {
   kind: 'run';
   workspaceId: string;
   agentId: string;

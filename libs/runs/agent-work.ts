@@ -18,9 +18,9 @@ export class AgentWork {
     request: { maxTasks?: number; waitMs?: number; leaseSeconds?: number },
     gone: AbortSignal,
   ): Promise<ClaimAnswer> {
-    const { workspaceId } = requireSelf(caller, agentId);
+    const agent = requireSelf(caller, agentId);
     const { maxTasks = 1, waitMs = 0, leaseSeconds } = request;
-    return this.claiming.claim({ workspaceId, agentId, maxTasks, waitMs, leaseSeconds }, gone);
+    return this.claiming.claim({ agent, maxTasks, waitMs, leaseSeconds }, gone);
   }
 
   signals(
@@ -29,10 +29,8 @@ export class AgentWork {
     request: { runIds: string[]; waitMs?: number },
     gone: AbortSignal,
   ): Promise<SignalsAnswer> {
-    const { workspaceId } = requireSelf(caller, agentId);
-    return this.signalling.wait(
-      { workspaceId, agentId, runIds: request.runIds, waitMs: request.waitMs ?? 0 },
-      gone,
-    );
+    const agent = requireSelf(caller, agentId);
+    const { runIds, waitMs = 0 } = request;
+    return this.signalling.wait({ agent, runIds, waitMs }, gone);
   }
 }

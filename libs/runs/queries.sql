@@ -77,6 +77,7 @@ WITH run AS MATERIALIZED (
   SELECT r.id, r.task_id, r.session_key FROM task_runs r JOIN agent_tasks t
     ON t.workspace_id = r.workspace_id AND t.id = r.task_id
   WHERE r.workspace_id = $1 AND r.id = $2 AND r.agent_id = $3 AND t.run_id = r.id
+    AND EXISTS (SELECT FROM workspaces used WHERE used.id = $1 AND used.archived_at IS NULL)
 ),
 appended AS (
   INSERT INTO task_log_lines (workspace_id, task_id, run_id, agent_id, level, event, message, details,
@@ -153,7 +154,7 @@ SELECT workspace_id, run_id, id AS task_id, agent_id FROM task_moved
 -- claim_for_one
 WITH agent AS MATERIALIZED (
   SELECT a.id, a.lifecycle, a.mode, a.capabilities, w.position,
-    CASE WHEN a.mode = 'pull' AND (a.lifecycle <> 'TERMINATED' AND NOT (a.lifecycle = 'DRAINING' OR a.lifecycle = 'ERROR' OR (a.mode = 'push' AND NOT a.coordinator_enabled) OR (a.mode = 'push' AND a.command = '{}') OR (a.mode = 'push' AND coalesce(a.resting_until > now(), false)))) AND (NOT (EXISTS (SELECT FROM installation_pauses p
+    CASE WHEN a.mode = 'pull' AND (a.lifecycle <> 'TERMINATED' AND NOT (a.lifecycle = 'DRAINING' OR a.lifecycle = 'ERROR' OR (a.mode = 'push' AND NOT a.coordinator_enabled) OR (a.mode = 'push' AND a.command = '{}') OR (a.mode = 'push' AND coalesce(a.resting_until > now(), false)))) AND (EXISTS (SELECT FROM workspaces used WHERE used.id = $1 AND used.archived_at IS NULL) AND NOT (EXISTS (SELECT FROM installation_pauses p
       WHERE p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))
     OR EXISTS (SELECT FROM pauses p WHERE p.workspace_id = $1 AND p.task_type IS NULL
       AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))))
@@ -231,7 +232,7 @@ journaled AS (
 SELECT a.id AS agent_id, a.lifecycle, a.mode, a.capabilities, a.unresponsive, false AS deferred,
   CASE WHEN NOT a.takes_work THEN 'agent_in_error'
        WHEN a.is_full THEN 'agent_full'
-       ELSE coalesce(CASE WHEN a.room = 0 THEN CASE WHEN NOT (NOT (EXISTS (SELECT FROM installation_pauses p
+       ELSE coalesce(CASE WHEN a.room = 0 THEN CASE WHEN NOT (EXISTS (SELECT FROM workspaces used WHERE used.id = $1 AND used.archived_at IS NULL)) THEN 'workspace_archived' WHEN NOT (NOT (EXISTS (SELECT FROM installation_pauses p
       WHERE p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))
     OR EXISTS (SELECT FROM pauses p WHERE p.workspace_id = $1 AND p.task_type IS NULL
       AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())))) THEN 'paused' END END, 'nothing_ready') END AS why,
@@ -247,7 +248,7 @@ ORDER BY m.run_id
 -- claim_for_several
 WITH agent AS MATERIALIZED (
   SELECT a.id, a.lifecycle, a.mode, a.capabilities, w.position,
-    CASE WHEN a.mode = 'pull' AND (a.lifecycle <> 'TERMINATED' AND NOT (a.lifecycle = 'DRAINING' OR a.lifecycle = 'ERROR' OR (a.mode = 'push' AND NOT a.coordinator_enabled) OR (a.mode = 'push' AND a.command = '{}') OR (a.mode = 'push' AND coalesce(a.resting_until > now(), false)))) AND (NOT (EXISTS (SELECT FROM installation_pauses p
+    CASE WHEN a.mode = 'pull' AND (a.lifecycle <> 'TERMINATED' AND NOT (a.lifecycle = 'DRAINING' OR a.lifecycle = 'ERROR' OR (a.mode = 'push' AND NOT a.coordinator_enabled) OR (a.mode = 'push' AND a.command = '{}') OR (a.mode = 'push' AND coalesce(a.resting_until > now(), false)))) AND (EXISTS (SELECT FROM workspaces used WHERE used.id = $1 AND used.archived_at IS NULL) AND NOT (EXISTS (SELECT FROM installation_pauses p
       WHERE p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))
     OR EXISTS (SELECT FROM pauses p WHERE p.workspace_id = $1 AND p.task_type IS NULL
       AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))))
@@ -332,7 +333,7 @@ SELECT a.id AS agent_id, a.lifecycle, a.mode, a.capabilities, a.unresponsive, a.
     OR (SELECT count(*) FROM best) > (SELECT count(*) FROM chosen)) AS deferred,
   CASE WHEN NOT a.takes_work THEN 'agent_in_error'
        WHEN a.is_full THEN 'agent_full'
-       ELSE coalesce(CASE WHEN a.room = 0 THEN CASE WHEN NOT (NOT (EXISTS (SELECT FROM installation_pauses p
+       ELSE coalesce(CASE WHEN a.room = 0 THEN CASE WHEN NOT (EXISTS (SELECT FROM workspaces used WHERE used.id = $1 AND used.archived_at IS NULL)) THEN 'workspace_archived' WHEN NOT (NOT (EXISTS (SELECT FROM installation_pauses p
       WHERE p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))
     OR EXISTS (SELECT FROM pauses p WHERE p.workspace_id = $1 AND p.task_type IS NULL
       AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())))) THEN 'paused' END END, 'nothing_ready') END AS why,
@@ -348,7 +349,7 @@ ORDER BY m.run_id
 -- claim_many
 WITH agent AS MATERIALIZED (
   SELECT a.id, a.lifecycle, a.mode, a.capabilities, w.position,
-    CASE WHEN a.mode = 'pull' AND (a.lifecycle <> 'TERMINATED' AND NOT (a.lifecycle = 'DRAINING' OR a.lifecycle = 'ERROR' OR (a.mode = 'push' AND NOT a.coordinator_enabled) OR (a.mode = 'push' AND a.command = '{}') OR (a.mode = 'push' AND coalesce(a.resting_until > now(), false)))) AND (NOT (EXISTS (SELECT FROM installation_pauses p
+    CASE WHEN a.mode = 'pull' AND (a.lifecycle <> 'TERMINATED' AND NOT (a.lifecycle = 'DRAINING' OR a.lifecycle = 'ERROR' OR (a.mode = 'push' AND NOT a.coordinator_enabled) OR (a.mode = 'push' AND a.command = '{}') OR (a.mode = 'push' AND coalesce(a.resting_until > now(), false)))) AND (EXISTS (SELECT FROM workspaces used WHERE used.id = $1 AND used.archived_at IS NULL) AND NOT (EXISTS (SELECT FROM installation_pauses p
       WHERE p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))
     OR EXISTS (SELECT FROM pauses p WHERE p.workspace_id = $1 AND p.task_type IS NULL
       AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))))
@@ -439,7 +440,7 @@ SELECT a.id AS agent_id, a.lifecycle, a.mode, a.capabilities, a.unresponsive, a.
     OR (SELECT count(*) FROM best) > (SELECT count(*) FROM chosen)) AS deferred,
   CASE WHEN NOT a.takes_work THEN 'agent_in_error'
        WHEN a.is_full THEN 'agent_full'
-       ELSE coalesce(CASE WHEN a.room = 0 THEN CASE WHEN NOT (NOT (EXISTS (SELECT FROM installation_pauses p
+       ELSE coalesce(CASE WHEN a.room = 0 THEN CASE WHEN NOT (EXISTS (SELECT FROM workspaces used WHERE used.id = $1 AND used.archived_at IS NULL)) THEN 'workspace_archived' WHEN NOT (NOT (EXISTS (SELECT FROM installation_pauses p
       WHERE p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))
     OR EXISTS (SELECT FROM pauses p WHERE p.workspace_id = $1 AND p.task_type IS NULL
       AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())))) THEN 'paused' END END, 'nothing_ready') END AS why,
@@ -476,7 +477,7 @@ held AS MATERIALIZED (
   SELECT r.task_id, r.id AS run_id, c.actor_kind, c.actor_id, c.output_result, c.summary
   FROM report c
   JOIN task_runs r ON r.workspace_id = $1 AND r.id = c.run_id AND r.agent_id = c.agent_id
-  WHERE CASE WHEN r.state IN ('ASSIGNED', 'WORKING', 'APPROVED', 'STALE') THEN true END
+  WHERE CASE WHEN r.state IN ('ASSIGNED', 'WORKING', 'APPROVED', 'STALE') THEN true END AND EXISTS (SELECT FROM workspaces used WHERE used.id = $1 AND used.archived_at IS NULL)
   ORDER BY r.task_id
 ),
 task_moved AS (
@@ -610,7 +611,7 @@ waiting AS MATERIALIZED (
       AND (t.queue_expires_at IS NULL OR t.queue_expires_at > now())
       AND (t.task_type || '') <> ALL (w.paused)
       AND t.unmet_dependencies = 0))
-    AND (NOT (EXISTS (SELECT FROM installation_pauses p
+    AND (EXISTS (SELECT FROM workspaces used WHERE used.id = w.workspace_id AND used.archived_at IS NULL) AND NOT (EXISTS (SELECT FROM installation_pauses p
       WHERE p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))
     OR EXISTS (SELECT FROM pauses p WHERE p.workspace_id = w.workspace_id AND p.task_type IS NULL
       AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))))
@@ -736,7 +737,7 @@ FROM (VALUES (1)) one LEFT JOIN heartbeat b ON true
 -- renew_lease
 WITH held AS MATERIALIZED (
   SELECT t.id FROM agent_tasks t
-  WHERE t.workspace_id = $1 AND t.run_id = $2
+  WHERE t.workspace_id = $1 AND t.run_id = $2 AND EXISTS (SELECT FROM workspaces used WHERE used.id = $1 AND used.archived_at IS NULL)
     AND t.id = (SELECT r.task_id FROM task_runs r WHERE r.workspace_id = $1 AND r.id = $2 AND r.agent_id = $3)
   FOR NO KEY UPDATE
 )
@@ -752,7 +753,7 @@ RETURNING r.lease_expires_at, r.renewals
 -- report_progress
 WITH run AS MATERIALIZED (
   SELECT r.id, r.task_id, r.agent_id FROM task_runs r
-  WHERE r.workspace_id = $1 AND r.id = $2 AND r.agent_id = $3
+  WHERE r.workspace_id = $1 AND r.id = $2 AND r.agent_id = $3 AND EXISTS (SELECT FROM workspaces used WHERE used.id = $1 AND used.archived_at IS NULL)
 ),
 reported AS (
   UPDATE agent_tasks t SET
@@ -809,9 +810,10 @@ WITH noted AS (
     AND coalesce(r.ended_by, '') <> 'agent'
     AND NOT (coalesce(r.ended_by, '') = 'gateway' AND r.end_reason NOT IN ('gateway_restart', 'infrastructure'))))
 )
-SELECT r.task_id, r.state AS run_state, r.end_reason,
+SELECT r.task_id, r.state AS run_state,
+  coalesce(r.end_reason, CASE WHEN NOT EXISTS (SELECT FROM workspaces used WHERE used.id = $1 AND used.archived_at IS NULL) THEN 'workspace_archived' END) AS end_reason,
   coalesce(r.end_reason = 'timeout' AND r.ended_at >= r.deadline_at, false) AS ended_past_deadline, t.status AS task_status, t.version AS task_version,
-  t.run_id IS NOT DISTINCT FROM r.id AS is_live
+  t.run_id IS NOT DISTINCT FROM r.id AND EXISTS (SELECT FROM workspaces used WHERE used.id = $1 AND used.archived_at IS NULL) AS is_live
 FROM task_runs r JOIN agent_tasks t ON t.workspace_id = r.workspace_id AND t.id = r.task_id
 WHERE r.workspace_id = $1 AND r.id = $2 AND r.agent_id = $3
 
@@ -840,7 +842,7 @@ WITH held AS MATERIALIZED (
   SELECT t.id AS task_id, r.id AS run_id
   FROM task_runs r JOIN agent_tasks t ON t.workspace_id = r.workspace_id AND t.id = r.task_id
   WHERE r.workspace_id = $1 AND r.id = $2 AND r.agent_id = $3 AND t.run_id = r.id
-    AND CASE WHEN t.status = 'ASSIGNED' THEN true END AND CASE WHEN r.state IN ('ASSIGNED', 'IN_REVIEW', 'APPROVED', 'STALE') THEN true END
+    AND CASE WHEN t.status = 'ASSIGNED' THEN true END AND CASE WHEN r.state IN ('ASSIGNED', 'IN_REVIEW', 'APPROVED', 'STALE') THEN true END AND EXISTS (SELECT FROM workspaces used WHERE used.id = $1 AND used.archived_at IS NULL)
   FOR NO KEY UPDATE OF t
 ),
 task_moved AS (
@@ -895,9 +897,10 @@ taken AS (
   RETURNING s.workspace_id, s.run_id, s.task_id AS id, s.agent_id, s.attempts,
     extract(epoch FROM now() - s.created_at)::float8 AS age_seconds
 )
-SELECT n.*, t.run_id IS NOT DISTINCT FROM n.run_id AND t.status IN ('ASSIGNED', 'RUNNING') AS is_current,
+SELECT n.*, t.run_id IS NOT DISTINCT FROM n.run_id AND t.status IN ('ASSIGNED', 'RUNNING')
+  AND EXISTS (SELECT FROM workspaces used WHERE used.id = n.workspace_id AND used.archived_at IS NULL) AS is_current,
   r.generation, t.title, t.description, t.input_context, t.checkpoint_data, t.metadata, t.timeout_seconds,
-  a.command, a.capabilities
+  a.command, a.capabilities, a.token_version
 FROM taken n
 JOIN task_runs r ON r.workspace_id = n.workspace_id AND r.id = n.run_id
 JOIN agent_tasks t ON t.workspace_id = n.workspace_id AND t.id = n.id

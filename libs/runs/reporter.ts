@@ -1,5 +1,6 @@
 import {
   type Actor,
+  type AgentTokenMarks,
   type AgentCaller,
   actorOf,
   type Caller,
@@ -7,8 +8,8 @@ import {
   type RunCaller,
 } from '#lib/kernel';
 
-/** The run that a report is about, and its reporter. */
-export interface Reporter {
+/** The run that a report is about, and its reporter with its token. */
+export interface Reporter extends AgentTokenMarks {
   workspaceId: string;
   agentId: string;
   runId: string;
@@ -29,7 +30,7 @@ export function reporterOf(
   runId: string | undefined,
   alsoNamed?: string,
 ): Reporter {
-  const { workspaceId, agentId } = agentSide(caller);
+  const { workspaceId, agentId, tokenVersion, tokenId } = agentSide(caller);
   const named = runId?.toLowerCase() ?? (caller.kind === 'run' ? caller.runId : undefined);
   if (named === undefined) throw new DroverError('run_required');
   if (alsoNamed !== undefined && alsoNamed.toLowerCase() !== named) {
@@ -37,7 +38,8 @@ export function reporterOf(
     throw new DroverError('run_not_found', { errors });
   }
   if (caller.kind === 'run' && caller.runId !== named) throw new DroverError('run_not_found');
-  return { workspaceId, agentId, runId: named, actor: actorOf(caller) };
+  const token = { tokenVersion, tokenId };
+  return { workspaceId, agentId, runId: named, actor: actorOf(caller), ...token };
 }
 
 function agentSide(caller: Caller): AgentCaller | RunCaller {

@@ -80,9 +80,10 @@ export class RunCompletion {
   }
 
   private claimNext(
-    { workspaceId, agentId }: Reporter,
+    { workspaceId, agentId, tokenVersion, tokenId }: Reporter,
     { maxTasks = 1 }: { maxTasks?: number },
   ): Promise<ClaimedTask[]> {
-    return this.claiming.claimNow({ workspaceId, agentId, maxTasks });
+    const agent = { kind: 'agent', workspaceId, agentId, tokenVersion, tokenId } as const;
+    return this.claiming.claimNow({ agent, maxTasks });
   }
 }

@@ -6,7 +6,8 @@ import {
 } from '@nestjs/common';
 import { CONFIG, type Config } from '#lib/config';
 import { Database } from '#lib/database';
-import { DroverError, withAnySignal } from '#lib/kernel';
+import { Revocations } from '#lib/identity';
+import { type AgentCaller, DroverError, withAnySignal } from '#lib/kernel';
 import { WakeUps } from '#lib/valkey';
 import { noteConflicts } from './store/conflicts.sql.js';
 import { runSignals, type SignalRow } from './store/run-signals.sql.js';
@@ -28,8 +29,7 @@ export interface SignalsAnswer {
 }
 
 export interface SignalsRequest {
-  workspaceId: string;
-  agentId: string;
+  agent: AgentCaller;
   runIds: readonly string[];
   waitMs: number;
 }
@@ -46,6 +46,7 @@ export class Signals implements OnModuleDestroy, BeforeApplicationShutdown {
 
   constructor(
     private readonly database: Database,
+    private readonly revocations: Revocations,
     private readonly wakeUps: WakeUps,
     @Inject(CONFIG) private readonly config: Config,
   ) {
@@ -59,10 +60,12 @@ export class Signals implements OnModuleDestroy, BeforeApplicationShutdown {
    * Answers at once when there is something to say, else when there is, or empty after `waitMs`. A warning
    * ends the wait that it falls into, and goes along with later answers.
    *
-   * @throws DroverError `agent_not_found`
+   * @throws DroverError `agent_not_found`, `token_revoked` as soon as the agent's is
    */
   wait(request: SignalsRequest, gone: AbortSignal): Promise<SignalsAnswer> {
-    return withAnySignal([gone, this.closing.signal], (stop) => this.waitUntil(request, stop));
+    return this.revocations.heeding(request.agent, (revoked) =>
+      withAnySignal([gone, this.closing.signal, revoked], (stop) => this.waitUntil(request, stop)),
+    );
   }
 
   beforeApplicationShutdown(): void {
@@ -78,8 +81,9 @@ export class Signals implements OnModuleDestroy, BeforeApplicationShutdown {
     let warnedBefore: ReadonlySet<string> | undefined;
     for (;;) {
       // Listening starts before looking, so that nothing slips in between.
-      const bell = this.listen(request.agentId, stop);
+      const bell = this.listen(request.agent.agentId, stop);
       try {
+        this.revocations.refuse(request.agent);
         const answer = await this.look(request);
         warnedBefore ??= warnedIn(answer.runs);
         const left = deadline - performance.now();
@@ -92,7 +96,8 @@ export class Signals implements OnModuleDestroy, BeforeApplicationShutdown {
     }
   }
 
-  private async look({ workspaceId, agentId, runIds }: SignalsRequest): Promise<SignalsAnswer> {
+  private async look({ agent, runIds }: SignalsRequest): Promise<SignalsAnswer> {
+    const { workspaceId, agentId } = agent;
     const rows = await this.database
       .tenant(workspaceId)
       .rows(runSignals, [workspaceId, agentId, runIds]);

@@ -10,13 +10,18 @@ const DRIVERS: Record<string, (options: ProcessDriverOptions) => RuntimeDriver> 
 
 export const DRIVER_KINDS = Object.keys(DRIVERS);
 
+/** A driver takes all that lies in its folder for its own. */
+function placed(kind: string, options: ProcessDriverOptions): ProcessDriverOptions {
+  return kind === DEFAULT_KIND ? options : { ...options, dir: `${options.dir}.${kind}` };
+}
+
 /** The drivers of one host. */
 export class Drivers {
   private readonly byKind: ReadonlyMap<string, RuntimeDriver>;
 
   constructor(options: ProcessDriverOptions) {
     this.byKind = new Map(
-      Object.entries(DRIVERS).map(([kind, make]) => [kind, make(options)] as const),
+      Object.entries(DRIVERS).map(([kind, make]) => [kind, make(placed(kind, options))] as const),
     );
   }
 

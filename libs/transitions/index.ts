@@ -14,7 +14,7 @@ export {
 export { type LockedTask } from './domain/locked-task.js';
 export { type Transition, type RunTransition } from './domain/transition.js';
 export { planFailure, type FailurePlan } from './domain/failure-handling.js';
-export { planRelease, type ReleasePlan } from './domain/release.js';
+export { planFreeRelease, planRelease, type ReleasePlan } from './domain/release.js';
 export { LIVE_RUN_STATES, type RunState, RUN_STATES } from './domain/run-state.js';
 export {
   TASK_EDGES,

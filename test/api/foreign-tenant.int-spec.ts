@@ -39,11 +39,13 @@ const NAMELESS = [
 
 /**
  * Ids that are taken as they come, and lead to nothing: the agent tells what it does, or asks what it
- * shall stop. They are answered like ids that exist nowhere, but not with 404.
+ * shall stop; a list is asked for what is of them. They are answered like ids that exist nowhere, but not with 404.
  */
 const UNRESOLVED = [
   'POST /agents/{id}/heartbeat currentTaskId',
   'POST /agents/{id}/signals runIds.[]',
+  'GET /workspaces/{workspaceId}/agent-tokens issuedBy',
+  'GET /workspaces/{workspaceId}/agent-tokens agentId',
 ];
 
 /** Here an id that exists nowhere is a new one. */

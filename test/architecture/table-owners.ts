@@ -15,6 +15,7 @@ export const TABLES: Readonly<Record<string, Ownership>> = {
   workspace_members: { owner: 'identity' },
   api_keys: { owner: 'identity' },
   token_revocations: { owner: 'identity' },
+  agent_tokens: { owner: 'identity' },
 
   idempotency_keys: { owner: 'http' },
 

@@ -18,6 +18,7 @@ const STEPS: Record<StepName, string> = {
   expire_leases: 'lock_expired_runs',
   reap_stale_agents: 'mark_agents_stale',
   recover_lost_runs: 'lock_runs_of_lost_agents',
+  close_workspaces: 'lock_runs_of_archived_workspaces',
   watch_liveness: 'mark_stale_runs',
   recover_orphans: 'read_leased_defects',
   reconcile_states: 'recount_tasks',

@@ -53,7 +53,8 @@ class Balancer {
   }
 
   static async start(ports: readonly number[]): Promise<Balancer> {
-    const server = createServer();
+    // Longer than any client keeps a connection: its own end of one is no failure of the servers.
+    const server = createServer({ keepAliveTimeout: 60_000 });
     await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
     return new Balancer(server, ports);
   }

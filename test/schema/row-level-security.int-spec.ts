@@ -215,6 +215,7 @@ describe('with a tenant named, drover_app', () => {
     }
     const mayGo = [
       'agent_task_tags',
+      'agent_tokens',
       'idempotency_keys',
       'task_dependencies',
       'task_secrets',

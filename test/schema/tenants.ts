@@ -68,6 +68,11 @@ function otherRows({
       [workspaceId, userId],
     ],
     [
+      `INSERT INTO agent_tokens (workspace_id, id, agent_id, issued_by, expires_at)
+       VALUES ($1, uuidv7(), $2, $3, now() + interval '1 day')`,
+      [workspaceId, agentId, userId],
+    ],
+    [
       `INSERT INTO session_spawns (workspace_id, run_id, task_id, agent_id) VALUES ($1, $2, $3, $4)`,
       [workspaceId, held.runId, held.heldTaskId, agentId],
     ],

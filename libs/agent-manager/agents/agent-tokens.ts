@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Database, firstRow, type Transaction } from '#lib/database';
-import { Revocations, TokenService } from '#lib/identity';
+import { IssuedTokens, Revocations } from '#lib/identity';
 import { type Caller, DroverError } from '#lib/kernel';
 import type { AgentRow } from '../domain/agent-view.js';
 import { lockAgent } from '../store/find-agent.sql.js';
@@ -13,37 +13,38 @@ export interface AgentToken {
   expiresAt: string;
 }
 
-/** The credentials of agents: issued, rotated, revoked. Nothing of a token is stored but its version. */
+/** The credentials of agents: issued, rotated, revoked. Nothing of a token is stored but its id and its version. */
 @Injectable()
 export class AgentTokens {
   constructor(
     private readonly database: Database,
-    private readonly tokens: TokenService,
+    private readonly issued: IssuedTokens,
     private readonly revocations: Revocations,
   ) {}
 
   /**
-   * @param request.rotate earlier tokens are refused from now on, everywhere within about a second
+   * @param request.rotate earlier tokens of the agent and of its runs are refused from now on, everywhere within about
+   *   a second
    * @throws DroverError `agent_not_found`, `agent_terminated`
    */
   async issue(
-    { workspaceId }: Caller,
+    caller: Caller,
     agentId: string,
     request: { expiresInSeconds?: number; rotate?: boolean },
   ): Promise<AgentToken> {
-    const tokenVersion = await this.inTransaction(workspaceId, agentId, async (tx, agent) => {
+    const { expiresInSeconds, rotate } = request;
+    const issued = await this.inTransaction(caller.workspaceId, agentId, async (tx, agent) => {
       if (agent.lifecycle === 'TERMINATED') throw new DroverError('agent_terminated');
-      return request.rotate ? this.makeOld(tx, agent) : agent.tokenVersion;
+      const tokenVersion = rotate ? await this.makeOld(tx, agent) : agent.tokenVersion;
+      return this.issued.issue(tx, caller, { agentId, tokenVersion, expiresInSeconds });
     });
-    if (request.rotate) await this.revocations.announce();
-    const { expiresInSeconds } = request;
-    const claims = { workspaceId, agentId, tokenVersion };
-    const { token, expiresAt } = this.tokens.issueAgentToken({ ...claims, expiresInSeconds });
+    if (rotate) await this.revocations.announce();
+    const { token, expiresAt } = issued;
     return { token, agentId, expiresAt: expiresAt.toISOString() };
   }
 
   /**
-   * Refuses all tokens of the agent, everywhere within about a second. New ones can be issued.
+   * Refuses all tokens of the agent and of its runs, everywhere within about a second. New ones can be issued.
    *
    * @throws DroverError `agent_not_found`
    */
@@ -66,6 +67,7 @@ export class AgentTokens {
 
   private async makeOld(tx: Transaction, agent: AgentRow): Promise<number> {
     await tx.rows(raiseTokenVersion, [agent.workspaceId, agent.id]);
+    await this.issued.forget(tx, agent.workspaceId, agent.id);
     const minVersion = agent.tokenVersion + 1;
     await this.revocations.revoke(tx, [{ kind: 'agent', agentId: agent.id, minVersion }]);
     return minVersion;

@@ -72,7 +72,9 @@ export class AgentsController {
 
   @Post(':id/token')
   @Auth({ role: 'MEMBER', scope: 'agents:write' })
-  @ApiOperation({ summary: 'A token for the agent; with rotate, the only one that is valid' })
+  @ApiOperation({
+    summary: 'A token for the agent; with rotate, it and its runs have no other that is good',
+  })
   @ApiCreatedResponse({ type: AgentTokenDoc })
   @ApiErrors('validation_failed', 'agent_not_found', 'agent_terminated')
   issueToken(
@@ -86,7 +88,9 @@ export class AgentsController {
   @Delete(':id/token')
   @Auth({ role: 'MEMBER', scope: 'agents:write' })
   @HttpCode(204)
-  @ApiOperation({ summary: 'Refuse all tokens of the agent, within about a second' })
+  @ApiOperation({
+    summary: 'Refuse all tokens of the agent and of its runs, within about a second',
+  })
   @ApiNoContentResponse()
   @ApiErrors('validation_failed', 'agent_not_found')
   revokeTokens(@CurrentCaller() caller: Caller, @UuidParam('id') id: string): Promise<void> {

@@ -1,6 +1,7 @@
 import type { ReconcilerClass } from '../reconciler.js';
 import { Assign } from './assign.js';
 import { ClearPauses } from './clear-pauses.js';
+import { CloseWorkspaces } from './close-workspaces.js';
 import { DetectSplitBrain } from './detect-split-brain.js';
 import { ExpireLeases } from './expire-leases.js';
 import { ExpireQueued } from './expire-queued.js';
@@ -25,6 +26,7 @@ export const RECONCILERS = [
   ExpireLeases,
   ReapStaleAgents,
   RecoverLostRuns,
+  CloseWorkspaces,
   WatchLiveness,
   RecoverOrphans,
   ReconcileStates,

@@ -262,6 +262,12 @@ const cases: [string, Overrides, string[], RegExp?][] = [
     ['waiting_for_dependency', 'no_capable_agent'],
   ],
   [
+    'an archived workspace',
+    { agents: free, task: { heldBack: ['workspace_archived'] } },
+    ['workspace_archived'],
+    /Its workspace is archived/,
+  ],
+  [
     'waited too long',
     { agents: free, task: { queueExpiresAt: EARLIER } },
     ['queue_expired'],

@@ -29,6 +29,12 @@ interface HeldBack<Described extends Facts> {
 const heldBy = <Described extends Facts>(hold: HeldBack<Described>) => hold;
 
 export const HELD_BACK = {
+  workspace_archived: heldBy({
+    about: 'Its workspace is archived',
+    facts: {},
+    isForeseen: false,
+    tell: () => [{ message: 'Its workspace is archived: nothing of it is handed out.', facts: {} }],
+  }),
   queue_expired: heldBy({
     about: 'It waited longer than it may',
     facts: { queueExpiresAt: timeSchema },

@@ -43,7 +43,7 @@ export class Authenticator {
   }
 
   private unlessRevoked(claims: Claims): Claims {
-    if (this.revocations.isRevoked(claims)) throw new DroverError('token_revoked');
+    this.revocations.refuse(claims);
     return claims;
   }
 }

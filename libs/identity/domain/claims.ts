@@ -1,4 +1,4 @@
-import { isUuid } from '#lib/kernel';
+import { type AgentCaller, isUuid, type RunCaller } from '#lib/kernel';
 
 export interface UserClaims {
   kind: 'user';
@@ -8,20 +8,9 @@ export interface UserClaims {
   workspaceId: string | null;
 }
 
-export interface AgentClaims {
-  kind: 'agent';
-  workspaceId: string;
-  agentId: string;
-  tokenVersion: number;
-}
+export type AgentClaims = AgentCaller & { tokenVersion: number };
 
-export interface RunClaims {
-  kind: 'run';
-  workspaceId: string;
-  agentId: string;
-  taskId: string;
-  runId: string;
-}
+export type RunClaims = RunCaller;
 
 /** The claims of our tokens, by kind. */
 export type Claims = UserClaims | AgentClaims | RunClaims;
@@ -43,6 +32,7 @@ export function toPayload(claims: Claims): Payload {
         sub: claims.agentId,
         wid: claims.workspaceId,
         ver: claims.tokenVersion,
+        atk: claims.tokenId,
       };
     case 'run':
       return {
@@ -51,26 +41,41 @@ export function toPayload(claims: Claims): Payload {
         wid: claims.workspaceId,
         aid: claims.agentId,
         tid: claims.taskId,
+        ver: claims.tokenVersion,
+        atk: claims.tokenId,
       };
   }
 }
 
 /** The claims of a payload; undefined when one that its kind needs is missing or malformed. */
 export function fromPayload(payload: Payload): Claims | undefined {
-  const { typ, sub, sid, wid, ver, aid, tid } = payload;
+  const { typ, sub, sid, wid, ver, aid, tid, atk } = payload;
   switch (typ) {
     case 'user':
       if (!isUuid(sub) || !isUuid(sid) || !(wid === undefined || isUuid(wid))) return undefined;
       return { kind: 'user', userId: sub, sessionId: sid, workspaceId: wid ?? null };
     case 'agent':
-      if (!isUuid(sub) || !isUuid(wid) || !Number.isInteger(ver)) return undefined;
-      return { kind: 'agent', workspaceId: wid, agentId: sub, tokenVersion: ver as number };
+      if (!isUuid(sub) || !isUuid(wid) || !isVersion(ver)) return undefined;
+      if (!isIdOrAbsent(atk)) return undefined;
+      return { kind: 'agent', workspaceId: wid, agentId: sub, tokenVersion: ver, tokenId: atk };
     case 'run':
       if (!isUuid(sub) || !isUuid(wid) || !isUuid(aid) || !isUuid(tid)) return undefined;
-      return { kind: 'run', workspaceId: wid, agentId: aid, taskId: tid, runId: sub };
+      if (!(ver === undefined || isVersion(ver)) || !isIdOrAbsent(atk)) return undefined;
+      return {
+        ...{ kind: 'run', workspaceId: wid, agentId: aid, taskId: tid, runId: sub },
+        ...{ tokenVersion: ver, tokenId: atk },
+      };
     default:
       return undefined;
   }
+}
+
+function isVersion(value: unknown): value is number {
+  return Number.isInteger(value);
+}
+
+function isIdOrAbsent(value: unknown): value is string | undefined {
+  return value === undefined || isUuid(value);
 }
 
 /** The audience of a kind: a token of one kind is refused where another is meant. */

@@ -1,13 +1,16 @@
-import { assertNever } from '#lib/kernel';
+import { type AgentCaller, type AgentTokenMarks, assertNever } from '#lib/kernel';
 import type { Claims } from './claims.js';
 
 /** One row of token_revocations, as the servers exchange it. */
 export interface RevocationRow {
-  kind: 'user' | 'session' | 'agent' | 'run' | 'api_key' | 'workspace';
+  kind: 'user' | 'session' | 'agent' | 'agent_token' | 'run' | 'api_key' | 'workspace';
   subject: string;
   /** Milliseconds since 1970; every token that it concerns has expired by then. */
   expiresAt: number;
 }
+
+/** Whom a revocation can concern; an agent perhaps without a token, as callers inside of the server are. */
+export type Revocable = Claims | AgentCaller;
 
 interface AgentRule {
   /** Tokens of the agent with a lower version are revoked. */
@@ -16,8 +19,8 @@ interface AgentRule {
 }
 
 /**
- * What is revoked, in memory. Sessions, runs and workspaces do not come back, so their id is enough. Agents go
- * on, with a higher token version; comparing versions needs nobody's clock, which comparing the time of issue
+ * What is revoked, in memory. Sessions, single tokens of agents, runs and workspaces do not come back, so their id is
+ * enough. Agents go on, with a higher token version; comparing versions needs nobody's clock, which comparing the time of issue
  * with the time of revocation would.
  */
 export class RevocationList {
@@ -28,6 +31,7 @@ export class RevocationList {
   add(row: RevocationRow): void {
     switch (row.kind) {
       case 'session':
+      case 'agent_token':
       case 'run':
       case 'workspace':
         this.ended.set(`${row.kind}:${row.subject}`, row.expiresAt);
@@ -43,18 +47,19 @@ export class RevocationList {
     }
   }
 
-  isRevoked(claims: Claims): boolean {
+  isRevoked(claims: Revocable): boolean {
     switch (claims.kind) {
       case 'user':
         return this.hasEnded('session', claims.sessionId);
       case 'run':
-        return this.hasEnded('run', claims.runId) || this.hasEnded('workspace', claims.workspaceId);
-      case 'agent': {
-        const rule = this.agents.get(claims.agentId);
-        if (rule !== undefined && claims.tokenVersion < rule.minVersion) return true;
-        return this.hasEnded('workspace', claims.workspaceId);
-      }
+        return this.hasEnded('run', claims.runId) || this.isOfRevoked(claims);
+      case 'agent':
+        return this.isOfRevoked(claims);
     }
+  }
+
+  isClosed(workspaceId: string | null): boolean {
+    return workspaceId !== null && this.hasEnded('workspace', workspaceId);
   }
 
   /** Forgets what can concern no valid token any more. */
@@ -69,6 +74,14 @@ export class RevocationList {
 
   private hasEnded(kind: RevocationRow['kind'], id: string): boolean {
     return this.ended.size > 0 && this.ended.has(`${kind}:${id}`);
+  }
+
+  /** A token without a version names none that could be too low. */
+  private isOfRevoked(token: AgentTokenMarks & { agentId: string; workspaceId: string }): boolean {
+    const { agentId, workspaceId, tokenVersion = Infinity, tokenId } = token;
+    if (tokenVersion < (this.agents.get(agentId)?.minVersion ?? 0)) return true;
+    if (tokenId !== undefined && this.hasEnded('agent_token', tokenId)) return true;
+    return this.hasEnded('workspace', workspaceId);
   }
 
   private addAgent(row: RevocationRow): void {

@@ -58,7 +58,9 @@ export class MembersController {
   @Delete(':userId')
   @HttpCode(204)
   @Auth({ scope: 'workspace:admin' })
-  @ApiOperation({ summary: 'Remove a member, or leave' })
+  @ApiOperation({
+    summary: 'Remove a member, or leave; agent tokens of theirs and their API keys end',
+  })
   @ApiNoContentResponse()
   @ApiErrors('validation_failed', 'member_not_found', 'last_owner')
   remove(@CurrentCaller() caller: Caller, @UuidParam('userId') userId: string): Promise<void> {

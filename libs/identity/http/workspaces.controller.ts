@@ -73,7 +73,9 @@ export class WorkspacesController {
   @HttpCode(200)
   @Auth({ kinds: ['user'], role: 'OWNER' })
   @ApiParam({ name: 'workspaceId', format: 'uuid' })
-  @ApiOperation({ summary: 'Close a workspace; its tokens end, its rows stay' })
+  @ApiOperation({
+    summary: 'Close a workspace for good; its tokens, runs and sessions end, its rows stay',
+  })
   @ApiOkResponse({ type: WorkspaceDoc })
   @ApiErrors('validation_failed', 'workspace_not_found', 'version_mismatch')
   archive(

@@ -1,4 +1,4 @@
-import { Id, Int, OneOf, OneOfList, Text } from '#lib/http';
+import { Id, Int, OneOf, OneOfList, PageQuery, Text } from '#lib/http';
 import type { MemberRole } from '#lib/kernel';
 import { EMAIL_PATTERN } from '../domain/email.js';
 import { MEMBER_ROLES } from '../domain/roles.js';
@@ -34,6 +34,11 @@ export class AddMemberDto {
 
 export class ChangeMemberDto {
   @OneOf(MEMBER_ROLES) role!: MemberRole;
+}
+
+export class AgentTokensQuery extends PageQuery {
+  @Id({ optional: true, description: 'Those that this user has issued.' }) issuedBy?: string;
+  @Id({ optional: true, description: 'Those of this agent.' }) agentId?: string;
 }
 
 export class CreateApiKeyDto {

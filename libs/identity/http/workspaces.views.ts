@@ -58,3 +58,23 @@ export class ApiKeyPageDoc {
   @ApiProperty({ type: [ApiKeyDoc] }) items!: ApiKeyDoc[];
   @ApiProperty({ type: String, nullable: true }) nextCursor!: string | null;
 }
+
+export class IssuedTokenDoc {
+  @ApiProperty({ format: 'uuid' }) id!: string;
+  @ApiProperty({ format: 'uuid' }) agentId!: string;
+  @ApiProperty({ format: 'uuid' }) issuedBy!: string;
+  @ApiProperty({
+    type: String,
+    format: 'uuid',
+    nullable: true,
+    description: 'The API key with which it was issued; `issuedBy` has made it.',
+  })
+  issuedByKey!: string | null;
+  @ApiProperty() issuedAt!: Date;
+  @ApiProperty() expiresAt!: Date;
+}
+
+export class AgentTokenPageDoc {
+  @ApiProperty({ type: [IssuedTokenDoc] }) items!: IssuedTokenDoc[];
+  @ApiProperty({ type: String, nullable: true }) nextCursor!: string | null;
+}

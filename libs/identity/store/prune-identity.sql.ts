@@ -14,3 +14,13 @@ export const pruneRevocations = command<{ id: string }>(
        LIMIT 1000 FOR UPDATE SKIP LOCKED))
    RETURNING id`,
 );
+
+/** The same for tokens of agents that have expired. Needs agent_tokens_expires_at_idx. */
+export const pruneAgentTokens = command<{ id: string }>(
+  'identity_prune_agent_tokens',
+  `DELETE FROM agent_tokens
+    WHERE (workspace_id, id) IN (
+      SELECT workspace_id, id FROM agent_tokens WHERE expires_at < now()
+       LIMIT 1000 FOR UPDATE SKIP LOCKED)
+   RETURNING id`,
+);

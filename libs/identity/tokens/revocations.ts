@@ -7,11 +7,16 @@ import {
 } from '@nestjs/common';
 import { CONFIG, type Config } from '#lib/config';
 import { Database, type SqlRunner } from '#lib/database';
+import { DroverError } from '#lib/kernel';
 import { Logger } from '#lib/observability';
-import type { Claims } from '../domain/claims.js';
-import { agentSubject, RevocationList, type RevocationRow } from '../domain/revocation-list.js';
+import {
+  agentSubject,
+  type Revocable,
+  RevocationList,
+  type RevocationRow,
+} from '../domain/revocation-list.js';
 import { insertRevocations } from '../store/insert-revocations.sql.js';
-import { pruneRevocations } from '../store/prune-identity.sql.js';
+import { pruneAgentTokens, pruneRevocations } from '../store/prune-identity.sql.js';
 import { readRevocations, type RevocationRecord } from '../store/read-revocations.sql.js';
 
 const POLL_MS = 1_000;
@@ -35,8 +40,10 @@ export type Revocation =
   /** All that is remembered about a user or an API key is looked up again. */
   | { kind: 'user'; userId: string }
   | { kind: 'api_key'; apiKeyId: string }
-  /** The agent's tokens with a version below `minVersion`. */
+  /** The agent's tokens with a version below `minVersion`, and those of runs that it was given before. */
   | { kind: 'agent'; agentId: string; minVersion: number }
+  /** One token of an agent, and those of the runs that were claimed with it. */
+  | { kind: 'agent_token'; tokenId: string }
   | { kind: 'run'; runId: string }
   /** The tokens of all its agents and runs; its members and API keys are looked up again. */
   | { kind: 'workspace'; workspaceId: string };
@@ -49,6 +56,7 @@ export type Revocation =
 export class Revocations implements OnApplicationBootstrap, BeforeApplicationShutdown {
   private readonly list = new RevocationList();
   private readonly listeners = new Set<(row: RevocationRow) => void>();
+  private readonly waits = new Set<{ claims: Revocable; revoked: AbortController }>();
   private readonly heard = new Map<string, number>();
   private cursor = '0';
   private pulledAt = -Infinity;
@@ -80,8 +88,28 @@ export class Revocations implements OnApplicationBootstrap, BeforeApplicationShu
   }
 
   /** Whether the token was revoked, as far as this server has heard. Only looks into memory. */
-  isRevoked(claims: Claims): boolean {
+  isRevoked(claims: Revocable): boolean {
     return this.list.isRevoked(claims);
+  }
+
+  /** @throws DroverError `token_revoked` */
+  refuse(claims: Revocable): void {
+    if (!this.isRevoked(claims)) return;
+    const detail = this.list.isClosed(claims.workspaceId)
+      ? 'The workspace is archived.'
+      : undefined;
+    throw new DroverError('token_revoked', { detail });
+  }
+
+  /** Does `work`, with a signal that aborts as soon as this server hears that the token was revoked. */
+  async heeding<T>(claims: Revocable, work: (revoked: AbortSignal) => Promise<T>): Promise<T> {
+    const wait = { claims, revoked: new AbortController() };
+    this.waits.add(wait);
+    try {
+      return await work(wait.revoked.signal);
+    } finally {
+      this.waits.delete(wait);
+    }
   }
 
   /** Whether the list was read recently enough to decide by. */
@@ -117,8 +145,9 @@ export class Revocations implements OnApplicationBootstrap, BeforeApplicationShu
   }
 
   /** Calls back for every revocation that this server has not heard of before. */
-  onRevoked(listener: (row: RevocationRow) => void): void {
+  onRevoked(listener: (row: RevocationRow) => void): () => void {
     this.listeners.add(listener);
+    return () => this.listeners.delete(listener);
   }
 
   private schedule(): void {
@@ -154,6 +183,7 @@ export class Revocations implements OnApplicationBootstrap, BeforeApplicationShu
       if (rows.length < PAGE) break;
     }
     this.pulledAt = startedAt;
+    for (const { claims, revoked } of this.waits) if (this.isRevoked(claims)) revoked.abort();
   }
 
   private apply(record: RevocationRecord): void {
@@ -177,18 +207,20 @@ export class Revocations implements OnApplicationBootstrap, BeforeApplicationShu
     const now = Date.now();
     this.list.prune(now);
     for (const [id, expiresAt] of this.heard) if (expiresAt <= now) this.heard.delete(id);
-    await this.database.service.rows(pruneRevocations).catch((error: unknown) => {
-      this.logger.warn('expired revocations not removed', { error });
-    });
+    for (const expired of [pruneRevocations, pruneAgentTokens]) {
+      await this.database.service.rows(expired).catch((error: unknown) => {
+        this.logger.warn('expired revocations and tokens not removed', { error });
+      });
+    }
   }
 
   private secondsToLast(revocation: Revocation): number {
     const { agentTokenSeconds, runTokenSeconds, accessTokenSeconds } = this.config.identity;
     switch (revocation.kind) {
-      case 'agent':
-        return agentTokenSeconds;
       case 'run':
         return runTokenSeconds;
+      case 'agent':
+      case 'agent_token':
       case 'workspace':
         return Math.max(agentTokenSeconds, runTokenSeconds);
       case 'session':
@@ -209,6 +241,8 @@ function subjectOf(revocation: Revocation): string {
       return revocation.apiKeyId;
     case 'agent':
       return agentSubject(revocation.agentId, revocation.minVersion);
+    case 'agent_token':
+      return revocation.tokenId;
     case 'run':
       return revocation.runId;
     case 'workspace':

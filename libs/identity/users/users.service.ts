@@ -10,6 +10,7 @@ import { Passwords } from '../passwords/passwords.js';
 import { Attempts } from '../rate-limit/attempts.js';
 import { setPassword } from '../store/set-password.sql.js';
 import { lockOperators, updateUser } from '../store/users.sql.js';
+import { revokeTokensIssuedBy } from '../tokens/issued-tokens.js';
 import { Revocations } from '../tokens/revocations.js';
 import { USER_FIELDS, type UserView } from './user-view.js';
 
@@ -86,7 +87,8 @@ export class UsersService {
   }
 
   /**
-   * A disabled user is signed out everywhere, and cannot sign in.
+   * A disabled user is signed out everywhere, and cannot sign in; the agents' tokens that the user has issued end,
+   * and do not come back with the user.
    *
    * @throws DroverError `user_not_found`, `version_mismatch` or `last_operator`
    */
@@ -96,7 +98,10 @@ export class UsersService {
       if (isOperator === false || disabled === true) await keepAnOperator(tx, userId);
       const parameters = [userId, version ?? null, name, isOperator, disabled];
       if ((await firstRow(tx, updateUser, parameters)) === undefined) return false;
-      if (disabled === true) await this.sessions.endOthers(tx, userId, null);
+      if (disabled === true) {
+        await this.sessions.endOthers(tx, userId, null);
+        await revokeTokensIssuedBy(userId, null, { runner: tx, revocations: this.revocations });
+      }
       await this.revocations.revoke(tx, [{ kind: 'user', userId }]);
       return true;
     });

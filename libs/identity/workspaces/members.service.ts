@@ -11,6 +11,7 @@ import {
   type MemberDecision,
 } from '../domain/member-rules.js';
 import { findUserToAdd, lockOwnersAndMember } from '../store/members.sql.js';
+import { revokeTokensIssuedBy } from '../tokens/issued-tokens.js';
 import { Revocations } from '../tokens/revocations.js';
 import { MEMBER_FIELDS, type MemberView, toMemberView } from './workspace-view.js';
 
@@ -79,12 +80,18 @@ export class MembersService {
     return this.read(workspaceId, userId);
   }
 
-  /** @throws DroverError `member_not_found`, `forbidden` or `last_owner` */
+  /**
+   * The agents' tokens that the member has issued end with the membership.
+   *
+   * @throws DroverError `member_not_found`, `forbidden` or `last_owner`
+   */
   async remove(caller: Caller, userId: string): Promise<void> {
     const { workspaceId } = caller;
     await this.database.tenant(workspaceId).prisma(async (tx, sql) => {
       const { target, owners } = await lockMember(sql, workspaceId, userId);
       enforce(decideRemove(actorOf(caller), target, owners));
+      const { revocations } = this;
+      await revokeTokensIssuedBy(userId, workspaceId, { runner: sql, revocations });
       await tx.workspaceMember.deleteMany({ where: { workspaceId, userId } });
       await this.revocations.revoke(sql, [{ kind: 'user', userId }]);
     });

@@ -86,8 +86,8 @@ export class WorkspacesService {
   }
 
   /**
-   * Closes a workspace: nobody gets in any more, no token of its agents and runs is good.
-   * Its rows stay.
+   * Closes a workspace for good: nobody gets in any more, no token of its agents and runs is good. The coordinator
+   * hears of the revocation, and ends what is live. Its rows stay.
    *
    * @throws DroverError `version_mismatch`
    */

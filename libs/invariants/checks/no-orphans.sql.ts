@@ -1,7 +1,10 @@
 import { query } from '#lib/database';
 import type { Invariant, Violation } from '../invariant.js';
 
-/** References without a foreign key: child, its columns, parent, its columns; the first is the workspace's but for users. */
+/**
+ * References without a foreign key: child, its columns, parent, its columns; the first is the workspace's but for
+ * users. The log may name a run that is missing: what recover_orphans has found is told there.
+ */
 const REFERENCES = [
   ['agent_tasks', ['workspace_id'], 'workspaces', ['id']],
   ['agent_tasks', ['created_by'], 'users', ['id']],
@@ -12,10 +15,8 @@ const REFERENCES = [
   ['session_spawns', ['workspace_id', 'run_id'], 'task_runs', ['workspace_id', 'id']],
   ['agent_heartbeats', ['workspace_id', 'agent_id'], 'agents', ['workspace_id', 'id']],
   ['journal', ['workspace_id', 'task_id'], 'agent_tasks', ['workspace_id', 'id']],
-  ['journal', ['workspace_id', 'run_id'], 'task_runs', ['workspace_id', 'id']],
   ['journal', ['workspace_id', 'agent_id'], 'agents', ['workspace_id', 'id']],
   ['task_log_lines', ['workspace_id', 'task_id'], 'agent_tasks', ['workspace_id', 'id']],
-  ['task_log_lines', ['workspace_id', 'run_id'], 'task_runs', ['workspace_id', 'id']],
   ['task_log_lines', ['workspace_id', 'agent_id'], 'agents', ['workspace_id', 'id']],
 ] as const;
 

@@ -2,7 +2,8 @@ import { Inject, Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
 import { capabilityKey } from '#lib/agent-manager';
 import { CONFIG, type Config } from '#lib/config';
-import { Coalescer, Database } from '#lib/database';
+import { Coalescer, Database, firstRow } from '#lib/database';
+import type { AgentCaller } from '#lib/kernel';
 import {
   type ClaimedRow,
   type ClaimRow,
@@ -11,6 +12,7 @@ import {
   type AgentClaim,
   type NothingClaimed,
 } from '../store/claim-tasks.sql.js';
+import { heldTasksWait } from '../store/held-tasks-wait.sql.js';
 
 export interface Claim extends AgentClaim {
   workspaceId: string;
@@ -69,6 +71,13 @@ export class ClaimBatcher {
       const { lifecycle, mode, why, some_held: someHeld } = first;
       return { lifecycle, mode, claimed: rows.filter(hasTask), why, someHeld };
     }
+  }
+
+  /** Why the agent was given nothing, if that is because tasks are held back. */
+  async whyHeld({ workspaceId, agentId }: AgentCaller): Promise<NothingClaimed | undefined> {
+    const tenant = this.database.tenant(workspaceId);
+    const row = await firstRow(tenant, heldTasksWait, [workspaceId, agentId]);
+    return row?.why ?? undefined;
   }
 
   private groupOf({ workspaceId, agent_id: agentId }: Claim): string {

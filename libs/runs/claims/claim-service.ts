@@ -1,18 +1,16 @@
 import { type BeforeApplicationShutdown, Injectable, type OnModuleDestroy } from '@nestjs/common';
-import { Database, firstRow } from '#lib/database';
-import { TokenService } from '#lib/identity';
-import { DroverError, withAnySignal } from '#lib/kernel';
+import { Revocations, TokenService } from '#lib/identity';
+import { type AgentCaller, DroverError, withAnySignal } from '#lib/kernel';
 import { WakeUps } from '#lib/valkey';
-import type { NothingClaimed } from '../store/claim-tasks.sql.js';
-import { heldTasksWait } from '../store/held-tasks-wait.sql.js';
+import type { ClaimedRow, NothingClaimed } from '../store/claim-tasks.sql.js';
 import { ClaimWaiters, type ClaimWaiter } from './claim-waiters.js';
 import { ClaimBatcher } from './claim-batcher.js';
 import { HeldSecrets } from '#lib/secrets';
+import { RunReports } from '../run-reports.js';
 import { type ClaimedTask, toClaimedTask } from '../run-view.js';
 
 export interface ClaimRequest {
-  workspaceId: string;
-  agentId: string;
+  agent: AgentCaller;
   /** 1 to 50. */
   maxTasks: number;
   /** How long to wait for a task when there is none, in ms; 0 answers at once. */
@@ -47,10 +45,11 @@ export class ClaimService implements OnModuleDestroy, BeforeApplicationShutdown 
   private readonly unsubscribe: (() => void)[];
 
   constructor(
-    private readonly database: Database,
     private readonly claims: ClaimBatcher,
     private readonly secrets: HeldSecrets,
     private readonly tokens: TokenService,
+    private readonly revocations: Revocations,
+    private readonly reports: RunReports,
     wakeUps: WakeUps,
   ) {
     this.unsubscribe = [
@@ -62,13 +61,16 @@ export class ClaimService implements OnModuleDestroy, BeforeApplicationShutdown 
   /**
    * @param gone aborts when the client has closed its connection: what would be claimed after that
    *   would have nobody to work on it
-   * @throws DroverError `agent_not_found`, `agent_draining`, `agent_terminated`, `agent_is_push`
+   * @throws DroverError `agent_not_found`, `agent_draining`, `agent_terminated`, `agent_is_push`,
+   *   `token_revoked` as soon as the agent's is
    */
   async claim(request: ClaimRequest, gone: AbortSignal): Promise<ClaimAnswer> {
-    const waiter = this.waiters.join(request.workspaceId);
+    const waiter = this.waiters.join(request.agent.workspaceId);
     try {
-      return await withAnySignal([gone, this.closing.signal], (stop) =>
-        this.claimOrWait(request, waiter, stop),
+      return await this.revocations.heeding(request.agent, (revoked) =>
+        withAnySignal([gone, this.closing.signal, revoked], (stop) =>
+          this.claimOrWait(request, waiter, stop),
+        ),
       );
     } finally {
       waiter.leave();
@@ -108,23 +110,20 @@ export class ClaimService implements OnModuleDestroy, BeforeApplicationShutdown 
       if (left <= 0 || stop.aborted) return this.nothing(request, attempt);
       const lookAgain = LOOK_AGAIN_MS.min + Math.random() * LOOK_AGAIN_MS.spread;
       await waiter.next(Math.min(left, lookAgain), stop);
+      this.revocations.refuse(request.agent);
       if (stop.aborted) return this.nothing(request, attempt);
     }
   }
 
   /** A claim that is answered with tasks never pays for knowing why there are none. */
-  private async nothing(
-    { workspaceId, agentId }: ClaimRequest,
-    { why, someHeld }: Attempt,
-  ): Promise<ClaimAnswer> {
+  private async nothing({ agent }: ClaimRequest, { why, someHeld }: Attempt): Promise<ClaimAnswer> {
     if (why !== 'nothing_ready' || !someHeld) return { tasks: [], reason: why };
-    const tenant = this.database.tenant(workspaceId);
-    const row = await firstRow(tenant, heldTasksWait, [workspaceId, agentId]);
-    return { tasks: [], reason: row?.why ?? why };
+    return { tasks: [], reason: (await this.claims.whyHeld(agent)) ?? why };
   }
 
   private async attempt(request: Omit<ClaimRequest, 'waitMs'>): Promise<Attempt> {
-    const { workspaceId, agentId, maxTasks, leaseSeconds } = request;
+    const { agent, maxTasks, leaseSeconds } = request;
+    const { workspaceId, agentId, tokenVersion, tokenId } = agent;
     const outcome = await this.claims.claim({
       workspaceId,
       agent_id: agentId,
@@ -135,12 +134,27 @@ export class ClaimService implements OnModuleDestroy, BeforeApplicationShutdown 
     const rows = await this.secrets.openForRuns({ workspaceId, agentId }, outcome.claimed);
     // All that it was given has failed at once: there may be more.
     if (rows.length === 0 && outcome.claimed.length > 0) return this.attempt(request);
+    if (this.revocations.isRevoked(agent)) await this.giveBack(agent, rows);
+    this.revocations.refuse(agent);
+    const holder = { workspaceId, agentId, tokenVersion, tokenId };
     const tasks = rows.map((row) => {
-      const run = { workspaceId, agentId, taskId: row.id, runId: row.run_id };
+      const run = { ...holder, taskId: row.id, runId: row.run_id };
       return toClaimedTask(row, this.tokens.issueRunToken(run));
     });
     const { lifecycle, mode, why, someHeld } = outcome;
     return { tasks, lifecycle, mode, why, someHeld };
+  }
+
+  /** Its token was revoked while they were claimed. What cannot be given back now ends with its lease. */
+  private async giveBack(
+    { workspaceId, agentId }: AgentCaller,
+    rows: readonly ClaimedRow[],
+  ): Promise<void> {
+    const actor = { kind: 'system', id: null } as const;
+    const releases = rows.map(({ run_id: runId }) =>
+      this.reports.release({ workspaceId, agentId, runId, actor }, { reason: 'token_revoked' }),
+    );
+    await Promise.allSettled(releases);
   }
 }
 

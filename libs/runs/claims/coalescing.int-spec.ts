@@ -18,7 +18,10 @@ beforeAll(async () => {
 afterAll(() => server.stop());
 
 const claim = (agentId: string, maxTasks: number) =>
-  claiming.claimNow({ workspaceId: workspace.id, agentId, maxTasks });
+  claiming.claimNow({
+    agent: { kind: 'agent', workspaceId: workspace.id, agentId },
+    maxTasks,
+  });
 
 const complete = (agentId: string, runId: string, outputResult?: unknown) =>
   reports.complete(

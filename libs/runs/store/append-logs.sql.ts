@@ -1,4 +1,5 @@
 import { command } from '#lib/database';
+import { isInUse } from '#lib/identity';
 
 /**
  * Log entries of the live run, such as its process' output, in the order they came.
@@ -14,6 +15,7 @@ WITH run AS MATERIALIZED (
   SELECT r.id, r.task_id, r.session_key FROM task_runs r JOIN agent_tasks t
     ON t.workspace_id = r.workspace_id AND t.id = r.task_id
   WHERE r.workspace_id = $1 AND r.id = $2 AND r.agent_id = $3 AND t.run_id = r.id
+    AND ${isInUse('$1')}
 ),
 appended AS (
   INSERT INTO task_log_lines (workspace_id, task_id, run_id, agent_id, level, event, message, details,

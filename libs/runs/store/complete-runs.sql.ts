@@ -1,4 +1,5 @@
 import { hotCommand } from '#lib/database';
+import { isInUse } from '#lib/identity';
 import { asFew, journaled, runMayGo, runTransition, taskTransition } from '#lib/transitions';
 
 /** A holder's completion of one run. */
@@ -41,7 +42,7 @@ held AS MATERIALIZED (
   SELECT r.task_id, r.id AS run_id, c.actor_kind, c.actor_id, c.output_result, c.summary
   FROM report c
   JOIN task_runs r ON r.workspace_id = $1 AND r.id = c.run_id AND r.agent_id = c.agent_id
-  WHERE ${runMayGo('r.state', 'COMPLETED')}
+  WHERE ${runMayGo('r.state', 'COMPLETED')} AND ${isInUse('$1')}
   ORDER BY r.task_id
 ),
 ${taskTransition(

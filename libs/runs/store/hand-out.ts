@@ -1,5 +1,6 @@
 import { isOfNone, isPaused, pausedTypes } from '#lib/admission';
 import { isInCooldown } from '#lib/agent-manager';
+import { isInUse } from '#lib/identity';
 
 /**
  * May this task be handed out now, and if not, why: claims, assignments, the coordinator's due times and
@@ -36,6 +37,7 @@ interface ToldHold {
 
 /** Each by the code with which it is explained, in the order in which they are told. */
 export const HOLDS = {
+  workspace_archived: { why: 'workspace_archived', workspace: isInUse },
   queue_expired: {
     task: (t) => `(${t}.queue_expires_at IS NULL OR ${t}.queue_expires_at > now())`,
   },

@@ -1,4 +1,5 @@
 import { command } from '#lib/database';
+import { isInUse } from '#lib/identity';
 
 /**
  * Renews the lease of a run claimed by hand, from now on. A lease that has passed can still be renewed until
@@ -12,7 +13,7 @@ export const renewLease = command<{ lease_expires_at: Date; renewals: number }>(
   `
 WITH held AS MATERIALIZED (
   SELECT t.id FROM agent_tasks t
-  WHERE t.workspace_id = $1 AND t.run_id = $2
+  WHERE t.workspace_id = $1 AND t.run_id = $2 AND ${isInUse('$1')}
     AND t.id = (SELECT r.task_id FROM task_runs r WHERE r.workspace_id = $1 AND r.id = $2 AND r.agent_id = $3)
   FOR NO KEY UPDATE
 )

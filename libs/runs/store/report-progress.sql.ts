@@ -1,4 +1,5 @@
 import { command } from '#lib/database';
+import { isInUse } from '#lib/identity';
 
 /**
  * Progress and checkpoint of the live run: not a transition, so neither the version nor the chain
@@ -19,7 +20,7 @@ export const reportProgress = command<ReportedRow>(
   `
 WITH run AS MATERIALIZED (
   SELECT r.id, r.task_id, r.agent_id FROM task_runs r
-  WHERE r.workspace_id = $1 AND r.id = $2 AND r.agent_id = $3
+  WHERE r.workspace_id = $1 AND r.id = $2 AND r.agent_id = $3 AND ${isInUse('$1')}
 ),
 reported AS (
   UPDATE agent_tasks t SET

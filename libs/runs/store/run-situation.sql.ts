@@ -1,4 +1,5 @@
 import { command } from '#lib/database';
+import { isInUse } from '#lib/identity';
 import type { RunState, TaskStatus } from '#lib/transitions';
 import { IN_CONFLICT } from './conflicts.sql.js';
 
@@ -12,6 +13,7 @@ import { IN_CONFLICT } from './conflicts.sql.js';
 export interface RunSituation {
   task_id: string;
   run_state: RunState;
+  /** `workspace_archived` as well while the run is still to be ended for it. */
   end_reason: string | null;
   /** Its time was over, and the first caller to say so ended it. */
   ended_past_deadline: boolean;
@@ -28,9 +30,10 @@ WITH noted AS (
   WHERE r.workspace_id = $1 AND r.id = $2 AND r.agent_id = $3
     AND t.workspace_id = $1 AND t.id = r.task_id AND ${IN_CONFLICT}
 )
-SELECT r.task_id, r.state AS run_state, r.end_reason,
+SELECT r.task_id, r.state AS run_state,
+  coalesce(r.end_reason, CASE WHEN NOT ${isInUse('$1')} THEN 'workspace_archived' END) AS end_reason,
   coalesce(r.end_reason = 'timeout' AND r.ended_at >= r.deadline_at, false) AS ended_past_deadline, t.status AS task_status, t.version AS task_version,
-  t.run_id IS NOT DISTINCT FROM r.id AS is_live
+  t.run_id IS NOT DISTINCT FROM r.id AND ${isInUse('$1')} AS is_live
 FROM task_runs r JOIN agent_tasks t ON t.workspace_id = r.workspace_id AND t.id = r.task_id
 WHERE r.workspace_id = $1 AND r.id = $2 AND r.agent_id = $3`,
 );

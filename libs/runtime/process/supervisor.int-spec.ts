@@ -34,7 +34,7 @@ async function startHost(
   const command = `trap "" TERM; (setsid sleep ${seconds} &); sleep ${seconds} & echo up; wait`;
   const spec = { id, command: ['sh', '-c', command], env: {}, files: {}, secrets: [] };
   const script = `
-    const { ProcessDriver } = await import(${JSON.stringify(join(DIST, 'index.js'))});
+    const { ProcessDriver } = await import(${JSON.stringify(join(DIST, 'process/process-driver.js'))});
     const driver = new ProcessDriver(${JSON.stringify({ dir, searchPath })});
     const output = { write: () => console.log('up'), end() {} };
     await driver.spawn({ ...${JSON.stringify(spec)}, output });

@@ -43,7 +43,8 @@ function isTimeOut(task: LockedTask, { kind }: Actor): boolean {
   return kind === 'run' || kind === 'agent';
 }
 
-function planFreeRelease(task: LockedTask, release: Release): ReleasePlan {
+/** The same, when the end is nobody's time-out. */
+export function planFreeRelease(task: LockedTask, release: Release): ReleasePlan {
   const runId = task.run_id as string;
   const run: RunTransition = { runId, to: 'RELEASED', endReason: release.reason };
   const common = {

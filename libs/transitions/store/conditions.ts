@@ -2,9 +2,8 @@ import { LIVE_RUN_STATES } from '../domain/run-state.js';
 import { TASK_PHASES, TASK_STATUSES, type TaskPhase } from '../domain/task-state.js';
 
 /**
- * Facts that many statements ask for, as SQL conditions by name: the one place to change when a status is
- * added. Each argument is an alias: `t` and `p` of agent_tasks, `r` of task_runs, `a` of agents, `h` of
- * agent_heartbeats.
+ * Facts that many statements ask for, as SQL conditions by name. A new status may be part of some. Each argument
+ * is an alias: `t` and `p` of agent_tasks, `r` of task_runs, `a` of agents, `h` of agent_heartbeats.
  */
 
 const listed = (values: readonly string[]) => values.map((value) => `'${value}'`).join(', ');

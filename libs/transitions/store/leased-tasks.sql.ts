@@ -1,10 +1,11 @@
 import { query } from '#lib/database';
+import { isInUse } from '#lib/identity';
 import type { LockedTask } from '../domain/locked-task.js';
 import { LOCKED_TASK_COLUMNS } from './lock-tasks.sql.js';
 
 /**
  * Locks the task of a run that its holder reports about, if the run is the task's live one; and the run, so
- * that it is read as it is once the locks are there.
+ * that it is read as it is once the locks are there. None in an archived workspace, whose runs the coordinator ends.
  *
  * Index: primary keys. $1 workspace, $2 run, $3 agent.
  */
@@ -14,5 +15,6 @@ export const lockLeasedTask = query<LockedTask>(
 SELECT ${LOCKED_TASK_COLUMNS}
 FROM task_runs r JOIN agent_tasks t ON t.workspace_id = r.workspace_id AND t.id = r.task_id
 WHERE r.workspace_id = $1 AND r.id = $2 AND r.agent_id = $3 AND t.run_id = r.id
+  AND ${isInUse('$1')}
 FOR NO KEY UPDATE OF t, r`,
 );

@@ -16,6 +16,7 @@ const BY_NAME: Record<string, Thing> = {
   workspaceId: 'workspace',
   workspace: 'workspace',
   userId: 'user',
+  issuedBy: 'user',
   projectId: 'project',
   milestoneId: 'milestone',
   agentId: 'agent',

@@ -1,6 +1,7 @@
 import { newId } from '#lib/kernel';
 import type { TestFleet } from '../../support/fleet.js';
-import { aDependency } from '../../support/task-factories.js';
+import { anAgent, aWorkspace } from '../../support/factories.js';
+import { aDependency, aHeldTask } from '../../support/task-factories.js';
 import { waitFor } from '../../support/wait-for.js';
 import { type HeldRun, PullAgent, type PullAgentOptions } from './pull-agent.js';
 import { PushedWork } from './pushed-work.js';
@@ -49,6 +50,7 @@ export class Rounds {
       this.passedWait(),
       this.silentAgent(),
       this.lostAgent(),
+      this.archivedWorkspace(),
       this.quietRun(),
       this.drainingAgent(),
       this.conflict(),
@@ -94,7 +96,8 @@ export class Rounds {
       'all tasks to be over',
       async () => {
         const { rows } = await this.fleet.db.owner.query(
-          `SELECT FROM agent_tasks WHERE status NOT IN ('COMPLETED', 'FAILED')
+          `SELECT FROM agent_tasks t JOIN workspaces w ON w.id = t.workspace_id
+           WHERE w.archived_at IS NULL AND status NOT IN ('COMPLETED', 'FAILED')
              AND (status <> 'ABORTED' OR retry_at IS NOT NULL)`,
         );
         return rows.length === 0;
@@ -161,6 +164,14 @@ export class Rounds {
       `UPDATE agents SET lifecycle = 'ERROR', error_at = now() WHERE id = $1`,
       [agent.id],
     );
+  }
+
+  /** A run is under way in it. */
+  private async archivedWorkspace(): Promise<void> {
+    const { owner } = this.fleet.db;
+    const workspaceId = await aWorkspace(owner);
+    await aHeldTask(owner, { workspaceId, agentId: await anAgent(owner, workspaceId) });
+    await owner.query('UPDATE workspaces SET archived_at = now() WHERE id = $1', [workspaceId]);
   }
 
   /** An agent with a task that many can do. */

@@ -15,7 +15,9 @@ let server: TestApp;
 beforeAll(async () => {
   server = await startTestApp(MODEL_ENV);
   // The invariants are asked as the tenant of each walk, which has no business there otherwise.
-  await server.db.owner.query('GRANT SELECT ON event_numbers, event_consumers TO drover_app');
+  await server.db.owner.query(
+    'GRANT SELECT ON event_numbers, event_consumers, _prisma_migrations TO drover_app',
+  );
   const observer = server.app.get(LivenessObserver, { strict: false });
   // Nobody is taken for dead by a server that has just begun to listen.
   await waitFor('the server to have listened', () => observer.observedMs() > 2_500);

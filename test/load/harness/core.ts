@@ -31,7 +31,7 @@ export class Core {
   }
 
   claim(workspaceId: string, agentId: string, maxTasks: number): Promise<ClaimedTask[]> {
-    return this.claiming.claimNow({ workspaceId, agentId, maxTasks });
+    return this.claiming.claimNow({ agent: { kind: 'agent', workspaceId, agentId }, maxTasks });
   }
 
   async complete(

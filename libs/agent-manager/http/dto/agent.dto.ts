@@ -112,6 +112,9 @@ export class IssueTokenDto {
   })
   expiresInSeconds?: number;
 
-  @Flag({ optional: true, description: 'Refuse all earlier tokens of the agent from now on.' })
+  @Flag({
+    optional: true,
+    description: 'Refuse all earlier tokens of the agent, and of its runs, from now on.',
+  })
   rotate?: boolean;
 }

@@ -96,7 +96,10 @@ export class SpawnAttempts {
     if (retryable) await this.gateway.stop(spawn.run_id, this.config.tasks.cancelGraceSeconds);
   }
 
-  /** The run has ended, or its task was paused before there was a session that could hear of it. */
+  /**
+   * The run has ended, or its task was paused before there was a session that could hear of it, or its workspace
+   * was archived: then the release is refused, and the coordinator ends the run.
+   */
   private async giveUp(spawn: DueSpawn): Promise<void> {
     await this.unlessStale(this.reports.release(reporterOf(spawn), { reason: 'paused' }));
     await this.settle(spawn, 'CANCELLED', [null, null, null, null, 0]);
@@ -124,8 +127,9 @@ export class SpawnAttempts {
 
   private requestFor(spawn: DueSpawn): SpawnRequest {
     const { workspace_id: workspaceId, run_id: runId, id: taskId, agent_id: agentId } = spawn;
+    const run = { workspaceId, agentId, taskId, runId };
     return {
-      ...{ workspaceId, agentId, taskId, runId },
+      ...run,
       label: labelOf(taskId, spawn.title),
       context: {
         taskTitle: spawn.title,
@@ -134,7 +138,7 @@ export class SpawnAttempts {
         checkpointData: spawn.checkpoint_data,
       },
       generation: spawn.generation,
-      runToken: this.tokens.issueRunToken({ workspaceId, agentId, taskId, runId }),
+      runToken: this.tokens.issueRunToken({ ...run, tokenVersion: spawn.token_version }),
       apiUrl: this.apiUrl(),
       command: spawn.command,
       timeoutSeconds: spawn.timeout_seconds,

@@ -1,4 +1,5 @@
 import { command } from '#lib/database';
+import { isInUse } from '#lib/identity';
 import { isLeased } from '#lib/transitions';
 
 export interface DueSpawn {
@@ -9,7 +10,7 @@ export interface DueSpawn {
   agent_id: string;
   attempts: number;
   age_seconds: number;
-  /** Whether the run is still its task's, and waits for its session. */
+  /** Whether the run is still its task's, waits for its session, and may have one. */
   is_current: boolean;
   generation: number;
   title: string;
@@ -19,6 +20,8 @@ export interface DueSpawn {
   metadata: unknown;
   timeout_seconds: number | null;
   command: string[];
+  /** Of its agent: the session's token ends with the agent's tokens. */
+  token_version: number;
   capabilities: string[];
 }
 
@@ -46,9 +49,10 @@ taken AS (
   RETURNING s.workspace_id, s.run_id, s.task_id AS id, s.agent_id, s.attempts,
     extract(epoch FROM now() - s.created_at)::float8 AS age_seconds
 )
-SELECT n.*, t.run_id IS NOT DISTINCT FROM n.run_id AND ${isLeased('t')} AS is_current,
+SELECT n.*, t.run_id IS NOT DISTINCT FROM n.run_id AND ${isLeased('t')}
+  AND ${isInUse('n.workspace_id')} AS is_current,
   r.generation, t.title, t.description, t.input_context, t.checkpoint_data, t.metadata, t.timeout_seconds,
-  a.command, a.capabilities
+  a.command, a.capabilities, a.token_version
 FROM taken n
 JOIN task_runs r ON r.workspace_id = n.workspace_id AND r.id = n.run_id
 JOIN agent_tasks t ON t.workspace_id = n.workspace_id AND t.id = n.id

@@ -1,0 +1,32 @@
+import { Injectable } from '@nestjs/common';
+import type { SweepResult } from '#lib/transitions';
+import { LostRuns, lostRuns } from '../lost-runs.js';
+import type { Pass } from '../pass.js';
+import type { Reconciler, ReconcilerFacts } from '../reconciler.js';
+
+/** Live runs of archived workspaces. Index: workspaces (a scan of few rows), task_runs_live_agent_idx. */
+const lockRunsOfArchivedWorkspaces = lostRuns(
+  'lock_runs_of_archived_workspaces',
+  'JOIN workspaces w ON w.id = r.workspace_id',
+  'w.archived_at IS NOT NULL',
+  'r.workspace_id, r.task_id',
+);
+
+/**
+ * Ends what is live in archived workspaces: the runs, and with them their sessions, which agents and gateways are
+ * told to stop, and the intents to spawn. Their tasks lose no attempt by it.
+ */
+@Injectable()
+export class CloseWorkspaces implements Reconciler {
+  static readonly facts = {
+    name: 'close_workspaces',
+    counter: 'archivedRunsEnded',
+    moves: 'live runs of archived workspaces: ended',
+  } as const satisfies ReconcilerFacts;
+
+  constructor(private readonly runs: LostRuns) {}
+
+  sweep(pass: Pass): Promise<SweepResult> {
+    return this.runs.release(pass, lockRunsOfArchivedWorkspaces, 'workspace_archived');
+  }
+}

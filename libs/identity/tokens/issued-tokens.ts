@@ -1,0 +1,105 @@
+import { Injectable } from '@nestjs/common';
+import {
+  Database,
+  type Prisma,
+  type SqlRunner,
+  type Transaction,
+  violatedConstraint,
+} from '#lib/database';
+import { type Caller, DroverError, newId, type Page, toPage } from '#lib/kernel';
+import { idAfter } from '../domain/id-cursor.js';
+import {
+  forgetAgentTokens,
+  insertAgentToken,
+  takeTokensIssuedBy,
+} from '../store/agent-tokens.sql.js';
+import type { Revocations } from './revocations.js';
+import { type IssuedToken, TokenService } from './token.service.js';
+
+const FIELDS = {
+  id: true,
+  agentId: true,
+  issuedBy: true,
+  issuedByKey: true,
+  issuedAt: true,
+  expiresAt: true,
+} as const;
+
+export type IssuedTokenView = Prisma.AgentTokenGetPayload<{ select: typeof FIELDS }>;
+
+/** The tokens of agents that are still good, with whoever issued them: a row for each. */
+@Injectable()
+export class IssuedTokens {
+  constructor(
+    private readonly database: Database,
+    private readonly tokens: TokenService,
+  ) {}
+
+  /**
+   * @param tx has locked the agent
+   * @throws DroverError `forbidden` when the caller was removed meanwhile, `wrong_token_kind`
+   */
+  async issue(
+    tx: Transaction,
+    caller: Caller,
+    claims: { agentId: string; tokenVersion: number; expiresInSeconds?: number },
+  ): Promise<IssuedToken> {
+    if (caller.kind === 'agent' || caller.kind === 'run') throw new DroverError('wrong_token_kind');
+    const { workspaceId, userId } = caller;
+    const tokenId = newId();
+    const issued = this.tokens.issueAgentToken({ ...claims, workspaceId, tokenId });
+    const key = caller.kind === 'api_key' ? caller.apiKeyId : null;
+    const row = [workspaceId, tokenId, claims.agentId, userId, key, issued.expiresAt];
+    await tx.rows(insertAgentToken, row).catch((error: unknown) => {
+      if (violatedConstraint(error) !== 'agent_tokens_issuer_fkey') throw error;
+      throw new DroverError('forbidden', { cause: error });
+    });
+    return issued;
+  }
+
+  /** Those of an agent, which are refused by their version. */
+  async forget(tx: Transaction, workspaceId: string, agentId: string): Promise<void> {
+    await tx.rows(forgetAgentTokens, [workspaceId, agentId]);
+  }
+
+  async list(
+    { workspaceId }: Caller,
+    { limit, cursor, ...of }: { limit: number; cursor?: string } & TokenFilter,
+  ): Promise<Page<IssuedTokenView>> {
+    const where = { workspaceId, ...of, expiresAt: { gt: new Date() } };
+    const rows = await this.database.tenant(workspaceId).prisma((tx) =>
+      tx.agentToken.findMany({
+        where: { ...where, id: { gt: idAfter(cursor) } },
+        orderBy: { id: 'asc' },
+        take: limit + 1,
+        select: FIELDS,
+      }),
+    );
+    return toPage(
+      rows,
+      limit,
+      ({ id }) => [id],
+      (row) => row,
+    );
+  }
+}
+
+interface TokenFilter {
+  issuedBy?: string;
+  agentId?: string;
+}
+
+/**
+ * Revokes the tokens that a user has issued. After the commit: `Revocations.announce`.
+ *
+ * @param workspaceId null: in all of them; `runner` is the service role's
+ */
+export async function revokeTokensIssuedBy(
+  userId: string,
+  workspaceId: string | null,
+  { runner, revocations }: { runner: SqlRunner; revocations: Revocations },
+): Promise<void> {
+  const taken = await runner.rows(takeTokensIssuedBy, [userId, workspaceId]);
+  const ended = taken.map(({ id }) => ({ kind: 'agent_token', tokenId: id }) as const);
+  await revocations.revoke(runner, ended);
+}
