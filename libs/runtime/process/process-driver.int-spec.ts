@@ -9,7 +9,7 @@ import { waitFor } from '../../../test/support/wait-for.js';
 import { newId } from '#lib/kernel';
 import { killMarked, processesWith, uniqueSeconds } from '../testing/processes.js';
 import { describeDriver, type DriverHarness } from '../testing/driver-conformance.js';
-import { passable, testSandbox } from '../testing/sandboxes.js';
+import { testSandbox } from '../testing/sandboxes.js';
 import { ProcessDriver, type ProcessDriverOptions } from './process-driver.js';
 import { isAlive, listProcesses, membersOf, readProcess } from './process-tree.js';
 import { SessionFolder } from './session-folder.js';
@@ -52,7 +52,7 @@ if (isRoot) {
   describeDriver('A process of another user', () => harnessOf({ user: OTHER }));
   if (sandbox) {
     describeDriver('A process of another user in a sandbox', () =>
-      harnessOf({ user: OTHER, sandbox: passable(sandbox) }),
+      harnessOf({ user: OTHER, sandbox }),
     );
   }
 }

@@ -215,17 +215,17 @@ export class ProcessDriver implements RuntimeDriver {
     if (!isMarked(env, spec.id)) env['DROVER_SESSION_ID'] = spec.id;
     const { id: sessionId, command, cwd = folder.work, stdin } = spec;
     const launch = { sessionId, program, command, env, cwd, stdin, user };
-    return { ...launch, sandbox: this.sandboxOf(spec, folder, cwd) };
+    return { ...launch, sandbox: this.sandboxOf(spec, folder) };
   }
 
   private sandboxOf(
-    { network }: SessionSpec,
+    { network, cwd, within: shared = cwd }: SessionSpec,
     { root, launch, tmp }: SessionFolder,
-    cwd: string,
   ): SandboxLaunch | undefined {
     const { dir, sandbox, searchPath, user } = this.options;
     if (sandbox !== undefined) {
-      return sandboxLaunch(sandbox, { dir, root, launch, tmp, cwd, searchPath, user }, network);
+      const places = { dir, root, launch, tmp, shared, searchPath, asOther: user !== undefined };
+      return sandboxLaunch(sandbox, places, network);
     }
     if (network !== 'off') return undefined;
     throw new SpawnError(

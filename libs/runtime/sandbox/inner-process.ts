@@ -31,9 +31,12 @@ function tell(answer: InnerAnswer): void {
 // Who asks the session to end asks the command.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {});
 
-const { program, command, env, cwd } = JSON.parse(readLine()) as InnerOrder;
+const { program, command, env, cwd, user } = JSON.parse(readLine()) as InnerOrder;
 const [argv0, ...args] = command;
-const child = spawn(program, args, { argv0, cwd, env, detached: true, stdio: 'inherit' });
+const child = spawn(program, args, {
+  ...user,
+  ...{ argv0, cwd, env, detached: true, stdio: 'inherit' },
+});
 child.on('error', (error: NodeJS.ErrnoException) => {
   tell({ failed: error.code ?? error.message });
   process.exit(0);

@@ -1,4 +1,4 @@
-import { chmod, mkdtemp } from 'node:fs/promises';
+import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { newId } from '#lib/kernel';
@@ -19,7 +19,6 @@ export async function whyNoSandbox(
 ): Promise<string | undefined> {
   const dir = await mkdtemp(join(tmpdir(), 'drover-sandbox-'));
   try {
-    if (user !== undefined) await chmod(dir, 0o711);
     const { exitCode, signal } = await runTrue(sandbox, dir, user);
     return exitCode === 0 ? undefined : `it ended with ${exitCode ?? signal}`;
   } catch (error) {
@@ -41,7 +40,10 @@ async function runTrue(sandbox: Sandbox, dir: string, user?: SessionUser) {
     env: {},
     cwd,
     user,
-    sandbox: sandboxLaunch(sandbox, { dir, root, launch, tmp, cwd, searchPath, user }),
+    sandbox: sandboxLaunch(sandbox, {
+      ...{ dir, root, launch, tmp, searchPath },
+      asOther: user !== undefined,
+    }),
   });
   const nowhere = { write: () => undefined, end: () => undefined };
   return first.follow(folder, nowhere, new Throttle(MAX_BYTES_PER_SECOND));

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, chownSync, cpSync, mkdirSync, mkdtempSync, readdirSync } from 'node:fs';
+import { rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { homedir, tmpdir } from 'node:os';
@@ -10,14 +11,13 @@ import { newId } from '#lib/kernel';
 import type { SessionSpec } from '../driver.js';
 import { ProcessDriver } from '../process/process-driver.js';
 import type { SessionUser } from '../process/session-folder.js';
-import { passable, testSandbox } from '../testing/sandboxes.js';
+import { testSandbox } from '../testing/sandboxes.js';
 
 const DIST = join(import.meta.dirname, '../../../dist/libs/runtime');
 const shim = join(DIST, 'process/shim-process.js');
 const SECRET = 'what-nobody-else-may-read';
 const OTHER = { uid: 54_321, gid: 54_321 };
-const found = await testSandbox();
-const sandbox = found && passable(found);
+const sandbox = await testSandbox();
 const isRoot = process.getuid?.() === 0;
 
 /** Users to try it as; nobody but root can be another one. */
@@ -33,14 +33,17 @@ cases('A session of %s', (_, user) => {
   const world = mkdtempSync(join(tmpdir(), 'drover-world-'));
   const home = join(world, 'home');
   const dir = join(world, 'sessions');
+  /** Lies where nobody but the host's user may go. */
+  const file = join(world, 'closed/bwrap');
+  const program = { env: {}, ...sandbox?.program, file };
   let server: Server;
-  let program: ChildProcess;
+  let other: ChildProcess;
   let neighbour: string;
 
   const driverOf = (sandboxed: boolean) =>
     new ProcessDriver({
       ...{ dir, shim, user, searchPath: process.env['PATH'] ?? '' },
-      ...(sandboxed && { sandbox: { ...sandbox!, hidden: [home] } }),
+      ...(sandboxed && { sandbox: { ...sandbox!, program, hidden: [home] } }),
     });
 
   const specOf = (script: string, more: Partial<SessionSpec> = {}): SessionSpec => ({
@@ -59,12 +62,14 @@ cases('A session of %s', (_, user) => {
 
   beforeAll(async () => {
     chmodSync(world, 0o777);
+    mkdirSync(join(world, 'closed'), { mode: 0o700 });
+    cpSync(sandbox!.program.file, file);
     mkdirSync(home);
     writeFileSync(join(home, 'secrets.json'), SECRET);
     chmodSync(home, 0o777);
     server = createServer((_request, response) => response.end(SECRET)).listen(0, '127.0.0.1');
     await once(server, 'listening');
-    program = spawn('sleep', ['1000'], { env: { OF_THE_SERVER: SECRET }, ...user });
+    other = spawn('sleep', ['1000'], { env: { OF_THE_SERVER: SECRET }, ...user });
     const driver = driverOf(true);
     neighbour = newId();
     const task = { DROVER_TASK_FILE: { name: 'task.json', content: SECRET } };
@@ -73,20 +78,20 @@ cases('A session of %s', (_, user) => {
 
   afterAll(async () => {
     await driverOf(true).remove(neighbour);
-    program.kill('SIGKILL');
+    other.kill('SIGKILL');
     server.close();
     rmSync(world, { recursive: true, force: true });
   });
 
   /** Each tells of its success by a word of its own; `HOLD` is what the sandbox takes away. */
   const attempts: [string, () => string, Partial<SessionSpec>?][] = [
-    ['reads a program’s environment', () => `cat /proc/${program.pid}/environ | tr '\\0' ' '`],
+    ['reads a program’s environment', () => `cat /proc/${other.pid}/environ | tr '\\0' ' '`],
     ['reads Drover’s home', () => `cat ${home}/secrets.json`],
     ['reads a neighbour’s task', () => `cat ${dir}/${neighbour}/task.json`],
     ['sees a neighbour’s folder', () => `ls ${dir}/${neighbour} && echo ${SECRET}`],
     ['writes outside', () => `echo x > ${home}/new && echo ${SECRET}`],
-    ['signals a program', () => `kill -0 ${program.pid} && echo ${SECRET}`],
-    ['sees other processes', () => `ls -d /proc/${program.pid} && echo ${SECRET}`],
+    ['signals a program', () => `kill -0 ${other.pid} && echo ${SECRET}`],
+    ['sees other processes', () => `ls -d /proc/${other.pid} && echo ${SECRET}`],
     [
       'uses the network where it is off',
       () =>
@@ -102,6 +107,19 @@ cases('A session of %s', (_, user) => {
     // The folder of another session of the same user can be read, not listed.
     if (user === undefined || !unlessOther.includes(name)) expect(bare).toContain(SECRET);
     expect(await outputOf(true, script(), more)).not.toContain(SECRET);
+  });
+
+  test('works in a folder that it shares, and is not led elsewhere by a link in it', async () => {
+    const within = join(world, 'shared');
+    mkdirSync(join(within, 'project'), { recursive: true });
+    if (user) chownSync(join(within, 'project'), user.uid, user.gid);
+    symlinkSync(home, join(within, 'way-out'));
+    const script = 'pwd; cat secrets.json; echo x > new && cat new';
+    const inIt = await outputOf(true, script, { cwd: join(within, 'project'), within });
+    expect(inIt.split('\n')).toEqual(expect.arrayContaining([`${within}/project`, 'x']));
+    const out = outputOf(true, script, { cwd: join(within, 'way-out'), within });
+    expect(await out.catch(String)).not.toContain(SECRET);
+    expect(readdirSync(home)).toEqual(['secrets.json']);
   });
 
   test('works in its own folder, and reaches the network and the system’s programs', async () => {

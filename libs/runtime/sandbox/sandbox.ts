@@ -1,8 +1,7 @@
-import { existsSync, lstatSync, readFileSync, realpathSync, type Stats, statSync } from 'node:fs';
+import { existsSync, lstatSync, readFileSync, realpathSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { basename, delimiter, dirname, join, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { SessionUser } from '../process/session-folder.js';
 import { SMALL_HEAP } from '../process/start-shim.js';
 
 /** Bubblewrap, and what it needs in its environment. */
@@ -36,10 +35,11 @@ export interface SandboxPlaces {
   /** What the session shall not see of its own folder. */
   launch: string;
   tmp: string;
-  cwd: string;
+  /** What it works in beyond its own folder. */
+  shared?: string;
   searchPath: string;
-  /** Who makes the sandbox, where that is not this process' own user. */
-  user?: SessionUser;
+  /** Whether the command runs as another user than this process. */
+  asOther: boolean;
 }
 
 /** A command that starts the first process of a sandbox. */
@@ -58,6 +58,11 @@ const PRIVATE = ['/home', '/root', '/run', '/mnt', '/media', '/var/lib', '/var/l
 const SECRET_FILES = ['shadow', 'gshadow', 'shadow-', 'gshadow-', 'sudoers'];
 const SECRET_FOLDERS = ['/etc/ssh', '/etc/ssl/private', '/etc/sudoers.d'];
 const TEMPORARY = ['/tmp', '/var/tmp'];
+/**
+ * What the first process needs to become another user, in a folder of theirs. It is this process' user that
+ * makes the sandbox: nothing of it has to lie where that other user may go.
+ */
+const TO_BECOME_ANOTHER = ['CAP_SETUID', 'CAP_SETGID', 'CAP_DAC_READ_SEARCH'];
 
 /**
  * The command for one session: its own processes, memory segments and mounts, no privileges; the system to
@@ -73,6 +78,7 @@ export function sandboxLaunch(
   const node = [NODE, ...SMALL_HEAP, '--input-type=module', '-e', inner];
   const args = [
     ...['--die-with-parent', '--unshare-pid', '--unshare-ipc', '--cap-drop', 'ALL'],
+    ...(places.asOther ? TO_BECOME_ANOTHER.flatMap((name) => ['--cap-add', name]) : []),
     ...(network === 'off' || sandbox.network === 'off' ? ['--unshare-net'] : []),
     ...['--ro-bind', '/', '/', '--dev', '/dev', '--proc', '/proc'],
     ...mounts(sandbox, places),
@@ -84,23 +90,24 @@ export function sandboxLaunch(
 
 /** Later ones cover earlier ones. */
 function mounts({ hidden, shown }: Sandbox, places: SandboxPlaces): string[] {
-  const { dir, root, launch, tmp, cwd, searchPath, user } = places;
+  const { dir, root, launch, tmp, shared, searchPath } = places;
+  const worksIn = shared === undefined ? [] : [shared];
   const homes = outermost([...PRIVATE, ...SECRET_FOLDERS, homedir()]);
   const secret = outermost([...hidden, dir].filter((path) => !isWithin(path, homes)));
   const isCovered = (path: string): boolean => isWithin(path, [...homes, ...TEMPORARY]);
-  const visible = [...new Set([...shown, ...programs(searchPath)])]
-    .filter(isCovered)
-    .filter((path) => canReach(path, user));
+  const visible = [...new Set([...shown, ...programs(searchPath)])].filter(isCovered);
   const files = SECRET_FILES.map((name) => `/etc/${name}`).filter((path) => existsSync(path));
   return [
     ...homes.flatMap((path) => ['--tmpfs', path]),
     ...files.flatMap((path) => ['--ro-bind', '/dev/null', path]),
     ...TEMPORARY.filter(isFolder).flatMap((path) => ['--bind', tmp, path]),
-    ...['--ro-bind', process.execPath, NODE, ...nameServers()],
+    ...[...visible, ...worksIn, ...nameServers(), root].filter(isCovered).flatMap(wayTo),
+    ...['--ro-bind', process.execPath, NODE],
+    ...nameServers().flatMap((path) => ['--ro-bind-try', path, path]),
     ...visible.flatMap((path) => ['--ro-bind-try', path, path]),
-    ...(isWithin(cwd, [root]) ? [] : ['--bind', cwd, cwd]),
+    ...worksIn.flatMap((path) => ['--bind', path, path]),
     // A folder that is shown, or worked in, may hold one of these.
-    ...hiddenWithin(secret, hidden, [...visible, cwd]).flatMap((path) => ['--tmpfs', path]),
+    ...hiddenWithin(secret, hidden, [...visible, ...worksIn]).flatMap((path) => ['--tmpfs', path]),
     ...['--bind', root, root, '--tmpfs', launch],
   ];
 }
@@ -120,23 +127,16 @@ function programs(searchPath: string): string[] {
   );
 }
 
-/** What a user may not reach outside cannot be put into the sandbox that they make. */
-function canReach(path: string, user: SessionUser | undefined): boolean {
-  const found = look(() => statSync(path));
-  if (found === undefined) return false;
-  if (user === undefined) return true;
-  return mayPass(found, user) && (dirname(path) === path || canReach(dirname(path), user));
-}
-
-function mayPass({ mode, uid, gid }: Stats, user: SessionUser): boolean {
-  const shift = uid === user.uid ? 6 : gid === user.gid ? 3 : 0;
-  return ((mode >> shift) & 1) === 1;
-}
-
 /** On many systems the list of name servers is a link into `/run`. */
 function nameServers(): string[] {
   const file = look(() => realpathSync('/etc/resolv.conf'));
-  return file?.startsWith('/run/') ? ['--ro-bind-try', file, file] : [];
+  return file?.startsWith('/run/') ? [file] : [];
+}
+
+/** Folders that are made on the way to a mount would be open to their maker only. */
+function wayTo(path: string): string[] {
+  const above = dirname(path);
+  return above === sep ? [] : [...wayTo(above), '--perms', '0755', '--dir', above];
 }
 
 /** @returns undefined for what is not there, or not to be seen by this process either */

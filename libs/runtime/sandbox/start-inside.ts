@@ -24,7 +24,6 @@ export async function startInside(
   sandbox: SandboxLaunch,
 ): Promise<RunningProcess> {
   const child = spawn(sandbox.file, sandbox.args, {
-    ...user,
     cwd: '/',
     env: sandbox.env,
     detached: true,
@@ -36,7 +35,7 @@ export async function startInside(
   channel.on('error', () => undefined);
   const answers = createInterface({ input: channel });
   const next = answersOf(answers, over);
-  const order: InnerOrder = { program, command, env, cwd };
+  const order: InnerOrder = { program, command, env, cwd, user };
   channel.write(`${JSON.stringify(order)}\n`);
   const first = await next();
   if (first === undefined) throw notMade(await lastWordsOf(child));

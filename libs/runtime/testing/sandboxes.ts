@@ -1,5 +1,3 @@
-import { chmodSync, cpSync, mkdtempSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { findBubblewrap } from '#lib/embedded';
 import type { Sandbox } from '../sandbox/sandbox.js';
@@ -17,13 +15,4 @@ export async function testSandbox(more: Partial<Sandbox> = {}): Promise<Sandbox 
   const why = await whyNoSandbox(sandbox);
   if (why !== undefined) process.stderr.write(`No sandbox: ${why}\n`);
   return why === undefined ? sandbox : undefined;
-}
-
-/** The same, with its program where every user may start it. */
-export function passable(sandbox: Sandbox): Sandbox {
-  const dir = mkdtempSync(join(tmpdir(), 'drover-bwrap-'));
-  chmodSync(dir, 0o755);
-  const file = join(dir, 'bwrap');
-  cpSync(sandbox.program.file, file);
-  return { ...sandbox, program: { ...sandbox.program, file } };
 }
