@@ -242,7 +242,7 @@ export class Gateway {
 
 function tellOf(isolation: Isolation, config: GatewayConfig, logger: Logger): void {
   if (isolation.sandbox !== undefined) {
-    logger.info('each session has a sandbox of its own');
+    logger.info('each session has a sandbox of its own', { limits: isolation.limits });
     return;
   }
   const serves = config.allowUnsandboxedTenants ? 'every workspace' : 'one workspace only';

@@ -69,7 +69,9 @@ export async function runWorker(config: WorkerConfig, around: Surroundings): Pro
 }
 
 function tellOf(isolation: Isolation, log: Log): void {
-  if (isolation.sandbox !== undefined) return log.info('Each run has a sandbox of its own');
+  if (isolation.sandbox !== undefined) {
+    return log.info('Each run has a sandbox of its own', { limits: isolation.limits });
+  }
   const message = 'Runs have no sandbox: they can read and change what this worker can';
   log.warn(message, { reason: isolation.reason });
 }

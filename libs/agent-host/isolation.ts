@@ -2,7 +2,13 @@ import { accessSync, constants } from 'node:fs';
 import { delimiter, isAbsolute, join } from 'node:path';
 import { z } from 'zod';
 import { integer, list, oneOf } from '#lib/kernel';
-import { type Sandbox, type SandboxProgram, type SessionUser, whyNoSandbox } from '#lib/runtime';
+import {
+  findGroup,
+  type Sandbox,
+  type SandboxProgram,
+  type SessionUser,
+  whyNoSandbox,
+} from '#lib/runtime';
 import { FALLBACK_PATH } from './settings.js';
 
 const paths = list.refine((all) => all.every(isAbsolute), 'must hold absolute paths only');
@@ -31,7 +37,7 @@ type Variables = z.infer<z.ZodObject<typeof SANDBOX_VARIABLES>>;
 export interface SandboxSettings {
   mode: Variables['DROVER_SANDBOX'];
   program: SandboxProgram | undefined;
-  limits: Omit<Sandbox, 'program'>;
+  limits: Omit<Sandbox, 'program' | 'groups'>;
 }
 
 /** @param own folders of the program itself, which no session may see */
@@ -53,8 +59,9 @@ export function sandboxSettings(env: Variables, own: readonly string[]): Sandbox
   };
 }
 
-/** Whether what runs here runs in a sandbox; else why not, as the end of a sentence. */
-export type Isolation = { sandbox: Sandbox } | { sandbox: undefined; reason: string };
+/** Whether what runs here runs in a sandbox, and what its limits hold for; else why not, as the end of a sentence. */
+export type Isolation =
+  { sandbox: Sandbox; limits: string } | { sandbox: undefined; reason: string };
 
 /**
  * Tries the sandbox out.
@@ -75,9 +82,20 @@ async function tryOut(
   if (mode === 'off') return none('DROVER_SANDBOX is "off"');
   if (process.platform !== 'linux') return none('only Linux has what it needs');
   if (program === undefined) return none('bubblewrap (`bwrap`) is not on the PATH');
-  const sandbox = { ...limits, program };
+  const grouped = groupsFor(limits);
+  const sandbox = { ...limits, ...grouped.found, program };
   const why = await whyNoSandbox(sandbox, user);
-  return why === undefined ? { sandbox } : none(why);
+  return why === undefined ? { sandbox, limits: grouped.limits } : none(why);
+}
+
+function groupsFor({ memoryMb, processes }: SandboxSettings['limits']): {
+  found: Pick<Sandbox, 'groups'>;
+  limits: string;
+} {
+  if (memoryMb === 0 && processes === 0) return { found: {}, limits: 'none' };
+  const group = findGroup();
+  if ('path' in group) return { found: { groups: group.path }, limits: 'of each session' };
+  return { found: {}, limits: `of each process and of the user, since ${group.reason}` };
 }
 
 function onPath(): SandboxProgram | undefined {

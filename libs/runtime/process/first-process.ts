@@ -5,8 +5,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { type OutputSink, type SessionExit, SpawnError } from '../driver.js';
 import type { Throttle } from '../output/throttle.js';
 import { endStrays } from './end-strays.js';
-import { countOomKills } from './oom-evidence.js';
+import { countOomKills, oomKillsIn } from './oom-evidence.js';
 import { type ProcessRef, readProcess } from './process-tree.js';
+import { removeGroup } from '../sandbox/control-group.js';
 import type { SandboxLaunch } from '../sandbox/sandbox.js';
 import { startInside } from '../sandbox/start-inside.js';
 import type { SessionFolder, SessionUser } from './session-folder.js';
@@ -53,6 +54,8 @@ export class FirstProcess {
     private readonly sessionId: string,
     private readonly running: RunningProcess,
     private readonly oomKillsBefore: number | undefined,
+    /** The session's own control group. */
+    private readonly group: string | undefined,
   ) {
     this.leader = running.leader;
     this.closed = new Promise((resolve) => running.child.once('close', resolve));
@@ -71,7 +74,7 @@ export class FirstProcess {
       // A process need not read what it is given.
       child.stdin?.on('error', () => undefined);
       child.stdin?.end(stdin);
-      return new FirstProcess(sessionId, running, oomKillsBefore);
+      return new FirstProcess(sessionId, running, oomKillsBefore, sandbox?.group);
     } catch (error) {
       if (error instanceof SpawnError) throw error;
       throw explainSpawnFailure(command[0], error);
@@ -93,7 +96,7 @@ export class FirstProcess {
     throttle.read(stdout, take('stdout'));
     throttle.read(stderr, take('stderr'));
     const exit = await exited;
-    const oomKilled = wasOomKilled(exit, this.oomKillsBefore, countOomKills());
+    const oomKilled = this.wasOomKilled(exit);
     const tree = { id: this.sessionId, leader: this.leader, groupIsOurs: true };
     const strays = await endStrays(tree);
     release();
@@ -101,7 +104,14 @@ export class FirstProcess {
     stdout.destroy();
     stderr.destroy();
     output.end();
+    if (this.group !== undefined) removeGroup(this.group);
     return { ...exit, oomKilled, ...(strays.found > 0 && { strays }) };
+  }
+
+  private wasOomKilled(exit: Parameters<typeof wasOomKilled>[0]): boolean | null {
+    const inGroup = this.group === undefined ? undefined : oomKillsIn(this.group);
+    if (inGroup !== undefined) return wasOomKilled(exit, 0, inGroup);
+    return wasOomKilled(exit, this.oomKillsBefore, countOomKills());
   }
 }
 

@@ -10,7 +10,8 @@ import {
 } from '../driver.js';
 import { MAX_BYTES_PER_SECOND, Throttle } from '../output/throttle.js';
 import { findExecutable } from './find-executable.js';
-import { type Sandbox, sandboxLaunch, type SandboxLaunch } from '../sandbox/sandbox.js';
+import { removeGroup } from '../sandbox/control-group.js';
+import { groupOf, type Sandbox, sandboxLaunch, type SandboxLaunch } from '../sandbox/sandbox.js';
 import { FirstProcess, type Launch } from './first-process.js';
 import { ProcessSession } from './process-session.js';
 import { isMarked, killTree, ownRef, type ProcessTree } from './process-tree.js';
@@ -118,7 +119,10 @@ export class ProcessDriver implements RuntimeDriver {
     const folder = SessionFolder.open(this.options.dir, id);
     // Without a folder there is nobody to look for: whatever was started had one.
     if (folder?.hasEnded() === false && !folder.claim()) await this.end(id);
-    await removeFolder(this.options.dir, id);
+    const { dir, sandbox } = this.options;
+    const group = sandbox && groupOf(sandbox, id);
+    if (group !== undefined) removeGroup(group);
+    await removeFolder(dir, id);
   }
 
   close(): void {

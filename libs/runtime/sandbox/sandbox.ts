@@ -19,10 +19,12 @@ export interface Sandbox {
   shown: readonly string[];
   /** Whether sessions reach the network unless their specification says otherwise. */
   network: 'on' | 'off';
-  /** Of each process; no limit where it is 0. */
+  /** Of a session that has a control group, else of each process; no limit where it is 0. */
   memoryMb: number;
-  /** Processes and threads that the sessions' user may have; no limit where it is 0. */
+  /** Processes and threads of such a session, else of the sessions' user; no limit where it is 0. */
   processes: number;
+  /** The control group in which those of sessions are made, where there are limits and rights to it. */
+  groups?: string;
   /** The compiled first process, where it does not lie beside this file. */
   inner?: string;
 }
@@ -47,16 +49,21 @@ export interface SandboxLaunch {
   file: string;
   args: string[];
   env: Record<string, string>;
+  /** The control group that it makes for itself. */
+  group?: string;
 }
 
 const INNER = fileURLToPath(new URL('./inner-process.js', import.meta.url));
 /** Node within the sandbox, wherever it lies outside. */
 const NODE = '/run/drover-node';
 /** Where people and other programs keep what is theirs. */
-const PRIVATE = ['/home', '/root', '/run', '/mnt', '/media', '/var/lib', '/var/log', '/var/spool'];
+const PRIVATE = ['/home', '/root', '/run', '/mnt', '/media'].concat(
+  ['lib', 'log', 'snap', 'spool'].map((name) => `/var/${name}`),
+);
 /** What root can read without any privilege, since it owns them. */
 const SECRET_FILES = ['shadow', 'gshadow', 'shadow-', 'gshadow-', 'sudoers'];
 const SECRET_FOLDERS = ['/etc/ssh', '/etc/ssl/private', '/etc/sudoers.d'];
+const MIB = 1_048_576;
 const TEMPORARY = ['/tmp', '/var/tmp'];
 /**
  * What the first process needs to become another user, in a folder of theirs. It is this process' user that
@@ -84,8 +91,14 @@ export function sandboxLaunch(
     ...mounts(sandbox, places),
     ...['--chdir', '/', '--', ...node],
   ];
-  const command = ['sh', program.file, ...args];
-  return { file: '/bin/sh', args: ['-c', limits(sandbox), ...command], env: program.env };
+  const group = groupOf(sandbox, basename(places.root));
+  const command = ['sh', group ?? '', program.file, ...args];
+  return { file: '/bin/sh', args: ['-c', limits(sandbox), ...command], env: program.env, group };
+}
+
+/** The control group of a session, where sessions have them. */
+export function groupOf({ groups }: Sandbox, sessionId: string): string | undefined {
+  return groups === undefined ? undefined : join(groups, `drover-${sessionId}`);
 }
 
 /** Later ones cover earlier ones. */
@@ -148,16 +161,27 @@ function look<T>(at: () => T): T | undefined {
   }
 }
 
-/** What a shell sets before it becomes the sandbox. A limit that cannot be set is left as it is. */
+/**
+ * What a shell sets before it becomes the sandbox: the limits of the control group that it is given, of its
+ * processes where it is given none or cannot have it. A limit that cannot be set is left as it is.
+ */
 function limits({ memoryMb, processes }: Sandbox): string {
   const quietly = (text: string): string => `{ ${text}; } 2>/dev/null`;
-  const steps = [
-    'ulimit -c 0',
-    ...(memoryMb > 0 ? [`ulimit -d ${memoryMb * 1024}`] : []),
-    // The letter is another one in each shell.
-    ...(processes > 0 ? [`ulimit -u ${processes} || ulimit -p ${processes}`] : []),
+  const inGroup = [
+    ...['[ -n "$group" ]', 'mkdir "$group"'],
+    ...(memoryMb > 0 ? [`echo ${memoryMb * MIB} > "$group/memory.max"`] : []),
+    ...(memoryMb > 0 ? ['{ echo 0 > "$group/memory.swap.max" || true; }'] : []),
+    ...(processes > 0 ? [`echo ${processes} > "$group/pids.max"`] : []),
+    'echo $$ > "$group/cgroup.procs"',
   ];
-  return [...steps.map(quietly), 'exec "$@"'].join('; ');
+  const ofProcesses = [
+    ...(memoryMb > 0 ? [quietly(`ulimit -d ${memoryMb * 1024}`)] : []),
+    // The letter is another one in each shell.
+    ...(processes > 0 ? [quietly(`ulimit -u ${processes} || ulimit -p ${processes}`)] : []),
+  ];
+  const otherwise = `{ ${[...ofProcesses, 'true'].join('; ')}; }`;
+  const steps = ['group=$1', 'shift', quietly('ulimit -c 0')];
+  return [...steps, `${quietly(inGroup.join(' && '))} || ${otherwise}`, 'exec "$@"'].join('; ');
 }
 
 function outermost(paths: readonly string[]): string[] {
