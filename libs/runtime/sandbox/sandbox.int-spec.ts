@@ -145,6 +145,11 @@ cases('A session of %s', (_, user) => {
     expect((await endOf(driver, copy('300M'))).exitCode).toBe(1);
   });
 
+  test('can change no setting of the machine', async () => {
+    const script = `find /proc /sys -path '/proc/[0-9]*' -prune -o -type f -writable -print 2>/dev/null | head`;
+    expect(await outputOf(true, script)).toBe('');
+  });
+
   test('has no privileges, no homes and no environment but its own', async () => {
     const script = `
       grep CapEff /proc/self/status; ls -A ${homedir()} | grep -v '^\\.' ; env | grep -c LD_LIBRARY_PATH

@@ -60,6 +60,8 @@ const NODE = '/run/drover-node';
 const PRIVATE = ['/home', '/root', '/run', '/mnt', '/media'].concat(
   ['lib', 'log', 'snap', 'spool'].map((name) => `/var/${name}`),
 );
+/** Settings of the machine below `/proc`: root may change them without any privilege. */
+const SETTINGS = ['sys', 'sysrq-trigger', 'irq', 'bus', 'fs', 'acpi', 'scsi', 'mtrr', 'pressure'];
 /** What root can read without any privilege, since it owns them. */
 const SECRET_FILES = ['shadow', 'gshadow', 'shadow-', 'gshadow-', 'sudoers'];
 const SECRET_FOLDERS = ['/etc/ssh', '/etc/ssl/private', '/etc/sudoers.d'];
@@ -88,6 +90,7 @@ export function sandboxLaunch(
     ...(places.asOther ? TO_BECOME_ANOTHER.flatMap((name) => ['--cap-add', name]) : []),
     ...(network === 'off' || sandbox.network === 'off' ? ['--unshare-net'] : []),
     ...['--ro-bind', '/', '/', '--dev', '/dev', '--proc', '/proc'],
+    ...SETTINGS.map((name) => `/proc/${name}`).flatMap((path) => ['--ro-bind-try', path, path]),
     ...mounts(sandbox, places),
     ...['--chdir', '/', '--', ...node],
   ];
