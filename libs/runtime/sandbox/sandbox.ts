@@ -1,4 +1,4 @@
-import { existsSync, lstatSync, readFileSync, realpathSync } from 'node:fs';
+import { existsSync, lstatSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { basename, delimiter, dirname, join, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -111,7 +111,9 @@ function mounts({ hidden, shown }: Sandbox, places: SandboxPlaces): string[] {
   const homes = outermost([...PRIVATE, ...SECRET_FOLDERS, homedir()]);
   const secret = outermost([...hidden, dir].filter((path) => !isWithin(path, homes)));
   const isCovered = (path: string): boolean => isWithin(path, [...homes, ...TEMPORARY]);
-  const visible = [...new Set([...shown, ...programs(searchPath)])].filter(isCovered);
+  const visible = [...new Set([...shown, ...programs(searchPath)])]
+    .filter(isCovered)
+    .filter((path) => look(() => statSync(path)) !== undefined);
   const files = SECRET_FILES.map((name) => `/etc/${name}`).filter((path) => existsSync(path));
   return [
     ...homes.flatMap((path) => ['--tmpfs', path]),
