@@ -32,7 +32,7 @@ async function runTrue(sandbox: Sandbox, dir: string, user?: SessionUser) {
   const sessionId = newId();
   const folder = SessionFolder.create(dir, sessionId, [], user);
   const { root, launch, tmp, work: cwd } = folder;
-  const searchPath = '/usr/bin:/bin';
+  const searchPath = process.env['PATH'] ?? '/usr/bin:/bin';
   const first = await FirstProcess.start({
     sessionId,
     program: '/bin/true',
