@@ -19,6 +19,9 @@ RUN npm pkg delete devDependencies && npm install --omit=dev \
 
 FROM node:22-bookworm-slim AS drover
 ENV NODE_ENV=production
+# Keeps tasks apart, where the container may make user namespaces.
+RUN apt-get update && apt-get install -y --no-install-recommends bubblewrap \
+  && rm -rf /var/lib/apt/lists/*
 WORKDIR /app
 COPY --from=modules /app/node_modules ./node_modules
 COPY --from=build /app/dist/libs ./dist/libs

@@ -1,8 +1,14 @@
 import { resolve } from 'node:path';
 import { z } from 'zod';
-import { apiAddress, searchPathOf, variablesOf } from '#lib/agent-host';
+import {
+  apiAddress,
+  SANDBOX_VARIABLES,
+  sandboxSettings,
+  searchPathOf,
+  variablesOf,
+} from '#lib/agent-host';
 import { DRIVER_KINDS, type SessionUser } from '#lib/runtime';
-import { integer, list, oneOf, readVariables, webAddress } from '#lib/kernel';
+import { flag, integer, list, oneOf, readVariables, webAddress } from '#lib/kernel';
 
 const secret = z
   .string({
@@ -39,6 +45,11 @@ export const environment = z.object({
     .optional(),
   /** Names of the gateway's own variables that sessions see. */
   GATEWAY_PASS_ENV: list.default([]),
+  /** Workspaces that get sessions here; all when it is left out. */
+  GATEWAY_WORKSPACES: list.optional(),
+  /** Several workspaces although their sessions could read each other's files and secrets. */
+  ALLOW_UNSANDBOXED_TENANTS: flag.default(false),
+  ...SANDBOX_VARIABLES,
 
   HOST: z.string().default('127.0.0.1'),
   PORT: integer(8787, 0, 65_535),
@@ -85,6 +96,9 @@ function toConfig(env: z.infer<typeof environment>, all: NodeJS.ProcessEnv) {
     passedEnv: variablesOf(all, env.GATEWAY_PASS_ENV),
     driver: env.GATEWAY_DRIVER,
     sessionsUser: toUser(env.GATEWAY_SESSIONS_USER),
+    workspaces: env.GATEWAY_WORKSPACES,
+    allowUnsandboxedTenants: env.ALLOW_UNSANDBOXED_TENANTS,
+    sandbox: sandboxSettings(env, [resolve(env.GATEWAY_DATA_DIR)], searchPathOf(all)),
     http: { host: env.HOST, port: env.PORT },
     metricsToken: env.METRICS_TOKEN,
     logLevel: env.LOG_LEVEL,

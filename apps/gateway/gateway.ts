@@ -1,6 +1,7 @@
 import {
   HeartbeatLoop,
   HttpClient,
+  type Isolation,
   isUnauthenticated,
   pause,
   readVersion,
@@ -26,6 +27,7 @@ import { causeOf } from './sessions/domain/stop-cause.js';
 import { recoverSessions } from './sessions/recover-sessions.js';
 import { SessionBook } from './sessions/session-book.js';
 import { SessionsService } from './sessions/sessions.service.js';
+import { Tenants } from './sessions/tenants.js';
 import { openDataFolder } from './state/data-folder.js';
 
 const HOUR_MS = 3_600_000;
@@ -83,6 +85,7 @@ export class Gateway {
   constructor(
     private readonly config: GatewayConfig,
     private readonly logger: Logger,
+    isolation: Isolation,
   ) {
     const { dataDir, searchPath, passedEnv, sessionsUser: user } = config;
     const passable = user !== undefined;
@@ -91,7 +94,7 @@ export class Gateway {
     this.gatewayId = gatewayId;
     this.metricsToken = config.metricsToken;
     this.tokens = new GatewayTokens(config.secret, gatewayId);
-    this.drivers = new Drivers({ dir, searchPath, passedEnv, user });
+    this.drivers = new Drivers({ dir, searchPath, passedEnv, user, sandbox: isolation.sandbox });
     this.book = new SessionBook(folder.recordsDir, logger);
     this.http = new HttpClient(config.apiUrl, MAX_ANSWER_BYTES);
     const api = new GatewayApi(new ServerClient(this.http, this.tokens), gatewayId);
@@ -108,7 +111,11 @@ export class Gateway {
       onChange: () => this.signals.notice(),
     });
     const { dispatcher } = this;
-    this.sessions = new SessionsService({ config, gatewayId, book, dispatcher, onReport });
+    this.sessions = new SessionsService({
+      ...{ config, gatewayId, book, dispatcher, onReport },
+      tenants: new Tenants(config, isolation),
+    });
+    tellOf(isolation, config, logger);
     this.heartbeat = this.makeHeartbeat(api);
     this.signals = this.makeSignals(api);
   }
@@ -234,4 +241,14 @@ export class Gateway {
       .slice(0, MAX_ENDED_IN_HEARTBEAT);
     return { gatewayId, ...facts, draining: this.sessions.isDraining, sessions, ended };
   }
+}
+
+function tellOf(isolation: Isolation, config: GatewayConfig, logger: Logger): void {
+  if (isolation.sandbox !== undefined) {
+    logger.info('each session has a sandbox of its own', { limits: isolation.limits });
+    return;
+  }
+  const serves = config.allowUnsandboxedTenants ? 'every workspace' : 'one workspace only';
+  const message = 'sessions have no sandbox: they can read and change what their user can';
+  logger.warn(message, { reason: isolation.reason, serves });
 }

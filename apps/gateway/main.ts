@@ -1,4 +1,5 @@
 import 'reflect-metadata';
+import { isolate } from '#lib/agent-host';
 import { requireArguments } from '#lib/kernel';
 import { Logger } from '#lib/observability';
 import { type GatewayConfig, loadGatewayConfig } from './config.js';
@@ -13,7 +14,7 @@ function announce(line: Record<string, unknown>): void {
 
 async function start(config: GatewayConfig): Promise<void> {
   const logger = Logger.create({ level: config.logLevel });
-  const gateway = new Gateway(config, logger);
+  const gateway = new Gateway(config, logger, await isolate(config.sandbox, config.sessionsUser));
   const app = await createApp(gateway, logger);
   await gateway.recover();
   const { shutdownSeconds: deadlineSeconds } = config;

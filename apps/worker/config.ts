@@ -1,7 +1,14 @@
 import { hostname } from 'node:os';
 import { isAbsolute, resolve } from 'node:path';
 import { z } from 'zod';
-import { apiAddress, LOG_LEVELS, searchPathOf, variablesOf } from '#lib/agent-host';
+import {
+  apiAddress,
+  LOG_LEVELS,
+  SANDBOX_VARIABLES,
+  sandboxSettings,
+  searchPathOf,
+  variablesOf,
+} from '#lib/agent-host';
 import {
   integer,
   isUuid,
@@ -66,6 +73,7 @@ export const environment = z.object({
   /** At least 16 characters; the bearer token that may read them. */
   DROVER_WORKER_METRICS_TOKEN: text.min(16, 'must have at least 16 characters').optional(),
   DROVER_WORKER_LOG_LEVEL: oneOf(LOG_LEVELS).default('info'),
+  ...SANDBOX_VARIABLES,
 });
 
 export type WorkerConfig = ReturnType<typeof toConfig>;
@@ -123,6 +131,7 @@ function toConfig(env: z.infer<typeof environment>, all: NodeJS.ProcessEnv) {
     logBytesPerRun: env.DROVER_WORKER_LOG_BYTES,
     logLevel: env.DROVER_WORKER_LOG_LEVEL,
     metrics: metricsOf(env),
+    sandbox: sandboxSettings(env, [dataDir], searchPathOf(all)),
   };
 }
 

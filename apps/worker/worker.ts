@@ -5,8 +5,10 @@ import {
   HeartbeatLoop,
   HostMetrics,
   HttpClient,
+  isolate,
   isTransient,
   isUnauthenticated,
+  type Isolation,
   type Log,
   messageOf,
   pause,
@@ -50,11 +52,14 @@ export interface Surroundings {
  */
 export async function runWorker(config: WorkerConfig, around: Surroundings): Promise<void> {
   const { log, stop } = around;
+  const isolation = await isolate(config.sandbox);
+  tellOf(isolation, log);
   const http = new HttpClient(config.apiUrl);
   const drivers = new Drivers({
     dir: config.workDir,
     searchPath: config.searchPath,
     passedEnv: config.passedEnv,
+    sandbox: isolation.sandbox,
     warn: (message) => log.warn(message),
   });
   try {
@@ -66,6 +71,14 @@ export async function runWorker(config: WorkerConfig, around: Surroundings): Pro
     http.close();
     log.info('Stopped', { asked: stop.drain.aborted });
   }
+}
+
+function tellOf(isolation: Isolation, log: Log): void {
+  if (isolation.sandbox !== undefined) {
+    return log.info('Each run has a sandbox of its own', { limits: isolation.limits });
+  }
+  const message = 'Runs have no sandbox: they can read and change what this worker can';
+  log.warn(message, { reason: isolation.reason });
 }
 
 async function registerUnlessStopped(

@@ -2,6 +2,13 @@ export * from './errors.js';
 export { HeartbeatLoop, type ServerState } from './heartbeat-loop.js';
 export { HttpClient, type ResponseHead } from './http-client.js';
 export { LongTimer } from './long-timer.js';
+export {
+  isolate,
+  type Isolation,
+  SANDBOX_VARIABLES,
+  sandboxSettings,
+  type SandboxSettings,
+} from './isolation.js';
 export { type HostLog, Log, LOG_LEVELS, messageOf } from './log.js';
 export { HostMetrics, serveMetrics } from './metrics.js';
 export { Failures, pause, retrying } from './retry.js';

@@ -1,4 +1,5 @@
-const FALLBACK_PATH = '/usr/local/bin:/usr/bin:/bin';
+/** Where programs are looked for without a PATH. */
+export const FALLBACK_PATH = '/usr/local/bin:/usr/bin:/bin';
 
 /** The address of the API, without a slash behind: the server's own address gets the API's path. */
 export function apiAddress(server: string): string {

@@ -1,5 +1,6 @@
 export type EmbeddedErrorCode =
   | 'binaries_missing'
+  | 'bubblewrap_missing'
   | 'data_folder_foreign'
   | 'data_folder_in_use'
   | 'data_folder_unreachable'

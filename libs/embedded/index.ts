@@ -1,3 +1,4 @@
+export { type Bubblewrap, findBubblewrap } from './bubblewrap.js';
 export type { CleanupScope } from './cleanup.js';
 export { withCleanup } from './cleanup.js';
 export { EmbeddedError } from './errors.js';

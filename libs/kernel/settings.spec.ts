@@ -1,4 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import { z } from 'zod';
 import { flag, integer, list, oneOf, readVariables, webAddress } from './settings.js';
 
@@ -32,6 +35,26 @@ describe('Variables', () => {
       COLOR: 'blue',
       ADDRESS: 'https://x.test',
     });
+  });
+
+  it('are read from files that are named instead, without the line break at their end', () => {
+    const file = join(mkdtempSync(join(tmpdir(), 'drover-settings-')), 'value');
+    writeFileSync(file, 'blue\n');
+    expect(readVariables(schema, { COLOR_FILE: file, NAMES: 'a' })).toMatchObject({
+      COLOR: 'blue',
+      NAMES: ['a'],
+    });
+    writeFileSync(file, 'green\n');
+    expect(() => readVariables(schema, { COLOR_FILE: file })).toThrow('COLOR: must be one of');
+    rmSync(dirname(file), { recursive: true });
+    expect(() => readVariables(schema, { COLOR_FILE: file })).toThrow(
+      `COLOR_FILE: names ${file}, which cannot be read (ENOENT)`,
+    );
+  });
+
+  it('whose own name ends so are no such names', () => {
+    const own = z.object({ TOKEN: z.string().optional(), TOKEN_FILE: z.string().optional() });
+    expect(readVariables(own, { TOKEN_FILE: '/nowhere' })).toEqual({ TOKEN_FILE: '/nowhere' });
   });
 
   it.each(['0', '11', '1.5', '1e1', '0x7', 'seven', ' ', '-1'])('refuse %j as a count', (text) => {

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 
 /** Values separated by commas; spaces around them do not count. */
@@ -48,13 +49,39 @@ export class SettingsError extends Error {
 
 /**
  * Reads a program's environment variables. An empty one counts as absent, as compose files write it so.
+ * Each may be given as a file instead, named by the variable with `_FILE` behind it: other processes can
+ * read an environment. It is read once; a line break at its end does not count.
  *
  * @throws SettingsError
  */
-export function readVariables<T extends z.ZodType>(schema: T, env: NodeJS.ProcessEnv): z.infer<T> {
+export function readVariables<T extends z.ZodObject>(
+  schema: T,
+  env: NodeJS.ProcessEnv,
+): z.infer<T> {
   const present = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''));
-  const result = schema.safeParse(present);
+  const result = schema.safeParse({ ...present, ...fromFiles(Object.keys(schema.shape), present) });
   if (result.success) return result.data;
   const { issues } = result.error;
   throw new SettingsError(issues.map(({ path, message }) => `${String(path[0])} ${message}`));
+}
+
+function fromFiles(
+  names: string[],
+  present: Record<string, string | undefined>,
+): Record<string, string> {
+  const given = names.flatMap((name) => {
+    const variable = `${name}_FILE`;
+    const file = names.includes(variable) ? undefined : present[variable];
+    return file === undefined ? [] : [[name, readSecret(variable, file)] as const];
+  });
+  return Object.fromEntries(given);
+}
+
+function readSecret(variable: string, file: string): string {
+  try {
+    return readFileSync(file, 'utf8').replace(/\r?\n$/, '');
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw new SettingsError([`${variable} names ${file}, which cannot be read (${code})`]);
+  }
 }

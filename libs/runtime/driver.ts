@@ -33,8 +33,15 @@ export interface SessionSpec {
   files: Record<string, SessionFile>;
   /** Where it starts instead of its own folder: a directory of this machine. */
   cwd?: string;
+  /**
+   * The folder above `cwd` that a sandbox lets it work in, whose path no session can change: within it, one
+   * could put a link in the place of `cwd`. `cwd` itself when left out.
+   */
+  within?: string;
   /** Its standard input; empty when absent. */
   stdin?: string;
+  /** `off`: it reaches no network, not even this machine's; as the host has it when left out. */
+  network?: 'on' | 'off';
   /** Values that must not appear in the output that is kept. */
   secrets: string[];
   /**

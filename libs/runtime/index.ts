@@ -17,3 +17,6 @@ export { bootId as machineBootId, type SessionUser } from './process/session-fol
 export { readRegularFile } from './regular-file.js';
 export { removeTree } from './remove-tree.js';
 export type { SessionSignal } from './signals-file.js';
+export { findGroup } from './sandbox/control-group.js';
+export { whyNoSandbox } from './sandbox/open-sandbox.js';
+export type { Sandbox, SandboxProgram } from './sandbox/sandbox.js';

@@ -1,13 +1,19 @@
 import { chmod, lstat, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { removeByDescriptor } from './remove-by-descriptor.js';
 
 const OPTIONS = { recursive: true, force: true, maxRetries: 5, retryDelay: 50 };
 
 /**
  * Removes a file, or a folder with all that is in it; folders that were closed against writing too, as Go
- * leaves those of its module cache. An absent path is no error.
+ * leaves those of its module cache. An absent path is no error. On Linux nobody can lead it elsewhere by
+ * putting a link in the place of a folder meanwhile, provided that the folder above is not theirs.
  */
 export async function removeTree(path: string): Promise<void> {
+  return process.platform === 'linux' ? removeByDescriptor(path) : removeByPath(path);
+}
+
+async function removeByPath(path: string): Promise<void> {
   try {
     await rm(path, OPTIONS);
   } catch (error) {

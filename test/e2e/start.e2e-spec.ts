@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { execFileSync } from 'node:child_process';
-import { chmodSync, mkdtempSync, readdirSync, readFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync } from 'node:fs';
 import { rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer, type AddressInfo, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { newId } from '#lib/kernel';
 import { type ApiClient, apiClient } from '../support/api-client.js';
-import { nextMark } from '../support/marks.js';
+import { numbersIn } from '../support/marks.js';
 import { waitFor } from '../support/wait-for.js';
 import { processesWith, Program } from './program.js';
 
@@ -66,6 +66,34 @@ async function signIn(address: string): Promise<number> {
   return (await apiClient(address, {}).post('/auth/login', credentials)).status;
 }
 
+interface Mark {
+  file: string;
+  /** Of this attempt alone: process ids are the same in every sandbox. */
+  life: number;
+  /** What the attempt found in its checkpoint. */
+  n: number;
+}
+
+/** Waits for the mark of an attempt other than `earlier`: each leaves one in its own folder. */
+function nextMark(name: string, earlier?: Mark): Promise<Mark> {
+  return waitFor(`a mark of ${name}`, () => {
+    const marks = workFolders().map((folder) => {
+      const file = join(folder, `${name}.mark`);
+      const [life = 0, n = 0] = numbersIn(file) ?? [];
+      return { file, life, n };
+    });
+    return marks.find(({ life }) => life !== 0 && life !== earlier?.life);
+  });
+}
+
+/** Of all runs and sessions: nothing else can be written by them. */
+function workFolders(): string[] {
+  return ['worker-1/runs', 'worker-2/runs', 'gateway/sessions']
+    .map((folder) => join(home, folder))
+    .filter((folder) => existsSync(folder))
+    .flatMap((folder) => readdirSync(folder).map((id) => join(folder, id, 'work')));
+}
+
 describe('npm start', () => {
   test('works as it says it does, and keeps its data until the next start', async () => {
     const address = await start();
@@ -106,18 +134,17 @@ describe('npm start', () => {
   }, 120_000);
 
   /** Counts until it is let go, and saves where it is when it is asked to end. */
-  async function aLongTask(address: string, name: string): Promise<{ id: string; mark: string }> {
-    const mark = join(home, `${name}.mark`);
+  async function aLongTask(address: string, name: string): Promise<string> {
     const script = `
       const fs = require('fs');
       const file = process.env.DROVER_CHECKPOINT_FILE;
       const { n = 0 } = JSON.parse(fs.readFileSync(file, 'utf8'));
-      fs.writeFileSync(${JSON.stringify(mark)}, process.pid + ' ' + n + '\\n');
+      fs.writeFileSync('${name}.mark', Math.random() + ' ' + n + '\\n');
       process.on('SIGTERM', () => {
         fs.writeFileSync(file, JSON.stringify({ n: n + 1 }));
         process.exit(0);
       });
-      setInterval(() => { if (fs.existsSync(${JSON.stringify(`${mark}.go`)})) process.exit(0); }, 20);`;
+      setInterval(() => { if (fs.existsSync('${name}.mark.go')) process.exit(0); }, 20);`;
     const { status, body } = await apiAt(address).post<{ id: string }>('/agent-tasks', {
       title: 'A long task',
       taskType: 'test',
@@ -125,15 +152,11 @@ describe('npm start', () => {
       inputContext: { command: [process.execPath, '-e', script] },
     });
     expect(status).toBe(201);
-    return { id: body.id, mark };
+    return body.id;
   }
 
   /** Its sessions do the same as a long task's process, by their own reports. */
-  async function aLongSession(
-    address: string,
-    name: string,
-  ): Promise<{ id: string; mark: string }> {
-    const mark = join(home, `${name}.mark`);
+  async function aLongSession(address: string, name: string): Promise<string> {
     const script = `
       const fs = require('fs');
       const { DROVER_API_URL: url, DROVER_RUN_TOKEN: token, DROVER_RUN_ID: run } = process.env;
@@ -143,11 +166,11 @@ describe('npm start', () => {
         fetch(url + '/runs/' + run + '/' + path, { method, headers, body: JSON.stringify(body) });
       const { n = 0 } = task.checkpointData;
       call('POST', 'start', {}).then(() =>
-        fs.writeFileSync(${JSON.stringify(mark)}, process.pid + ' ' + n + '\\n'));
+        fs.writeFileSync('${name}.mark', Math.random() + ' ' + n + '\\n'));
       process.on('SIGTERM', () =>
         call('PUT', 'checkpoint', { checkpointData: { n: n + 1 } }).then(() => process.exit(0)));
       const timer = setInterval(() => {
-        if (!fs.existsSync(${JSON.stringify(`${mark}.go`)})) return;
+        if (!fs.existsSync('${name}.mark.go')) return;
         clearInterval(timer);
         call('POST', 'complete', { outputResult: { n } }).then(() => process.exit(0));
       }, 20);`;
@@ -165,11 +188,11 @@ describe('npm start', () => {
       requiredCapabilities: [name],
       retryBackoffSeconds: 0,
     });
-    return { id: body.id, mark };
+    return body.id;
   }
 
-  async function expectToGoOn(address: string, { id, mark }: { id: string; mark: string }) {
-    writeFileSync(`${mark}.go`, '');
+  async function expectToGoOn(address: string, id: string, { file }: Mark) {
+    writeFileSync(`${file}.go`, '');
     await untilCompleted(address, id);
     const { body } = await apiAt(address).get(`/agent-tasks/${id}`);
     return body;
@@ -177,18 +200,19 @@ describe('npm start', () => {
 
   test('ends with work under way within its deadline, and goes on with it after the next start', async () => {
     const address = await start();
-    const tasks = await Promise.all(
-      ['one', 'two', 'three'].map((name) => aLongTask(address, name)),
-    );
-    const pids = await Promise.all(tasks.map(async ({ mark }) => (await nextMark(mark))[0]));
+    const names = ['one', 'two', 'three'];
+    const tasks = await Promise.all(names.map((name) => aLongTask(address, name)));
+    const marks = await Promise.all(names.map((name) => nextMark(name)));
     started?.kill('SIGTERM');
     const end = await Promise.race([started?.ended, delay(30_000, 'too late', { ref: false })]);
     expect(end).toBe(143);
     expect(processesWith(home)).toEqual([]);
     expect(await start()).toBe(address);
-    for (const [index, task] of tasks.entries()) {
-      expect((await nextMark(task.mark, pids[index]))[1]).toBe(1);
-      expect(await expectToGoOn(address, task)).toMatchObject({ generation: 2, retryCount: 0 });
+    for (const [index, name] of names.entries()) {
+      const mark = await nextMark(name, marks[index]);
+      expect(mark.n).toBe(1);
+      const task = await expectToGoOn(address, tasks[index] ?? '', mark);
+      expect(task).toMatchObject({ generation: 2, retryCount: 0 });
     }
     await stop();
   }, 150_000);
@@ -196,17 +220,20 @@ describe('npm start', () => {
   test('gives push agents sessions, and goes on with them after the next start', async () => {
     const address = await start();
     const quick = await aLongSession(address, 'quick');
-    await nextMark(quick.mark);
-    await expectToGoOn(address, quick);
+    await expectToGoOn(address, quick, await nextMark('quick'));
     const long = await aLongSession(address, 'long');
-    const [pid] = await nextMark(long.mark);
+    const first = await nextMark('long');
     started?.kill('SIGTERM');
     const end = await Promise.race([started?.ended, delay(30_000, 'too late', { ref: false })]);
     expect(end).toBe(143);
     expect(processesWith(home)).toEqual([]);
     expect(await start()).toBe(address);
-    expect((await nextMark(long.mark, pid))[1]).toBe(1);
-    expect(await expectToGoOn(address, long)).toMatchObject({ generation: 2, retryCount: 0 });
+    const second = await nextMark('long', first);
+    expect(second.n).toBe(1);
+    expect(await expectToGoOn(address, long, second)).toMatchObject({
+      generation: 2,
+      retryCount: 0,
+    });
     await stop();
   }, 150_000);
 
@@ -236,7 +263,7 @@ describe('npm start', () => {
   test('ends at once after a second signal, and loses nothing by it', async () => {
     const address = await start();
     const task = await aLongTask(address, 'one');
-    const [pid] = await nextMark(task.mark);
+    const first = await nextMark('one');
     started?.kill('SIGTERM');
     // One that follows at once is the same Ctrl-C, passed on by npm.
     await delay(1_500);
@@ -244,8 +271,8 @@ describe('npm start', () => {
     expect(await started?.ended).toBe(143);
     await waitFor('the last process', () => processesWith(home).length === 0, 30_000);
     expect(await start()).toBe(address);
-    await nextMark(task.mark, pid);
-    expect(await expectToGoOn(address, task)).toMatchObject({ generation: 2 });
+    const second = await nextMark('one', first);
+    expect(await expectToGoOn(address, task, second)).toMatchObject({ generation: 2 });
     await stop();
   }, 150_000);
 

@@ -4,6 +4,9 @@ import { join } from 'node:path';
 
 const DIST = join(import.meta.dirname, '../../dist');
 
+/** The same on every machine: tests of the sandbox ask for it. */
+const UNSANDBOXED = { DROVER_SANDBOX: 'off', ALLOW_UNSANDBOXED_TENANTS: 'true' };
+
 /** One of the built programs as a process of its own. */
 export class BuiltProcess {
   private readonly lines: string[] = [];
@@ -27,7 +30,12 @@ export class BuiltProcess {
   /** @param program below dist, such as `apps/server/main.js` */
   static start(program: string, env: Record<string, string>): BuiltProcess {
     const child = spawn(process.execPath, [join(DIST, program)], {
-      env: { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '', ...env },
+      env: {
+        ...UNSANDBOXED,
+        PATH: process.env['PATH'] ?? '',
+        HOME: process.env['HOME'] ?? '',
+        ...env,
+      },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     return new BuiltProcess(program, child);

@@ -53,6 +53,8 @@ function startWorker(stage: Stage, { workerKey }: People, plan: WorkerPlan): Pro
       DROVER_WORKER_STALE_SECONDS: String(STALE_SECONDS),
       DROVER_WORKER_DRAIN_SECONDS: '0',
       DROVER_WORKER_GRACE_SECONDS: '1',
+      // The demo's tasks work on the project's own files.
+      DROVER_SANDBOX: 'off',
     },
   });
 }

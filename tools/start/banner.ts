@@ -1,8 +1,14 @@
 import type { GatewayAccess } from './gateway.js';
 import type { Home } from './home.js';
+import type { TaskIsolation } from './isolation.js';
 
 /** What one needs to know once everything runs. */
-export function banner(address: string, home: Home, gateway: GatewayAccess): string {
+export function banner(
+  address: string,
+  home: Home,
+  gateway: GatewayAccess,
+  isolation: TaskIsolation,
+): string {
   const body = JSON.stringify({
     title: 'Hello',
     taskType: 'greeting',
@@ -12,6 +18,7 @@ export function banner(address: string, home: Home, gateway: GatewayAccess): str
 Drover runs at         ${address}
 API docs               ${address}/docs
 Push agents            get sessions from the gateway at ${gateway.url}
+Isolation              ${isolation.sentence}
 Administrator          ${whereabouts(home)}
 Data and logs          ${home.folder}
 

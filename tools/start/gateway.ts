@@ -2,7 +2,9 @@ import { freePort } from '#lib/embedded';
 import type { ChildSpec } from '../shared/children.js';
 import { Sentence } from '../shared/sentence.js';
 import type { Home, Secrets } from './home.js';
+import type { TaskIsolation } from './isolation.js';
 import { logTo } from './log-file.js';
+import { withSecretFiles } from './secret-files.js';
 import { gatewaySettings } from './settings.js';
 
 const DEADLINE_SECONDS = 15;
@@ -41,15 +43,21 @@ export async function ownGateway({ gatewaySecret }: Secrets): Promise<GatewayAcc
 }
 
 /** @param address the server's */
-export function gatewaySpec(home: Home, gateway: GatewayAccess, address: string): ChildSpec {
+export function gatewaySpec(
+  home: Home,
+  gateway: GatewayAccess,
+  address: string,
+  isolation: TaskIsolation,
+): ChildSpec {
   return {
     name: 'gateway',
     program: 'apps/gateway/main.js',
     onLine: logTo(home.logFile('gateway')),
     stopWithinMs: (DEADLINE_SECONDS + 2) * 1_000,
-    env: {
+    env: withSecretFiles(home.programFolder('gateway-secrets'), {
       LOG_LEVEL: process.env['LOG_LEVEL'] ?? 'info',
       ...gatewaySettings(),
+      ...isolation.env,
       DROVER_API_URL: address,
       GATEWAY_SESSIONS_API_URL: address,
       GATEWAY_SECRET: gateway.secret,
@@ -57,6 +65,6 @@ export function gatewaySpec(home: Home, gateway: GatewayAccess, address: string)
       PORT: new URL(gateway.url).port,
       GATEWAY_GRACE_SECONDS: String(GRACE_SECONDS),
       SHUTDOWN_DEADLINE_SECONDS: String(DEADLINE_SECONDS),
-    },
+    }),
   };
 }

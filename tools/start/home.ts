@@ -191,7 +191,7 @@ function readText(file: string): string | undefined {
 }
 
 /** Whole or not at all, and never readable by others, not for a moment. */
-function writePrivate(file: string, text: string): void {
+export function writePrivate(file: string, text: string): void {
   const draft = `${file}.${process.pid}`;
   writeFileSync(draft, text, { mode: 0o600 });
   chmodSync(draft, 0o600);

@@ -7,12 +7,14 @@ import { Sentence } from '../shared/sentence.js';
 import { banner } from './banner.js';
 import { type GatewayAccess, gatewaySpec, givenGateway, ownGateway } from './gateway.js';
 import { Home, homeFolder, type Secrets } from './home.js';
+import { arrangeIsolation, type TaskIsolation } from './isolation.js';
 import { SupervisedProcess } from './supervised-process.js';
 import { logTo } from './log-file.js';
 import { ensureKeys } from './keys.js';
 import { choosePort } from './port.js';
 import { previousGone } from './previous.js';
 import { explainInUse } from './running.js';
+import { withSecretFiles } from './secret-files.js';
 import { serverSettings, workerSettings } from './settings.js';
 import { unansweredValkey } from './unanswered-valkey.js';
 
@@ -95,8 +97,9 @@ async function startAll({ scope, tell, home, port, given, onLost }: Start): Prom
   await ensureKeys(address, home);
   const ready = ({ message }: Record<string, unknown>): boolean =>
     message === 'Registered' || message === 'listening';
-  const specs = WORKERS.map((name) => workerSpec(home, name, address));
-  if (given === undefined) specs.push(gatewaySpec(home, gateway, address));
+  const isolation = await arrangeIsolation(home.folder, tell);
+  const specs = WORKERS.map((name) => workerSpec(home, name, address, isolation));
+  if (given === undefined) specs.push(gatewaySpec(home, gateway, address, isolation));
   const processes = specs.map((spec) => new SupervisedProcess(supervisor, spec, tell));
   // At once, and before the server, which they tell what they put down.
   scope.add(async () => {
@@ -106,7 +109,7 @@ async function startAll({ scope, tell, home, port, given, onLost }: Start): Prom
     await Promise.all(processes.map((supervised) => supervised.stop()));
   });
   await Promise.all(processes.map((supervised) => supervised.start(ready)));
-  tell(banner(address, home, gateway));
+  tell(banner(address, home, gateway, isolation));
 }
 
 async function ensureAdministrator(urls: DatabaseUrls, home: Home): Promise<void> {
@@ -126,7 +129,7 @@ function serverSpec({ home, urls, stack, secrets, gateway }: Ground, port: numbe
     program: 'apps/server/main.js',
     onLine: logTo(home.logFile('server')),
     stopWithinMs: (SERVER_DEADLINE_SECONDS + 2) * 1_000,
-    env: {
+    env: withSecretFiles(home.programFolder('server-secrets'), {
       LOG_LEVEL: 'info',
       ...serverSettings(),
       DATABASE_URL: urls.appUrl,
@@ -139,19 +142,25 @@ function serverSpec({ home, urls, stack, secrets, gateway }: Ground, port: numbe
       GATEWAY_SECRET: gateway.secret,
       PORT: String(port),
       SHUTDOWN_DEADLINE_SECONDS: String(SERVER_DEADLINE_SECONDS),
-    },
+    }),
   };
 }
 
-function workerSpec(home: Home, name: string, address: string): ChildSpec {
+function workerSpec(
+  home: Home,
+  name: string,
+  address: string,
+  isolation: TaskIsolation,
+): ChildSpec {
   return {
     name,
     program: 'apps/worker/main.js',
     onLine: logTo(home.logFile(name)),
     stopWithinMs: (WORKER_DRAIN_SECONDS + 15) * 1_000,
-    env: {
+    env: withSecretFiles(home.programFolder(`${name}-secrets`), {
       DROVER_WORKER_CONCURRENCY: String(WORKER_CONCURRENCY),
       ...workerSettings(),
+      ...isolation.env,
       DROVER_API_URL: address,
       DROVER_API_KEY: home.workerKey ?? '',
       DROVER_WORKER_NAME: name,
@@ -162,6 +171,6 @@ function workerSpec(home: Home, name: string, address: string): ChildSpec {
       DROVER_WORKER_GRACE_SECONDS: '5',
       // The same agent in the next life: a terminated one never comes back.
       DROVER_WORKER_DEREGISTER: 'false',
-    },
+    }),
   };
 }

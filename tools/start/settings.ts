@@ -14,13 +14,18 @@ export function workerSettings(env = process.env): Environment {
   };
 }
 
-const GATEWAY_SETTING = /^(GATEWAY_.+|MAX_CONCURRENT_WORKERS|WORKER_CREATION_TIMEOUT)$/;
+const GATEWAY_SETTING =
+  /^(GATEWAY_.+|ALLOW_UNSANDBOXED_TENANTS|MAX_CONCURRENT_WORKERS|WORKER_CREATION_TIMEOUT)$/;
 
 export function gatewaySettings(env = process.env): Environment {
   return {
     ...pick(env, (name) => GATEWAY_SETTING.test(name)),
     ...named(env, 'GATEWAY_PASS_ENV'),
   };
+}
+
+export function sandboxVariables(env = process.env): Environment {
+  return pick(env, (name) => name.startsWith('DROVER_SANDBOX'));
 }
 
 /** The variables that another one names, for the programs that are handed on what it names. */

@@ -39,6 +39,7 @@ export function sessionOfRun(body: SpawnAgentDto, by: Identity): SessionRecord {
       metadata: body.metadata ?? {},
       capabilities: body.capabilities ?? [],
     },
+    ...networkOf(context.inputContext, body.metadata),
     secrets: [
       body.runToken,
       ...by.passedSecrets,
@@ -58,6 +59,7 @@ export function freeSession(body: SpawnSessionDto, by: Identity): SessionRecord 
     command: commandOf(body.command),
     env: { ...env, DROVER_SESSION_KEY: sessionKey(by, id) },
     task: { session: { id, label: sessionLabel, prompt, model, thinking, channel }, metadata },
+    ...networkOf(metadata),
     secrets: [...by.passedSecrets, ...secretValues(env)],
   };
   return { ...blank({ ...body, label: sessionLabel }, by, id), order };
@@ -65,6 +67,13 @@ export function freeSession(body: SpawnSessionDto, by: Identity): SessionRecord 
 
 export function secretValues(env: Record<string, string>): string[] {
   return Object.entries(env).flatMap(([name, value]) => (looksSecret(name) ? [value] : []));
+}
+
+/** Off when the task or its agent says so: neither can take back what the other one wants. */
+function networkOf(
+  ...saying: (Record<string, unknown> | null | undefined)[]
+): Pick<SessionOrder, 'network'> {
+  return saying.some((one) => one?.['network'] === 'off') ? { network: 'off' } : {};
 }
 
 type Limits = Pick<SpawnAgentDto, 'label' | 'timeoutSeconds' | 'graceSeconds'>;

@@ -7,6 +7,7 @@ import { failUnstarted } from './live-session.js';
 import { hasEnded, type SessionRecord, type SessionView, toView } from './domain/session.js';
 import { freeSession, secretValues, sessionOfRun } from './new-session.js';
 import type { SessionBook } from './session-book.js';
+import type { Tenants } from './tenants.js';
 
 /** A place is free at the earliest when some session ends: nobody knows when. */
 const RETRY_FULL_SECONDS = 10;
@@ -24,6 +25,7 @@ export interface ServiceOptions {
   gatewayId: string;
   book: SessionBook;
   dispatcher: Dispatcher;
+  tenants: Tenants;
   /** There is something to report to the server. */
   onReport: () => void;
 }
@@ -31,6 +33,8 @@ export interface ServiceOptions {
 /** The server's requests to the gateway. */
 export class SessionsService {
   private draining = false;
+  /** The only one that is served where nothing keeps workspaces apart. */
+  private firstWorkspace: string | null | undefined;
   private readonly config: GatewayConfig;
   private readonly book: SessionBook;
   private readonly dispatcher: Dispatcher;
@@ -93,7 +97,7 @@ export class SessionsService {
 
   private async take(record: SessionRecord): Promise<Spawned> {
     this.refuseWhenFull();
-    const refusal = this.whyNotAllowed(record.order?.command[0] ?? '');
+    const refusal = this.whyNotServed(record) ?? this.whyNotAllowed(record.order?.command[0] ?? '');
     if (refusal !== undefined) failUnstarted(record, { class: 'setup', message: refusal });
     this.book.add(record);
     if (hasEnded(record)) this.options.onReport();
@@ -113,6 +117,17 @@ export class SessionsService {
       retryAfterSeconds: RETRY_FULL_SECONDS,
       members: { running, queued },
     });
+  }
+
+  private whyNotServed({ workspaceId }: SessionRecord): string | undefined {
+    this.firstWorkspace ??= this.book
+      .all()
+      .find(
+        (one) => one.workspaceId !== null && (one.startedAt !== null || !hasEnded(one)),
+      )?.workspaceId;
+    const refusal = this.options.tenants.whyNot(workspaceId, this.firstWorkspace ?? undefined);
+    if (refusal === undefined) this.firstWorkspace ??= workspaceId;
+    return refusal;
   }
 
   private whyNotAllowed(program: string): string | undefined {

@@ -1,6 +1,6 @@
 import { Module } from '@nestjs/common';
 import { AgentManagerModule, WriteProbe } from '#lib/agent-manager';
-import { refusesWrites } from '#lib/database';
+import { Database, refusesWrites } from '#lib/database';
 import {
   ChangesRefused,
   DATABASE_PROBE,

@@ -7,6 +7,7 @@ export interface CommandSpec {
   cwd: string | undefined;
   env: Record<string, string>;
   stdin: string | undefined;
+  network: 'on' | 'off' | undefined;
 }
 
 const ENV_NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
@@ -19,6 +20,7 @@ export function readCommandSpec(inputContext: JsonObject): CommandSpec {
     cwd: optionalText(inputContext['cwd'], 'cwd'),
     env: readEnv(inputContext['env']),
     stdin: optionalText(inputContext['stdin'], 'stdin', true),
+    network: readNetwork(inputContext['network']),
   };
 }
 
@@ -66,6 +68,12 @@ function readEnv(value: unknown): Record<string, string> {
     }
   }
   return value as Record<string, string>;
+}
+
+function readNetwork(value: unknown): 'on' | 'off' | undefined {
+  if (value === undefined || value === null) return undefined;
+  if (value === 'on' || value === 'off') return value;
+  throw new SpawnError('setup', 'inputContext.network must be "on" or "off"');
 }
 
 function optionalText(value: unknown, name: string, mayHoldNul = false): string | undefined {

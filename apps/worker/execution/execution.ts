@@ -39,8 +39,8 @@ export async function startExecution(job: Job, options: ExecutionOptions): Promi
     searchPath: spec.env['PATH'],
     env: environmentOf(job, spec),
     files: filesOf(job),
-    cwd: await workingDirectory(spec.cwd, options.allowedDirs),
-    ...{ stdin: spec.stdin, secrets, output },
+    ...(await workingDirectory(spec.cwd, options.allowedDirs)),
+    ...{ stdin: spec.stdin, network: spec.network, secrets, output },
   });
   return new SessionExecution(job, { session, output, checkpoint: checkpointData ?? {} });
 }

@@ -2,22 +2,25 @@ import { realpath, stat } from 'node:fs/promises';
 import { isAbsolute, join, sep } from 'node:path';
 import { SpawnError } from '#lib/runtime';
 
+/** None of it: the run's own folder. */
+export type WorkingDirectory = { cwd: string; within: string } | Record<string, never>;
+
 /**
  * Where a command runs if the task says so: within one of the allowed directories once every symbolic
- * link is followed.
+ * link is followed, and which.
  *
- * @returns undefined for the run's own folder
  * @throws SpawnError when it is not allowed or is no directory
  */
 export async function workingDirectory(
   cwd: string | undefined,
   allowedDirs: readonly string[],
-): Promise<string | undefined> {
-  if (cwd === undefined) return undefined;
+): Promise<WorkingDirectory> {
+  if (cwd === undefined) return {};
   const candidates = isAbsolute(cwd) ? [cwd] : allowedDirs.map((dir) => join(dir, cwd));
   for (const candidate of candidates) {
     const found = await directoryAt(candidate);
-    if (found !== undefined && (await isWithinAny(found, allowedDirs))) return found;
+    const within = found && (await allowedAbove(found, allowedDirs));
+    if (within) return { cwd: found, within };
   }
   throw new SpawnError(
     'setup',
@@ -34,12 +37,12 @@ async function directoryAt(path: string): Promise<string | undefined> {
   }
 }
 
-async function isWithinAny(real: string, dirs: readonly string[]): Promise<boolean> {
+async function allowedAbove(real: string, dirs: readonly string[]): Promise<string | undefined> {
   for (const dir of dirs) {
     const root = await directoryAt(dir);
     if (root === undefined) continue;
     const prefix = root.endsWith(sep) ? root : root + sep;
-    if (real === root || real.startsWith(prefix)) return true;
+    if (real === root || real.startsWith(prefix)) return root;
   }
-  return false;
+  return undefined;
 }

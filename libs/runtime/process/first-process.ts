@@ -2,11 +2,14 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { OutputSink, SessionExit } from '../driver.js';
+import { type OutputSink, type SessionExit, SpawnError } from '../driver.js';
 import type { Throttle } from '../output/throttle.js';
 import { endStrays } from './end-strays.js';
-import { countOomKills } from './oom-evidence.js';
+import { countOomKills, oomKillsIn } from './oom-evidence.js';
 import { type ProcessRef, readProcess } from './process-tree.js';
+import { removeGroup } from '../sandbox/control-group.js';
+import type { SandboxLaunch } from '../sandbox/sandbox.js';
+import { startInside } from '../sandbox/start-inside.js';
 import type { SessionFolder, SessionUser } from './session-folder.js';
 import { explainSpawnFailure } from './spawn-failure.js';
 
@@ -24,6 +27,18 @@ export interface Launch {
   stdin?: string;
   /** The user that runs the session; the starter's own when left out. */
   user?: SessionUser;
+  /** What puts it into a sandbox. */
+  sandbox?: SandboxLaunch;
+}
+
+/** A command that was started, and what stands around it. */
+export interface RunningProcess {
+  /** The process of ours: the command itself, or the sandbox that holds it. */
+  child: ChildProcess;
+  leader: ProcessRef;
+  exited: Promise<Pick<SessionExit, 'exitCode' | 'signal'>>;
+  /** Ends the sandbox, with everything that is in it. */
+  release: () => void;
 }
 
 /** How a process that was followed ended. */
@@ -33,44 +48,36 @@ export type ProcessExit = Pick<SessionExit, 'exitCode' | 'signal' | 'oomKilled' 
 export class FirstProcess {
   readonly leader: ProcessRef;
   readonly startedAt = new Date().toISOString();
-  private readonly exited: Promise<Pick<ProcessExit, 'exitCode' | 'signal'>>;
   private readonly closed: Promise<unknown>;
 
   private constructor(
     private readonly sessionId: string,
-    private readonly child: ChildProcess,
+    private readonly running: RunningProcess,
     private readonly oomKillsBefore: number | undefined,
+    /** The session's own control group. */
+    private readonly group: string | undefined,
   ) {
-    this.leader = refOf(child);
-    this.exited = new Promise((resolve) => {
-      child.once('exit', (exitCode, signal) => resolve({ exitCode, signal }));
-    });
-    this.closed = new Promise((resolve) => child.once('close', resolve));
+    this.leader = running.leader;
+    this.closed = new Promise((resolve) => running.child.once('close', resolve));
   }
 
   /** @throws SpawnError */
   static async start(launch: Launch): Promise<FirstProcess> {
-    const { sessionId, program, command, env, cwd, stdin, user } = launch;
+    const { sessionId, command, stdin, sandbox } = launch;
     const oomKillsBefore = countOomKills();
-    const [name, ...args] = command;
     try {
-      const child = spawn(program, args, {
-        argv0: name,
-        ...user,
-        cwd,
-        env,
-        // A process group and session of its own, so that all of it can be signalled.
-        detached: true,
-        stdio: [stdin === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
-      });
-      await once(child, 'spawn');
+      const running = await (sandbox === undefined
+        ? startHere(launch)
+        : startInside(launch, sandbox));
+      const { child } = running;
       child.on('error', () => undefined);
       // A process need not read what it is given.
       child.stdin?.on('error', () => undefined);
       child.stdin?.end(stdin);
-      return new FirstProcess(sessionId, child, oomKillsBefore);
+      return new FirstProcess(sessionId, running, oomKillsBefore, sandbox?.group);
     } catch (error) {
-      throw explainSpawnFailure(name, error);
+      if (error instanceof SpawnError) throw error;
+      throw explainSpawnFailure(command[0], error);
     }
   }
 
@@ -80,23 +87,57 @@ export class FirstProcess {
     output: OutputSink,
     throttle: Throttle,
   ): Promise<ProcessExit> {
-    const { stdout, stderr } = this.child as { stdout: Readable; stderr: Readable };
+    const { child, exited, release } = this.running;
+    const { stdout, stderr } = child as { stdout: Readable; stderr: Readable };
     const take = (stream: 'stdout' | 'stderr') => (chunk: Buffer) => {
       folder.noteActivity();
       output.write(stream, chunk);
     };
     throttle.read(stdout, take('stdout'));
     throttle.read(stderr, take('stderr'));
-    const exit = await this.exited;
-    const oomKilled = wasOomKilled(exit, this.oomKillsBefore, countOomKills());
+    const exit = await exited;
+    const oomKilled = this.wasOomKilled(exit);
     const tree = { id: this.sessionId, leader: this.leader, groupIsOurs: true };
     const strays = await endStrays(tree);
+    release();
     await Promise.race([this.closed, delay(STREAM_END_MS)]);
     stdout.destroy();
     stderr.destroy();
     output.end();
+    if (this.group !== undefined) removeGroup(this.group);
     return { ...exit, oomKilled, ...(strays.found > 0 && { strays }) };
   }
+
+  private wasOomKilled(exit: Parameters<typeof wasOomKilled>[0]): boolean | null {
+    const inGroup = this.group === undefined ? undefined : oomKillsIn(this.group);
+    if (inGroup !== undefined) return wasOomKilled(exit, 0, inGroup);
+    return wasOomKilled(exit, this.oomKillsBefore, countOomKills());
+  }
+}
+
+async function startHere({
+  program,
+  command,
+  env,
+  cwd,
+  stdin,
+  user,
+}: Launch): Promise<RunningProcess> {
+  const [argv0, ...args] = command;
+  const child = spawn(program, args, {
+    argv0,
+    ...user,
+    cwd,
+    env,
+    // A process group and session of its own, so that all of it can be signalled.
+    detached: true,
+    stdio: [stdin === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
+  });
+  await once(child, 'spawn');
+  const exited = new Promise<Pick<SessionExit, 'exitCode' | 'signal'>>((resolve) => {
+    child.once('exit', (exitCode, signal) => resolve({ exitCode, signal }));
+  });
+  return { child, leader: refOf(child), exited, release: () => undefined };
 }
 
 // A process that is over already cannot be told apart any more, and need not be.

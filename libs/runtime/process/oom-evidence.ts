@@ -8,11 +8,16 @@ export function countOomKills(): number | undefined {
   return groupKills() ?? numberIn('/proc/vmstat', 'oom_kill');
 }
 
+/** The same in a control group; undefined where there is no such group. */
+export function oomKillsIn(group: string): number | undefined {
+  return numberIn(`${group}/memory.events`, 'oom_kill');
+}
+
 function groupKills(): number | undefined {
   for (const line of read('/proc/self/cgroup').split('\n')) {
     const [, controllers = '', path = ''] = /^\d+:([^:]*):(.*)$/.exec(line) ?? [];
     if (controllers === '' && path !== '') {
-      const kills = numberIn(`/sys/fs/cgroup${path}/memory.events`, 'oom_kill');
+      const kills = oomKillsIn(`/sys/fs/cgroup${path}`);
       if (kills !== undefined) return kills;
     }
     if (controllers.split(',').includes('memory')) {

@@ -8,7 +8,8 @@ import { createInterface } from 'node:readline';
 import { waitFor } from '../../../test/support/wait-for.js';
 import { newId } from '#lib/kernel';
 import { killMarked, processesWith, uniqueSeconds } from '../testing/processes.js';
-import { describeDriver } from '../testing/driver-conformance.js';
+import { describeDriver, type DriverHarness } from '../testing/driver-conformance.js';
+import { testSandbox } from '../testing/sandboxes.js';
 import { ProcessDriver, type ProcessDriverOptions } from './process-driver.js';
 import { isAlive, listProcesses, membersOf, readProcess } from './process-tree.js';
 import { SessionFolder } from './session-folder.js';
@@ -24,10 +25,13 @@ const temporary = () => mkdtempSync(join(tmpdir(), 'drover-runtime-'));
 const driverIn = (dir: string, more: Partial<ProcessDriverOptions> = {}) =>
   new ProcessDriver({ dir, searchPath, ...SCRIPTS, ...more });
 
-describeDriver('A process of this machine', () => {
+const OTHER = { uid: 54_321, gid: 54_321 };
+const isRoot = process.getuid?.() === 0;
+
+function harnessOf(more: Partial<ProcessDriverOptions> = {}): Promise<DriverHarness> {
   const dir = temporary();
   return Promise.resolve({
-    make: () => driverIn(dir),
+    make: () => driverIn(dir, more),
     countProcesses: (word) => Promise.resolve(processesWith(word).length),
     uniqueSeconds,
     dispose: () => {
@@ -36,26 +40,21 @@ describeDriver('A process of this machine', () => {
       return Promise.resolve();
     },
   });
-});
+}
 
-const OTHER = { uid: 54_321, gid: 54_321 };
-const isRoot = process.getuid?.() === 0;
+const sandbox = await testSandbox();
+
+describeDriver('A process of this machine', () => harnessOf());
+if (sandbox) describeDriver('A process in a sandbox', () => harnessOf({ sandbox }));
 
 // Nobody but root can start a process as somebody else.
 if (isRoot) {
-  describeDriver('A process of another user', () => {
-    const dir = temporary();
-    return Promise.resolve({
-      make: () => driverIn(dir, { user: OTHER }),
-      countProcesses: (word) => Promise.resolve(processesWith(word).length),
-      uniqueSeconds,
-      dispose: () => {
-        killMarked();
-        rmSync(dir, { recursive: true, force: true });
-        return Promise.resolve();
-      },
-    });
-  });
+  describeDriver('A process of another user', () => harnessOf({ user: OTHER }));
+  if (sandbox) {
+    describeDriver('A process of another user in a sandbox', () =>
+      harnessOf({ user: OTHER, sandbox }),
+    );
+  }
 }
 
 (isRoot ? describe : describe.skip)('A session of another user', () => {

@@ -10,6 +10,8 @@ import {
 } from '../driver.js';
 import { MAX_BYTES_PER_SECOND, Throttle } from '../output/throttle.js';
 import { findExecutable } from './find-executable.js';
+import { removeGroup } from '../sandbox/control-group.js';
+import { groupOf, type Sandbox, sandboxLaunch, type SandboxLaunch } from '../sandbox/sandbox.js';
 import { FirstProcess, type Launch } from './first-process.js';
 import { ProcessSession } from './process-session.js';
 import { isMarked, killTree, ownRef, type ProcessTree } from './process-tree.js';
@@ -45,6 +47,8 @@ export interface ProcessDriverOptions {
    * then. Only root can do that; the folders above `dir` must let that user through.
    */
   user?: SessionUser;
+  /** What keeps the sessions apart; without it they see what their user can see. */
+  sandbox?: Sandbox;
   /** Takes one sentence when the supervisor of the sessions had to be started again. */
   warn?: (message: string) => void;
   /** The compiled shim and supervisor, where they do not lie beside this file. */
@@ -115,7 +119,10 @@ export class ProcessDriver implements RuntimeDriver {
     const folder = SessionFolder.open(this.options.dir, id);
     // Without a folder there is nobody to look for: whatever was started had one.
     if (folder?.hasEnded() === false && !isVoided(folder)) await this.end(id);
-    await removeFolder(this.options.dir, id);
+    const { dir, sandbox } = this.options;
+    const group = sandbox && groupOf(sandbox, id);
+    if (group !== undefined) removeGroup(group);
+    await removeFolder(dir, id);
   }
 
   close(): void {
@@ -211,7 +218,24 @@ export class ProcessDriver implements RuntimeDriver {
     };
     if (!isMarked(env, spec.id)) env['DROVER_SESSION_ID'] = spec.id;
     const { id: sessionId, command, cwd = folder.work, stdin } = spec;
-    return { sessionId, program, command, env, cwd, stdin, user };
+    const launch = { sessionId, program, command, env, cwd, stdin, user };
+    return { ...launch, sandbox: this.sandboxOf(spec, folder) };
+  }
+
+  private sandboxOf(
+    { network, cwd, within: shared = cwd }: SessionSpec,
+    { root, launch, tmp }: SessionFolder,
+  ): SandboxLaunch | undefined {
+    const { dir, sandbox, searchPath, user } = this.options;
+    if (sandbox !== undefined) {
+      const places = { dir, root, launch, tmp, shared, searchPath, asOther: user !== undefined };
+      return sandboxLaunch(sandbox, places, network);
+    }
+    if (network !== 'off') return undefined;
+    throw new SpawnError(
+      'setup',
+      'The network can be off in a sandbox only, and there is none here',
+    );
   }
 }
 

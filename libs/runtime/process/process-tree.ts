@@ -52,11 +52,7 @@ export function listProcesses(): ProcessInfo[] {
 
 /** @returns undefined when there is no such process, or only its remains */
 export function readProcess(pid: number): ProcessInfo | undefined {
-  const stat = readText(`/proc/${pid}/stat`);
-  if (stat === undefined) return undefined;
-  // The name stands in parentheses and may hold anything, even parentheses.
-  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  const [state, parent, group, session, terminal] = fields;
+  const [state, parent, group, session, terminal, ...fields] = statusOf(pid) ?? ['X'];
   if (state === 'Z' || state === 'X') return undefined;
   return {
     pid,
@@ -64,9 +60,21 @@ export function readProcess(pid: number): ProcessInfo | undefined {
     group: Number(group),
     session: Number(session),
     hasTerminal: terminal !== '0',
-    ticks: Number(fields[11]) + Number(fields[12]),
-    startTicks: Number(fields[19]),
+    ticks: Number(fields[6]) + Number(fields[7]),
+    startTicks: Number(fields[14]),
   };
+}
+
+/**
+ * The process that is the third below `ancestor`, and has this number in a sandbox' own count. Its remains
+ * count too, until somebody has waited for it.
+ */
+export function findInside(ancestor: number, innerPid: number): ProcessRef | undefined {
+  const parentOf = (pid: number): number => Number(statusOf(pid)?.[1] ?? 0);
+  const pid = pids().find(
+    (one) => innerPidOf(one) === innerPid && parentOf(parentOf(parentOf(one))) === ancestor,
+  );
+  return pid === undefined ? undefined : { pid, startTicks: Number(statusOf(pid)?.[19]) };
 }
 
 /** Whether the process is the one that was meant, and not a later one with its number. */
@@ -164,6 +172,17 @@ function workingDirectoryOf(pid: number): string {
   } catch {
     return '';
   }
+}
+
+/** From the state on: what comes before is the name, in parentheses, and may hold anything. */
+function statusOf(pid: number): string[] | undefined {
+  const stat = readText(`/proc/${pid}/stat`);
+  return stat?.slice(stat.lastIndexOf(')') + 2).split(' ');
+}
+
+function innerPidOf(pid: number): number {
+  const [, numbers = ''] = /^NSpid:\t(.*)$/m.exec(readText(`/proc/${pid}/status`) ?? '') ?? [];
+  return Number(numbers.split('\t').at(-1));
 }
 
 function same(a: ProcessRef, b: ProcessRef): boolean {

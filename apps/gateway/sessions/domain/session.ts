@@ -33,6 +33,8 @@ export interface SessionOrder {
   env: Record<string, string>;
   /** The content of DROVER_TASK_FILE. */
   task: object;
+  /** Absent in records of earlier versions. */
+  network?: 'off';
   /** Values to hide in its output. */
   secrets: string[];
 }

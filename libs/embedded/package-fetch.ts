@@ -7,8 +7,6 @@ import { EmbeddedError, errnoOf, explainFileError } from './errors.js';
 import { withLock } from './lock.js';
 import { projectRoot } from './project.js';
 import type { Supervisor } from './supervisor.js';
-import type { ValkeyProgram } from './valkey-program.js';
-import { probe, SERVER_NAMES } from './valkey-program.js';
 
 export interface Fetching {
   /** Runs the package tools, so that they too end when we do. */
@@ -24,30 +22,57 @@ interface System {
   family: string[];
 }
 
+/** A program that distributions have as a package. */
+export interface Wanted<Program> {
+  /** The name of its folder in the cache. */
+  name: string;
+  /** For messages: `a Valkey server`. */
+  title: string;
+  /** Packages that hold it, the best first. */
+  packages: readonly string[];
+  /** Of the packages that one needs, those that are taken along. */
+  needs: (needed: string, by: string) => boolean;
+  /** The program in the folder `bin`, if it works here. */
+  probe: (bin: string, env: Record<string, string>) => Promise<Program | undefined>;
+  /** What to do where there is none, for a system of these names. */
+  missing: (family: string[], cause?: unknown) => EmbeddedError;
+}
+
+interface Place<Program> {
+  wanted: Wanted<Program>;
+  cache: string;
+  system: System;
+}
+
 /**
- * The server out of the distribution's own package, unpacked into the project's cache folder
+ * A program out of the distribution's own package, unpacked into the project's cache folder
  * without installing anything and without root. One process fetches, the others wait for it.
+ *
+ * @throws EmbeddedError
  */
-export async function fetchValkey({ supervisor, progress }: Fetching): Promise<ValkeyProgram> {
+export async function fetchPackage<Program>(
+  wanted: Wanted<Program>,
+  { supervisor, progress }: Fetching,
+): Promise<Program> {
   const system = await thisSystem();
-  const cache = await cacheFolder();
-  const cached = await fromCache(cache, system);
+  const cache = await cacheFolder(wanted.name);
+  const place = { wanted, cache, system };
+  const cached = await fromCache(place);
   if (cached) return cached;
-  if (!existsSync('/usr/bin/apt-get') || !existsSync('/usr/bin/dpkg-deb')) throw missing(system);
-  return withLock(`fetching Valkey into ${cache}`, async () => {
-    const meanwhile = await fromCache(cache, system);
+  if (!existsSync('/usr/bin/apt-get') || !existsSync('/usr/bin/dpkg-deb')) {
+    throw wanted.missing(system.family);
+  }
+  return withLock(`fetching ${wanted.title} into ${cache}`, async () => {
+    const meanwhile = await fromCache(place);
     if (meanwhile) return meanwhile;
-    progress?.('fetching a Valkey server from the distribution (once)');
-    return fetchInto(cache, system, supervisor);
+    progress?.(`fetching ${wanted.title} from the distribution (once)`);
+    return fetchInto(place, supervisor);
   });
 }
 
 /** In the project, or, where that is read-only, in the home folder. */
-async function cacheFolder(): Promise<string> {
-  const places = [
-    join(projectRoot(), '.cache', 'valkey'),
-    join(homedir(), '.cache', 'drover', 'valkey'),
-  ];
+async function cacheFolder(name: string): Promise<string> {
+  const places = [join(projectRoot(), '.cache', name), join(homedir(), '.cache', 'drover', name)];
   for (const place of places) {
     try {
       await mkdir(place, { recursive: true });
@@ -63,24 +88,26 @@ async function cacheFolder(): Promise<string> {
   );
 }
 
-async function fromCache(cache: string, system: System): Promise<ValkeyProgram | undefined> {
+async function fromCache<Program>({
+  wanted,
+  cache,
+  system,
+}: Place<Program>): Promise<Program | undefined> {
   const prefix = `${system.name}-${process.arch}-`;
   const found = (await readdir(cache)).filter((name) => name.startsWith(prefix)).sort();
   for (const name of found.reverse()) {
-    const program = await unpackedProgram(join(cache, name));
+    const program = await unpackedProgram(wanted, join(cache, name));
     if (program) return program;
   }
   return undefined;
 }
 
-async function unpackedProgram(folder: string): Promise<ValkeyProgram | undefined> {
+async function unpackedProgram<Program>(
+  { probe }: Wanted<Program>,
+  folder: string,
+): Promise<Program | undefined> {
   const libraries = await libraryFolders(folder);
-  for (const name of SERVER_NAMES) {
-    const env = { LD_LIBRARY_PATH: libraries.join(':') };
-    const program = await probe(join(folder, 'usr', 'bin', name), env);
-    if (program) return program;
-  }
-  return undefined;
+  return probe(join(folder, 'usr', 'bin'), { LD_LIBRARY_PATH: libraries.join(':') });
 }
 
 async function libraryFolders(folder: string): Promise<string[]> {
@@ -93,11 +120,10 @@ async function libraryFolders(folder: string): Promise<string[]> {
   return found;
 }
 
-async function fetchInto(
-  cache: string,
-  system: System,
+async function fetchInto<Program>(
+  { wanted, cache, system }: Place<Program>,
   supervisor: Supervisor,
-): Promise<ValkeyProgram> {
+): Promise<Program> {
   const work = join(cache, `.tmp-${randomBytes(4).toString('hex')}`);
   for (const name of await readdir(cache)) {
     if (name.startsWith('.tmp-')) await rm(join(cache, name), { recursive: true, force: true });
@@ -106,26 +132,26 @@ async function fetchInto(
   try {
     const tools = await privateApt(work, supervisor);
     await tools.apt('apt-get', ['update']).catch(() => undefined);
-    for (const server of SERVER_NAMES) {
+    for (const server of wanted.packages) {
       const version = await candidateVersion(tools, server);
       if (version === undefined) continue;
       const folder = join(work, 'root');
-      await unpackPackages(tools, server, { work, folder });
-      if (!(await unpackedProgram(folder))) continue;
+      await unpackPackages(tools, await packagesFor(tools, server, wanted.needs), { work, folder });
+      if (!(await unpackedProgram(wanted, folder))) continue;
       // A colon would split LD_LIBRARY_PATH.
       const label = `${server}-${version}`.replace(/[^A-Za-z0-9.+~-]/g, '_');
       const target = join(cache, `${system.name}-${process.arch}-${label}`);
       await rm(target, { recursive: true, force: true });
       await rename(folder, target);
-      const program = await unpackedProgram(target);
+      const program = await unpackedProgram(wanted, target);
       if (program) return program;
     }
   } catch (error) {
-    throw explainFetchError(error, cache, system);
+    throw explainFetchError(error, cache, (cause) => wanted.missing(system.family, cause));
   } finally {
     await rm(work, { recursive: true, force: true });
   }
-  throw missing(system);
+  throw wanted.missing(system.family);
 }
 
 type Tool = (program: string, args: string[], cwd?: string) => Promise<string>;
@@ -184,31 +210,29 @@ async function candidateVersion(tools: Tools, name: string): Promise<string | un
 
 async function unpackPackages(
   tools: Tools,
-  server: string,
+  names: string[],
   { work, folder }: { work: string; folder: string },
 ): Promise<void> {
   const packages = join(work, 'packages');
   await rm(folder, { recursive: true, force: true });
   await mkdir(folder);
-  await tools.apt('apt-get', ['download', ...(await packagesFor(tools, server))], packages);
+  await tools.apt('apt-get', ['download', ...names], packages);
   for (const name of await readdir(packages)) {
     await tools.dpkg('dpkg-deb', ['-x', join(packages, name), folder]);
     await rm(join(packages, name));
   }
 }
 
-/** The server, its tools (in some versions the program itself) and the libraries missing here. */
-async function packagesFor(tools: Tools, server: string): Promise<string[]> {
-  const companion = server.replace('-server', '-tools');
-  const plan = await tools.apt('apt-get', [
-    'install',
-    '--simulate',
-    '--no-install-recommends',
-    server,
-  ]);
+/** The package, and what is missing here of that it needs. */
+async function packagesFor(
+  tools: Tools,
+  name: string,
+  needs: Wanted<unknown>['needs'],
+): Promise<string[]> {
+  const simulation = ['install', '--simulate', '--no-install-recommends', name];
+  const plan = await tools.apt('apt-get', simulation);
   const needed = [...plan.matchAll(/^Inst (\S+)/gm)].map((match) => match[1] ?? '');
-  const wanted = needed.filter((name) => /^(lib|lua)/.test(name) || name === companion);
-  return [...new Set([server, ...wanted])];
+  return [...new Set([name, ...needed.filter((one) => needs(one, name))])];
 }
 
 async function thisSystem(): Promise<System> {
@@ -222,32 +246,22 @@ async function thisSystem(): Promise<System> {
   };
 }
 
-const INSTALL_COMMANDS: Record<string, string> = {
-  darwin: 'brew install valkey',
-  alpine: 'apk add valkey',
-  arch: 'pacman -S valkey',
-  fedora: 'dnf install valkey',
-  suse: 'zypper install valkey',
-  debian: 'apt-get update && apt-get install redis-server',
-  ubuntu: 'apt-get update && apt-get install redis-server',
-};
-
-function missing(system: System, cause?: unknown): EmbeddedError {
-  const known = system.family.find((name) => name in INSTALL_COMMANDS) ?? 'debian';
-  const command = INSTALL_COMMANDS[known] ?? '';
-  return new EmbeddedError(
-    'valkey_missing',
-    `There is no Valkey or Redis server (6.2 or later) here and none could be fetched: run \`${command}\`, or set VALKEY_URL to a server of your own.`,
-    { cause },
-  );
+/** The command of the first system that has one, else Debian's. */
+export function installCommand(family: string[], commands: Record<string, string>): string {
+  const known = family.find((name) => name in commands) ?? 'debian';
+  return commands[known] ?? '';
 }
 
-function explainFetchError(error: unknown, cache: string, system: System): unknown {
+function explainFetchError(
+  error: unknown,
+  cache: string,
+  missing: (cause: unknown) => EmbeddedError,
+): unknown {
   if (error instanceof EmbeddedError) return error;
   const text = String(error);
   if (/No space left|not have enough free space/.test(text)) {
     return explainFileError(Object.assign(new Error(text), { code: 'ENOSPC' }), cache);
   }
   const explained = explainFileError(error, cache);
-  return explained instanceof EmbeddedError ? explained : missing(system, error);
+  return explained instanceof EmbeddedError ? explained : missing(error);
 }

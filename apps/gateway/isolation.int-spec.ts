@@ -1,0 +1,162 @@
+import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { newId } from '#lib/kernel';
+import { killMarked, processesWith, uniqueSeconds } from '../../libs/runtime/testing/processes.js';
+import { testSandbox, variablesOf } from '../../libs/runtime/testing/sandboxes.js';
+import { aSpawn, SECRET } from './testing/gateway-process.js';
+import { gatewayForEach, type World } from './testing/world.js';
+
+const UNSANDBOXED = { DROVER_SANDBOX: 'off', ALLOW_UNSANDBOXED_TENANTS: 'false' };
+const OTHER = 54_321;
+const isRoot = process.getuid?.() === 0;
+const sandbox = await testSandbox();
+
+afterAll(killMarked);
+
+/** What the server hears of the end of a run of the workspace. */
+async function endOf(world: World, workspaceId: string, script = 'exit 0', more: object = {}) {
+  const body = aSpawn(script, { workspaceId, ...more });
+  await world.gateway.spawn(body);
+  return world.server.endOf(body.runId);
+}
+
+const refused = (why: RegExp) => ({
+  event: 'failed',
+  error: { class: 'setup', message: expect.stringMatching(why) },
+});
+
+describe('A gateway without sandboxes', () => {
+  const world = gatewayForEach(UNSANDBOXED);
+
+  test('says so, and serves one workspace only, also in its next life', async () => {
+    expect(
+      await world.gateway.said(
+        'sessions have no sandbox: they can read and change what their user can',
+      ),
+    ).toMatchObject({ serves: 'one workspace only', reason: 'DROVER_SANDBOX is "off"' });
+    const [first, second] = [newId(), newId()];
+    expect(await endOf(world, first)).toMatchObject({ exitCode: 0 });
+    expect(await endOf(world, second)).toMatchObject(refused(/ALLOW_UNSANDBOXED_TENANTS/));
+    expect(await endOf(world, first)).toMatchObject({ exitCode: 0 });
+    await world.gateway.crash();
+    await world.gateway.start();
+    expect(await endOf(world, second)).toMatchObject(refused(/serves one workspace only/));
+    expect(await endOf(world, first)).toMatchObject({ exitCode: 0 });
+  });
+
+  test('refuses a session that must not reach the network', async () => {
+    const metadata = { network: 'off' };
+    expect(await endOf(world, newId(), 'exit 0', { metadata })).toMatchObject(
+      refused(/The network can be off in a sandbox only/),
+    );
+  });
+});
+
+describe('A gateway without sandboxes that is allowed to', () => {
+  const world = gatewayForEach({ ...UNSANDBOXED, ALLOW_UNSANDBOXED_TENANTS: 'true' });
+
+  test('serves every workspace', async () => {
+    expect(await endOf(world, newId())).toMatchObject({ exitCode: 0 });
+    expect(await endOf(world, newId())).toMatchObject({ exitCode: 0 });
+  });
+});
+
+describe('A gateway that is bound to workspaces', () => {
+  const [mine, alsoMine] = [newId(), newId()];
+  const world = gatewayForEach({ GATEWAY_WORKSPACES: `${mine}, ${alsoMine}` });
+
+  test('serves those', async () => {
+    expect(await endOf(world, mine)).toMatchObject({ exitCode: 0 });
+    expect(await endOf(world, newId())).toMatchObject(refused(/GATEWAY_WORKSPACES/));
+    expect(await endOf(world, alsoMine)).toMatchObject({ exitCode: 0 });
+  });
+});
+
+describe('A gateway whose secret stands in a file', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'drover-gateway-secret-'));
+  const file = join(folder, 'secret');
+  writeFileSync(file, `${SECRET}\n`, { mode: 0o600 });
+  const world = gatewayForEach({ GATEWAY_SECRET: '', GATEWAY_SECRET_FILE: file });
+
+  afterAll(() => rmSync(folder, { recursive: true }));
+
+  test('works with it', async () => {
+    expect(await endOf(world, newId())).toMatchObject({ exitCode: 0 });
+  });
+});
+
+/** Users of sessions; nobody but root can have another one. */
+const USERS: [string, Record<string, string>][] = [
+  ['the gateway’s user', {}],
+  ...(isRoot
+    ? [['another user', { GATEWAY_SESSIONS_USER: `${OTHER}:${OTHER}` }] as (typeof USERS)[number]]
+    : []),
+];
+
+describe.each(sandbox === undefined ? [] : USERS)('A gateway with sandboxes for %s', (_, user) => {
+  const world = gatewayForEach({
+    ...(sandbox && variablesOf(sandbox)),
+    ...{ ...user, ALLOW_UNSANDBOXED_TENANTS: 'false' },
+  });
+  let reach: string;
+
+  beforeEach(() => {
+    const { origin } = new URL(world.server.apiUrl);
+    reach = `exec node -e "fetch('${origin}').then(() => process.exit(0), () => process.exit(7))"`;
+  });
+
+  test('says so, and keeps every workspace from the others', async () => {
+    await world.gateway.said('each session has a sandbox of its own');
+    const seconds = uniqueSeconds();
+    const neighbour = aSpawn(`exec sleep ${seconds}`);
+    await world.gateway.spawn(neighbour);
+    await world.untilStatus(neighbour.runId, 'RUNNING');
+    const { dataDir } = world.gateway;
+    const script = `
+      ls ${dataDir}/sessions | wc -l; cat ${dataDir}/sessions/*/task.json | grep -c ${neighbour.runId}
+      cat ${dataDir}/gateway.json ${dataDir}/records/*; cat /proc/*/environ | grep -ac ${neighbour.runId}
+      cat /proc/*/comm | grep -c sleep; id -u`;
+    const { output } = await endOf(world, newId(), script);
+    const uid = 'GATEWAY_SESSIONS_USER' in user ? OTHER : process.getuid?.();
+    const lines = output?.split('\n').filter((line) => /^\d+$/.test(line));
+    expect(lines).toEqual(['1', '0', '0', '0', String(uid)]);
+    expect(processesWith(seconds)).toHaveLength(1);
+  });
+
+  test('lets sessions reach the network, unless the task or its agent says otherwise', async () => {
+    const off = { network: 'off' };
+    const context = { taskTitle: 'A test', inputContext: off };
+    const ends = [{}, { context }, { metadata: off }, { context, metadata: { network: 'on' } }].map(
+      (more) => endOf(world, newId(), reach, more),
+    );
+    expect((await Promise.all(ends)).map(({ exitCode }) => exitCode)).toEqual([0, 7, 7, 7]);
+  });
+
+  test('adopts a session after it was killed, stops it, and tells how it ended', async () => {
+    const seconds = uniqueSeconds();
+    const body = aSpawn(`trap 'echo bye; exit 9' TERM; sleep ${seconds} & wait`);
+    await world.gateway.spawn(body);
+    const { pid } = await world.untilStatus(body.runId, 'RUNNING');
+    await world.gateway.crash();
+    await world.gateway.start();
+    expect(await world.gateway.session(body.runId)).toMatchObject({ status: 'RUNNING', pid });
+    await world.gateway.ask('DELETE', `/api/sessions/${body.runId}`);
+    expect(await world.server.endOf(body.runId)).toMatchObject({ exitCode: 9, output: 'bye' });
+    expect(processesWith(seconds)).toEqual([]);
+  });
+
+  test('hears how a session ended while it was away', async () => {
+    const body = aSpawn('kill -9 $$');
+    const waits = aSpawn(`sleep ${uniqueSeconds()}`);
+    for (const one of [body, waits]) await world.gateway.spawn(one);
+    const { pid } = await world.untilStatus(waits.runId, 'RUNNING');
+    await world.gateway.crash();
+    process.kill(pid ?? 0, 'SIGKILL');
+    await world.gateway.start();
+    for (const one of [body, waits]) {
+      expect(await world.server.endOf(one.runId)).toMatchObject({ signal: 'SIGKILL' });
+    }
+  });
+});

@@ -1,0 +1,26 @@
+import type { Isolation } from '#lib/agent-host';
+import type { GatewayConfig } from '../config.js';
+
+/** Decides which workspaces get sessions here. */
+export class Tenants {
+  constructor(
+    private readonly config: Pick<GatewayConfig, 'workspaces' | 'allowUnsandboxedTenants'>,
+    private readonly isolation: Isolation,
+  ) {}
+
+  /**
+   * @param workspaceId null for a session that is nobody's run
+   * @param first the workspace that had the first session of those that are known
+   * @returns undefined when the workspace is served, else why it is not
+   */
+  whyNot(workspaceId: string | null, first: string | undefined): string | undefined {
+    const { workspaces, allowUnsandboxedTenants } = this.config;
+    if (workspaceId === null) return undefined;
+    if (workspaces?.includes(workspaceId) === false) {
+      return 'This gateway does not serve the workspace (GATEWAY_WORKSPACES)';
+    }
+    const isApart = this.isolation.sandbox !== undefined || allowUnsandboxedTenants;
+    if (isApart || first === undefined || first === workspaceId) return undefined;
+    return 'This gateway has no sandbox for sessions, so it serves one workspace only, and that is another one (ALLOW_UNSANDBOXED_TENANTS)';
+  }
+}

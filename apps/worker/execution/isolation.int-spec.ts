@@ -1,0 +1,95 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { JsonObject } from '#lib/agent-host';
+import { Drivers, type Sandbox } from '#lib/runtime';
+import { testSandbox } from '../../../libs/runtime/testing/sandboxes.js';
+import { makeJob, type TestJob } from '../testing/job.js';
+import { startExecution } from './execution.js';
+
+const ROOT = join(import.meta.dirname, '../../..');
+const supervisor = join(ROOT, 'dist/libs/runtime/process/supervisor-process.js');
+const sandbox = await testSandbox();
+const jobs: TestJob[] = [];
+let server: Server;
+let allowed: string;
+let reach: string;
+
+beforeAll(async () => {
+  allowed = realpathSync(mkdtempSync(join(tmpdir(), 'drover-allowed-')));
+  server = createServer((_request, response) => response.end('reached')).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  reach = `fetch('http://127.0.0.1:${port}').then(() => process.exit(0), () => process.exit(7))`;
+});
+
+afterEach(() => {
+  for (const job of jobs.splice(0)) job.remove();
+});
+
+afterAll(() => {
+  server.close();
+  rmSync(allowed, { recursive: true });
+});
+
+async function finish(inputContext: JsonObject, within?: Sandbox) {
+  const made = makeJob(inputContext);
+  jobs.push(made);
+  const searchPath = process.env['PATH'] ?? '';
+  const drivers = new Drivers({ dir: made.workDir, searchPath, supervisor, sandbox: within });
+  try {
+    const options = { drivers, allowedDirs: [allowed], passedEnv: {} };
+    const execution = await startExecution(made.job, options);
+    const outcome = await execution.outcome;
+    return { outcome, lines: made.entries.map(({ message }) => message) };
+  } finally {
+    for (const driver of drivers.all) driver.close();
+  }
+}
+
+const node = (script: string): JsonObject => ({ command: [process.execPath, '-e', script] });
+
+test('A task whose network is off is refused where there is no sandbox', async () => {
+  await expect(finish({ ...node(''), network: 'off' })).rejects.toThrow(
+    'The network can be off in a sandbox only, and there is none here',
+  );
+});
+
+(sandbox === undefined ? describe.skip : describe)('A task in a sandbox', () => {
+  test.each<[JsonObject, Partial<Sandbox>, boolean]>([
+    [{}, {}, true],
+    [{ network: 'on' }, {}, true],
+    [{ network: 'off' }, {}, false],
+    [{}, { network: 'off' }, false],
+    [{ network: 'on' }, { network: 'off' }, false],
+  ])('with %j, on a worker with %j, reaches the network: %j', async (task, more, reaches) => {
+    const { outcome } = await finish({ ...node(reach), ...task }, { ...sandbox!, ...more });
+    if (reaches) expect(outcome).toMatchObject({ kind: 'succeeded' });
+    else expect(outcome).toMatchObject({ kind: 'failed', error: { exitCode: 7 } });
+  });
+
+  test('reads its input, and leaves its result', async () => {
+    const script = `
+      const { readFileSync, writeFileSync } = require('node:fs');
+      const { DROVER_INPUT_FILE, DROVER_OUTPUT_FILE, DROVER_RUN_ID } = process.env;
+      const { run, inputContext } = JSON.parse(readFileSync(DROVER_INPUT_FILE, 'utf8'));
+      const same = run.id === DROVER_RUN_ID;
+      writeFileSync(DROVER_OUTPUT_FILE, JSON.stringify({ same, page: inputContext.page }));`;
+    const { outcome } = await finish({ ...node(script), page: 7 }, sandbox);
+    expect(outcome).toMatchObject({ kind: 'succeeded', result: { same: true, page: 7 } });
+  });
+
+  test('works in a directory that the worker allows, and does not see it otherwise', async () => {
+    writeFileSync(join(allowed, 'given'), 'given');
+    const command = ['sh', '-c', 'cat given; cp given made'];
+    const { lines } = await finish({ command, cwd: allowed }, sandbox);
+    expect(lines).toEqual(['given']);
+    expect(readFileSync(join(allowed, 'made'), 'utf8')).toBe('given');
+    const blind = await finish({ command: ['cat', join(allowed, 'given')] }, sandbox);
+    expect(blind.outcome).toMatchObject({ kind: 'failed', error: { exitCode: 1 } });
+  });
+});

@@ -1,0 +1,61 @@
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { EmbeddedError } from './errors.js';
+import { fetchPackage, installCommand, type Wanted } from './package-fetch.js';
+import { Supervisor } from './supervisor.js';
+import { firstOf, onPath } from './valkey-find.js';
+
+export interface Bubblewrap {
+  file: string;
+  env: Record<string, string>;
+}
+
+const INSTALL_COMMANDS: Record<string, string> = {
+  alpine: 'apk add bubblewrap',
+  arch: 'pacman -S bubblewrap',
+  fedora: 'dnf install bubblewrap',
+  suse: 'zypper install bubblewrap',
+  debian: 'apt-get update && apt-get install bubblewrap',
+};
+
+const execute = promisify(execFile);
+
+const BUBBLEWRAP: Wanted<Bubblewrap> = {
+  name: 'bubblewrap',
+  title: 'bubblewrap, which keeps tasks apart,',
+  packages: ['bubblewrap'],
+  needs: (needed) => needed.startsWith('lib'),
+  probe: (bin, env) => probe(join(bin, 'bwrap'), env),
+  missing: (family, cause) =>
+    new EmbeddedError(
+      'bubblewrap_missing',
+      `there is no bubblewrap here and none could be fetched: run \`${installCommand(family, INSTALL_COMMANDS)}\``,
+      { cause },
+    ),
+};
+
+/**
+ * Bubblewrap on the PATH, else the distribution's package, fetched once.
+ *
+ * @throws EmbeddedError
+ */
+export async function findBubblewrap(progress?: (message: string) => void): Promise<Bubblewrap> {
+  const found = await firstOf(onPath('bwrap').map((file) => () => probe(file, {})));
+  if (found) return found;
+  const supervisor = await Supervisor.start();
+  try {
+    return await fetchPackage(BUBBLEWRAP, { supervisor, progress });
+  } finally {
+    await supervisor.close();
+  }
+}
+
+async function probe(file: string, env: Record<string, string>): Promise<Bubblewrap | undefined> {
+  try {
+    await execute(file, ['--version'], { env, timeout: 10_000 });
+    return { file, env };
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,19 @@
+import type { SessionUser } from '../process/session-folder.js';
+
+/** What a sandbox's first process is to start: one line of JSON, and an empty line once it was found. */
+export interface InnerOrder {
+  program: string;
+  command: [string, ...string[]];
+  env: Record<string, string>;
+  cwd: string;
+  /** The user to run it as, where that is not the first process' own. */
+  user?: SessionUser;
+}
+
+/** What it tells, each in a line of JSON: `started` or `failed`, and after `started` `exited`. */
+export type InnerAnswer =
+  /** The process' number within the sandbox. */
+  | { started: number }
+  /** The code of the error. */
+  | { failed: string }
+  | { exited: { exitCode: number | null; signal: NodeJS.Signals | null } };

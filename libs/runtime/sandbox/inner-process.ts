@@ -1,0 +1,53 @@
+// The first process of a sandbox. It starts the session's command, and tells over a socket that the session
+// does not have how that ended: the sandbox's own exit code cannot tell 137 from SIGKILL. It ends,
+// and all of the sandbox with it, when the other end of the socket is closed.
+//
+// Given to Node as a text, so that no file of Drover has to be seen in the sandbox: it may import
+// nothing but Node's own modules.
+import { spawn } from 'node:child_process';
+import { readSync, writeSync } from 'node:fs';
+import { Socket } from 'node:net';
+import type { InnerAnswer, InnerOrder } from './inner-order.js';
+
+const CHANNEL = 3;
+const CHUNK_BYTES = 65_536;
+
+function readLine(): string {
+  const chunk = Buffer.alloc(CHUNK_BYTES);
+  const parts: Buffer[] = [];
+  for (;;) {
+    const bytes = readSync(CHANNEL, chunk);
+    if (bytes === 0) process.exit(0);
+    const part = Buffer.from(chunk.subarray(0, bytes));
+    parts.push(part);
+    if (part.at(-1) === 10) return Buffer.concat(parts).toString();
+  }
+}
+
+function tell(answer: InnerAnswer): void {
+  writeSync(CHANNEL, `${JSON.stringify(answer)}\n`);
+}
+
+// Who asks the session to end asks the command.
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {});
+
+const { program, command, env, cwd, user } = JSON.parse(readLine()) as InnerOrder;
+const [argv0, ...args] = command;
+const child = spawn(program, args, {
+  ...user,
+  ...{ argv0, cwd, env, detached: true, stdio: 'inherit' },
+});
+child.on('error', (error: NodeJS.ErrnoException) => {
+  tell({ failed: error.code ?? error.message });
+  process.exit(0);
+});
+if (child.pid !== undefined) {
+  child.on('exit', (exitCode, signal) => tell({ exited: { exitCode, signal } }));
+  tell({ started: child.pid });
+  // Until then nobody waits for a command that has ended already: its number is still its own.
+  readLine();
+  new Socket({ fd: CHANNEL, readable: true, writable: false })
+    .on('error', () => process.exit(0))
+    .on('close', () => process.exit(0))
+    .resume();
+}

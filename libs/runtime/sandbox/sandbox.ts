@@ -1,0 +1,210 @@
+import { existsSync, lstatSync, readFileSync, realpathSync, statSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { basename, delimiter, dirname, join, sep } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { SMALL_HEAP } from '../process/start-shim.js';
+
+/** Bubblewrap, and what it needs in its environment. */
+export interface SandboxProgram {
+  file: string;
+  env: Record<string, string>;
+}
+
+/** How the sessions of one host are kept apart from the machine and from each other. */
+export interface Sandbox {
+  program: SandboxProgram;
+  /** Paths that no session may see, beyond homes, temporary folders and `/run`. */
+  hidden: readonly string[];
+  /** Paths that sessions may read although they lie where nothing is seen. */
+  shown: readonly string[];
+  /** Whether sessions reach the network unless their specification says otherwise. */
+  network: 'on' | 'off';
+  /** Of a session that has a control group, else of each process; no limit where it is 0. */
+  memoryMb: number;
+  /** Processes and threads of such a session, else of the sessions' user; no limit where it is 0. */
+  processes: number;
+  /** The control group in which those of sessions are made, where there are limits and rights to it. */
+  groups?: string;
+  /** The compiled first process, where it does not lie beside this file. */
+  inner?: string;
+}
+
+/** The places of one session. */
+export interface SandboxPlaces {
+  /** The folder of all sessions, and within it that of this one. */
+  dir: string;
+  root: string;
+  /** What the session shall not see of its own folder. */
+  launch: string;
+  tmp: string;
+  /** What it works in beyond its own folder. */
+  shared?: string;
+  searchPath: string;
+  /** Whether the command runs as another user than this process. */
+  asOther: boolean;
+}
+
+/** A command that starts the first process of a sandbox. */
+export interface SandboxLaunch {
+  file: string;
+  args: string[];
+  env: Record<string, string>;
+  /** The control group that it makes for itself. */
+  group?: string;
+}
+
+const INNER = fileURLToPath(new URL('./inner-process.js', import.meta.url));
+/** Node within the sandbox, wherever it lies outside. */
+const NODE = '/run/drover-node';
+/** Where people and other programs keep what is theirs. */
+const PRIVATE = ['/home', '/root', '/run', '/mnt', '/media'].concat(
+  ['lib', 'log', 'snap', 'spool'].map((name) => `/var/${name}`),
+);
+/** Settings of the machine below `/proc`: root may change them without any privilege. */
+const SETTINGS = ['sys', 'sysrq-trigger', 'irq', 'bus', 'fs', 'acpi', 'scsi', 'mtrr', 'pressure'];
+/** What root can read without any privilege, since it owns them. */
+const SECRET_FILES = ['shadow', 'gshadow', 'shadow-', 'gshadow-', 'sudoers'];
+const SECRET_FOLDERS = ['/etc/ssh', '/etc/ssl/private', '/etc/sudoers.d'];
+const MIB = 1_048_576;
+const TEMPORARY = ['/tmp', '/var/tmp'];
+/**
+ * What the first process needs to become another user, in a folder of theirs. It is this process' user that
+ * makes the sandbox: nothing of it has to lie where that other user may go.
+ */
+const TO_BECOME_ANOTHER = ['CAP_SETUID', 'CAP_SETGID', 'CAP_DAC_READ_SEARCH'];
+
+/**
+ * The command for one session: its own processes, memory segments and mounts, no privileges; the system to
+ * be read; its own folder and the one that it works in to be written; none of the others'.
+ */
+export function sandboxLaunch(
+  sandbox: Sandbox,
+  places: SandboxPlaces,
+  network: 'on' | 'off' = sandbox.network,
+): SandboxLaunch {
+  const { program } = sandbox;
+  const inner = readFileSync(sandbox.inner ?? INNER, 'utf8');
+  const node = [NODE, ...SMALL_HEAP, '--input-type=module', '-e', inner];
+  const args = [
+    ...['--die-with-parent', '--unshare-pid', '--unshare-ipc', '--cap-drop', 'ALL'],
+    ...(places.asOther ? TO_BECOME_ANOTHER.flatMap((name) => ['--cap-add', name]) : []),
+    ...(network === 'off' || sandbox.network === 'off' ? ['--unshare-net'] : []),
+    ...['--ro-bind', '/', '/', '--dev', '/dev', '--proc', '/proc'],
+    ...SETTINGS.map((name) => `/proc/${name}`).flatMap((path) => ['--ro-bind-try', path, path]),
+    ...mounts(sandbox, places),
+    ...['--chdir', '/', '--', ...node],
+  ];
+  const group = groupOf(sandbox, basename(places.root));
+  const command = ['sh', group ?? '', program.file, ...args];
+  return { file: '/bin/sh', args: ['-c', limits(sandbox), ...command], env: program.env, group };
+}
+
+/** The control group of a session, where sessions have them. */
+export function groupOf({ groups }: Sandbox, sessionId: string): string | undefined {
+  return groups === undefined ? undefined : join(groups, `drover-${sessionId}`);
+}
+
+/** Later ones cover earlier ones. */
+function mounts({ hidden, shown }: Sandbox, places: SandboxPlaces): string[] {
+  const { dir, root, launch, tmp, shared, searchPath } = places;
+  const worksIn = shared === undefined ? [] : [shared];
+  const homes = outermost([...PRIVATE, ...SECRET_FOLDERS, homedir()]);
+  const secret = outermost([...hidden, dir].filter((path) => !isWithin(path, homes)));
+  const isCovered = (path: string): boolean => isWithin(path, [...homes, ...TEMPORARY]);
+  const visible = [...new Set([...shown, ...programs(searchPath)])]
+    .filter(isCovered)
+    .filter((path) => look(() => statSync(path)) !== undefined);
+  const files = SECRET_FILES.map((name) => `/etc/${name}`).filter((path) => existsSync(path));
+  return [
+    ...homes.flatMap((path) => ['--tmpfs', path]),
+    ...files.flatMap((path) => ['--ro-bind', '/dev/null', path]),
+    ...TEMPORARY.filter(isFolder).flatMap((path) => ['--bind', tmp, path]),
+    ...[...visible, ...worksIn, ...nameServers(), root].filter(isCovered).flatMap(wayTo),
+    ...['--ro-bind', process.execPath, NODE],
+    ...nameServers().flatMap((path) => ['--ro-bind-try', path, path]),
+    ...visible.flatMap((path) => ['--ro-bind-try', path, path]),
+    ...worksIn.flatMap((path) => ['--bind', path, path]),
+    // A folder that is shown, or worked in, may hold one of these.
+    ...hiddenWithin(secret, hidden, [...visible, ...worksIn]).flatMap((path) => ['--tmpfs', path]),
+    ...['--bind', root, root, '--tmpfs', launch],
+  ];
+}
+
+function hiddenWithin(secret: string[], hidden: readonly string[], seen: string[]): string[] {
+  const uncovered = hidden.filter((path) => isFolder(path) && isWithin(path, seen));
+  return outermost([...secret, ...uncovered]).filter(
+    (path) => !isWithin(path, TEMPORARY) || isWithin(path, seen),
+  );
+}
+
+/** Folders of programs; with those of their libraries, as version managers put them side by side. */
+function programs(searchPath: string): string[] {
+  const folders = searchPath.split(delimiter).filter((path) => path.startsWith('/'));
+  return [...folders, dirname(process.execPath)].flatMap((path) =>
+    basename(path) === 'bin' ? [path, join(dirname(path), 'lib')] : [path],
+  );
+}
+
+/** On many systems the list of name servers is a link into `/run`. */
+function nameServers(): string[] {
+  const file = look(() => realpathSync('/etc/resolv.conf'));
+  return file?.startsWith('/run/') ? [file] : [];
+}
+
+/** Folders that are made on the way to a mount would be open to their maker only. */
+function wayTo(path: string): string[] {
+  const above = dirname(path);
+  return above === sep ? [] : [...wayTo(above), '--perms', '0755', '--dir', above];
+}
+
+/** @returns undefined for what is not there, or not to be seen by this process either */
+function look<T>(at: () => T): T | undefined {
+  try {
+    return at();
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * What a shell sets before it becomes the sandbox: the limits of the control group that it is given, of its
+ * processes where it is given none or cannot have it. A limit that cannot be set is left as it is.
+ */
+function limits({ memoryMb, processes }: Sandbox): string {
+  const quietly = (text: string): string => `{ ${text}; } 2>/dev/null`;
+  const inGroup = [
+    ...['[ -n "$group" ]', 'mkdir "$group"'],
+    ...(memoryMb > 0 ? [`echo ${memoryMb * MIB} > "$group/memory.max"`] : []),
+    ...(memoryMb > 0 ? ['{ echo 0 > "$group/memory.swap.max" || true; }'] : []),
+    ...(processes > 0 ? [`echo ${processes} > "$group/pids.max"`] : []),
+    'echo $$ > "$group/cgroup.procs"',
+  ];
+  const ofProcesses = [
+    ...(memoryMb > 0 ? [quietly(`ulimit -d ${memoryMb * 1024}`)] : []),
+    // The letter is another one in each shell.
+    ...(processes > 0 ? [quietly(`ulimit -u ${processes} || ulimit -p ${processes}`)] : []),
+  ];
+  const otherwise = `{ ${[...ofProcesses, 'true'].join('; ')}; }`;
+  const steps = ['group=$1', 'shift', quietly('ulimit -c 0')];
+  return [...steps, `${quietly(inGroup.join(' && '))} || ${otherwise}`, 'exec "$@"'].join('; ');
+}
+
+function outermost(paths: readonly string[]): string[] {
+  const folders = [...new Set(paths)].filter((path) => path !== sep && isFolder(path));
+  return folders.filter(
+    (path) =>
+      !isWithin(
+        path,
+        folders.filter((other) => other !== path),
+      ),
+  );
+}
+
+function isWithin(path: string, folders: readonly string[]): boolean {
+  return folders.some((folder) => path === folder || path.startsWith(folder + sep));
+}
+
+/** A link is none: what it leads to is hidden by its own name. */
+function isFolder(path: string): boolean {
+  return look(() => lstatSync(path))?.isDirectory() === true;
+}

@@ -1,0 +1,85 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import type { Duplex } from 'node:stream';
+import { SpawnError } from '../driver.js';
+import type { Launch, RunningProcess } from '../process/first-process.js';
+import { findInside } from '../process/process-tree.js';
+import { explainSpawnFailure } from '../process/spawn-failure.js';
+import type { InnerAnswer, InnerOrder } from './inner-order.js';
+import type { SandboxLaunch } from './sandbox.js';
+
+const CHANNEL = 3;
+const LAST_WORDS = 2_000;
+
+type FirstExit = Awaited<RunningProcess['exited']>;
+
+/**
+ * Starts a command in a sandbox of its own.
+ *
+ * @throws SpawnError
+ */
+export async function startInside(
+  { program, command, env, cwd, stdin, user }: Launch,
+  sandbox: SandboxLaunch,
+): Promise<RunningProcess> {
+  const child = spawn(sandbox.file, sandbox.args, {
+    cwd: '/',
+    env: sandbox.env,
+    detached: true,
+    stdio: [stdin === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe', 'pipe'],
+  });
+  const over = exitOf(child);
+  await once(child, 'spawn');
+  const channel = child.stdio[CHANNEL] as Duplex;
+  channel.on('error', () => undefined);
+  const answers = createInterface({ input: channel });
+  const next = answersOf(answers, over);
+  const order: InnerOrder = { program, command, env, cwd, user };
+  channel.write(`${JSON.stringify(order)}\n`);
+  const first = await next();
+  if (first === undefined) throw notMade(await lastWordsOf(child));
+  if ('failed' in first) throw explainSpawnFailure(command[0], { code: first.failed });
+  const leader = 'started' in first && findInside(child.pid as number, first.started);
+  if (!leader) throw notMade('its first process was not found');
+  channel.write('\n');
+  const exited = next().then((last) =>
+    last !== undefined && 'exited' in last ? last.exited : over,
+  );
+  return { child, leader, exited, release: () => channel.destroy() };
+}
+
+/** Each call waits for the next answer; undefined once there will be none. */
+function answersOf(
+  lines: ReturnType<typeof createInterface>,
+  over: Promise<unknown>,
+): () => Promise<InnerAnswer | undefined> {
+  const iterator = lines[Symbol.asyncIterator]();
+  const ended = over.then(() => undefined);
+  return async () => {
+    // A sandbox that could not be made resets it.
+    const line = await Promise.race([iterator.next(), ended]).catch(() => undefined);
+    return line === undefined || line.done === true
+      ? undefined
+      : (JSON.parse(line.value) as InnerAnswer);
+  };
+}
+
+function exitOf(child: ChildProcess): Promise<FirstExit> {
+  return new Promise((resolve) => {
+    child.once('exit', (exitCode, signal) => resolve({ exitCode, signal }));
+  });
+}
+
+async function lastWordsOf({ stderr }: ChildProcess): Promise<string> {
+  let words = '';
+  for await (const chunk of stderr ?? []) words = `${words}${String(chunk)}`.slice(-LAST_WORDS);
+  return words.trim().split('\n').at(-1) ?? '';
+}
+
+function notMade(why: string): SpawnError {
+  return new SpawnError(
+    'infrastructure',
+    `The sandbox could not be made: ${why || 'no reason given'}`,
+  );
+}

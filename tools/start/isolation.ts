@@ -1,0 +1,51 @@
+import { isolate, SANDBOX_VARIABLES, sandboxSettings, searchPathOf } from '#lib/agent-host';
+import { findBubblewrap } from '#lib/embedded';
+import { readVariables } from '#lib/kernel';
+import { z } from 'zod';
+import { sandboxVariables } from './settings.js';
+
+/** How tasks and sessions are kept apart, for the programs that run them and for people. */
+export interface TaskIsolation {
+  env: Record<string, string>;
+  sentence: string;
+}
+
+/** @param home nothing of it is seen by tasks */
+export async function arrangeIsolation(
+  home: string,
+  tell: (line: string) => void,
+): Promise<TaskIsolation> {
+  const given = sandboxVariables();
+  const hide = [given['DROVER_SANDBOX_HIDE'], home].filter(Boolean).join(',');
+  const env = { ...(await bubblewrap(given, tell)), ...given, DROVER_SANDBOX_HIDE: hide };
+  const settings = sandboxSettings(
+    readVariables(z.object(SANDBOX_VARIABLES), env),
+    [],
+    searchPathOf(process.env),
+  );
+  const isolation = await isolate(settings);
+  const sentence =
+    isolation.sandbox !== undefined
+      ? 'each task and session runs in a sandbox of its own (bubblewrap)'
+      : `NONE: tasks and sessions can read what this user can, since ${isolation.reason}`;
+  return { env, sentence };
+}
+
+async function bubblewrap(
+  given: Record<string, string>,
+  tell: (line: string) => void,
+): Promise<Record<string, string>> {
+  const isWanted = process.platform === 'linux' && given['DROVER_SANDBOX'] !== 'off';
+  if (!isWanted || given['DROVER_SANDBOX_PROGRAM'] !== undefined) return {};
+  try {
+    const { file, env } = await findBubblewrap(tell);
+    const libraries = env['LD_LIBRARY_PATH'];
+    return {
+      DROVER_SANDBOX_PROGRAM: file,
+      ...(libraries !== undefined && { DROVER_SANDBOX_LIBRARIES: libraries }),
+    };
+  } catch (error) {
+    tell((error as Error).message);
+    return {};
+  }
+}
