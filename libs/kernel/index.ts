@@ -6,6 +6,7 @@ export * from './doorbell.js';
 export * from './errors.js';
 export * from './ids.js';
 export * from './secret-patterns.js';
+export { looksSecret } from './secret-names.js';
 export * from './pagination.js';
 export * from './read-at-most.js';
 export * from './redact.js';

@@ -1,5 +1,5 @@
-import { DroverError, type FieldError, newId } from '#lib/kernel';
-import { looksSecret, secretsIn } from '#lib/runtime';
+import { DroverError, type FieldError, looksSecret, newId } from '#lib/kernel';
+import { secretsIn } from '#lib/runtime';
 import type { SpawnAgentDto, SpawnSessionDto } from '../http/dto/spawn.dto.js';
 import type { SessionOrder, SessionRecord } from './domain/session.js';
 

@@ -1,6 +1,6 @@
+import { looksSecret } from '#lib/kernel';
 import {
   type Drivers,
-  looksSecret,
   Redactor,
   type RuntimeSession,
   secretsIn,

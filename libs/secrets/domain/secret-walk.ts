@@ -1,6 +1,5 @@
-import { redactText } from '#lib/kernel';
+import { looksSecret, redactText, saysNothing } from '#lib/kernel';
 import { isSealed } from './sealed-text.js';
-import { looksSecret } from './secret-names.js';
 
 /** The text in the place of a secret. */
 export const REDACTED = '[redacted]';
@@ -73,8 +72,7 @@ function mapFields(
 }
 
 function mapHidden(name: string, value: unknown, replace: Replace): unknown {
-  if (value === null || typeof value === 'boolean') return value;
-  if (typeof value === 'number' && /tokens$/i.test(name)) return value;
+  if (saysNothing(name, value)) return value;
   return replace(value, REDACTED);
 }
 
