@@ -26,7 +26,10 @@ const SECRET_TEXTS: readonly [RegExp, string][] = [
     /(authorization["']?\s*[:=]\s*["']?(?:basic|token|digest|apikey|negotiate) +)(?!\[redacted])[\w+/=.-]{4,}/gi,
     `$1${HIDDEN}`,
   ],
-  [/\b([Bb]asic +)(?=[A-Za-z]*[\d+/=]|(?:[A-Za-z]*?[a-z][A-Z]){2})[\w+/-]{8,}={0,2}/g, `$1${HIDDEN}`],
+  [
+    /\b([Bb]asic +)(?=[A-Za-z]*[\d+/=]|(?:[A-Za-z]*?[a-z][A-Z]){2})[\w+/-]{8,}={0,2}/g,
+    `$1${HIDDEN}`,
+  ],
 ];
 
 /** A name with what stands between it and its value. */

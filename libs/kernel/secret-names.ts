@@ -8,300 +8,49 @@ const SECRET_WORD =
   /(?:passwords?|passwd|passphrase|passcode|secrets?|token|credentials?|apikeys?|privatekey|privkey|secretkey|accesskey|authkey|signingkey|encryptionkey|masterkey)$/;
 
 /** Words that mean a secret at the end of a name only: `basicAuth`, not `authUrl`. */
-const SECRET_ENDINGS = new Set([
-  ...['tokens', 'auth', 'authorization', 'bearer', 'cookie', 'cookies', 'jwt', 'dsn', 'pwd', 'pw'],
-]);
+const SECRET_ENDINGS = wordSet(`
+  tokens auth authorization bearer cookie cookies jwt dsn pwd pw`);
 
 /** After one of these `tokens` are counted. */
-const COUNTING = new Set([
-  ...[
-    'max',
-    'min',
-    'total',
-    'prompt',
-    'completion',
-    'input',
-    'output',
-    'reasoning',
-    'cached',
-    'num',
-  ],
-  ...[
-    'used',
-    'remaining',
-    'context',
-    'generated',
-    'estimated',
-    'average',
-    'avg',
-    'of',
-    'all',
-    'new',
-  ],
-]);
+const COUNTING = wordSet(`
+  max min total prompt completion input output reasoning cached num used remaining context generated estimated
+  average avg of all new`);
 
 /** `key` alone names many things; after one of these words it names a secret. */
-const SECRET_KEYS = new Set([
-  ...[
-    'api',
-    'private',
-    'secret',
-    'access',
-    'signing',
-    'encryption',
-    'decryption',
-    'ssh',
-    'gpg',
-    'pgp',
-  ],
-  ...[
-    'master',
-    'service',
-    'account',
-    'shared',
-    'auth',
-    'jwt',
-    'hmac',
-    'webhook',
-    'deploy',
-    'admin',
-  ],
-  ...['root', 'ssl', 'tls', 'rsa', 'cipher', 'crypto', 'wireguard', 'subscription', 'license'],
-  ...[
-    'openai',
-    'ai',
-    'anthropic',
-    'claude',
-    'gemini',
-    'google',
-    'azure',
-    'aws',
-    'gcp',
-    'mistral',
-    'cohere',
-  ],
-  ...['groq', 'deepseek', 'openrouter', 'huggingface', 'replicate', 'pinecone', 'github', 'gitlab'],
-  ...[
-    'slack',
-    'discord',
-    'telegram',
-    'stripe',
-    'paypal',
-    'twilio',
-    'sendgrid',
-    'mailgun',
-    'datadog',
-  ],
-  ...['sentry', 'cloudflare', 'heroku', 'vercel', 'netlify', 'supabase', 'firebase', 'algolia'],
-]);
+const SECRET_KEYS = wordSet(`
+  api private secret access signing encryption decryption ssh gpg pgp master service account shared auth jwt
+  hmac webhook deploy admin root ssl tls rsa cipher crypto wireguard subscription license openai ai anthropic
+  claude gemini google azure aws gcp mistral cohere groq deepseek openrouter huggingface replicate pinecone
+  github gitlab slack discord telegram stripe paypal twilio sendgrid mailgun datadog sentry cloudflare heroku
+  vercel netlify supabase firebase algolia`);
 
 /** Variables are named for what they hold: `ACME_KEY` is a secret unless it is one of these. */
-const HARMLESS_KEYS = new Set([
-  ...['public', 'primary', 'foreign', 'partition', 'sort', 'cache', 'idempotency', 'dedup', 'row'],
-  ...[
-    'session',
-    'object',
-    'unique',
-    'candidate',
-    'composite',
-    'index',
-    'group',
-    'routing',
-    'sharding',
-  ],
-  ...['shard', 'hot', 'arrow', 'enter', 'escape', 'tab', 'issue', 'project', 'translation', 'i18n'],
-  ...['message', 'event', 'map', 'lookup', 'natural', 'redis', 'queue', 'lock', 'any'],
-]);
+const HARMLESS_KEYS = wordSet(`
+  public primary foreign partition sort cache idempotency dedup row session object unique candidate composite
+  index group routing sharding shard hot arrow enter escape tab issue project translation i18n message event map
+  lookup natural redis queue lock any`);
 
 /** `pass` is a verb as well: it means a password alone, in a variable, and after one of these. */
-const OWNERS = new Set([
-  ...[
-    'db',
-    'database',
-    'user',
-    'smtp',
-    'imap',
-    'mail',
-    'email',
-    'mysql',
-    'mariadb',
-    'postgres',
-    'pg',
-  ],
-  ...['mongo', 'redis', 'ftp', 'sftp', 'ssh', 'http', 'proxy', 'admin', 'root', 'login', 'account'],
-  ...[
-    'auth',
-    'basic',
-    'vpn',
-    'wifi',
-    'ldap',
-    'sudo',
-    'key',
-    'keystore',
-    'truststore',
-    'rabbitmq',
-    'github',
-    'gitlab',
-  ],
-]);
+const OWNERS = wordSet(`
+  db database user smtp imap mail email mysql mariadb postgres pg mongo redis ftp sftp ssh http proxy admin root
+  login account auth basic vpn wifi ldap sudo key keystore truststore rabbitmq github gitlab`);
 const VERB_ENDINGS = new Set(['pass', 'pat']);
 
 /** Endings that leave a name what it was: `password2`, `tokenHash`, `SECRET_KEY_BASE`, `API_KEY_PROD`. */
-const SUFFIXES = new Set([
-  ...['hash', 'value', 'text', 'base64', 'b64', 'pem', 'header', 'base', 'raw', 'plain', 'string'],
-  ...[
-    'prod',
-    'production',
-    'staging',
-    'stage',
-    'dev',
-    'development',
-    'test',
-    'testing',
-    'local',
-    'live',
-  ],
-  ...[
-    'sandbox',
-    'ci',
-    'qa',
-    'old',
-    'new',
-    'current',
-    'previous',
-    'prev',
-    'next',
-    'backup',
-    'default',
-  ],
-  ...['primary', 'secondary', 'main', 'rw', 'ro', 'eu', 'us', 'env', 'var', 'encrypted', 'v'],
-]);
+const SUFFIXES = wordSet(`
+  hash value text base64 b64 pem header base raw plain string prod production staging stage dev development test
+  testing local live sandbox ci qa old new current previous prev next backup default primary secondary main rw
+  ro eu us env var encrypted v`);
 
 /** Endings that tell of a secret, and are none: `secretName`, `passwordResetUrl`, `tokenCount`. */
-const HARMLESS_ENDINGS = new Set([
-  ...[
-    'count',
-    'counts',
-    'counter',
-    'id',
-    'ids',
-    'name',
-    'names',
-    'type',
-    'types',
-    'kind',
-    'format',
-  ],
-  ...[
-    'length',
-    'size',
-    'limit',
-    'limits',
-    'max',
-    'min',
-    'budget',
-    'usage',
-    'used',
-    'cost',
-    'price',
-  ],
-  ...[
-    'rate',
-    'run',
-    'minute',
-    'second',
-    'day',
-    'request',
-    'requests',
-    'bucket',
-    'version',
-    'policy',
-  ],
-  ...[
-    'rule',
-    'rules',
-    'strength',
-    'hint',
-    'field',
-    'label',
-    'placeholder',
-    'form',
-    'page',
-    'screen',
-  ],
-  ...[
-    'url',
-    'uri',
-    'endpoint',
-    'host',
-    'path',
-    'file',
-    'filename',
-    'dir',
-    'ref',
-    'reference',
-    'store',
-  ],
-  ...[
-    'provider',
-    'manager',
-    'service',
-    'issuer',
-    'audience',
-    'scope',
-    'scopes',
-    'algorithm',
-    'alg',
-  ],
-  ...[
-    'expiry',
-    'expires',
-    'expiration',
-    'expired',
-    'ttl',
-    'lifetime',
-    'age',
-    'seconds',
-    'ms',
-    'at',
-  ],
-  ...[
-    'date',
-    'time',
-    'by',
-    'in',
-    'on',
-    'required',
-    'enabled',
-    'disabled',
-    'valid',
-    'status',
-    'state',
-  ],
-  ...[
-    'reset',
-    'change',
-    'changed',
-    'rotation',
-    'validation',
-    'validator',
-    'parser',
-    'stream',
-    'index',
-  ],
-  ...[
-    'email',
-    'error',
-    'errors',
-    'message',
-    'prefix',
-    'suffix',
-    'schema',
-    'model',
-    'owner',
-    'symbol',
-  ],
-]);
+const HARMLESS_ENDINGS = wordSet(`
+  count counts counter id ids name names type types kind format length size limit limits max min budget usage
+  used cost price rate run minute second day request requests bucket version policy rule rules strength hint
+  field label placeholder form page screen url uri endpoint host path file filename dir ref reference store
+  provider manager service issuer audience scope scopes algorithm alg expiry expires expiration expired ttl
+  lifetime age seconds ms at date time by in on required enabled disabled valid status state reset change
+  changed rotation validation validator parser stream index email error errors message prefix suffix schema
+  model owner symbol`);
 
 /** The same names come again and again; a client that makes up ever new ones fills no memory. */
 const REMEMBERED = 5_000;
@@ -367,6 +116,12 @@ function wordsOf(name: string): string[] {
     .replaceAll(/([A-Z])([A-Z][a-z])/g, '$1 $2')
     .toLowerCase()
     .split(/[^a-z\d]+/)
-    .map((word) => (/\d/.test(word) && !KEPT_WHOLE.has(word) ? word.replace(/\d+$/, '') : word))
+    .map((word) =>
+      /\d/.test(word) && !KEPT_WHOLE.has(word) ? word.replace(/(?<!\d)\d+$/, '') : word,
+    )
     .filter((word) => word !== '');
+}
+
+function wordSet(text: string): ReadonlySet<string> {
+  return new Set(text.trim().split(/\s+/));
 }
