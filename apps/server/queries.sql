@@ -36,7 +36,8 @@ SELECT 'outbox_lag', name, coalesce(extract(epoch FROM now() - oldest), 0)::floa
 UNION ALL
 SELECT 'sealed_tasks', CASE WHEN s.unreadable_at IS NOT NULL THEN 'unreadable'
   WHEN s.key_id = (SELECT id FROM newest_key) THEN 'current' ELSE 'older' END, count(*)::float8
-FROM task_secrets s GROUP BY 2
+FROM (SELECT key_id, unreadable_at FROM task_secrets UNION ALL SELECT key_id, unreadable_at FROM agent_secrets) s
+GROUP BY 2
 
 -- server_probe
 SELECT 1

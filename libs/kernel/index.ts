@@ -12,6 +12,7 @@ export * from './read-at-most.js';
 export * from './redact.js';
 export * from './sent.js';
 export * from './text.js';
+export * from './variables.js';
 export {
   flag,
   integer,

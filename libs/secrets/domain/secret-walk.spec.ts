@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { REDACTED, redactSecrets } from './secret-walk.js';
+import { keepHidden, REDACTED, redactSecrets } from './secret-walk.js';
 
 describe('redactSecrets', () => {
   const cases: [string, unknown, unknown][] = [
@@ -43,6 +43,30 @@ describe('redactSecrets', () => {
       .jsonValue()
       .map((value) => JSON.parse(JSON.stringify(value, letters)) as unknown);
     fc.assert(fc.property(plain, (value) => expect(redactSecrets(value)).toEqual(value)));
+  });
+});
+
+describe('keepHidden', () => {
+  it('undoes redaction for whoever sends back what was shown', () => {
+    const key = fc.constantFrom('a', 'token', 'apiKey', 'list', 'name', 'value');
+    const { tree } = fc.letrec((tie) => ({
+      tree: fc.oneof(
+        { maxDepth: 4 },
+        fc.constantFrom<unknown>('text', 'Bearer abcdefgh', 'API_KEY=abcdef', 7, null, true),
+        fc.array(tie('tree'), { maxLength: 4 }),
+        fc.dictionary(key, tie('tree'), { maxKeys: 4 }),
+      ),
+    }));
+    fc.assert(
+      fc.property(tree, (value) => {
+        const shown = redactSecrets(value);
+        expect(keepHidden(shown, value, shown)).toEqual(value);
+      }),
+    );
+  });
+
+  it('keeps a literal that hid nothing', () => {
+    expect(keepHidden({ a: '[redacted]' }, {}, {})).toEqual({ a: '[redacted]' });
   });
 });
 

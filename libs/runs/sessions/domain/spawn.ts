@@ -17,6 +17,8 @@ export interface SpawnRequest {
   runToken: string;
   apiUrl: string;
   command: string[];
+  /** Variables for its environment: the agent's, and the task's before them. */
+  secrets: Record<string, string>;
   timeoutSeconds: number | null;
   graceSeconds: number;
   capabilities: string[];
