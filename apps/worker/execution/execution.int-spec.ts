@@ -123,7 +123,7 @@ describe('A task that is executed', () => {
     expect(text).toContain('a line of the work');
     expect(text).toContain('[redacted] {');
     expect(text).not.toContain(RUN_TOKEN);
-    expect(text).not.toMatch(/secret-of-the-task|TASK_SECRET/);
+    expect(text).not.toMatch(/secret-of-the-task|secrets/);
   });
 });
 
