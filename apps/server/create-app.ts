@@ -19,7 +19,10 @@ import { readVersion } from './version.js';
 export async function createApp(config: Config, logger: Logger): Promise<NestFastifyApplication> {
   const app = await NestFactory.create<NestFastifyApplication>(
     AppModule.forRoot(config, logger),
-    createFastifyAdapter({ trustedProxies: config.http.trustedProxies }),
+    createFastifyAdapter({
+      trustedProxies: config.http.trustedProxies,
+      limits: config.http.limits,
+    }),
     { logger: new NestLogger(logger), abortOnError: false },
   );
   if (!config.roles.includes('api')) refuseApi(app.getHttpAdapter().getInstance());
@@ -36,7 +39,9 @@ export async function createApp(config: Config, logger: Logger): Promise<NestFas
 function refuseApi(fastify: FastifyInstance): void {
   const detail = 'This server has not the role api: ask another one.';
   fastify.addHook('onRequest', (request, reply, done) => {
-    if (!request.url.startsWith(`/${API_PREFIX}`)) return done();
+    // Not by the address as it came: the router decodes it, and `/%61pi` is `/api` to it.
+    const route = request.routeOptions.url ?? request.url;
+    if (!route.startsWith(`/${API_PREFIX}`)) return done();
     sendProblem(request, reply, new DroverError('route_not_found', { detail }));
   });
 }
