@@ -105,13 +105,16 @@ export class GatewayTokens {
   }
 
   private verify(token: string, { issuer, audience }: typeof GATEWAY): jwt.JwtPayload {
-    const payload = jwt.verify(token, this.requireKey(), {
+    const { header, payload } = jwt.verify(token, this.requireKey(), {
+      complete: true,
       algorithms: [ALGORITHM],
       issuer,
       audience,
       clockTolerance: TOLERANCE_SECONDS,
       maxAge: LIFETIME_SECONDS + TOLERANCE_SECONDS,
     });
+    // We understand no extension that a header may make critical.
+    if (header.crit !== undefined) throw new Error('an unknown extension');
     if (typeof payload === 'string') throw new Error('not an object');
     return payload;
   }

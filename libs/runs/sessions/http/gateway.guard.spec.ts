@@ -1,5 +1,6 @@
 import type { ExecutionContext } from '@nestjs/common';
 import { describe, expect, it } from '@jest/globals';
+import jwt from 'jsonwebtoken';
 import type { Config } from '#lib/config';
 import { Logger } from '#lib/observability';
 import { GatewayTokens } from '../gateway/gateway-tokens.js';
@@ -27,6 +28,19 @@ describe('A gateway’s token that is refused', () => {
     for (let i = 0; i < 3; i++) expect(ask('Bearer x.y.z')).toThrow('not valid');
     expect(lines).toMatchObject([{ level: 'warn', why, from: '10.0.0.7' }]);
     expect(lines).toHaveLength(1);
+  });
+
+  it('is one with an extension that nobody here knows', () => {
+    const secret = 'a'.repeat(32);
+    const { ask } = aGuard(secret);
+    const token = (header: object) =>
+      jwt.sign({ typ: 'gateway' }, secret, {
+        header: { alg: 'HS256', ...header },
+        ...{ issuer: 'drover-gateway', audience: 'drover:gateway' },
+        ...{ subject: 'a-gateway', jwtid: 'an-id', expiresIn: 60 },
+      });
+    expect(ask(`Bearer ${token({})}`)).not.toThrow();
+    expect(ask(`Bearer ${token({ crit: ['b64'] })}`)).toThrow('not valid');
   });
 
   it('is nobody’s that sends none', () => {
