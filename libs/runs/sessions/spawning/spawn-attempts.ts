@@ -132,6 +132,7 @@ export class SpawnAttempts {
   private requestFor(shown: DueSpawn, spawn: DueSpawn, agent: SessionColumns): SpawnRequest {
     const { workspace_id: workspaceId, run_id: runId, id: taskId, agent_id: agentId } = spawn;
     const run = { workspaceId, agentId, taskId, runId };
+    const secrets = { ...agent.secrets, ...spawn.secrets };
     return {
       ...run,
       label: labelOf(taskId, shown.title),
@@ -145,7 +146,7 @@ export class SpawnAttempts {
       runToken: this.tokens.issueRunToken({ ...run, tokenVersion: spawn.token_version }),
       apiUrl: this.apiUrl(),
       command: agent.command,
-      secrets: { ...agent.secrets, ...spawn.secrets },
+      ...(Object.keys(secrets).length > 0 && { secrets }),
       timeoutSeconds: spawn.timeout_seconds,
       graceSeconds: this.config.tasks.cancelGraceSeconds,
       capabilities: spawn.capabilities,
