@@ -18,7 +18,8 @@ import { readVersion } from './version.js';
 
 /** The application, ready to listen. Nothing runs in the background before it does. */
 export async function createApp(config: Config, logger: Logger): Promise<NestFastifyApplication> {
-  const adapter = createFastifyAdapter({ trustedProxies: config.http.trustedProxies });
+  const { trustedProxies, limits } = config.http;
+  const adapter = createFastifyAdapter({ trustedProxies, limits });
   const app = await NestFactory.create<NestFastifyApplication>(
     AppModule.forRoot(config, logger),
     adapter,
@@ -39,7 +40,9 @@ export async function createApp(config: Config, logger: Logger): Promise<NestFas
 function refuseApi(adapter: DroverFastifyAdapter): void {
   const detail = 'This server has not the role api: ask another one.';
   adapter.getInstance<FastifyInstance>().addHook('onRequest', (request, reply, done) => {
-    if (!request.url.startsWith(`/${API_PREFIX}`)) return done();
+    // Not by the address as it came: the router decodes it, and `/%61pi` is `/api` to it.
+    const route = request.routeOptions.url ?? request.url;
+    if (!route.startsWith(`/${API_PREFIX}`)) return done();
     adapter.refuse(request, reply, new DroverError('route_not_found', { detail }));
   });
 }

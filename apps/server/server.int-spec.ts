@@ -61,11 +61,20 @@ describe('a server without the role api', () => {
 
   afterAll(() => app.stop());
 
-  it('answers health checks only', async () => {
-    expect((await get(app, '/readyz')).status).toBe(200);
-    expect(await get(app, '/api/v1/agent-tasks')).toMatchObject({
-      status: 404,
-      body: { code: 'route_not_found', detail: expect.stringContaining('role api') },
-    });
+  it.each(['/api/v1/agent-tasks', '/%61pi/v1/agent-tasks', '/api%2fv1/auth/me', '/api/v1/nothing'])(
+    'answers health checks only, and not %s',
+    async (path) => {
+      expect((await get(app, '/readyz')).status).toBe(200);
+      expect(await get(app, path)).toMatchObject({
+        status: 404,
+        body: { code: 'route_not_found' },
+      });
+    },
+  );
+
+  it('says so', async () => {
+    const detail = expect.stringContaining('role api');
+    expect((await get(app, '/%61pi/v1/agent-tasks')).body).toMatchObject({ detail });
+    expect((await get(app, '/api/v1/agent-tasks')).body).toMatchObject({ detail });
   });
 });

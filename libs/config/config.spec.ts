@@ -92,3 +92,11 @@ describe('Every variable', () => {
     expect(refused).toThrow('  PUBLIC_URL: must be the http:// or https:// address');
   });
 });
+
+it.each(['a', `${'y'.repeat(32)},short`])(
+  'JWT_PREVIOUS_SECRETS are as long as JWT_SECRET: %s',
+  (secrets) => {
+    const load = () => withKeys(`k1:${KEY}`, { JWT_PREVIOUS_SECRETS: secrets });
+    expect(load).toThrow(/JWT_PREVIOUS_SECRETS.*at least 32 characters/);
+  },
+);

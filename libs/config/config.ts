@@ -28,6 +28,12 @@ const masterKeys = z
     return z.NEVER;
   });
 
+const signingSecret = z
+  .string({
+    error: 'is missing: any text of at least 32 characters, such as `openssl rand -hex 24` makes',
+  })
+  .min(32, 'must have at least 32 characters');
+
 const seconds = (fallback: number, min = 1, max = 31_536_000) => integer(fallback, min, max);
 
 /** Every variable that the server reads, with its unit and default. */
@@ -74,19 +80,21 @@ export const variables = z.object({
   METRICS_TOKEN: z.string().min(16, 'must have at least 16 characters').optional(),
   /** The proxies before the server; without it all clients behind one share the limits of its address. */
   TRUST_PROXY: trustedProxies.default([]),
+  /** Connections at once; the next is closed as soon as it is there. */
+  HTTP_MAX_CONNECTIONS: integer(20_000, 10, 1_000_000),
+  /** For a request to arrive, its body included. */
+  HTTP_REQUEST_TIMEOUT_SECONDS: seconds(30, 1, 600),
+  /** Between two requests of a connection. */
+  HTTP_KEEP_ALIVE_SECONDS: seconds(72, 1, 600),
   /** How long a shutdown may take at most. */
   SHUTDOWN_DEADLINE_SECONDS: seconds(30),
   /** After a signal the server serves on for so long, not ready any more: time for balancers to notice. */
   SHUTDOWN_DELAY_SECONDS: seconds(0, 0, 600),
 
   /** At least 32 characters; signs access, agent and run tokens. */
-  JWT_SECRET: z
-    .string({
-      error: 'is missing: any text of at least 32 characters, such as `openssl rand -hex 24` makes',
-    })
-    .min(32, 'must have at least 32 characters'),
+  JWT_SECRET: signingSecret,
   /** Earlier secrets, still accepted for verification, separated by commas. */
-  JWT_PREVIOUS_SECRETS: list.default([]),
+  JWT_PREVIOUS_SECRETS: list.pipe(z.array(signingSecret)).default([]),
   /** Wrap the keys that seal secrets in the database: `id:base64,...`, the current one first. */
   ENCRYPTION_KEYS: masterKeys,
   /** Ids of lost master keys: the data keys that they wrapped stay unreadable. */
@@ -203,6 +211,11 @@ function toConfig(env: z.infer<typeof environment>) {
       port: env.PORT,
       publicUrl: env.PUBLIC_URL,
       trustedProxies: env.TRUST_PROXY,
+      limits: {
+        maxConnections: env.HTTP_MAX_CONNECTIONS,
+        requestMs: env.HTTP_REQUEST_TIMEOUT_SECONDS * 1_000,
+        keepAliveMs: env.HTTP_KEEP_ALIVE_SECONDS * 1_000,
+      },
       metricsToken: env.METRICS_TOKEN,
       shutdownDeadlineSeconds: env.SHUTDOWN_DEADLINE_SECONDS,
       shutdownDelaySeconds: env.SHUTDOWN_DELAY_SECONDS,

@@ -21,7 +21,28 @@ export const BODY_LIMIT = 1_048_576;
 /** How often unused connections are looked for while the server closes, in milliseconds. */
 const SWEEP_MS = 100;
 
+/** How long clients may take, and how many may be connected. */
+export interface ConnectionLimits {
+  /** Connections at once; the next is closed as soon as it is there. */
+  maxConnections: number;
+  /** For a whole request to arrive, its body included, in milliseconds. Its answer may take any time. */
+  requestMs: number;
+  /** Between two requests of one connection, in milliseconds; balancers in front should wait less. */
+  keepAliveMs: number;
+}
+
+const LIMITS: ConnectionLimits = {
+  maxConnections: 20_000,
+  requestMs: 30_000,
+  keepAliveMs: 72_000,
+};
+/** For the headers of a request to arrive, from when the connection is there, in milliseconds. */
+const HEADERS_MS = 15_000;
+/** Nothing comes or goes for so long, in milliseconds: far longer than a claim waits, or a command for many tasks. */
+const SILENCE_MS = 600_000;
+
 export interface AdapterOptions {
+  limits?: Partial<ConnectionLimits>;
   /** Addresses and networks whose X-Forwarded-* are believed. */
   trustedProxies?: string[];
   /** Bytes of a request's body at most; BODY_LIMIT by default. */
@@ -133,7 +154,12 @@ function refuse(
 }
 
 function createFastify(options: AdapterOptions, refusals: Refusals): FastifyInstance {
+  const { requestMs, keepAliveMs, maxConnections } = { ...LIMITS, ...options.limits };
+  const headersTimeout = Math.min(HEADERS_MS, requestMs);
   const instance = fastify({
+    requestTimeout: requestMs,
+    keepAliveTimeout: keepAliveMs,
+    connectionTimeout: SILENCE_MS,
     logger: false,
     bodyLimit: options.bodyLimit ?? BODY_LIMIT,
     trustProxy: options.trustedProxies?.length ? options.trustedProxies : false,
@@ -148,8 +174,14 @@ function createFastify(options: AdapterOptions, refusals: Refusals): FastifyInst
     clientErrorHandler: (error: Error, socket: Socket) =>
       answerClientError(error, socket, refusals.logger),
     // Node would refuse it with an empty answer; `configureHttp` does with a problem document.
-    http: { requireHostHeader: false },
+    http: {
+      requireHostHeader: false,
+      headersTimeout,
+      // How often Node looks for those that take too long.
+      connectionsCheckingInterval: Math.min(5_000, headersTimeout),
+    },
   });
+  instance.server.maxConnections = maxConnections;
   instance.removeAllContentTypeParsers();
   instance.addContentTypeParser('application/json', { parseAs: 'buffer' }, jsonReader(options));
   return instance;

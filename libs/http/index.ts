@@ -2,7 +2,7 @@ export { ClientGone, clientGone } from './client-gone.js';
 export { createFastifyAdapter, DroverFastifyAdapter } from './adapter.js';
 export { API_PREFIX, configureHttp } from './configure.js';
 export * from './dto/fields.js';
-export { field } from './dto/field.js';
+export { field, type FieldOptions } from './dto/field.js';
 export { PageQuery } from './dto/page-query.js';
 export { Hot, type HotCall, type RouteGuard } from './hot-route.js';
 export { IfMatch, UuidParam } from './params.js';

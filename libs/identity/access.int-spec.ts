@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { newId, type MemberRole } from '#lib/kernel';
 import { createTestDatabase, type TestDatabase } from '../../test/support/database.js';
-import { aMember, anAgent, aWorkspace } from '../../test/support/factories.js';
+import { aMember, anAgent, aUser, aWorkspace } from '../../test/support/factories.js';
 import { waitFor } from '../../test/support/wait-for.js';
 import { TokenService } from './index.js';
 import { MEMBER_ROLES } from './domain/roles.js';
@@ -179,6 +179,22 @@ describe('an API key', () => {
       status: 403,
       code: 'forbidden',
     });
+  });
+
+  it('is no more with an accomplice, whom it would make a member or raise', async () => {
+    const path = `/workspaces/${workspaceId}/members`;
+    const admin = await apiKey({ scopes: ['workspace:admin', 'tasks:read'], role: 'ADMIN' });
+    const viewer = await aMember(db.owner, workspaceId, 'VIEWER');
+    const accomplice = { userId: await aUser(db.owner), role: 'ADMIN' };
+    const forbidden = { status: 403, body: { code: 'forbidden' } };
+    const limited = server.api(admin.key);
+    expect(await limited.post(path, accomplice)).toMatchObject(forbidden);
+    expect(await limited.patch(`${path}/${viewer}`, { role: 'ADMIN' })).toMatchObject(forbidden);
+    const whole = await apiKey({ scopes: [...SCOPES], role: 'ADMIN' });
+    const raised = await server.api(whole.key).patch(`${path}/${viewer}`, { role: 'ADMIN' });
+    expect(raised).toMatchObject({ status: 200, body: { role: 'ADMIN' } });
+    expect((await limited.patch(`${path}/${viewer}`, { role: 'VIEWER' })).status).toBe(200);
+    expect((await limited.delete(`${path}/${viewer}`)).status).toBe(204);
   });
 
   it('is never more than its maker, and ends with the membership', async () => {

@@ -9,12 +9,14 @@ export * from './doorbell.js';
 export * from './errors.js';
 export * from './ids.js';
 export * from './secret-patterns.js';
+export { looksSecret } from './secret-names.js';
 export * from './pagination.js';
 export * from './read-at-most.js';
 export * from './redact.js';
 export * from './runs-commands.js';
 export * from './sent.js';
 export * from './text.js';
+export * from './variables.js';
 export {
   flag,
   integer,

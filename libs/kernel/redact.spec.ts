@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { redactText } from './redact.js';
+import { redact, redactText } from './redact.js';
 
 describe('redactText', () => {
   it.each([
@@ -12,6 +12,14 @@ describe('redactText', () => {
     ['id AKIAIOSFODNN7EXAMPLE', 'IOSFODNN7'],
     ['Authorization: Bearer abc.def', 'abc.def'],
     ['postgres://me:s3cret@host/db', 's3cret'],
+    ['DB_PASS=hunter22', 'hunter22'],
+    ['with API_KEY_2: hunter22, and more', 'hunter22'],
+    ['{"connectionString":"hunter22"}', 'hunter22'],
+    ['note=password=hunter22', 'hunter22'],
+    ['GITHUB_TOKEN_PROD=hunter22 make', 'hunter22'],
+    ['Proxy-Authorization: Bearer hunter22', 'hunter22'],
+    ['X-Authorization: Basic hunter22', 'hunter22'],
+    ['Basic QWxhZGRpbjpvcGVu', 'QWxh'],
   ])('hides the secret in %s', (text, secret) => {
     expect(redactText(text)).not.toContain(secret);
   });
@@ -22,6 +30,11 @@ describe('redactText', () => {
     '15 tokens of 20, password reset page',
     'sk-learn is a package',
     'secret: no',
+    'Auth: fix the login page',
+    'basic understanding of TypeScript',
+    'first-pass: compile, second-pass: link',
+    'Tests pass: everything, tokens: 4711, max_tokens=4096',
+    'primaryKey: customer, keyboard: dvorak',
   ])('leaves %s as it is', (text) => {
     expect(redactText(text)).toBe(text);
   });
@@ -44,6 +57,10 @@ describe('redactText', () => {
     'password ',
     '://a:',
     'A',
+    'a=',
+    'token=',
+    'a: ',
+    'DB_PASS= ',
   ])('is done with a megabyte of %j', (unit) => {
     const text = unit.repeat(2 ** 20 / unit.length);
     expect(redactText(text).length).toBeGreaterThan(0);
@@ -52,5 +69,21 @@ describe('redactText', () => {
   it('changes nothing the second time', () => {
     const once = redactText('password=abcd1234 and Bearer abcdef');
     expect(redactText(once)).toBe(once);
+  });
+});
+
+it('redact hides fields by the words of their names, and what may hold anything', () => {
+  const fields = {
+    dbPass: 'x',
+    apiKey2: 1,
+    secrets: { A: 'x' },
+    inputContext: {},
+    maxTokens: 5,
+    tokens: 7,
+  };
+  const hidden = '[redacted]';
+  expect(redact({ ...fields, error: null, primaryKey: 'id', password: false })).toEqual({
+    ...{ dbPass: hidden, apiKey2: hidden, secrets: hidden, inputContext: hidden },
+    ...{ maxTokens: 5, tokens: 7, error: null, primaryKey: 'id', password: false },
   });
 });

@@ -1,36 +1,14 @@
+import { looksSecret, looksSecretInText } from './secret-names.js';
+
 const HIDDEN = '[redacted]';
 const MAX_DEPTH = 8;
 
-/** Names whose values are secrets, or may hold some; compared without case, dashes and underscores. */
-const SECRET_NAMES = new Set([
-  'authorization',
-  'proxyauthorization',
-  'cookie',
-  'setcookie',
-  'password',
-  'passwordhash',
-  'currentpassword',
-  'newpassword',
-  'secret',
-  'clientsecret',
-  'jwtsecret',
-  'token',
-  'accesstoken',
-  'refreshtoken',
-  'runtoken',
-  'agenttoken',
-  'idtoken',
-  'apikey',
-  'xapikey',
-  'privatekey',
-  'inputcontext',
-  'checkpointdata',
-  'outputresult',
-]);
+/** Fields that may hold secrets under any name; compared without case, dashes and underscores. */
+const DOCUMENTS = new Set(['inputcontext', 'checkpointdata', 'outputresult', 'secrets']);
 
 /**
- * Secrets inside of texts: bearer tokens, JSON web tokens, our API keys, passwords in URLs, assignments
- * to names that mean a secret, and the key formats of widely used services.
+ * Secrets inside of texts: bearer tokens, JSON web tokens, our API keys, passwords in URLs, and the key formats
+ * of widely used services.
  */
 const SECRET_TEXTS: readonly [RegExp, string][] = [
   [/\b(bearer\s+)[\w.~+/=-]+/gi, `$1${HIDDEN}`],
@@ -41,16 +19,40 @@ const SECRET_TEXTS: readonly [RegExp, string][] = [
   ],
   [/\bdrv_[\w-]{8,}/g, HIDDEN],
   [/(:\/\/[^\s:/@]*:)[^\s/@]+@/g, `$1${HIDDEN}@`],
+  [/\b(?:gh[pousr]_\w{20,}|github_pat_\w{20,}|glpat-[\w-]{16,}|xox[abeoprs]-[\w-]{10,})/g, HIDDEN],
+  [/\b(?:sk-[\w-]{16,}|A[KS]IA[0-9A-Z]{12,}|AIza[\w-]{30,}|npm_\w{30,})/g, HIDDEN],
+  [/\b(?:[rs]k_(?:live|test)_\w{10,}|whsec_[\w+/=]{16,}|ya29\.[\w-]{20,})/g, HIDDEN],
   [
-    /\b((?:\w*[_-])?(?:password|passwd|secret|token|api[_-]?key|access[_-]?key)["']?\s*[=:]\s*["']?)(?!\[redacted])[^\s"',;&)}\]]{4,}/gi,
+    /(authorization["']?\s*[:=]\s*["']?(?:basic|token|digest|apikey|negotiate) +)(?!\[redacted])[\w+/=.-]{4,}/gi,
     `$1${HIDDEN}`,
   ],
-  [/\b(?:gh[pousr]_\w{20,}|github_pat_\w{20,}|glpat-[\w-]{16,}|xox[abprs]-[\w-]{10,})/g, HIDDEN],
-  [/\b(?:sk-[\w-]{16,}|AKIA[0-9A-Z]{12,}|AIza[\w-]{30,}|npm_\w{30,})/g, HIDDEN],
+  [
+    /\b([Bb]asic +)(?=[A-Za-z]*[\d+/=]|(?:[A-Za-z]*?[a-z][A-Z]){2})[\w+/-]{8,}={0,2}/g,
+    `$1${HIDDEN}`,
+  ],
 ];
 
+/** A name with what stands between it and its value. */
+const NAMED = /(?<![\w-])([\w-]{1,100})["']?\s*[=:]\s*["']?/g;
+const VALUE = /(?!\[redacted])[^\s"',;&)}\]]{4,}/y;
+
 export function redactText(text: string): string {
-  return SECRET_TEXTS.reduce((result, [secret, shown]) => result.replace(secret, shown), text);
+  const unnamed = hideAssigned(text);
+  return SECRET_TEXTS.reduce((result, [secret, shown]) => result.replace(secret, shown), unnamed);
+}
+
+/** Without the values that are assigned to names of secrets: `DB_PASS=…`, `"apiKey": "…"`. */
+function hideAssigned(text: string): string {
+  let shown = '';
+  let from = 0;
+  for (const { 0: start, 1: name = '', index } of text.matchAll(NAMED)) {
+    if (index < from || !looksSecretInText(name)) continue;
+    VALUE.lastIndex = index + start.length;
+    if (!VALUE.test(text)) continue;
+    shown += `${text.slice(from, index + start.length)}${HIDDEN}`;
+    from = VALUE.lastIndex;
+  }
+  return from === 0 ? text : shown + text.slice(from);
 }
 
 /**
@@ -71,7 +73,10 @@ export function redact(value: unknown, depth = 0): unknown {
 
 function redactEntries(entries: [string, unknown][], depth: number): Record<string, unknown> {
   return Object.fromEntries(
-    entries.map(([name, child]) => [name, isSecret(name) ? HIDDEN : redact(child, depth + 1)]),
+    entries.map(([name, child]) => [
+      name,
+      isSecret(name, child) ? HIDDEN : redact(child, depth + 1),
+    ]),
   );
 }
 
@@ -85,6 +90,14 @@ function redactError(error: Error, depth: number): Record<string, unknown> {
   };
 }
 
-function isSecret(name: string): boolean {
-  return SECRET_NAMES.has(name.toLowerCase().replaceAll(/[-_]/g, ''));
+function isSecret(name: string, value: unknown): boolean {
+  if (value === null || value === undefined) return false;
+  if (DOCUMENTS.has(name.toLowerCase().replaceAll(/[-_]/g, ''))) return true;
+  return !saysNothing(name, value) && looksSecret(name);
+}
+
+/** Whether a value is none that could be a secret: a flag, or a number where such are counted. */
+export function saysNothing(name: string, value: unknown): boolean {
+  if (value === null || typeof value === 'boolean') return true;
+  return typeof value === 'number' && /(?:tokens|pass)$/i.test(name);
 }

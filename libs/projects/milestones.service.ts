@@ -3,6 +3,7 @@ import { Database } from '#lib/database';
 import { type Caller, DroverError, newId, type Page, toPage } from '#lib/kernel';
 import { whyUnchanged } from './errors.js';
 import { type Listing, pageOf } from './listing.js';
+import { withoutSecrets } from './texts.js';
 import { MILESTONE_FIELDS, type MilestoneView } from './views.js';
 
 export interface NewMilestone {
@@ -25,7 +26,8 @@ export class MilestonesService {
     projectId: string,
     milestone: NewMilestone,
   ): Promise<MilestoneView> {
-    const data = { ...withDate(milestone), name: milestone.name, workspaceId, projectId };
+    const { name, ...texts } = withoutSecrets(milestone);
+    const data = { ...withDate(texts), name, workspaceId, projectId };
     return this.database.tenant(workspaceId).prisma(async (tx) => {
       const projects = await tx.project.count({ where: { workspaceId, id: projectId } });
       if (projects === 0) throw new DroverError('project_not_found');
@@ -71,7 +73,7 @@ export class MilestonesService {
     change: MilestoneChange,
     version?: number,
   ): Promise<MilestoneView> {
-    return this.update(caller, { id, version }, withDate(change));
+    return this.update(caller, { id, version }, withDate(withoutSecrets(change)));
   }
 
   /**

@@ -3,6 +3,7 @@ import { Database } from '#lib/database';
 import { type Caller, DroverError, newId, type Page, toPage } from '#lib/kernel';
 import { whyUnchanged } from './errors.js';
 import { type Listing, pageOf } from './listing.js';
+import { withoutSecrets } from './texts.js';
 import { PROJECT_FIELDS, type ProjectView } from './views.js';
 
 export interface NewProject {
@@ -18,7 +19,7 @@ export class ProjectsService {
   constructor(private readonly database: Database) {}
 
   create({ workspaceId }: Caller, project: NewProject): Promise<ProjectView> {
-    const data = { ...project, workspaceId, id: newId() };
+    const data = { ...withoutSecrets(project), workspaceId, id: newId() };
     return this.database
       .tenant(workspaceId)
       .prisma((tx) => tx.project.create({ data, select: PROJECT_FIELDS }));
@@ -53,7 +54,7 @@ export class ProjectsService {
     change: ProjectChange,
     version?: number,
   ): Promise<ProjectView> {
-    return this.update(caller, { id, version }, change);
+    return this.update(caller, { id, version }, withoutSecrets(change));
   }
 
   /**

@@ -12,7 +12,7 @@ import {
 } from '#lib/transitions';
 import { CONFIG, type Config } from '#lib/config';
 import { Database, firstRow } from '#lib/database';
-import { type Actor, actorOf, type Caller, DroverError } from '#lib/kernel';
+import { type Actor, actorOf, type Caller, DroverError, redactText } from '#lib/kernel';
 import { WakeUps } from '#lib/valkey';
 import { agentRoom } from './store/agent-room.sql.js';
 import { lockRunsOfAgent } from './store/runs-of-agent.sql.js';
@@ -36,9 +36,13 @@ export class AgentDeparture {
   async terminate(
     caller: Caller,
     agentId: string,
-    { graceful = true, reason = 'terminated by request' }: { graceful?: boolean; reason?: string },
+    {
+      graceful = true,
+      reason: why = 'terminated by request',
+    }: { graceful?: boolean; reason?: string },
   ): Promise<AgentView> {
     const { workspaceId } = caller;
+    const reason = redactText(why);
     await this.stopClaims(workspaceId, agentId, reason);
     await this.database.tenant(workspaceId).transaction(async (tx) => {
       const held = await tx.rows(lockRunsOfAgent, [workspaceId, agentId]);
@@ -54,8 +58,9 @@ export class AgentDeparture {
    * The agent itself goes; what it still holds is released, and does not count as a failed attempt, unless
    * its time was over.
    */
-  async deregister(caller: Caller, agentId: string, reason = 'deregistered'): Promise<AgentView> {
+  async deregister(caller: Caller, agentId: string, why = 'deregistered'): Promise<AgentView> {
     const { workspaceId } = requireSelf(caller, agentId);
+    const reason = redactText(why);
     const agent = await this.agents.get(caller, agentId);
     if (agent.status === 'TERMINATED') return agent;
     await this.stopClaims(workspaceId, agentId, reason);

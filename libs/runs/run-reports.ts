@@ -15,7 +15,13 @@ import {
   type RunFailure,
   type TaskStatus,
 } from '#lib/transitions';
-import { redactSecrets, type SecretValues, TaskSecrets, writeSecrets } from '#lib/secrets';
+import {
+  asObject,
+  redactSecrets,
+  type SecretValues,
+  TaskSecrets,
+  writeSecrets,
+} from '#lib/secrets';
 import { addLastWords } from './store/add-last-words.sql.js';
 import { appendLogs } from './store/append-logs.sql.js';
 import { type ReportedRow, reportProgress } from './store/report-progress.sql.js';
@@ -85,7 +91,10 @@ export class RunReports {
     by: Reporter,
     session: { sessionKey?: string; branch?: string },
   ): Promise<ReportOutcome> {
-    const params = [...runParams(by), session.sessionKey ?? null, session.branch ?? null];
+    const { sessionKey = null, branch = null } = session;
+    const values = await this.secrets.valuesFor(by, null, [sessionKey, branch]);
+    const texts = [sessionKey, branch].map((text) => text && values.redact(text));
+    const params = [...runParams(by), ...texts];
     const started = await firstRow(this.database.tenant(by.workspaceId), startRun, params);
     if (started) return outcome(by, started.task_id, 'RUNNING', started.version);
     return this.replay(by, {
@@ -147,7 +156,7 @@ export class RunReports {
       event: entry.event === undefined ? 'output' : values.hide(entry.event),
       message: entry.message === undefined ? null : values.redact(entry.message),
       details: {
-        ...redactDetails(entry.details ?? {}, values),
+        ...asObject(redactSecrets(entry.details ?? {}, values)),
         ...(entry.at === undefined ? {} : { at: entry.at }),
       },
     }));
@@ -251,12 +260,6 @@ export class RunReports {
   private replay(by: Reporter, replay: Replay): Promise<ReportOutcome> {
     return answerReplay(this.database, by, replay);
   }
-}
-
-/** When the name of a field is a secret, nothing can be shown of them, but they are an object still. */
-function redactDetails(details: Record<string, unknown>, values: SecretValues): object {
-  const redacted = redactSecrets(details, values);
-  return typeof redacted === 'string' ? { redacted } : (redacted as object);
 }
 
 /** Progress, and the original of its checkpoint with it. */

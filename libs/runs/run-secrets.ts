@@ -95,7 +95,7 @@ export class RunSecrets {
     return { text: JSON.stringify(shown), originals: [original ?? column] };
   }
 
-  /** The secret values in the run's task, as far as they can be opened. */
+  /** The secret values in the run's task and of its agent, as far as they can be opened. */
   async of(by: Reporter): Promise<SecretValues> {
     return (await this.knownOf(by)).values;
   }
@@ -136,7 +136,8 @@ export class RunSecrets {
 
   private async look(by: Reporter): Promise<Known> {
     const row = await this.coalescer.submit(by.workspaceId, by.runId);
-    const { values, unreadable } = await this.secrets.valuesOf(row?.originals ?? []);
+    const originals = [...(row?.originals ?? []), ...(row?.of_agent ?? [])];
+    const { values, unreadable } = await this.secrets.valuesOf(originals);
     if (unreadable) this.warn(by, row?.task_id, unreadable.column);
     return { taskId: row?.task_id, values };
   }

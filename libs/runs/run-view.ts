@@ -20,6 +20,8 @@ export interface ClaimedTask {
     inputContext: unknown;
     checkpointData: unknown;
     metadata: unknown;
+    /** Variables for the environment of what executes it. */
+    secrets: unknown;
     timeoutSeconds: number | null;
     retryCount: number;
     maxRetries: number;
@@ -47,6 +49,7 @@ export function toClaimedTask(row: ClaimedRow, token: string): ClaimedTask {
       inputContext: row.input_context,
       checkpointData: row.checkpoint_data,
       metadata: row.metadata,
+      secrets: row.secrets,
       timeoutSeconds: row.timeout_seconds,
       retryCount: row.retry_count,
       maxRetries: row.max_retries,

@@ -4,8 +4,14 @@ import { type Actor, DroverError } from '#lib/kernel';
 import { Logger } from '#lib/observability';
 import { applyPlans, lockLeasedTask, planFailure } from '#lib/transitions';
 import { WakeUps } from '#lib/valkey';
-import { SECRET_COLUMNS, type SecretColumn, type Unreadable } from './domain/originals.js';
-import { REDACTED } from './domain/secret-walk.js';
+import { AgentSecrets, type SessionColumns } from './agent-secrets.js';
+import {
+  SECRET_COLUMNS,
+  type SecretColumn,
+  sentence,
+  type Unreadable,
+} from './domain/originals.js';
+import { showsSecret } from './domain/secret-walk.js';
 import { type TaskDocuments, taskDocuments } from './store/task-secrets.sql.js';
 import { TaskSecrets } from './task-secrets.js';
 
@@ -13,10 +19,13 @@ import { TaskSecrets } from './task-secrets.js';
 export type TaskRow = { id: string } & { [Column in SecretColumn]?: unknown };
 
 const FIELDS = {
+  title: 'title',
+  description: 'description',
   input_context: 'inputContext',
   checkpoint_data: 'checkpointData',
   output_result: 'outputResult',
   metadata: 'metadata',
+  secrets: 'secrets',
 } as const;
 
 /** The same by the names of its fields. */
@@ -35,6 +44,7 @@ export class HeldSecrets {
   constructor(
     private readonly database: Database,
     private readonly secrets: TaskSecrets,
+    private readonly agents: AgentSecrets,
     private readonly wakeUps: WakeUps,
     private readonly logger: Logger,
   ) {}
@@ -56,6 +66,18 @@ export class HeldSecrets {
       else opened.push(outcome.row);
     }
     return opened;
+  }
+
+  /** What its session gets of the run's agent. A task fails for it as for its own; then undefined. */
+  async openForSession(
+    holder: Holder,
+    row: { id: string; run_id: string },
+    shown: SessionColumns,
+  ): Promise<SessionColumns | undefined> {
+    const opened = await this.agents.open(this.database.tenant(holder.workspaceId), holder, shown);
+    if (!('kind' in opened)) return opened;
+    await this.fail(holder, row, opened);
+    return undefined;
   }
 
   /** @throws DroverError `secrets_unreadable` */
@@ -124,18 +146,12 @@ async function readDocuments(
   workspaceId: string,
   rows: readonly TaskRow[],
 ): Promise<ReadonlyMap<string, TaskDocuments>> {
-  const ids = rows.filter(showsSecret).map(({ id }) => id);
+  const ids = rows.filter(mayHoldSecret).map(({ id }) => id);
   if (ids.length === 0) return new Map();
   const found = await runner.rows(taskDocuments, [workspaceId, ids]);
   return new Map(found.map((documents) => [documents.id, documents]));
 }
 
-function showsSecret(row: TaskRow): boolean {
-  return JSON.stringify(SECRET_COLUMNS.map((column) => row[column])).includes(REDACTED);
-}
-
-function sentence({ column, why, keyId }: Unreadable): string {
-  return why === 'unknown_key'
-    ? `A secret in ${FIELDS[column]} cannot be opened: its key ${keyId} is not there`
-    : `A secret in ${FIELDS[column]} cannot be opened: it was altered, or belongs to another task`;
+function mayHoldSecret(row: TaskRow): boolean {
+  return showsSecret(SECRET_COLUMNS.map((column) => row[column]));
 }

@@ -1,7 +1,14 @@
-export type { ColumnOfTask, Original } from './domain/originals.js';
-export { hasRoomForSecret, SecretValues } from './domain/secret-values.js';
-export { redactSecrets } from './domain/secret-walk.js';
+export { AgentSecrets, type SessionColumns } from './agent-secrets.js';
+export { type ColumnOfTask, mapColumn, type Original } from './domain/originals.js';
+export {
+  hasRoomForSecret,
+  secretsIn,
+  secretsInSentence,
+  SecretValues,
+} from './domain/secret-values.js';
+export { asObject, keepHidden, redactSecrets, showsSecret } from './domain/secret-walk.js';
 export { HeldSecrets } from './held-secrets.js';
+export { Secrets } from './http/secrets-field.js';
 export { KeyRing } from './key-ring.js';
 export { Resealing } from './resealing.js';
 export { SecretsModule } from './secrets.module.js';

@@ -18,6 +18,8 @@ const FRESH_MS = 30_000;
 /** Much longer than that: nobody seals with the key any more. */
 const REMOVED_AFTER_SECONDS = 600;
 
+const KEY_GONE = new Set(['task_secrets_key_fkey', 'agent_secrets_key_fkey']);
+
 interface Ring {
   /** Whatever opens values, by id. */
   byId: ReadonlyMap<string, DataKey>;
@@ -104,7 +106,7 @@ export class KeyRing {
    * slept through a rotation) is no reason to give up.
    */
   explain(error: unknown): unknown {
-    if (violatedConstraint(error) !== 'task_secrets_key_fkey') return error;
+    if (!KEY_GONE.has(violatedConstraint(error) ?? '')) return error;
     this.ring = undefined;
     return new DroverError('conflict_retry', { retryAfterSeconds: 1, cause: error });
   }

@@ -1,6 +1,13 @@
 -- The statements as they run. Made by `npm run sql`; change the modules that declare them.
 
--- anything_to_reseal
+-- agent_originals
+SELECT s.workspace_id, s.agent_id, s.column_name, s.key_id, s.sealed FROM agent_secrets s
+WHERE s.workspace_id = $1 AND s.agent_id = $2
+
+-- anything_to_reseal_of_agents
+SELECT EXISTS (SELECT FROM agent_secrets WHERE key_id <> $1 AND unreadable_at IS NULL) AS found
+
+-- anything_to_reseal_of_tasks
 SELECT EXISTS (SELECT FROM task_secrets WHERE key_id <> $1 AND unreadable_at IS NULL) AS found
 
 -- insert_data_key
@@ -9,7 +16,16 @@ INSERT INTO data_keys (id, master_key_id, wrapped) VALUES ($1, $2, $3)
 -- lock_data_keys
 SELECT pg_advisory_xact_lock(hashtext('drover data keys'))
 
--- lock_originals
+-- lock_originals_of_agents
+SELECT s.workspace_id, s.agent_id, s.column_name, s.key_id, s.sealed
+FROM agent_secrets s
+WHERE (s.workspace_id, s.agent_id) IN (
+    SELECT o.workspace_id, o.agent_id FROM agent_secrets o
+    WHERE o.key_id <> $1 AND o.unreadable_at IS NULL LIMIT $2)
+  AND s.key_id <> $1 AND s.unreadable_at IS NULL
+FOR NO KEY UPDATE SKIP LOCKED
+
+-- lock_originals_of_tasks
 SELECT s.workspace_id, s.task_id, s.column_name, s.key_id, s.sealed
 FROM task_secrets s
 WHERE (s.workspace_id, s.task_id) IN (
@@ -21,7 +37,8 @@ FOR NO KEY UPDATE SKIP LOCKED
 -- read_data_keys
 SELECT k.id, k.master_key_id, k.wrapped, k.retired_at IS NOT NULL AS retired,
   k.created_at < now() - make_interval(days => $1) AS aged,
-  EXISTS (SELECT FROM task_secrets s WHERE s.key_id = k.id) AS used
+  (EXISTS (SELECT FROM task_secrets s WHERE s.key_id = k.id)
+    OR EXISTS (SELECT FROM agent_secrets s WHERE s.key_id = k.id)) AS used
 FROM data_keys k
 WHERE k.wrapped IS NOT NULL
 ORDER BY k.created_at DESC, k.id DESC
@@ -29,7 +46,8 @@ ORDER BY k.created_at DESC, k.id DESC
 -- remove_unused_data_keys
 DELETE FROM data_keys k
 WHERE k.retired_at <= now() - make_interval(secs => $1)
-  AND NOT EXISTS (SELECT FROM task_secrets s WHERE s.key_id = k.id)
+  AND NOT (EXISTS (SELECT FROM task_secrets s WHERE s.key_id = k.id)
+    OR EXISTS (SELECT FROM agent_secrets s WHERE s.key_id = k.id))
 RETURNING k.id
 
 -- retire_data_keys
@@ -37,20 +55,46 @@ UPDATE data_keys SET retired_at = now() WHERE id = ANY($1::uuid[]) AND retired_a
 
 -- secrets_of_runs
 SELECT r.id AS run_id, r.task_id, (
-  SELECT jsonb_agg(to_jsonb(s)) FROM task_secrets s WHERE s.workspace_id = $1 AND s.task_id = r.task_id) AS originals
+  SELECT jsonb_agg(to_jsonb(s)) FROM task_secrets s WHERE s.workspace_id = $1 AND s.task_id = r.task_id) AS originals, (
+  SELECT jsonb_agg(to_jsonb(s)) FROM agent_secrets s WHERE s.workspace_id = $1 AND s.agent_id = r.agent_id) AS of_agent
 FROM task_runs r WHERE r.workspace_id = $1 AND r.id = ANY ($2::uuid[])
 
--- set_unreadable_aside
+-- set_unreadable_of_agents_aside
+UPDATE agent_secrets s SET unreadable_at = now()
+FROM jsonb_to_recordset($1::jsonb) AS x (workspace_id uuid, agent_id uuid, column_name text)
+WHERE s.workspace_id = x.workspace_id AND s.agent_id = x.agent_id AND s.column_name = x.column_name
+
+-- set_unreadable_of_tasks_aside
 UPDATE task_secrets s SET unreadable_at = now()
 FROM jsonb_to_recordset($1::jsonb) AS x (workspace_id uuid, task_id uuid, column_name text)
 WHERE s.workspace_id = x.workspace_id AND s.task_id = x.task_id AND s.column_name = x.column_name
 
 -- task_documents
-SELECT t.id, t.input_context, t.checkpoint_data, t.output_result, t.metadata, (
+SELECT t.id, t.title, t.description, t.input_context, t.checkpoint_data, t.output_result, t.metadata, t.secrets, (
   SELECT jsonb_agg(to_jsonb(s)) FROM task_secrets s WHERE s.workspace_id = $1 AND s.task_id = t.id) AS originals
 FROM agent_tasks t WHERE t.workspace_id = $1 AND t.id = ANY ($2::uuid[])
 
--- write_resealed
+-- write_agent_secrets
+WITH input AS MATERIALIZED (
+  SELECT x.* FROM jsonb_to_recordset($2::jsonb) AS x (agent_id uuid, column_name text, key_id uuid, sealed jsonb)
+  JOIN agents t ON t.workspace_id = $1 AND t.id = x.agent_id
+  WHERE t.xmin = pg_current_xact_id()::xid
+),
+removed AS (
+  DELETE FROM agent_secrets s USING input i
+  WHERE s.workspace_id = $1 AND s.agent_id = i.agent_id AND s.column_name = i.column_name AND i.key_id IS NULL
+)
+INSERT INTO agent_secrets (workspace_id, agent_id, column_name, key_id, sealed)
+SELECT $1, i.agent_id, i.column_name, i.key_id, i.sealed FROM input i WHERE i.key_id IS NOT NULL
+ON CONFLICT (workspace_id, agent_id, column_name)
+  DO UPDATE SET key_id = excluded.key_id, sealed = excluded.sealed, unreadable_at = NULL
+
+-- write_resealed_of_agents
+UPDATE agent_secrets s SET key_id = $1, sealed = d.sealed
+FROM jsonb_to_recordset($2::jsonb) AS d (workspace_id uuid, agent_id uuid, column_name text, sealed jsonb)
+WHERE s.workspace_id = d.workspace_id AND s.agent_id = d.agent_id AND s.column_name = d.column_name
+
+-- write_resealed_of_tasks
 WITH done AS MATERIALIZED (
   SELECT * FROM jsonb_to_recordset($2::jsonb) AS x (workspace_id uuid, task_id uuid, column_name text,
     sealed jsonb, shown jsonb)

@@ -1,22 +1,17 @@
 import { Injectable } from '@nestjs/common';
 import { Database, firstRow } from '#lib/database';
 import { instruments, Logger } from '#lib/observability';
-import { type ColumnOfTask, NO_KEY, type Original, reseal } from './domain/originals.js';
+import { type Column, NO_KEY, type Original, reseal } from './domain/originals.js';
 import type { DataKey } from './domain/sealed-text.js';
 import { redactSecrets } from './domain/secret-walk.js';
 import { KeyRing } from './key-ring.js';
-import {
-  anythingToReseal,
-  lockOriginals,
-  setUnreadableAside,
-  writeResealed,
-} from './store/reseal.sql.js';
+import { RESEALED } from './store/reseal.sql.js';
 
-/** Tasks in one transaction. */
+/** Tasks or agents in one transaction. */
 const BATCH = 100;
 
 export interface Resealed {
-  /** Tasks with originals that are under the current key now. */
+  /** Tasks and agents with originals that are under the current key now. */
   resealed: number;
   /** Tasks with an original that does not open; it stays as it is. */
   unreadable: number;
@@ -50,32 +45,40 @@ export class Resealing {
     this.logger.info('secrets are sealed with a new key', { dataKeyId: key.id });
   }
 
-  /** @param limit tasks at most */
+  /** @param limit tasks or agents at most */
   async batch(limit: number): Promise<Resealed> {
-    const { service } = this.database;
     const key = await this.ring.current();
-    const anything = await firstRow(service, anythingToReseal, [key.id]);
-    if (!anything?.found) return { resealed: 0, unreadable: 0, more: false };
-    const { done, unreadable } = await service.transaction(async (tx) => {
-      const result = await this.resealAll(await tx.rows(lockOriginals, [key.id, limit]), key);
-      await tx.rows(writeResealed, [key.id, JSON.stringify(result.done)]);
-      await tx.rows(setUnreadableAside, [JSON.stringify(result.unreadable)]);
-      return { done: tasksOf(result.done), unreadable: tasksOf(result.unreadable) };
+    for (const kind of RESEALED) {
+      const anything = await firstRow(this.database.service, kind.anythingToReseal, [key.id]);
+      if (anything?.found) return this.batchOf(kind, key, limit);
+    }
+    return { resealed: 0, unreadable: 0, more: false };
+  }
+
+  private async batchOf(
+    kind: (typeof RESEALED)[number],
+    key: DataKey,
+    limit: number,
+  ): Promise<Resealed> {
+    const { done, unreadable } = await this.database.service.transaction(async (tx) => {
+      const result = await this.resealAll(await tx.rows(kind.lockOriginals, [key.id, limit]), key);
+      await tx.rows(kind.writeResealed, [key.id, JSON.stringify(result.done)]);
+      await tx.rows(kind.setUnreadableAside, [JSON.stringify(result.unreadable)]);
+      return { done: ownersOf(result.done), unreadable: ownersOf(result.unreadable) };
     });
     if (unreadable.length > 0) {
-      this.logger.error('secrets of tasks cannot be resealed', { taskIds: unreadable });
+      this.logger.error('secrets cannot be resealed', { ofTasksOrAgents: unreadable });
     }
     instruments.secrets.inc({ operation: 'resealed' }, done.length);
     instruments.secrets.inc({ operation: 'unreadable' }, unreadable.length);
     return { resealed: done.length, unreadable: unreadable.length, more: true };
   }
 
-  private async resealAll(originals: readonly Original[], key: DataKey) {
-    const done: (ColumnOfTask & { sealed: unknown; shown?: unknown })[] = [];
-    const unreadable: ColumnOfTask[] = [];
+  private async resealAll(originals: readonly Original<Column>[], key: DataKey) {
+    const done: (Column & { sealed: unknown; shown?: unknown })[] = [];
+    const unreadable: Column[] = [];
     for (const original of originals) {
-      const { workspace_id, task_id, column_name, key_id, sealed: document } = original;
-      const column = { workspace_id, task_id, column_name };
+      const { key_id, sealed: document, ...column } = original;
       const isInClear = key_id === NO_KEY;
       const old = isInClear ? undefined : await this.ring.find(key_id);
       const outcome = reseal(original, old, key);
@@ -90,6 +93,7 @@ export class Resealing {
   }
 }
 
-function tasksOf(columns: readonly { task_id: string }[]): string[] {
-  return [...new Set(columns.map(({ task_id }) => task_id))];
+function ownersOf(columns: readonly Column[]): string[] {
+  const ids = columns.map((column) => ('agent_id' in column ? column.agent_id : column.task_id));
+  return [...new Set(ids)];
 }

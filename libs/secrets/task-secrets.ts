@@ -1,7 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { instruments } from '#lib/observability';
 import {
+  type Column,
   type ColumnOfTask,
+  mapColumn,
   NO_KEY,
   type Opened,
   openOriginal,
@@ -10,8 +12,9 @@ import {
   type Unreadable,
 } from './domain/originals.js';
 import { type Secret, secretsIn, SecretValues } from './domain/secret-values.js';
-import { redactSecrets } from './domain/secret-walk.js';
+import { asObject, redactSecrets } from './domain/secret-walk.js';
 import { KeyRing } from './key-ring.js';
+import type { SecretsInput } from './store/task-secrets.sql.js';
 
 /** A document on its way into a column of a task. */
 export interface Sealed {
@@ -39,14 +42,31 @@ export class TaskSecrets {
   ): Promise<Sealed> {
     const shown = redactSecrets(document, values);
     if (shown === document) return { shown };
-    const column = await columnOf();
-    const key = await this.ring.current();
-    instruments.secrets.inc({ operation: 'sealed' });
-    const sealed = sealSecrets(key, document, column, values);
-    return { shown, original: { ...column, key_id: key.id, sealed } };
+    return { shown, original: await this.original(document, await columnOf(), values) };
   }
 
-  async open(original: Original): Promise<Opened> {
+  /**
+   * Several columns of one task or agent at once.
+   *
+   * @returns what everybody may see of them, and for each its original, or that there is none
+   */
+  async sealColumns<Of extends Column, Documents extends { [Name in Of['column_name']]?: unknown }>(
+    at: Omit<Of, 'column_name'>,
+    documents: Documents,
+    values?: SecretValues,
+  ): Promise<{ shown: Documents; inputs: SecretsInput<Of>[] }> {
+    const shown: Record<string, unknown> = { ...documents };
+    const inputs: SecretsInput<Of>[] = [];
+    for (const [name, document] of Object.entries(documents)) {
+      const column = { ...at, column_name: name } as Of;
+      const part = mapColumn(column.column_name, document, (_, text) => text, values);
+      shown[name] = typeof document === 'string' ? part : part && asObject(part);
+      inputs.push(part === document ? column : await this.original(document, column, values));
+    }
+    return { shown: shown as Documents, inputs };
+  }
+
+  async open(original: Original<Column>): Promise<Opened> {
     const outcome = openOriginal(original, await this.keyOf(original));
     instruments.secrets.inc({ operation: outcome.kind });
     return outcome;
@@ -54,7 +74,7 @@ export class TaskSecrets {
 
   /** The secrets of a task, as far as they open. */
   async valuesOf(
-    originals: readonly Original[],
+    originals: readonly Original<Column>[],
   ): Promise<{ values: SecretValues; unreadable?: Unreadable }> {
     const secrets: Secret[] = [];
     let unreadable: Unreadable | undefined;
@@ -81,7 +101,17 @@ export class TaskSecrets {
     });
   }
 
-  private async keyOf({ key_id }: Original) {
+  private async original<Of extends Column>(
+    document: unknown,
+    column: Of,
+    values: SecretValues | undefined,
+  ): Promise<Original<Of>> {
+    const key = await this.ring.current();
+    instruments.secrets.inc({ operation: 'sealed' });
+    return { ...column, key_id: key.id, sealed: sealSecrets(key, document, column, values) };
+  }
+
+  private async keyOf({ key_id }: Original<Column>) {
     return key_id === NO_KEY ? undefined : this.ring.find(key_id);
   }
 }

@@ -60,6 +60,7 @@ export const TABLES: Readonly<Record<string, Ownership>> = {
 
   data_keys: { owner: 'secrets' },
   task_secrets: { owner: 'secrets' },
+  agent_secrets: { owner: 'secrets' },
 
   workspace_limits: { owner: 'admission' },
   pauses: { owner: 'admission' },

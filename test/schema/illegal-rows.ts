@@ -16,8 +16,11 @@ export const ATTEMPTS: Record<string, readonly (readonly [sql: string, by: strin
       'task_secrets_key_fkey',
     ],
     [`DELETE FROM data_keys`, 'task_secrets_key_fkey'],
-    [`UPDATE task_secrets SET column_name = 'title'`, 'task_secrets_column_name_check'],
+    [`UPDATE task_secrets SET column_name = 'summary'`, 'task_secrets_column_name_check'],
     [`UPDATE task_secrets SET task_id = uuidv7()`, 'task_secrets_task_fkey'],
+    [`UPDATE agent_secrets SET column_name = 'metadata'`, 'agent_secrets_column_name_check'],
+    [`UPDATE agent_secrets SET agent_id = uuidv7()`, 'agent_secrets_agent_fkey'],
+    [`UPDATE agent_secrets SET key_id = uuidv7()`, 'agent_secrets_key_fkey'],
   ],
   'a task': [
     [`UPDATE agent_tasks SET status = 'DONE' WHERE id = $task`, 'agent_tasks_state_is_whole'],

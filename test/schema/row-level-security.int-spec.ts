@@ -214,6 +214,7 @@ describe('with a tenant named, drover_app', () => {
       expect([table, rowCount]).toEqual([table, 0]);
     }
     const mayGo = [
+      'agent_secrets',
       'agent_task_tags',
       'agent_tokens',
       'idempotency_keys',

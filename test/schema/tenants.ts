@@ -59,6 +59,11 @@ function otherRows({
       [workspaceId, taskId, DATA_KEY],
     ],
     [
+      `INSERT INTO agent_secrets (workspace_id, agent_id, column_name, key_id, sealed)
+       VALUES ($1, $2, 'command', $3, '[]')`,
+      [workspaceId, agentId, DATA_KEY],
+    ],
+    [
       `INSERT INTO agent_heartbeats (workspace_id, agent_id, status) VALUES ($1, $2, 'healthy')`,
       [workspaceId, agentId],
     ],

@@ -36,6 +36,10 @@ describe('The server’s proof', () => {
     ['one for the gateway’s calls', proof({ aud: 'drover-gateway' })],
     ['what the gateway proves itself with', tokens.prove(passport.id)],
     ['the call itself', passport.token],
+    [
+      'one with an unknown extension',
+      jwt.sign(GOOD, SECRET, { header: { alg: 'HS256', crit: ['b64'] } as jwt.JwtHeader }),
+    ],
   ])('does not hold: %s', (_, value) => {
     expect(tokens.proves(value, passport)).toBe(false);
   });

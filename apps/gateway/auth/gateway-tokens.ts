@@ -101,13 +101,16 @@ export class GatewayTokens implements Credentials {
 
   private verify(token: string, audience: string): jwt.JwtPayload {
     try {
-      const payload = jwt.verify(token, this.key, {
+      const { header, payload } = jwt.verify(token, this.key, {
         algorithms: [ALGORITHM],
         issuer: 'drover-server',
         audience,
         clockTolerance: CLOCKS_APART_SECONDS,
+        complete: true,
       });
-      if (typeof payload === 'string') throw new DroverError('invalid_token');
+      // We understand no extension that a header may make critical.
+      const isPlain = header.crit === undefined && typeof payload !== 'string';
+      if (!isPlain) throw new DroverError('invalid_token');
       return payload;
     } catch (error) {
       const isLate = error instanceof jwt.TokenExpiredError;

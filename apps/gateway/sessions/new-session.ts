@@ -1,5 +1,5 @@
-import { DroverError, type FieldError, newId } from '#lib/kernel';
-import { looksSecret, secretsIn } from '#lib/runtime';
+import { DroverError, type FieldError, looksSecret, newId, whyNoVariable } from '#lib/kernel';
+import { secretsIn } from '#lib/runtime';
 import type { SpawnAgentDto, SpawnSessionDto } from '../http/dto/spawn.dto.js';
 import type { SessionOrder, SessionRecord } from './domain/session.js';
 
@@ -16,9 +16,11 @@ interface Identity {
 export function sessionOfRun(body: SpawnAgentDto, by: Identity): SessionRecord {
   const { context, runId, taskId, agentId, workspaceId, generation } = body;
   const id = newId();
+  const secrets = environmentOf('secrets', body.secrets);
   const order: SessionOrder = {
     command: commandOf(body.command),
     env: {
+      ...secrets,
       DROVER_API_URL: by.apiUrl ?? body.apiUrl,
       DROVER_RUN_TOKEN: body.runToken,
       DROVER_RUN_ID: runId,
@@ -42,6 +44,7 @@ export function sessionOfRun(body: SpawnAgentDto, by: Identity): SessionRecord {
     ...networkOf(context.inputContext, body.metadata),
     secrets: [
       body.runToken,
+      ...Object.values(secrets),
       ...by.passedSecrets,
       ...secretsIn(context.inputContext),
       ...secretsIn(context.checkpointData),
@@ -54,7 +57,7 @@ export function sessionOfRun(body: SpawnAgentDto, by: Identity): SessionRecord {
 export function freeSession(body: SpawnSessionDto, by: Identity): SessionRecord {
   const id = newId();
   const { sessionLabel, prompt, model, thinking, channel, metadata = {} } = body;
-  const env = environmentOf(body.env);
+  const env = environmentOf('env', body.env);
   const order: SessionOrder = {
     command: commandOf(body.command),
     env: { ...env, DROVER_SESSION_KEY: sessionKey(by, id) },
@@ -115,22 +118,10 @@ function commandOf([program = '', ...args]: string[]): [string, ...string[]] {
   return [program, ...args];
 }
 
-const ENV_NAME = /^[A-Za-z_][A-Za-z0-9_]{0,255}$/;
-/** Variables that make a program load or run something else than it was allowed to be. */
-const INTERPRETED =
-  /^(LD_.*|DYLD_.*|NODE_OPTIONS|BASH_ENV|ENV|PERL5OPT|RUBYOPT|PYTHONSTARTUP|GIT_SSH.*)$/;
-
-function environmentOf(env: Record<string, unknown> = {}): Record<string, string> {
+function environmentOf(field: string, env: Record<string, unknown> = {}): Record<string, string> {
   for (const [name, value] of Object.entries(env)) {
-    const field = `env.${name}`;
-    if (!ENV_NAME.test(name)) refuse({ field, message: 'is no name of a variable' });
-    if (typeof value !== 'string') refuse({ field, message: 'must be a string' });
-    if (name.startsWith('DROVER_')) {
-      refuse({ field, message: 'is set by the gateway, as all DROVER_ variables are' });
-    }
-    if (INTERPRETED.test(name)) {
-      refuse({ field, message: 'is not passed: it would make programs run something else' });
-    }
+    const message = typeof value === 'string' ? whyNoVariable(name) : 'must be a string';
+    if (message !== null) refuse({ field: `${field}.${name}`, message });
   }
   return env as Record<string, string>;
 }

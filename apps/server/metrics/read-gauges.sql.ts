@@ -16,7 +16,8 @@ export interface GaugeRow {
  * Every 10 s at most, as the service role. No tenant is named.
  * Indexes: agent_tasks_queue_idx, agent_tasks_status_idx and agent_tasks_retry_due_idx (index-only
  * where the table is vacuumed), task_runs_live_agent_idx, journal_pkey,
- * task_secrets_key_idx; agents and api_keys are read once. Events are counted up to 100,001 for each consumer.
+ * task_secrets_key_idx; agents, agent_secrets and api_keys are read once. Events are counted up to 100,001 for each
+ * consumer.
  */
 export const readGauges = query<GaugeRow>(
   'metrics_read_gauges',
@@ -53,7 +54,8 @@ SELECT 'outbox_lag', name, coalesce(extract(epoch FROM now() - oldest), 0)::floa
 UNION ALL
 SELECT 'sealed_tasks', CASE WHEN s.unreadable_at IS NOT NULL THEN 'unreadable'
   WHEN s.key_id = (SELECT id FROM newest_key) THEN 'current' ELSE 'older' END, count(*)::float8
-FROM task_secrets s GROUP BY 2
+FROM (SELECT key_id, unreadable_at FROM task_secrets UNION ALL SELECT key_id, unreadable_at FROM agent_secrets) s
+GROUP BY 2
 UNION ALL
 SELECT 'api_keys', v.state, v.count::float8 FROM (
   SELECT count(*) FILTER (WHERE ${isEndingKey('k')}) AS ending,

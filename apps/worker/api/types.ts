@@ -20,6 +20,8 @@ export interface ClaimedTaskBody {
   inputContext: JsonObject;
   checkpointData?: JsonObject | null;
   metadata?: JsonObject | null;
+  /** Variables for the environment of the work. */
+  secrets?: Record<string, string>;
   timeoutSeconds?: number | null;
   retryCount: number;
   maxRetries: number;

@@ -116,11 +116,14 @@ describe('A task that is executed', () => {
   });
 
   test('logs what the work says, without secrets', async () => {
-    const script = `console.log(process.env.DROVER_RUN_TOKEN); console.log('a line of the work')`;
+    const script = `console.log(process.env.DROVER_RUN_TOKEN); console.log('a line of the work');
+      console.log(process.env.TASK_SECRET, require('fs').readFileSync(process.env.DROVER_INPUT_FILE, 'utf8'))`;
     const { entries } = await finish(node(script));
     const text = JSON.stringify(entries);
     expect(text).toContain('a line of the work');
+    expect(text).toContain('[redacted] {');
     expect(text).not.toContain(RUN_TOKEN);
+    expect(text).not.toMatch(/secret-of-the-task|secrets/);
   });
 });
 
@@ -141,6 +144,7 @@ describe('The environment of a process', () => {
           'HOME',
           'LANG',
           'PATH',
+          'TASK_SECRET',
           'TMPDIR',
           'WORKER_SECRET',
           'cwd',
@@ -152,6 +156,7 @@ describe('The environment of a process', () => {
       HOME: join(job.folder.root, 'work'),
       DROVER_ATTEMPT: '3',
       DROVER_RUN_TOKEN: RUN_TOKEN,
+      TASK_SECRET: 'secret-of-the-task',
     });
   });
 

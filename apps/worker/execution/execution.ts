@@ -1,6 +1,6 @@
+import { looksSecret } from '#lib/kernel';
 import {
   type Drivers,
-  looksSecret,
   Redactor,
   type RuntimeSession,
   secretsIn,
@@ -116,6 +116,7 @@ class SessionExecution implements Execution {
 function environmentOf({ apiUrl, runId, task, runToken }: Job, { env }: CommandSpec) {
   return {
     ...env,
+    ...task.secrets,
     DROVER_API_URL: apiUrl,
     DROVER_RUN_ID: runId,
     DROVER_TASK_ID: task.id,
@@ -125,7 +126,9 @@ function environmentOf({ apiUrl, runId, task, runToken }: Job, { env }: CommandS
 }
 
 function filesOf({ task, runId, generation }: Job) {
-  const input = { inputContext: task.inputContext, task, run: { id: runId, generation } };
+  // In the environment alone: not in a file as well.
+  const shown = { ...task, secrets: undefined };
+  const input = { inputContext: task.inputContext, task: shown, run: { id: runId, generation } };
   const checkpoint = task.checkpointData ?? {};
   return {
     DROVER_INPUT_FILE: { name: FILES.input, content: JSON.stringify(input) },
@@ -136,5 +139,6 @@ function filesOf({ task, runId, generation }: Job) {
 
 function secretsOf({ runToken, task }: Job, passedEnv: Record<string, string>): string[] {
   const passed = Object.entries(passedEnv).filter(([name]) => looksSecret(name));
-  return [runToken, ...passed.map(([, value]) => value), ...secretsIn(task.inputContext)];
+  const named = [...passed.map(([, value]) => value), ...Object.values(task.secrets ?? {})];
+  return [runToken, ...named, ...secretsIn(task.inputContext)];
 }

@@ -30,6 +30,7 @@ export function makeJob(inputContext: JsonObject, checkpointData: JsonObject = {
     priority: 5,
     inputContext,
     checkpointData,
+    secrets: { TASK_SECRET: 'secret-of-the-task' },
     retryCount: 2,
     maxRetries: 3,
   };

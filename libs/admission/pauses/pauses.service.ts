@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Database, firstRow } from '#lib/database';
 import { Memberships } from '#lib/identity';
-import { type Caller, DroverError, newId, type Page, toPage } from '#lib/kernel';
+import { type Caller, DroverError, newId, type Page, redactText, toPage } from '#lib/kernel';
 import { WakeUps } from '#lib/valkey';
 import {
   endInstallationPause,
@@ -46,7 +46,8 @@ export class Pauses {
   async pause(caller: Caller, request: PauseRequest): Promise<PauseView> {
     refuseNonsense(request);
     const { userId, apiKeyId } = authorOf(caller);
-    const { reason, until = null } = request;
+    const { until = null } = request;
+    const reason = redactText(request.reason);
     if (request.scope === 'everything') {
       await this.requireOperator(caller);
       const params = [newId(), reason, userId, until];

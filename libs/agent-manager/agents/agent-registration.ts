@@ -7,6 +7,7 @@ import {
   type SqlRunner,
 } from '#lib/database';
 import { type Caller, DroverError } from '#lib/kernel';
+import { AgentSecrets, TaskSecrets } from '#lib/secrets';
 import { WakeUps } from '#lib/valkey';
 import type { AgentMode, AgentRow, AgentView } from '../domain/agent-view.js';
 import { isSecond, refuseWhileHeard } from '../domain/second-life.js';
@@ -45,6 +46,8 @@ export interface AgentRequest {
   metadata?: Record<string, unknown>;
   /** The command of a push agent's sessions: an argument vector. */
   command?: string[];
+  /** Variables for its environment. */
+  secrets?: Record<string, string>;
 }
 
 export interface Registration {
@@ -63,6 +66,8 @@ interface Place {
 export class AgentRegistration {
   constructor(
     private readonly database: Database,
+    private readonly secrets: AgentSecrets,
+    private readonly taskSecrets: TaskSecrets,
     private readonly wakeUps: WakeUps,
   ) {}
 
@@ -86,12 +91,13 @@ export class AgentRegistration {
     refuseOwnCommand(caller, requested);
     refuseTooMuch(requested.metadata);
     const place = { workspaceId: caller.workspaceId, agentId };
-    const registration = await this.database.tenant(caller.workspaceId).prisma(async (tx, sql) => {
+    const registering = this.database.tenant(caller.workspaceId).prisma(async (tx, sql) => {
       const created = await this.createOrChange(tx, sql, place, { caller, requested, version });
       await this.start(sql, place);
       const row = (await firstRow(sql, findAgent, [place.workspaceId, agentId])) as AgentRow;
       return { agent: toAgentView(row), created };
     });
+    const registration = await this.taskSecrets.written(registering);
     this.wakeUps.signals([agentId]);
     if (registration.agent.mode === 'push') this.wakeUps.coordinator();
     return registration;
@@ -105,10 +111,15 @@ export class AgentRegistration {
   ): Promise<boolean> {
     const { caller, requested, version } = request;
     const known = await firstRow(sql, lockAgent, [workspaceId, id]);
+    const place = { workspaceId, agentId: id };
     if (!known && version === undefined && mayCreate(caller)) {
-      const data = { ...fieldsOf(requested), workspaceId, id, createdBy: caller.userId };
+      const { request: shown, inputs } = await this.secrets.seal(sql, place, requested);
+      const data = { ...fieldsOf(shown), workspaceId, id, createdBy: caller.userId };
       const { count } = await tx.agent.createMany({ data, skipDuplicates: true });
-      if (count > 0) return true;
+      if (count > 0) {
+        await this.secrets.write(sql, place, inputs);
+        return true;
+      }
     }
     // Somebody else may have made it in the meantime.
     const agent = known ?? (await firstRow(sql, lockAgent, [workspaceId, id]));
@@ -119,17 +130,19 @@ export class AgentRegistration {
       throw new DroverError('version_mismatch', { members: { current: agent.version } });
     }
     await this.refuseSecond(sql, agent, requested);
+    const { request: shown, inputs } = await this.secrets.seal(sql, place, requested, agent);
     // The command may have been mended: the agent rests no more.
     const rested = { setupFailures: 0, restingUntil: null };
     await tx.agent.updateMany({
       where: { workspaceId, id },
       data: {
-        ...fieldsOf(requested, agent),
+        ...fieldsOf(shown, agent),
         ...rested,
         version: { increment: 1 },
         updatedAt: new Date(),
       },
     });
+    await this.secrets.write(sql, place, inputs);
     return false;
   }
 
@@ -187,11 +200,15 @@ function offerOf(requested: AgentRequest, known?: AgentRow) {
   return { capabilities, dedicatedTo, taskTypes };
 }
 
-/** Only users and API keys choose the command that the gateway runs: a session must not choose its successor. */
-function refuseOwnCommand(caller: Caller, requested: AgentRequest): void {
-  if (requested.command === undefined || caller.kind === 'user' || caller.kind === 'api_key')
-    return;
-  throw new DroverError('forbidden', { detail: 'An agent cannot change its own command.' });
+/**
+ * Only users and API keys choose the command that the gateway runs, and its environment: a session must not choose
+ * its successor.
+ */
+function refuseOwnCommand(caller: Caller, { command, secrets }: AgentRequest): void {
+  if (caller.kind === 'user' || caller.kind === 'api_key') return;
+  if (command === undefined && secrets === undefined) return;
+  const detail = 'An agent cannot change its own command or its secrets.';
+  throw new DroverError('forbidden', { detail });
 }
 
 function refusePushWithoutCommand(requested: AgentRequest, known?: AgentRow): void {

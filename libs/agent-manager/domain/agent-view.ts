@@ -5,7 +5,7 @@ import type { AgentLifecycle, AgentStatus } from '#lib/transitions';
 export const AGENT_MODES = ['pull', 'push'] as const;
 export type AgentMode = (typeof AGENT_MODES)[number];
 
-type Typed = 'mode' | 'lifecycle' | 'status' | 'metadata';
+type Typed = 'mode' | 'lifecycle' | 'status' | 'metadata' | 'secrets';
 
 /** An agent as it is read, with the time of its last heartbeat. */
 export interface AgentRow extends Omit<Agent, 'setupFailures' | Typed> {
@@ -13,6 +13,8 @@ export interface AgentRow extends Omit<Agent, 'setupFailures' | Typed> {
   lifecycle: AgentLifecycle;
   status: AgentStatus;
   metadata: Record<string, unknown>;
+  /** Their names, with `[redacted]`. */
+  secrets: Record<string, string>;
   lastSeenAt: Date | null;
 }
 

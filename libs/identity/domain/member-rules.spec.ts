@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import type { MemberRole } from '#lib/kernel';
 import { decideAdd, decideChange, decideRemove } from './member-rules.js';
 import { MEMBER_ROLES } from './roles.js';
+import { SCOPES } from './scopes.js';
 
 const me = (role: MemberRole) => ({ userId: 'me', role });
 const other = (role: MemberRole) => ({ userId: 'other', role });
@@ -33,6 +34,26 @@ describe('changing a role', () => {
   it('keeps the last OWNER', () => {
     expect(decideChange(me('OWNER'), me('OWNER'), 'ADMIN', 1).kind).toBe('last_owner');
     expect(decideChange(me('OWNER'), me('OWNER'), 'OWNER', 1).kind).toBe('allowed');
+  });
+});
+
+describe('an API key', () => {
+  const key = (scopes: readonly string[]) => ({ ...me('ADMIN'), scopes });
+  const all = SCOPES.filter((scope) => !scope.endsWith(':read'));
+
+  it.each(all)('without the scope %s grants nothing, and takes', (lacking) => {
+    const actor = key(SCOPES.filter((scope) => scope !== lacking));
+    expect(MEMBER_ROLES.map((role) => decideAdd(actor, role).kind)).not.toContain('allowed');
+    expect(decideChange(actor, other('VIEWER'), 'MEMBER', 2).kind).toBe('forbidden');
+    expect(decideChange(actor, other('ADMIN'), 'MEMBER', 2).kind).toBe('allowed');
+    expect(decideChange(actor, other('MEMBER'), 'MEMBER', 2).kind).toBe('allowed');
+    expect(decideRemove(actor, other('ADMIN'), 2).kind).toBe('allowed');
+  });
+
+  it('with all of them grants what its role may', () => {
+    const allowed = MEMBER_ROLES.filter((role) => decideAdd(key(all), role).kind === 'allowed');
+    expect(allowed).toEqual(['VIEWER', 'MEMBER', 'ADMIN']);
+    expect(decideChange(key(all), other('VIEWER'), 'ADMIN', 2).kind).toBe('allowed');
   });
 });
 

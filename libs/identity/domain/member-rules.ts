@@ -1,10 +1,13 @@
 import type { MemberRole } from '#lib/kernel';
 import { isAtLeast } from './roles.js';
+import { covers, SCOPES } from './scopes.js';
 
 /** The member who changes a membership. */
 export interface Actor {
   userId: string;
   role: MemberRole;
+  /** Those of the API key, if it is one. */
+  scopes?: readonly string[];
 }
 
 export interface MemberState {
@@ -17,7 +20,7 @@ export type MemberDecision =
 
 const ALLOWED: MemberDecision = { kind: 'allowed' };
 
-/** ADMINs and OWNERs add members; only an OWNER makes an OWNER. */
+/** ADMINs and OWNERs add members; only an OWNER makes an OWNER, only a key with all scopes makes anybody. */
 export function decideAdd(actor: Actor, role: MemberRole): MemberDecision {
   if (!isAtLeast(actor.role, 'ADMIN')) return forbidden('Only an OWNER or ADMIN adds members.');
   return mayGrant(actor, role);
@@ -34,7 +37,7 @@ export function decideChange(
   if (member.role === 'OWNER' && actor.role !== 'OWNER') {
     return forbidden('Only an OWNER changes the role of an OWNER.');
   }
-  const grant = mayGrant(actor, role);
+  const grant = isAtLeast(member.role, role) ? ALLOWED : mayGrant(actor, role);
   if (grant.kind !== 'allowed') return grant;
   return member.role === 'OWNER' && role !== 'OWNER' ? keepAnOwner(owners) : ALLOWED;
 }
@@ -51,7 +54,15 @@ export function decideRemove(actor: Actor, member: MemberState, owners: number):
   return member.role === 'OWNER' ? keepAnOwner(owners) : ALLOWED;
 }
 
+/**
+ * Members have no scopes: what a key lacks, somebody whom it makes a member or raises would do for it, and make keys
+ * that may. So a key grants a role only if it lacks none.
+ */
 function mayGrant(actor: Actor, role: MemberRole): MemberDecision {
+  const { scopes } = actor;
+  if (scopes && !SCOPES.every((scope) => covers(scopes, scope))) {
+    return forbidden('An API key without all scopes makes nobody a member, and raises nobody.');
+  }
   if (role !== 'OWNER' || actor.role === 'OWNER') return ALLOWED;
   return forbidden('Only an OWNER makes somebody OWNER.');
 }

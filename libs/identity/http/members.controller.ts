@@ -33,7 +33,10 @@ export class MembersController {
   @Post()
   @Versioned()
   @Auth({ role: 'ADMIN', scope: 'workspace:admin' })
-  @ApiOperation({ summary: 'Make a user a member; only an OWNER makes an OWNER' })
+  @ApiOperation({
+    summary:
+      'Make a user a member; only an OWNER makes an OWNER, and an API key needs all scopes for anybody',
+  })
   @ApiCreatedResponse({ type: MemberDoc })
   @ApiErrors('validation_failed', 'workspace_not_found', 'user_not_found', 'already_member')
   add(@CurrentCaller() caller: Caller, @Body() body: AddMemberDto): Promise<MemberView> {
@@ -43,7 +46,7 @@ export class MembersController {
   @Patch(':userId')
   @Versioned()
   @Auth({ role: 'ADMIN', scope: 'workspace:admin' })
-  @ApiOperation({ summary: 'Change a member’s role' })
+  @ApiOperation({ summary: 'Change a member’s role; an API key needs all scopes to raise one' })
   @ApiOkResponse({ type: MemberDoc })
   @ApiErrors('validation_failed', 'member_not_found', 'version_mismatch', 'last_owner')
   changeRole(

@@ -21,9 +21,11 @@ export class TokenStrategy extends PassportStrategy(Strategy) {
     super({
       jwtFromRequest: ({ token }: { token: string }) => token,
       secretOrKeyProvider: (_, token: string, done) => {
-        const key = keys.find(decodeProtectedHeader(token).kid);
-        if (key) done(null, key as never);
-        else done(new DroverError('invalid_token', { detail: 'Unknown key.' }));
+        const { kid, crit } = decodeProtectedHeader(token);
+        const key = keys.find(kid);
+        // We understand no extension, and jsonwebtoken does not look for what its header makes critical.
+        if (key && crit === undefined) done(null, key as never);
+        else done(new DroverError('invalid_token', { detail: 'Unknown key or extension.' }));
       },
       algorithms: [SIGNING_ALGORITHM],
       issuer,

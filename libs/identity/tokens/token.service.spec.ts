@@ -139,6 +139,7 @@ describe('a token that is not quite ours', () => {
     ],
     ['another secret', sign(good, {}, 'another secret that is long enough too'), 'invalid_token'],
     ['an unknown key id', sign(good, { kid: 'unknown' }), 'invalid_token'],
+    ['an unknown extension', sign(good, { crit: ['exp'], exp: 1 }), 'invalid_token'],
     ['no key id', sign(good, { kid: undefined }), 'invalid_token'],
     ['another issuer', sign({ ...good, iss: 'somebody' }), 'invalid_token'],
     ['no issuer', sign(without('iss')), 'invalid_token'],

@@ -124,7 +124,7 @@ export class MembersService {
 function actorOf(caller: Caller): Actor {
   if (caller.kind === 'user') return caller;
   // A key is not its maker: it cannot leave in the maker's place.
-  if (caller.kind === 'api_key') return { userId: '', role: caller.role };
+  if (caller.kind === 'api_key') return { userId: '', role: caller.role, scopes: caller.scopes };
   throw new DroverError('wrong_token_kind');
 }
 

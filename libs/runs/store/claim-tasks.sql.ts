@@ -90,6 +90,7 @@ export interface ClaimedRow {
   input_context: unknown;
   checkpoint_data: unknown;
   metadata: unknown;
+  secrets: unknown;
   timeout_seconds: number | null;
   retry_count: number;
   max_retries: number;
@@ -111,6 +112,7 @@ const RECEIVED = [
   'input_context',
   'checkpoint_data',
   'metadata',
+  'secrets',
   'timeout_seconds',
   'retry_count',
   'max_retries',

@@ -1,33 +1,17 @@
-import { type SecretPattern, secretPatternsOf, patternOf } from '#lib/kernel';
+import {
+  looksSecret,
+  patternOf,
+  redactText,
+  saysNothing,
+  type SecretPattern,
+  secretPatternsOf,
+} from '#lib/kernel';
 
 const HIDDEN = '[redacted]';
 /** Shorter values would hide half of every line and protect nothing. */
 const MIN_SECRET_LENGTH = 4;
 const MAX_SECRETS = 500;
 const NOT_SECRET = new Set(['true', 'false', 'null', 'none', 'undefined']);
-
-const SECRET_NAME =
-  /passw(or)?d|passphrase|secret|token|api[-_]?key|access[-_]?key|private[-_]?key|credential|authorization|cookie|connection[-_]?string|dsn$/i;
-
-/** Secrets by their form, whoever wrote them. */
-const KNOWN_SHAPES: [RegExp, string][] = [
-  // The rest is examined once for each word, not for each dash in it.
-  [
-    /(?<![\w-])(?=[\w-]{11,}\.[\w-]{8,}\.)((?:[\w-]*?-)??)eyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*/g,
-    `$1${HIDDEN}`,
-  ],
-  [/\bdrv_[\w-]{8,}/g, HIDDEN],
-  [/\bgh[pousr]_\w{20,}|\bgithub_pat_\w{20,}|\bglpat-[\w-]{16,}/g, HIDDEN],
-  [/\bsk-[\w-]{16,}|\b[rs]k_(?:live|test)_\w{10,}|\bwhsec_[\w+/=]{16,}/g, HIDDEN],
-  [/\bxox[abeoprs]-[\w-]{10,}|\bAIza[\w-]{30,}|\bnpm_\w{30,}|\bya29\.[\w-]{20,}/g, HIDDEN],
-  [/\b(?:AKIA|ASIA)[A-Z0-9]{16}\b/g, HIDDEN],
-  [/\b(Bearer|Basic) +[\w.~+/=-]{8,}/gi, `$1 ${HIDDEN}`],
-  [/(\/\/[^\s:/?#@]*:)[^\s@/]+(?=@)/g, `$1${HIDDEN}`],
-  [
-    /((?<![\w-])[\w-]*(?:password|passwd|secret|token|api[-_]?key|access[-_]?key)["']?\s*[:=]\s*["']?)(?!\[redacted])[^\s"',;&)}\]]{4,}/gi,
-    `$1${HIDDEN}`,
-  ],
-];
 
 const KEY_BEGINS = /-----BEGIN [A-Z ]*PRIVATE KEY-----/;
 const KEY_ENDS = /-----END [A-Z ]*PRIVATE KEY-----/;
@@ -42,7 +26,7 @@ export class Redactor {
 
   redact(text: string): string {
     const named = this.values === undefined ? text : text.replace(this.values, HIDDEN);
-    return KNOWN_SHAPES.reduce((rest, [shape, by]) => rest.replace(shape, by), named);
+    return redactText(named);
   }
 
   /**
@@ -66,10 +50,6 @@ export function secretsIn(value: unknown): string[] {
   return found;
 }
 
-export function looksSecret(name: string): boolean {
-  return SECRET_NAME.test(name);
-}
-
 function collect(value: unknown, secret: boolean, found: string[]): void {
   if (typeof value === 'string') {
     if (secret) found.push(value);
@@ -78,7 +58,7 @@ function collect(value: unknown, secret: boolean, found: string[]): void {
     for (const item of value) collect(item, secret, found);
   } else if (typeof value === 'object' && value !== null) {
     for (const [name, item] of Object.entries(value)) {
-      collect(item, secret || looksSecret(name), found);
+      collect(item, secret || (looksSecret(name) && !saysNothing(name, item)), found);
     }
   }
 }

@@ -1,16 +1,27 @@
 import { type DataKey, keyIdOf, openValue, type Place, sealValue, shownOf } from './sealed-text.js';
-import { mapSealed, mapSecrets } from './secret-walk.js';
+import {
+  type KnownValues,
+  mapSealed,
+  mapSecrets,
+  mapSentence,
+  mapValues,
+  type Replace,
+} from './secret-walk.js';
 import type { SecretValues } from './secret-values.js';
 
-/** The columns of a task that people and agents fill freely. */
+/** The columns of a task that people and agents fill freely, and `secrets`. */
 export const SECRET_COLUMNS = [
+  'title',
+  'description',
   'input_context',
   'checkpoint_data',
   'output_result',
   'metadata',
+  'secrets',
 ] as const;
 
 export type SecretColumn = (typeof SECRET_COLUMNS)[number];
+export type SecretColumnOfAgent = 'command' | 'secrets';
 
 /** One column of one task. */
 export interface ColumnOfTask {
@@ -19,11 +30,17 @@ export interface ColumnOfTask {
   column_name: SecretColumn;
 }
 
-/** The original of a column that held secrets, with each of them sealed in its place. */
-export interface Original extends ColumnOfTask {
-  key_id: string;
-  sealed: unknown;
+/** One column of one agent. */
+export interface ColumnOfAgent {
+  workspace_id: string;
+  agent_id: string;
+  column_name: SecretColumnOfAgent;
 }
+
+export type Column = ColumnOfTask | ColumnOfAgent;
+
+/** The original of a column that held secrets, with each of them sealed in its place. */
+export type Original<Of extends Column = ColumnOfTask> = Of & { key_id: string; sealed: unknown };
 
 /** The key of originals from before there was any sealing: they are in clear. */
 export const NO_KEY = '00000000-0000-0000-0000-000000000000';
@@ -31,13 +48,26 @@ export const NO_KEY = '00000000-0000-0000-0000-000000000000';
 /** Why an original cannot be had. */
 export interface Unreadable {
   kind: 'unreadable';
-  column: SecretColumn;
+  column: Column['column_name'];
   /** The key is not there; or the value was altered, or belongs to another place. */
   why: 'unknown_key' | 'altered';
   keyId?: string;
 }
 
 export type Opened = { kind: 'opened'; value: unknown } | Unreadable;
+
+/** Replaces the secrets of what goes into a column: each has an idea of its own of what is one. */
+export function mapColumn(
+  name: Column['column_name'],
+  document: unknown,
+  replace: Replace,
+  known?: KnownValues,
+): unknown {
+  if (name === 'secrets') return mapValues(document as Record<string, unknown>, replace);
+  const isSentence = name === 'title' || name === 'description';
+  if (isSentence && typeof document === 'string') return mapSentence(document, replace, known);
+  return mapSecrets(document, replace, known);
+}
 
 /**
  * The document with its secrets sealed. A text that only looks sealed is sealed as well, so that nobody
@@ -46,12 +76,12 @@ export type Opened = { kind: 'opened'; value: unknown } | Unreadable;
 export function sealSecrets(
   key: DataKey,
   document: unknown,
-  column: ColumnOfTask,
+  column: Column,
   values?: SecretValues,
 ): unknown {
   const place = placeOf(column);
   const seal = (secret: unknown, shown: string) => sealValue(key, secret, place, shown);
-  return mapSecrets(document, seal, values);
+  return mapColumn(column.column_name, document, seal, values);
 }
 
 /**
@@ -61,9 +91,9 @@ export function sealSecrets(
  * @param replace what to put in the place of a secret instead of the secret
  */
 export function openOriginal(
-  original: Original,
+  original: Original<Column>,
   key: DataKey | undefined,
-  replace: (secret: unknown, shown: string) => unknown = (secret) => secret,
+  replace: Replace = (secret) => secret,
 ): Opened {
   const place = placeOf(original);
   let failure: Unreadable | undefined;
@@ -77,7 +107,7 @@ export function openOriginal(
 }
 
 /** The original under another key. */
-export function reseal(original: Original, old: DataKey | undefined, key: DataKey): Opened {
+export function reseal(original: Original<Column>, old: DataKey | undefined, key: DataKey): Opened {
   if (original.key_id === NO_KEY) {
     return { kind: 'opened', value: sealSecrets(key, original.sealed, original) };
   }
@@ -86,7 +116,7 @@ export function reseal(original: Original, old: DataKey | undefined, key: DataKe
 }
 
 function unreadable(
-  column: SecretColumn,
+  column: Column['column_name'],
   keyId: string | undefined,
   key: DataKey | undefined,
 ): Unreadable {
@@ -94,12 +124,21 @@ function unreadable(
   return { kind: 'unreadable', column, why, keyId };
 }
 
-function placeOf({ workspace_id, task_id, column_name }: ColumnOfTask): Place {
+function placeOf(column: Column): Place {
+  const ofAgent = 'agent_id' in column;
+  const rowId = ofAgent ? column.agent_id : column.task_id;
   return {
     // Ids may come from outside, in capitals.
-    workspaceId: workspace_id.toLowerCase(),
-    table: 'agent_tasks',
-    column: column_name,
-    rowId: task_id.toLowerCase(),
+    workspaceId: column.workspace_id.toLowerCase(),
+    table: ofAgent ? 'agents' : 'agent_tasks',
+    column: column.column_name,
+    rowId: rowId.toLowerCase(),
   };
+}
+
+export function sentence({ column, why, keyId }: Unreadable): string {
+  const field = column.replace(/_[a-z]/, ([, letter = '']) => letter.toUpperCase());
+  return why === 'unknown_key'
+    ? `A secret in ${field} cannot be opened: its key ${keyId} is not there`
+    : `A secret in ${field} cannot be opened: it was altered, or belongs to something else`;
 }

@@ -67,6 +67,12 @@ export function secretsIn(value: unknown): Secret[] {
   return found;
 }
 
+/** The secrets of a sentence, as `mapSentence` recognises them. */
+export function secretsInSentence(text: string): Secret[] {
+  const shown = redactText(text);
+  return shown === text ? [] : [[text, shown]];
+}
+
 /** Whether a JSON value has room for a secret value anywhere. */
 export function hasRoomForSecret(value: unknown): boolean {
   if (typeof value === 'string') return value.length >= MIN_SECRET_LENGTH;

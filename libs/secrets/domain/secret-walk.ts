@@ -1,6 +1,5 @@
-import { redactText } from '#lib/kernel';
+import { looksSecret, redactText, saysNothing } from '#lib/kernel';
 import { isSealed } from './sealed-text.js';
-import { looksSecret } from './secret-names.js';
 
 /** The text in the place of a secret. */
 export const REDACTED = '[redacted]';
@@ -40,6 +39,60 @@ export function redactSecrets(value: unknown, values?: KnownValues): unknown {
   return mapSecrets(value, (_, shown) => shown, values);
 }
 
+/** When the name of a field is a secret, nothing can be shown of an object, but it is one still. */
+export function asObject(shown: unknown): Record<string, unknown> {
+  return typeof shown === 'string' ? { redacted: shown } : (shown as Record<string, unknown>);
+}
+
+/** Replaces the secrets of a sentence: unlike with arguments, a word and a colon before the rest say nothing. */
+export function mapSentence(text: string, replace: Replace, known?: KnownValues): unknown {
+  const shown = redactText(known ? known.hide(text) : text);
+  return shown === text ? text : replace(text, shown);
+}
+
+/** Replaces each value of an object that is made of secrets alone. */
+export function mapValues(secrets: Record<string, unknown>, replace: Replace): unknown {
+  return mapEntries(secrets, (_, secret) => replace(secret, REDACTED));
+}
+
+/** Whether something may be hidden in what is shown. */
+export function showsSecret(shown: unknown): boolean {
+  return shown !== undefined && JSON.stringify(shown).includes(REDACTED);
+}
+
+/**
+ * Puts what is there in the place of each "[redacted]" that a client was shown and sends back, so
+ * that reading, changing one field and writing does not destroy the others.
+ *
+ * @param shown what the client was shown in the place of `current`
+ */
+export function keepHidden(given: unknown, current: unknown, shown: unknown): unknown {
+  if (typeof given === 'string') return given === shown ? current : given;
+  if (Array.isArray(given)) {
+    const [now, then] = [listOf(current), listOf(shown)];
+    return given.map((item, index) => keepHidden(item, now[index], then[index]));
+  }
+  if (!isObject(given)) return given;
+  const [now, then] = [new Map(entriesOf(current)), new Map(entriesOf(shown))];
+  const restored = Object.entries(given).map(([key, child]) => [
+    key,
+    keepHidden(child, now.get(key), then.get(key)),
+  ]);
+  return Object.fromEntries(restored) as unknown;
+}
+
+function listOf(value: unknown): unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+function entriesOf(value: unknown): [string, unknown][] {
+  return isObject(value) ? Object.entries(value) : [];
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
 /** Replaces the sealed values, and looks at nothing else. Without any the value itself comes back. */
 export function mapSealed(value: unknown, replace: (sealed: string) => unknown): unknown {
   if (typeof value === 'string') return isSealed(value) ? replace(value) : value;
@@ -73,8 +126,7 @@ function mapFields(
 }
 
 function mapHidden(name: string, value: unknown, replace: Replace): unknown {
-  if (value === null || typeof value === 'boolean') return value;
-  if (typeof value === 'number' && /tokens$/i.test(name)) return value;
+  if (saysNothing(name, value)) return value;
   return replace(value, REDACTED);
 }
 

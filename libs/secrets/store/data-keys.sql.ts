@@ -11,17 +11,21 @@ export interface DataKeyRow {
   used: boolean;
 }
 
+/** SQL: something is sealed with the key `k`. Indexes: task_secrets_key_idx, agent_secrets_key_idx. */
+const IN_USE = `(EXISTS (SELECT FROM task_secrets s WHERE s.key_id = k.id)
+    OR EXISTS (SELECT FROM agent_secrets s WHERE s.key_id = k.id))`;
+
 /**
  * All data keys, the newest first. There are a handful.
  *
- * Indexes: none; task_secrets_key_idx for `used`. $1 days that a key may become old.
+ * Indexes: those of IN_USE. $1 days that a key may become old.
  */
 export const readDataKeys = query<DataKeyRow>(
   'read_data_keys',
   `
 SELECT k.id, k.master_key_id, k.wrapped, k.retired_at IS NOT NULL AS retired,
   k.created_at < now() - make_interval(days => $1) AS aged,
-  EXISTS (SELECT FROM task_secrets s WHERE s.key_id = k.id) AS used
+  ${IN_USE} AS used
 FROM data_keys k
 WHERE k.wrapped IS NOT NULL
 ORDER BY k.created_at DESC, k.id DESC`,
@@ -49,13 +53,13 @@ export const retireDataKeys = command<unknown>(
  * Removes the keys that nothing is sealed with any more, some time after their retirement: a server
  * may not have heard of it yet, and have a write under way.
  *
- * Index: task_secrets_key_idx. $1 seconds after retirement.
+ * Indexes: those of IN_USE. $1 seconds after retirement.
  */
 export const removeUnusedDataKeys = command<{ id: string }>(
   'remove_unused_data_keys',
   `
 DELETE FROM data_keys k
 WHERE k.retired_at <= now() - make_interval(secs => $1)
-  AND NOT EXISTS (SELECT FROM task_secrets s WHERE s.key_id = k.id)
+  AND NOT ${IN_USE}
 RETURNING k.id`,
 );

@@ -1,36 +1,41 @@
 import { command, query } from '#lib/database';
-import type { Original } from '../domain/originals.js';
+import type { Column, Original } from '../domain/originals.js';
+
+const ofTasks = { table: 'task_secrets', id: 'task_id' } as const;
+const ofAgents = { table: 'agent_secrets', id: 'agent_id' } as const;
+type Kind = typeof ofTasks | typeof ofAgents;
 
 /**
- * Locks the originals of some tasks that are under another key than the current one. One that another
+ * Locks the originals of some tasks or agents that are under another key than the current one. One that another
  * transaction writes is left for the next time. A writer of a task waits for this only if it writes
  * originals.
  *
- * Indexes: task_secrets_key_idx, task_secrets (primary key).
- * $1 current key, $2 tasks at most.
+ * Indexes: task_secrets_key_idx, task_secrets (primary key); for agents likewise.
+ * $1 current key, $2 tasks or agents at most.
  */
-export const lockOriginals = query<Original>(
-  'lock_originals',
-  `
-SELECT s.workspace_id, s.task_id, s.column_name, s.key_id, s.sealed
-FROM task_secrets s
-WHERE (s.workspace_id, s.task_id) IN (
-    SELECT o.workspace_id, o.task_id FROM task_secrets o
+const locking = (name: string, { table, id }: Kind) =>
+  query<Original<Column>>(
+    name,
+    `
+SELECT s.workspace_id, s.${id}, s.column_name, s.key_id, s.sealed
+FROM ${table} s
+WHERE (s.workspace_id, s.${id}) IN (
+    SELECT o.workspace_id, o.${id} FROM ${table} o
     WHERE o.key_id <> $1 AND o.unreadable_at IS NULL LIMIT $2)
   AND s.key_id <> $1 AND s.unreadable_at IS NULL
 FOR NO KEY UPDATE SKIP LOCKED`,
-);
+  );
 
 /**
- * Writes locked originals as they were resealed. Those in clear, from before there was any sealing, are
+ * Writes locked originals of tasks as they were resealed. Those in clear, from before there was any sealing, are
  * examined for the first time: their redacted form goes to the task, and they go if they hold no secret. No
  * version is raised: what the task says is the same.
  *
  * Indexes: primary keys.
  * $1 current key, $2 JSON array of {workspace_id, task_id, column_name, sealed or null, shown or null}.
  */
-export const writeResealed = command<unknown>(
-  'write_resealed',
+const writeResealedOfTasks = command<unknown>(
+  'write_resealed_of_tasks',
   `
 WITH done AS MATERIALIZED (
   SELECT * FROM jsonb_to_recordset($2::jsonb) AS x (workspace_id uuid, task_id uuid, column_name text,
@@ -55,22 +60,49 @@ WHERE s.workspace_id = d.workspace_id AND s.task_id = d.task_id AND s.column_nam
   AND d.sealed IS NOT NULL`,
 );
 
+/** The same for agents, of which there are none in clear. */
+const writeResealedOfAgents = command<unknown>(
+  'write_resealed_of_agents',
+  `
+UPDATE agent_secrets s SET key_id = $1, sealed = d.sealed
+FROM jsonb_to_recordset($2::jsonb) AS d (workspace_id uuid, agent_id uuid, column_name text, sealed jsonb)
+WHERE s.workspace_id = d.workspace_id AND s.agent_id = d.agent_id AND s.column_name = d.column_name`,
+);
+
 /**
  * Sets locked originals aside that do not open. Their keys stay.
  *
- * Index: task_secrets (primary key). $1 JSON array of ColumnOfTask.
+ * Index: the primary key. $1 JSON array of their columns.
  */
-export const setUnreadableAside = command<unknown>(
-  'set_unreadable_aside',
-  `
-UPDATE task_secrets s SET unreadable_at = now()
-FROM jsonb_to_recordset($1::jsonb) AS x (workspace_id uuid, task_id uuid, column_name text)
-WHERE s.workspace_id = x.workspace_id AND s.task_id = x.task_id AND s.column_name = x.column_name`,
-);
+const settingAside = (name: string, { table, id }: Kind) =>
+  command<unknown>(
+    name,
+    `
+UPDATE ${table} s SET unreadable_at = now()
+FROM jsonb_to_recordset($1::jsonb) AS x (workspace_id uuid, ${id} uuid, column_name text)
+WHERE s.workspace_id = x.workspace_id AND s.${id} = x.${id} AND s.column_name = x.column_name`,
+  );
 
 /** Whether anything is left to reseal. $1 current key. */
-export const anythingToReseal = query<{ found: boolean }>(
-  'anything_to_reseal',
-  `
-SELECT EXISTS (SELECT FROM task_secrets WHERE key_id <> $1 AND unreadable_at IS NULL) AS found`,
-);
+const anythingLeft = (name: string, { table }: Kind) =>
+  query<{ found: boolean }>(
+    name,
+    `
+SELECT EXISTS (SELECT FROM ${table} WHERE key_id <> $1 AND unreadable_at IS NULL) AS found`,
+  );
+
+/** What is resealed, kind by kind. */
+export const RESEALED = [
+  {
+    writeResealed: writeResealedOfTasks,
+    lockOriginals: locking('lock_originals_of_tasks', ofTasks),
+    setUnreadableAside: settingAside('set_unreadable_of_tasks_aside', ofTasks),
+    anythingToReseal: anythingLeft('anything_to_reseal_of_tasks', ofTasks),
+  },
+  {
+    writeResealed: writeResealedOfAgents,
+    lockOriginals: locking('lock_originals_of_agents', ofAgents),
+    setUnreadableAside: settingAside('set_unreadable_of_agents_aside', ofAgents),
+    anythingToReseal: anythingLeft('anything_to_reseal_of_agents', ofAgents),
+  },
+];

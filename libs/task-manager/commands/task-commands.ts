@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Database, type Transaction } from '#lib/database';
-import { actorOf, type Caller, DroverError } from '#lib/kernel';
+import { actorOf, type Caller, DroverError, redactText } from '#lib/kernel';
 import { WakeUps } from '#lib/valkey';
 import {
   type CommandDecision,
@@ -225,7 +225,8 @@ function cancelWith(task: LockedTask, request: CommandRequest, id: string): Comm
 }
 
 function requestOf(caller: Caller, options: CommandOptions): CommandRequest {
-  return { actor: actorOf(caller), reason: options.reason };
+  const { reason } = options;
+  return { actor: actorOf(caller), reason: reason === undefined ? undefined : redactText(reason) };
 }
 
 function runsOf(decided: readonly Decided[], which: (item: Decided) => boolean): string[] {

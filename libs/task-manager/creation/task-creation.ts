@@ -7,7 +7,8 @@ import { actorOf, type Caller, DroverError } from '#lib/kernel';
 import { WakeUps } from '#lib/valkey';
 import { draftTasks, type NewEdge, type NewTask, type TaskRequest } from '../domain/new-task.js';
 import type { TaskView } from '../domain/task-view.js';
-import { TaskSecrets } from '#lib/secrets';
+import { hiddenTags, refuseSecretRouting, secretValuesOf } from '../domain/task-secrets.js';
+import { type ColumnOfTask, TaskSecrets } from '#lib/secrets';
 import type { CreatedRow } from '../store/create-tasks.sql.js';
 import { lockPrerequisites, type Prerequisite } from '../store/lock-prerequisites.sql.js';
 import { viewOfNewTask } from './new-task-view.js';
@@ -75,6 +76,7 @@ export class TaskCreation {
   ): Promise<TaskView[]> {
     const { workspaceId } = caller;
     const drafts = draft(request);
+    drafts.forEach((task, index) => refuseSecretRouting(task, request.fieldOf(index)));
     const tenant = this.database.tenant(workspaceId);
     await refuseArchivedProjects(tenant, workspaceId, named(request));
     await prepareAssignment(tenant, workspaceId, assigned(request));
@@ -86,17 +88,18 @@ export class TaskCreation {
 
   /** The task as everybody may see it, and the originals of what is secret in it. */
   private async sealed(workspaceId: string, task: NewTask): Promise<NewTask> {
-    const at = { workspace_id: workspaceId, task_id: task.id };
-    const { inputContext, metadata } = task;
-    const input = await this.secrets.seal(inputContext, () => ({
-      ...at,
-      column_name: 'input_context',
-    }));
-    const notes = await this.secrets.seal(metadata, () => ({ ...at, column_name: 'metadata' }));
-    const originals = [input.original, notes.original].flatMap((original) => original ?? []);
+    const { title, description, inputContext, metadata, secrets, tags } = task;
+    const values = secretValuesOf(task);
+    const { shown, inputs } = await this.secrets.sealColumns<ColumnOfTask, object>(
+      { workspace_id: workspaceId, task_id: task.id },
+      { title, description, input_context: inputContext, metadata, secrets },
+      values,
+    );
+    const originals = inputs.filter(({ key_id }) => key_id !== undefined);
     if (originals.length === 0) return task;
-    const shown = { inputContext: input.shown, metadata: notes.shown } as Partial<NewTask>;
-    return { ...task, ...shown, originals };
+    const { input_context, ...others } = shown as typeof shown & { input_context: object };
+    const hidden = { inputContext: input_context, tags: hiddenTags(tags, values) };
+    return { ...task, ...others, ...hidden, originals } as NewTask;
   }
 
   private async write(batch: Batch, { record, toAnswer }: Answer): Promise<TaskView[]> {

@@ -54,6 +54,7 @@ it('does not count on a set of capabilities that was undone with its transaction
       hasDependents: false,
       inputContext: {},
       metadata: {},
+      secrets: {},
       actorKind: 'user',
       actorId: null,
       createdBy: null,

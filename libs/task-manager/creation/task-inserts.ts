@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Coalescer, Database, TenantScope, type Transaction } from '#lib/database';
-import { type Original, writeSecrets } from '#lib/secrets';
+import { type SecretsInput, writeSecrets } from '#lib/secrets';
 import { type CreatedRow, creationOf, type TaskInput } from '../store/create-tasks.sql.js';
 import { KnownCapabilitySets } from './known-capability-sets.js';
 
@@ -11,7 +11,7 @@ const MAX_IN_FLIGHT = 2;
 /** A task on its way into the database, with the originals of what is secret in it. */
 export interface TaskToCreate {
   row: TaskInput;
-  originals: readonly Original[];
+  originals: readonly SecretsInput[];
 }
 
 /** Writes new tasks, each lot by one statement. */

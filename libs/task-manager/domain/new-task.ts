@@ -1,5 +1,5 @@
 import { newId } from '#lib/kernel';
-import type { Original } from '#lib/secrets';
+import type { SecretsInput } from '#lib/secrets';
 import { blankOf } from './blank.js';
 import { requirementsOf, whyNotRequired } from './requirements.js';
 import {
@@ -50,7 +50,7 @@ export interface NewTask
   id: string;
   edges: NewEdge[];
   /** Of its documents, those with secrets as they were given, sealed; the task has what everybody may see. */
-  originals?: readonly Original[];
+  originals?: readonly SecretsInput[];
 }
 
 type Filled = keyof typeof TASK_DEFAULTS | 'title' | 'taskType' | 'requiredCapabilities' | 'tags';

@@ -21,6 +21,7 @@ export const EDITABLE = {
   description: 'text',
   priority: 'int',
   metadata: 'jsonb',
+  secrets: 'jsonb',
   estimatedDurationMinutes: 'int',
   maxRetries: 'int',
   retryBackoffSeconds: 'int',
@@ -52,6 +53,7 @@ export const TASK_DEFAULTS = {
   retryBackoffSeconds: 300,
   inputContext: {},
   metadata: {},
+  secrets: {},
 } as const;
 
 type Written<Value> = unknown extends Value ? Record<string, unknown> : Value;

@@ -1,8 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import { DroverError } from '#lib/kernel';
-import { redactSecrets } from '#lib/secrets';
+import { keepHidden, redactSecrets, type SecretValues } from '#lib/secrets';
 import { TASK_PHASES } from '#lib/transitions';
 import { requirementsAfter, whyNotRequired } from './requirements.js';
+import { hiddenTags, SECRET_FIELDS, secretValuesOf } from './task-secrets.js';
 import { EDITABLE, type EditableField, type Given } from './task-fields.js';
 import type { TaskView } from './task-view.js';
 
@@ -26,6 +27,8 @@ export interface UpdatePlan {
   removedTags: string[];
   /** What the log keeps of it: old and new values, where those can be no secrets. */
   details: Record<string, unknown>;
+  /** The secrets in what shall be. */
+  values: SecretValues;
 }
 
 const FIELDS = [...Object.keys(EDITABLE), 'tags'] as UpdateField[];
@@ -33,8 +36,13 @@ const FIELDS = [...Object.keys(EDITABLE), 'tags'] as UpdateField[];
 /** All that may change of a closed task. */
 const NOTES: readonly UpdateField[] = ['metadata', 'tags'];
 
-/** What an update changes of a task (its view with the secrets in it). Pure. */
-export function planUpdate(task: TaskView, update: TaskUpdate): UpdatePlan {
+/**
+ * What an update changes of a task. Pure.
+ *
+ * @param task its view with the secrets in it, as far as the update is about them
+ * @param shown its view as the client was shown it
+ */
+export function planUpdate(task: TaskView, update: TaskUpdate, shown: TaskView): UpdatePlan {
   const current = fieldsOf(task);
   const { agentId, ...fields } = update;
   const given = Object.fromEntries(
@@ -46,20 +54,22 @@ export function planUpdate(task: TaskView, update: TaskUpdate): UpdatePlan {
     agentId,
     inputContext,
   });
-  const next: UpdatedFields = {
-    ...current,
-    ...normalised(given, current),
-    requiredCapabilities,
-  };
+  const restored = normalised(given, current, fieldsOf(shown));
+  const values = secretValuesOf({ ...current, ...restored });
+  const tags = restored.tags && { tags: hiddenTags(restored.tags, values).sort() };
+  const next: UpdatedFields = { ...current, ...restored, ...tags, requiredCapabilities };
   const changed = FIELDS.filter((field) => !isDeepStrictEqual(next[field], current[field]));
   const addedTags = next.tags.filter((tag) => !task.tags.includes(tag));
   const removedTags = task.tags.filter((tag) => !next.tags.includes(tag));
   const details = { changed: Object.fromEntries(changed.map((field) => [field, logged(field)])) };
-  return { next, changed, addedTags, removedTags, details };
+  return { next, changed, addedTags, removedTags, details, values };
 
   function logged(field: UpdateField): unknown {
     if (field === 'tags') return { added: addedTags, removed: removedTags };
-    if (field === 'metadata') return { keys: changedKeys(current.metadata, next.metadata) };
+    if (field === 'metadata' || field === 'secrets') {
+      return { keys: changedKeys(current[field], next[field]).map((key) => values.hide(key)) };
+    }
+    if (field === 'title') return { from: shown.title, to: values.redact(next.title) };
     // Long, and nobody knows what is in it: that it changed is enough.
     if (field === 'description') return {};
     return { from: redactSecrets(current[field]), to: redactSecrets(next[field]) };
@@ -95,47 +105,18 @@ function fieldsOf(task: TaskView): UpdatedFields {
   return { ...(fields as UpdatedFields), tags: [...task.tags].sort() };
 }
 
-function normalised(given: TaskUpdate, current: UpdatedFields): TaskUpdate {
-  const { tags, metadata, projectId, milestoneId } = given;
+function normalised(given: TaskUpdate, current: UpdatedFields, shown: UpdatedFields): TaskUpdate {
+  const { tags, projectId, milestoneId } = given;
+  const restored = SECRET_FIELDS.filter((field) => given[field] !== undefined).map(
+    (field) => [field, keepHidden(given[field], current[field], shown[field])] as const,
+  );
   return {
     ...given,
+    ...(Object.fromEntries(restored) as TaskUpdate),
     ...(tags ? { tags: [...new Set(tags)].sort() } : {}),
-    ...(metadata ? { metadata: keepHidden(metadata, current.metadata) as typeof metadata } : {}),
     ...(projectId ? { projectId: projectId.toLowerCase() } : {}),
     ...(milestoneId ? { milestoneId: milestoneId.toLowerCase() } : {}),
   };
-}
-
-/**
- * Puts what is there in the place of each "[redacted]" that a client was shown and sends back, so
- * that reading, changing one field and writing does not destroy the others.
- */
-export function keepHidden(given: unknown, current: unknown): unknown {
-  return restore(given, current, redactSecrets(current));
-}
-
-/** @param shown what the client was shown in the place of `current` */
-function restore(given: unknown, current: unknown, shown: unknown): unknown {
-  if (typeof given === 'string') return given === shown ? current : given;
-  if (Array.isArray(given)) {
-    const [now, then] = [listOf(current), listOf(shown)];
-    return given.map((item, index) => restore(item, now[index], then[index]));
-  }
-  if (!isObject(given)) return given;
-  const [now, then] = [new Map(entriesOf(current)), new Map(entriesOf(shown))];
-  const restored = Object.entries(given).map(([key, child]) => [
-    key,
-    restore(child, now.get(key), then.get(key)),
-  ]);
-  return Object.fromEntries(restored) as unknown;
-}
-
-function listOf(value: unknown): unknown[] {
-  return Array.isArray(value) ? value : [];
-}
-
-function entriesOf(value: unknown): [string, unknown][] {
-  return isObject(value) ? Object.entries(value) : [];
 }
 
 function changedKeys(before: unknown, after: unknown): string[] {

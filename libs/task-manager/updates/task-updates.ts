@@ -7,10 +7,22 @@ import { TaskCommands } from '../commands/task-commands.js';
 import { refuseArchivedProjects } from '../creation/refuse-archived-projects.js';
 import { DECIDE, type TaskCommand } from '../domain/commands.js';
 import { type LockedTask, lockTasks, type TaskStatus } from '#lib/transitions';
-import { planUpdate, requireUpdatable, type TaskUpdate } from '../domain/task-update.js';
+import { SECRET_FIELDS } from '../domain/task-secrets.js';
+import {
+  planUpdate,
+  requireUpdatable,
+  type TaskUpdate,
+  type UpdatePlan,
+} from '../domain/task-update.js';
 import type { TaskRow, TaskView } from '../domain/task-view.js';
 import { TaskQueries } from '../queries/task-queries.js';
-import { HeldSecrets, TaskSecrets, writeSecrets } from '#lib/secrets';
+import {
+  type ColumnOfTask,
+  HeldSecrets,
+  showsSecret,
+  TaskSecrets,
+  writeSecrets,
+} from '#lib/secrets';
 import { WakeUps } from '#lib/valkey';
 import { toTaskView } from '../store/task-columns.js';
 import { taskState } from '../store/task-state.sql.js';
@@ -97,19 +109,17 @@ export class TaskUpdates {
     await prepareAssignment(tx, workspaceId, agentId ? [{ field: 'agentId', agentId }] : []);
     const row = await lockedRow(tx, caller, { id, request });
     // The redacted texts that the client was shown are compared with their originals, and replaced by them.
-    const opensSecrets = request.fields.metadata !== undefined;
-    const task = toTaskView(opensSecrets ? await this.withOpenMetadata(tx, row) : row);
-    const plan = planUpdate(task, request.fields);
+    const opensSecrets = SECRET_FIELDS.some((field) => request.fields[field] !== undefined);
+    const shown = toTaskView(row);
+    const task = opensSecrets ? toTaskView(await this.withSecrets(tx, row)) : shown;
+    const plan = planUpdate(task, request.fields, shown);
     if (plan.changed.length === 0) return false;
     requireUpdatable(task, plan, request.fields);
     const { projectId } = plan.next;
     const named =
       plan.changed.includes('projectId') && projectId ? [{ field: 'projectId', projectId }] : [];
     await refuseArchivedProjects(tx, workspaceId, named);
-    const column = { workspace_id: workspaceId, task_id: row.id, column_name: 'metadata' } as const;
-    const { shown, original } = opensSecrets
-      ? await this.secrets.seal(plan.next.metadata, () => column)
-      : { shown: row.metadata, original: undefined };
+    const sealed = opensSecrets ? await this.sealed(row, plan) : { shown: {}, originals: [] };
     const actor = actorOf(caller);
     const params = [
       workspaceId,
@@ -118,19 +128,34 @@ export class TaskUpdates {
       actor.id,
       JSON.stringify(plan.details),
       plan.changed,
-      JSON.stringify({ ...plan.next, metadata: shown }),
+      JSON.stringify({ ...plan.next, ...sealed.shown }),
       plan.removedTags,
       plan.addedTags,
     ];
-    const originals = opensSecrets ? [original ?? column] : [];
-    await tx.pipeline([[updateTask, params], ...writeSecrets(workspaceId, originals)]);
+    await tx.pipeline([[updateTask, params], ...writeSecrets(workspaceId, sealed.originals)]);
     return plan.changed.includes('requiredCapabilities');
   }
 
   /** @throws DroverError `secrets_unreadable` */
-  private async withOpenMetadata(tx: Transaction, row: TaskRow): Promise<TaskRow> {
-    const { workspaceId, id, metadata } = row;
-    return { ...row, ...(await this.held.openOne(tx, workspaceId, { id, metadata })) };
+  private async withSecrets(tx: Transaction, row: TaskRow): Promise<TaskRow> {
+    const { workspaceId, id, title, description, metadata, secrets } = row;
+    const fields = { id, title, description, metadata, secrets };
+    return { ...row, ...(await this.held.openOne(tx, workspaceId, fields)) };
+  }
+
+  /** What everybody may see, and what to write of its originals: those that were there may have to go. */
+  private async sealed({ workspaceId, id, ...row }: TaskRow, { next, values }: UpdatePlan) {
+    const { title, description, metadata, secrets } = next;
+    const { shown, inputs } = await this.secrets.sealColumns<ColumnOfTask, object>(
+      { workspace_id: workspaceId, task_id: id },
+      { title, description, metadata, secrets },
+      values,
+    );
+    const before = row as Record<string, unknown>;
+    const originals = inputs.filter(
+      ({ column_name: name, key_id }) => key_id !== undefined || showsSecret(before[name]),
+    );
+    return { shown, originals };
   }
 
   private async move(

@@ -27,6 +27,7 @@ export class SpawnAgentDto {
   @Text({ max: 2_048, pattern: { regexp: /^https?:\/\/\S+$/, words: 'be an http(s) URL' } })
   apiUrl!: string;
   @TextList({ item: ARGUMENT, minItems: 1, maxItems: 1_000 }) command!: string[];
+  @JsonObject({ optional: true }) secrets?: Record<string, unknown>;
   @Int(1, LONGEST_RUN_SECONDS, { optional: true, nullable: true })
   timeoutSeconds?: number | null;
   @Int(0, 3_600, { optional: true }) graceSeconds?: number;

@@ -42,6 +42,8 @@ export class AgentDoc implements AgentView {
     description: 'The command of its sessions; empty for pull agents',
   })
   command!: string[];
+  @ApiProperty({ ...json, description: 'Their names, each with "[redacted]"' })
+  secrets!: Record<string, string>;
   @ApiProperty({
     ...time,
     nullable: true,

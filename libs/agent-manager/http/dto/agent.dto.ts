@@ -1,6 +1,7 @@
 import { Flag, Id, Int, JsonObject, OneOf, OneOfList, PageQuery, Text, TextList } from '#lib/http';
 import { AGENT_MODES, type AgentMode } from '../../domain/agent-view.js';
 import { CAPABILITY } from '../../domain/capabilities.js';
+import { Secrets } from '#lib/secrets';
 import { AGENT_STATUSES, type AgentStatus } from '#lib/transitions';
 import type { AgentRequest } from '../../agents/agent-registration.js';
 import type { AgentFilter } from '../../store/list-agents.sql.js';
@@ -110,6 +111,14 @@ export class RegisterAgentDto implements AgentRequest {
       'The command that the gateway runs for each session of a push agent: an argument vector, never a line for a shell. A push agent must have one.',
   })
   command?: string[];
+
+  @Secrets({
+    optional: true,
+    description:
+      'For the environment of the command: encrypted, given to sessions of the agent, and shown to nobody. Replaces all; a "[redacted]" keeps what it hid.',
+    example: { OPENAI_API_KEY: 'sk-…' },
+  })
+  secrets?: Record<string, string>;
 }
 
 /** Every filter that is given must hold. */

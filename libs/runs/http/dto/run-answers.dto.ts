@@ -61,6 +61,8 @@ class ClaimedWorkDto {
   @ShownJson({ description: 'As it was given, secrets included' }) inputContext!: unknown;
   @ShownJson({ description: 'The checkpoint of the run before' }) checkpointData!: unknown;
   @ShownJson() metadata!: unknown;
+  @ShownJson({ description: 'Variables for the environment of what executes it: secrets' })
+  secrets!: unknown;
   @ShownIntOrNull() timeoutSeconds!: number | null;
   @ShownInt() retryCount!: number;
   @ShownInt() maxRetries!: number;

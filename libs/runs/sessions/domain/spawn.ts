@@ -17,6 +17,11 @@ export interface SpawnRequest {
   runToken: string;
   apiUrl: string;
   command: string[];
+  /**
+   * Variables for its environment: the agent's, and the task's before them. Left out when there are none: a gateway
+   * of an earlier version refuses what it does not know.
+   */
+  secrets?: Record<string, string>;
   timeoutSeconds: number | null;
   graceSeconds: number;
   capabilities: string[];

@@ -119,13 +119,16 @@ export class GatewayTokens {
     { issuer, audience }: typeof GATEWAY,
     clockTolerance = CLOCKS_APART_SECONDS,
   ): jwt.JwtPayload {
-    const payload = jwt.verify(token, this.requireKey(), {
+    const { header, payload } = jwt.verify(token, this.requireKey(), {
+      complete: true,
       algorithms: [ALGORITHM],
       issuer,
       audience,
       clockTolerance,
       maxAge: LIFETIME_SECONDS + clockTolerance,
     });
+    // We understand no extension that a header may make critical.
+    if (header.crit !== undefined) throw new Error('an unknown extension');
     if (typeof payload === 'string') throw new Error('not an object');
     return payload;
   }

@@ -45,6 +45,19 @@ describe('A gateway’s token that is refused', () => {
     expect(lines).toMatchObject([{ why: expect.stringMatching(`the-gateway is \\d+ ${said}`) }]);
   });
 
+  it('is one with an extension that nobody here knows', () => {
+    const secret = 'a'.repeat(32);
+    const { ask } = aGuard(secret);
+    const token = (header: object) =>
+      jwt.sign({ typ: 'gateway' }, secret, {
+        header: { alg: 'HS256', ...header },
+        ...{ issuer: 'drover-gateway', audience: 'drover:gateway' },
+        ...{ subject: 'a-gateway', jwtid: 'an-id', expiresIn: 60 },
+      });
+    expect(ask(`Bearer ${token({})}`)).not.toThrow();
+    expect(ask(`Bearer ${token({ crit: ['b64'] })}`)).toThrow('not valid');
+  });
+
   it('is nobody’s that sends none', () => {
     const { ask, lines } = aGuard('a'.repeat(32));
     expect(ask()).toThrow('no credentials');

@@ -3,7 +3,7 @@ import { CONFIG, type Config } from '#lib/config';
 import { Database } from '#lib/database';
 import { TokenService } from '#lib/identity';
 import { assertNever, DroverError } from '#lib/kernel';
-import { HeldSecrets } from '#lib/secrets';
+import { HeldSecrets, type SessionColumns } from '#lib/secrets';
 import { type Reporter } from '../../reporter.js';
 import { RunReports } from '../../run-reports.js';
 import { type AfterSpawn, afterSpawn, labelOf, type SpawnRequest } from '../domain/spawn.js';
@@ -33,7 +33,10 @@ export class SpawnAttempts {
     const [opened] = await this.secrets.openForRuns(holder, [spawn]);
     // The run has failed for it, and the intent is closed with the run.
     if (!opened) return;
-    const result = await this.gateway.spawn(this.requestFor(opened));
+    const { command, agent_secrets: secrets } = spawn;
+    const agent = await this.secrets.openForSession(holder, spawn, { command, secrets });
+    if (!agent) return;
+    const result = await this.gateway.spawn(this.requestFor(spawn, opened, agent));
     const attempt = { attempts: spawn.attempts, ageSeconds: spawn.age_seconds };
     const { spawnAttempts: maxAttempts, spawnDeadlineSeconds: deadlineSeconds } =
       this.config.gateway;
@@ -125,12 +128,14 @@ export class SpawnAttempts {
     }
   }
 
-  private requestFor(spawn: DueSpawn): SpawnRequest {
+  /** @param shown the same without its secrets, for what is seen outside of the session */
+  private requestFor(shown: DueSpawn, spawn: DueSpawn, agent: SessionColumns): SpawnRequest {
     const { workspace_id: workspaceId, run_id: runId, id: taskId, agent_id: agentId } = spawn;
     const run = { workspaceId, agentId, taskId, runId };
+    const secrets = { ...agent.secrets, ...spawn.secrets };
     return {
       ...run,
-      label: labelOf(taskId, spawn.title),
+      label: labelOf(taskId, shown.title),
       context: {
         taskTitle: spawn.title,
         taskDescription: spawn.description,
@@ -140,7 +145,8 @@ export class SpawnAttempts {
       generation: spawn.generation,
       runToken: this.tokens.issueRunToken({ ...run, tokenVersion: spawn.token_version }),
       apiUrl: this.apiUrl(),
-      command: spawn.command,
+      command: agent.command,
+      ...(Object.keys(secrets).length > 0 && { secrets }),
       timeoutSeconds: spawn.timeout_seconds,
       graceSeconds: this.config.tasks.cancelGraceSeconds,
       capabilities: spawn.capabilities,

@@ -18,8 +18,10 @@ export interface DueSpawn {
   input_context: unknown;
   checkpoint_data: unknown;
   metadata: unknown;
+  secrets: Record<string, string>;
   timeout_seconds: number | null;
   command: string[];
+  agent_secrets: Record<string, string>;
   /** Of its agent: the session's token ends with the agent's tokens. */
   token_version: number;
   capabilities: string[];
@@ -51,8 +53,8 @@ taken AS (
 )
 SELECT n.*, t.run_id IS NOT DISTINCT FROM n.run_id AND ${isLeased('t')}
   AND ${isInUse('n.workspace_id')} AS is_current,
-  r.generation, t.title, t.description, t.input_context, t.checkpoint_data, t.metadata, t.timeout_seconds,
-  a.command, a.capabilities, a.token_version
+  r.generation, t.title, t.description, t.input_context, t.checkpoint_data, t.metadata, t.secrets, t.timeout_seconds,
+  a.command, a.secrets AS agent_secrets, a.capabilities, a.token_version
 FROM taken n
 JOIN task_runs r ON r.workspace_id = n.workspace_id AND r.id = n.run_id
 JOIN agent_tasks t ON t.workspace_id = n.workspace_id AND t.id = n.id

@@ -2,6 +2,7 @@ import { ApiProperty } from '@nestjs/swagger';
 import { CAPABILITY } from '#lib/agent-manager';
 import { field, Id, Int, JsonObject, NestedList, OneOf, Text, TextList } from '#lib/http';
 import { isUuid, type Page } from '#lib/kernel';
+import { Secrets } from '#lib/secrets';
 import { ABORT_REASONS, TASK_STATUSES, type TaskStatus } from '#lib/transitions';
 import {
   DEPENDENCY_POLICIES,
@@ -37,6 +38,9 @@ export class DependencyDto implements DependencyView {
 }
 
 const REDACTED = 'Secrets in it are shown as "[redacted]", but to the run that holds the task';
+
+const SECRETS =
+  'For the environment of what executes the task: encrypted, given to its run, and shown to nobody.';
 
 /** A task, as every route that answers one shows it. */
 export class TaskDto implements TaskView {
@@ -85,6 +89,10 @@ export class TaskDto implements TaskView {
   @ShownTextOrNull() summary!: string | null;
   @ShownJson({ description: REDACTED }) checkpointData!: unknown;
   @ShownJson({ description: REDACTED }) metadata!: unknown;
+  @ShownJson({
+    description: 'Their names, each with "[redacted]"; the run that holds the task sees the values',
+  })
+  secrets!: unknown;
   @ShownTexts() tags!: string[];
   @ShownTextOrNull({ example: 'user:0190…' }) pausedBy!: string | null;
   @ShownTextOrNull() pauseReason!: string | null;
@@ -203,6 +211,9 @@ export class CreateTaskDto implements TaskRequest {
   @JsonObject({ optional: true })
   metadata?: Record<string, unknown>;
 
+  @Secrets({ optional: true, description: SECRETS, example: { GITHUB_TOKEN: 'ghp_…' } })
+  secrets?: Record<string, string>;
+
   @TextList({ item: { max: 100 }, maxItems: 50, optional: true })
   tags?: string[];
 
@@ -254,6 +265,12 @@ export class UpdateTaskDto implements TaskUpdate {
     description: 'Replaces the whole object; a "[redacted]" that was shown keeps what it hid',
   })
   metadata?: Record<string, unknown>;
+
+  @Secrets({
+    optional: true,
+    description: `${SECRETS} Replaces all, for the next run; a "[redacted]" keeps what it hid.`,
+  })
+  secrets?: Record<string, string>;
 
   @Int(1, 525_600, { optional: true, nullable: true })
   estimatedDurationMinutes?: number | null;

@@ -1,0 +1,108 @@
+import { Injectable } from '@nestjs/common';
+import type { SqlRunner } from '#lib/database';
+import { DroverError } from '#lib/kernel';
+import { type ColumnOfAgent, sentence, type Unreadable } from './domain/originals.js';
+import { SecretValues } from './domain/secret-values.js';
+import { asObject, keepHidden, redactSecrets, showsSecret } from './domain/secret-walk.js';
+import { agentOriginals, type SecretsInput, writeAgentSecrets } from './store/task-secrets.sql.js';
+import { TaskSecrets } from './task-secrets.js';
+
+/** The columns of an agent that its sessions get, and people see without their secrets. */
+export interface SessionColumns {
+  command: string[];
+  secrets: Record<string, string>;
+}
+
+type Registered = Partial<SessionColumns> & { metadata?: Record<string, unknown> };
+
+/** What an agent says of itself, on its way into its row. */
+export type SealedAgent<Request> = { request: Request; inputs: SecretsInput<ColumnOfAgent>[] };
+
+interface Place {
+  workspaceId: string;
+  agentId: string;
+}
+
+/** The secrets of agents: sealed when they register, opened for their sessions. */
+@Injectable()
+export class AgentSecrets {
+  constructor(private readonly secrets: TaskSecrets) {}
+
+  /**
+   * What is registered, as everybody may see it: nothing reads the secrets of most of it ever again, so only the
+   * command and `secrets` have originals. A "[redacted]" that the client was shown keeps what it hid.
+   *
+   * @param known the agent as it is shown, if it is there
+   * @throws DroverError `secrets_unreadable`
+   */
+  async seal<Request extends Registered>(
+    runner: SqlRunner,
+    place: Place,
+    request: Request,
+    known?: SessionColumns,
+  ): Promise<SealedAgent<Request>> {
+    const { command, secrets, metadata } = await this.restored(runner, place, request, known);
+    const values = SecretValues.in({ command, secrets, metadata });
+    const at = { workspace_id: place.workspaceId, agent_id: place.agentId };
+    const given = { ...(command && { command }), ...(secrets && { secrets }) };
+    const sealed = await this.secrets.sealColumns<ColumnOfAgent, object>(at, given, values);
+    const notes = metadata && { metadata: asObject(redactSecrets(metadata, values)) };
+    const shown = { ...redactTexts(request, values), ...notes, ...sealed.shown };
+    return { request: shown, inputs: sealed.inputs };
+  }
+
+  /** Behind the statement that writes the agent's row, in its transaction. */
+  async write(
+    runner: SqlRunner,
+    { workspaceId }: Place,
+    inputs: readonly SecretsInput<ColumnOfAgent>[],
+  ): Promise<void> {
+    if (inputs.length > 0) {
+      await runner.rows(writeAgentSecrets, [workspaceId, JSON.stringify(inputs)]);
+    }
+  }
+
+  async open(
+    runner: SqlRunner,
+    { workspaceId, agentId }: Place,
+    shown: SessionColumns,
+  ): Promise<SessionColumns | Unreadable> {
+    const opened = { command: shown.command, secrets: shown.secrets };
+    if (!showsSecret(opened)) return opened;
+    for (const original of await runner.rows(agentOriginals, [workspaceId, agentId])) {
+      const outcome = await this.secrets.open(original);
+      if (outcome.kind === 'unreadable') return outcome;
+      Object.assign(opened, { [original.column_name]: outcome.value });
+    }
+    return opened;
+  }
+
+  private async restored<Request extends Registered>(
+    runner: SqlRunner,
+    place: Place,
+    request: Request,
+    known: SessionColumns | undefined,
+  ): Promise<Request> {
+    const { command, secrets } = request;
+    if (!known || !showsSecret([command, secrets])) return request;
+    const current = await this.open(runner, place, known);
+    if ('kind' in current) {
+      throw new DroverError('secrets_unreadable', { detail: `${sentence(current)}.` });
+    }
+    return {
+      ...request,
+      ...(command && { command: keepHidden(command, current.command, known.command) }),
+      ...(secrets && { secrets: keepHidden(secrets, current.secrets, known.secrets) }),
+    };
+  }
+}
+
+const TEXTS = new Set(['name', 'model', 'hostName', 'agentVersion']);
+
+function redactTexts<Request extends object>(request: Request, values: SecretValues): Request {
+  const fields = Object.entries(request).map(([name, value]) => [
+    name,
+    TEXTS.has(name) && typeof value === 'string' ? values.redact(value) : (value as unknown),
+  ]);
+  return Object.fromEntries(fields) as Request;
+}

@@ -1,0 +1,49 @@
+import { field, type FieldOptions } from '#lib/http';
+import { whyNoVariable } from '#lib/kernel';
+
+const MAX_SECRETS = 100;
+const MAX_LENGTH = 32_768;
+/** Of all of them: claims carry those of 50 tasks. */
+const MAX_BYTES = 65_536;
+
+/** An object of secrets: names of variables, and their values. */
+export function Secrets(options: FieldOptions): PropertyDecorator {
+  const rule = {
+    name: 'secrets',
+    message: `must be an object of at most ${MAX_SECRETS} texts of at most ${MAX_LENGTH} characters without NUL, ${MAX_BYTES} bytes together, each named as a variable that programs may be given (not PATH, DROVER_, LD_ and their like)`,
+    holds: areSecrets,
+    schema: {
+      type: 'object',
+      additionalProperties: { type: 'string', maxLength: MAX_LENGTH },
+      maxProperties: MAX_SECRETS,
+    } as const,
+  };
+  return field(rule, options);
+}
+
+export function areSecrets(value: unknown): value is Record<string, string> {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
+  const entries = Object.entries(value);
+  return (
+    entries.length <= MAX_SECRETS &&
+    entries.every(([name, text]) => mayBeNamed(name) && isSecret(text)) &&
+    Buffer.byteLength(JSON.stringify(value)) <= MAX_BYTES
+  );
+}
+
+/**
+ * Where programs find what they run is no secret, and whoever creates a task must not decide it for an agent's
+ * command.
+ */
+const NO_SECRET =
+  /^(PATH|HOME|SHELL|TMPDIR|IFS|NODE_PATH|PYTHON(PATH|HOME)|PERL5LIB|RUBYLIB|CLASSPATH|.*JAVA_(TOOL_)?OPTIONS|GIT_(CONFIG.*|EXEC_PATH|ASKPASS))$/;
+
+function mayBeNamed(name: string): boolean {
+  return !NO_SECRET.test(name) && whyNoVariable(name) === null;
+}
+
+function isSecret(value: unknown): boolean {
+  return (
+    typeof value === 'string' && value !== '' && value.length <= MAX_LENGTH && !value.includes('\0')
+  );
+}
