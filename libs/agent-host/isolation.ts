@@ -16,8 +16,9 @@ const paths = list.refine((all) => all.every(isAbsolute), 'must hold absolute pa
 export const SANDBOX_VARIABLES = {
   /** `auto`: where one can be had. `required`: the program does not start without. */
   DROVER_SANDBOX: oneOf(['auto', 'required', 'off']).default('auto'),
-  /** Bubblewrap, and where its libraries lie, separated by colons; else it is looked for on the PATH. */
+  /** The file of bubblewrap; else it is looked for on the PATH. */
   DROVER_SANDBOX_PROGRAM: z.string().optional(),
+  /** Where the libraries of DROVER_SANDBOX_PROGRAM lie, separated by colons. */
   DROVER_SANDBOX_LIBRARIES: z.string().optional(),
   /** What sessions may read of what they would not see, such as homes. */
   DROVER_SANDBOX_SHOW: paths.default([]),

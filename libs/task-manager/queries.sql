@@ -9,12 +9,12 @@ WHERE workspace_id = $1 AND id = ANY($2::uuid[]) AND archived_at IS NOT NULL
 
 -- create_tasks
 WITH input AS MATERIALIZED (
-  SELECT * FROM jsonb_to_recordset($2::jsonb) AS x ("id" uuid, "capabilityKey" text, "unmetDependencies" int, "hasDependents" boolean, "createdBy" uuid, "taskType" text, "inputContext" jsonb, "title" text, "description" text, "priority" int, "metadata" jsonb, "estimatedDurationMinutes" int, "maxRetries" int, "retryBackoffSeconds" int, "timeoutSeconds" int, "projectId" uuid, "milestoneId" uuid, "requiredCapabilities" text[], "queueExpiresInSeconds" int, "tags" text[], "actorKind" text, "actorId" text)
+  SELECT * FROM jsonb_to_recordset($2::jsonb) AS x ("id" uuid, "capabilityKey" text, "unmetDependencies" int, "hasDependents" boolean, "createdBy" uuid, "taskType" text, "inputContext" jsonb, "title" text, "description" text, "priority" int, "metadata" jsonb, "secrets" jsonb, "estimatedDurationMinutes" int, "maxRetries" int, "retryBackoffSeconds" int, "timeoutSeconds" int, "projectId" uuid, "milestoneId" uuid, "requiredCapabilities" text[], "queueExpiresInSeconds" int, "tags" text[], "actorKind" text, "actorId" text)
 ),
 created AS (
-  INSERT INTO agent_tasks (workspace_id, ready_at, queue_expires_at, id, capability_key, unmet_dependencies, has_dependents, created_by, task_type, input_context, title, description, priority, metadata, estimated_duration_minutes, max_retries, retry_backoff_seconds, timeout_seconds, project_id, milestone_id, required_capabilities)
+  INSERT INTO agent_tasks (workspace_id, ready_at, queue_expires_at, id, capability_key, unmet_dependencies, has_dependents, created_by, task_type, input_context, title, description, priority, metadata, secrets, estimated_duration_minutes, max_retries, retry_backoff_seconds, timeout_seconds, project_id, milestone_id, required_capabilities)
   SELECT $1, CASE WHEN "unmetDependencies" = 0 THEN now() END, now() + make_interval(secs => "queueExpiresInSeconds"),
-    "id", "capabilityKey", "unmetDependencies", "hasDependents", "createdBy", "taskType", "inputContext", "title", "description", "priority", "metadata", "estimatedDurationMinutes", "maxRetries", "retryBackoffSeconds", "timeoutSeconds", "projectId", "milestoneId", "requiredCapabilities"
+    "id", "capabilityKey", "unmetDependencies", "hasDependents", "createdBy", "taskType", "inputContext", "title", "description", "priority", "metadata", "secrets", "estimatedDurationMinutes", "maxRetries", "retryBackoffSeconds", "timeoutSeconds", "projectId", "milestoneId", "requiredCapabilities"
   FROM input
   RETURNING id
 ),
@@ -26,12 +26,12 @@ SELECT now() AS created_at
 
 -- create_tasks_with_extras
 WITH input AS MATERIALIZED (
-  SELECT * FROM jsonb_to_recordset($2::jsonb) AS x ("id" uuid, "capabilityKey" text, "unmetDependencies" int, "hasDependents" boolean, "createdBy" uuid, "taskType" text, "inputContext" jsonb, "title" text, "description" text, "priority" int, "metadata" jsonb, "estimatedDurationMinutes" int, "maxRetries" int, "retryBackoffSeconds" int, "timeoutSeconds" int, "projectId" uuid, "milestoneId" uuid, "requiredCapabilities" text[], "queueExpiresInSeconds" int, "tags" text[], "actorKind" text, "actorId" text)
+  SELECT * FROM jsonb_to_recordset($2::jsonb) AS x ("id" uuid, "capabilityKey" text, "unmetDependencies" int, "hasDependents" boolean, "createdBy" uuid, "taskType" text, "inputContext" jsonb, "title" text, "description" text, "priority" int, "metadata" jsonb, "secrets" jsonb, "estimatedDurationMinutes" int, "maxRetries" int, "retryBackoffSeconds" int, "timeoutSeconds" int, "projectId" uuid, "milestoneId" uuid, "requiredCapabilities" text[], "queueExpiresInSeconds" int, "tags" text[], "actorKind" text, "actorId" text)
 ),
 created AS (
-  INSERT INTO agent_tasks (workspace_id, ready_at, queue_expires_at, id, capability_key, unmet_dependencies, has_dependents, created_by, task_type, input_context, title, description, priority, metadata, estimated_duration_minutes, max_retries, retry_backoff_seconds, timeout_seconds, project_id, milestone_id, required_capabilities)
+  INSERT INTO agent_tasks (workspace_id, ready_at, queue_expires_at, id, capability_key, unmet_dependencies, has_dependents, created_by, task_type, input_context, title, description, priority, metadata, secrets, estimated_duration_minutes, max_retries, retry_backoff_seconds, timeout_seconds, project_id, milestone_id, required_capabilities)
   SELECT $1, CASE WHEN "unmetDependencies" = 0 THEN now() END, now() + make_interval(secs => "queueExpiresInSeconds"),
-    "id", "capabilityKey", "unmetDependencies", "hasDependents", "createdBy", "taskType", "inputContext", "title", "description", "priority", "metadata", "estimatedDurationMinutes", "maxRetries", "retryBackoffSeconds", "timeoutSeconds", "projectId", "milestoneId", "requiredCapabilities"
+    "id", "capabilityKey", "unmetDependencies", "hasDependents", "createdBy", "taskType", "inputContext", "title", "description", "priority", "metadata", "secrets", "estimatedDurationMinutes", "maxRetries", "retryBackoffSeconds", "timeoutSeconds", "projectId", "milestoneId", "requiredCapabilities"
   FROM input
   RETURNING id
 ),
@@ -216,7 +216,7 @@ SELECT status, version, unmet_dependencies, run_id, agent_id
 FROM agent_tasks WHERE workspace_id = $1 AND id = $2
 
 -- task_views
-SELECT t.workspace_id AS "workspaceId", t.id AS "id", t.title AS "title", t.description AS "description", t.task_type AS "taskType", t.project_id AS "projectId", t.milestone_id AS "milestoneId", t.status AS "status", t.version AS "version", t.priority AS "priority", t.run_id AS "runId", t.agent_id AS "agentId", t.session_key AS "sessionKey", t.generation AS "generation", t.progress_percent AS "progressPercent", t.current_step AS "currentStep", t.estimated_duration_minutes AS "estimatedDurationMinutes", t.estimated_completion_at AS "estimatedCompletionAt", t.timeout_seconds AS "timeoutSeconds", t.retry_count AS "retryCount", t.max_retries AS "maxRetries", t.retry_backoff_seconds AS "retryBackoffSeconds", t.retry_at AS "retryAt", t.last_error AS "lastError", t.abort_reason AS "abortReason", t.abort_message AS "abortMessage", t.failure_reason AS "failureReason", t.required_capabilities AS "requiredCapabilities", t.unmet_dependencies AS "unmetDependencies", t.ready_at AS "readyAt", t.queue_expires_at AS "queueExpiresAt", t.input_context AS "inputContext", t.output_result AS "outputResult", t.summary AS "summary", t.checkpoint_data AS "checkpointData", t.metadata AS "metadata", t.paused_by AS "pausedBy", t.pause_reason AS "pauseReason", t.created_by AS "createdBy", t.created_at AS "createdAt", t.updated_at AS "updatedAt", t.assigned_at AS "assignedAt", t.started_at AS "startedAt", t.paused_at AS "pausedAt", t.completed_at AS "completedAt", t.failed_at AS "failedAt", t.aborted_at AS "abortedAt", t.archived_at AS "archivedAt",
+SELECT t.workspace_id AS "workspaceId", t.id AS "id", t.title AS "title", t.description AS "description", t.task_type AS "taskType", t.project_id AS "projectId", t.milestone_id AS "milestoneId", t.status AS "status", t.version AS "version", t.priority AS "priority", t.run_id AS "runId", t.agent_id AS "agentId", t.session_key AS "sessionKey", t.generation AS "generation", t.progress_percent AS "progressPercent", t.current_step AS "currentStep", t.estimated_duration_minutes AS "estimatedDurationMinutes", t.estimated_completion_at AS "estimatedCompletionAt", t.timeout_seconds AS "timeoutSeconds", t.retry_count AS "retryCount", t.max_retries AS "maxRetries", t.retry_backoff_seconds AS "retryBackoffSeconds", t.retry_at AS "retryAt", t.last_error AS "lastError", t.abort_reason AS "abortReason", t.abort_message AS "abortMessage", t.failure_reason AS "failureReason", t.required_capabilities AS "requiredCapabilities", t.unmet_dependencies AS "unmetDependencies", t.ready_at AS "readyAt", t.queue_expires_at AS "queueExpiresAt", t.input_context AS "inputContext", t.output_result AS "outputResult", t.summary AS "summary", t.checkpoint_data AS "checkpointData", t.metadata AS "metadata", t.secrets AS "secrets", t.paused_by AS "pausedBy", t.pause_reason AS "pauseReason", t.created_by AS "createdBy", t.created_at AS "createdAt", t.updated_at AS "updatedAt", t.assigned_at AS "assignedAt", t.started_at AS "startedAt", t.paused_at AS "pausedAt", t.completed_at AS "completedAt", t.failed_at AS "failedAt", t.aborted_at AS "abortedAt", t.archived_at AS "archivedAt",
   ARRAY(SELECT g.tag FROM agent_task_tags g
     WHERE g.workspace_id = t.workspace_id AND g.task_id = t.id ORDER BY g.tag) AS tags,
   ARRAY(SELECT d.depends_on_id FROM task_dependencies d
@@ -236,7 +236,7 @@ WHERE NOT EXISTS (SELECT FROM agent_tasks t WHERE t.workspace_id = $1 AND t.id =
 -- update_task
 WITH input AS MATERIALIZED (
   SELECT u.*, array_to_string(u."requiredCapabilities", ',') AS "capabilityKey"
-  FROM jsonb_to_record($7::jsonb) AS u ("title" text, "description" text, "priority" int, "metadata" jsonb, "estimatedDurationMinutes" int, "maxRetries" int, "retryBackoffSeconds" int, "timeoutSeconds" int, "projectId" uuid, "milestoneId" uuid, "requiredCapabilities" text[])
+  FROM jsonb_to_record($7::jsonb) AS u ("title" text, "description" text, "priority" int, "metadata" jsonb, "secrets" jsonb, "estimatedDurationMinutes" int, "maxRetries" int, "retryBackoffSeconds" int, "timeoutSeconds" int, "projectId" uuid, "milestoneId" uuid, "requiredCapabilities" text[])
 ),
 sets AS (
   INSERT INTO capability_sets AS s (workspace_id, key, capabilities)
@@ -252,7 +252,7 @@ changed AS (
   UPDATE agent_tasks t SET
     version = t.version + 1,
     updated_at = now(),
-    title = u."title", description = u."description", priority = u."priority", metadata = u."metadata", estimated_duration_minutes = u."estimatedDurationMinutes", max_retries = u."maxRetries", retry_backoff_seconds = u."retryBackoffSeconds", timeout_seconds = u."timeoutSeconds", project_id = u."projectId", milestone_id = u."milestoneId", required_capabilities = u."requiredCapabilities",
+    title = u."title", description = u."description", priority = u."priority", metadata = u."metadata", secrets = u."secrets", estimated_duration_minutes = u."estimatedDurationMinutes", max_retries = u."maxRetries", retry_backoff_seconds = u."retryBackoffSeconds", timeout_seconds = u."timeoutSeconds", project_id = u."projectId", milestone_id = u."milestoneId", required_capabilities = u."requiredCapabilities",
     capability_key = CASE WHEN t.capability_key LIKE '!%' THEN '!' ELSE '' END || u."capabilityKey"
   FROM input u
   WHERE t.workspace_id = $1 AND t.id = $2

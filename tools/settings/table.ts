@@ -6,31 +6,34 @@ import { variables as server } from '#lib/config';
 import { environment as gateway } from '../../apps/gateway/config.js';
 import { environment as worker } from '../../apps/worker/config.js';
 
-/** A program with the schema of its settings, the file that declares them, and the page that speaks of them. */
+/** A program with the schema of its settings, the files that declare them, and the page that speaks of them. */
 interface Program {
   title: string;
   schema: z.ZodObject;
-  source: string;
+  sources: string[];
   page: string;
 }
+
+/** Settings that worker and gateway have alike. */
+const SHARED = 'libs/agent-host/isolation.ts';
 
 const PROGRAMS: Program[] = [
   {
     title: 'Server',
     schema: server,
-    source: 'libs/config/config.ts',
+    sources: ['libs/config/config.ts'],
     page: 'docs/operations.md',
   },
   {
     title: 'Worker',
     schema: worker,
-    source: 'apps/worker/config.ts',
+    sources: ['apps/worker/config.ts', SHARED],
     page: 'apps/worker/README.md',
   },
   {
     title: 'Gateway',
     schema: gateway,
-    source: 'apps/gateway/config.ts',
+    sources: ['apps/gateway/config.ts', SHARED],
     page: 'apps/gateway/README.md',
   },
 ];
@@ -38,7 +41,8 @@ const PROGRAMS: Program[] = [
 const HEAD = `# Settings
 
 All come from the environment; an empty variable counts as not set. A program that is given a wrong one says which,
-and what it must be, and ends. Made by \`npm run settings\` from the sources: change it there.
+and what it must be, and ends. Each may be given as a file instead, named by the variable with \`_FILE\` behind it, which
+is how secrets should come: other processes of the user can read an environment. Made by \`npm run settings\` from the sources: change it there.
 
 \`npm start\` sets what it needs by itself, and hands on the others: it takes \`DROVER_HOME\`, the folder of its data
 (\`.drover\` of the clone), and \`PORT\`.
@@ -66,13 +70,13 @@ export function renderedSettings(root: string): string {
   return `${[HEAD, ...sections].join('\n')}`;
 }
 
-function tableOf(root: string, { schema, source, page }: Program): string {
-  const text = readFileSync(join(root, source), 'utf8');
+function tableOf(root: string, { schema, sources, page }: Program): string {
+  const text = sources.map((source) => readFileSync(join(root, source), 'utf8')).join('\n');
   const told = readFileSync(join(root, page), 'utf8');
   const rows = Object.entries(schema.shape).map(([name, setting]) => {
     const about = commentOf(name, text) ?? cellOf(name, told);
     if (about === undefined)
-      throw new Error(`${name} is described neither in ${source} nor ${page}`);
+      throw new Error(`${name} is described neither in ${sources[0]} nor ${page}`);
     return rowOf(name, setting as z.ZodType, about);
   });
   return aligned([

@@ -74,7 +74,11 @@ export class RegisterAgentDto implements AgentRequest {
   @Text({ max: 255, optional: true, nullable: true, description: 'The same as hostName.' })
   hostname?: string | null;
 
-  @Text({ max: 100, optional: true, description: 'Not looked at: the path says which agent it is.' })
+  @Text({
+    max: 100,
+    optional: true,
+    description: 'Not looked at: the path says which agent it is.',
+  })
   workerId?: string;
 
   @Int(0, MAX_INTEGER, { optional: true, nullable: true })

@@ -59,7 +59,11 @@ export class HeartbeatDto implements HeartbeatBody {
   })
   metrics?: MetricsDto;
 
-  @Text({ max: 100, optional: true, description: 'Not looked at: the path says which agent it is.' })
+  @Text({
+    max: 100,
+    optional: true,
+    description: 'Not looked at: the path says which agent it is.',
+  })
   workerId?: string;
 
   @Text({ max: 100, optional: true, description: "Not looked at: the server's clock counts." })
