@@ -17,7 +17,7 @@ import { refuseTooMuch } from '../domain/metadata.js';
 import { timingOf, whyImpossible } from '../domain/timing.js';
 import { toAgentView } from '../store/agent-columns.js';
 import { findAgent, lockAgent } from '../store/find-agent.sql.js';
-import { silenceOf } from '../store/silence.sql.js';
+import { silenceOfAgent } from '../store/silence.sql.js';
 import { stampFirstHeartbeat } from '../store/stamp-first-heartbeat.sql.js';
 import { transitionAgent } from '#lib/transitions';
 
@@ -148,7 +148,7 @@ export class AgentRegistration {
 
   private async refuseSecond(sql: SqlRunner, agent: AgentRow, requested: AgentRequest) {
     if (agent.lifecycle === 'ERROR' || !isSecond(requested, agent)) return;
-    const silence = await firstRow(sql, silenceOf, [agent.workspaceId, agent.id]);
+    const silence = await firstRow(sql, silenceOfAgent, [agent.workspaceId, agent.id]);
     refuseWhileHeard(agent, silence?.seconds ?? Infinity);
   }
 
