@@ -111,11 +111,23 @@ describe('a route', () => {
 });
 
 describe('the workspace of a request', () => {
-  it('has to be named by a user', async () => {
-    expect(await ask('/probe/any', userToken('OWNER'))).toMatchObject({
-      status: 400,
-      code: 'workspace_required',
-    });
+  it('is that of a user who has one alone', async () => {
+    const { status, body } = await ask('/probe/any', userToken('OWNER'));
+    expect([status, body]).toMatchObject([200, { workspaceId }]);
+  });
+
+  it('has to be named by a user of several, and by one of none', async () => {
+    const several = await aMember(db.owner, workspaceId);
+    const member =
+      'INSERT INTO workspace_members (workspace_id, user_id, role) VALUES ($1, $2, $3)';
+    await db.owner.query(member, [await aWorkspace(db.owner), several, 'VIEWER']);
+    for (const userId of [several, await aUser(db.owner)]) {
+      const { token } = tokens.issueUserToken({ userId, sessionId: newId(), workspaceId: null });
+      expect(await ask('/probe/any', token)).toMatchObject({
+        status: 400,
+        code: 'workspace_required',
+      });
+    }
   });
 
   it('comes from the token when it names one, and no header changes that', async () => {

@@ -32,7 +32,7 @@ beforeAll(async () => {
 });
 beforeEach(async () => {
   workspace = await server.newWorkspace();
-  agent = await workspace.newAgent({ maxConcurrentTasks: 10 });
+  agent = await workspace.newAgent({ maxConcurrentTasks: 10, capabilities: ['command'] });
 });
 afterAll(() => server.stop());
 
