@@ -194,10 +194,15 @@ WHERE workspace_id = $1 AND id = $2 AND (resting_until IS NULL OR resting_until 
 RETURNING resting_until
 
 -- take_by_name
-WITH named AS (
-  UPDATE agents a SET capabilities = ARRAY(SELECT c FROM unnest(a.capabilities || ('agent:' || a.id)) c ORDER BY c COLLATE "C")
+WITH unnamed AS MATERIALIZED (
+  SELECT a.id FROM agents a
   WHERE a.workspace_id = $1 AND a.id = ANY($2::uuid[]) AND a.lifecycle <> 'TERMINATED'
     AND NOT ('agent:' || a.id) = ANY(a.capabilities)
+  ORDER BY a.id FOR NO KEY UPDATE
+),
+named AS (
+  UPDATE agents a SET capabilities = ARRAY(SELECT c FROM unnest(a.capabilities || ('agent:' || a.id)) c ORDER BY c COLLATE "C")
+  FROM unnamed u WHERE a.workspace_id = $1 AND a.id = u.id
 )
 SELECT id, lifecycle FROM agents WHERE workspace_id = $1 AND id = ANY($2::uuid[])
 

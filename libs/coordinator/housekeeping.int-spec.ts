@@ -78,6 +78,7 @@ describe('sets of capabilities', () => {
       hasDependents: false,
       inputContext: {},
       metadata: {},
+      secrets: {},
       actorKind: 'user',
       actorId: null,
       createdBy: null,

@@ -113,7 +113,7 @@ WHERE (a.lifecycle IN ('STARTING', 'ACTIVE', 'DRAINING')
     (SELECT min(until) FROM pauses WHERE ended_at IS NULL),
     (SELECT min(until) FROM installation_pauses WHERE ended_at IS NULL))) - now()) * 1000)::float8 AS "clear_pauses",
   (SELECT ceil(k.wait * 1000) FROM (
-    SELECT a.workspace_id, a.capabilities, ARRAY(SELECT p.task_type::text FROM pauses p WHERE p.workspace_id = a.workspace_id
+    SELECT a.workspace_id, a.capabilities, a.dedicated_to, a.task_types, ARRAY(SELECT p.task_type::text FROM pauses p WHERE p.workspace_id = a.workspace_id
     AND p.task_type IS NOT NULL AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())) AS paused,
       greatest(min(coalesce(extract(epoch FROM a.resting_until - now())::float8, 0)), 0,
         greatest(
@@ -129,7 +129,7 @@ WHERE (a.lifecycle IN ('STARTING', 'ACTIVE', 'DRAINING')
       AND EXISTS (SELECT FROM gateways
         WHERE NOT draining AND last_seen_at > now() - make_interval(secs => $1::float8)
         HAVING sum(capacity - others) > (SELECT coalesce(sum(live_runs), 0) FROM agents WHERE mode = 'push'))
-    GROUP BY a.workspace_id, a.capabilities
+    GROUP BY a.workspace_id, a.capabilities, a.dedicated_to, a.task_types
     ORDER BY wait) k
   WHERE k.wait < 'infinity' AND (EXISTS (SELECT FROM workspaces used WHERE used.id = k.workspace_id AND used.archived_at IS NULL) AND NOT (EXISTS (SELECT FROM installation_pauses p
       WHERE p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))
@@ -137,7 +137,7 @@ WHERE (a.lifecycle IN ('STARTING', 'ACTIVE', 'DRAINING')
       AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))))
     AND EXISTS (SELECT FROM agent_tasks t JOIN capability_sets c
         ON c.workspace_id = t.workspace_id AND c.key = t.capability_key
-      WHERE t.workspace_id = k.workspace_id AND c.capabilities <@ k.capabilities
+      WHERE t.workspace_id = k.workspace_id AND (c.capabilities <@ k.capabilities AND c.capabilities @> k.dedicated_to) AND (k.task_types = '{}' OR t.task_type = ANY(k.task_types))
         AND (t.status = 'PENDING'
       AND (t.queue_expires_at IS NULL OR t.queue_expires_at > now())
       AND (t.task_type || '') <> ALL (k.paused)

@@ -56,8 +56,9 @@ async function standing() {
 
 const claim = () => agent.api.post<{ tasks: unknown[] }>(`/agents/${agent.id}/claim`, {});
 
+/** It has never sent a heartbeat: how it does, nobody knows. */
 const HEARD = {
-  health: 'healthy',
+  health: 'unknown',
   reasons: ['waiting_for_claim'],
   stats: { healthyAgents: 1, staleAgents: 0 },
   unknownBecause: 'no_history',
@@ -120,5 +121,5 @@ it('is not expected to send heartbeats for having claimed', async () => {
   await anHourPasses();
   await claim();
   const { body } = await workspace.api.get(`/agents/${agent.id}/health`);
-  expect(body).toMatchObject({ status: 'healthy', nextExpectedAt: null });
+  expect(body).toMatchObject({ status: 'unknown', nextExpectedAt: null });
 });

@@ -99,6 +99,17 @@ describe('signals without the names of runs', () => {
     );
   });
 
+  it('tell of a run that was taken between two polls at once, and of one whose time is over once', async () => {
+    const [first, second] = [await claimed(3_600), await claimed(3_600)];
+    await overdueFor(first.id, 1);
+    expect(await signals({ waitMs })).toMatchObject([{ runId: first.id, reason: 'timeout' }]);
+    await overdueFor(second.id, 1);
+    expect((await signals({ waitMs })).map(({ runId }) => runId).sort()).toEqual(
+      [first.id, second.id].sort(),
+    );
+    expect(await signals({ waitMs: 50 })).toHaveLength(2);
+  });
+
   it('say nothing of runs that the agent has ended itself', async () => {
     const { id } = await claimed();
     await complete(id);

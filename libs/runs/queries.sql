@@ -683,13 +683,6 @@ SELECT max(last_seen_at) AS at, coalesce(bool_or(recent), false) AS heard,
   (count(*) FILTER (WHERE draining AND recent))::int AS draining
 FROM gateways, LATERAL (SELECT last_seen_at > now() - make_interval(secs => $1::float8)) AS r (recent)
 
--- latest_run_of_agent
-SELECT CASE WHEN r.agent_id = $3 THEN r.id END AS id
-FROM agent_tasks t LEFT JOIN LATERAL (
-  SELECT r.id, r.agent_id FROM task_runs r WHERE r.workspace_id = $1 AND r.task_id = t.id
-  ORDER BY r.generation DESC LIMIT 1) r ON true
-WHERE t.workspace_id = $1 AND t.id = $2
-
 -- lock_lost_sessions
 SELECT t.id, t.workspace_id, t.status, t.version, t.retry_count, t.max_retries,
   t.retry_backoff_seconds, t.retry_at, t.has_dependents, t.run_id, r.state AS run_state,
@@ -826,6 +819,11 @@ WHERE s.run_id = ANY($1::uuid[]) AND r.workspace_id = s.workspace_id AND r.id = 
     AND NOT (coalesce(r.ended_by, '') = 'gateway' AND r.end_reason NOT IN ('gateway_restart', 'infrastructure'))))
 RETURNING r.id
 
+-- only_run_of_agent
+SELECT (SELECT CASE WHEN count(*) = 1 THEN (array_agg(r.id))[1] END FROM task_runs r
+  WHERE r.workspace_id = $1 AND r.task_id = t.id AND r.agent_id = $3) AS id
+FROM agent_tasks t WHERE t.workspace_id = $1 AND t.id = $2
+
 -- postpone_spawn
 UPDATE session_spawns SET next_attempt_at = now() + make_interval(secs => $3::float8),
   last_error = coalesce($4, last_error), locked_until = NULL,
@@ -920,7 +918,7 @@ SELECT a.lifecycle, held.run_id,
   coalesce((t.generation > r.generation AND r.conflict_seen_at IS NULL
   AND (r.end_reason IN ('orphaned', 'cancelled') OR r.state = 'FAILED'
     AND coalesce(r.ended_by, '') <> 'agent'
-    AND NOT (coalesce(r.ended_by, '') = 'gateway' AND r.end_reason NOT IN ('gateway_restart', 'infrastructure')))), false) AS in_conflict, r.ended_at IS NOT NULL AS is_ended,
+    AND NOT (coalesce(r.ended_by, '') = 'gateway' AND r.end_reason NOT IN ('gateway_restart', 'infrastructure')))), false) AS in_conflict,
   (extract(epoch FROM r.deadline_at - now()) * 1000)::float8 AS time_left_ms
 FROM agents a
 LEFT JOIN held ON true

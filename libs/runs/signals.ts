@@ -4,6 +4,7 @@ import {
   Injectable,
   type OnModuleDestroy,
 } from '@nestjs/common';
+import { LRUCache } from 'lru-cache';
 import { CONFIG, type Config } from '#lib/config';
 import { Database } from '#lib/database';
 import { Revocations } from '#lib/identity';
@@ -11,7 +12,7 @@ import { type AgentCaller, DroverError, withAnySignal } from '#lib/kernel';
 import { WakeUps } from '#lib/valkey';
 import { noteConflicts } from './store/conflicts.sql.js';
 import { runSignals, type SignalRow } from './store/run-signals.sql.js';
-import { hasNewSignals, toldBefore } from './new-signals.js';
+import { hasNewSignals, hasUntold, warnedIn, wordsOf } from './new-signals.js';
 
 export interface RunSignal {
   runId: string;
@@ -36,20 +37,22 @@ export interface SignalsRequest {
 }
 
 interface Look extends SignalsAnswer {
-  /** Of an agent that names no runs: those that were taken from it. */
-  taken: ReadonlySet<string>;
   /** Until the time of the next run is over. */
   nextDeadlineMs: number;
 }
 
 // A wake-up can get lost; an agent hears of a cancellation within this time all the same.
 const LOOK_AGAIN_MS = 5_000;
+const REMEMBERED_AGENTS = 100_000;
+const NOTHING: ReadonlySet<string> = new Set();
 
 /** Tells agents what to stop and what to pause, as soon as it is so. */
 @Injectable()
 export class Signals implements OnModuleDestroy, BeforeApplicationShutdown {
   private readonly listeners = new Map<string, Set<() => void>>();
   private readonly closing = new AbortController();
+  /** The latest answers to agents that do not name their runs. */
+  private readonly told = new LRUCache<string, ReadonlySet<string>>({ max: REMEMBERED_AGENTS });
   private readonly unsubscribe: (() => void)[];
 
   constructor(
@@ -86,17 +89,23 @@ export class Signals implements OnModuleDestroy, BeforeApplicationShutdown {
 
   private async waitUntil(request: SignalsRequest, stop: AbortSignal): Promise<SignalsAnswer> {
     const deadline = performance.now() + request.waitMs;
-    let before: ReadonlySet<string> | undefined;
+    let warnedBefore: ReadonlySet<string> | undefined;
     for (;;) {
       // Listening starts before looking, so that nothing slips in between.
       const bell = this.listen(request.agent.agentId, stop);
       try {
         this.revocations.refuse(request.agent);
-        const { drain, runs, taken, nextDeadlineMs } = await this.look(request);
-        before ??= toldBefore(runs, taken);
+        const { drain, runs, nextDeadlineMs } = await this.look(request);
+        warnedBefore ??= warnedIn(runs);
+        const isNew =
+          request.runIds === undefined
+            ? hasUntold(runs, this.told.get(request.agent.agentId) ?? NOTHING)
+            : hasNewSignals(runs, warnedBefore);
         const left = deadline - performance.now();
-        if (drain || hasNewSignals(runs, before, taken) || left <= 0 || stop.aborted)
+        if (drain || isNew || left <= 0 || stop.aborted) {
+          if (request.runIds === undefined) this.noteTold(request.agent.agentId, runs);
           return { drain, runs };
+        }
         await bell.rung(Math.min(left, nextDeadlineMs, LOOK_AGAIN_MS));
       } finally {
         bell.leave();
@@ -124,12 +133,10 @@ export class Signals implements OnModuleDestroy, BeforeApplicationShutdown {
           ]
         : [],
     );
-    const ended = rows.filter((row) => row.is_ended && runIds === undefined);
     const timeLeft = rows.flatMap(({ time_left_ms: ms }) => (ms !== null && ms > 0 ? [ms] : []));
     return {
       drain: lifecycle === 'DRAINING' || lifecycle === 'TERMINATED',
       runs,
-      taken: new Set(ended.flatMap(({ run_id: id }) => id ?? [])),
       nextDeadlineMs: Math.min(...timeLeft.map((ms) => ms + 1)),
     };
   }
@@ -143,6 +150,11 @@ export class Signals implements OnModuleDestroy, BeforeApplicationShutdown {
     if (runs.length === 0) return;
     await this.database.tenant(workspaceId).rows(noteConflicts, [workspaceId, runs, agentId]);
     this.wakeUps.coordinator();
+  }
+
+  private noteTold(agentId: string, runs: readonly RunSignal[]): void {
+    if (runs.length === 0) this.told.delete(agentId);
+    else this.told.set(agentId, new Set(runs.map(wordsOf)));
   }
 
   private ring(agentId: string): void {

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Database, firstRow } from '#lib/database';
 import { type AgentCaller, type Caller, DroverError } from '#lib/kernel';
-import { latestRunOfAgent, runOfTask } from './store/run-of-task.sql.js';
+import { onlyRunOfAgent, runOfTask } from './store/run-of-task.sql.js';
 import { type Reporter, reporterOf } from './reporter.js';
 
 /** The reporter about a run that is named by its task's path. */
@@ -10,7 +10,7 @@ export class TaskReporter {
   constructor(private readonly database: Database) {}
 
   /**
-   * An agent that names no run reports about the task's latest, if that is its own.
+   * An agent that names no run means the only one that it has had of the task.
    *
    * @throws DroverError `run_required`, `task_not_found` when the run is not of that task
    */
@@ -26,7 +26,7 @@ export class TaskReporter {
 
   private async ownRun({ workspaceId, agentId }: AgentCaller, taskId: string): Promise<string> {
     const params = [workspaceId, taskId, agentId];
-    const row = await firstRow(this.database.tenant(workspaceId), latestRunOfAgent, params);
+    const row = await firstRow(this.database.tenant(workspaceId), onlyRunOfAgent, params);
     if (!row) throw new DroverError('task_not_found');
     if (row.id === null) throw new DroverError('run_required');
     return row.id;

@@ -41,8 +41,10 @@ export class AgentSecrets {
     request: Request,
     known?: SessionColumns,
   ): Promise<SealedAgent<Request>> {
-    const { command, secrets, metadata } = await this.restored(runner, place, request, known);
-    const values = SecretValues.in({ command, secrets, metadata });
+    const current = known && (await this.opened(runner, place, known));
+    const { command, secrets, metadata } = restored(request, current, known);
+    // A value that was secret before is not shown because its name has gone.
+    const values = SecretValues.in({ command, secrets, metadata }, { ...current });
     const at = { workspace_id: place.workspaceId, agent_id: place.agentId };
     const given = { ...(command && { command }), ...(secrets && { secrets }) };
     const sealed = await this.secrets.sealColumns<ColumnOfAgent, object>(at, given, values);
@@ -77,24 +79,29 @@ export class AgentSecrets {
     return opened;
   }
 
-  private async restored<Request extends Registered>(
+  private async opened(
     runner: SqlRunner,
     place: Place,
-    request: Request,
-    known: SessionColumns | undefined,
-  ): Promise<Request> {
-    const { command, secrets } = request;
-    if (!known || !showsSecret([command, secrets])) return request;
+    known: SessionColumns,
+  ): Promise<SessionColumns> {
     const current = await this.open(runner, place, known);
-    if ('kind' in current) {
-      throw new DroverError('secrets_unreadable', { detail: `${sentence(current)}.` });
-    }
-    return {
-      ...request,
-      ...(command && { command: keepHidden(command, current.command, known.command) }),
-      ...(secrets && { secrets: keepHidden(secrets, current.secrets, known.secrets) }),
-    };
+    if (!('kind' in current)) return current;
+    throw new DroverError('secrets_unreadable', { detail: `${sentence(current)}.` });
   }
+}
+
+function restored<Request extends Registered>(
+  request: Request,
+  current: SessionColumns | undefined,
+  known: SessionColumns | undefined,
+): Request {
+  const { command, secrets } = request;
+  if (!known || !current) return request;
+  return {
+    ...request,
+    ...(command && { command: keepHidden(command, current.command, known.command) }),
+    ...(secrets && { secrets: keepHidden(secrets, current.secrets, known.secrets) }),
+  };
 }
 
 const TEXTS = new Set(['name', 'model', 'hostName', 'agentVersion']);

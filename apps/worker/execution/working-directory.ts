@@ -38,11 +38,13 @@ async function directoryAt(path: string): Promise<string | undefined> {
 }
 
 async function allowedAbove(real: string, dirs: readonly string[]): Promise<string | undefined> {
-  for (const dir of dirs) {
-    const root = await directoryAt(dir);
-    if (root === undefined) continue;
-    const prefix = root.endsWith(sep) ? root : root + sep;
-    if (real === root || real.startsWith(prefix)) return root;
-  }
-  return undefined;
+  const roots = await Promise.all(dirs.map(directoryAt));
+  const above = roots.filter((root) => root !== undefined).filter((root) => contains(root, real));
+  // The outermost: who works in it could put a link in the place of one within.
+  return above.sort((one, other) => one.length - other.length)[0];
+}
+
+function contains(root: string, path: string): boolean {
+  const prefix = root.endsWith(sep) ? root : root + sep;
+  return path === root || path.startsWith(prefix);
 }

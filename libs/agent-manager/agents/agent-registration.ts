@@ -6,12 +6,12 @@ import {
   type PrismaTransaction,
   type SqlRunner,
 } from '#lib/database';
-import { type Caller, DroverError } from '#lib/kernel';
+import { type Caller, DroverError, RUNS_COMMANDS } from '#lib/kernel';
 import { AgentSecrets, TaskSecrets } from '#lib/secrets';
 import { WakeUps } from '#lib/valkey';
 import type { AgentMode, AgentRow, AgentView } from '../domain/agent-view.js';
 import { isSecond, refuseWhileHeard } from '../domain/second-life.js';
-import { isOwnCapability, normalizeCapabilities } from '../domain/capabilities.js';
+import { isOwnCapability, normalizeCapabilities, ownCapability } from '../domain/capabilities.js';
 import { requireSelf } from '../domain/require-self.js';
 import { refuseTooMuch } from '../domain/metadata.js';
 import { timingOf, whyImpossible } from '../domain/timing.js';
@@ -89,6 +89,7 @@ export class AgentRegistration {
     // An agent's own token cannot make an agent: without its row there would be no such token.
     if (caller.kind === 'agent' || caller.kind === 'run') requireSelf(caller, agentId);
     refuseOwnCommand(caller, requested);
+    refuseOthersNames(agentId, requested);
     refuseTooMuch(requested.metadata);
     const place = { workspaceId: caller.workspaceId, agentId };
     const registering = this.database.tenant(caller.workspaceId).prisma(async (tx, sql) => {
@@ -184,9 +185,26 @@ function fieldsOf(requested: AgentRequest, known?: AgentRow): Registered & { nam
   return { ...kept, ...offerOf(requested, known), metadata };
 }
 
-/** What was assigned to it by its name, it goes on taking. */
+/** The capability of one agent is what tasks are assigned by: nobody takes it for itself. */
+function refuseOthersNames(agentId: string, { capabilities = [], dedicatedTo = [] }: AgentRequest) {
+  const own = ownCapability(agentId);
+  const foreign = [...capabilities, ...dedicatedTo].filter(
+    (one) => one !== own && isOwnCapability(one),
+  );
+  if (foreign.length === 0) return;
+  const field = capabilities.some((one) => foreign.includes(one)) ? 'capabilities' : 'dedicatedTo';
+  const message = `must not name another agent: ${foreign.join(', ')}`;
+  throw new DroverError('validation_failed', { errors: [{ field, message }] });
+}
+
+/**
+ * What was assigned to it by its name, it goes on taking. A worker of before commands were required does not name that
+ * it executes them, and goes on doing so.
+ */
 function offerOf(requested: AgentRequest, known?: AgentRow) {
-  const own = known?.capabilities.filter(isOwnCapability) ?? [];
+  const isOld = requested.dedicatedTo === undefined && known?.mode === 'pull';
+  const keeps = (one: string) => isOwnCapability(one) || (isOld && one === RUNS_COMMANDS);
+  const own = known?.capabilities.filter(keeps) ?? [];
   const given = requested.capabilities && [...requested.capabilities, ...own];
   const capabilities = given && normalizeCapabilities(given);
   const dedicatedTo = requested.dedicatedTo && normalizeCapabilities(requested.dedicatedTo);

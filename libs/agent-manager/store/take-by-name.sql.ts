@@ -12,10 +12,15 @@ const OWN = `'${ownCapability('')}' || a.id`;
 export const takeByName = command<{ id: string; lifecycle: string }>(
   'take_by_name',
   `
-WITH named AS (
-  UPDATE agents a SET capabilities = ARRAY(SELECT c FROM unnest(a.capabilities || (${OWN})) c ORDER BY c COLLATE "C")
+WITH unnamed AS MATERIALIZED (
+  SELECT a.id FROM agents a
   WHERE a.workspace_id = $1 AND a.id = ANY($2::uuid[]) AND a.lifecycle <> 'TERMINATED'
     AND NOT (${OWN}) = ANY(a.capabilities)
+  ORDER BY a.id FOR NO KEY UPDATE
+),
+named AS (
+  UPDATE agents a SET capabilities = ARRAY(SELECT c FROM unnest(a.capabilities || (${OWN})) c ORDER BY c COLLATE "C")
+  FROM unnamed u WHERE a.workspace_id = $1 AND a.id = u.id
 )
 SELECT id, lifecycle FROM agents WHERE workspace_id = $1 AND id = ANY($2::uuid[])`,
 );

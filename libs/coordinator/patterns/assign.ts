@@ -1,8 +1,19 @@
 import { Injectable } from '@nestjs/common';
 import { pausedTypes, spawnWaitSeconds } from '#lib/admission';
-import { hasRoom, mayBeHandedOut, SessionAssigner, takesWork, workspaceHandsOut } from '#lib/runs';
+import {
+  hasRoom,
+  mayBeHandedOut,
+  OFFER,
+  serves,
+  SessionAssigner,
+  takesType,
+  takesWork,
+  workspaceHandsOut,
+} from '#lib/runs';
 import type { Pass } from '../pass.js';
 import type { Reconciler, ReconcilerFacts } from '../reconciler.js';
+
+const OFFERED = OFFER.map((column) => `a.${column}`).join(', ');
 
 /**
  * Something is ready, a gateway has room, and a push agent of the workspace has too: when its cooldown is over
@@ -12,7 +23,7 @@ import type { Reconciler, ReconcilerFacts } from '../reconciler.js';
  * 0: no limit.
  */
 const UNTIL_ASSIGNABLE = `(SELECT ceil(k.wait * 1000) FROM (
-    SELECT a.workspace_id, a.capabilities, ${pausedTypes('a.workspace_id')} AS paused,
+    SELECT a.workspace_id, ${OFFERED}, ${pausedTypes('a.workspace_id')} AS paused,
       greatest(min(coalesce(extract(epoch FROM a.resting_until - now())::float8, 0)), 0,
         ${spawnWaitSeconds('a.workspace_id', '$2')}) AS wait
     FROM agents a
@@ -20,12 +31,12 @@ const UNTIL_ASSIGNABLE = `(SELECT ceil(k.wait * 1000) FROM (
       AND EXISTS (SELECT FROM gateways
         WHERE NOT draining AND last_seen_at > now() - make_interval(secs => $1::float8)
         HAVING sum(capacity - others) > (SELECT coalesce(sum(live_runs), 0) FROM agents WHERE mode = 'push'))
-    GROUP BY a.workspace_id, a.capabilities
+    GROUP BY a.workspace_id, ${OFFERED}
     ORDER BY wait) k
   WHERE k.wait < 'infinity' AND ${workspaceHandsOut('k.workspace_id')}
     AND EXISTS (SELECT FROM agent_tasks t JOIN capability_sets c
         ON c.workspace_id = t.workspace_id AND c.key = t.capability_key
-      WHERE t.workspace_id = k.workspace_id AND c.capabilities <@ k.capabilities
+      WHERE t.workspace_id = k.workspace_id AND ${serves('k', 'c.capabilities')} AND ${takesType('k', 't.task_type')}
         AND ${mayBeHandedOut('t', { workspace: 'k.workspace_id', pausedTypes: 'k.paused' })})
   ORDER BY k.wait LIMIT 1)`;
 

@@ -108,8 +108,8 @@ export class ClaimService implements OnModuleDestroy, BeforeApplicationShutdown 
       const attempt = await this.attempt(request);
       if (attempt.tasks.length > 0) return { tasks: attempt.tasks };
       refuseUnlessMayClaim(attempt);
-      if (request.taskId !== undefined) await this.requireWaiting(request.agent, request.taskId);
       waiter.passOn();
+      if (request.taskId !== undefined) await this.requireWaiting(request.agent, request.taskId);
       const left = deadline - performance.now();
       if (left <= 0 || stop.aborted) return this.nothing(request, attempt);
       const lookAgain = LOOK_AGAIN_MS.min + Math.random() * LOOK_AGAIN_MS.spread;

@@ -142,6 +142,29 @@ describe('an agent', () => {
     }
   });
 
+  it('cannot take the name of another', async () => {
+    const [mine, victim] = [await anAgent(), await anAgent()];
+    for (const field of ['capabilities', 'dedicatedTo']) {
+      const { status, body } = await register(mine, { [field]: [`agent:${victim.id}`] });
+      expect([status, body.code, body.errors?.[0]?.field]).toEqual([
+        400,
+        'validation_failed',
+        field,
+      ]);
+    }
+    const task = await create({ agentId: mine.id });
+    // What it is shown it may send back.
+    expect((await register(mine, { capabilities: [`agent:${mine.id}`] })).status).toBe(200);
+    expect(await taken(mine)).toEqual([task.id]);
+  });
+
+  it('goes on executing commands when it says nothing of them, as workers of before', async () => {
+    const old = await anAgent({ capabilities: ['command'] });
+    await register(old, { capabilities: ['node'] });
+    const task = await create(command);
+    expect(await taken(old)).toEqual([task.id]);
+  });
+
   it('cannot be kept for what it has not', async () => {
     const agent = await anAgent();
     const { status, body } = await register(agent, { dedicatedTo: ['gpu'] });
@@ -172,6 +195,15 @@ describe('capabilities in the metadata', () => {
       ]);
     },
   );
+
+  it('are few enough together', async () => {
+    const words = (prefix: string) => Array.from({ length: 15 }, (_, i) => `${prefix}${i}`);
+    const request = {
+      requiredCapabilities: words('a'),
+      metadata: { requiredCapabilities: words('b') },
+    };
+    expect((await refused(request))[2]).toBe('metadata.requiredCapabilities');
+  });
 });
 
 describe('a task that is assigned to an agent', () => {

@@ -10,15 +10,13 @@ export const runOfTask = query<{ id: string }>(
 );
 
 /**
- * The latest run of a task, where it is the agent's. Index: task_runs_task_idx.
- * $1 workspace, $2 task, $3 agent.
+ * The run of a task that the agent has or had, where there was only one: else nobody knows which it means.
+ * Index: task_runs_task_idx. $1 workspace, $2 task, $3 agent.
  */
-export const latestRunOfAgent = query<{ id: string | null }>(
-  'latest_run_of_agent',
+export const onlyRunOfAgent = query<{ id: string | null }>(
+  'only_run_of_agent',
   `
-SELECT CASE WHEN r.agent_id = $3 THEN r.id END AS id
-FROM agent_tasks t LEFT JOIN LATERAL (
-  SELECT r.id, r.agent_id FROM task_runs r WHERE r.workspace_id = $1 AND r.task_id = t.id
-  ORDER BY r.generation DESC LIMIT 1) r ON true
-WHERE t.workspace_id = $1 AND t.id = $2`,
+SELECT (SELECT CASE WHEN count(*) = 1 THEN (array_agg(r.id))[1] END FROM task_runs r
+  WHERE r.workspace_id = $1 AND r.task_id = t.id AND r.agent_id = $3) AS id
+FROM agent_tasks t WHERE t.workspace_id = $1 AND t.id = $2`,
 );

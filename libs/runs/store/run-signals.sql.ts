@@ -19,8 +19,6 @@ export interface SignalRow {
   reason: string | null;
   /** Another run of its task has begun, and nobody has noted yet that this one is still held. */
   in_conflict: boolean;
-  /** It was taken from the agent before. */
-  is_ended: boolean;
   /** Milliseconds until its time is over. */
   time_left_ms: number | null;
 }
@@ -47,7 +45,7 @@ SELECT a.lifecycle, held.run_id,
        WHEN ${TIME_IS_OVER} THEN 'timeout'
        WHEN t.status = 'PAUSED' THEN coalesce(t.pause_reason, 'paused')
        ELSE 'hung' END AS reason,
-  coalesce(${IN_CONFLICT}, false) AS in_conflict, r.ended_at IS NOT NULL AS is_ended,
+  coalesce(${IN_CONFLICT}, false) AS in_conflict,
   (extract(epoch FROM r.deadline_at - now()) * 1000)::float8 AS time_left_ms
 FROM agents a
 LEFT JOIN held ON true

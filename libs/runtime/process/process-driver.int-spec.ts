@@ -66,7 +66,7 @@ if (isRoot) {
       cat "$DROVER_TASK_FILE" > /dev/null && echo reads
       cat /proc/${process.pid}/environ > /dev/null 2>&1 || echo no environment
       ls .. 2>/dev/null || echo no list
-      ls ../launch-* > /dev/null 2>&1 || echo no launch
+      ls ../../.*/launch-* > /dev/null 2>&1 || echo no launch
       mv "$DROVER_TASK_FILE" ../other 2>/dev/null || echo no move`;
     const session = await driver.spawn({
       id: newId(),
@@ -231,8 +231,9 @@ describe('Sessions as processes', () => {
   });
 
   test('are not waited for where they leave pipes in the place of what is written of them', async () => {
-    const script = `for name in activity started.json ended.json ended.json.new
-      do rm -f ../launch-*/$name && mkfifo "$(echo ../launch-*)/$name"; done; echo done`;
+    const script = `launch=$(echo ../../.$(basename "$(dirname "$PWD")")/launch-*)
+      for name in activity started.json ended.json ended.json.new
+      do rm -f "$launch/$name" && mkfifo "$launch/$name"; done; echo done`;
     const session = await driverIn(dir).spawn(spec(script));
     expect(await session.exit).toMatchObject({ exitCode: 0, lost: false, output: 'done' });
   });

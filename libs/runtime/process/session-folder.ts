@@ -58,8 +58,8 @@ const TOUCH =
 /**
  * The folder of one session. What its shim writes lies in a folder of that one attempt to start
  * it, so that a shim that comes late, after its attempt was voided and another made, finds nothing
- * to claim. A session of the shim's own user can put anything there: it may lose its own end by that,
- * but nobody waits for it.
+ * to claim. That lies elsewhere, where a session in a sandbox sees nothing. One without, of the shim's own user,
+ * can put anything there: it may lose its own end by that, but nobody waits for it.
  */
 export class SessionFolder {
   readonly work: string;
@@ -85,8 +85,9 @@ export class SessionFolder {
     mkdirSync(dir, { recursive: true, mode: 0o700 });
     const root = join(dir, id);
     mkdirSync(root, { mode: 0o700 });
-    const folder = new SessionFolder(root, join(root, `${LAUNCH_PREFIX}${randomUUID()}`));
-    mkdirSync(folder.launch, { mode: 0o700 });
+    const launch = join(attemptsOf(dir, id), `${LAUNCH_PREFIX}${randomUUID()}`);
+    const folder = new SessionFolder(root, launch);
+    mkdirSync(folder.launch, { recursive: true, mode: 0o700 });
     mkdirSync(folder.work, { mode: 0o700 });
     mkdirSync(folder.tmp, { mode: 0o700 });
     const paths = [folder.work, folder.tmp];
@@ -107,8 +108,9 @@ export class SessionFolder {
   /** @returns undefined when there is none, or one that was broken off before anything could start */
   static open(dir: string, id: string): SessionFolder | undefined {
     const root = join(dir, id);
-    const launch = namesIn(root).find((name) => name.startsWith(LAUNCH_PREFIX));
-    return launch === undefined ? undefined : new SessionFolder(root, join(root, launch));
+    // Sessions of earlier versions have it in their own folder.
+    const [launch] = [attemptsOf(dir, id), root].flatMap(launchesIn);
+    return launch === undefined ? undefined : new SessionFolder(root, launch);
   }
 
   /**
@@ -220,11 +222,23 @@ export class SessionFolder {
 }
 
 export function listFolders(dir: string): string[] {
-  return namesIn(dir);
+  return [...new Set(namesIn(dir).map((name) => name.replace(/^\./, '')))];
 }
 
+/** The launch last: without it nobody would look for what is left of the session. */
 export async function removeFolder(dir: string, id: string): Promise<void> {
   await removeTree(join(dir, id));
+  await removeTree(attemptsOf(dir, id));
+}
+
+/** Beside the session's own folder: it must not be able to put something in the place of an attempt. */
+function attemptsOf(dir: string, id: string): string {
+  return join(dir, `.${id}`);
+}
+
+function launchesIn(folder: string): string[] {
+  const names = namesIn(folder).filter((name) => name.startsWith(LAUNCH_PREFIX));
+  return names.map((name) => join(folder, name));
 }
 
 function attempt(write: () => void): void {

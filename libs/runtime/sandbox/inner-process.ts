@@ -12,6 +12,9 @@ import type { InnerAnswer, InnerOrder } from './inner-order.js';
 const CHANNEL = 3;
 const CHUNK_BYTES = 65_536;
 
+// The session may signal it, and Node would open its inspector.
+process.on('SIGUSR1', () => undefined);
+
 function readLine(): string {
   const chunk = Buffer.alloc(CHUNK_BYTES);
   const parts: Buffer[] = [];

@@ -11,6 +11,8 @@ import type { SandboxLaunch } from './sandbox.js';
 
 const CHANNEL = 3;
 const LAST_WORDS = 2_000;
+/** Bytes of all answers: three short lines. */
+const MAX_ANSWERS = 16_384;
 
 type FirstExit = Awaited<RunningProcess['exited']>;
 
@@ -33,6 +35,11 @@ export async function startInside(
   await once(child, 'spawn');
   const channel = child.stdio[CHANNEL] as Duplex;
   channel.on('error', () => undefined);
+  let received = 0;
+  channel.on('data', (chunk: Buffer) => {
+    received += chunk.length;
+    if (received > MAX_ANSWERS) channel.destroy();
+  });
   const answers = createInterface({ input: channel });
   const next = answersOf(answers, over);
   const order: InnerOrder = { program, command, env, cwd, user };
@@ -59,10 +66,18 @@ function answersOf(
   return async () => {
     // A sandbox that could not be made resets it.
     const line = await Promise.race([iterator.next(), ended]).catch(() => undefined);
-    return line === undefined || line.done === true
-      ? undefined
-      : (JSON.parse(line.value) as InnerAnswer);
+    return line === undefined || line.done === true ? undefined : answerIn(line.value);
   };
+}
+
+/** What runs inside may write there as well: what is no answer is the end of them. */
+function answerIn(line: string): InnerAnswer | undefined {
+  try {
+    const answer = JSON.parse(line) as InnerAnswer | null;
+    return typeof answer === 'object' && answer !== null ? answer : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 function exitOf(child: ChildProcess): Promise<FirstExit> {

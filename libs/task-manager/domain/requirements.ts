@@ -15,7 +15,7 @@ export interface Requirements {
   metadata?: object;
 }
 
-const MAX_NOTED = 20;
+const MAX_REQUIRED = 20;
 
 /** All that an agent must have to take the task: what is asked for, and what follows from the rest of it. */
 export function requirementsOf(task: Requirements): string[] {
@@ -34,7 +34,7 @@ export function requirementsAfter(
   { requiredCapabilities, agentId, inputContext }: Requirements,
 ): string[] {
   const own = agentId === undefined ? current.filter(isOwnCapability) : [];
-  const others = requiredCapabilities ?? current.filter((one) => !isOwnCapability(one));
+  const others = (requiredCapabilities ?? current).filter((one) => !isOwnCapability(one));
   return requirementsOf({ requiredCapabilities: [...others, ...own], agentId, inputContext });
 }
 
@@ -47,8 +47,10 @@ export function whyNotRequired({
     const message = 'must not name an agent; agentId assigns the task to one';
     return { field: 'requiredCapabilities', message };
   }
-  if (notedOf({ metadata }) !== undefined) return undefined;
-  const message = `must be at most ${MAX_NOTED} capabilities, as requiredCapabilities is`;
+  const noted = notedOf({ metadata });
+  const together = new Set([...requiredCapabilities, ...(noted ?? [])]);
+  if (noted !== undefined && together.size <= MAX_REQUIRED) return undefined;
+  const message = `must be capabilities, as requiredCapabilities is, and with it at most ${MAX_REQUIRED}`;
   return { field: 'metadata.requiredCapabilities', message };
 }
 
@@ -56,7 +58,7 @@ export function whyNotRequired({
 function notedOf({ metadata }: Requirements): string[] | undefined {
   const { requiredCapabilities: noted } = (metadata ?? {}) as Record<string, unknown>;
   if (noted === undefined || noted === null) return [];
-  if (!Array.isArray(noted) || noted.length > MAX_NOTED) return undefined;
+  if (!Array.isArray(noted) || noted.length > MAX_REQUIRED) return undefined;
   return noted.every(isCapability) ? noted : undefined;
 }
 

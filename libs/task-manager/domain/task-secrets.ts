@@ -12,11 +12,14 @@ interface WrittenFields {
   inputContext?: unknown;
 }
 
-/** The secrets that a request names as such somewhere: they are hidden wherever else they stand in it. */
-export function secretValuesOf(task: WrittenFields): SecretValues {
-  const { title, description, metadata, secrets, inputContext } = task;
+/** The secrets that are named as such somewhere in these: they are hidden wherever else they stand. */
+export function secretValuesOf(...tasks: readonly WrittenFields[]): SecretValues {
+  return SecretValues.of(tasks.flatMap(namedIn));
+}
+
+function namedIn({ title, description, metadata, secrets, inputContext }: WrittenFields) {
   const sentences = [title, description ?? ''].flatMap(secretsInSentence);
-  return SecretValues.of([...secretsIn({ metadata, secrets, inputContext }), ...sentences]);
+  return [...secretsIn({ metadata, secrets, inputContext }), ...sentences];
 }
 
 /** Tags without the values. */

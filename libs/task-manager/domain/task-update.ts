@@ -44,18 +44,13 @@ const NOTES: readonly UpdateField[] = ['metadata', 'tags'];
  */
 export function planUpdate(task: TaskView, update: TaskUpdate, shown: TaskView): UpdatePlan {
   const current = fieldsOf(task);
-  const { agentId, ...fields } = update;
   const given = Object.fromEntries(
-    Object.entries(fields).filter(([, value]) => value !== undefined),
+    Object.entries(update).filter(([name, value]) => name !== 'agentId' && value !== undefined),
   ) as TaskUpdate;
-  const { inputContext } = task as { inputContext: object };
-  const requiredCapabilities = requirementsAfter(current.requiredCapabilities, {
-    requiredCapabilities: fields.requiredCapabilities,
-    agentId,
-    inputContext,
-  });
+  const requiredCapabilities = requirementsOfNext(task, update);
   const restored = normalised(given, current, fieldsOf(shown));
-  const values = secretValuesOf({ ...current, ...restored });
+  // A value that was secret before is not shown because its name has gone.
+  const values = secretValuesOf(task, { ...current, ...restored });
   const tags = restored.tags && { tags: hiddenTags(restored.tags, values).sort() };
   const next: UpdatedFields = { ...current, ...restored, ...tags, requiredCapabilities };
   const changed = FIELDS.filter((field) => !isDeepStrictEqual(next[field], current[field]));
@@ -92,12 +87,24 @@ export function requireUpdatable(
       members: { current: task.status, fields: refused },
     });
   }
-  const asked = whyNotRequired({ requiredCapabilities: given.requiredCapabilities });
+  const asked = whyNotRequired({ requiredCapabilities: unlessHeld(given, task) });
   if (asked) throw new DroverError('validation_failed', { errors: [asked] });
   if (next.milestoneId && !next.projectId) {
     const errors = [{ field: 'milestoneId', message: 'needs the projectId of its project' }];
     throw new DroverError('validation_failed', { errors });
   }
+}
+
+function requirementsOfNext(task: TaskView, { requiredCapabilities, agentId }: TaskUpdate) {
+  const { requiredCapabilities: current, inputContext } = task;
+  if (requiredCapabilities === undefined && agentId === undefined) return current;
+  const asked = { requiredCapabilities, agentId, inputContext: inputContext as object };
+  return requirementsAfter(current, asked);
+}
+
+/** What the client was shown may name the agent to which the task is assigned, and comes back. */
+function unlessHeld({ requiredCapabilities }: TaskUpdate, task: TaskView): string[] | undefined {
+  return requiredCapabilities?.filter((one) => !task.requiredCapabilities.includes(one));
 }
 
 function fieldsOf(task: TaskView): UpdatedFields {

@@ -7,7 +7,7 @@ import { TaskCommands } from '../commands/task-commands.js';
 import { refuseArchivedProjects } from '../creation/refuse-archived-projects.js';
 import { DECIDE, type TaskCommand } from '../domain/commands.js';
 import { type LockedTask, lockTasks, type TaskStatus } from '#lib/transitions';
-import { SECRET_FIELDS } from '../domain/task-secrets.js';
+import { refuseSecretRouting, SECRET_FIELDS } from '../domain/task-secrets.js';
 import {
   planUpdate,
   requireUpdatable,
@@ -105,16 +105,19 @@ export class TaskUpdates {
     { id, request }: { id: string; request: UpdateRequest },
   ): Promise<boolean> {
     const { workspaceId } = caller;
-    const { agentId } = request.fields;
-    await prepareAssignment(tx, workspaceId, agentId ? [{ field: 'agentId', agentId }] : []);
+    const { agentId, requiredCapabilities } = request.fields;
     const row = await lockedRow(tx, caller, { id, request });
+    await prepareAssignment(tx, workspaceId, agentId ? [{ field: 'agentId', agentId }] : []);
     // The redacted texts that the client was shown are compared with their originals, and replaced by them.
-    const opensSecrets = SECRET_FIELDS.some((field) => request.fields[field] !== undefined);
+    const opensSecrets =
+      requiredCapabilities !== undefined ||
+      SECRET_FIELDS.some((field) => request.fields[field] !== undefined);
     const shown = toTaskView(row);
     const task = opensSecrets ? toTaskView(await this.withSecrets(tx, row)) : shown;
     const plan = planUpdate(task, request.fields, shown);
     if (plan.changed.length === 0) return false;
     requireUpdatable(task, plan, request.fields);
+    if (opensSecrets) refuseSecretRouting({ ...plan.next, taskType: task.taskType }, '');
     const { projectId } = plan.next;
     const named =
       plan.changed.includes('projectId') && projectId ? [{ field: 'projectId', projectId }] : [];
@@ -138,8 +141,8 @@ export class TaskUpdates {
 
   /** @throws DroverError `secrets_unreadable` */
   private async withSecrets(tx: Transaction, row: TaskRow): Promise<TaskRow> {
-    const { workspaceId, id, title, description, metadata, secrets } = row;
-    const fields = { id, title, description, metadata, secrets };
+    const { workspaceId, id, title, description, metadata, secrets, inputContext } = row;
+    const fields = { id, title, description, metadata, secrets, inputContext };
     return { ...row, ...(await this.held.openOne(tx, workspaceId, fields)) };
   }
 

@@ -41,6 +41,9 @@ const BY_COLLECTION: Record<string, Thing> = {
   users: 'user',
 };
 
+/** Ids that a client draws, and that name nothing here. */
+const NO_THINGS = ['bootId', 'previousBootId'];
+
 /** Every place of the route's path, query and body; those of headers are `headerPlaces`. */
 export function placesOf(route: Route): Place[] {
   const named = (where: 'path' | 'query', name: string): Place => ({
@@ -67,7 +70,7 @@ export function headerPlaces({ access }: Route): Place[] {
 function bodyPlaces(route: Route): Place[] {
   const found: Place[] = [];
   const walk = (schema: Schema, path: string[]): void => {
-    if (isId(schema)) {
+    if (isId(schema) && !NO_THINGS.includes(path.at(-1) ?? '')) {
       const name = path.filter((part) => /^\w/.test(part)).at(-1) as string;
       found.push({ in: 'body', at: path.join('.'), thing: thingOf(route, name) });
     }

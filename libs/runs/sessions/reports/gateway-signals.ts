@@ -7,7 +7,7 @@ import {
 import { CONFIG, type Config } from '#lib/config';
 import { Database } from '#lib/database';
 import { Doorbell, withAnySignal } from '#lib/kernel';
-import { hasNewSignals, toldBefore } from '../../new-signals.js';
+import { hasNewSignals, warnedIn } from '../../new-signals.js';
 import { WakeUps } from '#lib/valkey';
 import { heldSessions } from '../store/gateways.sql.js';
 
@@ -85,7 +85,7 @@ export class GatewaySignals implements OnModuleDestroy, BeforeApplicationShutdow
     try {
       for (;;) {
         const runs = await this.look(gateway, listener);
-        warnedBefore ??= toldBefore(runs);
+        warnedBefore ??= warnedIn(runs);
         const left = deadline - performance.now();
         if (hasNewSignals(runs, warnedBefore) || left <= 0 || stop.aborted) return { runs };
         await listener.bell.wait(Math.min(left, LOOK_AGAIN_MS));
