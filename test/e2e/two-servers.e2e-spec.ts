@@ -21,7 +21,9 @@ beforeAll(async () => {
   // The cron alone would take half a minute: what passes here is owed to wake-ups and failover.
   first = await fleet.startServer();
   second = await fleet.startServer({ PORT: String(secondPort) });
-  agentId = await anAgent(fleet.db.owner, fleet.workspaceId, { maxConcurrentTasks: 10 });
+  agentId = await anAgent(fleet.db.owner, fleet.workspaceId, {
+    ...{ maxConcurrentTasks: 10, capabilities: ['command'] },
+  });
   const { body } = await fleet.api.post<{ token: string }>(`/agents/${agentId}/token`, {});
   agent = apiClient(`http://127.0.0.1:${secondPort}`, { authorization: `Bearer ${body.token}` });
 });

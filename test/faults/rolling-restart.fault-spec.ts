@@ -138,7 +138,7 @@ it('restarts two servers one after the other, three times, and no request fails'
     DROVER_WORKER_CONCURRENCY: '4',
   });
   const agent = { name: 'Pushed', mode: 'push', command: [process.execPath, '-e', SESSION] };
-  const pushed = { ...agent, capabilities: ['pushed'], maxConcurrentTasks: 3 };
+  const pushed = { ...agent, capabilities: ['pushed', 'command'], maxConcurrentTasks: 3 };
   expect((await client.put(`/agents/${newId()}`, pushed)).status).toBe(201);
   const created: string[] = [];
   const failures: string[] = [];

@@ -52,6 +52,8 @@ export class PullAgent {
       heartbeatIntervalSeconds: 1,
       staleThresholdSeconds: 4,
       ...values,
+      // Most tasks of these tests have a command, though nothing of it is executed.
+      capabilities: [...(values.capabilities ?? []), 'command'],
     };
     await patiently(() => fleet.api.put(`/agents/${id}`, body), book);
     const token = await patiently(() => fleet.api.post(`/agents/${id}/token`, {}), book);

@@ -18,7 +18,8 @@ export class PushedWork {
   static async start(fleet: TestFleet, gateway: StandInGateway): Promise<PushedWork> {
     const agentId = newId();
     const { status } = await fleet.api.put(`/agents/${agentId}`, {
-      ...{ name: 'Pushed', mode: 'push', capabilities: ['push'], maxConcurrentTasks: ROOM },
+      ...{ name: 'Pushed', mode: 'push', capabilities: ['push', 'command'] },
+      maxConcurrentTasks: ROOM,
       ...{ heartbeatIntervalSeconds: 1, staleThresholdSeconds: HOUR },
       command: [process.execPath, '-v'],
     });
