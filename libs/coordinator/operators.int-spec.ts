@@ -28,6 +28,9 @@ afterAll(() => server.stop());
 async function operatorIn(workspaceId: string) {
   const { owner } = server.db;
   const userId = await aMember(owner, workspaceId, 'ADMIN');
+  // With one alone it would not have to be named.
+  const member = 'INSERT INTO workspace_members (workspace_id, user_id, role) VALUES ($1, $2, $3)';
+  await owner.query(member, [await aWorkspace(owner), userId, 'VIEWER']);
   await owner.query('UPDATE users SET is_operator = true WHERE id = $1', [userId]);
   const sessionId = newId();
   await owner.query(
