@@ -121,7 +121,8 @@ const wordsOf = async (taskId: string) => {
 
 describe('a ready task', () => {
   it('is assigned to a push agent and spawned with its context, its secrets and a token', async () => {
-    const agentId = await aPushAgent({ capabilities: ['a', 'b'] });
+    const metadata = { network: 'off', note: 'not for gateways' };
+    const agentId = await aPushAgent({ capabilities: ['a', 'b'], metadata });
     const id = await aTask({ requiredCapabilities: ['a'], timeoutSeconds: 77 });
     const { runId, sessionKey } = await taskIn('RUNNING', id);
     expect(gateway.spawns).toHaveLength(1);
@@ -134,8 +135,9 @@ describe('a ready task', () => {
         inputContext: { topic: 'sheep', apiToken: 'a secret value' },
         checkpointData: {},
       },
-      ...{ command: ['node', 'session.js'], timeoutSeconds: 77 },
+      ...{ command: ['node', 'session.js'], timeoutSeconds: 77, metadata: { network: 'off' } },
     });
+    expect(spawn?.metadata).not.toHaveProperty('note');
     expect(sessionKey).toBe(gateway.sessions.get(runId)?.sessionKey);
     const session = apiClient(server.url, { authorization: `Bearer ${spawn?.runToken}` });
     const done = await session.post(`/runs/${runId}/complete`, { outputResult: { n: 1 } });

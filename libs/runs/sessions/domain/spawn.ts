@@ -22,6 +22,8 @@ export interface SpawnRequest {
    * of an earlier version refuses what it does not know.
    */
   secrets?: Record<string, string>;
+  /** What the agent says of its sessions; left out where there is nothing to say. */
+  metadata?: { network: 'off' };
   timeoutSeconds: number | null;
   graceSeconds: number;
   capabilities: string[];

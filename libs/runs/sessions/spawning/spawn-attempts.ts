@@ -147,6 +147,7 @@ export class SpawnAttempts {
       apiUrl: this.apiUrl(),
       command: agent.command,
       ...(Object.keys(secrets).length > 0 && { secrets }),
+      ...(spawn.network === 'off' && { metadata: { network: 'off' as const } }),
       timeoutSeconds: spawn.timeout_seconds,
       graceSeconds: this.config.tasks.cancelGraceSeconds,
       capabilities: spawn.capabilities,

@@ -22,6 +22,8 @@ export interface DueSpawn {
   timeout_seconds: number | null;
   command: string[];
   agent_secrets: Record<string, string>;
+  /** As its metadata has it: `off` keeps its sessions from the network. */
+  network: string | null;
   /** Of its agent: the session's token ends with the agent's tokens. */
   token_version: number;
   capabilities: string[];
@@ -54,7 +56,7 @@ taken AS (
 SELECT n.*, t.run_id IS NOT DISTINCT FROM n.run_id AND ${isLeased('t')}
   AND ${isInUse('n.workspace_id')} AS is_current,
   r.generation, t.title, t.description, t.input_context, t.checkpoint_data, t.metadata, t.secrets, t.timeout_seconds,
-  a.command, a.secrets AS agent_secrets, a.capabilities, a.token_version
+  a.command, a.secrets AS agent_secrets, a.metadata ->> 'network' AS network, a.capabilities, a.token_version
 FROM taken n
 JOIN task_runs r ON r.workspace_id = n.workspace_id AND r.id = n.run_id
 JOIN agent_tasks t ON t.workspace_id = n.workspace_id AND t.id = n.id
