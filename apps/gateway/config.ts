@@ -98,7 +98,7 @@ function toConfig(env: z.infer<typeof environment>, all: NodeJS.ProcessEnv) {
     sessionsUser: toUser(env.GATEWAY_SESSIONS_USER),
     workspaces: env.GATEWAY_WORKSPACES,
     allowUnsandboxedTenants: env.ALLOW_UNSANDBOXED_TENANTS,
-    sandbox: sandboxSettings(env, [resolve(env.GATEWAY_DATA_DIR)], searchPathOf(all)),
+    sandbox: sandboxSettings(env, [resolve(env.GATEWAY_DATA_DIR)], all),
     http: { host: env.HOST, port: env.PORT },
     metricsToken: env.METRICS_TOKEN,
     logLevel: env.LOG_LEVEL,

@@ -1,7 +1,8 @@
 import { accessSync, constants } from 'node:fs';
-import { delimiter, isAbsolute, join } from 'node:path';
+import { delimiter, isAbsolute, join, resolve } from 'node:path';
 import { z } from 'zod';
 import { integer, list, oneOf } from '#lib/kernel';
+import { searchPathOf } from './settings.js';
 import {
   findGroup,
   type Sandbox,
@@ -42,11 +43,14 @@ export interface SandboxSettings {
   searchPath: string;
 }
 
-/** @param own folders of the program itself, which no session may see */
+/**
+ * @param own folders of the program itself, which no session may see
+ * @param all its environment: neither do they see the files that its secrets came from
+ */
 export function sandboxSettings(
   env: Variables,
   own: readonly string[],
-  searchPath: string,
+  all: NodeJS.ProcessEnv,
 ): SandboxSettings {
   const { DROVER_SANDBOX_PROGRAM: file, DROVER_SANDBOX_LIBRARIES: libraries } = env;
   return {
@@ -56,14 +60,19 @@ export function sandboxSettings(
         ? undefined
         : { file, env: libraries === undefined ? {} : { LD_LIBRARY_PATH: libraries } },
     limits: {
-      hidden: [...env.DROVER_SANDBOX_HIDE, ...own],
+      hidden: [...env.DROVER_SANDBOX_HIDE, ...own, ...secretFiles(all)],
       shown: env.DROVER_SANDBOX_SHOW,
       network: env.DROVER_SANDBOX_NETWORK,
       memoryMb: env.DROVER_SANDBOX_MEMORY_MB,
       processes: env.DROVER_SANDBOX_PROCESSES,
     },
-    searchPath,
+    searchPath: searchPathOf(all),
   };
+}
+
+function secretFiles(all: NodeJS.ProcessEnv): string[] {
+  const named = Object.entries(all).filter(([name]) => name.endsWith('_FILE'));
+  return named.flatMap(([, path]) => (path ? [resolve(path)] : []));
 }
 
 /** Whether what runs here runs in a sandbox, and what its limits hold for; else why not, as the end of a sentence. */

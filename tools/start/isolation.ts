@@ -1,4 +1,4 @@
-import { isolate, SANDBOX_VARIABLES, sandboxSettings, searchPathOf } from '#lib/agent-host';
+import { isolate, SANDBOX_VARIABLES, sandboxSettings } from '#lib/agent-host';
 import { findBubblewrap } from '#lib/embedded';
 import { readVariables } from '#lib/kernel';
 import { z } from 'zod';
@@ -21,7 +21,7 @@ export async function arrangeIsolation(
   const settings = sandboxSettings(
     readVariables(z.object(SANDBOX_VARIABLES), env),
     [],
-    searchPathOf(process.env),
+    process.env,
   );
   const isolation = await isolate(settings);
   const sentence =

@@ -87,6 +87,19 @@ cases('A session of %s', (_, user) => {
     rmSync(world, { recursive: true, force: true });
   });
 
+  test('sees no file that is hidden in a folder that is shown, nor through a link to its folder', async () => {
+    const shown = join(world, 'shown');
+    mkdirSync(join(shown, 'real'), { recursive: true });
+    for (const name of ['secret.txt', 'real/secret.txt']) writeFileSync(join(shown, name), SECRET);
+    symlinkSync(join(shown, 'real'), join(shown, 'link'));
+    const script = `cat ${shown}/secret.txt ${shown}/link/secret.txt ${shown}/real/secret.txt 2>&1`;
+    const open = driverOf(true, { shown: [shown] });
+    expect((await endOf(open, script)).output).toContain(SECRET);
+    const hidden = [join(shown, 'secret.txt'), join(shown, 'link')];
+    const closed = driverOf(true, { shown: [shown], hidden });
+    expect((await endOf(closed, script)).output).not.toContain(SECRET);
+  });
+
   /** Each tells of its success by a word of its own; `HOLD` is what the sandbox takes away. */
   const attempts: [string, () => string, Partial<SessionSpec>?][] = [
     ['reads a program’s environment', () => `cat /proc/${other.pid}/environ | tr '\\0' ' '`],

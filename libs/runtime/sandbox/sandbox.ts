@@ -105,7 +105,10 @@ export function groupOf({ groups }: Sandbox, sessionId: string): string | undefi
 }
 
 /** Later ones cover earlier ones. */
-function mounts({ hidden, shown }: Sandbox, places: SandboxPlaces): string[] {
+function mounts({ hidden: named, shown }: Sandbox, places: SandboxPlaces): string[] {
+  const hidden = [
+    ...new Set(named.flatMap((path) => [path, look(() => realpathSync(path)) ?? path])),
+  ];
   const { dir, root, launch, tmp, shared, searchPath } = places;
   const worksIn = shared === undefined ? [] : [shared];
   const homes = outermost([...PRIVATE, ...SECRET_FOLDERS, homedir()]);
@@ -126,6 +129,9 @@ function mounts({ hidden, shown }: Sandbox, places: SandboxPlaces): string[] {
     ...worksIn.flatMap((path) => ['--bind', path, path]),
     // A folder that is shown, or worked in, may hold one of these.
     ...hiddenWithin(secret, hidden, [...visible, ...worksIn]).flatMap((path) => ['--tmpfs', path]),
+    ...filesWithin(hidden, homes, [...visible, ...worksIn]).flatMap((path) => [
+      ...['--ro-bind', '/dev/null', path],
+    ]),
     ...['--bind', root, root, '--tmpfs', launch],
   ];
 }
@@ -135,6 +141,13 @@ function hiddenWithin(secret: string[], hidden: readonly string[], seen: string[
   return outermost([...secret, ...uncovered]).filter(
     (path) => !isWithin(path, TEMPORARY) || isWithin(path, seen),
   );
+}
+
+/** What is hidden already needs no cover. */
+function filesWithin(hidden: readonly string[], homes: string[], seen: string[]): string[] {
+  const isOpen = (path: string) =>
+    isWithin(path, seen) || !isWithin(path, [...homes, ...TEMPORARY]);
+  return hidden.filter((path) => isFile(path) && isOpen(path));
 }
 
 /** Folders of programs; with those of their libraries, as version managers put them side by side. */
@@ -204,7 +217,11 @@ function isWithin(path: string, folders: readonly string[]): boolean {
   return folders.some((folder) => path === folder || path.startsWith(folder + sep));
 }
 
-/** A link is none: what it leads to is hidden by its own name. */
+function isFile(path: string): boolean {
+  return look(() => lstatSync(path))?.isFile() === true;
+}
+
+/** A link is none: what it leads to is hidden by its own name, which is looked up. */
 function isFolder(path: string): boolean {
   return look(() => lstatSync(path))?.isDirectory() === true;
 }
