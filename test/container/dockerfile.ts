@@ -73,6 +73,8 @@ function perform({ word, rest }: Step, stage: Stage, stages: Map<string, Stage>)
     case 'COPY':
       return copy(rest.split(' '), stage, stages);
     case 'RUN':
+      // It would change this machine, and not the image alone.
+      if (/\bapt-get\b/.test(rest)) return;
       return /npm (ci|install)/.test(rest) ? install(rest, stage) : shell(rest, stage);
     case 'USER':
     case 'EXPOSE':
