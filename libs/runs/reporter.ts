@@ -17,8 +17,8 @@ export interface Reporter extends AgentTokenMarks {
 }
 
 /**
- * The reporter and the run of a report. A run token names its run; an agent token must say which of the
- * agent's runs is meant, because the agent may hold the same task a second time by now.
+ * The reporter and the run of a report. A run token names its run; with an agent's somebody has to say which of the
+ * agent's runs is meant, because the agent may hold the same task a second time by now (see TaskReporter).
  *
  * @param runId from the path or the body
  * @param alsoNamed from the body when the path names the run already

@@ -6,8 +6,8 @@ import { capabilityKeyOf, mayStillRun } from '#lib/transitions';
  * workspace. A set that was not used for a day ($1 at a time, the longest unused first) counts as used now if
  * a task that may run, or run again, has it; so each set is looked at once a day.
  *
- * Only creating a task can bring a set into use, because no task ever changes its set, and what is COMPLETED
- * or ARCHIVED stays so. No creation loses its set: one that found the set used in the last half day has
+ * Only creating a task, and changing what one requires, can bring a set into use, and both note it in their own
+ * statement; what is COMPLETED or ARCHIVED stays so. Neither loses its set: one that found the set used in the last half day has
  * committed long before a day has passed, and is seen here. One that found it older writes `used_at`, or
  * waits here for the lock to do so, and then inserts a new row: ON CONFLICT DO UPDATE sees what is committed.
  *
