@@ -8,8 +8,15 @@ export class Program {
   private readonly child: ChildProcess;
   readonly ended: Promise<number | null>;
 
-  constructor(script: string, args: string[], env: Record<string, string> = {}, cwd?: string) {
-    this.child = spawn(process.execPath, [script, ...args], {
+  /** @param command what runs the script; Node unless told */
+  constructor(
+    script: string,
+    args: string[],
+    env: Record<string, string> = {},
+    cwd?: string,
+    command = process.execPath,
+  ) {
+    this.child = spawn(command, [script, ...args], {
       cwd,
       env: { ...process.env, NODE_OPTIONS: '', CI: '1', ...env },
       stdio: ['ignore', 'pipe', 'pipe'],

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { waitFor } from '../support/wait-for.js';
@@ -27,8 +27,13 @@ afterEach(async () => {
   rmSync(home, { recursive: true, force: true });
 });
 
+function program(script: string, port: string, command?: string): Program {
+  const env = { DROVER_HOME: home, TMPDIR: home, PORT: port };
+  return new Program(script, [], env, undefined, command);
+}
+
 async function start(port = ''): Promise<string> {
-  started = new Program(START, [], { DROVER_HOME: home, TMPDIR: home, PORT: port });
+  started = program(START, port);
   const [, address = ''] = await started.says(RUNS);
   return address;
 }
@@ -45,26 +50,28 @@ describe('npm start', () => {
     expect(started?.output).toMatch(/was ended by force: waiting until all that it left has ended/);
   }, 150_000);
 
+  test('comes up elsewhere when somebody takes its port while the database starts', async () => {
+    const taker = createServer();
+    await once(taker.listen(0, '127.0.0.1'), 'listening');
+    const { port } = taker.address() as AddressInfo;
+    await once(taker.close(), 'close');
+    writeFileSync(join(home, 'port'), `${port}\n`);
+    started = program(START, '');
+    await started.says(/applying the migration/);
+    taker.listen(port, '127.0.0.1');
+    const [, address = ''] = await started.says(RUNS);
+    taker.close();
+    expect(new URL(address).port).not.toBe(String(port));
+  }, 150_000);
+
   test.each(['SIGTERM', 'SIGKILL'] as const)(
     'ends with its npm, after %s',
     async (signal) => {
-      const npm = npmStart();
-      await untilItRuns(npm);
-      npm.kill(signal);
+      started = program('start', '', 'npm');
+      await started.says(RUNS);
+      started.kill(signal);
       await waitFor('the last process', () => processesWith(home).length === 0, 60_000);
     },
     150_000,
   );
 });
-
-function npmStart(): ChildProcess {
-  const env = { ...process.env, NODE_OPTIONS: '', DROVER_HOME: home, TMPDIR: home, PORT: '' };
-  return spawn('npm', ['start'], { env, stdio: ['ignore', 'pipe', 'ignore'] });
-}
-
-async function untilItRuns({ stdout }: ChildProcess): Promise<void> {
-  for (let output = ''; !RUNS.test(output);) {
-    const [chunk] = (await once(stdout as NonNullable<typeof stdout>, 'data')) as [Buffer];
-    output += chunk.toString();
-  }
-}

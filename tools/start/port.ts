@@ -15,11 +15,15 @@ export async function choosePort(home: Home, wanted = process.env['PORT']): Prom
   if (wanted) return given(Number(wanted), wanted);
   const candidates = Array.from({ length: TRIED }, (_, index) => FIRST + index);
   for (const port of [...(home.port ? [home.port] : []), ...candidates]) {
-    if ((await whyUnusable(port)) === undefined) return port;
+    if (await isFree(port)) return port;
   }
   throw new Sentence(
     `No port from ${FIRST} to ${FIRST + TRIED - 1} is free: set PORT to one that is.`,
   );
+}
+
+export async function isFree(port: number): Promise<boolean> {
+  return (await whyUnusable(port)) === undefined;
 }
 
 async function given(port: number, text: string): Promise<number> {

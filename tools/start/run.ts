@@ -11,7 +11,7 @@ import { arrangeIsolation, type TaskIsolation } from './isolation.js';
 import { SupervisedProcess } from './supervised-process.js';
 import { logTo } from './log-file.js';
 import { ensureKeys } from './keys.js';
-import { choosePort } from './port.js';
+import { choosePort, isFree } from './port.js';
 import { previousGone } from './previous.js';
 import { explainInUse } from './running.js';
 import { withSecretFiles } from './secret-files.js';
@@ -63,7 +63,7 @@ interface Start {
   onLost: (text: string) => void;
 }
 
-async function startAll({ scope, tell, home, port, given, onLost }: Start): Promise<void> {
+async function startAll({ scope, tell, home, port: first, given, onLost }: Start): Promise<void> {
   const supervisor = await Supervisor.start();
   scope.add(() => supervisor.close());
   const starting = beginStack({
@@ -87,12 +87,10 @@ async function startAll({ scope, tell, home, port, given, onLost }: Start): Prom
   await ensureAdministrator(urls, home);
   const gateway = given ?? (await ownGateway(secrets));
   const ground = { home, secrets, urls, stack, gateway };
-  const address = `http://127.0.0.1:${port}`;
-  const server = new SupervisedProcess(supervisor, serverSpec(ground, port), tell);
-  scope.add(() => server.stop());
-  await server.start(({ message }) => message === 'listening');
+  const port = await startServer(ground, first, { scope, tell, supervisor });
   // Not before: a start that finds the data in use must not change its address.
   if (!process.env['PORT']) home.port = port;
+  const address = `http://127.0.0.1:${port}`;
   home.address = address;
   await ensureKeys(address, home);
   const ready = ({ message }: Record<string, unknown>): boolean =>
@@ -110,6 +108,26 @@ async function startAll({ scope, tell, home, port, given, onLost }: Start): Prom
   });
   await Promise.all(processes.map((supervised) => supervised.start(ready)));
   tell(banner(address, home, gateway, isolation));
+}
+
+/**
+ * Answers with the port: another than the given one when somebody took that while the database started, as
+ * a second clone does that is started at the same moment.
+ */
+async function startServer(
+  ground: Ground,
+  port: number,
+  { scope, tell, supervisor }: Pick<Start, 'scope' | 'tell'> & { supervisor: Supervisor },
+): Promise<number> {
+  const server = new SupervisedProcess(supervisor, serverSpec(ground, port), tell);
+  scope.add(() => server.stop());
+  try {
+    await server.start(({ message }) => message === 'listening');
+  } catch (error) {
+    if (process.env['PORT'] || (await isFree(port))) throw error;
+    return startServer(ground, await choosePort(ground.home), { scope, tell, supervisor });
+  }
+  return port;
 }
 
 async function ensureAdministrator(urls: DatabaseUrls, home: Home): Promise<void> {
