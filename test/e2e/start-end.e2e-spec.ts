@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { once } from 'node:events';
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
@@ -12,10 +12,11 @@ import { processesWith, Program } from './program.js';
 const START = join(process.cwd(), 'dist/tools/start/main.js');
 const RUNS = /Drover runs at +(\S+)\s[^]*the data stays/;
 
+/** One for all tests: a database is made once, and each test leaves one that the next can start with. */
 let home: string;
 let started: Program | undefined;
 
-beforeEach(() => {
+beforeAll(() => {
   home = mkdtempSync(join(tmpdir(), 'drover-e2e-'));
   chmodSync(home, 0o755);
 });
@@ -24,8 +25,9 @@ afterEach(async () => {
   started?.kill('SIGKILL');
   await started?.ended;
   await waitFor('the last process', () => processesWith(home).length === 0, 60_000);
-  rmSync(home, { recursive: true, force: true });
 });
+
+afterAll(() => rmSync(home, { recursive: true, force: true }));
 
 function program(script: string, port: string, command?: string): Program {
   const env = { DROVER_HOME: home, TMPDIR: home, PORT: port };
@@ -39,17 +41,6 @@ async function start(port = ''): Promise<string> {
 }
 
 describe('npm start', () => {
-  test('soon after a kill -9 waits for what is left, and comes up at the same address', async () => {
-    const address = await start();
-    // It is then put down late, and has the port until it is.
-    const server = processesWith(home).find((line) => line.includes('apps/server/main.js')) ?? '';
-    process.kill(parseInt(server), 'SIGSTOP');
-    started?.kill('SIGKILL');
-    await started?.ended;
-    expect(await start(new URL(address).port)).toBe(address);
-    expect(started?.output).toMatch(/was ended by force: waiting until all that it left has ended/);
-  }, 150_000);
-
   test('comes up elsewhere when somebody takes its port while the database starts', async () => {
     const taker = createServer();
     await once(taker.listen(0, '127.0.0.1'), 'listening');
@@ -62,6 +53,17 @@ describe('npm start', () => {
     const [, address = ''] = await started.says(RUNS);
     taker.close();
     expect(new URL(address).port).not.toBe(String(port));
+  }, 150_000);
+
+  test('soon after a kill -9 waits for what is left, and comes up at the same address', async () => {
+    const address = await start();
+    // It is then put down late, and has the port until it is.
+    const server = processesWith(home).find((line) => line.includes('apps/server/main.js')) ?? '';
+    process.kill(parseInt(server), 'SIGSTOP');
+    started?.kill('SIGKILL');
+    await started?.ended;
+    expect(await start(new URL(address).port)).toBe(address);
+    expect(started?.output).toMatch(/was ended by force: waiting until all that it left has ended/);
   }, 150_000);
 
   test.each(['SIGTERM', 'SIGKILL'] as const)(

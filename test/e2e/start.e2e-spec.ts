@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { execFileSync } from 'node:child_process';
 import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync } from 'node:fs';
 import { rmSync, statSync, writeFileSync } from 'node:fs';
@@ -14,10 +14,11 @@ import { processesWith, Program } from './program.js';
 
 const START = join(process.cwd(), 'dist/tools/start/main.js');
 
+/** One for all tests: a database is made once, and each test leaves one that the next can start with. */
 let home: string;
 let started: Program | undefined;
 
-beforeEach(() => {
+beforeAll(() => {
   home = mkdtempSync(join(tmpdir(), 'drover-e2e-'));
   chmodSync(home, 0o755);
 });
@@ -26,8 +27,9 @@ afterEach(async () => {
   started?.kill('SIGKILL');
   await started?.ended;
   await waitFor('the last process', () => processesWith(home).length === 0, 30_000);
-  rmSync(home, { recursive: true, force: true });
 });
+
+afterAll(() => rmSync(home, { recursive: true, force: true }));
 
 async function start(): Promise<string> {
   started = new Program(START, [], { DROVER_HOME: home, TMPDIR: home, PORT: '' });
@@ -262,8 +264,8 @@ describe('npm start', () => {
 
   test('ends at once after a second signal, and loses nothing by it', async () => {
     const address = await start();
-    const task = await aLongTask(address, 'one');
-    const first = await nextMark('one');
+    const task = await aLongTask(address, 'last');
+    const first = await nextMark('last');
     started?.kill('SIGTERM');
     // One that follows at once is the same Ctrl-C, passed on by npm.
     await delay(1_500);
@@ -271,7 +273,7 @@ describe('npm start', () => {
     expect(await started?.ended).toBe(143);
     await waitFor('the last process', () => processesWith(home).length === 0, 30_000);
     expect(await start()).toBe(address);
-    const second = await nextMark('one', first);
+    const second = await nextMark('last', first);
     expect(await expectToGoOn(address, task, second)).toMatchObject({ generation: 2 });
     await stop();
   }, 150_000);
