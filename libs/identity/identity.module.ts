@@ -13,6 +13,7 @@ import { Sessions } from './auth/sessions.js';
 import { AgentTokensController } from './http/agent-tokens.controller.js';
 import { ApiKeysController } from './http/api-keys.controller.js';
 import { AuthController } from './http/auth.controller.js';
+import { InvitationsController, OwnInvitationsController } from './http/invitations.controller.js';
 import { MembersController } from './http/members.controller.js';
 import { UsersController } from './http/users.controller.js';
 import { WorkspacesController } from './http/workspaces.controller.js';
@@ -25,6 +26,7 @@ import { Revocations } from './tokens/revocations.js';
 import { TokenService } from './tokens/token.service.js';
 import { UsersService } from './users/users.service.js';
 import { VALKEY_PROVIDERS } from './valkey.providers.js';
+import { InvitationsService } from './workspaces/invitations.service.js';
 import { MembersService } from './workspaces/members.service.js';
 import { WorkspacesService } from './workspaces/workspaces.service.js';
 
@@ -37,6 +39,8 @@ import { WorkspacesService } from './workspaces/workspaces.service.js';
     UsersController,
     WorkspacesController,
     MembersController,
+    InvitationsController,
+    OwnInvitationsController,
     ApiKeysController,
     AgentTokensController,
   ],
@@ -61,6 +65,7 @@ import { WorkspacesService } from './workspaces/workspaces.service.js';
     UsersService,
     WorkspacesService,
     MembersService,
+    InvitationsService,
     ApiKeysService,
     { provide: APP_GUARD, useExisting: AuthGuard },
   ],

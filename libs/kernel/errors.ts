@@ -126,9 +126,14 @@ export const ERRORS = {
   milestone_not_found: e(404, 'There is no such milestone', 'Check the id and the project.'),
   dependency_not_found: e(404, 'There is no such dependency', 'Check both task ids.'),
   member_not_found: e(404, 'There is no such member', 'Check the user id and the workspace.'),
+  invitation_not_found: e(
+    404,
+    'There is no such invitation',
+    'Check the id, and sign in with the invited e-mail address; else have yourself invited again.',
+  ),
   api_key_not_found: e(404, 'There is no such API key', 'Check the id and the workspace.'),
   session_not_found: e(404, 'There is no such session', 'List your sessions for their ids.'),
-  user_not_found: e(404, 'There is no such user', 'Check the id or the e-mail address.'),
+  user_not_found: e(404, 'There is no such user', 'Check the id.'),
 
   // The state it is in
   illegal_transition: e(
