@@ -20,6 +20,7 @@ import { WorkspacesController } from './http/workspaces.controller.js';
 import { ExternalUsers } from './oidc/external-users.js';
 import { Passwords } from './passwords/passwords.js';
 import { Attempts } from './rate-limit/attempts.js';
+import { RequestLimits } from './rate-limit/request-limits.js';
 import { IssuedTokens } from './tokens/issued-tokens.js';
 import { RefreshTokens } from './tokens/refresh-tokens.js';
 import { Revocations } from './tokens/revocations.js';
@@ -58,6 +59,7 @@ import { WorkspacesService } from './workspaces/workspaces.service.js';
     RefreshTokens,
     Passwords,
     Attempts,
+    RequestLimits,
     Sessions,
     Credentials,
     AuthService,

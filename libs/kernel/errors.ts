@@ -94,7 +94,7 @@ export const ERRORS = {
     'The API key lacks a scope',
     'Use a key with the scope that `detail` names.',
   ),
-  rate_limited: e(429, 'Too many attempts', 'Wait for the seconds in Retry-After, then try again.'),
+  rate_limited: e(429, 'Too many requests', 'Wait for the seconds in Retry-After, then try again.'),
   queue_full: e(
     429,
     'The queue of the workspace is full',

@@ -16,7 +16,11 @@ import {
   type RevocationRow,
 } from '../domain/revocation-list.js';
 import { insertRevocations } from '../store/insert-revocations.sql.js';
-import { pruneAgentTokens, pruneInvitations, pruneRevocations } from '../store/prune-identity.sql.js';
+import {
+  pruneAgentTokens,
+  pruneInvitations,
+  pruneRevocations,
+} from '../store/prune-identity.sql.js';
 import { readRevocations, type RevocationRecord } from '../store/read-revocations.sql.js';
 
 const POLL_MS = 1_000;
