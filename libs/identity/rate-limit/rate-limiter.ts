@@ -66,7 +66,9 @@ export class RateLimiter {
 
   /** Counts one attempt, exactly: waits for the shared count. Both it and this server's own must allow. */
   async take(key: string, limit: RateLimit): Promise<RateDecision> {
-    const decision = this.decide(this.addOne(key, limit), limit);
+    const now = this.now();
+    const { count, endsAt } = this.addOne(key, limit, now);
+    const decision = decide(count, endsAt - now, limit);
     if (!decision.allowed || this.shared === undefined) return decision;
     const shared = await this.tell(key, 1, limit);
     return shared === undefined ? decision : decide(shared.count, shared.leftMs, limit);
@@ -78,18 +80,18 @@ export class RateLimiter {
    * and what arrives while they are told.
    */
   count(key: string, limit: RateLimit): RateDecision {
-    const window = this.addOne(key, limit);
+    const now = this.now();
+    const window = this.addOne(key, limit, now);
     window.untold++;
     const isSlice = window.untold >= Math.ceil(limit.attempts / SLICES);
     if (isSlice && !window.telling && window.count <= limit.attempts) {
       void this.exchange(key, window, limit);
     }
-    return this.decide(window, limit);
+    return decide(window.count, window.endsAt - now, limit);
   }
 
-  private addOne(key: string, limit: RateLimit): Window {
+  private addOne(key: string, limit: RateLimit, now: number): Window {
     const known = this.windows.get(key);
-    const now = this.now();
     if (known === undefined) {
       const endsAt = now + limit.windowSeconds * 1000;
       const window = { count: 1, untold: 0, endsAt, telling: false };
@@ -103,10 +105,6 @@ export class RateLimiter {
     }
     known.count++;
     return known;
-  }
-
-  private decide({ count, endsAt }: Window, limit: RateLimit): RateDecision {
-    return decide(count, endsAt - this.now(), limit);
   }
 
   private async exchange(key: string, window: Window, limit: RateLimit): Promise<void> {
