@@ -102,6 +102,24 @@ describe('the limiters of two servers', () => {
     await fc.assert(property, { numRuns: 30 });
   });
 
+  it('go by what they know themselves when the shared counts have forgotten', async () => {
+    let now = 0;
+    const shared = new Counts(() => now);
+    const limiter = new RateLimiter({ shared, now: () => now });
+    shared.isDown = true;
+    for (let i = 0; i < LIMIT.attempts - 1; i++) {
+      limiter.count('a', LIMIT);
+      await settled();
+    }
+    shared.isDown = false;
+    now = 30_000;
+    expect(limiter.count('a', LIMIT).allowed).toBe(true);
+    await settled();
+    expect(limiter.count('a', LIMIT)).toMatchObject({ allowed: false, resetSeconds: 30 });
+    now = 60_000;
+    expect(limiter.count('a', LIMIT).allowed).toBe(true);
+  });
+
   it('refuse nothing for the sake of counts that cannot be reached', async () => {
     const shared = new Counts();
     shared.isDown = true;

@@ -116,7 +116,10 @@ export class RateLimiter {
     const shared = await this.tell(key, told, limit);
     window.telling = false;
     if (shared === undefined) return;
-    window.count = shared.count + window.untold;
+    const count = shared.count + window.untold;
+    // It was flushed, or did not hear all: what this server knows is more.
+    if (count < window.count) return;
+    window.count = count;
     window.endsAt = this.now() + shared.leftMs;
   }
 
