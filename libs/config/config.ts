@@ -113,6 +113,12 @@ export const variables = z.object({
   RUN_TOKEN_SECONDS: seconds(7 * 86_400),
   /** Attempts to sign in, by address and by account. */
   LOGIN_ATTEMPTS_PER_MINUTE: integer(10, 1, 10_000),
+  /** Requests of one user, API key, agent or run, in the mean of 10 s; 0: no limit. */
+  REQUESTS_PER_SECOND_PER_TOKEN: integer(1_000, 0, 1_000_000),
+  /** Requests of all users and API keys of a workspace, in the mean of 10 s; 0: no limit. */
+  REQUESTS_PER_SECOND_PER_WORKSPACE: integer(5_000, 0, 1_000_000),
+  /** Requests of one address without good credentials, in the mean of 10 s; 0: no limit. */
+  REQUESTS_PER_SECOND_PER_ADDRESS: integer(500, 0, 1_000_000),
   /** Another issuer of user tokens; discovery is read from its well-known path. */
   OIDC_ISSUER: webAddress('of the issuer').optional(),
   /** The audience that tokens of OIDC_ISSUER must have. */
@@ -232,6 +238,11 @@ function toConfig(env: z.infer<typeof environment>) {
       agentTokenSeconds: env.AGENT_TOKEN_SECONDS,
       runTokenSeconds: env.RUN_TOKEN_SECONDS,
       loginAttemptsPerMinute: env.LOGIN_ATTEMPTS_PER_MINUTE,
+      requestsPerSecond: {
+        token: env.REQUESTS_PER_SECOND_PER_TOKEN,
+        workspace: env.REQUESTS_PER_SECOND_PER_WORKSPACE,
+        address: env.REQUESTS_PER_SECOND_PER_ADDRESS,
+      },
       oidcIssuer: env.OIDC_ISSUER,
       oidcAudience: env.OIDC_AUDIENCE,
       openSignUp: env.OPEN_SIGN_UP,

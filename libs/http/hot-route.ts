@@ -15,7 +15,7 @@ import type { DtoClass } from './validation/plan.js';
 import { isVersioned, setEtagOf } from './versioned.js';
 
 type Controller = abstract new (...args: never[]) => object;
-type Admission = (request: FastifyRequest) => boolean | Promise<boolean>;
+type Admission = (request: FastifyRequest, reply: FastifyReply) => boolean | Promise<boolean>;
 
 /** The argument of a hot route's method. */
 export interface HotCall<Body> {
@@ -126,7 +126,7 @@ export function hotHandler(route: HotRoute, lane: HotLane, times: RouteTimes) {
       note();
     };
     try {
-      const admitted = admit(request);
+      const admitted = admit(request, reply);
       const answer =
         admitted instanceof Promise
           ? admitted.then((yes) => run(yes, request, reply))

@@ -197,12 +197,14 @@ describe('an API key', () => {
     const path = `/workspaces/${workspaceId}/members`;
     const admin = await apiKey({ scopes: ['workspace:admin', 'tasks:read'], role: 'ADMIN' });
     const viewer = await aMember(db.owner, workspaceId, 'VIEWER');
-    const accomplice = { userId: await aUser(db.owner), role: 'ADMIN' };
+    const accomplice = { email: 'accomplice@example.test', role: 'ADMIN' };
+    const invitations = `/workspaces/${workspaceId}/invitations`;
     const forbidden = { status: 403, body: { code: 'forbidden' } };
     const limited = server.api(admin.key);
-    expect(await limited.post(path, accomplice)).toMatchObject(forbidden);
+    expect(await limited.post(invitations, accomplice)).toMatchObject(forbidden);
     expect(await limited.patch(`${path}/${viewer}`, { role: 'ADMIN' })).toMatchObject(forbidden);
     const whole = await apiKey({ scopes: [...SCOPES], role: 'ADMIN' });
+    expect((await server.api(whole.key).post(invitations, accomplice)).status).toBe(201);
     const raised = await server.api(whole.key).patch(`${path}/${viewer}`, { role: 'ADMIN' });
     expect(raised).toMatchObject({ status: 200, body: { role: 'ADMIN' } });
     expect((await limited.patch(`${path}/${viewer}`, { role: 'VIEWER' })).status).toBe(200);

@@ -13,18 +13,21 @@ import { Sessions } from './auth/sessions.js';
 import { AgentTokensController } from './http/agent-tokens.controller.js';
 import { ApiKeysController } from './http/api-keys.controller.js';
 import { AuthController } from './http/auth.controller.js';
+import { InvitationsController, OwnInvitationsController } from './http/invitations.controller.js';
 import { MembersController } from './http/members.controller.js';
 import { UsersController } from './http/users.controller.js';
 import { WorkspacesController } from './http/workspaces.controller.js';
 import { ExternalUsers } from './oidc/external-users.js';
 import { Passwords } from './passwords/passwords.js';
 import { Attempts } from './rate-limit/attempts.js';
+import { RequestLimits } from './rate-limit/request-limits.js';
 import { IssuedTokens } from './tokens/issued-tokens.js';
 import { RefreshTokens } from './tokens/refresh-tokens.js';
 import { Revocations } from './tokens/revocations.js';
 import { TokenService } from './tokens/token.service.js';
 import { UsersService } from './users/users.service.js';
 import { VALKEY_PROVIDERS } from './valkey.providers.js';
+import { InvitationsService } from './workspaces/invitations.service.js';
 import { MembersService } from './workspaces/members.service.js';
 import { WorkspacesService } from './workspaces/workspaces.service.js';
 
@@ -37,6 +40,8 @@ import { WorkspacesService } from './workspaces/workspaces.service.js';
     UsersController,
     WorkspacesController,
     MembersController,
+    InvitationsController,
+    OwnInvitationsController,
     ApiKeysController,
     AgentTokensController,
   ],
@@ -54,6 +59,7 @@ import { WorkspacesService } from './workspaces/workspaces.service.js';
     RefreshTokens,
     Passwords,
     Attempts,
+    RequestLimits,
     Sessions,
     Credentials,
     AuthService,
@@ -61,6 +67,7 @@ import { WorkspacesService } from './workspaces/workspaces.service.js';
     UsersService,
     WorkspacesService,
     MembersService,
+    InvitationsService,
     ApiKeysService,
     { provide: APP_GUARD, useExisting: AuthGuard },
   ],

@@ -32,6 +32,12 @@ async function aTeam() {
   return { workspaceId, owner, path: `/workspaces/${workspaceId}/members` };
 }
 
+async function anOperatingOwner(workspaceId: string): Promise<string> {
+  const userId = await aMember(db.owner, workspaceId, 'OWNER');
+  await db.owner.query('UPDATE users SET is_operator = true WHERE id = $1', [userId]);
+  return userId;
+}
+
 describe('workspaces', () => {
   it('belong to whoever makes them', async () => {
     const userId = await aUser(db.owner);
@@ -66,12 +72,12 @@ describe('workspaces', () => {
 });
 
 describe('members', () => {
-  it('are added by id or address, once, and then get in on every server', async () => {
-    const { owner, path } = await aTeam();
-    const email = 'Added@example.com';
-    const userId = await aUser(db.owner, { email: email.toLowerCase() });
+  it('are added by operators, once, and then get in on every server', async () => {
+    const { workspaceId, path } = await aTeam();
+    const owner = await anOperatingOwner(workspaceId);
+    const userId = await aUser(db.owner);
     expect((await apiOf(userId, other).get(path)).status).toBe(404);
-    const added = await apiOf(owner).post(path, { email, role: 'VIEWER' });
+    const added = await apiOf(owner).post(path, { userId, role: 'VIEWER' });
     expect([added.status, added.body]).toMatchObject([201, { userId, role: 'VIEWER', version: 1 }]);
     expect((await apiOf(userId).get(path)).status).toBe(200);
     const again = await apiOf(owner).post(path, { userId, role: 'ADMIN' });
@@ -80,13 +86,24 @@ describe('members', () => {
 
   it.each<[string, object, number]>([
     ['nobody', { role: 'VIEWER' }, 400],
-    ['two names', { role: 'VIEWER', userId: newId(), email: 'a@example.com' }, 400],
+    ['an address', { role: 'VIEWER', email: 'a@example.com' }, 400],
     ['an unknown role', { role: 'BOSS', userId: newId() }, 400],
     ['an unknown user', { role: 'VIEWER', userId: newId() }, 404],
-    ['an unknown address', { role: 'VIEWER', email: 'nobody@example.com' }, 404],
   ])('are not added for %s', async (_, body, status) => {
     const { owner, path } = await aTeam();
     expect((await apiOf(owner).post(path, body)).status).toBe(status);
+  });
+
+  it('are not added unasked by others, though they share another workspace', async () => {
+    const { owner, path } = await aTeam();
+    const { workspaceId } = await aTeam();
+    const userId = await aMember(db.owner, workspaceId, 'MEMBER');
+    await db.owner.query(
+      `INSERT INTO workspace_members (workspace_id, user_id, role) VALUES ($1, $2, 'MEMBER')`,
+      [workspaceId, owner],
+    );
+    const added = await apiOf(owner).post(path, { userId, role: 'VIEWER' });
+    expect([added.status, added.body]).toMatchObject([404, { code: 'user_not_found' }]);
   });
 
   it('become OWNER by an OWNER only', async () => {

@@ -1,10 +1,36 @@
 -- The statements as they run. Made by `npm run sql`; change the modules that declare them.
 
+-- identity_accept_invitation
+WITH chosen AS (
+     SELECT i.workspace_id, i.id, i.role
+       FROM users u
+     JOIN workspace_invitations i ON i.email = u.email AND i.expires_at > now()
+     JOIN workspaces w ON w.id = i.workspace_id AND w.archived_at IS NULL
+     JOIN workspace_members m ON m.workspace_id = i.workspace_id AND m.user_id = i.invited_by
+      AND (m.role = 'OWNER' OR m.role = 'ADMIN' AND i.role <> 'OWNER')
+     JOIN users inviter ON inviter.id = m.user_id AND inviter.disabled_at IS NULL
+      WHERE i.id = $1 AND u.id = $2
+        FOR SHARE OF m FOR UPDATE OF i),
+   taken AS (
+     DELETE FROM workspace_invitations i USING chosen c
+      WHERE i.workspace_id = c.workspace_id AND i.id = c.id),
+   made AS (
+     INSERT INTO workspace_members (workspace_id, user_id, role)
+     SELECT workspace_id, $2, role FROM chosen
+     ON CONFLICT (workspace_id, user_id) DO NOTHING
+     RETURNING user_id)
+   SELECT workspace_id, role, EXISTS (SELECT FROM made) AS made FROM chosen
+
 -- identity_archive_workspace
 UPDATE workspaces
       SET archived_at = coalesce(archived_at, now()), version = version + 1, updated_at = now()
     WHERE id = $1 AND ($2::int IS NULL OR version = $2)
    RETURNING id
+
+-- identity_decline_invitation
+DELETE FROM workspace_invitations i USING users u
+    WHERE i.id = $1 AND u.id = $2 AND i.email = u.email AND i.expires_at > now()
+   RETURNING i.id
 
 -- identity_delete_ended_sessions
 DELETE FROM user_sessions
@@ -55,12 +81,9 @@ SELECT m.role
 
 -- identity_find_user_to_add
 SELECT u.id FROM users u
-    WHERE u.disabled_at IS NULL AND (u.email = $2::text OR (u.id = $1::uuid AND (
-      EXISTS (
-        SELECT FROM workspace_members m
-         WHERE m.user_id = u.id AND (m.workspace_id = $3 OR m.workspace_id IN (
-           SELECT own.workspace_id FROM workspace_members own WHERE own.user_id = $4::uuid)))
-      OR EXISTS (SELECT FROM users o WHERE o.id = $4::uuid AND o.is_operator))))
+    WHERE u.id = $1 AND u.disabled_at IS NULL AND (
+      EXISTS (SELECT FROM workspace_members m WHERE m.workspace_id = $2 AND m.user_id = u.id)
+      OR EXISTS (SELECT FROM users o WHERE o.id = $3 AND o.is_operator))
 
 -- identity_find_workspaces_of
 SELECT m.workspace_id
@@ -81,6 +104,16 @@ INSERT INTO token_revocations (kind, subject, expires_at)
    SELECT kind, subject, now() + (seconds + 300) * interval '1 second'
      FROM unnest($1::text[], $2::text[], $3::int[]) AS given (kind, subject, seconds)
 
+-- identity_invite
+INSERT INTO workspace_invitations (workspace_id, id, email, role, invited_by, expires_at)
+   SELECT $1, $2, $3, $4, $5, now() + interval '14 days'
+    WHERE NOT EXISTS (
+      SELECT FROM workspace_members m JOIN users u ON u.id = m.user_id WHERE m.workspace_id = $1 AND u.email = $3)
+   ON CONFLICT (workspace_id, email) DO UPDATE
+     SET id = excluded.id, role = excluded.role, invited_by = excluded.invited_by, created_at = now(),
+         expires_at = excluded.expires_at
+   RETURNING id, email, role, invited_by, created_at, expires_at
+
 -- identity_link_identity
 WITH made AS (
      INSERT INTO users (id, email, name) VALUES ($4, $5, $6)
@@ -96,6 +129,19 @@ WITH made AS (
    ON CONFLICT (issuer, subject) DO NOTHING
    RETURNING user_id
 
+-- identity_list_invitations_of
+SELECT i.id, i.workspace_id, w.name AS workspace_name, i.role, inviter.name AS invited_by_name, i.created_at,
+          i.expires_at
+     FROM users u
+     JOIN workspace_invitations i ON i.email = u.email AND i.expires_at > now()
+     JOIN workspaces w ON w.id = i.workspace_id AND w.archived_at IS NULL
+     JOIN workspace_members m ON m.workspace_id = i.workspace_id AND m.user_id = i.invited_by
+      AND (m.role = 'OWNER' OR m.role = 'ADMIN' AND i.role <> 'OWNER')
+     JOIN users inviter ON inviter.id = m.user_id AND inviter.disabled_at IS NULL
+    WHERE u.id = $1 AND ($2 OR u.password_hash IS NULL) AND i.id > $3
+    ORDER BY i.id
+    LIMIT $4
+
 -- identity_lock_operators
 SELECT id FROM users WHERE is_operator AND disabled_at IS NULL ORDER BY id FOR UPDATE
 
@@ -109,6 +155,13 @@ SELECT user_id, role, version FROM workspace_members
 DELETE FROM agent_tokens
     WHERE (workspace_id, id) IN (
       SELECT workspace_id, id FROM agent_tokens WHERE expires_at < now()
+       LIMIT 1000 FOR UPDATE SKIP LOCKED)
+   RETURNING id
+
+-- identity_prune_invitations
+DELETE FROM workspace_invitations
+    WHERE (workspace_id, id) IN (
+      SELECT workspace_id, id FROM workspace_invitations WHERE expires_at < now()
        LIMIT 1000 FOR UPDATE SKIP LOCKED)
    RETURNING id
 

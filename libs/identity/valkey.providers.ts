@@ -1,10 +1,8 @@
-import type { Provider } from '@nestjs/common';
+import type { FactoryProvider, Provider } from '@nestjs/common';
 import { Logger } from '#lib/observability';
 import { ValkeyClient, ValkeySubscriber } from '#lib/valkey';
-import { InProcessRateLimiter } from './rate-limit/in-process-rate-limiter.js';
-import { LayeredRateLimiter } from './rate-limit/layered-rate-limiter.js';
-import { RATE_LIMITER, type RateLimiter } from './rate-limit/rate-limiter.js';
-import { ValkeyRateLimiter } from './rate-limit/valkey-rate-limiter.js';
+import { ATTEMPT_LIMITER, RateLimiter, REQUEST_LIMITER } from './rate-limit/rate-limiter.js';
+import { ValkeyCounts } from './rate-limit/valkey-counts.js';
 import { REVOCATION_BUS, type RevocationBus } from './tokens/revocations.js';
 import { ValkeyRevocationBus } from './tokens/valkey-revocation-bus.js';
 
@@ -13,18 +11,25 @@ const optional = (token: typeof ValkeyClient | typeof ValkeySubscriber) => ({
   optional: true,
 });
 
-/** The ports that identity serves better with Valkey, and also without it: both ports work when it is absent. */
+function limiterOf(what: string): FactoryProvider['useFactory'] {
+  return (logger: Logger, valkey?: ValkeyClient): RateLimiter =>
+    new RateLimiter({
+      shared: valkey && new ValkeyCounts(valkey),
+      onOutage: (error) => logger.warn(`${what} are counted by this server alone`, { error }),
+    });
+}
+
+/** The ports that identity serves better with Valkey, and also without it: all work when it is absent. */
 export const VALKEY_PROVIDERS: Provider[] = [
   {
-    provide: RATE_LIMITER,
+    provide: ATTEMPT_LIMITER,
     inject: [Logger, optional(ValkeyClient)],
-    useFactory: (logger: Logger, valkey?: ValkeyClient): RateLimiter => {
-      const local = new InProcessRateLimiter();
-      if (valkey === undefined) return local;
-      return new LayeredRateLimiter(local, new ValkeyRateLimiter(valkey), (error) =>
-        logger.warn('sign-in attempts are counted by this server alone', { error }),
-      );
-    },
+    useFactory: limiterOf('sign-in attempts'),
+  },
+  {
+    provide: REQUEST_LIMITER,
+    inject: [Logger, optional(ValkeyClient)],
+    useFactory: limiterOf('requests'),
   },
   {
     provide: REVOCATION_BUS,

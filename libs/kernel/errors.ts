@@ -94,7 +94,7 @@ export const ERRORS = {
     'The API key lacks a scope',
     'Use a key with the scope that `detail` names.',
   ),
-  rate_limited: e(429, 'Too many attempts', 'Wait for the seconds in Retry-After, then try again.'),
+  rate_limited: e(429, 'Too many requests', 'Wait for the seconds in Retry-After, then try again.'),
   queue_full: e(
     429,
     'The queue of the workspace is full',
@@ -126,9 +126,14 @@ export const ERRORS = {
   milestone_not_found: e(404, 'There is no such milestone', 'Check the id and the project.'),
   dependency_not_found: e(404, 'There is no such dependency', 'Check both task ids.'),
   member_not_found: e(404, 'There is no such member', 'Check the user id and the workspace.'),
+  invitation_not_found: e(
+    404,
+    'There is no such invitation',
+    'Check the id, and sign in with the invited e-mail address; else have yourself invited again.',
+  ),
   api_key_not_found: e(404, 'There is no such API key', 'Check the id and the workspace.'),
   session_not_found: e(404, 'There is no such session', 'List your sessions for their ids.'),
-  user_not_found: e(404, 'There is no such user', 'Check the id or the e-mail address.'),
+  user_not_found: e(404, 'There is no such user', 'Check the id.'),
 
   // The state it is in
   illegal_transition: e(

@@ -111,7 +111,9 @@ async function goodRequest(route: Route, { tenant, kind }: Who): Promise<Wire> {
   const task = status === undefined ? own.task : await aTaskThatIs(tenant, status);
   const account = await anAccount(app, tenant);
   const extras = { ...(await bodyFor(route, { tenant, kind })), ...EXTRAS[route.name]?.(account) };
-  const asker: Asker = { kind, caller: { ...caller, own: { ...own, task } }, extras };
+  const invitation =
+    route.name === 'POST /invitations/{id}/accept' ? await anInvitation(tenant) : own.invitation;
+  const asker: Asker = { kind, caller: { ...caller, own: { ...own, task, invitation } }, extras };
   const wire = requestWith(route, asker, new Map());
   if (route.access?.operator) return { ...wire, headers: await anOperator(app) };
   if (route.name !== 'POST /auth/password') return wire;
@@ -130,7 +132,7 @@ async function bodyFor(route: Route, { tenant, kind }: Who): Promise<Record<stri
     case 'POST /agent-tasks/{id}/dependencies':
       return { dependsOn: [prerequisite] };
     case 'POST /workspaces/{workspaceId}/members':
-      return { email: await emailOf(await aUser(app.db.owner)) };
+      return { userId: await aUserToAdd(tenant) };
     case 'POST /runs/{runId}/complete':
       return kind === 'agent' ? { claimNext: {} } : {};
     default:
@@ -146,10 +148,20 @@ async function aTaskThatIs({ workspaceId }: Tenant, status: string): Promise<str
   return rows[0]?.id as string;
 }
 
-async function emailOf(userId: string): Promise<string> {
+/** Whom the tenant may add as an operator. */
+async function aUserToAdd({ userId }: Tenant): Promise<string> {
+  await app.db.owner.query('UPDATE users SET is_operator = true WHERE id = $1', [userId]);
+  return aUser(app.db.owner);
+}
+
+/** Into another workspace than the one that the tenant is in. */
+async function anInvitation({ userId }: Tenant): Promise<string> {
   const { rows } = await app.db.owner.query<{ email: string }>(
     'SELECT email FROM users WHERE id = $1',
     [userId],
   );
-  return rows[0]?.email as string;
+  const { api, id } = await app.newWorkspace();
+  const body = { email: rows[0]?.email, role: 'VIEWER' };
+  const invited = await api.post<{ id: string }>(`/workspaces/${id}/invitations`, body);
+  return invited.body.id;
 }

@@ -150,7 +150,7 @@ it.each([
   ],
   ['POST /agent-tasks', { title: 'a', taskType: 'b', dependsOn: [ID, ID] }, 'dependsOn[1]'],
   ['POST /agent-tasks', { title: 'a', taskType: 'b', dependsOn: [{ ref: 'c' }] }, 'dependsOn[0]'],
-  ['POST /workspaces/{workspaceId}/members', { role: 'VIEWER' }, 'userId'],
+  ['POST /workspaces/{workspaceId}/members', { role: 'VIEWER', email: 'a@b.c' }, 'userId'],
   [
     'PUT /agents/{id}',
     { name: 'a', heartbeatIntervalSeconds: 60, staleThresholdSeconds: 30 },

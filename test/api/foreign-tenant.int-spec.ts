@@ -27,6 +27,7 @@ const NAMELESS = [
   'GET /auth/sessions',
   'GET /health/coordinator',
   'GET /healthz',
+  'GET /invitations',
   'GET /readyz',
   'GET /users',
   'GET /workspaces',

@@ -13,6 +13,7 @@ export const TABLES: Readonly<Record<string, Ownership>> = {
   user_sessions: { owner: 'identity' },
   workspaces: { owner: 'identity' },
   workspace_members: { owner: 'identity' },
+  workspace_invitations: { owner: 'identity' },
   api_keys: { owner: 'identity' },
   token_revocations: { owner: 'identity' },
   agent_tokens: { owner: 'identity' },

@@ -192,6 +192,11 @@ export const ATTEMPTS: Record<string, readonly (readonly [sql: string, by: strin
     [`UPDATE users SET email = 'x'`, 'users_email_check'],
     [`UPDATE workspaces SET slug = 'Not A Slug'`, 'workspaces_slug_check'],
     [`UPDATE workspace_members SET role = 'KING'`, 'workspace_members_role_check'],
+    [`UPDATE workspace_invitations SET role = 'KING'`, 'workspace_invitations_role_check'],
+    [
+      `UPDATE workspace_invitations SET email = 'Up@example.test'`,
+      'workspace_invitations_email_check',
+    ],
     [`UPDATE api_keys SET role = 'OWNER'`, 'api_keys_role_check'],
     [`UPDATE api_keys SET scopes = '{}'`, 'api_keys_scopes_check'],
     [

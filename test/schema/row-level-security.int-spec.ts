@@ -220,6 +220,7 @@ describe('with a tenant named, drover_app', () => {
       'idempotency_keys',
       'task_dependencies',
       'task_secrets',
+      'workspace_invitations',
       'workspace_members',
     ];
     expect(deletable).toEqual(mayGo);

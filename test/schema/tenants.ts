@@ -78,6 +78,11 @@ function otherRows({
       [workspaceId, agentId, userId],
     ],
     [
+      `INSERT INTO workspace_invitations (workspace_id, id, email, role, invited_by, expires_at)
+       VALUES ($1, uuidv7(), 'a@example.test', 'MEMBER', $2, now() + interval '1 day')`,
+      [workspaceId, userId],
+    ],
+    [
       `INSERT INTO session_spawns (workspace_id, run_id, task_id, agent_id) VALUES ($1, $2, $3, $4)`,
       [workspaceId, held.runId, held.heldTaskId, agentId],
     ],

@@ -22,11 +22,11 @@ export async function invitePeople({ address, administrator }: Stage): Promise<P
   const workspace = await admin.post<WithId>('/workspaces', { name: 'Demo', slug: 'demo' });
   const inWorkspace = await signIn(anybody, { ...administrator, workspaceId: workspace.id });
   const grace = { email: 'grace@demo.local', password: randomBytes(18).toString('base64url') };
-  await admin.post('/users', { ...grace, name: 'Grace' });
-  await admin.post('/users', { email: 'vera@demo.local', name: 'Vera' });
+  const { id: userId } = await admin.post<WithId>('/users', { ...grace, name: 'Grace' });
+  const vera = await admin.post<WithId>('/users', { email: 'vera@demo.local', name: 'Vera' });
   const members = `/workspaces/${workspace.id}/members`;
-  await inWorkspace.post(members, { email: grace.email, role: 'MEMBER' });
-  await inWorkspace.post(members, { email: 'vera@demo.local', role: 'VIEWER' });
+  await inWorkspace.post(members, { userId, role: 'MEMBER' });
+  await inWorkspace.post(members, { userId: vera.id, role: 'VIEWER' });
   const key = await inWorkspace.post<{ key: string }>(`/workspaces/${workspace.id}/api-keys`, {
     name: 'workers of the demo',
     scopes: ['agents:write'],

@@ -6,7 +6,7 @@ import { Health } from '#lib/observability';
 import { AliveDoc, ReadinessDoc, SystemHealthDoc } from './health.docs.js';
 
 @ApiTags('Health')
-@Public()
+@Public({ unlimited: true })
 @Controller()
 export class HealthController {
   constructor(private readonly health: Health) {}

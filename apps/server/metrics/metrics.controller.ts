@@ -6,7 +6,7 @@ import { Metrics } from './metrics.js';
 
 /** For Prometheus, which has a token of its own and no account. */
 @ApiExcludeController()
-@Public()
+@Public({ unlimited: true })
 @Controller('metrics')
 export class MetricsController {
   constructor(private readonly metrics: Metrics) {}

@@ -1,14 +1,18 @@
 import { type ExecutionContext, Injectable } from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { RouteGuard } from '#lib/http';
 import { type Caller, DroverError } from '#lib/kernel';
 import { type AccessPlan, checkKind, checkRights } from '../domain/access-plan.js';
 import type { UserClaims } from '../domain/claims.js';
+import { RequestLimits } from '../rate-limit/request-limits.js';
 import { Revocations } from '../tokens/revocations.js';
 import { Authenticator, type Principal } from './authenticator.js';
 import type { Account, AuthenticatedRequest } from './decorators.js';
 import { Memberships } from './memberships.js';
 import { requestedWorkspace } from './requested-workspace.js';
 import { type Class, type Handler, RoutePlans } from './route-plans.js';
+
+type Admission = (request: AuthenticatedRequest, reply: FastifyReply) => true | Promise<true>;
 
 /**
  * Stands before every route. Leaves the caller (or the account) on the request, or refuses. For an
@@ -21,42 +25,71 @@ export class AuthGuard implements RouteGuard {
     private readonly authenticator: Authenticator,
     private readonly memberships: Memberships,
     private readonly revocations: Revocations,
+    private readonly limits: RequestLimits,
   ) {}
 
   canActivate(context: ExecutionContext): boolean | Promise<boolean> {
     const admit = this.forRoute(context.getClass(), context.getHandler() as Handler);
-    return admit(context.switchToHttp().getRequest<AuthenticatedRequest>());
+    const http = context.switchToHttp();
+    return admit(http.getRequest<AuthenticatedRequest>(), http.getResponse<FastifyReply>());
   }
 
   /** The same for the requests of one route. */
-  forRoute(
-    controller: Class,
-    handler: Handler,
-  ): (request: AuthenticatedRequest) => true | Promise<true> {
+  forRoute(controller: Class, handler: Handler): Admission {
     const plan = this.plans.of(controller, handler);
-    return plan === 'public' ? () => true : (request) => this.decide(plan, request);
+    if (plan === 'unlimited') return () => true;
+    if (plan !== 'public') return (request, reply) => this.decide(plan, request, reply);
+    return ({ ip }, reply) => {
+      this.limits.takeAddress(ip, reply);
+      return true;
+    };
   }
 
-  private decide(plan: AccessPlan, request: AuthenticatedRequest): true | Promise<true> {
+  private decide(
+    plan: AccessPlan,
+    request: AuthenticatedRequest,
+    reply: FastifyReply,
+  ): true | Promise<true> {
     if (!plan.toleratesOutage && !this.revocations.isCurrent()) {
       throw new DroverError('database_unavailable', { retryAfterSeconds: 5 });
     }
-    const principal = this.authenticator.authenticate(request.headers.authorization);
+    const principal = this.identify(request, reply);
     if (principal instanceof Promise) {
-      return principal.then((known) => this.admit(plan, known, request));
+      return principal.then((known) => this.admit(plan, known, request, reply));
     }
-    return this.admit(plan, principal, request);
+    return this.admit(plan, principal, request, reply);
+  }
+
+  private identify(request: FastifyRequest, reply: FastifyReply): Principal | Promise<Principal> {
+    try {
+      const principal = this.authenticator.authenticate(request.headers.authorization);
+      if (!(principal instanceof Promise)) return principal;
+      return principal.catch((error: unknown) => this.refuse(error, request, reply));
+    } catch (error) {
+      return this.refuse(error, request, reply);
+    }
+  }
+
+  /** Credentials that are refused are nobody's, and count against the address. */
+  private refuse(error: unknown, { ip }: FastifyRequest, reply: FastifyReply): never {
+    const isOfCredentials = error instanceof DroverError && error.spec.status === 401;
+    if (isOfCredentials) this.limits.takeAddress(ip, reply);
+    throw error;
   }
 
   private admit(
     plan: AccessPlan,
     principal: Principal,
     request: AuthenticatedRequest,
+    reply: FastifyReply,
   ): true | Promise<true> {
+    this.limits.takeToken(principal, reply);
     checkKind(plan, principal.kind);
-    if (principal.kind === 'user') return this.admitUser(plan, principal, request);
-    const workspaceId = requestedWorkspace(request);
-    if (workspaceId !== undefined && workspaceId !== principal.workspaceId) {
+    if (principal.kind === 'user') return this.admitUser(plan, principal, request, reply);
+    const { workspaceId } = principal;
+    if (principal.kind === 'api_key') this.limits.takeWorkspace(workspaceId, reply);
+    const requested = requestedWorkspace(request);
+    if (requested !== undefined && requested !== workspaceId) {
       throw new DroverError('workspace_not_found');
     }
     checkRights(plan, principal);
@@ -68,12 +101,14 @@ export class AuthGuard implements RouteGuard {
     plan: AccessPlan,
     claims: UserClaims,
     request: AuthenticatedRequest,
+    reply: FastifyReply,
   ): Promise<true> {
     if (!plan.workspace) {
       request.account = await this.accountOf(plan, claims);
       return true;
     }
     const caller = await this.memberOf(claims, requestedWorkspace(request));
+    this.limits.takeWorkspace(caller.workspaceId, reply);
     checkRights(plan, caller);
     request.caller = caller;
     return true;

@@ -15,7 +15,8 @@ export const ACCESS_METADATA = 'drover:access';
 export const ACCESS_EXTENSION = 'x-drover-access';
 
 /** The metadata that `@Auth` and `@Public` leave on a route; every route must have one of them. */
-export type AccessMetadata = { public: true } | { public: false; options: AuthOptions };
+export type AccessMetadata =
+  { public: true; unlimited: boolean } | { public: false; options: AuthOptions };
 
 /** A user of the installation, where no workspace is concerned. */
 export interface Account {
@@ -39,13 +40,17 @@ export function Auth(options: AuthOptions = {}): ClassDecorator & MethodDecorato
   return applyDecorators(
     SetMetadata(ACCESS_METADATA, { public: false, options } satisfies AccessMetadata),
     ApiExtension(ACCESS_EXTENSION, describeAccess(options)),
-    ApiErrors('unauthenticated', 'invalid_token', 'token_expired', 'forbidden'),
+    ApiErrors('unauthenticated', 'invalid_token', 'token_expired', 'forbidden', 'rate_limited'),
   );
 }
 
-/** Anybody may call, with or without credentials, which are not looked at. */
-export function Public(): ClassDecorator & MethodDecorator {
-  return SetMetadata(ACCESS_METADATA, { public: true } satisfies AccessMetadata);
+/**
+ * Anybody may call, with or without credentials, which are not looked at.
+ *
+ * @param options.unlimited for what probes and gateways ask: not counted by address. Default false.
+ */
+export function Public({ unlimited = false } = {}): ClassDecorator & MethodDecorator {
+  return SetMetadata(ACCESS_METADATA, { public: true, unlimited } satisfies AccessMetadata);
 }
 
 /** The caller of a route that acts in a workspace. */

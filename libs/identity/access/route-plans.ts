@@ -7,8 +7,8 @@ import { ACCESS_METADATA, type AccessMetadata } from './decorators.js';
 export type Class = abstract new (...args: never[]) => unknown;
 export type Handler = (...args: never[]) => unknown;
 
-/** A route's plan, or `public`. */
-export type RoutePlan = AccessPlan | 'public';
+/** A route's plan, or that anybody may call it; `unlimited` as often as they like. */
+export type RoutePlan = AccessPlan | 'public' | 'unlimited';
 
 /**
  * The access plan of every route, read once. A route that nobody has decided about is a mistake that
@@ -68,5 +68,6 @@ function readPlan(controller: Class, handler: Handler): RoutePlan {
   const metadata = (Reflect.getMetadata(ACCESS_METADATA, handler) ??
     Reflect.getMetadata(ACCESS_METADATA, controller)) as AccessMetadata | undefined;
   if (metadata === undefined) throw new Error('has neither @Auth nor @Public');
-  return metadata.public ? 'public' : planAccess(metadata.options);
+  if (!metadata.public) return planAccess(metadata.options);
+  return metadata.unlimited ? 'unlimited' : 'public';
 }

@@ -20,7 +20,7 @@ export type MemberDecision =
 
 const ALLOWED: MemberDecision = { kind: 'allowed' };
 
-/** ADMINs and OWNERs add members; only an OWNER makes an OWNER, only a key with all scopes makes anybody. */
+/** ADMINs and OWNERs add and invite members; only an OWNER makes an OWNER, only a key with all scopes invites anybody. */
 export function decideAdd(actor: Actor, role: MemberRole): MemberDecision {
   if (!isAtLeast(actor.role, 'ADMIN')) return forbidden('Only an OWNER or ADMIN adds members.');
   return mayGrant(actor, role);
@@ -61,7 +61,7 @@ export function decideRemove(actor: Actor, member: MemberState, owners: number):
 function mayGrant(actor: Actor, role: MemberRole): MemberDecision {
   const { scopes } = actor;
   if (scopes && !SCOPES.every((scope) => covers(scopes, scope))) {
-    return forbidden('An API key without all scopes makes nobody a member, and raises nobody.');
+    return forbidden('An API key without all scopes invites nobody, and raises nobody.');
   }
   if (role !== 'OWNER' || actor.role === 'OWNER') return ALLOWED;
   return forbidden('Only an OWNER makes somebody OWNER.');

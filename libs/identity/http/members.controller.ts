@@ -32,15 +32,15 @@ export class MembersController {
 
   @Post()
   @Versioned()
-  @Auth({ role: 'ADMIN', scope: 'workspace:admin' })
+  @Auth({ kinds: ['user'], role: 'ADMIN' })
   @ApiOperation({
-    summary:
-      'Make a user a member; only an OWNER makes an OWNER, and an API key needs all scopes for anybody',
+    summary: 'Make a user a member without asking them (operators)',
+    description: 'All others invite an e-mail address. Only an OWNER makes an OWNER.',
   })
   @ApiCreatedResponse({ type: MemberDoc })
   @ApiErrors('validation_failed', 'workspace_not_found', 'user_not_found', 'already_member')
   add(@CurrentCaller() caller: Caller, @Body() body: AddMemberDto): Promise<MemberView> {
-    return this.members.add(caller, body);
+    return this.members.add(caller, body.userId, body.role);
   }
 
   @Patch(':userId')

@@ -21,14 +21,12 @@ export class ChangeWorkspaceDto {
 }
 
 export class AddMemberDto {
-  @Id({
-    optional: true,
-    description:
-      'This or `email`: of somebody in one of your workspaces, or of anybody if you operate.',
-  })
-  userId?: string;
-  @Text({ max: 320, pattern: EMAIL_PATTERN, optional: true, description: 'This or `userId`.' })
-  email?: string;
+  @Id() userId!: string;
+  @OneOf(MEMBER_ROLES) role!: MemberRole;
+}
+
+export class InviteDto {
+  @Text({ max: 320, pattern: EMAIL_PATTERN, example: 'ada@example.com' }) email!: string;
   @OneOf(MEMBER_ROLES) role!: MemberRole;
 }
 

@@ -2,7 +2,7 @@ import { isIPv6 } from 'node:net';
 import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, type Config } from '#lib/config';
 import { DroverError } from '#lib/kernel';
-import { RATE_LIMITER, type RateLimiter } from './rate-limiter.js';
+import { ATTEMPT_LIMITER, RateLimiter } from './rate-limiter.js';
 
 const WINDOW_SECONDS = 60;
 /** People share addresses: one address may try this many times as often as one account from it. */
@@ -14,7 +14,7 @@ export class Attempts {
   private readonly perMinute: number;
 
   constructor(
-    @Inject(RATE_LIMITER) private readonly limiter: RateLimiter,
+    @Inject(ATTEMPT_LIMITER) private readonly limiter: RateLimiter,
     @Inject(CONFIG) config: Pick<Config, 'identity'>,
   ) {
     this.perMinute = config.identity.loginAttemptsPerMinute;
@@ -40,7 +40,7 @@ export class Attempts {
   private async take(key: string, attempts: number): Promise<void> {
     const decision = await this.limiter.take(key, { attempts, windowSeconds: WINDOW_SECONDS });
     if (decision.allowed) return;
-    const { retryAfterSeconds } = decision;
+    const { resetSeconds: retryAfterSeconds } = decision;
     throw new DroverError('rate_limited', { retryAfterSeconds, members: { retryAfterSeconds } });
   }
 }

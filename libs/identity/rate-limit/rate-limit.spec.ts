@@ -1,60 +1,144 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { addressGroup } from './attempts.js';
-import { InProcessRateLimiter } from './in-process-rate-limiter.js';
-import { LayeredRateLimiter } from './layered-rate-limiter.js';
+import { type RateLimit, RateLimiter, type SharedCounts, SLICES } from './rate-limiter.js';
 
 const LIMIT = { attempts: 3, windowSeconds: 60 };
+
+/** Counts that several limiters share, as Valkey keeps them. */
+class Counts implements SharedCounts {
+  isDown = false;
+  calls = 0;
+  private readonly windows = new Map<string, { count: number; endsAt: number }>();
+
+  constructor(private readonly now: () => number = () => 0) {}
+
+  add(key: string, attempts: number, { windowSeconds }: RateLimit) {
+    this.calls++;
+    if (this.isDown) return Promise.reject(new Error('down'));
+    const known = this.windows.get(key);
+    const isOpen = known !== undefined && known.endsAt > this.now();
+    const window = isOpen ? known : { count: 0, endsAt: this.now() + windowSeconds * 1000 };
+    window.count += attempts;
+    this.windows.set(key, window);
+    return Promise.resolve({ count: window.count, leftMs: window.endsAt - this.now() });
+  }
+}
 
 describe('the limiter of one process', () => {
   it('allows so many in a window, says how long to wait, and starts again', async () => {
     let now = 0;
-    const limiter = new InProcessRateLimiter(() => now);
-    for (let i = 0; i < 3; i++) expect(await limiter.take('a', LIMIT)).toEqual({ allowed: true });
+    const limiter = new RateLimiter({ now: () => now });
+    for (let left = 2; left >= 0; left--) {
+      const allowed = { allowed: true, remaining: left, resetSeconds: 60 };
+      expect(await limiter.take('a', LIMIT)).toEqual(allowed);
+    }
     now = 20_500;
-    expect(await limiter.take('a', LIMIT)).toEqual({ allowed: false, retryAfterSeconds: 40 });
-    expect(await limiter.take('b', LIMIT)).toEqual({ allowed: true });
+    const refused = { allowed: false, remaining: 0, resetSeconds: 40 };
+    expect(await limiter.take('a', LIMIT)).toEqual(refused);
+    expect(limiter.count('a', LIMIT)).toEqual(refused);
+    expect((await limiter.take('b', LIMIT)).allowed).toBe(true);
     now = 60_000;
-    expect(await limiter.take('a', LIMIT)).toEqual({ allowed: true });
+    expect((await limiter.take('a', LIMIT)).allowed).toBe(true);
   });
 
-  it('keeps its word: after Retry-After the next attempt is allowed', async () => {
+  it('keeps its word: after the time that it names the next attempt is allowed', async () => {
     const pauses = fc.array(fc.nat(30_000), { minLength: 1, maxLength: 50 });
-    const property = fc.asyncProperty(pauses, async (waits) => {
+    const property = fc.asyncProperty(pauses, fc.boolean(), async (waits, shares) => {
       let now = 0;
-      const limiter = new InProcessRateLimiter(() => now);
+      const shared = shares ? new Counts(() => now) : undefined;
+      const limiter = new RateLimiter({ now: () => now, shared });
       for (const wait of waits) {
         now += wait;
-        const decision = await limiter.take('a', LIMIT);
+        const decision = limiter.count('a', LIMIT);
+        await settled();
         if (decision.allowed) continue;
-        now += decision.retryAfterSeconds * 1000;
-        expect((await limiter.take('a', LIMIT)).allowed).toBe(true);
+        now += decision.resetSeconds * 1000;
+        expect(limiter.count('a', LIMIT).allowed).toBe(true);
+        await settled();
       }
     });
     await fc.assert(property);
   });
 });
 
-describe('two limiters', () => {
-  it('must both allow; without the shared one the local one has counted', async () => {
-    let down = false;
+describe('the limiters of two servers', () => {
+  it('must both allow; without the shared counts the own one has counted', async () => {
     const failures: unknown[] = [];
-    const shared = new InProcessRateLimiter(() => 0);
-    const limiter = new LayeredRateLimiter(
-      new InProcessRateLimiter(() => 0),
-      { take: (...args) => (down ? Promise.reject(new Error('down')) : shared.take(...args)) },
-      (error) => failures.push(error),
-    );
-    await shared.take('a', LIMIT);
-    await shared.take('a', LIMIT);
+    const shared = new Counts();
+    const other = new RateLimiter({ shared });
+    const onOutage = (error: unknown) => failures.push(error);
+    const limiter = new RateLimiter({ shared, onOutage, now: () => 0 });
+    await other.take('a', LIMIT);
+    await other.take('a', LIMIT);
     expect((await limiter.take('a', LIMIT)).allowed).toBe(true);
     expect((await limiter.take('a', LIMIT)).allowed).toBe(false);
-    down = true;
+    shared.isDown = true;
     expect((await limiter.take('a', LIMIT)).allowed).toBe(true);
     expect((await limiter.take('a', LIMIT)).allowed).toBe(false);
     expect(failures).toHaveLength(1);
   });
+
+  it('allow together a slice each more than the limit when they do not wait, and are told of rarely', async () => {
+    const counts = fc.record({
+      attempts: fc.integer({ min: 1, max: 200 }),
+      turns: fc.array(fc.boolean(), { minLength: 600, maxLength: 800 }),
+    });
+    const property = fc.asyncProperty(counts, async ({ attempts, turns }) => {
+      const shared = new Counts();
+      const limit = { attempts, windowSeconds: 10 };
+      const [one, two] = [1, 2].map(() => new RateLimiter({ shared, now: () => 0 }));
+      let allowed = 0;
+      for (const turn of turns) {
+        const server = (turn ? one : two) as RateLimiter;
+        if (server.count('a', limit).allowed) allowed++;
+        await settled();
+      }
+      const slice = Math.ceil(attempts / SLICES);
+      expect(allowed).toBeGreaterThanOrEqual(Math.min(attempts, turns.length));
+      expect(allowed).toBeLessThanOrEqual(attempts + 2 * slice);
+      expect(shared.calls).toBeLessThanOrEqual(2 * SLICES + 4);
+    });
+    await fc.assert(property, { numRuns: 30 });
+  });
+
+  it('go by what they know themselves when the shared counts have forgotten', async () => {
+    let now = 0;
+    const shared = new Counts(() => now);
+    const limiter = new RateLimiter({ shared, now: () => now });
+    shared.isDown = true;
+    for (let i = 0; i < LIMIT.attempts - 1; i++) {
+      limiter.count('a', LIMIT);
+      await settled();
+    }
+    shared.isDown = false;
+    now = 30_000;
+    expect(limiter.count('a', LIMIT).allowed).toBe(true);
+    await settled();
+    expect(limiter.count('a', LIMIT)).toMatchObject({ allowed: false, resetSeconds: 30 });
+    now = 60_000;
+    expect(limiter.count('a', LIMIT).allowed).toBe(true);
+  });
+
+  it('refuse nothing for the sake of counts that cannot be reached', async () => {
+    const shared = new Counts();
+    shared.isDown = true;
+    const failures: unknown[] = [];
+    const onOutage = (error: unknown) => failures.push(error);
+    const limiter = new RateLimiter({ shared, onOutage, now: () => 0 });
+    for (let i = 0; i < LIMIT.attempts; i++) {
+      expect(limiter.count('a', LIMIT).allowed).toBe(true);
+      await settled();
+    }
+    expect(limiter.count('a', LIMIT).allowed).toBe(false);
+    expect(failures).toHaveLength(1);
+  });
 });
+
+/** What was told in the background has been answered. */
+function settled(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}
 
 describe('addresses', () => {
   it.each([

@@ -19,20 +19,16 @@ export const lockOwnersAndMember = command<{
 );
 
 /**
- * A user by e-mail address, or by id: then only one whom the asker can have met. Ids get around in
- * logs and links, and adding somebody shows their name and address.
+ * A user whom the asker may add without asking them: any, for an operator of the installation; else only one who is a
+ * member already, or the answer would tell who has an account.
  *
- * As the service role: a tenant sees its own members only. Primary keys, users_email_key,
- * workspace_members_user_id_idx.
- * $1 id or NULL, $2 e-mail address or NULL, $3 the workspace, $4 the user who asks, NULL for a program.
+ * As the service role: a tenant sees its own members only. Primary keys.
+ * $1 user, $2 the workspace, $3 the user who asks.
  */
 export const findUserToAdd = query<{ id: string }>(
   'identity_find_user_to_add',
   `SELECT u.id FROM users u
-    WHERE u.disabled_at IS NULL AND (u.email = $2::text OR (u.id = $1::uuid AND (
-      EXISTS (
-        SELECT FROM workspace_members m
-         WHERE m.user_id = u.id AND (m.workspace_id = $3 OR m.workspace_id IN (
-           SELECT own.workspace_id FROM workspace_members own WHERE own.user_id = $4::uuid)))
-      OR EXISTS (SELECT FROM users o WHERE o.id = $4::uuid AND o.is_operator))))`,
+    WHERE u.id = $1 AND u.disabled_at IS NULL AND (
+      EXISTS (SELECT FROM workspace_members m WHERE m.workspace_id = $2 AND m.user_id = u.id)
+      OR EXISTS (SELECT FROM users o WHERE o.id = $3 AND o.is_operator))`,
 );

@@ -24,3 +24,13 @@ export const pruneAgentTokens = command<{ id: string }>(
        LIMIT 1000 FOR UPDATE SKIP LOCKED)
    RETURNING id`,
 );
+
+/** The same for invitations that have ended. Needs workspace_invitations_expires_at_idx. */
+export const pruneInvitations = command<{ id: string }>(
+  'identity_prune_invitations',
+  `DELETE FROM workspace_invitations
+    WHERE (workspace_id, id) IN (
+      SELECT workspace_id, id FROM workspace_invitations WHERE expires_at < now()
+       LIMIT 1000 FOR UPDATE SKIP LOCKED)
+   RETURNING id`,
+);

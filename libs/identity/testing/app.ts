@@ -21,6 +21,12 @@ export class ProbeController {
     return { open: true };
   }
 
+  @Get('unlimited')
+  @Public({ unlimited: true })
+  unlimited() {
+    return { open: true };
+  }
+
   @Get('any')
   @Auth({ kinds: ['user', 'api_key', 'agent', 'run'], scope: 'tasks:read' })
   any(@CurrentCaller() caller: Caller) {

@@ -16,7 +16,11 @@ import {
   type RevocationRow,
 } from '../domain/revocation-list.js';
 import { insertRevocations } from '../store/insert-revocations.sql.js';
-import { pruneAgentTokens, pruneRevocations } from '../store/prune-identity.sql.js';
+import {
+  pruneAgentTokens,
+  pruneInvitations,
+  pruneRevocations,
+} from '../store/prune-identity.sql.js';
 import { readRevocations, type RevocationRecord } from '../store/read-revocations.sql.js';
 
 const POLL_MS = 1_000;
@@ -207,9 +211,9 @@ export class Revocations implements OnApplicationBootstrap, BeforeApplicationShu
     const now = Date.now();
     this.list.prune(now);
     for (const [id, expiresAt] of this.heard) if (expiresAt <= now) this.heard.delete(id);
-    for (const expired of [pruneRevocations, pruneAgentTokens]) {
+    for (const expired of [pruneRevocations, pruneAgentTokens, pruneInvitations]) {
       await this.database.service.rows(expired).catch((error: unknown) => {
-        this.logger.warn('expired revocations and tokens not removed', { error });
+        this.logger.warn('expired revocations, tokens and invitations not removed', { error });
       });
     }
   }

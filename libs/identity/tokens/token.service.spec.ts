@@ -20,6 +20,7 @@ function service(settings: object = {}): TokenService {
       agentTokenSeconds: 90 * 86_400,
       runTokenSeconds: 7 * 86_400,
       loginAttemptsPerMinute: 1,
+      requestsPerSecond: { token: 0, workspace: 0, address: 0 },
       oidcIssuer: undefined,
       oidcAudience: undefined,
       openSignUp: false,

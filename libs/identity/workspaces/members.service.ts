@@ -1,26 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import { Database, firstRow, type SqlRunner } from '#lib/database';
 import { type Caller, DroverError, type MemberRole, type Page, toPage } from '#lib/kernel';
-import { normalizeEmail } from '../domain/email.js';
 import { idAfter } from '../domain/id-cursor.js';
-import {
-  type Actor,
-  decideAdd,
-  decideChange,
-  decideRemove,
-  type MemberDecision,
-} from '../domain/member-rules.js';
+import { type Actor, decideAdd, decideChange, decideRemove } from '../domain/member-rules.js';
 import { findUserToAdd, lockOwnersAndMember } from '../store/members.sql.js';
 import { revokeTokensIssuedBy } from '../tokens/issued-tokens.js';
 import { Revocations } from '../tokens/revocations.js';
+import { actorOf, enforce } from './actor.js';
 import { MEMBER_FIELDS, type MemberView, toMemberView } from './workspace-view.js';
-
-export interface NewMember {
-  /** One of the two. The id only of a user who shares a workspace with the caller, an operator aside. */
-  userId?: string;
-  email?: string;
-  role: MemberRole;
-}
 
 /** The members of a workspace, and their roles. */
 @Injectable()
@@ -42,12 +29,17 @@ export class MembersService {
     return toPage(rows, page.limit, (row) => [row.userId], toMemberView);
   }
 
-  /** @throws DroverError `forbidden`, `validation_failed`, `user_not_found` or `already_member` */
-  async add(caller: Caller, member: NewMember): Promise<MemberView> {
+  /**
+   * Without asking the user, as only operators of the installation may.
+   *
+   * @throws DroverError `forbidden`, `user_not_found` or `already_member`
+   */
+  async add(caller: Caller, id: string, role: MemberRole): Promise<MemberView> {
     const { workspaceId } = caller;
-    enforce(decideAdd(actorOf(caller), member.role));
-    const userId = await this.findUser(caller, member);
-    const data = { workspaceId, userId, role: member.role };
+    const actor = actorOf(caller);
+    enforce(decideAdd(actor, role));
+    const userId = await this.findUser(actor, workspaceId, id);
+    const data = { workspaceId, userId, role };
     await this.database.tenant(workspaceId).prisma(async (tx, sql) => {
       const { count } = await tx.workspaceMember.createMany({ data, skipDuplicates: true });
       if (count === 0) throw new DroverError('already_member');
@@ -107,25 +99,14 @@ export class MembersService {
     return toMemberView(row);
   }
 
-  private async findUser(caller: Caller, { userId, email }: NewMember): Promise<string> {
-    if ((userId === undefined) === (email === undefined)) {
-      const message = 'or email must be given, and not both';
-      throw new DroverError('validation_failed', { errors: [{ field: 'userId', message }] });
-    }
-    const asker = caller.kind === 'user' ? caller.userId : null;
-    const address = email === undefined ? null : normalizeEmail(email);
-    const parameters = [userId ?? null, address, caller.workspaceId, asker];
+  private async findUser(asker: Actor, workspaceId: string, id: string): Promise<string> {
+    const parameters = [id, workspaceId, asker.userId];
     const user = await firstRow(this.database.service, findUserToAdd, parameters);
-    if (user === undefined) throw new DroverError('user_not_found');
-    return user.id;
+    if (user !== undefined) return user.id;
+    const detail =
+      'Only operators of this installation add users unasked: invite an e-mail address.';
+    throw new DroverError('user_not_found', { detail });
   }
-}
-
-function actorOf(caller: Caller): Actor {
-  if (caller.kind === 'user') return caller;
-  // A key is not its maker: it cannot leave in the maker's place.
-  if (caller.kind === 'api_key') return { userId: '', role: caller.role, scopes: caller.scopes };
-  throw new DroverError('wrong_token_kind');
 }
 
 async function lockMember(sql: SqlRunner, workspaceId: string, userId: string) {
@@ -134,15 +115,4 @@ async function lockMember(sql: SqlRunner, workspaceId: string, userId: string) {
   if (row === undefined) throw new DroverError('member_not_found');
   const owners = rows.filter(({ role }) => role === 'OWNER').length;
   return { target: { userId, role: row.role, version: row.version }, owners };
-}
-
-function enforce(decision: MemberDecision): void {
-  switch (decision.kind) {
-    case 'allowed':
-      return;
-    case 'forbidden':
-      throw new DroverError('forbidden', { detail: decision.detail });
-    case 'last_owner':
-      throw new DroverError('last_owner');
-  }
 }

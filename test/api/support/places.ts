@@ -34,6 +34,7 @@ const BY_COLLECTION: Record<string, Thing> = {
   bulk: 'task',
   agents: 'agent',
   'api-keys': 'apiKey',
+  invitations: 'invitation',
   milestones: 'milestone',
   pauses: 'pause',
   projects: 'project',

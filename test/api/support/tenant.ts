@@ -18,6 +18,7 @@ export type Thing =
   | 'user'
   | 'session'
   | 'apiKey'
+  | 'invitation'
   | 'project'
   | 'milestone'
   | 'pause'
@@ -78,12 +79,17 @@ export async function aTenant(app: TestApp): Promise<Tenant> {
     await aPause(owner, workspaceId, userId),
   ];
   await mark(app, workspaceId, marker);
+  const invitations = [
+    await anInvitation(owner, workspaceId, userId),
+    await anInvitation(owner, workspaceId, colleague),
+  ];
 
   const shared = {
     workspace: workspaceId,
     user: colleague,
     session: sessions[1],
     apiKey: keys[1]?.id as string,
+    invitation: invitations[0] as string,
     project,
     milestone,
     pause: pauses[1] as string,
@@ -107,6 +113,7 @@ export async function aTenant(app: TestApp): Promise<Tenant> {
       user: [userId, colleague],
       session: [...sessions],
       apiKey: keys.map(({ id }) => id),
+      invitation: invitations,
       project: [project],
       milestone: [milestone],
       pause: pauses,
@@ -171,6 +178,17 @@ async function aPause(owner: pg.Pool, workspaceId: string, userId: string): Prom
   const id = newId();
   await owner.query(
     `INSERT INTO pauses (workspace_id, id, task_type, reason, paused_by) VALUES ($1, $2, 'none', 'why', $3)`,
+    [workspaceId, id, userId],
+  );
+  return id;
+}
+
+/** Of somebody who is a member meanwhile. */
+async function anInvitation(owner: pg.Pool, workspaceId: string, userId: string): Promise<string> {
+  const id = newId();
+  await owner.query(
+    `INSERT INTO workspace_invitations (workspace_id, id, email, role, invited_by, expires_at)
+     SELECT $1, $2, email, 'MEMBER', $3, now() + interval '1 day' FROM users WHERE id = $3`,
     [workspaceId, id, userId],
   );
   return id;

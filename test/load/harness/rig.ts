@@ -75,6 +75,9 @@ export class Rig {
       JWT_SECRET,
       ENCRYPTION_KEYS: `benchmarks:${'A'.repeat(43)}=`,
       PORT: '0',
+      // Counted, and never reached.
+      REQUESTS_PER_SECOND_PER_TOKEN: '1000000',
+      REQUESTS_PER_SECOND_PER_WORKSPACE: '1000000',
       LOG_LEVEL: 'error',
     };
     const config = loadConfig(env);

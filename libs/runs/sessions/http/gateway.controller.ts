@@ -19,7 +19,7 @@ import { GatewayGuard, type GatewayRequest } from './gateway.guard.js';
 /** Requests of gateways. Public for the guard of users and agents: gateways have one of their own. */
 @ApiTags('Gateway')
 @Controller('gateway')
-@Public()
+@Public({ unlimited: true })
 @UseGuards(GatewayGuard)
 @ApiErrors('unauthenticated', 'invalid_gateway_token', 'forbidden')
 export class GatewayController {

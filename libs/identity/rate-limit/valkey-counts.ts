@@ -1,9 +1,9 @@
 import type { ValkeyClient } from '#lib/valkey';
-import { decide, type RateDecision, type RateLimit, type RateLimiter } from './rate-limiter.js';
+import type { RateLimit, SharedCount, SharedCounts } from './rate-limiter.js';
 
 // One step: a key that was counted up and never got its expiry would refuse forever.
 const COUNT = `
-local count = redis.call('INCR', KEYS[1])
+local count = redis.call('INCRBY', KEYS[1], ARGV[2])
 local left = redis.call('PTTL', KEYS[1])
 if left < 0 then
   left = tonumber(ARGV[1])
@@ -12,16 +12,15 @@ end
 return {count, left}`;
 
 /** Counts for all servers, in Valkey. Flushing it forgives at most one window of attempts. */
-export class ValkeyRateLimiter implements RateLimiter {
+export class ValkeyCounts implements SharedCounts {
   constructor(private readonly valkey: ValkeyClient) {}
 
-  /** @throws Error when Valkey does not answer */
-  async take(key: string, limit: RateLimit): Promise<RateDecision> {
+  async add(key: string, attempts: number, limit: RateLimit): Promise<SharedCount> {
     const attempt = await this.valkey.change((commands) =>
-      commands.eval(COUNT, 1, `rate:${key}`, limit.windowSeconds * 1000),
+      commands.eval(COUNT, 1, `rate:${key}`, limit.windowSeconds * 1000, attempts),
     );
     if (attempt.kind !== 'done') throw attempt.error;
-    const [count, remainingMs] = attempt.value as [number, number];
-    return decide(count, remainingMs, limit);
+    const [count, leftMs] = attempt.value as [number, number];
+    return { count, leftMs };
   }
 }

@@ -1,0 +1,108 @@
+import { Inject, Injectable } from '@nestjs/common';
+import type { FastifyReply } from 'fastify';
+import { CONFIG, type Config } from '#lib/config';
+import { type Caller, DroverError } from '#lib/kernel';
+import type { UserClaims } from '../domain/claims.js';
+import { addressGroup } from './attempts.js';
+import { type RateDecision, type RateLimit, RateLimiter, REQUEST_LIMITER } from './rate-limiter.js';
+
+/** Short, so that an agent that was refused is heard again before its heartbeats are missed. */
+const WINDOW_SECONDS = 10;
+
+type Scope = 'token' | 'workspace' | 'address';
+
+interface Policy {
+  scope: Scope;
+  limit: RateLimit;
+  /** Of draft-ietf-httpapi-ratelimit-headers-10. */
+  header: string;
+}
+
+/**
+ * Bounds the requests of the whole API: those of users and API keys by token and workspace, those of agents and runs
+ * by token alone, those without good credentials by address. So nobody's requests are refused for what anybody else
+ * has done, but for users and API keys of one workspace.
+ */
+@Injectable()
+export class RequestLimits {
+  private readonly policies: Record<Scope, Policy | undefined>;
+
+  constructor(
+    @Inject(REQUEST_LIMITER) private readonly limiter: RateLimiter,
+    @Inject(CONFIG) config: Pick<Config, 'identity'>,
+  ) {
+    const { token, workspace, address } = config.identity.requestsPerSecond;
+    this.policies = {
+      token: policyOf('token', token),
+      workspace: policyOf('workspace', workspace),
+      address: policyOf('address', address),
+    };
+  }
+
+  /**
+   * All tokens of a user count as one, since signing in gives another. An agent and each of its runs count apart: a
+   * run that talks much does not silence its agent.
+   *
+   * @throws DroverError `rate_limited`
+   */
+  takeToken(caller: Caller | UserClaims, reply: FastifyReply): void {
+    this.take(this.policies.token, subjectOf(caller), reply);
+  }
+
+  /** For the requests of users and API keys. @throws DroverError `rate_limited` */
+  takeWorkspace(workspaceId: string, reply: FastifyReply): void {
+    this.take(this.policies.workspace, workspaceId, reply);
+  }
+
+  /** For requests without good credentials. @throws DroverError `rate_limited` */
+  takeAddress(address: string, reply: FastifyReply): void {
+    this.take(this.policies.address, addressGroup(address), reply);
+  }
+
+  private take(policy: Policy | undefined, subject: string, reply: FastifyReply): void {
+    if (policy === undefined) return;
+    const decision = this.limiter.count(`${policy.scope}:${subject}`, policy.limit);
+    announce(reply, policy, decision);
+    if (decision.allowed) return;
+    const { resetSeconds: retryAfterSeconds } = decision;
+    throw new DroverError('rate_limited', {
+      detail: `These are more requests than one ${policy.scope} may make in ${WINDOW_SECONDS} seconds.`,
+      retryAfterSeconds,
+      members: { retryAfterSeconds, 'violated-policies': [policy.scope] },
+    });
+  }
+}
+
+function policyOf(scope: Scope, perSecond: number): Policy | undefined {
+  if (perSecond === 0) return undefined;
+  const attempts = perSecond * WINDOW_SECONDS;
+  const header = `"${scope}";q=${attempts};w=${WINDOW_SECONDS}`;
+  return { scope, header, limit: { attempts, windowSeconds: WINDOW_SECONDS } };
+}
+
+function announce(reply: FastifyReply, { scope, header }: Policy, decision: RateDecision): void {
+  const state = `"${scope}";r=${decision.remaining};t=${decision.resetSeconds}`;
+  const before = reply.getHeader('ratelimit') as string | undefined;
+  if (before === undefined) {
+    void reply.header('ratelimit-policy', header).header('ratelimit', state);
+    return;
+  }
+  void reply.header(
+    'ratelimit-policy',
+    `${String(reply.getHeader('ratelimit-policy'))}, ${header}`,
+  );
+  void reply.header('ratelimit', `${before}, ${state}`);
+}
+
+function subjectOf(caller: Caller | UserClaims): string {
+  switch (caller.kind) {
+    case 'user':
+      return `user:${caller.userId}`;
+    case 'api_key':
+      return `api_key:${caller.apiKeyId}`;
+    case 'agent':
+      return `agent:${caller.agentId}`;
+    case 'run':
+      return `run:${caller.runId}`;
+  }
+}

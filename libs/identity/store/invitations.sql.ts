@@ -1,0 +1,97 @@
+import { command, query } from '#lib/database';
+import type { MemberRole } from '#lib/kernel';
+
+/** How long an invitation stands. */
+export const INVITATION_DAYS = 14;
+
+export interface InvitationRow {
+  id: string;
+  email: string;
+  role: MemberRole;
+  invited_by: string;
+  created_at: Date;
+  expires_at: Date;
+}
+
+/**
+ * Invites an address, or invites it anew in place of what it had; no row for that of a member. As the tenant, who sees
+ * the addresses of its own members only: the answer does not depend on any other account.
+ *
+ * workspace_invitations_email_key, workspace_members_pkey. $1 workspace, $2 id, $3 address, $4 role, $5 inviter.
+ */
+export const invite = command<InvitationRow>(
+  'identity_invite',
+  `INSERT INTO workspace_invitations (workspace_id, id, email, role, invited_by, expires_at)
+   SELECT $1, $2, $3, $4, $5, now() + interval '${INVITATION_DAYS} days'
+    WHERE NOT EXISTS (
+      SELECT FROM workspace_members m JOIN users u ON u.id = m.user_id WHERE m.workspace_id = $1 AND u.email = $3)
+   ON CONFLICT (workspace_id, email) DO UPDATE
+     SET id = excluded.id, role = excluded.role, invited_by = excluded.invited_by, created_at = now(),
+         expires_at = excluded.expires_at
+   RETURNING id, email, role, invited_by, created_at, expires_at`,
+);
+
+/** Invitations that can be taken: not while whoever invited could not do it today. */
+const OPEN_OF_USER = `users u
+     JOIN workspace_invitations i ON i.email = u.email AND i.expires_at > now()
+     JOIN workspaces w ON w.id = i.workspace_id AND w.archived_at IS NULL
+     JOIN workspace_members m ON m.workspace_id = i.workspace_id AND m.user_id = i.invited_by
+      AND (m.role = 'OWNER' OR m.role = 'ADMIN' AND i.role <> 'OWNER')
+     JOIN users inviter ON inviter.id = m.user_id AND inviter.disabled_at IS NULL`;
+
+/**
+ * Those of a user's address. None where anybody may sign up with any address, and the user has done it with a
+ * password: such a user has to know the id.
+ *
+ * workspace_invitations_addressee_idx. $1 user, $2 whether passwords prove addresses, $3 id to begin after, $4 limit.
+ */
+export const listInvitationsOf = query<{
+  id: string;
+  workspace_id: string;
+  workspace_name: string;
+  role: MemberRole;
+  invited_by_name: string;
+  created_at: Date;
+  expires_at: Date;
+}>(
+  'identity_list_invitations_of',
+  `SELECT i.id, i.workspace_id, w.name AS workspace_name, i.role, inviter.name AS invited_by_name, i.created_at,
+          i.expires_at
+     FROM ${OPEN_OF_USER}
+    WHERE u.id = $1 AND ($2 OR u.password_hash IS NULL) AND i.id > $3
+    ORDER BY i.id
+    LIMIT $4`,
+);
+
+/**
+ * Makes the user with the invited address a member. No row when nothing can be taken; `made` is false for one who is
+ * a member.
+ *
+ * The inviter is locked first, as by what ends that membership. workspace_invitations_addressee_idx, primary keys.
+ * $1 invitation, $2 user.
+ */
+export const acceptInvitation = command<{ workspace_id: string; role: MemberRole; made: boolean }>(
+  'identity_accept_invitation',
+  `WITH chosen AS (
+     SELECT i.workspace_id, i.id, i.role
+       FROM ${OPEN_OF_USER}
+      WHERE i.id = $1 AND u.id = $2
+        FOR SHARE OF m FOR UPDATE OF i),
+   taken AS (
+     DELETE FROM workspace_invitations i USING chosen c
+      WHERE i.workspace_id = c.workspace_id AND i.id = c.id),
+   made AS (
+     INSERT INTO workspace_members (workspace_id, user_id, role)
+     SELECT workspace_id, $2, role FROM chosen
+     ON CONFLICT (workspace_id, user_id) DO NOTHING
+     RETURNING user_id)
+   SELECT workspace_id, role, EXISTS (SELECT FROM made) AS made FROM chosen`,
+);
+
+/** workspace_invitations_addressee_idx. $1 invitation, $2 user. */
+export const declineInvitation = command<{ id: string }>(
+  'identity_decline_invitation',
+  `DELETE FROM workspace_invitations i USING users u
+    WHERE i.id = $1 AND u.id = $2 AND i.email = u.email AND i.expires_at > now()
+   RETURNING i.id`,
+);

@@ -1,0 +1,151 @@
+import { randomUUID } from 'node:crypto';
+import { Inject, Injectable } from '@nestjs/common';
+import { CONFIG, type Config } from '#lib/config';
+import { Database, firstRow, violatedConstraint } from '#lib/database';
+import { type Caller, DroverError, type MemberRole, type Page, toPage } from '#lib/kernel';
+import { normalizeEmail } from '../domain/email.js';
+import { idAfter } from '../domain/id-cursor.js';
+import { decideAdd } from '../domain/member-rules.js';
+import {
+  acceptInvitation,
+  declineInvitation,
+  type InvitationRow,
+  invite,
+  listInvitationsOf,
+} from '../store/invitations.sql.js';
+import { Revocations } from '../tokens/revocations.js';
+import { actorOf, enforce } from './actor.js';
+
+/** An invitation as the administrators of the workspace see it. */
+export interface InvitationView {
+  id: string;
+  email: string;
+  role: MemberRole;
+  invitedBy: string;
+  createdAt: Date;
+  expiresAt: Date;
+}
+
+/** An invitation as the invited user sees it. */
+export interface OwnInvitationView {
+  id: string;
+  workspaceId: string;
+  workspaceName: string;
+  role: MemberRole;
+  invitedByName: string;
+  createdAt: Date;
+  expiresAt: Date;
+}
+
+interface PageRequest {
+  limit: number;
+  cursor?: string;
+}
+
+const FIELDS = {
+  id: true,
+  email: true,
+  role: true,
+  invitedBy: true,
+  createdAt: true,
+  expiresAt: true,
+} as const;
+
+/** The ways into a workspace: somebody with an address is asked, and takes it or not. */
+@Injectable()
+export class InvitationsService {
+  constructor(
+    private readonly database: Database,
+    private readonly revocations: Revocations,
+    @Inject(CONFIG) private readonly config: Pick<Config, 'identity'>,
+  ) {}
+
+  /**
+   * Invites an address for 14 days, in place of an earlier invitation; the same whether there is such an account.
+   *
+   * @throws DroverError `forbidden`, or `already_member` for the address of a member, which the caller sees anyway
+   */
+  async invite(caller: Caller, email: string, role: MemberRole): Promise<InvitationView> {
+    const actor = actorOf(caller);
+    enforce(decideAdd(actor, role));
+    const { workspaceId, userId } = caller as Extract<Caller, { userId: string }>;
+    const values = [workspaceId, randomUUID(), normalizeEmail(email), role, userId];
+    const tenant = this.database.tenant(workspaceId);
+    const made = await firstRow(tenant, invite, values).catch((error: unknown) => {
+      if (violatedConstraint(error) !== 'workspace_invitations_inviter_fkey') throw error;
+      throw new DroverError('forbidden', { cause: error });
+    });
+    if (made === undefined) throw new DroverError('already_member');
+    return toView(made);
+  }
+
+  /** Those that stand. */
+  async list({ workspaceId }: Caller, page: PageRequest): Promise<Page<InvitationView>> {
+    const where = { workspaceId, expiresAt: { gt: new Date() }, id: { gt: idAfter(page.cursor) } };
+    const order = { orderBy: { id: 'asc' }, take: page.limit + 1 } as const;
+    const rows = await this.database
+      .tenant(workspaceId)
+      .prisma((tx) => tx.workspaceInvitation.findMany({ where, ...order, select: FIELDS }));
+    return toPage(
+      rows,
+      page.limit,
+      ({ id }) => [id],
+      (row) => ({ ...row, role: row.role as MemberRole }),
+    );
+  }
+
+  /** @throws DroverError `invitation_not_found` */
+  async revoke({ workspaceId }: Caller, id: string): Promise<void> {
+    const where = { workspaceId, id };
+    const { count } = await this.database
+      .tenant(workspaceId)
+      .prisma((tx) => tx.workspaceInvitation.deleteMany({ where }));
+    if (count === 0) throw new DroverError('invitation_not_found');
+  }
+
+  /** Those of the user's address, as far as it is proven to be the user's. */
+  async listOwn(userId: string, page: PageRequest): Promise<Page<OwnInvitationView>> {
+    const provesAddress = !this.config.identity.openSignUp;
+    const values = [userId, provesAddress, idAfter(page.cursor), page.limit + 1];
+    const rows = await this.database.service.rows(listInvitationsOf, values);
+    return toPage(
+      rows,
+      page.limit,
+      ({ id }) => [id],
+      ({ id, role, ...row }) => ({
+        id,
+        workspaceId: row.workspace_id,
+        workspaceName: row.workspace_name,
+        role,
+        invitedByName: row.invited_by_name,
+        createdAt: row.created_at,
+        expiresAt: row.expires_at,
+      }),
+    );
+  }
+
+  /** @throws DroverError `invitation_not_found` or `already_member` */
+  async accept(userId: string, id: string): Promise<{ workspaceId: string; role: MemberRole }> {
+    const taken = await this.database.service.transaction(async (tx) => {
+      const row = await firstRow(tx, acceptInvitation, [id, userId]);
+      if (row === undefined) throw new DroverError('invitation_not_found');
+      if (!row.made) throw new DroverError('already_member');
+      // Servers remember for seconds that somebody is no member, too.
+      await this.revocations.revoke(tx, [{ kind: 'user', userId }]);
+      return { workspaceId: row.workspace_id, role: row.role };
+    });
+    await this.revocations.announce();
+    return taken;
+  }
+
+  /** @throws DroverError `invitation_not_found` */
+  async decline(userId: string, id: string): Promise<void> {
+    const gone = await firstRow(this.database.service, declineInvitation, [id, userId]);
+    if (gone === undefined) throw new DroverError('invitation_not_found');
+  }
+}
+
+function toView({ id, email, role, ...row }: InvitationRow): InvitationView {
+  const { invited_by: invitedBy, created_at: createdAt, expires_at: expiresAt } = row;
+  return { id, email, role, invitedBy, createdAt, expiresAt };
+}
