@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { CONFIG, type Config } from '#lib/config';
 import { freePort } from '#lib/embedded';
 import { startTestApp, type TestApp } from '../support/app.js';
 import { furnishHome, paste, type Pasted, readPage, shownValues } from './page.js';
@@ -21,6 +22,8 @@ beforeAll(async () => {
     ...{ GATEWAY_URL: `http://127.0.0.1:${port}`, GATEWAY_SECRET },
     GATEWAY_PROTOCOL: 'basic',
   });
+  // The port is known only now.
+  app.app.get<Config>(CONFIG, { strict: false }).http.publicUrl = app.url;
   home = mkdtempSync(join(tmpdir(), 'drover-docs-'));
   chmodSync(home, 0o755);
   await furnishHome(app, home);
