@@ -59,6 +59,8 @@ describe('The configuration', () => {
       'GATEWAY_GRACE_SECONDS: must be a whole number from 0 to 3600',
     ],
     [{ GATEWAY_ID: 'two words' }, 'GATEWAY_ID'],
+    [{ GATEWAY_DEFAULT_COMMAND: 'node agent.mjs' }, 'GATEWAY_DEFAULT_COMMAND: must be an argument'],
+    [{ GATEWAY_DEFAULT_COMMAND: '[]' }, 'GATEWAY_DEFAULT_COMMAND: must be an argument'],
     [{ GATEWAY_DRIVER: 'cloud' }, 'GATEWAY_DRIVER: must be one of process'],
     [{ PORT: '70000' }, 'PORT: must be a whole number from 0 to 65535'],
     [{ GATEWAY_SESSIONS_USER: 'nobody' }, 'GATEWAY_SESSIONS_USER: must be the numbers'],

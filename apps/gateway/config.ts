@@ -16,6 +16,18 @@ const secret = z
   })
   .min(32, 'must have at least 32 characters');
 
+const vector = z.array(z.string()).min(1);
+
+const commandVector = z.string().transform((text, context) => {
+  try {
+    return vector.parse(JSON.parse(text));
+  } catch {
+    const message = 'must be an argument vector in JSON, as in ["node","/srv/agent.mjs"]';
+    context.addIssue({ code: 'custom', message });
+    return z.NEVER;
+  }
+});
+
 const serverAddress = webAddress('of the server');
 
 /** Every variable that the gateway reads, with its unit and default; README.md has the table. */
@@ -32,6 +44,8 @@ export const environment = z.object({
   GATEWAY_DATA_DIR: z.string().default('.drover/gateway'),
   /** Programs that sessions may start, as the commands name them; all when it is left out. */
   GATEWAY_ALLOWED_EXECUTABLES: list.optional(),
+  /** The command of sessions that are asked for without one, as a JSON array. */
+  GATEWAY_DEFAULT_COMMAND: commandVector.optional(),
   /** Where sessions run: a driver of libs/runtime. */
   GATEWAY_DRIVER: oneOf(DRIVER_KINDS).default('process'),
   /** The user of the sessions, as `uid:gid`; the gateway's own user when it is left out. */
@@ -62,6 +76,8 @@ export const environment = z.object({
   GATEWAY_QUEUE_LIMIT: integer(1_000, 0, 2_500),
   /** Between SIGTERM and SIGKILL, where a request names no other. */
   GATEWAY_GRACE_SECONDS: integer(10, 0, 3_600),
+  /** For a session to exit by itself after its run was completed. */
+  GATEWAY_EXIT_GRACE_SECONDS: integer(30, 0, 3_600),
   GATEWAY_HEARTBEAT_SECONDS: integer(10, 1, 3_600),
   SHUTDOWN_DEADLINE_SECONDS: integer(30, 1, 86_400),
   /** At least 16 characters; the bearer token that may read /metrics. Without it nobody may. */
@@ -92,6 +108,7 @@ function toConfig(env: z.infer<typeof environment>, all: NodeJS.ProcessEnv) {
     gatewayId: env.GATEWAY_ID,
     dataDir: resolve(env.GATEWAY_DATA_DIR),
     allowedExecutables: env.GATEWAY_ALLOWED_EXECUTABLES,
+    defaultCommand: env.GATEWAY_DEFAULT_COMMAND,
     searchPath: searchPathOf(all),
     passedEnv: variablesOf(all, env.GATEWAY_PASS_ENV),
     driver: env.GATEWAY_DRIVER,
@@ -106,6 +123,7 @@ function toConfig(env: z.infer<typeof environment>, all: NodeJS.ProcessEnv) {
     queueSeconds: env.WORKER_CREATION_TIMEOUT,
     queueLimit: env.GATEWAY_QUEUE_LIMIT,
     graceSeconds: env.GATEWAY_GRACE_SECONDS,
+    exitGraceSeconds: env.GATEWAY_EXIT_GRACE_SECONDS,
     heartbeatSeconds: env.GATEWAY_HEARTBEAT_SECONDS,
     shutdownSeconds: env.SHUTDOWN_DEADLINE_SECONDS,
     retentionHours: env.GATEWAY_RETENTION_HOURS,

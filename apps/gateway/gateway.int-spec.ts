@@ -181,6 +181,22 @@ describe('A gateway', () => {
     }
   });
 
+  test('lets a session exit by itself whose run is complete, and lists it as completed', async () => {
+    const seconds = uniqueSeconds();
+    const body = aSpawn(`trap 'echo asked' TERM; sleep ${seconds}; exit 7`);
+    await world.gateway.spawn(body);
+    const { id } = await world.untilStatus(body.runId, 'RUNNING');
+    await waitFor('it to sleep', () => processesWith(seconds).length > 0);
+    world.server.stops.push({ runId: body.runId, reason: 'completed', graceSeconds: 5 });
+    expect(await world.gateway.said('run completed')).toMatchObject({ sessionId: id });
+    for (const pid of processesWith(seconds)) process.kill(pid, 'SIGKILL');
+    const end = await world.server.endOf(body.runId);
+    expect([end.exitCode, end.error]).toEqual([7, undefined]);
+    expect(end.output ?? '').not.toContain('asked');
+    const session = await world.gateway.session(id);
+    expect(session).toMatchObject({ status: 'COMPLETED', exitCode: 7, error: null });
+  });
+
   test('tells a session why it is ended: by a code, and for people in words', async () => {
     const script = `trap 'cat "$DROVER_SIGNALS_FILE"; exit 0' TERM; sleep ${uniqueSeconds()} & wait`;
     const bodies = [aSpawn(script), aSpawn(script), aSpawn(script), aSpawn(script)] as const;
@@ -254,6 +270,19 @@ describe('The settings', () => {
     GATEWAY_ALLOWED_EXECUTABLES: 'sh, /bin/true',
     GATEWAY_SESSIONS_API_URL: 'http://elsewhere:3000',
     GATEWAY_ID: 'gateway-of-the-test',
+    GATEWAY_EXIT_GRACE_SECONDS: '1',
+  });
+
+  test('end a session that does not exit after its run was completed, which is no failure', async () => {
+    const body = aSpawn(sleeper(uniqueSeconds()));
+    await world.gateway.spawn(body);
+    await world.untilStatus(body.runId, 'RUNNING');
+    world.server.orders.push({
+      ...{ runId: body.runId, action: 'stop', reason: 'completed', graceSeconds: 5 },
+    });
+    expect(await world.server.endOf(body.runId)).toMatchObject({ signal: 'SIGTERM' });
+    const session = await world.gateway.session(body.runId);
+    expect(session).toMatchObject({ status: 'COMPLETED', error: null });
   });
 
   test('name the gateway, and the server as sessions reach it', async () => {

@@ -40,6 +40,8 @@ const MAX_ENDED_IN_HEARTBEAT = 5_000;
 const DRAIN_NOTICE_MS = 2_000;
 /** The time that a shutdown keeps back: a third each for killing, for the last reports, and for closing. */
 const RESERVE_MS = 3_000;
+/** Why the server does not count a run as live any more, when its session has completed it. */
+const COMPLETED = 'completed';
 const LEAVING = {
   kind: 'drain',
   reason: 'drain',
@@ -209,7 +211,7 @@ export class Gateway {
       runIds: () =>
         this.book
           .live()
-          .filter(({ stopping }) => stopping === null)
+          .filter(({ stopping, exitBy }) => stopping === null && exitBy === undefined)
           .flatMap(({ runId }) => runId ?? []),
       onSignals: ({ runs }) => {
         for (const order of runs) this.obey(order);
@@ -221,6 +223,9 @@ export class Gateway {
     const record = this.book.find(runId);
     if (record === undefined) return;
     if (action === 'warn') return this.dispatcher.warn(record, reason);
+    if (action === 'stop' && reason === COMPLETED) {
+      return this.dispatcher.complete(record, this.config.exitGraceSeconds, graceSeconds);
+    }
     this.dispatcher.stop(record, causeOf({ action, reason }), graceSeconds);
   }
 

@@ -1,10 +1,21 @@
-import { describe, expect, test } from '@jest/globals';
+import { randomUUID } from 'node:crypto';
+import { afterAll, describe, expect, test } from '@jest/globals';
 import jwt from 'jsonwebtoken';
+import { killMarked, processesWith, uniqueSeconds } from '../../libs/runtime/testing/processes.js';
+import { waitFor } from '../../test/support/wait-for.js';
 import { aSpawn, SECRET, serverToken } from './testing/gateway-process.js';
 import { oneGateway } from './testing/world.js';
 
+const seconds = uniqueSeconds();
+/** What it is asked to do stands in its task file; a prompt that ends in failure fails. */
+const DEFAULT = `grep -q 'ask to fail' "$DROVER_TASK_FILE" && exit 3
+grep -q 'ask to end' "$DROVER_TASK_FILE" && exit 0
+exec sleep ${seconds}`;
+
+afterAll(killMarked);
+
 describe('Requests to a gateway', () => {
-  const world = oneGateway();
+  const world = oneGateway({ GATEWAY_DEFAULT_COMMAND: JSON.stringify(['sh', '-c', DEFAULT]) });
 
   describe('lets in the server only', () => {
     const now = Math.floor(Date.now() / 1000);
@@ -117,5 +128,101 @@ describe('Requests to a gateway', () => {
     ).toBe('session_not_found');
     expect((await world.gateway.ask('GET', '/api/sessions/x')).status).toBe(400);
     expect((await world.gateway.ask('GET', '/api/sessions?status=GONE')).status).toBe(400);
+  });
+
+  /*
+   * As the documents have them that the gateway was designed by, word by word; ids, tokens and hosts are replaced, and
+   * the callers have a token of the server's kind.
+   */
+  describe('as its documents have them', () => {
+    const forTask = () => {
+      const id = randomUUID();
+      return {
+        workspaceId: randomUUID(),
+        agentId: randomUUID(),
+        taskId: id,
+        label: `task:${id}:${'Fix TypeScript strict errors in U-Connect'.slice(0, 30)}`,
+        context: {
+          taskTitle: 'Fix TypeScript strict errors in U-Connect',
+          taskDescription: 'Run tsc --noEmit, fix all errors, commit changes',
+          inputContext: { repository: 'u-connect', branch: 'main' },
+          checkpointData: {},
+        },
+      };
+    };
+
+    test('start one session of a task, with the default command', async () => {
+      const body = forTask();
+      const [one, two] = [await world.gateway.spawn(body), await world.gateway.spawn(body)];
+      expect([one.status, two.status]).toEqual([201, 200]);
+      expect(two.body.session?.sessionKey).toBe(one.body.session?.sessionKey);
+      expect(one.body.session).toMatchObject({ taskId: body.taskId, runId: null });
+      await waitFor('it to run', () => processesWith(seconds).length === 1);
+      await world.gateway.ask('DELETE', `/api/sessions/${one.body.session?.id}?graceSeconds=5`);
+      await world.untilStatus(one.body.session?.id ?? '', 'STOPPED');
+      expect((await world.gateway.spawn(body)).status).toBe(201);
+      const keys = world.server.reports.map(({ sessionKey }) => sessionKey);
+      expect(keys).not.toContain(one.body.session?.sessionKey);
+    });
+
+    const forWorker = (prompt: string) => ({
+      sessionLabel: `agent:main:worker-slot-1:${randomUUID()}`,
+      channel: 'internal',
+      prompt,
+      model: 'anthropic/claude-sonnet-4-5',
+      thinking: 'low',
+      autoStart: true,
+    });
+
+    interface Labelled {
+      id: string;
+      completed: boolean;
+      error: string | null;
+    }
+
+    /** The document's own reading of the list. */
+    const statusOf = async (label: string) => {
+      const { body } = await world.gateway.ask('GET', '/api/sessions?view=labels');
+      const session = (body as unknown as Labelled[]).find((one) => one.id === label);
+      if (!session) return 'unknown';
+      if (session.completed) return 'complete';
+      return session.error ? 'failed' : 'running';
+    };
+
+    test.each([
+      ['ask to end', 'complete'],
+      ['ask to fail', 'failed'],
+    ])('start a session by a prompt to %s, which is %s', async (prompt, status) => {
+      const body = forWorker(prompt);
+      const answer = await world.gateway.ask('POST', '/api/sessions/spawn', body);
+      expect(answer.status).toBe(201);
+      await waitFor(`it to be ${status}`, async () => {
+        return (await statusOf(body.sessionLabel)) === status;
+      });
+    });
+
+    test('end a session by its label', async () => {
+      const body = forWorker('go on');
+      expect(await statusOf(body.sessionLabel)).toBe('unknown');
+      await world.gateway.ask('POST', '/api/sessions/spawn', body);
+      expect(await statusOf(body.sessionLabel)).toBe('running');
+      const path = `/api/sessions/${encodeURIComponent(body.sessionLabel)}`;
+      expect((await world.gateway.ask('DELETE', path)).status).toBe(202);
+      await waitFor('it to end', async () => (await statusOf(body.sessionLabel)) === 'failed');
+    });
+  });
+
+  test.each([
+    [{ runId: undefined }, 'runId'],
+    [{ runToken: undefined }, 'runToken'],
+  ])('refuses half of a run: %j', async (more, field) => {
+    const { body } = await world.gateway.spawn(aSpawn('exit 0', more));
+    expect(body).toMatchObject({ code: 'validation_failed', errors: [{ field }] });
+  });
+
+  test('refuses a session that would start later', async () => {
+    const body = { sessionLabel: 'later', autoStart: false };
+    const answer = await world.gateway.ask('POST', '/api/sessions/spawn', body);
+    expect(answer.body).toMatchObject({ errors: [{ field: 'autoStart' }] });
   });
 });

@@ -25,6 +25,6 @@ import { HeartbeatsController } from './http/heartbeats.controller.js';
     HeartbeatFlusher,
     WriteProbe,
   ],
-  exports: [AgentManagerService, HeartbeatFlusher, HeartbeatWriter, WriteProbe],
+  exports: [AgentManagerService, Heartbeats, HeartbeatFlusher, HeartbeatWriter, WriteProbe],
 })
 export class AgentManagerModule {}

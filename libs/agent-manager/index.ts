@@ -11,6 +11,7 @@ export {
 } from './domain/capabilities.js';
 export { requireSelf } from './domain/require-self.js';
 export { AgentDoc } from './http/dto/agent.docs.js';
+export { Heartbeats, type HeartbeatListener } from './heartbeats/heartbeats.js';
 export { HeartbeatFlusher } from './heartbeats/heartbeat-flusher.js';
 export { HeartbeatWriter } from './heartbeats/heartbeat-writer.js';
 export { WriteProbe } from './heartbeats/write-probe.js';

@@ -13,7 +13,9 @@ SELECT a.status AS agent_status, a.live_runs, a.max_concurrent_tasks, a.heartbea
   coalesce(
     h.last_seen_at < now() - make_interval(secs => a.stale_threshold_seconds)
     AND CASE WHEN h.next_expected_at = 'infinity' THEN a.mode = 'pull' AND a.live_runs = 0
-      ELSE a.mode = 'pull' OR a.live_runs > 0 END, false) AS is_unresponsive, h.current_task_id, h.progress_percent,
+      ELSE (a.mode = 'pull' OR (a.live_runs > 0 AND EXISTS (SELECT FROM task_runs lr
+      WHERE lr.workspace_id = a.workspace_id AND lr.agent_id = a.id AND lr.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE')
+        AND lr.lease_by_heartbeat))) END, false) AS is_unresponsive, h.current_task_id, h.progress_percent,
   h.current_step, h.memory_mb, h.cpu_percent, h.metadata
 FROM agents a
 LEFT JOIN agent_heartbeats h ON h.workspace_id = a.workspace_id AND h.agent_id = a.id
@@ -100,7 +102,9 @@ WITH unresponsive AS MATERIALIZED (
   JOIN agent_heartbeats h ON h.workspace_id = a.workspace_id AND h.agent_id = a.id
   WHERE h.last_seen_at < now() - make_interval(secs => a.stale_threshold_seconds)
     AND (a.lifecycle IN ('STARTING', 'ACTIVE', 'DRAINING')
-    AND (a.mode = 'pull' OR a.live_runs > 0) AND h.next_expected_at IS DISTINCT FROM 'infinity')
+    AND (a.mode = 'pull' OR (a.live_runs > 0 AND EXISTS (SELECT FROM task_runs lr
+      WHERE lr.workspace_id = a.workspace_id AND lr.agent_id = a.id AND lr.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE')
+        AND lr.lease_by_heartbeat))) AND h.next_expected_at IS DISTINCT FROM 'infinity')
   ORDER BY a.id
   FOR NO KEY UPDATE OF a SKIP LOCKED
 ),
@@ -174,7 +178,9 @@ SELECT a.workspace_id, a.id, a.stale_threshold_seconds, a.live_runs,
 FROM agent_heartbeats h JOIN agents a ON a.workspace_id = h.workspace_id AND a.id = h.agent_id
 WHERE h.last_seen_at < now() - make_interval(secs => a.stale_threshold_seconds)
     AND (a.lifecycle IN ('STARTING', 'ACTIVE', 'DRAINING')
-    AND (a.mode = 'pull' OR a.live_runs > 0) AND h.next_expected_at IS DISTINCT FROM 'infinity')
+    AND (a.mode = 'pull' OR (a.live_runs > 0 AND EXISTS (SELECT FROM task_runs lr
+      WHERE lr.workspace_id = a.workspace_id AND lr.agent_id = a.id AND lr.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE')
+        AND lr.lease_by_heartbeat))) AND h.next_expected_at IS DISTINCT FROM 'infinity')
 ORDER BY a.id
 LIMIT $1
 

@@ -5,6 +5,7 @@ import { flag, integer, list, oneOf, readVariables, webAddress } from '#lib/kern
 import { trustedProxies } from './trusted-proxies.js';
 
 const ROLES = ['api', 'coordinator', 'relay'] as const;
+const GATEWAY_PROTOCOLS = ['drover', 'basic'] as const;
 
 const MASTER_KEY = /^([\w-]{1,64}):([A-Za-z0-9+/_-]{43}=?)$/;
 
@@ -130,6 +131,10 @@ export const variables = z.object({
   GATEWAY_URL: webAddress('of the gateway').optional(),
   /** At least 32 characters, the same at the gateway: server and gateway prove themselves with it. */
   GATEWAY_SECRET: z.string().min(32, 'must have at least 32 characters').optional(),
+  /** What the gateway speaks: all that docs/write-a-gateway.md has, or its spawn request alone, with GATEWAY_SECRET as its token. */
+  GATEWAY_PROTOCOL: oneOf(GATEWAY_PROTOCOLS).default('drover'),
+  /** Sessions at once at a gateway of the basic protocol; another says by itself how many it has room for. */
+  GATEWAY_CAPACITY: integer(10, 1, 100_000),
   /** How long one call to the gateway may take. */
   GATEWAY_TIMEOUT_MS: integer(10_000, 100, 120_000),
   /** A gateway that was unresponsive for longer is not given sessions. */
@@ -264,6 +269,9 @@ function toConfig(env: z.infer<typeof environment>) {
     gateway: {
       url: env.GATEWAY_URL,
       secret: env.GATEWAY_SECRET,
+      /** Whether it speaks the spawn request alone: it sends no heartbeats, reports and proofs. */
+      isBasic: env.GATEWAY_PROTOCOL === 'basic',
+      capacity: env.GATEWAY_CAPACITY,
       timeoutMs: env.GATEWAY_TIMEOUT_MS,
       staleSeconds: env.GATEWAY_STALE_SECONDS,
       spawnAttempts: env.SPAWN_ATTEMPTS,

@@ -95,11 +95,14 @@ SELECT id FROM workspaces WHERE archived_at IS NULL ORDER BY id DESC LIMIT $1
 -- coordinator_read_dues
 SELECT
   (extract(epoch FROM (SELECT r.lease_expires_at FROM task_runs r
-    WHERE r.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE') AND NOT r.lease_by_heartbeat ORDER BY r.lease_expires_at LIMIT 1) - now()) * 1000)::float8 AS "expire_leases",
+    WHERE r.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE') AND NOT r.lease_by_heartbeat AND NOT EXISTS (SELECT FROM session_spawns ss
+    WHERE ss.workspace_id = r.workspace_id AND ss.run_id = r.id) ORDER BY r.lease_expires_at LIMIT 1) - now()) * 1000)::float8 AS "expire_leases",
   (extract(epoch FROM (SELECT min(h.last_seen_at + make_interval(secs => a.stale_threshold_seconds))
     FROM agents a JOIN agent_heartbeats h ON h.workspace_id = a.workspace_id AND h.agent_id = a.id
 WHERE (a.lifecycle IN ('STARTING', 'ACTIVE', 'DRAINING')
-    AND (a.mode = 'pull' OR a.live_runs > 0) AND h.next_expected_at IS DISTINCT FROM 'infinity')) - now()) * 1000)::float8 AS "reap_stale_agents",
+    AND (a.mode = 'pull' OR (a.live_runs > 0 AND EXISTS (SELECT FROM task_runs lr
+      WHERE lr.workspace_id = a.workspace_id AND lr.agent_id = a.id AND lr.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE')
+        AND lr.lease_by_heartbeat))) AND h.next_expected_at IS DISTINCT FROM 'infinity')) - now()) * 1000)::float8 AS "reap_stale_agents",
   (extract(epoch FROM (SELECT t.retry_at FROM agent_tasks t WHERE (t.status = 'ABORTED' AND t.retry_at IS NOT NULL)
     ORDER BY t.retry_at LIMIT 1) - now()) * 1000)::float8 AS "promote_retries",
   CASE WHEN EXISTS (SELECT FROM agent_tasks WHERE dependents_unsettled) THEN 0::float8 END AS "settle_dependents",
@@ -149,7 +152,9 @@ SELECT count(*)::int AS size,
   (extract(epoch FROM now() - max(h.last_seen_at)) * 1000)::float8 AS last_heard_ms
 FROM agents a JOIN agent_heartbeats h ON h.workspace_id = a.workspace_id AND h.agent_id = a.id
 WHERE (a.lifecycle IN ('STARTING', 'ACTIVE', 'DRAINING')
-    AND (a.mode = 'pull' OR a.live_runs > 0) AND h.next_expected_at IS DISTINCT FROM 'infinity')
+    AND (a.mode = 'pull' OR (a.live_runs > 0 AND EXISTS (SELECT FROM task_runs lr
+      WHERE lr.workspace_id = a.workspace_id AND lr.agent_id = a.id AND lr.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE')
+        AND lr.lease_by_heartbeat))) AND h.next_expected_at IS DISTINCT FROM 'infinity')
 
 -- coordinator_read_leadership
 SELECT epoch, instance_id, coalesce(leased_until > now(), false) AS active, last_cycle_at, last_cycle,
@@ -177,7 +182,9 @@ FROM (
   CROSS JOIN LATERAL (SELECT coalesce(
     h.last_seen_at < now() - make_interval(secs => a.stale_threshold_seconds)
     AND CASE WHEN h.next_expected_at = 'infinity' THEN a.mode = 'pull' AND a.live_runs = 0
-      ELSE a.mode = 'pull' OR a.live_runs > 0 END, false) AS unresponsive) s
+      ELSE (a.mode = 'pull' OR (a.live_runs > 0 AND EXISTS (SELECT FROM task_runs lr
+      WHERE lr.workspace_id = a.workspace_id AND lr.agent_id = a.id AND lr.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE')
+        AND lr.lease_by_heartbeat))) END, false) AS unresponsive) s
   WHERE a.lifecycle <> 'TERMINATED'
 ) a
 
@@ -353,7 +360,8 @@ SELECT t.id, t.workspace_id, t.status, t.version, t.retry_count, t.max_retries,
 FROM task_runs r
 JOIN agent_tasks t ON t.workspace_id = r.workspace_id AND t.id = r.task_id AND t.run_id = r.id
 
-WHERE r.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE') AND r.lease_expires_at <= now() AND NOT r.lease_by_heartbeat
+WHERE r.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE') AND r.lease_expires_at <= now() AND NOT r.lease_by_heartbeat AND NOT EXISTS (SELECT FROM session_spawns ss
+    WHERE ss.workspace_id = r.workspace_id AND ss.run_id = r.id)
   AND ($2::uuid IS NULL OR r.workspace_id = $2)
 ORDER BY r.lease_expires_at
 LIMIT $1
@@ -462,12 +470,28 @@ JOIN session_spawns s ON s.workspace_id = r.workspace_id AND s.run_id = r.id AND
 JOIN gateways g ON g.id = s.gateway_id
 JOIN agents a ON a.workspace_id = r.workspace_id AND a.id = r.agent_id
 CROSS JOIN LATERAL (SELECT greatest($3::float8, a.stale_threshold_seconds) AS seconds) AS longest
-WHERE r.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE') AND longest.seconds <= $4::float8
+WHERE r.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE') AND r.lease_by_heartbeat AND longest.seconds <= $4::float8
     AND greatest(g.last_seen_at, s.settled_at) < now() - make_interval(secs => longest.seconds)
     AND EXISTS (SELECT FROM gateways other
       WHERE other.id <> g.id AND other.last_seen_at > now() - make_interval(secs => $3::float8))
   AND ($2::uuid IS NULL OR r.workspace_id = $2)
 ORDER BY r.workspace_id, r.task_id
+LIMIT $1
+-- Both: a renewal or a report that came between the look and the lock counts.
+FOR NO KEY UPDATE OF t, r SKIP LOCKED
+
+-- lock_silent_sessions
+SELECT t.id, t.workspace_id, t.status, t.version, t.retry_count, t.max_retries,
+  t.retry_backoff_seconds, t.retry_at, t.has_dependents, t.run_id, r.state AS run_state,
+  r.started_at IS NOT NULL AS run_started, r.pause_requested_at IS NOT NULL AS pause_requested,
+  r.deadline_at <= now() AND r.state IN ('ASSIGNED', 'WORKING', 'STALE') AS past_deadline, t.agent_id
+FROM task_runs r
+JOIN agent_tasks t ON t.workspace_id = r.workspace_id AND t.id = r.task_id AND t.run_id = r.id
+
+WHERE r.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE') AND r.lease_expires_at <= now() AND (NOT r.lease_by_heartbeat AND EXISTS (SELECT FROM session_spawns ss
+    WHERE ss.workspace_id = r.workspace_id AND ss.run_id = r.id)) AND r.lease_seconds <= $3::float8
+  AND ($2::uuid IS NULL OR r.workspace_id = $2)
+ORDER BY r.lease_expires_at
 LIMIT $1
 -- Both: a renewal or a report that came between the look and the lock counts.
 FOR NO KEY UPDATE OF t, r SKIP LOCKED

@@ -12,7 +12,9 @@ WITH capable AS MATERIALIZED (
       WHEN coalesce(
     h.last_seen_at < now() - make_interval(secs => a.stale_threshold_seconds)
     AND CASE WHEN h.next_expected_at = 'infinity' THEN a.mode = 'pull' AND a.live_runs = 0
-      ELSE a.mode = 'pull' OR a.live_runs > 0 END, false) THEN 'unresponsive'
+      ELSE (a.mode = 'pull' OR (a.live_runs > 0 AND EXISTS (SELECT FROM task_runs lr
+      WHERE lr.workspace_id = a.workspace_id AND lr.agent_id = a.id AND lr.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE')
+        AND lr.lease_by_heartbeat))) END, false) THEN 'unresponsive'
       WHEN NOT a.live_runs < a.max_concurrent_tasks THEN 'full'
       WHEN a.mode = 'push' THEN 'assignable'
       ELSE 'free' END AS availability
@@ -86,7 +88,9 @@ WITH capable AS MATERIALIZED (
       WHEN coalesce(
     h.last_seen_at < now() - make_interval(secs => a.stale_threshold_seconds)
     AND CASE WHEN h.next_expected_at = 'infinity' THEN a.mode = 'pull' AND a.live_runs = 0
-      ELSE a.mode = 'pull' OR a.live_runs > 0 END, false) THEN 'unresponsive'
+      ELSE (a.mode = 'pull' OR (a.live_runs > 0 AND EXISTS (SELECT FROM task_runs lr
+      WHERE lr.workspace_id = a.workspace_id AND lr.agent_id = a.id AND lr.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE')
+        AND lr.lease_by_heartbeat))) END, false) THEN 'unresponsive'
       WHEN NOT a.live_runs < a.max_concurrent_tasks THEN 'full'
       WHEN a.mode = 'push' THEN 'assignable'
       ELSE 'free' END AS availability

@@ -19,6 +19,7 @@ export {
   takesWork,
   workspaceHandsOut,
 } from './store/hand-out.js';
+export { hasSession, isKeptByReports } from './store/session-lease.sql.js';
 export {
   type ConflictRow,
   noteConflictsOfHeartbeats,

@@ -96,7 +96,7 @@ WITH chosen AS MATERIALIZED (
     AS c (workspace_id uuid, task_id uuid, agent_id uuid, run_id uuid)
 ),
 lease AS MATERIALIZED (
-  SELECT a.id AS agent_id, a.workspace_id, a.stale_threshold_seconds AS seconds, true AS by_heartbeat,
+  SELECT a.id AS agent_id, a.workspace_id, a.stale_threshold_seconds AS seconds, $2::boolean AS by_heartbeat,
     a.heartbeat_interval_seconds AS heartbeat_seconds
   FROM (SELECT DISTINCT workspace_id, agent_id FROM chosen) c
   JOIN agents a ON a.workspace_id = c.workspace_id AND a.id = c.agent_id
@@ -775,6 +775,11 @@ WHERE r.workspace_id = $1 AND r.agent_id = $2 AND r.state IN ('ASSIGNED', 'WORKI
 ORDER BY t.id
 FOR NO KEY UPDATE OF t
 
+-- note_basic_gateway
+INSERT INTO gateways (id, boot_id, started_at, capacity, running, queued) VALUES ($1, $2, now(), $3, 0, 0)
+ON CONFLICT (id) DO UPDATE SET capacity = excluded.capacity, last_seen_at = now()
+RETURNING id
+
 -- note_conflicts
 UPDATE task_runs r SET conflict_seen_at = now() FROM agent_tasks t
 WHERE r.workspace_id = $1 AND r.id = ANY($2::uuid[]) AND r.agent_id = $3
@@ -864,6 +869,32 @@ UPDATE task_runs r SET
 FROM held
 WHERE r.workspace_id = $1 AND r.id = $2 AND r.renewals < $5::int
 RETURNING r.lease_expires_at, r.renewals
+
+-- renew_session_leases
+WITH heard AS MATERIALIZED (
+  SELECT * FROM jsonb_to_recordset($1::jsonb)
+    AS b (workspace_id uuid, agent_id uuid, run_id uuid, task_id uuid)
+),
+meant AS MATERIALIZED (
+  SELECT b.workspace_id, b.run_id, b.agent_id FROM heard b WHERE b.run_id IS NOT NULL
+  UNION
+  SELECT b.workspace_id, only_one.id, b.agent_id FROM heard b
+  CROSS JOIN LATERAL (SELECT (array_agg(o.id))[1] AS id FROM task_runs o
+    WHERE o.workspace_id = b.workspace_id AND o.task_id = b.task_id AND o.agent_id = b.agent_id
+    HAVING count(*) = 1) only_one
+  WHERE b.run_id IS NULL
+),
+held AS MATERIALIZED (
+  SELECT r.workspace_id, r.id FROM meant m
+  JOIN task_runs r ON r.workspace_id = m.workspace_id AND r.id = m.run_id AND r.agent_id = m.agent_id
+  WHERE r.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE') AND (NOT r.lease_by_heartbeat AND EXISTS (SELECT FROM session_spawns ss
+    WHERE ss.workspace_id = r.workspace_id AND ss.run_id = r.id))
+  ORDER BY r.workspace_id, r.id
+  FOR NO KEY UPDATE OF r SKIP LOCKED
+)
+UPDATE task_runs r SET lease_expires_at = now() + make_interval(secs => r.lease_seconds), last_report_at = now()
+FROM held WHERE r.workspace_id = held.workspace_id AND r.id = held.id
+RETURNING r.id AS run_id
 
 -- report_progress
 WITH run AS MATERIALIZED (
@@ -1021,7 +1052,7 @@ taken AS (
   UPDATE session_spawns s SET locked_until = now() + make_interval(secs => $2::float8), attempts = s.attempts + 1
   FROM due d WHERE s.workspace_id = d.workspace_id AND s.run_id = d.run_id
   RETURNING s.workspace_id, s.run_id, s.task_id AS id, s.agent_id, s.attempts,
-    extract(epoch FROM now() - s.created_at)::float8 AS age_seconds
+    old.locked_until IS NOT NULL AS broke_off, extract(epoch FROM now() - s.created_at)::float8 AS age_seconds
 )
 SELECT n.*, t.run_id IS NOT DISTINCT FROM n.run_id AND t.status IN ('ASSIGNED', 'RUNNING')
   AND EXISTS (SELECT FROM workspaces used WHERE used.id = n.workspace_id AND used.archived_at IS NULL) AS is_current,

@@ -15,13 +15,7 @@ import {
   type RunFailure,
   type TaskStatus,
 } from '#lib/transitions';
-import {
-  asObject,
-  redactSecrets,
-  type SecretValues,
-  TaskSecrets,
-  writeSecrets,
-} from '#lib/secrets';
+import { asObject, redactSecrets, type SecretValues, writeSecrets } from '#lib/secrets';
 import { addLastWords } from './store/add-last-words.sql.js';
 import { appendLogs } from './store/append-logs.sql.js';
 import { type ReportedRow, reportProgress } from './store/report-progress.sql.js';
@@ -40,6 +34,7 @@ import {
   staleRun,
 } from './report-replay.js';
 import type { Reporter } from './reporter.js';
+import { SessionLeases } from './session-leases.js';
 import { type Checkpoint, RunSecrets } from './run-secrets.js';
 
 export interface Progress {
@@ -82,8 +77,8 @@ export class RunReports {
     private readonly database: Database,
     private readonly completions: CompletionBatcher,
     private readonly secrets: RunSecrets,
-    private readonly taskSecrets: TaskSecrets,
     private readonly wakeUps: WakeUps,
+    private readonly leases: SessionLeases,
     @Inject(CONFIG) private readonly config: Config,
   ) {}
 
@@ -96,7 +91,10 @@ export class RunReports {
     const texts = [sessionKey, branch].map((text) => text && values.redact(text));
     const params = [...runParams(by), ...texts];
     const started = await firstRow(this.database.tenant(by.workspaceId), startRun, params);
-    if (started) return outcome(by, started.task_id, 'RUNNING', started.version);
+    if (started) {
+      this.leases.hear(by);
+      return outcome(by, started.task_id, 'RUNNING', started.version);
+    }
     return this.replay(by, {
       is: (s) => s.is_live && hasBegun(s.run_state) && s.task_status === 'RUNNING',
       to: 'RUNNING',
@@ -119,7 +117,7 @@ export class RunReports {
       summary: summary === undefined ? null : values.redact(summary),
       original,
     });
-    const done = await this.taskSecrets.written(completion);
+    const done = await this.secrets.written(completion);
     this.secrets.forget(by);
     if (!done) return this.replay(by, { is: (s) => s.run_state === 'COMPLETED', to: 'COMPLETED' });
     if (done.dependents_unsettled) this.wakeUps.coordinator();
@@ -140,10 +138,11 @@ export class RunReports {
       currentStep: currentStep === undefined ? undefined : values.redact(currentStep),
       checkpoint,
     });
-    const [reported] = await this.taskSecrets.written(reporting);
+    const [reported] = await this.secrets.written(reporting);
     // Later reports must not show the secrets of the checkpoint either.
     if (checkpoint.originals.some((original) => original.key_id)) this.secrets.forget(by);
     if (!reported) return refuseReport(this.database, by);
+    this.leases.hear(by);
     return { taskId: reported.task_id, progressPercent: reported.progress_percent };
   }
 
@@ -162,7 +161,9 @@ export class RunReports {
     }));
     const params = [...runParams(by), JSON.stringify(rows)];
     const accepted = await firstRow(this.database.tenant(by.workspaceId), appendLogs, params);
-    return accepted ?? refuseReport(this.database, by);
+    if (!accepted) return refuseReport(this.database, by);
+    this.leases.hear(by);
+    return accepted;
   }
 
   /** The last output of a session, whether its run goes on or not. Repeated, it changes nothing. */
@@ -252,7 +253,7 @@ export class RunReports {
       const moved = await applyPlans(tx, [plan(task)]);
       return moved.at(-1) ?? { id: task.id, status: task.status, version: task.version };
     });
-    const ended = await this.taskSecrets.written(ending);
+    const ended = await this.secrets.written(ending);
     this.secrets.forget(by);
     return ended;
   }

@@ -65,6 +65,11 @@ export class RunSecrets {
     });
   }
 
+  /** See `TaskSecrets.written`. */
+  written<T>(write: Promise<T>): Promise<T> {
+    return this.secrets.written(write);
+  }
+
   /**
    * The values that a report must not show: the secret values of the run's task, and those that the report
    * itself names. The task is not asked for when nothing of the report has room for one.

@@ -19,6 +19,7 @@ import { RunCompletion } from './run-completion.js';
 import { RunReports } from './run-reports.js';
 import { RunSecrets } from './run-secrets.js';
 import { RunTokens } from './run-tokens.js';
+import { SessionLeases } from './session-leases.js';
 import { Signals } from './signals.js';
 import { TaskReporter } from './task-reporter.js';
 import { TasksOfAgent } from './tasks-of-agent.js';
@@ -49,6 +50,7 @@ import { TasksOfAgent } from './tasks-of-agent.js';
     Signals,
     TaskAssignment,
     LostSessions,
+    SessionLeases,
   ],
   exports: [ClaimService, TaskAssignment, LostSessions, RunReports],
 })

@@ -47,6 +47,7 @@ export {
   mayHaveRun,
   mayStillRun,
   heartbeatExpected,
+  livesByHeartbeats,
   NO_HEARTBEAT,
   promisesHeartbeat,
   promisesNoHeartbeat,

@@ -241,3 +241,66 @@ describe('the worker orchestration system', () => {
     expect((await user.get<Task>(`/agent-tasks/${taskId}`)).body.status).toBe('PENDING');
   });
 });
+
+describe('the worker service', () => {
+  it.each([
+    ['GET', '/api/tasks', undefined],
+    ['GET', '/api/heartbeats', undefined],
+    ['PATCH', `/api/tasks/${newId()}`, { status: 'in-progress' }],
+    ['PATCH', `/api/tasks/${newId()}`, { status: 'todo', metadata: { crashRecovery: true } }],
+  ])('finds no task API without a token: %s %s', async (method, path, body) => {
+    const headers = { 'Content-Type': 'application/json' };
+    const sent = { method, headers, ...(body && { body: JSON.stringify(body) }) };
+    const answer = await fetch(server.url + path, sent);
+    expect([answer.status, await answer.json()]).toMatchObject([404, { code: 'route_not_found' }]);
+  });
+
+  it('has its worker find, begin and finish the most urgent task of its slot', async () => {
+    const slot = await workspace.newAgent();
+    await user.put(`/agents/${slot.id}`, { name: 'slot-1', taskTypes: ['review'] });
+    const given = { title: 'Review code changes for PR #42', taskType: 'review', agentId: slot.id };
+    const later = await create({ ...given, priority: 1 });
+    const sooner = await create({ ...given, priority: 9 });
+    const worker = { status: 'idle', metadata: { workerPid: 12345, restartCount: 0 } };
+    expect((await slot.api.post(`/agents/${slot.id}/heartbeat`, worker)).status).toBe(200);
+    const claim = await slot.api.post<{ tasks: { task: Task }[] }>(`/agents/${slot.id}/claim`);
+    expect(claim.body.tasks[0]?.task.id).toBe(sooner);
+    const sessionKey = `agent:main:worker-slot-1:${newId()}`;
+    await slot.api.post(`/agent-tasks/${sooner}/start`, { sessionKey });
+    expect((await user.get<Task>(`/agent-tasks/${sooner}`)).body).toMatchObject({
+      ...{ status: 'RUNNING', sessionKey },
+    });
+    expect((await slot.api.post(`/agent-tasks/${sooner}/complete`)).status).toBe(200);
+    expect((await user.get<Task>(`/agent-tasks/${later}`)).body.status).toBe('PENDING');
+  });
+});
+
+describe('the worker manager', () => {
+  it.each([
+    [137, 'oom', 'PENDING'],
+    [143, 'timeout', 'PENDING'],
+    [-1, 'infrastructure', 'PENDING'],
+  ])('has a crash with %i classed as %s, and told to whoever waits', async (exitCode, reason) => {
+    const { taskId, run } = await claimed();
+    const error = { class: reason, message: `Worker crashed: ${reason}`, exitCode };
+    expect((await run.post(`/agent-tasks/${taskId}/fail`, { error })).status).toBe(200);
+    const { body } = await user.get<Task>(`/agent-tasks/${taskId}`);
+    expect(body).toMatchObject({ status: 'ABORTED', abortReason: reason, retryCount: 1 });
+  });
+});
+
+describe('the worker state machine', () => {
+  it('keeps the branch, the attempt and the error of each worker', async () => {
+    const { taskId, run } = await claimed();
+    const branch = `worker-auth/${taskId}`;
+    expect((await run.post(`/agent-tasks/${taskId}/start`, { branch })).status).toBe(200);
+    const work_failed = { message: 'tests fail', retryable: true };
+    await run.post(`/agent-tasks/${taskId}/fail`, { error: work_failed });
+    const runs = await user.get<Task>(`/agent-tasks/${taskId}/runs`);
+    expect(runs.body.items).toMatchObject([
+      { state: 'FAILED', branch, generation: 1, error: 'tests fail' },
+    ]);
+    const { body } = await user.get<Task>(`/agent-tasks/${taskId}`);
+    expect(body).toMatchObject({ status: 'ABORTED', retryCount: 1, lastError: 'tests fail' });
+  });
+});

@@ -37,12 +37,16 @@ export interface Pasted {
   told: string[];
 }
 
-/** Runs a page's lines as they stand there, in one shell. */
-export async function paste(page: string, home: string): Promise<Pasted> {
+/** Runs a page's lines as they stand there, in one shell. @param variables that the page lets its reader set */
+export async function paste(
+  page: string,
+  home: string,
+  variables: Record<string, string> = {},
+): Promise<Pasted> {
   const lines = [...page.matchAll(/```sh\n([^]*?)```/g)].map(([, block]) => block ?? '');
   const shell = spawn('bash', ['-c', PRELUDE + lines.join('echo\n')], {
     cwd: home,
-    env: { ...process.env, DROVER_HOME: home },
+    env: { ...process.env, DROVER_HOME: home, ...variables },
     stdio: ['ignore', 'pipe', 'pipe'],
     // A page may wait for something that never comes.
     timeout: MOST_MS,

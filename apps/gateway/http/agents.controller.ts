@@ -14,6 +14,6 @@ export class AgentsController {
 
   @Post('spawn')
   async spawn(@Body() body: SpawnAgentDto, @Res({ passthrough: true }) reply: FastifyReply) {
-    return answerSpawned(reply, this.gateway, await this.sessions.spawnForRun(body));
+    return answerSpawned(reply, this.gateway, await this.sessions.spawnForTask(body));
   }
 }

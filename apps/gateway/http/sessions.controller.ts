@@ -1,7 +1,8 @@
-import { Body, Controller, Delete, Get, HttpCode, Post, Query, Res } from '@nestjs/common';
+import { Body, Controller, Delete, Get, HttpCode, Param, Post, Query, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { UuidParam } from '#lib/http';
 import { Gateway } from '../gateway.js';
+import { toLabelled } from '../sessions/domain/session.js';
 import { SessionsService } from '../sessions/sessions.service.js';
 import { answerSession, answerSpawned } from './answer.js';
 import { ListSessionsQuery, StopSessionQuery } from './dto/sessions.dto.js';
@@ -21,7 +22,9 @@ export class SessionsController {
 
   @Get()
   async list(@Query() query: ListSessionsQuery) {
-    return { sessions: await this.sessions.list(query), gateway: this.gateway.facts() };
+    const sessions = await this.sessions.list(query);
+    if (query.view === 'labels') return sessions.map(toLabelled);
+    return { sessions, gateway: this.gateway.facts() };
   }
 
   @Get(':id')
@@ -31,7 +34,7 @@ export class SessionsController {
 
   @Delete(':id')
   @HttpCode(202)
-  async stop(@UuidParam() id: string, @Query() { graceSeconds }: StopSessionQuery) {
+  async stop(@Param('id') id: string, @Query() { graceSeconds }: StopSessionQuery) {
     return answerSession(this.gateway, await this.sessions.stop(id, graceSeconds));
   }
 }

@@ -62,6 +62,13 @@ export class Dispatcher {
     this.watchQueue();
   }
 
+  /** The run of a session is complete; one that has not started is not needed any more. */
+  complete(record: SessionRecord, exitSeconds: number, graceSeconds: number): void {
+    const live = this.live.get(record.id);
+    if (live !== undefined) return live.letExit(exitSeconds, graceSeconds);
+    this.stop(record, { kind: 'completed', reason: 'completed' }, graceSeconds);
+  }
+
   /** Tells a session that runs; one that does not is not late. */
   warn(record: SessionRecord, reason: string): void {
     this.live.get(record.id)?.warn(reason);

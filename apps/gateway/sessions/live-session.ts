@@ -28,6 +28,7 @@ export interface LiveParts {
 export class LiveSession {
   private session: RuntimeSession | undefined;
   private readonly timer = new LongTimer();
+  private readonly exitTimer = new LongTimer();
   private warned = false;
 
   constructor(
@@ -78,6 +79,17 @@ export class LiveSession {
     this.obey(record.stopping);
   }
 
+  /** Its run is complete: it may take its time to exit by itself, and is asked to only then. */
+  letExit(exitSeconds: number, graceSeconds: number): void {
+    const { record } = this;
+    if (record.exitBy !== undefined) return;
+    record.exitBy = new Date(Date.now() + exitSeconds * 1000).toISOString();
+    this.save();
+    const { id, runId } = record;
+    this.parts.logger.info('run completed', { sessionId: id, runId, exitBy: record.exitBy });
+    this.limitExit(graceSeconds);
+  }
+
   /** It seems to hang. Told again and again, as the server does, and logged once. */
   warn(reason: string): void {
     const { id, runId } = this.record;
@@ -94,9 +106,11 @@ export class LiveSession {
     this.session = session;
     this.noteStart(session.pid, session.startedAt);
     this.limitTime();
+    this.limitExit(this.record.graceSeconds);
     if (this.record.stopping !== null) this.obey(this.record.stopping);
     const exit = await session.exit;
     this.timer.stop();
+    this.exitTimer.stop();
     this.finish(exit);
   }
 
@@ -129,6 +143,15 @@ export class LiveSession {
     });
   }
 
+  private limitExit(graceSeconds: number): void {
+    const { exitBy } = this.record;
+    if (exitBy === undefined) return;
+    const message = 'its run is complete, and its time to exit is over';
+    const cause: StopCause = { kind: 'completed', reason: 'completed', message };
+    const left = Math.max(0, Date.parse(exitBy) - Date.now());
+    this.exitTimer.start(left, () => this.stop(cause, graceSeconds));
+  }
+
   /**
    * The server counts from when it heard of the start. A session that is asked to end before its deadline
    * there could still give its run back for free, and be given the next one.
@@ -142,7 +165,8 @@ export class LiveSession {
 
   private finish(exit: SessionExit): void {
     const { record } = this;
-    const { status, oomKilled, error } = judgeExit(exit, record.stopping);
+    const hasCompleted = record.exitBy !== undefined;
+    const { status, oomKilled, error } = judgeExit(exit, record.stopping, hasCompleted);
     const { exitCode, signal, endedAt, output } = exit;
     Object.assign(record, { status, exitCode, signal, oomKilled, error, endedAt, order: null });
     this.report({
@@ -152,7 +176,7 @@ export class LiveSession {
       ...(exitCode !== null && { exitCode }),
       ...(signal !== null && { signal }),
       oomKilled,
-      error: error ?? ENDED_WITHOUT_COMPLETING,
+      ...(!hasCompleted && { error: error ?? ENDED_WITHOUT_COMPLETING }),
       ...(output.trim() !== '' && { output }),
     });
     this.save();

@@ -8,22 +8,27 @@ interface Identity {
   /** The server's address, where the gateway knows it better than the server. */
   apiUrl: string | undefined;
   graceSeconds: number;
+  /** Of sessions that are asked for without one. */
+  defaultCommand: string[] | undefined;
   /** Values of the gateway's own environment that sessions see. */
   passedSecrets: string[];
 }
 
-/** The session that works on a run of Drover. */
-export function sessionOfRun(body: SpawnAgentDto, by: Identity): SessionRecord {
-  const { context, runId, taskId, agentId, workspaceId, generation } = body;
+/** The session that works on a task: a run of Drover, or nobody's run. */
+export function sessionOfTask(body: SpawnAgentDto, by: Identity): SessionRecord {
+  const { context, taskId, agentId, workspaceId } = body;
   const id = newId();
+  const run = runOf(body);
   const secrets = environmentOf('secrets', body.secrets);
   const order: SessionOrder = {
-    command: commandOf(body.command),
+    command: commandOf(body.command, by),
     env: {
       ...secrets,
-      DROVER_API_URL: by.apiUrl ?? body.apiUrl,
-      DROVER_RUN_TOKEN: body.runToken,
-      DROVER_RUN_ID: runId,
+      ...(run && {
+        DROVER_API_URL: by.apiUrl ?? run.apiUrl,
+        DROVER_RUN_TOKEN: run.runToken,
+        DROVER_RUN_ID: run.runId,
+      }),
       DROVER_TASK_ID: taskId,
       DROVER_AGENT_ID: agentId,
       DROVER_WORKSPACE_ID: workspaceId,
@@ -37,29 +42,45 @@ export function sessionOfRun(body: SpawnAgentDto, by: Identity): SessionRecord {
         inputContext: context.inputContext ?? {},
         checkpointData: context.checkpointData ?? {},
       },
-      run: { id: runId, generation },
+      ...(run && { run: { id: run.runId, generation: run.generation } }),
       metadata: body.metadata ?? {},
       capabilities: body.capabilities ?? [],
     },
     ...networkOf(context.inputContext, body.metadata),
     secrets: [
-      body.runToken,
+      ...(run ? [run.runToken] : []),
       ...Object.values(secrets),
       ...by.passedSecrets,
       ...secretsIn(context.inputContext),
       ...secretsIn(context.checkpointData),
     ],
   };
+  const runId = run?.runId ?? null;
   return { ...blank(body, by, id), runId, taskId, agentId, workspaceId, order };
+}
+
+const OF_A_RUN = ['runId', 'generation', 'runToken', 'apiUrl'] as const;
+type RunOfSession = Required<Pick<SpawnAgentDto, (typeof OF_A_RUN)[number]>>;
+
+function runOf(body: SpawnAgentDto): RunOfSession | undefined {
+  const missing = OF_A_RUN.filter((field) => body[field] === undefined);
+  if (missing.length === OF_A_RUN.length) return undefined;
+  const [field] = missing;
+  if (field !== undefined) refuse({ field, message: 'must be given for a session of a run' });
+  return body as RunOfSession;
 }
 
 /** A session that is nobody's run. */
 export function freeSession(body: SpawnSessionDto, by: Identity): SessionRecord {
   const id = newId();
+  if (body.autoStart === false) {
+    const message = 'must be true: a session starts as soon as there is a place';
+    refuse({ field: 'autoStart', message });
+  }
   const { sessionLabel, prompt, model, thinking, channel, metadata = {} } = body;
   const env = environmentOf('env', body.env);
   const order: SessionOrder = {
-    command: commandOf(body.command),
+    command: commandOf(body.command, by),
     env: { ...env, DROVER_SESSION_KEY: sessionKey(by, id) },
     task: { session: { id, label: sessionLabel, prompt, model, thinking, channel }, metadata },
     ...networkOf(metadata),
@@ -113,7 +134,16 @@ function sessionKey({ sessionKeyPrefix }: Identity, id: string): string {
   return `${sessionKeyPrefix}:${id}`;
 }
 
-function commandOf([program = '', ...args]: string[]): [string, ...string[]] {
+function commandOf(
+  given: string[] | undefined,
+  { defaultCommand }: Identity,
+): [string, ...string[]] {
+  const command = given ?? defaultCommand;
+  if (command === undefined) {
+    const message = 'must be given: this gateway has no GATEWAY_DEFAULT_COMMAND';
+    refuse({ field: 'command', message });
+  }
+  const [program = '', ...args] = command;
   if (program.trim() === '') refuse({ field: 'command[0]', message: 'must name a program' });
   return [program, ...args];
 }

@@ -36,6 +36,17 @@ export class SessionBook {
     return this.byId.get(id) ?? this.byRun.get(id);
   }
 
+  /** The latest with a label that its client gave it; one that lives before those that have ended. */
+  findByLabel(label: string): SessionRecord | undefined {
+    const named = this.all().filter((record) => record.label === label);
+    return named.findLast((record) => !hasEnded(record)) ?? named.at(-1);
+  }
+
+  /** The live session of a task that is nobody's run. */
+  findByTask(taskId: string): SessionRecord | undefined {
+    return this.live().find((record) => record.runId === null && record.taskId === taskId);
+  }
+
   /** @throws Error when it cannot be written: the session must not start then */
   add(record: SessionRecord): void {
     this.write(record);

@@ -5,7 +5,7 @@ import type { GatewayConfig } from '../config.js';
 import type { Dispatcher } from './dispatcher.js';
 import { failUnstarted } from './live-session.js';
 import { hasEnded, type SessionRecord, type SessionView, toView } from './domain/session.js';
-import { freeSession, secretValues, sessionOfRun } from './new-session.js';
+import { freeSession, secretValues, sessionOfTask } from './new-session.js';
 import type { SessionBook } from './session-book.js';
 import type { Tenants } from './tenants.js';
 
@@ -53,15 +53,16 @@ export class SessionsService {
   }
 
   /**
-   * Starts or queues the session of a run; for a run that is known, answers with its session. All
-   * of it happens in one go, so that no two requests can both find the run unknown.
+   * Starts or queues the session of a run; for a run that is known, answers with its session. A task without a run has
+   * one session at a time. All of it happens in one go, so that no two requests can both find the run unknown.
    *
-   * @throws DroverError `gateway_draining` or `resource_exhausted`, when the run is not known
+   * @throws DroverError `gateway_draining` or `resource_exhausted`, when there is no session yet; `validation_failed`
    */
-  async spawnForRun(body: SpawnAgentDto): Promise<Spawned> {
-    const known = this.book.find(body.runId);
+  async spawnForTask(body: SpawnAgentDto): Promise<Spawned> {
+    const { runId, taskId } = body;
+    const known = runId === undefined ? this.book.findByTask(taskId) : this.book.find(runId);
     if (known !== undefined) return { session: await this.viewOf(known), known: true };
-    return this.take(sessionOfRun(body, this.identity()));
+    return this.take(sessionOfTask(body, this.identity()));
   }
 
   /** @throws DroverError `gateway_draining` or `resource_exhausted` */
@@ -85,10 +86,11 @@ export class SessionsService {
   /**
    * Asks a session to end. Harmless when it is ending or has ended.
    *
+   * @param id its own, its run's, or its label
    * @throws DroverError `session_not_found`
    */
   async stop(id: string, graceSeconds: number | undefined): Promise<SessionView> {
-    const record = this.require(id);
+    const record = this.book.find(id) ?? this.book.findByLabel(id) ?? this.require(id);
     const grace = graceSeconds ?? record.graceSeconds;
     const message = 'stopped through the API';
     this.dispatcher.stop(record, { kind: 'asked', reason: 'asked', message }, grace);
@@ -152,6 +154,7 @@ export class SessionsService {
       sessionKeyPrefix: `gateway:${this.options.gatewayId}`,
       apiUrl: this.config.sessionsApiUrl,
       graceSeconds: this.config.graceSeconds,
+      defaultCommand: this.config.defaultCommand,
       passedSecrets: secretValues(this.config.passedEnv),
     };
   }

@@ -12,17 +12,26 @@ export interface HeartbeatAnswer {
   nextExpectedAt: string;
 }
 
+/** Hears of each heartbeat that is taken, on the hottest path: it must not wait. */
+export type HeartbeatListener = (caller: Caller, body: HeartbeatBody) => void;
+
 /**
  * Takes heartbeats. The hottest path of the server: one key in Valkey, one entry in the buffer, no query.
  * It works with Valkey away (the buffer goes to Postgres), and with Postgres away (the buffer waits).
  */
 @Injectable()
 export class Heartbeats {
+  private readonly listeners: HeartbeatListener[] = [];
+
   constructor(
     private readonly facts: AgentFacts,
     private readonly buffer: HeartbeatBuffer,
     private readonly store: HeartbeatStore,
   ) {}
+
+  listen(listener: HeartbeatListener): void {
+    this.listeners.push(listener);
+  }
 
   /**
    * @returns at once when Valkey need not be waited for
@@ -37,6 +46,7 @@ export class Heartbeats {
     const agent = requireSelfOrRun(caller, agentId);
     const now = performance.now();
     const facts = this.facts.peek(agentId, now);
+    for (const listener of this.listeners) listener(caller, body);
     if (facts) return this.take(facts, body, now);
     return this.facts.load(agent).then((loaded) => this.take(loaded, body, now));
   }

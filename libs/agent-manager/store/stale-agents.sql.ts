@@ -2,6 +2,7 @@ import { command, query } from '#lib/database';
 import {
   agentTransition,
   heartbeatExpected,
+  livesByHeartbeats,
   type TransitionedAgent,
   promisesNoHeartbeat,
 } from '#lib/transitions';
@@ -19,7 +20,7 @@ const STALE = `h.last_seen_at < now() - make_interval(secs => a.stale_threshold_
 export const isUnresponsive = (a: string, h: string) => `coalesce(
     ${h}.last_seen_at < now() - make_interval(secs => ${a}.stale_threshold_seconds)
     AND CASE WHEN ${promisesNoHeartbeat(h)} THEN ${a}.mode = 'pull' AND ${a}.live_runs = 0
-      ELSE ${a}.mode = 'pull' OR ${a}.live_runs > 0 END, false)`;
+      ELSE ${livesByHeartbeats(a)} END, false)`;
 
 export interface StaleAgentRow {
   workspace_id: string;

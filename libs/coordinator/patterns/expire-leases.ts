@@ -1,5 +1,7 @@
 import { Injectable } from '@nestjs/common';
+import { hasSession, isKeptByReports } from '#lib/runs';
 import { isLiveRun, promisesNoHeartbeat, type SweepResult, together } from '#lib/transitions';
+import { LivenessObserver } from '../liveness-observer.js';
 import { LostRuns, lostRuns } from '../lost-runs.js';
 import type { Pass } from '../pass.js';
 import { dueAt, type Reconciler, type ReconcilerFacts } from '../reconciler.js';
@@ -13,7 +15,18 @@ import { dueAt, type Reconciler, type ReconcilerFacts } from '../reconciler.js';
 const lockExpiredRuns = lostRuns(
   'lock_expired_runs',
   '',
-  'r.lease_expires_at <= now() AND NOT r.lease_by_heartbeat',
+  `r.lease_expires_at <= now() AND NOT r.lease_by_heartbeat AND NOT ${hasSession('r')}`,
+  'r.lease_expires_at',
+);
+
+/**
+ * Leases of sessions that were silent for as long, whose gateway sends no heartbeats for them. Not by a process that
+ * could not have heard them for as long, $3 seconds: not right after an outage. Index: task_runs_lease_idx.
+ */
+const lockSilentSessions = lostRuns(
+  'lock_silent_sessions',
+  '',
+  `r.lease_expires_at <= now() AND ${isKeptByReports('r')} AND r.lease_seconds <= $3::float8`,
   'r.lease_expires_at',
 );
 
@@ -31,25 +44,34 @@ LEFT JOIN agent_heartbeats h ON h.workspace_id = r.workspace_id AND h.agent_id =
   'r.workspace_id, r.task_id',
 );
 
-/** Ends runs that were claimed by hand and whose lease has passed; their tasks are retried or fail. */
+/** Ends runs that no heartbeats carry and whose lease has passed; their tasks are retried or fail. */
 @Injectable()
 export class ExpireLeases implements Reconciler {
   static readonly facts = {
     name: 'expire_leases',
     counter: 'expiredClaimsReleased',
-    moves: 'runs claimed by hand, whose lease has passed',
+    moves: 'runs without heartbeats, whose lease has passed',
     notable: 'Runs were ended because their lease had passed',
-    // Passes the leases that heartbeats carry.
+    // Passes the leases that heartbeats carry; silent sessions are found by the cron.
     due: dueAt(`(SELECT r.lease_expires_at FROM task_runs r
-    WHERE ${isLiveRun('r')} AND NOT r.lease_by_heartbeat ORDER BY r.lease_expires_at LIMIT 1)`),
+    WHERE ${isLiveRun('r')} AND NOT r.lease_by_heartbeat AND NOT ${hasSession('r')} ORDER BY r.lease_expires_at LIMIT 1)`),
   } as const satisfies ReconcilerFacts;
 
-  constructor(private readonly runs: LostRuns) {}
+  constructor(
+    private readonly runs: LostRuns,
+    private readonly observer: LivenessObserver,
+  ) {}
 
   async sweep(pass: Pass): Promise<SweepResult> {
     const loss = { reason: 'lease_expired', message: 'The lease of its run has passed' } as const;
     const own = await this.runs.end(pass, { ...loss, lock: lockExpiredRuns });
     const others = await this.runs.end(pass, { ...loss, lock: lockExpiredRunsWithoutHeartbeats });
-    return together(own, others);
+    const silent = await this.runs.end(pass, {
+      ...loss,
+      lock: lockSilentSessions,
+      params: [this.observer.observedMs() / 1_000],
+      message: 'Its session was silent for as long as its lease lasts',
+    });
+    return together(together(own, others), silent);
   }
 }

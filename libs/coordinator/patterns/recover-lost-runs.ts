@@ -26,7 +26,7 @@ const lockRunsOfLostGateways = lostRuns(
 JOIN gateways g ON g.id = s.gateway_id
 JOIN agents a ON a.workspace_id = r.workspace_id AND a.id = r.agent_id
 CROSS JOIN LATERAL (SELECT greatest($3::float8, a.stale_threshold_seconds) AS seconds) AS longest`,
-  `longest.seconds <= $4::float8
+  `r.lease_by_heartbeat AND longest.seconds <= $4::float8
     AND greatest(g.last_seen_at, s.settled_at) < now() - make_interval(secs => longest.seconds)
     AND EXISTS (SELECT FROM gateways other
       WHERE other.id <> g.id AND other.last_seen_at > now() - make_interval(secs => $3::float8))`,

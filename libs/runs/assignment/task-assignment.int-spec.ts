@@ -13,6 +13,7 @@ let subscriber: ValkeySubscriber;
 let assignment: TaskAssignment;
 
 const UNBOUNDED: SpawnAllowance = {
+  leaseByHeartbeat: true,
   of: () => Promise.resolve({ total: 1_000, ofWorkspace: new Map() }),
   spend: () => Promise.resolve(),
 };

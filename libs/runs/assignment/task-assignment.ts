@@ -17,6 +17,8 @@ import { lockReadyTasks, type ReadyTaskRow, type Seeker } from '../store/lock-re
 
 /** Says how many sessions may be started, and is told how many were, in the assignment's transaction. */
 export interface SpawnAllowance {
+  /** Whether a gateway's heartbeats carry the leases of the runs. */
+  readonly leaseByHeartbeat: boolean;
   /** @param workspaceIds those that have a push agent with room */
   of(tx: Transaction, workspaceIds: readonly string[]): Promise<Allowance>;
   spend(tx: Transaction, countByWorkspace: ReadonlyMap<string, number>): Promise<void>;
@@ -60,7 +62,8 @@ export class TaskAssignment {
     const tasks = await tx.rows(lockReadyTasks, [JSON.stringify(seekersOf(agents, bounds))]);
     const plan = planAssignments(agents.map(freeAgent), tasks.map(readyTask), bounds);
     if (plan.length === 0) return { assigned: [], passedOver: countByWorkspace(tasks) };
-    const assigned = await tx.rows(assignTasks, [JSON.stringify(plan.map(assignmentRow))]);
+    const rows = JSON.stringify(plan.map(assignmentRow));
+    const assigned = await tx.rows(assignTasks, [rows, spawns.leaseByHeartbeat]);
     await spawns.spend(tx, countByWorkspace(assigned));
     const given = new Set(assigned.map((one) => one.task_id));
     return { assigned, passedOver: countByWorkspace(tasks.filter((one) => !given.has(one.id))) };

@@ -13,7 +13,7 @@ export interface AssignedRow {
  * sign of life of each agent, since from now on its gateway is expected to send heartbeats for it.
  *
  * As the service role, with agents and tasks locked. Indexes: primary keys.
- * $1 JSON array of {workspace_id, task_id, agent_id, run_id}.
+ * $1 JSON array of {workspace_id, task_id, agent_id, run_id}, $2 whether the gateway's heartbeats carry their leases.
  */
 export const assignTasks = command<AssignedRow>(
   'assign_tasks',
@@ -23,7 +23,7 @@ WITH chosen AS MATERIALIZED (
     AS c (workspace_id uuid, task_id uuid, agent_id uuid, run_id uuid)
 ),
 lease AS MATERIALIZED (
-  SELECT a.id AS agent_id, a.workspace_id, a.stale_threshold_seconds AS seconds, true AS by_heartbeat,
+  SELECT a.id AS agent_id, a.workspace_id, a.stale_threshold_seconds AS seconds, $2::boolean AS by_heartbeat,
     a.heartbeat_interval_seconds AS heartbeat_seconds
   FROM (SELECT DISTINCT workspace_id, agent_id FROM chosen) c
   JOIN agents a ON a.workspace_id = c.workspace_id AND a.id = c.agent_id

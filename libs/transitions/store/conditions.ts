@@ -77,9 +77,18 @@ export const promisesHeartbeat = (h: string) =>
 
 export const promisesNoHeartbeat = (h: string) => `${h}.next_expected_at = ${NO_HEARTBEAT}`;
 
-/** Somebody is to send heartbeats for it: for a push agent its gateway, while it has sessions. */
+/**
+ * Heartbeats carry its life: its own, or for a push agent those of its gateway, while that has sessions. The sessions of
+ * a gateway that sends none have leases of their own. Index: task_runs_live_agent_idx.
+ */
+export const livesByHeartbeats = (a: string) =>
+  `(${a}.mode = 'pull' OR (${a}.live_runs > 0 AND EXISTS (SELECT FROM task_runs lr
+      WHERE lr.workspace_id = ${a}.workspace_id AND lr.agent_id = ${a}.id AND ${isLiveRun('lr')}
+        AND lr.lease_by_heartbeat)))`;
+
+/** Somebody is to send heartbeats for it. */
 export const heartbeatExpected = (
   a: string,
   h: string,
 ) => `(${a}.lifecycle IN ('STARTING', 'ACTIVE', 'DRAINING')
-    AND (${a}.mode = 'pull' OR ${a}.live_runs > 0) AND ${promisesHeartbeat(h)})`;
+    AND ${livesByHeartbeats(a)} AND ${promisesHeartbeat(h)})`;

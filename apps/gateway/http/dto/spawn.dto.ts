@@ -1,4 +1,4 @@
-import { Id, Int, JsonObject, Nested, Text, TextList } from '#lib/http';
+import { Flag, Id, Int, JsonObject, Nested, Text, TextList } from '#lib/http';
 
 /** Characters of one argument; the kernel takes no longer one. */
 const ARGUMENT = { min: 0, max: 131_071 };
@@ -14,19 +14,25 @@ export class SpawnContextDto {
   checkpointData?: Record<string, unknown> | null;
 }
 
-/** `POST /agents/spawn`: a session for a run. */
+/**
+ * `POST /agents/spawn`: a session for a run, of which `runId`, `generation`, `runToken` and `apiUrl` are given together;
+ * or for a task that is nobody's run, without all four.
+ */
 export class SpawnAgentDto {
   @Id() workspaceId!: string;
   @Id() agentId!: string;
   @Id() taskId!: string;
-  @Id() runId!: string;
+  @Id({ optional: true }) runId?: string;
   @Text({ max: 1_000 }) label!: string;
   @Nested(() => SpawnContextDto) context!: SpawnContextDto;
-  @Int(1, 2_147_483_647) generation!: number;
-  @Text({ max: 8_192 }) runToken!: string;
-  @Text({ max: 2_048, pattern: { regexp: /^https?:\/\/\S+$/, words: 'be an http(s) URL' } })
-  apiUrl!: string;
-  @TextList({ item: ARGUMENT, minItems: 1, maxItems: 1_000 }) command!: string[];
+  @Int(1, 2_147_483_647, { optional: true }) generation?: number;
+  @Text({ max: 8_192, optional: true }) runToken?: string;
+  @Text({
+    ...{ max: 2_048, optional: true },
+    pattern: { regexp: /^https?:\/\/\S+$/, words: 'be an http(s) URL' },
+  })
+  apiUrl?: string;
+  @TextList({ item: ARGUMENT, minItems: 1, maxItems: 1_000, optional: true }) command?: string[];
   @JsonObject({ optional: true }) secrets?: Record<string, unknown>;
   @Int(1, LONGEST_RUN_SECONDS, { optional: true, nullable: true })
   timeoutSeconds?: number | null;
@@ -38,11 +44,13 @@ export class SpawnAgentDto {
 /** `POST /sessions/spawn`: a session without a run. */
 export class SpawnSessionDto {
   @Text({ max: 1_000 }) sessionLabel!: string;
-  @TextList({ item: ARGUMENT, minItems: 1, maxItems: 1_000 }) command!: string[];
+  @TextList({ item: ARGUMENT, minItems: 1, maxItems: 1_000, optional: true }) command?: string[];
   @Text({ max: 1_000_000, optional: true }) prompt?: string;
   @Text({ max: 200, optional: true }) model?: string;
   @Text({ max: 200, optional: true }) thinking?: string;
   @Text({ max: 200, optional: true }) channel?: string;
+  /** Only true: a session starts as soon as there is a place. */
+  @Flag({ optional: true }) autoStart?: boolean;
   @JsonObject({ optional: true }) env?: Record<string, unknown>;
   @Int(1, LONGEST_RUN_SECONDS, { optional: true, nullable: true })
   timeoutSeconds?: number | null;

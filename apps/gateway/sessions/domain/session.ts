@@ -41,7 +41,7 @@ export interface SessionOrder {
 
 /** Why a session was asked to end. */
 export interface StopCause {
-  kind: 'asked' | 'pause' | 'timeout' | 'drain';
+  kind: 'asked' | 'completed' | 'pause' | 'timeout' | 'drain';
   /** A code, for the session's program. */
   reason: string;
   /** The same for people, where there is more to say. */
@@ -94,6 +94,8 @@ export interface SessionRecord extends SessionView {
   /** When the server had heard of its start. */
   startToldAt?: string;
   graceSeconds: number;
+  /** Its run was completed, and it has until then to exit by itself. */
+  exitBy?: string;
   order: SessionOrder | null;
   stopping: Stopping | null;
   reports: PendingReport[];
@@ -128,4 +130,20 @@ export function toView(record: SessionRecord, lastActivityAt = record.lastActivi
     endedAt,
     lastActivityAt,
   };
+}
+
+/** A session for clients that know it by the label that they have given it. */
+export interface LabelledSession {
+  /** Its label. */
+  id: string;
+  sessionId: string;
+  status: SessionStatus;
+  completed: boolean;
+  /** Why it did not complete; null while it may. */
+  error: string | null;
+}
+
+export function toLabelled({ id, label, status, error }: SessionView): LabelledSession {
+  const completed = status === 'COMPLETED';
+  return { id: label, sessionId: id, status, completed, error: error?.message ?? null };
 }

@@ -71,6 +71,18 @@ describe('A session that was asked to end', () => {
   });
 });
 
+test.each<[Partial<SessionExit>, Stopping | null]>([
+  [{ exitCode: 7 }, null],
+  [{ signal: 'SIGTERM' }, stopping('asked')],
+  [{ signal: 'SIGKILL', oomKilled: null }, stopping('timeout')],
+  [{ lost: true }, stopping('drain')],
+])('A session whose run was completed has not failed, however it ends: %j', (evidence, asked) => {
+  expect(judgeExit(exit(evidence), asked, true)).toMatchObject({
+    status: 'COMPLETED',
+    error: null,
+  });
+});
+
 test('What it is said to have failed of tells why it was asked to end, in words if there are any', () => {
   const told = (more: Partial<Stopping>) =>
     judgeExit(exit({ exitCode: 1 }), { ...stopping('asked'), ...more }).error?.message;

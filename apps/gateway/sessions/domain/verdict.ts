@@ -15,8 +15,16 @@ const KILLED = 137;
  * Nothing but the evidence decides, so the same end always reads the same. README.md has the table.
  *
  * @param stopping why it had been asked to end, if it was
+ * @param hasCompleted whether its run was completed: then nothing is left that could fail, however it ends
  */
-export function judgeExit(exit: SessionExit, stopping: Stopping | null): Verdict {
+export function judgeExit(
+  exit: SessionExit,
+  stopping: Stopping | null,
+  hasCompleted = false,
+): Verdict {
+  if (hasCompleted) {
+    return { status: 'COMPLETED', oomKilled: exit.oomKilled === true, error: null };
+  }
   if (stopping?.kind === 'timeout') {
     const error: SessionError = { class: 'timeout', message: wordsOf(stopping) };
     return { status: 'FAILED', oomKilled: exit.oomKilled === true, error };

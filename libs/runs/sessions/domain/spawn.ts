@@ -44,6 +44,8 @@ export type SpawnResult =
   | { kind: 'busy'; message: string; retryAfterMs?: number }
   /** Nobody knows; it may have done it. */
   | { kind: 'no_answer'; message: string }
+  /** The same, and asked again it would do it twice. */
+  | { kind: 'unknown'; message: string }
   /** It was not asked, because it did not answer before. */
   | { kind: 'circuit_open' };
 
@@ -63,6 +65,8 @@ export interface SpawnPolicy {
 export type AfterSpawn =
   | { kind: 'spawned'; answer: SpawnAnswer; begun: boolean }
   | { kind: 'again'; delayMs: number; message: string | null; counts: boolean }
+  /** There may be a session: it is waited for until its lease has passed. */
+  | { kind: 'unknown'; message: string }
   | { kind: 'failed'; message: string; retryable: boolean };
 
 const BACKOFF = { baseMs: 500, capMs: 10_000 };
@@ -93,6 +97,8 @@ export function afterSpawn(
         message: `The gateway refused: ${result.message}`,
         retryable: false,
       };
+    case 'unknown':
+      return result;
     case 'circuit_open':
       return againOrFailed(attempt, policy, {
         delayMs: CIRCUIT_OPEN_MS * (1 + random),

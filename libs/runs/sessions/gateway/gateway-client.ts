@@ -5,7 +5,8 @@ import { z } from 'zod';
 import { CONFIG, type Config } from '#lib/config';
 import { readAtMost } from '#lib/kernel';
 import { type SpawnAnswer, type SpawnRequest, type SpawnResult } from '../domain/spawn.js';
-import { GatewayTokens } from './gateway-tokens.js';
+import { basicResult, isUndelivered, toBasicRequest } from './basic-protocol.js';
+import { GatewayTokens, type Passport } from './gateway-tokens.js';
 
 const BREAKER = {
   // The call has a time-out of its own, which closes the connection too.
@@ -35,8 +36,15 @@ const problem = z.object({
   detail: z.string().optional(),
 });
 
-/** Nobody knows whether the gateway did what it was asked; asking again is harmless. */
-class NoAnswer extends Error {}
+/** Nobody knows whether the gateway did what it was asked, unless the call has never reached it. */
+class NoAnswer extends Error {
+  constructor(
+    message: string,
+    readonly undelivered = false,
+  ) {
+    super(message);
+  }
+}
 
 /** Calls the gateway, behind a circuit breaker: while it does not answer it is left alone. */
 @Injectable()
@@ -59,7 +67,8 @@ export class GatewayClient implements OnApplicationShutdown {
 
   /** Whether there is a gateway to spawn with at all. */
   get configured(): boolean {
-    return this.config.gateway.url !== undefined && this.tokens.configured;
+    const { url, isBasic } = this.config.gateway;
+    return url !== undefined && (isBasic || this.tokens.configured);
   }
 
   /** Whether calls are refused without being made, because the last ones were not answered. */
@@ -67,19 +76,26 @@ export class GatewayClient implements OnApplicationShutdown {
     return this.breaker.opened;
   }
 
-  /** Asks for the session of a run. Asking again for the same run is answered with the same session. */
+  /**
+   * Asks for the session of a run. Asking again for the same run is answered with the same session; but for a gateway
+   * of the basic protocol, of which nobody knows what it did (`unknown`).
+   */
   async spawn(spawn: SpawnRequest): Promise<SpawnResult> {
     try {
       return await this.breaker.fire(spawn);
     } catch (error) {
-      if (error instanceof NoAnswer) return { kind: 'no_answer', message: error.message };
+      if (error instanceof NoAnswer) {
+        const isUnknown = this.config.gateway.isBasic && !error.undelivered;
+        return { kind: isUnknown ? 'unknown' : 'no_answer', message: error.message };
+      }
       if ((error as { code?: string }).code === 'EOPENBREAKER') return { kind: 'circuit_open' };
       throw error;
     }
   }
 
-  /** Ends the session of a run. @returns whether the gateway has heard it */
+  /** Ends the session of a run, if the gateway can be asked to. @returns whether it has heard it */
   async stop(runId: string, graceSeconds: number): Promise<boolean> {
+    if (this.config.gateway.isBasic) return false;
     try {
       const path = `/api/sessions/${runId}?graceSeconds=${graceSeconds}`;
       const { status } = await this.call('DELETE', path);
@@ -97,6 +113,7 @@ export class GatewayClient implements OnApplicationShutdown {
   }
 
   private async callSpawn(spawn: SpawnRequest): Promise<SpawnResult> {
+    if (this.config.gateway.isBasic) return this.callBasic(spawn);
     const { status, body, retryAfterMs } = await this.call('POST', '/api/agents/spawn', spawn);
     if (status === 200 || status === 201 || status === 202) {
       const parsed = answer.safeParse(body);
@@ -110,23 +127,29 @@ export class GatewayClient implements OnApplicationShutdown {
     return { kind: 'refused', message };
   }
 
+  private async callBasic(spawn: SpawnRequest): Promise<SpawnResult> {
+    const result = basicResult(await this.call('POST', '/api/agents/spawn', toBasicRequest(spawn)));
+    // The circuit breaker counts it.
+    if (result.kind === 'unknown') throw new NoAnswer(result.message);
+    return result;
+  }
+
   private async call(method: 'POST' | 'DELETE', path: string, body?: unknown) {
-    const passport = this.tokens.issue();
+    const passport = this.config.gateway.isBasic ? undefined : this.tokens.issue();
     try {
       const response = await request(new URL(path, this.config.gateway.url), {
         method,
         dispatcher: this.agent,
         signal: AbortSignal.timeout(this.config.gateway.timeoutMs),
         headers: {
-          authorization: `Bearer ${passport.token}`,
+          authorization: `Bearer ${passport?.token ?? this.config.gateway.secret}`,
           ...(body === undefined ? {} : { 'content-type': 'application/json' }),
         },
         body: body === undefined ? undefined : JSON.stringify(body),
       });
-      const proof = response.headers['drover-gateway-proof'];
       // One that is left unread says so as an error.
       response.body.on('error', () => undefined);
-      if (!this.tokens.proves(typeof proof === 'string' ? proof : undefined, passport)) {
+      if (!this.isProven(response.headers['drover-gateway-proof'], passport)) {
         response.body.destroy();
         throw new NoAnswer('The answer carries no proof that it is the gateway’s');
       }
@@ -138,8 +161,14 @@ export class GatewayClient implements OnApplicationShutdown {
       };
     } catch (error) {
       if (error instanceof NoAnswer) throw error;
-      throw new NoAnswer(`The gateway cannot be reached: ${(error as Error).message}`);
+      const message = `The gateway cannot be reached: ${(error as Error).message}`;
+      throw new NoAnswer(message, isUndelivered(error));
     }
+  }
+
+  private isProven(proof: string | string[] | undefined, passport: Passport | undefined): boolean {
+    if (passport === undefined) return true;
+    return this.tokens.proves(typeof proof === 'string' ? proof : undefined, passport);
   }
 }
 

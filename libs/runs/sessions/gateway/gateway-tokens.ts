@@ -26,10 +26,13 @@ export interface Passport {
  */
 @Injectable()
 export class GatewayTokens {
+  /** Whether the secret is a token of the basic protocol, and signs nothing. */
+  readonly isBasic: boolean;
   private readonly key: KeyObject | undefined;
 
   constructor(@Inject(CONFIG) config: Pick<Config, 'gateway'>) {
-    const { secret } = config.gateway;
+    this.isBasic = config.gateway.isBasic;
+    const secret = this.isBasic ? undefined : config.gateway.secret;
     this.key = secret === undefined ? undefined : createSecretKey(Buffer.from(secret));
   }
 

@@ -44,6 +44,7 @@ export class GatewayGuard implements CanActivate {
   }
 
   private get why(): string {
+    if (this.tokens.isBasic) return 'GATEWAY_PROTOCOL is basic here: gateways report nothing';
     return this.tokens.configured
       ? 'GATEWAY_SECRET must be the same at both, and their clocks must agree'
       : 'GATEWAY_SECRET is not set here';

@@ -6,6 +6,7 @@ import { type Allowance } from '../../domain/plan-assignments.js';
 import { type SpawnAllowance, TaskAssignment } from '../../assignment/task-assignment.js';
 import { type SweepResult } from '#lib/transitions';
 import { GatewayClient } from '../gateway/gateway-client.js';
+import { BASIC_GATEWAY, noteBasicGateway } from '../store/note-basic-gateway.sql.js';
 import { closeSpawns } from '../store/settle-spawn.sql.js';
 import { servedWorkspaces } from '../store/served-workspaces.sql.js';
 import { spawnRoom } from '../store/spawn-room.sql.js';
@@ -28,6 +29,7 @@ export class SessionAssigner implements SpawnAllowance {
   async sweep(fence: Fence, limit: number): Promise<SweepResult> {
     if (!this.gateway.configured) return { moved: 0, more: false, byWorkspace: new Map() };
     const { service } = this.database;
+    await this.noteBasicGateway();
     const served = await service.rows(servedWorkspaces);
     this.served = new Set(served.map((row) => row.workspace_id));
     await service.transaction(async (tx) => {
@@ -54,7 +56,19 @@ export class SessionAssigner implements SpawnAllowance {
     return { total: Math.min(room, total), ofWorkspace };
   }
 
+  /** Its sessions are kept by their own reports. */
+  get leaseByHeartbeat(): boolean {
+    return !this.config.gateway.isBasic;
+  }
+
   spend(tx: Transaction, spawned: ReadonlyMap<string, number>): Promise<void> {
     return this.rates.spend(tx, spawned);
+  }
+
+  private async noteBasicGateway(): Promise<void> {
+    const { isBasic, capacity } = this.config.gateway;
+    if (!isBasic || this.gateway.circuitOpen) return;
+    const { id, bootId } = BASIC_GATEWAY;
+    await this.database.service.rows(noteBasicGateway, [id, bootId, capacity]);
   }
 }

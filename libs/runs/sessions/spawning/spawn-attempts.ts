@@ -25,6 +25,7 @@ export class SpawnAttempts {
 
   async make(spawn: DueSpawn): Promise<void> {
     if (!spawn.is_current) return this.giveUp(spawn);
+    if (spawn.broke_off && this.config.gateway.isBasic) return this.unknown(spawn, BROKE_OFF);
     if (this.breaksOff(spawn)) {
       const message = `No session after ${spawn.attempts - 1} attempts, the last of which broke off`;
       return this.failed(spawn, { kind: 'failed', message, retryable: true });
@@ -56,6 +57,8 @@ export class SpawnAttempts {
         return this.spawned(spawn, next);
       case 'again':
         return this.postpone(spawn, next);
+      case 'unknown':
+        return this.unknown(spawn, next.message);
       case 'failed':
         return this.failed(spawn, next);
       default:
@@ -85,6 +88,17 @@ export class SpawnAttempts {
     const { workspace_id: workspaceId, run_id: runId } = spawn;
     const params = [workspaceId, runId, delayMs / 1_000, message, counts];
     await this.database.service.rows(postponeSpawn, params);
+  }
+
+  /**
+   * No second session may be asked for while there may be one: the run stays as it is, with its lease. A session that
+   * reports keeps it; else the lease passes, the run's token with it, and the task is tried again.
+   */
+  private async unknown(spawn: DueSpawn, why: string): Promise<void> {
+    const message = `${why}. There may be a session: it is waited for until its lease has passed`;
+    const entry = { level: 'WARN', event: 'spawn_unknown', message };
+    await this.unlessStale(this.reports.logs(reporterOf(spawn), [entry]));
+    await this.settle(spawn, 'FAILED', [why, null, null, null, 0]);
   }
 
   /** The run first: should this server die between the two, the intent is cancelled with the run. */
@@ -160,6 +174,7 @@ export class SpawnAttempts {
   }
 }
 
+const BROKE_OFF = 'The server ended, or lost its database, while it asked the gateway';
 const REFUSALS = new Set(['stale_run', 'illegal_transition', 'run_not_found']);
 
 function reporterOf(spawn: DueSpawn): Reporter {

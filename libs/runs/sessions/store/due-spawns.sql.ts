@@ -9,6 +9,8 @@ export interface DueSpawn {
   id: string;
   agent_id: string;
   attempts: number;
+  /** The result of the attempt before was never recorded. */
+  broke_off: boolean;
   age_seconds: number;
   /** Whether the run is still its task's, waits for its session, and may have one. */
   is_current: boolean;
@@ -51,7 +53,7 @@ taken AS (
   UPDATE session_spawns s SET locked_until = now() + make_interval(secs => $2::float8), attempts = s.attempts + 1
   FROM due d WHERE s.workspace_id = d.workspace_id AND s.run_id = d.run_id
   RETURNING s.workspace_id, s.run_id, s.task_id AS id, s.agent_id, s.attempts,
-    extract(epoch FROM now() - s.created_at)::float8 AS age_seconds
+    old.locked_until IS NOT NULL AS broke_off, extract(epoch FROM now() - s.created_at)::float8 AS age_seconds
 )
 SELECT n.*, t.run_id IS NOT DISTINCT FROM n.run_id AND ${isLeased('t')}
   AND ${isInUse('n.workspace_id')} AS is_current,

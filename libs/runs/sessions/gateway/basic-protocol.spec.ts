@@ -1,0 +1,62 @@
+import { describe, expect, it } from '@jest/globals';
+import type { SpawnRequest } from '../domain/spawn.js';
+import { basicResult, isUndelivered, toBasicRequest } from './basic-protocol.js';
+
+const spawn: SpawnRequest = {
+  ...{ workspaceId: 'w', agentId: 'a', taskId: 't', label: 'task:t:Title' },
+  context: {
+    ...{ taskTitle: 'Title', taskDescription: null, checkpointData: { page: 7 } },
+    inputContext: { topic: 'sheep', drover: 'of the task' },
+  },
+  ...{ runId: 'r', generation: 2, runToken: 'token', apiUrl: 'http://server/api/v1' },
+  ...{ command: ['node'], secrets: { KEY: 'secret' }, timeoutSeconds: 60, graceSeconds: 10 },
+  capabilities: [],
+};
+
+describe('the basic protocol', () => {
+  it('asks with five fields, and hands on in the input what a session needs to report', () => {
+    const drover = { runId: 'r', generation: 2, runToken: 'token', apiUrl: 'http://server/api/v1' };
+    expect(toBasicRequest(spawn)).toEqual({
+      ...{ workspaceId: 'w', agentId: 'a', taskId: 't', label: 'task:t:Title' },
+      context: {
+        ...spawn.context,
+        inputContext: {
+          topic: 'sheep',
+          drover: { ...drover, timeoutSeconds: 60, secrets: { KEY: 'secret' } },
+        },
+      },
+    });
+  });
+
+  const session = { sessionKey: 'agent:main:1' };
+  it.each([
+    [200, { session }, undefined, 'spawned'],
+    [201, { session: { ...session, more: 1 } }, undefined, 'spawned'],
+    [200, { session: {} }, undefined, 'unknown'],
+    [204, undefined, undefined, 'unknown'],
+    [400, { detail: 'No such agent' }, undefined, 'refused'],
+    [301, undefined, undefined, 'refused'],
+    [401, undefined, undefined, 'busy'],
+    [408, undefined, undefined, 'unknown'],
+    [429, undefined, undefined, 'busy'],
+    [503, undefined, 3_000, 'busy'],
+    [503, undefined, undefined, 'unknown'],
+    [500, undefined, undefined, 'unknown'],
+    [502, undefined, 3_000, 'unknown'],
+    [504, undefined, undefined, 'unknown'],
+  ])('takes %s %j, Retry-After %s, for %s', (status, body, retryAfterMs, kind) => {
+    expect(basicResult({ status, body, retryAfterMs })).toMatchObject({ kind });
+  });
+
+  it.each([
+    ['ECONNREFUSED', true],
+    ['ENOTFOUND', true],
+    ['UND_ERR_CONNECT_TIMEOUT', true],
+    ['ECONNRESET', false],
+    ['UND_ERR_SOCKET', false],
+    ['UND_ERR_HEADERS_TIMEOUT', false],
+    [undefined, false],
+  ])('knows of %s whether the call cannot have arrived: %s', (code, undelivered) => {
+    expect(isUndelivered(Object.assign(new Error('no'), { code }))).toBe(undelivered);
+  });
+});

@@ -1,0 +1,84 @@
+import { z } from 'zod';
+import type { SpawnRequest, SpawnResult } from '../domain/spawn.js';
+import { BASIC_GATEWAY } from '../store/note-basic-gateway.sql.js';
+
+/** The body of the spawn request, and all that a gateway of the basic protocol has to understand. */
+export interface BasicSpawnRequest {
+  workspaceId: string;
+  agentId: string;
+  taskId: string;
+  label: string;
+  context: {
+    taskTitle: string;
+    taskDescription: string | null;
+    /** The task's, and under `drover` what its session needs to report: a gateway hands it on unread. */
+    inputContext: Record<string, unknown>;
+    checkpointData: unknown;
+  };
+}
+
+export interface BasicAnswer {
+  status: number;
+  body: unknown;
+  retryAfterMs: number | undefined;
+}
+
+const answer = z.object({ session: z.object({ sessionKey: z.string().min(1).max(255) }) });
+const problem = z.object({ title: z.string().optional(), detail: z.string().optional() });
+
+export function toBasicRequest(spawn: SpawnRequest): BasicSpawnRequest {
+  const { workspaceId, agentId, taskId, label, context } = spawn;
+  const { runId, generation, runToken, apiUrl, secrets, timeoutSeconds } = spawn;
+  const drover = {
+    runId,
+    generation,
+    runToken,
+    apiUrl,
+    timeoutSeconds,
+    ...(secrets && { secrets }),
+  };
+  const inputContext = { ...(context.inputContext as Record<string, unknown> | null), drover };
+  return { workspaceId, agentId, taskId, label, context: { ...context, inputContext } };
+}
+
+/**
+ * The result of a spawn. Asked again, such a gateway would start a second session; so only an answer that says that
+ * there is none is taken for one, and everything else is `unknown`. A 503 that does not say when to come back may be
+ * that of a proxy which has lost its connection.
+ */
+export function basicResult({ status, body, retryAfterMs }: BasicAnswer): SpawnResult {
+  const message = `HTTP ${status}${wordsOf(body)}`;
+  if (status >= 200 && status < 300) {
+    const parsed = answer.safeParse(body);
+    if (!parsed.success) return { kind: 'unknown', message: `${message}, which names no session` };
+    const { sessionKey } = parsed.data.session;
+    const { id, bootId } = BASIC_GATEWAY;
+    const session = { id: sessionKey, sessionKey, status: 'RUNNING' };
+    return { kind: 'spawned', session, gateway: { id, bootId, sequence: 0 } };
+  }
+  const isBusy = status === 429 || status === 401 || (status === 503 && retryAfterMs !== undefined);
+  if (isBusy) return { kind: 'busy', message, retryAfterMs };
+  return status >= 500 || status === 408
+    ? { kind: 'unknown', message }
+    : { kind: 'refused', message };
+}
+
+const UNDELIVERED = new Set([
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'UND_ERR_CONNECT_TIMEOUT',
+]);
+
+/** Whether a call that failed so has certainly not reached the gateway: there was no connection yet. */
+export function isUndelivered(error: unknown): boolean {
+  return UNDELIVERED.has((error as { code?: string }).code ?? '');
+}
+
+function wordsOf(body: unknown): string {
+  const { title, detail } = problem.catch({}).parse(body);
+  const words = detail ?? title;
+  return words === undefined ? '' : `: ${words.slice(0, 500).toWellFormed()}`;
+}

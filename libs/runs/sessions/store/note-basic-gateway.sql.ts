@@ -1,0 +1,18 @@
+import { command } from '#lib/database';
+
+/** The gateway of the basic protocol: it does not say itself who it is, nor in which life. */
+export const BASIC_GATEWAY = { id: 'basic', bootId: '00000000-0000-4000-8000-000000000000' };
+
+/**
+ * Notes the gateway of the basic protocol as if it had sent a heartbeat: what it has room for is a setting, and whether
+ * it is there is known by the calls to it.
+ *
+ * As the service role. Index: primary key. $1 id, $2 boot, $3 capacity.
+ */
+export const noteBasicGateway = command<{ id: string }>(
+  'note_basic_gateway',
+  `
+INSERT INTO gateways (id, boot_id, started_at, capacity, running, queued) VALUES ($1, $2, now(), $3, 0, 0)
+ON CONFLICT (id) DO UPDATE SET capacity = excluded.capacity, last_seen_at = now()
+RETURNING id`,
+);

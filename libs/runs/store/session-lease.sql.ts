@@ -1,0 +1,56 @@
+import { command } from '#lib/database';
+import { isLiveRun } from '#lib/transitions';
+
+/** The run `r` has a session, or is to have one. Index: primary key of session_spawns. */
+export const hasSession = (r: string) => `EXISTS (SELECT FROM session_spawns ss
+    WHERE ss.workspace_id = ${r}.workspace_id AND ss.run_id = ${r}.id)`;
+
+/**
+ * The lease of the run `r` lasts as long as its session reports: its gateway speaks the basic protocol, and sends no
+ * heartbeats for it.
+ */
+export const isKeptByReports = (r: string) => `(NOT ${r}.lease_by_heartbeat AND ${hasSession(r)})`;
+
+/** A sign of life of a session: of its run, or of the task that it says it works on. */
+export interface SessionHeard {
+  workspace_id: string;
+  agent_id: string;
+  run_id: string | null;
+  task_id: string | null;
+}
+
+/**
+ * Renews the leases of sessions that were heard. A task names its run only where the agent has had no other run of it:
+ * else an earlier session could keep a later run alive. Rows that somebody has locked are being reported about, or
+ * ended.
+ *
+ * As the service role. Indexes: primary keys, task_runs_task_idx.
+ * $1 JSON array of SessionHeard.
+ */
+export const renewSessionLeases = command<{ run_id: string }>(
+  'renew_session_leases',
+  `
+WITH heard AS MATERIALIZED (
+  SELECT * FROM jsonb_to_recordset($1::jsonb)
+    AS b (workspace_id uuid, agent_id uuid, run_id uuid, task_id uuid)
+),
+meant AS MATERIALIZED (
+  SELECT b.workspace_id, b.run_id, b.agent_id FROM heard b WHERE b.run_id IS NOT NULL
+  UNION
+  SELECT b.workspace_id, only_one.id, b.agent_id FROM heard b
+  CROSS JOIN LATERAL (SELECT (array_agg(o.id))[1] AS id FROM task_runs o
+    WHERE o.workspace_id = b.workspace_id AND o.task_id = b.task_id AND o.agent_id = b.agent_id
+    HAVING count(*) = 1) only_one
+  WHERE b.run_id IS NULL
+),
+held AS MATERIALIZED (
+  SELECT r.workspace_id, r.id FROM meant m
+  JOIN task_runs r ON r.workspace_id = m.workspace_id AND r.id = m.run_id AND r.agent_id = m.agent_id
+  WHERE ${isLiveRun('r')} AND ${isKeptByReports('r')}
+  ORDER BY r.workspace_id, r.id
+  FOR NO KEY UPDATE OF r SKIP LOCKED
+)
+UPDATE task_runs r SET lease_expires_at = now() + make_interval(secs => r.lease_seconds), last_report_at = now()
+FROM held WHERE r.workspace_id = held.workspace_id AND r.id = held.id
+RETURNING r.id AS run_id`,
+);

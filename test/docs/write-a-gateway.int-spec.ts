@@ -1,0 +1,47 @@
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { CONFIG, type Config } from '#lib/config';
+import { freePort } from '#lib/embedded';
+import { startTestApp, type TestApp } from '../support/app.js';
+import { furnishHome, paste, type Pasted, readPage, shownValues } from './page.js';
+
+/** The page is a program: its lines are run as they stand there, beside a server with the page's gateway. */
+
+const page = readPage('write-a-gateway.md');
+const GATEWAY_SECRET = 'a-token-of-the-page-in-32-characters';
+
+let app: TestApp;
+let home: string;
+let pasted: Pasted;
+
+beforeAll(async () => {
+  const port = String(await freePort());
+  app = await startTestApp({
+    ...{ GATEWAY_URL: `http://127.0.0.1:${port}`, GATEWAY_SECRET },
+    GATEWAY_PROTOCOL: 'basic',
+  });
+  // The port is known only now.
+  app.app.get<Config>(CONFIG, { strict: false }).http.publicUrl = app.url;
+  home = mkdtempSync(join(tmpdir(), 'drover-docs-'));
+  chmodSync(home, 0o755);
+  await furnishHome(app, home);
+  pasted = await paste(page, home, { GATEWAY_PORT: port, GATEWAY_SECRET });
+}, 120_000);
+
+afterAll(async () => {
+  rmSync(home, { recursive: true, force: true });
+  await app.stop();
+});
+
+it('has lines that all do what they say', () => {
+  expect({ code: pasted.code, err: pasted.err }).toEqual({ code: 0, err: pasted.err });
+  expect(pasted.told.filter((line) => !/^20[0-2] /.test(line))).toEqual([]);
+});
+
+it('shows what they print', () => {
+  const printed = shownValues(page);
+  expect(printed).toEqual(['5', '1']);
+  expect(pasted.output.split('\n').filter((line) => /^\d+$/.test(line))).toEqual(printed);
+});
