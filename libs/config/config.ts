@@ -165,6 +165,8 @@ export const variables = z.object({
   RECONCILE_INTERVAL_SECONDS: seconds(60, 1, 86_400),
   /** The longest wait before a retry. */
   RETRY_BACKOFF_CAP_SECONDS: seconds(3_600),
+  /** The timeoutSeconds of tasks that are created without any; 0: they have none. */
+  DEFAULT_TIMEOUT_SECONDS: seconds(0, 0, 2_592_000),
   /** The lease of a claim by an agent that sends no heartbeats. */
   DEFAULT_LEASE_SECONDS: seconds(1_800),
   /** A run this long past its task's estimate, and without progress for as long, is warned. */
@@ -259,6 +261,7 @@ function toConfig(env: z.infer<typeof environment>) {
     },
     tasks: {
       retryBackoffCapSeconds: env.RETRY_BACKOFF_CAP_SECONDS,
+      defaultTimeoutSeconds: env.DEFAULT_TIMEOUT_SECONDS || undefined,
       defaultLeaseSeconds: env.DEFAULT_LEASE_SECONDS,
       maxClaimRenewals: env.MAX_CLAIM_RENEWALS,
       hungAfterSeconds: env.HUNG_AFTER_SECONDS,

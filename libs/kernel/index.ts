@@ -7,6 +7,7 @@ export * from './caller.js';
 export * from './clocks-apart.js';
 export * from './doorbell.js';
 export * from './errors.js';
+export * from './exit-classes.js';
 export * from './ids.js';
 export * from './secret-patterns.js';
 export { looksSecret } from './secret-names.js';

@@ -38,6 +38,22 @@ export const instruments = {
     labelNames: ['reason'],
     registers,
   }),
+  tasksFailed: new Counter({
+    name: 'drover_tasks_failed_total',
+    help: 'Tasks that have failed and are not retried by themselves',
+    labelNames: ['reason'],
+    registers,
+  }),
+  sessionsSpawned: new Counter({
+    name: 'drover_sessions_spawned_total',
+    help: 'Sessions of push agents that a gateway has accepted',
+    registers,
+  }),
+  valkeyErrors: new Counter({
+    name: 'drover_valkey_connection_errors_total',
+    help: 'Broken connections to Valkey, and attempts to connect that have failed',
+    registers,
+  }),
   heartbeatsWritten: new Counter({
     name: 'drover_heartbeats_written_total',
     help: 'Heartbeats that were written to Postgres; of one agent only the latest of a flush is',
@@ -55,3 +71,6 @@ export const instruments = {
     registers,
   }),
 };
+
+// An absent series raises no alarm when the first task fails.
+instruments.tasksFailed.inc({ reason: 'retries_exhausted' }, 0);

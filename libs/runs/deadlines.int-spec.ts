@@ -62,6 +62,20 @@ describe('the deadline of a run', () => {
     expect((await claimed()).deadlineAt).toBeNull();
   });
 
+  it('is that of the setting for a task that names no timeout, and null names none', async () => {
+    const other = await startTestApp({ ROLES: 'api', DEFAULT_TIMEOUT_SECONDS: '5400' });
+    const { api } = await other.newWorkspace();
+    const task = { title: 'A task', taskType: 'test' };
+    const shown = async (values: object) =>
+      (await api.post('/agent-tasks', { ...task, ...values })).body;
+    expect(await shown({})).toMatchObject({ timeoutSeconds: 5_400 });
+    expect(await shown({ timeoutSeconds: 60 })).toMatchObject({ timeoutSeconds: 60 });
+    expect(await shown({ timeoutSeconds: null })).toMatchObject({ timeoutSeconds: null });
+    const { body } = await api.post('/agent-tasks/batch', { tasks: [task] });
+    expect(body).toMatchObject({ items: [{ timeoutSeconds: 5_400 }] });
+    await other.stop();
+  });
+
   it('is told when it comes, to a poll that waits', async () => {
     const { id } = await claimed(2);
     const told = [{ runId: id, action: 'stop', reason: 'timeout' }];

@@ -1,5 +1,6 @@
 import { Redis, type RedisOptions } from 'iovalkey';
 import { fullJitter } from '#lib/kernel';
+import { instruments } from '#lib/observability';
 
 export interface ValkeyOptions {
   /** redis://, rediss://, valkey:// or valkeys:// */
@@ -60,6 +61,7 @@ function reportChanges(redis: Redis, { onError, onReady }: ValkeyOptions): void 
     onReady?.();
   });
   redis.on('error', (error: Error) => {
+    instruments.valkeyErrors.inc();
     if (told) return;
     told = true;
     onError?.(error);

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
+import { EXIT_RULES } from '../../libs/kernel/exit-classes.js';
 import { RUN_EDGES } from '../../libs/transitions/domain/run-state.js';
 import { TASK_EDGES } from '../../libs/transitions/domain/task-state.js';
 
@@ -29,6 +30,14 @@ describe('docs/task-lifecycle.md', () => {
 
   it('shows the edges of a run as the program has them', () => {
     expect(arrows(2)).toEqual(edges(RUN_EDGES));
+  });
+
+  it('shows the classes of ends as the program has them, in its order', () => {
+    const [, section = ''] = page.split('## How a process ends');
+    const rows = [...(section.split('\n## ')[0] ?? '').matchAll(/^\| ([^|]+)\| `(\w+)` /gm)];
+    expect(rows.map(([, evidence = '', of]) => [evidence.trim(), of])).toEqual(
+      EXIT_RULES.map((rule) => [rule.evidence, rule.class]),
+    );
   });
 
   it('says what each status means', () => {

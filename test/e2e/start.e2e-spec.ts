@@ -294,7 +294,7 @@ describe('npm start', () => {
     const second = new Program(START, [], { DROVER_HOME: home, PORT: '' });
     expect(await second.ended).toBe(1);
     expect(second.output).toBe(
-      `Drover already runs in ${home}, at ${address}: use that one, or stop it with Ctrl-C where it was started.\n`,
+      `Drover already runs in ${home}, at ${address}: use that one, or stop it with \`npm start -- stop\`.\n`,
     );
     await stop();
   }, 90_000);

@@ -2,13 +2,16 @@ import type { GatewayAccess } from './gateway.js';
 import type { Home } from './home.js';
 import type { TaskIsolation } from './isolation.js';
 
+interface Running {
+  address: string;
+  home: Home;
+  gateway: GatewayAccess;
+  isolation: TaskIsolation;
+  workers: number;
+}
+
 /** What one needs to know once everything runs. */
-export function banner(
-  address: string,
-  home: Home,
-  gateway: GatewayAccess,
-  isolation: TaskIsolation,
-): string {
+export function banner({ address, home, gateway, isolation, workers }: Running): string {
   const body = JSON.stringify({
     title: 'Hello',
     taskType: 'greeting',
@@ -17,6 +20,7 @@ export function banner(
   return `
 Drover runs at         ${address}
 API docs               ${address}/docs
+Workers                ${workers === 0 ? 'none: a task waits for an agent of yours' : workers}
 Push agents            get sessions from the gateway at ${gateway.url}
 Isolation              ${isolation.sentence}
 Administrator          ${whereabouts(home)}
@@ -26,7 +30,7 @@ Submit a task:
 
   curl -s ${address}/api/v1/agent-tasks -H "Authorization: Bearer $(cat ${quoted(home.apiKeyFile)})" -H 'Content-Type: application/json' -d '${body}'
 
-Ctrl-C stops everything; the data stays.
+Ctrl-C, or \`npm start -- stop\`, stops everything; the data stays.
 `;
 }
 

@@ -45,6 +45,7 @@ export async function ownGateway({ gatewaySecret }: Secrets): Promise<GatewayAcc
 /** @param address the server's */
 export function gatewaySpec(
   home: Home,
+  { metricsToken }: Secrets,
   gateway: GatewayAccess,
   address: string,
   isolation: TaskIsolation,
@@ -61,6 +62,7 @@ export function gatewaySpec(
       DROVER_API_URL: address,
       GATEWAY_SESSIONS_API_URL: address,
       GATEWAY_SECRET: gateway.secret,
+      METRICS_TOKEN: metricsToken,
       GATEWAY_DATA_DIR: home.programFolder('gateway'),
       PORT: new URL(gateway.url).port,
       GATEWAY_GRACE_SECONDS: String(GRACE_SECONDS),

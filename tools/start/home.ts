@@ -31,10 +31,14 @@ export interface Administrator {
   password: string;
 }
 
-/** What a start consists of: itself, and what outlives it while it puts everything down. */
+/** What a start consists of: itself, what outlives it while it puts everything down, and what they started. */
 export interface Processes {
   main: number;
   supervisor: number;
+  /** When it began, as an ISO time. */
+  since: string;
+  /** By name: the process of its present life. */
+  programs: Record<string, number>;
 }
 
 const secret = (bytes = 32): string => randomBytes(bytes).toString('base64url');

@@ -1,10 +1,43 @@
 import { withCleanup } from '#lib/embedded';
-import { explain } from '../shared/sentence.js';
+import { explain, Sentence } from '../shared/sentence.js';
+import { readRequest, type Request, USAGE } from './arguments.js';
+import { status, stop } from './control.js';
+import { startDaemon, tellLauncher } from './daemon.js';
 import { run } from './run.js';
 
+const tell = (line: string): void => {
+  process.stdout.write(`${line}\n`);
+  void tellLauncher({ kind: 'line', text: line });
+};
+
+async function act(request: Request): Promise<number> {
+  switch (request.kind) {
+    case 'help':
+      process.stdout.write(USAGE);
+      return 0;
+    case 'wrong':
+      throw new Sentence(request.sentence);
+    case 'stop':
+      await stop(tell);
+      return 0;
+    case 'status':
+      return status(tell);
+    case 'start':
+      return start(request);
+  }
+}
+
+function start({ workers, daemon }: Request & { kind: 'start' }): Promise<number> {
+  if (daemon) return startDaemon(['--workers', String(workers)], tell);
+  const onReady = (): void => void tellLauncher({ kind: 'ready' });
+  return withCleanup((scope) => run({ scope, tell, workers, onReady }));
+}
+
 try {
-  await withCleanup((scope) => run(scope, (line) => process.stdout.write(`${line}\n`)));
+  process.exit(await act(readRequest(process.argv.slice(2))));
 } catch (error) {
-  process.stderr.write(`${explain(error)}\n`);
+  const text = explain(error);
+  process.stderr.write(`${text}\n`);
+  await tellLauncher({ kind: 'complaint', text });
   process.exit(1);
 }

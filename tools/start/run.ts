@@ -6,8 +6,8 @@ import { type DatabaseUrls, databaseUrls } from '../shared/database-urls.js';
 import { Sentence } from '../shared/sentence.js';
 import { banner } from './banner.js';
 import { type GatewayAccess, gatewaySpec, givenGateway, ownGateway } from './gateway.js';
-import { Home, homeFolder, type Secrets } from './home.js';
-import { arrangeIsolation, type TaskIsolation } from './isolation.js';
+import { Home, homeFolder, type Processes, type Secrets } from './home.js';
+import { arrangeIsolation } from './isolation.js';
 import { SupervisedProcess } from './supervised-process.js';
 import { logTo } from './log-file.js';
 import { ensureKeys } from './keys.js';
@@ -15,12 +15,10 @@ import { choosePort, isFree } from './port.js';
 import { previousGone } from './previous.js';
 import { explainInUse } from './running.js';
 import { withSecretFiles } from './secret-files.js';
-import { serverSettings, workerSettings } from './settings.js';
+import { serverSettings } from './settings.js';
 import { unansweredValkey } from './unanswered-valkey.js';
+import { STOPPING, workerSpecs } from './workers.js';
 
-const WORKERS = ['worker-1', 'worker-2'];
-const WORKER_CONCURRENCY = 2;
-const WORKER_DRAIN_SECONDS = 10;
 const SERVER_DEADLINE_SECONDS = 10;
 
 interface Ground {
@@ -31,39 +29,45 @@ interface Ground {
   gateway: GatewayAccess;
 }
 
+interface Wanted {
+  scope: CleanupScope;
+  tell: (line: string) => void;
+  workers: number;
+  onReady: () => void;
+}
+
 /**
  * Starts everything, and goes on until a signal ends the process.
  *
  * @throws Sentence, EmbeddedError or MigrationError: what is wrong, and what to do
  */
-export async function run(scope: CleanupScope, tell: (line: string) => void): Promise<never> {
+export async function run(wanted: Wanted): Promise<never> {
+  const { tell } = wanted;
   const home = new Home(homeFolder());
   await previousGone(home, tell);
   const port = await choosePort(home);
   const given = givenGateway();
   const lost = new Promise<never>((_, reject) => {
     void startAll({
-      scope,
-      tell,
+      ...wanted,
       home,
       port,
       given,
       onLost: (text) => reject(new Sentence(text)),
-    }).catch(reject);
+    }).then(wanted.onReady, reject);
   });
   return lost;
 }
 
-interface Start {
-  scope: CleanupScope;
-  tell: (line: string) => void;
+interface Start extends Wanted {
   home: Home;
   port: number;
   given: GatewayAccess | undefined;
   onLost: (text: string) => void;
 }
 
-async function startAll({ scope, tell, home, port: first, given, onLost }: Start): Promise<void> {
+async function startAll(start: Start): Promise<void> {
+  const { scope, tell, home, given, onLost } = start;
   const supervisor = await Supervisor.start();
   scope.add(() => supervisor.close());
   const starting = beginStack({
@@ -77,7 +81,9 @@ async function startAll({ scope, tell, home, port: first, given, onLost }: Start
     throw await explainInUse(error, home);
   });
   // Not before: a start that finds the data in use must not pass for the one that uses it.
-  home.processes = { main: process.pid, supervisor: supervisor.pid };
+  const onStart = processesNoted(home, supervisor);
+  const supervise = (spec: ChildSpec): SupervisedProcess =>
+    new SupervisedProcess(supervisor, spec, tell, onStart);
   const unanswered = await unansweredValkey(stack.valkey.url);
   if (unanswered) tell(unanswered);
   const secrets = home.secrets();
@@ -87,7 +93,7 @@ async function startAll({ scope, tell, home, port: first, given, onLost }: Start
   await ensureAdministrator(urls, home);
   const gateway = given ?? (await ownGateway(secrets));
   const ground = { home, secrets, urls, stack, gateway };
-  const port = await startServer(ground, first, { scope, tell, supervisor });
+  const port = await startServer(ground, start.port, scope, supervise);
   // Not before: a start that finds the data in use must not change its address.
   if (!process.env['PORT']) home.port = port;
   const address = `http://127.0.0.1:${port}`;
@@ -96,18 +102,31 @@ async function startAll({ scope, tell, home, port: first, given, onLost }: Start
   const ready = ({ message }: Record<string, unknown>): boolean =>
     message === 'Registered' || message === 'listening';
   const isolation = await arrangeIsolation(home.folder, tell);
-  const specs = WORKERS.map((name) => workerSpec(home, name, address, isolation));
-  if (given === undefined) specs.push(gatewaySpec(home, gateway, address, isolation));
-  const processes = specs.map((spec) => new SupervisedProcess(supervisor, spec, tell));
+  const specs = workerSpecs(start.workers, home, secrets, address, isolation);
+  if (given === undefined) specs.push(gatewaySpec(home, secrets, gateway, address, isolation));
+  const processes = specs.map(supervise);
   // At once, and before the server, which they tell what they put down.
   scope.add(async () => {
-    tell(
-      `Stopping: what runs has up to ${WORKER_DRAIN_SECONDS} s to finish, or to save how far it is.`,
-    );
+    tell(STOPPING);
     await Promise.all(processes.map((supervised) => supervised.stop()));
   });
   await Promise.all(processes.map((supervised) => supervised.start(ready)));
-  tell(banner(address, home, gateway, isolation));
+  tell(banner({ address, home, gateway, isolation, workers: start.workers }));
+}
+
+/** Writes down which processes a start consists of, from now on. */
+function processesNoted(home: Home, supervisor: Supervisor): (name: string, pid: number) => void {
+  const processes: Processes = {
+    main: process.pid,
+    supervisor: supervisor.pid,
+    since: new Date(performance.timeOrigin).toISOString(),
+    programs: {},
+  };
+  home.processes = processes;
+  return (name, pid) => {
+    processes.programs[name] = pid;
+    home.processes = processes;
+  };
 }
 
 /**
@@ -117,15 +136,16 @@ async function startAll({ scope, tell, home, port: first, given, onLost }: Start
 async function startServer(
   ground: Ground,
   port: number,
-  { scope, tell, supervisor }: Pick<Start, 'scope' | 'tell'> & { supervisor: Supervisor },
+  scope: CleanupScope,
+  supervise: (spec: ChildSpec) => SupervisedProcess,
 ): Promise<number> {
-  const server = new SupervisedProcess(supervisor, serverSpec(ground, port), tell);
+  const server = supervise(serverSpec(ground, port));
   scope.add(() => server.stop());
   try {
     await server.start(({ message }) => message === 'listening');
   } catch (error) {
     if (process.env['PORT'] || (await isFree(port))) throw error;
-    return startServer(ground, await choosePort(ground.home), { scope, tell, supervisor });
+    return startServer(ground, await choosePort(ground.home), scope, supervise);
   }
   return port;
 }
@@ -160,35 +180,6 @@ function serverSpec({ home, urls, stack, secrets, gateway }: Ground, port: numbe
       GATEWAY_SECRET: gateway.secret,
       PORT: String(port),
       SHUTDOWN_DEADLINE_SECONDS: String(SERVER_DEADLINE_SECONDS),
-    }),
-  };
-}
-
-function workerSpec(
-  home: Home,
-  name: string,
-  address: string,
-  isolation: TaskIsolation,
-): ChildSpec {
-  return {
-    name,
-    program: 'apps/worker/main.js',
-    onLine: logTo(home.logFile(name)),
-    stopWithinMs: (WORKER_DRAIN_SECONDS + 15) * 1_000,
-    env: withSecretFiles(home.programFolder(`${name}-secrets`), {
-      DROVER_WORKER_CONCURRENCY: String(WORKER_CONCURRENCY),
-      ...workerSettings(),
-      ...isolation.env,
-      DROVER_API_URL: address,
-      DROVER_API_KEY: home.workerKey ?? '',
-      DROVER_WORKER_NAME: name,
-      DROVER_WORKER_DATA_DIR: home.programFolder(name),
-      // Below its data: one for both would have each clear away what the other runs.
-      DROVER_WORKER_WORK_DIR: '',
-      DROVER_WORKER_DRAIN_SECONDS: String(WORKER_DRAIN_SECONDS),
-      DROVER_WORKER_GRACE_SECONDS: '5',
-      // The same agent in the next life: a terminated one never comes back.
-      DROVER_WORKER_DEREGISTER: 'false',
     }),
   };
 }

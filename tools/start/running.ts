@@ -13,7 +13,7 @@ export async function explainInUse(error: unknown, home: Home): Promise<unknown>
   const { address } = home;
   if (address !== undefined && (await answers(address))) {
     return new Sentence(
-      `Drover already runs in ${home.folder}, at ${address}: use that one, or stop it with Ctrl-C where it was started.`,
+      `Drover already runs in ${home.folder}, at ${address}: use that one, or stop it with \`npm start -- stop\`.`,
     );
   }
   return new Sentence(
@@ -21,7 +21,8 @@ export async function explainInUse(error: unknown, home: Home): Promise<unknown>
   );
 }
 
-async function answers(address: string): Promise<boolean> {
+/** Whether a server answers there. */
+export async function answers(address: string): Promise<boolean> {
   try {
     const signal = AbortSignal.timeout(ANSWER_WITHIN_MS);
     return (await fetch(`${address}/healthz`, { signal })).ok;

@@ -7,6 +7,7 @@ const ENV = {
   HUNG_AFTER_SECONDS: '60',
   LOG_LEVEL: '',
   DROVER_WORKER_CONCURRENCY: '3',
+  DROVER_WORKER_METRICS_PORT: '9100',
   DROVER_WORKER_PASS_ENV: 'MODEL_KEY, NOT_SET',
   MODEL_KEY: 'k',
   MAX_CONCURRENT_WORKERS: '2',
@@ -21,9 +22,10 @@ describe('What npm start was started with', () => {
     ['the server', serverSettings, { OPEN_SIGN_UP: 'true', HUNG_AFTER_SECONDS: '60' }],
     [
       'the workers, with what their tasks may see',
-      workerSettings,
+      (env: NodeJS.ProcessEnv) => workerSettings(1, env),
       {
         DROVER_WORKER_CONCURRENCY: '3',
+        DROVER_WORKER_METRICS_PORT: '9101',
         DROVER_WORKER_PASS_ENV: 'MODEL_KEY, NOT_SET',
         MODEL_KEY: 'k',
       },

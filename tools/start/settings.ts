@@ -7,9 +7,12 @@ export function serverSettings(env = process.env): Environment {
   return pick(env, (name) => VARIABLES.includes(name));
 }
 
-export function workerSettings(env = process.env): Environment {
+/** @param index of the worker, from 0: each has its metrics at a port of its own */
+export function workerSettings(index: number, env = process.env): Environment {
+  const port = Number(env['DROVER_WORKER_METRICS_PORT'] ?? 0);
   return {
     ...pick(env, (name) => name.startsWith('DROVER_WORKER_')),
+    ...(port > 0 && { DROVER_WORKER_METRICS_PORT: String(port + index) }),
     ...named(env, 'DROVER_WORKER_PASS_ENV'),
   };
 }

@@ -17,6 +17,8 @@ export class SupervisedProcess {
     private readonly supervisor: Supervisor,
     private readonly spec: ChildSpec,
     private readonly tell: (line: string) => void,
+    /** Hears the process of each of its lives. */
+    private readonly onStart: (name: string, pid: number) => void,
   ) {}
 
   /**
@@ -25,8 +27,7 @@ export class SupervisedProcess {
    * @throws Sentence when it ends before it was ready
    */
   async start(isReady: (message: Record<string, unknown>) => boolean): Promise<void> {
-    const child = await Child.start(this.supervisor, this.spec);
-    this.child = child;
+    const child = await this.begin();
     await child.ready(isReady);
     this.kept = this.keep(child);
   }
@@ -45,9 +46,15 @@ export class SupervisedProcess {
       if (this.stopped) return;
       await this.rest(child, exit, performance.now() - began);
       if (this.stopped) return;
-      child = await Child.start(this.supervisor, this.spec);
-      this.child = child;
+      child = await this.begin();
     }
+  }
+
+  private async begin(): Promise<Child> {
+    const child = await Child.start(this.supervisor, this.spec);
+    this.child = child;
+    this.onStart(this.spec.name, child.pid);
+    return child;
   }
 
   private async rest(child: Child, exit: Exit, livedMs: number): Promise<void> {

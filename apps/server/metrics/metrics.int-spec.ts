@@ -8,22 +8,31 @@ import {
   type TestWorkspace,
 } from '../../../test/support/app.js';
 import { waitFor } from '../../../test/support/wait-for.js';
+import { StandInGateway } from '../../../libs/runs/sessions/testing/stand-in-gateway.js';
+import { apiClient } from '../../../test/support/api-client.js';
 import { Coordinator } from '#lib/coordinator';
 import { newId } from '#lib/kernel';
+import { ValkeyClient } from '#lib/valkey';
 
 const TOKEN = 'a token of the tests';
 const SECRET = 'wintergreen-4711';
 
+let gateway: StandInGateway;
 let server: TestApp;
 let workspace: TestWorkspace;
 let agent: TestAgent;
 
 beforeAll(async () => {
-  server = await startTestApp({ METRICS_TOKEN: TOKEN, ROLES: 'api,coordinator' });
+  gateway = await StandInGateway.start();
+  const env = { ...gateway.env, METRICS_TOKEN: TOKEN, ROLES: 'api,coordinator' };
+  server = await startTestApp(env);
   workspace = await server.newWorkspace();
   agent = await workspace.newAgent();
 });
-afterAll(() => server.stop());
+afterAll(async () => {
+  await server.stop();
+  await gateway.stop();
+});
 
 const ask = (authorization?: string, url = server.url) =>
   fetch(`${url}/metrics`, { headers: authorization === undefined ? {} : { authorization } });
@@ -183,6 +192,49 @@ describe('GET /metrics', () => {
     expect(
       valueOf(text, 'drover_coordinator_rows_moved_total{step="expire_leases"}'),
     ).toBeDefined();
+  });
+
+  it('counts failed tasks by their reason, from zero for those without a retry left', async () => {
+    const exhausted = 'drover_tasks_failed_total{reason="retries_exhausted"}';
+    const before = valueOf(await scrape(), exhausted) ?? NaN;
+    const wanted = { title: 'x', taskType: 't', maxRetries: 0 };
+    const { body: task } = await workspace.api.post<{ id: string }>('/agent-tasks', wanted);
+    const { body } = await agent.api.post<{ tasks: { run: { id: string } }[] }>(
+      `/agents/${agent.id}/claim`,
+      { taskId: task.id },
+    );
+    await agent.api.post(`/runs/${body.tasks[0]?.run.id}/fail`, {
+      error: { message: 'no', class: 'exit_code' },
+    });
+    expect(valueOf(await scrape(), exhausted)).toBe(before + 1);
+  });
+
+  it('counts the sessions that a gateway has accepted', async () => {
+    const name = 'drover_sessions_spawned_total';
+    const before = valueOf(await scrape(), name) ?? NaN;
+    const headers = { authorization: `Bearer ${gateway.token({ sub: gateway.id })}` };
+    await apiClient(server.url, headers).post('/gateway/heartbeat', {
+      ...gateway.nextHeartbeat(),
+      ...{ capacity: 1, running: 0, queued: 0, sessions: [] },
+    });
+    const tenant = await server.newWorkspace();
+    const pushed = { name: 'Pushed', mode: 'push', command: ['node', 'session.js'] };
+    expect((await tenant.api.put(`/agents/${newId()}`, pushed)).status).toBe(201);
+    await tenant.api.post('/agent-tasks', { title: 'x', taskType: 't' });
+    await waitFor('the session to be counted', async () => {
+      return valueOf(await scrape(), name) === before + 1;
+    });
+  });
+
+  it('counts connections to Valkey that cannot be made', async () => {
+    const name = 'drover_valkey_connection_errors_total';
+    const before = valueOf(await scrape(), name) ?? NaN;
+    const refused = await new Promise<ValkeyClient>((resolve) => {
+      const onError = (): void => resolve(client);
+      const client = new ValkeyClient({ url: 'redis://127.0.0.1:1', onError });
+    });
+    refused.close();
+    expect(valueOf(await scrape(), name)).toBeGreaterThan(before);
   });
 
   it('tells what docs/operations.md says, and nothing else', async () => {

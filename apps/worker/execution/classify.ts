@@ -1,10 +1,5 @@
-import {
-  describeExit,
-  MAX_MESSAGE,
-  type SessionExit,
-  signalOf,
-  tellsOfFullHeap,
-} from '#lib/runtime';
+import { classOfExit, signalOf } from '#lib/kernel';
+import { describeExit, MAX_MESSAGE, type SessionExit, tellsOfFullHeap } from '#lib/runtime';
 import type { RunFailure } from '../api/types.js';
 
 /** How a process ended, and what else is known about it. */
@@ -19,14 +14,10 @@ export interface ExitEvidence extends Pick<SessionExit, 'exitCode' | 'signal' | 
 const IN_THE_PROGRAM =
   /ERR_MODULE_NOT_FOUND|Cannot find module|ModuleNotFoundError|SyntaxError|ERR_PARSE_ARGS/;
 
-const EX_CONFIG = 78;
 const EX_TEMPFAIL = 75;
 const MAX_STACK = 8_000;
 
-/**
- * The reason of a failure and whether another attempt makes sense; apps/worker/README.md has the
- * table. Nothing but the evidence decides, so the same end always reads the same.
- */
+/** The reason of a failure and whether another attempt makes sense; apps/worker/README.md has the table. */
 export function classifyExit(evidence: ExitEvidence): RunFailure {
   const failure = { ...decide(evidence), ...words(evidence) };
   const { message, retryable } = evidence.said ?? {};
@@ -40,25 +31,20 @@ export function classifyExit(evidence: ExitEvidence): RunFailure {
 type Verdict = Pick<RunFailure, 'class' | 'exitCode' | 'signal' | 'retryable'>;
 
 function decide(evidence: ExitEvidence): Verdict {
-  const signal = evidence.signal ?? signalOf(evidence.exitCode);
-  const exitCode = evidence.exitCode ?? undefined;
-  if (ranOutOfMemory(evidence, signal)) return { class: 'oom', exitCode, signal, retryable: true };
-  if (signal !== undefined) return { class: 'signal', exitCode, signal, retryable: true };
-  return decideByCode(exitCode ?? 0, evidence.lastWords);
+  const { exitCode, lastWords } = evidence;
+  const heapIsFull = lastWords.some(tellsOfFullHeap);
+  // One that was asked to end has not failed: see final-report.ts.
+  const failure = classOfExit({ ...evidence, heapIsFull, asked: false });
+  return {
+    class: failure,
+    exitCode: exitCode ?? undefined,
+    signal: evidence.signal ?? signalOf(exitCode),
+    retryable: failure !== 'setup' && !(failure === 'exit_code' && isHopeless(evidence)),
+  };
 }
 
-function decideByCode(exitCode: number, lastWords: string[]): Verdict {
-  if (exitCode === 126 || exitCode === 127 || exitCode === EX_CONFIG) {
-    return { class: 'setup', exitCode, retryable: false };
-  }
-  if (exitCode === EX_TEMPFAIL) return { class: 'exit_code', exitCode, retryable: true };
-  const hopeless = lastWords.some((line) => IN_THE_PROGRAM.test(line));
-  return { class: 'exit_code', exitCode, retryable: !hopeless };
-}
-
-function ranOutOfMemory(evidence: ExitEvidence, signal: string | undefined): boolean {
-  if (signal === 'SIGKILL' && evidence.oomKilled === true) return true;
-  return evidence.lastWords.some(tellsOfFullHeap);
+function isHopeless({ exitCode, lastWords }: ExitEvidence): boolean {
+  return exitCode !== EX_TEMPFAIL && lastWords.some((line) => IN_THE_PROGRAM.test(line));
 }
 
 function words(evidence: ExitEvidence): Pick<RunFailure, 'message' | 'stackTrace'> {

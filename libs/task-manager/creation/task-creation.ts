@@ -1,6 +1,7 @@
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import { QueueDepths } from '#lib/admission';
 import { capabilityKey, prepareAssignment } from '#lib/agent-manager';
+import { CONFIG, type Config } from '#lib/config';
 import { Database, type SqlRunner, type TenantScope, violatedConstraint } from '#lib/database';
 import { type IdempotencyRecord, storeAnswer } from '#lib/http';
 import { actorOf, type Caller, DroverError } from '#lib/kernel';
@@ -44,6 +45,7 @@ export class TaskCreation {
     private readonly secrets: TaskSecrets,
     private readonly depths: QueueDepths,
     private readonly wakeUps: WakeUps,
+    @Inject(CONFIG) private readonly config: Config,
   ) {}
 
   /** @throws DroverError `queue_full`, `exceeds_queue`, `task_not_found` (a dependency), `project_not_found`, `project_archived`, `milestone_not_found`, `agent_not_found`, `agent_terminated` */
@@ -75,7 +77,7 @@ export class TaskCreation {
     answer: Answer,
   ): Promise<TaskView[]> {
     const { workspaceId } = caller;
-    const drafts = draft(request);
+    const drafts = draft(request, this.config.tasks.defaultTimeoutSeconds);
     drafts.forEach((task, index) => refuseSecretRouting(task, request.fieldOf(index)));
     const tenant = this.database.tenant(workspaceId);
     await refuseArchivedProjects(tenant, workspaceId, named(request));
@@ -255,8 +257,8 @@ function assigned({ tasks, fieldOf }: CreationRequest) {
   );
 }
 
-function draft({ tasks, fieldOf }: CreationRequest): NewTask[] {
-  const drafted = draftTasks(tasks, fieldOf);
+function draft({ tasks, fieldOf }: CreationRequest, timeoutSeconds?: number): NewTask[] {
+  const drafted = draftTasks(tasks, fieldOf, timeoutSeconds);
   switch (drafted.kind) {
     case 'ok':
       return drafted.tasks;

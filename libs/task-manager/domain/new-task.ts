@@ -21,11 +21,13 @@ export interface DependencyRequest {
 }
 
 /** A task as a client asks for it. */
-export interface TaskRequest extends Partial<RequestedFields> {
+export interface TaskRequest extends Partial<Omit<RequestedFields, 'timeoutSeconds'>> {
   /** The client's own name for it within a batch. */
   ref?: string;
   title: string;
   taskType: string;
+  /** null: none, also where there is a default. */
+  timeoutSeconds?: number | null;
   queueExpiresInSeconds?: number;
   tags?: string[];
   /** The agent that alone may take it. */
@@ -65,10 +67,12 @@ export type Draft =
  * Gives the requested tasks their ids and edges. Pure but for the ids.
  *
  * @param fieldOf how the client calls the task at an index: '' for a single one, `tasks[3].` in a batch
+ * @param timeoutSeconds of tasks that name none
  */
 export function draftTasks(
   requested: readonly TaskRequest[],
   fieldOf: (index: number) => string,
+  timeoutSeconds?: number,
 ): Draft {
   const ids = requested.map(() => newId());
   const byRef = new Map<string, string>();
@@ -96,7 +100,9 @@ export function draftTasks(
       else if (edges.has(target.id)) errors.push({ field, message: 'names the same task twice' });
       else edges.set(target.id, { taskId: id, dependsOnId: target.id, policy: target.policy });
     });
-    return filledIn(task, id, [...edges.values()]);
+    const filled = filledIn(task, id, [...edges.values()]);
+    if (task.timeoutSeconds === undefined) filled.timeoutSeconds = timeoutSeconds;
+    return filled;
   });
 
   if (errors.length > 0) return { kind: 'invalid', errors };

@@ -8,12 +8,12 @@ import { applyTransitionsSql, type AppliedRow } from './apply-transitions.sql.js
 import { detachRuns } from './detach-runs.sql.js';
 
 /** Writes transitions of tasks and runs, in the transaction that holds the tasks' locks. */
-export function applyTransitions(
+export async function applyTransitions(
   tx: Transaction,
   transitions: readonly Transition[],
 ): Promise<AppliedRow[]> {
-  if (transitions.length === 0) return Promise.resolve([]);
-  return tx.rows(applyTransitionsSql, [
+  if (transitions.length === 0) return [];
+  const applied = await tx.rows(applyTransitionsSql, [
     JSON.stringify(transitions.map(taskTransitionRow)),
     JSON.stringify(
       transitions.flatMap((transition) =>
@@ -23,6 +23,10 @@ export function applyTransitions(
       ),
     ),
   ]);
+  for (const { to, reason } of transitions) {
+    if (to === 'FAILED') instruments.tasksFailed.inc({ reason: reason ?? 'unknown' });
+  }
+  return applied;
 }
 
 /**

@@ -1,4 +1,5 @@
-import { describeExit, type SessionExit, signalOf, tellsOfFullHeap } from '#lib/runtime';
+import { classOfExit, type ExitClass } from '#lib/kernel';
+import { describeExit, type SessionExit, tellsOfFullHeap } from '#lib/runtime';
 import type { SessionError, SessionStatus, Stopping } from './session.js';
 
 /** How a session ended, as the API shows it and the server is told. */
@@ -8,8 +9,6 @@ export interface Verdict {
   /** The class of the session's failure; null for one that ended well. */
   error: SessionError | null;
 }
-
-const KILLED = 137;
 
 /**
  * Nothing but the evidence decides, so the same end always reads the same. README.md has the table.
@@ -30,18 +29,16 @@ export function judgeExit(
     return { status: 'FAILED', oomKilled: exit.oomKilled === true, error };
   }
   if (exit.lost) return lost(stopping);
-  const oomKilled = ranOutOfMemory(exit, stopping);
-  if (oomKilled) {
-    return { status: 'FAILED', oomKilled, error: { class: 'oom', message: describe(exit) } };
-  }
-  if (stopping !== null) {
+  const ended = classOf(exit, stopping);
+  const oomKilled = ended === 'oom';
+  if (stopping !== null && !oomKilled) {
     // Its last words are no reason: it obeyed an order.
     const message = `${describeExit(exit)} after it was asked to end: ${wordsOf(stopping)}`;
-    const failureClass = classOfGivenUp(stopping.kind) ?? classOf(exit);
+    const failureClass = classOfGivenUp(stopping.kind) ?? ended;
     return { status: 'STOPPED', oomKilled, error: { class: failureClass, message } };
   }
   if (exit.exitCode === 0) return { status: 'COMPLETED', oomKilled, error: null };
-  return { status: 'FAILED', oomKilled, error: { class: classOf(exit), message: describe(exit) } };
+  return { status: 'FAILED', oomKilled, error: { class: ended, message: describe(exit) } };
 }
 
 /** The report of a session that ended well: its run may not have been completed. */
@@ -69,19 +66,9 @@ export function classOfGivenUp(
   return kind === 'pause' ? 'paused' : undefined;
 }
 
-/**
- * The kernel's count decides where there is one. Where there is none, and for 137, by which shells
- * and containers pass it on, a kill that nobody asked for counts as one for want of memory.
- */
-function ranOutOfMemory(exit: SessionExit, stopping: Stopping | null): boolean {
-  if (exit.oomKilled === true) return true;
-  if (exit.exitCode !== 0 && tellsOfFullHeap(exit.output)) return true;
-  if (stopping !== null) return false;
-  return exit.exitCode === KILLED || (exit.signal === 'SIGKILL' && exit.oomKilled === null);
-}
-
-function classOf(exit: SessionExit): 'signal' | 'exit_code' {
-  return (exit.signal ?? signalOf(exit.exitCode)) === undefined ? 'exit_code' : 'signal';
+function classOf(exit: SessionExit, stopping: Stopping | null): ExitClass {
+  const heapIsFull = exit.exitCode !== 0 && tellsOfFullHeap(exit.output);
+  return classOfExit({ ...exit, heapIsFull, asked: stopping !== null });
 }
 
 function describe(exit: SessionExit): string {

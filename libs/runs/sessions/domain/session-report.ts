@@ -1,3 +1,4 @@
+import { classOfExit } from '#lib/kernel';
 import type { FailureClass } from '#lib/transitions';
 
 export const SESSION_EVENTS = ['started', 'exited', 'failed'] as const;
@@ -54,12 +55,8 @@ export function releaseReasonOf({
   return error?.class === 'paused' ? 'paused' : undefined;
 }
 
-const OOM_EXIT = 137;
-const TERMINATED_EXIT = 143;
-
 /**
- * How a run has failed whose session has ended without ending it: 137 is out of memory (128 and SIGKILL), 143
- * a time-out (128 and SIGTERM), -1 the runtime itself. A session that exits with 0 has not done what it was for
+ * How a run has failed whose session has ended without ending it: as the gateway says, else by the exit. A session that exits with 0 has not done what it was for
  * either: work is complete when the run says so.
  */
 export function failureOf(report: SessionReport): SessionFailure {
@@ -67,26 +64,35 @@ export function failureOf(report: SessionReport): SessionFailure {
     ...(typeof report.exitCode === 'number' ? { exitCode: report.exitCode } : {}),
     ...(report.signal ? { signal: report.signal } : {}),
   };
-  return { ...ended, class: classOf(report), message: messageOf(report) };
+  const failureClass = classOf(report);
+  return { ...ended, class: failureClass, message: messageOf(report, failureClass) };
 }
 
-function classOf({ error, exitCode, signal, oomKilled }: SessionReport): FailureClass {
+function classOf({
+  error,
+  exitCode = null,
+  signal = null,
+  oomKilled,
+}: SessionReport): FailureClass {
   if (oomKilled) return 'oom';
   if (error) return isOfGateway(error.class) ? 'infrastructure' : error.class;
-  if (exitCode === OOM_EXIT) return 'oom';
-  if (exitCode === TERMINATED_EXIT) return 'timeout';
-  if (exitCode === -1) return 'infrastructure';
-  if (signal) return 'signal';
-  return typeof exitCode === 'number' ? 'exit_code' : 'unknown';
+  if (exitCode === null && !signal) return 'unknown';
+  return classOfExit({
+    exitCode,
+    signal: signal || null,
+    oomKilled: false,
+    heapIsFull: false,
+    asked: false,
+  });
 }
 
 function isOfGateway(of: SessionErrorClass): of is 'resource_exhausted' | 'drained' | 'paused' {
   return of === 'resource_exhausted' || of === 'drained' || of === 'paused';
 }
 
-function messageOf({ error, exitCode, signal, oomKilled }: SessionReport): string {
+function messageOf({ error, exitCode, signal }: SessionReport, failureClass: FailureClass): string {
   if (error) return error.message;
-  if (oomKilled || exitCode === OOM_EXIT) return 'The session ran out of memory';
+  if (failureClass === 'oom') return 'The session ran out of memory';
   if (signal) return `The session was ended by ${signal}`;
   if (exitCode === 0) return 'The session ended without completing its run';
   return `The session exited with ${exitCode ?? 'an unknown code'}`;

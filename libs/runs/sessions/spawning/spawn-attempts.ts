@@ -3,6 +3,7 @@ import { CONFIG, type Config } from '#lib/config';
 import { Database } from '#lib/database';
 import { TokenService } from '#lib/identity';
 import { assertNever, DroverError } from '#lib/kernel';
+import { instruments } from '#lib/observability';
 import { HeldSecrets, type SessionColumns } from '#lib/secrets';
 import { type Reporter } from '../../reporter.js';
 import { RunReports } from '../../run-reports.js';
@@ -73,6 +74,7 @@ export class SpawnAttempts {
     const { session, gateway } = answer;
     const place = [gateway.id, gateway.bootId, session.sessionKey, gateway.sequence];
     await this.settle(spawn, 'SPAWNED', [null, ...place]);
+    instruments.sessionsSpawned.inc();
     if (!begun) return;
     const started = await this.unlessStale(
       this.reports.start(reporterOf(spawn), { sessionKey: session.sessionKey }),

@@ -187,8 +187,13 @@ export class CreateTaskDto implements TaskRequest {
   @Int(1, 525_600, { optional: true })
   estimatedDurationMinutes?: number;
 
-  @Int(1, 2_592_000, { optional: true, description: 'A run that takes longer is ended' })
-  timeoutSeconds?: number;
+  @Int(1, 2_592_000, {
+    optional: true,
+    nullable: true,
+    description:
+      'A run that takes longer is ended. DEFAULT_TIMEOUT_SECONDS when left out; null: never',
+  })
+  timeoutSeconds?: number | null;
 
   @Int(0, 100, { optional: true, description: '3 when left out' })
   maxRetries?: number;

@@ -1,0 +1,43 @@
+import { describe, expect, test } from '@jest/globals';
+import { classOfExit, type ExitClass, type ExitFacts } from './exit-classes.js';
+
+const facts = (known: Partial<ExitFacts>): ExitFacts => ({
+  exitCode: null,
+  signal: null,
+  oomKilled: false,
+  heapIsFull: false,
+  asked: false,
+  ...known,
+});
+
+describe('The class of an end', () => {
+  test.each<[Partial<ExitFacts>, ExitClass]>([
+    [{ signal: 'SIGKILL', oomKilled: true }, 'oom'],
+    [{ signal: 'SIGKILL', oomKilled: true, asked: true }, 'oom'],
+    [{ exitCode: 137, oomKilled: true, asked: true }, 'oom'],
+    [{ exitCode: 1, oomKilled: true }, 'exit_code'],
+    [{ signal: 'SIGKILL', oomKilled: null }, 'oom'],
+    [{ signal: 'SIGKILL', oomKilled: null, asked: true }, 'signal'],
+    [{ signal: 'SIGKILL' }, 'signal'],
+    [{ signal: 'SIGABRT', heapIsFull: true }, 'oom'],
+    [{ exitCode: 134, heapIsFull: true, asked: true }, 'oom'],
+    [{ exitCode: 137 }, 'oom'],
+    [{ exitCode: 137, asked: true }, 'signal'],
+    [{ exitCode: 143 }, 'timeout'],
+    [{ exitCode: 143, asked: true }, 'signal'],
+    [{ exitCode: -1 }, 'infrastructure'],
+    [{ exitCode: -1, asked: true }, 'infrastructure'],
+    [{ exitCode: 78 }, 'setup'],
+    [{ exitCode: 126 }, 'setup'],
+    [{ exitCode: 127 }, 'setup'],
+    [{ signal: 'SIGTERM' }, 'signal'],
+    [{ exitCode: 130 }, 'signal'],
+    [{ exitCode: 162 }, 'signal'],
+    [{ exitCode: 192 }, 'signal'],
+    [{ exitCode: 193 }, 'exit_code'],
+    [{ exitCode: 75 }, 'exit_code'],
+    [{ exitCode: 1 }, 'exit_code'],
+  ])('%j is %s', (known, expected) => {
+    expect(classOfExit(facts(known))).toBe(expected);
+  });
+});

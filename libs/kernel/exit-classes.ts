@@ -1,0 +1,99 @@
+/** How a session's process ended, and what else is known about it. Its exit code is not 0. */
+export interface ExitFacts {
+  exitCode: number | null;
+  signal: string | null;
+  /** Whether the kernel counted an out-of-memory kill; null where it does not count. */
+  oomKilled: boolean | null;
+  /** Whether its last words say that its own heap was full. */
+  heapIsFull: boolean;
+  /** Whether it had been asked to end. */
+  asked: boolean;
+}
+
+export type ExitClass = 'oom' | 'timeout' | 'infrastructure' | 'setup' | 'signal' | 'exit_code';
+
+interface Rule {
+  /** As docs/task-lifecycle.md says it. */
+  evidence: string;
+  class: ExitClass;
+  is: (facts: ExitFacts) => boolean;
+}
+
+/**
+ * What an end says of the failure: the first rule that fits, for workers, gateways and the server alike. Nothing but
+ * the evidence decides, so the same end always reads the same. 137 and 143 are what shells and containers make of
+ * SIGKILL and SIGTERM, and what sends those unasked is a limit of memory or of time.
+ */
+export const EXIT_RULES: readonly Rule[] = [
+  {
+    evidence: 'SIGKILL, and the kernel counted an out-of-memory kill',
+    class: 'oom',
+    is: ({ exitCode, signal, oomKilled }) =>
+      oomKilled === true && (signal === 'SIGKILL' || exitCode === 137),
+  },
+  {
+    evidence: 'SIGKILL that nobody asked for, where the kernel does not count',
+    class: 'oom',
+    is: ({ signal, oomKilled, asked }) => signal === 'SIGKILL' && oomKilled === null && !asked,
+  },
+  {
+    evidence: 'last words that tell of a full heap',
+    class: 'oom',
+    is: ({ heapIsFull }) => heapIsFull,
+  },
+  {
+    evidence: '137 that nobody asked for',
+    class: 'oom',
+    is: ({ exitCode, asked }) => exitCode === 137 && !asked,
+  },
+  {
+    evidence: '143 that nobody asked for',
+    class: 'timeout',
+    is: ({ exitCode, asked }) => exitCode === 143 && !asked,
+  },
+  {
+    evidence: '-1: what should have run it was not there',
+    class: 'infrastructure',
+    is: ({ exitCode }) => exitCode === -1,
+  },
+  {
+    evidence: '78, 126 or 127',
+    class: 'setup',
+    is: ({ exitCode }) => exitCode === 78 || exitCode === 126 || exitCode === 127,
+  },
+  {
+    evidence: 'another signal, or 128 and its number',
+    class: 'signal',
+    is: ({ exitCode, signal }) => (signal ?? signalOf(exitCode)) !== undefined,
+  },
+  { evidence: 'another exit code', class: 'exit_code', is: () => true },
+];
+
+export function classOfExit(facts: ExitFacts): ExitClass {
+  return EXIT_RULES.find((rule) => rule.is(facts))?.class ?? 'exit_code';
+}
+
+const SIGNALS: Record<number, string> = {
+  1: 'SIGHUP',
+  2: 'SIGINT',
+  3: 'SIGQUIT',
+  4: 'SIGILL',
+  6: 'SIGABRT',
+  7: 'SIGBUS',
+  8: 'SIGFPE',
+  9: 'SIGKILL',
+  11: 'SIGSEGV',
+  13: 'SIGPIPE',
+  15: 'SIGTERM',
+};
+
+/** The C library's first and last realtime signal on Linux. */
+const [FIRST_REALTIME, LAST_REALTIME] = [34, 64];
+
+/** A shell, or a container's first process, passes a child's signal on as 128 and its number. */
+export function signalOf(exitCode: number | null): string | undefined {
+  if (exitCode === null || exitCode <= 128) return undefined;
+  const number = exitCode - 128;
+  const isRealtime = number >= FIRST_REALTIME && number <= LAST_REALTIME;
+  return isRealtime ? `SIGRTMIN+${number - FIRST_REALTIME}` : SIGNALS[number];
+}

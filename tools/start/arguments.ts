@@ -1,0 +1,62 @@
+/** What `npm start` was asked to do. */
+export type Request =
+  | { kind: 'start'; workers: number; daemon: boolean }
+  | { kind: 'stop' }
+  | { kind: 'status' }
+  | { kind: 'help' }
+  | { kind: 'wrong'; sentence: string };
+
+const WORKERS = { usual: 2, most: 32 };
+
+export const USAGE = `npm start [-- --workers N] [--daemon]
+npm start -- stop
+npm start -- status
+
+Runs a server, workers and a gateway on the data in DROVER_HOME (.drover in the clone).
+
+  --workers N  how many workers, 0 to ${WORKERS.most} (${WORKERS.usual})
+  --daemon     goes on in the background, once all is ready
+  stop         ends what runs there; the data stays
+  status       says where it is reached, its processes and since when; exits with 3 when nothing runs there,
+               with 4 when its server does not answer
+  --help       says this
+`;
+
+/** A mistyped argument must not start, and not end, anything. */
+export function readRequest(given: readonly string[]): Request {
+  if (given.includes('--help') || given.includes('-h')) return { kind: 'help' };
+  const [verb] = given;
+  if (verb === 'stop' || verb === 'status') {
+    return given.length === 1 ? { kind: verb } : wrong(`${verb} takes no further arguments.`);
+  }
+  return readStart(given);
+}
+
+function readStart(given: readonly string[]): Request {
+  const rest = [...given];
+  let workers: number = WORKERS.usual;
+  let daemon = false;
+  while (rest.length > 0) {
+    const [name = '', value] = (rest.shift() ?? '').split(/=(.*)/s);
+    if (name === '--daemon' && value === undefined) {
+      daemon = true;
+    } else if (name === '--workers') {
+      const number = numberOf(value ?? rest.shift());
+      if (number === undefined) {
+        return wrong(`--workers needs a whole number from 0 to ${WORKERS.most}.`);
+      }
+      workers = number;
+    } else {
+      return wrong(`${name} is no argument of this program: --help says which there are.`);
+    }
+  }
+  return { kind: 'start', workers, daemon };
+}
+
+function numberOf(text = ''): number | undefined {
+  return /^\d{1,2}$/.test(text) && Number(text) <= WORKERS.most ? Number(text) : undefined;
+}
+
+function wrong(sentence: string): Request {
+  return { kind: 'wrong', sentence };
+}

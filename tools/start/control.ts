@@ -1,0 +1,62 @@
+import { existsSync } from 'node:fs';
+import { Sentence } from '../shared/sentence.js';
+import { Home, homeFolder, type Processes } from './home.js';
+import { areRunning, mainLives, supervisorLives, untilNot } from './processes.js';
+import { answers } from './running.js';
+import { STOPPING } from './workers.js';
+
+/** What `status` exits with; 3 and 4 as init scripts do. */
+const STATUS = { runs: 0, runsNot: 3, doesNotAnswer: 4 } as const;
+
+type Tell = (line: string) => void;
+
+/**
+ * `npm start -- stop`: ends what runs in the folder, and answers when all of it has ended.
+ *
+ * @throws Sentence when it does not end
+ */
+export async function stop(tell: Tell): Promise<void> {
+  const folder = homeFolder();
+  const processes = existsSync(folder) ? new Home(folder).processes : undefined;
+  const isLeft = (known: Processes): boolean => areRunning(known) || supervisorLives(known);
+  if (processes === undefined || !isLeft(processes)) return tell(`Nothing runs in ${folder}.`);
+  if (areRunning(processes)) process.kill(processes.main, 'SIGTERM');
+  tell(STOPPING);
+  const isGone = await untilNot(() => mainLives(processes) || supervisorLives(processes));
+  if (!isGone) {
+    const { main, supervisor } = processes;
+    throw new Sentence(`It does not end: end it by force (\`kill -9 ${main} ${supervisor}\`).`);
+  }
+  tell('Drover has stopped; the data stays.');
+}
+
+/** `npm start -- status`: answers with the exit code. */
+export async function status(tell: Tell): Promise<number> {
+  const folder = homeFolder();
+  const home = existsSync(folder) ? new Home(folder) : undefined;
+  const processes = home?.processes;
+  if (home === undefined || processes === undefined || !areRunning(processes)) {
+    tell(`Drover does not run in ${folder}.`);
+    return STATUS.runsNot;
+  }
+  const { address } = home;
+  if (address === undefined || !(await answers(address))) {
+    tell(
+      `Drover is being started or stopped in ${folder}, or its server does not answer: ${home.logFile('server')} says more.`,
+    );
+    return STATUS.doesNotAnswer;
+  }
+  tell(described(address, processes, folder));
+  return STATUS.runs;
+}
+
+function described(address: string, processes: Processes, folder: string): string {
+  const { main, supervisor, since, programs } = processes;
+  const all = Object.entries({ start: main, supervisor, ...programs });
+  const workers = all.filter(([name]) => name.startsWith('worker-'));
+  return `Drover runs at         ${address}
+Since                  ${since}
+Workers                ${workers.length}
+Processes              ${all.map(([name, pid]) => `${name} ${pid}`).join(', ')}
+Data and logs          ${folder}`;
+}
