@@ -164,6 +164,10 @@ export const variables = z.object({
   MAX_CLAIM_RENEWALS: integer(10, 0, 10_000),
   /** How often heartbeats are written to Postgres. */
   HEARTBEAT_FLUSH_MS: integer(1_000, 50, 10_000),
+  /** The history of an agent's heartbeats has one of each so many seconds; 0: none is kept. */
+  HEARTBEAT_HISTORY_SECONDS: integer(60, 0, 86_400),
+  /** How long that history is kept. */
+  HEARTBEAT_RETENTION_DAYS: integer(7, 1, 3_650),
   /** Between SIGTERM and SIGKILL of a cancelled task. */
   CANCEL_GRACE_SECONDS: seconds(10, 1, 600),
 });
@@ -249,7 +253,11 @@ function toConfig(env: z.infer<typeof environment>) {
       hungAbortAfterSeconds: env.HUNG_ABORT_AFTER_SECONDS,
       cancelGraceSeconds: env.CANCEL_GRACE_SECONDS,
     },
-    agents: { heartbeatFlushMs: env.HEARTBEAT_FLUSH_MS },
+    agents: {
+      heartbeatFlushMs: env.HEARTBEAT_FLUSH_MS,
+      heartbeatHistorySeconds: env.HEARTBEAT_HISTORY_SECONDS,
+      heartbeatRetentionDays: env.HEARTBEAT_RETENTION_DAYS,
+    },
     gateway: {
       url: env.GATEWAY_URL,
       secret: env.GATEWAY_SECRET,
