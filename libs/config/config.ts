@@ -156,6 +156,10 @@ export const variables = z.object({
   RETRY_BACKOFF_CAP_SECONDS: seconds(3_600),
   /** The lease of a claim by an agent that sends no heartbeats. */
   DEFAULT_LEASE_SECONDS: seconds(1_800),
+  /** Subtasks that the runs of one task may create; 0: none. */
+  MAX_SUBTASKS_PER_TASK: integer(100, 0, 1_000),
+  /** How many tasks may be above a subtask, each created by a run of the one before. */
+  MAX_SUBTASK_DEPTH: integer(5, 0, 100),
   /** A run this long past its task's estimate, and without progress for as long, is warned. */
   HUNG_AFTER_SECONDS: seconds(1_800),
   /** One that makes no progress this long after its warning is aborted, and its task retried. */
@@ -249,6 +253,8 @@ function toConfig(env: z.infer<typeof environment>) {
       retryBackoffCapSeconds: env.RETRY_BACKOFF_CAP_SECONDS,
       defaultLeaseSeconds: env.DEFAULT_LEASE_SECONDS,
       maxClaimRenewals: env.MAX_CLAIM_RENEWALS,
+      maxSubtasksPerTask: env.MAX_SUBTASKS_PER_TASK,
+      maxSubtaskDepth: env.MAX_SUBTASK_DEPTH,
       hungAfterSeconds: env.HUNG_AFTER_SECONDS,
       hungAbortAfterSeconds: env.HUNG_ABORT_AFTER_SECONDS,
       cancelGraceSeconds: env.CANCEL_GRACE_SECONDS,

@@ -3,6 +3,7 @@ import { AdmissionModule } from '#lib/admission';
 import { BulkCommands } from './commands/bulk-commands.js';
 import { TaskCommands } from './commands/task-commands.js';
 import { TaskCreation } from './creation/task-creation.js';
+import { Subtasks } from './creation/subtasks.js';
 import { TaskInserts } from './creation/task-inserts.js';
 import { TaskDependencies } from './dependencies/task-dependencies.js';
 import { BulkCommandsController } from './http/bulk-commands.controller.js';
@@ -29,6 +30,7 @@ import { TaskUpdates } from './updates/task-updates.js';
   ],
   providers: [
     TaskInserts,
+    Subtasks,
     TaskCreation,
     TaskCommands,
     BulkCommands,

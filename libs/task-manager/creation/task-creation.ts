@@ -13,6 +13,7 @@ import type { CreatedRow } from '../store/create-tasks.sql.js';
 import { lockPrerequisites, type Prerequisite } from '../store/lock-prerequisites.sql.js';
 import { viewOfNewTask } from './new-task-view.js';
 import { type NamedProject, refuseArchivedProjects } from './refuse-archived-projects.js';
+import { Subtasks } from './subtasks.js';
 import { TaskInserts, type TaskToCreate } from './task-inserts.js';
 
 const SINGLE_FIELD = () => '';
@@ -41,12 +42,13 @@ export class TaskCreation {
   constructor(
     private readonly database: Database,
     private readonly inserts: TaskInserts,
+    private readonly subtasks: Subtasks,
     private readonly secrets: TaskSecrets,
     private readonly depths: QueueDepths,
     private readonly wakeUps: WakeUps,
   ) {}
 
-  /** @throws DroverError `queue_full`, `exceeds_queue`, `task_not_found` (a dependency), `project_not_found`, `project_archived`, `milestone_not_found`, `agent_not_found`, `agent_terminated` */
+  /** @throws DroverError `queue_full`, `exceeds_queue`, `subtask_limit`, `stale_run`, `task_not_found` (a dependency), `project_not_found`, `project_archived`, `milestone_not_found`, `agent_not_found`, `agent_terminated` */
   async createOne(
     caller: Caller,
     requested: TaskRequest,
@@ -71,18 +73,20 @@ export class TaskCreation {
 
   private async create(
     caller: Caller,
-    request: CreationRequest,
+    requested: CreationRequest,
     answer: Answer,
   ): Promise<TaskView[]> {
     const { workspaceId } = caller;
+    const tenant = this.database.tenant(workspaceId);
+    const tasks = await this.subtasks.fillIn(tenant, caller, requested);
+    const request = { ...requested, tasks };
     const drafts = draft(request);
     drafts.forEach((task, index) => refuseSecretRouting(task, request.fieldOf(index)));
-    const tenant = this.database.tenant(workspaceId);
     await refuseArchivedProjects(tenant, workspaceId, named(request));
     await prepareAssignment(tenant, workspaceId, assigned(request));
     return this.depths.within(workspaceId, drafts.length, async () => {
-      const tasks = await Promise.all(drafts.map((task) => this.sealed(workspaceId, task)));
-      return this.write(new Batch(caller, tasks, request.fieldOf), answer);
+      const sealed = await Promise.all(drafts.map((task) => this.sealed(workspaceId, task)));
+      return this.write(new Batch(caller, sealed, request.fieldOf), answer);
     });
   }
 
@@ -105,7 +109,8 @@ export class TaskCreation {
   private async write(batch: Batch, { record, toAnswer }: Answer): Promise<TaskView[]> {
     const { workspaceId } = batch.caller;
     const tenant = this.database.tenant(workspaceId);
-    const plain = batch.prerequisiteIds.length === 0 && record === undefined;
+    const alone = batch.prerequisiteIds.length === 0 && !batch.hasParent;
+    const plain = alone && record === undefined;
     const writing = plain
       ? this.insertAlone(tenant, batch)
       : this.insertTogether(tenant, batch, async (runner, created) => {
@@ -143,11 +148,14 @@ export class TaskCreation {
   ): Promise<TaskView[]> {
     const { workspaceId } = tenant;
     return tenant.transaction(async (tx) => {
-      const found = await lockPrerequisites(tx, workspaceId, batch.prerequisiteIds);
+      const { caller, tasks, prerequisiteIds } = batch;
+      const ids = await this.subtasks.lockFamily(tx, caller, tasks, prerequisiteIds);
+      const found = await lockPrerequisites(tx, workspaceId, ids);
       batch.checkPrerequisites(found);
       const views = await batch.insert(found, (rows, edges) =>
         this.inserts.many(tx, workspaceId, rows, edges),
       );
+      await this.subtasks.holdParent(tx, caller, tasks);
       await keepAnswer(tx, views);
       return views;
     });
@@ -160,6 +168,8 @@ type Insert = (tasks: TaskToCreate[], edges: object[]) => Promise<CreatedRow>;
 class Batch {
   /** Ids of the prerequisites that were there before. */
   readonly prerequisiteIds: string[];
+  /** Agents and runs create them, below a task of their own. */
+  readonly hasParent: boolean;
   needsSettlement = false;
 
   constructor(
@@ -167,6 +177,7 @@ class Batch {
     readonly tasks: readonly NewTask[],
     private readonly fieldOf: CreationRequest['fieldOf'],
   ) {
+    this.hasParent = tasks.some(({ parentTaskId }) => parentTaskId !== undefined);
     const own = new Set(tasks.map((task) => task.id));
     const requested = new Set(tasks.flatMap((task) => task.edges.map((edge) => edge.dependsOnId)));
     this.prerequisiteIds = [...requested].filter((id) => !own.has(id));
@@ -218,13 +229,17 @@ class Batch {
     );
   }
 
-  /** Which of these tasks wait for a task, by its id. */
+  /** Which tasks wait for one of these, by its id. */
   private dependents(): ReadonlyMap<string, string[]> {
     const dependents = new Map<string, string[]>();
     for (const { taskId, dependsOnId } of this.tasks.flatMap(({ edges }) => edges)) {
       const known = dependents.get(dependsOnId);
       if (known) known.push(taskId);
       else dependents.set(dependsOnId, [taskId]);
+    }
+    for (const { id, blocksParent, parentTaskId } of this.tasks) {
+      if (blocksParent && parentTaskId !== undefined)
+        dependents.set(id, [...(dependents.get(id) ?? []), parentTaskId]);
     }
     return dependents;
   }
