@@ -15,6 +15,7 @@ export { Heartbeats, type HeartbeatListener } from './heartbeats/heartbeats.js';
 export { HeartbeatFlusher } from './heartbeats/heartbeat-flusher.js';
 export { HeartbeatWriter } from './heartbeats/heartbeat-writer.js';
 export { WriteProbe } from './heartbeats/write-probe.js';
+export { renewHeartbeatPartitions } from './store/heartbeat-history.sql.js';
 export { isInCooldown, startCooldown, endCooldown } from './store/cooldown.sql.js';
 export { revivePushAgents } from './store/revive-push-agents.sql.js';
 export {

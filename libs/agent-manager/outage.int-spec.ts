@@ -55,8 +55,9 @@ function aServer() {
   const store = new HeartbeatStore(client);
   const write = (line: string) => void lines.push(JSON.parse(line) as { message: string });
   const logger = Logger.create({ level: 'info', destination: { write } });
-  const writer = new HeartbeatWriter(database, logger);
-  const config = { agents: { heartbeatFlushMs: 20 } };
+  const agents = { heartbeatFlushMs: 20, heartbeatHistorySeconds: 60, heartbeatRetentionDays: 7 };
+  const config = { agents };
+  const writer = new HeartbeatWriter(database, logger, config);
   const flusher = new HeartbeatFlusher(buffer, writer, facts, wakeUps, logger, config);
   return { buffer, flusher, heartbeats: new Heartbeats(facts, buffer, store) };
 }

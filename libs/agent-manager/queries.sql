@@ -42,10 +42,10 @@ WITH heartbeat AS MATERIALIZED (
 ),
 written AS (
   INSERT INTO agent_heartbeats AS h (workspace_id, agent_id, status, current_task_id, progress_percent,
-    current_step, memory_mb, cpu_percent, last_seen_at, next_expected_at, metadata)
+    current_step, memory_mb, cpu_percent, last_seen_at, next_expected_at, metadata, kept_at)
   SELECT workspace_id, agent_id, status, current_task_id, progress_percent, current_step, memory_mb,
     cpu_percent, seen_at, seen_at + make_interval(secs => heartbeat_interval_seconds),
-    coalesce(metadata, '{}')
+    coalesce(metadata, '{}'), CASE WHEN $2 > 0 THEN seen_at END
   FROM heartbeat WHERE lifecycle <> 'TERMINATED'
   -- Two flushes that meet lock their rows in one order.
   ORDER BY workspace_id, agent_id
@@ -54,9 +54,20 @@ written AS (
     progress_percent = excluded.progress_percent, current_step = excluded.current_step,
     memory_mb = excluded.memory_mb, cpu_percent = excluded.cpu_percent,
     last_seen_at = greatest(h.last_seen_at, excluded.last_seen_at), next_expected_at = excluded.next_expected_at,
-    metadata = excluded.metadata
+    metadata = excluded.metadata, kept_at = CASE
+      WHEN date_bin(make_interval(secs => nullif($2::int, 0)), excluded.last_seen_at, 'epoch') IS DISTINCT FROM date_bin(make_interval(secs => nullif($2::int, 0)), h.kept_at, 'epoch')
+      THEN excluded.last_seen_at ELSE h.kept_at END
   -- After a registration the first heartbeat counts, however old.
   WHERE h.last_seen_at <= excluded.last_seen_at OR h.next_expected_at = 'infinity'
+  RETURNING new.*, new.kept_at IS DISTINCT FROM old.kept_at AS is_first
+),
+kept AS (
+  INSERT INTO agent_heartbeat_history (workspace_id, agent_id, seen_at, status, current_task_id, progress_percent,
+    current_step, memory_mb, cpu_percent)
+  SELECT workspace_id, agent_id, date_trunc('milliseconds', kept_at), status, current_task_id, progress_percent, current_step,
+    memory_mb, cpu_percent
+  FROM written WHERE is_first
+  ON CONFLICT DO NOTHING
 ),
 back AS MATERIALIZED (
   SELECT a.workspace_id, a.id, 'heartbeat' AS reason,
@@ -88,6 +99,14 @@ agent_journaled AS (
 SELECT b.workspace_id, b.agent_id AS id, coalesce(m.lifecycle, b.lifecycle) AS lifecycle,
   b.heartbeat_interval_seconds, b.stale_threshold_seconds, m.id IS NOT NULL AS revived
 FROM heartbeat b LEFT JOIN agent_moved m ON m.workspace_id = b.workspace_id AND m.id = b.agent_id
+
+-- heartbeat_history
+SELECT seen_at, status, current_task_id, progress_percent, current_step, memory_mb, cpu_percent
+FROM agent_heartbeat_history
+WHERE workspace_id = $1 AND agent_id = $2
+  AND seen_at >= coalesce($3::timestamptz, '-infinity') AND seen_at < coalesce($4::timestamptz, 'infinity')
+ORDER BY seen_at DESC
+LIMIT $5
 
 -- lock_agent
 SELECT a.workspace_id AS "workspaceId", a.id AS "id", a.name AS "name", a.mode AS "mode", a.model AS "model", a.lifecycle AS "lifecycle", a.live_runs AS "liveRuns", a.status AS "status", a.capabilities AS "capabilities", a.task_types AS "taskTypes", a.dedicated_to AS "dedicatedTo", a.coordinator_enabled AS "coordinatorEnabled", a.max_concurrent_tasks AS "maxConcurrentTasks", a.heartbeat_interval_seconds AS "heartbeatIntervalSeconds", a.stale_threshold_seconds AS "staleThresholdSeconds", a.host_name AS "hostName", a.pid AS "pid", a.agent_version AS "agentVersion", a.restart_count AS "restartCount", a.token_version AS "tokenVersion", a.metadata AS "metadata", a.secrets AS "secrets", a.command AS "command", a.resting_until AS "restingUntil", a.created_by AS "createdBy", a.termination_reason AS "terminationReason", a.draining_at AS "drainingAt", a.error_at AS "errorAt", a.terminated_at AS "terminatedAt", a.version AS "version", a.created_at AS "createdAt", a.updated_at AS "updatedAt", a.boot_id AS "bootId",
@@ -136,6 +155,9 @@ UPDATE agent_heartbeats SET status = status WHERE false
 UPDATE agents SET token_version = token_version + 1, version = version + 1, updated_at = now()
 WHERE workspace_id = $1 AND id = $2
 RETURNING token_version
+
+-- renew_heartbeat_partitions
+SELECT renew_heartbeat_partitions($1, make_interval(days => $2)) AS dropped
 
 -- revive_push_agents
 WITH back AS MATERIALIZED (

@@ -169,6 +169,10 @@ export const variables = z.object({
   DEFAULT_TIMEOUT_SECONDS: seconds(0, 0, 2_592_000),
   /** The lease of a claim by an agent that sends no heartbeats. */
   DEFAULT_LEASE_SECONDS: seconds(1_800),
+  /** Subtasks that the runs of one task may create; 0: none. */
+  MAX_SUBTASKS_PER_TASK: integer(100, 0, 1_000),
+  /** How many tasks may be above a subtask, each created by a run of the one before. */
+  MAX_SUBTASK_DEPTH: integer(5, 0, 100),
   /** A run this long past its task's estimate, and without progress for as long, is warned. */
   HUNG_AFTER_SECONDS: seconds(1_800),
   /** One that makes no progress this long after its warning is aborted, and its task retried. */
@@ -177,6 +181,10 @@ export const variables = z.object({
   MAX_CLAIM_RENEWALS: integer(10, 0, 10_000),
   /** How often heartbeats are written to Postgres. */
   HEARTBEAT_FLUSH_MS: integer(1_000, 50, 10_000),
+  /** The history of an agent's heartbeats has one of each so many seconds; 0: none is kept. */
+  HEARTBEAT_HISTORY_SECONDS: integer(60, 0, 86_400),
+  /** How long that history is kept. */
+  HEARTBEAT_RETENTION_DAYS: integer(7, 1, 3_650),
   /** Between SIGTERM and SIGKILL of a cancelled task. */
   CANCEL_GRACE_SECONDS: seconds(10, 1, 600),
 });
@@ -264,11 +272,17 @@ function toConfig(env: z.infer<typeof environment>) {
       defaultTimeoutSeconds: env.DEFAULT_TIMEOUT_SECONDS || undefined,
       defaultLeaseSeconds: env.DEFAULT_LEASE_SECONDS,
       maxClaimRenewals: env.MAX_CLAIM_RENEWALS,
+      maxSubtasksPerTask: env.MAX_SUBTASKS_PER_TASK,
+      maxSubtaskDepth: env.MAX_SUBTASK_DEPTH,
       hungAfterSeconds: env.HUNG_AFTER_SECONDS,
       hungAbortAfterSeconds: env.HUNG_ABORT_AFTER_SECONDS,
       cancelGraceSeconds: env.CANCEL_GRACE_SECONDS,
     },
-    agents: { heartbeatFlushMs: env.HEARTBEAT_FLUSH_MS },
+    agents: {
+      heartbeatFlushMs: env.HEARTBEAT_FLUSH_MS,
+      heartbeatHistorySeconds: env.HEARTBEAT_HISTORY_SECONDS,
+      heartbeatRetentionDays: env.HEARTBEAT_RETENTION_DAYS,
+    },
     gateway: {
       url: env.GATEWAY_URL,
       secret: env.GATEWAY_SECRET,

@@ -17,6 +17,15 @@ beforeAll(async () => {
 
 afterAll(() => db.drop());
 
+function aHousekeeping(): Housekeeping {
+  const agents = {
+    heartbeatFlushMs: 1_000,
+    heartbeatHistorySeconds: 60,
+    heartbeatRetentionDays: 7,
+  };
+  return new Housekeeping(db.database, Logger.create({ level: 'silent' }), { agents });
+}
+
 /** Hours since it expired and since it was ended; what is negative lies ahead. */
 async function aSession(expired: number, ended: number | null): Promise<string> {
   const id = newId();
@@ -33,10 +42,34 @@ it('forgets sessions a day after their end, and no others', async () => {
   const kept = [await aSession(-24, null), await aSession(23, null), await aSession(-24, 23)];
   await aSession(25, null);
   await aSession(-24, 25);
-  const housekeeping = new Housekeeping(db.database, Logger.create({ level: 'silent' }));
+  const housekeeping = aHousekeeping();
   expect(await housekeeping.round()).toBe(false);
   const { rows } = await db.owner.query<{ id: string }>('SELECT id FROM user_sessions ORDER BY id');
   expect(rows.map(({ id }) => id)).toEqual(kept);
+});
+
+it('makes the partitions of the coming days, and removes heartbeats that are too old', async () => {
+  await db.owner.query(
+    `CREATE TABLE of_old PARTITION OF agent_heartbeat_history FOR VALUES
+       FROM ('2020-01-01') TO ('2020-01-02')`,
+  );
+  const keep = async (daysAgo: number) =>
+    db.owner.query(
+      `INSERT INTO agent_heartbeat_history (workspace_id, agent_id, seen_at, status)
+       VALUES (uuidv7(), uuidv7(), now() - make_interval(days => $1), 'healthy')`,
+      [daysAgo],
+    );
+  for (const daysAgo of [-3, 0, 6, 8]) await keep(daysAgo);
+  await aHousekeeping().round();
+  const { rows } = await db.owner.query<{ place: string; days: number }>(
+    `SELECT tableoid::regclass::text AS place, (now()::date - seen_at::date) AS days
+     FROM agent_heartbeat_history ORDER BY seen_at`,
+  );
+  expect(rows.map(({ days }) => days)).toEqual([6, 0, -3]);
+  const part = expect.stringMatching(/^agent_heartbeat_history_\d{8}$/);
+  expect(rows.map(({ place }) => place)).toEqual(['agent_heartbeat_history_default', part, part]);
+  const { rows: old } = await db.owner.query(`SELECT to_regclass('of_old') AS name`);
+  expect(old).toEqual([{ name: null }]);
 });
 
 describe('sets of capabilities', () => {
@@ -88,7 +121,7 @@ describe('sets of capabilities', () => {
   }
 
   const create = (key: string) => createIn(db.database.tenant(workspaceId), key);
-  const round = () => new Housekeeping(db.database, Logger.create({ level: 'silent' })).round();
+  const round = () => aHousekeeping().round();
 
   it('goes when it was not used for a day', async () => {
     await aSet('new', 23);

@@ -1,4 +1,6 @@
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
+import { renewHeartbeatPartitions } from '#lib/agent-manager';
+import { CONFIG, type Config } from '#lib/config';
 import { Database, firstRow } from '#lib/database';
 import { purgeExpiredKeys } from '#lib/http';
 import { pruneSessions } from '#lib/identity';
@@ -8,6 +10,8 @@ import { pruneCoordinatorLogs } from './store/prune-logs.sql.js';
 
 const EVERY_MS = 600_000;
 const LOGS_KEPT_DAYS = 30;
+/** Of the heartbeats' history; a day that has no partition goes to the default one. */
+const DAYS_AHEAD = 3;
 const BATCH = 5_000;
 
 /** Removes what nobody needs any more, a batch of each every ten minutes. The leader does it. */
@@ -18,6 +22,7 @@ export class Housekeeping {
   constructor(
     private readonly database: Database,
     private readonly logger: Logger,
+    @Inject(CONFIG) private readonly config: Pick<Config, 'agents'>,
   ) {}
 
   /** Does its round if it is time; never throws. */
@@ -39,6 +44,8 @@ export class Housekeeping {
     const keys = await purgeExpiredKeys(service, BATCH);
     const sessions = await pruneSessions(service, BATCH);
     const logs = await firstRow(service, pruneCoordinatorLogs, [LOGS_KEPT_DAYS, BATCH]);
+    const { heartbeatRetentionDays } = this.config.agents;
+    await service.rows(renewHeartbeatPartitions, [DAYS_AHEAD, heartbeatRetentionDays]);
     const sets = await firstRow(service, pruneCapabilitySets, [BATCH]);
     return [keys, sessions, logs?.removed ?? 0, sets?.looked_at ?? 0].some(
       (removed) => removed >= BATCH,

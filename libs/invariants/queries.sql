@@ -178,19 +178,23 @@ SELECT DISTINCT 7 AS position, 'agents ' || c.agent_id AS subject, 'is missing, 
 FROM agent_heartbeats c
 WHERE c.agent_id IS NOT NULL AND NOT EXISTS (SELECT FROM agents p WHERE p.workspace_id = c.workspace_id AND p.id = c.agent_id)
 UNION ALL
-SELECT DISTINCT 8 AS position, 'agent_tasks ' || c.task_id AS subject, 'is missing, and journal has rows of it' AS problem
+SELECT DISTINCT 8 AS position, 'agents ' || c.agent_id AS subject, 'is missing, and agent_heartbeat_history has rows of it' AS problem
+FROM agent_heartbeat_history c
+WHERE c.agent_id IS NOT NULL AND NOT EXISTS (SELECT FROM agents p WHERE p.workspace_id = c.workspace_id AND p.id = c.agent_id)
+UNION ALL
+SELECT DISTINCT 9 AS position, 'agent_tasks ' || c.task_id AS subject, 'is missing, and journal has rows of it' AS problem
 FROM journal c
 WHERE c.task_id IS NOT NULL AND NOT EXISTS (SELECT FROM agent_tasks p WHERE p.workspace_id = c.workspace_id AND p.id = c.task_id)
 UNION ALL
-SELECT DISTINCT 9 AS position, 'agents ' || c.agent_id AS subject, 'is missing, and journal has rows of it' AS problem
+SELECT DISTINCT 10 AS position, 'agents ' || c.agent_id AS subject, 'is missing, and journal has rows of it' AS problem
 FROM journal c
 WHERE c.agent_id IS NOT NULL AND NOT EXISTS (SELECT FROM agents p WHERE p.workspace_id = c.workspace_id AND p.id = c.agent_id)
 UNION ALL
-SELECT DISTINCT 10 AS position, 'agent_tasks ' || c.task_id AS subject, 'is missing, and task_log_lines has rows of it' AS problem
+SELECT DISTINCT 11 AS position, 'agent_tasks ' || c.task_id AS subject, 'is missing, and task_log_lines has rows of it' AS problem
 FROM task_log_lines c
 WHERE c.task_id IS NOT NULL AND NOT EXISTS (SELECT FROM agent_tasks p WHERE p.workspace_id = c.workspace_id AND p.id = c.task_id)
 UNION ALL
-SELECT DISTINCT 11 AS position, 'agents ' || c.agent_id AS subject, 'is missing, and task_log_lines has rows of it' AS problem
+SELECT DISTINCT 12 AS position, 'agents ' || c.agent_id AS subject, 'is missing, and task_log_lines has rows of it' AS problem
 FROM task_log_lines c
 WHERE c.agent_id IS NOT NULL AND NOT EXISTS (SELECT FROM agents p WHERE p.workspace_id = c.workspace_id AND p.id = c.agent_id)) found
 ORDER BY position, subject LIMIT $1

@@ -146,6 +146,11 @@ export const ERRORS = {
     'Too many tasks depend on it to cancel them together',
     'Cancel its dependents first, by POST /agent-tasks/bulk/cancel with a filter.',
   ),
+  subtask_limit: e(
+    409,
+    'The task may not have these subtasks',
+    'Do the work in the run itself, or in fewer tasks; an operator can raise MAX_SUBTASK_DEPTH and MAX_SUBTASKS_PER_TASK.',
+  ),
   stale_run: e(
     409,
     'The run is not the live one of its task',

@@ -631,6 +631,11 @@ journaled AS (
 )
 SELECT run_id, agent_id, id AS task_id, version, dependents_unsettled FROM task_moved
 
+-- given_task
+SELECT t.status FROM agents a JOIN agent_tasks t ON t.workspace_id = $1 AND t.id = $3
+WHERE a.workspace_id = $1 AND a.id = $2
+  AND (t.agent_id = a.id OR (t.required_capabilities <@ a.capabilities AND t.required_capabilities @> a.dedicated_to) AND (a.task_types = '{}' OR t.task_type = ANY(a.task_types)))
+
 -- hear_agents
 UPDATE agent_heartbeats h SET last_seen_at = now() FROM (
   SELECT agent_id FROM agent_heartbeats WHERE workspace_id = $1 AND agent_id = ANY($2::uuid[])

@@ -7,14 +7,18 @@
 SELECT id FROM projects
 WHERE workspace_id = $1 AND id = ANY($2::uuid[]) AND archived_at IS NOT NULL
 
+-- count_subtasks
+SELECT count(*)::int AS subtasks FROM (
+  SELECT FROM agent_tasks WHERE workspace_id = $1 AND parent_task_id = $2 LIMIT $3) s
+
 -- create_tasks
 WITH input AS MATERIALIZED (
-  SELECT * FROM jsonb_to_recordset($2::jsonb) AS x ("id" uuid, "capabilityKey" text, "unmetDependencies" int, "hasDependents" boolean, "createdBy" uuid, "taskType" text, "inputContext" jsonb, "title" text, "description" text, "priority" int, "metadata" jsonb, "secrets" jsonb, "estimatedDurationMinutes" int, "maxRetries" int, "retryBackoffSeconds" int, "timeoutSeconds" int, "projectId" uuid, "milestoneId" uuid, "requiredCapabilities" text[], "queueExpiresInSeconds" int, "tags" text[], "actorKind" text, "actorId" text)
+  SELECT * FROM jsonb_to_recordset($2::jsonb) AS x ("id" uuid, "capabilityKey" text, "unmetDependencies" int, "hasDependents" boolean, "createdBy" uuid, "parentTaskId" uuid, "taskType" text, "inputContext" jsonb, "title" text, "description" text, "priority" int, "metadata" jsonb, "secrets" jsonb, "estimatedDurationMinutes" int, "maxRetries" int, "retryBackoffSeconds" int, "timeoutSeconds" int, "projectId" uuid, "milestoneId" uuid, "requiredCapabilities" text[], "queueExpiresInSeconds" int, "tags" text[], "actorKind" text, "actorId" text)
 ),
 created AS (
-  INSERT INTO agent_tasks (workspace_id, ready_at, queue_expires_at, id, capability_key, unmet_dependencies, has_dependents, created_by, task_type, input_context, title, description, priority, metadata, secrets, estimated_duration_minutes, max_retries, retry_backoff_seconds, timeout_seconds, project_id, milestone_id, required_capabilities)
+  INSERT INTO agent_tasks (workspace_id, ready_at, queue_expires_at, id, capability_key, unmet_dependencies, has_dependents, created_by, parent_task_id, task_type, input_context, title, description, priority, metadata, secrets, estimated_duration_minutes, max_retries, retry_backoff_seconds, timeout_seconds, project_id, milestone_id, required_capabilities)
   SELECT $1, CASE WHEN "unmetDependencies" = 0 THEN now() END, now() + make_interval(secs => "queueExpiresInSeconds"),
-    "id", "capabilityKey", "unmetDependencies", "hasDependents", "createdBy", "taskType", "inputContext", "title", "description", "priority", "metadata", "secrets", "estimatedDurationMinutes", "maxRetries", "retryBackoffSeconds", "timeoutSeconds", "projectId", "milestoneId", "requiredCapabilities"
+    "id", "capabilityKey", "unmetDependencies", "hasDependents", "createdBy", "parentTaskId", "taskType", "inputContext", "title", "description", "priority", "metadata", "secrets", "estimatedDurationMinutes", "maxRetries", "retryBackoffSeconds", "timeoutSeconds", "projectId", "milestoneId", "requiredCapabilities"
   FROM input
   RETURNING id
 ),
@@ -26,12 +30,12 @@ SELECT now() AS created_at
 
 -- create_tasks_with_extras
 WITH input AS MATERIALIZED (
-  SELECT * FROM jsonb_to_recordset($2::jsonb) AS x ("id" uuid, "capabilityKey" text, "unmetDependencies" int, "hasDependents" boolean, "createdBy" uuid, "taskType" text, "inputContext" jsonb, "title" text, "description" text, "priority" int, "metadata" jsonb, "secrets" jsonb, "estimatedDurationMinutes" int, "maxRetries" int, "retryBackoffSeconds" int, "timeoutSeconds" int, "projectId" uuid, "milestoneId" uuid, "requiredCapabilities" text[], "queueExpiresInSeconds" int, "tags" text[], "actorKind" text, "actorId" text)
+  SELECT * FROM jsonb_to_recordset($2::jsonb) AS x ("id" uuid, "capabilityKey" text, "unmetDependencies" int, "hasDependents" boolean, "createdBy" uuid, "parentTaskId" uuid, "taskType" text, "inputContext" jsonb, "title" text, "description" text, "priority" int, "metadata" jsonb, "secrets" jsonb, "estimatedDurationMinutes" int, "maxRetries" int, "retryBackoffSeconds" int, "timeoutSeconds" int, "projectId" uuid, "milestoneId" uuid, "requiredCapabilities" text[], "queueExpiresInSeconds" int, "tags" text[], "actorKind" text, "actorId" text)
 ),
 created AS (
-  INSERT INTO agent_tasks (workspace_id, ready_at, queue_expires_at, id, capability_key, unmet_dependencies, has_dependents, created_by, task_type, input_context, title, description, priority, metadata, secrets, estimated_duration_minutes, max_retries, retry_backoff_seconds, timeout_seconds, project_id, milestone_id, required_capabilities)
+  INSERT INTO agent_tasks (workspace_id, ready_at, queue_expires_at, id, capability_key, unmet_dependencies, has_dependents, created_by, parent_task_id, task_type, input_context, title, description, priority, metadata, secrets, estimated_duration_minutes, max_retries, retry_backoff_seconds, timeout_seconds, project_id, milestone_id, required_capabilities)
   SELECT $1, CASE WHEN "unmetDependencies" = 0 THEN now() END, now() + make_interval(secs => "queueExpiresInSeconds"),
-    "id", "capabilityKey", "unmetDependencies", "hasDependents", "createdBy", "taskType", "inputContext", "title", "description", "priority", "metadata", "secrets", "estimatedDurationMinutes", "maxRetries", "retryBackoffSeconds", "timeoutSeconds", "projectId", "milestoneId", "requiredCapabilities"
+    "id", "capabilityKey", "unmetDependencies", "hasDependents", "createdBy", "parentTaskId", "taskType", "inputContext", "title", "description", "priority", "metadata", "secrets", "estimatedDurationMinutes", "maxRetries", "retryBackoffSeconds", "timeoutSeconds", "projectId", "milestoneId", "requiredCapabilities"
   FROM input
   RETURNING id
 ),
@@ -64,8 +68,10 @@ SELECT now() AS created_at
 WITH RECURSIVE reached (id) AS (
   SELECT unnest($2::uuid[])
   UNION
-  SELECT d.task_id FROM reached r JOIN task_dependencies d
-    ON d.workspace_id = $1 AND d.depends_on_id = r.id
+  SELECT further.id FROM reached r CROSS JOIN LATERAL (
+    SELECT d.task_id AS id FROM task_dependencies d WHERE d.workspace_id = $1 AND d.depends_on_id = r.id
+    UNION ALL
+    SELECT s.id FROM agent_tasks s WHERE s.workspace_id = $1 AND s.parent_task_id = r.id) further
 )
 SELECT t.id FROM agent_tasks t
 WHERE t.workspace_id = $1 AND t.id = ANY(ARRAY(SELECT id FROM reached)) AND (t.id = ANY($2::uuid[])
@@ -87,6 +93,10 @@ LIMIT $3
 -- edges_of_task
 SELECT depends_on_id, policy FROM task_dependencies WHERE workspace_id = $1 AND task_id = $2
 
+-- family_of
+SELECT id FROM agent_tasks
+WHERE workspace_id = $1 AND id = ANY($3::uuid[]) AND (id = $2 OR parent_task_id = $2)
+
 -- lock_prerequisite_rows
 SELECT t.id, t.status, (t.status = 'COMPLETED' OR (t.status = 'ARCHIVED' AND t.completed_at IS NOT NULL)) AS completed, bad.ended_without_success,
   NOT t.has_dependents OR (bad.ended_without_success AND NOT t.dependents_unsettled) AS unmarked
@@ -105,7 +115,18 @@ WHERE t.workspace_id = $1 AND t.id = ANY($2::uuid[])
 SELECT
   $2::uuid IS NULL OR EXISTS (SELECT FROM agents WHERE workspace_id = $1 AND id = $2) AS agent,
   $3::uuid IS NULL OR EXISTS (SELECT FROM projects WHERE workspace_id = $1 AND id = $3) AS project,
-  $4::uuid IS NULL OR EXISTS (SELECT FROM milestones WHERE workspace_id = $1 AND id = $4) AS milestone
+  $4::uuid IS NULL OR EXISTS (SELECT FROM milestones WHERE workspace_id = $1 AND id = $4) AS milestone,
+  $5::uuid IS NULL OR EXISTS (SELECT FROM agent_tasks WHERE workspace_id = $1 AND id = $5) AS parent
+
+-- parent_of_subtasks
+WITH RECURSIVE above (parent_id, depth) AS (
+  SELECT parent_task_id, 0 FROM agent_tasks WHERE workspace_id = $1 AND id = $2
+  UNION ALL
+  SELECT t.parent_task_id, a.depth + 1 FROM above a
+  JOIN agent_tasks t ON t.workspace_id = $1 AND t.id = a.parent_id
+)
+SELECT run_id, agent_id, priority, project_id, milestone_id, (SELECT max(depth) FROM above) AS depth
+FROM agent_tasks WHERE workspace_id = $1 AND id = $2
 
 -- prerequisites_of
 SELECT p.id, p.title, p.status, d.policy, d.settled_at, d.created_at
@@ -212,11 +233,11 @@ RETURNING t.workspace_id
 SELECT pg_advisory_xact_lock(hashtextextended('task_dependencies:' || $1::text, 0))
 
 -- task_state
-SELECT status, version, unmet_dependencies, run_id, agent_id
+SELECT status, version, unmet_dependencies, run_id, agent_id, parent_task_id
 FROM agent_tasks WHERE workspace_id = $1 AND id = $2
 
 -- task_views
-SELECT t.workspace_id AS "workspaceId", t.id AS "id", t.title AS "title", t.description AS "description", t.task_type AS "taskType", t.project_id AS "projectId", t.milestone_id AS "milestoneId", t.status AS "status", t.version AS "version", t.priority AS "priority", t.run_id AS "runId", t.agent_id AS "agentId", t.session_key AS "sessionKey", t.generation AS "generation", t.progress_percent AS "progressPercent", t.current_step AS "currentStep", t.estimated_duration_minutes AS "estimatedDurationMinutes", t.estimated_completion_at AS "estimatedCompletionAt", t.timeout_seconds AS "timeoutSeconds", t.retry_count AS "retryCount", t.max_retries AS "maxRetries", t.retry_backoff_seconds AS "retryBackoffSeconds", t.retry_at AS "retryAt", t.last_error AS "lastError", t.abort_reason AS "abortReason", t.abort_message AS "abortMessage", t.failure_reason AS "failureReason", t.required_capabilities AS "requiredCapabilities", t.unmet_dependencies AS "unmetDependencies", t.ready_at AS "readyAt", t.queue_expires_at AS "queueExpiresAt", t.input_context AS "inputContext", t.output_result AS "outputResult", t.summary AS "summary", t.checkpoint_data AS "checkpointData", t.metadata AS "metadata", t.secrets AS "secrets", t.paused_by AS "pausedBy", t.pause_reason AS "pauseReason", t.created_by AS "createdBy", t.created_at AS "createdAt", t.updated_at AS "updatedAt", t.assigned_at AS "assignedAt", t.started_at AS "startedAt", t.paused_at AS "pausedAt", t.completed_at AS "completedAt", t.failed_at AS "failedAt", t.aborted_at AS "abortedAt", t.archived_at AS "archivedAt",
+SELECT t.workspace_id AS "workspaceId", t.id AS "id", t.title AS "title", t.description AS "description", t.task_type AS "taskType", t.project_id AS "projectId", t.milestone_id AS "milestoneId", t.status AS "status", t.version AS "version", t.priority AS "priority", t.run_id AS "runId", t.agent_id AS "agentId", t.session_key AS "sessionKey", t.generation AS "generation", t.progress_percent AS "progressPercent", t.current_step AS "currentStep", t.estimated_duration_minutes AS "estimatedDurationMinutes", t.estimated_completion_at AS "estimatedCompletionAt", t.timeout_seconds AS "timeoutSeconds", t.retry_count AS "retryCount", t.max_retries AS "maxRetries", t.retry_backoff_seconds AS "retryBackoffSeconds", t.retry_at AS "retryAt", t.last_error AS "lastError", t.abort_reason AS "abortReason", t.abort_message AS "abortMessage", t.failure_reason AS "failureReason", t.required_capabilities AS "requiredCapabilities", t.unmet_dependencies AS "unmetDependencies", t.ready_at AS "readyAt", t.queue_expires_at AS "queueExpiresAt", t.input_context AS "inputContext", t.output_result AS "outputResult", t.summary AS "summary", t.checkpoint_data AS "checkpointData", t.metadata AS "metadata", t.secrets AS "secrets", t.paused_by AS "pausedBy", t.pause_reason AS "pauseReason", t.created_by AS "createdBy", t.parent_task_id AS "parentTaskId", t.created_at AS "createdAt", t.updated_at AS "updatedAt", t.assigned_at AS "assignedAt", t.started_at AS "startedAt", t.paused_at AS "pausedAt", t.completed_at AS "completedAt", t.failed_at AS "failedAt", t.aborted_at AS "abortedAt", t.archived_at AS "archivedAt",
   ARRAY(SELECT g.tag FROM agent_task_tags g
     WHERE g.workspace_id = t.workspace_id AND g.task_id = t.id ORDER BY g.tag) AS tags,
   ARRAY(SELECT d.depends_on_id FROM task_dependencies d

@@ -3,6 +3,8 @@ import { AdmissionModule } from '#lib/admission';
 import { BulkCommands } from './commands/bulk-commands.js';
 import { TaskCommands } from './commands/task-commands.js';
 import { TaskCreation } from './creation/task-creation.js';
+import { Subtasks } from './creation/subtasks.js';
+import { TaskDrafts } from './creation/task-drafts.js';
 import { TaskInserts } from './creation/task-inserts.js';
 import { TaskDependencies } from './dependencies/task-dependencies.js';
 import { BulkCommandsController } from './http/bulk-commands.controller.js';
@@ -28,7 +30,9 @@ import { TaskUpdates } from './updates/task-updates.js';
     TaskUpdateController,
   ],
   providers: [
+    TaskDrafts,
     TaskInserts,
+    Subtasks,
     TaskCreation,
     TaskCommands,
     BulkCommands,

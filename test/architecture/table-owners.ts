@@ -74,6 +74,8 @@ export const TABLES: Readonly<Record<string, Ownership>> = {
     others: { runs: 'hears of an agent by a claim, an assignment or its gateway' },
   },
 
+  agent_heartbeat_history: { owner: 'agent-manager' },
+
   agent_task_tags: { owner: 'task-manager' },
   capability_sets: {
     owner: 'task-manager',

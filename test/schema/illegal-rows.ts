@@ -87,6 +87,9 @@ export const ATTEMPTS: Record<string, readonly (readonly [sql: string, by: strin
     ],
     [`UPDATE task_dependencies SET policy = 'wait'`, 'task_dependencies_policy_check'],
   ],
+  'a heartbeat': [
+    [`UPDATE agent_heartbeat_history SET status = 'stale'`, 'agent_heartbeat_history_status_check'],
+  ],
   'a run': [
     [`UPDATE task_runs SET state = 'RUNNING'`, 'task_runs_state_is_whole'],
     [`UPDATE task_runs SET started_at = NULL`, 'task_runs_state_is_whole'],
@@ -145,6 +148,10 @@ export const ATTEMPTS: Record<string, readonly (readonly [sql: string, by: strin
     [`UPDATE agents SET name = ''`, 'short_name_check'],
     [`UPDATE agents SET name = repeat('x', 201)`, 'short_name_check'],
     [`UPDATE agent_heartbeats SET status = 'fine'`, 'agent_heartbeats_status_check'],
+    [
+      `UPDATE agent_heartbeat_history SET status = 'stale'`,
+      'agent_heartbeat_history_status_check',
+    ],
   ],
   'an event': [
     [`INSERT INTO event_consumers (name) VALUES ('')`, 'event_consumers_name_check'],

@@ -68,6 +68,10 @@ function otherRows({
       [workspaceId, agentId],
     ],
     [
+      `INSERT INTO agent_heartbeat_history (workspace_id, agent_id, seen_at, status) VALUES ($1, $2, now(), 'healthy')`,
+      [workspaceId, agentId],
+    ],
+    [
       `INSERT INTO api_keys (workspace_id, id, name, prefix, key_hash, role, scopes, created_by)
        VALUES ($1, uuidv7(), 'A key', 'drv', uuid_send(uuidv7()), 'MEMBER', '{tasks:read}', $2)`,
       [workspaceId, userId],

@@ -10,10 +10,11 @@ import {
   toPage,
 } from '#lib/kernel';
 import type { AgentRow, AgentView } from '../domain/agent-view.js';
-import { type AgentHealth, healthStatus } from '../domain/health.js';
+import { type AgentHealth, healthStatus, type KeptHeartbeat } from '../domain/health.js';
 import { requireSelf } from '../domain/require-self.js';
 import { toAgentView } from '../store/agent-columns.js';
 import { agentHealth, type HealthRow } from '../store/agent-health.sql.js';
+import { heartbeatHistory, type HistoryRow } from '../store/heartbeat-history.sql.js';
 import { findAgent } from '../store/find-agent.sql.js';
 import { type AgentFilter, listAgents } from '../store/list-agents.sql.js';
 import { AgentRegistration, type Registration, type AgentRequest } from './agent-registration.js';
@@ -22,6 +23,15 @@ import { type AgentToken, AgentTokens } from './agent-tokens.js';
 export interface AgentListRequest extends AgentFilter {
   limit: number;
   cursor?: string;
+}
+
+export interface HistoryRequest {
+  limit: number;
+  cursor?: string;
+  /** At this time or later. */
+  from?: string;
+  /** Before this time. */
+  to?: string;
 }
 
 /** Requests of people and programs about agents. Agents' own requests are in Heartbeats and the task manager. */
@@ -72,6 +82,20 @@ export class AgentManagerService {
     return toHealth(agentId, row);
   }
 
+  /** What is kept of its heartbeats, the newest first. @throws DroverError `agent_not_found`, `malformed_cursor` */
+  async heartbeats(
+    caller: Caller,
+    agentId: string,
+    { limit, cursor, from, to }: HistoryRequest,
+  ): Promise<Page<KeptHeartbeat>> {
+    const { workspaceId } = caller;
+    const before = earlierOf(to, timeIn(cursor));
+    const params = [workspaceId, agentId, from ?? null, before ?? null, limit + 1];
+    const rows = await this.database.tenant(workspaceId).rows(heartbeatHistory, params);
+    if (rows.length === 0) await this.get(caller, agentId);
+    return toPage(rows, limit, (row: HistoryRow) => [row.seen_at.getTime()], toKeptHeartbeat);
+  }
+
   /** See `AgentTokens.issue`. */
   issueToken(
     caller: Caller,
@@ -92,6 +116,34 @@ function keyIn(cursor: string | undefined): [string, string] | undefined {
   const [name, id] = decodeCursor(cursor, ['string', 'string']);
   if (!isUuid(id)) throw malformedCursor();
   return [String(name), id];
+}
+
+/** The last milliseconds of the year 9999. */
+const LATEST = 253_402_300_799_999;
+
+function timeIn(cursor: string | undefined): string | undefined {
+  if (cursor === undefined) return undefined;
+  const [time] = decodeCursor(cursor, ['number']);
+  const fits = Number.isInteger(time) && Number(time) >= 0 && Number(time) <= LATEST;
+  if (!fits) throw malformedCursor();
+  return new Date(Number(time)).toISOString();
+}
+
+function earlierOf(one: string | undefined, other: string | undefined): string | undefined {
+  if (one === undefined || other === undefined) return one ?? other;
+  return Date.parse(one) < Date.parse(other) ? one : other;
+}
+
+function toKeptHeartbeat(row: HistoryRow): KeptHeartbeat {
+  return {
+    seenAt: row.seen_at.toISOString(),
+    status: row.status,
+    currentTaskId: row.current_task_id,
+    progressPercent: row.progress_percent,
+    currentStep: row.current_step,
+    memoryMb: row.memory_mb,
+    cpuPercent: row.cpu_percent,
+  };
 }
 
 function toHealth(agentId: string, row: HealthRow): AgentHealth {

@@ -27,6 +27,12 @@ export interface AgentHealth extends HeartbeatTiming {
   metadata: Record<string, unknown>;
 }
 
+/** What an agent said of itself at a time. */
+export type KeptHeartbeat = Pick<
+  AgentHealth,
+  'currentTaskId' | 'progressPercent' | 'currentStep' | 'memoryMb' | 'cpuPercent'
+> & { seenAt: string; status: HeartbeatStatus };
+
 /**
  * @param status what the latest heartbeat said of itself; null: there was none
  * @param isUnresponsive whether a sign of life is missed by now

@@ -1,4 +1,5 @@
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
+import { CONFIG, type Config } from '#lib/config';
 import { Database, isUnreachable } from '#lib/database';
 import { DroverError, redact, redactText } from '#lib/kernel';
 import { Logger } from '#lib/observability';
@@ -24,6 +25,7 @@ export class HeartbeatWriter {
   constructor(
     private readonly database: Database,
     private readonly logger: Logger,
+    @Inject(CONFIG) private readonly config: Pick<Config, 'agents'>,
   ) {}
 
   /** Whether heartbeats are kept back here, so that Postgres may not know of those that came. */
@@ -50,7 +52,9 @@ export class HeartbeatWriter {
   private async flush(batch: PendingHeartbeat[]): Promise<FlushedRow[]> {
     this.startedAt = performance.now();
     try {
-      return await this.database.service.rows(flushHeartbeats, [toJson(batch)]);
+      const { heartbeatHistorySeconds } = this.config.agents;
+      const params = [toJson(batch), heartbeatHistorySeconds];
+      return await this.database.service.rows(flushHeartbeats, params);
     } finally {
       this.startedAt = undefined;
     }

@@ -13,9 +13,20 @@ import type { Caller, Page } from '#lib/kernel';
 import { AgentManagerService } from '../agents/agent-manager.service.js';
 import type { AgentToken } from '../agents/agent-tokens.js';
 import type { AgentView } from '../domain/agent-view.js';
-import type { AgentHealth } from '../domain/health.js';
-import { AgentDoc, AgentHealthDoc, AgentPageDoc, AgentTokenDoc } from './dto/agent.docs.js';
-import { IssueTokenDto, ListAgentsQuery, RegisterAgentDto } from './dto/agent.dto.js';
+import type { AgentHealth, KeptHeartbeat } from '../domain/health.js';
+import {
+  AgentDoc,
+  AgentHealthDoc,
+  AgentPageDoc,
+  AgentTokenDoc,
+  HeartbeatPageDoc,
+} from './dto/agent.docs.js';
+import {
+  HeartbeatsQuery,
+  IssueTokenDto,
+  ListAgentsQuery,
+  RegisterAgentDto,
+} from './dto/agent.dto.js';
 
 @ApiTags('Agents')
 @Controller('agents')
@@ -76,6 +87,18 @@ export class AgentsController {
   @ApiErrors('validation_failed', 'agent_not_found')
   health(@CurrentCaller() caller: Caller, @UuidParam('id') id: string): Promise<AgentHealth> {
     return this.agents.health(caller, id);
+  }
+
+  @Get(':id/heartbeats')
+  @ApiOperation({ summary: 'What is kept of its heartbeats, the newest first' })
+  @ApiOkResponse({ type: HeartbeatPageDoc })
+  @ApiErrors('validation_failed', 'malformed_cursor', 'agent_not_found')
+  heartbeats(
+    @CurrentCaller() caller: Caller,
+    @UuidParam('id') id: string,
+    @Query() query: HeartbeatsQuery,
+  ): Promise<Page<KeptHeartbeat>> {
+    return this.agents.heartbeats(caller, id, query);
   }
 
   @Post(':id/token')

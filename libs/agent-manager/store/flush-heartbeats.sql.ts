@@ -7,6 +7,9 @@ export interface FlushedRow extends AgentFactsRow {
   revived: boolean;
 }
 
+const intervalOf = (time: string) =>
+  `date_bin(make_interval(secs => nullif($2::int, 0)), ${time}, 'epoch')`;
+
 /**
  * Writes the latest heartbeat of each agent of a batch, and revives those that were taken for dead.
  *
@@ -19,8 +22,11 @@ export interface FlushedRow extends AgentFactsRow {
  * older than the threshold (it waited out an outage) revives nobody. Reviving skips rows that somebody has
  * locked, because the flush of all agents must not wait for one: the next heartbeat does it.
  *
+ * The history gets the first heartbeat of an agent in each interval of the clock. The row that the upsert replaces says
+ * which was the last, so nothing is looked up.
+ *
  * $1 JSON array of {workspace_id, agent_id, age_ms, status, current_task_id, progress_percent,
- * current_step, memory_mb, cpu_percent, metadata}, each agent at most once.
+ * current_step, memory_mb, cpu_percent, metadata}, each agent at most once; $2 seconds of an interval, 0: no history.
  */
 export const flushHeartbeats = command<FlushedRow>(
   'flush_heartbeats',
@@ -35,10 +41,10 @@ WITH heartbeat AS MATERIALIZED (
 ),
 written AS (
   INSERT INTO agent_heartbeats AS h (workspace_id, agent_id, status, current_task_id, progress_percent,
-    current_step, memory_mb, cpu_percent, last_seen_at, next_expected_at, metadata)
+    current_step, memory_mb, cpu_percent, last_seen_at, next_expected_at, metadata, kept_at)
   SELECT workspace_id, agent_id, status, current_task_id, progress_percent, current_step, memory_mb,
     cpu_percent, seen_at, seen_at + make_interval(secs => heartbeat_interval_seconds),
-    coalesce(metadata, '{}')
+    coalesce(metadata, '{}'), CASE WHEN $2 > 0 THEN seen_at END
   FROM heartbeat WHERE lifecycle <> 'TERMINATED'
   -- Two flushes that meet lock their rows in one order.
   ORDER BY workspace_id, agent_id
@@ -47,9 +53,20 @@ written AS (
     progress_percent = excluded.progress_percent, current_step = excluded.current_step,
     memory_mb = excluded.memory_mb, cpu_percent = excluded.cpu_percent,
     last_seen_at = greatest(h.last_seen_at, excluded.last_seen_at), next_expected_at = excluded.next_expected_at,
-    metadata = excluded.metadata
+    metadata = excluded.metadata, kept_at = CASE
+      WHEN ${intervalOf('excluded.last_seen_at')} IS DISTINCT FROM ${intervalOf('h.kept_at')}
+      THEN excluded.last_seen_at ELSE h.kept_at END
   -- After a registration the first heartbeat counts, however old.
   WHERE h.last_seen_at <= excluded.last_seen_at OR ${promisesNoHeartbeat('h')}
+  RETURNING new.*, new.kept_at IS DISTINCT FROM old.kept_at AS is_first
+),
+kept AS (
+  INSERT INTO agent_heartbeat_history (workspace_id, agent_id, seen_at, status, current_task_id, progress_percent,
+    current_step, memory_mb, cpu_percent)
+  SELECT workspace_id, agent_id, date_trunc('milliseconds', kept_at), status, current_task_id, progress_percent, current_step,
+    memory_mb, cpu_percent
+  FROM written WHERE is_first
+  ON CONFLICT DO NOTHING
 ),
 back AS MATERIALIZED (
   SELECT a.workspace_id, a.id, 'heartbeat' AS reason,

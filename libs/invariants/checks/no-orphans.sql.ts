@@ -14,6 +14,7 @@ const REFERENCES = [
   ['task_runs', ['workspace_id', 'agent_id'], 'agents', ['workspace_id', 'id']],
   ['session_spawns', ['workspace_id', 'run_id'], 'task_runs', ['workspace_id', 'id']],
   ['agent_heartbeats', ['workspace_id', 'agent_id'], 'agents', ['workspace_id', 'id']],
+  ['agent_heartbeat_history', ['workspace_id', 'agent_id'], 'agents', ['workspace_id', 'id']],
   ['journal', ['workspace_id', 'task_id'], 'agent_tasks', ['workspace_id', 'id']],
   ['journal', ['workspace_id', 'agent_id'], 'agents', ['workspace_id', 'id']],
   ['task_log_lines', ['workspace_id', 'task_id'], 'agent_tasks', ['workspace_id', 'id']],

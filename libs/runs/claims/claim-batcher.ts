@@ -3,7 +3,6 @@ import { LRUCache } from 'lru-cache';
 import { CONFIG, type Config } from '#lib/config';
 import { Coalescer, Database, firstRow } from '#lib/database';
 import type { AgentCaller } from '#lib/kernel';
-import { taskState } from '#lib/task-manager';
 import type { TaskStatus } from '#lib/transitions';
 import {
   type ClaimedRow,
@@ -15,6 +14,7 @@ import {
   type NothingClaimed,
 } from '../store/claim-tasks.sql.js';
 import { offerKey } from '../store/hand-out.js';
+import { givenTask } from '../store/given-task.sql.js';
 import { heldTasksWait } from '../store/held-tasks-wait.sql.js';
 
 export interface Claim extends AgentClaim {
@@ -86,9 +86,13 @@ export class ClaimBatcher {
     return row?.why ?? undefined;
   }
 
-  async statusOf(workspaceId: string, taskId: string): Promise<TaskStatus | undefined> {
+  /** Undefined for a task that is not the agent's to take, as for one that is not there. */
+  async statusOf(
+    { workspaceId, agentId }: AgentCaller,
+    taskId: string,
+  ): Promise<TaskStatus | undefined> {
     const tenant = this.database.tenant(workspaceId);
-    return (await firstRow(tenant, taskState, [workspaceId, taskId]))?.status;
+    return (await firstRow(tenant, givenTask, [workspaceId, agentId, taskId]))?.status;
   }
 
   private groupOf({ workspaceId, agent_id: agentId }: Claim): string {

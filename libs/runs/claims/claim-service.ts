@@ -120,8 +120,8 @@ export class ClaimService implements OnModuleDestroy, BeforeApplicationShutdown 
   }
 
   /** Who asks for one task is told when waiting for it is in vain. */
-  private async requireWaiting({ workspaceId }: AgentCaller, taskId: string): Promise<void> {
-    const current = await this.claims.statusOf(workspaceId, taskId);
+  private async requireWaiting(agent: AgentCaller, taskId: string): Promise<void> {
+    const current = await this.claims.statusOf(agent, taskId);
     if (!current) throw new DroverError('task_not_found');
     if (!['leased', 'closed'].includes(TASK_PHASES[current])) return;
     const detail = `The task is ${current}, and cannot be claimed.`;

@@ -270,8 +270,18 @@ describe('a claim of a given task', () => {
     const agent = await anAgent({ capabilities: ['a'] });
     await create({ priority: 10 });
     const [wanted, other] = [await create({ priority: 1 }), await create(command)];
-    expect(await taken(agent, { taskId: other.id })).toEqual([]);
     expect(await taken(agent, { taskId: wanted.id })).toEqual([wanted.id]);
+  });
+
+  it('is told at once, and nothing more, when it is of a task that the agent does not take', async () => {
+    const agent = await anAgent({ capabilities: ['a'], taskTypes: ['research'] });
+    const executor = await anAgent({ capabilities: ['command'] });
+    const tasks = [await create(command), await create(), await create(command)];
+    expect(await taken(executor, { taskId: tasks[2]?.id })).toEqual([tasks[2]?.id]);
+    for (const { id } of tasks) {
+      const answer = await claim(agent, { taskId: id, waitMs: 20_000 });
+      expect(answer).toMatchObject({ code: 'task_not_found' });
+    }
   });
 
   it('is told when there is nothing to wait for', async () => {

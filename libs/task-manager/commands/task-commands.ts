@@ -16,7 +16,7 @@ import { illegalCommand } from './illegal-command.js';
 
 export interface CommandOptions {
   reason?: string;
-  /** cancel only: everything that depends on the task goes with it. */
+  /** cancel only: its subtasks and everything that depends on it go with it. */
   cascade?: boolean;
   /** The version that the caller has read; another one refuses the command. */
   ifVersion?: number;
@@ -217,9 +217,9 @@ function requireFound(decided: readonly Decided[], id: string): void {
   if (!decided.some(({ task }) => task.id === id)) throw new DroverError('task_not_found');
 }
 
-/** Dependents of a cancelled task are cancelled for that. */
+/** Dependents and subtasks of a cancelled task are cancelled for that. */
 function cancelWith(task: LockedTask, request: CommandRequest, id: string): CommandDecision {
-  const decision = DECIDE.cancel(task, { ...request, reason: `It depends on ${id}` });
+  const decision = DECIDE.cancel(task, { ...request, reason: `It goes with ${id}` });
   if (decision.kind !== 'transition') return decision;
   return { ...decision, transition: { ...decision.transition, reason: 'dependency_cancelled' } };
 }

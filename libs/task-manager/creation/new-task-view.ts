@@ -45,6 +45,7 @@ export function viewOfNewTask(task: NewTask, created: Created): TaskView {
     id: task.id,
     workspaceId: created.workspaceId,
     createdBy: created.createdBy,
+    parentTaskId: task.parentTaskId ?? null,
     dependsOn: edges.map((edge) => edge.dependsOnId),
     blocks: [...created.blocks].sort(),
     unmetDependencies: created.unmet,

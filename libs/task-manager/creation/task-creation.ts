@@ -1,19 +1,18 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { QueueDepths } from '#lib/admission';
 import { capabilityKey, prepareAssignment } from '#lib/agent-manager';
-import { CONFIG, type Config } from '#lib/config';
 import { Database, type SqlRunner, type TenantScope, violatedConstraint } from '#lib/database';
 import { type IdempotencyRecord, storeAnswer } from '#lib/http';
 import { actorOf, type Caller, DroverError } from '#lib/kernel';
 import { WakeUps } from '#lib/valkey';
-import { draftTasks, type NewEdge, type NewTask, type TaskRequest } from '../domain/new-task.js';
+import { type NewEdge, type NewTask, type TaskRequest } from '../domain/new-task.js';
 import type { TaskView } from '../domain/task-view.js';
-import { hiddenTags, refuseSecretRouting, secretValuesOf } from '../domain/task-secrets.js';
-import { type ColumnOfTask, TaskSecrets } from '#lib/secrets';
 import type { CreatedRow } from '../store/create-tasks.sql.js';
 import { lockPrerequisites, type Prerequisite } from '../store/lock-prerequisites.sql.js';
 import { viewOfNewTask } from './new-task-view.js';
 import { type NamedProject, refuseArchivedProjects } from './refuse-archived-projects.js';
+import { Subtasks } from './subtasks.js';
+import { type CreationRequest, TaskDrafts } from './task-drafts.js';
 import { TaskInserts, type TaskToCreate } from './task-inserts.js';
 
 const SINGLE_FIELD = () => '';
@@ -23,12 +22,6 @@ const MISSING_REFERENCES = {
   agent_tasks_project_fkey: 'project_not_found',
   agent_tasks_milestone_fkey: 'milestone_not_found',
 } as const;
-
-interface CreationRequest {
-  tasks: readonly TaskRequest[];
-  /** How the client calls the task at an index, for the names of fields. */
-  fieldOf: (index: number) => string;
-}
 
 /** The answer to keep for the Idempotency-Key, if the request has one. */
 interface Answer {
@@ -42,13 +35,13 @@ export class TaskCreation {
   constructor(
     private readonly database: Database,
     private readonly inserts: TaskInserts,
-    private readonly secrets: TaskSecrets,
+    private readonly subtasks: Subtasks,
+    private readonly drafts: TaskDrafts,
     private readonly depths: QueueDepths,
     private readonly wakeUps: WakeUps,
-    @Inject(CONFIG) private readonly config: Config,
   ) {}
 
-  /** @throws DroverError `queue_full`, `exceeds_queue`, `task_not_found` (a dependency), `project_not_found`, `project_archived`, `milestone_not_found`, `agent_not_found`, `agent_terminated` */
+  /** @throws DroverError `queue_full`, `exceeds_queue`, `subtask_limit`, `stale_run`, `task_not_found` (a dependency), `project_not_found`, `project_archived`, `milestone_not_found`, `agent_not_found`, `agent_terminated` */
   async createOne(
     caller: Caller,
     requested: TaskRequest,
@@ -73,41 +66,27 @@ export class TaskCreation {
 
   private async create(
     caller: Caller,
-    request: CreationRequest,
+    requested: CreationRequest,
     answer: Answer,
   ): Promise<TaskView[]> {
     const { workspaceId } = caller;
-    const drafts = draft(request, this.config.tasks.defaultTimeoutSeconds);
-    drafts.forEach((task, index) => refuseSecretRouting(task, request.fieldOf(index)));
     const tenant = this.database.tenant(workspaceId);
+    const tasks = await this.subtasks.fillIn(tenant, caller, requested);
+    const request = { ...requested, tasks };
+    const drafts = this.drafts.of(request);
     await refuseArchivedProjects(tenant, workspaceId, named(request));
     await prepareAssignment(tenant, workspaceId, assigned(request));
     return this.depths.within(workspaceId, drafts.length, async () => {
-      const tasks = await Promise.all(drafts.map((task) => this.sealed(workspaceId, task)));
-      return this.write(new Batch(caller, tasks, request.fieldOf), answer);
+      const sealed = await this.drafts.sealed(workspaceId, drafts);
+      return this.write(new Batch(caller, sealed, request.fieldOf), answer);
     });
-  }
-
-  /** The task as everybody may see it, and the originals of what is secret in it. */
-  private async sealed(workspaceId: string, task: NewTask): Promise<NewTask> {
-    const { title, description, inputContext, metadata, secrets, tags } = task;
-    const values = secretValuesOf(task);
-    const { shown, inputs } = await this.secrets.sealColumns<ColumnOfTask, object>(
-      { workspace_id: workspaceId, task_id: task.id },
-      { title, description, input_context: inputContext, metadata, secrets },
-      values,
-    );
-    const originals = inputs.filter(({ key_id }) => key_id !== undefined);
-    if (originals.length === 0) return task;
-    const { input_context, ...others } = shown as typeof shown & { input_context: object };
-    const hidden = { inputContext: input_context, tags: hiddenTags(tags, values) };
-    return { ...task, ...others, ...hidden, originals } as NewTask;
   }
 
   private async write(batch: Batch, { record, toAnswer }: Answer): Promise<TaskView[]> {
     const { workspaceId } = batch.caller;
     const tenant = this.database.tenant(workspaceId);
-    const plain = batch.prerequisiteIds.length === 0 && record === undefined;
+    const alone = batch.prerequisiteIds.length === 0 && !batch.hasParent;
+    const plain = alone && record === undefined;
     const writing = plain
       ? this.insertAlone(tenant, batch)
       : this.insertTogether(tenant, batch, async (runner, created) => {
@@ -117,7 +96,7 @@ export class TaskCreation {
               body: toAnswer(created),
             });
         });
-    const views = await this.secrets.written(writing).catch((error: unknown) => {
+    const views = await this.drafts.written(writing).catch((error: unknown) => {
       throw explainMissing(error);
     });
     const ready = views.filter((view) => view.unmetDependencies === 0).length;
@@ -145,11 +124,14 @@ export class TaskCreation {
   ): Promise<TaskView[]> {
     const { workspaceId } = tenant;
     return tenant.transaction(async (tx) => {
-      const found = await lockPrerequisites(tx, workspaceId, batch.prerequisiteIds);
+      const { caller, tasks, prerequisiteIds } = batch;
+      const ids = await this.subtasks.lockFamily(tx, caller, tasks, prerequisiteIds);
+      const found = await lockPrerequisites(tx, workspaceId, ids);
       batch.checkPrerequisites(found);
       const views = await batch.insert(found, (rows, edges) =>
         this.inserts.many(tx, workspaceId, rows, edges),
       );
+      await this.subtasks.holdParent(tx, caller, tasks);
       await keepAnswer(tx, views);
       return views;
     });
@@ -162,6 +144,8 @@ type Insert = (tasks: TaskToCreate[], edges: object[]) => Promise<CreatedRow>;
 class Batch {
   /** Ids of the prerequisites that were there before. */
   readonly prerequisiteIds: string[];
+  /** Agents and runs create them, below a task of their own. */
+  readonly hasParent: boolean;
   needsSettlement = false;
 
   constructor(
@@ -169,6 +153,7 @@ class Batch {
     readonly tasks: readonly NewTask[],
     private readonly fieldOf: CreationRequest['fieldOf'],
   ) {
+    this.hasParent = tasks.some(({ parentTaskId }) => parentTaskId !== undefined);
     const own = new Set(tasks.map((task) => task.id));
     const requested = new Set(tasks.flatMap((task) => task.edges.map((edge) => edge.dependsOnId)));
     this.prerequisiteIds = [...requested].filter((id) => !own.has(id));
@@ -220,13 +205,17 @@ class Batch {
     );
   }
 
-  /** Which of these tasks wait for a task, by its id. */
+  /** Which tasks wait for one of these, by its id. */
   private dependents(): ReadonlyMap<string, string[]> {
     const dependents = new Map<string, string[]>();
     for (const { taskId, dependsOnId } of this.tasks.flatMap(({ edges }) => edges)) {
       const known = dependents.get(dependsOnId);
       if (known) known.push(taskId);
       else dependents.set(dependsOnId, [taskId]);
+    }
+    for (const { id, blocksParent, parentTaskId } of this.tasks) {
+      if (blocksParent && parentTaskId !== undefined)
+        dependents.set(id, [...(dependents.get(id) ?? []), parentTaskId]);
     }
     return dependents;
   }
@@ -255,18 +244,6 @@ function assigned({ tasks, fieldOf }: CreationRequest) {
   return tasks.flatMap(({ agentId }, index) =>
     agentId ? [{ field: `${fieldOf(index)}agentId`, agentId }] : [],
   );
-}
-
-function draft({ tasks, fieldOf }: CreationRequest, timeoutSeconds?: number): NewTask[] {
-  const drafted = draftTasks(tasks, fieldOf, timeoutSeconds);
-  switch (drafted.kind) {
-    case 'ok':
-      return drafted.tasks;
-    case 'invalid':
-      throw new DroverError('validation_failed', { errors: drafted.errors });
-    case 'cycle':
-      throw new DroverError('dependency_cycle', { members: { path: drafted.path } });
-  }
 }
 
 function explainMissing(error: unknown): unknown {

@@ -32,6 +32,10 @@ export interface TaskRequest extends Partial<Omit<RequestedFields, 'timeoutSecon
   tags?: string[];
   /** The agent that alone may take it. */
   agentId?: string;
+  /** The task that it is a part of; agents and runs alone give it. */
+  parentTaskId?: string;
+  /** The parent, once its run is over, waits until this one has ended. */
+  blocksParent?: boolean;
   dependsOn?: (string | DependencyRequest)[];
 }
 
@@ -115,7 +119,15 @@ export function draftTasks(
 /** With the fields that its row will have. */
 const BLANK = blankOf({
   ...undefinedEach(Object.keys({ ...FOUND, ...GIVEN_ONCE, ...EDITABLE })),
-  ...undefinedEach(['queueExpiresInSeconds', 'tags', 'edges', 'originals', 'actorKind', 'actorId']),
+  ...undefinedEach([
+    'blocksParent',
+    'queueExpiresInSeconds',
+    'tags',
+    'edges',
+    'originals',
+    'actorKind',
+    'actorId',
+  ]),
   ...TASK_DEFAULTS,
 });
 
@@ -125,8 +137,9 @@ function undefinedEach(names: readonly string[]): Record<string, undefined> {
 
 /** What a request leaves out and has no default it has as undefined. */
 function filledIn(task: TaskRequest, id: string, edges: NewEdge[]): NewTask {
-  const { queueExpiresInSeconds, tags } = task;
-  const filled = { ...BLANK, id, edges, queueExpiresInSeconds, tags: distinct(tags) };
+  const { queueExpiresInSeconds, tags, parentTaskId, blocksParent } = task;
+  const own = { queueExpiresInSeconds, tags: distinct(tags), parentTaskId, blocksParent };
+  const filled = { ...BLANK, id, edges, ...own };
   const fields: Record<string, unknown> = filled;
   for (const field of GIVEN) if (task[field] !== undefined) fields[field] = task[field];
   fields['requiredCapabilities'] = requirementsOf(task);

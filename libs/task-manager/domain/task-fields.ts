@@ -44,6 +44,7 @@ export const FOUND = {
   unmetDependencies: 'int',
   hasDependents: 'boolean',
   createdBy: 'uuid',
+  parentTaskId: 'uuid',
 } as const satisfies Columns<AgentTask>;
 
 /** What a task has that was not given it. */

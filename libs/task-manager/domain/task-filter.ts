@@ -12,6 +12,8 @@ export interface TaskFilter {
   /** The agent of the live run, or of the last one. */
   agentId?: string;
   projectId?: string;
+  /** The task whose run has created it. */
+  parentTaskId?: string;
   milestoneId?: string;
   taskType?: string;
   /** Somewhere in the title or the description, in upper or lower case. */

@@ -5,17 +5,26 @@ import { Auth } from '#lib/identity';
 import { TaskCreation } from '../creation/task-creation.js';
 import { CreateBatchDto, CreateTaskDto, TaskDto, TaskListDto } from './dto/task.dto.js';
 
+/** Agents and runs create tasks below the one that they work on. */
+const CREATORS = {
+  kinds: ['user', 'api_key', 'agent', 'run'],
+  role: 'MEMBER',
+  scope: 'tasks:write',
+} as const;
+
 @ApiTags('Tasks')
 @Controller('agent-tasks')
 export class TaskCreationController {
   constructor(private readonly creation: TaskCreation) {}
 
   @Post()
-  @Auth({ role: 'MEMBER', scope: 'tasks:write' })
+  @Auth(CREATORS)
   @Versioned()
   @Idempotent()
   @Hot({ body: CreateTaskDto })
-  @ApiOperation({ summary: 'Create a task' })
+  @ApiOperation({
+    summary: 'Create a task; agents and runs create subtasks of the task that they hold',
+  })
   @ApiCreatedResponse({ type: TaskDto })
   @ApiErrors(
     'task_not_found',
@@ -23,13 +32,15 @@ export class TaskCreationController {
     'project_archived',
     'milestone_not_found',
     'queue_full',
+    'subtask_limit',
+    'stale_run',
   )
   create({ caller, body, idempotency }: HotCall<CreateTaskDto>) {
     return this.creation.createOne(caller, body, idempotency);
   }
 
   @Post('batch')
-  @Auth({ role: 'MEMBER', scope: 'tasks:write' })
+  @Auth(CREATORS)
   @Idempotent()
   @Hot({ body: CreateBatchDto })
   @ApiOperation({
@@ -43,6 +54,8 @@ export class TaskCreationController {
     'dependency_cycle',
     'queue_full',
     'exceeds_queue',
+    'subtask_limit',
+    'stale_run',
   )
   createBatch({ caller, body, idempotency }: HotCall<CreateBatchDto>) {
     return this.creation.createBatch(caller, body.tasks, idempotency);

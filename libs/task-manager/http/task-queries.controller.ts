@@ -27,7 +27,7 @@ export class TaskQueriesController {
   @ApiOperation({ summary: 'List tasks, the newest first' })
   @ApiOkResponse({ type: TaskPageDto })
   @ApiErrors('validation_failed', 'malformed_cursor')
-  @ApiErrors('agent_not_found', 'project_not_found', 'milestone_not_found')
+  @ApiErrors('agent_not_found', 'project_not_found', 'milestone_not_found', 'task_not_found')
   list(@CurrentCaller() caller: Caller, @Query() query: ListTasksQuery) {
     return this.queries.list(caller, query, query);
   }

@@ -7,6 +7,7 @@ const NAMED = [
   ['agent', 'agentId', 'agent_not_found'],
   ['project', 'projectId', 'project_not_found'],
   ['milestone', 'milestoneId', 'milestone_not_found'],
+  ['parent', 'parentTaskId', 'task_not_found'],
 ] as const;
 
 /** How many ids an answer lists. */
@@ -17,7 +18,7 @@ const LISTED = 50;
  * empty list would hide.
  *
  * @param prefix stands before the names of fields, such as `filter.`
- * @throws DroverError `agent_not_found`, `project_not_found` or `milestone_not_found`
+ * @throws DroverError `agent_not_found`, `project_not_found`, `milestone_not_found` or `task_not_found`
  */
 export async function requireNamed(
   runner: SqlRunner,
@@ -25,9 +26,9 @@ export async function requireNamed(
   filter: TaskFilter,
   prefix = '',
 ): Promise<void> {
-  const { agentId = null, projectId = null, milestoneId = null } = filter;
-  if (agentId === null && projectId === null && milestoneId === null) return;
-  const known = await firstRow(runner, namedThings, [workspaceId, agentId, projectId, milestoneId]);
+  const ids = NAMED.map(([, field]) => filter[field] ?? null);
+  if (ids.every((id) => id === null)) return;
+  const known = await firstRow(runner, namedThings, [workspaceId, ...ids]);
   for (const [thing, field, code] of NAMED) {
     if (known?.[thing]) continue;
     throw new DroverError(code, { errors: [{ field: prefix + field, message: 'is not there' }] });

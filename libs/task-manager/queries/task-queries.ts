@@ -1,7 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '#lib/database';
 import { type Caller, DroverError, type Page, toPage } from '#lib/kernel';
-import { visibilityOf } from '../domain/access.js';
 import { idAfter } from '../domain/cursor.js';
 import type { PageRequest, TaskFilter } from '../domain/task-filter.js';
 import type { TaskRow, TaskView } from '../domain/task-view.js';
@@ -10,6 +9,7 @@ import { type ListedTask, listTasks } from '../store/list-tasks.sql.js';
 import { toTaskView } from '../store/task-columns.js';
 import { taskViews } from '../store/task-views.sql.js';
 import { requireNamed } from './require-named.js';
+import { sightOf } from './require-readable.js';
 
 /** Reads tasks as the API shows them. */
 @Injectable()
@@ -42,7 +42,7 @@ export class TaskQueries {
   }
 
   /**
-   * One task as the caller may see it: agents and runs only what they hold, but with its secrets.
+   * One task as the caller may see it: agents and runs what they hold, with its secrets, and its subtasks.
    *
    * @throws DroverError `task_not_found`, `secrets_unreadable`
    */
@@ -50,7 +50,7 @@ export class TaskQueries {
     const { workspaceId } = caller;
     const tenant = this.db.tenant(workspaceId);
     const [row] = await tenant.rows(taskViews, [workspaceId, [id]]);
-    const visibility = row ? visibilityOf(caller, { ...row, taskId: row.id }) : null;
+    const visibility = row ? await sightOf(tenant, caller, { ...row, taskId: row.id }) : null;
     if (!row || visibility === null) throw new DroverError('task_not_found');
     if (visibility === 'people') return toTaskView(row);
     return toTaskView(await this.secrets.openOne(tenant, workspaceId, row));

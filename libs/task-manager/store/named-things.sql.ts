@@ -4,13 +4,14 @@ export interface NamedThings {
   agent: boolean;
   project: boolean;
   milestone: boolean;
+  parent: boolean;
 }
 
 /**
  * Which of the things that a filter names are there; what it does not name counts as there.
  *
  * Before tasks are listed or commanded by such a filter. Indexes: primary keys.
- * $1 workspace, $2 agent or NULL, $3 project or NULL, $4 milestone or NULL.
+ * $1 workspace, $2 agent or NULL, $3 project or NULL, $4 milestone or NULL, $5 parent task or NULL.
  */
 export const namedThings = query<NamedThings>(
   'named_things',
@@ -18,7 +19,8 @@ export const namedThings = query<NamedThings>(
 SELECT
   $2::uuid IS NULL OR EXISTS (SELECT FROM agents WHERE workspace_id = $1 AND id = $2) AS agent,
   $3::uuid IS NULL OR EXISTS (SELECT FROM projects WHERE workspace_id = $1 AND id = $3) AS project,
-  $4::uuid IS NULL OR EXISTS (SELECT FROM milestones WHERE workspace_id = $1 AND id = $4) AS milestone`,
+  $4::uuid IS NULL OR EXISTS (SELECT FROM milestones WHERE workspace_id = $1 AND id = $4) AS milestone,
+  $5::uuid IS NULL OR EXISTS (SELECT FROM agent_tasks WHERE workspace_id = $1 AND id = $5) AS parent`,
 );
 
 /**

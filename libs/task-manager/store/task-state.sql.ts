@@ -8,6 +8,7 @@ export interface TaskState {
   unmet_dependencies: number;
   run_id: string | null;
   agent_id: string | null;
+  parent_task_id: string | null;
 }
 
 /**
@@ -19,6 +20,6 @@ export interface TaskState {
 export const taskState = query<TaskState>(
   'task_state',
   `
-SELECT status, version, unmet_dependencies, run_id, agent_id
+SELECT status, version, unmet_dependencies, run_id, agent_id, parent_task_id
 FROM agent_tasks WHERE workspace_id = $1 AND id = $2`,
 );

@@ -1,6 +1,13 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { AGENT_MODES, type AgentMode, type AgentView } from '../../domain/agent-view.js';
-import { type AgentHealth, HEALTH_STATUSES, type HealthStatus } from '../../domain/health.js';
+import {
+  type AgentHealth,
+  HEALTH_STATUSES,
+  HEARTBEAT_STATUSES,
+  type HealthStatus,
+  type HeartbeatStatus,
+  type KeptHeartbeat,
+} from '../../domain/health.js';
 import { AGENT_STATUSES, type AgentStatus } from '#lib/transitions';
 import type { AgentToken } from '../../agents/agent-tokens.js';
 import type { HeartbeatAnswer } from '../../heartbeats/heartbeats.js';
@@ -93,6 +100,22 @@ export class AgentHealthDoc implements AgentHealth {
   @ApiProperty({ ...integer, nullable: true }) memoryMb!: number | null;
   @ApiProperty({ ...integer, nullable: true }) cpuPercent!: number | null;
   @ApiProperty(json) metadata!: Record<string, unknown>;
+}
+
+/** One of a `HEARTBEAT_HISTORY_SECONDS` at most. */
+export class KeptHeartbeatDoc implements KeptHeartbeat {
+  @ApiProperty(time) seenAt!: string;
+  @ApiProperty({ enum: HEARTBEAT_STATUSES }) status!: HeartbeatStatus;
+  @ApiProperty({ ...id, nullable: true }) currentTaskId!: string | null;
+  @ApiProperty({ ...integer, nullable: true }) progressPercent!: number | null;
+  @ApiProperty({ type: String, nullable: true }) currentStep!: string | null;
+  @ApiProperty({ ...integer, nullable: true }) memoryMb!: number | null;
+  @ApiProperty({ ...integer, nullable: true }) cpuPercent!: number | null;
+}
+
+export class HeartbeatPageDoc {
+  @ApiProperty({ type: [KeptHeartbeatDoc] }) items!: KeptHeartbeatDoc[];
+  @ApiProperty({ type: String, nullable: true }) nextCursor!: string | null;
 }
 
 export class AgentTokenDoc implements AgentToken {

@@ -1,4 +1,15 @@
-import { Flag, Id, Int, JsonObject, OneOf, OneOfList, PageQuery, Text, TextList } from '#lib/http';
+import {
+  Flag,
+  Id,
+  Int,
+  JsonObject,
+  OneOf,
+  OneOfList,
+  PageQuery,
+  Text,
+  TextList,
+  Timestamp,
+} from '#lib/http';
 import { AGENT_MODES, type AgentMode } from '../../domain/agent-view.js';
 import { CAPABILITY } from '../../domain/capabilities.js';
 import { Secrets } from '#lib/secrets';
@@ -154,6 +165,14 @@ export class ListAgentsQuery extends PageQuery implements AgentFilter {
     description: 'Somewhere in the name, in upper or lower case.',
   })
   name?: string;
+}
+
+export class HeartbeatsQuery extends PageQuery {
+  @Timestamp({ optional: true, description: 'At this time or later.' })
+  from?: string;
+
+  @Timestamp({ optional: true, description: 'Before this time.' })
+  to?: string;
 }
 
 export class IssueTokenDto {

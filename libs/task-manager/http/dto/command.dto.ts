@@ -10,7 +10,10 @@ export class CommandDto {
 }
 
 export class CancelDto extends CommandDto {
-  @Flag({ optional: true, description: 'Everything that depends on the task is cancelled with it' })
+  @Flag({
+    optional: true,
+    description: 'Its subtasks, and everything that depends on it, are cancelled with it',
+  })
   cascade?: boolean;
 }
 

@@ -33,6 +33,9 @@ export class ListTasksQuery extends PageQuery implements TaskFilter {
   @Id({ optional: true, description: 'The agent of the live run, or of the last one.' })
   agentId?: string;
 
+  @Id({ optional: true, description: 'The task whose run has created it.' })
+  parentTaskId?: string;
+
   @Id({ optional: true })
   projectId?: string;
 

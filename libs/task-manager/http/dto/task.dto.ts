@@ -1,6 +1,6 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { CAPABILITY } from '#lib/agent-manager';
-import { field, Id, Int, JsonObject, NestedList, OneOf, Text, TextList } from '#lib/http';
+import { field, Flag, Id, Int, JsonObject, NestedList, OneOf, Text, TextList } from '#lib/http';
 import { isUuid, type Page } from '#lib/kernel';
 import { Secrets } from '#lib/secrets';
 import { ABORT_REASONS, TASK_STATUSES, type TaskStatus } from '#lib/transitions';
@@ -101,6 +101,8 @@ export class TaskDto implements TaskView {
   @ShownInt({ description: 'Rises with each change; for If-Match' }) version!: number;
   @ShownInt({ description: 'How many runs it has had' }) generation!: number;
   @ShownIdOrNull() createdBy!: string | null;
+  @ShownIdOrNull({ description: 'The task whose run has created it' })
+  parentTaskId!: string | null;
   @ShownTime() createdAt!: string;
   @ShownTime() updatedAt!: string;
   @ShownTimeOrNull({ description: 'Since when it could run' }) readyAt!: string | null;
@@ -224,6 +226,20 @@ export class CreateTaskDto implements TaskRequest {
 
   @Dependencies()
   dependsOn?: (string | DependencyRequest)[];
+
+  @Id({
+    optional: true,
+    description:
+      'For agents: the task that they hold, of which it is a subtask. A run has but one.',
+  })
+  parentTaskId?: string;
+
+  @Flag({
+    optional: true,
+    description:
+      'For agents and runs: once the run is over, its task waits until this subtask has ended.',
+  })
+  blocksParent?: boolean;
 }
 
 export class BatchTaskDto extends CreateTaskDto {

@@ -1,0 +1,113 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { CONFIG, type Config } from '#lib/config';
+import { firstRow, type SqlRunner, type Transaction } from '#lib/database';
+import { actorOf, type Caller, DroverError } from '#lib/kernel';
+import { lockTasks } from '#lib/transitions';
+import { refuseCycle } from '../dependencies/refuse-cycle.js';
+import type { NewTask, TaskRequest } from '../domain/new-task.js';
+import {
+  asSubtasks,
+  type Creator,
+  holdingOf,
+  type Invalid,
+  isCreatorOfSubtasks,
+  parentNamed,
+  type Requested,
+  whyNoSubtasks,
+  whyTooMany,
+} from '../domain/subtasks.js';
+import { takeDependencyTurn, writeEdges } from '../store/dependency-edges.sql.js';
+import { recountDependencies } from '../store/recount-dependencies.sql.js';
+import { countSubtasks, familyOf, parentOfSubtasks } from '../store/subtasks.sql.js';
+
+/** New tasks that agents and runs create below the one that they work on. */
+@Injectable()
+export class Subtasks {
+  constructor(@Inject(CONFIG) private readonly config: Pick<Config, 'tasks'>) {}
+
+  /**
+   * The requested tasks with what they have of their parent; those of people as they are.
+   *
+   * @throws DroverError `validation_failed`, `task_not_found`, `stale_run`, `subtask_limit`
+   */
+  async fillIn(
+    runner: SqlRunner,
+    caller: Caller,
+    requested: Requested,
+  ): Promise<readonly TaskRequest[]> {
+    if (!isCreatorOfSubtasks(caller)) {
+      const errors = whyNoSubtasks(requested);
+      return errors.length > 0 ? refuse({ errors }) : requested.tasks;
+    }
+    const named = parentNamed(caller, requested);
+    if (named.kind === 'invalid') return refuse(named);
+    const parent = await this.parentOf(runner, caller, named.id);
+    this.refuseTooMany({ depth: parent.depth + 1, subtasks: requested.tasks.length });
+    const filledIn = asSubtasks(requested, named.id, parent);
+    return filledIn.kind === 'invalid' ? refuse(filledIn) : filledIn.tasks;
+  }
+
+  /**
+   * Before anything is written: locks the parent with those of the `prerequisiteIds` that subtasks may wait for.
+   *
+   * @returns these
+   * @throws DroverError `stale_run`, `subtask_limit`
+   */
+  async lockFamily(
+    tx: Transaction,
+    caller: Caller,
+    tasks: readonly NewTask[],
+    prerequisiteIds: readonly string[],
+  ): Promise<readonly string[]> {
+    const parentId = tasks[0]?.parentTaskId;
+    if (parentId === undefined || !isCreatorOfSubtasks(caller)) return prerequisiteIds;
+    const { workspaceId } = caller;
+    if (tasks.some(({ blocksParent }) => blocksParent)) {
+      await tx.rows(takeDependencyTurn, [workspaceId]);
+    }
+    const family = await tx.rows(familyOf, [workspaceId, parentId, prerequisiteIds]);
+    const ids = family.map(({ id }) => id);
+    await lockTasks(tx, workspaceId, [...new Set([parentId, ...ids])]);
+    const { depth } = await this.parentOf(tx, caller, parentId);
+    const most = this.config.tasks.maxSubtasksPerTask;
+    const counted = await firstRow(tx, countSubtasks, [workspaceId, parentId, most]);
+    this.refuseTooMany({ depth: depth + 1, subtasks: (counted?.subtasks ?? 0) + tasks.length });
+    return ids;
+  }
+
+  /**
+   * After the tasks are written: the parent waits for the end of those that block it, once its run is over.
+   *
+   * @throws DroverError `dependency_cycle`
+   */
+  async holdParent(tx: Transaction, caller: Caller, tasks: readonly NewTask[]): Promise<void> {
+    const blocking = tasks.filter(({ blocksParent }) => blocksParent).map(({ id }) => id);
+    const taskId = tasks[0]?.parentTaskId;
+    if (blocking.length === 0 || taskId === undefined) return;
+    const { workspaceId } = caller;
+    await refuseCycle(tx, workspaceId, { taskId, dependsOn: blocking });
+    const written = blocking.map((id) => ({ taskId: id, policy: 'ignore' }));
+    const edges = blocking.map((id) => ({ depends_on_id: id, policy: 'ignore', settled: false }));
+    await tx.rows(writeEdges, [workspaceId, taskId, [], JSON.stringify(edges)]);
+    const { kind, id } = actorOf(caller);
+    const details = JSON.stringify({ written, removed: [] });
+    await tx.rows(recountDependencies, [workspaceId, taskId, kind, id, details, ['dependsOn']]);
+  }
+
+  private async parentOf(runner: SqlRunner, caller: Creator, parentId: string) {
+    const parent = await firstRow(runner, parentOfSubtasks, [caller.workspaceId, parentId]);
+    const holding = holdingOf(caller, parent);
+    if (holding === 'stale') throw new DroverError('stale_run');
+    if (holding === 'unseen' || parent === undefined) throw new DroverError('task_not_found');
+    return parent;
+  }
+
+  private refuseTooMany(wanted: { depth: number; subtasks: number }): void {
+    const detail = whyTooMany(wanted, this.config.tasks);
+    if (detail !== null) throw new DroverError('subtask_limit', { detail });
+  }
+}
+
+function refuse({ errors }: Pick<Invalid, 'errors'>): never {
+  throw new DroverError('validation_failed', { errors: errors.slice(0, 50) });
+}

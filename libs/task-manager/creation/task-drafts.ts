@@ -1,0 +1,60 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { CONFIG, type Config } from '#lib/config';
+import { DroverError } from '#lib/kernel';
+import { type ColumnOfTask, TaskSecrets } from '#lib/secrets';
+import { draftTasks, type NewTask, type TaskRequest } from '../domain/new-task.js';
+import { hiddenTags, refuseSecretRouting, secretValuesOf } from '../domain/task-secrets.js';
+
+export interface CreationRequest {
+  tasks: readonly TaskRequest[];
+  /** How the client calls the task at an index, for the names of fields. */
+  fieldOf: (index: number) => string;
+}
+
+/** What a request asks for, made into tasks: with what it leaves out, and with its secrets sealed. */
+@Injectable()
+export class TaskDrafts {
+  constructor(
+    private readonly secrets: TaskSecrets,
+    @Inject(CONFIG) private readonly config: Pick<Config, 'tasks'>,
+  ) {}
+
+  /** @throws DroverError `validation_failed`, or `dependency_cycle` with its path */
+  of({ tasks, fieldOf }: CreationRequest): NewTask[] {
+    const drafted = draftTasks(tasks, fieldOf, this.config.tasks.defaultTimeoutSeconds);
+    switch (drafted.kind) {
+      case 'ok':
+        drafted.tasks.forEach((task, index) => refuseSecretRouting(task, fieldOf(index)));
+        return drafted.tasks;
+      case 'invalid':
+        throw new DroverError('validation_failed', { errors: drafted.errors });
+      case 'cycle':
+        throw new DroverError('dependency_cycle', { members: { path: drafted.path } });
+    }
+  }
+
+  /** The tasks as everybody may see them, and the originals of what is secret in them. */
+  sealed(workspaceId: string, drafts: readonly NewTask[]): Promise<NewTask[]> {
+    return Promise.all(drafts.map((task) => this.sealedOne(workspaceId, task)));
+  }
+
+  /** The writing of sealed tasks. @throws as TaskSecrets.written */
+  written<T>(writing: Promise<T>): Promise<T> {
+    return this.secrets.written(writing);
+  }
+
+  private async sealedOne(workspaceId: string, task: NewTask): Promise<NewTask> {
+    const { title, description, inputContext, metadata, secrets, tags } = task;
+    const values = secretValuesOf(task);
+    const { shown, inputs } = await this.secrets.sealColumns<ColumnOfTask, object>(
+      { workspace_id: workspaceId, task_id: task.id },
+      { title, description, input_context: inputContext, metadata, secrets },
+      values,
+    );
+    const originals = inputs.filter(({ key_id }) => key_id !== undefined);
+    if (originals.length === 0) return task;
+    const { input_context, ...others } = shown as typeof shown & { input_context: object };
+    const hidden = { inputContext: input_context, tags: hiddenTags(tags, values) };
+    return { ...task, ...others, ...hidden, originals } as NewTask;
+  }
+}
