@@ -148,10 +148,7 @@ export const ATTEMPTS: Record<string, readonly (readonly [sql: string, by: strin
     [`UPDATE agents SET name = ''`, 'short_name_check'],
     [`UPDATE agents SET name = repeat('x', 201)`, 'short_name_check'],
     [`UPDATE agent_heartbeats SET status = 'fine'`, 'agent_heartbeats_status_check'],
-    [
-      `UPDATE agent_heartbeat_history SET status = 'stale'`,
-      'agent_heartbeat_history_status_check',
-    ],
+    [`UPDATE agent_heartbeat_history SET status = 'stale'`, 'agent_heartbeat_history_status_check'],
   ],
   'an event': [
     [`INSERT INTO event_consumers (name) VALUES ('')`, 'event_consumers_name_check'],
