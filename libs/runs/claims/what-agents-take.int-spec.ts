@@ -269,7 +269,7 @@ describe('a claim of a given task', () => {
   it('gets that task and no other, if the agent may take it', async () => {
     const agent = await anAgent({ capabilities: ['a'] });
     await create({ priority: 10 });
-    const [wanted, other] = [await create({ priority: 1 }), await create(command)];
+    const wanted = await create({ priority: 1 });
     expect(await taken(agent, { taskId: wanted.id })).toEqual([wanted.id]);
   });
 
