@@ -27,9 +27,9 @@ export const SANDBOX_VARIABLES = {
   DROVER_SANDBOX_HIDE: paths.default([]),
   /** With `off` nothing that runs here reaches a network, whatever it asks for. */
   DROVER_SANDBOX_NETWORK: oneOf(['on', 'off']).default('on'),
-  /** Of each process; 0: no limit. */
+  /** Of a run where it has a control group, else of each of its processes; 0: no limit. */
   DROVER_SANDBOX_MEMORY_MB: integer(0, 0, 16_777_216),
-  /** Of the user that runs the sessions, threads counted; 0: no limit. */
+  /** Of a run where it has a control group, else of the user that runs them, threads counted; 0: no limit. */
   DROVER_SANDBOX_PROCESSES: integer(0, 0, 4_194_304),
 };
 

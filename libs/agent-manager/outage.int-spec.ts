@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Database } from '#lib/database';
 import { type AgentCaller, newId } from '#lib/kernel';
 import { Logger } from '#lib/observability';
+import { ValuesAtHand } from '#lib/secrets';
 import { HeartbeatStore, ValkeyClient, ValkeySubscriber, WakeUps } from '#lib/valkey';
 import { createTestDatabase, type TestDatabase } from '../../test/support/database.js';
 import { anAgent, aWorkspace } from '../../test/support/factories.js';
@@ -57,7 +58,7 @@ function aServer() {
   const logger = Logger.create({ level: 'info', destination: { write } });
   const agents = { heartbeatFlushMs: 20, heartbeatHistorySeconds: 60, heartbeatRetentionDays: 7 };
   const config = { agents };
-  const writer = new HeartbeatWriter(database, logger, config);
+  const writer = new HeartbeatWriter(database, new ValuesAtHand(), logger, config);
   const flusher = new HeartbeatFlusher(buffer, writer, facts, wakeUps, logger, config);
   return { buffer, flusher, heartbeats: new Heartbeats(facts, buffer, store) };
 }

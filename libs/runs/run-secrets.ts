@@ -11,6 +11,7 @@ import {
   secretsOfRuns,
   SecretValues,
   TaskSecrets,
+  ValuesAtHand,
 } from '#lib/secrets';
 import type { Reporter } from './reporter.js';
 
@@ -55,6 +56,7 @@ export class RunSecrets {
   constructor(
     private readonly database: Database,
     private readonly secrets: TaskSecrets,
+    private readonly atHand: ValuesAtHand,
     private readonly logger: Logger,
   ) {
     this.coalescer = new Coalescer({
@@ -108,6 +110,7 @@ export class RunSecrets {
   /** The run has ended, or its task has other secrets now. */
   forget(by: Reporter): void {
     const key = keyOf(by);
+    this.atHand.note(by.agentId, by.runId, SecretValues.NONE);
     this.known.delete(key);
     this.asked.delete(key);
   }
@@ -143,6 +146,7 @@ export class RunSecrets {
     const row = await this.coalescer.submit(by.workspaceId, by.runId);
     const originals = [...(row?.originals ?? []), ...(row?.of_agent ?? [])];
     const { values, unreadable } = await this.secrets.valuesOf(originals);
+    if (row) this.atHand.note(by.agentId, by.runId, values);
     if (unreadable) this.warn(by, row?.task_id, unreadable.column);
     return { taskId: row?.task_id, values };
   }

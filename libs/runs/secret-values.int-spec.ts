@@ -6,9 +6,10 @@ import {
   type TestWorkspace,
 } from '../../test/support/app.js';
 import { tablesWith } from '../../test/support/tables-with.js';
+import { HeartbeatFlusher } from '#lib/agent-manager';
 import { newId } from '#lib/kernel';
 import { Logger } from '#lib/observability';
-import { TaskSecrets } from '#lib/secrets';
+import { TaskSecrets, ValuesAtHand } from '#lib/secrets';
 import { RunReports } from './run-reports.js';
 import { RunSecrets } from './run-secrets.js';
 
@@ -228,7 +229,7 @@ describe('what is known of a run', () => {
     } as unknown as typeof database;
     const logger = { warn: (text: string) => warnings.push(text) } as unknown as Logger;
     const taskSecrets = server.app.get(TaskSecrets, { strict: false });
-    const secrets = new RunSecrets(counted, taskSecrets, logger);
+    const secrets = new RunSecrets(counted, taskSecrets, new ValuesAtHand(), logger);
     return { secrets, warnings, count: () => statements };
   }
 
@@ -280,6 +281,43 @@ describe('what is known of a run', () => {
       expect(asked).toEqual([]);
     } finally {
       secrets.of = of;
+    }
+  });
+});
+
+describe('a secret value that is said beside reports', () => {
+  it('stands nowhere when a heartbeat says it after a claim, until the run has ended', async () => {
+    const one = await held();
+    const words = `got ${secret}.`;
+    const metadata = { words, [secret]: 1 };
+    const said = { status: 'healthy', currentStep: words, metadata };
+    await agent.api.post(`/agents/${agent.id}/heartbeat`, said);
+    await server.app.get(HeartbeatFlusher, { strict: false }).flush();
+    const { items } = await get<{ items: object[] }>(`/agents/${agent.id}/heartbeats`);
+    expect(items).toMatchObject([{ currentStep: `got ${HIDDEN}.` }]);
+    expect(await get(`/agents/${agent.id}/health`)).toMatchObject({
+      currentStep: `got ${HIDDEN}.`,
+    });
+    await expectNowhere(one.task.id);
+  });
+
+  it.each(['pause', 'cancel'])('stands nowhere when it is the reason to %s', async (command) => {
+    const one = await held();
+    const reason = `it wrote ${secret} down`;
+    await workspace.api.post(`/agent-tasks/${one.task.id}/${command}`, { reason });
+    expect(await shownOf(one.task.id)).toContain(`it wrote ${HIDDEN} down`);
+    await expectNowhere(one.task.id);
+  });
+
+  it('stands nowhere when it is the reason for a change of status, or for many tasks', async () => {
+    const [one, other] = [await held(), await held()];
+    const reason = `it wrote ${secret} down`;
+    await workspace.api.patch(`/agent-tasks/${one.task.id}`, { status: 'PAUSED', reason });
+    const ids = [one.task.id, other.task.id];
+    await workspace.api.post('/agent-tasks/bulk/cancel', { ids, reason });
+    for (const id of ids) {
+      expect(await shownOf(id)).toContain(`it wrote ${HIDDEN} down`);
+      await expectNowhere(id);
     }
   });
 });

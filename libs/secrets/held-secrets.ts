@@ -14,6 +14,7 @@ import {
 import { showsSecret } from './domain/secret-walk.js';
 import { type TaskDocuments, taskDocuments } from './store/task-secrets.sql.js';
 import { TaskSecrets } from './task-secrets.js';
+import { ValuesAtHand } from './values-at-hand.js';
 
 /** A task as people see it, or the columns of it that are to be opened. */
 export type TaskRow = { id: string } & { [Column in SecretColumn]?: unknown };
@@ -45,6 +46,7 @@ export class HeldSecrets {
     private readonly database: Database,
     private readonly secrets: TaskSecrets,
     private readonly agents: AgentSecrets,
+    private readonly atHand: ValuesAtHand,
     private readonly wakeUps: WakeUps,
     private readonly logger: Logger,
   ) {}
@@ -64,6 +66,7 @@ export class HeldSecrets {
       const outcome = await this.open(row, documents.get(row.id));
       if ('unreadable' in outcome) await this.fail(holder, row, outcome.unreadable);
       else opened.push(outcome.row);
+      await this.remember(holder, row.run_id, documents.get(row.id));
     }
     return opened;
   }
@@ -96,6 +99,16 @@ export class HeldSecrets {
       return { ...task, ...Object.fromEntries(opened) };
     }
     throw new DroverError('secrets_unreadable', { detail: `${sentence(outcome.unreadable)}.` });
+  }
+
+  private async remember(
+    { agentId }: Holder,
+    runId: string,
+    documents: TaskDocuments | undefined,
+  ): Promise<void> {
+    if (!documents?.originals) return;
+    const { values } = await this.secrets.valuesOf(documents.originals);
+    this.atHand.note(agentId, runId, values);
   }
 
   private async open<Row extends TaskRow>(

@@ -18,4 +18,5 @@ export {
   secretsOfRuns,
   writeSecrets,
 } from './store/task-secrets.sql.js';
+export { ValuesAtHand } from './values-at-hand.js';
 export { TaskSecrets } from './task-secrets.js';

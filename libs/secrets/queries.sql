@@ -34,6 +34,10 @@ WHERE (s.workspace_id, s.task_id) IN (
   AND s.key_id <> $1 AND s.unreadable_at IS NULL
 FOR NO KEY UPDATE SKIP LOCKED
 
+-- originals_of_tasks
+SELECT s.workspace_id, s.task_id, s.column_name, s.key_id, s.sealed FROM task_secrets s
+WHERE s.workspace_id = $1 AND s.task_id = ANY ($2::uuid[])
+
 -- read_data_keys
 SELECT k.id, k.master_key_id, k.wrapped, k.retired_at IS NOT NULL AS retired,
   k.created_at < now() - make_interval(days => $1) AS aged,

@@ -1,4 +1,6 @@
 import { Injectable } from '@nestjs/common';
+import type { SqlRunner } from '#lib/database';
+import { redactText } from '#lib/kernel';
 import { instruments } from '#lib/observability';
 import {
   type Column,
@@ -11,10 +13,10 @@ import {
   sealSecrets,
   type Unreadable,
 } from './domain/originals.js';
-import { type Secret, secretsIn, SecretValues } from './domain/secret-values.js';
+import { hasRoomForSecret, type Secret, secretsIn, SecretValues } from './domain/secret-values.js';
 import { asObject, redactSecrets } from './domain/secret-walk.js';
 import { KeyRing } from './key-ring.js';
-import type { SecretsInput } from './store/task-secrets.sql.js';
+import { originalsOfTasks, type SecretsInput } from './store/task-secrets.sql.js';
 
 /** A document on its way into a column of a task. */
 export interface Sealed {
@@ -88,6 +90,19 @@ export class TaskSecrets {
       else unreadable = outcome;
     }
     return { values: SecretValues.of(secrets), unreadable };
+  }
+
+  /** The text without the secrets of these tasks, nor anything that looks like one. */
+  async hideIn(
+    text: string,
+    runner: SqlRunner,
+    workspaceId: string,
+    taskIds: readonly string[],
+  ): Promise<string> {
+    if (!hasRoomForSecret(text)) return redactText(text);
+    const originals = await runner.rows(originalsOfTasks, [workspaceId, taskIds]);
+    const { values } = await this.valuesOf(originals);
+    return values.redact(text);
   }
 
   /**

@@ -3,8 +3,9 @@ import { CONFIG, type Config } from '#lib/config';
 import { Database, isUnreachable } from '#lib/database';
 import { DroverError, redact, redactText } from '#lib/kernel';
 import { Logger } from '#lib/observability';
+import { asObject, redactSecrets, ValuesAtHand } from '#lib/secrets';
 import { flushHeartbeats, type FlushedRow } from '../store/flush-heartbeats.sql.js';
-import type { PendingHeartbeat } from './heartbeat-buffer.js';
+import type { HeartbeatBody, PendingHeartbeat } from './heartbeat-buffer.js';
 
 export interface WriteResult {
   written: FlushedRow[];
@@ -24,6 +25,7 @@ export class HeartbeatWriter {
 
   constructor(
     private readonly database: Database,
+    private readonly values: ValuesAtHand,
     private readonly logger: Logger,
     @Inject(CONFIG) private readonly config: Pick<Config, 'agents'>,
   ) {}
@@ -53,11 +55,38 @@ export class HeartbeatWriter {
     this.startedAt = performance.now();
     try {
       const { heartbeatHistorySeconds } = this.config.agents;
-      const params = [toJson(batch), heartbeatHistorySeconds];
+      const params = [this.toJson(batch), heartbeatHistorySeconds];
       return await this.database.service.rows(flushHeartbeats, params);
     } finally {
       this.startedAt = undefined;
     }
+  }
+
+  private toJson(batch: readonly PendingHeartbeat[]): string {
+    const now = performance.now();
+    return JSON.stringify(
+      batch.map(({ workspaceId, agentId, receivedAt, body }) => ({
+        workspace_id: workspaceId,
+        agent_id: agentId,
+        age_ms: now - receivedAt,
+        status: body.status,
+        current_task_id: body.currentTaskId,
+        progress_percent: body.progressPercent,
+        ...this.shownOf(agentId, body),
+        memory_mb: body.memoryMb,
+        cpu_percent: body.cpuPercent,
+      })),
+    );
+  }
+
+  /** Everybody who may see an agent sees these: secrets are redacted before they are kept. */
+  private shownOf(agentId: string, { currentStep, metadata }: HeartbeatBody) {
+    const known = this.values.of(agentId);
+    return {
+      current_step: currentStep == null ? null : redactText(known.hide(currentStep)),
+      metadata:
+        metadata && redact(known.isEmpty ? metadata : asObject(redactSecrets(metadata, known))),
+    };
   }
 
   /** One heartbeat that the database refuses must not keep those of all other agents from being written. */
@@ -89,24 +118,4 @@ export class HeartbeatWriter {
 /** Whether the same statement may succeed later. */
 function mayPass(error: unknown): boolean {
   return isUnreachable(error) || (error instanceof DroverError && error.code === 'conflict_retry');
-}
-
-function toJson(batch: readonly PendingHeartbeat[]): string {
-  const now = performance.now();
-  return JSON.stringify(
-    batch.map(({ workspaceId, agentId, receivedAt, body }) => ({
-      workspace_id: workspaceId,
-      agent_id: agentId,
-      age_ms: now - receivedAt,
-      status: body.status,
-      current_task_id: body.currentTaskId,
-      progress_percent: body.progressPercent,
-      // Everybody who may see an agent sees these, so text that looks like a secret is redacted before it is
-      // kept.
-      current_step: body.currentStep == null ? null : redactText(body.currentStep),
-      memory_mb: body.memoryMb,
-      cpu_percent: body.cpuPercent,
-      metadata: body.metadata && redact(body.metadata),
-    })),
-  );
 }

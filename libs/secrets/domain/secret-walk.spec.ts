@@ -65,6 +65,25 @@ describe('keepHidden', () => {
     );
   });
 
+  it.each([
+    ['another option', ['--password', '12'], ['--page', REDACTED]],
+    ['no option', ['--password', '12'], ['page', REDACTED]],
+    ['another name of a pair', { name: 'PASSWORD', value: 12 }, { name: 'PAGE', value: REDACTED }],
+    ['a pair by its key', { key: 'PASSWORD', value: 'ab' }, { key: 'PAGE', value: REDACTED }],
+    ['no name of a pair', [{ name: 'PASSWORD', value: 'ab' }], [{ value: REDACTED }]],
+  ])('gives nothing back under %s, where it would be shown', (_, value, given) => {
+    const shown = redactSecrets(value);
+    expect(JSON.stringify(shown)).toContain(REDACTED);
+    expect(keepHidden(given, value, shown)).toEqual(given);
+  });
+
+  it('gives back what is beside it', () => {
+    const value = ['--password', '12', '--page', 'TOKEN=ab', '7'];
+    const given = ['--password', REDACTED, '--side', `TOKEN=${REDACTED}`, '7'];
+    const kept = keepHidden(given, value, redactSecrets(value));
+    expect(kept).toEqual(['--password', '12', '--side', 'TOKEN=ab', '7']);
+  });
+
   it('keeps a literal that hid nothing', () => {
     expect(keepHidden({ a: '[redacted]' }, {}, {})).toEqual({ a: '[redacted]' });
   });

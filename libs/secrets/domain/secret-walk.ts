@@ -62,7 +62,8 @@ export function showsSecret(shown: unknown): boolean {
 
 /**
  * Puts what is there in the place of each "[redacted]" that a client was shown and sends back, so
- * that reading, changing one field and writing does not destroy the others.
+ * that reading, changing one field and writing does not destroy the others. What was hidden for the name beside
+ * it stays so only beside that name: under another it would be shown.
  *
  * @param shown what the client was shown in the place of `current`
  */
@@ -70,13 +71,17 @@ export function keepHidden(given: unknown, current: unknown, shown: unknown): un
   if (typeof given === 'string') return given === shown ? current : given;
   if (Array.isArray(given)) {
     const [now, then] = [listOf(current), listOf(shown)];
-    return given.map((item, index) => keepHidden(item, now[index], then[index]));
+    return given.map((item, index) => {
+      const moved = isSecretOption(then[index - 1]) && given[index - 1] !== then[index - 1];
+      return moved && item === REDACTED ? item : keepHidden(item, now[index], then[index]);
+    });
   }
   if (!isObject(given)) return given;
   const [now, then] = [new Map(entriesOf(current)), new Map(entriesOf(shown))];
+  const renamed = isSecretPair(shown) && pairNameOf(given) !== pairNameOf(shown);
   const restored = Object.entries(given).map(([key, child]) => [
     key,
-    keepHidden(child, now.get(key), then.get(key)),
+    renamed && key === 'value' ? child : keepHidden(child, now.get(key), then.get(key)),
   ]);
   return Object.fromEntries(restored) as unknown;
 }
@@ -117,10 +122,9 @@ function mapFields(
   if (known && Object.keys(object).some((name) => known.hide(name) !== name)) {
     return replace(object, REDACTED);
   }
-  const pairName = object['name'] ?? object['key'];
-  const isSecretPair = typeof pairName === 'string' && looksSecret(pairName);
+  const isPair = isSecretPair(object);
   return mapEntries(object, (name, child) => {
-    const secret = looksSecret(name) || (isSecretPair && name === 'value');
+    const secret = looksSecret(name) || (isPair && name === 'value');
     return secret ? mapHidden(name, child, replace) : mapAny(child, replace, known);
   });
 }
@@ -141,12 +145,26 @@ function mapList(
   known: KnownValues | undefined,
 ): unknown {
   return mapItems(list, (item, index) => {
-    const before = list[index - 1];
-    const option = typeof before === 'string' ? /^--?([\w-]+)$/.exec(before)?.[1] : undefined;
     const isArgument = typeof item === 'string' && !item.startsWith('-');
-    const secret = isArgument && option !== undefined && looksSecret(option);
+    const secret = isArgument && isSecretOption(list[index - 1]);
     return secret ? replace(item, REDACTED) : mapAny(item, replace, known);
   });
+}
+
+/** `--api-key`: what follows is one. */
+function isSecretOption(item: unknown): boolean {
+  const option = typeof item === 'string' ? /^--?([\w-]+)$/.exec(item)?.[1] : undefined;
+  return option !== undefined && looksSecret(option);
+}
+
+/** `{name: 'API_KEY', value: …}` */
+function isSecretPair(object: unknown): boolean {
+  const name = isObject(object) ? pairNameOf(object) : undefined;
+  return typeof name === 'string' && looksSecret(name);
+}
+
+function pairNameOf(object: unknown): unknown {
+  return isObject(object) ? (object['name'] ?? object['key']) : undefined;
 }
 
 const ASSIGNMENT = /^(-{0,2}([A-Za-z][\w.-]*)\s*[=:]\s*)\S/;

@@ -77,6 +77,14 @@ SELECT t.id, ${SECRET_COLUMNS.map((column) => `t.${column}`).join(', ')}, (
 FROM agent_tasks t WHERE t.workspace_id = $1 AND t.id = ANY ($2::uuid[])`,
 );
 
+/** Index: primary key. $1 workspace, $2 tasks. */
+export const originalsOfTasks = query<Original>(
+  'originals_of_tasks',
+  `
+SELECT s.workspace_id, s.task_id, s.column_name, s.key_id, s.sealed FROM task_secrets s
+WHERE s.workspace_id = $1 AND s.task_id = ANY ($2::uuid[])`,
+);
+
 /** The task of a run, and the originals of its columns and of its agent's that held secrets. */
 export interface SecretsOfRun {
   run_id: string;

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import { Database, type Transaction } from '#lib/database';
-import { actorOf, type Caller, DroverError, redactText } from '#lib/kernel';
+import { Database, type SqlRunner, type Transaction } from '#lib/database';
+import { actorOf, type Caller, DroverError } from '#lib/kernel';
+import { TaskSecrets } from '#lib/secrets';
 import { WakeUps } from '#lib/valkey';
 import {
   type CommandDecision,
@@ -48,6 +49,7 @@ const MAX_CASCADE = 10_000;
 export class TaskCommands {
   constructor(
     private readonly database: Database,
+    private readonly secrets: TaskSecrets,
     private readonly wakeUps: WakeUps,
   ) {}
 
@@ -82,11 +84,8 @@ export class TaskCommands {
     command: TaskCommand,
     { id, ...options }: CommandOptions & { id: string },
   ): Promise<() => void> {
-    const decided = await this.apply(
-      tx,
-      caller.workspaceId,
-      this.planOne(caller, command, id, options),
-    );
+    const plan = await this.planOne(tx, caller, command, { id, ...options });
+    const decided = await this.apply(tx, caller.workspaceId, plan);
     requireFound(decided, id);
     return () => this.wake(caller.workspaceId, decided);
   }
@@ -98,8 +97,10 @@ export class TaskCommands {
     ids: readonly string[],
     options: CommandOptions = {},
   ): Promise<BulkOutcome> {
-    const decide = (task: LockedTask) => DECIDE[command](task, requestOf(caller, options));
-    const decided = await this.run(caller.workspaceId, { ids, decide });
+    const { workspaceId } = caller;
+    const request = await this.requestOf(this.database.tenant(workspaceId), caller, ids, options);
+    const decide = (task: LockedTask) => DECIDE[command](task, request);
+    const decided = await this.run(workspaceId, { ids, decide });
     const changed = decided
       .filter(({ decision }) => decision.kind === 'transition')
       .map(({ task }) => task.id);
@@ -114,20 +115,23 @@ export class TaskCommands {
     id: string,
     options: CommandOptions,
   ): Promise<string[]> {
-    const decided = await this.run(caller.workspaceId, this.planOne(caller, command, id, options));
+    const { workspaceId } = caller;
+    const tenant = this.database.tenant(workspaceId);
+    const plan = await this.planOne(tenant, caller, command, { id, ...options });
+    const decided = await this.run(workspaceId, plan);
     requireFound(decided, id);
     return decided
       .filter(({ decision }) => decision.kind === 'transition')
       .map(({ task }) => task.id);
   }
 
-  private planOne(
+  private async planOne(
+    runner: SqlRunner,
     caller: Caller,
     command: TaskCommand,
-    id: string,
-    { ifVersion, cascade, ...options }: CommandOptions,
-  ): Plan {
-    const request = requestOf(caller, options);
+    { id, ifVersion, cascade, ...options }: CommandOptions & { id: string },
+  ): Promise<Plan> {
+    const request = await this.requestOf(runner, caller, [id], options);
     const decide = (task: LockedTask): CommandDecision => {
       if (task.id !== id) return cancelWith(task, request, id);
       if (ifVersion !== undefined && ifVersion !== task.version) {
@@ -139,6 +143,18 @@ export class TaskCommands {
     };
     const withDependents = (tx: Transaction) => this.withDependents(tx, caller.workspaceId, id);
     return { ids: [id], decide, widen: cascade ? withDependents : undefined };
+  }
+
+  /** A reason is shown to all: it has no secret of the tasks that it is about. */
+  private async requestOf(
+    runner: SqlRunner,
+    caller: Caller,
+    ids: readonly string[],
+    { reason }: CommandOptions,
+  ): Promise<CommandRequest> {
+    const actor = actorOf(caller);
+    if (reason === undefined) return { actor };
+    return { actor, reason: await this.secrets.hideIn(reason, runner, caller.workspaceId, ids) };
   }
 
   private async withDependents(
@@ -222,11 +238,6 @@ function cancelWith(task: LockedTask, request: CommandRequest, id: string): Comm
   const decision = DECIDE.cancel(task, { ...request, reason: `It goes with ${id}` });
   if (decision.kind !== 'transition') return decision;
   return { ...decision, transition: { ...decision.transition, reason: 'dependency_cancelled' } };
-}
-
-function requestOf(caller: Caller, options: CommandOptions): CommandRequest {
-  const { reason } = options;
-  return { actor: actorOf(caller), reason: reason === undefined ? undefined : redactText(reason) };
 }
 
 function runsOf(decided: readonly Decided[], which: (item: Decided) => boolean): string[] {

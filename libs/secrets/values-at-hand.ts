@@ -1,0 +1,39 @@
+import { Injectable } from '@nestjs/common';
+import { LRUCache } from 'lru-cache';
+import type { SecretValues } from './domain/secret-values.js';
+import type { KnownValues } from './domain/secret-walk.js';
+
+/** Values of agents that are heard of no more are not to stay. */
+const REMEMBERED_MS = 300_000;
+const REMEMBERED_AGENTS = 10_000;
+/** Of one agent; the earliest goes first. */
+const REMEMBERED_RUNS = 20;
+
+/**
+ * The secret values of what agents work on, as far as this process has met them lately: by a claim, or a report.
+ * A heartbeat names no run, and may not cost a query.
+ */
+@Injectable()
+export class ValuesAtHand {
+  private readonly byAgent = new LRUCache<string, Map<string, SecretValues>>({
+    max: REMEMBERED_AGENTS,
+    ttl: REMEMBERED_MS,
+    ttlAutopurge: true,
+    updateAgeOnGet: true,
+  });
+
+  note(agentId: string, runId: string, values: SecretValues): void {
+    const runs = this.byAgent.get(agentId);
+    if (values.isEmpty) return void runs?.delete(runId);
+    const known = new Map(runs).set(runId, values);
+    const [earliest] = known.keys();
+    if (known.size > REMEMBERED_RUNS && earliest !== undefined) known.delete(earliest);
+    this.byAgent.set(agentId, known);
+  }
+
+  of(agentId: string): KnownValues {
+    const known = [...(this.byAgent.get(agentId)?.values() ?? [])];
+    const hide = (text: string) => known.reduce((shown, values) => values.hide(shown), text);
+    return { isEmpty: known.length === 0, hide };
+  }
+}
