@@ -1,7 +1,6 @@
-import { PrismaPg } from '@prisma/adapter-pg';
 import type pg from 'pg';
 import { isRetryable, isUnreachable, translateError } from './db-errors.js';
-import { PrismaClient, type Prisma } from './generated/client.js';
+import type { Prisma, PrismaClient } from './generated/client.js';
 import type { Refusals } from './refusals.js';
 import type { SqlRunner } from './sql.js';
 import { withRetry } from './transaction.js';
@@ -16,34 +15,52 @@ export type PrismaWork<T> = (tx: PrismaTransaction, sql: SqlRunner) => Promise<T
 
 const TRANSACTION_LIMITS = { maxWait: 5_000, timeout: 15_000 };
 
+interface Clients {
+  app: PrismaClient;
+  service: PrismaClient;
+}
+
 /** Prisma on the same pools. Each call is a transaction, because the tenant is named for one. */
 export class PrismaTenants {
-  private readonly app: PrismaClient;
-  private readonly service: PrismaClient;
+  private made: Promise<Clients> | undefined;
 
   constructor(
-    appPool: pg.Pool,
-    servicePool: pg.Pool,
+    private readonly appPool: pg.Pool,
+    private readonly servicePool: pg.Pool,
     private readonly refusals: Refusals,
-  ) {
-    this.app = new PrismaClient({ adapter: new PrismaPg(appPool) });
-    this.service = new PrismaClient({ adapter: new PrismaPg(servicePool) });
-  }
+  ) {}
 
-  asTenant<T>(workspaceId: string, work: PrismaWork<T>): Promise<T> {
-    return run(this.app, async (tx, sql) => {
+  async asTenant<T>(workspaceId: string, work: PrismaWork<T>): Promise<T> {
+    const { app } = await this.clients();
+    return run(app, async (tx, sql) => {
       await tx.$executeRaw`SELECT set_config('app.workspace_id', ${workspaceId}, true)`;
       return work(tx, sql);
     }).catch(this.refusals.noted);
   }
 
-  asService<T>(work: PrismaWork<T>): Promise<T> {
-    return run(this.service, work).catch(this.refusals.noted);
+  async asService<T>(work: PrismaWork<T>): Promise<T> {
+    const { service } = await this.clients();
+    return run(service, work).catch(this.refusals.noted);
   }
 
   async disconnect(): Promise<void> {
-    await Promise.all([this.app.$disconnect(), this.service.$disconnect()]);
+    const clients = await this.made;
+    await Promise.all([clients?.app.$disconnect(), clients?.service.$disconnect()]);
   }
+
+  private clients(): Promise<Clients> {
+    return (this.made ??= makeClients(this.appPool, this.servicePool));
+  }
+}
+
+/** The library takes 8 MB, and is loaded by the first who asks for something through it. */
+async function makeClients(appPool: pg.Pool, servicePool: pg.Pool): Promise<Clients> {
+  const [{ PrismaPg }, { PrismaClient }] = await Promise.all([
+    import('@prisma/adapter-pg'),
+    import('./generated/client.js'),
+  ]);
+  const on = (pool: pg.Pool): PrismaClient => new PrismaClient({ adapter: new PrismaPg(pool) });
+  return { app: on(appPool), service: on(servicePool) };
 }
 
 function run<T>(client: PrismaClient, work: PrismaWork<T>): Promise<T> {
