@@ -107,7 +107,7 @@ function toRoute(
 
 function resolve(document: RawDocument, raw: RawSchema): Schema {
   if (isOrNull(raw)) return { ...resolve(document, withoutNull(raw)), nullable: true };
-  const { $ref, allOf, anyOf: _, type, ...schema } = raw;
+  const { $ref, allOf, type, ...schema } = raw;
   const name = $ref?.split('/').at(-1);
   if (name !== undefined) return resolve(document, document.components.schemas[name] as RawSchema);
   if (allOf) return { ...schema, ...resolve(document, allOf[0] as RawSchema) };
