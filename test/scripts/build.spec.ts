@@ -61,9 +61,8 @@ it('compiles a changed file alone', () => {
 
 it('says where a file is wrong until it is mended', () => {
   write('apps/a.ts', 'export const a: = 1;');
-  for (const _ of [1, 2]) {
-    expect(build()).toEqual({ status: 1, stderr: expect.stringContaining('a.ts') });
-  }
+  const refused = { status: 1, stderr: expect.stringContaining('a.ts') };
+  expect([build(), build()]).toEqual([refused, refused]);
   write('apps/a.ts', 'export const a: number = 4444;');
   expect(build().status).toBe(0);
   expect(readFileSync(built('apps/a.js'), 'utf8')).toContain('4444');
