@@ -1,11 +1,33 @@
-// Generates the Prisma client and compiles every app, library and tool into dist/.
+// Generates the Prisma client and compiles every app, library and tool into dist/: each only when something that
+// it is made of has changed.
 import { spawnSync } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import { listFiles, root } from './lib/sources.mjs';
 
-const root = fileURLToPath(new URL('..', import.meta.url));
+const DIST = join(root, 'dist');
+const FOLDERS = ['apps', 'libs', 'tools', 'test'];
+const CLIENT = join(root, 'libs', 'database', 'generated');
+/** What was compiled, in which state of its source. */
+const COMPILED = join(DIST, '.compiled.json');
 
-function run(script, args, env = {}) {
-  const result = spawnSync(process.execPath, [script, ...args], {
+generateClient();
+await compile();
+
+function generateClient() {
+  const made = join(CLIENT, '.made-of');
+  const key = hashOf('prisma/schema.prisma', 'node_modules/prisma/package.json');
+  if (existsSync(made) && readFileSync(made, 'utf8') === key) return;
+  // `generate` needs no schema engine, but the CLI insists on finding one and would download it:
+  // any executable satisfies the look-up.
+  const env = {
+    PRISMA_SCHEMA_ENGINE_BINARY: process.execPath,
+    PRISMA_HIDE_UPDATE_MESSAGE: '1',
+    CHECKPOINT_DISABLE: '1',
+  };
+  const args = ['node_modules/prisma/build/index.js', 'generate', '--no-hints'];
+  const result = spawnSync(process.execPath, args, {
     cwd: root,
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...process.env, ...env },
@@ -15,14 +37,70 @@ function run(script, args, env = {}) {
     process.stderr.write(result.stdout + result.stderr);
     process.exit(result.status ?? 1);
   }
+  writeFileSync(made, key);
 }
 
-// `generate` needs no schema engine, but the CLI insists on finding one and would download it:
-// any executable satisfies the look-up.
-run('node_modules/prisma/build/index.js', ['generate', '--no-hints'], {
-  PRISMA_SCHEMA_ENGINE_BINARY: process.execPath,
-  PRISMA_HIDE_UPDATE_MESSAGE: '1',
-  CHECKPOINT_DISABLE: '1',
-});
+async function compile() {
+  const compiler = hashOf('.swcrc', 'node_modules/@swc/core/package.json', 'scripts/build.mjs');
+  const before = readCompiled(compiler);
+  const sources = Object.fromEntries(FOLDERS.flatMap(listFiles).filter(isCompiled).map(stateOf));
+  for (const path of Object.keys(before)) {
+    if (sources[path] === undefined)
+      for (const file of outputsOf(path)) rmSync(file, { force: true });
+  }
+  const changed = Object.keys(sources).filter((path) => sources[path] !== before[path]);
+  if (changed.length > 0) await compileAll(changed);
+  mkdirSync(DIST, { recursive: true });
+  writeFileSync(COMPILED, JSON.stringify({ compiler, sources }));
+}
 
-run('node_modules/@nestjs/cli/bin/nest.js', ['build']);
+/** Nothing after a change of the compiler, when nothing of the old is left either. */
+function readCompiled(compiler) {
+  if (existsSync(COMPILED)) {
+    const known = JSON.parse(readFileSync(COMPILED, 'utf8'));
+    if (known.compiler === compiler) return known.sources;
+  }
+  rmSync(DIST, { recursive: true, force: true });
+  return {};
+}
+
+function isCompiled(path) {
+  return /\.(ts|mjs)$/.test(path) && !/(\.|-)spec\.ts$|\.d\.ts$/.test(path);
+}
+
+function stateOf(path) {
+  const { size, mtimeMs } = statSync(join(root, path));
+  return [path, `${size} ${mtimeMs}`];
+}
+
+function outputsOf(path) {
+  const file = join(DIST, path.replace(/\.(ts|mjs)$/, '.js'));
+  return [file, `${file}.map`];
+}
+
+async function compileAll(paths) {
+  const { transformFile } = await import('@swc/core');
+  const results = await Promise.allSettled(
+    paths.map(async (path) => {
+      const [file, map] = outputsOf(path);
+      const source = join(root, path);
+      const made = await transformFile(source, {
+        cwd: root,
+        sourceFileName: relative(dirname(file), source),
+      });
+      mkdirSync(dirname(file), { recursive: true });
+      writeFileSync(map, made.map);
+      writeFileSync(file, `${made.code}\n//# sourceMappingURL=${file.split('/').at(-1)}.map`);
+    }),
+  );
+  const failures = results.filter(({ status }) => status === 'rejected');
+  if (failures.length === 0) return;
+  for (const { reason } of failures) process.stderr.write(`${reason.message ?? reason}\n`);
+  process.exit(1);
+}
+
+function hashOf(...paths) {
+  const hash = createHash('sha256');
+  for (const path of paths) hash.update(readFileSync(join(root, path)));
+  return hash.digest('hex');
+}

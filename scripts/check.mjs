@@ -1,31 +1,54 @@
-// The fast part of `npm test`: types, lint, formatting, dependency rules, unit tests.
+// The fast part of `npm test`: types, lint, formatting, dependency rules, the OpenAPI document, unit tests.
 import { ensureReady } from './ensure.mjs';
+import { keptFolder } from './lib/kept.mjs';
 import { isMain } from './lib/main.mjs';
-import { runSteps } from './lib/steps.mjs';
+import { runTogether } from './lib/steps.mjs';
 
-export const CHECKS = [
-  ['types', 'node_modules/typescript/bin/tsc', ['--noEmit']],
-  ['lint', 'node_modules/eslint/bin/eslint.js', ['.', '--max-warnings', '0']],
-  ['format', 'node_modules/prettier/bin/prettier.cjs', ['--check', '--log-level', 'warn', '.']],
-  [
-    'dependencies',
-    'node_modules/dependency-cruiser/bin/dependency-cruise.mjs',
-    [
-      '--config',
-      '.dependency-cruiser.cjs',
-      '--output-type',
-      'err',
-      'apps',
-      'libs',
-      'tools',
-      'test',
-    ],
-  ],
-];
+/** How many steps run at once. */
+const LANES = 2;
 
 export const JEST = ['--experimental-vm-modules', 'node_modules/jest/bin/jest.js'];
 
+/**
+ * Runs all but the tests, and beside them such steps as are given; the longest comes first. Whatever is kept of a run
+ * for the next is kept by the content of files, and only where no other file has a say in the result.
+ */
+export function check(...others) {
+  const kept = keptFolder();
+  const cache = (name) => [
+    '--cache',
+    '--cache-strategy',
+    'content',
+    '--cache-location',
+    `${kept}/${name}`,
+  ];
+  return runTogether(LANES, [
+    ...others,
+    ['lint by types', 'node_modules/oxlint/bin/oxlint', ['--type-aware', '--deny-warnings']],
+    [
+      'types',
+      'node_modules/typescript/bin/tsc',
+      ['--noEmit', '--incremental', '--tsBuildInfoFile', `${kept}/types.tsbuildinfo`],
+    ],
+    ['OpenAPI', 'dist/tools/openapi/main.js', []],
+    ['lint', 'node_modules/eslint/bin/eslint.js', ['.', '--max-warnings', '0', ...cache('eslint')]],
+    [
+      'dependencies',
+      'node_modules/dependency-cruiser/bin/dependency-cruise.mjs',
+      [
+        ...['--config', '.dependency-cruiser.cjs', '--output-type', 'err'],
+        ...['apps', 'libs', 'tools', 'test'],
+      ],
+    ],
+    [
+      'format',
+      'node_modules/prettier/bin/prettier.cjs',
+      ['--check', '--log-level', 'warn', '.', ...cache('prettier')],
+    ],
+  ]);
+}
+
 if (isMain(import.meta.url)) {
   await ensureReady({ build: true });
-  runSteps([...CHECKS, ['unit tests', ...JEST, ['--selectProjects', 'unit']]]);
+  await check(['unit tests', ...JEST, ['--selectProjects', 'unit', '--maxWorkers', '2']]);
 }

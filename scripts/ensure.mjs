@@ -1,25 +1,15 @@
 // Makes a bare clone ready to run: dependencies and build, when they are missing or out of date.
 // Uses nothing but Node, since it runs before anything is installed.
 import { createHash } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { runStep, Sentence } from './lib/step.mjs';
 import { withLock } from './lib/lock.mjs';
-
-export const root = dirname(dirname(fileURLToPath(import.meta.url)));
+import { listFiles, root } from './lib/sources.mjs';
 
 const OLDEST_NODE = [20, 19];
 const SOURCES = ['apps', 'libs', 'tools', 'test', 'prisma'];
-const SETTINGS = [
-  'package.json',
-  'package-lock.json',
-  'tsconfig.json',
-  'tsconfig.build.json',
-  'nest-cli.json',
-  '.swcrc',
-  'prisma.config.ts',
-];
+const SETTINGS = ['package.json', 'package-lock.json', '.swcrc', 'scripts/build.mjs'];
 const INSTALLED = join(root, 'node_modules', '.drover-installed');
 const BUILT = join(root, 'dist', '.drover-built');
 
@@ -68,7 +58,7 @@ async function install() {
 }
 
 async function buildAll(sources) {
-  await runStep('building', npm('run', 'build', '--silent'), root);
+  await runStep('building', [process.execPath, join(root, 'scripts', 'build.mjs')], root);
   writeFileSync(BUILT, sources);
 }
 
@@ -138,19 +128,14 @@ function fingerprint() {
     hash.update(`${path} ${size} ${mtimeMs}\n`);
   };
   for (const path of SETTINGS) if (existsSync(join(root, path))) add(path);
-  for (const folder of SOURCES) for (const path of sourcesIn(folder)) add(path);
+  for (const path of SOURCES.flatMap(listFiles)) if (isSource(path)) add(path);
   return hash.digest('hex');
 }
 
-function sourcesIn(folder) {
-  if (!existsSync(join(root, folder))) return [];
-  return readdirSync(join(root, folder), { withFileTypes: true }).flatMap((entry) => {
-    const path = `${folder}/${entry.name}`;
-    // What the build itself generates is no source of it.
-    if (entry.isDirectory()) return entry.name === 'generated' ? [] : sourcesIn(path);
-    return /\.(ts|mjs|prisma|sql|json|html|css)$/.test(path) &&
-      !/(spec\.ts|queries\.sql)$/.test(path)
-      ? [path]
-      : [];
-  });
+function isSource(path) {
+  // What the build itself generates is no source of it.
+  return (
+    /\.(ts|mjs|prisma|sql|json|html|css)$/.test(path) &&
+    !/(spec\.ts|queries\.sql)$|\/generated\//.test(path)
+  );
 }

@@ -1,8 +1,9 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { ensureReady, root } from '../ensure.mjs';
+import { ensureReady } from '../ensure.mjs';
 import { endWithParent } from './end-with-parent.mjs';
+import { root } from './sources.mjs';
 
 /**
  * Makes the clone ready, then becomes the built program: the same process, so that signals, the

@@ -1,23 +1,53 @@
-import { spawnSync } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
-
-const root = fileURLToPath(new URL('../..', import.meta.url));
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { root } from './sources.mjs';
 
 /**
- * Runs one step after the other: [name, ...node flags, script, [arguments]]. The first that fails ends
- * the process with its exit code.
+ * Runs steps, so many at once: [name, ...node flags, script, [arguments]]. Each says what it says when it has ended;
+ * when one has failed, the process ends after the last.
  */
-export function runSteps(steps) {
-  for (const [name, ...command] of steps) {
-    const args = command.pop();
-    process.stdout.write(`\n== ${name}\n`);
-    const { status, signal } = spawnSync(process.execPath, [...command, ...args], {
-      cwd: root,
-      stdio: ['ignore', 'inherit', 'inherit'],
-      env: { ...process.env, npm_config_loglevel: 'error' },
-    });
-    if (status === 0) continue;
-    process.stdout.write(`\n${name}: ${signal ?? `exit code ${status}`}\n`);
-    process.exit(status ?? 1);
-  }
+export async function runTogether(lanes, steps) {
+  const waiting = [...steps];
+  const failed = [];
+  const lane = async () => {
+    for (let step = waiting.shift(); step !== undefined; step = waiting.shift()) {
+      if (!(await runQuietly(step))) failed.push(step[0]);
+    }
+  };
+  await Promise.all(Array.from({ length: lanes }, lane));
+  if (failed.length === 0) return;
+  process.stdout.write(`\nfailed: ${failed.join(', ')}\n`);
+  process.exit(1);
+}
+
+async function runQuietly([name, ...command]) {
+  const began = Date.now();
+  const child = start(command, 'pipe');
+  const said = [];
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (part) => said.push(part));
+  const [code, signal] = await once(child, 'close');
+  const seconds = ((Date.now() - began) / 1000).toFixed(1);
+  process.stdout.write(
+    `\n== ${name}: ${code === 0 ? '' : `${signal ?? `exit code ${code}`}, `}${seconds} s\n`,
+  );
+  if (said.length > 0) process.stdout.write(Buffer.concat(said));
+  return code === 0;
+}
+
+/** Runs one step whose words appear as it says them; the process ends with its exit code when it fails. */
+export async function runStep([name, ...command]) {
+  process.stdout.write(`\n== ${name}\n`);
+  const [code, signal] = await once(start(command, 'inherit'), 'close');
+  if (code === 0) return;
+  process.stdout.write(`\n${name}: ${signal ?? `exit code ${code}`}\n`);
+  process.exit(code ?? 1);
+}
+
+function start(command, output) {
+  const args = command.flat();
+  return spawn(process.execPath, args, {
+    cwd: root,
+    stdio: ['ignore', output, output],
+    env: { ...process.env, npm_config_loglevel: 'error' },
+  });
 }

@@ -147,6 +147,9 @@ async function startServer(
     if (process.env['PORT'] || (await isFree(port))) throw error;
     return startServer(ground, await choosePort(ground.home), scope, supervise);
   }
+  // From `npm run dev`, which has built another one.
+  process.on('message', () => void server.renew());
+  process.channel?.unref();
   return port;
 }
 

@@ -9,6 +9,7 @@ const HEALTHY_MS = 60_000;
 export class SupervisedProcess {
   private child: Child | undefined;
   private stopped = false;
+  private renewed = false;
   private waitMs = BACKOFF.firstMs;
   private wake: (() => void) | undefined;
   private kept: Promise<void> = Promise.resolve();
@@ -39,14 +40,25 @@ export class SupervisedProcess {
     await this.kept;
   }
 
+  /** Ends the program as `stop` does, and starts what is built now in its place, at once. */
+  async renew(): Promise<void> {
+    if (this.stopped) return;
+    this.renewed = true;
+    this.wake?.();
+    await this.child?.stop();
+  }
+
   private async keep(first: Child): Promise<void> {
     for (let child = first; ;) {
       const began = performance.now();
       const exit = await child.exited;
       if (this.stopped) return;
-      await this.rest(child, exit, performance.now() - began);
+      if (!this.renewed) await this.rest(child, exit, performance.now() - began);
       if (this.stopped) return;
+      this.renewed = false;
       child = await this.begin();
+      // Asked for while it started: it may have read the old half, the new half.
+      if (this.renewed) void child.stop();
     }
   }
 

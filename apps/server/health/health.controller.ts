@@ -12,14 +12,17 @@ export class HealthController {
   constructor(private readonly health: Health) {}
 
   @Get('healthz')
-  @ApiOperation({ summary: 'Is the process alive? Asks nobody else.' })
+  @ApiOperation({ operationId: 'getLiveness', summary: 'Is the process alive? Asks nobody else.' })
   @ApiOkResponse({ type: AliveDoc })
   alive() {
     return { status: 'alive' };
   }
 
   @Get('readyz')
-  @ApiOperation({ summary: 'Can requests be served? Valkey is told, but decides nothing.' })
+  @ApiOperation({
+    operationId: 'getReadiness',
+    summary: 'Can requests be served? Valkey is told, but decides nothing.',
+  })
   @ApiOkResponse({ type: ReadinessDoc })
   @ApiErrors('database_unavailable', 'shutting_down')
   ready() {
@@ -27,7 +30,10 @@ export class HealthController {
   }
 
   @Get('health/coordinator')
-  @ApiOperation({ summary: 'How are the coordinator and all that it needs?' })
+  @ApiOperation({
+    operationId: 'getSystemHealth',
+    summary: 'How are the coordinator and all that it needs?',
+  })
   @ApiOkResponse({ type: SystemHealthDoc })
   coordinator() {
     return this.health.system();

@@ -15,7 +15,7 @@ export class LimitsController {
   @Versioned()
   @Auth({ scope: 'tasks:read' })
   @ApiParam({ name: 'workspaceId', format: 'uuid' })
-  @ApiOperation({ summary: 'What the workspace may queue and spawn' })
+  @ApiOperation({ operationId: 'getLimits', summary: 'What the workspace may queue and spawn' })
   @ApiOkResponse({ type: LimitsDoc })
   @ApiErrors('workspace_not_found')
   get(@CurrentCaller() caller: Caller) {
@@ -26,7 +26,10 @@ export class LimitsController {
   @Versioned()
   @Auth({ workspace: false, operator: true })
   @ApiParam({ name: 'workspaceId', format: 'uuid' })
-  @ApiOperation({ summary: 'Set what the workspace may queue and spawn; for operators' })
+  @ApiOperation({
+    operationId: 'setLimits',
+    summary: 'Set what the workspace may queue and spawn; for operators',
+  })
   @ApiOkResponse({ type: LimitsDoc })
   @ApiErrors('validation_failed', 'workspace_not_found', 'version_mismatch')
   set(

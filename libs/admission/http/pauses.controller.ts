@@ -20,7 +20,10 @@ export class PausesController {
   @Post()
   @Idempotent()
   @Auth({ role: 'ADMIN', scope: 'workspace:admin' })
-  @ApiOperation({ summary: 'Hand out no more tasks of a type, of the workspace, or at all' })
+  @ApiOperation({
+    operationId: 'createPause',
+    summary: 'Hand out no more tasks of a type, of the workspace, or at all',
+  })
   @ApiCreatedResponse({ type: PauseDoc })
   @ApiErrors('validation_failed')
   pause(@CurrentCaller() caller: Caller, @Body() body: PauseDto) {

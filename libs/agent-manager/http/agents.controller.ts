@@ -82,7 +82,10 @@ export class AgentsController {
   }
 
   @Get(':id/health')
-  @ApiOperation({ summary: 'Its latest heartbeat, and what follows from it' })
+  @ApiOperation({
+    operationId: 'getAgentHealth',
+    summary: 'Its latest heartbeat, and what follows from it',
+  })
   @ApiOkResponse({ type: AgentHealthDoc })
   @ApiErrors('validation_failed', 'agent_not_found')
   health(@CurrentCaller() caller: Caller, @UuidParam('id') id: string): Promise<AgentHealth> {
@@ -104,6 +107,7 @@ export class AgentsController {
   @Post(':id/token')
   @Auth({ role: 'MEMBER', scope: 'agents:write' })
   @ApiOperation({
+    operationId: 'issueAgentToken',
     summary: 'A token for the agent; with rotate, it and its runs have no other that is good',
   })
   @ApiCreatedResponse({ type: AgentTokenDoc })
@@ -120,6 +124,7 @@ export class AgentsController {
   @Auth({ role: 'MEMBER', scope: 'agents:write' })
   @HttpCode(204)
   @ApiOperation({
+    operationId: 'revokeAgentTokens',
     summary: 'Refuse all tokens of the agent and of its runs, within about a second',
   })
   @ApiNoContentResponse()

@@ -15,7 +15,10 @@ export class HeartbeatsController {
 
   @Post(':id/heartbeat')
   @Hot({ body: HeartbeatDto, param: 'id', status: 200 })
-  @ApiOperation({ summary: 'Says that the agent is alive, and how it does' })
+  @ApiOperation({
+    operationId: 'sendHeartbeat',
+    summary: 'Says that the agent is alive, and how it does',
+  })
   @ApiOkResponse({ type: HeartbeatAnswerDoc })
   @ApiErrors('agent_not_found', 'agent_terminated')
   heartbeat({

@@ -21,6 +21,7 @@ export class CoordinatorController {
 
   @Get('status')
   @ApiOperation({
+    operationId: 'getCoordinatorStatus',
     summary:
       'The leader, the last cycle, the numbers of tasks and agents: of the workspace; for operators, of all',
     description: OPERATORS,
@@ -34,6 +35,7 @@ export class CoordinatorController {
   @Post('recover')
   @HttpCode(200)
   @ApiOperation({
+    operationId: 'runRecovery',
     summary: 'Run the recovery sweeps now, and wait for their end',
     description: OPERATORS,
   })
@@ -45,6 +47,7 @@ export class CoordinatorController {
 
   @Get('logs')
   @ApiOperation({
+    operationId: 'listCoordinatorLogs',
     summary: "Read the coordinator's log, the newest first",
     description: OPERATORS,
   })

@@ -14,6 +14,7 @@ export class ExplainController {
   @Get(':id/explain')
   @Auth({ kinds: ['user', 'api_key', 'agent', 'run'], scope: 'tasks:read' })
   @ApiOperation({
+    operationId: 'explainTask',
     summary: 'Say why a task is not running, and estimate when it will start and end',
   })
   @ApiOkResponse({ type: ExplanationDto })

@@ -12,7 +12,12 @@ export class Problem {
   @ApiProperty({ example: 'urn:drover:error:validation_failed' }) type!: string;
   @ApiProperty() title!: string;
   @ApiProperty({ type: 'integer' }) status!: number;
-  @ApiProperty({ description: 'Stable: programs decide by it.' }) code!: string;
+  @ApiProperty({
+    enum: Object.keys(ERRORS),
+    enumName: 'ErrorCode',
+    description: 'Stable: programs decide by it.',
+  })
+  code!: ErrorCode;
   @ApiProperty({ required: false }) detail?: string;
   @ApiProperty({ description: 'The remedy.' }) advice!: string;
   @ApiProperty({ type: [ProblemField], required: false }) errors?: ProblemField[];
@@ -54,6 +59,12 @@ function routeErrors(codes: readonly ErrorCode[]) {
   };
 }
 
+/** What examples say of the request that was refused. */
+const OF_A_REQUEST = {
+  instance: '/api/v1/…',
+  requestId: '0198c0de-7000-7000-8000-000000000000',
+};
+
 function statusOf(code: ErrorCode): number {
   return ERRORS[code].status;
 }
@@ -61,7 +72,7 @@ function statusOf(code: ErrorCode): number {
 /** Swagger joins what several decorators describe of a status, but keeps only the last content. */
 function problemResponse(status: number, fresh: ErrorCode[], all: ErrorCode[]): MethodDecorator {
   const examples = Object.fromEntries(
-    all.map((code) => [code, { value: new DroverError(code).toProblem() }]),
+    all.map((code) => [code, { value: { ...new DroverError(code).toProblem(), ...OF_A_REQUEST } }]),
   );
   const schema = { $ref: getSchemaPath(Problem) };
   return ApiResponse({

@@ -82,7 +82,7 @@ describe('the OpenAPI document', () => {
       },
     });
     expect(document.components?.schemas?.ItemDto).toMatchObject({
-      properties: { note: { nullable: true } },
+      properties: { note: { type: ['string', 'null'] } },
     });
   });
 

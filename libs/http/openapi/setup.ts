@@ -2,7 +2,10 @@ import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
 import { API_PREFIX } from '../configure.js';
 import { Problem } from './api-errors.js';
+import { withNullTypes } from './null-types.js';
+import { operationId } from './operation-id.js';
 import { describeErrors } from './refine.js';
+import { TAGS } from './tags.js';
 
 export interface OpenApiOptions {
   version: string;
@@ -23,12 +26,18 @@ function createOpenApiDocument(
       `A control plane for fleets of agents. All paths of the API begin with /${API_PREFIX}; ` +
         'errors are application/problem+json with a stable `code`.',
     )
-    .setVersion(options.version);
-  if (options.publicUrl) builder.addServer(options.publicUrl);
-  const document = SwaggerModule.createDocument(app, builder.build(), { extraModels: [Problem] });
+    .setVersion(options.version)
+    .setOpenAPIVersion('3.1.0')
+    .setLicense('Apache-2.0', 'https://www.apache.org/licenses/LICENSE-2.0')
+    .addServer(options.publicUrl ?? '/');
+  for (const [name, words] of Object.entries(TAGS)) builder.addTag(name, words);
+  const document = SwaggerModule.createDocument(app, builder.build(), {
+    extraModels: [Problem],
+    operationIdFactory: operationId,
+  });
   describeErrors(document);
   options.refine?.(document);
-  return document;
+  return withNullTypes(document);
 }
 
 /** Serves the document at /docs/openapi.json, and a page to read and try it at /docs. */

@@ -39,21 +39,32 @@ const WORKSPACE_HEADER = {
 type Path = OpenAPIObject['paths'][string];
 type Operation = NonNullable<Path['get']> & { [ACCESS_EXTENSION]?: DescribedAccess };
 
+/** Of the installation, not of a workspace: its routes have a guard of their own, and `@ApiBearerAuth`. */
+const GATEWAY = {
+  name: 'gatewayToken',
+  bearerFormat: 'JWT',
+  description: 'What a gateway signs with the secret that it shares with the server.',
+};
+
 const METHODS = ['get', 'put', 'post', 'delete', 'patch'] as const;
 
-/** Documents the callers of each route, with their kinds of tokens. */
+/** Documents the callers of each route, in words and with their kinds of tokens. */
 export function describeCallers(document: OpenAPIObject): void {
   for (const [path, operations] of Object.entries(document.paths)) {
     for (const method of METHODS) {
       const operation: Operation | undefined = operations[method];
-      const access = operation?.[ACCESS_EXTENSION];
-      if (operation && access) describeCaller(operation, access, path);
+      if (!operation) continue;
+      const access = operation[ACCESS_EXTENSION];
+      if (access) describeCaller(operation, access, path);
+      operation.security ??= [];
+      const callers = access ? callersInWords(access) : callersOfOthers(operation);
+      operation.description = [operation.description, callers].filter(Boolean).join('\n\n');
     }
   }
   document.components = {
     ...document.components,
     securitySchemes: Object.fromEntries(
-      Object.values(SCHEMES).map(({ name, ...scheme }) => [
+      [...Object.values(SCHEMES), GATEWAY].map(({ name, ...scheme }) => [
         name,
         { type: 'http', scheme: 'bearer', ...scheme },
       ]),
@@ -66,4 +77,25 @@ function describeCaller(operation: Operation, access: DescribedAccess, path: str
   const actsInWorkspace = access.role !== undefined || !access.kinds.includes('user');
   if (!actsInWorkspace || path.includes('{workspaceId}')) return;
   operation.parameters = [...(operation.parameters ?? []), WORKSPACE_HEADER];
+}
+
+/** From what the guard goes by, so that the two cannot differ. */
+export function callersInWords({ kinds, role, scope, operator }: DescribedAccess): string {
+  const withRole = role === 'OWNER' ? 'the role OWNER' : `the role ${role} or above`;
+  const keyRole = kinds.includes('user') ? 'that role' : withRole;
+  const words: Record<CallerKind, string> = {
+    user: operator ? 'operators of the installation' : `users with ${withRole}`,
+    api_key: `API keys with ${keyRole} and the scope \`${scope}\``,
+    agent: 'agents with their own token',
+    run: "what executes a run, with the run's token",
+  };
+  if (role === undefined && !operator) words.user = 'users, whatever their roles';
+  return `Callers: ${kinds.map((kind) => words[kind]).join('; ')}.`;
+}
+
+function callersOfOthers({ security }: Operation): string {
+  const isOfGateways = security?.some((one) => GATEWAY.name in one);
+  return isOfGateways
+    ? 'Callers: gateways with a token that they signed.'
+    : 'Callers: anybody, without credentials.';
 }

@@ -32,7 +32,7 @@ export class AuthController {
   @Post('login')
   @HttpCode(200)
   @Public()
-  @ApiOperation({ summary: 'Sign in with e-mail address and password' })
+  @ApiOperation({ operationId: 'signIn', summary: 'Sign in with e-mail address and password' })
   @ApiOkResponse({ type: SignInDoc })
   @ApiErrors('validation_failed', 'invalid_credentials', 'workspace_not_found', 'rate_limited')
   login(@Body() body: LoginDto, @Req() request: FastifyRequest): Promise<SignIn> {
@@ -44,6 +44,7 @@ export class AuthController {
   @HttpCode(200)
   @Public()
   @ApiOperation({
+    operationId: 'refreshTokens',
     summary: 'Exchange a refresh token for a new pair',
     description: 'Each is good once. Presenting one again ends the session.',
   })
@@ -65,7 +66,7 @@ export class AuthController {
   @Post('logout')
   @HttpCode(204)
   @Auth({ workspace: false })
-  @ApiOperation({ summary: 'End this session' })
+  @ApiOperation({ operationId: 'signOut', summary: 'End this session' })
   @ApiNoContentResponse()
   @ApiErrors('session_not_found')
   logout(@CurrentAccount() account: Account): Promise<void> {
@@ -74,7 +75,7 @@ export class AuthController {
 
   @Get('me')
   @Auth({ workspace: false })
-  @ApiOperation({ summary: 'My account, and my memberships' })
+  @ApiOperation({ operationId: 'getAccount', summary: 'My account, and my memberships' })
   @ApiOkResponse({ type: ProfileDoc })
   me(@CurrentAccount() account: Account): Promise<Profile> {
     return this.accounts.profile(account);

@@ -46,7 +46,10 @@ export class MembersController {
   @Patch(':userId')
   @Versioned()
   @Auth({ role: 'ADMIN', scope: 'workspace:admin' })
-  @ApiOperation({ summary: 'Change a member’s role; an API key needs all scopes to raise one' })
+  @ApiOperation({
+    operationId: 'changeMemberRole',
+    summary: 'Change a member’s role; an API key needs all scopes to raise one',
+  })
   @ApiOkResponse({ type: MemberDoc })
   @ApiErrors('validation_failed', 'member_not_found', 'version_mismatch', 'last_owner')
   changeRole(

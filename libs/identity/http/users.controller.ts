@@ -53,7 +53,10 @@ export class UsersController {
   }
 
   @Post(':id/password')
-  @ApiOperation({ summary: 'Give a user a new password, and end their sessions (operators)' })
+  @ApiOperation({
+    operationId: 'resetUserPassword',
+    summary: 'Give a user a new password, and end their sessions (operators)',
+  })
   @ApiCreatedResponse({ type: NewPasswordDoc })
   @ApiErrors('validation_failed', 'user_not_found')
   resetPassword(

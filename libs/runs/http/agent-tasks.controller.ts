@@ -21,6 +21,7 @@ export class AgentTasksController {
   @Get('tasks')
   @Auth({ kinds: ['user', 'api_key', 'agent'], scope: 'tasks:read' })
   @ApiOperation({
+    operationId: 'listAgentTasks',
     summary: 'The tasks that an agent holds or held last; live=true: those it holds',
   })
   @ApiOkResponse({ type: TaskPageDto })
@@ -35,6 +36,7 @@ export class AgentTasksController {
   @Auth({ role: 'MEMBER', scope: 'agents:write' })
   @Idempotent()
   @ApiOperation({
+    operationId: 'terminateAgent',
     summary: 'Let an agent finish and leave, or end it at once with graceful: false',
   })
   @ApiErrors('agent_terminated', 'illegal_transition')
@@ -46,7 +48,10 @@ export class AgentTasksController {
   @HttpCode(200)
   @ApiOkResponse({ type: AgentDoc })
   @Auth({ kinds: ['agent'] })
-  @ApiOperation({ summary: 'The agent leaves; what it holds is released' })
+  @ApiOperation({
+    operationId: 'deregisterAgent',
+    summary: 'The agent leaves; what it holds is released',
+  })
   deregister(
     @CurrentCaller() caller: Caller,
     @UuidParam() id: string,

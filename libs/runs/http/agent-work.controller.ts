@@ -17,7 +17,10 @@ export class AgentWorkController {
   @Post('claim')
   @Hot({ body: ClaimDto, param: 'id', status: 200 })
   @ApiOkResponse({ type: ClaimDoc })
-  @ApiOperation({ summary: 'Take up to 50 tasks; with waitMs, wait for one' })
+  @ApiOperation({
+    operationId: 'claimTasks',
+    summary: 'Take up to 50 tasks; with waitMs, wait for one',
+  })
   @ApiErrors('agent_draining', 'agent_terminated', 'agent_is_push')
   @ApiErrors('task_not_found', 'illegal_transition')
   claim({ caller, id, body, reply }: HotCall<ClaimDto>) {
@@ -28,6 +31,7 @@ export class AgentWorkController {
   @HttpCode(200)
   @ApiOkResponse({ type: SignalsAnswerDto })
   @ApiOperation({
+    operationId: 'getAgentSignals',
     summary: 'The runs of the agent that must stop or pause; waits until there are some',
   })
   signals(

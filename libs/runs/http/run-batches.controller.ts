@@ -16,6 +16,7 @@ export class RunBatchesController {
   @Hot({ body: CompleteManyDto, status: 200 })
   @ApiOkResponse({ type: CompletionsDto })
   @ApiOperation({
+    operationId: 'completeRuns',
     summary:
       'The work of many runs is done, each judged by itself; can claim the next in the same request',
   })

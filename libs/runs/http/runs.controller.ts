@@ -48,7 +48,7 @@ export class RunsController {
 
   @Patch('progress')
   @ApiOkResponse({ type: ProgressOutcomeDto })
-  @ApiOperation({ summary: 'How far the work is' })
+  @ApiOperation({ operationId: 'reportRunProgress', summary: 'How far the work is' })
   progress(
     @CurrentCaller() caller: Caller,
     @UuidParam('runId') runId: string,
@@ -59,7 +59,10 @@ export class RunsController {
 
   @Put('checkpoint')
   @ApiOkResponse({ type: ProgressOutcomeDto })
-  @ApiOperation({ summary: 'Save what a later run needs to go on from here' })
+  @ApiOperation({
+    operationId: 'saveRunCheckpoint',
+    summary: 'Save what a later run needs to go on from here',
+  })
   checkpoint(
     @CurrentCaller() caller: Caller,
     @UuidParam('runId') runId: string,
@@ -71,7 +74,7 @@ export class RunsController {
   @Post('logs')
   @HttpCode(202)
   @ApiAcceptedResponse({ type: LogsOutcomeDto })
-  @ApiOperation({ summary: 'Log entries, such as output; up to 200' })
+  @ApiOperation({ operationId: 'addRunLogs', summary: 'Log entries, such as output; up to 200' })
   logs(@CurrentCaller() caller: Caller, @UuidParam('runId') runId: string, @Body() body: LogsDto) {
     return this.reports.logs(reporterOf(caller, runId, body.runId), body.entries);
   }

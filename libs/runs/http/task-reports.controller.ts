@@ -46,7 +46,7 @@ export class TaskReportsController {
 
   @Patch('progress')
   @ApiOkResponse({ type: ProgressOutcomeDto })
-  @ApiOperation({ summary: 'How far the work is' })
+  @ApiOperation({ operationId: 'reportTaskProgress', summary: 'How far the work is' })
   async progress(
     @CurrentCaller() caller: Caller,
     @UuidParam() id: string,
@@ -57,7 +57,10 @@ export class TaskReportsController {
 
   @Put('checkpoint')
   @ApiOkResponse({ type: ProgressOutcomeDto })
-  @ApiOperation({ summary: 'Save what a later run needs to go on from here' })
+  @ApiOperation({
+    operationId: 'saveTaskCheckpoint',
+    summary: 'Save what a later run needs to go on from here',
+  })
   async checkpoint(
     @CurrentCaller() caller: Caller,
     @UuidParam() id: string,
@@ -69,7 +72,7 @@ export class TaskReportsController {
   @Post('logs')
   @HttpCode(202)
   @ApiAcceptedResponse({ type: LogsOutcomeDto })
-  @ApiOperation({ summary: 'Log entries, such as output; up to 200' })
+  @ApiOperation({ operationId: 'addTaskLogs', summary: 'Log entries, such as output; up to 200' })
   async logs(@CurrentCaller() caller: Caller, @UuidParam() id: string, @Body() body: LogsDto) {
     return this.reports.logs(await this.reporter.of(caller, id, body.runId), body.entries);
   }

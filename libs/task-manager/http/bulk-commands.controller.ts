@@ -18,7 +18,10 @@ export class BulkCommandsController {
   @HttpCode(200)
   @ApiOkResponse({ type: BulkResultDto })
   @Idempotent()
-  @ApiOperation({ summary: 'Cancel the tasks with these ids, or all that pass a filter' })
+  @ApiOperation({
+    operationId: 'cancelTasks',
+    summary: 'Cancel the tasks with these ids, or all that pass a filter',
+  })
   cancel(@CurrentCaller() caller: Caller, @Body() body: BulkCommandDto) {
     return this.bulk.run(caller, 'cancel', body);
   }
@@ -28,6 +31,7 @@ export class BulkCommandsController {
   @ApiOkResponse({ type: BulkResultDto })
   @Idempotent()
   @ApiOperation({
+    operationId: 'retryTasks',
     summary: 'Retry the failed and aborted tasks with these ids, or that pass a filter',
   })
   retry(@CurrentCaller() caller: Caller, @Body() body: BulkCommandDto) {

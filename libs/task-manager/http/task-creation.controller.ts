@@ -44,6 +44,7 @@ export class TaskCreationController {
   @Idempotent()
   @Hot({ body: CreateBatchDto })
   @ApiOperation({
+    operationId: 'createTasks',
     summary: 'Create up to 1,000 tasks, all or none; they may depend on each other by ref',
   })
   @ApiCreatedResponse({ type: TaskListDto })

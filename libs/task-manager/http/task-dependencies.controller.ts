@@ -19,7 +19,10 @@ export class TaskDependenciesController {
   @Get()
   @Auth({ kinds: ['user', 'api_key', 'agent', 'run'], scope: 'tasks:read' })
   @Versioned()
-  @ApiOperation({ summary: 'Show what a task waits for, and a page of what waits for it' })
+  @ApiOperation({
+    operationId: 'getTaskDependencies',
+    summary: 'Show what a task waits for, and a page of what waits for it',
+  })
   @ApiOkResponse({ type: DependenciesDto })
   @ApiErrors('task_not_found', 'malformed_cursor')
   read(@CurrentCaller() caller: Caller, @UuidParam() id: string, @Query() page: PageQuery) {
@@ -30,7 +33,10 @@ export class TaskDependenciesController {
   @HttpCode(200)
   @Versioned()
   @Idempotent()
-  @ApiOperation({ summary: 'Make a PENDING task wait for more tasks, or change their policies' })
+  @ApiOperation({
+    operationId: 'addTaskDependencies',
+    summary: 'Make a PENDING task wait for more tasks, or change their policies',
+  })
   @ApiOkResponse({ type: DependenciesDto })
   @ApiErrors(...CHANGE_ERRORS, 'dependency_cycle')
   add(
@@ -45,7 +51,10 @@ export class TaskDependenciesController {
 
   @Put()
   @Versioned()
-  @ApiOperation({ summary: 'Replace everything that a PENDING task waits for' })
+  @ApiOperation({
+    operationId: 'replaceTaskDependencies',
+    summary: 'Replace everything that a PENDING task waits for',
+  })
   @ApiOkResponse({ type: DependenciesDto })
   @ApiErrors(...CHANGE_ERRORS, 'dependency_cycle')
   replace(

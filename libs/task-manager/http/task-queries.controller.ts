@@ -34,7 +34,7 @@ export class TaskQueriesController {
 
   @Get(':id')
   @Versioned()
-  @ApiOperation({ summary: 'Read a task' })
+  @ApiOperation({ operationId: 'getTask', summary: 'Read a task' })
   @ApiOkResponse({ type: TaskDto })
   @ApiErrors('task_not_found', 'secrets_unreadable')
   read(@CurrentCaller() caller: Caller, @UuidParam() id: string) {
@@ -42,7 +42,10 @@ export class TaskQueriesController {
   }
 
   @Get(':id/runs')
-  @ApiOperation({ summary: 'List the runs of a task, the latest first' })
+  @ApiOperation({
+    operationId: 'listTaskRuns',
+    summary: 'List the runs of a task, the latest first',
+  })
   @ApiOkResponse({ type: RunPageDto })
   @ApiErrors('task_not_found', 'malformed_cursor')
   runs(@CurrentCaller() caller: Caller, @UuidParam() id: string, @Query() page: PageQuery) {
@@ -50,7 +53,7 @@ export class TaskQueriesController {
   }
 
   @Get(':id/logs')
-  @ApiOperation({ summary: 'Read the log of a task, or follow it' })
+  @ApiOperation({ operationId: 'listTaskLogs', summary: 'Read the log of a task, or follow it' })
   @ApiOkResponse({ type: LogPageDto })
   @ApiErrors('task_not_found', 'malformed_cursor')
   logs(@CurrentCaller() caller: Caller, @UuidParam() id: string, @Query() query: TaskLogsQuery) {

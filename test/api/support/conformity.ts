@@ -92,20 +92,19 @@ function routesOf(document: AnswersDocument) {
 }
 
 /**
- * OpenAPI 3.0 as JSON Schema: null is a type of its own, references lead into our document. And
+ * References lead into our document. And
  * stricter than the document: a field that it does not name is one that nobody knows of.
  */
 function strict(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(strict);
   if (typeof schema !== 'object' || schema === null) return schema;
-  const { nullable, ...rest } = schema as Record<string, unknown>;
   const made = Object.fromEntries(
-    Object.entries(rest).map(([key, value]) => [
+    Object.entries(schema).map(([key, value]) => [
       key,
       key === '$ref' ? String(value).replace('#', 'document#') : strict(value),
     ]),
   );
   const isObject = made.type === 'object' && made.properties !== undefined;
   if (isObject && made.additionalProperties === undefined) made.additionalProperties = false;
-  return nullable === true ? { anyOf: [made, { type: 'null' }] } : made;
+  return made;
 }

@@ -50,7 +50,7 @@ export interface Route {
 }
 
 interface RawOperation {
-  security?: unknown[];
+  security?: object[];
   parameters?: { in: string; name: string; schema: Schema }[];
   requestBody?: { content: Record<string, { schema: Schema }> };
   'x-drover-access'?: Access;
@@ -61,7 +61,12 @@ interface RawDocument {
   components: { schemas: Record<string, Schema> };
 }
 
-type RawSchema = Schema & { $ref?: string; allOf?: RawSchema[] };
+type RawSchema = Omit<Schema, 'type'> & {
+  type?: string | string[];
+  $ref?: string;
+  allOf?: RawSchema[];
+  anyOf?: RawSchema[];
+};
 
 /** All routes that the running server documents, those of the API first. */
 export async function readRoutes(url: string): Promise<Route[]> {
@@ -84,7 +89,8 @@ function toRoute(
       .filter((parameter) => parameter.in === place)
       .map(({ name, schema }) => ({ name, schema: resolve(document, schema) }));
   const body = operation.requestBody?.content['application/json']?.schema;
-  const isProtected = (operation.security ?? []).length > 0;
+  // Gateways have a guard of their own.
+  const isProtected = (operation.security ?? []).some((one) => !('gatewayToken' in one));
   const access = operation['x-drover-access'];
   if (isProtected !== (access !== undefined))
     throw new Error(`${method} ${path}: who may call it?`);
@@ -100,12 +106,14 @@ function toRoute(
 }
 
 function resolve(document: RawDocument, raw: RawSchema): Schema {
-  const { $ref, allOf, ...schema } = raw;
+  if (isOrNull(raw)) return { ...resolve(document, withoutNull(raw)), nullable: true };
+  const { $ref, allOf, type, ...schema } = raw;
   const name = $ref?.split('/').at(-1);
   if (name !== undefined) return resolve(document, document.components.schemas[name] as RawSchema);
   if (allOf) return { ...schema, ...resolve(document, allOf[0] as RawSchema) };
   return {
     ...schema,
+    ...(type === undefined ? {} : { type: String(type) }),
     ...(schema.items ? { items: resolve(document, schema.items) } : {}),
     ...(schema.oneOf ? { oneOf: schema.oneOf.map((one) => resolve(document, one)) } : {}),
     ...(schema.properties
@@ -118,5 +126,19 @@ function resolve(document: RawDocument, raw: RawSchema): Schema {
           ),
         }
       : {}),
+  };
+}
+
+/** Null is a type like others in the document; these tests have it beside them. */
+function isOrNull({ type, anyOf = [] }: RawSchema): boolean {
+  return (Array.isArray(type) && type.includes('null')) || anyOf.some((one) => one.type === 'null');
+}
+
+function withoutNull({ type, anyOf, ...schema }: RawSchema): RawSchema {
+  return {
+    ...schema,
+    ...(Array.isArray(type) ? { type: type.find((one) => one !== 'null') } : {}),
+    ...(schema.enum ? { enum: schema.enum.filter((value) => value !== null) } : {}),
+    ...(anyOf ? { allOf: anyOf.filter((one) => one.type !== 'null') } : {}),
   };
 }

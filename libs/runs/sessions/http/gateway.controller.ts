@@ -1,5 +1,5 @@
 import { Body, Controller, HttpCode, Post, Req, UseGuards } from '@nestjs/common';
-import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { ApiBearerAuth, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { ApiErrors, ClientGone } from '#lib/http';
 import { Public } from '#lib/identity';
 import { DroverError } from '#lib/kernel';
@@ -21,6 +21,7 @@ import { GatewayGuard, type GatewayRequest } from './gateway.guard.js';
 @Controller('gateway')
 @Public({ unlimited: true })
 @UseGuards(GatewayGuard)
+@ApiBearerAuth('gatewayToken')
 @ApiErrors('unauthenticated', 'invalid_gateway_token', 'forbidden')
 export class GatewayController {
   constructor(
@@ -32,7 +33,10 @@ export class GatewayController {
   @Post('heartbeat')
   @HttpCode(200)
   @ApiOkResponse({ type: GatewayHeartbeatDoc })
-  @ApiOperation({ summary: 'A gateway is there, and these are its sessions' })
+  @ApiOperation({
+    operationId: 'sendGatewayHeartbeat',
+    summary: 'A gateway is there, and these are its sessions',
+  })
   heartbeat(@Req() request: GatewayRequest, @Body() body: GatewayHeartbeatDto) {
     return this.heartbeats.heartbeat(requireSelf(request, body));
   }
@@ -40,7 +44,10 @@ export class GatewayController {
   @Post('sessions')
   @HttpCode(200)
   @ApiOkResponse({ type: ReportResultsDoc })
-  @ApiOperation({ summary: 'Report events of sessions: started, exited, never started' })
+  @ApiOperation({
+    operationId: 'reportSessions',
+    summary: 'Report events of sessions: started, exited, never started',
+  })
   sessions(@Req() request: GatewayRequest, @Body() body: SessionReportsDto) {
     const { gatewayId, reports } = requireSelf(request, body);
     return this.reports.take(gatewayId, reports);
@@ -49,7 +56,10 @@ export class GatewayController {
   @Post('signals')
   @HttpCode(200)
   @ApiOkResponse({ type: GatewaySignalsDoc })
-  @ApiOperation({ summary: 'The sessions that must stop or pause; waits until there are some' })
+  @ApiOperation({
+    operationId: 'getGatewaySignals',
+    summary: 'The sessions that must stop or pause; waits until there are some',
+  })
   signals(
     @Req() request: GatewayRequest,
     @Body() body: GatewaySignalsDto,

@@ -4,7 +4,8 @@ import { sampleOf } from './sample.js';
 
 /**
  * Worlds whose future is known: what an estimate says must come true as often as it says. Each trial is a
- * world of its own, so that the trials have nothing to do with each other.
+ * world of its own, so that the trials have nothing to do with each other. They take longer than a quarter of all
+ * unit tests, so they run with the integration tests.
  */
 
 const NOW = new Date('2026-03-01T12:00:00Z');

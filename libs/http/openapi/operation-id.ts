@@ -1,0 +1,63 @@
+/** Handlers with such a name get the noun of their controller: `create` of TasksController is `createTask`. */
+const VERBS = [
+  'add',
+  'archive',
+  'assign',
+  'cancel',
+  'change',
+  'claim',
+  'complete',
+  'create',
+  'deregister',
+  'end',
+  'explain',
+  'fail',
+  'get',
+  'issue',
+  'list',
+  'pause',
+  'refresh',
+  'register',
+  'release',
+  'remove',
+  'rename',
+  'renew',
+  'replace',
+  'report',
+  'reset',
+  'resume',
+  'retry',
+  'revoke',
+  'run',
+  'save',
+  'send',
+  'set',
+  'sign',
+  'start',
+  'terminate',
+  'update',
+] as const;
+
+/** What the id of every operation looks like: a verb of the list, and what it is done to. */
+export const OPERATION_ID = new RegExp(`^(${VERBS.join('|')})[A-Z][A-Za-z]*$`);
+
+/** What tells a controller from others of the same noun. */
+const PARTS = /(Queries|Creation|Update|Commands|Reports)?Controller$/;
+
+/**
+ * The id of an operation that names none in its `@ApiOperation`: from the names of controller and handler. A handler
+ * whose name is no verb keeps it.
+ */
+export function operationId(controller: string, handler: string): string {
+  const noun = singular(controller.replace(PARTS, ''));
+  if (handler === 'list') return `list${plural(noun)}`;
+  return (VERBS as readonly string[]).includes(handler) ? `${handler}${noun}` : handler;
+}
+
+function singular(noun: string): string {
+  return noun.replace(/ies$/, 'y').replace(/s$/, '');
+}
+
+function plural(noun: string): string {
+  return `${noun.replace(/(?<![aeou])y$/, 'ie')}s`;
+}

@@ -1,0 +1,44 @@
+// `npm start`, whose server is built and started again after every change of a source.
+import { spawn, spawnSync } from 'node:child_process';
+import { watch } from 'node:fs';
+import { join } from 'node:path';
+import { ensureReady } from './ensure.mjs';
+import { endWithParent } from './lib/end-with-parent.mjs';
+import { root } from './lib/sources.mjs';
+
+/** An editor writes a file in several steps, and a checkout many files. */
+const QUIET_MS = 100;
+
+endWithParent();
+await ensureReady();
+const stack = spawn(
+  process.execPath,
+  [join(root, 'scripts', 'start.mjs'), ...process.argv.slice(2)],
+  {
+    stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
+  },
+);
+stack.once('exit', (code, signal) => process.exit(signal ? 1 : (code ?? 1)));
+// A Ctrl-C reaches both of us; it ends, and we with it.
+process.on('SIGINT', () => {});
+for (const signal of ['SIGTERM', 'SIGHUP']) process.on(signal, () => stack.kill('SIGTERM'));
+
+let timer;
+for (const folder of ['apps', 'libs', 'prisma']) {
+  watch(join(root, folder), { recursive: true }, (_event, file) => {
+    const isSource = /\.(ts|mjs|prisma|sql)$/.test(file ?? '') && !/spec\.ts$|generated/.test(file);
+    if (!isSource) return;
+    clearTimeout(timer);
+    timer = setTimeout(rebuild, QUIET_MS);
+  });
+}
+
+/** What can't be built is said, and the server that runs goes on. */
+function rebuild() {
+  const began = Date.now();
+  const script = join(root, 'scripts', 'build.mjs');
+  const { status } = spawnSync(process.execPath, [script], { stdio: 'inherit' });
+  if (status !== 0) return;
+  process.stdout.write(`built in ${Date.now() - began} ms; the server starts again\n`);
+  if (stack.connected) stack.send('built');
+}

@@ -1,0 +1,84 @@
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+/** A build compiles what has changed and nothing else, and leaves nothing of what is gone. */
+
+let folder: string;
+
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'drover-build-'));
+  for (const path of ['scripts', '.swcrc', 'prisma']) {
+    cpSync(path, join(folder, path), { recursive: true });
+  }
+  symlinkSync(join(process.cwd(), 'node_modules'), join(folder, 'node_modules'));
+  for (const name of ['a', 'b']) write(`apps/${name}.ts`, `export const ${name}: number = 1;`);
+  // The client is made, of this schema.
+  const made = ['prisma/schema.prisma', 'node_modules/prisma/package.json'].map((path) =>
+    readFileSync(join(folder, path)),
+  );
+  const key = made.reduce((hash, part) => hash.update(part), createHash('sha256')).digest('hex');
+  write('libs/database/generated/.made-of', key);
+});
+
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+function write(path: string, text: string): void {
+  mkdirSync(join(folder, path, '..'), { recursive: true });
+  writeFileSync(join(folder, path), text);
+}
+
+function build() {
+  const script = join(folder, 'scripts', 'build.mjs');
+  const { status, stderr } = spawnSync(process.execPath, [script], { encoding: 'utf8' });
+  return { status, stderr };
+}
+
+const built = (path: string) => join(folder, 'dist', path);
+const writtenAt = (path: string) => statSync(built(path)).mtimeMs;
+
+it('compiles a changed file alone', () => {
+  expect(build()).toEqual({ status: 0, stderr: '' });
+  const before = writtenAt('apps/b.js');
+  write('apps/a.ts', 'export const a: number = 22;');
+  expect(build()).toEqual({ status: 0, stderr: '' });
+  expect(readFileSync(built('apps/a.js'), 'utf8')).toContain('const a = 22;');
+  expect(writtenAt('apps/b.js')).toBe(before);
+});
+
+it('says where a file is wrong until it is mended', () => {
+  write('apps/a.ts', 'export const a: = 1;');
+  const refused = { status: 1, stderr: expect.stringContaining('a.ts') };
+  expect([build(), build()]).toEqual([refused, refused]);
+  write('apps/a.ts', 'export const a: number = 4444;');
+  expect(build().status).toBe(0);
+  expect(readFileSync(built('apps/a.js'), 'utf8')).toContain('4444');
+});
+
+it('removes what was compiled of a file that is gone', () => {
+  rmSync(join(folder, 'apps/b.ts'));
+  expect(build().status).toBe(0);
+  expect(
+    ['apps/b.js', 'apps/b.js.map', 'apps/a.js'].map((path) => existsSync(built(path))),
+  ).toEqual([false, false, true]);
+});
+
+it('compiles all anew for other settings of the compiler', () => {
+  const before = writtenAt('apps/a.js');
+  write('.swcrc', readFileSync(join(folder, '.swcrc'), 'utf8').replace('es2022', 'es2023'));
+  expect(build().status).toBe(0);
+  expect(writtenAt('apps/a.js')).toBeGreaterThan(before);
+});

