@@ -158,6 +158,14 @@ describe('a gateway that speaks the spawn request alone', () => {
     expect(await health.json()).toMatchObject({ gateway: 'reachable' });
   });
 
+  it('has the agents back that became unresponsive with another gateway before it', async () => {
+    await server.db.owner.query(
+      `UPDATE agents SET lifecycle = 'ERROR', error_at = now() WHERE id = $1`,
+      [agentId],
+    );
+    await taskIn(await aTask(), 'RUNNING');
+  });
+
   it('reports nothing: not even with a token that is signed with its own', async () => {
     const claims = { typ: 'gateway', jti: newId(), sub: 'basic' };
     const to = { issuer: 'drover-gateway', audience: 'drover:gateway', expiresIn: 60 };

@@ -140,6 +140,8 @@ export class GatewayClient implements OnApplicationShutdown {
       const response = await request(new URL(path, this.config.gateway.url), {
         method,
         dispatcher: this.agent,
+        // A connection that the other side is just closing would leave it open whether the call has arrived.
+        reset: this.config.gateway.isBasic,
         signal: AbortSignal.timeout(this.config.gateway.timeoutMs),
         headers: {
           authorization: `Bearer ${passport?.token ?? this.config.gateway.secret}`,

@@ -1,5 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { SpawnRates } from '#lib/admission';
+import { revivePushAgents } from '#lib/agent-manager';
 import { CONFIG, type Config } from '#lib/config';
 import { Database, type Fence, firstRow, type Transaction } from '#lib/database';
 import { type Allowance } from '../../domain/plan-assignments.js';
@@ -11,6 +12,8 @@ import { closeSpawns } from '../store/settle-spawn.sql.js';
 import { servedWorkspaces } from '../store/served-workspaces.sql.js';
 import { spawnRoom } from '../store/spawn-room.sql.js';
 import { Spawner } from './spawner.js';
+
+const REVIVED_AT_ONCE = 500;
 
 /** The coordinator's step that gives tasks to push agents, as many as the gateways have room for. */
 @Injectable()
@@ -70,5 +73,7 @@ export class SessionAssigner implements SpawnAllowance {
     if (!isBasic || this.gateway.circuitOpen) return;
     const { id, bootId } = BASIC_GATEWAY;
     await this.database.service.rows(noteBasicGateway, [id, bootId, capacity]);
+    // Agents that became unresponsive with a gateway before it.
+    await this.database.service.rows(revivePushAgents, [REVIVED_AT_ONCE]);
   }
 }
