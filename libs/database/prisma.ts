@@ -53,7 +53,7 @@ export class PrismaTenants {
   }
 }
 
-/** The library takes 8 MB, and is loaded by the first who asks for something through it. */
+/** Library and engine take some 50 MB, and are loaded by the first request that needs them. */
 async function makeClients(appPool: pg.Pool, servicePool: pg.Pool): Promise<Clients> {
   const [{ PrismaPg }, { PrismaClient }] = await Promise.all([
     import('@prisma/adapter-pg'),
