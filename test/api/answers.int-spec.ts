@@ -68,7 +68,7 @@ describe('the document', () => {
   });
 
   it.each([
-    ['/agent-tasks', 'post', ['userToken', 'apiKey']],
+    ['/agent-tasks', 'post', ['userToken', 'apiKey', 'agentToken', 'runToken']],
     ['/agent-tasks/{id}', 'get', ['userToken', 'apiKey', 'agentToken', 'runToken']],
     ['/runs/{runId}/progress', 'patch', ['agentToken', 'runToken']],
     ['/agents/{id}/heartbeat', 'post', ['agentToken', 'runToken']],
@@ -125,7 +125,12 @@ async function goodRequest(route: Route, { tenant, kind }: Who): Promise<Wire> {
 /** What these need beside the fields that their schemas require. */
 async function bodyFor(route: Route, { tenant, kind }: Who): Promise<Record<string, unknown>> {
   const { task, prerequisite } = tenant.callers.user.own;
+  const subtask = kind === 'agent' ? { parentTaskId: tenant.callers.agent.own.task } : {};
   switch (route.name) {
+    case 'POST /agent-tasks':
+      return subtask;
+    case 'POST /agent-tasks/batch':
+      return { tasks: [{ title: 'A task', taskType: 'test', ...subtask }] };
     case 'POST /agent-tasks/bulk/cancel':
     case 'POST /agent-tasks/bulk/retry':
       return { ids: [task] };

@@ -55,6 +55,9 @@ const CHOOSES_ID = 'PUT /agents/{id}';
 /** Requests of many, each judged by itself: what is refused of one stands in its result. */
 const JUDGED_EACH = 'POST /runs/complete';
 
+/** For agents and runs subtasks of what they hold, with rules of their own: see subtasks.int-spec.ts. */
+const CREATES_SUBTASKS = /^POST \/agent-tasks(\/batch)?$/;
+
 /** Users belong to no workspace, and its limits are not its own: only operators reach them by their ids. */
 const OPERATORS = /^\w+ \/users\b|^PUT \/workspaces\/{workspaceId}\/limits$/;
 
@@ -116,8 +119,9 @@ function controlsOf(route: Route): (Place | undefined)[] {
   return places.length > 0 ? places : [undefined];
 }
 
-function kindsOf({ access }: Route): CallerKind[] {
-  return access?.kinds ?? ['user'];
+function kindsOf({ access, name }: Route): CallerKind[] {
+  const kinds = access?.kinds ?? ['user'];
+  return CREATES_SUBTASKS.test(name) ? kinds.filter((kind) => !/agent|run/.test(kind)) : kinds;
 }
 
 /** Public routes take the user's secrets in the body; for them the user has to have some. */

@@ -129,6 +129,30 @@ describe('a subtask', () => {
   });
 });
 
+it('finds nothing of another tenant: all is as if it existed nowhere', async () => {
+  const stranger = await server.newWorkspace();
+  const { body: task } = await create(stranger.api);
+  const agentId = (await stranger.newAgent()).id;
+  const projectId = await aProject(server.db.owner, stranger.id);
+  const naming = (ids: { task: string; agent: string; project: string }) => [
+    { parentTaskId: ids.task },
+    { parentTaskId: parent.id, dependsOn: [ids.task] },
+    { parentTaskId: parent.id, agentId: ids.agent },
+    { parentTaskId: parent.id, projectId: ids.project },
+  ];
+  const theirs = naming({ task: task.id, agent: agentId, project: projectId });
+  const nowhere = naming({ task: newId(), agent: newId(), project: newId() });
+  for (const by of [run, agent.api]) {
+    for (const [index, values] of theirs.entries()) {
+      const [refused, unknown] = [await create(by, values), await create(by, nowhere[index])];
+      expect(refused.status).toBeGreaterThanOrEqual(400);
+      expect([refused.status, refused.body.code]).toEqual([unknown.status, unknown.body.code]);
+    }
+  }
+  const { body } = await workspace.api.get(`/agent-tasks?parentTaskId=${parent.id}`);
+  expect(body['items']).toEqual([]);
+});
+
 describe('limits', () => {
   it('hold for the number, though several come at once', async () => {
     const answers = await Promise.all(Array.from({ length: 5 }, () => create(run)));

@@ -18,6 +18,7 @@ const BY_NAME: Record<string, Thing> = {
   userId: 'user',
   issuedBy: 'user',
   projectId: 'project',
+  parentTaskId: 'task',
   milestoneId: 'milestone',
   agentId: 'agent',
   taskId: 'prerequisite',
@@ -42,8 +43,8 @@ const BY_COLLECTION: Record<string, Thing> = {
   users: 'user',
 };
 
-/** Ids that a client draws, and that name nothing here. */
-const NO_THINGS = ['bootId', 'previousBootId'];
+/** Ids that a client draws, and that name nothing here; and the one that a body of people may not have. */
+const NO_THINGS = ['bootId', 'previousBootId', 'parentTaskId'];
 
 /** Every place of the route's path, query and body; those of headers are `headerPlaces`. */
 export function placesOf(route: Route): Place[] {
