@@ -10,14 +10,14 @@ const GOOD = {
   responses: { '200': { description: 'Made' }, '4XX': { description: 'Refused' } },
 };
 
-const lint = (change: object, schemas = {}) =>
+const lint = (change: object, schemas = {}, morePaths = {}) =>
   lintOpenApi(
     JSON.stringify({
       openapi: '3.1.0',
       info: { title: 'T', version: '1', license: { name: 'L', url: 'https://license.example' } },
       servers: [{ url: '/' }],
       tags: [{ name: 'Things', description: 'All of them' }],
-      paths: { '/things': { post: { ...GOOD, ...change } } },
+      paths: { '/things': { post: { ...GOOD, ...change } }, ...morePaths },
       components: { schemas },
     }),
   );
@@ -38,6 +38,11 @@ it.each([
   expect(problems).not.toEqual([]);
   for (const problem of problems) expect(problem).toMatch(/^#\/paths\/\/things\/post.*: /);
   expect(problems.join('\n')).toContain(`(${rule})`);
+});
+
+it('finds an id that two have', async () => {
+  const problems = await lint({}, {}, { '/others': { post: GOOD } });
+  expect(problems.join('\n')).toContain('(operation-operationId-unique)');
 });
 
 it('finds what OpenAPI 3.1 knows no more', async () => {
