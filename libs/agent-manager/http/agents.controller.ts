@@ -93,7 +93,10 @@ export class AgentsController {
   }
 
   @Get(':id/heartbeats')
-  @ApiOperation({ summary: 'What is kept of its heartbeats, the newest first' })
+  @ApiOperation({
+    operationId: 'listHeartbeats',
+    summary: 'What is kept of its heartbeats, the newest first',
+  })
   @ApiOkResponse({ type: HeartbeatPageDoc })
   @ApiErrors('validation_failed', 'malformed_cursor', 'agent_not_found')
   heartbeats(

@@ -1,5 +1,6 @@
 /** Handlers with such a name get the noun of their controller: `create` of TasksController is `createTask`. */
 const VERBS = [
+  'accept',
   'add',
   'archive',
   'assign',
@@ -8,6 +9,7 @@ const VERBS = [
   'claim',
   'complete',
   'create',
+  'decline',
   'deregister',
   'end',
   'explain',

@@ -40,6 +40,7 @@ export class InvitationsController {
 
   @Post()
   @ApiOperation({
+    operationId: 'createInvitation',
     summary: 'Invite an e-mail address into a workspace, for 14 days',
     description:
       'Sends no mail: tell the invited of it. They sign in with that address, and accept. Inviting again replaces the ' +
@@ -85,7 +86,10 @@ export class OwnInvitationsController {
 
   @Post(':id/accept')
   @HttpCode(200)
-  @ApiOperation({ summary: 'Accept an invitation to my e-mail address, and become a member' })
+  @ApiOperation({
+    operationId: 'acceptInvitation',
+    summary: 'Accept an invitation to my e-mail address, and become a member',
+  })
   @ApiOkResponse({ type: AcceptedInvitationDoc })
   @ApiErrors('validation_failed', 'invitation_not_found', 'already_member')
   accept(
@@ -97,7 +101,10 @@ export class OwnInvitationsController {
 
   @Post(':id/decline')
   @HttpCode(204)
-  @ApiOperation({ summary: 'Decline an invitation to my e-mail address' })
+  @ApiOperation({
+    operationId: 'declineInvitation',
+    summary: 'Decline an invitation to my e-mail address',
+  })
   @ApiNoContentResponse()
   @ApiErrors('validation_failed', 'invitation_not_found')
   decline(@CurrentAccount() { userId }: Account, @UuidParam('id') id: string): Promise<void> {
