@@ -44,9 +44,9 @@ export class Housekeeping {
     const keys = await purgeExpiredKeys(service, BATCH);
     const sessions = await pruneSessions(service, BATCH);
     const logs = await firstRow(service, pruneCoordinatorLogs, [LOGS_KEPT_DAYS, BATCH]);
+    const sets = await firstRow(service, pruneCapabilitySets, [BATCH]);
     const { heartbeatRetentionDays } = this.config.agents;
     await service.rows(renewHeartbeatPartitions, [DAYS_AHEAD, heartbeatRetentionDays]);
-    const sets = await firstRow(service, pruneCapabilitySets, [BATCH]);
     return [keys, sessions, logs?.removed ?? 0, sets?.looked_at ?? 0].some(
       (removed) => removed >= BATCH,
     );

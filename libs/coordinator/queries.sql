@@ -452,7 +452,9 @@ SELECT t.id, t.workspace_id, t.status, t.version, t.retry_count, t.max_retries,
 FROM task_runs r
 JOIN agent_tasks t ON t.workspace_id = r.workspace_id AND t.id = r.task_id AND t.run_id = r.id
 JOIN agents a ON a.workspace_id = r.workspace_id AND a.id = r.agent_id
-WHERE r.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE') AND a.lifecycle IN ('ERROR', 'TERMINATED') AND a.live_runs > 0
+WHERE r.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE') AND a.live_runs > 0
+    AND (a.lifecycle = 'TERMINATED' OR (a.lifecycle = 'ERROR' AND NOT (NOT r.lease_by_heartbeat AND EXISTS (SELECT FROM session_spawns ss
+    WHERE ss.workspace_id = r.workspace_id AND ss.run_id = r.id))))
   AND ($2::uuid IS NULL OR r.workspace_id = $2)
 ORDER BY r.workspace_id, r.task_id
 LIMIT $1
@@ -490,6 +492,8 @@ JOIN agent_tasks t ON t.workspace_id = r.workspace_id AND t.id = r.task_id AND t
 
 WHERE r.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE') AND r.lease_expires_at <= now() AND (NOT r.lease_by_heartbeat AND EXISTS (SELECT FROM session_spawns ss
     WHERE ss.workspace_id = r.workspace_id AND ss.run_id = r.id)) AND r.lease_seconds <= $3::float8
+    AND NOT EXISTS (SELECT FROM session_spawns p
+      WHERE p.workspace_id = r.workspace_id AND p.run_id = r.id AND p.state = 'PENDING')
   AND ($2::uuid IS NULL OR r.workspace_id = $2)
 ORDER BY r.lease_expires_at
 LIMIT $1

@@ -72,6 +72,11 @@ journaled AS (
 )
 SELECT run_id, gateway_id FROM second
 
+-- any_kept_by_reports
+SELECT EXISTS (SELECT FROM gateways g WHERE g.id = $1)
+  AND EXISTS (SELECT FROM task_runs r WHERE r.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE') AND (NOT r.lease_by_heartbeat AND EXISTS (SELECT FROM session_spawns ss
+    WHERE ss.workspace_id = r.workspace_id AND ss.run_id = r.id))) AS found
+
 -- append_logs
 WITH run AS MATERIALIZED (
   SELECT r.id, r.task_id, r.session_key FROM task_runs r JOIN agent_tasks t
@@ -890,15 +895,17 @@ meant AS MATERIALIZED (
   WHERE b.run_id IS NULL
 ),
 held AS MATERIALIZED (
-  SELECT r.workspace_id, r.id FROM meant m
+  SELECT r.workspace_id, r.id, r.task_id FROM meant m
   JOIN task_runs r ON r.workspace_id = m.workspace_id AND r.id = m.run_id AND r.agent_id = m.agent_id
   WHERE r.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE') AND (NOT r.lease_by_heartbeat AND EXISTS (SELECT FROM session_spawns ss
     WHERE ss.workspace_id = r.workspace_id AND ss.run_id = r.id))
   ORDER BY r.workspace_id, r.id
   FOR NO KEY UPDATE OF r SKIP LOCKED
 )
-UPDATE task_runs r SET lease_expires_at = now() + make_interval(secs => r.lease_seconds), last_report_at = now()
-FROM held WHERE r.workspace_id = held.workspace_id AND r.id = held.id
+UPDATE task_runs r SET lease_expires_at = now() + make_interval(secs => r.lease_seconds), last_report_at = now(),
+  deadline_at = coalesce(r.deadline_at, now() + make_interval(secs => t.timeout_seconds))
+FROM held JOIN agent_tasks t ON t.workspace_id = held.workspace_id AND t.id = held.task_id
+WHERE r.workspace_id = held.workspace_id AND r.id = held.id
 RETURNING r.id AS run_id
 
 -- report_progress
@@ -1060,7 +1067,7 @@ taken AS (
     old.locked_until IS NOT NULL AS broke_off, extract(epoch FROM now() - s.created_at)::float8 AS age_seconds
 )
 SELECT n.*, t.run_id IS NOT DISTINCT FROM n.run_id AND t.status IN ('ASSIGNED', 'RUNNING')
-  AND EXISTS (SELECT FROM workspaces used WHERE used.id = n.workspace_id AND used.archived_at IS NULL) AS is_current,
+  AND EXISTS (SELECT FROM workspaces used WHERE used.id = n.workspace_id AND used.archived_at IS NULL) AND r.lease_by_heartbeat = $3::boolean AS is_current,
   r.generation, t.title, t.description, t.input_context, t.checkpoint_data, t.metadata, t.secrets, t.timeout_seconds,
   a.command, a.secrets AS agent_secrets, a.metadata ->> 'network' AS network, a.capabilities, a.token_version
 FROM taken n

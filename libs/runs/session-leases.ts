@@ -6,22 +6,34 @@ import {
 } from '@nestjs/common';
 import { Heartbeats } from '#lib/agent-manager';
 import { CONFIG, type Config } from '#lib/config';
-import { Database } from '#lib/database';
+import { Database, firstRow } from '#lib/database';
 import type { Caller } from '#lib/kernel';
 import { Logger } from '#lib/observability';
-import { renewSessionLeases, type SessionHeard } from './store/session-lease.sql.js';
+import { BASIC_GATEWAY } from './sessions/store/note-basic-gateway.sql.js';
+import {
+  anyKeptByReports,
+  renewSessionLeases,
+  type SessionHeard,
+} from './store/session-lease.sql.js';
 
 /** Sessions in one statement. */
 const AT_ONCE = 1_000;
+/** Whoever invents tasks while the database is away is not to fill the memory. */
+const MOST_HEARD = 100_000;
+/** Well below the shortest lease. */
+const LOOK_EVERY_MS = 2_000;
 
 /**
  * Keeps the leases of sessions whose gateway sends no heartbeats, by what they report themselves: heartbeats that name
- * their task or come with their run's token, and every report about the run that was accepted. With any other gateway
- * it does nothing.
+ * their task or come with their run's token, and every report about the run that was accepted. It goes by the runs and
+ * not by this server's own setting, which may have changed since they began. Where there are none it does nothing.
  */
 @Injectable()
 export class SessionLeases implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly heard = new Map<string, SessionHeard>();
+  /** Until the database has been asked: rather too much is heard than a session missed. */
+  private isNeeded = true;
+  private lookedAt = -Infinity;
   private timer: NodeJS.Timeout | undefined;
   private writing: Promise<void> = Promise.resolve();
   private failing = false;
@@ -34,11 +46,10 @@ export class SessionLeases implements OnApplicationBootstrap, OnApplicationShutd
   ) {}
 
   onApplicationBootstrap(): void {
-    if (!this.config.gateway.isBasic) return;
     this.heartbeats.listen((caller, { currentTaskId }) =>
       this.hearHeartbeat(caller, currentTaskId),
     );
-    this.timer = setInterval(() => void this.write(), this.config.agents.heartbeatFlushMs);
+    this.timer = setInterval(() => void this.tick(), this.config.agents.heartbeatFlushMs);
     this.timer.unref();
   }
 
@@ -49,17 +60,37 @@ export class SessionLeases implements OnApplicationBootstrap, OnApplicationShutd
 
   /** A report about a run was accepted. */
   hear({ workspaceId, agentId, runId }: { workspaceId: string; agentId: string; runId: string }) {
-    if (!this.config.gateway.isBasic) return;
-    const session = { workspace_id: workspaceId, agent_id: agentId, run_id: runId, task_id: null };
-    this.heard.set(runId, session);
+    this.note(runId, {
+      ...{ workspace_id: workspaceId, agent_id: agentId },
+      ...{ run_id: runId, task_id: null },
+    });
   }
 
   private hearHeartbeat(caller: Caller, taskId: string | null | undefined): void {
     if (caller.kind === 'run') return this.hear(caller);
     if (caller.kind !== 'agent' || !taskId) return;
     const { workspaceId: workspace_id, agentId: agent_id } = caller;
-    const session = { workspace_id, agent_id, run_id: null, task_id: taskId };
-    this.heard.set(`${agent_id} ${taskId}`, session);
+    this.note(`${agent_id} ${taskId}`, { workspace_id, agent_id, run_id: null, task_id: taskId });
+  }
+
+  private note(key: string, session: SessionHeard): void {
+    if (this.isNeeded && this.heard.size < MOST_HEARD) this.heard.set(key, session);
+  }
+
+  private async tick(): Promise<void> {
+    await this.look();
+    if (this.isNeeded) return this.write();
+    this.heard.clear();
+  }
+
+  /** Never throws; without an answer it stays as it was. */
+  private async look(): Promise<void> {
+    if (this.config.gateway.isBasic || performance.now() - this.lookedAt < LOOK_EVERY_MS) return;
+    this.lookedAt = performance.now();
+    const row = await firstRow(this.database.service, anyKeptByReports, [BASIC_GATEWAY.id]).catch(
+      () => undefined,
+    );
+    if (row) this.isNeeded = row.found;
   }
 
   /** Never throws; what cannot be written stays for the next time. */

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { SqlRunner } from '#lib/database';
+import { firstRow, type SqlRunner } from '#lib/database';
 import { redactText } from '#lib/kernel';
 import { instruments } from '#lib/observability';
 import {
@@ -16,7 +16,7 @@ import {
 import { hasRoomForSecret, type Secret, secretsIn, SecretValues } from './domain/secret-values.js';
 import { asObject, redactSecrets } from './domain/secret-walk.js';
 import { KeyRing } from './key-ring.js';
-import { originalsOfTasks, type SecretsInput } from './store/task-secrets.sql.js';
+import { originalsOfTasks, type SecretsInput, secretsOfRuns } from './store/task-secrets.sql.js';
 
 /** A document on its way into a column of a task. */
 export interface Sealed {
@@ -90,6 +90,13 @@ export class TaskSecrets {
       else unreadable = outcome;
     }
     return { values: SecretValues.of(secrets), unreadable };
+  }
+
+  /** The secrets that a run was given, its task's and its agent's, as far as they open. */
+  async valuesOfRun(runner: SqlRunner, workspaceId: string, runId: string): Promise<SecretValues> {
+    const run = await firstRow(runner, secretsOfRuns, [workspaceId, [runId]]);
+    const { values } = await this.valuesOf([...(run?.originals ?? []), ...(run?.of_agent ?? [])]);
+    return values;
   }
 
   /** The text without the secrets of these tasks, nor anything that looks like one. */

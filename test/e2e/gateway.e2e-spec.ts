@@ -125,8 +125,14 @@ const untilStatus = (job: Job, status: string) =>
     30_000,
   );
 
+/** How much the sessions of a job have done, by the checkpoint. */
+async function workOf({ id }: Job): Promise<number> {
+  const { checkpointData } = await fleet.task(id);
+  return (checkpointData as { n?: number }).n ?? 0;
+}
+
 const untilProgress = (job: Job, above: number) =>
-  waitFor('progress', async () => Number((await fleet.task(job.id))['progressPercent']) > above);
+  waitFor('progress', async () => (await workOf(job)) > above);
 
 const finish = (job: Job) => {
   writeFileSync(`${job.notes}.go`, '');
@@ -253,8 +259,7 @@ describe('server and gateway', () => {
     await untilProgress(job, 1);
     await gateway.crash();
     await gateway.start();
-    const before = Number((await fleet.task(job.id))['progressPercent']);
-    await untilProgress(job, before);
+    await untilProgress(job, await workOf(job));
     expect(isAlive(pid)).toBe(true);
     expect(await finish(job)).toMatchObject({ generation: 1, retryCount: 0 });
     expect(livesOf(job)).toHaveLength(1);

@@ -21,12 +21,15 @@ const lockExpiredRuns = lostRuns(
 
 /**
  * Leases of sessions that were silent for as long, whose gateway sends no heartbeats for them. Not by a process that
- * could not have heard them for as long, $3 seconds: not right after an outage. Index: task_runs_lease_idx.
+ * could not have heard them for as long, $3 seconds: not right after an outage. One that is still to be spawned has not
+ * been able to say anything. Indexes: task_runs_lease_idx, session_spawns (primary key).
  */
 const lockSilentSessions = lostRuns(
   'lock_silent_sessions',
   '',
-  `r.lease_expires_at <= now() AND ${isKeptByReports('r')} AND r.lease_seconds <= $3::float8`,
+  `r.lease_expires_at <= now() AND ${isKeptByReports('r')} AND r.lease_seconds <= $3::float8
+    AND NOT EXISTS (SELECT FROM session_spawns p
+      WHERE p.workspace_id = r.workspace_id AND p.run_id = r.id AND p.state = 'PENDING')`,
   'r.lease_expires_at',
 );
 

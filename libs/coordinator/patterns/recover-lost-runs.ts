@@ -1,16 +1,21 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, type Config } from '#lib/config';
+import { isKeptByReports } from '#lib/runs';
 import { type SweepResult, together } from '#lib/transitions';
 import { LivenessObserver } from '../liveness-observer.js';
 import { LostRuns, lostRuns } from '../lost-runs.js';
 import type { Pass } from '../pass.js';
 import type { Reconciler, ReconcilerFacts } from '../reconciler.js';
 
-/** Live runs of agents that are taken for dead. Index: agents (a scan of few rows), task_runs_live_agent_idx. */
+/**
+ * Live runs of agents that are taken for dead. A session that keeps its lease by its reports is not, whatever was heard of
+ * others of its agent. Index: agents (a scan of few rows), task_runs_live_agent_idx.
+ */
 const lockRunsOfLostAgents = lostRuns(
   'lock_runs_of_lost_agents',
   'JOIN agents a ON a.workspace_id = r.workspace_id AND a.id = r.agent_id',
-  `a.lifecycle IN ('ERROR', 'TERMINATED') AND a.live_runs > 0`,
+  `a.live_runs > 0
+    AND (a.lifecycle = 'TERMINATED' OR (a.lifecycle = 'ERROR' AND NOT ${isKeptByReports('r')}))`,
   'r.workspace_id, r.task_id',
 );
 

@@ -9,6 +9,7 @@ import { newId } from '#lib/kernel';
 import { type ApiClient, apiClient } from '../../../test/support/api-client.js';
 import { startTestApp, type TestApp, type TestWorkspace } from '../../../test/support/app.js';
 import { waitFor } from '../../../test/support/wait-for.js';
+import { reign } from '../../../test/faults/harness/coordinators.js';
 import type { BasicSpawnRequest } from './gateway/basic-protocol.js';
 
 const SECRET = 'a token that the operator gave to the gateway';
@@ -42,7 +43,7 @@ beforeAll(async () => {
   await once(http, 'listening');
   server = await startTestApp({
     GATEWAY_URL: `http://127.0.0.1:${(http.address() as AddressInfo).port}`,
-    ...{ GATEWAY_SECRET: SECRET, GATEWAY_PROTOCOL: 'basic', GATEWAY_TIMEOUT_MS: '300' },
+    ...{ GATEWAY_SECRET: SECRET, GATEWAY_PROTOCOL: 'basic', GATEWAY_TIMEOUT_MS: '1000' },
     ...{ COORDINATOR_CRON: '* * * * * *', HEARTBEAT_FLUSH_MS: '50' },
   });
 });
@@ -51,7 +52,7 @@ beforeEach(async () => {
   workspace = await server.newWorkspace();
   agentId = newId();
   const agent = { name: 'Pushed', mode: 'push', command: ['its gateway knows'] };
-  const limits = { maxConcurrentTasks: 2, heartbeatIntervalSeconds: 1, staleThresholdSeconds: 2 };
+  const limits = { maxConcurrentTasks: 2, heartbeatIntervalSeconds: 1, staleThresholdSeconds: 6 };
   await workspace.api.put(`/agents/${agentId}`, { ...agent, ...limits });
 });
 afterEach(async () => {
@@ -71,10 +72,11 @@ interface Task {
   runId: string;
   sessionKey: string | null;
   abortReason: string | null;
+  retryCount: number;
 }
 
-const aTask = async () => {
-  const task = { title: 'Read a book', taskType: 'reading', retryBackoffSeconds: 1 };
+const aTask = async (values: object = {}) => {
+  const task = { title: 'Read a book', taskType: 'reading', retryBackoffSeconds: 1, ...values };
   const { body } = await workspace.api.post<Task>('/agent-tasks', {
     ...{ ...task, inputContext: { book: 'a thick one' } },
   });
@@ -102,9 +104,9 @@ const sessionOf = (spawn: BasicSpawnRequest): ApiClient =>
   apiClient(server.url, { authorization: `Bearer ${droverOf(spawn).runToken}` });
 
 /** The answer to its spawn is not heard: it is taken for one that may have a session. */
-async function anUnknownSession() {
+async function anUnknownSession(values: object = {}) {
   answer = lost;
-  const taskId = await aTask();
+  const taskId = await aTask(values);
   const spawn = await spawnOf(taskId);
   await waitFor('the call to be given up', async () => {
     const { body } = await workspace.api.get<{ items: object[] }>(
@@ -224,6 +226,41 @@ describe('a session that may be there, since the answer to its spawn was lost', 
   });
 });
 
+describe('a change of the protocol', () => {
+  it('keeps the sessions that report to a server of the other one', async () => {
+    const taskId = await aTask();
+    const { runId } = await taskIn(taskId, 'RUNNING');
+    const { runToken } = droverOf(await spawnOf(taskId));
+    const env = { ROLES: 'api', HEARTBEAT_FLUSH_MS: '50' };
+    const other = await startTestApp(env, server.db);
+    const session = apiClient(other.url, { authorization: `Bearer ${runToken}` });
+    const before = await leaseOf(runId);
+    await waitFor('its lease to be renewed', async () => {
+      await session.patch(`/runs/${runId}/progress`, { progressPercent: 1 });
+      return (await leaseOf(runId)) > before;
+    });
+    await other.app.close();
+  });
+
+  it('gives a run back that waits for a session of the other one, and assigns its task again', async () => {
+    answer = busy;
+    const taskId = await aTask();
+    await spawnOf(taskId);
+    const { runId } = await taskIn(taskId, 'ASSIGNED');
+    answer = spawned;
+    await server.db.owner.query(`UPDATE task_runs SET lease_by_heartbeat = true WHERE id = $1`, [
+      runId,
+    ]);
+    await server.db.owner.query(
+      `UPDATE session_spawns SET next_attempt_at = now() WHERE run_id = $1`,
+      [runId],
+    );
+    const again = await taskIn(taskId, 'RUNNING');
+    expect(again.runId).not.toBe(runId);
+    expect(again.retryCount).toBe(0);
+  });
+});
+
 const asAgent = async () => {
   const { body } = await workspace.api.post<{ token: string }>(`/agents/${agentId}/token`, {});
   return apiClient(server.url, { authorization: `Bearer ${body.token}` });
@@ -252,6 +289,31 @@ describe('the lease of its session', () => {
       expect((await taskIn(loud, 'RUNNING')).runId).toBe(runId);
     },
   );
+
+  it('does not pass before it was spawned', async () => {
+    answer = busy;
+    const taskId = await aTask();
+    const { runId } = await taskIn(taskId, 'ASSIGNED');
+    await spawnOf(taskId);
+    await letLeasePass(runId);
+    const { cycles } = await reign(server.db);
+    await waitFor('some cycles', async () => (await reign(server.db)).cycles > cycles + 2);
+    expect((await taskIn(taskId, 'ASSIGNED')).runId).toBe(runId);
+    answer = spawned;
+  });
+
+  it('begins the time-out of a session that never says that it has started', async () => {
+    const { spawn, session } = await anUnknownSession({ timeoutSeconds: 600 });
+    const { runId } = droverOf(spawn);
+    await session.patch(`/runs/${runId}/progress`, { progressPercent: 1 });
+    await waitFor('its deadline', async () => {
+      const { rows } = await server.db.owner.query(
+        `SELECT 1 FROM task_runs WHERE id = $1 AND deadline_at IS NOT NULL`,
+        [runId],
+      );
+      return rows.length > 0;
+    });
+  });
 
   it('is kept by every report', async () => {
     const taskId = await aTask();

@@ -22,7 +22,7 @@ beforeAll(async () => {
     expect((await workspace.api.post('/agent-tasks/batch', { tasks })).status).toBe(201);
   }
   await server.db.owner.query('VACUUM ANALYZE agent_tasks');
-}, 60_000);
+}, 150_000);
 
 afterAll(() => server.stop());
 

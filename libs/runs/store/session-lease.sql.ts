@@ -1,4 +1,4 @@
-import { command } from '#lib/database';
+import { command, query } from '#lib/database';
 import { isLiveRun } from '#lib/transitions';
 
 /** The run `r` has a session, or is to have one. Index: primary key of session_spawns. */
@@ -11,6 +11,20 @@ export const hasSession = (r: string) => `EXISTS (SELECT FROM session_spawns ss
  */
 export const isKeptByReports = (r: string) => `(NOT ${r}.lease_by_heartbeat AND ${hasSession(r)})`;
 
+/**
+ * Whether a live run is kept by its reports. A server of another protocol may have begun it, before this one started or
+ * beside it. Where no gateway of the basic protocol has ever been, one row is read.
+ *
+ * As the service role. Indexes: gateways (primary key), task_runs_lease_idx, session_spawns (primary key).
+ * $1 id of the gateway of the basic protocol.
+ */
+export const anyKeptByReports = query<{ found: boolean }>(
+  'any_kept_by_reports',
+  `
+SELECT EXISTS (SELECT FROM gateways g WHERE g.id = $1)
+  AND EXISTS (SELECT FROM task_runs r WHERE ${isLiveRun('r')} AND ${isKeptByReports('r')}) AS found`,
+);
+
 /** A sign of life of a session: of its run, or of the task that it says it works on. */
 export interface SessionHeard {
   workspace_id: string;
@@ -22,7 +36,8 @@ export interface SessionHeard {
 /**
  * Renews the leases of sessions that were heard. A task names its run only where the agent has had no other run of it:
  * else an earlier session could keep a later run alive. Rows that somebody has locked are being reported about, or
- * ended.
+ * ended. The first sign of life of a session that says nothing else begins its time-out: nobody may ever say that it has
+ * started.
  *
  * As the service role. Indexes: primary keys, task_runs_task_idx.
  * $1 JSON array of SessionHeard.
@@ -44,13 +59,15 @@ meant AS MATERIALIZED (
   WHERE b.run_id IS NULL
 ),
 held AS MATERIALIZED (
-  SELECT r.workspace_id, r.id FROM meant m
+  SELECT r.workspace_id, r.id, r.task_id FROM meant m
   JOIN task_runs r ON r.workspace_id = m.workspace_id AND r.id = m.run_id AND r.agent_id = m.agent_id
   WHERE ${isLiveRun('r')} AND ${isKeptByReports('r')}
   ORDER BY r.workspace_id, r.id
   FOR NO KEY UPDATE OF r SKIP LOCKED
 )
-UPDATE task_runs r SET lease_expires_at = now() + make_interval(secs => r.lease_seconds), last_report_at = now()
-FROM held WHERE r.workspace_id = held.workspace_id AND r.id = held.id
+UPDATE task_runs r SET lease_expires_at = now() + make_interval(secs => r.lease_seconds), last_report_at = now(),
+  deadline_at = coalesce(r.deadline_at, now() + make_interval(secs => t.timeout_seconds))
+FROM held JOIN agent_tasks t ON t.workspace_id = held.workspace_id AND t.id = held.task_id
+WHERE r.workspace_id = held.workspace_id AND r.id = held.id
 RETURNING r.id AS run_id`,
 );

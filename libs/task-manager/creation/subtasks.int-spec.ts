@@ -218,3 +218,24 @@ it('cancels subtasks with their parent only if that is asked for', async () => {
   expect((await read(workspace.api, subtask)).status).toBe('ABORTED');
   expect((await read(workspace.api, other)).status).toBe('PENDING');
 });
+
+it('cancels one part with all that depends on it, and lets the whole go on', async () => {
+  const { body: one } = await create(run, { blocksParent: true });
+  const { body: two } = await create(run, { blocksParent: true, dependsOn: [one.id] });
+  const { body: three } = await create(run, { blocksParent: true });
+  await workspace.api.post(`/agent-tasks/${one.id}/cancel`, { cascade: true });
+  const statuses = await Promise.all(
+    [one, two, three, parent].map(async (task) => (await read(workspace.api, task)).status),
+  );
+  expect(statuses).toEqual(['ABORTED', 'ABORTED', 'PENDING', 'ASSIGNED']);
+});
+
+it('shows nothing of the secrets that the run was given', async () => {
+  const held = await hold({ secrets: { DB_PASS: 'hunter-2-hunter' } });
+  const values = { description: 'connect with hunter-2-hunter', tags: ['hunter-2-hunter'] };
+  const { status, body } = await create(held.run, values);
+  expect(status).toBe(201);
+  expect(JSON.stringify([body, await read(workspace.api, body)])).not.toContain('hunter-2');
+  const refused = await create(held.run, { taskType: 'hunter-2-hunter' });
+  expect([refused.status, refused.body.code]).toEqual([400, 'validation_failed']);
+});

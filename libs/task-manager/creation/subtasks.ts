@@ -26,7 +26,7 @@ export class Subtasks {
   constructor(@Inject(CONFIG) private readonly config: Pick<Config, 'tasks'>) {}
 
   /**
-   * The requested tasks with what they have of their parent; those of people as they are.
+   * The requested tasks with what they have of their parent, and the run that creates them; those of people as they are.
    *
    * @throws DroverError `validation_failed`, `task_not_found`, `stale_run`, `subtask_limit`
    */
@@ -34,17 +34,18 @@ export class Subtasks {
     runner: SqlRunner,
     caller: Caller,
     requested: Requested,
-  ): Promise<readonly TaskRequest[]> {
+  ): Promise<{ tasks: readonly TaskRequest[]; runId?: string }> {
     if (!isCreatorOfSubtasks(caller)) {
       const errors = whyNoSubtasks(requested);
-      return errors.length > 0 ? refuse({ errors }) : requested.tasks;
+      return errors.length > 0 ? refuse({ errors }) : requested;
     }
     const named = parentNamed(caller, requested);
     if (named.kind === 'invalid') return refuse(named);
     const parent = await this.parentOf(runner, caller, named.id);
     this.refuseTooMany({ depth: parent.depth + 1, subtasks: requested.tasks.length });
     const filledIn = asSubtasks(requested, named.id, parent);
-    return filledIn.kind === 'invalid' ? refuse(filledIn) : filledIn.tasks;
+    if (filledIn.kind === 'invalid') return refuse(filledIn);
+    return { tasks: filledIn.tasks, ...(parent.run_id !== null && { runId: parent.run_id }) };
   }
 
   /**

@@ -71,13 +71,14 @@ export class TaskCreation {
   ): Promise<TaskView[]> {
     const { workspaceId } = caller;
     const tenant = this.database.tenant(workspaceId);
-    const tasks = await this.subtasks.fillIn(tenant, caller, requested);
+    const { tasks, runId } = await this.subtasks.fillIn(tenant, caller, requested);
     const request = { ...requested, tasks };
-    const drafts = this.drafts.of(request);
+    const given = await this.drafts.givenTo(tenant, workspaceId, runId);
+    const drafts = this.drafts.of(request, given);
     await refuseArchivedProjects(tenant, workspaceId, named(request));
     await prepareAssignment(tenant, workspaceId, assigned(request));
     return this.depths.within(workspaceId, drafts.length, async () => {
-      const sealed = await this.drafts.sealed(workspaceId, drafts);
+      const sealed = await this.drafts.sealed(workspaceId, drafts, given);
       return this.write(new Batch(caller, sealed, request.fieldOf), answer);
     });
   }

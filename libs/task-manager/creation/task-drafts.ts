@@ -1,7 +1,8 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, type Config } from '#lib/config';
+import type { SqlRunner } from '#lib/database';
 import { DroverError } from '#lib/kernel';
-import { type ColumnOfTask, TaskSecrets } from '#lib/secrets';
+import { type ColumnOfTask, SecretValues, TaskSecrets } from '#lib/secrets';
 import { draftTasks, type NewTask, type TaskRequest } from '../domain/new-task.js';
 import { hiddenTags, refuseSecretRouting, secretValuesOf } from '../domain/task-secrets.js';
 
@@ -19,12 +20,15 @@ export class TaskDrafts {
     @Inject(CONFIG) private readonly config: Pick<Config, 'tasks'>,
   ) {}
 
-  /** @throws DroverError `validation_failed`, or `dependency_cycle` with its path */
-  of({ tasks, fieldOf }: CreationRequest): NewTask[] {
+  /**
+   * @param given secrets that the creator was given: they stay out of the fields by which agents are found
+   * @throws DroverError `validation_failed`, or `dependency_cycle` with its path
+   */
+  of({ tasks, fieldOf }: CreationRequest, given: SecretValues): NewTask[] {
     const drafted = draftTasks(tasks, fieldOf, this.config.tasks.defaultTimeoutSeconds);
     switch (drafted.kind) {
       case 'ok':
-        drafted.tasks.forEach((task, index) => refuseSecretRouting(task, fieldOf(index)));
+        drafted.tasks.forEach((task, index) => refuseSecretRouting(task, fieldOf(index), given));
         return drafted.tasks;
       case 'invalid':
         throw new DroverError('validation_failed', { errors: drafted.errors });
@@ -33,9 +37,19 @@ export class TaskDrafts {
     }
   }
 
+  /** What a run was given that its subtasks may have, and must not show. People are given nothing. */
+  async givenTo(
+    runner: SqlRunner,
+    workspaceId: string,
+    runId: string | undefined,
+  ): Promise<SecretValues> {
+    if (runId === undefined) return SecretValues.NONE;
+    return this.secrets.valuesOfRun(runner, workspaceId, runId);
+  }
+
   /** The tasks as everybody may see them, and the originals of what is secret in them. */
-  sealed(workspaceId: string, drafts: readonly NewTask[]): Promise<NewTask[]> {
-    return Promise.all(drafts.map((task) => this.sealedOne(workspaceId, task)));
+  sealed(workspaceId: string, drafts: readonly NewTask[], given: SecretValues): Promise<NewTask[]> {
+    return Promise.all(drafts.map((task) => this.sealedOne(workspaceId, task, given)));
   }
 
   /** The writing of sealed tasks. @throws as TaskSecrets.written */
@@ -43,9 +57,13 @@ export class TaskDrafts {
     return this.secrets.written(writing);
   }
 
-  private async sealedOne(workspaceId: string, task: NewTask): Promise<NewTask> {
+  private async sealedOne(
+    workspaceId: string,
+    task: NewTask,
+    given: SecretValues,
+  ): Promise<NewTask> {
     const { title, description, inputContext, metadata, secrets, tags } = task;
-    const values = secretValuesOf(task);
+    const values = given.and(secretValuesOf(task));
     const { shown, inputs } = await this.secrets.sealColumns<ColumnOfTask, object>(
       { workspace_id: workspaceId, task_id: task.id },
       { title, description, input_context: inputContext, metadata, secrets },

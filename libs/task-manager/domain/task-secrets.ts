@@ -30,14 +30,16 @@ export function hiddenTags(tags: readonly string[], values: SecretValues): strin
 /**
  * Agents are found by these fields, so that nothing in them can be hidden.
  *
+ * @param values secrets as well
  * @throws DroverError `validation_failed`
  */
 export function refuseSecretRouting(
   task: { taskType: string; requiredCapabilities: readonly string[]; secrets: unknown },
   prefix: string,
+  values = SecretValues.NONE,
 ): void {
-  const values = SecretValues.in({ secrets: task.secrets });
-  const holds = (text: string) => values.hide(text) !== text;
+  const all = values.and(SecretValues.in({ secrets: task.secrets }));
+  const holds = (text: string) => all.hide(text) !== text;
   const { taskType, requiredCapabilities } = task;
   const fields = [
     ...(holds(taskType) ? ['taskType'] : []),

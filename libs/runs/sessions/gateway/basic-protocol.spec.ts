@@ -35,7 +35,7 @@ describe('the basic protocol', () => {
     [200, { session: {} }, undefined, 'unknown'],
     [204, undefined, undefined, 'unknown'],
     [400, { detail: 'No such agent' }, undefined, 'refused'],
-    [301, undefined, undefined, 'refused'],
+    [301, undefined, undefined, 'unknown'],
     [401, undefined, undefined, 'busy'],
     [408, undefined, undefined, 'unknown'],
     [429, undefined, undefined, 'busy'],
@@ -58,5 +58,14 @@ describe('the basic protocol', () => {
     [undefined, false],
   ])('knows of %s whether the call cannot have arrived: %s', (code, undelivered) => {
     expect(isUndelivered(Object.assign(new Error('no'), { code }))).toBe(undelivered);
+  });
+
+  it.each([
+    ['connect', true],
+    ['write', false],
+    ['read', false],
+  ])('takes an unreachable host for an undelivered call after %s: %s', (syscall, undelivered) => {
+    const error = Object.assign(new Error('no'), { code: 'EHOSTUNREACH', syscall });
+    expect(isUndelivered(error)).toBe(undelivered);
   });
 });

@@ -58,23 +58,19 @@ export function basicResult({ status, body, retryAfterMs }: BasicAnswer): SpawnR
   }
   const isBusy = status === 429 || status === 401 || (status === 503 && retryAfterMs !== undefined);
   if (isBusy) return { kind: 'busy', message, retryAfterMs };
-  return status >= 500 || status === 408
+  return status >= 500 || status < 400 || status === 408
     ? { kind: 'unknown', message }
     : { kind: 'refused', message };
 }
 
-const UNDELIVERED = new Set([
-  'ECONNREFUSED',
-  'ENOTFOUND',
-  'EAI_AGAIN',
-  'EHOSTUNREACH',
-  'ENETUNREACH',
-  'UND_ERR_CONNECT_TIMEOUT',
-]);
+const UNDELIVERED = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'UND_ERR_CONNECT_TIMEOUT']);
 
 /** Whether a call that failed so has certainly not reached the gateway: there was no connection yet. */
 export function isUndelivered(error: unknown): boolean {
-  return UNDELIVERED.has((error as { code?: string }).code ?? '');
+  const { code = '', syscall } = error as { code?: string; syscall?: string };
+  // These may also come over a connection that there is.
+  const isOfConnecting = syscall === 'connect' && /^E(HOST|NET)UNREACH$/.test(code);
+  return UNDELIVERED.has(code) || isOfConnecting;
 }
 
 function wordsOf(body: unknown): string {

@@ -72,7 +72,8 @@ export class Spawner implements OnApplicationBootstrap, BeforeApplicationShutdow
     const room = AT_ONCE - this.calls.size;
     if (room <= 0) return 0;
     const seconds = (this.config.gateway.timeoutMs + TAKEN_FOR_MORE_MS) / 1_000;
-    const due = await this.database.service.rows(takeDueSpawns, [room, seconds]);
+    const params = [room, seconds, !this.config.gateway.isBasic];
+    const due = await this.database.service.rows(takeDueSpawns, params);
     this.failures = 0;
     for (const spawn of due) this.begin(spawn);
     return due.length;

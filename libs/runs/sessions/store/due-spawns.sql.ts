@@ -36,7 +36,8 @@ export interface DueSpawn {
  * to the next one, and the gateway knows the run again.
  *
  * As the service role. Index: session_spawns_due_idx, then primary keys.
- * $1 rows at most, $2 seconds for which they are taken.
+ * $1 rows at most, $2 seconds for which they are taken, $3 whether the gateway sends heartbeats for its sessions: a run
+ * that was assigned for one of the other kind is given back, and assigned again.
  */
 export const takeDueSpawns = command<DueSpawn>(
   'take_due_spawns',
@@ -56,7 +57,7 @@ taken AS (
     old.locked_until IS NOT NULL AS broke_off, extract(epoch FROM now() - s.created_at)::float8 AS age_seconds
 )
 SELECT n.*, t.run_id IS NOT DISTINCT FROM n.run_id AND ${isLeased('t')}
-  AND ${isInUse('n.workspace_id')} AS is_current,
+  AND ${isInUse('n.workspace_id')} AND r.lease_by_heartbeat = $3::boolean AS is_current,
   r.generation, t.title, t.description, t.input_context, t.checkpoint_data, t.metadata, t.secrets, t.timeout_seconds,
   a.command, a.secrets AS agent_secrets, a.metadata ->> 'network' AS network, a.capabilities, a.token_version
 FROM taken n

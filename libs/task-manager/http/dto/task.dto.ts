@@ -237,7 +237,7 @@ export class CreateTaskDto implements TaskRequest {
   @Flag({
     optional: true,
     description:
-      'For agents and runs: once the run is over, its task waits until this subtask has ended.',
+      'For agents and runs: when the run releases its task, or fails and is retried, the task waits until this subtask has ended. One that completes does not wait.',
   })
   blocksParent?: boolean;
 }
