@@ -28,6 +28,15 @@ describe('the server', () => {
     expect(Object.keys(body)).toEqual(['status', 'coordinator', 'database', 'valkey', 'gateway']);
   });
 
+  it.each([
+    ['/healthz', null],
+    ['/readyz', null],
+    ['/health/coordinator', expect.stringMatching(/^"address";q=/)],
+  ])('counts who asks for %s by address: %s', async (path, policy) => {
+    const { headers } = await fetch(`${app.url}${path}`);
+    expect(headers.get('ratelimit-policy')).toEqual(policy);
+  });
+
   it('shows a page at its address that says where to go', async () => {
     const response = await fetch(`${app.url}/`);
     expect(response.status).toBe(200);

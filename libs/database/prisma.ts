@@ -28,6 +28,7 @@ export class PrismaTenants {
     private readonly appPool: pg.Pool,
     private readonly servicePool: pg.Pool,
     private readonly refusals: Refusals,
+    private readonly load = makeClients,
   ) {}
 
   async asTenant<T>(workspaceId: string, work: PrismaWork<T>): Promise<T> {
@@ -44,12 +45,15 @@ export class PrismaTenants {
   }
 
   async disconnect(): Promise<void> {
-    const clients = await this.made;
+    const clients = await this.made?.catch(() => undefined);
     await Promise.all([clients?.app.$disconnect(), clients?.service.$disconnect()]);
   }
 
   private clients(): Promise<Clients> {
-    return (this.made ??= makeClients(this.appPool, this.servicePool));
+    return (this.made ??= this.load(this.appPool, this.servicePool).catch((error: unknown) => {
+      this.made = undefined;
+      throw error;
+    }));
   }
 }
 

@@ -170,6 +170,29 @@ describe('an invitation ends', () => {
   });
 });
 
+describe('an invitation of somebody who was made a member without it', () => {
+  it('ends with that', async () => {
+    const { owner, workspace, path, userId, id } = await anInvitation();
+    await db.owner.query('UPDATE users SET is_operator = true WHERE id = $1', [owner]);
+    const body = { userId, role: 'VIEWER' };
+    expect((await apiOf(owner).post(`${workspace}/members`, body)).status).toBe(201);
+    expect((await apiOf(owner).get<Page>(path)).body.items).toEqual([]);
+    expect(await apiOf(userId).post(`/invitations/${id}/accept`)).toMatchObject(NOT_FOUND);
+  });
+
+  it('ends with the membership at the latest', async () => {
+    const { workspaceId, owner, workspace, userId, id } = await anInvitation();
+    const others = await anInvitation();
+    const member = `INSERT INTO workspace_members (workspace_id, user_id, role) VALUES ($1, $2, 'VIEWER')`;
+    await db.owner.query(member, [workspaceId, userId]);
+    const removed = await apiOf(owner).delete(`${workspace}/members/${userId}`);
+    expect(removed.status).toBe(204);
+    expect(await apiOf(userId).post(`/invitations/${id}/accept`)).toMatchObject(NOT_FOUND);
+    const accepted = await apiOf(others.userId).post(`/invitations/${others.id}/accept`);
+    expect(accepted.status).toBe(200);
+  });
+});
+
 describe('inviting', () => {
   it.each([
     ['VIEWER', 'VIEWER', 403],

@@ -40,6 +40,10 @@ DELETE FROM user_sessions
        LIMIT $1 FOR UPDATE SKIP LOCKED))
    RETURNING id
 
+-- identity_end_invitation_of_member
+DELETE FROM workspace_invitations i USING users u
+    WHERE i.workspace_id = $1 AND u.id = $2 AND i.email = u.email
+
 -- identity_end_other_sessions
 UPDATE user_sessions SET revoked_at = now()
     WHERE user_id = $1 AND ($2::uuid IS NULL OR id <> $2) AND revoked_at IS NULL

@@ -169,9 +169,14 @@ describe('requests', () => {
     const run = tokens().issueRunToken(ids);
     // A run that talks too much silences neither its agent nor another run of it.
     expect(await answered(PER_TOKEN + 5, { path: '/probe/any', token: run })).toBe(PER_TOKEN);
-    const beat = await ask('/probe/agent', { token: agent });
-    expect(beat.status).toBe(200);
-    expect(beat.headers.get('ratelimit')).toBe(`"token";r=${PER_TOKEN - 1};t=10`);
+    const untouched = `"token";r=${PER_TOKEN - 1};t=10`;
+    const claim = await ask('/probe/agent', { token: agent });
+    expect([claim.status, claim.headers.get('ratelimit')]).toEqual([200, untouched]);
+    // Nor does a worker silence itself, which reports with the agent's token.
+    expect(await answered(PER_TOKEN, { path: '/probe/agent', token: agent })).toBe(PER_TOKEN - 1);
+    const beat = await ask('/probe/heartbeat', { token: agent });
+    expect([beat.status, beat.headers.get('ratelimit')]).toEqual([200, untouched]);
+    expect((await ask('/probe/heartbeat', { token: run })).status).toBe(429);
     const otherRun = tokens().issueRunToken({ ...ids, runId: newId() });
     expect((await ask('/probe/any', { token: otherRun })).status).toBe(200);
   });

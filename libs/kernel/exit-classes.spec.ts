@@ -2,6 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { classOfExit, type ExitClass, type ExitFacts } from './exit-classes.js';
 
 const facts = (known: Partial<ExitFacts>): ExitFacts => ({
+  lost: false,
   exitCode: null,
   signal: null,
   oomKilled: false,
@@ -12,6 +13,8 @@ const facts = (known: Partial<ExitFacts>): ExitFacts => ({
 
 describe('The class of an end', () => {
   test.each<[Partial<ExitFacts>, ExitClass]>([
+    [{ lost: true, oomKilled: null }, 'infrastructure'],
+    [{ lost: true, oomKilled: null, heapIsFull: true, asked: true }, 'infrastructure'],
     [{ signal: 'SIGKILL', oomKilled: true }, 'oom'],
     [{ signal: 'SIGKILL', oomKilled: true, asked: true }, 'oom'],
     [{ exitCode: 137, oomKilled: true, asked: true }, 'oom'],

@@ -1,5 +1,7 @@
 /** How a session's process ended, and what else is known about it. Its exit code is not 0. */
 export interface ExitFacts {
+  /** Nobody saw how it ended: what watched it is gone too. */
+  lost: boolean;
   exitCode: number | null;
   signal: string | null;
   /** Whether the kernel counted an out-of-memory kill; null where it does not count. */
@@ -25,6 +27,11 @@ interface Rule {
  * SIGKILL and SIGTERM, and what sends those unasked is a limit of memory or of time.
  */
 export const EXIT_RULES: readonly Rule[] = [
+  {
+    evidence: 'nobody saw it: what watched the process is gone too',
+    class: 'infrastructure',
+    is: ({ lost }) => lost,
+  },
   {
     evidence: 'SIGKILL, and the kernel counted an out-of-memory kill',
     class: 'oom',

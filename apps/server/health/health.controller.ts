@@ -6,19 +6,22 @@ import { Health } from '#lib/observability';
 import { AliveDoc, ReadinessDoc, SystemHealthDoc } from './health.docs.js';
 
 @ApiTags('Health')
-@Public({ unlimited: true })
+@Public()
 @Controller()
 export class HealthController {
   constructor(private readonly health: Health) {}
 
   @Get('healthz')
+  @Public({ unlimited: true })
   @ApiOperation({ operationId: 'getLiveness', summary: 'Is the process alive? Asks nobody else.' })
   @ApiOkResponse({ type: AliveDoc })
   alive() {
     return { status: 'alive' };
   }
 
+  // Those who ask at the same time share one question to the database.
   @Get('readyz')
+  @Public({ unlimited: true })
   @ApiOperation({
     operationId: 'getReadiness',
     summary: 'Can requests be served? Valkey is told, but decides nothing.',

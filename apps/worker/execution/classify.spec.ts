@@ -3,6 +3,7 @@ import type { RunFailure } from '../api/types.js';
 import { classifyExit, type ExitEvidence } from './classify.js';
 
 const evidence = (known: Partial<ExitEvidence>): ExitEvidence => ({
+  lost: false,
   exitCode: null,
   signal: null,
   oomKilled: false,
@@ -28,6 +29,11 @@ describe('The end of a process', () => {
     ['192', { exitCode: 192 }, { class: 'signal', signal: 'SIGRTMIN+30' }],
     ['193', { exitCode: 193 }, { class: 'exit_code' }],
     ['SIGSEGV', { signal: 'SIGSEGV' }, { class: 'signal', signal: 'SIGSEGV' }],
+    [
+      'an end that nobody saw',
+      { lost: true, oomKilled: null, lastWords: ['SyntaxError: in a file of the user'] },
+      { class: 'infrastructure', retryable: true },
+    ],
     ['255', { exitCode: 255 }, { class: 'exit_code', exitCode: 255 }],
     [
       'a heap that is full',

@@ -3,7 +3,10 @@ import { describeExit, MAX_MESSAGE, type SessionExit, tellsOfFullHeap } from '#l
 import type { RunFailure } from '../api/types.js';
 
 /** How a process ended, and what else is known about it. */
-export interface ExitEvidence extends Pick<SessionExit, 'exitCode' | 'signal' | 'oomKilled'> {
+export interface ExitEvidence extends Pick<
+  SessionExit,
+  'lost' | 'exitCode' | 'signal' | 'oomKilled'
+> {
   /** The process' own class of its failure, in the line protocol. */
   said?: { message?: string; retryable?: boolean };
   /** The last lines of its standard error, redacted. */

@@ -9,7 +9,7 @@ import { HeartbeatDto, withMetrics } from './dto/heartbeat.dto.js';
 @ApiTags('Agents')
 @Controller('agents')
 // A heartbeat needs no database, and an outage of it must not make agents look dead.
-@Auth({ kinds: ['agent', 'run'], toleratesOutage: true })
+@Auth({ kinds: ['agent', 'run'], toleratesOutage: true, heartbeat: true })
 export class HeartbeatsController {
   constructor(private readonly heartbeats: Heartbeats) {}
 

@@ -83,7 +83,7 @@ export class AuthGuard implements RouteGuard {
     request: AuthenticatedRequest,
     reply: FastifyReply,
   ): true | Promise<true> {
-    this.limits.takeToken(principal, reply);
+    this.limits.takeToken(principal, reply, plan);
     checkKind(plan, principal.kind);
     if (principal.kind === 'user') return this.admitUser(plan, principal, request, reply);
     const { workspaceId } = principal;

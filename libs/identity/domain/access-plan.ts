@@ -24,6 +24,11 @@ export interface AuthOptions {
    * revoked tokens for half a minute. Default false. For routes that Postgres' absence must not stop.
    */
   toleratesOutage?: boolean;
+  /**
+   * Whether an agent's requests to the route are counted apart from its others, so that none of those costs one of
+   * these. Default false. For heartbeats.
+   */
+  heartbeat?: boolean;
 }
 
 export interface AccessPlan extends Required<Omit<AuthOptions, 'scope'>> {
@@ -40,6 +45,7 @@ export function planAccess(options: AuthOptions): AccessPlan {
     workspace,
     operator: options.operator ?? false,
     toleratesOutage: options.toleratesOutage ?? false,
+    heartbeat: options.heartbeat ?? false,
   };
   if (plan.kinds.includes('api_key') && plan.scope === undefined) {
     throw new Error('accepts API keys but names no scope: add `scope`, or `kinds` without api_key');

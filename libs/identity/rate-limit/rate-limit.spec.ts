@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { addressGroup } from './attempts.js';
-import { type RateLimit, RateLimiter, type SharedCounts, SLICES } from './rate-limiter.js';
+import { RateLimiter, type SharedCount, type SharedCounts, SLICES } from './rate-limiter.js';
 
 const LIMIT = { attempts: 3, windowSeconds: 60 };
 
@@ -13,12 +13,12 @@ class Counts implements SharedCounts {
 
   constructor(private readonly now: () => number = () => 0) {}
 
-  add(key: string, attempts: number, { windowSeconds }: RateLimit) {
+  add(key: string, attempts: number, leftMs: number) {
     this.calls++;
     if (this.isDown) return Promise.reject(new Error('down'));
     const known = this.windows.get(key);
     const isOpen = known !== undefined && known.endsAt > this.now();
-    const window = isOpen ? known : { count: 0, endsAt: this.now() + windowSeconds * 1000 };
+    const window = isOpen ? known : { count: 0, endsAt: this.now() + leftMs };
     window.count += attempts;
     this.windows.set(key, window);
     return Promise.resolve({ count: window.count, leftMs: window.endsAt - this.now() });
@@ -118,6 +118,34 @@ describe('the limiters of two servers', () => {
     expect(limiter.count('a', LIMIT)).toMatchObject({ allowed: false, resetSeconds: 30 });
     now = 60_000;
     expect(limiter.count('a', LIMIT).allowed).toBe(true);
+  });
+
+  it('share the window that begins with the first attempt, not with what is told of it', async () => {
+    let now = 0;
+    const shared = new Counts(() => now);
+    const limit = { attempts: 2 * SLICES, windowSeconds: 60 };
+    const [one, two] = [1, 2].map(() => new RateLimiter({ shared, now: () => now }));
+    one?.count('a', limit);
+    now = 50_000;
+    for (const server of [one, two, two]) server?.count('a', limit);
+    await settled();
+    const left = { allowed: true, remaining: limit.attempts - 5, resetSeconds: 10 };
+    expect(two?.count('a', limit)).toEqual(left);
+  });
+
+  it('drop an answer that comes when the next window has begun', async () => {
+    let now = 0;
+    let answer: (count: SharedCount) => void = () => undefined;
+    const add = () => new Promise<SharedCount>((resolve) => (answer = resolve));
+    const limiter = new RateLimiter({ shared: { add }, now: () => now });
+    limiter.count('a', LIMIT);
+    now = 60_000;
+    limiter.count('a', LIMIT);
+    answer({ count: LIMIT.attempts, leftMs: 60_000 });
+    await settled();
+    now = 70_000;
+    const second = { allowed: true, remaining: LIMIT.attempts - 2, resetSeconds: 50 };
+    expect(limiter.count('a', LIMIT)).toEqual(second);
   });
 
   it('refuse nothing for the sake of counts that cannot be reached', async () => {

@@ -21,8 +21,13 @@ export interface SharedCount {
 }
 
 export interface SharedCounts {
-  /** Adds to the count of a key, in one round trip. @throws Error when it cannot be reached */
-  add(key: string, attempts: number, limit: RateLimit): Promise<SharedCount>;
+  /**
+   * Adds to the count of a key, in one round trip.
+   *
+   * @param leftMs of the window that begins where the key has none
+   * @throws Error when it cannot be reached
+   */
+  add(key: string, attempts: number, leftMs: number): Promise<SharedCount>;
 }
 
 /** Attempts by one key, as far as this server knows of them. */
@@ -70,7 +75,7 @@ export class RateLimiter {
     const { count, endsAt } = this.addOne(key, limit, now);
     const decision = decide(count, endsAt - now, limit);
     if (!decision.allowed || this.shared === undefined) return decision;
-    const shared = await this.tell(key, 1, limit);
+    const shared = await this.tell(key, 1, limit.windowSeconds * 1000);
     return shared === undefined ? decision : decide(shared.count, shared.leftMs, limit);
   }
 
@@ -85,7 +90,7 @@ export class RateLimiter {
     window.untold++;
     const isSlice = window.untold >= Math.ceil(limit.attempts / SLICES);
     if (isSlice && !window.telling && window.count <= limit.attempts) {
-      void this.exchange(key, window, limit);
+      void this.exchange(key, window, window.endsAt - now);
     }
     return decide(window.count, window.endsAt - now, limit);
   }
@@ -107,15 +112,16 @@ export class RateLimiter {
     return known;
   }
 
-  private async exchange(key: string, window: Window, limit: RateLimit): Promise<void> {
+  private async exchange(key: string, window: Window, leftMs: number): Promise<void> {
     if (this.shared === undefined) return;
     window.telling = true;
-    const told = window.untold;
+    const { untold: told, endsAt } = window;
     // Also when it fails: it may have been counted, and counting it twice would refuse what is allowed.
     window.untold = 0;
-    const shared = await this.tell(key, told, limit);
+    const shared = await this.tell(key, told, leftMs);
     window.telling = false;
-    if (shared === undefined) return;
+    // The answer may come in the next window, of which it knows nothing.
+    if (shared === undefined || window.endsAt !== endsAt) return;
     const count = shared.count + window.untold;
     // It was flushed, or did not hear all: what this server knows is more.
     if (count < window.count) return;
@@ -123,9 +129,9 @@ export class RateLimiter {
     window.endsAt = this.now() + shared.leftMs;
   }
 
-  private async tell(key: string, attempts: number, limit: RateLimit) {
+  private async tell(key: string, attempts: number, leftMs: number) {
     try {
-      const shared = await this.shared?.add(key, attempts, limit);
+      const shared = await this.shared?.add(key, attempts, leftMs);
       this.isAlone = false;
       return shared;
     } catch (error) {

@@ -40,13 +40,20 @@ export class RequestLimits {
   }
 
   /**
-   * All tokens of a user count as one, since signing in gives another. An agent and each of its runs count apart: a
-   * run that talks much does not silence its agent.
+   * All tokens of a user count as one, since signing in gives another. An agent's heartbeats, its other requests, and
+   * those with the token of each run count apart: no run that talks much makes its agent look dead, be it with a token
+   * of its own or, as a worker's, with the agent's.
    *
    * @throws DroverError `rate_limited`
    */
-  takeToken(caller: Caller | UserClaims, reply: FastifyReply): void {
-    this.take(this.policies.token, subjectOf(caller), reply);
+  takeToken(
+    caller: Caller | UserClaims,
+    reply: FastifyReply,
+    { heartbeat }: { heartbeat: boolean },
+  ): void {
+    const isOfAgent = heartbeat && caller.kind === 'agent';
+    const subject = isOfAgent ? `heartbeat:${caller.agentId}` : subjectOf(caller);
+    this.take(this.policies.token, subject, reply);
   }
 
   /** For the requests of users and API keys. @throws DroverError `rate_limited` */

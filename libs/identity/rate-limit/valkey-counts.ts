@@ -1,5 +1,5 @@
 import type { ValkeyClient } from '#lib/valkey';
-import type { RateLimit, SharedCount, SharedCounts } from './rate-limiter.js';
+import type { SharedCount, SharedCounts } from './rate-limiter.js';
 
 // One step: a key that was counted up and never got its expiry would refuse forever.
 const COUNT = `
@@ -15,9 +15,9 @@ return {count, left}`;
 export class ValkeyCounts implements SharedCounts {
   constructor(private readonly valkey: ValkeyClient) {}
 
-  async add(key: string, attempts: number, limit: RateLimit): Promise<SharedCount> {
+  async add(key: string, attempts: number, windowMs: number): Promise<SharedCount> {
     const attempt = await this.valkey.change((commands) =>
-      commands.eval(COUNT, 1, `rate:${key}`, limit.windowSeconds * 1000, attempts),
+      commands.eval(COUNT, 1, `rate:${key}`, Math.ceil(windowMs), attempts),
     );
     if (attempt.kind !== 'done') throw attempt.error;
     const [count, leftMs] = attempt.value as [number, number];

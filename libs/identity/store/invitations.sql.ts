@@ -95,3 +95,15 @@ export const declineInvitation = command<{ id: string }>(
     WHERE i.id = $1 AND u.id = $2 AND i.email = u.email AND i.expires_at > now()
    RETURNING i.id`,
 );
+
+/**
+ * Ends the workspace's invitation of a member: one who was made a member without it could come back with it. As the
+ * tenant, who sees the addresses of its own members only.
+ *
+ * workspace_invitations_email_key, users_pkey. $1 workspace, $2 user.
+ */
+export const endInvitationOfMember = command(
+  'identity_end_invitation_of_member',
+  `DELETE FROM workspace_invitations i USING users u
+    WHERE i.workspace_id = $1 AND u.id = $2 AND i.email = u.email`,
+);

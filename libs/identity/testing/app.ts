@@ -39,6 +39,12 @@ export class ProbeController {
     return caller;
   }
 
+  @Get('heartbeat')
+  @Auth({ kinds: ['agent', 'run'], heartbeat: true })
+  heartbeat(@CurrentCaller() caller: Caller) {
+    return caller;
+  }
+
   @Get('role/viewer')
   @Auth({ role: 'VIEWER', scope: 'tasks:read' })
   viewer(@CurrentCaller() caller: Caller) {

@@ -3,6 +3,7 @@ import { Database, firstRow, type SqlRunner } from '#lib/database';
 import { type Caller, DroverError, type MemberRole, type Page, toPage } from '#lib/kernel';
 import { idAfter } from '../domain/id-cursor.js';
 import { type Actor, decideAdd, decideChange, decideRemove } from '../domain/member-rules.js';
+import { endInvitationOfMember } from '../store/invitations.sql.js';
 import { findUserToAdd, lockOwnersAndMember } from '../store/members.sql.js';
 import { revokeTokensIssuedBy } from '../tokens/issued-tokens.js';
 import { Revocations } from '../tokens/revocations.js';
@@ -43,6 +44,7 @@ export class MembersService {
     await this.database.tenant(workspaceId).prisma(async (tx, sql) => {
       const { count } = await tx.workspaceMember.createMany({ data, skipDuplicates: true });
       if (count === 0) throw new DroverError('already_member');
+      await sql.rows(endInvitationOfMember, [workspaceId, userId]);
       // Servers remember for seconds that somebody is no member, too.
       await this.revocations.revoke(sql, [{ kind: 'user', userId }]);
     });
@@ -73,7 +75,8 @@ export class MembersService {
   }
 
   /**
-   * The agents' tokens that the member has issued end with the membership.
+   * The agents' tokens that the member has issued end with the membership, and so does an invitation that still
+   * stands: whoever was made a member while they were invited could come back with it.
    *
    * @throws DroverError `member_not_found`, `forbidden` or `last_owner`
    */
@@ -84,6 +87,7 @@ export class MembersService {
       enforce(decideRemove(actorOf(caller), target, owners));
       const { revocations } = this;
       await revokeTokensIssuedBy(userId, workspaceId, { runner: sql, revocations });
+      await sql.rows(endInvitationOfMember, [workspaceId, userId]);
       await tx.workspaceMember.deleteMany({ where: { workspaceId, userId } });
       await this.revocations.revoke(sql, [{ kind: 'user', userId }]);
     });

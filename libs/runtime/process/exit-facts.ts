@@ -15,11 +15,16 @@ export const MAX_MESSAGE = 1_000;
 
 /** The failure, with the line of the last words that explains it best. */
 export function describeExit(
-  { exitCode, signal }: Pick<SessionExit, 'exitCode' | 'signal'>,
+  exit: Pick<SessionExit, 'lost' | 'exitCode' | 'signal'>,
   lastWords: readonly string[] = [],
 ): string {
-  const what = exitCode === null ? `Ended by ${signal ?? 'a signal'}` : `Exited with ${exitCode}`;
+  const what = endOf(exit);
   const reason = tellingLine(lastWords);
   const message = reason === undefined ? what : `${what}: ${reason}`;
   return message.slice(0, MAX_MESSAGE).toWellFormed();
+}
+
+function endOf({ lost, exitCode, signal }: Parameters<typeof describeExit>[0]): string {
+  if (lost) return 'The session ended, and what watched it was ended too: nobody knows how';
+  return exitCode === null ? `Ended by ${signal ?? 'a signal'}` : `Exited with ${exitCode}`;
 }

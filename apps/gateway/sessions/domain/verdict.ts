@@ -28,7 +28,7 @@ export function judgeExit(
     const error: SessionError = { class: 'timeout', message: wordsOf(stopping) };
     return { status: 'FAILED', oomKilled: exit.oomKilled === true, error };
   }
-  if (exit.lost) return lost(stopping);
+  if (exit.lost) return lost(exit, stopping);
   const ended = classOf(exit, stopping);
   const oomKilled = ended === 'oom';
   if (stopping !== null && !oomKilled) {
@@ -47,10 +47,10 @@ export const ENDED_WITHOUT_COMPLETING: SessionError = {
   message: 'The session ended with exit code 0 without completing its run',
 };
 
-function lost(stopping: Stopping | null): Verdict {
-  const message = 'The session ended, and what watched it was ended too: nobody knows how';
+function lost(exit: SessionExit, stopping: Stopping | null): Verdict {
+  const message = describeExit(exit);
   const status = stopping === null ? 'FAILED' : 'STOPPED';
-  const failureClass = classOfGivenUp(stopping?.kind) ?? 'infrastructure';
+  const failureClass = classOfGivenUp(stopping?.kind) ?? classOf(exit, stopping);
   return { status, oomKilled: false, error: { class: failureClass, message } };
 }
 

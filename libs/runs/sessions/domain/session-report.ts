@@ -78,6 +78,7 @@ function classOf({
   if (error) return isOfGateway(error.class) ? 'infrastructure' : error.class;
   if (exitCode === null && !signal) return 'unknown';
   return classOfExit({
+    lost: false,
     exitCode,
     signal: signal || null,
     oomKilled: false,
