@@ -13,6 +13,7 @@ import { logTo } from './log-file.js';
 import { ensureKeys } from './keys.js';
 import { choosePort, isFree } from './port.js';
 import { previousGone } from './previous.js';
+import { areRunning } from './processes.js';
 import { explainInUse } from './running.js';
 import { withSecretFiles } from './secret-files.js';
 import { serverSettings } from './settings.js';
@@ -70,6 +71,7 @@ async function startAll(start: Start): Promise<void> {
   const { scope, tell, home, given, onLost } = start;
   const supervisor = await Supervisor.start();
   scope.add(() => supervisor.close());
+  const noted = noteStart(home, supervisor);
   const starting = beginStack({
     supervisor,
     dataDir: home.data,
@@ -80,8 +82,12 @@ async function startAll(start: Start): Promise<void> {
   const stack = await starting.ready.catch(async (error: unknown) => {
     throw await explainInUse(error, home);
   });
-  // Not before: a start that finds the data in use must not pass for the one that uses it.
-  const onStart = processesNoted(home, supervisor);
+  // The data are ours: another that began in the same moment has noted itself in vain.
+  home.processes = noted;
+  const onStart = (name: string, pid: number): void => {
+    noted.programs[name] = pid;
+    home.processes = noted;
+  };
   const supervise = (spec: ChildSpec): SupervisedProcess =>
     new SupervisedProcess(supervisor, spec, tell, onStart);
   const unanswered = await unansweredValkey(stack.valkey.url);
@@ -114,19 +120,17 @@ async function startAll(start: Start): Promise<void> {
   tell(banner({ address, home, gateway, isolation, workers: start.workers }));
 }
 
-/** Writes down which processes a start consists of, from now on. */
-function processesNoted(home: Home, supervisor: Supervisor): (name: string, pid: number) => void {
+/** Lets others know of this start, unless one that runs is known: this one will find the data in use. */
+function noteStart(home: Home, supervisor: Supervisor): Processes {
+  const known = home.processes;
   const processes: Processes = {
     main: process.pid,
     supervisor: supervisor.pid,
     since: new Date(performance.timeOrigin).toISOString(),
     programs: {},
   };
-  home.processes = processes;
-  return (name, pid) => {
-    processes.programs[name] = pid;
-    home.processes = processes;
-  };
+  if (known === undefined || !areRunning(known)) home.processes = processes;
+  return processes;
 }
 
 /**
