@@ -3,7 +3,7 @@ import { beginStack, type CleanupScope, type Stack, Supervisor } from '#lib/embe
 import { ensureFirstAdministrator } from '#lib/identity';
 import type { ChildSpec } from '../shared/children.js';
 import { type DatabaseUrls, databaseUrls } from '../shared/database-urls.js';
-import { Sentence } from '../shared/sentence.js';
+import { explain, Sentence } from '../shared/sentence.js';
 import { banner } from './banner.js';
 import { type GatewayAccess, gatewaySpec, givenGateway, ownGateway } from './gateway.js';
 import { Home, homeFolder, type Processes, type Secrets } from './home.js';
@@ -99,7 +99,7 @@ async function startAll(start: Start): Promise<void> {
   await ensureAdministrator(urls, home);
   const gateway = given ?? (await ownGateway(secrets));
   const ground = { home, secrets, urls, stack, gateway };
-  const port = await startServer(ground, start.port, scope, supervise);
+  const port = await startServer(ground, start, supervise);
   // Not before: a start that finds the data in use must not change its address.
   if (!process.env['PORT']) home.port = port;
   const address = `http://127.0.0.1:${port}`;
@@ -139,8 +139,7 @@ function noteStart(home: Home, supervisor: Supervisor): Processes {
  */
 async function startServer(
   ground: Ground,
-  port: number,
-  scope: CleanupScope,
+  { port, scope, tell }: Pick<Start, 'port' | 'scope' | 'tell'>,
   supervise: (spec: ChildSpec) => SupervisedProcess,
 ): Promise<number> {
   const server = supervise(serverSpec(ground, port));
@@ -149,12 +148,28 @@ async function startServer(
     await server.start(({ message }) => message === 'listening');
   } catch (error) {
     if (process.env['PORT'] || (await isFree(port))) throw error;
-    return startServer(ground, await choosePort(ground.home), scope, supervise);
+    return startServer(ground, { port: await choosePort(ground.home), scope, tell }, supervise);
   }
-  // From `npm run dev`, which has built another one.
-  process.on('message', () => void server.renew());
+  process.on('message', (message) => {
+    // From `npm run dev`; managers of processes send others.
+    if (message === 'built') void renew(server, ground.urls, tell);
+  });
   process.channel?.unref();
   return port;
+}
+
+/** The server that was built may need migrations that came with it; when they fail, the one that runs goes on. */
+async function renew(
+  server: SupervisedProcess,
+  urls: DatabaseUrls,
+  tell: (line: string) => void,
+): Promise<void> {
+  try {
+    await migrate({ ...urls, log: tell });
+    await server.renew();
+  } catch (error) {
+    tell(explain(error));
+  }
 }
 
 async function ensureAdministrator(urls: DatabaseUrls, home: Home): Promise<void> {
