@@ -3,9 +3,18 @@
 // compile all again.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join, relative } from 'node:path';
-import { listFiles, root } from './lib/sources.mjs';
+import { withLock } from './lib/lock.mjs';
+import { BUILT, listFiles, root } from './lib/sources.mjs';
 
 const DIST = join(root, 'dist');
 const FOLDERS = ['apps', 'libs', 'tools', 'test'];
@@ -13,8 +22,11 @@ const CLIENT = join(root, 'libs', 'database', 'generated');
 /** What was compiled, in which state of its source. */
 const COMPILED = join(DIST, '.compiled.json');
 
-generateClient();
-await compile();
+// Two at once would remove each other's output.
+await withLock(`building ${root}`, async () => {
+  generateClient();
+  await compile();
+});
 
 function generateClient() {
   const made = join(CLIENT, '.made-of');
@@ -54,18 +66,24 @@ async function compile() {
     if (sources[path] === undefined)
       for (const file of outputsOf(path)) rmSync(file, { force: true });
   }
-  const changed = Object.keys(sources).filter((path) => sources[path] !== before[path]);
+  const changed = Object.keys(sources).filter(
+    (path) => sources[path] !== before[path] || !outputsOf(path).every(existsSync),
+  );
+  if (changed.length > 0) rmSync(BUILT, { force: true });
   if (Object.keys(before).length === 0) run('node_modules/@nestjs/cli/bin/nest.js', ['build']);
   else if (changed.length > 0) await compileFiles(changed);
   mkdirSync(DIST, { recursive: true });
-  writeFileSync(COMPILED, JSON.stringify({ compiler, sources }));
+  writeFileSync(`${COMPILED}.draft`, JSON.stringify({ compiler, sources }));
+  renameSync(`${COMPILED}.draft`, COMPILED);
 }
 
-/** Nothing after a change of the compiler, when nothing of the old is left either. */
+/** Nothing after a change of the compiler or when it is damaged: then nothing of the old is left either. */
 function readCompiled(compiler) {
-  if (existsSync(COMPILED)) {
+  try {
     const known = JSON.parse(readFileSync(COMPILED, 'utf8'));
     if (known.compiler === compiler) return known.sources;
+  } catch (error) {
+    if (error.code !== 'ENOENT' && !(error instanceof SyntaxError)) throw error;
   }
   rmSync(DIST, { recursive: true, force: true });
   return {};

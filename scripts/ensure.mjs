@@ -5,7 +5,7 @@ import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { runStep, Sentence } from './lib/step.mjs';
 import { withLock } from './lib/lock.mjs';
-import { listFiles, root } from './lib/sources.mjs';
+import { BUILT, listFiles, root } from './lib/sources.mjs';
 
 const OLDEST_NODE = [20, 19];
 const SOURCES = ['apps', 'libs', 'tools', 'test', 'prisma'];
@@ -14,10 +14,10 @@ const SETTINGS = [
   'package-lock.json',
   '.swcrc',
   'nest-cli.json',
+  'tsconfig.build.json',
   'scripts/build.mjs',
 ];
 const INSTALLED = join(root, 'node_modules', '.drover-installed');
-const BUILT = join(root, 'dist', '.drover-built');
 
 /**
  * Checks Node, installs and builds what is needed. Two at once in one clone wait for each other.

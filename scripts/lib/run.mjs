@@ -8,11 +8,13 @@ import { root } from './sources.mjs';
 /**
  * Makes the clone ready, then becomes the built program: the same process, so that signals, the
  * terminal and the exit code are the program's own.
+ *
+ * @param asItIs whether a program that is built is run without a look at its sources
  */
-export async function runBuilt(path) {
+export async function runBuilt(path, { asItIs = false } = {}) {
   endWithParent();
-  await ensureReady();
   const main = join(root, 'dist', path);
+  if (!asItIs || !existsSync(main)) await ensureReady();
   if (!existsSync(main)) {
     process.stderr.write(
       `The build made no dist/${path}: run \`npm run build\` and read what it says.\n`,

@@ -4,6 +4,9 @@ import { fileURLToPath } from 'node:url';
 
 export const root = fileURLToPath(new URL('../..', import.meta.url)).replace(/[\\/]$/, '');
 
+/** Says which sources all of dist/ was compiled of, where that is known. */
+export const BUILT = join(root, 'dist', '.drover-built');
+
 /** The paths of all files below a folder of the clone, as from its root; none of a folder that is not there. */
 export function listFiles(folder) {
   if (!existsSync(join(root, folder))) return [];

@@ -42,6 +42,17 @@ async function start(port = ''): Promise<string> {
 }
 
 describe('npm start', () => {
+  test('is known, and ended when it is told to, while it makes its database', async () => {
+    started = program(START, '');
+    await waitFor('initdb', () => processesWith(home).some((line) => line.includes('initdb')));
+    const env = { DROVER_HOME: home };
+    expect(await new Program(START, ['status'], env).ended).toBe(4);
+    const stop = new Program(START, ['stop'], env);
+    expect([await stop.ended, stop.output]).toEqual([0, expect.stringContaining('has stopped')]);
+    expect(await started.ended).toBe(143);
+    expect(processesWith(home)).toEqual([]);
+  }, 60_000);
+
   test('comes up elsewhere when somebody takes its port while the database starts', async () => {
     const taker = createServer();
     await once(taker.listen(0, '127.0.0.1'), 'listening');

@@ -69,6 +69,23 @@ it('says where a file is wrong until it is mended', () => {
   expect(readFileSync(built('apps/a.js'), 'utf8')).toContain('4444');
 });
 
+it('compiles what is missing, whatever is known of its source', () => {
+  const before = writtenAt('apps/b.js');
+  rmSync(built('apps/a.js'));
+  writeFileSync(built('.drover-built'), 'of what was built before');
+  expect(build()).toEqual({ status: 0, stderr: '' });
+  expect(existsSync(built('apps/a.js'))).toBe(true);
+  expect(writtenAt('apps/b.js')).toBe(before);
+  expect(existsSync(built('.drover-built'))).toBe(false);
+});
+
+it('compiles all anew when the list of what was compiled is damaged', () => {
+  const before = writtenAt('apps/b.js');
+  writeFileSync(built('.compiled.json'), '{"compiler":');
+  expect(build()).toEqual({ status: 0, stderr: '' });
+  expect(writtenAt('apps/b.js')).toBeGreaterThan(before);
+});
+
 it('removes what was compiled of a file that is gone', () => {
   rmSync(join(folder, 'apps/b.ts'));
   expect(build().status).toBe(0);

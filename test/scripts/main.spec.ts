@@ -22,3 +22,15 @@ it.each(['with a blank', 'link'])('npm run check does its work in a folder like 
   const { status, stderr } = spawnSync(process.execPath, [script], { encoding: 'utf8' });
   expect([status, stderr]).toEqual([1, expect.stringContaining('package-lock.json')]);
 });
+
+it.each([
+  ['stop', 0],
+  ['status', 0],
+  ['--daemon', 1],
+])('npm start -- %s in a clone that cannot be made ready exits with %i', (argument, code) => {
+  const clone = join(folder, 'link');
+  mkdirSync(join(clone, 'dist/tools/start'), { recursive: true });
+  writeFileSync(join(clone, 'dist/tools/start/main.js'), '');
+  const script = join(clone, 'scripts', 'start.mjs');
+  expect(spawnSync(process.execPath, [script, argument]).status).toBe(code);
+});

@@ -40,7 +40,9 @@ export async function status(tell: Tell): Promise<number> {
     return STATUS.runsNot;
   }
   const { address } = home;
-  if (address === undefined || !(await answers(address))) {
+  // At the address of the last start another clone's may answer until this one's server is there.
+  const isServed = processes.programs['server'] !== undefined && address !== undefined;
+  if (!isServed || !(await answers(address))) {
     tell(
       `Drover is being started or stopped in ${folder}, or its server does not answer: ${home.logFile('server')} says more.`,
     );

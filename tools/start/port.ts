@@ -43,6 +43,8 @@ function whyUnusable(port: number): Promise<string | undefined> {
   const server = createServer();
   return new Promise((resolve) => {
     server.once('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message));
-    server.listen(port, '127.0.0.1', () => server.close(() => resolve(undefined)));
+    server.listen(port, process.env['HOST'] || '127.0.0.1', () =>
+      server.close(() => resolve(undefined)),
+    );
   });
 }

@@ -3,7 +3,7 @@ import { beginStack, type CleanupScope, type Stack, Supervisor } from '#lib/embe
 import { ensureFirstAdministrator } from '#lib/identity';
 import type { ChildSpec } from '../shared/children.js';
 import { type DatabaseUrls, databaseUrls } from '../shared/database-urls.js';
-import { Sentence } from '../shared/sentence.js';
+import { explain, Sentence } from '../shared/sentence.js';
 import { banner } from './banner.js';
 import { type GatewayAccess, gatewaySpec, givenGateway, ownGateway } from './gateway.js';
 import { Home, homeFolder, type Processes, type Secrets } from './home.js';
@@ -13,6 +13,7 @@ import { logTo } from './log-file.js';
 import { ensureKeys } from './keys.js';
 import { choosePort, isFree } from './port.js';
 import { previousGone } from './previous.js';
+import { areRunning } from './processes.js';
 import { explainInUse } from './running.js';
 import { withSecretFiles } from './secret-files.js';
 import { serverSettings } from './settings.js';
@@ -70,6 +71,7 @@ async function startAll(start: Start): Promise<void> {
   const { scope, tell, home, given, onLost } = start;
   const supervisor = await Supervisor.start();
   scope.add(() => supervisor.close());
+  const noted = noteStart(home, supervisor);
   const starting = beginStack({
     supervisor,
     dataDir: home.data,
@@ -80,8 +82,12 @@ async function startAll(start: Start): Promise<void> {
   const stack = await starting.ready.catch(async (error: unknown) => {
     throw await explainInUse(error, home);
   });
-  // Not before: a start that finds the data in use must not pass for the one that uses it.
-  const onStart = processesNoted(home, supervisor);
+  // The data are ours: another that began in the same moment has noted itself in vain.
+  home.processes = noted;
+  const onStart = (name: string, pid: number): void => {
+    noted.programs[name] = pid;
+    home.processes = noted;
+  };
   const supervise = (spec: ChildSpec): SupervisedProcess =>
     new SupervisedProcess(supervisor, spec, tell, onStart);
   const unanswered = await unansweredValkey(stack.valkey.url);
@@ -93,7 +99,7 @@ async function startAll(start: Start): Promise<void> {
   await ensureAdministrator(urls, home);
   const gateway = given ?? (await ownGateway(secrets));
   const ground = { home, secrets, urls, stack, gateway };
-  const port = await startServer(ground, start.port, scope, supervise);
+  const port = await startServer(ground, start, supervise);
   // Not before: a start that finds the data in use must not change its address.
   if (!process.env['PORT']) home.port = port;
   const address = `http://127.0.0.1:${port}`;
@@ -114,19 +120,17 @@ async function startAll(start: Start): Promise<void> {
   tell(banner({ address, home, gateway, isolation, workers: start.workers }));
 }
 
-/** Writes down which processes a start consists of, from now on. */
-function processesNoted(home: Home, supervisor: Supervisor): (name: string, pid: number) => void {
+/** Lets others know of this start, unless one that runs is known: this one will find the data in use. */
+function noteStart(home: Home, supervisor: Supervisor): Processes {
+  const known = home.processes;
   const processes: Processes = {
     main: process.pid,
     supervisor: supervisor.pid,
     since: new Date(performance.timeOrigin).toISOString(),
     programs: {},
   };
-  home.processes = processes;
-  return (name, pid) => {
-    processes.programs[name] = pid;
-    home.processes = processes;
-  };
+  if (known === undefined || !areRunning(known)) home.processes = processes;
+  return processes;
 }
 
 /**
@@ -135,8 +139,7 @@ function processesNoted(home: Home, supervisor: Supervisor): (name: string, pid:
  */
 async function startServer(
   ground: Ground,
-  port: number,
-  scope: CleanupScope,
+  { port, scope, tell }: Pick<Start, 'port' | 'scope' | 'tell'>,
   supervise: (spec: ChildSpec) => SupervisedProcess,
 ): Promise<number> {
   const server = supervise(serverSpec(ground, port));
@@ -145,12 +148,28 @@ async function startServer(
     await server.start(({ message }) => message === 'listening');
   } catch (error) {
     if (process.env['PORT'] || (await isFree(port))) throw error;
-    return startServer(ground, await choosePort(ground.home), scope, supervise);
+    return startServer(ground, { port: await choosePort(ground.home), scope, tell }, supervise);
   }
-  // From `npm run dev`, which has built another one.
-  process.on('message', () => void server.renew());
+  process.on('message', (message) => {
+    // From `npm run dev`; managers of processes send others.
+    if (message === 'built') void renew(server, ground.urls, tell);
+  });
   process.channel?.unref();
   return port;
+}
+
+/** The server that was built may need migrations that came with it; when they fail, the one that runs goes on. */
+async function renew(
+  server: SupervisedProcess,
+  urls: DatabaseUrls,
+  tell: (line: string) => void,
+): Promise<void> {
+  try {
+    await migrate({ ...urls, log: tell });
+    await server.renew();
+  } catch (error) {
+    tell(explain(error));
+  }
 }
 
 async function ensureAdministrator(urls: DatabaseUrls, home: Home): Promise<void> {

@@ -57,8 +57,8 @@ export class SupervisedProcess {
       if (this.stopped) return;
       this.renewed = false;
       child = await this.begin();
-      // Asked for while it started: it may have read the old half, the new half.
-      if (this.renewed) void child.stop();
+      // Asked for while it started: it may have read the old half, the new half; or told to stop.
+      if (this.renewed || this.stopped) void child.stop();
     }
   }
 
