@@ -30,7 +30,8 @@ export class HeartbeatDto implements HeartbeatBody {
   @Id({
     optional: true,
     nullable: true,
-    description: 'Shown with its health. Where the gateway sends no heartbeats, it keeps the lease of that task.',
+    description:
+      'Shown with its health. Where the gateway sends no heartbeats, it keeps the lease of that task.',
   })
   currentTaskId?: string | null;
 
