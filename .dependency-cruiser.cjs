@@ -5,7 +5,7 @@ const LAYERS = [
   ['http', 'agent-host'],
   ['identity'],
   ['transitions', 'events', 'projects'],
-  ['secrets', 'admission'],
+  ['secrets', 'admission', 'usage-budget'],
   ['agent-manager'],
   ['task-manager'],
   ['runs'],

@@ -12,6 +12,7 @@ import { ProjectsModule } from '#lib/projects';
 import { SecretsModule } from '#lib/secrets';
 import { RunsModule } from '#lib/runs';
 import { TaskManagerModule } from '#lib/task-manager';
+import { UsageBudgetModule } from '#lib/usage-budget';
 import { ValkeyModule } from '#lib/valkey';
 import { databaseOptions, valkeyOptions } from './connections.js';
 import { HealthModule } from './health/health.module.js';
@@ -33,6 +34,7 @@ export class AppModule {
         ProjectsModule,
         EventsModule,
         AdmissionModule,
+        UsageBudgetModule,
         AgentManagerModule,
         TaskManagerModule,
         RunsModule,

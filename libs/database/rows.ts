@@ -1,9 +1,13 @@
 import type { Prisma } from './generated/client.js';
 
-/** A row of a model, as statements of our own read one. What a JSON column holds is anybody's. */
+/**
+ * A row of a model, as statements of our own read one: numbers that a JavaScript number may not hold are text.
+ * What a JSON column holds is anybody's.
+ */
 export type Row<Model> = {
-  [Field in keyof Model]: Prisma.JsonValue extends Model[Field] ? unknown : Model[Field];
+  [Field in keyof Model]: Prisma.JsonValue extends Model[Field] ? unknown : Exact<Model[Field]>;
 };
+type Exact<Value> = Value extends bigint | Prisma.Decimal ? string : Value;
 
 /** Fields of a model that a statement is given as JSON, with the types of their columns. */
 export type Columns<Model> = { readonly [Field in keyof Model]?: string };

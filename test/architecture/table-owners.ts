@@ -69,6 +69,9 @@ export const TABLES: Readonly<Record<string, Ownership>> = {
   spawn_allowances: { owner: 'admission' },
   installation_spawn_allowance: { owner: 'admission' },
 
+  usage_budgets: { owner: 'usage-budget' },
+  agent_usage_logs: { owner: 'usage-budget' },
+
   agent_heartbeats: {
     owner: 'agent-manager',
     others: { runs: 'hears of an agent by a claim, an assignment or its gateway' },

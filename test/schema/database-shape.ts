@@ -80,7 +80,7 @@ interface IndexRow {
 async function readIndexes(pool: pg.Pool): Promise<IndexRow[]> {
   const { rows } = await pool.query<IndexRow>(`
     SELECT c.relname AS table, i.relname AS name, x.indisprimary AS primary, x.indisunique AS unique,
-      x.indpred IS NOT NULL AS partial, ARRAY(
+      x.indpred IS NOT NULL OR x.indisexclusion AS partial, ARRAY(
         SELECT pg_get_indexdef(x.indexrelid, n, true) FROM generate_series(1, x.indnkeyatts) n
         ORDER BY n) AS columns
     FROM pg_index x JOIN pg_class c ON c.oid = x.indrelid JOIN pg_class i ON i.oid = x.indexrelid

@@ -76,6 +76,41 @@ export const ATTEMPTS: Record<string, readonly (readonly [sql: string, by: strin
     [`UPDATE agent_tasks SET timeout_seconds = 0 WHERE id = $task`, 'positive_number_check'],
     [`INSERT INTO agent_task_tags VALUES ($workspace, $task, '')`, 'agent_task_tags_tag_check'],
   ],
+  'a budget': [
+    [`UPDATE usage_budgets SET allocated = -1`, 'token_count_check'],
+    [`UPDATE usage_budgets SET reserved = -1`, 'token_count_check'],
+    [`UPDATE usage_budgets SET consumed = -1`, 'token_count_check'],
+    [`UPDATE usage_budgets SET policy = 'hope'`, 'usage_budgets_policy_check'],
+    [`UPDATE usage_budgets SET period_end = period_start`, 'usage_budgets_period_is_time'],
+    [
+      `UPDATE usage_budgets SET project_id = (SELECT project_id FROM agent_tasks WHERE id = $task)`,
+      'usage_budgets_has_one_scope',
+    ],
+    [`UPDATE usage_budgets SET task_id = uuidv7()`, 'usage_budgets_task_fkey'],
+    [
+      `UPDATE usage_budgets SET task_id = NULL, project_id = uuidv7()`,
+      'usage_budgets_project_fkey',
+    ],
+    [
+      `UPDATE usage_budgets SET task_id = NULL, milestone_id = uuidv7()`,
+      'usage_budgets_milestone_fkey',
+    ],
+    [
+      `INSERT INTO usage_budgets (workspace_id, id, task_id, allocated, period_start, period_end)
+       SELECT workspace_id, uuidv7(), task_id, 1, period_end - interval '1 s', period_end + interval '1 h'
+       FROM usage_budgets`,
+      'usage_budgets_period_is_free',
+    ],
+    [`UPDATE agent_usage_logs SET input_tokens = -1`, 'token_count_check'],
+    [`UPDATE agent_usage_logs SET cost_usd = -1`, 'usd_cost_check'],
+    [`UPDATE agent_usage_logs SET cost_usd = 'NaN'`, 'usd_cost_check'],
+    [`UPDATE agent_usage_logs SET id = ''`, 'agent_usage_logs_id_check'],
+    [`UPDATE agent_usage_logs SET model = ''`, 'agent_usage_logs_model_check'],
+    [`UPDATE task_runs SET held_tokens = -1`, 'task_runs_usage_is_positive'],
+    [`UPDATE agent_tasks SET estimated_tokens = -1`, 'agent_tasks_estimate_is_positive'],
+    [`UPDATE agent_tasks SET estimated_complexity = 0`, 'agent_tasks_complexity_is_known'],
+    [`UPDATE agent_tasks SET estimate_source = 'a guess'`, 'agent_tasks_estimate_has_source'],
+  ],
   'a dependency': [
     [
       `INSERT INTO task_dependencies (workspace_id, task_id, depends_on_id) VALUES ($workspace, $task, $task)`,

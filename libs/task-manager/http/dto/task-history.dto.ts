@@ -12,6 +12,7 @@ import {
   ShownFlag,
   ShownId,
   ShownIdOrNull,
+  ShownIds,
   ShownInt,
   ShownIntOrNull,
   ShownJson,
@@ -22,6 +23,7 @@ import {
   ShownTimeOrNull,
 } from './shown.js';
 
+const TOKENS = { example: '8970' };
 const NEXT = { description: 'null on the last page' };
 
 /** One attempt of a task by one agent. */
@@ -57,6 +59,18 @@ export class RunDto implements RunView {
   lastProgressAt!: string | null;
   @ShownTimeOrNull({ description: 'It seems to hang, and its agent was told' })
   hungWarnedAt!: string | null;
+  @ShownIds({ description: 'The budgets that covered it when it was handed out' })
+  budgetIds!: string[];
+  @ShownText({ ...TOKENS, description: 'What it still holds of each of them while it lives' })
+  heldTokens!: string;
+  @ShownTextOrNull({
+    ...TOKENS,
+    description: 'What its task was expected to use; null without budgets',
+  })
+  estimatedTokens!: string | null;
+  @ShownText(TOKENS) usedTokens!: string;
+  @ShownText({ example: '0.042', description: 'In USD, by the prices of the models' })
+  usedCostUsd!: string;
 }
 
 export class RunPageDto implements Page<RunView> {

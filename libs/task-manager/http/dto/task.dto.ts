@@ -4,6 +4,7 @@ import { field, Flag, Id, Int, JsonObject, NestedList, OneOf, Text, TextList } f
 import { isUuid, type Page } from '#lib/kernel';
 import { Secrets } from '#lib/secrets';
 import { ABORT_REASONS, TASK_STATUSES, type TaskStatus } from '#lib/transitions';
+import { ESTIMATE_SOURCES } from '#lib/usage-budget';
 import {
   DEPENDENCY_POLICIES,
   type DependencyPolicy,
@@ -61,6 +62,15 @@ export class TaskDto implements TaskView {
   @ShownTextOrNull() currentStep!: string | null;
   @ShownIntOrNull() estimatedDurationMinutes!: number | null;
   @ShownTimeOrNull() estimatedCompletionAt!: string | null;
+  @ShownIntOrNull({ description: '1 to 100, as its client has it' })
+  estimatedComplexity!: number | null;
+  @ShownText({
+    example: '8970',
+    description: 'What a run holds of each budget that covers it; a 64-bit number',
+  })
+  estimatedTokens!: string;
+  @ShownOneOf(ESTIMATE_SOURCES, { description: 'Where estimatedTokens comes from' })
+  estimateSource!: string;
   @ShownIntOrNull() timeoutSeconds!: number | null;
   @ShownInt() retryCount!: number;
   @ShownInt() maxRetries!: number;
