@@ -80,6 +80,7 @@ function factsOf(
       requiredCapabilities: row.required_capabilities,
       unmetDependencies: row.unmet_dependencies,
       heldBack: row.held_back,
+      budgets: row.budgets,
       assignedAt: row.assigned_at,
       startedAt: row.started_at,
       completedAt: row.completed_at,

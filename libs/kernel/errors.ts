@@ -122,6 +122,7 @@ export const ERRORS = {
     'Check the id and the workspace, or register the agent first.',
   ),
   project_not_found: e(404, 'There is no such project', 'Check the id and the workspace.'),
+  budget_not_found: e(404, 'There is no such budget', 'Check the id and the workspace.'),
   pause_not_found: e(404, 'There is no such pause', 'List the pauses for their ids.'),
   milestone_not_found: e(404, 'There is no such milestone', 'Check the id and the project.'),
   dependency_not_found: e(404, 'There is no such dependency', 'Check both task ids.'),
@@ -155,6 +156,26 @@ export const ERRORS = {
     409,
     'The run is not the live one of its task',
     'Stop the work: the task has moved on, and nothing of this run is accepted any more.',
+  ),
+  budget_period_taken: e(
+    409,
+    'Another budget of the same scope holds in that period',
+    'Change that budget, or choose a period that does not overlap its own.',
+  ),
+  budget_exceeded: e(
+    409,
+    'The budget does not have as much left',
+    'Move at most `available`, or raise the budget.',
+  ),
+  usage_report_conflict: e(
+    409,
+    'A report with this id says something else',
+    'Report other usage under an id of its own; repeat a report word for word.',
+  ),
+  unknown_model: e(
+    422,
+    'The model has no price',
+    'Use a name of GET /model-prices, or have an operator add the model with POST /model-prices; then send it again.',
   ),
   version_mismatch: e(
     412,

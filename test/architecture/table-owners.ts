@@ -53,6 +53,10 @@ export const TABLES: Readonly<Record<string, Ownership>> = {
       coordinator: 'appends warnings and cycles, which move nothing',
     },
   },
+  usage_budgets: {
+    owner: 'transitions',
+    others: { 'usage-budget': 'makes budgets, and charges what was used' },
+  },
   /** A view of the journal and of the lines, for readers. */
   agent_task_logs: { owner: 'transitions' },
 
@@ -69,7 +73,6 @@ export const TABLES: Readonly<Record<string, Ownership>> = {
   spawn_allowances: { owner: 'admission' },
   installation_spawn_allowance: { owner: 'admission' },
 
-  usage_budgets: { owner: 'usage-budget' },
   agent_usage_logs: { owner: 'usage-budget' },
 
   agent_heartbeats: {

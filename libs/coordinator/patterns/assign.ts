@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { pausedTypes, spawnWaitSeconds } from '#lib/admission';
+import { availableBudgets } from '#lib/usage-budget';
 import {
   hasRoom,
   mayBeHandedOut,
@@ -23,7 +24,7 @@ const OFFERED = OFFER.map((column) => `a.${column}`).join(', ');
  * 0: no limit.
  */
 const UNTIL_ASSIGNABLE = `(SELECT ceil(k.wait * 1000) FROM (
-    SELECT a.workspace_id, ${OFFERED}, ${pausedTypes('a.workspace_id')} AS paused,
+    SELECT a.workspace_id, ${OFFERED}, ${pausedTypes('a.workspace_id')} AS paused, ${availableBudgets('a.workspace_id')} AS budgets,
       greatest(min(coalesce(extract(epoch FROM a.resting_until - now())::float8, 0)), 0,
         ${spawnWaitSeconds('a.workspace_id', '$2')}) AS wait
     FROM agents a
@@ -37,7 +38,7 @@ const UNTIL_ASSIGNABLE = `(SELECT ceil(k.wait * 1000) FROM (
     AND EXISTS (SELECT FROM agent_tasks t JOIN capability_sets c
         ON c.workspace_id = t.workspace_id AND c.key = t.capability_key
       WHERE t.workspace_id = k.workspace_id AND ${serves('k', 'c.capabilities')} AND ${takesType('k', 't.task_type')}
-        AND ${mayBeHandedOut('t', { workspace: 'k.workspace_id', pausedTypes: 'k.paused' })})
+        AND ${mayBeHandedOut('t', { workspace: 'k.workspace_id', pausedTypes: 'k.paused', budgets: 'k.budgets' })})
   ORDER BY k.wait LIMIT 1)`;
 
 /** Gives ready tasks to push agents, as many as the gateways have room for; their sessions follow. */

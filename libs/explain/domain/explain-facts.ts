@@ -1,6 +1,7 @@
 import type { RunState, TaskStatus } from '#lib/transitions';
 import type { AgentHold, HoldCode, SpawnFacts } from '#lib/runs';
 import type { DependencyPolicy } from '#lib/task-manager';
+import type { BudgetScope } from '#lib/usage-budget';
 
 export type { SpawnFacts };
 
@@ -73,6 +74,21 @@ export interface PauseFacts {
   until: string | null;
 }
 
+/** A budget that has less left than the task needs. Tokens are bigints as text. */
+export interface BudgetFacts {
+  budgetId: string;
+  scope: BudgetScope;
+  scopeId: string;
+  allocated: string;
+  consumed: string;
+  /** What live runs hold of it. */
+  reserved: string;
+  available: string;
+  /** What a run of the task would hold. */
+  needed: string;
+  periodEnd: string;
+}
+
 export interface RunFacts {
   id: string;
   agentId: string;
@@ -119,6 +135,8 @@ export interface ExplainFacts {
     unmetDependencies: number;
     /** All that holds it back, or would if it were PENDING. */
     heldBack: HoldCode[];
+    /** Those that have less left than it needs, the one with least first. */
+    budgets: BudgetFacts[];
     assignedAt: Date | null;
     startedAt: Date | null;
     completedAt: Date | null;

@@ -1,11 +1,12 @@
 import { assertNever } from '#lib/kernel';
 import type { HoldCode } from '#lib/runs';
-import type { ExplainFacts, PrerequisiteFacts, RootFacts } from './explain-facts.js';
+import type { BudgetFacts, ExplainFacts, PrerequisiteFacts, RootFacts } from './explain-facts.js';
 import { agentReasons } from './explain-agents.js';
 import { beingSpawned, heldByPause } from './explain-spawning.js';
 import { ended, heldByRun } from './explain-reasons.js';
 import type { EstimateView } from './estimate.js';
 import {
+  budget,
   dependency,
   type Facts,
   type OtherReason,
@@ -52,6 +53,12 @@ export const HELD_BACK = {
     facts: dependency,
     isForeseen: true,
     tell: dependencyReasons,
+  }),
+  budget: heldBy({
+    about: 'A budget that covers it has less left than it needs',
+    facts: budget,
+    isForeseen: false,
+    tell: ({ task }) => task.budgets.map(shortOfBudget),
   }),
 } satisfies Record<HoldCode, object>;
 
@@ -216,4 +223,14 @@ function queuePosition({ ahead }: ExplainFacts): Reason[] {
 
 function time(at: Date | null): string | null {
   return at?.toISOString() ?? null;
+}
+
+function shortOfBudget(short: BudgetFacts): Told<typeof budget> {
+  const { scope, available, needed, allocated, consumed, reserved, periodEnd } = short;
+  const whose = scope === 'global' ? 'its workspace' : scope === 'task' ? 'the task' : `its ${scope}`;
+  const message =
+    `The budget of ${whose} has ${available} of ${allocated} tokens left, and a run of it holds ${needed}: ` +
+    `${consumed} are consumed and ${reserved} are reserved by live runs. It waits until tokens are given back or the ` +
+    `budget is raised, or its period ends at ${periodEnd}.`;
+  return { message, facts: short };
 }

@@ -1,5 +1,6 @@
 import { RUN_STATES, TASK_STATUSES } from '#lib/transitions';
 import { DEPENDENCY_POLICIES } from '#lib/task-manager';
+import { BUDGET_SCOPES } from '#lib/usage-budget';
 
 /** A schema as OpenAPI has it, of values of the type T: from one place come the facts and their documentation. */
 export interface Schema<T = unknown> {
@@ -62,6 +63,11 @@ export const pause = {
     ...text,
     description: '`user:` or `api_key:` and an id; `operator` for a pause of everything',
   } as Schema<string>,
+};
+const tokens: Schema<string> = { ...text, description: 'A 64-bit number' };
+export const budget = {
+  ...{ budgetId: id, scope: oneOf(BUDGET_SCOPES), scopeId: id, periodEnd: time },
+  ...{ allocated: tokens, consumed: tokens, reserved: tokens, available: tokens, needed: tokens },
 };
 const nearest = list(
   object({ id, name: text, missing: list(text) }),

@@ -1,6 +1,12 @@
 import { query } from '#lib/database';
-import type { PauseFacts } from '../domain/explain-facts.js';
-import { endedBadly, type RunState, type TaskStatus } from '#lib/transitions';
+import type { BudgetFacts, PauseFacts } from '../domain/explain-facts.js';
+import {
+  endedBadly,
+  isActiveBudget,
+  type RunState,
+  scopesOf,
+  type TaskStatus,
+} from '#lib/transitions';
 import { type HoldCode, heldBackBy, scopeOf } from '#lib/runs';
 import { type DependencyPolicy, LEASE_END } from '#lib/task-manager';
 import { isoTime } from './iso-time.js';
@@ -44,6 +50,8 @@ export interface ExplainedTask {
   unmet_dependencies: number;
   /** All that holds it back, or would if it were PENDING. */
   held_back: HoldCode[];
+  /** Budgets that cover it and have less left than it needs. */
+  budgets: BudgetFacts[];
   assigned_at: Date | null;
   started_at: Date | null;
   completed_at: Date | null;
@@ -93,7 +101,7 @@ SELECT now() AS now, t.status, t.task_type, t.run_id, t.agent_id, t.retry_at, t.
   t.queue_expires_at, t.required_capabilities, t.queue_rank, t.unmet_dependencies,
   ${heldBackBy('t', scopeOf('$1'))} AS held_back,
   t.assigned_at, t.started_at, t.completed_at, t.failed_at, t.aborted_at, t.archived_at, run.last_run,
-  unsettled.dependencies, spawn.spawn
+  unsettled.dependencies, spawn.spawn, short.budgets
 FROM agent_tasks t
 LEFT JOIN LATERAL (
   SELECT jsonb_build_object('id', r.id, 'agent_id', r.agent_id, 'agent_name', a.name, 'state', r.state,
@@ -115,6 +123,14 @@ LEFT JOIN LATERAL (
     'next_attempt_at', s.next_attempt_at) AS spawn
   FROM session_spawns s
   WHERE s.workspace_id = t.workspace_id AND s.run_id = t.run_id AND s.state = 'PENDING') spawn ON true
+LEFT JOIN LATERAL (
+  SELECT coalesce(jsonb_agg(jsonb_build_object('budgetId', b.id, 'scope', b.scope, 'scopeId', b.scope_id,
+    'allocated', b.allocated::text, 'consumed', b.consumed::text, 'reserved', b.reserved::text,
+    'available', b.available::text, 'needed', greatest(t.estimated_tokens, 1)::text,
+    'periodEnd', ${isoTime('b.period_end')}) ORDER BY b.available), '[]') AS budgets
+  FROM usage_budgets b
+  WHERE b.workspace_id = t.workspace_id AND b.scope_id = ANY (${scopesOf('t')}) AND ${isActiveBudget('b')}
+    AND b.available < greatest(t.estimated_tokens, 1)) short ON true
 WHERE t.workspace_id = $1 AND t.id = $2`,
 );
 

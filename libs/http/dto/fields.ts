@@ -58,6 +58,47 @@ export function Rounded(min: number, max: number, options: FieldOptions = {}): P
   return applyDecorators(Transform(round), field(rule, options));
 }
 
+const DIGITS = /^\d{1,19}$/;
+const MAX_TOKENS = 2n ** 63n - 1n;
+
+/** Tokens: a whole number, or its digits as text where it may be too large for a JSON number. */
+export function TokenCount({
+  min = 0,
+  max = MAX_TOKENS,
+  ...options
+}: FieldOptions & { min?: number; max?: bigint } = {}): PropertyDecorator {
+  const rule = {
+    name: 'tokenCount',
+    message: `must be a whole number from ${min} to ${max}, or its digits as a string`,
+    holds: (value: unknown) => {
+      const isExact =
+        Number.isSafeInteger(value) || (typeof value === 'string' && DIGITS.test(value));
+      return isExact && BigInt(value as string) >= min && BigInt(value as string) <= max;
+    },
+    schema: {
+      oneOf: [
+        { type: 'string', pattern: DIGITS.source },
+        { type: 'integer', minimum: min },
+      ],
+    } as ApiPropertyOptions,
+  };
+  return field(rule, options);
+}
+
+/** An amount of USD: a number, or a decimal with at most twelve places as text. */
+export function Usd({ max, ...options }: FieldOptions & { max: number }): PropertyDecorator {
+  const rule = {
+    name: 'usd',
+    message: `must be an amount from 0 to ${max}, such as "0.0042"`,
+    holds: (value: unknown) => {
+      const isDecimal = typeof value === 'string' && /^\d{1,9}(\.\d{1,12})?$/.test(value);
+      return (typeof value === 'number' || isDecimal) && inRange(Number(value), 0, max);
+    },
+    schema: { oneOf: [{ type: 'string' }, { type: 'number', minimum: 0 }] } as ApiPropertyOptions,
+  };
+  return field(rule, options);
+}
+
 /** true or false. */
 export function Flag(options: FieldOptions = {}): PropertyDecorator {
   const rule = {

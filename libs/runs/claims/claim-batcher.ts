@@ -7,8 +7,8 @@ import type { TaskStatus } from '#lib/transitions';
 import {
   type ClaimedRow,
   type ClaimRow,
-  claimGiven,
   claimOf,
+  type ClaimStatements,
   hearAgents,
   type AgentClaim,
   type NothingClaimed,
@@ -41,6 +41,7 @@ const MAX_BATCH = 100;
 /** While one is under way the next gathers; a second keeps Postgres busy while this process thinks. */
 const MAX_IN_FLIGHT = 2;
 const REMEMBERED_AGENTS = 100_000;
+const REMEMBERED_WORKSPACES = 100_000;
 
 /** Claims that come at the same time, in one statement. */
 @Injectable()
@@ -51,6 +52,9 @@ export class ClaimBatcher {
    * statement checks that, and an agent that was sent along by mistake goes again with its like.
    */
   private readonly offers = new LRUCache<string, string>({ max: REMEMBERED_AGENTS });
+
+  /** Workspaces that have, or had, a budget. */
+  private readonly withBudgets = new LRUCache<string, true>({ max: REMEMBERED_WORKSPACES });
 
   constructor(
     private readonly database: Database,
@@ -95,6 +99,21 @@ export class ClaimBatcher {
     return (await firstRow(tenant, givenTask, [workspaceId, agentId, taskId]))?.status;
   }
 
+  /** A workspace without budgets does not pay for them; the statement notices when it gets its first. */
+  private async claimIn(
+    workspaceId: string,
+    [plain, holding]: ClaimStatements,
+    params: unknown[],
+  ): Promise<ClaimRow[]> {
+    const tenant = this.database.tenant(workspaceId);
+    if (!this.withBudgets.has(workspaceId)) {
+      const rows = await tenant.rows(plain, params);
+      if (!rows[0]?.has_budgets) return rows;
+      this.withBudgets.set(workspaceId, true);
+    }
+    return tenant.rows(holding, params);
+  }
+
   private groupOf({ workspaceId, agent_id: agentId }: Claim): string {
     return `${workspaceId} ${this.offers.get(agentId) ?? '?'}`;
   }
@@ -110,9 +129,9 @@ export class ClaimBatcher {
       claims.map((claim) => claim.lease_seconds),
       this.config.tasks.defaultLeaseSeconds,
     ];
-    const rows = await (taskId === undefined
-      ? tenant.rows(claimOf(claims.length, wanted), params)
-      : tenant.rows(claimGiven, [...params, taskId]));
+    if (taskId !== undefined) params.push(taskId);
+    const statements = claimOf(claims.length, wanted, taskId !== undefined);
+    const rows = await this.claimIn(workspaceId, statements, params);
     const unresponsive = new Set(rows.filter((row) => row.unresponsive).map((row) => row.agent_id));
     if (unresponsive.size > 0) await tenant.rows(hearAgents, [workspaceId, [...unresponsive]]);
     const byAgent = new Map<string, ClaimRow[]>();

@@ -1,5 +1,5 @@
 import { command } from '#lib/database';
-import { journaled, runStart, taskTransition } from '#lib/transitions';
+import { HELD_COLUMNS, holdsAfforded, journaled, runStart, taskTransition } from '#lib/transitions';
 
 export interface AssignedRow {
   workspace_id: string;
@@ -9,7 +9,7 @@ export interface AssignedRow {
 }
 
 /**
- * Gives tasks to push agents as it was planned: the runs, the intents to spawn their sessions, and a
+ * Gives tasks to push agents as it was planned, as far as their budgets can bear them: the runs, the intents to spawn their sessions, and a
  * sign of life of each agent, since from now on its gateway is expected to send heartbeats for it.
  *
  * As the service role, with agents and tasks locked. Indexes: primary keys.
@@ -19,8 +19,9 @@ export const assignTasks = command<AssignedRow>(
   'assign_tasks',
   `
 WITH chosen AS MATERIALIZED (
-  SELECT * FROM jsonb_to_recordset($1::jsonb)
-    AS c (workspace_id uuid, task_id uuid, agent_id uuid, run_id uuid)
+  SELECT c.workspace_id, t.id, c.agent_id, c.run_id, t.project_id, t.milestone_id, t.estimated_tokens
+  FROM jsonb_to_recordset($1::jsonb) AS c (workspace_id uuid, task_id uuid, agent_id uuid, run_id uuid)
+  JOIN agent_tasks t ON t.workspace_id = c.workspace_id AND t.id = c.task_id
 ),
 lease AS MATERIALIZED (
   SELECT a.id AS agent_id, a.workspace_id, a.stale_threshold_seconds AS seconds, $2::boolean AS by_heartbeat,
@@ -28,22 +29,23 @@ lease AS MATERIALIZED (
   FROM (SELECT DISTINCT workspace_id, agent_id FROM chosen) c
   JOIN agents a ON a.workspace_id = c.workspace_id AND a.id = c.agent_id
 ),
+${holdsAfforded((chosen) => `${chosen}.workspace_id`)},
 leased AS MATERIALIZED (
-  SELECT c.*, l.seconds, l.by_heartbeat FROM chosen c JOIN lease l USING (workspace_id, agent_id)
+  SELECT c.*, l.seconds, l.by_heartbeat FROM afforded c JOIN lease l USING (workspace_id, agent_id)
 ),
 ${taskTransition(
   'ASSIGNED',
   'leased',
   {
     workspace_id: 'm.workspace_id',
-    task_id: 'm.task_id',
+    task_id: 'm.id',
     actor_kind: `'coordinator'`,
     run_id: 'm.run_id',
     agent_id: 'm.agent_id',
   },
-  { returned: ['m.seconds', 'm.by_heartbeat'] },
+  { returned: ['m.seconds', 'm.by_heartbeat', ...HELD_COLUMNS] },
 )},
-${runStart({ timed: false })},
+${runStart({ timed: false, holding: true })},
 spawn_intended AS (
   INSERT INTO session_spawns (workspace_id, run_id, task_id, agent_id)
   SELECT workspace_id, run_id, id, agent_id FROM task_moved

@@ -1,5 +1,7 @@
 import { command, hotCommand, type Sql } from '#lib/database';
 import {
+  HELD_COLUMNS,
+  holdsAfforded,
   journaled,
   promisesHeartbeat,
   promisesNoHeartbeat,
@@ -7,6 +9,7 @@ import {
   taskTransition,
 } from '#lib/transitions';
 import { bytesOf } from '#lib/task-manager';
+import { availableBudgets, hasBudgets, NO_BUDGETS } from '#lib/usage-budget';
 import {
   hasRoom,
   OFFER,
@@ -68,6 +71,8 @@ interface AgentRow extends Offer {
   lifecycle: string;
   mode: 'pull' | 'push';
   deferred: boolean;
+  /** Its workspace has budgets, which the statement did not look at: it gave nothing. */
+  has_budgets: boolean;
   /** Why it got nothing, if it did not. */
   why: NothingClaimed;
   /** Some tasks may be held back: perhaps it got nothing for that. */
@@ -122,23 +127,37 @@ const RECEIVED = [
 interface Askers {
   /** SQL: rows `w` of (agent_id, max, lease_seconds, position). */
   asked: string;
-  /** CTEs that end in `chosen (id, run_id, agent_id, seconds, by_heartbeat)`. */
-  chosen: string;
+  /** CTEs that end in `chosen (id, run_id, agent_id, seconds, by_heartbeat)`, with what holds need. */
+  chosen: (holds: Holds) => string;
   /** SQL: the agent `a` is to come again. */
   deferred: string;
 }
 
+/** How a statement treats budgets. Most workspaces have none, and their claims do not pay for them. */
+interface Holds {
+  /** SQL: what the budgets have left. */
+  budgets: string;
+  /** SQL: columns of tasks, after a comma. */
+  columns: (task: string) => string;
+}
+
+const WITHOUT_HOLDS: Holds = { budgets: NO_BUDGETS, columns: () => '' };
+const WITH_HOLDS: Holds = {
+  budgets: '(SELECT available FROM budgets)',
+  columns: (task) => `, ${task}.project_id, ${task}.milestone_id, ${task}.estimated_tokens`,
+};
+
 const OFFERED = OFFER.map((column) => `a.${column}`).join(', ');
 
 /** The best ranked tasks that one row `o` of `offer` takes, as many as it has room for, locked. */
-function best(offer: string, bytes = ''): string {
+function best(offer: string, { budgets, columns }: Holds, bytes = ''): string {
   return `best AS MATERIALIZED (
   SELECT head.*
   FROM ${offer} o JOIN capability_sets s ON s.workspace_id = $1 AND ${serves('o', 's.capabilities')}
   CROSS JOIN LATERAL (
-    SELECT t.id, t.queue_rank${bytes} FROM agent_tasks t
+    SELECT t.id, t.queue_rank${columns('t')}${bytes} FROM agent_tasks t
     WHERE t.workspace_id = $1 AND t.capability_key = s.key
-      AND ${mayBeHandedOut('t', scopeOf('$1'))}
+      AND ${mayBeHandedOut('t', scopeOf('$1', budgets))}
       AND ${takesType('o', 't.task_type')}
     ORDER BY t.queue_rank
     LIMIT o.room
@@ -148,29 +167,30 @@ function best(offer: string, bytes = ''): string {
 )`;
 }
 
-const CHOSEN_BY_ONE = `chosen AS (
-  SELECT b.id, uuidv7() AS run_id, a.id AS agent_id, a.seconds, a.by_heartbeat FROM best b CROSS JOIN agent a
+const chosenByOne = ({ columns }: Holds): string => `chosen AS (
+  SELECT b.id, uuidv7() AS run_id, a.id AS agent_id, a.seconds, a.by_heartbeat${columns('b')}
+  FROM best b CROSS JOIN agent a
 )`;
 
 /** Most claims come alone: nothing has to be dealt out. */
 const ONE: Askers = {
   asked: `(SELECT ($2::uuid[])[1] AS agent_id, ($3::int[])[1] AS max, ($4::int[])[1] AS lease_seconds,
     1 AS position) w`,
-  chosen: `${best('agent')},
-${CHOSEN_BY_ONE}`,
+  chosen: (holds) => `${best('agent', holds)},
+${chosenByOne(holds)}`,
   deferred: 'false',
 };
 
 /** $6 the task that it asks for. */
 const GIVEN: Askers = {
   ...ONE,
-  chosen: `best AS MATERIALIZED (
-  SELECT t.id FROM agent o JOIN agent_tasks t ON t.workspace_id = $1 AND t.id = $6 AND o.room > 0
+  chosen: (holds) => `best AS MATERIALIZED (
+  SELECT t.id${holds.columns('t')} FROM agent o JOIN agent_tasks t ON t.workspace_id = $1 AND t.id = $6 AND o.room > 0
   WHERE ${serves('o', 't.required_capabilities')} AND ${takesType('o', 't.task_type')}
-    AND ${mayBeHandedOut('t', scopeOf('$1'))}
+    AND ${mayBeHandedOut('t', scopeOf('$1', holds.budgets))}
   FOR NO KEY UPDATE OF t SKIP LOCKED
 ),
-${CHOSEN_BY_ONE}`,
+${chosenByOne(holds)}`,
 };
 
 /** @param bytes whether the answer may become too large */
@@ -178,15 +198,16 @@ function several(bytes: boolean): Askers {
   const size = bytes
     ? `, ${bytesOf('t.input_context', 't.checkpoint_data', 't.metadata')} AS bytes`
     : '';
-  const numbered = `SELECT id, row_number() OVER (ORDER BY queue_rank, id) AS number FROM best`;
-  const numberedByBytes = `SELECT id, number FROM (
-      SELECT id, row_number() OVER line AS number, sum(bytes) OVER line - bytes AS before
+  const numbered = ({ columns }: Holds) =>
+    `SELECT id, row_number() OVER (ORDER BY queue_rank, id) AS number${columns('best')} FROM best`;
+  const numberedByBytes = ({ columns }: Holds) => `SELECT id, number${columns('b')} FROM (
+      SELECT id, row_number() OVER line AS number, sum(bytes) OVER line - bytes AS before${columns('best')}
       FROM best WINDOW line AS (ORDER BY queue_rank, id ROWS UNBOUNDED PRECEDING)) b
     WHERE before < ${CLAIM_BYTES}`;
   return {
     asked: `unnest($2::uuid[], $3::int[], $4::int[]) WITH ORDINALITY AS w (agent_id, max, lease_seconds, position)`,
     // The tasks are dealt out by number: an agent's are those above what the agents before it take.
-    chosen: `share AS MATERIALIZED (
+    chosen: (holds) => `share AS MATERIALIZED (
   SELECT a.id, a.room, a.seconds, a.by_heartbeat, sum(a.room) OVER (ORDER BY a.position) - a.room AS before
   FROM agent a
   WHERE a.room > 0 AND (${OFFERED}) = (SELECT ${OFFERED} FROM agent a WHERE room > 0 ORDER BY position LIMIT 1)
@@ -194,10 +215,10 @@ function several(bytes: boolean): Askers {
 together AS MATERIALIZED (
   SELECT sum(a.room) AS room, ${OFFERED} FROM agent a JOIN share USING (id) GROUP BY ${OFFERED}
 ),
-${best('together', size)},
+${best('together', holds, size)},
 chosen AS MATERIALIZED (
-  SELECT b.id, uuidv7() AS run_id, s.id AS agent_id, s.seconds, s.by_heartbeat
-  FROM (${bytes ? numberedByBytes : numbered}) b
+  SELECT b.id, uuidv7() AS run_id, s.id AS agent_id, s.seconds, s.by_heartbeat${holds.columns('b')}
+  FROM (${bytes ? numberedByBytes(holds) : numbered(holds)}) b
   JOIN share s ON b.number > s.before AND b.number <= s.before + s.room
 )`,
     deferred: `a.room > 0 AND m.id IS NULL AND (a.id NOT IN (SELECT id FROM share)
@@ -205,11 +226,14 @@ chosen AS MATERIALIZED (
   };
 }
 
-function claimStatement({ asked, chosen, deferred }: Askers): string {
+function claimStatement({ asked, chosen, deferred }: Askers, holding: boolean): string {
+  const holds = holding ? WITH_HOLDS : WITHOUT_HOLDS;
+  const mayClaim = holding ? '' : ` AND NOT ${hasBudgets('$1')}`;
+  const returned = [...RECEIVED.map((column) => `t.${column}`), 'm.seconds', 'm.by_heartbeat'];
   return `
-WITH agent AS MATERIALIZED (
+WITH ${holding ? `budgets AS MATERIALIZED (SELECT ${availableBudgets('$1')} AS available),\n` : ''}agent AS MATERIALIZED (
   SELECT a.id, a.lifecycle, a.mode, ${OFFERED}, w.position,
-    CASE WHEN a.mode = 'pull' AND ${takesWork('a')} AND ${workspaceHandsOut('$1')}
+    CASE WHEN a.mode = 'pull' AND ${takesWork('a')} AND ${workspaceHandsOut('$1')}${mayClaim}
       THEN greatest(least(w.max, a.max_concurrent_tasks - a.live_runs), 0) ELSE 0 END AS room,
     ${takesWork('a')} AS takes_work, NOT ${hasRoom('a')} AS is_full,
     coalesce(w.lease_seconds, CASE WHEN heard.alive THEN a.stale_threshold_seconds END, $5::int) AS seconds,
@@ -227,27 +251,27 @@ WITH agent AS MATERIALIZED (
   ORDER BY a.id
   FOR NO KEY UPDATE OF a
 ),
-${chosen},
-${taskTransition(
-  'ASSIGNED',
-  'chosen',
-  {
-    workspace_id: '$1',
-    task_id: 'm.id',
-    actor_kind: `'agent'`,
-    actor_id: 'm.agent_id',
-    run_id: 'm.run_id',
-    agent_id: 'm.agent_id',
-  },
-  { returned: [...RECEIVED.map((column) => `t.${column}`), 'm.seconds', 'm.by_heartbeat'] },
-)},
-${runStart({ timed: true })},
+${chosen(holds)},
+${holding ? `${holdsAfforded(() => '$1')},\n` : ''}${taskTransition(
+    'ASSIGNED',
+    holding ? 'afforded' : 'chosen',
+    {
+      workspace_id: '$1',
+      task_id: 'm.id',
+      actor_kind: `'agent'`,
+      actor_id: 'm.agent_id',
+      run_id: 'm.run_id',
+      agent_id: 'm.agent_id',
+    },
+    { returned: holding ? [...returned, ...HELD_COLUMNS] : returned },
+  )},
+${runStart({ timed: true, holding })},
 ${journaled('begun')}
 SELECT a.id AS agent_id, a.lifecycle, a.mode, ${OFFERED}, a.unresponsive, ${deferred} AS deferred,
   CASE WHEN NOT a.takes_work THEN 'agent_in_error'
        WHEN a.is_full THEN 'agent_full'
        ELSE coalesce(CASE WHEN a.room = 0 THEN ${whyWorkspaceWaits('$1')} END, 'nothing_ready') END AS why,
-  ${someTasksMayWait('$1')} AS some_held,
+  ${someTasksMayWait('$1')} AS some_held, ${holding ? 'false' : hasBudgets('$1')} AS has_budgets,
   m.run_id, m.generation, now() + make_interval(secs => m.seconds) AS lease_expires_at,
   now() + make_interval(secs => m.timeout_seconds) AS deadline_at, m.id,
   ${RECEIVED.map((column) => `m.${column}`).join(', ')}, ARRAY(
@@ -257,18 +281,34 @@ FROM agent a LEFT JOIN task_moved m ON m.agent_id = a.id
 ORDER BY m.run_id`;
 }
 
-const claimForOne = hotCommand<ClaimRow>('claim_for_one', claimStatement(ONE));
-const claimForSeveral = hotCommand<ClaimRow>('claim_for_several', claimStatement(several(false)));
-const claimMany = hotCommand<ClaimRow>('claim_many', claimStatement(several(true)));
+/** Without budgets, and with them. */
+export type ClaimStatements = readonly [plain: Sql<ClaimRow>, holding: Sql<ClaimRow>];
+
+const claimForOne: ClaimStatements = [
+  hotCommand('claim_for_one', claimStatement(ONE, false)),
+  hotCommand('claim_for_one_holding', claimStatement(ONE, true)),
+];
+const claimForSeveral: ClaimStatements = [
+  hotCommand('claim_for_several', claimStatement(several(false), false)),
+  hotCommand('claim_for_several_holding', claimStatement(several(false), true)),
+];
+const claimMany: ClaimStatements = [
+  hotCommand('claim_many', claimStatement(several(true), false)),
+  hotCommand('claim_many_holding', claimStatement(several(true), true)),
+];
 
 /**
  * One agent's claim of the task $6, if it may take it. The others as above.
  * Indexes: primary keys.
  */
-export const claimGiven = command<ClaimRow>('claim_given', claimStatement(GIVEN));
+const claimGiven: ClaimStatements = [
+  command('claim_given', claimStatement(GIVEN, false)),
+  command('claim_given_holding', claimStatement(GIVEN, true)),
+];
 
-/** The statement for claims of so many agents that ask for so many tasks together. */
-export function claimOf(agents: number, tasks: number): Sql<ClaimRow> {
+/** The statements for claims of so many agents that ask for so many tasks together, or for a given one. */
+export function claimOf(agents: number, tasks: number, isGiven: boolean): ClaimStatements {
+  if (isGiven) return claimGiven;
   if (tasks > SURELY_SMALL) return claimMany;
   return agents === 1 ? claimForOne : claimForSeveral;
 }

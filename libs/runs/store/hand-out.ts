@@ -1,6 +1,7 @@
 import { isOfNone, isPaused, pausedTypes } from '#lib/admission';
 import { isInCooldown } from '#lib/agent-manager';
 import { isInUse } from '#lib/identity';
+import { availableBudgets, hasBudgets, isAffordable, isUsedUp } from '#lib/usage-budget';
 
 /**
  * May this task be handed out now, and if not, why: claims, assignments, the coordinator's due times and
@@ -14,6 +15,8 @@ export interface HandOutScope {
   workspace: string;
   /** The types that are paused in it, a text[]. */
   pausedTypes: string;
+  /** What its budgets have left, a jsonb object. */
+  budgets: string;
 }
 
 /** SQL: nothing holds back a task of the scope. `t` is an alias of agent_tasks. */
@@ -48,6 +51,12 @@ export const HOLDS = {
     workspace: (workspace) => `NOT ${isPaused(workspace)}`,
   },
   waiting_for_dependency: { task: (t) => `${t}.unmet_dependencies = 0` },
+  budget: {
+    why: 'budget',
+    task: (t, scope) => isAffordable(t, scope.budgets),
+    someTasks: hasBudgets,
+    workspace: (workspace) => `NOT ${isUsedUp(workspace)}`,
+  },
 } as const satisfies Record<string, UntoldHold | ToldHold>;
 
 export type HoldCode = keyof typeof HOLDS;
@@ -108,8 +117,8 @@ export function heldBackBy(t: string, scope: HandOutScope): string {
 }
 
 /** Of one workspace, with nothing computed beforehand. */
-export function scopeOf(workspace: string): HandOutScope {
-  return { workspace, pausedTypes: `(${pausedTypes(workspace)})::text[]` };
+export function scopeOf(workspace: string, budgets = availableBudgets(workspace)): HandOutScope {
+  return { workspace, pausedTypes: `(${pausedTypes(workspace)})::text[]`, budgets };
 }
 
 /** Why an agent gets no further task, whatever it has room for; `a` is an alias of agents. */

@@ -1,5 +1,6 @@
 import { query } from '#lib/database';
 import { pausedTypes } from '#lib/admission';
+import { availableBudgets } from '#lib/usage-budget';
 import {
   hasRoom,
   mayBeHandedOut,
@@ -21,9 +22,13 @@ export interface PushAgentRow extends Offer {
 
 const OFFERED = OFFER.join(', ');
 
-/** SQL: tasks `t` of a queue `q` that may be handed out, where its workspace pauses the types `paused`. */
-function readyIn(q: string, paused: string): string {
-  const scope = { workspace: `${q}.workspace_id`, pausedTypes: paused };
+/** SQL: tasks `t` of a queue `q` that may be handed out, where `w` has what is paused in its workspace, and its budgets. */
+function readyIn(q: string, w: string): string {
+  const scope = {
+    workspace: `${q}.workspace_id`,
+    pausedTypes: `${w}.paused`,
+    budgets: `${w}.budgets`,
+  };
   return `t.workspace_id = ${q}.workspace_id AND t.capability_key = ${q}.key AND ${mayBeHandedOut('t', scope)}`;
 }
 
@@ -49,11 +54,11 @@ WITH push AS MATERIALIZED (
   FROM agents a WHERE a.mode = 'push' AND a.lifecycle <> 'TERMINATED'
 ),
 waiting AS MATERIALIZED (
-  SELECT c.workspace_id, c.key, c.capabilities, w.paused
-  FROM (SELECT d.workspace_id, ${pausedTypes('d.workspace_id')} AS paused
+  SELECT c.workspace_id, c.key, c.capabilities, w.paused, w.budgets
+  FROM (SELECT d.workspace_id, ${pausedTypes('d.workspace_id')} AS paused, ${availableBudgets('d.workspace_id')} AS budgets
     FROM (SELECT DISTINCT workspace_id FROM push WHERE free) d) w
   JOIN capability_sets c ON c.workspace_id = w.workspace_id
-  WHERE EXISTS (SELECT FROM agent_tasks t WHERE ${readyIn('c', 'w.paused')})
+  WHERE EXISTS (SELECT FROM agent_tasks t WHERE ${readyIn('c', 'w')})
     AND ${workspaceHandsOut('w.workspace_id')}
 ),
 able AS MATERIALIZED (
@@ -61,7 +66,7 @@ able AS MATERIALIZED (
   FROM (SELECT DISTINCT workspace_id, ${OFFERED} FROM push WHERE free) k
   WHERE EXISTS (SELECT FROM waiting q WHERE q.workspace_id = k.workspace_id AND ${serves('k', 'q.capabilities')}
     AND (k.task_types = '{}' OR EXISTS (
-      SELECT FROM agent_tasks t WHERE ${readyIn('q', 'q.paused')} AND t.task_type = ANY(k.task_types))))
+      SELECT FROM agent_tasks t WHERE ${readyIn('q', 'q')} AND t.task_type = ANY(k.task_types))))
 ),
 picked AS MATERIALIZED (
   SELECT p.workspace_id, p.id, p.workspace_runs

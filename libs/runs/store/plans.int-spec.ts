@@ -50,9 +50,11 @@ const assignment = () => {
 };
 
 describe.each([
-  ['a claim of one agent', claimOf(1, 1), claim],
-  ['a claim of several agents', claimOf(2, 2), claim],
-  ['a claim of many tasks', claimOf(1, 50), claim],
+  ['a claim of one agent', claimOf(1, 1, false)[0], claim],
+  ['a claim of several agents', claimOf(2, 2, false)[0], claim],
+  ['a claim of many tasks', claimOf(1, 50, false)[0], claim],
+  ['a claim with budgets', claimOf(1, 1, false)[1], claim],
+  ['a claim of many tasks with budgets', claimOf(1, 50, false)[1], claim],
   ['an assignment to push agents', lockReadyTasks, assignment],
 ])('%s', (_, statement, valuesOf) => {
   it.each(['force_custom_plan', 'force_generic_plan'])(

@@ -1,16 +1,18 @@
 import { LIVE_RUN_STATES, RUN_EDGES, RUN_STATES, type RunState } from '../domain/run-state.js';
 import { isLiveRun } from './conditions.js';
+import { HOLDS_RELEASED, HOLDS_TAKEN, RELEASED_COLUMNS } from './holds.sql.js';
 import { TASK_OF_RUN } from './journal.sql.js';
 import { asFilter } from './plan-hints.js';
 
 /**
- * Transitions of runs: the only SQL that writes task_runs.state, and agents.live_runs with it.
+ * Transitions of runs: the only SQL that writes task_runs.state, and with it agents.live_runs and what runs hold of
+ * budgets (holds.sql.ts).
  *
  * `runTransition` and `anyRunTransition` move runs (see those of tasks for the difference); `runStart` makes the
  * runs of the tasks that have just become ASSIGNED. Both keep the count of live runs
  * in the agent's row, which a claim locks.
  *
- * Lock order, everywhere: tasks (by id), then their runs, then agents (by id). A claim locks its agents
+ * Lock order, everywhere: tasks (by id), then their runs, then agents (by id), then budgets (by id). A claim locks its agents
  * first (by id), but takes tasks with SKIP LOCKED and so never waits while it holds them.
  */
 
@@ -56,7 +58,12 @@ function effectsOf(to: RunState): Record<string, string> {
   }
   return isLive(to)
     ? {}
-    : { ended_at: 'now()', end_reason: 'm.end_reason', ended_by: 'm.ended_by' };
+    : {
+        ended_at: 'now()',
+        end_reason: 'm.end_reason',
+        ended_by: 'm.ended_by',
+        held_tokens: '0',
+      };
 }
 
 /** The CTEs for transitions that all go to one state; see `taskTransition`. */
@@ -71,7 +78,7 @@ export function runTransition(
     ...effectsOf(to),
   };
   const legal = runMayGo('r.state', to);
-  return `${transitionCtes({ to: `'${to}'`, source, legal, columns, effects })}${isLive(to) ? '' : AGENT_FREED}`;
+  return `${transitionCtes({ to: `'${to}'`, source, legal, columns, effects })}${isLive(to) ? '' : RESOURCES_FREED}`;
 }
 
 /** The CTEs for transitions between live states, of runs of any workspace: rows of (workspace_id, id). */
@@ -99,7 +106,7 @@ export function anyRunTransition(parameter: string): string {
   const legal = `(r.state, m.to_state) IN (${edges.join(', ')})`;
   return `run_move AS MATERIALIZED (
     SELECT * FROM jsonb_to_recordset(${parameter}) AS m (${list.join(', ')})),
-${transitionCtes({ to: 'm.to_state', source: 'run_move', legal, columns, effects })}${AGENT_FREED}`;
+${transitionCtes({ to: 'm.to_state', source: 'run_move', legal, columns, effects })}${RESOURCES_FREED}`;
 }
 
 /** An SQL condition: may a run whose state is the expression `from` go to `to`? */
@@ -127,7 +134,7 @@ function transitionCtes({ to, source, legal, columns, effects }: TransitionParts
   FROM ${source} m
   WHERE r.workspace_id = ${columns.workspace_id} AND r.id = ${columns.run_id} AND ${legal}
   RETURNING r.workspace_id, r.id, r.task_id, r.agent_id, r.generation, r.version, r.end_reason,
-    old.state AS previous_state, r.state, r.ended_at${source === 'task_moved' ? `, ${TASK_OF_RUN}` : ''}
+    old.state AS previous_state, r.state, r.ended_at, ${RELEASED_COLUMNS}${source === 'task_moved' ? `, ${TASK_OF_RUN}` : ''}
 )`;
 }
 
@@ -139,7 +146,7 @@ function carry(sql: string, columns: RunTransitionExpressions): string {
   });
 }
 
-const AGENT_FREED = `,
+const RESOURCES_FREED = `,
 freed AS MATERIALIZED (
   SELECT a.workspace_id, a.id, f.runs FROM agents a JOIN (
     SELECT workspace_id, agent_id, count(*)::int AS runs FROM run_moved
@@ -151,7 +158,8 @@ agent_freed AS (
   -- A count that is too low must not fail the report of an agent: reconcile_states counts again.
   UPDATE agents a SET live_runs = greatest(a.live_runs - f.runs, 0) FROM freed f
   WHERE a.workspace_id = f.workspace_id AND a.id = f.id
-)`;
+),
+${HOLDS_RELEASED}`;
 
 /**
  * Recounts the live runs of agents: the statement has a CTE `miscounted(workspace_id, id)` of agents
@@ -175,15 +183,22 @@ agent_recounted AS (
  *
  * @param timed whether the time of the run begins now, and not when it starts; then `task_moved` needs its
  *   `timeout_seconds`
+ * @param holding whether the runs hold something of budgets; then `task_moved` needs HELD_COLUMNS
  */
-export function runStart({ timed }: { timed: boolean }): string {
+export function runStart({ timed, holding }: { timed: boolean; holding: boolean }): string {
+  const held = holding
+    ? {
+        columns: ', budget_ids, held_tokens, estimated_tokens',
+        values: ', budget_ids, held_tokens, held_tokens',
+      }
+    : { columns: '', values: '' };
   return `run_moved AS (
   INSERT INTO task_runs (workspace_id, id, task_id, agent_id, generation, lease_seconds,
-    lease_expires_at, lease_by_heartbeat, deadline_at)
+    lease_expires_at, lease_by_heartbeat, deadline_at${held.columns})
   SELECT workspace_id, run_id, id, agent_id, generation, seconds, now() + make_interval(secs => seconds), by_heartbeat,
-    ${timed ? 'now() + make_interval(secs => timeout_seconds)' : 'NULL::timestamptz'}
+    ${timed ? 'now() + make_interval(secs => timeout_seconds)' : 'NULL::timestamptz'}${held.values}
   FROM task_moved
-),
+),${holding ? `\n${HOLDS_TAKEN},` : ''}
 agent_busier AS (
   UPDATE agents a SET live_runs = a.live_runs + s.runs
   FROM (SELECT workspace_id, agent_id, count(*)::int AS runs FROM task_moved GROUP BY 1, 2) s

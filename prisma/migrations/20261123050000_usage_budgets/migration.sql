@@ -49,6 +49,10 @@ CREATE TABLE usage_budgets (
 -- The budgets that cover a task now: a handful of rows of each scope.
 CREATE INDEX usage_budgets_scope_idx ON usage_budgets (workspace_id, scope_id, period_end);
 
+-- What the head of a queue is held against.
+CREATE INDEX usage_budgets_wide_idx ON usage_budgets (workspace_id, period_end) WHERE task_id IS NULL;
+CREATE INDEX usage_budgets_task_idx ON usage_budgets (workspace_id, period_end) WHERE task_id IS NOT NULL;
+
 -- One row for each report of usage; never changed.
 CREATE TABLE agent_usage_logs (
   workspace_id       uuid NOT NULL,

@@ -39,6 +39,7 @@ export function facts({ task, ...rest }: Overrides = {}): ExplainFacts {
       requiredCapabilities: [],
       unmetDependencies: rest.dependencies?.length ?? 0,
       heldBack: heldBackBy({ ...rest, ...task }),
+      budgets: [],
       ...{ assignedAt: null, startedAt: null, completedAt: null, failedAt: null },
       ...{ abortedAt: null, archivedAt: null },
       ...task,
@@ -52,10 +53,12 @@ function heldBackBy({
   pauses = [],
   dependencies = [],
   unmetDependencies = dependencies.length,
+  budgets = [],
 }: Partial<ExplainFacts> & Partial<ExplainFacts['task']>): HoldCode[] {
   return [
     ...(queueExpiresAt && queueExpiresAt <= NOW ? (['queue_expired'] as const) : []),
     ...(pauses.length > 0 ? (['held_by_pause'] as const) : []),
     ...(unmetDependencies > 0 ? (['waiting_for_dependency'] as const) : []),
+    ...(budgets.length > 0 ? (['budget'] as const) : []),
   ];
 }

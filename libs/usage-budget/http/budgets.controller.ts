@@ -1,0 +1,105 @@
+import { Body, Controller, Get, HttpCode, Patch, Post, Query } from '@nestjs/common';
+import { ApiCreatedResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { ApiErrors, Idempotent, IfMatch, UuidParam, Versioned } from '#lib/http';
+import { Auth, CurrentCaller } from '#lib/identity';
+import { type Caller, decodeCursor, isUuid, malformedCursor } from '#lib/kernel';
+import { Budgets } from '../budgets/budgets.service.js';
+import {
+  BudgetChangeDto,
+  BudgetDoc,
+  BudgetDto,
+  BudgetPageDoc,
+  ListBudgetsQuery,
+  ReallocationDoc,
+  ReallocationDto,
+} from './budget.dto.js';
+
+@ApiTags('Budgets')
+@Controller('budgets')
+export class BudgetsController {
+  constructor(private readonly budgets: Budgets) {}
+
+  @Post()
+  @Versioned()
+  @Idempotent()
+  @Auth({ role: 'ADMIN', scope: 'workspace:admin' })
+  @ApiOperation({
+    operationId: 'createBudget',
+    summary:
+      'Limit the tokens that the workspace, a project, a milestone or a task may use in a period',
+  })
+  @ApiCreatedResponse({ type: BudgetDoc })
+  @ApiErrors(
+    'validation_failed',
+    'budget_period_taken',
+    'project_not_found',
+    'milestone_not_found',
+    'task_not_found',
+  )
+  create(@CurrentCaller() caller: Caller, @Body() body: BudgetDto) {
+    return this.budgets.create(caller, body);
+  }
+
+  @Get()
+  @Auth({ scope: 'tasks:read' })
+  @ApiOperation({ summary: 'The budgets of the workspace, the newest first' })
+  @ApiOkResponse({ type: BudgetPageDoc })
+  @ApiErrors('validation_failed', 'malformed_cursor')
+  list(@CurrentCaller() caller: Caller, @Query() query: ListBudgetsQuery) {
+    const { limit, cursor, scope = null, scopeId = null, active = false } = query;
+    return this.budgets.list(caller, { scope, scopeId, active, after: idOf(cursor), limit });
+  }
+
+  @Get(':id')
+  @Versioned()
+  @Auth({ scope: 'tasks:read' })
+  @ApiOperation({ summary: 'One budget' })
+  @ApiOkResponse({ type: BudgetDoc })
+  @ApiErrors('validation_failed', 'budget_not_found')
+  get(@CurrentCaller() caller: Caller, @UuidParam() id: string) {
+    return this.budgets.get(caller, id);
+  }
+
+  @Patch(':id')
+  @Versioned()
+  @Auth({ role: 'ADMIN', scope: 'workspace:admin' })
+  @ApiOperation({
+    operationId: 'changeBudget',
+    summary: 'Raise or lower it, or change its period or policy',
+  })
+  @ApiOkResponse({ type: BudgetDoc })
+  @ApiErrors('validation_failed', 'budget_not_found', 'budget_period_taken', 'version_mismatch')
+  change(
+    @CurrentCaller() caller: Caller,
+    @UuidParam() id: string,
+    @Body() body: BudgetChangeDto,
+    @IfMatch() version: number | undefined,
+  ) {
+    return this.budgets.change(caller, id, body, version);
+  }
+
+  @Post(':id/reallocate')
+  @HttpCode(200)
+  @Idempotent()
+  @Auth({ role: 'ADMIN', scope: 'workspace:admin' })
+  @ApiOperation({
+    operationId: 'reallocateBudget',
+    summary: 'Move tokens that are not used to another budget',
+  })
+  @ApiOkResponse({ type: ReallocationDoc })
+  @ApiErrors('validation_failed', 'budget_not_found', 'budget_exceeded')
+  reallocate(
+    @CurrentCaller() caller: Caller,
+    @UuidParam() id: string,
+    @Body() body: ReallocationDto,
+  ) {
+    return this.budgets.reallocate(caller, id, body);
+  }
+}
+
+function idOf(cursor: string | undefined): string | null {
+  if (cursor === undefined) return null;
+  const [id] = decodeCursor(cursor, ['string']);
+  if (isUuid(id)) return id;
+  throw malformedCursor();
+}

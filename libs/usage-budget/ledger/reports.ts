@@ -1,0 +1,106 @@
+import type { ChargedRun } from '../domain/settle.js';
+import type { UsageLogRow } from '../store/usage-logs.sql.js';
+import type { UsedRunRow } from '../store/used-runs.sql.js';
+
+/** What a model was used for. Tokens are whole numbers, as text or not. */
+export interface UsageReport {
+  /** As its reporter names it: the same again is the same report. */
+  id: string;
+  model: string;
+  operation?: string;
+  inputTokens: string | number;
+  outputTokens: string | number;
+  cacheReadTokens?: string | number;
+  cacheWriteTokens?: string | number;
+  /** In USD, by the reporter's own reckoning: kept, and counted nowhere. */
+  costUsd?: string | number;
+}
+
+/** A report as it is written, with its cost by the server's prices. */
+export interface PricedReport extends Omit<UsageReport, 'operation' | 'costUsd'> {
+  operation: string | null;
+  reportedCostUsd: string | null;
+  /** In USD; exact, as text. */
+  cost: string;
+}
+
+const TOKENS = ['inputTokens', 'outputTokens', 'cacheReadTokens', 'cacheWriteTokens'] as const;
+const COLUMNS = {
+  inputTokens: 'input_tokens',
+  outputTokens: 'output_tokens',
+  cacheReadTokens: 'cache_read_tokens',
+  cacheWriteTokens: 'cache_write_tokens',
+} as const;
+
+/** Whether a report says what is written of it already. */
+export function isSameReport(report: PricedReport, known: UsageLogRow): boolean {
+  return (
+    report.model === known.model &&
+    report.operation === known.operation &&
+    report.reportedCostUsd === known.reported_cost_usd &&
+    TOKENS.every((kind) => tokensOf(report, kind) === BigInt(known[COLUMNS[kind]]))
+  );
+}
+
+/** All kinds of tokens together: this is what budgets count. */
+export function totalOf(report: PricedReport): bigint {
+  return TOKENS.reduce((sum, kind) => sum + tokensOf(report, kind), 0n);
+}
+
+export function logRow(run: UsedRunRow, report: PricedReport): Record<string, unknown> {
+  const tokens = TOKENS.map((kind) => [COLUMNS[kind], String(tokensOf(report, kind))]);
+  return {
+    run_id: run.run_id,
+    id: report.id,
+    task_id: run.task_id,
+    agent_id: run.agent_id,
+    project_id: run.project_id,
+    milestone_id: run.milestone_id,
+    model: report.model,
+    operation: report.operation,
+    ...Object.fromEntries(tokens),
+    cost_usd: report.cost,
+    reported_cost_usd: report.reportedCostUsd,
+  };
+}
+
+/** The run with what is charged to it. */
+export function chargedRun(
+  workspaceId: string,
+  run: UsedRunRow,
+  reports: readonly PricedReport[],
+): ChargedRun {
+  return {
+    runId: run.run_id,
+    tokens: reports.reduce((sum, report) => sum + totalOf(report), 0n),
+    cost: sumOf(reports.map(({ cost }) => cost)),
+    held: BigInt(run.held_tokens),
+    heldOf: run.budget_ids,
+    estimate: BigInt(run.estimated_tokens),
+    isLive: run.is_live,
+    scopes: [workspaceId, run.project_id, run.milestone_id, run.task_id],
+  };
+}
+
+const DECIMALS = 12;
+
+/** A number of USD in its shortest form, as the ledger gives it back. */
+export function decimalOf(amount: string | number): string {
+  const text = typeof amount === 'number' ? amount.toFixed(DECIMALS) : amount;
+  if (!text.includes('.')) return text.replace(/^0+(?=\d)/, '');
+  return text.replace(/^0+(?=\d)/, '').replace(/\.?0+$/, '');
+}
+
+/** Decimals as text, added exactly; with twelve places at most. */
+function sumOf(amounts: readonly string[]): string {
+  const parts = amounts.map((amount) => {
+    const [whole = '0', fraction = ''] = amount.split('.');
+    return BigInt(whole + fraction.padEnd(DECIMALS, '0'));
+  });
+  const digits = String(parts.reduce((sum, part) => sum + part, 0n)).padStart(DECIMALS + 1, '0');
+  return `${digits.slice(0, -DECIMALS)}.${digits.slice(-DECIMALS)}`;
+}
+
+function tokensOf(report: PricedReport, kind: (typeof TOKENS)[number]): bigint {
+  return BigInt(report[kind] ?? 0);
+}

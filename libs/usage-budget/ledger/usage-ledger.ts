@@ -1,0 +1,202 @@
+import { Injectable } from '@nestjs/common';
+import { Coalescer, Database, type Transaction } from '#lib/database';
+import { DroverError, redactText } from '#lib/kernel';
+import { WakeUps } from '#lib/valkey';
+import { type Compliance, complianceOf, isConsumed, type Standing } from '../domain/compliance.js';
+import { type ChargedRun, settle, type Settlement } from '../domain/settle.js';
+import { openLedger } from '../store/budgets.sql.js';
+import { applySettlement, insertUsage, knownReports } from '../store/usage-logs.sql.js';
+import { lockChargedBudgets, lockUsedRuns, type UsedRunRow } from '../store/used-runs.sql.js';
+import { Prices } from './prices.js';
+import {
+  chargedRun,
+  isSameReport,
+  decimalOf,
+  logRow,
+  type PricedReport,
+  type UsageReport,
+} from './reports.js';
+
+/** Reports of one run. */
+export interface RunUsage {
+  runId: string;
+  agentId: string;
+  reports: readonly UsageReport[];
+}
+
+/** What became of them. */
+export interface UsageOutcome extends Compliance {
+  runId: string;
+  accepted: number;
+  /** Known already, word for word. */
+  repeated: number;
+}
+
+type Submitted = Omit<RunUsage, 'reports'> & { reports: readonly PricedReport[] };
+
+const MAX_BATCH = 100;
+
+/** The ledger of usage: what runs report is written once, settled against what they hold, and charged to budgets. */
+@Injectable()
+export class UsageLedger {
+  private readonly coalescer: Coalescer<Submitted, UsageOutcome | DroverError>;
+
+  constructor(
+    private readonly database: Database,
+    private readonly prices: Prices,
+    private readonly wakeUps: WakeUps,
+  ) {
+    this.coalescer = new Coalescer({
+      maxBatch: MAX_BATCH,
+      // They would wait for each other's budgets.
+      maxInFlight: 1,
+      identityOf: ({ runId }) => runId,
+      run: (workspaceId, usages) => this.recordAll(workspaceId, usages),
+    });
+  }
+
+  /**
+   * All or nothing, also of a run that has ended. What comes at the same time is one transaction.
+   *
+   * @throws DroverError `unknown_model`, `run_not_found` (another agent's too), `usage_report_conflict`
+   */
+  async record(workspaceId: string, { reports, ...run }: RunUsage): Promise<UsageOutcome> {
+    const priced = await Promise.all(reports.map((report) => this.priced(report)));
+    const outcome = await this.coalescer.submit(workspaceId, { ...run, reports: priced });
+    if (outcome instanceof DroverError) throw outcome;
+    return outcome;
+  }
+
+  private async priced({ costUsd, operation, ...report }: UsageReport): Promise<PricedReport> {
+    return {
+      ...report,
+      operation: operation === undefined ? null : redactText(operation),
+      reportedCostUsd: costUsd === undefined ? null : decimalOf(costUsd),
+      cost: await this.prices.costOf(report),
+    };
+  }
+
+  private async recordAll(
+    workspaceId: string,
+    usages: readonly Submitted[],
+  ): Promise<(UsageOutcome | DroverError)[]> {
+    const { outcomes, usedUp } = await this.database
+      .tenant(workspaceId)
+      .transaction((tx) => recordIn(tx, workspaceId, usages));
+    // What its policy says of running tasks is the coordinator's to do.
+    if (usedUp) this.wakeUps.coordinator();
+    return outcomes;
+  }
+}
+
+/** One request, once its reports are known to be new or old. */
+interface Judged {
+  run: UsedRunRow;
+  fresh: readonly PricedReport[];
+  repeated: number;
+}
+
+async function recordIn(tx: Transaction, workspaceId: string, usages: readonly Submitted[]) {
+  const judged = await judge(tx, workspaceId, usages);
+  const charges = judged.map((one) =>
+    one instanceof DroverError ? one : chargedRun(workspaceId, one.run, one.fresh),
+  );
+  const runs = charges.flatMap((charge) => (charge instanceof DroverError ? [] : [charge]));
+  const budgets = await lockBudgets(tx, workspaceId, runs);
+  const settlement = settle(runs, budgets);
+  const rows = judged.flatMap((one) =>
+    one instanceof DroverError ? [] : one.fresh.map((report) => logRow(one.run, report)),
+  );
+  if (rows.length > 0) {
+    await tx.pipeline([
+      [insertUsage, [workspaceId, JSON.stringify(rows)]],
+      [applySettlement, [workspaceId, asJson(settlement.runs), asJson(settlement.budgets)]],
+    ]);
+  }
+  const after = charged(budgets, settlement);
+  const outcomes = judged.map((one, index): UsageOutcome | DroverError => {
+    const charge = charges[index];
+    if (one instanceof DroverError || !charge || charge instanceof DroverError)
+      return one as DroverError;
+    const covering = after.filter(({ scopeId }) => charge.scopes.includes(scopeId));
+    const counts = { accepted: one.fresh.length, repeated: one.repeated };
+    return { runId: one.run.run_id, ...counts, ...complianceOf(covering) };
+  });
+  const usedUp = after.some(
+    (budget, index) => isConsumed(budget) && !isConsumed(budgets[index] ?? budget),
+  );
+  return { outcomes, usedUp };
+}
+
+/** Under the locks of their runs: what is known then is not written by somebody else meanwhile. */
+async function judge(
+  tx: Transaction,
+  workspaceId: string,
+  usages: readonly Submitted[],
+): Promise<(Judged | DroverError)[]> {
+  const runIds = usages.map(({ runId }) => runId);
+  const [, locked] = await tx.pipeline([
+    [openLedger, [workspaceId]],
+    [lockUsedRuns, [workspaceId, runIds]],
+  ]);
+  const runs = new Map(locked.map((run) => [run.run_id, run]));
+  const keys = usages.flatMap(({ runId, reports }) => reports.map(({ id }) => ({ runId, id })));
+  const rows = await tx.rows(knownReports, [
+    workspaceId,
+    keys.map(({ runId }) => runId),
+    keys.map(({ id }) => id),
+  ]);
+  const known = new Map(rows.map((row) => [`${row.run_id} ${row.id}`, row]));
+  return usages.map(({ runId, agentId, reports }) => {
+    const run = runs.get(runId);
+    if (!run || run.agent_id !== agentId) return new DroverError('run_not_found');
+    const fresh = reports.filter(({ id }) => !known.has(`${runId} ${id}`));
+    const other = reports.find((report) => {
+      const before = known.get(`${runId} ${report.id}`);
+      return before !== undefined && !isSameReport(report, before);
+    });
+    if (other) return conflictOf(other.id);
+    return { run, fresh, repeated: reports.length - fresh.length };
+  });
+}
+
+async function lockBudgets(
+  tx: Transaction,
+  workspaceId: string,
+  runs: readonly ChargedRun[],
+): Promise<Standing[]> {
+  const scopes = runs.flatMap((run) => run.scopes.filter((scope) => scope !== null));
+  const held = runs.flatMap(({ heldOf }) => heldOf);
+  const rows = await tx.rows(lockChargedBudgets, [workspaceId, scopes, held]);
+  return rows.map((row) => ({
+    id: row.id,
+    scope: row.scope,
+    scopeId: row.scope_id,
+    allocated: BigInt(row.allocated),
+    consumed: BigInt(row.consumed),
+    reserved: BigInt(row.reserved),
+    policy: row.policy,
+    isActive: row.is_active,
+  }));
+}
+
+/** The budgets as they are when the settlement has been applied, in their order. */
+function charged(budgets: readonly Standing[], settlement: Settlement): Standing[] {
+  const changes = new Map(settlement.budgets.map((charge) => [charge.id, charge]));
+  return budgets.map((budget) => ({
+    ...budget,
+    consumed: budget.consumed + (changes.get(budget.id)?.consumed ?? 0n),
+    reserved: budget.reserved + (changes.get(budget.id)?.reserved ?? 0n),
+  }));
+}
+
+function conflictOf(id: string): DroverError {
+  const detail = `A report with the id "${id}" says something else.`;
+  return new DroverError('usage_report_conflict', { detail });
+}
+
+function asJson(rows: readonly object[]): string {
+  return JSON.stringify(rows, (_, value: unknown) =>
+    typeof value === 'bigint' ? String(value) : value,
+  );
+}

@@ -1,0 +1,69 @@
+import { query } from '#lib/database';
+import { isActiveBudget, isLiveRun } from '#lib/transitions';
+import type { BudgetPolicy, BudgetScope } from '../domain/budget.js';
+
+export interface UsedRunRow {
+  run_id: string;
+  task_id: string;
+  agent_id: string;
+  project_id: string | null;
+  milestone_id: string | null;
+  /** Bigints as text, as all tokens here. */
+  estimated_tokens: string;
+  held_tokens: string;
+  budget_ids: string[];
+  is_live: boolean;
+}
+
+/**
+ * The runs that reports of usage are about, live or not, with their tasks, both locked.
+ *
+ * Tasks by id, as everywhere; a run changes under its task's lock. Indexes: primary keys. $1 workspace, $2 runs.
+ */
+export const lockUsedRuns = query<UsedRunRow>(
+  'lock_used_runs',
+  `
+WITH task AS MATERIALIZED (
+  SELECT t.id, t.project_id, t.milestone_id, t.estimated_tokens FROM agent_tasks t
+  WHERE t.workspace_id = $1 AND t.id IN (
+    SELECT r.task_id FROM task_runs r WHERE r.workspace_id = $1 AND r.id = ANY ($2::uuid[]))
+  ORDER BY t.id
+  FOR NO KEY UPDATE
+)
+SELECT r.id AS run_id, r.task_id, r.agent_id, t.project_id, t.milestone_id, t.estimated_tokens, r.held_tokens,
+  r.budget_ids, ${isLiveRun('r')} AS is_live
+FROM task_runs r JOIN task t ON t.id = r.task_id
+WHERE r.workspace_id = $1 AND r.id = ANY ($2::uuid[])
+ORDER BY r.id
+FOR NO KEY UPDATE OF r`,
+);
+
+export interface ChargedBudgetRow {
+  id: string;
+  scope: BudgetScope;
+  scope_id: string;
+  allocated: string;
+  consumed: string;
+  reserved: string;
+  policy: BudgetPolicy;
+  is_active: boolean;
+}
+
+/**
+ * The budgets that are charged: those that cover one of the scopes now, and those that are held; locked, last of all.
+ *
+ * Indexes: usage_budgets_scope_idx, primary key. $1 workspace, $2 scope ids, $3 budgets.
+ */
+export const lockChargedBudgets = query<ChargedBudgetRow>(
+  'lock_charged_budgets',
+  `
+SELECT b.id, b.scope, b.scope_id, b.allocated, b.consumed, b.reserved, b.policy, ${isActiveBudget('b')} AS is_active
+FROM usage_budgets b
+WHERE b.workspace_id = $1 AND b.id IN (
+  SELECT c.id FROM usage_budgets c
+  WHERE c.workspace_id = $1 AND c.scope_id = ANY ($2::uuid[]) AND ${isActiveBudget('c')}
+  UNION ALL
+  SELECT unnest($3::uuid[]))
+ORDER BY b.id
+FOR NO KEY UPDATE`,
+);
