@@ -42,7 +42,8 @@ function refuseStatementMode(error: unknown): never {
 
 /**
  * Makes the limits that a connection of ours asks for at its start the defaults of the role that it signs in as,
- * because a pooler drops them. Connections that the pooler has idle are ended: they began with others.
+ * because a pooler drops them. Connections that the pooler has idle are ended: they began with others, and so did this one,
+ * which goes back to the pooler.
  */
 export async function setRoleLimits(url: string, statementTimeoutMs: number): Promise<void> {
   const limits = { ...SESSION_LIMITS, statement_timeout: `${statementTimeoutMs}ms` };
@@ -55,15 +56,17 @@ export async function setRoleLimits(url: string, statementTimeoutMs: number): Pr
     );
     if (rows.length > 0) return;
     const database = pg.escapeIdentifier(client.database ?? '');
-    for (const [name, value] of Object.entries(limits)) {
-      const literal = pg.escapeLiteral(value);
-      await client.query(
-        `ALTER ROLE CURRENT_USER IN DATABASE ${database} SET ${name} = ${literal}`,
-      );
+    const settings = Object.entries(limits).map(
+      ([name, value]) => `SET ${name} = ${pg.escapeLiteral(value)}`,
+    );
+    for (const setting of settings) {
+      await client.query(`ALTER ROLE CURRENT_USER IN DATABASE ${database} ${setting}`);
     }
+    // In one transaction, so that the connection which is spared is the one that gets the limits.
     await client.query(
-      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE state = 'idle'
-       AND usename = current_user AND datname = current_database() AND pid <> pg_backend_pid()`,
+      `BEGIN; SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE state = 'idle'
+         AND usename = current_user AND datname = current_database() AND pid <> pg_backend_pid();
+       ${settings.join('; ')}; COMMIT`,
     );
   });
 }
