@@ -63,7 +63,7 @@ run_moved AS (
   FROM behind m
   WHERE r.workspace_id = m.workspace_id AND r.id = m.id AND CASE WHEN r.state IN ('ASSIGNED', 'IN_REVIEW', 'APPROVED', 'STALE') THEN true END
   RETURNING r.workspace_id, r.id, r.task_id, r.agent_id, r.generation, r.version, r.end_reason,
-    old.state AS previous_state, r.state, r.ended_at
+    old.state AS previous_state, r.state, r.ended_at, old.held_tokens AS released_tokens, r.budget_ids
 ),
 journaled AS (
   INSERT INTO journal (workspace_id, event, task_id, version, previous_status, new_status, run_id, run_version,
@@ -117,7 +117,10 @@ WHERE (a.lifecycle IN ('STARTING', 'ACTIVE', 'DRAINING')
     (SELECT min(until) FROM installation_pauses WHERE ended_at IS NULL))) - now()) * 1000)::float8 AS "clear_pauses",
   (SELECT ceil(k.wait * 1000) FROM (
     SELECT a.workspace_id, a.capabilities, a.dedicated_to, a.task_types, ARRAY(SELECT p.task_type::text FROM pauses p WHERE p.workspace_id = a.workspace_id
-    AND p.task_type IS NOT NULL AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())) AS paused,
+    AND p.task_type IS NOT NULL AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())) AS paused, (SELECT jsonb_object_agg(l.scope, l.available) FROM (
+    SELECT b.scope_id::text AS scope, b.available FROM usage_budgets b WHERE b.workspace_id = a.workspace_id AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NULL
+    UNION ALL
+    SELECT 'task', 0 WHERE EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = a.workspace_id AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NOT NULL)) l) AS budgets,
       greatest(min(coalesce(extract(epoch FROM a.resting_until - now())::float8, 0)), 0,
         greatest(
     coalesce((SELECT CASE WHEN l.spawns_per_minute = 0 THEN 'infinity'::float8
@@ -137,14 +140,20 @@ WHERE (a.lifecycle IN ('STARTING', 'ACTIVE', 'DRAINING')
   WHERE k.wait < 'infinity' AND (EXISTS (SELECT FROM workspaces used WHERE used.id = k.workspace_id AND used.archived_at IS NULL) AND NOT (EXISTS (SELECT FROM installation_pauses p
       WHERE p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))
     OR EXISTS (SELECT FROM pauses p WHERE p.workspace_id = k.workspace_id AND p.task_type IS NULL
-      AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))))
+      AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))) AND NOT EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = k.workspace_id AND b.scope_id = k.workspace_id
+    AND (b.period_start <= now() AND b.period_end > now()) AND b.available <= 0))
     AND EXISTS (SELECT FROM agent_tasks t JOIN capability_sets c
         ON c.workspace_id = t.workspace_id AND c.key = t.capability_key
       WHERE t.workspace_id = k.workspace_id AND (c.capabilities <@ k.capabilities AND c.capabilities @> k.dedicated_to) AND (k.task_types = '{}' OR t.task_type = ANY(k.task_types))
         AND (t.status = 'PENDING'
       AND (t.queue_expires_at IS NULL OR t.queue_expires_at > now())
       AND (t.task_type || '') <> ALL (k.paused)
-      AND t.unmet_dependencies = 0))
+      AND t.unmet_dependencies = 0
+      AND (k.budgets IS NULL OR (
+    greatest(t.estimated_tokens, 1) <= least(9223372036854775807, (k.budgets ->> t.workspace_id::text)::bigint, (k.budgets ->> t.project_id::text)::bigint, (k.budgets ->> t.milestone_id::text)::bigint)
+    AND (NOT k.budgets ? 'task' OR NOT EXISTS (SELECT FROM usage_budgets b
+      WHERE b.workspace_id = t.workspace_id AND b.scope_id = t.id AND (b.period_start <= now() AND b.period_end > now())
+        AND b.available < greatest(t.estimated_tokens, 1)))))))
   ORDER BY k.wait LIMIT 1) AS "assign"
 
 -- coordinator_read_fleet
@@ -554,7 +563,7 @@ run_moved AS (
   FROM unresponsive m
   WHERE r.workspace_id = m.workspace_id AND r.id = m.id AND CASE WHEN r.state IN ('WORKING', 'IN_REVIEW') THEN true END
   RETURNING r.workspace_id, r.id, r.task_id, r.agent_id, r.generation, r.version, r.end_reason,
-    old.state AS previous_state, r.state, r.ended_at
+    old.state AS previous_state, r.state, r.ended_at, old.held_tokens AS released_tokens, r.budget_ids
 ),
 journaled AS (
   INSERT INTO journal (workspace_id, event, task_id, version, previous_status, new_status, run_id, run_version,
@@ -779,7 +788,7 @@ run_moved AS (
   FROM back m
   WHERE r.workspace_id = m.workspace_id AND r.id = m.id AND CASE WHEN r.state IN ('ASSIGNED', 'IN_REVIEW', 'APPROVED', 'STALE') THEN true END
   RETURNING r.workspace_id, r.id, r.task_id, r.agent_id, r.generation, r.version, r.end_reason,
-    old.state AS previous_state, r.state, r.ended_at
+    old.state AS previous_state, r.state, r.ended_at, old.held_tokens AS released_tokens, r.budget_ids
 ),
 journaled AS (
   INSERT INTO journal (workspace_id, event, task_id, version, previous_status, new_status, run_id, run_version,

@@ -97,8 +97,9 @@ SELECT (SELECT count(*)::int FROM appended) AS accepted FROM run
 
 -- assign_tasks
 WITH chosen AS MATERIALIZED (
-  SELECT * FROM jsonb_to_recordset($1::jsonb)
-    AS c (workspace_id uuid, task_id uuid, agent_id uuid, run_id uuid)
+  SELECT c.workspace_id, t.id, c.agent_id, c.run_id, t.project_id, t.milestone_id, t.estimated_tokens
+  FROM jsonb_to_recordset($1::jsonb) AS c (workspace_id uuid, task_id uuid, agent_id uuid, run_id uuid)
+  JOIN agent_tasks t ON t.workspace_id = c.workspace_id AND t.id = c.task_id
 ),
 lease AS MATERIALIZED (
   SELECT a.id AS agent_id, a.workspace_id, a.stale_threshold_seconds AS seconds, $2::boolean AS by_heartbeat,
@@ -106,8 +107,27 @@ lease AS MATERIALIZED (
   FROM (SELECT DISTINCT workspace_id, agent_id FROM chosen) c
   JOIN agents a ON a.workspace_id = c.workspace_id AND a.id = c.agent_id
 ),
+budget AS MATERIALIZED (
+  SELECT b.id, b.scope_id, b.available FROM usage_budgets b
+  WHERE (b.workspace_id, b.scope_id) IN (SELECT c.workspace_id, unnest(ARRAY[c.workspace_id, c.project_id, c.milestone_id, c.id]) FROM chosen c)
+    AND (b.period_start <= now() AND b.period_end > now())
+  ORDER BY b.id
+  FOR NO KEY UPDATE
+),
+wanted AS (
+  SELECT c.id, b.id AS budget_id, b.available >= greatest(1,
+    sum(c.estimated_tokens) OVER (PARTITION BY b.id ORDER BY c.run_id ROWS UNBOUNDED PRECEDING)) AS fits
+  FROM chosen c JOIN budget b ON b.scope_id IN (c.workspace_id, c.project_id, c.milestone_id, c.id)
+),
+afforded AS MATERIALIZED (
+  SELECT c.*, coalesce(w.budget_ids, '{}') AS budget_ids
+  FROM chosen c LEFT JOIN (
+    SELECT id, bool_and(fits) AS fit, array_agg(budget_id ORDER BY budget_id) AS budget_ids FROM wanted GROUP BY id) w
+    ON w.id = c.id
+  WHERE w.fit IS NOT FALSE
+),
 leased AS MATERIALIZED (
-  SELECT c.*, l.seconds, l.by_heartbeat FROM chosen c JOIN lease l USING (workspace_id, agent_id)
+  SELECT c.*, l.seconds, l.by_heartbeat FROM afforded c JOIN lease l USING (workspace_id, agent_id)
 ),
 task_moved AS (
   UPDATE agent_tasks t SET
@@ -118,19 +138,25 @@ task_moved AS (
     generation = t.generation + 1,
     assigned_at = now()
   FROM leased m
-  WHERE t.workspace_id = m.workspace_id AND t.id = m.task_id AND CASE WHEN t.status IN ('PENDING') THEN true END
+  WHERE t.workspace_id = m.workspace_id AND t.id = m.id AND CASE WHEN t.status IN ('PENDING') THEN true END
   RETURNING t.workspace_id, t.id, t.version, old.status AS previous_status, t.status, t.generation,
     coalesce(t.run_id, old.run_id) AS run_id, coalesce(t.agent_id, old.agent_id) AS agent_id,
     coalesce(t.session_key, old.session_key) AS session_key, t.retry_at, t.unmet_dependencies,
     t.dependents_unsettled,
-    ('coordinator')::text AS actor_kind, (NULL)::text AS actor_id, (NULL)::text AS reason, (NULL)::text AS message, (NULL)::text AS level, (NULL)::jsonb AS details, (NULL)::text AS stack_trace, m.seconds, m.by_heartbeat
+    ('coordinator')::text AS actor_kind, (NULL)::text AS actor_id, (NULL)::text AS reason, (NULL)::text AS message, (NULL)::text AS level, (NULL)::jsonb AS details, (NULL)::text AS stack_trace, m.seconds, m.by_heartbeat, m.budget_ids, m.estimated_tokens AS held_tokens
 ),
 run_moved AS (
   INSERT INTO task_runs (workspace_id, id, task_id, agent_id, generation, lease_seconds,
-    lease_expires_at, lease_by_heartbeat, deadline_at)
+    lease_expires_at, lease_by_heartbeat, deadline_at, budget_ids, held_tokens, estimated_tokens)
   SELECT workspace_id, run_id, id, agent_id, generation, seconds, now() + make_interval(secs => seconds), by_heartbeat,
-    NULL::timestamptz
+    NULL::timestamptz, budget_ids, held_tokens, held_tokens
   FROM task_moved
+),
+budget_held AS (
+  UPDATE usage_budgets b SET reserved = b.reserved + h.tokens, updated_at = now() FROM (
+    SELECT m.workspace_id, i.id, sum(m.held_tokens) AS tokens FROM task_moved m CROSS JOIN LATERAL unnest(m.budget_ids) AS i (id)
+    GROUP BY 1, 2) h
+  WHERE b.workspace_id = h.workspace_id AND b.id = h.id
 ),
 agent_busier AS (
   UPDATE agents a SET live_runs = a.live_runs + s.runs
@@ -163,7 +189,8 @@ WITH agent AS MATERIALIZED (
     CASE WHEN a.mode = 'pull' AND (a.lifecycle <> 'TERMINATED' AND NOT (a.lifecycle = 'DRAINING' OR a.lifecycle = 'ERROR' OR (a.mode = 'push' AND NOT a.coordinator_enabled) OR (a.mode = 'push' AND a.command = '{}') OR (a.mode = 'push' AND coalesce(a.resting_until > now(), false)))) AND (EXISTS (SELECT FROM workspaces used WHERE used.id = $1 AND used.archived_at IS NULL) AND NOT (EXISTS (SELECT FROM installation_pauses p
       WHERE p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))
     OR EXISTS (SELECT FROM pauses p WHERE p.workspace_id = $1 AND p.task_type IS NULL
-      AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))))
+      AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))) AND NOT EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1 AND b.scope_id = $1
+    AND (b.period_start <= now() AND b.period_end > now()) AND b.available <= 0)) AND NOT EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1)
       THEN greatest(least(w.max, a.max_concurrent_tasks - a.live_runs), 0) ELSE 0 END AS room,
     (a.lifecycle <> 'TERMINATED' AND NOT (a.lifecycle = 'DRAINING' OR a.lifecycle = 'ERROR' OR (a.mode = 'push' AND NOT a.coordinator_enabled) OR (a.mode = 'push' AND a.command = '{}') OR (a.mode = 'push' AND coalesce(a.resting_until > now(), false)))) AS takes_work, NOT a.live_runs < a.max_concurrent_tasks AS is_full,
     coalesce(w.lease_seconds, CASE WHEN heard.alive THEN a.stale_threshold_seconds END, $5::int) AS seconds,
@@ -192,7 +219,12 @@ best AS MATERIALIZED (
       AND (t.queue_expires_at IS NULL OR t.queue_expires_at > now())
       AND (t.task_type || '') <> ALL ((ARRAY(SELECT p.task_type::text FROM pauses p WHERE p.workspace_id = $1
     AND p.task_type IS NOT NULL AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())))::text[])
-      AND t.unmet_dependencies = 0)
+      AND t.unmet_dependencies = 0
+      AND (NULL::jsonb IS NULL OR (
+    greatest(t.estimated_tokens, 1) <= least(9223372036854775807, (NULL::jsonb ->> t.workspace_id::text)::bigint, (NULL::jsonb ->> t.project_id::text)::bigint, (NULL::jsonb ->> t.milestone_id::text)::bigint)
+    AND (NOT NULL::jsonb ? 'task' OR NOT EXISTS (SELECT FROM usage_budgets b
+      WHERE b.workspace_id = t.workspace_id AND b.scope_id = t.id AND (b.period_start <= now() AND b.period_end > now())
+        AND b.available < greatest(t.estimated_tokens, 1))))))
       AND (o.task_types = '{}' OR t.task_type = ANY(o.task_types))
     ORDER BY t.queue_rank
     LIMIT o.room
@@ -201,7 +233,8 @@ best AS MATERIALIZED (
   LIMIT (SELECT room FROM agent)
 ),
 chosen AS (
-  SELECT b.id, uuidv7() AS run_id, a.id AS agent_id, a.seconds, a.by_heartbeat FROM best b CROSS JOIN agent a
+  SELECT b.id, uuidv7() AS run_id, a.id AS agent_id, a.seconds, a.by_heartbeat
+  FROM best b CROSS JOIN agent a
 ),
 task_moved AS (
   UPDATE agent_tasks t SET
@@ -243,9 +276,144 @@ SELECT a.id AS agent_id, a.lifecycle, a.mode, a.capabilities, a.dedicated_to, a.
        ELSE coalesce(CASE WHEN a.room = 0 THEN CASE WHEN NOT (EXISTS (SELECT FROM workspaces used WHERE used.id = $1 AND used.archived_at IS NULL)) THEN 'workspace_archived' WHEN NOT (NOT (EXISTS (SELECT FROM installation_pauses p
       WHERE p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))
     OR EXISTS (SELECT FROM pauses p WHERE p.workspace_id = $1 AND p.task_type IS NULL
-      AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())))) THEN 'paused' END END, 'nothing_ready') END AS why,
+      AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())))) THEN 'paused' WHEN NOT (NOT EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1 AND b.scope_id = $1
+    AND (b.period_start <= now() AND b.period_end > now()) AND b.available <= 0)) THEN 'budget' END END, 'nothing_ready') END AS why,
   (ARRAY(SELECT p.task_type::text FROM pauses p WHERE p.workspace_id = $1
-    AND p.task_type IS NOT NULL AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())) <> '{}') AS some_held,
+    AND p.task_type IS NOT NULL AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())) <> '{}' OR EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1)) AS some_held, EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1) AS has_budgets,
+  m.run_id, m.generation, now() + make_interval(secs => m.seconds) AS lease_expires_at,
+  now() + make_interval(secs => m.timeout_seconds) AS deadline_at, m.id,
+  m.title, m.description, m.task_type, m.priority, m.input_context, m.checkpoint_data, m.metadata, m.secrets, m.timeout_seconds, m.retry_count, m.max_retries, m.required_capabilities, ARRAY(
+    SELECT g.tag FROM agent_task_tags g WHERE g.workspace_id = $1 AND g.task_id = m.id ORDER BY g.tag) AS tags
+FROM agent a LEFT JOIN task_moved m ON m.agent_id = a.id
+-- Run ids are made in the order of the queue, and sort by the time they were made.
+ORDER BY m.run_id
+
+-- claim_for_one_holding
+WITH budgets AS MATERIALIZED (SELECT (SELECT jsonb_object_agg(l.scope, l.available) FROM (
+    SELECT b.scope_id::text AS scope, b.available FROM usage_budgets b WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NULL
+    UNION ALL
+    SELECT 'task', 0 WHERE EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NOT NULL)) l) AS available),
+agent AS MATERIALIZED (
+  SELECT a.id, a.lifecycle, a.mode, a.capabilities, a.dedicated_to, a.task_types, w.position,
+    CASE WHEN a.mode = 'pull' AND (a.lifecycle <> 'TERMINATED' AND NOT (a.lifecycle = 'DRAINING' OR a.lifecycle = 'ERROR' OR (a.mode = 'push' AND NOT a.coordinator_enabled) OR (a.mode = 'push' AND a.command = '{}') OR (a.mode = 'push' AND coalesce(a.resting_until > now(), false)))) AND (EXISTS (SELECT FROM workspaces used WHERE used.id = $1 AND used.archived_at IS NULL) AND NOT (EXISTS (SELECT FROM installation_pauses p
+      WHERE p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))
+    OR EXISTS (SELECT FROM pauses p WHERE p.workspace_id = $1 AND p.task_type IS NULL
+      AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))) AND NOT EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1 AND b.scope_id = $1
+    AND (b.period_start <= now() AND b.period_end > now()) AND b.available <= 0))
+      THEN greatest(least(w.max, a.max_concurrent_tasks - a.live_runs), 0) ELSE 0 END AS room,
+    (a.lifecycle <> 'TERMINATED' AND NOT (a.lifecycle = 'DRAINING' OR a.lifecycle = 'ERROR' OR (a.mode = 'push' AND NOT a.coordinator_enabled) OR (a.mode = 'push' AND a.command = '{}') OR (a.mode = 'push' AND coalesce(a.resting_until > now(), false)))) AS takes_work, NOT a.live_runs < a.max_concurrent_tasks AS is_full,
+    coalesce(w.lease_seconds, CASE WHEN heard.alive THEN a.stale_threshold_seconds END, $5::int) AS seconds,
+    w.lease_seconds IS NULL AND coalesce(heard.alive, false) AS by_heartbeat,
+    a.mode = 'pull' AND coalesce(heard.unresponsive, false) AS unresponsive
+  FROM (SELECT ($2::uuid[])[1] AS agent_id, ($3::int[])[1] AS max, ($4::int[])[1] AS lease_seconds,
+    1 AS position) w
+  JOIN agents a ON a.workspace_id = $1 AND a.id = w.agent_id
+  LEFT JOIN LATERAL (
+    -- Registering stamps a first heartbeat, but with the next one at infinity: none is promised yet.
+    SELECT h.last_seen_at > now() - make_interval(secs => a.stale_threshold_seconds)
+      AND h.next_expected_at IS DISTINCT FROM 'infinity' AS alive,
+      h.next_expected_at = 'infinity'
+      AND h.last_seen_at < now() - make_interval(secs => a.stale_threshold_seconds / 4.0) AS unresponsive
+    FROM agent_heartbeats h WHERE h.workspace_id = $1 AND h.agent_id = a.id) heard ON true
+  ORDER BY a.id
+  FOR NO KEY UPDATE OF a
+),
+best AS MATERIALIZED (
+  SELECT head.*
+  FROM agent o JOIN capability_sets s ON s.workspace_id = $1 AND (s.capabilities <@ o.capabilities AND s.capabilities @> o.dedicated_to)
+  CROSS JOIN LATERAL (
+    SELECT t.id, t.queue_rank, t.project_id, t.milestone_id, t.estimated_tokens FROM agent_tasks t
+    WHERE t.workspace_id = $1 AND t.capability_key = s.key
+      AND (t.status = 'PENDING'
+      AND (t.queue_expires_at IS NULL OR t.queue_expires_at > now())
+      AND (t.task_type || '') <> ALL ((ARRAY(SELECT p.task_type::text FROM pauses p WHERE p.workspace_id = $1
+    AND p.task_type IS NOT NULL AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())))::text[])
+      AND t.unmet_dependencies = 0
+      AND ((SELECT available FROM budgets) IS NULL OR (
+    greatest(t.estimated_tokens, 1) <= least(9223372036854775807, ((SELECT available FROM budgets) ->> t.workspace_id::text)::bigint, ((SELECT available FROM budgets) ->> t.project_id::text)::bigint, ((SELECT available FROM budgets) ->> t.milestone_id::text)::bigint)
+    AND (NOT (SELECT available FROM budgets) ? 'task' OR NOT EXISTS (SELECT FROM usage_budgets b
+      WHERE b.workspace_id = t.workspace_id AND b.scope_id = t.id AND (b.period_start <= now() AND b.period_end > now())
+        AND b.available < greatest(t.estimated_tokens, 1))))))
+      AND (o.task_types = '{}' OR t.task_type = ANY(o.task_types))
+    ORDER BY t.queue_rank
+    LIMIT o.room
+    FOR NO KEY UPDATE OF t SKIP LOCKED) head
+  ORDER BY head.queue_rank
+  LIMIT (SELECT room FROM agent)
+),
+chosen AS (
+  SELECT b.id, uuidv7() AS run_id, a.id AS agent_id, a.seconds, a.by_heartbeat, b.project_id, b.milestone_id, b.estimated_tokens
+  FROM best b CROSS JOIN agent a
+),
+budget AS MATERIALIZED (
+  SELECT b.id, b.scope_id, b.available FROM usage_budgets b
+  WHERE (b.workspace_id, b.scope_id) IN (SELECT $1, unnest(ARRAY[$1, c.project_id, c.milestone_id, c.id]) FROM chosen c)
+    AND (b.period_start <= now() AND b.period_end > now())
+  ORDER BY b.id
+  FOR NO KEY UPDATE
+),
+wanted AS (
+  SELECT c.id, b.id AS budget_id, b.available >= greatest(1,
+    sum(c.estimated_tokens) OVER (PARTITION BY b.id ORDER BY c.run_id ROWS UNBOUNDED PRECEDING)) AS fits
+  FROM chosen c JOIN budget b ON b.scope_id IN ($1, c.project_id, c.milestone_id, c.id)
+),
+afforded AS MATERIALIZED (
+  SELECT c.*, coalesce(w.budget_ids, '{}') AS budget_ids
+  FROM chosen c LEFT JOIN (
+    SELECT id, bool_and(fits) AS fit, array_agg(budget_id ORDER BY budget_id) AS budget_ids FROM wanted GROUP BY id) w
+    ON w.id = c.id
+  WHERE w.fit IS NOT FALSE
+),
+task_moved AS (
+  UPDATE agent_tasks t SET
+    status = 'ASSIGNED', version = t.version + 1, updated_at = now(),
+    run_id = m.run_id,
+    agent_id = m.agent_id,
+    queue_expires_at = NULL,
+    generation = t.generation + 1,
+    assigned_at = now()
+  FROM afforded m
+  WHERE t.workspace_id = $1 AND t.id = m.id AND CASE WHEN t.status IN ('PENDING') THEN true END
+  RETURNING t.workspace_id, t.id, t.version, old.status AS previous_status, t.status, t.generation,
+    coalesce(t.run_id, old.run_id) AS run_id, coalesce(t.agent_id, old.agent_id) AS agent_id,
+    coalesce(t.session_key, old.session_key) AS session_key, t.retry_at, t.unmet_dependencies,
+    t.dependents_unsettled,
+    ('agent')::text AS actor_kind, (m.agent_id)::text AS actor_id, (NULL)::text AS reason, (NULL)::text AS message, (NULL)::text AS level, (NULL)::jsonb AS details, (NULL)::text AS stack_trace, t.title, t.description, t.task_type, t.priority, t.input_context, t.checkpoint_data, t.metadata, t.secrets, t.timeout_seconds, t.retry_count, t.max_retries, t.required_capabilities, m.seconds, m.by_heartbeat, m.budget_ids, m.estimated_tokens AS held_tokens
+),
+run_moved AS (
+  INSERT INTO task_runs (workspace_id, id, task_id, agent_id, generation, lease_seconds,
+    lease_expires_at, lease_by_heartbeat, deadline_at, budget_ids, held_tokens, estimated_tokens)
+  SELECT workspace_id, run_id, id, agent_id, generation, seconds, now() + make_interval(secs => seconds), by_heartbeat,
+    now() + make_interval(secs => timeout_seconds), budget_ids, held_tokens, held_tokens
+  FROM task_moved
+),
+budget_held AS (
+  UPDATE usage_budgets b SET reserved = b.reserved + h.tokens, updated_at = now() FROM (
+    SELECT m.workspace_id, i.id, sum(m.held_tokens) AS tokens FROM task_moved m CROSS JOIN LATERAL unnest(m.budget_ids) AS i (id)
+    GROUP BY 1, 2) h
+  WHERE b.workspace_id = h.workspace_id AND b.id = h.id
+),
+agent_busier AS (
+  UPDATE agents a SET live_runs = a.live_runs + s.runs
+  FROM (SELECT workspace_id, agent_id, count(*)::int AS runs FROM task_moved GROUP BY 1, 2) s
+  WHERE a.workspace_id = s.workspace_id AND a.id = s.agent_id
+),
+journaled AS (
+  INSERT INTO journal (workspace_id, event, task_id, version, previous_status, new_status, run_id, run_version,
+    previous_state, new_state, end_reason, generation, agent_id, actor_kind, actor_id, reason, level, message,
+    details, session_key, stack_trace, retry_at)
+  SELECT m.workspace_id, 'task.status_changed', m.id, m.version, m.previous_status, m.status, m.run_id, 1, NULL, 'ASSIGNED', NULL, m.generation, m.agent_id, m.actor_kind, m.actor_id, m.reason, m.level, m.message, m.details, m.session_key, m.stack_trace, m.retry_at FROM task_moved m
+)
+SELECT a.id AS agent_id, a.lifecycle, a.mode, a.capabilities, a.dedicated_to, a.task_types, a.unresponsive, false AS deferred,
+  CASE WHEN NOT a.takes_work THEN 'agent_in_error'
+       WHEN a.is_full THEN 'agent_full'
+       ELSE coalesce(CASE WHEN a.room = 0 THEN CASE WHEN NOT (EXISTS (SELECT FROM workspaces used WHERE used.id = $1 AND used.archived_at IS NULL)) THEN 'workspace_archived' WHEN NOT (NOT (EXISTS (SELECT FROM installation_pauses p
+      WHERE p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))
+    OR EXISTS (SELECT FROM pauses p WHERE p.workspace_id = $1 AND p.task_type IS NULL
+      AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())))) THEN 'paused' WHEN NOT (NOT EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1 AND b.scope_id = $1
+    AND (b.period_start <= now() AND b.period_end > now()) AND b.available <= 0)) THEN 'budget' END END, 'nothing_ready') END AS why,
+  (ARRAY(SELECT p.task_type::text FROM pauses p WHERE p.workspace_id = $1
+    AND p.task_type IS NOT NULL AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())) <> '{}' OR EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1)) AS some_held, false AS has_budgets,
   m.run_id, m.generation, now() + make_interval(secs => m.seconds) AS lease_expires_at,
   now() + make_interval(secs => m.timeout_seconds) AS deadline_at, m.id,
   m.title, m.description, m.task_type, m.priority, m.input_context, m.checkpoint_data, m.metadata, m.secrets, m.timeout_seconds, m.retry_count, m.max_retries, m.required_capabilities, ARRAY(
@@ -260,7 +428,8 @@ WITH agent AS MATERIALIZED (
     CASE WHEN a.mode = 'pull' AND (a.lifecycle <> 'TERMINATED' AND NOT (a.lifecycle = 'DRAINING' OR a.lifecycle = 'ERROR' OR (a.mode = 'push' AND NOT a.coordinator_enabled) OR (a.mode = 'push' AND a.command = '{}') OR (a.mode = 'push' AND coalesce(a.resting_until > now(), false)))) AND (EXISTS (SELECT FROM workspaces used WHERE used.id = $1 AND used.archived_at IS NULL) AND NOT (EXISTS (SELECT FROM installation_pauses p
       WHERE p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))
     OR EXISTS (SELECT FROM pauses p WHERE p.workspace_id = $1 AND p.task_type IS NULL
-      AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))))
+      AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))) AND NOT EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1 AND b.scope_id = $1
+    AND (b.period_start <= now() AND b.period_end > now()) AND b.available <= 0)) AND NOT EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1)
       THEN greatest(least(w.max, a.max_concurrent_tasks - a.live_runs), 0) ELSE 0 END AS room,
     (a.lifecycle <> 'TERMINATED' AND NOT (a.lifecycle = 'DRAINING' OR a.lifecycle = 'ERROR' OR (a.mode = 'push' AND NOT a.coordinator_enabled) OR (a.mode = 'push' AND a.command = '{}') OR (a.mode = 'push' AND coalesce(a.resting_until > now(), false)))) AS takes_work, NOT a.live_runs < a.max_concurrent_tasks AS is_full,
     coalesce(w.lease_seconds, CASE WHEN heard.alive THEN a.stale_threshold_seconds END, $5::int) AS seconds,
@@ -296,7 +465,12 @@ best AS MATERIALIZED (
       AND (t.queue_expires_at IS NULL OR t.queue_expires_at > now())
       AND (t.task_type || '') <> ALL ((ARRAY(SELECT p.task_type::text FROM pauses p WHERE p.workspace_id = $1
     AND p.task_type IS NOT NULL AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())))::text[])
-      AND t.unmet_dependencies = 0)
+      AND t.unmet_dependencies = 0
+      AND (NULL::jsonb IS NULL OR (
+    greatest(t.estimated_tokens, 1) <= least(9223372036854775807, (NULL::jsonb ->> t.workspace_id::text)::bigint, (NULL::jsonb ->> t.project_id::text)::bigint, (NULL::jsonb ->> t.milestone_id::text)::bigint)
+    AND (NOT NULL::jsonb ? 'task' OR NOT EXISTS (SELECT FROM usage_budgets b
+      WHERE b.workspace_id = t.workspace_id AND b.scope_id = t.id AND (b.period_start <= now() AND b.period_end > now())
+        AND b.available < greatest(t.estimated_tokens, 1))))))
       AND (o.task_types = '{}' OR t.task_type = ANY(o.task_types))
     ORDER BY t.queue_rank
     LIMIT o.room
@@ -350,9 +524,153 @@ SELECT a.id AS agent_id, a.lifecycle, a.mode, a.capabilities, a.dedicated_to, a.
        ELSE coalesce(CASE WHEN a.room = 0 THEN CASE WHEN NOT (EXISTS (SELECT FROM workspaces used WHERE used.id = $1 AND used.archived_at IS NULL)) THEN 'workspace_archived' WHEN NOT (NOT (EXISTS (SELECT FROM installation_pauses p
       WHERE p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))
     OR EXISTS (SELECT FROM pauses p WHERE p.workspace_id = $1 AND p.task_type IS NULL
-      AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())))) THEN 'paused' END END, 'nothing_ready') END AS why,
+      AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())))) THEN 'paused' WHEN NOT (NOT EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1 AND b.scope_id = $1
+    AND (b.period_start <= now() AND b.period_end > now()) AND b.available <= 0)) THEN 'budget' END END, 'nothing_ready') END AS why,
   (ARRAY(SELECT p.task_type::text FROM pauses p WHERE p.workspace_id = $1
-    AND p.task_type IS NOT NULL AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())) <> '{}') AS some_held,
+    AND p.task_type IS NOT NULL AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())) <> '{}' OR EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1)) AS some_held, EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1) AS has_budgets,
+  m.run_id, m.generation, now() + make_interval(secs => m.seconds) AS lease_expires_at,
+  now() + make_interval(secs => m.timeout_seconds) AS deadline_at, m.id,
+  m.title, m.description, m.task_type, m.priority, m.input_context, m.checkpoint_data, m.metadata, m.secrets, m.timeout_seconds, m.retry_count, m.max_retries, m.required_capabilities, ARRAY(
+    SELECT g.tag FROM agent_task_tags g WHERE g.workspace_id = $1 AND g.task_id = m.id ORDER BY g.tag) AS tags
+FROM agent a LEFT JOIN task_moved m ON m.agent_id = a.id
+-- Run ids are made in the order of the queue, and sort by the time they were made.
+ORDER BY m.run_id
+
+-- claim_for_several_holding
+WITH budgets AS MATERIALIZED (SELECT (SELECT jsonb_object_agg(l.scope, l.available) FROM (
+    SELECT b.scope_id::text AS scope, b.available FROM usage_budgets b WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NULL
+    UNION ALL
+    SELECT 'task', 0 WHERE EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NOT NULL)) l) AS available),
+agent AS MATERIALIZED (
+  SELECT a.id, a.lifecycle, a.mode, a.capabilities, a.dedicated_to, a.task_types, w.position,
+    CASE WHEN a.mode = 'pull' AND (a.lifecycle <> 'TERMINATED' AND NOT (a.lifecycle = 'DRAINING' OR a.lifecycle = 'ERROR' OR (a.mode = 'push' AND NOT a.coordinator_enabled) OR (a.mode = 'push' AND a.command = '{}') OR (a.mode = 'push' AND coalesce(a.resting_until > now(), false)))) AND (EXISTS (SELECT FROM workspaces used WHERE used.id = $1 AND used.archived_at IS NULL) AND NOT (EXISTS (SELECT FROM installation_pauses p
+      WHERE p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))
+    OR EXISTS (SELECT FROM pauses p WHERE p.workspace_id = $1 AND p.task_type IS NULL
+      AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))) AND NOT EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1 AND b.scope_id = $1
+    AND (b.period_start <= now() AND b.period_end > now()) AND b.available <= 0))
+      THEN greatest(least(w.max, a.max_concurrent_tasks - a.live_runs), 0) ELSE 0 END AS room,
+    (a.lifecycle <> 'TERMINATED' AND NOT (a.lifecycle = 'DRAINING' OR a.lifecycle = 'ERROR' OR (a.mode = 'push' AND NOT a.coordinator_enabled) OR (a.mode = 'push' AND a.command = '{}') OR (a.mode = 'push' AND coalesce(a.resting_until > now(), false)))) AS takes_work, NOT a.live_runs < a.max_concurrent_tasks AS is_full,
+    coalesce(w.lease_seconds, CASE WHEN heard.alive THEN a.stale_threshold_seconds END, $5::int) AS seconds,
+    w.lease_seconds IS NULL AND coalesce(heard.alive, false) AS by_heartbeat,
+    a.mode = 'pull' AND coalesce(heard.unresponsive, false) AS unresponsive
+  FROM unnest($2::uuid[], $3::int[], $4::int[]) WITH ORDINALITY AS w (agent_id, max, lease_seconds, position)
+  JOIN agents a ON a.workspace_id = $1 AND a.id = w.agent_id
+  LEFT JOIN LATERAL (
+    -- Registering stamps a first heartbeat, but with the next one at infinity: none is promised yet.
+    SELECT h.last_seen_at > now() - make_interval(secs => a.stale_threshold_seconds)
+      AND h.next_expected_at IS DISTINCT FROM 'infinity' AS alive,
+      h.next_expected_at = 'infinity'
+      AND h.last_seen_at < now() - make_interval(secs => a.stale_threshold_seconds / 4.0) AS unresponsive
+    FROM agent_heartbeats h WHERE h.workspace_id = $1 AND h.agent_id = a.id) heard ON true
+  ORDER BY a.id
+  FOR NO KEY UPDATE OF a
+),
+share AS MATERIALIZED (
+  SELECT a.id, a.room, a.seconds, a.by_heartbeat, sum(a.room) OVER (ORDER BY a.position) - a.room AS before
+  FROM agent a
+  WHERE a.room > 0 AND (a.capabilities, a.dedicated_to, a.task_types) = (SELECT a.capabilities, a.dedicated_to, a.task_types FROM agent a WHERE room > 0 ORDER BY position LIMIT 1)
+),
+together AS MATERIALIZED (
+  SELECT sum(a.room) AS room, a.capabilities, a.dedicated_to, a.task_types FROM agent a JOIN share USING (id) GROUP BY a.capabilities, a.dedicated_to, a.task_types
+),
+best AS MATERIALIZED (
+  SELECT head.*
+  FROM together o JOIN capability_sets s ON s.workspace_id = $1 AND (s.capabilities <@ o.capabilities AND s.capabilities @> o.dedicated_to)
+  CROSS JOIN LATERAL (
+    SELECT t.id, t.queue_rank, t.project_id, t.milestone_id, t.estimated_tokens FROM agent_tasks t
+    WHERE t.workspace_id = $1 AND t.capability_key = s.key
+      AND (t.status = 'PENDING'
+      AND (t.queue_expires_at IS NULL OR t.queue_expires_at > now())
+      AND (t.task_type || '') <> ALL ((ARRAY(SELECT p.task_type::text FROM pauses p WHERE p.workspace_id = $1
+    AND p.task_type IS NOT NULL AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())))::text[])
+      AND t.unmet_dependencies = 0
+      AND ((SELECT available FROM budgets) IS NULL OR (
+    greatest(t.estimated_tokens, 1) <= least(9223372036854775807, ((SELECT available FROM budgets) ->> t.workspace_id::text)::bigint, ((SELECT available FROM budgets) ->> t.project_id::text)::bigint, ((SELECT available FROM budgets) ->> t.milestone_id::text)::bigint)
+    AND (NOT (SELECT available FROM budgets) ? 'task' OR NOT EXISTS (SELECT FROM usage_budgets b
+      WHERE b.workspace_id = t.workspace_id AND b.scope_id = t.id AND (b.period_start <= now() AND b.period_end > now())
+        AND b.available < greatest(t.estimated_tokens, 1))))))
+      AND (o.task_types = '{}' OR t.task_type = ANY(o.task_types))
+    ORDER BY t.queue_rank
+    LIMIT o.room
+    FOR NO KEY UPDATE OF t SKIP LOCKED) head
+  ORDER BY head.queue_rank
+  LIMIT (SELECT room FROM together)
+),
+chosen AS MATERIALIZED (
+  SELECT b.id, uuidv7() AS run_id, s.id AS agent_id, s.seconds, s.by_heartbeat, b.project_id, b.milestone_id, b.estimated_tokens
+  FROM (SELECT id, row_number() OVER (ORDER BY queue_rank, id) AS number, best.project_id, best.milestone_id, best.estimated_tokens FROM best) b
+  JOIN share s ON b.number > s.before AND b.number <= s.before + s.room
+),
+budget AS MATERIALIZED (
+  SELECT b.id, b.scope_id, b.available FROM usage_budgets b
+  WHERE (b.workspace_id, b.scope_id) IN (SELECT $1, unnest(ARRAY[$1, c.project_id, c.milestone_id, c.id]) FROM chosen c)
+    AND (b.period_start <= now() AND b.period_end > now())
+  ORDER BY b.id
+  FOR NO KEY UPDATE
+),
+wanted AS (
+  SELECT c.id, b.id AS budget_id, b.available >= greatest(1,
+    sum(c.estimated_tokens) OVER (PARTITION BY b.id ORDER BY c.run_id ROWS UNBOUNDED PRECEDING)) AS fits
+  FROM chosen c JOIN budget b ON b.scope_id IN ($1, c.project_id, c.milestone_id, c.id)
+),
+afforded AS MATERIALIZED (
+  SELECT c.*, coalesce(w.budget_ids, '{}') AS budget_ids
+  FROM chosen c LEFT JOIN (
+    SELECT id, bool_and(fits) AS fit, array_agg(budget_id ORDER BY budget_id) AS budget_ids FROM wanted GROUP BY id) w
+    ON w.id = c.id
+  WHERE w.fit IS NOT FALSE
+),
+task_moved AS (
+  UPDATE agent_tasks t SET
+    status = 'ASSIGNED', version = t.version + 1, updated_at = now(),
+    run_id = m.run_id,
+    agent_id = m.agent_id,
+    queue_expires_at = NULL,
+    generation = t.generation + 1,
+    assigned_at = now()
+  FROM afforded m
+  WHERE t.workspace_id = $1 AND t.id = m.id AND CASE WHEN t.status IN ('PENDING') THEN true END
+  RETURNING t.workspace_id, t.id, t.version, old.status AS previous_status, t.status, t.generation,
+    coalesce(t.run_id, old.run_id) AS run_id, coalesce(t.agent_id, old.agent_id) AS agent_id,
+    coalesce(t.session_key, old.session_key) AS session_key, t.retry_at, t.unmet_dependencies,
+    t.dependents_unsettled,
+    ('agent')::text AS actor_kind, (m.agent_id)::text AS actor_id, (NULL)::text AS reason, (NULL)::text AS message, (NULL)::text AS level, (NULL)::jsonb AS details, (NULL)::text AS stack_trace, t.title, t.description, t.task_type, t.priority, t.input_context, t.checkpoint_data, t.metadata, t.secrets, t.timeout_seconds, t.retry_count, t.max_retries, t.required_capabilities, m.seconds, m.by_heartbeat, m.budget_ids, m.estimated_tokens AS held_tokens
+),
+run_moved AS (
+  INSERT INTO task_runs (workspace_id, id, task_id, agent_id, generation, lease_seconds,
+    lease_expires_at, lease_by_heartbeat, deadline_at, budget_ids, held_tokens, estimated_tokens)
+  SELECT workspace_id, run_id, id, agent_id, generation, seconds, now() + make_interval(secs => seconds), by_heartbeat,
+    now() + make_interval(secs => timeout_seconds), budget_ids, held_tokens, held_tokens
+  FROM task_moved
+),
+budget_held AS (
+  UPDATE usage_budgets b SET reserved = b.reserved + h.tokens, updated_at = now() FROM (
+    SELECT m.workspace_id, i.id, sum(m.held_tokens) AS tokens FROM task_moved m CROSS JOIN LATERAL unnest(m.budget_ids) AS i (id)
+    GROUP BY 1, 2) h
+  WHERE b.workspace_id = h.workspace_id AND b.id = h.id
+),
+agent_busier AS (
+  UPDATE agents a SET live_runs = a.live_runs + s.runs
+  FROM (SELECT workspace_id, agent_id, count(*)::int AS runs FROM task_moved GROUP BY 1, 2) s
+  WHERE a.workspace_id = s.workspace_id AND a.id = s.agent_id
+),
+journaled AS (
+  INSERT INTO journal (workspace_id, event, task_id, version, previous_status, new_status, run_id, run_version,
+    previous_state, new_state, end_reason, generation, agent_id, actor_kind, actor_id, reason, level, message,
+    details, session_key, stack_trace, retry_at)
+  SELECT m.workspace_id, 'task.status_changed', m.id, m.version, m.previous_status, m.status, m.run_id, 1, NULL, 'ASSIGNED', NULL, m.generation, m.agent_id, m.actor_kind, m.actor_id, m.reason, m.level, m.message, m.details, m.session_key, m.stack_trace, m.retry_at FROM task_moved m
+)
+SELECT a.id AS agent_id, a.lifecycle, a.mode, a.capabilities, a.dedicated_to, a.task_types, a.unresponsive, a.room > 0 AND m.id IS NULL AND (a.id NOT IN (SELECT id FROM share)
+    OR (SELECT count(*) FROM best) > (SELECT count(*) FROM chosen)) AS deferred,
+  CASE WHEN NOT a.takes_work THEN 'agent_in_error'
+       WHEN a.is_full THEN 'agent_full'
+       ELSE coalesce(CASE WHEN a.room = 0 THEN CASE WHEN NOT (EXISTS (SELECT FROM workspaces used WHERE used.id = $1 AND used.archived_at IS NULL)) THEN 'workspace_archived' WHEN NOT (NOT (EXISTS (SELECT FROM installation_pauses p
+      WHERE p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))
+    OR EXISTS (SELECT FROM pauses p WHERE p.workspace_id = $1 AND p.task_type IS NULL
+      AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())))) THEN 'paused' WHEN NOT (NOT EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1 AND b.scope_id = $1
+    AND (b.period_start <= now() AND b.period_end > now()) AND b.available <= 0)) THEN 'budget' END END, 'nothing_ready') END AS why,
+  (ARRAY(SELECT p.task_type::text FROM pauses p WHERE p.workspace_id = $1
+    AND p.task_type IS NOT NULL AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())) <> '{}' OR EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1)) AS some_held, false AS has_budgets,
   m.run_id, m.generation, now() + make_interval(secs => m.seconds) AS lease_expires_at,
   now() + make_interval(secs => m.timeout_seconds) AS deadline_at, m.id,
   m.title, m.description, m.task_type, m.priority, m.input_context, m.checkpoint_data, m.metadata, m.secrets, m.timeout_seconds, m.retry_count, m.max_retries, m.required_capabilities, ARRAY(
@@ -367,7 +685,8 @@ WITH agent AS MATERIALIZED (
     CASE WHEN a.mode = 'pull' AND (a.lifecycle <> 'TERMINATED' AND NOT (a.lifecycle = 'DRAINING' OR a.lifecycle = 'ERROR' OR (a.mode = 'push' AND NOT a.coordinator_enabled) OR (a.mode = 'push' AND a.command = '{}') OR (a.mode = 'push' AND coalesce(a.resting_until > now(), false)))) AND (EXISTS (SELECT FROM workspaces used WHERE used.id = $1 AND used.archived_at IS NULL) AND NOT (EXISTS (SELECT FROM installation_pauses p
       WHERE p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))
     OR EXISTS (SELECT FROM pauses p WHERE p.workspace_id = $1 AND p.task_type IS NULL
-      AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))))
+      AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))) AND NOT EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1 AND b.scope_id = $1
+    AND (b.period_start <= now() AND b.period_end > now()) AND b.available <= 0)) AND NOT EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1)
       THEN greatest(least(w.max, a.max_concurrent_tasks - a.live_runs), 0) ELSE 0 END AS room,
     (a.lifecycle <> 'TERMINATED' AND NOT (a.lifecycle = 'DRAINING' OR a.lifecycle = 'ERROR' OR (a.mode = 'push' AND NOT a.coordinator_enabled) OR (a.mode = 'push' AND a.command = '{}') OR (a.mode = 'push' AND coalesce(a.resting_until > now(), false)))) AS takes_work, NOT a.live_runs < a.max_concurrent_tasks AS is_full,
     coalesce(w.lease_seconds, CASE WHEN heard.alive THEN a.stale_threshold_seconds END, $5::int) AS seconds,
@@ -393,11 +712,17 @@ best AS MATERIALIZED (
       AND (t.queue_expires_at IS NULL OR t.queue_expires_at > now())
       AND (t.task_type || '') <> ALL ((ARRAY(SELECT p.task_type::text FROM pauses p WHERE p.workspace_id = $1
     AND p.task_type IS NOT NULL AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())))::text[])
-      AND t.unmet_dependencies = 0)
+      AND t.unmet_dependencies = 0
+      AND (NULL::jsonb IS NULL OR (
+    greatest(t.estimated_tokens, 1) <= least(9223372036854775807, (NULL::jsonb ->> t.workspace_id::text)::bigint, (NULL::jsonb ->> t.project_id::text)::bigint, (NULL::jsonb ->> t.milestone_id::text)::bigint)
+    AND (NOT NULL::jsonb ? 'task' OR NOT EXISTS (SELECT FROM usage_budgets b
+      WHERE b.workspace_id = t.workspace_id AND b.scope_id = t.id AND (b.period_start <= now() AND b.period_end > now())
+        AND b.available < greatest(t.estimated_tokens, 1))))))
   FOR NO KEY UPDATE OF t SKIP LOCKED
 ),
 chosen AS (
-  SELECT b.id, uuidv7() AS run_id, a.id AS agent_id, a.seconds, a.by_heartbeat FROM best b CROSS JOIN agent a
+  SELECT b.id, uuidv7() AS run_id, a.id AS agent_id, a.seconds, a.by_heartbeat
+  FROM best b CROSS JOIN agent a
 ),
 task_moved AS (
   UPDATE agent_tasks t SET
@@ -439,9 +764,136 @@ SELECT a.id AS agent_id, a.lifecycle, a.mode, a.capabilities, a.dedicated_to, a.
        ELSE coalesce(CASE WHEN a.room = 0 THEN CASE WHEN NOT (EXISTS (SELECT FROM workspaces used WHERE used.id = $1 AND used.archived_at IS NULL)) THEN 'workspace_archived' WHEN NOT (NOT (EXISTS (SELECT FROM installation_pauses p
       WHERE p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))
     OR EXISTS (SELECT FROM pauses p WHERE p.workspace_id = $1 AND p.task_type IS NULL
-      AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())))) THEN 'paused' END END, 'nothing_ready') END AS why,
+      AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())))) THEN 'paused' WHEN NOT (NOT EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1 AND b.scope_id = $1
+    AND (b.period_start <= now() AND b.period_end > now()) AND b.available <= 0)) THEN 'budget' END END, 'nothing_ready') END AS why,
   (ARRAY(SELECT p.task_type::text FROM pauses p WHERE p.workspace_id = $1
-    AND p.task_type IS NOT NULL AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())) <> '{}') AS some_held,
+    AND p.task_type IS NOT NULL AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())) <> '{}' OR EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1)) AS some_held, EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1) AS has_budgets,
+  m.run_id, m.generation, now() + make_interval(secs => m.seconds) AS lease_expires_at,
+  now() + make_interval(secs => m.timeout_seconds) AS deadline_at, m.id,
+  m.title, m.description, m.task_type, m.priority, m.input_context, m.checkpoint_data, m.metadata, m.secrets, m.timeout_seconds, m.retry_count, m.max_retries, m.required_capabilities, ARRAY(
+    SELECT g.tag FROM agent_task_tags g WHERE g.workspace_id = $1 AND g.task_id = m.id ORDER BY g.tag) AS tags
+FROM agent a LEFT JOIN task_moved m ON m.agent_id = a.id
+-- Run ids are made in the order of the queue, and sort by the time they were made.
+ORDER BY m.run_id
+
+-- claim_given_holding
+WITH budgets AS MATERIALIZED (SELECT (SELECT jsonb_object_agg(l.scope, l.available) FROM (
+    SELECT b.scope_id::text AS scope, b.available FROM usage_budgets b WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NULL
+    UNION ALL
+    SELECT 'task', 0 WHERE EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NOT NULL)) l) AS available),
+agent AS MATERIALIZED (
+  SELECT a.id, a.lifecycle, a.mode, a.capabilities, a.dedicated_to, a.task_types, w.position,
+    CASE WHEN a.mode = 'pull' AND (a.lifecycle <> 'TERMINATED' AND NOT (a.lifecycle = 'DRAINING' OR a.lifecycle = 'ERROR' OR (a.mode = 'push' AND NOT a.coordinator_enabled) OR (a.mode = 'push' AND a.command = '{}') OR (a.mode = 'push' AND coalesce(a.resting_until > now(), false)))) AND (EXISTS (SELECT FROM workspaces used WHERE used.id = $1 AND used.archived_at IS NULL) AND NOT (EXISTS (SELECT FROM installation_pauses p
+      WHERE p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))
+    OR EXISTS (SELECT FROM pauses p WHERE p.workspace_id = $1 AND p.task_type IS NULL
+      AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))) AND NOT EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1 AND b.scope_id = $1
+    AND (b.period_start <= now() AND b.period_end > now()) AND b.available <= 0))
+      THEN greatest(least(w.max, a.max_concurrent_tasks - a.live_runs), 0) ELSE 0 END AS room,
+    (a.lifecycle <> 'TERMINATED' AND NOT (a.lifecycle = 'DRAINING' OR a.lifecycle = 'ERROR' OR (a.mode = 'push' AND NOT a.coordinator_enabled) OR (a.mode = 'push' AND a.command = '{}') OR (a.mode = 'push' AND coalesce(a.resting_until > now(), false)))) AS takes_work, NOT a.live_runs < a.max_concurrent_tasks AS is_full,
+    coalesce(w.lease_seconds, CASE WHEN heard.alive THEN a.stale_threshold_seconds END, $5::int) AS seconds,
+    w.lease_seconds IS NULL AND coalesce(heard.alive, false) AS by_heartbeat,
+    a.mode = 'pull' AND coalesce(heard.unresponsive, false) AS unresponsive
+  FROM (SELECT ($2::uuid[])[1] AS agent_id, ($3::int[])[1] AS max, ($4::int[])[1] AS lease_seconds,
+    1 AS position) w
+  JOIN agents a ON a.workspace_id = $1 AND a.id = w.agent_id
+  LEFT JOIN LATERAL (
+    -- Registering stamps a first heartbeat, but with the next one at infinity: none is promised yet.
+    SELECT h.last_seen_at > now() - make_interval(secs => a.stale_threshold_seconds)
+      AND h.next_expected_at IS DISTINCT FROM 'infinity' AS alive,
+      h.next_expected_at = 'infinity'
+      AND h.last_seen_at < now() - make_interval(secs => a.stale_threshold_seconds / 4.0) AS unresponsive
+    FROM agent_heartbeats h WHERE h.workspace_id = $1 AND h.agent_id = a.id) heard ON true
+  ORDER BY a.id
+  FOR NO KEY UPDATE OF a
+),
+best AS MATERIALIZED (
+  SELECT t.id, t.project_id, t.milestone_id, t.estimated_tokens FROM agent o JOIN agent_tasks t ON t.workspace_id = $1 AND t.id = $6 AND o.room > 0
+  WHERE (t.required_capabilities <@ o.capabilities AND t.required_capabilities @> o.dedicated_to) AND (o.task_types = '{}' OR t.task_type = ANY(o.task_types))
+    AND (t.status = 'PENDING'
+      AND (t.queue_expires_at IS NULL OR t.queue_expires_at > now())
+      AND (t.task_type || '') <> ALL ((ARRAY(SELECT p.task_type::text FROM pauses p WHERE p.workspace_id = $1
+    AND p.task_type IS NOT NULL AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())))::text[])
+      AND t.unmet_dependencies = 0
+      AND ((SELECT available FROM budgets) IS NULL OR (
+    greatest(t.estimated_tokens, 1) <= least(9223372036854775807, ((SELECT available FROM budgets) ->> t.workspace_id::text)::bigint, ((SELECT available FROM budgets) ->> t.project_id::text)::bigint, ((SELECT available FROM budgets) ->> t.milestone_id::text)::bigint)
+    AND (NOT (SELECT available FROM budgets) ? 'task' OR NOT EXISTS (SELECT FROM usage_budgets b
+      WHERE b.workspace_id = t.workspace_id AND b.scope_id = t.id AND (b.period_start <= now() AND b.period_end > now())
+        AND b.available < greatest(t.estimated_tokens, 1))))))
+  FOR NO KEY UPDATE OF t SKIP LOCKED
+),
+chosen AS (
+  SELECT b.id, uuidv7() AS run_id, a.id AS agent_id, a.seconds, a.by_heartbeat, b.project_id, b.milestone_id, b.estimated_tokens
+  FROM best b CROSS JOIN agent a
+),
+budget AS MATERIALIZED (
+  SELECT b.id, b.scope_id, b.available FROM usage_budgets b
+  WHERE (b.workspace_id, b.scope_id) IN (SELECT $1, unnest(ARRAY[$1, c.project_id, c.milestone_id, c.id]) FROM chosen c)
+    AND (b.period_start <= now() AND b.period_end > now())
+  ORDER BY b.id
+  FOR NO KEY UPDATE
+),
+wanted AS (
+  SELECT c.id, b.id AS budget_id, b.available >= greatest(1,
+    sum(c.estimated_tokens) OVER (PARTITION BY b.id ORDER BY c.run_id ROWS UNBOUNDED PRECEDING)) AS fits
+  FROM chosen c JOIN budget b ON b.scope_id IN ($1, c.project_id, c.milestone_id, c.id)
+),
+afforded AS MATERIALIZED (
+  SELECT c.*, coalesce(w.budget_ids, '{}') AS budget_ids
+  FROM chosen c LEFT JOIN (
+    SELECT id, bool_and(fits) AS fit, array_agg(budget_id ORDER BY budget_id) AS budget_ids FROM wanted GROUP BY id) w
+    ON w.id = c.id
+  WHERE w.fit IS NOT FALSE
+),
+task_moved AS (
+  UPDATE agent_tasks t SET
+    status = 'ASSIGNED', version = t.version + 1, updated_at = now(),
+    run_id = m.run_id,
+    agent_id = m.agent_id,
+    queue_expires_at = NULL,
+    generation = t.generation + 1,
+    assigned_at = now()
+  FROM afforded m
+  WHERE t.workspace_id = $1 AND t.id = m.id AND CASE WHEN t.status IN ('PENDING') THEN true END
+  RETURNING t.workspace_id, t.id, t.version, old.status AS previous_status, t.status, t.generation,
+    coalesce(t.run_id, old.run_id) AS run_id, coalesce(t.agent_id, old.agent_id) AS agent_id,
+    coalesce(t.session_key, old.session_key) AS session_key, t.retry_at, t.unmet_dependencies,
+    t.dependents_unsettled,
+    ('agent')::text AS actor_kind, (m.agent_id)::text AS actor_id, (NULL)::text AS reason, (NULL)::text AS message, (NULL)::text AS level, (NULL)::jsonb AS details, (NULL)::text AS stack_trace, t.title, t.description, t.task_type, t.priority, t.input_context, t.checkpoint_data, t.metadata, t.secrets, t.timeout_seconds, t.retry_count, t.max_retries, t.required_capabilities, m.seconds, m.by_heartbeat, m.budget_ids, m.estimated_tokens AS held_tokens
+),
+run_moved AS (
+  INSERT INTO task_runs (workspace_id, id, task_id, agent_id, generation, lease_seconds,
+    lease_expires_at, lease_by_heartbeat, deadline_at, budget_ids, held_tokens, estimated_tokens)
+  SELECT workspace_id, run_id, id, agent_id, generation, seconds, now() + make_interval(secs => seconds), by_heartbeat,
+    now() + make_interval(secs => timeout_seconds), budget_ids, held_tokens, held_tokens
+  FROM task_moved
+),
+budget_held AS (
+  UPDATE usage_budgets b SET reserved = b.reserved + h.tokens, updated_at = now() FROM (
+    SELECT m.workspace_id, i.id, sum(m.held_tokens) AS tokens FROM task_moved m CROSS JOIN LATERAL unnest(m.budget_ids) AS i (id)
+    GROUP BY 1, 2) h
+  WHERE b.workspace_id = h.workspace_id AND b.id = h.id
+),
+agent_busier AS (
+  UPDATE agents a SET live_runs = a.live_runs + s.runs
+  FROM (SELECT workspace_id, agent_id, count(*)::int AS runs FROM task_moved GROUP BY 1, 2) s
+  WHERE a.workspace_id = s.workspace_id AND a.id = s.agent_id
+),
+journaled AS (
+  INSERT INTO journal (workspace_id, event, task_id, version, previous_status, new_status, run_id, run_version,
+    previous_state, new_state, end_reason, generation, agent_id, actor_kind, actor_id, reason, level, message,
+    details, session_key, stack_trace, retry_at)
+  SELECT m.workspace_id, 'task.status_changed', m.id, m.version, m.previous_status, m.status, m.run_id, 1, NULL, 'ASSIGNED', NULL, m.generation, m.agent_id, m.actor_kind, m.actor_id, m.reason, m.level, m.message, m.details, m.session_key, m.stack_trace, m.retry_at FROM task_moved m
+)
+SELECT a.id AS agent_id, a.lifecycle, a.mode, a.capabilities, a.dedicated_to, a.task_types, a.unresponsive, false AS deferred,
+  CASE WHEN NOT a.takes_work THEN 'agent_in_error'
+       WHEN a.is_full THEN 'agent_full'
+       ELSE coalesce(CASE WHEN a.room = 0 THEN CASE WHEN NOT (EXISTS (SELECT FROM workspaces used WHERE used.id = $1 AND used.archived_at IS NULL)) THEN 'workspace_archived' WHEN NOT (NOT (EXISTS (SELECT FROM installation_pauses p
+      WHERE p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))
+    OR EXISTS (SELECT FROM pauses p WHERE p.workspace_id = $1 AND p.task_type IS NULL
+      AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())))) THEN 'paused' WHEN NOT (NOT EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1 AND b.scope_id = $1
+    AND (b.period_start <= now() AND b.period_end > now()) AND b.available <= 0)) THEN 'budget' END END, 'nothing_ready') END AS why,
+  (ARRAY(SELECT p.task_type::text FROM pauses p WHERE p.workspace_id = $1
+    AND p.task_type IS NOT NULL AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())) <> '{}' OR EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1)) AS some_held, false AS has_budgets,
   m.run_id, m.generation, now() + make_interval(secs => m.seconds) AS lease_expires_at,
   now() + make_interval(secs => m.timeout_seconds) AS deadline_at, m.id,
   m.title, m.description, m.task_type, m.priority, m.input_context, m.checkpoint_data, m.metadata, m.secrets, m.timeout_seconds, m.retry_count, m.max_retries, m.required_capabilities, ARRAY(
@@ -456,7 +908,8 @@ WITH agent AS MATERIALIZED (
     CASE WHEN a.mode = 'pull' AND (a.lifecycle <> 'TERMINATED' AND NOT (a.lifecycle = 'DRAINING' OR a.lifecycle = 'ERROR' OR (a.mode = 'push' AND NOT a.coordinator_enabled) OR (a.mode = 'push' AND a.command = '{}') OR (a.mode = 'push' AND coalesce(a.resting_until > now(), false)))) AND (EXISTS (SELECT FROM workspaces used WHERE used.id = $1 AND used.archived_at IS NULL) AND NOT (EXISTS (SELECT FROM installation_pauses p
       WHERE p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))
     OR EXISTS (SELECT FROM pauses p WHERE p.workspace_id = $1 AND p.task_type IS NULL
-      AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))))
+      AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))) AND NOT EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1 AND b.scope_id = $1
+    AND (b.period_start <= now() AND b.period_end > now()) AND b.available <= 0)) AND NOT EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1)
       THEN greatest(least(w.max, a.max_concurrent_tasks - a.live_runs), 0) ELSE 0 END AS room,
     (a.lifecycle <> 'TERMINATED' AND NOT (a.lifecycle = 'DRAINING' OR a.lifecycle = 'ERROR' OR (a.mode = 'push' AND NOT a.coordinator_enabled) OR (a.mode = 'push' AND a.command = '{}') OR (a.mode = 'push' AND coalesce(a.resting_until > now(), false)))) AS takes_work, NOT a.live_runs < a.max_concurrent_tasks AS is_full,
     coalesce(w.lease_seconds, CASE WHEN heard.alive THEN a.stale_threshold_seconds END, $5::int) AS seconds,
@@ -495,7 +948,12 @@ best AS MATERIALIZED (
       AND (t.queue_expires_at IS NULL OR t.queue_expires_at > now())
       AND (t.task_type || '') <> ALL ((ARRAY(SELECT p.task_type::text FROM pauses p WHERE p.workspace_id = $1
     AND p.task_type IS NOT NULL AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())))::text[])
-      AND t.unmet_dependencies = 0)
+      AND t.unmet_dependencies = 0
+      AND (NULL::jsonb IS NULL OR (
+    greatest(t.estimated_tokens, 1) <= least(9223372036854775807, (NULL::jsonb ->> t.workspace_id::text)::bigint, (NULL::jsonb ->> t.project_id::text)::bigint, (NULL::jsonb ->> t.milestone_id::text)::bigint)
+    AND (NOT NULL::jsonb ? 'task' OR NOT EXISTS (SELECT FROM usage_budgets b
+      WHERE b.workspace_id = t.workspace_id AND b.scope_id = t.id AND (b.period_start <= now() AND b.period_end > now())
+        AND b.available < greatest(t.estimated_tokens, 1))))))
       AND (o.task_types = '{}' OR t.task_type = ANY(o.task_types))
     ORDER BY t.queue_rank
     LIMIT o.room
@@ -552,9 +1010,159 @@ SELECT a.id AS agent_id, a.lifecycle, a.mode, a.capabilities, a.dedicated_to, a.
        ELSE coalesce(CASE WHEN a.room = 0 THEN CASE WHEN NOT (EXISTS (SELECT FROM workspaces used WHERE used.id = $1 AND used.archived_at IS NULL)) THEN 'workspace_archived' WHEN NOT (NOT (EXISTS (SELECT FROM installation_pauses p
       WHERE p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))
     OR EXISTS (SELECT FROM pauses p WHERE p.workspace_id = $1 AND p.task_type IS NULL
-      AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())))) THEN 'paused' END END, 'nothing_ready') END AS why,
+      AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())))) THEN 'paused' WHEN NOT (NOT EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1 AND b.scope_id = $1
+    AND (b.period_start <= now() AND b.period_end > now()) AND b.available <= 0)) THEN 'budget' END END, 'nothing_ready') END AS why,
   (ARRAY(SELECT p.task_type::text FROM pauses p WHERE p.workspace_id = $1
-    AND p.task_type IS NOT NULL AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())) <> '{}') AS some_held,
+    AND p.task_type IS NOT NULL AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())) <> '{}' OR EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1)) AS some_held, EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1) AS has_budgets,
+  m.run_id, m.generation, now() + make_interval(secs => m.seconds) AS lease_expires_at,
+  now() + make_interval(secs => m.timeout_seconds) AS deadline_at, m.id,
+  m.title, m.description, m.task_type, m.priority, m.input_context, m.checkpoint_data, m.metadata, m.secrets, m.timeout_seconds, m.retry_count, m.max_retries, m.required_capabilities, ARRAY(
+    SELECT g.tag FROM agent_task_tags g WHERE g.workspace_id = $1 AND g.task_id = m.id ORDER BY g.tag) AS tags
+FROM agent a LEFT JOIN task_moved m ON m.agent_id = a.id
+-- Run ids are made in the order of the queue, and sort by the time they were made.
+ORDER BY m.run_id
+
+-- claim_many_holding
+WITH budgets AS MATERIALIZED (SELECT (SELECT jsonb_object_agg(l.scope, l.available) FROM (
+    SELECT b.scope_id::text AS scope, b.available FROM usage_budgets b WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NULL
+    UNION ALL
+    SELECT 'task', 0 WHERE EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NOT NULL)) l) AS available),
+agent AS MATERIALIZED (
+  SELECT a.id, a.lifecycle, a.mode, a.capabilities, a.dedicated_to, a.task_types, w.position,
+    CASE WHEN a.mode = 'pull' AND (a.lifecycle <> 'TERMINATED' AND NOT (a.lifecycle = 'DRAINING' OR a.lifecycle = 'ERROR' OR (a.mode = 'push' AND NOT a.coordinator_enabled) OR (a.mode = 'push' AND a.command = '{}') OR (a.mode = 'push' AND coalesce(a.resting_until > now(), false)))) AND (EXISTS (SELECT FROM workspaces used WHERE used.id = $1 AND used.archived_at IS NULL) AND NOT (EXISTS (SELECT FROM installation_pauses p
+      WHERE p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))
+    OR EXISTS (SELECT FROM pauses p WHERE p.workspace_id = $1 AND p.task_type IS NULL
+      AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))) AND NOT EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1 AND b.scope_id = $1
+    AND (b.period_start <= now() AND b.period_end > now()) AND b.available <= 0))
+      THEN greatest(least(w.max, a.max_concurrent_tasks - a.live_runs), 0) ELSE 0 END AS room,
+    (a.lifecycle <> 'TERMINATED' AND NOT (a.lifecycle = 'DRAINING' OR a.lifecycle = 'ERROR' OR (a.mode = 'push' AND NOT a.coordinator_enabled) OR (a.mode = 'push' AND a.command = '{}') OR (a.mode = 'push' AND coalesce(a.resting_until > now(), false)))) AS takes_work, NOT a.live_runs < a.max_concurrent_tasks AS is_full,
+    coalesce(w.lease_seconds, CASE WHEN heard.alive THEN a.stale_threshold_seconds END, $5::int) AS seconds,
+    w.lease_seconds IS NULL AND coalesce(heard.alive, false) AS by_heartbeat,
+    a.mode = 'pull' AND coalesce(heard.unresponsive, false) AS unresponsive
+  FROM unnest($2::uuid[], $3::int[], $4::int[]) WITH ORDINALITY AS w (agent_id, max, lease_seconds, position)
+  JOIN agents a ON a.workspace_id = $1 AND a.id = w.agent_id
+  LEFT JOIN LATERAL (
+    -- Registering stamps a first heartbeat, but with the next one at infinity: none is promised yet.
+    SELECT h.last_seen_at > now() - make_interval(secs => a.stale_threshold_seconds)
+      AND h.next_expected_at IS DISTINCT FROM 'infinity' AS alive,
+      h.next_expected_at = 'infinity'
+      AND h.last_seen_at < now() - make_interval(secs => a.stale_threshold_seconds / 4.0) AS unresponsive
+    FROM agent_heartbeats h WHERE h.workspace_id = $1 AND h.agent_id = a.id) heard ON true
+  ORDER BY a.id
+  FOR NO KEY UPDATE OF a
+),
+share AS MATERIALIZED (
+  SELECT a.id, a.room, a.seconds, a.by_heartbeat, sum(a.room) OVER (ORDER BY a.position) - a.room AS before
+  FROM agent a
+  WHERE a.room > 0 AND (a.capabilities, a.dedicated_to, a.task_types) = (SELECT a.capabilities, a.dedicated_to, a.task_types FROM agent a WHERE room > 0 ORDER BY position LIMIT 1)
+),
+together AS MATERIALIZED (
+  SELECT sum(a.room) AS room, a.capabilities, a.dedicated_to, a.task_types FROM agent a JOIN share USING (id) GROUP BY a.capabilities, a.dedicated_to, a.task_types
+),
+best AS MATERIALIZED (
+  SELECT head.*
+  FROM together o JOIN capability_sets s ON s.workspace_id = $1 AND (s.capabilities <@ o.capabilities AND s.capabilities @> o.dedicated_to)
+  CROSS JOIN LATERAL (
+    SELECT t.id, t.queue_rank, t.project_id, t.milestone_id, t.estimated_tokens, CASE WHEN pg_column_compression(t.input_context) IS NULL THEN coalesce(pg_column_size(t.input_context), 0)
+    ELSE octet_length(t.input_context::text) END + CASE WHEN pg_column_compression(t.checkpoint_data) IS NULL THEN coalesce(pg_column_size(t.checkpoint_data), 0)
+    ELSE octet_length(t.checkpoint_data::text) END + CASE WHEN pg_column_compression(t.metadata) IS NULL THEN coalesce(pg_column_size(t.metadata), 0)
+    ELSE octet_length(t.metadata::text) END AS bytes FROM agent_tasks t
+    WHERE t.workspace_id = $1 AND t.capability_key = s.key
+      AND (t.status = 'PENDING'
+      AND (t.queue_expires_at IS NULL OR t.queue_expires_at > now())
+      AND (t.task_type || '') <> ALL ((ARRAY(SELECT p.task_type::text FROM pauses p WHERE p.workspace_id = $1
+    AND p.task_type IS NOT NULL AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())))::text[])
+      AND t.unmet_dependencies = 0
+      AND ((SELECT available FROM budgets) IS NULL OR (
+    greatest(t.estimated_tokens, 1) <= least(9223372036854775807, ((SELECT available FROM budgets) ->> t.workspace_id::text)::bigint, ((SELECT available FROM budgets) ->> t.project_id::text)::bigint, ((SELECT available FROM budgets) ->> t.milestone_id::text)::bigint)
+    AND (NOT (SELECT available FROM budgets) ? 'task' OR NOT EXISTS (SELECT FROM usage_budgets b
+      WHERE b.workspace_id = t.workspace_id AND b.scope_id = t.id AND (b.period_start <= now() AND b.period_end > now())
+        AND b.available < greatest(t.estimated_tokens, 1))))))
+      AND (o.task_types = '{}' OR t.task_type = ANY(o.task_types))
+    ORDER BY t.queue_rank
+    LIMIT o.room
+    FOR NO KEY UPDATE OF t SKIP LOCKED) head
+  ORDER BY head.queue_rank
+  LIMIT (SELECT room FROM together)
+),
+chosen AS MATERIALIZED (
+  SELECT b.id, uuidv7() AS run_id, s.id AS agent_id, s.seconds, s.by_heartbeat, b.project_id, b.milestone_id, b.estimated_tokens
+  FROM (SELECT id, number, b.project_id, b.milestone_id, b.estimated_tokens FROM (
+      SELECT id, row_number() OVER line AS number, sum(bytes) OVER line - bytes AS before, best.project_id, best.milestone_id, best.estimated_tokens
+      FROM best WINDOW line AS (ORDER BY queue_rank, id ROWS UNBOUNDED PRECEDING)) b
+    WHERE before < 33554432) b
+  JOIN share s ON b.number > s.before AND b.number <= s.before + s.room
+),
+budget AS MATERIALIZED (
+  SELECT b.id, b.scope_id, b.available FROM usage_budgets b
+  WHERE (b.workspace_id, b.scope_id) IN (SELECT $1, unnest(ARRAY[$1, c.project_id, c.milestone_id, c.id]) FROM chosen c)
+    AND (b.period_start <= now() AND b.period_end > now())
+  ORDER BY b.id
+  FOR NO KEY UPDATE
+),
+wanted AS (
+  SELECT c.id, b.id AS budget_id, b.available >= greatest(1,
+    sum(c.estimated_tokens) OVER (PARTITION BY b.id ORDER BY c.run_id ROWS UNBOUNDED PRECEDING)) AS fits
+  FROM chosen c JOIN budget b ON b.scope_id IN ($1, c.project_id, c.milestone_id, c.id)
+),
+afforded AS MATERIALIZED (
+  SELECT c.*, coalesce(w.budget_ids, '{}') AS budget_ids
+  FROM chosen c LEFT JOIN (
+    SELECT id, bool_and(fits) AS fit, array_agg(budget_id ORDER BY budget_id) AS budget_ids FROM wanted GROUP BY id) w
+    ON w.id = c.id
+  WHERE w.fit IS NOT FALSE
+),
+task_moved AS (
+  UPDATE agent_tasks t SET
+    status = 'ASSIGNED', version = t.version + 1, updated_at = now(),
+    run_id = m.run_id,
+    agent_id = m.agent_id,
+    queue_expires_at = NULL,
+    generation = t.generation + 1,
+    assigned_at = now()
+  FROM afforded m
+  WHERE t.workspace_id = $1 AND t.id = m.id AND CASE WHEN t.status IN ('PENDING') THEN true END
+  RETURNING t.workspace_id, t.id, t.version, old.status AS previous_status, t.status, t.generation,
+    coalesce(t.run_id, old.run_id) AS run_id, coalesce(t.agent_id, old.agent_id) AS agent_id,
+    coalesce(t.session_key, old.session_key) AS session_key, t.retry_at, t.unmet_dependencies,
+    t.dependents_unsettled,
+    ('agent')::text AS actor_kind, (m.agent_id)::text AS actor_id, (NULL)::text AS reason, (NULL)::text AS message, (NULL)::text AS level, (NULL)::jsonb AS details, (NULL)::text AS stack_trace, t.title, t.description, t.task_type, t.priority, t.input_context, t.checkpoint_data, t.metadata, t.secrets, t.timeout_seconds, t.retry_count, t.max_retries, t.required_capabilities, m.seconds, m.by_heartbeat, m.budget_ids, m.estimated_tokens AS held_tokens
+),
+run_moved AS (
+  INSERT INTO task_runs (workspace_id, id, task_id, agent_id, generation, lease_seconds,
+    lease_expires_at, lease_by_heartbeat, deadline_at, budget_ids, held_tokens, estimated_tokens)
+  SELECT workspace_id, run_id, id, agent_id, generation, seconds, now() + make_interval(secs => seconds), by_heartbeat,
+    now() + make_interval(secs => timeout_seconds), budget_ids, held_tokens, held_tokens
+  FROM task_moved
+),
+budget_held AS (
+  UPDATE usage_budgets b SET reserved = b.reserved + h.tokens, updated_at = now() FROM (
+    SELECT m.workspace_id, i.id, sum(m.held_tokens) AS tokens FROM task_moved m CROSS JOIN LATERAL unnest(m.budget_ids) AS i (id)
+    GROUP BY 1, 2) h
+  WHERE b.workspace_id = h.workspace_id AND b.id = h.id
+),
+agent_busier AS (
+  UPDATE agents a SET live_runs = a.live_runs + s.runs
+  FROM (SELECT workspace_id, agent_id, count(*)::int AS runs FROM task_moved GROUP BY 1, 2) s
+  WHERE a.workspace_id = s.workspace_id AND a.id = s.agent_id
+),
+journaled AS (
+  INSERT INTO journal (workspace_id, event, task_id, version, previous_status, new_status, run_id, run_version,
+    previous_state, new_state, end_reason, generation, agent_id, actor_kind, actor_id, reason, level, message,
+    details, session_key, stack_trace, retry_at)
+  SELECT m.workspace_id, 'task.status_changed', m.id, m.version, m.previous_status, m.status, m.run_id, 1, NULL, 'ASSIGNED', NULL, m.generation, m.agent_id, m.actor_kind, m.actor_id, m.reason, m.level, m.message, m.details, m.session_key, m.stack_trace, m.retry_at FROM task_moved m
+)
+SELECT a.id AS agent_id, a.lifecycle, a.mode, a.capabilities, a.dedicated_to, a.task_types, a.unresponsive, a.room > 0 AND m.id IS NULL AND (a.id NOT IN (SELECT id FROM share)
+    OR (SELECT count(*) FROM best) > (SELECT count(*) FROM chosen)) AS deferred,
+  CASE WHEN NOT a.takes_work THEN 'agent_in_error'
+       WHEN a.is_full THEN 'agent_full'
+       ELSE coalesce(CASE WHEN a.room = 0 THEN CASE WHEN NOT (EXISTS (SELECT FROM workspaces used WHERE used.id = $1 AND used.archived_at IS NULL)) THEN 'workspace_archived' WHEN NOT (NOT (EXISTS (SELECT FROM installation_pauses p
+      WHERE p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))
+    OR EXISTS (SELECT FROM pauses p WHERE p.workspace_id = $1 AND p.task_type IS NULL
+      AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())))) THEN 'paused' WHEN NOT (NOT EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1 AND b.scope_id = $1
+    AND (b.period_start <= now() AND b.period_end > now()) AND b.available <= 0)) THEN 'budget' END END, 'nothing_ready') END AS why,
+  (ARRAY(SELECT p.task_type::text FROM pauses p WHERE p.workspace_id = $1
+    AND p.task_type IS NOT NULL AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())) <> '{}' OR EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1)) AS some_held, false AS has_budgets,
   m.run_id, m.generation, now() + make_interval(secs => m.seconds) AS lease_expires_at,
   now() + make_interval(secs => m.timeout_seconds) AS deadline_at, m.id,
   m.title, m.description, m.task_type, m.priority, m.input_context, m.checkpoint_data, m.metadata, m.secrets, m.timeout_seconds, m.retry_count, m.max_retries, m.required_capabilities, ARRAY(
@@ -609,11 +1217,11 @@ task_moved AS (
     m.actor_kind AS actor_kind, m.actor_id AS actor_id, (NULL)::text AS reason, (NULL)::text AS message, (NULL)::text AS level, (NULL)::jsonb AS details, (NULL)::text AS stack_trace
 ),
 run_moved AS (
-  UPDATE task_runs r SET state = 'COMPLETED', version = r.version + 1, last_report_at = now(), ended_at = now(), end_reason = ('completed')::text, ended_by = ('agent')::text
+  UPDATE task_runs r SET state = 'COMPLETED', version = r.version + 1, last_report_at = now(), ended_at = now(), end_reason = ('completed')::text, ended_by = ('agent')::text, held_tokens = 0
   FROM task_moved m
   WHERE r.workspace_id = $1 AND r.id = m.run_id AND CASE WHEN r.state IN ('ASSIGNED', 'WORKING', 'APPROVED', 'STALE') THEN true END
   RETURNING r.workspace_id, r.id, r.task_id, r.agent_id, r.generation, r.version, r.end_reason,
-    old.state AS previous_state, r.state, r.ended_at, m.version AS task_version, m.previous_status, m.status, m.actor_kind, m.actor_id, m.reason, m.level, m.message, m.details, m.session_key, m.stack_trace, m.retry_at
+    old.state AS previous_state, r.state, r.ended_at, old.held_tokens AS released_tokens, r.budget_ids, m.version AS task_version, m.previous_status, m.status, m.actor_kind, m.actor_id, m.reason, m.level, m.message, m.details, m.session_key, m.stack_trace, m.retry_at
 ),
 freed AS MATERIALIZED (
   SELECT a.workspace_id, a.id, f.runs FROM agents a JOIN (
@@ -626,6 +1234,19 @@ agent_freed AS (
   -- A count that is too low must not fail the report of an agent: reconcile_states counts again.
   UPDATE agents a SET live_runs = greatest(a.live_runs - f.runs, 0) FROM freed f
   WHERE a.workspace_id = f.workspace_id AND a.id = f.id
+),
+released AS MATERIALIZED (
+  SELECT b.workspace_id, b.id, h.tokens FROM usage_budgets b JOIN (
+    SELECT r.workspace_id, i.id, sum(r.released_tokens) AS tokens
+    FROM run_moved r CROSS JOIN LATERAL unnest(r.budget_ids) AS i (id)
+    WHERE r.ended_at IS NOT NULL AND r.released_tokens > 0 AND (SELECT count(*) FROM freed) >= 0
+    GROUP BY 1, 2) h ON b.workspace_id = h.workspace_id AND b.id = h.id
+  ORDER BY b.id FOR NO KEY UPDATE OF b
+),
+budget_released AS (
+  -- A sum that is too low must not fail the report of an agent: an invariant finds it.
+  UPDATE usage_budgets b SET reserved = greatest(b.reserved - l.tokens, 0), updated_at = now() FROM released l
+  WHERE b.workspace_id = l.workspace_id AND b.id = l.id
 ),
 journaled AS (
   INSERT INTO journal (workspace_id, event, task_id, version, previous_status, new_status, run_id, run_version,
@@ -679,11 +1300,49 @@ JOIN capability_sets s ON s.workspace_id = $1 AND (s.capabilities <@ a.capabilit
 CROSS JOIN LATERAL (VALUES (s.key), ('!' || s.key)) queue (key)
 CROSS JOIN LATERAL (
   SELECT CASE WHEN NOT ((t.task_type || '') <> ALL ((ARRAY(SELECT p.task_type::text FROM pauses p WHERE p.workspace_id = $1
-    AND p.task_type IS NOT NULL AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())))::text[])) THEN 'paused' END AS why FROM agent_tasks t
+    AND p.task_type IS NOT NULL AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())))::text[])) THEN 'paused' WHEN NOT (((SELECT jsonb_object_agg(l.scope, l.available) FROM (
+    SELECT b.scope_id::text AS scope, b.available FROM usage_budgets b WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NULL
+    UNION ALL
+    SELECT 'task', 0 WHERE EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NOT NULL)) l) IS NULL OR (
+    greatest(t.estimated_tokens, 1) <= least(9223372036854775807, ((SELECT jsonb_object_agg(l.scope, l.available) FROM (
+    SELECT b.scope_id::text AS scope, b.available FROM usage_budgets b WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NULL
+    UNION ALL
+    SELECT 'task', 0 WHERE EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NOT NULL)) l) ->> t.workspace_id::text)::bigint, ((SELECT jsonb_object_agg(l.scope, l.available) FROM (
+    SELECT b.scope_id::text AS scope, b.available FROM usage_budgets b WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NULL
+    UNION ALL
+    SELECT 'task', 0 WHERE EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NOT NULL)) l) ->> t.project_id::text)::bigint, ((SELECT jsonb_object_agg(l.scope, l.available) FROM (
+    SELECT b.scope_id::text AS scope, b.available FROM usage_budgets b WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NULL
+    UNION ALL
+    SELECT 'task', 0 WHERE EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NOT NULL)) l) ->> t.milestone_id::text)::bigint)
+    AND (NOT (SELECT jsonb_object_agg(l.scope, l.available) FROM (
+    SELECT b.scope_id::text AS scope, b.available FROM usage_budgets b WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NULL
+    UNION ALL
+    SELECT 'task', 0 WHERE EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NOT NULL)) l) ? 'task' OR NOT EXISTS (SELECT FROM usage_budgets b
+      WHERE b.workspace_id = t.workspace_id AND b.scope_id = t.id AND (b.period_start <= now() AND b.period_end > now())
+        AND b.available < greatest(t.estimated_tokens, 1)))))) THEN 'budget' END AS why FROM agent_tasks t
   WHERE t.workspace_id = $1 AND t.capability_key = queue.key
     AND (t.status = 'PENDING' AND t.unmet_dependencies = 0) AND (a.task_types = '{}' OR t.task_type = ANY(a.task_types))
     AND CASE WHEN NOT ((t.task_type || '') <> ALL ((ARRAY(SELECT p.task_type::text FROM pauses p WHERE p.workspace_id = $1
-    AND p.task_type IS NOT NULL AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())))::text[])) THEN 'paused' END IS NOT NULL
+    AND p.task_type IS NOT NULL AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())))::text[])) THEN 'paused' WHEN NOT (((SELECT jsonb_object_agg(l.scope, l.available) FROM (
+    SELECT b.scope_id::text AS scope, b.available FROM usage_budgets b WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NULL
+    UNION ALL
+    SELECT 'task', 0 WHERE EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NOT NULL)) l) IS NULL OR (
+    greatest(t.estimated_tokens, 1) <= least(9223372036854775807, ((SELECT jsonb_object_agg(l.scope, l.available) FROM (
+    SELECT b.scope_id::text AS scope, b.available FROM usage_budgets b WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NULL
+    UNION ALL
+    SELECT 'task', 0 WHERE EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NOT NULL)) l) ->> t.workspace_id::text)::bigint, ((SELECT jsonb_object_agg(l.scope, l.available) FROM (
+    SELECT b.scope_id::text AS scope, b.available FROM usage_budgets b WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NULL
+    UNION ALL
+    SELECT 'task', 0 WHERE EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NOT NULL)) l) ->> t.project_id::text)::bigint, ((SELECT jsonb_object_agg(l.scope, l.available) FROM (
+    SELECT b.scope_id::text AS scope, b.available FROM usage_budgets b WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NULL
+    UNION ALL
+    SELECT 'task', 0 WHERE EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NOT NULL)) l) ->> t.milestone_id::text)::bigint)
+    AND (NOT (SELECT jsonb_object_agg(l.scope, l.available) FROM (
+    SELECT b.scope_id::text AS scope, b.available FROM usage_budgets b WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NULL
+    UNION ALL
+    SELECT 'task', 0 WHERE EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NOT NULL)) l) ? 'task' OR NOT EXISTS (SELECT FROM usage_budgets b
+      WHERE b.workspace_id = t.workspace_id AND b.scope_id = t.id AND (b.period_start <= now() AND b.period_end > now())
+        AND b.available < greatest(t.estimated_tokens, 1)))))) THEN 'budget' END IS NOT NULL
   LIMIT 1) head
 WHERE a.workspace_id = $1 AND a.id = $2
 LIMIT 1
@@ -716,19 +1375,28 @@ WITH push AS MATERIALIZED (
   FROM agents a WHERE a.mode = 'push' AND a.lifecycle <> 'TERMINATED'
 ),
 waiting AS MATERIALIZED (
-  SELECT c.workspace_id, c.key, c.capabilities, w.paused
+  SELECT c.workspace_id, c.key, c.capabilities, w.paused, w.budgets
   FROM (SELECT d.workspace_id, ARRAY(SELECT p.task_type::text FROM pauses p WHERE p.workspace_id = d.workspace_id
-    AND p.task_type IS NOT NULL AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())) AS paused
+    AND p.task_type IS NOT NULL AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())) AS paused, (SELECT jsonb_object_agg(l.scope, l.available) FROM (
+    SELECT b.scope_id::text AS scope, b.available FROM usage_budgets b WHERE b.workspace_id = d.workspace_id AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NULL
+    UNION ALL
+    SELECT 'task', 0 WHERE EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = d.workspace_id AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NOT NULL)) l) AS budgets
     FROM (SELECT DISTINCT workspace_id FROM push WHERE free) d) w
   JOIN capability_sets c ON c.workspace_id = w.workspace_id
   WHERE EXISTS (SELECT FROM agent_tasks t WHERE t.workspace_id = c.workspace_id AND t.capability_key = c.key AND (t.status = 'PENDING'
       AND (t.queue_expires_at IS NULL OR t.queue_expires_at > now())
       AND (t.task_type || '') <> ALL (w.paused)
-      AND t.unmet_dependencies = 0))
+      AND t.unmet_dependencies = 0
+      AND (w.budgets IS NULL OR (
+    greatest(t.estimated_tokens, 1) <= least(9223372036854775807, (w.budgets ->> t.workspace_id::text)::bigint, (w.budgets ->> t.project_id::text)::bigint, (w.budgets ->> t.milestone_id::text)::bigint)
+    AND (NOT w.budgets ? 'task' OR NOT EXISTS (SELECT FROM usage_budgets b
+      WHERE b.workspace_id = t.workspace_id AND b.scope_id = t.id AND (b.period_start <= now() AND b.period_end > now())
+        AND b.available < greatest(t.estimated_tokens, 1)))))))
     AND (EXISTS (SELECT FROM workspaces used WHERE used.id = w.workspace_id AND used.archived_at IS NULL) AND NOT (EXISTS (SELECT FROM installation_pauses p
       WHERE p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))
     OR EXISTS (SELECT FROM pauses p WHERE p.workspace_id = w.workspace_id AND p.task_type IS NULL
-      AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))))
+      AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))) AND NOT EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = w.workspace_id AND b.scope_id = w.workspace_id
+    AND (b.period_start <= now() AND b.period_end > now()) AND b.available <= 0))
 ),
 able AS MATERIALIZED (
   SELECT k.*
@@ -738,7 +1406,12 @@ able AS MATERIALIZED (
       SELECT FROM agent_tasks t WHERE t.workspace_id = q.workspace_id AND t.capability_key = q.key AND (t.status = 'PENDING'
       AND (t.queue_expires_at IS NULL OR t.queue_expires_at > now())
       AND (t.task_type || '') <> ALL (q.paused)
-      AND t.unmet_dependencies = 0) AND t.task_type = ANY(k.task_types))))
+      AND t.unmet_dependencies = 0
+      AND (q.budgets IS NULL OR (
+    greatest(t.estimated_tokens, 1) <= least(9223372036854775807, (q.budgets ->> t.workspace_id::text)::bigint, (q.budgets ->> t.project_id::text)::bigint, (q.budgets ->> t.milestone_id::text)::bigint)
+    AND (NOT q.budgets ? 'task' OR NOT EXISTS (SELECT FROM usage_budgets b
+      WHERE b.workspace_id = t.workspace_id AND b.scope_id = t.id AND (b.period_start <= now() AND b.period_end > now())
+        AND b.available < greatest(t.estimated_tokens, 1)))))) AND t.task_type = ANY(k.task_types))))
 ),
 picked AS MATERIALIZED (
   SELECT p.workspace_id, p.id, p.workspace_runs
@@ -756,7 +1429,11 @@ FOR NO KEY UPDATE OF a SKIP LOCKED
 -- lock_ready_tasks
 WITH queue AS MATERIALIZED (
   SELECT c.workspace_id, c.key, s.task_types, sum(s.want)::int AS want, ARRAY(SELECT p.task_type::text FROM pauses p WHERE p.workspace_id = c.workspace_id
-    AND p.task_type IS NOT NULL AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())) AS paused
+    AND p.task_type IS NOT NULL AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())) AS paused,
+    (SELECT jsonb_object_agg(l.scope, l.available) FROM (
+    SELECT b.scope_id::text AS scope, b.available FROM usage_budgets b WHERE b.workspace_id = c.workspace_id AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NULL
+    UNION ALL
+    SELECT 'task', 0 WHERE EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = c.workspace_id AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NOT NULL)) l) AS budgets
   FROM jsonb_to_recordset($1::jsonb) AS s (workspace_id uuid, capabilities text[], dedicated_to text[], task_types text[], want int)
   JOIN capability_sets c ON c.workspace_id = s.workspace_id AND (c.capabilities <@ s.capabilities AND c.capabilities @> s.dedicated_to)
   GROUP BY c.workspace_id, c.key, s.task_types
@@ -769,7 +1446,12 @@ FROM queue q CROSS JOIN LATERAL (
     AND (t.status = 'PENDING'
       AND (t.queue_expires_at IS NULL OR t.queue_expires_at > now())
       AND (t.task_type || '') <> ALL (q.paused)
-      AND t.unmet_dependencies = 0)
+      AND t.unmet_dependencies = 0
+      AND (q.budgets IS NULL OR (
+    greatest(t.estimated_tokens, 1) <= least(9223372036854775807, (q.budgets ->> t.workspace_id::text)::bigint, (q.budgets ->> t.project_id::text)::bigint, (q.budgets ->> t.milestone_id::text)::bigint)
+    AND (NOT q.budgets ? 'task' OR NOT EXISTS (SELECT FROM usage_budgets b
+      WHERE b.workspace_id = t.workspace_id AND b.scope_id = t.id AND (b.period_start <= now() AND b.period_end > now())
+        AND b.available < greatest(t.estimated_tokens, 1))))))
     AND (q.task_types = '{}' OR t.task_type = ANY(q.task_types))
   ORDER BY t.queue_rank
   LIMIT q.want
@@ -1040,7 +1722,7 @@ run_moved AS (
   FROM task_moved m
   WHERE r.workspace_id = $1 AND r.id = m.run_id AND CASE WHEN r.state IN ('ASSIGNED', 'IN_REVIEW', 'APPROVED', 'STALE') THEN true END
   RETURNING r.workspace_id, r.id, r.task_id, r.agent_id, r.generation, r.version, r.end_reason,
-    old.state AS previous_state, r.state, r.ended_at, m.version AS task_version, m.previous_status, m.status, m.actor_kind, m.actor_id, m.reason, m.level, m.message, m.details, m.session_key, m.stack_trace, m.retry_at
+    old.state AS previous_state, r.state, r.ended_at, old.held_tokens AS released_tokens, r.budget_ids, m.version AS task_version, m.previous_status, m.status, m.actor_kind, m.actor_id, m.reason, m.level, m.message, m.details, m.session_key, m.stack_trace, m.retry_at
 ),
 journaled AS (
   INSERT INTO journal (workspace_id, event, task_id, version, previous_status, new_status, run_id, run_version,

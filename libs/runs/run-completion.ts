@@ -1,14 +1,18 @@
 import { Injectable } from '@nestjs/common';
 import { type Caller, DroverError } from '#lib/kernel';
+import type { UsageReport } from '#lib/usage-budget';
 import { ClaimService } from './claims/claim-service.js';
 import { type Reporter, reporterOf } from './reporter.js';
 import type { ReportOutcome } from './report-replay.js';
 import { RunReports } from './run-reports.js';
+import { RunUsage } from './run-usage.js';
 import type { ClaimedTask } from './run-view.js';
 
 export interface CompletionRequest {
   outputResult?: Record<string, unknown>;
   summary?: string;
+  /** What it has used and not reported before. */
+  usage?: UsageReport[];
   claimNext?: { maxTasks?: number };
 }
 
@@ -17,6 +21,7 @@ export interface Completions {
     runId: string;
     outputResult?: Record<string, unknown>;
     summary?: string;
+    usage?: UsageReport[];
   }[];
   claimNext?: { maxTasks?: number };
 }
@@ -32,6 +37,7 @@ export class RunCompletion {
   constructor(
     private readonly reports: RunReports,
     private readonly claiming: ClaimService,
+    private readonly usage: RunUsage,
   ) {}
 
   /** @throws DroverError `forbidden` when a run token asks for further tasks: it is good for its run alone */
@@ -44,7 +50,7 @@ export class RunCompletion {
         'Only the token of the agent claims tasks: complete the run without claimNext.';
       throw new DroverError('forbidden', { detail });
     }
-    const outcome = await this.reports.complete(by, body);
+    const outcome = await this.completed(by, body);
     if (!body.claimNext) return outcome;
     return { ...outcome, claimed: await this.claimNext(by, body.claimNext) };
   }
@@ -69,14 +75,23 @@ export class RunCompletion {
 
   private async completeOne(
     by: Reporter,
-    result: { outputResult?: Record<string, unknown>; summary?: string },
+    result: Omit<CompletionRequest, 'claimNext'>,
   ): Promise<OneOutcome> {
     try {
-      return { runId: by.runId, outcome: await this.reports.complete(by, result) };
+      return { runId: by.runId, outcome: await this.completed(by, result) };
     } catch (error) {
       if (error instanceof DroverError) return { runId: by.runId, problem: error.toProblem() };
       throw error;
     }
+  }
+
+  /** Its usage first: it counts even when the completion is refused. */
+  private async completed(
+    by: Reporter,
+    { usage, ...result }: Omit<CompletionRequest, 'claimNext'>,
+  ): Promise<ReportOutcome> {
+    if (usage !== undefined && usage.length > 0) await this.usage.report(by, usage);
+    return this.reports.complete(by, result);
   }
 
   private claimNext(

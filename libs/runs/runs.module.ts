@@ -2,6 +2,7 @@ import { Module } from '@nestjs/common';
 import { AdmissionModule } from '#lib/admission';
 import { AgentManagerModule } from '#lib/agent-manager';
 import { TaskManagerModule } from '#lib/task-manager';
+import { UsageBudgetModule } from '#lib/usage-budget';
 import { AgentDeparture } from './agent-departure.js';
 import { AgentWork } from './agent-work.js';
 import { TaskAssignment } from './assignment/task-assignment.js';
@@ -11,6 +12,7 @@ import { CompletionBatcher } from './completion-batcher.js';
 import { AgentTasksController } from './http/agent-tasks.controller.js';
 import { AgentWorkController } from './http/agent-work.controller.js';
 import { RunBatchesController } from './http/run-batches.controller.js';
+import { RunUsageController } from './http/run-usage.controller.js';
 import { RunTokensController } from './http/run-tokens.controller.js';
 import { RunsController } from './http/runs.controller.js';
 import { TaskReportsController } from './http/task-reports.controller.js';
@@ -19,6 +21,7 @@ import { RunCompletion } from './run-completion.js';
 import { RunReports } from './run-reports.js';
 import { RunSecrets } from './run-secrets.js';
 import { RunTokens } from './run-tokens.js';
+import { RunUsage } from './run-usage.js';
 import { SessionLeases } from './session-leases.js';
 import { Signals } from './signals.js';
 import { TaskReporter } from './task-reporter.js';
@@ -26,11 +29,12 @@ import { TasksOfAgent } from './tasks-of-agent.js';
 
 /** Runs: claimed or assigned, reported about, told what to stop, given back. */
 @Module({
-  imports: [AdmissionModule, AgentManagerModule, TaskManagerModule],
+  imports: [AdmissionModule, AgentManagerModule, TaskManagerModule, UsageBudgetModule],
   controllers: [
     TaskReportsController,
     RunBatchesController,
     RunsController,
+    RunUsageController,
     RunTokensController,
     AgentWorkController,
     AgentTasksController,
@@ -47,6 +51,7 @@ import { TasksOfAgent } from './tasks-of-agent.js';
     RunReports,
     RunCompletion,
     RunTokens,
+    RunUsage,
     Signals,
     TaskAssignment,
     LostSessions,

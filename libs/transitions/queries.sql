@@ -49,11 +49,11 @@ run_move AS MATERIALIZED (
 run_moved AS (
   UPDATE task_runs r SET state = m.to_state, version = r.version + 1, last_report_at = now(), error = coalesce(m.error, r.error), error_class = coalesce(m.error_class, r.error_class), exit_code = coalesce(m.exit_code, r.exit_code), signal = coalesce(m.signal, r.signal), stack_trace = coalesce(m.stack_trace, r.stack_trace), session_key = coalesce(m.session_key, r.session_key), branch = coalesce(m.branch, r.branch), started_at = CASE m.to_state WHEN 'WORKING' THEN coalesce(r.started_at, now()) ELSE r.started_at END, deadline_at = CASE m.to_state WHEN 'WORKING' THEN coalesce(r.deadline_at, now() + make_interval(secs => (
       SELECT t.timeout_seconds FROM agent_tasks t
-      WHERE t.workspace_id = r.workspace_id AND t.id = r.task_id))) ELSE r.deadline_at END, stale_at = CASE m.to_state WHEN 'WORKING' THEN NULL WHEN 'STALE' THEN now() ELSE r.stale_at END, ended_at = CASE m.to_state WHEN 'COMPLETED' THEN now() WHEN 'FAILED' THEN now() WHEN 'RELEASED' THEN now() ELSE r.ended_at END, end_reason = CASE m.to_state WHEN 'COMPLETED' THEN m.end_reason WHEN 'FAILED' THEN m.end_reason WHEN 'RELEASED' THEN m.end_reason ELSE r.end_reason END, ended_by = CASE m.to_state WHEN 'COMPLETED' THEN m.ended_by WHEN 'FAILED' THEN m.ended_by WHEN 'RELEASED' THEN m.ended_by ELSE r.ended_by END
+      WHERE t.workspace_id = r.workspace_id AND t.id = r.task_id))) ELSE r.deadline_at END, stale_at = CASE m.to_state WHEN 'WORKING' THEN NULL WHEN 'STALE' THEN now() ELSE r.stale_at END, ended_at = CASE m.to_state WHEN 'COMPLETED' THEN now() WHEN 'FAILED' THEN now() WHEN 'RELEASED' THEN now() ELSE r.ended_at END, end_reason = CASE m.to_state WHEN 'COMPLETED' THEN m.end_reason WHEN 'FAILED' THEN m.end_reason WHEN 'RELEASED' THEN m.end_reason ELSE r.end_reason END, ended_by = CASE m.to_state WHEN 'COMPLETED' THEN m.ended_by WHEN 'FAILED' THEN m.ended_by WHEN 'RELEASED' THEN m.ended_by ELSE r.ended_by END, held_tokens = CASE m.to_state WHEN 'COMPLETED' THEN 0 WHEN 'FAILED' THEN 0 WHEN 'RELEASED' THEN 0 ELSE r.held_tokens END
   FROM run_move m
   WHERE r.workspace_id = m.workspace_id AND r.id = m.run_id AND (r.state, m.to_state) IN (('ASSIGNED', 'WORKING'), ('ASSIGNED', 'COMPLETED'), ('ASSIGNED', 'FAILED'), ('ASSIGNED', 'RELEASED'), ('WORKING', 'IN_REVIEW'), ('WORKING', 'COMPLETED'), ('WORKING', 'STALE'), ('WORKING', 'FAILED'), ('WORKING', 'RELEASED'), ('IN_REVIEW', 'APPROVED'), ('IN_REVIEW', 'WORKING'), ('IN_REVIEW', 'STALE'), ('IN_REVIEW', 'FAILED'), ('IN_REVIEW', 'RELEASED'), ('APPROVED', 'COMPLETED'), ('APPROVED', 'WORKING'), ('APPROVED', 'FAILED'), ('APPROVED', 'RELEASED'), ('STALE', 'WORKING'), ('STALE', 'COMPLETED'), ('STALE', 'FAILED'), ('STALE', 'RELEASED'))
   RETURNING r.workspace_id, r.id, r.task_id, r.agent_id, r.generation, r.version, r.end_reason,
-    old.state AS previous_state, r.state, r.ended_at
+    old.state AS previous_state, r.state, r.ended_at, old.held_tokens AS released_tokens, r.budget_ids
 ),
 freed AS MATERIALIZED (
   SELECT a.workspace_id, a.id, f.runs FROM agents a JOIN (
@@ -66,6 +66,19 @@ agent_freed AS (
   -- A count that is too low must not fail the report of an agent: reconcile_states counts again.
   UPDATE agents a SET live_runs = greatest(a.live_runs - f.runs, 0) FROM freed f
   WHERE a.workspace_id = f.workspace_id AND a.id = f.id
+),
+released AS MATERIALIZED (
+  SELECT b.workspace_id, b.id, h.tokens FROM usage_budgets b JOIN (
+    SELECT r.workspace_id, i.id, sum(r.released_tokens) AS tokens
+    FROM run_moved r CROSS JOIN LATERAL unnest(r.budget_ids) AS i (id)
+    WHERE r.ended_at IS NOT NULL AND r.released_tokens > 0 AND (SELECT count(*) FROM freed) >= 0
+    GROUP BY 1, 2) h ON b.workspace_id = h.workspace_id AND b.id = h.id
+  ORDER BY b.id FOR NO KEY UPDATE OF b
+),
+budget_released AS (
+  -- A sum that is too low must not fail the report of an agent: an invariant finds it.
+  UPDATE usage_budgets b SET reserved = greatest(b.reserved - l.tokens, 0), updated_at = now() FROM released l
+  WHERE b.workspace_id = l.workspace_id AND b.id = l.id
 ),
 journaled AS (
   INSERT INTO journal (workspace_id, event, task_id, version, previous_status, new_status, run_id, run_version,
@@ -88,11 +101,11 @@ WITH run_move AS MATERIALIZED (
 run_moved AS (
   UPDATE task_runs r SET state = m.to_state, version = r.version + 1, last_report_at = now(), error = coalesce(m.error, r.error), error_class = coalesce(m.error_class, r.error_class), exit_code = coalesce(m.exit_code, r.exit_code), signal = coalesce(m.signal, r.signal), stack_trace = coalesce(m.stack_trace, r.stack_trace), session_key = coalesce(m.session_key, r.session_key), branch = coalesce(m.branch, r.branch), started_at = CASE m.to_state WHEN 'WORKING' THEN coalesce(r.started_at, now()) ELSE r.started_at END, deadline_at = CASE m.to_state WHEN 'WORKING' THEN coalesce(r.deadline_at, now() + make_interval(secs => (
       SELECT t.timeout_seconds FROM agent_tasks t
-      WHERE t.workspace_id = r.workspace_id AND t.id = r.task_id))) ELSE r.deadline_at END, stale_at = CASE m.to_state WHEN 'WORKING' THEN NULL WHEN 'STALE' THEN now() ELSE r.stale_at END, ended_at = CASE m.to_state WHEN 'COMPLETED' THEN now() WHEN 'FAILED' THEN now() WHEN 'RELEASED' THEN now() ELSE r.ended_at END, end_reason = CASE m.to_state WHEN 'COMPLETED' THEN m.end_reason WHEN 'FAILED' THEN m.end_reason WHEN 'RELEASED' THEN m.end_reason ELSE r.end_reason END, ended_by = CASE m.to_state WHEN 'COMPLETED' THEN m.ended_by WHEN 'FAILED' THEN m.ended_by WHEN 'RELEASED' THEN m.ended_by ELSE r.ended_by END
+      WHERE t.workspace_id = r.workspace_id AND t.id = r.task_id))) ELSE r.deadline_at END, stale_at = CASE m.to_state WHEN 'WORKING' THEN NULL WHEN 'STALE' THEN now() ELSE r.stale_at END, ended_at = CASE m.to_state WHEN 'COMPLETED' THEN now() WHEN 'FAILED' THEN now() WHEN 'RELEASED' THEN now() ELSE r.ended_at END, end_reason = CASE m.to_state WHEN 'COMPLETED' THEN m.end_reason WHEN 'FAILED' THEN m.end_reason WHEN 'RELEASED' THEN m.end_reason ELSE r.end_reason END, ended_by = CASE m.to_state WHEN 'COMPLETED' THEN m.ended_by WHEN 'FAILED' THEN m.ended_by WHEN 'RELEASED' THEN m.ended_by ELSE r.ended_by END, held_tokens = CASE m.to_state WHEN 'COMPLETED' THEN 0 WHEN 'FAILED' THEN 0 WHEN 'RELEASED' THEN 0 ELSE r.held_tokens END
   FROM run_move m
   WHERE r.workspace_id = m.workspace_id AND r.id = m.run_id AND (r.state, m.to_state) IN (('ASSIGNED', 'WORKING'), ('ASSIGNED', 'COMPLETED'), ('ASSIGNED', 'FAILED'), ('ASSIGNED', 'RELEASED'), ('WORKING', 'IN_REVIEW'), ('WORKING', 'COMPLETED'), ('WORKING', 'STALE'), ('WORKING', 'FAILED'), ('WORKING', 'RELEASED'), ('IN_REVIEW', 'APPROVED'), ('IN_REVIEW', 'WORKING'), ('IN_REVIEW', 'STALE'), ('IN_REVIEW', 'FAILED'), ('IN_REVIEW', 'RELEASED'), ('APPROVED', 'COMPLETED'), ('APPROVED', 'WORKING'), ('APPROVED', 'FAILED'), ('APPROVED', 'RELEASED'), ('STALE', 'WORKING'), ('STALE', 'COMPLETED'), ('STALE', 'FAILED'), ('STALE', 'RELEASED'))
   RETURNING r.workspace_id, r.id, r.task_id, r.agent_id, r.generation, r.version, r.end_reason,
-    old.state AS previous_state, r.state, r.ended_at
+    old.state AS previous_state, r.state, r.ended_at, old.held_tokens AS released_tokens, r.budget_ids
 ),
 freed AS MATERIALIZED (
   SELECT a.workspace_id, a.id, f.runs FROM agents a JOIN (
@@ -105,6 +118,19 @@ agent_freed AS (
   -- A count that is too low must not fail the report of an agent: reconcile_states counts again.
   UPDATE agents a SET live_runs = greatest(a.live_runs - f.runs, 0) FROM freed f
   WHERE a.workspace_id = f.workspace_id AND a.id = f.id
+),
+released AS MATERIALIZED (
+  SELECT b.workspace_id, b.id, h.tokens FROM usage_budgets b JOIN (
+    SELECT r.workspace_id, i.id, sum(r.released_tokens) AS tokens
+    FROM run_moved r CROSS JOIN LATERAL unnest(r.budget_ids) AS i (id)
+    WHERE r.ended_at IS NOT NULL AND r.released_tokens > 0 AND (SELECT count(*) FROM freed) >= 0
+    GROUP BY 1, 2) h ON b.workspace_id = h.workspace_id AND b.id = h.id
+  ORDER BY b.id FOR NO KEY UPDATE OF b
+),
+budget_released AS (
+  -- A sum that is too low must not fail the report of an agent: an invariant finds it.
+  UPDATE usage_budgets b SET reserved = greatest(b.reserved - l.tokens, 0), updated_at = now() FROM released l
+  WHERE b.workspace_id = l.workspace_id AND b.id = l.id
 ),
 detached AS (
   UPDATE agent_tasks t SET run_id = NULL, updated_at = now() FROM run_moved r

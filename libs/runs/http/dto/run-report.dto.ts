@@ -12,6 +12,7 @@ import {
 } from '#lib/http';
 import { FAILURE_CLASSES, type FailureClass } from '#lib/transitions';
 import { OWN_EVENTS } from '../../domain/own-events.js';
+import { MAX_REPORTS, UsageReportDto } from './usage-report.dto.js';
 
 const LOG_LEVELS = ['DEBUG', 'INFO', 'WARN', 'ERROR', 'CRITICAL'];
 
@@ -98,6 +99,12 @@ export class CompleteDto extends RunReportDto {
   @Text({ min: 0, max: 20_000, optional: true })
   summary?: string;
 
+  @NestedList(() => UsageReportDto, {
+    ...{ maxItems: MAX_REPORTS, optional: true },
+    description: 'What was used and not reported before',
+  })
+  usage?: UsageReportDto[];
+
   @Nested(() => ClaimNextDto, {
     optional: true,
     description: 'Claim the next tasks in the same request; with the token of the agent only',
@@ -114,6 +121,12 @@ export class OneCompletionDto {
 
   @Text({ min: 0, max: 20_000, optional: true })
   summary?: string;
+
+  @NestedList(() => UsageReportDto, {
+    ...{ maxItems: MAX_REPORTS, optional: true },
+    description: 'What was used and not reported before',
+  })
+  usage?: UsageReportDto[];
 }
 
 export class CompleteManyDto {

@@ -1,0 +1,38 @@
+import { Text, TokenCount, Usd } from '#lib/http';
+import type { UsageReport } from '#lib/usage-budget';
+
+/** More than a model may use in one report: whoever says so has made a mistake. */
+const ABSURD_TOKENS = 10n ** 12n;
+const ABSURD_USD = 1_000_000;
+const ONE_WORD = { regexp: /^[\w.:@/+-]+$/, words: 'be the name of a model, without blanks' };
+export const MAX_REPORTS = 100;
+
+export class UsageReportDto implements UsageReport {
+  @Text({ max: 100, description: 'Its own name for the report: the same again is counted once' })
+  id!: string;
+
+  @Text({ max: 100, example: 'claude-sonnet-4', pattern: ONE_WORD })
+  model!: string;
+
+  @Text({ max: 100, optional: true, example: 'task_execution' })
+  operation?: string;
+
+  @TokenCount({ max: ABSURD_TOKENS })
+  inputTokens!: string | number;
+
+  @TokenCount({ max: ABSURD_TOKENS })
+  outputTokens!: string | number;
+
+  @TokenCount({ max: ABSURD_TOKENS, optional: true })
+  cacheReadTokens?: string | number;
+
+  @TokenCount({ max: ABSURD_TOKENS, optional: true })
+  cacheWriteTokens?: string | number;
+
+  @Usd({
+    max: ABSURD_USD,
+    optional: true,
+    description: 'By the reporter’s own reckoning: kept, and counted nowhere',
+  })
+  costUsd?: string | number;
+}
