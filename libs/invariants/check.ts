@@ -2,6 +2,7 @@ import type { SqlRunner } from '#lib/database';
 import { accountedFor } from './checks/accounted-for.sql.js';
 import { boundedAttempts } from './checks/bounded-attempts.sql.js';
 import { boundedConcurrency } from './checks/bounded-concurrency.sql.js';
+import { budgetsAddUp } from './checks/budgets-add-up.sql.js';
 import { dependenciesFirst } from './checks/dependencies-first.sql.js';
 import { noOrphans } from './checks/no-orphans.sql.js';
 import { oneEventEach } from './checks/one-event-each.sql.js';
@@ -17,6 +18,7 @@ const INVARIANTS: readonly Invariant[] = [
   oneLiveRun,
   boundedAttempts,
   boundedConcurrency,
+  budgetsAddUp,
   oneEventEach,
   dependenciesFirst,
   noOrphans,

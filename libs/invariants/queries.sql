@@ -113,6 +113,30 @@ WHERE found.wrong
 ORDER BY a.id
 LIMIT $1
 
+-- invariant_budgets_add_up
+WITH held AS MATERIALIZED (
+  SELECT r.workspace_id, i.budget_id, sum(r.held_tokens) AS tokens
+  FROM task_runs r CROSS JOIN LATERAL unnest(r.budget_ids) AS i (budget_id)
+  WHERE r.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE') AND r.held_tokens > 0
+  GROUP BY 1, 2
+)
+SELECT 'budget ' || b.id AS subject, problem
+FROM usage_budgets b
+LEFT JOIN held h ON h.workspace_id = b.workspace_id AND h.budget_id = b.id
+CROSS JOIN LATERAL (
+  SELECT coalesce(sum(l.total_tokens), 0) AS tokens FROM agent_usage_logs l
+  WHERE l.workspace_id = b.workspace_id AND l.logged_at >= b.period_start AND l.logged_at < b.period_end
+    AND b.scope_id IN (l.workspace_id, l.project_id, l.milestone_id, l.task_id)) used
+CROSS JOIN LATERAL (VALUES
+  (b.reserved <> coalesce(h.tokens, 0), 'has ' || b.reserved || ' reserved, where live runs hold ' || coalesce(h.tokens, 0)),
+  (b.consumed <> used.tokens, 'has ' || b.consumed || ' consumed, where ' || used.tokens || ' were used')
+) AS found (wrong, problem)
+WHERE found.wrong
+UNION ALL
+SELECT 'run ' || r.id, 'has ended, and holds ' || r.held_tokens || ' tokens' FROM task_runs r
+WHERE r.held_tokens > 0 AND NOT r.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE')
+LIMIT $1
+
 -- invariant_dependencies_first
 WITH kept AS MATERIALIZED (
   SELECT CASE WHEN bool_or(bounds LIKE 'FOR VALUES FROM (MINVALUE)%') THEN '-infinity'

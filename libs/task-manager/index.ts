@@ -1,5 +1,7 @@
 export { TaskSuspension } from './suspension/task-suspension.js';
 export { TaskManagerModule } from './task-manager.module.js';
+export { TaskCommands } from './commands/task-commands.js';
+export { type TaskCommand } from './domain/commands.js';
 export { visibilityOf } from './domain/access.js';
 export { idAfter } from './domain/cursor.js';
 export { type Edge, findWay } from './domain/dependencies.js';

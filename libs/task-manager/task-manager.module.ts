@@ -42,6 +42,6 @@ import { TaskUpdates } from './updates/task-updates.js';
     TaskUpdates,
     TaskSuspension,
   ],
-  exports: [TaskSuspension, TaskQueries],
+  exports: [TaskCommands, TaskSuspension, TaskQueries],
 })
 export class TaskManagerModule {}

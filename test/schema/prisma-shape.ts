@@ -132,6 +132,7 @@ const TYPES: Record<string, string> = {
   Uuid: 'uuid',
   VarChar: 'character varying',
   Timestamptz: 'timestamp with time zone',
+  Decimal: 'numeric',
 };
 
 function typeOf({ type, nativeType, isList }: Field): string {

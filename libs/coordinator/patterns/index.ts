@@ -3,6 +3,7 @@ import { Assign } from './assign.js';
 import { ClearPauses } from './clear-pauses.js';
 import { CloseWorkspaces } from './close-workspaces.js';
 import { DetectSplitBrain } from './detect-split-brain.js';
+import { EnforceBudgets } from './enforce-budgets.js';
 import { ExpireLeases } from './expire-leases.js';
 import { ExpireQueued } from './expire-queued.js';
 import { FailCycles } from './fail-cycles.js';
@@ -39,6 +40,7 @@ export const RECONCILERS = [
   DetectSplitBrain,
   ExpireQueued,
   TerminateDrained,
+  EnforceBudgets,
   ClearPauses,
   Assign,
 ] as const satisfies readonly ReconcilerClass[];

@@ -108,6 +108,23 @@ export class TaskCommands {
     return { changed, skipped: ids.filter((id) => !moved.has(id)) };
   }
 
+  /**
+   * A command of the coordinator, in its transaction; what does not apply is skipped.
+   *
+   * @returns the tasks that it moved, and what to call once that is committed
+   */
+  async obey(
+    tx: Transaction,
+    workspaceId: string,
+    command: TaskCommand,
+    { ids, request }: { ids: readonly string[]; request: CommandRequest },
+  ): Promise<{ moved: string[]; wake: () => void }> {
+    const decide = (task: LockedTask) => DECIDE[command](task, request);
+    const decided = await this.apply(tx, workspaceId, { ids, decide });
+    const moved = decided.filter(({ decision }) => decision.kind === 'transition');
+    return { moved: moved.map(({ task }) => task.id), wake: () => this.wake(workspaceId, decided) };
+  }
+
   /** @returns the ids of the tasks that moved: with `cascade` there may be many */
   private async one(
     caller: Caller,

@@ -11,11 +11,11 @@ const BUDGET: ChargeableBudget = {
 };
 
 type Case = [
-  string,
-  Partial<ChargedRun>,
-  Partial<ChargeableBudget>,
+  what: string,
+  run: Partial<ChargedRun>,
+  budget: Partial<ChargeableBudget>,
   held: bigint,
-  charge: object[],
+  charge: readonly object[],
 ];
 
 describe('settle', () => {

@@ -53,6 +53,11 @@ CREATE INDEX usage_budgets_scope_idx ON usage_budgets (workspace_id, scope_id, p
 CREATE INDEX usage_budgets_wide_idx ON usage_budgets (workspace_id, period_end) WHERE task_id IS NULL;
 CREATE INDEX usage_budgets_task_idx ON usage_budgets (workspace_id, period_end) WHERE task_id IS NOT NULL;
 
+-- What running tasks are paused or cancelled for, and those that are paused for it.
+CREATE INDEX usage_budgets_used_up_idx ON usage_budgets (workspace_id) WHERE consumed >= allocated AND policy <> 'finish';
+CREATE INDEX agent_tasks_budget_paused_idx ON agent_tasks (workspace_id, id)
+  WHERE status = 'PAUSED' AND paused_by LIKE 'coordinator:budget:%';
+
 -- One row for each report of usage; never changed.
 CREATE TABLE agent_usage_logs (
   workspace_id       uuid NOT NULL,

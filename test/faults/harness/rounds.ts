@@ -16,6 +16,7 @@ export class Rounds {
   private readonly tasks: string[] = [];
   private readonly refused: string[] = [];
   private readonly circular: string[] = [];
+  private readonly spenders: PullAgent[] = [];
 
   private constructor(
     private readonly fleet: TestFleet,
@@ -54,6 +55,7 @@ export class Rounds {
       this.quietRun(),
       this.drainingAgent(),
       this.conflict(),
+      this.usedUpBudget(),
       this.task({ requiredCapabilities: ['heir'], taskType: PAUSED }),
       this.task({ requiredCapabilities: ['push'] }),
       this.pushed?.heartbeat(),
@@ -85,7 +87,7 @@ export class Rounds {
     await this.fleet.db.owner.query('UPDATE pauses SET until = now()');
     await this.pushed?.end();
     // They were quiet, and worked.
-    for (const agent of [this.quiet, this.hand]) {
+    for (const agent of [this.quiet, this.hand, ...this.spenders]) {
       for (const run of await agent.live()) await agent.complete(run);
     }
     const capabilities = ['work', 'hand', 'silent', 'draining', 'stray', 'heir', 'push'];
@@ -208,6 +210,20 @@ export class Rounds {
          WHERE r.state = 'FAILED' AND t.generation > r.generation AND r.conflict_seen_at IS NULL
          LIMIT 1)`,
     );
+  }
+
+  /** A task under way whose budget has just been used up. */
+  private async usedUpBudget(): Promise<void> {
+    const holder = await PullAgent.register(this.fleet, { capabilities: ['budget'] });
+    const scopeId = await this.task({ requiredCapabilities: ['budget'] });
+    const [run] = (await holder.tryClaim(0, { leaseSeconds: HOUR })) ?? [];
+    const runId = run?.runId ?? 'none';
+    const [periodStart, periodEnd] = [-HOUR, HOUR].map((s) => new Date(Date.now() + s * 1_000));
+    const budget = { scope: 'task', scopeId, allocated: 1, periodStart, periodEnd };
+    await this.fleet.api.post('/budgets', budget);
+    const report = { id: runId, model: 'claude-sonnet-4', inputTokens: 1, outputTokens: 0 };
+    await holder.api.post(`/runs/${runId}/usage`, { reports: [report] });
+    this.spenders.push(holder);
   }
 
   /** Its last run is ended by the same cycle. */

@@ -1,0 +1,104 @@
+import { Injectable } from '@nestjs/common';
+import { query, type Transaction } from '#lib/database';
+import { type TaskCommand, TaskCommands } from '#lib/task-manager';
+import { isActiveBudget, isLeased, scopesOf, type SweepResult } from '#lib/transitions';
+import type { Pass } from '../pass.js';
+import type { Reconciler, ReconcilerFacts } from '../reconciler.js';
+
+interface Found {
+  workspace_id: string;
+  id: string;
+  /** The budget that is used up; NULL: none is any more. */
+  budget_id: string | null;
+  policy: 'pause' | 'abort' | null;
+}
+
+const USED_UP = `(b.consumed >= b.allocated AND b.policy <> 'finish' AND ${isActiveBudget('b')})`;
+/** How tasks.paused_by begins of a task that is paused for a budget. */
+const BUDGET = 'budget:';
+
+/**
+ * Running tasks that a used up budget covers. A task of two gets the stricter policy.
+ *
+ * Indexes: usage_budgets_used_up_idx, agent_tasks_status_idx of each workspace that has one.
+ * $1 rows at most, $2 workspace or NULL.
+ */
+const findUsedUp = query<Found>(
+  'find_tasks_of_used_up_budgets',
+  `
+SELECT DISTINCT ON (t.workspace_id, t.id) t.workspace_id, t.id, b.id AS budget_id, b.policy
+FROM usage_budgets b JOIN agent_tasks t ON t.workspace_id = b.workspace_id AND b.scope_id = ANY (${scopesOf('t')})
+WHERE ${USED_UP} AND ${isLeased('t')} AND ($2::uuid IS NULL OR t.workspace_id = $2)
+ORDER BY t.workspace_id, t.id, b.policy
+LIMIT $1`,
+);
+
+/** Tasks that were paused for a budget, and have none any more that is used up. Index: agent_tasks_budget_paused_idx. */
+const findResumable = query<Found>(
+  'find_tasks_paused_for_budgets',
+  `
+SELECT t.workspace_id, t.id, NULL::uuid AS budget_id, NULL AS policy FROM agent_tasks t
+WHERE t.status = 'PAUSED' AND t.paused_by LIKE 'coordinator:budget:%' AND ($2::uuid IS NULL OR t.workspace_id = $2)
+  AND NOT EXISTS (SELECT FROM usage_budgets b
+    WHERE b.workspace_id = t.workspace_id AND b.scope_id = ANY (${scopesOf('t')}) AND ${USED_UP})
+ORDER BY t.workspace_id, t.id
+LIMIT $1`,
+);
+
+const COMMANDS: Record<'pause' | 'abort', TaskCommand> = { pause: 'pause', abort: 'cancel' };
+const REASON = 'budget_used_up';
+
+/** Does what the policies of used up budgets say of running tasks, and lets paused ones go on when there is more. */
+@Injectable()
+export class EnforceBudgets implements Reconciler {
+  static readonly facts = {
+    name: 'enforce_budgets',
+    counter: 'budgetsEnforced',
+    moves:
+      'running tasks of used up budgets: paused or cancelled; those paused so, once there is more',
+    notable: 'Running tasks were paused, cancelled or resumed because of their budget',
+  } as const satisfies ReconcilerFacts;
+
+  constructor(private readonly commands: TaskCommands) {}
+
+  async sweep(pass: Pass): Promise<SweepResult> {
+    const obeyed = await pass.transaction(async (tx) => {
+      const usedUp = await tx.rows(findUsedUp, [...pass.bounds]);
+      const resumable = await tx.rows(findResumable, [...pass.bounds]);
+      const done = [];
+      for (const order of grouped([...usedUp, ...resumable])) done.push(await this.obey(tx, order));
+      return done;
+    });
+    for (const { wake } of obeyed) wake();
+    return pass.moved(obeyed.flatMap(({ moved }) => moved));
+  }
+
+  private async obey(tx: Transaction, { workspaceId, ids, budgetId, policy }: Order) {
+    const id = budgetId === null ? null : `${BUDGET}${budgetId}`;
+    const reason = budgetId === null ? undefined : REASON;
+    const request = { actor: { kind: 'coordinator' as const, id }, reason };
+    const command = policy === null ? 'resume' : COMMANDS[policy];
+    const { moved, wake } = await this.commands.obey(tx, workspaceId, command, { ids, request });
+    return { moved: moved.map(() => ({ workspace_id: workspaceId })), wake };
+  }
+}
+
+/** Tasks of one workspace that are told the same. */
+interface Order {
+  workspaceId: string;
+  ids: string[];
+  budgetId: string | null;
+  /** null: they go on. */
+  policy: Found['policy'];
+}
+
+function grouped(tasks: readonly Found[]): Order[] {
+  const orders = new Map<string, Order>();
+  for (const { workspace_id: workspaceId, id, budget_id: budgetId, policy } of tasks) {
+    const key = `${workspaceId} ${budgetId}`;
+    const order = orders.get(key) ?? { workspaceId, ids: [], budgetId, policy };
+    order.ids.push(id);
+    orders.set(key, order);
+  }
+  return [...orders.values()];
+}
