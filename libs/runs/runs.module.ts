@@ -2,6 +2,7 @@ import { Module } from '@nestjs/common';
 import { AdmissionModule } from '#lib/admission';
 import { AgentManagerModule } from '#lib/agent-manager';
 import { TaskManagerModule } from '#lib/task-manager';
+import { UsageBudgetModule } from '#lib/usage-budget';
 import { AgentDeparture } from './agent-departure.js';
 import { AgentWork } from './agent-work.js';
 import { TaskAssignment } from './assignment/task-assignment.js';
@@ -16,6 +17,7 @@ import { RunsController } from './http/runs.controller.js';
 import { TaskReportsController } from './http/task-reports.controller.js';
 import { LostSessions } from './lost-sessions.js';
 import { RunCompletion } from './run-completion.js';
+import { RunModels } from './run-models.js';
 import { RunReports } from './run-reports.js';
 import { RunSecrets } from './run-secrets.js';
 import { RunTokens } from './run-tokens.js';
@@ -26,7 +28,7 @@ import { TasksOfAgent } from './tasks-of-agent.js';
 
 /** Runs: claimed or assigned, reported about, told what to stop, given back. */
 @Module({
-  imports: [AdmissionModule, AgentManagerModule, TaskManagerModule],
+  imports: [AdmissionModule, AgentManagerModule, TaskManagerModule, UsageBudgetModule],
   controllers: [
     TaskReportsController,
     RunBatchesController,
@@ -44,6 +46,7 @@ import { TasksOfAgent } from './tasks-of-agent.js';
     ClaimBatcher,
     CompletionBatcher,
     ClaimService,
+    RunModels,
     RunReports,
     RunCompletion,
     RunTokens,
@@ -52,6 +55,6 @@ import { TasksOfAgent } from './tasks-of-agent.js';
     LostSessions,
     SessionLeases,
   ],
-  exports: [ClaimService, TaskAssignment, LostSessions, RunReports],
+  exports: [ClaimService, TaskAssignment, LostSessions, RunModels, RunReports],
 })
 export class RunsModule {}

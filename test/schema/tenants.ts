@@ -117,6 +117,7 @@ function otherRows({
        VALUES ($1, $2, 'a report', $3, $4, 'a model', 1, 2, 3, 4)`,
       [workspaceId, held.runId, held.heldTaskId, agentId],
     ],
+    [`INSERT INTO model_routing (workspace_id) VALUES ($1)`, [workspaceId]],
     [`INSERT INTO installation_spawn_allowance VALUES (1, 1) ON CONFLICT DO NOTHING`, []],
     [`INSERT INTO event_numbers VALUES ('channels', $1, 1)`, [workspaceId]],
     [

@@ -15,6 +15,7 @@ import {
 } from '../store/claim-tasks.sql.js';
 import { offerKey } from '../store/hand-out.js';
 import { givenTask } from '../store/given-task.sql.js';
+import { RunModels } from '../run-models.js';
 import { heldTasksWait } from '../store/held-tasks-wait.sql.js';
 
 export interface Claim extends AgentClaim {
@@ -54,6 +55,7 @@ export class ClaimBatcher {
 
   constructor(
     private readonly database: Database,
+    private readonly models: RunModels,
     @Inject(CONFIG) private readonly config: Config,
   ) {
     this.coalescer = new Coalescer({
@@ -114,6 +116,7 @@ export class ClaimBatcher {
       ? tenant.rows(claimOf(claims.length, wanted), params)
       : tenant.rows(claimGiven, [...params, taskId]));
     const unresponsive = new Set(rows.filter((row) => row.unresponsive).map((row) => row.agent_id));
+    await this.models.choose(workspaceId, rows.filter(hasTask));
     if (unresponsive.size > 0) await tenant.rows(hearAgents, [workspaceId, [...unresponsive]]);
     const byAgent = new Map<string, ClaimRow[]>();
     for (const row of rows) {

@@ -23,13 +23,13 @@ WITH chosen AS MATERIALIZED (
     AS c (workspace_id uuid, task_id uuid, agent_id uuid, run_id uuid)
 ),
 lease AS MATERIALIZED (
-  SELECT a.id AS agent_id, a.workspace_id, a.stale_threshold_seconds AS seconds, $2::boolean AS by_heartbeat,
+  SELECT a.id AS agent_id, a.workspace_id, a.stale_threshold_seconds AS seconds, $2::boolean AS by_heartbeat, a.model,
     a.heartbeat_interval_seconds AS heartbeat_seconds
   FROM (SELECT DISTINCT workspace_id, agent_id FROM chosen) c
   JOIN agents a ON a.workspace_id = c.workspace_id AND a.id = c.agent_id
 ),
 leased AS MATERIALIZED (
-  SELECT c.*, l.seconds, l.by_heartbeat FROM chosen c JOIN lease l USING (workspace_id, agent_id)
+  SELECT c.*, l.seconds, l.by_heartbeat, l.model FROM chosen c JOIN lease l USING (workspace_id, agent_id)
 ),
 ${taskTransition(
   'ASSIGNED',
@@ -41,7 +41,7 @@ ${taskTransition(
     run_id: 'm.run_id',
     agent_id: 'm.agent_id',
   },
-  { returned: ['m.seconds', 'm.by_heartbeat'] },
+  { returned: ['m.seconds', 'm.by_heartbeat', 'm.model'] },
 )},
 ${runStart({ timed: false })},
 spawn_intended AS (

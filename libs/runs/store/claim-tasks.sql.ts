@@ -22,6 +22,7 @@ import {
   whyWorkspaceWaits,
   workspaceHandsOut,
 } from './hand-out.js';
+import { ROUTED_BY, type RoutedRow } from './routed-row.js';
 
 /** What one agent asks for. */
 export interface AgentClaim {
@@ -76,8 +77,7 @@ interface AgentRow extends Offer {
   unresponsive: boolean;
 }
 
-export interface ClaimedRow {
-  run_id: string;
+export interface ClaimedRow extends RoutedRow {
   generation: number;
   lease_expires_at: Date;
   /** When the run is ended for its timeout. */
@@ -85,8 +85,6 @@ export interface ClaimedRow {
   id: string;
   title: string;
   description: string | null;
-  task_type: string;
-  priority: number;
   input_context: unknown;
   checkpoint_data: unknown;
   metadata: unknown;
@@ -103,12 +101,10 @@ const CLAIM_BYTES = 32 * 1024 * 1024;
 /** As many tasks as can't be larger together: a value has a megabyte at most, and a task three of them. */
 const SURELY_SMALL = 10;
 
-/** What an agent receives of the task that it was given. */
+/** What an agent receives of the task that it was given, and by what its model is chosen. */
 const RECEIVED = [
   'title',
   'description',
-  'task_type',
-  'priority',
   'input_context',
   'checkpoint_data',
   'metadata',
@@ -117,6 +113,7 @@ const RECEIVED = [
   'retry_count',
   'max_retries',
   'required_capabilities',
+  ...ROUTED_BY,
 ];
 
 interface Askers {
@@ -149,7 +146,8 @@ function best(offer: string, bytes = ''): string {
 }
 
 const CHOSEN_BY_ONE = `chosen AS (
-  SELECT b.id, uuidv7() AS run_id, a.id AS agent_id, a.seconds, a.by_heartbeat FROM best b CROSS JOIN agent a
+  SELECT b.id, uuidv7() AS run_id, a.id AS agent_id, a.seconds, a.by_heartbeat, a.model
+  FROM best b CROSS JOIN agent a
 )`;
 
 /** Most claims come alone: nothing has to be dealt out. */
@@ -187,7 +185,7 @@ function several(bytes: boolean): Askers {
     asked: `unnest($2::uuid[], $3::int[], $4::int[]) WITH ORDINALITY AS w (agent_id, max, lease_seconds, position)`,
     // The tasks are dealt out by number: an agent's are those above what the agents before it take.
     chosen: `share AS MATERIALIZED (
-  SELECT a.id, a.room, a.seconds, a.by_heartbeat, sum(a.room) OVER (ORDER BY a.position) - a.room AS before
+  SELECT a.id, a.room, a.seconds, a.by_heartbeat, a.model, sum(a.room) OVER (ORDER BY a.position) - a.room AS before
   FROM agent a
   WHERE a.room > 0 AND (${OFFERED}) = (SELECT ${OFFERED} FROM agent a WHERE room > 0 ORDER BY position LIMIT 1)
 ),
@@ -196,7 +194,7 @@ together AS MATERIALIZED (
 ),
 ${best('together', size)},
 chosen AS MATERIALIZED (
-  SELECT b.id, uuidv7() AS run_id, s.id AS agent_id, s.seconds, s.by_heartbeat
+  SELECT b.id, uuidv7() AS run_id, s.id AS agent_id, s.seconds, s.by_heartbeat, s.model
   FROM (${bytes ? numberedByBytes : numbered}) b
   JOIN share s ON b.number > s.before AND b.number <= s.before + s.room
 )`,
@@ -208,7 +206,7 @@ chosen AS MATERIALIZED (
 function claimStatement({ asked, chosen, deferred }: Askers): string {
   return `
 WITH agent AS MATERIALIZED (
-  SELECT a.id, a.lifecycle, a.mode, ${OFFERED}, w.position,
+  SELECT a.id, a.lifecycle, a.mode, a.model, ${OFFERED}, w.position,
     CASE WHEN a.mode = 'pull' AND ${takesWork('a')} AND ${workspaceHandsOut('$1')}
       THEN greatest(least(w.max, a.max_concurrent_tasks - a.live_runs), 0) ELSE 0 END AS room,
     ${takesWork('a')} AS takes_work, NOT ${hasRoom('a')} AS is_full,
@@ -239,7 +237,12 @@ ${taskTransition(
     run_id: 'm.run_id',
     agent_id: 'm.agent_id',
   },
-  { returned: [...RECEIVED.map((column) => `t.${column}`), 'm.seconds', 'm.by_heartbeat'] },
+  {
+    returned: [
+      ...RECEIVED.map((column) => `t.${column}`),
+      ...['m.seconds', 'm.by_heartbeat', 'm.model'],
+    ],
+  },
 )},
 ${runStart({ timed: true })},
 ${journaled('begun')}
@@ -248,7 +251,7 @@ SELECT a.id AS agent_id, a.lifecycle, a.mode, ${OFFERED}, a.unresponsive, ${defe
        WHEN a.is_full THEN 'agent_full'
        ELSE coalesce(CASE WHEN a.room = 0 THEN ${whyWorkspaceWaits('$1')} END, 'nothing_ready') END AS why,
   ${someTasksMayWait('$1')} AS some_held,
-  m.run_id, m.generation, now() + make_interval(secs => m.seconds) AS lease_expires_at,
+  m.run_id, m.generation, m.model, now() + make_interval(secs => m.seconds) AS lease_expires_at,
   now() + make_interval(secs => m.timeout_seconds) AS deadline_at, m.id,
   ${RECEIVED.map((column) => `m.${column}`).join(', ')}, ARRAY(
     SELECT g.tag FROM agent_task_tags g WHERE g.workspace_id = $1 AND g.task_id = m.id ORDER BY g.tag) AS tags

@@ -1,0 +1,77 @@
+-- The statements as they run. Made by `npm run sql`; change the modules that declare them.
+
+-- all_model_prices
+SELECT model, tier, effective_from, trim_scale(input_usd)::text AS input_usd,
+  trim_scale(output_usd)::text AS output_usd, trim_scale(cache_read_usd)::text AS cache_read_usd,
+  trim_scale(cache_write_usd)::text AS cache_write_usd, created_by, created_at FROM model_prices ORDER BY model, effective_from DESC
+
+-- find_model_price
+SELECT model, tier, effective_from, trim_scale(input_usd)::text AS input_usd,
+  trim_scale(output_usd)::text AS output_usd, trim_scale(cache_read_usd)::text AS cache_read_usd,
+  trim_scale(cache_write_usd)::text AS cache_write_usd, created_by, created_at FROM model_prices WHERE model = $1 AND effective_from = date_trunc('milliseconds', $2::timestamptz)
+
+-- insert_model_price
+INSERT INTO model_prices (model, tier, effective_from, input_usd, output_usd, cache_read_usd, cache_write_usd, created_by)
+SELECT $1, $2, date_trunc('milliseconds', coalesce($3, now())), $4::numeric, $5::numeric, $6::numeric, $7::numeric, $8
+WHERE coalesce($3::timestamptz >= now(), true)
+ON CONFLICT DO NOTHING
+RETURNING model, tier, effective_from, trim_scale(input_usd)::text AS input_usd,
+  trim_scale(output_usd)::text AS output_usd, trim_scale(cache_read_usd)::text AS cache_read_usd,
+  trim_scale(cache_write_usd)::text AS cache_write_usd, created_by, created_at
+
+-- known_projects
+SELECT id FROM projects WHERE workspace_id = $1 AND id = ANY($2::uuid[])
+
+-- list_model_prices
+SELECT model, tier, effective_from, trim_scale(input_usd)::text AS input_usd,
+  trim_scale(output_usd)::text AS output_usd, trim_scale(cache_read_usd)::text AS cache_read_usd,
+  trim_scale(cache_write_usd)::text AS cache_write_usd, created_by, created_at FROM model_prices p
+WHERE ($1::text[] IS NULL OR p.model = ANY($1))
+  AND ($2::timestamptz IS NULL OR p.effective_from = (
+    SELECT max(n.effective_from) FROM model_prices n WHERE n.model = p.model AND n.effective_from <= $2))
+  AND ($3::text IS NULL OR p.model > $3 OR (p.model = $3 AND p.effective_from < $4::timestamptz))
+ORDER BY p.model, p.effective_from DESC
+LIMIT $5
+
+-- read_model_routing
+SELECT enabled, rules, tiers, version FROM model_routing WHERE workspace_id = $1
+
+-- routing_savings
+WITH dearest AS MATERIALIZED (
+  SELECT input_usd, output_usd, cache_read_usd, cache_write_usd, effective_from,
+    lead(effective_from, 1, 'infinity') OVER (ORDER BY effective_from) AS effective_to
+  FROM model_prices
+  WHERE model = (SELECT n.name FROM unnest($4::text[]) WITH ORDINALITY AS n (name, position)
+    WHERE EXISTS (SELECT FROM model_prices p WHERE p.model = n.name) ORDER BY n.position LIMIT 1)
+),
+used AS (
+  SELECT l.model, l.total_tokens, l.cost_usd,
+    0.000001 * (l.input_tokens * d.input_usd + l.output_tokens * d.output_usd
+      + l.cache_read_tokens * d.cache_read_usd + l.cache_write_tokens * d.cache_write_usd) AS dearest_usd
+  FROM agent_usage_logs l
+  LEFT JOIN dearest d ON l.logged_at >= d.effective_from AND l.logged_at < d.effective_to
+  WHERE l.workspace_id = $1 AND l.logged_at >= $2 AND l.logged_at < $3
+),
+summed AS (
+  SELECT model, GROUPING(model) AS is_all,
+    coalesce(sum(total_tokens) FILTER (WHERE cost_usd + dearest_usd IS NOT NULL), 0) AS tokens,
+    coalesce(sum(total_tokens) FILTER (WHERE cost_usd + dearest_usd IS NULL), 0) AS unpriced_tokens,
+    coalesce(sum(cost_usd) FILTER (WHERE dearest_usd IS NOT NULL), 0) AS actual_usd,
+    coalesce(sum(dearest_usd) FILTER (WHERE cost_usd IS NOT NULL), 0) AS dearest_usd
+  FROM used
+  GROUP BY GROUPING SETS ((model), ())
+)
+SELECT model, tokens::text, unpriced_tokens::text, trim_scale(actual_usd)::text AS actual_usd,
+  trim_scale(dearest_usd)::text AS dearest_usd, trim_scale(dearest_usd - actual_usd)::text AS saved_usd,
+  round(100 * (dearest_usd - actual_usd) / nullif(dearest_usd, 0), 1)::float8 AS saved_percent
+FROM summed
+ORDER BY is_all, dearest_usd - actual_usd DESC, model
+
+-- write_model_routing
+INSERT INTO model_routing AS r (workspace_id, enabled, rules, tiers)
+SELECT $1, $2, $3, $4
+WHERE coalesce($5::int, 0) IN (0, (SELECT version FROM model_routing WHERE workspace_id = $1))
+ON CONFLICT (workspace_id) DO UPDATE SET enabled = excluded.enabled, rules = excluded.rules,
+  tiers = excluded.tiers, version = r.version + 1, updated_at = now()
+WHERE $5::int IS NULL OR r.version = $5
+RETURNING enabled, rules, tiers, version
