@@ -45,21 +45,23 @@ WITH dearest AS MATERIALIZED (
     WHERE EXISTS (SELECT FROM model_prices p WHERE p.model = n.name) ORDER BY n.position LIMIT 1)
 ),
 used AS (
-  SELECT l.model, l.total_tokens, l.cost_usd,
-    0.000001 * (l.input_tokens * d.input_usd + l.output_tokens * d.output_usd
-      + l.cache_read_tokens * d.cache_read_usd + l.cache_write_tokens * d.cache_write_usd) AS dearest_usd
+  SELECT l.model, d.effective_from, l.cost_usd IS NOT NULL AND d.effective_from IS NOT NULL AS compared,
+    sum(l.total_tokens) AS tokens, sum(l.cost_usd) AS actual_usd, sum(l.input_tokens) AS input, sum(l.output_tokens) AS output,
+    sum(l.cache_read_tokens) AS cache_read, sum(l.cache_write_tokens) AS cache_write
   FROM agent_usage_logs l
   LEFT JOIN dearest d ON l.logged_at >= d.effective_from AND l.logged_at < d.effective_to
   WHERE l.workspace_id = $1 AND l.logged_at >= $2 AND l.logged_at < $3
+  GROUP BY 1, 2, 3
 ),
 summed AS (
-  SELECT model, GROUPING(model) AS is_all,
-    coalesce(sum(total_tokens) FILTER (WHERE cost_usd + dearest_usd IS NOT NULL), 0) AS tokens,
-    coalesce(sum(total_tokens) FILTER (WHERE cost_usd + dearest_usd IS NULL), 0) AS unpriced_tokens,
-    coalesce(sum(cost_usd) FILTER (WHERE dearest_usd IS NOT NULL), 0) AS actual_usd,
-    coalesce(sum(dearest_usd) FILTER (WHERE cost_usd IS NOT NULL), 0) AS dearest_usd
-  FROM used
-  GROUP BY GROUPING SETS ((model), ())
+  SELECT u.model, GROUPING(u.model) AS is_all,
+    coalesce(sum(u.tokens) FILTER (WHERE u.compared), 0) AS tokens,
+    coalesce(sum(u.tokens) FILTER (WHERE NOT u.compared), 0) AS unpriced_tokens,
+    coalesce(sum(u.actual_usd) FILTER (WHERE u.compared), 0) AS actual_usd,
+    coalesce(sum(0.000001 * (u.input * d.input_usd + u.output * d.output_usd + u.cache_read * d.cache_read_usd
+      + u.cache_write * d.cache_write_usd)) FILTER (WHERE u.compared), 0) AS dearest_usd
+  FROM used u LEFT JOIN dearest d USING (effective_from)
+  GROUP BY GROUPING SETS ((u.model), ())
 )
 SELECT model, tokens::text, unpriced_tokens::text, trim_scale(actual_usd)::text AS actual_usd,
   trim_scale(dearest_usd)::text AS dearest_usd, trim_scale(dearest_usd - actual_usd)::text AS saved_usd,

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Database } from '#lib/database';
 import { ShortMemory } from '#lib/identity';
 import { type Price, priceAt, type PriceList, priceListOf } from '../domain/price-list.js';
-import { allPrices, type PriceRow } from '../store/model-prices.sql.js';
+import { allModelPrices, type PriceRow } from '../store/model-prices.sql.js';
 
 /** How long a price may hold already and be unknown to another server than the one that was told it. */
 const REMEMBERED = { seconds: 30, max: 1 };
@@ -14,7 +14,7 @@ export class ModelPrices {
 
   constructor(database: Database) {
     this.memory = new ShortMemory(async () => {
-      const rows = await database.service.rows(allPrices);
+      const rows = await database.service.rows(allModelPrices);
       return priceListOf(rows.map(toPrice));
     }, REMEMBERED);
   }

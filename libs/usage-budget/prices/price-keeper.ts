@@ -12,7 +12,12 @@ import {
 import { microsOf, type TokenPrices } from '../domain/cost.js';
 import { namesOf } from '../domain/model-names.js';
 import type { ModelTier } from '../domain/tiers.js';
-import { findPrice, insertPrice, listPrices, type PriceRow } from '../store/model-prices.sql.js';
+import {
+  findModelPrice,
+  insertModelPrice,
+  listModelPrices,
+  type PriceRow,
+} from '../store/model-prices.sql.js';
 import { ModelPrices } from './model-prices.js';
 
 export interface NewPrice extends TokenPrices {
@@ -58,7 +63,7 @@ export class PriceKeeper {
   ): Promise<Page<PriceView>> {
     const names = model === undefined ? null : namesOf(model);
     const params = [names, at ?? null, ...after(cursor), limit + 1];
-    const rows = await this.database.service.rows(listPrices, params);
+    const rows = await this.database.service.rows(listModelPrices, params);
     return toPage(rows, limit, keyOf, toView);
   }
 
@@ -71,7 +76,7 @@ export class PriceKeeper {
     const { model, tier, effectiveFrom = null } = price;
     const numbers = NUMBERS.map((name) => price[name]);
     const params = [model, tier, effectiveFrom, ...numbers, userId];
-    const added = await firstRow(this.database.service, insertPrice, params);
+    const added = await firstRow(this.database.service, insertModelPrice, params);
     this.prices.forget();
     return toView(added ?? (await this.sameAs(price)));
   }
@@ -80,7 +85,7 @@ export class PriceKeeper {
     const { model, effectiveFrom } = price;
     // Two at the same moment.
     if (effectiveFrom === undefined) throw new DroverError('price_exists');
-    const known = await firstRow(this.database.service, findPrice, [model, effectiveFrom]);
+    const known = await firstRow(this.database.service, findModelPrice, [model, effectiveFrom]);
     if (!known) throw new DroverError('validation_failed', { errors: [IN_THE_PAST] });
     if (isSame(known, price)) return known;
     throw new DroverError('price_exists', { members: { current: toView(known) } });

@@ -12,9 +12,9 @@ import { MODEL_TIERS, type ModelTier, TIER_MODELS, type TierModels } from '../do
 import { ModelPrices } from '../prices/model-prices.js';
 import {
   knownProjects,
-  readRouting,
+  readModelRouting,
   type RoutingRow,
-  writeRouting,
+  writeModelRouting,
 } from '../store/model-routing.sql.js';
 
 export interface RoutingRequest {
@@ -75,7 +75,7 @@ export class ModelRouting {
     const json = [JSON.stringify(rules), JSON.stringify(ownOf(tiers))];
     const tenant = this.database.tenant(workspaceId);
     const params = [workspaceId, enabled, ...json, version ?? null];
-    const row = await firstRow(tenant, writeRouting, params);
+    const row = await firstRow(tenant, writeModelRouting, params);
     this.memory.forget(workspaceId);
     if (row) return toView(row);
     const { version: currentVersion } = await this.read(workspaceId);
@@ -116,7 +116,7 @@ export class ModelRouting {
   }
 
   private async read(workspaceId: string): Promise<RoutingView> {
-    const row = await firstRow(this.database.tenant(workspaceId), readRouting, [workspaceId]);
+    const row = await firstRow(this.database.tenant(workspaceId), readModelRouting, [workspaceId]);
     return toView(row ?? UNSET);
   }
 

@@ -19,7 +19,7 @@ const COLUMNS = `model, tier, effective_from, trim_scale(input_usd)::text AS inp
   trim_scale(cache_write_usd)::text AS cache_write_usd, created_by, created_at`;
 
 /** All of them, each model's newest first: some hundreds. As the service role. */
-export const allPrices = query<PriceRow>(
+export const allModelPrices = query<PriceRow>(
   'all_model_prices',
   `SELECT ${COLUMNS} FROM model_prices ORDER BY model, effective_from DESC`,
 );
@@ -30,7 +30,7 @@ export const allPrices = query<PriceRow>(
  * $1 names or NULL: all, $2 only those that hold at this time or NULL: those of all times,
  * $3 and $4 model and time of the last row of the page before or NULL, $5 rows at most.
  */
-export const listPrices = query<PriceRow>(
+export const listModelPrices = query<PriceRow>(
   'list_model_prices',
   `
 SELECT ${COLUMNS} FROM model_prices p
@@ -43,7 +43,7 @@ LIMIT $5`,
 );
 
 /** Index: primary key. As the service role. $1 model, $2 time. */
-export const findPrice = query<PriceRow>(
+export const findModelPrice = query<PriceRow>(
   'find_model_price',
   `SELECT ${COLUMNS} FROM model_prices WHERE model = $1 AND effective_from = date_trunc('milliseconds', $2::timestamptz)`,
 );
@@ -54,7 +54,7 @@ export const findPrice = query<PriceRow>(
  * As the service role, for an operator. Index: primary key.
  * $1 model, $2 tier, $3 time or NULL: now, $4 to $7 prices of input, output, cache reads and cache writes, $8 user.
  */
-export const insertPrice = command<PriceRow>(
+export const insertModelPrice = command<PriceRow>(
   'insert_model_price',
   `
 INSERT INTO model_prices (model, tier, effective_from, input_usd, output_usd, cache_read_usd, cache_write_usd, created_by)

@@ -10,7 +10,7 @@ export interface RoutingRow {
 }
 
 /** No row: nobody has set any. Index: primary key. $1 workspace. */
-export const readRouting = query<RoutingRow>(
+export const readModelRouting = query<RoutingRow>(
   'read_model_routing',
   `SELECT enabled, rules, tiers, version FROM model_routing WHERE workspace_id = $1`,
 );
@@ -20,7 +20,7 @@ export const readRouting = query<RoutingRow>(
  *
  * $1 workspace, $2 enabled, $3 rules, $4 tiers, $5 version wanted or NULL.
  */
-export const writeRouting = command<RoutingRow>(
+export const writeModelRouting = command<RoutingRow>(
   'write_model_routing',
   `
 INSERT INTO model_routing AS r (workspace_id, enabled, rules, tiers)
