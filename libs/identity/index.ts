@@ -1,7 +1,8 @@
 export { AuthGuard } from './access/auth.guard.js';
-export { Auth, CurrentCaller, Public } from './access/decorators.js';
+export { type Account, Auth, CurrentAccount, CurrentCaller, Public } from './access/decorators.js';
 export { Memberships } from './access/memberships.js';
 export { describeCallers } from './access/openapi.js';
+export { ShortMemory } from './access/short-memory.js';
 export { pruneSessions } from './auth/prune-sessions.js';
 export { SCOPES } from './domain/scopes.js';
 export { IdentityModule } from './identity.module.js';

@@ -224,6 +224,11 @@ export const ERRORS = {
     'Push agents are given their tasks by the coordinator',
     'Wait for its sessions to be started, or register it with `mode` pull to claim.',
   ),
+  price_exists: e(
+    409,
+    'The model has another price from that time on',
+    'Name another time: prices do not change, and a correction is a new price from now on.',
+  ),
   email_taken: e(409, 'The e-mail address is in use', 'Sign in with it, or use another one.'),
   slug_taken: e(409, 'The workspace slug is in use', 'Choose another slug.'),
   last_operator: e(

@@ -102,7 +102,7 @@ WITH chosen AS MATERIALIZED (
   JOIN agent_tasks t ON t.workspace_id = c.workspace_id AND t.id = c.task_id
 ),
 lease AS MATERIALIZED (
-  SELECT a.id AS agent_id, a.workspace_id, a.stale_threshold_seconds AS seconds, $2::boolean AS by_heartbeat,
+  SELECT a.id AS agent_id, a.workspace_id, a.stale_threshold_seconds AS seconds, $2::boolean AS by_heartbeat, a.model,
     a.heartbeat_interval_seconds AS heartbeat_seconds
   FROM (SELECT DISTINCT workspace_id, agent_id FROM chosen) c
   JOIN agents a ON a.workspace_id = c.workspace_id AND a.id = c.agent_id
@@ -127,7 +127,7 @@ afforded AS MATERIALIZED (
   WHERE w.fit IS NOT FALSE
 ),
 leased AS MATERIALIZED (
-  SELECT c.*, l.seconds, l.by_heartbeat FROM afforded c JOIN lease l USING (workspace_id, agent_id)
+  SELECT c.*, l.seconds, l.by_heartbeat, l.model FROM afforded c JOIN lease l USING (workspace_id, agent_id)
 ),
 task_moved AS (
   UPDATE agent_tasks t SET
@@ -143,12 +143,12 @@ task_moved AS (
     coalesce(t.run_id, old.run_id) AS run_id, coalesce(t.agent_id, old.agent_id) AS agent_id,
     coalesce(t.session_key, old.session_key) AS session_key, t.retry_at, t.unmet_dependencies,
     t.dependents_unsettled,
-    ('coordinator')::text AS actor_kind, (NULL)::text AS actor_id, (NULL)::text AS reason, (NULL)::text AS message, (NULL)::text AS level, (NULL)::jsonb AS details, (NULL)::text AS stack_trace, m.seconds, m.by_heartbeat, m.budget_ids, m.estimated_tokens AS held_tokens
+    ('coordinator')::text AS actor_kind, (NULL)::text AS actor_id, (NULL)::text AS reason, (NULL)::text AS message, (NULL)::text AS level, (NULL)::jsonb AS details, (NULL)::text AS stack_trace, m.seconds, m.by_heartbeat, m.model, m.budget_ids, m.estimated_tokens AS held_tokens
 ),
 run_moved AS (
   INSERT INTO task_runs (workspace_id, id, task_id, agent_id, generation, lease_seconds,
-    lease_expires_at, lease_by_heartbeat, deadline_at, budget_ids, held_tokens, estimated_tokens)
-  SELECT workspace_id, run_id, id, agent_id, generation, seconds, now() + make_interval(secs => seconds), by_heartbeat,
+    lease_expires_at, lease_by_heartbeat, model, deadline_at, budget_ids, held_tokens, estimated_tokens)
+  SELECT workspace_id, run_id, id, agent_id, generation, seconds, now() + make_interval(secs => seconds), by_heartbeat, model,
     NULL::timestamptz, budget_ids, held_tokens, held_tokens
   FROM task_moved
 ),
@@ -185,7 +185,7 @@ SELECT workspace_id, run_id, id AS task_id, agent_id FROM task_moved
 
 -- claim_for_one
 WITH agent AS MATERIALIZED (
-  SELECT a.id, a.lifecycle, a.mode, a.capabilities, a.dedicated_to, a.task_types, w.position,
+  SELECT a.id, a.lifecycle, a.mode, a.model, a.capabilities, a.dedicated_to, a.task_types, w.position,
     CASE WHEN a.mode = 'pull' AND (a.lifecycle <> 'TERMINATED' AND NOT (a.lifecycle = 'DRAINING' OR a.lifecycle = 'ERROR' OR (a.mode = 'push' AND NOT a.coordinator_enabled) OR (a.mode = 'push' AND a.command = '{}') OR (a.mode = 'push' AND coalesce(a.resting_until > now(), false)))) AND (EXISTS (SELECT FROM workspaces used WHERE used.id = $1 AND used.archived_at IS NULL) AND NOT (EXISTS (SELECT FROM installation_pauses p
       WHERE p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))
     OR EXISTS (SELECT FROM pauses p WHERE p.workspace_id = $1 AND p.task_type IS NULL
@@ -233,7 +233,7 @@ best AS MATERIALIZED (
   LIMIT (SELECT room FROM agent)
 ),
 chosen AS (
-  SELECT b.id, uuidv7() AS run_id, a.id AS agent_id, a.seconds, a.by_heartbeat
+  SELECT b.id, uuidv7() AS run_id, a.id AS agent_id, a.seconds, a.by_heartbeat, a.model
   FROM best b CROSS JOIN agent a
 ),
 task_moved AS (
@@ -250,12 +250,12 @@ task_moved AS (
     coalesce(t.run_id, old.run_id) AS run_id, coalesce(t.agent_id, old.agent_id) AS agent_id,
     coalesce(t.session_key, old.session_key) AS session_key, t.retry_at, t.unmet_dependencies,
     t.dependents_unsettled,
-    ('agent')::text AS actor_kind, (m.agent_id)::text AS actor_id, (NULL)::text AS reason, (NULL)::text AS message, (NULL)::text AS level, (NULL)::jsonb AS details, (NULL)::text AS stack_trace, t.title, t.description, t.task_type, t.priority, t.input_context, t.checkpoint_data, t.metadata, t.secrets, t.timeout_seconds, t.retry_count, t.max_retries, t.required_capabilities, m.seconds, m.by_heartbeat
+    ('agent')::text AS actor_kind, (m.agent_id)::text AS actor_id, (NULL)::text AS reason, (NULL)::text AS message, (NULL)::text AS level, (NULL)::jsonb AS details, (NULL)::text AS stack_trace, t.title, t.description, t.input_context, t.checkpoint_data, t.metadata, t.secrets, t.timeout_seconds, t.retry_count, t.max_retries, t.required_capabilities, t.task_type, t.priority, t.project_id, t.estimated_complexity, t.estimated_tokens, t.estimate_source, m.seconds, m.by_heartbeat, m.model
 ),
 run_moved AS (
   INSERT INTO task_runs (workspace_id, id, task_id, agent_id, generation, lease_seconds,
-    lease_expires_at, lease_by_heartbeat, deadline_at)
-  SELECT workspace_id, run_id, id, agent_id, generation, seconds, now() + make_interval(secs => seconds), by_heartbeat,
+    lease_expires_at, lease_by_heartbeat, model, deadline_at)
+  SELECT workspace_id, run_id, id, agent_id, generation, seconds, now() + make_interval(secs => seconds), by_heartbeat, model,
     now() + make_interval(secs => timeout_seconds)
   FROM task_moved
 ),
@@ -280,9 +280,9 @@ SELECT a.id AS agent_id, a.lifecycle, a.mode, a.capabilities, a.dedicated_to, a.
     AND (b.period_start <= now() AND b.period_end > now()) AND b.available <= 0)) THEN 'budget' END END, 'nothing_ready') END AS why,
   (ARRAY(SELECT p.task_type::text FROM pauses p WHERE p.workspace_id = $1
     AND p.task_type IS NOT NULL AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())) <> '{}' OR EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1)) AS some_held, EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1) AS has_budgets,
-  m.run_id, m.generation, now() + make_interval(secs => m.seconds) AS lease_expires_at,
+  m.run_id, m.generation, m.model, now() + make_interval(secs => m.seconds) AS lease_expires_at,
   now() + make_interval(secs => m.timeout_seconds) AS deadline_at, m.id,
-  m.title, m.description, m.task_type, m.priority, m.input_context, m.checkpoint_data, m.metadata, m.secrets, m.timeout_seconds, m.retry_count, m.max_retries, m.required_capabilities, ARRAY(
+  m.title, m.description, m.input_context, m.checkpoint_data, m.metadata, m.secrets, m.timeout_seconds, m.retry_count, m.max_retries, m.required_capabilities, m.task_type, m.priority, m.project_id, m.estimated_complexity, m.estimated_tokens, m.estimate_source, ARRAY(
     SELECT g.tag FROM agent_task_tags g WHERE g.workspace_id = $1 AND g.task_id = m.id ORDER BY g.tag) AS tags
 FROM agent a LEFT JOIN task_moved m ON m.agent_id = a.id
 -- Run ids are made in the order of the queue, and sort by the time they were made.
@@ -294,7 +294,7 @@ WITH budgets AS MATERIALIZED (SELECT (SELECT jsonb_object_agg(l.scope, l.availab
     UNION ALL
     SELECT 'task', 0 WHERE EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NOT NULL)) l) AS available),
 agent AS MATERIALIZED (
-  SELECT a.id, a.lifecycle, a.mode, a.capabilities, a.dedicated_to, a.task_types, w.position,
+  SELECT a.id, a.lifecycle, a.mode, a.model, a.capabilities, a.dedicated_to, a.task_types, w.position,
     CASE WHEN a.mode = 'pull' AND (a.lifecycle <> 'TERMINATED' AND NOT (a.lifecycle = 'DRAINING' OR a.lifecycle = 'ERROR' OR (a.mode = 'push' AND NOT a.coordinator_enabled) OR (a.mode = 'push' AND a.command = '{}') OR (a.mode = 'push' AND coalesce(a.resting_until > now(), false)))) AND (EXISTS (SELECT FROM workspaces used WHERE used.id = $1 AND used.archived_at IS NULL) AND NOT (EXISTS (SELECT FROM installation_pauses p
       WHERE p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))
     OR EXISTS (SELECT FROM pauses p WHERE p.workspace_id = $1 AND p.task_type IS NULL
@@ -342,7 +342,7 @@ best AS MATERIALIZED (
   LIMIT (SELECT room FROM agent)
 ),
 chosen AS (
-  SELECT b.id, uuidv7() AS run_id, a.id AS agent_id, a.seconds, a.by_heartbeat, b.project_id, b.milestone_id, b.estimated_tokens
+  SELECT b.id, uuidv7() AS run_id, a.id AS agent_id, a.seconds, a.by_heartbeat, a.model, b.project_id, b.milestone_id, b.estimated_tokens
   FROM best b CROSS JOIN agent a
 ),
 budget AS MATERIALIZED (
@@ -378,12 +378,12 @@ task_moved AS (
     coalesce(t.run_id, old.run_id) AS run_id, coalesce(t.agent_id, old.agent_id) AS agent_id,
     coalesce(t.session_key, old.session_key) AS session_key, t.retry_at, t.unmet_dependencies,
     t.dependents_unsettled,
-    ('agent')::text AS actor_kind, (m.agent_id)::text AS actor_id, (NULL)::text AS reason, (NULL)::text AS message, (NULL)::text AS level, (NULL)::jsonb AS details, (NULL)::text AS stack_trace, t.title, t.description, t.task_type, t.priority, t.input_context, t.checkpoint_data, t.metadata, t.secrets, t.timeout_seconds, t.retry_count, t.max_retries, t.required_capabilities, m.seconds, m.by_heartbeat, m.budget_ids, m.estimated_tokens AS held_tokens
+    ('agent')::text AS actor_kind, (m.agent_id)::text AS actor_id, (NULL)::text AS reason, (NULL)::text AS message, (NULL)::text AS level, (NULL)::jsonb AS details, (NULL)::text AS stack_trace, t.title, t.description, t.input_context, t.checkpoint_data, t.metadata, t.secrets, t.timeout_seconds, t.retry_count, t.max_retries, t.required_capabilities, t.task_type, t.priority, t.project_id, t.estimated_complexity, t.estimated_tokens, t.estimate_source, m.seconds, m.by_heartbeat, m.model, m.budget_ids, m.estimated_tokens AS held_tokens
 ),
 run_moved AS (
   INSERT INTO task_runs (workspace_id, id, task_id, agent_id, generation, lease_seconds,
-    lease_expires_at, lease_by_heartbeat, deadline_at, budget_ids, held_tokens, estimated_tokens)
-  SELECT workspace_id, run_id, id, agent_id, generation, seconds, now() + make_interval(secs => seconds), by_heartbeat,
+    lease_expires_at, lease_by_heartbeat, model, deadline_at, budget_ids, held_tokens, estimated_tokens)
+  SELECT workspace_id, run_id, id, agent_id, generation, seconds, now() + make_interval(secs => seconds), by_heartbeat, model,
     now() + make_interval(secs => timeout_seconds), budget_ids, held_tokens, held_tokens
   FROM task_moved
 ),
@@ -414,9 +414,9 @@ SELECT a.id AS agent_id, a.lifecycle, a.mode, a.capabilities, a.dedicated_to, a.
     AND (b.period_start <= now() AND b.period_end > now()) AND b.available <= 0)) THEN 'budget' END END, 'nothing_ready') END AS why,
   (ARRAY(SELECT p.task_type::text FROM pauses p WHERE p.workspace_id = $1
     AND p.task_type IS NOT NULL AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())) <> '{}' OR EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1)) AS some_held, false AS has_budgets,
-  m.run_id, m.generation, now() + make_interval(secs => m.seconds) AS lease_expires_at,
+  m.run_id, m.generation, m.model, now() + make_interval(secs => m.seconds) AS lease_expires_at,
   now() + make_interval(secs => m.timeout_seconds) AS deadline_at, m.id,
-  m.title, m.description, m.task_type, m.priority, m.input_context, m.checkpoint_data, m.metadata, m.secrets, m.timeout_seconds, m.retry_count, m.max_retries, m.required_capabilities, ARRAY(
+  m.title, m.description, m.input_context, m.checkpoint_data, m.metadata, m.secrets, m.timeout_seconds, m.retry_count, m.max_retries, m.required_capabilities, m.task_type, m.priority, m.project_id, m.estimated_complexity, m.estimated_tokens, m.estimate_source, ARRAY(
     SELECT g.tag FROM agent_task_tags g WHERE g.workspace_id = $1 AND g.task_id = m.id ORDER BY g.tag) AS tags
 FROM agent a LEFT JOIN task_moved m ON m.agent_id = a.id
 -- Run ids are made in the order of the queue, and sort by the time they were made.
@@ -424,7 +424,7 @@ ORDER BY m.run_id
 
 -- claim_for_several
 WITH agent AS MATERIALIZED (
-  SELECT a.id, a.lifecycle, a.mode, a.capabilities, a.dedicated_to, a.task_types, w.position,
+  SELECT a.id, a.lifecycle, a.mode, a.model, a.capabilities, a.dedicated_to, a.task_types, w.position,
     CASE WHEN a.mode = 'pull' AND (a.lifecycle <> 'TERMINATED' AND NOT (a.lifecycle = 'DRAINING' OR a.lifecycle = 'ERROR' OR (a.mode = 'push' AND NOT a.coordinator_enabled) OR (a.mode = 'push' AND a.command = '{}') OR (a.mode = 'push' AND coalesce(a.resting_until > now(), false)))) AND (EXISTS (SELECT FROM workspaces used WHERE used.id = $1 AND used.archived_at IS NULL) AND NOT (EXISTS (SELECT FROM installation_pauses p
       WHERE p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))
     OR EXISTS (SELECT FROM pauses p WHERE p.workspace_id = $1 AND p.task_type IS NULL
@@ -448,7 +448,7 @@ WITH agent AS MATERIALIZED (
   FOR NO KEY UPDATE OF a
 ),
 share AS MATERIALIZED (
-  SELECT a.id, a.room, a.seconds, a.by_heartbeat, sum(a.room) OVER (ORDER BY a.position) - a.room AS before
+  SELECT a.id, a.room, a.seconds, a.by_heartbeat, a.model, sum(a.room) OVER (ORDER BY a.position) - a.room AS before
   FROM agent a
   WHERE a.room > 0 AND (a.capabilities, a.dedicated_to, a.task_types) = (SELECT a.capabilities, a.dedicated_to, a.task_types FROM agent a WHERE room > 0 ORDER BY position LIMIT 1)
 ),
@@ -479,7 +479,7 @@ best AS MATERIALIZED (
   LIMIT (SELECT room FROM together)
 ),
 chosen AS MATERIALIZED (
-  SELECT b.id, uuidv7() AS run_id, s.id AS agent_id, s.seconds, s.by_heartbeat
+  SELECT b.id, uuidv7() AS run_id, s.id AS agent_id, s.seconds, s.by_heartbeat, s.model
   FROM (SELECT id, row_number() OVER (ORDER BY queue_rank, id) AS number FROM best) b
   JOIN share s ON b.number > s.before AND b.number <= s.before + s.room
 ),
@@ -497,12 +497,12 @@ task_moved AS (
     coalesce(t.run_id, old.run_id) AS run_id, coalesce(t.agent_id, old.agent_id) AS agent_id,
     coalesce(t.session_key, old.session_key) AS session_key, t.retry_at, t.unmet_dependencies,
     t.dependents_unsettled,
-    ('agent')::text AS actor_kind, (m.agent_id)::text AS actor_id, (NULL)::text AS reason, (NULL)::text AS message, (NULL)::text AS level, (NULL)::jsonb AS details, (NULL)::text AS stack_trace, t.title, t.description, t.task_type, t.priority, t.input_context, t.checkpoint_data, t.metadata, t.secrets, t.timeout_seconds, t.retry_count, t.max_retries, t.required_capabilities, m.seconds, m.by_heartbeat
+    ('agent')::text AS actor_kind, (m.agent_id)::text AS actor_id, (NULL)::text AS reason, (NULL)::text AS message, (NULL)::text AS level, (NULL)::jsonb AS details, (NULL)::text AS stack_trace, t.title, t.description, t.input_context, t.checkpoint_data, t.metadata, t.secrets, t.timeout_seconds, t.retry_count, t.max_retries, t.required_capabilities, t.task_type, t.priority, t.project_id, t.estimated_complexity, t.estimated_tokens, t.estimate_source, m.seconds, m.by_heartbeat, m.model
 ),
 run_moved AS (
   INSERT INTO task_runs (workspace_id, id, task_id, agent_id, generation, lease_seconds,
-    lease_expires_at, lease_by_heartbeat, deadline_at)
-  SELECT workspace_id, run_id, id, agent_id, generation, seconds, now() + make_interval(secs => seconds), by_heartbeat,
+    lease_expires_at, lease_by_heartbeat, model, deadline_at)
+  SELECT workspace_id, run_id, id, agent_id, generation, seconds, now() + make_interval(secs => seconds), by_heartbeat, model,
     now() + make_interval(secs => timeout_seconds)
   FROM task_moved
 ),
@@ -528,9 +528,9 @@ SELECT a.id AS agent_id, a.lifecycle, a.mode, a.capabilities, a.dedicated_to, a.
     AND (b.period_start <= now() AND b.period_end > now()) AND b.available <= 0)) THEN 'budget' END END, 'nothing_ready') END AS why,
   (ARRAY(SELECT p.task_type::text FROM pauses p WHERE p.workspace_id = $1
     AND p.task_type IS NOT NULL AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())) <> '{}' OR EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1)) AS some_held, EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1) AS has_budgets,
-  m.run_id, m.generation, now() + make_interval(secs => m.seconds) AS lease_expires_at,
+  m.run_id, m.generation, m.model, now() + make_interval(secs => m.seconds) AS lease_expires_at,
   now() + make_interval(secs => m.timeout_seconds) AS deadline_at, m.id,
-  m.title, m.description, m.task_type, m.priority, m.input_context, m.checkpoint_data, m.metadata, m.secrets, m.timeout_seconds, m.retry_count, m.max_retries, m.required_capabilities, ARRAY(
+  m.title, m.description, m.input_context, m.checkpoint_data, m.metadata, m.secrets, m.timeout_seconds, m.retry_count, m.max_retries, m.required_capabilities, m.task_type, m.priority, m.project_id, m.estimated_complexity, m.estimated_tokens, m.estimate_source, ARRAY(
     SELECT g.tag FROM agent_task_tags g WHERE g.workspace_id = $1 AND g.task_id = m.id ORDER BY g.tag) AS tags
 FROM agent a LEFT JOIN task_moved m ON m.agent_id = a.id
 -- Run ids are made in the order of the queue, and sort by the time they were made.
@@ -542,7 +542,7 @@ WITH budgets AS MATERIALIZED (SELECT (SELECT jsonb_object_agg(l.scope, l.availab
     UNION ALL
     SELECT 'task', 0 WHERE EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NOT NULL)) l) AS available),
 agent AS MATERIALIZED (
-  SELECT a.id, a.lifecycle, a.mode, a.capabilities, a.dedicated_to, a.task_types, w.position,
+  SELECT a.id, a.lifecycle, a.mode, a.model, a.capabilities, a.dedicated_to, a.task_types, w.position,
     CASE WHEN a.mode = 'pull' AND (a.lifecycle <> 'TERMINATED' AND NOT (a.lifecycle = 'DRAINING' OR a.lifecycle = 'ERROR' OR (a.mode = 'push' AND NOT a.coordinator_enabled) OR (a.mode = 'push' AND a.command = '{}') OR (a.mode = 'push' AND coalesce(a.resting_until > now(), false)))) AND (EXISTS (SELECT FROM workspaces used WHERE used.id = $1 AND used.archived_at IS NULL) AND NOT (EXISTS (SELECT FROM installation_pauses p
       WHERE p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))
     OR EXISTS (SELECT FROM pauses p WHERE p.workspace_id = $1 AND p.task_type IS NULL
@@ -566,7 +566,7 @@ agent AS MATERIALIZED (
   FOR NO KEY UPDATE OF a
 ),
 share AS MATERIALIZED (
-  SELECT a.id, a.room, a.seconds, a.by_heartbeat, sum(a.room) OVER (ORDER BY a.position) - a.room AS before
+  SELECT a.id, a.room, a.seconds, a.by_heartbeat, a.model, sum(a.room) OVER (ORDER BY a.position) - a.room AS before
   FROM agent a
   WHERE a.room > 0 AND (a.capabilities, a.dedicated_to, a.task_types) = (SELECT a.capabilities, a.dedicated_to, a.task_types FROM agent a WHERE room > 0 ORDER BY position LIMIT 1)
 ),
@@ -597,7 +597,7 @@ best AS MATERIALIZED (
   LIMIT (SELECT room FROM together)
 ),
 chosen AS MATERIALIZED (
-  SELECT b.id, uuidv7() AS run_id, s.id AS agent_id, s.seconds, s.by_heartbeat, b.project_id, b.milestone_id, b.estimated_tokens
+  SELECT b.id, uuidv7() AS run_id, s.id AS agent_id, s.seconds, s.by_heartbeat, s.model, b.project_id, b.milestone_id, b.estimated_tokens
   FROM (SELECT id, row_number() OVER (ORDER BY queue_rank, id) AS number, best.project_id, best.milestone_id, best.estimated_tokens FROM best) b
   JOIN share s ON b.number > s.before AND b.number <= s.before + s.room
 ),
@@ -634,12 +634,12 @@ task_moved AS (
     coalesce(t.run_id, old.run_id) AS run_id, coalesce(t.agent_id, old.agent_id) AS agent_id,
     coalesce(t.session_key, old.session_key) AS session_key, t.retry_at, t.unmet_dependencies,
     t.dependents_unsettled,
-    ('agent')::text AS actor_kind, (m.agent_id)::text AS actor_id, (NULL)::text AS reason, (NULL)::text AS message, (NULL)::text AS level, (NULL)::jsonb AS details, (NULL)::text AS stack_trace, t.title, t.description, t.task_type, t.priority, t.input_context, t.checkpoint_data, t.metadata, t.secrets, t.timeout_seconds, t.retry_count, t.max_retries, t.required_capabilities, m.seconds, m.by_heartbeat, m.budget_ids, m.estimated_tokens AS held_tokens
+    ('agent')::text AS actor_kind, (m.agent_id)::text AS actor_id, (NULL)::text AS reason, (NULL)::text AS message, (NULL)::text AS level, (NULL)::jsonb AS details, (NULL)::text AS stack_trace, t.title, t.description, t.input_context, t.checkpoint_data, t.metadata, t.secrets, t.timeout_seconds, t.retry_count, t.max_retries, t.required_capabilities, t.task_type, t.priority, t.project_id, t.estimated_complexity, t.estimated_tokens, t.estimate_source, m.seconds, m.by_heartbeat, m.model, m.budget_ids, m.estimated_tokens AS held_tokens
 ),
 run_moved AS (
   INSERT INTO task_runs (workspace_id, id, task_id, agent_id, generation, lease_seconds,
-    lease_expires_at, lease_by_heartbeat, deadline_at, budget_ids, held_tokens, estimated_tokens)
-  SELECT workspace_id, run_id, id, agent_id, generation, seconds, now() + make_interval(secs => seconds), by_heartbeat,
+    lease_expires_at, lease_by_heartbeat, model, deadline_at, budget_ids, held_tokens, estimated_tokens)
+  SELECT workspace_id, run_id, id, agent_id, generation, seconds, now() + make_interval(secs => seconds), by_heartbeat, model,
     now() + make_interval(secs => timeout_seconds), budget_ids, held_tokens, held_tokens
   FROM task_moved
 ),
@@ -671,9 +671,9 @@ SELECT a.id AS agent_id, a.lifecycle, a.mode, a.capabilities, a.dedicated_to, a.
     AND (b.period_start <= now() AND b.period_end > now()) AND b.available <= 0)) THEN 'budget' END END, 'nothing_ready') END AS why,
   (ARRAY(SELECT p.task_type::text FROM pauses p WHERE p.workspace_id = $1
     AND p.task_type IS NOT NULL AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())) <> '{}' OR EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1)) AS some_held, false AS has_budgets,
-  m.run_id, m.generation, now() + make_interval(secs => m.seconds) AS lease_expires_at,
+  m.run_id, m.generation, m.model, now() + make_interval(secs => m.seconds) AS lease_expires_at,
   now() + make_interval(secs => m.timeout_seconds) AS deadline_at, m.id,
-  m.title, m.description, m.task_type, m.priority, m.input_context, m.checkpoint_data, m.metadata, m.secrets, m.timeout_seconds, m.retry_count, m.max_retries, m.required_capabilities, ARRAY(
+  m.title, m.description, m.input_context, m.checkpoint_data, m.metadata, m.secrets, m.timeout_seconds, m.retry_count, m.max_retries, m.required_capabilities, m.task_type, m.priority, m.project_id, m.estimated_complexity, m.estimated_tokens, m.estimate_source, ARRAY(
     SELECT g.tag FROM agent_task_tags g WHERE g.workspace_id = $1 AND g.task_id = m.id ORDER BY g.tag) AS tags
 FROM agent a LEFT JOIN task_moved m ON m.agent_id = a.id
 -- Run ids are made in the order of the queue, and sort by the time they were made.
@@ -681,7 +681,7 @@ ORDER BY m.run_id
 
 -- claim_given
 WITH agent AS MATERIALIZED (
-  SELECT a.id, a.lifecycle, a.mode, a.capabilities, a.dedicated_to, a.task_types, w.position,
+  SELECT a.id, a.lifecycle, a.mode, a.model, a.capabilities, a.dedicated_to, a.task_types, w.position,
     CASE WHEN a.mode = 'pull' AND (a.lifecycle <> 'TERMINATED' AND NOT (a.lifecycle = 'DRAINING' OR a.lifecycle = 'ERROR' OR (a.mode = 'push' AND NOT a.coordinator_enabled) OR (a.mode = 'push' AND a.command = '{}') OR (a.mode = 'push' AND coalesce(a.resting_until > now(), false)))) AND (EXISTS (SELECT FROM workspaces used WHERE used.id = $1 AND used.archived_at IS NULL) AND NOT (EXISTS (SELECT FROM installation_pauses p
       WHERE p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))
     OR EXISTS (SELECT FROM pauses p WHERE p.workspace_id = $1 AND p.task_type IS NULL
@@ -721,7 +721,7 @@ best AS MATERIALIZED (
   FOR NO KEY UPDATE OF t SKIP LOCKED
 ),
 chosen AS (
-  SELECT b.id, uuidv7() AS run_id, a.id AS agent_id, a.seconds, a.by_heartbeat
+  SELECT b.id, uuidv7() AS run_id, a.id AS agent_id, a.seconds, a.by_heartbeat, a.model
   FROM best b CROSS JOIN agent a
 ),
 task_moved AS (
@@ -738,12 +738,12 @@ task_moved AS (
     coalesce(t.run_id, old.run_id) AS run_id, coalesce(t.agent_id, old.agent_id) AS agent_id,
     coalesce(t.session_key, old.session_key) AS session_key, t.retry_at, t.unmet_dependencies,
     t.dependents_unsettled,
-    ('agent')::text AS actor_kind, (m.agent_id)::text AS actor_id, (NULL)::text AS reason, (NULL)::text AS message, (NULL)::text AS level, (NULL)::jsonb AS details, (NULL)::text AS stack_trace, t.title, t.description, t.task_type, t.priority, t.input_context, t.checkpoint_data, t.metadata, t.secrets, t.timeout_seconds, t.retry_count, t.max_retries, t.required_capabilities, m.seconds, m.by_heartbeat
+    ('agent')::text AS actor_kind, (m.agent_id)::text AS actor_id, (NULL)::text AS reason, (NULL)::text AS message, (NULL)::text AS level, (NULL)::jsonb AS details, (NULL)::text AS stack_trace, t.title, t.description, t.input_context, t.checkpoint_data, t.metadata, t.secrets, t.timeout_seconds, t.retry_count, t.max_retries, t.required_capabilities, t.task_type, t.priority, t.project_id, t.estimated_complexity, t.estimated_tokens, t.estimate_source, m.seconds, m.by_heartbeat, m.model
 ),
 run_moved AS (
   INSERT INTO task_runs (workspace_id, id, task_id, agent_id, generation, lease_seconds,
-    lease_expires_at, lease_by_heartbeat, deadline_at)
-  SELECT workspace_id, run_id, id, agent_id, generation, seconds, now() + make_interval(secs => seconds), by_heartbeat,
+    lease_expires_at, lease_by_heartbeat, model, deadline_at)
+  SELECT workspace_id, run_id, id, agent_id, generation, seconds, now() + make_interval(secs => seconds), by_heartbeat, model,
     now() + make_interval(secs => timeout_seconds)
   FROM task_moved
 ),
@@ -768,9 +768,9 @@ SELECT a.id AS agent_id, a.lifecycle, a.mode, a.capabilities, a.dedicated_to, a.
     AND (b.period_start <= now() AND b.period_end > now()) AND b.available <= 0)) THEN 'budget' END END, 'nothing_ready') END AS why,
   (ARRAY(SELECT p.task_type::text FROM pauses p WHERE p.workspace_id = $1
     AND p.task_type IS NOT NULL AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())) <> '{}' OR EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1)) AS some_held, EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1) AS has_budgets,
-  m.run_id, m.generation, now() + make_interval(secs => m.seconds) AS lease_expires_at,
+  m.run_id, m.generation, m.model, now() + make_interval(secs => m.seconds) AS lease_expires_at,
   now() + make_interval(secs => m.timeout_seconds) AS deadline_at, m.id,
-  m.title, m.description, m.task_type, m.priority, m.input_context, m.checkpoint_data, m.metadata, m.secrets, m.timeout_seconds, m.retry_count, m.max_retries, m.required_capabilities, ARRAY(
+  m.title, m.description, m.input_context, m.checkpoint_data, m.metadata, m.secrets, m.timeout_seconds, m.retry_count, m.max_retries, m.required_capabilities, m.task_type, m.priority, m.project_id, m.estimated_complexity, m.estimated_tokens, m.estimate_source, ARRAY(
     SELECT g.tag FROM agent_task_tags g WHERE g.workspace_id = $1 AND g.task_id = m.id ORDER BY g.tag) AS tags
 FROM agent a LEFT JOIN task_moved m ON m.agent_id = a.id
 -- Run ids are made in the order of the queue, and sort by the time they were made.
@@ -782,7 +782,7 @@ WITH budgets AS MATERIALIZED (SELECT (SELECT jsonb_object_agg(l.scope, l.availab
     UNION ALL
     SELECT 'task', 0 WHERE EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NOT NULL)) l) AS available),
 agent AS MATERIALIZED (
-  SELECT a.id, a.lifecycle, a.mode, a.capabilities, a.dedicated_to, a.task_types, w.position,
+  SELECT a.id, a.lifecycle, a.mode, a.model, a.capabilities, a.dedicated_to, a.task_types, w.position,
     CASE WHEN a.mode = 'pull' AND (a.lifecycle <> 'TERMINATED' AND NOT (a.lifecycle = 'DRAINING' OR a.lifecycle = 'ERROR' OR (a.mode = 'push' AND NOT a.coordinator_enabled) OR (a.mode = 'push' AND a.command = '{}') OR (a.mode = 'push' AND coalesce(a.resting_until > now(), false)))) AND (EXISTS (SELECT FROM workspaces used WHERE used.id = $1 AND used.archived_at IS NULL) AND NOT (EXISTS (SELECT FROM installation_pauses p
       WHERE p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))
     OR EXISTS (SELECT FROM pauses p WHERE p.workspace_id = $1 AND p.task_type IS NULL
@@ -822,7 +822,7 @@ best AS MATERIALIZED (
   FOR NO KEY UPDATE OF t SKIP LOCKED
 ),
 chosen AS (
-  SELECT b.id, uuidv7() AS run_id, a.id AS agent_id, a.seconds, a.by_heartbeat, b.project_id, b.milestone_id, b.estimated_tokens
+  SELECT b.id, uuidv7() AS run_id, a.id AS agent_id, a.seconds, a.by_heartbeat, a.model, b.project_id, b.milestone_id, b.estimated_tokens
   FROM best b CROSS JOIN agent a
 ),
 budget AS MATERIALIZED (
@@ -858,12 +858,12 @@ task_moved AS (
     coalesce(t.run_id, old.run_id) AS run_id, coalesce(t.agent_id, old.agent_id) AS agent_id,
     coalesce(t.session_key, old.session_key) AS session_key, t.retry_at, t.unmet_dependencies,
     t.dependents_unsettled,
-    ('agent')::text AS actor_kind, (m.agent_id)::text AS actor_id, (NULL)::text AS reason, (NULL)::text AS message, (NULL)::text AS level, (NULL)::jsonb AS details, (NULL)::text AS stack_trace, t.title, t.description, t.task_type, t.priority, t.input_context, t.checkpoint_data, t.metadata, t.secrets, t.timeout_seconds, t.retry_count, t.max_retries, t.required_capabilities, m.seconds, m.by_heartbeat, m.budget_ids, m.estimated_tokens AS held_tokens
+    ('agent')::text AS actor_kind, (m.agent_id)::text AS actor_id, (NULL)::text AS reason, (NULL)::text AS message, (NULL)::text AS level, (NULL)::jsonb AS details, (NULL)::text AS stack_trace, t.title, t.description, t.input_context, t.checkpoint_data, t.metadata, t.secrets, t.timeout_seconds, t.retry_count, t.max_retries, t.required_capabilities, t.task_type, t.priority, t.project_id, t.estimated_complexity, t.estimated_tokens, t.estimate_source, m.seconds, m.by_heartbeat, m.model, m.budget_ids, m.estimated_tokens AS held_tokens
 ),
 run_moved AS (
   INSERT INTO task_runs (workspace_id, id, task_id, agent_id, generation, lease_seconds,
-    lease_expires_at, lease_by_heartbeat, deadline_at, budget_ids, held_tokens, estimated_tokens)
-  SELECT workspace_id, run_id, id, agent_id, generation, seconds, now() + make_interval(secs => seconds), by_heartbeat,
+    lease_expires_at, lease_by_heartbeat, model, deadline_at, budget_ids, held_tokens, estimated_tokens)
+  SELECT workspace_id, run_id, id, agent_id, generation, seconds, now() + make_interval(secs => seconds), by_heartbeat, model,
     now() + make_interval(secs => timeout_seconds), budget_ids, held_tokens, held_tokens
   FROM task_moved
 ),
@@ -894,9 +894,9 @@ SELECT a.id AS agent_id, a.lifecycle, a.mode, a.capabilities, a.dedicated_to, a.
     AND (b.period_start <= now() AND b.period_end > now()) AND b.available <= 0)) THEN 'budget' END END, 'nothing_ready') END AS why,
   (ARRAY(SELECT p.task_type::text FROM pauses p WHERE p.workspace_id = $1
     AND p.task_type IS NOT NULL AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())) <> '{}' OR EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1)) AS some_held, false AS has_budgets,
-  m.run_id, m.generation, now() + make_interval(secs => m.seconds) AS lease_expires_at,
+  m.run_id, m.generation, m.model, now() + make_interval(secs => m.seconds) AS lease_expires_at,
   now() + make_interval(secs => m.timeout_seconds) AS deadline_at, m.id,
-  m.title, m.description, m.task_type, m.priority, m.input_context, m.checkpoint_data, m.metadata, m.secrets, m.timeout_seconds, m.retry_count, m.max_retries, m.required_capabilities, ARRAY(
+  m.title, m.description, m.input_context, m.checkpoint_data, m.metadata, m.secrets, m.timeout_seconds, m.retry_count, m.max_retries, m.required_capabilities, m.task_type, m.priority, m.project_id, m.estimated_complexity, m.estimated_tokens, m.estimate_source, ARRAY(
     SELECT g.tag FROM agent_task_tags g WHERE g.workspace_id = $1 AND g.task_id = m.id ORDER BY g.tag) AS tags
 FROM agent a LEFT JOIN task_moved m ON m.agent_id = a.id
 -- Run ids are made in the order of the queue, and sort by the time they were made.
@@ -904,7 +904,7 @@ ORDER BY m.run_id
 
 -- claim_many
 WITH agent AS MATERIALIZED (
-  SELECT a.id, a.lifecycle, a.mode, a.capabilities, a.dedicated_to, a.task_types, w.position,
+  SELECT a.id, a.lifecycle, a.mode, a.model, a.capabilities, a.dedicated_to, a.task_types, w.position,
     CASE WHEN a.mode = 'pull' AND (a.lifecycle <> 'TERMINATED' AND NOT (a.lifecycle = 'DRAINING' OR a.lifecycle = 'ERROR' OR (a.mode = 'push' AND NOT a.coordinator_enabled) OR (a.mode = 'push' AND a.command = '{}') OR (a.mode = 'push' AND coalesce(a.resting_until > now(), false)))) AND (EXISTS (SELECT FROM workspaces used WHERE used.id = $1 AND used.archived_at IS NULL) AND NOT (EXISTS (SELECT FROM installation_pauses p
       WHERE p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))
     OR EXISTS (SELECT FROM pauses p WHERE p.workspace_id = $1 AND p.task_type IS NULL
@@ -928,7 +928,7 @@ WITH agent AS MATERIALIZED (
   FOR NO KEY UPDATE OF a
 ),
 share AS MATERIALIZED (
-  SELECT a.id, a.room, a.seconds, a.by_heartbeat, sum(a.room) OVER (ORDER BY a.position) - a.room AS before
+  SELECT a.id, a.room, a.seconds, a.by_heartbeat, a.model, sum(a.room) OVER (ORDER BY a.position) - a.room AS before
   FROM agent a
   WHERE a.room > 0 AND (a.capabilities, a.dedicated_to, a.task_types) = (SELECT a.capabilities, a.dedicated_to, a.task_types FROM agent a WHERE room > 0 ORDER BY position LIMIT 1)
 ),
@@ -962,7 +962,7 @@ best AS MATERIALIZED (
   LIMIT (SELECT room FROM together)
 ),
 chosen AS MATERIALIZED (
-  SELECT b.id, uuidv7() AS run_id, s.id AS agent_id, s.seconds, s.by_heartbeat
+  SELECT b.id, uuidv7() AS run_id, s.id AS agent_id, s.seconds, s.by_heartbeat, s.model
   FROM (SELECT id, number FROM (
       SELECT id, row_number() OVER line AS number, sum(bytes) OVER line - bytes AS before
       FROM best WINDOW line AS (ORDER BY queue_rank, id ROWS UNBOUNDED PRECEDING)) b
@@ -983,12 +983,12 @@ task_moved AS (
     coalesce(t.run_id, old.run_id) AS run_id, coalesce(t.agent_id, old.agent_id) AS agent_id,
     coalesce(t.session_key, old.session_key) AS session_key, t.retry_at, t.unmet_dependencies,
     t.dependents_unsettled,
-    ('agent')::text AS actor_kind, (m.agent_id)::text AS actor_id, (NULL)::text AS reason, (NULL)::text AS message, (NULL)::text AS level, (NULL)::jsonb AS details, (NULL)::text AS stack_trace, t.title, t.description, t.task_type, t.priority, t.input_context, t.checkpoint_data, t.metadata, t.secrets, t.timeout_seconds, t.retry_count, t.max_retries, t.required_capabilities, m.seconds, m.by_heartbeat
+    ('agent')::text AS actor_kind, (m.agent_id)::text AS actor_id, (NULL)::text AS reason, (NULL)::text AS message, (NULL)::text AS level, (NULL)::jsonb AS details, (NULL)::text AS stack_trace, t.title, t.description, t.input_context, t.checkpoint_data, t.metadata, t.secrets, t.timeout_seconds, t.retry_count, t.max_retries, t.required_capabilities, t.task_type, t.priority, t.project_id, t.estimated_complexity, t.estimated_tokens, t.estimate_source, m.seconds, m.by_heartbeat, m.model
 ),
 run_moved AS (
   INSERT INTO task_runs (workspace_id, id, task_id, agent_id, generation, lease_seconds,
-    lease_expires_at, lease_by_heartbeat, deadline_at)
-  SELECT workspace_id, run_id, id, agent_id, generation, seconds, now() + make_interval(secs => seconds), by_heartbeat,
+    lease_expires_at, lease_by_heartbeat, model, deadline_at)
+  SELECT workspace_id, run_id, id, agent_id, generation, seconds, now() + make_interval(secs => seconds), by_heartbeat, model,
     now() + make_interval(secs => timeout_seconds)
   FROM task_moved
 ),
@@ -1014,9 +1014,9 @@ SELECT a.id AS agent_id, a.lifecycle, a.mode, a.capabilities, a.dedicated_to, a.
     AND (b.period_start <= now() AND b.period_end > now()) AND b.available <= 0)) THEN 'budget' END END, 'nothing_ready') END AS why,
   (ARRAY(SELECT p.task_type::text FROM pauses p WHERE p.workspace_id = $1
     AND p.task_type IS NOT NULL AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())) <> '{}' OR EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1)) AS some_held, EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1) AS has_budgets,
-  m.run_id, m.generation, now() + make_interval(secs => m.seconds) AS lease_expires_at,
+  m.run_id, m.generation, m.model, now() + make_interval(secs => m.seconds) AS lease_expires_at,
   now() + make_interval(secs => m.timeout_seconds) AS deadline_at, m.id,
-  m.title, m.description, m.task_type, m.priority, m.input_context, m.checkpoint_data, m.metadata, m.secrets, m.timeout_seconds, m.retry_count, m.max_retries, m.required_capabilities, ARRAY(
+  m.title, m.description, m.input_context, m.checkpoint_data, m.metadata, m.secrets, m.timeout_seconds, m.retry_count, m.max_retries, m.required_capabilities, m.task_type, m.priority, m.project_id, m.estimated_complexity, m.estimated_tokens, m.estimate_source, ARRAY(
     SELECT g.tag FROM agent_task_tags g WHERE g.workspace_id = $1 AND g.task_id = m.id ORDER BY g.tag) AS tags
 FROM agent a LEFT JOIN task_moved m ON m.agent_id = a.id
 -- Run ids are made in the order of the queue, and sort by the time they were made.
@@ -1028,7 +1028,7 @@ WITH budgets AS MATERIALIZED (SELECT (SELECT jsonb_object_agg(l.scope, l.availab
     UNION ALL
     SELECT 'task', 0 WHERE EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NOT NULL)) l) AS available),
 agent AS MATERIALIZED (
-  SELECT a.id, a.lifecycle, a.mode, a.capabilities, a.dedicated_to, a.task_types, w.position,
+  SELECT a.id, a.lifecycle, a.mode, a.model, a.capabilities, a.dedicated_to, a.task_types, w.position,
     CASE WHEN a.mode = 'pull' AND (a.lifecycle <> 'TERMINATED' AND NOT (a.lifecycle = 'DRAINING' OR a.lifecycle = 'ERROR' OR (a.mode = 'push' AND NOT a.coordinator_enabled) OR (a.mode = 'push' AND a.command = '{}') OR (a.mode = 'push' AND coalesce(a.resting_until > now(), false)))) AND (EXISTS (SELECT FROM workspaces used WHERE used.id = $1 AND used.archived_at IS NULL) AND NOT (EXISTS (SELECT FROM installation_pauses p
       WHERE p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))
     OR EXISTS (SELECT FROM pauses p WHERE p.workspace_id = $1 AND p.task_type IS NULL
@@ -1052,7 +1052,7 @@ agent AS MATERIALIZED (
   FOR NO KEY UPDATE OF a
 ),
 share AS MATERIALIZED (
-  SELECT a.id, a.room, a.seconds, a.by_heartbeat, sum(a.room) OVER (ORDER BY a.position) - a.room AS before
+  SELECT a.id, a.room, a.seconds, a.by_heartbeat, a.model, sum(a.room) OVER (ORDER BY a.position) - a.room AS before
   FROM agent a
   WHERE a.room > 0 AND (a.capabilities, a.dedicated_to, a.task_types) = (SELECT a.capabilities, a.dedicated_to, a.task_types FROM agent a WHERE room > 0 ORDER BY position LIMIT 1)
 ),
@@ -1086,7 +1086,7 @@ best AS MATERIALIZED (
   LIMIT (SELECT room FROM together)
 ),
 chosen AS MATERIALIZED (
-  SELECT b.id, uuidv7() AS run_id, s.id AS agent_id, s.seconds, s.by_heartbeat, b.project_id, b.milestone_id, b.estimated_tokens
+  SELECT b.id, uuidv7() AS run_id, s.id AS agent_id, s.seconds, s.by_heartbeat, s.model, b.project_id, b.milestone_id, b.estimated_tokens
   FROM (SELECT id, number, b.project_id, b.milestone_id, b.estimated_tokens FROM (
       SELECT id, row_number() OVER line AS number, sum(bytes) OVER line - bytes AS before, best.project_id, best.milestone_id, best.estimated_tokens
       FROM best WINDOW line AS (ORDER BY queue_rank, id ROWS UNBOUNDED PRECEDING)) b
@@ -1126,12 +1126,12 @@ task_moved AS (
     coalesce(t.run_id, old.run_id) AS run_id, coalesce(t.agent_id, old.agent_id) AS agent_id,
     coalesce(t.session_key, old.session_key) AS session_key, t.retry_at, t.unmet_dependencies,
     t.dependents_unsettled,
-    ('agent')::text AS actor_kind, (m.agent_id)::text AS actor_id, (NULL)::text AS reason, (NULL)::text AS message, (NULL)::text AS level, (NULL)::jsonb AS details, (NULL)::text AS stack_trace, t.title, t.description, t.task_type, t.priority, t.input_context, t.checkpoint_data, t.metadata, t.secrets, t.timeout_seconds, t.retry_count, t.max_retries, t.required_capabilities, m.seconds, m.by_heartbeat, m.budget_ids, m.estimated_tokens AS held_tokens
+    ('agent')::text AS actor_kind, (m.agent_id)::text AS actor_id, (NULL)::text AS reason, (NULL)::text AS message, (NULL)::text AS level, (NULL)::jsonb AS details, (NULL)::text AS stack_trace, t.title, t.description, t.input_context, t.checkpoint_data, t.metadata, t.secrets, t.timeout_seconds, t.retry_count, t.max_retries, t.required_capabilities, t.task_type, t.priority, t.project_id, t.estimated_complexity, t.estimated_tokens, t.estimate_source, m.seconds, m.by_heartbeat, m.model, m.budget_ids, m.estimated_tokens AS held_tokens
 ),
 run_moved AS (
   INSERT INTO task_runs (workspace_id, id, task_id, agent_id, generation, lease_seconds,
-    lease_expires_at, lease_by_heartbeat, deadline_at, budget_ids, held_tokens, estimated_tokens)
-  SELECT workspace_id, run_id, id, agent_id, generation, seconds, now() + make_interval(secs => seconds), by_heartbeat,
+    lease_expires_at, lease_by_heartbeat, model, deadline_at, budget_ids, held_tokens, estimated_tokens)
+  SELECT workspace_id, run_id, id, agent_id, generation, seconds, now() + make_interval(secs => seconds), by_heartbeat, model,
     now() + make_interval(secs => timeout_seconds), budget_ids, held_tokens, held_tokens
   FROM task_moved
 ),
@@ -1163,9 +1163,9 @@ SELECT a.id AS agent_id, a.lifecycle, a.mode, a.capabilities, a.dedicated_to, a.
     AND (b.period_start <= now() AND b.period_end > now()) AND b.available <= 0)) THEN 'budget' END END, 'nothing_ready') END AS why,
   (ARRAY(SELECT p.task_type::text FROM pauses p WHERE p.workspace_id = $1
     AND p.task_type IS NOT NULL AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())) <> '{}' OR EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1)) AS some_held, false AS has_budgets,
-  m.run_id, m.generation, now() + make_interval(secs => m.seconds) AS lease_expires_at,
+  m.run_id, m.generation, m.model, now() + make_interval(secs => m.seconds) AS lease_expires_at,
   now() + make_interval(secs => m.timeout_seconds) AS deadline_at, m.id,
-  m.title, m.description, m.task_type, m.priority, m.input_context, m.checkpoint_data, m.metadata, m.secrets, m.timeout_seconds, m.retry_count, m.max_retries, m.required_capabilities, ARRAY(
+  m.title, m.description, m.input_context, m.checkpoint_data, m.metadata, m.secrets, m.timeout_seconds, m.retry_count, m.max_retries, m.required_capabilities, m.task_type, m.priority, m.project_id, m.estimated_complexity, m.estimated_tokens, m.estimate_source, ARRAY(
     SELECT g.tag FROM agent_task_tags g WHERE g.workspace_id = $1 AND g.task_id = m.id ORDER BY g.tag) AS tags
 FROM agent a LEFT JOIN task_moved m ON m.agent_id = a.id
 -- Run ids are made in the order of the queue, and sort by the time they were made.
@@ -1516,6 +1516,11 @@ WHERE s.run_id = ANY($1::uuid[]) AND r.workspace_id = s.workspace_id AND r.id = 
     AND NOT (coalesce(r.ended_by, '') = 'gateway' AND r.end_reason NOT IN ('gateway_restart', 'infrastructure'))))
 RETURNING r.id
 
+-- note_models
+UPDATE task_runs r SET model = c.model
+FROM unnest($2::uuid[], $3::text[]) AS c (run_id, model)
+WHERE r.workspace_id = $1 AND r.id = c.run_id
+
 -- only_run_of_agent
 SELECT (SELECT CASE WHEN count(*) = 1 THEN (array_agg(r.id))[1] END FROM task_runs r
   WHERE r.workspace_id = $1 AND r.task_id = t.id AND r.agent_id = $3) AS id
@@ -1750,7 +1755,7 @@ taken AS (
 )
 SELECT n.*, t.run_id IS NOT DISTINCT FROM n.run_id AND t.status IN ('ASSIGNED', 'RUNNING')
   AND EXISTS (SELECT FROM workspaces used WHERE used.id = n.workspace_id AND used.archived_at IS NULL) AND r.lease_by_heartbeat = $3::boolean AS is_current,
-  r.generation, t.title, t.description, t.input_context, t.checkpoint_data, t.metadata, t.secrets, t.timeout_seconds,
+  r.generation, r.model, t.task_type, t.priority, t.project_id, t.estimated_complexity, t.estimated_tokens, t.estimate_source, t.title, t.description, t.input_context, t.checkpoint_data, t.metadata, t.secrets, t.timeout_seconds,
   a.command, a.secrets AS agent_secrets, a.metadata ->> 'network' AS network, a.capabilities, a.token_version
 FROM taken n
 JOIN task_runs r ON r.workspace_id = n.workspace_id AND r.id = n.run_id

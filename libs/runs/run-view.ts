@@ -1,3 +1,4 @@
+import type { ModelTier } from '#lib/usage-budget';
 import type { ClaimedRow } from './store/claim-tasks.sql.js';
 
 /** A task with the run that its agent has just been given. */
@@ -8,6 +9,10 @@ export interface ClaimedTask {
     leaseExpiresAt: Date;
     /** The end of its timeout. */
     deadlineAt: Date | null;
+    /** What it is to use; null: what its agent likes. */
+    model: string | null;
+    /** Of the model; null as well for a model without a price. */
+    modelTier: ModelTier | null;
     token: string;
   };
   task: {
@@ -38,6 +43,8 @@ export function toClaimedTask(row: ClaimedRow, token: string): ClaimedTask {
       generation: row.generation,
       leaseExpiresAt: row.lease_expires_at,
       deadlineAt: row.deadline_at,
+      model: row.model,
+      modelTier: row.model_tier ?? null,
       token,
     },
     task: {

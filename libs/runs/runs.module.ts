@@ -18,6 +18,7 @@ import { RunsController } from './http/runs.controller.js';
 import { TaskReportsController } from './http/task-reports.controller.js';
 import { LostSessions } from './lost-sessions.js';
 import { RunCompletion } from './run-completion.js';
+import { RunModels } from './run-models.js';
 import { RunReports } from './run-reports.js';
 import { RunSecrets } from './run-secrets.js';
 import { RunTokens } from './run-tokens.js';
@@ -48,6 +49,7 @@ import { TasksOfAgent } from './tasks-of-agent.js';
     ClaimBatcher,
     CompletionBatcher,
     ClaimService,
+    RunModels,
     RunReports,
     RunCompletion,
     RunTokens,
@@ -57,6 +59,6 @@ import { TasksOfAgent } from './tasks-of-agent.js';
     LostSessions,
     SessionLeases,
   ],
-  exports: [ClaimService, TaskAssignment, LostSessions, RunReports],
+  exports: [ClaimService, TaskAssignment, LostSessions, RunModels, RunReports],
 })
 export class RunsModule {}

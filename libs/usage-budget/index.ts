@@ -16,3 +16,9 @@ export {
 export { ADVICE, type Advice, type BudgetStanding } from './domain/compliance.js';
 export { type UsageReport } from './ledger/reports.js';
 export { UsageLedger, type UsageOutcome } from './ledger/usage-ledger.js';
+export { costOf, type TokenPrices, type TokenUsage } from './domain/cost.js';
+export type { Price } from './domain/price-list.js';
+export type { TaskFacts } from './domain/select-model.js';
+export { MODEL_TIERS, type ModelTier } from './domain/tiers.js';
+export { ModelPrices } from './prices/model-prices.js';
+export { ModelRouting, type RunModel } from './routing/model-routing.js';

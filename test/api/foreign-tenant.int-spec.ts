@@ -34,6 +34,7 @@ const NAMELESS = [
   'POST /auth/logout',
   'POST /auth/password',
   'POST /auth/sign-up',
+  'POST /model-prices',
   'POST /users',
   'POST /workspaces',
 ];

@@ -41,7 +41,7 @@ export const TABLES: Readonly<Record<string, Ownership>> = {
     owner: 'transitions',
     others: {
       'task-manager': 'marks that a running task is to be paused',
-      runs: 'renews leases, writes progress, marks conflicts',
+      runs: 'renews leases, writes progress, marks conflicts, notes the model that was chosen',
       coordinator: 'marks that a run was warned',
     },
   },
@@ -74,6 +74,8 @@ export const TABLES: Readonly<Record<string, Ownership>> = {
   installation_spawn_allowance: { owner: 'admission' },
 
   agent_usage_logs: { owner: 'usage-budget' },
+  model_prices: { owner: 'usage-budget' },
+  model_routing: { owner: 'usage-budget' },
 
   agent_heartbeats: {
     owner: 'agent-manager',

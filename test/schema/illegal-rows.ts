@@ -83,21 +83,15 @@ export const ATTEMPTS: Record<string, readonly (readonly [sql: string, by: strin
     [`UPDATE usage_budgets SET policy = 'hope'`, 'usage_budgets_policy_check'],
     [`UPDATE usage_budgets SET period_end = period_start`, 'usage_budgets_period_is_time'],
     [
-      `UPDATE usage_budgets SET project_id = (SELECT project_id FROM agent_tasks WHERE id = $task)`,
+      `UPDATE usage_budgets SET task_id = $task, project_id = (SELECT project_id FROM agent_tasks WHERE id = $task)`,
       'usage_budgets_has_one_scope',
     ],
     [`UPDATE usage_budgets SET task_id = uuidv7()`, 'usage_budgets_task_fkey'],
+    [`UPDATE usage_budgets SET project_id = uuidv7()`, 'usage_budgets_project_fkey'],
+    [`UPDATE usage_budgets SET milestone_id = uuidv7()`, 'usage_budgets_milestone_fkey'],
     [
-      `UPDATE usage_budgets SET task_id = NULL, project_id = uuidv7()`,
-      'usage_budgets_project_fkey',
-    ],
-    [
-      `UPDATE usage_budgets SET task_id = NULL, milestone_id = uuidv7()`,
-      'usage_budgets_milestone_fkey',
-    ],
-    [
-      `INSERT INTO usage_budgets (workspace_id, id, task_id, allocated, period_start, period_end)
-       SELECT workspace_id, uuidv7(), task_id, 1, period_end - interval '1 s', period_end + interval '1 h'
+      `INSERT INTO usage_budgets (workspace_id, id, allocated, period_start, period_end)
+       SELECT workspace_id, uuidv7(), 1, period_end - interval '1 s', period_end + interval '1 h'
        FROM usage_budgets`,
       'usage_budgets_period_is_free',
     ],
@@ -107,6 +101,12 @@ export const ATTEMPTS: Record<string, readonly (readonly [sql: string, by: strin
     [`UPDATE agent_usage_logs SET id = ''`, 'agent_usage_logs_id_check'],
     [`UPDATE agent_usage_logs SET model = ''`, 'agent_usage_logs_model_check'],
     [`UPDATE task_runs SET held_tokens = -1`, 'task_runs_usage_is_positive'],
+    [`UPDATE model_prices SET input_usd = -1`, 'usd_price_check'],
+    [`UPDATE model_prices SET cache_write_usd = 'NaN'`, 'usd_price_check'],
+    [`UPDATE model_prices SET tier = 'a tier'`, 'model_prices_tier_check'],
+    [`UPDATE model_prices SET model = ''`, 'model_prices_model_check'],
+    [`UPDATE model_routing SET rules = '{}'`, 'model_routing_rules_check'],
+    [`UPDATE model_routing SET tiers = '[]'`, 'model_routing_tiers_check'],
     [`UPDATE agent_tasks SET estimated_tokens = -1`, 'agent_tasks_estimate_is_positive'],
     [`UPDATE agent_tasks SET estimated_complexity = 0`, 'agent_tasks_complexity_is_known'],
     [`UPDATE agent_tasks SET estimate_source = 'a guess'`, 'agent_tasks_estimate_has_source'],

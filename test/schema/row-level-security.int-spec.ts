@@ -89,6 +89,7 @@ describe('every table of tenants', () => {
       gateways: 'select',
       installation_pauses: 'select',
       installation_spawn_allowance: '',
+      model_prices: 'select',
       token_revocations: 'select insert',
       user_identities: '',
       user_sessions: '',

@@ -107,9 +107,9 @@ function otherRows({
       [userId],
     ],
     [
-      `INSERT INTO usage_budgets (workspace_id, id, task_id, allocated, period_start, period_end)
-       VALUES ($1, uuidv7(), $2, 1000, now(), now() + interval '1 day')`,
-      [workspaceId, taskId],
+      `INSERT INTO usage_budgets (workspace_id, id, allocated, period_start, period_end)
+       VALUES ($1, uuidv7(), 1000, now(), now() + interval '1 day')`,
+      [workspaceId],
     ],
     [
       `INSERT INTO agent_usage_logs (workspace_id, run_id, id, task_id, agent_id, model,
@@ -117,6 +117,7 @@ function otherRows({
        VALUES ($1, $2, 'a report', $3, $4, 'a model', 1, 2, 3, 4)`,
       [workspaceId, held.runId, held.heldTaskId, agentId],
     ],
+    [`INSERT INTO model_routing (workspace_id) VALUES ($1)`, [workspaceId]],
     [`INSERT INTO installation_spawn_allowance VALUES (1, 1) ON CONFLICT DO NOTHING`, []],
     [`INSERT INTO event_numbers VALUES ('channels', $1, 1)`, [workspaceId]],
     [

@@ -33,6 +33,7 @@ export function sessionOfTask(body: SpawnAgentDto, by: Identity): SessionRecord 
       DROVER_AGENT_ID: agentId,
       DROVER_WORKSPACE_ID: workspaceId,
       DROVER_SESSION_KEY: sessionKey(by, id),
+      ...modelOf(body.metadata),
     },
     task: {
       task: {
@@ -98,6 +99,11 @@ function networkOf(
   ...saying: (Record<string, unknown> | null | undefined)[]
 ): Pick<SessionOrder, 'network'> {
   return saying.some((one) => one?.['network'] === 'off') ? { network: 'off' } : {};
+}
+
+/** The one that was chosen for the run, if one was. */
+function modelOf({ model }: Record<string, unknown> = {}): Record<string, string> {
+  return typeof model === 'string' ? { DROVER_MODEL: model } : {};
 }
 
 type Limits = Pick<SpawnAgentDto, 'label' | 'timeoutSeconds' | 'graceSeconds'>;

@@ -7,7 +7,15 @@ export interface ClaimAnswer {
 }
 
 export interface ClaimedTask {
-  run: { id: string; generation: number; leaseExpiresAt: string; token: string };
+  run: {
+    id: string;
+    generation: number;
+    leaseExpiresAt: string;
+    token: string;
+    /** What it is to use, if somebody has chosen. */
+    model?: string | null;
+    modelTier?: string | null;
+  };
   task: ClaimedTaskBody;
 }
 

@@ -139,6 +139,7 @@ describe('The environment of a process', () => {
         ...['COLOUR', 'DROVER_API_URL', 'DROVER_ATTEMPT', 'DROVER_CHECKPOINT_FILE'],
         ...['DROVER_INPUT_FILE', 'DROVER_OUTPUT_FILE', 'DROVER_RUN_ID', 'DROVER_RUN_TOKEN'],
         ...[
+          'DROVER_MODEL',
           'DROVER_SIGNALS_FILE',
           'DROVER_TASK_ID',
           'HOME',
@@ -155,6 +156,7 @@ describe('The environment of a process', () => {
       cwd: realpathSync(join(job.folder.root, 'work')),
       HOME: join(job.folder.root, 'work'),
       DROVER_ATTEMPT: '3',
+      DROVER_MODEL: 'a-model',
       DROVER_RUN_TOKEN: RUN_TOKEN,
       TASK_SECRET: 'secret-of-the-task',
     });

@@ -113,7 +113,7 @@ class SessionExecution implements Execution {
   }
 }
 
-function environmentOf({ apiUrl, runId, task, runToken }: Job, { env }: CommandSpec) {
+function environmentOf({ apiUrl, runId, task, runToken, model }: Job, { env }: CommandSpec) {
   return {
     ...env,
     ...task.secrets,
@@ -122,13 +122,15 @@ function environmentOf({ apiUrl, runId, task, runToken }: Job, { env }: CommandS
     DROVER_TASK_ID: task.id,
     DROVER_RUN_TOKEN: runToken,
     DROVER_ATTEMPT: String(task.retryCount + 1),
+    ...(model !== undefined && { DROVER_MODEL: model }),
   };
 }
 
-function filesOf({ task, runId, generation }: Job) {
+function filesOf({ task, runId, generation, model, modelTier }: Job) {
   // In the environment alone: not in a file as well.
   const shown = { ...task, secrets: undefined };
-  const input = { inputContext: task.inputContext, task: shown, run: { id: runId, generation } };
+  const run = { id: runId, generation, model, modelTier };
+  const input = { inputContext: task.inputContext, task: shown, run };
   const checkpoint = task.checkpointData ?? {};
   return {
     DROVER_INPUT_FILE: { name: FILES.input, content: JSON.stringify(input) },

@@ -10,6 +10,9 @@ export interface Job {
   /** A credential for this run's own reports, and for nothing else. */
   runToken: string;
   generation: number;
+  /** What it is to use, if somebody has chosen. */
+  model?: string;
+  modelTier?: string;
   apiUrl: string;
   folder: RunFolder;
   report: JobReports;

@@ -205,6 +205,8 @@ export class Run {
       task,
       runToken: run.token,
       generation: run.generation,
+      model: run.model ?? undefined,
+      modelTier: run.modelTier ?? undefined,
       apiUrl,
       folder,
       report: this.reports(),

@@ -42,7 +42,12 @@ export function makeJob(inputContext: JsonObject, checkpointData: JsonObject = {
     },
     progress: (said) => made.progress.push(said),
   };
-  const rest = { runToken: RUN_TOKEN, generation: 3, apiUrl: 'http://127.0.0.1:1/api/v1' };
+  const rest = {
+    runToken: RUN_TOKEN,
+    generation: 3,
+    model: 'a-model',
+    apiUrl: 'http://127.0.0.1:1/api/v1',
+  };
   return {
     ...made,
     workDir,

@@ -9,6 +9,7 @@ export const TAGS = {
   Agents: 'Agents register, send heartbeats and claim tasks; users see and end them.',
   Tasks: 'Tasks are made, changed, steered and explained.',
   Runs: 'Agents report how the runs of their tasks go.',
+  Models: 'What models cost, and which model a task is given.',
   Pauses: 'What is paused for a workspace, for a type of task, or at all.',
   Coordinator: 'The part that recovers what was lost: its state, its log, and a sweep at once.',
   Gateway: 'Gateways report the sessions that they run.',

@@ -15,6 +15,7 @@ import {
 } from '../store/claim-tasks.sql.js';
 import { offerKey } from '../store/hand-out.js';
 import { givenTask } from '../store/given-task.sql.js';
+import { RunModels } from '../run-models.js';
 import { heldTasksWait } from '../store/held-tasks-wait.sql.js';
 
 export interface Claim extends AgentClaim {
@@ -58,6 +59,7 @@ export class ClaimBatcher {
 
   constructor(
     private readonly database: Database,
+    private readonly models: RunModels,
     @Inject(CONFIG) private readonly config: Config,
   ) {
     this.coalescer = new Coalescer({
@@ -133,6 +135,7 @@ export class ClaimBatcher {
     const statements = claimOf(claims.length, wanted, taskId !== undefined);
     const rows = await this.claimIn(workspaceId, statements, params);
     const unresponsive = new Set(rows.filter((row) => row.unresponsive).map((row) => row.agent_id));
+    await this.models.choose(workspaceId, rows.filter(hasTask));
     if (unresponsive.size > 0) await tenant.rows(hearAgents, [workspaceId, [...unresponsive]]);
     const byAgent = new Map<string, ClaimRow[]>();
     for (const row of rows) {

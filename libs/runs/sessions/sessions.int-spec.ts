@@ -120,9 +120,14 @@ const wordsOf = async (taskId: string) => {
 };
 
 describe('a ready task', () => {
-  it('is assigned to a push agent and spawned with its context, its secrets and a token', async () => {
+  it('is assigned to a push agent and spawned with its context, its secrets, a model and a token', async () => {
     const metadata = { network: 'off', note: 'not for gateways' };
     const agentId = await aPushAgent({ capabilities: ['a', 'b'], metadata });
+    await workspace.api.put('/model-routing', {
+      enabled: true,
+      rules: [],
+      tiers: { sonnet: 'gpt-5' },
+    });
     const id = await aTask({ requiredCapabilities: ['a'], timeoutSeconds: 77 });
     const { runId, sessionKey } = await taskIn('RUNNING', id);
     expect(gateway.spawns).toHaveLength(1);
@@ -135,7 +140,8 @@ describe('a ready task', () => {
         inputContext: { topic: 'sheep', apiToken: 'a secret value' },
         checkpointData: {},
       },
-      ...{ command: ['node', 'session.js'], timeoutSeconds: 77, metadata: { network: 'off' } },
+      ...{ command: ['node', 'session.js'], timeoutSeconds: 77 },
+      metadata: { network: 'off', model: 'gpt-5', modelTier: 'sonnet' },
     });
     expect(spawn?.metadata).not.toHaveProperty('note');
     expect(sessionKey).toBe(gateway.sessions.get(runId)?.sessionKey);

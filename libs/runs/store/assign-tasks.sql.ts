@@ -24,14 +24,14 @@ WITH chosen AS MATERIALIZED (
   JOIN agent_tasks t ON t.workspace_id = c.workspace_id AND t.id = c.task_id
 ),
 lease AS MATERIALIZED (
-  SELECT a.id AS agent_id, a.workspace_id, a.stale_threshold_seconds AS seconds, $2::boolean AS by_heartbeat,
+  SELECT a.id AS agent_id, a.workspace_id, a.stale_threshold_seconds AS seconds, $2::boolean AS by_heartbeat, a.model,
     a.heartbeat_interval_seconds AS heartbeat_seconds
   FROM (SELECT DISTINCT workspace_id, agent_id FROM chosen) c
   JOIN agents a ON a.workspace_id = c.workspace_id AND a.id = c.agent_id
 ),
 ${holdsAfforded((chosen) => `${chosen}.workspace_id`)},
 leased AS MATERIALIZED (
-  SELECT c.*, l.seconds, l.by_heartbeat FROM afforded c JOIN lease l USING (workspace_id, agent_id)
+  SELECT c.*, l.seconds, l.by_heartbeat, l.model FROM afforded c JOIN lease l USING (workspace_id, agent_id)
 ),
 ${taskTransition(
   'ASSIGNED',
@@ -43,7 +43,7 @@ ${taskTransition(
     run_id: 'm.run_id',
     agent_id: 'm.agent_id',
   },
-  { returned: ['m.seconds', 'm.by_heartbeat', ...HELD_COLUMNS] },
+  { returned: ['m.seconds', 'm.by_heartbeat', 'm.model', ...HELD_COLUMNS] },
 )},
 ${runStart({ timed: false, holding: true })},
 spawn_intended AS (

@@ -25,6 +25,7 @@ import {
   whyWorkspaceWaits,
   workspaceHandsOut,
 } from './hand-out.js';
+import { ROUTED_BY, type RoutedRow } from './routed-row.js';
 
 /** What one agent asks for. */
 export interface AgentClaim {
@@ -81,8 +82,7 @@ interface AgentRow extends Offer {
   unresponsive: boolean;
 }
 
-export interface ClaimedRow {
-  run_id: string;
+export interface ClaimedRow extends RoutedRow {
   generation: number;
   lease_expires_at: Date;
   /** When the run is ended for its timeout. */
@@ -90,8 +90,6 @@ export interface ClaimedRow {
   id: string;
   title: string;
   description: string | null;
-  task_type: string;
-  priority: number;
   input_context: unknown;
   checkpoint_data: unknown;
   metadata: unknown;
@@ -108,12 +106,10 @@ const CLAIM_BYTES = 32 * 1024 * 1024;
 /** As many tasks as can't be larger together: a value has a megabyte at most, and a task three of them. */
 const SURELY_SMALL = 10;
 
-/** What an agent receives of the task that it was given. */
+/** What an agent receives of the task that it was given, and by what its model is chosen. */
 const RECEIVED = [
   'title',
   'description',
-  'task_type',
-  'priority',
   'input_context',
   'checkpoint_data',
   'metadata',
@@ -122,6 +118,7 @@ const RECEIVED = [
   'retry_count',
   'max_retries',
   'required_capabilities',
+  ...ROUTED_BY,
 ];
 
 interface Askers {
@@ -168,7 +165,7 @@ function best(offer: string, { budgets, columns }: Holds, bytes = ''): string {
 }
 
 const chosenByOne = ({ columns }: Holds): string => `chosen AS (
-  SELECT b.id, uuidv7() AS run_id, a.id AS agent_id, a.seconds, a.by_heartbeat${columns('b')}
+  SELECT b.id, uuidv7() AS run_id, a.id AS agent_id, a.seconds, a.by_heartbeat, a.model${columns('b')}
   FROM best b CROSS JOIN agent a
 )`;
 
@@ -208,7 +205,7 @@ function several(bytes: boolean): Askers {
     asked: `unnest($2::uuid[], $3::int[], $4::int[]) WITH ORDINALITY AS w (agent_id, max, lease_seconds, position)`,
     // The tasks are dealt out by number: an agent's are those above what the agents before it take.
     chosen: (holds) => `share AS MATERIALIZED (
-  SELECT a.id, a.room, a.seconds, a.by_heartbeat, sum(a.room) OVER (ORDER BY a.position) - a.room AS before
+  SELECT a.id, a.room, a.seconds, a.by_heartbeat, a.model, sum(a.room) OVER (ORDER BY a.position) - a.room AS before
   FROM agent a
   WHERE a.room > 0 AND (${OFFERED}) = (SELECT ${OFFERED} FROM agent a WHERE room > 0 ORDER BY position LIMIT 1)
 ),
@@ -217,7 +214,7 @@ together AS MATERIALIZED (
 ),
 ${best('together', holds, size)},
 chosen AS MATERIALIZED (
-  SELECT b.id, uuidv7() AS run_id, s.id AS agent_id, s.seconds, s.by_heartbeat${holds.columns('b')}
+  SELECT b.id, uuidv7() AS run_id, s.id AS agent_id, s.seconds, s.by_heartbeat, s.model${holds.columns('b')}
   FROM (${bytes ? numberedByBytes(holds) : numbered(holds)}) b
   JOIN share s ON b.number > s.before AND b.number <= s.before + s.room
 )`,
@@ -229,10 +226,15 @@ chosen AS MATERIALIZED (
 function claimStatement({ asked, chosen, deferred }: Askers, holding: boolean): string {
   const holds = holding ? WITH_HOLDS : WITHOUT_HOLDS;
   const mayClaim = holding ? '' : ` AND NOT ${hasBudgets('$1')}`;
-  const returned = [...RECEIVED.map((column) => `t.${column}`), 'm.seconds', 'm.by_heartbeat'];
+  const returned = [
+    ...RECEIVED.map((column) => `t.${column}`),
+    'm.seconds',
+    'm.by_heartbeat',
+    'm.model',
+  ];
   return `
 WITH ${holding ? `budgets AS MATERIALIZED (SELECT ${availableBudgets('$1')} AS available),\n` : ''}agent AS MATERIALIZED (
-  SELECT a.id, a.lifecycle, a.mode, ${OFFERED}, w.position,
+  SELECT a.id, a.lifecycle, a.mode, a.model, ${OFFERED}, w.position,
     CASE WHEN a.mode = 'pull' AND ${takesWork('a')} AND ${workspaceHandsOut('$1')}${mayClaim}
       THEN greatest(least(w.max, a.max_concurrent_tasks - a.live_runs), 0) ELSE 0 END AS room,
     ${takesWork('a')} AS takes_work, NOT ${hasRoom('a')} AS is_full,
@@ -272,7 +274,7 @@ SELECT a.id AS agent_id, a.lifecycle, a.mode, ${OFFERED}, a.unresponsive, ${defe
        WHEN a.is_full THEN 'agent_full'
        ELSE coalesce(CASE WHEN a.room = 0 THEN ${whyWorkspaceWaits('$1')} END, 'nothing_ready') END AS why,
   ${someTasksMayWait('$1')} AS some_held, ${holding ? 'false' : hasBudgets('$1')} AS has_budgets,
-  m.run_id, m.generation, now() + make_interval(secs => m.seconds) AS lease_expires_at,
+  m.run_id, m.generation, m.model, now() + make_interval(secs => m.seconds) AS lease_expires_at,
   now() + make_interval(secs => m.timeout_seconds) AS deadline_at, m.id,
   ${RECEIVED.map((column) => `m.${column}`).join(', ')}, ARRAY(
     SELECT g.tag FROM agent_task_tags g WHERE g.workspace_id = $1 AND g.task_id = m.id ORDER BY g.tag) AS tags

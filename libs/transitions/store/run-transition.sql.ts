@@ -178,8 +178,8 @@ agent_recounted AS (
 )`;
 
 /**
- * Needs `task_moved` (to ASSIGNED only) with the columns `seconds` and `by_heartbeat` of the lease; the statement has
- * locked the agents.
+ * Needs `task_moved` (to ASSIGNED only) with the columns `seconds` and `by_heartbeat` of the lease, and the `model` of
+ * the agent, which runs keep; the statement has locked the agents.
  *
  * @param timed whether the time of the run begins now, and not when it starts; then `task_moved` needs its
  *   `timeout_seconds`
@@ -194,8 +194,8 @@ export function runStart({ timed, holding }: { timed: boolean; holding: boolean 
     : { columns: '', values: '' };
   return `run_moved AS (
   INSERT INTO task_runs (workspace_id, id, task_id, agent_id, generation, lease_seconds,
-    lease_expires_at, lease_by_heartbeat, deadline_at${held.columns})
-  SELECT workspace_id, run_id, id, agent_id, generation, seconds, now() + make_interval(secs => seconds), by_heartbeat,
+    lease_expires_at, lease_by_heartbeat, model, deadline_at${held.columns})
+  SELECT workspace_id, run_id, id, agent_id, generation, seconds, now() + make_interval(secs => seconds), by_heartbeat, model,
     ${timed ? 'now() + make_interval(secs => timeout_seconds)' : 'NULL::timestamptz'}${held.values}
   FROM task_moved
 ),${holding ? `\n${HOLDS_TAKEN},` : ''}

@@ -1,3 +1,4 @@
+import type { TokenUsage } from '../domain/cost.js';
 import type { ChargedRun } from '../domain/settle.js';
 import type { UsageLogRow } from '../store/usage-logs.sql.js';
 import type { UsedRunRow } from '../store/used-runs.sql.js';
@@ -24,6 +25,7 @@ export interface PricedReport extends Omit<UsageReport, 'operation' | 'costUsd'>
   cost: string;
 }
 
+type Tokens = Pick<UsageReport, (typeof TOKENS)[number]>;
 const TOKENS = ['inputTokens', 'outputTokens', 'cacheReadTokens', 'cacheWriteTokens'] as const;
 const COLUMNS = {
   inputTokens: 'input_tokens',
@@ -40,6 +42,16 @@ export function isSameReport(report: PricedReport, known: UsageLogRow): boolean 
     report.reportedCostUsd === known.reported_cost_usd &&
     TOKENS.every((kind) => tokensOf(report, kind) === BigInt(known[COLUMNS[kind]]))
   );
+}
+
+/** The tokens of a report by kind. */
+export function tokensIn(report: Tokens): TokenUsage {
+  return {
+    inputTokens: tokensOf(report, 'inputTokens'),
+    outputTokens: tokensOf(report, 'outputTokens'),
+    cacheReadTokens: tokensOf(report, 'cacheReadTokens'),
+    cacheWriteTokens: tokensOf(report, 'cacheWriteTokens'),
+  };
 }
 
 /** All kinds of tokens together: this is what budgets count. */
@@ -101,6 +113,6 @@ function sumOf(amounts: readonly string[]): string {
   return `${digits.slice(0, -DECIMALS)}.${digits.slice(-DECIMALS)}`;
 }
 
-function tokensOf(report: PricedReport, kind: (typeof TOKENS)[number]): bigint {
+function tokensOf(report: Tokens, kind: (typeof TOKENS)[number]): bigint {
   return BigInt(report[kind] ?? 0);
 }

@@ -7,13 +7,15 @@ import { type ChargedRun, settle, type Settlement } from '../domain/settle.js';
 import { openLedger } from '../store/budgets.sql.js';
 import { applySettlement, insertUsage, knownReports } from '../store/usage-logs.sql.js';
 import { lockChargedBudgets, lockUsedRuns, type UsedRunRow } from '../store/used-runs.sql.js';
-import { Prices } from './prices.js';
+import { costOf } from '../domain/cost.js';
+import { ModelPrices } from '../prices/model-prices.js';
 import {
   chargedRun,
   isSameReport,
   decimalOf,
   logRow,
   type PricedReport,
+  tokensIn,
   type UsageReport,
 } from './reports.js';
 
@@ -43,7 +45,7 @@ export class UsageLedger {
 
   constructor(
     private readonly database: Database,
-    private readonly prices: Prices,
+    private readonly prices: ModelPrices,
     private readonly wakeUps: WakeUps,
   ) {
     this.coalescer = new Coalescer({
@@ -68,11 +70,16 @@ export class UsageLedger {
   }
 
   private async priced({ costUsd, operation, ...report }: UsageReport): Promise<PricedReport> {
+    const price = await this.prices.priceOf(report.model, new Date());
+    if (!price) {
+      const detail = `The model "${report.model}" has no price.`;
+      throw new DroverError('unknown_model', { detail });
+    }
     return {
       ...report,
       operation: operation === undefined ? null : redactText(operation),
       reportedCostUsd: costUsd === undefined ? null : decimalOf(costUsd),
-      cost: await this.prices.costOf(report),
+      cost: costOf(tokensIn(report), price),
     };
   }
 

@@ -95,13 +95,19 @@ function* spoilItems({ items = {}, maxItems, minItems }: Schema, field: string):
 }
 
 function fits(schema: Schema, value: unknown): boolean {
-  if (schema.type === 'string') return typeof value === 'string';
+  const { type, minimum = 0, pattern = '' } = schema;
+  if (type === 'string') return typeof value === 'string' && new RegExp(pattern).test(value);
+  if (type === 'integer') return Number.isInteger(value) && (value as number) >= minimum;
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 type Wrong = readonly [what: string, value: unknown];
 
 function wrongValues(schema: Schema): Wrong[] {
+  const { oneOf: forms } = schema;
+  if (forms) {
+    return forms.flatMap(wrongValues).filter(([, value]) => !forms.some((one) => fits(one, value)));
+  }
   if (schema.enum) return wrongTexts(schema).concat([['an unknown word', 'NO_SUCH_WORD']]);
   switch (schema.type) {
     case 'string':

@@ -3,6 +3,7 @@ import { Problem } from '#lib/http';
 import type { Sent } from '#lib/kernel';
 import { NOTHING_CLAIMED, type NothingClaimed } from '../../store/claim-tasks.sql.js';
 import { TASK_STATUSES, type TaskStatus } from '#lib/transitions';
+import { MODEL_TIERS, type ModelTier } from '#lib/usage-budget';
 import type { ReportOutcome } from '../../report-replay.js';
 import type { ClaimedTask } from '../../run-view.js';
 import type { RunSignal, SignalsAnswer } from '../../signals.js';
@@ -19,6 +20,8 @@ import {
   ShownTime,
   ShownTimeOrNull,
 } from '#lib/task-manager';
+
+const MODEL = { example: 'claude-sonnet-4-6' };
 
 /** The answer to a report that moved its run. */
 export class ReportOutcomeDto implements ReportOutcome {
@@ -48,6 +51,10 @@ class ClaimedRunDto {
   @ShownTime() leaseExpiresAt!: string;
   @ShownTimeOrNull({ description: "The end of the task's timeoutSeconds; complete it before" })
   deadlineAt!: string | null;
+  @ShownTextOrNull({ ...MODEL, description: 'What it is to use; null: nobody has chosen one' })
+  model!: string | null;
+  @ApiProperty({ type: String, enum: MODEL_TIERS, nullable: true, description: 'Of the model' })
+  modelTier!: ModelTier | null;
   @ShownText({ description: 'A token for this run alone, to hand to what executes it' })
   token!: string;
 }

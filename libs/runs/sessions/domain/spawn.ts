@@ -1,4 +1,5 @@
 import { fullJitter } from '#lib/kernel';
+import type { ModelTier } from '#lib/usage-budget';
 
 /** The body of POST /api/agents/spawn at the gateway. */
 export interface SpawnRequest {
@@ -22,11 +23,21 @@ export interface SpawnRequest {
    * of an earlier version refuses what it does not know.
    */
   secrets?: Record<string, string>;
-  /** What the agent says of its sessions; left out where there is nothing to say. */
-  metadata?: { network: 'off' };
+  /**
+   * What the agent says of its sessions, and the model that was chosen; left out where there is nothing to say. Gateways
+   * of earlier versions take anything here, and refuse new fields.
+   */
+  metadata?: SessionMetadata;
   timeoutSeconds: number | null;
   graceSeconds: number;
   capabilities: string[];
+}
+
+export interface SessionMetadata {
+  network?: 'off';
+  model?: string;
+  /** Of the model; null for one without a price. */
+  modelTier?: ModelTier | null;
 }
 
 export interface SpawnAnswer {

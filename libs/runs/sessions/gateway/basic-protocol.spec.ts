@@ -10,7 +10,7 @@ const spawn: SpawnRequest = {
   },
   ...{ runId: 'r', generation: 2, runToken: 'token', apiUrl: 'http://server/api/v1' },
   ...{ command: ['node'], secrets: { KEY: 'secret' }, timeoutSeconds: 60, graceSeconds: 10 },
-  capabilities: [],
+  ...{ metadata: { network: 'off', model: 'a-model', modelTier: 'haiku' }, capabilities: [] },
 };
 
 describe('the basic protocol', () => {
@@ -22,7 +22,10 @@ describe('the basic protocol', () => {
         ...spawn.context,
         inputContext: {
           topic: 'sheep',
-          drover: { ...drover, timeoutSeconds: 60, secrets: { KEY: 'secret' } },
+          drover: {
+            ...{ ...drover, timeoutSeconds: 60, secrets: { KEY: 'secret' } },
+            ...{ model: 'a-model', modelTier: 'haiku' },
+          },
         },
       },
     });

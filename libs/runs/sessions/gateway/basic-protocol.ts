@@ -28,13 +28,15 @@ const problem = z.object({ title: z.string().optional(), detail: z.string().opti
 
 export function toBasicRequest(spawn: SpawnRequest): BasicSpawnRequest {
   const { workspaceId, agentId, taskId, label, context } = spawn;
-  const { runId, generation, runToken, apiUrl, secrets, timeoutSeconds } = spawn;
+  const { runId, generation, runToken, apiUrl, secrets, timeoutSeconds, metadata } = spawn;
+  const { model, modelTier } = metadata ?? {};
   const drover = {
     runId,
     generation,
     runToken,
     apiUrl,
     timeoutSeconds,
+    ...(model !== undefined && { model, modelTier }),
     ...(secrets && { secrets }),
   };
   const inputContext = { ...(context.inputContext as Record<string, unknown> | null), drover };

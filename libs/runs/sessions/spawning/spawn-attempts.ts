@@ -7,7 +7,13 @@ import { instruments } from '#lib/observability';
 import { HeldSecrets, type SessionColumns } from '#lib/secrets';
 import { type Reporter } from '../../reporter.js';
 import { RunReports } from '../../run-reports.js';
-import { type AfterSpawn, afterSpawn, labelOf, type SpawnRequest } from '../domain/spawn.js';
+import {
+  type AfterSpawn,
+  afterSpawn,
+  labelOf,
+  type SessionMetadata,
+  type SpawnRequest,
+} from '../domain/spawn.js';
 import { GatewayClient } from '../gateway/gateway-client.js';
 import type { DueSpawn } from '../store/due-spawns.sql.js';
 import { postponeSpawn, settleSpawn } from '../store/settle-spawn.sql.js';
@@ -149,6 +155,7 @@ export class SpawnAttempts {
     const { workspace_id: workspaceId, run_id: runId, id: taskId, agent_id: agentId } = spawn;
     const run = { workspaceId, agentId, taskId, runId };
     const secrets = { ...agent.secrets, ...spawn.secrets };
+    const metadata = metadataOf(spawn);
     return {
       ...run,
       label: labelOf(taskId, shown.title),
@@ -163,7 +170,7 @@ export class SpawnAttempts {
       apiUrl: this.apiUrl(),
       command: agent.command,
       ...(Object.keys(secrets).length > 0 && { secrets }),
-      ...(spawn.network === 'off' && { metadata: { network: 'off' as const } }),
+      ...(Object.keys(metadata).length > 0 && { metadata }),
       timeoutSeconds: spawn.timeout_seconds,
       graceSeconds: this.config.tasks.cancelGraceSeconds,
       capabilities: spawn.capabilities,
@@ -178,6 +185,13 @@ export class SpawnAttempts {
 
 const BROKE_OFF = 'The server ended, or lost its database, while it asked the gateway';
 const REFUSALS = new Set(['stale_run', 'illegal_transition', 'run_not_found']);
+
+function metadataOf({ network, model, model_tier: modelTier }: DueSpawn): SessionMetadata {
+  return {
+    ...(network === 'off' && { network }),
+    ...(model !== null && { model, modelTier }),
+  };
+}
 
 function reporterOf(spawn: DueSpawn): Reporter {
   const { workspace_id: workspaceId, run_id: runId, agent_id: agentId } = spawn;

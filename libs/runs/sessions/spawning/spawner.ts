@@ -8,6 +8,7 @@ import { CONFIG, type Config } from '#lib/config';
 import { Database } from '#lib/database';
 import { Doorbell, fullJitter } from '#lib/kernel';
 import { Logger } from '#lib/observability';
+import { RunModels } from '../../run-models.js';
 import { GatewayClient } from '../gateway/gateway-client.js';
 import { type DueSpawn, takeDueSpawns } from '../store/due-spawns.sql.js';
 import { SpawnAttempts } from './spawn-attempts.js';
@@ -35,6 +36,7 @@ export class Spawner implements OnApplicationBootstrap, BeforeApplicationShutdow
     private readonly database: Database,
     private readonly gateway: GatewayClient,
     private readonly attempts: SpawnAttempts,
+    private readonly models: RunModels,
     private readonly logger: Logger,
     @Inject(CONFIG) private readonly config: Config,
   ) {}
@@ -80,8 +82,7 @@ export class Spawner implements OnApplicationBootstrap, BeforeApplicationShutdow
   }
 
   private begin(spawn: DueSpawn): void {
-    const call = this.attempts
-      .make(spawn)
+    const call = this.make(spawn)
       .catch((error: unknown) => {
         const { run_id: runId } = spawn;
         this.logger.warn('An attempt to spawn broke off; it is made again', { runId, error });
@@ -91,6 +92,11 @@ export class Spawner implements OnApplicationBootstrap, BeforeApplicationShutdow
         this.bell.ring();
       });
     this.calls.add(call);
+  }
+
+  private async make(spawn: DueSpawn): Promise<void> {
+    if (spawn.is_current) await this.models.choose(spawn.workspace_id, [spawn]);
+    await this.attempts.make(spawn);
   }
 
   private afterTrouble(error: unknown): number {

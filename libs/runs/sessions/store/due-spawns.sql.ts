@@ -1,10 +1,10 @@
 import { command } from '#lib/database';
 import { isInUse } from '#lib/identity';
 import { isLeased } from '#lib/transitions';
+import { ROUTED_BY, type RoutedRow } from '../../store/routed-row.js';
 
-export interface DueSpawn {
+export interface DueSpawn extends RoutedRow {
   workspace_id: string;
-  run_id: string;
   /** The task. */
   id: string;
   agent_id: string;
@@ -58,7 +58,7 @@ taken AS (
 )
 SELECT n.*, t.run_id IS NOT DISTINCT FROM n.run_id AND ${isLeased('t')}
   AND ${isInUse('n.workspace_id')} AND r.lease_by_heartbeat = $3::boolean AS is_current,
-  r.generation, t.title, t.description, t.input_context, t.checkpoint_data, t.metadata, t.secrets, t.timeout_seconds,
+  r.generation, r.model, ${ROUTED_BY.map((column) => `t.${column}`).join(', ')}, t.title, t.description, t.input_context, t.checkpoint_data, t.metadata, t.secrets, t.timeout_seconds,
   a.command, a.secrets AS agent_secrets, a.metadata ->> 'network' AS network, a.capabilities, a.token_version
 FROM taken n
 JOIN task_runs r ON r.workspace_id = n.workspace_id AND r.id = n.run_id

@@ -71,6 +71,11 @@ export class RunDto implements RunView {
   @ShownText(TOKENS) usedTokens!: string;
   @ShownText({ example: '0.042', description: 'In USD, by the prices of the models' })
   usedCostUsd!: string;
+  @ShownTextOrNull({
+    example: 'claude-sonnet-4-6',
+    description: "What it is to use: its agent's, or what the workspace's routing chose",
+  })
+  model!: string | null;
 }
 
 export class RunPageDto implements Page<RunView> {

@@ -1,0 +1,43 @@
+import { Body, Controller, Get, Post, Query } from '@nestjs/common';
+import { ApiCreatedResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { ApiErrors } from '#lib/http';
+import { type Account, Auth, CurrentAccount } from '#lib/identity';
+import { PriceKeeper } from '../prices/price-keeper.js';
+import {
+  ListModelPricesQuery,
+  ModelPriceDoc,
+  ModelPriceDto,
+  ModelPricePageDoc,
+} from './model-prices.dto.js';
+
+@ApiTags('Models')
+@Controller('model-prices')
+export class ModelPricesController {
+  constructor(private readonly prices: PriceKeeper) {}
+
+  @Get()
+  @Auth({ kinds: ['user', 'api_key', 'agent', 'run'], scope: 'tasks:read' })
+  @ApiOperation({
+    operationId: 'listModelPrices',
+    summary: 'What tokens of the models cost; by model, the newest first',
+  })
+  @ApiOkResponse({ type: ModelPricePageDoc })
+  @ApiErrors('validation_failed', 'malformed_cursor')
+  list(@Query() { model, at, ...page }: ListModelPricesQuery) {
+    return this.prices.list({ model, at }, page);
+  }
+
+  @Post()
+  @Auth({ workspace: false, operator: true })
+  @ApiOperation({
+    operationId: 'createModelPrice',
+    summary: 'A price from now or a later time on; for operators',
+    description:
+      'Prices do not change: a correction is a new price from now on. The same price again is answered as the first time.',
+  })
+  @ApiCreatedResponse({ type: ModelPriceDoc })
+  @ApiErrors('validation_failed', 'price_exists')
+  create(@CurrentAccount() account: Account, @Body() body: ModelPriceDto) {
+    return this.prices.add(account, body);
+  }
+}

@@ -1,0 +1,66 @@
+import { ApiProperty } from '@nestjs/swagger';
+import { OneOf, PageQuery, Text, Timestamp } from '#lib/http';
+import type { Page } from '#lib/kernel';
+import { MODEL_TIERS, type ModelTier } from '../domain/tiers.js';
+import type { NewPrice, PriceFilter, PriceView } from '../prices/price-keeper.js';
+import { UsdPrice } from './numbers.js';
+
+const TIER = 'haiku: the cheapest, for simple work; sonnet: for most; opus: the dearest';
+const PER_MILLION = 'In USD per million tokens';
+const time = { type: String, format: 'date-time' };
+
+export class ListModelPricesQuery extends PageQuery implements PriceFilter {
+  @Text({
+    ...{ max: 100, optional: true, example: 'claude-sonnet-4-20250514' },
+    description: 'The prices under its name, and under the shorter ones that it may have them by',
+  })
+  model?: string;
+
+  @Timestamp({ optional: true, description: 'The prices that hold at this time; else all' })
+  at?: string;
+}
+
+export class ModelPriceDto implements NewPrice {
+  @Text({ max: 100, example: 'claude-sonnet-4' })
+  model!: string;
+
+  @OneOf(MODEL_TIERS, { description: TIER })
+  tier!: ModelTier;
+
+  @Timestamp({ optional: true, description: 'When it begins to hold: now, or later' })
+  effectiveFrom?: string;
+
+  @UsdPrice({ example: '3', description: PER_MILLION })
+  inputUsd!: string;
+
+  @UsdPrice({ example: '15', description: PER_MILLION })
+  outputUsd!: string;
+
+  @UsdPrice({ example: '0.3', description: PER_MILLION })
+  cacheReadUsd!: string;
+
+  @UsdPrice({ example: '3.75', description: PER_MILLION })
+  cacheWriteUsd!: string;
+}
+
+export class ModelPriceDoc implements PriceView {
+  @ApiProperty({ example: 'claude-sonnet-4' }) model!: string;
+  @ApiProperty({ enum: MODEL_TIERS, description: TIER }) tier!: ModelTier;
+  @ApiProperty({ ...time, description: 'It holds until the next one of the model' })
+  effectiveFrom!: string;
+  @ApiProperty({ example: '3', description: PER_MILLION }) inputUsd!: string;
+  @ApiProperty({ example: '15', description: PER_MILLION }) outputUsd!: string;
+  @ApiProperty({ example: '0.3', description: PER_MILLION }) cacheReadUsd!: string;
+  @ApiProperty({ example: '3.75', description: PER_MILLION }) cacheWriteUsd!: string;
+  @ApiProperty({
+    ...{ type: String, nullable: true, example: 'user:0190…' },
+    description: 'null: it came with the installation',
+  })
+  createdBy!: string | null;
+  @ApiProperty(time) createdAt!: string;
+}
+
+export class ModelPricePageDoc implements Page<PriceView> {
+  @ApiProperty({ type: [ModelPriceDoc] }) items!: ModelPriceDoc[];
+  @ApiProperty({ type: String, nullable: true }) nextCursor!: string | null;
+}

@@ -1,0 +1,39 @@
+import { command, query } from '#lib/database';
+import type { RoutingRule } from '../domain/select-model.js';
+import type { TierModels } from '../domain/tiers.js';
+
+export interface RoutingRow {
+  enabled: boolean;
+  rules: RoutingRule[];
+  tiers: Partial<TierModels>;
+  version: number;
+}
+
+/** No row: nobody has set any. Index: primary key. $1 workspace. */
+export const readModelRouting = query<RoutingRow>(
+  'read_model_routing',
+  `SELECT enabled, rules, tiers, version FROM model_routing WHERE workspace_id = $1`,
+);
+
+/**
+ * No row when it has another version than wanted. Index: primary key.
+ *
+ * $1 workspace, $2 enabled, $3 rules, $4 tiers, $5 version wanted or NULL.
+ */
+export const writeModelRouting = command<RoutingRow>(
+  'write_model_routing',
+  `
+INSERT INTO model_routing AS r (workspace_id, enabled, rules, tiers)
+SELECT $1, $2, $3, $4
+WHERE coalesce($5::int, 0) IN (0, (SELECT version FROM model_routing WHERE workspace_id = $1))
+ON CONFLICT (workspace_id) DO UPDATE SET enabled = excluded.enabled, rules = excluded.rules,
+  tiers = excluded.tiers, version = r.version + 1, updated_at = now()
+WHERE $5::int IS NULL OR r.version = $5
+RETURNING enabled, rules, tiers, version`,
+);
+
+/** Which of the projects are there. Index: primary key. $1 workspace, $2 ids. */
+export const knownProjects = query<{ id: string }>(
+  'known_projects',
+  `SELECT id FROM projects WHERE workspace_id = $1 AND id = ANY($2::uuid[])`,
+);
