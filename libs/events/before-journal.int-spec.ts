@@ -96,6 +96,12 @@ UPDATE agent_tasks SET retry_at = retry_at + since FROM passed WHERE retry_at IS
 const COMMANDED = 'Failed for good';
 const WITH_COMMAND = `UPDATE agent_tasks SET input_context = '{"command": ["true"]}' WHERE title = '${COMMANDED}'`;
 
+/** Of tokens that no agent has any more. */
+const REVOKED = `INSERT INTO token_revocations (kind, subject, expires_at)
+SELECT 'agent', id || '<1', now() + interval '1 day' FROM agents`;
+const REVOKED_OF = `SELECT a.workspace_id, r.agent_workspace_id FROM token_revocations r
+JOIN agents a ON r.subject = a.id || '<1'`;
+
 /** Pull agents could execute commands, and go on doing so. */
 function afterwards(table: string, row: Body): Body {
   const { mode, capabilities } = row as { mode: string; capabilities: string[] };
@@ -120,6 +126,7 @@ beforeAll(async () => {
   await db.owner.query(await readFile(FIXTURE, 'utf8'));
   await db.owner.query(STOPPED_NOW);
   await db.owner.query(WITH_COMMAND);
+  await db.owner.query(REVOKED);
   logsBefore = await rows(LOGS);
   tasksBefore = await rows(TASKS);
   rowsBefore = await allKeptRows();
@@ -270,6 +277,12 @@ describe('what was there before the journal', () => {
          WHERE t.title = '${COMMANDED}'`,
       ),
     ).toEqual([{ required_capabilities: ['command', 'tired'], key: 'command,tired' }]);
+  });
+
+  it('has revocations of agents name their workspaces, in which alone their ids are unique', async () => {
+    const named = await rows<{ workspace_id: string; agent_workspace_id: string }>(REVOKED_OF);
+    expect(named).not.toEqual([]);
+    for (const row of named) expect(row.agent_workspace_id).toBe(row.workspace_id);
   });
 
   it('has the same log, in the same order', async () => {
