@@ -24,7 +24,7 @@ let one: Namesake;
 let other: Namesake;
 
 beforeAll(async () => {
-  server = await startTestApp({ ROLES: 'api', HEARTBEAT_FLUSH_MS: '60000' });
+  server = await startTestApp({ ROLES: 'api', HEARTBEAT_FLUSH_MS: '10000' });
 });
 
 beforeEach(async () => {
