@@ -3,7 +3,6 @@ import { HeartbeatFlusher } from '#lib/agent-manager';
 import { newId } from '#lib/kernel';
 import { apiClient, type ApiClient } from '../../test/support/api-client.js';
 import { startTestApp, type TestApp, type TestWorkspace } from '../../test/support/app.js';
-import { heartbeatForAgents } from './sessions/store/gateways.sql.js';
 
 /** One id, and an agent that has it in each of two workspaces: neither must notice the other. */
 
@@ -154,12 +153,5 @@ describe('agents of the same id', () => {
     for (const agent of [one, other]) expect(await beat(agent, { currentStep })).toBe(200);
     expect((await healthOf(one)).currentStep).not.toContain(password);
     expect((await healthOf(other)).currentStep).toBe(currentStep);
-  });
-
-  it('are kept alive one by one by the heartbeats of a gateway', async () => {
-    const agents = [[one.workspace.id], [id]];
-    const { service } = server.db.database;
-    expect(await service.rows(heartbeatForAgents, agents)).toEqual([{ agent_id: id }]);
-    expect(await service.rows(heartbeatForAgents, [[newId()], [id]])).toEqual([]);
   });
 });
