@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { type EmbeddedValkey, startEmbeddedValkey } from '#lib/embedded';
-import { newId } from '#lib/kernel';
+import { agentKey, newId } from '#lib/kernel';
 import { HeartbeatStore, ValkeyClient, WakeUps } from '#lib/valkey';
 import {
   startTestApp,
@@ -78,7 +78,9 @@ async function age({ id }: TestAgent, seconds: number): Promise<void> {
 }
 
 const keysOf = (agents: TestAgent[]) =>
-  server.app.get(HeartbeatStore, { strict: false }).deadlinesOf(agents.map(({ id }) => id));
+  server.app
+    .get(HeartbeatStore, { strict: false })
+    .deadlinesOf(agents.map(({ id: agentId }) => ({ workspaceId: workspace.id, agentId })));
 
 /** What is written from now on, flush by flush. */
 function listen() {
@@ -106,7 +108,8 @@ describe('a heartbeat', () => {
     expect(answer.status).toBe(200);
     const { acknowledgedAt, nextExpectedAt } = answer.body as Record<string, string>;
     expect(Date.parse(nextExpectedAt ?? '') - Date.parse(acknowledgedAt ?? '')).toBe(30_000);
-    expect((await keysOf([agent])).get(agent.id)).toBeGreaterThan(179_000);
+    const key = agentKey({ workspaceId: workspace.id, agentId: agent.id });
+    expect((await keysOf([agent])).get(key)).toBeGreaterThan(179_000);
     expect(await rowOf(agent)).toBeUndefined();
     await flusher.flush();
     const row = await rowOf(agent);

@@ -2,8 +2,9 @@
 -- Left out, because its text depends on the request: store/list-agents.sql.ts
 
 -- agent_facts
-SELECT workspace_id, id, lifecycle, heartbeat_interval_seconds, stale_threshold_seconds
-FROM agents WHERE id = ANY($1::uuid[])
+SELECT a.workspace_id, a.id, a.lifecycle, a.heartbeat_interval_seconds, a.stale_threshold_seconds
+FROM unnest($1::uuid[], $2::uuid[]) AS asked (workspace_id, id)
+JOIN agents a ON a.workspace_id = asked.workspace_id AND a.id = asked.id
 
 -- agent_health
 SELECT a.status AS agent_status, a.live_runs, a.max_concurrent_tasks, a.heartbeat_interval_seconds,

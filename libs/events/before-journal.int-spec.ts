@@ -96,6 +96,10 @@ UPDATE agent_tasks SET retry_at = retry_at + since FROM passed WHERE retry_at IS
 const COMMANDED = 'Failed for good';
 const WITH_COMMAND = `UPDATE agent_tasks SET input_context = '{"command": ["true"]}' WHERE title = '${COMMANDED}'`;
 
+/** Of tokens that no agent has any more; a revocation names the workspace of its agent now. */
+const REVOKED = `INSERT INTO token_revocations (kind, subject, expires_at) SELECT 'agent', id || '<1', now() + interval '1 day' FROM agents`;
+const NAMED = `SELECT FROM token_revocations JOIN agents a ON subject = a.id || '<1' AND agent_workspace_id = workspace_id`;
+
 /** Pull agents could execute commands, and go on doing so. */
 function afterwards(table: string, row: Body): Body {
   const { mode, capabilities } = row as { mode: string; capabilities: string[] };
@@ -120,6 +124,7 @@ beforeAll(async () => {
   await db.owner.query(await readFile(FIXTURE, 'utf8'));
   await db.owner.query(STOPPED_NOW);
   await db.owner.query(WITH_COMMAND);
+  await db.owner.query(REVOKED);
   logsBefore = await rows(LOGS);
   tasksBefore = await rows(TASKS);
   rowsBefore = await allKeptRows();
@@ -254,6 +259,7 @@ describe('what was there before the journal', () => {
       'SELECT status, count(*)::int AS tasks FROM agent_tasks GROUP BY status',
     );
     expect(Object.fromEntries(counts.map((row) => [row.status, row.tasks]))).toEqual(COUNTS);
+    expect(await rows(NAMED)).toHaveLength((rowsBefore.get('agents') ?? []).length);
     const now = await allKeptRows();
     for (const table of KEPT_ROWS) {
       const before = rowsBefore.get(table) ?? [];

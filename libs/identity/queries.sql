@@ -104,9 +104,10 @@ INSERT INTO agent_tokens (workspace_id, id, agent_id, issued_by, issued_by_key, 
    VALUES ($1, $2, $3, $4, $5, $6)
 
 -- identity_insert_revocations
-INSERT INTO token_revocations (kind, subject, expires_at)
-   SELECT kind, subject, now() + (seconds + 300) * interval '1 second'
-     FROM unnest($1::text[], $2::text[], $3::int[]) AS given (kind, subject, seconds)
+INSERT INTO token_revocations (kind, subject, expires_at, agent_workspace_id)
+   SELECT kind, subject, now() + (seconds + 300) * interval '1 second', workspace_id
+     FROM unnest($1::text[], $2::text[], $3::int[], $4::uuid[])
+       AS given (kind, subject, seconds, workspace_id)
 
 -- identity_invite
 INSERT INTO workspace_invitations (workspace_id, id, email, role, invited_by, expires_at)
@@ -177,7 +178,7 @@ DELETE FROM token_revocations
    RETURNING id
 
 -- identity_read_revocations
-SELECT id, kind, subject, expires_at, created_at < now() - interval '2 minutes' AS settled
+SELECT id, kind, subject, agent_workspace_id, expires_at, created_at < now() - interval '2 minutes' AS settled
      FROM token_revocations
     WHERE id > $1 AND expires_at > now()
     ORDER BY id

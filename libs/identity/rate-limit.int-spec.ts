@@ -177,6 +177,13 @@ describe('requests', () => {
     const beat = await ask('/probe/heartbeat', { token: agent });
     expect([beat.status, beat.headers.get('ratelimit')]).toEqual([200, untouched]);
     expect((await ask('/probe/heartbeat', { token: run })).status).toBe(429);
+    // Nor the agent of the same id in another workspace.
+    const elsewhere = { workspaceId: await aWorkspace(db.owner), agentId, tokenVersion: 1 };
+    const namesake = tokens().issueAgentToken(elsewhere).token;
+    for (const path of ['/probe/agent', '/probe/heartbeat']) {
+      const { headers } = await ask(path, { token: namesake });
+      expect(headers.get('ratelimit')).toContain(`"token";r=${PER_TOKEN - 1};`);
+    }
     const otherRun = tokens().issueRunToken({ ...ids, runId: newId() });
     expect((await ask('/probe/any', { token: otherRun })).status).toBe(200);
   });

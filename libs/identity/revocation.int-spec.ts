@@ -1,5 +1,6 @@
 import { createServer, type Server, type Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { Sql } from '#lib/database';
 import { newId } from '#lib/kernel';
 import { createTestDatabase, type TestDatabase } from '../../test/support/database.js';
 import { aMember, aWorkspace } from '../../test/support/factories.js';
@@ -48,7 +49,7 @@ async function subjects(server: IdentityApp): Promise<[string, string, Revocatio
     [
       'agent',
       tokens.issueAgentToken({ ...agent, tokenVersion: 1 }).token,
-      { kind: 'agent', agentId, minVersion: 2 },
+      { kind: 'agent', ...agent, minVersion: 2 },
     ],
     ['run', tokens.issueRunToken({ ...agent, taskId, runId }), { kind: 'run', runId }],
   ];
@@ -91,9 +92,34 @@ describe.each([
       here.app.get(TokenService).issueAgentToken({ workspaceId, agentId, tokenVersion }).token;
     const [old, next] = [issue(1), issue(2)];
     const revocations = here.app.get(Revocations);
-    await revocations.revoke(db.database.service, [{ kind: 'agent', agentId, minVersion: 2 }]);
+    const agent = { workspaceId, agentId };
+    await revocations.revoke(db.database.service, [{ kind: 'agent', ...agent, minVersion: 2 }]);
     await refusedOn(there, old);
     expect(await status(there, next)).toBe(200);
+  });
+
+  it('of an agent leaves one of the same id in another workspace alone', async () => {
+    const other = await aWorkspace(db.owner);
+    const agentId = newId();
+    const tokens = [workspaceId, other].map((id) => {
+      const claims = { workspaceId: id, agentId, tokenVersion: 1 };
+      return here.app.get(TokenService).issueAgentToken(claims).token;
+    }) as [string, string];
+    // As a server of the version before writes it.
+    const former: Sql = {
+      name: 'former_revocation',
+      text: `INSERT INTO token_revocations (kind, subject, expires_at) VALUES ('agent', $1, now() + interval '1 day')`,
+      kind: 'command',
+    };
+    await db.database.tenant(workspaceId).transaction((tx) => tx.rows(former, [`${agentId}<2`]));
+    await refusedOn(here, tokens[0]);
+    const asOther = () => here.api(tokens[1], other).get('/probe/any');
+    expect((await asOther()).status).toBe(200);
+    const revocations = here.app.get(Revocations);
+    const ofOther = { kind: 'agent', workspaceId: other, agentId, minVersion: 2 } as const;
+    await revocations.revoke(db.database.service, [ofOther]);
+    await revocations.announce();
+    expect((await asOther()).status).toBe(401);
   });
 
   it('is known to a server that starts later', async () => {

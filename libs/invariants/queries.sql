@@ -162,10 +162,10 @@ ORDER BY d.task_id
 LIMIT $1
 
 -- invariant_heartbeats_known
-SELECT heard.id AS agent_id, a.stale_threshold_seconds,
+SELECT heard.workspace_id, heard.id AS agent_id, a.stale_threshold_seconds,
   extract(epoch FROM now() - h.last_seen_at)::float8 AS age_seconds
-FROM unnest($1::uuid[]) AS heard (id)
-LEFT JOIN agents a ON a.id = heard.id
+FROM unnest($1::uuid[], $2::uuid[]) AS heard (workspace_id, id)
+LEFT JOIN agents a ON a.workspace_id = heard.workspace_id AND a.id = heard.id
 LEFT JOIN agent_heartbeats h ON h.workspace_id = a.workspace_id AND h.agent_id = a.id
 
 -- invariant_no_orphans

@@ -31,7 +31,8 @@ afterAll(async () => {
 });
 
 async function heard(agentId: string): Promise<void> {
-  const heartbeat = { agentId, status: 'healthy', staleThresholdSeconds: THRESHOLD_SECONDS };
+  const agent = { workspaceId, agentId };
+  const heartbeat = { ...agent, status: 'healthy', staleThresholdSeconds: THRESHOLD_SECONDS };
   await new HeartbeatStore(client).record(heartbeat);
 }
 
@@ -53,6 +54,8 @@ describe('What is in Valkey', () => {
   it('may be a lock, a count of attempts, and heartbeats that Postgres has as well', async () => {
     await client.commands.set('coordinator:lock:global', 'somebody');
     await client.commands.set('rate:login', '1');
+    // Of a server of the version before.
+    await client.commands.set(`agent:heartbeat:${newId()}`, '{}');
     const agentId = await anAgent(db.owner, workspaceId);
     await heard(agentId);
     await written(agentId, 3);

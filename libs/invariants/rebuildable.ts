@@ -1,4 +1,5 @@
 import type { SqlRunner } from '#lib/database';
+import { agentKey } from '#lib/kernel';
 import { heartbeatTtlSeconds, ValkeyClient } from '#lib/valkey';
 import { heartbeatsKnown, type KnownHeartbeat } from './checks/heartbeats-known.sql.js';
 import { withRunner } from './runner.js';
@@ -12,12 +13,13 @@ export interface ValkeyPlace {
 const HEARTBEAT = 'agent:heartbeat:';
 /**
  * Keys that hold no fact: who loses one makes another. The lock has its lease in Postgres; a counter of
- * attempts forgives one window; the two of heartbeats were left by an earlier version.
+ * attempts forgives one window; those of heartbeats were left by an earlier version.
  */
 const DISPENSABLE = [
   /^coordinator:lock:/,
   /^rate:/,
   /^coordinator:(?:agent_deadlines|heartbeat_epoch)$/,
+  /^agent:heartbeat:[^:]*$/,
 ];
 /** Heartbeats are written down within a second or so; by then Postgres must have them. */
 const FLUSH_SECONDS = 10;
@@ -40,9 +42,9 @@ export async function checkRebuildable(
   try {
     if (!(await client.ready(5_000))) throw new Error('Valkey does not answer');
     const heard = await hearAll(client, place.keyPrefix ?? '');
-    const known = await withRunner(database, (runner) =>
-      runner.rows(heartbeatsKnown, [[...heard.ages.keys()]]),
-    );
+    const agents = [...heard.ages.keys()].map((key) => key.split(':'));
+    const asked = [agents.map(([workspaceId]) => workspaceId), agents.map(([, id]) => id)];
+    const known = await withRunner(database, (runner) => runner.rows(heartbeatsKnown, asked));
     const violations = [
       ...heard.unknown,
       ...known.flatMap((heartbeat) => judge(heartbeat, heard.ages)),
@@ -60,7 +62,7 @@ export async function checkRebuildable(
 
 /** The heartbeats in Valkey. */
 interface Heard {
-  /** Milliseconds that an agent's heartbeat has to live. */
+  /** Milliseconds that an agent's heartbeat has to live, by `agentKey`. */
   ages: Map<string, number>;
   unknown: Violation[];
 }
@@ -69,10 +71,9 @@ async function hearAll({ commands }: ValkeyClient, prefix: string): Promise<Hear
   const ages = new Map<string, number>();
   const unknown: Violation[] = [];
   for (const key of await allKeys(commands, prefix)) {
+    if (DISPENSABLE.some((kind) => kind.test(key))) continue;
     if (key.startsWith(HEARTBEAT)) ages.set(key.slice(HEARTBEAT.length), await commands.pttl(key));
-    else if (!DISPENSABLE.some((kind) => kind.test(key))) {
-      unknown.push({ subject: `key ${key}`, problem: 'nobody says how to make it again' });
-    }
+    else unknown.push({ subject: `key ${key}`, problem: 'nobody says how to make it again' });
   }
   return { ages, unknown };
 }
@@ -94,7 +95,8 @@ function judge(heartbeat: KnownHeartbeat, ages: Heard['ages']): Violation[] {
   if (heartbeat.stale_threshold_seconds === null) {
     return [{ subject, problem: 'was heard by Valkey, and is not in Postgres' }];
   }
-  const leftMs = ages.get(heartbeat.agent_id) ?? -1;
+  const { workspace_id: workspaceId, agent_id: agentId } = heartbeat;
+  const leftMs = ages.get(agentKey({ workspaceId, agentId })) ?? -1;
   // Without a time to live the key has just ended.
   if (leftMs < 0) return [];
   const age = heartbeatTtlSeconds(heartbeat.stale_threshold_seconds) - leftMs / 1_000;

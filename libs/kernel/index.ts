@@ -1,3 +1,4 @@
+export * from './agent-key.js';
 export * from './any-signal.js';
 export * from './arguments.js';
 export * from './assert-never.js';

@@ -1228,7 +1228,7 @@ freed AS MATERIALIZED (
     SELECT workspace_id, agent_id, count(*)::int AS runs FROM run_moved
     WHERE ended_at IS NOT NULL GROUP BY 1, 2) f
     ON a.workspace_id = f.workspace_id AND a.id = f.agent_id
-  ORDER BY a.id FOR NO KEY UPDATE OF a
+  ORDER BY a.id, a.workspace_id FOR NO KEY UPDATE OF a
 ),
 agent_freed AS (
   -- A count that is too low must not fail the report of an agent: reconcile_states counts again.
@@ -1272,7 +1272,8 @@ WHERE h.workspace_id = $1 AND h.agent_id = u.agent_id
 UPDATE agent_heartbeats h SET last_seen_at = greatest(h.last_seen_at, now()), status = 'healthy',
   next_expected_at = now() + make_interval(secs => a.heartbeat_interval_seconds)
 FROM (SELECT workspace_id, id, heartbeat_interval_seconds FROM agents
-  WHERE id IN (SELECT unnest($1::uuid[]) UNION SELECT agent_id FROM session_spawns WHERE state = 'PENDING')
+  WHERE (workspace_id, id) IN (SELECT * FROM unnest($1::uuid[], $2::uuid[])
+    UNION SELECT workspace_id, agent_id FROM session_spawns WHERE state = 'PENDING')
   ORDER BY workspace_id, id) a
 WHERE h.workspace_id = a.workspace_id AND h.agent_id = a.id
 RETURNING h.agent_id

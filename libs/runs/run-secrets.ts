@@ -110,7 +110,7 @@ export class RunSecrets {
   /** The run has ended, or its task has other secrets now. */
   forget(by: Reporter): void {
     const key = keyOf(by);
-    this.atHand.note(by.agentId, by.runId, SecretValues.NONE);
+    this.atHand.note(by, by.runId, SecretValues.NONE);
     this.known.delete(key);
     this.asked.delete(key);
   }
@@ -146,7 +146,7 @@ export class RunSecrets {
     const row = await this.coalescer.submit(by.workspaceId, by.runId);
     const originals = [...(row?.originals ?? []), ...(row?.of_agent ?? [])];
     const { values, unreadable } = await this.secrets.valuesOf(originals);
-    if (row) this.atHand.note(by.agentId, by.runId, values);
+    if (row) this.atHand.note(by, by.runId, values);
     if (unreadable) this.warn(by, row?.task_id, unreadable.column);
     return { taskId: row?.task_id, values };
   }

@@ -7,7 +7,7 @@ import {
 import { Heartbeats } from '#lib/agent-manager';
 import { CONFIG, type Config } from '#lib/config';
 import { Database, firstRow } from '#lib/database';
-import type { Caller } from '#lib/kernel';
+import { agentKey, type Caller } from '#lib/kernel';
 import { Logger } from '#lib/observability';
 import { BASIC_GATEWAY } from './sessions/store/note-basic-gateway.sql.js';
 import {
@@ -70,7 +70,12 @@ export class SessionLeases implements OnApplicationBootstrap, OnApplicationShutd
     if (caller.kind === 'run') return this.hear(caller);
     if (caller.kind !== 'agent' || !taskId) return;
     const { workspaceId: workspace_id, agentId: agent_id } = caller;
-    this.note(`${agent_id} ${taskId}`, { workspace_id, agent_id, run_id: null, task_id: taskId });
+    this.note(`${agentKey(caller)} ${taskId}`, {
+      workspace_id,
+      agent_id,
+      run_id: null,
+      task_id: taskId,
+    });
   }
 
   private note(key: string, session: SessionHeard): void {

@@ -8,7 +8,7 @@ import { LRUCache } from 'lru-cache';
 import { CONFIG, type Config } from '#lib/config';
 import { Database } from '#lib/database';
 import { Revocations } from '#lib/identity';
-import { type AgentCaller, DroverError, withAnySignal } from '#lib/kernel';
+import { type AgentCaller, agentKey, DroverError, withAnySignal } from '#lib/kernel';
 import { WakeUps } from '#lib/valkey';
 import { noteConflicts } from './store/conflicts.sql.js';
 import { runSignals, type SignalRow } from './store/run-signals.sql.js';
@@ -51,7 +51,7 @@ const NOTHING: ReadonlySet<string> = new Set();
 export class Signals implements OnModuleDestroy, BeforeApplicationShutdown {
   private readonly listeners = new Map<string, Set<() => void>>();
   private readonly closing = new AbortController();
-  /** The latest answers to agents that do not name their runs. */
+  /** The latest answers to agents that do not name their runs, by `agentKey`. */
   private readonly told = new LRUCache<string, ReadonlySet<string>>({ max: REMEMBERED_AGENTS });
   private readonly unsubscribe: (() => void)[];
 
@@ -99,11 +99,11 @@ export class Signals implements OnModuleDestroy, BeforeApplicationShutdown {
         warnedBefore ??= warnedIn(runs);
         const isNew =
           request.runIds === undefined
-            ? hasUntold(runs, this.told.get(request.agent.agentId) ?? NOTHING)
+            ? hasUntold(runs, this.told.get(agentKey(request.agent)) ?? NOTHING)
             : hasNewSignals(runs, warnedBefore);
         const left = deadline - performance.now();
         if (drain || isNew || left <= 0 || stop.aborted) {
-          if (request.runIds === undefined) this.noteTold(request.agent.agentId, runs);
+          if (request.runIds === undefined) this.noteTold(agentKey(request.agent), runs);
           return { drain, runs };
         }
         await bell.rung(Math.min(left, nextDeadlineMs, LOOK_AGAIN_MS));
@@ -152,9 +152,9 @@ export class Signals implements OnModuleDestroy, BeforeApplicationShutdown {
     this.wakeUps.coordinator();
   }
 
-  private noteTold(agentId: string, runs: readonly RunSignal[]): void {
-    if (runs.length === 0) this.told.delete(agentId);
-    else this.told.set(agentId, new Set(runs.map(wordsOf)));
+  private noteTold(key: string, runs: readonly RunSignal[]): void {
+    if (runs.length === 0) this.told.delete(key);
+    else this.told.set(key, new Set(runs.map(wordsOf)));
   }
 
   private ring(agentId: string): void {

@@ -102,13 +102,13 @@ export class HeldSecrets {
   }
 
   private async remember(
-    { agentId }: Holder,
+    holder: Holder,
     runId: string,
     documents: TaskDocuments | undefined,
   ): Promise<void> {
     if (!documents?.originals) return;
     const { values } = await this.secrets.valuesOf(documents.originals);
-    this.atHand.note(agentId, runId, values);
+    this.atHand.note(holder, runId, values);
   }
 
   private async open<Row extends TaskRow>(

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
+import { agentKey, type AgentPlace } from '#lib/kernel';
 import type { SecretValues } from './domain/secret-values.js';
 import type { KnownValues } from './domain/secret-walk.js';
 
@@ -22,17 +23,18 @@ export class ValuesAtHand {
     updateAgeOnGet: true,
   });
 
-  note(agentId: string, runId: string, values: SecretValues): void {
-    const runs = this.byAgent.get(agentId);
+  note(agent: AgentPlace, runId: string, values: SecretValues): void {
+    const key = agentKey(agent);
+    const runs = this.byAgent.get(key);
     if (values.isEmpty) return void runs?.delete(runId);
     const known = new Map(runs).set(runId, values);
     const [earliest] = known.keys();
     if (known.size > REMEMBERED_RUNS && earliest !== undefined) known.delete(earliest);
-    this.byAgent.set(agentId, known);
+    this.byAgent.set(key, known);
   }
 
-  of(agentId: string): KnownValues {
-    const known = [...(this.byAgent.get(agentId)?.values() ?? [])];
+  of(agent: AgentPlace): KnownValues {
+    const known = [...(this.byAgent.get(agentKey(agent))?.values() ?? [])];
     const hide = (text: string) => known.reduce((shown, values) => values.hide(shown), text);
     return { isEmpty: known.length === 0, hide };
   }

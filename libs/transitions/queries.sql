@@ -60,7 +60,7 @@ freed AS MATERIALIZED (
     SELECT workspace_id, agent_id, count(*)::int AS runs FROM run_moved
     WHERE ended_at IS NOT NULL GROUP BY 1, 2) f
     ON a.workspace_id = f.workspace_id AND a.id = f.agent_id
-  ORDER BY a.id FOR NO KEY UPDATE OF a
+  ORDER BY a.id, a.workspace_id FOR NO KEY UPDATE OF a
 ),
 agent_freed AS (
   -- A count that is too low must not fail the report of an agent: reconcile_states counts again.
@@ -112,7 +112,7 @@ freed AS MATERIALIZED (
     SELECT workspace_id, agent_id, count(*)::int AS runs FROM run_moved
     WHERE ended_at IS NOT NULL GROUP BY 1, 2) f
     ON a.workspace_id = f.workspace_id AND a.id = f.agent_id
-  ORDER BY a.id FOR NO KEY UPDATE OF a
+  ORDER BY a.id, a.workspace_id FOR NO KEY UPDATE OF a
 ),
 agent_freed AS (
   -- A count that is too low must not fail the report of an agent: reconcile_states counts again.
@@ -179,7 +179,7 @@ WITH agent_move AS MATERIALIZED (
   SELECT a.workspace_id, a.id, m.to_lifecycle, m.reason
   FROM jsonb_to_recordset($1::jsonb) AS m (workspace_id uuid, id uuid, to_lifecycle text, reason text)
   JOIN agents a ON a.workspace_id = m.workspace_id AND a.id = m.id
-  ORDER BY a.id
+  ORDER BY a.id, a.workspace_id
   FOR NO KEY UPDATE OF a
 ),
 agent_moved AS (

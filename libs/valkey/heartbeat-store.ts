@@ -1,8 +1,8 @@
+import { agentKey, type AgentPlace } from '#lib/kernel';
 import type { ValkeyClient } from './valkey-client.js';
 
 /** The latest heartbeat of an agent, as far as Valkey is concerned. */
-export interface Heartbeat {
-  agentId: string;
+export interface Heartbeat extends AgentPlace {
   status: string;
   currentTaskId?: string | null;
   /** Seconds of silence after which the agent counts as gone. */
@@ -52,28 +52,29 @@ export class HeartbeatStore {
     if (this.client.state() !== 'ready') return undefined;
     if (this.retryAt !== 0 && !this.mayProbe()) return undefined;
     const batch = (this.batch ??= this.openBatch());
-    batch.keys.push(keyOf(heartbeat.agentId));
+    batch.keys.push(keyOf(heartbeat));
     batch.values.push(heartbeatTtlSeconds(heartbeat.staleThresholdSeconds), valueOf(heartbeat));
     if (batch.keys.length === PER_SCRIPT) this.batch = undefined;
     return batch.sent;
   }
 
   /**
-   * Milliseconds until each agent's silence lasts longer than its threshold; negative when it does already. By
-   * Valkey's clock alone. An agent of which Valkey knows nothing is not in it, and none is when Valkey is away: that
-   * proves nothing about the agent.
+   * Milliseconds until each agent's silence lasts longer than its threshold, by `agentKey`; negative when it does
+   * already. By Valkey's clock alone. An agent of which Valkey knows nothing is not in it, and none is when Valkey is
+   * away: that proves nothing about the agent.
    */
-  async deadlinesOf(agentIds: readonly string[]): Promise<Map<string, number>> {
+  async deadlinesOf(agents: readonly AgentPlace[]): Promise<Map<string, number>> {
     const known = new Map<string, number>();
-    for (const part of slices(agentIds)) {
+    for (const part of slices(agents)) {
+      const keys = [...part.map(keyOf), ...part.map(formerKeyOf)];
       const answer = await this.client.attempt((commands) =>
-        commands.eval(READ_LIVES, part.length, ...part.map(keyOf)),
+        commands.eval(READ_LIVES, keys.length, ...keys),
       );
       if (answer.kind !== 'done') break;
       const lives = answer.value as number[];
-      part.forEach((agentId, index) => {
-        const left = lives[index] ?? -1;
-        if (left >= 0) known.set(agentId, left - TTL_MARGIN_SECONDS * 1000);
+      part.forEach((agent, index) => {
+        const left = Math.max(lives[index] ?? -1, lives[part.length + index] ?? -1);
+        if (left >= 0) known.set(agentKey(agent), left - TTL_MARGIN_SECONDS * 1000);
       });
     }
     return known;
@@ -112,7 +113,15 @@ interface Batch {
   sent: Promise<void>;
 }
 
-function keyOf(agentId: string): string {
+function keyOf(agent: AgentPlace): string {
+  return `agent:heartbeat:${agentKey(agent)}`;
+}
+
+/**
+ * As servers of the version before write it, whose agents are to be spared while servers are upgraded one by one. To
+ * be dropped with the next version.
+ */
+function formerKeyOf({ agentId }: AgentPlace): string {
   return `agent:heartbeat:${agentId}`;
 }
 

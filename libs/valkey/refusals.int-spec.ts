@@ -31,7 +31,12 @@ describe('a Valkey that answers and takes no changes', () => {
       server.ask((valkey) => valkey.call(name as string, ...args));
     await run(begin);
     const heartbeats = new HeartbeatStore(client);
-    const beat = { agentId: newId(), status: 'healthy', staleThresholdSeconds: 5 };
+    const beat = {
+      workspaceId: newId(),
+      agentId: newId(),
+      status: 'healthy',
+      staleThresholdSeconds: 5,
+    };
     await heartbeats.record(beat);
     const refusal = await client.probe().catch((error: unknown) => error);
     expect(refusesChanges(refusal)).toBe(true);

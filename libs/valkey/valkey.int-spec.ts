@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { type EmbeddedValkey, startEmbeddedValkey } from '#lib/embedded';
-import { newId } from '#lib/kernel';
+import { agentKey, type AgentPlace, newId } from '#lib/kernel';
 import { waitFor } from '../../test/support/wait-for.js';
 import {
   HeartbeatStore,
@@ -264,8 +264,9 @@ function pinged({ client }: { client: ValkeyClient }): false {
 }
 
 describe('heartbeats', () => {
-  const heartbeat = (agentId: string, staleThresholdSeconds = 45) => ({
-    agentId,
+  const anAgent = () => ({ workspaceId: newId(), agentId: newId() });
+  const heartbeat = (agent: AgentPlace, staleThresholdSeconds = 45) => ({
+    ...agent,
     status: 'healthy',
     currentTaskId: null,
     staleThresholdSeconds,
@@ -274,39 +275,59 @@ describe('heartbeats', () => {
   it('are kept longer than the threshold, and tell the deadline', async () => {
     const client = await aClient();
     const store = new HeartbeatStore(client);
-    const [alive, late, unknown] = [newId(), newId(), newId()];
+    const [alive, late, unknown] = [anAgent(), anAgent(), anAgent()];
+    const key = `agent:heartbeat:${alive.workspaceId}:${alive.agentId}`;
     await store.record(heartbeat(alive));
-    expect(await client.commands.ttl(`agent:heartbeat:${alive}`)).toBeGreaterThan(45);
-    expect(
-      JSON.parse((await client.commands.get(`agent:heartbeat:${alive}`)) as string),
-    ).toMatchObject({ status: 'healthy', task_id: null });
+    expect(await client.commands.ttl(key)).toBeGreaterThan(45);
+    expect(JSON.parse((await client.commands.get(key)) as string)).toMatchObject({
+      status: 'healthy',
+      task_id: null,
+    });
     await store.record(heartbeat(late));
-    await client.commands.pexpire(`agent:heartbeat:${late}`, 55_000);
-    const known = await store.deadlinesOf([alive, late, unknown]);
-    expect([...known.keys()]).toEqual([alive, late]);
-    expect(known.get(alive)).toBeGreaterThan(44_000);
-    expect(known.get(alive)).toBeLessThanOrEqual(45_000);
-    expect(known.get(late)).toBeLessThan(-4_900);
+    await client.commands.pexpire(`agent:heartbeat:${agentKey(late)}`, 55_000);
+    const namesake = { ...unknown, agentId: alive.agentId };
+    const known = await store.deadlinesOf([alive, late, unknown, namesake]);
+    expect([...known.keys()]).toEqual([agentKey(alive), agentKey(late)]);
+    expect(known.get(agentKey(alive))).toBeGreaterThan(44_000);
+    expect(known.get(agentKey(alive))).toBeLessThanOrEqual(45_000);
+    expect(known.get(agentKey(late))).toBeLessThan(-4_900);
+  });
+
+  it('count as well where a server of the version before took them, the later one of two', async () => {
+    const client = await aClient();
+    const store = new HeartbeatStore(client);
+    const agents = [anAgent(), anAgent()] as const;
+    await store.record(heartbeat(agents[1]));
+    for (const { agentId } of agents) {
+      await client.commands.setex(`agent:heartbeat:${agentId}`, 65, '{}');
+    }
+    const known = await store.deadlinesOf(agents);
+    expect(known.get(agentKey(agents[0]))).toBeLessThanOrEqual(5_000);
+    expect(known.get(agentKey(agents[0]))).toBeGreaterThan(4_000);
+    expect(known.get(agentKey(agents[1]))).toBeGreaterThan(44_000);
   });
 
   it('are known of nobody when Valkey is away, and do not make agents wait for it', async () => {
     const store = new HeartbeatStore(await aClient());
-    const agentId = newId();
-    await store.record(heartbeat(agentId));
-    expect((await store.deadlinesOf([agentId])).size).toBe(1);
+    const agent = anAgent();
+    await store.record(heartbeat(agent));
+    expect((await store.deadlinesOf([agent])).size).toBe(1);
     process.kill(server.pid, 'SIGSTOP');
-    await store.record(heartbeat(newId()));
-    expect(store.record(heartbeat(newId()))).toBeUndefined();
-    expect((await store.deadlinesOf([agentId])).size).toBe(0);
+    await store.record(heartbeat(anAgent()));
+    expect(store.record(heartbeat(anAgent()))).toBeUndefined();
+    expect((await store.deadlinesOf([agent])).size).toBe(0);
     process.kill(server.pid, 'SIGCONT');
-    await waitFor('Valkey to be asked again', () => store.record(heartbeat(newId())) !== undefined);
+    await waitFor(
+      'Valkey to be asked again',
+      () => store.record(heartbeat(anAgent())) !== undefined,
+    );
   });
 
   it('work for more agents than one script takes', async () => {
     const client = await aClient();
     const store = new HeartbeatStore(client);
-    const agents = Array.from({ length: 1_201 }, () => newId());
-    await Promise.all(agents.flatMap((agentId) => store.record(heartbeat(agentId)) ?? []));
+    const agents = Array.from({ length: 1_201 }, anAgent);
+    await Promise.all(agents.flatMap((agent) => store.record(heartbeat(agent)) ?? []));
     expect((await store.deadlinesOf(agents)).size).toBe(1_201);
   });
 });

@@ -75,13 +75,12 @@ describe('a worker with', () => {
     );
   });
 
-  it('the agent of another workspace names the file that has its id', async () => {
+  it('the token of another agent names the agent that it is not for', async () => {
     const stranger = await anAgent(fleet.db.owner, await aWorkspace(fleet.db.owner));
-    const folder = newFolder();
-    const file = join(folder, 'worker-refused.id');
-    writeFileSync(file, stranger);
-    expect(await lastWords({ DROVER_API_KEY: key }, folder)).toContain(`The agent in ${file} `);
-    const named = await lastWords({ DROVER_API_KEY: key, DROVER_AGENT_ID: stranger });
+    const agentId = await anAgent(fleet.db.owner, fleet.workspaceId);
+    const { body } = await fleet.api.post(`/agents/${agentId}/token`, {});
+    const token = { DROVER_AGENT_TOKEN: String(body.token) };
+    const named = await lastWords({ ...token, DROVER_AGENT_ID: stranger });
     expect(named).toContain(`The agent ${stranger} of DROVER_AGENT_ID`);
   });
 

@@ -35,7 +35,9 @@ async function expectRebuilt(): Promise<void> {
   await waitFor('Valkey to know what it knew', () =>
     valkey.ask(async (commands) => {
       const keys = await commands.keys('*');
-      const heard = agents.every((id) => keys.includes(`agent:heartbeat:${id}`));
+      const heard = agents.every((id) =>
+        keys.some((key) => key.startsWith('agent:heartbeat:') && key.endsWith(`:${id}`)),
+      );
       const leads = keys.includes('coordinator:lock:global');
       return heard && leads;
     }),

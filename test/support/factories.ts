@@ -59,6 +59,7 @@ export async function aSessionOf(owner: pg.Pool, userId: string): Promise<string
 }
 
 export interface AgentValues {
+  id?: string;
   capabilities?: string[];
   maxConcurrentTasks?: number;
   lifecycle?: string;
@@ -70,8 +71,8 @@ export async function anAgent(
   workspaceId: string,
   values: AgentValues = {},
 ): Promise<string> {
-  const id = newId();
-  const { capabilities = [], maxConcurrentTasks = 1, lifecycle = 'ACTIVE', mode = 'pull' } = values;
+  const { id = newId(), capabilities = [], maxConcurrentTasks = 1 } = values;
+  const { lifecycle = 'ACTIVE', mode = 'pull' } = values;
   await owner.query(
     `INSERT INTO agents (workspace_id, id, name, mode, lifecycle, capabilities, max_concurrent_tasks, error_at,
        draining_at, terminated_at)

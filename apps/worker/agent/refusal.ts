@@ -1,6 +1,5 @@
 import { hasCode, isTransient, isUnauthenticated, messageOf } from '#lib/agent-host';
 import type { Credentials, WorkerConfig } from '../config.js';
-import { agentIdFile } from '../state/agent-id.js';
 
 /** Why the server does not let the worker register, with the setting or the file to mend. */
 export function explainRefusal(error: unknown, config: WorkerConfig): Error {
@@ -28,7 +27,11 @@ export function explainRefusal(error: unknown, config: WorkerConfig): Error {
       `T${name.slice(1)} may not register an agent (${said}): make an API key with the scope agents:write.`,
     );
   }
-  if (hasCode(error, 'agent_not_found')) return new Error(whoseAgent(config));
+  if (hasCode(error, 'agent_not_found')) {
+    return new Error(
+      `The agent ${config.agentId} of DROVER_AGENT_ID is not that of ${nameOf(credentials)}: set the id that it was made for.`,
+    );
+  }
   return new Error(`The server does not let this worker register: ${said}`);
 }
 
@@ -38,12 +41,4 @@ function nameOf(credentials: Credentials): string {
   return tokenFile === undefined
     ? 'the token in DROVER_AGENT_TOKEN'
     : `the token in ${tokenFile} (DROVER_AGENT_TOKEN_FILE)`;
-}
-
-/** The id is taken in another workspace, which says no more of it than that it is not here. */
-function whoseAgent({ agentId, apiUrl, dataDir, name }: WorkerConfig): string {
-  if (agentId !== undefined) {
-    return `The agent ${agentId} of DROVER_AGENT_ID is not one of this workspace of ${apiUrl}: set the id of one that is, or none.`;
-  }
-  return `The agent in ${agentIdFile(dataDir, name)} is not one of this workspace of ${apiUrl}: remove that file to start as a new agent, or set DROVER_WORKER_DATA_DIR to another folder.`;
 }

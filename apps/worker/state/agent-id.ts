@@ -21,7 +21,6 @@ export function newAgentId(dataDir: string, name: string): string {
   return id;
 }
 
-/** Where the id is kept. */
-export function agentIdFile(dataDir: string, name: string): string {
+function agentIdFile(dataDir: string, name: string): string {
   return join(dataDir, `worker-${name}.id`);
 }

@@ -76,7 +76,7 @@ export class AgentRegistration {
    * that was taken for dead. A push agent has heartbeats only while the gateway has sessions of it.
    *
    * @param version the version that the client has read, when it insists on it
-   * @throws DroverError `agent_not_found` (an id of another workspace), `agent_terminated`,
+   * @throws DroverError `agent_not_found` (a version of none), `agent_terminated`,
    *   `agent_in_use` (another process is heard as this agent), `version_mismatch`, `validation_failed` (a threshold that the interval does not fit in, a push agent
    *   without a command)
    */
@@ -124,7 +124,6 @@ export class AgentRegistration {
     }
     // Somebody else may have made it in the meantime.
     const agent = known ?? (await firstRow(sql, lockAgent, [workspaceId, id]));
-    // Not there, yet the id is in use: it is another workspace's.
     if (!agent) throw new DroverError('agent_not_found');
     if (agent.lifecycle === 'TERMINATED') throw new DroverError('agent_terminated');
     if (version !== undefined && version !== agent.version) {

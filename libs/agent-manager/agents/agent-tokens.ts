@@ -69,7 +69,8 @@ export class AgentTokens {
     await tx.rows(raiseTokenVersion, [agent.workspaceId, agent.id]);
     await this.issued.forget(tx, agent.workspaceId, agent.id);
     const minVersion = agent.tokenVersion + 1;
-    await this.revocations.revoke(tx, [{ kind: 'agent', agentId: agent.id, minVersion }]);
+    const { workspaceId, id: agentId } = agent;
+    await this.revocations.revoke(tx, [{ kind: 'agent', workspaceId, agentId, minVersion }]);
     return minVersion;
   }
 }

@@ -1,15 +1,13 @@
 import { Injectable, type OnModuleDestroy } from '@nestjs/common';
 import { Database } from '#lib/database';
-import { type AgentCaller, DroverError } from '#lib/kernel';
+import { agentKey, type AgentPlace, DroverError } from '#lib/kernel';
 import { WakeUps } from '#lib/valkey';
 import type { AgentLifecycle } from '#lib/transitions';
 import { DEFAULT_INTERVAL_SECONDS, DEFAULT_THRESHOLD_SECONDS } from '../domain/timing.js';
 import { agentFacts, type AgentFactsRow } from '../store/agent-facts.sql.js';
 
 /** The facts of an agent that a heartbeat needs. */
-export interface Facts {
-  workspaceId: string;
-  agentId: string;
+export interface Facts extends AgentPlace {
   lifecycle: AgentLifecycle;
   heartbeatIntervalSeconds: number;
   staleThresholdSeconds: number;
@@ -21,7 +19,15 @@ interface Entry {
   freshUntil: number;
 }
 
-/** Beyond it the oldest entry is dropped, and loaded again when its agent sends a heartbeat. */
+type Answer = AgentFactsRow | null | Error;
+
+/** Those that ask for the facts of one agent. */
+interface Waiters {
+  agent: AgentPlace;
+  settles: ((answer: Answer) => void)[];
+}
+
+/** Beyond it the oldest entries are dropped, and loaded again when their agents send heartbeats. */
 const MAX_AGENTS = 100_000;
 /**
  * Each flush renews the facts of the agents in it, so the facts of an agent that sends heartbeats are seldom
@@ -38,9 +44,11 @@ const LOAD_TIMEOUT_MS = 2_000;
  */
 @Injectable()
 export class AgentFacts implements OnModuleDestroy {
-  private readonly entries = new Map<string, Entry>();
+  /** By the agent's id, as signals name it, then by the workspace: seldom more than one. */
+  private readonly entries = new Map<string, Map<string, Entry>>();
+  private size = 0;
   private readonly unsubscribe: (() => void)[];
-  private waiters = new Map<string, ((row: AgentFactsRow | null | Error) => void)[]>();
+  private waiters = new Map<string, Waiters>();
 
   constructor(
     private readonly database: Database,
@@ -48,13 +56,13 @@ export class AgentFacts implements OnModuleDestroy {
   ) {
     this.unsubscribe = [
       wakeUps.onSignals((agentId) => this.invalidate(agentId)),
-      wakeUps.onResync(() => this.entries.forEach((entry) => (entry.freshUntil = 0))),
+      wakeUps.onResync(() => [...this.entries.keys()].forEach((id) => this.invalidate(id))),
     ];
   }
 
   /** The facts in memory; undefined when they must be loaded. */
-  peek(agentId: string, now: number): Facts | undefined {
-    const entry = this.entries.get(agentId);
+  peek(agent: AgentPlace, now: number): Facts | undefined {
+    const entry = this.entryOf(agent);
     return entry !== undefined && now < entry.freshUntil ? entry.facts : undefined;
   }
 
@@ -64,10 +72,10 @@ export class AgentFacts implements OnModuleDestroy {
    *
    * @throws DroverError `agent_not_found`
    */
-  async load({ workspaceId, agentId }: AgentCaller): Promise<Facts> {
-    const row = await this.ask(agentId).catch(() => undefined);
-    if (row === undefined) return this.makeDo(workspaceId, agentId);
-    if (row?.workspace_id !== workspaceId) throw new DroverError('agent_not_found');
+  async load(agent: AgentPlace): Promise<Facts> {
+    const row = await this.ask(agent).catch(() => undefined);
+    if (row === undefined) return this.makeDo(agent);
+    if (row === null) throw new DroverError('agent_not_found');
     return this.learn(row);
   }
 
@@ -88,24 +96,34 @@ export class AgentFacts implements OnModuleDestroy {
     for (const stop of this.unsubscribe) stop();
   }
 
+  private entryOf({ workspaceId, agentId }: AgentPlace): Entry | undefined {
+    return this.entries.get(agentId)?.get(workspaceId);
+  }
+
   private remember(facts: Facts, freshMs: number): void {
-    const { agentId } = facts;
-    if (this.entries.size >= MAX_AGENTS && !this.entries.has(agentId)) {
-      for (const oldest of this.entries.keys()) {
-        this.entries.delete(oldest);
-        break;
-      }
+    const { workspaceId, agentId } = facts;
+    const isNew = this.entryOf(facts) === undefined;
+    if (isNew && this.size >= MAX_AGENTS) this.dropOldest();
+    if (isNew) this.size += 1;
+    const ofId = this.entries.get(agentId) ?? new Map<string, Entry>();
+    this.entries.set(agentId, ofId);
+    ofId.set(workspaceId, { facts, freshUntil: performance.now() + freshMs });
+  }
+
+  private dropOldest(): void {
+    for (const [agentId, ofId] of this.entries) {
+      this.entries.delete(agentId);
+      this.size -= ofId.size;
+      return;
     }
-    this.entries.set(agentId, { facts, freshUntil: performance.now() + freshMs });
   }
 
   private invalidate(agentId: string): void {
-    const entry = this.entries.get(agentId);
-    if (entry) entry.freshUntil = 0;
+    this.entries.get(agentId)?.forEach((entry) => (entry.freshUntil = 0));
   }
 
-  private makeDo(workspaceId: string, agentId: string): Facts {
-    const facts = this.entries.get(agentId)?.facts ?? {
+  private makeDo({ workspaceId, agentId }: AgentPlace): Facts {
+    const facts = this.entryOf({ workspaceId, agentId })?.facts ?? {
       workspaceId,
       agentId,
       lifecycle: 'ACTIVE',
@@ -117,31 +135,38 @@ export class AgentFacts implements OnModuleDestroy {
   }
 
   /** One query for all callers in the same turn of the event loop. */
-  private ask(agentId: string): Promise<AgentFactsRow | null> {
+  private ask(agent: AgentPlace): Promise<AgentFactsRow | null> {
     if (this.waiters.size === 0) setImmediate(() => void this.answerAll());
     return new Promise((resolve, reject) => {
       const late = setTimeout(() => reject(new Error('no answer in time')), LOAD_TIMEOUT_MS);
-      const settle = (answer: AgentFactsRow | null | Error): void => {
+      const settle = (answer: Answer): void => {
         clearTimeout(late);
         if (answer instanceof Error) reject(answer);
         else resolve(answer);
       };
-      this.waiters.set(agentId, [...(this.waiters.get(agentId) ?? []), settle]);
+      const key = agentKey(agent);
+      const settles = [...(this.waiters.get(key)?.settles ?? []), settle];
+      this.waiters.set(key, { agent, settles });
     });
   }
 
   private async answerAll(): Promise<void> {
     const waiters = this.waiters;
     this.waiters = new Map();
-    let answerOf: (agentId: string) => AgentFactsRow | null | Error;
+    const agents = [...waiters.values()].map(({ agent }) => agent);
+    const asked = [agents.map((one) => one.workspaceId), agents.map((one) => one.agentId)];
+    let answerOf: (key: string) => Answer;
     try {
-      const rows = await this.database.service.rows(agentFacts, [[...waiters.keys()]]);
-      const byId = new Map(rows.map((row) => [row.id, row]));
-      answerOf = (agentId) => byId.get(agentId) ?? null;
+      const rows = await this.database.service.rows(agentFacts, asked);
+      const byKey = new Map(rows.map((row) => [keyOf(row), row]));
+      answerOf = (key) => byKey.get(key) ?? null;
     } catch (error) {
       answerOf = () => error as Error;
     }
-    for (const [agentId, settles] of waiters)
-      for (const settle of settles) settle(answerOf(agentId));
+    for (const [key, { settles }] of waiters) for (const settle of settles) settle(answerOf(key));
   }
+}
+
+function keyOf({ workspace_id: workspaceId, id: agentId }: AgentFactsRow): string {
+  return agentKey({ workspaceId, agentId });
 }

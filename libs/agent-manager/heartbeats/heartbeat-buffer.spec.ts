@@ -21,6 +21,16 @@ describe('the buffer of heartbeats', () => {
     expect(buffer.size).toBe(0);
   });
 
+  it('tells agents of one id in two workspaces apart', () => {
+    const buffer = new HeartbeatBuffer();
+    const namesakes = [heartbeat('a', 1), { ...heartbeat('a', 2), workspaceId: 'v' }];
+    for (const one of namesakes) buffer.put(one);
+    expect(buffer.take(1)).toEqual(namesakes.slice(0, 1));
+    expect(buffer.take(1)).toEqual(namesakes.slice(1));
+    buffer.restore(namesakes);
+    expect(buffer.size).toBe(2);
+  });
+
   it('gives out parts', () => {
     const buffer = new HeartbeatBuffer();
     for (let i = 0; i < 5; i++) buffer.put(heartbeat(`a${i}`, i));

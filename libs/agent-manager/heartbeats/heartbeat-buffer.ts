@@ -1,3 +1,4 @@
+import { agentKey, type AgentPlace } from '#lib/kernel';
 import type { HeartbeatStatus } from '../domain/health.js';
 
 /** The content of a heartbeat. */
@@ -12,9 +13,7 @@ export interface HeartbeatBody {
 }
 
 /** A heartbeat that waits to be written. */
-export interface PendingHeartbeat {
-  workspaceId: string;
-  agentId: string;
+export interface PendingHeartbeat extends AgentPlace {
   body: HeartbeatBody;
   /** On the clock of performance.now(). */
   receivedAt: number;
@@ -29,7 +28,7 @@ export class HeartbeatBuffer {
   }
 
   put(heartbeat: PendingHeartbeat): void {
-    this.heartbeats.set(heartbeat.agentId, heartbeat);
+    this.heartbeats.set(agentKey(heartbeat), heartbeat);
   }
 
   /** Takes up to `limit` heartbeats out, those that have waited longest first. */
@@ -44,13 +43,13 @@ export class HeartbeatBuffer {
       if (taken.length === limit) break;
       taken.push(heartbeat);
     }
-    for (const { agentId } of taken) this.heartbeats.delete(agentId);
+    for (const heartbeat of taken) this.heartbeats.delete(agentKey(heartbeat));
     return taken;
   }
 
   /** Puts back what could not be written; an agent that has sent a heartbeat since keeps its newer heartbeat. */
   restore(heartbeats: readonly PendingHeartbeat[]): void {
     for (const heartbeat of heartbeats)
-      if (!this.heartbeats.has(heartbeat.agentId)) this.put(heartbeat);
+      if (!this.heartbeats.has(agentKey(heartbeat))) this.put(heartbeat);
   }
 }

@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, type Config } from '#lib/config';
 import { Database, isUnreachable } from '#lib/database';
-import { DroverError, redact, redactText } from '#lib/kernel';
+import { type AgentPlace, DroverError, redact, redactText } from '#lib/kernel';
 import { Logger } from '#lib/observability';
 import { asObject, redactSecrets, ValuesAtHand } from '#lib/secrets';
 import { flushHeartbeats, type FlushedRow } from '../store/flush-heartbeats.sql.js';
@@ -72,7 +72,7 @@ export class HeartbeatWriter {
         status: body.status,
         current_task_id: body.currentTaskId,
         progress_percent: body.progressPercent,
-        ...this.shownOf(agentId, body),
+        ...this.shownOf({ workspaceId, agentId }, body),
         memory_mb: body.memoryMb,
         cpu_percent: body.cpuPercent,
       })),
@@ -80,8 +80,8 @@ export class HeartbeatWriter {
   }
 
   /** Everybody who may see an agent sees these: secrets are redacted before they are kept. */
-  private shownOf(agentId: string, { currentStep, metadata }: HeartbeatBody) {
-    const known = this.values.of(agentId);
+  private shownOf(agent: AgentPlace, { currentStep, metadata }: HeartbeatBody) {
+    const known = this.values.of(agent);
     return {
       current_step: currentStep == null ? null : redactText(known.hide(currentStep)),
       metadata:

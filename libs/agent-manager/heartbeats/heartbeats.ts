@@ -45,7 +45,7 @@ export class Heartbeats {
   ): HeartbeatAnswer | Promise<HeartbeatAnswer> {
     const agent = requireSelfOrRun(caller, agentId);
     const now = performance.now();
-    const facts = this.facts.peek(agentId, now);
+    const facts = this.facts.peek(agent, now);
     for (const listener of this.listeners) listener(caller, body);
     if (facts) return this.take(facts, body, now);
     return this.facts.load(agent).then((loaded) => this.take(loaded, body, now));
@@ -61,7 +61,10 @@ export class Heartbeats {
     refuseTooMuch(body.metadata);
     this.buffer.put({ workspaceId, agentId, body, receivedAt });
     const { status, currentTaskId } = body;
-    const sent = this.store.record({ agentId, status, currentTaskId, staleThresholdSeconds });
+    const sent = this.store.record({
+      ...{ workspaceId, agentId, staleThresholdSeconds },
+      ...{ status, currentTaskId },
+    });
     return sent ? sent.then(() => acknowledge(facts)) : acknowledge(facts);
   }
 }

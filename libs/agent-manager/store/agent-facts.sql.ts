@@ -14,11 +14,12 @@ export interface AgentFactsRow {
  * The facts of several agents, of any workspace.
  *
  * Once for each agent that a server hears of for the first time, gathered over one turn of the event loop.
- * Index: agents_id_key. $1 agents.
+ * Index: primary key. $1 workspaces, $2 agents, as two arrays of the same length.
  */
 export const agentFacts = query<AgentFactsRow>(
   'agent_facts',
   `
-SELECT workspace_id, id, lifecycle, heartbeat_interval_seconds, stale_threshold_seconds
-FROM agents WHERE id = ANY($1::uuid[])`,
+SELECT a.workspace_id, a.id, a.lifecycle, a.heartbeat_interval_seconds, a.stale_threshold_seconds
+FROM unnest($1::uuid[], $2::uuid[]) AS asked (workspace_id, id)
+JOIN agents a ON a.workspace_id = asked.workspace_id AND a.id = asked.id`,
 );

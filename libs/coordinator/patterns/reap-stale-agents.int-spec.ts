@@ -22,10 +22,7 @@ beforeAll(async () => {
   reaper = server.app.get(ReapStaleAgents, { strict: false });
   workspace = await server.newWorkspace();
   for (let n = 0; n < FLEET; n++) await workspace.newAgent();
-  await server.db.owner.query(
-    'UPDATE agents SET heartbeat_interval_seconds = 1, stale_threshold_seconds = $1',
-    [THRESHOLD_SECONDS],
-  );
+  await impatient();
   const observer = server.app.get(LivenessObserver, { strict: false });
   await waitFor('a threshold of observation', () => {
     return observer.observedMs() > THRESHOLD_SECONDS * 1_000;
@@ -33,6 +30,13 @@ beforeAll(async () => {
 });
 
 afterAll(() => server.stop());
+
+async function impatient(): Promise<void> {
+  await server.db.owner.query(
+    'UPDATE agents SET heartbeat_interval_seconds = 1, stale_threshold_seconds = $1',
+    [THRESHOLD_SECONDS],
+  );
+}
 
 async function allHeartbeat(): Promise<void> {
   await server.db.owner.query(
@@ -99,11 +103,9 @@ describe('a deadline in Valkey', () => {
     agentId = (await workspace.newAgent()).id;
     // Of a longer threshold that it had before, or of a clock that was set back since.
     const store = server.app.get(HeartbeatStore, { strict: false });
-    await store.record({ agentId, status: 'healthy', staleThresholdSeconds: 1_000 });
-    await server.db.owner.query(
-      `UPDATE agents SET heartbeat_interval_seconds = 1, stale_threshold_seconds = $2 WHERE id = $1`,
-      [agentId, THRESHOLD_SECONDS],
-    );
+    const agent = { workspaceId: workspace.id, agentId };
+    await store.record({ ...agent, status: 'healthy', staleThresholdSeconds: 1_000 });
+    await impatient();
   });
 
   async function lastSeenBefore(seconds: number): Promise<void> {
@@ -117,6 +119,21 @@ describe('a deadline in Valkey', () => {
   it('spares an agent whose heartbeats may not have been written yet', async () => {
     await lastSeenBefore(1.5 * THRESHOLD_SECONDS);
     expect(await reaped()).toBe(0);
+  });
+
+  it('spares no agent of the same id in another workspace', async () => {
+    const other = await server.newWorkspace();
+    await other.newAgent({ id: agentId });
+    await impatient();
+    await lastSeenBefore(1.5 * THRESHOLD_SECONDS);
+    expect(await reaped()).toBe(1);
+    const { rows } = await server.db.owner.query(
+      'SELECT workspace_id, lifecycle FROM agents WHERE id = $1',
+      [agentId],
+    );
+    expect(rows).toHaveLength(2);
+    expect(rows).toContainEqual({ workspace_id: workspace.id, lifecycle: 'ACTIVE' });
+    expect(rows).toContainEqual({ workspace_id: other.id, lifecycle: 'ERROR' });
   });
 
   it('spares it for no longer than one threshold more, whatever it says', async () => {

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { markAgentsStale, type StaleAgentRow, staleAgents } from '#lib/agent-manager';
 import { Database, firstRow, query } from '#lib/database';
+import { agentKey, type AgentPlace } from '#lib/kernel';
 import { countByWorkspace, heartbeatExpected, type SweepResult } from '#lib/transitions';
 import { HeartbeatStore, WakeUps } from '#lib/valkey';
 import { MassFailureGuard } from '../domain/mass-failure-guard.js';
@@ -65,7 +66,7 @@ export class ReapStaleAgents implements Reconciler {
     );
     const lost = meant.slice(0, limit);
     const reaped = lost.length === 0 ? [] : await mark(pass, lost);
-    this.logLost(lost, new Set(reaped.map((agent) => agent.id)));
+    this.logLost(lost, new Set(reaped.map((agent) => agentKey(placeOf(agent)))));
     return {
       moved: reaped.length,
       // Those that somebody has locked were skipped, and are not asked for again at once.
@@ -82,9 +83,9 @@ export class ReapStaleAgents implements Reconciler {
   private async unresponsiveAgents(): Promise<Unresponsive[]> {
     const rows = await this.database.service.rows(staleAgents, [AGENTS_AT_MOST]);
     if (rows.length === 0) return [];
-    const known = await this.heartbeats.deadlinesOf(rows.map((row) => row.id));
+    const known = await this.heartbeats.deadlinesOf(rows.map(placeOf));
     return rows
-      .filter((row) => (known.get(row.id) ?? -1) <= 0 || isBeyondSparing(row))
+      .filter((row) => (known.get(agentKey(placeOf(row))) ?? -1) <= 0 || isBeyondSparing(row))
       .map((row) => ({ ...row, thresholdMs: row.stale_threshold_seconds * 1_000 }));
   }
 
@@ -124,7 +125,7 @@ export class ReapStaleAgents implements Reconciler {
   }
 
   private logLost(lost: Unresponsive[], reaped: ReadonlySet<string>): void {
-    const gone = lost.filter((agent) => reaped.has(agent.id));
+    const gone = lost.filter((agent) => reaped.has(agentKey(placeOf(agent))));
     for (const agent of gone) {
       const seconds = Math.round(agent.silent_seconds);
       this.eventLog.write({
@@ -137,6 +138,16 @@ export class ReapStaleAgents implements Reconciler {
     }
     this.wakeUps.signals(gone.map((agent) => agent.id));
   }
+}
+
+function placeOf({
+  workspace_id: workspaceId,
+  id,
+}: {
+  workspace_id: string;
+  id: string;
+}): AgentPlace {
+  return { workspaceId, agentId: id };
 }
 
 function isBeyondSparing({

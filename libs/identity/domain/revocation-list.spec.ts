@@ -4,9 +4,9 @@ import { type Claims } from './claims.js';
 import { agentSubject, RevocationList, type RevocationRow } from './revocation-list.js';
 
 const FUTURE = 2_000;
-const agent = (agentId: string, tokenVersion: number): Claims => ({
+const agent = (agentId: string, tokenVersion: number, workspaceId = 'w'): Claims => ({
   kind: 'agent',
-  workspaceId: 'w',
+  workspaceId,
   agentId,
   tokenVersion,
 });
@@ -52,6 +52,33 @@ describe('the revocation list', () => {
 
   it('ends all tokens of an agent when no version is named', () => {
     expect(listOf({ kind: 'agent', subject: 'x' }).isRevoked(agent('x', 9_999))).toBe(true);
+  });
+
+  it.each([
+    ['of the agent of its workspace only', ['w'], [true, false]],
+    ['of each that has the id, where it names no workspace', [undefined], [true, true]],
+    ['of both, by rows of their own', ['w', 'v'], [true, true]],
+  ])('ends tokens %s', (_, workspaces, revoked) => {
+    const row = { kind: 'agent' as const, subject: agentSubject('x', 2) };
+    const list = listOf(...workspaces.map((workspaceId) => ({ ...row, workspaceId })));
+    const refused = (version: number) =>
+      ['w', 'v'].map((workspaceId) => list.isRevoked(agent('x', version, workspaceId)));
+    expect([refused(1), refused(2)]).toEqual([revoked, [false, false]]);
+  });
+
+  it('goes by the higher version of what names the workspace and what does not', () => {
+    const rows = ([w, all]: number[]) => [
+      { kind: 'agent' as const, workspaceId: 'w', subject: agentSubject('x', w as number) },
+      { kind: 'agent' as const, subject: agentSubject('x', all as number) },
+    ];
+    for (const versions of [
+      [2, 4],
+      [4, 2],
+    ]) {
+      const list = listOf(...rows(versions));
+      expect([list.isRevoked(agent('x', 3)), list.isRevoked(agent('x', 4))]).toEqual([true, false]);
+      expect(list.isRevoked(agent('x', 3, 'v'))).toBe(versions[1] === 4);
+    }
   });
 
   it('ends the tokens of all agents and runs of a workspace, and no session', () => {

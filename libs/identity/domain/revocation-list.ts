@@ -1,10 +1,18 @@
-import { type AgentCaller, type AgentTokenMarks, assertNever } from '#lib/kernel';
+import {
+  type AgentCaller,
+  agentKey,
+  type AgentPlace,
+  type AgentTokenMarks,
+  assertNever,
+} from '#lib/kernel';
 import type { Claims } from './claims.js';
 
 /** One row of token_revocations, as the servers exchange it. */
 export interface RevocationRow {
   kind: 'user' | 'session' | 'agent' | 'agent_token' | 'run' | 'api_key' | 'workspace';
   subject: string;
+  /** Of an agent. Absent where none was named: then every agent with that id is meant. */
+  workspaceId?: string;
   /** Milliseconds since 1970; every token that it concerns has expired by then. */
   expiresAt: number;
 }
@@ -25,6 +33,7 @@ interface AgentRule {
  */
 export class RevocationList {
   private readonly ended = new Map<string, number>();
+  /** By `agentKey`, or by the id alone where no workspace was named. */
   private readonly agents = new Map<string, AgentRule>();
 
   /** Idempotent, in any order. Users and API keys are not listed: their rows are looked up again. */
@@ -77,19 +86,25 @@ export class RevocationList {
   }
 
   /** A token without a version names none that could be too low. */
-  private isOfRevoked(token: AgentTokenMarks & { agentId: string; workspaceId: string }): boolean {
-    const { agentId, workspaceId, tokenVersion = Infinity, tokenId } = token;
-    if (tokenVersion < (this.agents.get(agentId)?.minVersion ?? 0)) return true;
+  private isOfRevoked(token: AgentTokenMarks & AgentPlace): boolean {
+    const { workspaceId, tokenVersion = Infinity, tokenId } = token;
+    if (this.agents.size > 0 && tokenVersion < this.minVersionOf(token)) return true;
     if (tokenId !== undefined && this.hasEnded('agent_token', tokenId)) return true;
     return this.hasEnded('workspace', workspaceId);
   }
 
-  private addAgent(row: RevocationRow): void {
-    const { agentId, minVersion } = parseAgentSubject(row.subject);
-    const known = this.agents.get(agentId);
-    this.agents.set(agentId, {
+  private minVersionOf(agent: AgentPlace): number {
+    const [own, ofAll] = [this.agents.get(agentKey(agent)), this.agents.get(agent.agentId)];
+    return Math.max(own?.minVersion ?? 0, ofAll?.minVersion ?? 0);
+  }
+
+  private addAgent({ subject, workspaceId, expiresAt }: RevocationRow): void {
+    const { agentId, minVersion } = parseAgentSubject(subject);
+    const key = workspaceId === undefined ? agentId : agentKey({ workspaceId, agentId });
+    const known = this.agents.get(key);
+    this.agents.set(key, {
       minVersion: Math.max(minVersion, known?.minVersion ?? 0),
-      expiresAt: Math.max(row.expiresAt, known?.expiresAt ?? 0),
+      expiresAt: Math.max(expiresAt, known?.expiresAt ?? 0),
     });
   }
 }

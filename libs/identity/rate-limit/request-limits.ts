@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { CONFIG, type Config } from '#lib/config';
-import { type Caller, DroverError } from '#lib/kernel';
+import { agentKey, type Caller, DroverError } from '#lib/kernel';
 import type { UserClaims } from '../domain/claims.js';
 import { addressGroup } from './attempts.js';
 import { type RateDecision, type RateLimit, RateLimiter, REQUEST_LIMITER } from './rate-limiter.js';
@@ -52,7 +52,7 @@ export class RequestLimits {
     { heartbeat }: { heartbeat: boolean },
   ): void {
     const isOfAgent = heartbeat && caller.kind === 'agent';
-    const subject = isOfAgent ? `heartbeat:${caller.agentId}` : subjectOf(caller);
+    const subject = isOfAgent ? `heartbeat:${agentKey(caller)}` : subjectOf(caller);
     this.take(this.policies.token, subject, reply);
   }
 
@@ -108,7 +108,7 @@ function subjectOf(caller: Caller | UserClaims): string {
     case 'api_key':
       return `api_key:${caller.apiKeyId}`;
     case 'agent':
-      return `agent:${caller.agentId}`;
+      return `agent:${agentKey(caller)}`;
     case 'run':
       return `run:${caller.runId}`;
   }

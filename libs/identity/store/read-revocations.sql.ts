@@ -5,6 +5,8 @@ export interface RevocationRecord {
   id: string;
   kind: RevocationRow['kind'];
   subject: string;
+  /** Of an agent; NULL: of every agent with that id. */
+  agent_workspace_id: string | null;
   expires_at: Date;
   /** Old enough that no row with a lower id can still be on its way. */
   settled: boolean;
@@ -20,7 +22,7 @@ export interface RevocationRecord {
  */
 export const readRevocations = query<RevocationRecord>(
   'identity_read_revocations',
-  `SELECT id, kind, subject, expires_at, created_at < now() - interval '2 minutes' AS settled
+  `SELECT id, kind, subject, agent_workspace_id, expires_at, created_at < now() - interval '2 minutes' AS settled
      FROM token_revocations
     WHERE id > $1 AND expires_at > now()
     ORDER BY id

@@ -45,7 +45,7 @@ export type Revocation =
   | { kind: 'user'; userId: string }
   | { kind: 'api_key'; apiKeyId: string }
   /** The agent's tokens with a version below `minVersion`, and those of runs that it was given before. */
-  | { kind: 'agent'; agentId: string; minVersion: number }
+  | { kind: 'agent'; workspaceId: string; agentId: string; minVersion: number }
   /** One token of an agent, and those of the runs that were claimed with it. */
   | { kind: 'agent_token'; tokenId: string }
   | { kind: 'run'; runId: string }
@@ -131,6 +131,7 @@ export class Revocations implements OnApplicationBootstrap, BeforeApplicationShu
       revocations.map(({ kind }) => kind),
       revocations.map(subjectOf),
       revocations.map((revocation) => this.secondsToLast(revocation)),
+      revocations.map((one) => (one.kind === 'agent' ? one.workspaceId : null)),
     ]);
   }
 
@@ -194,6 +195,7 @@ export class Revocations implements OnApplicationBootstrap, BeforeApplicationShu
     const row = {
       kind: record.kind,
       subject: record.subject,
+      workspaceId: record.agent_workspace_id ?? undefined,
       expiresAt: record.expires_at.getTime(),
     };
     if (record.settled) this.cursor = record.id;

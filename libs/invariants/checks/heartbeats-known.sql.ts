@@ -1,6 +1,7 @@
 import { query } from '#lib/database';
 
 export interface KnownHeartbeat {
+  workspace_id: string;
   agent_id: string;
   /** NULL: there is no such agent. */
   stale_threshold_seconds: number | null;
@@ -8,13 +9,17 @@ export interface KnownHeartbeat {
   age_seconds: number | null;
 }
 
-/** The heartbeats in Postgres of the agents that Valkey has heard. $1 their ids. Indexes: primary keys. */
+/**
+ * The heartbeats in Postgres of the agents that Valkey has heard.
+ *
+ * Indexes: primary keys. $1 workspaces, $2 agents, as two arrays of the same length.
+ */
 export const heartbeatsKnown = query<KnownHeartbeat>(
   'invariant_heartbeats_known',
   `
-SELECT heard.id AS agent_id, a.stale_threshold_seconds,
+SELECT heard.workspace_id, heard.id AS agent_id, a.stale_threshold_seconds,
   extract(epoch FROM now() - h.last_seen_at)::float8 AS age_seconds
-FROM unnest($1::uuid[]) AS heard (id)
-LEFT JOIN agents a ON a.id = heard.id
+FROM unnest($1::uuid[], $2::uuid[]) AS heard (workspace_id, id)
+LEFT JOIN agents a ON a.workspace_id = heard.workspace_id AND a.id = heard.id
 LEFT JOIN agent_heartbeats h ON h.workspace_id = a.workspace_id AND h.agent_id = a.id`,
 );

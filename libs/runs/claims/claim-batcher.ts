@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
 import { CONFIG, type Config } from '#lib/config';
 import { Coalescer, Database, firstRow } from '#lib/database';
-import type { AgentCaller } from '#lib/kernel';
+import { type AgentCaller, agentKey } from '#lib/kernel';
 import type { TaskStatus } from '#lib/transitions';
 import {
   type ClaimedRow,
@@ -49,8 +49,8 @@ const REMEMBERED_WORKSPACES = 100_000;
 export class ClaimBatcher {
   private readonly coalescer: Coalescer<Claim, Answer>;
   /**
-   * Which tasks agents take, by the last claim of each. Only agents that take the same share a statement; the
-   * statement checks that, and an agent that was sent along by mistake goes again with its like.
+   * Which tasks agents take, by the last claim of each, under its `agentKey`. Only agents that take the same share a
+   * statement; the statement checks that, and an agent that was sent along by mistake goes again with its like.
    */
   private readonly offers = new LRUCache<string, string>({ max: REMEMBERED_AGENTS });
 
@@ -78,7 +78,7 @@ export class ClaimBatcher {
         : this.run([claim], claim.taskId).then(([answer]) => answer));
       const first = rows?.[0];
       if (!rows || !first) return undefined;
-      this.offers.set(claim.agent_id, offerKey(first));
+      this.offers.set(keyOf(claim), offerKey(first));
       if (first.deferred) continue;
       const { lifecycle, mode, why, some_held: someHeld } = first;
       return { lifecycle, mode, claimed: rows.filter(hasTask), why, someHeld };
@@ -116,8 +116,8 @@ export class ClaimBatcher {
     return tenant.rows(holding, params);
   }
 
-  private groupOf({ workspaceId, agent_id: agentId }: Claim): string {
-    return `${workspaceId} ${this.offers.get(agentId) ?? '?'}`;
+  private groupOf(claim: Claim): string {
+    return `${claim.workspaceId} ${this.offers.get(keyOf(claim)) ?? '?'}`;
   }
 
   private async run(claims: readonly Claim[], taskId?: string): Promise<Answer[]> {
@@ -145,6 +145,10 @@ export class ClaimBatcher {
     }
     return claims.map((claim) => byAgent.get(claim.agent_id));
   }
+}
+
+function keyOf({ workspaceId, agent_id: agentId }: Claim): string {
+  return agentKey({ workspaceId, agentId });
 }
 
 function hasTask(row: ClaimRow): row is ClaimRow & ClaimedRow {

@@ -23,14 +23,18 @@ beforeEach(async () => {
   workspace = await server.newWorkspace();
   expect(await heartbeat()).toMatchObject({ status: 200 });
   agentId = newId();
-  const agent = { name: 'Pushed', mode: 'push', command: ['node'], maxConcurrentTasks: MANY };
-  expect((await workspace.api.put(`/agents/${agentId}`, agent)).status).toBe(201);
+  await register(workspace);
 });
 
 afterAll(async () => {
   await server.stop();
   await gateway.stop();
 });
+
+async function register({ api }: TestWorkspace): Promise<void> {
+  const agent = { name: 'Pushed', mode: 'push', command: ['node'], maxConcurrentTasks: MANY };
+  expect((await api.put(`/agents/${agentId}`, agent)).status).toBe(201);
+}
 
 interface Held {
   runId: string;
@@ -94,6 +98,25 @@ async function known() {
 }
 
 const answered = { status: 200, body: { restarted: false } };
+
+describe('a heartbeat', () => {
+  it('is that of the agents whose sessions it names, and not of one with the same id elsewhere', async () => {
+    await register(await server.newWorkspace());
+    await aRunningTask();
+    const { owner } = server.db;
+    await owner.query(
+      `UPDATE agent_heartbeats SET last_seen_at = now() - interval '1 minute' WHERE agent_id = $1`,
+      [agentId],
+    );
+    expect(await heartbeat(all())).toMatchObject({ status: 200, body: { stop: [] } });
+    const { rows } = await owner.query(
+      `SELECT workspace_id, last_seen_at > now() - interval '30 seconds' AS heard FROM agent_heartbeats
+       WHERE agent_id = $1 ORDER BY heard DESC`,
+      [agentId],
+    );
+    expect(rows).toMatchObject([{ workspace_id: workspace.id, heard: true }, { heard: false }]);
+  });
+});
 
 describe('a heartbeat that comes late', () => {
   it('of an earlier life: it ends nothing of the later one', async () => {

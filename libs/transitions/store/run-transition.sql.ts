@@ -152,7 +152,7 @@ freed AS MATERIALIZED (
     SELECT workspace_id, agent_id, count(*)::int AS runs FROM run_moved
     WHERE ended_at IS NOT NULL GROUP BY 1, 2) f
     ON a.workspace_id = f.workspace_id AND a.id = f.agent_id
-  ORDER BY a.id FOR NO KEY UPDATE OF a
+  ORDER BY a.id, a.workspace_id FOR NO KEY UPDATE OF a
 ),
 agent_freed AS (
   -- A count that is too low must not fail the report of an agent: reconcile_states counts again.

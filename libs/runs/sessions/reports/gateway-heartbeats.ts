@@ -88,8 +88,9 @@ export class GatewayHeartbeats {
 
   private async keepAlive(held: readonly HeldSession[]): Promise<void> {
     const { service } = this.database;
-    const agents = held.flatMap((one) => (one.action === 'stop' ? [] : (one.agent_id ?? [])));
-    await service.rows(heartbeatForAgents, [agents]);
+    const kept = held.filter(({ action, agent_id }) => action !== 'stop' && agent_id !== null);
+    const agents = [kept.map((one) => one.workspace_id), kept.map((one) => one.agent_id)];
+    await service.rows(heartbeatForAgents, agents);
   }
 
   private async noteConflicts(gatewayId: string, stray: readonly HeldSession[]): Promise<void> {

@@ -77,7 +77,8 @@ LEFT JOIN agent_tasks t ON t.workspace_id = r.workspace_id AND t.id = r.task_id`
  * Signs of life of the agents whose sessions a gateway holds, and of those whose sessions are still to be
  * spawned: that takes as long as its own deadline says, and is nobody's silence. Never moves back.
  *
- * As the service role. Indexes: agents_id_key, session_spawns_due_idx (read whole: few wait). $1 agents.
+ * As the service role. Indexes: primary keys, session_spawns_due_idx (read whole: few wait).
+ * $1 workspaces, $2 agents, as two arrays of the same length.
  */
 export const heartbeatForAgents = command<{ agent_id: string }>(
   'heartbeat_for_agents',
@@ -85,7 +86,8 @@ export const heartbeatForAgents = command<{ agent_id: string }>(
 UPDATE agent_heartbeats h SET last_seen_at = greatest(h.last_seen_at, now()), status = 'healthy',
   next_expected_at = now() + make_interval(secs => a.heartbeat_interval_seconds)
 FROM (SELECT workspace_id, id, heartbeat_interval_seconds FROM agents
-  WHERE id IN (SELECT unnest($1::uuid[]) UNION SELECT agent_id FROM session_spawns WHERE state = 'PENDING')
+  WHERE (workspace_id, id) IN (SELECT * FROM unnest($1::uuid[], $2::uuid[])
+    UNION SELECT workspace_id, agent_id FROM session_spawns WHERE state = 'PENDING')
   ORDER BY workspace_id, id) a
 WHERE h.workspace_id = a.workspace_id AND h.agent_id = a.id
 RETURNING h.agent_id`,
