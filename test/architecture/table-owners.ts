@@ -51,6 +51,7 @@ export const TABLES: Readonly<Record<string, Ownership>> = {
       'task-manager': 'appends the creation of a task, in the statement that creates it',
       runs: 'appends progress and conflicts, which move nothing',
       coordinator: 'appends warnings and cycles, which move nothing',
+      'usage-budget': 'appends alerts, which move nothing',
     },
   },
   /** A view of the journal and of the lines, for readers. */
@@ -71,6 +72,9 @@ export const TABLES: Readonly<Record<string, Ownership>> = {
 
   usage_budgets: { owner: 'usage-budget' },
   agent_usage_logs: { owner: 'usage-budget' },
+  usage_rollups: { owner: 'usage-budget' },
+  usage_rollup_progress: { owner: 'usage-budget' },
+  usage_logs_kept: { owner: 'usage-budget' },
 
   agent_heartbeats: {
     owner: 'agent-manager',

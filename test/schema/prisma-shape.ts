@@ -132,6 +132,9 @@ const TYPES: Record<string, string> = {
   Uuid: 'uuid',
   VarChar: 'character varying',
   Timestamptz: 'timestamp with time zone',
+  SmallInt: 'smallint',
+  Date: 'date',
+  Decimal: 'numeric',
 };
 
 function typeOf({ type, nativeType, isList }: Field): string {

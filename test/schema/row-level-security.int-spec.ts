@@ -90,6 +90,7 @@ describe('every table of tenants', () => {
       installation_pauses: 'select',
       installation_spawn_allowance: '',
       token_revocations: 'select insert',
+      usage_rollup_progress: 'select',
       user_identities: '',
       user_sessions: '',
     });

@@ -12,6 +12,7 @@ import { ReconcileStates } from './reconcile-states.js';
 import { RecoverLostRuns } from './recover-lost-runs.js';
 import { RecoverOrphans } from './recover-orphans.js';
 import { SettleDependents } from './settle-dependents.js';
+import { TellBudgetAlerts } from './tell-budget-alerts.js';
 import { TerminateDrained } from './terminate-drained.js';
 import { TimeOutHung } from './time-out-hung.js';
 import { TimeOutRuns } from './time-out-runs.js';
@@ -40,6 +41,7 @@ export const RECONCILERS = [
   ExpireQueued,
   TerminateDrained,
   ClearPauses,
+  TellBudgetAlerts,
   Assign,
 ] as const satisfies readonly ReconcilerClass[];
 
