@@ -9,9 +9,8 @@ WITH part AS (
   SELECT (l.logged_at AT TIME ZONE 'UTC')::date AS day, l.input_tokens, l.output_tokens, l.cache_read_tokens, l.cache_write_tokens, coalesce(l.cost_usd, 0) AS cost_usd,
     1 AS reports, (l.cost_usd IS NULL)::int AS reports_without_price FROM agent_usage_logs l
   WHERE l.workspace_id = $1 AND l.seq > (SELECT position FROM usage_rollup_progress)
-    AND ($2 = $1 OR l.project_id = $2)
-    AND l.logged_at >= $4::timestamp AT TIME ZONE 'UTC'
-    AND l.logged_at < ($5::timestamp + interval '1 day') AT TIME ZONE 'UTC' AND CASE $3 WHEN 'total' THEN '-' WHEN 'agent' THEN l.agent_id::text WHEN 'task' THEN l.task_id::text WHEN 'project' THEN coalesce(l.project_id::text, '-') WHEN 'model' THEN l.model END = $6
+    AND l.seq <= (SELECT last_value FROM agent_usage_logs_seq)
+    AND ($2 = $1 OR l.project_id = $2) AND (l.logged_at AT TIME ZONE 'UTC')::date >= $4::date AND (l.logged_at AT TIME ZONE 'UTC')::date <= $5::date AND CASE $3 WHEN 'total' THEN '-' WHEN 'agent' THEN l.agent_id::text WHEN 'task' THEN l.task_id::text WHEN 'project' THEN coalesce(l.project_id::text, '-') WHEN 'model' THEN l.model END = $6
 )
 SELECT u.day::text AS key, u.input_tokens::text, u.output_tokens::text, u.cache_read_tokens::text, u.cache_write_tokens::text,
   (input_tokens + output_tokens + cache_read_tokens + cache_write_tokens)::text AS total_tokens, trim_scale(u.cost_usd)::text AS cost_usd, u.reports::text,
@@ -21,26 +20,73 @@ ORDER BY u.day
 
 -- read_usage_by_key
 WITH tail AS MATERIALIZED (
-  SELECT CASE $3 WHEN 'total' THEN '-' WHEN 'agent' THEN l.agent_id::text WHEN 'task' THEN l.task_id::text WHEN 'project' THEN coalesce(l.project_id::text, '-') WHEN 'model' THEN l.model END AS key, l.input_tokens, l.output_tokens, l.cache_read_tokens, l.cache_write_tokens, coalesce(l.cost_usd, 0) AS cost_usd,
+  SELECT CASE $3 WHEN 'total' THEN '-' WHEN 'agent' THEN l.agent_id::text WHEN 'task' THEN l.task_id::text WHEN 'project' THEN coalesce(l.project_id::text, '-') WHEN 'model' THEN l.model END COLLATE "C" AS key, l.input_tokens, l.output_tokens, l.cache_read_tokens, l.cache_write_tokens, coalesce(l.cost_usd, 0) AS cost_usd,
     1 AS reports, (l.cost_usd IS NULL)::int AS reports_without_price FROM agent_usage_logs l
   WHERE l.workspace_id = $1 AND l.seq > (SELECT position FROM usage_rollup_progress)
-    AND ($2 = $1 OR l.project_id = $2)
-    AND l.logged_at >= $4::timestamp AT TIME ZONE 'UTC'
-    AND l.logged_at < ($5::timestamp + interval '1 day') AT TIME ZONE 'UTC'
+    AND l.seq <= (SELECT last_value FROM agent_usage_logs_seq)
+    AND ($2 = $1 OR l.project_id = $2) AND (l.logged_at AT TIME ZONE 'UTC')::date >= $4::date AND (l.logged_at AT TIME ZONE 'UTC')::date <= $5::date
 ),
-part AS (
-  SELECT r.key, r.input_tokens, r.output_tokens, r.cache_read_tokens, r.cache_write_tokens, r.cost_usd, r.reports, r.reports_without_price FROM usage_rollups r
-  WHERE r.workspace_id = $1 AND r.scope_id = $2 AND r.dimension = $3 AND r.key > $8 AND CASE r.grain
-    WHEN 'month' THEN r.day >= $6::date AND r.day < $7::date
-    ELSE r.day >= $4::date AND r.day <= $5::date AND NOT (r.day >= $6::date AND r.day < $7::date) END
-  UNION ALL
-  SELECT t.key COLLATE "C", t.input_tokens, t.output_tokens, t.cache_read_tokens, t.cache_write_tokens, t.cost_usd, t.reports, t.reports_without_price FROM tail t WHERE t.key COLLATE "C" > $8
+page AS MATERIALIZED (
+  SELECT key FROM (
+    (SELECT DISTINCT r.key FROM usage_rollups r
+      WHERE r.workspace_id = $1 AND r.scope_id = $2 AND r.dimension = $3 AND r.grain = 'day' AND r.day >= $4::date AND r.day < $8::date AND $4::date < $8::date AND r.key > $6 ORDER BY r.key ASC LIMIT $7)
+    UNION
+    (SELECT DISTINCT r.key FROM usage_rollups r
+      WHERE r.workspace_id = $1 AND r.scope_id = $2 AND r.dimension = $3 AND r.grain = 'month' AND r.day >= $8::date AND r.day < $9::date AND $8::date < $9::date AND r.key > $6 ORDER BY r.key ASC LIMIT $7)
+    UNION
+    (SELECT DISTINCT r.key FROM usage_rollups r
+      WHERE r.workspace_id = $1 AND r.scope_id = $2 AND r.dimension = $3 AND r.grain = 'day' AND r.day >= $9::date AND r.day <= $5::date AND $9::date <= $5::date AND r.key > $6 ORDER BY r.key ASC LIMIT $7)
+    UNION
+    SELECT t.key FROM tail t WHERE t.key > $6) k
+  ORDER BY key ASC LIMIT $7
 )
 SELECT u.key, u.input_tokens::text, u.output_tokens::text, u.cache_read_tokens::text, u.cache_write_tokens::text,
   (input_tokens + output_tokens + cache_read_tokens + cache_write_tokens)::text AS total_tokens, trim_scale(u.cost_usd)::text AS cost_usd, u.reports::text,
   u.reports_without_price::text
-FROM (SELECT p.key, sum(p.input_tokens) AS input_tokens, sum(p.output_tokens) AS output_tokens, sum(p.cache_read_tokens) AS cache_read_tokens, sum(p.cache_write_tokens) AS cache_write_tokens, sum(p.cost_usd) AS cost_usd, sum(p.reports) AS reports, sum(p.reports_without_price) AS reports_without_price FROM part p GROUP BY p.key ORDER BY p.key LIMIT $9) u
-ORDER BY u.key
+FROM (
+  SELECT k.key, sum(p.input_tokens) AS input_tokens, sum(p.output_tokens) AS output_tokens, sum(p.cache_read_tokens) AS cache_read_tokens, sum(p.cache_write_tokens) AS cache_write_tokens, sum(p.cost_usd) AS cost_usd, sum(p.reports) AS reports, sum(p.reports_without_price) AS reports_without_price
+  FROM page k CROSS JOIN LATERAL (
+    SELECT r.input_tokens, r.output_tokens, r.cache_read_tokens, r.cache_write_tokens, r.cost_usd, r.reports, r.reports_without_price FROM usage_rollups r
+    WHERE r.workspace_id = $1 AND r.scope_id = $2 AND r.dimension = $3 AND r.key = k.key AND r.grain = 'day' AND r.day >= $4::date AND r.day < $8::date AND $4::date < $8::date
+    UNION ALL
+    SELECT r.input_tokens, r.output_tokens, r.cache_read_tokens, r.cache_write_tokens, r.cost_usd, r.reports, r.reports_without_price FROM usage_rollups r
+    WHERE r.workspace_id = $1 AND r.scope_id = $2 AND r.dimension = $3 AND r.key = k.key AND r.grain = 'month' AND r.day >= $8::date AND r.day < $9::date AND $8::date < $9::date
+    UNION ALL
+    SELECT r.input_tokens, r.output_tokens, r.cache_read_tokens, r.cache_write_tokens, r.cost_usd, r.reports, r.reports_without_price FROM usage_rollups r
+    WHERE r.workspace_id = $1 AND r.scope_id = $2 AND r.dimension = $3 AND r.key = k.key AND r.grain = 'day' AND r.day >= $9::date AND r.day <= $5::date AND $9::date <= $5::date
+    UNION ALL
+    SELECT t.input_tokens, t.output_tokens, t.cache_read_tokens, t.cache_write_tokens, t.cost_usd, t.reports, t.reports_without_price FROM tail t WHERE t.key = k.key) p
+  GROUP BY k.key) u
+ORDER BY u.key ASC
+
+-- read_usage_by_task
+WITH tail AS MATERIALIZED (
+  SELECT CASE $3 WHEN 'total' THEN '-' WHEN 'agent' THEN l.agent_id::text WHEN 'task' THEN l.task_id::text WHEN 'project' THEN coalesce(l.project_id::text, '-') WHEN 'model' THEN l.model END COLLATE "C" AS key, l.input_tokens, l.output_tokens, l.cache_read_tokens, l.cache_write_tokens, coalesce(l.cost_usd, 0) AS cost_usd,
+    1 AS reports, (l.cost_usd IS NULL)::int AS reports_without_price FROM agent_usage_logs l
+  WHERE l.workspace_id = $1 AND l.seq > (SELECT position FROM usage_rollup_progress)
+    AND l.seq <= (SELECT last_value FROM agent_usage_logs_seq)
+    AND ($2 = $1 OR l.project_id = $2) AND (l.logged_at AT TIME ZONE 'UTC')::date >= $4::date AND (l.logged_at AT TIME ZONE 'UTC')::date <= $5::date
+),
+page AS MATERIALIZED (
+  SELECT key FROM (
+    (SELECT DISTINCT r.key FROM usage_rollups r
+      WHERE r.workspace_id = $1 AND r.scope_id = $2 AND r.dimension = $3 AND r.grain = 'day' AND r.day >= $4::date AND r.day <= $5::date AND r.key < $6 ORDER BY r.key DESC LIMIT $7)
+    UNION
+    SELECT t.key FROM tail t WHERE t.key < $6) k
+  ORDER BY key DESC LIMIT $7
+)
+SELECT u.key, u.input_tokens::text, u.output_tokens::text, u.cache_read_tokens::text, u.cache_write_tokens::text,
+  (input_tokens + output_tokens + cache_read_tokens + cache_write_tokens)::text AS total_tokens, trim_scale(u.cost_usd)::text AS cost_usd, u.reports::text,
+  u.reports_without_price::text
+FROM (
+  SELECT k.key, sum(p.input_tokens) AS input_tokens, sum(p.output_tokens) AS output_tokens, sum(p.cache_read_tokens) AS cache_read_tokens, sum(p.cache_write_tokens) AS cache_write_tokens, sum(p.cost_usd) AS cost_usd, sum(p.reports) AS reports, sum(p.reports_without_price) AS reports_without_price
+  FROM page k CROSS JOIN LATERAL (
+    SELECT r.input_tokens, r.output_tokens, r.cache_read_tokens, r.cache_write_tokens, r.cost_usd, r.reports, r.reports_without_price FROM usage_rollups r
+    WHERE r.workspace_id = $1 AND r.scope_id = $2 AND r.dimension = $3 AND r.key = k.key AND r.grain = 'day' AND r.day >= $4::date AND r.day <= $5::date
+    UNION ALL
+    SELECT t.input_tokens, t.output_tokens, t.cache_read_tokens, t.cache_write_tokens, t.cost_usd, t.reports, t.reports_without_price FROM tail t WHERE t.key = k.key) p
+  GROUP BY k.key) u
+ORDER BY u.key DESC
 
 -- usage_draw_horizon
 SELECT pg_current_xact_id()::text AS xid

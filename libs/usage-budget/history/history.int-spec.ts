@@ -187,16 +187,16 @@ describe('GET /usage', () => {
         [agentId, 1],
       ]);
       expect(await keys(`groupBy=task&${year}`)).toEqual([
-        [A_TASK, 2],
         [taskId, 1],
+        [A_TASK, 2],
       ]);
       expect(await keys(`groupBy=project&${year}`)).toEqual([
         [null, 1],
         [projectId, 2],
       ]);
       expect(await keys(`groupBy=task&${year}&projectId=${projectId}`)).toEqual([
-        [A_TASK, 1],
         [taskId, 1],
+        [A_TASK, 1],
       ]);
       expect(await keys('groupBy=agent&from=2026-02-01&to=2026-02-28')).toEqual([[agentId, 1]]);
       expect(await keys(`groupBy=day&${year}&agentId=${AN_AGENT.toUpperCase()}`)).toHaveLength(2);
@@ -225,10 +225,14 @@ describe('GET /usage', () => {
   });
 
   it('goes on where a page ends, also behind what has no project', async () => {
-    for (const projectId of [null, newId(), newId()]) await report({ projectId });
+    for (const projectId of [null, newId(), newId()]) await report({ projectId, taskId: newId() });
     for (const at of ['2026-11-20', '2026-11-21']) await report({ at });
     await aRollup().round();
-    for (const query of ['groupBy=project', 'groupBy=day&from=2026-11-01&to=2026-11-30']) {
+    for (const query of [
+      'groupBy=project',
+      'groupBy=task',
+      'groupBy=day&from=2026-11-01&to=2026-11-30',
+    ]) {
       const whole = await usage(query);
       const paged: Sums[] = [];
       for (let cursor: string | null = ''; cursor !== null;) {

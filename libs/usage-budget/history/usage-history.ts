@@ -3,7 +3,12 @@ import { Database } from '#lib/database';
 import { type Caller, DroverError, type Page, toPage } from '#lib/kernel';
 import { dayBehind, type Days, requestedDays, wholeMonths } from './domain/days.js';
 import { type Dimension, NONE } from './store/counted.js';
-import { readUsageByDay, readUsageByKey, type UsageRow } from './store/read-usage.sql.js';
+import {
+  readUsageByDay,
+  readUsageByKey,
+  readUsageByTask,
+  type UsageRow,
+} from './store/read-usage.sql.js';
 
 export const GROUPINGS = ['day', 'agent', 'task', 'project', 'model'] as const;
 export type Grouping = (typeof GROUPINGS)[number];
@@ -72,13 +77,16 @@ export class UsageHistory {
       const from = after === undefined ? days.from : dayBehind(after);
       return tenant.rows(readUsageByDay, [...what, from, days.to, key, limit]);
     }
-    // Tasks have no sums of months.
-    const { first, end } =
-      dimension === 'task' ? { first: days.to, end: days.to } : wholeMonths(days);
-    const params = [...what, days.from, days.to, first, end, after ?? '', limit];
-    return tenant.rows(readUsageByKey, params);
+    const period = [...what, days.from, days.to];
+    if (dimension === 'task') {
+      return tenant.rows(readUsageByTask, [...period, after ?? BEHIND_ALL_IDS, limit]);
+    }
+    const { first, end } = wholeMonths(days);
+    return tenant.rows(readUsageByKey, [...period, after ?? '', limit, first, end]);
   }
 }
+
+const BEHIND_ALL_IDS = '~';
 
 /** The sums to read: those of all keys of a dimension, or of each day of one key. */
 interface Reading {

@@ -8,6 +8,8 @@ ALTER TABLE agent_usage_logs
   ADD COLUMN xid xid8 NOT NULL DEFAULT pg_current_xact_id(),
   ADD COLUMN seq bigint NOT NULL DEFAULT nextval('agent_usage_logs_seq');
 CREATE UNIQUE INDEX agent_usage_logs_seq_key ON agent_usage_logs (seq);
+-- The reports of a workspace that are not in the sums yet.
+CREATE INDEX agent_usage_logs_tail_idx ON agent_usage_logs (workspace_id, seq);
 
 -- Sums of reports. A report counts in five dimensions, in the scope of its workspace and in that of its project.
 CREATE TABLE usage_rollups (

@@ -14,15 +14,15 @@ export function requestedDays({ from, to }: Partial<Days>, now: number): Days {
 }
 
 /**
- * The whole months of a period: the first day of the first, and the first day behind the last. Both are the same where
- * there is none.
+ * The whole months of a period: the first day of the first, and the first day behind the last. Where there is none,
+ * both are the period's first day.
  */
 export function wholeMonths({ from, to }: Days): { first: string; end: string } {
-  const first = monthOf(
-    dayOf(Date.parse(monthOf(from)) + (from.endsWith('-01') ? 0 : 31 * DAY_MS)),
-  );
+  const first = from.endsWith('-01')
+    ? from
+    : monthOf(dayOf(Date.parse(monthOf(from)) + 31 * DAY_MS));
   const end = monthOf(dayBehind(to));
-  return { first, end: latest(first, end) };
+  return first < end ? { first, end } : { first: from, end: from };
 }
 
 /** The day behind another. */

@@ -35,7 +35,8 @@ export class UsageHistoryController {
   @Auth({ scope: 'tasks:read' })
   @ApiOperation({
     operationId: 'listUsage',
-    summary: 'What was used, by day, agent, task, project or model; in the order of the keys',
+    summary:
+      'What was used, by day, agent, task, project or model; in the order of the keys, tasks the newest first',
   })
   @ApiExtraModels(UsagePageDoc)
   @ApiOkResponse({
