@@ -47,6 +47,9 @@ const UNRESOLVED = [
   'POST /agents/{id}/signals runIds.[]',
   'GET /workspaces/{workspaceId}/agent-tokens issuedBy',
   'GET /workspaces/{workspaceId}/agent-tokens agentId',
+  'GET /usage projectId',
+  'GET /usage agentId',
+  'GET /usage taskId',
 ];
 
 /** Here an id that exists nowhere is a new one. */
