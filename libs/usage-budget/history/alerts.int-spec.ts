@@ -100,7 +100,10 @@ describe('Alerts of a budget', () => {
     await set(id, 'consumed', 80);
     await tell();
     await set(id, 'allocated', 150);
-    expect(await tell()).toMatchObject([{ task_id: taskId, told: 0 }]);
+    // As the tenant, as what has raised it would.
+    const tenant = db.database.tenant(workspaceId);
+    const told = await tenant.rows(tellBudgetAlerts, [100, workspaceId]);
+    expect(told).toMatchObject([{ task_id: taskId, told: 0 }]);
     await set(id, 'consumed', 120);
     await tell();
     expect(await thresholds()).toEqual([50, 75, 75]);

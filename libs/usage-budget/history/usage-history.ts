@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '#lib/database';
 import { type Caller, DroverError, type Page, toPage } from '#lib/kernel';
-import { dayBehind, type Days, requestedDays, wholeMonths } from './domain/days.js';
+import { dayBehind, type Days, latest, requestedDays, wholeMonths } from './domain/days.js';
 import { type Dimension, NONE } from './store/counted.js';
 import {
   readUsageByDay,
@@ -74,7 +74,7 @@ export class UsageHistory {
     const tenant = this.database.tenant(workspaceId);
     const what = [workspaceId, scopeId ?? workspaceId, dimension];
     if (key !== undefined) {
-      const from = after === undefined ? days.from : dayBehind(after);
+      const from = latest(days.from, after === undefined ? days.from : dayBehind(after));
       return tenant.rows(readUsageByDay, [...what, from, days.to, key, limit]);
     }
     const period = [...what, days.from, days.to];

@@ -45,6 +45,7 @@ function monthOf(day: string): string {
   return `${day.slice(0, 8)}01`;
 }
 
-function latest(one: string, other: string): string {
+/** Of two days. */
+export function latest(one: string, other: string): string {
   return one > other ? one : other;
 }
