@@ -2,13 +2,16 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/glo
 import { messagesOf } from '#lib/events';
 import { checkRebuildable } from '#lib/invariants';
 import { newId } from '#lib/kernel';
+import { Logger } from '#lib/observability';
 import { ValkeyClient } from '#lib/valkey';
 import { createTestDatabase, type TestDatabase } from '../../../test/support/database.js';
 import { anAgent, aWorkspace } from '../../../test/support/factories.js';
 import { aHeldTask } from '../../../test/support/task-factories.js';
 import { testValkey } from '../../../test/support/valkey.js';
+import { waitFor } from '../../../test/support/wait-for.js';
 import { type AlertedBudget, tellBudgetAlerts } from './store/alerts.sql.js';
 import { pruneUsageReports } from './store/prune.sql.js';
+import { UsageFollower } from './usage-follower.js';
 import { UsageRollup } from './usage-rollup.js';
 import { UsageView } from './usage-view.js';
 
@@ -211,6 +214,17 @@ describe('The keys in Valkey', () => {
     await asleep.round(before ?? '');
     expect(await valkey.commands.get('usage:position')).toBe(before);
     expect(await look()).toEqual({ current: {}, task: {}, alerts: [] });
+  });
+
+  it('are written by a server with the role relay, without being asked', async () => {
+    const view = new UsageView(db.database, valkey);
+    const logger = Logger.create({ level: 'silent' });
+    const roles = { roles: ['relay' as const] };
+    const follower = new UsageFollower(new UsageRollup(db.database), view, logger, roles);
+    follower.onApplicationBootstrap();
+    await report();
+    await waitFor('the key', async () => (await look()).task['consumed'] === '46');
+    await follower.beforeApplicationShutdown();
   });
 
   it('are left alone without Valkey, and the sums are not', async () => {
