@@ -185,10 +185,7 @@ export const variables = z.object({
   HEARTBEAT_HISTORY_SECONDS: integer(60, 0, 86_400),
   /** How long that history is kept. */
   HEARTBEAT_RETENTION_DAYS: integer(7, 1, 3_650),
-  /**
-   * How long single reports of usage are kept. The sums of the history stay, and so do reports of a budget whose period
-   * has not ended.
-   */
+  /** How long reports of usage are kept that no present budget counts; the sums of the history stay. */
   USAGE_RETENTION_DAYS: integer(400, 31, 36_500),
   /** Between SIGTERM and SIGKILL of a cancelled task. */
   CANCEL_GRACE_SECONDS: seconds(10, 1, 600),
