@@ -5,6 +5,7 @@ import { Logger } from '#lib/observability';
 import { createAdministrator } from './create-administrator.js';
 import { createApp } from './create-app.js';
 import { prepareDatabase } from './prepare-database.js';
+import { rebuildUsage } from './rebuild-usage.js';
 import { rotateKeys } from './rotate-keys.js';
 import { shutDownOnSignals } from './shutdown.js';
 import { explainStartup } from './startup-error.js';
@@ -24,6 +25,7 @@ const ERRANDS = {
   '--create-administrator':
     'makes the first user of an empty installation, and prints the password',
   '--rotate-keys': 'makes a new data key, reseals all secrets with it, and ends',
+  '--rebuild-usage': 'makes the history of usage again from the reports that are kept, and ends',
 } as const;
 type Errands = Record<keyof typeof ERRANDS, boolean>;
 
@@ -37,6 +39,7 @@ async function start(config: Config, errands: Errands): Promise<void> {
   if (migrate) announce({ message: 'migrated', applied });
   if (errands['--create-administrator']) announce(await createAdministrator(config, logger));
   if (errands['--rotate-keys']) announce(await rotateKeys(config, logger));
+  if (errands['--rebuild-usage']) announce(await rebuildUsage(config, logger));
   if (Object.values(errands).includes(true)) return;
   const app = await createApp(config, logger);
   shutDownOnSignals(app, {

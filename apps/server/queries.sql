@@ -9,6 +9,10 @@ unread AS MATERIALIZED (
   SELECT c.name, u.count, u.oldest FROM event_consumers c CROSS JOIN LATERAL (
     SELECT count(*) AS count, min(created_at) AS oldest FROM (
       SELECT j.created_at FROM journal j WHERE j.id > c.position ORDER BY j.id LIMIT 100001) next) u
+  UNION ALL
+  SELECT 'usage', count(*), min(logged_at) FROM (
+    SELECT l.logged_at FROM agent_usage_logs l
+    WHERE l.seq > (SELECT position FROM usage_rollup_progress) ORDER BY l.seq LIMIT 100001) next
 ),
 newest_key AS MATERIALIZED (
   SELECT id FROM data_keys WHERE retired_at IS NULL ORDER BY created_at DESC, id DESC LIMIT 1

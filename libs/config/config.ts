@@ -185,6 +185,8 @@ export const variables = z.object({
   HEARTBEAT_HISTORY_SECONDS: integer(60, 0, 86_400),
   /** How long that history is kept. */
   HEARTBEAT_RETENTION_DAYS: integer(7, 1, 3_650),
+  /** How long reports of usage are kept that no present budget counts; the sums of the history stay. */
+  USAGE_RETENTION_DAYS: integer(400, 31, 36_500),
   /** Between SIGTERM and SIGKILL of a cancelled task. */
   CANCEL_GRACE_SECONDS: seconds(10, 1, 600),
 });
@@ -299,6 +301,7 @@ function toConfig(env: z.infer<typeof environment>) {
       spawnsPerMinute: env.SPAWNS_PER_MINUTE,
     },
     journal: { retentionDays: env.JOURNAL_RETENTION_DAYS },
+    usage: { retentionDays: env.USAGE_RETENTION_DAYS },
     coordinator: {
       cron: env.COORDINATOR_CRON,
       lockTtlSeconds: env.COORDINATOR_LOCK_TTL_SECONDS,

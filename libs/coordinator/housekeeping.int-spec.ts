@@ -23,7 +23,10 @@ function aHousekeeping(): Housekeeping {
     heartbeatHistorySeconds: 60,
     heartbeatRetentionDays: 7,
   };
-  return new Housekeeping(db.database, Logger.create({ level: 'silent' }), { agents });
+  return new Housekeeping(db.database, Logger.create({ level: 'silent' }), {
+    agents,
+    usage: { retentionDays: 400 },
+  });
 }
 
 /** Hours since it expired and since it was ended; what is negative lies ahead. */

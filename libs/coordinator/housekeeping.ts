@@ -5,6 +5,7 @@ import { Database, firstRow } from '#lib/database';
 import { purgeExpiredKeys } from '#lib/http';
 import { pruneSessions } from '#lib/identity';
 import { Logger } from '#lib/observability';
+import { pruneUsageReports } from '#lib/usage-budget';
 import { pruneCapabilitySets } from './store/prune-capability-sets.sql.js';
 import { pruneCoordinatorLogs } from './store/prune-logs.sql.js';
 
@@ -22,7 +23,7 @@ export class Housekeeping {
   constructor(
     private readonly database: Database,
     private readonly logger: Logger,
-    @Inject(CONFIG) private readonly config: Pick<Config, 'agents'>,
+    @Inject(CONFIG) private readonly config: Pick<Config, 'agents' | 'usage'>,
   ) {}
 
   /** Does its round if it is time; never throws. */
@@ -45,9 +46,10 @@ export class Housekeeping {
     const sessions = await pruneSessions(service, BATCH);
     const logs = await firstRow(service, pruneCoordinatorLogs, [LOGS_KEPT_DAYS, BATCH]);
     const sets = await firstRow(service, pruneCapabilitySets, [BATCH]);
-    const { heartbeatRetentionDays } = this.config.agents;
-    await service.rows(renewHeartbeatPartitions, [DAYS_AHEAD, heartbeatRetentionDays]);
-    return [keys, sessions, logs?.removed ?? 0, sets?.looked_at ?? 0].some(
+    const { agents, usage } = this.config;
+    const reports = await pruneUsageReports(service, usage.retentionDays, BATCH);
+    await service.rows(renewHeartbeatPartitions, [DAYS_AHEAD, agents.heartbeatRetentionDays]);
+    return [keys, sessions, reports, logs?.removed ?? 0, sets?.looked_at ?? 0].some(
       (removed) => removed >= BATCH,
     );
   }

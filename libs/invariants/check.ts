@@ -8,6 +8,7 @@ import { noOrphans } from './checks/no-orphans.sql.js';
 import { oneEventEach } from './checks/one-event-each.sql.js';
 import { oneLiveRun } from './checks/one-live-run.sql.js';
 import { unbrokenLog } from './checks/unbroken-log.sql.js';
+import { usageRollups } from './checks/usage-rollups.sql.js';
 import type { Invariant, Outcome } from './invariant.js';
 import { withRunner } from './runner.js';
 
@@ -22,6 +23,7 @@ const INVARIANTS: readonly Invariant[] = [
   oneEventEach,
   dependenciesFirst,
   noOrphans,
+  usageRollups,
 ];
 
 const SHOWN_VIOLATIONS = 5;

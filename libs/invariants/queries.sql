@@ -129,7 +129,8 @@ CROSS JOIN LATERAL (
     AND b.scope_id IN (l.workspace_id, l.project_id, l.milestone_id, l.task_id)) used
 CROSS JOIN LATERAL (VALUES
   (b.reserved <> coalesce(h.tokens, 0), 'has ' || b.reserved || ' reserved, where live runs hold ' || coalesce(h.tokens, 0)),
-  (b.consumed <> used.tokens, 'has ' || b.consumed || ' consumed, where ' || used.tokens || ' were used')
+  (b.consumed <> used.tokens AND NOT EXISTS (SELECT FROM usage_logs_kept k
+      WHERE k.workspace_id = b.workspace_id AND k.since > b.period_start), 'has ' || b.consumed || ' consumed, where ' || used.tokens || ' were used')
 ) AS found (wrong, problem)
 WHERE found.wrong
 UNION ALL
@@ -369,5 +370,34 @@ SELECT 'task ' || t.id, 'is ' || t.status || ' in version ' || t.version || ', b
 FROM agent_tasks t CROSS JOIN kept LEFT JOIN last l ON l.workspace_id = t.workspace_id AND l.task_id = t.id
 WHERE (l.version, l.new_status) IS DISTINCT FROM (t.version, t.status)
   AND (l.version IS NOT NULL OR t.created_at >= kept.since)
+ORDER BY 1
+LIMIT $1
+
+-- invariant_usage_rollups
+WITH expected AS (
+  SELECT c.workspace_id, c.scope_id, c.dimension, c.key, 'day' AS grain, c.day, sum(c.input_tokens) AS input_tokens, sum(c.output_tokens) AS output_tokens, sum(c.cache_read_tokens) AS cache_read_tokens, sum(c.cache_write_tokens) AS cache_write_tokens, sum(c.cost_usd) AS cost_usd, sum(c.reports) AS reports, sum(c.reports_without_price) AS reports_without_price
+  FROM (
+    SELECT l.workspace_id, s.scope_id, d.dimension, d.key, (l.logged_at AT TIME ZONE 'UTC')::date AS day, l.input_tokens, l.output_tokens, l.cache_read_tokens, l.cache_write_tokens, coalesce(l.cost_usd, 0) AS cost_usd,
+    1 AS reports, (l.cost_usd IS NULL)::int AS reports_without_price
+    FROM agent_usage_logs l
+    CROSS JOIN LATERAL (VALUES ('total', '-'), ('agent', l.agent_id::text), ('task', l.task_id::text), ('project', coalesce(l.project_id::text, '-')), ('model', l.model)) AS d (dimension, key)
+    CROSS JOIN LATERAL (
+      SELECT l.workspace_id AS scope_id UNION ALL SELECT l.project_id WHERE l.project_id IS NOT NULL) s
+    WHERE l.seq <= (SELECT position FROM usage_rollup_progress)) c
+  GROUP BY 1, 2, 3, 4, 6
+  UNION ALL
+  SELECT m.workspace_id, m.scope_id, m.dimension, m.key, 'month' AS grain,
+    date_trunc('month', m.day)::date AS day, sum(m.input_tokens) AS input_tokens, sum(m.output_tokens) AS output_tokens, sum(m.cache_read_tokens) AS cache_read_tokens, sum(m.cache_write_tokens) AS cache_write_tokens, sum(m.cost_usd) AS cost_usd, sum(m.reports) AS reports, sum(m.reports_without_price) AS reports_without_price
+  FROM usage_rollups m
+  WHERE m.dimension <> 'task' AND m.grain = 'day'
+  GROUP BY 1, 2, 3, 4, 6
+)
+SELECT 'usage of ' || coalesce(r.dimension, e.dimension) || ' ' || coalesce(r.key, e.key) AS subject,
+  'in the ' || coalesce(r.grain, e.grain) || ' ' || coalesce(r.day, e.day) || ' the history has '
+    || coalesce(r.reports, 0) || ' reports, and there are ' || coalesce(e.reports, 0) AS problem
+FROM usage_rollups r FULL JOIN expected e USING (workspace_id, scope_id, dimension, key, grain, day)
+LEFT JOIN usage_logs_kept k ON k.workspace_id = coalesce(r.workspace_id, e.workspace_id)
+WHERE (r.input_tokens, r.output_tokens, r.cache_read_tokens, r.cache_write_tokens, r.cost_usd, r.reports, r.reports_without_price) IS DISTINCT FROM (e.input_tokens, e.output_tokens, e.cache_read_tokens, e.cache_write_tokens, e.cost_usd, e.reports, e.reports_without_price)
+  AND (coalesce(r.grain, e.grain) = 'month' OR coalesce(r.day, e.day) >= coalesce(k.since, '-infinity'))
 ORDER BY 1
 LIMIT $1

@@ -13,11 +13,13 @@ export interface ValkeyPlace {
 const HEARTBEAT = 'agent:heartbeat:';
 /**
  * Keys that hold no fact: who loses one makes another. The lock has its lease in Postgres; a counter of
- * attempts forgives one window; those of heartbeats were left by an earlier version.
+ * attempts forgives one window; those of heartbeats were left by an earlier version. Those of usage are a view: their
+ * position is lost together with them, and then they are made again from the reports of the last day.
  */
 const DISPENSABLE = [
   /^coordinator:lock:/,
   /^rate:/,
+  /^usage:(?:position$|(?:current|task|alerts):)/,
   /^coordinator:(?:agent_deadlines|heartbeat_epoch)$/,
   /^agent:heartbeat:[^:]*$/,
 ];

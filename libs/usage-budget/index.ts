@@ -22,3 +22,8 @@ export type { TaskFacts } from './domain/select-model.js';
 export { MODEL_TIERS, type ModelTier } from './domain/tiers.js';
 export { ModelPrices } from './prices/model-prices.js';
 export { ModelRouting, type RunModel } from './routing/model-routing.js';
+export { alertsDue, tellBudgetAlerts } from './history/store/alerts.sql.js';
+export { dailySums, monthlySums, SUMS } from './history/store/counted.js';
+export { pruneUsageReports } from './history/store/prune.sql.js';
+export { rebuildUsageRollups } from './history/usage-rebuild.js';
+export { UsageView } from './history/usage-view.js';

@@ -148,6 +148,94 @@ SELECT pg_advisory_xact_lock_shared(hashtextextended('usage of ' || $1::text, 0)
 -- read_model_routing
 SELECT enabled, rules, tiers, version FROM model_routing WHERE workspace_id = $1
 
+-- read_usage_by_day
+WITH part AS (
+  SELECT r.day, r.input_tokens, r.output_tokens, r.cache_read_tokens, r.cache_write_tokens, r.cost_usd, r.reports, r.reports_without_price FROM usage_rollups r
+  WHERE r.workspace_id = $1 AND r.scope_id = $2 AND r.dimension = $3 AND r.key = $6 AND r.grain = 'day'
+    AND r.day >= $4::date AND r.day <= $5::date
+  UNION ALL
+  SELECT (l.logged_at AT TIME ZONE 'UTC')::date AS day, l.input_tokens, l.output_tokens, l.cache_read_tokens, l.cache_write_tokens, coalesce(l.cost_usd, 0) AS cost_usd,
+    1 AS reports, (l.cost_usd IS NULL)::int AS reports_without_price FROM agent_usage_logs l
+  WHERE l.workspace_id = $1 AND l.seq > (SELECT position FROM usage_rollup_progress)
+    AND l.seq <= (SELECT last_value FROM agent_usage_logs_seq)
+    AND ($2 = $1 OR l.project_id = $2) AND (l.logged_at AT TIME ZONE 'UTC')::date >= $4::date AND (l.logged_at AT TIME ZONE 'UTC')::date <= $5::date AND CASE $3 WHEN 'total' THEN '-' WHEN 'agent' THEN l.agent_id::text WHEN 'task' THEN l.task_id::text WHEN 'project' THEN coalesce(l.project_id::text, '-') WHEN 'model' THEN l.model END = $6
+)
+SELECT u.day::text AS key, u.input_tokens::text, u.output_tokens::text, u.cache_read_tokens::text, u.cache_write_tokens::text,
+  (input_tokens + output_tokens + cache_read_tokens + cache_write_tokens)::text AS total_tokens, trim_scale(u.cost_usd)::text AS cost_usd, u.reports::text,
+  u.reports_without_price::text
+FROM (SELECT p.day, sum(p.input_tokens) AS input_tokens, sum(p.output_tokens) AS output_tokens, sum(p.cache_read_tokens) AS cache_read_tokens, sum(p.cache_write_tokens) AS cache_write_tokens, sum(p.cost_usd) AS cost_usd, sum(p.reports) AS reports, sum(p.reports_without_price) AS reports_without_price FROM part p GROUP BY p.day ORDER BY p.day LIMIT $7) u
+ORDER BY u.day
+
+-- read_usage_by_key
+WITH tail AS MATERIALIZED (
+  SELECT CASE $3 WHEN 'total' THEN '-' WHEN 'agent' THEN l.agent_id::text WHEN 'task' THEN l.task_id::text WHEN 'project' THEN coalesce(l.project_id::text, '-') WHEN 'model' THEN l.model END COLLATE "C" AS key, l.input_tokens, l.output_tokens, l.cache_read_tokens, l.cache_write_tokens, coalesce(l.cost_usd, 0) AS cost_usd,
+    1 AS reports, (l.cost_usd IS NULL)::int AS reports_without_price FROM agent_usage_logs l
+  WHERE l.workspace_id = $1 AND l.seq > (SELECT position FROM usage_rollup_progress)
+    AND l.seq <= (SELECT last_value FROM agent_usage_logs_seq)
+    AND ($2 = $1 OR l.project_id = $2) AND (l.logged_at AT TIME ZONE 'UTC')::date >= $4::date AND (l.logged_at AT TIME ZONE 'UTC')::date <= $5::date
+),
+page AS MATERIALIZED (
+  SELECT key FROM (
+    (SELECT DISTINCT r.key FROM usage_rollups r
+      WHERE r.workspace_id = $1 AND r.scope_id = $2 AND r.dimension = $3 AND r.grain = 'day' AND r.day >= $4::date AND r.day < $8::date AND $4::date < $8::date AND r.key > $6 ORDER BY r.key ASC LIMIT $7)
+    UNION
+    (SELECT DISTINCT r.key FROM usage_rollups r
+      WHERE r.workspace_id = $1 AND r.scope_id = $2 AND r.dimension = $3 AND r.grain = 'month' AND r.day >= $8::date AND r.day < $9::date AND $8::date < $9::date AND r.key > $6 ORDER BY r.key ASC LIMIT $7)
+    UNION
+    (SELECT DISTINCT r.key FROM usage_rollups r
+      WHERE r.workspace_id = $1 AND r.scope_id = $2 AND r.dimension = $3 AND r.grain = 'day' AND r.day >= $9::date AND r.day <= $5::date AND $9::date <= $5::date AND r.key > $6 ORDER BY r.key ASC LIMIT $7)
+    UNION
+    SELECT t.key FROM tail t WHERE t.key > $6) k
+  ORDER BY key ASC LIMIT $7
+)
+SELECT u.key, u.input_tokens::text, u.output_tokens::text, u.cache_read_tokens::text, u.cache_write_tokens::text,
+  (input_tokens + output_tokens + cache_read_tokens + cache_write_tokens)::text AS total_tokens, trim_scale(u.cost_usd)::text AS cost_usd, u.reports::text,
+  u.reports_without_price::text
+FROM (
+  SELECT k.key, sum(p.input_tokens) AS input_tokens, sum(p.output_tokens) AS output_tokens, sum(p.cache_read_tokens) AS cache_read_tokens, sum(p.cache_write_tokens) AS cache_write_tokens, sum(p.cost_usd) AS cost_usd, sum(p.reports) AS reports, sum(p.reports_without_price) AS reports_without_price
+  FROM page k CROSS JOIN LATERAL (
+    SELECT r.input_tokens, r.output_tokens, r.cache_read_tokens, r.cache_write_tokens, r.cost_usd, r.reports, r.reports_without_price FROM usage_rollups r
+    WHERE r.workspace_id = $1 AND r.scope_id = $2 AND r.dimension = $3 AND r.key = k.key AND r.grain = 'day' AND r.day >= $4::date AND r.day < $8::date AND $4::date < $8::date
+    UNION ALL
+    SELECT r.input_tokens, r.output_tokens, r.cache_read_tokens, r.cache_write_tokens, r.cost_usd, r.reports, r.reports_without_price FROM usage_rollups r
+    WHERE r.workspace_id = $1 AND r.scope_id = $2 AND r.dimension = $3 AND r.key = k.key AND r.grain = 'month' AND r.day >= $8::date AND r.day < $9::date AND $8::date < $9::date
+    UNION ALL
+    SELECT r.input_tokens, r.output_tokens, r.cache_read_tokens, r.cache_write_tokens, r.cost_usd, r.reports, r.reports_without_price FROM usage_rollups r
+    WHERE r.workspace_id = $1 AND r.scope_id = $2 AND r.dimension = $3 AND r.key = k.key AND r.grain = 'day' AND r.day >= $9::date AND r.day <= $5::date AND $9::date <= $5::date
+    UNION ALL
+    SELECT t.input_tokens, t.output_tokens, t.cache_read_tokens, t.cache_write_tokens, t.cost_usd, t.reports, t.reports_without_price FROM tail t WHERE t.key = k.key) p
+  GROUP BY k.key) u
+ORDER BY u.key ASC
+
+-- read_usage_by_task
+WITH tail AS MATERIALIZED (
+  SELECT CASE $3 WHEN 'total' THEN '-' WHEN 'agent' THEN l.agent_id::text WHEN 'task' THEN l.task_id::text WHEN 'project' THEN coalesce(l.project_id::text, '-') WHEN 'model' THEN l.model END COLLATE "C" AS key, l.input_tokens, l.output_tokens, l.cache_read_tokens, l.cache_write_tokens, coalesce(l.cost_usd, 0) AS cost_usd,
+    1 AS reports, (l.cost_usd IS NULL)::int AS reports_without_price FROM agent_usage_logs l
+  WHERE l.workspace_id = $1 AND l.seq > (SELECT position FROM usage_rollup_progress)
+    AND l.seq <= (SELECT last_value FROM agent_usage_logs_seq)
+    AND ($2 = $1 OR l.project_id = $2) AND (l.logged_at AT TIME ZONE 'UTC')::date >= $4::date AND (l.logged_at AT TIME ZONE 'UTC')::date <= $5::date
+),
+page AS MATERIALIZED (
+  SELECT key FROM (
+    (SELECT DISTINCT r.key FROM usage_rollups r
+      WHERE r.workspace_id = $1 AND r.scope_id = $2 AND r.dimension = $3 AND r.grain = 'day' AND r.day >= $4::date AND r.day <= $5::date AND r.key < $6 ORDER BY r.key DESC LIMIT $7)
+    UNION
+    SELECT t.key FROM tail t WHERE t.key < $6) k
+  ORDER BY key DESC LIMIT $7
+)
+SELECT u.key, u.input_tokens::text, u.output_tokens::text, u.cache_read_tokens::text, u.cache_write_tokens::text,
+  (input_tokens + output_tokens + cache_read_tokens + cache_write_tokens)::text AS total_tokens, trim_scale(u.cost_usd)::text AS cost_usd, u.reports::text,
+  u.reports_without_price::text
+FROM (
+  SELECT k.key, sum(p.input_tokens) AS input_tokens, sum(p.output_tokens) AS output_tokens, sum(p.cache_read_tokens) AS cache_read_tokens, sum(p.cache_write_tokens) AS cache_write_tokens, sum(p.cost_usd) AS cost_usd, sum(p.reports) AS reports, sum(p.reports_without_price) AS reports_without_price
+  FROM page k CROSS JOIN LATERAL (
+    SELECT r.input_tokens, r.output_tokens, r.cache_read_tokens, r.cache_write_tokens, r.cost_usd, r.reports, r.reports_without_price FROM usage_rollups r
+    WHERE r.workspace_id = $1 AND r.scope_id = $2 AND r.dimension = $3 AND r.key = k.key AND r.grain = 'day' AND r.day >= $4::date AND r.day <= $5::date
+    UNION ALL
+    SELECT t.input_tokens, t.output_tokens, t.cache_read_tokens, t.cache_write_tokens, t.cost_usd, t.reports, t.reports_without_price FROM tail t WHERE t.key = k.key) p
+  GROUP BY k.key) u
+ORDER BY u.key DESC
+
 -- routing_savings
 WITH dearest AS MATERIALIZED (
   SELECT input_usd, output_usd, cache_read_usd, cache_write_usd, effective_from,
@@ -180,6 +268,214 @@ SELECT model, tokens::text, unpriced_tokens::text, trim_scale(actual_usd)::text 
   round(100 * (dearest_usd - actual_usd) / nullif(dearest_usd, 0), 1)::float8 AS saved_percent
 FROM summed
 ORDER BY is_all, dearest_usd - actual_usd DESC, model
+
+-- usage_draw_horizon
+SELECT pg_current_xact_id()::text AS xid
+
+-- usage_forget_rollups
+DELETE FROM usage_rollups
+WHERE workspace_id = $1 AND (grain = 'month' AND day = $2::date OR grain = 'day' AND day >= $2::date AND day < $2::date + interval '1 month' AND day >= coalesce((SELECT since FROM usage_logs_kept WHERE workspace_id = $1), '-infinity'))
+
+-- usage_lock_rollups
+SELECT position FROM usage_rollup_progress FOR NO KEY UPDATE
+
+-- usage_prune_reports
+WITH bound AS MATERIALIZED (
+  SELECT w.id AS workspace_id, (date_trunc('day', least(now() - make_interval(days => $1),
+    (SELECT min(b.period_start) FROM usage_budgets b WHERE b.workspace_id = w.id AND b.period_end > now()))
+    AT TIME ZONE 'UTC'))::date AS since
+  FROM workspaces w
+),
+doomed AS MATERIALIZED (
+  SELECT l.* FROM bound b CROSS JOIN LATERAL (
+    SELECT n.workspace_id, n.run_id, n.id, b.since FROM agent_usage_logs n
+    WHERE n.workspace_id = b.workspace_id AND n.logged_at < b.since::timestamp AT TIME ZONE 'UTC'
+      AND n.seq <= (SELECT position FROM usage_rollup_progress)
+    ORDER BY n.logged_at LIMIT $2) l
+),
+noted AS (
+  INSERT INTO usage_logs_kept AS k (workspace_id, since)
+  SELECT DISTINCT workspace_id, since FROM doomed
+  ON CONFLICT (workspace_id) DO UPDATE SET since = greatest(k.since, excluded.since)
+),
+removed AS (
+  DELETE FROM agent_usage_logs l USING doomed d
+  WHERE l.workspace_id = d.workspace_id AND l.run_id = d.run_id AND l.id = d.id
+  RETURNING l.workspace_id
+),
+counted AS (
+  SELECT count(*)::int AS removed FROM removed GROUP BY workspace_id
+)
+SELECT coalesce(sum(removed), 0)::int AS removed, coalesce(max(removed), 0) AS most FROM counted
+
+-- usage_read_reported_tasks
+WITH report AS MATERIALIZED (
+  SELECT workspace_id, task_id, seq FROM agent_usage_logs
+  WHERE seq > $1 AND seq <= (SELECT position FROM usage_rollup_progress) ORDER BY seq LIMIT $2
+),
+bound AS (
+  SELECT CASE WHEN count(*) < $2 THEN (SELECT position FROM usage_rollup_progress) ELSE max(seq) END AS position
+  FROM report
+)
+SELECT b.position, t.workspace_id, t.task_id
+FROM bound b LEFT JOIN (SELECT DISTINCT workspace_id, task_id FROM report) t ON true
+
+-- usage_read_rollup_months
+SELECT w.id AS workspace_id, m::date::text AS month
+FROM workspaces w
+LEFT JOIN usage_logs_kept k ON k.workspace_id = w.id
+CROSS JOIN LATERAL (
+  SELECT greatest(k.since, least(
+    (SELECT min(l.logged_at AT TIME ZONE 'UTC')::date FROM agent_usage_logs l WHERE l.workspace_id = w.id),
+    (SELECT min(r.day) FROM usage_rollups r WHERE r.workspace_id = w.id AND r.scope_id = w.id))) AS day) f
+CROSS JOIN LATERAL generate_series(date_trunc('month', f.day::timestamp), now() AT TIME ZONE 'UTC', '1 month') m
+WHERE f.day IS NOT NULL
+ORDER BY 1, 2
+
+-- usage_read_rollup_progress
+SELECT CASE WHEN s.is_called THEN s.last_value ELSE 0 END AS last, p.position
+FROM usage_rollup_progress p, agent_usage_logs_seq s
+
+-- usage_read_task_views
+SELECT t.id AS task_id, b.allocated::text AS allocated, coalesce(b.consumed::numeric, u.tokens, 0)::text AS consumed,
+  b.remaining::text AS remaining, a.agents
+FROM unnest($1::uuid[], $2::uuid[]) AS t (workspace_id, id)
+LEFT JOIN LATERAL (
+  SELECT n.allocated, n.consumed, n.remaining FROM usage_budgets n
+  WHERE n.workspace_id = t.workspace_id AND n.scope_id = t.id AND n.period_end > now() AND n.period_start <= now()) b ON true
+CROSS JOIN LATERAL (
+  SELECT sum(r.input_tokens + r.output_tokens + r.cache_read_tokens + r.cache_write_tokens) AS tokens
+  FROM usage_rollups r
+  WHERE r.workspace_id = t.workspace_id AND r.scope_id = t.workspace_id AND r.dimension = 'task'
+    AND r.key = t.id::text AND r.grain = 'day') u
+CROSS JOIN LATERAL (
+  SELECT ARRAY(SELECT DISTINCT n.agent_id::text FROM task_runs n
+    WHERE n.workspace_id = t.workspace_id AND n.task_id = t.id ORDER BY 1) AS agents) a
+
+-- usage_read_view_begin
+SELECT coalesce(min(l.seq) - 1, (SELECT position FROM usage_rollup_progress)) AS position
+FROM workspaces w CROSS JOIN LATERAL (
+  SELECT n.seq FROM agent_usage_logs n
+  WHERE n.workspace_id = w.id AND n.logged_at >= now() - interval '1 day'
+  ORDER BY n.logged_at LIMIT 1) l
+
+-- usage_read_workspace_views
+SELECT w.id AS workspace_id, coalesce(u.tokens, 0)::text AS total_tokens, coalesce(u.cost, 0)::text AS total_cost_usd,
+  to_char(now() AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') AS last_updated,
+  coalesce(a.alerts, '[]') AS alerts
+FROM unnest($1::uuid[]) AS w (id)
+CROSS JOIN LATERAL (
+  SELECT sum(r.input_tokens + r.output_tokens + r.cache_read_tokens + r.cache_write_tokens) AS tokens,
+    trim_scale(sum(r.cost_usd)) AS cost
+  FROM usage_rollups r
+  WHERE r.workspace_id = w.id AND r.scope_id = w.id AND r.dimension = 'total' AND r.grain = 'month') u
+CROSS JOIN LATERAL (
+  SELECT jsonb_agg(jsonb_build_object('task_id', b.task_id, 'scope', b.scope, 'scope_id', b.scope_id, 'budget_id', b.id,
+    'level', CASE b.reached_percent WHEN 100 THEN 'critical' ELSE 'warning' END, 'percent_used', b.percent,
+    'message', CASE b.reached_percent WHEN 100 THEN 'The budget of the ' || CASE b.scope WHEN 'global' THEN 'workspace' ELSE b.scope END || ' is used up'
+      ELSE b.reached_percent || ' % of the budget of the ' || CASE b.scope WHEN 'global' THEN 'workspace' ELSE b.scope END || ' is used' END) ORDER BY b.percent DESC, b.id) AS alerts
+  FROM (
+    SELECT n.*, CASE WHEN n.allocated = 0 THEN 100 ELSE trunc(n.consumed * 100.0 / n.allocated) END AS percent
+    FROM usage_budgets n
+    WHERE n.workspace_id = w.id AND n.reached_percent > 0 AND n.period_start <= now() AND now() < n.period_end
+    ORDER BY percent DESC, n.id LIMIT 100) b) a
+
+-- usage_rebuild_days
+INSERT INTO usage_rollups (workspace_id, scope_id, dimension, key, grain, day, input_tokens, output_tokens, cache_read_tokens, cache_write_tokens, cost_usd, reports, reports_without_price)
+SELECT workspace_id, scope_id, dimension, key, grain, day, input_tokens, output_tokens, cache_read_tokens, cache_write_tokens, cost_usd, reports, reports_without_price FROM (SELECT c.workspace_id, c.scope_id, c.dimension, c.key, 'day' AS grain, c.day, sum(c.input_tokens) AS input_tokens, sum(c.output_tokens) AS output_tokens, sum(c.cache_read_tokens) AS cache_read_tokens, sum(c.cache_write_tokens) AS cache_write_tokens, sum(c.cost_usd) AS cost_usd, sum(c.reports) AS reports, sum(c.reports_without_price) AS reports_without_price
+  FROM (
+    SELECT l.workspace_id, s.scope_id, d.dimension, d.key, (l.logged_at AT TIME ZONE 'UTC')::date AS day, l.input_tokens, l.output_tokens, l.cache_read_tokens, l.cache_write_tokens, coalesce(l.cost_usd, 0) AS cost_usd,
+    1 AS reports, (l.cost_usd IS NULL)::int AS reports_without_price
+    FROM agent_usage_logs l
+    CROSS JOIN LATERAL (VALUES ('total', '-'), ('agent', l.agent_id::text), ('task', l.task_id::text), ('project', coalesce(l.project_id::text, '-')), ('model', l.model)) AS d (dimension, key)
+    CROSS JOIN LATERAL (
+      SELECT l.workspace_id AS scope_id UNION ALL SELECT l.project_id WHERE l.project_id IS NOT NULL) s
+    WHERE l.workspace_id = $1 AND l.seq <= $3
+      AND l.logged_at >= $2::timestamp AT TIME ZONE 'UTC'
+      AND l.logged_at < ($2::timestamp + interval '1 month') AT TIME ZONE 'UTC') c
+  GROUP BY 1, 2, 3, 4, 6) d
+WHERE day >= coalesce((SELECT since FROM usage_logs_kept WHERE workspace_id = $1), '-infinity')
+
+-- usage_rebuild_month
+INSERT INTO usage_rollups (workspace_id, scope_id, dimension, key, grain, day, input_tokens, output_tokens, cache_read_tokens, cache_write_tokens, cost_usd, reports, reports_without_price)
+SELECT m.workspace_id, m.scope_id, m.dimension, m.key, 'month' AS grain,
+    date_trunc('month', m.day)::date AS day, sum(m.input_tokens) AS input_tokens, sum(m.output_tokens) AS output_tokens, sum(m.cache_read_tokens) AS cache_read_tokens, sum(m.cache_write_tokens) AS cache_write_tokens, sum(m.cost_usd) AS cost_usd, sum(m.reports) AS reports, sum(m.reports_without_price) AS reports_without_price
+  FROM usage_rollups m
+  WHERE m.dimension <> 'task' AND m.workspace_id = $1 AND m.grain = 'day' AND m.day >= $2::date AND m.day < $2::date + interval '1 month'
+  GROUP BY 1, 2, 3, 4, 6
+
+-- usage_roll_up_reports
+WITH follower AS MATERIALIZED (
+  SELECT p.id, p.position FROM usage_rollup_progress p
+  WHERE pg_snapshot_xmin(pg_current_snapshot()) >= $2::xid8 AND p.position < $1
+  FOR NO KEY UPDATE SKIP LOCKED
+),
+report AS MATERIALIZED (
+  SELECT l.* FROM follower f CROSS JOIN LATERAL (
+    SELECT n.* FROM agent_usage_logs n WHERE n.seq > f.position AND n.seq <= $1 ORDER BY n.seq LIMIT $3) l
+),
+daily AS MATERIALIZED (
+  SELECT c.workspace_id, c.scope_id, c.dimension, c.key, 'day' AS grain, c.day, sum(c.input_tokens) AS input_tokens, sum(c.output_tokens) AS output_tokens, sum(c.cache_read_tokens) AS cache_read_tokens, sum(c.cache_write_tokens) AS cache_write_tokens, sum(c.cost_usd) AS cost_usd, sum(c.reports) AS reports, sum(c.reports_without_price) AS reports_without_price
+  FROM (
+    SELECT l.workspace_id, s.scope_id, d.dimension, d.key, (l.logged_at AT TIME ZONE 'UTC')::date AS day, l.input_tokens, l.output_tokens, l.cache_read_tokens, l.cache_write_tokens, coalesce(l.cost_usd, 0) AS cost_usd,
+    1 AS reports, (l.cost_usd IS NULL)::int AS reports_without_price
+    FROM report l
+    CROSS JOIN LATERAL (VALUES ('total', '-'), ('agent', l.agent_id::text), ('task', l.task_id::text), ('project', coalesce(l.project_id::text, '-')), ('model', l.model)) AS d (dimension, key)
+    CROSS JOIN LATERAL (
+      SELECT l.workspace_id AS scope_id UNION ALL SELECT l.project_id WHERE l.project_id IS NOT NULL) s
+    WHERE true) c
+  GROUP BY 1, 2, 3, 4, 6
+),
+added AS (
+  INSERT INTO usage_rollups AS r (workspace_id, scope_id, dimension, key, grain, day, input_tokens, output_tokens, cache_read_tokens, cache_write_tokens, cost_usd, reports, reports_without_price)
+  SELECT workspace_id, scope_id, dimension, key, grain, day, input_tokens, output_tokens, cache_read_tokens, cache_write_tokens, cost_usd, reports, reports_without_price FROM daily
+  UNION ALL
+  SELECT m.workspace_id, m.scope_id, m.dimension, m.key, 'month' AS grain,
+    date_trunc('month', m.day)::date AS day, sum(m.input_tokens) AS input_tokens, sum(m.output_tokens) AS output_tokens, sum(m.cache_read_tokens) AS cache_read_tokens, sum(m.cache_write_tokens) AS cache_write_tokens, sum(m.cost_usd) AS cost_usd, sum(m.reports) AS reports, sum(m.reports_without_price) AS reports_without_price
+  FROM daily m
+  WHERE m.dimension <> 'task' AND true
+  GROUP BY 1, 2, 3, 4, 6
+  ON CONFLICT (workspace_id, scope_id, dimension, key, grain, day) DO UPDATE SET
+    input_tokens = r.input_tokens + excluded.input_tokens, output_tokens = r.output_tokens + excluded.output_tokens, cache_read_tokens = r.cache_read_tokens + excluded.cache_read_tokens, cache_write_tokens = r.cache_write_tokens + excluded.cache_write_tokens, cost_usd = r.cost_usd + excluded.cost_usd, reports = r.reports + excluded.reports, reports_without_price = r.reports_without_price + excluded.reports_without_price
+),
+counted AS (
+  SELECT count(*)::int AS reports, max(seq) AS last FROM report
+)
+UPDATE usage_rollup_progress p SET position = CASE WHEN c.reports < $3 THEN $1 ELSE c.last END
+FROM follower f, counted c
+WHERE p.id = f.id
+RETURNING p.position, c.reports AS added
+
+-- usage_tell_budget_alerts
+WITH untold AS MATERIALIZED (
+  SELECT b.workspace_id, b.id, b.scope, b.scope_id, b.task_id, b.allocated, b.consumed, b.reached_percent,
+    b.alerted_percent, CASE WHEN b.allocated = 0 THEN 100 ELSE trunc(b.consumed * 100.0 / b.allocated) END AS percent
+  FROM usage_budgets b
+  WHERE b.reached_percent <> b.alerted_percent AND ($2::uuid IS NULL OR b.workspace_id = $2)
+  ORDER BY b.workspace_id, b.id
+  LIMIT $1
+  FOR NO KEY UPDATE SKIP LOCKED
+),
+noted AS (
+  UPDATE usage_budgets b SET alerted_percent = u.reached_percent FROM untold u
+  WHERE b.workspace_id = u.workspace_id AND b.id = u.id
+),
+told AS (
+  INSERT INTO journal (workspace_id, event, log_event, task_id, level, message, details, actor_kind)
+  SELECT u.workspace_id, 'budget.alert', CASE WHEN u.task_id IS NOT NULL THEN 'budget_alert' END, u.task_id,
+    CASE s.step WHEN 100 THEN 'ERROR' ELSE 'WARN' END, CASE s.step WHEN 100 THEN 'The budget of the ' || CASE u.scope WHEN 'global' THEN 'workspace' ELSE u.scope END || ' is used up'
+      ELSE s.step || ' % of the budget of the ' || CASE u.scope WHEN 'global' THEN 'workspace' ELSE u.scope END || ' is used' END,
+    jsonb_build_object('level', CASE s.step WHEN 100 THEN 'critical' ELSE 'warning' END, 'threshold', s.step, 'percentUsed', u.percent,
+      'scope', u.scope, 'scopeId', u.scope_id, 'budgetId', u.id, 'allocated', u.allocated::text,
+      'consumed', u.consumed::text), 'system'
+  FROM untold u
+  JOIN (VALUES (50::smallint), (75::smallint), (90::smallint), (100::smallint)) AS s (step) ON s.step > u.alerted_percent AND s.step <= u.reached_percent
+  ORDER BY u.workspace_id, u.id, s.step
+  RETURNING (details ->> 'budgetId')::uuid AS budget_id
+)
+SELECT u.workspace_id, u.task_id, u.id AS budget_id, count(t.budget_id)::int AS told
+FROM untold u LEFT JOIN told t ON t.budget_id = u.id
+GROUP BY 1, 2, 3
 
 -- write_model_routing
 INSERT INTO model_routing AS r (workspace_id, enabled, rules, tiers)

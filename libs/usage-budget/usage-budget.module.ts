@@ -1,5 +1,10 @@
 import { Module } from '@nestjs/common';
 import { Budgets } from './budgets/budgets.service.js';
+import { UsageHistoryController } from './history/http/usage-history.controller.js';
+import { UsageFollower } from './history/usage-follower.js';
+import { UsageHistory } from './history/usage-history.js';
+import { UsageRollup } from './history/usage-rollup.js';
+import { UsageView } from './history/usage-view.js';
 import { BudgetsController } from './http/budgets.controller.js';
 import { ModelPricesController } from './http/model-prices.controller.js';
 import { ModelRoutingController } from './http/model-routing.controller.js';
@@ -9,10 +14,18 @@ import { PriceKeeper } from './prices/price-keeper.js';
 import { ModelRouting } from './routing/model-routing.js';
 import { RoutingSavings } from './routing/routing-savings.js';
 
+const HISTORY = [UsageHistory, UsageRollup, UsageView, UsageFollower];
+const MODELS = [ModelPrices, PriceKeeper, ModelRouting, RoutingSavings];
+
 /** What may be used, what is held and what was used of it. */
 @Module({
-  controllers: [BudgetsController, ModelPricesController, ModelRoutingController],
-  providers: [Budgets, UsageLedger, ModelPrices, PriceKeeper, ModelRouting, RoutingSavings],
-  exports: [UsageLedger, ModelPrices, ModelRouting],
+  controllers: [
+    BudgetsController,
+    ModelPricesController,
+    ModelRoutingController,
+    UsageHistoryController,
+  ],
+  providers: [Budgets, UsageLedger, ...MODELS, ...HISTORY],
+  exports: [UsageLedger, ModelPrices, ModelRouting, UsageView],
 })
 export class UsageBudgetModule {}

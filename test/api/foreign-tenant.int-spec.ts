@@ -48,6 +48,9 @@ const UNRESOLVED = [
   'POST /agents/{id}/signals runIds.[]',
   'GET /workspaces/{workspaceId}/agent-tokens issuedBy',
   'GET /workspaces/{workspaceId}/agent-tokens agentId',
+  'GET /usage projectId',
+  'GET /usage agentId',
+  'GET /usage taskId',
 ];
 
 /** Here an id that exists nowhere is a new one, and so is one that another tenant uses. */

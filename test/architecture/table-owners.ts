@@ -51,6 +51,7 @@ export const TABLES: Readonly<Record<string, Ownership>> = {
       'task-manager': 'appends the creation of a task, in the statement that creates it',
       runs: 'appends progress and conflicts, which move nothing',
       coordinator: 'appends warnings and cycles, which move nothing',
+      'usage-budget': 'appends alerts, which move nothing',
     },
   },
   usage_budgets: {
@@ -76,6 +77,9 @@ export const TABLES: Readonly<Record<string, Ownership>> = {
   agent_usage_logs: { owner: 'usage-budget' },
   model_prices: { owner: 'usage-budget' },
   model_routing: { owner: 'usage-budget' },
+  usage_rollups: { owner: 'usage-budget' },
+  usage_rollup_progress: { owner: 'usage-budget' },
+  usage_logs_kept: { owner: 'usage-budget' },
 
   agent_heartbeats: {
     owner: 'agent-manager',

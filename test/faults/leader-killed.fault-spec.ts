@@ -33,6 +33,7 @@ const STEPS: Record<StepName, string> = {
   terminate_drained: 'drained_agents',
   enforce_budgets: 'find_tasks_of_used_up_budgets',
   clear_pauses: 'suspend_paused_tasks',
+  tell_budget_alerts: 'usage_tell_budget_alerts',
   assign: 'assign_tasks',
 };
 const MOMENTS = ['before-commit', 'after-commit'] as const;

@@ -17,6 +17,7 @@ import { peers } from './benchmarks/peers.js';
 import { recovery } from './benchmarks/recovery.js';
 import { relay } from './benchmarks/relay.js';
 import { snapshot } from './benchmarks/snapshot.js';
+import { usageHistory } from './benchmarks/usage-history.js';
 import { valkeyDown } from './benchmarks/valkey-down.js';
 import type { Benchmark } from './harness/benchmark.js';
 import type { Measured } from './harness/figure.js';
@@ -40,6 +41,7 @@ const ALL: readonly Benchmark[] = [
   failover,
   valkeyDown,
   memory,
+  usageHistory,
   peers,
 ];
 

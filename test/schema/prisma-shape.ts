@@ -132,6 +132,8 @@ const TYPES: Record<string, string> = {
   Uuid: 'uuid',
   VarChar: 'character varying',
   Timestamptz: 'timestamp with time zone',
+  SmallInt: 'smallint',
+  Date: 'date',
   Decimal: 'numeric',
 };
 

@@ -91,6 +91,7 @@ describe('every table of tenants', () => {
       installation_spawn_allowance: '',
       model_prices: 'select',
       token_revocations: 'select insert',
+      usage_rollup_progress: 'select',
       user_identities: '',
       user_sessions: '',
     });

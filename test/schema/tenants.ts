@@ -118,6 +118,11 @@ function otherRows({
       [workspaceId, held.runId, held.heldTaskId, agentId],
     ],
     [`INSERT INTO model_routing (workspace_id) VALUES ($1)`, [workspaceId]],
+    [
+      `INSERT INTO usage_rollups VALUES ($1, $1, 'model', 'a model', 'day', now(), 1, 2, 3, 4, 0, 1, 1)`,
+      [workspaceId],
+    ],
+    [`INSERT INTO usage_logs_kept VALUES ($1, now())`, [workspaceId]],
     [`INSERT INTO installation_spawn_allowance VALUES (1, 1) ON CONFLICT DO NOTHING`, []],
     [`INSERT INTO event_numbers VALUES ('channels', $1, 1)`, [workspaceId]],
     [

@@ -1,4 +1,4 @@
-/** An answer of the API. `body` is what came as JSON; tests know its shape. */
+/** An answer of the API. `body` is what came as JSON, or else as text; tests know its shape. */
 export interface ApiAnswer<T = Record<string, unknown>> {
   status: number;
   headers: Headers;
@@ -49,10 +49,11 @@ export function apiClient(base: string, credentials: Record<string, string>): Ap
       body: body === undefined ? undefined : JSON.stringify(body),
     });
     const text = await response.text();
+    const isJson = response.headers.get('content-type')?.includes('json');
     return {
       status: response.status,
       headers: response.headers,
-      body: (text === '' ? undefined : JSON.parse(text)) as T,
+      body: (text === '' ? undefined : isJson ? JSON.parse(text) : text) as T,
     };
   };
   return {

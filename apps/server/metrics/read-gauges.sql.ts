@@ -11,12 +11,12 @@ export interface GaugeRow {
 
 /**
  * What the whole installation holds: tasks that are not done, live runs, agents, events that consumers have
- * yet to read, tasks with sealed values, API keys that end.
+ * yet to read, reports of usage that are not summed up, tasks with sealed values, API keys that end.
  *
  * Every 10 s at most, as the service role. No tenant is named.
  * Indexes: agent_tasks_queue_idx, agent_tasks_status_idx and agent_tasks_retry_due_idx (index-only
  * where the table is vacuumed), task_runs_live_agent_idx, journal_pkey,
- * task_secrets_key_idx; agents, agent_secrets and api_keys are read once. Events are counted up to 100,001 for each
+ * agent_usage_logs_seq_key, task_secrets_key_idx; agents, agent_secrets and api_keys are read once. Events are counted up to 100,001 for each
  * consumer.
  */
 export const readGauges = query<GaugeRow>(
@@ -30,6 +30,10 @@ unread AS MATERIALIZED (
   SELECT c.name, u.count, u.oldest FROM event_consumers c CROSS JOIN LATERAL (
     SELECT count(*) AS count, min(created_at) AS oldest FROM (
       SELECT j.created_at FROM journal j WHERE j.id > c.position ORDER BY j.id LIMIT 100001) next) u
+  UNION ALL
+  SELECT 'usage', count(*), min(logged_at) FROM (
+    SELECT l.logged_at FROM agent_usage_logs l
+    WHERE l.seq > (SELECT position FROM usage_rollup_progress) ORDER BY l.seq LIMIT 100001) next
 ),
 newest_key AS MATERIALIZED (
   SELECT id FROM data_keys WHERE retired_at IS NULL ORDER BY created_at DESC, id DESC LIMIT 1

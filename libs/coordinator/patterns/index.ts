@@ -13,6 +13,7 @@ import { ReconcileStates } from './reconcile-states.js';
 import { RecoverLostRuns } from './recover-lost-runs.js';
 import { RecoverOrphans } from './recover-orphans.js';
 import { SettleDependents } from './settle-dependents.js';
+import { TellBudgetAlerts } from './tell-budget-alerts.js';
 import { TerminateDrained } from './terminate-drained.js';
 import { TimeOutHung } from './time-out-hung.js';
 import { TimeOutRuns } from './time-out-runs.js';
@@ -42,6 +43,7 @@ export const RECONCILERS = [
   TerminateDrained,
   EnforceBudgets,
   ClearPauses,
+  TellBudgetAlerts,
   Assign,
 ] as const satisfies readonly ReconcilerClass[];
 

@@ -70,6 +70,7 @@ const BODIES: Record<string, Body> = {
     abortsAt: new Date(row.created_at + Number(abortsAfterSeconds) * 1_000).toISOString(),
   }),
   'run.split_brain_conflict': (row, details) => ({ ...ofRun(row), ...details }),
+  'budget.alert': (row, details) => ({ taskId: row.task_id, ...details, message: row.message }),
   'agent.status_changed': (row) => ({
     agentId: row.agent_id,
     previousStatus: row.previous_status,

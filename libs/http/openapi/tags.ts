@@ -11,6 +11,7 @@ export const TAGS = {
   Runs: 'Agents report how the runs of their tasks go.',
   Models: 'What models cost, and which model a task is given.',
   Pauses: 'What is paused for a workspace, for a type of task, or at all.',
+  usage: 'What was used of tokens, and what it cost.',
   Coordinator: 'The part that recovers what was lost: its state, its log, and a sweep at once.',
   Gateway: 'Gateways report the sessions that they run.',
   Health: 'For load balancers and people: without credentials.',

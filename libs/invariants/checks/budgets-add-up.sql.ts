@@ -3,7 +3,8 @@ import { isLiveRun } from '#lib/transitions';
 import type { Invariant, Violation } from '../invariant.js';
 
 /**
- * Of each budget, what is reserved is what live runs hold of it, and what is consumed was used in its scope and period.
+ * Of each budget, what is reserved is what live runs hold of it, and what is consumed was used in its scope and period, as
+ * far as reports are kept.
  *
  * Reads all budgets, live runs that hold something, and the usage of the periods: task_runs_live_agent_idx,
  * agent_usage_logs_time_idx.
@@ -29,7 +30,8 @@ CROSS JOIN LATERAL (
     AND b.scope_id IN (l.workspace_id, l.project_id, l.milestone_id, l.task_id)) used
 CROSS JOIN LATERAL (VALUES
   (b.reserved <> coalesce(h.tokens, 0), 'has ' || b.reserved || ' reserved, where live runs hold ' || coalesce(h.tokens, 0)),
-  (b.consumed <> used.tokens, 'has ' || b.consumed || ' consumed, where ' || used.tokens || ' were used')
+  (b.consumed <> used.tokens AND NOT EXISTS (SELECT FROM usage_logs_kept k
+      WHERE k.workspace_id = b.workspace_id AND k.since > b.period_start), 'has ' || b.consumed || ' consumed, where ' || used.tokens || ' were used')
 ) AS found (wrong, problem)
 WHERE found.wrong
 UNION ALL

@@ -9,6 +9,7 @@ export const OWN_EVENTS = [
   'checkpoint',
   'session_output',
   'hung_warning',
+  'budget_alert',
   'split_brain_conflict',
   'state_repaired',
 ] as const;

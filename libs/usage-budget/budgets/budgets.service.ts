@@ -3,6 +3,7 @@ import { Database, firstRow, violatedConstraint } from '#lib/database';
 import { type Caller, DroverError, newId, type Page, toPage } from '#lib/kernel';
 import { WakeUps } from '#lib/valkey';
 import type { BudgetPolicy, BudgetScope } from '../domain/budget.js';
+import { ALERTED, tellBudgetAlerts } from '../history/store/alerts.sql.js';
 import {
   type BudgetRow,
   changeBudget,
@@ -135,7 +136,9 @@ export class Budgets {
       if (BigInt(to.allocated) + BigInt(amount) > MAX_TOKENS) {
         throw invalid('amount', 'must leave the other budget below 2^63');
       }
-      return tx.rows(moveAllocation, [workspaceId, fromId, toId, amount]);
+      const rows = await tx.rows(moveAllocation, [workspaceId, fromId, toId, amount]);
+      await tx.rows(tellBudgetAlerts, [ALERTED, workspaceId]);
+      return rows;
     });
     this.wake(workspaceId);
     const views = new Map(moved.map((row) => [row.id, toBudgetView(row)]));
@@ -150,7 +153,9 @@ export class Budgets {
     try {
       return await this.database.tenant(workspaceId).transaction(async (tx) => {
         await tx.rows(closeLedger, [workspaceId]);
-        return firstRow(tx, statement, params);
+        const row = await firstRow(tx, statement, params);
+        await tx.rows(tellBudgetAlerts, [ALERTED, workspaceId]);
+        return row;
       });
     } catch (error) {
       throw inWords(error);

@@ -8,6 +8,7 @@ import { openLedger } from '../store/budgets.sql.js';
 import { applySettlement, insertUsage, knownReports } from '../store/usage-logs.sql.js';
 import { lockChargedBudgets, lockUsedRuns, type UsedRunRow } from '../store/used-runs.sql.js';
 import { costOf } from '../domain/cost.js';
+import { ALERTED, tellBudgetAlerts } from '../history/store/alerts.sql.js';
 import { ModelPrices } from '../prices/model-prices.js';
 import {
   chargedRun,
@@ -118,6 +119,7 @@ async function recordIn(tx: Transaction, workspaceId: string, usages: readonly S
     await tx.pipeline([
       [insertUsage, [workspaceId, JSON.stringify(rows)]],
       [applySettlement, [workspaceId, asJson(settlement.runs), asJson(settlement.budgets)]],
+      [tellBudgetAlerts, [ALERTED, workspaceId]],
     ]);
   }
   const after = charged(budgets, settlement);

@@ -56,6 +56,7 @@ export class Rounds {
       this.drainingAgent(),
       this.conflict(),
       this.usedUpBudget(),
+      this.usedBudget(),
       this.task({ requiredCapabilities: ['heir'], taskType: PAUSED }),
       this.task({ requiredCapabilities: ['push'] }),
       this.pushed?.heartbeat(),
@@ -140,6 +141,20 @@ export class Rounds {
     await this.fleet.db.owner.query(
       `UPDATE agent_tasks SET estimated_completion_at = now() - interval '1 hour' WHERE id = $1`,
       [hung?.taskId],
+    );
+  }
+
+  /** Of a workspace that has just used all of it. */
+  private async usedBudget(): Promise<void> {
+    const { owner } = this.fleet.db;
+    await owner.query(
+      `WITH report AS (
+         INSERT INTO agent_usage_logs (workspace_id, run_id, id, task_id, agent_id, model, input_tokens, output_tokens,
+           cache_read_tokens, cache_write_tokens)
+         VALUES ($1, uuidv7(), 'a report', uuidv7(), uuidv7(), 'a model', 10, 0, 0, 0))
+       INSERT INTO usage_budgets (workspace_id, id, allocated, consumed, period_start, period_end)
+       VALUES ($1, uuidv7(), 10, 10, now(), now() + interval '1 day')`,
+      [await aWorkspace(owner)],
     );
   }
 

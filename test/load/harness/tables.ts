@@ -139,5 +139,31 @@ FROM (SELECT workspace_id, agent_id, count(*) AS runs FROM task_runs GROUP BY 1,
 WHERE a.workspace_id = held.workspace_id AND a.id = held.agent_id`,
 };
 
+/** $1 workspace, $2 how many. */
+export const ADD_USAGE_PROJECTS = `
+INSERT INTO projects (workspace_id, id, name)
+SELECT $1, uuidv7(), 'Project ' || n FROM generate_series(1, $2::int) AS n RETURNING id`;
+
+/**
+ * Reports over the last 365 days, each task's on two days at most. Nobody reads the tasks and agents themselves.
+ * $1 workspace, $2 reports, $3 tasks, $4 agents.
+ */
+export const ADD_USAGE = `
+WITH project AS MATERIALIZED (SELECT array_agg(id ORDER BY id) AS ids FROM projects WHERE workspace_id = $1),
+agent AS MATERIALIZED (SELECT array_agg(uuidv7()) AS ids FROM generate_series(1, $4::int)),
+task AS MATERIALIZED (
+  SELECT n, uuidv7(make_interval(secs => (n - $3) * 365 * 86400.0 / $3)) AS id FROM generate_series(1, $3::int) AS n)
+INSERT INTO agent_usage_logs (workspace_id, run_id, id, task_id, agent_id, project_id, model, operation, input_tokens,
+  output_tokens, cache_read_tokens, cache_write_tokens, cost_usd, logged_at)
+SELECT $1, t.id, 'report ' || r, t.id, agent.ids[1 + t.n % cardinality(agent.ids)],
+  project.ids[1 + t.n % cardinality(project.ids)], 'claude-' || r % 5, 'task_execution', 1000 + r, 100 + r, 5000, 10,
+  CASE WHEN r % 5 < 4 THEN 0.0123 END,
+  now() - make_interval(secs => ($3 - t.n) * 364 * 86400.0 / $3 - r * 60)
+FROM task t, project, agent, generate_series(1, $2::int / $3::int) AS r`;
+
+/** A row while the history's sums leave reports out. */
+export const USAGE_BEHIND = `
+SELECT FROM usage_rollup_progress, agent_usage_logs_seq WHERE position < last_value`;
+
 /** A table read by whoever holds an old snapshot. */
 export const ANY_TABLE = 'agents';

@@ -1,0 +1,24 @@
+import { Injectable } from '@nestjs/common';
+import type { SweepResult } from '#lib/transitions';
+import { alertsDue, tellBudgetAlerts, UsageView } from '#lib/usage-budget';
+import type { Pass } from '../pass.js';
+import { dueAtOnceIf, type Reconciler, type ReconcilerFacts } from '../reconciler.js';
+
+/** Tells that budgets are used up to a step, where what has used them did not tell it itself. */
+@Injectable()
+export class TellBudgetAlerts implements Reconciler {
+  static readonly facts = {
+    name: 'tell_budget_alerts',
+    counter: 'budgetAlerts',
+    moves: 'budgets used up to 50, 75, 90 or 100 %: `budget.alert`',
+    due: dueAtOnceIf(alertsDue),
+  } as const satisfies ReconcilerFacts;
+
+  constructor(private readonly view: UsageView) {}
+
+  async sweep(pass: Pass): Promise<SweepResult> {
+    const alerted = await pass.apply(tellBudgetAlerts);
+    await this.view.refresh(alerted);
+    return pass.moved(alerted);
+  }
+}
