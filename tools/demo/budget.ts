@@ -81,7 +81,7 @@ async function askModel(
 
 async function reasonOf({ member }: People, taskId: string): Promise<string> {
   const { reasons } = await member.get<Explanation>(`/agent-tasks/${taskId}/explain`);
-  const [reason] = reasons;
-  if (reason?.code === 'budget') return reason.message;
-  throw new Sentence(`The third task does not wait for its budget: ${reason?.message}`);
+  const short = reasons.find(({ code }) => code === 'budget');
+  if (short !== undefined) return short.message;
+  throw new Sentence(`The third task does not wait for its budget: ${reasons[0]?.message}`);
 }
