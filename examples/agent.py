@@ -83,6 +83,8 @@ def run(claimed):
     try:
         report("POST", "start", {})
         result = work(task, report)
+        # Work with a model says what that used, here or to POST /runs/:id/usage (docs/budgets.md):
+        # "usage": [{"id": "call-1", "model": "claude-sonnet-4", "inputTokens": 5200, "outputTokens": 640}]
         report("POST", "complete", {"outputResult": result, "summary": f"{result['words']} words"})
     except Refused as refusal:
         # Cancelled, timed out, or given to somebody else: it is not ours any more.

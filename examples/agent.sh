@@ -45,6 +45,8 @@ while [ -z "$stopping" ]; do
   # Refused: cancelled, timed out, or given to somebody else. It is not ours any more.
   call POST "/runs/$run/start" "$run_token" '{}' > /dev/null || continue
   words=$(field 'tasks[0].task.inputContext.text' <<< "$claimed" | work)
+  # Work with a model says what that used, here or to POST /runs/:id/usage (docs/budgets.md):
+  # "usage": [{"id": "call-1", "model": "claude-sonnet-4", "inputTokens": 5200, "outputTokens": 640}]
   call POST "/runs/$run/complete" "$run_token" '{"outputResult": {"words": '"$((words))"'}}' > /dev/null || true
 done
 call POST "/agents/$agent/deregister" "$token" '{"reason": "stopped"}' > /dev/null

@@ -73,6 +73,8 @@ async function execute({ run, task }: Claimed): Promise<void> {
   try {
     await report('POST', 'start', {});
     const outputResult = await work(task, report);
+    // Work with a model says what that used, here or to POST /runs/:id/usage (docs/budgets.md):
+    // usage: [{ id: 'call-1', model: 'claude-sonnet-4', inputTokens: 5200, outputTokens: 640 }]
     await report('POST', 'complete', { outputResult, summary: `${outputResult.words} words` });
   } catch (error) {
     // Cancelled, timed out, or given to somebody else: it is not ours any more.

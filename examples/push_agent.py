@@ -59,6 +59,8 @@ def session():
         greeted.append(f"Hello, {name}")
         report("PATCH", "progress", {"currentStep": name, "checkpointData": {"greeted": greeted}})
     # Exit code 0 alone is a failure: the work is complete when the run says so.
+    # Work with a model says what that used, here or to POST /runs/:id/usage (docs/budgets.md):
+    # "usage": [{"id": "call-1", "model": "claude-sonnet-4", "inputTokens": 5200, "outputTokens": 640}]
     report("POST", "complete", {"outputResult": {"greetings": greeted}})
 
 

@@ -41,6 +41,7 @@ describe('npm run demo', () => {
         finishedBy: string;
         resumed: { resumedAfter: number; repeatedInVain: number };
       };
+      budget: { waits: string; claimedMs: number; holds: boolean };
       measured: { recovery: { claimedMs: number } };
       invariants: { name: string; holds: boolean; violations: unknown[] }[];
     };
@@ -51,6 +52,10 @@ describe('npm run demo', () => {
     expect(found.killed.finishedBy).not.toBe(found.killed.worker);
     expect(found.killed.resumed.resumedAfter).toBeGreaterThan(0);
     expect(found.killed.resumed.repeatedInVain).toBe(0);
+    expect(found.budget).toMatchObject({
+      holds: true,
+      waits: expect.stringContaining('has 1000 of 20000 tokens left') as unknown,
+    });
     expect(found.measured.recovery.claimedMs).toBeGreaterThan(0);
     expect(found.invariants.filter(({ holds }) => !holds)).toEqual([]);
     expect(found.invariants.length).toBeGreaterThanOrEqual(7);

@@ -123,6 +123,23 @@ describe('a commit whose answer is lost', () => {
     await worker.stop();
   }, 60_000);
 
+  it('of the usage that a command reports: the budget shows it once', async () => {
+    const period = { periodStart: '2020-01-01T00:00:00Z', periodEnd: '2120-01-01T00:00:00Z' };
+    const made = await fleet.api.post('/budgets', { scope: 'global', allocated: 1e9, ...period });
+    const worker = await fleet.startWorker('reckoning');
+    const lost = app.loseAnswerTo('apply_settlement');
+    const usage = { model: 'claude-sonnet-4', inputTokens: 40, outputTokens: 2 };
+    const line = `::drover ${JSON.stringify({ usage: [usage, { ...usage, cacheReadTokens: 9 }] })}`;
+    const taskId = await fleet.submit(`console.log(${JSON.stringify(line)})`);
+    await lost;
+    await waitFor('the task to be done', async () => {
+      return (await fleet.task(taskId))['status'] === 'COMPLETED';
+    });
+    const budget = await fleet.api.get(`/budgets/${made.body['id']}`);
+    expect(budget.body).toMatchObject({ consumed: '93', reserved: '0' });
+    await worker.stop();
+  }, 60_000);
+
   it('of a sweep: the next cycle finds nothing left to do twice', async () => {
     const agent = await PullAgent.register(fleet, {}, book);
     const taskId = await fleet.submit('');

@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import type { Outcome } from '#lib/invariants';
+import type { BudgetStory } from './budget.js';
 import type { Speed } from './measure.js';
 import type { ResumeProof } from './proof.js';
 import { HEARTBEAT_SECONDS, STALE_SECONDS } from './settings.js';
@@ -13,12 +14,13 @@ export interface Findings {
   killed: { worker: string; task: string; atPercent: number; finishedBy: string };
   recovery: Recovery;
   resumed: ResumeProof;
+  budget: BudgetStory;
   invariants: Outcome[];
 }
 
 /** What is not as it must be, in sentences; none when all is well. */
 export function complaintsOf(findings: Findings): string[] {
-  const { tasks, killed, resumed, invariants } = findings;
+  const { tasks, killed, resumed, budget, invariants } = findings;
   const broken = invariants.filter(({ holds }) => !holds);
   return [
     ...(tasks.completed === tasks.total
@@ -26,18 +28,20 @@ export function complaintsOf(findings: Findings): string[] {
       : [`${tasks.total - tasks.completed} of ${tasks.total} tasks did not complete.`]),
     ...(killed.finishedBy === killed.worker ? ['The killed worker finished its task.'] : []),
     ...(resumed.holds ? [] : ['The retry did not go on from the checkpoint.']),
+    ...(budget.holds ? [] : ['The budget does not add up to what was used.']),
     ...broken.map(({ title }) => `Broken: ${title}.`),
   ];
 }
 
 export function writeJson(file: string, findings: Findings): void {
-  const { tasks, jobSeconds, speed, killed, recovery, resumed, invariants } = findings;
+  const { tasks, jobSeconds, speed, killed, recovery, resumed, budget, invariants } = findings;
   const document = {
     ok: complaintsOf(findings).length === 0,
     tasks,
     measured: { jobSeconds, ...speed, recovery },
     settings: { heartbeatSeconds: HEARTBEAT_SECONDS, staleSeconds: STALE_SECONDS },
     killed: { ...killed, resumed },
+    budget,
     invariants,
   };
   writeFileSync(file, `${JSON.stringify(document, null, 2)}\n`);

@@ -10,6 +10,8 @@ interface WithId {
 export interface People {
   /** A member of the workspace, who submits the job and watches it. */
   member: Api;
+  /** The first administrator, in the workspace. */
+  administrator: Api;
   workspaceId: string;
   projectId: string;
   /** With which the workers register. */
@@ -34,7 +36,10 @@ export async function invitePeople({ address, administrator }: Stage): Promise<P
   });
   const member = await signIn(anybody, { ...grace, workspaceId: workspace.id });
   const project = await inWorkspace.post<WithId>('/projects', { name: 'Look at this folder' });
-  return { member, workspaceId: workspace.id, projectId: project.id, workerKey: key.key };
+  return {
+    ...{ member, administrator: inWorkspace, workspaceId: workspace.id },
+    ...{ projectId: project.id, workerKey: key.key },
+  };
 }
 
 async function signIn(

@@ -4,6 +4,7 @@ import type { CleanupScope } from '#lib/embedded';
 import { checkInvariants } from '#lib/invariants';
 import { projectRoot } from '../shared/project.js';
 import { Sentence } from '../shared/sentence.js';
+import { useUpBudget } from './budget.js';
 import { Fleet, untilIdle } from './fleet.js';
 import { follow, isOver, type Task } from './follow.js';
 import { jobRequest, TASKS } from './job.js';
@@ -16,12 +17,17 @@ import { VICTIM } from './settings.js';
 import { setStage, type Stage } from './stage.js';
 import { readLog, recoveryOf } from './timeline.js';
 import type { Screen } from './view/screen.js';
-import { invariantLines, measurementLines, proofLines, timelineLines } from './view/story.js';
+import {
+  budgetLines,
+  invariantLines,
+  measurementLines,
+  proofLines,
+  timelineLines,
+} from './view/story.js';
 import { TaskTable } from './view/table.js';
 import type { Paint } from './view/text.js';
 
-const NOT_ASKED =
-  'not asked here: the sums of budgets, which come later; that Valkey can be rebuilt, which tests show';
+const NOT_ASKED = 'not asked here: that Valkey can be rebuilt, which tests show';
 
 export interface View {
   screen: Screen;
@@ -40,6 +46,8 @@ export async function runDemo(scope: CleanupScope, view: View): Promise<Findings
   screen.say(introduction(stage, fleet));
   const job = await runJob({ scope, view, stage, people, fleet });
   await requireComplete(job.tasks, stage, view);
+  screen.note('using up a budget');
+  const budget = await useUpBudget(scope, people);
   screen.note('measuring an idle fleet');
   const speed = await measureSpeed(scope, people);
   const log = await readLog(people.member, job.victim.id);
@@ -52,6 +60,7 @@ export async function runDemo(scope: CleanupScope, view: View): Promise<Findings
     ...timelineLines(log, { killed, fleet, paint }),
     ...proofLines(resumed),
   ]);
+  chapter(view, 'A budget', budgetLines(budget));
   const measured = { tasks: tasks.length, seconds: job.seconds };
   chapter(view, 'Measured', measurementLines(recovery, speed, measured));
   chapter(view, 'What must always hold', [...invariantLines(invariants, paint), NOT_ASKED]);
@@ -68,6 +77,7 @@ export async function runDemo(scope: CleanupScope, view: View): Promise<Findings
     },
     recovery,
     resumed,
+    budget,
     invariants,
   };
 }

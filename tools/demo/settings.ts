@@ -27,5 +27,12 @@ export const VICTIM = 'hash';
 /** Kill when the server has a checkpoint, and this much of it is done. */
 export const KILL_AT_PERCENT = 30;
 
+/** What work with a model uses here: a little more than the estimate of a task of which nothing is known, 8,970. */
+export const ASKED_MODEL = 'claude-sonnet-4';
+export const USED_TOKENS = 9_500;
+/** A budget for two tasks, and for three. */
+export const ALLOCATED_TOKENS = 20_000;
+export const RAISED_TOKENS = 30_000;
+
 /** The demo gives up when the job is not done by then. */
 export const PATIENCE_MS = 240_000;

@@ -32,6 +32,10 @@ export class Api {
     return this.send<T>('POST', path, body);
   }
 
+  patch<T = Json>(path: string, body: Json): Promise<T> {
+    return this.send<T>('PATCH', path, body);
+  }
+
   /** @throws ApiRefusal, or the error of a connection that fails */
   private async send<T>(method: string, path: string, body?: Json): Promise<T> {
     const response = await fetch(`${this.address}/api/v1${path}`, {

@@ -9,6 +9,8 @@ import type {
   ProgressReport,
   Registration,
   Signals,
+  UsageAnswer,
+  UsageReport,
 } from './types.js';
 
 /** The server, as the agent of this worker sees it. Every method fails as those of ServerClient. */
@@ -74,6 +76,11 @@ export class DroverApi {
 
   logs(runId: string, entries: LogEntry[]): Promise<unknown> {
     return this.server.call('POST', `/runs/${runId}/logs`, { entries });
+  }
+
+  /** Accepted of a run that has ended, too. */
+  usage(runId: string, reports: readonly UsageReport[]): Promise<UsageAnswer> {
+    return this.server.call<UsageAnswer>('POST', `/runs/${runId}/usage`, { reports });
   }
 
   /**

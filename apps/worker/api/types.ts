@@ -74,6 +74,26 @@ export interface ProgressReport {
   checkpointData?: JsonObject;
 }
 
+/** What a model was used for. Tokens are whole numbers, as text or not. */
+export interface UsageReport {
+  id: string;
+  model: string;
+  operation?: string;
+  inputTokens: string | number;
+  outputTokens: string | number;
+  cacheReadTokens?: string | number;
+  cacheWriteTokens?: string | number;
+  /** In USD, by the reporter's own reckoning. */
+  costUsd?: string | number;
+}
+
+export interface UsageAnswer {
+  /** `stop`: a budget is used up; the signal for it comes by itself. */
+  advice: 'continue' | 'warn' | 'stop';
+  /** Those that cover the run, the one with least left of its whole first. */
+  budgets: { scope: string; allocated: string; percentUsed: number }[];
+}
+
 export type ReleaseReason = 'drain' | 'paused' | 'unstarted';
 
 /** How a run ends, as the server is told. */

@@ -2,6 +2,7 @@ import type { KeptLine, SessionSignal } from '#lib/runtime';
 import type { JsonObject } from '#lib/agent-host';
 import type { ClaimedTaskBody, EntryLevel, ProgressReport, RunFailure } from '../api/types.js';
 import type { RunFolder } from '../runs/run-folder.js';
+import type { UsageLine } from './usage-line.js';
 
 /** One execution of a task. */
 export interface Job {
@@ -21,11 +22,12 @@ export interface Job {
 /** A line for the log, or one that is made readable only if it is kept. */
 export type LogLine = string | KeptLine;
 
-/** How a job speaks while it runs. Neither of these fails or waits. */
+/** How a job speaks while it runs. None of these fails or waits. */
 export interface JobReports {
   /** The line is redacted already; the amount is bounded behind this. */
   log(level: EntryLevel, line: LogLine, event: string): void;
   progress(report: ProgressReport): void;
+  usage(reports: readonly UsageLine[]): void;
 }
 
 export type Outcome =

@@ -17,6 +17,10 @@ describe('A protocol line', () => {
       '{"error":{"message":"no","retryable":false}}',
       { error: { message: 'no', retryable: false } },
     ],
+    [
+      '{"usage":{"model":"m","inputTokens":1,"outputTokens":"2"}}',
+      { usage: [{ model: 'm', inputTokens: 1, outputTokens: '2' }] },
+    ],
     ['  {"progress":1}  ', { progress: 1 }],
     ['{"progress":1,"later":"version"}', { progress: 1 }],
   ])('%s says something', (json, expected) => {
@@ -53,6 +57,7 @@ describe('A protocol line', () => {
     '::drover {"log":{"level":"LOUD","message":"hi"}}',
     '::drover {"log":{"level":"INFO"}}',
     '::drover {"error":{"retryable":"no"}}',
+    '::drover {"progress":40,"usage":{"model":"m","inputTokens":-1,"outputTokens":2}}',
     ' ::drover {"progress":40}',
     '::DROVER {"progress":40}',
     '::drover {"__proto__":{"progress":40}}',

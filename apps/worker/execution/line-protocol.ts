@@ -1,6 +1,7 @@
 import { copyStart } from '#lib/runtime';
 import type { JsonObject } from '#lib/agent-host';
 import { ENTRY_LEVELS, type EntryLevel } from '../api/types.js';
+import { readUsage, type UsageLine } from './usage-line.js';
 
 export const PROTOCOL_PREFIX = '::drover ';
 /** Characters of one protocol line; a checkpoint or result beyond it belongs in its file. */
@@ -18,6 +19,8 @@ export interface ProtocolMessage {
   summary?: string;
   log?: { level: EntryLevel; message: string };
   error?: { message?: string; retryable?: boolean };
+  /** At least one report. */
+  usage?: UsageLine[];
 }
 
 /**
@@ -89,6 +92,11 @@ const READERS: Record<keyof ProtocolMessage, (value: unknown, into: ProtocolMess
     if (retryable !== undefined && typeof retryable !== 'boolean') return false;
     into.error = { message, retryable };
     return true;
+  },
+  usage: (value, into) => {
+    const reports = readUsage(value);
+    if (reports !== null) into.usage = reports;
+    return reports !== null;
   },
 };
 

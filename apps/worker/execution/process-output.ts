@@ -1,4 +1,5 @@
 import {
+  copyStart,
   keepLine,
   type KeptLine,
   LineSplitter,
@@ -11,6 +12,7 @@ import type { JsonObject } from '#lib/agent-host';
 import type { EntryLevel } from '../api/types.js';
 import type { JobReports } from './job.js';
 import { MAX_PROTOCOL_LINE, parseProtocolLine, type ProtocolMessage } from './line-protocol.js';
+import { MAX_NAME, type UsageLine } from './usage-line.js';
 
 const LAST_WORDS = 40;
 
@@ -61,7 +63,7 @@ export class ProcessOutput implements OutputSink {
   }
 
   private obey(message: ProtocolMessage): void {
-    const { progress, checkpoint, result, summary, log, error } = message;
+    const { progress, checkpoint, result, summary, log, error, usage } = message;
     const step = message.step === undefined ? undefined : this.redactor.redact(message.step);
     if (progress !== undefined || step !== undefined || checkpoint !== undefined) {
       this.report.progress({
@@ -70,12 +72,18 @@ export class ProcessOutput implements OutputSink {
         ...(checkpoint !== undefined && { checkpointData: checkpoint }),
       });
     }
+    if (usage !== undefined) this.report.usage(usage.map((report) => this.withoutSecrets(report)));
     this.result = result ?? this.result;
     this.summary = summary ?? this.summary;
     if (log !== undefined) this.say(log.level, log.message);
     if (error === undefined) return;
     const reason = error.message && shorten(this.redactor.redact(error.message), MAX_LINE);
     this.error = { ...error, message: reason };
+  }
+
+  private withoutSecrets({ operation, ...report }: UsageLine): UsageLine {
+    if (operation === undefined) return report;
+    return { ...report, operation: copyStart(this.redactor.redact(operation), MAX_NAME) };
   }
 
   private say(level: EntryLevel, message: string): void {

@@ -13,6 +13,8 @@ import type { FinalReport, LiveTask } from '../api/types.js';
 import { removeRun } from '../state/leftovers.js';
 import type { StateFile } from '../state/state-file.js';
 import { MAX_OWN_FILE_BYTES, readJsonFile, RunFolder } from './run-folder.js';
+import { UsageFile } from './usage-file.js';
+import { UsageOutbox } from './usage-outbox.js';
 
 export interface RecoveryOptions {
   api: DroverApi;
@@ -27,7 +29,7 @@ export interface RecoveryOptions {
 /**
  * Settles what an earlier life of this worker left, after its processes have been killed: tells the
  * server the end of each run that it still takes for live, so that the task need not wait for its
- * lease, and removes the folders.
+ * lease, and what they have used, and removes the folders.
  */
 export async function recover(options: RecoveryOptions): Promise<void> {
   const { state, drivers, workDir, keepFolders, log } = options;
@@ -38,9 +40,20 @@ export async function recover(options: RecoveryOptions): Promise<void> {
     await settle(options, task.runId, report);
   }
   for (const runId of Object.keys(state.leftovers)) {
+    await deliverUsage(options, runId);
     if (!keepFolders) await removeRun(runId, drivers, log);
     state.removeRun(runId);
   }
+}
+
+/** Also of runs that are not ours any more. */
+async function deliverUsage(
+  { api, workDir, log, signal }: RecoveryOptions,
+  runId: string,
+): Promise<void> {
+  const file = new UsageFile(new RunFolder(workDir, runId).usageFile, log);
+  const tell = (message: string): void => log.warn(message, { runId });
+  await new UsageOutbox({ api, runId, file, log, tell }).deliverEarlier(signal);
 }
 
 // Before the first heartbeat nobody else gives up on a token that is refused.

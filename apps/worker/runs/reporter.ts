@@ -68,6 +68,12 @@ export class Reporter {
     this.wake?.();
   }
 
+  /** For the author of the work, who looks into the run's log, not into the worker's. */
+  warn(message: string): void {
+    const text = message.slice(0, 1_000).toWellFormed();
+    this.write([{ level: 'WARN', message: text, event: 'worker', at: new Date().toISOString() }]);
+  }
+
   /**
    * Waits until the server knows that the run has started: before that, nobody may work on it.
    *
@@ -154,23 +160,14 @@ export class Reporter {
     try {
       await this.api.progress(this.runId, taken);
     } catch (error) {
-      if (this.isRefused(error, 'progress')) return this.tellRefused(taken, error);
+      if (this.isRefused(error, 'progress')) {
+        const what = taken.checkpointData === undefined ? 'progress' : 'a checkpoint';
+        return this.warn(`The server refused ${what}: ${messageOf(error)}`);
+      }
       // A value that came meanwhile is newer.
       if (!this.closing) this.pending = { ...taken, ...this.pending };
       throw error;
     }
-  }
-
-  /** Its author looks into the run's log, not into the worker's. */
-  private tellRefused({ checkpointData }: ProgressReport, error: unknown): void {
-    const what = checkpointData === undefined ? 'progress' : 'a checkpoint';
-    const message = `The server refused ${what}: ${messageOf(error)}`.slice(0, 1_000);
-    this.entries.push({
-      level: 'WARN',
-      message: message.toWellFormed(),
-      event: 'worker',
-      at: new Date().toISOString(),
-    });
   }
 
   private async sendEntries(): Promise<void> {
@@ -220,7 +217,8 @@ export function firstBatch(entries: readonly LogEntry[]): LogEntry[] {
   return entries.slice(0, Math.max(end, 1));
 }
 
-async function settledOrAborted(work: Promise<void> | undefined, signal: AbortSignal) {
+/** Waits for the work, which never rejects, unless nothing may be waited for any more. */
+export async function settledOrAborted(work: Promise<void> | undefined, signal: AbortSignal) {
   await withAnySignal([signal], async (ended) => {
     const aborted = new Promise((resolve) => ended.addEventListener('abort', resolve));
     if (!ended.aborted) await Promise.race([work, aborted]);

@@ -7,6 +7,8 @@ import { removeRun } from '../state/leftovers.js';
 import { Reporter } from './reporter.js';
 import { Run, type RunResult } from './run.js';
 import { RunFolder } from './run-folder.js';
+import { UsageFile } from './usage-file.js';
+import { UsageOutbox } from './usage-outbox.js';
 
 export interface RunFactoryOptions {
   config: WorkerConfig;
@@ -29,9 +31,19 @@ export function runFactory(options: RunFactoryOptions): RunFactory {
     make: (claimed) => {
       const { run, task } = claimed;
       const log = options.log.with({ runId: run.id, taskId: task.id });
+      const reporter = new Reporter(membership.api, run.id, log);
+      const folder = new RunFolder(config.workDir, run.id);
+      const usage = new UsageOutbox({
+        api: membership.api,
+        runId: run.id,
+        file: new UsageFile(folder.usageFile, log),
+        log,
+        tell: (message) => reporter.warn(message),
+      });
       return new Run(claimed, {
-        reporter: new Reporter(membership.api, run.id, log),
-        folder: new RunFolder(config.workDir, run.id),
+        reporter,
+        usage,
+        folder,
         state: membership.state,
         log,
         apiUrl: config.apiUrl,

@@ -27,6 +27,7 @@ export class RunFolder {
   readonly inputFile: string;
   readonly outputFile: string;
   readonly checkpointFile: string;
+  readonly usageFile: string;
   private readonly reportFile: string;
 
   constructor(workDir: string, runId: string) {
@@ -34,6 +35,7 @@ export class RunFolder {
     this.inputFile = join(this.root, FILES.input);
     this.outputFile = join(this.root, FILES.output);
     this.checkpointFile = join(this.root, FILES.checkpoint);
+    this.usageFile = join(this.root, 'usage.jsonl');
     this.reportFile = join(this.root, 'final-report.json');
   }
 

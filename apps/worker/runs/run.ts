@@ -7,9 +7,11 @@ import type { StateFile } from '../state/state-file.js';
 import { decideFinalReport, type StopCause } from './final-report.js';
 import { type Reporter, RunLostError } from './reporter.js';
 import type { RunFolder } from './run-folder.js';
+import type { UsageOutbox } from './usage-outbox.js';
 
 export interface RunParts {
   reporter: Reporter;
+  usage: UsageOutbox;
   folder: RunFolder;
   state: StateFile;
   log: Log;
@@ -119,9 +121,10 @@ export class Run {
 
   private async attempt(): Promise<RunResult> {
     const report = (await this.refusedToStart()) ?? (await this.performAndDecide());
-    const { reporter, claimNext, giveUp, log } = this.parts;
+    const { reporter, usage, claimNext, giveUp, log } = this.parts;
     this.over = true;
     try {
+      await usage.deliver(giveUp);
       const claimed = await reporter.end(report, claimNext, giveUp);
       log.info('Run ended', { end: report.kind, ...endFields(report) });
       return { end: report, claimed };
@@ -214,7 +217,7 @@ export class Run {
   }
 
   private reports(): JobReports {
-    const { reporter } = this.parts;
+    const { reporter, usage } = this.parts;
     return {
       log: (level, line, event) => {
         const entries = this.budget.take({ level, line, event, at: Date.now() });
@@ -224,6 +227,7 @@ export class Run {
         Object.assign(this.latest, report, { checkpointData: undefined });
         reporter.progress(report);
       },
+      usage: (reports) => usage.add(reports),
     };
   }
 

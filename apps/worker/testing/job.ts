@@ -5,6 +5,7 @@ import type { JsonObject } from '#lib/agent-host';
 import { newId } from '#lib/kernel';
 import type { EntryLevel, ProgressReport } from '../api/types.js';
 import type { Job } from '../execution/job.js';
+import type { UsageLine } from '../execution/usage-line.js';
 import { RunFolder } from '../runs/run-folder.js';
 
 export interface TestJob {
@@ -13,6 +14,7 @@ export interface TestJob {
   workDir: string;
   entries: { level: EntryLevel; message: string; event: string }[];
   progress: ProgressReport[];
+  usage: UsageLine[];
   remove: () => void;
 }
 
@@ -34,13 +36,16 @@ export function makeJob(inputContext: JsonObject, checkpointData: JsonObject = {
     retryCount: 2,
     maxRetries: 3,
   };
-  const made: Pick<TestJob, 'entries' | 'progress'> = { entries: [], progress: [] };
+  const made: Pick<TestJob, 'entries' | 'progress' | 'usage'> = {
+    ...{ entries: [], progress: [], usage: [] },
+  };
   const report: Job['report'] = {
     log: (level, line, event) => {
       const message = typeof line === 'string' ? line : line.show();
       made.entries.push({ level, message, event });
     },
     progress: (said) => made.progress.push(said),
+    usage: (reports) => made.usage.push(...reports),
   };
   const rest = {
     runToken: RUN_TOKEN,

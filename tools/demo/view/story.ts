@@ -1,9 +1,17 @@
 import type { Outcome } from '#lib/invariants';
+import type { BudgetStory } from '../budget.js';
 import type { Fleet } from '../fleet.js';
 import type { Speed } from '../measure.js';
 import type { Killed } from '../murder.js';
 import type { ResumeProof } from '../proof.js';
-import { HEARTBEAT_SECONDS, SHIPPED, STALE_SECONDS } from '../settings.js';
+import {
+  ALLOCATED_TOKENS,
+  HEARTBEAT_SECONDS,
+  RAISED_TOKENS,
+  SHIPPED,
+  STALE_SECONDS,
+  USED_TOKENS,
+} from '../settings.js';
 import type { LogEntry, Recovery } from '../timeline.js';
 import { milliseconds, type Paint } from './text.js';
 
@@ -50,6 +58,18 @@ export function proofLines(proof: ResumeProof): string[] {
     `${count(proof.beforeKill)} files were hashed before the kill, ${count(proof.afterKill)} after it, of ${count(proof.files)}.`,
     `The retry went on after file ${count(proof.resumedAfter)}: ${count(proof.repeatedInVain)} files of the checkpoint were hashed`,
     `again, and the ${count(proof.repeatedRightly)} that were hashed between it and the kill.`,
+  ];
+}
+
+export function budgetLines({ usedUp, waits, claimedMs, atEnd }: BudgetStory): string[] {
+  const of = ({ consumed, reserved, available }: BudgetStory['atEnd']): string =>
+    `${count(Number(consumed))} consumed, ${count(Number(reserved))} reserved, ${count(Number(available))} available`;
+  const [first = '', ...rest] = waits.split(/(?<=[.:]) /);
+  return [
+    `A project has ${count(ALLOCATED_TOKENS)} tokens. Two tasks use ${count(USED_TOKENS)} each: ${of(usedUp)}.`,
+    `A third waits: ${first}`,
+    ...rest,
+    `Raised to ${count(RAISED_TOKENS)}: the third is claimed after ${milliseconds(claimedMs)}. At the end ${of(atEnd)}.`,
   ];
 }
 
