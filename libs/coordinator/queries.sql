@@ -302,21 +302,6 @@ SELECT r.workspace_id, r.id, r.task_id FROM task_runs r
 JOIN agent_tasks t ON t.workspace_id = r.workspace_id AND t.id = r.task_id
 WHERE r.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE') AND t.run_id IS DISTINCT FROM r.id AND ($2::uuid IS NULL OR r.workspace_id = $2) LIMIT $1
 
--- find_tasks_of_used_up_budgets
-SELECT DISTINCT ON (t.workspace_id, t.id) t.workspace_id, t.id, b.id AS budget_id, b.policy
-FROM usage_budgets b JOIN agent_tasks t ON t.workspace_id = b.workspace_id AND b.scope_id = ANY (ARRAY[t.workspace_id, t.project_id, t.milestone_id, t.id])
-WHERE (b.consumed >= b.allocated AND b.policy <> 'finish' AND (b.period_start <= now() AND b.period_end > now())) AND t.status IN ('ASSIGNED', 'RUNNING') AND ($2::uuid IS NULL OR t.workspace_id = $2)
-ORDER BY t.workspace_id, t.id, b.policy
-LIMIT $1
-
--- find_tasks_paused_for_budgets
-SELECT t.workspace_id, t.id, NULL::uuid AS budget_id, NULL AS policy FROM agent_tasks t
-WHERE t.status = 'PAUSED' AND t.paused_by LIKE 'coordinator:budget:%' AND ($2::uuid IS NULL OR t.workspace_id = $2)
-  AND NOT EXISTS (SELECT FROM usage_budgets b
-    WHERE b.workspace_id = t.workspace_id AND b.scope_id = ANY (ARRAY[t.workspace_id, t.project_id, t.milestone_id, t.id]) AND (b.consumed >= b.allocated AND b.policy <> 'finish' AND (b.period_start <= now() AND b.period_end > now())))
-ORDER BY t.workspace_id, t.id
-LIMIT $1
-
 -- find_unclaimable_tasks
 SELECT t.workspace_id, t.id
 FROM agent_tasks t
@@ -847,6 +832,21 @@ logged AS (
   FROM released WHERE released
 )
 SELECT workspace_id, id, released FROM released
+
+-- tasks_of_used_up_budgets
+SELECT DISTINCT ON (t.workspace_id, t.id) t.workspace_id, t.id, b.id AS budget_id, b.policy
+FROM usage_budgets b JOIN agent_tasks t ON t.workspace_id = b.workspace_id AND b.scope_id = ANY (ARRAY[t.workspace_id, t.project_id, t.milestone_id, t.id])
+WHERE (b.consumed >= b.allocated AND b.policy <> 'finish' AND (b.period_start <= now() AND b.period_end > now())) AND t.status IN ('ASSIGNED', 'RUNNING') AND ($2::uuid IS NULL OR t.workspace_id = $2)
+ORDER BY t.workspace_id, t.id, b.policy
+LIMIT $1
+
+-- tasks_paused_for_budgets
+SELECT t.workspace_id, t.id, NULL::uuid AS budget_id, NULL AS policy FROM agent_tasks t
+WHERE t.status = 'PAUSED' AND t.paused_by LIKE 'coordinator:budget:%' AND ($2::uuid IS NULL OR t.workspace_id = $2)
+  AND NOT EXISTS (SELECT FROM usage_budgets b
+    WHERE b.workspace_id = t.workspace_id AND b.scope_id = ANY (ARRAY[t.workspace_id, t.project_id, t.milestone_id, t.id]) AND (b.consumed >= b.allocated AND b.policy <> 'finish' AND (b.period_start <= now() AND b.period_end > now())))
+ORDER BY t.workspace_id, t.id
+LIMIT $1
 
 -- warn_hung_runs
 WITH hung AS MATERIALIZED (

@@ -80,7 +80,7 @@ FROM jsonb_to_recordset($2::jsonb) AS u (run_id uuid, id text, task_id uuid, age
 -- known_projects
 SELECT id FROM projects WHERE workspace_id = $1 AND id = ANY($2::uuid[])
 
--- known_usage_reports
+-- known_reports
 SELECT l.run_id, l.id, l.model, l.operation, l.input_tokens, l.output_tokens, l.cache_read_tokens,
   l.cache_write_tokens, trim_scale(l.reported_cost_usd) AS reported_cost_usd
 FROM unnest($2::uuid[], $3::text[]) AS k (run_id, id)

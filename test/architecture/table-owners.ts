@@ -43,6 +43,7 @@ export const TABLES: Readonly<Record<string, Ownership>> = {
       'task-manager': 'marks that a running task is to be paused',
       runs: 'renews leases, writes progress, marks conflicts, notes the model that was chosen',
       coordinator: 'marks that a run was warned',
+      'usage-budget': 'adds what a run has used, and takes it from what it holds',
     },
   },
   journal: {

@@ -31,7 +31,7 @@ const STEPS: Record<StepName, string> = {
   detect_split_brain: 'announce_conflicts',
   expire_queued: 'abort_expired_in_queue',
   terminate_drained: 'drained_agents',
-  enforce_budgets: 'find_tasks_of_used_up_budgets',
+  enforce_budgets: 'tasks_of_used_up_budgets',
   clear_pauses: 'suspend_paused_tasks',
   tell_budget_alerts: 'usage_tell_budget_alerts',
   assign: 'assign_tasks',

@@ -23,8 +23,8 @@ const BUDGET = 'budget:';
  * Indexes: usage_budgets_used_up_idx, agent_tasks_status_idx of each workspace that has one.
  * $1 rows at most, $2 workspace or NULL.
  */
-const findUsedUp = query<Found>(
-  'find_tasks_of_used_up_budgets',
+const tasksOfUsedUpBudgets = query<Found>(
+  'tasks_of_used_up_budgets',
   `
 SELECT DISTINCT ON (t.workspace_id, t.id) t.workspace_id, t.id, b.id AS budget_id, b.policy
 FROM usage_budgets b JOIN agent_tasks t ON t.workspace_id = b.workspace_id AND b.scope_id = ANY (${scopesOf('t')})
@@ -34,8 +34,8 @@ LIMIT $1`,
 );
 
 /** Tasks that were paused for a budget, and have none any more that is used up. Index: agent_tasks_budget_paused_idx. */
-const findResumable = query<Found>(
-  'find_tasks_paused_for_budgets',
+const tasksPausedForBudgets = query<Found>(
+  'tasks_paused_for_budgets',
   `
 SELECT t.workspace_id, t.id, NULL::uuid AS budget_id, NULL AS policy FROM agent_tasks t
 WHERE t.status = 'PAUSED' AND t.paused_by LIKE 'coordinator:budget:%' AND ($2::uuid IS NULL OR t.workspace_id = $2)
@@ -63,8 +63,8 @@ export class EnforceBudgets implements Reconciler {
 
   async sweep(pass: Pass): Promise<SweepResult> {
     const obeyed = await pass.transaction(async (tx) => {
-      const usedUp = await tx.rows(findUsedUp, [...pass.bounds]);
-      const resumable = await tx.rows(findResumable, [...pass.bounds]);
+      const usedUp = await tx.rows(tasksOfUsedUpBudgets, [...pass.bounds]);
+      const resumable = await tx.rows(tasksPausedForBudgets, [...pass.bounds]);
       const done = [];
       for (const order of grouped([...usedUp, ...resumable])) done.push(await this.obey(tx, order));
       return done;

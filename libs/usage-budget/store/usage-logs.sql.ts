@@ -18,7 +18,7 @@ export interface UsageLogRow {
  * Index: primary key. $1 workspace, $2 runs and $3 reports, pairwise.
  */
 export const knownReports = query<UsageLogRow>(
-  'known_usage_reports',
+  'known_reports',
   `
 SELECT l.run_id, l.id, l.model, l.operation, l.input_tokens, l.output_tokens, l.cache_read_tokens,
   l.cache_write_tokens, trim_scale(l.reported_cost_usd) AS reported_cost_usd
