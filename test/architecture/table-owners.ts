@@ -71,6 +71,8 @@ export const TABLES: Readonly<Record<string, Ownership>> = {
 
   usage_budgets: { owner: 'usage-budget' },
   agent_usage_logs: { owner: 'usage-budget' },
+  estimate_calibrations: { owner: 'usage-budget' },
+  workspace_throttles: { owner: 'usage-budget' },
 
   agent_heartbeats: {
     owner: 'agent-manager',

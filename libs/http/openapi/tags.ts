@@ -10,6 +10,8 @@ export const TAGS = {
   Tasks: 'Tasks are made, changed, steered and explained.',
   Runs: 'Agents report how the runs of their tasks go.',
   Pauses: 'What is paused for a workspace, for a type of task, or at all.',
+  Budgets: 'What workspaces, projects, milestones and tasks may use, and how long it will last.',
+  Usage: 'What was used and what it cost.',
   Coordinator: 'The part that recovers what was lost: its state, its log, and a sweep at once.',
   Gateway: 'Gateways report the sessions that they run.',
   Health: 'For load balancers and people: without credentials.',

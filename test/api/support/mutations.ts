@@ -96,12 +96,14 @@ function* spoilItems({ items = {}, maxItems, minItems }: Schema, field: string):
 
 function fits(schema: Schema, value: unknown): boolean {
   if (schema.type === 'string') return typeof value === 'string';
+  if (schema.type === 'integer') return typeof value === 'number';
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 type Wrong = readonly [what: string, value: unknown];
 
 function wrongValues(schema: Schema): Wrong[] {
+  if (schema.oneOf) return wrongInAll(schema.oneOf);
   if (schema.enum) return wrongTexts(schema).concat([['an unknown word', 'NO_SUCH_WORD']]);
   switch (schema.type) {
     case 'string':
@@ -117,6 +119,15 @@ function wrongValues(schema: Schema): Wrong[] {
     default:
       return [...others('object'), ...(schema.additionalProperties ? UNSAFE : [])];
   }
+}
+
+/** Of several forms, one's wrong value may be another's right one. */
+function wrongInAll(forms: readonly Schema[]): Wrong[] {
+  return forms.flatMap((form) =>
+    wrongValues(form).filter(([, value]) =>
+      forms.every((other) => other === form || !fits(other, value)),
+    ),
+  );
 }
 
 const SAMPLES: Record<string, unknown> = {
