@@ -4,6 +4,7 @@ import { AgentManagerModule } from '#lib/agent-manager';
 import { COORDINATOR_HEALTH } from '#lib/observability';
 import { RunsModule, SessionsModule } from '#lib/runs';
 import { TaskManagerModule } from '#lib/task-manager';
+import { UsageBudgetModule } from '#lib/usage-budget';
 import { Coordinator } from './coordinator.js';
 import { CoordinatorService } from './coordinator.service.js';
 import { Cycle } from './cycle.js';
@@ -30,6 +31,7 @@ import { Visibility } from './visibility.js';
     TaskManagerModule,
     RunsModule,
     SessionsModule,
+    UsageBudgetModule,
   ],
   controllers: [CoordinatorController],
   providers: [

@@ -163,7 +163,9 @@ WITH agent AS MATERIALIZED (
     CASE WHEN a.mode = 'pull' AND (a.lifecycle <> 'TERMINATED' AND NOT (a.lifecycle = 'DRAINING' OR a.lifecycle = 'ERROR' OR (a.mode = 'push' AND NOT a.coordinator_enabled) OR (a.mode = 'push' AND a.command = '{}') OR (a.mode = 'push' AND coalesce(a.resting_until > now(), false)))) AND (EXISTS (SELECT FROM workspaces used WHERE used.id = $1 AND used.archived_at IS NULL) AND NOT (EXISTS (SELECT FROM installation_pauses p
       WHERE p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))
     OR EXISTS (SELECT FROM pauses p WHERE p.workspace_id = $1 AND p.task_type IS NULL
-      AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))))
+      AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))) AND NOT EXISTS (SELECT FROM workspace_throttles h
+      WHERE h.workspace_id = $1 AND h.scope_id = $1 AND h.max_runs <= (
+        SELECT coalesce(sum(a.live_runs), 0) FROM agents a WHERE a.workspace_id = $1)))
       THEN greatest(least(w.max, a.max_concurrent_tasks - a.live_runs), 0) ELSE 0 END AS room,
     (a.lifecycle <> 'TERMINATED' AND NOT (a.lifecycle = 'DRAINING' OR a.lifecycle = 'ERROR' OR (a.mode = 'push' AND NOT a.coordinator_enabled) OR (a.mode = 'push' AND a.command = '{}') OR (a.mode = 'push' AND coalesce(a.resting_until > now(), false)))) AS takes_work, NOT a.live_runs < a.max_concurrent_tasks AS is_full,
     coalesce(w.lease_seconds, CASE WHEN heard.alive THEN a.stale_threshold_seconds END, $5::int) AS seconds,
@@ -192,6 +194,10 @@ best AS MATERIALIZED (
       AND (t.queue_expires_at IS NULL OR t.queue_expires_at > now())
       AND (t.task_type || '') <> ALL ((ARRAY(SELECT p.task_type::text FROM pauses p WHERE p.workspace_id = $1
     AND p.task_type IS NOT NULL AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())))::text[])
+      AND coalesce(t.project_id, t.workspace_id) <> ALL (ARRAY(SELECT h.project_id FROM workspace_throttles h
+      WHERE h.workspace_id = $1 AND h.project_id IS NOT NULL AND h.max_runs <= (
+        SELECT count(*) FROM task_runs lr JOIN agent_tasks lt ON lt.workspace_id = lr.workspace_id AND lt.id = lr.task_id
+        WHERE lr.workspace_id = $1 AND lr.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE') AND lt.project_id = h.project_id)))
       AND t.unmet_dependencies = 0)
       AND (o.task_types = '{}' OR t.task_type = ANY(o.task_types))
     ORDER BY t.queue_rank
@@ -243,9 +249,11 @@ SELECT a.id AS agent_id, a.lifecycle, a.mode, a.capabilities, a.dedicated_to, a.
        ELSE coalesce(CASE WHEN a.room = 0 THEN CASE WHEN NOT (EXISTS (SELECT FROM workspaces used WHERE used.id = $1 AND used.archived_at IS NULL)) THEN 'workspace_archived' WHEN NOT (NOT (EXISTS (SELECT FROM installation_pauses p
       WHERE p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))
     OR EXISTS (SELECT FROM pauses p WHERE p.workspace_id = $1 AND p.task_type IS NULL
-      AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())))) THEN 'paused' END END, 'nothing_ready') END AS why,
+      AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())))) THEN 'paused' WHEN NOT (NOT EXISTS (SELECT FROM workspace_throttles h
+      WHERE h.workspace_id = $1 AND h.scope_id = $1 AND h.max_runs <= (
+        SELECT coalesce(sum(a.live_runs), 0) FROM agents a WHERE a.workspace_id = $1))) THEN 'throttled' END END, 'nothing_ready') END AS why,
   (ARRAY(SELECT p.task_type::text FROM pauses p WHERE p.workspace_id = $1
-    AND p.task_type IS NOT NULL AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())) <> '{}') AS some_held,
+    AND p.task_type IS NOT NULL AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())) <> '{}' OR EXISTS (SELECT FROM workspace_throttles h WHERE h.workspace_id = $1 AND h.project_id IS NOT NULL)) AS some_held,
   m.run_id, m.generation, now() + make_interval(secs => m.seconds) AS lease_expires_at,
   now() + make_interval(secs => m.timeout_seconds) AS deadline_at, m.id,
   m.title, m.description, m.task_type, m.priority, m.input_context, m.checkpoint_data, m.metadata, m.secrets, m.timeout_seconds, m.retry_count, m.max_retries, m.required_capabilities, ARRAY(
@@ -260,7 +268,9 @@ WITH agent AS MATERIALIZED (
     CASE WHEN a.mode = 'pull' AND (a.lifecycle <> 'TERMINATED' AND NOT (a.lifecycle = 'DRAINING' OR a.lifecycle = 'ERROR' OR (a.mode = 'push' AND NOT a.coordinator_enabled) OR (a.mode = 'push' AND a.command = '{}') OR (a.mode = 'push' AND coalesce(a.resting_until > now(), false)))) AND (EXISTS (SELECT FROM workspaces used WHERE used.id = $1 AND used.archived_at IS NULL) AND NOT (EXISTS (SELECT FROM installation_pauses p
       WHERE p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))
     OR EXISTS (SELECT FROM pauses p WHERE p.workspace_id = $1 AND p.task_type IS NULL
-      AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))))
+      AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))) AND NOT EXISTS (SELECT FROM workspace_throttles h
+      WHERE h.workspace_id = $1 AND h.scope_id = $1 AND h.max_runs <= (
+        SELECT coalesce(sum(a.live_runs), 0) FROM agents a WHERE a.workspace_id = $1)))
       THEN greatest(least(w.max, a.max_concurrent_tasks - a.live_runs), 0) ELSE 0 END AS room,
     (a.lifecycle <> 'TERMINATED' AND NOT (a.lifecycle = 'DRAINING' OR a.lifecycle = 'ERROR' OR (a.mode = 'push' AND NOT a.coordinator_enabled) OR (a.mode = 'push' AND a.command = '{}') OR (a.mode = 'push' AND coalesce(a.resting_until > now(), false)))) AS takes_work, NOT a.live_runs < a.max_concurrent_tasks AS is_full,
     coalesce(w.lease_seconds, CASE WHEN heard.alive THEN a.stale_threshold_seconds END, $5::int) AS seconds,
@@ -296,6 +306,10 @@ best AS MATERIALIZED (
       AND (t.queue_expires_at IS NULL OR t.queue_expires_at > now())
       AND (t.task_type || '') <> ALL ((ARRAY(SELECT p.task_type::text FROM pauses p WHERE p.workspace_id = $1
     AND p.task_type IS NOT NULL AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())))::text[])
+      AND coalesce(t.project_id, t.workspace_id) <> ALL (ARRAY(SELECT h.project_id FROM workspace_throttles h
+      WHERE h.workspace_id = $1 AND h.project_id IS NOT NULL AND h.max_runs <= (
+        SELECT count(*) FROM task_runs lr JOIN agent_tasks lt ON lt.workspace_id = lr.workspace_id AND lt.id = lr.task_id
+        WHERE lr.workspace_id = $1 AND lr.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE') AND lt.project_id = h.project_id)))
       AND t.unmet_dependencies = 0)
       AND (o.task_types = '{}' OR t.task_type = ANY(o.task_types))
     ORDER BY t.queue_rank
@@ -350,9 +364,11 @@ SELECT a.id AS agent_id, a.lifecycle, a.mode, a.capabilities, a.dedicated_to, a.
        ELSE coalesce(CASE WHEN a.room = 0 THEN CASE WHEN NOT (EXISTS (SELECT FROM workspaces used WHERE used.id = $1 AND used.archived_at IS NULL)) THEN 'workspace_archived' WHEN NOT (NOT (EXISTS (SELECT FROM installation_pauses p
       WHERE p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))
     OR EXISTS (SELECT FROM pauses p WHERE p.workspace_id = $1 AND p.task_type IS NULL
-      AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())))) THEN 'paused' END END, 'nothing_ready') END AS why,
+      AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())))) THEN 'paused' WHEN NOT (NOT EXISTS (SELECT FROM workspace_throttles h
+      WHERE h.workspace_id = $1 AND h.scope_id = $1 AND h.max_runs <= (
+        SELECT coalesce(sum(a.live_runs), 0) FROM agents a WHERE a.workspace_id = $1))) THEN 'throttled' END END, 'nothing_ready') END AS why,
   (ARRAY(SELECT p.task_type::text FROM pauses p WHERE p.workspace_id = $1
-    AND p.task_type IS NOT NULL AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())) <> '{}') AS some_held,
+    AND p.task_type IS NOT NULL AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())) <> '{}' OR EXISTS (SELECT FROM workspace_throttles h WHERE h.workspace_id = $1 AND h.project_id IS NOT NULL)) AS some_held,
   m.run_id, m.generation, now() + make_interval(secs => m.seconds) AS lease_expires_at,
   now() + make_interval(secs => m.timeout_seconds) AS deadline_at, m.id,
   m.title, m.description, m.task_type, m.priority, m.input_context, m.checkpoint_data, m.metadata, m.secrets, m.timeout_seconds, m.retry_count, m.max_retries, m.required_capabilities, ARRAY(
@@ -367,7 +383,9 @@ WITH agent AS MATERIALIZED (
     CASE WHEN a.mode = 'pull' AND (a.lifecycle <> 'TERMINATED' AND NOT (a.lifecycle = 'DRAINING' OR a.lifecycle = 'ERROR' OR (a.mode = 'push' AND NOT a.coordinator_enabled) OR (a.mode = 'push' AND a.command = '{}') OR (a.mode = 'push' AND coalesce(a.resting_until > now(), false)))) AND (EXISTS (SELECT FROM workspaces used WHERE used.id = $1 AND used.archived_at IS NULL) AND NOT (EXISTS (SELECT FROM installation_pauses p
       WHERE p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))
     OR EXISTS (SELECT FROM pauses p WHERE p.workspace_id = $1 AND p.task_type IS NULL
-      AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))))
+      AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))) AND NOT EXISTS (SELECT FROM workspace_throttles h
+      WHERE h.workspace_id = $1 AND h.scope_id = $1 AND h.max_runs <= (
+        SELECT coalesce(sum(a.live_runs), 0) FROM agents a WHERE a.workspace_id = $1)))
       THEN greatest(least(w.max, a.max_concurrent_tasks - a.live_runs), 0) ELSE 0 END AS room,
     (a.lifecycle <> 'TERMINATED' AND NOT (a.lifecycle = 'DRAINING' OR a.lifecycle = 'ERROR' OR (a.mode = 'push' AND NOT a.coordinator_enabled) OR (a.mode = 'push' AND a.command = '{}') OR (a.mode = 'push' AND coalesce(a.resting_until > now(), false)))) AS takes_work, NOT a.live_runs < a.max_concurrent_tasks AS is_full,
     coalesce(w.lease_seconds, CASE WHEN heard.alive THEN a.stale_threshold_seconds END, $5::int) AS seconds,
@@ -393,6 +411,10 @@ best AS MATERIALIZED (
       AND (t.queue_expires_at IS NULL OR t.queue_expires_at > now())
       AND (t.task_type || '') <> ALL ((ARRAY(SELECT p.task_type::text FROM pauses p WHERE p.workspace_id = $1
     AND p.task_type IS NOT NULL AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())))::text[])
+      AND coalesce(t.project_id, t.workspace_id) <> ALL (ARRAY(SELECT h.project_id FROM workspace_throttles h
+      WHERE h.workspace_id = $1 AND h.project_id IS NOT NULL AND h.max_runs <= (
+        SELECT count(*) FROM task_runs lr JOIN agent_tasks lt ON lt.workspace_id = lr.workspace_id AND lt.id = lr.task_id
+        WHERE lr.workspace_id = $1 AND lr.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE') AND lt.project_id = h.project_id)))
       AND t.unmet_dependencies = 0)
   FOR NO KEY UPDATE OF t SKIP LOCKED
 ),
@@ -439,9 +461,11 @@ SELECT a.id AS agent_id, a.lifecycle, a.mode, a.capabilities, a.dedicated_to, a.
        ELSE coalesce(CASE WHEN a.room = 0 THEN CASE WHEN NOT (EXISTS (SELECT FROM workspaces used WHERE used.id = $1 AND used.archived_at IS NULL)) THEN 'workspace_archived' WHEN NOT (NOT (EXISTS (SELECT FROM installation_pauses p
       WHERE p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))
     OR EXISTS (SELECT FROM pauses p WHERE p.workspace_id = $1 AND p.task_type IS NULL
-      AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())))) THEN 'paused' END END, 'nothing_ready') END AS why,
+      AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())))) THEN 'paused' WHEN NOT (NOT EXISTS (SELECT FROM workspace_throttles h
+      WHERE h.workspace_id = $1 AND h.scope_id = $1 AND h.max_runs <= (
+        SELECT coalesce(sum(a.live_runs), 0) FROM agents a WHERE a.workspace_id = $1))) THEN 'throttled' END END, 'nothing_ready') END AS why,
   (ARRAY(SELECT p.task_type::text FROM pauses p WHERE p.workspace_id = $1
-    AND p.task_type IS NOT NULL AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())) <> '{}') AS some_held,
+    AND p.task_type IS NOT NULL AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())) <> '{}' OR EXISTS (SELECT FROM workspace_throttles h WHERE h.workspace_id = $1 AND h.project_id IS NOT NULL)) AS some_held,
   m.run_id, m.generation, now() + make_interval(secs => m.seconds) AS lease_expires_at,
   now() + make_interval(secs => m.timeout_seconds) AS deadline_at, m.id,
   m.title, m.description, m.task_type, m.priority, m.input_context, m.checkpoint_data, m.metadata, m.secrets, m.timeout_seconds, m.retry_count, m.max_retries, m.required_capabilities, ARRAY(
@@ -456,7 +480,9 @@ WITH agent AS MATERIALIZED (
     CASE WHEN a.mode = 'pull' AND (a.lifecycle <> 'TERMINATED' AND NOT (a.lifecycle = 'DRAINING' OR a.lifecycle = 'ERROR' OR (a.mode = 'push' AND NOT a.coordinator_enabled) OR (a.mode = 'push' AND a.command = '{}') OR (a.mode = 'push' AND coalesce(a.resting_until > now(), false)))) AND (EXISTS (SELECT FROM workspaces used WHERE used.id = $1 AND used.archived_at IS NULL) AND NOT (EXISTS (SELECT FROM installation_pauses p
       WHERE p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))
     OR EXISTS (SELECT FROM pauses p WHERE p.workspace_id = $1 AND p.task_type IS NULL
-      AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))))
+      AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))) AND NOT EXISTS (SELECT FROM workspace_throttles h
+      WHERE h.workspace_id = $1 AND h.scope_id = $1 AND h.max_runs <= (
+        SELECT coalesce(sum(a.live_runs), 0) FROM agents a WHERE a.workspace_id = $1)))
       THEN greatest(least(w.max, a.max_concurrent_tasks - a.live_runs), 0) ELSE 0 END AS room,
     (a.lifecycle <> 'TERMINATED' AND NOT (a.lifecycle = 'DRAINING' OR a.lifecycle = 'ERROR' OR (a.mode = 'push' AND NOT a.coordinator_enabled) OR (a.mode = 'push' AND a.command = '{}') OR (a.mode = 'push' AND coalesce(a.resting_until > now(), false)))) AS takes_work, NOT a.live_runs < a.max_concurrent_tasks AS is_full,
     coalesce(w.lease_seconds, CASE WHEN heard.alive THEN a.stale_threshold_seconds END, $5::int) AS seconds,
@@ -495,6 +521,10 @@ best AS MATERIALIZED (
       AND (t.queue_expires_at IS NULL OR t.queue_expires_at > now())
       AND (t.task_type || '') <> ALL ((ARRAY(SELECT p.task_type::text FROM pauses p WHERE p.workspace_id = $1
     AND p.task_type IS NOT NULL AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())))::text[])
+      AND coalesce(t.project_id, t.workspace_id) <> ALL (ARRAY(SELECT h.project_id FROM workspace_throttles h
+      WHERE h.workspace_id = $1 AND h.project_id IS NOT NULL AND h.max_runs <= (
+        SELECT count(*) FROM task_runs lr JOIN agent_tasks lt ON lt.workspace_id = lr.workspace_id AND lt.id = lr.task_id
+        WHERE lr.workspace_id = $1 AND lr.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE') AND lt.project_id = h.project_id)))
       AND t.unmet_dependencies = 0)
       AND (o.task_types = '{}' OR t.task_type = ANY(o.task_types))
     ORDER BY t.queue_rank
@@ -552,9 +582,11 @@ SELECT a.id AS agent_id, a.lifecycle, a.mode, a.capabilities, a.dedicated_to, a.
        ELSE coalesce(CASE WHEN a.room = 0 THEN CASE WHEN NOT (EXISTS (SELECT FROM workspaces used WHERE used.id = $1 AND used.archived_at IS NULL)) THEN 'workspace_archived' WHEN NOT (NOT (EXISTS (SELECT FROM installation_pauses p
       WHERE p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))
     OR EXISTS (SELECT FROM pauses p WHERE p.workspace_id = $1 AND p.task_type IS NULL
-      AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())))) THEN 'paused' END END, 'nothing_ready') END AS why,
+      AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())))) THEN 'paused' WHEN NOT (NOT EXISTS (SELECT FROM workspace_throttles h
+      WHERE h.workspace_id = $1 AND h.scope_id = $1 AND h.max_runs <= (
+        SELECT coalesce(sum(a.live_runs), 0) FROM agents a WHERE a.workspace_id = $1))) THEN 'throttled' END END, 'nothing_ready') END AS why,
   (ARRAY(SELECT p.task_type::text FROM pauses p WHERE p.workspace_id = $1
-    AND p.task_type IS NOT NULL AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())) <> '{}') AS some_held,
+    AND p.task_type IS NOT NULL AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())) <> '{}' OR EXISTS (SELECT FROM workspace_throttles h WHERE h.workspace_id = $1 AND h.project_id IS NOT NULL)) AS some_held,
   m.run_id, m.generation, now() + make_interval(secs => m.seconds) AS lease_expires_at,
   now() + make_interval(secs => m.timeout_seconds) AS deadline_at, m.id,
   m.title, m.description, m.task_type, m.priority, m.input_context, m.checkpoint_data, m.metadata, m.secrets, m.timeout_seconds, m.retry_count, m.max_retries, m.required_capabilities, ARRAY(
@@ -679,11 +711,17 @@ JOIN capability_sets s ON s.workspace_id = $1 AND (s.capabilities <@ a.capabilit
 CROSS JOIN LATERAL (VALUES (s.key), ('!' || s.key)) queue (key)
 CROSS JOIN LATERAL (
   SELECT CASE WHEN NOT ((t.task_type || '') <> ALL ((ARRAY(SELECT p.task_type::text FROM pauses p WHERE p.workspace_id = $1
-    AND p.task_type IS NOT NULL AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())))::text[])) THEN 'paused' END AS why FROM agent_tasks t
+    AND p.task_type IS NOT NULL AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())))::text[])) THEN 'paused' WHEN NOT (coalesce(t.project_id, t.workspace_id) <> ALL (ARRAY(SELECT h.project_id FROM workspace_throttles h
+      WHERE h.workspace_id = $1 AND h.project_id IS NOT NULL AND h.max_runs <= (
+        SELECT count(*) FROM task_runs lr JOIN agent_tasks lt ON lt.workspace_id = lr.workspace_id AND lt.id = lr.task_id
+        WHERE lr.workspace_id = $1 AND lr.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE') AND lt.project_id = h.project_id)))) THEN 'throttled' END AS why FROM agent_tasks t
   WHERE t.workspace_id = $1 AND t.capability_key = queue.key
     AND (t.status = 'PENDING' AND t.unmet_dependencies = 0) AND (a.task_types = '{}' OR t.task_type = ANY(a.task_types))
     AND CASE WHEN NOT ((t.task_type || '') <> ALL ((ARRAY(SELECT p.task_type::text FROM pauses p WHERE p.workspace_id = $1
-    AND p.task_type IS NOT NULL AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())))::text[])) THEN 'paused' END IS NOT NULL
+    AND p.task_type IS NOT NULL AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())))::text[])) THEN 'paused' WHEN NOT (coalesce(t.project_id, t.workspace_id) <> ALL (ARRAY(SELECT h.project_id FROM workspace_throttles h
+      WHERE h.workspace_id = $1 AND h.project_id IS NOT NULL AND h.max_runs <= (
+        SELECT count(*) FROM task_runs lr JOIN agent_tasks lt ON lt.workspace_id = lr.workspace_id AND lt.id = lr.task_id
+        WHERE lr.workspace_id = $1 AND lr.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE') AND lt.project_id = h.project_id)))) THEN 'throttled' END IS NOT NULL
   LIMIT 1) head
 WHERE a.workspace_id = $1 AND a.id = $2
 LIMIT 1
@@ -724,11 +762,17 @@ waiting AS MATERIALIZED (
   WHERE EXISTS (SELECT FROM agent_tasks t WHERE t.workspace_id = c.workspace_id AND t.capability_key = c.key AND (t.status = 'PENDING'
       AND (t.queue_expires_at IS NULL OR t.queue_expires_at > now())
       AND (t.task_type || '') <> ALL (w.paused)
+      AND coalesce(t.project_id, t.workspace_id) <> ALL (ARRAY(SELECT h.project_id FROM workspace_throttles h
+      WHERE h.workspace_id = c.workspace_id AND h.project_id IS NOT NULL AND h.max_runs <= (
+        SELECT count(*) FROM task_runs lr JOIN agent_tasks lt ON lt.workspace_id = lr.workspace_id AND lt.id = lr.task_id
+        WHERE lr.workspace_id = c.workspace_id AND lr.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE') AND lt.project_id = h.project_id)))
       AND t.unmet_dependencies = 0))
     AND (EXISTS (SELECT FROM workspaces used WHERE used.id = w.workspace_id AND used.archived_at IS NULL) AND NOT (EXISTS (SELECT FROM installation_pauses p
       WHERE p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))
     OR EXISTS (SELECT FROM pauses p WHERE p.workspace_id = w.workspace_id AND p.task_type IS NULL
-      AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))))
+      AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))) AND NOT EXISTS (SELECT FROM workspace_throttles h
+      WHERE h.workspace_id = w.workspace_id AND h.scope_id = w.workspace_id AND h.max_runs <= (
+        SELECT coalesce(sum(a.live_runs), 0) FROM agents a WHERE a.workspace_id = w.workspace_id)))
 ),
 able AS MATERIALIZED (
   SELECT k.*
@@ -738,6 +782,10 @@ able AS MATERIALIZED (
       SELECT FROM agent_tasks t WHERE t.workspace_id = q.workspace_id AND t.capability_key = q.key AND (t.status = 'PENDING'
       AND (t.queue_expires_at IS NULL OR t.queue_expires_at > now())
       AND (t.task_type || '') <> ALL (q.paused)
+      AND coalesce(t.project_id, t.workspace_id) <> ALL (ARRAY(SELECT h.project_id FROM workspace_throttles h
+      WHERE h.workspace_id = q.workspace_id AND h.project_id IS NOT NULL AND h.max_runs <= (
+        SELECT count(*) FROM task_runs lr JOIN agent_tasks lt ON lt.workspace_id = lr.workspace_id AND lt.id = lr.task_id
+        WHERE lr.workspace_id = q.workspace_id AND lr.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE') AND lt.project_id = h.project_id)))
       AND t.unmet_dependencies = 0) AND t.task_type = ANY(k.task_types))))
 ),
 picked AS MATERIALIZED (
@@ -769,6 +817,10 @@ FROM queue q CROSS JOIN LATERAL (
     AND (t.status = 'PENDING'
       AND (t.queue_expires_at IS NULL OR t.queue_expires_at > now())
       AND (t.task_type || '') <> ALL (q.paused)
+      AND coalesce(t.project_id, t.workspace_id) <> ALL (ARRAY(SELECT h.project_id FROM workspace_throttles h
+      WHERE h.workspace_id = q.workspace_id AND h.project_id IS NOT NULL AND h.max_runs <= (
+        SELECT count(*) FROM task_runs lr JOIN agent_tasks lt ON lt.workspace_id = lr.workspace_id AND lt.id = lr.task_id
+        WHERE lr.workspace_id = q.workspace_id AND lr.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE') AND lt.project_id = h.project_id)))
       AND t.unmet_dependencies = 0)
     AND (q.task_types = '{}' OR t.task_type = ANY(q.task_types))
   ORDER BY t.queue_rank

@@ -312,3 +312,63 @@ describe('the projection of a budget', () => {
     });
   });
 });
+
+describe('a budget that would not last', () => {
+  const recover = async () => {
+    const body = { workspaceId: workspace.id };
+    const answer = await workspace.api.post<{ counts: Body; failedSteps: string[] }>(
+      '/coordinator/recover',
+      body,
+    );
+    expect([answer.status, answer.body.failedSteps]).toEqual([200, []]);
+    return answer.body.counts['throttlesChanged'];
+  };
+  const claim = async () => {
+    const path = `/agents/${agent.id}/claim`;
+    const { body } = await agent.api.post<{ tasks: unknown[]; reason?: string }>(path, {});
+    return body.reason ?? body.tasks.length;
+  };
+  const whyWaits = async ({ id }: Task) => {
+    const { body } = await workspace.api.get<{ reasons: Body[] }>(`/agent-tasks/${id}/explain`);
+    return body.reasons[0];
+  };
+
+  it('lets its workspace have fewer runs, says so, and more again when it lasts', async () => {
+    const budgetId = await aBudget(1_500);
+    // A run that lasted 20 hours used 300 tokens; 1,200 in 20 days are 4 of these a day.
+    await use(300, 20);
+    const tasks = [await create(), await create(), await create()];
+    const claims = () => Promise.all([claim(), claim()]);
+    expect(await recover()).toBe(1);
+    expect(await recover()).toBe(0);
+    const { body } = await workspace.api.get(`/budgets/${budgetId}/projection`);
+    expect(body).toMatchObject({ recommendation: 'THROTTLE', throttle: { maxRuns: 1 } });
+    expect(await claim()).toBe(1);
+    expect(await claims()).toEqual(['throttled', 'throttled']);
+    expect(await whyWaits(tasks[1] as Task)).toMatchObject({
+      code: 'throttled',
+      facts: { projectId: null, budgetId, maxRuns: 1 },
+    });
+    await sql(`UPDATE usage_budgets SET allocated = 1000000 WHERE id = $1`, budgetId);
+    expect(await recover()).toBe(1);
+    expect(await claim()).toBe(1);
+  });
+
+  it('of a project lets that project alone have fewer', async () => {
+    const projectId = await aProject(server.db.owner, workspace.id);
+    const budgetId = await aBudget(1_500, projectId);
+    await use(300, 20, projectId);
+    const [first, second] = [await create({ projectId }), await create({ projectId })];
+    await recover();
+    expect(await claim()).toBe(1);
+    expect(await claim()).toBe('throttled');
+    const held = await workspace.api.get(`/agent-tasks/${(first as Task).id}`);
+    expect(held.body['runId']).not.toBeNull();
+    expect(await whyWaits(second as Task)).toMatchObject({
+      code: 'throttled',
+      facts: { projectId, budgetId },
+    });
+    await create();
+    expect(await claim()).toBe(1);
+  });
+});

@@ -9,3 +9,13 @@ export {
 export { calibrateEstimates } from './estimates/calibrate.js';
 export { Estimates } from './estimates/estimates.service.js';
 export { Tokens } from './http/tokens.js';
+export { Throttles } from './throttling/throttles.service.js';
+export {
+  type ChangedThrottle,
+  hasThrottledProjects,
+  isInNoThrottledProject,
+  isThrottled,
+  type Throttle,
+  throttlesOf,
+  writeThrottles,
+} from './throttling/throttles.sql.js';

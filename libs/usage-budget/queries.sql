@@ -148,7 +148,34 @@ FROM (
   GROUP BY 1) u
 JOIN task_runs r ON r.workspace_id = $1 AND r.id = u.run_id
 
+-- throttles_of
+SELECT h.project_id AS "projectId", h.budget_id AS "budgetId", h.max_runs AS "maxRuns", h.since
+FROM workspace_throttles h
+WHERE h.workspace_id = $1 AND h.scope_id IN ($1, $2)
+ORDER BY h.project_id NULLS FIRST
+
 -- workspaces_with_completions
 SELECT w.id FROM workspaces w
 WHERE w.archived_at IS NULL AND EXISTS (SELECT FROM agent_tasks t
   WHERE t.workspace_id = w.id AND t.completed_at > now() - make_interval(secs => $1::float8))
+
+-- write_throttles
+WITH wanted AS MATERIALIZED (
+  SELECT w.*, coalesce(w.project_id, w.workspace_id) AS scope_id FROM jsonb_to_recordset($2::jsonb) AS w
+    (workspace_id uuid, project_id uuid, budget_id uuid, max_runs int, reason text)
+),
+ended AS (
+  DELETE FROM workspace_throttles h
+  WHERE ($1::uuid IS NULL OR h.workspace_id = $1)
+    AND NOT EXISTS (SELECT FROM wanted w WHERE w.workspace_id = h.workspace_id AND w.scope_id = h.scope_id)
+  RETURNING h.workspace_id, h.project_id, h.budget_id, NULL::int AS max_runs, h.max_runs AS before
+),
+written AS (
+  INSERT INTO workspace_throttles AS h (workspace_id, project_id, budget_id, max_runs, reason)
+  SELECT workspace_id, project_id, budget_id, max_runs, reason FROM wanted
+  ON CONFLICT (workspace_id, scope_id) DO UPDATE
+  SET budget_id = excluded.budget_id, max_runs = excluded.max_runs, reason = excluded.reason
+  WHERE (h.budget_id, h.max_runs, h.reason) IS DISTINCT FROM (excluded.budget_id, excluded.max_runs, excluded.reason)
+  RETURNING h.workspace_id, h.project_id, h.budget_id, h.max_runs, old.max_runs AS before
+)
+SELECT * FROM ended UNION ALL SELECT * FROM written

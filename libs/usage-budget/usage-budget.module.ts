@@ -4,11 +4,12 @@ import { UsageReports } from './estimates/usage-reports.service.js';
 import { ProjectionController } from './http/projection.controller.js';
 import { UsageReportsController } from './http/usage-reports.controller.js';
 import { Projections } from './projection/projections.service.js';
+import { Throttles } from './throttling/throttles.service.js';
 
 /** What may be used, what is held and what was used of it. */
 @Module({
   controllers: [UsageReportsController, ProjectionController],
-  providers: [Estimates, UsageReports, Projections],
-  exports: [Estimates],
+  providers: [Estimates, UsageReports, Projections, Throttles],
+  exports: [Estimates, Throttles],
 })
 export class UsageBudgetModule {}

@@ -32,6 +32,7 @@ const STEPS: Record<StepName, string> = {
   expire_queued: 'abort_expired_in_queue',
   terminate_drained: 'drained_agents',
   clear_pauses: 'suspend_paused_tasks',
+  throttle_workspaces: 'write_throttles',
   assign: 'assign_tasks',
 };
 const MOMENTS = ['before-commit', 'after-commit'] as const;

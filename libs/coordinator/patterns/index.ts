@@ -13,6 +13,7 @@ import { RecoverLostRuns } from './recover-lost-runs.js';
 import { RecoverOrphans } from './recover-orphans.js';
 import { SettleDependents } from './settle-dependents.js';
 import { TerminateDrained } from './terminate-drained.js';
+import { ThrottleWorkspaces } from './throttle-workspaces.js';
 import { TimeOutHung } from './time-out-hung.js';
 import { TimeOutRuns } from './time-out-runs.js';
 import { WarnHung } from './warn-hung.js';
@@ -40,6 +41,7 @@ export const RECONCILERS = [
   ExpireQueued,
   TerminateDrained,
   ClearPauses,
+  ThrottleWorkspaces,
   Assign,
 ] as const satisfies readonly ReconcilerClass[];
 

@@ -12,10 +12,12 @@ import {
   pause,
   type ReasonOf,
   REASONS,
+  throttle,
   time as timeSchema,
   type Told,
 } from './reasons.js';
 import type { TaskStatus } from '#lib/transitions';
+import type { Throttle } from '#lib/usage-budget';
 
 /** What is told of a reason to hold a task back. */
 interface HeldBack<Described extends Facts> {
@@ -46,6 +48,13 @@ export const HELD_BACK = {
     facts: pause,
     isForeseen: true,
     tell: ({ pauses }) => pauses.map(heldByPause),
+  }),
+  throttled: heldBy({
+    about:
+      'Its workspace or its project has as many runs as it may have while a budget would not last',
+    facts: throttle,
+    isForeseen: false,
+    tell: ({ throttles }) => throttles.map(throttledBy),
   }),
   waiting_for_dependency: heldBy({
     about: 'A task that it depends on has not ended',
@@ -205,6 +214,13 @@ function queueExpired(expiresAt: Date) {
   const at = expiresAt.toISOString();
   const message = `It was to be started before ${at}, which has passed: it is aborted in a moment.`;
   return { message, facts: { queueExpiresAt: at } };
+}
+
+function throttledBy({ projectId, budgetId, maxRuns, since: at }: Throttle) {
+  const whose = projectId === null ? 'The workspace' : 'Its project';
+  const since = at.toISOString();
+  const message = `${whose} may have ${maxRuns} ${maxRuns === 1 ? 'run' : 'runs'} at once since ${since}: a budget would be exhausted before its period ends.`;
+  return { message, facts: { projectId, budgetId, maxRuns, since } };
 }
 
 function queuePosition({ ahead }: ExplainFacts): Reason[] {

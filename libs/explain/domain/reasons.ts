@@ -63,6 +63,7 @@ export const pause = {
     description: '`user:` or `api_key:` and an id; `operator` for a pause of everything',
   } as Schema<string>,
 };
+export const throttle = { projectId: idOrNull, budgetId: id, maxRuns: count, since: time };
 const nearest = list(
   object({ id, name: text, missing: list(text) }),
   'The agents that lack least, and what',

@@ -1,6 +1,7 @@
 import { isOfNone, isPaused, pausedTypes } from '#lib/admission';
 import { isInCooldown } from '#lib/agent-manager';
 import { isInUse } from '#lib/identity';
+import { hasThrottledProjects, isInNoThrottledProject, isThrottled } from '#lib/usage-budget';
 
 /**
  * May this task be handed out now, and if not, why: claims, assignments, the coordinator's due times and
@@ -46,6 +47,12 @@ export const HOLDS = {
     task: (t, scope) => isOfNone(`${t}.task_type`, scope.pausedTypes),
     someTasks: (workspace) => `${pausedTypes(workspace)} <> '{}'`,
     workspace: (workspace) => `NOT ${isPaused(workspace)}`,
+  },
+  throttled: {
+    why: 'throttled',
+    task: (t, { workspace }) => isInNoThrottledProject(t, workspace),
+    someTasks: hasThrottledProjects,
+    workspace: (workspace) => `NOT ${isThrottled(workspace)}`,
   },
   waiting_for_dependency: { task: (t) => `${t}.unmet_dependencies = 0` },
 } as const satisfies Record<string, UntoldHold | ToldHold>;

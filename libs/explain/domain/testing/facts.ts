@@ -21,6 +21,7 @@ export function facts({ task, ...rest }: Overrides = {}): ExplainFacts {
     nearest: [],
     reserved: [],
     pauses: [],
+    throttles: [],
     spawning: null,
     ahead: { count: 0, isMore: false },
     ...rest,
@@ -50,12 +51,14 @@ export function facts({ task, ...rest }: Overrides = {}): ExplainFacts {
 function heldBackBy({
   queueExpiresAt,
   pauses = [],
+  throttles = [],
   dependencies = [],
   unmetDependencies = dependencies.length,
 }: Partial<ExplainFacts> & Partial<ExplainFacts['task']>): HoldCode[] {
   return [
     ...(queueExpiresAt && queueExpiresAt <= NOW ? (['queue_expired'] as const) : []),
     ...(pauses.length > 0 ? (['held_by_pause'] as const) : []),
+    ...(throttles.length > 0 ? (['throttled'] as const) : []),
     ...(unmetDependencies > 0 ? (['waiting_for_dependency'] as const) : []),
   ];
 }
