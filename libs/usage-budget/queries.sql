@@ -3,12 +3,12 @@
 -- burn_of_budget
 SELECT b.workspace_id, b.id, b.project_id, now() AS now, b.period_start, b.period_end, b.consumed, b.remaining,
   b.available, h.max_runs, h.since AS throttled_since, (
-  SELECT coalesce(jsonb_object_agg(u.ago, u.tokens::text), '{}') FROM (
-    SELECT floor(extract(epoch FROM now() - l.logged_at) / 3600)::int AS ago, sum(l.total_tokens) AS tokens FROM agent_usage_logs l
-    WHERE l.workspace_id = b.workspace_id AND l.logged_at > now() - interval '48 hours' AND l.logged_at <= now()
+  SELECT coalesce(jsonb_object_agg(h.ago, u.tokens::text), '{}') FROM generate_series(0, 47) AS h (ago) CROSS JOIN LATERAL (
+    SELECT sum(l.total_tokens) AS tokens FROM agent_usage_logs l
+    WHERE l.workspace_id = b.workspace_id AND l.logged_at > now() - (h.ago + 1) * interval '1 hour' AND l.logged_at <= now() - h.ago * interval '1 hour'
       AND (b.project_id IS NULL OR l.project_id = b.project_id)
-      AND (b.milestone_id IS NULL OR l.milestone_id = b.milestone_id) AND (b.task_id IS NULL OR l.task_id = b.task_id)
-    GROUP BY 1) u) AS hourly
+      AND (b.milestone_id IS NULL OR l.milestone_id = b.milestone_id) AND (b.task_id IS NULL OR l.task_id = b.task_id)) u
+  WHERE u.tokens > 0) AS hourly
 FROM usage_budgets b
 LEFT JOIN workspace_throttles h ON h.workspace_id = b.workspace_id AND h.scope_id = b.scope_id AND h.budget_id = b.id
 WHERE b.workspace_id = $1 AND b.id = $2
@@ -21,11 +21,11 @@ WITH budget AS MATERIALIZED (
     AND ($1::uuid IS NULL OR b.workspace_id = $1)
 ),
 used AS MATERIALIZED (
-  SELECT w.workspace_id, u.* FROM (SELECT DISTINCT workspace_id FROM budget) w
+  SELECT w.workspace_id, h.ago, u.* FROM (SELECT DISTINCT workspace_id FROM budget) w CROSS JOIN generate_series(0, 47) AS h (ago)
   CROSS JOIN LATERAL (
-    SELECT l.project_id, floor(extract(epoch FROM now() - l.logged_at) / 3600)::int AS ago, sum(l.total_tokens) AS tokens FROM agent_usage_logs l
-    WHERE l.workspace_id = w.workspace_id AND l.logged_at > now() - interval '48 hours' AND l.logged_at <= now()
-    GROUP BY 1, 2) u
+    SELECT l.project_id, sum(l.total_tokens) AS tokens FROM agent_usage_logs l
+    WHERE l.workspace_id = w.workspace_id AND l.logged_at > now() - (h.ago + 1) * interval '1 hour' AND l.logged_at <= now() - h.ago * interval '1 hour'
+    GROUP BY 1) u
 )
 SELECT b.*, (
   SELECT coalesce(jsonb_object_agg(u.ago, u.tokens::text), '{}') FROM (
@@ -76,21 +76,24 @@ ON CONFLICT (workspace_id, scope_id, task_type) DO UPDATE
 SET factor = excluded.factor, median_used = excluded.median_used, samples = excluded.samples, updated_at = now()
 
 -- costs_of_projects
-SELECT NULL AS task_id, NULL AS title, NULL AS task_type, NULL AS completed_at, NULL AS completed_us, c.project_id,
-  p.name AS project_name, c.tasks, c.runs, c.used_tokens, c.cost_usd
-FROM (
-  SELECT t.project_id, count(*)::int AS tasks, sum(u.runs)::int AS runs, sum(u.tokens)::text AS used_tokens,
-    trim_scale(sum(u.cost))::text AS cost_usd
-  FROM agent_tasks t CROSS JOIN LATERAL (SELECT count(*)::int AS runs, coalesce(sum(r.used_tokens), 0) AS tokens,
-    coalesce(sum(r.used_cost_usd), 0) AS cost,
-    (array_agg(r.estimated_tokens ORDER BY r.generation DESC))[1] AS estimated
-  FROM task_runs r WHERE r.workspace_id = t.workspace_id AND r.task_id = t.id) u
-  WHERE t.workspace_id = $1 AND t.completed_at >= $2 AND t.completed_at < $3 AND ($5::uuid IS NULL OR t.project_id > $5)
-  GROUP BY t.project_id
-  ORDER BY coalesce(t.project_id, '00000000-0000-0000-0000-000000000000'::uuid)
-  LIMIT $4) c
-LEFT JOIN projects p ON p.workspace_id = $1 AND p.id = c.project_id
-ORDER BY coalesce(c.project_id, '00000000-0000-0000-0000-000000000000'::uuid)
+WITH chosen AS MATERIALIZED (
+  SELECT t.id, t.project_id FROM agent_tasks t WHERE t.workspace_id = $1 AND t.completed_at >= $2 AND t.completed_at < $3 AND ($5::uuid IS NULL OR t.project_id > $5)
+),
+page AS (
+  SELECT project_id, coalesce(project_id, '00000000-0000-0000-0000-000000000000'::uuid) AS place, count(*)::int AS tasks FROM chosen
+  GROUP BY project_id ORDER BY place LIMIT $4
+),
+used AS (
+  SELECT coalesce(c.project_id, '00000000-0000-0000-0000-000000000000'::uuid) AS place, count(*)::int AS runs, sum(r.used_tokens) AS tokens, sum(r.used_cost_usd) AS cost
+  FROM chosen c JOIN task_runs r ON r.workspace_id = $1 AND r.task_id = c.id
+  GROUP BY 1
+)
+SELECT NULL AS task_id, NULL AS title, NULL AS task_type, NULL::timestamptz AS completed_at, NULL AS completed_us,
+  page.project_id, p.name AS project_name, page.tasks, coalesce(u.runs, 0) AS runs,
+  coalesce(u.tokens, 0)::text AS used_tokens, trim_scale(coalesce(u.cost, 0))::text AS cost_usd
+FROM page LEFT JOIN used u ON u.place = page.place
+LEFT JOIN projects p ON p.workspace_id = $1 AND p.id = page.project_id
+ORDER BY page.place
 
 -- costs_of_tasks
 WITH page AS MATERIALIZED (
@@ -102,13 +105,11 @@ WITH page AS MATERIALIZED (
 )
 SELECT t.id AS task_id, t.title, t.task_type, t.completed_at,
   (extract(epoch FROM t.completed_at) * 1000000)::bigint::text AS completed_us, t.project_id, p.name AS project_name,
-  1 AS tasks, u.runs, u.tokens::text AS used_tokens, trim_scale(u.cost)::text AS cost_usd
+  1 AS tasks, u.runs, coalesce(u.tokens, 0)::text AS used_tokens, trim_scale(coalesce(u.cost, 0))::text AS cost_usd
 FROM page JOIN agent_tasks t ON t.workspace_id = page.workspace_id AND t.id = page.id
 LEFT JOIN projects p ON p.workspace_id = t.workspace_id AND p.id = t.project_id
-CROSS JOIN LATERAL (SELECT count(*)::int AS runs, coalesce(sum(r.used_tokens), 0) AS tokens,
-    coalesce(sum(r.used_cost_usd), 0) AS cost,
-    (array_agg(r.estimated_tokens ORDER BY r.generation DESC))[1] AS estimated
-  FROM task_runs r WHERE r.workspace_id = t.workspace_id AND r.task_id = t.id) u
+CROSS JOIN LATERAL (
+  SELECT count(*)::int AS runs, sum(r.used_tokens) AS tokens, sum(r.used_cost_usd) AS cost FROM task_runs r WHERE r.workspace_id = t.workspace_id AND r.task_id = t.id) u
 ORDER BY page.completed_at DESC, page.id DESC
 
 -- read_calibrations
@@ -118,13 +119,18 @@ ORDER BY samples DESC, updated_at DESC
 LIMIT 10000
 
 -- report_estimates
-WITH task AS (
-  SELECT t.task_type, t.project_id, coalesce(u.estimated, t.estimated_tokens) AS estimated, u.tokens, u.tokens > 0 AS known
-  FROM agent_tasks t CROSS JOIN LATERAL (SELECT count(*)::int AS runs, coalesce(sum(r.used_tokens), 0) AS tokens,
-    coalesce(sum(r.used_cost_usd), 0) AS cost,
-    (array_agg(r.estimated_tokens ORDER BY r.generation DESC))[1] AS estimated
-  FROM task_runs r WHERE r.workspace_id = t.workspace_id AND r.task_id = t.id) u
-  WHERE t.workspace_id = $1 AND t.completed_at >= $2 AND t.completed_at < $3
+WITH chosen AS MATERIALIZED (
+  SELECT t.id, t.task_type, t.project_id, t.estimated_tokens, t.generation FROM agent_tasks t WHERE t.workspace_id = $1 AND t.completed_at >= $2 AND t.completed_at < $3
+),
+used AS (
+  SELECT r.task_id, count(*)::int AS runs, sum(r.used_tokens) AS tokens, sum(r.used_cost_usd) AS cost, max(r.estimated_tokens) FILTER (WHERE r.generation = c.generation) AS estimated
+  FROM chosen c JOIN task_runs r ON r.workspace_id = $1 AND r.task_id = c.id
+  GROUP BY r.task_id
+),
+task AS (
+  SELECT c.task_type, c.project_id, coalesce(u.estimated, c.estimated_tokens) AS estimated, u.tokens,
+    coalesce(u.tokens, 0) > 0 AS known
+  FROM chosen c LEFT JOIN used u ON u.task_id = c.id
 )
 SELECT grouping(task_type) = 1 AS is_total, task_type, project_id, count(*)::int AS tasks,
   count(*) FILTER (WHERE NOT known)::int AS unreported,

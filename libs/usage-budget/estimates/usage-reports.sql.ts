@@ -1,17 +1,14 @@
 import { query } from '#lib/database';
 
 /**
- * What completed tasks used. Their indexes: agent_tasks_history_idx (from type to type), task_runs_task_idx once a task.
- * Each begins with $1 workspace, $2 and $3 the times between which the tasks have completed.
+ * What completed tasks used. Their indexes: agent_tasks_history_idx (from type to type), task_runs_task_idx; of many tasks
+ * the tables are read. Each begins with $1 workspace, $2 and $3 the times between which the tasks have completed.
  */
 
 const IN_TIME = `t.workspace_id = $1 AND t.completed_at >= $2 AND t.completed_at < $3`;
 
-/** Of all runs of the task `t`: what they used, and what the last one of them was expected to use. */
-const USE = `SELECT count(*)::int AS runs, coalesce(sum(r.used_tokens), 0) AS tokens,
-    coalesce(sum(r.used_cost_usd), 0) AS cost,
-    (array_agg(r.estimated_tokens ORDER BY r.generation DESC))[1] AS estimated
-  FROM task_runs r WHERE r.workspace_id = t.workspace_id AND r.task_id = t.id`;
+/** Of runs `r`: how many, and what they used. */
+const USE = `count(*)::int AS runs, sum(r.used_tokens) AS tokens, sum(r.used_cost_usd) AS cost`;
 
 /** A kind of tasks; the total has neither type nor project. */
 export interface EstimateReportRow {
@@ -29,14 +26,25 @@ export interface EstimateReportRow {
   within_20_percent: number | null;
 }
 
-/** The total first, then the kinds with most tasks. $4 rows at most. */
+/**
+ * The total first, then the kinds with most tasks. A task that was handed out under a budget counts with the estimate that
+ * it had then. $4 rows at most.
+ */
 export const reportEstimates = query<EstimateReportRow>(
   'report_estimates',
   `
-WITH task AS (
-  SELECT t.task_type, t.project_id, coalesce(u.estimated, t.estimated_tokens) AS estimated, u.tokens, u.tokens > 0 AS known
-  FROM agent_tasks t CROSS JOIN LATERAL (${USE}) u
-  WHERE ${IN_TIME}
+WITH chosen AS MATERIALIZED (
+  SELECT t.id, t.task_type, t.project_id, t.estimated_tokens, t.generation FROM agent_tasks t WHERE ${IN_TIME}
+),
+used AS (
+  SELECT r.task_id, ${USE}, max(r.estimated_tokens) FILTER (WHERE r.generation = c.generation) AS estimated
+  FROM chosen c JOIN task_runs r ON r.workspace_id = $1 AND r.task_id = c.id
+  GROUP BY r.task_id
+),
+task AS (
+  SELECT c.task_type, c.project_id, coalesce(u.estimated, c.estimated_tokens) AS estimated, u.tokens,
+    coalesce(u.tokens, 0) > 0 AS known
+  FROM chosen c LEFT JOIN used u ON u.task_id = c.id
 )
 SELECT grouping(task_type) = 1 AS is_total, task_type, project_id, count(*)::int AS tasks,
   count(*) FILTER (WHERE NOT known)::int AS unreported,
@@ -79,10 +87,11 @@ WITH page AS MATERIALIZED (
 )
 SELECT t.id AS task_id, t.title, t.task_type, t.completed_at,
   (extract(epoch FROM t.completed_at) * 1000000)::bigint::text AS completed_us, t.project_id, p.name AS project_name,
-  1 AS tasks, u.runs, u.tokens::text AS used_tokens, trim_scale(u.cost)::text AS cost_usd
+  1 AS tasks, u.runs, coalesce(u.tokens, 0)::text AS used_tokens, trim_scale(coalesce(u.cost, 0))::text AS cost_usd
 FROM page JOIN agent_tasks t ON t.workspace_id = page.workspace_id AND t.id = page.id
 LEFT JOIN projects p ON p.workspace_id = t.workspace_id AND p.id = t.project_id
-CROSS JOIN LATERAL (${USE}) u
+CROSS JOIN LATERAL (
+  SELECT ${USE} FROM task_runs r WHERE r.workspace_id = t.workspace_id AND r.task_id = t.id) u
 ORDER BY page.completed_at DESC, page.id DESC`,
 );
 
@@ -92,16 +101,22 @@ const NO_PROJECT = `'00000000-0000-0000-0000-000000000000'::uuid`;
 export const costsOfProjects = query<CostRow>(
   'costs_of_projects',
   `
-SELECT NULL AS task_id, NULL AS title, NULL AS task_type, NULL AS completed_at, NULL AS completed_us, c.project_id,
-  p.name AS project_name, c.tasks, c.runs, c.used_tokens, c.cost_usd
-FROM (
-  SELECT t.project_id, count(*)::int AS tasks, sum(u.runs)::int AS runs, sum(u.tokens)::text AS used_tokens,
-    trim_scale(sum(u.cost))::text AS cost_usd
-  FROM agent_tasks t CROSS JOIN LATERAL (${USE}) u
-  WHERE ${IN_TIME} AND ($5::uuid IS NULL OR t.project_id > $5)
-  GROUP BY t.project_id
-  ORDER BY coalesce(t.project_id, ${NO_PROJECT})
-  LIMIT $4) c
-LEFT JOIN projects p ON p.workspace_id = $1 AND p.id = c.project_id
-ORDER BY coalesce(c.project_id, ${NO_PROJECT})`,
+WITH chosen AS MATERIALIZED (
+  SELECT t.id, t.project_id FROM agent_tasks t WHERE ${IN_TIME} AND ($5::uuid IS NULL OR t.project_id > $5)
+),
+page AS (
+  SELECT project_id, coalesce(project_id, ${NO_PROJECT}) AS place, count(*)::int AS tasks FROM chosen
+  GROUP BY project_id ORDER BY place LIMIT $4
+),
+used AS (
+  SELECT coalesce(c.project_id, ${NO_PROJECT}) AS place, ${USE}
+  FROM chosen c JOIN task_runs r ON r.workspace_id = $1 AND r.task_id = c.id
+  GROUP BY 1
+)
+SELECT NULL AS task_id, NULL AS title, NULL AS task_type, NULL::timestamptz AS completed_at, NULL AS completed_us,
+  page.project_id, p.name AS project_name, page.tasks, coalesce(u.runs, 0) AS runs,
+  coalesce(u.tokens, 0)::text AS used_tokens, trim_scale(coalesce(u.cost, 0))::text AS cost_usd
+FROM page LEFT JOIN used u ON u.place = page.place
+LEFT JOIN projects p ON p.workspace_id = $1 AND p.id = page.project_id
+ORDER BY page.place`,
 );

@@ -11,8 +11,9 @@ export interface BurningBudget extends Burn {
 
 const BUDGET = `b.workspace_id, b.id, b.project_id, now() AS now, b.period_start, b.period_end, b.consumed, b.remaining,
   b.available`;
-const HOURS_AGO = `floor(extract(epoch FROM now() - l.logged_at) / 3600)::int`;
-const LATELY = `l.logged_at > now() - interval '${HOURS_WEIGHTED} hours' AND l.logged_at <= now()`;
+/** The hours that are counted, back from now: each is a range of the index, so that nothing is sorted. */
+const HOURS = `generate_series(0, ${HOURS_WEIGHTED - 1}) AS h (ago)`;
+const IN_HOUR = `l.logged_at > now() - (h.ago + 1) * interval '1 hour' AND l.logged_at <= now() - h.ago * interval '1 hour'`;
 
 /** Whether the log `l` counts for the budget `b`. */
 const IN_SCOPE = `(b.project_id IS NULL OR l.project_id = b.project_id)
@@ -32,11 +33,11 @@ export const burnOfBudget = query<ProjectedBudget>(
   'burn_of_budget',
   `
 SELECT ${BUDGET}, h.max_runs, h.since AS throttled_since, (
-  SELECT coalesce(jsonb_object_agg(u.ago, u.tokens::text), '{}') FROM (
-    SELECT ${HOURS_AGO} AS ago, sum(l.total_tokens) AS tokens FROM agent_usage_logs l
-    WHERE l.workspace_id = b.workspace_id AND ${LATELY}
-      AND ${IN_SCOPE}
-    GROUP BY 1) u) AS hourly
+  SELECT coalesce(jsonb_object_agg(h.ago, u.tokens::text), '{}') FROM ${HOURS} CROSS JOIN LATERAL (
+    SELECT sum(l.total_tokens) AS tokens FROM agent_usage_logs l
+    WHERE l.workspace_id = b.workspace_id AND ${IN_HOUR}
+      AND ${IN_SCOPE}) u
+  WHERE u.tokens > 0) AS hourly
 FROM usage_budgets b
 LEFT JOIN workspace_throttles h ON h.workspace_id = b.workspace_id AND h.scope_id = b.scope_id AND h.budget_id = b.id
 WHERE b.workspace_id = $1 AND b.id = $2`,
@@ -57,11 +58,11 @@ WITH budget AS MATERIALIZED (
     AND ($1::uuid IS NULL OR b.workspace_id = $1)
 ),
 used AS MATERIALIZED (
-  SELECT w.workspace_id, u.* FROM (SELECT DISTINCT workspace_id FROM budget) w
+  SELECT w.workspace_id, h.ago, u.* FROM (SELECT DISTINCT workspace_id FROM budget) w CROSS JOIN ${HOURS}
   CROSS JOIN LATERAL (
-    SELECT l.project_id, ${HOURS_AGO} AS ago, sum(l.total_tokens) AS tokens FROM agent_usage_logs l
-    WHERE l.workspace_id = w.workspace_id AND ${LATELY}
-    GROUP BY 1, 2) u
+    SELECT l.project_id, sum(l.total_tokens) AS tokens FROM agent_usage_logs l
+    WHERE l.workspace_id = w.workspace_id AND ${IN_HOUR}
+    GROUP BY 1) u
 )
 SELECT b.*, (
   SELECT coalesce(jsonb_object_agg(u.ago, u.tokens::text), '{}') FROM (
