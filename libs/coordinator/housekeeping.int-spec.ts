@@ -108,6 +108,8 @@ describe('sets of capabilities', () => {
       maxRetries: 3,
       tags: [],
       retryBackoffSeconds: 1,
+      estimatedTokens: '8970',
+      estimateSource: 'default',
       requiredCapabilities: [key],
       capabilityKey: key,
       unmetDependencies: 0,

@@ -5,7 +5,7 @@ import { Database, firstRow } from '#lib/database';
 import { purgeExpiredKeys } from '#lib/http';
 import { pruneSessions } from '#lib/identity';
 import { Logger } from '#lib/observability';
-import { pruneUsageReports } from '#lib/usage-budget';
+import { calibrateEstimates, pruneUsageReports } from '#lib/usage-budget';
 import { pruneCapabilitySets } from './store/prune-capability-sets.sql.js';
 import { pruneCoordinatorLogs } from './store/prune-logs.sql.js';
 
@@ -14,11 +14,19 @@ const LOGS_KEPT_DAYS = 30;
 /** Of the heartbeats' history; a day that has no partition goes to the default one. */
 const DAYS_AHEAD = 3;
 const BATCH = 5_000;
+/** What a round is late at most, so that none misses a completion. */
+const OVERLAP_SECONDS = 60;
+/** Of tasks that have completed since then estimates learn: the first round of a leader looks at all of them. */
+const LEARNED_SECONDS = 90 * 86_400;
 
-/** Removes what nobody needs any more, a batch of each every ten minutes. The leader does it. */
+/**
+ * Removes what nobody needs any more, a batch of each every ten minutes, and lets estimates learn from what has
+ * completed. The leader does it.
+ */
 @Injectable()
 export class Housekeeping {
   private lastAt = -Infinity;
+  private learnedAt = -Infinity;
 
   constructor(
     private readonly database: Database,
@@ -49,8 +57,16 @@ export class Housekeeping {
     const { agents, usage } = this.config;
     const reports = await pruneUsageReports(service, usage.retentionDays, BATCH);
     await service.rows(renewHeartbeatPartitions, [DAYS_AHEAD, agents.heartbeatRetentionDays]);
+    await this.learn();
     return [keys, sessions, reports, logs?.removed ?? 0, sets?.looked_at ?? 0].some(
       (removed) => removed >= BATCH,
     );
+  }
+
+  private async learn(): Promise<void> {
+    const now = performance.now();
+    const seconds = (now - this.learnedAt) / 1_000 + OVERLAP_SECONDS;
+    await calibrateEstimates(this.database.service, Math.min(seconds, LEARNED_SECONDS));
+    this.learnedAt = now;
   }
 }

@@ -141,7 +141,9 @@ WHERE (a.lifecycle IN ('STARTING', 'ACTIVE', 'DRAINING')
   WHERE k.wait < 'infinity' AND (EXISTS (SELECT FROM workspaces used WHERE used.id = k.workspace_id AND used.archived_at IS NULL) AND NOT (EXISTS (SELECT FROM installation_pauses p
       WHERE p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))
     OR EXISTS (SELECT FROM pauses p WHERE p.workspace_id = k.workspace_id AND p.task_type IS NULL
-      AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))) AND NOT EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = k.workspace_id AND b.scope_id = k.workspace_id
+      AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))) AND NOT EXISTS (SELECT FROM workspace_throttles h
+      WHERE h.workspace_id = k.workspace_id AND h.scope_id = k.workspace_id AND h.max_runs <= (
+        SELECT coalesce(sum(a.live_runs), 0) FROM agents a WHERE a.workspace_id = k.workspace_id)) AND NOT EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = k.workspace_id AND b.scope_id = k.workspace_id
     AND (b.period_start <= now() AND b.period_end > now()) AND b.available <= 0))
     AND EXISTS (SELECT FROM agent_tasks t JOIN capability_sets c
         ON c.workspace_id = t.workspace_id AND c.key = t.capability_key
@@ -149,6 +151,10 @@ WHERE (a.lifecycle IN ('STARTING', 'ACTIVE', 'DRAINING')
         AND (t.status = 'PENDING'
       AND (t.queue_expires_at IS NULL OR t.queue_expires_at > now())
       AND (t.task_type || '') <> ALL (k.paused)
+      AND coalesce(t.project_id, t.workspace_id) <> ALL (ARRAY(SELECT h.project_id FROM workspace_throttles h
+      WHERE h.workspace_id = k.workspace_id AND h.project_id IS NOT NULL AND h.max_runs <= (
+        SELECT count(*) FROM task_runs lr JOIN agent_tasks lt ON lt.workspace_id = lr.workspace_id AND lt.id = lr.task_id
+        WHERE lr.workspace_id = k.workspace_id AND lr.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE') AND lt.project_id = h.project_id)))
       AND t.unmet_dependencies = 0
       AND (k.budgets IS NULL OR (
     greatest(t.estimated_tokens, 1) <= least(9223372036854775807, (k.budgets ->> t.workspace_id::text)::bigint, (k.budgets ->> t.project_id::text)::bigint, (k.budgets ->> t.milestone_id::text)::bigint)

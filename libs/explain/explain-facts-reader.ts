@@ -16,6 +16,7 @@ import {
 import { rootsOfWaiting } from './store/roots-of-waiting.sql.js';
 import { tasksAhead } from './store/tasks-ahead.sql.js';
 import { SpawnObstacles } from '#lib/runs';
+import { throttlesOf } from '#lib/usage-budget';
 
 /** Where counting the tasks that rank before another ends. */
 export const COUNTED_AHEAD = 1_000;
@@ -25,12 +26,13 @@ const EDGES_LOOKED_AT = 2_000;
 
 type AgentSide = Pick<ExplainFacts, 'agents' | 'missingCapabilities' | 'nearest' | 'reserved'>;
 /** What an explanation takes from elsewhere than the task. */
-export type Surroundings = AgentSide & Pick<ExplainFacts, 'pauses' | 'spawning'>;
+export type Surroundings = AgentSide & Pick<ExplainFacts, 'pauses' | 'throttles' | 'spawning'>;
 
 /** What of a task says what surrounds it. */
 export interface SurroundedTask {
   status: TaskStatus;
   task_type: string;
+  project_id: string | null;
   retry_at: Date | null;
   unmet_dependencies: number;
   required_capabilities: readonly string[];
@@ -43,6 +45,7 @@ const NOTHING: Surroundings = {
   nearest: [],
   reserved: [],
   pauses: [],
+  throttles: [],
   spawning: null,
 };
 
@@ -62,14 +65,15 @@ export class ExplainFactsReader {
   ): Promise<Surroundings> {
     if (live || !willRun(task)) return NOTHING;
     const tenant = this.database.tenant(workspaceId);
-    const [side, pauses] = await Promise.all([
+    const [side, pauses, throttles] = await Promise.all([
       agentSide(tenant, task),
       tenant.rows(pausesOfType, [workspaceId, task.task_type]),
+      tenant.rows(throttlesOf, [workspaceId, task.project_id]),
     ]);
     const spawning = side.agents.some(needsSession)
       ? await this.spawnObstacles.spawnFacts(workspaceId)
       : null;
-    return { ...side, spawning, pauses: pauses.map(({ pause }) => pause) };
+    return { ...side, spawning, throttles, pauses: pauses.map(({ pause }) => pause) };
   }
 
   /** Where the dependencies of what the task waits for end; nothing where it waits for no task. */

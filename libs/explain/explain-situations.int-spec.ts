@@ -86,6 +86,15 @@ async function everythingPaused(): Promise<void> {
     [operatorId],
   );
 }
+async function throttled(): Promise<void> {
+  await sql(
+    `WITH budget AS (INSERT INTO usage_budgets (workspace_id, id, allocated, period_start, period_end)
+       VALUES ($1, uuidv7(), 1000000, now(), now() + interval '1 day') RETURNING workspace_id, id),
+     busy AS (UPDATE agents SET live_runs = 1, max_concurrent_tasks = 2 WHERE workspace_id = $1)
+     INSERT INTO workspace_throttles (workspace_id, budget_id, max_runs, reason) SELECT *, 1, 'THROTTLE' FROM budget`,
+    [workspace.id],
+  );
+}
 async function rate(perMinute: number): Promise<void> {
   await sql('INSERT INTO workspace_limits (workspace_id, spawns_per_minute) VALUES ($1, $2)', [
     workspace.id,
@@ -233,6 +242,7 @@ const alone: [string, Make[], Expected, unknownBecause?: string][] = [
     ['held_by_pause', { scope: 'everything', by: 'operator', byName: null, reason: 'upgrade' }],
     'paused',
   ],
+  ['a throttle', [...own(), throttled], ['throttled', { maxRuns: 1 }], 'held_back'],
   ['a retry', [...own(), retry], ['waiting_for_retry', { retryCount: 2, abortReason: 'oom' }]],
   [
     'too long a wait',

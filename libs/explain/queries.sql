@@ -32,7 +32,7 @@ SELECT availability, count(*)::int AS count, sum(max_concurrent_tasks)::int AS p
 FROM capable GROUP BY availability
 
 -- explain_task
-SELECT now() AS now, t.status, t.task_type, t.run_id, t.agent_id, t.retry_at, t.retry_count, t.max_retries,
+SELECT now() AS now, t.status, t.task_type, t.project_id, t.run_id, t.agent_id, t.retry_at, t.retry_count, t.max_retries,
   t.abort_reason, t.abort_message, t.failure_reason, t.last_error, t.paused_by, t.pause_reason, t.paused_at,
   CASE
     WHEN t.paused_by ~ '^user:[0-9a-f-]{36}$' THEN (SELECT u.name FROM users u
@@ -47,6 +47,12 @@ SELECT now() AS now, t.status, t.task_type, t.run_id, t.agent_id, t.retry_at, t.
       WHERE p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))
     OR EXISTS (SELECT FROM pauses p WHERE p.workspace_id = $1 AND p.task_type IS NULL
       AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())))) THEN 'held_by_pause' END,
+    CASE WHEN NOT (coalesce(t.project_id, t.workspace_id) <> ALL (ARRAY(SELECT h.project_id FROM workspace_throttles h
+      WHERE h.workspace_id = $1 AND h.project_id IS NOT NULL AND h.max_runs <= (
+        SELECT count(*) FROM task_runs lr JOIN agent_tasks lt ON lt.workspace_id = lr.workspace_id AND lt.id = lr.task_id
+        WHERE lr.workspace_id = $1 AND lr.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE') AND lt.project_id = h.project_id))) AND NOT EXISTS (SELECT FROM workspace_throttles h
+      WHERE h.workspace_id = $1 AND h.scope_id = $1 AND h.max_runs <= (
+        SELECT coalesce(sum(a.live_runs), 0) FROM agents a WHERE a.workspace_id = $1))) THEN 'throttled' END,
     CASE WHEN NOT (t.unmet_dependencies = 0) THEN 'waiting_for_dependency' END,
     CASE WHEN NOT (((SELECT jsonb_object_agg(l.scope, l.available) FROM (
     SELECT b.scope_id::text AS scope, b.available FROM usage_budgets b WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NULL
@@ -247,7 +253,7 @@ WITH RECURSIVE edge AS (
 SELECT e.task_id, e.policy, p.completed_at IS NOT NULL AS completed,
   (p.status = 'FAILED' OR (p.status = 'ABORTED' AND p.retry_at IS NULL)
   OR (p.status = 'ARCHIVED' AND p.completed_at IS NULL)) AS ended_without_success,
-  p.id, p.task_type, p.status, p.retry_at, p.queue_expires_at, p.unmet_dependencies, p.assigned_at,
+  p.id, p.task_type, p.project_id, p.status, p.retry_at, p.queue_expires_at, p.unmet_dependencies, p.assigned_at,
   p.started_at, p.required_capabilities, p.queue_rank,
   array_remove(ARRAY[CASE WHEN NOT (EXISTS (SELECT FROM workspaces used WHERE used.id = $1 AND used.archived_at IS NULL)) THEN 'workspace_archived' END,
     CASE WHEN NOT ((p.queue_expires_at IS NULL OR p.queue_expires_at > now())) THEN 'queue_expired' END,
@@ -256,6 +262,12 @@ SELECT e.task_id, e.policy, p.completed_at IS NOT NULL AS completed,
       WHERE p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))
     OR EXISTS (SELECT FROM pauses p WHERE p.workspace_id = $1 AND p.task_type IS NULL
       AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())))) THEN 'held_by_pause' END,
+    CASE WHEN NOT (coalesce(p.project_id, p.workspace_id) <> ALL (ARRAY(SELECT h.project_id FROM workspace_throttles h
+      WHERE h.workspace_id = $1 AND h.project_id IS NOT NULL AND h.max_runs <= (
+        SELECT count(*) FROM task_runs lr JOIN agent_tasks lt ON lt.workspace_id = lr.workspace_id AND lt.id = lr.task_id
+        WHERE lr.workspace_id = $1 AND lr.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE') AND lt.project_id = h.project_id))) AND NOT EXISTS (SELECT FROM workspace_throttles h
+      WHERE h.workspace_id = $1 AND h.scope_id = $1 AND h.max_runs <= (
+        SELECT coalesce(sum(a.live_runs), 0) FROM agents a WHERE a.workspace_id = $1))) THEN 'throttled' END,
     CASE WHEN NOT (p.unmet_dependencies = 0) THEN 'waiting_for_dependency' END,
     CASE WHEN NOT (((SELECT jsonb_object_agg(l.scope, l.available) FROM (
     SELECT b.scope_id::text AS scope, b.available FROM usage_budgets b WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NULL

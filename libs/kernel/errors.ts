@@ -122,7 +122,7 @@ export const ERRORS = {
     'Check the id and the workspace, or register the agent first.',
   ),
   project_not_found: e(404, 'There is no such project', 'Check the id and the workspace.'),
-  budget_not_found: e(404, 'There is no such budget', 'Check the id and the workspace.'),
+  budget_not_found: e(404, 'There is no such budget', 'List the budgets for their ids.'),
   pause_not_found: e(404, 'There is no such pause', 'List the pauses for their ids.'),
   milestone_not_found: e(404, 'There is no such milestone', 'Check the id and the project.'),
   dependency_not_found: e(404, 'There is no such dependency', 'Check both task ids.'),

@@ -13,12 +13,12 @@ SELECT count(*)::int AS subtasks FROM (
 
 -- create_tasks
 WITH input AS MATERIALIZED (
-  SELECT * FROM jsonb_to_recordset($2::jsonb) AS x ("id" uuid, "capabilityKey" text, "unmetDependencies" int, "hasDependents" boolean, "createdBy" uuid, "parentTaskId" uuid, "taskType" text, "inputContext" jsonb, "title" text, "description" text, "priority" int, "metadata" jsonb, "secrets" jsonb, "estimatedDurationMinutes" int, "maxRetries" int, "retryBackoffSeconds" int, "timeoutSeconds" int, "projectId" uuid, "milestoneId" uuid, "requiredCapabilities" text[], "queueExpiresInSeconds" int, "tags" text[], "actorKind" text, "actorId" text)
+  SELECT * FROM jsonb_to_recordset($2::jsonb) AS x ("id" uuid, "capabilityKey" text, "unmetDependencies" int, "hasDependents" boolean, "createdBy" uuid, "parentTaskId" uuid, "taskType" text, "inputContext" jsonb, "title" text, "description" text, "priority" int, "metadata" jsonb, "secrets" jsonb, "estimatedDurationMinutes" int, "estimatedComplexity" int, "estimatedTokens" bigint, "estimateSource" text, "maxRetries" int, "retryBackoffSeconds" int, "timeoutSeconds" int, "projectId" uuid, "milestoneId" uuid, "requiredCapabilities" text[], "queueExpiresInSeconds" int, "tags" text[], "actorKind" text, "actorId" text)
 ),
 created AS (
-  INSERT INTO agent_tasks (workspace_id, ready_at, queue_expires_at, id, capability_key, unmet_dependencies, has_dependents, created_by, parent_task_id, task_type, input_context, title, description, priority, metadata, secrets, estimated_duration_minutes, max_retries, retry_backoff_seconds, timeout_seconds, project_id, milestone_id, required_capabilities)
+  INSERT INTO agent_tasks (workspace_id, ready_at, queue_expires_at, id, capability_key, unmet_dependencies, has_dependents, created_by, parent_task_id, task_type, input_context, title, description, priority, metadata, secrets, estimated_duration_minutes, estimated_complexity, estimated_tokens, estimate_source, max_retries, retry_backoff_seconds, timeout_seconds, project_id, milestone_id, required_capabilities)
   SELECT $1, CASE WHEN "unmetDependencies" = 0 THEN now() END, now() + make_interval(secs => "queueExpiresInSeconds"),
-    "id", "capabilityKey", "unmetDependencies", "hasDependents", "createdBy", "parentTaskId", "taskType", "inputContext", "title", "description", "priority", "metadata", "secrets", "estimatedDurationMinutes", "maxRetries", "retryBackoffSeconds", "timeoutSeconds", "projectId", "milestoneId", "requiredCapabilities"
+    "id", "capabilityKey", "unmetDependencies", "hasDependents", "createdBy", "parentTaskId", "taskType", "inputContext", "title", "description", "priority", "metadata", "secrets", "estimatedDurationMinutes", "estimatedComplexity", "estimatedTokens", "estimateSource", "maxRetries", "retryBackoffSeconds", "timeoutSeconds", "projectId", "milestoneId", "requiredCapabilities"
   FROM input
   RETURNING id
 ),
@@ -30,12 +30,12 @@ SELECT now() AS created_at
 
 -- create_tasks_with_extras
 WITH input AS MATERIALIZED (
-  SELECT * FROM jsonb_to_recordset($2::jsonb) AS x ("id" uuid, "capabilityKey" text, "unmetDependencies" int, "hasDependents" boolean, "createdBy" uuid, "parentTaskId" uuid, "taskType" text, "inputContext" jsonb, "title" text, "description" text, "priority" int, "metadata" jsonb, "secrets" jsonb, "estimatedDurationMinutes" int, "maxRetries" int, "retryBackoffSeconds" int, "timeoutSeconds" int, "projectId" uuid, "milestoneId" uuid, "requiredCapabilities" text[], "queueExpiresInSeconds" int, "tags" text[], "actorKind" text, "actorId" text)
+  SELECT * FROM jsonb_to_recordset($2::jsonb) AS x ("id" uuid, "capabilityKey" text, "unmetDependencies" int, "hasDependents" boolean, "createdBy" uuid, "parentTaskId" uuid, "taskType" text, "inputContext" jsonb, "title" text, "description" text, "priority" int, "metadata" jsonb, "secrets" jsonb, "estimatedDurationMinutes" int, "estimatedComplexity" int, "estimatedTokens" bigint, "estimateSource" text, "maxRetries" int, "retryBackoffSeconds" int, "timeoutSeconds" int, "projectId" uuid, "milestoneId" uuid, "requiredCapabilities" text[], "queueExpiresInSeconds" int, "tags" text[], "actorKind" text, "actorId" text)
 ),
 created AS (
-  INSERT INTO agent_tasks (workspace_id, ready_at, queue_expires_at, id, capability_key, unmet_dependencies, has_dependents, created_by, parent_task_id, task_type, input_context, title, description, priority, metadata, secrets, estimated_duration_minutes, max_retries, retry_backoff_seconds, timeout_seconds, project_id, milestone_id, required_capabilities)
+  INSERT INTO agent_tasks (workspace_id, ready_at, queue_expires_at, id, capability_key, unmet_dependencies, has_dependents, created_by, parent_task_id, task_type, input_context, title, description, priority, metadata, secrets, estimated_duration_minutes, estimated_complexity, estimated_tokens, estimate_source, max_retries, retry_backoff_seconds, timeout_seconds, project_id, milestone_id, required_capabilities)
   SELECT $1, CASE WHEN "unmetDependencies" = 0 THEN now() END, now() + make_interval(secs => "queueExpiresInSeconds"),
-    "id", "capabilityKey", "unmetDependencies", "hasDependents", "createdBy", "parentTaskId", "taskType", "inputContext", "title", "description", "priority", "metadata", "secrets", "estimatedDurationMinutes", "maxRetries", "retryBackoffSeconds", "timeoutSeconds", "projectId", "milestoneId", "requiredCapabilities"
+    "id", "capabilityKey", "unmetDependencies", "hasDependents", "createdBy", "parentTaskId", "taskType", "inputContext", "title", "description", "priority", "metadata", "secrets", "estimatedDurationMinutes", "estimatedComplexity", "estimatedTokens", "estimateSource", "maxRetries", "retryBackoffSeconds", "timeoutSeconds", "projectId", "milestoneId", "requiredCapabilities"
   FROM input
   RETURNING id
 ),
@@ -260,7 +260,7 @@ WHERE NOT EXISTS (SELECT FROM agent_tasks t WHERE t.workspace_id = $1 AND t.id =
 -- update_task
 WITH input AS MATERIALIZED (
   SELECT u.*, array_to_string(u."requiredCapabilities", ',') AS "capabilityKey"
-  FROM jsonb_to_record($7::jsonb) AS u ("title" text, "description" text, "priority" int, "metadata" jsonb, "secrets" jsonb, "estimatedDurationMinutes" int, "maxRetries" int, "retryBackoffSeconds" int, "timeoutSeconds" int, "projectId" uuid, "milestoneId" uuid, "requiredCapabilities" text[])
+  FROM jsonb_to_record($7::jsonb) AS u ("title" text, "description" text, "priority" int, "metadata" jsonb, "secrets" jsonb, "estimatedDurationMinutes" int, "estimatedComplexity" int, "estimatedTokens" bigint, "estimateSource" text, "maxRetries" int, "retryBackoffSeconds" int, "timeoutSeconds" int, "projectId" uuid, "milestoneId" uuid, "requiredCapabilities" text[])
 ),
 sets AS (
   INSERT INTO capability_sets AS s (workspace_id, key, capabilities)
@@ -276,7 +276,7 @@ changed AS (
   UPDATE agent_tasks t SET
     version = t.version + 1,
     updated_at = now(),
-    title = u."title", description = u."description", priority = u."priority", metadata = u."metadata", secrets = u."secrets", estimated_duration_minutes = u."estimatedDurationMinutes", max_retries = u."maxRetries", retry_backoff_seconds = u."retryBackoffSeconds", timeout_seconds = u."timeoutSeconds", project_id = u."projectId", milestone_id = u."milestoneId", required_capabilities = u."requiredCapabilities",
+    title = u."title", description = u."description", priority = u."priority", metadata = u."metadata", secrets = u."secrets", estimated_duration_minutes = u."estimatedDurationMinutes", estimated_complexity = u."estimatedComplexity", estimated_tokens = u."estimatedTokens", estimate_source = u."estimateSource", max_retries = u."maxRetries", retry_backoff_seconds = u."retryBackoffSeconds", timeout_seconds = u."timeoutSeconds", project_id = u."projectId", milestone_id = u."milestoneId", required_capabilities = u."requiredCapabilities",
     capability_key = CASE WHEN t.capability_key LIKE '!%' THEN '!' ELSE '' END || u."capabilityKey"
   FROM input u
   WHERE t.workspace_id = $1 AND t.id = $2

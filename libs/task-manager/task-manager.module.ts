@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { AdmissionModule } from '#lib/admission';
+import { UsageBudgetModule } from '#lib/usage-budget';
 import { BulkCommands } from './commands/bulk-commands.js';
 import { TaskCommands } from './commands/task-commands.js';
 import { TaskCreation } from './creation/task-creation.js';
@@ -17,10 +18,11 @@ import { TaskSuspension } from './suspension/task-suspension.js';
 import { TaskHistory } from './queries/task-history.js';
 import { TaskQueries } from './queries/task-queries.js';
 import { TaskUpdates } from './updates/task-updates.js';
+import { UpdateSecrets } from './updates/update-secrets.js';
 
 /** Tasks and their dependencies: created, changed, commanded, read. */
 @Module({
-  imports: [AdmissionModule],
+  imports: [AdmissionModule, UsageBudgetModule],
   controllers: [
     TaskCreationController,
     BulkCommandsController,
@@ -39,6 +41,7 @@ import { TaskUpdates } from './updates/task-updates.js';
     TaskQueries,
     TaskHistory,
     TaskDependencies,
+    UpdateSecrets,
     TaskUpdates,
     TaskSuspension,
   ],

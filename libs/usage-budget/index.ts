@@ -27,3 +27,21 @@ export { dailySums, monthlySums, SUMS } from './history/store/counted.js';
 export { pruneUsageReports } from './history/store/prune.sql.js';
 export { rebuildUsageRollups } from './history/usage-rebuild.js';
 export { UsageView } from './history/usage-view.js';
+export {
+  type CurrentEstimate,
+  type Estimate,
+  estimatedAnew,
+  MAX_ESTIMATE,
+} from './domain/estimates.js';
+export { calibrateEstimates } from './estimates/calibrate.js';
+export { Estimates } from './estimates/estimates.service.js';
+export { Throttles } from './throttling/throttles.service.js';
+export {
+  type ChangedThrottle,
+  hasThrottledProjects,
+  isInNoThrottledProject,
+  isThrottled,
+  type Throttle,
+  throttlesOf,
+  writeThrottles,
+} from './throttling/throttles.sql.js';

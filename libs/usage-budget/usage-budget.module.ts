@@ -1,5 +1,7 @@
 import { Module } from '@nestjs/common';
 import { Budgets } from './budgets/budgets.service.js';
+import { Estimates } from './estimates/estimates.service.js';
+import { UsageReports } from './estimates/usage-reports.service.js';
 import { UsageHistoryController } from './history/http/usage-history.controller.js';
 import { UsageFollower } from './history/usage-follower.js';
 import { UsageHistory } from './history/usage-history.js';
@@ -8,13 +10,18 @@ import { UsageView } from './history/usage-view.js';
 import { BudgetsController } from './http/budgets.controller.js';
 import { ModelPricesController } from './http/model-prices.controller.js';
 import { ModelRoutingController } from './http/model-routing.controller.js';
+import { ProjectionController } from './http/projection.controller.js';
+import { UsageReportsController } from './http/usage-reports.controller.js';
 import { UsageLedger } from './ledger/usage-ledger.js';
 import { ModelPrices } from './prices/model-prices.js';
 import { PriceKeeper } from './prices/price-keeper.js';
+import { Projections } from './projection/projections.service.js';
 import { ModelRouting } from './routing/model-routing.js';
 import { RoutingSavings } from './routing/routing-savings.js';
+import { Throttles } from './throttling/throttles.service.js';
 
 const HISTORY = [UsageHistory, UsageRollup, UsageView, UsageFollower];
+const FORESIGHT = [Estimates, UsageReports, Projections, Throttles];
 const MODELS = [ModelPrices, PriceKeeper, ModelRouting, RoutingSavings];
 
 /** What may be used, what is held and what was used of it. */
@@ -24,8 +31,10 @@ const MODELS = [ModelPrices, PriceKeeper, ModelRouting, RoutingSavings];
     ModelPricesController,
     ModelRoutingController,
     UsageHistoryController,
+    UsageReportsController,
+    ProjectionController,
   ],
-  providers: [Budgets, UsageLedger, ...MODELS, ...HISTORY],
-  exports: [UsageLedger, ModelPrices, ModelRouting, UsageView],
+  providers: [Budgets, UsageLedger, ...MODELS, ...HISTORY, ...FORESIGHT],
+  exports: [UsageLedger, ModelPrices, ModelRouting, UsageView, Estimates, Throttles],
 })
 export class UsageBudgetModule {}

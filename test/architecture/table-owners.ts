@@ -81,6 +81,8 @@ export const TABLES: Readonly<Record<string, Ownership>> = {
   usage_rollups: { owner: 'usage-budget' },
   usage_rollup_progress: { owner: 'usage-budget' },
   usage_logs_kept: { owner: 'usage-budget' },
+  estimate_calibrations: { owner: 'usage-budget' },
+  workspace_throttles: { owner: 'usage-budget' },
 
   agent_heartbeats: {
     owner: 'agent-manager',

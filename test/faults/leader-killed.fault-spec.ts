@@ -34,6 +34,7 @@ const STEPS: Record<StepName, string> = {
   enforce_budgets: 'tasks_of_used_up_budgets',
   clear_pauses: 'suspend_paused_tasks',
   tell_budget_alerts: 'usage_tell_budget_alerts',
+  throttle_workspaces: 'write_throttles',
   assign: 'assign_tasks',
 };
 const MOMENTS = ['before-commit', 'after-commit'] as const;

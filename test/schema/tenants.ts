@@ -112,6 +112,16 @@ function otherRows({
       [workspaceId],
     ],
     [
+      `INSERT INTO estimate_calibrations (workspace_id, project_id, task_type, factor, median_used, samples)
+       VALUES ($1, $2, 'a type', 0.5, 1000, 5)`,
+      [workspaceId, held.projectId],
+    ],
+    [
+      `INSERT INTO workspace_throttles (workspace_id, budget_id, max_runs, reason)
+       SELECT workspace_id, id, 1, 'THROTTLE' FROM usage_budgets WHERE workspace_id = $1`,
+      [workspaceId],
+    ],
+    [
       `INSERT INTO agent_usage_logs (workspace_id, run_id, id, task_id, agent_id, model,
          input_tokens, output_tokens, cache_read_tokens, cache_write_tokens)
        VALUES ($1, $2, 'a report', $3, $4, 'a model', 1, 2, 3, 4)`,

@@ -15,6 +15,7 @@ import { RecoverOrphans } from './recover-orphans.js';
 import { SettleDependents } from './settle-dependents.js';
 import { TellBudgetAlerts } from './tell-budget-alerts.js';
 import { TerminateDrained } from './terminate-drained.js';
+import { ThrottleWorkspaces } from './throttle-workspaces.js';
 import { TimeOutHung } from './time-out-hung.js';
 import { TimeOutRuns } from './time-out-runs.js';
 import { WarnHung } from './warn-hung.js';
@@ -44,6 +45,7 @@ export const RECONCILERS = [
   EnforceBudgets,
   ClearPauses,
   TellBudgetAlerts,
+  ThrottleWorkspaces,
   Assign,
 ] as const satisfies readonly ReconcilerClass[];
 

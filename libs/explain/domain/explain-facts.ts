@@ -1,7 +1,7 @@
 import type { RunState, TaskStatus } from '#lib/transitions';
 import type { AgentHold, HoldCode, SpawnFacts } from '#lib/runs';
 import type { DependencyPolicy } from '#lib/task-manager';
-import type { BudgetScope } from '#lib/usage-budget';
+import type { BudgetScope, Throttle } from '#lib/usage-budget';
 
 export type { SpawnFacts };
 
@@ -164,6 +164,8 @@ export interface ExplainFacts {
   reserved: ReservedAgent[];
   /** Switches that hold. */
   pauses: PauseFacts[];
+  /** Limits of runs, of its workspace and of its project. */
+  throttles: Throttle[];
   /** Told of when push agents could take it; null: nobody knows. */
   spawning: SpawnFacts | null;
   /** Ready tasks that rank before it in the queues of the agents that can take it; counting ends somewhere. */

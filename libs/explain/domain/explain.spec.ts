@@ -274,6 +274,15 @@ const cases: [string, Overrides, string[], RegExp?][] = [
     /Its workspace is archived/,
   ],
   [
+    'a throttled project',
+    {
+      agents: free,
+      throttles: [{ projectId: 'p', budgetId: 'b', maxRuns: 2, since: EARLIER }],
+    },
+    ['throttled'],
+    /Its project may have 2 runs at once since 2026-03-01T11:00:00.000Z/,
+  ],
+  [
     'waited too long',
     { agents: free, task: { queueExpiresAt: EARLIER } },
     ['queue_expired'],

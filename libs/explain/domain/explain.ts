@@ -13,10 +13,12 @@ import {
   pause,
   type ReasonOf,
   REASONS,
+  throttle,
   time as timeSchema,
   type Told,
 } from './reasons.js';
 import type { TaskStatus } from '#lib/transitions';
+import type { Throttle } from '#lib/usage-budget';
 
 /** What is told of a reason to hold a task back. */
 interface HeldBack<Described extends Facts> {
@@ -47,6 +49,13 @@ export const HELD_BACK = {
     facts: pause,
     isForeseen: true,
     tell: ({ pauses }) => pauses.map(heldByPause),
+  }),
+  throttled: heldBy({
+    about:
+      'Its workspace or its project has as many runs as it may have while a budget would not last',
+    facts: throttle,
+    isForeseen: false,
+    tell: ({ throttles }) => throttles.map(throttledBy),
   }),
   waiting_for_dependency: heldBy({
     about: 'A task that it depends on has not ended',
@@ -214,6 +223,13 @@ function queueExpired(expiresAt: Date) {
   return { message, facts: { queueExpiresAt: at } };
 }
 
+function throttledBy({ projectId, budgetId, maxRuns, since: at }: Throttle) {
+  const whose = projectId === null ? 'The workspace' : 'Its project';
+  const since = at.toISOString();
+  const message = `${whose} may have ${maxRuns} ${maxRuns === 1 ? 'run' : 'runs'} at once since ${since}: a budget would be exhausted before its period ends.`;
+  return { message, facts: { projectId, budgetId, maxRuns, since } };
+}
+
 function queuePosition({ ahead }: ExplainFacts): Reason[] {
   if (ahead.count === 0) return [];
   const number = `${ahead.isMore ? 'More than ' : ''}${ahead.count}`;
@@ -227,7 +243,8 @@ function time(at: Date | null): string | null {
 
 function shortOfBudget(short: BudgetFacts): Told<typeof budget> {
   const { scope, available, needed, allocated, consumed, reserved, periodEnd } = short;
-  const whose = scope === 'global' ? 'its workspace' : scope === 'task' ? 'the task' : `its ${scope}`;
+  const whose =
+    scope === 'global' ? 'its workspace' : scope === 'task' ? 'the task' : `its ${scope}`;
   const message =
     `The budget of ${whose} has ${available} of ${allocated} tokens left, and a run of it holds ${needed}: ` +
     `${consumed} are consumed and ${reserved} are reserved by live runs. It waits until tokens are given back or the ` +

@@ -69,6 +69,7 @@ export const budget = {
   ...{ budgetId: id, scope: oneOf(BUDGET_SCOPES), scopeId: id, periodEnd: time },
   ...{ allocated: tokens, consumed: tokens, reserved: tokens, available: tokens, needed: tokens },
 };
+export const throttle = { projectId: idOrNull, budgetId: id, maxRuns: count, since: time };
 const nearest = list(
   object({ id, name: text, missing: list(text) }),
   'The agents that lack least, and what',

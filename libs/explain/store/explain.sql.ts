@@ -30,6 +30,7 @@ export interface ExplainedTask {
   now: Date;
   status: TaskStatus;
   task_type: string;
+  project_id: string | null;
   run_id: string | null;
   agent_id: string | null;
   retry_at: Date | null;
@@ -95,7 +96,7 @@ const PAUSED_BY_NAME = `CASE
 export const explainTask = query<ExplainedTask>(
   'explain_task',
   `
-SELECT now() AS now, t.status, t.task_type, t.run_id, t.agent_id, t.retry_at, t.retry_count, t.max_retries,
+SELECT now() AS now, t.status, t.task_type, t.project_id, t.run_id, t.agent_id, t.retry_at, t.retry_count, t.max_retries,
   t.abort_reason, t.abort_message, t.failure_reason, t.last_error, t.paused_by, t.pause_reason, t.paused_at,
   ${PAUSED_BY_NAME} AS paused_by_name,
   t.queue_expires_at, t.required_capabilities, t.queue_rank, t.unmet_dependencies,

@@ -12,6 +12,7 @@ export interface WaitedForRow {
   ended_without_success: boolean;
   id: string;
   task_type: string;
+  project_id: string | null;
   status: TaskStatus;
   retry_at: Date | null;
   queue_expires_at: Date | null;
@@ -44,7 +45,7 @@ WITH RECURSIVE edge AS (
 )
 SELECT e.task_id, e.policy, p.completed_at IS NOT NULL AS completed,
   ${endedBadly('p')} AS ended_without_success,
-  p.id, p.task_type, p.status, p.retry_at, p.queue_expires_at, p.unmet_dependencies, p.assigned_at,
+  p.id, p.task_type, p.project_id, p.status, p.retry_at, p.queue_expires_at, p.unmet_dependencies, p.assigned_at,
   p.started_at, p.required_capabilities, p.queue_rank,
   ${heldBackBy('p', scopeOf('$1'))} AS held_back
 FROM (SELECT * FROM edge LIMIT $3) e

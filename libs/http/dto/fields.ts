@@ -58,31 +58,34 @@ export function Rounded(min: number, max: number, options: FieldOptions = {}): P
   return applyDecorators(Transform(round), field(rule, options));
 }
 
-const DIGITS = /^\d{1,19}$/;
+const DIGITS = /^(?:0|[1-9]\d{0,18})$/;
 const MAX_TOKENS = 2n ** 63n - 1n;
 
-/** Tokens: a whole number, or its digits as text where it may be too large for a JSON number. */
+/** Tokens: a whole number, or its digits where it may be too large for a JSON number. It becomes the digits. */
 export function TokenCount({
-  min = 0,
+  min = 0n,
   max = MAX_TOKENS,
   ...options
-}: FieldOptions & { min?: number; max?: bigint } = {}): PropertyDecorator {
+}: FieldOptions & { min?: bigint; max?: bigint } = {}): PropertyDecorator {
   const rule = {
     name: 'tokenCount',
     message: `must be a whole number from ${min} to ${max}, or its digits as a string`,
-    holds: (value: unknown) => {
-      const isExact =
-        Number.isSafeInteger(value) || (typeof value === 'string' && DIGITS.test(value));
-      return isExact && BigInt(value as string) >= min && BigInt(value as string) <= max;
-    },
+    holds: (value: unknown) =>
+      typeof value === 'string' &&
+      DIGITS.test(value) &&
+      BigInt(value) >= min &&
+      BigInt(value) <= max,
     schema: {
       oneOf: [
         { type: 'string', pattern: DIGITS.source },
-        { type: 'integer', minimum: min },
+        { type: 'integer', minimum: Number(min) },
       ],
     } as ApiPropertyOptions,
   };
-  return field(rule, options);
+  // A number that JSON has made inexact is none.
+  const digits = ({ value }: { value: unknown }) =>
+    Number.isSafeInteger(value) ? String(value) : value;
+  return applyDecorators(Transform(digits), field(rule, options));
 }
 
 /** An amount of USD: a number, or a decimal with at most twelve places as text. */

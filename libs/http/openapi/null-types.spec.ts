@@ -16,6 +16,10 @@ it.each([
     { description: 'A thing', anyOf: [{ $ref: '#/x' }, { type: 'null' }] },
   ],
   [
+    { oneOf: [{ type: 'integer' }, { type: 'string' }], nullable: true },
+    { anyOf: [{ oneOf: [{ type: 'integer' }, { type: 'string' }] }, { type: 'null' }] },
+  ],
+  [
     { properties: { nullable: { type: 'string' } } },
     { properties: { nullable: { type: 'string' } } },
   ],

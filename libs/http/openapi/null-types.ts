@@ -13,8 +13,9 @@ export function withNullTypes<T>(part: T): T {
   return (nullable ? orNull(schema) : schema) as T;
 }
 
-function orNull({ type, allOf, ...schema }: Json): Json {
+function orNull({ type, allOf, oneOf, ...schema }: Json): Json {
   if (allOf !== undefined) return { ...schema, anyOf: [...(allOf as Json[]), { type: 'null' }] };
+  if (oneOf !== undefined) return { ...schema, anyOf: [{ oneOf }, { type: 'null' }] };
   const values = schema.enum as unknown[] | undefined;
   return { type: [type, 'null'], ...schema, ...(values ? { enum: [...values, null] } : {}) };
 }

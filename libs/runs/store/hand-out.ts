@@ -1,7 +1,15 @@
 import { isOfNone, isPaused, pausedTypes } from '#lib/admission';
 import { isInCooldown } from '#lib/agent-manager';
 import { isInUse } from '#lib/identity';
-import { availableBudgets, hasBudgets, isAffordable, isUsedUp } from '#lib/usage-budget';
+import {
+  availableBudgets,
+  hasBudgets,
+  hasThrottledProjects,
+  isAffordable,
+  isInNoThrottledProject,
+  isThrottled,
+  isUsedUp,
+} from '#lib/usage-budget';
 
 /**
  * May this task be handed out now, and if not, why: claims, assignments, the coordinator's due times and
@@ -49,6 +57,12 @@ export const HOLDS = {
     task: (t, scope) => isOfNone(`${t}.task_type`, scope.pausedTypes),
     someTasks: (workspace) => `${pausedTypes(workspace)} <> '{}'`,
     workspace: (workspace) => `NOT ${isPaused(workspace)}`,
+  },
+  throttled: {
+    why: 'throttled',
+    task: (t, { workspace }) => isInNoThrottledProject(t, workspace),
+    someTasks: hasThrottledProjects,
+    workspace: (workspace) => `NOT ${isThrottled(workspace)}`,
   },
   waiting_for_dependency: { task: (t) => `${t}.unmet_dependencies = 0` },
   budget: {

@@ -74,7 +74,7 @@ export class TaskCreation {
     const { tasks, runId } = await this.subtasks.fillIn(tenant, caller, requested);
     const request = { ...requested, tasks };
     const given = await this.drafts.givenTo(tenant, workspaceId, runId);
-    const drafts = this.drafts.of(request, given);
+    const drafts = await this.drafts.estimated(workspaceId, this.drafts.of(request, given));
     await refuseArchivedProjects(tenant, workspaceId, named(request));
     await prepareAssignment(tenant, workspaceId, assigned(request));
     return this.depths.within(workspaceId, drafts.length, async () => {

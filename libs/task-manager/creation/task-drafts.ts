@@ -3,6 +3,7 @@ import { CONFIG, type Config } from '#lib/config';
 import type { SqlRunner } from '#lib/database';
 import { DroverError } from '#lib/kernel';
 import { type ColumnOfTask, SecretValues, TaskSecrets } from '#lib/secrets';
+import { Estimates } from '#lib/usage-budget';
 import { draftTasks, type NewTask, type TaskRequest } from '../domain/new-task.js';
 import { hiddenTags, refuseSecretRouting, secretValuesOf } from '../domain/task-secrets.js';
 
@@ -17,6 +18,7 @@ export interface CreationRequest {
 export class TaskDrafts {
   constructor(
     private readonly secrets: TaskSecrets,
+    private readonly estimates: Estimates,
     @Inject(CONFIG) private readonly config: Pick<Config, 'tasks'>,
   ) {}
 
@@ -35,6 +37,13 @@ export class TaskDrafts {
       case 'cycle':
         throw new DroverError('dependency_cycle', { members: { path: drafted.path } });
     }
+  }
+
+  /** With what each is expected to use. */
+  async estimated(workspaceId: string, drafts: readonly NewTask[]): Promise<readonly NewTask[]> {
+    const known = await this.estimates.of(workspaceId);
+    for (const draft of drafts) Object.assign(draft, known.estimate(draft));
+    return drafts;
   }
 
   /** What a run was given that its subtasks may have, and must not show. People are given nothing. */

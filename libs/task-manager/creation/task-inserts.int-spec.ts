@@ -21,6 +21,8 @@ function aTask(requiredCapabilities: string[], inputContext: Record<string, unkn
       maxRetries: 3,
       tags: [],
       retryBackoffSeconds: 1,
+      estimatedTokens: '8970',
+      estimateSource: 'default',
       requiredCapabilities,
       capabilityKey: requiredCapabilities.join(','),
       unmetDependencies: 0,

@@ -59,7 +59,10 @@ export interface NewTask
   originals?: readonly SecretsInput[];
 }
 
-type Filled = keyof typeof TASK_DEFAULTS | 'title' | 'taskType' | 'requiredCapabilities' | 'tags';
+type Filled =
+  keyof typeof TASK_DEFAULTS | 'title' | 'taskType' | 'requiredCapabilities' | 'tags' | Found;
+/** Found of a draft (TaskDrafts.estimated). */
+type Found = 'estimatedTokens' | 'estimateSource';
 
 export type Draft =
   | { kind: 'ok'; tasks: NewTask[] }

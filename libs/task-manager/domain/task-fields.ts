@@ -23,6 +23,10 @@ export const EDITABLE = {
   metadata: 'jsonb',
   secrets: 'jsonb',
   estimatedDurationMinutes: 'int',
+  estimatedComplexity: 'int',
+  /** Given, or else found by the server, which says so in estimateSource. */
+  estimatedTokens: 'bigint',
+  estimateSource: 'text',
   maxRetries: 'int',
   retryBackoffSeconds: 'int',
   timeoutSeconds: 'int',

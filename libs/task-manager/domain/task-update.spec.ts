@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { planUpdate, requireUpdatable, type TaskUpdate } from './task-update.js';
+import { planUpdate, requireUpdatable, type FoundUpdate } from './task-update.js';
 import { redactSecrets } from '../../secrets/domain/secret-walk.js';
 import type { TaskView } from './task-view.js';
 
@@ -28,9 +28,9 @@ const shownOf = (task: TaskView): TaskView => ({
   secrets: { A: '[redacted]' },
 });
 
-const plan = (task: TaskView, update: TaskUpdate) => planUpdate(task, update, shownOf(task));
+const plan = (task: TaskView, update: FoundUpdate) => planUpdate(task, update, shownOf(task));
 
-const codeOf = (task: TaskView, update: TaskUpdate) => {
+const codeOf = (task: TaskView, update: FoundUpdate) => {
   try {
     requireUpdatable(task, plan(task, update), update);
     return null;
@@ -40,7 +40,7 @@ const codeOf = (task: TaskView, update: TaskUpdate) => {
 };
 
 describe('planUpdate', () => {
-  const unchanged: TaskUpdate[] = [
+  const unchanged: FoundUpdate[] = [
     {},
     { title: 'Count' },
     { tags: ['a', 'b', 'a'] },
@@ -100,7 +100,7 @@ describe('requireUpdatable', () => {
     ['PENDING', { milestoneId: 'm' }, 'validation_failed'],
     ['PENDING', { milestoneId: 'm', projectId: 'p' }, null],
   ] as const)('%s, %j: %s', (status, update, code) => {
-    expect(codeOf({ ...TASK, status }, update as TaskUpdate)).toBe(code);
+    expect(codeOf({ ...TASK, status }, update as FoundUpdate)).toBe(code);
   });
 
   it('does not let a project go from under its milestone', () => {

@@ -7,17 +7,23 @@ import { hiddenTags, SECRET_FIELDS, secretValuesOf } from './task-secrets.js';
 import { EDITABLE, type EditableField, type Given } from './task-fields.js';
 import type { TaskView } from './task-view.js';
 
-/** What a client may change of a task; what is left out stays. */
-export type TaskUpdate = Partial<Given<EditableField>> & {
+/** An update whose estimate is found. */
+export type FoundUpdate = Partial<Given<EditableField>> & {
   tags?: string[];
   /** The agent that alone may take it from its next run on; null: each that has the capabilities. */
   agentId?: string | null;
 };
 
-export type UpdateField = Exclude<keyof TaskUpdate, 'agentId'>;
+/** What a client may change of a task; what is left out stays. */
+export type TaskUpdate = Omit<FoundUpdate, 'estimatedTokens' | 'estimateSource'> & {
+  /** null: to be found. */
+  estimatedTokens?: string | null;
+};
+
+export type UpdateField = Exclude<keyof FoundUpdate, 'agentId'>;
 
 /** Every field of an update, as it shall be. */
-export type UpdatedFields = Required<Pick<TaskUpdate, UpdateField>>;
+export type UpdatedFields = Required<Pick<FoundUpdate, UpdateField>>;
 
 export interface UpdatePlan {
   next: UpdatedFields;
@@ -42,11 +48,11 @@ const NOTES: readonly UpdateField[] = ['metadata', 'tags'];
  * @param task its view with the secrets in it, as far as the update is about them
  * @param shown its view as the client was shown it
  */
-export function planUpdate(task: TaskView, update: TaskUpdate, shown: TaskView): UpdatePlan {
+export function planUpdate(task: TaskView, update: FoundUpdate, shown: TaskView): UpdatePlan {
   const current = fieldsOf(task);
   const given = Object.fromEntries(
     Object.entries(update).filter(([name, value]) => name !== 'agentId' && value !== undefined),
-  ) as TaskUpdate;
+  ) as FoundUpdate;
   const requiredCapabilities = requirementsOfNext(task, update);
   const restored = normalised(given, current, fieldsOf(shown));
   // A value that was secret before is not shown because its name has gone.
@@ -95,7 +101,7 @@ export function requireUpdatable(
   }
 }
 
-function requirementsOfNext(task: TaskView, { requiredCapabilities, agentId }: TaskUpdate) {
+function requirementsOfNext(task: TaskView, { requiredCapabilities, agentId }: FoundUpdate) {
   const { requiredCapabilities: current, inputContext } = task;
   if (requiredCapabilities === undefined && agentId === undefined) return current;
   const asked = { requiredCapabilities, agentId, inputContext: inputContext as object };
@@ -112,14 +118,14 @@ function fieldsOf(task: TaskView): UpdatedFields {
   return { ...(fields as UpdatedFields), tags: [...task.tags].sort() };
 }
 
-function normalised(given: TaskUpdate, current: UpdatedFields, shown: UpdatedFields): TaskUpdate {
+function normalised(given: FoundUpdate, current: UpdatedFields, shown: UpdatedFields): FoundUpdate {
   const { tags, projectId, milestoneId } = given;
   const restored = SECRET_FIELDS.filter((field) => given[field] !== undefined).map(
     (field) => [field, keepHidden(given[field], current[field], shown[field])] as const,
   );
   return {
     ...given,
-    ...(Object.fromEntries(restored) as TaskUpdate),
+    ...(Object.fromEntries(restored) as FoundUpdate),
     ...(tags ? { tags: [...new Set(tags)].sort() } : {}),
     ...(projectId ? { projectId: projectId.toLowerCase() } : {}),
     ...(milestoneId ? { milestoneId: milestoneId.toLowerCase() } : {}),

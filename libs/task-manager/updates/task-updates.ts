@@ -9,25 +9,21 @@ import { DECIDE, type TaskCommand } from '../domain/commands.js';
 import { type LockedTask, lockTasks, type TaskStatus } from '#lib/transitions';
 import { refuseSecretRouting, SECRET_FIELDS } from '../domain/task-secrets.js';
 import {
+  type FoundUpdate,
   planUpdate,
   requireUpdatable,
   type TaskUpdate,
-  type UpdatePlan,
 } from '../domain/task-update.js';
 import type { TaskRow, TaskView } from '../domain/task-view.js';
 import { TaskQueries } from '../queries/task-queries.js';
-import {
-  type ColumnOfTask,
-  HeldSecrets,
-  showsSecret,
-  TaskSecrets,
-  writeSecrets,
-} from '#lib/secrets';
+import { writeSecrets } from '#lib/secrets';
+import { type CurrentEstimate, Estimates, estimatedAnew } from '#lib/usage-budget';
 import { WakeUps } from '#lib/valkey';
 import { toTaskView } from '../store/task-columns.js';
 import { taskState } from '../store/task-state.sql.js';
 import { taskViews } from '../store/task-views.sql.js';
 import { updateTask } from '../store/update-task.sql.js';
+import { UpdateSecrets } from './update-secrets.js';
 
 /** The statuses that a client may ask for; each stands for a command. */
 export const REQUESTED_STATUSES = ['PENDING', 'PAUSED', 'ABORTED', 'ARCHIVED'] as const;
@@ -55,8 +51,8 @@ export class TaskUpdates {
     private readonly db: Database,
     private readonly commands: TaskCommands,
     private readonly queries: TaskQueries,
-    private readonly secrets: TaskSecrets,
-    private readonly held: HeldSecrets,
+    private readonly secrets: UpdateSecrets,
+    private readonly estimates: Estimates,
     private readonly wakeUps: WakeUps,
   ) {}
 
@@ -113,8 +109,8 @@ export class TaskUpdates {
       requiredCapabilities !== undefined ||
       SECRET_FIELDS.some((field) => request.fields[field] !== undefined);
     const shown = toTaskView(row);
-    const task = opensSecrets ? toTaskView(await this.withSecrets(tx, row)) : shown;
-    const plan = planUpdate(task, request.fields, shown);
+    const task = opensSecrets ? toTaskView(await this.secrets.opened(tx, row)) : shown;
+    const plan = planUpdate(task, await this.estimated(shown, request.fields), shown);
     if (plan.changed.length === 0) return false;
     requireUpdatable(task, plan, request.fields);
     if (opensSecrets) refuseSecretRouting({ ...plan.next, taskType: task.taskType }, '');
@@ -122,7 +118,9 @@ export class TaskUpdates {
     const named =
       plan.changed.includes('projectId') && projectId ? [{ field: 'projectId', projectId }] : [];
     await refuseArchivedProjects(tx, workspaceId, named);
-    const sealed = opensSecrets ? await this.sealed(row, plan) : { shown: {}, originals: [] };
+    const sealed = opensSecrets
+      ? await this.secrets.sealed(row, plan)
+      : { shown: {}, originals: [] };
     const actor = actorOf(caller);
     const params = [
       workspaceId,
@@ -139,26 +137,11 @@ export class TaskUpdates {
     return plan.changed.includes('requiredCapabilities');
   }
 
-  /** @throws DroverError `secrets_unreadable` */
-  private async withSecrets(tx: Transaction, row: TaskRow): Promise<TaskRow> {
-    const { workspaceId, id, title, description, metadata, secrets, inputContext } = row;
-    const fields = { id, title, description, metadata, secrets, inputContext };
-    return { ...row, ...(await this.held.openOne(tx, workspaceId, fields)) };
-  }
-
-  /** What everybody may see, and what to write of its originals: those that were there may have to go. */
-  private async sealed({ workspaceId, id, ...row }: TaskRow, { next, values }: UpdatePlan) {
-    const { title, description, metadata, secrets } = next;
-    const { shown, inputs } = await this.secrets.sealColumns<ColumnOfTask, object>(
-      { workspace_id: workspaceId, task_id: id },
-      { title, description, metadata, secrets },
-      values,
-    );
-    const before = row as Record<string, unknown>;
-    const originals = inputs.filter(
-      ({ column_name: name, key_id }) => key_id !== undefined || showsSecret(before[name]),
-    );
-    return { shown, originals };
+  /** With the estimate that follows from what is asked for. */
+  private async estimated(task: TaskView, asked: TaskUpdate): Promise<FoundUpdate> {
+    const from = estimatedAnew(task as CurrentEstimate, asked);
+    const known = from && (await this.estimates.of(task.workspaceId));
+    return { ...asked, estimatedTokens: undefined, ...(from && known?.estimate(from)) };
   }
 
   private async move(

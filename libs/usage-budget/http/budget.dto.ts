@@ -26,7 +26,7 @@ export class BudgetDto implements BudgetRequest {
   scopeId?: string;
 
   @TokenCount({ description: 'Tokens that may be used in the period' })
-  allocated!: string | number;
+  allocated!: string;
 
   @Timestamp()
   periodStart!: string;
@@ -40,7 +40,7 @@ export class BudgetDto implements BudgetRequest {
 
 export class BudgetChangeDto implements BudgetChange {
   @TokenCount({ optional: true })
-  allocated?: string | number;
+  allocated?: string;
 
   @Timestamp({ optional: true })
   periodStart?: string;
@@ -56,8 +56,8 @@ export class ReallocationDto {
   @Id({ description: 'The budget that gets the tokens' })
   to!: string;
 
-  @TokenCount({ min: 1 })
-  amount!: string | number;
+  @TokenCount({ min: 1n })
+  amount!: string;
 }
 
 export class ListBudgetsQuery extends PageQuery {

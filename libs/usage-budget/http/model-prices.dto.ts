@@ -3,7 +3,7 @@ import { OneOf, PageQuery, Text, Timestamp } from '#lib/http';
 import type { Page } from '#lib/kernel';
 import { MODEL_TIERS, type ModelTier } from '../domain/tiers.js';
 import type { NewPrice, PriceFilter, PriceView } from '../prices/price-keeper.js';
-import { UsdPrice } from './numbers.js';
+import { UsdPrice } from './usd-price.js';
 
 const TIER = 'haiku: the cheapest, for simple work; sonnet: for most; opus: the dearest';
 const PER_MILLION = 'In USD per million tokens';

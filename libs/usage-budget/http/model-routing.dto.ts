@@ -1,11 +1,10 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { Transform } from 'class-transformer';
-import { Flag, Id, Int, Nested, NestedList, OneOf, Text, Timestamp } from '#lib/http';
+import { Flag, Id, Int, Nested, NestedList, OneOf, Text, Timestamp, TokenCount } from '#lib/http';
 import { BUILT_IN_RULES, type Choice, type RoutingRule } from '../domain/select-model.js';
 import { MODEL_TIERS, type ModelTier, type TierModels } from '../domain/tiers.js';
 import type { RoutingRequest, RoutingView } from '../routing/model-routing.js';
 import type { ModelSavings, Savings } from '../routing/routing-savings.js';
-import { Tokens } from './numbers.js';
 
 const MODEL = { max: 100, optional: true, example: 'claude-sonnet-4-6' };
 const tokens = { example: '120000' };
@@ -28,7 +27,7 @@ export class RoutingRuleDto implements RoutingRule {
   @Int(1, 100, { optional: true, description: 'Only tasks of at least this estimatedComplexity' })
   minComplexity?: number;
 
-  @Tokens({ optional: true, description: 'Only tasks of which no more is expected' })
+  @TokenCount({ optional: true, description: 'Only tasks of which no more is expected' })
   maxEstimatedTokens?: string;
 
   @Id({ optional: true, description: 'Only tasks of this project' })

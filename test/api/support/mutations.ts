@@ -125,6 +125,15 @@ function wrongValues(schema: Schema): Wrong[] {
   }
 }
 
+/** Of several forms, one's wrong value may be another's right one. */
+function wrongInAll(forms: readonly Schema[]): Wrong[] {
+  return forms.flatMap((form) =>
+    wrongValues(form).filter(([, value]) =>
+      forms.every((other) => other === form || !fits(other, value)),
+    ),
+  );
+}
+
 const SAMPLES: Record<string, unknown> = {
   string: 'text',
   number: 5,

@@ -32,6 +32,7 @@ const BY_NAME: Record<string, Thing> = {
 /** What a plain `id` means, by the word before it; and `ids` in a body, by the last word of the path. */
 const BY_COLLECTION: Record<string, Thing> = {
   'agent-tasks': 'task',
+  budgets: 'budget',
   bulk: 'task',
   agents: 'agent',
   'api-keys': 'apiKey',

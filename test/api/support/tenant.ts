@@ -22,6 +22,7 @@ export type Thing =
   | 'project'
   | 'milestone'
   | 'pause'
+  | 'budget'
   | 'agent'
   | 'task'
   | 'prerequisite'
@@ -78,6 +79,7 @@ export async function aTenant(app: TestApp): Promise<Tenant> {
     await aPause(owner, workspaceId, userId),
     await aPause(owner, workspaceId, userId),
   ];
+  const budget = await aBudget(owner, workspaceId);
   await mark(app, workspaceId, marker);
   const invitations = [
     await anInvitation(owner, workspaceId, userId),
@@ -93,6 +95,7 @@ export async function aTenant(app: TestApp): Promise<Tenant> {
     project,
     milestone,
     pause: pauses[1] as string,
+    budget,
     agent,
     prerequisite: pending,
     run: working.runId,
@@ -117,6 +120,7 @@ export async function aTenant(app: TestApp): Promise<Tenant> {
       project: [project],
       milestone: [milestone],
       pause: pauses,
+      budget: [budget],
       agent: [agent, draining],
       // The first of the tasks and the first of the runs belong together.
       task: [working.taskId, ...tasks.filter((id) => id !== working.taskId)],
@@ -179,6 +183,17 @@ async function aPause(owner: pg.Pool, workspaceId: string, userId: string): Prom
   await owner.query(
     `INSERT INTO pauses (workspace_id, id, task_type, reason, paused_by) VALUES ($1, $2, 'none', 'why', $3)`,
     [workspaceId, id, userId],
+  );
+  return id;
+}
+
+/** So large that it holds nothing back. */
+async function aBudget(owner: pg.Pool, workspaceId: string): Promise<string> {
+  const id = newId();
+  await owner.query(
+    `INSERT INTO usage_budgets (workspace_id, id, allocated, period_start, period_end)
+     VALUES ($1, $2, 1000000000, now(), now() + interval '1 day')`,
+    [workspaceId, id],
   );
   return id;
 }

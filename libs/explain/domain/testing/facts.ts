@@ -21,6 +21,7 @@ export function facts({ task, ...rest }: Overrides = {}): ExplainFacts {
     nearest: [],
     reserved: [],
     pauses: [],
+    throttles: [],
     spawning: null,
     ahead: { count: 0, isMore: false },
     ...rest,
@@ -51,6 +52,7 @@ export function facts({ task, ...rest }: Overrides = {}): ExplainFacts {
 function heldBackBy({
   queueExpiresAt,
   pauses = [],
+  throttles = [],
   dependencies = [],
   unmetDependencies = dependencies.length,
   budgets = [],
@@ -58,6 +60,7 @@ function heldBackBy({
   return [
     ...(queueExpiresAt && queueExpiresAt <= NOW ? (['queue_expired'] as const) : []),
     ...(pauses.length > 0 ? (['held_by_pause'] as const) : []),
+    ...(throttles.length > 0 ? (['throttled'] as const) : []),
     ...(unmetDependencies > 0 ? (['waiting_for_dependency'] as const) : []),
     ...(budgets.length > 0 ? (['budget'] as const) : []),
   ];

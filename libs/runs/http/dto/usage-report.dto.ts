@@ -18,16 +18,16 @@ export class UsageReportDto implements UsageReport {
   operation?: string;
 
   @TokenCount({ max: ABSURD_TOKENS })
-  inputTokens!: string | number;
+  inputTokens!: string;
 
   @TokenCount({ max: ABSURD_TOKENS })
-  outputTokens!: string | number;
+  outputTokens!: string;
 
   @TokenCount({ max: ABSURD_TOKENS, optional: true })
-  cacheReadTokens?: string | number;
+  cacheReadTokens?: string;
 
   @TokenCount({ max: ABSURD_TOKENS, optional: true })
-  cacheWriteTokens?: string | number;
+  cacheWriteTokens?: string;
 
   @Usd({
     max: ABSURD_USD,

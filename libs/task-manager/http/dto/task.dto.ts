@@ -1,10 +1,21 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { CAPABILITY } from '#lib/agent-manager';
-import { field, Flag, Id, Int, JsonObject, NestedList, OneOf, Text, TextList } from '#lib/http';
+import {
+  field,
+  Flag,
+  Id,
+  Int,
+  JsonObject,
+  NestedList,
+  OneOf,
+  Text,
+  TextList,
+  TokenCount,
+} from '#lib/http';
 import { isUuid, type Page } from '#lib/kernel';
 import { Secrets } from '#lib/secrets';
 import { ABORT_REASONS, TASK_STATUSES, type TaskStatus } from '#lib/transitions';
-import { ESTIMATE_SOURCES } from '#lib/usage-budget';
+import { ESTIMATE_SOURCES, MAX_ESTIMATE } from '#lib/usage-budget';
 import {
   DEPENDENCY_POLICIES,
   type DependencyPolicy,
@@ -42,6 +53,11 @@ const REDACTED = 'Secrets in it are shown as "[redacted]", but to the run that h
 
 const SECRETS =
   'For the environment of what executes the task: encrypted, given to its run, and shown to nobody.';
+
+const COMPLEXITY =
+  '1 to 100, by which the tokens that it uses are estimated: 1794 a point, times what was learned of such tasks';
+const ESTIMATE =
+  'What it will use. When left out: estimated by estimatedComplexity, else by what such tasks used';
 
 /** A task, as every route that answers one shows it. */
 export class TaskDto implements TaskView {
@@ -199,6 +215,12 @@ export class CreateTaskDto implements TaskRequest {
   @Int(1, 525_600, { optional: true })
   estimatedDurationMinutes?: number;
 
+  @Int(1, 100, { optional: true, description: COMPLEXITY })
+  estimatedComplexity?: number;
+
+  @TokenCount({ max: MAX_ESTIMATE, optional: true, description: ESTIMATE })
+  estimatedTokens?: string;
+
   @Int(1, 2_592_000, {
     optional: true,
     nullable: true,
@@ -305,6 +327,17 @@ export class UpdateTaskDto implements TaskUpdate {
 
   @Int(1, 525_600, { optional: true, nullable: true })
   estimatedDurationMinutes?: number | null;
+
+  @Int(1, 100, { optional: true, nullable: true, description: COMPLEXITY })
+  estimatedComplexity?: number | null;
+
+  @TokenCount({
+    max: MAX_ESTIMATE,
+    optional: true,
+    nullable: true,
+    description: `${ESTIMATE}. null takes it back`,
+  })
+  estimatedTokens?: string | null;
 
   @Int(0, 100, { optional: true })
   maxRetries?: number;

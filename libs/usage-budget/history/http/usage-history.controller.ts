@@ -26,7 +26,7 @@ const COLUMNS = [
   'reportsWithoutPrice',
 ] as const;
 
-@ApiTags('usage')
+@ApiTags('Usage')
 @Controller('usage')
 export class UsageHistoryController {
   constructor(private readonly history: UsageHistory) {}

@@ -1,0 +1,53 @@
+import { Injectable } from '@nestjs/common';
+import type { Finding, SweepResult } from '#lib/transitions';
+import { type ChangedThrottle, Throttles, writeThrottles } from '#lib/usage-budget';
+import { WakeUps } from '#lib/valkey';
+import type { Pass } from '../pass.js';
+import type { Reconciler, ReconcilerFacts } from '../reconciler.js';
+
+/** As many waiting agents are asked; they ask each other while there is something. */
+const WOKEN = 100;
+
+/**
+ * Lets workspaces and projects have fewer runs at once while their budgets would be exhausted before their periods end, and
+ * as many as they like again when the budgets last.
+ */
+@Injectable()
+export class ThrottleWorkspaces implements Reconciler {
+  static readonly facts = {
+    name: 'throttle_workspaces',
+    counter: 'throttlesChanged',
+    moves: 'limits of concurrent runs, while budgets would not last',
+    slow: true,
+  } as const satisfies ReconcilerFacts;
+
+  constructor(
+    private readonly throttles: Throttles,
+    private readonly wakeUps: WakeUps,
+  ) {}
+
+  async sweep(pass: Pass): Promise<SweepResult> {
+    const { workspaceId } = pass.scope;
+    const wanted = JSON.stringify(await this.throttles.wanted(workspaceId));
+    const changed = await pass.transaction((tx) => tx.rows(writeThrottles, [workspaceId, wanted]));
+    for (const id of new Set(changed.filter(isLooser).map((row) => row.workspace_id))) {
+      this.wakeUps.claims(id, WOKEN);
+    }
+    return { ...pass.moved(changed), more: false, findings: changed.map(toFinding) };
+  }
+}
+
+function isLooser({ max_runs, before }: ChangedThrottle): boolean {
+  return max_runs === null || (before !== null && max_runs > before);
+}
+
+function toFinding(changed: ChangedThrottle): Finding {
+  const { workspace_id: workspaceId, project_id: projectId, budget_id: budgetId } = changed;
+  const { max_runs: maxRuns, before } = changed;
+  const message =
+    maxRuns === null
+      ? 'A budget lasts again: its runs are limited no more'
+      : 'A budget would not last: fewer runs may go on at once';
+  const details = { projectId, budgetId, maxRuns, before };
+  return { workspaceId, level: 'WARN', event: 'throttle_changed', message, details };
+}

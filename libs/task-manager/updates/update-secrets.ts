@@ -1,0 +1,41 @@
+import { Injectable } from '@nestjs/common';
+import type { Transaction } from '#lib/database';
+import { type ColumnOfTask, HeldSecrets, showsSecret, TaskSecrets } from '#lib/secrets';
+import type { UpdatePlan } from '../domain/task-update.js';
+import type { TaskRow } from '../domain/task-view.js';
+
+/** The secrets of a task that is changed. */
+@Injectable()
+export class UpdateSecrets {
+  constructor(
+    private readonly secrets: TaskSecrets,
+    private readonly held: HeldSecrets,
+  ) {}
+
+  /** The task with its secrets in it. @throws DroverError `secrets_unreadable` */
+  async opened(tx: Transaction, row: TaskRow): Promise<TaskRow> {
+    const { workspaceId, id, title, description, metadata, secrets, inputContext } = row;
+    const fields = { id, title, description, metadata, secrets, inputContext };
+    return { ...row, ...(await this.held.openOne(tx, workspaceId, fields)) };
+  }
+
+  /** What everybody may see, and what to write of its originals: those that were there may have to go. */
+  async sealed({ workspaceId, id, ...row }: TaskRow, { next, values }: UpdatePlan) {
+    const { title, description, metadata, secrets } = next;
+    const { shown, inputs } = await this.secrets.sealColumns<ColumnOfTask, object>(
+      { workspace_id: workspaceId, task_id: id },
+      { title, description, metadata, secrets },
+      values,
+    );
+    const before = row as Record<string, unknown>;
+    const originals = inputs.filter(
+      ({ column_name: name, key_id }) => key_id !== undefined || showsSecret(before[name]),
+    );
+    return { shown, originals };
+  }
+
+  /** The writing of sealed fields. @throws as TaskSecrets.written */
+  written<T>(writing: Promise<T>): Promise<T> {
+    return this.secrets.written(writing);
+  }
+}

@@ -1,0 +1,98 @@
+import { command, query } from '#lib/database';
+import { FACTOR_BOUNDS, TOKENS_WITH_OVERHEADS } from '../domain/estimates.js';
+
+/** Completed tasks of a kind that count, the latest ones, and as many as there must be. */
+const SAMPLES = { most: 50, least: 5 } as const;
+const DAYS = 90;
+/** Of a type, whatever their projects, so many of the latest are looked at; and of a workspace, so many types. */
+const LOOKED_AT = 500;
+const TYPES = 1_000;
+/** Kinds that a process keeps of a workspace. */
+const REMEMBERED = 10_000;
+
+const COMPLETED = `t.workspace_id = $1 AND t.completed_at > now() - interval '${DAYS} days'`;
+
+/** SQL: the tokens that all runs of the task `t` used together, as `used`. Index: task_runs_task_idx. */
+export const USED = `SELECT sum(r.used_tokens)::bigint AS used FROM task_runs r
+    WHERE r.workspace_id = t.workspace_id AND r.task_id = t.id`;
+
+/**
+ * Workspaces in which something has completed in the last $1 seconds. As the service role.
+ * Index: agent_tasks_history_idx, from type to type.
+ */
+export const workspacesWithCompletions = query<{ id: string }>(
+  'workspaces_with_completions',
+  `
+SELECT w.id FROM workspaces w
+WHERE w.archived_at IS NULL AND EXISTS (SELECT FROM agent_tasks t
+  WHERE t.workspace_id = w.id AND t.completed_at > now() - make_interval(secs => $1::float8))`,
+);
+
+/**
+ * Makes the calibrations of a workspace again: of each type, and of each type in each project, the median of what the
+ * latest completed tasks used, and of how many times the formula that was. Kinds with too few tasks keep what they had.
+ *
+ * As the service role. Indexes: agent_tasks_history_idx (once a type, ${LOOKED_AT} entries), task_runs_task_idx.
+ * $1 workspace.
+ */
+export const calibrate = command<never>(
+  'calibrate',
+  `
+WITH RECURSIVE type AS (
+  (SELECT t.task_type FROM agent_tasks t WHERE ${COMPLETED} ORDER BY t.task_type LIMIT 1)
+  UNION ALL
+  SELECT next.task_type FROM type CROSS JOIN LATERAL (
+    SELECT t.task_type FROM agent_tasks t WHERE ${COMPLETED} AND t.task_type > type.task_type
+    ORDER BY t.task_type LIMIT 1) next
+),
+used AS MATERIALIZED (
+  SELECT t.project_id, t.task_type, t.completed_at, u.used,
+    u.used / (t.estimated_complexity * ${TOKENS_WITH_OVERHEADS}::float8) AS ratio
+  FROM (SELECT task_type FROM type LIMIT ${TYPES}) type
+  CROSS JOIN LATERAL (
+    SELECT t.workspace_id, t.id, t.project_id, t.task_type, t.completed_at, t.estimated_complexity FROM agent_tasks t
+    WHERE ${COMPLETED} AND t.task_type = type.task_type
+    ORDER BY t.completed_at DESC LIMIT ${LOOKED_AT}) t
+  CROSS JOIN LATERAL (${USED}) u
+  WHERE u.used > 0
+),
+sample AS (
+  SELECT NULL::uuid AS project_id, task_type, used, ratio,
+    row_number() OVER (PARTITION BY task_type ORDER BY completed_at DESC) AS number
+  FROM used
+  UNION ALL
+  SELECT project_id, task_type, used, ratio,
+    row_number() OVER (PARTITION BY project_id, task_type ORDER BY completed_at DESC)
+  FROM used WHERE project_id IS NOT NULL
+)
+INSERT INTO estimate_calibrations AS c (workspace_id, project_id, task_type, factor, median_used, samples)
+SELECT $1, project_id, task_type,
+  CASE WHEN count(ratio) >= ${SAMPLES.least} THEN least(greatest(
+    percentile_cont(0.5) WITHIN GROUP (ORDER BY ratio), ${FACTOR_BOUNDS.least}), ${FACTOR_BOUNDS.most}) END,
+  ceil(percentile_cont(0.5) WITHIN GROUP (ORDER BY used)), count(*)
+FROM sample
+WHERE number <= ${SAMPLES.most}
+GROUP BY project_id, task_type
+HAVING count(*) >= ${SAMPLES.least}
+ON CONFLICT (workspace_id, scope_id, task_type) DO UPDATE
+SET factor = excluded.factor, median_used = excluded.median_used, samples = excluded.samples, updated_at = now()`,
+);
+
+export interface CalibrationRow {
+  project_id: string | null;
+  task_type: string;
+  /** With four decimals. */
+  factor: string | null;
+  /** A bigint as text. */
+  median_used: string;
+}
+
+/** The kinds of a workspace that are known, those with most samples first. Index: primary key. $1 workspace. */
+export const readCalibrations = query<CalibrationRow>(
+  'read_calibrations',
+  `
+SELECT project_id, task_type, factor, median_used FROM estimate_calibrations
+WHERE workspace_id = $1
+ORDER BY samples DESC, updated_at DESC
+LIMIT ${REMEMBERED}`,
+);

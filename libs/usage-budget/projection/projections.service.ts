@@ -1,0 +1,68 @@
+import { Injectable } from '@nestjs/common';
+import { Database, firstRow } from '#lib/database';
+import { DroverError } from '#lib/kernel';
+import { projectionFacts } from '../domain/burn.js';
+import { type BurnRates, project, type Recommendation } from '../domain/projection.js';
+import { burnOfBudget } from './burn.sql.js';
+
+/** When a budget will be exhausted. ProjectionDoc says what the fields mean. */
+export interface ProjectionView {
+  budgetId: string;
+  remainingTokens: string;
+  availableTokens: string;
+  dailyBurnRate: string;
+  burnRates: Record<keyof BurnRates, string>;
+  daysUntilExhaustion: number | null;
+  earliestDaysUntilExhaustion: number | null;
+  latestDaysUntilExhaustion: number | null;
+  projectedExhaustionDate: string | null;
+  periodEnd: string;
+  willLastPeriod: boolean;
+  recommendation: Recommendation;
+  throttle: { maxRuns: number; since: string } | null;
+  at: string;
+}
+
+/** Says when budgets will be exhausted. */
+@Injectable()
+export class Projections {
+  constructor(private readonly database: Database) {}
+
+  /** @throws DroverError `budget_not_found` */
+  async of(workspaceId: string, id: string): Promise<ProjectionView> {
+    const row = await firstRow(this.database.tenant(workspaceId), burnOfBudget, [workspaceId, id]);
+    if (!row) throw new DroverError('budget_not_found');
+    const { rates, daysUntilExhaustion, range, exhaustedAt, ...said } = project(
+      projectionFacts(row),
+    );
+    return {
+      budgetId: row.id,
+      ...{ remainingTokens: row.remaining, availableTokens: row.available },
+      dailyBurnRate: whole(rates.lastDay),
+      burnRates: {
+        ...{ lastHour: whole(rates.lastHour), lastDay: whole(rates.lastDay) },
+        ...{ period: whole(rates.period), ewma: whole(rates.ewma) },
+      },
+      daysUntilExhaustion: rounded(daysUntilExhaustion),
+      earliestDaysUntilExhaustion: rounded(range.earliest),
+      latestDaysUntilExhaustion: rounded(range.latest),
+      projectedExhaustionDate: exhaustedAt?.toISOString() ?? null,
+      periodEnd: row.period_end.toISOString(),
+      ...said,
+      throttle:
+        row.max_runs !== null && row.throttled_since
+          ? { maxRuns: row.max_runs, since: row.throttled_since.toISOString() }
+          : null,
+      at: row.now.toISOString(),
+    };
+  }
+}
+
+function whole(rate: number): string {
+  return String(BigInt(Math.round(rate)));
+}
+
+/** Days, to the ten-thousandth: nine seconds. */
+function rounded(days: number | null): number | null {
+  return days === null ? null : Math.round(days * 10_000) / 10_000;
+}
