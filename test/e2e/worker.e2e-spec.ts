@@ -170,6 +170,35 @@ describe('a worker', () => {
     await worker.stop();
   });
 
+  it('that is killed while the server is away has its next life report what its run had used', async () => {
+    const first = await fleet.startWorker('reckoning');
+    const told = join(fleet.folder, 'used');
+    const usage = { model: 'claude-sonnet-4', inputTokens: 40, outputTokens: 2 };
+    const id = await fleet.submit(`
+      setInterval(() => {
+        if (!require('fs').existsSync(${JSON.stringify(told)})) return;
+        console.log('::drover ' + JSON.stringify({ usage: { id: 'once', ...${JSON.stringify(usage)} } }));
+      }, 20);`);
+    const { runId } = await untilStatus(id, 'RUNNING');
+    server.kill('SIGKILL');
+    await server.ended();
+    writeFileSync(told, '');
+    const kept = join(fleet.folder, 'reckoning', 'runs', String(runId), 'usage.jsonl');
+    await waitFor('the report to be kept', () => existsSync(kept) && readFileSync(kept).length > 0);
+    first.kill('SIGKILL');
+    await first.ended();
+    server = await fleet.startServer();
+    const second = await fleet.startWorker('reckoning');
+    await waitFor('the usage to be counted', async () => {
+      const { body } = await fleet.api.get<{ items: { id: string; usedTokens: string }[] }>(
+        `/agent-tasks/${id}/runs`,
+      );
+      return body.items.find((run) => run.id === runId)?.usedTokens === '42';
+    });
+    await fleet.api.post(`/agent-tasks/${id}/cancel`, {});
+    await second.stop();
+  });
+
   it('that drains releases what it cannot finish, and exits with 0', async () => {
     const worker = await fleet.startWorker('leaving', { DROVER_WORKER_DRAIN_SECONDS: '0' });
     const file = join(fleet.folder, 'leaving.pid');

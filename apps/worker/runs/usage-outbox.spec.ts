@@ -65,6 +65,14 @@ describe('The usage of a run', () => {
     expect(readFileSync(path, 'utf8')).toBe('');
   });
 
+  test('that is said twice under one id counts once, and what says something else is told', async () => {
+    const box = outbox();
+    box.add([used(1, 'mine'), used(1, 'mine'), used(2, 'mine')]);
+    await box.deliver(never);
+    expect(sent).toEqual([[used(1, 'mine')]]);
+    expect(told).toEqual(['Two reports of usage have the id "mine": only the first counts']);
+  });
+
   test.each([
     ['no network', new NetworkError('gone')],
     ['too many requests', new ApiError(429, 'rate_limited', 'Later', 1)],

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import {
   Failures,
   hasCode,
@@ -37,7 +38,8 @@ export interface UsageOutboxOptions {
  * was used has been used. The server counts each id once, so a repetition does no harm.
  */
 export class UsageOutbox {
-  private waiting: UsageReport[] = [];
+  /** By their ids, in their order. */
+  private readonly waiting = new Map<string, UsageReport>();
   private pumping: Promise<void> | undefined;
   private readonly closing = new AbortController();
   private readonly failures: Failures;
@@ -50,11 +52,10 @@ export class UsageOutbox {
 
   /** Neither fails nor waits. */
   add(lines: readonly UsageLine[]): void {
-    const room = MAX_WAITING - this.waiting.length;
-    if (lines.length > room) this.tellOnce('full', 'Too many reports of usage wait: some are lost');
-    const reports = lines.slice(0, room).map((line) => ({ ...line, id: line.id ?? newId() }));
+    const reports = lines
+      .map((line) => ({ ...line, id: line.id ?? newId() }))
+      .filter((report) => this.takeIn(report));
     if (reports.length === 0) return;
-    this.waiting.push(...reports);
     this.options.file.add(reports);
     this.pumping ??= this.pump().finally(() => (this.pumping = undefined));
   }
@@ -68,7 +69,7 @@ export class UsageOutbox {
     const { log, file } = this.options;
     this.closing.abort();
     await settledOrAborted(this.pumping, giveUp);
-    while (this.waiting.length > 0) {
+    while (this.waiting.size > 0) {
       await retrying('Reporting usage', () => this.sendSome(), { log, signal: giveUp });
     }
     file.close();
@@ -76,14 +77,30 @@ export class UsageOutbox {
 
   /** Delivers what an earlier life of the worker could not. @throws the last error when `giveUp` is aborted */
   async deliverEarlier(giveUp: AbortSignal): Promise<void> {
-    this.waiting = await this.options.file.read();
+    for (const report of await this.options.file.read()) this.waiting.set(report.id, report);
     await this.deliver(giveUp);
+  }
+
+  /** @returns whether it is news: a request does not name an id twice */
+  private takeIn(report: UsageReport): boolean {
+    const { id } = report;
+    const known = this.waiting.get(id);
+    if (known === undefined && this.waiting.size < MAX_WAITING) {
+      this.waiting.set(id, report);
+      return true;
+    }
+    if (known === undefined) {
+      this.tellOnce('full', 'Too many reports of usage wait: some are lost');
+    } else if (!isDeepStrictEqual(known, report)) {
+      this.tellOnce(id, `Two reports of usage have the id "${id}": only the first counts`);
+    }
+    return false;
   }
 
   private async pump(): Promise<void> {
     const { signal } = this.closing;
-    while (this.waiting.length > 0 && !signal.aborted) {
-      if (this.waiting.length < MAX_BATCH) await pause(GATHER_MS, signal);
+    while (this.waiting.size > 0 && !signal.aborted) {
+      if (this.waiting.size < MAX_BATCH) await pause(GATHER_MS, signal);
       try {
         await this.sendSome();
         this.failures.end();
@@ -94,8 +111,8 @@ export class UsageOutbox {
   }
 
   private async sendSome(): Promise<void> {
-    await this.send(this.waiting.slice(0, MAX_BATCH));
-    if (this.waiting.length === 0) this.options.file.clear();
+    await this.send([...this.waiting.values()].slice(0, MAX_BATCH));
+    if (this.waiting.size === 0) this.options.file.clear();
   }
 
   /** All or nothing of a request is taken, so a refused one is halved until what is refused stands alone. */
@@ -112,8 +129,7 @@ export class UsageOutbox {
       }
       this.tellRefused(reports, error);
     }
-    const settled = new Set(reports);
-    this.waiting = this.waiting.filter((report) => !settled.has(report));
+    for (const { id } of reports) this.waiting.delete(id);
   }
 
   /** The server pauses or ends the run by itself: this is for the eyes of people. */
