@@ -181,7 +181,7 @@ describe('a claim', () => {
 
   it('does not happen when a budget has less left; what waits says so, and goes on when there is more', async () => {
     const budget = await makeBudget({ allocated: 2 * ESTIMATE + 1 });
-    for (const _ of [1, 2, 3]) await makeTask();
+    await Promise.all([makeTask(), makeTask(), makeTask()]);
     const agent = await anAgent();
     expect((await claim(agent, { maxTasks: 10 })).tasks).toHaveLength(2);
     expect(await claim(agent)).toEqual({ tasks: [], reason: 'budget' });

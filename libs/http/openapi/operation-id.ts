@@ -18,6 +18,7 @@ const VERBS = [
   'issue',
   'list',
   'pause',
+  'reallocate',
   'refresh',
   'register',
   'release',

@@ -99,8 +99,10 @@ const DECIMALS = 12;
 /** A number of USD in its shortest form, as the ledger gives it back. */
 export function decimalOf(amount: string | number): string {
   const text = typeof amount === 'number' ? amount.toFixed(DECIMALS) : amount;
-  if (!text.includes('.')) return text.replace(/^0+(?=\d)/, '');
-  return text.replace(/^0+(?=\d)/, '').replace(/\.?0+$/, '');
+  const [whole = '0', fraction = ''] = text.split('.');
+  let places = fraction.length;
+  while (places > 0 && fraction[places - 1] === '0') places -= 1;
+  return `${BigInt(whole)}${places > 0 ? `.${fraction.slice(0, places)}` : ''}`;
 }
 
 /** Decimals as text, added exactly; with twelve places at most. */

@@ -104,6 +104,7 @@ function fits(schema: Schema, value: unknown): boolean {
 type Wrong = readonly [what: string, value: unknown];
 
 function wrongValues(schema: Schema): Wrong[] {
+  // Of several forms, one's wrong value may be another's right one.
   const { oneOf: forms } = schema;
   if (forms) {
     return forms.flatMap(wrongValues).filter(([, value]) => !forms.some((one) => fits(one, value)));
@@ -123,15 +124,6 @@ function wrongValues(schema: Schema): Wrong[] {
     default:
       return [...others('object'), ...(schema.additionalProperties ? UNSAFE : [])];
   }
-}
-
-/** Of several forms, one's wrong value may be another's right one. */
-function wrongInAll(forms: readonly Schema[]): Wrong[] {
-  return forms.flatMap((form) =>
-    wrongValues(form).filter(([, value]) =>
-      forms.every((other) => other === form || !fits(other, value)),
-    ),
-  );
 }
 
 const SAMPLES: Record<string, unknown> = {
