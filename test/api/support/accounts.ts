@@ -9,10 +9,11 @@ export interface Account {
   refreshToken: string;
 }
 
-/** What the routes without credentials take instead of them. */
+/** What the routes without credentials take instead of them; and what no schema can say of others. */
 export const EXTRAS: Record<string, (account: Account) => Record<string, unknown>> = {
   'POST /auth/login': ({ email, password }) => ({ email, password }),
   'POST /auth/refresh': ({ refreshToken }) => ({ refreshToken }),
+  'PUT /model-routing': () => ({ rules: [{ tier: 'opus' }] }),
 };
 
 /** A member of the tenant who can sign in with a password. */
