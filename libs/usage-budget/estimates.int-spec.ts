@@ -337,7 +337,8 @@ describe('a budget that would not last', () => {
     const budgetId = await aBudget(1_500);
     // A run that lasted 20 hours used 300 tokens; 1,200 in 20 days are 4 of these a day.
     await use(300, 20);
-    const tasks = [await create(), await create(), await create()];
+    const small = { estimatedTokens: 1 };
+    const tasks = [await create(small), await create(small), await create(small)];
     const claims = () => Promise.all([claim(), claim()]);
     expect(await recover()).toBe(1);
     expect(await recover()).toBe(0);
@@ -358,7 +359,8 @@ describe('a budget that would not last', () => {
     const projectId = await aProject(server.db.owner, workspace.id);
     const budgetId = await aBudget(1_500, projectId);
     await use(300, 20, projectId);
-    const [first, second] = [await create({ projectId }), await create({ projectId })];
+    const small = { projectId, estimatedTokens: 1 };
+    const [first, second] = [await create(small), await create(small)];
     await recover();
     expect(await claim()).toBe(1);
     expect(await claim()).toBe('throttled');

@@ -190,6 +190,22 @@ describe('routing', () => {
     });
   });
 
+  it('gives each of many tasks of one claim its model', async () => {
+    await route({});
+    const claimMany = async (model?: string) => {
+      for (const task of [{ priority: 9 }, { taskType: 'boilerplate' }]) {
+        await workspace.api.post('/agent-tasks', { title: 'A task', taskType: 'test', ...task });
+      }
+      const agent = await workspace.newAgent({ maxConcurrentTasks: 20 });
+      if (model !== undefined) await setModel(agent.id, model);
+      const path = `/agents/${agent.id}/claim`;
+      const { body } = await agent.api.post<{ tasks: Claimed[] }>(path, { maxTasks: 20 });
+      return body.tasks.map(({ run }) => run.model);
+    };
+    expect(await claimMany()).toEqual([TIER_MODELS.opus, TIER_MODELS.haiku]);
+    expect(await claimMany('gpt-5')).toEqual(['gpt-5', 'gpt-5']);
+  });
+
   it('says beforehand which model a task would get, and why', async () => {
     const projectId = await aProject(server.db.owner, workspace.id);
     await route({
@@ -319,6 +335,13 @@ describe('what routing saved', () => {
   it('is nothing of nothing, and needs a time', async () => {
     const { body } = await between('2026-03-01T00:00:00Z', '2026-06-01T00:00:00Z');
     expect(body).toMatchObject({ savedUsd: '0', savedPercent: null, models: [] });
+    const { body: last } =
+      await workspace.api.get<Record<string, string>>('/model-routing/savings');
+    const [from, to] = [last['from'], last['to']].map((time) => Date.parse(time ?? '')) as [
+      number,
+      number,
+    ];
+    expect(to - from).toBe(30 * 24 * HOUR_MS);
     expect(await between('2026-03-01T00:00:00Z', '2026-03-01T00:00:00Z')).toMatchObject({
       status: 400,
       body: { errors: [{ field: 'to' }] },

@@ -158,6 +158,11 @@ SELECT model, tier, effective_from, trim_scale(input_usd)::text AS input_usd,
   trim_scale(output_usd)::text AS output_usd, trim_scale(cache_read_usd)::text AS cache_read_usd,
   trim_scale(cache_write_usd)::text AS cache_write_usd, created_by, created_at FROM model_prices WHERE model = $1 AND effective_from = date_trunc('milliseconds', $2::timestamptz)
 
+-- find_scope
+SELECT $2::uuid AS id WHERE $1 = $2 OR EXISTS (SELECT FROM projects WHERE workspace_id = $1 AND id = $2)
+  OR EXISTS (SELECT FROM milestones WHERE workspace_id = $1 AND id = $2)
+  OR EXISTS (SELECT FROM agent_tasks WHERE workspace_id = $1 AND id = $2)
+
 -- insert_budget
 INSERT INTO usage_budgets AS b (workspace_id, id, project_id, milestone_id, task_id, allocated, period_start, period_end,
   policy, consumed)

@@ -134,6 +134,10 @@ async function bodyFor(route: Route, { tenant, kind }: Who): Promise<Record<stri
     case 'POST /agent-tasks/bulk/cancel':
     case 'POST /agent-tasks/bulk/retry':
       return { ids: [task] };
+    case 'POST /budgets':
+      return { scopeId: tenant.callers.user.own.project };
+    case 'POST /budgets/{id}/reallocate':
+      return { to: tenant.callers.user.own.otherBudget };
     case 'POST /agent-tasks/{id}/dependencies':
       return { dependsOn: [prerequisite] };
     case 'POST /workspaces/{workspaceId}/members':

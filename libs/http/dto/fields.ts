@@ -58,7 +58,7 @@ export function Rounded(min: number, max: number, options: FieldOptions = {}): P
   return applyDecorators(Transform(round), field(rule, options));
 }
 
-const DIGITS = /^(?:0|[1-9]\d{0,18})$/;
+const DIGITS = /^\d{1,19}$/;
 const MAX_TOKENS = 2n ** 63n - 1n;
 
 /** Tokens: a whole number, or its digits where it may be too large for a JSON number. It becomes the digits. */

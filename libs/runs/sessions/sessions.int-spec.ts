@@ -123,11 +123,8 @@ describe('a ready task', () => {
   it('is assigned to a push agent and spawned with its context, its secrets, a model and a token', async () => {
     const metadata = { network: 'off', note: 'not for gateways' };
     const agentId = await aPushAgent({ capabilities: ['a', 'b'], metadata });
-    await workspace.api.put('/model-routing', {
-      enabled: true,
-      rules: [],
-      tiers: { sonnet: 'gpt-5' },
-    });
+    const routing = { enabled: true, rules: [], tiers: { sonnet: 'gpt-5' } };
+    await workspace.api.put('/model-routing', routing);
     const id = await aTask({ requiredCapabilities: ['a'], timeoutSeconds: 77 });
     const { runId, sessionKey } = await taskIn('RUNNING', id);
     expect(gateway.spawns).toHaveLength(1);
@@ -160,10 +157,11 @@ describe('a ready task', () => {
   });
 
   it('waits for a pull agent when no push agent can take it', async () => {
-    await aPushAgent({ capabilities: ['a'] });
+    await aPushAgent({ capabilities: ['a'], model: 'gpt-5-mini' });
     const other = await aTask({ requiredCapabilities: ['b'] });
     const fitting = await aTask({ requiredCapabilities: ['a'] });
     await taskIn('RUNNING', fitting);
+    expect(gateway.spawns[0]?.metadata).toEqual({ model: 'gpt-5-mini', modelTier: 'haiku' });
     expect((await task(other)).status).toBe('PENDING');
   });
 

@@ -9,6 +9,7 @@ import {
   changeBudget,
   closeLedger,
   findBudget,
+  findScope,
   insertBudget,
   listBudgets,
   lockBudgets,
@@ -79,11 +80,16 @@ export class Budgets {
     return toBudgetView(row);
   }
 
-  /** The newest first. */
+  /** The newest first. @throws DroverError `project_not_found` for a scope that is not there */
   async list({ workspaceId }: Caller, listing: BudgetListing): Promise<Page<BudgetView>> {
     const { scope, scopeId, active, after, limit } = listing;
+    const tenant = this.database.tenant(workspaceId);
     const params = [workspaceId, scope, scopeId, active, after, limit + 1];
-    const rows = await this.database.tenant(workspaceId).rows(listBudgets, params);
+    const rows = await tenant.rows(listBudgets, params);
+    if (scopeId !== null && rows.length === 0) {
+      const known = await firstRow(tenant, findScope, [workspaceId, scopeId]);
+      if (!known) throw new DroverError(notFound(scope));
+    }
     return toPage(rows, limit, ({ id }) => [id], toBudgetView);
   }
 
@@ -202,6 +208,12 @@ const NOT_FOUND = {
   usage_budgets_milestone_fkey: 'milestone_not_found',
   usage_budgets_task_fkey: 'task_not_found',
 } as const;
+
+function notFound(scope: BudgetScope | null) {
+  return scope === 'milestone' || scope === 'task'
+    ? (`${scope}_not_found` as const)
+    : 'project_not_found';
+}
 
 function inWords(error: unknown): unknown {
   const constraint = violatedConstraint(error);

@@ -44,7 +44,13 @@ export class BudgetsController {
   @Auth({ scope: 'tasks:read' })
   @ApiOperation({ summary: 'The budgets of the workspace, the newest first' })
   @ApiOkResponse({ type: BudgetPageDoc })
-  @ApiErrors('validation_failed', 'malformed_cursor')
+  @ApiErrors(
+    'validation_failed',
+    'malformed_cursor',
+    'project_not_found',
+    'milestone_not_found',
+    'task_not_found',
+  )
   list(@CurrentCaller() caller: Caller, @Query() query: ListBudgetsQuery) {
     const { limit, cursor, scope = null, scopeId = null, active = false } = query;
     return this.budgets.list(caller, { scope, scopeId, active, after: idOf(cursor), limit });

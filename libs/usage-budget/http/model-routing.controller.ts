@@ -64,7 +64,7 @@ export class ModelRoutingController {
   @ApiOkResponse({ type: ModelChoiceDoc })
   @ApiErrors('validation_failed', 'project_not_found')
   preview(@CurrentCaller() caller: Caller, @Query() query: PreviewRoutingQuery) {
-    const { taskType, priority, estimatedComplexity, estimatedTokens, projectId } = query;
+    const { taskType = '', priority, estimatedComplexity, estimatedTokens, projectId } = query;
     return this.routing.preview(caller, {
       ...{ taskType, priority },
       estimatedComplexity: estimatedComplexity ?? null,

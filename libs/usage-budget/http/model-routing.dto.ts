@@ -89,8 +89,11 @@ export class ModelRoutingDoc implements RoutingView {
 
 /** A task, as far as its model depends on it. */
 export class PreviewRoutingQuery {
-  @Text({ max: 100, example: 'development' })
-  taskType!: string;
+  @Text({
+    ...{ max: 100, optional: true, example: 'development' },
+    description: 'Left out: of one that no rule names',
+  })
+  taskType?: string;
 
   @Int(1, 10, { optional: true, description: '5 by default, as of tasks' })
   priority: number = 5;
@@ -130,8 +133,11 @@ export class ModelChoiceDoc {
 }
 
 export class RoutingSavingsQuery {
-  @Timestamp() from!: string;
-  @Timestamp({ description: 'Up to this time, itself not included' }) to!: string;
+  @Timestamp({ optional: true, description: '30 days before `to` by default' })
+  from?: string;
+
+  @Timestamp({ optional: true, description: 'Itself not included; now by default' })
+  to?: string;
 }
 
 class ModelSavingsDoc implements ModelSavings {

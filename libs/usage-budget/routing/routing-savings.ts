@@ -30,6 +30,7 @@ export interface Savings extends Amounts {
   models: ModelSavings[];
 }
 
+const DEFAULT_MS = 30 * 24 * 3_600_000;
 const ENDS_FIRST = { field: 'to', message: 'must be later than `from`' };
 
 /** What it saved that not all work was done by the dearest model. */
@@ -40,13 +41,18 @@ export class RoutingSavings {
     private readonly routing: ModelRouting,
   ) {}
 
-  /** @throws DroverError `validation_failed` */
+  /**
+   * @param from 30 days before `to` by default
+   * @param to not included; now by default
+   * @throws DroverError `validation_failed`
+   */
   async between(
     { workspaceId }: Pick<Caller, 'workspaceId'>,
-    from: string,
-    to: string,
+    from: string | undefined,
+    to: string | undefined,
   ): Promise<Savings> {
-    const [start, end] = [new Date(from), new Date(to)];
+    const end = to === undefined ? new Date() : new Date(to);
+    const start = from === undefined ? new Date(end.getTime() - DEFAULT_MS) : new Date(from);
     if (start >= end) throw new DroverError('validation_failed', { errors: [ENDS_FIRST] });
     const { tiers } = await this.routing.get({ workspaceId });
     const dearestModel = tiers[DEAREST_TIER];

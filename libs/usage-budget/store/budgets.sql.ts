@@ -106,6 +106,18 @@ LIMIT $6`,
 );
 
 /**
+ * Whether a budget may be for that.
+ * Indexes: primary keys. $1 workspace, $2 scope id.
+ */
+export const findScope = query<{ id: string }>(
+  'find_scope',
+  `
+SELECT $2::uuid AS id WHERE $1 = $2 OR EXISTS (SELECT FROM projects WHERE workspace_id = $1 AND id = $2)
+  OR EXISTS (SELECT FROM milestones WHERE workspace_id = $1 AND id = $2)
+  OR EXISTS (SELECT FROM agent_tasks WHERE workspace_id = $1 AND id = $2)`,
+);
+
+/**
  * Two budgets, locked by id as everywhere. $1 workspace, $2 budgets.
  */
 export const lockBudgets = query<BudgetRow>(

@@ -9,10 +9,18 @@ export interface Account {
   refreshToken: string;
 }
 
-/** What the routes without credentials take instead of them. */
+const USAGE = { id: 'one', model: 'claude-sonnet-4', inputTokens: 1, outputTokens: 1 };
+
+/** What the routes without credentials take instead of them; and what no schema can say of others. */
 export const EXTRAS: Record<string, (account: Account) => Record<string, unknown>> = {
   'POST /auth/login': ({ email, password }) => ({ email, password }),
   'POST /auth/refresh': ({ refreshToken }) => ({ refreshToken }),
+  'PUT /model-routing': () => ({ rules: [{ tier: 'opus' }] }),
+  'POST /budgets': () => ({
+    ...{ scope: 'project', periodStart: '2036-01-01T00:00:00Z', periodEnd: '2036-02-01T00:00:00Z' },
+  }),
+  'POST /runs/{runId}/usage': () => ({ reports: [USAGE] }),
+  'POST /agent-tasks/{id}/usage': () => ({ reports: [USAGE] }),
 };
 
 /** A member of the tenant who can sign in with a password. */

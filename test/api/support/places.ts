@@ -27,6 +27,9 @@ const BY_NAME: Record<string, Thing> = {
   dependsOnId: 'prerequisite',
   runId: 'run',
   runIds: 'run',
+  // Of a budget, where its scope is a project.
+  scopeId: 'project',
+  to: 'otherBudget',
 };
 
 /** What a plain `id` means, by the word before it; and `ids` in a body, by the last word of the path. */

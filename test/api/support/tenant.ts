@@ -23,6 +23,7 @@ export type Thing =
   | 'milestone'
   | 'pause'
   | 'budget'
+  | 'otherBudget'
   | 'agent'
   | 'task'
   | 'prerequisite'
@@ -80,6 +81,7 @@ export async function aTenant(app: TestApp): Promise<Tenant> {
     await aPause(owner, workspaceId, userId),
   ];
   const budget = await aBudget(owner, workspaceId);
+  const otherBudget = await aBudget(owner, workspaceId, milestone);
   await mark(app, workspaceId, marker);
   const invitations = [
     await anInvitation(owner, workspaceId, userId),
@@ -95,7 +97,7 @@ export async function aTenant(app: TestApp): Promise<Tenant> {
     project,
     milestone,
     pause: pauses[1] as string,
-    budget,
+    ...{ budget, otherBudget },
     agent,
     prerequisite: pending,
     run: working.runId,
@@ -120,7 +122,8 @@ export async function aTenant(app: TestApp): Promise<Tenant> {
       project: [project],
       milestone: [milestone],
       pause: pauses,
-      budget: [budget],
+      budget: [budget, otherBudget],
+      otherBudget: [otherBudget, budget],
       agent: [agent, draining],
       // The first of the tasks and the first of the runs belong together.
       task: [working.taskId, ...tasks.filter((id) => id !== working.taskId)],
@@ -188,12 +191,16 @@ async function aPause(owner: pg.Pool, workspaceId: string, userId: string): Prom
 }
 
 /** So large that it holds nothing back. */
-async function aBudget(owner: pg.Pool, workspaceId: string): Promise<string> {
+async function aBudget(
+  owner: pg.Pool,
+  workspaceId: string,
+  milestone: string | null = null,
+): Promise<string> {
   const id = newId();
   await owner.query(
-    `INSERT INTO usage_budgets (workspace_id, id, allocated, period_start, period_end)
-     VALUES ($1, $2, 1000000000, now(), now() + interval '1 day')`,
-    [workspaceId, id],
+    `INSERT INTO usage_budgets (workspace_id, id, milestone_id, allocated, period_start, period_end)
+     VALUES ($1, $2, $3, 1000000000, now(), now() + interval '1 day')`,
+    [workspaceId, id, milestone],
   );
   return id;
 }
