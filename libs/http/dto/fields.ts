@@ -58,7 +58,7 @@ export function Rounded(min: number, max: number, options: FieldOptions = {}): P
   return applyDecorators(Transform(round), field(rule, options));
 }
 
-const DIGITS = /^\d{1,19}$/;
+const DIGITS = /^(?:0|[1-9]\d{0,18})$/;
 const MAX_TOKENS = 2n ** 63n - 1n;
 
 /** Tokens: a whole number, or its digits where it may be too large for a JSON number. It becomes the digits. */
@@ -88,16 +88,23 @@ export function TokenCount({
   return applyDecorators(Transform(digits), field(rule, options));
 }
 
+const USD = /^\d{1,9}(?:\.\d{1,12})?$/;
+
 /** An amount of USD: a number, or a decimal with at most twelve places as text. */
 export function Usd({ max, ...options }: FieldOptions & { max: number }): PropertyDecorator {
   const rule = {
     name: 'usd',
     message: `must be an amount from 0 to ${max}, such as "0.0042"`,
     holds: (value: unknown) => {
-      const isDecimal = typeof value === 'string' && /^\d{1,9}(\.\d{1,12})?$/.test(value);
+      const isDecimal = typeof value === 'string' && USD.test(value);
       return (typeof value === 'number' || isDecimal) && inRange(Number(value), 0, max);
     },
-    schema: { oneOf: [{ type: 'string' }, { type: 'number', minimum: 0 }] } as ApiPropertyOptions,
+    schema: {
+      oneOf: [
+        { type: 'string', pattern: USD.source },
+        { type: 'number', minimum: 0 },
+      ],
+    } as ApiPropertyOptions,
   };
   return field(rule, options);
 }

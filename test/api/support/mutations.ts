@@ -97,6 +97,7 @@ function* spoilItems({ items = {}, maxItems, minItems }: Schema, field: string):
 function fits(schema: Schema, value: unknown): boolean {
   const { type, minimum = 0, pattern = '' } = schema;
   if (type === 'string') return typeof value === 'string' && new RegExp(pattern).test(value);
+  if (type === 'number') return typeof value === 'number' && value >= minimum;
   if (type === 'integer') return Number.isInteger(value) && (value as number) >= minimum;
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -3,7 +3,7 @@ import type { Schema } from './openapi.js';
 
 /** Texts for patterns that no text of our own making meets. */
 const BY_PATTERN: [RegExp, () => string][] = [
-  [/^\^\\d/, () => '1'],
+  [/^\^(?:\\d|\(\?:0)/, () => '1'],
   [/@/, () => `sample-${newId()}@example.test`],
   [/./, () => `sample-${newId().slice(-8)}`],
 ];
