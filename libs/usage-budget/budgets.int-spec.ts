@@ -266,7 +266,9 @@ describe('usage', () => {
     const agent = await anAgent();
     const { runId, taskId } = await hold(agent);
     const path = `/runs/${runId}/usage`;
+    const operation = `${'o'.repeat(89)} token=abcd`;
     const first = use('one', 1_000, {
+      operation,
       outputTokens: '500',
       cacheReadTokens: 400,
       cacheWriteTokens: 100,
@@ -363,7 +365,8 @@ describe('reallocation', () => {
     expect(await workspace.api.post(path, { to: to.id, amount: 11_031 })).toMatchObject({
       ...{ status: 409, body: { code: 'budget_exceeded', available: '11030' } },
     });
-    expect(await workspace.api.post(path, { to: to.id, amount: 11_030 })).toMatchObject({
+    const upper = { to: to.id.toUpperCase(), amount: 11_030 };
+    expect(await workspace.api.post(path, upper)).toMatchObject({
       status: 200,
       body: { from: { allocated: '8970', available: '0' }, to: { allocated: '11035' } },
     });

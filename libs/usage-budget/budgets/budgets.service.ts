@@ -47,6 +47,7 @@ export interface BudgetListing {
 const WOKEN = 100;
 const SCOPE_COLUMNS = ['project', 'milestone', 'task'] as const;
 const PERIOD_TAKEN = 'usage_budgets_period_is_free';
+const PERIOD_IS_TIME = 'usage_budgets_period_is_time';
 const MAX_TOKENS = 2n ** 63n - 1n;
 
 /** Budgets: made, raised, lowered, moved, read. What runs hold and use of them is not written here. */
@@ -129,8 +130,9 @@ export class Budgets {
   async reallocate(
     { workspaceId }: Caller,
     fromId: string,
-    { to: toId, amount }: { to: string; amount: string | number },
+    { to, amount }: { to: string; amount: string | number },
   ): Promise<Reallocation> {
+    const toId = to.toLowerCase();
     if (fromId === toId) {
       throw invalid('to', 'must be another budget');
     }
@@ -217,6 +219,8 @@ function notFound(scope: BudgetScope | null) {
 
 function inWords(error: unknown): unknown {
   const constraint = violatedConstraint(error);
+  // Two changes, each of which was right by itself.
+  if (constraint === PERIOD_IS_TIME) return invalid('periodEnd', 'must be after periodStart');
   if (constraint === PERIOD_TAKEN) return new DroverError('budget_period_taken');
   const notFound = NOT_FOUND[constraint as keyof typeof NOT_FOUND];
   return notFound === undefined ? error : new DroverError(notFound);

@@ -38,6 +38,8 @@ export interface UsageOutcome extends Compliance {
 type Submitted = Omit<RunUsage, 'reports'> & { reports: readonly PricedReport[] };
 
 const MAX_BATCH = 100;
+/** Characters. */
+const MAX_OPERATION = 100;
 
 /** The ledger of usage: what runs report is written once, settled against what they hold, and charged to budgets. */
 @Injectable()
@@ -78,7 +80,7 @@ export class UsageLedger {
     }
     return {
       ...report,
-      operation: operation === undefined ? null : redactText(operation),
+      operation: operation === undefined ? null : asLong(redactText(operation)),
       reportedCostUsd: costUsd === undefined ? null : decimalOf(costUsd),
       cost: costOf(tokensIn(report), price),
     };
@@ -197,6 +199,11 @@ function charged(budgets: readonly Standing[], settlement: Settlement): Standing
     consumed: budget.consumed + (changes.get(budget.id)?.consumed ?? 0n),
     reserved: budget.reserved + (changes.get(budget.id)?.reserved ?? 0n),
   }));
+}
+
+/** What hides a secret may be longer than that. */
+function asLong(operation: string): string {
+  return Array.from(operation).slice(0, MAX_OPERATION).join('');
 }
 
 function conflictOf(id: string): DroverError {
