@@ -13,7 +13,7 @@ interface Found {
   policy: 'pause' | 'abort' | null;
 }
 
-const USED_UP = `(b.consumed >= b.allocated AND b.policy <> 'finish' AND ${isActiveBudget('b')})`;
+const USED_UP = `(b.is_used_up AND b.policy <> 'finish' AND ${isActiveBudget('b')})`;
 /** How tasks.paused_by begins of a task that is paused for a budget. */
 const BUDGET = 'budget:';
 

@@ -26,6 +26,8 @@ CREATE TABLE usage_budgets (
   consumed     token_count NOT NULL DEFAULT 0,
   remaining    bigint NOT NULL GENERATED ALWAYS AS (allocated - consumed) STORED,
   available    bigint NOT NULL GENERATED ALWAYS AS (allocated - consumed - reserved) STORED,
+  -- By this, and not by the sums, budgets are indexed: a sum changes with each report, and the indexes need not.
+  is_used_up   boolean NOT NULL GENERATED ALWAYS AS (consumed >= allocated) STORED,
   period_start timestamptz NOT NULL,
   period_end   timestamptz NOT NULL,
   -- At 100 %: running tasks are paused, may finish, or are cancelled.
@@ -54,7 +56,7 @@ CREATE INDEX usage_budgets_wide_idx ON usage_budgets (workspace_id, period_end) 
 CREATE INDEX usage_budgets_task_idx ON usage_budgets (workspace_id, period_end) WHERE task_id IS NOT NULL;
 
 -- What running tasks are paused or cancelled for, and those that are paused for it.
-CREATE INDEX usage_budgets_used_up_idx ON usage_budgets (workspace_id) WHERE consumed >= allocated AND policy <> 'finish';
+CREATE INDEX usage_budgets_used_up_idx ON usage_budgets (workspace_id) WHERE is_used_up AND policy <> 'finish';
 CREATE INDEX agent_tasks_budget_paused_idx ON agent_tasks (workspace_id, id)
   WHERE status = 'PAUSED' AND paused_by LIKE 'coordinator:budget:%';
 
