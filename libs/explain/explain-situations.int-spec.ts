@@ -95,6 +95,13 @@ async function throttled(): Promise<void> {
     [workspace.id],
   );
 }
+async function budget(): Promise<void> {
+  await sql(
+    `INSERT INTO usage_budgets (workspace_id, id, allocated, period_start, period_end)
+     VALUES ($1, uuidv7(), 1, now(), now() + interval '1 day')`,
+    [workspace.id],
+  );
+}
 async function rate(perMinute: number): Promise<void> {
   await sql('INSERT INTO workspace_limits (workspace_id, spawns_per_minute) VALUES ($1, $2)', [
     workspace.id,
@@ -242,6 +249,7 @@ const alone: [string, Make[], Expected, unknownBecause?: string][] = [
     ['held_by_pause', { scope: 'everything', by: 'operator', byName: null, reason: 'upgrade' }],
     'paused',
   ],
+  ['a budget', [...own(), budget], ['budget', { scope: 'global', available: '1' }], 'held_back'],
   ['a throttle', [...own(), throttled], ['throttled', { maxRuns: 1 }], 'held_back'],
   ['a retry', [...own(), retry], ['waiting_for_retry', { retryCount: 2, abortReason: 'oom' }]],
   [

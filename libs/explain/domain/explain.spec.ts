@@ -9,7 +9,7 @@ import {
   type RunFacts,
   type SpawnFacts,
 } from './explain-facts.js';
-import { facts, NOW, type Overrides } from './testing/facts.js';
+import { BUDGET, facts, NOW, type Overrides } from './testing/facts.js';
 import { TASK_STATUSES } from '../../transitions/domain/task-state.js';
 
 const EARLIER = new Date('2026-03-01T11:00:00Z');
@@ -281,6 +281,12 @@ const cases: [string, Overrides, string[], RegExp?][] = [
     },
     ['throttled'],
     /Its project may have 2 runs at once since 2026-03-01T11:00:00.000Z/,
+  ],
+  [
+    'a budget with too little left',
+    { agents: free, task: { budgets: [BUDGET] } },
+    ['budget'],
+    /The budget of its project has 10 of 1000 tokens left, and a run of it holds 8970: 890 are consumed and 100/,
   ],
   [
     'waited too long',

@@ -3,6 +3,12 @@ import type { ExplainFacts } from '../explain-facts.js';
 
 export const NOW = new Date('2026-03-01T12:00:00Z');
 
+/** It has less left than a task needs. */
+export const BUDGET = {
+  ...{ budgetId: 'b', scope: 'project' as const, scopeId: 'p', periodEnd: '2026-03-31T00:00:00Z' },
+  ...{ allocated: '1000', consumed: '890', reserved: '100', available: '10', needed: '8970' },
+};
+
 export type Overrides = Partial<Omit<ExplainFacts, 'task'>> & {
   task?: Partial<ExplainFacts['task']>;
 };
