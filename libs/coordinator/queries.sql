@@ -842,7 +842,7 @@ SELECT workspace_id, id, released FROM released
 -- tasks_of_used_up_budgets
 SELECT DISTINCT ON (t.workspace_id, t.id) t.workspace_id, t.id, b.id AS budget_id, b.policy
 FROM usage_budgets b JOIN agent_tasks t ON t.workspace_id = b.workspace_id AND b.scope_id = ANY (ARRAY[t.workspace_id, t.project_id, t.milestone_id, t.id])
-WHERE (b.consumed >= b.allocated AND b.policy <> 'finish' AND (b.period_start <= now() AND b.period_end > now())) AND t.status IN ('ASSIGNED', 'RUNNING') AND ($2::uuid IS NULL OR t.workspace_id = $2)
+WHERE (b.is_used_up AND b.policy <> 'finish' AND (b.period_start <= now() AND b.period_end > now())) AND t.status IN ('ASSIGNED', 'RUNNING') AND ($2::uuid IS NULL OR t.workspace_id = $2)
 ORDER BY t.workspace_id, t.id, b.policy
 LIMIT $1
 
@@ -850,7 +850,7 @@ LIMIT $1
 SELECT t.workspace_id, t.id, NULL::uuid AS budget_id, NULL AS policy FROM agent_tasks t
 WHERE t.status = 'PAUSED' AND t.paused_by LIKE 'coordinator:budget:%' AND ($2::uuid IS NULL OR t.workspace_id = $2)
   AND NOT EXISTS (SELECT FROM usage_budgets b
-    WHERE b.workspace_id = t.workspace_id AND b.scope_id = ANY (ARRAY[t.workspace_id, t.project_id, t.milestone_id, t.id]) AND (b.consumed >= b.allocated AND b.policy <> 'finish' AND (b.period_start <= now() AND b.period_end > now())))
+    WHERE b.workspace_id = t.workspace_id AND b.scope_id = ANY (ARRAY[t.workspace_id, t.project_id, t.milestone_id, t.id]) AND (b.is_used_up AND b.policy <> 'finish' AND (b.period_start <= now() AND b.period_end > now())))
 ORDER BY t.workspace_id, t.id
 LIMIT $1
 
