@@ -104,19 +104,16 @@ interface Judged {
   run: UsedRunRow;
   fresh: readonly PricedReport[];
   repeated: number;
+  charge: ChargedRun;
 }
 
 async function recordIn(tx: Transaction, workspaceId: string, usages: readonly Submitted[]) {
   const judged = await judge(tx, workspaceId, usages);
-  const charges = judged.map((one) =>
-    one instanceof DroverError ? one : chargedRun(workspaceId, one.run, one.fresh),
-  );
-  const runs = charges.flatMap((charge) => (charge instanceof DroverError ? [] : [charge]));
+  const taken = judged.flatMap((one) => (one instanceof DroverError ? [] : [one]));
+  const runs = taken.map(({ charge }) => charge);
   const budgets = await lockBudgets(tx, workspaceId, runs);
   const settlement = settle(runs, budgets);
-  const rows = judged.flatMap((one) =>
-    one instanceof DroverError ? [] : one.fresh.map((report) => logRow(one.run, report)),
-  );
+  const rows = taken.flatMap(({ run, fresh }) => fresh.map((report) => logRow(run, report)));
   if (rows.length > 0) {
     await tx.pipeline([
       [insertUsage, [workspaceId, JSON.stringify(rows)]],
@@ -125,11 +122,9 @@ async function recordIn(tx: Transaction, workspaceId: string, usages: readonly S
     ]);
   }
   const after = charged(budgets, settlement);
-  const outcomes = judged.map((one, index): UsageOutcome | DroverError => {
-    const charge = charges[index];
-    if (one instanceof DroverError || !charge || charge instanceof DroverError)
-      return one as DroverError;
-    const covering = after.filter(({ scopeId }) => charge.scopes.includes(scopeId));
+  const outcomes = judged.map((one): UsageOutcome | DroverError => {
+    if (one instanceof DroverError) return one;
+    const covering = after.filter(({ scopeId }) => one.charge.scopes.includes(scopeId));
     const counts = { accepted: one.fresh.length, repeated: one.repeated };
     return { runId: one.run.run_id, ...counts, ...complianceOf(covering) };
   });
@@ -167,7 +162,8 @@ async function judge(
       return before !== undefined && !isSameReport(report, before);
     });
     if (other) return conflictOf(other.id);
-    return { run, fresh, repeated: reports.length - fresh.length };
+    const charge = chargedRun(workspaceId, run, fresh);
+    return { run, fresh, repeated: reports.length - fresh.length, charge };
   });
 }
 
