@@ -7,12 +7,10 @@ const sleeper = (seconds: string) => `exec sleep ${seconds}`;
 
 afterAll(killMarked);
 
+const TWO_PLACES = { MAX_CONCURRENT_WORKERS: '2', GATEWAY_QUEUE_LIMIT: '2' };
+
 describe('The queue', () => {
-  const world = gatewayForEach({
-    MAX_CONCURRENT_WORKERS: '2',
-    WORKER_CREATION_TIMEOUT: '2',
-    GATEWAY_QUEUE_LIMIT: '2',
-  });
+  const world = gatewayForEach({ ...TWO_PLACES, WORKER_CREATION_TIMEOUT: '300' });
 
   test('keeps sessions until there is a place, in order; beyond its limit it is full', async () => {
     const bodies = Array.from({ length: 4 }, () => aSpawn(sleeper(uniqueSeconds())));
@@ -43,17 +41,6 @@ describe('The queue', () => {
     expect(await world.statusOf(fourth)).toBe('STOPPED');
   });
 
-  test('gives up a session that waits too long', async () => {
-    const bodies = Array.from({ length: 3 }, () => aSpawn(sleeper(uniqueSeconds())));
-    for (const body of bodies) await world.gateway.spawn(body);
-    const end = await world.server.endOf(bodies[2]?.runId ?? '');
-    expect(end).toMatchObject({
-      event: 'failed',
-      error: { class: 'resource_exhausted', message: expect.stringContaining('ResourceExhausted') },
-    });
-    expect(world.server.reportsOf(bodies[2]?.runId ?? '')).toHaveLength(1);
-  });
-
   test('gives back a session whose task is paused before it has started', async () => {
     const bodies = Array.from({ length: 3 }, () => aSpawn(sleeper(uniqueSeconds())));
     for (const body of bodies) await world.gateway.spawn(body);
@@ -72,7 +59,7 @@ describe('The queue', () => {
     for (const body of bodies) await world.gateway.spawn(body);
     await world.untilStatus(bodies[1]?.runId ?? '', 'RUNNING');
     await world.gateway.crash();
-    await world.gateway.start({ MAX_CONCURRENT_WORKERS: '3', WORKER_CREATION_TIMEOUT: '300' });
+    await world.gateway.start({ MAX_CONCURRENT_WORKERS: '3' });
     const [, , third, fourth] = bodies.map(({ runId }) => runId) as [
       string,
       string,
@@ -83,5 +70,20 @@ describe('The queue', () => {
     expect(await world.statusOf(fourth)).toBe('QUEUED');
     expect(seconds.map((one) => processesWith(one).length)).toEqual([1, 1, 1, 0]);
     expect((await world.gateway.spawn(bodies[3] ?? {})).status).toBe(200);
+  });
+});
+
+describe('The queue that waits two seconds', () => {
+  const world = gatewayForEach({ ...TWO_PLACES, WORKER_CREATION_TIMEOUT: '2' });
+
+  test('gives up a session that waits too long', async () => {
+    const bodies = Array.from({ length: 3 }, () => aSpawn(sleeper(uniqueSeconds())));
+    for (const body of bodies) await world.gateway.spawn(body);
+    const end = await world.server.endOf(bodies[2]?.runId ?? '');
+    expect(end).toMatchObject({
+      event: 'failed',
+      error: { class: 'resource_exhausted', message: expect.stringContaining('ResourceExhausted') },
+    });
+    expect(world.server.reportsOf(bodies[2]?.runId ?? '')).toHaveLength(1);
   });
 });
