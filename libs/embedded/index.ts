@@ -3,6 +3,7 @@ export type { CleanupScope } from './cleanup.js';
 export { withCleanup } from './cleanup.js';
 export { EmbeddedError } from './errors.js';
 export { freePort } from './free-port.js';
+export { fetchPackage } from './package-fetch.js';
 export type { EmbeddedPostgres } from './postgres.js';
 export { startEmbeddedPostgres } from './postgres.js';
 export type { Stack } from './stack.js';

@@ -30,6 +30,8 @@ export interface Wanted<Program> {
   title: string;
   /** Packages that hold it, the best first. */
   packages: readonly string[];
+  /** What is taken for a need that several packages fulfil. */
+  rather?: readonly string[];
   /** Of the packages that one needs, those that are taken along. */
   needs: (needed: string, by: string) => boolean;
   /** The program in the folder `bin`, if it works here. */
@@ -136,7 +138,7 @@ async function fetchInto<Program>(
       const version = await candidateVersion(tools, server);
       if (version === undefined) continue;
       const folder = join(work, 'root');
-      await unpackPackages(tools, await packagesFor(tools, server, wanted.needs), { work, folder });
+      await unpackPackages(tools, await packagesFor(tools, server, wanted), { work, folder });
       if (!(await unpackedProgram(wanted, folder))) continue;
       // A colon would split LD_LIBRARY_PATH.
       const label = `${server}-${version}`.replace(/[^A-Za-z0-9.+~-]/g, '_');
@@ -227,9 +229,9 @@ async function unpackPackages(
 async function packagesFor(
   tools: Tools,
   name: string,
-  needs: Wanted<unknown>['needs'],
+  { needs, rather = [] }: Pick<Wanted<unknown>, 'needs' | 'rather'>,
 ): Promise<string[]> {
-  const simulation = ['install', '--simulate', '--no-install-recommends', name];
+  const simulation = ['install', '--simulate', '--no-install-recommends', name, ...rather];
   const plan = await tools.apt('apt-get', simulation);
   const needed = [...plan.matchAll(/^Inst (\S+)/gm)].map((match) => match[1] ?? '');
   return [...new Set([name, ...needed.filter((one) => needs(one, name))])];

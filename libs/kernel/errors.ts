@@ -95,6 +95,11 @@ export const ERRORS = {
     'Use a key with the scope that `detail` names.',
   ),
   rate_limited: e(429, 'Too many requests', 'Wait for the seconds in Retry-After, then try again.'),
+  too_many_streams: e(
+    429,
+    'Too many streams are open',
+    'Close one of them, follow several things with one stream, or try again after the seconds in Retry-After.',
+  ),
   queue_full: e(
     429,
     'The queue of the workspace is full',
@@ -123,7 +128,13 @@ export const ERRORS = {
   ),
   project_not_found: e(404, 'There is no such project', 'Check the id and the workspace.'),
   budget_not_found: e(404, 'There is no such budget', 'List the budgets for their ids.'),
+  provider_limit_not_found: e(
+    404,
+    'There is no such limit of a provider',
+    'List the limits for their ids; it may have ended.',
+  ),
   pause_not_found: e(404, 'There is no such pause', 'List the pauses for their ids.'),
+  webhook_not_found: e(404, 'There is no such webhook', 'List the webhooks for their ids.'),
   milestone_not_found: e(404, 'There is no such milestone', 'Check the id and the project.'),
   dependency_not_found: e(404, 'There is no such dependency', 'Check both task ids.'),
   member_not_found: e(404, 'There is no such member', 'Check the user id and the workspace.'),
@@ -135,6 +146,12 @@ export const ERRORS = {
   api_key_not_found: e(404, 'There is no such API key', 'Check the id and the workspace.'),
   session_not_found: e(404, 'There is no such session', 'List your sessions for their ids.'),
   user_not_found: e(404, 'There is no such user', 'Check the id.'),
+
+  events_expired: e(
+    410,
+    'The events since that id are not there',
+    'Read the state of tasks and agents by the API, and go on with the events of this stream.',
+  ),
 
   // The state it is in
   illegal_transition: e(
@@ -202,6 +219,11 @@ export const ERRORS = {
     'The project is archived',
     'Name another project, or none: tasks that are in it go on, and no more are put into it.',
   ),
+  milestone_archived: e(
+    409,
+    'The milestone is archived',
+    'Name another milestone, or none: tasks that are in it go on, and no more are put into it.',
+  ),
   secrets_unreadable: e(
     409,
     'A secret of the task cannot be opened',
@@ -223,6 +245,16 @@ export const ERRORS = {
     409,
     'Push agents are given their tasks by the coordinator',
     'Wait for its sessions to be started, or register it with `mode` pull to claim.',
+  ),
+  webhook_disabled: e(
+    409,
+    'The webhook is disabled',
+    'Enable it by PATCH with `enabled`: true; nothing is sent to it before.',
+  ),
+  webhook_limit: e(
+    409,
+    'The workspace has as many webhooks as it may have',
+    'Delete one; an operator can raise MAX_WEBHOOKS_PER_WORKSPACE.',
   ),
   price_exists: e(
     409,

@@ -12,6 +12,7 @@ export * from './exit-classes.js';
 export * from './ids.js';
 export * from './secret-patterns.js';
 export { looksSecret } from './secret-names.js';
+export * from './make-folder.js';
 export * from './pagination.js';
 export * from './read-at-most.js';
 export * from './redact.js';

@@ -49,6 +49,12 @@ export const instruments = {
     help: 'Sessions of push agents that a gateway has accepted',
     registers,
   }),
+  webhookAttempts: new Counter({
+    name: 'drover_webhook_attempts_total',
+    help: 'Attempts to send a webhook: delivered, gone, failed, or why there was no answer',
+    labelNames: ['outcome'],
+    registers,
+  }),
   valkeyErrors: new Counter({
     name: 'drover_valkey_connection_errors_total',
     help: 'Broken connections to Valkey, and attempts to connect that have failed',
@@ -62,6 +68,13 @@ export const instruments = {
   eventsHeldBack: new Gauge({
     name: 'drover_events_held_back_seconds',
     help: 'How long a transaction that still writes has held the events behind it back',
+    labelNames: ['consumer'],
+    registers,
+  }),
+  streamsOpen: new Gauge({
+    name: 'drover_streams_open',
+    help: 'Streams of events and of logs that clients have open at this server',
+    labelNames: ['kind'],
     registers,
   }),
   secrets: new Counter({

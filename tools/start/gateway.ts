@@ -21,12 +21,17 @@ export interface GatewayAccess {
 /**
  * The gateway that the user runs; undefined when there is none.
  *
- * @throws Sentence when only half of what leads to it is set, or the secret is too short
+ * @throws Sentence when only a part of what leads to it is set, or the secret is too short
  */
 export function givenGateway(env = process.env): GatewayAccess | undefined {
   const url = env['GATEWAY_URL'] ?? '';
   const secret = env['GATEWAY_SECRET'] ?? '';
-  if (url === '' && secret === '') return undefined;
+  if (url === '' && secret === '') {
+    if (env['GATEWAY_PROTOCOL'] !== 'basic') return undefined;
+    throw new Sentence(
+      'GATEWAY_PROTOCOL is "basic" and GATEWAY_URL is not set: set GATEWAY_URL and GATEWAY_SECRET for such a gateway, or leave all three out, and one is started here.',
+    );
+  }
   if (url !== '' && secret !== '') {
     if (secret.length >= SECRET_LENGTH) return { url, secret };
     throw new Sentence(`GATEWAY_SECRET must have at least ${SECRET_LENGTH} characters.`);

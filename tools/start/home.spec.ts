@@ -30,6 +30,13 @@ describe('DROVER_HOME', () => {
     }
   });
 
+  it.each(process.platform === 'linux' ? ['/proc/drover', '/proc/drover/home'] : [])(
+    'is refused in a sentence at %s',
+    (path) => {
+      expect(() => new Home(path)).toThrow(`DROVER_HOME is ${path}, where no folder can be made`);
+    },
+  );
+
   it('is refused when it is the clone, where Git would see the keys', () => {
     expect(() => new Home(projectRoot)).toThrow('DROVER_HOME is the clone itself');
   });

@@ -1,15 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import {
-  chmodSync,
-  existsSync,
-  mkdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { chmodSync, existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
+import { makeFolder } from '#lib/kernel';
 import { projectRoot } from '../shared/project.js';
 import { Sentence } from '../shared/sentence.js';
 
@@ -56,7 +49,7 @@ export class Home {
 
   /** @throws Sentence */
   constructor(readonly folder: string) {
-    makeFolder(folder);
+    makeHome(folder);
     this.data = join(folder, 'data');
     this.administratorFile = join(folder, 'administrator.json');
     this.apiKeyFile = join(folder, 'api-key');
@@ -160,19 +153,25 @@ export function homeFolder(named = process.env['DROVER_HOME']): string {
   return resolve(named || join(projectRoot, '.drover'));
 }
 
-function makeFolder(folder: string): void {
+const OBSTACLES: Record<string, string | undefined> = {
+  EEXIST: 'a file is in the way',
+  ENOTDIR: 'a file is in the way',
+  ENOENT: 'no folder can be made',
+};
+
+function makeHome(folder: string): void {
   // Git would see the keys there.
   if (folder === projectRoot) {
     throw new Sentence(`DROVER_HOME is the clone itself: set it to a folder of its own.`);
   }
   try {
-    const isNew = mkdirSync(folder, { recursive: true }) !== undefined;
-    if (isNew) writePrivate(join(folder, '.gitignore'), '*\n');
+    if (makeFolder(folder)) writePrivate(join(folder, '.gitignore'), '*\n');
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    if (code !== 'EEXIST' && code !== 'ENOTDIR') throw error;
+    const obstacle = code && OBSTACLES[code];
+    if (obstacle === undefined) throw error;
     throw new Sentence(
-      `DROVER_HOME is ${folder}, where a file is in the way: set it to a folder, or to a path where one can be made.`,
+      `DROVER_HOME is ${folder}, where ${obstacle}: set it to a folder, or to a path where one can be made.`,
     );
   }
 }

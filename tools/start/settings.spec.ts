@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { givenGateway } from './gateway.js';
 import { gatewaySettings, serverSettings, workerSettings } from './settings.js';
 
 const ENV = {
@@ -16,6 +17,17 @@ const ENV = {
   REGION: 'north',
   SECRET_OF_SOMETHING_ELSE: 'x',
 };
+
+describe('A gateway of the user’s own', () => {
+  it.each([
+    [{ GATEWAY_PROTOCOL: 'basic' }, /GATEWAY_URL is not set/],
+    [{ GATEWAY_URL: 'http://127.0.0.1:1' }, /GATEWAY_SECRET is not/],
+  ])('is not begun with %j', (env, sentence) => {
+    expect(() => givenGateway(env)).toThrow(sentence);
+  });
+
+  it('is none when nothing names it', () => expect(givenGateway({})).toBeUndefined());
+});
 
 describe('What npm start was started with', () => {
   it.each([

@@ -1,7 +1,7 @@
-import { chmodSync, mkdirSync } from 'node:fs';
+import { chmodSync } from 'node:fs';
 import { join } from 'node:path';
 import { takeOver } from '#lib/agent-host';
-import { newId } from '#lib/kernel';
+import { makeFolder, newId } from '#lib/kernel';
 import type { ProcessRef } from '#lib/runtime';
 
 interface Identity {
@@ -28,7 +28,7 @@ export function openDataFolder(
   dir: string,
   { gatewayId, passable = false }: { gatewayId?: string; passable?: boolean },
 ): DataFolder {
-  mkdirSync(dir, { recursive: true, mode: 0o700 });
+  makeFolder(dir, 0o700);
   if (passable) chmodSync(dir, 0o711);
   const conflict = `the data folder ${dir}: give this gateway another GATEWAY_DATA_DIR`;
   const identity = takeOver<Identity>(join(dir, 'gateway.json'), conflict, (earlier) => ({

@@ -5,12 +5,13 @@
 // Given to Node as a text, so that no file of Drover has to be seen in the sandbox: it may import
 // nothing but Node's own modules.
 import { spawn } from 'node:child_process';
-import { readSync, writeSync } from 'node:fs';
+import { closeSync, readdirSync, readFileSync, readSync, writeSync } from 'node:fs';
 import { Socket } from 'node:net';
 import type { InnerAnswer, InnerOrder } from './inner-order.js';
 
 const CHANNEL = 3;
 const CHUNK_BYTES = 65_536;
+const CLOSED_ON_EXEC = 0o2_000_000;
 
 // The session may signal it, and Node would open its inspector.
 process.on('SIGUSR1', () => undefined);
@@ -27,6 +28,24 @@ function readLine(): string {
   }
 }
 
+/** What the host was started with, and never asked for, would be the session's too. */
+function closeInherited(): void {
+  for (const fd of readdirSync('/proc/self/fd').map(Number)) {
+    if (fd > CHANNEL && !isOwn(fd)) closeSync(fd);
+  }
+}
+
+/** Node marks all that it opens; what cannot be read is the descriptor that read the folder. */
+function isOwn(fd: number): boolean {
+  try {
+    const [, flags = '0'] =
+      /^flags:\s+(\d+)/m.exec(readFileSync(`/proc/self/fdinfo/${fd}`, 'utf8')) ?? [];
+    return (parseInt(flags, 8) & CLOSED_ON_EXEC) !== 0;
+  } catch {
+    return true;
+  }
+}
+
 function tell(answer: InnerAnswer): void {
   writeSync(CHANNEL, `${JSON.stringify(answer)}\n`);
 }
@@ -36,6 +55,7 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal
 
 const { program, command, env, cwd, user } = JSON.parse(readLine()) as InnerOrder;
 const [argv0, ...args] = command;
+closeInherited();
 const child = spawn(program, args, {
   ...user,
   ...{ argv0, cwd, env, detached: true, stdio: 'inherit' },

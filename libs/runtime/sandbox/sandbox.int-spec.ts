@@ -87,6 +87,16 @@ cases('A session of %s', (_, user) => {
     rmSync(world, { recursive: true, force: true });
   });
 
+  test('gets nothing that the host was started with', async () => {
+    const wrapper = join(world, 'closed/wrapper');
+    const held = join(world, 'home/secrets.json');
+    writeFileSync(wrapper, `#!/bin/sh\nexec 9<'${held}'\nexec '${file}' "$@"\n`, { mode: 0o700 });
+    const driver = driverOf(true, { program: { ...program, file: wrapper } });
+    const { output } = await endOf(driver, 'cat <&9; ls /proc/self/fd');
+    expect(output).not.toContain(SECRET);
+    expect(output).toMatch(/^0\n1\n2\n/m);
+  });
+
   test('sees no file that is hidden in a folder that is shown, nor through a link to its folder', async () => {
     const shown = join(world, 'shown');
     mkdirSync(join(shown, 'real'), { recursive: true });
