@@ -11,6 +11,8 @@ export interface ComposeService {
   depends_on?: Record<string, unknown>;
   networks?: string[];
   volumes?: string[];
+  security_opt?: string[];
+  cap_drop?: string[];
   healthcheck?: { test: string[] };
 }
 

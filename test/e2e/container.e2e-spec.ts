@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { interpolate, readCompose, wantedVariables } from '../container/compose.js';
 import { buildImage, type Image } from '../container/dockerfile.js';
+import { Podman } from '../container/podman.js';
 import { apiClient } from '../support/api-client.js';
 import { startCluster, type TestCluster } from '../support/cluster.js';
 import { testServers } from '../support/servers.js';
@@ -14,8 +15,11 @@ import { Program } from './program.js';
 /** What `node_modules` of the image may take on disk: 147 MB when this was written. */
 const MOST_MEGABYTES = 170;
 
+const LISTENING = /"listening".*?"address":"([^"]+)"/;
+
 const compose = readCompose();
 const folder = mkdtempSync(join(tmpdir(), 'drover-image-'));
+const podman = await Podman.start(join(folder, 'podman'));
 const programs: Program[] = [];
 let image: Image;
 let cluster: TestCluster;
@@ -44,16 +48,21 @@ beforeAll(async () => {
 afterAll(async () => {
   for (const program of programs) program.kill('SIGKILL');
   await Promise.all(programs.map(({ ended }) => ended));
+  if (typeof podman !== 'string') await podman.stop();
   await cluster.stop();
   rmSync(folder, { recursive: true, force: true });
 });
 
 /** What a service of the compose file is told, with this machine's addresses in the place of its own. */
-function environmentOf(name: string, values: Record<string, string>): Record<string, string> {
+function environmentOf(
+  name: string,
+  values: Record<string, string>,
+  moved = places,
+): Record<string, string> {
   const given = Object.entries(compose.services[name]?.environment ?? {});
   const told = given.map(([variable, value]) => {
     const text = interpolate(String(value), values);
-    return [variable, places.reduce((said, [from, to]) => said.replace(from, to), text)];
+    return [variable, moved.reduce((said, [from, to]) => said.replace(from, to), text)];
   });
   const here = { HOST: '127.0.0.1', PORT: '0' };
   return { ...image.env, ...(Object.fromEntries(told) as Record<string, string>), ...here };
@@ -78,7 +87,7 @@ function start(
 
 /** @returns its address */
 async function listening(name: string): Promise<string> {
-  const [, address = ''] = await start(name).says(/"listening".*?"address":"([^"]+)"/);
+  const [, address = ''] = await start(name).says(LISTENING);
   return address;
 }
 
@@ -152,4 +161,54 @@ describe('The image that the Dockerfile makes', () => {
       return now.body.status === 'COMPLETED';
     });
   }, 120_000);
+});
+
+describe('The image in Podman', () => {
+  // Where this machine runs no containers, the name of the test says so.
+  const because = typeof podman === 'string' ? ` (left out: ${podman})` : '';
+  const test = typeof podman === 'string' ? it.skip : it;
+  const engine = podman as Podman;
+
+  /** As the compose file has it, with less. */
+  function run(name: string, options: string[], command = compose.services[name]?.command ?? []) {
+    const { security_opt = [], cap_drop = [] } = compose.services[name] ?? {};
+    const security = security_opt.flatMap((text) => ['--security-opt', text]);
+    const rights = [...security, ...cap_drop.flatMap((text) => ['--cap-drop', text])];
+    const bounds = ['--read-only', '--tmpfs', '/tmp', '--memory', '512m'];
+    const beside = places.filter(([path]) => path !== '/data');
+    const env = environmentOf(name, variables, beside);
+    const program = engine.run([...rights, ...bounds, ...options], env, command);
+    programs.push(program);
+    return program;
+  }
+
+  test(`is made by its steps, and serves in a read-only container${because}`, async () => {
+    await engine.buildLast(folder);
+    expect(await engine.config()).toMatchObject({
+      User: 'node',
+      WorkingDir: image.workdir,
+      Cmd: image.cmd,
+      Volumes: { '/data': {} },
+    });
+    const facts = 'console.log(process.getuid(), process.constrainedMemory() / 2 ** 20)';
+    const asked = run('server-1', [], ['node', '-e', facts]);
+    expect([await asked.ended, asked.output.trim()]).toEqual([0, '1000 512']);
+    const migration = run('migrate', []);
+    expect([await migration.ended, migration.output]).toEqual([
+      0,
+      expect.stringMatching('migrated'),
+    ]);
+    const [, address = ''] = await run('server-1', []).says(LISTENING);
+    expect((await fetch(`${address}/readyz`)).status).toBe(200);
+    expect(health('server-1', address)).toBe(0);
+  }, 120_000);
+
+  test.each([
+    ['with its /proc unmasked', ['--security-opt', 'unmask=ALL'], 'each session has a sandbox'],
+    ['as the compose file has it', [], 'Can.t mount proc.*sessions have no sandbox'],
+  ])(`tells whether a gateway has sandboxes: %s${because}`, async (_, options, said) => {
+    const gateway = run('gateway', options);
+    await gateway.says(LISTENING);
+    expect(gateway.output).toMatch(new RegExp(said));
+  });
 });

@@ -1,0 +1,224 @@
+import { execFile, execFileSync } from 'node:child_process';
+import {
+  chmodSync,
+  cpSync,
+  mkdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { EmbeddedError, fetchPackage, findBubblewrap, Supervisor } from '#lib/embedded';
+import { Program } from '../e2e/program.js';
+
+const execute = promisify(execFile);
+
+/** The name in the Dockerfile. */
+const BASE = 'localhost/node:22-bookworm-slim';
+const context = join(import.meta.dirname, '../..');
+/** What the steps of the Dockerfile's last stage start, and what the engine is tried with. */
+const PROGRAMS = ['/bin/sh', '/bin/mkdir', '/bin/chown', '/bin/rm', '/bin/true'];
+/** Containers end by themselves when these tests are killed. */
+const LONGEST_SECONDS = 120;
+
+interface Engine {
+  file: string;
+  libraries: string;
+}
+
+/** Podman, with images and containers of its own below one folder. */
+export class Podman {
+  private readonly env: Record<string, string>;
+  private readonly global: string[];
+
+  private constructor(
+    private readonly engine: Engine,
+    private readonly folder: string,
+  ) {
+    const { file, libraries } = engine;
+    const places = [dirname(file), join(dirname(file), '../sbin')];
+    this.env = {
+      PATH: [...places, process.env['PATH'] ?? ''].join(':'),
+      LD_LIBRARY_PATH: libraries,
+      CONTAINERS_CONF: join(folder, 'containers.conf'),
+      CONTAINERS_STORAGE_CONF: join(folder, 'storage.conf'),
+      CONTAINERS_REGISTRIES_CONF: join(folder, 'registries.conf'),
+    };
+    this.global = [`--tmpdir=${join(folder, 'tmpdir')}`];
+  }
+
+  /**
+   * Podman of Debian's packages, with the image that the Dockerfile starts from, made of this machine's Node.
+   *
+   * @returns a sentence where this machine runs no containers
+   */
+  static async start(folder: string): Promise<Podman | string> {
+    if (process.getuid?.() !== 0) return 'Podman is tried as root only.';
+    try {
+      const podman = new Podman(await findEngine(), folder);
+      podman.configure();
+      await podman.makeBase();
+      await podman.to(['run', '--rm', BASE, 'true']);
+      return podman;
+    } catch (error) {
+      const [reason] = (error as Error).message.trim().split('\n').slice(-1);
+      return `Podman does not run here: ${reason}`;
+    }
+  }
+
+  private configure(): void {
+    const bin = dirname(this.engine.file);
+    const env = Object.entries(this.env).map(([name, value]) => `${name}=${value}`);
+    mkdirSync(this.folder, { recursive: true });
+    const lines = {
+      'containers.conf': [
+        '[containers]',
+        // An engine may not raise them everywhere.
+        'default_ulimits = ["nofile=1024:1024", "nproc=1024:1024"]',
+        'netns = "host"',
+        '[engine]',
+        'cgroup_manager = "cgroupfs"',
+        'events_logger = "none"',
+        'runtime = "runc"',
+        `conmon_path = [${JSON.stringify(join(bin, 'conmon'))}]`,
+        // What conmon starts at the end of a container is Podman again.
+        `conmon_env_vars = ${JSON.stringify(env)}`,
+        '[engine.runtimes]',
+        `runc = [${JSON.stringify(join(bin, '../sbin/runc'))}]`,
+      ],
+      'storage.conf': [
+        '[storage]',
+        'driver = "overlay"',
+        `graphroot = ${JSON.stringify(join(this.folder, 'root'))}`,
+        `runroot = ${JSON.stringify(join(this.folder, 'runroot'))}`,
+      ],
+      'registries.conf': ['unqualified-search-registries = []'],
+      'policy.json': ['{"default":[{"type":"insecureAcceptAnything"}]}'],
+    };
+    for (const [name, text] of Object.entries(lines)) {
+      writeFileSync(join(this.folder, name), `${text.join('\n')}\n`);
+    }
+  }
+
+  /** Node, a shell, bubblewrap, and in the place of apt-get what does nothing. */
+  private async makeBase(): Promise<void> {
+    const root = join(this.folder, 'base');
+    const bubblewrap = await findBubblewrap();
+    for (const file of PROGRAMS) copyProgram(file, root, file);
+    copyProgram(bubblewrap.file, root, '/usr/bin/bwrap', bubblewrap.env);
+    const libraries = copyProgram(process.execPath, root, '/usr/local/bin/node');
+    const c = libraries.find((path) => basename(path) === 'libc.so.6');
+    // Part of the C library's package, which native modules of npm may need.
+    if (c)
+      cpSync(realpathSync(join(dirname(c), 'librt.so.1')), join(root, dirname(c), 'librt.so.1'));
+    const texts = {
+      'etc/passwd': 'root:x:0:0::/root:/bin/sh\nnode:x:1000:1000::/home/node:/bin/sh\n',
+      'etc/group': 'root:x:0:\nnode:x:1000:\n',
+      'usr/bin/apt-get': '#!/bin/sh\nexit 0\n',
+      Dockerfile: 'FROM scratch\nCOPY . /\nENV PATH=/usr/local/bin:/usr/bin:/bin\n',
+    };
+    for (const name of ['etc', 'tmp', 'var/lib/apt/lists']) {
+      mkdirSync(join(root, name), { recursive: true });
+    }
+    for (const [name, text] of Object.entries(texts)) writeFileSync(join(root, name), text);
+    chmodSync(join(root, 'usr/bin/apt-get'), 0o755);
+    chmodSync(join(root, 'tmp'), 0o1777);
+    await this.build(root, ['--tag', BASE]);
+    rmSync(root, { recursive: true });
+  }
+
+  /** Makes the Dockerfile's last stage, with what its other stages have made already. */
+  async buildLast(stages: string): Promise<void> {
+    const made = ['build', 'modules'].map((name) => `${name}=${join(stages, name)}`);
+    const contexts = made.flatMap((text) => ['--build-context', text]);
+    await this.build(context, ['--target', 'drover', '--tag', 'drover', ...contexts]);
+  }
+
+  private build(from: string, more: string[]): Promise<string> {
+    const policy = ['--signature-policy', join(this.folder, 'policy.json')];
+    return this.to(['build', '--pull=never', '--layers=false', ...policy, ...more, from]);
+  }
+
+  /** What the image says of itself. */
+  async config(): Promise<{ User: string; Cmd: string[]; Volumes: object; WorkingDir: string }> {
+    const text = await this.to(['image', 'inspect', '--format', '{{json .Config}}', 'drover']);
+    return JSON.parse(text) as Awaited<ReturnType<Podman['config']>>;
+  }
+
+  /** A container of the image, on this machine's network. */
+  run(options: string[], env: Record<string, string>, command: readonly string[]): Program {
+    const told = Object.entries(env).flatMap(([name, value]) => ['--env', `${name}=${value}`]);
+    const bound = ['--rm', '--timeout', String(LONGEST_SECONDS)];
+    const args = ['run', ...bound, ...options, ...told, 'drover', ...command];
+    const [first = '', ...rest] = [...this.global, ...args];
+    return new Program(first, rest, this.env, undefined, this.engine.file);
+  }
+
+  /** @returns what it wrote to its standard output */
+  private async to(args: string[]): Promise<string> {
+    const { file } = this.engine;
+    const env = { ...process.env, ...this.env };
+    const { stdout } = await execute(file, [...this.global, ...args], { env, cwd: '/' });
+    return stdout.trim();
+  }
+
+  async stop(): Promise<void> {
+    await this.to(['rm', '--all', '--force', '--time', '0']);
+    // It may have mounted this one on itself.
+    const overlay = join(this.folder, 'root/overlay');
+    if (readFileSync('/proc/mounts', 'utf8').includes(` ${overlay} `)) {
+      execFileSync('umount', [overlay]);
+    }
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+}
+
+async function findEngine(): Promise<Engine> {
+  const supervisor = await Supervisor.start();
+  try {
+    return await fetchPackage<Engine>(
+      {
+        name: 'podman',
+        title: 'Podman',
+        packages: ['podman'],
+        // The other one refuses machines with both versions of control groups.
+        rather: ['runc'],
+        needs: (needed) => /^(lib|conmon$|runc$|golang-github-containers-)/.test(needed),
+        probe: async (bin, { LD_LIBRARY_PATH: libraries = '' }) => {
+          const file = join(bin, 'podman');
+          const env = { ...process.env, LD_LIBRARY_PATH: libraries };
+          const version = await execute(file, ['--version'], { env }).catch(() => undefined);
+          return version && { file, libraries };
+        },
+        missing: (_, cause) => new EmbeddedError('binaries_missing', 'it cannot be had', { cause }),
+      },
+      { supervisor },
+    );
+  } finally {
+    await supervisor.close();
+  }
+}
+
+/** With the libraries that it needs, which it returns, each in its place. */
+function copyProgram(
+  file: string,
+  root: string,
+  target: string,
+  env: Record<string, string> = {},
+): string[] {
+  const needs = execFileSync('ldd', [file], { encoding: 'utf8', env: { ...process.env, ...env } });
+  const libraries = needs.split(/\s/).filter((word) => word.startsWith('/'));
+  const places = libraries.map((path) => [path, placeOf(path)]);
+  for (const [path = '', place = ''] of [[file, target], ...places]) {
+    mkdirSync(dirname(join(root, place)), { recursive: true });
+    cpSync(realpathSync(path), join(root, place));
+  }
+  return libraries;
+}
+
+/** Where the loader looks. */
+function placeOf(library: string): string {
+  return /^(\/usr)?\/lib/.test(library) ? library : join('/usr/lib', basename(library));
+}
