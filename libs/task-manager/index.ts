@@ -9,6 +9,7 @@ export { type DependencyPolicy, DEPENDENCY_POLICIES, type TaskView } from './dom
 export {
   ShownFlag,
   ShownId,
+  ShownIdOrNull,
   ShownInt,
   ShownIntOrNull,
   ShownOneOf,
@@ -20,6 +21,16 @@ export {
   ShownTexts,
 } from './http/dto/shown.js';
 export { TaskPageDto } from './http/dto/task.dto.js';
+export { TaskHistory } from './queries/task-history.js';
+export { requireNamed } from './queries/require-named.js';
+export { requireReadable } from './queries/require-readable.js';
+export {
+  atLeast,
+  LOG_LEVELS,
+  type LogFilter,
+  type LogLevel,
+  type LogView,
+} from './domain/log-view.js';
 export { TaskQueries } from './queries/task-queries.js';
 export { bytesOf, cutPage, TASK_BYTES } from './store/page-bytes.js';
 export { LEASE_END } from './store/run-columns.js';

@@ -3,9 +3,12 @@
 -- Left out, because its text depends on the request: store/matching-ids.sql.ts
 -- Left out, because its text depends on the request: store/task-logs.sql.ts
 
--- archived_projects
-SELECT id FROM projects
+-- archived_plans
+SELECT 'project' AS kind, id FROM projects
 WHERE workspace_id = $1 AND id = ANY($2::uuid[]) AND archived_at IS NOT NULL
+UNION ALL
+SELECT 'milestone', id FROM milestones
+WHERE workspace_id = $1 AND id = ANY($3::uuid[]) AND archived_at IS NOT NULL
 
 -- count_subtasks
 SELECT count(*)::int AS subtasks FROM (
@@ -234,6 +237,11 @@ RETURNING t.workspace_id
 
 -- take_dependency_turn
 SELECT pg_advisory_xact_lock(hashtextextended('task_dependencies:' || $1::text, 0))
+
+-- take_over_pauses
+UPDATE agent_tasks t SET paused_by = $3, pause_reason = $4, updated_at = now()
+WHERE t.workspace_id = $1 AND t.id = ANY($2::uuid[]) AND t.status = 'PAUSED' AND t.paused_by LIKE 'coordinator%'
+RETURNING t.id
 
 -- task_state
 SELECT status, version, unmet_dependencies, run_id, agent_id, parent_task_id

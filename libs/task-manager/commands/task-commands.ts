@@ -12,7 +12,7 @@ import {
 import { dependentsOf } from '../store/dependents-of.sql.js';
 import { applyTransitions, type LockedTask, lockTasks, type Transition } from '#lib/transitions';
 import { reconsiderPrerequisites } from '../store/reconsider-prerequisites.sql.js';
-import { requestPause } from '../store/request-pause.sql.js';
+import { requestPause, takeOverPauses } from '../store/request-pause.sql.js';
 import { illegalCommand } from './illegal-command.js';
 
 export interface CommandOptions {
@@ -206,6 +206,7 @@ export class TaskCommands {
       all.flatMap(({ decision }) => (decision.kind === 'transition' ? [decision.transition] : [])),
     );
     await this.askForPauses(tx, workspaceId, all);
+    await this.takeOver(tx, workspaceId, all);
     const retried = tasksGoneTo(all, 'PENDING');
     if (retried.length > 0) await tx.rows(reconsiderPrerequisites, [workspaceId, retried]);
     return all;
@@ -226,6 +227,21 @@ export class TaskCommands {
     );
     if (pausing.length > 0) await tx.rows(requestPause, [workspaceId, pausing, true]);
     if (resuming.length > 0) await tx.rows(requestPause, [workspaceId, resuming, false]);
+  }
+
+  private async takeOver(
+    tx: Transaction,
+    workspaceId: string,
+    decided: readonly Decided[],
+  ): Promise<void> {
+    const taken = decided.flatMap(({ task: { id }, decision }) =>
+      decision.kind === 'takes_over_pause' ? [{ id, request: decision.request }] : [],
+    );
+    const [first] = taken;
+    if (!first) return;
+    const { actor, reason = 'paused' } = first.request;
+    const author = actor.id === null ? actor.kind : `${actor.kind}:${actor.id}`;
+    await tx.rows(takeOverPauses, [workspaceId, taken.map(({ id }) => id), author, reason]);
   }
 
   private wake(workspaceId: string, decided: readonly Decided[]): void {

@@ -78,3 +78,26 @@ it('lets the tasks that are in it change, and leave', async () => {
   expect((await api.patch(`/agent-tasks/${task.id}`, change)).status).toBe(200);
   expect((await api.patch(`/agent-tasks/${task.id}`, { projectId: null })).status).toBe(200);
 });
+
+it('takes no task either when it is a milestone', async () => {
+  const { api } = workspace;
+  const path = `/projects/${open}/milestones`;
+  const { body: milestone } = await api.post<Answer>(path, { name: 'M' });
+  const placed = { ...TASK, projectId: open, milestoneId: milestone.id };
+  const { body: inside } = await post('/agent-tasks', placed);
+  const { body: outside } = await post('/agent-tasks', { ...TASK, projectId: open });
+  expect((await api.post(`/milestones/${milestone.id}/archive`)).status).toBe(200);
+  const refused = (field: string) => ({
+    status: 409,
+    body: { code: 'milestone_archived', errors: [{ field }] },
+  });
+  const batch = { tasks: [TASK, placed] };
+  const change = { milestoneId: milestone.id };
+  expect(await post('/agent-tasks', placed)).toMatchObject(refused('milestoneId'));
+  expect(await post('/agent-tasks/batch', batch)).toMatchObject(refused('tasks[1].milestoneId'));
+  expect(await api.patch(`/agent-tasks/${outside.id}`, change)).toMatchObject(
+    refused('milestoneId'),
+  );
+  expect((await api.patch(`/agent-tasks/${inside.id}`, { priority: 9 })).status).toBe(200);
+  expect(await tasks()).toBe(2);
+});

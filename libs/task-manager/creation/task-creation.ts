@@ -10,7 +10,7 @@ import type { TaskView } from '../domain/task-view.js';
 import type { CreatedRow } from '../store/create-tasks.sql.js';
 import { lockPrerequisites, type Prerequisite } from '../store/lock-prerequisites.sql.js';
 import { viewOfNewTask } from './new-task-view.js';
-import { type NamedProject, refuseArchivedProjects } from './refuse-archived-projects.js';
+import { plansOf, refuseArchived } from './refuse-archived.js';
 import { Subtasks } from './subtasks.js';
 import { type CreationRequest, TaskDrafts } from './task-drafts.js';
 import { TaskInserts, type TaskToCreate } from './task-inserts.js';
@@ -41,7 +41,7 @@ export class TaskCreation {
     private readonly wakeUps: WakeUps,
   ) {}
 
-  /** @throws DroverError `queue_full`, `exceeds_queue`, `subtask_limit`, `stale_run`, `task_not_found` (a dependency), `project_not_found`, `project_archived`, `milestone_not_found`, `agent_not_found`, `agent_terminated` */
+  /** @throws DroverError `queue_full`, `exceeds_queue`, `subtask_limit`, `stale_run`, `task_not_found` (a dependency), `project_not_found`, `project_archived`, `milestone_not_found`, `milestone_archived`, `agent_not_found`, `agent_terminated` */
   async createOne(
     caller: Caller,
     requested: TaskRequest,
@@ -75,7 +75,7 @@ export class TaskCreation {
     const request = { ...requested, tasks };
     const given = await this.drafts.givenTo(tenant, workspaceId, runId);
     const drafts = await this.drafts.estimated(workspaceId, this.drafts.of(request, given));
-    await refuseArchivedProjects(tenant, workspaceId, named(request));
+    await refuseArchived(tenant, workspaceId, named(request));
     await prepareAssignment(tenant, workspaceId, assigned(request));
     return this.depths.within(workspaceId, drafts.length, async () => {
       const sealed = await this.drafts.sealed(workspaceId, drafts, given);
@@ -235,10 +235,8 @@ class Batch {
   }
 }
 
-function named({ tasks, fieldOf }: CreationRequest): NamedProject[] {
-  return tasks.flatMap(({ projectId }, index) =>
-    projectId ? [{ field: `${fieldOf(index)}projectId`, projectId }] : [],
-  );
+function named({ tasks, fieldOf }: CreationRequest) {
+  return tasks.flatMap((task, index) => plansOf(task, fieldOf(index)));
 }
 
 function assigned({ tasks, fieldOf }: CreationRequest) {

@@ -12,6 +12,8 @@ import {
 export type CommandDecision =
   | { kind: 'transition'; transition: Transition; pauseRun?: boolean }
   | { kind: 'already' }
+  /** It is paused; where the coordinator did that, it stays so until somebody resumes it. */
+  | { kind: 'takes_over_pause'; request: CommandRequest }
   | { kind: 'illegal'; to: TaskStatus; legal: readonly TaskStatus[] };
 
 export interface CommandRequest {
@@ -47,7 +49,10 @@ function decideCancel(task: LockedTask, request: CommandRequest): CommandDecisio
 }
 
 function decidePause(task: LockedTask, request: CommandRequest): CommandDecision {
-  if (task.status === 'PAUSED') return { kind: 'already' };
+  if (task.status === 'PAUSED') {
+    const isTold = request.actor.kind === 'coordinator';
+    return isTold ? { kind: 'already' } : { kind: 'takes_over_pause', request };
+  }
   if (!mayTransition(task.status, 'PAUSED')) return illegal(task, 'PAUSED');
   const holdsRun = task.run_id !== null;
   const transition: Transition = {

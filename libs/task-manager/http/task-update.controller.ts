@@ -23,6 +23,7 @@ export class TaskUpdateController {
     'project_not_found',
     'project_archived',
     'milestone_not_found',
+    'milestone_archived',
     'task_closed',
     'illegal_transition',
     'secrets_unreadable',

@@ -13,3 +13,17 @@ UPDATE task_runs r SET pause_requested_at = CASE WHEN $3::boolean THEN now() END
 WHERE r.workspace_id = $1 AND r.id = ANY($2::uuid[])
 RETURNING r.id`,
 );
+
+/**
+ * Tasks that the coordinator has paused are paused by somebody else from now on: it does not resume these by itself. No
+ * transition, so their version stays.
+ *
+ * Under the tasks' locks. Index: primary key. $1 workspace, $2 tasks, $3 the author, $4 reason.
+ */
+export const takeOverPauses = command<{ id: string }>(
+  'take_over_pauses',
+  `
+UPDATE agent_tasks t SET paused_by = $3, pause_reason = $4, updated_at = now()
+WHERE t.workspace_id = $1 AND t.id = ANY($2::uuid[]) AND t.status = 'PAUSED' AND t.paused_by LIKE 'coordinator%'
+RETURNING t.id`,
+);

@@ -4,7 +4,7 @@ import { Database, firstRow, type Transaction, violatedConstraint } from '#lib/d
 import { actorOf, assertNever, type Caller, DroverError } from '#lib/kernel';
 import { illegalCommand } from '../commands/illegal-command.js';
 import { TaskCommands } from '../commands/task-commands.js';
-import { refuseArchivedProjects } from '../creation/refuse-archived-projects.js';
+import { plansOf, refuseArchived } from '../creation/refuse-archived.js';
 import { DECIDE, type TaskCommand } from '../domain/commands.js';
 import { type LockedTask, lockTasks, type TaskStatus } from '#lib/transitions';
 import { refuseSecretRouting, SECRET_FIELDS } from '../domain/task-secrets.js';
@@ -61,7 +61,7 @@ export class TaskUpdates {
    * and move are one transaction.
    *
    * @throws DroverError `task_not_found`, `version_mismatch`, `task_closed`, `agent_not_found`,
-   *   `agent_terminated`, `project_not_found`, `project_archived`, `milestone_not_found`, `illegal_transition`, `secrets_unreadable`
+   *   `agent_terminated`, `project_not_found`, `project_archived`, `milestone_not_found`, `milestone_archived`, `illegal_transition`, `secrets_unreadable`
    */
   async update(caller: Caller, id: string, request: UpdateRequest): Promise<TaskView> {
     const { workspaceId } = caller;
@@ -114,10 +114,8 @@ export class TaskUpdates {
     if (plan.changed.length === 0) return false;
     requireUpdatable(task, plan, request.fields);
     if (opensSecrets) refuseSecretRouting({ ...plan.next, taskType: task.taskType }, '');
-    const { projectId } = plan.next;
-    const named =
-      plan.changed.includes('projectId') && projectId ? [{ field: 'projectId', projectId }] : [];
-    await refuseArchivedProjects(tx, workspaceId, named);
+    const named = plansOf(plan.next).filter(({ kind }) => plan.changed.includes(`${kind}Id`));
+    await refuseArchived(tx, workspaceId, named);
     const sealed = opensSecrets
       ? await this.secrets.sealed(row, plan)
       : { shown: {}, originals: [] };
