@@ -17,14 +17,15 @@ import {
   type StopRequests,
 } from '#lib/agent-host';
 import { Drivers } from '#lib/runtime';
-import { type Membership, register } from './agent/registration.js';
+import { register } from './agent/registration.js';
 import { UsageMeter } from './agent/usage.js';
 import type { Heartbeat, Signals } from './api/types.js';
 import type { WorkerConfig } from './config.js';
 import { Claimer } from './runs/claimer.js';
 import { Reconciler, recover } from './runs/recovery.js';
-import { runFactory } from './runs/run-factory.js';
+import { type Member, runFactory } from './runs/run-factory.js';
 import { RunManager } from './runs/run-manager.js';
+import { UnpricedUsage } from './runs/unpriced-usage.js';
 
 /** How long a run's end may take to be delivered when the worker is to end. */
 const DELIVERY_MS = 5_000;
@@ -85,10 +86,10 @@ async function registerUnlessStopped(
   config: WorkerConfig,
   http: HttpClient,
   { log, stop, drivers }: Surroundings & { drivers: Drivers },
-): Promise<Membership | undefined> {
+): Promise<Member | undefined> {
   try {
-    const membership = await register(config, { http, drivers, log, signal: stop.drain });
-    const { api, state } = membership;
+    const { api, state } = await register(config, { http, drivers, log, signal: stop.drain });
+    const membership = { api, state, unpriced: UnpricedUsage.of(config.dataDir, { api, log }) };
     log.info('Registered', { agentId: api.agentId, restartCount: state.restartCount });
     const { workDir, keepRuns } = config;
     const keepFolders = keepRuns !== 'never';
@@ -117,7 +118,7 @@ class Worker {
 
   constructor(
     private readonly config: WorkerConfig,
-    private readonly membership: Membership,
+    private readonly membership: Member,
     private readonly around: Surroundings & { drivers: Drivers },
   ) {
     const { api } = membership;
@@ -160,11 +161,13 @@ class Worker {
     const listening = this.signals.run();
     const claiming = this.claimer.run();
     this.reconciler.start();
+    this.membership.unpriced.start();
     const ending = await this.ending;
     log.info('Stopping', { why: ending.kind, runs: this.runs.runIds().length });
     this.claimer.stop();
     await this.finish(ending);
     this.reconciler.stop();
+    this.membership.unpriced.stop();
     this.signals.stop();
     this.heartbeat.stop();
     await Promise.all([heartbeats, listening, claiming]);
@@ -195,7 +198,8 @@ class Worker {
   private async deregister(): Promise<void> {
     const { log } = this.around;
     // The next life delivers the rest, as the same agent.
-    if (!this.config.deregister || this.undelivered) return;
+    const isDone = !this.undelivered && this.membership.unpriced.isEmpty;
+    if (!this.config.deregister || !isDone) return;
     await this.membership.api.deregister('drained').catch((error: unknown) => {
       log.warn('Could not deregister', { error: messageOf(error) });
     });

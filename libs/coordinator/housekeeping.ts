@@ -66,7 +66,8 @@ export class Housekeeping {
   private async learn(): Promise<void> {
     const now = performance.now();
     const seconds = (now - this.learnedAt) / 1_000 + OVERLAP_SECONDS;
-    await calibrateEstimates(this.database.service, Math.min(seconds, LEARNED_SECONDS));
+    const since = Math.min(seconds, LEARNED_SECONDS);
+    await calibrateEstimates(this.database.service, since, this.logger);
     this.learnedAt = now;
   }
 }

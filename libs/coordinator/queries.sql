@@ -112,6 +112,7 @@ WHERE (a.lifecycle IN ('STARTING', 'ACTIVE', 'DRAINING')
     WHERE conflict_seen_at IS NOT NULL AND conflict_told_at IS NULL) THEN 0::float8 END AS "detect_split_brain",
   (extract(epoch FROM (SELECT queue_expires_at FROM agent_tasks
     WHERE status = 'PENDING' AND queue_expires_at IS NOT NULL ORDER BY queue_expires_at LIMIT 1) - now()) * 1000)::float8 AS "expire_queued",
+  (extract(epoch FROM (SELECT min(over_at) FROM provider_limits) - now()) * 1000)::float8 AS "heed_provider_limits",
   (extract(epoch FROM (SELECT least(
     (SELECT min(until) FROM pauses WHERE ended_at IS NULL),
     (SELECT min(until) FROM installation_pauses WHERE ended_at IS NULL))) - now()) * 1000)::float8 AS "clear_pauses",
@@ -132,7 +133,7 @@ WHERE (a.lifecycle IN ('STARTING', 'ACTIVE', 'DRAINING')
     ELSE greatest(0, (1 - least($2::float8::float8, s.tokens + greatest(0, extract(epoch FROM now() - s.filled_at)) * $2::float8::float8 / 60.0)) * 60.0 / $2::float8) END
       FROM installation_spawn_allowance s WHERE $2::float8 > 0), 0))) AS wait
     FROM agents a
-    WHERE a.mode = 'push' AND (a.lifecycle <> 'TERMINATED' AND NOT (a.lifecycle = 'DRAINING' OR a.lifecycle = 'ERROR' OR (a.mode = 'push' AND NOT a.coordinator_enabled) OR (a.mode = 'push' AND a.command = '{}'))) AND a.live_runs < a.max_concurrent_tasks
+    WHERE a.mode = 'push' AND (a.lifecycle <> 'TERMINATED' AND NOT (a.lifecycle = 'DRAINING' OR a.lifecycle = 'ERROR' OR (a.mode = 'push' AND NOT a.coordinator_enabled) OR (a.mode = 'push' AND a.command = '{}') OR (CASE WHEN a.model IS NOT NULL THEN provider_limit_end_of_agent(a.workspace_id, a.id, a.model) END) IS NOT NULL)) AND a.live_runs < a.max_concurrent_tasks
       AND EXISTS (SELECT FROM gateways
         WHERE NOT draining AND last_seen_at > now() - make_interval(secs => $1::float8)
         HAVING sum(capacity - others) > (SELECT coalesce(sum(live_runs), 0) FROM agents WHERE mode = 'push'))
@@ -142,8 +143,7 @@ WHERE (a.lifecycle IN ('STARTING', 'ACTIVE', 'DRAINING')
       WHERE p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))
     OR EXISTS (SELECT FROM pauses p WHERE p.workspace_id = k.workspace_id AND p.task_type IS NULL
       AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))) AND NOT EXISTS (SELECT FROM workspace_throttles h
-      WHERE h.workspace_id = k.workspace_id AND h.scope_id = k.workspace_id AND h.max_runs <= (
-        SELECT coalesce(sum(a.live_runs), 0) FROM agents a WHERE a.workspace_id = k.workspace_id)) AND NOT EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = k.workspace_id AND b.scope_id = k.workspace_id
+      WHERE h.workspace_id = k.workspace_id AND h.scope_id = k.workspace_id AND h.max_runs <= (SELECT coalesce(sum(a.live_runs), 0) FROM agents a WHERE a.workspace_id = k.workspace_id)) AND NOT EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = k.workspace_id AND b.scope_id = k.workspace_id
     AND (b.period_start <= now() AND b.period_end > now()) AND b.available <= 0))
     AND EXISTS (SELECT FROM agent_tasks t JOIN capability_sets c
         ON c.workspace_id = t.workspace_id AND c.key = t.capability_key
@@ -152,9 +152,11 @@ WHERE (a.lifecycle IN ('STARTING', 'ACTIVE', 'DRAINING')
       AND (t.queue_expires_at IS NULL OR t.queue_expires_at > now())
       AND (t.task_type || '') <> ALL (k.paused)
       AND coalesce(t.project_id, t.workspace_id) <> ALL (ARRAY(SELECT h.project_id FROM workspace_throttles h
-      WHERE h.workspace_id = k.workspace_id AND h.project_id IS NOT NULL AND h.max_runs <= (
-        SELECT count(*) FROM task_runs lr JOIN agent_tasks lt ON lt.workspace_id = lr.workspace_id AND lt.id = lr.task_id
+      WHERE h.workspace_id = k.workspace_id AND h.project_id IS NOT NULL
+        AND h.max_runs <= (SELECT count(*) FROM task_runs lr JOIN agent_tasks lt ON lt.workspace_id = lr.workspace_id AND lt.id = lr.task_id
         WHERE lr.workspace_id = k.workspace_id AND lr.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE') AND lt.project_id = h.project_id)))
+      AND (NOT EXISTS (SELECT FROM provider_limits l WHERE l.workspace_id = k.workspace_id AND l.over_at > now()) OR provider_limits_of_task(t.workspace_id, t.id, '[{"minPriority":9,"tier":"opus"},{"minComplexity":9,"tier":"opus"},{"taskType":"boilerplate","tier":"haiku"},{"maxEstimatedTokens":"9999","tier":"haiku"},{"tier":"sonnet"}]', '{"haiku":"claude-haiku-4-5","sonnet":"claude-sonnet-4-6","opus":"claude-opus-4-6"}', t.task_type, t.priority,
+      t.project_id, t.estimated_complexity, CASE WHEN t.estimate_source <> 'default' THEN t.estimated_tokens END) = '{}')
       AND t.unmet_dependencies = 0
       AND (k.budgets IS NULL OR (
     greatest(t.estimated_tokens, 1) <= least(9223372036854775807, (k.budgets ->> t.workspace_id::text)::bigint, (k.budgets ->> t.project_id::text)::bigint, (k.budgets ->> t.milestone_id::text)::bigint)
@@ -286,6 +288,17 @@ LEFT JOIN (
   GROUP BY 1, 2) c ON c.workspace_id = a.workspace_id AND c.agent_id = a.id
 WHERE a.live_runs <> coalesce(c.runs, 0) AND a.lifecycle <> 'TERMINATED'
   AND ($2::uuid IS NULL OR a.workspace_id = $2)
+LIMIT $1
+
+-- find_miscounted_budgets
+SELECT b.workspace_id, b.id
+FROM usage_budgets b
+LEFT JOIN (
+  SELECT r.workspace_id, i.budget_id, sum(r.held_tokens) AS tokens
+  FROM task_runs r CROSS JOIN LATERAL unnest(r.budget_ids) AS i (budget_id)
+  WHERE r.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE') AND r.held_tokens > 0 AND ($2::uuid IS NULL OR r.workspace_id = $2)
+  GROUP BY 1, 2) h ON h.workspace_id = b.workspace_id AND h.budget_id = b.id
+WHERE b.reserved <> coalesce(h.tokens, 0) AND ($2::uuid IS NULL OR b.workspace_id = $2)
 LIMIT $1
 
 -- find_miscounted_tasks
@@ -429,6 +442,21 @@ SELECT a.workspace_id, a.id FROM agents a
 WHERE (a.workspace_id, a.id) IN (SELECT m.workspace_id, m.id FROM jsonb_to_recordset($1::jsonb) AS m (workspace_id uuid, id uuid))
 ORDER BY a.id
 FOR NO KEY UPDATE SKIP LOCKED
+
+-- lock_miscounted_budgets
+WITH miscounted AS MATERIALIZED (SELECT m.workspace_id, m.id FROM jsonb_to_recordset($1::jsonb) AS m (workspace_id uuid, id uuid)),
+forgotten AS MATERIALIZED (
+  SELECT r.workspace_id, r.id FROM task_runs r
+  WHERE r.held_tokens > 0 AND NOT r.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE')
+    AND EXISTS (SELECT FROM miscounted m WHERE m.workspace_id = r.workspace_id AND m.id = ANY (r.budget_ids))
+  ORDER BY r.id FOR NO KEY UPDATE
+),
+given_up AS (
+  UPDATE task_runs r SET held_tokens = 0 FROM forgotten f WHERE r.workspace_id = f.workspace_id AND r.id = f.id
+)
+SELECT b.workspace_id, b.id FROM usage_budgets b
+WHERE (b.workspace_id, b.id) IN (SELECT m.workspace_id, m.id FROM miscounted m) AND (SELECT count(*) FROM forgotten) >= 0
+ORDER BY b.id FOR NO KEY UPDATE
 
 -- lock_overdue_runs
 SELECT t.id, t.workspace_id, t.status, t.version, t.retry_count, t.max_retries,
@@ -709,6 +737,20 @@ agent_recounted AS (
 )
 SELECT workspace_id, id, counted, actual FROM agent_recounted
 
+-- recount_budgets
+WITH miscounted AS MATERIALIZED (SELECT m.workspace_id, m.id FROM jsonb_to_recordset($1::jsonb) AS m (workspace_id uuid, id uuid)),
+actual AS MATERIALIZED (
+  SELECT m.workspace_id, m.id, (SELECT coalesce(sum(r.held_tokens), 0) FROM task_runs r
+    WHERE r.workspace_id = m.workspace_id AND m.id = ANY (r.budget_ids) AND r.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE')) AS tokens
+  FROM miscounted m
+),
+budget_recounted AS (
+  UPDATE usage_budgets b SET reserved = c.tokens, updated_at = now() FROM actual c
+  WHERE b.workspace_id = c.workspace_id AND b.id = c.id AND b.reserved <> c.tokens
+  RETURNING b.workspace_id, b.id, old.reserved AS counted, b.reserved AS actual
+)
+SELECT workspace_id, id, actual < counted AS ready FROM budget_recounted
+
 -- recount_tasks
 WITH actual AS MATERIALIZED (
   SELECT m.workspace_id, m.id, (SELECT count(*)::int FROM task_dependencies d
@@ -839,18 +881,40 @@ logged AS (
 )
 SELECT workspace_id, id, released FROM released
 
+-- tasks_of_limited_models
+SELECT DISTINCT ON (t.workspace_id, t.id) t.workspace_id, t.id, l.id AS limit_id
+FROM provider_limits l JOIN agent_tasks t ON t.workspace_id = l.workspace_id
+JOIN task_runs r ON r.workspace_id = t.workspace_id AND r.id = t.run_id AND r.model ~ l.covers
+WHERE l.until > now() AND t.status IN ('ASSIGNED', 'RUNNING') AND ($2::uuid IS NULL OR t.workspace_id = $2)
+  AND ($3::uuid[] IS NULL OR t.id = ANY ($3))
+ORDER BY t.workspace_id, t.id, l.until DESC
+LIMIT $1
+
 -- tasks_of_used_up_budgets
 SELECT DISTINCT ON (t.workspace_id, t.id) t.workspace_id, t.id, b.id AS budget_id, b.policy
 FROM usage_budgets b JOIN agent_tasks t ON t.workspace_id = b.workspace_id AND b.scope_id = ANY (ARRAY[t.workspace_id, t.project_id, t.milestone_id, t.id])
 WHERE (b.is_used_up AND b.policy <> 'finish' AND (b.period_start <= now() AND b.period_end > now())) AND t.status IN ('ASSIGNED', 'RUNNING') AND ($2::uuid IS NULL OR t.workspace_id = $2)
+  AND ($3::uuid[] IS NULL OR t.id = ANY ($3))
 ORDER BY t.workspace_id, t.id, b.policy
 LIMIT $1
 
 -- tasks_paused_for_budgets
 SELECT t.workspace_id, t.id, NULL::uuid AS budget_id, NULL AS policy FROM agent_tasks t
 WHERE t.status = 'PAUSED' AND t.paused_by LIKE 'coordinator:budget:%' AND ($2::uuid IS NULL OR t.workspace_id = $2)
+  AND ($3::uuid[] IS NULL OR t.id = ANY ($3))
   AND NOT EXISTS (SELECT FROM usage_budgets b
     WHERE b.workspace_id = t.workspace_id AND b.scope_id = ANY (ARRAY[t.workspace_id, t.project_id, t.milestone_id, t.id]) AND (b.is_used_up AND b.policy <> 'finish' AND (b.period_start <= now() AND b.period_end > now())))
+ORDER BY t.workspace_id, t.id
+LIMIT $1
+
+-- tasks_paused_for_limits
+SELECT t.workspace_id, t.id, NULL::uuid AS limit_id FROM agent_tasks t
+LEFT JOIN task_runs r ON r.workspace_id = t.workspace_id AND r.id = t.run_id
+WHERE t.status = 'PAUSED' AND t.paused_by LIKE 'coordinator:provider:%' AND ($2::uuid IS NULL OR t.workspace_id = $2)
+  AND ($3::uuid[] IS NULL OR t.id = ANY ($3))
+  AND (r.started_at IS NULL OR NOT EXISTS (SELECT FROM provider_limits l
+    WHERE l.workspace_id = t.workspace_id AND l.id::text = substr(t.paused_by, length('coordinator:provider:') + 1)
+      AND provider_limit_end(l.until, l.over_at, t.id) > now()))
 ORDER BY t.workspace_id, t.id
 LIMIT $1
 

@@ -4,6 +4,7 @@ import { startTestApp, type TestApp, type TestWorkspace } from '../../test/suppo
 import { type AgentValues, aUser } from '../../test/support/factories.js';
 import { aDependency, aHeldTask, aTask } from '../../test/support/task-factories.js';
 import { ALL_REASONS } from './domain/explain.js';
+import { REFUSED_MODELS, THROTTLE, USED_BUDGET } from '../../test/support/holds.js';
 import { TaskExplainer } from './task-explainer.js';
 
 /** Situations as they are in the database, each reason alone and several at once. */
@@ -86,21 +87,13 @@ async function everythingPaused(): Promise<void> {
     [operatorId],
   );
 }
-async function throttled(): Promise<void> {
-  await sql(
-    `WITH budget AS (INSERT INTO usage_budgets (workspace_id, id, allocated, period_start, period_end)
-       VALUES ($1, uuidv7(), 1000000, now(), now() + interval '1 day') RETURNING workspace_id, id),
-     busy AS (UPDATE agents SET live_runs = 1, max_concurrent_tasks = 2 WHERE workspace_id = $1)
-     INSERT INTO workspace_throttles (workspace_id, budget_id, max_runs, reason) SELECT *, 1, 'THROTTLE' FROM budget`,
-    [workspace.id],
-  );
-}
-async function budget(): Promise<void> {
-  await sql(
-    `INSERT INTO usage_budgets (workspace_id, id, allocated, period_start, period_end)
-     VALUES ($1, uuidv7(), 1, now(), now() + interval '1 day')`,
-    [workspace.id],
-  );
+const holds = (text: string) => () => sql(text, [workspace.id]);
+const throttled = holds(THROTTLE);
+const budget = holds(USED_BUDGET);
+const refusedModel = holds(REFUSED_MODELS);
+const ownModels = holds('UPDATE model_routing SET enabled = false WHERE workspace_id = $1');
+async function agentOfRefusedModel(): Promise<void> {
+  await sql(`UPDATE agents SET model = 'claude-sonnet-4-6' WHERE id = $1`, [await agent()]);
 }
 async function rate(perMinute: number): Promise<void> {
   await sql('INSERT INTO workspace_limits (workspace_id, spawns_per_minute) VALUES ($1, $2)', [
@@ -250,6 +243,18 @@ const alone: [string, Make[], Expected, unknownBecause?: string][] = [
     'paused',
   ],
   ['a budget', [...own(), budget], ['budget', { scope: 'global', available: '1' }], 'held_back'],
+  [
+    'a provider',
+    [...own(), refusedModel],
+    ['provider_limited', { provider: 'anthropic', model: null, kind: 'quota_exhausted' }],
+    'held_back',
+  ],
+  [
+    'a provider of an agent’s own model',
+    [refusedModel, ownModels, agentOfRefusedModel],
+    ['agents_provider_limited', { agents: [{ limitedUntil: expect.any(String) }] }],
+    'no_agent',
+  ],
   ['a throttle', [...own(), throttled], ['throttled', { maxRuns: 1 }], 'held_back'],
   ['a retry', [...own(), retry], ['waiting_for_retry', { retryCount: 2, abortReason: 'oom' }]],
   [

@@ -81,6 +81,7 @@ function factsOf(
       unmetDependencies: row.unmet_dependencies,
       heldBack: row.held_back,
       budgets: row.budgets,
+      providerLimits: row.provider_limits,
       assignedAt: row.assigned_at,
       startedAt: row.started_at,
       completedAt: row.completed_at,

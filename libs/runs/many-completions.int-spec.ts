@@ -3,6 +3,7 @@ import { newId } from '#lib/kernel';
 import { apiClient, type ApiClient } from '../../test/support/api-client.js';
 import { startTestApp, type TestApp, type TestWorkspace } from '../../test/support/app.js';
 import { aTask } from '../../test/support/task-factories.js';
+import { waitFor } from '../../test/support/wait-for.js';
 
 interface Claimed {
   run: { id: string; token: string };
@@ -101,4 +102,23 @@ it('takes the token of the agent only, and a list that is not empty', async () =
   expect((await ofRun.post('/runs/complete', request)).status).toBe(401);
   expect((await api.post('/runs/complete', { completions: [] })).status).toBe(400);
   expect((await api.post('/runs/complete', request)).status).toBe(200);
+});
+
+it('lets a completion with usage wait for no task of those without', async () => {
+  const { api, held } = await aBusyAgent(2);
+  const [using, plain] = held as [Claimed, Claimed];
+  const usage = [{ id: 'one', model: 'claude-sonnet-4', inputTokens: 10, outputTokens: 0 }];
+  const other = await server.db.owner.connect();
+  await other.query('BEGIN');
+  await other.query('SELECT FROM agent_tasks WHERE id = $1 FOR UPDATE', [plain.task.id]);
+  const completions = [{ runId: using.run.id, usage }, { runId: plain.run.id }];
+  const completing = api.post('/runs/complete', { completions });
+  const statusOf = async ({ task }: Claimed) =>
+    (await workspace.api.get(`/agent-tasks/${task.id}`)).body['status'];
+  await waitFor('the one with usage', async () => (await statusOf(using)) === 'COMPLETED');
+  expect(await statusOf(plain)).not.toBe('COMPLETED');
+  await other.query('COMMIT');
+  other.release();
+  expect((await completing).status).toBe(200);
+  expect(await statusOf(plain)).toBe('COMPLETED');
 });

@@ -111,20 +111,26 @@ budget AS MATERIALIZED (
   SELECT b.id, b.scope_id, b.available FROM usage_budgets b
   WHERE (b.workspace_id, b.scope_id) IN (SELECT c.workspace_id, unnest(ARRAY[c.workspace_id, c.project_id, c.milestone_id, c.id]) FROM chosen c)
     AND (b.period_start <= now() AND b.period_end > now())
-  ORDER BY b.id
-  FOR NO KEY UPDATE
 ),
 wanted AS (
   SELECT c.id, b.id AS budget_id, b.available >= greatest(1,
     sum(c.estimated_tokens) OVER (PARTITION BY b.id ORDER BY c.run_id ROWS UNBOUNDED PRECEDING)) AS fits
   FROM chosen c JOIN budget b ON b.scope_id IN (c.workspace_id, c.project_id, c.milestone_id, c.id)
 ),
+throttled AS (
+  SELECT id FROM (
+    SELECT c.id, (h.max_runs - CASE WHEN h.project_id IS NULL THEN (SELECT coalesce(sum(a.live_runs), 0) FROM agents a WHERE a.workspace_id = h.workspace_id)
+      ELSE (SELECT count(*) FROM task_runs lr JOIN agent_tasks lt ON lt.workspace_id = lr.workspace_id AND lt.id = lr.task_id
+        WHERE lr.workspace_id = h.workspace_id AND lr.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE') AND lt.project_id = h.project_id) END) < row_number() OVER (PARTITION BY h.workspace_id, h.scope_id ORDER BY c.run_id) AS is_beyond
+    FROM chosen c JOIN workspace_throttles h ON h.workspace_id = c.workspace_id AND h.scope_id IN (c.workspace_id, c.project_id)) t
+  WHERE is_beyond
+),
 afforded AS MATERIALIZED (
   SELECT c.*, coalesce(w.budget_ids, '{}') AS budget_ids
   FROM chosen c LEFT JOIN (
     SELECT id, bool_and(fits) AS fit, array_agg(budget_id ORDER BY budget_id) AS budget_ids FROM wanted GROUP BY id) w
     ON w.id = c.id
-  WHERE w.fit IS NOT FALSE
+  WHERE w.fit IS NOT FALSE AND c.id NOT IN (SELECT id FROM throttled)
 ),
 leased AS MATERIALIZED (
   SELECT c.*, l.seconds, l.by_heartbeat, l.model FROM afforded c JOIN lease l USING (workspace_id, agent_id)
@@ -152,12 +158,6 @@ run_moved AS (
     NULL::timestamptz, budget_ids, held_tokens, held_tokens
   FROM task_moved
 ),
-budget_held AS (
-  UPDATE usage_budgets b SET reserved = b.reserved + h.tokens, updated_at = now() FROM (
-    SELECT m.workspace_id, i.id, sum(m.held_tokens) AS tokens FROM task_moved m CROSS JOIN LATERAL unnest(m.budget_ids) AS i (id)
-    GROUP BY 1, 2) h
-  WHERE b.workspace_id = h.workspace_id AND b.id = h.id
-),
 agent_busier AS (
   UPDATE agents a SET live_runs = a.live_runs + s.runs
   FROM (SELECT workspace_id, agent_id, count(*)::int AS runs FROM task_moved GROUP BY 1, 2) s
@@ -181,20 +181,21 @@ journaled AS (
     details, session_key, stack_trace, retry_at)
   SELECT m.workspace_id, 'task.status_changed', m.id, m.version, m.previous_status, m.status, m.run_id, 1, NULL, 'ASSIGNED', NULL, m.generation, m.agent_id, m.actor_kind, m.actor_id, m.reason, m.level, m.message, m.details, m.session_key, m.stack_trace, m.retry_at FROM task_moved m
 )
-SELECT workspace_id, run_id, id AS task_id, agent_id FROM task_moved
+SELECT workspace_id, run_id, id AS task_id, agent_id, (SELECT set_config('app.holds', coalesce(jsonb_agg(h)::text, ''), true) FROM (
+    SELECT m.workspace_id, i.id, sum(m.held_tokens) AS tokens FROM task_moved m CROSS JOIN LATERAL unnest(m.budget_ids) AS i (id)
+    GROUP BY 1, 2) h) IS NOT NULL AS noted FROM task_moved
 
 -- claim_for_one
 WITH agent AS MATERIALIZED (
   SELECT a.id, a.lifecycle, a.mode, a.model, a.capabilities, a.dedicated_to, a.task_types, w.position,
-    CASE WHEN a.mode = 'pull' AND (a.lifecycle <> 'TERMINATED' AND NOT (a.lifecycle = 'DRAINING' OR a.lifecycle = 'ERROR' OR (a.mode = 'push' AND NOT a.coordinator_enabled) OR (a.mode = 'push' AND a.command = '{}') OR (a.mode = 'push' AND coalesce(a.resting_until > now(), false)))) AND (EXISTS (SELECT FROM workspaces used WHERE used.id = $1 AND used.archived_at IS NULL) AND NOT (EXISTS (SELECT FROM installation_pauses p
+    CASE WHEN a.mode = 'pull' AND (a.lifecycle <> 'TERMINATED' AND NOT (a.lifecycle = 'DRAINING' OR a.lifecycle = 'ERROR' OR (a.mode = 'push' AND NOT a.coordinator_enabled) OR (a.mode = 'push' AND a.command = '{}') OR (a.mode = 'push' AND coalesce(a.resting_until > now(), false)) OR (CASE WHEN a.model IS NOT NULL THEN provider_limit_end_of_agent(a.workspace_id, a.id, a.model) END) IS NOT NULL)) AND (EXISTS (SELECT FROM workspaces used WHERE used.id = $1 AND used.archived_at IS NULL) AND NOT (EXISTS (SELECT FROM installation_pauses p
       WHERE p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))
     OR EXISTS (SELECT FROM pauses p WHERE p.workspace_id = $1 AND p.task_type IS NULL
       AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))) AND NOT EXISTS (SELECT FROM workspace_throttles h
-      WHERE h.workspace_id = $1 AND h.scope_id = $1 AND h.max_runs <= (
-        SELECT coalesce(sum(a.live_runs), 0) FROM agents a WHERE a.workspace_id = $1)) AND NOT EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1 AND b.scope_id = $1
+      WHERE h.workspace_id = $1 AND h.scope_id = $1 AND h.max_runs <= (SELECT coalesce(sum(a.live_runs), 0) FROM agents a WHERE a.workspace_id = $1)) AND NOT EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1 AND b.scope_id = $1
     AND (b.period_start <= now() AND b.period_end > now()) AND b.available <= 0)) AND NOT EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1)
       THEN greatest(least(w.max, a.max_concurrent_tasks - a.live_runs), 0) ELSE 0 END AS room,
-    (a.lifecycle <> 'TERMINATED' AND NOT (a.lifecycle = 'DRAINING' OR a.lifecycle = 'ERROR' OR (a.mode = 'push' AND NOT a.coordinator_enabled) OR (a.mode = 'push' AND a.command = '{}') OR (a.mode = 'push' AND coalesce(a.resting_until > now(), false)))) AS takes_work, NOT a.live_runs < a.max_concurrent_tasks AS is_full,
+    (a.lifecycle <> 'TERMINATED' AND NOT (a.lifecycle = 'DRAINING' OR a.lifecycle = 'ERROR' OR (a.mode = 'push' AND NOT a.coordinator_enabled) OR (a.mode = 'push' AND a.command = '{}') OR (a.mode = 'push' AND coalesce(a.resting_until > now(), false)) OR (CASE WHEN a.model IS NOT NULL THEN provider_limit_end_of_agent(a.workspace_id, a.id, a.model) END) IS NOT NULL)) AS takes_work, NOT a.live_runs < a.max_concurrent_tasks AS is_full,
     coalesce(w.lease_seconds, CASE WHEN heard.alive THEN a.stale_threshold_seconds END, $5::int) AS seconds,
     w.lease_seconds IS NULL AND coalesce(heard.alive, false) AS by_heartbeat,
     a.mode = 'pull' AND coalesce(heard.unresponsive, false) AS unresponsive
@@ -222,9 +223,11 @@ best AS MATERIALIZED (
       AND (t.task_type || '') <> ALL ((ARRAY(SELECT p.task_type::text FROM pauses p WHERE p.workspace_id = $1
     AND p.task_type IS NOT NULL AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())))::text[])
       AND coalesce(t.project_id, t.workspace_id) <> ALL (ARRAY(SELECT h.project_id FROM workspace_throttles h
-      WHERE h.workspace_id = $1 AND h.project_id IS NOT NULL AND h.max_runs <= (
-        SELECT count(*) FROM task_runs lr JOIN agent_tasks lt ON lt.workspace_id = lr.workspace_id AND lt.id = lr.task_id
+      WHERE h.workspace_id = $1 AND h.project_id IS NOT NULL
+        AND h.max_runs <= (SELECT count(*) FROM task_runs lr JOIN agent_tasks lt ON lt.workspace_id = lr.workspace_id AND lt.id = lr.task_id
         WHERE lr.workspace_id = $1 AND lr.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE') AND lt.project_id = h.project_id)))
+      AND (NOT EXISTS (SELECT FROM provider_limits l WHERE l.workspace_id = $1 AND l.over_at > now()) OR provider_limits_of_task(t.workspace_id, t.id, '[{"minPriority":9,"tier":"opus"},{"minComplexity":9,"tier":"opus"},{"taskType":"boilerplate","tier":"haiku"},{"maxEstimatedTokens":"9999","tier":"haiku"},{"tier":"sonnet"}]', '{"haiku":"claude-haiku-4-5","sonnet":"claude-sonnet-4-6","opus":"claude-opus-4-6"}', t.task_type, t.priority,
+      t.project_id, t.estimated_complexity, CASE WHEN t.estimate_source <> 'default' THEN t.estimated_tokens END) = '{}')
       AND t.unmet_dependencies = 0
       AND (NULL::jsonb IS NULL OR (
     greatest(t.estimated_tokens, 1) <= least(9223372036854775807, (NULL::jsonb ->> t.workspace_id::text)::bigint, (NULL::jsonb ->> t.project_id::text)::bigint, (NULL::jsonb ->> t.milestone_id::text)::bigint)
@@ -277,17 +280,16 @@ journaled AS (
   SELECT m.workspace_id, 'task.status_changed', m.id, m.version, m.previous_status, m.status, m.run_id, 1, NULL, 'ASSIGNED', NULL, m.generation, m.agent_id, m.actor_kind, m.actor_id, m.reason, m.level, m.message, m.details, m.session_key, m.stack_trace, m.retry_at FROM task_moved m
 )
 SELECT a.id AS agent_id, a.lifecycle, a.mode, a.capabilities, a.dedicated_to, a.task_types, a.unresponsive, false AS deferred,
-  CASE WHEN NOT a.takes_work THEN 'agent_in_error'
+  CASE WHEN NOT a.takes_work THEN CASE a.lifecycle WHEN 'ERROR' THEN 'agent_in_error' ELSE 'provider_limited' END
        WHEN a.is_full THEN 'agent_full'
        ELSE coalesce(CASE WHEN a.room = 0 THEN CASE WHEN NOT (EXISTS (SELECT FROM workspaces used WHERE used.id = $1 AND used.archived_at IS NULL)) THEN 'workspace_archived' WHEN NOT (NOT (EXISTS (SELECT FROM installation_pauses p
       WHERE p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))
     OR EXISTS (SELECT FROM pauses p WHERE p.workspace_id = $1 AND p.task_type IS NULL
       AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())))) THEN 'paused' WHEN NOT (NOT EXISTS (SELECT FROM workspace_throttles h
-      WHERE h.workspace_id = $1 AND h.scope_id = $1 AND h.max_runs <= (
-        SELECT coalesce(sum(a.live_runs), 0) FROM agents a WHERE a.workspace_id = $1))) THEN 'throttled' WHEN NOT (NOT EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1 AND b.scope_id = $1
+      WHERE h.workspace_id = $1 AND h.scope_id = $1 AND h.max_runs <= (SELECT coalesce(sum(a.live_runs), 0) FROM agents a WHERE a.workspace_id = $1))) THEN 'throttled' WHEN NOT (NOT EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1 AND b.scope_id = $1
     AND (b.period_start <= now() AND b.period_end > now()) AND b.available <= 0)) THEN 'budget' END END, 'nothing_ready') END AS why,
   (ARRAY(SELECT p.task_type::text FROM pauses p WHERE p.workspace_id = $1
-    AND p.task_type IS NOT NULL AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())) <> '{}' OR EXISTS (SELECT FROM workspace_throttles h WHERE h.workspace_id = $1 AND h.project_id IS NOT NULL) OR EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1)) AS some_held, EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1) AS has_budgets,
+    AND p.task_type IS NOT NULL AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())) <> '{}' OR EXISTS (SELECT FROM workspace_throttles h WHERE h.workspace_id = $1 AND h.project_id IS NOT NULL) OR EXISTS (SELECT FROM provider_limits l WHERE l.workspace_id = $1 AND l.over_at > now()) OR EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1)) AS some_held, EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1) AS has_budgets,
   m.run_id, m.generation, m.model, now() + make_interval(secs => m.seconds) AS lease_expires_at,
   now() + make_interval(secs => m.timeout_seconds) AS deadline_at, m.id,
   m.title, m.description, m.input_context, m.checkpoint_data, m.metadata, m.secrets, m.timeout_seconds, m.retry_count, m.max_retries, m.required_capabilities, m.task_type, m.priority, m.project_id, m.estimated_complexity, m.estimated_tokens, m.estimate_source, ARRAY(
@@ -303,15 +305,14 @@ WITH budgets AS MATERIALIZED (SELECT (SELECT jsonb_object_agg(l.scope, l.availab
     SELECT 'task', 0 WHERE EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NOT NULL)) l) AS available),
 agent AS MATERIALIZED (
   SELECT a.id, a.lifecycle, a.mode, a.model, a.capabilities, a.dedicated_to, a.task_types, w.position,
-    CASE WHEN a.mode = 'pull' AND (a.lifecycle <> 'TERMINATED' AND NOT (a.lifecycle = 'DRAINING' OR a.lifecycle = 'ERROR' OR (a.mode = 'push' AND NOT a.coordinator_enabled) OR (a.mode = 'push' AND a.command = '{}') OR (a.mode = 'push' AND coalesce(a.resting_until > now(), false)))) AND (EXISTS (SELECT FROM workspaces used WHERE used.id = $1 AND used.archived_at IS NULL) AND NOT (EXISTS (SELECT FROM installation_pauses p
+    CASE WHEN a.mode = 'pull' AND (a.lifecycle <> 'TERMINATED' AND NOT (a.lifecycle = 'DRAINING' OR a.lifecycle = 'ERROR' OR (a.mode = 'push' AND NOT a.coordinator_enabled) OR (a.mode = 'push' AND a.command = '{}') OR (a.mode = 'push' AND coalesce(a.resting_until > now(), false)) OR (CASE WHEN a.model IS NOT NULL THEN provider_limit_end_of_agent(a.workspace_id, a.id, a.model) END) IS NOT NULL)) AND (EXISTS (SELECT FROM workspaces used WHERE used.id = $1 AND used.archived_at IS NULL) AND NOT (EXISTS (SELECT FROM installation_pauses p
       WHERE p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))
     OR EXISTS (SELECT FROM pauses p WHERE p.workspace_id = $1 AND p.task_type IS NULL
       AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))) AND NOT EXISTS (SELECT FROM workspace_throttles h
-      WHERE h.workspace_id = $1 AND h.scope_id = $1 AND h.max_runs <= (
-        SELECT coalesce(sum(a.live_runs), 0) FROM agents a WHERE a.workspace_id = $1)) AND NOT EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1 AND b.scope_id = $1
+      WHERE h.workspace_id = $1 AND h.scope_id = $1 AND h.max_runs <= (SELECT coalesce(sum(a.live_runs), 0) FROM agents a WHERE a.workspace_id = $1)) AND NOT EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1 AND b.scope_id = $1
     AND (b.period_start <= now() AND b.period_end > now()) AND b.available <= 0))
       THEN greatest(least(w.max, a.max_concurrent_tasks - a.live_runs), 0) ELSE 0 END AS room,
-    (a.lifecycle <> 'TERMINATED' AND NOT (a.lifecycle = 'DRAINING' OR a.lifecycle = 'ERROR' OR (a.mode = 'push' AND NOT a.coordinator_enabled) OR (a.mode = 'push' AND a.command = '{}') OR (a.mode = 'push' AND coalesce(a.resting_until > now(), false)))) AS takes_work, NOT a.live_runs < a.max_concurrent_tasks AS is_full,
+    (a.lifecycle <> 'TERMINATED' AND NOT (a.lifecycle = 'DRAINING' OR a.lifecycle = 'ERROR' OR (a.mode = 'push' AND NOT a.coordinator_enabled) OR (a.mode = 'push' AND a.command = '{}') OR (a.mode = 'push' AND coalesce(a.resting_until > now(), false)) OR (CASE WHEN a.model IS NOT NULL THEN provider_limit_end_of_agent(a.workspace_id, a.id, a.model) END) IS NOT NULL)) AS takes_work, NOT a.live_runs < a.max_concurrent_tasks AS is_full,
     coalesce(w.lease_seconds, CASE WHEN heard.alive THEN a.stale_threshold_seconds END, $5::int) AS seconds,
     w.lease_seconds IS NULL AND coalesce(heard.alive, false) AS by_heartbeat,
     a.mode = 'pull' AND coalesce(heard.unresponsive, false) AS unresponsive
@@ -339,9 +340,11 @@ best AS MATERIALIZED (
       AND (t.task_type || '') <> ALL ((ARRAY(SELECT p.task_type::text FROM pauses p WHERE p.workspace_id = $1
     AND p.task_type IS NOT NULL AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())))::text[])
       AND coalesce(t.project_id, t.workspace_id) <> ALL (ARRAY(SELECT h.project_id FROM workspace_throttles h
-      WHERE h.workspace_id = $1 AND h.project_id IS NOT NULL AND h.max_runs <= (
-        SELECT count(*) FROM task_runs lr JOIN agent_tasks lt ON lt.workspace_id = lr.workspace_id AND lt.id = lr.task_id
+      WHERE h.workspace_id = $1 AND h.project_id IS NOT NULL
+        AND h.max_runs <= (SELECT count(*) FROM task_runs lr JOIN agent_tasks lt ON lt.workspace_id = lr.workspace_id AND lt.id = lr.task_id
         WHERE lr.workspace_id = $1 AND lr.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE') AND lt.project_id = h.project_id)))
+      AND (NOT EXISTS (SELECT FROM provider_limits l WHERE l.workspace_id = $1 AND l.over_at > now()) OR provider_limits_of_task(t.workspace_id, t.id, '[{"minPriority":9,"tier":"opus"},{"minComplexity":9,"tier":"opus"},{"taskType":"boilerplate","tier":"haiku"},{"maxEstimatedTokens":"9999","tier":"haiku"},{"tier":"sonnet"}]', '{"haiku":"claude-haiku-4-5","sonnet":"claude-sonnet-4-6","opus":"claude-opus-4-6"}', t.task_type, t.priority,
+      t.project_id, t.estimated_complexity, CASE WHEN t.estimate_source <> 'default' THEN t.estimated_tokens END) = '{}')
       AND t.unmet_dependencies = 0
       AND ((SELECT available FROM budgets) IS NULL OR (
     greatest(t.estimated_tokens, 1) <= least(9223372036854775807, ((SELECT available FROM budgets) ->> t.workspace_id::text)::bigint, ((SELECT available FROM budgets) ->> t.project_id::text)::bigint, ((SELECT available FROM budgets) ->> t.milestone_id::text)::bigint)
@@ -363,20 +366,26 @@ budget AS MATERIALIZED (
   SELECT b.id, b.scope_id, b.available FROM usage_budgets b
   WHERE (b.workspace_id, b.scope_id) IN (SELECT $1, unnest(ARRAY[$1, c.project_id, c.milestone_id, c.id]) FROM chosen c)
     AND (b.period_start <= now() AND b.period_end > now())
-  ORDER BY b.id
-  FOR NO KEY UPDATE
 ),
 wanted AS (
   SELECT c.id, b.id AS budget_id, b.available >= greatest(1,
     sum(c.estimated_tokens) OVER (PARTITION BY b.id ORDER BY c.run_id ROWS UNBOUNDED PRECEDING)) AS fits
   FROM chosen c JOIN budget b ON b.scope_id IN ($1, c.project_id, c.milestone_id, c.id)
 ),
+throttled AS (
+  SELECT id FROM (
+    SELECT c.id, (h.max_runs - CASE WHEN h.project_id IS NULL THEN (SELECT coalesce(sum(a.live_runs), 0) FROM agents a WHERE a.workspace_id = h.workspace_id)
+      ELSE (SELECT count(*) FROM task_runs lr JOIN agent_tasks lt ON lt.workspace_id = lr.workspace_id AND lt.id = lr.task_id
+        WHERE lr.workspace_id = h.workspace_id AND lr.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE') AND lt.project_id = h.project_id) END) < row_number() OVER (PARTITION BY h.workspace_id, h.scope_id ORDER BY c.run_id) AS is_beyond
+    FROM chosen c JOIN workspace_throttles h ON h.workspace_id = $1 AND h.scope_id IN ($1, c.project_id)) t
+  WHERE is_beyond
+),
 afforded AS MATERIALIZED (
   SELECT c.*, coalesce(w.budget_ids, '{}') AS budget_ids
   FROM chosen c LEFT JOIN (
     SELECT id, bool_and(fits) AS fit, array_agg(budget_id ORDER BY budget_id) AS budget_ids FROM wanted GROUP BY id) w
     ON w.id = c.id
-  WHERE w.fit IS NOT FALSE
+  WHERE w.fit IS NOT FALSE AND c.id NOT IN (SELECT id FROM throttled)
 ),
 task_moved AS (
   UPDATE agent_tasks t SET
@@ -401,12 +410,6 @@ run_moved AS (
     now() + make_interval(secs => timeout_seconds), budget_ids, held_tokens, held_tokens
   FROM task_moved
 ),
-budget_held AS (
-  UPDATE usage_budgets b SET reserved = b.reserved + h.tokens, updated_at = now() FROM (
-    SELECT m.workspace_id, i.id, sum(m.held_tokens) AS tokens FROM task_moved m CROSS JOIN LATERAL unnest(m.budget_ids) AS i (id)
-    GROUP BY 1, 2) h
-  WHERE b.workspace_id = h.workspace_id AND b.id = h.id
-),
 agent_busier AS (
   UPDATE agents a SET live_runs = a.live_runs + s.runs
   FROM (SELECT workspace_id, agent_id, count(*)::int AS runs FROM task_moved GROUP BY 1, 2) s
@@ -419,21 +422,23 @@ journaled AS (
   SELECT m.workspace_id, 'task.status_changed', m.id, m.version, m.previous_status, m.status, m.run_id, 1, NULL, 'ASSIGNED', NULL, m.generation, m.agent_id, m.actor_kind, m.actor_id, m.reason, m.level, m.message, m.details, m.session_key, m.stack_trace, m.retry_at FROM task_moved m
 )
 SELECT a.id AS agent_id, a.lifecycle, a.mode, a.capabilities, a.dedicated_to, a.task_types, a.unresponsive, false AS deferred,
-  CASE WHEN NOT a.takes_work THEN 'agent_in_error'
+  CASE WHEN NOT a.takes_work THEN CASE a.lifecycle WHEN 'ERROR' THEN 'agent_in_error' ELSE 'provider_limited' END
        WHEN a.is_full THEN 'agent_full'
        ELSE coalesce(CASE WHEN a.room = 0 THEN CASE WHEN NOT (EXISTS (SELECT FROM workspaces used WHERE used.id = $1 AND used.archived_at IS NULL)) THEN 'workspace_archived' WHEN NOT (NOT (EXISTS (SELECT FROM installation_pauses p
       WHERE p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))
     OR EXISTS (SELECT FROM pauses p WHERE p.workspace_id = $1 AND p.task_type IS NULL
       AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())))) THEN 'paused' WHEN NOT (NOT EXISTS (SELECT FROM workspace_throttles h
-      WHERE h.workspace_id = $1 AND h.scope_id = $1 AND h.max_runs <= (
-        SELECT coalesce(sum(a.live_runs), 0) FROM agents a WHERE a.workspace_id = $1))) THEN 'throttled' WHEN NOT (NOT EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1 AND b.scope_id = $1
+      WHERE h.workspace_id = $1 AND h.scope_id = $1 AND h.max_runs <= (SELECT coalesce(sum(a.live_runs), 0) FROM agents a WHERE a.workspace_id = $1))) THEN 'throttled' WHEN NOT (NOT EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1 AND b.scope_id = $1
     AND (b.period_start <= now() AND b.period_end > now()) AND b.available <= 0)) THEN 'budget' END END, 'nothing_ready') END AS why,
   (ARRAY(SELECT p.task_type::text FROM pauses p WHERE p.workspace_id = $1
-    AND p.task_type IS NOT NULL AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())) <> '{}' OR EXISTS (SELECT FROM workspace_throttles h WHERE h.workspace_id = $1 AND h.project_id IS NOT NULL) OR EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1)) AS some_held, false AS has_budgets,
+    AND p.task_type IS NOT NULL AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())) <> '{}' OR EXISTS (SELECT FROM workspace_throttles h WHERE h.workspace_id = $1 AND h.project_id IS NOT NULL) OR EXISTS (SELECT FROM provider_limits l WHERE l.workspace_id = $1 AND l.over_at > now()) OR EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1)) AS some_held, false AS has_budgets,
   m.run_id, m.generation, m.model, now() + make_interval(secs => m.seconds) AS lease_expires_at,
   now() + make_interval(secs => m.timeout_seconds) AS deadline_at, m.id,
   m.title, m.description, m.input_context, m.checkpoint_data, m.metadata, m.secrets, m.timeout_seconds, m.retry_count, m.max_retries, m.required_capabilities, m.task_type, m.priority, m.project_id, m.estimated_complexity, m.estimated_tokens, m.estimate_source, ARRAY(
-    SELECT g.tag FROM agent_task_tags g WHERE g.workspace_id = $1 AND g.task_id = m.id ORDER BY g.tag) AS tags
+    SELECT g.tag FROM agent_task_tags g WHERE g.workspace_id = $1 AND g.task_id = m.id ORDER BY g.tag) AS tags,
+  (SELECT set_config('app.holds', coalesce(jsonb_agg(h)::text, ''), true) FROM (
+    SELECT m.workspace_id, i.id, sum(m.held_tokens) AS tokens FROM task_moved m CROSS JOIN LATERAL unnest(m.budget_ids) AS i (id)
+    GROUP BY 1, 2) h) IS NOT NULL AS noted
 FROM agent a LEFT JOIN task_moved m ON m.agent_id = a.id
 -- Run ids are made in the order of the queue, and sort by the time they were made.
 ORDER BY m.run_id
@@ -441,15 +446,14 @@ ORDER BY m.run_id
 -- claim_for_several
 WITH agent AS MATERIALIZED (
   SELECT a.id, a.lifecycle, a.mode, a.model, a.capabilities, a.dedicated_to, a.task_types, w.position,
-    CASE WHEN a.mode = 'pull' AND (a.lifecycle <> 'TERMINATED' AND NOT (a.lifecycle = 'DRAINING' OR a.lifecycle = 'ERROR' OR (a.mode = 'push' AND NOT a.coordinator_enabled) OR (a.mode = 'push' AND a.command = '{}') OR (a.mode = 'push' AND coalesce(a.resting_until > now(), false)))) AND (EXISTS (SELECT FROM workspaces used WHERE used.id = $1 AND used.archived_at IS NULL) AND NOT (EXISTS (SELECT FROM installation_pauses p
+    CASE WHEN a.mode = 'pull' AND (a.lifecycle <> 'TERMINATED' AND NOT (a.lifecycle = 'DRAINING' OR a.lifecycle = 'ERROR' OR (a.mode = 'push' AND NOT a.coordinator_enabled) OR (a.mode = 'push' AND a.command = '{}') OR (a.mode = 'push' AND coalesce(a.resting_until > now(), false)) OR (CASE WHEN a.model IS NOT NULL THEN provider_limit_end_of_agent(a.workspace_id, a.id, a.model) END) IS NOT NULL)) AND (EXISTS (SELECT FROM workspaces used WHERE used.id = $1 AND used.archived_at IS NULL) AND NOT (EXISTS (SELECT FROM installation_pauses p
       WHERE p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))
     OR EXISTS (SELECT FROM pauses p WHERE p.workspace_id = $1 AND p.task_type IS NULL
       AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))) AND NOT EXISTS (SELECT FROM workspace_throttles h
-      WHERE h.workspace_id = $1 AND h.scope_id = $1 AND h.max_runs <= (
-        SELECT coalesce(sum(a.live_runs), 0) FROM agents a WHERE a.workspace_id = $1)) AND NOT EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1 AND b.scope_id = $1
+      WHERE h.workspace_id = $1 AND h.scope_id = $1 AND h.max_runs <= (SELECT coalesce(sum(a.live_runs), 0) FROM agents a WHERE a.workspace_id = $1)) AND NOT EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1 AND b.scope_id = $1
     AND (b.period_start <= now() AND b.period_end > now()) AND b.available <= 0)) AND NOT EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1)
       THEN greatest(least(w.max, a.max_concurrent_tasks - a.live_runs), 0) ELSE 0 END AS room,
-    (a.lifecycle <> 'TERMINATED' AND NOT (a.lifecycle = 'DRAINING' OR a.lifecycle = 'ERROR' OR (a.mode = 'push' AND NOT a.coordinator_enabled) OR (a.mode = 'push' AND a.command = '{}') OR (a.mode = 'push' AND coalesce(a.resting_until > now(), false)))) AS takes_work, NOT a.live_runs < a.max_concurrent_tasks AS is_full,
+    (a.lifecycle <> 'TERMINATED' AND NOT (a.lifecycle = 'DRAINING' OR a.lifecycle = 'ERROR' OR (a.mode = 'push' AND NOT a.coordinator_enabled) OR (a.mode = 'push' AND a.command = '{}') OR (a.mode = 'push' AND coalesce(a.resting_until > now(), false)) OR (CASE WHEN a.model IS NOT NULL THEN provider_limit_end_of_agent(a.workspace_id, a.id, a.model) END) IS NOT NULL)) AS takes_work, NOT a.live_runs < a.max_concurrent_tasks AS is_full,
     coalesce(w.lease_seconds, CASE WHEN heard.alive THEN a.stale_threshold_seconds END, $5::int) AS seconds,
     w.lease_seconds IS NULL AND coalesce(heard.alive, false) AS by_heartbeat,
     a.mode = 'pull' AND coalesce(heard.unresponsive, false) AS unresponsive
@@ -484,9 +488,11 @@ best AS MATERIALIZED (
       AND (t.task_type || '') <> ALL ((ARRAY(SELECT p.task_type::text FROM pauses p WHERE p.workspace_id = $1
     AND p.task_type IS NOT NULL AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())))::text[])
       AND coalesce(t.project_id, t.workspace_id) <> ALL (ARRAY(SELECT h.project_id FROM workspace_throttles h
-      WHERE h.workspace_id = $1 AND h.project_id IS NOT NULL AND h.max_runs <= (
-        SELECT count(*) FROM task_runs lr JOIN agent_tasks lt ON lt.workspace_id = lr.workspace_id AND lt.id = lr.task_id
+      WHERE h.workspace_id = $1 AND h.project_id IS NOT NULL
+        AND h.max_runs <= (SELECT count(*) FROM task_runs lr JOIN agent_tasks lt ON lt.workspace_id = lr.workspace_id AND lt.id = lr.task_id
         WHERE lr.workspace_id = $1 AND lr.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE') AND lt.project_id = h.project_id)))
+      AND (NOT EXISTS (SELECT FROM provider_limits l WHERE l.workspace_id = $1 AND l.over_at > now()) OR provider_limits_of_task(t.workspace_id, t.id, '[{"minPriority":9,"tier":"opus"},{"minComplexity":9,"tier":"opus"},{"taskType":"boilerplate","tier":"haiku"},{"maxEstimatedTokens":"9999","tier":"haiku"},{"tier":"sonnet"}]', '{"haiku":"claude-haiku-4-5","sonnet":"claude-sonnet-4-6","opus":"claude-opus-4-6"}', t.task_type, t.priority,
+      t.project_id, t.estimated_complexity, CASE WHEN t.estimate_source <> 'default' THEN t.estimated_tokens END) = '{}')
       AND t.unmet_dependencies = 0
       AND (NULL::jsonb IS NULL OR (
     greatest(t.estimated_tokens, 1) <= least(9223372036854775807, (NULL::jsonb ->> t.workspace_id::text)::bigint, (NULL::jsonb ->> t.project_id::text)::bigint, (NULL::jsonb ->> t.milestone_id::text)::bigint)
@@ -541,17 +547,16 @@ journaled AS (
 )
 SELECT a.id AS agent_id, a.lifecycle, a.mode, a.capabilities, a.dedicated_to, a.task_types, a.unresponsive, a.room > 0 AND m.id IS NULL AND (a.id NOT IN (SELECT id FROM share)
     OR (SELECT count(*) FROM best) > (SELECT count(*) FROM chosen)) AS deferred,
-  CASE WHEN NOT a.takes_work THEN 'agent_in_error'
+  CASE WHEN NOT a.takes_work THEN CASE a.lifecycle WHEN 'ERROR' THEN 'agent_in_error' ELSE 'provider_limited' END
        WHEN a.is_full THEN 'agent_full'
        ELSE coalesce(CASE WHEN a.room = 0 THEN CASE WHEN NOT (EXISTS (SELECT FROM workspaces used WHERE used.id = $1 AND used.archived_at IS NULL)) THEN 'workspace_archived' WHEN NOT (NOT (EXISTS (SELECT FROM installation_pauses p
       WHERE p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))
     OR EXISTS (SELECT FROM pauses p WHERE p.workspace_id = $1 AND p.task_type IS NULL
       AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())))) THEN 'paused' WHEN NOT (NOT EXISTS (SELECT FROM workspace_throttles h
-      WHERE h.workspace_id = $1 AND h.scope_id = $1 AND h.max_runs <= (
-        SELECT coalesce(sum(a.live_runs), 0) FROM agents a WHERE a.workspace_id = $1))) THEN 'throttled' WHEN NOT (NOT EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1 AND b.scope_id = $1
+      WHERE h.workspace_id = $1 AND h.scope_id = $1 AND h.max_runs <= (SELECT coalesce(sum(a.live_runs), 0) FROM agents a WHERE a.workspace_id = $1))) THEN 'throttled' WHEN NOT (NOT EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1 AND b.scope_id = $1
     AND (b.period_start <= now() AND b.period_end > now()) AND b.available <= 0)) THEN 'budget' END END, 'nothing_ready') END AS why,
   (ARRAY(SELECT p.task_type::text FROM pauses p WHERE p.workspace_id = $1
-    AND p.task_type IS NOT NULL AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())) <> '{}' OR EXISTS (SELECT FROM workspace_throttles h WHERE h.workspace_id = $1 AND h.project_id IS NOT NULL) OR EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1)) AS some_held, EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1) AS has_budgets,
+    AND p.task_type IS NOT NULL AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())) <> '{}' OR EXISTS (SELECT FROM workspace_throttles h WHERE h.workspace_id = $1 AND h.project_id IS NOT NULL) OR EXISTS (SELECT FROM provider_limits l WHERE l.workspace_id = $1 AND l.over_at > now()) OR EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1)) AS some_held, EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1) AS has_budgets,
   m.run_id, m.generation, m.model, now() + make_interval(secs => m.seconds) AS lease_expires_at,
   now() + make_interval(secs => m.timeout_seconds) AS deadline_at, m.id,
   m.title, m.description, m.input_context, m.checkpoint_data, m.metadata, m.secrets, m.timeout_seconds, m.retry_count, m.max_retries, m.required_capabilities, m.task_type, m.priority, m.project_id, m.estimated_complexity, m.estimated_tokens, m.estimate_source, ARRAY(
@@ -567,15 +572,14 @@ WITH budgets AS MATERIALIZED (SELECT (SELECT jsonb_object_agg(l.scope, l.availab
     SELECT 'task', 0 WHERE EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NOT NULL)) l) AS available),
 agent AS MATERIALIZED (
   SELECT a.id, a.lifecycle, a.mode, a.model, a.capabilities, a.dedicated_to, a.task_types, w.position,
-    CASE WHEN a.mode = 'pull' AND (a.lifecycle <> 'TERMINATED' AND NOT (a.lifecycle = 'DRAINING' OR a.lifecycle = 'ERROR' OR (a.mode = 'push' AND NOT a.coordinator_enabled) OR (a.mode = 'push' AND a.command = '{}') OR (a.mode = 'push' AND coalesce(a.resting_until > now(), false)))) AND (EXISTS (SELECT FROM workspaces used WHERE used.id = $1 AND used.archived_at IS NULL) AND NOT (EXISTS (SELECT FROM installation_pauses p
+    CASE WHEN a.mode = 'pull' AND (a.lifecycle <> 'TERMINATED' AND NOT (a.lifecycle = 'DRAINING' OR a.lifecycle = 'ERROR' OR (a.mode = 'push' AND NOT a.coordinator_enabled) OR (a.mode = 'push' AND a.command = '{}') OR (a.mode = 'push' AND coalesce(a.resting_until > now(), false)) OR (CASE WHEN a.model IS NOT NULL THEN provider_limit_end_of_agent(a.workspace_id, a.id, a.model) END) IS NOT NULL)) AND (EXISTS (SELECT FROM workspaces used WHERE used.id = $1 AND used.archived_at IS NULL) AND NOT (EXISTS (SELECT FROM installation_pauses p
       WHERE p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))
     OR EXISTS (SELECT FROM pauses p WHERE p.workspace_id = $1 AND p.task_type IS NULL
       AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))) AND NOT EXISTS (SELECT FROM workspace_throttles h
-      WHERE h.workspace_id = $1 AND h.scope_id = $1 AND h.max_runs <= (
-        SELECT coalesce(sum(a.live_runs), 0) FROM agents a WHERE a.workspace_id = $1)) AND NOT EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1 AND b.scope_id = $1
+      WHERE h.workspace_id = $1 AND h.scope_id = $1 AND h.max_runs <= (SELECT coalesce(sum(a.live_runs), 0) FROM agents a WHERE a.workspace_id = $1)) AND NOT EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1 AND b.scope_id = $1
     AND (b.period_start <= now() AND b.period_end > now()) AND b.available <= 0))
       THEN greatest(least(w.max, a.max_concurrent_tasks - a.live_runs), 0) ELSE 0 END AS room,
-    (a.lifecycle <> 'TERMINATED' AND NOT (a.lifecycle = 'DRAINING' OR a.lifecycle = 'ERROR' OR (a.mode = 'push' AND NOT a.coordinator_enabled) OR (a.mode = 'push' AND a.command = '{}') OR (a.mode = 'push' AND coalesce(a.resting_until > now(), false)))) AS takes_work, NOT a.live_runs < a.max_concurrent_tasks AS is_full,
+    (a.lifecycle <> 'TERMINATED' AND NOT (a.lifecycle = 'DRAINING' OR a.lifecycle = 'ERROR' OR (a.mode = 'push' AND NOT a.coordinator_enabled) OR (a.mode = 'push' AND a.command = '{}') OR (a.mode = 'push' AND coalesce(a.resting_until > now(), false)) OR (CASE WHEN a.model IS NOT NULL THEN provider_limit_end_of_agent(a.workspace_id, a.id, a.model) END) IS NOT NULL)) AS takes_work, NOT a.live_runs < a.max_concurrent_tasks AS is_full,
     coalesce(w.lease_seconds, CASE WHEN heard.alive THEN a.stale_threshold_seconds END, $5::int) AS seconds,
     w.lease_seconds IS NULL AND coalesce(heard.alive, false) AS by_heartbeat,
     a.mode = 'pull' AND coalesce(heard.unresponsive, false) AS unresponsive
@@ -610,9 +614,11 @@ best AS MATERIALIZED (
       AND (t.task_type || '') <> ALL ((ARRAY(SELECT p.task_type::text FROM pauses p WHERE p.workspace_id = $1
     AND p.task_type IS NOT NULL AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())))::text[])
       AND coalesce(t.project_id, t.workspace_id) <> ALL (ARRAY(SELECT h.project_id FROM workspace_throttles h
-      WHERE h.workspace_id = $1 AND h.project_id IS NOT NULL AND h.max_runs <= (
-        SELECT count(*) FROM task_runs lr JOIN agent_tasks lt ON lt.workspace_id = lr.workspace_id AND lt.id = lr.task_id
+      WHERE h.workspace_id = $1 AND h.project_id IS NOT NULL
+        AND h.max_runs <= (SELECT count(*) FROM task_runs lr JOIN agent_tasks lt ON lt.workspace_id = lr.workspace_id AND lt.id = lr.task_id
         WHERE lr.workspace_id = $1 AND lr.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE') AND lt.project_id = h.project_id)))
+      AND (NOT EXISTS (SELECT FROM provider_limits l WHERE l.workspace_id = $1 AND l.over_at > now()) OR provider_limits_of_task(t.workspace_id, t.id, '[{"minPriority":9,"tier":"opus"},{"minComplexity":9,"tier":"opus"},{"taskType":"boilerplate","tier":"haiku"},{"maxEstimatedTokens":"9999","tier":"haiku"},{"tier":"sonnet"}]', '{"haiku":"claude-haiku-4-5","sonnet":"claude-sonnet-4-6","opus":"claude-opus-4-6"}', t.task_type, t.priority,
+      t.project_id, t.estimated_complexity, CASE WHEN t.estimate_source <> 'default' THEN t.estimated_tokens END) = '{}')
       AND t.unmet_dependencies = 0
       AND ((SELECT available FROM budgets) IS NULL OR (
     greatest(t.estimated_tokens, 1) <= least(9223372036854775807, ((SELECT available FROM budgets) ->> t.workspace_id::text)::bigint, ((SELECT available FROM budgets) ->> t.project_id::text)::bigint, ((SELECT available FROM budgets) ->> t.milestone_id::text)::bigint)
@@ -635,20 +641,26 @@ budget AS MATERIALIZED (
   SELECT b.id, b.scope_id, b.available FROM usage_budgets b
   WHERE (b.workspace_id, b.scope_id) IN (SELECT $1, unnest(ARRAY[$1, c.project_id, c.milestone_id, c.id]) FROM chosen c)
     AND (b.period_start <= now() AND b.period_end > now())
-  ORDER BY b.id
-  FOR NO KEY UPDATE
 ),
 wanted AS (
   SELECT c.id, b.id AS budget_id, b.available >= greatest(1,
     sum(c.estimated_tokens) OVER (PARTITION BY b.id ORDER BY c.run_id ROWS UNBOUNDED PRECEDING)) AS fits
   FROM chosen c JOIN budget b ON b.scope_id IN ($1, c.project_id, c.milestone_id, c.id)
 ),
+throttled AS (
+  SELECT id FROM (
+    SELECT c.id, (h.max_runs - CASE WHEN h.project_id IS NULL THEN (SELECT coalesce(sum(a.live_runs), 0) FROM agents a WHERE a.workspace_id = h.workspace_id)
+      ELSE (SELECT count(*) FROM task_runs lr JOIN agent_tasks lt ON lt.workspace_id = lr.workspace_id AND lt.id = lr.task_id
+        WHERE lr.workspace_id = h.workspace_id AND lr.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE') AND lt.project_id = h.project_id) END) < row_number() OVER (PARTITION BY h.workspace_id, h.scope_id ORDER BY c.run_id) AS is_beyond
+    FROM chosen c JOIN workspace_throttles h ON h.workspace_id = $1 AND h.scope_id IN ($1, c.project_id)) t
+  WHERE is_beyond
+),
 afforded AS MATERIALIZED (
   SELECT c.*, coalesce(w.budget_ids, '{}') AS budget_ids
   FROM chosen c LEFT JOIN (
     SELECT id, bool_and(fits) AS fit, array_agg(budget_id ORDER BY budget_id) AS budget_ids FROM wanted GROUP BY id) w
     ON w.id = c.id
-  WHERE w.fit IS NOT FALSE
+  WHERE w.fit IS NOT FALSE AND c.id NOT IN (SELECT id FROM throttled)
 ),
 task_moved AS (
   UPDATE agent_tasks t SET
@@ -673,12 +685,6 @@ run_moved AS (
     now() + make_interval(secs => timeout_seconds), budget_ids, held_tokens, held_tokens
   FROM task_moved
 ),
-budget_held AS (
-  UPDATE usage_budgets b SET reserved = b.reserved + h.tokens, updated_at = now() FROM (
-    SELECT m.workspace_id, i.id, sum(m.held_tokens) AS tokens FROM task_moved m CROSS JOIN LATERAL unnest(m.budget_ids) AS i (id)
-    GROUP BY 1, 2) h
-  WHERE b.workspace_id = h.workspace_id AND b.id = h.id
-),
 agent_busier AS (
   UPDATE agents a SET live_runs = a.live_runs + s.runs
   FROM (SELECT workspace_id, agent_id, count(*)::int AS runs FROM task_moved GROUP BY 1, 2) s
@@ -692,21 +698,23 @@ journaled AS (
 )
 SELECT a.id AS agent_id, a.lifecycle, a.mode, a.capabilities, a.dedicated_to, a.task_types, a.unresponsive, a.room > 0 AND m.id IS NULL AND (a.id NOT IN (SELECT id FROM share)
     OR (SELECT count(*) FROM best) > (SELECT count(*) FROM chosen)) AS deferred,
-  CASE WHEN NOT a.takes_work THEN 'agent_in_error'
+  CASE WHEN NOT a.takes_work THEN CASE a.lifecycle WHEN 'ERROR' THEN 'agent_in_error' ELSE 'provider_limited' END
        WHEN a.is_full THEN 'agent_full'
        ELSE coalesce(CASE WHEN a.room = 0 THEN CASE WHEN NOT (EXISTS (SELECT FROM workspaces used WHERE used.id = $1 AND used.archived_at IS NULL)) THEN 'workspace_archived' WHEN NOT (NOT (EXISTS (SELECT FROM installation_pauses p
       WHERE p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))
     OR EXISTS (SELECT FROM pauses p WHERE p.workspace_id = $1 AND p.task_type IS NULL
       AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())))) THEN 'paused' WHEN NOT (NOT EXISTS (SELECT FROM workspace_throttles h
-      WHERE h.workspace_id = $1 AND h.scope_id = $1 AND h.max_runs <= (
-        SELECT coalesce(sum(a.live_runs), 0) FROM agents a WHERE a.workspace_id = $1))) THEN 'throttled' WHEN NOT (NOT EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1 AND b.scope_id = $1
+      WHERE h.workspace_id = $1 AND h.scope_id = $1 AND h.max_runs <= (SELECT coalesce(sum(a.live_runs), 0) FROM agents a WHERE a.workspace_id = $1))) THEN 'throttled' WHEN NOT (NOT EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1 AND b.scope_id = $1
     AND (b.period_start <= now() AND b.period_end > now()) AND b.available <= 0)) THEN 'budget' END END, 'nothing_ready') END AS why,
   (ARRAY(SELECT p.task_type::text FROM pauses p WHERE p.workspace_id = $1
-    AND p.task_type IS NOT NULL AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())) <> '{}' OR EXISTS (SELECT FROM workspace_throttles h WHERE h.workspace_id = $1 AND h.project_id IS NOT NULL) OR EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1)) AS some_held, false AS has_budgets,
+    AND p.task_type IS NOT NULL AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())) <> '{}' OR EXISTS (SELECT FROM workspace_throttles h WHERE h.workspace_id = $1 AND h.project_id IS NOT NULL) OR EXISTS (SELECT FROM provider_limits l WHERE l.workspace_id = $1 AND l.over_at > now()) OR EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1)) AS some_held, false AS has_budgets,
   m.run_id, m.generation, m.model, now() + make_interval(secs => m.seconds) AS lease_expires_at,
   now() + make_interval(secs => m.timeout_seconds) AS deadline_at, m.id,
   m.title, m.description, m.input_context, m.checkpoint_data, m.metadata, m.secrets, m.timeout_seconds, m.retry_count, m.max_retries, m.required_capabilities, m.task_type, m.priority, m.project_id, m.estimated_complexity, m.estimated_tokens, m.estimate_source, ARRAY(
-    SELECT g.tag FROM agent_task_tags g WHERE g.workspace_id = $1 AND g.task_id = m.id ORDER BY g.tag) AS tags
+    SELECT g.tag FROM agent_task_tags g WHERE g.workspace_id = $1 AND g.task_id = m.id ORDER BY g.tag) AS tags,
+  (SELECT set_config('app.holds', coalesce(jsonb_agg(h)::text, ''), true) FROM (
+    SELECT m.workspace_id, i.id, sum(m.held_tokens) AS tokens FROM task_moved m CROSS JOIN LATERAL unnest(m.budget_ids) AS i (id)
+    GROUP BY 1, 2) h) IS NOT NULL AS noted
 FROM agent a LEFT JOIN task_moved m ON m.agent_id = a.id
 -- Run ids are made in the order of the queue, and sort by the time they were made.
 ORDER BY m.run_id
@@ -714,15 +722,14 @@ ORDER BY m.run_id
 -- claim_given
 WITH agent AS MATERIALIZED (
   SELECT a.id, a.lifecycle, a.mode, a.model, a.capabilities, a.dedicated_to, a.task_types, w.position,
-    CASE WHEN a.mode = 'pull' AND (a.lifecycle <> 'TERMINATED' AND NOT (a.lifecycle = 'DRAINING' OR a.lifecycle = 'ERROR' OR (a.mode = 'push' AND NOT a.coordinator_enabled) OR (a.mode = 'push' AND a.command = '{}') OR (a.mode = 'push' AND coalesce(a.resting_until > now(), false)))) AND (EXISTS (SELECT FROM workspaces used WHERE used.id = $1 AND used.archived_at IS NULL) AND NOT (EXISTS (SELECT FROM installation_pauses p
+    CASE WHEN a.mode = 'pull' AND (a.lifecycle <> 'TERMINATED' AND NOT (a.lifecycle = 'DRAINING' OR a.lifecycle = 'ERROR' OR (a.mode = 'push' AND NOT a.coordinator_enabled) OR (a.mode = 'push' AND a.command = '{}') OR (a.mode = 'push' AND coalesce(a.resting_until > now(), false)) OR (CASE WHEN a.model IS NOT NULL THEN provider_limit_end_of_agent(a.workspace_id, a.id, a.model) END) IS NOT NULL)) AND (EXISTS (SELECT FROM workspaces used WHERE used.id = $1 AND used.archived_at IS NULL) AND NOT (EXISTS (SELECT FROM installation_pauses p
       WHERE p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))
     OR EXISTS (SELECT FROM pauses p WHERE p.workspace_id = $1 AND p.task_type IS NULL
       AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))) AND NOT EXISTS (SELECT FROM workspace_throttles h
-      WHERE h.workspace_id = $1 AND h.scope_id = $1 AND h.max_runs <= (
-        SELECT coalesce(sum(a.live_runs), 0) FROM agents a WHERE a.workspace_id = $1)) AND NOT EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1 AND b.scope_id = $1
+      WHERE h.workspace_id = $1 AND h.scope_id = $1 AND h.max_runs <= (SELECT coalesce(sum(a.live_runs), 0) FROM agents a WHERE a.workspace_id = $1)) AND NOT EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1 AND b.scope_id = $1
     AND (b.period_start <= now() AND b.period_end > now()) AND b.available <= 0)) AND NOT EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1)
       THEN greatest(least(w.max, a.max_concurrent_tasks - a.live_runs), 0) ELSE 0 END AS room,
-    (a.lifecycle <> 'TERMINATED' AND NOT (a.lifecycle = 'DRAINING' OR a.lifecycle = 'ERROR' OR (a.mode = 'push' AND NOT a.coordinator_enabled) OR (a.mode = 'push' AND a.command = '{}') OR (a.mode = 'push' AND coalesce(a.resting_until > now(), false)))) AS takes_work, NOT a.live_runs < a.max_concurrent_tasks AS is_full,
+    (a.lifecycle <> 'TERMINATED' AND NOT (a.lifecycle = 'DRAINING' OR a.lifecycle = 'ERROR' OR (a.mode = 'push' AND NOT a.coordinator_enabled) OR (a.mode = 'push' AND a.command = '{}') OR (a.mode = 'push' AND coalesce(a.resting_until > now(), false)) OR (CASE WHEN a.model IS NOT NULL THEN provider_limit_end_of_agent(a.workspace_id, a.id, a.model) END) IS NOT NULL)) AS takes_work, NOT a.live_runs < a.max_concurrent_tasks AS is_full,
     coalesce(w.lease_seconds, CASE WHEN heard.alive THEN a.stale_threshold_seconds END, $5::int) AS seconds,
     w.lease_seconds IS NULL AND coalesce(heard.alive, false) AS by_heartbeat,
     a.mode = 'pull' AND coalesce(heard.unresponsive, false) AS unresponsive
@@ -747,9 +754,11 @@ best AS MATERIALIZED (
       AND (t.task_type || '') <> ALL ((ARRAY(SELECT p.task_type::text FROM pauses p WHERE p.workspace_id = $1
     AND p.task_type IS NOT NULL AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())))::text[])
       AND coalesce(t.project_id, t.workspace_id) <> ALL (ARRAY(SELECT h.project_id FROM workspace_throttles h
-      WHERE h.workspace_id = $1 AND h.project_id IS NOT NULL AND h.max_runs <= (
-        SELECT count(*) FROM task_runs lr JOIN agent_tasks lt ON lt.workspace_id = lr.workspace_id AND lt.id = lr.task_id
+      WHERE h.workspace_id = $1 AND h.project_id IS NOT NULL
+        AND h.max_runs <= (SELECT count(*) FROM task_runs lr JOIN agent_tasks lt ON lt.workspace_id = lr.workspace_id AND lt.id = lr.task_id
         WHERE lr.workspace_id = $1 AND lr.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE') AND lt.project_id = h.project_id)))
+      AND (NOT EXISTS (SELECT FROM provider_limits l WHERE l.workspace_id = $1 AND l.over_at > now()) OR provider_limits_of_task(t.workspace_id, t.id, '[{"minPriority":9,"tier":"opus"},{"minComplexity":9,"tier":"opus"},{"taskType":"boilerplate","tier":"haiku"},{"maxEstimatedTokens":"9999","tier":"haiku"},{"tier":"sonnet"}]', '{"haiku":"claude-haiku-4-5","sonnet":"claude-sonnet-4-6","opus":"claude-opus-4-6"}', t.task_type, t.priority,
+      t.project_id, t.estimated_complexity, CASE WHEN t.estimate_source <> 'default' THEN t.estimated_tokens END) = '{}')
       AND t.unmet_dependencies = 0
       AND (NULL::jsonb IS NULL OR (
     greatest(t.estimated_tokens, 1) <= least(9223372036854775807, (NULL::jsonb ->> t.workspace_id::text)::bigint, (NULL::jsonb ->> t.project_id::text)::bigint, (NULL::jsonb ->> t.milestone_id::text)::bigint)
@@ -797,17 +806,16 @@ journaled AS (
   SELECT m.workspace_id, 'task.status_changed', m.id, m.version, m.previous_status, m.status, m.run_id, 1, NULL, 'ASSIGNED', NULL, m.generation, m.agent_id, m.actor_kind, m.actor_id, m.reason, m.level, m.message, m.details, m.session_key, m.stack_trace, m.retry_at FROM task_moved m
 )
 SELECT a.id AS agent_id, a.lifecycle, a.mode, a.capabilities, a.dedicated_to, a.task_types, a.unresponsive, false AS deferred,
-  CASE WHEN NOT a.takes_work THEN 'agent_in_error'
+  CASE WHEN NOT a.takes_work THEN CASE a.lifecycle WHEN 'ERROR' THEN 'agent_in_error' ELSE 'provider_limited' END
        WHEN a.is_full THEN 'agent_full'
        ELSE coalesce(CASE WHEN a.room = 0 THEN CASE WHEN NOT (EXISTS (SELECT FROM workspaces used WHERE used.id = $1 AND used.archived_at IS NULL)) THEN 'workspace_archived' WHEN NOT (NOT (EXISTS (SELECT FROM installation_pauses p
       WHERE p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))
     OR EXISTS (SELECT FROM pauses p WHERE p.workspace_id = $1 AND p.task_type IS NULL
       AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())))) THEN 'paused' WHEN NOT (NOT EXISTS (SELECT FROM workspace_throttles h
-      WHERE h.workspace_id = $1 AND h.scope_id = $1 AND h.max_runs <= (
-        SELECT coalesce(sum(a.live_runs), 0) FROM agents a WHERE a.workspace_id = $1))) THEN 'throttled' WHEN NOT (NOT EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1 AND b.scope_id = $1
+      WHERE h.workspace_id = $1 AND h.scope_id = $1 AND h.max_runs <= (SELECT coalesce(sum(a.live_runs), 0) FROM agents a WHERE a.workspace_id = $1))) THEN 'throttled' WHEN NOT (NOT EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1 AND b.scope_id = $1
     AND (b.period_start <= now() AND b.period_end > now()) AND b.available <= 0)) THEN 'budget' END END, 'nothing_ready') END AS why,
   (ARRAY(SELECT p.task_type::text FROM pauses p WHERE p.workspace_id = $1
-    AND p.task_type IS NOT NULL AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())) <> '{}' OR EXISTS (SELECT FROM workspace_throttles h WHERE h.workspace_id = $1 AND h.project_id IS NOT NULL) OR EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1)) AS some_held, EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1) AS has_budgets,
+    AND p.task_type IS NOT NULL AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())) <> '{}' OR EXISTS (SELECT FROM workspace_throttles h WHERE h.workspace_id = $1 AND h.project_id IS NOT NULL) OR EXISTS (SELECT FROM provider_limits l WHERE l.workspace_id = $1 AND l.over_at > now()) OR EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1)) AS some_held, EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1) AS has_budgets,
   m.run_id, m.generation, m.model, now() + make_interval(secs => m.seconds) AS lease_expires_at,
   now() + make_interval(secs => m.timeout_seconds) AS deadline_at, m.id,
   m.title, m.description, m.input_context, m.checkpoint_data, m.metadata, m.secrets, m.timeout_seconds, m.retry_count, m.max_retries, m.required_capabilities, m.task_type, m.priority, m.project_id, m.estimated_complexity, m.estimated_tokens, m.estimate_source, ARRAY(
@@ -823,15 +831,14 @@ WITH budgets AS MATERIALIZED (SELECT (SELECT jsonb_object_agg(l.scope, l.availab
     SELECT 'task', 0 WHERE EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NOT NULL)) l) AS available),
 agent AS MATERIALIZED (
   SELECT a.id, a.lifecycle, a.mode, a.model, a.capabilities, a.dedicated_to, a.task_types, w.position,
-    CASE WHEN a.mode = 'pull' AND (a.lifecycle <> 'TERMINATED' AND NOT (a.lifecycle = 'DRAINING' OR a.lifecycle = 'ERROR' OR (a.mode = 'push' AND NOT a.coordinator_enabled) OR (a.mode = 'push' AND a.command = '{}') OR (a.mode = 'push' AND coalesce(a.resting_until > now(), false)))) AND (EXISTS (SELECT FROM workspaces used WHERE used.id = $1 AND used.archived_at IS NULL) AND NOT (EXISTS (SELECT FROM installation_pauses p
+    CASE WHEN a.mode = 'pull' AND (a.lifecycle <> 'TERMINATED' AND NOT (a.lifecycle = 'DRAINING' OR a.lifecycle = 'ERROR' OR (a.mode = 'push' AND NOT a.coordinator_enabled) OR (a.mode = 'push' AND a.command = '{}') OR (a.mode = 'push' AND coalesce(a.resting_until > now(), false)) OR (CASE WHEN a.model IS NOT NULL THEN provider_limit_end_of_agent(a.workspace_id, a.id, a.model) END) IS NOT NULL)) AND (EXISTS (SELECT FROM workspaces used WHERE used.id = $1 AND used.archived_at IS NULL) AND NOT (EXISTS (SELECT FROM installation_pauses p
       WHERE p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))
     OR EXISTS (SELECT FROM pauses p WHERE p.workspace_id = $1 AND p.task_type IS NULL
       AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))) AND NOT EXISTS (SELECT FROM workspace_throttles h
-      WHERE h.workspace_id = $1 AND h.scope_id = $1 AND h.max_runs <= (
-        SELECT coalesce(sum(a.live_runs), 0) FROM agents a WHERE a.workspace_id = $1)) AND NOT EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1 AND b.scope_id = $1
+      WHERE h.workspace_id = $1 AND h.scope_id = $1 AND h.max_runs <= (SELECT coalesce(sum(a.live_runs), 0) FROM agents a WHERE a.workspace_id = $1)) AND NOT EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1 AND b.scope_id = $1
     AND (b.period_start <= now() AND b.period_end > now()) AND b.available <= 0))
       THEN greatest(least(w.max, a.max_concurrent_tasks - a.live_runs), 0) ELSE 0 END AS room,
-    (a.lifecycle <> 'TERMINATED' AND NOT (a.lifecycle = 'DRAINING' OR a.lifecycle = 'ERROR' OR (a.mode = 'push' AND NOT a.coordinator_enabled) OR (a.mode = 'push' AND a.command = '{}') OR (a.mode = 'push' AND coalesce(a.resting_until > now(), false)))) AS takes_work, NOT a.live_runs < a.max_concurrent_tasks AS is_full,
+    (a.lifecycle <> 'TERMINATED' AND NOT (a.lifecycle = 'DRAINING' OR a.lifecycle = 'ERROR' OR (a.mode = 'push' AND NOT a.coordinator_enabled) OR (a.mode = 'push' AND a.command = '{}') OR (a.mode = 'push' AND coalesce(a.resting_until > now(), false)) OR (CASE WHEN a.model IS NOT NULL THEN provider_limit_end_of_agent(a.workspace_id, a.id, a.model) END) IS NOT NULL)) AS takes_work, NOT a.live_runs < a.max_concurrent_tasks AS is_full,
     coalesce(w.lease_seconds, CASE WHEN heard.alive THEN a.stale_threshold_seconds END, $5::int) AS seconds,
     w.lease_seconds IS NULL AND coalesce(heard.alive, false) AS by_heartbeat,
     a.mode = 'pull' AND coalesce(heard.unresponsive, false) AS unresponsive
@@ -856,9 +863,11 @@ best AS MATERIALIZED (
       AND (t.task_type || '') <> ALL ((ARRAY(SELECT p.task_type::text FROM pauses p WHERE p.workspace_id = $1
     AND p.task_type IS NOT NULL AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())))::text[])
       AND coalesce(t.project_id, t.workspace_id) <> ALL (ARRAY(SELECT h.project_id FROM workspace_throttles h
-      WHERE h.workspace_id = $1 AND h.project_id IS NOT NULL AND h.max_runs <= (
-        SELECT count(*) FROM task_runs lr JOIN agent_tasks lt ON lt.workspace_id = lr.workspace_id AND lt.id = lr.task_id
+      WHERE h.workspace_id = $1 AND h.project_id IS NOT NULL
+        AND h.max_runs <= (SELECT count(*) FROM task_runs lr JOIN agent_tasks lt ON lt.workspace_id = lr.workspace_id AND lt.id = lr.task_id
         WHERE lr.workspace_id = $1 AND lr.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE') AND lt.project_id = h.project_id)))
+      AND (NOT EXISTS (SELECT FROM provider_limits l WHERE l.workspace_id = $1 AND l.over_at > now()) OR provider_limits_of_task(t.workspace_id, t.id, '[{"minPriority":9,"tier":"opus"},{"minComplexity":9,"tier":"opus"},{"taskType":"boilerplate","tier":"haiku"},{"maxEstimatedTokens":"9999","tier":"haiku"},{"tier":"sonnet"}]', '{"haiku":"claude-haiku-4-5","sonnet":"claude-sonnet-4-6","opus":"claude-opus-4-6"}', t.task_type, t.priority,
+      t.project_id, t.estimated_complexity, CASE WHEN t.estimate_source <> 'default' THEN t.estimated_tokens END) = '{}')
       AND t.unmet_dependencies = 0
       AND ((SELECT available FROM budgets) IS NULL OR (
     greatest(t.estimated_tokens, 1) <= least(9223372036854775807, ((SELECT available FROM budgets) ->> t.workspace_id::text)::bigint, ((SELECT available FROM budgets) ->> t.project_id::text)::bigint, ((SELECT available FROM budgets) ->> t.milestone_id::text)::bigint)
@@ -875,20 +884,26 @@ budget AS MATERIALIZED (
   SELECT b.id, b.scope_id, b.available FROM usage_budgets b
   WHERE (b.workspace_id, b.scope_id) IN (SELECT $1, unnest(ARRAY[$1, c.project_id, c.milestone_id, c.id]) FROM chosen c)
     AND (b.period_start <= now() AND b.period_end > now())
-  ORDER BY b.id
-  FOR NO KEY UPDATE
 ),
 wanted AS (
   SELECT c.id, b.id AS budget_id, b.available >= greatest(1,
     sum(c.estimated_tokens) OVER (PARTITION BY b.id ORDER BY c.run_id ROWS UNBOUNDED PRECEDING)) AS fits
   FROM chosen c JOIN budget b ON b.scope_id IN ($1, c.project_id, c.milestone_id, c.id)
 ),
+throttled AS (
+  SELECT id FROM (
+    SELECT c.id, (h.max_runs - CASE WHEN h.project_id IS NULL THEN (SELECT coalesce(sum(a.live_runs), 0) FROM agents a WHERE a.workspace_id = h.workspace_id)
+      ELSE (SELECT count(*) FROM task_runs lr JOIN agent_tasks lt ON lt.workspace_id = lr.workspace_id AND lt.id = lr.task_id
+        WHERE lr.workspace_id = h.workspace_id AND lr.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE') AND lt.project_id = h.project_id) END) < row_number() OVER (PARTITION BY h.workspace_id, h.scope_id ORDER BY c.run_id) AS is_beyond
+    FROM chosen c JOIN workspace_throttles h ON h.workspace_id = $1 AND h.scope_id IN ($1, c.project_id)) t
+  WHERE is_beyond
+),
 afforded AS MATERIALIZED (
   SELECT c.*, coalesce(w.budget_ids, '{}') AS budget_ids
   FROM chosen c LEFT JOIN (
     SELECT id, bool_and(fits) AS fit, array_agg(budget_id ORDER BY budget_id) AS budget_ids FROM wanted GROUP BY id) w
     ON w.id = c.id
-  WHERE w.fit IS NOT FALSE
+  WHERE w.fit IS NOT FALSE AND c.id NOT IN (SELECT id FROM throttled)
 ),
 task_moved AS (
   UPDATE agent_tasks t SET
@@ -913,12 +928,6 @@ run_moved AS (
     now() + make_interval(secs => timeout_seconds), budget_ids, held_tokens, held_tokens
   FROM task_moved
 ),
-budget_held AS (
-  UPDATE usage_budgets b SET reserved = b.reserved + h.tokens, updated_at = now() FROM (
-    SELECT m.workspace_id, i.id, sum(m.held_tokens) AS tokens FROM task_moved m CROSS JOIN LATERAL unnest(m.budget_ids) AS i (id)
-    GROUP BY 1, 2) h
-  WHERE b.workspace_id = h.workspace_id AND b.id = h.id
-),
 agent_busier AS (
   UPDATE agents a SET live_runs = a.live_runs + s.runs
   FROM (SELECT workspace_id, agent_id, count(*)::int AS runs FROM task_moved GROUP BY 1, 2) s
@@ -931,21 +940,23 @@ journaled AS (
   SELECT m.workspace_id, 'task.status_changed', m.id, m.version, m.previous_status, m.status, m.run_id, 1, NULL, 'ASSIGNED', NULL, m.generation, m.agent_id, m.actor_kind, m.actor_id, m.reason, m.level, m.message, m.details, m.session_key, m.stack_trace, m.retry_at FROM task_moved m
 )
 SELECT a.id AS agent_id, a.lifecycle, a.mode, a.capabilities, a.dedicated_to, a.task_types, a.unresponsive, false AS deferred,
-  CASE WHEN NOT a.takes_work THEN 'agent_in_error'
+  CASE WHEN NOT a.takes_work THEN CASE a.lifecycle WHEN 'ERROR' THEN 'agent_in_error' ELSE 'provider_limited' END
        WHEN a.is_full THEN 'agent_full'
        ELSE coalesce(CASE WHEN a.room = 0 THEN CASE WHEN NOT (EXISTS (SELECT FROM workspaces used WHERE used.id = $1 AND used.archived_at IS NULL)) THEN 'workspace_archived' WHEN NOT (NOT (EXISTS (SELECT FROM installation_pauses p
       WHERE p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))
     OR EXISTS (SELECT FROM pauses p WHERE p.workspace_id = $1 AND p.task_type IS NULL
       AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())))) THEN 'paused' WHEN NOT (NOT EXISTS (SELECT FROM workspace_throttles h
-      WHERE h.workspace_id = $1 AND h.scope_id = $1 AND h.max_runs <= (
-        SELECT coalesce(sum(a.live_runs), 0) FROM agents a WHERE a.workspace_id = $1))) THEN 'throttled' WHEN NOT (NOT EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1 AND b.scope_id = $1
+      WHERE h.workspace_id = $1 AND h.scope_id = $1 AND h.max_runs <= (SELECT coalesce(sum(a.live_runs), 0) FROM agents a WHERE a.workspace_id = $1))) THEN 'throttled' WHEN NOT (NOT EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1 AND b.scope_id = $1
     AND (b.period_start <= now() AND b.period_end > now()) AND b.available <= 0)) THEN 'budget' END END, 'nothing_ready') END AS why,
   (ARRAY(SELECT p.task_type::text FROM pauses p WHERE p.workspace_id = $1
-    AND p.task_type IS NOT NULL AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())) <> '{}' OR EXISTS (SELECT FROM workspace_throttles h WHERE h.workspace_id = $1 AND h.project_id IS NOT NULL) OR EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1)) AS some_held, false AS has_budgets,
+    AND p.task_type IS NOT NULL AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())) <> '{}' OR EXISTS (SELECT FROM workspace_throttles h WHERE h.workspace_id = $1 AND h.project_id IS NOT NULL) OR EXISTS (SELECT FROM provider_limits l WHERE l.workspace_id = $1 AND l.over_at > now()) OR EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1)) AS some_held, false AS has_budgets,
   m.run_id, m.generation, m.model, now() + make_interval(secs => m.seconds) AS lease_expires_at,
   now() + make_interval(secs => m.timeout_seconds) AS deadline_at, m.id,
   m.title, m.description, m.input_context, m.checkpoint_data, m.metadata, m.secrets, m.timeout_seconds, m.retry_count, m.max_retries, m.required_capabilities, m.task_type, m.priority, m.project_id, m.estimated_complexity, m.estimated_tokens, m.estimate_source, ARRAY(
-    SELECT g.tag FROM agent_task_tags g WHERE g.workspace_id = $1 AND g.task_id = m.id ORDER BY g.tag) AS tags
+    SELECT g.tag FROM agent_task_tags g WHERE g.workspace_id = $1 AND g.task_id = m.id ORDER BY g.tag) AS tags,
+  (SELECT set_config('app.holds', coalesce(jsonb_agg(h)::text, ''), true) FROM (
+    SELECT m.workspace_id, i.id, sum(m.held_tokens) AS tokens FROM task_moved m CROSS JOIN LATERAL unnest(m.budget_ids) AS i (id)
+    GROUP BY 1, 2) h) IS NOT NULL AS noted
 FROM agent a LEFT JOIN task_moved m ON m.agent_id = a.id
 -- Run ids are made in the order of the queue, and sort by the time they were made.
 ORDER BY m.run_id
@@ -953,15 +964,14 @@ ORDER BY m.run_id
 -- claim_many
 WITH agent AS MATERIALIZED (
   SELECT a.id, a.lifecycle, a.mode, a.model, a.capabilities, a.dedicated_to, a.task_types, w.position,
-    CASE WHEN a.mode = 'pull' AND (a.lifecycle <> 'TERMINATED' AND NOT (a.lifecycle = 'DRAINING' OR a.lifecycle = 'ERROR' OR (a.mode = 'push' AND NOT a.coordinator_enabled) OR (a.mode = 'push' AND a.command = '{}') OR (a.mode = 'push' AND coalesce(a.resting_until > now(), false)))) AND (EXISTS (SELECT FROM workspaces used WHERE used.id = $1 AND used.archived_at IS NULL) AND NOT (EXISTS (SELECT FROM installation_pauses p
+    CASE WHEN a.mode = 'pull' AND (a.lifecycle <> 'TERMINATED' AND NOT (a.lifecycle = 'DRAINING' OR a.lifecycle = 'ERROR' OR (a.mode = 'push' AND NOT a.coordinator_enabled) OR (a.mode = 'push' AND a.command = '{}') OR (a.mode = 'push' AND coalesce(a.resting_until > now(), false)) OR (CASE WHEN a.model IS NOT NULL THEN provider_limit_end_of_agent(a.workspace_id, a.id, a.model) END) IS NOT NULL)) AND (EXISTS (SELECT FROM workspaces used WHERE used.id = $1 AND used.archived_at IS NULL) AND NOT (EXISTS (SELECT FROM installation_pauses p
       WHERE p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))
     OR EXISTS (SELECT FROM pauses p WHERE p.workspace_id = $1 AND p.task_type IS NULL
       AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))) AND NOT EXISTS (SELECT FROM workspace_throttles h
-      WHERE h.workspace_id = $1 AND h.scope_id = $1 AND h.max_runs <= (
-        SELECT coalesce(sum(a.live_runs), 0) FROM agents a WHERE a.workspace_id = $1)) AND NOT EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1 AND b.scope_id = $1
+      WHERE h.workspace_id = $1 AND h.scope_id = $1 AND h.max_runs <= (SELECT coalesce(sum(a.live_runs), 0) FROM agents a WHERE a.workspace_id = $1)) AND NOT EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1 AND b.scope_id = $1
     AND (b.period_start <= now() AND b.period_end > now()) AND b.available <= 0)) AND NOT EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1)
       THEN greatest(least(w.max, a.max_concurrent_tasks - a.live_runs), 0) ELSE 0 END AS room,
-    (a.lifecycle <> 'TERMINATED' AND NOT (a.lifecycle = 'DRAINING' OR a.lifecycle = 'ERROR' OR (a.mode = 'push' AND NOT a.coordinator_enabled) OR (a.mode = 'push' AND a.command = '{}') OR (a.mode = 'push' AND coalesce(a.resting_until > now(), false)))) AS takes_work, NOT a.live_runs < a.max_concurrent_tasks AS is_full,
+    (a.lifecycle <> 'TERMINATED' AND NOT (a.lifecycle = 'DRAINING' OR a.lifecycle = 'ERROR' OR (a.mode = 'push' AND NOT a.coordinator_enabled) OR (a.mode = 'push' AND a.command = '{}') OR (a.mode = 'push' AND coalesce(a.resting_until > now(), false)) OR (CASE WHEN a.model IS NOT NULL THEN provider_limit_end_of_agent(a.workspace_id, a.id, a.model) END) IS NOT NULL)) AS takes_work, NOT a.live_runs < a.max_concurrent_tasks AS is_full,
     coalesce(w.lease_seconds, CASE WHEN heard.alive THEN a.stale_threshold_seconds END, $5::int) AS seconds,
     w.lease_seconds IS NULL AND coalesce(heard.alive, false) AS by_heartbeat,
     a.mode = 'pull' AND coalesce(heard.unresponsive, false) AS unresponsive
@@ -999,9 +1009,11 @@ best AS MATERIALIZED (
       AND (t.task_type || '') <> ALL ((ARRAY(SELECT p.task_type::text FROM pauses p WHERE p.workspace_id = $1
     AND p.task_type IS NOT NULL AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())))::text[])
       AND coalesce(t.project_id, t.workspace_id) <> ALL (ARRAY(SELECT h.project_id FROM workspace_throttles h
-      WHERE h.workspace_id = $1 AND h.project_id IS NOT NULL AND h.max_runs <= (
-        SELECT count(*) FROM task_runs lr JOIN agent_tasks lt ON lt.workspace_id = lr.workspace_id AND lt.id = lr.task_id
+      WHERE h.workspace_id = $1 AND h.project_id IS NOT NULL
+        AND h.max_runs <= (SELECT count(*) FROM task_runs lr JOIN agent_tasks lt ON lt.workspace_id = lr.workspace_id AND lt.id = lr.task_id
         WHERE lr.workspace_id = $1 AND lr.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE') AND lt.project_id = h.project_id)))
+      AND (NOT EXISTS (SELECT FROM provider_limits l WHERE l.workspace_id = $1 AND l.over_at > now()) OR provider_limits_of_task(t.workspace_id, t.id, '[{"minPriority":9,"tier":"opus"},{"minComplexity":9,"tier":"opus"},{"taskType":"boilerplate","tier":"haiku"},{"maxEstimatedTokens":"9999","tier":"haiku"},{"tier":"sonnet"}]', '{"haiku":"claude-haiku-4-5","sonnet":"claude-sonnet-4-6","opus":"claude-opus-4-6"}', t.task_type, t.priority,
+      t.project_id, t.estimated_complexity, CASE WHEN t.estimate_source <> 'default' THEN t.estimated_tokens END) = '{}')
       AND t.unmet_dependencies = 0
       AND (NULL::jsonb IS NULL OR (
     greatest(t.estimated_tokens, 1) <= least(9223372036854775807, (NULL::jsonb ->> t.workspace_id::text)::bigint, (NULL::jsonb ->> t.project_id::text)::bigint, (NULL::jsonb ->> t.milestone_id::text)::bigint)
@@ -1059,17 +1071,16 @@ journaled AS (
 )
 SELECT a.id AS agent_id, a.lifecycle, a.mode, a.capabilities, a.dedicated_to, a.task_types, a.unresponsive, a.room > 0 AND m.id IS NULL AND (a.id NOT IN (SELECT id FROM share)
     OR (SELECT count(*) FROM best) > (SELECT count(*) FROM chosen)) AS deferred,
-  CASE WHEN NOT a.takes_work THEN 'agent_in_error'
+  CASE WHEN NOT a.takes_work THEN CASE a.lifecycle WHEN 'ERROR' THEN 'agent_in_error' ELSE 'provider_limited' END
        WHEN a.is_full THEN 'agent_full'
        ELSE coalesce(CASE WHEN a.room = 0 THEN CASE WHEN NOT (EXISTS (SELECT FROM workspaces used WHERE used.id = $1 AND used.archived_at IS NULL)) THEN 'workspace_archived' WHEN NOT (NOT (EXISTS (SELECT FROM installation_pauses p
       WHERE p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))
     OR EXISTS (SELECT FROM pauses p WHERE p.workspace_id = $1 AND p.task_type IS NULL
       AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())))) THEN 'paused' WHEN NOT (NOT EXISTS (SELECT FROM workspace_throttles h
-      WHERE h.workspace_id = $1 AND h.scope_id = $1 AND h.max_runs <= (
-        SELECT coalesce(sum(a.live_runs), 0) FROM agents a WHERE a.workspace_id = $1))) THEN 'throttled' WHEN NOT (NOT EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1 AND b.scope_id = $1
+      WHERE h.workspace_id = $1 AND h.scope_id = $1 AND h.max_runs <= (SELECT coalesce(sum(a.live_runs), 0) FROM agents a WHERE a.workspace_id = $1))) THEN 'throttled' WHEN NOT (NOT EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1 AND b.scope_id = $1
     AND (b.period_start <= now() AND b.period_end > now()) AND b.available <= 0)) THEN 'budget' END END, 'nothing_ready') END AS why,
   (ARRAY(SELECT p.task_type::text FROM pauses p WHERE p.workspace_id = $1
-    AND p.task_type IS NOT NULL AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())) <> '{}' OR EXISTS (SELECT FROM workspace_throttles h WHERE h.workspace_id = $1 AND h.project_id IS NOT NULL) OR EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1)) AS some_held, EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1) AS has_budgets,
+    AND p.task_type IS NOT NULL AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())) <> '{}' OR EXISTS (SELECT FROM workspace_throttles h WHERE h.workspace_id = $1 AND h.project_id IS NOT NULL) OR EXISTS (SELECT FROM provider_limits l WHERE l.workspace_id = $1 AND l.over_at > now()) OR EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1)) AS some_held, EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1) AS has_budgets,
   m.run_id, m.generation, m.model, now() + make_interval(secs => m.seconds) AS lease_expires_at,
   now() + make_interval(secs => m.timeout_seconds) AS deadline_at, m.id,
   m.title, m.description, m.input_context, m.checkpoint_data, m.metadata, m.secrets, m.timeout_seconds, m.retry_count, m.max_retries, m.required_capabilities, m.task_type, m.priority, m.project_id, m.estimated_complexity, m.estimated_tokens, m.estimate_source, ARRAY(
@@ -1085,15 +1096,14 @@ WITH budgets AS MATERIALIZED (SELECT (SELECT jsonb_object_agg(l.scope, l.availab
     SELECT 'task', 0 WHERE EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NOT NULL)) l) AS available),
 agent AS MATERIALIZED (
   SELECT a.id, a.lifecycle, a.mode, a.model, a.capabilities, a.dedicated_to, a.task_types, w.position,
-    CASE WHEN a.mode = 'pull' AND (a.lifecycle <> 'TERMINATED' AND NOT (a.lifecycle = 'DRAINING' OR a.lifecycle = 'ERROR' OR (a.mode = 'push' AND NOT a.coordinator_enabled) OR (a.mode = 'push' AND a.command = '{}') OR (a.mode = 'push' AND coalesce(a.resting_until > now(), false)))) AND (EXISTS (SELECT FROM workspaces used WHERE used.id = $1 AND used.archived_at IS NULL) AND NOT (EXISTS (SELECT FROM installation_pauses p
+    CASE WHEN a.mode = 'pull' AND (a.lifecycle <> 'TERMINATED' AND NOT (a.lifecycle = 'DRAINING' OR a.lifecycle = 'ERROR' OR (a.mode = 'push' AND NOT a.coordinator_enabled) OR (a.mode = 'push' AND a.command = '{}') OR (a.mode = 'push' AND coalesce(a.resting_until > now(), false)) OR (CASE WHEN a.model IS NOT NULL THEN provider_limit_end_of_agent(a.workspace_id, a.id, a.model) END) IS NOT NULL)) AND (EXISTS (SELECT FROM workspaces used WHERE used.id = $1 AND used.archived_at IS NULL) AND NOT (EXISTS (SELECT FROM installation_pauses p
       WHERE p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))
     OR EXISTS (SELECT FROM pauses p WHERE p.workspace_id = $1 AND p.task_type IS NULL
       AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))) AND NOT EXISTS (SELECT FROM workspace_throttles h
-      WHERE h.workspace_id = $1 AND h.scope_id = $1 AND h.max_runs <= (
-        SELECT coalesce(sum(a.live_runs), 0) FROM agents a WHERE a.workspace_id = $1)) AND NOT EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1 AND b.scope_id = $1
+      WHERE h.workspace_id = $1 AND h.scope_id = $1 AND h.max_runs <= (SELECT coalesce(sum(a.live_runs), 0) FROM agents a WHERE a.workspace_id = $1)) AND NOT EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1 AND b.scope_id = $1
     AND (b.period_start <= now() AND b.period_end > now()) AND b.available <= 0))
       THEN greatest(least(w.max, a.max_concurrent_tasks - a.live_runs), 0) ELSE 0 END AS room,
-    (a.lifecycle <> 'TERMINATED' AND NOT (a.lifecycle = 'DRAINING' OR a.lifecycle = 'ERROR' OR (a.mode = 'push' AND NOT a.coordinator_enabled) OR (a.mode = 'push' AND a.command = '{}') OR (a.mode = 'push' AND coalesce(a.resting_until > now(), false)))) AS takes_work, NOT a.live_runs < a.max_concurrent_tasks AS is_full,
+    (a.lifecycle <> 'TERMINATED' AND NOT (a.lifecycle = 'DRAINING' OR a.lifecycle = 'ERROR' OR (a.mode = 'push' AND NOT a.coordinator_enabled) OR (a.mode = 'push' AND a.command = '{}') OR (a.mode = 'push' AND coalesce(a.resting_until > now(), false)) OR (CASE WHEN a.model IS NOT NULL THEN provider_limit_end_of_agent(a.workspace_id, a.id, a.model) END) IS NOT NULL)) AS takes_work, NOT a.live_runs < a.max_concurrent_tasks AS is_full,
     coalesce(w.lease_seconds, CASE WHEN heard.alive THEN a.stale_threshold_seconds END, $5::int) AS seconds,
     w.lease_seconds IS NULL AND coalesce(heard.alive, false) AS by_heartbeat,
     a.mode = 'pull' AND coalesce(heard.unresponsive, false) AS unresponsive
@@ -1131,9 +1141,11 @@ best AS MATERIALIZED (
       AND (t.task_type || '') <> ALL ((ARRAY(SELECT p.task_type::text FROM pauses p WHERE p.workspace_id = $1
     AND p.task_type IS NOT NULL AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())))::text[])
       AND coalesce(t.project_id, t.workspace_id) <> ALL (ARRAY(SELECT h.project_id FROM workspace_throttles h
-      WHERE h.workspace_id = $1 AND h.project_id IS NOT NULL AND h.max_runs <= (
-        SELECT count(*) FROM task_runs lr JOIN agent_tasks lt ON lt.workspace_id = lr.workspace_id AND lt.id = lr.task_id
+      WHERE h.workspace_id = $1 AND h.project_id IS NOT NULL
+        AND h.max_runs <= (SELECT count(*) FROM task_runs lr JOIN agent_tasks lt ON lt.workspace_id = lr.workspace_id AND lt.id = lr.task_id
         WHERE lr.workspace_id = $1 AND lr.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE') AND lt.project_id = h.project_id)))
+      AND (NOT EXISTS (SELECT FROM provider_limits l WHERE l.workspace_id = $1 AND l.over_at > now()) OR provider_limits_of_task(t.workspace_id, t.id, '[{"minPriority":9,"tier":"opus"},{"minComplexity":9,"tier":"opus"},{"taskType":"boilerplate","tier":"haiku"},{"maxEstimatedTokens":"9999","tier":"haiku"},{"tier":"sonnet"}]', '{"haiku":"claude-haiku-4-5","sonnet":"claude-sonnet-4-6","opus":"claude-opus-4-6"}', t.task_type, t.priority,
+      t.project_id, t.estimated_complexity, CASE WHEN t.estimate_source <> 'default' THEN t.estimated_tokens END) = '{}')
       AND t.unmet_dependencies = 0
       AND ((SELECT available FROM budgets) IS NULL OR (
     greatest(t.estimated_tokens, 1) <= least(9223372036854775807, ((SELECT available FROM budgets) ->> t.workspace_id::text)::bigint, ((SELECT available FROM budgets) ->> t.project_id::text)::bigint, ((SELECT available FROM budgets) ->> t.milestone_id::text)::bigint)
@@ -1159,20 +1171,26 @@ budget AS MATERIALIZED (
   SELECT b.id, b.scope_id, b.available FROM usage_budgets b
   WHERE (b.workspace_id, b.scope_id) IN (SELECT $1, unnest(ARRAY[$1, c.project_id, c.milestone_id, c.id]) FROM chosen c)
     AND (b.period_start <= now() AND b.period_end > now())
-  ORDER BY b.id
-  FOR NO KEY UPDATE
 ),
 wanted AS (
   SELECT c.id, b.id AS budget_id, b.available >= greatest(1,
     sum(c.estimated_tokens) OVER (PARTITION BY b.id ORDER BY c.run_id ROWS UNBOUNDED PRECEDING)) AS fits
   FROM chosen c JOIN budget b ON b.scope_id IN ($1, c.project_id, c.milestone_id, c.id)
 ),
+throttled AS (
+  SELECT id FROM (
+    SELECT c.id, (h.max_runs - CASE WHEN h.project_id IS NULL THEN (SELECT coalesce(sum(a.live_runs), 0) FROM agents a WHERE a.workspace_id = h.workspace_id)
+      ELSE (SELECT count(*) FROM task_runs lr JOIN agent_tasks lt ON lt.workspace_id = lr.workspace_id AND lt.id = lr.task_id
+        WHERE lr.workspace_id = h.workspace_id AND lr.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE') AND lt.project_id = h.project_id) END) < row_number() OVER (PARTITION BY h.workspace_id, h.scope_id ORDER BY c.run_id) AS is_beyond
+    FROM chosen c JOIN workspace_throttles h ON h.workspace_id = $1 AND h.scope_id IN ($1, c.project_id)) t
+  WHERE is_beyond
+),
 afforded AS MATERIALIZED (
   SELECT c.*, coalesce(w.budget_ids, '{}') AS budget_ids
   FROM chosen c LEFT JOIN (
     SELECT id, bool_and(fits) AS fit, array_agg(budget_id ORDER BY budget_id) AS budget_ids FROM wanted GROUP BY id) w
     ON w.id = c.id
-  WHERE w.fit IS NOT FALSE
+  WHERE w.fit IS NOT FALSE AND c.id NOT IN (SELECT id FROM throttled)
 ),
 task_moved AS (
   UPDATE agent_tasks t SET
@@ -1197,12 +1215,6 @@ run_moved AS (
     now() + make_interval(secs => timeout_seconds), budget_ids, held_tokens, held_tokens
   FROM task_moved
 ),
-budget_held AS (
-  UPDATE usage_budgets b SET reserved = b.reserved + h.tokens, updated_at = now() FROM (
-    SELECT m.workspace_id, i.id, sum(m.held_tokens) AS tokens FROM task_moved m CROSS JOIN LATERAL unnest(m.budget_ids) AS i (id)
-    GROUP BY 1, 2) h
-  WHERE b.workspace_id = h.workspace_id AND b.id = h.id
-),
 agent_busier AS (
   UPDATE agents a SET live_runs = a.live_runs + s.runs
   FROM (SELECT workspace_id, agent_id, count(*)::int AS runs FROM task_moved GROUP BY 1, 2) s
@@ -1216,21 +1228,23 @@ journaled AS (
 )
 SELECT a.id AS agent_id, a.lifecycle, a.mode, a.capabilities, a.dedicated_to, a.task_types, a.unresponsive, a.room > 0 AND m.id IS NULL AND (a.id NOT IN (SELECT id FROM share)
     OR (SELECT count(*) FROM best) > (SELECT count(*) FROM chosen)) AS deferred,
-  CASE WHEN NOT a.takes_work THEN 'agent_in_error'
+  CASE WHEN NOT a.takes_work THEN CASE a.lifecycle WHEN 'ERROR' THEN 'agent_in_error' ELSE 'provider_limited' END
        WHEN a.is_full THEN 'agent_full'
        ELSE coalesce(CASE WHEN a.room = 0 THEN CASE WHEN NOT (EXISTS (SELECT FROM workspaces used WHERE used.id = $1 AND used.archived_at IS NULL)) THEN 'workspace_archived' WHEN NOT (NOT (EXISTS (SELECT FROM installation_pauses p
       WHERE p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))
     OR EXISTS (SELECT FROM pauses p WHERE p.workspace_id = $1 AND p.task_type IS NULL
       AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())))) THEN 'paused' WHEN NOT (NOT EXISTS (SELECT FROM workspace_throttles h
-      WHERE h.workspace_id = $1 AND h.scope_id = $1 AND h.max_runs <= (
-        SELECT coalesce(sum(a.live_runs), 0) FROM agents a WHERE a.workspace_id = $1))) THEN 'throttled' WHEN NOT (NOT EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1 AND b.scope_id = $1
+      WHERE h.workspace_id = $1 AND h.scope_id = $1 AND h.max_runs <= (SELECT coalesce(sum(a.live_runs), 0) FROM agents a WHERE a.workspace_id = $1))) THEN 'throttled' WHEN NOT (NOT EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1 AND b.scope_id = $1
     AND (b.period_start <= now() AND b.period_end > now()) AND b.available <= 0)) THEN 'budget' END END, 'nothing_ready') END AS why,
   (ARRAY(SELECT p.task_type::text FROM pauses p WHERE p.workspace_id = $1
-    AND p.task_type IS NOT NULL AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())) <> '{}' OR EXISTS (SELECT FROM workspace_throttles h WHERE h.workspace_id = $1 AND h.project_id IS NOT NULL) OR EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1)) AS some_held, false AS has_budgets,
+    AND p.task_type IS NOT NULL AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())) <> '{}' OR EXISTS (SELECT FROM workspace_throttles h WHERE h.workspace_id = $1 AND h.project_id IS NOT NULL) OR EXISTS (SELECT FROM provider_limits l WHERE l.workspace_id = $1 AND l.over_at > now()) OR EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1)) AS some_held, false AS has_budgets,
   m.run_id, m.generation, m.model, now() + make_interval(secs => m.seconds) AS lease_expires_at,
   now() + make_interval(secs => m.timeout_seconds) AS deadline_at, m.id,
   m.title, m.description, m.input_context, m.checkpoint_data, m.metadata, m.secrets, m.timeout_seconds, m.retry_count, m.max_retries, m.required_capabilities, m.task_type, m.priority, m.project_id, m.estimated_complexity, m.estimated_tokens, m.estimate_source, ARRAY(
-    SELECT g.tag FROM agent_task_tags g WHERE g.workspace_id = $1 AND g.task_id = m.id ORDER BY g.tag) AS tags
+    SELECT g.tag FROM agent_task_tags g WHERE g.workspace_id = $1 AND g.task_id = m.id ORDER BY g.tag) AS tags,
+  (SELECT set_config('app.holds', coalesce(jsonb_agg(h)::text, ''), true) FROM (
+    SELECT m.workspace_id, i.id, sum(m.held_tokens) AS tokens FROM task_moved m CROSS JOIN LATERAL unnest(m.budget_ids) AS i (id)
+    GROUP BY 1, 2) h) IS NOT NULL AS noted
 FROM agent a LEFT JOIN task_moved m ON m.agent_id = a.id
 -- Run ids are made in the order of the queue, and sort by the time they were made.
 ORDER BY m.run_id
@@ -1366,9 +1380,10 @@ CROSS JOIN LATERAL (VALUES (s.key), ('!' || s.key)) queue (key)
 CROSS JOIN LATERAL (
   SELECT CASE WHEN NOT ((t.task_type || '') <> ALL ((ARRAY(SELECT p.task_type::text FROM pauses p WHERE p.workspace_id = $1
     AND p.task_type IS NOT NULL AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())))::text[])) THEN 'paused' WHEN NOT (coalesce(t.project_id, t.workspace_id) <> ALL (ARRAY(SELECT h.project_id FROM workspace_throttles h
-      WHERE h.workspace_id = $1 AND h.project_id IS NOT NULL AND h.max_runs <= (
-        SELECT count(*) FROM task_runs lr JOIN agent_tasks lt ON lt.workspace_id = lr.workspace_id AND lt.id = lr.task_id
-        WHERE lr.workspace_id = $1 AND lr.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE') AND lt.project_id = h.project_id)))) THEN 'throttled' WHEN NOT (((SELECT jsonb_object_agg(l.scope, l.available) FROM (
+      WHERE h.workspace_id = $1 AND h.project_id IS NOT NULL
+        AND h.max_runs <= (SELECT count(*) FROM task_runs lr JOIN agent_tasks lt ON lt.workspace_id = lr.workspace_id AND lt.id = lr.task_id
+        WHERE lr.workspace_id = $1 AND lr.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE') AND lt.project_id = h.project_id)))) THEN 'throttled' WHEN NOT ((NOT EXISTS (SELECT FROM provider_limits l WHERE l.workspace_id = $1 AND l.over_at > now()) OR provider_limits_of_task(t.workspace_id, t.id, '[{"minPriority":9,"tier":"opus"},{"minComplexity":9,"tier":"opus"},{"taskType":"boilerplate","tier":"haiku"},{"maxEstimatedTokens":"9999","tier":"haiku"},{"tier":"sonnet"}]', '{"haiku":"claude-haiku-4-5","sonnet":"claude-sonnet-4-6","opus":"claude-opus-4-6"}', t.task_type, t.priority,
+      t.project_id, t.estimated_complexity, CASE WHEN t.estimate_source <> 'default' THEN t.estimated_tokens END) = '{}')) THEN 'provider_limited' WHEN NOT (((SELECT jsonb_object_agg(l.scope, l.available) FROM (
     SELECT b.scope_id::text AS scope, b.available FROM usage_budgets b WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NULL
     UNION ALL
     SELECT 'task', 0 WHERE EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NOT NULL)) l) IS NULL OR (
@@ -1392,9 +1407,10 @@ CROSS JOIN LATERAL (
     AND (t.status = 'PENDING' AND t.unmet_dependencies = 0) AND (a.task_types = '{}' OR t.task_type = ANY(a.task_types))
     AND CASE WHEN NOT ((t.task_type || '') <> ALL ((ARRAY(SELECT p.task_type::text FROM pauses p WHERE p.workspace_id = $1
     AND p.task_type IS NOT NULL AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())))::text[])) THEN 'paused' WHEN NOT (coalesce(t.project_id, t.workspace_id) <> ALL (ARRAY(SELECT h.project_id FROM workspace_throttles h
-      WHERE h.workspace_id = $1 AND h.project_id IS NOT NULL AND h.max_runs <= (
-        SELECT count(*) FROM task_runs lr JOIN agent_tasks lt ON lt.workspace_id = lr.workspace_id AND lt.id = lr.task_id
-        WHERE lr.workspace_id = $1 AND lr.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE') AND lt.project_id = h.project_id)))) THEN 'throttled' WHEN NOT (((SELECT jsonb_object_agg(l.scope, l.available) FROM (
+      WHERE h.workspace_id = $1 AND h.project_id IS NOT NULL
+        AND h.max_runs <= (SELECT count(*) FROM task_runs lr JOIN agent_tasks lt ON lt.workspace_id = lr.workspace_id AND lt.id = lr.task_id
+        WHERE lr.workspace_id = $1 AND lr.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE') AND lt.project_id = h.project_id)))) THEN 'throttled' WHEN NOT ((NOT EXISTS (SELECT FROM provider_limits l WHERE l.workspace_id = $1 AND l.over_at > now()) OR provider_limits_of_task(t.workspace_id, t.id, '[{"minPriority":9,"tier":"opus"},{"minComplexity":9,"tier":"opus"},{"taskType":"boilerplate","tier":"haiku"},{"maxEstimatedTokens":"9999","tier":"haiku"},{"tier":"sonnet"}]', '{"haiku":"claude-haiku-4-5","sonnet":"claude-sonnet-4-6","opus":"claude-opus-4-6"}', t.task_type, t.priority,
+      t.project_id, t.estimated_complexity, CASE WHEN t.estimate_source <> 'default' THEN t.estimated_tokens END) = '{}')) THEN 'provider_limited' WHEN NOT (((SELECT jsonb_object_agg(l.scope, l.available) FROM (
     SELECT b.scope_id::text AS scope, b.available FROM usage_budgets b WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NULL
     UNION ALL
     SELECT 'task', 0 WHERE EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1 AND (b.period_start <= now() AND b.period_end > now()) AND b.task_id IS NOT NULL)) l) IS NULL OR (
@@ -1441,7 +1457,7 @@ FOR NO KEY UPDATE OF t SKIP LOCKED
 -- lock_push_agents
 WITH push AS MATERIALIZED (
   SELECT a.workspace_id, a.id, a.live_runs, capabilities, dedicated_to, task_types,
-    a.live_runs < a.max_concurrent_tasks AND (a.lifecycle <> 'TERMINATED' AND NOT (a.lifecycle = 'DRAINING' OR a.lifecycle = 'ERROR' OR (a.mode = 'push' AND NOT a.coordinator_enabled) OR (a.mode = 'push' AND a.command = '{}') OR (a.mode = 'push' AND coalesce(a.resting_until > now(), false)))) AS free,
+    a.live_runs < a.max_concurrent_tasks AND (a.lifecycle <> 'TERMINATED' AND NOT (a.lifecycle = 'DRAINING' OR a.lifecycle = 'ERROR' OR (a.mode = 'push' AND NOT a.coordinator_enabled) OR (a.mode = 'push' AND a.command = '{}') OR (a.mode = 'push' AND coalesce(a.resting_until > now(), false)) OR (CASE WHEN a.model IS NOT NULL THEN provider_limit_end_of_agent(a.workspace_id, a.id, a.model) END) IS NOT NULL)) AS free,
     (sum(a.live_runs) OVER (PARTITION BY a.workspace_id))::int AS workspace_runs
   FROM agents a WHERE a.mode = 'push' AND a.lifecycle <> 'TERMINATED'
 ),
@@ -1458,9 +1474,11 @@ waiting AS MATERIALIZED (
       AND (t.queue_expires_at IS NULL OR t.queue_expires_at > now())
       AND (t.task_type || '') <> ALL (w.paused)
       AND coalesce(t.project_id, t.workspace_id) <> ALL (ARRAY(SELECT h.project_id FROM workspace_throttles h
-      WHERE h.workspace_id = c.workspace_id AND h.project_id IS NOT NULL AND h.max_runs <= (
-        SELECT count(*) FROM task_runs lr JOIN agent_tasks lt ON lt.workspace_id = lr.workspace_id AND lt.id = lr.task_id
+      WHERE h.workspace_id = c.workspace_id AND h.project_id IS NOT NULL
+        AND h.max_runs <= (SELECT count(*) FROM task_runs lr JOIN agent_tasks lt ON lt.workspace_id = lr.workspace_id AND lt.id = lr.task_id
         WHERE lr.workspace_id = c.workspace_id AND lr.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE') AND lt.project_id = h.project_id)))
+      AND (NOT EXISTS (SELECT FROM provider_limits l WHERE l.workspace_id = c.workspace_id AND l.over_at > now()) OR provider_limits_of_task(t.workspace_id, t.id, '[{"minPriority":9,"tier":"opus"},{"minComplexity":9,"tier":"opus"},{"taskType":"boilerplate","tier":"haiku"},{"maxEstimatedTokens":"9999","tier":"haiku"},{"tier":"sonnet"}]', '{"haiku":"claude-haiku-4-5","sonnet":"claude-sonnet-4-6","opus":"claude-opus-4-6"}', t.task_type, t.priority,
+      t.project_id, t.estimated_complexity, CASE WHEN t.estimate_source <> 'default' THEN t.estimated_tokens END) = '{}')
       AND t.unmet_dependencies = 0
       AND (w.budgets IS NULL OR (
     greatest(t.estimated_tokens, 1) <= least(9223372036854775807, (w.budgets ->> t.workspace_id::text)::bigint, (w.budgets ->> t.project_id::text)::bigint, (w.budgets ->> t.milestone_id::text)::bigint)
@@ -1471,8 +1489,7 @@ waiting AS MATERIALIZED (
       WHERE p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))
     OR EXISTS (SELECT FROM pauses p WHERE p.workspace_id = w.workspace_id AND p.task_type IS NULL
       AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now()))) AND NOT EXISTS (SELECT FROM workspace_throttles h
-      WHERE h.workspace_id = w.workspace_id AND h.scope_id = w.workspace_id AND h.max_runs <= (
-        SELECT coalesce(sum(a.live_runs), 0) FROM agents a WHERE a.workspace_id = w.workspace_id)) AND NOT EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = w.workspace_id AND b.scope_id = w.workspace_id
+      WHERE h.workspace_id = w.workspace_id AND h.scope_id = w.workspace_id AND h.max_runs <= (SELECT coalesce(sum(a.live_runs), 0) FROM agents a WHERE a.workspace_id = w.workspace_id)) AND NOT EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = w.workspace_id AND b.scope_id = w.workspace_id
     AND (b.period_start <= now() AND b.period_end > now()) AND b.available <= 0))
 ),
 able AS MATERIALIZED (
@@ -1484,9 +1501,11 @@ able AS MATERIALIZED (
       AND (t.queue_expires_at IS NULL OR t.queue_expires_at > now())
       AND (t.task_type || '') <> ALL (q.paused)
       AND coalesce(t.project_id, t.workspace_id) <> ALL (ARRAY(SELECT h.project_id FROM workspace_throttles h
-      WHERE h.workspace_id = q.workspace_id AND h.project_id IS NOT NULL AND h.max_runs <= (
-        SELECT count(*) FROM task_runs lr JOIN agent_tasks lt ON lt.workspace_id = lr.workspace_id AND lt.id = lr.task_id
+      WHERE h.workspace_id = q.workspace_id AND h.project_id IS NOT NULL
+        AND h.max_runs <= (SELECT count(*) FROM task_runs lr JOIN agent_tasks lt ON lt.workspace_id = lr.workspace_id AND lt.id = lr.task_id
         WHERE lr.workspace_id = q.workspace_id AND lr.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE') AND lt.project_id = h.project_id)))
+      AND (NOT EXISTS (SELECT FROM provider_limits l WHERE l.workspace_id = q.workspace_id AND l.over_at > now()) OR provider_limits_of_task(t.workspace_id, t.id, '[{"minPriority":9,"tier":"opus"},{"minComplexity":9,"tier":"opus"},{"taskType":"boilerplate","tier":"haiku"},{"maxEstimatedTokens":"9999","tier":"haiku"},{"tier":"sonnet"}]', '{"haiku":"claude-haiku-4-5","sonnet":"claude-sonnet-4-6","opus":"claude-opus-4-6"}', t.task_type, t.priority,
+      t.project_id, t.estimated_complexity, CASE WHEN t.estimate_source <> 'default' THEN t.estimated_tokens END) = '{}')
       AND t.unmet_dependencies = 0
       AND (q.budgets IS NULL OR (
     greatest(t.estimated_tokens, 1) <= least(9223372036854775807, (q.budgets ->> t.workspace_id::text)::bigint, (q.budgets ->> t.project_id::text)::bigint, (q.budgets ->> t.milestone_id::text)::bigint)
@@ -1503,7 +1522,7 @@ picked AS MATERIALIZED (
 )
 SELECT a.workspace_id, a.id, a.capabilities, a.dedicated_to, a.task_types, a.live_runs, a.max_concurrent_tasks, p.workspace_runs
 FROM picked p JOIN agents a ON a.workspace_id = p.workspace_id AND a.id = p.id
-WHERE a.live_runs < a.max_concurrent_tasks AND (a.lifecycle <> 'TERMINATED' AND NOT (a.lifecycle = 'DRAINING' OR a.lifecycle = 'ERROR' OR (a.mode = 'push' AND NOT a.coordinator_enabled) OR (a.mode = 'push' AND a.command = '{}') OR (a.mode = 'push' AND coalesce(a.resting_until > now(), false))))
+WHERE a.live_runs < a.max_concurrent_tasks AND (a.lifecycle <> 'TERMINATED' AND NOT (a.lifecycle = 'DRAINING' OR a.lifecycle = 'ERROR' OR (a.mode = 'push' AND NOT a.coordinator_enabled) OR (a.mode = 'push' AND a.command = '{}') OR (a.mode = 'push' AND coalesce(a.resting_until > now(), false)) OR (CASE WHEN a.model IS NOT NULL THEN provider_limit_end_of_agent(a.workspace_id, a.id, a.model) END) IS NOT NULL))
 ORDER BY a.id
 FOR NO KEY UPDATE OF a SKIP LOCKED
 
@@ -1528,9 +1547,11 @@ FROM queue q CROSS JOIN LATERAL (
       AND (t.queue_expires_at IS NULL OR t.queue_expires_at > now())
       AND (t.task_type || '') <> ALL (q.paused)
       AND coalesce(t.project_id, t.workspace_id) <> ALL (ARRAY(SELECT h.project_id FROM workspace_throttles h
-      WHERE h.workspace_id = q.workspace_id AND h.project_id IS NOT NULL AND h.max_runs <= (
-        SELECT count(*) FROM task_runs lr JOIN agent_tasks lt ON lt.workspace_id = lr.workspace_id AND lt.id = lr.task_id
+      WHERE h.workspace_id = q.workspace_id AND h.project_id IS NOT NULL
+        AND h.max_runs <= (SELECT count(*) FROM task_runs lr JOIN agent_tasks lt ON lt.workspace_id = lr.workspace_id AND lt.id = lr.task_id
         WHERE lr.workspace_id = q.workspace_id AND lr.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE') AND lt.project_id = h.project_id)))
+      AND (NOT EXISTS (SELECT FROM provider_limits l WHERE l.workspace_id = q.workspace_id AND l.over_at > now()) OR provider_limits_of_task(t.workspace_id, t.id, '[{"minPriority":9,"tier":"opus"},{"minComplexity":9,"tier":"opus"},{"taskType":"boilerplate","tier":"haiku"},{"maxEstimatedTokens":"9999","tier":"haiku"},{"tier":"sonnet"}]', '{"haiku":"claude-haiku-4-5","sonnet":"claude-sonnet-4-6","opus":"claude-opus-4-6"}', t.task_type, t.priority,
+      t.project_id, t.estimated_complexity, CASE WHEN t.estimate_source <> 'default' THEN t.estimated_tokens END) = '{}')
       AND t.unmet_dependencies = 0
       AND (q.budgets IS NULL OR (
     greatest(t.estimated_tokens, 1) <= least(9223372036854775807, (q.budgets ->> t.workspace_id::text)::bigint, (q.budgets ->> t.project_id::text)::bigint, (q.budgets ->> t.milestone_id::text)::bigint)

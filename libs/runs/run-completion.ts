@@ -85,13 +85,12 @@ export class RunCompletion {
     }
   }
 
-  /** Its usage first: it counts even when the completion is refused. */
+  /** Together with its usage, which counts even when the completion is refused. */
   private async completed(
     by: Reporter,
     { usage, ...result }: Omit<CompletionRequest, 'claimNext'>,
   ): Promise<ReportOutcome> {
-    if (usage !== undefined && usage.length > 0) await this.usage.report(by, usage);
-    return this.reports.complete(by, result);
+    return this.reports.complete(by, result, await this.usage.withCompletion(by, usage));
   }
 
   private claimNext(

@@ -16,6 +16,7 @@ import {
   type TaskStatus,
 } from '#lib/transitions';
 import { asObject, redactSecrets, type SecretValues, writeSecrets } from '#lib/secrets';
+import type { PricedUsage } from '#lib/usage-budget';
 import { addLastWords } from './store/add-last-words.sql.js';
 import { appendLogs } from './store/append-logs.sql.js';
 import { type ReportedRow, reportProgress } from './store/report-progress.sql.js';
@@ -54,6 +55,19 @@ export interface FailureReport {
     retryable?: boolean;
   };
   checkpointData?: Record<string, unknown>;
+}
+
+export interface ReleaseReport {
+  reason?: string;
+  /** For the log of the task; absent: the reason. */
+  message?: string;
+  checkpointData?: Record<string, unknown>;
+}
+
+/** What is kept with the end of a run. */
+interface LastReport extends Pick<ReleaseReport, 'checkpointData'> {
+  values: SecretValues;
+  also?: (tx: Transaction) => Promise<number>;
 }
 
 const SESSION_OUTPUT = 'session_output';
@@ -104,6 +118,7 @@ export class RunReports {
   async complete(
     by: Reporter,
     result: { outputResult?: unknown; summary?: string },
+    usage?: PricedUsage,
   ): Promise<ReportOutcome> {
     const { outputResult = null, summary } = result;
     const values = await this.secrets.valuesFor(by, outputResult, [summary]);
@@ -116,6 +131,7 @@ export class RunReports {
       output_result: shown,
       summary: summary === undefined ? null : values.redact(summary),
       original,
+      usage,
     });
     const done = await this.secrets.written(completion);
     this.secrets.forget(by);
@@ -215,19 +231,28 @@ export class RunReports {
   /**
    * The run gives its task back: unstarted, paused, or begun and not finished (a drain). Past its deadline
    * that is a time-out, and told as one when it is repeated.
+   *
+   * @param also done in the same transaction, of ended runs as well: with it, these are not refused. It returns for how
+   *   many seconds the task is not handed out again
    */
   async release(
     by: Reporter,
-    report: { reason?: string; checkpointData?: Record<string, unknown> },
+    report: ReleaseReport,
+    also?: (tx: Transaction) => Promise<number>,
   ): Promise<ReportOutcome> {
-    const { reason, checkpointData } = report;
-    const values = await this.secrets.valuesFor(by, checkpointData, [reason]);
-    const release = { actor: by.actor, reason: values.redact(reason ?? 'released') };
-    const ended = await this.endLeasedRun(by, { checkpointData, values }, (task) =>
-      planRelease(task, release, this.retries, Math.random()),
+    const { reason, message, checkpointData } = report;
+    const values = await this.secrets.valuesFor(by, checkpointData, [reason, message]);
+    const release = {
+      actor: by.actor,
+      reason: values.redact(reason ?? 'released'),
+      message: message === undefined ? undefined : values.redact(message),
+    };
+    const ended = await this.endLeasedRun(by, { checkpointData, values, also }, (task, seconds) =>
+      planRelease(task, { ...release, retryAfterSeconds: seconds }, this.retries, Math.random()),
     );
     if (!ended) {
-      const is = (s: RunSituation) => s.run_state === 'RELEASED' || s.ended_past_deadline;
+      const is = (s: RunSituation) =>
+        also !== undefined || s.run_state === 'RELEASED' || s.ended_past_deadline;
       return this.replay(by, { is, to: 'PENDING' });
     }
     if (ended.status === 'PENDING') this.wakeUps.claims(by.workspaceId, 1);
@@ -242,16 +267,17 @@ export class RunReports {
   /** Locks the task of the run, keeps its last checkpoint, and applies what is planned for it. */
   private async endLeasedRun(
     by: Reporter,
-    last: { checkpointData: Record<string, unknown> | undefined; values: SecretValues },
-    plan: (task: LockedTask) => FailurePlan | ReleasePlan,
+    { checkpointData, values, also }: LastReport,
+    plan: (task: LockedTask, retryAfterSeconds: number) => FailurePlan | ReleasePlan,
   ): Promise<{ id: string; status: string; version: number } | undefined> {
-    const checkpoint = await this.secrets.checkpoint(by, last.checkpointData, last.values);
+    const checkpoint = await this.secrets.checkpoint(by, checkpointData, values);
     const ending = this.database.tenant(by.workspaceId).transaction(async (tx) => {
       const task = await firstRow(tx, lockLeasedTask, [by.workspaceId, by.runId, by.agentId]);
-      if (!task) return undefined;
-      if (checkpoint.text !== null) await reportProgressOf(tx, by, { checkpoint });
-      const moved = await applyPlans(tx, [plan(task)]);
-      return moved.at(-1) ?? { id: task.id, status: task.status, version: task.version };
+      if (task && checkpoint.text !== null) await reportProgressOf(tx, by, { checkpoint });
+      // Before the plan, whose budgets are locked last.
+      const seconds = (await also?.(tx)) ?? 0;
+      const moved = task && (await applyPlans(tx, [plan(task, seconds)]));
+      return moved?.at(-1) ?? (task && { id: task.id, status: task.status, version: task.version });
     });
     const ended = await this.secrets.written(ending);
     this.secrets.forget(by);

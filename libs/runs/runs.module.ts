@@ -7,16 +7,19 @@ import { AgentDeparture } from './agent-departure.js';
 import { AgentWork } from './agent-work.js';
 import { TaskAssignment } from './assignment/task-assignment.js';
 import { ClaimService } from './claims/claim-service.js';
+import { BudgetedWorkspaces } from './budgeted-workspaces.js';
 import { ClaimBatcher } from './claims/claim-batcher.js';
 import { CompletionBatcher } from './completion-batcher.js';
 import { AgentTasksController } from './http/agent-tasks.controller.js';
 import { AgentWorkController } from './http/agent-work.controller.js';
+import { ProviderLimitReportsController } from './http/provider-limit-reports.controller.js';
 import { RunBatchesController } from './http/run-batches.controller.js';
 import { RunUsageController } from './http/run-usage.controller.js';
 import { RunTokensController } from './http/run-tokens.controller.js';
 import { RunsController } from './http/runs.controller.js';
 import { TaskReportsController } from './http/task-reports.controller.js';
 import { LostSessions } from './lost-sessions.js';
+import { ProviderLimitReports } from './provider-limit-reports.js';
 import { RunCompletion } from './run-completion.js';
 import { RunModels } from './run-models.js';
 import { RunReports } from './run-reports.js';
@@ -36,6 +39,7 @@ import { TasksOfAgent } from './tasks-of-agent.js';
     RunBatchesController,
     RunsController,
     RunUsageController,
+    ProviderLimitReportsController,
     RunTokensController,
     AgentWorkController,
     AgentTasksController,
@@ -46,6 +50,7 @@ import { TasksOfAgent } from './tasks-of-agent.js';
     AgentWork,
     AgentDeparture,
     TasksOfAgent,
+    BudgetedWorkspaces,
     ClaimBatcher,
     CompletionBatcher,
     ClaimService,
@@ -54,6 +59,7 @@ import { TasksOfAgent } from './tasks-of-agent.js';
     RunCompletion,
     RunTokens,
     RunUsage,
+    ProviderLimitReports,
     Signals,
     TaskAssignment,
     LostSessions,

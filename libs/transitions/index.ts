@@ -52,7 +52,15 @@ export {
   promisesHeartbeat,
   promisesNoHeartbeat,
 } from './store/conditions.js';
-export { HELD_COLUMNS, holdsAfforded, isActiveBudget, scopesOf } from './store/holds.sql.js';
+export {
+  BUDGET_RECOUNT,
+  HELD_COLUMNS,
+  HOLDS_GIVEN_UP,
+  HOLDS_NOTED,
+  isActiveBudget,
+  scopesOf,
+  takeHolds,
+} from './store/holds.sql.js';
 export { lockLeasedTask } from './store/leased-tasks.sql.js';
 export { detachRuns } from './store/detach-runs.sql.js';
 export { lockTasks, LOCKED_TASK_COLUMNS } from './store/lock-tasks.sql.js';

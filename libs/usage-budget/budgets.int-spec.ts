@@ -6,9 +6,9 @@ import {
   type TestApp,
   type TestWorkspace,
 } from '../../test/support/app.js';
+import { waitFor } from '../../test/support/wait-for.js';
 
-const ESTIMATE = 8970;
-const DAY_MS = 86_400_000;
+const [ESTIMATE, DAY_MS] = [8970, 86_400_000];
 
 let server: TestApp;
 let workspace: TestWorkspace;
@@ -21,12 +21,8 @@ beforeEach(async () => {
 });
 afterAll(() => server.stop());
 
-interface Budget {
-  id: string;
-  allocated: string;
-  reserved: string;
-  consumed: string;
-  available: string;
+type Amount = 'allocated' | 'reserved' | 'consumed' | 'available';
+interface Budget extends Record<'id' | Amount, string> {
   version: number;
   code?: string;
 }
@@ -34,11 +30,10 @@ interface Claimed {
   tasks: { task: { id: string }; run: { id: string } }[];
   reason?: string;
 }
-interface Held {
-  taskId: string;
-  runId: string;
-}
 
+type Held = Record<'taskId' | 'runId', string>;
+
+const sql = (text: string) => server.db.owner.query(text);
 const iso = (days: number) => new Date(Date.now() + days * DAY_MS).toISOString();
 const period = { periodStart: iso(-1), periodEnd: iso(30) };
 
@@ -95,11 +90,8 @@ describe('a budget', () => {
     expect(await workspace.api.post('/budgets', again)).toMatchObject({
       ...{ status: 409, body: { code: 'budget_period_taken' } },
     });
-    const next = await makeBudget({
-      allocated: 1,
-      periodStart: period.periodEnd,
-      periodEnd: iso(60),
-    });
+    const later = { periodStart: period.periodEnd, periodEnd: iso(60) };
+    const next = await makeBudget({ allocated: 1, ...later });
     expect(next).toMatchObject({ isActive: false });
     const listed = await workspace.api.get<{ items: Budget[] }>('/budgets?active=true');
     expect(listed.body.items.map(({ id }) => id)).toEqual([budget.id]);
@@ -228,6 +220,28 @@ describe('a claim', () => {
     },
   );
 
+  it('that comes upon a budget which is being changed is judged by what is left then', async () => {
+    const budget = await makeBudget({ allocated: ESTIMATE });
+    await makeTask();
+    const agent = await anAgent();
+    const other = await server.db.owner.connect();
+    await other.query('BEGIN');
+    await other.query('UPDATE usage_budgets SET allocated = allocated - 1 WHERE id = $1', [
+      budget.id,
+    ]);
+    const claimed = claim(agent);
+    await waitFor('the claim at the budget', async () => {
+      const { rows } = await server.db.owner.query(
+        `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+      );
+      return rows.length > 0;
+    });
+    await other.query('COMMIT');
+    other.release();
+    expect(await claimed).toEqual({ tasks: [], reason: 'budget' });
+    expect(await read(budget)).toMatchObject({ reserved: '0', available: '8969' });
+  });
+
   it.each([
     ['completes', (agent: TestAgent, { runId }: Held) => agent.api.post(`/runs/${runId}/complete`)],
     [
@@ -287,8 +301,8 @@ describe('usage', () => {
     expect(await agent.api.post(path, other)).toMatchObject({
       ...{ status: 409, body: { code: 'usage_report_conflict' } },
     });
-    const usage = [use('four', 1_000)];
-    expect((await agent.api.post(`/runs/${runId}/complete`, { usage })).status).toBe(200);
+    const end = { usage: [use('four', 1_000)] };
+    expect((await agent.api.post(`/runs/${runId}/complete`, end)).status).toBe(200);
     expect(await read(budget)).toMatchObject({ consumed: '6000', reserved: '0' });
     const late = { reports: [use('five', 500)], runId };
     expect((await agent.api.post(`/agent-tasks/${taskId}/usage`, late)).status).toBe(200);
@@ -303,8 +317,8 @@ describe('usage', () => {
     await makeTask();
     const agent = await anAgent();
     const { runId } = await hold(agent);
-    const report = async (id: string, tokens: number) => {
-      const body = { reports: [use(id, tokens)] };
+    const report = async (...used: [id: string, tokens: number]) => {
+      const body = { reports: [use(...used)] };
       return (await agent.api.post<{ advice: string }>(`/runs/${runId}/usage`, body)).body.advice;
     };
     expect(await report('one', 9_000)).toBe('continue');
@@ -342,15 +356,54 @@ describe('usage', () => {
     });
   });
 
+  it('that would be too much to be added up is refused, and changes nothing', async () => {
+    const budget = await makeBudget({ allocated: 1 });
+    await makeTask();
+    const agent = await anAgent();
+    await sql('UPDATE agent_tasks SET estimated_tokens = 0');
+    const { runId } = await hold(agent);
+    const refused = { status: 400, body: { detail: expect.stringMatching(/too large/) } };
+    const report = { reports: [use('one', 1_000_000)] };
+    for (const table of ['usage_budgets SET consumed =', 'task_runs SET used_tokens =']) {
+      await sql(`UPDATE ${table} 9223372036854775807`);
+      expect(await agent.api.post(`/runs/${runId}/usage`, report)).toMatchObject(refused);
+      await sql(`UPDATE ${table} 0`);
+    }
+    await sql('UPDATE task_runs SET used_cost_usd = 999999999999');
+    const end = { usage: report.reports };
+    expect(await agent.api.post(`/runs/${runId}/complete`, end)).toMatchObject(refused);
+    expect(await read(budget)).toMatchObject({ consumed: '0', reserved: '0' });
+  });
+
   it('is none of another agent’s run', async () => {
     await makeTask();
     const { runId } = await hold(await anAgent());
     const other = await anAgent();
     const body = { reports: [use('one', 1)] };
     expect(await other.api.post(`/runs/${runId}/usage`, body)).toMatchObject({
-      status: 404,
-      body: { code: 'run_not_found' },
+      ...{ status: 404, body: { code: 'run_not_found' } },
     });
+  });
+});
+
+describe('a look before a commit', () => {
+  it('says what the run holds and has used, and whether it should go on', async () => {
+    await makeBudget({ allocated: 10_000 });
+    await makeTask();
+    const agent = await anAgent();
+    const { runId, taskId } = await hold(agent);
+    await agent.api.post(`/runs/${runId}/usage`, { reports: [use('one', 3_000)] });
+    const path = `/runs/${runId}/budget`;
+    expect((await agent.api.get(`${path}?linesChanged=9`)).body).toEqual({
+      ...{ runId, taskId, isLive: true, estimatedTokens: '8970', heldTokens: '5970' },
+      ...{ usedTokens: '3000', usedCostUsd: '0.009', taskUsedTokens: '3000', advice: 'warn' },
+      message: expect.stringMatching(/^30 % of the budget of its workspace .* go on. The task has/),
+      efficiency: { linesChanged: 9, expectedTokens: '1350', ratio: 0.45, isEfficient: false },
+      budgets: [expect.objectContaining({ consumed: '3000', reserved: '5970' })],
+    });
+    const { body } = await agent.api.get(path);
+    expect(body).toMatchObject({ advice: 'continue', efficiency: null });
+    expect((await (await anAgent()).api.get(path)).status).toBe(404);
   });
 });
 

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { Database } from '#lib/database';
 import { newId } from '#lib/kernel';
+import { Logger } from '#lib/observability';
 import {
   startTestApp,
   type TestAgent,
@@ -74,7 +75,10 @@ async function aDoneTask(done: Done): Promise<string> {
   return id;
 }
 
-const learn = () => calibrateEstimates(server.app.get(Database, { strict: false }).service, 3_600);
+const learn = () => {
+  const { service } = server.app.get(Database, { strict: false });
+  return calibrateEstimates(service, 3_600, Logger.create({ level: 'silent' }));
+};
 
 const estimateOf = ({ estimatedTokens, estimateSource, estimatedComplexity }: Body) => [
   estimatedTokens,
@@ -172,6 +176,18 @@ describe('the estimate of a task', () => {
     expect(rows).toEqual([
       { project_id: projectId, factor: '0.5000', median_used: '897', samples: 5 },
       { project_id: null, factor: '0.5000', median_used: '5000', samples: 11 },
+    ]);
+  });
+});
+
+describe('learning', () => {
+  it('takes sums beyond 64 bits, and expects no more than a client may say', async () => {
+    for (let n = 0; n < 5; n++) await aDoneTask({ taskType: 'vast', used: [2 ** 62, 2 ** 62] });
+    await learn();
+    expect(estimateOf(await create({ taskType: 'vast' }))).toEqual([
+      `${10 ** 15}`,
+      'history',
+      null,
     ]);
   });
 });
@@ -373,4 +389,23 @@ describe('a budget that would not last', () => {
     await create();
     expect(await claim()).toBe(1);
   });
+
+  it.each(['workspace', 'project'])(
+    'lets one claim of many tasks fill a limit of its %s, no more',
+    async (scope) => {
+      const projectId = await aProject(server.db.owner, workspace.id);
+      const budgetId = await aBudget(1_000_000, scope === 'project' ? projectId : undefined);
+      for (let count = 0; count < 5; count++) await create({ projectId, estimatedTokens: 1 });
+      await sql(
+        `INSERT INTO workspace_throttles (workspace_id, project_id, budget_id, max_runs, reason) SELECT workspace_id, project_id, id, 3, 'THROTTLE'
+       FROM usage_budgets WHERE id = $1`,
+        budgetId,
+      );
+      const answer = await agent.api.post<{ tasks: unknown[] }>(`/agents/${agent.id}/claim`, {
+        maxTasks: 50,
+      });
+      expect(answer.body.tasks).toHaveLength(3);
+      expect(await claim()).toBe('throttled');
+    },
+  );
 });

@@ -7,6 +7,7 @@ export {
   isUsedUp,
   NO_BUDGETS,
 } from './holds/available-budgets.js';
+export { holdsAfforded } from './holds/afforded.sql.js';
 export {
   BUDGET_POLICIES,
   BUDGET_SCOPES,
@@ -14,8 +15,10 @@ export {
   type BudgetScope,
 } from './domain/budget.js';
 export { ADVICE, type Advice, type BudgetStanding } from './domain/compliance.js';
+export { RunBudgets, type RunBudgetView } from './budgets/run-budgets.js';
+export type { Efficiency } from './domain/commit-check.js';
 export { type UsageReport } from './ledger/reports.js';
-export { UsageLedger, type UsageOutcome } from './ledger/usage-ledger.js';
+export { type PricedUsage, UsageLedger, type UsageOutcome } from './ledger/usage-ledger.js';
 export { costOf, type TokenPrices, type TokenUsage } from './domain/cost.js';
 export type { Price } from './domain/price-list.js';
 export type { TaskFacts } from './domain/select-model.js';
@@ -45,3 +48,20 @@ export {
   throttlesOf,
   writeThrottles,
 } from './throttling/throttles.sql.js';
+export {
+  DEFAULT_LIMIT_SECONDS,
+  LIMIT_KINDS,
+  limitedBy,
+  type LimitKind,
+  type LimitReport,
+  MAX_LIMIT_SECONDS,
+} from './domain/provider-limit.js';
+export { ProviderLimits, type UnderstoodLimit } from './provider-limits/provider-limits.service.js';
+export {
+  agentLimitedUntil,
+  hasProviderLimits,
+  isAgentLimited,
+  isFreeOfProviderLimits,
+  limitsOfTask,
+  removePastProviderLimits,
+} from './provider-limits/provider-limits.sql.js';

@@ -49,6 +49,14 @@ describe('prices', () => {
     expect(await prices().priceOf('claude-sonnet-4', new Date('2024-12-31'))).toBeUndefined();
   });
 
+  it('are those of the providers, also of what a cache costs', async () => {
+    const now = new Date();
+    expect(await prices().priceOf('claude-3-haiku-20240307', now)).toMatchObject({
+      ...{ cacheReadUsd: '0.03', cacheWriteUsd: '0.3' },
+    });
+    expect(await prices().priceOf('gemini-3.1-pro-preview', now)).toMatchObject({ inputUsd: '2' });
+  });
+
   it('are shown to everybody, by model and time', async () => {
     const list = (query: string) =>
       workspace.api.get<{ items: Record<string, unknown>[]; nextCursor: string | null }>(

@@ -66,7 +66,7 @@ used AS MATERIALIZED (
     SELECT t.workspace_id, t.id, t.project_id, t.task_type, t.completed_at, t.estimated_complexity FROM agent_tasks t
     WHERE t.workspace_id = $1 AND t.completed_at > now() - interval '90 days' AND t.task_type = type.task_type
     ORDER BY t.completed_at DESC LIMIT 500) t
-  CROSS JOIN LATERAL (SELECT sum(r.used_tokens)::bigint AS used FROM task_runs r
+  CROSS JOIN LATERAL (SELECT sum(r.used_tokens) AS used FROM task_runs r
     WHERE r.workspace_id = t.workspace_id AND r.task_id = t.id) u
   WHERE u.used > 0
 ),
@@ -83,7 +83,7 @@ INSERT INTO estimate_calibrations AS c (workspace_id, project_id, task_type, fac
 SELECT $1, project_id, task_type,
   CASE WHEN count(ratio) >= 5 THEN least(greatest(
     percentile_cont(0.5) WITHIN GROUP (ORDER BY ratio), 0.1), 10) END,
-  ceil(percentile_cont(0.5) WITHIN GROUP (ORDER BY used)), count(*)
+  least(ceil(percentile_cont(0.5) WITHIN GROUP (ORDER BY used)), 1000000000000000), count(*)
 FROM sample
 WHERE number <= 50
 GROUP BY project_id, task_type
@@ -222,6 +222,9 @@ WHERE ($1::text[] IS NULL OR p.model = ANY($1))
 ORDER BY p.model, p.effective_from DESC
 LIMIT $5
 
+-- lock_agents_of_runs
+SELECT FROM agents a WHERE a.workspace_id = $1 AND a.id = ANY ($2::uuid[]) ORDER BY a.id FOR NO KEY UPDATE
+
 -- lock_budgets
 SELECT b.id, b.scope, b.scope_id, b.allocated, b.reserved, b.consumed, b.remaining, b.available, b.period_start,
   b.period_end, b.policy, (b.period_start <= now() AND b.period_end > now()) AS is_active, b.version, b.created_at, b.updated_at FROM usage_budgets b WHERE b.workspace_id = $1 AND b.id = ANY ($2::uuid[]) ORDER BY b.id FOR NO KEY UPDATE
@@ -252,6 +255,9 @@ WHERE r.workspace_id = $1 AND r.id = ANY ($2::uuid[])
 ORDER BY r.id
 FOR NO KEY UPDATE OF r
 
+-- model_of_run
+SELECT model FROM task_runs WHERE workspace_id = $1 AND id = $2 AND agent_id = $3
+
 -- move_allocation
 UPDATE usage_budgets b SET allocated = b.allocated + CASE WHEN b.id = $2 THEN -$4::bigint ELSE $4::bigint END,
   version = b.version + 1, updated_at = now()
@@ -259,8 +265,37 @@ WHERE b.workspace_id = $1 AND b.id IN ($2, $3)
 RETURNING b.id, b.scope, b.scope_id, b.allocated, b.reserved, b.consumed, b.remaining, b.available, b.period_start,
   b.period_end, b.policy, (b.period_start <= now() AND b.period_end > now()) AS is_active, b.version, b.created_at, b.updated_at
 
+-- note_provider_limit
+INSERT INTO provider_limits AS l (workspace_id, id, provider, model, covers, kind, until, over_at, run_id, agent_id)
+SELECT $1, $2, $3::text, $4::text, $5, $6, u.until,
+  u.until + make_interval(secs => greatest(least($7::float8 * 0.1, 60), 2)), $8, $9
+FROM task_runs r
+CROSS JOIN LATERAL (SELECT CASE WHEN $10::boolean THEN now() ELSE coalesce(r.ended_at, now()) END + make_interval(secs => $7::float8)) AS u (until)
+WHERE r.workspace_id = $1 AND r.id = $8 AND u.until > now()
+  AND (SELECT count(*) FILTER (WHERE o.provider <> $3::text OR o.model IS DISTINCT FROM $4::text) FROM provider_limits o
+    WHERE o.workspace_id = $1 AND o.over_at > now()) < 50
+ON CONFLICT (workspace_id, provider, model) DO UPDATE SET
+  covers = CASE WHEN l.over_at <= now() THEN excluded.covers
+    WHEN $11::text ~ l.covers OR length(l.covers) > 10000 THEN l.covers
+    ELSE l.covers || '|' || $12::text END,
+  since = CASE WHEN l.over_at <= now() THEN excluded.since ELSE l.since END,
+  over_at = CASE WHEN (excluded.until > l.until AND ($10::boolean OR l.run_id <> excluded.run_id OR l.over_at <= now())) THEN greatest(l.over_at, excluded.over_at) ELSE l.over_at END,
+  kind = CASE WHEN (excluded.until > l.until AND ($10::boolean OR l.run_id <> excluded.run_id OR l.over_at <= now())) THEN excluded.kind ELSE l.kind END,
+  until = CASE WHEN (excluded.until > l.until AND ($10::boolean OR l.run_id <> excluded.run_id OR l.over_at <= now())) THEN excluded.until ELSE l.until END,
+  run_id = CASE WHEN (excluded.until > l.until AND ($10::boolean OR l.run_id <> excluded.run_id OR l.over_at <= now())) THEN excluded.run_id ELSE l.run_id END,
+  agent_id = CASE WHEN (excluded.until > l.until AND ($10::boolean OR l.run_id <> excluded.run_id OR l.over_at <= now())) THEN excluded.agent_id ELSE l.agent_id END,
+  reported_at = CASE WHEN (excluded.until > l.until AND ($10::boolean OR l.run_id <> excluded.run_id OR l.over_at <= now())) THEN excluded.reported_at ELSE l.reported_at END
+WHERE l.over_at <= now() OR l.run_id = excluded.run_id OR EXISTS (
+  SELECT FROM task_runs r WHERE r.workspace_id = l.workspace_id AND r.id = excluded.run_id AND r.ended_at IS NULL)
+RETURNING l.id, l.until
+
 -- open_ledger
 SELECT pg_advisory_xact_lock_shared(hashtextextended('usage of ' || $1::text, 0))
+
+-- open_provider_limits
+SELECT l.id, l.provider, l.model, l.kind, l.since, l.until, l.run_id, l.agent_id, a.name AS agent_name, l.reported_at FROM provider_limits l JOIN agents a ON a.workspace_id = l.workspace_id AND a.id = l.agent_id
+WHERE l.workspace_id = $1 AND ($2::uuid IS NULL OR l.id = $2) AND l.until > now()
+ORDER BY l.until DESC, l.id
 
 -- read_calibrations
 SELECT project_id, task_type, factor, median_used FROM estimate_calibrations
@@ -270,6 +305,20 @@ LIMIT 10000
 
 -- read_model_routing
 SELECT enabled, rules, tiers, version FROM model_routing WHERE workspace_id = $1
+
+-- read_run_budgets
+SELECT b.id, b.scope, b.scope_id, b.allocated, b.consumed, b.reserved, b.policy, true AS is_active
+FROM task_runs r JOIN agent_tasks t ON t.workspace_id = r.workspace_id AND t.id = r.task_id
+JOIN usage_budgets b ON b.workspace_id = t.workspace_id AND b.scope_id = ANY (ARRAY[t.workspace_id, t.project_id, t.milestone_id, t.id]) AND (b.period_start <= now() AND b.period_end > now())
+WHERE r.workspace_id = $1 AND r.id = $2
+ORDER BY b.id
+
+-- read_run_use
+SELECT r.id AS run_id, r.task_id, r.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE') AS is_live, t.estimated_tokens, r.held_tokens, r.used_tokens,
+  trim_scale(r.used_cost_usd) AS used_cost_usd,
+  (SELECT sum(o.used_tokens) FROM task_runs o WHERE o.workspace_id = t.workspace_id AND o.task_id = t.id) AS task_used_tokens
+FROM task_runs r JOIN agent_tasks t ON t.workspace_id = r.workspace_id AND t.id = r.task_id
+WHERE r.workspace_id = $1 AND r.id = $2 AND r.agent_id = $3
 
 -- read_usage_by_day
 WITH part AS (
@@ -283,7 +332,7 @@ WITH part AS (
     AND l.seq <= (SELECT last_value FROM agent_usage_logs_seq)
     AND ($2 = $1 OR l.project_id = $2) AND (l.logged_at AT TIME ZONE 'UTC')::date >= $4::date AND (l.logged_at AT TIME ZONE 'UTC')::date <= $5::date AND CASE $3 WHEN 'total' THEN '-' WHEN 'agent' THEN l.agent_id::text WHEN 'task' THEN l.task_id::text WHEN 'project' THEN coalesce(l.project_id::text, '-') WHEN 'model' THEN l.model END = $6
 )
-SELECT u.day::text AS key, u.input_tokens::text, u.output_tokens::text, u.cache_read_tokens::text, u.cache_write_tokens::text,
+SELECT u.day::text AS key, NULL AS name, u.input_tokens::text, u.output_tokens::text, u.cache_read_tokens::text, u.cache_write_tokens::text,
   (input_tokens + output_tokens + cache_read_tokens + cache_write_tokens)::text AS total_tokens, trim_scale(u.cost_usd)::text AS cost_usd, u.reports::text,
   u.reports_without_price::text
 FROM (SELECT p.day, sum(p.input_tokens) AS input_tokens, sum(p.output_tokens) AS output_tokens, sum(p.cache_read_tokens) AS cache_read_tokens, sum(p.cache_write_tokens) AS cache_write_tokens, sum(p.cost_usd) AS cost_usd, sum(p.reports) AS reports, sum(p.reports_without_price) AS reports_without_price FROM part p GROUP BY p.day ORDER BY p.day LIMIT $7) u
@@ -311,7 +360,11 @@ page AS MATERIALIZED (
     SELECT t.key FROM tail t WHERE t.key > $6) k
   ORDER BY key ASC LIMIT $7
 )
-SELECT u.key, u.input_tokens::text, u.output_tokens::text, u.cache_read_tokens::text, u.cache_write_tokens::text,
+SELECT u.key, CASE $3
+  WHEN 'agent' THEN (SELECT a.name::text FROM agents a WHERE a.workspace_id = $1 AND a.id = u.key::uuid)
+  WHEN 'task' THEN (SELECT t.title::text FROM agent_tasks t WHERE t.workspace_id = $1 AND t.id = u.key::uuid)
+  WHEN 'project' THEN (SELECT p.name::text FROM projects p WHERE p.workspace_id = $1 AND p.id = nullif(u.key, '-')::uuid)
+  END AS name, u.input_tokens::text, u.output_tokens::text, u.cache_read_tokens::text, u.cache_write_tokens::text,
   (input_tokens + output_tokens + cache_read_tokens + cache_write_tokens)::text AS total_tokens, trim_scale(u.cost_usd)::text AS cost_usd, u.reports::text,
   u.reports_without_price::text
 FROM (
@@ -346,7 +399,11 @@ page AS MATERIALIZED (
     SELECT t.key FROM tail t WHERE t.key < $6) k
   ORDER BY key DESC LIMIT $7
 )
-SELECT u.key, u.input_tokens::text, u.output_tokens::text, u.cache_read_tokens::text, u.cache_write_tokens::text,
+SELECT u.key, CASE $3
+  WHEN 'agent' THEN (SELECT a.name::text FROM agents a WHERE a.workspace_id = $1 AND a.id = u.key::uuid)
+  WHEN 'task' THEN (SELECT t.title::text FROM agent_tasks t WHERE t.workspace_id = $1 AND t.id = u.key::uuid)
+  WHEN 'project' THEN (SELECT p.name::text FROM projects p WHERE p.workspace_id = $1 AND p.id = nullif(u.key, '-')::uuid)
+  END AS name, u.input_tokens::text, u.output_tokens::text, u.cache_read_tokens::text, u.cache_write_tokens::text,
   (input_tokens + output_tokens + cache_read_tokens + cache_write_tokens)::text AS total_tokens, trim_scale(u.cost_usd)::text AS cost_usd, u.reports::text,
   u.reports_without_price::text
 FROM (
@@ -358,6 +415,17 @@ FROM (
     SELECT t.input_tokens, t.output_tokens, t.cache_read_tokens, t.cache_write_tokens, t.cost_usd, t.reports, t.reports_without_price FROM tail t WHERE t.key = k.key) p
   GROUP BY k.key) u
 ORDER BY u.key DESC
+
+-- remove_past_provider_limits
+DELETE FROM provider_limits l USING (
+  SELECT workspace_id, id FROM provider_limits
+  WHERE over_at <= now() AND ($2::uuid IS NULL OR workspace_id = $2)
+  ORDER BY over_at LIMIT $1 FOR UPDATE SKIP LOCKED) p
+WHERE l.workspace_id = p.workspace_id AND l.id = p.id
+RETURNING l.workspace_id
+
+-- remove_provider_limit
+DELETE FROM provider_limits WHERE workspace_id = $1 AND id = $2 AND until > now() RETURNING id
 
 -- report_estimates
 WITH chosen AS MATERIALIZED (
@@ -443,6 +511,10 @@ WHERE workspace_id = $1 AND (grain = 'month' AND day = $2::date OR grain = 'day'
 
 -- usage_lock_rollups
 SELECT position FROM usage_rollup_progress FOR NO KEY UPDATE
+
+-- usage_lost_after
+SELECT k.since::timestamp AT TIME ZONE 'UTC' AS since FROM usage_logs_kept k
+WHERE k.workspace_id = $1 AND k.since::timestamp AT TIME ZONE 'UTC' > $2::timestamptz
 
 -- usage_prune_reports
 WITH bound AS MATERIALIZED (

@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { Budgets } from './budgets/budgets.service.js';
+import { RunBudgets } from './budgets/run-budgets.js';
 import { Estimates } from './estimates/estimates.service.js';
 import { UsageReports } from './estimates/usage-reports.service.js';
 import { UsageHistoryController } from './history/http/usage-history.controller.js';
@@ -11,18 +12,20 @@ import { BudgetsController } from './http/budgets.controller.js';
 import { ModelPricesController } from './http/model-prices.controller.js';
 import { ModelRoutingController } from './http/model-routing.controller.js';
 import { ProjectionController } from './http/projection.controller.js';
+import { ProviderLimitsController } from './http/provider-limits.controller.js';
 import { UsageReportsController } from './http/usage-reports.controller.js';
 import { UsageLedger } from './ledger/usage-ledger.js';
 import { ModelPrices } from './prices/model-prices.js';
 import { PriceKeeper } from './prices/price-keeper.js';
 import { Projections } from './projection/projections.service.js';
+import { ProviderLimits } from './provider-limits/provider-limits.service.js';
 import { ModelRouting } from './routing/model-routing.js';
 import { RoutingSavings } from './routing/routing-savings.js';
 import { Throttles } from './throttling/throttles.service.js';
 
 const HISTORY = [UsageHistory, UsageRollup, UsageView, UsageFollower];
 const FORESIGHT = [Estimates, UsageReports, Projections, Throttles];
-const MODELS = [ModelPrices, PriceKeeper, ModelRouting, RoutingSavings];
+const MODELS = [ModelPrices, PriceKeeper, ModelRouting, RoutingSavings, ProviderLimits];
 
 /** What may be used, what is held and what was used of it. */
 @Module({
@@ -33,8 +36,18 @@ const MODELS = [ModelPrices, PriceKeeper, ModelRouting, RoutingSavings];
     UsageHistoryController,
     UsageReportsController,
     ProjectionController,
+    ProviderLimitsController,
   ],
-  providers: [Budgets, UsageLedger, ...MODELS, ...HISTORY, ...FORESIGHT],
-  exports: [UsageLedger, ModelPrices, ModelRouting, UsageView, Estimates, Throttles],
+  providers: [Budgets, RunBudgets, UsageLedger, ...MODELS, ...HISTORY, ...FORESIGHT],
+  exports: [
+    UsageLedger,
+    RunBudgets,
+    ModelPrices,
+    ModelRouting,
+    UsageView,
+    Estimates,
+    Throttles,
+    ProviderLimits,
+  ],
 })
 export class UsageBudgetModule {}

@@ -89,9 +89,12 @@ export class DroverApi {
    * @param claimNext how many tasks to claim in the same breath; only `complete` can
    */
   async end(runId: string, report: FinalReport, claimNext = 0): Promise<ClaimedTask[]> {
-    const { kind, ...body } = report;
+    const { kind } = report;
     const next = kind === 'complete' && claimNext > 0 ? { claimNext: { maxTasks: claimNext } } : {};
-    const answer = await this.server.call('POST', `/runs/${runId}/${kind}`, { ...body, ...next });
+    const answer = await this.server.call('POST', `/runs/${runId}/${kind}`, {
+      ...bodyOf(report),
+      ...next,
+    });
     return (answer['claimed'] ?? []) as ClaimedTask[];
   }
 
@@ -104,4 +107,12 @@ function toLiveTask(item: JsonObject): LiveTask[] {
   const { id, runId, status } = item;
   if (typeof id !== 'string' || typeof runId !== 'string') return [];
   return [{ taskId: id, runId, started: status !== 'ASSIGNED' }];
+}
+
+/** What a report says beside its kind, which is in the path. */
+function bodyOf(report: FinalReport): object {
+  if (report.kind === 'provider-limits') {
+    return { ...report.limit, checkpointData: report.checkpointData };
+  }
+  return { ...report, kind: undefined };
 }

@@ -2,7 +2,7 @@ import type { JsonObject } from '#lib/agent-host';
 
 export interface ClaimAnswer {
   tasks: ClaimedTask[];
-  /** Why there is none: `nothing_ready`, `agent_full`, `agent_in_error`, `paused`. */
+  /** Why there is none: `nothing_ready`, `agent_full`, `agent_in_error`, `paused` and the like. */
   reason?: string;
 }
 
@@ -94,13 +94,26 @@ export interface UsageAnswer {
   budgets: { scope: string; allocated: string; percentUsed: number }[];
 }
 
-export type ReleaseReason = 'drain' | 'paused' | 'unstarted';
+/** A provider that has refused a run. Neither a model nor a time has to be named. */
+export interface ProviderLimit {
+  provider?: string;
+  /** Absent: the one that the run was given. */
+  model?: string;
+  allModels?: boolean;
+  kind?: 'rate_limited' | 'quota_exhausted';
+  retryAfterSeconds?: number;
+  until?: string;
+  message?: string;
+}
+
+export type ReleaseReason = 'drain' | 'paused' | 'unstarted' | 'provider_limited';
 
 /** How a run ends, as the server is told. */
 export type FinalReport =
   | { kind: 'complete'; outputResult?: JsonObject; summary?: string }
   | { kind: 'fail'; error: RunFailure; checkpointData?: JsonObject }
-  | { kind: 'release'; reason: ReleaseReason; checkpointData?: JsonObject };
+  | { kind: 'release'; reason: ReleaseReason; checkpointData?: JsonObject }
+  | { kind: 'provider-limits'; limit: ProviderLimit; checkpointData?: JsonObject };
 
 export interface RunSignal {
   runId: string;

@@ -84,6 +84,15 @@ describe('A task that is executed', () => {
     expect(outcome).toMatchObject({ kind: 'failed', error: { message: expect.any(String) } });
   });
 
+  test('says that its provider refused it, unless it has a result all the same', async () => {
+    const providerLimit = { model: 'gpt-5', message: `no more for ${RUN_TOKEN}` };
+    const { outcome } = await finish(node(`${say({ providerLimit })} process.exitCode = 1`));
+    const limit = { model: 'gpt-5', message: 'no more for [redacted]' };
+    expect(outcome).toEqual({ kind: 'refused', limit });
+    const other = await finish(node(say({ providerLimit, result: { with: 'another model' } })));
+    expect(other.outcome).toMatchObject({ kind: 'succeeded' });
+  });
+
   test.each([
     ['a command that is no list', { command: 'rm -rf /' }],
     ['a kind that this worker does not have', { kind: 'spaceship', command: ['true'] }],

@@ -97,8 +97,9 @@ class SessionExecution implements Execution {
 
   private async judge(exit: SessionExit): Promise<Outcome> {
     const { output } = this.parts;
-    const { error: said, summary } = output;
+    const { error: said, summary, providerLimit: limit } = output;
     if (exit.exitCode !== 0) {
+      if (limit !== undefined) return { kind: 'refused', limit };
       const lastWords = output.lastWords();
       return { kind: 'failed', error: classifyExit({ ...exit, lastWords, said }) };
     }
@@ -109,6 +110,8 @@ class SessionExecution implements Execution {
       return { kind: 'failed', error };
     }
     const result = file.kind === 'object' ? file.value : output.result;
+    // What has a result all the same has found another way.
+    if (limit !== undefined && result === undefined) return { kind: 'refused', limit };
     return { kind: 'succeeded', result, summary };
   }
 }

@@ -1,6 +1,12 @@
 import type { KeptLine, SessionSignal } from '#lib/runtime';
 import type { JsonObject } from '#lib/agent-host';
-import type { ClaimedTaskBody, EntryLevel, ProgressReport, RunFailure } from '../api/types.js';
+import type {
+  ClaimedTaskBody,
+  EntryLevel,
+  ProgressReport,
+  ProviderLimit,
+  RunFailure,
+} from '../api/types.js';
 import type { RunFolder } from '../runs/run-folder.js';
 import type { UsageLine } from './usage-line.js';
 
@@ -28,11 +34,14 @@ export interface JobReports {
   log(level: EntryLevel, line: LogLine, event: string): void;
   progress(report: ProgressReport): void;
   usage(reports: readonly UsageLine[]): void;
+  /** The provider of its model has refused it: the job is to end. */
+  refused(): void;
 }
 
 export type Outcome =
   | { kind: 'succeeded'; result?: JsonObject; summary?: string }
-  | { kind: 'failed'; error: RunFailure };
+  | { kind: 'failed'; error: RunFailure }
+  | { kind: 'refused'; limit: ProviderLimit };
 
 /** Work under way. */
 export interface Execution {

@@ -21,6 +21,20 @@ describe('A protocol line', () => {
       '{"usage":{"model":"m","inputTokens":1,"outputTokens":"2"}}',
       { usage: [{ model: 'm', inputTokens: 1, outputTokens: '2' }] },
     ],
+    ['{"providerLimit":{}}', { providerLimit: {} }],
+    [
+      '{"providerLimit":{"model":"gpt-5","retryAfterSeconds":30,"later":1}}',
+      { providerLimit: { model: 'gpt-5', retryAfterSeconds: 30 } },
+    ],
+    [
+      '{"providerLimit":{"provider":"openai","allModels":true,"kind":"quota_exhausted","until":"Sun, 01 Mar 2026 12:00:00 GMT","message":"no"}}',
+      {
+        providerLimit: {
+          ...{ provider: 'openai', allModels: true, kind: 'quota_exhausted' },
+          ...{ until: '2026-03-01T12:00:00.000Z', message: 'no' },
+        },
+      },
+    ],
     ['  {"progress":1}  ', { progress: 1 }],
     ['{"progress":1,"later":"version"}', { progress: 1 }],
   ])('%s says something', (json, expected) => {
@@ -58,6 +72,12 @@ describe('A protocol line', () => {
     '::drover {"log":{"level":"INFO"}}',
     '::drover {"error":{"retryable":"no"}}',
     '::drover {"progress":40,"usage":{"model":"m","inputTokens":-1,"outputTokens":2}}',
+    '::drover {"providerLimit":"gpt-5"}',
+    '::drover {"providerLimit":{"model":"two words"}}',
+    '::drover {"providerLimit":{"retryAfterSeconds":0}}',
+    '::drover {"providerLimit":{"retryAfterSeconds":5,"until":"2026-03-01T12:00:00Z"}}',
+    '::drover {"providerLimit":{"until":"soon"}}',
+    '::drover {"providerLimit":{"kind":"bored"}}',
     ' ::drover {"progress":40}',
     '::DROVER {"progress":40}',
     '::drover {"__proto__":{"progress":40}}',

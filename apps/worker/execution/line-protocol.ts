@@ -1,6 +1,7 @@
 import { copyStart } from '#lib/runtime';
 import type { JsonObject } from '#lib/agent-host';
-import { ENTRY_LEVELS, type EntryLevel } from '../api/types.js';
+import { ENTRY_LEVELS, type EntryLevel, type ProviderLimit } from '../api/types.js';
+import { readProviderLimit } from './provider-limit-line.js';
 import { readUsage, type UsageLine } from './usage-line.js';
 
 export const PROTOCOL_PREFIX = '::drover ';
@@ -21,6 +22,7 @@ export interface ProtocolMessage {
   error?: { message?: string; retryable?: boolean };
   /** At least one report. */
   usage?: UsageLine[];
+  providerLimit?: ProviderLimit;
 }
 
 /**
@@ -97,6 +99,11 @@ const READERS: Record<keyof ProtocolMessage, (value: unknown, into: ProtocolMess
     const reports = readUsage(value);
     if (reports !== null) into.usage = reports;
     return reports !== null;
+  },
+  providerLimit: (value, into) => {
+    const limit = readProviderLimit(value);
+    if (limit !== null) into.providerLimit = limit;
+    return limit !== null;
   },
 };
 

@@ -9,9 +9,10 @@ import {
   shorten,
 } from '#lib/runtime';
 import type { JsonObject } from '#lib/agent-host';
-import type { EntryLevel } from '../api/types.js';
+import type { EntryLevel, ProviderLimit } from '../api/types.js';
 import type { JobReports } from './job.js';
 import { MAX_PROTOCOL_LINE, parseProtocolLine, type ProtocolMessage } from './line-protocol.js';
+import { MAX_MESSAGE } from './provider-limit-line.js';
 import { MAX_NAME, type UsageLine } from './usage-line.js';
 
 const LAST_WORDS = 40;
@@ -21,6 +22,8 @@ export class ProcessOutput implements OutputSink {
   result: JsonObject | undefined;
   summary: string | undefined;
   error: ProtocolMessage['error'];
+  /** Of the provider that has refused it; the last one counts. */
+  providerLimit: ProviderLimit | undefined;
   private readonly lastLines: KeptLine[] = [];
   private readonly splitters: Record<'stdout' | 'stderr', LineSplitter>;
 
@@ -76,9 +79,16 @@ export class ProcessOutput implements OutputSink {
     this.result = result ?? this.result;
     this.summary = summary ?? this.summary;
     if (log !== undefined) this.say(log.level, log.message);
+    if (message.providerLimit !== undefined) this.beRefused(message.providerLimit);
     if (error === undefined) return;
     const reason = error.message && shorten(this.redactor.redact(error.message), MAX_LINE);
     this.error = { ...error, message: reason };
+  }
+
+  private beRefused({ message, ...limit }: ProviderLimit): void {
+    const words = message && copyStart(this.redactor.redact(message), MAX_MESSAGE);
+    this.providerLimit = { ...limit, ...(words && { message: words }) };
+    this.report.refused();
   }
 
   private withoutSecrets({ operation, ...report }: UsageLine): UsageLine {

@@ -11,6 +11,9 @@ const killed: Outcome = {
   kind: 'failed',
   error: { message: 'Ended by SIGTERM', class: 'signal', signal: 'SIGTERM', retryable: true },
 };
+const limit = { model: 'gpt-5', retryAfterSeconds: 30 };
+const refused: Outcome = { kind: 'refused', limit };
+const LIMITS: FinalReport = { kind: 'provider-limits', limit };
 const checkpoint = { page: 7 };
 
 describe('What the server is told of an end', () => {
@@ -36,6 +39,10 @@ describe('What the server is told of an end', () => {
     ['a drain', killed, 'drain', { kind: 'release', reason: 'drain', checkpointData: checkpoint }],
     ['a drain that it obeyed', quiet, 'drain', { kind: 'release', reason: 'drain' }],
     ['a drain that came too late', done, 'drain', { kind: 'complete' }],
+    ['a refusal', refused, 'provider_limited', { ...LIMITS, checkpointData: checkpoint }],
+    ['a refusal, and a pause for it', refused, 'pause', LIMITS],
+    ['a refusal that it got around', done, 'provider_limited', { kind: 'complete' }],
+    ['a refusal and a timeout', refused, 'timeout', { kind: 'fail', error: { class: 'timeout' } }],
   ])('%s', (_name, outcome, cause, expected) => {
     const report = decideFinalReport({ outcome, cause, timeoutSeconds: 5, checkpoint });
     expect(report).toMatchObject(expected);
@@ -52,6 +59,11 @@ describe('A report of an end that the server refuses', () => {
       kind: 'fail',
       error: { message: 'The server refused the result: The body is too large', retryable: false },
     });
+    const malformed = new ApiError(400, 'validation_failed', 'No', undefined);
+    const limited = { ...LIMITS, checkpointData: checkpoint };
+    const given = { kind: 'release', reason: 'provider_limited' };
+    expect(withoutDetails(limited, malformed)).toEqual({ ...given, checkpointData: checkpoint });
+    expect(withoutDetails(limited, tooLarge)).toEqual(given);
     const failure = { message: 'x', class: 'oom', stackTrace: 'long' } as const;
     const fail: FinalReport = { kind: 'fail', error: failure, checkpointData: checkpoint };
     expect(withoutDetails(fail, tooLarge)).toEqual({

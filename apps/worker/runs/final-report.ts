@@ -4,7 +4,7 @@ import type { FinalReport, RunFailure } from '../api/types.js';
 import type { Outcome } from '../execution/job.js';
 
 /** Why the worker itself ended a run before the run did. */
-export type StopCause = 'timeout' | 'pause' | 'drain';
+export type StopCause = 'timeout' | 'pause' | 'drain' | 'provider_limited';
 
 export interface RunEnd {
   outcome: Outcome;
@@ -30,9 +30,12 @@ export function decideFinalReport({
   if (cause === 'timeout') {
     return { kind: 'fail', error: timedOut(outcome, timeoutSeconds ?? 0), ...checkpointData };
   }
+  if (outcome.kind === 'refused') {
+    return { kind: 'provider-limits', limit: outcome.limit, ...checkpointData };
+  }
   const finished = outcome.kind === 'succeeded' && outcome.result !== undefined;
   if (cause !== undefined && !finished) {
-    const reason = cause === 'pause' ? 'paused' : 'drain';
+    const reason = cause === 'drain' ? 'drain' : 'paused';
     return { kind: 'release', reason, ...checkpointData };
   }
   switch (outcome.kind) {

@@ -13,12 +13,14 @@ import type { FinalReport, LiveTask } from '../api/types.js';
 import { removeRun } from '../state/leftovers.js';
 import type { StateFile } from '../state/state-file.js';
 import { MAX_OWN_FILE_BYTES, readJsonFile, RunFolder } from './run-folder.js';
+import type { UnpricedUsage } from './unpriced-usage.js';
 import { UsageFile } from './usage-file.js';
 import { UsageOutbox } from './usage-outbox.js';
 
 export interface RecoveryOptions {
   api: DroverApi;
   state: StateFile;
+  unpriced: UnpricedUsage;
   drivers: Drivers;
   workDir: string;
   keepFolders: boolean;
@@ -48,12 +50,12 @@ export async function recover(options: RecoveryOptions): Promise<void> {
 
 /** Also of runs that are not ours any more. */
 async function deliverUsage(
-  { api, workDir, log, signal }: RecoveryOptions,
+  { api, unpriced, workDir, log, signal }: RecoveryOptions,
   runId: string,
 ): Promise<void> {
   const file = new UsageFile(new RunFolder(workDir, runId).usageFile, log);
   const tell = (message: string): void => log.warn(message, { runId });
-  await new UsageOutbox({ api, runId, file, log, tell }).deliverEarlier(signal);
+  await new UsageOutbox({ api, runId, file, unpriced, log, tell }).deliverEarlier(signal);
 }
 
 // Before the first heartbeat nobody else gives up on a token that is refused.

@@ -3,7 +3,8 @@ import type { FinalReport } from '../api/types.js';
 
 /**
  * What to report instead when the server refuses the report of a run's end, so that the run does not
- * stay open: a refused result becomes a failure that says why, the others go without what is large.
+ * stay open: a refused result becomes a failure that says why, a refused limit a release, which is no attempt, and the
+ * others go without what is large.
  *
  * @returns undefined when there is nothing left to leave out, or the refusal is not about the report
  */
@@ -21,6 +22,12 @@ export function withoutDetails(report: FinalReport, refusal: ApiError): FinalRep
       const { message, class: failureClass, exitCode, retryable } = report.error;
       const error = { message: cut(message, 200), class: failureClass, exitCode, retryable };
       return { kind: 'fail', error };
+    }
+    case 'provider-limits': {
+      const { checkpointData } = report;
+      const isTooLarge = refusal.status === 413;
+      const kept = isTooLarge || checkpointData === undefined ? {} : { checkpointData };
+      return { kind: 'release', reason: 'provider_limited', ...kept };
     }
     case 'release':
       return report.checkpointData && { kind: 'release', reason: report.reason };

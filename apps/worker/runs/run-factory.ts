@@ -1,18 +1,27 @@
 import type { Log } from '#lib/agent-host';
-import type { Membership } from '../agent/registration.js';
+import type { DroverApi } from '../api/drover-api.js';
 import type { ClaimedTask } from '../api/types.js';
 import type { WorkerConfig } from '../config.js';
 import { type ExecutionOptions, startExecution } from '../execution/execution.js';
 import { removeRun } from '../state/leftovers.js';
+import type { StateFile } from '../state/state-file.js';
 import { Reporter } from './reporter.js';
 import { Run, type RunResult } from './run.js';
 import { RunFolder } from './run-folder.js';
+import type { UnpricedUsage } from './unpriced-usage.js';
 import { UsageFile } from './usage-file.js';
 import { UsageOutbox } from './usage-outbox.js';
 
+/** This worker as the server knows it, with what it keeps between its lives. */
+export interface Member {
+  api: DroverApi;
+  state: StateFile;
+  unpriced: UnpricedUsage;
+}
+
 export interface RunFactoryOptions {
   config: WorkerConfig;
-  membership: Membership;
+  membership: Member;
   log: Log;
   execution: ExecutionOptions;
   giveUp: AbortSignal;
@@ -37,6 +46,7 @@ export function runFactory(options: RunFactoryOptions): RunFactory {
         api: membership.api,
         runId: run.id,
         file: new UsageFile(folder.usageFile, log),
+        unpriced: membership.unpriced,
         log,
         tell: (message) => reporter.warn(message),
       });

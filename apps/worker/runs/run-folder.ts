@@ -12,7 +12,12 @@ const MAX_LEVELS = 63;
 /** Bytes of a file that the worker wrote: it may hold several of the former. */
 export const MAX_OWN_FILE_BYTES = 16 * 1024 * 1024;
 
-const REPORT_KINDS = ['complete', 'fail', 'release'] satisfies FinalReport['kind'][] as unknown[];
+const REPORT_KINDS = [
+  'complete',
+  'fail',
+  'release',
+  'provider-limits',
+] satisfies FinalReport['kind'][] as unknown[];
 
 /** The files of a run. */
 export const FILES = {

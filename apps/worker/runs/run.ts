@@ -228,6 +228,7 @@ export class Run {
         reporter.progress(report);
       },
       usage: (reports) => usage.add(reports),
+      refused: () => this.stop('provider_limited', this.parts.graceMs),
     };
   }
 
@@ -277,6 +278,7 @@ function isCurable(error: unknown): boolean {
 function endFields(report: FinalReport): Record<string, unknown> {
   if (report.kind === 'release') return { reason: report.reason };
   if (report.kind === 'complete') return {};
+  if (report.kind === 'provider-limits') return { ...report.limit };
   const { class: failureClass, exitCode, signal } = report.error;
   return { class: failureClass, exitCode, signal };
 }

@@ -19,6 +19,7 @@ let dir: string;
 let path: string;
 let sent: (readonly UsageReport[])[];
 let told: string[];
+let unpriced: UsageReport[];
 let answer: (reports: readonly UsageReport[]) => UsageAnswer;
 
 beforeAll(() => {
@@ -26,7 +27,7 @@ beforeAll(() => {
 });
 beforeEach(() => {
   path = join(dir, expect.getState().currentTestName?.replaceAll(/\W/g, '-') ?? '');
-  [sent, told, answer] = [[], [], () => calm];
+  [sent, told, unpriced, answer] = [[], [], [], () => calm];
 });
 afterAll(() => rmSync(dir, { recursive: true, force: true }));
 
@@ -37,7 +38,11 @@ function outbox(): UsageOutbox {
   };
   const file = new UsageFile(path, quiet);
   const tell = (message: string): void => void told.push(message);
-  return new UsageOutbox({ api: { usage }, runId: 'run', file, log: quiet, tell });
+  const keep = (_: string, report: UsageReport): boolean => unpriced.push(report) < 3;
+  return new UsageOutbox({
+    ...{ api: { usage }, runId: 'run', file, log: quiet, tell },
+    unpriced: { keep },
+  });
 }
 
 /** Fails so many times, and then takes all. */
@@ -45,9 +50,9 @@ const failing = (error: Error, times: number) => () => {
   if (sent.length <= times) throw error;
   return calm;
 };
-const refusing = (isRefused: (report: UsageReport) => boolean, status = 422) => {
+const refusing = (isRefused: (report: UsageReport) => boolean, status = 422, code = 'refused') => {
   return (reports: readonly UsageReport[]) => {
-    if (reports.some(isRefused)) throw new ApiError(status, 'unknown_model', 'No such model', 0);
+    if (reports.some(isRefused)) throw new ApiError(status, code, 'No such model', 0);
     return calm;
   };
 };
@@ -105,6 +110,19 @@ describe('The usage of a run', () => {
       expect(told).toEqual(['The server refused to count usage of m: No such model']);
     },
   );
+
+  test('of a model without a price is kept for later, as long as there is room', async () => {
+    answer = refusing(({ inputTokens }) => Number(inputTokens) > 2, 422, 'unknown_model');
+    const box = outbox();
+    box.add([1, 2, 3, 4, 5].map((tokens) => used(tokens)));
+    await box.deliver(never);
+    expect(unpriced.map(({ inputTokens }) => inputTokens)).toEqual([3, 4, 5]);
+    expect(told).toEqual([
+      'The model "m" has no price yet: its usage is kept for seven days, and counted as soon as it has one',
+      'The server refused to count usage of m: No such model',
+    ]);
+    expect(readFileSync(path, 'utf8')).toBe('');
+  });
 
   test('of a run that is not known any more is given up in one piece', async () => {
     answer = () => {

@@ -14,6 +14,7 @@ import type { DroverApi } from '../api/drover-api.js';
 import type { UsageAnswer, UsageReport } from '../api/types.js';
 import type { UsageLine } from '../execution/usage-line.js';
 import { settledOrAborted } from './reporter.js';
+import type { UnpricedUsage } from './unpriced-usage.js';
 import type { UsageFile } from './usage-file.js';
 
 /** How long reports gather, so that many become one request. */
@@ -28,6 +29,8 @@ export interface UsageOutboxOptions {
   runId: string;
   /** What is not delivered yet, for a next life of the worker. */
   file: UsageFile;
+  /** Where reports wait that the server cannot count yet. */
+  unpriced: Pick<UnpricedUsage, 'keep'>;
   log: HostLog;
   /** To the author of the work. */
   tell: (message: string) => void;
@@ -127,9 +130,20 @@ export class UsageOutbox {
         await this.send(reports.slice(0, half));
         return this.send(reports.slice(half));
       }
-      this.tellRefused(reports, error);
+      if (!this.isKept(reports, error)) this.tellRefused(reports, error);
     }
     for (const { id } of reports) this.waiting.delete(id);
+  }
+
+  /** Whether they wait for the price of their model. */
+  private isKept([report, ...others]: readonly UsageReport[], error: unknown): boolean {
+    if (report === undefined || others.length > 0 || !hasCode(error, 'unknown_model')) return false;
+    const { runId, unpriced } = this.options;
+    if (!unpriced.keep(runId, report)) return false;
+    const { model } = report;
+    const later = 'its usage is kept for seven days, and counted as soon as it has one';
+    this.tellOnce(`${model} kept`, `The model "${model}" has no price yet: ${later}`);
+    return true;
   }
 
   /** The server pauses or ends the run by itself: this is for the eyes of people. */

@@ -1,6 +1,6 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { isUuid, newId } from '#lib/kernel';
+import { isUuid, makeFolder, newId } from '#lib/kernel';
 
 /** The agent that a worker of this name is: made at its first start, kept in its data folder. */
 export function agentIdOf(dataDir: string, name: string): string {
@@ -16,7 +16,7 @@ export function agentIdOf(dataDir: string, name: string): string {
 /** For a worker whose agent is terminated: that one never comes back. */
 export function newAgentId(dataDir: string, name: string): string {
   const id = newId();
-  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  makeFolder(dataDir, 0o700);
   writeFileSync(agentIdFile(dataDir, name), `${id}\n`, { mode: 0o600 });
   return id;
 }

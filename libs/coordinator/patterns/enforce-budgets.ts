@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { query, type Transaction } from '#lib/database';
 import { type TaskCommand, TaskCommands } from '#lib/task-manager';
-import { isActiveBudget, isLeased, scopesOf, type SweepResult } from '#lib/transitions';
+import { isActiveBudget, isLeased, lockTasks, scopesOf, type SweepResult } from '#lib/transitions';
 import type { Pass } from '../pass.js';
 import type { Reconciler, ReconcilerFacts } from '../reconciler.js';
 
@@ -21,7 +21,7 @@ const BUDGET = 'budget:';
  * Running tasks that a used up budget covers. A task of two gets the stricter policy.
  *
  * Indexes: usage_budgets_used_up_idx, agent_tasks_status_idx of each workspace that has one.
- * $1 rows at most, $2 workspace or NULL.
+ * $1 rows at most, $2 workspace or NULL, $3 these tasks alone or NULL.
  */
 const tasksOfUsedUpBudgets = query<Found>(
   'tasks_of_used_up_budgets',
@@ -29,16 +29,21 @@ const tasksOfUsedUpBudgets = query<Found>(
 SELECT DISTINCT ON (t.workspace_id, t.id) t.workspace_id, t.id, b.id AS budget_id, b.policy
 FROM usage_budgets b JOIN agent_tasks t ON t.workspace_id = b.workspace_id AND b.scope_id = ANY (${scopesOf('t')})
 WHERE ${USED_UP} AND ${isLeased('t')} AND ($2::uuid IS NULL OR t.workspace_id = $2)
+  AND ($3::uuid[] IS NULL OR t.id = ANY ($3))
 ORDER BY t.workspace_id, t.id, b.policy
 LIMIT $1`,
 );
 
-/** Tasks that were paused for a budget, and have none any more that is used up. Index: agent_tasks_budget_paused_idx. */
+/**
+ * Tasks that were paused for a budget, and have none any more that is used up. Index: agent_tasks_budget_paused_idx.
+ * $1 rows at most, $2 workspace or NULL, $3 these tasks alone or NULL.
+ */
 const tasksPausedForBudgets = query<Found>(
   'tasks_paused_for_budgets',
   `
 SELECT t.workspace_id, t.id, NULL::uuid AS budget_id, NULL AS policy FROM agent_tasks t
 WHERE t.status = 'PAUSED' AND t.paused_by LIKE 'coordinator:budget:%' AND ($2::uuid IS NULL OR t.workspace_id = $2)
+  AND ($3::uuid[] IS NULL OR t.id = ANY ($3))
   AND NOT EXISTS (SELECT FROM usage_budgets b
     WHERE b.workspace_id = t.workspace_id AND b.scope_id = ANY (${scopesOf('t')}) AND ${USED_UP})
 ORDER BY t.workspace_id, t.id
@@ -62,18 +67,19 @@ export class EnforceBudgets implements Reconciler {
   constructor(private readonly commands: TaskCommands) {}
 
   async sweep(pass: Pass): Promise<SweepResult> {
-    const obeyed = await pass.transaction(async (tx) => {
-      const usedUp = await tx.rows(tasksOfUsedUpBudgets, [...pass.bounds]);
-      const resumable = await tx.rows(tasksPausedForBudgets, [...pass.bounds]);
-      const done = [];
-      for (const order of grouped([...usedUp, ...resumable])) done.push(await this.obey(tx, order));
-      return done;
-    });
+    const usedUp = await pass.find(tasksOfUsedUpBudgets, null);
+    const resumable = await pass.find(tasksPausedForBudgets, null);
+    const obeyed = [];
+    // A transaction each: one that has changed budgets locks no further tasks.
+    for (const order of grouped([...usedUp, ...resumable]))
+      obeyed.push(await pass.transaction((tx) => this.obey(tx, order)));
     for (const { wake } of obeyed) wake();
     return pass.moved(obeyed.flatMap(({ moved }) => moved));
   }
 
-  private async obey(tx: Transaction, { workspaceId, ids, budgetId, policy }: Order) {
+  private async obey(tx: Transaction, order: Order) {
+    const { workspaceId, budgetId, policy } = order;
+    const ids = await stillToObey(tx, order);
     const id = budgetId === null ? null : `${BUDGET}${budgetId}`;
     const reason = budgetId === null ? undefined : REASON;
     const request = { actor: { kind: 'coordinator' as const, id }, reason };
@@ -90,6 +96,15 @@ interface Order {
   budgetId: string | null;
   /** null: they go on. */
   policy: Found['policy'];
+}
+
+/** Since they were found somebody may have raised the budget, or paused a task for another reason. */
+async function stillToObey(tx: Transaction, order: Order): Promise<string[]> {
+  const { workspaceId, ids, budgetId, policy } = order;
+  await lockTasks(tx, workspaceId, ids);
+  const sql = policy === null ? tasksPausedForBudgets : tasksOfUsedUpBudgets;
+  const found = await tx.rows(sql, [ids.length, workspaceId, ids]);
+  return found.filter((task) => task.budget_id === budgetId).map(({ id }) => id);
 }
 
 function grouped(tasks: readonly Found[]): Order[] {

@@ -7,6 +7,7 @@ import { EnforceBudgets } from './enforce-budgets.js';
 import { ExpireLeases } from './expire-leases.js';
 import { ExpireQueued } from './expire-queued.js';
 import { FailCycles } from './fail-cycles.js';
+import { HeedProviderLimits } from './heed-provider-limits.js';
 import { PromoteRetries } from './promote-retries.js';
 import { ReapStaleAgents } from './reap-stale-agents.js';
 import { ReconcileStates } from './reconcile-states.js';
@@ -43,6 +44,7 @@ export const RECONCILERS = [
   ExpireQueued,
   TerminateDrained,
   EnforceBudgets,
+  HeedProviderLimits,
   ClearPauses,
   TellBudgetAlerts,
   ThrottleWorkspaces,

@@ -157,6 +157,59 @@ describe("an agent's count of its live runs", () => {
   });
 });
 
+describe('what a budget has reserved', () => {
+  const ESTIMATE = 8970;
+
+  async function budget(): Promise<string> {
+    const period = { periodStart: '2020-01-01T00:00:00Z', periodEnd: '2120-01-01T00:00:00Z' };
+    const body = { scope: 'global', allocated: 2 * ESTIMATE, ...period };
+    return (await scene.workspace.api.post<{ id: string }>('/budgets', body)).body.id;
+  }
+
+  const reservedOf = async (id: string) =>
+    Number((await scene.workspace.api.get(`/budgets/${id}`)).body['reserved']);
+
+  it.each([0, 7 * ESTIMATE])('that says %d is counted again', async (reserved) => {
+    const id = await budget();
+    await scene.held();
+    await scene.sql(`UPDATE usage_budgets SET reserved = $2 WHERE id = $1`, id, reserved);
+    expect(await scene.recover()).toMatchObject({ staleStatesFixed: 1 });
+    expect(await reservedOf(id)).toBe(ESTIMATE);
+    const lines = await scene.coordinatorLogs('state_repaired');
+    expect(lines).toMatchObject([
+      { level: 'WARN', details: { kind: 'reserved', count: 1, ids: [id] } },
+    ]);
+  });
+
+  it('for a run that was ended without giving anything back is given back once', async () => {
+    const id = await budget();
+    const held = await scene.held();
+    await endRun(held);
+    const usage = [{ id: 'late', model: 'claude-sonnet-4', inputTokens: 100, outputTokens: 0 }];
+    expect(await scene.recover()).toMatchObject({
+      ...{ orphanedTasksRecovered: 1, staleStatesFixed: 1 },
+    });
+    // What it held is gone: late usage takes nothing from what others hold.
+    const heir = await scene.claim(await scene.heirOf(held));
+    const late = await held.agent.api.post(`/runs/${held.runId}/usage`, { reports: usage });
+    expect(late).toMatchObject({ status: 200 });
+    expect(heir.id).toBe(held.id);
+    expect(await reservedOf(id)).toBe(ESTIMATE);
+  });
+
+  it('and nobody holds is claimed by somebody who waits for it', async () => {
+    const id = await budget();
+    const task = await scene.task();
+    await scene.sql(`UPDATE usage_budgets SET reserved = allocated WHERE id = $1`, id);
+    const agent = await scene.workspace.newAgent();
+    const path = `/agents/${agent.id}/claim`;
+    expect((await agent.api.post(path, {})).body).toMatchObject({ tasks: [], reason: 'budget' });
+    const waiting = agent.api.post<{ tasks: { task: { id: string } }[] }>(path, { waitMs: 20_000 });
+    await scene.recover();
+    expect((await waiting).body.tasks).toMatchObject([{ task: { id: task } }]);
+  });
+});
+
 describe('dependencies', () => {
   async function pair(policy = 'block'): Promise<{ first: Held; second: string }> {
     const first = await scene.held();

@@ -2,7 +2,9 @@ import { command, query } from '#lib/database';
 import {
   AGENT_RECOUNT,
   awaitsRetry,
+  BUDGET_RECOUNT,
   capabilityKeyOf,
+  HOLDS_GIVEN_UP,
   isClosed,
   isLiveRun,
   isOver,
@@ -14,7 +16,7 @@ import type { Id } from './recover-orphans.sql.js';
 import { CONCERNED } from './settle-dependents.sql.js';
 
 /**
- * Counts and marks that disagree with what they are made from, for the service role. Found without locks,
+ * Counts, sums and marks that disagree with what they are made from, for the service role. Found without locks,
  * and computed again under the lock of their row, from what is there then: what only looked wrong, because
  * somebody was changing it, comes out as it is.
  *
@@ -22,7 +24,7 @@ import { CONCERNED } from './settle-dependents.sql.js';
  * $1 of a search: rows; $2: workspace or NULL. $1 of a repair: JSON array of {workspace_id, id}.
  */
 export interface RepairedRow extends Id {
-  /** A task that waits for nothing any more. */
+  /** There is more to be claimed. */
   ready?: boolean;
 }
 
@@ -58,6 +60,40 @@ export const recountAgents = command<RepairedRow & { counted: number; actual: nu
 WITH miscounted AS MATERIALIZED (SELECT m.workspace_id, m.id FROM ${GIVEN}),
 ${AGENT_RECOUNT}
 SELECT workspace_id, id, counted, actual FROM agent_recounted`,
+);
+
+/**
+ * Budgets of which something else is reserved than what live runs hold. Reads the live runs that hold something:
+ * task_runs_live_agent_idx.
+ */
+export const findMiscountedBudgets = query<Id>(
+  'find_miscounted_budgets',
+  `
+SELECT b.workspace_id, b.id
+FROM usage_budgets b
+LEFT JOIN (
+  SELECT r.workspace_id, i.budget_id, sum(r.held_tokens) AS tokens
+  FROM task_runs r CROSS JOIN LATERAL unnest(r.budget_ids) AS i (budget_id)
+  WHERE ${isLiveRun('r')} AND r.held_tokens > 0 AND ($2::uuid IS NULL OR r.workspace_id = $2)
+  GROUP BY 1, 2) h ON h.workspace_id = b.workspace_id AND h.budget_id = b.id
+WHERE b.reserved <> coalesce(h.tokens, 0) AND ($2::uuid IS NULL OR b.workspace_id = $2)
+LIMIT $1`,
+);
+
+/** Waits for them, unlike the other searches: the budget of a busy workspace is always locked by somebody. */
+export const lockMiscountedBudgets = command<Id>(
+  'lock_miscounted_budgets',
+  `
+WITH miscounted AS MATERIALIZED (SELECT m.workspace_id, m.id FROM ${GIVEN}),
+${HOLDS_GIVEN_UP}`,
+);
+
+export const recountBudgets = command<RepairedRow>(
+  'recount_budgets',
+  `
+WITH miscounted AS MATERIALIZED (SELECT m.workspace_id, m.id FROM ${GIVEN}),
+${BUDGET_RECOUNT}
+SELECT workspace_id, id, actual < counted AS ready FROM budget_recounted`,
 );
 
 /** Tasks that may still be claimed. */

@@ -14,10 +14,13 @@ import type { Reconciler, ReconcilerFacts } from '../reconciler.js';
 import {
   findForgetfulTasks,
   findMiscountedAgents,
+  findMiscountedBudgets,
   findMiscountedTasks,
   findUnclaimableTasks,
   lockMiscountedAgents,
+  lockMiscountedBudgets,
   recountAgents,
+  recountBudgets,
   recountTasks,
   remindTasks,
   type RepairedRow,
@@ -43,6 +46,12 @@ const REPAIRS: readonly Repair[] = [
     make: recountAgents,
   },
   {
+    kind: 'reserved',
+    find: findMiscountedBudgets,
+    lock: lockMiscountedBudgets,
+    make: recountBudgets,
+  },
+  {
     kind: 'unmet_dependencies',
     find: findMiscountedTasks,
     lock: lockForRepair,
@@ -58,8 +67,8 @@ const REPAIRS: readonly Repair[] = [
 ];
 
 /**
- * Sets right what Drover keeps twice, should the two disagree: counts beside the rows that they count,
- * marks beside the edges that they stand for. Each is written together with its source, so this finds
+ * Sets right what Drover keeps twice, should the two disagree: counts and sums beside the rows that they
+ * count, marks beside the edges that they stand for. Each is written together with its source, so this finds
  * nothing, unless a backup, a hand in the database or a bug got between them.
  */
 @Injectable()
@@ -67,7 +76,7 @@ export class ReconcileStates implements Reconciler {
   static readonly facts = {
     name: 'reconcile_states',
     counter: 'staleStatesFixed',
-    moves: 'counts and marks that disagree with what they are made from',
+    moves: 'counts, sums and marks that disagree with what they are made from',
     slow: true,
   } as const satisfies ReconcilerFacts;
 

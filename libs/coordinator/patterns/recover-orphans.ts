@@ -89,12 +89,13 @@ export class RecoverOrphans implements Reconciler {
     );
     const of = (kind: string) =>
       planned.filter(({ repair }) => repair.kind === kind).map(({ task }) => task);
-    await applyPlans(tx, plans);
     await applyTransitions(tx, transitions);
     const behind = of('begin_run').map((task) => ({ ...task, id: task.run_id }));
     if (behind.length > 0) await tx.rows(beginRuns, [JSON.stringify(behind)]);
     const paused = of('forget_run');
     if (paused.length > 0) await tx.rows(forgetRuns, [JSON.stringify(paused)]);
+    // Last: they change agents and budgets, after which no run may be locked.
+    await applyPlans(tx, plans);
   }
 }
 

@@ -14,7 +14,8 @@ type AgentReasonCode =
   | 'agents_offline'
   | 'agents_disabled'
   | 'agents_without_command'
-  | 'agents_resting';
+  | 'agents_resting'
+  | 'agents_provider_limited';
 
 const SENTENCES: Record<AgentAvailability, Sentence> = {
   free: {
@@ -60,6 +61,11 @@ const SENTENCES: Record<AgentAvailability, Sentence> = {
     say: (agents, one) =>
       `${agents} ${one ? 'rests' : 'rest'}, since the gateway could not start ${one ? 'its' : 'their'} command. Mend it and register again, or wait.`,
   },
+  provider_limited: {
+    code: 'agents_provider_limited',
+    say: (agents, one) =>
+      `${agents} ${one ? 'waits' : 'wait'} for the provider of ${one ? 'its' : 'their'} own model, which refuses it for now.`,
+  },
 };
 
 /** What the agents that could take the task have to do with its waiting. */
@@ -100,6 +106,7 @@ function nameThem({ availability, count, agents }: NamedGroup): string {
 
 function detailOf(availability: AgentAvailability, agent: AgentFacts): string {
   if (availability === 'cooldown') return ` (until ${agent.restingUntil})`;
+  if (availability === 'provider_limited') return ` (until ${agent.limitedUntil})`;
   if (availability === 'full') return ` (${agent.liveRuns} of ${agent.maxConcurrentTasks})`;
   const isUnresponsive = availability === 'unresponsive' || availability === 'in_error';
   return isUnresponsive && agent.lastSeenAt !== null ? ` (last heard at ${agent.lastSeenAt})` : '';

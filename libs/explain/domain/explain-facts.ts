@@ -1,7 +1,7 @@
 import type { RunState, TaskStatus } from '#lib/transitions';
 import type { AgentHold, HoldCode, SpawnFacts } from '#lib/runs';
 import type { DependencyPolicy } from '#lib/task-manager';
-import type { BudgetScope, Throttle } from '#lib/usage-budget';
+import type { BudgetScope, LimitKind, Throttle } from '#lib/usage-budget';
 
 export type { SpawnFacts };
 
@@ -32,6 +32,8 @@ export interface AgentFacts {
   lastSeenAt: string | null;
   /** Of a push agent whose command could not be started. */
   restingUntil: string | null;
+  /** Of an agent whose own model is refused by its provider. */
+  limitedUntil: string | null;
 }
 
 export interface AgentGroup {
@@ -89,6 +91,17 @@ export interface BudgetFacts {
   periodEnd: string;
 }
 
+/** A limit of a provider under which the task waits. */
+export interface ProviderLimitFacts {
+  limitId: string;
+  provider: string;
+  /** null: all of the provider's models. */
+  model: string | null;
+  kind: LimitKind;
+  /** When this task goes on: a little after the limit, each at a time of its own. */
+  until: string;
+}
+
 export interface RunFacts {
   id: string;
   agentId: string;
@@ -137,6 +150,8 @@ export interface ExplainFacts {
     heldBack: HoldCode[];
     /** Those that have less left than it needs, the one with least first. */
     budgets: BudgetFacts[];
+    /** Those that it waits for, the last to end first. */
+    providerLimits: ProviderLimitFacts[];
     assignedAt: Date | null;
     startedAt: Date | null;
     completedAt: Date | null;

@@ -1,36 +1,23 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { ALL_REASONS, explain } from './explain.js';
+import type { AgentAvailability, AgentFacts, AgentGroup, SpawnFacts } from './explain-facts.js';
 import {
-  type AgentAvailability,
-  type AgentFacts,
-  type AgentGroup,
-  type PauseFacts,
-  type RunFacts,
-  type SpawnFacts,
-} from './explain-facts.js';
-import { BUDGET, facts, NOW, type Overrides } from './testing/facts.js';
+  BUDGET,
+  EARLIER,
+  facts,
+  LATER,
+  NOW,
+  type Overrides,
+  PAUSE,
+  PROVIDER_LIMIT,
+  RUN,
+} from './testing/facts.js';
 import { TASK_STATUSES } from '../../transitions/domain/task-state.js';
-
-const EARLIER = new Date('2026-03-01T11:00:00Z');
-const LATER = new Date('2026-03-01T13:00:00Z');
-
-const RUN: RunFacts = {
-  id: 'run-1',
-  agentId: 'agent-1',
-  agentName: 'Ada',
-  state: 'WORKING',
-  generation: 2,
-  leaseExpiresAt: LATER,
-  pauseRequestedAt: null,
-  endedAt: null,
-  endReason: null,
-  exitCode: null,
-};
 
 const anAgent = (name: string, values: Partial<AgentFacts> = {}): AgentFacts => ({
   ...{ id: name, name, liveRuns: 2, maxConcurrentTasks: 3, lastSeenAt: EARLIER.toISOString() },
-  ...{ restingUntil: LATER.toISOString(), ...values },
+  ...{ restingUntil: LATER.toISOString(), limitedUntil: LATER.toISOString(), ...values },
 });
 
 const AVAILABILITIES = [
@@ -43,6 +30,7 @@ const AVAILABILITIES = [
   'disabled',
   'without_command',
   'cooldown',
+  'provider_limited',
 ] as const satisfies readonly AgentAvailability[];
 
 const group = (availability: AgentGroup['availability'], ...names: string[]): AgentGroup => ({
@@ -51,11 +39,6 @@ const group = (availability: AgentGroup['availability'], ...names: string[]): Ag
   agents: names.map((name) => anAgent(name)),
   ...{ places: names.length * 3, freePlaces: names.length, pushPlaces: 0 },
 });
-
-const PAUSE: PauseFacts = {
-  ...{ id: 'pause-1', scope: 'task_type', taskType: 'test', reason: 'The licence is out' },
-  ...{ by: 'user:1', byName: 'Ada', since: EARLIER.toISOString(), until: LATER.toISOString() },
-};
 
 const SPAWNING: SpawnFacts = {
   ...{ configured: true, gateways: 1, draining: 0, lastSeenAt: NOW, resting: false },
@@ -200,6 +183,12 @@ const cases: [string, Overrides, string[], RegExp?][] = [
     { agents: [group('without_command', 'Push')] },
     ['agents_without_command'],
   ],
+  [
+    'one whose provider refuses it',
+    { agents: [group('provider_limited', 'Own')] },
+    ['agents_provider_limited'],
+    /"Own" \(until 2026-03-01T13.*waits for the provider of its own model/,
+  ],
   ['one that rests', { agents: [group('cooldown', 'Push')] }, ['agents_resting'], /until 2026-/],
   [
     'a switch for its type',
@@ -281,6 +270,12 @@ const cases: [string, Overrides, string[], RegExp?][] = [
     },
     ['throttled'],
     /Its project may have 2 runs at once since 2026-03-01T11:00:00.000Z/,
+  ],
+  [
+    'a provider that refuses its model',
+    { agents: free, task: { providerLimits: [PROVIDER_LIMIT] } },
+    ['provider_limited'],
+    /The provider anthropic refuses further requests for claude-sonnet-4-6: it waits until 2026-03-01T12:05:00Z/,
   ],
   [
     'a budget with too little left',

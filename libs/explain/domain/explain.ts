@@ -1,6 +1,12 @@
 import { assertNever } from '#lib/kernel';
 import type { HoldCode } from '#lib/runs';
-import type { BudgetFacts, ExplainFacts, PrerequisiteFacts, RootFacts } from './explain-facts.js';
+import type {
+  BudgetFacts,
+  ExplainFacts,
+  PrerequisiteFacts,
+  ProviderLimitFacts,
+  RootFacts,
+} from './explain-facts.js';
 import { agentReasons } from './explain-agents.js';
 import { beingSpawned, heldByPause } from './explain-spawning.js';
 import { ended, heldByRun } from './explain-reasons.js';
@@ -11,6 +17,7 @@ import {
   type Facts,
   type OtherReason,
   pause,
+  providerLimit,
   type ReasonOf,
   REASONS,
   throttle,
@@ -56,6 +63,12 @@ export const HELD_BACK = {
     facts: throttle,
     isForeseen: false,
     tell: ({ throttles }) => throttles.map(throttledBy),
+  }),
+  provider_limited: heldBy({
+    about: 'The provider of the model that it needs refuses the workspace',
+    facts: providerLimit,
+    isForeseen: false,
+    tell: ({ task }) => task.providerLimits.map(limitedBy),
   }),
   waiting_for_dependency: heldBy({
     about: 'A task that it depends on has not ended',
@@ -228,6 +241,17 @@ function throttledBy({ projectId, budgetId, maxRuns, since: at }: Throttle) {
   const since = at.toISOString();
   const message = `${whose} may have ${maxRuns} ${maxRuns === 1 ? 'run' : 'runs'} at once since ${since}: a budget would be exhausted before its period ends.`;
   return { message, facts: { projectId, budgetId, maxRuns, since } };
+}
+
+const REFUSES = {
+  rate_limited: 'refuses further requests',
+  quota_exhausted: 'says that the quota is used up',
+};
+
+function limitedBy(limit: ProviderLimitFacts) {
+  const { provider, model, kind, until } = limit;
+  const message = `The provider ${provider} ${REFUSES[kind]} for ${model ?? 'all of its models'}: it waits until ${until}, and goes on by itself.`;
+  return { message, facts: limit };
 }
 
 function queuePosition({ ahead }: ExplainFacts): Reason[] {

@@ -1,6 +1,6 @@
 import { RUN_STATES, TASK_STATUSES } from '#lib/transitions';
 import { DEPENDENCY_POLICIES } from '#lib/task-manager';
-import { BUDGET_SCOPES } from '#lib/usage-budget';
+import { BUDGET_SCOPES, LIMIT_KINDS } from '#lib/usage-budget';
 
 /** A schema as OpenAPI has it, of values of the type T: from one place come the facts and their documentation. */
 export interface Schema<T = unknown> {
@@ -51,7 +51,7 @@ const agents = {
   agents: list(
     object({
       ...{ id, name: text, liveRuns: count, maxConcurrentTasks: count, lastSeenAt: timeOrNull },
-      restingUntil: timeOrNull,
+      ...{ restingUntil: timeOrNull, limitedUntil: timeOrNull },
     }),
     'Some of them',
   ),
@@ -70,6 +70,13 @@ export const budget = {
   ...{ allocated: tokens, consumed: tokens, reserved: tokens, available: tokens, needed: tokens },
 };
 export const throttle = { projectId: idOrNull, budgetId: id, maxRuns: count, since: time };
+export const providerLimit = {
+  ...{ limitId: id, provider: text, model: textOrNull, kind: oneOf(LIMIT_KINDS) },
+  until: {
+    ...time,
+    description: 'When this task goes on: each a little after the limit, at a time of its own',
+  } as Schema<string>,
+};
 const nearest = list(
   object({ id, name: text, missing: list(text) }),
   'The agents that lack least, and what',
@@ -126,6 +133,10 @@ export const REASONS = {
   },
   agents_resting: {
     about: 'Push agents that can take it rest: their command could not be started',
+    facts: agents,
+  },
+  agents_provider_limited: {
+    about: 'Agents that can take it have a model of their own, which its provider refuses',
     facts: agents,
   },
   agents_full: { about: 'Agents that can take it hold as many tasks as they may', facts: agents },

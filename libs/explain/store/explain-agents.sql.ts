@@ -5,6 +5,7 @@ import type { LineFacts } from '../domain/task-position.js';
 import { isoTime } from './iso-time.js';
 import { AGENT_HOLDS, hasRoom, takesType } from '#lib/runs';
 import { isLiveRun } from '#lib/transitions';
+import { agentLimitedUntil } from '#lib/usage-budget';
 
 /** Agents of each availability that are named. */
 const AGENTS_NAMED = 5;
@@ -19,7 +20,8 @@ const WANTS = `(a.dedicated_to <@ $2::text[] AND ${takesType('a', '$3')})`;
 /** $1 workspace, $2 capabilities, $3 type of the task. */
 const CAPABLE = `
 WITH capable AS MATERIALIZED (
-  SELECT a.id, a.name, a.mode, a.live_runs, a.max_concurrent_tasks, h.last_seen_at, a.resting_until, CASE
+  SELECT a.id, a.name, a.mode, a.live_runs, a.max_concurrent_tasks, h.last_seen_at, a.resting_until,
+    ${agentLimitedUntil('a')} AS limited_until, CASE
       ${HELD_BACK}
       WHEN a.mode = 'pull' AND a.lifecycle = 'STARTING' AND h.agent_id IS NULL THEN 'unresponsive'
       WHEN ${isUnresponsive('a', 'h')} THEN 'unresponsive'
@@ -47,7 +49,7 @@ SELECT availability, count(*)::int AS count, sum(max_concurrent_tasks)::int AS p
   sum(greatest(max_concurrent_tasks - live_runs, 0))::int AS "freePlaces",
   to_jsonb((array_agg(jsonb_build_object('id', id, 'name', name, 'liveRuns', live_runs,
     'maxConcurrentTasks', max_concurrent_tasks, 'lastSeenAt', ${isoTime('last_seen_at')},
-    'restingUntil', ${isoTime('resting_until')})
+    'restingUntil', ${isoTime('resting_until')}, 'limitedUntil', ${isoTime('limited_until')})
     ORDER BY name, id))[1:${AGENTS_NAMED}]) AS agents
 FROM capable GROUP BY availability`,
 );

@@ -1,5 +1,5 @@
 import { query } from '#lib/database';
-import type { BudgetFacts, PauseFacts } from '../domain/explain-facts.js';
+import type { BudgetFacts, PauseFacts, ProviderLimitFacts } from '../domain/explain-facts.js';
 import {
   endedBadly,
   isActiveBudget,
@@ -9,6 +9,7 @@ import {
 } from '#lib/transitions';
 import { type HoldCode, heldBackBy, scopeOf } from '#lib/runs';
 import { type DependencyPolicy, LEASE_END } from '#lib/task-manager';
+import { limitsOfTask } from '#lib/usage-budget';
 import { isoTime } from './iso-time.js';
 
 /** What explains a task: several statements, so that each thing is looked at only where it matters. */
@@ -53,6 +54,7 @@ export interface ExplainedTask {
   held_back: HoldCode[];
   /** Budgets that cover it and have less left than it needs. */
   budgets: BudgetFacts[];
+  provider_limits: ProviderLimitFacts[];
   assigned_at: Date | null;
   started_at: Date | null;
   completed_at: Date | null;
@@ -102,7 +104,7 @@ SELECT now() AS now, t.status, t.task_type, t.project_id, t.run_id, t.agent_id, 
   t.queue_expires_at, t.required_capabilities, t.queue_rank, t.unmet_dependencies,
   ${heldBackBy('t', scopeOf('$1'))} AS held_back,
   t.assigned_at, t.started_at, t.completed_at, t.failed_at, t.aborted_at, t.archived_at, run.last_run,
-  unsettled.dependencies, spawn.spawn, short.budgets
+  unsettled.dependencies, spawn.spawn, short.budgets, limited.provider_limits
 FROM agent_tasks t
 LEFT JOIN LATERAL (
   SELECT jsonb_build_object('id', r.id, 'agent_id', r.agent_id, 'agent_name', a.name, 'state', r.state,
@@ -132,6 +134,10 @@ LEFT JOIN LATERAL (
   FROM usage_budgets b
   WHERE b.workspace_id = t.workspace_id AND b.scope_id = ANY (${scopesOf('t')}) AND ${isActiveBudget('b')}
     AND b.available < greatest(t.estimated_tokens, 1)) short ON true
+LEFT JOIN LATERAL (
+  SELECT coalesce(jsonb_agg(jsonb_build_object('limitId', l.id, 'provider', l.provider, 'model', l.model, 'kind', l.kind,
+    'until', ${isoTime('provider_limit_end(l.until, l.over_at, t.id)')}) ORDER BY l.until DESC), '[]') AS provider_limits
+  FROM provider_limits l WHERE l.workspace_id = t.workspace_id AND l.id = ANY (${limitsOfTask('t')})) limited ON true
 WHERE t.workspace_id = $1 AND t.id = $2`,
 );
 

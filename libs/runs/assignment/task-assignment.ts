@@ -9,7 +9,7 @@ import {
   planAssignments,
   type ReadyTask,
 } from '../domain/plan-assignments.js';
-import { countByWorkspace, type SweepResult } from '#lib/transitions';
+import { countByWorkspace, type SweepResult, takeHolds } from '#lib/transitions';
 import { assignTasks, type AssignedRow } from '../store/assign-tasks.sql.js';
 import { offerKey, offerOf } from '../store/hand-out.js';
 import { lockPushAgents, type PushAgentRow } from '../store/lock-push-agents.sql.js';
@@ -65,6 +65,7 @@ export class TaskAssignment {
     const rows = JSON.stringify(plan.map(assignmentRow));
     const assigned = await tx.rows(assignTasks, [rows, spawns.leaseByHeartbeat]);
     await spawns.spend(tx, countByWorkspace(assigned));
+    if (assigned.length > 0) await tx.rows(takeHolds);
     const given = new Set(assigned.map((one) => one.task_id));
     return { assigned, passedOver: countByWorkspace(tasks.filter((one) => !given.has(one.id))) };
   }

@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache';
 import { CONFIG, type Config } from '#lib/config';
 import { Coalescer, Database, firstRow } from '#lib/database';
 import { type AgentCaller, agentKey } from '#lib/kernel';
-import type { TaskStatus } from '#lib/transitions';
+import { takeHolds, type TaskStatus } from '#lib/transitions';
 import {
   type ClaimedRow,
   type ClaimRow,
@@ -15,6 +15,7 @@ import {
 } from '../store/claim-tasks.sql.js';
 import { offerKey } from '../store/hand-out.js';
 import { givenTask } from '../store/given-task.sql.js';
+import { BudgetedWorkspaces } from '../budgeted-workspaces.js';
 import { RunModels } from '../run-models.js';
 import { heldTasksWait } from '../store/held-tasks-wait.sql.js';
 
@@ -42,7 +43,6 @@ const MAX_BATCH = 100;
 /** While one is under way the next gathers; a second keeps Postgres busy while this process thinks. */
 const MAX_IN_FLIGHT = 2;
 const REMEMBERED_AGENTS = 100_000;
-const REMEMBERED_WORKSPACES = 100_000;
 
 /** Claims that come at the same time, in one statement. */
 @Injectable()
@@ -54,12 +54,10 @@ export class ClaimBatcher {
    */
   private readonly offers = new LRUCache<string, string>({ max: REMEMBERED_AGENTS });
 
-  /** Workspaces that have, or had, a budget. */
-  private readonly withBudgets = new LRUCache<string, true>({ max: REMEMBERED_WORKSPACES });
-
   constructor(
     private readonly database: Database,
     private readonly models: RunModels,
+    private readonly budgeted: BudgetedWorkspaces,
     @Inject(CONFIG) private readonly config: Config,
   ) {
     this.coalescer = new Coalescer({
@@ -108,12 +106,14 @@ export class ClaimBatcher {
     params: unknown[],
   ): Promise<ClaimRow[]> {
     const tenant = this.database.tenant(workspaceId);
-    if (!this.withBudgets.has(workspaceId)) {
+    if (!this.budgeted.has(workspaceId)) {
       const rows = await tenant.rows(plain, params);
       if (!rows[0]?.has_budgets) return rows;
-      this.withBudgets.set(workspaceId, true);
+      this.budgeted.add(workspaceId);
     }
-    return tenant.rows(holding, params);
+    const steps = [[holding, params], [takeHolds]] as const;
+    const [rows] = await tenant.pipeline(steps, { earlyLockRelease: true });
+    return rows;
   }
 
   private groupOf(claim: Claim): string {

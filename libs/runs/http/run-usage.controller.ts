@@ -1,28 +1,46 @@
-import { Body, Controller, HttpCode, Post } from '@nestjs/common';
+import { Body, Controller, Get, HttpCode, Post, Query } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { ApiErrors, UuidParam } from '#lib/http';
 import { Auth, CurrentCaller } from '#lib/identity';
 import type { Caller } from '#lib/kernel';
+import { RunBudgets } from '#lib/usage-budget';
 import { reporterOf } from '../reporter.js';
 import { RunUsage } from '../run-usage.js';
 import { TaskReporter } from '../task-reporter.js';
-import { UsageDto, UsageOutcomeDto } from './dto/usage.dto.js';
+import { RunBudgetDoc, RunBudgetQuery, UsageDto, UsageOutcomeDto } from './dto/usage.dto.js';
 
 /** What runs have used; accepted of ended ones, too. */
 @ApiTags('Runs')
 @Controller()
 @Auth({ kinds: ['agent', 'run'] })
-@ApiErrors('validation_failed', 'unknown_model', 'usage_report_conflict')
+@ApiErrors('validation_failed')
 export class RunUsageController {
   constructor(
     private readonly reporter: TaskReporter,
     private readonly usage: RunUsage,
+    private readonly budgets: RunBudgets,
   ) {}
+
+  @Get('runs/:runId/budget')
+  @ApiOkResponse({ type: RunBudgetDoc })
+  @ApiErrors('run_not_found')
+  @ApiOperation({
+    operationId: 'getRunBudget',
+    summary:
+      'Whether the run should go on, before it commits or spends more: advice, which binds nobody',
+  })
+  ofBudget(
+    @CurrentCaller() caller: Caller,
+    @UuidParam('runId') runId: string,
+    @Query() { linesChanged }: RunBudgetQuery,
+  ) {
+    return this.budgets.check(reporterOf(caller, runId), linesChanged);
+  }
 
   @Post('runs/:runId/usage')
   @HttpCode(200)
   @ApiOkResponse({ type: UsageOutcomeDto })
-  @ApiErrors('run_not_found')
+  @ApiErrors('run_not_found', 'unknown_model', 'usage_report_conflict')
   @ApiOperation({
     operationId: 'reportRunUsage',
     summary: 'The tokens that the run has used; up to 100 reports, each counted once',
@@ -38,7 +56,7 @@ export class RunUsageController {
   @Post('agent-tasks/:id/usage')
   @HttpCode(200)
   @ApiOkResponse({ type: UsageOutcomeDto })
-  @ApiErrors('task_not_found', 'run_required')
+  @ApiErrors('task_not_found', 'run_required', 'unknown_model', 'usage_report_conflict')
   @ApiOperation({
     operationId: 'reportTaskUsage',
     summary: 'The same under the path of the task',

@@ -24,6 +24,9 @@ beforeEach(async () => {
   gateway.behaviour = { kind: 'spawn' };
   gateway.spawns.length = 0;
   workspace = await server.newWorkspace();
+  // So that each end of a session has to give back what the run held: the invariants look after each test.
+  const period = { periodStart: '2020-01-01T00:00:00Z', periodEnd: '2120-01-01T00:00:00Z' };
+  await workspace.api.post('/budgets', { scope: 'global', allocated: 1e12, ...period });
   await heartbeat();
 });
 afterEach(async () => {

@@ -1,5 +1,6 @@
 import { command } from '#lib/database';
-import { HELD_COLUMNS, holdsAfforded, journaled, runStart, taskTransition } from '#lib/transitions';
+import { HELD_COLUMNS, HOLDS_NOTED, journaled, runStart, taskTransition } from '#lib/transitions';
+import { holdsAfforded } from '#lib/usage-budget';
 
 export interface AssignedRow {
   workspace_id: string;
@@ -12,7 +13,7 @@ export interface AssignedRow {
  * Gives tasks to push agents as it was planned, as far as their budgets can bear them: the runs, the intents to spawn their sessions, and a
  * sign of life of each agent, since from now on its gateway is expected to send heartbeats for it.
  *
- * As the service role, with agents and tasks locked. Indexes: primary keys.
+ * As the service role, with agents and tasks locked; `takeHolds` ends the transaction. Indexes: primary keys.
  * $1 JSON array of {workspace_id, task_id, agent_id, run_id}, $2 whether the gateway's heartbeats carry their leases.
  */
 export const assignTasks = command<AssignedRow>(
@@ -59,5 +60,5 @@ agent_heartbeats_sent AS (
     next_expected_at = excluded.next_expected_at
 ),
 ${journaled('begun')}
-SELECT workspace_id, run_id, id AS task_id, agent_id FROM task_moved`,
+SELECT workspace_id, run_id, id AS task_id, agent_id, ${HOLDS_NOTED} AS noted FROM task_moved`,
 );

@@ -1,7 +1,5 @@
 import { command, hotCommand, type Sql } from '#lib/database';
 import {
-  HELD_COLUMNS,
-  holdsAfforded,
   journaled,
   promisesHeartbeat,
   promisesNoHeartbeat,
@@ -9,7 +7,6 @@ import {
   taskTransition,
 } from '#lib/transitions';
 import { bytesOf } from '#lib/task-manager';
-import { availableBudgets, hasBudgets, NO_BUDGETS } from '#lib/usage-budget';
 import {
   hasRoom,
   OFFER,
@@ -25,6 +22,7 @@ import {
   whyWorkspaceWaits,
   workspaceHandsOut,
 } from './hand-out.js';
+import { type Holds, WITH_HOLDS, WITHOUT_HOLDS } from './claim-holds.js';
 import { ROUTED_BY, type RoutedRow } from './routed-row.js';
 
 /** What one agent asks for. */
@@ -130,20 +128,6 @@ interface Askers {
   deferred: string;
 }
 
-/** How a statement treats budgets. Most workspaces have none, and their claims do not pay for them. */
-interface Holds {
-  /** SQL: what the budgets have left. */
-  budgets: string;
-  /** SQL: columns of tasks, after a comma. */
-  columns: (task: string) => string;
-}
-
-const WITHOUT_HOLDS: Holds = { budgets: NO_BUDGETS, columns: () => '' };
-const WITH_HOLDS: Holds = {
-  budgets: '(SELECT available FROM budgets)',
-  columns: (task) => `, ${task}.project_id, ${task}.milestone_id, ${task}.estimated_tokens`,
-};
-
 const OFFERED = OFFER.map((column) => `a.${column}`).join(', ');
 
 /** The best ranked tasks that one row `o` of `offer` takes, as many as it has room for, locked. */
@@ -223,19 +207,18 @@ chosen AS MATERIALIZED (
   };
 }
 
-function claimStatement({ asked, chosen, deferred }: Askers, holding: boolean): string {
-  const holds = holding ? WITH_HOLDS : WITHOUT_HOLDS;
-  const mayClaim = holding ? '' : ` AND NOT ${hasBudgets('$1')}`;
+function claimStatement({ asked, chosen, deferred }: Askers, holds: Holds): string {
   const returned = [
     ...RECEIVED.map((column) => `t.${column}`),
     'm.seconds',
     'm.by_heartbeat',
     'm.model',
+    ...holds.returned,
   ];
   return `
-WITH ${holding ? `budgets AS MATERIALIZED (SELECT ${availableBudgets('$1')} AS available),\n` : ''}agent AS MATERIALIZED (
+WITH ${holds.first}agent AS MATERIALIZED (
   SELECT a.id, a.lifecycle, a.mode, a.model, ${OFFERED}, w.position,
-    CASE WHEN a.mode = 'pull' AND ${takesWork('a')} AND ${workspaceHandsOut('$1')}${mayClaim}
+    CASE WHEN a.mode = 'pull' AND ${takesWork('a')} AND ${workspaceHandsOut('$1')}${holds.mayClaim}
       THEN greatest(least(w.max, a.max_concurrent_tasks - a.live_runs), 0) ELSE 0 END AS room,
     ${takesWork('a')} AS takes_work, NOT ${hasRoom('a')} AS is_full,
     coalesce(w.lease_seconds, CASE WHEN heard.alive THEN a.stale_threshold_seconds END, $5::int) AS seconds,
@@ -254,9 +237,9 @@ WITH ${holding ? `budgets AS MATERIALIZED (SELECT ${availableBudgets('$1')} AS a
   FOR NO KEY UPDATE OF a
 ),
 ${chosen(holds)},
-${holding ? `${holdsAfforded(() => '$1')},\n` : ''}${taskTransition(
+${holds.afforded}${taskTransition(
     'ASSIGNED',
-    holding ? 'afforded' : 'chosen',
+    holds.source,
     {
       workspace_id: '$1',
       task_id: 'm.id',
@@ -265,19 +248,19 @@ ${holding ? `${holdsAfforded(() => '$1')},\n` : ''}${taskTransition(
       run_id: 'm.run_id',
       agent_id: 'm.agent_id',
     },
-    { returned: holding ? [...returned, ...HELD_COLUMNS] : returned },
+    { returned },
   )},
-${runStart({ timed: true, holding })},
+${runStart({ timed: true, holding: holds.holding })},
 ${journaled('begun')}
 SELECT a.id AS agent_id, a.lifecycle, a.mode, ${OFFERED}, a.unresponsive, ${deferred} AS deferred,
-  CASE WHEN NOT a.takes_work THEN 'agent_in_error'
+  CASE WHEN NOT a.takes_work THEN CASE a.lifecycle WHEN 'ERROR' THEN 'agent_in_error' ELSE 'provider_limited' END
        WHEN a.is_full THEN 'agent_full'
        ELSE coalesce(CASE WHEN a.room = 0 THEN ${whyWorkspaceWaits('$1')} END, 'nothing_ready') END AS why,
-  ${someTasksMayWait('$1')} AS some_held, ${holding ? 'false' : hasBudgets('$1')} AS has_budgets,
+  ${someTasksMayWait('$1')} AS some_held, ${holds.missed} AS has_budgets,
   m.run_id, m.generation, m.model, now() + make_interval(secs => m.seconds) AS lease_expires_at,
   now() + make_interval(secs => m.timeout_seconds) AS deadline_at, m.id,
   ${RECEIVED.map((column) => `m.${column}`).join(', ')}, ARRAY(
-    SELECT g.tag FROM agent_task_tags g WHERE g.workspace_id = $1 AND g.task_id = m.id ORDER BY g.tag) AS tags
+    SELECT g.tag FROM agent_task_tags g WHERE g.workspace_id = $1 AND g.task_id = m.id ORDER BY g.tag) AS tags${holds.noted}
 FROM agent a LEFT JOIN task_moved m ON m.agent_id = a.id
 -- Run ids are made in the order of the queue, and sort by the time they were made.
 ORDER BY m.run_id`;
@@ -287,16 +270,16 @@ ORDER BY m.run_id`;
 export type ClaimStatements = readonly [plain: Sql<ClaimRow>, holding: Sql<ClaimRow>];
 
 const claimForOne: ClaimStatements = [
-  hotCommand('claim_for_one', claimStatement(ONE, false)),
-  hotCommand('claim_for_one_holding', claimStatement(ONE, true)),
+  hotCommand('claim_for_one', claimStatement(ONE, WITHOUT_HOLDS)),
+  hotCommand('claim_for_one_holding', claimStatement(ONE, WITH_HOLDS)),
 ];
 const claimForSeveral: ClaimStatements = [
-  hotCommand('claim_for_several', claimStatement(several(false), false)),
-  hotCommand('claim_for_several_holding', claimStatement(several(false), true)),
+  hotCommand('claim_for_several', claimStatement(several(false), WITHOUT_HOLDS)),
+  hotCommand('claim_for_several_holding', claimStatement(several(false), WITH_HOLDS)),
 ];
 const claimMany: ClaimStatements = [
-  hotCommand('claim_many', claimStatement(several(true), false)),
-  hotCommand('claim_many_holding', claimStatement(several(true), true)),
+  hotCommand('claim_many', claimStatement(several(true), WITHOUT_HOLDS)),
+  hotCommand('claim_many_holding', claimStatement(several(true), WITH_HOLDS)),
 ];
 
 /**
@@ -304,8 +287,8 @@ const claimMany: ClaimStatements = [
  * Indexes: primary keys.
  */
 const claimGiven: ClaimStatements = [
-  command('claim_given', claimStatement(GIVEN, false)),
-  command('claim_given_holding', claimStatement(GIVEN, true)),
+  command('claim_given', claimStatement(GIVEN, WITHOUT_HOLDS)),
+  command('claim_given_holding', claimStatement(GIVEN, WITH_HOLDS)),
 ];
 
 /** The statements for claims of so many agents that ask for so many tasks together, or for a given one. */

@@ -4,8 +4,11 @@ import { isInUse } from '#lib/identity';
 import {
   availableBudgets,
   hasBudgets,
+  hasProviderLimits,
   hasThrottledProjects,
   isAffordable,
+  isAgentLimited,
+  isFreeOfProviderLimits,
   isInNoThrottledProject,
   isThrottled,
   isUsedUp,
@@ -63,6 +66,11 @@ export const HOLDS = {
     task: (t, { workspace }) => isInNoThrottledProject(t, workspace),
     someTasks: hasThrottledProjects,
     workspace: (workspace) => `NOT ${isThrottled(workspace)}`,
+  },
+  provider_limited: {
+    why: 'provider_limited',
+    task: (t, { workspace }) => isFreeOfProviderLimits(t, workspace),
+    someTasks: hasProviderLimits,
   },
   waiting_for_dependency: { task: (t) => `${t}.unmet_dependencies = 0` },
   budget: {
@@ -142,6 +150,7 @@ export const AGENT_HOLDS = {
   disabled: (a) => `(${a}.mode = 'push' AND NOT ${a}.coordinator_enabled)`,
   without_command: (a) => `(${a}.mode = 'push' AND ${a}.command = '{}')`,
   cooldown: (a) => `(${a}.mode = 'push' AND ${isInCooldown(a)})`,
+  provider_limited: isAgentLimited,
 } as const satisfies Record<string, (a: string) => string>;
 
 export type AgentHold = keyof typeof AGENT_HOLDS;

@@ -83,7 +83,7 @@ describe('commands', () => {
     ['cancel', 'ABORTED', { retry_at: null }, 'already'],
     ['cancel', 'ABORTED', { retry_at: new Date() }, 'ABORTED'],
     ['pause', 'RUNNING', {}, 'PAUSED'],
-    ['pause', 'PAUSED', {}, 'already'],
+    ['pause', 'PAUSED', {}, 'takes_over_pause'],
     ['pause', 'FAILED', {}, 'illegal'],
     ['resume', 'PAUSED', { run_id: null }, 'PENDING'],
     ['resume', 'PAUSED', { run_id: 'r', run_started: true }, 'RUNNING'],

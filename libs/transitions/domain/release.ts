@@ -7,6 +7,10 @@ import { planFailure, type FailurePlan } from './failure-handling.js';
 export interface Release {
   actor: Actor;
   reason: string;
+  /** For the log of the task; absent: the reason. */
+  message?: string;
+  /** How long the task is not handed out again; absent: not at all. A paused one waits for its resumption alone. */
+  retryAfterSeconds?: number;
 }
 
 /** The plan for a task whose run is given back. */
@@ -46,23 +50,19 @@ function isTimeOut(task: LockedTask, { kind }: Actor): boolean {
 /** The same, when the end is nobody's time-out. */
 export function planFreeRelease(task: LockedTask, release: Release): ReleasePlan {
   const runId = task.run_id as string;
+  const { retryAfterSeconds = 0 } = release;
   const run: RunTransition = { runId, to: 'RELEASED', endReason: release.reason };
   const common = {
     workspaceId: task.workspace_id,
     taskId: task.id,
     actor: release.actor,
-    message: release.reason,
+    message: release.message ?? release.reason,
     run,
   };
-  switch (task.status) {
-    case 'PAUSED':
-      return { kind: 'detach', workspaceId: task.workspace_id, run };
-    case 'ASSIGNED':
-      return { kind: 'transition', transition: { ...common, to: 'PENDING' } };
-    default:
-      return {
-        kind: 'transition',
-        transition: { ...common, to: 'ABORTED', reason: 'released', retryAfterSeconds: 0 },
-      };
+  if (task.status === 'PAUSED') return { kind: 'detach', workspaceId: task.workspace_id, run };
+  if (task.status === 'ASSIGNED' && retryAfterSeconds === 0) {
+    return { kind: 'transition', transition: { ...common, to: 'PENDING' } };
   }
+  const again = { reason: 'released', retryAfterSeconds };
+  return { kind: 'transition', transition: { ...common, to: 'ABORTED', ...again } };
 }

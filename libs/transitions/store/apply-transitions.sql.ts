@@ -1,4 +1,5 @@
 import { command } from '#lib/database';
+import { detached } from './detach-runs.sql.js';
 import { journaled } from './journal.sql.js';
 import { anyRunTransition } from './run-transition.sql.js';
 import { anyTaskTransition } from './task-transition.sql.js';
@@ -27,6 +28,24 @@ export const applyTransitionsSql = command<AppliedRow>(
   `
 WITH ${anyTaskTransition('$1::jsonb')},
 ${anyRunTransition('$2::jsonb')},
+${journaled('either')}
+SELECT workspace_id, id, version, previous_status, status, agent_id, unmet_dependencies,
+  dependents_unsettled
+FROM task_moved`,
+);
+
+/**
+ * The same, with runs that tasks lose which stay PAUSED. One statement, since it locks agents and budgets, and nothing may lock
+ * a task, a run or an agent after a budget.
+ *
+ * $3 the runs, which are among those of $2.
+ */
+export const applyAndDetach = command<AppliedRow>(
+  'apply_and_detach',
+  `
+WITH ${anyTaskTransition('$1::jsonb')},
+${anyRunTransition('$2::jsonb')},
+${detached('r.id = ANY ($3::uuid[])')},
 ${journaled('either')}
 SELECT workspace_id, id, version, previous_status, status, agent_id, unmet_dependencies,
   dependents_unsettled

@@ -4,45 +4,51 @@ import { instruments } from '#lib/observability';
 import type { Transition, RunTransition } from '../domain/transition.js';
 import type { FailurePlan } from '../domain/failure-handling.js';
 import type { ReleasePlan } from '../domain/release.js';
-import { applyTransitionsSql, type AppliedRow } from './apply-transitions.sql.js';
-import { detachRuns } from './detach-runs.sql.js';
+import { applyAndDetach, applyTransitionsSql, type AppliedRow } from './apply-transitions.sql.js';
 
 /** Writes transitions of tasks and runs, in the transaction that holds the tasks' locks. */
 export async function applyTransitions(
   tx: Transaction,
   transitions: readonly Transition[],
 ): Promise<AppliedRow[]> {
-  if (transitions.length === 0) return [];
-  const applied = await tx.rows(applyTransitionsSql, [
-    JSON.stringify(transitions.map(taskTransitionRow)),
-    JSON.stringify(
-      transitions.flatMap((transition) =>
-        transition.run
-          ? [runTransitionRow(transition.workspaceId, transition.run, endedBy(transition.actor))]
-          : [],
-      ),
+  return applyWith(tx, transitions, []);
+}
+
+/** @param detached runs that tasks lose which stay PAUSED */
+async function applyWith(
+  tx: Transaction,
+  transitions: readonly Transition[],
+  detached: readonly DetachPlan[],
+): Promise<AppliedRow[]> {
+  if (transitions.length === 0 && detached.length === 0) return [];
+  const runs = [
+    ...transitions.flatMap(({ workspaceId, run, actor }) =>
+      run ? [runTransitionRow(workspaceId, run, endedBy(actor))] : [],
     ),
-  ]);
+    ...detached.map(({ workspaceId, run }) => runTransitionRow(workspaceId, run)),
+  ];
+  const rows = [JSON.stringify(transitions.map(taskTransitionRow)), JSON.stringify(runs)];
+  const applied =
+    detached.length === 0
+      ? await tx.rows(applyTransitionsSql, rows)
+      : await tx.rows(applyAndDetach, [...rows, detached.map(({ run }) => run.runId)]);
   for (const { to, reason } of transitions) {
     if (to === 'FAILED') instruments.tasksFailed.inc({ reason: reason ?? 'unknown' });
   }
   return applied;
 }
 
+type Plan = FailurePlan | ReleasePlan;
+type DetachPlan = Extract<Plan, { kind: 'detach' }>;
+
 /**
- * Applies plans about tasks under lock: first transitions, second transitions, and the detached runs of paused
- * tasks.
+ * Applies plans about tasks under lock: first transitions with the detached runs of paused tasks, and then second transitions,
+ * which end no run.
  *
  * @returns the rows moved, the second transition of a task after its first
  */
-export async function applyPlans(
-  tx: Transaction,
-  plans: readonly (FailurePlan | ReleasePlan)[],
-): Promise<AppliedRow[]> {
-  const detached = plans.flatMap((plan) =>
-    plan.kind === 'detach' ? [runTransitionRow(plan.workspaceId, plan.run)] : [],
-  );
-  if (detached.length > 0) await tx.rows(detachRuns, [JSON.stringify(detached)]);
+export async function applyPlans(tx: Transaction, plans: readonly Plan[]): Promise<AppliedRow[]> {
+  const detached = plans.filter((plan) => plan.kind === 'detach');
   const first = plans.flatMap((plan) => {
     if (plan.kind === 'detach') return [];
     return [plan.kind === 'transition' ? plan.transition : plan.first];
@@ -50,12 +56,15 @@ export async function applyPlans(
   const second = plans.flatMap((plan) =>
     plan.kind === 'transitions' && plan.then ? [plan.then] : [],
   );
-  const moved = [...(await applyTransitions(tx, first)), ...(await applyTransitions(tx, second))];
+  const moved = [
+    ...(await applyWith(tx, first, detached)),
+    ...(await applyTransitions(tx, second)),
+  ];
   countRecoveries(plans);
   return moved;
 }
 
-function countRecoveries(plans: readonly (FailurePlan | ReleasePlan)[]): void {
+function countRecoveries(plans: readonly Plan[]): void {
   for (const plan of plans) {
     const run =
       plan.kind === 'detach' ? plan.run : plan.kind === 'transition' ? undefined : plan.first.run;

@@ -2,6 +2,14 @@ import { command } from '#lib/database';
 import { journaled } from './journal.sql.js';
 import { anyRunTransition } from './run-transition.sql.js';
 
+/** CTE: tasks that stay PAUSED lose the runs of `run_moved`, rows `r`, for which the condition holds. */
+export function detached(condition: string): string {
+  return `detached AS (
+  UPDATE agent_tasks t SET run_id = NULL, updated_at = now() FROM run_moved r
+  WHERE t.workspace_id = r.workspace_id AND t.id = r.task_id AND t.run_id = r.id AND t.status = 'PAUSED' AND ${condition}
+)`;
+}
+
 /**
  * Ends the runs of tasks that stay PAUSED: the task keeps its status and its checkpoint, and loses
  * only the run that it held on to.
@@ -13,10 +21,7 @@ export const detachRuns = command<{ task_id: string; agent_id: string }>(
   'detach_runs',
   `
 WITH ${anyRunTransition('$1::jsonb')},
-detached AS (
-  UPDATE agent_tasks t SET run_id = NULL, updated_at = now() FROM run_moved r
-  WHERE t.workspace_id = r.workspace_id AND t.id = r.task_id AND t.run_id = r.id AND t.status = 'PAUSED'
-),
+${detached('true')},
 ${journaled('runs')}
 SELECT task_id, agent_id FROM run_moved`,
 );

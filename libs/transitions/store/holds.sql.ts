@@ -1,6 +1,9 @@
+import { hotCommand } from '#lib/database';
+import { isLiveRun } from './conditions.js';
+
 /**
  * What runs hold of budgets: the SQL that writes usage_budgets.reserved and task_runs.held_tokens at the two ends of a
- * run. A hold is taken in the statement that makes the run, and dies in the one that ends it, whatever that is.
+ * run. A hold is taken in the transaction that makes the run, and dies in the statement that ends it, whatever that is.
  *
  * Budgets are locked last, by id: after tasks, runs and agents. So a budget of a whole workspace is locked for no longer
  * than its holder takes to commit, and claims that come together lock it once.
@@ -16,50 +19,36 @@ export function scopesOf(t: string): string {
   return `ARRAY[${t}.workspace_id, ${t}.project_id, ${t}.milestone_id, ${t}.id]`;
 }
 
-/**
- * CTEs that leave of the tasks of `chosen` those whose estimates their budgets can bear, in the order of their
- * runs: `afforded` has the columns of `chosen`, and `budget_ids`. A task that does not fit counts against those behind it
- * nevertheless: they come next time.
- *
- * `chosen` has the columns id, run_id, project_id, milestone_id and estimated_tokens, and its tasks are locked.
- * Index: usage_budgets_scope_idx, four probes a task.
- *
- * @param workspaceOf an SQL expression for the workspace of a row of `chosen`
- */
-export function holdsAfforded(workspaceOf: (chosen: string) => string): string {
-  const workspace = workspaceOf('c');
-  const scopes = `${workspace}, c.project_id, c.milestone_id, c.id`;
-  return `budget AS MATERIALIZED (
-  SELECT b.id, b.scope_id, b.available FROM usage_budgets b
-  WHERE (b.workspace_id, b.scope_id) IN (SELECT ${workspace}, unnest(ARRAY[${scopes}]) FROM chosen c)
-    AND ${isActiveBudget('b')}
-  ORDER BY b.id
-  FOR NO KEY UPDATE
-),
-wanted AS (
-  SELECT c.id, b.id AS budget_id, b.available >= greatest(1,
-    sum(c.estimated_tokens) OVER (PARTITION BY b.id ORDER BY c.run_id ROWS UNBOUNDED PRECEDING)) AS fits
-  FROM chosen c JOIN budget b ON b.scope_id IN (${scopes})
-),
-afforded AS MATERIALIZED (
-  SELECT c.*, coalesce(w.budget_ids, '{}') AS budget_ids
-  FROM chosen c LEFT JOIN (
-    SELECT id, bool_and(fits) AS fit, array_agg(budget_id ORDER BY budget_id) AS budget_ids FROM wanted GROUP BY id) w
-    ON w.id = c.id
-  WHERE w.fit IS NOT FALSE
-)`;
-}
-
-/** What `task_moved` returns of the row `m` of `afforded`, for `runStart` and HOLDS_TAKEN. */
+/** What `task_moved` returns of the row `m` of `afforded`, for `runStart` and HOLDS_NOTED. */
 export const HELD_COLUMNS = ['m.budget_ids', 'm.estimated_tokens AS held_tokens'];
 
-/** The CTE that takes the holds of the runs of `task_moved`, whose budgets are locked. */
-export const HOLDS_TAKEN = `budget_held AS (
-  UPDATE usage_budgets b SET reserved = b.reserved + h.tokens, updated_at = now() FROM (
+/** SQL expression that leaves to `takeHolds` what the runs of `task_moved` hold; true. */
+export const HOLDS_NOTED = `(SELECT set_config('app.holds', coalesce(jsonb_agg(h)::text, ''), true) FROM (
     SELECT m.workspace_id, i.id, sum(m.held_tokens) AS tokens FROM task_moved m CROSS JOIN LATERAL unnest(m.budget_ids) AS i (id)
-    GROUP BY 1, 2) h
-  WHERE b.workspace_id = h.workspace_id AND b.id = h.id
-)`;
+    GROUP BY 1, 2) h) IS NOT NULL`;
+
+/**
+ * Takes the holds that the statement before has noted, or throws the transaction out, to be done anew, where others
+ * have taken of a budget since.
+ *
+ * The last statement of its transaction, so that the budgets are locked for its time and the commit's alone. Within the
+ * statement that makes the runs it would not only be longer: who has waited for a row has all plans of his statement set up anew.
+ * Index: primary key.
+ */
+export const takeHolds = hotCommand<never>(
+  'take_holds',
+  `
+WITH held AS MATERIALIZED (
+  SELECT b.workspace_id, b.id, h.tokens
+  FROM jsonb_to_recordset(nullif(current_setting('app.holds', true), '')::jsonb) AS h (workspace_id uuid, id uuid, tokens bigint)
+  JOIN usage_budgets b ON b.workspace_id = h.workspace_id AND b.id = h.id
+  ORDER BY b.id
+  FOR NO KEY UPDATE OF b
+)
+UPDATE usage_budgets b SET updated_at = now(),
+  reserved = CASE WHEN b.available >= greatest(h.tokens, 1) THEN b.reserved + h.tokens ELSE budget_taken_meanwhile() END
+FROM held h WHERE b.workspace_id = h.workspace_id AND b.id = h.id`,
+);
 
 /** What `run_moved` returns of an ended run for HOLDS_RELEASED. */
 export const RELEASED_COLUMNS = 'old.held_tokens AS released_tokens, r.budget_ids';
@@ -77,4 +66,36 @@ budget_released AS (
   -- A sum that is too low must not fail the report of an agent: an invariant finds it.
   UPDATE usage_budgets b SET reserved = greatest(b.reserved - l.tokens, 0), updated_at = now() FROM released l
   WHERE b.workspace_id = l.workspace_id AND b.id = l.id
+)`;
+
+/**
+ * Gives up what ended runs still hold of the budgets `miscounted(workspace_id, id)`, and returns these budgets under lock.
+ * A server of a version that knows no budgets ends a run and leaves its hold behind. Reads the runs of the workspaces.
+ */
+export const HOLDS_GIVEN_UP = `forgotten AS MATERIALIZED (
+  SELECT r.workspace_id, r.id FROM task_runs r
+  WHERE r.held_tokens > 0 AND NOT ${isLiveRun('r')}
+    AND EXISTS (SELECT FROM miscounted m WHERE m.workspace_id = r.workspace_id AND m.id = ANY (r.budget_ids))
+  ORDER BY r.id FOR NO KEY UPDATE
+),
+given_up AS (
+  UPDATE task_runs r SET held_tokens = 0 FROM forgotten f WHERE r.workspace_id = f.workspace_id AND r.id = f.id
+)
+SELECT b.workspace_id, b.id FROM usage_budgets b
+WHERE (b.workspace_id, b.id) IN (SELECT m.workspace_id, m.id FROM miscounted m) AND (SELECT count(*) FROM forgotten) >= 0
+ORDER BY b.id FOR NO KEY UPDATE`;
+
+/**
+ * Recounts what is reserved of budgets: the statement has a CTE `miscounted(workspace_id, id)` of budgets under lock. Whatever
+ * changes what a run holds waits for that lock, and then changes the new sum.
+ */
+export const BUDGET_RECOUNT = `actual AS MATERIALIZED (
+  SELECT m.workspace_id, m.id, (SELECT coalesce(sum(r.held_tokens), 0) FROM task_runs r
+    WHERE r.workspace_id = m.workspace_id AND m.id = ANY (r.budget_ids) AND ${isLiveRun('r')}) AS tokens
+  FROM miscounted m
+),
+budget_recounted AS (
+  UPDATE usage_budgets b SET reserved = c.tokens, updated_at = now() FROM actual c
+  WHERE b.workspace_id = c.workspace_id AND b.id = c.id AND b.reserved <> c.tokens
+  RETURNING b.workspace_id, b.id, old.reserved AS counted, b.reserved AS actual
 )`;

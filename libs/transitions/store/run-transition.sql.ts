@@ -1,6 +1,6 @@
 import { LIVE_RUN_STATES, RUN_EDGES, RUN_STATES, type RunState } from '../domain/run-state.js';
 import { isLiveRun } from './conditions.js';
-import { HOLDS_RELEASED, HOLDS_TAKEN, RELEASED_COLUMNS } from './holds.sql.js';
+import { HOLDS_RELEASED, RELEASED_COLUMNS } from './holds.sql.js';
 import { TASK_OF_RUN } from './journal.sql.js';
 import { asFilter } from './plan-hints.js';
 
@@ -183,7 +183,8 @@ agent_recounted AS (
  *
  * @param timed whether the time of the run begins now, and not when it starts; then `task_moved` needs its
  *   `timeout_seconds`
- * @param holding whether the runs hold something of budgets; then `task_moved` needs HELD_COLUMNS
+ * @param holding whether the runs hold something of budgets; then `task_moved` needs HELD_COLUMNS, and `takeHolds` ends
+ *   the transaction
  */
 export function runStart({ timed, holding }: { timed: boolean; holding: boolean }): string {
   const held = holding
@@ -198,7 +199,7 @@ export function runStart({ timed, holding }: { timed: boolean; holding: boolean 
   SELECT workspace_id, run_id, id, agent_id, generation, seconds, now() + make_interval(secs => seconds), by_heartbeat, model,
     ${timed ? 'now() + make_interval(secs => timeout_seconds)' : 'NULL::timestamptz'}${held.values}
   FROM task_moved
-),${holding ? `\n${HOLDS_TAKEN},` : ''}
+),
 agent_busier AS (
   UPDATE agents a SET live_runs = a.live_runs + s.runs
   FROM (SELECT workspace_id, agent_id, count(*)::int AS runs FROM task_moved GROUP BY 1, 2) s

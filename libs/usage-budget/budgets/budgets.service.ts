@@ -14,6 +14,7 @@ import {
   listBudgets,
   lockBudgets,
   moveAllocation,
+  usageLostAfter,
 } from '../store/budgets.sql.js';
 import { type BudgetView, toBudgetView } from './budget-view.js';
 
@@ -69,7 +70,7 @@ export class Budgets {
     const { allocated, periodStart, periodEnd, policy = 'pause' } = request;
     const scopes = scopeColumns(workspaceId, request);
     const params = [workspaceId, newId(), ...scopes, allocated, periodStart, periodEnd, policy];
-    const row = await this.closed(workspaceId, insertBudget, params);
+    const row = await this.closed(workspaceId, insertBudget, params, periodStart);
     if (!row) throw new Error('A budget was not inserted.');
     return toBudgetView(row);
   }
@@ -116,7 +117,9 @@ export class Budgets {
       ...[workspaceId, id, allocated, periodStart, periodEnd, policy],
       version ?? null,
     ];
-    const row = await this.closed(workspaceId, changeBudget, params);
+    const isMoved = periodStart !== null || periodEnd !== null;
+    const start = isMoved ? (periodStart ?? known.periodStart) : undefined;
+    const row = await this.closed(workspaceId, changeBudget, params, start);
     if (!row) throw new DroverError('version_mismatch');
     this.wake(workspaceId);
     return toBudgetView(row);
@@ -153,14 +156,18 @@ export class Budgets {
     return { from: views.get(fromId) as BudgetView, to: views.get(toId) as BudgetView };
   }
 
+  /** @param start of a period whose usage is to be counted: all of it has to be kept */
   private async closed(
     workspaceId: string,
     statement: typeof insertBudget,
     params: unknown[],
+    start?: string,
   ): Promise<BudgetRow | undefined> {
     try {
       return await this.database.tenant(workspaceId).transaction(async (tx) => {
         await tx.rows(closeLedger, [workspaceId]);
+        const lost = start && (await firstRow(tx, usageLostAfter, [workspaceId, start]));
+        if (lost) throw notKept(lost.since);
         const row = await firstRow(tx, statement, params);
         await tx.rows(tellBudgetAlerts, [ALERTED, workspaceId]);
         return row;
@@ -198,6 +205,14 @@ function refuseNonsense({
 
 function invalid(field: string, message: string): DroverError {
   return new DroverError('validation_failed', { errors: [{ field, message }] });
+}
+
+function notKept(since: Date): DroverError {
+  const from = since.toISOString();
+  return invalid(
+    'periodStart',
+    `must not be before ${from}: older usage is not kept, and would not be counted`,
+  );
 }
 
 function exceeded({ available, consumed, reserved }: BudgetRow): DroverError {

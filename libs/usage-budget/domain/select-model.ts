@@ -24,9 +24,16 @@ export interface RoutingRule {
   model?: string;
 }
 
-/** The server's own rules, in their order. */
-export const BUILT_IN_RULES = ['critical', 'complex', 'boilerplate', 'small', 'default'] as const;
-export type BuiltInRule = (typeof BUILT_IN_RULES)[number];
+/** The server's own rules, in their order. The SQL function `routed_model` reads them, too. */
+export const SERVER_RULES = {
+  critical: { minPriority: 9, tier: 'opus' },
+  complex: { minComplexity: 9, tier: 'opus' },
+  boilerplate: { taskType: 'boilerplate', tier: 'haiku' },
+  small: { maxEstimatedTokens: '9999', tier: 'haiku' },
+  default: { tier: 'sonnet' },
+} as const satisfies Record<string, RoutingRule>;
+export type BuiltInRule = keyof typeof SERVER_RULES;
+export const BUILT_IN_RULES = Object.keys(SERVER_RULES) as BuiltInRule[];
 
 /** A model for a task, and why. */
 export interface Choice {
@@ -38,10 +45,6 @@ export interface Choice {
   /** Which of its own it was, from 0 on. */
   index?: number;
 }
-
-const CRITICAL_PRIORITY = 9;
-const MOST_COMPLEXITY = 8;
-const SMALL_TOKENS = 10_000n;
 
 /** The model for a task: the first of the workspace's rules that holds, else the server's. */
 export function selectModel(
@@ -71,23 +74,7 @@ function holds(rule: RoutingRule, task: TaskFacts): boolean {
 }
 
 function builtIn(task: TaskFacts, models: TierModels): Choice {
-  const rule = builtInRule(task);
-  const tier = TIER_OF[rule];
+  const rule = BUILT_IN_RULES.find((name) => holds(SERVER_RULES[name], task)) ?? 'default';
+  const { tier } = SERVER_RULES[rule];
   return { tier, model: models[tier], rule };
-}
-
-const TIER_OF: Record<BuiltInRule, ModelTier> = {
-  critical: 'opus',
-  complex: 'opus',
-  boilerplate: 'haiku',
-  small: 'haiku',
-  default: 'sonnet',
-};
-
-function builtInRule(task: TaskFacts): BuiltInRule {
-  const { taskType, priority, estimatedComplexity, estimatedTokens } = task;
-  if (priority >= CRITICAL_PRIORITY) return 'critical';
-  if (estimatedComplexity !== null && estimatedComplexity > MOST_COMPLEXITY) return 'complex';
-  if (taskType === 'boilerplate') return 'boilerplate';
-  return estimatedTokens !== null && estimatedTokens < SMALL_TOKENS ? 'small' : 'default';
 }

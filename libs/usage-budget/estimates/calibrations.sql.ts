@@ -1,5 +1,5 @@
 import { command, query } from '#lib/database';
-import { FACTOR_BOUNDS, TOKENS_WITH_OVERHEADS } from '../domain/estimates.js';
+import { FACTOR_BOUNDS, MAX_ESTIMATE, TOKENS_WITH_OVERHEADS } from '../domain/estimates.js';
 
 /** Completed tasks of a kind that count, the latest ones, and as many as there must be. */
 const SAMPLES = { most: 50, least: 5 } as const;
@@ -12,8 +12,8 @@ const REMEMBERED = 10_000;
 
 const COMPLETED = `t.workspace_id = $1 AND t.completed_at > now() - interval '${DAYS} days'`;
 
-/** SQL: the tokens that all runs of the task `t` used together, as `used`. Index: task_runs_task_idx. */
-export const USED = `SELECT sum(r.used_tokens)::bigint AS used FROM task_runs r
+/** SQL: the tokens that all runs of the task `t` used together, as `used`, beyond bigint. Index: task_runs_task_idx. */
+const USED = `SELECT sum(r.used_tokens) AS used FROM task_runs r
     WHERE r.workspace_id = t.workspace_id AND r.task_id = t.id`;
 
 /**
@@ -69,7 +69,7 @@ INSERT INTO estimate_calibrations AS c (workspace_id, project_id, task_type, fac
 SELECT $1, project_id, task_type,
   CASE WHEN count(ratio) >= ${SAMPLES.least} THEN least(greatest(
     percentile_cont(0.5) WITHIN GROUP (ORDER BY ratio), ${FACTOR_BOUNDS.least}), ${FACTOR_BOUNDS.most}) END,
-  ceil(percentile_cont(0.5) WITHIN GROUP (ORDER BY used)), count(*)
+  least(ceil(percentile_cont(0.5) WITHIN GROUP (ORDER BY used)), ${MAX_ESTIMATE}), count(*)
 FROM sample
 WHERE number <= ${SAMPLES.most}
 GROUP BY project_id, task_type

@@ -3,12 +3,14 @@ import type pg from 'pg';
 import { checkInvariants } from '#lib/invariants';
 import { newId } from '#lib/kernel';
 import { startTestApp, type TestApp, type TestWorkspace } from '../../../test/support/app.js';
-import { aProject } from '../../../test/support/factories.js';
+import { anAgent, aProject } from '../../../test/support/factories.js';
+import { aTask } from '../../../test/support/task-factories.js';
 import { rebuildUsageRollups } from './usage-rebuild.js';
 import { UsageRollup } from './usage-rollup.js';
 
 interface Sums {
   key: string | null;
+  name: string | null;
   inputTokens: string;
   totalTokens: string;
   costUsd: string | null;
@@ -150,7 +152,8 @@ describe('The follower', () => {
 
   it('can make the sums again, of all days of which reports are kept', async () => {
     for (const at of ['2026-01-31', '2026-02-01', '2026-02-28']) await report({ at, tokens: 100 });
-    await aRollup().round();
+    // Of all databases it waits for the transactions that were open.
+    for (const rollup = aRollup(); (await rollup.round()).kind !== 'idle';);
     await report({ at: '2026-02-28' });
     const before = await usage('groupBy=model&from=2026-01-01&to=2026-02-28');
     expect(before).toEqual([ofKey('a model', 4)]);
@@ -163,6 +166,28 @@ describe('The follower', () => {
     );
     await rebuildUsageRollups(server.db.database);
     expect(await usage('groupBy=model&from=2026-01-01&to=2026-02-28')).toEqual(before);
+  });
+});
+
+describe('a budget', () => {
+  it('has no period of which some usage is not kept any more', async () => {
+    const { body: old } = await workspace.api.post('/budgets', {
+      ...{ scope: 'global', allocated: 1, periodStart: '2026-01-01T00:00:00Z' },
+      periodEnd: '2026-02-01T00:00:00Z',
+    });
+    await rows(`INSERT INTO usage_logs_kept VALUES ($1, '2026-03-01')`, [workspace.id]);
+    const refused = {
+      status: 400,
+      body: { errors: [{ field: 'periodStart', message: expect.stringMatching(/2026-03-01T/) }] },
+    };
+    const path = `/budgets/${String(old['id'])}`;
+    const march = { periodStart: '2026-03-01T00:00:00Z', periodEnd: '2036-01-01T00:00:00Z' };
+    const change = { periodEnd: march.periodEnd };
+    expect(await workspace.api.patch(path, change)).toMatchObject(refused);
+    expect(await workspace.api.patch(path, { allocated: 2 })).toMatchObject({ status: 200 });
+    const early = { scope: 'global', allocated: 1, ...march, periodStart: '2026-02-28T23:59:59Z' };
+    expect(await workspace.api.post('/budgets', early)).toMatchObject(refused);
+    expect(await workspace.api.patch(path, march)).toMatchObject({ status: 200 });
   });
 });
 
@@ -206,6 +231,7 @@ describe('GET /usage', () => {
         {
           ...{
             key: null,
+            name: null,
             inputTokens: '4',
             outputTokens: '1',
             cacheReadTokens: '2',
@@ -272,6 +298,28 @@ describe('GET /usage', () => {
       if (accept === 'text/csv' && field === 'cursor') continue;
       const { status, body } = await workspace.api.get(`/usage?${query}`, { accept });
       expect({ status, body }).toMatchObject({ status: 400, body: { errors: [{ field }] } });
+    }
+  });
+
+  it('names agents, projects and titles of tasks, in the file too', async () => {
+    const { owner } = server.db;
+    const agentId = await anAgent(owner, workspace.id);
+    const projectId = await aProject(owner, workspace.id);
+    const taskId = await aTask(owner, workspace.id);
+    await report({ agentId, projectId, taskId });
+    await aRollup().round();
+    await report({ agentId: newId(), taskId: newId() });
+    const things = { agent: 'agents', project: 'projects', task: 'agent_tasks' };
+    for (const [groupBy, table] of Object.entries(things)) {
+      const column = groupBy === 'task' ? 'title' : 'name';
+      const where = `${table} WHERE id = ANY ($1)`;
+      const ids = [[agentId, projectId, taskId]];
+      const [thing] = await rows<{ name: string }>(`SELECT ${column} AS name FROM ${where}`, ids);
+      const names = (await usage(`groupBy=${groupBy}`)).map(({ name }) => name);
+      expect(names.sort()).toEqual([thing?.name, null].sort());
+      const file = await workspace.api.get(`/usage?groupBy=${groupBy}&format=csv`);
+      expect(file.body).toMatch(new RegExp(`^${groupBy},name,inputTokens`));
+      expect(file.body).toContain(`,${thing?.name},4,`);
     }
   });
 

@@ -25,6 +25,8 @@ export interface UsageRequest extends Partial<Days> {
 /** Sums of a group of reports. */
 export interface UsageSums {
   key: string | null;
+  /** Of the agent, task (its title) or project. */
+  name: string | null;
   inputTokens: string;
   outputTokens: string;
   cacheReadTokens: string;
@@ -120,11 +122,12 @@ function keyOf(request: UsageRequest, filter: keyof typeof DIMENSIONS): string |
 function sumsBy(groupBy: Grouping): (row: UsageRow) => UsageSums {
   return (row) => ({
     key: row.key === NONE && groupBy === 'project' ? null : row.key,
+    name: row.name,
     ...sumsOf(row),
   });
 }
 
-function sumsOf(row: UsageRow): Omit<UsageSums, 'key'> {
+function sumsOf(row: UsageRow): Omit<UsageSums, 'key' | 'name'> {
   const hasPrice = row.reports !== row.reports_without_price;
   return {
     inputTokens: row.input_tokens,

@@ -6,7 +6,12 @@ import { type Compliance, complianceOf, isConsumed, type Standing } from '../dom
 import { type ChargedRun, settle, type Settlement } from '../domain/settle.js';
 import { openLedger } from '../store/budgets.sql.js';
 import { applySettlement, insertUsage, knownReports } from '../store/usage-logs.sql.js';
-import { lockChargedBudgets, lockUsedRuns, type UsedRunRow } from '../store/used-runs.sql.js';
+import {
+  lockAgentsOfRuns,
+  lockChargedBudgets,
+  lockUsedRuns,
+  type UsedRunRow,
+} from '../store/used-runs.sql.js';
 import { costOf } from '../domain/cost.js';
 import { ALERTED, tellBudgetAlerts } from '../history/store/alerts.sql.js';
 import { ModelPrices } from '../prices/model-prices.js';
@@ -19,6 +24,7 @@ import {
   tokensIn,
   type UsageReport,
 } from './reports.js';
+import { toStanding } from './standing.js';
 
 /** Reports of one run. */
 export interface RunUsage {
@@ -35,7 +41,14 @@ export interface UsageOutcome extends Compliance {
   repeated: number;
 }
 
-type Submitted = Omit<RunUsage, 'reports'> & { reports: readonly PricedReport[] };
+/** Reports of one run, with their costs. */
+export type PricedUsage = Omit<RunUsage, 'reports'> & { reports: readonly PricedReport[] };
+
+/** What is done in the transaction that records usage; the runs whose reports were refused are named to it. */
+export type Ending<Result> = (
+  tx: Transaction,
+  refused: ReadonlyMap<string, DroverError>,
+) => Promise<Result>;
 
 const MAX_BATCH = 100;
 /** Characters. */
@@ -44,7 +57,7 @@ const MAX_OPERATION = 100;
 /** The ledger of usage: what runs report is written once, settled against what they hold, and charged to budgets. */
 @Injectable()
 export class UsageLedger {
-  private readonly coalescer: Coalescer<Submitted, UsageOutcome | DroverError>;
+  private readonly coalescer: Coalescer<PricedUsage, UsageOutcome | DroverError>;
 
   constructor(
     private readonly database: Database,
@@ -65,11 +78,37 @@ export class UsageLedger {
    *
    * @throws DroverError `unknown_model`, `run_not_found` (another agent's too), `usage_report_conflict`
    */
-  async record(workspaceId: string, { reports, ...run }: RunUsage): Promise<UsageOutcome> {
-    const priced = await Promise.all(reports.map((report) => this.priced(report)));
-    const outcome = await this.coalescer.submit(workspaceId, { ...run, reports: priced });
+  async record(workspaceId: string, usage: RunUsage): Promise<UsageOutcome> {
+    const outcome = await this.coalescer.submit(workspaceId, await this.price(usage));
     if (outcome instanceof DroverError) throw outcome;
     return outcome;
+  }
+
+  /** Reports with their costs, for `recordAndEnd`. @throws DroverError `unknown_model` */
+  async price({ reports, ...run }: RunUsage): Promise<PricedUsage> {
+    return { ...run, reports: await Promise.all(reports.map((report) => this.priced(report))) };
+  }
+
+  /**
+   * Records what runs have used together with their ends: nobody sees the one without the other, so that a budget that
+   * is used up by a run's last report does not stop the run.
+   */
+  async recordAndEnd<Result>(
+    workspaceId: string,
+    usages: readonly PricedUsage[],
+    end: Ending<Result>,
+  ): Promise<Result> {
+    const tenant = this.database.tenant(workspaceId);
+    const { usedUp, result } = await tenant.transaction(async (tx) => {
+      const recorded = await recordIn(tx, workspaceId, usages, { ending: true });
+      const refused = new Map<string, DroverError>();
+      recorded.outcomes.forEach((outcome, index) => {
+        if (outcome instanceof DroverError) refused.set(usages[index]?.runId ?? '', outcome);
+      });
+      return { ...recorded, result: await end(tx, refused) };
+    });
+    if (usedUp) this.wakeUps.coordinator();
+    return result;
   }
 
   private async priced({ costUsd, operation, ...report }: UsageReport): Promise<PricedReport> {
@@ -88,11 +127,11 @@ export class UsageLedger {
 
   private async recordAll(
     workspaceId: string,
-    usages: readonly Submitted[],
+    usages: readonly PricedUsage[],
   ): Promise<(UsageOutcome | DroverError)[]> {
     const { outcomes, usedUp } = await this.database
       .tenant(workspaceId)
-      .transaction((tx) => recordIn(tx, workspaceId, usages));
+      .transaction((tx) => recordIn(tx, workspaceId, usages, { ending: false }));
     // What its policy says of running tasks is the coordinator's to do.
     if (usedUp) this.wakeUps.coordinator();
     return outcomes;
@@ -107,10 +146,17 @@ interface Judged {
   charge: ChargedRun;
 }
 
-async function recordIn(tx: Transaction, workspaceId: string, usages: readonly Submitted[]) {
+/** @param ending whether the runs end in the same transaction, which locks their agents: before budgets, as everywhere */
+async function recordIn(
+  tx: Transaction,
+  workspaceId: string,
+  usages: readonly PricedUsage[],
+  { ending }: { ending: boolean },
+) {
   const judged = await judge(tx, workspaceId, usages);
   const taken = judged.flatMap((one) => (one instanceof DroverError ? [] : [one]));
   const runs = taken.map(({ charge }) => charge);
+  if (ending) await tx.rows(lockAgentsOfRuns, [workspaceId, taken.map(({ run }) => run.agent_id)]);
   const budgets = await lockBudgets(tx, workspaceId, runs);
   const settlement = settle(runs, budgets);
   const rows = taken.flatMap(({ run, fresh }) => fresh.map((report) => logRow(run, report)));
@@ -138,7 +184,7 @@ async function recordIn(tx: Transaction, workspaceId: string, usages: readonly S
 async function judge(
   tx: Transaction,
   workspaceId: string,
-  usages: readonly Submitted[],
+  usages: readonly PricedUsage[],
 ): Promise<(Judged | DroverError)[]> {
   const runIds = usages.map(({ runId }) => runId);
   const [, locked] = await tx.pipeline([
@@ -175,16 +221,7 @@ async function lockBudgets(
   const scopes = runs.flatMap((run) => run.scopes.filter((scope) => scope !== null));
   const held = runs.flatMap(({ heldOf }) => heldOf);
   const rows = await tx.rows(lockChargedBudgets, [workspaceId, scopes, held]);
-  return rows.map((row) => ({
-    id: row.id,
-    scope: row.scope,
-    scopeId: row.scope_id,
-    allocated: BigInt(row.allocated),
-    consumed: BigInt(row.consumed),
-    reserved: BigInt(row.reserved),
-    policy: row.policy,
-    isActive: row.is_active,
-  }));
+  return rows.map(toStanding);
 }
 
 /** The budgets as they are when the settlement has been applied, in their order. */

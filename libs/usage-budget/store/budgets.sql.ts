@@ -84,6 +84,14 @@ WITH changed AS (
 SELECT ${SHOWN} FROM changed b`,
 );
 
+/** The moment since which all usage is kept, if it is behind $2: what was used before is counted no more. $1 workspace. */
+export const usageLostAfter = query<{ since: Date }>(
+  'usage_lost_after',
+  `
+SELECT k.since::timestamp AT TIME ZONE 'UTC' AS since FROM usage_logs_kept k
+WHERE k.workspace_id = $1 AND k.since::timestamp AT TIME ZONE 'UTC' > $2::timestamptz`,
+);
+
 /** Index: primary key. $1 workspace, $2 budget. */
 export const findBudget = query<BudgetRow>(
   'find_budget',

@@ -38,6 +38,12 @@ ORDER BY r.id
 FOR NO KEY UPDATE OF r`,
 );
 
+/** Between runs and budgets, where runs end. Index: primary key. $1 workspace, $2 agents. */
+export const lockAgentsOfRuns = query<never>(
+  'lock_agents_of_runs',
+  `SELECT FROM agents a WHERE a.workspace_id = $1 AND a.id = ANY ($2::uuid[]) ORDER BY a.id FOR NO KEY UPDATE`,
+);
+
 export interface ChargedBudgetRow {
   id: string;
   scope: BudgetScope;

@@ -7,6 +7,21 @@ import type { Recommendation } from '../domain/projection.js';
  * each of these conditions is one look at the primary key of an empty table: the runs are counted for a row alone.
  */
 
+/** SQL: live runs of a whole workspace. */
+const runsOfWorkspace = (workspace: string): string =>
+  `(SELECT coalesce(sum(a.live_runs), 0) FROM agents a WHERE a.workspace_id = ${workspace})`;
+
+/** SQL: live runs of a project. Index: task_runs_live_agent_idx. */
+const runsOfProject = (workspace: string, project: string): string =>
+  `(SELECT count(*) FROM task_runs lr JOIN agent_tasks lt ON lt.workspace_id = lr.workspace_id AND lt.id = lr.task_id
+        WHERE lr.workspace_id = ${workspace} AND ${isLiveRun('lr')} AND lt.project_id = ${project})`;
+
+/** SQL: how many more runs may go on at once under a throttle `h`. */
+export function runsLeft(h: string): string {
+  return `(${h}.max_runs - CASE WHEN ${h}.project_id IS NULL THEN ${runsOfWorkspace(`${h}.workspace_id`)}
+      ELSE ${runsOfProject(`${h}.workspace_id`, `${h}.project_id`)} END)`;
+}
+
 /**
  * SQL: a workspace is throttled, and has as many live runs as it may. Indexes: primary keys.
  *
@@ -14,16 +29,14 @@ import type { Recommendation } from '../domain/projection.js';
  */
 export function isThrottled(workspace: string): string {
   return `EXISTS (SELECT FROM workspace_throttles h
-      WHERE h.workspace_id = ${workspace} AND h.scope_id = ${workspace} AND h.max_runs <= (
-        SELECT coalesce(sum(a.live_runs), 0) FROM agents a WHERE a.workspace_id = ${workspace}))`;
+      WHERE h.workspace_id = ${workspace} AND h.scope_id = ${workspace} AND h.max_runs <= ${runsOfWorkspace(workspace)})`;
 }
 
-/** The projects of a workspace that are throttled, and have as many live runs as they may: a uuid[]. Index: task_runs_live_agent_idx. */
+/** The projects of a workspace that are throttled, and have as many live runs as they may: a uuid[]. */
 export function throttledProjects(workspace: string): string {
   return `ARRAY(SELECT h.project_id FROM workspace_throttles h
-      WHERE h.workspace_id = ${workspace} AND h.project_id IS NOT NULL AND h.max_runs <= (
-        SELECT count(*) FROM task_runs lr JOIN agent_tasks lt ON lt.workspace_id = lr.workspace_id AND lt.id = lr.task_id
-        WHERE lr.workspace_id = ${workspace} AND ${isLiveRun('lr')} AND lt.project_id = h.project_id))`;
+      WHERE h.workspace_id = ${workspace} AND h.project_id IS NOT NULL
+        AND h.max_runs <= ${runsOfProject(workspace, 'h.project_id')})`;
 }
 
 /** SQL: some project of a workspace is throttled. */

@@ -4,14 +4,17 @@ import type { UsageReport } from '#lib/usage-budget';
 /** More than a model may use in one report: whoever says so has made a mistake. */
 const ABSURD_TOKENS = 10n ** 12n;
 const ABSURD_USD = 1_000_000;
-const ONE_WORD = { regexp: /^[\w.:@/+-]+$/, words: 'be the name of a model, without blanks' };
+export const MODEL_NAME = {
+  regexp: /^[\w.:@/+-]+$/,
+  words: 'be the name of a model, without blanks',
+};
 export const MAX_REPORTS = 100;
 
 export class UsageReportDto implements UsageReport {
   @Text({ max: 100, description: 'Its own name for the report: the same again is counted once' })
   id!: string;
 
-  @Text({ max: 100, example: 'claude-sonnet-4', pattern: ONE_WORD })
+  @Text({ max: 100, example: 'claude-sonnet-4', pattern: MODEL_NAME })
   model!: string;
 
   @Text({ max: 100, optional: true, example: 'task_execution' })

@@ -1,5 +1,5 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { NestedList } from '#lib/http';
+import { Int, NestedList } from '#lib/http';
 import {
   ADVICE,
   type Advice,
@@ -8,6 +8,8 @@ import {
   type BudgetPolicy,
   type BudgetScope,
   type BudgetStanding,
+  type Efficiency,
+  type RunBudgetView,
   type UsageOutcome,
 } from '#lib/usage-budget';
 import { RunReportDto } from './run-report.dto.js';
@@ -32,17 +34,62 @@ export class BudgetStandingDoc implements BudgetStanding {
   @ApiProperty({ enum: BUDGET_POLICIES }) policy!: BudgetPolicy;
 }
 
+const advice = {
+  enum: ADVICE,
+  description:
+    'warn: more than 90 % of a budget is consumed; stop: all of one whose policy is not `finish`',
+};
+
 export class UsageOutcomeDto implements UsageOutcome {
   @ApiProperty({ type: String, format: 'uuid' }) runId!: string;
   @ApiProperty({ type: 'integer', description: 'Reports that were counted' }) accepted!: number;
   @ApiProperty({ type: 'integer', description: 'Reports that were known already' })
   repeated!: number;
-  @ApiProperty({
-    enum: ADVICE,
-    description:
-      'warn: more than 90 % of a budget is consumed; stop: all of one whose policy is not `finish`',
+  @ApiProperty(advice) advice!: Advice;
+  @ApiProperty({ type: [BudgetStandingDoc], description: 'Those that cover the run now' })
+  budgets!: BudgetStandingDoc[];
+}
+
+export class RunBudgetQuery {
+  @Int(0, 1_000_000_000, {
+    optional: true,
+    description: 'The lines that the commit changes: then `efficiency` judges what they took',
   })
-  advice!: Advice;
+  linesChanged?: number;
+}
+
+export class EfficiencyDoc implements Efficiency {
+  @ApiProperty({ type: 'integer' }) linesChanged!: number;
+  @ApiProperty({ ...tokens, description: '150 a line' }) expectedTokens!: string;
+  @ApiProperty({
+    type: Number,
+    nullable: true,
+    example: 0.72,
+    description: 'expectedTokens by taskUsedTokens; null when nothing is used',
+  })
+  ratio!: number | null;
+  @ApiProperty({ description: 'false: a ratio below 0.5; the advice is `warn` then at least' })
+  isEfficient!: boolean;
+}
+
+export class RunBudgetDoc implements RunBudgetView {
+  @ApiProperty({ type: String, format: 'uuid' }) runId!: string;
+  @ApiProperty({ type: String, format: 'uuid' }) taskId!: string;
+  @ApiProperty() isLive!: boolean;
+  @ApiProperty({ ...tokens, description: 'Of its task' }) estimatedTokens!: string;
+  @ApiProperty({
+    ...tokens,
+    description: 'What it holds of each budget that covered it when it was handed out',
+  })
+  heldTokens!: string;
+  @ApiProperty(tokens) usedTokens!: string;
+  @ApiProperty({ example: '0.042', description: 'In USD, by the prices of the models' })
+  usedCostUsd!: string;
+  @ApiProperty({ ...tokens, description: 'By all runs of its task' }) taskUsedTokens!: string;
+  @ApiProperty(advice) advice!: Advice;
+  @ApiProperty({ description: 'The reason, for people', example: 'No budget covers it: go on.' })
+  message!: string;
+  @ApiProperty({ type: EfficiencyDoc, nullable: true }) efficiency!: EfficiencyDoc | null;
   @ApiProperty({ type: [BudgetStandingDoc], description: 'Those that cover the run now' })
   budgets!: BudgetStandingDoc[];
 }

@@ -12,7 +12,12 @@ import { Auth, CurrentCaller } from '#lib/identity';
 import { type Caller, decodeCursor, malformedCursor, type Page } from '#lib/kernel';
 import { csvLine } from '../domain/csv.js';
 import { isDay } from '../domain/days.js';
-import { UsageHistory, type UsageRequest, type UsageSums } from '../usage-history.js';
+import {
+  type Grouping,
+  UsageHistory,
+  type UsageRequest,
+  type UsageSums,
+} from '../usage-history.js';
 import { UsagePageDoc, UsageQuery } from './usage.dto.js';
 
 const COLUMNS = [
@@ -69,16 +74,16 @@ export class UsageHistoryController {
 }
 
 async function* linesOf(
-  name: string,
+  groupBy: Grouping,
   first: UsageSums[],
   others: AsyncIterable<UsageSums[]>,
 ): AsyncGenerator<string> {
-  yield csvLine([name, ...COLUMNS]) + first.map(lineOf).join('');
-  for await (const page of others) yield page.map(lineOf).join('');
-}
-
-function lineOf(sums: UsageSums): string {
-  return csvLine([sums.key, ...COLUMNS.map((column) => sums[column])]);
+  const named = groupBy === 'day' || groupBy === 'model' ? [] : (['name'] as const);
+  const columns = [...named, ...COLUMNS];
+  const linesOf = (page: UsageSums[]) =>
+    page.map((sums) => csvLine([sums.key, ...columns.map((column) => sums[column])])).join('');
+  yield csvLine([groupBy, ...columns]) + linesOf(first);
+  for await (const page of others) yield linesOf(page);
 }
 
 function afterOf({ groupBy, cursor }: UsageQuery): string | undefined {

@@ -55,6 +55,13 @@ export class UsageSumsDoc implements UsageSums {
   })
   key!: string | null;
 
+  @ApiProperty({
+    type: String,
+    nullable: true,
+    description: 'Of the agent or project, or the title of the task; null of days and models',
+  })
+  name!: string | null;
+
   @ApiProperty(tokens) inputTokens!: string;
   @ApiProperty(tokens) outputTokens!: string;
   @ApiProperty(tokens) cacheReadTokens!: string;

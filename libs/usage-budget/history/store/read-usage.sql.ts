@@ -1,9 +1,11 @@
 import { query } from '#lib/database';
-import { dayOf, keyIn, summands, SUMS, sums } from './counted.js';
+import { dayOf, keyIn, NONE, summands, SUMS, sums } from './counted.js';
 
 /** Sums of a group; counts of tokens and costs as decimal texts. */
 export interface UsageRow {
   key: string;
+  /** Of the agent, task or project; NULL of days and models, and of what is not known. */
+  name: string | null;
   input_tokens: string;
   output_tokens: string;
   cache_read_tokens: string;
@@ -18,6 +20,12 @@ const TOTAL = `input_tokens + output_tokens + cache_read_tokens + cache_write_to
 const SHOWN = `u.input_tokens::text, u.output_tokens::text, u.cache_read_tokens::text, u.cache_write_tokens::text,
   (${TOTAL})::text AS total_tokens, trim_scale(u.cost_usd)::text AS cost_usd, u.reports::text,
   u.reports_without_price::text`;
+/** Looked up for the rows of a page alone. */
+const NAME = `CASE $3
+  WHEN 'agent' THEN (SELECT a.name::text FROM agents a WHERE a.workspace_id = $1 AND a.id = u.key::uuid)
+  WHEN 'task' THEN (SELECT t.title::text FROM agent_tasks t WHERE t.workspace_id = $1 AND t.id = u.key::uuid)
+  WHEN 'project' THEN (SELECT p.name::text FROM projects p WHERE p.workspace_id = $1 AND p.id = nullif(u.key, '${NONE}')::uuid)
+  END AS name`;
 const COLUMNS = SUMS.map((column) => `r.${column}`).join(', ');
 
 /**
@@ -60,7 +68,7 @@ page AS MATERIALIZED (
     SELECT t.key FROM tail t WHERE t.key ${after} $6) k
   ORDER BY key ${order} LIMIT $7
 )
-SELECT u.key, ${SHOWN}
+SELECT u.key, ${NAME}, ${SHOWN}
 FROM (
   SELECT k.key, ${sums('p')}
   FROM page k CROSS JOIN LATERAL (
@@ -121,7 +129,7 @@ WITH part AS (
   UNION ALL
   SELECT ${dayOf('l')} AS day, ${summands('l')} FROM ${TAIL} AND ${keyIn('$3', 'l')} = $6
 )
-SELECT u.day::text AS key, ${SHOWN}
+SELECT u.day::text AS key, NULL AS name, ${SHOWN}
 FROM (SELECT p.day, ${sums('p')} FROM part p GROUP BY p.day ORDER BY p.day LIMIT $7) u
 ORDER BY u.day`,
 );

@@ -1,0 +1,54 @@
+import { Body, Controller, HttpCode, Post } from '@nestjs/common';
+import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { ApiErrors, UuidParam } from '#lib/http';
+import { Auth, CurrentCaller } from '#lib/identity';
+import type { Caller } from '#lib/kernel';
+import { ProviderLimitReports } from '../provider-limit-reports.js';
+import { reporterOf } from '../reporter.js';
+import { TaskReporter } from '../task-reporter.js';
+import { ProviderLimitOutcomeDto, ProviderLimitReportDto } from './dto/provider-limit.dto.js';
+
+/** Refusals by providers; accepted of ended runs, too. */
+@ApiTags('Runs')
+@Controller()
+@Auth({ kinds: ['agent', 'run'] })
+@ApiErrors('validation_failed')
+export class ProviderLimitReportsController {
+  constructor(
+    private readonly reporter: TaskReporter,
+    private readonly limits: ProviderLimitReports,
+  ) {}
+
+  @Post('runs/:runId/provider-limits')
+  @HttpCode(200)
+  @ApiOkResponse({ type: ProviderLimitOutcomeDto })
+  @ApiErrors('run_not_found')
+  @ApiOperation({
+    operationId: 'reportRunProviderLimit',
+    summary:
+      'The provider has refused the run: its task goes back to the queue, and waits for the provider',
+  })
+  ofRun(
+    @CurrentCaller() caller: Caller,
+    @UuidParam('runId') runId: string,
+    @Body() body: ProviderLimitReportDto,
+  ) {
+    return this.limits.report(reporterOf(caller, runId, body.runId), body);
+  }
+
+  @Post('agent-tasks/:id/provider-limits')
+  @HttpCode(200)
+  @ApiOkResponse({ type: ProviderLimitOutcomeDto })
+  @ApiErrors('task_not_found', 'run_required', 'run_not_found')
+  @ApiOperation({
+    operationId: 'reportTaskProviderLimit',
+    summary: 'The same under the path of the task',
+  })
+  async ofTask(
+    @CurrentCaller() caller: Caller,
+    @UuidParam() id: string,
+    @Body() body: ProviderLimitReportDto,
+  ) {
+    return this.limits.report(await this.reporter.of(caller, id, body.runId), body);
+  }
+}
