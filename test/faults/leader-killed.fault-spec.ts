@@ -32,6 +32,7 @@ const STEPS: Record<StepName, string> = {
   expire_queued: 'abort_expired_in_queue',
   terminate_drained: 'drained_agents',
   enforce_budgets: 'tasks_of_used_up_budgets',
+  heed_provider_limits: 'tasks_of_limited_models',
   clear_pauses: 'suspend_paused_tasks',
   tell_budget_alerts: 'usage_tell_budget_alerts',
   throttle_workspaces: 'write_throttles',
@@ -144,7 +145,7 @@ describe('a leader', () => {
       crew.clear();
       await valkey.del(lockKey);
     },
-    180_000,
+    300_000,
   );
 
   it('leaves nothing undone', async () => {

@@ -1,10 +1,12 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { newId } from '#lib/kernel';
+import type { ApiAnswer } from '../support/api-client.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { TestFleet } from '../support/fleet.js';
-import { PostgresProxy } from '../support/proxy/postgres-proxy.js';
+import type { BuiltProcess } from '../support/processes.js';
+import { type Moment, PostgresProxy } from '../support/proxy/postgres-proxy.js';
 import { waitFor } from '../support/wait-for.js';
-import { AnswerBook, patiently } from './harness/patience.js';
+import { AnswerBook, once, patiently } from './harness/patience.js';
 import { PullAgent } from './harness/pull-agent.js';
 import { expectInvariants } from './harness/verdict.js';
 
@@ -12,6 +14,7 @@ const NEVER = '0 0 0 29 2 *';
 
 let db: TestDatabase;
 let fleet: TestFleet;
+let server: BuiltProcess;
 /** The way of the API to Postgres, and that of the coordinator. */
 let app: PostgresProxy;
 let service: PostgresProxy;
@@ -30,7 +33,7 @@ beforeAll(async () => {
     COORDINATOR_CRON: NEVER,
   };
   fleet = await TestFleet.create({ db, env });
-  await fleet.startServer();
+  server = await fleet.startServer();
 }, 60_000);
 
 beforeEach(() => {
@@ -160,8 +163,86 @@ describe('a commit whose answer is lost', () => {
     await agent.complete(again);
     expect(await runsOf(taskId)).toEqual(['FAILED', 'COMPLETED']);
   });
+});
 
-  it('leaves what must always hold', async () => {
-    await expectInvariants(db);
-  });
+describe('a server that is killed', () => {
+  const ESTIMATE = '8970';
+  const period = { periodStart: '2020-01-01T00:00:00Z', periodEnd: '2120-01-01T00:00:00Z' };
+  const usage = [{ id: 'call-1', model: 'claude-sonnet-4', inputTokens: 900, outputTokens: 70 }];
+
+  /** A task that its agent alone can take, with a budget of its own. */
+  async function limited() {
+    const capability = `only-${newId()}`;
+    const agent = await PullAgent.register(fleet, { capabilities: [capability] }, book);
+    const taskId = await fleet.submit('', { requiredCapabilities: [capability] });
+    const limits = { scope: 'task', scopeId: taskId, allocated: 10_000, ...period };
+    const { body } = await fleet.api.post('/budgets', limits);
+    const sums = async () => {
+      const { reserved, consumed } = (await fleet.api.get(`/budgets/${body['id']}`)).body;
+      return { reserved, consumed };
+    };
+    return { agent, taskId, sums };
+  }
+
+  /** Sends it, kills the server at that moment, and starts another one. Nobody hears the answer. */
+  async function killedAt(moment: Moment, send: () => Promise<ApiAnswer>): Promise<void> {
+    const caught = app.catch(moment);
+    const answer = once(send, book);
+    await caught.reached;
+    server.kill('SIGKILL');
+    await server.ended();
+    expect(await answer).toBeUndefined();
+    server = await fleet.startServer();
+  }
+
+  it('before a claim is answered: what the run holds dies with its lease', async () => {
+    const { agent, taskId, sums } = await limited();
+    const claim = () => agent.api.post(`/agents/${agent.id}/claim`, { leaseSeconds: 600 });
+    await killedAt({ at: 'after-commit', statement: 'claim_for_one_holding' }, claim);
+    expect(await sums()).toEqual({ reserved: ESTIMATE, consumed: '0' });
+    await db.owner.query(
+      `UPDATE task_runs SET lease_expires_at = now() - interval '1 second' WHERE task_id = $1`,
+      [taskId],
+    );
+    await fleet.api.post('/coordinator/recover', { workspaceId: fleet.workspaceId });
+    expect(await sums()).toEqual({ reserved: '0', consumed: '0' });
+    const run = await agent.claim();
+    expect(run.taskId).toBe(taskId);
+    expect(await sums()).toEqual({ reserved: ESTIMATE, consumed: '0' });
+    await agent.complete(run);
+    expect(await sums()).toEqual({ reserved: '0', consumed: '0' });
+  }, 60_000);
+
+  it.each([
+    ['before-commit', { accepted: 1, repeated: 0 }],
+    ['after-commit', { accepted: 0, repeated: 1 }],
+  ] as const)(
+    'with a report of usage, %s: repeated, it is counted once',
+    async (at, counts) => {
+      const { agent, sums } = await limited();
+      const run = await agent.claim();
+      const report = () => agent.api.post(`/runs/${run.runId}/usage`, { reports: usage });
+      await killedAt({ at, statement: 'apply_settlement' }, report);
+      expect(await patiently(report, book)).toMatchObject({ status: 200, body: counts });
+      expect(await sums()).toEqual({ reserved: '8000', consumed: '970' });
+      await agent.complete(run);
+      expect(await sums()).toEqual({ reserved: '0', consumed: '970' });
+    },
+    60_000,
+  );
+
+  it('between the usage that a completion brings and the completion: neither stays, and repeated both count once', async () => {
+    const { agent, taskId, sums } = await limited();
+    const run = await agent.claim();
+    const complete = () => agent.api.post(`/runs/${run.runId}/complete`, { usage });
+    await killedAt({ at: 'before', statement: 'complete_runs' }, complete);
+    expect(await sums()).toEqual({ reserved: ESTIMATE, consumed: '0' });
+    expect(await patiently(complete, book)).toMatchObject({ status: 200 });
+    expect(await sums()).toEqual({ reserved: '0', consumed: '970' });
+    expect(await runsOf(taskId)).toEqual(['COMPLETED']);
+  }, 60_000);
+});
+
+it('leaves what must always hold', async () => {
+  await expectInvariants(db);
 });

@@ -3,6 +3,7 @@ import { cpus } from 'node:os';
 import { parseArgs } from 'node:util';
 import { backlog } from './benchmarks/backlog.js';
 import { claimComplete } from './benchmarks/claim-complete.js';
+import { claimHolds } from './benchmarks/claim-holds.js';
 import { coordinator } from './benchmarks/coordinator.js';
 import { createBatch } from './benchmarks/create-batch.js';
 import { createToStart } from './benchmarks/create-to-start.js';
@@ -17,7 +18,9 @@ import { peers } from './benchmarks/peers.js';
 import { recovery } from './benchmarks/recovery.js';
 import { relay } from './benchmarks/relay.js';
 import { snapshot } from './benchmarks/snapshot.js';
+import { streams } from './benchmarks/streams.js';
 import { usageHistory } from './benchmarks/usage-history.js';
+import { usageReports } from './benchmarks/usage-reports.js';
 import { valkeyDown } from './benchmarks/valkey-down.js';
 import type { Benchmark } from './harness/benchmark.js';
 import type { Measured } from './harness/figure.js';
@@ -29,6 +32,7 @@ const ALL: readonly Benchmark[] = [
   create,
   createBatch,
   claimComplete,
+  claimHolds,
   lifeOverHttp,
   dispatch,
   createToStart,
@@ -41,7 +45,9 @@ const ALL: readonly Benchmark[] = [
   failover,
   valkeyDown,
   memory,
+  streams,
   usageHistory,
+  usageReports,
   peers,
 ];
 

@@ -71,6 +71,7 @@ describe('a fleet under a schedule of faults', () => {
     expect(report.tasks['acknowledged']).toBeGreaterThan(50);
     expect(report.tasks['COMPLETED']).toBeGreaterThan(20);
     expect(report.tasks['bySessions']).toBeGreaterThan(0);
+    expect(report.usageReports).toBeGreaterThan(20);
     expect(report.samples).toBeGreaterThan(20);
     expect(report.invariants.length).toBeGreaterThan(5);
   }, 480_000);

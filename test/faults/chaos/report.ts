@@ -11,6 +11,8 @@ export interface Report {
   operations: Record<string, number>;
   answers: Record<string, number>;
   tasks: Record<string, number>;
+  /** Reports of usage that are in the ledger. */
+  usageReports: number;
   faults: Record<string, number>;
   recoveryMs: Spread;
   /** From the last fault until every task was over. */
@@ -38,7 +40,7 @@ export function describe(report: Report): string {
     `seed ${report.seed}, ${report.minutes} minutes`,
     `operations ${sum(report.operations)}: ${list(report.operations)}`,
     `answers: ${list(report.answers)}`,
-    `tasks: ${list(report.tasks)}`,
+    `tasks: ${list(report.tasks)}; reports of usage ${report.usageReports}`,
     `faults ${sum(report.faults)}: ${list(report.faults)}`,
     `recovery of a killed worker's tasks: p50 ${r.p50} ms, p99 ${r.p99} ms, of ${r.samples}`,
     `settled after ${(report.settledMs / 1_000).toFixed(1)} s, ${report.samples} looks while it ran`,

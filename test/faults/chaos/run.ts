@@ -4,6 +4,7 @@ import { checkInvariants, type Outcome } from '#lib/invariants';
 import { Deaths } from './faults/deaths.js';
 import { storm } from './faults/storm.js';
 import { Findings, Tally } from './findings.js';
+import { compareBudgets } from './judge/budgets.js';
 import { comparePromises } from './judge/promises.js';
 import { settle } from './judge/settle.js';
 import { Watch } from './judge/watch.js';
@@ -27,7 +28,7 @@ export async function runChaos(
   const watch = new Watch(stage.postgres, findings);
   const { addresses, people } = stage;
   const load = new Load({
-    ...{ seed, addresses, key: people.key, books },
+    ...{ seed, addresses, key: people.key, budgets: people.budgets, books },
     backlog: () => watch.backlog,
   });
   scope.add(async () => {
@@ -46,13 +47,14 @@ export async function runChaos(
   tell('every task has ended; judging');
   await watch.stop();
   const tasks = await comparePromises(stage.postgres, load.journal, findings);
+  const usageReports = await compareBudgets(stage.postgres, people.budgets, findings);
   const invariants = await invariantsOf(stage, findings);
   return {
     ok: findings.total === 0,
     ...{ seed, minutes: durationMs / 60_000 },
     operations: books.operations.toJSON(),
     answers: books.answers.toJSON(),
-    ...{ tasks, faults: faults.toJSON() },
+    ...{ tasks, usageReports, faults: faults.toJSON() },
     recoveryMs: await deaths.recoveries(),
     ...{ settledMs, samples: watch.samples, crashes: crashesOf(stage) },
     invariants: invariants.map(({ name, holds }) => ({ name, holds })),

@@ -48,6 +48,8 @@ const { kind = 'works', steps = 3 } = task.inputContext;
 for (let step = (task.checkpointData?.step ?? 0) + 1; step <= steps; step++) {
   await delay(STEP_MS);
   const progressPercent = Math.round((100 * step) / steps);
+  const usage = { model: 'claude-sonnet-4', inputTokens: 50, outputTokens: 10 };
+  await tell('POST', 'usage', { reports: [{ id: `step-${step}`, ...usage }] });
   await tell('PATCH', 'progress', { progressPercent, checkpointData: { step } });
 }
 if (kind === 'dies') process.exit(3);

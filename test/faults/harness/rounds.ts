@@ -56,6 +56,7 @@ export class Rounds {
       this.drainingAgent(),
       this.conflict(),
       this.usedUpBudget(),
+      this.refusedRun(),
       this.usedBudget(),
       this.task({ requiredCapabilities: ['heir'], taskType: PAUSED }),
       this.task({ requiredCapabilities: ['push'] }),
@@ -238,6 +239,23 @@ export class Rounds {
     await this.fleet.api.post('/budgets', budget);
     const report = { id: runId, model: 'claude-sonnet-4', inputTokens: 1, outputTokens: 0 };
     await holder.api.post(`/runs/${runId}/usage`, { reports: [report] });
+    this.spenders.push(holder);
+  }
+
+  /** A task under way with a model that its provider refuses. */
+  private async refusedRun(): Promise<void> {
+    const holder = await PullAgent.register(this.fleet, { capabilities: ['refused'] });
+    await this.task({ requiredCapabilities: ['refused'] });
+    const [run] = (await holder.tryClaim(0, { leaseSeconds: HOUR })) ?? [];
+    if (run) await holder.start(run);
+    const params = [this.fleet.workspaceId, run?.runId, holder.id];
+    await this.fleet.db.owner.query(
+      `WITH used AS (UPDATE task_runs SET model = 'gpt-5' WHERE workspace_id = $1 AND id = $2)
+       INSERT INTO provider_limits (workspace_id, id, provider, covers, kind, until, over_at, run_id, agent_id)
+       SELECT $1, uuidv7(), 'openai', '^gpt-5$', 'rate_limited', u, u, $2, $3
+       FROM (SELECT now() + interval '1 hour') AS t (u) ON CONFLICT DO NOTHING`,
+      params,
+    );
     this.spenders.push(holder);
   }
 

@@ -74,3 +74,39 @@ export async function drainBy(
 function runsOf(claimed: readonly Claimed[] = []): string[] {
   return claimed.map(({ run }) => run.id);
 }
+
+/** Mean times of a request, in ms. */
+export interface Spent {
+  claim: number;
+  complete: number;
+}
+
+/**
+ * Each agent claims so many tasks and completes them, by a request each, and so on for some rounds.
+ *
+ * @throws Error when there is nothing left
+ */
+export async function claimAndComplete(
+  client: Client,
+  agents: readonly Agent[],
+  { maxTasks, rounds }: { maxTasks: number; rounds: number },
+): Promise<Spent> {
+  const spent = { claim: 0, complete: 0 };
+  const timed = async <T>(what: keyof Spent, work: Promise<T>): Promise<T> => {
+    const began = performance.now();
+    const result = await work;
+    spent[what] += (performance.now() - began) / rounds / agents.length;
+    return result;
+  };
+  const work = async ({ id, token }: Agent): Promise<void> => {
+    for (let round = 0; round < rounds; round++) {
+      const path = `/api/v1/agents/${id}/claim`;
+      const claim = client.post<{ tasks: Claimed[] }>(path, token, { maxTasks });
+      const completions = runsOf((await timed('claim', claim)).tasks).map((runId) => ({ runId }));
+      if (completions.length < maxTasks) throw new Error('There are too few tasks');
+      await timed('complete', client.post('/api/v1/runs/complete', token, { completions }));
+    }
+  };
+  await Promise.all(agents.map(work));
+  return spent;
+}

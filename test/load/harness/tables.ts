@@ -12,19 +12,19 @@ member AS (INSERT INTO workspace_members (workspace_id, user_id, role) VALUES ($
 INSERT INTO user_sessions (id, user_id, refresh_hash, expires_at)
 VALUES ($3::uuid, $1::uuid, decode(md5($3::uuid::text), 'hex'), now() + interval '1 day')`;
 
-/** $1 workspace, $2 ids, $3 runs at once. */
+/** They take tasks with a command, as the tasks here are. $1 workspace, $2 ids, $3 runs at once. */
 export const ADD_AGENTS = `
-INSERT INTO agents (workspace_id, id, name, lifecycle, max_concurrent_tasks)
-SELECT $1, id, 'agent', 'ACTIVE', $3 FROM unnest($2::uuid[]) AS id`;
+INSERT INTO agents (workspace_id, id, name, lifecycle, max_concurrent_tasks, capabilities)
+SELECT $1, id, 'agent', 'ACTIVE', $3, '{command}' FROM unnest($2::uuid[]) AS id`;
 
 /** Tasks that wait, with the record that creating them leaves. $1 workspace, $2 how many. */
 export const ADD_WAITING = `
 WITH capable AS (
-  INSERT INTO capability_sets (workspace_id, key, capabilities) VALUES ($1, '', '{}')
+  INSERT INTO capability_sets (workspace_id, key, capabilities) VALUES ($1, 'command', '{command}')
   ON CONFLICT DO NOTHING),
 task AS (
-  INSERT INTO agent_tasks (workspace_id, id, title, task_type, input_context, ready_at)
-  SELECT $1, uuidv7(), 'A task', 'test', '{"command": ["true"]}',
+  INSERT INTO agent_tasks (workspace_id, id, title, task_type, input_context, required_capabilities, capability_key, ready_at)
+  SELECT $1, uuidv7(), 'A task', 'test', '{"command": ["true"]}', '{command}', 'command',
     now() - make_interval(secs => ($2 - n) / 1000.0)
   FROM generate_series(1, $2::int) AS n
   RETURNING id)

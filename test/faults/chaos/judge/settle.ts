@@ -44,6 +44,7 @@ export async function settle(
   { findings, signal }: { findings: Findings; signal: AbortSignal },
 ): Promise<number> {
   await endHolds(client, signal);
+  await endWants(stage, client, signal);
   const began = performance.now();
   const isLate = (): boolean => performance.now() - began > QUIET_WITHIN_MS;
   let open: Open[] = [];
@@ -73,6 +74,19 @@ async function endHolds(client: Client, signal: AbortSignal): Promise<void> {
   const { items = [] } = (answer?.body ?? {}) as { items?: { id: string }[] };
   for (const { id } of items) {
     await client.ask({ ...ask, method: 'DELETE', path: `/pauses/${id}` }, signal);
+  }
+}
+
+/** Nobody moves tokens any more to milestones that have used up theirs. */
+async function endWants({ people }: Stage, client: Client, signal: AbortSignal): Promise<void> {
+  const [ofAll, ...ofMilestones] = people.budgets.ids;
+  const path = `/budgets/${ofAll}/reallocate`;
+  for (const to of ofMilestones) {
+    const body = { to, amount: 10 ** 9 };
+    await client.ask(
+      { operation: 'settle_reallocate', method: 'POST', path, body, expects: [200] },
+      signal,
+    );
   }
 }
 

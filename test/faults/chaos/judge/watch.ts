@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { budgetsAddUp } from '../../../../libs/invariants/checks/budgets-add-up.sql.js';
 import type { Findings } from '../findings.js';
 import type { ChaosPostgres } from '../stage/postgres.js';
 
@@ -54,8 +55,11 @@ export class Watch {
 
   private async look(): Promise<void> {
     const { owner } = this.postgres;
-    const { rows } = await owner.query<{ subject: string; problem: string }>(SAMPLE);
-    for (const { subject, problem } of rows) this.findings.add('at_every_moment', subject, problem);
+    for (const sample of [SAMPLE, { text: budgetsAddUp.sql.text, values: [5] }]) {
+      const { rows } = await owner.query<{ subject: string; problem: string }>(sample);
+      for (const { subject, problem } of rows)
+        this.findings.add('at_every_moment', subject, problem);
+    }
     this.samples += 1;
     this.backlog = (await owner.query<{ open: number }>(BACKLOG)).rows[0]?.open ?? 0;
   }

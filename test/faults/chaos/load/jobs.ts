@@ -20,6 +20,15 @@ type JobKind = keyof typeof KINDS;
 /** A result that goes into the task. */
 const DONE = `echo '::drover {"result": {"done": true}}'`;
 
+/** What each of them reports. */
+export const QUICK_TOKENS = 120;
+const ESTIMATED_TOKENS = 300;
+
+function using(tokens: number): string {
+  const usage = { model: 'claude-sonnet-4', inputTokens: tokens - 1, outputTokens: 1 };
+  return `echo '::drover ${JSON.stringify({ usage })}'`;
+}
+
 /** Goes on from the checkpoint of the run before, a step at a time. */
 function stepping(steps: number, seconds: number): string {
   return [
@@ -27,6 +36,7 @@ function stepping(steps: number, seconds: number): string {
     `n=\${n:-0}`,
     `while [ "$n" -lt ${steps} ]; do n=$((n + 1)); sleep ${seconds}`,
     `echo "::drover {\\"progress\\": $((n * 100 / ${steps})), \\"checkpoint\\": {\\"step\\": $n}}"; done`,
+    using(QUICK_TOKENS * steps),
     DONE,
   ].join('\n');
 }
@@ -42,7 +52,7 @@ function session(kind: string, steps: number): object {
 function workOf(kind: JobKind, random: Random): object {
   switch (kind) {
     case 'quick':
-      return sh(DONE);
+      return sh(`${using(QUICK_TOKENS)}; ${DONE}`);
     case 'steps':
       return sh(stepping(random.int(2, 5), 0.2));
     case 'long':
@@ -74,12 +84,18 @@ export function aTaskType(random: Random): string {
 }
 
 /** The body of a creation, without what it depends on. */
-export function aJob(random: Random, title: string): Record<string, unknown> {
+export function aJob(
+  random: Random,
+  title: string,
+  scopes: readonly object[],
+): Record<string, unknown> {
   const kind = random.weighted(KINDS);
   return {
     ...{ title, taskType: `chaos.${kind}`, priority: random.int(1, 10) },
     // Faults alone may take some attempts.
     ...{ maxRetries: random.int(2, 8), retryBackoffSeconds: random.int(0, 2) },
+    ...(random.chance(0.4) && random.pick(scopes)),
+    estimatedTokens: ESTIMATED_TOKENS,
     ...(random.chance(0.02) && { queueExpiresInSeconds: random.int(1, 20) }),
     ...workOf(kind, random),
   };

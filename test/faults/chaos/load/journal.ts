@@ -1,3 +1,5 @@
+import type { Budgets } from '../stage/budgets.js';
+
 /** What the servers have promised about a task, as the clients heard it. */
 export interface Promised {
   /** The title that it was given, which is its Idempotency-Key too. */
@@ -22,6 +24,8 @@ export class Journal {
   /** Pauses of types of tasks that somebody has still to end. */
   readonly holds = new Set<string>();
   private readonly recent: string[] = [];
+
+  constructor(readonly budgets: Budgets) {}
 
   created(id: string, key: string): void {
     this.tasks.set(id, {

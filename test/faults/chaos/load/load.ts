@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import type { Budgets } from '../stage/budgets.js';
 import { Random } from '../random.js';
 import { BACKLOG, CLIENTS } from '../settings.js';
 import { type Books, Client } from './client.js';
@@ -11,6 +12,7 @@ export interface LoadOptions {
   seed: number;
   addresses: readonly string[];
   key: string;
+  budgets: Budgets;
   books: Books;
   /** How many tasks wait or are under way. */
   backlog: () => number;
@@ -18,12 +20,13 @@ export interface LoadOptions {
 
 /** Clients that create tasks and steer them, one request after the other, for as long as it lasts. */
 export class Load {
-  readonly journal = new Journal();
+  readonly journal: Journal;
   private readonly ending = new AbortController();
   private stopped = false;
   private readonly clients: Promise<void>[];
 
   constructor(private readonly options: LoadOptions) {
+    this.journal = new Journal(options.budgets);
     const random = new Random(options.seed);
     this.clients = Array.from({ length: CLIENTS }, (_, n) => this.run(n, random.fork(n)));
   }

@@ -34,6 +34,7 @@ export const WEIGHTS = {
   list: 3,
   hold: 2,
   unhold: 4,
+  reallocate: 6,
 } as const;
 
 export type OperationName = keyof typeof WEIGHTS;
@@ -63,7 +64,10 @@ function create(random: Random, journal: Journal): Operation {
   journal.unanswered.add(key);
   return {
     ...{ operation: 'create', method: 'POST', path: '/agent-tasks', idempotencyKey: key },
-    body: { ...aJob(random, key), ...(dependsOn.length > 0 && { dependsOn }) },
+    body: {
+      ...aJob(random, key, journal.budgets.scopes),
+      ...(dependsOn.length > 0 && { dependsOn }),
+    },
     expects: [201],
     remember(answer) {
       if (answer === undefined) return;
@@ -79,7 +83,7 @@ function batch(random: Random, journal: Journal): Operation {
   const size = random.int(2, 6);
   const titles = Array.from({ length: size }, (_, n) => `${key}-${n}`);
   const tasks = titles.map((title, n) => ({
-    ...aJob(random, title),
+    ...aJob(random, title, journal.budgets.scopes),
     ref: `r${n}`,
     ...(n > 0 && { dependsOn: [{ ref: 'r0', policy: random.pick(POLICIES) }] }),
   }));
@@ -206,6 +210,19 @@ function unhold(_: Random, journal: Journal): Operation | undefined {
   };
 }
 
+/** Most often out of the budget of all, which has more. */
+function reallocate(random: Random, { budgets: { ids } }: Journal): Operation {
+  const [ofAll, ...ofMilestones] = ids;
+  const [one, other] = random.shuffled(ofMilestones);
+  const from = random.chance(0.6) ? ofAll : one;
+  return {
+    ...{ operation: 'reallocate', method: 'POST', path: `/budgets/${from}/reallocate` },
+    idempotencyKey: newKey(random),
+    ...{ body: { to: other, amount: random.int(1, 900) }, expects: DONE_OR_ILLEGAL },
+    remember: NOTHING,
+  };
+}
+
 /** @returns undefined when there is nothing yet to do it with */
 export const OPERATIONS: Record<OperationName, Make> = {
   create,
@@ -225,4 +242,5 @@ export const OPERATIONS: Record<OperationName, Make> = {
   list,
   hold,
   unhold,
+  reallocate,
 };

@@ -1,6 +1,7 @@
 import { newId } from '#lib/kernel';
 import { Api } from '../../../../tools/shared/api.js';
 import { built } from '../../../../tools/shared/project.js';
+import { type Budgets, allotBudgets } from './budgets.js';
 import { HEARTBEAT_SECONDS, SESSIONS, STALE_SECONDS } from '../settings.js';
 
 interface WithId {
@@ -13,6 +14,7 @@ export interface People {
   key: string;
   /** Who takes the tasks that need the capability `session`. */
   pushAgentId: string;
+  budgets: Budgets;
 }
 
 /** A workspace, a key for everybody in it, and a push agent. */
@@ -34,7 +36,8 @@ export async function invite(
   });
   const pushAgentId = newId();
   await register(address, key, pushAgentId);
-  return { workspaceId, key, pushAgentId };
+  const budgets = await allotBudgets(inWorkspace);
+  return { workspaceId, key, pushAgentId, budgets };
 }
 
 async function register(address: string, key: string, id: string): Promise<void> {
