@@ -4,7 +4,12 @@ import { createPool } from './pools.js';
 import { PrismaTenants, type PrismaWork } from './prisma.js';
 import { Refusals } from './refusals.js';
 import { command, type Pipeline, type PipelineRows, type Sql, type SqlRunner } from './sql.js';
-import { runTenantQuery, SET_TENANT, type Statement } from './tenant-query.js';
+import {
+  runTenantQuery,
+  SET_TENANT,
+  type Statement,
+  type TenantQueryOptions,
+} from './tenant-query.js';
 import { runTransaction, withClient, withRetry, type Transaction } from './transaction.js';
 
 export interface DatabaseOptions {
@@ -94,6 +99,8 @@ export class Database {
   }
 }
 
+export type PipelineOptions = Pick<TenantQueryOptions, 'earlyLockRelease'>;
+
 /** Statements and transactions of one tenant. */
 export class TenantScope implements SqlRunner {
   constructor(
@@ -104,8 +111,12 @@ export class TenantScope implements SqlRunner {
   ) {}
 
   /** One statement, its tenant and its commit in one round trip. */
-  async rows<Row>(sql: Sql<Row>, params: readonly unknown[] = []): Promise<Row[]> {
-    const [rows] = await this.pipeline([[sql, params]]);
+  async rows<Row>(
+    sql: Sql<Row>,
+    params: readonly unknown[] = [],
+    options?: PipelineOptions,
+  ): Promise<Row[]> {
+    const [rows] = await this.pipeline([[sql, params]], options);
     return rows;
   }
 
@@ -115,15 +126,18 @@ export class TenantScope implements SqlRunner {
    *
    * @returns the rows of each
    */
-  pipeline<const Steps extends Pipeline>(steps: Steps): Promise<PipelineRows<Steps>> {
+  pipeline<const Steps extends Pipeline>(
+    steps: Steps,
+    { earlyLockRelease = false }: PipelineOptions = {},
+  ): Promise<PipelineRows<Steps>> {
     const [first, ...others] = steps.map(([{ name, text }, params = []]) => {
       return { name, text, values: [...params] };
     });
     const writes = steps.some(([sql]) => sql.kind === 'command');
-    const pinned = steps[0][0].pinned;
+    const how = { pinned: steps[0][0].pinned, earlyLockRelease };
     return retried(this.refusals, writes, () =>
       withClient(this.pool, writes, (client) =>
-        runTenantQuery(client, this.workspaceId, [first as Statement, ...others], pinned),
+        runTenantQuery(client, this.workspaceId, [first as Statement, ...others], how),
       ),
     ) as Promise<PipelineRows<Steps>>;
   }

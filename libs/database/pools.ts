@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { SET_TENANT, SET_TENANT_PINNED } from './tenant-query.js';
+import { PREAMBLES } from './tenant-query.js';
 
 export interface PoolOptions {
   url: string;
@@ -53,8 +53,7 @@ export function createPool(options: PoolOptions): pg.Pool {
     types,
     // Every new connection knows the statements that name the tenant before its first use.
     onConnect: async (client: pg.ClientBase) => {
-      for (const preamble of [SET_TENANT, SET_TENANT_PINNED])
-        await client.query({ ...preamble, values: [''] });
+      for (const preamble of PREAMBLES) await client.query({ ...preamble, values: [''] });
     },
   } as pg.PoolConfig);
   // An idle connection that breaks is dropped by the pool; without a listener it ends the process.

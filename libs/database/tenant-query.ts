@@ -14,6 +14,21 @@ export const SET_TENANT_PINNED = {
     set_config('enable_mergejoin', 'off', true)`,
 };
 
+/** The same, of those that release their locks before their commit is on disk. */
+const SET_TENANT_PINNED_EARLY = {
+  name: 'drover_set_tenant_pinned_early',
+  text: `${SET_TENANT_PINNED.text}, set_config('synchronous_commit', 'off', true)`,
+};
+
+/** What every connection has parsed before its first use. */
+export const PREAMBLES = [SET_TENANT, SET_TENANT_PINNED, SET_TENANT_PINNED_EARLY];
+
+/** Commits by itself, and by that brings everything to disk that was committed before it, as the installation wants it. */
+const FLUSH = {
+  name: 'drover_flush',
+  text: `SELECT pg_logical_emit_message(true, 'drover', '')`,
+};
+
 interface Connection {
   bind(config: { statement: string; values: unknown[] }): void;
   execute(config: { portal?: string }): void;
@@ -103,12 +118,35 @@ class TenantQuery extends BaseQuery {
 const { prepareValue } = (pg as unknown as { utils: { prepareValue: (value: unknown) => unknown } })
   .utils;
 
-/** Runs prepared statements for one tenant, as one transaction. The client must have parsed both preambles. */
-export function runTenantQuery(
+export interface TenantQueryOptions {
+  /** Whether the first statement is; then all are planned so. */
+  pinned?: boolean;
+  /**
+   * Other statements see what was done, and get its locks, before it is on disk; it resolves when it is. A crash of Postgres takes it
+   * back only together with all that was committed after it.
+   */
+  earlyLockRelease?: boolean;
+}
+
+/** Runs prepared statements for one tenant, as one transaction. The client must have parsed the preambles. */
+export async function runTenantQuery(
   client: pg.PoolClient,
   workspaceId: string,
   statements: readonly [Statement, ...Statement[]],
-  pinned = false,
+  { pinned = false, earlyLockRelease = false }: TenantQueryOptions = {},
+): Promise<unknown[][]> {
+  const plain = pinned ? SET_TENANT_PINNED : SET_TENANT;
+  const preamble = earlyLockRelease ? SET_TENANT_PINNED_EARLY : plain;
+  const rows = await runBehind(preamble, client, workspaceId, statements);
+  if (earlyLockRelease) await client.query(FLUSH);
+  return rows;
+}
+
+function runBehind(
+  preamble: { name: string },
+  client: pg.PoolClient,
+  workspaceId: string,
+  statements: readonly [Statement, ...Statement[]],
 ): Promise<unknown[][]> {
   return new Promise((resolve, reject) => {
     const done: Callback = (error, results) =>
@@ -118,7 +156,6 @@ export function runTenantQuery(
       ...each,
       values: each.values.map(prepareValue),
     }));
-    const preamble = pinned ? SET_TENANT_PINNED : SET_TENANT;
     const query = new TenantQuery(workspaceId, [first as Statement, ...others], done, preamble);
     client.query(query as unknown as pg.Submittable);
   });

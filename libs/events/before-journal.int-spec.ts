@@ -212,7 +212,7 @@ function plain(body: Body): Body {
 }
 
 async function relayAll(): Promise<NumberedMessage[]> {
-  const cursor = new JournalCursor(db.database, 'channels', 7);
+  const cursor = new JournalCursor(db.database, { name: 'channels' }, 7);
   const sent: NumberedMessage[] = [];
   for (;;) {
     const reading = await cursor.read();
@@ -317,7 +317,7 @@ describe('what was there before the journal', () => {
 
   it('has each event sent once that was not, with the next numbers, and each task told in order', async () => {
     const ids = await rows<{ newest: string }>(
-      `SELECT (2 * max(id))::text AS newest FROM journal WHERE id <= (SELECT position FROM event_consumers)`,
+      `SELECT (2 * max(id))::text AS newest FROM journal WHERE id <= (SELECT position FROM event_consumers WHERE name = 'channels')`,
     );
     const sent = await relayAll();
     const about = (body: Body) => JSON.stringify([body['taskId'], body['agentId'], body['event']]);

@@ -1,13 +1,16 @@
 import { Injectable } from '@nestjs/common';
 import { ValkeyClient } from '#lib/valkey';
-import { channelOf, type NumberedMessage, textOf } from './domain/channel.js';
+import type { Consumer } from './consumer-loop.js';
+import { type NumberedMessage, publicationsOf } from './domain/channel.js';
 
 /** One command: a thousand of them cost the client several times what the messages themselves do. */
 const PUBLISH_ALL = `for i = 1, #ARGV, 2 do redis.call('PUBLISH', ARGV[i], ARGV[i + 1]) end`;
 
-/** Publishes numbered messages to the channels of Valkey. */
+/** Publishes the messages on the channels of Valkey. */
 @Injectable()
-export class Channels {
+export class Channels implements Consumer {
+  readonly name = 'channels';
+
   constructor(private readonly valkey: ValkeyClient) {}
 
   isOpen(): boolean {
@@ -24,9 +27,10 @@ export class Channels {
    *
    * @throws Error when some may not have arrived; then all must be sent again
    */
-  async publish(messages: readonly NumberedMessage[]): Promise<void> {
-    if (messages.length === 0) return;
-    const args = messages.flatMap((each) => [this.valkey.channel(channelOf(each)), textOf(each)]);
+  async consume(messages: readonly NumberedMessage[]): Promise<void> {
+    const args = messages
+      .flatMap(publicationsOf)
+      .map((part, index) => (index % 2 === 0 ? this.valkey.channel(part) : part));
     const sent = await this.valkey.attempt((commands) => commands.eval(PUBLISH_ALL, 0, args));
     if (sent.kind !== 'done') throw sent.error;
   }

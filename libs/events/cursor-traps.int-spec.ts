@@ -120,7 +120,7 @@ async function loseLease(cursor: JournalCursor): Promise<void> {
 
 async function relay(): Promise<void> {
   for (let over = false; !over;) {
-    const cursor = new JournalCursor(db.database, 'channels', 40);
+    const cursor = new JournalCursor(db.database, { name: 'channels' }, 40);
     let last = await relayOnce(cursor);
     while (last === 'busy' || (last === 'idle' && !written)) last = await relayOnce(cursor);
     // Some are dead, some were asleep.

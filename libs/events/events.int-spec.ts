@@ -8,9 +8,11 @@ import { ValkeyClient, ValkeySubscriber, WakeUps } from '#lib/valkey';
 import { createTestDatabase, type TestDatabase } from '../../test/support/database.js';
 import { aWorkspace } from '../../test/support/factories.js';
 import { waitFor } from '../../test/support/wait-for.js';
-import { numbered } from './domain/channel.js';
+import { numbered, type NumberedMessage } from './domain/channel.js';
 import { Channels } from './channels.js';
 import { messagesOf } from './index.js';
+import type { Consumer } from './consumer-loop.js';
+import type { JournalCursor } from './journal-cursor.js';
 import { EventRelay } from './relay.js';
 
 interface Message {
@@ -23,6 +25,8 @@ interface Message {
 interface Server {
   channels: Channels;
   relay: EventRelay;
+  /** Of the consumer `channels`. */
+  cursor: JournalCursor;
   wakeUps: WakeUps;
 }
 
@@ -56,16 +60,41 @@ afterAll(async () => {
   await Promise.all([db.drop(), valkey.stop()]);
 });
 
-async function aServer(): Promise<Server> {
+async function aServer(...others: Consumer[]): Promise<Server> {
   const client = new ValkeyClient({ url: valkey.url, keyPrefix, commandTimeoutMs: 300 });
   undo.push(() => client.close());
   await client.ready(5_000);
   const wakeUps = new WakeUps(client, subscriber, newId());
   const channels = new Channels(client);
   const logger = Logger.create({ level: 'silent' });
-  const relay = new EventRelay(db.database, channels, wakeUps, logger, { roles: ['relay'] });
+  const relay = new EventRelay(db.database, wakeUps, logger, { roles: ['relay'] });
+  for (const consumer of [channels, ...others]) relay.add(consumer);
   undo.push(() => relay.stop());
-  return { channels, relay, wakeUps };
+  const { cursor } = relay.loops[0] as (typeof relay.loops)[number];
+  return { channels, relay, cursor, wakeUps };
+}
+
+/** One that keeps what it hears: after so many failures, or when it stops hanging. */
+function aConsumer(name: string, { begins = 'oldest' }: Pick<Consumer, 'begins'> = {}) {
+  const consumer = {
+    ...{ name, begins, fails: 0, hangs: Promise.resolve() },
+    heard: [] as NumberedMessage[],
+    async consume(messages: readonly NumberedMessage[]) {
+      if (consumer.fails > 0) {
+        consumer.fails -= 1;
+        throw new Error('fails');
+      }
+      await consumer.hangs;
+      consumer.heard.push(...messages);
+    },
+  };
+  undo.push(() => db.owner.query('DELETE FROM event_consumers WHERE name = $1', [name]));
+  return consumer;
+}
+
+async function consumers(): Promise<string[]> {
+  const { rows } = await db.owner.query<{ name: string }>('SELECT name FROM event_consumers');
+  return rows.map(({ name }) => name);
 }
 
 /** A connection whose transaction ends with the test at the latest. */
@@ -117,7 +146,8 @@ async function addEvents(workspaceIds: readonly string[], count: number, first =
 
 async function unpublished(): Promise<number> {
   const { rows } = await db.owner.query<{ count: number }>(
-    `SELECT count(*)::int AS count FROM journal WHERE id > (SELECT position FROM event_consumers)`,
+    `SELECT count(*)::int AS count FROM journal
+     WHERE id > (SELECT position FROM event_consumers WHERE name = 'channels')`,
   );
   return rows[0]?.count ?? 0;
 }
@@ -203,13 +233,13 @@ describe('the relay', () => {
     await addEvents([workspaceId], 3);
     // Transactions of other tests, in other databases, hold it back as well.
     const lost = await waitFor('a batch', async () => {
-      const reading = await dying.relay.cursor.read();
+      const reading = await dying.cursor.read();
       return reading.kind === 'batch' && reading;
     });
-    const numbers = await dying.relay.cursor.numbersOf([workspaceId]);
-    await dying.channels.publish(numbered(lost.rows.flatMap(messagesOf), numbers ?? new Map()));
+    const numbers = await dying.cursor.numbersOf([workspaceId]);
+    await dying.channels.consume(numbered(lost.rows.flatMap(messagesOf), numbers ?? new Map()));
     await addEvents([workspaceId], 2, 3);
-    expect(await other.relay.cursor.read()).toEqual({ kind: 'elsewhere' });
+    expect(await other.cursor.read()).toEqual({ kind: 'elsewhere' });
 
     await db.owner.query(`UPDATE event_consumers SET leased_until = now() - interval '1 s'`);
     other.relay.start();
@@ -218,8 +248,8 @@ describe('the relay', () => {
     expect(numbersOf(heard)).toEqual(['1', '2', '3', '1', '2', '3', '4', '5']);
     expect(heard.slice(3, 6)).toEqual(heard.slice(0, 3));
     // It was asleep and not dead: its batch is no longer its own, nor are the numbers that now hold.
-    expect(await dying.relay.cursor.numbersOf([workspaceId])).toBeUndefined();
-    expect(await dying.relay.cursor.done(numbers)).toBe(false);
+    expect(await dying.cursor.numbersOf([workspaceId])).toBeUndefined();
+    expect(await dying.cursor.done(numbers)).toBe(false);
   });
 
   it('holds events back while one before them may still become visible, and then sends all in order', async () => {
@@ -244,11 +274,11 @@ describe('the relay', () => {
   it('is not held back forever by transactions that always overlap', async () => {
     const workspaceId = await aWorkspace(db.owner);
     const heard = await listenTo(workspaceId);
-    const { relay } = await aServer();
+    const { relay, cursor } = await aServer();
     const [writer, next] = [await aWriter(), await aWriter()];
     await writer.query('BEGIN');
     await writer.query(ADD_EVENTS, [[workspaceId], 0, 0]);
-    const reading = await relay.cursor.read();
+    const reading = await cursor.read();
     expect(reading.kind).toBe('held_back');
     // The next one begins before the first one ends; only what was drawn before it has to be waited for.
     await next.query('BEGIN');
@@ -295,9 +325,51 @@ describe('the relay', () => {
     await waitFor('the first event', () => heard.length === 1);
     await first.relay.stop();
     await addEvents([workspaceId], 1);
-    expect(await second.relay.cursor.outlook()).toMatchObject({ elsewhere: false });
+    expect(await second.cursor.outlook()).toMatchObject({ elsewhere: false });
     second.relay.start();
     await waitFor('the second event', () => heard.length === 2);
     expect(numbersOf(heard)).toEqual(['1', '2']);
+  });
+
+  it('serves its other consumers while Valkey is away, from where each begins', async () => {
+    const workspaceId = await aWorkspace(db.owner);
+    await addEvents([workspaceId], 2);
+    const [all, fresh] = [aConsumer('all'), aConsumer('fresh', { begins: 'next' })];
+    const { relay, channels } = await aServer(all, fresh);
+    process.kill(valkey.pid, 'SIGSTOP');
+    await waitFor('it to notice', () => !channels.isOpen());
+    relay.start();
+    await waitFor('the first two', () => all.heard.length === 2);
+    await waitFor('both to be known', async () => (await consumers()).includes('fresh'));
+    await addEvents([workspaceId], 2, 2);
+    await waitFor('the others', () => all.heard.length === 4 && fresh.heard.length === 2);
+    expect(all.heard.map(({ body }) => body['n'])).toEqual([0, 1, 2, 3]);
+    expect(fresh.heard.map(({ body }) => body['n'])).toEqual([2, 3]);
+    expect(await unpublished()).toBe(4);
+  });
+
+  it('gives the same again to a consumer that fails, hangs or dies, and delays no other', async () => {
+    const workspaceId = await aWorkspace(db.owner);
+    const heard = await listenTo(workspaceId);
+    const [failing, hanging] = [aConsumer('failing'), aConsumer('hanging')];
+    let hung = (): void => undefined;
+    failing.fails = 2;
+    hanging.hangs = new Promise((resolve) => (hung = resolve));
+    const { relay } = await aServer(failing, hanging);
+    relay.start();
+    await addEvents([workspaceId], 3);
+    await waitFor('the channels', () => heard.length === 3);
+    await waitFor('the one that failed', () => failing.heard.length === 3);
+    expect(failing.fails).toBe(0);
+    expect(hanging.heard).toEqual([]);
+    const takesOver = aConsumer('hanging');
+    const other = await aServer(takesOver);
+    await db.owner.query(
+      `UPDATE event_consumers SET leased_until = now() - interval '1 s' WHERE name = 'hanging'`,
+    );
+    other.relay.start();
+    await waitFor('what hangs elsewhere', () => takesOver.heard.length === 3);
+    expect(takesOver.heard.map(({ workspaceSeq }) => workspaceSeq)).toEqual(oneTo(3));
+    hung();
   });
 });

@@ -1,11 +1,21 @@
-import { Module } from '@nestjs/common';
+import { Module, type OnModuleInit } from '@nestjs/common';
 import { Channels } from './channels.js';
+import { JournalTail } from './journal-tail.js';
 import { EventPruner } from './pruner.js';
 import { EventRelay } from './relay.js';
 
 /** Needs the global modules of configuration, database, Valkey and observability. */
 @Module({
-  providers: [Channels, EventRelay, EventPruner],
-  exports: [EventRelay, EventPruner],
+  providers: [Channels, EventRelay, EventPruner, JournalTail],
+  exports: [EventRelay, EventPruner, JournalTail],
 })
-export class EventsModule {}
+export class EventsModule implements OnModuleInit {
+  constructor(
+    private readonly relay: EventRelay,
+    private readonly channels: Channels,
+  ) {}
+
+  onModuleInit(): void {
+    this.relay.add(this.channels);
+  }
+}

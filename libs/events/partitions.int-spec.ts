@@ -3,6 +3,7 @@ import { Logger } from '#lib/observability';
 import { createTestDatabase, type TestDatabase } from '../../test/support/database.js';
 import { EventPruner } from './pruner.js';
 import { makePartitions } from './store/partitions.sql.js';
+import { readEnds } from './store/cursor.sql.js';
 
 const WORKSPACE = '0198c5a0-0000-7000-8000-000000000001';
 
@@ -114,6 +115,17 @@ describe('pruning', () => {
     expect(await pruner.prune()).toEqual([]);
     const { rows } = await db.owner.query('SELECT id FROM journal');
     expect(rows).toEqual([{ id }]);
+  });
+
+  it('tells how far the rows are gone', async () => {
+    const dropped = async (): Promise<unknown> =>
+      (await db.database.service.rows(readEnds, []))[0]?.dropped;
+    const before = await dropped();
+    const { id } = await addEvent(50);
+    await readUpTo(id);
+    expect(await dropped()).toBe(before);
+    await pruner.prune();
+    expect(await dropped()).toBe(id);
   });
 
   it('drops none that a consumer has yet to read, be it the slowest of several', async () => {

@@ -1,5 +1,10 @@
 -- The statements as they run. Made by `npm run sql`; change the modules that declare them.
 
+-- journal_add_consumer
+INSERT INTO event_consumers (name, position)
+SELECT $1, CASE WHEN $2 OR NOT s.is_called THEN 0 ELSE s.last_value END FROM journal_id_seq s
+ON CONFLICT DO NOTHING
+
 -- journal_advance
 WITH moved AS (
   UPDATE event_consumers SET position = $4, leased_until = now() + make_interval(secs => $7)
@@ -12,6 +17,9 @@ counted AS (
 )
 SELECT name FROM moved
 
+-- journal_draw_xid
+SELECT pg_current_xact_id()::text AS xid
+
 -- journal_drop_partitions
 SELECT drop_journal_partitions(make_interval(days => $1)) AS dropped
 
@@ -23,13 +31,17 @@ SELECT make_journal_partitions($1) AS made
 
 -- journal_read_batch
 SELECT h.settled, j.id, j.workspace_id, j.event, j.log_event, j.task_id, j.version, j.previous_status, j.new_status,
-  j.run_id, j.run_version, j.previous_state, j.new_state, j.end_reason, j.generation, j.agent_id, j.reason,
+  j.run_id, j.run_version, j.previous_state, j.new_state, j.end_reason, j.generation, j.agent_id, j.actor_kind, j.reason,
   j.message, j.details, (extract(epoch FROM j.retry_at) * 1000)::float8 AS retry_at,
   round(date_part('epoch', date_trunc('milliseconds', j.created_at)) * 1000) AS created_at
 FROM (SELECT pg_snapshot_xmin(pg_current_snapshot()) >= $3::xid8 AS settled) h
 LEFT JOIN LATERAL (
   SELECT * FROM journal WHERE h.settled AND id > $1 AND id <= $2 ORDER BY id LIMIT $4) j ON true
 ORDER BY j.id
+
+-- journal_read_ends
+SELECT CASE WHEN s.is_called THEN s.last_value ELSE 0 END AS last, d.last_value AS dropped
+FROM journal_id_seq s, journal_dropped_seq d
 
 -- journal_read_numbers
 SELECT w.id AS workspace_id, coalesce(n.last_number, 0) AS last_number
@@ -42,6 +54,12 @@ SELECT CASE WHEN s.is_called THEN s.last_value ELSE 0 END AS last, c.position,
   coalesce(c.owner <> $2 AND c.leased_until > now(), false) AS elsewhere
 FROM event_consumers c, journal_id_seq s
 WHERE c.name = $1
+
+-- journal_read_page
+SELECT j.id, j.workspace_id, j.event, j.log_event, j.task_id, j.version, j.previous_status, j.new_status,
+  j.run_id, j.run_version, j.previous_state, j.new_state, j.end_reason, j.generation, j.agent_id, j.actor_kind, j.reason,
+  j.message, j.details, (extract(epoch FROM j.retry_at) * 1000)::float8 AS retry_at,
+  round(date_part('epoch', date_trunc('milliseconds', j.created_at)) * 1000) AS created_at FROM journal j WHERE j.workspace_id = $1 AND j.id > $2 AND j.id <= $3 ORDER BY j.id LIMIT $4
 
 -- journal_take_lease
 UPDATE event_consumers SET owner = $2, leased_until = now() + make_interval(secs => $3)

@@ -5,6 +5,7 @@ import type { z } from 'zod';
 import { variables as server } from '#lib/config';
 import { environment as gateway } from '../../apps/gateway/config.js';
 import { environment as worker } from '../../apps/worker/config.js';
+import { aligned } from '../shared/table.js';
 
 /** A program with the schema of its settings, the files that declare them, and the page that speaks of them. */
 interface Program {
@@ -125,14 +126,4 @@ function cellOf(name: string, page: string): string | undefined {
     .split('\n')
     .find((line) => line.startsWith('|') && line.split('|')[1]?.includes(`\`${name}\``));
   return row?.split('|').at(-2)?.trim();
-}
-
-function aligned(rows: string[][]): string {
-  const widths = (rows[0] ?? []).map((_, column) =>
-    Math.max(3, ...rows.map((row) => (row[column] ?? '').length)),
-  );
-  const line = (cells: string[]) =>
-    `| ${cells.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(' | ')} |\n`;
-  const [head = [], ...body] = rows;
-  return [line(head), line(widths.map((width) => '-'.repeat(width))), ...body.map(line)].join('');
 }

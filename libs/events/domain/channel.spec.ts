@@ -1,12 +1,21 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { channelOf, numbered, textOf } from './channel.js';
+import { channelOf, numbered, publicationsOf, textOf } from './channel.js';
 import type { Message } from './message.js';
+import type { SHORT_WORDS } from './short-message.js';
 
 const WORKSPACE = '0198c5a0-0000-7000-8000-000000000001';
 
 function message(overrides: Partial<Message>): Message {
-  return { id: '14', workspaceId: WORKSPACE, subject: 'task', body: {}, ...overrides };
+  return {
+    id: '14',
+    workspaceId: WORKSPACE,
+    subject: 'task',
+    ...{ taskId: null, agentId: null },
+    body: {},
+    short: undefined,
+    ...overrides,
+  };
 }
 
 describe('channelOf', () => {
@@ -18,6 +27,38 @@ describe('channelOf', () => {
     ['coordinator', `coordinator:events:${WORKSPACE}`],
   ] as const)('tells of a %s on %s', (subject, channel) => {
     expect(channelOf(message({ subject }))).toBe(channel);
+  });
+});
+
+describe('publicationsOf', () => {
+  const short = (event: keyof typeof SHORT_WORDS) => ({
+    ...message({ body: { event: 'task.status_changed' }, short: { event, task_id: 'a task' } }),
+    workspaceSeq: '3',
+  });
+  const tasks = `tasks:events:${WORKSPACE}`;
+  const text = '{"id":"14","workspaceSeq":"3","event":"task.status_changed"}';
+  const inOneWord = (event: string) =>
+    `{"event":"${event}","task_id":"a task","id":"14","workspaceSeq":"3"}`;
+
+  it('says it in full, and then in one word, with the number that it has', () => {
+    expect(publicationsOf(short('task_completed'))).toEqual([
+      ...[tasks, text],
+      ...[tasks, inOneWord('task_completed')],
+    ]);
+  });
+
+  it.each(['task_requeued', 'task_released'] as const)('tells after %s of the command', (word) => {
+    expect(publicationsOf(short(word))).toEqual([
+      ...[tasks, text],
+      ...[tasks, inOneWord(word)],
+      `coordinator:commands:${WORKSPACE}`,
+      '{"command":"reassign_task","task_id":"a task","id":"14"}',
+    ]);
+  });
+
+  it('says no more of what has no such word', () => {
+    const plain = { ...message({ body: { event: 'task.progress' } }), workspaceSeq: '3' };
+    expect(publicationsOf(plain)).toEqual([tasks, textOf(plain)]);
   });
 });
 

@@ -15,6 +15,7 @@ export interface JournalRow {
   end_reason: string | null;
   generation: number | null;
   agent_id: string | null;
+  actor_kind: string;
   reason: string | null;
   message: string | null;
   details: Record<string, unknown> | null;

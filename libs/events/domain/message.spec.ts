@@ -1,6 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
+import { EVENT_NAMES } from './catalogue.js';
 import type { JournalRow } from './journal-row.js';
 import { messagesOf } from './message.js';
+import { SHORT_WORDS, shortMessageOf } from './short-message.js';
 
 const WORKSPACE = '0198c5a0-0000-7000-8000-000000000001';
 const [TASK, RUN, AGENT] = ['a task', 'a run', 'an agent'];
@@ -23,6 +25,7 @@ function row(overrides: Partial<JournalRow>): JournalRow {
     end_reason: null,
     generation: null,
     agent_id: null,
+    actor_kind: 'system',
     reason: null,
     message: null,
     details: null,
@@ -86,6 +89,11 @@ const CONFLICT = {
 };
 
 const SECOND_SESSION = { runId: RUN, agentId: AGENT, gatewayId: 'b', rightfulGatewayId: 'a' };
+
+const BUDGET = {
+  ...{ level: 'warning', threshold: 75, percentUsed: 76, scope: 'task', scopeId: TASK },
+  ...{ budgetId: 'a budget', allocated: '100', consumed: '76' },
+};
 
 const CYCLE = { path: [TASK, 'b', TASK], taskIds: [TASK, 'b'], length: 2, ownerIds: ['an owner'] };
 
@@ -175,6 +183,11 @@ const CATALOGUE: [string, Partial<JournalRow>, Record<string, unknown>][] = [
     { taskId: TASK, ...SECOND_SESSION },
   ],
   [
+    'budget.alert',
+    { task_id: TASK, message: 'a sentence', details: BUDGET },
+    { taskId: TASK, ...BUDGET, message: 'a sentence' },
+  ],
+  [
     'agent.status_changed',
     {
       log_event: '',
@@ -188,13 +201,61 @@ const CATALOGUE: [string, Partial<JournalRow>, Record<string, unknown>][] = [
   ],
 ];
 
+it('has a row for each event of the catalogue', () => {
+  expect([...new Set(CATALOGUE.map(([event]) => event))].sort()).toEqual([...EVENT_NAMES].sort());
+});
+
+describe('shortMessageOf', () => {
+  const moved = (previous: string, next: string, actor = 'system') =>
+    row({
+      ...{ task_id: TASK, previous_status: previous, new_status: next, actor_kind: actor },
+    });
+  const agent = (status: string) =>
+    row({ event: 'agent.status_changed', agent_id: AGENT, new_status: status });
+
+  it.each([
+    [row({ event: 'task.created', task_id: TASK, new_status: 'PENDING' }), 'task_created'],
+    [moved('PENDING', 'ASSIGNED'), 'task_assigned'],
+    [moved('ASSIGNED', 'RUNNING'), 'task_started'],
+    [moved('RUNNING', 'PAUSED'), 'task_paused'],
+    [moved('PAUSED', 'PENDING'), 'task_resumed'],
+    [moved('RUNNING', 'COMPLETED'), 'task_completed'],
+    [moved('RUNNING', 'FAILED'), 'task_failed'],
+    [moved('RUNNING', 'ABORTED', 'user'), 'task_cancelled'],
+    [moved('RUNNING', 'ABORTED', 'api_key'), 'task_cancelled'],
+    [moved('RUNNING', 'ABORTED', 'coordinator'), 'task_recovery'],
+    [moved('ABORTED', 'PENDING'), 'task_requeued'],
+    [moved('ASSIGNED', 'PENDING'), 'task_released'],
+    [moved('COMPLETED', 'ARCHIVED'), 'task_archived'],
+  ])('says in one word what %j is', (given, word) => {
+    expect(shortMessageOf(given)).toEqual({ event: word, task_id: TASK });
+    expect(SHORT_WORDS).toHaveProperty(word);
+  });
+
+  it.each([
+    ['ERROR', 'agent_stale'],
+    ['IDLE', 'agent_idle'],
+    ['TERMINATED', 'agent_terminated'],
+  ])('says of an agent that is %s that it is %s', (status, word) => {
+    expect(shortMessageOf(agent(status))).toEqual({ event: word, agent_id: AGENT });
+    expect(SHORT_WORDS).toHaveProperty(word);
+  });
+
+  it.each([row({ event: 'task.progress' }), agent('STARTING')])('has no word for %j', (given) => {
+    expect(shortMessageOf(given)).toBeUndefined();
+  });
+});
+
 describe('messagesOf', () => {
   it.each(CATALOGUE)('tells all of %s, and nothing else', (event, columns, told) => {
     const envelope = { event, workspaceId: WORKSPACE, timestamp: '2026-11-22T10:00:00.123Z' };
     const [subject] = event.split('.');
-    expect(messagesOf(row({ ...columns, event }))).toEqual([
-      { id: '14', workspaceId: WORKSPACE, subject, body: { ...envelope, ...told } },
-    ]);
+    const messages = messagesOf(row({ ...columns, event }));
+    expect(
+      messages.map(({ id, workspaceId, subject: of, body }) => ({
+        ...{ id, workspaceId, subject: of, body },
+      })),
+    ).toEqual([{ id: '14', workspaceId: WORKSPACE, subject, body: { ...envelope, ...told } }]);
   });
 
   it('tells of the task first, then of the run that moved with it, each by an id of its own', () => {

@@ -1,4 +1,6 @@
+import { CATALOGUE, type CataloguedEvent, type Envelope } from './catalogue.js';
 import type { JournalRow } from './journal-row.js';
+import { type ShortMessage, shortMessageOf } from './short-message.js';
 
 /** A message to subscribers: made from a row of the journal when it is read. */
 export interface Message {
@@ -6,79 +8,21 @@ export interface Message {
   id: string;
   workspaceId: string;
   subject: 'task' | 'run' | 'agent' | 'budget' | 'coordinator';
+  /** What it concerns, whether or not its body says so. */
+  taskId: string | null;
+  agentId: string | null;
   body: Record<string, unknown>;
+  /** The same in one word, where there is one. */
+  short: ShortMessage | undefined;
 }
 
-type Details = Record<string, unknown>;
-type Body = (row: JournalRow, details: Details) => Record<string, unknown>;
-
-const statusChanged: Body = (row) => ({
-  taskId: row.task_id,
-  previousStatus: row.previous_status,
-  newStatus: row.new_status,
-  version: row.version,
-  runId: row.run_id,
-  agentId: row.agent_id,
-  reason: row.reason,
-  retryAt: row.retry_at === null ? null : new Date(row.retry_at).toISOString(),
-});
-
-const runStateChanged: Body = (row) => ({
-  runId: row.run_id,
-  taskId: row.task_id,
-  agentId: row.agent_id,
-  generation: row.generation,
-  previousState: row.previous_state,
-  newState: row.new_state,
-  version: row.run_version,
-  reason: row.end_reason,
-});
-
-const ofRun = (row: JournalRow) => ({
-  taskId: row.task_id,
-  runId: row.run_id,
-  agentId: row.agent_id,
-});
-
-/** The catalogue of events: the fields of each, beside `event`, `workspaceId` and `timestamp`. */
-const BODIES: Record<string, Body> = {
-  'task.created': (row) => ({
-    taskId: row.task_id,
-    newStatus: row.new_status,
-    version: row.version,
-  }),
-  'task.status_changed': statusChanged,
-  'task.updated': (row, { changedFields }) => ({
-    taskId: row.task_id,
-    status: row.new_status,
-    changed: changedFields,
-    version: row.version,
-  }),
-  'task.progress': (row, { progressPercent }) => ({
-    taskId: row.task_id,
-    runId: row.run_id,
-    progressPercent,
-    currentStep: row.message,
-    checkpoint: row.log_event === 'checkpoint',
-  }),
-  'task.dependency_cycle': (row, details) => ({ taskId: row.task_id, ...details }),
-  'run.state_changed': runStateChanged,
-  'run.hung_warning': (row, { estimatedCompletionAt, lastProgressAt, abortsAfterSeconds }) => ({
-    ...ofRun(row),
-    estimatedCompletionAt,
-    lastProgressAt,
-    abortsAt: new Date(row.created_at + Number(abortsAfterSeconds) * 1_000).toISOString(),
-  }),
-  'run.split_brain_conflict': (row, details) => ({ ...ofRun(row), ...details }),
-  'budget.alert': (row, details) => ({ taskId: row.task_id, ...details, message: row.message }),
-  'agent.status_changed': (row) => ({
-    agentId: row.agent_id,
-    previousStatus: row.previous_status,
-    newStatus: row.new_status,
-    reason: row.reason,
-    version: row.version,
-  }),
-};
+/** The fields of each event of the catalogue, in their order. */
+const FIELDS = new Map(
+  Object.entries<CataloguedEvent>(CATALOGUE).map(([name, { fields }]) => [
+    name,
+    Object.entries(fields),
+  ]),
+);
 
 /** The messages of a row: one, or two where a run has moved with its task. */
 export function messagesOf(row: JournalRow): Message[] {
@@ -90,15 +34,20 @@ export function messagesOf(row: JournalRow): Message[] {
 }
 
 function messageOf(row: JournalRow, event: string, id: string): Message {
-  const make = BODIES[event] ?? ((_, details) => details);
-  const body = {
+  const details = row.details ?? {};
+  const envelope: Envelope = {
     event,
     workspaceId: row.workspace_id,
     timestamp: timestampOf(row.created_at),
-    ...make(row, row.details ?? {}),
   };
+  const body: Record<string, unknown> = { ...envelope };
+  const fields = FIELDS.get(event);
+  if (!fields) Object.assign(body, details);
+  else for (const [name, { of }] of fields) body[name] = of(row, details);
   const subject = event.slice(0, event.indexOf('.')) as Message['subject'];
-  return { id, workspaceId: row.workspace_id, subject, body };
+  const short = event === row.event ? shortMessageOf(row) : undefined;
+  const { workspace_id: workspaceId, task_id: taskId, agent_id: agentId } = row;
+  return { id, workspaceId, subject, taskId, agentId, body, short };
 }
 
 /** The last one again where rows are of one statement: writing a date costs as much as the rest of a message. */

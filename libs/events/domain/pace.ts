@@ -1,17 +1,17 @@
 import { backoffCeiling } from '#lib/kernel';
 
-/** The result of one round of the relay. */
+/** The result of one round of a consumer. */
 export type RoundResult =
-  /** A whole batch was published: more may wait. */
+  /** A whole batch was dealt with: more may wait. */
   | { kind: 'full' }
-  /** Fewer than a batch: what waited is published. */
+  /** Fewer than a batch: nothing waits any more. */
   | { kind: 'drained' }
   | { kind: 'idle' }
-  /** Another relay has the lease. */
+  /** Another process has the lease. */
   | { kind: 'elsewhere' }
   /** A transaction that writes below the horizon is still open. */
   | { kind: 'held_back' }
-  /** There is no Valkey to publish to; a nudge tells when it is back. */
+  /** The consumer can take nothing now; a nudge tells when it can. */
   | { kind: 'closed' }
   | { kind: 'failed' };
 

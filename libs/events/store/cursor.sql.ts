@@ -25,6 +25,18 @@ WHERE c.name = $1`,
 );
 
 /**
+ * A consumer that is not there yet, at the beginning of the journal, or at the last id that anybody has drawn.
+ * Index: primary key. $1 consumer, $2 whether at the beginning.
+ */
+export const addConsumer = command<unknown>(
+  'journal_add_consumer',
+  `
+INSERT INTO event_consumers (name, position)
+SELECT $1, CASE WHEN $2 OR NOT s.is_called THEN 0 ELSE s.last_value END FROM journal_id_seq s
+ON CONFLICT DO NOTHING`,
+);
+
+/**
  * Takes or renews the consumer's lease, and draws a transaction id. Ids up to the number read before belong to
  * transactions with a smaller one, because the journal draws the transaction id before the row's id.
  *
@@ -40,6 +52,12 @@ WHERE name = $1 AND (owner IS NULL OR owner = $2 OR leased_until <= now())
 RETURNING position, pg_current_xact_id()::text AS xid`,
 );
 
+/** The columns of a `JournalRow`. */
+const COLUMNS = `j.id, j.workspace_id, j.event, j.log_event, j.task_id, j.version, j.previous_status, j.new_status,
+  j.run_id, j.run_version, j.previous_state, j.new_state, j.end_reason, j.generation, j.agent_id, j.actor_kind, j.reason,
+  j.message, j.details, (extract(epoch FROM j.retry_at) * 1000)::float8 AS retry_at,
+  round(date_part('epoch', date_trunc('milliseconds', j.created_at)) * 1000) AS created_at`;
+
 /** Rows of the batch, or one row without an id that says whether the horizon has been reached. */
 export type BatchRow = { settled: boolean } & (JournalRow | { id: null });
 
@@ -52,10 +70,7 @@ export type BatchRow = { settled: boolean } & (JournalRow | { id: null });
 export const readBatch = query<BatchRow>(
   'journal_read_batch',
   `
-SELECT h.settled, j.id, j.workspace_id, j.event, j.log_event, j.task_id, j.version, j.previous_status, j.new_status,
-  j.run_id, j.run_version, j.previous_state, j.new_state, j.end_reason, j.generation, j.agent_id, j.reason,
-  j.message, j.details, (extract(epoch FROM j.retry_at) * 1000)::float8 AS retry_at,
-  round(date_part('epoch', date_trunc('milliseconds', j.created_at)) * 1000) AS created_at
+SELECT h.settled, ${COLUMNS}
 FROM (SELECT pg_snapshot_xmin(pg_current_snapshot()) >= $3::xid8 AS settled) h
 LEFT JOIN LATERAL (
   SELECT * FROM journal WHERE h.settled AND id > $1 AND id <= $2 ORDER BY id LIMIT $4) j ON true
@@ -100,4 +115,30 @@ SELECT name FROM moved`,
 export const giveLeaseBack = command<unknown>(
   'journal_give_lease_back',
   `UPDATE event_consumers SET owner = NULL, leased_until = NULL WHERE name = $1 AND owner = $2`,
+);
+
+/** The last id that anybody has drawn, and the last one that is not kept any more. Index: two rows. */
+export const readEnds = query<{ last: string; dropped: string }>(
+  'journal_read_ends',
+  `
+SELECT CASE WHEN s.is_called THEN s.last_value ELSE 0 END AS last, d.last_value AS dropped
+FROM journal_id_seq s, journal_dropped_seq d`,
+);
+
+/** Draws a transaction id: ids of rows that were read before belong to transactions with a smaller one. */
+export const drawXid = command<{ xid: string }>(
+  'journal_draw_xid',
+  `SELECT pg_current_xact_id()::text AS xid`,
+);
+
+/**
+ * A workspace's rows after $2 up to $3, at most $4; as its tenant. Only below a horizon that has been reached.
+ *
+ * Index: journal_pkey of each partition, merged; it reads the rows of all workspaces between the ids.
+ * $1 workspace.
+ */
+export const readPage = query<JournalRow>(
+  'journal_read_page',
+  `
+SELECT ${COLUMNS} FROM journal j WHERE j.workspace_id = $1 AND j.id > $2 AND j.id <= $3 ORDER BY j.id LIMIT $4`,
 );

@@ -1,0 +1,85 @@
+import type { Database } from '#lib/database';
+import { instruments, type Logger } from '#lib/observability';
+import { numbered, type NumberedMessage } from './domain/channel.js';
+import { messagesOf } from './domain/message.js';
+import type { RoundResult } from './domain/pace.js';
+import { type Beginning, JournalCursor } from './journal-cursor.js';
+import { PacedLoop } from './paced-loop.js';
+
+/** Rows of the journal in one batch. */
+const BATCH_SIZE = 1_000;
+
+/** What follows the journal: each by a cursor of its own, so that none waits for another. */
+export interface Consumer {
+  /** Its row of event_consumers, which is made where it is missing, and its label in the metrics. */
+  readonly name: string;
+  /** Where it begins when there is no such row; at the oldest event by default. */
+  readonly begins?: Beginning;
+  /**
+   * Deals with messages, in the order of the journal; when it throws, the same ones come again, later and perhaps in
+   * another process. It gets what another process died with as well, with the numbers that they had.
+   */
+  consume(messages: readonly NumberedMessage[]): Promise<void>;
+  /** Whether there is any use in reading for it now; true by default. */
+  isOpen?(): boolean;
+  /** Calls back when it is open (again). @returns takes the listener off again */
+  onOpen?(listener: () => void): () => void;
+}
+
+/** Carries the journal to one consumer: a batch at a time, in one process at a time, at least once. */
+export class ConsumerLoop {
+  /** @internal */
+  readonly cursor: JournalCursor;
+  private readonly loop: PacedLoop;
+  private stopListening: (() => void) | undefined;
+
+  constructor(
+    database: Database,
+    readonly consumer: Consumer,
+    private readonly logger: Logger,
+  ) {
+    this.cursor = new JournalCursor(database, consumer, BATCH_SIZE);
+    this.loop = new PacedLoop(
+      () => this.round(),
+      (error) => this.warn('events not consumed, trying again', error),
+    );
+  }
+
+  start(): void {
+    this.stopListening ??= this.consumer.onOpen?.(() => this.nudge());
+    this.loop.start();
+  }
+
+  nudge(): void {
+    this.loop.nudge();
+  }
+
+  /** Resolves when the batch under way is done with and the lease is given back. */
+  async stop(): Promise<void> {
+    this.stopListening?.();
+    await this.loop.stop();
+    await this.cursor
+      .giveBack()
+      .catch((error: unknown) => this.warn('lease not given back', error));
+  }
+
+  private async round(): Promise<RoundResult> {
+    if (this.consumer.isOpen?.() === false) return { kind: 'closed' };
+    const reading = await this.cursor.read();
+    const heldBackMs = reading.kind === 'held_back' ? reading.forMs : 0;
+    instruments.eventsHeldBack.set({ consumer: this.consumer.name }, heldBackMs / 1_000);
+    if (reading.kind !== 'batch') return reading;
+    const messages = reading.rows.flatMap(messagesOf);
+    const workspaces = [...new Set(messages.map(({ workspaceId }) => workspaceId))];
+    const numbers = await this.cursor.numbersOf(workspaces);
+    if (!numbers) return { kind: 'elsewhere' };
+    const all = numbered(messages, numbers);
+    if (all.length > 0) await this.consumer.consume(all);
+    if (!(await this.cursor.done(numbers))) return { kind: 'elsewhere' };
+    return { kind: reading.full ? 'full' : 'drained' };
+  }
+
+  private warn(words: string, error: unknown): void {
+    this.logger.warn(words, { consumer: this.consumer.name, error });
+  }
+}

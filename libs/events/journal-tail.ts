@@ -1,0 +1,191 @@
+import { type BeforeApplicationShutdown, Injectable } from '@nestjs/common';
+import { Database, firstRow } from '#lib/database';
+import { instruments, Logger } from '#lib/observability';
+import { WakeUps } from '#lib/valkey';
+import { type Message, messagesOf } from './domain/message.js';
+import type { RoundResult } from './domain/pace.js';
+import { type Batch, JournalReader } from './journal-reader.js';
+import { onEveryWakeUp, PacedLoop } from './paced-loop.js';
+import { drawXid, readEnds, readPage } from './store/cursor.sql.js';
+
+/** Rows of the journal in one batch, and the messages that are kept for those who are a little behind. */
+const BATCH_SIZE = 1_000;
+const RECENT = 2_000;
+/** Rows of a page of one workspace, and of all workspaces that are looked through for it. */
+const PAGE = { rows: 500, through: 50_000n };
+
+/** Some messages of a workspace, and how far they reach: there are no others up to the row `upTo`. */
+export interface Stretch {
+  messages: readonly Message[];
+  upTo: bigint;
+}
+
+/** Follows the events of its workspace. */
+export interface Follower {
+  readonly workspaceId: string;
+  /** It has all events of the rows up to it. The tail raises it where there was nothing for a follower that was up to date. */
+  from: bigint;
+  /** There may be more to read. */
+  ring(): void;
+}
+
+/**
+ * The end of the journal, which a server follows once for all that follow it there: from the first of them to the last.
+ * It has no cursor in the database, so nothing waits for it; each follower knows how far it is.
+ */
+@Injectable()
+export class JournalTail implements BeforeApplicationShutdown {
+  private readonly followers = new Set<Follower>();
+  private tail: RunningTail | undefined;
+
+  constructor(
+    private readonly database: Database,
+    private readonly wakeUps: WakeUps,
+    private readonly logger: Logger,
+  ) {}
+
+  /** Rings the follower when there may be more for it. @returns ends it */
+  follow(follower: Follower): () => void {
+    this.followers.add(follower);
+    this.tail ??= new RunningTail(this.database, this.wakeUps, this.logger, (news) =>
+      this.tell(news),
+    );
+    return () => {
+      this.followers.delete(follower);
+      if (this.followers.size === 0) void this.beforeApplicationShutdown();
+    };
+  }
+
+  /** The last row that anybody has written or writes, and the last one that is not kept any more. */
+  async ends(): Promise<{ last: bigint; dropped: bigint }> {
+    const ends = await firstRow(this.database.service, readEnds);
+    if (!ends) throw new Error('The sequences of the journal are missing');
+    return { last: BigInt(ends.last), dropped: BigInt(ends.dropped) };
+  }
+
+  /**
+   * What comes next for a follower: from memory where that is recent, else a page of the workspace from the journal.
+   *
+   * @returns undefined when there is nothing yet
+   */
+  async read({ workspaceId, from }: Follower): Promise<Stretch | undefined> {
+    const { tail } = this;
+    if (tail?.position === undefined || from >= tail.position) return undefined;
+    if (from >= tail.recentFrom) return tail.since(workspaceId, from);
+    const end = from + PAGE.through;
+    const to = end < tail.position ? end : tail.position;
+    const tenant = this.database.tenant(workspaceId);
+    const rows = await tenant.rows(readPage, [workspaceId, `${from}`, `${to}`, PAGE.rows]);
+    const last = rows.length < PAGE.rows ? undefined : rows.at(-1);
+    return { messages: rows.flatMap(messagesOf), upTo: last ? BigInt(last.id) : to };
+  }
+
+  async beforeApplicationShutdown(): Promise<void> {
+    const { tail } = this;
+    this.tail = undefined;
+    await tail?.stop();
+  }
+
+  private tell({ before, position, workspaces }: News): void {
+    for (const follower of this.followers) {
+      const isCurrent = before !== undefined && follower.from >= before;
+      if (isCurrent && !workspaces.has(follower.workspaceId)) follower.from = position;
+      else follower.ring();
+    }
+  }
+}
+
+/** The tail has moved on, with events of these workspaces. */
+interface News {
+  before: bigint | undefined;
+  position: bigint;
+  workspaces: ReadonlySet<string>;
+}
+
+class RunningTail {
+  /** All rows up to it are there and known; undefined until the first horizon was reached. */
+  position: bigint | undefined;
+  /** The messages of the rows behind `recentFrom` are in memory. */
+  recentFrom = 0n;
+  private recent: Message[] = [];
+  private start: bigint | undefined;
+  private readonly reader: JournalReader;
+  private readonly loop: PacedLoop;
+  private readonly stopListening: () => void;
+
+  constructor(
+    private readonly database: Database,
+    wakeUps: WakeUps,
+    logger: Logger,
+    private readonly tell: (news: News) => void,
+  ) {
+    this.reader = new JournalReader(database, BATCH_SIZE);
+    this.loop = new PacedLoop(
+      () => this.round(),
+      (error) => logger.warn('the journal cannot be followed, trying again', { error }),
+    );
+    this.stopListening = onEveryWakeUp(wakeUps, () => this.loop.nudge());
+    this.loop.start();
+  }
+
+  async stop(): Promise<void> {
+    this.stopListening();
+    await this.loop.stop();
+  }
+
+  since(workspaceId: string, from: bigint): Stretch {
+    const last = 2n * from + 1n;
+    // From the end: most followers have all but the newest, and there are many of them.
+    let first = this.recent.length;
+    while (first > 0 && BigInt(this.recent[first - 1]?.id ?? 0) > last) first--;
+    const messages = this.recent
+      .slice(first)
+      .filter((message) => message.workspaceId === workspaceId);
+    return { messages, upTo: this.position ?? from };
+  }
+
+  private async round(): Promise<RoundResult> {
+    const ends = await firstRow(this.database.service, readEnds);
+    const last = BigInt(ends?.last ?? 0);
+    // One row before the end, so that the first horizon lies behind it and is kept until it is reached.
+    this.start ??= last > 0n ? last - 1n : 0n;
+    const from = this.position ?? this.start;
+    if (last <= from) return this.idle(last);
+    const needsHorizon = !this.reader.isBelowHorizon(`${from}`);
+    const drawn = needsHorizon ? await firstRow(this.database.service, drawXid) : undefined;
+    const horizon = drawn && { last: `${last}`, xid: drawn.xid };
+    const reading = await this.reader.read(`${from}`, horizon);
+    const heldBackMs = reading.kind === 'held_back' ? reading.forMs : 0;
+    instruments.eventsHeldBack.set({ consumer: 'streams' }, heldBackMs / 1_000);
+    if (reading.kind !== 'batch') return reading;
+    this.advance(reading);
+    return { kind: reading.full ? 'full' : 'drained' };
+  }
+
+  private idle(last: bigint): RoundResult {
+    if (this.position === undefined) {
+      this.position = this.recentFrom = last;
+      this.tell({ before: undefined, position: last, workspaces: new Set() });
+    }
+    return { kind: 'idle' };
+  }
+
+  private advance({ rows, from, to }: Batch): void {
+    const before = this.position;
+    if (before === undefined) this.recentFrom = BigInt(from);
+    const messages = rows.flatMap(messagesOf);
+    this.recent.push(...messages);
+    const position = (this.position = BigInt(to));
+    const surplus = this.recent.length - RECENT;
+    if (surplus > 0) this.forget(surplus);
+    const workspaces = new Set(messages.map(({ workspaceId }) => workspaceId));
+    this.tell({ before, position, workspaces });
+  }
+
+  /** Forgets the oldest, and the whole row of the last of them. */
+  private forget(count: number): void {
+    const lastRow = BigInt(this.recent[count - 1]?.id ?? 0) / 2n;
+    this.recent = this.recent.filter(({ id }) => BigInt(id) / 2n > lastRow);
+    this.recentFrom = lastRow;
+  }
+}

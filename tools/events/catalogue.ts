@@ -1,0 +1,52 @@
+import {
+  CATALOGUE,
+  type CataloguedEvent,
+  EVENT_NAMES,
+  type EventName,
+  exampleOf,
+  SHORT_WORDS,
+} from '#lib/events';
+import { aligned } from '../shared/table.js';
+
+const BEGIN = '<!-- Made by `npm run events` from libs/events/domain: change it there. -->';
+const END = '<!-- So far. -->';
+
+/**
+ * The page with the catalogue of events in its place.
+ *
+ * @throws Error when the page has no place for it
+ */
+export function withCatalogue(page: string): string {
+  const [before, rest] = page.split(BEGIN);
+  const after = rest?.split(END)[1];
+  if (before === undefined || after === undefined) throw new Error(`The page lacks ${BEGIN}`);
+  const events = EVENT_NAMES.map(sectionOf).join('\n');
+  return [before, BEGIN, `\n\n${events}\n${words()}\n`, END, after].join('');
+}
+
+function sectionOf(name: EventName): string {
+  const { about, fields }: CataloguedEvent = CATALOGUE[name];
+  const rows = Object.entries(fields).map(([key, { about: words, schema, optional }]) => [
+    `\`${key}\``,
+    `${typeOf(schema)}${schema.nullable ? ' or null' : ''}${optional ? ', or left out' : ''}`,
+    words + (schema.enum ? `: ${schema.enum.map((one) => `\`${one}\``).join(', ')}` : ''),
+  ]);
+  // Lists on one line, as the formatter has them.
+  const example = JSON.stringify(exampleOf(name), null, 2).replace(/\[\s+("[^"]*")\s+\]/g, '[$1]');
+  return [
+    `### \`${name}\``,
+    `${about}.`,
+    aligned([['field', 'type', ''], ...rows]).trimEnd(),
+    `\`\`\`json\n${example}\n\`\`\`\n`,
+  ].join('\n\n');
+}
+
+function typeOf({ type, format, items }: CataloguedEvent['fields'][string]['schema']): string {
+  if (items) return `array of ${typeOf(items)}`;
+  return format ?? type;
+}
+
+function words(): string {
+  const rows = Object.entries(SHORT_WORDS).map(([word, when]) => [`\`${word}\``, when]);
+  return `### In one word\n\n${aligned([['word', 'of the task or the agent'], ...rows])}`;
+}
