@@ -4,6 +4,7 @@ export { API_PREFIX, configureHttp } from './configure.js';
 export * from './dto/fields.js';
 export { field, type FieldOptions } from './dto/field.js';
 export { PageQuery } from './dto/page-query.js';
+export { EventStream, type ServerSentEvent, textOf } from './event-stream.js';
 export { Hot, type HotCall, type RouteGuard } from './hot-route.js';
 export { IfMatch, UuidParam } from './params.js';
 export { sendProblem } from './problem/send-problem.js';

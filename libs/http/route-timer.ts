@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { isEventStream } from './event-stream.js';
 import { RequestTimes, type RouteTimes } from '#lib/observability';
 
 /**
@@ -24,6 +25,8 @@ export class RouteTimer {
       const note = (request: FastifyRequest, reply: FastifyReply, done: () => void) => {
         const known = byMethod.get(request.method) ?? this.times.route(request.method, route.url);
         byMethod.set(request.method, known);
+        // A stream's time is how long its client stayed.
+        if (isEventStream(reply)) return done();
         known.observe(reply.statusCode, reply.elapsedTime);
         done();
       };

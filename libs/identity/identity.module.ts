@@ -5,6 +5,7 @@ import { ApiKeyVerifier } from './access/api-key-verifier.js';
 import { AuthGuard } from './access/auth.guard.js';
 import { Authenticator } from './access/authenticator.js';
 import { Memberships } from './access/memberships.js';
+import { Standings } from './access/standing.js';
 import { RoutePlans } from './access/route-plans.js';
 import { AccountService } from './auth/account.service.js';
 import { AuthService } from './auth/auth.service.js';
@@ -55,6 +56,7 @@ import { WorkspacesService } from './workspaces/workspaces.service.js';
     ExternalUsers,
     Authenticator,
     RoutePlans,
+    Standings,
     AuthGuard,
     RefreshTokens,
     Passwords,
@@ -71,6 +73,6 @@ import { WorkspacesService } from './workspaces/workspaces.service.js';
     ApiKeysService,
     { provide: APP_GUARD, useExisting: AuthGuard },
   ],
-  exports: [AuthGuard, TokenService, IssuedTokens, Revocations, Memberships],
+  exports: [AuthGuard, Standings, TokenService, IssuedTokens, Revocations, Memberships],
 })
 export class IdentityModule {}

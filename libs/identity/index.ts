@@ -1,7 +1,15 @@
 export { AuthGuard } from './access/auth.guard.js';
-export { type Account, Auth, CurrentAccount, CurrentCaller, Public } from './access/decorators.js';
+export {
+  type Account,
+  Auth,
+  type AuthenticatedRequest,
+  CurrentAccount,
+  CurrentCaller,
+  Public,
+} from './access/decorators.js';
 export { Memberships } from './access/memberships.js';
 export { describeCallers } from './access/openapi.js';
+export { type Standing, Standings } from './access/standing.js';
 export { ShortMemory } from './access/short-memory.js';
 export { pruneSessions } from './auth/prune-sessions.js';
 export { SCOPES } from './domain/scopes.js';

@@ -40,6 +40,10 @@ const PRISMA_VALUE_ERRORS = new Set([
   'P2023',
 ]);
 
+const NOT_STORABLE = 'A value has a form or size that cannot be stored.';
+const OUT_OF_RANGE = '22003';
+const TOO_LARGE = 'A number, or a sum that it would become part of, is too large to be stored.';
+
 /** The error as the client sees it. An unforeseen one is `internal_error`, without a word of it. */
 export function toDroverError(error: unknown): DroverError {
   if (error instanceof DroverError) return error;
@@ -69,10 +73,11 @@ function fromFastify(error: unknown): DroverError | undefined {
 /** Class 22, "data exception": the statement was right, the value in it was not. */
 function fromDatabase(error: unknown): DroverError | undefined {
   const code = codeOf(error);
-  const isPostgres = /^22[0-9A-Z]{3}$/.test(code) || /^22[0-9A-Z]{3}$/.test(driverCodeOf(error));
+  const driverCode = driverCodeOf(error);
+  const isPostgres = [code, driverCode].some((each) => /^22[0-9A-Z]{3}$/.test(each));
   if (!isPostgres && !PRISMA_VALUE_ERRORS.has(code)) return undefined;
   return new DroverError('validation_failed', {
-    detail: 'A value has a form or size that cannot be stored.',
+    detail: [code, driverCode].includes(OUT_OF_RANGE) ? TOO_LARGE : NOT_STORABLE,
     cause: error,
   });
 }

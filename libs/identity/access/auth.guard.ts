@@ -53,21 +53,35 @@ export class AuthGuard implements RouteGuard {
     if (!plan.toleratesOutage && !this.revocations.isCurrent()) {
       throw new DroverError('database_unavailable', { retryAfterSeconds: 5 });
     }
-    const principal = this.identify(request, reply);
+    const principal = this.identify(plan, request, reply);
     if (principal instanceof Promise) {
       return principal.then((known) => this.admit(plan, known, request, reply));
     }
     return this.admit(plan, principal, request, reply);
   }
 
-  private identify(request: FastifyRequest, reply: FastifyReply): Principal | Promise<Principal> {
+  private identify(
+    plan: AccessPlan,
+    request: AuthenticatedRequest,
+    reply: FastifyReply,
+  ): Principal | Promise<Principal> {
+    const { authorization } = request.headers;
+    const ticket = authorization === undefined && plan.ticket ? ticketOf(request) : undefined;
     try {
-      const principal = this.authenticator.authenticate(request.headers.authorization);
+      const principal =
+        ticket === undefined
+          ? this.authenticator.authenticate(authorization)
+          : this.admitTicket(ticket, request);
       if (!(principal instanceof Promise)) return principal;
       return principal.catch((error: unknown) => this.refuse(error, request, reply));
     } catch (error) {
       return this.refuse(error, request, reply);
     }
+  }
+
+  private async admitTicket(ticket: string, request: AuthenticatedRequest): Promise<Principal> {
+    request.ticket = await this.authenticator.authenticateTicket(ticket);
+    return request.ticket.claims;
   }
 
   /** Credentials that are refused are nobody's, and count against the address. */
@@ -136,4 +150,9 @@ export class AuthGuard implements RouteGuard {
     if (role === undefined) throw new DroverError('workspace_not_found');
     return { kind: 'user', workspaceId, userId, sessionId, role };
   }
+}
+
+function ticketOf({ query }: FastifyRequest): string | undefined {
+  const { ticket } = query as { ticket?: unknown };
+  return typeof ticket === 'string' ? ticket : undefined;
 }

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { type ApiKeyCaller, DroverError } from '#lib/kernel';
-import type { Claims } from '../domain/claims.js';
+import type { Claims, UserClaims } from '../domain/claims.js';
 import { looksLikeApiKey } from '../domain/api-key.js';
 import { ExternalUsers } from '../oidc/external-users.js';
 import { Revocations } from '../tokens/revocations.js';
@@ -40,6 +40,24 @@ export class Authenticator {
       return this.externalUsers.authenticate(credentials);
     }
     return this.tokens.verify(credentials).then(({ claims }) => this.unlessRevoked(claims));
+  }
+
+  /**
+   * The user and the workspace that a ticket is for.
+   *
+   * @throws DroverError with status 401
+   */
+  async authenticateTicket(ticket: string): Promise<{ claims: UserClaims; endsAt: number }> {
+    const { claims, endsAt } = await this.tokens.verifyTicket(ticket);
+    if (claims.kind !== 'user' || endsAt === undefined) throw new DroverError('invalid_token');
+    this.revocations.refuse(claims);
+    return { claims, endsAt };
+  }
+
+  /** When the credentials end, in milliseconds since 1970; undefined where only asking again tells. */
+  endOf(authorization: string | undefined): number | undefined {
+    const token = BEARER.exec(authorization ?? '')?.[1] ?? '';
+    return this.tokens.recall(token)?.expiresAt;
   }
 
   private unlessRevoked(claims: Claims): Claims {

@@ -8,6 +8,7 @@ import { ApiExtension } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
 import { ApiErrors } from '#lib/http';
 import type { Caller } from '#lib/kernel';
+import type { UserClaims } from '../domain/claims.js';
 import { type AuthOptions, describeAccess } from '../domain/access-plan.js';
 
 export const ACCESS_METADATA = 'drover:access';
@@ -30,6 +31,8 @@ export interface Account {
 export interface AuthenticatedRequest extends FastifyRequest {
   caller?: Caller;
   account?: Account;
+  /** What it came with instead of a token. */
+  ticket?: { claims: UserClaims; endsAt: number };
 }
 
 /**

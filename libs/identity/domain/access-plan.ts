@@ -29,6 +29,11 @@ export interface AuthOptions {
    * these. Default false. For heartbeats.
    */
   heartbeat?: boolean;
+  /**
+   * Whether a user may come with a ticket in the query (`?ticket=`) instead of a token in the header, which browsers cannot
+   * send with a stream. Default false.
+   */
+  ticket?: boolean;
 }
 
 export interface AccessPlan extends Required<Omit<AuthOptions, 'scope'>> {
@@ -46,6 +51,7 @@ export function planAccess(options: AuthOptions): AccessPlan {
     operator: options.operator ?? false,
     toleratesOutage: options.toleratesOutage ?? false,
     heartbeat: options.heartbeat ?? false,
+    ticket: options.ticket ?? false,
   };
   if (plan.kinds.includes('api_key') && plan.scope === undefined) {
     throw new Error('accepts API keys but names no scope: add `scope`, or `kinds` without api_key');

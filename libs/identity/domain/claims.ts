@@ -1,5 +1,8 @@
 import { type AgentCaller, isUuid, type RunCaller } from '#lib/kernel';
 
+/** The session id of callers whose session another issuer keeps. */
+export const EXTERNAL_SESSION = 'external';
+
 export interface UserClaims {
   kind: 'user';
   userId: string;
@@ -52,7 +55,7 @@ export function fromPayload(payload: Payload): Claims | undefined {
   const { typ, sub, sid, wid, ver, aid, tid, atk } = payload;
   switch (typ) {
     case 'user':
-      if (!isUuid(sub) || !isUuid(sid) || !(wid === undefined || isUuid(wid))) return undefined;
+      if (!isUuid(sub) || !isSession(sid) || !(wid === undefined || isUuid(wid))) return undefined;
       return { kind: 'user', userId: sub, sessionId: sid, workspaceId: wid ?? null };
     case 'agent':
       if (!isUuid(sub) || !isUuid(wid) || !isVersion(ver)) return undefined;
@@ -68,6 +71,10 @@ export function fromPayload(payload: Payload): Claims | undefined {
     default:
       return undefined;
   }
+}
+
+function isSession(value: unknown): value is string {
+  return isUuid(value) || value === EXTERNAL_SESSION;
 }
 
 function isVersion(value: unknown): value is number {

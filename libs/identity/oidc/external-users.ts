@@ -4,13 +4,11 @@ import { LRUCache } from 'lru-cache';
 import { CONFIG, type Config } from '#lib/config';
 import { Database, firstRow } from '#lib/database';
 import { DroverError, newId } from '#lib/kernel';
-import type { UserClaims } from '../domain/claims.js';
+import { EXTERNAL_SESSION, type UserClaims } from '../domain/claims.js';
 import { findIdentity, linkIdentity } from '../store/oidc-users.sql.js';
 import { type ExternalIdentity, toExternalIdentity } from './external-token.js';
 import { Issuer } from './issuer.js';
 
-/** The session id of callers whose session another issuer keeps. */
-const EXTERNAL_SESSION = 'external';
 const MAX_TOKEN_LENGTH = 8_192;
 const CACHED_TOKENS = 5_000;
 

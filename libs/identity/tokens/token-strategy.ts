@@ -9,6 +9,8 @@ export interface VerifiedToken {
   claims: Claims;
   /** Milliseconds since 1970. */
   expiresAt: number;
+  /** Of a ticket: when that ends which was opened with it, in milliseconds since 1970. */
+  endsAt?: number;
 }
 
 /** passport-jwt for the tokens of one kind: algorithm, issuer, audience and type are pinned. */
@@ -17,6 +19,7 @@ export class TokenStrategy extends PassportStrategy(Strategy) {
     private readonly kind: TokenKind,
     issuer: string,
     keys: SigningKeys,
+    private readonly audience = audienceOf(kind),
   ) {
     super({
       jwtFromRequest: ({ token }: { token: string }) => token,
@@ -29,20 +32,21 @@ export class TokenStrategy extends PassportStrategy(Strategy) {
       },
       algorithms: [SIGNING_ALGORITHM],
       issuer,
-      audience: audienceOf(kind),
+      audience,
     });
   }
 
   /** @throws DroverError `invalid_token` when a claim is missing, or the token is of another kind too */
   validate(payload: JWTPayload): VerifiedToken {
-    const { exp, iat, aud } = payload;
+    const { exp, iat, aud, end } = payload;
     const claims = fromPayload(payload);
     if (claims?.kind !== this.kind || typeof exp !== 'number' || typeof iat !== 'number') {
       throw new DroverError('invalid_token', { detail: 'The token lacks a claim.' });
     }
-    if (aud !== audienceOf(this.kind)) {
+    if (aud !== this.audience) {
       throw new DroverError('invalid_token', { detail: 'The audience is not the type’s.' });
     }
-    return { claims: Object.freeze(claims), expiresAt: exp * 1000 };
+    const endsAt = typeof end === 'number' ? { endsAt: end } : {};
+    return { claims: Object.freeze(claims), expiresAt: exp * 1000, ...endsAt };
   }
 }

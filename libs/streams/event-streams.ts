@@ -1,0 +1,93 @@
+import { Injectable } from '@nestjs/common';
+import type { FastifyReply } from 'fastify';
+import { Database } from '#lib/database';
+import { JournalTail } from '#lib/events';
+import { textOf } from '#lib/http';
+import type { AuthenticatedRequest } from '#lib/identity';
+import { type Caller, DroverError } from '#lib/kernel';
+import { Logger } from '#lib/observability';
+import { requireNamed, requireReadable } from '#lib/task-manager';
+import { type Place, placeAfter, placeAtEndOf } from './domain/event-filter.js';
+import { type Asked, EventFollower } from './event-follower.js';
+import { type OpenStream, Streams } from './streams.js';
+
+/** What a client asks for. */
+export interface EventsRequest extends Asked {
+  /** The id of the last event that it has had; without one it begins with what happens next. */
+  lastEventId?: string;
+}
+
+/** Opens streams of the events of a workspace. */
+@Injectable()
+export class EventStreams {
+  constructor(
+    private readonly database: Database,
+    private readonly tail: JournalTail,
+    private readonly streams: Streams,
+    private readonly logger: Logger,
+  ) {}
+
+  /**
+   * Answers the request with a stream.
+   *
+   * @throws DroverError `task_not_found`, `agent_not_found`, `project_not_found`, `validation_failed` for an id that is
+   *   none, `too_many_streams`
+   */
+  async open(
+    request: AuthenticatedRequest,
+    reply: FastifyReply,
+    asked: EventsRequest,
+  ): Promise<void> {
+    const caller = request.caller as Caller;
+    const wanted = this.wantedPlace(asked.lastEventId);
+    await this.requireThere(caller, asked);
+    const { last, dropped } = await this.tail.ends();
+    const lost = wanted && lostOf(wanted, { last, dropped });
+    const place = lost?.resumesAt ?? wanted ?? placeAtEndOf(last);
+    const stream = this.streams.open('events', request, reply);
+    if (lost) stream.send(textOf({ event: 'reset', data: lost.problem.toProblem() }));
+    stream.send(textOf({ id: `${place.id}` }));
+    const sources = { database: this.database, tail: this.tail };
+    const follower = new EventFollower(sources, caller.workspaceId, asked, stream, place);
+    void this.run(follower, stream);
+  }
+
+  private wantedPlace(lastEventId: string | undefined): Place | undefined {
+    if (lastEventId === undefined) return undefined;
+    const place = placeAfter(lastEventId);
+    if (place) return place;
+    const errors = [{ field: 'lastEventId', message: 'must be the id of an event' }];
+    throw new DroverError('validation_failed', { errors });
+  }
+
+  private async requireThere(caller: Caller, { taskId, agentId, projectId }: Asked): Promise<void> {
+    const tenant = this.database.tenant(caller.workspaceId);
+    if (taskId !== undefined) await requireReadable(tenant, caller, taskId);
+    await requireNamed(tenant, caller.workspaceId, { agentId, projectId });
+  }
+
+  /** What fails is told by ending the stream: the client comes again with its place. */
+  private async run(follower: EventFollower, stream: OpenStream): Promise<void> {
+    try {
+      await follower.run();
+    } catch (error) {
+      this.logger.warn('a stream of events broke off', { error });
+      stream.end();
+    }
+  }
+}
+
+/** Where a client goes on whose place is no place of this journal, and what it is told. */
+function lostOf(
+  { from, id }: Place,
+  { last, dropped }: { last: bigint; dropped: bigint },
+): { resumesAt: Place; problem: DroverError } | undefined {
+  if (from < dropped) {
+    const detail = 'Events since then are not kept any more: the stream begins with the oldest.';
+    const problem = new DroverError('events_expired', { detail });
+    return { resumesAt: placeAtEndOf(dropped), problem };
+  }
+  if (id <= placeAtEndOf(last).id) return undefined;
+  const detail = 'There is no such event yet: the stream begins with what happens next.';
+  return { resumesAt: placeAtEndOf(last), problem: new DroverError('events_expired', { detail }) };
+}

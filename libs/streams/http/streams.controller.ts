@@ -1,0 +1,99 @@
+import { applyDecorators, Controller, Get, Headers, Post, Query, Req, Res } from '@nestjs/common';
+import {
+  ApiCreatedResponse,
+  ApiHeader,
+  ApiOkResponse,
+  ApiOperation,
+  ApiTags,
+} from '@nestjs/swagger';
+import type { FastifyReply } from 'fastify';
+import { ApiErrors, UuidParam } from '#lib/http';
+import { Auth, type AuthenticatedRequest } from '#lib/identity';
+import { atLeast } from '#lib/task-manager';
+import { EventStreams } from '../event-streams.js';
+import { LogStreams } from '../log-streams.js';
+import { Tickets } from '../tickets.js';
+import { EventsQuery, LogStreamQuery, TicketDto } from './streams.dto.js';
+
+const LAST_EVENT_ID = {
+  name: 'Last-Event-ID',
+  required: false,
+  description: 'Resume behind this id: what was missed comes first.',
+} as const;
+
+/** A stream in the OpenAPI document. */
+const ApiStream = (description: string) =>
+  applyDecorators(
+    ApiHeader(LAST_EVENT_ID),
+    ApiOkResponse({
+      description,
+      content: { 'text/event-stream': { schema: { type: 'string' } } },
+    }),
+    ApiErrors('validation_failed', 'too_many_streams', 'database_unavailable'),
+  );
+
+@ApiTags('Events')
+@Controller()
+export class StreamsController {
+  constructor(
+    private readonly events: EventStreams,
+    private readonly logs: LogStreams,
+    private readonly tickets: Tickets,
+  ) {}
+
+  @Get('events')
+  @Auth({ scope: 'tasks:read', ticket: true })
+  @ApiOperation({
+    operationId: 'followEvents',
+    summary: 'Follow the events of the workspace',
+    description:
+      'Server-sent events: `id`, `event` (the name) and `data` (JSON, as in `webhooks`). `reset` says that events were ' +
+      'missed which are not there any more, `end` why the stream ends.',
+  })
+  @ApiStream('Events, as they happen.')
+  @ApiErrors('task_not_found', 'agent_not_found', 'project_not_found')
+  async followEvents(
+    @Req() request: AuthenticatedRequest,
+    @Res() reply: FastifyReply,
+    @Query() { lastEventId, ...asked }: EventsQuery,
+    @Headers('last-event-id') last?: string,
+  ): Promise<void> {
+    await this.events.open(request, reply, { ...asked, lastEventId: last || lastEventId });
+  }
+
+  @Post('events/tickets')
+  @Auth({ kinds: ['user'] })
+  @ApiOperation({
+    operationId: 'issueStreamTicket',
+    summary: 'Get a ticket for a stream',
+    description:
+      'Browsers send no headers with a stream. A ticket stands in its address: it opens streams of this workspace for ' +
+      '60 s, and they end when the access token does that it was asked for with.',
+  })
+  @ApiCreatedResponse({ type: TicketDto })
+  issueTicket(@Req() request: AuthenticatedRequest): TicketDto {
+    return this.tickets.issue(request);
+  }
+
+  @Get('agent-tasks/:id/logs/stream')
+  @Auth({ kinds: ['user', 'api_key', 'agent', 'run'], scope: 'tasks:read', ticket: true })
+  @ApiOperation({
+    operationId: 'followTaskLogs',
+    summary: 'Follow the log of a task',
+    description:
+      'Server-sent events of the name `log`: the entries of `GET /agent-tasks/{id}/logs`, the oldest first, two seconds ' +
+      'behind. It begins with the first entry, or behind the id that it resumes from.',
+  })
+  @ApiStream('Entries of the log, as they are written.')
+  @ApiErrors('task_not_found')
+  async followLogs(
+    @Req() request: AuthenticatedRequest,
+    @Res() reply: FastifyReply,
+    @UuidParam() taskId: string,
+    @Query() { lastEventId, level, event }: LogStreamQuery,
+    @Headers('last-event-id') last?: string,
+  ): Promise<void> {
+    const filter = { levels: level && atLeast(level), event };
+    await this.logs.open(request, reply, { taskId, filter, lastEventId: last || lastEventId });
+  }
+}

@@ -1,0 +1,1 @@
+export { StreamsModule } from './streams.module.js';

@@ -1,0 +1,133 @@
+import {
+  type BeforeApplicationShutdown,
+  Inject,
+  Injectable,
+  type OnModuleInit,
+} from '@nestjs/common';
+import type { FastifyReply } from 'fastify';
+import { CONFIG, type Config } from '#lib/config';
+import { EventStream } from '#lib/http';
+import { type AuthenticatedRequest, type Standing, Standings } from '#lib/identity';
+import { actorOf, type Caller, DroverError } from '#lib/kernel';
+import { instruments } from '#lib/observability';
+
+const HEARTBEAT_MS = 15_000;
+/** How often ends of tokens are looked for, and changes are acted on, in milliseconds. */
+const TICK_MS = 1_000;
+const RETRY_AFTER_SECONDS = 5;
+
+export type StreamKind = 'events' | 'logs';
+
+/** A stream that a client has open here. */
+export interface OpenStream extends EventStream {
+  /** Where the client would resume, for its heartbeats; undefined: where the last event left it. */
+  place?: () => string;
+}
+
+interface Entry {
+  stream: OpenStream;
+  standing: Standing;
+  checkedAt: number;
+}
+
+/**
+ * The streams that clients have open at this server: as many as it takes, and each for as long as its client may
+ * stay. What a new request would be refused for ends a stream within seconds.
+ */
+@Injectable()
+export class Streams implements OnModuleInit, BeforeApplicationShutdown {
+  private readonly entries = new Set<Entry>();
+  private readonly counts = new Map<string, number>();
+  private ticking: NodeJS.Timeout | undefined;
+  private somethingChanged = false;
+  private stopListening: (() => void) | undefined;
+
+  constructor(
+    private readonly standings: Standings,
+    @Inject(CONFIG) private readonly config: Pick<Config, 'http'>,
+  ) {}
+
+  onModuleInit(): void {
+    this.stopListening = this.standings.onChange(() => (this.somethingChanged = true));
+  }
+
+  /** Clients come again by themselves, to another server. */
+  beforeApplicationShutdown(): void {
+    this.stopListening?.();
+    clearInterval(this.ticking);
+    for (const { stream } of this.entries) stream.end();
+  }
+
+  /**
+   * Opens a stream for a request that the guard has admitted.
+   *
+   * @throws DroverError `too_many_streams`
+   */
+  open(kind: StreamKind, request: AuthenticatedRequest, reply: FastifyReply): OpenStream {
+    const subject = subjectOf(request.caller as Caller);
+    this.requirePlace(subject);
+    const standing = this.standings.of(request);
+    const stream: OpenStream = new EventStream(request, reply);
+    if (stream.ended.aborted) return stream;
+    const entry = { stream, standing, checkedAt: performance.now() };
+    this.entries.add(entry);
+    this.count(subject, 1);
+    instruments.streamsOpen.inc({ kind });
+    stream.ended.addEventListener('abort', () => {
+      this.entries.delete(entry);
+      this.count(subject, -1);
+      instruments.streamsOpen.dec({ kind });
+    });
+    this.ticking ??= setInterval(() => this.tick(), TICK_MS).unref();
+    return stream;
+  }
+
+  private requirePlace(subject: string): void {
+    const { maxStreams, maxStreamsPerCaller } = this.config.http;
+    const own = this.counts.get(subject) ?? 0;
+    if (own < maxStreamsPerCaller && this.entries.size < maxStreams) return;
+    const detail =
+      own < maxStreamsPerCaller
+        ? `This server has ${maxStreams} open.`
+        : `You have ${maxStreamsPerCaller} open at this server.`;
+    throw new DroverError('too_many_streams', { detail, retryAfterSeconds: RETRY_AFTER_SECONDS });
+  }
+
+  private count(subject: string, by: 1 | -1): void {
+    const count = (this.counts.get(subject) ?? 0) + by;
+    if (count === 0) this.counts.delete(subject);
+    else this.counts.set(subject, count);
+  }
+
+  private tick(): void {
+    const all = this.somethingChanged;
+    this.somethingChanged = false;
+    const now = performance.now();
+    for (const entry of this.entries) {
+      const { endsAt = Infinity } = entry.standing;
+      const isDue = now - entry.checkedAt >= HEARTBEAT_MS;
+      if (isDue) entry.stream.heartbeat(entry.stream.place?.());
+      if (all || isDue || endsAt <= Date.now()) void this.check(entry, now);
+    }
+  }
+
+  /** What is no answer about the client, such as an outage, ends nothing: then no events come either. */
+  private async check(entry: Entry, now: number): Promise<void> {
+    entry.checkedAt = now;
+    try {
+      await entry.standing.check();
+    } catch (error) {
+      if (error instanceof DroverError && error.spec.status < 500) endWith(entry.stream, error);
+    }
+  }
+}
+
+/** Ends a stream with the problem that a new request would be refused with, as an event `end`. */
+export function endWith(stream: EventStream, problem: DroverError): void {
+  stream.end({ event: 'end', data: problem.toProblem() });
+}
+
+function subjectOf(caller: Caller): string {
+  const { kind, id } = actorOf(caller);
+  return `${kind}:${id}`;
+}

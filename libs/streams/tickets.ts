@@ -1,0 +1,27 @@
+import { Injectable } from '@nestjs/common';
+import { type AuthenticatedRequest, Standings, TokenService } from '#lib/identity';
+
+/** How long a stream lasts where the credentials do not tell their end: those of another issuer. */
+const LONGEST_MS = 900_000;
+
+/** Makes tickets, with which browsers open streams. */
+@Injectable()
+export class Tickets {
+  constructor(
+    private readonly tokens: TokenService,
+    private readonly standings: Standings,
+  ) {}
+
+  /** A ticket for the user's workspace, whose streams end with the token of the request. */
+  issue(request: AuthenticatedRequest) {
+    const { caller } = request;
+    if (caller?.kind !== 'user') throw new Error('Tickets are for users');
+    const { userId, sessionId, workspaceId } = caller;
+    const endsAt = this.standings.of(request).endsAt ?? Date.now() + LONGEST_MS;
+    const { token, expiresAt, expiresInSeconds } = this.tokens.issueTicket(
+      { userId, sessionId, workspaceId },
+      endsAt,
+    );
+    return { ticket: token, expiresAt: expiresAt.toISOString(), expiresInSeconds };
+  }
+}
