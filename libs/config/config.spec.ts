@@ -58,6 +58,9 @@ describe('A gateway', () => {
     expect(() => withGateway(secret)).toThrow(
       '  GATEWAY_URL: is missing, and GATEWAY_SECRET is set',
     );
+    expect(() => withGateway({ GATEWAY_PROTOCOL: 'basic' })).toThrow(
+      '  GATEWAY_URL: is missing, and GATEWAY_PROTOCOL is "basic"',
+    );
   });
 });
 
@@ -74,6 +77,20 @@ describe('TRUST_PROXY', () => {
   it.each(['true', '1', 'proxy.test', '10.0.0.0/33', '10.0.0.0/8/8', '10.0.0.0/', ','])(
     '%j is refused: nobody may be believed who is not known',
     (value) => expect(() => withProxy(value)).toThrow('TRUST_PROXY: must be the addresses'),
+  );
+});
+
+describe('WEBHOOK_ALLOWED_NETWORKS', () => {
+  const allowed = (value: string) =>
+    withKeys(`k1:${KEY}`, { WEBHOOK_ALLOWED_NETWORKS: value }).webhooks.allowedNetworks;
+
+  it('are networks and addresses', () => {
+    expect(allowed('')).toEqual([]);
+    expect(allowed('127.0.0.0/8, ::1')).toEqual(['127.0.0.0/8', '::1']);
+  });
+
+  it.each(['true', 'localhost', '10.0.0.0/33'])('%j is none', (value) =>
+    expect(() => allowed(value)).toThrow('WEBHOOK_ALLOWED_NETWORKS: must be the addresses'),
   );
 });
 

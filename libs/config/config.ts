@@ -2,7 +2,7 @@ import { createSecretKey } from 'node:crypto';
 import { validateCronExpression } from 'cron';
 import { z } from 'zod';
 import { flag, integer, list, oneOf, readVariables, webAddress } from '#lib/kernel';
-import { trustedProxies } from './trusted-proxies.js';
+import { networks, trustedProxies } from './networks.js';
 
 const ROLES = ['api', 'coordinator', 'relay'] as const;
 const GATEWAY_PROTOCOLS = ['drover', 'basic'] as const;
@@ -87,6 +87,10 @@ export const variables = z.object({
   HTTP_REQUEST_TIMEOUT_SECONDS: seconds(30, 1, 600),
   /** Between two requests of a connection. */
   HTTP_KEEP_ALIVE_SECONDS: seconds(72, 1, 600),
+  /** Streams of events and logs at once, of all callers of one server. */
+  MAX_STREAMS: integer(5_000, 0, 1_000_000),
+  /** The same of one user, API key, agent or run. */
+  MAX_STREAMS_PER_CALLER: integer(20, 0, 1_000_000),
   /** How long a shutdown may take at most. */
   SHUTDOWN_DEADLINE_SECONDS: seconds(30),
   /** After a signal the server serves on for so long, not ready any more: time for balancers to notice. */
@@ -151,6 +155,14 @@ export const variables = z.object({
 
   /** How long the journal is kept: the history of tasks, and the events for readers that come back to them. */
   JOURNAL_RETENTION_DAYS: integer(365, 1, 36_500),
+  /** Networks that webhooks may be sent to beside public addresses: there also with plain http and on any port. */
+  WEBHOOK_ALLOWED_NETWORKS: networks('that webhooks may be sent to').default([]),
+  /** For one attempt to send a webhook, from its name's resolution to the end of the answer. */
+  WEBHOOK_TIMEOUT_MS: integer(10_000, 100, 30_000),
+  /** Webhooks that a workspace may have. */
+  MAX_WEBHOOKS_PER_WORKSPACE: integer(50, 1, 10_000),
+  /** For how long the deliveries of webhooks are kept, with their attempts. */
+  WEBHOOK_RETENTION_DAYS: integer(30, 2, 3_650),
   /** Six fields, seconds first; five of the usual kind are taken too. */
   COORDINATOR_CRON: z
     .string()
@@ -192,7 +204,11 @@ export const variables = z.object({
 });
 
 const environment = variables.superRefine(
-  ({ GATEWAY_URL: url, GATEWAY_SECRET: secret }, context) => {
+  ({ GATEWAY_URL: url, GATEWAY_SECRET: secret, GATEWAY_PROTOCOL: protocol }, context) => {
+    if (url === undefined && secret === undefined && protocol === 'basic') {
+      const message = 'is missing, and GATEWAY_PROTOCOL is "basic"';
+      return context.addIssue({ code: 'custom', path: ['GATEWAY_URL'], message });
+    }
     if ((url === undefined) === (secret === undefined)) return;
     const [missing, set] =
       url === undefined ? ['GATEWAY_URL', 'GATEWAY_SECRET'] : ['GATEWAY_SECRET', 'GATEWAY_URL'];
@@ -239,6 +255,8 @@ function toConfig(env: z.infer<typeof environment>) {
         requestMs: env.HTTP_REQUEST_TIMEOUT_SECONDS * 1_000,
         keepAliveMs: env.HTTP_KEEP_ALIVE_SECONDS * 1_000,
       },
+      maxStreams: env.MAX_STREAMS,
+      maxStreamsPerCaller: env.MAX_STREAMS_PER_CALLER,
       metricsToken: env.METRICS_TOKEN,
       shutdownDeadlineSeconds: env.SHUTDOWN_DEADLINE_SECONDS,
       shutdownDelaySeconds: env.SHUTDOWN_DELAY_SECONDS,
@@ -301,6 +319,12 @@ function toConfig(env: z.infer<typeof environment>) {
       spawnsPerMinute: env.SPAWNS_PER_MINUTE,
     },
     journal: { retentionDays: env.JOURNAL_RETENTION_DAYS },
+    webhooks: {
+      allowedNetworks: env.WEBHOOK_ALLOWED_NETWORKS,
+      timeoutMs: env.WEBHOOK_TIMEOUT_MS,
+      maxPerWorkspace: env.MAX_WEBHOOKS_PER_WORKSPACE,
+      retentionDays: env.WEBHOOK_RETENTION_DAYS,
+    },
     usage: { retentionDays: env.USAGE_RETENTION_DAYS },
     coordinator: {
       cron: env.COORDINATOR_CRON,

@@ -18,7 +18,11 @@ const FRESH_MS = 30_000;
 /** Much longer than that: nobody seals with the key any more. */
 const REMOVED_AFTER_SECONDS = 600;
 
-const KEY_GONE = new Set(['task_secrets_key_fkey', 'agent_secrets_key_fkey']);
+const KEY_GONE = new Set([
+  'task_secrets_key_fkey',
+  'agent_secrets_key_fkey',
+  'webhook_secrets_key_fkey',
+]);
 
 interface Ring {
   /** Whatever opens values, by id. */

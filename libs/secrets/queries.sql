@@ -10,6 +10,9 @@ SELECT EXISTS (SELECT FROM agent_secrets WHERE key_id <> $1 AND unreadable_at IS
 -- anything_to_reseal_of_tasks
 SELECT EXISTS (SELECT FROM task_secrets WHERE key_id <> $1 AND unreadable_at IS NULL) AS found
 
+-- anything_to_reseal_of_webhooks
+SELECT EXISTS (SELECT FROM webhook_secrets WHERE key_id <> $1 AND unreadable_at IS NULL) AS found
+
 -- insert_data_key
 INSERT INTO data_keys (id, master_key_id, wrapped) VALUES ($1, $2, $3)
 
@@ -34,6 +37,15 @@ WHERE (s.workspace_id, s.task_id) IN (
   AND s.key_id <> $1 AND s.unreadable_at IS NULL
 FOR NO KEY UPDATE SKIP LOCKED
 
+-- lock_originals_of_webhooks
+SELECT s.workspace_id, s.webhook_id, s.column_name, s.key_id, s.sealed
+FROM webhook_secrets s
+WHERE (s.workspace_id, s.webhook_id) IN (
+    SELECT o.workspace_id, o.webhook_id FROM webhook_secrets o
+    WHERE o.key_id <> $1 AND o.unreadable_at IS NULL LIMIT $2)
+  AND s.key_id <> $1 AND s.unreadable_at IS NULL
+FOR NO KEY UPDATE SKIP LOCKED
+
 -- originals_of_tasks
 SELECT s.workspace_id, s.task_id, s.column_name, s.key_id, s.sealed FROM task_secrets s
 WHERE s.workspace_id = $1 AND s.task_id = ANY ($2::uuid[])
@@ -42,7 +54,8 @@ WHERE s.workspace_id = $1 AND s.task_id = ANY ($2::uuid[])
 SELECT k.id, k.master_key_id, k.wrapped, k.retired_at IS NOT NULL AS retired,
   k.created_at < now() - make_interval(days => $1) AS aged,
   (EXISTS (SELECT FROM task_secrets s WHERE s.key_id = k.id)
-    OR EXISTS (SELECT FROM agent_secrets s WHERE s.key_id = k.id)) AS used
+    OR EXISTS (SELECT FROM agent_secrets s WHERE s.key_id = k.id)
+    OR EXISTS (SELECT FROM webhook_secrets s WHERE s.key_id = k.id)) AS used
 FROM data_keys k
 WHERE k.wrapped IS NOT NULL
 ORDER BY k.created_at DESC, k.id DESC
@@ -51,7 +64,8 @@ ORDER BY k.created_at DESC, k.id DESC
 DELETE FROM data_keys k
 WHERE k.retired_at <= now() - make_interval(secs => $1)
   AND NOT (EXISTS (SELECT FROM task_secrets s WHERE s.key_id = k.id)
-    OR EXISTS (SELECT FROM agent_secrets s WHERE s.key_id = k.id))
+    OR EXISTS (SELECT FROM agent_secrets s WHERE s.key_id = k.id)
+    OR EXISTS (SELECT FROM webhook_secrets s WHERE s.key_id = k.id))
 RETURNING k.id
 
 -- retire_data_keys
@@ -73,10 +87,22 @@ UPDATE task_secrets s SET unreadable_at = now()
 FROM jsonb_to_recordset($1::jsonb) AS x (workspace_id uuid, task_id uuid, column_name text)
 WHERE s.workspace_id = x.workspace_id AND s.task_id = x.task_id AND s.column_name = x.column_name
 
+-- set_unreadable_of_webhooks_aside
+UPDATE webhook_secrets s SET unreadable_at = now()
+FROM jsonb_to_recordset($1::jsonb) AS x (workspace_id uuid, webhook_id uuid, column_name text)
+WHERE s.workspace_id = x.workspace_id AND s.webhook_id = x.webhook_id AND s.column_name = x.column_name
+
 -- task_documents
 SELECT t.id, t.title, t.description, t.input_context, t.checkpoint_data, t.output_result, t.metadata, t.secrets, (
   SELECT jsonb_agg(to_jsonb(s)) FROM task_secrets s WHERE s.workspace_id = $1 AND s.task_id = t.id) AS originals
 FROM agent_tasks t WHERE t.workspace_id = $1 AND t.id = ANY ($2::uuid[])
+
+-- valid_webhook_secrets
+SELECT s.workspace_id, s.webhook_id, s.column_name, s.key_id, s.sealed
+FROM unnest($1::uuid[], $2::uuid[]) AS w (workspace_id, id)
+JOIN webhook_secrets s ON s.workspace_id = w.workspace_id AND s.webhook_id = w.id
+WHERE s.expires_at IS NULL OR s.expires_at > now()
+ORDER BY s.column_name DESC
 
 -- write_agent_secrets
 WITH input AS MATERIALIZED (
@@ -121,6 +147,11 @@ UPDATE task_secrets s SET key_id = $1, sealed = d.sealed FROM done d
 WHERE s.workspace_id = d.workspace_id AND s.task_id = d.task_id AND s.column_name = d.column_name
   AND d.sealed IS NOT NULL
 
+-- write_resealed_of_webhooks
+UPDATE webhook_secrets s SET key_id = $1, sealed = d.sealed
+FROM jsonb_to_recordset($2::jsonb) AS d (workspace_id uuid, webhook_id uuid, column_name text, sealed jsonb)
+WHERE s.workspace_id = d.workspace_id AND s.webhook_id = d.webhook_id AND s.column_name = d.column_name
+
 -- write_task_secrets
 WITH input AS MATERIALIZED (
   SELECT x.* FROM jsonb_to_recordset($2::jsonb) AS x (task_id uuid, column_name text, key_id uuid, sealed jsonb)
@@ -135,3 +166,9 @@ INSERT INTO task_secrets (workspace_id, task_id, column_name, key_id, sealed)
 SELECT $1, i.task_id, i.column_name, i.key_id, i.sealed FROM input i WHERE i.key_id IS NOT NULL
 ON CONFLICT (workspace_id, task_id, column_name)
   DO UPDATE SET key_id = excluded.key_id, sealed = excluded.sealed, unreadable_at = NULL
+
+-- write_webhook_secret
+INSERT INTO webhook_secrets (workspace_id, webhook_id, column_name, key_id, sealed, expires_at)
+VALUES ($1, $2, $3, $4, $5::jsonb, now() + make_interval(secs => $6))
+ON CONFLICT (workspace_id, webhook_id, column_name)
+  DO UPDATE SET key_id = excluded.key_id, sealed = excluded.sealed, expires_at = excluded.expires_at, unreadable_at = NULL

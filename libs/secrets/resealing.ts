@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Database, firstRow } from '#lib/database';
 import { instruments, Logger } from '#lib/observability';
-import { type Column, NO_KEY, type Original, reseal } from './domain/originals.js';
+import { type Column, NO_KEY, type Original, ownerOf, reseal } from './domain/originals.js';
 import type { DataKey } from './domain/sealed-text.js';
 import { redactSecrets } from './domain/secret-walk.js';
 import { KeyRing } from './key-ring.js';
@@ -67,7 +67,7 @@ export class Resealing {
       return { done: ownersOf(result.done), unreadable: ownersOf(result.unreadable) };
     });
     if (unreadable.length > 0) {
-      this.logger.error('secrets cannot be resealed', { ofTasksOrAgents: unreadable });
+      this.logger.error('secrets cannot be resealed', { ofRows: unreadable });
     }
     instruments.secrets.inc({ operation: 'resealed' }, done.length);
     instruments.secrets.inc({ operation: 'unreadable' }, unreadable.length);
@@ -94,6 +94,5 @@ export class Resealing {
 }
 
 function ownersOf(columns: readonly Column[]): string[] {
-  const ids = columns.map((column) => ('agent_id' in column ? column.agent_id : column.task_id));
-  return [...new Set(ids)];
+  return [...new Set(columns.map((column) => ownerOf(column)[1]))];
 }

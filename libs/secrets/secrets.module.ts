@@ -5,11 +5,19 @@ import { KeyRing } from './key-ring.js';
 import { Resealing } from './resealing.js';
 import { TaskSecrets } from './task-secrets.js';
 import { ValuesAtHand } from './values-at-hand.js';
+import { WebhookSecrets } from './webhook-secrets.js';
+
+const PROVIDERS = [
+  KeyRing,
+  TaskSecrets,
+  HeldSecrets,
+  AgentSecrets,
+  WebhookSecrets,
+  Resealing,
+  ValuesAtHand,
+];
 
 /** Keys, and the values that only they open. */
 @Global()
-@Module({
-  providers: [KeyRing, TaskSecrets, HeldSecrets, AgentSecrets, Resealing, ValuesAtHand],
-  exports: [KeyRing, TaskSecrets, HeldSecrets, AgentSecrets, Resealing, ValuesAtHand],
-})
+@Module({ providers: PROVIDERS, exports: PROVIDERS })
 export class SecretsModule {}

@@ -37,7 +37,14 @@ export interface ColumnOfAgent {
   column_name: SecretColumnOfAgent;
 }
 
-export type Column = ColumnOfTask | ColumnOfAgent;
+/** The signing secret of one webhook, or the one before it. */
+export interface ColumnOfWebhook {
+  workspace_id: string;
+  webhook_id: string;
+  column_name: 'secret' | 'previous_secret';
+}
+
+export type Column = ColumnOfTask | ColumnOfAgent | ColumnOfWebhook;
 
 /** The original of a column that held secrets, with each of them sealed in its place. */
 export type Original<Of extends Column = ColumnOfTask> = Of & { key_id: string; sealed: unknown };
@@ -84,6 +91,11 @@ export function sealSecrets(
   return mapColumn(column.column_name, document, seal, values);
 }
 
+/** A value that is a secret as a whole. */
+export function sealWhole(key: DataKey, secret: string, column: Column): string {
+  return sealValue(key, secret, placeOf(column), '[redacted]');
+}
+
 /**
  * The document of an original; the first value that does not open decides.
  *
@@ -125,15 +137,21 @@ function unreadable(
 }
 
 function placeOf(column: Column): Place {
-  const ofAgent = 'agent_id' in column;
-  const rowId = ofAgent ? column.agent_id : column.task_id;
+  const [table, rowId] = ownerOf(column);
   return {
     // Ids may come from outside, in capitals.
     workspaceId: column.workspace_id.toLowerCase(),
-    table: ofAgent ? 'agents' : 'agent_tasks',
+    table,
     column: column.column_name,
     rowId: rowId.toLowerCase(),
   };
+}
+
+/** The table and the id of the row that a column belongs to. */
+export function ownerOf(column: Column): [table: string, id: string] {
+  if ('agent_id' in column) return ['agents', column.agent_id];
+  if ('webhook_id' in column) return ['webhooks', column.webhook_id];
+  return ['agent_tasks', column.task_id];
 }
 
 export function sentence({ column, why, keyId }: Unreadable): string {

@@ -3,14 +3,15 @@ import type { Column, Original } from '../domain/originals.js';
 
 const ofTasks = { table: 'task_secrets', id: 'task_id' } as const;
 const ofAgents = { table: 'agent_secrets', id: 'agent_id' } as const;
-type Kind = typeof ofTasks | typeof ofAgents;
+const ofWebhooks = { table: 'webhook_secrets', id: 'webhook_id' } as const;
+type Kind = typeof ofTasks | typeof ofAgents | typeof ofWebhooks;
 
 /**
  * Locks the originals of some tasks or agents that are under another key than the current one. One that another
  * transaction writes is left for the next time. A writer of a task waits for this only if it writes
  * originals.
  *
- * Indexes: task_secrets_key_idx, task_secrets (primary key); for agents likewise.
+ * Indexes: task_secrets_key_idx, task_secrets (primary key); for agents and webhooks likewise.
  * $1 current key, $2 tasks or agents at most.
  */
 const locking = (name: string, { table, id }: Kind) =>
@@ -60,14 +61,15 @@ WHERE s.workspace_id = d.workspace_id AND s.task_id = d.task_id AND s.column_nam
   AND d.sealed IS NOT NULL`,
 );
 
-/** The same for agents, of which there are none in clear. */
-const writeResealedOfAgents = command<unknown>(
-  'write_resealed_of_agents',
-  `
-UPDATE agent_secrets s SET key_id = $1, sealed = d.sealed
-FROM jsonb_to_recordset($2::jsonb) AS d (workspace_id uuid, agent_id uuid, column_name text, sealed jsonb)
-WHERE s.workspace_id = d.workspace_id AND s.agent_id = d.agent_id AND s.column_name = d.column_name`,
-);
+/** The same where there are none in clear. */
+const writingResealed = (name: string, { table, id }: Kind) =>
+  command<unknown>(
+    name,
+    `
+UPDATE ${table} s SET key_id = $1, sealed = d.sealed
+FROM jsonb_to_recordset($2::jsonb) AS d (workspace_id uuid, ${id} uuid, column_name text, sealed jsonb)
+WHERE s.workspace_id = d.workspace_id AND s.${id} = d.${id} AND s.column_name = d.column_name`,
+  );
 
 /**
  * Sets locked originals aside that do not open. Their keys stay.
@@ -100,9 +102,15 @@ export const RESEALED = [
     anythingToReseal: anythingLeft('anything_to_reseal_of_tasks', ofTasks),
   },
   {
-    writeResealed: writeResealedOfAgents,
+    writeResealed: writingResealed('write_resealed_of_agents', ofAgents),
     lockOriginals: locking('lock_originals_of_agents', ofAgents),
     setUnreadableAside: settingAside('set_unreadable_of_agents_aside', ofAgents),
     anythingToReseal: anythingLeft('anything_to_reseal_of_agents', ofAgents),
+  },
+  {
+    writeResealed: writingResealed('write_resealed_of_webhooks', ofWebhooks),
+    lockOriginals: locking('lock_originals_of_webhooks', ofWebhooks),
+    setUnreadableAside: settingAside('set_unreadable_of_webhooks_aside', ofWebhooks),
+    anythingToReseal: anythingLeft('anything_to_reseal_of_webhooks', ofWebhooks),
   },
 ];

@@ -18,6 +18,14 @@ export const trustedProxies = z.string().transform((value, context): string[] =>
   return z.NEVER;
 });
 
+/** Addresses or networks, separated by commas; `whose` completes the sentence on what they must be. */
+export function networks(whose: string) {
+  return list.refine(
+    (values) => values.every(isNetwork),
+    `must be the addresses or networks ${whose}, separated by commas: 127.0.0.0/8, fd00::/8`,
+  );
+}
+
 function isNetwork(text: string): boolean {
   const [address = '', prefix, ...rest] = text.split('/');
   const version = isIP(address);

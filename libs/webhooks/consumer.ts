@@ -1,0 +1,77 @@
+import { Injectable } from '@nestjs/common';
+import { Database } from '#lib/database';
+import type { Consumer, NumberedMessage } from '#lib/events';
+import { wants } from './domain/filter.js';
+import { WebhookSenders } from './sending/senders.js';
+import {
+  insertDeliveries,
+  lockAll,
+  readSubscriptions,
+  type Subscription,
+} from './store/deliveries.sql.js';
+
+/** A message for one webhook, on its way into the table. */
+interface NewDelivery {
+  workspace_id: string;
+  webhook_id: string;
+  event_id: string;
+  event: string;
+  payload: string;
+  occurred_at: unknown;
+}
+
+/** Turns events into deliveries, of which each webhook has one for each event, however often that is read. */
+@Injectable()
+export class WebhookConsumer implements Consumer {
+  readonly name = 'webhooks';
+
+  constructor(
+    private readonly database: Database,
+    private readonly senders: WebhookSenders,
+  ) {}
+
+  async consume(messages: readonly NumberedMessage[]): Promise<void> {
+    const deliveries = await this.deliveriesOf(messages);
+    if (deliveries.length === 0) return;
+    const { service } = this.database;
+    const webhooks = new Map(deliveries.map((each) => [each.webhook_id, each.workspace_id]));
+    const added = await service.transaction(async (tx) => {
+      await tx.rows(lockAll, [[...webhooks.values()], [...webhooks.keys()]]);
+      return tx.rows(insertDeliveries, [JSON.stringify(deliveries)]);
+    });
+    if (added.length > 0) this.senders.nudge();
+  }
+
+  private async deliveriesOf(messages: readonly NumberedMessage[]): Promise<NewDelivery[]> {
+    const workspaces = [...new Set(messages.map(({ workspaceId }) => workspaceId))];
+    const subscriptions = await this.database.service.rows(readSubscriptions, [workspaces]);
+    if (subscriptions.length === 0) return [];
+    const ofWorkspace = new Map<string, Subscription[]>();
+    for (const each of subscriptions) {
+      ofWorkspace.set(each.workspace_id, [...(ofWorkspace.get(each.workspace_id) ?? []), each]);
+    }
+    return messages.flatMap((message) =>
+      (ofWorkspace.get(message.workspaceId) ?? [])
+        .filter((each) => isFor(message, each))
+        .map(({ id }) => deliveryOf(message, id)),
+    );
+  }
+}
+
+// What happened before a webhook was made is not for it, also where this consumer is behind.
+function isFor({ body }: NumberedMessage, { events, created_at }: Subscription): boolean {
+  if (!wants(events, String(body['event']))) return false;
+  return Date.parse(String(body['timestamp'])) >= Math.floor(created_at);
+}
+
+function deliveryOf(message: NumberedMessage, webhookId: string): NewDelivery {
+  const { id, workspaceId, body } = message;
+  return {
+    workspace_id: workspaceId,
+    webhook_id: webhookId,
+    event_id: id,
+    event: String(body['event']),
+    payload: JSON.stringify({ id, ...body }),
+    occurred_at: body['timestamp'],
+  };
+}

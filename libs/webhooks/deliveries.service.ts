@@ -1,0 +1,123 @@
+import { Injectable } from '@nestjs/common';
+import { Database, firstRow } from '#lib/database';
+import { type Caller, DroverError, type Page, toPage } from '#lib/kernel';
+import { WebhookSenders } from './sending/senders.js';
+import {
+  type DeliveryState,
+  drawEventId,
+  insertDelivery,
+  listDeliveries,
+  replayDeliveries,
+  setDue,
+} from './store/deliveries.sql.js';
+import { type DeliveryView, toDeliveryView } from './webhook-view.js';
+import { found, locked } from './webhooks.service.js';
+
+/** Deliveries that one request may have sent again. */
+const MAX_REPLAYED = 100_000;
+
+export interface DeliveryListing {
+  state: DeliveryState | null;
+  after: string | null;
+  limit: number;
+}
+
+/** Deliveries by their ids, or all of a state and a time. */
+export interface Replay {
+  ids?: string[];
+  state?: DeliveryState;
+  from?: string;
+  to?: string;
+}
+
+/** What was and is to be sent to webhooks. */
+@Injectable()
+export class Deliveries {
+  constructor(
+    private readonly database: Database,
+    private readonly senders: WebhookSenders,
+  ) {}
+
+  /** The newest first. @throws DroverError `webhook_not_found` */
+  async list(
+    { workspaceId }: Caller,
+    webhookId: string,
+    { state, after, limit }: DeliveryListing,
+  ): Promise<Page<DeliveryView>> {
+    const tenant = this.database.tenant(workspaceId);
+    await found(tenant, workspaceId, webhookId);
+    const rows = await tenant.rows(listDeliveries, [
+      workspaceId,
+      webhookId,
+      state,
+      after,
+      limit + 1,
+    ]);
+    return toPage(
+      rows,
+      limit,
+      ({ event_id }) => [event_id],
+      (row) => toDeliveryView(webhookId, row),
+    );
+  }
+
+  /**
+   * Has an event `webhook.test` sent, whatever the filters say.
+   *
+   * @throws DroverError `webhook_not_found`, `webhook_disabled`
+   */
+  async test({ workspaceId }: Caller, webhookId: string): Promise<DeliveryView> {
+    const row = await this.database.tenant(workspaceId).transaction(async (tx) => {
+      refuseDisabled(await locked(tx, workspaceId, webhookId));
+      const drawn = await firstRow(tx, drawEventId);
+      const event = { event: 'webhook.test', workspaceId, timestamp: new Date().toISOString() };
+      const payload = JSON.stringify({ id: drawn?.id, ...event, webhookId });
+      const params = [workspaceId, webhookId, drawn?.id, event.event, payload];
+      const added = await firstRow(tx, insertDelivery, params);
+      await tx.rows(setDue, [workspaceId, webhookId]);
+      return added;
+    });
+    if (!row) throw new Error('A delivery was not inserted.');
+    this.senders.nudge();
+    return toDeliveryView(webhookId, row);
+  }
+
+  /**
+   * Has deliveries sent once more, with the ids and bodies that they had.
+   *
+   * @returns how many
+   * @throws DroverError `webhook_not_found`, `webhook_disabled`, `validation_failed` for more than 100,000
+   */
+  async replay(
+    { workspaceId }: Caller,
+    webhookId: string,
+    { ids = undefined, state, from, to }: Replay,
+  ): Promise<{ replayed: number }> {
+    const filter = [ids ?? null, state ?? null, from ?? null, to ?? null];
+    if (filter.every((part) => part === null)) throw nothingNamed();
+    const replayed = await this.database.tenant(workspaceId).transaction(async (tx) => {
+      refuseDisabled(await locked(tx, workspaceId, webhookId));
+      const params = [workspaceId, webhookId, ...filter, MAX_REPLAYED + 1];
+      const rows = await tx.rows(replayDeliveries, params);
+      if (rows.length > MAX_REPLAYED) throw tooMany();
+      await tx.rows(setDue, [workspaceId, webhookId]);
+      return rows.length;
+    });
+    this.senders.nudge();
+    return { replayed };
+  }
+}
+
+function refuseDisabled({ disabled_at }: { disabled_at: Date | null }): void {
+  if (disabled_at !== null) throw new DroverError('webhook_disabled');
+}
+
+function nothingNamed(): DroverError {
+  const message = 'or one of `state`, `from` and `to` must be there';
+  return new DroverError('validation_failed', { errors: [{ field: 'ids', message }] });
+}
+
+function tooMany(): DroverError {
+  const message = `must be nearer to \`from\`: these are more than ${MAX_REPLAYED} deliveries`;
+  return new DroverError('validation_failed', { errors: [{ field: 'to', message }] });
+}

@@ -1,0 +1,34 @@
+import { describe, expect, it } from '@jest/globals';
+import { EVENT_FILTER, wants } from './filter.js';
+
+describe('the filters of a webhook', () => {
+  it.each([
+    [['task.status_changed'], 'task.status_changed', true],
+    [['task.status_changed'], 'task.status', false],
+    [['task.*'], 'task.created', true],
+    [['task.*'], 'tasks.created', false],
+    [['run.*', 'agent.status_changed'], 'agent.status_changed', true],
+    [['run.*'], 'task.created', false],
+    [['*'], 'budget.alert', true],
+    [[], 'budget.alert', false],
+  ])('%p want %s: %p', (filters, event, wanted) => {
+    expect(wants(filters, event)).toBe(wanted);
+  });
+
+  it.each([
+    ['*', true],
+    ['task.*', true],
+    ['run.state_changed', true],
+    ['task', false],
+    ['task.status', false],
+    ['task_created', false],
+    ['task.', false],
+    ['*.created', false],
+    ['task.**', false],
+    ['task.Created', false],
+    ['payment.made', false],
+    ['', false],
+  ])('may be %p: %p', (text, valid) => {
+    expect(EVENT_FILTER.test(text)).toBe(valid);
+  });
+});

@@ -1,0 +1,47 @@
+import { createHmac, randomBytes } from 'node:crypto';
+
+const PREFIX = 'whsec_';
+/** Within the 24 to 64 bytes of the specification. */
+const SECRET_BYTES = 32;
+
+/** What is signed: the receiver builds the same from the headers and the raw body. */
+export interface SignedMessage {
+  /** The header `webhook-id`: the same at each attempt. */
+  id: string;
+  /** Of this attempt, in whole seconds since 1970. */
+  timestamp: number;
+  body: string;
+}
+
+/** A new signing secret: `whsec_` and random bytes in base64. */
+export function newSecret(): string {
+  return `${PREFIX}${randomBytes(SECRET_BYTES).toString('base64')}`;
+}
+
+/**
+ * The headers of Standard Webhooks: one signature for each secret.
+ * Source: github.com/standard-webhooks/standard-webhooks, spec/standard-webhooks.md.
+ *
+ * @param secrets the current one first, then the one before while it is still valid
+ */
+export function standardHeaders(
+  { id, timestamp, body }: SignedMessage,
+  secrets: readonly string[],
+): Record<string, string> {
+  const signed = `${id}.${timestamp}.${body}`;
+  const signatures = secrets.map((secret) => {
+    const key = Buffer.from(secret.slice(PREFIX.length), 'base64');
+    return `v1,${createHmac('sha256', key).update(signed).digest('base64')}`;
+  });
+  return {
+    'webhook-id': id,
+    'webhook-timestamp': String(timestamp),
+    'webhook-signature': signatures.join(' '),
+  };
+}
+
+/** The header as GitHub sends it: over the body alone, with the secret's whole text as the key. It has room for one. */
+export function hubHeader(body: string, secret: string): Record<string, string> {
+  const digest = createHmac('sha256', secret).update(body).digest('hex');
+  return { 'x-hub-signature-256': `sha256=${digest}` };
+}

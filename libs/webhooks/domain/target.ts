@@ -1,0 +1,98 @@
+import ipaddr from 'ipaddr.js';
+
+/** A network as `10.0.0.0/8`, or a single address. */
+export type Network = string;
+
+/** Why a URL or an address is no target. */
+export type Refusal =
+  'malformed' | 'scheme' | 'userinfo' | 'fragment' | 'port' | 'internal_name' | 'internal_address';
+
+export type Judgement = { kind: 'accepted'; url: URL } | { kind: 'refused'; why: Refusal };
+
+/** Ports of receivers on the internet. */
+const PORTS = new Set(['', '443', '8443']);
+
+/**
+ * Public by its form, and no receiver: Azure's metadata service answers there. Those of other clouds are link-local, unique
+ * local or shared.
+ */
+const NEVER = new Set(['168.63.129.16']);
+
+/** Names that only an internal resolver knows. */
+const INTERNAL_NAME =
+  /^(?:[^.]+|(?:.+\.)?(?:localhost|local|localdomain|internal|intranet|lan|corp|home|private|home\.arpa))$/;
+
+/**
+ * Where webhooks may be sent: with HTTPS to public addresses on two ports, and in any way to the networks that the
+ * operator allows.
+ */
+export class TargetGuard {
+  private readonly allowed: readonly [ipaddr.IPv4 | ipaddr.IPv6, number][];
+
+  constructor(networks: readonly Network[]) {
+    this.allowed = networks.map((network) => {
+      const [address = '', prefix] = network.split('/');
+      const parsed = ipaddr.parse(address);
+      return [parsed, prefix === undefined ? parsed.toByteArray().length * 8 : Number(prefix)];
+    });
+  }
+
+  /** Whether any network is allowed that is not public. */
+  get allowsInternal(): boolean {
+    return this.allowed.length > 0;
+  }
+
+  /** What can be said of a URL before its name is resolved. */
+  judgeUrl(text: string): Judgement {
+    const url = URL.canParse(text) ? new URL(text) : undefined;
+    if (!url) return { kind: 'refused', why: 'malformed' };
+    const why = this.formRefusal(url) ?? this.hostRefusal(url);
+    return why === undefined ? { kind: 'accepted', url } : { kind: 'refused', why };
+  }
+
+  /** Whether a request of the URL may be sent to an address that its name resolves to, or that it names. */
+  admits(url: URL, address: string): boolean {
+    if (!ipaddr.isValid(address)) return false;
+    const parsed = ipaddr.parse(address);
+    if (this.allowed.some((network) => isWithin(parsed, network))) return true;
+    return !needsAllowedNetwork(url) && isPublic(parsed);
+  }
+
+  private formRefusal(url: URL): Refusal | undefined {
+    if (url.protocol !== 'https:' && url.protocol !== 'http:') return 'scheme';
+    if (url.username !== '' || url.password !== '') return 'userinfo';
+    if (url.hash !== '') return 'fragment';
+    // A name may be one of an allowed network; whether it is shows when it is resolved.
+    if (this.allowsInternal || !needsAllowedNetwork(url)) return undefined;
+    return url.protocol === 'http:' ? 'scheme' : 'port';
+  }
+
+  private hostRefusal(url: URL): Refusal | undefined {
+    const host = hostOf(url);
+    if (ipaddr.isValid(host)) return this.admits(url, host) ? undefined : 'internal_address';
+    return !this.allowsInternal && INTERNAL_NAME.test(host) ? 'internal_name' : undefined;
+  }
+}
+
+/** The name, or the address without brackets. The URL parser has brought every notation of an address into one. */
+export function hostOf(url: URL): string {
+  return url.hostname.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '');
+}
+
+function needsAllowedNetwork(url: URL): boolean {
+  return url.protocol !== 'https:' || !PORTS.has(url.port);
+}
+
+// Ranges by their names are too few: what the registry gives out for receivers is one of them, and for IPv6 one prefix.
+function isPublic(address: ipaddr.IPv4 | ipaddr.IPv6): boolean {
+  if (address.range() !== 'unicast' || NEVER.has(address.toString())) return false;
+  const [first = 0] = address.toByteArray();
+  return address.kind() === 'ipv4' || first >> 5 === 1;
+}
+
+function isWithin(
+  address: ipaddr.IPv4 | ipaddr.IPv6,
+  [network, prefix]: readonly [ipaddr.IPv4 | ipaddr.IPv6, number],
+): boolean {
+  return address.kind() === network.kind() && address.match(network, prefix);
+}

@@ -1,0 +1,74 @@
+import { Body, Controller, Get, HttpCode, Post, Query } from '@nestjs/common';
+import { ApiAcceptedResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { ApiErrors, Idempotent, UuidParam } from '#lib/http';
+import { Auth, CurrentCaller } from '#lib/identity';
+import { type Caller, decodeCursor, malformedCursor } from '#lib/kernel';
+import { Deliveries } from '../deliveries.service.js';
+import {
+  DeliveryDoc,
+  DeliveryPageDoc,
+  ListDeliveriesQuery,
+  ReplayDoc,
+  ReplayDto,
+} from './webhooks.dto.js';
+
+const EVENT_ID = /^\d{1,18}$/;
+
+@ApiTags('Webhooks')
+@Controller('webhooks')
+@Auth({ role: 'ADMIN', scope: 'workspace:admin' })
+export class DeliveriesController {
+  constructor(private readonly deliveries: Deliveries) {}
+
+  @Get(':id/deliveries')
+  @ApiOperation({
+    operationId: 'listWebhookDeliveries',
+    summary: 'What was sent to a webhook and what it answered, the newest events first',
+  })
+  @ApiOkResponse({ type: DeliveryPageDoc })
+  @ApiErrors('validation_failed', 'malformed_cursor', 'webhook_not_found')
+  list(
+    @CurrentCaller() caller: Caller,
+    @UuidParam() id: string,
+    @Query() { state, cursor, limit }: ListDeliveriesQuery,
+  ) {
+    return this.deliveries.list(caller, id, {
+      state: state ?? null,
+      after: eventOf(cursor),
+      limit,
+    });
+  }
+
+  @Post(':id/test')
+  @HttpCode(202)
+  @Idempotent()
+  @ApiOperation({
+    operationId: 'sendTestWebhook',
+    summary: 'Send an event `webhook.test`; its delivery tells what came of it',
+  })
+  @ApiAcceptedResponse({ type: DeliveryDoc })
+  @ApiErrors('validation_failed', 'webhook_not_found', 'webhook_disabled')
+  test(@CurrentCaller() caller: Caller, @UuidParam() id: string) {
+    return this.deliveries.test(caller, id);
+  }
+
+  @Post(':id/replay')
+  @HttpCode(200)
+  @Idempotent()
+  @ApiOperation({
+    operationId: 'replayWebhookDeliveries',
+    summary: 'Send deliveries once more: some, those of a time, or all that failed',
+  })
+  @ApiOkResponse({ type: ReplayDoc })
+  @ApiErrors('validation_failed', 'webhook_not_found', 'webhook_disabled')
+  replay(@CurrentCaller() caller: Caller, @UuidParam() id: string, @Body() body: ReplayDto) {
+    return this.deliveries.replay(caller, id, body);
+  }
+}
+
+function eventOf(cursor: string | undefined): string | null {
+  if (cursor === undefined) return null;
+  const [id] = decodeCursor(cursor, ['string']);
+  if (EVENT_ID.test(String(id))) return String(id);
+  throw malformedCursor();
+}

@@ -1,0 +1,99 @@
+import { Body, Controller, Delete, Get, HttpCode, Patch, Post, Query } from '@nestjs/common';
+import {
+  ApiCreatedResponse,
+  ApiNoContentResponse,
+  ApiOkResponse,
+  ApiOperation,
+  ApiTags,
+} from '@nestjs/swagger';
+import { ApiErrors, IfMatch, PageQuery, UuidParam, Versioned } from '#lib/http';
+import { Auth, CurrentCaller } from '#lib/identity';
+import { type Caller, decodeCursor, isUuid, malformedCursor } from '#lib/kernel';
+import { Webhooks } from '../webhooks.service.js';
+import {
+  NewWebhookDoc,
+  WebhookChangeDto,
+  WebhookDoc,
+  WebhookDto,
+  WebhookPageDoc,
+} from './webhooks.dto.js';
+
+/** URLs of webhooks are often secrets themselves: nobody below ADMIN reads them. */
+@ApiTags('Webhooks')
+@Controller('webhooks')
+@Auth({ role: 'ADMIN', scope: 'workspace:admin' })
+export class WebhooksController {
+  constructor(private readonly webhooks: Webhooks) {}
+
+  @Post()
+  @Versioned()
+  @ApiOperation({ summary: 'Have events sent to a URL; the signing secret is in this answer only' })
+  @ApiCreatedResponse({ type: NewWebhookDoc })
+  @ApiErrors('validation_failed', 'webhook_limit')
+  create(@CurrentCaller() caller: Caller, @Body() body: WebhookDto) {
+    return this.webhooks.create(caller, body);
+  }
+
+  @Get()
+  @ApiOperation({ summary: 'The webhooks of the workspace, the oldest first' })
+  @ApiOkResponse({ type: WebhookPageDoc })
+  @ApiErrors('validation_failed', 'malformed_cursor')
+  list(@CurrentCaller() caller: Caller, @Query() { limit, cursor }: PageQuery) {
+    return this.webhooks.list(caller, { limit, after: idOf(cursor) });
+  }
+
+  @Get(':id')
+  @Versioned()
+  @ApiOperation({ summary: 'One webhook' })
+  @ApiOkResponse({ type: WebhookDoc })
+  @ApiErrors('validation_failed', 'webhook_not_found')
+  get(@CurrentCaller() caller: Caller, @UuidParam() id: string) {
+    return this.webhooks.get(caller, id);
+  }
+
+  @Patch(':id')
+  @Versioned()
+  @ApiOperation({ summary: 'Change, disable or enable a webhook' })
+  @ApiOkResponse({ type: WebhookDoc })
+  @ApiErrors('validation_failed', 'webhook_not_found', 'version_mismatch')
+  change(
+    @CurrentCaller() caller: Caller,
+    @UuidParam() id: string,
+    @Body() body: WebhookChangeDto,
+    @IfMatch() version: number | undefined,
+  ) {
+    return this.webhooks.change(caller, id, body, version);
+  }
+
+  @Delete(':id')
+  @HttpCode(204)
+  @ApiOperation({
+    operationId: 'removeWebhook',
+    summary: 'Delete a webhook; what waits for it is not sent',
+  })
+  @ApiNoContentResponse()
+  @ApiErrors('validation_failed', 'webhook_not_found')
+  remove(@CurrentCaller() caller: Caller, @UuidParam() id: string) {
+    return this.webhooks.remove(caller, id);
+  }
+
+  @Post(':id/rotate')
+  @HttpCode(200)
+  @Versioned()
+  @ApiOperation({
+    operationId: 'rotateWebhookSecret',
+    summary: 'A new signing secret, in this answer only; the one before is valid for 24 hours more',
+  })
+  @ApiOkResponse({ type: NewWebhookDoc })
+  @ApiErrors('validation_failed', 'webhook_not_found')
+  rotate(@CurrentCaller() caller: Caller, @UuidParam() id: string) {
+    return this.webhooks.rotate(caller, id);
+  }
+}
+
+function idOf(cursor: string | undefined): string | null {
+  if (cursor === undefined) return null;
+  const [id] = decodeCursor(cursor, ['string']);
+  if (isUuid(id)) return id;
+  throw malformedCursor();
+}

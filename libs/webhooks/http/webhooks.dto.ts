@@ -1,0 +1,126 @@
+import { ApiProperty, type ApiPropertyOptions } from '@nestjs/swagger';
+import { Flag, OneOf, PageQuery, Text, TextList, Timestamp } from '#lib/http';
+import type { Replay } from '../deliveries.service.js';
+import { EVENT_FILTER } from '../domain/filter.js';
+import type { DeliveryState } from '../store/deliveries.sql.js';
+import type { AttemptView, DeliveryView, WebhookView } from '../webhook-view.js';
+import type { WebhookChange, WebhookRequest } from '../webhooks.service.js';
+
+const STATES = ['pending', 'delivered', 'dead'] as const;
+
+const id = { type: String, format: 'uuid' };
+const time = { type: String, format: 'date-time' };
+const laterTime = { ...time, nullable: true };
+const text: ApiPropertyOptions = { type: String, nullable: true };
+
+const URL_WORDS =
+  'An https:// URL of a public address, with the port 443 or 8443; an operator may allow other networks';
+const HUB_WORDS =
+  'Whether each message also has GitHub’s header `X-Hub-Signature-256`, with the secret’s whole text as the key';
+const EVENT = {
+  max: 100,
+  pattern: {
+    regexp: EVENT_FILTER,
+    words: 'be the name of an event, such as task.created, or task.*, or *',
+  },
+};
+const EVENTS = {
+  ...{ minItems: 1, maxItems: 50, item: EVENT },
+  description: 'Names of events; `task.*` for all of tasks, `*` for all',
+};
+
+export class WebhookDto implements WebhookRequest {
+  @Text({ max: 2_000, description: URL_WORDS }) url!: string;
+  @TextList(EVENTS) events!: string[];
+  @Text({ min: 0, max: 1_000, optional: true, nullable: true }) description?: string | null;
+  @Flag({ optional: true, description: HUB_WORDS }) hubSignature?: boolean;
+}
+
+export class WebhookChangeDto implements WebhookChange {
+  @Text({ max: 2_000, optional: true, description: URL_WORDS }) url?: string;
+  @TextList({ ...EVENTS, optional: true }) events?: string[];
+  @Text({ min: 0, max: 1_000, optional: true, nullable: true }) description?: string | null;
+  @Flag({ optional: true, description: HUB_WORDS }) hubSignature?: boolean;
+  @Flag({ optional: true, description: 'What waits for a disabled one waits on' })
+  enabled?: boolean;
+}
+
+export class ListDeliveriesQuery extends PageQuery {
+  @OneOf(STATES, { optional: true }) state?: DeliveryState;
+}
+
+const DELIVERY_ID = {
+  max: 18,
+  pattern: { regexp: /^[1-9]\d{0,17}$/, words: 'be the id of a delivery' },
+};
+
+export class ReplayDto implements Replay {
+  @TextList({
+    ...{ minItems: 1, maxItems: 1_000, item: DELIVERY_ID, optional: true },
+    description: 'These deliveries',
+  })
+  ids?: string[];
+
+  @OneOf(STATES, { optional: true, description: 'All in this state: `dead` for what has failed' })
+  state?: DeliveryState;
+
+  @Timestamp({ optional: true, description: 'Events from then on' }) from?: string;
+  @Timestamp({ optional: true, description: 'Events before' }) to?: string;
+}
+
+export class WebhookDoc implements WebhookView {
+  @ApiProperty(id) id!: string;
+  @ApiProperty() url!: string;
+  @ApiProperty({ type: [String] }) events!: string[];
+  @ApiProperty(text) description!: string | null;
+  @ApiProperty() hubSignature!: boolean;
+  @ApiProperty() enabled!: boolean;
+  @ApiProperty({ enum: ['user', 'gone'], nullable: true, description: 'gone: it answered 410' })
+  disabledReason!: 'user' | 'gone' | null;
+  @ApiProperty({ type: 'integer' }) consecutiveFailures!: number;
+  @ApiProperty({ ...laterTime, description: 'Until then messages are signed with it, too' })
+  previousSecretExpiresAt!: string | null;
+  @ApiProperty({ type: 'integer' }) version!: number;
+  @ApiProperty(time) createdAt!: string;
+  @ApiProperty(time) updatedAt!: string;
+}
+
+export class NewWebhookDoc extends WebhookDoc {
+  @ApiProperty({ description: 'The signing secret, in this answer only' }) secret!: string;
+}
+
+export class WebhookPageDoc {
+  @ApiProperty({ type: [WebhookDoc] }) items!: WebhookDoc[];
+  @ApiProperty(text) nextCursor!: string | null;
+}
+
+class AttemptDoc implements AttemptView {
+  @ApiProperty({ type: 'integer' }) number!: number;
+  @ApiProperty(time) startedAt!: string;
+  @ApiProperty({ type: 'integer' }) durationMs!: number;
+  @ApiProperty() url!: string;
+  @ApiProperty({ type: 'integer', nullable: true }) status!: number | null;
+  @ApiProperty({ ...text, description: 'Why there was no answer' }) error!: string | null;
+  @ApiProperty({ ...text, description: 'The first 4 KiB' }) answer!: string | null;
+}
+
+export class DeliveryDoc implements DeliveryView {
+  @ApiProperty({ description: 'The id of the event' }) id!: string;
+  @ApiProperty() event!: string;
+  @ApiProperty({ enum: STATES }) state!: DeliveryState;
+  @ApiProperty({ description: 'The header `webhook-id`' }) messageId!: string;
+  @ApiProperty({ description: 'As it is sent' }) body!: string;
+  @ApiProperty(time) occurredAt!: string;
+  @ApiProperty(time) createdAt!: string;
+  @ApiProperty(laterTime) nextAttemptAt!: string | null;
+  @ApiProperty({ type: [AttemptDoc], description: 'The last 20' }) attempts!: AttemptDoc[];
+}
+
+export class DeliveryPageDoc {
+  @ApiProperty({ type: [DeliveryDoc] }) items!: DeliveryDoc[];
+  @ApiProperty(text) nextCursor!: string | null;
+}
+
+export class ReplayDoc {
+  @ApiProperty({ type: 'integer' }) replayed!: number;
+}

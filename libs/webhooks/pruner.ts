@@ -1,0 +1,56 @@
+import {
+  type BeforeApplicationShutdown,
+  Inject,
+  Injectable,
+  type OnApplicationBootstrap,
+} from '@nestjs/common';
+import { CONFIG, type Config } from '#lib/config';
+import { Database } from '#lib/database';
+import { Doorbell } from '#lib/kernel';
+import { Logger } from '#lib/observability';
+import { pruneDeliveries } from './store/deliveries.sql.js';
+
+const EVERY_MS = 3_600_000;
+/** Deliveries in one statement. */
+const BATCH = 5_000;
+
+/** Removes old deliveries with their attempts, in the role `relay`. */
+@Injectable()
+export class WebhookPruner implements OnApplicationBootstrap, BeforeApplicationShutdown {
+  private readonly bell = new Doorbell();
+  private loop: Promise<void> | undefined;
+  private stopping = false;
+
+  constructor(
+    private readonly database: Database,
+    private readonly logger: Logger,
+    @Inject(CONFIG) private readonly config: Pick<Config, 'roles' | 'webhooks'>,
+  ) {}
+
+  onApplicationBootstrap(): void {
+    if (this.config.roles.includes('relay')) this.loop = this.run();
+  }
+
+  async beforeApplicationShutdown(): Promise<void> {
+    this.stopping = true;
+    this.bell.ring();
+    await this.loop;
+  }
+
+  /** One batch. @returns whether there may be more */
+  async prune(): Promise<boolean> {
+    const params = [this.config.webhooks.retentionDays, BATCH];
+    const removed = await this.database.service.rows(pruneDeliveries, params);
+    return removed.length === BATCH;
+  }
+
+  private async run(): Promise<void> {
+    while (!this.stopping) {
+      const more = await this.prune().catch((error: unknown) => {
+        this.logger.warn('old deliveries of webhooks not removed', { error });
+        return false;
+      });
+      if (!more) await this.bell.wait(EVERY_MS);
+    }
+  }
+}

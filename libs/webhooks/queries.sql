@@ -1,0 +1,194 @@
+-- The statements as they run. Made by `npm run sql`; change the modules that declare them.
+
+-- change_webhook
+UPDATE webhooks w SET url = $3, events = $4, description = $5, hub_signature = $6,
+  disabled_at = CASE WHEN NOT $7 THEN coalesce(w.disabled_at, now()) END,
+  disabled_reason = CASE WHEN NOT $7 THEN coalesce(w.disabled_reason, 'user') END,
+  failures = CASE WHEN w.url = $3 AND w.disabled_at IS NULL THEN w.failures ELSE 0 END,
+  paused_until = CASE WHEN w.url = $3 AND w.disabled_at IS NULL THEN w.paused_until END,
+  -- What the receiver before answers from now on says nothing about this one.
+  lease = CASE WHEN w.url = $3 AND w.disabled_at IS NULL THEN w.lease END,
+  leased_until = CASE WHEN w.url = $3 AND w.disabled_at IS NULL THEN w.leased_until END,
+  due_at = CASE WHEN NOT $7 THEN NULL
+    WHEN w.url = $3 AND w.disabled_at IS NULL THEN w.due_at
+    ELSE (SELECT d.next_attempt_at FROM webhook_deliveries d
+      WHERE d.workspace_id = w.workspace_id AND d.webhook_id = w.id AND d.state = 'pending'
+      ORDER BY d.next_attempt_at LIMIT 1) END,
+  version = w.version + 1, updated_at = now()
+WHERE w.workspace_id = $1 AND w.id = $2
+RETURNING w.id
+
+-- delete_webhook
+DELETE FROM webhooks WHERE workspace_id = $1 AND id = $2 RETURNING id
+
+-- draw_event_id
+SELECT 2 * nextval('journal_id_seq') AS id
+
+-- find_webhook
+SELECT w.id, w.url, w.events, w.description, w.hub_signature, w.disabled_at, w.disabled_reason, w.failures,
+  (SELECT s.expires_at FROM webhook_secrets s WHERE s.workspace_id = w.workspace_id AND s.webhook_id = w.id
+    AND s.column_name = 'previous_secret' AND s.expires_at > now()) AS previous_secret_expires_at,
+  w.version, w.created_at, w.updated_at FROM webhooks w WHERE w.workspace_id = $1 AND w.id = $2
+
+-- insert_webhook
+INSERT INTO webhooks (workspace_id, id, url, events, description, hub_signature)
+SELECT $1, $2, $3, $4, $5, $6 WHERE (SELECT count(*) FROM webhooks WHERE workspace_id = $1) < $7
+RETURNING id
+
+-- list_webhooks
+SELECT w.id, w.url, w.events, w.description, w.hub_signature, w.disabled_at, w.disabled_reason, w.failures,
+  (SELECT s.expires_at FROM webhook_secrets s WHERE s.workspace_id = w.workspace_id AND s.webhook_id = w.id
+    AND s.column_name = 'previous_secret' AND s.expires_at > now()) AS previous_secret_expires_at,
+  w.version, w.created_at, w.updated_at FROM webhooks w
+WHERE w.workspace_id = $1 AND ($2::uuid IS NULL OR w.id > $2)
+ORDER BY w.id LIMIT $3
+
+-- lock_webhook
+SELECT w.id, w.url, w.events, w.description, w.hub_signature, w.disabled_at, w.disabled_reason, w.failures,
+  (SELECT s.expires_at FROM webhook_secrets s WHERE s.workspace_id = w.workspace_id AND s.webhook_id = w.id
+    AND s.column_name = 'previous_secret' AND s.expires_at > now()) AS previous_secret_expires_at,
+  w.version, w.created_at, w.updated_at FROM webhooks w WHERE w.workspace_id = $1 AND w.id = $2 FOR NO KEY UPDATE
+
+-- lock_webhooks
+SELECT pg_advisory_xact_lock(hashtextextended('webhooks of ' || $1::text, 0))
+
+-- webhooks_end_turns
+WITH input AS MATERIALIZED (
+  SELECT *, now() + make_interval(secs => pause_ms / 1000) AS until
+  FROM jsonb_to_recordset($1::jsonb) AS x (workspace_id uuid, id uuid, failures integer, pause_ms float8, gone boolean)
+)
+UPDATE webhooks w SET lease = NULL, leased_until = NULL, failures = i.failures, paused_until = i.until,
+  disabled_at = CASE WHEN i.gone THEN coalesce(w.disabled_at, now()) ELSE w.disabled_at END,
+  disabled_reason = CASE WHEN i.gone THEN coalesce(w.disabled_reason, 'gone') ELSE w.disabled_reason END,
+  version = w.version + CASE WHEN i.gone AND w.disabled_at IS NULL THEN 1 ELSE 0 END,
+  due_at = CASE WHEN NOT i.gone THEN CASE WHEN w.disabled_at IS NULL THEN (
+    SELECT greatest(i.until, d.next_attempt_at) FROM webhook_deliveries d
+    WHERE d.workspace_id = w.workspace_id AND d.webhook_id = w.id AND d.state = 'pending'
+    ORDER BY d.next_attempt_at LIMIT 1) END END
+FROM input i
+WHERE w.workspace_id = i.workspace_id AND w.id = i.id
+
+-- webhooks_give_up_overdue
+UPDATE webhook_deliveries d SET state = 'dead', next_attempt_at = NULL
+FROM unnest($1::uuid[], $2::uuid[]) AS w (workspace_id, id)
+CROSS JOIN LATERAL (SELECT o.event_id FROM webhook_deliveries o
+  WHERE o.workspace_id = w.workspace_id AND o.webhook_id = w.id AND o.state = 'pending' AND o.give_up_at <= now()
+  LIMIT $3) overdue
+WHERE d.workspace_id = w.workspace_id AND d.webhook_id = w.id AND d.event_id = overdue.event_id
+RETURNING d.webhook_id
+
+-- webhooks_insert_deliveries
+WITH input AS MATERIALIZED (
+  SELECT x.* FROM jsonb_to_recordset($1::jsonb) AS x (workspace_id uuid, webhook_id uuid, event_id bigint, event text,
+    payload text, occurred_at timestamptz)
+  JOIN webhooks w ON w.workspace_id = x.workspace_id AND w.id = x.webhook_id AND w.disabled_at IS NULL
+),
+added AS (
+  INSERT INTO webhook_deliveries (workspace_id, webhook_id, event_id, event, payload, occurred_at)
+  SELECT workspace_id, webhook_id, event_id, event, payload, occurred_at FROM input
+  ON CONFLICT (workspace_id, webhook_id, event_id) DO NOTHING
+  RETURNING workspace_id, webhook_id
+)
+UPDATE webhooks w SET due_at = least(w.due_at, greatest(now(), w.paused_until))
+FROM (SELECT DISTINCT workspace_id, webhook_id FROM added) a
+WHERE w.workspace_id = a.workspace_id AND w.id = a.webhook_id
+RETURNING w.id AS webhook_id
+
+-- webhooks_insert_delivery
+INSERT INTO webhook_deliveries (workspace_id, webhook_id, event_id, event, payload, occurred_at)
+VALUES ($1, $2, $3, $4, $5, now())
+RETURNING event_id, event, payload, occurred_at, state, next_attempt_at, created_at, '[]'::jsonb AS attempts
+
+-- webhooks_lease_due
+WITH working AS MATERIALIZED (
+  SELECT workspace_id, id FROM webhooks
+  WHERE due_at <= now() AND failures = 0 AND (leased_until IS NULL OR leased_until <= now())
+  ORDER BY due_at LIMIT $1 FOR NO KEY UPDATE SKIP LOCKED
+),
+failing AS MATERIALIZED (
+  SELECT workspace_id, id FROM webhooks
+  WHERE due_at <= now() AND failures > 0 AND (leased_until IS NULL OR leased_until <= now())
+  ORDER BY due_at LIMIT $2 FOR NO KEY UPDATE SKIP LOCKED
+),
+leased AS (
+  UPDATE webhooks w SET lease = $3, leased_until = now() + make_interval(secs => $4)
+  FROM (SELECT * FROM working UNION ALL SELECT * FROM failing) due
+  WHERE w.workspace_id = due.workspace_id AND w.id = due.id
+  RETURNING w.workspace_id, w.id, w.lease, w.url, w.hub_signature, w.failures
+)
+SELECT l.*, coalesce((
+  SELECT jsonb_agg(jsonb_build_object('event_id', d.event_id::text, 'payload', d.payload, 'attempts', d.attempts,
+    'failures', d.failures, 'left_ms', round(extract(epoch FROM d.give_up_at - now()) * 1000))
+    ORDER BY d.next_attempt_at, d.event_id)
+  FROM (SELECT * FROM webhook_deliveries x
+    WHERE x.workspace_id = l.workspace_id AND x.webhook_id = l.id AND x.state = 'pending' AND x.next_attempt_at <= now()
+    ORDER BY x.next_attempt_at, x.event_id
+    LIMIT CASE WHEN l.failures > 0 THEN 1 ELSE $5::int END) d), '[]') AS deliveries
+FROM leased l
+
+-- webhooks_list_deliveries
+SELECT d.event_id, d.event, d.payload, d.occurred_at, d.state, d.next_attempt_at, d.created_at, coalesce((
+  SELECT jsonb_agg(to_jsonb(a) - '{workspace_id,webhook_id,event_id}'::text[] ORDER BY a.number) FROM (
+    SELECT * FROM webhook_attempts t
+    WHERE t.workspace_id = $1 AND t.webhook_id = $2 AND t.event_id = d.event_id
+    ORDER BY t.number DESC LIMIT 20) a), '[]') AS attempts
+FROM webhook_deliveries d
+WHERE d.workspace_id = $1 AND d.webhook_id = $2 AND ($3::text IS NULL OR d.state = $3)
+  AND ($4::bigint IS NULL OR d.event_id < $4)
+ORDER BY d.event_id DESC LIMIT $5
+
+-- webhooks_lock_all
+SELECT w.id FROM unnest($1::uuid[], $2::uuid[]) AS x (workspace_id, id)
+JOIN webhooks w ON w.workspace_id = x.workspace_id AND w.id = x.id
+ORDER BY w.workspace_id, w.id FOR NO KEY UPDATE OF w
+
+-- webhooks_lock_leased
+SELECT w.id FROM unnest($1::uuid[], $2::uuid[], $3::uuid[]) AS x (workspace_id, id, lease)
+JOIN webhooks w ON w.workspace_id = x.workspace_id AND w.id = x.id AND w.lease = x.lease
+ORDER BY w.workspace_id, w.id FOR NO KEY UPDATE OF w
+
+-- webhooks_prune_deliveries
+DELETE FROM webhook_deliveries d USING (
+  SELECT workspace_id, webhook_id, event_id FROM webhook_deliveries
+  WHERE created_at < now() - make_interval(days => $1) ORDER BY created_at LIMIT $2) o
+WHERE d.workspace_id = o.workspace_id AND d.webhook_id = o.webhook_id AND d.event_id = o.event_id
+RETURNING d.event_id
+
+-- webhooks_read_subscriptions
+SELECT w.workspace_id, w.id, w.events, (extract(epoch FROM w.created_at) * 1000)::float8 AS created_at FROM webhooks w
+WHERE w.workspace_id = ANY ($1::uuid[]) AND w.disabled_at IS NULL
+
+-- webhooks_record_attempts
+WITH input AS MATERIALIZED (
+  SELECT * FROM jsonb_to_recordset($1::jsonb) AS x (workspace_id uuid, webhook_id uuid, event_id bigint, number integer,
+    started_at timestamptz, duration_ms integer, url text, status integer, error text, answer text, state text,
+    failures integer, in_ms float8)
+),
+logged AS (
+  INSERT INTO webhook_attempts (workspace_id, webhook_id, event_id, number, started_at, duration_ms, url, status, error, answer)
+  SELECT workspace_id, webhook_id, event_id, number, started_at, duration_ms, url, status, error, answer FROM input
+  ON CONFLICT DO NOTHING
+)
+UPDATE webhook_deliveries d SET attempts = i.number, state = i.state, failures = i.failures,
+  next_attempt_at = CASE WHEN i.state = 'pending' THEN now() + make_interval(secs => i.in_ms / 1000) END
+FROM input i
+WHERE d.workspace_id = i.workspace_id AND d.webhook_id = i.webhook_id AND d.event_id = i.event_id AND d.state = 'pending'
+RETURNING d.event_id
+
+-- webhooks_replay_deliveries
+UPDATE webhook_deliveries d
+SET state = 'pending', failures = 0, next_attempt_at = now(), give_up_at = now() + interval '24 hours'
+FROM (SELECT c.event_id FROM webhook_deliveries c
+  WHERE c.workspace_id = $1 AND c.webhook_id = $2 AND ($3::bigint[] IS NULL OR c.event_id = ANY ($3))
+    AND ($4::text IS NULL OR c.state = $4) AND ($5::timestamptz IS NULL OR c.occurred_at >= $5)
+    AND ($6::timestamptz IS NULL OR c.occurred_at < $6)
+  ORDER BY c.event_id LIMIT $7 FOR NO KEY UPDATE) r
+WHERE d.workspace_id = $1 AND d.webhook_id = $2 AND d.event_id = r.event_id
+RETURNING d.event_id
+
+-- webhooks_set_due
+UPDATE webhooks w SET paused_until = NULL, due_at = CASE WHEN w.disabled_at IS NULL THEN (
+    SELECT greatest(NULL::timestamptz, d.next_attempt_at) FROM webhook_deliveries d
+    WHERE d.workspace_id = w.workspace_id AND d.webhook_id = w.id AND d.state = 'pending'
+    ORDER BY d.next_attempt_at LIMIT 1) END
+WHERE w.workspace_id = $1 AND w.id = $2

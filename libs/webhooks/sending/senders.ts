@@ -1,0 +1,151 @@
+import {
+  type BeforeApplicationShutdown,
+  Inject,
+  Injectable,
+  type OnApplicationBootstrap,
+} from '@nestjs/common';
+import { randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import { CONFIG, type Config } from '#lib/config';
+import { Database } from '#lib/database';
+import { backoffCeiling, Doorbell } from '#lib/kernel';
+import { instruments, Logger } from '#lib/observability';
+import { WebhookSecrets } from '#lib/secrets';
+import { hubHeader, standardHeaders } from '../domain/signature.js';
+import { type DueDelivery, type Leased, leaseDue } from '../store/sending.sql.js';
+import { messageId } from '../webhook-view.js';
+import { Settlement } from './settlement.js';
+import { judgeTurn, type Made } from './turn.js';
+import { type Attempt, WebhookClient } from './webhook-client.js';
+
+/** Webhooks that are sent to at once; and of them those that have failed, which may take all the time there is. */
+const SLOTS = 256;
+const FAILING_SLOTS = 64;
+/** Messages that one webhook is sent at once. */
+const MESSAGES = 10;
+/** Longer than a turn takes: its requests end after WEBHOOK_TIMEOUT_MS, 30 s at most. */
+const LEASE_SECONDS = 60;
+const IDLE = { baseMs: 50, capMs: 1_000 };
+const FAILED_MS = 2_000;
+/** For the turns under way when the server stops; what is not done then is sent again. */
+const STOP_MS = 3_000;
+
+/** Sends what is due, in the role `relay`. Any number of servers may do it at once. */
+@Injectable()
+export class WebhookSenders implements OnApplicationBootstrap, BeforeApplicationShutdown {
+  private readonly bell = new Doorbell();
+  private readonly turns = new Map<Promise<void>, { failing: boolean }>();
+  private loop: Promise<void> | undefined;
+  private stopping = false;
+  private abandoned = false;
+
+  constructor(
+    private readonly database: Database,
+    private readonly secrets: WebhookSecrets,
+    private readonly client: WebhookClient,
+    private readonly settlement: Settlement,
+    private readonly logger: Logger,
+    @Inject(CONFIG) private readonly config: Pick<Config, 'roles'>,
+  ) {}
+
+  onApplicationBootstrap(): void {
+    if (this.config.roles.includes('relay')) this.loop = this.run();
+  }
+
+  async beforeApplicationShutdown(): Promise<void> {
+    this.stopping = true;
+    this.bell.ring();
+    await this.loop;
+    await Promise.race([Promise.all(this.turns.keys()), delay(STOP_MS, undefined, { ref: false })]);
+    this.abandoned = true;
+    if (this.turns.size > 0) await this.client.close();
+    await Promise.all(this.turns.keys());
+  }
+
+  /** Something has just become due: look now, and not at the next poll. */
+  nudge(): void {
+    this.bell.ring();
+  }
+
+  private async run(): Promise<void> {
+    for (let idle = 0; !this.stopping;) {
+      const leased = await this.lease();
+      idle = leased === 0 ? idle + 1 : 0;
+      const failed = leased === undefined;
+      await this.bell.wait(failed ? FAILED_MS : backoffCeiling(IDLE, idle));
+    }
+  }
+
+  /** Fills the free slots. @returns how many were; undefined when the database refused */
+  private async lease(): Promise<number | undefined> {
+    const failing = [...this.turns.values()].filter((turn) => turn.failing).length;
+    const free = [SLOTS - this.turns.size, FAILING_SLOTS] as const;
+    if (free[0] <= 0) return 0;
+    const limits = [free[0], Math.max(0, Math.min(free[0], free[1] - failing))];
+    try {
+      const params = [...limits, randomUUID(), LEASE_SECONDS, MESSAGES];
+      const leased = await this.database.service.rows(leaseDue, params);
+      if (leased.length > 0) await this.begin(leased);
+      return leased.length;
+    } catch (error) {
+      this.logger.warn('webhooks not sent, trying again', { error });
+      return undefined;
+    }
+  }
+
+  private async begin(leased: readonly Leased[]): Promise<void> {
+    const places = leased.map(({ workspace_id, id }) => ({
+      workspaceId: workspace_id,
+      webhookId: id,
+    }));
+    const secrets = await this.secrets.valid(this.database.service, places);
+    for (const each of leased) {
+      const turn = this.turn(each, secrets.get(each.id) ?? []).finally(() => {
+        this.turns.delete(turn);
+        this.bell.ring();
+      });
+      this.turns.set(turn, { failing: each.failures > 0 });
+    }
+  }
+
+  private async turn(leased: Leased, secrets: readonly string[]): Promise<void> {
+    try {
+      const send = (delivery: DueDelivery) => this.send(leased, delivery, secrets);
+      const made = await Promise.all(leased.deliveries.map(send));
+      // Cut off by the shutdown: none of the receiver's doing.
+      await this.settlement.settle(judgeTurn(leased, this.abandoned ? [] : made));
+    } catch (error) {
+      // The lease ends by itself; then what was sent is sent again.
+      this.logger.warn('results of webhooks not kept', { webhookId: leased.id, error });
+    }
+  }
+
+  private async send(
+    { id, url, hub_signature }: Leased,
+    delivery: DueDelivery,
+    secrets: readonly string[],
+  ): Promise<Made> {
+    const startedAt = new Date();
+    const { payload: body, event_id: eventId } = delivery;
+    const timestamp = Math.floor(startedAt.getTime() / 1_000);
+    const message = { id: messageId(id, eventId), timestamp, body };
+    const headers = {
+      'content-type': 'application/json',
+      'user-agent': 'Drover-Webhooks',
+      ...standardHeaders(message, secrets),
+      ...(hub_signature ? hubHeader(body, secrets[0] ?? '') : {}),
+    };
+    const attempt =
+      secrets.length === 0 ? UNSIGNED : await this.client.send({ url, headers, body });
+    const { outcome } = attempt;
+    instruments.webhookAttempts.inc({
+      outcome: outcome.kind === 'unanswered' ? outcome.error : outcome.kind,
+    });
+    return { ...attempt, delivery, startedAt };
+  }
+}
+
+const UNSIGNED: Attempt = {
+  outcome: { kind: 'unanswered', error: 'secret_unreadable' },
+  durationMs: 0,
+};

@@ -1,0 +1,65 @@
+import { describe, expect, it } from '@jest/globals';
+import type { Outcome } from '../domain/outcome.js';
+import { GIVE_UP_AFTER_MS } from '../domain/schedule.js';
+import { judgeTurn } from './turn.js';
+
+const OUTCOMES: Record<string, Outcome> = {
+  ok: { kind: 'delivered', status: 200 },
+  500: { kind: 'failed', status: 500 },
+  429: { kind: 'failed', status: 429, retryAfterMs: 60_000 },
+  410: { kind: 'gone', status: 410 },
+  timeout: { kind: 'unanswered', error: 'timeout' },
+};
+
+const DELIVERY = { payload: '{}', attempts: 3, failures: 2, left_ms: GIVE_UP_AFTER_MS };
+
+function turn(failures: number, outcomes: string[], left_ms = GIVE_UP_AFTER_MS) {
+  const leased = {
+    workspace_id: 'w',
+    id: 'e',
+    lease: 'l',
+    url: 'https://a.example',
+    hub_signature: false,
+  };
+  const made = outcomes.map((name, index) => ({
+    delivery: { ...DELIVERY, event_id: `${index}`, left_ms },
+    outcome: OUTCOMES[name] as Outcome,
+    startedAt: new Date(0),
+    durationMs: 5,
+  }));
+  return judgeTurn({ ...leased, failures, deliveries: [] }, made, () => 0.5);
+}
+
+describe('a turn', () => {
+  it.each([
+    [0, ['ok'], 0],
+    [5, ['ok'], 0],
+    [5, ['500', 'ok', 'timeout'], 0],
+    [0, ['500'], 1],
+    [4, ['500', 'timeout'], 5],
+    [4, [], 4],
+  ])('after %i failures with %p leaves %i', (before, outcomes, after) => {
+    const { failures, pause_ms, gone } = turn(before, outcomes);
+    expect(failures).toBe(after);
+    expect(pause_ms > 0).toBe(after > 1);
+    expect(gone).toBe(false);
+  });
+
+  it.each([
+    ['ok', { state: 'delivered', failures: 0, in_ms: null, status: 200, error: null }],
+    ['500', { state: 'pending', failures: 3, in_ms: 120_000, status: 500, error: null }],
+    ['429', { state: 'pending', failures: 3, in_ms: 120_000, status: 429, error: null }],
+    ['410', { state: 'dead', failures: 3, in_ms: null, status: 410, error: null }],
+    ['timeout', { state: 'pending', failures: 3, in_ms: 120_000, status: null, error: 'timeout' }],
+  ])('keeps of an attempt that ended with %s what it came to', (outcome, kept) => {
+    expect(turn(0, [outcome]).results).toMatchObject([{ ...kept, number: 4, event_id: '0' }]);
+  });
+
+  it('gives a delivery up whose time does not last until the next attempt', () => {
+    expect(turn(0, ['500'], 60_000).results).toMatchObject([{ state: 'dead', in_ms: null }]);
+  });
+
+  it('ends the webhook that is gone', () => {
+    expect(turn(0, ['410', '500']).gone).toBe(true);
+  });
+});

@@ -1,0 +1,91 @@
+import { endpointPause, nextAttempt } from '../domain/schedule.js';
+import type { SendError } from '../domain/outcome.js';
+import type { DueDelivery, Leased } from '../store/sending.sql.js';
+import type { Attempt } from './webhook-client.js';
+
+/** One attempt of one delivery, as it is kept. */
+export interface Result {
+  workspace_id: string;
+  webhook_id: string;
+  event_id: string;
+  number: number;
+  started_at: string;
+  duration_ms: number;
+  url: string;
+  status: number | null;
+  error: SendError | null;
+  answer: string | null;
+  state: 'pending' | 'delivered' | 'dead';
+  failures: number;
+  /** Milliseconds until the next attempt; null unless there is one. */
+  in_ms: number | null;
+}
+
+/** What a webhook's turn leaves behind. */
+export interface Turn {
+  workspace_id: string;
+  id: string;
+  lease: string;
+  failures: number;
+  /** Milliseconds for which nothing is sent to it. */
+  pause_ms: number;
+  gone: boolean;
+  results: Result[];
+}
+
+export interface Made extends Attempt {
+  delivery: DueDelivery;
+  startedAt: Date;
+}
+
+/**
+ * Judges the attempts of one turn. A webhook fails when all of them have; one that takes some of its messages does
+ * not.
+ *
+ * @param random numbers in [0, 1)
+ */
+export function judgeTurn(leased: Leased, made: readonly Made[], random = Math.random): Turn {
+  const { workspace_id, id, lease } = leased;
+  const taken = made.some(({ outcome }) => outcome.kind === 'delivered');
+  const failed = made.length > 0 && !taken ? leased.failures + 1 : leased.failures;
+  const failures = taken ? 0 : failed;
+  return {
+    ...{ workspace_id, id, lease, failures },
+    pause_ms: endpointPause(failures, random()),
+    gone: made.some(({ outcome }) => outcome.kind === 'gone'),
+    results: made.map((each) => resultOf(leased, each, random())),
+  };
+}
+
+function resultOf({ workspace_id, id, url }: Leased, made: Made, random: number): Result {
+  const { delivery, outcome, durationMs, answer, startedAt } = made;
+  return {
+    ...{ workspace_id, webhook_id: id, event_id: delivery.event_id },
+    number: delivery.attempts + 1,
+    started_at: startedAt.toISOString(),
+    duration_ms: durationMs,
+    url,
+    status: 'status' in outcome ? outcome.status : null,
+    error: 'error' in outcome ? outcome.error : null,
+    answer: answer ?? null,
+    ...stateAfter(made, random),
+  };
+}
+
+function stateAfter({ delivery, outcome, durationMs }: Made, random: number) {
+  const failures = delivery.failures + 1;
+  switch (outcome.kind) {
+    case 'delivered':
+      return { state: 'delivered', failures: 0, in_ms: null } as const;
+    case 'gone':
+      return { state: 'dead', failures, in_ms: null } as const;
+    case 'failed':
+    case 'unanswered': {
+      const retryAfterMs = outcome.kind === 'failed' ? outcome.retryAfterMs : undefined;
+      const leftMs = delivery.left_ms - durationMs;
+      const next = nextAttempt({ failures, leftMs, retryAfterMs }, random);
+      if (next.kind === 'dead') return { state: 'dead', failures, in_ms: null } as const;
+      return { state: 'pending', failures, in_ms: next.inMs } as const;
+    }
+  }
+}

@@ -1,0 +1,150 @@
+import { command, query } from '#lib/database';
+import { dueOf } from './webhooks.sql.js';
+
+export type DeliveryState = 'pending' | 'delivered' | 'dead';
+
+export interface AttemptRow {
+  number: number;
+  started_at: string;
+  duration_ms: number;
+  url: string;
+  status: number | null;
+  error: string | null;
+  answer: string | null;
+}
+
+export interface DeliveryRow {
+  event_id: string;
+  event: string;
+  payload: string;
+  occurred_at: Date;
+  state: DeliveryState;
+  next_attempt_at: Date | null;
+  created_at: Date;
+  attempts: AttemptRow[];
+}
+
+/** Attempts that a list shows of each. */
+const SHOWN_ATTEMPTS = 20;
+
+/**
+ * The newest events first, each with its last attempts. Index: primary key, webhook_deliveries_open_idx for those that
+ * wait or are dead.
+ * $1 workspace, $2 webhook, $3 state or NULL, $4 the last id of the page before or NULL, $5 rows at most.
+ */
+export const listDeliveries = query<DeliveryRow>(
+  'webhooks_list_deliveries',
+  `
+SELECT d.event_id, d.event, d.payload, d.occurred_at, d.state, d.next_attempt_at, d.created_at, coalesce((
+  SELECT jsonb_agg(to_jsonb(a) - '{workspace_id,webhook_id,event_id}'::text[] ORDER BY a.number) FROM (
+    SELECT * FROM webhook_attempts t
+    WHERE t.workspace_id = $1 AND t.webhook_id = $2 AND t.event_id = d.event_id
+    ORDER BY t.number DESC LIMIT ${SHOWN_ATTEMPTS}) a), '[]') AS attempts
+FROM webhook_deliveries d
+WHERE d.workspace_id = $1 AND d.webhook_id = $2 AND ($3::text IS NULL OR d.state = $3)
+  AND ($4::bigint IS NULL OR d.event_id < $4)
+ORDER BY d.event_id DESC LIMIT $5`,
+);
+
+/** An id for a message that no row of the journal has. */
+export const drawEventId = command<{ id: string }>(
+  'draw_event_id',
+  `SELECT 2 * nextval('journal_id_seq') AS id`,
+);
+
+/** $1 workspace, $2 webhook, $3 id of the message, $4 event, $5 payload. */
+export const insertDelivery = command<DeliveryRow>(
+  'webhooks_insert_delivery',
+  `
+INSERT INTO webhook_deliveries (workspace_id, webhook_id, event_id, event, payload, occurred_at)
+VALUES ($1, $2, $3, $4, $5, now())
+RETURNING event_id, event, payload, occurred_at, state, next_attempt_at, created_at, '[]'::jsonb AS attempts`,
+);
+
+/**
+ * Deliveries to be sent once more, as if they had just come. Behind lockWebhook.
+ * Index: primary key, webhook_deliveries_open_idx for those that are dead.
+ * $1 workspace, $2 webhook, $3 ids or NULL, $4 state or NULL, $5 and $6 bounds of the events' times or NULL, $7 rows at
+ * most.
+ */
+export const replayDeliveries = command<{ event_id: string }>(
+  'webhooks_replay_deliveries',
+  `
+UPDATE webhook_deliveries d
+SET state = 'pending', failures = 0, next_attempt_at = now(), give_up_at = now() + interval '24 hours'
+FROM (SELECT c.event_id FROM webhook_deliveries c
+  WHERE c.workspace_id = $1 AND c.webhook_id = $2 AND ($3::bigint[] IS NULL OR c.event_id = ANY ($3))
+    AND ($4::text IS NULL OR c.state = $4) AND ($5::timestamptz IS NULL OR c.occurred_at >= $5)
+    AND ($6::timestamptz IS NULL OR c.occurred_at < $6)
+  ORDER BY c.event_id LIMIT $7 FOR NO KEY UPDATE) r
+WHERE d.workspace_id = $1 AND d.webhook_id = $2 AND d.event_id = r.event_id
+RETURNING d.event_id`,
+);
+
+/** What was added is to be sent. Behind lockWebhook; a pause after failures ends. $1 workspace, $2 webhook. */
+export const setDue = command<never>(
+  'webhooks_set_due',
+  `
+UPDATE webhooks w SET paused_until = NULL, due_at = ${dueOf('w', 'NULL::timestamptz')}
+WHERE w.workspace_id = $1 AND w.id = $2`,
+);
+
+/** Behind lockAll. $1 JSON array of NewDelivery. @returns those that are new */
+export const insertDeliveries = command<{ webhook_id: string }>(
+  'webhooks_insert_deliveries',
+  `
+WITH input AS MATERIALIZED (
+  SELECT x.* FROM jsonb_to_recordset($1::jsonb) AS x (workspace_id uuid, webhook_id uuid, event_id bigint, event text,
+    payload text, occurred_at timestamptz)
+  JOIN webhooks w ON w.workspace_id = x.workspace_id AND w.id = x.webhook_id AND w.disabled_at IS NULL
+),
+added AS (
+  INSERT INTO webhook_deliveries (workspace_id, webhook_id, event_id, event, payload, occurred_at)
+  SELECT workspace_id, webhook_id, event_id, event, payload, occurred_at FROM input
+  ON CONFLICT (workspace_id, webhook_id, event_id) DO NOTHING
+  RETURNING workspace_id, webhook_id
+)
+UPDATE webhooks w SET due_at = least(w.due_at, greatest(now(), w.paused_until))
+FROM (SELECT DISTINCT workspace_id, webhook_id FROM added) a
+WHERE w.workspace_id = a.workspace_id AND w.id = a.webhook_id
+RETURNING w.id AS webhook_id`,
+);
+
+/** In one order, as everywhere where there are several. Index: primary key. $1 workspaces, $2 their webhooks. */
+export const lockAll = query<{ id: string }>(
+  'webhooks_lock_all',
+  `
+SELECT w.id FROM unnest($1::uuid[], $2::uuid[]) AS x (workspace_id, id)
+JOIN webhooks w ON w.workspace_id = x.workspace_id AND w.id = x.id
+ORDER BY w.workspace_id, w.id FOR NO KEY UPDATE OF w`,
+);
+
+export interface Subscription {
+  workspace_id: string;
+  id: string;
+  events: string[];
+  /** Milliseconds since 1970. */
+  created_at: number;
+}
+
+/** What the enabled webhooks of some workspaces want. Index: primary key. $1 workspaces. */
+export const readSubscriptions = query<Subscription>(
+  'webhooks_read_subscriptions',
+  `
+SELECT w.workspace_id, w.id, w.events, (extract(epoch FROM w.created_at) * 1000)::float8 AS created_at FROM webhooks w
+WHERE w.workspace_id = ANY ($1::uuid[]) AND w.disabled_at IS NULL`,
+);
+
+/**
+ * Removes deliveries that are more than $1 days old, with their attempts, at most $2. Those that wait go as well: they
+ * are of webhooks that are disabled or deleted. Index: webhook_deliveries_age_idx.
+ */
+export const pruneDeliveries = command<{ event_id: string }>(
+  'webhooks_prune_deliveries',
+  `
+DELETE FROM webhook_deliveries d USING (
+  SELECT workspace_id, webhook_id, event_id FROM webhook_deliveries
+  WHERE created_at < now() - make_interval(days => $1) ORDER BY created_at LIMIT $2) o
+WHERE d.workspace_id = o.workspace_id AND d.webhook_id = o.webhook_id AND d.event_id = o.event_id
+RETURNING d.event_id`,
+);

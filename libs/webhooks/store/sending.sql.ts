@@ -1,0 +1,132 @@
+import { command, query } from '#lib/database';
+import { dueOf } from './webhooks.sql.js';
+
+export interface DueDelivery {
+  event_id: string;
+  payload: string;
+  /** Attempts so far. */
+  attempts: number;
+  /** Of them in a row, since it came or was replayed. */
+  failures: number;
+  left_ms: number;
+}
+
+/** A webhook that this process may send to until the lease ends, with what is due. */
+export interface Leased {
+  workspace_id: string;
+  id: string;
+  lease: string;
+  url: string;
+  hub_signature: boolean;
+  /** Attempts in a row that have failed. */
+  failures: number;
+  deliveries: DueDelivery[];
+}
+
+/** SQL: webhooks for which something is due, those that have waited longest, with a lock. */
+const due = (condition: string, limit: string) => `
+  SELECT workspace_id, id FROM webhooks
+  WHERE due_at <= now() AND ${condition} AND (leased_until IS NULL OR leased_until <= now())
+  ORDER BY due_at LIMIT ${limit} FOR NO KEY UPDATE SKIP LOCKED`;
+
+/**
+ * Leases webhooks for which something is due, and reads what: several messages of one that works, one as a probe of
+ * one that fails. However much waits for one of them, it has one turn.
+ *
+ * Indexes: webhooks_due_idx, webhooks_failing_due_idx, webhook_deliveries_due_idx.
+ * $1 webhooks that work at most, $2 webhooks that fail at most, $3 lease, $4 seconds, $5 messages of each at most.
+ */
+export const leaseDue = command<Leased>(
+  'webhooks_lease_due',
+  `
+WITH working AS MATERIALIZED (${due('failures = 0', '$1')}
+),
+failing AS MATERIALIZED (${due('failures > 0', '$2')}
+),
+leased AS (
+  UPDATE webhooks w SET lease = $3, leased_until = now() + make_interval(secs => $4)
+  FROM (SELECT * FROM working UNION ALL SELECT * FROM failing) due
+  WHERE w.workspace_id = due.workspace_id AND w.id = due.id
+  RETURNING w.workspace_id, w.id, w.lease, w.url, w.hub_signature, w.failures
+)
+SELECT l.*, coalesce((
+  SELECT jsonb_agg(jsonb_build_object('event_id', d.event_id::text, 'payload', d.payload, 'attempts', d.attempts,
+    'failures', d.failures, 'left_ms', round(extract(epoch FROM d.give_up_at - now()) * 1000))
+    ORDER BY d.next_attempt_at, d.event_id)
+  FROM (SELECT * FROM webhook_deliveries x
+    WHERE x.workspace_id = l.workspace_id AND x.webhook_id = l.id AND x.state = 'pending' AND x.next_attempt_at <= now()
+    ORDER BY x.next_attempt_at, x.event_id
+    LIMIT CASE WHEN l.failures > 0 THEN 1 ELSE $5::int END) d), '[]') AS deliveries
+FROM leased l`,
+);
+
+/** Those whose leases are still these. Index: primary key. $1 workspaces, $2 their webhooks, $3 leases. */
+export const lockLeased = query<{ id: string }>(
+  'webhooks_lock_leased',
+  `
+SELECT w.id FROM unnest($1::uuid[], $2::uuid[], $3::uuid[]) AS x (workspace_id, id, lease)
+JOIN webhooks w ON w.workspace_id = x.workspace_id AND w.id = x.id AND w.lease = x.lease
+ORDER BY w.workspace_id, w.id FOR NO KEY UPDATE OF w`,
+);
+
+/**
+ * Keeps what came of attempts. A message that was replayed meanwhile is sent once more.
+ * Index: primary keys. $1 JSON array of Result.
+ */
+export const recordAttempts = command<{ event_id: string }>(
+  'webhooks_record_attempts',
+  `
+WITH input AS MATERIALIZED (
+  SELECT * FROM jsonb_to_recordset($1::jsonb) AS x (workspace_id uuid, webhook_id uuid, event_id bigint, number integer,
+    started_at timestamptz, duration_ms integer, url text, status integer, error text, answer text, state text,
+    failures integer, in_ms float8)
+),
+logged AS (
+  INSERT INTO webhook_attempts (workspace_id, webhook_id, event_id, number, started_at, duration_ms, url, status, error, answer)
+  SELECT workspace_id, webhook_id, event_id, number, started_at, duration_ms, url, status, error, answer FROM input
+  ON CONFLICT DO NOTHING
+)
+UPDATE webhook_deliveries d SET attempts = i.number, state = i.state, failures = i.failures,
+  next_attempt_at = CASE WHEN i.state = 'pending' THEN now() + make_interval(secs => i.in_ms / 1000) END
+FROM input i
+WHERE d.workspace_id = i.workspace_id AND d.webhook_id = i.webhook_id AND d.event_id = i.event_id AND d.state = 'pending'
+RETURNING d.event_id`,
+);
+
+/**
+ * What has waited for as long as it may, of webhooks that have just failed: behind one that takes nothing, most of what
+ * waits is never tried itself. Index: webhook_deliveries_due_idx. $1 workspaces, $2 their webhooks, $3 rows of each at
+ * most.
+ */
+export const giveUpOverdue = command<{ webhook_id: string }>(
+  'webhooks_give_up_overdue',
+  `
+UPDATE webhook_deliveries d SET state = 'dead', next_attempt_at = NULL
+FROM unnest($1::uuid[], $2::uuid[]) AS w (workspace_id, id)
+CROSS JOIN LATERAL (SELECT o.event_id FROM webhook_deliveries o
+  WHERE o.workspace_id = w.workspace_id AND o.webhook_id = w.id AND o.state = 'pending' AND o.give_up_at <= now()
+  LIMIT $3) overdue
+WHERE d.workspace_id = w.workspace_id AND d.webhook_id = w.id AND d.event_id = overdue.event_id
+RETURNING d.webhook_id`,
+);
+
+/**
+ * Ends the lease; the webhook is due again when the next of its messages is. Behind lockLeased, in a statement of its
+ * own: it has to see what was added while the lock was waited for.
+ * Index: primary key. $1 JSON array of Turn.
+ */
+export const endTurns = command<never>(
+  'webhooks_end_turns',
+  `
+WITH input AS MATERIALIZED (
+  SELECT *, now() + make_interval(secs => pause_ms / 1000) AS until
+  FROM jsonb_to_recordset($1::jsonb) AS x (workspace_id uuid, id uuid, failures integer, pause_ms float8, gone boolean)
+)
+UPDATE webhooks w SET lease = NULL, leased_until = NULL, failures = i.failures, paused_until = i.until,
+  disabled_at = CASE WHEN i.gone THEN coalesce(w.disabled_at, now()) ELSE w.disabled_at END,
+  disabled_reason = CASE WHEN i.gone THEN coalesce(w.disabled_reason, 'gone') ELSE w.disabled_reason END,
+  version = w.version + CASE WHEN i.gone AND w.disabled_at IS NULL THEN 1 ELSE 0 END,
+  due_at = CASE WHEN NOT i.gone THEN ${dueOf('w', 'i.until')} END
+FROM input i
+WHERE w.workspace_id = i.workspace_id AND w.id = i.id`,
+);

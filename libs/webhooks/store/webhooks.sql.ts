@@ -1,0 +1,98 @@
+import { command, query } from '#lib/database';
+
+export interface WebhookRow {
+  id: string;
+  url: string;
+  events: string[];
+  description: string | null;
+  hub_signature: boolean;
+  disabled_at: Date | null;
+  disabled_reason: 'user' | 'gone' | null;
+  failures: number;
+  previous_secret_expires_at: Date | null;
+  version: number;
+  created_at: Date;
+  updated_at: Date;
+}
+
+const SHOWN = `w.id, w.url, w.events, w.description, w.hub_signature, w.disabled_at, w.disabled_reason, w.failures,
+  (SELECT s.expires_at FROM webhook_secrets s WHERE s.workspace_id = w.workspace_id AND s.webhook_id = w.id
+    AND s.column_name = 'previous_secret' AND s.expires_at > now()) AS previous_secret_expires_at,
+  w.version, w.created_at, w.updated_at`;
+
+/** SQL: when the next of its deliveries is due; NULL when none waits, or it is disabled. Index: webhook_deliveries_due_idx. */
+export const dueOf = (w: string, pausedUntil: string) =>
+  `CASE WHEN ${w}.disabled_at IS NULL THEN (
+    SELECT greatest(${pausedUntil}, d.next_attempt_at) FROM webhook_deliveries d
+    WHERE d.workspace_id = ${w}.workspace_id AND d.webhook_id = ${w}.id AND d.state = 'pending'
+    ORDER BY d.next_attempt_at LIMIT 1) END`;
+
+/** One at a time makes webhooks of a workspace, until the transaction ends. $1 workspace. */
+export const lockWebhooks = query<never>(
+  'lock_webhooks',
+  `SELECT pg_advisory_xact_lock(hashtextextended('webhooks of ' || $1::text, 0))`,
+);
+
+/**
+ * No row: the workspace has as many as it may. Under the lock of lockWebhooks.
+ * $1 workspace, $2 id, $3 URL, $4 events, $5 description, $6 whether with GitHub's signature, $7 webhooks at most.
+ */
+export const insertWebhook = command<{ id: string }>(
+  'insert_webhook',
+  `
+INSERT INTO webhooks (workspace_id, id, url, events, description, hub_signature)
+SELECT $1, $2, $3, $4, $5, $6 WHERE (SELECT count(*) FROM webhooks WHERE workspace_id = $1) < $7
+RETURNING id`,
+);
+
+/** Index: primary key. $1 workspace, $2 webhook. */
+export const findWebhook = query<WebhookRow>(
+  'find_webhook',
+  `SELECT ${SHOWN} FROM webhooks w WHERE w.workspace_id = $1 AND w.id = $2`,
+);
+
+/** The oldest first. Index: primary key. $1 workspace, $2 the last id of the page before or NULL, $3 rows at most. */
+export const listWebhooks = query<WebhookRow>(
+  'list_webhooks',
+  `
+SELECT ${SHOWN} FROM webhooks w
+WHERE w.workspace_id = $1 AND ($2::uuid IS NULL OR w.id > $2)
+ORDER BY w.id LIMIT $3`,
+);
+
+/** Index: primary key. $1 workspace, $2 webhook. */
+export const lockWebhook = query<WebhookRow>(
+  'lock_webhook',
+  `SELECT ${SHOWN} FROM webhooks w WHERE w.workspace_id = $1 AND w.id = $2 FOR NO KEY UPDATE`,
+);
+
+/**
+ * Behind lockWebhook. Enabling, or another URL, ends the pause after failures.
+ * $1 workspace, $2 webhook, $3 URL, $4 events, $5 description, $6 whether with GitHub's signature, $7 whether enabled.
+ */
+export const changeWebhook = command<{ id: string }>(
+  'change_webhook',
+  `
+UPDATE webhooks w SET url = $3, events = $4, description = $5, hub_signature = $6,
+  disabled_at = CASE WHEN NOT $7 THEN coalesce(w.disabled_at, now()) END,
+  disabled_reason = CASE WHEN NOT $7 THEN coalesce(w.disabled_reason, 'user') END,
+  failures = CASE WHEN w.url = $3 AND w.disabled_at IS NULL THEN w.failures ELSE 0 END,
+  paused_until = CASE WHEN w.url = $3 AND w.disabled_at IS NULL THEN w.paused_until END,
+  -- What the receiver before answers from now on says nothing about this one.
+  lease = CASE WHEN w.url = $3 AND w.disabled_at IS NULL THEN w.lease END,
+  leased_until = CASE WHEN w.url = $3 AND w.disabled_at IS NULL THEN w.leased_until END,
+  due_at = CASE WHEN NOT $7 THEN NULL
+    WHEN w.url = $3 AND w.disabled_at IS NULL THEN w.due_at
+    ELSE (SELECT d.next_attempt_at FROM webhook_deliveries d
+      WHERE d.workspace_id = w.workspace_id AND d.webhook_id = w.id AND d.state = 'pending'
+      ORDER BY d.next_attempt_at LIMIT 1) END,
+  version = w.version + 1, updated_at = now()
+WHERE w.workspace_id = $1 AND w.id = $2
+RETURNING w.id`,
+);
+
+/** With its secrets. Index: primary key. $1 workspace, $2 webhook. */
+export const deleteWebhook = command<{ id: string }>(
+  'delete_webhook',
+  `DELETE FROM webhooks WHERE workspace_id = $1 AND id = $2 RETURNING id`,
+);

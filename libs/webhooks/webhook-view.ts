@@ -1,0 +1,92 @@
+import type { AttemptRow, DeliveryRow, DeliveryState } from './store/deliveries.sql.js';
+import type { WebhookRow } from './store/webhooks.sql.js';
+
+/** A webhook as the API shows one: never its secret. */
+export interface WebhookView {
+  id: string;
+  url: string;
+  events: string[];
+  description: string | null;
+  hubSignature: boolean;
+  enabled: boolean;
+  disabledReason: 'user' | 'gone' | null;
+  consecutiveFailures: number;
+  previousSecretExpiresAt: string | null;
+  version: number;
+  createdAt: string;
+  updatedAt: string;
+}
+
+export interface AttemptView {
+  number: number;
+  startedAt: string;
+  durationMs: number;
+  url: string;
+  status: number | null;
+  error: string | null;
+  answer: string | null;
+}
+
+/** A message for one webhook, with what came of its attempts. */
+export interface DeliveryView {
+  id: string;
+  event: string;
+  state: DeliveryState;
+  messageId: string;
+  body: string;
+  occurredAt: string;
+  createdAt: string;
+  nextAttemptAt: string | null;
+  attempts: AttemptView[];
+}
+
+export function toWebhookView(row: WebhookRow): WebhookView {
+  return {
+    id: row.id,
+    url: row.url,
+    events: row.events,
+    description: row.description,
+    hubSignature: row.hub_signature,
+    enabled: row.disabled_at === null,
+    disabledReason: row.disabled_reason,
+    consecutiveFailures: row.failures,
+    previousSecretExpiresAt: row.previous_secret_expires_at?.toISOString() ?? null,
+    version: row.version,
+    createdAt: row.created_at.toISOString(),
+    updatedAt: row.updated_at.toISOString(),
+  };
+}
+
+export function toDeliveryView(webhookId: string, row: DeliveryRow): DeliveryView {
+  return {
+    id: row.event_id,
+    event: row.event,
+    state: row.state,
+    messageId: messageId(webhookId, row.event_id),
+    body: row.payload,
+    occurredAt: row.occurred_at.toISOString(),
+    createdAt: row.created_at.toISOString(),
+    nextAttemptAt: row.next_attempt_at?.toISOString() ?? null,
+    attempts: row.attempts.map(toAttemptView),
+  };
+}
+
+/**
+ * The header `webhook-id` of a message: the same at each attempt, and no other installation's. Ids of events are
+ * not, as each installation counts its own.
+ */
+export function messageId(webhookId: string, eventId: string): string {
+  return `msg_${webhookId.replaceAll('-', '')}_${eventId}`;
+}
+
+function toAttemptView(row: AttemptRow): AttemptView {
+  return {
+    number: row.number,
+    startedAt: new Date(row.started_at).toISOString(),
+    durationMs: row.duration_ms,
+    url: row.url,
+    status: row.status,
+    error: row.error,
+    answer: row.answer,
+  };
+}
