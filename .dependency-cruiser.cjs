@@ -6,10 +6,10 @@ const LAYERS = [
   ['identity'],
   ['transitions', 'events', 'projects'],
   ['secrets', 'admission', 'usage-budget'],
-  ['agent-manager'],
+  ['agent-manager', 'webhooks'],
   ['task-manager'],
   ['runs'],
-  ['explain', 'coordinator', 'invariants'],
+  ['explain', 'coordinator', 'invariants', 'streams'],
 ];
 
 const upward = LAYERS.slice(0, -1).map((layer, index) => ({

@@ -11,9 +11,11 @@ import { ExplainModule } from '#lib/explain';
 import { ProjectsModule } from '#lib/projects';
 import { SecretsModule } from '#lib/secrets';
 import { RunsModule } from '#lib/runs';
+import { StreamsModule } from '#lib/streams';
 import { TaskManagerModule } from '#lib/task-manager';
 import { UsageBudgetModule } from '#lib/usage-budget';
 import { ValkeyModule } from '#lib/valkey';
+import { WebhooksModule } from '#lib/webhooks';
 import { databaseOptions, valkeyOptions } from './connections.js';
 import { HealthModule } from './health/health.module.js';
 import { MetricsModule } from './metrics/metrics.module.js';
@@ -33,6 +35,7 @@ export class AppModule {
         IdentityModule,
         ProjectsModule,
         EventsModule,
+        WebhooksModule,
         AdmissionModule,
         UsageBudgetModule,
         AgentManagerModule,
@@ -40,6 +43,7 @@ export class AppModule {
         RunsModule,
         ExplainModule,
         CoordinatorModule,
+        StreamsModule,
         HealthModule,
         MetricsModule,
       ],

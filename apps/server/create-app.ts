@@ -9,6 +9,7 @@ import {
   type DroverFastifyAdapter,
   setupOpenApi,
 } from '#lib/http';
+import { describeEvents } from '#lib/events';
 import { AuthGuard, describeCallers } from '#lib/identity';
 import { DroverError } from '#lib/kernel';
 import { type Logger, NestLogger } from '#lib/observability';
@@ -31,7 +32,10 @@ export async function createApp(config: Config, logger: Logger): Promise<NestFas
   setupOpenApi(app, {
     version: readVersion(),
     publicUrl: config.http.publicUrl,
-    refine: describeCallers,
+    refine: (document) => {
+      describeCallers(document);
+      describeEvents(document);
+    },
   });
   return app;
 }

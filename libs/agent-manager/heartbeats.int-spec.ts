@@ -390,6 +390,30 @@ describe('a flush', () => {
     expect(await statusOf(agent)).toBe('IDLE');
   });
 
+  it('does not wait for a heartbeat whose row somebody has locked, and writes it with the next', async () => {
+    const [locked, free] = [await workspace.newAgent(), await workspace.newAgent()];
+    await Promise.all([locked, free].map((agent) => heartbeat(agent)));
+    await flusher.flush();
+    const writer = server.app.get(HeartbeatWriter, { strict: false });
+    const isBehindIn = (ms: number) => {
+      const clock = jest.spyOn(performance, 'now').mockReturnValue(performance.now() + ms);
+      return [writer.isBehind(), clock.mockRestore()][0];
+    };
+    const holder = await server.db.owner.connect();
+    await holder.query('BEGIN');
+    await holder.query('SELECT FROM agent_heartbeats WHERE agent_id = $1 FOR UPDATE', [locked.id]);
+    for (const agent of [locked, free]) await heartbeat(agent, { status: 'degraded' });
+    await flusher.flush();
+    expect((await rowOf(free))?.status).toBe('degraded');
+    expect((await rowOf(locked))?.status).toBe('healthy');
+    expect([isBehindIn(0), isBehindIn(60_000)]).toEqual([false, true]);
+    await holder.query('COMMIT');
+    holder.release();
+    await flusher.flush();
+    expect((await rowOf(locked))?.status).toBe('degraded');
+    expect(isBehindIn(60_000)).toBe(false);
+  });
+
   it('is not kept from the others by one that the database refuses', async () => {
     const agents = await Promise.all(Array.from({ length: 5 }, () => workspace.newAgent()));
     const poison = agents[2] as TestAgent;

@@ -41,14 +41,26 @@ WITH heartbeat AS MATERIALIZED (
     metadata jsonb)
   JOIN agents a ON a.workspace_id = b.workspace_id AND a.id = b.agent_id
 ),
+free AS MATERIALIZED (
+  SELECT h.workspace_id, h.agent_id
+  FROM heartbeat b JOIN agent_heartbeats h ON h.workspace_id = b.workspace_id AND h.agent_id = b.agent_id
+  -- Two flushes that meet lock their rows in one order.
+  ORDER BY h.workspace_id, h.agent_id
+  FOR NO KEY UPDATE OF h SKIP LOCKED
+),
+held AS MATERIALIZED (
+  SELECT h.workspace_id, h.agent_id
+  FROM heartbeat b JOIN agent_heartbeats h ON h.workspace_id = b.workspace_id AND h.agent_id = b.agent_id
+  WHERE NOT EXISTS (SELECT FROM free f WHERE f.workspace_id = h.workspace_id AND f.agent_id = h.agent_id)
+),
 written AS (
   INSERT INTO agent_heartbeats AS h (workspace_id, agent_id, status, current_task_id, progress_percent,
     current_step, memory_mb, cpu_percent, last_seen_at, next_expected_at, metadata, kept_at)
   SELECT workspace_id, agent_id, status, current_task_id, progress_percent, current_step, memory_mb,
     cpu_percent, seen_at, seen_at + make_interval(secs => heartbeat_interval_seconds),
     coalesce(metadata, '{}'), CASE WHEN $2 > 0 THEN seen_at END
-  FROM heartbeat WHERE lifecycle <> 'TERMINATED'
-  -- Two flushes that meet lock their rows in one order.
+  FROM heartbeat b WHERE lifecycle <> 'TERMINATED' AND NOT EXISTS (SELECT FROM held x WHERE x.workspace_id = b.workspace_id AND x.agent_id = b.agent_id)
+  -- New rows too.
   ORDER BY workspace_id, agent_id
   ON CONFLICT (workspace_id, agent_id) DO UPDATE SET
     status = excluded.status, current_task_id = excluded.current_task_id,
@@ -74,7 +86,7 @@ back AS MATERIALIZED (
   SELECT a.workspace_id, a.id, 'heartbeat' AS reason,
     CASE WHEN a.draining_at IS NULL THEN 'ACTIVE' ELSE 'DRAINING' END AS to_lifecycle
   FROM heartbeat b JOIN agents a ON a.workspace_id = b.workspace_id AND a.id = b.agent_id
-  WHERE a.lifecycle IN ('STARTING', 'ERROR')
+  WHERE a.lifecycle IN ('STARTING', 'ERROR') AND NOT EXISTS (SELECT FROM held x WHERE x.workspace_id = b.workspace_id AND x.agent_id = b.agent_id)
     AND b.seen_at > now() - make_interval(secs => b.stale_threshold_seconds)
   ORDER BY a.id
   FOR NO KEY UPDATE OF a SKIP LOCKED
@@ -98,7 +110,8 @@ agent_journaled AS (
   FROM agent_moved
 )
 SELECT b.workspace_id, b.agent_id AS id, coalesce(m.lifecycle, b.lifecycle) AS lifecycle,
-  b.heartbeat_interval_seconds, b.stale_threshold_seconds, m.id IS NOT NULL AS revived
+  b.heartbeat_interval_seconds, b.stale_threshold_seconds, m.id IS NOT NULL AS revived,
+  EXISTS (SELECT FROM held x WHERE x.workspace_id = b.workspace_id AND x.agent_id = b.agent_id) AS held
 FROM heartbeat b LEFT JOIN agent_moved m ON m.workspace_id = b.workspace_id AND m.id = b.agent_id
 
 -- heartbeat_history

@@ -68,6 +68,11 @@ export const TABLES: Readonly<Record<string, Ownership>> = {
   data_keys: { owner: 'secrets' },
   task_secrets: { owner: 'secrets' },
   agent_secrets: { owner: 'secrets' },
+  webhook_secrets: { owner: 'secrets' },
+
+  webhooks: { owner: 'webhooks' },
+  webhook_deliveries: { owner: 'webhooks' },
+  webhook_attempts: { owner: 'webhooks' },
 
   workspace_limits: { owner: 'admission' },
   pauses: { owner: 'admission' },
@@ -83,6 +88,7 @@ export const TABLES: Readonly<Record<string, Ownership>> = {
   usage_logs_kept: { owner: 'usage-budget' },
   estimate_calibrations: { owner: 'usage-budget' },
   workspace_throttles: { owner: 'usage-budget' },
+  provider_limits: { owner: 'usage-budget' },
 
   agent_heartbeats: {
     owner: 'agent-manager',

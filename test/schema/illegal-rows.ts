@@ -21,6 +21,41 @@ export const ATTEMPTS: Record<string, readonly (readonly [sql: string, by: strin
     [`UPDATE agent_secrets SET column_name = 'metadata'`, 'agent_secrets_column_name_check'],
     [`UPDATE agent_secrets SET agent_id = uuidv7()`, 'agent_secrets_agent_fkey'],
     [`UPDATE agent_secrets SET key_id = uuidv7()`, 'agent_secrets_key_fkey'],
+    [`UPDATE webhook_secrets SET key_id = uuidv7()`, 'webhook_secrets_key_fkey'],
+    [`UPDATE webhook_secrets SET webhook_id = uuidv7()`, 'webhook_secrets_webhook_fkey'],
+    [`UPDATE webhook_secrets SET column_name = 'url'`, 'webhook_secrets_column_name_check'],
+    [
+      `UPDATE webhook_secrets SET column_name = 'previous_secret'`,
+      'webhook_secrets_previous_expires',
+    ],
+  ],
+  'a webhook': [
+    [
+      `INSERT INTO webhooks (workspace_id, id, url, events) VALUES (uuidv7(), uuidv7(), 'https://a.example', '{*}')`,
+      'webhooks_workspace_id_fkey',
+    ],
+    [`UPDATE webhooks SET url = ''`, 'webhooks_url_check'],
+    [`UPDATE webhooks SET events = '{}'`, 'webhooks_events_check'],
+    [
+      `UPDATE webhooks SET disabled_reason = 'x', disabled_at = now()`,
+      'webhooks_disabled_reason_check',
+    ],
+    [`UPDATE webhooks SET disabled_at = now()`, 'webhooks_disabled_has_reason'],
+    [
+      `UPDATE webhooks SET disabled_at = now(), disabled_reason = 'gone', due_at = now()`,
+      'webhooks_disabled_is_not_due',
+    ],
+    [`UPDATE webhooks SET lease = uuidv7()`, 'webhooks_lease_ends'],
+    [`UPDATE webhooks SET failures = -1`, 'webhooks_failures_check'],
+    [
+      `UPDATE webhook_deliveries SET state = 'lost', next_attempt_at = NULL`,
+      'webhook_deliveries_state_check',
+    ],
+    [`UPDATE webhook_deliveries SET state = 'dead'`, 'webhook_deliveries_pending_has_time'],
+    [`UPDATE webhook_deliveries SET failures = 1`, 'webhook_deliveries_counts'],
+    [`UPDATE webhook_attempts SET number = 0`, 'webhook_attempts_number_check'],
+    [`UPDATE webhook_attempts SET error = 'timeout'`, 'webhook_attempts_has_result'],
+    [`UPDATE webhook_attempts SET event_id = 2`, 'webhook_attempts_delivery_fkey'],
   ],
   'a task': [
     [`UPDATE agent_tasks SET status = 'DONE' WHERE id = $task`, 'agent_tasks_state_is_whole'],
@@ -106,6 +141,15 @@ export const ATTEMPTS: Record<string, readonly (readonly [sql: string, by: strin
     [`UPDATE workspace_throttles SET reason = 'a guess'`, 'workspace_throttles_reason_check'],
     [`UPDATE workspace_throttles SET budget_id = uuidv7()`, 'workspace_throttles_budget_fkey'],
     [`UPDATE workspace_throttles SET project_id = uuidv7()`, 'workspace_throttles_project_fkey'],
+    [`UPDATE provider_limits SET provider = ''`, 'provider_limits_provider_check'],
+    [`UPDATE provider_limits SET model = ''`, 'provider_limits_model_check'],
+    [`UPDATE provider_limits SET kind = 'moody'`, 'provider_limits_kind_check'],
+    [`UPDATE provider_limits SET over_at = until - interval '1 s'`, 'provider_limits_times_follow'],
+    [
+      `INSERT INTO provider_limits SELECT workspace_id, uuidv7(), provider, NULL, covers, kind, since, until, over_at, run_id, agent_id
+       FROM provider_limits, generate_series(1, 2)`,
+      'provider_limits_is_one',
+    ],
     [`UPDATE agent_usage_logs SET input_tokens = -1`, 'token_count_check'],
     [`UPDATE agent_usage_logs SET cost_usd = -1`, 'usd_cost_check'],
     [`UPDATE agent_usage_logs SET cost_usd = 'NaN'`, 'usd_cost_check'],

@@ -220,8 +220,10 @@ describe('with a tenant named, drover_app', () => {
       'agent_task_tags',
       'agent_tokens',
       'idempotency_keys',
+      'provider_limits',
       'task_dependencies',
       'task_secrets',
+      'webhooks',
       'workspace_invitations',
       'workspace_members',
     ];

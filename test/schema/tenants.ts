@@ -129,10 +129,33 @@ function otherRows({
     ],
     [`INSERT INTO model_routing (workspace_id) VALUES ($1)`, [workspaceId]],
     [
+      `INSERT INTO provider_limits (workspace_id, id, provider, model, covers, kind, until, over_at, run_id, agent_id)
+       VALUES ($1, uuidv7(), 'a provider', 'a model', '^a model$', 'rate_limited', now() + interval '1 day', now() + interval '1 day', $2, $3)`,
+      [workspaceId, held.runId, agentId],
+    ],
+    [
       `INSERT INTO usage_rollups VALUES ($1, $1, 'model', 'a model', 'day', now(), 1, 2, 3, 4, 0, 1, 1)`,
       [workspaceId],
     ],
     [`INSERT INTO usage_logs_kept VALUES ($1, now())`, [workspaceId]],
+    [
+      `INSERT INTO webhooks (workspace_id, id, url, events) VALUES ($1, $2, 'https://example.com', '{*}')`,
+      [workspaceId, agentId],
+    ],
+    [
+      `INSERT INTO webhook_secrets (workspace_id, webhook_id, column_name, key_id, sealed)
+       VALUES ($1, $2, 'secret', $3, '{}')`,
+      [workspaceId, agentId, DATA_KEY],
+    ],
+    [
+      `INSERT INTO webhook_deliveries (workspace_id, webhook_id, event_id, event, payload, occurred_at)
+       VALUES ($1, $2, 1, 'task.created', '{}', now())`,
+      [workspaceId, agentId],
+    ],
+    [
+      `INSERT INTO webhook_attempts VALUES ($1, $2, 1, 1, now(), 1, 'https://example.com', 200)`,
+      [workspaceId, agentId],
+    ],
     [`INSERT INTO installation_spawn_allowance VALUES (1, 1) ON CONFLICT DO NOTHING`, []],
     [`INSERT INTO event_numbers VALUES ('channels', $1, 1)`, [workspaceId]],
     [

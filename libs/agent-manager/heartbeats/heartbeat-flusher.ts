@@ -9,7 +9,7 @@ import { instruments, Logger } from '#lib/observability';
 import { WakeUps } from '#lib/valkey';
 import type { FlushedRow } from '../store/flush-heartbeats.sql.js';
 import { AgentFacts } from './agent-facts.js';
-import { HeartbeatBuffer } from './heartbeat-buffer.js';
+import { HeartbeatBuffer, type PendingHeartbeat } from './heartbeat-buffer.js';
 import { HeartbeatWriter } from './heartbeat-writer.js';
 
 /** Agents in one statement. */
@@ -61,12 +61,15 @@ export class HeartbeatFlusher implements OnApplicationBootstrap, OnApplicationSh
   }
 
   private async flushAll(): Promise<void> {
+    const locked: PendingHeartbeat[] = [];
     while (this.buffer.size > 0) {
-      const { written, kept } = await this.writer.write(this.buffer.take(PER_FLUSH));
+      const { written, kept, held } = await this.writer.write(this.buffer.take(PER_FLUSH));
+      locked.push(...held);
       this.buffer.restore(kept);
       this.notify(written);
-      if (kept.length > 0) return;
+      if (kept.length > 0) break;
     }
+    this.buffer.restore(locked);
   }
 
   private notify(rows: readonly FlushedRow[]): void {

@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, type Config } from '#lib/config';
 import { Database, isUnreachable } from '#lib/database';
-import { type AgentPlace, DroverError, redact, redactText } from '#lib/kernel';
+import { agentKey, type AgentPlace, DroverError, redact, redactText } from '#lib/kernel';
 import { Logger } from '#lib/observability';
 import { asObject, redactSecrets, ValuesAtHand } from '#lib/secrets';
 import { flushHeartbeats, type FlushedRow } from '../store/flush-heartbeats.sql.js';
@@ -9,8 +9,10 @@ import type { HeartbeatBody, PendingHeartbeat } from './heartbeat-buffer.js';
 
 export interface WriteResult {
   written: FlushedRow[];
-  /** Could not be written now, and may be later. */
+  /** Could not be written now, and may be later: the database takes none. */
   kept: PendingHeartbeat[];
+  /** As those, each for itself: somebody has locked its row. */
+  held: PendingHeartbeat[];
 }
 
 /** A flush that takes longer waits for a lock, or for a database that does not answer. */
@@ -20,6 +22,8 @@ const SLOW_MS = 2_000;
 @Injectable()
 export class HeartbeatWriter {
   private failing = false;
+  /** Since when some are held, on the clock of performance.now(). */
+  private heldSince: number | undefined;
   /** When the statement under way was begun, on the clock of performance.now(). */
   private startedAt: number | undefined;
 
@@ -32,20 +36,20 @@ export class HeartbeatWriter {
 
   /** Whether heartbeats are kept back here, so that Postgres may not know of those that came. */
   isBehind(): boolean {
-    if (this.failing) return true;
-    return this.startedAt !== undefined && performance.now() - this.startedAt > SLOW_MS;
+    const since = Math.min(this.startedAt ?? Infinity, this.heldSince ?? Infinity);
+    return this.failing || performance.now() - since > SLOW_MS;
   }
 
   /** @param batch each agent at most once. Never throws for what the database does. */
   async write(batch: PendingHeartbeat[]): Promise<WriteResult> {
     try {
-      const written = await this.flush(batch);
+      const rows = await this.flush(batch);
       this.works();
-      return { written, kept: [] };
+      return this.resultOf(batch, rows);
     } catch (error) {
       if (mayPass(error)) {
         this.fails(error);
-        return { written: [], kept: batch };
+        return { written: [], kept: batch, held: [] };
       }
       return this.writeHalves(batch, error);
     }
@@ -60,6 +64,19 @@ export class HeartbeatWriter {
     } finally {
       this.startedAt = undefined;
     }
+  }
+
+  private resultOf(batch: readonly PendingHeartbeat[], rows: readonly FlushedRow[]): WriteResult {
+    const locked = rows.filter(({ held }) => held);
+    this.heldSince = locked.length > 0 ? (this.heldSince ?? performance.now()) : undefined;
+    const keys = new Set(
+      locked.map(({ workspace_id, id }) => agentKey({ workspaceId: workspace_id, agentId: id })),
+    );
+    return {
+      written: rows.filter(({ held }) => !held),
+      kept: [],
+      held: batch.filter((heartbeat) => keys.has(agentKey(heartbeat))),
+    };
   }
 
   private toJson(batch: readonly PendingHeartbeat[]): string {
@@ -93,7 +110,7 @@ export class HeartbeatWriter {
   private async writeHalves(batch: PendingHeartbeat[], error: unknown): Promise<WriteResult> {
     if (batch.length === 1) {
       this.logger.error('a heartbeat cannot be written', { agentId: batch[0]?.agentId, error });
-      return { written: [], kept: [] };
+      return { written: [], kept: [], held: [] };
     }
     const middle = Math.ceil(batch.length / 2);
     const first = await this.write(batch.slice(0, middle));
@@ -101,6 +118,7 @@ export class HeartbeatWriter {
     return {
       written: [...first.written, ...second.written],
       kept: [...first.kept, ...second.kept],
+      held: [...first.held, ...second.held],
     };
   }
 

@@ -5,7 +5,11 @@ import { agentTransition, promisesNoHeartbeat } from '#lib/transitions';
 export interface FlushedRow extends AgentFactsRow {
   /** It was STARTING or ERROR and is active (or draining) again. */
   revived: boolean;
+  /** Somebody has locked its row: nothing was written. */
+  held: boolean;
 }
+
+const IS_HELD = `EXISTS (SELECT FROM held x WHERE x.workspace_id = b.workspace_id AND x.agent_id = b.agent_id)`;
 
 const intervalOf = (time: string) =>
   `date_bin(make_interval(secs => nullif($2::int, 0)), ${time}, 'epoch')`;
@@ -19,8 +23,9 @@ const intervalOf = (time: string) =>
  *
  * The time of a heartbeat is the database's now() less its age, so that servers' clocks do not matter. A
  * heartbeat never moves back: two servers may flush heartbeats of one agent in either order. A heartbeat
- * older than the threshold (it waited out an outage) revives nobody. Reviving skips rows that somebody has
- * locked, because the flush of all agents must not wait for one: the next heartbeat does it.
+ * older than the threshold (it waited out an outage) revives nobody. The flush of all agents must not wait for one whose
+ * row somebody has locked: it comes back as held, and may be written with the next flush. Reviving skips locked rows
+ * too: the next heartbeat does it.
  *
  * The history gets the first heartbeat of an agent in each interval of the clock. The row that the upsert replaces says
  * which was the last, so nothing is looked up.
@@ -39,14 +44,26 @@ WITH heartbeat AS MATERIALIZED (
     metadata jsonb)
   JOIN agents a ON a.workspace_id = b.workspace_id AND a.id = b.agent_id
 ),
+free AS MATERIALIZED (
+  SELECT h.workspace_id, h.agent_id
+  FROM heartbeat b JOIN agent_heartbeats h ON h.workspace_id = b.workspace_id AND h.agent_id = b.agent_id
+  -- Two flushes that meet lock their rows in one order.
+  ORDER BY h.workspace_id, h.agent_id
+  FOR NO KEY UPDATE OF h SKIP LOCKED
+),
+held AS MATERIALIZED (
+  SELECT h.workspace_id, h.agent_id
+  FROM heartbeat b JOIN agent_heartbeats h ON h.workspace_id = b.workspace_id AND h.agent_id = b.agent_id
+  WHERE NOT EXISTS (SELECT FROM free f WHERE f.workspace_id = h.workspace_id AND f.agent_id = h.agent_id)
+),
 written AS (
   INSERT INTO agent_heartbeats AS h (workspace_id, agent_id, status, current_task_id, progress_percent,
     current_step, memory_mb, cpu_percent, last_seen_at, next_expected_at, metadata, kept_at)
   SELECT workspace_id, agent_id, status, current_task_id, progress_percent, current_step, memory_mb,
     cpu_percent, seen_at, seen_at + make_interval(secs => heartbeat_interval_seconds),
     coalesce(metadata, '{}'), CASE WHEN $2 > 0 THEN seen_at END
-  FROM heartbeat WHERE lifecycle <> 'TERMINATED'
-  -- Two flushes that meet lock their rows in one order.
+  FROM heartbeat b WHERE lifecycle <> 'TERMINATED' AND NOT ${IS_HELD}
+  -- New rows too.
   ORDER BY workspace_id, agent_id
   ON CONFLICT (workspace_id, agent_id) DO UPDATE SET
     status = excluded.status, current_task_id = excluded.current_task_id,
@@ -72,13 +89,14 @@ back AS MATERIALIZED (
   SELECT a.workspace_id, a.id, 'heartbeat' AS reason,
     CASE WHEN a.draining_at IS NULL THEN 'ACTIVE' ELSE 'DRAINING' END AS to_lifecycle
   FROM heartbeat b JOIN agents a ON a.workspace_id = b.workspace_id AND a.id = b.agent_id
-  WHERE a.lifecycle IN ('STARTING', 'ERROR')
+  WHERE a.lifecycle IN ('STARTING', 'ERROR') AND NOT ${IS_HELD}
     AND b.seen_at > now() - make_interval(secs => b.stale_threshold_seconds)
   ORDER BY a.id
   FOR NO KEY UPDATE OF a SKIP LOCKED
 ),
 ${agentTransition('back')}
 SELECT b.workspace_id, b.agent_id AS id, coalesce(m.lifecycle, b.lifecycle) AS lifecycle,
-  b.heartbeat_interval_seconds, b.stale_threshold_seconds, m.id IS NOT NULL AS revived
+  b.heartbeat_interval_seconds, b.stale_threshold_seconds, m.id IS NOT NULL AS revived,
+  ${IS_HELD} AS held
 FROM heartbeat b LEFT JOIN agent_moved m ON m.workspace_id = b.workspace_id AND m.id = b.agent_id`,
 );

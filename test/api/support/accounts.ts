@@ -11,6 +11,8 @@ export interface Account {
 
 const USAGE = { id: 'one', model: 'claude-sonnet-4', inputTokens: 1, outputTokens: 1 };
 
+const REFUSAL = { model: 'claude-sonnet-4' };
+
 /** What the routes without credentials take instead of them; and what no schema can say of others. */
 export const EXTRAS: Record<string, (account: Account) => Record<string, unknown>> = {
   'POST /auth/login': ({ email, password }) => ({ email, password }),
@@ -19,8 +21,12 @@ export const EXTRAS: Record<string, (account: Account) => Record<string, unknown
   'POST /budgets': () => ({
     ...{ scope: 'project', periodStart: '2036-01-01T00:00:00Z', periodEnd: '2036-02-01T00:00:00Z' },
   }),
+  'POST /webhooks': () => ({ url: 'https://example.com/hook', events: ['*'] }),
+  'POST /webhooks/{id}/replay': () => ({ state: 'dead' }),
   'POST /runs/{runId}/usage': () => ({ reports: [USAGE] }),
   'POST /agent-tasks/{id}/usage': () => ({ reports: [USAGE] }),
+  'POST /runs/{runId}/provider-limits': () => REFUSAL,
+  'POST /agent-tasks/{id}/provider-limits': () => REFUSAL,
 };
 
 /** A member of the tenant who can sign in with a password. */

@@ -70,7 +70,7 @@ export function compile(document: AnswersDocument): Conformity {
       return [`is ${headers.get('content-type')}, not ${type}`];
     }
     const validate = validatorOf(schema);
-    if (validate(JSON.parse(text))) return [];
+    if (validate(type === 'text/event-stream' ? text : JSON.parse(text))) return [];
     return (validate.errors ?? []).map(
       ({ instancePath, message, params }) =>
         `${instancePath || 'body'} ${message} ${JSON.stringify(params)}`,

@@ -43,8 +43,10 @@ const BY_COLLECTION: Record<string, Thing> = {
   milestones: 'milestone',
   pauses: 'pause',
   projects: 'project',
+  'provider-limits': 'providerLimit',
   sessions: 'session',
   users: 'user',
+  webhooks: 'webhook',
 };
 
 /** Ids that a client draws, and that name nothing here; and the one that a body of people may not have. */

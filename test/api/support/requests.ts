@@ -54,7 +54,7 @@ export async function send(url: string, wire: Wire): Promise<WireAnswer> {
     headers: { ...type, ...headers },
     body: text,
   });
-  const answer = await response.text();
+  const answer = await (isStream(response) ? beginningOf(response) : response.text());
   const { status } = response;
   const differences = (await conformityOf(url))(wire, {
     status,
@@ -65,6 +65,18 @@ export async function send(url: string, wire: Wire): Promise<WireAnswer> {
     throw new Error(`${method} ${path}: ${status} ${answer}\n${differences.join('\n')}`);
   }
   return { status, headers: response.headers, text: answer, body: parse(answer) };
+}
+
+function isStream({ headers }: Response): boolean {
+  return headers.get('content-type')?.startsWith('text/event-stream') ?? false;
+}
+
+/** What a stream sends at once; it would never end. */
+async function beginningOf({ body }: Response): Promise<string> {
+  const reader = body?.pipeThrough(new TextDecoderStream()).getReader();
+  const part = await reader?.read();
+  await reader?.cancel();
+  return part?.value ?? '';
 }
 
 function parse(text: string): Problem {

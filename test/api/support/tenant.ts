@@ -23,7 +23,9 @@ export type Thing =
   | 'milestone'
   | 'pause'
   | 'budget'
+  | 'providerLimit'
   | 'otherBudget'
+  | 'webhook'
   | 'agent'
   | 'task'
   | 'prerequisite'
@@ -82,6 +84,8 @@ export async function aTenant(app: TestApp): Promise<Tenant> {
   ];
   const budget = await aBudget(owner, workspaceId);
   const otherBudget = await aBudget(owner, workspaceId, milestone);
+  const providerLimit = await aProviderLimit(owner, workspaceId, { agent, run: working.runId });
+  const webhook = await aWebhook(owner, workspaceId, marker);
   await mark(app, workspaceId, marker);
   const invitations = [
     await anInvitation(owner, workspaceId, userId),
@@ -97,7 +101,7 @@ export async function aTenant(app: TestApp): Promise<Tenant> {
     project,
     milestone,
     pause: pauses[1] as string,
-    ...{ budget, otherBudget },
+    ...{ budget, otherBudget, providerLimit, webhook },
     agent,
     prerequisite: pending,
     run: working.runId,
@@ -124,6 +128,8 @@ export async function aTenant(app: TestApp): Promise<Tenant> {
       pause: pauses,
       budget: [budget, otherBudget],
       otherBudget: [otherBudget, budget],
+      providerLimit: [providerLimit],
+      webhook: [webhook],
       agent: [agent, draining],
       // The first of the tasks and the first of the runs belong together.
       task: [working.taskId, ...tasks.filter((id) => id !== working.taskId)],
@@ -201,6 +207,30 @@ async function aBudget(
     `INSERT INTO usage_budgets (workspace_id, id, milestone_id, allocated, period_start, period_end)
      VALUES ($1, $2, $3, 1000000000, now(), now() + interval '1 day')`,
     [workspaceId, id, milestone],
+  );
+  return id;
+}
+
+/** Of a model that nothing needs. */
+async function aProviderLimit(
+  owner: pg.Pool,
+  workspaceId: string,
+  { agent, run }: { agent: string; run: string },
+): Promise<string> {
+  const id = newId();
+  await owner.query(
+    `INSERT INTO provider_limits (workspace_id, id, provider, covers, kind, until, over_at, run_id, agent_id)
+     SELECT $1, $2, 'nobody', '^$', 'rate_limited', u, u, $3, $4 FROM (SELECT now() + interval '1 day') AS t (u)`,
+    [workspaceId, id, run, agent],
+  );
+  return id;
+}
+
+async function aWebhook(owner: pg.Pool, workspaceId: string, marker: string): Promise<string> {
+  const id = newId();
+  await owner.query(
+    `INSERT INTO webhooks (workspace_id, id, url, events, description) VALUES ($1, $2, $3, '{*}', $4)`,
+    [workspaceId, id, `https://example.com/${marker}`, marker],
   );
   return id;
 }

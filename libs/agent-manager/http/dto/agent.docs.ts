@@ -46,7 +46,7 @@ export class AgentDoc implements AgentView {
   @ApiProperty(json) metadata!: Record<string, unknown>;
   @ApiProperty({
     type: [String],
-    description: 'The command of its sessions; empty for pull agents',
+    description: 'The command of the sessions of a push agent; nobody starts that of a pull agent',
   })
   command!: string[];
   @ApiProperty({ ...json, description: 'Their names, each with "[redacted]"' })

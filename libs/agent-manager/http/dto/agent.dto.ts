@@ -123,7 +123,7 @@ export class RegisterAgentDto implements AgentRequest {
     optional: true,
     example: ['node', 'agent.js'],
     description:
-      'The command that the gateway runs for each session of a push agent: an argument vector, never a line for a shell. A push agent must have one.',
+      'The command that the gateway runs for each session of a push agent: an argument vector, never a line for a shell. A push agent must have one; a pull agent’s is kept and started by nobody.',
   })
   command?: string[];
 
