@@ -47,6 +47,7 @@ export class Cycle {
     }
     const durationMs = since(start);
     instruments.cycleSeconds.observe(durationMs / 1_000);
+    instruments.lastCycle.set(durationMs / 1_000);
     return { startedAt, durationMs, steps };
   }
 

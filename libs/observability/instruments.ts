@@ -4,6 +4,8 @@ import { Counter, Gauge, Histogram } from 'prom-client';
 const registers: [] = [];
 
 const CYCLE_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
+/** From an idle fleet to a queue of a day. */
+const DISPATCH_BUCKETS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15, 60, 300, 1_800, 7_200, 86_400];
 
 /** Metrics counted where the event happens. All others are read on demand; see apps/server/metrics. */
 export const instruments = {
@@ -18,6 +20,17 @@ export const instruments = {
     help: 'Time of a step of a cycle',
     labelNames: ['step'],
     buckets: CYCLE_BUCKETS,
+    registers,
+  }),
+  lastCycle: new Gauge({
+    name: 'drover_coordinator_last_cycle_seconds',
+    help: 'Time of the last cycle of the coordinator',
+    registers,
+  }),
+  dispatchSeconds: new Histogram({
+    name: 'drover_dispatch_seconds',
+    help: 'Time from when a task could run until an agent had it',
+    buckets: DISPATCH_BUCKETS,
     registers,
   }),
   stepMoves: new Counter({

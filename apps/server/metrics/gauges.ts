@@ -44,6 +44,12 @@ const COUNTED: Record<string, Counted> = {
     help: 'Age of the oldest event that a consumer of the journal has yet to read',
     label: 'consumer',
   },
+  budgets: {
+    name: 'drover_budgets',
+    help: 'Budgets whose period has begun and not ended, by how much of them is used',
+    label: 'used',
+    values: ['below_75', 'from_75', 'from_90', 'all'],
+  },
   sealed_tasks: {
     name: 'drover_sealed_tasks',
     help: 'Columns of tasks with sealed secrets: under the current key, an older one, or unreadable',

@@ -211,6 +211,64 @@ describe('GET /metrics', () => {
     expect(valueOf(await scrape(), exhausted)).toBe(before + 1);
   });
 
+  it('tells how long tasks waited for an agent, from when they could run', async () => {
+    const counted = (text: string, le: string) =>
+      valueOf(text, `drover_dispatch_seconds_bucket{le="${le}"}`) ?? NaN;
+    const { body: task } = await workspace.api.post<{ id: string }>('/agent-tasks', {
+      title: 'x',
+      taskType: 't',
+    });
+    await server.db.owner.query(
+      `UPDATE agent_tasks SET ready_at = now() - interval '100 seconds' WHERE id = $1`,
+      [task.id],
+    );
+    const before = await scrape();
+    await agent.api.post(`/agents/${agent.id}/claim`, { taskId: task.id });
+    const after = await scrape();
+    const more = ['60', '300'].map((le) => counted(after, le) - counted(before, le));
+    expect(more).toEqual([0, 1]);
+  });
+
+  it('counts the budgets whose period runs by how much of them is used', async () => {
+    const fresh = await startTestApp({ METRICS_TOKEN: TOKEN, ROLES: 'api' });
+    const tenant = await fresh.newWorkspace();
+    const day = 86_400_000;
+    const budget = (periodStart: number) =>
+      tenant.api.post('/budgets', {
+        ...{ scope: 'global', allocated: 100, policy: 'finish' },
+        periodStart: new Date(periodStart).toISOString(),
+        periodEnd: new Date(periodStart + day).toISOString(),
+      });
+    expect((await budget(Date.now() - 1_000)).status).toBe(201);
+    expect((await budget(Date.now() + 2 * day)).status).toBe(201);
+    await fresh.db.owner.query('UPDATE usage_budgets SET consumed = 80');
+    const text = await (await ask(`Bearer ${TOKEN}`, fresh.url)).text();
+    const shown = ['below_75', 'from_75', 'from_90', 'all'].map((used) =>
+      valueOf(text, `drover_budgets{used="${used}"}`),
+    );
+    expect(shown).toEqual([0, 1, 0, 0]);
+    await fresh.stop();
+  });
+
+  it('tells some of it in plain words as well', async () => {
+    await waitFor('a cycle', async () => {
+      return (valueOf(await scrape(), 'coordinator_cycle_duration_ms') ?? 0) > 0;
+    });
+    const text = await scrape();
+    const last = valueOf(text, 'drover_coordinator_last_cycle_seconds') ?? NaN;
+    expect(valueOf(text, 'coordinator_cycle_duration_ms')).toBeCloseTo(last * 1_000);
+    for (const [plain, ours] of [
+      ['tasks_pending_count', 'drover_tasks{state="ready"}'],
+      ['tasks_retry_exhausted_count', 'drover_tasks_failed_total{reason="retries_exhausted"}'],
+      ['agents_spawned_count', 'drover_sessions_spawned_total'],
+      ['valkey_connection_errors', 'drover_valkey_connection_errors_total'],
+    ] as const) {
+      expect([plain, valueOf(text, plain)]).toEqual([plain, valueOf(text, ours)]);
+    }
+    expect(valueOf(text, 'tasks_failed_count')).toBeGreaterThan(0);
+    expect(valueOf(text, 'coordinator_stale_agents_count')).toBeDefined();
+  });
+
   it('counts the sessions that a gateway has accepted', async () => {
     const name = 'drover_sessions_spawned_total';
     const before = valueOf(await scrape(), name) ?? NaN;
@@ -241,9 +299,11 @@ describe('GET /metrics', () => {
 
   it('tells what docs/operations.md says, and nothing else', async () => {
     const text = await scrape();
-    const told = [...text.matchAll(/^# TYPE (drover_\w+) /gm)].map(([, name]) => name);
+    const told = [...text.matchAll(/^# TYPE (\w+) /gm)]
+      .map(([, name = '']) => name)
+      .filter((name) => !/^(process|nodejs)_/.test(name));
     const page = await readFile(join(import.meta.dirname, '../../../docs/operations.md'), 'utf8');
-    const described = [...page.matchAll(/^\| `(drover_\w+)`/gm)].map(([, name]) => name);
+    const described = [...page.matchAll(/^\| `([a-z]+_\w+)` +\|/gm)].map(([, name]) => name);
     expect(described.sort()).toEqual(told.sort());
   });
 

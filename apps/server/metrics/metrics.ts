@@ -6,6 +6,7 @@ import { DroverFastifyAdapter } from '#lib/http';
 import { DroverError, hasBearer } from '#lib/kernel';
 import { instruments } from '#lib/observability';
 import { Gauges } from './gauges.js';
+import { registerPlainNames } from './plain-names.js';
 
 /**
  * The metrics of this process, for Prometheus. Made at the first request: an installation without Prometheus
@@ -48,6 +49,7 @@ export class Metrics {
     collectDefaultMetrics({ register: registry });
     for (const instrument of Object.values(instruments)) registry.registerMetric(instrument);
     this.gauges.register(registry);
+    registerPlainNames(registry);
     return registry;
   }
 

@@ -11,12 +11,13 @@ export interface GaugeRow {
 
 /**
  * What the whole installation holds: tasks that are not done, live runs, agents, events that consumers have
- * yet to read, reports of usage that are not summed up, tasks with sealed values, API keys that end.
+ * yet to read, reports of usage that are not summed up, budgets by how much of them is used, tasks with sealed values, API keys that end.
  *
  * Every 10 s at most, as the service role. No tenant is named.
  * Indexes: agent_tasks_queue_idx, agent_tasks_status_idx and agent_tasks_retry_due_idx (index-only
  * where the table is vacuumed), task_runs_live_agent_idx, journal_pkey,
- * agent_usage_logs_seq_key, task_secrets_key_idx; agents, agent_secrets and api_keys are read once. Events are counted up to 100,001 for each
+ * agent_usage_logs_seq_key, task_secrets_key_idx; agents, agent_secrets, api_keys and
+ * usage_budgets are read once. Events are counted up to 100,001 for each
  * consumer.
  */
 export const readGauges = query<GaugeRow>(
@@ -55,6 +56,10 @@ UNION ALL
 SELECT 'outbox_events', name, count::float8 FROM unread
 UNION ALL
 SELECT 'outbox_lag', name, coalesce(extract(epoch FROM now() - oldest), 0)::float8 FROM unread
+UNION ALL
+SELECT 'budgets', CASE WHEN is_used_up THEN 'all' WHEN consumed >= 0.9 * allocated THEN 'from_90'
+  WHEN consumed >= 0.75 * allocated THEN 'from_75' ELSE 'below_75' END, count(*)::float8
+FROM usage_budgets WHERE period_start <= now() AND period_end > now() GROUP BY 2
 UNION ALL
 SELECT 'sealed_tasks', CASE WHEN s.unreadable_at IS NOT NULL THEN 'unreadable'
   WHEN s.key_id = (SELECT id FROM newest_key) THEN 'current' ELSE 'older' END, count(*)::float8

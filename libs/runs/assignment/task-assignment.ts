@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Database, type Fence, type Transaction } from '#lib/database';
 import { newId } from '#lib/kernel';
+import { instruments } from '#lib/observability';
 import { WakeUps } from '#lib/valkey';
 import {
   type Allowance,
@@ -38,6 +39,7 @@ export class TaskAssignment {
       await fence(tx);
       return this.assignIn(tx, limit, spawns);
     });
+    for (const row of assigned) instruments.dispatchSeconds.observe(row.waited_seconds);
     // A claim that came meanwhile did not see the tasks that were locked and not given away.
     for (const [id, count] of passedOver) this.wakeUps.claims(id, count);
     return {

@@ -3,6 +3,7 @@ import { LRUCache } from 'lru-cache';
 import { CONFIG, type Config } from '#lib/config';
 import { Coalescer, Database, firstRow } from '#lib/database';
 import { type AgentCaller, agentKey } from '#lib/kernel';
+import { instruments } from '#lib/observability';
 import { takeHolds, type TaskStatus } from '#lib/transitions';
 import {
   type ClaimedRow,
@@ -135,7 +136,9 @@ export class ClaimBatcher {
     const statements = claimOf(claims.length, wanted, taskId !== undefined);
     const rows = await this.claimIn(workspaceId, statements, params);
     const unresponsive = new Set(rows.filter((row) => row.unresponsive).map((row) => row.agent_id));
-    await this.models.choose(workspaceId, rows.filter(hasTask));
+    const claimed = rows.filter(hasTask);
+    for (const row of claimed) instruments.dispatchSeconds.observe(row.waited_seconds);
+    await this.models.choose(workspaceId, claimed);
     if (unresponsive.size > 0) await tenant.rows(hearAgents, [workspaceId, [...unresponsive]]);
     const byAgent = new Map<string, ClaimRow[]>();
     for (const row of rows) {

@@ -7,6 +7,8 @@ export interface AssignedRow {
   run_id: string;
   task_id: string;
   agent_id: string;
+  /** Since it could run. */
+  waited_seconds: number;
 }
 
 /**
@@ -44,7 +46,7 @@ ${taskTransition(
     run_id: 'm.run_id',
     agent_id: 'm.agent_id',
   },
-  { returned: ['m.seconds', 'm.by_heartbeat', 'm.model', ...HELD_COLUMNS] },
+  { returned: ['t.ready_at', 'm.seconds', 'm.by_heartbeat', 'm.model', ...HELD_COLUMNS] },
 )},
 ${runStart({ timed: false, holding: true })},
 spawn_intended AS (
@@ -60,5 +62,6 @@ agent_heartbeats_sent AS (
     next_expected_at = excluded.next_expected_at
 ),
 ${journaled('begun')}
-SELECT workspace_id, run_id, id AS task_id, agent_id, ${HOLDS_NOTED} AS noted FROM task_moved`,
+SELECT workspace_id, run_id, id AS task_id, agent_id,
+  extract(epoch FROM now() - ready_at)::float8 AS waited_seconds, ${HOLDS_NOTED} AS noted FROM task_moved`,
 );

@@ -82,6 +82,8 @@ interface AgentRow extends Offer {
 
 export interface ClaimedRow extends RoutedRow {
   generation: number;
+  /** Since it could run. */
+  waited_seconds: number;
   lease_expires_at: Date;
   /** When the run is ended for its timeout. */
   deadline_at: Date | null;
@@ -210,6 +212,7 @@ chosen AS MATERIALIZED (
 function claimStatement({ asked, chosen, deferred }: Askers, holds: Holds): string {
   const returned = [
     ...RECEIVED.map((column) => `t.${column}`),
+    't.ready_at',
     'm.seconds',
     'm.by_heartbeat',
     'm.model',
@@ -259,6 +262,7 @@ SELECT a.id AS agent_id, a.lifecycle, a.mode, ${OFFERED}, a.unresponsive, ${defe
   ${someTasksMayWait('$1')} AS some_held, ${holds.missed} AS has_budgets,
   m.run_id, m.generation, m.model, now() + make_interval(secs => m.seconds) AS lease_expires_at,
   now() + make_interval(secs => m.timeout_seconds) AS deadline_at, m.id,
+  extract(epoch FROM now() - m.ready_at)::float8 AS waited_seconds,
   ${RECEIVED.map((column) => `m.${column}`).join(', ')}, ARRAY(
     SELECT g.tag FROM agent_task_tags g WHERE g.workspace_id = $1 AND g.task_id = m.id ORDER BY g.tag) AS tags${holds.noted}
 FROM agent a LEFT JOIN task_moved m ON m.agent_id = a.id
