@@ -6,7 +6,7 @@ const LAYERS = [
   ['identity'],
   ['transitions', 'events', 'projects'],
   ['secrets', 'admission', 'usage-budget'],
-  ['agent-manager', 'webhooks'],
+  ['agent-manager', 'webhooks', 'traces'],
   ['task-manager'],
   ['runs'],
   ['explain', 'coordinator', 'invariants', 'streams'],

@@ -22,7 +22,7 @@ class GatewayModule {
   static forRoot(gateway: Gateway, logger: Logger): DynamicModule {
     return {
       module: GatewayModule,
-      imports: [ObservabilityModule.forRoot(logger)],
+      imports: [ObservabilityModule.forRoot({ logger })],
       controllers: [AgentsController, SessionsController, HealthController, MetricsController],
       providers: [
         { provide: Gateway, useValue: gateway },

@@ -21,9 +21,12 @@ describe('A gateway', () => {
     const script = `
       echo "$DROVER_API_URL $DROVER_RUN_ID $DROVER_TASK_ID $DROVER_AGENT_ID $DROVER_WORKSPACE_ID"
       echo "$DROVER_SESSION_KEY $DROVER_RUN_TOKEN $PROVIDER_API_KEY input-secret-value"
-      test "$REGION" = a-secret-region && echo "in $REGION with $DROVER_MODEL"
+      test "$REGION" = a-secret-region && echo "in $REGION with $DROVER_MODEL in $TRACEPARENT"
       cat "$DROVER_TASK_FILE"; exit 3`;
-    const more = { secrets: { REGION: 'a-secret-region' }, metadata: { model: 'a-model' } };
+    const more = {
+      secrets: { REGION: 'a-secret-region' },
+      metadata: { model: 'a-model', traceparent: '00-a-trace' },
+    };
     const body = aSpawn(script, more);
     const { status, body: answer } = await world.gateway.spawn(body);
     expect(status).toBe(201);
@@ -62,7 +65,7 @@ describe('A gateway', () => {
     const { apiUrl, runId, taskId, agentId, workspaceId } = body;
     expect(end.output).toContain(`${apiUrl} ${runId} ${taskId} ${agentId} ${workspaceId}\n`);
     expect(end.output).toContain(`${sessionKey} [redacted] [redacted] [redacted]\n`);
-    expect(end.output).toContain('in [redacted] with a-model\n');
+    expect(end.output).toContain('in [redacted] with a-model in 00-a-trace\n');
     expect(end.output).toContain('"checkpointData":{"page":7}');
     expect(await world.gateway.session(runId)).toMatchObject({
       status: 'FAILED',

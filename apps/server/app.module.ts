@@ -13,6 +13,7 @@ import { SecretsModule } from '#lib/secrets';
 import { RunsModule } from '#lib/runs';
 import { StreamsModule } from '#lib/streams';
 import { TaskManagerModule } from '#lib/task-manager';
+import { TracesModule } from '#lib/traces';
 import { UsageBudgetModule } from '#lib/usage-budget';
 import { ValkeyModule } from '#lib/valkey';
 import { WebhooksModule } from '#lib/webhooks';
@@ -28,7 +29,7 @@ export class AppModule {
       module: AppModule,
       imports: [
         ConfigModule.forRoot(config),
-        ObservabilityModule.forRoot(logger),
+        ObservabilityModule.forRoot({ logger, ...config }),
         DatabaseModule.forRoot(databaseOptions(config, logger)),
         ValkeyModule.forRoot(valkeyOptions(config, logger)),
         SecretsModule,
@@ -44,6 +45,7 @@ export class AppModule {
         ExplainModule,
         CoordinatorModule,
         StreamsModule,
+        TracesModule,
         HealthModule,
         MetricsModule,
       ],

@@ -12,7 +12,7 @@ import {
 import { describeEvents } from '#lib/events';
 import { AuthGuard, describeCallers } from '#lib/identity';
 import { DroverError } from '#lib/kernel';
-import { type Logger, NestLogger } from '#lib/observability';
+import { type Logger, NestLogger, Tracing } from '#lib/observability';
 import { AppModule } from './app.module.js';
 import { showFrontPage } from './front-page.js';
 import { readVersion } from './version.js';
@@ -28,7 +28,10 @@ export async function createApp(config: Config, logger: Logger): Promise<NestFas
   );
   if (!config.roles.includes('api')) refuseApi(adapter);
   showFrontPage(adapter.getInstance<FastifyInstance>());
-  configureHttp(app, { guard: app.get(AuthGuard, { strict: false }) });
+  configureHttp(app, {
+    guard: app.get(AuthGuard, { strict: false }),
+    tracing: app.get(Tracing, { strict: false }),
+  });
   setupOpenApi(app, {
     version: readVersion(),
     publicUrl: config.http.publicUrl,

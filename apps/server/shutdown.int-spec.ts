@@ -44,7 +44,7 @@ class PollController {
 }
 
 @Module({
-  imports: [ObservabilityModule.forRoot(Logger.create({ level: 'silent' }))],
+  imports: [ObservabilityModule.forRoot({ logger: Logger.create({ level: 'silent' }) })],
   controllers: [PollController],
   providers: [Waiting, Health, { provide: DATABASE_PROBE, useValue: () => Promise.resolve() }],
 })

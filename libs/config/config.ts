@@ -79,6 +79,8 @@ export const variables = z.object({
   LOG_LEVEL: oneOf(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
   /** At least 16 characters; the bearer token that may read /metrics. Without it nobody may. */
   METRICS_TOKEN: z.string().min(16, 'must have at least 16 characters').optional(),
+  /** Where spans are sent (OTLP over HTTP, without /v1/traces); without it nothing is traced. The same in all servers. */
+  OTEL_EXPORTER_OTLP_ENDPOINT: webAddress('of an OpenTelemetry collector').optional(),
   /** The proxies before the server; without it all clients behind one share the limits of its address. */
   TRUST_PROXY: trustedProxies.default([]),
   /** Connections at once; the next is closed as soon as it is there. */
@@ -264,6 +266,8 @@ function toConfig(env: z.infer<typeof environment>) {
     roles: env.ROLES,
     instanceId: env.INSTANCE_ID,
     logLevel: env.LOG_LEVEL,
+    /** Of an OpenTelemetry collector; undefined: nothing is traced. */
+    tracesTo: env.OTEL_EXPORTER_OTLP_ENDPOINT,
     identity: {
       jwtSecret: env.JWT_SECRET,
       jwtPreviousSecrets: env.JWT_PREVIOUS_SECRETS,

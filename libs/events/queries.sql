@@ -61,6 +61,9 @@ SELECT j.id, j.workspace_id, j.event, j.log_event, j.task_id, j.version, j.previ
   j.message, j.details, (extract(epoch FROM j.retry_at) * 1000)::float8 AS retry_at,
   round(date_part('epoch', date_trunc('milliseconds', j.created_at)) * 1000) AS created_at FROM journal j WHERE j.workspace_id = $1 AND j.id > $2 AND j.id <= $3 ORDER BY j.id LIMIT $4
 
+-- journal_remove_consumer
+DELETE FROM event_consumers WHERE name = $1
+
 -- journal_take_lease
 UPDATE event_consumers SET owner = $2, leased_until = now() + make_interval(secs => $3)
 WHERE name = $1 AND (owner IS NULL OR owner = $2 OR leased_until <= now())

@@ -9,6 +9,7 @@ import { Database } from '#lib/database';
 import { Logger } from '#lib/observability';
 import { WakeUps } from '#lib/valkey';
 import { type Consumer, ConsumerLoop } from './consumer-loop.js';
+import { removeConsumer } from './store/cursor.sql.js';
 import { onEveryWakeUp } from './paced-loop.js';
 
 /** Carries the events of the journal to its consumers, in the role `relay`. */
@@ -28,6 +29,11 @@ export class EventRelay implements OnApplicationBootstrap, BeforeApplicationShut
   /** Another consumer, before the application has started: a library adds its own when its module is made. */
   add(consumer: Consumer): void {
     this.loops.push(new ConsumerLoop(this.database, consumer, this.logger));
+  }
+
+  /** A consumer that is not wanted any more: the journal is not kept for it. What it has read so far is forgotten. */
+  async forget(name: string): Promise<void> {
+    await this.database.service.rows(removeConsumer, [name]);
   }
 
   onApplicationBootstrap(): void {

@@ -3,11 +3,12 @@ import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyInstance } from 'fastify';
 import { Database } from '#lib/database';
 import { DroverError } from '#lib/kernel';
-import { Logger } from '#lib/observability';
+import { Logger, type Tracing } from '#lib/observability';
 import { DroverFastifyAdapter } from './adapter.js';
 import type { HotLane, RouteGuard } from './hot-route.js';
 import { IdempotentRequests } from './idempotency/requests.js';
 import { ProblemFilter } from './problem/problem.filter.js';
+import { traceRequests } from './trace-requests.js';
 import { DtoPipe } from './validation/pipe.js';
 
 export const API_PREFIX = 'api/v1';
@@ -22,6 +23,8 @@ export interface HttpOptions {
   logger?: Logger;
   /** The guard of all routes, which routes marked `@Hot()` ask themselves. */
   guard?: RouteGuard;
+  /** Nothing is traced without it. */
+  tracing?: Tracing;
 }
 
 /**
@@ -48,6 +51,7 @@ export function configureHttp(app: NestFastifyApplication, options: HttpOptions 
     adapter.hotLane = { guard, filter, idempotentRequests, controllerOf };
   }
   addRequestHook(adapter);
+  if (options.tracing) traceRequests(adapter.getInstance<FastifyInstance>(), options.tracing);
 }
 
 function addRequestHook(adapter: DroverFastifyAdapter): void {

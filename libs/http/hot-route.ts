@@ -10,6 +10,7 @@ import type { IdempotentRequest, IdempotentRequests } from './idempotency/reques
 import { ApiErrors } from './openapi/api-errors.js';
 import { requireUuid } from './params.js';
 import type { ProblemFilter } from './problem/problem.filter.js';
+import { traceparentOfRequest } from './trace-requests.js';
 import { validateDto } from './validation/pipe.js';
 import type { DtoClass } from './validation/plan.js';
 import { isVersioned, setEtagOf } from './versioned.js';
@@ -26,6 +27,8 @@ export interface HotCall<Body> {
   /** The record of a request with an Idempotency-Key, if the route is `@Idempotent()`. */
   idempotency: IdempotencyRecord | undefined;
   reply: FastifyReply;
+  /** Of the request's span, if it is traced. */
+  traceparent: string | undefined;
 }
 
 export type HotMethod<Body> = (call: HotCall<Body>) => unknown;
@@ -104,6 +107,7 @@ export function hotHandler(route: HotRoute, lane: HotLane, times: RouteTimes) {
       body: validateDto(route.body as DtoClass, request.body),
       idempotency: request.idempotency,
       reply,
+      traceparent: traceparentOfRequest(request),
     });
 
   const run = (admitted: boolean, request: FastifyRequest, reply: FastifyReply) => {

@@ -19,6 +19,7 @@ export * from './redact.js';
 export * from './runs-commands.js';
 export * from './sent.js';
 export * from './text.js';
+export * from './traceparent.js';
 export * from './variables.js';
 export {
   flag,

@@ -1,15 +1,28 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { Logger } from './logger.js';
+import { Tracing } from './tracing.js';
 
-/** Provides the one `Logger` everywhere. */
+export interface ObservabilityOptions {
+  logger: Logger;
+  /** Where spans are sent; undefined: nowhere. */
+  tracesTo?: string | undefined;
+  /** Name of this server in them. */
+  instanceId?: string | undefined;
+}
+
+/** Provides the one `Logger` everywhere, and `Tracing`. */
 @Module({})
 export class ObservabilityModule {
-  static forRoot(logger: Logger): DynamicModule {
+  static forRoot({ logger, tracesTo, instanceId }: ObservabilityOptions): DynamicModule {
+    const attributes = instanceId === undefined ? {} : { 'service.instance.id': instanceId };
     return {
       module: ObservabilityModule,
       global: true,
-      providers: [{ provide: Logger, useValue: logger }],
-      exports: [Logger],
+      providers: [
+        { provide: Logger, useValue: logger },
+        { provide: Tracing, useFactory: () => Tracing.start(tracesTo, attributes) },
+      ],
+      exports: [Logger, Tracing],
     };
   }
 }

@@ -260,7 +260,7 @@ task_moved AS (
     coalesce(t.run_id, old.run_id) AS run_id, coalesce(t.agent_id, old.agent_id) AS agent_id,
     coalesce(t.session_key, old.session_key) AS session_key, t.retry_at, t.unmet_dependencies,
     t.dependents_unsettled,
-    ('agent')::text AS actor_kind, (m.agent_id)::text AS actor_id, (NULL)::text AS reason, (NULL)::text AS message, (NULL)::text AS level, (NULL)::jsonb AS details, (NULL)::text AS stack_trace, t.title, t.description, t.input_context, t.checkpoint_data, t.metadata, t.secrets, t.timeout_seconds, t.retry_count, t.max_retries, t.required_capabilities, t.task_type, t.priority, t.project_id, t.estimated_complexity, t.estimated_tokens, t.estimate_source, t.ready_at, m.seconds, m.by_heartbeat, m.model
+    ('agent')::text AS actor_kind, (m.agent_id)::text AS actor_id, (NULL)::text AS reason, (NULL)::text AS message, (NULL)::text AS level, (NULL)::jsonb AS details, (NULL)::text AS stack_trace, t.title, t.description, t.input_context, t.checkpoint_data, t.metadata, t.secrets, t.timeout_seconds, t.retry_count, t.max_retries, t.required_capabilities, t.traceparent, t.task_type, t.priority, t.project_id, t.estimated_complexity, t.estimated_tokens, t.estimate_source, t.ready_at, m.seconds, m.by_heartbeat, m.model
 ),
 run_moved AS (
   INSERT INTO task_runs (workspace_id, id, task_id, agent_id, generation, lease_seconds,
@@ -294,7 +294,7 @@ SELECT a.id AS agent_id, a.lifecycle, a.mode, a.capabilities, a.dedicated_to, a.
   m.run_id, m.generation, m.model, now() + make_interval(secs => m.seconds) AS lease_expires_at,
   now() + make_interval(secs => m.timeout_seconds) AS deadline_at, m.id,
   extract(epoch FROM now() - m.ready_at)::float8 AS waited_seconds,
-  m.title, m.description, m.input_context, m.checkpoint_data, m.metadata, m.secrets, m.timeout_seconds, m.retry_count, m.max_retries, m.required_capabilities, m.task_type, m.priority, m.project_id, m.estimated_complexity, m.estimated_tokens, m.estimate_source, ARRAY(
+  m.title, m.description, m.input_context, m.checkpoint_data, m.metadata, m.secrets, m.timeout_seconds, m.retry_count, m.max_retries, m.required_capabilities, m.traceparent, m.task_type, m.priority, m.project_id, m.estimated_complexity, m.estimated_tokens, m.estimate_source, ARRAY(
     SELECT g.tag FROM agent_task_tags g WHERE g.workspace_id = $1 AND g.task_id = m.id ORDER BY g.tag) AS tags
 FROM agent a LEFT JOIN task_moved m ON m.agent_id = a.id
 -- Run ids are made in the order of the queue, and sort by the time they were made.
@@ -403,7 +403,7 @@ task_moved AS (
     coalesce(t.run_id, old.run_id) AS run_id, coalesce(t.agent_id, old.agent_id) AS agent_id,
     coalesce(t.session_key, old.session_key) AS session_key, t.retry_at, t.unmet_dependencies,
     t.dependents_unsettled,
-    ('agent')::text AS actor_kind, (m.agent_id)::text AS actor_id, (NULL)::text AS reason, (NULL)::text AS message, (NULL)::text AS level, (NULL)::jsonb AS details, (NULL)::text AS stack_trace, t.title, t.description, t.input_context, t.checkpoint_data, t.metadata, t.secrets, t.timeout_seconds, t.retry_count, t.max_retries, t.required_capabilities, t.task_type, t.priority, t.project_id, t.estimated_complexity, t.estimated_tokens, t.estimate_source, t.ready_at, m.seconds, m.by_heartbeat, m.model, m.budget_ids, m.estimated_tokens AS held_tokens
+    ('agent')::text AS actor_kind, (m.agent_id)::text AS actor_id, (NULL)::text AS reason, (NULL)::text AS message, (NULL)::text AS level, (NULL)::jsonb AS details, (NULL)::text AS stack_trace, t.title, t.description, t.input_context, t.checkpoint_data, t.metadata, t.secrets, t.timeout_seconds, t.retry_count, t.max_retries, t.required_capabilities, t.traceparent, t.task_type, t.priority, t.project_id, t.estimated_complexity, t.estimated_tokens, t.estimate_source, t.ready_at, m.seconds, m.by_heartbeat, m.model, m.budget_ids, m.estimated_tokens AS held_tokens
 ),
 run_moved AS (
   INSERT INTO task_runs (workspace_id, id, task_id, agent_id, generation, lease_seconds,
@@ -437,7 +437,7 @@ SELECT a.id AS agent_id, a.lifecycle, a.mode, a.capabilities, a.dedicated_to, a.
   m.run_id, m.generation, m.model, now() + make_interval(secs => m.seconds) AS lease_expires_at,
   now() + make_interval(secs => m.timeout_seconds) AS deadline_at, m.id,
   extract(epoch FROM now() - m.ready_at)::float8 AS waited_seconds,
-  m.title, m.description, m.input_context, m.checkpoint_data, m.metadata, m.secrets, m.timeout_seconds, m.retry_count, m.max_retries, m.required_capabilities, m.task_type, m.priority, m.project_id, m.estimated_complexity, m.estimated_tokens, m.estimate_source, ARRAY(
+  m.title, m.description, m.input_context, m.checkpoint_data, m.metadata, m.secrets, m.timeout_seconds, m.retry_count, m.max_retries, m.required_capabilities, m.traceparent, m.task_type, m.priority, m.project_id, m.estimated_complexity, m.estimated_tokens, m.estimate_source, ARRAY(
     SELECT g.tag FROM agent_task_tags g WHERE g.workspace_id = $1 AND g.task_id = m.id ORDER BY g.tag) AS tags,
   (SELECT set_config('app.holds', coalesce(jsonb_agg(h)::text, ''), true) FROM (
     SELECT m.workspace_id, i.id, sum(m.held_tokens) AS tokens FROM task_moved m CROSS JOIN LATERAL unnest(m.budget_ids) AS i (id)
@@ -528,7 +528,7 @@ task_moved AS (
     coalesce(t.run_id, old.run_id) AS run_id, coalesce(t.agent_id, old.agent_id) AS agent_id,
     coalesce(t.session_key, old.session_key) AS session_key, t.retry_at, t.unmet_dependencies,
     t.dependents_unsettled,
-    ('agent')::text AS actor_kind, (m.agent_id)::text AS actor_id, (NULL)::text AS reason, (NULL)::text AS message, (NULL)::text AS level, (NULL)::jsonb AS details, (NULL)::text AS stack_trace, t.title, t.description, t.input_context, t.checkpoint_data, t.metadata, t.secrets, t.timeout_seconds, t.retry_count, t.max_retries, t.required_capabilities, t.task_type, t.priority, t.project_id, t.estimated_complexity, t.estimated_tokens, t.estimate_source, t.ready_at, m.seconds, m.by_heartbeat, m.model
+    ('agent')::text AS actor_kind, (m.agent_id)::text AS actor_id, (NULL)::text AS reason, (NULL)::text AS message, (NULL)::text AS level, (NULL)::jsonb AS details, (NULL)::text AS stack_trace, t.title, t.description, t.input_context, t.checkpoint_data, t.metadata, t.secrets, t.timeout_seconds, t.retry_count, t.max_retries, t.required_capabilities, t.traceparent, t.task_type, t.priority, t.project_id, t.estimated_complexity, t.estimated_tokens, t.estimate_source, t.ready_at, m.seconds, m.by_heartbeat, m.model
 ),
 run_moved AS (
   INSERT INTO task_runs (workspace_id, id, task_id, agent_id, generation, lease_seconds,
@@ -563,7 +563,7 @@ SELECT a.id AS agent_id, a.lifecycle, a.mode, a.capabilities, a.dedicated_to, a.
   m.run_id, m.generation, m.model, now() + make_interval(secs => m.seconds) AS lease_expires_at,
   now() + make_interval(secs => m.timeout_seconds) AS deadline_at, m.id,
   extract(epoch FROM now() - m.ready_at)::float8 AS waited_seconds,
-  m.title, m.description, m.input_context, m.checkpoint_data, m.metadata, m.secrets, m.timeout_seconds, m.retry_count, m.max_retries, m.required_capabilities, m.task_type, m.priority, m.project_id, m.estimated_complexity, m.estimated_tokens, m.estimate_source, ARRAY(
+  m.title, m.description, m.input_context, m.checkpoint_data, m.metadata, m.secrets, m.timeout_seconds, m.retry_count, m.max_retries, m.required_capabilities, m.traceparent, m.task_type, m.priority, m.project_id, m.estimated_complexity, m.estimated_tokens, m.estimate_source, ARRAY(
     SELECT g.tag FROM agent_task_tags g WHERE g.workspace_id = $1 AND g.task_id = m.id ORDER BY g.tag) AS tags
 FROM agent a LEFT JOIN task_moved m ON m.agent_id = a.id
 -- Run ids are made in the order of the queue, and sort by the time they were made.
@@ -680,7 +680,7 @@ task_moved AS (
     coalesce(t.run_id, old.run_id) AS run_id, coalesce(t.agent_id, old.agent_id) AS agent_id,
     coalesce(t.session_key, old.session_key) AS session_key, t.retry_at, t.unmet_dependencies,
     t.dependents_unsettled,
-    ('agent')::text AS actor_kind, (m.agent_id)::text AS actor_id, (NULL)::text AS reason, (NULL)::text AS message, (NULL)::text AS level, (NULL)::jsonb AS details, (NULL)::text AS stack_trace, t.title, t.description, t.input_context, t.checkpoint_data, t.metadata, t.secrets, t.timeout_seconds, t.retry_count, t.max_retries, t.required_capabilities, t.task_type, t.priority, t.project_id, t.estimated_complexity, t.estimated_tokens, t.estimate_source, t.ready_at, m.seconds, m.by_heartbeat, m.model, m.budget_ids, m.estimated_tokens AS held_tokens
+    ('agent')::text AS actor_kind, (m.agent_id)::text AS actor_id, (NULL)::text AS reason, (NULL)::text AS message, (NULL)::text AS level, (NULL)::jsonb AS details, (NULL)::text AS stack_trace, t.title, t.description, t.input_context, t.checkpoint_data, t.metadata, t.secrets, t.timeout_seconds, t.retry_count, t.max_retries, t.required_capabilities, t.traceparent, t.task_type, t.priority, t.project_id, t.estimated_complexity, t.estimated_tokens, t.estimate_source, t.ready_at, m.seconds, m.by_heartbeat, m.model, m.budget_ids, m.estimated_tokens AS held_tokens
 ),
 run_moved AS (
   INSERT INTO task_runs (workspace_id, id, task_id, agent_id, generation, lease_seconds,
@@ -715,7 +715,7 @@ SELECT a.id AS agent_id, a.lifecycle, a.mode, a.capabilities, a.dedicated_to, a.
   m.run_id, m.generation, m.model, now() + make_interval(secs => m.seconds) AS lease_expires_at,
   now() + make_interval(secs => m.timeout_seconds) AS deadline_at, m.id,
   extract(epoch FROM now() - m.ready_at)::float8 AS waited_seconds,
-  m.title, m.description, m.input_context, m.checkpoint_data, m.metadata, m.secrets, m.timeout_seconds, m.retry_count, m.max_retries, m.required_capabilities, m.task_type, m.priority, m.project_id, m.estimated_complexity, m.estimated_tokens, m.estimate_source, ARRAY(
+  m.title, m.description, m.input_context, m.checkpoint_data, m.metadata, m.secrets, m.timeout_seconds, m.retry_count, m.max_retries, m.required_capabilities, m.traceparent, m.task_type, m.priority, m.project_id, m.estimated_complexity, m.estimated_tokens, m.estimate_source, ARRAY(
     SELECT g.tag FROM agent_task_tags g WHERE g.workspace_id = $1 AND g.task_id = m.id ORDER BY g.tag) AS tags,
   (SELECT set_config('app.holds', coalesce(jsonb_agg(h)::text, ''), true) FROM (
     SELECT m.workspace_id, i.id, sum(m.held_tokens) AS tokens FROM task_moved m CROSS JOIN LATERAL unnest(m.budget_ids) AS i (id)
@@ -790,7 +790,7 @@ task_moved AS (
     coalesce(t.run_id, old.run_id) AS run_id, coalesce(t.agent_id, old.agent_id) AS agent_id,
     coalesce(t.session_key, old.session_key) AS session_key, t.retry_at, t.unmet_dependencies,
     t.dependents_unsettled,
-    ('agent')::text AS actor_kind, (m.agent_id)::text AS actor_id, (NULL)::text AS reason, (NULL)::text AS message, (NULL)::text AS level, (NULL)::jsonb AS details, (NULL)::text AS stack_trace, t.title, t.description, t.input_context, t.checkpoint_data, t.metadata, t.secrets, t.timeout_seconds, t.retry_count, t.max_retries, t.required_capabilities, t.task_type, t.priority, t.project_id, t.estimated_complexity, t.estimated_tokens, t.estimate_source, t.ready_at, m.seconds, m.by_heartbeat, m.model
+    ('agent')::text AS actor_kind, (m.agent_id)::text AS actor_id, (NULL)::text AS reason, (NULL)::text AS message, (NULL)::text AS level, (NULL)::jsonb AS details, (NULL)::text AS stack_trace, t.title, t.description, t.input_context, t.checkpoint_data, t.metadata, t.secrets, t.timeout_seconds, t.retry_count, t.max_retries, t.required_capabilities, t.traceparent, t.task_type, t.priority, t.project_id, t.estimated_complexity, t.estimated_tokens, t.estimate_source, t.ready_at, m.seconds, m.by_heartbeat, m.model
 ),
 run_moved AS (
   INSERT INTO task_runs (workspace_id, id, task_id, agent_id, generation, lease_seconds,
@@ -824,7 +824,7 @@ SELECT a.id AS agent_id, a.lifecycle, a.mode, a.capabilities, a.dedicated_to, a.
   m.run_id, m.generation, m.model, now() + make_interval(secs => m.seconds) AS lease_expires_at,
   now() + make_interval(secs => m.timeout_seconds) AS deadline_at, m.id,
   extract(epoch FROM now() - m.ready_at)::float8 AS waited_seconds,
-  m.title, m.description, m.input_context, m.checkpoint_data, m.metadata, m.secrets, m.timeout_seconds, m.retry_count, m.max_retries, m.required_capabilities, m.task_type, m.priority, m.project_id, m.estimated_complexity, m.estimated_tokens, m.estimate_source, ARRAY(
+  m.title, m.description, m.input_context, m.checkpoint_data, m.metadata, m.secrets, m.timeout_seconds, m.retry_count, m.max_retries, m.required_capabilities, m.traceparent, m.task_type, m.priority, m.project_id, m.estimated_complexity, m.estimated_tokens, m.estimate_source, ARRAY(
     SELECT g.tag FROM agent_task_tags g WHERE g.workspace_id = $1 AND g.task_id = m.id ORDER BY g.tag) AS tags
 FROM agent a LEFT JOIN task_moved m ON m.agent_id = a.id
 -- Run ids are made in the order of the queue, and sort by the time they were made.
@@ -925,7 +925,7 @@ task_moved AS (
     coalesce(t.run_id, old.run_id) AS run_id, coalesce(t.agent_id, old.agent_id) AS agent_id,
     coalesce(t.session_key, old.session_key) AS session_key, t.retry_at, t.unmet_dependencies,
     t.dependents_unsettled,
-    ('agent')::text AS actor_kind, (m.agent_id)::text AS actor_id, (NULL)::text AS reason, (NULL)::text AS message, (NULL)::text AS level, (NULL)::jsonb AS details, (NULL)::text AS stack_trace, t.title, t.description, t.input_context, t.checkpoint_data, t.metadata, t.secrets, t.timeout_seconds, t.retry_count, t.max_retries, t.required_capabilities, t.task_type, t.priority, t.project_id, t.estimated_complexity, t.estimated_tokens, t.estimate_source, t.ready_at, m.seconds, m.by_heartbeat, m.model, m.budget_ids, m.estimated_tokens AS held_tokens
+    ('agent')::text AS actor_kind, (m.agent_id)::text AS actor_id, (NULL)::text AS reason, (NULL)::text AS message, (NULL)::text AS level, (NULL)::jsonb AS details, (NULL)::text AS stack_trace, t.title, t.description, t.input_context, t.checkpoint_data, t.metadata, t.secrets, t.timeout_seconds, t.retry_count, t.max_retries, t.required_capabilities, t.traceparent, t.task_type, t.priority, t.project_id, t.estimated_complexity, t.estimated_tokens, t.estimate_source, t.ready_at, m.seconds, m.by_heartbeat, m.model, m.budget_ids, m.estimated_tokens AS held_tokens
 ),
 run_moved AS (
   INSERT INTO task_runs (workspace_id, id, task_id, agent_id, generation, lease_seconds,
@@ -959,7 +959,7 @@ SELECT a.id AS agent_id, a.lifecycle, a.mode, a.capabilities, a.dedicated_to, a.
   m.run_id, m.generation, m.model, now() + make_interval(secs => m.seconds) AS lease_expires_at,
   now() + make_interval(secs => m.timeout_seconds) AS deadline_at, m.id,
   extract(epoch FROM now() - m.ready_at)::float8 AS waited_seconds,
-  m.title, m.description, m.input_context, m.checkpoint_data, m.metadata, m.secrets, m.timeout_seconds, m.retry_count, m.max_retries, m.required_capabilities, m.task_type, m.priority, m.project_id, m.estimated_complexity, m.estimated_tokens, m.estimate_source, ARRAY(
+  m.title, m.description, m.input_context, m.checkpoint_data, m.metadata, m.secrets, m.timeout_seconds, m.retry_count, m.max_retries, m.required_capabilities, m.traceparent, m.task_type, m.priority, m.project_id, m.estimated_complexity, m.estimated_tokens, m.estimate_source, ARRAY(
     SELECT g.tag FROM agent_task_tags g WHERE g.workspace_id = $1 AND g.task_id = m.id ORDER BY g.tag) AS tags,
   (SELECT set_config('app.holds', coalesce(jsonb_agg(h)::text, ''), true) FROM (
     SELECT m.workspace_id, i.id, sum(m.held_tokens) AS tokens FROM task_moved m CROSS JOIN LATERAL unnest(m.budget_ids) AS i (id)
@@ -1056,7 +1056,7 @@ task_moved AS (
     coalesce(t.run_id, old.run_id) AS run_id, coalesce(t.agent_id, old.agent_id) AS agent_id,
     coalesce(t.session_key, old.session_key) AS session_key, t.retry_at, t.unmet_dependencies,
     t.dependents_unsettled,
-    ('agent')::text AS actor_kind, (m.agent_id)::text AS actor_id, (NULL)::text AS reason, (NULL)::text AS message, (NULL)::text AS level, (NULL)::jsonb AS details, (NULL)::text AS stack_trace, t.title, t.description, t.input_context, t.checkpoint_data, t.metadata, t.secrets, t.timeout_seconds, t.retry_count, t.max_retries, t.required_capabilities, t.task_type, t.priority, t.project_id, t.estimated_complexity, t.estimated_tokens, t.estimate_source, t.ready_at, m.seconds, m.by_heartbeat, m.model
+    ('agent')::text AS actor_kind, (m.agent_id)::text AS actor_id, (NULL)::text AS reason, (NULL)::text AS message, (NULL)::text AS level, (NULL)::jsonb AS details, (NULL)::text AS stack_trace, t.title, t.description, t.input_context, t.checkpoint_data, t.metadata, t.secrets, t.timeout_seconds, t.retry_count, t.max_retries, t.required_capabilities, t.traceparent, t.task_type, t.priority, t.project_id, t.estimated_complexity, t.estimated_tokens, t.estimate_source, t.ready_at, m.seconds, m.by_heartbeat, m.model
 ),
 run_moved AS (
   INSERT INTO task_runs (workspace_id, id, task_id, agent_id, generation, lease_seconds,
@@ -1091,7 +1091,7 @@ SELECT a.id AS agent_id, a.lifecycle, a.mode, a.capabilities, a.dedicated_to, a.
   m.run_id, m.generation, m.model, now() + make_interval(secs => m.seconds) AS lease_expires_at,
   now() + make_interval(secs => m.timeout_seconds) AS deadline_at, m.id,
   extract(epoch FROM now() - m.ready_at)::float8 AS waited_seconds,
-  m.title, m.description, m.input_context, m.checkpoint_data, m.metadata, m.secrets, m.timeout_seconds, m.retry_count, m.max_retries, m.required_capabilities, m.task_type, m.priority, m.project_id, m.estimated_complexity, m.estimated_tokens, m.estimate_source, ARRAY(
+  m.title, m.description, m.input_context, m.checkpoint_data, m.metadata, m.secrets, m.timeout_seconds, m.retry_count, m.max_retries, m.required_capabilities, m.traceparent, m.task_type, m.priority, m.project_id, m.estimated_complexity, m.estimated_tokens, m.estimate_source, ARRAY(
     SELECT g.tag FROM agent_task_tags g WHERE g.workspace_id = $1 AND g.task_id = m.id ORDER BY g.tag) AS tags
 FROM agent a LEFT JOIN task_moved m ON m.agent_id = a.id
 -- Run ids are made in the order of the queue, and sort by the time they were made.
@@ -1214,7 +1214,7 @@ task_moved AS (
     coalesce(t.run_id, old.run_id) AS run_id, coalesce(t.agent_id, old.agent_id) AS agent_id,
     coalesce(t.session_key, old.session_key) AS session_key, t.retry_at, t.unmet_dependencies,
     t.dependents_unsettled,
-    ('agent')::text AS actor_kind, (m.agent_id)::text AS actor_id, (NULL)::text AS reason, (NULL)::text AS message, (NULL)::text AS level, (NULL)::jsonb AS details, (NULL)::text AS stack_trace, t.title, t.description, t.input_context, t.checkpoint_data, t.metadata, t.secrets, t.timeout_seconds, t.retry_count, t.max_retries, t.required_capabilities, t.task_type, t.priority, t.project_id, t.estimated_complexity, t.estimated_tokens, t.estimate_source, t.ready_at, m.seconds, m.by_heartbeat, m.model, m.budget_ids, m.estimated_tokens AS held_tokens
+    ('agent')::text AS actor_kind, (m.agent_id)::text AS actor_id, (NULL)::text AS reason, (NULL)::text AS message, (NULL)::text AS level, (NULL)::jsonb AS details, (NULL)::text AS stack_trace, t.title, t.description, t.input_context, t.checkpoint_data, t.metadata, t.secrets, t.timeout_seconds, t.retry_count, t.max_retries, t.required_capabilities, t.traceparent, t.task_type, t.priority, t.project_id, t.estimated_complexity, t.estimated_tokens, t.estimate_source, t.ready_at, m.seconds, m.by_heartbeat, m.model, m.budget_ids, m.estimated_tokens AS held_tokens
 ),
 run_moved AS (
   INSERT INTO task_runs (workspace_id, id, task_id, agent_id, generation, lease_seconds,
@@ -1249,7 +1249,7 @@ SELECT a.id AS agent_id, a.lifecycle, a.mode, a.capabilities, a.dedicated_to, a.
   m.run_id, m.generation, m.model, now() + make_interval(secs => m.seconds) AS lease_expires_at,
   now() + make_interval(secs => m.timeout_seconds) AS deadline_at, m.id,
   extract(epoch FROM now() - m.ready_at)::float8 AS waited_seconds,
-  m.title, m.description, m.input_context, m.checkpoint_data, m.metadata, m.secrets, m.timeout_seconds, m.retry_count, m.max_retries, m.required_capabilities, m.task_type, m.priority, m.project_id, m.estimated_complexity, m.estimated_tokens, m.estimate_source, ARRAY(
+  m.title, m.description, m.input_context, m.checkpoint_data, m.metadata, m.secrets, m.timeout_seconds, m.retry_count, m.max_retries, m.required_capabilities, m.traceparent, m.task_type, m.priority, m.project_id, m.estimated_complexity, m.estimated_tokens, m.estimate_source, ARRAY(
     SELECT g.tag FROM agent_task_tags g WHERE g.workspace_id = $1 AND g.task_id = m.id ORDER BY g.tag) AS tags,
   (SELECT set_config('app.holds', coalesce(jsonb_agg(h)::text, ''), true) FROM (
     SELECT m.workspace_id, i.id, sum(m.held_tokens) AS tokens FROM task_moved m CROSS JOIN LATERAL unnest(m.budget_ids) AS i (id)
@@ -1871,6 +1871,7 @@ taken AS (
 SELECT n.*, t.run_id IS NOT DISTINCT FROM n.run_id AND t.status IN ('ASSIGNED', 'RUNNING')
   AND EXISTS (SELECT FROM workspaces used WHERE used.id = n.workspace_id AND used.archived_at IS NULL) AND r.lease_by_heartbeat = $3::boolean AS is_current,
   r.generation, r.model, t.task_type, t.priority, t.project_id, t.estimated_complexity, t.estimated_tokens, t.estimate_source, t.title, t.description, t.input_context, t.checkpoint_data, t.metadata, t.secrets, t.timeout_seconds,
+  t.traceparent,
   a.command, a.secrets AS agent_secrets, a.metadata ->> 'network' AS network, a.capabilities, a.token_version
 FROM taken n
 JOIN task_runs r ON r.workspace_id = n.workspace_id AND r.id = n.run_id

@@ -1,3 +1,4 @@
+import { traceparentWithin } from '#lib/kernel';
 import type { ModelTier } from '#lib/usage-budget';
 import type { ClaimedRow } from './store/claim-tasks.sql.js';
 
@@ -14,6 +15,8 @@ export interface ClaimedTask {
     /** Of the model; null as well for a model without a price. */
     modelTier: ModelTier | null;
     token: string;
+    /** Of its span; null when its task is not traced. */
+    traceparent: string | null;
   };
   task: {
     id: string;
@@ -46,6 +49,7 @@ export function toClaimedTask(row: ClaimedRow, token: string): ClaimedTask {
       model: row.model,
       modelTier: row.model_tier ?? null,
       token,
+      traceparent: traceparentWithin(row.traceparent, row.run_id),
     },
     task: {
       id: row.id,

@@ -16,12 +16,12 @@ SELECT count(*)::int AS subtasks FROM (
 
 -- create_tasks
 WITH input AS MATERIALIZED (
-  SELECT * FROM jsonb_to_recordset($2::jsonb) AS x ("id" uuid, "capabilityKey" text, "unmetDependencies" int, "hasDependents" boolean, "createdBy" uuid, "parentTaskId" uuid, "taskType" text, "inputContext" jsonb, "title" text, "description" text, "priority" int, "metadata" jsonb, "secrets" jsonb, "estimatedDurationMinutes" int, "estimatedComplexity" int, "estimatedTokens" bigint, "estimateSource" text, "maxRetries" int, "retryBackoffSeconds" int, "timeoutSeconds" int, "projectId" uuid, "milestoneId" uuid, "requiredCapabilities" text[], "queueExpiresInSeconds" int, "tags" text[], "actorKind" text, "actorId" text)
+  SELECT * FROM jsonb_to_recordset($2::jsonb) AS x ("id" uuid, "capabilityKey" text, "unmetDependencies" int, "hasDependents" boolean, "createdBy" uuid, "parentTaskId" uuid, "traceparent" text, "taskType" text, "inputContext" jsonb, "title" text, "description" text, "priority" int, "metadata" jsonb, "secrets" jsonb, "estimatedDurationMinutes" int, "estimatedComplexity" int, "estimatedTokens" bigint, "estimateSource" text, "maxRetries" int, "retryBackoffSeconds" int, "timeoutSeconds" int, "projectId" uuid, "milestoneId" uuid, "requiredCapabilities" text[], "queueExpiresInSeconds" int, "tags" text[], "actorKind" text, "actorId" text)
 ),
 created AS (
-  INSERT INTO agent_tasks (workspace_id, ready_at, queue_expires_at, id, capability_key, unmet_dependencies, has_dependents, created_by, parent_task_id, task_type, input_context, title, description, priority, metadata, secrets, estimated_duration_minutes, estimated_complexity, estimated_tokens, estimate_source, max_retries, retry_backoff_seconds, timeout_seconds, project_id, milestone_id, required_capabilities)
+  INSERT INTO agent_tasks (workspace_id, ready_at, queue_expires_at, id, capability_key, unmet_dependencies, has_dependents, created_by, parent_task_id, traceparent, task_type, input_context, title, description, priority, metadata, secrets, estimated_duration_minutes, estimated_complexity, estimated_tokens, estimate_source, max_retries, retry_backoff_seconds, timeout_seconds, project_id, milestone_id, required_capabilities)
   SELECT $1, CASE WHEN "unmetDependencies" = 0 THEN now() END, now() + make_interval(secs => "queueExpiresInSeconds"),
-    "id", "capabilityKey", "unmetDependencies", "hasDependents", "createdBy", "parentTaskId", "taskType", "inputContext", "title", "description", "priority", "metadata", "secrets", "estimatedDurationMinutes", "estimatedComplexity", "estimatedTokens", "estimateSource", "maxRetries", "retryBackoffSeconds", "timeoutSeconds", "projectId", "milestoneId", "requiredCapabilities"
+    "id", "capabilityKey", "unmetDependencies", "hasDependents", "createdBy", "parentTaskId", "traceparent", "taskType", "inputContext", "title", "description", "priority", "metadata", "secrets", "estimatedDurationMinutes", "estimatedComplexity", "estimatedTokens", "estimateSource", "maxRetries", "retryBackoffSeconds", "timeoutSeconds", "projectId", "milestoneId", "requiredCapabilities"
   FROM input
   RETURNING id
 ),
@@ -33,12 +33,12 @@ SELECT now() AS created_at
 
 -- create_tasks_with_extras
 WITH input AS MATERIALIZED (
-  SELECT * FROM jsonb_to_recordset($2::jsonb) AS x ("id" uuid, "capabilityKey" text, "unmetDependencies" int, "hasDependents" boolean, "createdBy" uuid, "parentTaskId" uuid, "taskType" text, "inputContext" jsonb, "title" text, "description" text, "priority" int, "metadata" jsonb, "secrets" jsonb, "estimatedDurationMinutes" int, "estimatedComplexity" int, "estimatedTokens" bigint, "estimateSource" text, "maxRetries" int, "retryBackoffSeconds" int, "timeoutSeconds" int, "projectId" uuid, "milestoneId" uuid, "requiredCapabilities" text[], "queueExpiresInSeconds" int, "tags" text[], "actorKind" text, "actorId" text)
+  SELECT * FROM jsonb_to_recordset($2::jsonb) AS x ("id" uuid, "capabilityKey" text, "unmetDependencies" int, "hasDependents" boolean, "createdBy" uuid, "parentTaskId" uuid, "traceparent" text, "taskType" text, "inputContext" jsonb, "title" text, "description" text, "priority" int, "metadata" jsonb, "secrets" jsonb, "estimatedDurationMinutes" int, "estimatedComplexity" int, "estimatedTokens" bigint, "estimateSource" text, "maxRetries" int, "retryBackoffSeconds" int, "timeoutSeconds" int, "projectId" uuid, "milestoneId" uuid, "requiredCapabilities" text[], "queueExpiresInSeconds" int, "tags" text[], "actorKind" text, "actorId" text)
 ),
 created AS (
-  INSERT INTO agent_tasks (workspace_id, ready_at, queue_expires_at, id, capability_key, unmet_dependencies, has_dependents, created_by, parent_task_id, task_type, input_context, title, description, priority, metadata, secrets, estimated_duration_minutes, estimated_complexity, estimated_tokens, estimate_source, max_retries, retry_backoff_seconds, timeout_seconds, project_id, milestone_id, required_capabilities)
+  INSERT INTO agent_tasks (workspace_id, ready_at, queue_expires_at, id, capability_key, unmet_dependencies, has_dependents, created_by, parent_task_id, traceparent, task_type, input_context, title, description, priority, metadata, secrets, estimated_duration_minutes, estimated_complexity, estimated_tokens, estimate_source, max_retries, retry_backoff_seconds, timeout_seconds, project_id, milestone_id, required_capabilities)
   SELECT $1, CASE WHEN "unmetDependencies" = 0 THEN now() END, now() + make_interval(secs => "queueExpiresInSeconds"),
-    "id", "capabilityKey", "unmetDependencies", "hasDependents", "createdBy", "parentTaskId", "taskType", "inputContext", "title", "description", "priority", "metadata", "secrets", "estimatedDurationMinutes", "estimatedComplexity", "estimatedTokens", "estimateSource", "maxRetries", "retryBackoffSeconds", "timeoutSeconds", "projectId", "milestoneId", "requiredCapabilities"
+    "id", "capabilityKey", "unmetDependencies", "hasDependents", "createdBy", "parentTaskId", "traceparent", "taskType", "inputContext", "title", "description", "priority", "metadata", "secrets", "estimatedDurationMinutes", "estimatedComplexity", "estimatedTokens", "estimateSource", "maxRetries", "retryBackoffSeconds", "timeoutSeconds", "projectId", "milestoneId", "requiredCapabilities"
   FROM input
   RETURNING id
 ),

@@ -33,7 +33,7 @@ export function sessionOfTask(body: SpawnAgentDto, by: Identity): SessionRecord 
       DROVER_AGENT_ID: agentId,
       DROVER_WORKSPACE_ID: workspaceId,
       DROVER_SESSION_KEY: sessionKey(by, id),
-      ...modelOf(body.metadata),
+      ...factsOf(body.metadata),
     },
     task: {
       task: {
@@ -101,9 +101,12 @@ function networkOf(
   return saying.some((one) => one?.['network'] === 'off') ? { network: 'off' } : {};
 }
 
-/** The one that was chosen for the run, if one was. */
-function modelOf({ model }: Record<string, unknown> = {}): Record<string, string> {
-  return typeof model === 'string' ? { DROVER_MODEL: model } : {};
+/** The model that was chosen for the run, and the place of its span in a trace, if there are such. */
+function factsOf({ model, traceparent }: Record<string, unknown> = {}): Record<string, string> {
+  return {
+    ...(typeof model === 'string' && { DROVER_MODEL: model }),
+    ...(typeof traceparent === 'string' && { TRACEPARENT: traceparent }),
+  };
 }
 
 type Limits = Pick<SpawnAgentDto, 'label' | 'timeoutSeconds' | 'graceSeconds'>;

@@ -15,6 +15,8 @@ export interface ClaimedTask {
     /** What it is to use, if somebody has chosen. */
     model?: string | null;
     modelTier?: string | null;
+    /** Of its span, if it is traced. */
+    traceparent?: string | null;
   };
   task: ClaimedTaskBody;
 }

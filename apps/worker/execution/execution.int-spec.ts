@@ -149,6 +149,7 @@ describe('The environment of a process', () => {
         ...['DROVER_INPUT_FILE', 'DROVER_OUTPUT_FILE', 'DROVER_RUN_ID', 'DROVER_RUN_TOKEN'],
         ...[
           'DROVER_MODEL',
+          'TRACEPARENT',
           'DROVER_SIGNALS_FILE',
           'DROVER_TASK_ID',
           'HOME',
@@ -166,6 +167,7 @@ describe('The environment of a process', () => {
       HOME: join(job.folder.root, 'work'),
       DROVER_ATTEMPT: '3',
       DROVER_MODEL: 'a-model',
+      TRACEPARENT: expect.stringMatching(/^00-/),
       DROVER_RUN_TOKEN: RUN_TOKEN,
       TASK_SECRET: 'secret-of-the-task',
     });

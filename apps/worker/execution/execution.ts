@@ -116,7 +116,10 @@ class SessionExecution implements Execution {
   }
 }
 
-function environmentOf({ apiUrl, runId, task, runToken, model }: Job, { env }: CommandSpec) {
+function environmentOf(
+  { apiUrl, runId, task, runToken, model, traceparent }: Job,
+  { env }: CommandSpec,
+) {
   return {
     ...env,
     ...task.secrets,
@@ -126,6 +129,7 @@ function environmentOf({ apiUrl, runId, task, runToken, model }: Job, { env }: C
     DROVER_RUN_TOKEN: runToken,
     DROVER_ATTEMPT: String(task.retryCount + 1),
     ...(model !== undefined && { DROVER_MODEL: model }),
+    ...(traceparent !== undefined && { TRACEPARENT: traceparent }),
   };
 }
 

@@ -20,6 +20,8 @@ export interface Job {
   /** What it is to use, if somebody has chosen. */
   model?: string;
   modelTier?: string;
+  /** Of the run's span, if it is traced. */
+  traceparent?: string;
   apiUrl: string;
   folder: RunFolder;
   report: JobReports;

@@ -210,6 +210,7 @@ export class Run {
       generation: run.generation,
       model: run.model ?? undefined,
       modelTier: run.modelTier ?? undefined,
+      traceparent: run.traceparent ?? undefined,
       apiUrl,
       folder,
       report: this.reports(),

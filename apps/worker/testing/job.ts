@@ -52,6 +52,7 @@ export function makeJob(inputContext: JsonObject, checkpointData: JsonObject = {
     runToken: RUN_TOKEN,
     generation: 3,
     model: 'a-model',
+    traceparent: '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01',
     apiUrl: 'http://127.0.0.1:1/api/v1',
   };
   return {

@@ -36,6 +36,12 @@ SELECT $1, CASE WHEN $2 OR NOT s.is_called THEN 0 ELSE s.last_value END FROM jou
 ON CONFLICT DO NOTHING`,
 );
 
+/** Its numbers go with it. Index: primary key. $1 consumer. */
+export const removeConsumer = command<unknown>(
+  'journal_remove_consumer',
+  `DELETE FROM event_consumers WHERE name = $1`,
+);
+
 /**
  * Takes or renews the consumer's lease, and draws a transaction id. Ids up to the number read before belong to
  * transactions with a smaller one, because the journal draws the transaction id before the row's id.

@@ -4,6 +4,7 @@ import type { Logger } from '#lib/observability';
 /** The request as far as it is known: of one that nobody could read there is only the id. */
 export interface RefusedRequest {
   id: string;
+  traceId?: string | undefined;
   method?: string;
   path?: string;
 }
@@ -14,12 +15,12 @@ export interface RefusedRequest {
  */
 export function logRefusal(
   logger: Logger,
-  { id, method, path }: RefusedRequest,
+  { id, traceId, method, path }: RefusedRequest,
   error: DroverError,
   exception: unknown = error,
 ): void {
   const { status } = error.spec;
-  const fields = { requestId: id, method, path, status, code: error.code };
+  const fields = { requestId: id, traceId, method, path, status, code: error.code };
   if (status === 500) logger.error('request failed', { ...fields, error: exception });
   else if (status > 500)
     logger.warn('request could not be served', { ...fields, error: error.cause });

@@ -1,7 +1,8 @@
 import { type ArgumentsHost, Catch, type ExceptionFilter } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { DroverError } from '#lib/kernel';
+import { DroverError, parseTraceparent } from '#lib/kernel';
 import type { Logger } from '#lib/observability';
+import { traceparentOfRequest } from '../trace-requests.js';
 import type { RouteTable } from '../route-table.js';
 import { logRefusal } from './log-refusal.js';
 import { pathOf, sendProblem } from './send-problem.js';
@@ -26,7 +27,8 @@ export class ProblemFilter implements ExceptionFilter {
   answer(exception: unknown, request: FastifyRequest, reply: FastifyReply): void {
     const error = this.refine(toDroverError(exception), request, reply);
     const { id, method, url } = request;
-    logRefusal(this.logger, { id, method, path: pathOf(url) }, error, exception);
+    const traceId = parseTraceparent(traceparentOfRequest(request))?.traceId;
+    logRefusal(this.logger, { id, traceId, method, path: pathOf(url) }, error, exception);
     if (reply.sent || reply.raw.headersSent) {
       // Half an answer is out: cutting it off is the only way left to say that it is not whole.
       reply.raw.destroy();

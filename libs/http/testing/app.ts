@@ -25,7 +25,7 @@ export async function startTestServer(
 
   @Module({
     ...metadata,
-    imports: [ObservabilityModule.forRoot(logger), ...(metadata.imports ?? [])],
+    imports: [ObservabilityModule.forRoot({ logger }), ...(metadata.imports ?? [])],
     controllers,
   })
   class TestModule {}

@@ -114,7 +114,7 @@ export async function startIdentityApp(
 
   @Module({
     imports: [
-      ObservabilityModule.forRoot(Logger.create({ level: 'silent' })),
+      ObservabilityModule.forRoot({ logger: Logger.create({ level: 'silent' }) }),
       ConfigModule.forRoot(config),
       DatabaseModule.forRoot({
         ...config.database,

@@ -99,6 +99,8 @@ export interface ClaimedRow extends RoutedRow {
   max_retries: number;
   required_capabilities: string[];
   tags: string[];
+  /** Of the request that made it; null when it was not traced. */
+  traceparent: string | null;
 }
 
 /** Bytes of JSON that the answers of one statement may hold, and one task more. */
@@ -118,6 +120,7 @@ const RECEIVED = [
   'retry_count',
   'max_retries',
   'required_capabilities',
+  'traceparent',
   ...ROUTED_BY,
 ];
 

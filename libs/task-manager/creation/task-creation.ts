@@ -46,9 +46,10 @@ export class TaskCreation {
     caller: Caller,
     requested: TaskRequest,
     record?: IdempotencyRecord,
+    traceparent?: string,
   ): Promise<TaskView> {
     const toAnswer = (views: TaskView[]) => views[0];
-    const request = { tasks: [requested], fieldOf: SINGLE_FIELD };
+    const request = { tasks: [requested], fieldOf: SINGLE_FIELD, traceparent };
     const views = await this.create(caller, request, { record, toAnswer });
     return views[0] as TaskView;
   }
@@ -58,9 +59,10 @@ export class TaskCreation {
     caller: Caller,
     requested: readonly TaskRequest[],
     record?: IdempotencyRecord,
+    traceparent?: string,
   ): Promise<{ items: TaskView[] }> {
     const toAnswer = (items: TaskView[]) => ({ items });
-    const request = { tasks: requested, fieldOf: BATCH_FIELD };
+    const request = { tasks: requested, fieldOf: BATCH_FIELD, traceparent };
     return { items: await this.create(caller, request, { record, toAnswer }) };
   }
 
@@ -79,7 +81,7 @@ export class TaskCreation {
     await prepareAssignment(tenant, workspaceId, assigned(request));
     return this.depths.within(workspaceId, drafts.length, async () => {
       const sealed = await this.drafts.sealed(workspaceId, drafts, given);
-      return this.write(new Batch(caller, sealed, request.fieldOf), answer);
+      return this.write(new Batch(caller, sealed, request), answer);
     });
   }
 
@@ -152,7 +154,7 @@ class Batch {
   constructor(
     readonly caller: Caller,
     readonly tasks: readonly NewTask[],
-    private readonly fieldOf: CreationRequest['fieldOf'],
+    private readonly request: Pick<CreationRequest, 'fieldOf' | 'traceparent'>,
   ) {
     this.hasParent = tasks.some(({ parentTaskId }) => parentTaskId !== undefined);
     const own = new Set(tasks.map((task) => task.id));
@@ -182,6 +184,7 @@ class Batch {
         actorKind: kind,
         actorId: id,
         createdBy,
+        traceparent: this.request.traceparent,
       },
       originals: task.originals ?? [],
     }));
@@ -226,7 +229,7 @@ class Batch {
       task.edges.flatMap((edge, position) => {
         const missing =
           this.prerequisiteIds.includes(edge.dependsOnId) && !found.has(edge.dependsOnId);
-        const field = `${this.fieldOf(index)}dependsOn[${position}]`;
+        const field = `${this.request.fieldOf(index)}dependsOn[${position}]`;
         return missing ? [{ field, message: 'there is no such task' }] : [];
       }),
     );

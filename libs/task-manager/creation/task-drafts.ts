@@ -11,6 +11,8 @@ export interface CreationRequest {
   tasks: readonly TaskRequest[];
   /** How the client calls the task at an index, for the names of fields. */
   fieldOf: (index: number) => string;
+  /** Of the request's span; absent when it is not traced. */
+  traceparent?: string | undefined;
 }
 
 /** What a request asks for, made into tasks: with what it leaves out, and with its secrets sealed. */

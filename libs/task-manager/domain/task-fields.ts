@@ -12,6 +12,7 @@ export const HIDDEN = [
   'queueRank',
   'hasDependents',
   'dependentsUnsettled',
+  'traceparent',
 ] as const satisfies readonly (keyof AgentTask)[];
 export type HiddenField = (typeof HIDDEN)[number];
 
@@ -49,6 +50,8 @@ export const FOUND = {
   hasDependents: 'boolean',
   createdBy: 'uuid',
   parentTaskId: 'uuid',
+  /** Of the request's span, if that is traced. */
+  traceparent: 'text',
 } as const satisfies Columns<AgentTask>;
 
 /** What a task has that was not given it. */

@@ -36,8 +36,8 @@ export class TaskCreationController {
     'subtask_limit',
     'stale_run',
   )
-  create({ caller, body, idempotency }: HotCall<CreateTaskDto>) {
-    return this.creation.createOne(caller, body, idempotency);
+  create({ caller, body, idempotency, traceparent }: HotCall<CreateTaskDto>) {
+    return this.creation.createOne(caller, body, idempotency, traceparent);
   }
 
   @Post('batch')
@@ -61,7 +61,7 @@ export class TaskCreationController {
     'subtask_limit',
     'stale_run',
   )
-  createBatch({ caller, body, idempotency }: HotCall<CreateBatchDto>) {
-    return this.creation.createBatch(caller, body.tasks, idempotency);
+  createBatch({ caller, body, idempotency, traceparent }: HotCall<CreateBatchDto>) {
+    return this.creation.createBatch(caller, body.tasks, idempotency, traceparent);
   }
 }

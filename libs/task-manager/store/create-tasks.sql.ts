@@ -14,6 +14,8 @@ export interface TaskInput extends Omit<NewTask, 'edges' | 'originals'> {
   actorId: string | null;
   /** The user, if it is one. */
   createdBy: string | null;
+  /** Of the request's span; absent when it is not traced. */
+  traceparent?: string | undefined;
 }
 
 export interface CreatedRow {

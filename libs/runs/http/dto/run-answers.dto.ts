@@ -57,6 +57,11 @@ class ClaimedRunDto {
   modelTier!: ModelTier | null;
   @ShownText({ description: 'A token for this run alone, to hand to what executes it' })
   token!: string;
+  @ShownTextOrNull({
+    example: '00-4bf92f3577b34da6a3ce929d0e0e4736-bcceb302099a8057-01',
+    description: 'Of its span (W3C Trace Context), for what it asks others; null: it is not traced',
+  })
+  traceparent!: string | null;
 }
 
 class ClaimedWorkDto {

@@ -38,6 +38,8 @@ export interface SessionMetadata {
   model?: string;
   /** Of the model; null for one without a price. */
   modelTier?: ModelTier | null;
+  /** Of the run's span; left out when it is not traced. */
+  traceparent?: string;
 }
 
 export interface SpawnAnswer {

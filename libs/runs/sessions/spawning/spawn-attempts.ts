@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, type Config } from '#lib/config';
 import { Database } from '#lib/database';
 import { TokenService } from '#lib/identity';
-import { assertNever, DroverError } from '#lib/kernel';
+import { assertNever, DroverError, traceparentWithin } from '#lib/kernel';
 import { instruments } from '#lib/observability';
 import { HeldSecrets, type SessionColumns } from '#lib/secrets';
 import { type Reporter } from '../../reporter.js';
@@ -186,8 +186,15 @@ export class SpawnAttempts {
 const BROKE_OFF = 'The server ended, or lost its database, while it asked the gateway';
 const REFUSALS = new Set(['stale_run', 'illegal_transition', 'run_not_found']);
 
-function metadataOf({ network, model, model_tier: modelTier }: DueSpawn): SessionMetadata {
+function metadataOf({
+  network,
+  model,
+  model_tier: modelTier,
+  ...spawn
+}: DueSpawn): SessionMetadata {
+  const traceparent = traceparentWithin(spawn.traceparent, spawn.run_id);
   return {
+    ...(traceparent !== null && { traceparent }),
     ...(network === 'off' && { network }),
     ...(model !== null && { model, modelTier }),
   };

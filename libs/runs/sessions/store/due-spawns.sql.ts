@@ -22,6 +22,8 @@ export interface DueSpawn extends RoutedRow {
   metadata: unknown;
   secrets: Record<string, string>;
   timeout_seconds: number | null;
+  /** Of the request that made the task; null when it was not traced. */
+  traceparent: string | null;
   command: string[];
   agent_secrets: Record<string, string>;
   /** As its metadata has it: `off` keeps its sessions from the network. */
@@ -59,6 +61,7 @@ taken AS (
 SELECT n.*, t.run_id IS NOT DISTINCT FROM n.run_id AND ${isLeased('t')}
   AND ${isInUse('n.workspace_id')} AND r.lease_by_heartbeat = $3::boolean AS is_current,
   r.generation, r.model, ${ROUTED_BY.map((column) => `t.${column}`).join(', ')}, t.title, t.description, t.input_context, t.checkpoint_data, t.metadata, t.secrets, t.timeout_seconds,
+  t.traceparent,
   a.command, a.secrets AS agent_secrets, a.metadata ->> 'network' AS network, a.capabilities, a.token_version
 FROM taken n
 JOIN task_runs r ON r.workspace_id = n.workspace_id AND r.id = n.run_id

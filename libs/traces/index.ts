@@ -1,0 +1,1 @@
+export { TracesModule } from './traces.module.js';

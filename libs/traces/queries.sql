@@ -1,0 +1,17 @@
+-- The statements as they run. Made by `npm run sql`; change the modules that declare them.
+
+-- traces_read_parts
+SELECT * FROM (
+  SELECT p.kind, p.workspace_id, p.task_id, t.traceparent, t.task_type, t.status, t.failure_reason, t.abort_reason,
+    r.id AS run_id, r.agent_id, r.generation, r.state, r.end_reason,
+    extract(epoch FROM CASE p.kind WHEN 'task' THEN t.created_at WHEN 'run' THEN r.assigned_at
+      ELSE CASE WHEN t.ready_at <= r.assigned_at THEN t.ready_at ELSE (
+        SELECT max(j.created_at) FROM journal j WHERE j.workspace_id = t.workspace_id AND j.task_id = t.id
+          AND j.new_status = 'PENDING' AND j.created_at <= r.assigned_at) END
+      END)::float8 * 1000 AS began_at,
+    extract(epoch FROM CASE p.kind WHEN 'task' THEN p.at WHEN 'run' THEN r.ended_at ELSE r.assigned_at END)::float8 * 1000
+      AS ended_at
+  FROM jsonb_to_recordset($1::jsonb) AS p (kind text, workspace_id uuid, task_id uuid, run_id uuid, at timestamptz)
+  JOIN agent_tasks t ON t.workspace_id = p.workspace_id AND t.id = p.task_id AND t.traceparent IS NOT NULL
+  LEFT JOIN task_runs r ON r.workspace_id = p.workspace_id AND r.id = p.run_id) over
+WHERE began_at <= ended_at
