@@ -259,7 +259,7 @@ transition AS MATERIALIZED (
 counted AS (
   SELECT n.consumer, n.workspace_id, n.last_number, c.position,
     count(j.id) + count(j.run_version) FILTER (WHERE j.event = 'task.status_changed') AS messages
-  FROM event_numbers n JOIN event_consumers c ON c.name = n.consumer AND c.name = 'channels'
+  FROM event_numbers n JOIN event_consumers c ON c.name = n.consumer AND c.name IN ('channels', 'webhooks')
   LEFT JOIN journal j ON j.workspace_id = n.workspace_id AND j.id <= c.position
   GROUP BY 1, 2, 3, 4
 )

@@ -5,9 +5,9 @@ import { KEPT } from './kept.js';
 /**
  * Each version of a task and of a run has exactly one row of the journal, and no row tells of a version that never was.
  * Of what is older than the journal that is kept, the versions from the oldest kept one on; so too of runs from before there
- * was a journal, whose events had a shorter retention than the log that they became part of. And `channels`, which tells its
- * subscribers the numbers of its messages, has counted all that the journal holds up to its position: it may have sent more,
- * from rows that are no longer kept, but each message has an id below twice the position.
+ * was a journal, whose events had a shorter retention than the log that they became part of. And the consumers that began
+ * with the oldest event have counted all that the journal holds up to their position: they may have had more, from rows that
+ * are no longer kept, but each message has an id below twice the position.
  *
  * A row without a version (progress) tells of no transition. Reads the tasks, the runs and the journal; each is hashed
  * once.
@@ -47,7 +47,7 @@ transition AS MATERIALIZED (
 counted AS (
   SELECT n.consumer, n.workspace_id, n.last_number, c.position,
     count(j.id) + count(j.run_version) FILTER (WHERE j.event = 'task.status_changed') AS messages
-  FROM event_numbers n JOIN event_consumers c ON c.name = n.consumer AND c.name = 'channels'
+  FROM event_numbers n JOIN event_consumers c ON c.name = n.consumer AND c.name IN ('channels', 'webhooks')
   LEFT JOIN journal j ON j.workspace_id = n.workspace_id AND j.id <= c.position
   GROUP BY 1, 2, 3, 4
 )
