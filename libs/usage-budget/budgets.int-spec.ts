@@ -415,17 +415,17 @@ describe('reallocation', () => {
     await makeTask();
     await hold(await anAgent());
     const path = `/budgets/${from.id}/reallocate`;
-    expect(await workspace.api.post(path, { to: to.id, amount: 11_031 })).toMatchObject({
+    const move = (amount: number, id = to.id) => workspace.api.post(path, { to: id, amount });
+    expect(await move(11_031)).toMatchObject({
       ...{ status: 409, body: { code: 'budget_exceeded', available: '11030' } },
     });
-    const upper = { to: to.id.toUpperCase(), amount: 11_030 };
-    expect(await workspace.api.post(path, upper)).toMatchObject({
+    expect(await move(11_030, to.id.toUpperCase())).toMatchObject({
       status: 200,
       body: { from: { allocated: '8970', available: '0' }, to: { allocated: '11035' } },
     });
-    expect(await workspace.api.post(path, { to: newId(), amount: 1 })).toMatchObject({
-      status: 404,
-    });
-    expect(await workspace.api.post(path, { to: to.id, amount: 0 })).toMatchObject({ status: 400 });
+    const detail = expect.stringMatching(/^Nothing of it can be moved/);
+    expect(await move(1)).toMatchObject({ status: 409, body: { detail } });
+    expect(await move(1, newId())).toMatchObject({ status: 404 });
+    expect(await move(0)).toMatchObject({ status: 400 });
   });
 });

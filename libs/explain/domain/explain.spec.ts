@@ -62,6 +62,9 @@ const failedPrerequisite = {
 
 const free = [group('free', 'Ada')];
 const aborted = { status: 'ABORTED' as const, abortReason: 'exit_code', retryCount: 1 };
+const paused = (pausedBy: string) => ({
+  ...{ status: 'PAUSED' as const, pausedAt: EARLIER, pausedBy },
+});
 
 const cases: [string, Overrides, string[], RegExp?][] = [
   ['no agent at all', {}, ['no_capable_agent'], /No agent is registered/],
@@ -269,7 +272,7 @@ const cases: [string, Overrides, string[], RegExp?][] = [
       throttles: [{ projectId: 'p', budgetId: 'b', maxRuns: 2, since: EARLIER }],
     },
     ['throttled'],
-    /Its project may have 2 runs at once since 2026-03-01T11:00:00.000Z/,
+    /Its project may have 2 runs at once since 2026-03-01T11:00:00.000Z.* or when the budget would last/,
   ],
   [
     'a provider that refuses its model',
@@ -301,16 +304,15 @@ const cases: [string, Overrides, string[], RegExp?][] = [
   ],
   [
     'paused, its run still there',
-    {
-      task: { status: 'PAUSED', pausedBy: 'user:1', pausedAt: EARLIER },
-      run: { ...RUN, pauseRequestedAt: EARLIER },
-    },
+    { task: paused('user:1'), run: { ...RUN, pauseRequestedAt: EARLIER } },
     ['paused', 'held_by_run'],
+    /It goes on when it is resumed/,
   ],
   [
-    'paused and waiting for another task',
-    { agents: free, dependencies: [prerequisite], task: { status: 'PAUSED', pausedAt: EARLIER } },
+    'paused for a budget, and waiting for another task',
+    { agents: free, dependencies: [prerequisite], task: paused('coordinator:budget:1') },
     ['paused', 'waiting_for_dependency'],
+    /It goes on by itself when no budget/,
   ],
   [
     'a retry to come',

@@ -212,12 +212,22 @@ function paused({ task }: ExplainFacts): Reason {
   const who = byName === null ? (by ?? 'somebody') : `${byName} (${by})`;
   const why = task.pauseReason && task.pauseReason !== 'paused' ? `: ${task.pauseReason}` : '';
   const since = time(task.pausedAt);
-  const message = `It was paused by ${who} at ${since}${why}. It goes on when it is resumed.`;
+  const message = `It was paused by ${who} at ${since}${why}. It goes on ${whenResumed(by)}.`;
   return {
     code: 'paused',
     message,
     facts: { by: by ?? 'somebody', byName, reason: task.pauseReason, since },
   };
+}
+
+function whenResumed(by: string | null): string {
+  if (by?.startsWith('coordinator:budget:')) {
+    return 'by itself when no budget that covers it is used up any more, or when it is resumed';
+  }
+  if (by?.startsWith('coordinator:provider:')) {
+    return 'by itself when its provider takes requests again, or when it is resumed';
+  }
+  return 'when it is resumed';
 }
 
 function waitingForRetry({ task, now }: ExplainFacts): Reason {
@@ -239,7 +249,7 @@ function queueExpired(expiresAt: Date) {
 function throttledBy({ projectId, budgetId, maxRuns, since: at }: Throttle) {
   const whose = projectId === null ? 'The workspace' : 'Its project';
   const since = at.toISOString();
-  const message = `${whose} may have ${maxRuns} ${maxRuns === 1 ? 'run' : 'runs'} at once since ${since}: a budget would be exhausted before its period ends.`;
+  const message = `${whose} may have ${maxRuns} ${maxRuns === 1 ? 'run' : 'runs'} at once since ${since}: a budget would be exhausted before its period ends. It goes on when a run ends, or when the budget would last again.`;
   return { message, facts: { projectId, budgetId, maxRuns, since } };
 }
 

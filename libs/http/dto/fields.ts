@@ -67,9 +67,11 @@ export function TokenCount({
   max = MAX_TOKENS,
   ...options
 }: FieldOptions & { min?: bigint; max?: bigint } = {}): PropertyDecorator {
+  const largest = Number.MAX_SAFE_INTEGER;
+  const asText = max > largest ? `; above ${largest} only the digits are exact` : '';
   const rule = {
     name: 'tokenCount',
-    message: `must be a whole number from ${min} to ${max}, or its digits as a string`,
+    message: `must be a whole number from ${min} to ${max}, or its digits as a string${asText}`,
     holds: (value: unknown) =>
       typeof value === 'string' &&
       DIGITS.test(value) &&

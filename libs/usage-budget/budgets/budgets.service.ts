@@ -216,7 +216,8 @@ function notKept(since: Date): DroverError {
 }
 
 function exceeded({ available, consumed, reserved }: BudgetRow): DroverError {
-  const detail = `${available} tokens of it can be moved: ${consumed} are consumed, and ${reserved} are held by live runs.`;
+  const movable = BigInt(available) > 0n ? `${available} tokens of it` : 'Nothing of it';
+  const detail = `${movable} can be moved: ${consumed} are consumed, and ${reserved} are held by live runs.`;
   return new DroverError('budget_exceeded', { detail, members: { available } });
 }
 
