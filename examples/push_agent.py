@@ -2,7 +2,8 @@
 
     DROVER_URL=http://127.0.0.1:3000 DROVER_API_KEY=drv_... python3 examples/push_agent.py register
 
-registers this file as the agent's command; without an argument it is the session that the gateway starts.
+registers this file as the agent's command; without an argument it is the session that the gateway starts. The gateway's
+sandbox hides homes and /tmp: where this file lies in one, DROVER_SANDBOX_SHOW of `npm start` or the gateway names its folder.
 """
 
 import json
@@ -33,6 +34,8 @@ def register():
         # An argument vector, and no shell. The session starts in an empty folder: name the whole path.
         "command": [sys.executable, os.path.abspath(__file__)],
         "capabilities": ["greet"],
+        # Without it, it also gets the tasks that require nothing.
+        "dedicatedTo": ["greet"],
         "maxConcurrentTasks": 2,
     })
     print(agent)

@@ -21,9 +21,9 @@ export const SANDBOX_VARIABLES = {
   DROVER_SANDBOX_PROGRAM: z.string().optional(),
   /** Where the libraries of DROVER_SANDBOX_PROGRAM lie, separated by colons. */
   DROVER_SANDBOX_LIBRARIES: z.string().optional(),
-  /** What sessions may read of what they would not see, such as homes. */
+  /** What sessions may read of what they would not see, such as homes; separated by commas. */
   DROVER_SANDBOX_SHOW: paths.default([]),
-  /** What they may not see of what they could. */
+  /** What they may not see of what they could; separated by commas. */
   DROVER_SANDBOX_HIDE: paths.default([]),
   /** With `off` nothing that runs here reaches a network, whatever it asks for. */
   DROVER_SANDBOX_NETWORK: oneOf(['on', 'off']).default('on'),

@@ -32,7 +32,7 @@ export type WebhookChange = Partial<WebhookRequest> & { enabled?: boolean };
 
 const WORDS: Record<Refusal, string> = {
   malformed: 'must be a URL',
-  scheme: 'must be an https:// URL',
+  scheme: 'must be an https:// URL, or lead to WEBHOOK_ALLOWED_NETWORKS of the server',
   userinfo: 'must not hold a user name or a password',
   fragment: 'must not have a fragment',
   port: 'must have the port 443 or 8443',

@@ -122,7 +122,6 @@ describe('The example', () => {
     expect(done.sort()).toEqual(['Left half', 'Right half', 'Whole'].map((t) => `${t}: COMPLETED`));
   });
 
-  // The last one: it takes every task that names no capability, the graph's too.
   it('push_agent.py is started for a task', async () => {
     const agent = start('python3', [join(examples, 'push_agent.py'), 'register']);
     const said = await text(agent.stdout as NonNullable<typeof agent.stdout>);

@@ -42,7 +42,7 @@ it('has lines that do what they say, but the one that shows a refusal', () => {
 
 it('shows what they print', () => {
   const printed = shownValues(page);
-  expect(printed).toHaveLength(7);
+  expect(printed).toHaveLength(8);
   let rest = pasted.output;
   for (const value of printed) {
     expect(rest).toContain(`${value}\n`);

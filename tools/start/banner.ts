@@ -30,7 +30,7 @@ Submit a task:
 
   curl -s ${address}/api/v1/agent-tasks -H "Authorization: Bearer $(cat ${quoted(home.apiKeyFile)})" -H 'Content-Type: application/json' -d '${body}'
 
-Ctrl-C, or \`npm start -- stop\`, stops everything; the data stays.
+\`npm start -- stop\` stops everything, as Ctrl-C does in the foreground; the data stays.
 `;
 }
 
