@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { Database } from '#lib/database';
-import { JournalTail } from '#lib/events';
+import { JournalTail, type Message } from '#lib/events';
 import { textOf } from '#lib/http';
-import type { AuthenticatedRequest } from '#lib/identity';
+import { type AuthenticatedRequest, covers } from '#lib/identity';
 import { type Caller, DroverError } from '#lib/kernel';
 import { Logger } from '#lib/observability';
 import { requireNamed, requireReadable } from '#lib/task-manager';
@@ -30,7 +30,7 @@ export class EventStreams {
   /**
    * Answers the request with a stream.
    *
-   * @throws DroverError `task_not_found`, `agent_not_found`, `project_not_found`, `validation_failed` for an id that is
+   * @throws DroverError `insufficient_scope`, `task_not_found`, `agent_not_found`, `project_not_found`, `validation_failed` for an id that is
    *   none, `too_many_streams`
    */
   async open(
@@ -40,6 +40,8 @@ export class EventStreams {
   ): Promise<void> {
     const caller = request.caller as Caller;
     const wanted = this.wantedPlace(asked.lastEventId);
+    const without = unreadBy(caller);
+    requireRead(asked, without);
     await this.requireThere(caller, asked);
     const { last, dropped } = await this.tail.ends();
     const lost = wanted && lostOf(wanted, { last, dropped });
@@ -48,7 +50,13 @@ export class EventStreams {
     if (lost) stream.send(textOf({ event: 'reset', data: lost.problem.toProblem() }));
     stream.send(textOf({ id: `${place.id}` }));
     const sources = { database: this.database, tail: this.tail };
-    const follower = new EventFollower(sources, caller.workspaceId, asked, stream, place);
+    const follower = new EventFollower(
+      sources,
+      caller.workspaceId,
+      { ...asked, without },
+      stream,
+      place,
+    );
     void this.run(follower, stream);
   }
 
@@ -74,6 +82,24 @@ export class EventStreams {
       this.logger.warn('a stream of events broke off', { error });
       stream.end();
     }
+  }
+}
+
+/** Besides tasks, what a key may not read has no events for it. */
+const SCOPE_OF = { agent: 'agents:read' } as const;
+
+function unreadBy(caller: Caller): Message['subject'][] {
+  if (caller.kind !== 'api_key') return [];
+  return Object.entries(SCOPE_OF).flatMap(([subject, scope]) =>
+    covers(caller.scopes, scope) ? [] : [subject as keyof typeof SCOPE_OF],
+  );
+}
+
+function requireRead({ types = [] }: Asked, without: readonly Message['subject'][]): void {
+  for (const subject of without) {
+    if (!types.some((type) => type === subject || type.startsWith(`${subject}.`))) continue;
+    const scope = SCOPE_OF[subject as keyof typeof SCOPE_OF];
+    throw new DroverError('insufficient_scope', { detail: `The key needs ${scope}.` });
   }
 }
 

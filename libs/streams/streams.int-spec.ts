@@ -162,6 +162,33 @@ describe('a stream of events', () => {
     expect(names(streams.project)).toEqual(['task.of_a_test', 'task.progress']);
   });
 
+  it('has for a key what the key may read', async () => {
+    const newKey = async (scopes: string[]) => {
+      const values = { name: 'k', scopes, role: 'VIEWER' };
+      const { status, body } = await workspace.api.post<{ key: string }>(
+        `/workspaces/${workspace.id}/api-keys`,
+        values,
+      );
+      expect(status).toBe(201);
+      return { authorization: `Bearer ${body.key}` };
+    };
+    const tasks = await newKey(['tasks:read']);
+    const both = await newKey(['tasks:read', 'agents:write']);
+    const refused = await fetch(`${first.url}/api/v1/events?types=agent`, { headers: tasks });
+    expect(refused.status).toBe(403);
+    expect(await refused.json()).toMatchObject({ code: 'insufficient_scope' });
+    const [less, more] = [
+      await followFromNow('/events', tasks),
+      await followFromNow('/events?types=task,agent', both),
+    ];
+    await addEvents({ count: 1, event: 'agent.of_a_test' });
+    await addEvents({ from: 1, count: 1 });
+    await more.atLeast(2);
+    await less.atLeast(1);
+    expect(less.events.map(({ event }) => event)).toEqual(['task.of_a_test']);
+    expect(more.events.map(({ event }) => event)).toEqual(['agent.of_a_test', 'task.of_a_test']);
+  });
+
   it.each([
     ['types=task.none', 400, 'validation_failed'],
     ['lastEventId=x', 400, 'validation_failed'],

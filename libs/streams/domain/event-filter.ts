@@ -6,11 +6,14 @@ export interface EventFilter {
   types?: readonly string[];
   taskId?: string;
   agentId?: string;
+  /** Of what the client may not read. */
+  without?: readonly Message['subject'][];
 }
 
 /** Whether a stream with the filter has the event. */
 export function has(filter: EventFilter, { subject, body, taskId, agentId }: Message): boolean {
-  const { types } = filter;
+  const { types, without } = filter;
+  if (without?.includes(subject)) return false;
   if (types && !types.includes(body['event'] as string) && !types.includes(subject)) return false;
   if (filter.taskId !== undefined && taskId !== filter.taskId) return false;
   return filter.agentId === undefined || agentId === filter.agentId;
