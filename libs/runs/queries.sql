@@ -107,15 +107,19 @@ lease AS MATERIALIZED (
   FROM (SELECT DISTINCT workspace_id, agent_id FROM chosen) c
   JOIN agents a ON a.workspace_id = c.workspace_id AND a.id = c.agent_id
 ),
-budget AS MATERIALIZED (
+wide_budget AS MATERIALIZED (
   SELECT b.id, b.scope_id, b.available FROM usage_budgets b
-  WHERE (b.workspace_id, b.scope_id) IN (SELECT c.workspace_id, unnest(ARRAY[c.workspace_id, c.project_id, c.milestone_id, c.id]) FROM chosen c)
+  WHERE (b.workspace_id, b.scope_id) IN (SELECT c.workspace_id, unnest(ARRAY[c.workspace_id, c.project_id, c.milestone_id]) FROM chosen c)
     AND (b.period_start <= now() AND b.period_end > now())
 ),
 wanted AS (
-  SELECT c.id, b.id AS budget_id, b.available >= greatest(1,
+  SELECT c.*, b.id AS budget_id, b.id IS NULL OR b.available >= greatest(1,
     sum(c.estimated_tokens) OVER (PARTITION BY b.id ORDER BY c.run_id ROWS UNBOUNDED PRECEDING)) AS fits
-  FROM chosen c JOIN budget b ON b.scope_id IN (c.workspace_id, c.project_id, c.milestone_id, c.id)
+  FROM chosen c LEFT JOIN LATERAL (
+    SELECT b.id, b.available FROM wide_budget b WHERE b.scope_id IN (c.workspace_id, c.project_id, c.milestone_id)
+    UNION ALL
+    SELECT b.id, b.available FROM usage_budgets b
+    WHERE b.workspace_id = c.workspace_id AND b.scope_id = c.id AND (b.period_start <= now() AND b.period_end > now())) b ON true
 ),
 throttled AS (
   SELECT id FROM (
@@ -126,11 +130,12 @@ throttled AS (
   WHERE is_beyond
 ),
 afforded AS MATERIALIZED (
-  SELECT c.*, coalesce(w.budget_ids, '{}') AS budget_ids
-  FROM chosen c LEFT JOIN (
-    SELECT id, bool_and(fits) AS fit, array_agg(budget_id ORDER BY budget_id) AS budget_ids FROM wanted GROUP BY id) w
-    ON w.id = c.id
-  WHERE w.fit IS NOT FALSE AND c.id NOT IN (SELECT id FROM throttled)
+  SELECT * FROM (
+    SELECT w.*, bool_and(w.fits) OVER task AS fit, array_remove(array_agg(w.budget_id) OVER task, NULL) AS budget_ids,
+      row_number() OVER task AS row_of_task
+    FROM wanted w
+    WINDOW task AS (PARTITION BY w.id ORDER BY w.budget_id ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING)) c
+  WHERE c.row_of_task = 1 AND c.fit AND c.id NOT IN (SELECT id FROM throttled)
 ),
 leased AS MATERIALIZED (
   SELECT c.*, l.seconds, l.by_heartbeat, l.model FROM afforded c JOIN lease l USING (workspace_id, agent_id)
@@ -364,15 +369,19 @@ chosen AS (
   SELECT b.id, uuidv7() AS run_id, a.id AS agent_id, a.seconds, a.by_heartbeat, a.model, b.project_id, b.milestone_id, b.estimated_tokens
   FROM best b CROSS JOIN agent a
 ),
-budget AS MATERIALIZED (
+wide_budget AS MATERIALIZED (
   SELECT b.id, b.scope_id, b.available FROM usage_budgets b
-  WHERE (b.workspace_id, b.scope_id) IN (SELECT $1, unnest(ARRAY[$1, c.project_id, c.milestone_id, c.id]) FROM chosen c)
+  WHERE (b.workspace_id, b.scope_id) IN (SELECT $1, unnest(ARRAY[$1, c.project_id, c.milestone_id]) FROM chosen c)
     AND (b.period_start <= now() AND b.period_end > now())
 ),
 wanted AS (
-  SELECT c.id, b.id AS budget_id, b.available >= greatest(1,
+  SELECT c.*, b.id AS budget_id, b.id IS NULL OR b.available >= greatest(1,
     sum(c.estimated_tokens) OVER (PARTITION BY b.id ORDER BY c.run_id ROWS UNBOUNDED PRECEDING)) AS fits
-  FROM chosen c JOIN budget b ON b.scope_id IN ($1, c.project_id, c.milestone_id, c.id)
+  FROM chosen c LEFT JOIN LATERAL (
+    SELECT b.id, b.available FROM wide_budget b WHERE b.scope_id IN ($1, c.project_id, c.milestone_id)
+    UNION ALL
+    SELECT b.id, b.available FROM usage_budgets b
+    WHERE b.workspace_id = $1 AND b.scope_id = c.id AND (b.period_start <= now() AND b.period_end > now())) b ON true
 ),
 throttled AS (
   SELECT id FROM (
@@ -383,11 +392,12 @@ throttled AS (
   WHERE is_beyond
 ),
 afforded AS MATERIALIZED (
-  SELECT c.*, coalesce(w.budget_ids, '{}') AS budget_ids
-  FROM chosen c LEFT JOIN (
-    SELECT id, bool_and(fits) AS fit, array_agg(budget_id ORDER BY budget_id) AS budget_ids FROM wanted GROUP BY id) w
-    ON w.id = c.id
-  WHERE w.fit IS NOT FALSE AND c.id NOT IN (SELECT id FROM throttled)
+  SELECT * FROM (
+    SELECT w.*, bool_and(w.fits) OVER task AS fit, array_remove(array_agg(w.budget_id) OVER task, NULL) AS budget_ids,
+      row_number() OVER task AS row_of_task
+    FROM wanted w
+    WINDOW task AS (PARTITION BY w.id ORDER BY w.budget_id ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING)) c
+  WHERE c.row_of_task = 1 AND c.fit AND c.id NOT IN (SELECT id FROM throttled)
 ),
 task_moved AS (
   UPDATE agent_tasks t SET
@@ -641,15 +651,19 @@ chosen AS MATERIALIZED (
   FROM (SELECT id, row_number() OVER (ORDER BY queue_rank, id) AS number, best.project_id, best.milestone_id, best.estimated_tokens FROM best) b
   JOIN share s ON b.number > s.before AND b.number <= s.before + s.room
 ),
-budget AS MATERIALIZED (
+wide_budget AS MATERIALIZED (
   SELECT b.id, b.scope_id, b.available FROM usage_budgets b
-  WHERE (b.workspace_id, b.scope_id) IN (SELECT $1, unnest(ARRAY[$1, c.project_id, c.milestone_id, c.id]) FROM chosen c)
+  WHERE (b.workspace_id, b.scope_id) IN (SELECT $1, unnest(ARRAY[$1, c.project_id, c.milestone_id]) FROM chosen c)
     AND (b.period_start <= now() AND b.period_end > now())
 ),
 wanted AS (
-  SELECT c.id, b.id AS budget_id, b.available >= greatest(1,
+  SELECT c.*, b.id AS budget_id, b.id IS NULL OR b.available >= greatest(1,
     sum(c.estimated_tokens) OVER (PARTITION BY b.id ORDER BY c.run_id ROWS UNBOUNDED PRECEDING)) AS fits
-  FROM chosen c JOIN budget b ON b.scope_id IN ($1, c.project_id, c.milestone_id, c.id)
+  FROM chosen c LEFT JOIN LATERAL (
+    SELECT b.id, b.available FROM wide_budget b WHERE b.scope_id IN ($1, c.project_id, c.milestone_id)
+    UNION ALL
+    SELECT b.id, b.available FROM usage_budgets b
+    WHERE b.workspace_id = $1 AND b.scope_id = c.id AND (b.period_start <= now() AND b.period_end > now())) b ON true
 ),
 throttled AS (
   SELECT id FROM (
@@ -660,11 +674,12 @@ throttled AS (
   WHERE is_beyond
 ),
 afforded AS MATERIALIZED (
-  SELECT c.*, coalesce(w.budget_ids, '{}') AS budget_ids
-  FROM chosen c LEFT JOIN (
-    SELECT id, bool_and(fits) AS fit, array_agg(budget_id ORDER BY budget_id) AS budget_ids FROM wanted GROUP BY id) w
-    ON w.id = c.id
-  WHERE w.fit IS NOT FALSE AND c.id NOT IN (SELECT id FROM throttled)
+  SELECT * FROM (
+    SELECT w.*, bool_and(w.fits) OVER task AS fit, array_remove(array_agg(w.budget_id) OVER task, NULL) AS budget_ids,
+      row_number() OVER task AS row_of_task
+    FROM wanted w
+    WINDOW task AS (PARTITION BY w.id ORDER BY w.budget_id ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING)) c
+  WHERE c.row_of_task = 1 AND c.fit AND c.id NOT IN (SELECT id FROM throttled)
 ),
 task_moved AS (
   UPDATE agent_tasks t SET
@@ -886,15 +901,19 @@ chosen AS (
   SELECT b.id, uuidv7() AS run_id, a.id AS agent_id, a.seconds, a.by_heartbeat, a.model, b.project_id, b.milestone_id, b.estimated_tokens
   FROM best b CROSS JOIN agent a
 ),
-budget AS MATERIALIZED (
+wide_budget AS MATERIALIZED (
   SELECT b.id, b.scope_id, b.available FROM usage_budgets b
-  WHERE (b.workspace_id, b.scope_id) IN (SELECT $1, unnest(ARRAY[$1, c.project_id, c.milestone_id, c.id]) FROM chosen c)
+  WHERE (b.workspace_id, b.scope_id) IN (SELECT $1, unnest(ARRAY[$1, c.project_id, c.milestone_id]) FROM chosen c)
     AND (b.period_start <= now() AND b.period_end > now())
 ),
 wanted AS (
-  SELECT c.id, b.id AS budget_id, b.available >= greatest(1,
+  SELECT c.*, b.id AS budget_id, b.id IS NULL OR b.available >= greatest(1,
     sum(c.estimated_tokens) OVER (PARTITION BY b.id ORDER BY c.run_id ROWS UNBOUNDED PRECEDING)) AS fits
-  FROM chosen c JOIN budget b ON b.scope_id IN ($1, c.project_id, c.milestone_id, c.id)
+  FROM chosen c LEFT JOIN LATERAL (
+    SELECT b.id, b.available FROM wide_budget b WHERE b.scope_id IN ($1, c.project_id, c.milestone_id)
+    UNION ALL
+    SELECT b.id, b.available FROM usage_budgets b
+    WHERE b.workspace_id = $1 AND b.scope_id = c.id AND (b.period_start <= now() AND b.period_end > now())) b ON true
 ),
 throttled AS (
   SELECT id FROM (
@@ -905,11 +924,12 @@ throttled AS (
   WHERE is_beyond
 ),
 afforded AS MATERIALIZED (
-  SELECT c.*, coalesce(w.budget_ids, '{}') AS budget_ids
-  FROM chosen c LEFT JOIN (
-    SELECT id, bool_and(fits) AS fit, array_agg(budget_id ORDER BY budget_id) AS budget_ids FROM wanted GROUP BY id) w
-    ON w.id = c.id
-  WHERE w.fit IS NOT FALSE AND c.id NOT IN (SELECT id FROM throttled)
+  SELECT * FROM (
+    SELECT w.*, bool_and(w.fits) OVER task AS fit, array_remove(array_agg(w.budget_id) OVER task, NULL) AS budget_ids,
+      row_number() OVER task AS row_of_task
+    FROM wanted w
+    WINDOW task AS (PARTITION BY w.id ORDER BY w.budget_id ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING)) c
+  WHERE c.row_of_task = 1 AND c.fit AND c.id NOT IN (SELECT id FROM throttled)
 ),
 task_moved AS (
   UPDATE agent_tasks t SET
@@ -1175,15 +1195,19 @@ chosen AS MATERIALIZED (
     WHERE before < 33554432) b
   JOIN share s ON b.number > s.before AND b.number <= s.before + s.room
 ),
-budget AS MATERIALIZED (
+wide_budget AS MATERIALIZED (
   SELECT b.id, b.scope_id, b.available FROM usage_budgets b
-  WHERE (b.workspace_id, b.scope_id) IN (SELECT $1, unnest(ARRAY[$1, c.project_id, c.milestone_id, c.id]) FROM chosen c)
+  WHERE (b.workspace_id, b.scope_id) IN (SELECT $1, unnest(ARRAY[$1, c.project_id, c.milestone_id]) FROM chosen c)
     AND (b.period_start <= now() AND b.period_end > now())
 ),
 wanted AS (
-  SELECT c.id, b.id AS budget_id, b.available >= greatest(1,
+  SELECT c.*, b.id AS budget_id, b.id IS NULL OR b.available >= greatest(1,
     sum(c.estimated_tokens) OVER (PARTITION BY b.id ORDER BY c.run_id ROWS UNBOUNDED PRECEDING)) AS fits
-  FROM chosen c JOIN budget b ON b.scope_id IN ($1, c.project_id, c.milestone_id, c.id)
+  FROM chosen c LEFT JOIN LATERAL (
+    SELECT b.id, b.available FROM wide_budget b WHERE b.scope_id IN ($1, c.project_id, c.milestone_id)
+    UNION ALL
+    SELECT b.id, b.available FROM usage_budgets b
+    WHERE b.workspace_id = $1 AND b.scope_id = c.id AND (b.period_start <= now() AND b.period_end > now())) b ON true
 ),
 throttled AS (
   SELECT id FROM (
@@ -1194,11 +1218,12 @@ throttled AS (
   WHERE is_beyond
 ),
 afforded AS MATERIALIZED (
-  SELECT c.*, coalesce(w.budget_ids, '{}') AS budget_ids
-  FROM chosen c LEFT JOIN (
-    SELECT id, bool_and(fits) AS fit, array_agg(budget_id ORDER BY budget_id) AS budget_ids FROM wanted GROUP BY id) w
-    ON w.id = c.id
-  WHERE w.fit IS NOT FALSE AND c.id NOT IN (SELECT id FROM throttled)
+  SELECT * FROM (
+    SELECT w.*, bool_and(w.fits) OVER task AS fit, array_remove(array_agg(w.budget_id) OVER task, NULL) AS budget_ids,
+      row_number() OVER task AS row_of_task
+    FROM wanted w
+    WINDOW task AS (PARTITION BY w.id ORDER BY w.budget_id ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING)) c
+  WHERE c.row_of_task = 1 AND c.fit AND c.id NOT IN (SELECT id FROM throttled)
 ),
 task_moved AS (
   UPDATE agent_tasks t SET

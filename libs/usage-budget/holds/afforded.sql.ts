@@ -7,22 +7,30 @@ import { runsLeft } from '../throttling/throttles.sql.js';
  * against those behind it nevertheless: they come next time. Budgets are not locked: `takeHolds` looks again.
  *
  * `chosen` has the columns id, run_id, project_id, milestone_id and estimated_tokens, and its tasks are locked.
- * Indexes: usage_budgets_scope_idx, four probes a task; workspace_throttles (primary key).
+ * Indexes: usage_budgets_scope_idx, one probe a task and one for each project and milestone; workspace_throttles (primary key).
+ *
+ * The time grows with the number of tasks, not with its square: claims that come together are thousands of tasks, and the
+ * joins of pinned statements are nested loops. So no task is joined with another, nor with the budgets of others. The
+ * budgets that cover many tasks are read once, since each change of a row leaves a version that readers pass.
  *
  * @param workspaceOf an SQL expression for the workspace of a row of `chosen`
  */
 export function holdsAfforded(workspaceOf: (chosen: string) => string): string {
   const workspace = workspaceOf('c');
-  const scopes = `${workspace}, c.project_id, c.milestone_id, c.id`;
-  return `budget AS MATERIALIZED (
+  const wide = `${workspace}, c.project_id, c.milestone_id`;
+  return `wide_budget AS MATERIALIZED (
   SELECT b.id, b.scope_id, b.available FROM usage_budgets b
-  WHERE (b.workspace_id, b.scope_id) IN (SELECT ${workspace}, unnest(ARRAY[${scopes}]) FROM chosen c)
+  WHERE (b.workspace_id, b.scope_id) IN (SELECT ${workspace}, unnest(ARRAY[${wide}]) FROM chosen c)
     AND ${isActiveBudget('b')}
 ),
 wanted AS (
-  SELECT c.id, b.id AS budget_id, b.available >= greatest(1,
+  SELECT c.*, b.id AS budget_id, b.id IS NULL OR b.available >= greatest(1,
     sum(c.estimated_tokens) OVER (PARTITION BY b.id ORDER BY c.run_id ROWS UNBOUNDED PRECEDING)) AS fits
-  FROM chosen c JOIN budget b ON b.scope_id IN (${scopes})
+  FROM chosen c LEFT JOIN LATERAL (
+    SELECT b.id, b.available FROM wide_budget b WHERE b.scope_id IN (${wide})
+    UNION ALL
+    SELECT b.id, b.available FROM usage_budgets b
+    WHERE b.workspace_id = ${workspace} AND b.scope_id = c.id AND ${isActiveBudget('b')}) b ON true
 ),
 throttled AS (
   SELECT id FROM (
@@ -31,10 +39,11 @@ throttled AS (
   WHERE is_beyond
 ),
 afforded AS MATERIALIZED (
-  SELECT c.*, coalesce(w.budget_ids, '{}') AS budget_ids
-  FROM chosen c LEFT JOIN (
-    SELECT id, bool_and(fits) AS fit, array_agg(budget_id ORDER BY budget_id) AS budget_ids FROM wanted GROUP BY id) w
-    ON w.id = c.id
-  WHERE w.fit IS NOT FALSE AND c.id NOT IN (SELECT id FROM throttled)
+  SELECT * FROM (
+    SELECT w.*, bool_and(w.fits) OVER task AS fit, array_remove(array_agg(w.budget_id) OVER task, NULL) AS budget_ids,
+      row_number() OVER task AS row_of_task
+    FROM wanted w
+    WINDOW task AS (PARTITION BY w.id ORDER BY w.budget_id ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING)) c
+  WHERE c.row_of_task = 1 AND c.fit AND c.id NOT IN (SELECT id FROM throttled)
 )`;
 }
