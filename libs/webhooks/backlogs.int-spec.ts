@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { NumberedMessage } from '#lib/events';
 import { startTestApp, type TestApp } from '../../test/support/app.js';
 import { waitFor } from '../../test/support/wait-for.js';
@@ -17,20 +17,28 @@ beforeAll(async () => {
 
 beforeEach(() => at.newWorkspace());
 
+/** Ends the transactions of others. */
+const releases: (() => Promise<void>)[] = [];
+const release = async (): Promise<void> => {
+  for (const end of releases.splice(0)) await end();
+};
+
+afterEach(release);
+
 afterAll(async () => {
   await server.stop();
   await at.receiver.stop();
 });
 
-/** Runs statements in a transaction of another's. @returns what ends it, without an effect */
-async function meanwhile(sql: string, params: unknown[]): Promise<() => Promise<void>> {
+/** Runs a statement in a transaction of another's, which stays open. */
+async function meanwhile(sql: string, params: unknown[]): Promise<void> {
   const client = await server.db.owner.connect();
-  await client.query('BEGIN');
-  await client.query(sql, params);
-  return async () => {
+  releases.push(async () => {
     await client.query('ROLLBACK');
     client.release();
-  };
+  });
+  await client.query('BEGIN');
+  await client.query(sql, params);
 }
 
 function enable(webhook: Endpoint, enabled: boolean) {
@@ -41,7 +49,7 @@ describe('a replay', () => {
   it('of many is made in slices, and not in one transaction that all wait for', async () => {
     const webhook = await at.make();
     await at.addOld(webhook, 2_500, 'dead');
-    const release = await meanwhile(
+    await meanwhile(
       'SELECT FROM webhook_deliveries WHERE webhook_id = $1 AND event_id = 2400 FOR UPDATE',
       [webhook.id],
     );
@@ -85,7 +93,7 @@ describe('the consumer', () => {
       const counts = await Promise.all(webhooks.map((each) => at.count(each)));
       return counts.reduce((sum, count) => sum + count);
     };
-    const release = await meanwhile(
+    await meanwhile(
       `INSERT INTO webhook_deliveries (workspace_id, webhook_id, event_id, event, payload, occurred_at)
        VALUES ($1, $2, 9900, 'task.created', '{}', now())`,
       [workspaceId, webhooks[0]?.id],

@@ -157,12 +157,13 @@ FROM (SELECT c.event_id FROM webhook_deliveries c WHERE c.workspace_id = $1 AND 
     AND ($6::timestamptz IS NULL OR c.occurred_at < $6) ORDER BY c.event_id LIMIT $7) r
 
 -- webhooks_prune_deliveries
-DELETE FROM webhook_deliveries d USING (
+WITH o AS MATERIALIZED (
   SELECT c.workspace_id, c.webhook_id, c.event_id FROM webhook_deliveries c
   WHERE c.created_at < now() - make_interval(days => $1) AND c.created_at >= coalesce($3::timestamptz, '-infinity')
     AND (c.state <> 'pending' OR NOT EXISTS (
       SELECT FROM webhooks w WHERE w.workspace_id = c.workspace_id AND w.id = c.webhook_id))
-  ORDER BY c.created_at LIMIT $2 FOR UPDATE OF c SKIP LOCKED) o
+  ORDER BY c.created_at LIMIT $2 FOR UPDATE OF c SKIP LOCKED)
+DELETE FROM webhook_deliveries d USING o
 WHERE d.workspace_id = o.workspace_id AND d.webhook_id = o.webhook_id AND d.event_id = o.event_id
 RETURNING d.created_at
 
@@ -188,13 +189,15 @@ WHERE d.workspace_id = i.workspace_id AND d.webhook_id = i.webhook_id AND d.even
 RETURNING d.event_id
 
 -- webhooks_replay_deliveries
-UPDATE webhook_deliveries d
-SET state = 'pending', failures = 0, next_attempt_at = now(), give_up_at = now() + interval '24 hours'
-FROM (SELECT c.event_id FROM webhook_deliveries c
+-- Materialized: read again and again by a join, it would go on behind the rows that it has just changed.
+WITH r AS MATERIALIZED (SELECT c.event_id FROM webhook_deliveries c
   WHERE c.workspace_id = $1 AND c.webhook_id = $2 AND ($3::bigint[] IS NULL OR c.event_id = ANY ($3))
     AND ($4::text IS NULL OR c.state = $4) AND ($5::timestamptz IS NULL OR c.occurred_at >= $5)
     AND ($6::timestamptz IS NULL OR c.occurred_at < $6) AND c.event_id BETWEEN $7::bigint AND $8::bigint
-  ORDER BY c.event_id LIMIT $9 FOR NO KEY UPDATE) r
+  ORDER BY c.event_id LIMIT $9 FOR NO KEY UPDATE)
+UPDATE webhook_deliveries d
+SET state = 'pending', failures = 0, next_attempt_at = now(), give_up_at = now() + interval '24 hours'
+FROM r
 WHERE d.workspace_id = $1 AND d.webhook_id = $2 AND d.event_id = r.event_id
 RETURNING d.event_id
 
