@@ -7,7 +7,7 @@ import { WebhookConsumer } from './consumer.js';
 import { hubHeader } from './domain/signature.js';
 import { WebhookPruner } from './pruner.js';
 import { Endpoints, type Made, WITH_RECEIVER } from './testing/endpoints.js';
-import { answering, type Behaviour, type Received, type Receiver } from './testing/receiver.js';
+import { answering, type Received, type Receiver } from './testing/receiver.js';
 
 const LIMIT = 30;
 
