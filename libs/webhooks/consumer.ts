@@ -20,6 +20,9 @@ interface NewDelivery {
   occurred_at: unknown;
 }
 
+/** Deliveries that are added in one transaction: their webhooks are locked for no longer than that takes. */
+const SLICE = 1_000;
+
 /** Turns events into deliveries, of which each webhook has one for each event, however often that is read. */
 @Injectable()
 export class WebhookConsumer implements Consumer {
@@ -31,30 +34,42 @@ export class WebhookConsumer implements Consumer {
   ) {}
 
   async consume(messages: readonly NumberedMessage[]): Promise<void> {
-    const deliveries = await this.deliveriesOf(messages);
-    if (deliveries.length === 0) return;
-    const { service } = this.database;
+    const workspaces = [...new Set(messages.map(({ workspaceId }) => workspaceId))];
+    const subscriptions = await this.database.service.rows(readSubscriptions, [workspaces]);
+    let slice: NewDelivery[] = [];
+    for (const delivery of deliveriesOf(messages, subscriptions)) {
+      slice.push(delivery);
+      if (slice.length < SLICE) continue;
+      await this.add(slice);
+      slice = [];
+    }
+    if (slice.length > 0) await this.add(slice);
+  }
+
+  private async add(deliveries: readonly NewDelivery[]): Promise<void> {
     const webhooks = new Map(deliveries.map((each) => [each.webhook_id, each.workspace_id]));
-    const added = await service.transaction(async (tx) => {
+    const added = await this.database.service.transaction(async (tx) => {
       await tx.rows(lockAll, [[...webhooks.values()], [...webhooks.keys()]]);
       return tx.rows(insertDeliveries, [JSON.stringify(deliveries)]);
     });
     if (added.length > 0) this.senders.nudge();
   }
+}
 
-  private async deliveriesOf(messages: readonly NumberedMessage[]): Promise<NewDelivery[]> {
-    const workspaces = [...new Set(messages.map(({ workspaceId }) => workspaceId))];
-    const subscriptions = await this.database.service.rows(readSubscriptions, [workspaces]);
-    if (subscriptions.length === 0) return [];
-    const ofWorkspace = new Map<string, Subscription[]>();
-    for (const each of subscriptions) {
-      ofWorkspace.set(each.workspace_id, [...(ofWorkspace.get(each.workspace_id) ?? []), each]);
-    }
-    return messages.flatMap((message) =>
-      (ofWorkspace.get(message.workspaceId) ?? [])
-        .filter((each) => isFor(message, each))
-        .map(({ id }) => deliveryOf(message, id)),
-    );
+/** One at a time: all of a batch may be more than there is memory for. */
+function* deliveriesOf(
+  messages: readonly NumberedMessage[],
+  subscriptions: readonly Subscription[],
+): Generator<NewDelivery> {
+  const ofWorkspace = new Map<string, Subscription[]>();
+  for (const each of subscriptions) {
+    ofWorkspace.set(each.workspace_id, [...(ofWorkspace.get(each.workspace_id) ?? []), each]);
+  }
+  for (const message of messages) {
+    const wanting = ofWorkspace.get(message.workspaceId)?.filter((each) => isFor(message, each));
+    if (!wanting?.length) continue;
+    const delivery = deliveryOf(message);
+    for (const { id } of wanting) yield { ...delivery, webhook_id: id };
   }
 }
 
@@ -64,11 +79,10 @@ function isFor({ body }: NumberedMessage, { events, created_at }: Subscription):
   return Date.parse(String(body['timestamp'])) >= Math.floor(created_at);
 }
 
-function deliveryOf(message: NumberedMessage, webhookId: string): NewDelivery {
+function deliveryOf(message: NumberedMessage): Omit<NewDelivery, 'webhook_id'> {
   const { id, workspaceId, body } = message;
   return {
     workspace_id: workspaceId,
-    webhook_id: webhookId,
     event_id: id,
     event: String(body['event']),
     payload: JSON.stringify({ id, ...body }),

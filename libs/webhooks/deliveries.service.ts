@@ -7,6 +7,7 @@ import {
   drawEventId,
   insertDelivery,
   listDeliveries,
+  measureReplay,
   replayDeliveries,
   setDue,
 } from './store/deliveries.sql.js';
@@ -15,6 +16,8 @@ import { found, locked } from './webhooks.service.js';
 
 /** Deliveries that one request may have sent again. */
 const MAX_REPLAYED = 100_000;
+/** Of them in one transaction: its webhook is locked for no longer than that takes. */
+const SLICE = 1_000;
 
 export interface DeliveryListing {
   state: DeliveryState | null;
@@ -83,7 +86,8 @@ export class Deliveries {
   }
 
   /**
-   * Has deliveries sent once more, with the ids and bodies that they had.
+   * Has deliveries sent once more, with the ids and bodies that they had. Which they are is decided at the beginning;
+   * where it ends early, those of the slices that are done are sent, and a repetition has them sent again.
    *
    * @returns how many
    * @throws DroverError `webhook_not_found`, `webhook_disabled`, `validation_failed` for more than 100,000
@@ -95,17 +99,37 @@ export class Deliveries {
   ): Promise<{ replayed: number }> {
     const filter = [ids ?? null, state ?? null, from ?? null, to ?? null];
     if (filter.every((part) => part === null)) throw nothingNamed();
-    const replayed = await this.database.tenant(workspaceId).transaction(async (tx) => {
-      refuseDisabled(await locked(tx, workspaceId, webhookId));
-      const params = [workspaceId, webhookId, ...filter, MAX_REPLAYED + 1];
-      const rows = await tx.rows(replayDeliveries, params);
-      if (rows.length > MAX_REPLAYED) throw tooMany();
-      await tx.rows(setDue, [workspaceId, webhookId]);
-      return rows.length;
-    });
-    this.senders.nudge();
+    const tenant = this.database.tenant(workspaceId);
+    refuseDisabled(await found(tenant, workspaceId, webhookId));
+    const wanted = [workspaceId, webhookId, ...filter];
+    const extent = await firstRow(tenant, measureReplay, [...wanted, MAX_REPLAYED + 1]);
+    if (extent && extent.count > MAX_REPLAYED) throw tooMany();
+    let replayed = 0;
+    for (let first = extent?.first ?? null; first !== null;) {
+      const rows = await this.replaySlice([...wanted, first, extent?.last]);
+      replayed += rows.length;
+      first = rows.length === SLICE ? after(rows) : null;
+    }
     return { replayed };
   }
+
+  private async replaySlice(params: unknown[]): Promise<{ event_id: string }[]> {
+    const [workspaceId, webhookId] = params as [string, string];
+    const rows = await this.database.tenant(workspaceId).transaction(async (tx) => {
+      await locked(tx, workspaceId, webhookId);
+      const changed = await tx.rows(replayDeliveries, [...params, SLICE]);
+      await tx.rows(setDue, [workspaceId, webhookId]);
+      return changed;
+    });
+    this.senders.nudge();
+    return rows;
+  }
+}
+
+/** The id behind the last of them. */
+function after(rows: readonly { event_id: string }[]): string {
+  const ids = rows.map(({ event_id }) => BigInt(event_id));
+  return String(ids.reduce((last, id) => (id > last ? id : last)) + 1n);
 }
 
 function refuseDisabled({ disabled_at }: { disabled_at: Date | null }): void {

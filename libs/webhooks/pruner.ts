@@ -37,20 +37,26 @@ export class WebhookPruner implements OnApplicationBootstrap, BeforeApplicationS
     await this.loop;
   }
 
-  /** One batch. @returns whether there may be more */
-  async prune(): Promise<boolean> {
-    const params = [this.config.webhooks.retentionDays, BATCH];
+  /**
+   * One batch.
+   *
+   * @param from the age to begin at: older ones stay
+   * @returns where the next batch begins, if there may be more
+   */
+  async prune(from?: Date): Promise<Date | undefined> {
+    const params = [this.config.webhooks.retentionDays, BATCH, from ?? null];
     const removed = await this.database.service.rows(pruneDeliveries, params);
-    return removed.length === BATCH;
+    if (removed.length < BATCH) return undefined;
+    return new Date(Math.max(...removed.map(({ created_at }) => created_at.getTime())));
   }
 
   private async run(): Promise<void> {
-    while (!this.stopping) {
-      const more = await this.prune().catch((error: unknown) => {
+    for (let from: Date | undefined; !this.stopping;) {
+      from = await this.prune(from).catch((error: unknown) => {
         this.logger.warn('old deliveries of webhooks not removed', { error });
-        return false;
+        return undefined;
       });
-      if (!more) await this.bell.wait(EVERY_MS);
+      if (!from) await this.bell.wait(EVERY_MS);
     }
   }
 }

@@ -4,6 +4,7 @@
 UPDATE webhooks w SET url = $3, events = $4, description = $5, hub_signature = $6,
   disabled_at = CASE WHEN NOT $7 THEN coalesce(w.disabled_at, now()) END,
   disabled_reason = CASE WHEN NOT $7 THEN coalesce(w.disabled_reason, 'user') END,
+  enabled_at = CASE WHEN $7 AND w.disabled_at IS NOT NULL THEN now() ELSE w.enabled_at END,
   failures = CASE WHEN w.url = $3 AND w.disabled_at IS NULL THEN w.failures ELSE 0 END,
   paused_until = CASE WHEN w.url = $3 AND w.disabled_at IS NULL THEN w.paused_until END,
   -- What the receiver before answers from now on says nothing about this one.
@@ -70,7 +71,8 @@ WHERE w.workspace_id = i.workspace_id AND w.id = i.id
 
 -- webhooks_give_up_overdue
 UPDATE webhook_deliveries d SET state = 'dead', next_attempt_at = NULL
-FROM unnest($1::uuid[], $2::uuid[]) AS w (workspace_id, id)
+FROM unnest($1::uuid[], $2::uuid[]) AS x (workspace_id, id)
+JOIN webhooks w ON w.workspace_id = x.workspace_id AND w.id = x.id AND w.enabled_at + interval '24 hours' <= now()
 CROSS JOIN LATERAL (SELECT o.event_id FROM webhook_deliveries o
   WHERE o.workspace_id = w.workspace_id AND o.webhook_id = w.id AND o.state = 'pending' AND o.give_up_at <= now()
   LIMIT $3) overdue
@@ -114,11 +116,12 @@ leased AS (
   UPDATE webhooks w SET lease = $3, leased_until = now() + make_interval(secs => $4)
   FROM (SELECT * FROM working UNION ALL SELECT * FROM failing) due
   WHERE w.workspace_id = due.workspace_id AND w.id = due.id
-  RETURNING w.workspace_id, w.id, w.lease, w.url, w.hub_signature, w.failures
+  RETURNING w.workspace_id, w.id, w.lease, w.url, w.hub_signature, w.failures, w.enabled_at + interval '24 hours' AS grace_until
 )
-SELECT l.*, coalesce((
+SELECT l.workspace_id, l.id, l.lease, l.url, l.hub_signature, l.failures, coalesce((
   SELECT jsonb_agg(jsonb_build_object('event_id', d.event_id::text, 'payload', d.payload, 'attempts', d.attempts,
-    'failures', d.failures, 'left_ms', round(extract(epoch FROM d.give_up_at - now()) * 1000))
+    'failures', d.failures, 'left_ms', 
+    round(extract(epoch FROM greatest(d.give_up_at, l.grace_until) - now()) * 1000))
     ORDER BY d.next_attempt_at, d.event_id)
   FROM (SELECT * FROM webhook_deliveries x
     WHERE x.workspace_id = l.workspace_id AND x.webhook_id = l.id AND x.state = 'pending' AND x.next_attempt_at <= now()
@@ -147,12 +150,22 @@ SELECT w.id FROM unnest($1::uuid[], $2::uuid[], $3::uuid[]) AS x (workspace_id, 
 JOIN webhooks w ON w.workspace_id = x.workspace_id AND w.id = x.id AND w.lease = x.lease
 ORDER BY w.workspace_id, w.id FOR NO KEY UPDATE OF w
 
+-- webhooks_measure_replay
+SELECT count(*)::int AS count, min(r.event_id)::text AS first, max(r.event_id)::text AS last
+FROM (SELECT c.event_id FROM webhook_deliveries c WHERE c.workspace_id = $1 AND c.webhook_id = $2 AND ($3::bigint[] IS NULL OR c.event_id = ANY ($3))
+    AND ($4::text IS NULL OR c.state = $4) AND ($5::timestamptz IS NULL OR c.occurred_at >= $5)
+    AND ($6::timestamptz IS NULL OR c.occurred_at < $6) ORDER BY c.event_id LIMIT $7) r
+
 -- webhooks_prune_deliveries
-DELETE FROM webhook_deliveries d USING (
-  SELECT workspace_id, webhook_id, event_id FROM webhook_deliveries
-  WHERE created_at < now() - make_interval(days => $1) ORDER BY created_at LIMIT $2) o
+WITH o AS MATERIALIZED (
+  SELECT c.workspace_id, c.webhook_id, c.event_id FROM webhook_deliveries c
+  WHERE c.created_at < now() - make_interval(days => $1) AND c.created_at >= coalesce($3::timestamptz, '-infinity')
+    AND (c.state <> 'pending' OR NOT EXISTS (
+      SELECT FROM webhooks w WHERE w.workspace_id = c.workspace_id AND w.id = c.webhook_id))
+  ORDER BY c.created_at LIMIT $2 FOR UPDATE OF c SKIP LOCKED)
+DELETE FROM webhook_deliveries d USING o
 WHERE d.workspace_id = o.workspace_id AND d.webhook_id = o.webhook_id AND d.event_id = o.event_id
-RETURNING d.event_id
+RETURNING d.created_at
 
 -- webhooks_read_subscriptions
 SELECT w.workspace_id, w.id, w.events, (extract(epoch FROM w.created_at) * 1000)::float8 AS created_at FROM webhooks w
@@ -176,13 +189,15 @@ WHERE d.workspace_id = i.workspace_id AND d.webhook_id = i.webhook_id AND d.even
 RETURNING d.event_id
 
 -- webhooks_replay_deliveries
-UPDATE webhook_deliveries d
-SET state = 'pending', failures = 0, next_attempt_at = now(), give_up_at = now() + interval '24 hours'
-FROM (SELECT c.event_id FROM webhook_deliveries c
+-- Materialized: read again and again by a join, it would go on behind the rows that it has just changed.
+WITH r AS MATERIALIZED (SELECT c.event_id FROM webhook_deliveries c
   WHERE c.workspace_id = $1 AND c.webhook_id = $2 AND ($3::bigint[] IS NULL OR c.event_id = ANY ($3))
     AND ($4::text IS NULL OR c.state = $4) AND ($5::timestamptz IS NULL OR c.occurred_at >= $5)
-    AND ($6::timestamptz IS NULL OR c.occurred_at < $6)
-  ORDER BY c.event_id LIMIT $7 FOR NO KEY UPDATE) r
+    AND ($6::timestamptz IS NULL OR c.occurred_at < $6) AND c.event_id BETWEEN $7::bigint AND $8::bigint
+  ORDER BY c.event_id LIMIT $9 FOR NO KEY UPDATE)
+UPDATE webhook_deliveries d
+SET state = 'pending', failures = 0, next_attempt_at = now(), give_up_at = now() + interval '24 hours'
+FROM r
 WHERE d.workspace_id = $1 AND d.webhook_id = $2 AND d.event_id = r.event_id
 RETURNING d.event_id
 

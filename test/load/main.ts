@@ -22,6 +22,7 @@ import { streams } from './benchmarks/streams.js';
 import { usageHistory } from './benchmarks/usage-history.js';
 import { usageReports } from './benchmarks/usage-reports.js';
 import { valkeyDown } from './benchmarks/valkey-down.js';
+import { webhooks } from './benchmarks/webhooks.js';
 import type { Benchmark } from './harness/benchmark.js';
 import type { Measured } from './harness/figure.js';
 import { Rig } from './harness/rig.js';
@@ -48,6 +49,7 @@ const ALL: readonly Benchmark[] = [
   streams,
   usageHistory,
   usageReports,
+  webhooks,
   peers,
 ];
 

@@ -21,6 +21,9 @@ import { type Attempt, WebhookClient } from './webhook-client.js';
 /** Webhooks that are sent to at once; and of them those that have failed, which may take all the time there is. */
 const SLOTS = 256;
 const FAILING_SLOTS = 64;
+/** After that a turn gives its slot to another, as long as there are no more turns than these. */
+const SLOW_MS = 500;
+const MAX_TURNS = 1_024;
 /** Messages that one webhook is sent at once. */
 const MESSAGES = 10;
 /** Longer than a turn takes: its requests end after WEBHOOK_TIMEOUT_MS, 30 s at most. */
@@ -34,7 +37,7 @@ const STOP_MS = 3_000;
 @Injectable()
 export class WebhookSenders implements OnApplicationBootstrap, BeforeApplicationShutdown {
   private readonly bell = new Doorbell();
-  private readonly turns = new Map<Promise<void>, { failing: boolean }>();
+  private readonly turns = new Map<Promise<void>, { failing: boolean; since: number }>();
   private loop: Promise<void> | undefined;
   private stopping = false;
   private abandoned = false;
@@ -78,12 +81,10 @@ export class WebhookSenders implements OnApplicationBootstrap, BeforeApplication
 
   /** Fills the free slots. @returns how many were; undefined when the database refused */
   private async lease(): Promise<number | undefined> {
-    const failing = [...this.turns.values()].filter((turn) => turn.failing).length;
-    const free = [SLOTS - this.turns.size, FAILING_SLOTS] as const;
-    if (free[0] <= 0) return 0;
-    const limits = [free[0], Math.max(0, Math.min(free[0], free[1] - failing))];
+    const free = this.freeSlots();
+    if (free.all === 0) return 0;
     try {
-      const params = [...limits, randomUUID(), LEASE_SECONDS, MESSAGES];
+      const params = [free.all, free.failing, randomUUID(), LEASE_SECONDS, MESSAGES];
       const leased = await this.database.service.rows(leaseDue, params);
       if (leased.length > 0) await this.begin(leased);
       return leased.length;
@@ -93,23 +94,48 @@ export class WebhookSenders implements OnApplicationBootstrap, BeforeApplication
     }
   }
 
+  private freeSlots(): { all: number; failing: number } {
+    const turns = [...this.turns.values()];
+    const slow = performance.now() - SLOW_MS;
+    const quick = turns.filter(({ since }) => since > slow).length;
+    const all = Math.max(0, Math.min(SLOTS - quick, MAX_TURNS - turns.length));
+    const failing = turns.filter((turn) => turn.failing).length;
+    return { all, failing: Math.max(0, Math.min(all, FAILING_SLOTS - failing)) };
+  }
+
   private async begin(leased: readonly Leased[]): Promise<void> {
+    // Where not all of them can be opened, each turn opens its own: one that cannot be holds nobody else.
+    const opened = await this.open(leased).catch(() => undefined);
+    const since = performance.now();
+    for (const each of leased) {
+      const turn = this.turn(each, opened).finally(() => {
+        this.turns.delete(turn);
+        this.bell.ring();
+      });
+      this.turns.set(turn, { failing: each.failures > 0, since });
+    }
+  }
+
+  private async open(leased: readonly Leased[]): Promise<Map<string, string[]>> {
     const places = leased.map(({ workspace_id, id }) => ({
       workspaceId: workspace_id,
       webhookId: id,
     }));
-    const secrets = await this.secrets.valid(this.database.service, places);
-    for (const each of leased) {
-      const turn = this.turn(each, secrets.get(each.id) ?? []).finally(() => {
-        this.turns.delete(turn);
-        this.bell.ring();
-      });
-      this.turns.set(turn, { failing: each.failures > 0 });
+    return this.secrets.valid(this.database.service, places);
+  }
+
+  private async openOne(leased: Leased): Promise<string[]> {
+    try {
+      return (await this.open([leased])).get(leased.id) ?? [];
+    } catch (error) {
+      this.logger.warn('a webhook’s secret not opened', { webhookId: leased.id, error });
+      return [];
     }
   }
 
-  private async turn(leased: Leased, secrets: readonly string[]): Promise<void> {
+  private async turn(leased: Leased, opened: Map<string, string[]> | undefined): Promise<void> {
     try {
+      const secrets = opened ? (opened.get(leased.id) ?? []) : await this.openOne(leased);
       const send = (delivery: DueDelivery) => this.send(leased, delivery, secrets);
       const made = await Promise.all(leased.deliveries.map(send));
       // Cut off by the shutdown: none of the receiver's doing.

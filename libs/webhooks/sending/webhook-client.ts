@@ -1,5 +1,5 @@
 import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
-import { Agent, request } from 'undici';
+import { Agent, type Dispatcher, request } from 'undici';
 import { CONFIG, type Config } from '#lib/config';
 import { redactText } from '#lib/kernel';
 import { type Outcome, outcomeOf, sendErrorOf } from '../domain/outcome.js';
@@ -9,6 +9,8 @@ import { guardedConnector } from './connector.js';
 
 /** Of an answer's body; the rest is not read. */
 const MAX_ANSWER_BYTES = 4_096;
+/** For an answer's body, once its head is there. */
+const ANSWER_MS = 500;
 /** Between two requests of a connection. */
 const KEEP_ALIVE_MS = 4_000;
 
@@ -26,7 +28,7 @@ export interface Attempt {
   answer?: string;
 }
 
-/** Sends one request: no redirects, no more than its time, no more of an answer than 4 KiB. */
+/** Sends one request: no redirects, no more than its time, no more of an answer than 4 KiB and half a second. */
 @Injectable()
 export class WebhookClient implements OnApplicationShutdown {
   readonly guard: TargetGuard;
@@ -73,10 +75,11 @@ export class WebhookClient implements OnApplicationShutdown {
   }
 }
 
-/** The status decides, not the body: one that is too long, or never ends, is left. */
-async function beginningOf(body: AsyncIterable<Uint8Array>): Promise<string> {
+/** The status decides, not the body: one that is too long, or does not come at once, is left with its connection. */
+async function beginningOf(body: Dispatcher.ResponseData['body']): Promise<string> {
   const chunks: Uint8Array[] = [];
   let length = 0;
+  const timer = setTimeout(() => body.destroy(), ANSWER_MS);
   try {
     for await (const chunk of body) {
       chunks.push(chunk);
@@ -85,6 +88,8 @@ async function beginningOf(body: AsyncIterable<Uint8Array>): Promise<string> {
     }
   } catch {
     // Cut off, or out of time.
+  } finally {
+    clearTimeout(timer);
   }
   const text = Buffer.concat(chunks).subarray(0, MAX_ANSWER_BYTES).toString('utf8');
   return redactText(text.replaceAll('\0', ''));

@@ -62,21 +62,39 @@ RETURNING event_id, event, payload, occurred_at, state, next_attempt_at, created
 );
 
 /**
+ * SQL: deliveries that a replay is of. $1 workspace, $2 webhook, $3 ids or NULL, $4 state or NULL, $5 and $6 bounds of
+ * the events' times or NULL.
+ */
+const WANTED = `c.workspace_id = $1 AND c.webhook_id = $2 AND ($3::bigint[] IS NULL OR c.event_id = ANY ($3))
+    AND ($4::text IS NULL OR c.state = $4) AND ($5::timestamptz IS NULL OR c.occurred_at >= $5)
+    AND ($6::timestamptz IS NULL OR c.occurred_at < $6)`;
+
+/**
+ * How many deliveries a replay is of, and the first and the last of them; NULL when there is none.
+ * Index: primary key, webhook_deliveries_open_idx for those that are dead. $1 to $6 as above, $7 rows at most.
+ */
+export const measureReplay = query<{ count: number; first: string | null; last: string | null }>(
+  'webhooks_measure_replay',
+  `
+SELECT count(*)::int AS count, min(r.event_id)::text AS first, max(r.event_id)::text AS last
+FROM (SELECT c.event_id FROM webhook_deliveries c WHERE ${WANTED} ORDER BY c.event_id LIMIT $7) r`,
+);
+
+/**
  * Deliveries to be sent once more, as if they had just come. Behind lockWebhook.
- * Index: primary key, webhook_deliveries_open_idx for those that are dead.
- * $1 workspace, $2 webhook, $3 ids or NULL, $4 state or NULL, $5 and $6 bounds of the events' times or NULL, $7 rows at
- * most.
+ * Index: primary key, webhook_deliveries_open_idx for those that are dead. $1 to $6 as above, $7 and $8 the first and the
+ * last id, $9 rows at most. @returns in no order
  */
 export const replayDeliveries = command<{ event_id: string }>(
   'webhooks_replay_deliveries',
   `
+-- Materialized: read again and again by a join, it would go on behind the rows that it has just changed.
+WITH r AS MATERIALIZED (SELECT c.event_id FROM webhook_deliveries c
+  WHERE ${WANTED} AND c.event_id BETWEEN $7::bigint AND $8::bigint
+  ORDER BY c.event_id LIMIT $9 FOR NO KEY UPDATE)
 UPDATE webhook_deliveries d
 SET state = 'pending', failures = 0, next_attempt_at = now(), give_up_at = now() + interval '24 hours'
-FROM (SELECT c.event_id FROM webhook_deliveries c
-  WHERE c.workspace_id = $1 AND c.webhook_id = $2 AND ($3::bigint[] IS NULL OR c.event_id = ANY ($3))
-    AND ($4::text IS NULL OR c.state = $4) AND ($5::timestamptz IS NULL OR c.occurred_at >= $5)
-    AND ($6::timestamptz IS NULL OR c.occurred_at < $6)
-  ORDER BY c.event_id LIMIT $7 FOR NO KEY UPDATE) r
+FROM r
 WHERE d.workspace_id = $1 AND d.webhook_id = $2 AND d.event_id = r.event_id
 RETURNING d.event_id`,
 );
@@ -136,15 +154,20 @@ WHERE w.workspace_id = ANY ($1::uuid[]) AND w.disabled_at IS NULL`,
 );
 
 /**
- * Removes deliveries that are more than $1 days old, with their attempts, at most $2. Those that wait go as well: they
- * are of webhooks that are disabled or deleted. Index: webhook_deliveries_age_idx.
+ * Removes deliveries that are more than $1 days old, with their attempts, at most $2. Those that wait stay, unless their
+ * webhook is deleted. One that is just replayed is left alone.
+ * Index: webhook_deliveries_age_idx, from $3 on (NULL: from the oldest), so that what stays is not read for each batch.
  */
-export const pruneDeliveries = command<{ event_id: string }>(
+export const pruneDeliveries = command<{ created_at: Date }>(
   'webhooks_prune_deliveries',
   `
-DELETE FROM webhook_deliveries d USING (
-  SELECT workspace_id, webhook_id, event_id FROM webhook_deliveries
-  WHERE created_at < now() - make_interval(days => $1) ORDER BY created_at LIMIT $2) o
+WITH o AS MATERIALIZED (
+  SELECT c.workspace_id, c.webhook_id, c.event_id FROM webhook_deliveries c
+  WHERE c.created_at < now() - make_interval(days => $1) AND c.created_at >= coalesce($3::timestamptz, '-infinity')
+    AND (c.state <> 'pending' OR NOT EXISTS (
+      SELECT FROM webhooks w WHERE w.workspace_id = c.workspace_id AND w.id = c.webhook_id))
+  ORDER BY c.created_at LIMIT $2 FOR UPDATE OF c SKIP LOCKED)
+DELETE FROM webhook_deliveries d USING o
 WHERE d.workspace_id = o.workspace_id AND d.webhook_id = o.webhook_id AND d.event_id = o.event_id
-RETURNING d.event_id`,
+RETURNING d.created_at`,
 );

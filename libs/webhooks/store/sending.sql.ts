@@ -1,5 +1,5 @@
 import { command, query } from '#lib/database';
-import { dueOf } from './webhooks.sql.js';
+import { dueOf, graceOf } from './webhooks.sql.js';
 
 export interface DueDelivery {
   event_id: string;
@@ -47,11 +47,12 @@ leased AS (
   UPDATE webhooks w SET lease = $3, leased_until = now() + make_interval(secs => $4)
   FROM (SELECT * FROM working UNION ALL SELECT * FROM failing) due
   WHERE w.workspace_id = due.workspace_id AND w.id = due.id
-  RETURNING w.workspace_id, w.id, w.lease, w.url, w.hub_signature, w.failures
+  RETURNING w.workspace_id, w.id, w.lease, w.url, w.hub_signature, w.failures, ${graceOf('w')} AS grace_until
 )
-SELECT l.*, coalesce((
+SELECT l.workspace_id, l.id, l.lease, l.url, l.hub_signature, l.failures, coalesce((
   SELECT jsonb_agg(jsonb_build_object('event_id', d.event_id::text, 'payload', d.payload, 'attempts', d.attempts,
-    'failures', d.failures, 'left_ms', round(extract(epoch FROM d.give_up_at - now()) * 1000))
+    'failures', d.failures, 'left_ms', 
+    round(extract(epoch FROM greatest(d.give_up_at, l.grace_until) - now()) * 1000))
     ORDER BY d.next_attempt_at, d.event_id)
   FROM (SELECT * FROM webhook_deliveries x
     WHERE x.workspace_id = l.workspace_id AND x.webhook_id = l.id AND x.state = 'pending' AND x.next_attempt_at <= now()
@@ -102,7 +103,8 @@ export const giveUpOverdue = command<{ webhook_id: string }>(
   'webhooks_give_up_overdue',
   `
 UPDATE webhook_deliveries d SET state = 'dead', next_attempt_at = NULL
-FROM unnest($1::uuid[], $2::uuid[]) AS w (workspace_id, id)
+FROM unnest($1::uuid[], $2::uuid[]) AS x (workspace_id, id)
+JOIN webhooks w ON w.workspace_id = x.workspace_id AND w.id = x.id AND ${graceOf('w')} <= now()
 CROSS JOIN LATERAL (SELECT o.event_id FROM webhook_deliveries o
   WHERE o.workspace_id = w.workspace_id AND o.webhook_id = w.id AND o.state = 'pending' AND o.give_up_at <= now()
   LIMIT $3) overdue

@@ -27,6 +27,9 @@ export const dueOf = (w: string, pausedUntil: string) =>
     WHERE d.workspace_id = ${w}.workspace_id AND d.webhook_id = ${w}.id AND d.state = 'pending'
     ORDER BY d.next_attempt_at LIMIT 1) END`;
 
+/** SQL: no message is given up before: what waited while it was disabled has its 24 hours from then on. */
+export const graceOf = (w: string) => `${w}.enabled_at + interval '24 hours'`;
+
 /** One at a time makes webhooks of a workspace, until the transaction ends. $1 workspace. */
 export const lockWebhooks = query<never>(
   'lock_webhooks',
@@ -76,6 +79,7 @@ export const changeWebhook = command<{ id: string }>(
 UPDATE webhooks w SET url = $3, events = $4, description = $5, hub_signature = $6,
   disabled_at = CASE WHEN NOT $7 THEN coalesce(w.disabled_at, now()) END,
   disabled_reason = CASE WHEN NOT $7 THEN coalesce(w.disabled_reason, 'user') END,
+  enabled_at = CASE WHEN $7 AND w.disabled_at IS NOT NULL THEN now() ELSE w.enabled_at END,
   failures = CASE WHEN w.url = $3 AND w.disabled_at IS NULL THEN w.failures ELSE 0 END,
   paused_until = CASE WHEN w.url = $3 AND w.disabled_at IS NULL THEN w.paused_until END,
   -- What the receiver before answers from now on says nothing about this one.
