@@ -42,7 +42,7 @@ afterAll(async () => {
   await dev?.ended;
   await waitFor('the last process', () => processesWith(clone).length === 0, 60_000);
   rmSync(clone, { recursive: true, force: true });
-});
+}, 90_000);
 
 function change(path: string, from: string, to: string): void {
   const source = join(clone, path);
