@@ -1,3 +1,5 @@
+import { open } from 'node:fs/promises';
+import { devNull } from 'node:os';
 import type pg from 'pg';
 import { isRetryable, isUnreachable, translateError } from './db-errors.js';
 import type { Prisma, PrismaClient } from './generated/client.js';
@@ -13,6 +15,8 @@ export type PrismaTransaction = Prisma.TransactionClient;
  */
 export type PrismaWork<T> = (tx: PrismaTransaction, sql: SqlRunner) => Promise<T>;
 
+/** More than are open at once while it is loaded. */
+const FILES_OF_PRISMA = 64;
 const TRANSACTION_LIMITS = { maxWait: 5_000, timeout: 15_000 };
 
 interface Clients {
@@ -59,12 +63,27 @@ export class PrismaTenants {
 
 /** Library and engine take some 50 MB, and are loaded by the first request that needs them. */
 async function makeClients(appPool: pg.Pool, servicePool: pg.Pool): Promise<Clients> {
+  await requireDescriptors(FILES_OF_PRISMA);
   const [{ PrismaPg }, { PrismaClient }] = await Promise.all([
     import('@prisma/adapter-pg'),
     import('./generated/client.js'),
   ]);
   const on = (pool: pg.Pool): PrismaClient => new PrismaClient({ adapter: new PrismaPg(pool) });
   return { app: on(appPool), service: on(servicePool) };
+}
+
+/**
+ * Node remembers a module that could not be read, until the process ends. So it is not asked to read any while the
+ * process may open no more files.
+ *
+ * @throws EMFILE or ENFILE when `count` more can't be opened
+ */
+async function requireDescriptors(count: number): Promise<void> {
+  const opening = Array.from({ length: count }, () => open(devNull));
+  const opened = await Promise.allSettled(opening);
+  await Promise.all(opened.map((one) => one.status === 'fulfilled' && one.value.close()));
+  const refused = opened.find((one) => one.status === 'rejected');
+  if (refused) throw refused.reason;
 }
 
 function run<T>(client: PrismaClient, work: PrismaWork<T>): Promise<T> {

@@ -95,7 +95,8 @@ const SIGNALS: Record<number, string> = {
 };
 
 /** The C library's first and last realtime signal on Linux. */
-const [FIRST_REALTIME, LAST_REALTIME] = [34, 64];
+export const FIRST_REALTIME = 34;
+const LAST_REALTIME = 64;
 
 /** A shell, or a container's first process, passes a child's signal on as 128 and its number. */
 export function signalOf(exitCode: number | null): string | undefined {

@@ -5,6 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { type OutputSink, type SessionExit, SpawnError } from '../driver.js';
 import type { Throttle } from '../output/throttle.js';
 import { endStrays } from './end-strays.js';
+import { exitOf, type FirstExit } from './exit-of.js';
 import { countOomKills, oomKillsIn } from './oom-evidence.js';
 import { type ProcessRef, readProcess } from './process-tree.js';
 import { removeGroup } from '../sandbox/control-group.js';
@@ -36,7 +37,7 @@ export interface RunningProcess {
   /** The process of ours: the command itself, or the sandbox that holds it. */
   child: ChildProcess;
   leader: ProcessRef;
-  exited: Promise<Pick<SessionExit, 'exitCode' | 'signal'>>;
+  exited: Promise<FirstExit>;
   /** Ends the sandbox, with everything that is in it. */
   release: () => void;
 }
@@ -134,10 +135,7 @@ async function startHere({
     stdio: [stdin === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
   });
   await once(child, 'spawn');
-  const exited = new Promise<Pick<SessionExit, 'exitCode' | 'signal'>>((resolve) => {
-    child.once('exit', (exitCode, signal) => resolve({ exitCode, signal }));
-  });
-  return { child, leader: refOf(child), exited, release: () => undefined };
+  return { child, leader: refOf(child), exited: exitOf(child), release: () => undefined };
 }
 
 // A process that is over already cannot be told apart any more, and need not be.

@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
+import { FIRST_REALTIME } from '#lib/kernel';
 
 /** A process beyond confusion: ids are used again, but not with the same start time. */
 export interface ProcessRef {
@@ -75,6 +76,12 @@ export function findInside(ancestor: number, innerPid: number): ProcessRef | und
     (one) => innerPidOf(one) === innerPid && parentOf(parentOf(parentOf(one))) === ancestor,
   );
   return pid === undefined ? undefined : { pid, startTicks: Number(statusOf(pid)?.[19]) };
+}
+
+/** @returns the number of the realtime signal that the process dies or died by; undefined for any other end */
+export function realtimeSignalOf(pid: number): number | undefined {
+  const number = Number(statusOf(pid)?.[49]) & 127;
+  return number >= FIRST_REALTIME ? number : undefined;
 }
 
 /** Whether the process is the one that was meant, and not a later one with its number. */

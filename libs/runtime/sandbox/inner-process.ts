@@ -20,11 +20,23 @@ function readLine(): string {
   const chunk = Buffer.alloc(CHUNK_BYTES);
   const parts: Buffer[] = [];
   for (;;) {
-    const bytes = readSync(CHANNEL, chunk);
+    const bytes = readSome(chunk);
     if (bytes === 0) process.exit(0);
     const part = Buffer.from(chunk.subarray(0, bytes));
     parts.push(part);
     if (part.at(-1) === 10) return Buffer.concat(parts).toString();
+  }
+}
+
+/** Waits for it; Node has made the socket one that does not wait. @returns bytes, 0 at the end */
+function readSome(chunk: Buffer): number {
+  for (;;) {
+    try {
+      return readSync(CHANNEL, chunk);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') return 0;
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1);
+    }
   }
 }
 
@@ -58,7 +70,7 @@ const [argv0, ...args] = command;
 closeInherited();
 const child = spawn(program, args, {
   ...user,
-  ...{ argv0, cwd, env, detached: true, stdio: 'inherit' },
+  ...{ argv0, cwd, env, detached: true, stdio: ['inherit', 'inherit', 'inherit', 'pipe'] },
 });
 child.on('error', (error: NodeJS.ErrnoException) => {
   tell({ failed: error.code ?? error.message });
@@ -66,6 +78,16 @@ child.on('error', (error: NodeJS.ErrnoException) => {
 });
 if (child.pid !== undefined) {
   child.on('exit', (exitCode, signal) => tell({ exited: { exitCode, signal } }));
+  // As a process ends, the kernel closes its files, and this one with them: before Node waits for it, somebody with
+  // more rights can look what it dies by. The outputs are not read here.
+  const file = child.stdio[CHANNEL] as Socket;
+  file
+    .on('error', () => undefined)
+    .once('end', () => {
+      tell({ ending: true });
+      readLine();
+    });
+  file.resume();
   tell({ started: child.pid });
   // Until then nobody waits for a command that has ended already: its number is still its own.
   readLine();

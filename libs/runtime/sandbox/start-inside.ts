@@ -3,18 +3,17 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import type { Duplex } from 'node:stream';
 import { SpawnError } from '../driver.js';
+import { exitOf, type FirstExit, withRealtime } from '../process/exit-of.js';
 import type { Launch, RunningProcess } from '../process/first-process.js';
-import { findInside } from '../process/process-tree.js';
+import { findInside, realtimeSignalOf } from '../process/process-tree.js';
 import { explainSpawnFailure } from '../process/spawn-failure.js';
 import type { InnerAnswer, InnerOrder } from './inner-order.js';
 import type { SandboxLaunch } from './sandbox.js';
 
 const CHANNEL = 3;
 const LAST_WORDS = 2_000;
-/** Bytes of all answers: three short lines. */
+/** Bytes of all answers: four short lines. */
 const MAX_ANSWERS = 16_384;
-
-type FirstExit = Awaited<RunningProcess['exited']>;
 
 /**
  * Starts a command in a sandbox of its own.
@@ -50,10 +49,25 @@ export async function startInside(
   const leader = 'started' in first && findInside(child.pid as number, first.started);
   if (!leader) throw notMade('its first process was not found');
   channel.write('\n');
-  const exited = next().then((last) =>
-    last !== undefined && 'exited' in last ? last.exited : over,
-  );
+  const exited = exitInside(next, () => {
+    const realtime = realtimeSignalOf(leader.pid);
+    channel.write('\n');
+    return realtime;
+  }).then((exit) => exit ?? over);
   return { child, leader, exited, release: () => channel.destroy() };
+}
+
+/** @param look at how it ends, and let it go on; @returns undefined when the sandbox ended without a word of it */
+async function exitInside(
+  next: () => Promise<InnerAnswer | undefined>,
+  look: () => number | undefined,
+): Promise<FirstExit | undefined> {
+  const answer = await next();
+  if (answer === undefined) return undefined;
+  if ('exited' in answer) return answer.exited;
+  const realtime = 'ending' in answer ? look() : undefined;
+  const last = await next();
+  return last !== undefined && 'exited' in last ? withRealtime(last.exited, realtime) : undefined;
 }
 
 /** Each call waits for the next answer; undefined once there will be none. */
@@ -78,12 +92,6 @@ function answerIn(line: string): InnerAnswer | undefined {
   } catch {
     return undefined;
   }
-}
-
-function exitOf(child: ChildProcess): Promise<FirstExit> {
-  return new Promise((resolve) => {
-    child.once('exit', (exitCode, signal) => resolve({ exitCode, signal }));
-  });
 }
 
 async function lastWordsOf({ stderr }: ChildProcess): Promise<string> {

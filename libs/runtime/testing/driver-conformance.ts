@@ -89,8 +89,13 @@ export function describeDriver(name: string, prepare: () => Promise<DriverHarnes
       expect(Date.parse(exit.endedAt)).toBeGreaterThanOrEqual(before - 1_000);
     });
 
-    test('tells the signal that ended it', async () => {
-      expect(await outcomeOf(shell('kill -USR1 $$'))).toMatchObject({ signal: 'SIGUSR1' });
+    test.each([
+      ['USR1', 'SIGUSR1'],
+      ['RTMIN', 'SIGRTMIN+0'],
+      ['RTMAX', 'SIGRTMIN+30'],
+    ])('tells the signal %s that ended it', async (name, signal) => {
+      const exit = await outcomeOf(shell(`kill -s ${name} $$`));
+      expect(exit).toMatchObject({ exitCode: null, signal });
     });
 
     test('passes arguments as they are, whatever a shell would make of them', async () => {
