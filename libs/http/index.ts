@@ -7,6 +7,8 @@ export { PageQuery } from './dto/page-query.js';
 export { EventStream, type ServerSentEvent, textOf } from './event-stream.js';
 export { Hot, type HotCall, type RouteGuard } from './hot-route.js';
 export { IfMatch, UuidParam } from './params.js';
+export { parseJsonBody } from './json-body.js';
+export { BodyBytes, RawBody } from './raw-body.js';
 export { sendProblem } from './problem/send-problem.js';
 export { Versioned } from './versioned.js';
 export { validateDto } from './validation/pipe.js';
