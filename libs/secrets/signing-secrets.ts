@@ -1,23 +1,37 @@
 import { Injectable } from '@nestjs/common';
 import type { SqlRunner } from '#lib/database';
 import { instruments } from '#lib/observability';
-import { type ColumnOfWebhook, openOriginal, sealWhole } from './domain/originals.js';
+import {
+  type ColumnOfInboundHook,
+  type ColumnOfWebhook,
+  openOriginal,
+  sealWhole,
+  type SigningColumn,
+} from './domain/originals.js';
 import { KeyRing } from './key-ring.js';
-import { validWebhookSecrets, writeWebhookSecret } from './store/webhook-secrets.sql.js';
+import { INBOUND_HOOK_SECRETS, WEBHOOK_SECRETS } from './store/signing-secrets.sql.js';
 
-/** One webhook. */
-export interface WebhookPlace {
+/** A webhook or an inbound hook. */
+export interface SignerPlace {
   workspaceId: string;
-  webhookId: string;
+  id: string;
 }
 
-/** The signing secrets of webhooks: one, and the one before while it is still valid. */
-@Injectable()
-export class WebhookSecrets {
-  constructor(private readonly ring: KeyRing) {}
+type ColumnOf = (
+  place: SignerPlace,
+  column: SigningColumn,
+) => ColumnOfWebhook | ColumnOfInboundHook;
 
-  /** Behind the statement that makes the webhook, in its transaction. */
-  async write(runner: SqlRunner, place: WebhookPlace, secret: string): Promise<void> {
+/** Signing secrets: of each owner one, and the one before while it is still valid. */
+abstract class SigningSecrets {
+  constructor(
+    private readonly ring: KeyRing,
+    private readonly statements: typeof WEBHOOK_SECRETS,
+    private readonly columnOf: ColumnOf,
+  ) {}
+
+  /** Behind the statement that makes the owner, in its transaction. */
+  async write(runner: SqlRunner, place: SignerPlace, secret: string): Promise<void> {
     await this.writeColumn(runner, { ...place, column: 'secret' }, secret, null);
   }
 
@@ -28,11 +42,11 @@ export class WebhookSecrets {
    */
   async rotate(
     runner: SqlRunner,
-    place: WebhookPlace,
+    place: SignerPlace,
     secret: string,
     seconds: number,
   ): Promise<void> {
-    const [before] = (await this.valid(runner, [place])).get(place.webhookId) ?? [];
+    const [before] = (await this.valid(runner, [place])).get(place.id) ?? [];
     if (before !== undefined) {
       await this.writeColumn(runner, { ...place, column: 'previous_secret' }, before, seconds);
     }
@@ -40,15 +54,16 @@ export class WebhookSecrets {
   }
 
   /** The valid secrets of each, the current one first; without those that do not open. */
-  async valid(runner: SqlRunner, places: readonly WebhookPlace[]): Promise<Map<string, string[]>> {
-    const params = [places.map((each) => each.workspaceId), places.map((each) => each.webhookId)];
+  async valid(runner: SqlRunner, places: readonly SignerPlace[]): Promise<Map<string, string[]>> {
+    const params = [places.map((each) => each.workspaceId), places.map((each) => each.id)];
     const opened = new Map<string, string[]>();
-    for (const original of await runner.rows(validWebhookSecrets, params)) {
-      const outcome = openOriginal(original, await this.ring.find(original.key_id));
+    for (const row of await runner.rows(this.statements.valid, params)) {
+      const place = { workspaceId: row.workspace_id, id: row.owner_id };
+      const original = { ...this.columnOf(place, row.column_name), ...sealedOf(row) };
+      const outcome = openOriginal(original, await this.ring.find(row.key_id));
       instruments.secrets.inc({ operation: outcome.kind });
       if (outcome.kind !== 'opened' || typeof outcome.value !== 'string') continue;
-      const secrets = opened.get(original.webhook_id) ?? [];
-      opened.set(original.webhook_id, [...secrets, outcome.value]);
+      opened.set(place.id, [...(opened.get(place.id) ?? []), outcome.value]);
     }
     return opened;
   }
@@ -56,17 +71,40 @@ export class WebhookSecrets {
   /** @throws DroverError `conflict_retry` when the key has gone meanwhile; see `KeyRing.explain` */
   private async writeColumn(
     runner: SqlRunner,
-    { workspaceId, webhookId, column }: WebhookPlace & { column: ColumnOfWebhook['column_name'] },
+    { column, ...place }: SignerPlace & { column: SigningColumn },
     secret: string,
     seconds: number | null,
   ): Promise<void> {
     const key = await this.ring.current();
-    const at = { workspace_id: workspaceId, webhook_id: webhookId, column_name: column };
-    const sealed = JSON.stringify(sealWhole(key, secret, at));
-    const params = [workspaceId, webhookId, column, key.id, sealed, seconds];
-    await runner.rows(writeWebhookSecret, params).catch((error: unknown) => {
+    const sealed = JSON.stringify(sealWhole(key, secret, this.columnOf(place, column)));
+    const params = [place.workspaceId, place.id, column, key.id, sealed, seconds];
+    await runner.rows(this.statements.write, params).catch((error: unknown) => {
       throw this.ring.explain(error);
     });
     instruments.secrets.inc({ operation: 'sealed' });
   }
+}
+
+/** The secrets by which webhooks sign what they send. */
+@Injectable()
+export class WebhookSecrets extends SigningSecrets {
+  constructor(ring: KeyRing) {
+    super(ring, WEBHOOK_SECRETS, ({ workspaceId, id }, column) => ({
+      ...{ workspace_id: workspaceId, webhook_id: id, column_name: column },
+    }));
+  }
+}
+
+/** The secrets by which others sign what they send to inbound hooks. */
+@Injectable()
+export class InboundHookSecrets extends SigningSecrets {
+  constructor(ring: KeyRing) {
+    super(ring, INBOUND_HOOK_SECRETS, ({ workspaceId, id }, column) => ({
+      ...{ workspace_id: workspaceId, hook_id: id, column_name: column },
+    }));
+  }
+}
+
+function sealedOf({ key_id, sealed }: { key_id: string; sealed: unknown }) {
+  return { key_id, sealed };
 }

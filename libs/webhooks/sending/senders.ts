@@ -94,10 +94,7 @@ export class WebhookSenders implements OnApplicationBootstrap, BeforeApplication
   }
 
   private async begin(leased: readonly Leased[]): Promise<void> {
-    const places = leased.map(({ workspace_id, id }) => ({
-      workspaceId: workspace_id,
-      webhookId: id,
-    }));
+    const places = leased.map(({ workspace_id, id }) => ({ workspaceId: workspace_id, id }));
     const secrets = await this.secrets.valid(this.database.service, places);
     for (const each of leased) {
       const turn = this.turn(each, secrets.get(each.id) ?? []).finally(() => {
