@@ -8,7 +8,7 @@ const LAYERS = [
   ['secrets', 'admission', 'usage-budget'],
   ['agent-manager', 'webhooks', 'traces'],
   ['task-manager'],
-  ['runs'],
+  ['runs', 'inbound-hooks'],
   ['explain', 'coordinator', 'invariants', 'streams'],
 ];
 

@@ -7,6 +7,7 @@ import { DatabaseModule } from '#lib/database';
 import { IdentityModule } from '#lib/identity';
 import { type Logger, ObservabilityModule } from '#lib/observability';
 import { EventsModule } from '#lib/events';
+import { InboundHooksModule } from '#lib/inbound-hooks';
 import { ExplainModule } from '#lib/explain';
 import { ProjectsModule } from '#lib/projects';
 import { SecretsModule } from '#lib/secrets';
@@ -41,6 +42,7 @@ export class AppModule {
         UsageBudgetModule,
         AgentManagerModule,
         TaskManagerModule,
+        InboundHooksModule,
         RunsModule,
         ExplainModule,
         CoordinatorModule,

@@ -161,9 +161,9 @@ export const variables = z.object({
   WEBHOOK_ALLOWED_NETWORKS: networks('that webhooks may be sent to').default([]),
   /** For one attempt to send a webhook, from its name's resolution to the end of the answer. */
   WEBHOOK_TIMEOUT_MS: integer(10_000, 100, 30_000),
-  /** Webhooks that a workspace may have. */
+  /** Webhooks that a workspace may have, and inbound hooks beside them. */
   MAX_WEBHOOKS_PER_WORKSPACE: integer(50, 1, 10_000),
-  /** For how long the deliveries of webhooks are kept, with their attempts. */
+  /** For how long the deliveries of webhooks are kept, with their attempts, and what came of events for inbound hooks. */
   WEBHOOK_RETENTION_DAYS: integer(30, 2, 3_650),
   /** Six fields, seconds first; five of the usual kind are taken too. */
   COORDINATOR_CRON: z

@@ -26,6 +26,7 @@ function aHousekeeping(): Housekeeping {
   return new Housekeeping(db.database, Logger.create({ level: 'silent' }), {
     agents,
     usage: { retentionDays: 400 },
+    webhooks: { retentionDays: 30 },
   });
 }
 

@@ -4,6 +4,7 @@ import { CONFIG, type Config } from '#lib/config';
 import { Database, firstRow } from '#lib/database';
 import { purgeExpiredKeys } from '#lib/http';
 import { pruneSessions } from '#lib/identity';
+import { pruneInboundDeliveries } from '#lib/inbound-hooks';
 import { Logger } from '#lib/observability';
 import { calibrateEstimates, pruneUsageReports } from '#lib/usage-budget';
 import { pruneCapabilitySets } from './store/prune-capability-sets.sql.js';
@@ -31,7 +32,10 @@ export class Housekeeping {
   constructor(
     private readonly database: Database,
     private readonly logger: Logger,
-    @Inject(CONFIG) private readonly config: Pick<Config, 'agents' | 'usage'>,
+    @Inject(CONFIG)
+    private readonly config: Pick<Config, 'agents' | 'usage'> & {
+      webhooks: Pick<Config['webhooks'], 'retentionDays'>;
+    },
   ) {}
 
   /** Does its round if it is time; never throws. */
@@ -54,11 +58,12 @@ export class Housekeeping {
     const sessions = await pruneSessions(service, BATCH);
     const logs = await firstRow(service, pruneCoordinatorLogs, [LOGS_KEPT_DAYS, BATCH]);
     const sets = await firstRow(service, pruneCapabilitySets, [BATCH]);
-    const { agents, usage } = this.config;
+    const { agents, usage, webhooks } = this.config;
     const reports = await pruneUsageReports(service, usage.retentionDays, BATCH);
+    const events = await pruneInboundDeliveries(service, webhooks.retentionDays, BATCH);
     await service.rows(renewHeartbeatPartitions, [DAYS_AHEAD, agents.heartbeatRetentionDays]);
     await this.learn();
-    return [keys, sessions, reports, logs?.removed ?? 0, sets?.looked_at ?? 0].some(
+    return [keys, sessions, reports, events, logs?.removed ?? 0, sets?.looked_at ?? 0].some(
       (removed) => removed >= BATCH,
     );
   }

@@ -8,6 +8,7 @@ import { hotHandler, type HotLane, hotRouteOf } from './hot-route.js';
 import { parseJsonBody } from './json-body.js';
 import { answerClientError } from './problem/client-error.js';
 import { logRefusal } from './problem/log-refusal.js';
+import { isRaw } from './raw-body.js';
 import { pathOf, sendProblem } from './problem/send-problem.js';
 import { toDroverError } from './problem/to-drover-error.js';
 import { parseQuery } from './query-string.js';
@@ -202,11 +203,11 @@ function muteHooks(instance: FastifyInstance): () => void {
 type Done = (error: Error | null, body?: unknown) => void;
 
 function jsonReader({ maxJsonDepth }: AdapterOptions) {
-  return ({ headers }: FastifyRequest, body: Buffer, done: Done): void => {
+  return ({ headers, routeOptions }: FastifyRequest, body: Buffer, done: Done): void => {
     let value: unknown;
     try {
       requirePlainUtf8(headers);
-      value = parseJsonBody(body, maxJsonDepth);
+      value = isRaw(routeOptions.config) ? body : parseJsonBody(body, maxJsonDepth);
     } catch (error) {
       done(error as Error);
       return;

@@ -1,7 +1,10 @@
 export type MemberRole = 'OWNER' | 'ADMIN' | 'MEMBER' | 'VIEWER';
 
-/** The caller, as the guard established it. Every service method takes it first. */
-export type Caller = UserCaller | ApiKeyCaller | AgentCaller | RunCaller;
+/** The caller, as the guard established it, or an inbound hook whose event was signed. Every service method takes it first. */
+export type Caller = TokenCaller | HookCaller;
+
+/** A caller who came with credentials. */
+export type TokenCaller = UserCaller | ApiKeyCaller | AgentCaller | RunCaller;
 
 export interface UserCaller {
   kind: 'user';
@@ -43,9 +46,16 @@ export interface RunCaller extends AgentTokenMarks {
   runId: string;
 }
 
+/** An inbound hook, on behalf of the system that has signed an event. It has no token, so no route takes it. */
+export interface HookCaller {
+  kind: 'hook';
+  workspaceId: string;
+  hookId: string;
+}
+
 /** The actor of a change, as the audit log keeps it. */
 export interface Actor {
-  kind: 'user' | 'api_key' | 'agent' | 'run' | 'coordinator' | 'system';
+  kind: 'user' | 'api_key' | 'agent' | 'run' | 'hook' | 'coordinator' | 'system';
   id: string | null;
 }
 
@@ -59,5 +69,7 @@ export function actorOf(caller: Caller): Actor {
       return { kind: 'agent', id: caller.agentId };
     case 'run':
       return { kind: 'run', id: caller.runId };
+    case 'hook':
+      return { kind: 'hook', id: caller.hookId };
   }
 }

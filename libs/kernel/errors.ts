@@ -66,6 +66,11 @@ export const ERRORS = {
     'The metrics token is missing or wrong',
     'Send Authorization: Bearer with the METRICS_TOKEN of the server.',
   ),
+  invalid_hook_signature: e(
+    401,
+    'There is no such hook, or the event is not signed for it',
+    'Check the address and the secret; where the signature has a time, the clock of the sender.',
+  ),
   token_expired: e(401, 'The token has expired', 'Refresh it, or sign in again.'),
   token_revoked: e(401, 'The token was revoked', 'Sign in again, or ask for a new token.'),
   wrong_token_kind: e(
@@ -135,6 +140,11 @@ export const ERRORS = {
   ),
   pause_not_found: e(404, 'There is no such pause', 'List the pauses for their ids.'),
   webhook_not_found: e(404, 'There is no such webhook', 'List the webhooks for their ids.'),
+  inbound_hook_not_found: e(
+    404,
+    'There is no such inbound hook',
+    'List the inbound hooks for their ids.',
+  ),
   milestone_not_found: e(404, 'There is no such milestone', 'Check the id and the project.'),
   dependency_not_found: e(404, 'There is no such dependency', 'Check both task ids.'),
   member_not_found: e(404, 'There is no such member', 'Check the user id and the workspace.'),
@@ -255,6 +265,21 @@ export const ERRORS = {
     409,
     'The workspace has as many webhooks as it may have',
     'Delete one; an operator can raise MAX_WEBHOOKS_PER_WORKSPACE.',
+  ),
+  inbound_hook_disabled: e(
+    409,
+    'The inbound hook is disabled',
+    'Have an ADMIN of the workspace enable it by PATCH with `enabled`: true, then send the event again.',
+  ),
+  inbound_hook_limit: e(
+    409,
+    'The workspace has as many inbound hooks as it may have',
+    'Delete one; an operator can raise MAX_WEBHOOKS_PER_WORKSPACE.',
+  ),
+  hook_rule_refused: e(
+    422,
+    'The rule of the inbound hook makes no task of this event',
+    'Correct the rule by `detail`, then have the event sent again.',
   ),
   price_exists: e(
     409,

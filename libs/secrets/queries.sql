@@ -7,6 +7,9 @@ WHERE s.workspace_id = $1 AND s.agent_id = $2
 -- anything_to_reseal_of_agents
 SELECT EXISTS (SELECT FROM agent_secrets WHERE key_id <> $1 AND unreadable_at IS NULL) AS found
 
+-- anything_to_reseal_of_inbound_hooks
+SELECT EXISTS (SELECT FROM inbound_hook_secrets WHERE key_id <> $1 AND unreadable_at IS NULL) AS found
+
 -- anything_to_reseal_of_tasks
 SELECT EXISTS (SELECT FROM task_secrets WHERE key_id <> $1 AND unreadable_at IS NULL) AS found
 
@@ -24,6 +27,15 @@ SELECT s.workspace_id, s.agent_id, s.column_name, s.key_id, s.sealed
 FROM agent_secrets s
 WHERE (s.workspace_id, s.agent_id) IN (
     SELECT o.workspace_id, o.agent_id FROM agent_secrets o
+    WHERE o.key_id <> $1 AND o.unreadable_at IS NULL LIMIT $2)
+  AND s.key_id <> $1 AND s.unreadable_at IS NULL
+FOR NO KEY UPDATE SKIP LOCKED
+
+-- lock_originals_of_inbound_hooks
+SELECT s.workspace_id, s.hook_id, s.column_name, s.key_id, s.sealed
+FROM inbound_hook_secrets s
+WHERE (s.workspace_id, s.hook_id) IN (
+    SELECT o.workspace_id, o.hook_id FROM inbound_hook_secrets o
     WHERE o.key_id <> $1 AND o.unreadable_at IS NULL LIMIT $2)
   AND s.key_id <> $1 AND s.unreadable_at IS NULL
 FOR NO KEY UPDATE SKIP LOCKED
@@ -55,7 +67,8 @@ SELECT k.id, k.master_key_id, k.wrapped, k.retired_at IS NOT NULL AS retired,
   k.created_at < now() - make_interval(days => $1) AS aged,
   (EXISTS (SELECT FROM task_secrets s WHERE s.key_id = k.id)
     OR EXISTS (SELECT FROM agent_secrets s WHERE s.key_id = k.id)
-    OR EXISTS (SELECT FROM webhook_secrets s WHERE s.key_id = k.id)) AS used
+    OR EXISTS (SELECT FROM webhook_secrets s WHERE s.key_id = k.id)
+    OR EXISTS (SELECT FROM inbound_hook_secrets s WHERE s.key_id = k.id)) AS used
 FROM data_keys k
 WHERE k.wrapped IS NOT NULL
 ORDER BY k.created_at DESC, k.id DESC
@@ -65,7 +78,8 @@ DELETE FROM data_keys k
 WHERE k.retired_at <= now() - make_interval(secs => $1)
   AND NOT (EXISTS (SELECT FROM task_secrets s WHERE s.key_id = k.id)
     OR EXISTS (SELECT FROM agent_secrets s WHERE s.key_id = k.id)
-    OR EXISTS (SELECT FROM webhook_secrets s WHERE s.key_id = k.id))
+    OR EXISTS (SELECT FROM webhook_secrets s WHERE s.key_id = k.id)
+    OR EXISTS (SELECT FROM inbound_hook_secrets s WHERE s.key_id = k.id))
 RETURNING k.id
 
 -- retire_data_keys
@@ -82,6 +96,11 @@ UPDATE agent_secrets s SET unreadable_at = now()
 FROM jsonb_to_recordset($1::jsonb) AS x (workspace_id uuid, agent_id uuid, column_name text)
 WHERE s.workspace_id = x.workspace_id AND s.agent_id = x.agent_id AND s.column_name = x.column_name
 
+-- set_unreadable_of_inbound_hooks_aside
+UPDATE inbound_hook_secrets s SET unreadable_at = now()
+FROM jsonb_to_recordset($1::jsonb) AS x (workspace_id uuid, hook_id uuid, column_name text)
+WHERE s.workspace_id = x.workspace_id AND s.hook_id = x.hook_id AND s.column_name = x.column_name
+
 -- set_unreadable_of_tasks_aside
 UPDATE task_secrets s SET unreadable_at = now()
 FROM jsonb_to_recordset($1::jsonb) AS x (workspace_id uuid, task_id uuid, column_name text)
@@ -97,8 +116,15 @@ SELECT t.id, t.title, t.description, t.input_context, t.checkpoint_data, t.outpu
   SELECT jsonb_agg(to_jsonb(s)) FROM task_secrets s WHERE s.workspace_id = $1 AND s.task_id = t.id) AS originals
 FROM agent_tasks t WHERE t.workspace_id = $1 AND t.id = ANY ($2::uuid[])
 
+-- valid_inbound_hook_secrets
+SELECT s.workspace_id, s.hook_id AS owner_id, s.column_name, s.key_id, s.sealed
+FROM unnest($1::uuid[], $2::uuid[]) AS w (workspace_id, id)
+JOIN inbound_hook_secrets s ON s.workspace_id = w.workspace_id AND s.hook_id = w.id
+WHERE s.expires_at IS NULL OR s.expires_at > now()
+ORDER BY s.column_name DESC
+
 -- valid_webhook_secrets
-SELECT s.workspace_id, s.webhook_id, s.column_name, s.key_id, s.sealed
+SELECT s.workspace_id, s.webhook_id AS owner_id, s.column_name, s.key_id, s.sealed
 FROM unnest($1::uuid[], $2::uuid[]) AS w (workspace_id, id)
 JOIN webhook_secrets s ON s.workspace_id = w.workspace_id AND s.webhook_id = w.id
 WHERE s.expires_at IS NULL OR s.expires_at > now()
@@ -119,10 +145,21 @@ SELECT $1, i.agent_id, i.column_name, i.key_id, i.sealed FROM input i WHERE i.ke
 ON CONFLICT (workspace_id, agent_id, column_name)
   DO UPDATE SET key_id = excluded.key_id, sealed = excluded.sealed, unreadable_at = NULL
 
+-- write_inbound_hook_secret
+INSERT INTO inbound_hook_secrets (workspace_id, hook_id, column_name, key_id, sealed, expires_at)
+VALUES ($1, $2, $3, $4, $5::jsonb, now() + make_interval(secs => $6))
+ON CONFLICT (workspace_id, hook_id, column_name)
+  DO UPDATE SET key_id = excluded.key_id, sealed = excluded.sealed, expires_at = excluded.expires_at, unreadable_at = NULL
+
 -- write_resealed_of_agents
 UPDATE agent_secrets s SET key_id = $1, sealed = d.sealed
 FROM jsonb_to_recordset($2::jsonb) AS d (workspace_id uuid, agent_id uuid, column_name text, sealed jsonb)
 WHERE s.workspace_id = d.workspace_id AND s.agent_id = d.agent_id AND s.column_name = d.column_name
+
+-- write_resealed_of_inbound_hooks
+UPDATE inbound_hook_secrets s SET key_id = $1, sealed = d.sealed
+FROM jsonb_to_recordset($2::jsonb) AS d (workspace_id uuid, hook_id uuid, column_name text, sealed jsonb)
+WHERE s.workspace_id = d.workspace_id AND s.hook_id = d.hook_id AND s.column_name = d.column_name
 
 -- write_resealed_of_tasks
 WITH done AS MATERIALIZED (

@@ -24,7 +24,9 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 beforeEach(async () => {
-  await server.db.owner.query('TRUNCATE task_secrets, agent_secrets, webhook_secrets, data_keys');
+  await server.db.owner.query(
+    'TRUNCATE task_secrets, agent_secrets, webhook_secrets, inbound_hook_secrets, data_keys',
+  );
   workspace = await server.newWorkspace();
 });
 
@@ -111,7 +113,9 @@ describe('the rotation of the data key', () => {
 
   it('is found again by a server that slept through it, whose first write is refused', async () => {
     await create('before');
-    await server.db.owner.query('TRUNCATE task_secrets, agent_secrets, webhook_secrets, data_keys');
+    await server.db.owner.query(
+      'TRUNCATE task_secrets, agent_secrets, webhook_secrets, inbound_hook_secrets, data_keys',
+    );
     const wanted = { title: 'x', taskType: 'test', inputContext: { token: SECRET } };
     const refused = await workspace.api.post<{ code: string }>('/agent-tasks', wanted);
     expect([refused.status, refused.body.code]).toEqual([503, 'conflict_retry']);
@@ -129,7 +133,9 @@ describe('the rotation of the data key', () => {
       `/agents/${agent.id}/claim`,
       { maxTasks: 1 },
     );
-    await server.db.owner.query('TRUNCATE task_secrets, agent_secrets, webhook_secrets, data_keys');
+    await server.db.owner.query(
+      'TRUNCATE task_secrets, agent_secrets, webhook_secrets, inbound_hook_secrets, data_keys',
+    );
     const path = `/runs/${answer.tasks[0]?.run.id}/${report}`;
     const say = (): Promise<{ status: number; body: { code?: string } }> =>
       report === 'checkpoint' ? agent.api.put(path, body) : agent.api.post(path, body);

@@ -5,7 +5,7 @@ import { KeyRing } from './key-ring.js';
 import { Resealing } from './resealing.js';
 import { TaskSecrets } from './task-secrets.js';
 import { ValuesAtHand } from './values-at-hand.js';
-import { WebhookSecrets } from './webhook-secrets.js';
+import { InboundHookSecrets, WebhookSecrets } from './signing-secrets.js';
 
 const PROVIDERS = [
   KeyRing,
@@ -13,6 +13,7 @@ const PROVIDERS = [
   HeldSecrets,
   AgentSecrets,
   WebhookSecrets,
+  InboundHookSecrets,
   Resealing,
   ValuesAtHand,
 ];

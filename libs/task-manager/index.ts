@@ -1,5 +1,7 @@
 export { TaskSuspension } from './suspension/task-suspension.js';
 export { TaskManagerModule } from './task-manager.module.js';
+export { TaskCreation } from './creation/task-creation.js';
+export { CreateTaskDto, TaskPageDto } from './http/dto/task.dto.js';
 export { TaskCommands } from './commands/task-commands.js';
 export { type TaskCommand } from './domain/commands.js';
 export { visibilityOf } from './domain/access.js';
@@ -20,7 +22,6 @@ export {
   ShownTextOrNull,
   ShownTexts,
 } from './http/dto/shown.js';
-export { TaskPageDto } from './http/dto/task.dto.js';
 export { TaskHistory } from './queries/task-history.js';
 export { requireNamed } from './queries/require-named.js';
 export { requireReadable } from './queries/require-readable.js';

@@ -45,6 +45,6 @@ import { UpdateSecrets } from './updates/update-secrets.js';
     TaskUpdates,
     TaskSuspension,
   ],
-  exports: [TaskCommands, TaskHistory, TaskSuspension, TaskQueries],
+  exports: [TaskCreation, TaskCommands, TaskHistory, TaskSuspension, TaskQueries],
 })
 export class TaskManagerModule {}

@@ -128,7 +128,7 @@ describe('a secret that cannot be opened', () => {
     const secrets = server.app.get(WebhookSecrets, { strict: false });
     const valid = secrets.valid.bind(secrets);
     jest.spyOn(secrets, 'valid').mockImplementation(async (runner, places) => {
-      if (places.some(({ webhookId }) => webhookId === broken.id)) throw new Error('on purpose');
+      if (places.some(({ id }) => id === broken.id)) throw new Error('on purpose');
       return valid(runner, places);
     });
     // Both become due at once.

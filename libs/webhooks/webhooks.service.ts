@@ -67,7 +67,7 @@ export class Webhooks {
       if (!(await firstRow(tx, insertWebhook, params))) {
         throw new DroverError('webhook_limit', { members: { limit } });
       }
-      await this.secrets.write(tx, { workspaceId, webhookId: id }, secret);
+      await this.secrets.write(tx, { workspaceId, id }, secret);
       return found(tx, workspaceId, id);
     });
     return { ...toWebhookView(made), secret };
@@ -125,7 +125,7 @@ export class Webhooks {
    */
   async rotate({ workspaceId }: Caller, id: string): Promise<WebhookView & { secret: string }> {
     const secret = newSecret();
-    const place = { workspaceId, webhookId: id };
+    const place = { workspaceId, id };
     const row = await this.database.tenant(workspaceId).transaction(async (tx) => {
       await locked(tx, workspaceId, id);
       await this.secrets.rotate(tx, place, secret, ROTATION_SECONDS);

@@ -69,10 +69,14 @@ export const TABLES: Readonly<Record<string, Ownership>> = {
   task_secrets: { owner: 'secrets' },
   agent_secrets: { owner: 'secrets' },
   webhook_secrets: { owner: 'secrets' },
+  inbound_hook_secrets: { owner: 'secrets' },
 
   webhooks: { owner: 'webhooks' },
   webhook_deliveries: { owner: 'webhooks' },
   webhook_attempts: { owner: 'webhooks' },
+
+  inbound_hooks: { owner: 'inbound-hooks' },
+  inbound_hook_deliveries: { owner: 'inbound-hooks' },
 
   workspace_limits: { owner: 'admission' },
   pauses: { owner: 'admission' },

@@ -57,6 +57,42 @@ export const ATTEMPTS: Record<string, readonly (readonly [sql: string, by: strin
     [`UPDATE webhook_attempts SET error = 'timeout'`, 'webhook_attempts_has_result'],
     [`UPDATE webhook_attempts SET event_id = 2`, 'webhook_attempts_delivery_fkey'],
   ],
+  'an inbound hook': [
+    [
+      `INSERT INTO inbound_hooks (workspace_id, id, kind, rules, created_by)
+       SELECT uuidv7(), uuidv7(), 'github', '[]', created_by FROM inbound_hooks`,
+      'inbound_hooks_workspace_id_fkey',
+    ],
+    [`UPDATE inbound_hooks SET kind = 'svn'`, 'inbound_hooks_kind_check'],
+    [`UPDATE inbound_hooks SET rules = '{}'`, 'inbound_hooks_rules_are_a_list'],
+    [`UPDATE inbound_hooks SET created_by = uuidv7()`, 'inbound_hooks_created_by_fkey'],
+    [`UPDATE inbound_hook_secrets SET key_id = uuidv7()`, 'inbound_hook_secrets_key_fkey'],
+    [`UPDATE inbound_hook_secrets SET hook_id = uuidv7()`, 'inbound_hook_secrets_hook_fkey'],
+    [
+      `UPDATE inbound_hook_secrets SET column_name = 'url'`,
+      'inbound_hook_secrets_column_name_check',
+    ],
+    [
+      `UPDATE inbound_hook_secrets SET column_name = 'previous_secret'`,
+      'inbound_hook_secrets_previous_expires',
+    ],
+    [
+      `UPDATE inbound_hook_deliveries SET delivery_id = ''`,
+      'inbound_hook_deliveries_delivery_id_check',
+    ],
+    [`UPDATE inbound_hook_deliveries SET digest = 'short'`, 'inbound_hook_deliveries_digest_check'],
+    [`UPDATE inbound_hook_deliveries SET rule = -1`, 'inbound_hook_deliveries_rule_check'],
+    [
+      `UPDATE inbound_hook_deliveries SET outcome = 'lost', reason = NULL`,
+      'inbound_hook_deliveries_outcome_check',
+    ],
+    [
+      `UPDATE inbound_hook_deliveries SET task_id = uuidv7()`,
+      'inbound_hook_deliveries_names_its_task',
+    ],
+    [`UPDATE inbound_hook_deliveries SET reason = NULL`, 'inbound_hook_deliveries_has_reason'],
+    [`UPDATE inbound_hook_deliveries SET once = true`, 'inbound_hook_deliveries_once_creates'],
+  ],
   'a task': [
     [`UPDATE agent_tasks SET status = 'DONE' WHERE id = $task`, 'agent_tasks_state_is_whole'],
     [`UPDATE agent_tasks SET run_id = $run WHERE id = $task`, 'agent_tasks_state_is_whole'],

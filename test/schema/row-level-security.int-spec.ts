@@ -220,6 +220,8 @@ describe('with a tenant named, drover_app', () => {
       'agent_task_tags',
       'agent_tokens',
       'idempotency_keys',
+      'inbound_hook_deliveries',
+      'inbound_hooks',
       'provider_limits',
       'task_dependencies',
       'task_secrets',

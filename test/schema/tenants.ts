@@ -156,6 +156,21 @@ function otherRows({
       `INSERT INTO webhook_attempts VALUES ($1, $2, 1, 1, now(), 1, 'https://example.com', 200)`,
       [workspaceId, agentId],
     ],
+    [
+      `INSERT INTO inbound_hooks (workspace_id, id, kind, rules, created_by) VALUES ($1, $2, 'github', '[]', $3)`,
+      [workspaceId, agentId, userId],
+    ],
+    [
+      `INSERT INTO inbound_hook_secrets (workspace_id, hook_id, column_name, key_id, sealed)
+       VALUES ($1, $2, 'secret', $3, '{}')`,
+      [workspaceId, agentId, DATA_KEY],
+    ],
+    [
+      `INSERT INTO inbound_hook_deliveries (workspace_id, hook_id, id, delivery_id, digest, known_by_digest, event,
+         outcome, reason)
+       VALUES ($1, $2, $2, 'one', sha256('x'), true, 'push', 'ignored', 'no_rule')`,
+      [workspaceId, agentId],
+    ],
     [`INSERT INTO installation_spawn_allowance VALUES (1, 1) ON CONFLICT DO NOTHING`, []],
     [`INSERT INTO event_numbers VALUES ('channels', $1, 1)`, [workspaceId]],
     [

@@ -14,6 +14,7 @@ export const TAGS = {
   Budgets: 'What workspaces, projects, milestones and tasks may use, and how long it will last.',
   Events: 'What happens in a workspace, as it happens.',
   Usage: 'What was used and what it cost.',
+  'Inbound hooks': 'Which events of other systems make tasks, and what came of them.',
   Webhooks: 'Where events are sent, and what came of it.',
   Coordinator: 'The part that recovers what was lost: its state, its log, and a sweep at once.',
   Gateway: 'Gateways report the sessions that they run.',

@@ -1,8 +1,9 @@
-import { DroverError, type Caller, type MemberRole } from '#lib/kernel';
+import { DroverError, type Caller, type MemberRole, type TokenCaller } from '#lib/kernel';
 import { isAtLeast } from './roles.js';
 import { covers, type Scope } from './scopes.js';
 
-export type CallerKind = Caller['kind'];
+/** Kinds of credentials. */
+export type CallerKind = TokenCaller['kind'];
 
 /** The callers that a route accepts. */
 export interface AuthOptions {

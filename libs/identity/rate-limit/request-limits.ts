@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { CONFIG, type Config } from '#lib/config';
-import { agentKey, type Caller, DroverError } from '#lib/kernel';
+import { agentKey, DroverError, type TokenCaller } from '#lib/kernel';
 import type { UserClaims } from '../domain/claims.js';
 import { addressGroup } from './attempts.js';
 import { type RateDecision, type RateLimit, RateLimiter, REQUEST_LIMITER } from './rate-limiter.js';
@@ -47,7 +47,7 @@ export class RequestLimits {
    * @throws DroverError `rate_limited`
    */
   takeToken(
-    caller: Caller | UserClaims,
+    caller: TokenCaller | UserClaims,
     reply: FastifyReply,
     { heartbeat }: { heartbeat: boolean },
   ): void {
@@ -101,7 +101,7 @@ function announce(reply: FastifyReply, { scope, header }: Policy, decision: Rate
   void reply.header('ratelimit', `${before}, ${state}`);
 }
 
-function subjectOf(caller: Caller | UserClaims): string {
+function subjectOf(caller: TokenCaller | UserClaims): string {
   switch (caller.kind) {
     case 'user':
       return `user:${caller.userId}`;

@@ -44,7 +44,8 @@ export class IssuedTokens {
     caller: Caller,
     claims: { agentId: string; tokenVersion: number; expiresInSeconds?: number },
   ): Promise<IssuedToken> {
-    if (caller.kind === 'agent' || caller.kind === 'run') throw new DroverError('wrong_token_kind');
+    if (caller.kind !== 'user' && caller.kind !== 'api_key')
+      throw new DroverError('wrong_token_kind');
     const { workspaceId, userId } = caller;
     const tokenId = newId();
     const issued = this.tokens.issueAgentToken({ ...claims, workspaceId, tokenId });

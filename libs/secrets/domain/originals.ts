@@ -37,14 +37,24 @@ export interface ColumnOfAgent {
   column_name: SecretColumnOfAgent;
 }
 
+/** A signing secret, or the one before it. */
+export type SigningColumn = 'secret' | 'previous_secret';
+
 /** The signing secret of one webhook, or the one before it. */
 export interface ColumnOfWebhook {
   workspace_id: string;
   webhook_id: string;
-  column_name: 'secret' | 'previous_secret';
+  column_name: SigningColumn;
 }
 
-export type Column = ColumnOfTask | ColumnOfAgent | ColumnOfWebhook;
+/** The secret by which the events of one inbound hook are signed, or the one before it. */
+export interface ColumnOfInboundHook {
+  workspace_id: string;
+  hook_id: string;
+  column_name: SigningColumn;
+}
+
+export type Column = ColumnOfTask | ColumnOfAgent | ColumnOfWebhook | ColumnOfInboundHook;
 
 /** The original of a column that held secrets, with each of them sealed in its place. */
 export type Original<Of extends Column = ColumnOfTask> = Of & { key_id: string; sealed: unknown };
@@ -151,6 +161,7 @@ function placeOf(column: Column): Place {
 export function ownerOf(column: Column): [table: string, id: string] {
   if ('agent_id' in column) return ['agents', column.agent_id];
   if ('webhook_id' in column) return ['webhooks', column.webhook_id];
+  if ('hook_id' in column) return ['inbound_hooks', column.hook_id];
   return ['agent_tasks', column.task_id];
 }
 

@@ -4,14 +4,15 @@ import type { Column, Original } from '../domain/originals.js';
 const ofTasks = { table: 'task_secrets', id: 'task_id' } as const;
 const ofAgents = { table: 'agent_secrets', id: 'agent_id' } as const;
 const ofWebhooks = { table: 'webhook_secrets', id: 'webhook_id' } as const;
-type Kind = typeof ofTasks | typeof ofAgents | typeof ofWebhooks;
+const ofInboundHooks = { table: 'inbound_hook_secrets', id: 'hook_id' } as const;
+type Kind = typeof ofTasks | typeof ofAgents | typeof ofWebhooks | typeof ofInboundHooks;
 
 /**
  * Locks the originals of some tasks or agents that are under another key than the current one. One that another
  * transaction writes is left for the next time. A writer of a task waits for this only if it writes
  * originals.
  *
- * Indexes: task_secrets_key_idx, task_secrets (primary key); for agents and webhooks likewise.
+ * Indexes: task_secrets_key_idx, task_secrets (primary key); for agents, webhooks and inbound hooks likewise.
  * $1 current key, $2 tasks or agents at most.
  */
 const locking = (name: string, { table, id }: Kind) =>
@@ -112,5 +113,11 @@ export const RESEALED = [
     lockOriginals: locking('lock_originals_of_webhooks', ofWebhooks),
     setUnreadableAside: settingAside('set_unreadable_of_webhooks_aside', ofWebhooks),
     anythingToReseal: anythingLeft('anything_to_reseal_of_webhooks', ofWebhooks),
+  },
+  {
+    writeResealed: writingResealed('write_resealed_of_inbound_hooks', ofInboundHooks),
+    lockOriginals: locking('lock_originals_of_inbound_hooks', ofInboundHooks),
+    setUnreadableAside: settingAside('set_unreadable_of_inbound_hooks_aside', ofInboundHooks),
+    anythingToReseal: anythingLeft('anything_to_reseal_of_inbound_hooks', ofInboundHooks),
   },
 ];

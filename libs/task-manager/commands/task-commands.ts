@@ -109,7 +109,7 @@ export class TaskCommands {
   }
 
   /**
-   * A command of the coordinator, in its transaction; what does not apply is skipped.
+   * A command of the coordinator or of a hook, in its transaction; what does not apply is skipped.
    *
    * @returns the tasks that it moved, and what to call once that is committed
    */

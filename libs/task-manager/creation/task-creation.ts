@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { QueueDepths } from '#lib/admission';
 import { capabilityKey, prepareAssignment } from '#lib/agent-manager';
-import { Database, type SqlRunner, type TenantScope, violatedConstraint } from '#lib/database';
+import { Database, type TenantScope, type Transaction, violatedConstraint } from '#lib/database';
 import { type IdempotencyRecord, storeAnswer } from '#lib/http';
 import { actorOf, type Caller, DroverError } from '#lib/kernel';
 import { WakeUps } from '#lib/valkey';
@@ -23,11 +23,8 @@ const MISSING_REFERENCES = {
   agent_tasks_milestone_fkey: 'milestone_not_found',
 } as const;
 
-/** The answer to keep for the Idempotency-Key, if the request has one. */
-interface Answer {
-  record?: IdempotencyRecord;
-  toAnswer: (views: TaskView[]) => unknown;
-}
+/** Something to write in the transaction that creates the tasks: both happen, or neither. */
+type Keep = (tx: Transaction, views: TaskView[]) => Promise<void>;
 
 /** Creates tasks. All of a request are created, or none. */
 @Injectable()
@@ -48,9 +45,20 @@ export class TaskCreation {
     record?: IdempotencyRecord,
     traceparent?: string,
   ): Promise<TaskView> {
-    const toAnswer = (views: TaskView[]) => views[0];
+    return this.createWith(caller, requested, {
+      traceparent,
+      keep: record && keepingAnswer(caller, record, (views) => views[0]),
+    });
+  }
+
+  /** createOne, and whatever `keep` writes in the same transaction. @throws as both */
+  async createWith(
+    caller: Caller,
+    requested: TaskRequest,
+    { keep, traceparent }: { keep?: Keep; traceparent?: string },
+  ): Promise<TaskView> {
     const request = { tasks: [requested], fieldOf: SINGLE_FIELD, traceparent };
-    const views = await this.create(caller, request, { record, toAnswer });
+    const views = await this.create(caller, request, keep);
     return views[0] as TaskView;
   }
 
@@ -61,15 +69,15 @@ export class TaskCreation {
     record?: IdempotencyRecord,
     traceparent?: string,
   ): Promise<{ items: TaskView[] }> {
-    const toAnswer = (items: TaskView[]) => ({ items });
     const request = { tasks: requested, fieldOf: BATCH_FIELD, traceparent };
-    return { items: await this.create(caller, request, { record, toAnswer }) };
+    const keep = record && keepingAnswer(caller, record, (items) => ({ items }));
+    return { items: await this.create(caller, request, keep) };
   }
 
   private async create(
     caller: Caller,
     requested: CreationRequest,
-    answer: Answer,
+    keep: Keep | undefined,
   ): Promise<TaskView[]> {
     const { workspaceId } = caller;
     const tenant = this.database.tenant(workspaceId);
@@ -81,24 +89,18 @@ export class TaskCreation {
     await prepareAssignment(tenant, workspaceId, assigned(request));
     return this.depths.within(workspaceId, drafts.length, async () => {
       const sealed = await this.drafts.sealed(workspaceId, drafts, given);
-      return this.write(new Batch(caller, sealed, request), answer);
+      return this.write(new Batch(caller, sealed, request), keep);
     });
   }
 
-  private async write(batch: Batch, { record, toAnswer }: Answer): Promise<TaskView[]> {
+  private async write(batch: Batch, keep: Keep | undefined): Promise<TaskView[]> {
     const { workspaceId } = batch.caller;
     const tenant = this.database.tenant(workspaceId);
     const alone = batch.prerequisiteIds.length === 0 && !batch.hasParent;
-    const plain = alone && record === undefined;
+    const plain = alone && keep === undefined;
     const writing = plain
       ? this.insertAlone(tenant, batch)
-      : this.insertTogether(tenant, batch, async (runner, created) => {
-          if (record)
-            await storeAnswer(runner, workspaceId, record, {
-              status: 201,
-              body: toAnswer(created),
-            });
-        });
+      : this.insertTogether(tenant, batch, keep);
     const views = await this.drafts.written(writing).catch((error: unknown) => {
       throw explainMissing(error);
     });
@@ -119,11 +121,11 @@ export class TaskCreation {
     });
   }
 
-  /** A transaction is needed to lock prerequisites, or to keep the answer for the Idempotency-Key. */
+  /** A transaction is needed to lock prerequisites, or to keep something with the tasks. */
   private async insertTogether(
     tenant: TenantScope,
     batch: Batch,
-    keepAnswer: (runner: SqlRunner, views: TaskView[]) => Promise<void>,
+    keep: Keep | undefined,
   ): Promise<TaskView[]> {
     const { workspaceId } = tenant;
     return tenant.transaction(async (tx) => {
@@ -135,7 +137,7 @@ export class TaskCreation {
         this.inserts.many(tx, workspaceId, rows, edges),
       );
       await this.subtasks.holdParent(tx, caller, tasks);
-      await keepAnswer(tx, views);
+      await keep?.(tx, views);
       return views;
     });
   }
@@ -236,6 +238,16 @@ class Batch {
     if (errors.length > 0) throw new DroverError('task_not_found', { errors });
     this.needsSettlement = [...found.values()].some((task) => task.ended_without_success);
   }
+}
+
+/** Keeps the answer for the Idempotency-Key. */
+function keepingAnswer(
+  { workspaceId }: Caller,
+  record: IdempotencyRecord,
+  toAnswer: (views: TaskView[]) => unknown,
+): Keep {
+  return (tx, views) =>
+    storeAnswer(tx, workspaceId, record, { status: 201, body: toAnswer(views) });
 }
 
 function named({ tasks, fieldOf }: CreationRequest) {

@@ -25,6 +25,8 @@ export function visibilityOf(caller: Caller, holder: Holder): Visibility {
     case 'run':
       if (holder.taskId !== caller.taskId || holder.agentId !== caller.agentId) return null;
       return holder.runId === null || holder.runId === caller.runId ? sightOf(holder.runId) : null;
+    case 'hook':
+      return null;
   }
 }
 

@@ -100,7 +100,7 @@ function taskTransitionRow(transition: Transition): Record<string, unknown> {
 function endedBy({ kind, id }: Actor): string {
   if (kind === 'agent' || kind === 'run') return 'agent';
   if (id?.startsWith('gateway:')) return 'gateway';
-  return kind === 'user' || kind === 'api_key' ? 'user' : 'coordinator';
+  return kind === 'user' || kind === 'api_key' || kind === 'hook' ? 'user' : 'coordinator';
 }
 
 function runTransitionRow(

@@ -117,10 +117,7 @@ export class WebhookSenders implements OnApplicationBootstrap, BeforeApplication
   }
 
   private async open(leased: readonly Leased[]): Promise<Map<string, string[]>> {
-    const places = leased.map(({ workspace_id, id }) => ({
-      workspaceId: workspace_id,
-      webhookId: id,
-    }));
+    const places = leased.map(({ workspace_id, id }) => ({ workspaceId: workspace_id, id }));
     return this.secrets.valid(this.database.service, places);
   }
 

@@ -13,6 +13,8 @@ const USAGE = { id: 'one', model: 'claude-sonnet-4', inputTokens: 1, outputToken
 
 const REFUSAL = { model: 'claude-sonnet-4' };
 
+const TEMPLATE = { title: '{{issue.title}}', taskType: 'issue' };
+
 /** What the routes without credentials take instead of them; and what no schema can say of others. */
 export const EXTRAS: Record<string, (account: Account) => Record<string, unknown>> = {
   'POST /auth/login': ({ email, password }) => ({ email, password }),
@@ -21,6 +23,10 @@ export const EXTRAS: Record<string, (account: Account) => Record<string, unknown
   'POST /budgets': () => ({
     ...{ scope: 'project', periodStart: '2036-01-01T00:00:00Z', periodEnd: '2036-02-01T00:00:00Z' },
   }),
+  'POST /inbound-hooks': () => ({
+    ...{ kind: 'github', rules: [{ on: 'issues', do: 'create_task', task: TEMPLATE }] },
+  }),
+  'PATCH /inbound-hooks/{id}': () => ({ rules: undefined }),
   'POST /webhooks': () => ({ url: 'https://example.com/hook', events: ['*'] }),
   'POST /webhooks/{id}/replay': () => ({ state: 'dead' }),
   'POST /runs/{runId}/usage': () => ({ reports: [USAGE] }),

@@ -1,6 +1,6 @@
-import type { Caller } from '#lib/kernel';
+import type { TokenCaller } from '#lib/kernel';
 
-export type CallerKind = Caller['kind'];
+export type CallerKind = TokenCaller['kind'];
 
 /** As much of a JSON schema as the document of the server uses; references are resolved. */
 export interface Schema {

@@ -39,6 +39,7 @@ const BY_COLLECTION: Record<string, Thing> = {
   bulk: 'task',
   agents: 'agent',
   'api-keys': 'apiKey',
+  'inbound-hooks': 'inboundHook',
   invitations: 'invitation',
   milestones: 'milestone',
   pauses: 'pause',

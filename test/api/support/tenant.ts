@@ -26,6 +26,7 @@ export type Thing =
   | 'providerLimit'
   | 'otherBudget'
   | 'webhook'
+  | 'inboundHook'
   | 'agent'
   | 'task'
   | 'prerequisite'
@@ -86,6 +87,7 @@ export async function aTenant(app: TestApp): Promise<Tenant> {
   const otherBudget = await aBudget(owner, workspaceId, milestone);
   const providerLimit = await aProviderLimit(owner, workspaceId, { agent, run: working.runId });
   const webhook = await aWebhook(owner, workspaceId, marker);
+  const inboundHook = await anInboundHook(owner, workspaceId, { userId, marker });
   await mark(app, workspaceId, marker);
   const invitations = [
     await anInvitation(owner, workspaceId, userId),
@@ -101,7 +103,7 @@ export async function aTenant(app: TestApp): Promise<Tenant> {
     project,
     milestone,
     pause: pauses[1] as string,
-    ...{ budget, otherBudget, providerLimit, webhook },
+    ...{ budget, otherBudget, providerLimit, webhook, inboundHook },
     agent,
     prerequisite: pending,
     run: working.runId,
@@ -130,6 +132,7 @@ export async function aTenant(app: TestApp): Promise<Tenant> {
       otherBudget: [otherBudget, budget],
       providerLimit: [providerLimit],
       webhook: [webhook],
+      inboundHook: [inboundHook],
       agent: [agent, draining],
       // The first of the tasks and the first of the runs belong together.
       task: [working.taskId, ...tasks.filter((id) => id !== working.taskId)],
@@ -231,6 +234,20 @@ async function aWebhook(owner: pg.Pool, workspaceId: string, marker: string): Pr
   await owner.query(
     `INSERT INTO webhooks (workspace_id, id, url, events, description) VALUES ($1, $2, $3, '{*}', $4)`,
     [workspaceId, id, `https://example.com/${marker}`, marker],
+  );
+  return id;
+}
+
+async function anInboundHook(
+  owner: pg.Pool,
+  workspaceId: string,
+  { userId, marker }: { userId: string; marker: string },
+): Promise<string> {
+  const id = newId();
+  await owner.query(
+    `INSERT INTO inbound_hooks (workspace_id, id, kind, rules, created_by, description)
+     VALUES ($1, $2, 'github', '[{"on": "issues", "do": "resume_task"}]', $3, $4)`,
+    [workspaceId, id, userId, marker],
   );
   return id;
 }

@@ -1,0 +1,85 @@
+import type { HookEvent } from './event.js';
+import { MAX_SUBJECT } from './event.js';
+import type { HookKind } from './signature.js';
+import { cut, fillIn, textAt, valuesAt } from './template.js';
+
+export const DEEDS = ['create_task', 'resume_task'] as const;
+export type Deed = (typeof DEEDS)[number];
+
+type Scalar = string | number | boolean;
+
+/** What is to be done for an event. */
+export interface HookRule {
+  /** The event's name, or what stands before a dot of it: `issues` is `issues.labeled` as well. */
+  on: string;
+  /** By paths of the payload: the value there, or a list of those that are wanted. All must hold. */
+  when?: Record<string, Scalar | Scalar[]>;
+  do: Deed;
+  /** create_task: the body of POST /agent-tasks, whose texts may have `{{path}}`. */
+  task?: Record<string, unknown>;
+  /** create_task: no second task for the same subject. Default true. */
+  once?: boolean;
+  /** What the event is about, instead of its issue or merge request. */
+  subject?: string;
+  /** resume_task: what is told with the resumption, instead of the comment. */
+  text?: string;
+}
+
+export interface Matched {
+  rule: HookRule;
+  /** Its place in the list. */
+  index: number;
+}
+
+/** The first rule for the event. */
+export function ruleFor(rules: readonly HookRule[], event: HookEvent): Matched | undefined {
+  const index = rules.findIndex((rule) => concerns(rule, event));
+  const rule = rules[index];
+  return rule && { rule, index };
+}
+
+function concerns({ on, when = {} }: HookRule, { name, payload }: HookEvent): boolean {
+  if (name !== on && !name.startsWith(`${on}.`)) return false;
+  return Object.entries(when).every(([path, wanted]) => {
+    const values = valuesAt(payload, path);
+    return [wanted].flat().some((value) => values.includes(value));
+  });
+}
+
+/** What the event is about by the rule; null when that says nothing. */
+export function subjectOf({ subject }: HookRule, event: HookEvent): string | null {
+  const text = subject === undefined ? event.subject : filled(subject, event);
+  return cut(text.trim(), MAX_SUBJECT) || null;
+}
+
+const MAX_TITLE = 255;
+const MAX_DESCRIPTION = 20_000;
+
+/** The body of POST /agent-tasks, which has yet to be validated; `source` says in its metadata where it comes from. */
+export function taskOf(rule: HookRule, event: HookEvent, source: object): Record<string, unknown> {
+  const task = filled(rule.task ?? {}, event);
+  const { title, description, metadata } = task;
+  return {
+    ...task,
+    ...(typeof title === 'string' && { title: cut(title, MAX_TITLE) }),
+    ...(typeof description === 'string' && { description: cut(description, MAX_DESCRIPTION) }),
+    metadata: { source, ...(metadata as object | undefined) },
+  };
+}
+
+const COMMENT: Record<HookKind, string> = {
+  github: '{{comment.body}}',
+  gitlab: '{{object_attributes.note}}',
+  generic: '{{text}}',
+};
+const MAX_REASON = 1_000;
+
+/** What is told with a resumption; undefined when there is nothing to tell. */
+export function reasonOf(rule: HookRule, kind: HookKind, event: HookEvent): string | undefined {
+  const text = filled(rule.text ?? COMMENT[kind], event).trim();
+  return cut(text, MAX_REASON) || undefined;
+}
+
+function filled<T>(template: T, { payload }: HookEvent): T {
+  return fillIn(template, (path) => textAt(payload, path));
+}

@@ -1,0 +1,57 @@
+/** Names with dots between them; `*` is any item of a list. */
+export const PATH = /^[\w-]{1,100}(?:\.(?:[\w-]{1,100}|\*)){0,20}$/;
+
+const PLACEHOLDER = /\{\{\s*([^{}\s]{1,500})\s*\}\}/g;
+/** Characters that one placeholder may put in. */
+const MAX_VALUE = 10_000;
+
+/** What is there at the path; several values where it has a `*`. Nothing that the payload inherits. */
+export function valuesAt(payload: unknown, path: string): unknown[] {
+  const start: unknown[] = [payload];
+  return path.split('.').reduce((values, name) => values.flatMap((at) => below(at, name)), start);
+}
+
+/** The texts, numbers and truth values at the path, as text; empty where there is none. */
+export function textAt(payload: unknown, path: string): string {
+  const known = valuesAt(payload, path).filter(isScalar);
+  return cut(known.map(String).join(', '), MAX_VALUE);
+}
+
+/** The paths of the placeholders in all texts of a JSON value. */
+export function placeholdersIn(template: unknown): string[] {
+  const found: string[] = [];
+  fillIn(template, (path) => {
+    found.push(path);
+    return '';
+  });
+  return found;
+}
+
+/** A copy of a JSON value with the placeholders of its texts replaced. What is put in is not looked at again. */
+export function fillIn<T>(template: T, valueOf: (path: string) => string): T;
+export function fillIn(template: unknown, valueOf: (path: string) => string): unknown {
+  if (typeof template === 'string') {
+    return template.replace(PLACEHOLDER, (_, path: string) => valueOf(path));
+  }
+  if (Array.isArray(template)) return template.map((item: unknown) => fillIn(item, valueOf));
+  if (typeof template !== 'object' || template === null) return template;
+  const fields = Object.entries(template).map(([name, value]) => [name, fillIn(value, valueOf)]);
+  return Object.fromEntries(fields);
+}
+
+/** The text with at most so many characters; a cut one ends with an ellipsis. */
+export function cut(text: string, max: number): string {
+  if (text.length <= max) return text;
+  const characters = Array.from(text);
+  return characters.length <= max ? text : `${characters.slice(0, max - 1).join('')}…`;
+}
+
+function below(value: unknown, name: string): unknown[] {
+  if (typeof value !== 'object' || value === null) return [];
+  if (name === '*') return Array.isArray(value) ? (value as unknown[]) : [];
+  return Object.hasOwn(value, name) ? [(value as Record<string, unknown>)[name]] : [];
+}
+
+export function isScalar(value: unknown): value is string | number | boolean {
+  return ['string', 'number', 'boolean'].includes(typeof value);
+}

@@ -1,0 +1,116 @@
+import { Body, Controller, Delete, Get, HttpCode, Patch, Post, Query } from '@nestjs/common';
+import {
+  ApiCreatedResponse,
+  ApiNoContentResponse,
+  ApiOkResponse,
+  ApiOperation,
+  ApiTags,
+} from '@nestjs/swagger';
+import { ApiErrors, IfMatch, PageQuery, UuidParam, Versioned } from '#lib/http';
+import { Auth, CurrentCaller } from '#lib/identity';
+import { type Caller, decodeCursor, isUuid, malformedCursor } from '#lib/kernel';
+import { InboundHooks } from '../inbound-hooks.service.js';
+import {
+  InboundDeliveryPageDoc,
+  InboundHookChangeDto,
+  InboundHookDoc,
+  InboundHookDto,
+  InboundHookPageDoc,
+  NewInboundHookDoc,
+} from './inbound-hooks.dto.js';
+
+@ApiTags('Inbound hooks')
+@Controller('inbound-hooks')
+@Auth({ role: 'ADMIN', scope: 'workspace:admin' })
+export class InboundHooksController {
+  constructor(private readonly hooks: InboundHooks) {}
+
+  @Post()
+  @Versioned()
+  @ApiOperation({
+    summary: 'Have events of another system make tasks; the secret is in this answer only',
+  })
+  @ApiCreatedResponse({ type: NewInboundHookDoc })
+  @ApiErrors('validation_failed', 'inbound_hook_limit')
+  create(@CurrentCaller() caller: Caller, @Body() body: InboundHookDto) {
+    return this.hooks.create(caller, body);
+  }
+
+  @Get()
+  @ApiOperation({ summary: 'The inbound hooks of the workspace, the oldest first' })
+  @ApiOkResponse({ type: InboundHookPageDoc })
+  @ApiErrors('validation_failed', 'malformed_cursor')
+  list(@CurrentCaller() caller: Caller, @Query() { limit, cursor }: PageQuery) {
+    return this.hooks.list(caller, { limit, after: idOf(cursor) });
+  }
+
+  @Get(':id')
+  @Versioned()
+  @ApiOperation({ summary: 'One inbound hook' })
+  @ApiOkResponse({ type: InboundHookDoc })
+  @ApiErrors('validation_failed', 'inbound_hook_not_found')
+  get(@CurrentCaller() caller: Caller, @UuidParam() id: string) {
+    return this.hooks.get(caller, id);
+  }
+
+  @Patch(':id')
+  @Versioned()
+  @ApiOperation({ summary: 'Change, disable or enable an inbound hook' })
+  @ApiOkResponse({ type: InboundHookDoc })
+  @ApiErrors('validation_failed', 'inbound_hook_not_found', 'version_mismatch')
+  change(
+    @CurrentCaller() caller: Caller,
+    @UuidParam() id: string,
+    @Body() body: InboundHookChangeDto,
+    @IfMatch() version: number | undefined,
+  ) {
+    return this.hooks.change(caller, id, body, version);
+  }
+
+  @Delete(':id')
+  @HttpCode(204)
+  @ApiOperation({
+    operationId: 'removeInboundHook',
+    summary: 'Delete an inbound hook; the tasks that it made stay',
+  })
+  @ApiNoContentResponse()
+  @ApiErrors('validation_failed', 'inbound_hook_not_found')
+  remove(@CurrentCaller() caller: Caller, @UuidParam() id: string) {
+    return this.hooks.remove(caller, id);
+  }
+
+  @Post(':id/rotate')
+  @HttpCode(200)
+  @Versioned()
+  @ApiOperation({
+    operationId: 'rotateInboundHookSecret',
+    summary: 'A new secret, in this answer only; the one before is valid for 24 hours more',
+  })
+  @ApiOkResponse({ type: NewInboundHookDoc })
+  @ApiErrors('validation_failed', 'inbound_hook_not_found')
+  rotate(@CurrentCaller() caller: Caller, @UuidParam() id: string) {
+    return this.hooks.rotate(caller, id);
+  }
+
+  @Get(':id/deliveries')
+  @ApiOperation({
+    operationId: 'listInboundHookDeliveries',
+    summary: 'What came of the events that were sent to an inbound hook, the newest first',
+  })
+  @ApiOkResponse({ type: InboundDeliveryPageDoc })
+  @ApiErrors('validation_failed', 'malformed_cursor', 'inbound_hook_not_found')
+  deliveries(
+    @CurrentCaller() caller: Caller,
+    @UuidParam() id: string,
+    @Query() { limit, cursor }: PageQuery,
+  ) {
+    return this.hooks.deliveries(caller, id, { limit, after: idOf(cursor) });
+  }
+}
+
+function idOf(cursor: string | undefined): string | null {
+  if (cursor === undefined) return null;
+  const [id] = decodeCursor(cursor, ['string']);
+  if (isUuid(id)) return id;
+  throw malformedCursor();
+}

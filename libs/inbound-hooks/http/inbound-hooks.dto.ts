@@ -1,0 +1,100 @@
+import { ApiProperty, type ApiPropertyOptions } from '@nestjs/swagger';
+import { Flag, JsonObject, NestedList, OneOf, Text } from '#lib/http';
+import { DEEDS, type Deed, type HookRule } from '../domain/rules.js';
+import { HOOK_KINDS, type HookKind } from '../domain/signature.js';
+import type { InboundDeliveryView, InboundHookView } from '../hook-view.js';
+import type { InboundHookChange, InboundHookRequest } from '../inbound-hooks.service.js';
+import { OUTCOMES, type Outcome } from '../store/deliveries.sql.js';
+
+const id = { type: String, format: 'uuid' };
+const time = { type: String, format: 'date-time' };
+const text: ApiPropertyOptions = { type: String, nullable: true };
+
+const WORDS = {
+  on: 'The event: issues.labeled, issue_comment.created, Note Hook, or the `type` of a generic one. What stands before a dot is for all of that name.',
+  when: 'By dotted paths of the payload: the value there, or a list of values. All must hold; `*` in a path is any item of a list.',
+  task: 'create_task: the body of POST /agent-tasks, without secrets. Its texts may have {{path}} of the payload.',
+  once: 'create_task: no second task for the same subject. Default true.',
+  subject: 'Instead of the issue or merge request; it may have {{path}}.',
+  text: 'resume_task: told with the resumption, instead of the comment; it may have {{path}}.',
+};
+
+export class HookRuleDto implements HookRule {
+  @Text({ max: 200, description: WORDS.on, example: 'issues.labeled' }) on!: string;
+  @JsonObject({ optional: true, description: WORDS.when, example: { 'label.name': 'drover' } })
+  when?: NonNullable<HookRule['when']>;
+  @OneOf(DEEDS) do!: Deed;
+  @JsonObject({
+    ...{ optional: true, description: WORDS.task },
+    example: { title: '{{issue.title}}', taskType: 'issue' },
+  })
+  task?: Record<string, unknown>;
+  @Flag({ optional: true, description: WORDS.once }) once?: boolean;
+  @Text({ max: 500, optional: true, description: WORDS.subject }) subject?: string;
+  @Text({ max: 1_000, optional: true, description: WORDS.text }) text?: string;
+}
+
+const RULES = { minItems: 1, maxItems: 50, description: 'The first that matches decides' };
+
+export class InboundHookDto implements InboundHookRequest {
+  @OneOf(HOOK_KINDS, { description: 'Who sends, and signs: generic is Standard Webhooks' })
+  kind!: HookKind;
+  @NestedList(() => HookRuleDto, RULES) rules!: HookRuleDto[];
+  @Text({ min: 0, max: 1_000, optional: true, nullable: true }) description?: string | null;
+}
+
+export class InboundHookChangeDto implements InboundHookChange {
+  @NestedList(() => HookRuleDto, { ...RULES, optional: true }) rules?: HookRuleDto[];
+  @Text({ min: 0, max: 1_000, optional: true, nullable: true }) description?: string | null;
+  @Flag({ optional: true, description: 'Events for a disabled one are refused with 409' })
+  enabled?: boolean;
+}
+
+export class InboundHookDoc implements InboundHookView {
+  @ApiProperty(id) id!: string;
+  @ApiProperty({ description: 'Where the events are sent, below the address of the server' })
+  path!: string;
+  @ApiProperty({ enum: HOOK_KINDS }) kind!: HookKind;
+  @ApiProperty(text) description!: string | null;
+  @ApiProperty({ type: [HookRuleDto] }) rules!: HookRuleDto[];
+  @ApiProperty() enabled!: boolean;
+  @ApiProperty({ ...time, nullable: true, description: 'Until then it is taken as well' })
+  previousSecretExpiresAt!: string | null;
+  @ApiProperty(id) createdBy!: string;
+  @ApiProperty({ type: 'integer' }) version!: number;
+  @ApiProperty(time) createdAt!: string;
+  @ApiProperty(time) updatedAt!: string;
+}
+
+export class NewInboundHookDoc extends InboundHookDoc {
+  @ApiProperty({ description: 'What the sender signs with, in this answer only' }) secret!: string;
+}
+
+export class InboundHookPageDoc {
+  @ApiProperty({ type: [InboundHookDoc] }) items!: InboundHookDoc[];
+  @ApiProperty(text) nextCursor!: string | null;
+}
+
+const OUTCOME_WORDS =
+  'known: the subject has a task already; ignored: `reason` says why; refused: no task could be made';
+
+export class InboundDeliveryDoc implements InboundDeliveryView {
+  @ApiProperty(id) id!: string;
+  @ApiProperty({ description: 'The sender’s own id' }) deliveryId!: string;
+  @ApiProperty() event!: string;
+  @ApiProperty({ ...text, example: 'github:owner/repo#12' }) subject!: string | null;
+  @ApiProperty({ enum: OUTCOMES, description: OUTCOME_WORDS }) outcome!: Outcome;
+  @ApiProperty({ type: 'integer', nullable: true, description: 'The rule that matched, from 0' })
+  rule!: number | null;
+  @ApiProperty({ ...id, nullable: true }) taskId!: string | null;
+  @ApiProperty({ ...text, description: 'no_rule, no_task, not_paused, or the code of an error' })
+  reason!: string | null;
+  @ApiProperty(text) detail!: string | null;
+  @ApiProperty({ description: 'SHA-256 of the body' }) digest!: string;
+  @ApiProperty(time) receivedAt!: string;
+}
+
+export class InboundDeliveryPageDoc {
+  @ApiProperty({ type: [InboundDeliveryDoc] }) items!: InboundDeliveryDoc[];
+  @ApiProperty(text) nextCursor!: string | null;
+}

@@ -1,0 +1,14 @@
+import { Module } from '@nestjs/common';
+import { TaskManagerModule } from '#lib/task-manager';
+import { HookReceiver } from './hook-receiver.js';
+import { HooksController } from './http/hooks.controller.js';
+import { InboundHooksController } from './http/inbound-hooks.controller.js';
+import { InboundHooks } from './inbound-hooks.service.js';
+
+/** Makes tasks of the events of others. */
+@Module({
+  imports: [TaskManagerModule],
+  controllers: [InboundHooksController, HooksController],
+  providers: [InboundHooks, HookReceiver],
+})
+export class InboundHooksModule {}

@@ -1,0 +1,110 @@
+import { Injectable } from '@nestjs/common';
+import type { SqlRunner } from '#lib/database';
+import { instruments } from '#lib/observability';
+import {
+  type ColumnOfInboundHook,
+  type ColumnOfWebhook,
+  openOriginal,
+  sealWhole,
+  type SigningColumn,
+} from './domain/originals.js';
+import { KeyRing } from './key-ring.js';
+import { INBOUND_HOOK_SECRETS, WEBHOOK_SECRETS } from './store/signing-secrets.sql.js';
+
+/** A webhook or an inbound hook. */
+export interface SignerPlace {
+  workspaceId: string;
+  id: string;
+}
+
+type ColumnOf = (
+  place: SignerPlace,
+  column: SigningColumn,
+) => ColumnOfWebhook | ColumnOfInboundHook;
+
+/** Signing secrets: of each owner one, and the one before while it is still valid. */
+abstract class SigningSecrets {
+  constructor(
+    private readonly ring: KeyRing,
+    private readonly statements: typeof WEBHOOK_SECRETS,
+    private readonly columnOf: ColumnOf,
+  ) {}
+
+  /** Behind the statement that makes the owner, in its transaction. */
+  async write(runner: SqlRunner, place: SignerPlace, secret: string): Promise<void> {
+    await this.writeColumn(runner, { ...place, column: 'secret' }, secret, null);
+  }
+
+  /**
+   * Replaces the secret; the one before stays valid beside it. One that does not open any more is gone.
+   *
+   * @param seconds for which the one before stays valid
+   */
+  async rotate(
+    runner: SqlRunner,
+    place: SignerPlace,
+    secret: string,
+    seconds: number,
+  ): Promise<void> {
+    const [before] = (await this.valid(runner, [place])).get(place.id) ?? [];
+    if (before !== undefined) {
+      await this.writeColumn(runner, { ...place, column: 'previous_secret' }, before, seconds);
+    }
+    await this.write(runner, place, secret);
+  }
+
+  /** The valid secrets of each, the current one first; without those that do not open. */
+  async valid(runner: SqlRunner, places: readonly SignerPlace[]): Promise<Map<string, string[]>> {
+    const params = [places.map((each) => each.workspaceId), places.map((each) => each.id)];
+    const opened = new Map<string, string[]>();
+    for (const row of await runner.rows(this.statements.valid, params)) {
+      const place = { workspaceId: row.workspace_id, id: row.owner_id };
+      const original = { ...this.columnOf(place, row.column_name), ...sealedOf(row) };
+      const outcome = openOriginal(original, await this.ring.find(row.key_id));
+      instruments.secrets.inc({ operation: outcome.kind });
+      if (outcome.kind !== 'opened' || typeof outcome.value !== 'string') continue;
+      opened.set(place.id, [...(opened.get(place.id) ?? []), outcome.value]);
+    }
+    return opened;
+  }
+
+  /** @throws DroverError `conflict_retry` when the key has gone meanwhile; see `KeyRing.explain` */
+  private async writeColumn(
+    runner: SqlRunner,
+    { column, ...place }: SignerPlace & { column: SigningColumn },
+    secret: string,
+    seconds: number | null,
+  ): Promise<void> {
+    const key = await this.ring.current();
+    const sealed = JSON.stringify(sealWhole(key, secret, this.columnOf(place, column)));
+    const params = [place.workspaceId, place.id, column, key.id, sealed, seconds];
+    await runner.rows(this.statements.write, params).catch((error: unknown) => {
+      throw this.ring.explain(error);
+    });
+    instruments.secrets.inc({ operation: 'sealed' });
+  }
+}
+
+/** The secrets by which webhooks sign what they send. */
+@Injectable()
+export class WebhookSecrets extends SigningSecrets {
+  constructor(ring: KeyRing) {
+    super(ring, WEBHOOK_SECRETS, ({ workspaceId, id }, column) => ({
+      ...{ workspace_id: workspaceId, webhook_id: id, column_name: column },
+    }));
+  }
+}
+
+/** The secrets by which others sign what they send to inbound hooks. */
+@Injectable()
+export class InboundHookSecrets extends SigningSecrets {
+  constructor(ring: KeyRing) {
+    super(ring, INBOUND_HOOK_SECRETS, ({ workspaceId, id }, column) => ({
+      ...{ workspace_id: workspaceId, hook_id: id, column_name: column },
+    }));
+  }
+}
+
+function sealedOf({ key_id, sealed }: { key_id: string; sealed: unknown }) {
+  return { key_id, sealed };
+}

@@ -1,0 +1,51 @@
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startTestApp, type TestApp, type TestWorkspace } from '../support/app.js';
+import { paste, type Pasted, readPage, shownValues } from './page.js';
+
+/** The page is a program: its lines are run as they stand there. What it shows for GitHub and GitLab are rules that are taken. */
+
+const page = readPage('inbound-hooks.md');
+
+let app: TestApp;
+let workspace: TestWorkspace;
+let home: string;
+let pasted: Pasted;
+
+beforeAll(async () => {
+  app = await startTestApp({ ROLES: 'api' });
+  workspace = await app.newWorkspace();
+  home = mkdtempSync(join(tmpdir(), 'drover-docs-'));
+  const wanted = { name: 'docs', role: 'ADMIN', scopes: ['workspace:admin'] };
+  const { body } = await workspace.api.post(`/workspaces/${workspace.id}/api-keys`, wanted);
+  writeFileSync(join(home, 'address'), `${app.url}\n`);
+  writeFileSync(join(home, 'api-key'), `${String(body['key'])}\n`);
+  pasted = await paste(page, home);
+}, 120_000);
+
+afterAll(async () => {
+  rmSync(home, { recursive: true, force: true });
+  await app.stop();
+});
+
+it('has lines that do what they say', async () => {
+  expect({ code: pasted.code, err: pasted.err }).toEqual({ code: 0, err: pasted.err });
+  expect(shownValues(page)).toEqual(['created']);
+  expect(pasted.output).toContain('created\norder 7\n');
+  const tasks = await workspace.api.get<{ items: unknown[] }>('/agent-tasks');
+  expect(tasks.body.items).toMatchObject([
+    { title: 'Order 7 is late', inputContext: { note: 'Ask the shipper' } },
+  ]);
+});
+
+it('shows rules that are taken', async () => {
+  const shown = [...page.matchAll(/```json\n([^]*?)```/g)].map(([, json = '']) => json);
+  expect(shown).toHaveLength(2);
+  for (const [index, kind] of ['github', 'gitlab'].entries()) {
+    const rules: unknown = JSON.parse(shown[index] ?? '');
+    const made = await workspace.api.post('/inbound-hooks', { kind, rules });
+    expect([made.status, made.body['rules']]).toEqual([201, rules]);
+  }
+});
