@@ -353,7 +353,7 @@ describe('an event of GitLab', () => {
   it('makes a task by its signing token, whose signature must then be good', async () => {
     const hook = await aHook({ kind: 'gitlab', rules });
     const signed = standard(gitlabIssue(['drover']), hook);
-    const headers = { ...signed.headers, 'x-gitlab-event': 'Issue Hook' };
+    const headers: Sent['headers'] = { ...signed.headers, 'x-gitlab-event': 'Issue Hook' };
     const changed = { body: signed.body.replace('New', 'Old'), headers };
     const both = { ...headers, 'x-gitlab-token': hook.secret };
     expect((await deliver(hook, { ...changed, headers: both })).status).toBe(401);
