@@ -81,7 +81,8 @@ async function makeClients(appPool: pg.Pool, servicePool: pg.Pool): Promise<Clie
 async function requireDescriptors(count: number): Promise<void> {
   const opening = Array.from({ length: count }, () => open(devNull));
   const opened = await Promise.allSettled(opening);
-  await Promise.all(opened.map((one) => one.status === 'fulfilled' && one.value.close()));
+  const files = opened.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
+  await Promise.all(files.map((file) => file.close()));
   const refused = opened.find((one) => one.status === 'rejected');
   if (refused) throw refused.reason;
 }

@@ -17,6 +17,7 @@ import { onEveryWakeUp } from './paced-loop.js';
 export class EventRelay implements OnApplicationBootstrap, BeforeApplicationShutdown {
   /** @internal */
   readonly loops: ConsumerLoop[] = [];
+  private readonly forgotten: string[] = [];
   private stopListening: (() => void) | undefined;
 
   constructor(
@@ -31,13 +32,19 @@ export class EventRelay implements OnApplicationBootstrap, BeforeApplicationShut
     this.loops.push(new ConsumerLoop(this.database, consumer, this.logger));
   }
 
-  /** A consumer that is not wanted any more: the journal is not kept for it. What it has read so far is forgotten. */
-  async forget(name: string): Promise<void> {
-    await this.database.service.rows(removeConsumer, [name]);
+  /** A consumer that is not wanted any more, before the application has started: the journal is not kept for it. */
+  forget(name: string): void {
+    this.forgotten.push(name);
   }
 
-  onApplicationBootstrap(): void {
-    if (this.config.roles.includes('relay')) this.start();
+  async onApplicationBootstrap(): Promise<void> {
+    if (!this.config.roles.includes('relay')) return;
+    this.start();
+    for (const name of this.forgotten) {
+      await this.database.service.rows(removeConsumer, [name]).catch((error: unknown) => {
+        this.logger.warn('a consumer not forgotten', { consumer: name, error });
+      });
+    }
   }
 
   async beforeApplicationShutdown(): Promise<void> {

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { parseTraceparent, spanIdOf } from '#lib/kernel';
+import { newId, parseTraceparent, spanIdOf } from '#lib/kernel';
 import { apiClient } from '../../test/support/api-client.js';
 import { createTestDatabase } from '../../test/support/database.js';
 import {
@@ -8,6 +8,7 @@ import {
   type TestApp,
   type TestWorkspace,
 } from '../../test/support/app.js';
+import { StandInGateway } from '../runs/sessions/testing/stand-in-gateway.js';
 import { waitFor } from '../../test/support/wait-for.js';
 import {
   attributeOf,
@@ -25,13 +26,16 @@ interface Claimed {
 }
 
 let collector: Collector;
+let gateway: StandInGateway;
 let server: TestApp;
 let workspace: TestWorkspace;
 let agent: TestAgent;
 
 beforeAll(async () => {
   collector = await startCollector();
-  server = await startTestApp({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.endpoint });
+  gateway = await StandInGateway.start();
+  const env = { ...gateway.env, OTEL_EXPORTER_OTLP_ENDPOINT: collector.endpoint };
+  server = await startTestApp(env);
   workspace = await server.newWorkspace();
   agent = await workspace.newAgent({ maxConcurrentTasks: 9 });
 });
@@ -42,6 +46,7 @@ afterEach(() => {
 
 afterAll(async () => {
   await server.stop();
+  await gateway.stop();
   await collector.stop();
 });
 
@@ -134,6 +139,22 @@ describe('A trace', () => {
     await agent.api.post(`/runs/${(await claim(kept)).id}/complete`, {});
     await span('task review', (one) => attributeOf(one, 'drover.task.id') === kept);
     expect(collector.spans.filter(({ traceId }) => traceId === TRACE)).toEqual([]);
+  });
+
+  it('goes on in the sessions of push agents', async () => {
+    const authorization = `Bearer ${gateway.token({ sub: gateway.id })}`;
+    await apiClient(server.url, { authorization }).post('/gateway/heartbeat', {
+      ...gateway.nextHeartbeat(),
+      ...{ capacity: 1, running: 0, queued: 0, sessions: [] },
+    });
+    const tenant = await server.newWorkspace();
+    const pushed = { name: 'Pushed', mode: 'push', command: ['node', 'session.js'] };
+    expect((await tenant.api.put(`/agents/${newId()}`, pushed)).status).toBe(201);
+    const headers = { traceparent: `00-${TRACE}-${CALLER}-01` };
+    await tenant.api.post('/agent-tasks', { title: TITLE, taskType: 'review' }, headers);
+    const spawn = await waitFor('a session', () => gateway.spawns[0]);
+    const traceparent = `00-${TRACE}-${spanIdOf(spawn.runId)}-01`;
+    expect(spawn.metadata).toEqual({ traceparent });
   });
 
   it('has no signs of life in it', async () => {

@@ -12,8 +12,8 @@ export class TracesModule implements OnModuleInit {
     private readonly tracing: Tracing,
   ) {}
 
-  async onModuleInit(): Promise<void> {
+  onModuleInit(): void {
     if (this.tracing.on) this.relay.add(this.consumer);
-    else await this.relay.forget(this.consumer.name);
+    else this.relay.forget(this.consumer.name);
   }
 }

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import { checkInvariants } from '#lib/invariants';
-import { newId, spanIdOf } from '#lib/kernel';
+import { newId } from '#lib/kernel';
 import { apiClient } from '../../../test/support/api-client.js';
 import { startTestApp, type TestApp, type TestWorkspace } from '../../../test/support/app.js';
 import { waitFor } from '../../../test/support/wait-for.js';
@@ -166,24 +166,6 @@ describe('a ready task', () => {
     await taskIn('RUNNING', fitting);
     expect(gateway.spawns[0]?.metadata).toEqual({ model: 'gpt-5-mini', modelTier: 'haiku' });
     expect((await task(other)).status).toBe('PENDING');
-  });
-
-  it('tells its session where in a trace it is, where the task is traced', async () => {
-    await aPushAgent();
-    const id = await aTask();
-    const { runId } = await taskIn('RUNNING', id);
-    expect(gateway.spawns[0]?.metadata).toBeUndefined();
-    const outer = '4bf92f3577b34da6a3ce929d0e0e4736';
-    await server.db.owner.query(`UPDATE agent_tasks SET traceparent = $2 WHERE id = $1`, [
-      id,
-      `00-${outer}-00f067aa0ba902b7-01`,
-    ]);
-    await reported({ runId, event: 'exited', exitCode: 1 });
-    await workspace.api.post(`/agent-tasks/${id}/retry`, {});
-    const again = await taskIn('RUNNING', id);
-    expect(gateway.spawns[1]?.metadata).toEqual({
-      traceparent: `00-${outer}-${spanIdOf(again.runId)}-01`,
-    });
   });
 
   it('fills an agent up to its limit, and goes on when a session has ended', async () => {
