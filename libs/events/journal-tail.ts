@@ -1,4 +1,5 @@
 import { type BeforeApplicationShutdown, Injectable } from '@nestjs/common';
+import pLimit from 'p-limit';
 import { Database, firstRow } from '#lib/database';
 import { instruments, Logger } from '#lib/observability';
 import { WakeUps } from '#lib/valkey';
@@ -13,6 +14,8 @@ const BATCH_SIZE = 1_000;
 const RECENT = 2_000;
 /** Rows of a page of one workspace, and of all workspaces that are looked through for it. */
 const PAGE = { rows: 500, through: 50_000n };
+/** A server that starts anew has all its streams back at once, and other requests want connections as well. */
+const PAGES_AT_ONCE = 4;
 
 /** Some messages of a workspace, and how far they reach: there are no others up to the row `upTo`. */
 export interface Stretch {
@@ -36,6 +39,7 @@ export interface Follower {
 @Injectable()
 export class JournalTail implements BeforeApplicationShutdown {
   private readonly followers = new Set<Follower>();
+  private readonly pages = pLimit(PAGES_AT_ONCE);
   private tail: RunningTail | undefined;
 
   constructor(
@@ -75,7 +79,8 @@ export class JournalTail implements BeforeApplicationShutdown {
     const end = from + PAGE.through;
     const to = end < tail.position ? end : tail.position;
     const tenant = this.database.tenant(workspaceId);
-    const rows = await tenant.rows(readPage, [workspaceId, `${from}`, `${to}`, PAGE.rows]);
+    const params = [workspaceId, `${from}`, `${to}`, PAGE.rows];
+    const rows = await this.pages(() => tenant.rows(readPage, params));
     const last = rows.length < PAGE.rows ? undefined : rows.at(-1);
     return { messages: rows.flatMap(messagesOf), upTo: last ? BigInt(last.id) : to };
   }

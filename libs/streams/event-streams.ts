@@ -8,6 +8,7 @@ import { type Caller, DroverError } from '#lib/kernel';
 import { Logger } from '#lib/observability';
 import { requireNamed, requireReadable } from '#lib/task-manager';
 import { type Place, placeAfter, placeAtEndOf } from './domain/event-filter.js';
+import { lossOf } from './domain/loss.js';
 import { type Asked, EventFollower } from './event-follower.js';
 import { type OpenStream, Streams } from './streams.js';
 
@@ -44,10 +45,13 @@ export class EventStreams {
     requireRead(asked, without);
     await this.requireThere(caller, asked);
     const { last, dropped } = await this.tail.ends();
-    const lost = wanted && lostOf(wanted, { last, dropped });
-    const place = lost?.resumesAt ?? wanted ?? placeAtEndOf(last);
+    const end = placeAtEndOf(last);
+    const loss =
+      wanted && lossOf('events', { expired: wanted.from < dropped, ahead: wanted.id > end.id });
+    const resumesAt = loss && { oldest: placeAtEndOf(dropped), next: end }[loss.resumesAt];
+    const place = resumesAt ?? wanted ?? end;
     const stream = this.streams.open('events', request, reply);
-    if (lost) stream.send(textOf({ event: 'reset', data: lost.problem.toProblem() }));
+    if (loss) stream.send(textOf({ event: 'reset', data: loss.problem.toProblem() }));
     stream.send(textOf({ id: `${place.id}` }));
     const sources = { database: this.database, tail: this.tail };
     const follower = new EventFollower(
@@ -101,19 +105,4 @@ function requireRead({ types = [] }: Asked, without: readonly Message['subject']
     const scope = SCOPE_OF[subject as keyof typeof SCOPE_OF];
     throw new DroverError('insufficient_scope', { detail: `The key needs ${scope}.` });
   }
-}
-
-/** Where a client goes on whose place is no place of this journal, and what it is told. */
-function lostOf(
-  { from, id }: Place,
-  { last, dropped }: { last: bigint; dropped: bigint },
-): { resumesAt: Place; problem: DroverError } | undefined {
-  if (from < dropped) {
-    const detail = 'Events since then are not kept any more: the stream begins with the oldest.';
-    const problem = new DroverError('events_expired', { detail });
-    return { resumesAt: placeAtEndOf(dropped), problem };
-  }
-  if (id <= placeAtEndOf(last).id) return undefined;
-  const detail = 'There is no such event yet: the stream begins with what happens next.';
-  return { resumesAt: placeAtEndOf(last), problem: new DroverError('events_expired', { detail }) };
 }

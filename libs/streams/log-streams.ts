@@ -1,12 +1,14 @@
 import { Injectable } from '@nestjs/common';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { FastifyReply } from 'fastify';
+import { JournalTail } from '#lib/events';
 import { textOf } from '#lib/http';
 import type { AuthenticatedRequest } from '#lib/identity';
 import { type Caller, DroverError, encodeCursor } from '#lib/kernel';
 import { Logger } from '#lib/observability';
 import { type LogFilter, TaskHistory } from '#lib/task-manager';
 import { placeAfter } from './domain/event-filter.js';
+import { type Loss, lossOf } from './domain/loss.js';
 import { endWith, type OpenStream, Streams } from './streams.js';
 
 const PAGE = 100;
@@ -25,17 +27,13 @@ interface LogRequest {
 export class LogStreams {
   constructor(
     private readonly history: TaskHistory,
+    private readonly tail: JournalTail,
     private readonly streams: Streams,
     private readonly logger: Logger,
   ) {}
 
   /** @throws DroverError `task_not_found`, `validation_failed` for an id that is none, `too_many_streams` */
   async open(request: AuthenticatedRequest, reply: FastifyReply, asked: LogRequest): Promise<void> {
-    const after = asked.lastEventId ?? '0';
-    if (!placeAfter(after)) {
-      const errors = [{ field: 'lastEventId', message: 'must be the id of an entry' }];
-      throw new DroverError('validation_failed', { errors });
-    }
     const read = (cursor: string) =>
       this.history.logs(
         request.caller as Caller,
@@ -43,9 +41,25 @@ export class LogStreams {
         { ...asked.filter, order: 'asc', follow: true },
         { limit: PAGE, cursor },
       );
-    const first = encodeCursor([after]);
+    const { from, loss } = await this.beginning(asked.lastEventId);
+    const first = encodeCursor([from]);
     await read(first);
-    void this.run(this.streams.open('logs', request, reply), read, first);
+    const stream = this.streams.open('logs', request, reply);
+    if (loss) stream.send(textOf({ event: 'reset', data: loss.problem.toProblem() }));
+    void this.run(stream, read, first);
+  }
+
+  /** Entries of logs have ids of the journal. */
+  private async beginning(after: string | undefined): Promise<{ from: string; loss?: Loss }> {
+    if (after === undefined) return { from: '0' };
+    if (!placeAfter(after)) {
+      const errors = [{ field: 'lastEventId', message: 'must be the id of an entry' }];
+      throw new DroverError('validation_failed', { errors });
+    }
+    const { last, dropped } = await this.tail.ends();
+    const [expired, ahead] = [BigInt(after) < dropped, BigInt(after) > last];
+    const loss = lossOf('entries', { expired, ahead });
+    return { from: loss?.resumesAt === 'next' ? `${last}` : after, loss };
   }
 
   private async run(

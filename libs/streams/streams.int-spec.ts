@@ -369,6 +369,25 @@ describe('a stream of a log', () => {
     expect(await resumed.atLeast(1)).toEqual([cancelled]);
   });
 
+  it('tells that entries are gone, and that an id is of none', async () => {
+    const { headers } = await aReader();
+    const { body: task } = await workspace.api.post<{ id: string }>('/agent-tasks', {
+      ...{ title: 'A task', taskType: 'test' },
+    });
+    const path = `/agent-tasks/${task.id}/logs/stream`;
+    await first.db.owner.query(`SELECT setval('journal_dropped_seq', 2)`);
+    undo.push(() => first.db.owner.query(`SELECT setval('journal_dropped_seq', 0)`));
+    const expired = await follow(path, { ...headers, 'last-event-id': '1' });
+    const [reset, created] = await expired.atLeast(2);
+    expect(reset).toMatchObject({ event: 'reset', data: { code: 'events_expired', status: 410 } });
+    expect(created).toMatchObject({ event: 'log', data: { event: 'task_created' } });
+    const future = await follow(path, { ...headers, 'last-event-id': '9000000000000000000' });
+    await future.atLeast(1);
+    await workspace.api.post(`/agent-tasks/${task.id}/cancel`);
+    await future.atLeast(2);
+    expect(future.events.map(({ event }) => event)).toEqual(['reset', 'log']);
+  });
+
   it('is refused for a task that is not there', async () => {
     const { headers } = await aReader();
     const stream = await follow(`/agent-tasks/${newId()}/logs/stream`, headers);

@@ -82,7 +82,8 @@ export class StreamsController {
     summary: 'Follow the log of a task',
     description:
       'Server-sent events of the name `log`: the entries of `GET /agent-tasks/{id}/logs`, the oldest first, two seconds ' +
-      'behind. It begins with the first entry, or behind the id that it resumes from.',
+      'behind. It begins with the first entry, or behind the id that it resumes from. `reset` says that entries since ' +
+      'then are not there any more.',
   })
   @ApiStream('Entries of the log, as they are written.')
   @ApiErrors('task_not_found')
