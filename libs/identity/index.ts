@@ -15,7 +15,6 @@ export { pruneSessions } from './auth/prune-sessions.js';
 export { covers, SCOPES } from './domain/scopes.js';
 export { IdentityModule } from './identity.module.js';
 export { endingApiKeys, isEndedKey, isEndingKey } from './store/ending-api-keys.sql.js';
-export { isInUse } from './store/is-in-use.js';
 export { IssuedTokens } from './tokens/issued-tokens.js';
 export { Revocations } from './tokens/revocations.js';
 export { TokenService } from './tokens/token.service.js';

@@ -1,5 +1,5 @@
 import { command } from '#lib/database';
-import { isInUse } from '#lib/identity';
+import { isInUse } from '#lib/transitions';
 
 /**
  * Log entries of the live run, such as its process' output, in the order they came.

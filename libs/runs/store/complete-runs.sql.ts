@@ -1,5 +1,4 @@
 import { hotCommand } from '#lib/database';
-import { isInUse } from '#lib/identity';
 import {
   asFew,
   isOverdue,
@@ -7,6 +6,7 @@ import {
   runMayGo,
   runTransition,
   taskTransition,
+  isInUse,
 } from '#lib/transitions';
 
 /** A holder's completion of one run. */

@@ -1,6 +1,6 @@
 import { isOfNone, isPaused, pausedTypes } from '#lib/admission';
 import { isInCooldown } from '#lib/agent-manager';
-import { isInUse } from '#lib/identity';
+import { isInUse } from '#lib/transitions';
 import {
   availableBudgets,
   hasBudgets,

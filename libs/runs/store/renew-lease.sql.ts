@@ -1,5 +1,5 @@
 import { command } from '#lib/database';
-import { isInUse } from '#lib/identity';
+import { isInUse } from '#lib/transitions';
 
 /**
  * Renews the lease of a run claimed by hand, from now on. A lease that has passed can still be renewed until

@@ -1,5 +1,5 @@
 import { command } from '#lib/database';
-import { isInUse } from '#lib/identity';
+import { isInUse } from '#lib/transitions';
 
 /**
  * Progress and checkpoint of the live run: not a transition, so neither the version nor the chain

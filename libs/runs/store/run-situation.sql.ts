@@ -1,6 +1,5 @@
 import { command } from '#lib/database';
-import { isInUse } from '#lib/identity';
-import { isOverdue, type RunState, type TaskStatus } from '#lib/transitions';
+import { isOverdue, type RunState, type TaskStatus, isInUse } from '#lib/transitions';
 import { IN_CONFLICT } from './conflicts.sql.js';
 
 /**

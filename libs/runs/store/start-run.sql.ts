@@ -1,6 +1,12 @@
 import { hotCommand } from '#lib/database';
-import { isInUse } from '#lib/identity';
-import { asFilter, journaled, runMayGo, runTransition, taskTransition } from '#lib/transitions';
+import {
+  asFilter,
+  journaled,
+  runMayGo,
+  runTransition,
+  taskTransition,
+  isInUse,
+} from '#lib/transitions';
 
 /**
  * The holder says that the work has begun: task RUNNING, run WORKING. A paused task it does not start:

@@ -1,6 +1,5 @@
 import { command } from '#lib/database';
-import { isInUse } from '#lib/identity';
-import { isLeased } from '#lib/transitions';
+import { isLeased, isInUse } from '#lib/transitions';
 import { ROUTED_BY, type RoutedRow } from '../../store/routed-row.js';
 
 export interface DueSpawn extends RoutedRow {
