@@ -65,6 +65,11 @@ export class BuiltProcess {
     }
   }
 
+  /** All that it has written so far. */
+  get output(): string {
+    return this.lines.join('\n');
+  }
+
   /** How many JSON lines with this message it has written so far. */
   count(message: string): number {
     return this.lines.flatMap(parse).filter((line) => line['message'] === message).length;
