@@ -18,7 +18,7 @@ export interface Asked extends EventFilter {
 /** Sends one client the events of its workspace, from its place on: what it missed, and then what happens. */
 export class EventFollower implements Follower {
   from: bigint;
-  private readonly sentUpTo: bigint;
+  private sentUpTo: bigint;
   private readonly bell = new Doorbell();
 
   constructor(
@@ -70,6 +70,8 @@ export class EventFollower implements Follower {
       chunk += wireTextOf(message);
       if (chunk.length < CHUNK) continue;
       this.stream.send(chunk);
+      // A heartbeat that comes before the rest tells the client this as its place.
+      this.sentUpTo = BigInt(message.id);
       chunk = '';
       if (!(await this.stream.drained())) return false;
     }
