@@ -12,7 +12,7 @@ import { testServers } from '../support/servers.js';
 import { waitFor } from '../support/wait-for.js';
 import { Program } from './program.js';
 
-/** What `node_modules` of the image may take on disk: about 175 MB when this was written. */
+/** What `node_modules` of the image may take on disk: 175 MB when this was written. */
 const MOST_MEGABYTES = 195;
 
 const LISTENING = /"listening".*?"address":"([^"]+)"/;
