@@ -8,6 +8,7 @@ export default tseslint.config(
       'dist/',
       'node_modules/',
       'libs/database/generated/',
+      'libs/api-client/generated/',
       '.drover/',
       '.cache/',
       'my-agent/',

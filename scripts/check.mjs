@@ -30,7 +30,7 @@ export function check(...others) {
       'node_modules/typescript/bin/tsc',
       ['--noEmit', '--incremental', '--tsBuildInfoFile', `${kept}/types.tsbuildinfo`],
     ],
-    ['OpenAPI', 'dist/tools/openapi/main.js', []],
+    ['OpenAPI', 'dist/tools/openapi/main.js', ['--check']],
     ['lint', 'node_modules/eslint/bin/eslint.js', ['.', '--max-warnings', '0', ...cache('eslint')]],
     [
       'dependencies',

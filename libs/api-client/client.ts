@@ -1,0 +1,65 @@
+import createFetchClient, {
+  type FetchOptions,
+  type FetchResponse,
+  type MaybeOptionalInit,
+} from 'openapi-fetch';
+import type { HttpMethod, PathsWithMethod } from 'openapi-typescript-helpers';
+import { anonymous } from './credentials.js';
+import type { paths } from './generated/api.js';
+import { transport, type TransportOptions } from './transport.js';
+
+export interface ClientOptions extends Partial<TransportOptions> {
+  /** Where Drover is, without `/api/v1`: `http://127.0.0.1:3000`. */
+  baseUrl: string;
+}
+
+type Init<P extends keyof paths, M extends HttpMethod> = MaybeOptionalInit<
+  paths[P],
+  M & keyof paths[P]
+>;
+type Given<I> = undefined extends I ? [init?: I] : [init: I];
+type Answer<P extends keyof paths, M extends HttpMethod> = NonNullable<
+  FetchResponse<
+    paths[P][M & keyof paths[P]] & Record<string | number, unknown>,
+    FetchOptions<paths[P][M & keyof paths[P]]>,
+    'application/json'
+  >['data']
+>;
+
+/** One method of HTTP over all of its paths. Fails as `transport` says. */
+export type Call<M extends HttpMethod> = <P extends PathsWithMethod<paths, M>>(
+  path: P,
+  ...init: Given<Init<P, M>>
+) => Promise<Answer<P, M>>;
+
+export interface DroverClient {
+  get: Call<'get'>;
+  post: Call<'post'>;
+  put: Call<'put'>;
+  patch: Call<'patch'>;
+  delete: Call<'delete'>;
+  /** The same server with other credentials, another workspace or other limits. */
+  with(options: Partial<ClientOptions>): DroverClient;
+}
+
+/** Requests to one server, each path, parameter, body and answer typed by the OpenAPI document. */
+export function createClient(options: ClientOptions): DroverClient {
+  const send = transport({ credentials: anonymous, ...options });
+  const client = createFetchClient<paths>({ baseUrl: options.baseUrl, fetch: send });
+  const call = <M extends HttpMethod>(method: M): Call<M> =>
+    // What the type says in one piece, openapi-fetch has as one overload for each method.
+    (async (path: string, init?: object) => {
+      const request = client.request as unknown as Request;
+      return (await request(method, path, init)).data ?? {};
+    }) as unknown as Call<M>;
+  return {
+    get: call('get'),
+    post: call('post'),
+    put: call('put'),
+    patch: call('patch'),
+    delete: call('delete'),
+    with: (other) => createClient({ ...options, ...other }),
+  };
+}
+
+type Request = (method: string, path: string, init?: object) => Promise<{ data?: unknown }>;

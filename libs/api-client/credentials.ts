@@ -1,0 +1,16 @@
+/** What requests show the server. */
+export interface Credentials {
+  /** The headers of the next request. */
+  headers(): Promise<Record<string, string>> | Record<string, string>;
+  /** The server refused these headers with 401. @returns whether others are at hand: then it is asked once more */
+  renew?(refused: Record<string, string>): Promise<boolean>;
+}
+
+/** An API key, an agent's or a run's token, or a user's access token that nobody refreshes. */
+export function bearer(token: string): Credentials {
+  const headers = { authorization: `Bearer ${token}` };
+  return { headers: () => headers };
+}
+
+/** Of requests that need none: signing in, health. */
+export const anonymous: Credentials = { headers: () => ({}) };

@@ -1,0 +1,4 @@
+export { createClient, type ClientOptions, type DroverClient } from './client.js';
+export { anonymous, bearer, type Credentials } from './credentials.js';
+export type { components, operations, paths } from './generated/api.js';
+export { ConnectionProblem, DroverProblem, type ErrorCode, type Problem } from './problem.js';

@@ -1,0 +1,56 @@
+import type { components } from './generated/api.js';
+
+export type Problem = components['schemas']['Problem'];
+export type ErrorCode = components['schemas']['ErrorCode'];
+
+/** The server refused a request, and says why and what to do. Decide by `code`; the list of codes is closed. */
+export class DroverProblem extends Error {
+  override readonly name = 'DroverProblem';
+
+  constructor(
+    readonly problem: Problem,
+    /** Seconds after which the server wants to be asked again, where it says so. */
+    readonly retryAfterSeconds: number | undefined,
+  ) {
+    super([problem.title, problem.detail].filter(Boolean).join(': '));
+  }
+
+  get code(): ErrorCode {
+    return this.problem.code;
+  }
+
+  get status(): number {
+    return this.problem.status;
+  }
+}
+
+/** No whole answer of Drover came: nothing is known of what the request did. */
+export class ConnectionProblem extends Error {
+  override readonly name = 'ConnectionProblem';
+}
+
+/** @returns the error of an answer that is a refusal. A proxy's page has no code, and is no answer of Drover. */
+export async function refusalOf(response: Response): Promise<DroverProblem | ConnectionProblem> {
+  const text = await response.text().catch(() => '');
+  const problem = parsed(text);
+  if (problem === undefined)
+    return new ConnectionProblem(
+      `${response.url} answered ${response.status}, and not as Drover does`,
+    );
+  return new DroverProblem(problem, retryAfterOf(response));
+}
+
+/** Seconds of `Retry-After`; a date in it is of no use where clocks differ, and is left out. */
+export function retryAfterOf({ headers }: Response): number | undefined {
+  const seconds = Number(headers.get('retry-after') ?? Number.NaN);
+  return Number.isFinite(seconds) && seconds >= 0 ? seconds : undefined;
+}
+
+function parsed(text: string): Problem | undefined {
+  try {
+    const value = JSON.parse(text) as Partial<Problem> | null;
+    return typeof value?.code === 'string' ? (value as Problem) : undefined;
+  } catch {
+    return undefined;
+  }
+}
