@@ -94,7 +94,7 @@ export async function aRun(
   const { body } = await workspace.api.post('/agent-tasks', {
     ...{ title: 'Translate page 7', taskType: 'translation', agentId: agent.id, ...task },
   });
-  const claimed = await agent.api.post<Claimed>(`/agents/${agent.id}/claim`, { maxTasks: 1 });
+  const claimed = await agent.api.post<Claimed>(`/agents/${agent.id}/claim`, { taskId: body.id });
   const [held] = claimed.body.tasks;
   if (held === undefined) throw new Error(`nothing claimed of ${JSON.stringify(body)}`);
   return { taskId: String(body.id), runId: held.run.id, token: held.run.token, agent };
