@@ -14,9 +14,11 @@ export function fit(value: unknown, characters: number): unknown {
 }
 
 function cut(text: string, characters: number): string {
+  const room = Math.max(0, characters - LEAST);
+  let kept = room;
   // Escapes can make JSON of a text six times as long.
-  let kept = Math.max(0, characters - LEAST);
-  while (kept > 0 && sizeOf(text.slice(0, kept)) > characters - LEAST) kept = Math.floor(kept / 2);
+  for (let size; (size = sizeOf(text.slice(0, kept))) > room && kept > 0;)
+    kept = Math.floor((kept * room) / size);
   return `${text.slice(0, kept).toWellFormed()} [left out: ${text.length - kept} more characters]`;
 }
 

@@ -1,4 +1,8 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { InMemoryTransport } from '@modelcontextprotocol/sdk/inMemory.js';
+import { bearer, createClient } from '#lib/api-client';
+import { createMcpServer } from '#lib/mcp';
 import { digestOf } from '../api/support/digest.js';
 import { startTestApp, type TestApp, type TestWorkspace } from '../support/app.js';
 import { aKey, aRun, closeClients, mcpClient, VIAS } from './clients.js';
@@ -126,6 +130,25 @@ describe.each(VIAS)('over %s', (via) => {
     }
     expect(await state()).toEqual(before);
   });
+});
+
+it('is refused by the API where a tool was offered that the token is not good for', async () => {
+  const taskId = await newTask();
+  const token = await aKey(workspace, { scopes: ['tasks:read'] });
+  const client = createClient({ baseUrl: app.url, credentials: bearer(token), retries: 0 });
+  const told = await client.get('/api/v1/auth/caller');
+  const caller: typeof told = { ...told, role: 'OWNER', scopes: ['tasks:read', 'tasks:write'] };
+  const server = createMcpServer({ client, caller, version: '1' });
+  const [ours, theirs] = InMemoryTransport.createLinkedPair();
+  const asking = new Client({ name: 'tests', version: '1' });
+  await Promise.all([server.connect(ours), asking.connect(theirs)]);
+  const result = await asking.callTool({ name: 'cancel_task', arguments: { taskId } });
+  expect(result).toMatchObject({
+    ...{ isError: true, structuredContent: { data: { code: 'insufficient_scope' } } },
+  });
+  const task = await workspace.api.get(`/agent-tasks/${taskId}`);
+  expect(task.body).toMatchObject({ status: 'PENDING' });
+  await asking.close();
 });
 
 function deep(levels: number): object {
