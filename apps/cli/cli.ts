@@ -40,28 +40,19 @@ export class Cli {
   /** The workspace that the path of a request must name. */
   async workspaceId(): Promise<string> {
     const given = this.options.workspaceId ?? this.access().workspaceId;
-    if (given !== undefined) return given;
-    const { items } = await this.drover.get('/api/v1/workspaces', {
-      params: { query: { limit: 2 } },
-    });
-    const [only, another] = items;
-    if (only && !another) return only.id;
-    throw new Failure(
-      only ? 'You are in several workspaces.' : 'You are in no workspace.',
-      'Name one with --workspace ID, or keep it with `drover workspace use ID`.',
-      EXIT.usage,
-    );
+    return given ?? (await this.drover.get('/api/v1/auth/caller')).workspaceId;
   }
 
   /** The environment comes first, then `--context`, then the context in use. */
   access(): Access {
     const { env } = process;
     const url = env['DROVER_API_URL'];
+    // Of several credentials those of a run count: they are good for less.
     const token =
-      env['DROVER_API_KEY'] || env['DROVER_RUN_TOKEN'] || env['DROVER_AGENT_TOKEN'] || undefined;
+      env['DROVER_RUN_TOKEN'] || env['DROVER_AGENT_TOKEN'] || env['DROVER_API_KEY'] || undefined;
     if (url && token && this.options.context === undefined) {
       const workspaceId = env['DROVER_WORKSPACE_ID'] || undefined;
-      return { name: undefined, url, workspaceId, credentials: bearer(token) };
+      return { name: undefined, url: serverOf(url), workspaceId, credentials: bearer(token) };
     }
     const name = this.options.context ?? this.contexts.currentName();
     if (name === undefined) throw noContext();
@@ -80,6 +71,11 @@ export class Cli {
     if (tokens !== undefined) return storedTokens(this.contexts, name);
     throw noContext();
   }
+}
+
+/** Processes of runs are told the address with the path of the API. */
+function serverOf(address: string): string {
+  return address.replace(/\/$/, '').replace(/\/api\/v1$/, '');
 }
 
 export interface Access {

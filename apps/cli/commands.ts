@@ -42,6 +42,7 @@ export const COMMANDS: readonly Entry[] = [
   { name: 'whoami', summary: 'Say whose credentials are used, and where', load: contexts },
   { name: 'context', summary: 'Servers that are known here, and which is used', load: contexts },
   { name: 'api', summary: 'Send any request of the API', load: api },
+  { name: 'mcp', summary: 'Be an MCP server for a model', load: mcp },
   { name: 'completion', summary: 'Print completions for bash, zsh or fish', load: completion },
 ];
 
@@ -86,6 +87,9 @@ function contexts() {
 }
 function api() {
   return import('./commands/api.js');
+}
+function mcp() {
+  return import('./commands/mcp.js');
 }
 function completion() {
   return import('./commands/completion.js');

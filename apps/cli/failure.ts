@@ -1,4 +1,4 @@
-import { ConnectionProblem, DroverProblem } from '#lib/api-client';
+import { ConnectionProblem, DroverProblem, type ErrorCode } from '#lib/api-client';
 import { EXIT, type ExitCode } from './exit-codes.js';
 
 /** What went wrong and what to do about it, a sentence each. */
@@ -33,12 +33,15 @@ export function failureOf(error: unknown): Failure {
   );
 }
 
+const SIGN_IN: Partial<Record<ErrorCode, string>> = {
+  wrong_token_kind: 'Sign in as a person with `drover login`: an API key is not enough for this.',
+};
+
 function refusal({ problem, status, message }: DroverProblem): Failure {
   const fields = (problem.errors ?? []).map(({ field, message: why }) => `\n  ${field}: ${why}`);
   const advice =
-    status === 401
-      ? 'Sign in with `drover login`, or give an API key in DROVER_API_KEY.'
-      : problem.advice;
+    SIGN_IN[problem.code] ??
+    (status === 401 ? 'Sign in with `drover login`, or give an API key.' : problem.advice);
   return new Failure(`${message}${fields.join('')}`, advice, exitCodeOf(status));
 }
 

@@ -2,31 +2,34 @@ import { createClient } from '#lib/api-client';
 import type { Cli } from '../cli.js';
 import type { CommandSpec, Commands } from '../command.js';
 import type { Context } from '../contexts/contexts.js';
+import { findAdministrator, LOCAL } from '../contexts/local.js';
 import { tokensOf } from '../contexts/credentials.js';
 import { misuse } from '../failure.js';
 import { ask, askSecret } from '../prompt.js';
 
 const login: CommandSpec = {
-  usage: 'login <url>',
+  usage: 'login [url]',
   summary: 'Sign in to a server, and keep it as a context',
   about:
     'Asks for the password, or reads it from standard input where that is no terminal. With --api-key it keeps a key\n' +
-    'instead, which it asks for too. The file of contexts has mode 600.',
+    'instead, which it asks for too. The file of contexts has mode 600. Without a URL it signs in the first\n' +
+    'administrator of the server that `drover up` started here: an API key may not manage keys and members.',
   options: [
     ['--name <name>', 'the name of the context; the host unless given'],
     ['--email <address>', 'who signs in'],
     ['--api-key', 'keep an API key'],
   ],
   examples: [
+    'login',
     'login https://drover.example.org --email ann@example.org',
     'login http://127.0.0.1:3000 --api-key < key.txt',
   ],
-  run: async (cli, [given = ''], flags) => {
-    const url = addressOf(given);
-    const name = flags.text('name') ?? new URL(url).host;
+  run: async (cli, [given], flags) => {
+    const url = given === undefined ? cli.contexts.get(LOCAL).url : addressOf(given);
+    const name = flags.text('name') ?? (given === undefined ? LOCAL : new URL(url).host);
     const signedIn = flags.has('api-key')
       ? await withKey(url)
-      : await withPassword(url, flags.text('email'));
+      : await withPassword(url, await passwordFor(flags.text('email'), given === undefined));
     const workspaceId = cli.options.workspaceId;
     cli.contexts.put(name, { ...signedIn, ...(workspaceId && { workspaceId }) }, { use: true });
     cli.out.done({ name, url }, `Signed in to ${url}; the context is "${name}"`);
@@ -54,11 +57,19 @@ async function withKey(url: string): Promise<Context> {
   return { url, apiKey };
 }
 
-async function withPassword(url: string, given: string | undefined): Promise<Context> {
-  const email = given ?? (await ask('E-mail: '));
-  const password = await askSecret('Password: ');
-  const drover = createClient({ baseUrl: url });
-  const answer = await drover.post('/api/v1/auth/login', { body: { email, password } });
+interface Password {
+  email: string;
+  password: string;
+}
+
+async function passwordFor(given: string | undefined, isLocal: boolean): Promise<Password> {
+  const known = isLocal && given === undefined ? findAdministrator() : undefined;
+  if (known) return known;
+  return { email: given ?? (await ask('E-mail: ')), password: await askSecret('Password: ') };
+}
+
+async function withPassword(url: string, body: Password): Promise<Context> {
+  const answer = await createClient({ baseUrl: url }).post('/api/v1/auth/login', { body });
   return { url, tokens: tokensOf(answer) };
 }
 
@@ -92,14 +103,11 @@ const whoami: CommandSpec = {
   examples: ['whoami'],
   run: async (cli) => {
     const { url, name } = cli.access();
-    const { items } = await cli.drover.get('/api/v1/workspaces', {
-      params: { query: { limit: 10 } },
-    });
-    const workspaces = items.map((one) => `${one.name} (${one.id}) as ${one.role}`);
-    cli.out.record({ url, context: name ?? null, workspaces: items }, [
+    const caller = await cli.drover.get('/api/v1/auth/caller');
+    cli.out.record({ server: url, context: name ?? null, ...caller }, [
       ['server', url],
       ['context', name ?? 'the environment'],
-      ['workspaces', workspaces.join('\n')],
+      ...Object.entries(caller),
     ]);
   },
 };
