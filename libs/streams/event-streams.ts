@@ -95,7 +95,7 @@ const SCOPE_OF: Record<Message['subject'], Scope> = {
   run: 'tasks:read',
   budget: 'tasks:read',
   agent: 'agents:read',
-  coordinator: 'workspace:admin',
+  coordinator: 'coordinator:admin',
 };
 
 function unreadBy(caller: Caller): Message['subject'][] {
