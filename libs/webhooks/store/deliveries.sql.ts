@@ -93,7 +93,7 @@ WITH r AS MATERIALIZED (SELECT c.event_id FROM webhook_deliveries c
   WHERE ${WANTED} AND c.event_id BETWEEN $7::bigint AND $8::bigint
   ORDER BY c.event_id LIMIT $9 FOR NO KEY UPDATE)
 UPDATE webhook_deliveries d
-SET state = 'pending', failures = 0, next_attempt_at = now(), give_up_at = now() + interval '24 hours'
+SET state = 'pending', failures = 0, next_attempt_at = now(), give_up_at = now() + interval '24 hours', left_to = '{}'
 FROM r
 WHERE d.workspace_id = $1 AND d.webhook_id = $2 AND d.event_id = r.event_id
 RETURNING d.event_id`,
