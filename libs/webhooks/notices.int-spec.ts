@@ -9,17 +9,19 @@ import { answering, type Received } from './testing/receiver.js';
 
 let server: TestApp;
 let mail: MailStandIn;
+let withMail: Record<string, string>;
 let at: Endpoints;
 let workspace: TestWorkspace;
 let eventId = 1_000_000;
 
 beforeAll(async () => {
   mail = await startMailServer();
-  server = await startTestApp({
+  withMail = {
     ...WITH_RECEIVER,
     SMTP_URL: `smtp://127.0.0.1:${mail.port}?tls=none`,
     MAIL_FROM: 'Drover <drover@example.org>',
-  });
+  };
+  server = await startTestApp(withMail);
   at = await Endpoints.at(server);
 });
 
@@ -300,5 +302,23 @@ describe('an e-mail', () => {
       ...{ state: 'dead', attempts: [{ status: 550 }] },
     });
     expect(await at.stateOf(endpoint)).toMatchObject({ enabled: true });
+  });
+
+  it.each([
+    ['without a mail server', {}, 'kind'],
+    ['to an address that a password does not prove', { OPEN_SIGN_UP: 'true' }, 'recipients'],
+  ])('is refused %s', async (_, env, field) => {
+    const settings = field === 'kind' ? WITH_RECEIVER : withMail;
+    const other = await startTestApp({ ...settings, ...env, ROLES: 'api' }, server.db);
+    try {
+      const { api, userId } = await other.newWorkspace();
+      const setPassword = 'UPDATE users SET password_hash = $2 WHERE id = $1';
+      await server.db.owner.query(setPassword, [userId, 'x']);
+      const body = { kind: 'email', events: ['*'], recipients: [userId] };
+      const { status, body: problem } = await api.post('/webhooks', body);
+      expect([status, problem['errors']]).toMatchObject([400, [{ field }]]);
+    } finally {
+      await other.app.close();
+    }
   });
 });

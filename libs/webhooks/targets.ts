@@ -1,11 +1,10 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, type Config } from '#lib/config';
-import { type SqlRunner } from '#lib/database';
 import { DroverError, type FieldError } from '#lib/kernel';
 import { cutUrl, HOSTS, type Kind } from './domain/kinds.js';
 import type { Refusal } from './domain/target.js';
+import { Recipients } from './sending/recipients.js';
 import { WebhookClient } from './sending/webhook-client.js';
-import { findMembers } from './store/webhooks.sql.js';
 
 /** Where a webhook leads, as it is stored. */
 export interface Target {
@@ -40,16 +39,12 @@ const WORDS: Record<Exclude<Refusal, 'host'>, string> = {
 export class Targets {
   constructor(
     private readonly client: WebhookClient,
+    private readonly recipients: Recipients,
     @Inject(CONFIG) private readonly config: Pick<Config, 'mail'>,
   ) {}
 
   /** @throws DroverError `validation_failed` */
-  async of(
-    runner: SqlRunner,
-    workspaceId: string,
-    kind: Kind,
-    { url, recipients }: TargetRequest,
-  ): Promise<Target> {
+  async of(workspaceId: string, kind: Kind, { url, recipients }: TargetRequest): Promise<Target> {
     if (kind !== 'email') return this.ofUrl(kind, url, recipients);
     if (!this.config.mail) {
       throw refused(
@@ -59,7 +54,7 @@ export class Targets {
     }
     if (url !== undefined) throw refused('url', 'is not for email: `recipients` says to whom');
     if (!recipients) throw refused('recipients', 'must be there for email');
-    return { url: MAIL_URL, recipients: await membersAmong(runner, workspaceId, recipients) };
+    return { url: MAIL_URL, recipients: await this.members(workspaceId, recipients) };
   }
 
   private ofUrl(kind: Kind, url: string | undefined, recipients: unknown): Target {
@@ -70,26 +65,21 @@ export class Targets {
     if (!HOSTS[kind]) return { url, recipients: [] };
     return { url: cutUrl(url), secretUrl: url, recipients: [] };
   }
+
+  /** Their ids: an address may change, and a member who has left gets nothing more. */
+  private async members(workspaceId: string, wanted: readonly string[]): Promise<string[]> {
+    const named = [...new Set(wanted.map((each) => each.toLowerCase()))];
+    const members = await this.recipients.among(workspaceId, named);
+    const known = new Set([...members].flat());
+    const unknown = named.filter((each) => !known.has(each));
+    if (unknown.length === 0) return [...members.keys()];
+    const message = `must be members of the workspace, with addresses that are proven: ${unknown.join(', ')}`;
+    throw refused('recipients', message);
+  }
 }
 
 function wordsOf(kind: Kind, why: Refusal): string {
   return why === 'host' ? `must be a URL of ${HOSTS[kind]?.join(' or ')}` : WORDS[why];
-}
-
-/** Their ids: an address may change, and a member who has left gets nothing more. */
-async function membersAmong(
-  runner: SqlRunner,
-  workspaceId: string,
-  wanted: readonly string[],
-): Promise<string[]> {
-  const named = [...new Set(wanted.map((each) => each.toLowerCase()))];
-  const members = await runner.rows(findMembers, [workspaceId, named]);
-  const known = new Set(members.flatMap(({ id, email }) => [id, email]));
-  const unknown = named.filter((each) => !known.has(each));
-  if (unknown.length > 0) {
-    throw refused('recipients', `must be members of the workspace: ${unknown.join(', ')}`);
-  }
-  return members.map(({ id }) => id);
 }
 
 export function refused(field: string, message: string): DroverError {

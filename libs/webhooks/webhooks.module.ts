@@ -8,6 +8,7 @@ import { WebhookPruner } from './pruner.js';
 import { MailClient } from './sending/mail-client.js';
 import { Messages } from './sending/messages.js';
 import { Notices } from './sending/notices.js';
+import { Recipients } from './sending/recipients.js';
 import { WebhookSenders } from './sending/senders.js';
 import { Settlement } from './sending/settlement.js';
 import { SignedMessages } from './sending/signed-messages.js';
@@ -26,6 +27,7 @@ import { Webhooks } from './webhooks.service.js';
     Targets,
     WebhookClient,
     MailClient,
+    Recipients,
     SignedMessages,
     Notices,
     Messages,

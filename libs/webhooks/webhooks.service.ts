@@ -57,7 +57,7 @@ export class Webhooks {
     const { kind = 'signed' } = request;
     refuseSettings(kind, request);
     const tenant = this.database.tenant(workspaceId);
-    const target = await this.targets.of(tenant, workspaceId, kind, request);
+    const target = await this.targets.of(workspaceId, kind, request);
     const [id, secret] = [newId(), kind === 'signed' ? newSecret() : null];
     const values = valuesOf(NEW, request, target, settingsOf(kind, request));
     const limit = this.config.webhooks.maxPerWorkspace;
@@ -119,7 +119,7 @@ export class Webhooks {
     refuseSettings(row.kind, change);
     const { workspaceId, id } = place;
     const isMoved = change.url !== undefined || change.recipients !== undefined;
-    const target = isMoved ? await this.targets.of(tx, workspaceId, row.kind, change) : row;
+    const target = isMoved ? await this.targets.of(workspaceId, row.kind, change) : row;
     const notice = settingsOf(row.kind, change, row.notice);
     const { enabled = row.disabled_at === null } = change;
     const values = valuesOf(row, change, target, notice);

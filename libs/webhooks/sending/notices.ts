@@ -6,9 +6,9 @@ import type { NoticeKind, NoticeSettings } from '../domain/kinds.js';
 import { quietUntil } from '../domain/quiet-hours.js';
 import { headlineOf, type NoticeEvent } from '../domain/words.js';
 import { type DueDelivery, type Leased, readNames } from '../store/sending.sql.js';
-import { findMembers } from '../store/webhooks.sql.js';
 import { messageId } from '../webhook-view.js';
 import { MailClient } from './mail-client.js';
+import { Recipients } from './recipients.js';
 import type { Held, Made } from './turn.js';
 import { UNREADABLE, WebhookClient } from './webhook-client.js';
 
@@ -39,6 +39,7 @@ export class Notices {
     private readonly database: Database,
     private readonly client: WebhookClient,
     private readonly mail: MailClient,
+    private readonly recipients: Recipients,
   ) {}
 
   /** @param url the whole one; undefined where there is none, or it does not open */
@@ -67,7 +68,8 @@ export class Notices {
   }
 
   private async mailAll(leased: NoticeLease, go: readonly DueDelivery[]): Promise<Made[]> {
-    const members = await this.addressesOf(leased);
+    const { workspace_id, recipients } = leased;
+    const members = await this.recipients.among(workspace_id, recipients);
     const groups = new Map<string, DueDelivery[]>();
     for (const each of go) {
       const key = each.left_to.toSorted().join();
@@ -96,13 +98,6 @@ export class Notices {
     const left_to = ids.filter((each) => left.includes(members.get(each) as string));
     const url = `mailto:${to.join(',')}`;
     return group.map((delivery) => ({ ...attempt, delivery, startedAt, url, left_to }));
-  }
-
-  /** Of the recipients who are members, by their ids. */
-  private async addressesOf({ workspace_id, recipients }: Leased): Promise<Map<string, string>> {
-    const params = [workspace_id, recipients];
-    const members = await this.database.service.rows(findMembers, params);
-    return new Map(members.map(({ id, email }) => [id, email]));
   }
 
   private async noticeOf(

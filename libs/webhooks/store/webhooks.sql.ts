@@ -113,11 +113,13 @@ export const deleteWebhook = command<{ id: string }>(
 
 /**
  * The members among some users, by their ids or addresses; those whose accounts are disabled are none.
- * Indexes: workspace_members (primary key), users (primary key). $1 workspace, $2 ids and addresses.
+ * Indexes: workspace_members (primary key), users (primary key). $1 workspace, $2 ids and addresses, $3 whether a
+ * password proves an address.
  */
 export const findMembers = query<{ id: string; email: string }>(
   'webhooks_find_members',
   `
 SELECT u.id, u.email FROM workspace_members m JOIN users u ON u.id = m.user_id AND u.disabled_at IS NULL
-WHERE m.workspace_id = $1 AND (u.id::text = ANY ($2::text[]) OR u.email = ANY ($2::text[]))`,
+WHERE m.workspace_id = $1 AND (u.id::text = ANY ($2::text[]) OR u.email = ANY ($2::text[]))
+  AND ($3 OR u.password_hash IS NULL)`,
 );
