@@ -155,6 +155,17 @@ WHERE d.workspace_id = $1 AND d.webhook_id = $2 AND ($3::text IS NULL OR d.state
   AND ($4::bigint IS NULL OR d.event_id < $4)
 ORDER BY d.event_id DESC LIMIT $5
 
+-- webhooks_list_open_deliveries
+SELECT d.event_id, d.event, d.payload, d.occurred_at, d.state, d.next_attempt_at, d.created_at, coalesce((
+  SELECT jsonb_agg(to_jsonb(a) - '{workspace_id,webhook_id,event_id}'::text[] ORDER BY a.number) FROM (
+    SELECT * FROM webhook_attempts t
+    WHERE t.workspace_id = $1 AND t.webhook_id = $2 AND t.event_id = d.event_id
+    ORDER BY t.number DESC LIMIT 20) a), '[]') AS attempts
+FROM webhook_deliveries d
+WHERE d.workspace_id = $1 AND d.webhook_id = $2 AND d.state = $3 AND d.state <> 'delivered'
+  AND ($4::bigint IS NULL OR d.event_id < $4)
+ORDER BY d.event_id DESC LIMIT $5
+
 -- webhooks_lock_all
 SELECT w.id FROM unnest($1::uuid[], $2::uuid[]) AS x (workspace_id, id)
 JOIN webhooks w ON w.workspace_id = x.workspace_id AND w.id = x.id
@@ -165,10 +176,16 @@ SELECT w.id FROM unnest($1::uuid[], $2::uuid[], $3::uuid[]) AS x (workspace_id, 
 JOIN webhooks w ON w.workspace_id = x.workspace_id AND w.id = x.id AND w.lease = x.lease
 ORDER BY w.workspace_id, w.id FOR NO KEY UPDATE OF w
 
+-- webhooks_measure_open_replay
+SELECT count(*)::int AS count, min(r.event_id)::text AS first, max(r.event_id)::text AS last
+FROM (SELECT c.event_id FROM webhook_deliveries c WHERE c.workspace_id = $1 AND c.webhook_id = $2
+    AND ($3::bigint[] IS NULL OR c.event_id = ANY ($3)) AND c.state = $4 AND c.state <> 'delivered' AND ($5::timestamptz IS NULL OR c.occurred_at >= $5)
+    AND ($6::timestamptz IS NULL OR c.occurred_at < $6) ORDER BY c.event_id LIMIT $7) r
+
 -- webhooks_measure_replay
 SELECT count(*)::int AS count, min(r.event_id)::text AS first, max(r.event_id)::text AS last
-FROM (SELECT c.event_id FROM webhook_deliveries c WHERE c.workspace_id = $1 AND c.webhook_id = $2 AND ($3::bigint[] IS NULL OR c.event_id = ANY ($3))
-    AND ($4::text IS NULL OR c.state = $4) AND ($5::timestamptz IS NULL OR c.occurred_at >= $5)
+FROM (SELECT c.event_id FROM webhook_deliveries c WHERE c.workspace_id = $1 AND c.webhook_id = $2
+    AND ($3::bigint[] IS NULL OR c.event_id = ANY ($3)) AND ($4::text IS NULL OR c.state = $4) AND ($5::timestamptz IS NULL OR c.occurred_at >= $5)
     AND ($6::timestamptz IS NULL OR c.occurred_at < $6) ORDER BY c.event_id LIMIT $7) r
 
 -- webhooks_prune_deliveries
@@ -218,8 +235,21 @@ WHERE d.workspace_id = $1 AND d.webhook_id = $2 AND d.event_id = held.event_id
 -- webhooks_replay_deliveries
 -- Materialized: read again and again by a join, it would go on behind the rows that it has just changed.
 WITH r AS MATERIALIZED (SELECT c.event_id FROM webhook_deliveries c
-  WHERE c.workspace_id = $1 AND c.webhook_id = $2 AND ($3::bigint[] IS NULL OR c.event_id = ANY ($3))
-    AND ($4::text IS NULL OR c.state = $4) AND ($5::timestamptz IS NULL OR c.occurred_at >= $5)
+  WHERE c.workspace_id = $1 AND c.webhook_id = $2
+    AND ($3::bigint[] IS NULL OR c.event_id = ANY ($3)) AND ($4::text IS NULL OR c.state = $4) AND ($5::timestamptz IS NULL OR c.occurred_at >= $5)
+    AND ($6::timestamptz IS NULL OR c.occurred_at < $6) AND c.event_id BETWEEN $7::bigint AND $8::bigint
+  ORDER BY c.event_id LIMIT $9 FOR NO KEY UPDATE)
+UPDATE webhook_deliveries d
+SET state = 'pending', failures = 0, next_attempt_at = now(), give_up_at = now() + interval '24 hours', left_to = '{}'
+FROM r
+WHERE d.workspace_id = $1 AND d.webhook_id = $2 AND d.event_id = r.event_id
+RETURNING d.event_id
+
+-- webhooks_replay_open_deliveries
+-- Materialized: read again and again by a join, it would go on behind the rows that it has just changed.
+WITH r AS MATERIALIZED (SELECT c.event_id FROM webhook_deliveries c
+  WHERE c.workspace_id = $1 AND c.webhook_id = $2
+    AND ($3::bigint[] IS NULL OR c.event_id = ANY ($3)) AND c.state = $4 AND c.state <> 'delivered' AND ($5::timestamptz IS NULL OR c.occurred_at >= $5)
     AND ($6::timestamptz IS NULL OR c.occurred_at < $6) AND c.event_id BETWEEN $7::bigint AND $8::bigint
   ORDER BY c.event_id LIMIT $9 FOR NO KEY UPDATE)
 UPDATE webhook_deliveries d
