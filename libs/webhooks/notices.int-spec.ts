@@ -36,13 +36,20 @@ afterAll(async () => {
   await mail.stop();
 });
 
-/** As if so many tasks had failed. */
-async function fail(count: number, event = 'task.status_changed'): Promise<void> {
+/** As if so many tasks had failed, and then this happened. */
+async function fail(count: number, ...others: string[]): Promise<void> {
   const timestamp = new Date(Date.now() + 1).toISOString();
-  const body = { event, timestamp, newStatus: 'FAILED', taskId: workspace.id, reason: 'timeout' };
-  const messages = Array.from({ length: count }, () => ({
+  const rest = { timestamp, newStatus: 'FAILED', taskId: workspace.id, reason: 'timeout' };
+  const events = [...Array<string>(count).fill('task.status_changed'), ...others];
+  const messages = events.map((event) => ({
     ...{ id: `${++eventId}`, workspaceSeq: '1', workspaceId: workspace.id },
-    ...{ subject: 'task' as const, taskId: null, agentId: null, short: undefined, body },
+    ...{
+      subject: 'task' as const,
+      taskId: null,
+      agentId: null,
+      short: undefined,
+      body: { event, ...rest },
+    },
   }));
   await server.app.get(WebhookConsumer, { strict: false }).consume(messages);
 }
@@ -221,14 +228,14 @@ describe('an answer', () => {
   });
 });
 
-describe('quiet hours', () => {
-  /** By UTC, from an hour ago to so many hours from now on. */
-  function around(hours: number) {
-    const at = (offset: number) =>
-      new Date(Date.now() + offset * 3_600_000).toISOString().slice(11, 16);
-    return { from: at(-2), to: at(hours), timeZone: 'UTC', exceptTypes: ['agent.*'] };
-  }
+/** By UTC, from two hours ago to so many hours from now on. */
+function around(hours: number) {
+  const at = (offset: number) =>
+    new Date(Date.now() + offset * 3_600_000).toISOString().slice(11, 16);
+  return { from: at(-2), to: at(hours), timeZone: 'UTC', exceptTypes: ['agent.*'] };
+}
 
+describe('quiet hours', () => {
   it('hold messages until they end, and then these come as one', async () => {
     const slack = await at.make({ kind: 'slack', quietHours: around(2) });
     await fail(2);
@@ -238,7 +245,7 @@ describe('quiet hours', () => {
     });
     await fail(3);
     // What must come at once comes, and so does what somebody waits for.
-    await fail(1, 'agent.status_changed');
+    await fail(0, 'agent.status_changed');
     const [urgent] = (await at.received(slack)) as [Received];
     expect(textOf(urgent)).toMatch(/^Agent/);
     await at.test(slack);
@@ -251,6 +258,18 @@ describe('quiet hours', () => {
     const [, , last, ...others] = at.receiver.received(slack.path);
     expect(textOf(last as Received)).toMatch(/^5 events: 5 × a task failed\n/);
     expect(others).toEqual([]);
+  });
+});
+
+describe('quiet hours with much that waits', () => {
+  it('tell of what comes all the same', async () => {
+    const slack = await at.make({ kind: 'slack', quietHours: around(2), digestSeconds: 0 });
+    await fail(60, 'agent.status_changed');
+    const [urgent] = (await at.received(slack)) as [Received];
+    expect(textOf(urgent)).toMatch(/^Agent/);
+    await waitFor('all others to wait', async () => {
+      return (await at.count(slack, `state = 'pending' AND next_attempt_at > now()`)) === 60;
+    });
   });
 });
 

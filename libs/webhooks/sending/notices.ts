@@ -75,8 +75,11 @@ export class Notices {
       const key = each.left_to.toSorted().join();
       groups.set(key, [...(groups.get(key) ?? []), each]);
     }
-    const some = [...groups.values()].slice(0, MAX_GROUPS);
-    const made = await Promise.all(some.map((group) => this.mailOne(leased, group, members)));
+    // Of a group that begins behind the payloads that were read, nothing could be told: it is for the next turn.
+    const some = [...groups.values()].filter(([first]) => first?.payload !== null);
+    const made = await Promise.all(
+      some.slice(0, MAX_GROUPS).map((group) => this.mailOne(leased, group, members)),
+    );
     return made.flat();
   }
 
@@ -147,8 +150,11 @@ function byQuietHours({ workspace_id, id, notice, now_ms, deliveries }: NoticeLe
   const until_ms = quiet ? quietUntil(quiet, now_ms) : undefined;
   if (until_ms === undefined) return { go: deliveries };
   const excepted = ['webhook.test', ...(quiet?.exceptTypes ?? [])];
-  const go = deliveries.filter(({ event }) => wants(excepted, event));
-  const held = deliveries.filter((each) => !go.includes(each));
+  const urgent = deliveries.filter(({ event }) => wants(excepted, event));
+  const isUrgent = new Set(urgent);
+  const held = deliveries.filter((each) => !isUrgent.has(each));
   const event_ids = held.map(({ event_id }) => event_id);
+  // What is behind the payloads that were read comes to the front when the others are held.
+  const go = urgent.filter(({ payload }) => payload !== null);
   return { go, held: { workspace_id, webhook_id: id, until_ms, event_ids } };
 }
