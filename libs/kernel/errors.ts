@@ -266,6 +266,11 @@ export const ERRORS = {
     'The workspace has as many webhooks as it may have',
     'Delete one; an operator can raise MAX_WEBHOOKS_PER_WORKSPACE.',
   ),
+  webhook_unsigned: e(
+    409,
+    'What goes to Slack, Discord or by e-mail is not signed',
+    'There is no secret to rotate. Change `url` or `recipients` by PATCH.',
+  ),
   inbound_hook_disabled: e(
     409,
     'The inbound hook is disabled',

@@ -47,6 +47,13 @@ export const ATTEMPTS: Record<string, readonly (readonly [sql: string, by: strin
     ],
     [`UPDATE webhooks SET lease = uuidv7()`, 'webhooks_lease_ends'],
     [`UPDATE webhooks SET failures = -1`, 'webhooks_failures_check'],
+    [`UPDATE webhooks SET kind = 'fax'`, 'webhooks_kind_check'],
+    [
+      `UPDATE webhooks SET recipients = '{00000000-0000-0000-0000-000000000000}'`,
+      'webhooks_email_has_recipients',
+    ],
+    [`UPDATE webhooks SET kind = 'email', notice = '{}'`, 'webhooks_email_has_recipients'],
+    [`UPDATE webhooks SET kind = 'slack'`, 'webhooks_notice_has_settings'],
     [
       `UPDATE webhook_deliveries SET state = 'lost', next_attempt_at = NULL`,
       'webhook_deliveries_state_check',
