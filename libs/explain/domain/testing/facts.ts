@@ -73,6 +73,7 @@ export function facts({ task, ...rest }: Overrides = {}): ExplainFacts {
       heldBack: heldBackBy({ ...rest, ...task }),
       budgets: [],
       providerLimits: [],
+      question: null,
       ...{ assignedAt: null, startedAt: null, completedAt: null, failedAt: null },
       ...{ abortedAt: null, archivedAt: null },
       ...task,
