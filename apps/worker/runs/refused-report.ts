@@ -9,6 +9,11 @@ import type { FinalReport } from '../api/types.js';
  * @returns undefined when there is nothing left to leave out, or the refusal is not about the report
  */
 export function withoutDetails(report: FinalReport, refusal: ApiError): FinalReport | undefined {
+  if (report.kind === 'questions' && refusal.code === 'illegal_transition') {
+    // Paused meanwhile: it asks when it goes on.
+    const { checkpointData } = report;
+    return { kind: 'release', reason: 'paused', ...(checkpointData && { checkpointData }) };
+  }
   if (refusal.status !== 400 && refusal.status !== 413 && refusal.status !== 422) return undefined;
   switch (report.kind) {
     case 'complete': {
