@@ -96,7 +96,7 @@ function NoWorkspace() {
 function Sidebar() {
   const { user, memberships, workspaceId, switchTo } = useWorkspace();
   return (
-    <div className="sidebar">
+    <header className="sidebar">
       <Brand />
       <label>
         <span className="unseen">Workspace</span>
@@ -135,7 +135,7 @@ function Sidebar() {
           <ThemeSwitch />
         </div>
       </div>
-    </div>
+    </header>
   );
 }
 

@@ -60,7 +60,7 @@ export function serveDashboard(
     decorateReply: false,
     preCompressed: true,
     setHeaders: (response) => {
-      response.setHeader('x-content-type-options', 'nosniff');
+      response.header('x-content-type-options', 'nosniff');
     },
   });
   return show;

@@ -9,17 +9,19 @@ interface ChartProps {
   times: number[];
   values: number[];
   format: (value: number) => string;
+  /** What stands below a time, in milliseconds since 1970. */
+  timeFormat: (ms: number) => string;
 }
 
-const HEIGHT = 168;
+const HEIGHT = 132;
 
 /** Bars over time. Its colours are those of the theme. */
-export function Chart({ label, times, values, format }: ChartProps) {
+export function Chart({ label, times, values, format, timeFormat }: ChartProps) {
   const frame = useRef<HTMLDivElement>(null);
   useEffect(() => {
     const element = frame.current;
     if (element === null) return;
-    const draw = () => plotIn(element, [times, values], label, format);
+    const draw = () => plotIn(element, { label, times, values, format, timeFormat });
     let plot = draw();
     const resized = new ResizeObserver(() =>
       plot.setSize({ width: element.clientWidth, height: HEIGHT }),
@@ -35,7 +37,7 @@ export function Chart({ label, times, values, format }: ChartProps) {
       themed.disconnect();
       plot.destroy();
     };
-  }, [times, values, label, format]);
+  }, [times, values, label, format, timeFormat]);
   const sum = values.reduce((all, value) => all + value, 0);
   return (
     <figure>
@@ -51,9 +53,7 @@ export function Chart({ label, times, values, format }: ChartProps) {
 
 function plotIn(
   element: HTMLElement,
-  data: [number[], number[]],
-  label: string,
-  format: (value: number) => string,
+  { label, times, values, format, timeFormat }: ChartProps,
 ): uPlot {
   const colour = (name: string) =>
     getComputedStyle(document.documentElement).getPropertyValue(name);
@@ -72,7 +72,12 @@ function plotIn(
       legend: { show: false },
       scales: { y: { range: (_, __, most) => [0, Math.max(1, most)] } },
       axes: [
-        { ...axis, grid: { show: false } },
+        {
+          ...axis,
+          grid: { show: false },
+          size: 26,
+          values: (_, splits) => splits.map((seconds) => timeFormat(seconds * 1000)),
+        },
         { ...axis, size: 48, values: (_, splits) => splits.map(format) },
       ],
       series: [
@@ -80,7 +85,7 @@ function plotIn(
         { label, fill: colour('--accent'), ...(bars && { paths: bars }), points: { show: false } },
       ],
     },
-    data,
+    [times, values],
     element,
   );
 }

@@ -149,13 +149,15 @@ export function Meter({ percent, label }: { percent: number; label: string }) {
   );
 }
 
+/** Names and values; what has no value is left out. */
 export function Facts({ items }: { items: [string, ReactNode][] }) {
+  const known = items.filter(([, value]) => value !== null && value !== undefined && value !== '');
   return (
     <dl className="facts">
-      {items.map(([name, value]) => (
+      {known.map(([name, value]) => (
         <div key={name} style={{ display: 'contents' }}>
           <dt>{name}</dt>
-          <dd>{value ?? <span className="muted">–</span>}</dd>
+          <dd>{value}</dd>
         </div>
       ))}
     </dl>

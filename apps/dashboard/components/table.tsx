@@ -16,6 +16,8 @@ export interface Column<T> {
   head: string;
   /** A track of CSS grid: `90px`, `minmax(160px, 2fr)`. */
   width: string;
+  /** To the right, as numbers are. */
+  isNumber?: boolean;
   cell: (row: T) => ReactNode;
 }
 
@@ -27,12 +29,14 @@ export function columnsOf<T extends RowData>(columns: Column<T>[]): TableColumns
       helper.display({ id, header: head, cell: ({ row }) => cell(row.original) }),
     ) as ColumnDef<Features, T>[],
     template: columns.map(({ width }) => width).join(' '),
+    numbers: new Set(columns.filter(({ isNumber }) => isNumber).map(({ id }) => id)),
   };
 }
 
 interface TableColumns<T extends RowData> {
   defs: ColumnDef<Features, T>[];
   template: string;
+  numbers: Set<string>;
 }
 
 interface TableProps<T extends RowData> {
@@ -70,6 +74,7 @@ export function Table<T extends RowData>(props: TableProps<T>) {
   }, [tall, lastDrawn, model.length, onEnd]);
 
   const gridTemplateColumns = columns.template;
+  const lookOf = (id: string) => (columns.numbers.has(id) ? 'number' : '');
   const rowAt = (index: number, start?: number) => {
     const row = model[index];
     if (row === undefined) return null;
@@ -86,7 +91,7 @@ export function Table<T extends RowData>(props: TableProps<T>) {
         style={{ gridTemplateColumns, transform: place.transform }}
       >
         {row.getAllCells().map((cell) => (
-          <div role="cell" key={cell.id}>
+          <div role="cell" key={cell.id} className={lookOf(cell.column.id)}>
             <table.FlexRender cell={cell} />
           </div>
         ))}
@@ -132,7 +137,7 @@ export function Table<T extends RowData>(props: TableProps<T>) {
         <div role="rowgroup" className="heads">
           <div role="row" aria-rowindex={1} style={{ gridTemplateColumns, minHeight: 32 }}>
             {table.getHeaderGroups()[0]?.headers.map((header) => (
-              <div role="columnheader" key={header.id}>
+              <div role="columnheader" key={header.id} className={lookOf(header.column.id)}>
                 <table.FlexRender header={header} />
               </div>
             ))}

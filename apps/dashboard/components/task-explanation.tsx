@@ -30,7 +30,7 @@ export function TaskExplanation({ task }: { task: Task }) {
                 </li>
               ))}
             </ul>
-            <EstimateFacts estimate={estimate} />
+            <EstimateFacts task={task} estimate={estimate} />
           </div>
         )}
       </Loaded>
@@ -38,10 +38,10 @@ export function TaskExplanation({ task }: { task: Task }) {
   );
 }
 
-function EstimateFacts({ estimate }: { estimate: Estimate }) {
+function EstimateFacts({ task, estimate }: { task: Task; estimate: Estimate }) {
   const { start, end, unknownBecause, basis } = estimate;
   if (unknownBecause === 'ended') return null;
-  if (start === null && end === null)
+  if (end === null && (start === null || task.startedAt !== null))
     return (
       <p className="muted">
         No estimate{unknownBecause === null ? '' : `: ${wordOf(unknownBecause).toLowerCase()}`}.
@@ -51,7 +51,7 @@ function EstimateFacts({ estimate }: { estimate: Estimate }) {
     <div>
       <Facts
         items={[
-          ['Begins', start && <Between range={start} />],
+          ['Begins', start && task.startedAt === null && <Between range={start} />],
           ['Ends', end && <Between range={end} />],
         ]}
       />

@@ -79,7 +79,6 @@ function Node({ neighbour, place }: { neighbour: Neighbour; place: Placed }) {
   return (
     <a
       href={router.buildLocation(target).href}
-      aria-label={`${plainOf(title)}: ${wordOf(status)}`}
       onClick={(event) => {
         if (event.metaKey || event.ctrlKey || event.shiftKey) return;
         event.preventDefault();

@@ -1,7 +1,7 @@
-import { Link } from '@tanstack/react-router';
 import { useRead } from '../api/read.js';
 import { dollars, lengthOf, plainOf, shortCount } from '../domain/format.js';
 import { LOOKS, type Run, type Task } from '../domain/status.js';
+import { AgentLink } from './agent-link.js';
 import { Badge, wordOf } from './badge.js';
 import { useNow } from './now.js';
 import { Empty, Loaded, Panel } from './parts.js';
@@ -72,9 +72,7 @@ function RunLine({ run, now }: { run: Run; now: number }) {
   return (
     <p className="run-line">
       <Badge state={run.state} /> Run {run.generation}, {lengthOf(Math.max(0, seconds))}, by{' '}
-      <Link to="/agents/$id" params={{ id: run.agentId }} className="link">
-        its agent
-      </Link>
+      <AgentLink id={run.agentId} />
       {run.model && <span className="muted">, {plainOf(run.model)}</span>}
       <span className="muted">, {shortCount(run.usedTokens)} tokens</span>
       {reason.length > 0 && <bdi className="muted">: {plainOf(reason.join(', '))}</bdi>}

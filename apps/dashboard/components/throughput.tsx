@@ -1,6 +1,6 @@
 import { lazy, Suspense, useMemo } from 'react';
 import { useRead } from '../api/read.js';
-import { lengthOf } from '../domain/format.js';
+import { clockOf, lengthOf } from '../domain/format.js';
 import { figuresOf } from '../domain/throughput.js';
 import { Empty, Loaded, Panel } from './parts.js';
 
@@ -52,6 +52,7 @@ function None() {
 }
 
 const whole = (value: number) => String(Math.round(value));
+const minutes = (ms: number) => clockOf(new Date(ms).toISOString()).slice(0, 5);
 
 function Figures({ now, tasks }: Parameters<typeof figuresOf>[0]) {
   const figures = useMemo(() => figuresOf({ now, tasks }), [now, tasks]);
@@ -64,6 +65,7 @@ function Figures({ now, tasks }: Parameters<typeof figuresOf>[0]) {
           times={times}
           values={counts}
           format={whole}
+          timeFormat={minutes}
         />
       </Suspense>
       <p className="muted">

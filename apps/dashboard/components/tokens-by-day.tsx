@@ -1,6 +1,7 @@
 import { lazy, Suspense } from 'react';
 import { useRead } from '../api/read.js';
 import { shortCount } from '../domain/format.js';
+import { daysOf } from '../domain/usage-days.js';
 import { Empty, Loaded, Panel } from './parts.js';
 
 const Chart = lazy(() =>
@@ -10,6 +11,9 @@ const Chart = lazy(() =>
 const EVERY_MS = 60_000;
 const short = (value: number) => shortCount(Math.round(value));
 
+const dayOf = (ms: number) =>
+  new Date(ms).toLocaleDateString(undefined, { month: 'short', day: 'numeric', timeZone: 'UTC' });
+
 /** What was used on each day of the last 30. */
 export function TokensByDay() {
   const usage = useRead(
@@ -17,11 +21,7 @@ export function TokensByDay() {
     async (api, signal) => {
       const query = { groupBy: 'day' as const, limit: 31 };
       const { items } = await api.get('/api/v1/usage', { params: { query }, signal });
-      const days = items.filter(({ key }) => key !== null);
-      return {
-        times: days.map(({ key }) => Date.parse(`${key}T00:00:00Z`) / 1000),
-        values: days.map(({ totalTokens }) => Number(totalTokens)),
-      };
+      return daysOf(items, Date.now());
     },
     { every: EVERY_MS },
   );
@@ -29,11 +29,17 @@ export function TokensByDay() {
     <Panel title="Tokens by day">
       <Loaded query={usage}>
         {({ times, values }) =>
-          times.length === 0 ? (
+          values.every((value) => value === 0) ? (
             <Empty title="No usage was reported in the last 30 days" small />
           ) : (
             <Suspense fallback={<div className="chart" />}>
-              <Chart label="Tokens used by day" times={times} values={values} format={short} />
+              <Chart
+                label="Tokens used by day"
+                times={times}
+                values={values}
+                format={short}
+                timeFormat={dayOf}
+              />
             </Suspense>
           )
         }

@@ -1,5 +1,6 @@
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { useRead } from '../api/read.js';
+import { AgentLink } from '../components/agent-link.js';
 import { Badge } from '../components/badge.js';
 import { Foreign } from '../components/foreign.js';
 import { Ago, Empty, Facts, Loaded, Meter, Page, Panel } from '../components/parts.js';
@@ -111,22 +112,15 @@ function TaskFacts({ task }: { task: Task }) {
           ],
           ['Type', plainOf(task.taskType)],
           ['Priority', task.priority],
-          [
-            'Agent',
-            task.agentId && (
-              <Link to="/agents/$id" params={{ id: task.agentId }} className="link">
-                Who holds it, or held it last
-              </Link>
-            ),
-          ],
+          ['Agent', task.agentId && <AgentLink id={task.agentId} />],
           ['Needs', plainOf(task.requiredCapabilities.join(', ')) || null],
           ['Tags', task.tags.length === 0 ? null : plainOf(task.tags.join(', '))],
           ['Attempts', `${task.retryCount} of ${task.maxRetries} retries used`],
           ['Next try', task.retryAt && <Ago at={task.retryAt} />],
           ['Tokens', `${shortCount(task.estimatedTokens)} estimated (${task.estimateSource})`],
           ['Created', <Ago at={task.createdAt} />],
-          ['Started', <Ago at={task.startedAt} />],
-          ['Ended', <Ago at={task.completedAt ?? task.failedAt ?? task.abortedAt} />],
+          ['Started', task.startedAt && <Ago at={task.startedAt} />],
+          ['Ended', endOf(task) && <Ago at={endOf(task)} />],
           ['Paused by', task.pausedBy && plainOf(task.pausedBy)],
           [
             'Made by task',
@@ -141,6 +135,10 @@ function TaskFacts({ task }: { task: Task }) {
       />
     </Panel>
   );
+}
+
+function endOf({ completedAt, failedAt, abortedAt }: Task): string | null {
+  return completedAt ?? failedAt ?? abortedAt;
 }
 
 function Texts({ task }: { task: Task }) {

@@ -71,13 +71,15 @@ export const TASK_COLUMNS = columnsOf<TaskRow>([
     id: 'priority',
     head: 'Priority',
     width: '56px',
-    cell: ({ priority }) => <div className="number">{priority}</div>,
+    isNumber: true,
+    cell: ({ priority }) => priority,
   },
   {
     id: 'progress',
     head: 'Progress',
     width: '64px',
-    cell: ({ progressPercent }) => <div className="number">{progressPercent} %</div>,
+    isNumber: true,
+    cell: ({ progressPercent }) => `${progressPercent} %`,
   },
   {
     id: 'created',

@@ -1,0 +1,83 @@
+import { execFile } from 'node:child_process';
+import { chmod, writeFile } from 'node:fs/promises';
+import { delimiter, dirname, isAbsolute, join } from 'node:path';
+import { promisify } from 'node:util';
+import type { LaunchOptions } from 'playwright-core';
+import { EmbeddedError, fetchPackage, Supervisor } from '#lib/embedded';
+
+const execute = promisify(execFile);
+
+/** Root has no sandbox, and /dev/shm is small in containers. */
+const FLAGS = ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu'];
+
+/** How a test launches it: `chromium.launch(await chromiumOptions())` of playwright-core. */
+export async function chromiumOptions(): Promise<LaunchOptions> {
+  return { executablePath: await chromiumPath(), args: FLAGS };
+}
+
+/**
+ * A Chromium that runs here: the one on the PATH, else the distribution's package, which is
+ * unpacked into the project's cache folder once (100 MB) and not installed.
+ *
+ * @throws EmbeddedError where none can be had
+ */
+export async function chromiumPath(): Promise<string> {
+  const folders = (process.env['PATH'] ?? '').split(delimiter).filter(isAbsolute);
+  for (const folder of folders) {
+    const file = join(folder, 'chromium');
+    if (await works(file)) return file;
+  }
+  return fetched();
+}
+
+async function fetched(): Promise<string> {
+  const supervisor = await Supervisor.start();
+  try {
+    return await fetchPackage<string>(
+      {
+        name: 'chromium',
+        title: 'Chromium',
+        packages: ['chromium'],
+        needs: () => true,
+        probe: unpacked,
+        missing: (_, cause) =>
+          new EmbeddedError(
+            'binaries_missing',
+            'There is no Chromium here, and none can be fetched: install `chromium` of your distribution.',
+            { cause },
+          ),
+      },
+      { supervisor },
+    );
+  } finally {
+    await supervisor.close();
+  }
+}
+
+/** @param bin the folder `usr/bin` of the unpacked packages, whose own starter knows `/usr/lib` alone */
+async function unpacked(bin: string, env: Record<string, string>): Promise<string | undefined> {
+  const usr = dirname(bin);
+  const starter = join(dirname(usr), 'chromium.sh');
+  const variables = {
+    ...env,
+    // The fonts of the packages, and where there is none, how to find them.
+    XDG_DATA_HOME: join(usr, 'share'),
+    FONTCONFIG_PATH: `/etc/fonts:${join(dirname(usr), 'etc/fonts')}`,
+  };
+  const exports = Object.entries(variables).map(([name, value]) => `export ${name}='${value}'`);
+  const program = `exec '${join(usr, 'lib/chromium/chromium')}' "$@"`;
+  try {
+    await writeFile(starter, ['#!/bin/sh', ...exports, program, ''].join('\n'));
+    await chmod(starter, 0o755);
+  } catch {
+    return undefined;
+  }
+  return (await works(starter)) ? starter : undefined;
+}
+
+async function works(file: string): Promise<boolean> {
+  return execute(file, ['--version'], { timeout: 20_000 }).then(
+    ({ stdout }) => stdout.includes('Chromium'),
+    () => false,
+  );
+}
