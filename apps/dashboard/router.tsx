@@ -44,6 +44,31 @@ const routes = [
     path: '/agents/$id',
     component: lazyRouteComponent(() => import('./pages/agent.js'), 'AgentPage'),
   }),
+  createRoute({
+    getParentRoute: () => root,
+    path: '/coordinator',
+    component: lazyRouteComponent(() => import('./pages/coordinator.js'), 'CoordinatorPage'),
+  }),
+  createRoute({
+    getParentRoute: () => root,
+    path: '/budgets',
+    component: lazyRouteComponent(() => import('./pages/budgets.js'), 'BudgetsPage'),
+  }),
+  createRoute({
+    getParentRoute: () => root,
+    path: '/webhooks',
+    component: lazyRouteComponent(() => import('./pages/webhooks.js'), 'WebhooksPage'),
+  }),
+  createRoute({
+    getParentRoute: () => root,
+    path: '/webhooks/$id',
+    component: lazyRouteComponent(() => import('./pages/webhook.js'), 'WebhookPage'),
+  }),
+  createRoute({
+    getParentRoute: () => root,
+    path: '/settings',
+    component: lazyRouteComponent(() => import('./pages/settings.js'), 'SettingsPage'),
+  }),
 ] as const;
 
 export const router = createRouter({

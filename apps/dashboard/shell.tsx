@@ -15,6 +15,7 @@ import {
 import { Brand } from './components/brand.js';
 import { Icon } from './components/icons.js';
 import { Button, Empty, Failure } from './components/parts.js';
+import { OwnInvitations } from './components/own-invitations.js';
 import { ThemeSwitch } from './components/theme.js';
 import { SignInPage } from './pages/sign-in.js';
 
@@ -22,6 +23,10 @@ const LINKS = [
   { to: '/', name: 'Overview', icon: 'overview' },
   { to: '/tasks', name: 'Tasks', icon: 'tasks' },
   { to: '/agents', name: 'Agents', icon: 'agents' },
+  { to: '/budgets', name: 'Budgets', icon: 'budgets' },
+  { to: '/coordinator', name: 'Coordinator', icon: 'coordinator' },
+  { to: '/webhooks', name: 'Webhooks', icon: 'webhooks' },
+  { to: '/settings', name: 'Settings', icon: 'settings' },
 ] as const;
 
 /** What is around every page: who is signed in, in which workspace. */
@@ -87,7 +92,8 @@ function InWorkspace({ profile }: { profile: Profile }) {
 function NoWorkspace() {
   return (
     <Empty title="You are in no workspace">
-      <p>Ask an owner of a workspace to add you, then reload this page.</p>
+      <p>Ask an admin of a workspace to invite you. An invitation appears here by itself.</p>
+      <OwnInvitations />
       <Button onClick={() => void session.signOut()}>Sign out</Button>
     </Empty>
   );

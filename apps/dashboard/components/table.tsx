@@ -123,7 +123,7 @@ export function Table<T extends RowData>(props: TableProps<T>) {
       ref={frame}
       className={`table-frame ${tall ? 'tall' : ''}`}
       tabIndex={0}
-      role="region"
+      role="group"
       aria-label={label}
       onKeyDown={move}
     >

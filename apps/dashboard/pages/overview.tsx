@@ -57,7 +57,7 @@ function Queue() {
 
 function QueueFigures({ status: { queue, stats, active, lastHeartbeat } }: { status: Status }) {
   const figures: [string, number, TaskStatus, string][] = [
-    ['Ready', queue.ready, 'PENDING', 'an agent may take them'],
+    ['Ready', queue.ready, 'PENDING', 'may be taken now'],
     ['Blocked', queue.blocked, 'PENDING', 'wait for other tasks'],
     ['Assigned', queue.assigned, 'ASSIGNED', 'held, not begun'],
     ['Running', stats.runningTasks, 'RUNNING', 'agents work on them'],
