@@ -1,8 +1,8 @@
 /** The house's arrows: they only point down. Libraries see each other through their index.ts alone. */
 const LAYERS = [
   ['kernel'],
-  ['config', 'database', 'valkey', 'observability', 'embedded', 'runtime'],
-  ['http', 'agent-host'],
+  ['config', 'database', 'valkey', 'observability', 'embedded', 'runtime', 'api-client'],
+  ['http', 'agent-host', 'mcp'],
   ['identity'],
   ['transitions', 'events', 'projects'],
   ['secrets', 'admission', 'usage-budget'],
@@ -86,6 +86,13 @@ module.exports = {
       to: {
         path: '^libs/(?!kernel/|runtime/|agent-host/)|node_modules/(@nestjs|pg|@prisma)/',
       },
+    },
+    {
+      name: 'mcp-knows-the-client-alone',
+      comment: 'A tool asks the public API and nothing else, also where it runs within the server.',
+      severity: 'error',
+      from: { path: '^libs/mcp/', pathNot: '\\.(int-)?spec\\.ts$' },
+      to: { path: '^libs/(?!api-client/|mcp/)|node_modules/(@nestjs|pg|@prisma)/' },
     },
     {
       name: 'domain-does-no-io',

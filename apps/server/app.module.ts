@@ -20,6 +20,7 @@ import { ValkeyModule } from '#lib/valkey';
 import { WebhooksModule } from '#lib/webhooks';
 import { databaseOptions, valkeyOptions } from './connections.js';
 import { HealthModule } from './health/health.module.js';
+import { McpModule } from './mcp/mcp.module.js';
 import { MetricsModule } from './metrics/metrics.module.js';
 
 /** Everything the server is made of. */
@@ -50,6 +51,7 @@ export class AppModule {
         TracesModule,
         HealthModule,
         MetricsModule,
+        McpModule,
       ],
     };
   }

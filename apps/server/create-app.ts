@@ -52,7 +52,7 @@ function refuseApi(adapter: DroverFastifyAdapter): void {
   adapter.getInstance<FastifyInstance>().addHook('onRequest', (request, reply, done) => {
     // Not by the address as it came: the router decodes it, and `/%61pi` is `/api` to it.
     const route = request.routeOptions.url ?? request.url;
-    if (!route.startsWith(`/${API_PREFIX}`)) return done();
+    if (!route.startsWith(`/${API_PREFIX}`) && !route.startsWith('/mcp')) return done();
     adapter.refuse(request, reply, new DroverError('route_not_found', { detail }));
   });
 }

@@ -81,6 +81,11 @@ describe('a server without the role api', () => {
     },
   );
 
+  it('has no tools either', async () => {
+    const answer = await fetch(`${app.url}/mcp`, { method: 'POST' });
+    expect(await answer.json()).toMatchObject({ status: 404, code: 'route_not_found' });
+  });
+
   it('says so', async () => {
     const detail = expect.stringContaining('role api');
     expect((await get(app, '/%61pi/v1/agent-tasks')).body).toMatchObject({ detail });

@@ -14,7 +14,7 @@ import { DtoPipe } from './validation/pipe.js';
 export const API_PREFIX = 'api/v1';
 
 /** Paths that stay where load balancers and browsers look for them. */
-const UNPREFIXED = ['healthz', 'readyz', 'metrics', 'health/*path', 'docs', 'docs/*path'];
+const UNPREFIXED = ['healthz', 'readyz', 'metrics', 'mcp', 'health/*path', 'docs', 'docs/*path'];
 
 export interface HttpOptions {
   /** The prefix of all paths but those of health and documentation; API_PREFIX by default. */

@@ -58,6 +58,12 @@ async function ask(path: string, token?: string, workspace?: string) {
   return { status, code: body.code, body, challenge: headers.get('www-authenticate') };
 }
 
+const PROJECTS = ['projects:read', 'projects:write'];
+
+function withoutNulls(body: object): object {
+  return Object.fromEntries(Object.entries(body).filter(([, value]) => value !== null));
+}
+
 describe('a route', () => {
   it('is open when it is public, whatever is sent', async () => {
     expect((await ask('/probe/public')).status).toBe(200);
@@ -89,6 +95,20 @@ describe('a route', () => {
     expect(answer).toMatchObject({ status: 200, body: { kind, workspaceId } });
   });
 
+  it.each(kinds)('tells a %s whom it names, whatever it is good for', async (kind) => {
+    const token = kind === 'api_key' ? await keyOf(['projects:write']) : await tokenOf(kind);
+    const id = expect.any(String);
+    const named = {
+      user: { role: 'OWNER', userId: members.get('OWNER') },
+      agent: { agentId: id },
+      run: { agentId: id, taskId: id, runId: id },
+      api_key: { role: 'MEMBER', userId: id, apiKeyId: id, scopes: PROJECTS },
+    };
+    const { status, body } = await ask('/auth/caller', token, workspaceId);
+    expect(status).toBe(200);
+    expect(withoutNulls(body)).toEqual({ kind, workspaceId, ...named[kind] });
+  });
+
   it.each(kinds)('of an account is for users, not for a %s', async (kind) => {
     const status = kind === 'user' ? 200 : 401;
     expect((await ask('/probe/account', await tokenOf(kind))).status).toBe(status);
@@ -98,7 +118,11 @@ describe('a route', () => {
     if (kind === 'user') return userToken('OWNER');
     if (kind === 'agent') return agentToken();
     if (kind === 'run') return runToken();
-    return (await apiKey({ scopes: ['tasks:read'] })).key;
+    return keyOf(['tasks:read']);
+  }
+
+  async function keyOf(scopes: string[]): Promise<string> {
+    return (await apiKey({ scopes })).key;
   }
 
   const pairs = MEMBER_ROLES.flatMap((role, has) =>

@@ -12,6 +12,7 @@ export { describeCallers } from './access/openapi.js';
 export { type Standing, Standings } from './access/standing.js';
 export { ShortMemory } from './access/short-memory.js';
 export { pruneSessions } from './auth/prune-sessions.js';
+export { type CallerView, viewOfCaller } from './domain/caller-view.js';
 export { covers, SCOPES } from './domain/scopes.js';
 export { IdentityModule } from './identity.module.js';
 export { endingApiKeys, isEndedKey, isEndingKey } from './store/ending-api-keys.sql.js';

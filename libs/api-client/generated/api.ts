@@ -103,6 +103,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/auth/caller": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Whom the credentials name, and what they are good for
+         * @description Callers: users with the role VIEWER or above; API keys with that role and any scope; agents with their own token; what executes a run, with the run's token.
+         */
+        get: operations["getCaller"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/auth/sessions": {
         parameters: {
             query?: never;
@@ -2793,6 +2813,38 @@ export interface components {
             user: components["schemas"]["UserViewDoc"];
             sessionId: string;
             memberships: components["schemas"]["MembershipDoc"][];
+        };
+        CallerDoc: {
+            /** @enum {string} */
+            kind: "user" | "agent" | "run" | "api_key";
+            /** Format: uuid */
+            workspaceId: string;
+            /**
+             * @description Of a user or an API key: what it may do in the workspace at most
+             * @enum {string|null}
+             */
+            role: "VIEWER" | "MEMBER" | "ADMIN" | "OWNER" | null;
+            /** @description What an API key is good for, with all that its scopes include */
+            scopes: ("tasks:read" | "tasks:write" | "agents:read" | "agents:write" | "projects:read" | "projects:write" | "workspace:admin" | "coordinator:admin")[] | null;
+            /**
+             * Format: uuid
+             * @description The user, or the one who made the API key
+             */
+            userId: string | null;
+            /** Format: uuid */
+            apiKeyId: string | null;
+            /**
+             * Format: uuid
+             * @description The agent, or the one of the run
+             */
+            agentId: string | null;
+            /** Format: uuid */
+            runId: string | null;
+            /**
+             * Format: uuid
+             * @description The task of the run
+             */
+            taskId: string | null;
         };
         SessionDoc: {
             /** Format: uuid */
@@ -6426,6 +6478,37 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ProfileDoc"];
+                };
+            };
+            /** @description A refusal */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getCaller: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The workspace to act in. Users send it, unless the path names one; all other credentials belong to one workspace, and may name that one. */
+                "X-Workspace-Id"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CallerDoc"];
                 };
             };
             /** @description A refusal */

@@ -85,7 +85,7 @@ export function callersInWords({ kinds, role, scope, operator }: DescribedAccess
   const keyRole = kinds.includes('user') ? 'that role' : withRole;
   const words: Record<CallerKind, string> = {
     user: operator ? 'operators of the installation' : `users with ${withRole}`,
-    api_key: `API keys with ${keyRole} and the scope \`${scope}\``,
+    api_key: `API keys with ${keyRole} ${scope ? `and the scope \`${scope}\`` : 'and any scope'}`,
     agent: 'agents with their own token',
     run: "what executes a run, with the run's token",
   };

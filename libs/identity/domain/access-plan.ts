@@ -11,8 +11,8 @@ export interface AuthOptions {
   kinds?: readonly CallerKind[];
   /** The least role that a user or API key needs in the workspace. Default VIEWER. */
   role?: MemberRole;
-  /** The scope that an API key needs. A route that accepts API keys must name one. */
-  scope?: Scope;
+  /** The scope that an API key needs; `any` where every key is good. A route that accepts API keys must name one. */
+  scope?: Scope | 'any';
   /**
    * Whether the route acts in a workspace. Default true. Without one only users are accepted, the
    * request has no caller, and `@CurrentAccount()` gives the user.
@@ -38,7 +38,7 @@ export interface AuthOptions {
 }
 
 export interface AccessPlan extends Required<Omit<AuthOptions, 'scope'>> {
-  scope: Scope | undefined;
+  scope: Scope | 'any' | undefined;
 }
 
 /** @throws Error when the options contradict each other; a start-up check turns it into a report */
@@ -75,7 +75,7 @@ export interface DescribedAccess {
   kinds: readonly CallerKind[];
   /** The least role of a user or API key; absent where the route acts in no workspace. */
   role?: MemberRole;
-  /** The scope that an API key needs. */
+  /** The scope that an API key needs; absent where every key is good. */
   scope?: Scope;
   /** Only operators of the installation. */
   operator?: true;
@@ -88,7 +88,7 @@ export function describeAccess(options: AuthOptions): DescribedAccess {
   return {
     kinds,
     ...(hasRole ? { role } : {}),
-    ...(scope !== undefined && kinds.includes('api_key') ? { scope } : {}),
+    ...(scope !== undefined && scope !== 'any' && kinds.includes('api_key') ? { scope } : {}),
     ...(operator ? { operator } : {}),
   };
 }
@@ -114,5 +114,6 @@ export function checkRights(plan: AccessPlan, caller: Caller): void {
 }
 
 function hasScope(plan: AccessPlan, held: readonly string[]): boolean {
-  return plan.scope !== undefined && covers(held, plan.scope);
+  if (plan.scope === undefined) return false;
+  return plan.scope === 'any' || covers(held, plan.scope);
 }

@@ -8,15 +8,17 @@ import {
 } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
 import { ApiErrors, UuidParam } from '#lib/http';
-import { type Account, Auth, CurrentAccount, Public } from '../access/decorators.js';
+import type { TokenCaller } from '#lib/kernel';
+import { type Account, Auth, CurrentAccount, CurrentCaller, Public } from '../access/decorators.js';
 import { AccountService, type Profile } from '../auth/account.service.js';
 import { AuthService, type SignIn } from '../auth/auth.service.js';
 import { Sessions } from '../auth/sessions.js';
+import { type CallerView, viewOfCaller } from '../domain/caller-view.js';
 import type { SessionView } from '../auth/session-view.js';
 import type { UserView } from '../users/user-view.js';
 import { UsersService } from '../users/users.service.js';
 import { ChangePasswordDto, LoginDto, RefreshDto, SignUpDto } from './auth.dto.js';
-import { ProfileDoc, SessionListDoc, SignInDoc } from './auth.views.js';
+import { CallerDoc, ProfileDoc, SessionListDoc, SignInDoc } from './auth.views.js';
 import { UserViewDoc } from './users.views.js';
 
 @ApiTags('auth')
@@ -79,6 +81,17 @@ export class AuthController {
   @ApiOkResponse({ type: ProfileDoc })
   me(@CurrentAccount() account: Account): Promise<Profile> {
     return this.accounts.profile(account);
+  }
+
+  @Get('caller')
+  @Auth({ kinds: ['user', 'api_key', 'agent', 'run'], scope: 'any' })
+  @ApiOperation({
+    operationId: 'getCaller',
+    summary: 'Whom the credentials name, and what they are good for',
+  })
+  @ApiOkResponse({ type: CallerDoc })
+  caller(@CurrentCaller() caller: TokenCaller): CallerView {
+    return viewOfCaller(caller);
   }
 
   @Get('sessions')

@@ -1,5 +1,10 @@
 import { ApiProperty } from '@nestjs/swagger';
+import type { MemberRole } from '#lib/kernel';
+import type { CallerKind } from '../domain/access-plan.js';
+import type { CallerView } from '../domain/caller-view.js';
+import { TOKEN_KINDS } from '../domain/claims.js';
 import { MEMBER_ROLES } from '../domain/roles.js';
+import { SCOPES, type Scope } from '../domain/scopes.js';
 import { UserViewDoc } from './users.views.js';
 
 /** The answers as the documentation shows them; the services' types rule. */
@@ -40,4 +45,31 @@ export class SessionDoc {
 
 export class SessionListDoc {
   @ApiProperty({ type: [SessionDoc] }) items!: SessionDoc[];
+}
+
+const idOrNull = { type: String, format: 'uuid', nullable: true } as const;
+
+export class CallerDoc implements CallerView {
+  @ApiProperty({ enum: [...TOKEN_KINDS, 'api_key'] }) kind!: CallerKind;
+  @ApiProperty({ format: 'uuid' }) workspaceId!: string;
+  @ApiProperty({
+    enum: MEMBER_ROLES,
+    nullable: true,
+    description: 'Of a user or an API key: what it may do in the workspace at most',
+  })
+  role!: MemberRole | null;
+  @ApiProperty({
+    enum: SCOPES,
+    isArray: true,
+    nullable: true,
+    description: 'What an API key is good for, with all that its scopes include',
+  })
+  scopes!: Scope[] | null;
+  @ApiProperty({ ...idOrNull, description: 'The user, or the one who made the API key' })
+  userId!: string | null;
+  @ApiProperty(idOrNull) apiKeyId!: string | null;
+  @ApiProperty({ ...idOrNull, description: 'The agent, or the one of the run' })
+  agentId!: string | null;
+  @ApiProperty(idOrNull) runId!: string | null;
+  @ApiProperty({ ...idOrNull, description: 'The task of the run' }) taskId!: string | null;
 }

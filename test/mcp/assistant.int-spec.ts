@@ -1,0 +1,112 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { startTestApp, type TestApp, type TestWorkspace } from '../support/app.js';
+import { aKey, aRun, closeClients, mcpClient, VIAS } from './clients.js';
+
+/** A person's assistant, with an API key. */
+
+let app: TestApp;
+let workspace: TestWorkspace;
+
+beforeAll(async () => {
+  app = await startTestApp({ ROLES: 'api' });
+  workspace = await app.newWorkspace();
+});
+afterEach(closeClients);
+afterAll(() => app.stop());
+
+const READING = ['explain_task', 'get_task', 'get_task_log', 'get_usage', 'list_budgets'];
+const WRITING = ['cancel_task', 'create_task', 'pause_task', 'resume_task', 'retry_task'];
+
+describe.each(VIAS)('over %s', (via) => {
+  const assistant = async (values: Record<string, unknown> = {}) =>
+    mcpClient(via, app, await aKey(workspace, values));
+
+  it.each([
+    [['tasks:read'], 'OWNER', [...READING, 'list_tasks']],
+    [['tasks:write'], 'OWNER', [...READING, ...WRITING, 'list_tasks']],
+    [['tasks:write'], 'VIEWER', [...READING, 'list_tasks']],
+    [['agents:write'], 'OWNER', ['list_agents']],
+    [['projects:read'], 'OWNER', []],
+  ])('offers what a key with %j of a %s is good for', async (scopes, role, names) => {
+    const { tools } = await assistant({ scopes, ...(role === 'VIEWER' && { role }) });
+    expect(await tools()).toEqual([...names].sort());
+  });
+
+  it('makes a task, finds it, and says why it waits', async () => {
+    const { call } = await assistant();
+    const made = await call('create_task', {
+      ...{ title: `By an assistant over ${via}`, taskType: 'research' },
+      requiredCapabilities: ['telescope'],
+    });
+    const taskId = String(made.data.id);
+    const found = await call('list_tasks', { text: `assistant over ${via}`, status: ['PENDING'] });
+    expect(found.data.items).toMatchObject([{ id: taskId, status: 'PENDING' }]);
+    expect((await call('get_task', { taskId })).data).toMatchObject({ id: taskId });
+    const why = await call('explain_task', { taskId });
+    expect(why.text).toContain('telescope');
+    expect((await call('get_task_log', { taskId })).data.items).toHaveLength(1);
+  });
+
+  it('pauses, resumes, cancels and retries a task', async () => {
+    const { call } = await assistant();
+    const made = await call('create_task', { title: 'A task', taskType: 'research' });
+    const taskId = String(made.data.id);
+    for (const [name, status] of [
+      ['pause_task', 'PAUSED'],
+      ['resume_task', 'PENDING'],
+      ['cancel_task', 'ABORTED'],
+      ['retry_task', 'PENDING'],
+    ] as const) {
+      const { data } = await call(name, { taskId, reason: 'asked to' });
+      expect({ name, ...data }).toMatchObject({ name, id: taskId, status });
+    }
+    await call('cancel_task', { taskId });
+    const refused = await call('pause_task', { taskId });
+    expect(refused).toMatchObject({ isError: true, data: { code: 'illegal_transition' } });
+    expect(refused.text).toContain('Read `current`');
+  });
+
+  it('sees agents, budgets and usage', async () => {
+    const { agent, token } = await aRun(workspace);
+    const run = await mcpClient(via, app, token);
+    const tokens = { inputTokens: 700, outputTokens: 70 };
+    await run.call('report_usage', { reports: [{ id: '1', model: 'claude-sonnet-4', ...tokens }] });
+    await workspace.api.post('/budgets', {
+      ...{ scope: 'global', allocatedTokens: '1000000' },
+      ...{ periodStart: '2000-01-01T00:00:00Z', periodEnd: '2000-02-01T00:00:00Z' },
+    });
+    const { call } = await assistant();
+    const agents = await call('list_agents', { limit: 50 });
+    expect(agents.data.items).toContainEqual(expect.objectContaining({ id: agent.id }));
+    expect(await call('list_budgets')).toMatchObject({ isError: false });
+    const usage = await call('get_usage', { groupBy: 'agent' });
+    expect(usage.data.items).toContainEqual(expect.objectContaining({ inputTokens: '700' }));
+  });
+
+  it('goes from page to page', async () => {
+    const other = await app.newWorkspace();
+    const { call } = await mcpClient(via, app, await aKey(other));
+    const made = new Set<unknown>();
+    for (const title of ['one', 'two', 'three']) {
+      made.add((await call('create_task', { title, taskType: 'paging' })).data.id);
+    }
+    const first = await call('list_tasks', { limit: 2 });
+    const second = await call('list_tasks', { limit: 2, cursor: first.data.nextCursor });
+    const items = [first, second].flatMap(({ data }) => data.items as { id: string }[]);
+    expect(new Set(items.map(({ id }) => id))).toEqual(made);
+    expect(second.data.nextCursor).toBeNull();
+  });
+
+  it('shows a task of any size within bounds', async () => {
+    const page = 'a"é'.repeat(100_000);
+    const { body } = await workspace.api.post('/agent-tasks', {
+      ...{ title: 'Large', taskType: 'research', inputContext: { small: 1, pages: [page, page] } },
+    });
+    const { call } = await assistant();
+    const { data, text, isError } = await call('get_task', { taskId: body.id });
+    expect(isError).toBe(false);
+    expect(text.length).toBeLessThan(61_000);
+    expect(data).toMatchObject({ id: body.id, title: 'Large', inputContext: { small: 1 } });
+    expect(text).toContain('[left out: ');
+  });
+});

@@ -1,0 +1,105 @@
+import { join } from 'node:path';
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
+import type { TestAgent, TestApp, TestWorkspace } from '../support/app.js';
+
+const PROGRAM = join(import.meta.dirname, '../../dist/apps/cli/mcp-main.js');
+
+export type Via = 'stdio' | 'http';
+export const VIAS: readonly Via[] = ['stdio', 'http'];
+
+/** What a tool has answered. */
+export interface Said {
+  isError: boolean;
+  text: string;
+  data: Record<string, unknown>;
+}
+
+export interface McpClient {
+  client: Client;
+  /** Names of the tools that are offered, in alphabetical order. */
+  tools(): Promise<string[]>;
+  call(name: string, input?: Record<string, unknown>): Promise<Said>;
+}
+
+const open = new Set<Client>();
+
+/** An MCP client as others have them: it starts our program, or asks `/mcp`. */
+export async function mcpClient(via: Via, app: TestApp, token: string): Promise<McpClient> {
+  const client = new Client({ name: 'tests', version: '1' });
+  open.add(client);
+  await client.connect(via === 'http' ? overHttp(app, token) : overStdio(app, token));
+  return {
+    client,
+    tools: async () => (await client.listTools()).tools.map(({ name }) => name).sort(),
+    call: async (name, input = {}) => {
+      const result = (await client.callTool({ name, arguments: input })) as CallToolResult;
+      const [first] = result.content;
+      return {
+        isError: result.isError === true,
+        text: first?.type === 'text' ? first.text : '',
+        data: (result.structuredContent?.data ?? {}) as Record<string, unknown>,
+      };
+    },
+  };
+}
+
+export async function closeClients(): Promise<void> {
+  for (const client of open) await client.close();
+  open.clear();
+}
+
+function overHttp({ url }: TestApp, token: string) {
+  const requestInit = { headers: { authorization: `Bearer ${token}` } };
+  return new StreamableHTTPClientTransport(new URL(`${url}/mcp`), { requestInit });
+}
+
+function overStdio({ url }: TestApp, token: string) {
+  const variable = token.startsWith('drv_') ? 'DROVER_API_KEY' : 'DROVER_RUN_TOKEN';
+  return new StdioClientTransport({
+    command: process.execPath,
+    args: [PROGRAM],
+    env: { DROVER_API_URL: `${url}/api/v1`, [variable]: token },
+    stderr: 'inherit',
+  });
+}
+
+/** An API key of a workspace. */
+export async function aKey(
+  workspace: TestWorkspace,
+  values: Record<string, unknown> = {},
+): Promise<string> {
+  const path = `/workspaces/${workspace.id}/api-keys`;
+  const scopes = ['tasks:write', 'agents:read'];
+  const made = await workspace.api.post(path, { name: 'an assistant', scopes, ...values });
+  if (made.status !== 201) throw new Error(JSON.stringify(made.body));
+  return String(made.body.key);
+}
+
+export interface HeldRun {
+  taskId: string;
+  runId: string;
+  token: string;
+  agent: TestAgent;
+}
+
+/** A run that an agent has just claimed. */
+export async function aRun(
+  workspace: TestWorkspace,
+  task: Record<string, unknown> = {},
+): Promise<HeldRun> {
+  const agent = await workspace.newAgent();
+  const { body } = await workspace.api.post('/agent-tasks', {
+    ...{ title: 'Translate page 7', taskType: 'translation', agentId: agent.id, ...task },
+  });
+  const claimed = await agent.api.post<Claimed>(`/agents/${agent.id}/claim`, { taskId: body.id });
+  const [held] = claimed.body.tasks;
+  if (held === undefined) throw new Error(`nothing claimed of ${JSON.stringify(body)}`);
+  return { taskId: String(body.id), runId: held.run.id, token: held.run.token, agent };
+}
+
+interface Claimed {
+  tasks: { run: { id: string; token: string } }[];
+}

@@ -1,0 +1,104 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { startTestApp, type TestApp, type TestWorkspace } from '../support/app.js';
+import { aKey, aRun } from './clients.js';
+
+/** The program as a client starts it. */
+
+const PROGRAM = join(import.meta.dirname, '../../dist/apps/cli/mcp-main.js');
+
+let app: TestApp;
+let workspace: TestWorkspace;
+
+beforeAll(async () => {
+  app = await startTestApp({ ROLES: 'api' });
+  workspace = await app.newWorkspace();
+});
+afterAll(() => app.stop());
+
+interface Ended {
+  code: number | null;
+  out: string;
+  err: string;
+}
+
+/** What the program says to an input that ends at once. */
+async function run(env: Record<string, string>, input = ''): Promise<Ended> {
+  const child = spawn(process.execPath, [PROGRAM], {
+    env: { PATH: process.env['PATH'], ...env },
+    stdio: 'pipe',
+  });
+  let [out, err] = ['', ''];
+  child.stdout.on('data', (chunk) => (out += chunk));
+  child.stderr.on('data', (chunk) => (err += chunk));
+  child.stdin.on('error', () => undefined);
+  child.stdin.end(input);
+  const [code] = (await once(child, 'close')) as [number | null];
+  return { code, out, err };
+}
+
+const request = (id: number, method: string, params: object) =>
+  `${JSON.stringify({ jsonrpc: '2.0', id, method, params })}\n`;
+const client = { name: 'tests', version: '1' };
+const hello = request(1, 'initialize', {
+  ...{ protocolVersion: '2025-06-18', capabilities: {}, clientInfo: client },
+});
+
+it('answers what it was asked before its input ended, and writes nothing but the protocol', async () => {
+  const held = await aRun(workspace);
+  const env = { DROVER_API_URL: `${app.url}/`, DROVER_RUN_TOKEN: held.token };
+  const call = request(2, 'tools/call', { name: 'complete', arguments: { summary: 'done' } });
+  const { code, out, err } = await run(env, `${hello}${call}this is no message\n`);
+  const answers = out
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line) as { id: number });
+  expect(answers.map(({ id }) => id).sort()).toEqual([1, 2]);
+  expect({ code, err }).toEqual({ code: 0, err: '' });
+  const { body } = await workspace.api.get(`/agent-tasks/${held.taskId}`);
+  expect(body).toMatchObject({ status: 'COMPLETED', summary: 'done' });
+});
+
+it('acts for the run where a key is there as well', async () => {
+  const held = await aRun(workspace);
+  const env = { DROVER_API_URL: app.url, DROVER_API_KEY: await aKey(workspace) };
+  const call = request(2, 'tools/call', { name: 'get_task', arguments: {} });
+  const { out } = await run({ ...env, DROVER_RUN_TOKEN: held.token }, hello + call);
+  expect(out).toContain(held.taskId);
+});
+
+describe('a start that fails', () => {
+  it.each<[string, () => Record<string, string>, RegExp]>([
+    ['no settings', () => ({}), /DROVER_API_URL/],
+    ['no credentials', () => ({ DROVER_API_URL: app.url }), /DROVER_API_KEY: must be given/],
+    [
+      'an address of something else',
+      () => ({ DROVER_API_URL: 'ftp://x', DROVER_API_KEY: 'drv_x' }),
+      /DROVER_API_URL: must be the http:/,
+    ],
+    [
+      'a token that is none',
+      () => ({ DROVER_API_URL: app.url, DROVER_RUN_TOKEN: 'nonsense' }),
+      /^The token is not valid.* ask for a new token\./,
+    ],
+    [
+      'a server that is away',
+      () => ({ DROVER_API_URL: 'http://127.0.0.1:1', DROVER_RUN_TOKEN: 'x' }),
+      /^http:\/\/127\.0\.0\.1:1 cannot be reached/,
+    ],
+  ])('says so in words: %s', async (_, env, words) => {
+    const { code, out, err } = await run(env());
+    expect({ code, out }).toEqual({ code: 1, out: '' });
+    expect(err).toMatch(words);
+    expect(err).not.toMatch(/^\s+at /m);
+  });
+
+  it('is one with the token of an agent, which has no tools', async () => {
+    const { token } = await workspace.newAgent();
+    const { code, out, err } = await run({ DROVER_API_URL: app.url, DROVER_RUN_TOKEN: token });
+    expect({ code, out }).toEqual({ code: 1, out: '' });
+    expect(err).toContain('agent');
+  });
+});
