@@ -151,7 +151,7 @@ function Connection() {
   return (
     <div role="status">
       {state === 'away' && (
-        <p className="banner">
+        <p className="banner patient">
           The server cannot be reached. What you see may be old; this page goes on by itself when it
           is back.
         </p>

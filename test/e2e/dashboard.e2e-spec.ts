@@ -43,6 +43,19 @@ const heading = (page: Page, name: string | RegExp) =>
   page.getByRole('heading', { level: 1, name }).waitFor();
 const status = (page: Page, name: string) => page.locator('.page-head .badge', { hasText: name });
 
+/** A page each, and one that is not there. */
+const PATHS = [
+  '/',
+  '/tasks',
+  '/tasks/new',
+  '/tasks/a/b',
+  '/agents',
+  '/budgets',
+  '/coordinator',
+  '/webhooks',
+  '/settings',
+];
+
 describe('the dashboard', () => {
   it('is served to browsers under a strict policy, and a sentence to others', async () => {
     const asBrowser = { headers: { accept: 'text/html,*/*' } };
@@ -239,13 +252,17 @@ describe('the dashboard', () => {
   ] as const)('has no finding of axe, %s and %i wide', async (theme, width) => {
     const id = await fleet.submit('', { title: 'Looked at' });
     await fleet.submit('', { title: 'Behind it', dependsOn: [id] });
+    const webhook = await fleet.api.post<{ id: string }>('/webhooks', {
+      url: 'https://example.com/hook',
+      events: ['task.created'],
+    });
     const page = await browser.open({ dark: theme === 'dark', width });
     await page.goto('/');
     await page.getByRole('heading', { name: 'Sign in' }).waitFor();
     const found: Record<string, string[]> = { 'sign in': await findingsOn(page) };
     await signIn(page, owner);
-    for (const path of ['/', '/tasks', '/tasks/new', `/tasks/${id}`, '/agents', '/nowhere']) {
-      await page.goto(path === '/nowhere' ? '/tasks/a/b' : path);
+    for (const path of [...PATHS, `/tasks/${id}`, `/webhooks/${webhook.body.id}`]) {
+      await page.goto(path);
       await page.getByRole('heading', { level: 1 }).waitFor();
       await page.locator('[aria-busy]').first().waitFor({ state: 'detached' });
       found[path] = await findingsOn(page);

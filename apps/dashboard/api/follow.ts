@@ -1,78 +1,57 @@
-import type { DroverClient } from '#lib/api-client';
+import type { StreamOptions } from '#lib/api-client';
 
-/** What is told of a stream besides its events. */
+/** What is told of a stream besides its events: `connecting` also when it is not wanted now. */
 export type StreamState = 'connecting' | 'open' | 'away';
 
-export interface Followed {
-  /** The path of a stream, with its parameters, without the ticket. */
-  path: string;
-  /** Names of its events that are wanted. */
-  types: readonly string[];
-  onEvent(type: string, data: Record<string, unknown>): void;
+interface Followed<E extends { id: string }> {
+  /** Opens the stream, behind the last event that was seen. */
+  open(options: Pick<StreamOptions, 'signal' | 'lastEventId' | 'onState'>): AsyncIterable<E>;
+  onEvent(event: E): void;
   onState(state: StreamState): void;
-  /** Events were missed that are gone: what is shown is read again. */
-  onReset(): void;
 }
 
-/** Pause before a stream is opened anew, in milliseconds: short at first, then longer. */
-const PAUSES_MS = [500, 2_000, 5_000];
-
 /**
- * Follows a stream until it is told to stop. A stream that is cut goes on behind the last event, with a new ticket where
- * the old one does no more; so does one that ended because its access token did.
+ * Follows a stream until it is told to stop, while the page is in sight: browsers allow six connections to a server, and
+ * tabs in the background would keep them from the one that is looked at. What happened meanwhile comes when it is in sight.
  *
  * @returns what ends it
  */
-export function follow(api: DroverClient, followed: Followed): () => void {
-  let source: EventSource | undefined;
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  let lastId = '';
-  let failures = 0;
-  let isOver = false;
+export function follow<E extends { id: string }>(followed: Followed<E>): () => void {
+  let lastEventId: string | undefined;
+  let current: AbortController | undefined;
 
-  async function open(): Promise<void> {
-    followed.onState('connecting');
+  async function run(stop: AbortController): Promise<void> {
+    const { signal } = stop;
+    const onState = (state: 'open' | 'away') => {
+      if (!signal.aborted) followed.onState(state);
+    };
     try {
-      const { ticket } = await api.post('/api/v1/events/tickets');
-      if (!isOver) listen(ticket);
+      for await (const event of followed.open({ signal, lastEventId, onState })) {
+        lastEventId = event.id;
+        followed.onEvent(event);
+      }
     } catch {
-      again();
+      // A refusal. What the page asks for is refused as well, and said there.
+      if (!signal.aborted) followed.onState('connecting');
     }
   }
 
-  function listen(ticket: string): void {
-    const address = new URL(followed.path, location.origin);
-    address.searchParams.set('ticket', ticket);
-    if (lastId !== '') address.searchParams.set('lastEventId', lastId);
-    source = new EventSource(address);
-    source.onopen = () => {
-      failures = 0;
-      followed.onState('open');
-    };
-    source.onerror = () => {
-      // The ticket is too old to come again with soon; a new one is had at once.
-      source?.close();
-      again();
-    };
-    for (const type of followed.types)
-      source.addEventListener(type, ({ data, lastEventId }: MessageEvent<string>) => {
-        lastId = lastEventId;
-        followed.onEvent(type, JSON.parse(data) as Record<string, unknown>);
-      });
-    source.addEventListener('reset', () => followed.onReset());
+  function look(): void {
+    if (document.hidden === (current === undefined)) return;
+    if (document.hidden) {
+      current?.abort();
+      current = undefined;
+      followed.onState('connecting');
+    } else {
+      current = new AbortController();
+      void run(current);
+    }
   }
 
-  function again(): void {
-    if (isOver) return;
-    followed.onState('away');
-    const pause = PAUSES_MS[Math.min(failures++, PAUSES_MS.length - 1)];
-    timer = setTimeout(() => void open(), pause);
-  }
-
-  void open();
+  look();
+  document.addEventListener('visibilitychange', look);
   return () => {
-    isOver = true;
-    clearTimeout(timer);
-    source?.close();
+    document.removeEventListener('visibilitychange', look);
+    current?.abort();
   };
 }

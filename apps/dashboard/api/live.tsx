@@ -1,6 +1,7 @@
 import { type QueryClient, useQueryClient } from '@tanstack/react-query';
 import { createContext, type ReactNode, useContext, useEffect, useState } from 'react';
 import type { Task, TaskStatus } from '../domain/status.js';
+import { streamEvents } from '#lib/api-client';
 import { follow, type StreamState } from './follow.js';
 import { useWorkspace } from './workspace.js';
 
@@ -25,29 +26,33 @@ export const useLive = () => useContext(LiveContext);
 
 /** Keeps what is shown in step with the events of the workspace. */
 export function Live({ children }: { children: ReactNode }) {
-  const { api, workspaceId } = useWorkspace();
+  const { stream, workspaceId } = useWorkspace();
   const queries = useQueryClient();
   const [state, setState] = useState<StreamState>('connecting');
   useEffect(() => {
     const stale = new StaleKeys(queries, workspaceId);
-    const stop = follow(api, {
-      path: `/api/v1/events?types=${TYPES.join(',')}`,
-      types: TYPES,
+    const stop = follow({
+      open: (options) => streamEvents({ ...stream, ...options }, { types: [...TYPES] }),
       onState: setState,
-      onReset: () => void queries.invalidateQueries({ queryKey: [workspaceId] }),
-      onEvent: (type, data) => {
+      onEvent: ({ event, data }) => {
+        // Events were missed that are kept no longer.
+        if (event === 'reset') return void queries.resetQueries({ queryKey: [workspaceId] });
         patchRows(queries, workspaceId, data);
-        stale.add(keysOf(type, data));
+        stale.add(keysOf(event, data));
       },
     });
     return () => {
       stop();
       stale.stop();
     };
-  }, [api, queries, workspaceId]);
-  // What was away may have missed changes that no event tells of.
+  }, [stream, queries, workspaceId]);
+  // Some changes have no events. Long lists are not read again: the events that were missed change their rows.
   useEffect(() => {
-    if (state === 'open') void queries.invalidateQueries({ queryKey: [workspaceId] });
+    if (state !== 'open') return;
+    void queries.invalidateQueries({
+      queryKey: [workspaceId],
+      predicate: ({ queryKey }) => queryKey[1] !== 'tasks',
+    });
   }, [state, queries, workspaceId]);
   return <LiveContext value={state}>{children}</LiveContext>;
 }

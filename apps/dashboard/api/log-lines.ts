@@ -1,4 +1,5 @@
 import { useEffect, useState } from 'react';
+import { type LogEntry, streamLogs } from '#lib/api-client';
 import { type LogLine, lineOf } from '../domain/log-line.js';
 import { follow, type StreamState } from './follow.js';
 import { useWorkspace } from './workspace.js';
@@ -7,7 +8,8 @@ import { useWorkspace } from './workspace.js';
 const MOST_LINES = 10_000;
 /** Lines that come within this time are shown together, in milliseconds. */
 const GATHERED_MS = 100;
-const TYPES = ['log'] as const;
+
+export type LogLevel = LogEntry['level'];
 
 interface LogLines {
   lines: LogLine[];
@@ -17,8 +19,8 @@ interface LogLines {
 }
 
 /** The lines of a task's log from this level on, from the first, and those that are still written. */
-export function useLogLines(taskId: string, level: string): LogLines {
-  const { api } = useWorkspace();
+export function useLogLines(taskId: string, level: LogLevel): LogLines {
+  const { stream } = useWorkspace();
   const [log, setLog] = useState<LogLines>({ lines: [], dropped: 0, state: 'connecting' });
   useEffect(() => {
     let fresh: LogLine[] = [];
@@ -36,13 +38,11 @@ export function useLogLines(taskId: string, level: string): LogLines {
       });
     }
 
-    const stop = follow(api, {
-      path: `/api/v1/agent-tasks/${taskId}/logs/stream?level=${level}`,
-      types: TYPES,
+    const stop = follow({
+      open: (options) => streamLogs({ ...stream, ...options }, taskId, { level }),
       onState: (state) => setLog((before) => ({ ...before, state })),
-      onReset: () => setLog((before) => ({ ...before, lines: [] })),
-      onEvent: (_, data) => {
-        fresh.push(lineOf(data as never));
+      onEvent: (entry) => {
+        fresh.push(lineOf(entry));
         timer ??= setTimeout(show, GATHERED_MS);
       },
     });
@@ -50,6 +50,6 @@ export function useLogLines(taskId: string, level: string): LogLines {
       stop();
       clearTimeout(timer);
     };
-  }, [api, taskId, level]);
+  }, [stream, taskId, level]);
   return log;
 }

@@ -1,5 +1,10 @@
 import { createContext, useContext } from 'react';
-import { createClient, type components, type DroverClient } from '#lib/api-client';
+import {
+  createClient,
+  type components,
+  type DroverClient,
+  type StreamOptions,
+} from '#lib/api-client';
 import { session } from './session.js';
 
 export type Profile = components['schemas']['ProfileDoc'];
@@ -21,6 +26,8 @@ export const accountApi = createClient({
 
 export interface Workspace extends Membership {
   api: DroverClient;
+  /** What streams of this workspace are opened with. */
+  stream: StreamOptions;
   user: Profile['user'];
   memberships: Membership[];
   /** Whether the user has this role here, or one above it. */
@@ -59,6 +66,7 @@ export function workspaceOf(
     user,
     memberships,
     api: accountApi.with({ workspaceId }),
+    stream: { baseUrl: location.origin, credentials: session, workspaceId },
     may: (least) => ROLES.indexOf(role) >= ROLES.indexOf(least),
     switchTo,
   };

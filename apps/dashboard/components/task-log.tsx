@@ -1,15 +1,15 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { useDeferredValue, useEffect, useMemo, useRef, useState } from 'react';
-import { useLogLines } from '../api/log-lines.js';
+import { type LogLevel, useLogLines } from '../api/log-lines.js';
 import { clockOf } from '../domain/format.js';
 import { type LogLine, partsOf } from '../domain/log-line.js';
 import { Button, Empty, Panel } from './parts.js';
 
-const LEVELS = ['DEBUG', 'INFO', 'WARN', 'ERROR'] as const;
+const LEVELS: LogLevel[] = ['DEBUG', 'INFO', 'WARN', 'ERROR'];
 
 /** The log of a task, live, with a search in what has come. */
 export function TaskLog({ taskId }: { taskId: string }) {
-  const [level, setLevel] = useState<string>('DEBUG');
+  const [level, setLevel] = useState<LogLevel>('DEBUG');
   const [search, setSearch] = useState('');
   const { lines, state, dropped } = useLogLines(taskId, level);
   const wanted = useDeferredValue(search.trim().toLowerCase());
@@ -39,7 +39,7 @@ export function TaskLog({ taskId }: { taskId: string }) {
             className="input"
             aria-label="Least level"
             value={level}
-            onChange={(event) => setLevel(event.target.value)}
+            onChange={(event) => setLevel(event.target.value as LogLevel)}
           >
             {LEVELS.map((name) => (
               <option key={name}>{name}</option>

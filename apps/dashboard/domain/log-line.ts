@@ -1,7 +1,5 @@
-import type { components } from '#lib/api-client';
+import type { LogEntry } from '#lib/api-client';
 import { beginningOf } from './format.js';
-
-type LogEntry = components['schemas']['LogDto'];
 
 /** A line of a log as it is kept: a long one by its beginning, so that thousands of them fit into memory. */
 export interface LogLine {
