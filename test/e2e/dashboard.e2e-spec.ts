@@ -231,6 +231,7 @@ describe('the dashboard', () => {
   });
 
   it('can be used by the keyboard alone', async () => {
+    for (const title of ['One to pass over', 'One to open']) await fleet.submit('', { title });
     const page = await browser.signedIn(owner);
     await page.goto('/tasks');
     await page.getByRole('row').nth(2).waitFor();

@@ -33,7 +33,7 @@ const { dependencies, devDependencies } = JSON.parse(
 
 const filesIn = (folder: string) =>
   readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
-    .filter((file) => /\.(ts|mjs)$/.test(file))
+    .filter((file) => /\.(tsx?|mjs)$/.test(file))
     .map((file) => join(folder, file));
 const packagesOf = (file: string) =>
   [
