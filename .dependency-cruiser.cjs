@@ -56,6 +56,15 @@ module.exports = {
       },
     },
     {
+      name: 'command-line-asks-the-api',
+      comment: 'What it misses is added to the API.',
+      severity: 'error',
+      from: { path: '^apps/cli/', pathNot: '\\.spec\\.ts$' },
+      to: {
+        path: '^libs/(?!kernel/|agent-host/|api-client/|mcp/)|node_modules/(@nestjs|pg|@prisma)/',
+      },
+    },
+    {
       name: 'gateway-knows-no-database',
       comment: 'The gateway runs on other machines: it remembers in files, and asks the server.',
       severity: 'error',

@@ -215,7 +215,10 @@ class Worker {
       log,
       execution: { drivers, allowedDirs, passedEnv },
       giveUp: this.giveUp.signal,
-      claimNext: () => this.claimer.claimNext(),
+      claims: {
+        claimNext: () => this.claimer.claimNext(),
+        claimFailed: (error) => this.claimer.claimFailed(error),
+      },
     });
     return new RunManager({
       log,

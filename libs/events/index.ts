@@ -7,6 +7,7 @@ export {
   type EventName,
   exampleOf,
 } from './domain/catalogue.js';
+export { EVENT_FILTERS, wants } from './domain/event-filters.js';
 export { type Message, messagesOf } from './domain/message.js';
 export { SHORT_WORDS, taskWord } from './domain/short-message.js';
 export type { Consumer } from './consumer-loop.js';

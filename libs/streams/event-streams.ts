@@ -3,7 +3,7 @@ import type { FastifyReply } from 'fastify';
 import { Database } from '#lib/database';
 import { JournalTail, type Message } from '#lib/events';
 import { textOf } from '#lib/http';
-import { type AuthenticatedRequest, covers } from '#lib/identity';
+import { type AuthenticatedRequest, covers, type Scope } from '#lib/identity';
 import { type Caller, DroverError } from '#lib/kernel';
 import { Logger } from '#lib/observability';
 import { requireNamed, requireReadable } from '#lib/task-manager';
@@ -89,20 +89,25 @@ export class EventStreams {
   }
 }
 
-/** Besides tasks, what a key may not read has no events for it. */
-const SCOPE_OF = { agent: 'agents:read' } as const;
+/** What a key has to be allowed for the events of a subject, as for reading it. Nothing is told of the coordinator yet. */
+const SCOPE_OF: Record<Message['subject'], Scope> = {
+  task: 'tasks:read',
+  run: 'tasks:read',
+  budget: 'tasks:read',
+  agent: 'agents:read',
+  coordinator: 'coordinator:admin',
+};
 
 function unreadBy(caller: Caller): Message['subject'][] {
   if (caller.kind !== 'api_key') return [];
-  return Object.entries(SCOPE_OF).flatMap(([subject, scope]) =>
-    covers(caller.scopes, scope) ? [] : [subject as keyof typeof SCOPE_OF],
-  );
+  const subjects = Object.keys(SCOPE_OF) as Message['subject'][];
+  return subjects.filter((subject) => !covers(caller.scopes, SCOPE_OF[subject]));
 }
 
 function requireRead({ types = [] }: Asked, without: readonly Message['subject'][]): void {
   for (const subject of without) {
     if (!types.some((type) => type === subject || type.startsWith(`${subject}.`))) continue;
-    const scope = SCOPE_OF[subject as keyof typeof SCOPE_OF];
-    throw new DroverError('insufficient_scope', { detail: `The key needs ${scope}.` });
+    const detail = `The key needs ${SCOPE_OF[subject]}.`;
+    throw new DroverError('insufficient_scope', { detail });
   }
 }

@@ -133,7 +133,7 @@ describe('a stream of events', () => {
     ];
     const agent = await workspace.newAgent();
     const streams = {
-      types: await followFromNow('/events?types=agent,task.progress', headers),
+      types: await followFromNow('/events?types=agent.*,task.progress', headers),
       task: await followFromNow(`/events?taskId=${taskId}`, headers),
       agent: await followFromNow(`/events?agentId=${agent.id}&types=task`, headers),
       project: await followFromNow(`/events?projectId=${projectId}`, headers),
@@ -181,11 +181,14 @@ describe('a stream of events', () => {
       await followFromNow('/events', tasks),
       await followFromNow('/events?types=task,agent', both),
     ];
+    await addEvents({ count: 1, event: 'coordinator.of_a_test' });
     await addEvents({ count: 1, event: 'agent.of_a_test' });
+    await addEvents({ count: 1, event: 'budget.of_a_test' });
     await addEvents({ from: 1, count: 1 });
     await more.atLeast(2);
-    await less.atLeast(1);
-    expect(less.events.map(({ event }) => event)).toEqual(['task.of_a_test']);
+    await less.atLeast(2);
+    const names = less.events.map(({ event }) => event);
+    expect(names).toEqual(['budget.of_a_test', 'task.of_a_test']);
     expect(more.events.map(({ event }) => event)).toEqual(['agent.of_a_test', 'task.of_a_test']);
   });
 

@@ -8,6 +8,7 @@ import {
   type TestApp,
   type TestWorkspace,
 } from '../../test/support/app.js';
+import { type Receiver, startReceiver } from '../webhooks/testing/receiver.js';
 import { StandInGateway } from '../runs/sessions/testing/stand-in-gateway.js';
 import { waitFor } from '../../test/support/wait-for.js';
 import {
@@ -27,6 +28,7 @@ interface Claimed {
 
 let collector: Collector;
 let gateway: StandInGateway;
+let receiver: Receiver;
 let server: TestApp;
 let workspace: TestWorkspace;
 let agent: TestAgent;
@@ -34,7 +36,12 @@ let agent: TestAgent;
 beforeAll(async () => {
   collector = await startCollector();
   gateway = await StandInGateway.start();
-  const env = { ...gateway.env, OTEL_EXPORTER_OTLP_ENDPOINT: collector.endpoint };
+  receiver = await startReceiver();
+  const env = {
+    ...gateway.env,
+    OTEL_EXPORTER_OTLP_ENDPOINT: collector.endpoint,
+    WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8',
+  };
   server = await startTestApp(env);
   workspace = await server.newWorkspace();
   agent = await workspace.newAgent({ maxConcurrentTasks: 9 });
@@ -48,6 +55,7 @@ afterAll(async () => {
   await server.stop();
   await gateway.stop();
   await collector.stop();
+  await receiver.stop();
 });
 
 async function newTask(headers: Record<string, string> = {}, values: object = {}) {
@@ -76,6 +84,19 @@ function span(name: string, of: (span: ReceivedSpan) => boolean = () => true) {
 }
 
 describe('A trace', () => {
+  it('goes on in the receiver of a webhook, below the task', async () => {
+    const url = receiver.url('/traced');
+    const events = ['task.created', 'agent.*'];
+    expect((await workspace.api.post('/webhooks', { url, events })).status).toBe(201);
+    const taskId = await newTask({ traceparent: `00-${TRACE}-${CALLER}-01` });
+    const [told] = await waitFor('the message', () => {
+      const received = receiver.received('/traced');
+      return received.length > 0 && received;
+    });
+    expect(JSON.parse(told?.body ?? '')).toMatchObject({ event: 'task.created', taskId });
+    expect(told?.headers['traceparent']).toBe(`00-${TRACE}-${spanIdOf(taskId)}-01`);
+  });
+
   it('holds the whole life of a task: its request, waits, runs, and what its agent asks', async () => {
     const taskId = await newTask({ traceparent: `00-${TRACE}-${CALLER}-01` });
     const first = await claim(taskId);

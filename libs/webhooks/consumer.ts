@@ -1,7 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '#lib/database';
-import type { Consumer, NumberedMessage } from '#lib/events';
-import { wants } from './domain/filter.js';
+import { type Consumer, type NumberedMessage, wants } from '#lib/events';
 import { WebhookSenders } from './sending/senders.js';
 import {
   insertDeliveries,

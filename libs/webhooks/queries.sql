@@ -171,6 +171,10 @@ RETURNING d.created_at
 SELECT w.workspace_id, w.id, w.events, (extract(epoch FROM w.created_at) * 1000)::float8 AS created_at FROM webhooks w
 WHERE w.workspace_id = ANY ($1::uuid[]) AND w.disabled_at IS NULL
 
+-- webhooks_read_traces
+SELECT t.id, t.traceparent FROM unnest($1::uuid[], $2::uuid[]) AS x (workspace_id, id)
+JOIN agent_tasks t ON t.workspace_id = x.workspace_id AND t.id = x.id AND t.traceparent IS NOT NULL
+
 -- webhooks_record_attempts
 WITH input AS MATERIALIZED (
   SELECT * FROM jsonb_to_recordset($1::jsonb) AS x (workspace_id uuid, webhook_id uuid, event_id bigint, number integer,

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startTestApp, type TestApp, type TestWorkspace } from '../support/app.js';
-import { paste, type Pasted, readPage, shownValues } from './page.js';
+import { furnishHome, paste, type Pasted, readPage, shownValues } from './page.js';
 
 /** The page is a program: its lines are run as they stand there. What it shows for GitHub and GitLab are rules that are taken. */
 
@@ -16,12 +16,8 @@ let pasted: Pasted;
 
 beforeAll(async () => {
   app = await startTestApp({ ROLES: 'api' });
-  workspace = await app.newWorkspace();
   home = mkdtempSync(join(tmpdir(), 'drover-docs-'));
-  const wanted = { name: 'docs', role: 'ADMIN', scopes: ['workspace:admin'] };
-  const { body } = await workspace.api.post(`/workspaces/${workspace.id}/api-keys`, wanted);
-  writeFileSync(join(home, 'address'), `${app.url}\n`);
-  writeFileSync(join(home, 'api-key'), `${String(body['key'])}\n`);
+  workspace = await furnishHome(app, home, 'ADMIN');
   pasted = await paste(page, home);
 }, 120_000);
 

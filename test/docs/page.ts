@@ -2,11 +2,20 @@ import { spawn } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import type { TestApp } from '../support/app.js';
+import type { TestApp, TestWorkspace } from '../support/app.js';
 
-/** Each request is told on standard error, with its outcome; a line that fails ends it all. */
+/**
+ * Each request is told on standard error, with its outcome; a line that fails ends it all. A stream, which would not end,
+ * is followed for some seconds.
+ */
 const PRELUDE = `set -eu -o pipefail
-curl() { command curl --max-time 30 -w '%{stderr}%{http_code} %{url_effective}\\n' "$@"; }
+request() { command curl -w '%{stderr}%{http_code} %{url_effective}\\n' "$@"; }
+curl() {
+  case "$1" in
+    -sN) request --max-time 4 "$@" || [ $? = 28 ];;
+    *) request --max-time 30 "$@";;
+  esac
+}
 `;
 
 const MOST_MS = 90_000;
@@ -20,13 +29,23 @@ export function shownValues(page: string): string[] {
   return [...page.matchAll(/field [^#\n]*# (\w+)$/gm)].map(([, value]) => value ?? '');
 }
 
-/** The folder of a running Drover, with the key of a member. */
-export async function furnishHome(app: TestApp, home: string): Promise<void> {
-  const { id, api } = await app.newWorkspace();
-  const wanted = { name: 'docs', role: 'MEMBER', scopes: ['agents:write', 'tasks:write'] };
-  const { body } = await api.post(`/workspaces/${id}/api-keys`, wanted);
+const SCOPES = {
+  MEMBER: ['agents:write', 'tasks:write'],
+  ADMIN: ['agents:write', 'projects:write', 'tasks:write', 'workspace:admin'],
+};
+
+/** The folder of a running Drover, with a key. @returns its workspace */
+export async function furnishHome(
+  app: TestApp,
+  home: string,
+  role: keyof typeof SCOPES = 'MEMBER',
+): Promise<TestWorkspace> {
+  const workspace = await app.newWorkspace();
+  const wanted = { name: 'docs', role, scopes: SCOPES[role] };
+  const { body } = await workspace.api.post(`/workspaces/${workspace.id}/api-keys`, wanted);
   writeFileSync(join(home, 'address'), `${app.url}\n`);
-  writeFileSync(join(home, 'api-key'), `${String(body.key)}\n`);
+  writeFileSync(join(home, 'api-key'), `${String(body['key'])}\n`);
+  return workspace;
 }
 
 export interface Pasted {

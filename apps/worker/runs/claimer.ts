@@ -2,6 +2,7 @@ import { Failures, hasCode, type HostLog, NetworkError, pause } from '#lib/agent
 import { backoffCeiling } from '#lib/kernel';
 import type { DroverApi } from '../api/drover-api.js';
 import type { ClaimedTask } from '../api/types.js';
+import type { NextClaims } from './reporter.js';
 import type { RunResult } from './run.js';
 
 const POLL_MS = 25_000;
@@ -9,6 +10,9 @@ const POLL_MS = 25_000;
 const MAX_CLAIM = 50;
 /** How long to hold off after this machine itself failed runs, so that it does not eat the queue. */
 const HOLD_OFF = { baseMs: 1_000, capMs: 60_000 };
+
+/** The last two are of a proxy before the server. */
+const UNKNOWN_OUTCOMES = ['outcome_unknown', 'http_502', 'http_504'];
 
 export interface ClaimerOptions {
   api: DroverApi;
@@ -25,7 +29,7 @@ export interface ClaimerOptions {
  * Keeps as many runs going as there are slots. While slots are free, one long poll asks for all of
  * them; while none is, each completed run claims the next for its own slot with its last report.
  */
-export class Claimer {
+export class Claimer implements NextClaims {
   private readonly stopped = new AbortController();
   private used = 0;
   private polling = false;
@@ -58,6 +62,13 @@ export class Claimer {
     return this.stopped.signal.aborted || somebodyAsks || this.brokenRuns > 0 ? 0 : 1;
   }
 
+  /** With nobody to hear the answer, the server may have given this agent tasks. */
+  claimFailed(error: unknown): void {
+    if (error instanceof NetworkError || hasCode(error, ...UNKNOWN_OUTCOMES)) {
+      this.options.onUncertain();
+    }
+  }
+
   private async poll(free: number): Promise<void> {
     const { api } = this.options;
     this.polling = true;
@@ -85,9 +96,7 @@ export class Claimer {
   }
 
   private judge(error: unknown): void {
-    if (error instanceof NetworkError || hasCode(error, 'outcome_unknown')) {
-      this.options.onUncertain();
-    }
+    this.claimFailed(error);
     if (hasCode(error, 'agent_draining')) this.options.onRefused('agent_draining');
     if (hasCode(error, 'agent_terminated')) this.options.onRefused('agent_terminated');
   }

@@ -69,9 +69,9 @@ async function liveTasksOf({ api, log, signal }: RecoveryOptions): Promise<LiveT
   }
 }
 
-/** From a loss to the first look, and from a look that found something to the one that must agree. */
+/** From a loss to the first look, and from a look that found something, or got no answer, to the next. */
 const FIRST_LOOK_MS = 1_000;
-const SECOND_LOOK_MS = 3_000;
+const NEXT_LOOK_MS = 3_000;
 
 /**
  * Finds runs that the server takes for ours and that we do not know: the answer that gave them to us
@@ -128,13 +128,15 @@ export class Reconciler {
       if (unknown.length > 0 && (await this.isReplaced())) return this.options.onReplaced();
       const confirmed = unknown.filter(({ runId }) => this.suspects.has(runId));
       this.suspects = new Set(unknown.map(({ runId }) => runId));
-      if (confirmed.length < unknown.length) this.lookIn(SECOND_LOOK_MS);
+      if (confirmed.length < unknown.length) this.lookIn(NEXT_LOOK_MS);
       for (const task of confirmed) {
         log.warn('Handing back a run that never reached this worker', { runId: task.runId });
         await settle({ ...this.options, signal: this.stopped.signal }, task.runId, handBack(task));
       }
     } catch (error) {
       log.debug('Could not compare the runs held with the server', { error: messageOf(error) });
+      // What took the answer to a claim often takes that of the look after it.
+      if (isTransient(error)) this.lookIn(NEXT_LOOK_MS);
     }
   }
 }

@@ -20,6 +20,14 @@ const MAX_BATCH_ENTRIES = 200;
 /** Characters of one request: in UTF-8 and JSON they stay under the server's 1 MiB. */
 const MAX_BATCH_CHARACTERS = 128 * 1024;
 
+/** How a run's end takes the next tasks along. */
+export interface NextClaims {
+  /** How many to ask for. Asked before each attempt: by the time the server answers again, we may be draining. */
+  claimNext(): number;
+  /** A report that asked for some was not taken, as far as we know. */
+  claimFailed(error: unknown): void;
+}
+
 /** The run is not its task's live one any more: nothing of it is accepted, and nothing is owed. */
 export class RunLostError extends Error {}
 
@@ -90,17 +98,13 @@ export class Reporter {
    *
    * @throws RunLostError when the run is not live any more; the last error when `giveUp` is aborted
    */
-  async end(
-    report: FinalReport,
-    claimNext: () => number,
-    giveUp: AbortSignal,
-  ): Promise<ClaimedTask[]> {
+  async end(report: FinalReport, claims: NextClaims, giveUp: AbortSignal): Promise<ClaimedTask[]> {
     this.pending = {};
     this.closing = true;
     this.gathering.abort();
     this.wake?.();
     await settledOrAborted(this.pumping, giveUp);
-    return this.deliver(report, claimNext, giveUp);
+    return this.deliver(report, claims, giveUp);
   }
 
   /** The checkpoint that the server does not have yet. */
@@ -110,11 +114,10 @@ export class Reporter {
 
   private async deliver(
     report: FinalReport,
-    claimNext: () => number,
+    claims: NextClaims,
     giveUp: AbortSignal,
   ): Promise<ClaimedTask[]> {
-    // Asked for at each attempt: by the time the server answers again, we may be draining.
-    const send = (final: FinalReport) => () => this.api.end(this.runId, final, claimNext());
+    const send = (final: FinalReport) => () => this.sendEnd(final, claims);
     try {
       return await this.retry('Reporting the end', send(report), giveUp);
     } catch (error) {
@@ -122,6 +125,16 @@ export class Reporter {
       if (reduced === undefined || isTransient(error) || isUnauthenticated(error)) throw error;
       this.log.warn('The server refused the report of the end', { error: messageOf(error) });
       return this.retry('Reporting the end', send(reduced), giveUp);
+    }
+  }
+
+  private async sendEnd(report: FinalReport, claims: NextClaims): Promise<ClaimedTask[]> {
+    const wanted = claims.claimNext();
+    try {
+      return await this.api.end(this.runId, report, wanted);
+    } catch (error) {
+      if (wanted > 0) claims.claimFailed(error);
+      throw error;
     }
   }
 

@@ -5,7 +5,7 @@ import type { WorkerConfig } from '../config.js';
 import { type ExecutionOptions, startExecution } from '../execution/execution.js';
 import { removeRun } from '../state/leftovers.js';
 import type { StateFile } from '../state/state-file.js';
-import { Reporter } from './reporter.js';
+import { type NextClaims, Reporter } from './reporter.js';
 import { Run, type RunResult } from './run.js';
 import { RunFolder } from './run-folder.js';
 import type { UnpricedUsage } from './unpriced-usage.js';
@@ -25,7 +25,7 @@ export interface RunFactoryOptions {
   log: Log;
   execution: ExecutionOptions;
   giveUp: AbortSignal;
-  claimNext: () => number;
+  claims: NextClaims;
 }
 
 export interface RunFactory {
@@ -35,7 +35,7 @@ export interface RunFactory {
 
 /** Gives each run what it needs, and takes away what it leaves. */
 export function runFactory(options: RunFactoryOptions): RunFactory {
-  const { config, membership, execution, giveUp, claimNext } = options;
+  const { config, membership, execution, giveUp, claims } = options;
   return {
     make: (claimed) => {
       const { run, task } = claimed;
@@ -61,7 +61,7 @@ export function runFactory(options: RunFactoryOptions): RunFactory {
         logBytes: config.logBytesPerRun,
         start: (job) => startExecution(job, execution),
         giveUp,
-        claimNext,
+        claims,
       });
     },
     cleanUp: async (runId, result) => {

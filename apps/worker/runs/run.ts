@@ -5,7 +5,7 @@ import type { Execution, Job, JobReports, Outcome } from '../execution/job.js';
 import { OutputBudget } from './output-budget.js';
 import type { StateFile } from '../state/state-file.js';
 import { decideFinalReport, type StopCause } from './final-report.js';
-import { type Reporter, RunLostError } from './reporter.js';
+import { type NextClaims, type Reporter, RunLostError } from './reporter.js';
 import type { RunFolder } from './run-folder.js';
 import type { UsageOutbox } from './usage-outbox.js';
 
@@ -22,8 +22,7 @@ export interface RunParts {
   start: (job: Job) => Promise<Execution>;
   /** Aborted when nothing may be waited for any more. */
   giveUp: AbortSignal;
-  /** How many tasks to claim with the completion of this one. */
-  claimNext: () => number;
+  claims: NextClaims;
 }
 
 export interface RunResult {
@@ -121,11 +120,11 @@ export class Run {
 
   private async attempt(): Promise<RunResult> {
     const report = (await this.refusedToStart()) ?? (await this.performAndDecide());
-    const { reporter, usage, claimNext, giveUp, log } = this.parts;
+    const { reporter, usage, claims, giveUp, log } = this.parts;
     this.over = true;
     try {
       await usage.deliver(giveUp);
-      const claimed = await reporter.end(report, claimNext, giveUp);
+      const claimed = await reporter.end(report, claims, giveUp);
       log.info('Run ended', { end: report.kind, ...endFields(report) });
       return { end: report, claimed };
     } catch (error) {

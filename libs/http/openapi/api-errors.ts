@@ -65,6 +65,15 @@ const OF_A_REQUEST = {
   requestId: '0198c0de-7000-7000-8000-000000000000',
 };
 
+const problems = new Map<ErrorCode, Record<string, unknown>>();
+
+/** Kept: at each start some thousands are asked for, and to make an error is dear. */
+function problemOf(code: ErrorCode): Record<string, unknown> {
+  const problem = problems.get(code) ?? new DroverError(code).toProblem();
+  problems.set(code, problem);
+  return problem;
+}
+
 function statusOf(code: ErrorCode): number {
   return ERRORS[code].status;
 }
@@ -72,7 +81,7 @@ function statusOf(code: ErrorCode): number {
 /** Swagger joins what several decorators describe of a status, but keeps only the last content. */
 function problemResponse(status: number, fresh: ErrorCode[], all: ErrorCode[]): MethodDecorator {
   const examples = Object.fromEntries(
-    all.map((code) => [code, { value: { ...new DroverError(code).toProblem(), ...OF_A_REQUEST } }]),
+    all.map((code) => [code, { value: { ...problemOf(code), ...OF_A_REQUEST } }]),
   );
   const schema = { $ref: getSchemaPath(Problem) };
   return ApiResponse({

@@ -1,8 +1,8 @@
-import type { Message } from '#lib/events';
+import { type Message, wants } from '#lib/events';
 
 /** Which events a stream has: all that is given must hold. */
 export interface EventFilter {
-  /** Names of events, or the first part of some: `task` is all of `task.…`. */
+  /** `EVENT_FILTERS` of libs/events. */
   types?: readonly string[];
   taskId?: string;
   agentId?: string;
@@ -14,7 +14,7 @@ export interface EventFilter {
 export function has(filter: EventFilter, { subject, body, taskId, agentId }: Message): boolean {
   const { types, without } = filter;
   if (without?.includes(subject)) return false;
-  if (types && !types.includes(body['event'] as string) && !types.includes(subject)) return false;
+  if (types && !wants(types, body['event'] as string)) return false;
   if (filter.taskId !== undefined && taskId !== filter.taskId) return false;
   return filter.agentId === undefined || agentId === filter.agentId;
 }

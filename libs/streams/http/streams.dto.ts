@@ -1,10 +1,7 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { EVENT_NAMES } from '#lib/events';
+import { EVENT_FILTERS } from '#lib/events';
 import { Id, OneOf, OneOfList, Text } from '#lib/http';
 import { LOG_LEVELS, type LogLevel } from '#lib/task-manager';
-
-const SUBJECTS = [...new Set(EVENT_NAMES.map((name) => name.slice(0, name.indexOf('.'))))];
-const TYPES = [...SUBJECTS, ...EVENT_NAMES];
 
 class StreamQuery {
   @Text({
@@ -25,10 +22,11 @@ class StreamQuery {
 }
 
 export class EventsQuery extends StreamQuery {
-  @OneOfList(TYPES, {
-    maxItems: TYPES.length,
+  @OneOfList(EVENT_FILTERS, {
+    maxItems: EVENT_FILTERS.length,
     optional: true,
-    description: 'Events of these names; `task` is all of `task.…`. Repeated, or with commas.',
+    description:
+      'Events of these names; `task.*`, or `task`, is all of `task.…`. Repeated, or with commas.',
   })
   types?: string[];
 

@@ -1,7 +1,7 @@
 import { ApiProperty, type ApiPropertyOptions } from '@nestjs/swagger';
-import { Flag, OneOf, PageQuery, Text, TextList, Timestamp } from '#lib/http';
+import { EVENT_FILTERS } from '#lib/events';
+import { Flag, OneOf, OneOfList, PageQuery, Text, TextList, Timestamp } from '#lib/http';
 import type { Replay } from '../deliveries.service.js';
-import { EVENT_FILTER } from '../domain/filter.js';
 import type { DeliveryState } from '../store/deliveries.sql.js';
 import type { AttemptView, DeliveryView, WebhookView } from '../webhook-view.js';
 import type { WebhookChange, WebhookRequest } from '../webhooks.service.js';
@@ -17,28 +17,21 @@ const URL_WORDS =
   'An https:// URL of a public address, with the port 443 or 8443; an operator may allow other networks';
 const HUB_WORDS =
   'Whether each message also has GitHub’s header `X-Hub-Signature-256`, with the secret’s whole text as the key';
-const EVENT = {
-  max: 100,
-  pattern: {
-    regexp: EVENT_FILTER,
-    words: 'be the name of an event, such as task.created, or task.*, or *',
-  },
-};
 const EVENTS = {
-  ...{ minItems: 1, maxItems: 50, item: EVENT },
-  description: 'Names of events; `task.*` for all of tasks, `*` for all',
+  ...{ minItems: 1, maxItems: 50 },
+  description: 'Names of events; `task.*`, or `task`, for all of tasks, `*` for all',
 };
 
 export class WebhookDto implements WebhookRequest {
   @Text({ max: 2_000, description: URL_WORDS }) url!: string;
-  @TextList(EVENTS) events!: string[];
+  @OneOfList(EVENT_FILTERS, EVENTS) events!: string[];
   @Text({ min: 0, max: 1_000, optional: true, nullable: true }) description?: string | null;
   @Flag({ optional: true, description: HUB_WORDS }) hubSignature?: boolean;
 }
 
 export class WebhookChangeDto implements WebhookChange {
   @Text({ max: 2_000, optional: true, description: URL_WORDS }) url?: string;
-  @TextList({ ...EVENTS, optional: true }) events?: string[];
+  @OneOfList(EVENT_FILTERS, { ...EVENTS, optional: true }) events?: string[];
   @Text({ min: 0, max: 1_000, optional: true, nullable: true }) description?: string | null;
   @Flag({ optional: true, description: HUB_WORDS }) hubSignature?: boolean;
   @Flag({ optional: true, description: 'What waits for a disabled one waits on' })

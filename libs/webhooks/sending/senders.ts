@@ -15,6 +15,7 @@ import { hubHeader, standardHeaders } from '../domain/signature.js';
 import { type DueDelivery, type Leased, leaseDue } from '../store/sending.sql.js';
 import { messageId } from '../webhook-view.js';
 import { Settlement } from './settlement.js';
+import { traceparentsOf } from './traceparents.js';
 import { judgeTurn, type Made } from './turn.js';
 import { type Attempt, WebhookClient } from './webhook-client.js';
 
@@ -48,7 +49,7 @@ export class WebhookSenders implements OnApplicationBootstrap, BeforeApplication
     private readonly client: WebhookClient,
     private readonly settlement: Settlement,
     private readonly logger: Logger,
-    @Inject(CONFIG) private readonly config: Pick<Config, 'roles'>,
+    @Inject(CONFIG) private readonly config: Pick<Config, 'roles' | 'tracesTo'>,
   ) {}
 
   onApplicationBootstrap(): void {
@@ -133,7 +134,9 @@ export class WebhookSenders implements OnApplicationBootstrap, BeforeApplication
   private async turn(leased: Leased, opened: Map<string, string[]> | undefined): Promise<void> {
     try {
       const secrets = opened ? (opened.get(leased.id) ?? []) : await this.openOne(leased);
-      const send = (delivery: DueDelivery) => this.send(leased, delivery, secrets);
+      const traces = await this.tracesOf(leased);
+      const send = (delivery: DueDelivery) =>
+        this.send(leased, delivery, { secrets, traceparent: traces.get(delivery.event_id) });
       const made = await Promise.all(leased.deliveries.map(send));
       // Cut off by the shutdown: none of the receiver's doing.
       await this.settlement.settle(judgeTurn(leased, this.abandoned ? [] : made));
@@ -143,10 +146,21 @@ export class WebhookSenders implements OnApplicationBootstrap, BeforeApplication
     }
   }
 
+  private async tracesOf(leased: Leased): Promise<Map<string, string>> {
+    if (this.config.tracesTo === undefined) return new Map();
+    try {
+      return await traceparentsOf(this.database.service, leased);
+    } catch (error) {
+      // A message without it is better than none.
+      this.logger.warn('webhooks sent without their traces', { webhookId: leased.id, error });
+      return new Map();
+    }
+  }
+
   private async send(
     { id, url, hub_signature }: Leased,
     delivery: DueDelivery,
-    secrets: readonly string[],
+    { secrets, traceparent }: { secrets: readonly string[]; traceparent: string | undefined },
   ): Promise<Made> {
     const startedAt = new Date();
     const { payload: body, event_id: eventId } = delivery;
@@ -157,6 +171,7 @@ export class WebhookSenders implements OnApplicationBootstrap, BeforeApplication
       'user-agent': 'Drover-Webhooks',
       ...standardHeaders(message, secrets),
       ...(hub_signature ? hubHeader(body, secrets[0] ?? '') : {}),
+      ...(traceparent === undefined ? {} : { traceparent }),
     };
     const attempt =
       secrets.length === 0 ? UNSIGNED : await this.client.send({ url, headers, body });

@@ -61,6 +61,14 @@ SELECT l.workspace_id, l.id, l.lease, l.url, l.hub_signature, l.failures, coales
 FROM leased l`,
 );
 
+/** The places of tasks in traces, of those that have one. Index: primary key. $1 workspaces, $2 their tasks. */
+export const readTraces = query<{ id: string; traceparent: string }>(
+  'webhooks_read_traces',
+  `
+SELECT t.id, t.traceparent FROM unnest($1::uuid[], $2::uuid[]) AS x (workspace_id, id)
+JOIN agent_tasks t ON t.workspace_id = x.workspace_id AND t.id = x.id AND t.traceparent IS NOT NULL`,
+);
+
 /** Those whose leases are still these. Index: primary key. $1 workspaces, $2 their webhooks, $3 leases. */
 export const lockLeased = query<{ id: string }>(
   'webhooks_lock_leased',

@@ -1,0 +1,52 @@
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { startTestApp, type TestApp } from '../support/app.js';
+import { furnishHome, paste, type Pasted, readPage } from './page.js';
+
+/** The page is a program: its lines are run as they stand there, while tasks are made. */
+
+// The server of the page for browsers is run with a browser: events-page.int-spec.ts.
+const [page = ''] = readPage('events.md').split('## In a browser');
+
+let app: TestApp;
+let home: string;
+let pasted: Pasted;
+
+beforeAll(async () => {
+  app = await startTestApp({ ROLES: 'api' });
+  home = mkdtempSync(join(tmpdir(), 'drover-docs-'));
+  const { api } = await furnishHome(app, home);
+  let isOver = false;
+  const makeTasks = async (): Promise<void> => {
+    while (!isOver) {
+      await api.post('/agent-tasks', { title: 'A task', taskType: 'docs' });
+      await delay(200);
+    }
+  };
+  const making = makeTasks();
+  pasted = await paste(page, home);
+  isOver = true;
+  await making;
+}, 120_000);
+
+afterAll(async () => {
+  rmSync(home, { recursive: true, force: true });
+  await app.stop();
+});
+
+it('has lines that do what they say', () => {
+  expect({ code: pasted.code, err: pasted.err }).toEqual({ code: 0, err: pasted.err });
+  expect(pasted.told).toHaveLength(4);
+  expect(pasted.told.filter((line) => !line.startsWith('200 '))).toEqual([]);
+});
+
+it('shows a stream as it comes', () => {
+  const [all = '', resumed = '', log = ''] = pasted.output.split('retry: 2000\n\n').slice(1);
+  expect(all).toMatch(/^id: \d+\n\nid: \d+\nevent: task.created\ndata: \{"id":"\d+",/);
+  // The id that stands on the page is of another installation.
+  expect(resumed).toMatch(/^event: reset\n/);
+  expect(log).toMatch(/^event: log\n/m);
+});

@@ -1,0 +1,56 @@
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { freePort } from '#lib/embedded';
+import { startTestApp, type TestApp } from '../support/app.js';
+import { furnishHome, paste, type Pasted, readPage, shownValues } from './page.js';
+
+/** The page is a program: its lines are run as they stand there, with the receiver that it makes. */
+
+const page = readPage('webhooks.md');
+
+let app: TestApp;
+let home: string;
+let pasted: Pasted;
+
+beforeAll(async () => {
+  app = await startTestApp({
+    ROLES: 'api,relay',
+    WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8',
+  });
+  home = mkdtempSync(join(tmpdir(), 'drover-docs-'));
+  // The page is pasted in the project's folder, whose packages its receiver has.
+  symlinkSync(join(import.meta.dirname, '../../node_modules'), join(home, 'node_modules'));
+  await furnishHome(app, home, 'ADMIN');
+  // The port of the page may be somebody else's here.
+  pasted = await paste(page.replaceAll('4321', String(await freePort())), home);
+}, 120_000);
+
+afterAll(async () => {
+  await app.stop();
+  rmSync(home, { recursive: true, force: true });
+});
+
+it('has lines that do what they say', () => {
+  expect({ code: pasted.code, err: pasted.err }).toEqual({ code: 0, err: pasted.err });
+  expect(pasted.told.filter((line) => /^[45]\d\d /.test(line))).toEqual([]);
+});
+
+it('shows what they print', () => {
+  const printed = shownValues(page);
+  expect(printed).toHaveLength(7);
+  let rest = pasted.output;
+  for (const value of printed) {
+    expect(rest).toContain(`${value}\n`);
+    rest = rest.slice(rest.indexOf(`${value}\n`) + value.length);
+  }
+});
+
+it('shows what the receiver prints', () => {
+  const [, shown = ''] = /The receiver prints:\s+```\n([^]*?)```/.exec(page) ?? [];
+  const lines = shown.trim().split('\n');
+  expect(lines).toHaveLength(3);
+  const told = pasted.output.split('\n').map((line) => line.trim());
+  expect(told).toEqual(expect.arrayContaining(lines.map((line) => line.trim())));
+});

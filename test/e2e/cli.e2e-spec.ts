@@ -1,0 +1,289 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { TestFleet } from '../support/fleet.js';
+import type { BuiltProcess } from '../support/processes.js';
+import { waitFor } from '../support/wait-for.js';
+
+/** The command `drover` as a person uses it, against a server and a worker. */
+
+const root = join(import.meta.dirname, '../..');
+const DROVER = join(root, 'scripts', 'drover.mjs');
+const NO_SUCH = '0198c0de-7000-7000-8000-000000000000';
+const PASSWORD = 'correct horse battery staple';
+
+let fleet: TestFleet;
+let worker: BuiltProcess;
+let access: Record<string, string>;
+let config: string;
+
+beforeAll(async () => {
+  fleet = await TestFleet.create({ env: { OPEN_SIGN_UP: 'true' } });
+  await fleet.startServer();
+  worker = await fleet.startWorker('cli');
+  config = join(fleet.folder, 'config.json');
+  access = {
+    DROVER_API_URL: `http://127.0.0.1:${fleet.port}`,
+    DROVER_API_KEY: String(fleet.credentials['authorization']).slice('Bearer '.length),
+    DROVER_WORKSPACE_ID: fleet.workspaceId,
+  };
+});
+
+afterAll(async () => {
+  await worker.stop();
+  await fleet.stop();
+});
+
+interface Ended {
+  code: number | null;
+  stdout: string;
+  stderr: string;
+}
+
+interface Typed {
+  env?: Record<string, string>;
+  input?: string;
+}
+
+/** A command line whose words are typed one after the other. */
+class Terminal {
+  stdout = '';
+  stderr = '';
+  readonly ended: Promise<Ended>;
+  readonly child;
+
+  constructor(args: readonly string[], { env = access, input = '' }: Typed = {}) {
+    this.child = spawn(process.execPath, [DROVER, ...args], {
+      cwd: fleet.folder,
+      env: { PATH: process.env['PATH'], HOME: fleet.folder, DROVER_CONFIG: config, ...env },
+    });
+    this.child.stdout.on('data', (chunk) => (this.stdout += chunk));
+    this.child.stderr.on('data', (chunk) => (this.stderr += chunk));
+    this.child.stdin.end(input);
+    this.ended = once(this.child, 'close').then(([code]) => ({
+      ...{ code: code as number | null, stdout: this.stdout, stderr: this.stderr },
+    }));
+  }
+}
+
+const drover = (args: readonly string[], typed?: Typed): Promise<Ended> =>
+  new Terminal(args, typed).ended;
+
+async function json<T>(...args: string[]): Promise<T> {
+  const { code, stdout, stderr } = await drover([...args, '--json']);
+  if (code !== 0) throw new Error(`${args.join(' ')}: ${code} ${stderr}`);
+  return JSON.parse(stdout) as T;
+}
+
+describe('run', () => {
+  it('hands on what the command prints, and its exit code', async () => {
+    const script = `console.log('to stdout'); console.error('to stderr'); process.exitCode = 7`;
+    const { code, stdout, stderr } = await drover(['run', '--', process.execPath, '-e', script]);
+    expect([code, stdout]).toEqual([7, 'to stdout\n']);
+    expect(stderr).toContain('to stderr');
+    expect(stderr).toContain('the task is FAILED');
+  });
+
+  it('ends with 0 when the command does', async () => {
+    const { code } = await drover(['run', '--', process.execPath, '-e', '0']);
+    expect(code).toBe(0);
+  });
+
+  it('asks the task to be cancelled at Ctrl-C', async () => {
+    const script = `console.log('works'); setInterval(() => {}, 1000)`;
+    const run = new Terminal(['run', '--', process.execPath, '-e', script]);
+    await waitFor('the first word', () => run.stdout.includes('works'));
+    run.child.kill('SIGINT');
+    const { code, stderr } = await run.ended;
+    expect(stderr).toContain('asked to be cancelled');
+    expect(code).toBe(130);
+    const [task] = await json<{ status: string }[]>('task', 'list', '--limit', '1');
+    expect(task?.status).toBe('ABORTED');
+  });
+
+  it('leaves the task to itself at the second Ctrl-C', async () => {
+    const script = `process.on('SIGTERM', () => {}); console.log('works'); setTimeout(() => {}, 4000)`;
+    const run = new Terminal(['run', '--', process.execPath, '-e', script]);
+    await waitFor('the first word', () => run.stdout.includes('works'));
+    run.child.kill('SIGINT');
+    await waitFor('the sentence', () => run.stderr.includes('asked to be cancelled'));
+    run.child.kill('SIGINT');
+    const { code, stderr } = await run.ended;
+    expect([code, stderr]).toEqual([130, expect.stringContaining('goes on')]);
+  });
+});
+
+describe('tasks', () => {
+  it('are created from options, shown, changed, explained and cancelled', async () => {
+    const options = ['--title', 'By hand', '--type', 'nobody', '--tag', 'a', 'b'];
+    const made = await drover(['task', 'create', ...options, '--priority', '9']);
+    const id = made.stdout.trim();
+    expect(await json('task', 'show', id)).toMatchObject({ title: 'By hand', tags: ['a', 'b'] });
+    await drover(['task', 'edit', id, '--priority', '11']);
+    expect(await json('task', 'show', id)).toMatchObject({ priority: 11 });
+    expect((await drover(['task', 'explain', id])).stdout).toContain('reason\t');
+    const cancelled = await drover(['task', 'cancel', id, '--reason', 'enough']);
+    expect(cancelled.stdout).toBe(`${id} is cancelled: ABORTED\n`);
+    expect((await drover(['task', 'logs', id])).stdout).toContain('enough');
+  });
+
+  it('are created as a graph from a file of YAML', async () => {
+    const file = join(fleet.folder, 'graph.yaml');
+    writeFileSync(
+      file,
+      `tasks:
+  - {ref: first, title: First, taskType: nobody}
+  - {title: Second, taskType: nobody, dependsOn: [{ref: first}]}
+`,
+    );
+    const tasks = await json<{ id: string; blocks: string[]; dependsOn: string[] }[]>(
+      ...['task', 'create', '--file', file],
+    );
+    expect(tasks[1]?.dependsOn).toEqual([tasks[0]?.id]);
+  });
+
+  it('are followed until they are over', async () => {
+    const made = await drover(['run', '--detach', '--', process.execPath, '-e', '0']);
+    const watched = await drover(['task', 'watch', made.stdout.trim()]);
+    expect([watched.code, watched.stdout]).toEqual([0, expect.stringContaining('COMPLETED')]);
+  });
+
+  it('are lines with tabs in a pipe, and hide what would be orders to a terminal', async () => {
+    const title = 'red \u001b[31m and\u202e turned\nround';
+    await fleet.api.post('/agent-tasks', { title, taskType: 'hostile' });
+    const { stdout } = await drover(['task', 'list', '--type', 'hostile']);
+    expect(stdout.trimEnd().split('\t')[5]).toBe('red and turned round');
+  });
+
+  it('end quietly when nobody reads on', async () => {
+    const list = new Terminal(['api', 'GET', '/agent-tasks?limit=100']);
+    list.child.stdout.destroy();
+    const { code, stderr } = await list.ended;
+    expect([code, stderr]).toEqual([0, '']);
+  });
+});
+
+describe('every other group', () => {
+  it.each([
+    ['agent list', 'cli\tIDLE'],
+    ['worker list', 'cli\t'],
+    ['coordinator status', 'coordinator\tled by'],
+    ['coordinator recover', 'recovered in'],
+    ['coordinator logs --limit 1', 'INFO\t'],
+    ['coordinator pauses', ''],
+    ['budget list', ''],
+    ['usage --by model', ''],
+    ['project create Website', '-'],
+    ['project list', 'Website'],
+    ['webhook list', ''],
+    ['workspace list', '\tOWNER'],
+    ['workspace members', '\tOWNER'],
+    ['key list', ''],
+    ['whoami', 'kind\tuser'],
+    ['context show', 'the environment'],
+    ['api GET /coordinator/status', '"active":'],
+    ['completion bash', 'complete -o default -F _drover drover'],
+    ['completion zsh', '#compdef drover'],
+    ['completion fish', 'complete -c drover'],
+    ['events --help', 'drover events -f'],
+    ['help task', 'Create, follow and command tasks'],
+  ])('%s', async (line, expected) => {
+    const { code, stdout, stderr } = await drover(line.split(' '));
+    expect([code, stderr]).toEqual([0, '']);
+    expect(stdout).toContain(expected);
+  });
+
+  it('a budget is made, raised and shown with its projection', async () => {
+    const to = new Date(Date.now() + 86_400_000).toISOString();
+    const made = await drover(['budget', 'create', '1000', '--to', to]);
+    const id = made.stdout.trim();
+    await drover(['budget', 'edit', id, '--tokens', '2000']);
+    expect(await json('budget', 'show', id)).toMatchObject({
+      ...{ allocated: '2000', projection: { recommendation: 'CONTINUE' } },
+    });
+  });
+
+  it('an agent is registered, gets a token, claims and gives back', async () => {
+    const agent = '0198c0de-7000-7000-8000-00000000c11a';
+    await drover(['agent', 'register', agent, '--name', 'by-hand', '--task-type', 'by-hand']);
+    const token = (await drover(['agent', 'token', agent])).stdout.trim();
+    const made = await drover(['task', 'create', '--title', 'Mine', '--type', 'by-hand']);
+    const task = made.stdout.trim();
+    const env = { DROVER_API_URL: access['DROVER_API_URL'] ?? '', DROVER_AGENT_TOKEN: token };
+    expect((await drover(['claim', agent, task], { env })).stdout).toContain(task);
+    expect((await drover(['claim:renew', task], { env })).stdout).toContain('is held until');
+    expect((await drover(['claim:release', task], { env })).stdout).toContain('given back');
+    expect((await drover(['agent', 'terminate', agent])).code).toBe(0);
+  });
+
+  it('events are followed as they happen', async () => {
+    const events = new Terminal(['events', '-f', '--type', 'task.created', '--json']);
+    const heard = waitFor('an event', async () => {
+      if (events.stdout !== '') return events.stdout;
+      await fleet.api.post('/agent-tasks', { title: 'Heard', taskType: 'nobody' });
+      return undefined;
+    });
+    expect(JSON.parse((await heard).split('\n')[0] ?? '')).toMatchObject({ event: 'task.created' });
+    events.child.kill('SIGINT');
+    expect((await events.ended).code).toBe(0);
+  });
+});
+
+describe('signing in', () => {
+  it('keeps the tokens in a file of mode 600, and refreshes them once for commands at once', async () => {
+    const url = access['DROVER_API_URL'] ?? '';
+    const email = 'ann@example.org';
+    await fleet.api.post('/auth/sign-up', { email, password: PASSWORD, name: 'Ann' });
+    const login = await drover(['login', url, '--email', email, '--name', 'here'], {
+      ...{ env: {}, input: `${PASSWORD}\n` },
+    });
+    expect([login.code, login.stderr]).toEqual([0, '']);
+    expect(statSync(config).mode & 0o777).toBe(0o600);
+    const file = JSON.parse(readFileSync(config, 'utf8')) as {
+      contexts: { here: { tokens: { endsAt: number } } };
+    };
+    file.contexts.here.tokens.endsAt = 0;
+    writeFileSync(config, JSON.stringify(file));
+    const together = await Promise.all(
+      Array.from({ length: 4 }, () => drover(['workspace', 'list'], { env: {} })),
+    );
+    expect(together.map(({ code, stderr }) => [code, stderr])).toEqual(Array(4).fill([0, '']));
+    expect((await drover(['logout'], { env: {} })).code).toBe(0);
+    expect((await drover(['workspace', 'list'], { env: {} })).code).toBe(3);
+  });
+});
+
+describe('what goes wrong is a sentence, what to do, and an exit code', () => {
+  it.each<[string, number, RegExp, Record<string, string>?]>([
+    ['task show not-an-id', 4, /must be a UUID/],
+    [`task show ${NO_SUCH}`, 5, /no such task/],
+    ['task lst', 2, /unknown command 'lst'/],
+    ['tsk', 2, /unknown command 'tsk'/],
+    ['task list --bogus', 2, /unknown option/],
+    ['task create --type x', 2, /--title is missing/],
+    ['task create --file /no/such/file', 2, /no such file/],
+    ['task list --limit many', 2, /needs a number/],
+    ['task list --context nowhere', 2, /no context "nowhere"/],
+    ['context use nowhere', 2, /no context "nowhere"/],
+    ['api FETCH /x', 2, /no method/],
+    ['task list', 3, /No server is known/, {}],
+    ['task list', 3, /drover login/, { DROVER_API_KEY: 'drv_wrong' }],
+    ['task list', 6, /cannot be reached/, { DROVER_API_URL: 'http://127.0.0.1:9' }],
+  ])('%s: %d', async (line, code, sentence, env) => {
+    const given = env && Object.keys(env).length === 0 ? {} : { ...access, ...env };
+    const ended = await drover(line.split(' '), { env: given });
+    expect([ended.code, ended.stdout]).toEqual([code, '']);
+    expect(ended.stderr).toMatch(sentence);
+    expect(ended.stderr).not.toMatch(/\n +at /);
+  });
+
+  it('a broken file of contexts is named', async () => {
+    const broken = join(fleet.folder, 'broken.json');
+    writeFileSync(broken, '{');
+    const { code, stderr } = await drover(['context', 'list'], { env: { DROVER_CONFIG: broken } });
+    expect([code, stderr]).toEqual([2, expect.stringContaining(`${broken} is not JSON`)]);
+    expect(existsSync(broken)).toBe(true);
+  });
+});
