@@ -75,6 +75,13 @@ module.exports = {
       },
     },
     {
+      name: 'dashboard-knows-the-client-only',
+      comment: 'The dashboard runs in browsers, and speaks the public API.',
+      severity: 'error',
+      from: { path: '^apps/dashboard/', pathNot: '\\.spec\\.ts$' },
+      to: { path: '^(libs/(?!api-client/)|apps/(?!dashboard/)|tools/|test/)' },
+    },
+    {
       name: 'runtime-stands-alone',
       comment: 'Worker and gateway use it on other machines: no Nest, no database.',
       severity: 'error',
@@ -117,7 +124,7 @@ module.exports = {
     enhancedResolveOptions: {
       exportsFields: ['exports'],
       conditionNames: ['import', 'node', 'default'],
-      extensions: ['.ts', '.js', '.mjs'],
+      extensions: ['.ts', '.tsx', '.js', '.mjs'],
     },
   },
 };

@@ -1,5 +1,5 @@
-// Generates the Prisma client and compiles every app, library and tool into dist/: each only when something that
-// it is made of has changed. Nest's own build compiles all of them; of single files it knows nothing, and would
+// Generates the Prisma client, compiles every app, library and tool into dist/, and builds the dashboard: each only when
+// something that it is made of has changed. Nest's own build compiles all of them; of single files it knows nothing, and would
 // compile all again.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -13,6 +13,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
+import { buildDashboard } from './lib/dashboard.mjs';
 import { withLock } from './lib/lock.mjs';
 import { BUILT, listFiles, root } from './lib/sources.mjs';
 
@@ -26,6 +27,10 @@ const COMPILED = join(DIST, '.compiled.json');
 await withLock(`building ${root}`, async () => {
   generateClient();
   await compile();
+  await buildDashboard().catch((error) => {
+    process.stderr.write(`${error.message}\n`);
+    process.exit(1);
+  });
 });
 
 function generateClient() {
@@ -90,6 +95,7 @@ function readCompiled(compiler) {
 }
 
 function isCompiled(path) {
+  if (path.startsWith('apps/dashboard/')) return false;
   return /\.(ts|mjs)$/.test(path) && !/(\.|-)spec\.ts$|\.d\.ts$/.test(path);
 }
 

@@ -30,6 +30,14 @@ export function check(...others) {
       'node_modules/typescript/bin/tsc',
       ['--noEmit', '--incremental', '--tsBuildInfoFile', `${kept}/types.tsbuildinfo`],
     ],
+    [
+      'types of the dashboard',
+      'node_modules/typescript/bin/tsc',
+      [
+        ...['--project', 'apps/dashboard', '--noEmit', '--incremental'],
+        ...['--tsBuildInfoFile', `${kept}/dashboard-types.tsbuildinfo`],
+      ],
+    ],
     ['OpenAPI', 'dist/tools/openapi/main.js', ['--check']],
     ['lint', 'node_modules/eslint/bin/eslint.js', ['.', '--max-warnings', '0', ...cache('eslint')]],
     [

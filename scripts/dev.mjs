@@ -26,7 +26,8 @@ for (const signal of ['SIGTERM', 'SIGHUP']) process.on(signal, () => stack.kill(
 let timer;
 for (const folder of ['apps', 'libs', 'prisma']) {
   watch(join(root, folder), { recursive: true }, (_event, file) => {
-    const isSource = /\.(ts|mjs|prisma|sql)$/.test(file ?? '') && !/spec\.ts$|generated/.test(file);
+    const isSource =
+      /\.(tsx?|mjs|prisma|sql|html|css)$/.test(file ?? '') && !/spec\.ts$|generated/.test(file);
     if (!isSource) return;
     clearTimeout(timer);
     timer = setTimeout(rebuild, QUIET_MS);

@@ -16,6 +16,7 @@ const SETTINGS = [
   'nest-cli.json',
   'tsconfig.build.json',
   'scripts/build.mjs',
+  'scripts/lib/dashboard.mjs',
 ];
 const INSTALLED = join(root, 'node_modules', '.drover-installed');
 
@@ -141,7 +142,7 @@ function fingerprint() {
 function isSource(path) {
   // What the build itself generates is no source of it.
   return (
-    /\.(ts|mjs|prisma|sql|json|html|css)$/.test(path) &&
+    /\.(tsx?|mjs|prisma|sql|json|html|css)$/.test(path) &&
     !/(spec\.ts|queries\.sql)$|\/generated\//.test(path)
   );
 }

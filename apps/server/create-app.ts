@@ -14,6 +14,7 @@ import { AuthGuard, describeCallers } from '#lib/identity';
 import { DroverError } from '#lib/kernel';
 import { type Logger, NestLogger, Tracing } from '#lib/observability';
 import { AppModule } from './app.module.js';
+import { serveDashboard } from './dashboard.js';
 import { showFrontPage } from './front-page.js';
 import { readVersion } from './version.js';
 
@@ -26,8 +27,10 @@ export async function createApp(config: Config, logger: Logger): Promise<NestFas
     adapter,
     { logger: new NestLogger(logger), abortOnError: false },
   );
-  if (!config.roles.includes('api')) refuseApi(adapter);
-  showFrontPage(adapter.getInstance<FastifyInstance>());
+  const fastify = adapter.getInstance<FastifyInstance>();
+  const hasApi = config.roles.includes('api');
+  if (!hasApi) refuseApi(adapter);
+  showFrontPage(fastify, hasApi ? serveDashboard(fastify) : undefined);
   configureHttp(app, {
     guard: app.get(AuthGuard, { strict: false }),
     tracing: app.get(Tracing, { strict: false }),

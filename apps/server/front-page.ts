@@ -1,13 +1,13 @@
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyReply } from 'fastify';
 
-/** What a browser that was given the server's address finds. It asks nobody and tells nothing of the installation. */
+/** What is told where no dashboard is shown. It asks nobody and tells nothing of the installation. */
 const PAGE = `<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width">
 <title>Drover</title>
 <h1>Drover</h1>
-<p>This is a server of Drover, a control plane for fleets of AI agents. It has an API and no pages of its own.</p>
+<p>This is a server of Drover, a control plane for fleets of AI agents. Browsers find the dashboard here, at servers with the role api.</p>
 <ul>
 <li><a href="/docs">/docs</a>: the endpoints, to read and to try
 <li><a href="/docs/openapi.json">/docs/openapi.json</a>: the same for programs
@@ -18,9 +18,18 @@ const PAGE = `<!doctype html>
 </html>
 `;
 
-/** Serves a page at `/` that says where to go. */
-export function showFrontPage(fastify: FastifyInstance): void {
-  fastify.get('/', (_request, reply) => {
+/**
+ * Serves a page at `/` that says where to go.
+ *
+ * @param dashboard shows the dashboard instead, to those who ask for HTML
+ */
+export function showFrontPage(
+  fastify: FastifyInstance,
+  dashboard: ((reply: FastifyReply) => void) | undefined,
+): void {
+  fastify.get('/', (request, reply) => {
+    reply.header('vary', 'accept');
+    if (dashboard && request.headers.accept?.includes('text/html')) return dashboard(reply);
     void reply
       .type('text/html; charset=utf-8')
       .header('content-security-policy', "default-src 'none'")

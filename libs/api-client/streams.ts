@@ -11,6 +11,8 @@ export interface StreamOptions extends Partial<TransportOptions> {
   signal?: AbortSignal;
   /** Begins behind the event of this id; else with what happens next, or a log's first entry. */
   lastEventId?: string;
+  /** Told when the stream is open, and when it is cut and the server is asked again. */
+  onState?: (state: 'open' | 'away') => void;
 }
 
 /** An event of the workspace; docs/events.md has the fields of each. */
@@ -84,6 +86,7 @@ async function* resumed(
     try {
       const body = await open(options, urlOf(options.baseUrl, path, filter), lastEventId, stop);
       heard();
+      options.onState?.('open');
       for await (const event of serverSentEvents(body, heard)) {
         failures = 0;
         if (event.event === 'end')
@@ -101,6 +104,7 @@ async function* resumed(
       clearTimeout(timer);
     }
     if (signal?.aborted) return;
+    options.onState?.('away');
     const pause = Math.min(FIRST_PAUSE_MS * 2 ** failures, LONGEST_PAUSE_MS);
     failures += 1;
     await sleep(pause * (0.5 + Math.random() / 2), signal).catch(() => undefined);

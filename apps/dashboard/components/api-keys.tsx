@@ -1,0 +1,153 @@
+import { useState } from 'react';
+import type { components } from '#lib/api-client';
+import { useCommand, useRead } from '../api/read.js';
+import { useWorkspace } from '../api/workspace.js';
+import { plainOf } from '../domain/format.js';
+import { FormDialog } from './form-dialog.js';
+import { Ago, Empty, Field, Loaded, Panel } from './parts.js';
+import { Secret } from './secret.js';
+import { columnsOf, Table } from './table.js';
+
+type ApiKey = components['schemas']['ApiKeyDoc'];
+type Scope = ApiKey['scopes'][number];
+
+const SCOPES: Scope[] = [
+  'tasks:read',
+  'tasks:write',
+  'agents:read',
+  'agents:write',
+  'projects:read',
+  'projects:write',
+  'workspace:admin',
+  'coordinator:admin',
+];
+const DAY_SECONDS = 86_400;
+
+const COLUMNS = columnsOf<ApiKey>([
+  {
+    id: 'name',
+    head: 'Name',
+    width: 'minmax(120px, 1fr)',
+    cell: ({ name }) => <bdi>{plainOf(name)}</bdi>,
+  },
+  { id: 'key', head: 'Begins with', width: '120px', cell: ({ prefix }) => <code>{prefix}</code> },
+  { id: 'role', head: 'Role', width: '72px', cell: ({ role }) => role },
+  {
+    id: 'scopes',
+    head: 'Scopes',
+    width: 'minmax(140px, 2fr)',
+    cell: ({ scopes }) => <span title={scopes.join(', ')}>{scopes.join(', ')}</span>,
+  },
+  {
+    id: 'used',
+    head: 'Last used',
+    width: '88px',
+    cell: ({ lastUsedAt }) => <Ago at={lastUsedAt} />,
+  },
+  { id: 'ends', head: 'Ends', width: '84px', cell: ({ expiresAt }) => <Ago at={expiresAt} /> },
+  { id: 'revoke', head: 'Change', width: '92px', cell: (key) => <Revoke apiKey={key} /> },
+]);
+
+/** What programs sign in with. */
+export function ApiKeys() {
+  const { workspaceId } = useWorkspace();
+  const [secret, setSecret] = useState<string>();
+  const keys = useRead(['api-keys'], (api, signal) => {
+    const params = { path: { workspaceId }, query: { limit: 200 } };
+    return api.get('/api/v1/workspaces/{workspaceId}/api-keys', { params, signal });
+  });
+  return (
+    <>
+      {secret !== undefined && <Secret what="The new API key" value={secret} />}
+      <Panel title="API keys" flush end={<NewKey onSecret={setSecret} />}>
+        <Loaded query={keys}>
+          {({ items }) =>
+            items.length === 0 ? (
+              <Empty title="No API keys yet" small>
+                <p>Programs and workers need one.</p>
+              </Empty>
+            ) : (
+              <Table
+                label="API keys"
+                columns={COLUMNS}
+                rows={items}
+                keyOf={({ id }) => id}
+                least={820}
+              />
+            )
+          }
+        </Loaded>
+      </Panel>
+    </>
+  );
+}
+
+function NewKey({ onSecret }: { onSecret: (secret: string) => void }) {
+  const { workspaceId } = useWorkspace();
+  const create = useCommand(
+    (api, form: FormData) =>
+      api.post('/api/v1/workspaces/{workspaceId}/api-keys', {
+        params: { path: { workspaceId } },
+        body: {
+          name: String(form.get('name')),
+          scopes: form.getAll('scope') as Scope[],
+          role: form.get('role') as 'ADMIN' | 'MEMBER' | 'VIEWER',
+          expiresInSeconds: Number(form.get('days')) * DAY_SECONDS,
+        },
+      }),
+    { done: 'The key is made.', changes: [['api-keys']], onDone: ({ key }) => onSecret(key) },
+  );
+  return (
+    <FormDialog open="New key" title="New API key" confirm="Make key" onConfirm={create.mutate}>
+      <Field label="Name">
+        <input className="input" name="name" required maxLength={100} />
+      </Field>
+      <Field label="Role">
+        <select className="input" name="role" defaultValue="MEMBER">
+          {['VIEWER', 'MEMBER', 'ADMIN'].map((name) => (
+            <option key={name}>{name}</option>
+          ))}
+        </select>
+      </Field>
+      <Field label="Days" hint="Until it ends.">
+        <input className="input" name="days" type="number" min={1} max={365} defaultValue={90} />
+      </Field>
+      <fieldset className="scopes">
+        <legend>Scopes</legend>
+        {SCOPES.map((scope) => (
+          <label key={scope}>
+            <input
+              type="checkbox"
+              name="scope"
+              value={scope}
+              defaultChecked={scope.startsWith('tasks:')}
+            />{' '}
+            {scope}
+          </label>
+        ))}
+      </fieldset>
+    </FormDialog>
+  );
+}
+
+function Revoke({ apiKey: { id, name, revokedAt } }: { apiKey: ApiKey }) {
+  const { workspaceId } = useWorkspace();
+  const revoke = useCommand(
+    (api) =>
+      api.delete('/api/v1/workspaces/{workspaceId}/api-keys/{id}', {
+        params: { path: { workspaceId, id } },
+      }),
+    { done: 'The key does no more.', changes: [['api-keys']] },
+  );
+  if (revokedAt !== null) return 'Revoked';
+  return (
+    <FormDialog
+      open="Revoke"
+      title={`Revoke the key ${plainOf(name)}?`}
+      confirm="Revoke"
+      onConfirm={() => revoke.mutate(undefined)}
+    >
+      <p>Whatever uses it is refused from now on. It cannot be taken back.</p>
+    </FormDialog>
+  );
+}

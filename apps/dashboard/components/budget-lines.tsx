@@ -1,0 +1,30 @@
+import type { components } from '#lib/api-client';
+import { shortCount } from '../domain/format.js';
+import { wordOf } from './badge.js';
+import { Ago, Meter } from './parts.js';
+
+export type Budget = components['schemas']['BudgetDoc'];
+
+/** What is used of each budget. */
+export function BudgetLines({ budgets }: { budgets: Budget[] }) {
+  return (
+    <ul className="stack">
+      {budgets.map((budget) => (
+        <li key={budget.id}>
+          <p className="budget-line">
+            <span>{budgetName(budget)}</span>
+            <span className="muted">
+              {shortCount(budget.consumed)} of {shortCount(budget.allocated)}, ends{' '}
+              <Ago at={budget.periodEnd} />
+            </span>
+          </p>
+          <Meter percent={budget.percentUsed} label={`Used of ${budgetName(budget)}`} />
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+export function budgetName({ scope, scopeId }: Budget): string {
+  return scope === 'global' ? 'Whole workspace' : `${wordOf(scope)} ${scopeId.slice(-6)}`;
+}

@@ -1,0 +1,152 @@
+import type { components } from '#lib/api-client';
+import { useCommand, useRead } from '../api/read.js';
+import { useWorkspace } from '../api/workspace.js';
+import { shortCount } from '../domain/format.js';
+import { Badge } from './badge.js';
+import { type Budget, budgetName } from './budget-lines.js';
+import { FormDialog } from './form-dialog.js';
+import { Ago, Facts, Field, Loaded, Meter, Panel } from './parts.js';
+
+type Projection = components['schemas']['ProjectionDoc'];
+
+const EVERY_MS = 30_000;
+const CHANGES = [['budgets'], ['overview']];
+
+/** One budget: what is used, how long it will last, and what can be done. */
+export function BudgetPanel({ budget, others }: { budget: Budget; others: Budget[] }) {
+  const { may } = useWorkspace();
+  const { id, percentUsed, allocated, consumed, reserved, available } = budget;
+  return (
+    <Panel
+      title={budgetName(budget)}
+      end={may('ADMIN') && <Actions budget={budget} others={others} />}
+    >
+      <div className="stack">
+        <div>
+          <p className="budget-line">
+            <span>
+              {percentUsed} % used
+              {percentUsed >= 75 && (
+                <span className="muted"> (alerts are sent at 50, 75, 90, 100 %)</span>
+              )}
+            </span>
+            <span className="muted">
+              {shortCount(consumed)} of {shortCount(allocated)} tokens
+            </span>
+          </p>
+          <Meter percent={percentUsed} label={`Used of ${budgetName(budget)}`} />
+        </div>
+        <Facts
+          items={[
+            ['Held by runs', shortCount(reserved)],
+            ['Available', shortCount(available)],
+            ['Period ends', <Ago at={budget.periodEnd} />],
+            ['When used up', budget.policy],
+            ['Active', budget.isActive ? 'yes' : 'no'],
+          ]}
+        />
+        {budget.isActive && <Outlook id={id} />}
+      </div>
+    </Panel>
+  );
+}
+
+function Outlook({ id }: { id: string }) {
+  const projection = useRead(
+    ['budgets', id, 'projection'],
+    (api, signal) =>
+      api.get('/api/v1/budgets/{id}/projection', { params: { path: { id } }, signal }),
+    { every: EVERY_MS },
+  );
+  return <Loaded query={projection}>{(data) => <OutlookFacts projection={data} />}</Loaded>;
+}
+
+function OutlookFacts({ projection }: { projection: Projection }) {
+  const { dailyBurnRate, daysUntilExhaustion, recommendation, throttle } = projection;
+  return (
+    <Facts
+      items={[
+        ['Outlook', <Badge state={recommendation} />],
+        ['Burns', `${shortCount(dailyBurnRate)} a day`],
+        ['Lasts', daysUntilExhaustion === null ? 'no end in sight' : rangeOf(projection)],
+        ['To its end', projection.willLastPeriod ? 'it lasts' : 'it would not last'],
+        ['Throttled', throttle && `to ${throttle.maxRuns} runs at once`],
+      ]}
+    />
+  );
+}
+
+function rangeOf(projection: Projection): string {
+  const { daysUntilExhaustion, earliestDaysUntilExhaustion, latestDaysUntilExhaustion } =
+    projection;
+  const days = (value: number | null) => (value === null ? '…' : value.toFixed(1));
+  const range = `${days(earliestDaysUntilExhaustion)} to ${days(latestDaysUntilExhaustion)}`;
+  return `${days(daysUntilExhaustion)} days (${range})`;
+}
+
+function Actions({ budget, others }: { budget: Budget; others: Budget[] }) {
+  const path = { id: budget.id };
+  const change = useCommand(
+    (api, form: FormData) =>
+      api.patch('/api/v1/budgets/{id}', {
+        params: { path, header: { 'If-Match': `"${budget.version}"` } },
+        body: { allocated: String(form.get('allocated')) },
+      }),
+    { done: 'The budget is changed.', changes: CHANGES },
+  );
+  const move = useCommand(
+    (api, form: FormData) =>
+      api.post('/api/v1/budgets/{id}/reallocate', {
+        params: { path },
+        body: { to: String(form.get('to')), amount: String(form.get('amount')) },
+      }),
+    { done: 'The tokens are moved.', changes: CHANGES },
+  );
+  const targets = others.filter(({ id, isActive }) => id !== budget.id && isActive);
+  return (
+    <span className="chips">
+      <FormDialog
+        open="Change"
+        title="Change the budget"
+        confirm="Change"
+        onConfirm={change.mutate}
+      >
+        <Tokens name="allocated" value={budget.allocated} />
+      </FormDialog>
+      {targets.length > 0 && (
+        <FormDialog
+          open="Move"
+          title="Move tokens to another"
+          confirm="Move"
+          onConfirm={move.mutate}
+        >
+          <Field label="To">
+            <select className="input" name="to">
+              {targets.map((target) => (
+                <option key={target.id} value={target.id}>
+                  {budgetName(target)}
+                </option>
+              ))}
+            </select>
+          </Field>
+          <Tokens name="amount" />
+        </FormDialog>
+      )}
+    </span>
+  );
+}
+
+function Tokens({ name, value }: { name: string; value?: string }) {
+  return (
+    <Field label="Tokens">
+      <input
+        className="input"
+        name={name}
+        required
+        inputMode="numeric"
+        pattern="[0-9]+"
+        defaultValue={value}
+      />
+    </Field>
+  );
+}

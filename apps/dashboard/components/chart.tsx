@@ -1,0 +1,91 @@
+import { useEffect, useRef } from 'react';
+import uPlot from 'uplot';
+import 'uplot/dist/uPlot.min.css';
+
+interface ChartProps {
+  /** What it shows, for those who do not see it. */
+  label: string;
+  /** Seconds since 1970, ascending. */
+  times: number[];
+  values: number[];
+  format: (value: number) => string;
+  /** What stands below a time, in milliseconds since 1970. */
+  timeFormat: (ms: number) => string;
+}
+
+const HEIGHT = 132;
+
+/** Bars over time. Its colours are those of the theme. */
+export function Chart({ label, times, values, format, timeFormat }: ChartProps) {
+  const frame = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    const element = frame.current;
+    if (element === null) return;
+    const draw = () => plotIn(element, { label, times, values, format, timeFormat });
+    let plot = draw();
+    const resized = new ResizeObserver(() =>
+      plot.setSize({ width: element.clientWidth, height: HEIGHT }),
+    );
+    resized.observe(element);
+    const themed = new MutationObserver(() => {
+      plot.destroy();
+      plot = draw();
+    });
+    themed.observe(document.documentElement, { attributeFilter: ['data-theme'] });
+    return () => {
+      resized.disconnect();
+      themed.disconnect();
+      plot.destroy();
+    };
+  }, [times, values, label, format, timeFormat]);
+  const sum = values.reduce((all, value) => all + value, 0);
+  return (
+    <figure>
+      <div
+        ref={frame}
+        className="chart"
+        role="img"
+        aria-label={`${label}: ${format(sum)} altogether`}
+      />
+    </figure>
+  );
+}
+
+function plotIn(
+  element: HTMLElement,
+  { label, times, values, format, timeFormat }: ChartProps,
+): uPlot {
+  const colour = (name: string) =>
+    getComputedStyle(document.documentElement).getPropertyValue(name);
+  const axis = {
+    stroke: colour('--muted'),
+    font: '11px system-ui, sans-serif',
+    grid: { stroke: colour('--line'), width: 1 },
+    ticks: { show: false },
+  };
+  const bars = uPlot.paths.bars?.({ size: [0.7, 40] });
+  return new uPlot(
+    {
+      width: element.clientWidth,
+      height: HEIGHT,
+      cursor: { show: false },
+      legend: { show: false },
+      scales: { y: { range: (_, __, most) => [0, Math.max(1, most)] } },
+      axes: [
+        {
+          ...axis,
+          grid: { show: false },
+          size: 26,
+          values: (_, splits) => splits.map((seconds) => timeFormat(seconds * 1000)),
+        },
+        { ...axis, size: 48, values: (_, splits) => splits.map(format) },
+      ],
+      series: [
+        {},
+        { label, fill: colour('--accent'), ...(bars && { paths: bars }), points: { show: false } },
+      ],
+    },
+    [times, values],
+    element,
+  );
+}

@@ -1,0 +1,97 @@
+import type { components } from '#lib/api-client';
+import { useCommand, useRead } from '../api/read.js';
+import { useWorkspace } from '../api/workspace.js';
+import { plainOf } from '../domain/format.js';
+import { FormDialog } from './form-dialog.js';
+import { Ago, Button, Empty, Field, Loaded, Panel } from './parts.js';
+import { columnsOf, Table } from './table.js';
+
+type Pause = components['schemas']['PauseDoc'];
+
+const CHANGES = [['pauses'], ['overview'], ['task']];
+
+const COLUMNS = columnsOf<Pause>([
+  {
+    id: 'scope',
+    head: 'Pauses',
+    width: 'minmax(110px, 1fr)',
+    cell: ({ scope, taskType }) => <bdi>{nameOf(scope, taskType)}</bdi>,
+  },
+  {
+    id: 'reason',
+    head: 'Because',
+    width: 'minmax(120px, 2fr)',
+    cell: ({ reason }) => <bdi title={plainOf(reason)}>{plainOf(reason)}</bdi>,
+  },
+  { id: 'since', head: 'Since', width: '84px', cell: ({ createdAt }) => <Ago at={createdAt} /> },
+  { id: 'until', head: 'Until', width: '84px', cell: ({ until }) => <Ago at={until} /> },
+  { id: 'end', head: 'Change', width: '92px', cell: ({ id }) => <EndPause id={id} /> },
+]);
+
+function nameOf(scope: Pause['scope'], taskType: string | null): string {
+  if (scope === 'task_type') return `Type ${plainOf(taskType ?? '')}`;
+  return scope === 'workspace' ? 'The workspace' : 'Everything';
+}
+
+/** What is kept from being handed out, by whom it was asked for. */
+export function Pauses() {
+  const pauses = useRead(['pauses'], (api, signal) =>
+    api.get('/api/v1/pauses', { params: { query: { limit: 50 } }, signal }),
+  );
+  return (
+    <Panel title="Pauses" flush end={<NewPause />}>
+      <Loaded query={pauses}>
+        {({ items }) =>
+          items.length === 0 ? (
+            <Empty title="Nothing is paused" small>
+              <p>A pause keeps tasks from being handed out. What runs goes on.</p>
+            </Empty>
+          ) : (
+            <Table label="Pauses" columns={COLUMNS} rows={items} keyOf={({ id }) => id} />
+          )
+        }
+      </Loaded>
+    </Panel>
+  );
+}
+
+function NewPause() {
+  const { may } = useWorkspace();
+  const pause = useCommand(
+    (api, form: FormData) => {
+      const taskType = String(form.get('taskType')).trim();
+      const reason = String(form.get('reason'));
+      const body =
+        taskType === ''
+          ? { scope: 'workspace' as const, reason }
+          : { scope: 'task_type' as const, taskType, reason };
+      return api.post('/api/v1/pauses', { body });
+    },
+    { done: 'It is paused.', changes: CHANGES },
+  );
+  if (!may('ADMIN')) return null;
+  return (
+    <FormDialog open="Pause" title="Pause tasks" confirm="Pause" onConfirm={pause.mutate}>
+      <Field label="Reason">
+        <input className="input" name="reason" required maxLength={500} />
+      </Field>
+      <Field label="Type" hint="Of tasks to pause. All tasks of the workspace when empty.">
+        <input className="input" name="taskType" maxLength={100} />
+      </Field>
+    </FormDialog>
+  );
+}
+
+function EndPause({ id }: { id: string }) {
+  const { may } = useWorkspace();
+  const end = useCommand((api) => api.delete('/api/v1/pauses/{id}', { params: { path: { id } } }), {
+    done: 'The pause has ended.',
+    changes: CHANGES,
+  });
+  if (!may('ADMIN')) return null;
+  return (
+    <Button disabled={end.isPending} onClick={() => end.mutate(undefined)}>
+      End it
+    </Button>
+  );
+}

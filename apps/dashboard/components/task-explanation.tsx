@@ -1,0 +1,70 @@
+import type { components } from '#lib/api-client';
+import { useRead } from '../api/read.js';
+import { plainOf } from '../domain/format.js';
+import type { Task } from '../domain/status.js';
+import { wordOf } from './badge.js';
+import { Ago, Facts, Loaded, Panel } from './parts.js';
+
+type Estimate = components['schemas']['EstimateDto'];
+
+const EVERY_MS = 10_000;
+
+/** Why the task is where it is, and when it begins and ends. */
+export function TaskExplanation({ task }: { task: Task }) {
+  const { id } = task;
+  const explanation = useRead(
+    ['task', id, 'explain'],
+    (api, signal) =>
+      api.get('/api/v1/agent-tasks/{id}/explain', { params: { path: { id } }, signal }),
+    { every: EVERY_MS },
+  );
+  return (
+    <Panel title="Why it is where it is">
+      <Loaded query={explanation}>
+        {({ reasons, estimate }) => (
+          <div className="stack">
+            <ul className="stack">
+              {reasons.map(({ code, message }, index) => (
+                <li key={`${code} ${index}`} dir="auto">
+                  {plainOf(message)}
+                </li>
+              ))}
+            </ul>
+            <EstimateFacts task={task} estimate={estimate} />
+          </div>
+        )}
+      </Loaded>
+    </Panel>
+  );
+}
+
+function EstimateFacts({ task, estimate }: { task: Task; estimate: Estimate }) {
+  const { start, end, unknownBecause, basis } = estimate;
+  if (unknownBecause === 'ended') return null;
+  if (end === null && (start === null || task.startedAt !== null))
+    return (
+      <p className="muted">
+        No estimate{unknownBecause === null ? '' : `: ${wordOf(unknownBecause).toLowerCase()}`}.
+      </p>
+    );
+  return (
+    <div>
+      <Facts
+        items={[
+          ['Begins', start && task.startedAt === null && <Between range={start} />],
+          ['Ends', end && <Between range={end} />],
+        ]}
+      />
+      <p className="muted">Half of such tasks by the first time, nine of ten by the second.</p>
+      <p className="muted">From {basis.completedTasks} completed tasks of its type.</p>
+    </div>
+  );
+}
+
+function Between({ range }: { range: { p50: string; p90: string } }) {
+  return (
+    <>
+      <Ago at={range.p50} /> – <Ago at={range.p90} />
+    </>
+  );
+}

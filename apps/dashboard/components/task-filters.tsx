@@ -1,0 +1,82 @@
+import { type FormEvent } from 'react';
+import { wordOf } from './badge.js';
+import { Button } from './parts.js';
+import { TASK_STATUSES, type TaskStatus } from '../domain/status.js';
+import { filterOf, type TaskFilter } from '../domain/task-filter.js';
+
+interface TaskFiltersProps {
+  filter: TaskFilter;
+  onChange: (filter: TaskFilter) => void;
+}
+
+/** The filters of the list of tasks: states by a click, texts on Enter. */
+export function TaskFilters({ filter, onChange }: TaskFiltersProps) {
+  const chosen = filter.status ?? [];
+
+  function toggle(status: TaskStatus): void {
+    const next = chosen.includes(status)
+      ? chosen.filter((other) => other !== status)
+      : [...chosen, status];
+    onChange(filterOf({ ...filter, status: next }));
+  }
+
+  function search(event: FormEvent<HTMLFormElement>): void {
+    event.preventDefault();
+    const given = Object.fromEntries(new FormData(event.currentTarget));
+    onChange(filterOf({ ...filter, ...given }));
+  }
+
+  const rest = (['agentId', 'projectId'] as const).filter((name) => filter[name] !== undefined);
+  return (
+    <form className="filters" role="search" onSubmit={search} aria-label="Filters">
+      <input
+        className="input"
+        type="search"
+        name="text"
+        aria-label="Text in title or description"
+        placeholder="Search title and description"
+        defaultValue={filter.text}
+      />
+      <input
+        className="input"
+        name="taskType"
+        size={12}
+        aria-label="Type"
+        placeholder="Type"
+        defaultValue={filter.taskType}
+      />
+      <input
+        className="input"
+        name="tag"
+        size={12}
+        aria-label="Tag"
+        placeholder="Tag"
+        defaultValue={filter.tag}
+      />
+      <Button type="submit">Search</Button>
+      <div className="chips" role="group" aria-label="Status">
+        {TASK_STATUSES.map((status) => (
+          <button
+            key={status}
+            type="button"
+            className="chip"
+            aria-pressed={chosen.includes(status)}
+            onClick={() => toggle(status)}
+          >
+            {wordOf(status)}
+          </button>
+        ))}
+      </div>
+      {rest.map((name) => (
+        <Button key={name} look="quiet" onClick={() => onChange({ ...filter, [name]: undefined })}>
+          {name === 'agentId' ? 'Of one agent' : 'Of one project'} ✕
+        </Button>
+      ))}
+      {Object.keys(filter).length > 0 && (
+        <Button look="quiet" onClick={() => onChange({})}>
+          Clear
+        </Button>
+      )}
+    </form>
+  );
+}

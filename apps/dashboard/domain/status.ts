@@ -1,0 +1,81 @@
+import type { components } from '#lib/api-client';
+
+export type Task = components['schemas']['TaskDto'];
+export type TaskStatus = Task['status'];
+export type Agent = components['schemas']['AgentDoc'];
+export type Run = components['schemas']['RunDto'];
+
+export const TASK_STATUSES: TaskStatus[] = [
+  'PENDING',
+  'ASSIGNED',
+  'RUNNING',
+  'PAUSED',
+  'ABORTED',
+  'FAILED',
+  'COMPLETED',
+  'ARCHIVED',
+];
+
+/** Colours of styles/parts.css. */
+export type Tone = 'gray' | 'violet' | 'blue' | 'amber' | 'orange' | 'red' | 'green';
+
+/** Beside its colour each has a form, for those who see no colours. */
+export type Shape = 'ring' | 'half' | 'full' | 'bars' | 'cross' | 'check' | 'dash';
+
+export const LOOKS: Record<string, { tone: Tone; shape: Shape }> = {
+  PENDING: { tone: 'gray', shape: 'ring' },
+  ASSIGNED: { tone: 'violet', shape: 'half' },
+  RUNNING: { tone: 'blue', shape: 'full' },
+  PAUSED: { tone: 'amber', shape: 'bars' },
+  ABORTED: { tone: 'orange', shape: 'cross' },
+  FAILED: { tone: 'red', shape: 'cross' },
+  COMPLETED: { tone: 'green', shape: 'check' },
+  ARCHIVED: { tone: 'gray', shape: 'dash' },
+  // Of agents
+  STARTING: { tone: 'violet', shape: 'half' },
+  IDLE: { tone: 'gray', shape: 'ring' },
+  WORKING: { tone: 'blue', shape: 'full' },
+  DRAINING: { tone: 'amber', shape: 'half' },
+  ERROR: { tone: 'red', shape: 'cross' },
+  TERMINATED: { tone: 'gray', shape: 'dash' },
+  // Of runs
+  IN_REVIEW: { tone: 'violet', shape: 'half' },
+  APPROVED: { tone: 'green', shape: 'half' },
+  STALE: { tone: 'amber', shape: 'half' },
+  RELEASED: { tone: 'gray', shape: 'dash' },
+  // Of deliveries
+  pending: { tone: 'gray', shape: 'ring' },
+  delivered: { tone: 'green', shape: 'check' },
+  dead: { tone: 'red', shape: 'cross' },
+  // Of logs
+  WARN: { tone: 'amber', shape: 'half' },
+  CRITICAL: { tone: 'red', shape: 'cross' },
+  INFO: { tone: 'gray', shape: 'ring' },
+  // Of projections
+  CONTINUE: { tone: 'green', shape: 'check' },
+  THROTTLE: { tone: 'amber', shape: 'half' },
+  PAUSE: { tone: 'red', shape: 'bars' },
+};
+
+export type TaskCommand = 'pause' | 'resume' | 'cancel' | 'retry' | 'archive';
+
+/** What the server would do now for a user who may change tasks. */
+export function legalCommands(task: Pick<Task, 'status' | 'retryAt'>): TaskCommand[] {
+  const waitsForRetry = task.status === 'ABORTED' && task.retryAt !== null;
+  switch (task.status) {
+    case 'PENDING':
+    case 'ASSIGNED':
+    case 'RUNNING':
+      return ['pause', 'cancel'];
+    case 'PAUSED':
+      return ['resume', 'cancel'];
+    case 'ABORTED':
+      return waitsForRetry ? ['retry', 'cancel'] : ['retry', 'archive'];
+    case 'FAILED':
+      return ['retry', 'archive'];
+    case 'COMPLETED':
+      return ['archive'];
+    case 'ARCHIVED':
+      return [];
+  }
+}

@@ -1,0 +1,38 @@
+import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
+import { RouterProvider } from '@tanstack/react-router';
+import { StrictMode } from 'react';
+import { createRoot } from 'react-dom/client';
+import { session } from './api/session.js';
+import { Notices } from './components/notices.js';
+import { applyTheme } from './components/theme.js';
+import { router } from './router.js';
+import './styles/tokens.css';
+import './styles/base.css';
+import './styles/shell.css';
+import './styles/parts.css';
+import './styles/table.css';
+
+applyTheme();
+
+const queries = new QueryClient({
+  defaultOptions: {
+    // The client tries again by itself; the stream says what is old.
+    queries: { retry: false, staleTime: 10_000, refetchOnWindowFocus: true },
+  },
+});
+// Nothing of one user is there for the next.
+session.subscribe(() => {
+  if (session.state === 'signed-out') queries.clear();
+});
+void session.restore();
+
+const root = document.getElementById('root');
+if (root === null) throw new Error('index.html has no #root');
+createRoot(root).render(
+  <StrictMode>
+    <QueryClientProvider client={queries}>
+      <RouterProvider router={router} />
+      <Notices />
+    </QueryClientProvider>
+  </StrictMode>,
+);

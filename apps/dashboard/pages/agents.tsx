@@ -1,0 +1,90 @@
+import { Link } from '@tanstack/react-router';
+import { usePages } from '../api/read.js';
+import { Badge } from '../components/badge.js';
+import { Ago, Button, Empty, Loaded, Page } from '../components/parts.js';
+import { Slots } from '../components/slots.js';
+import { columnsOf, Table } from '../components/table.js';
+import { plainOf } from '../domain/format.js';
+import type { Agent } from '../domain/status.js';
+
+const COLUMNS = columnsOf<Agent>([
+  { id: 'status', head: 'Status', width: '108px', cell: ({ status }) => <Badge state={status} /> },
+  {
+    id: 'name',
+    head: 'Name',
+    width: 'minmax(140px, 2fr)',
+    cell: ({ id, name }) => (
+      <Link to="/agents/$id" params={{ id }} className="title-link">
+        <bdi>{plainOf(name)}</bdi>
+      </Link>
+    ),
+  },
+  {
+    id: 'mode',
+    head: 'Mode',
+    width: '56px',
+    cell: ({ mode }) => <span className="muted">{mode}</span>,
+  },
+  {
+    id: 'slots',
+    head: 'Slots',
+    width: 'minmax(120px, 1fr)',
+    cell: ({ liveRuns, maxConcurrentTasks }) => <Slots busy={liveRuns} all={maxConcurrentTasks} />,
+  },
+  {
+    id: 'capabilities',
+    head: 'Capabilities',
+    width: 'minmax(120px, 2fr)',
+    cell: ({ capabilities }) => (
+      <bdi className="muted">{plainOf(capabilities.join(', ')) || '–'}</bdi>
+    ),
+  },
+  {
+    id: 'seen',
+    head: 'Last seen',
+    width: '88px',
+    cell: ({ lastSeenAt }) => <Ago at={lastSeenAt} />,
+  },
+]);
+
+export function AgentsPage() {
+  const pages = usePages(
+    ['agents', 'list'],
+    (api, cursor, signal) =>
+      api.get('/api/v1/agents', { params: { query: { limit: 200, cursor } }, signal }),
+    { every: 10_000 },
+  );
+  return (
+    <Page title="Agents">
+      <Loaded query={pages}>
+        {({ pages: read }) => {
+          const rows = read.flatMap(({ items }) => items);
+          if (rows.length === 0)
+            return (
+              <Empty title="No agents yet">
+                <p>
+                  An agent does the tasks. Start a worker with an API key of this workspace, or
+                  register an agent of your own by <code>PUT /api/v1/agents/:id</code>.
+                </p>
+              </Empty>
+            );
+          return (
+            <>
+              <Table
+                label="Agents"
+                columns={COLUMNS}
+                rows={rows}
+                keyOf={({ id }) => id}
+                tall
+                least={720}
+              />
+              {pages.hasNextPage && (
+                <Button onClick={() => void pages.fetchNextPage()}>Show more agents</Button>
+              )}
+            </>
+          );
+        }}
+      </Loaded>
+    </Page>
+  );
+}

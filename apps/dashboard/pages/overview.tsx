@@ -1,0 +1,194 @@
+import { Link } from '@tanstack/react-router';
+import type { components } from '#lib/api-client';
+import { useRead } from '../api/read.js';
+import { useWorkspace } from '../api/workspace.js';
+import { wordOf } from '../components/badge.js';
+import { BudgetLines } from '../components/budget-lines.js';
+import { CoordinatorEvents } from '../components/coordinator-events.js';
+import { Ago, Empty, Loaded, Page, Panel } from '../components/parts.js';
+import { Throughput } from '../components/throughput.js';
+import { TokensByDay } from '../components/tokens-by-day.js';
+import type { Agent, TaskStatus } from '../domain/status.js';
+
+type Status = components['schemas']['CoordinatorStatusDto'];
+
+const EVERY_MS = 10_000;
+
+export function OverviewPage() {
+  const { name, may } = useWorkspace();
+  return (
+    <Page
+      title="Overview"
+      beside={<bdi className="muted">{name}</bdi>}
+      actions={
+        may('MEMBER') && (
+          <Link to="/tasks/new" className="button primary">
+            New task
+          </Link>
+        )
+      }
+    >
+      <div className="stack">
+        {may('ADMIN') ? <Queue /> : <QueueLinks />}
+        <Throughput />
+        <div className="columns">
+          <Agents />
+          <Budgets />
+          <TokensByDay />
+          {may('ADMIN') && (
+            <Panel title="What the coordinator did last" flush>
+              <CoordinatorEvents limit={6} />
+            </Panel>
+          )}
+        </div>
+      </div>
+    </Page>
+  );
+}
+
+function Queue() {
+  const status = useRead(
+    ['overview', 'coordinator'],
+    (api, signal) => api.get('/api/v1/coordinator/status', { signal }),
+    { every: EVERY_MS },
+  );
+  return <Loaded query={status}>{(data) => <QueueFigures status={data} />}</Loaded>;
+}
+
+function QueueFigures({ status: { queue, stats, active, lastHeartbeat } }: { status: Status }) {
+  const figures: [string, number, TaskStatus, string][] = [
+    ['Ready', queue.ready, 'PENDING', 'may be taken now'],
+    ['Blocked', queue.blocked, 'PENDING', 'wait for other tasks'],
+    ['Assigned', queue.assigned, 'ASSIGNED', 'held, not begun'],
+    ['Running', stats.runningTasks, 'RUNNING', 'agents work on them'],
+    ['Paused', queue.paused, 'PAUSED', 'put down'],
+    ['Retrying', queue.retrying, 'ABORTED', 'wait for their retry'],
+  ];
+  return (
+    <>
+      {!active && (
+        <p className="banner" role="status">
+          No coordinator leads now, last heard&nbsp;
+          <Ago at={lastHeartbeat} />. Nothing is recovered until a server with the role coordinator
+          runs.
+        </p>
+      )}
+      <dl className="figures">
+        {figures.map(([title, count, state, note]) => (
+          <div key={title}>
+            <dt>
+              <Link to="/tasks" search={{ status: [state] }} className="title-link">
+                {title}
+              </Link>
+            </dt>
+            <dd>
+              {count.toLocaleString()}
+              <div className="note">{note}</div>
+            </dd>
+          </div>
+        ))}
+      </dl>
+    </>
+  );
+}
+
+/** Counts are for admins; others find the tasks themselves. */
+function QueueLinks() {
+  const states: TaskStatus[] = ['PENDING', 'RUNNING', 'PAUSED', 'FAILED', 'COMPLETED'];
+  return (
+    <div className="chips">
+      {states.map((state) => (
+        <Link key={state} to="/tasks" search={{ status: [state] }} className="button">
+          {wordOf(state)}
+        </Link>
+      ))}
+    </div>
+  );
+}
+
+function Agents() {
+  const agents = useRead(
+    ['agents', 'overview'],
+    (api, signal) => api.get('/api/v1/agents', { params: { query: { limit: 200 } }, signal }),
+    { every: EVERY_MS },
+  );
+  return (
+    <Panel title="Agents by status">
+      <Loaded query={agents}>
+        {({ items, nextCursor }) =>
+          items.length === 0 ? (
+            <Empty title="No agents yet" small>
+              <p>
+                Tasks wait until there is one. Start a worker with an API key of this workspace.
+              </p>
+            </Empty>
+          ) : (
+            <>
+              <AgentBars agents={items} />
+              {nextCursor !== null && <p className="muted">Of the first 200 agents.</p>}
+            </>
+          )
+        }
+      </Loaded>
+    </Panel>
+  );
+}
+
+const AGENT_STATES = ['WORKING', 'IDLE', 'STARTING', 'DRAINING', 'ERROR', 'TERMINATED'] as const;
+
+function AgentBars({ agents }: { agents: Agent[] }) {
+  const live = agents.filter(({ status }) => status !== 'TERMINATED' && status !== 'ERROR');
+  const slots = live.reduce((sum, { maxConcurrentTasks }) => sum + maxConcurrentTasks, 0);
+  const busy = live.reduce((sum, { liveRuns }) => sum + liveRuns, 0);
+  return (
+    <>
+      <ul className="bars">
+        {AGENT_STATES.map((state) => {
+          const count = agents.filter(({ status }) => status === state).length;
+          if (count === 0) return null;
+          return (
+            <li key={state}>
+              <span>
+                <span>{wordOf(state)}</span>
+                <span className="meter" aria-hidden="true">
+                  <span style={{ width: `${(count / agents.length) * 100}%` }} />
+                </span>
+                <span className="number">{count}</span>
+              </span>
+            </li>
+          );
+        })}
+      </ul>
+      <p className="muted">
+        {busy} of {slots} slots are in use.{' '}
+        <Link to="/agents" className="link">
+          See all agents
+        </Link>
+      </p>
+    </>
+  );
+}
+
+function Budgets() {
+  const budgets = useRead(
+    ['budgets', 'overview'],
+    (api, signal) =>
+      api.get('/api/v1/budgets', { params: { query: { active: true, limit: 6 } }, signal }),
+    { every: EVERY_MS },
+  );
+  return (
+    <Panel title="Budgets">
+      <Loaded query={budgets}>
+        {({ items }) =>
+          items.length === 0 ? (
+            <Empty title="No budget is active" small>
+              <p>A budget keeps tasks from using more tokens than you allow.</p>
+            </Empty>
+          ) : (
+            <BudgetLines budgets={items} />
+          )
+        }
+      </Loaded>
+    </Panel>
+  );
+}

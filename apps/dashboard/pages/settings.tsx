@@ -1,0 +1,21 @@
+import { ApiKeys } from '../components/api-keys.js';
+import { Invitations, Members } from '../components/members.js';
+import { OwnInvitations } from '../components/own-invitations.js';
+import { Page } from '../components/parts.js';
+import { Sessions } from '../components/sessions.js';
+import { useWorkspace } from '../api/workspace.js';
+
+export function SettingsPage() {
+  const { may, name } = useWorkspace();
+  return (
+    <Page title="Settings" beside={<bdi className="muted">{name}</bdi>}>
+      <div className="stack">
+        <OwnInvitations />
+        <Members />
+        {may('ADMIN') && <Invitations />}
+        {may('ADMIN') && <ApiKeys />}
+        <Sessions />
+      </div>
+    </Page>
+  );
+}

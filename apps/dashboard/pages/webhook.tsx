@@ -1,0 +1,132 @@
+import { getRouteApi, Link } from '@tanstack/react-router';
+import { useState } from 'react';
+import type { components } from '#lib/api-client';
+import { useCommand, usePages, useRead } from '../api/read.js';
+import { AdminsOnly } from '../components/admins-only.js';
+import { Badge } from '../components/badge.js';
+import { DeliveryLine } from '../components/delivery-line.js';
+import { FormDialog } from '../components/form-dialog.js';
+import { Button, Empty, Loaded, Page, Panel } from '../components/parts.js';
+import { plainOf } from '../domain/format.js';
+
+type State = components['schemas']['DeliveryDoc']['state'];
+
+const STATES: State[] = ['pending', 'delivered', 'dead'];
+const EVERY_MS = 5_000;
+const route = getRouteApi('/webhooks/$id');
+
+export function WebhookPage() {
+  const { id } = route.useParams();
+  return (
+    <AdminsOnly>
+      <OneWebhook key={id} id={id} />
+    </AdminsOnly>
+  );
+}
+
+function OneWebhook({ id }: { id: string }) {
+  const params = { path: { id } };
+  const webhook = useRead(['webhooks', id], (api, signal) =>
+    api.get('/api/v1/webhooks/{id}', { params, signal }),
+  );
+  const test = useCommand((api) => api.post('/api/v1/webhooks/{id}/test', { params }), {
+    done: 'An event of the name webhook.test is on its way.',
+    changes: [['webhooks', id]],
+  });
+  return (
+    <Loaded query={webhook}>
+      {({ url, enabled }) => (
+        <Page
+          title={plainOf(url)}
+          above={<Link to="/webhooks">Webhooks</Link>}
+          beside={<span className="muted">{enabled ? 'enabled' : 'off'}</span>}
+          actions={
+            <>
+              <Button disabled={!enabled || test.isPending} onClick={() => test.mutate(undefined)}>
+                Send a test
+              </Button>
+              <ReplayDead id={id} />
+            </>
+          }
+        >
+          <Deliveries id={id} />
+        </Page>
+      )}
+    </Loaded>
+  );
+}
+
+function ReplayDead({ id }: { id: string }) {
+  const replay = useCommand(
+    (api) =>
+      api.post('/api/v1/webhooks/{id}/replay', {
+        params: { path: { id } },
+        body: { state: 'dead' },
+      }),
+    { done: 'They are sent again.', changes: [['webhooks', id]] },
+  );
+  return (
+    <FormDialog
+      open="Replay dead ones"
+      title="Send all dead deliveries again?"
+      confirm="Replay"
+      onConfirm={() => replay.mutate(undefined)}
+    >
+      <p>Receivers tell repeated events by their id. New events are not held up.</p>
+    </FormDialog>
+  );
+}
+
+function Deliveries({ id }: { id: string }) {
+  const [state, setState] = useState<State>();
+  const deliveries = usePages(
+    ['webhooks', id, 'deliveries', state],
+    (api, cursor, signal) => {
+      const params = { path: { id }, query: { state, cursor, limit: 50 } };
+      return api.get('/api/v1/webhooks/{id}/deliveries', { params, signal });
+    },
+    { every: EVERY_MS },
+  );
+  return (
+    <Panel
+      title="Deliveries"
+      end={
+        <div className="chips" role="group" aria-label="State">
+          {STATES.map((name) => (
+            <button
+              key={name}
+              type="button"
+              className="chip"
+              aria-pressed={state === name}
+              onClick={() => setState(state === name ? undefined : name)}
+            >
+              <Badge state={name} />
+            </button>
+          ))}
+        </div>
+      }
+    >
+      <Loaded query={deliveries}>
+        {({ pages }) => {
+          const items = pages.flatMap((page) => page.items);
+          if (items.length === 0)
+            return (
+              <Empty title="No deliveries" small>
+                <p>There is one for each event that the webhook is for. Send a test to see one.</p>
+              </Empty>
+            );
+          return (
+            <ul className="stack">
+              {items.map((delivery) => (
+                <DeliveryLine key={delivery.id} webhookId={id} delivery={delivery} />
+              ))}
+            </ul>
+          );
+        }}
+      </Loaded>
+      {deliveries.hasNextPage && (
+        <Button onClick={() => void deliveries.fetchNextPage()}>Show more</Button>
+      )}
+    </Panel>
+  );
+}

@@ -1,0 +1,119 @@
+import { Link } from '@tanstack/react-router';
+import { useState } from 'react';
+import type { components } from '#lib/api-client';
+import { useCommand, useRead } from '../api/read.js';
+import { AdminsOnly } from '../components/admins-only.js';
+import { FormDialog } from '../components/form-dialog.js';
+import { Ago, Empty, Field, Loaded, Page } from '../components/parts.js';
+import { Secret } from '../components/secret.js';
+import { columnsOf, Table } from '../components/table.js';
+import { plainOf } from '../domain/format.js';
+
+type Webhook = components['schemas']['WebhookDoc'];
+
+const COLUMNS = columnsOf<Webhook>([
+  {
+    id: 'url',
+    head: 'URL',
+    width: 'minmax(200px, 3fr)',
+    cell: ({ id, url }) => (
+      <Link to="/webhooks/$id" params={{ id }} className="title-link" title={plainOf(url)}>
+        <bdi>{plainOf(url)}</bdi>
+      </Link>
+    ),
+  },
+  {
+    id: 'events',
+    head: 'Events',
+    width: 'minmax(140px, 2fr)',
+    cell: ({ events }) => <span className="muted">{events.join(', ')}</span>,
+  },
+  {
+    id: 'state',
+    head: 'State',
+    width: '110px',
+    cell: ({ enabled, disabledReason }) => (enabled ? 'Enabled' : `Off (${disabledReason})`),
+  },
+  {
+    id: 'failures',
+    head: 'Failures',
+    width: '64px',
+    isNumber: true,
+    cell: ({ consecutiveFailures }) => consecutiveFailures,
+  },
+  {
+    id: 'created',
+    head: 'Created',
+    width: '88px',
+    cell: ({ createdAt }) => <Ago at={createdAt} />,
+  },
+]);
+
+export function WebhooksPage() {
+  return (
+    <AdminsOnly>
+      <Webhooks />
+    </AdminsOnly>
+  );
+}
+
+function Webhooks() {
+  const [secret, setSecret] = useState<string>();
+  const webhooks = useRead(['webhooks'], (api, signal) =>
+    api.get('/api/v1/webhooks', { params: { query: { limit: 200 } }, signal }),
+  );
+  return (
+    <Page title="Webhooks" actions={<NewWebhook onSecret={setSecret} />}>
+      <div className="stack">
+        {secret !== undefined && <Secret what="The secret of the webhook" value={secret} />}
+        <Loaded query={webhooks}>
+          {({ items }) =>
+            items.length === 0 ? (
+              <Empty title="No webhooks yet">
+                <p>A webhook sends the events of this workspace to a URL of yours, signed.</p>
+              </Empty>
+            ) : (
+              <Table label="Webhooks" columns={COLUMNS} rows={items} keyOf={({ id }) => id} />
+            )
+          }
+        </Loaded>
+      </div>
+    </Page>
+  );
+}
+
+function NewWebhook({ onSecret }: { onSecret: (secret: string) => void }) {
+  const create = useCommand(
+    (api, form: FormData) =>
+      api.post('/api/v1/webhooks', {
+        body: {
+          url: String(form.get('url')),
+          // Names that the server does not know it refuses, and says which it does.
+          events: String(form.get('events'))
+            .split(/[,\s]+/)
+            .filter(Boolean) as never,
+        },
+      }),
+    {
+      done: 'The webhook is made.',
+      changes: [['webhooks']],
+      onDone: ({ secret }) => onSecret(secret),
+    },
+  );
+  return (
+    <FormDialog
+      open="New webhook"
+      look="primary"
+      title="New webhook"
+      confirm="Make webhook"
+      onConfirm={create.mutate}
+    >
+      <Field label="URL">
+        <input className="input" name="url" type="url" required />
+      </Field>
+      <Field label="Events" hint="With commas. `task` is all events of tasks.">
+        <input className="input" name="events" required defaultValue="task" />
+      </Field>
+    </FormDialog>
+  );
+}

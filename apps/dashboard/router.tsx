@@ -1,0 +1,97 @@
+import {
+  createRootRoute,
+  createRoute,
+  createRouter,
+  lazyRouteComponent,
+  Link,
+} from '@tanstack/react-router';
+import { Empty, Page } from './components/parts.js';
+import { filterOf } from './domain/task-filter.js';
+import { Shell } from './shell.js';
+
+const root = createRootRoute({ component: Shell, notFoundComponent: Nowhere });
+
+// Each page is loaded when it is opened first.
+const routes = [
+  createRoute({
+    getParentRoute: () => root,
+    path: '/',
+    component: lazyRouteComponent(() => import('./pages/overview.js'), 'OverviewPage'),
+  }),
+  createRoute({
+    getParentRoute: () => root,
+    path: '/tasks',
+    validateSearch: filterOf,
+    component: lazyRouteComponent(() => import('./pages/tasks.js'), 'TasksPage'),
+  }),
+  createRoute({
+    getParentRoute: () => root,
+    path: '/tasks/new',
+    component: lazyRouteComponent(() => import('./pages/new-task.js'), 'NewTaskPage'),
+  }),
+  createRoute({
+    getParentRoute: () => root,
+    path: '/tasks/$id',
+    component: lazyRouteComponent(() => import('./pages/task.js'), 'TaskPage'),
+  }),
+  createRoute({
+    getParentRoute: () => root,
+    path: '/agents',
+    component: lazyRouteComponent(() => import('./pages/agents.js'), 'AgentsPage'),
+  }),
+  createRoute({
+    getParentRoute: () => root,
+    path: '/agents/$id',
+    component: lazyRouteComponent(() => import('./pages/agent.js'), 'AgentPage'),
+  }),
+  createRoute({
+    getParentRoute: () => root,
+    path: '/coordinator',
+    component: lazyRouteComponent(() => import('./pages/coordinator.js'), 'CoordinatorPage'),
+  }),
+  createRoute({
+    getParentRoute: () => root,
+    path: '/budgets',
+    component: lazyRouteComponent(() => import('./pages/budgets.js'), 'BudgetsPage'),
+  }),
+  createRoute({
+    getParentRoute: () => root,
+    path: '/webhooks',
+    component: lazyRouteComponent(() => import('./pages/webhooks.js'), 'WebhooksPage'),
+  }),
+  createRoute({
+    getParentRoute: () => root,
+    path: '/webhooks/$id',
+    component: lazyRouteComponent(() => import('./pages/webhook.js'), 'WebhookPage'),
+  }),
+  createRoute({
+    getParentRoute: () => root,
+    path: '/settings',
+    component: lazyRouteComponent(() => import('./pages/settings.js'), 'SettingsPage'),
+  }),
+] as const;
+
+export const router = createRouter({
+  routeTree: root.addChildren(routes),
+  defaultPreload: 'intent',
+  scrollRestoration: true,
+});
+
+declare module '@tanstack/react-router' {
+  interface Register {
+    router: typeof router;
+  }
+}
+
+function Nowhere() {
+  return (
+    <Page title="Nothing here">
+      <Empty title="There is no page at this address">
+        <p>It may have been mistyped, or be of another version of Drover.</p>
+        <Link to="/" className="link">
+          Go to the overview
+        </Link>
+      </Empty>
+    </Page>
+  );
+}

@@ -1,0 +1,32 @@
+import { fileURLToPath } from 'node:url';
+
+const at = (path) => fileURLToPath(new URL(path, import.meta.url));
+
+export default {
+  root: at('.'),
+  base: '/',
+  // Nothing of the environment goes into the page.
+  envDir: false,
+  resolve: {
+    alias: { '#lib/api-client': at('../../libs/api-client/index.ts') },
+  },
+  oxc: { jsx: { runtime: 'automatic' } },
+  build: {
+    outDir: at('../../dist/dashboard'),
+    emptyOutDir: true,
+    target: 'es2022',
+    // The page's policy allows no inline scripts or styles, nor `data:` fonts.
+    assetsInlineLimit: 0,
+    modulePreload: { polyfill: false },
+    reportCompressedSize: false,
+    rolldownOptions: {
+      // Libraries mark what runs in browsers; here all of it does.
+      onLog: (level, log, handle) => {
+        if (log.code !== 'MODULE_LEVEL_DIRECTIVE') handle(level, log);
+      },
+    },
+  },
+  server: {
+    proxy: { '/api': process.env.DROVER_URL ?? 'http://127.0.0.1:3000' },
+  },
+};

@@ -1,0 +1,67 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import fastifyStatic from '@fastify/static';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+
+/** Where the build has put the dashboard, beside the compiled server. */
+const BUILT = join(import.meta.dirname, '../../dashboard');
+
+/** The first parts of the addresses of its pages, which all are index.html: the page itself finds out which. */
+const PAGES = ['tasks', 'agents', 'coordinator', 'budgets', 'webhooks', 'questions', 'settings'];
+
+/** It loads nothing from elsewhere, runs and styles nothing that is written into the page, and stands in no frame. */
+const HEADERS = {
+  'content-security-policy': [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    "connect-src 'self'",
+    "img-src 'self' data:",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ].join('; '),
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'no-referrer',
+  'cross-origin-opener-policy': 'same-origin',
+};
+
+/**
+ * Serves the dashboard's files, and its page at each of its addresses.
+ *
+ * @returns its page at `/`, for browsers; undefined when it was not built
+ */
+export function serveDashboard(
+  fastify: FastifyInstance,
+): ((reply: FastifyReply) => void) | undefined {
+  const index = join(BUILT, 'index.html');
+  if (!existsSync(index)) return undefined;
+  const page = readFileSync(index, 'utf8');
+  const show = (reply: FastifyReply) => {
+    void reply
+      .headers(HEADERS)
+      // It names the files of this version, which the next one has not.
+      .header('cache-control', 'no-cache')
+      .type('text/html; charset=utf-8')
+      .send(page);
+  };
+  const showPage = (_: FastifyRequest, reply: FastifyReply) => show(reply);
+  for (const name of PAGES) {
+    fastify.get(`/${name}`, showPage);
+    fastify.get(`/${name}/*`, showPage);
+  }
+  void fastify.register(fastifyStatic, {
+    root: join(BUILT, 'assets'),
+    prefix: '/assets/',
+    // Their names are made of their content.
+    immutable: true,
+    maxAge: '1y',
+    index: false,
+    decorateReply: false,
+    preCompressed: true,
+    setHeaders: (response) => {
+      response.header('x-content-type-options', 'nosniff');
+    },
+  });
+  return show;
+}

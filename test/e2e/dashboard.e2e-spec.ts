@@ -1,0 +1,301 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { join } from 'node:path';
+import type { Page } from 'playwright-core';
+import { aWorkspace } from '../support/factories.js';
+import { TestFleet } from '../support/fleet.js';
+import { nextMark } from '../support/marks.js';
+import type { BuiltProcess } from '../support/processes.js';
+import { aPerson, findingsOn, type Person, signIn, TestBrowser } from './dashboard/browser.js';
+
+let fleet: TestFleet;
+let server: BuiltProcess;
+let browser: TestBrowser;
+let owner: Person;
+let address: string;
+/** Of the test that runs: the next one's tasks are not for them. */
+let workers: BuiltProcess[] = [];
+
+beforeAll(async () => {
+  fleet = await TestFleet.create();
+  server = await fleet.startServer();
+  address = `http://127.0.0.1:${fleet.port}`;
+  browser = await TestBrowser.start(address);
+  owner = await aPerson(fleet, [fleet.workspaceId]);
+}, 120_000);
+
+afterEach(async () => {
+  await Promise.all(workers.map((worker) => worker.stop()));
+  workers = [];
+});
+
+afterAll(async () => {
+  await browser.stop();
+  await fleet.stop();
+});
+
+async function aWorker(name: string): Promise<BuiltProcess> {
+  const worker = await fleet.startWorker(name);
+  workers.push(worker);
+  return worker;
+}
+
+const heading = (page: Page, name: string | RegExp) =>
+  page.getByRole('heading', { level: 1, name }).waitFor();
+const status = (page: Page, name: string) => page.locator('.page-head .badge', { hasText: name });
+
+/** A page each, and one that is not there. */
+const PATHS = [
+  '/',
+  '/tasks',
+  '/tasks/new',
+  '/tasks/a/b',
+  '/agents',
+  '/budgets',
+  '/coordinator',
+  '/webhooks',
+  '/settings',
+];
+
+describe('the dashboard', () => {
+  it('is served to browsers under a strict policy, and a sentence to others', async () => {
+    const asBrowser = { headers: { accept: 'text/html,*/*' } };
+    const page = await fetch(address, asBrowser);
+    const policy = page.headers.get('content-security-policy');
+    expect(policy).toContain("default-src 'none'; script-src 'self'; style-src 'self'");
+    expect(policy).not.toContain('unsafe');
+    const html = await page.text();
+    const deep = await fetch(`${address}/tasks/${fleet.workspaceId}`, asBrowser);
+    expect(await deep.text()).toBe(html);
+    const script = /src="(\/assets\/[^"]+)"/.exec(html)?.[1] as string;
+    const asset = await fetch(address + script, { headers: { 'accept-encoding': 'br' } });
+    expect(asset.headers.get('cache-control')).toContain('immutable');
+    expect(asset.headers.get('content-encoding')).toBe('br');
+    expect((await fetch(`${address}/assets/..%2findex.html`)).status).toBe(404);
+    expect(await (await fetch(address)).text()).toContain('This is a server of Drover');
+  });
+
+  it('leads from signing in to a finished task by clicks alone', async () => {
+    await aWorker('clicked');
+    const page = await browser.signedIn(owner);
+    await page.getByRole('link', { name: 'Tasks', exact: true }).click();
+    await page.getByRole('link', { name: 'New task' }).click();
+    await page.getByLabel('Title').fill('Say hello');
+    await page.getByLabel('Command').fill('echo hello from the command');
+    await page.getByRole('button', { name: 'Make task' }).click();
+    await heading(page, 'Say hello');
+    await status(page, 'Completed').waitFor();
+    await page.getByText('hello from the command', { exact: true }).waitFor();
+    expect(await page.getByRole('button', { name: 'Cancel task' }).count()).toBe(0);
+    await page.getByRole('button', { name: 'Archive' }).click();
+    await status(page, 'Archived').waitFor();
+    await page.reload();
+    await status(page, 'Archived').waitFor();
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+    await page.context().close();
+  });
+
+  it('filters by the address, and shows new tasks and states as they come', async () => {
+    await fleet.submit('', { title: 'Of the first kind', taskType: 'first' });
+    const page = await browser.signedIn(owner);
+    await page.goto('/tasks?taskType=first');
+    await page.getByRole('link', { name: 'Of the first kind' }).waitFor();
+    expect(await page.getByRole('row').count()).toBe(2);
+    const id = await fleet.submit('', { title: 'Another', taskType: 'first' });
+    await page.getByRole('button', { name: 'Show 1 new task' }).click();
+    const row = page.getByRole('row').filter({ hasText: 'Another' });
+    await row.getByText('Pending').waitFor();
+    await fleet.api.post(`/agent-tasks/${id}/cancel`, {});
+    await row.getByText('Aborted').waitFor();
+    await page.getByRole('button', { name: 'Aborted' }).click();
+    await page.waitForURL(/status=.*ABORTED/);
+    await page.getByRole('link', { name: 'Of the first kind' }).waitFor({ state: 'detached' });
+    await page.context().close();
+  });
+
+  it('keeps the tasks of two workspaces apart', async () => {
+    const other = await aWorkspace(fleet.db.owner);
+    await fleet.db.owner.query("UPDATE workspaces SET name = 'The other one' WHERE id = $1", [
+      other,
+    ]);
+    const person = await aPerson(fleet, [fleet.workspaceId, other]);
+    const id = await fleet.submit('', { title: 'Of one tenant' });
+    const page = await browser.signedIn(person);
+    await page.getByLabel('Workspace').selectOption({ label: 'A workspace' });
+    await page.goto('/tasks');
+    await page.getByRole('link', { name: 'Of one tenant' }).waitFor();
+    await page.getByLabel('Workspace').selectOption({ label: 'The other one' });
+    await page.getByRole('link', { name: 'Tasks', exact: true }).click();
+    await page.getByRole('heading', { name: 'No tasks yet' }).waitFor();
+    await page.goto(`/tasks/${id}`);
+    await heading(page, 'No such task');
+    await page.context().close();
+  });
+
+  it('shows hostile texts as texts', async () => {
+    await aWorker('hostile');
+    const title = '<img src=x onerror="document.title=1"> \u202egnp.exe שלום';
+    const id = await fleet.submit(
+      `console.log('<script>alert(1)</script>');
+       console.log('\\x1b[31mred\\x1b[0m and green');
+       console.log('y'.repeat(1_000_000));
+       console.log('::drover ' + JSON.stringify({ result: { html: '<b onclick="alert(1)">bold</b>' } }));`,
+      { title, description: '<iframe src="https://example.com">\u001b[31mred\u001b[0m' },
+    );
+    const page = await browser.signedIn(owner);
+    await page.goto(`/tasks/${id}`);
+    await status(page, 'Completed').waitFor();
+    const search = page.getByLabel('Search in the log');
+    for (const text of ['<script>alert(1)</script>', 'red and green']) {
+      await search.fill(text);
+      await page.getByRole('listitem').getByText(text, { exact: true }).waitFor();
+    }
+    await page.getByText('<iframe src="https://example.com">red', { exact: true }).waitFor();
+    await search.fill('yyyy');
+    await page.getByText('more characters').waitFor();
+    expect(await page.getByRole('heading', { level: 1 }).textContent()).toBe(
+      '<img src=x onerror="document.title=1"> gnp.exe שלום',
+    );
+    expect(await page.locator('main img, main iframe, main script, main b').count()).toBe(0);
+    const widths = await page.evaluate('[document.body.scrollWidth, innerWidth]');
+    expect((widths as number[])[0]).toBeLessThanOrEqual((widths as number[])[1] as number);
+    await page.context().close();
+  });
+
+  it('says that the server is away, and goes on when it is back', async () => {
+    const id = await fleet.submit('', { title: 'Outlives a restart' });
+    const page = await browser.signedIn(owner);
+    await page.goto(`/tasks/${id}`);
+    await status(page, 'Pending').waitFor();
+    await page.getByText('Live', { exact: true }).waitFor();
+    server.kill('SIGKILL');
+    await server.ended();
+    const away = page.getByText('The server cannot be reached. What you see may be old');
+    await away.waitFor();
+    server = await fleet.startServer();
+    await away.waitFor({ state: 'detached' });
+    await fleet.api.post(`/agent-tasks/${id}/cancel`, {});
+    await status(page, 'Aborted').waitFor();
+    await page.context().close();
+  });
+
+  it('shows how a task goes on whose worker is killed', async () => {
+    const first = await aWorker('killed');
+    const file = join(fleet.folder, 'killed.pid');
+    const id = await fleet.submit(
+      `require('fs').writeFileSync(${JSON.stringify(file)}, process.pid + ' 0\\n');
+       setInterval(() => console.log('::drover {"checkpoint": {"at": 1}}'), 100);`,
+      { title: 'Survives its worker' },
+    );
+    const [pid] = (await nextMark(file)) as [number];
+    const page = await browser.signedIn(owner);
+    await page.goto(`/tasks/${id}`);
+    await status(page, 'Running').waitFor();
+    await aWorker('heir');
+    first.kill('SIGKILL');
+    await nextMark(file, pid);
+    const runs = page.getByRole('region', { name: 'Runs' }).getByRole('listitem');
+    await runs.nth(1).getByText('Working').waitFor();
+    await runs.nth(0).getByText('Failed', { exact: true }).waitFor();
+    await page.getByRole('button', { name: 'Cancel task' }).click();
+    await page.getByRole('dialog').getByLabel('Reason').fill('seen enough');
+    await page.getByRole('dialog').getByRole('button', { name: 'Cancel task' }).click();
+    await status(page, 'Aborted').waitFor();
+    await page.context().close();
+  });
+
+  it('asks to sign in again when the sign-in has ended, and shows the page then', async () => {
+    const page = await browser.signedIn(owner);
+    await page.goto('/agents');
+    await heading(page, 'Agents');
+    await fleet.db.owner.query(
+      'UPDATE user_sessions SET revoked_at = now() WHERE revoked_at IS NULL AND user_id = (SELECT id FROM users WHERE email = $1)',
+      [owner.email],
+    );
+    await page.reload();
+    await page.getByText('Your sign-in has ended. Sign in again.').waitFor();
+    await signIn(page, owner);
+    await heading(page, 'Agents');
+    await page.context().close();
+  });
+
+  it('offers nothing to a viewer that a viewer may not do', async () => {
+    const viewer = await aPerson(fleet, [fleet.workspaceId], 'VIEWER');
+    const id = await fleet.submit('', { title: 'Only to look at' });
+    const page = await browser.signedIn(viewer);
+    expect(await page.getByRole('link', { name: 'New task' }).count()).toBe(0);
+    await page.goto(`/tasks/${id}`);
+    await status(page, 'Pending').waitFor();
+    expect(await page.locator('.page-head button').count()).toBe(0);
+    await page.context().close();
+  });
+
+  it('can be used by the keyboard alone', async () => {
+    for (const title of ['One to pass over', 'One to open']) await fleet.submit('', { title });
+    const page = await browser.signedIn(owner);
+    await page.goto('/tasks');
+    await page.getByRole('row').nth(2).waitFor();
+    await page.getByRole('row').nth(1).getByRole('link').focus();
+    await page.keyboard.press('ArrowDown');
+    const second = page.getByRole('row').nth(2).getByRole('link');
+    const title = await second.textContent();
+    await expect(
+      second.evaluate((link) => link === link.ownerDocument.activeElement),
+    ).resolves.toBe(true);
+    await page.keyboard.press('Enter');
+    await heading(page, title as string);
+    await page.context().close();
+  });
+
+  it('draws what is in sight of 100,000 tasks, and reads on towards the end', async () => {
+    const workspaceId = await aWorkspace(fleet.db.owner);
+    const person = await aPerson(fleet, [workspaceId], 'MEMBER');
+    await fleet.db.owner.query(
+      `INSERT INTO agent_tasks
+         (workspace_id, id, title, task_type, status, priority, completed_at, started_at)
+       SELECT $1, uuidv7(), 'Task ' || n, 'test', 'COMPLETED', 3, now(), now()
+       FROM generate_series(1, 100000) AS n`,
+      [workspaceId],
+    );
+    const page = await browser.signedIn(person);
+    await page.goto('/tasks');
+    await page.getByText('200+ shown').waitFor();
+    await page.getByRole('row').nth(1).getByRole('link').focus();
+    for (const shown of ['400+ shown', '600+ shown', '800+ shown', '1,000+ shown']) {
+      await page.keyboard.press('End');
+      await page.getByText(shown).waitFor();
+      expect(await page.getByRole('row').count()).toBeLessThan(80);
+    }
+    await page.context().close();
+  });
+
+  it.each([
+    ['light', 1280],
+    ['dark', 1280],
+    ['light', 360],
+  ] as const)('has no finding of axe, %s and %i wide', async (theme, width) => {
+    const id = await fleet.submit('', { title: 'Looked at' });
+    await fleet.submit('', { title: 'Behind it', dependsOn: [id] });
+    const webhook = await fleet.api.post<{ id: string }>('/webhooks', {
+      url: 'https://example.com/hook',
+      events: ['task.created'],
+    });
+    const page = await browser.open({ dark: theme === 'dark', width });
+    await page.goto('/');
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+    const found: Record<string, string[]> = { 'sign in': await findingsOn(page) };
+    await signIn(page, owner);
+    for (const path of [...PATHS, `/tasks/${id}`, `/webhooks/${webhook.body.id}`]) {
+      await page.goto(path);
+      await page.getByRole('heading', { level: 1 }).waitFor();
+      await page.locator('[aria-busy]').first().waitFor({ state: 'detached' });
+      found[path] = await findingsOn(page);
+    }
+    expect(Object.entries(found).filter(([, findings]) => findings.length > 0)).toEqual([]);
+    await page.context().close();
+  });
+
+  it('complained of nothing, and asked nobody else', () => {
+    expect(browser.complaints).toEqual([]);
+  });
+});
