@@ -47,7 +47,7 @@ export const countQuestions = query<{ count: number }>(
 );
 
 /**
- * Of a workspace, the newest first. Index: primary key; questions_task_idx for those of a task.
+ * Of a workspace, the newest first. Index: primary key; questions_status_idx, or questions_task_idx for those of a task.
  * $1 workspace, $2 status or NULL, $3 task or NULL, $4 the last id of the page before or NULL, $5 rows at most.
  */
 export const newestQuestions = query<QuestionRow>(

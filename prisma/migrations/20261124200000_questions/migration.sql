@@ -32,6 +32,7 @@ CREATE TABLE questions (
 );
 -- One a run.
 CREATE UNIQUE INDEX questions_run_key ON questions (workspace_id, run_id);
+CREATE INDEX questions_status_idx ON questions (workspace_id, status, id);
 CREATE INDEX questions_task_idx ON questions (workspace_id, task_id, id);
 -- One open one a task.
 CREATE UNIQUE INDEX questions_open_key ON questions (workspace_id, task_id) WHERE status = 'open';
