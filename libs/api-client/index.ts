@@ -2,3 +2,12 @@ export { createClient, type ClientOptions, type DroverClient } from './client.js
 export { anonymous, bearer, type Credentials } from './credentials.js';
 export type { components, operations, paths } from './generated/api.js';
 export { ConnectionProblem, DroverProblem, type ErrorCode, type Problem } from './problem.js';
+export {
+  type DroverEvent,
+  type EventFilter,
+  type LogEntry,
+  type LogFilter,
+  streamEvents,
+  streamLogs,
+  type StreamOptions,
+} from './streams.js';

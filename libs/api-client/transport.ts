@@ -58,14 +58,19 @@ async function once(
 ): Promise<Response | ConnectionProblem> {
   const copy = request.clone();
   for (const [name, value] of Object.entries(headers)) copy.headers.set(name, value);
-  const signal = AbortSignal.any([request.signal, AbortSignal.timeout(timeoutMs)]);
+  // The time limit is for the answer's head: the body of a stream goes on for as long as its reader reads.
+  const late = new AbortController();
+  const timer = setTimeout(() => late.abort(), timeoutMs);
   try {
+    const signal = AbortSignal.any([request.signal, late.signal]);
     return await send(copy, { signal, redirect: 'error' });
   } catch (error) {
     request.signal.throwIfAborted();
-    const why = signal.aborted ? 'no answer in time' : causeOf(error);
+    const why = late.signal.aborted ? 'no answer in time' : causeOf(error);
     const { origin } = new URL(request.url);
     return new ConnectionProblem(`${origin} cannot be reached: ${why}`, { cause: error });
+  } finally {
+    clearTimeout(timer);
   }
 }
 
@@ -90,17 +95,19 @@ function pauseBefore(
   return asked + backoff * (0.5 + Math.random() / 2);
 }
 
-function sleep(ms: number, signal: AbortSignal): Promise<void> {
+/** @throws the reason of the signal */
+export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(done, ms);
-    signal.addEventListener('abort', stop, { once: true });
+    signal?.addEventListener('abort', stop, { once: true });
+    if (signal?.aborted) stop();
     function done() {
-      signal.removeEventListener('abort', stop);
+      signal?.removeEventListener('abort', stop);
       resolve();
     }
     function stop() {
       clearTimeout(timer);
-      reject(signal.reason as Error);
+      reject(signal?.reason as Error);
     }
   });
 }

@@ -1,0 +1,95 @@
+import { bearer, createClient, type Credentials, type DroverClient } from '#lib/api-client';
+import { Contexts, type Context } from './contexts/contexts.js';
+import { storedTokens } from './contexts/credentials.js';
+import { EXIT } from './exit-codes.js';
+import { Failure } from './failure.js';
+import { Output } from './output/output.js';
+
+export interface CliOptions {
+  json: boolean;
+  colour: boolean;
+  context: string | undefined;
+  workspaceId: string | undefined;
+}
+
+/** What a command works with: where its words go, and the server of its context. */
+export class Cli {
+  readonly contexts = Contexts.ofPerson();
+  readonly out: Output;
+  private client: DroverClient | undefined;
+
+  constructor(readonly options: CliOptions) {
+    const { json, colour } = options;
+    const terminal = process.stdout.isTTY === true;
+    this.out = new Output(
+      {
+        ...{ json, terminal },
+        colour: colour && terminal && !process.env['NO_COLOR'],
+        width: process.stdout.columns ?? Number(process.env['COLUMNS'] ?? 80),
+      },
+      (text) => process.stdout.write(text),
+      (text) => process.stderr.write(text),
+    );
+  }
+
+  /** @throws Failure when no context says which server */
+  get drover(): DroverClient {
+    return (this.client ??= this.connect());
+  }
+
+  /** The workspace that the path of a request must name. */
+  async workspaceId(): Promise<string> {
+    const given = this.options.workspaceId ?? this.access().workspaceId;
+    return given ?? (await this.drover.get('/api/v1/auth/caller')).workspaceId;
+  }
+
+  /** The environment comes first, then `--context`, then the context in use. */
+  access(): Access {
+    const { env } = process;
+    const url = env['DROVER_API_URL'];
+    // Of several credentials those of a run count: they are good for less.
+    const token =
+      env['DROVER_RUN_TOKEN'] || env['DROVER_AGENT_TOKEN'] || env['DROVER_API_KEY'] || undefined;
+    if (url && token && this.options.context === undefined) {
+      const workspaceId = env['DROVER_WORKSPACE_ID'] || undefined;
+      return { name: undefined, url: serverOf(url), workspaceId, credentials: bearer(token) };
+    }
+    const name = this.options.context ?? this.contexts.currentName();
+    if (name === undefined) throw noContext();
+    const context = this.contexts.get(name);
+    return { name, ...context, credentials: this.credentialsOf(name, context) };
+  }
+
+  private connect(): DroverClient {
+    const { url, credentials, ...access } = this.access();
+    const workspaceId = this.options.workspaceId ?? access.workspaceId;
+    return createClient({ baseUrl: url, credentials, workspaceId });
+  }
+
+  private credentialsOf(name: string, { apiKey, tokens }: Context): Credentials {
+    if (apiKey !== undefined) return bearer(apiKey);
+    if (tokens !== undefined) return storedTokens(this.contexts, name);
+    throw noContext();
+  }
+}
+
+/** Processes of runs are told the address with the path of the API. */
+function serverOf(address: string): string {
+  return address.replace(/\/$/, '').replace(/\/api\/v1$/, '');
+}
+
+export interface Access {
+  /** The context's name; undefined when the environment says it all. */
+  name: string | undefined;
+  url: string;
+  workspaceId?: string | undefined;
+  credentials: Credentials;
+}
+
+function noContext(): Failure {
+  return new Failure(
+    'No server is known.',
+    'Start one here with `drover up`, or sign in to one with `drover login URL`.',
+    EXIT.signIn,
+  );
+}

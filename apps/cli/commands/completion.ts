@@ -1,0 +1,96 @@
+import { COMMANDS } from '../commands.js';
+import { COMMON, type Commands, type CommandSpec, isGroup } from '../command.js';
+import { misuse } from '../failure.js';
+import { nameOf } from '../program.js';
+
+/** The words that may follow a word, or two: made of the table of commands alone. */
+type Words = Map<string, string[]>;
+
+const SHELLS = { bash, zsh, fish };
+
+const commands: Commands = {
+  completion: {
+    usage: 'completion <shell>',
+    summary: 'Print completions for bash, zsh or fish',
+    examples: [
+      'completion bash > ~/.local/share/bash-completion/completions/drover',
+      'completion zsh > "${fpath[1]}/_drover"',
+      'completion fish > ~/.config/fish/completions/drover.fish',
+    ],
+    run: async (cli, [name = '']) => {
+      const shell = SHELLS[name as keyof typeof SHELLS];
+      if (shell === undefined) throw misuse(`${name} is not known: bash, zsh or fish.`);
+      cli.out.line(shell(await words()));
+    },
+  },
+};
+
+export default commands;
+
+async function words(): Promise<Words> {
+  const found: Words = new Map([['', COMMANDS.map(({ name }) => name)]]);
+  for (const { name, load } of COMMANDS) {
+    const entry = (await load()).default[name];
+    if (entry === undefined) continue;
+    if (!isGroup(entry)) {
+      found.set(name, optionsOf(entry));
+      continue;
+    }
+    found.set(name, entry.commands.map(nameOf));
+    for (const spec of entry.commands) found.set(`${name} ${nameOf(spec)}`, optionsOf(spec));
+  }
+  return found;
+}
+
+function optionsOf({ options = [] }: CommandSpec): string[] {
+  return [...options, ...COMMON].map(([flags]) => /--[\w-]+/.exec(flags)?.[0] ?? '');
+}
+
+function bash(found: Words): string {
+  const cases = [...found].map(([at, list]) => `    '${at}') words='${list.join(' ')}' ;;`);
+  return `# drover completion bash
+_drover() {
+  local at='' words=''
+  [ "$COMP_CWORD" -ge 2 ] && at="\${COMP_WORDS[1]}"
+  [ "$COMP_CWORD" -ge 3 ] && case "\${COMP_WORDS[2]}" in -*) ;; *) at="$at \${COMP_WORDS[2]}" ;; esac
+  case "$at" in
+${cases.join('\n')}
+    *) at="\${COMP_WORDS[1]}"; words='' ;;
+  esac
+  COMPREPLY=($(compgen -W "$words" -- "\${COMP_WORDS[COMP_CWORD]}"))
+}
+complete -o default -F _drover drover`;
+}
+
+function zsh(found: Words): string {
+  const cases = [...found].map(([at, list]) => `    '${at}') compadd -- ${list.join(' ')} ;;`);
+  return `#compdef drover
+_drover() {
+  local at=''
+  (( CURRENT >= 3 )) && at="\${words[2]}"
+  (( CURRENT >= 4 )) && [[ "\${words[3]}" != -* ]] && at="$at \${words[3]}"
+  case "$at" in
+${cases.join('\n')}
+    *) _files ;;
+  esac
+}
+_drover "$@"`;
+}
+
+function fish(found: Words): string {
+  const lines = [...found].flatMap(([at, list]) => {
+    const [first, second] = at.split(' ');
+    const when = !first
+      ? '__fish_use_subcommand'
+      : [first, second]
+          .filter(Boolean)
+          .map((word) => `__fish_seen_subcommand_from ${word}`)
+          .join('; and ');
+    return list.map((word) =>
+      word.startsWith('--')
+        ? `complete -c drover -n '${when}' -l ${word.slice(2)}`
+        : `complete -c drover -f -n '${when}' -a '${word}'`,
+    );
+  });
+  return lines.join('\n');
+}

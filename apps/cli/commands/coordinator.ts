@@ -1,0 +1,127 @@
+import type { CommandSpec, Commands } from '../command.js';
+import { EXIT } from '../exit-codes.js';
+import { present } from '../flags.js';
+import { LIST_OPTIONS, listed } from '../lists.js';
+import { showCoordinator } from '../coordinator-view.js';
+import { painted } from '../task-view.js';
+
+export const recover: CommandSpec = {
+  usage: 'recover',
+  summary: 'Run the recovery sweeps now, and wait for their end',
+  options: [['--all-workspaces', 'in all workspaces, for administrators of the installation']],
+  examples: ['coordinator recover'],
+  run: async (cli, _args, flags) => {
+    const body = present({ allWorkspaces: flags.has('all-workspaces') || undefined });
+    const answer = await cli.drover.post('/api/v1/coordinator/recover', { body });
+    const { recovered, failedSteps, durationMs } = answer;
+    cli.out.done(answer, `${recovered} recovered in ${Math.round(durationMs)} ms`);
+    if (failedSteps.length === 0) return EXIT.ok;
+    cli.out.note(`drover: these steps failed, and are tried again: ${failedSteps.join(', ')}`);
+    return EXIT.failed;
+  },
+};
+
+const status: CommandSpec = {
+  usage: 'status',
+  summary: 'Say who leads, the queue, the agents and the last cycle',
+  examples: ['coordinator status'],
+  run: async (cli) => showCoordinator(cli.out, await cli.drover.get('/api/v1/coordinator/status')),
+};
+
+const logs: CommandSpec = {
+  usage: 'logs',
+  summary: "Read the coordinator's log, the newest first",
+  options: [['--level <level>', 'at least DEBUG, INFO, WARN, ERROR or CRITICAL'], ...LIST_OPTIONS],
+  examples: ['coordinator logs --level WARN'],
+  run: async (cli, _args, flags) => {
+    const level = flags.text('level') as 'INFO' | undefined;
+    const entries = await listed(flags, (page) => {
+      const query = { ...page, ...present({ level }) };
+      return cli.drover.get('/api/v1/coordinator/logs', { params: { query } });
+    });
+    cli.out.rows(
+      entries,
+      [
+        { title: 'time', of: ({ createdAt }) => createdAt },
+        { title: 'level', of: (entry) => painted(cli.out, entry.level) },
+        { title: 'event', of: ({ event }) => event, wide: true },
+        { title: 'message', of: ({ message }) => message, wide: true },
+      ],
+      'The log has no entry.',
+    );
+  },
+};
+
+const pause: CommandSpec = {
+  usage: 'pause',
+  summary: 'Hand out no more tasks, of the workspace or of a type',
+  options: [
+    ['--reason <text>', 'why'],
+    ['--type <name>', 'of this type only'],
+    ['--everything', 'of all workspaces, for administrators of the installation'],
+    ['--until <time>', 'when it ends by itself, such as 2026-12-24T18:00:00Z'],
+  ],
+  examples: [
+    'coordinator pause --reason "the provider is down"',
+    'coordinator pause --type build --reason quota',
+  ],
+  run: async (cli, _args, flags) => {
+    const taskType = flags.text('type');
+    const scope = flags.has('everything') ? 'everything' : taskType ? 'task_type' : 'workspace';
+    const body = {
+      ...({ scope, reason: flags.required('reason') } as const),
+      ...present({ taskType, until: flags.text('until') }),
+    };
+    const answer = await cli.drover.post('/api/v1/pauses', { body });
+    cli.out.done(answer, `${answer.id} holds ${nameOf(answer)}`);
+  },
+};
+
+const unpause: CommandSpec = {
+  usage: 'unpause [id]',
+  summary: 'End a pause, or all of them',
+  examples: ['coordinator unpause'],
+  run: async (cli, [id]) => {
+    const all = await cli.drover.get('/api/v1/pauses');
+    const ids = id === undefined ? all.items.map((one) => one.id) : [id];
+    if (ids.length === 0) cli.out.note('Nothing is paused.');
+    for (const one of ids) {
+      const answer = await cli.drover.delete('/api/v1/pauses/{id}', {
+        params: { path: { id: one } },
+      });
+      cli.out.done(answer, `${one} is ended`);
+    }
+  },
+};
+
+const pauses: CommandSpec = {
+  usage: 'pauses',
+  summary: 'List the pauses',
+  examples: ['coordinator pauses'],
+  run: async (cli) => {
+    const { items } = await cli.drover.get('/api/v1/pauses');
+    cli.out.rows(
+      items,
+      [
+        { title: 'id', of: ({ id }) => id },
+        { title: 'what', of: nameOf, wide: true },
+        { title: 'reason', of: ({ reason }) => reason, wide: true },
+        { title: 'until', of: ({ until }) => until },
+      ],
+      'Nothing is paused.',
+    );
+  },
+};
+
+function nameOf({ scope, taskType }: { scope: string; taskType?: string | null }): string {
+  return scope === 'task_type' ? `tasks of type ${taskType}` : scope;
+}
+
+const commands: Commands = {
+  coordinator: {
+    summary: 'Look at the coordinator, recover, pause',
+    commands: [status, recover, logs, pause, unpause, pauses],
+  },
+};
+
+export default commands;

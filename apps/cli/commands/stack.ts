@@ -1,0 +1,74 @@
+import { join } from 'node:path';
+import { runNode } from '../children.js';
+import type { Cli } from '../cli.js';
+import type { CommandSpec, Commands } from '../command.js';
+import { LOCAL } from '../contexts/local.js';
+import { showCoordinator } from '../coordinator-view.js';
+import { EXIT } from '../exit-codes.js';
+import type { Flags } from '../flags.js';
+import { cloneFolder } from '../project.js';
+import { recover } from './coordinator.js';
+
+function start(...args: string[]): Promise<number> {
+  const root = cloneFolder();
+  // The data is kept in the clone, unless DROVER_HOME says otherwise, wherever this was called.
+  return runNode([join(root, 'scripts', 'start.mjs'), ...args], { cwd: root });
+}
+
+const up = (usage: string, example: string): CommandSpec => ({
+  usage,
+  summary: 'Start a server, workers and a gateway on the data in DROVER_HOME',
+  about:
+    'The first time it installs and builds what is missing. Then commands find it as the context "local".',
+  options: [
+    ['--workers <count>', 'how many workers, 0 to 32; 2 unless given'],
+    ['--daemon', 'go on in the background, once all is ready'],
+  ],
+  examples: [example],
+  run: (_cli, _args, flags: Flags) => {
+    const workers = flags.text('workers');
+    const args = workers === undefined ? [] : ['--workers', workers];
+    return start(...args, ...(flags.has('daemon') ? ['--daemon'] : []));
+  },
+});
+
+const down = (usage: string, example: string): CommandSpec => ({
+  usage,
+  summary: 'End what was started here; the data stays',
+  examples: [example],
+  run: () => start('stop'),
+});
+
+const status = (example: string): CommandSpec => ({
+  usage: 'status',
+  summary: 'Say what runs here, and what the coordinator does',
+  about: 'The exit code is 3 when nothing runs here, and 4 when its server does not answer.',
+  examples: [example],
+  run: async (cli) => {
+    const code = cli.out.json || !isLocal(cli) ? EXIT.ok : await start('status');
+    if (code !== EXIT.ok) return code;
+    showCoordinator(cli.out, await cli.drover.get('/api/v1/coordinator/status'));
+    return EXIT.ok;
+  },
+});
+
+function isLocal({ options, contexts }: Cli): boolean {
+  return (options.context ?? contexts.currentName() ?? LOCAL) === LOCAL;
+}
+
+const commands: Commands = {
+  up: up('up', 'up --workers 4 --daemon'),
+  down: down('down', 'down'),
+  status: status('status'),
+  orchestrator: {
+    summary: 'Start, stop, ask and reconcile the control plane',
+    commands: [
+      up('start', 'orchestrator start --daemon'),
+      down('stop', 'orchestrator stop'),
+      status('orchestrator status'),
+      { ...recover, usage: 'reconcile', examples: ['orchestrator reconcile'] },
+    ],
+  },
+};
+
+export default commands;

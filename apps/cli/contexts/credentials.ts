@@ -1,0 +1,83 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { closeSync, openSync, rmSync, statSync } from 'node:fs';
+import { createClient, type Credentials, DroverProblem } from '#lib/api-client';
+import type { Contexts, Tokens } from './contexts.js';
+
+/** A token is replaced when it has less than this left, in ms. */
+const MARGIN_MS = 30_000;
+const LOCK_STALE_MS = 15_000;
+const LOCK_LOOK_MS = 50;
+
+/**
+ * The tokens of a person who has signed in, refreshed when they end. A refresh token is good once, so commands that
+ * run at the same time take turns, and use the pair that another one has just stored.
+ */
+export function storedTokens(contexts: Contexts, name: string): Credentials {
+  const tokens = (): Tokens | undefined => contexts.get(name).tokens;
+
+  async function refresh(refused: string | undefined): Promise<boolean> {
+    return withLock(`${contexts.path}.lock`, async () => {
+      const pair = tokens();
+      if (pair === undefined) return false;
+      if (pair.accessToken !== refused && pair.endsAt - Date.now() > MARGIN_MS) return true;
+      const context = contexts.get(name);
+      const drover = createClient({ baseUrl: context.url });
+      try {
+        const body = { refreshToken: pair.refreshToken };
+        const next = await drover.post('/api/v1/auth/refresh', { body });
+        contexts.put(name, { ...context, tokens: tokensOf(next) });
+        return true;
+      } catch (error) {
+        if (error instanceof DroverProblem && error.status === 401) return false;
+        throw error;
+      }
+    });
+  }
+
+  return {
+    headers: async (): Promise<Record<string, string>> => {
+      const pair = tokens();
+      if (pair && pair.endsAt - Date.now() <= MARGIN_MS) await refresh(undefined);
+      const current = tokens()?.accessToken;
+      return current === undefined ? {} : { authorization: `Bearer ${current}` };
+    },
+    renew: ({ authorization }) => refresh(authorization?.slice('Bearer '.length)),
+  };
+}
+
+/** The stored form of what signing in and refreshing answer. The server's clock may be another than ours. */
+export function tokensOf(answer: {
+  accessToken: string;
+  expiresInSeconds: number;
+  refreshToken: string;
+}): Tokens {
+  const { accessToken, refreshToken, expiresInSeconds } = answer;
+  return { accessToken, refreshToken, endsAt: Date.now() + expiresInSeconds * 1000 };
+}
+
+async function withLock<T>(path: string, work: () => Promise<T>): Promise<T> {
+  for (;;) {
+    try {
+      closeSync(openSync(path, 'wx', 0o600));
+      break;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+      if (isStale(path)) rmSync(path, { force: true });
+      await delay(LOCK_LOOK_MS);
+    }
+  }
+  try {
+    return await work();
+  } finally {
+    rmSync(path, { force: true });
+  }
+}
+
+/** Its owner was killed: a refresh takes no longer. */
+function isStale(path: string): boolean {
+  try {
+    return Date.now() - statSync(path).mtimeMs > LOCK_STALE_MS;
+  } catch {
+    return false;
+  }
+}

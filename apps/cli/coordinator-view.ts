@@ -1,0 +1,19 @@
+import type { components } from '#lib/api-client';
+import type { Output } from './output/output.js';
+
+type Status = components['schemas']['CoordinatorStatusDto'];
+
+export function showCoordinator(out: Output, status: Status): void {
+  const { stats, queue, lastCycle } = status;
+  const queued = Object.entries(queue).map(([word, count]) => `${count} ${word}`);
+  out.record(status, [
+    ['coordinator', status.active ? `led by ${status.instanceId}` : 'nobody leads'],
+    ['epoch', status.epoch],
+    ['cycles', status.cycleCount],
+    ['heard', status.lastHeartbeat],
+    ['queue', queued.join(', ')],
+    ['tasks', `${stats.pendingTasks} pending, ${stats.runningTasks} running`],
+    ['agents', `${stats.healthyAgents} healthy, ${stats.staleAgents} stale`],
+    ['last cycle', lastCycle && `${lastCycle.startedAt}, ${lastCycle.durationMs} ms`],
+  ]);
+}

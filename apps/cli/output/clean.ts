@@ -1,0 +1,22 @@
+// What a terminal would take for orders: escape sequences, other control characters, marks that turn the direction
+// of a line round.
+const SEQUENCES =
+  // eslint-disable-next-line no-control-regex
+  /\u001b\[[0-?]*[ -/]*[@-~]|\u001b\][^\u0007\u001b]*(?:\u0007|\u001b\\)?|\u001b[PX^_][^\u001b]*(?:\u001b\\)?|\u001b./gs;
+// eslint-disable-next-line no-control-regex
+const CONTROLS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g;
+const DIRECTIONS = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
+
+/** A text of the server as a terminal may see it. Line ends and tabs stay. */
+export function clean(text: string): string {
+  return text
+    .replace(SEQUENCES, '')
+    .replaceAll('\r\n', '\n')
+    .replace(CONTROLS, '')
+    .replace(DIRECTIONS, '');
+}
+
+/** The same in one line. */
+export function cleanLine(text: string): string {
+  return clean(text).replace(/\s+/g, ' ').trim();
+}

@@ -1,0 +1,115 @@
+import { clean, cleanLine } from './clean.js';
+import { type Column, plainLine, tableLines } from './table.js';
+
+export interface OutputOptions {
+  json: boolean;
+  colour: boolean;
+  /** Whether data goes to a terminal: then it is laid out for a person. */
+  terminal: boolean;
+  width: number;
+}
+
+const CODES = { bold: 1, dim: 2, red: 31, green: 32, yellow: 33, blue: 34, cyan: 36 };
+export type Colour = keyof typeof CODES;
+
+/** Data goes to stdout, everything else to stderr. Texts of the server never reach a terminal as orders. */
+export class Output {
+  constructor(
+    readonly options: OutputOptions,
+    private readonly stdout: (text: string) => void,
+    private readonly stderr: (text: string) => void,
+  ) {}
+
+  get json(): boolean {
+    return this.options.json;
+  }
+
+  /** Things of one kind: a table on a terminal, a line each with tabs into a pipe, an array as JSON. */
+  rows<T>(rows: readonly T[], columns: readonly Column<T>[], ifNone: string): void {
+    if (this.json) return this.value(rows);
+    if (!this.options.terminal) {
+      for (const row of rows) this.line(plainLine(row, columns));
+      return;
+    }
+    if (rows.length === 0) return this.note(ifNone);
+    const [head = '', ...lines] = tableLines(rows, columns, this.options.width);
+    this.line(this.paint('bold', head));
+    for (const line of lines) this.line(line);
+  }
+
+  /** One thing, a field a line; the whole of it as JSON. */
+  record(value: unknown, fields: readonly (readonly [name: string, value: unknown])[]): void {
+    if (this.json) return this.value(value);
+    const shown = fields.filter(
+      ([, field]) => field !== null && field !== undefined && field !== '',
+    );
+    const width = Math.max(0, ...shown.map(([name]) => name.length));
+    for (const [name, field] of shown) {
+      const text = typeof field === 'object' ? JSON.stringify(field) : String(field);
+      const lines = clean(text).split('\n');
+      const rest = lines.slice(1).map((line) => `\n${' '.repeat(width + 2)}${line}`);
+      const label = this.options.terminal
+        ? this.paint('dim', name.padEnd(width)) + '  '
+        : `${name}\t`;
+      this.line(label + [lines[0], ...rest].join(''));
+    }
+  }
+
+  /** The answer of the API, as JSON. */
+  value(value: unknown): void {
+    this.stdout(`${JSON.stringify(value, null, this.options.terminal ? 2 : undefined)}\n`);
+  }
+
+  /** What came of a command that changes something: the thing as JSON, else a sentence. */
+  done(value: unknown, sentence: string): void {
+    if (this.json) this.value(value);
+    else this.line(cleanLine(sentence));
+  }
+
+  line(text: string): void {
+    this.stdout(`${text}\n`);
+  }
+
+  /** Bytes of a process, as they are into a pipe. */
+  raw(text: string): void {
+    this.stdout(this.options.terminal ? clean(text) : text);
+  }
+
+  /** For the person at the terminal; no data. */
+  note(text: string): void {
+    this.stderr(`${text}\n`);
+  }
+
+  /** Written over by the next one. Nothing where nobody looks. */
+  progress(text: string): void {
+    if (!this.options.terminal || this.json) return;
+    const line = cleanLine(text).slice(0, Math.max(0, this.options.width - 1));
+    this.stderr(`\r\u001b[K${line}`);
+  }
+
+  paint(colour: Colour, text: string): string {
+    return this.options.colour ? `\u001b[${CODES[colour]}m${text}\u001b[0m` : text;
+  }
+}
+
+const BAR = 20;
+
+/** `[#####-----] 50 %`, for terminals of every alphabet. */
+export function bar(percent: number): string {
+  const full = Math.round((Math.min(100, Math.max(0, percent)) / 100) * BAR);
+  return `[${'#'.repeat(full)}${'-'.repeat(BAR - full)}] ${Math.round(percent)} %`;
+}
+
+/** `3 m 20 s` of a time until now, or between two. */
+export function ago(time: string | null | undefined, until = Date.now()): string | null {
+  if (time === null || time === undefined) return null;
+  return lasting((until - Date.parse(time)) / 1000);
+}
+
+export function lasting(seconds: number): string {
+  const whole = Math.max(0, Math.round(seconds));
+  if (whole < 60) return `${whole} s`;
+  if (whole < 3600) return `${Math.floor(whole / 60)} m ${whole % 60} s`;
+  if (whole < 86_400) return `${Math.floor(whole / 3600)} h ${Math.floor((whole % 3600) / 60)} m`;
+  return `${Math.floor(whole / 86_400)} d ${Math.floor((whole % 86_400) / 3600)} h`;
+}

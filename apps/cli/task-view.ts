@@ -1,0 +1,76 @@
+import type { components } from '#lib/api-client';
+import type { Output, Colour } from './output/output.js';
+import { ago } from './output/output.js';
+import type { Column } from './output/table.js';
+
+export type Task = components['schemas']['TaskDto'];
+export type TaskStatus = Task['status'];
+type Log = components['schemas']['LogDto'];
+
+export const OVER: readonly TaskStatus[] = ['COMPLETED', 'FAILED', 'ABORTED', 'ARCHIVED'];
+
+/** Whether nothing will happen to it any more: one that is retried is not over. */
+export function isOver({ status, retryAt }: Task): boolean {
+  return OVER.includes(status) && retryAt === null;
+}
+
+export const TASK_COLUMNS: readonly Column<Task>[] = [
+  { title: 'id', of: ({ id }) => id },
+  { title: 'status', of: ({ status }) => status },
+  { title: 'prio', of: ({ priority }) => priority },
+  { title: 'progress', of: ({ progressPercent }) => `${progressPercent} %` },
+  { title: 'type', of: ({ taskType }) => taskType, wide: true },
+  { title: 'title', of: ({ title }) => title, wide: true },
+  { title: 'age', of: ({ createdAt }) => ago(createdAt) },
+];
+
+export function showTask(out: Output, task: Task): void {
+  out.record(task, [
+    ['id', task.id],
+    ['title', task.title],
+    ['status', task.status],
+    ['type', task.taskType],
+    ['description', task.description],
+    ['progress', `${task.progressPercent} %${task.currentStep ? `, ${task.currentStep}` : ''}`],
+    ['priority', task.priority],
+    ['agent', task.agentId],
+    ['run', task.runId],
+    ['project', task.projectId],
+    ['retries', `${task.retryCount} of ${task.maxRetries}`],
+    ['retry at', task.retryAt],
+    ['depends on', task.dependsOn.join(', ')],
+    ['blocks', task.blocks.join(', ')],
+    ['capabilities', task.requiredCapabilities.join(', ')],
+    ['tags', task.tags.join(', ')],
+    ['last error', task.lastError],
+    ['abort reason', [task.abortReason, task.abortMessage].filter(Boolean).join(': ')],
+    ['input', task.inputContext],
+    ['output', task.outputResult],
+    ['checkpoint', task.checkpointData],
+    ['created', task.createdAt],
+    ['started', task.startedAt],
+    ['completed', task.completedAt],
+  ]);
+}
+
+const COLOURS: Partial<Record<string, Colour>> = {
+  COMPLETED: 'green',
+  RUNNING: 'blue',
+  ASSIGNED: 'cyan',
+  FAILED: 'red',
+  ABORTED: 'yellow',
+  ERROR: 'red',
+  CRITICAL: 'red',
+  WARN: 'yellow',
+};
+
+export function painted(out: Output, word: string): string {
+  const colour = COLOURS[word];
+  return colour ? out.paint(colour, word) : word;
+}
+
+/** One entry of a task's log in a line. */
+export function logLine(out: Output, { createdAt, level, action, message }: Log): string {
+  const text = message ?? action;
+  return `${out.paint('dim', createdAt)} ${painted(out, level)} ${text}`;
+}

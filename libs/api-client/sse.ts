@@ -1,0 +1,66 @@
+/** One event of a stream, by the rules of the HTML standard. */
+export interface ServerSentEvent {
+  /** The place to resume behind. */
+  id: string;
+  event: string;
+  data: string;
+}
+
+/** A place without an event: what comes with a heartbeat. */
+const NOTHING = '';
+
+/**
+ * The events of an answer of the type text/event-stream, and, with empty `data`, places that the stream has reached.
+ * Ends when the answer does.
+ */
+export async function* serverSentEvents(
+  body: ReadableStream<Uint8Array>,
+  onActivity: () => void,
+): AsyncGenerator<ServerSentEvent> {
+  const reader = body.getReader();
+  const decoder = new TextDecoder();
+  let rest = '';
+  let block = emptyBlock('');
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) return;
+      onActivity();
+      const text = rest + decoder.decode(value, { stream: true });
+      const lines = text.split(/\r\n|\n|\r(?!$)/);
+      rest = lines.pop() ?? '';
+      for (const line of lines) {
+        if (line !== '') take(block, line);
+        else if (block.isChanged) {
+          yield { id: block.id, event: block.event, data: block.data.join('\n') };
+          block = emptyBlock(block.id);
+        }
+      }
+    }
+  } finally {
+    await reader.cancel().catch(() => undefined);
+  }
+}
+
+interface Block {
+  id: string;
+  event: string;
+  data: string[];
+  isChanged: boolean;
+}
+
+function emptyBlock(id: string): Block {
+  return { id, event: 'message', data: [], isChanged: false };
+}
+
+function take(block: Block, line: string): void {
+  const colon = line.indexOf(':');
+  if (colon === 0) return;
+  const name = colon < 0 ? line : line.slice(0, colon);
+  const value = colon < 0 ? NOTHING : line.slice(colon + 1).replace(/^ /, '');
+  if (name === 'id' && !value.includes('\0')) block.id = value;
+  else if (name === 'event') block.event = value;
+  else if (name === 'data') block.data.push(value);
+  else return;
+  block.isChanged = true;
+}

@@ -1,0 +1,139 @@
+import type { Credentials } from './credentials.js';
+import { anonymous } from './credentials.js';
+import type { components, operations } from './generated/api.js';
+import { ConnectionProblem, DroverProblem, type Problem } from './problem.js';
+import { serverSentEvents, type ServerSentEvent } from './sse.js';
+import { sleep, transport, type TransportOptions } from './transport.js';
+
+export interface StreamOptions extends Partial<TransportOptions> {
+  baseUrl: string;
+  /** Ends the stream; the iteration then ends without an error. */
+  signal?: AbortSignal;
+  /** Begins behind the event of this id; else with what happens next, or a log's first entry. */
+  lastEventId?: string;
+}
+
+/** An event of the workspace; docs/events.md has the fields of each. */
+export interface DroverEvent {
+  id: string;
+  event: string;
+  data: Record<string, unknown>;
+}
+
+/** An entry of a task's log. */
+export type LogEntry = components['schemas']['LogDto'];
+
+export type EventFilter = Omit<
+  NonNullable<operations['followEvents']['parameters']['query']>,
+  'ticket' | 'lastEventId'
+>;
+export type LogFilter = Omit<
+  NonNullable<operations['followTaskLogs']['parameters']['query']>,
+  'ticket' | 'lastEventId'
+>;
+
+/**
+ * Events of the workspace as they happen, each once and in order. A stream that is cut is opened again behind the last
+ * event, with any pause that the server needs. An event of the name `reset` says that events were missed, because they
+ * are kept no longer: read the state by the API.
+ *
+ * @throws DroverProblem for a refusal, such as of credentials that have ended
+ */
+export async function* streamEvents(
+  options: StreamOptions,
+  filter: EventFilter = {},
+): AsyncGenerator<DroverEvent> {
+  for await (const { id, event, data } of resumed(options, '/api/v1/events', filter)) {
+    yield { id, event, data: JSON.parse(data) as Record<string, unknown> };
+  }
+}
+
+/** The log of a task from its first entry, going on with what is written. Fails and resumes as `streamEvents`. */
+export async function* streamLogs(
+  options: StreamOptions,
+  taskId: string,
+  filter: LogFilter = {},
+): AsyncGenerator<LogEntry> {
+  const path = `/api/v1/agent-tasks/${encodeURIComponent(taskId)}/logs/stream`;
+  for await (const { event, data } of resumed(options, path, filter)) {
+    if (event === 'log') yield JSON.parse(data) as LogEntry;
+  }
+}
+
+/** The server sends something every 15 s: after this silence the connection is dead. */
+const SILENCE_MS = 45_000;
+const FIRST_PAUSE_MS = 250;
+const LONGEST_PAUSE_MS = 15_000;
+
+async function* resumed(
+  options: StreamOptions,
+  path: string,
+  filter: object,
+): AsyncGenerator<ServerSentEvent> {
+  const { signal } = options;
+  let lastEventId = options.lastEventId;
+  let failures = 0;
+  while (!signal?.aborted) {
+    const silence = new AbortController();
+    const stop = AbortSignal.any([silence.signal, ...(signal ? [signal] : [])]);
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const heard = () => {
+      clearTimeout(timer);
+      timer = setTimeout(() => silence.abort(), SILENCE_MS);
+    };
+    try {
+      const body = await open(options, urlOf(options.baseUrl, path, filter), lastEventId, stop);
+      heard();
+      for await (const event of serverSentEvents(body, heard)) {
+        failures = 0;
+        if (event.event === 'end')
+          throw new DroverProblem(JSON.parse(event.data) as Problem, undefined);
+        if (event.data !== '') yield event;
+        lastEventId = event.id;
+      }
+    } catch (error) {
+      if (error instanceof DroverProblem && !isPassing(error)) {
+        // The token may have been renewed since the stream was opened: a new request decides.
+        const { problem } = error;
+        if (failures > 0 || problem.status !== 401) throw error;
+      }
+    } finally {
+      clearTimeout(timer);
+    }
+    if (signal?.aborted) return;
+    const pause = Math.min(FIRST_PAUSE_MS * 2 ** failures, LONGEST_PAUSE_MS);
+    failures += 1;
+    await sleep(pause * (0.5 + Math.random() / 2), signal).catch(() => undefined);
+  }
+}
+
+function isPassing({ status }: DroverProblem): boolean {
+  return status === 429 || status >= 500;
+}
+
+async function open(
+  options: StreamOptions,
+  url: URL,
+  lastEventId: string | undefined,
+  signal: AbortSignal,
+): Promise<ReadableStream<Uint8Array>> {
+  const credentials: Credentials = options.credentials ?? anonymous;
+  const send = transport({ ...options, credentials, retries: 0 });
+  const headers = {
+    accept: 'text/event-stream',
+    ...(lastEventId !== undefined && { 'last-event-id': lastEventId }),
+  };
+  const answer = await send(new Request(url, { headers, signal }));
+  if (answer.body === null) throw new ConnectionProblem('The stream has no body');
+  return answer.body;
+}
+
+function urlOf(baseUrl: string, path: string, filter: object): URL {
+  const url = new URL(baseUrl.replace(/\/$/, '') + path);
+  for (const [name, value] of Object.entries(filter)) {
+    for (const one of Array.isArray(value) ? value : [value]) {
+      if (one !== undefined) url.searchParams.append(name, String(one));
+    }
+  }
+  return url;
+}
