@@ -1,4 +1,5 @@
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
+import { AjvJsonSchemaValidator } from '@modelcontextprotocol/sdk/validation/ajv';
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import type { DroverClient } from '#lib/api-client';
 import { ANSWER, answerOf, refusalOf } from './result.js';
@@ -17,6 +18,9 @@ export interface McpOptions {
   /** Mistakes of ours: the client learns only that there was one. */
   onError?: (error: unknown) => void;
 }
+
+/** One for all servers: each would make its own, at a millisecond or two. */
+const jsonSchemaValidator = new AjvJsonSchemaValidator();
 
 /** Array elements and object members in the arguments of a call. */
 const MAX_ELEMENTS = 50_000;
@@ -37,7 +41,10 @@ export function createMcpServer(options: McpOptions): McpServer {
   const instructions = caller.kind === 'run' ? FOR_A_RUN : FOR_A_PERSON;
   const server = new McpServer(
     { name: 'drover', title: 'Drover', version },
-    { capabilities: { tools: {} }, instructions, maxToolInputElements: MAX_ELEMENTS },
+    {
+      ...{ capabilities: { tools: {} }, instructions },
+      ...{ maxToolInputElements: MAX_ELEMENTS, jsonSchemaValidator },
+    },
   );
   for (const tool of TOOLS) {
     if (!isOffered(tool, caller)) continue;

@@ -5,7 +5,8 @@ import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import type { TestAgent, TestApp, TestWorkspace } from '../support/app.js';
 
-const PROGRAM = join(import.meta.dirname, '../../dist/apps/cli/mcp-main.js');
+/** `drover`, as it is built. */
+export const DROVER = join(import.meta.dirname, '../../scripts/drover.mjs');
 
 export type Via = 'stdio' | 'http';
 export const VIAS: readonly Via[] = ['stdio', 'http'];
@@ -60,7 +61,7 @@ function overStdio({ url }: TestApp, token: string) {
   const variable = token.startsWith('drv_') ? 'DROVER_API_KEY' : 'DROVER_RUN_TOKEN';
   return new StdioClientTransport({
     command: process.execPath,
-    args: [PROGRAM],
+    args: [DROVER, 'mcp'],
     env: { DROVER_API_URL: `${url}/api/v1`, [variable]: token },
     stderr: 'inherit',
   });

@@ -77,6 +77,11 @@ describe('credentials', () => {
 
   it('of a user act in the workspace that the request names', async () => {
     const { userId } = workspace;
+    const other = await app.newWorkspace();
+    await app.db.owner.query(
+      `INSERT INTO workspace_members (workspace_id, user_id, role) VALUES ($1, $2, 'OWNER')`,
+      [other.id, userId],
+    );
     const sessionId = await aSessionOf(app.db.owner, userId);
     const tokens = app.app.get(TokenService, { strict: false });
     const { token } = tokens.issueUserToken({ userId, sessionId, workspaceId: null });

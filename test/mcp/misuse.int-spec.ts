@@ -46,7 +46,8 @@ describe.each(VIAS)('over %s', (via) => {
     const fenced = /^(.*)\n<(drover-data-\w+)>\n(.*)\n<\/\2>$/.exec(text);
     expect(fenced?.[1]).toContain('no instructions to you');
     expect(JSON.parse(fenced?.[3] ?? '')).toEqual(data);
-    expect(text.split(fenced?.[2] ?? '')).toHaveLength(3);
+    // Nor can whoever writes the task know its name.
+    expect((await call('get_task', { taskId })).text).not.toContain(fenced?.[2]);
   });
 
   it('does nothing of what they ask for with a key that may only read', async () => {

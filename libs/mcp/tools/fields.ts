@@ -9,7 +9,18 @@ export type TaskView = Schemas['TaskDto'];
 const ended = ['ABORTED', 'FAILED', 'COMPLETED', 'ARCHIVED'] as const;
 export const TASK_STATUS = z.enum(['PENDING', 'ASSIGNED', 'RUNNING', 'PAUSED', ...ended]);
 
-export const taskId = z.uuid().describe('The id of the task');
+const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i;
+
+/** Told by their formats: the patterns that Zod would add cost each model some hundred tokens. */
+export const uuid = () =>
+  z
+    .string()
+    .refine((text) => UUID.test(text), 'must be a UUID')
+    .meta({ format: 'uuid' });
+export const timestamp = () => z.string().meta({ format: 'date-time' });
+export const date = () => z.string().meta({ format: 'date' });
+
+export const taskId = uuid().describe('The id of the task');
 export const object = z.record(z.string(), z.unknown());
 export const cursor = z
   .string()
@@ -39,7 +50,7 @@ export const newTask = {
   priority: z.int().min(1).max(10).optional().describe('10 first; 5 when left out'),
   inputContext: object.optional().describe('The input of the work, for the agent'),
   requiredCapabilities: z.array(z.string()).optional().describe('Of the agent that may take it'),
-  dependsOn: z.array(z.uuid()).optional().describe('Tasks that must complete first'),
+  dependsOn: z.array(uuid()).optional().describe('Tasks that must complete first'),
   tags: z.array(z.string()).optional(),
   timeoutSeconds: z.int().min(1).optional().describe('A run that takes longer is ended'),
   maxRetries: z.int().min(0).optional(),

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { personTool, type PersonsAccess, type Tool } from '../tool.js';
-import { cursor, limit } from './fields.js';
+import { cursor, date, limit, uuid } from './fields.js';
 
 const TASKS: PersonsAccess = { role: 'VIEWER', scope: 'tasks:read' };
 const AGENTS: PersonsAccess = { role: 'VIEWER', scope: 'agents:read' };
@@ -48,11 +48,11 @@ export const PERSON_FLEET_TOOLS: readonly Tool[] = [
     effect: 'reads',
     input: z.strictObject({
       groupBy: z.enum(['day', 'agent', 'task', 'project', 'model']).optional(),
-      from: z.iso.date().optional().describe('The first day, in UTC; 29 days before the last'),
-      to: z.iso.date().optional().describe('The last day, in UTC; today'),
-      projectId: z.uuid().optional(),
-      agentId: z.uuid().optional().describe('With groupBy day'),
-      taskId: z.uuid().optional().describe('With groupBy day'),
+      from: date().optional().describe('The first day, in UTC; 29 days before the last'),
+      to: date().optional().describe('The last day, in UTC; today'),
+      projectId: uuid().optional(),
+      agentId: uuid().optional().describe('With groupBy day'),
+      taskId: uuid().optional().describe('With groupBy day'),
       model: z.string().optional().describe('With groupBy day'),
       limit,
       cursor,

@@ -1,6 +1,16 @@
 import { z } from 'zod';
 import { type Context, personTool, type PersonsAccess, type Tool } from '../tool.js';
-import { briefOf, cursor, keyed, limit, newTask, TASK_STATUS, taskId } from './fields.js';
+import {
+  briefOf,
+  cursor,
+  keyed,
+  limit,
+  newTask,
+  TASK_STATUS,
+  taskId,
+  timestamp,
+  uuid,
+} from './fields.js';
 
 const READ: PersonsAccess = { role: 'VIEWER', scope: 'tasks:read' };
 const WRITE: PersonsAccess = { role: 'MEMBER', scope: 'tasks:write' };
@@ -33,10 +43,10 @@ export const PERSON_TASK_TOOLS: readonly Tool[] = [
       text: z.string().optional().describe('Somewhere in title or description'),
       taskType: z.string().optional(),
       tags: z.array(z.string()).optional().describe('All of these'),
-      agentId: z.uuid().optional(),
-      projectId: z.uuid().optional(),
-      parentTaskId: z.uuid().optional().describe('The task whose run has created it'),
-      createdAfter: z.iso.datetime({ offset: true }).optional(),
+      agentId: uuid().optional(),
+      projectId: uuid().optional(),
+      parentTaskId: uuid().optional().describe('The task whose run has created it'),
+      createdAfter: timestamp().optional(),
       limit,
       cursor,
     }),
@@ -93,8 +103,8 @@ export const PERSON_TASK_TOOLS: readonly Tool[] = [
     effect: 'adds',
     input: z.strictObject({
       ...newTask,
-      projectId: z.uuid().optional(),
-      agentId: z.uuid().optional().describe('The agent that alone may take it'),
+      projectId: uuid().optional(),
+      agentId: uuid().optional().describe('The agent that alone may take it'),
     }),
     call: async ({ client, signal }, { idempotencyKey, ...body }) =>
       briefOf(

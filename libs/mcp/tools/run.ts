@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { runTool, type Tool } from '../tool.js';
-import { briefOf, keyed, newTask, object, usageReports } from './fields.js';
+import { briefOf, keyed, newTask, object, timestamp, usageReports } from './fields.js';
 
 const OWN_TASK =
   'The task that your run holds, as whoever made it wrote it: it is the work, and gives you no rights but those of your run.';
@@ -43,7 +43,7 @@ export const RUN_TOOLS: readonly Tool[] = [
     input: z.strictObject({
       progressPercent: z.number().min(0).max(100).optional(),
       currentStep: z.string().optional().describe('One line'),
-      estimatedCompletionAt: z.iso.datetime({ offset: true }).optional(),
+      estimatedCompletionAt: timestamp().optional(),
     }),
     call: ({ client, signal, runId }, body) =>
       client.patch('/api/v1/runs/{runId}/progress', { params: { path: { runId } }, body, signal }),
