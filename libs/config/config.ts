@@ -2,6 +2,7 @@ import { createSecretKey } from 'node:crypto';
 import { validateCronExpression } from 'cron';
 import { z } from 'zod';
 import { flag, integer, list, oneOf, readVariables, webAddress } from '#lib/kernel';
+import { mailSender, mailServer } from './mail.js';
 import { networks, trustedProxies } from './networks.js';
 
 const ROLES = ['api', 'coordinator', 'relay'] as const;
@@ -165,6 +166,10 @@ export const variables = z.object({
   MAX_WEBHOOKS_PER_WORKSPACE: integer(50, 1, 10_000),
   /** For how long the deliveries of webhooks are kept, with their attempts, and what came of events for inbound hooks. */
   WEBHOOK_RETENTION_DAYS: integer(30, 2, 3_650),
+  /** With its password: smtps://user:password@host:465, or smtp:// with STARTTLS; `?tls=none` goes without. Goes with MAIL_FROM. */
+  SMTP_URL: mailServer.optional(),
+  /** The sender of e-mail: an address, or `Name <address>`. */
+  MAIL_FROM: mailSender.optional(),
   /** Six fields, seconds first; five of the usual kind are taken too. */
   COORDINATOR_CRON: z
     .string()
@@ -205,19 +210,31 @@ export const variables = z.object({
   CANCEL_GRACE_SECONDS: seconds(10, 1, 600),
 });
 
-const environment = variables.superRefine(
-  ({ GATEWAY_URL: url, GATEWAY_SECRET: secret, GATEWAY_PROTOCOL: protocol }, context) => {
-    if (url === undefined && secret === undefined && protocol === 'basic') {
-      const message = 'is missing, and GATEWAY_PROTOCOL is "basic"';
-      return context.addIssue({ code: 'custom', path: ['GATEWAY_URL'], message });
-    }
-    if ((url === undefined) === (secret === undefined)) return;
-    const [missing, set] =
-      url === undefined ? ['GATEWAY_URL', 'GATEWAY_SECRET'] : ['GATEWAY_SECRET', 'GATEWAY_URL'];
-    const message = `is missing, and ${set} is set: push agents need both, without them neither`;
-    context.addIssue({ code: 'custom', path: [missing], message });
-  },
-);
+const environment = variables
+  .superRefine(mailNeedsBoth)
+  .superRefine(
+    ({ GATEWAY_URL: url, GATEWAY_SECRET: secret, GATEWAY_PROTOCOL: protocol }, context) => {
+      if (url === undefined && secret === undefined && protocol === 'basic') {
+        const message = 'is missing, and GATEWAY_PROTOCOL is "basic"';
+        return context.addIssue({ code: 'custom', path: ['GATEWAY_URL'], message });
+      }
+      if ((url === undefined) === (secret === undefined)) return;
+      const [missing, set] =
+        url === undefined ? ['GATEWAY_URL', 'GATEWAY_SECRET'] : ['GATEWAY_SECRET', 'GATEWAY_URL'];
+      const message = `is missing, and ${set} is set: push agents need both, without them neither`;
+      context.addIssue({ code: 'custom', path: [missing], message });
+    },
+  );
+
+function mailNeedsBoth(
+  { SMTP_URL: server, MAIL_FROM: from }: z.infer<typeof variables>,
+  context: z.RefinementCtx,
+): void {
+  if ((server === undefined) === (from === undefined)) return;
+  const [missing, set] = server ? ['MAIL_FROM', 'SMTP_URL'] : ['SMTP_URL', 'MAIL_FROM'];
+  const message = `is missing, and ${set} is set: e-mail needs both`;
+  context.addIssue({ code: 'custom', path: [missing], message });
+}
 
 /** Names of all variables that the server reads. */
 export const VARIABLES: readonly string[] = Object.keys(variables.shape);
@@ -329,6 +346,8 @@ function toConfig(env: z.infer<typeof environment>) {
       maxPerWorkspace: env.MAX_WEBHOOKS_PER_WORKSPACE,
       retentionDays: env.WEBHOOK_RETENTION_DAYS,
     },
+    /** Undefined: the server sends no e-mail. */
+    mail: env.SMTP_URL && env.MAIL_FROM ? { server: env.SMTP_URL, from: env.MAIL_FROM } : undefined,
     usage: { retentionDays: env.USAGE_RETENTION_DAYS },
     coordinator: {
       cron: env.COORDINATOR_CRON,

@@ -1,2 +1,3 @@
 export { loadConfig, VARIABLES, variables, type Config } from './config.js';
 export { CONFIG, ConfigModule } from './config.module.js';
+export type { MailServer } from './mail.js';

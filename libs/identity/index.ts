@@ -13,7 +13,6 @@ export { type Standing, Standings } from './access/standing.js';
 export { ShortMemory } from './access/short-memory.js';
 export { pruneSessions } from './auth/prune-sessions.js';
 export { type CallerView, viewOfCaller } from './domain/caller-view.js';
-export { covers, SCOPES } from './domain/scopes.js';
 export { covers, type Scope, SCOPES } from './domain/scopes.js';
 export { IdentityModule } from './identity.module.js';
 export { endingApiKeys, isEndedKey, isEndingKey } from './store/ending-api-keys.sql.js';

@@ -1,13 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import { Database, firstRow, type SqlRunner, violatedConstraint } from '#lib/database';
 import { parseJsonBody, validateDto } from '#lib/http';
-import { actorOf, DroverError, type HookCaller, newId, redactText } from '#lib/kernel';
+import { actorOf, cut, DroverError, type HookCaller, newId, redactText } from '#lib/kernel';
 import { InboundHookSecrets, TaskSecrets } from '#lib/secrets';
 import { CreateTaskDto, TaskCommands, TaskCreation } from '#lib/task-manager';
 import { eventOf, type HookEvent } from './domain/event.js';
 import { type Matched, reasonOf, ruleFor, subjectOf, taskOf } from './domain/rules.js';
 import { type HookKind, type HookRequest, isSigned } from './domain/signature.js';
-import { cut } from './domain/template.js';
 import { type InboundDeliveryView, toDeliveryView } from './hook-view.js';
 import {
   type DeliveryRow,

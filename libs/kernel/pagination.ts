@@ -1,4 +1,5 @@
 import { DroverError } from './errors.js';
+import { isUuid } from './ids.js';
 
 /** One page of a list. `nextCursor` is null on the last page. */
 export interface Page<T> {
@@ -60,4 +61,16 @@ export function toPage<Row, T>(
   const last = shown.at(-1);
   const more = (rows.length > limit || cut) && last !== undefined;
   return { items: shown.map(toItem), nextCursor: more ? encodeCursor(keyOf(last)) : null };
+}
+
+/**
+ * The id behind which a page begins, of a list in the order of its ids; null at its beginning.
+ *
+ * @throws DroverError `malformed_cursor`
+ */
+export function idOfCursor(cursor: string | undefined): string | null {
+  if (cursor === undefined) return null;
+  const [id] = decodeCursor(cursor, ['string']);
+  if (isUuid(id)) return id;
+  throw malformedCursor();
 }

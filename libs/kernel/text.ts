@@ -5,3 +5,17 @@ const NUL = '\u0000';
 export function isStorableText(text: string): boolean {
   return !text.includes(NUL) && text.isWellFormed();
 }
+
+const PLACEHOLDER = /\{\{\s*([^{}\s]{1,500})\s*\}\}/g;
+
+/** The text with each `{{name}}` replaced. What is put in is not looked at again. */
+export function fillPlaceholders(text: string, valueOf: (name: string) => string): string {
+  return text.replace(PLACEHOLDER, (_, name: string) => valueOf(name));
+}
+
+/** The text with at most so many characters; a cut one ends with an ellipsis. */
+export function cut(text: string, max: number): string {
+  if (text.length <= max) return text;
+  const characters = Array.from(text);
+  return characters.length <= max ? text : `${characters.slice(0, max - 1).join('')}…`;
+}

@@ -64,7 +64,7 @@ export const instruments = {
   }),
   webhookAttempts: new Counter({
     name: 'drover_webhook_attempts_total',
-    help: 'Attempts to send a webhook: delivered, gone, failed, or why there was no answer',
+    help: 'Attempts to send a webhook: delivered, gone, refused, failed, or why there was no answer',
     labelNames: ['outcome'],
     registers,
   }),

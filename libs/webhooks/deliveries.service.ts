@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Database, firstRow } from '#lib/database';
+import { Database, firstRow, type Sql } from '#lib/database';
 import { type Caller, DroverError, type Page, toPage } from '#lib/kernel';
 import { WebhookSenders } from './sending/senders.js';
 import {
@@ -10,6 +10,7 @@ import {
   measureReplay,
   replayDeliveries,
   setDue,
+  whichOf,
 } from './store/deliveries.sql.js';
 import { type DeliveryView, toDeliveryView } from './webhook-view.js';
 import { found, locked } from './webhooks.service.js';
@@ -49,7 +50,7 @@ export class Deliveries {
   ): Promise<Page<DeliveryView>> {
     const tenant = this.database.tenant(workspaceId);
     await found(tenant, workspaceId, webhookId);
-    const rows = await tenant.rows(listDeliveries, [
+    const rows = await tenant.rows(listDeliveries[whichOf(state)], [
       workspaceId,
       webhookId,
       state,
@@ -102,22 +103,30 @@ export class Deliveries {
     const tenant = this.database.tenant(workspaceId);
     refuseDisabled(await found(tenant, workspaceId, webhookId));
     const wanted = [workspaceId, webhookId, ...filter];
-    const extent = await firstRow(tenant, measureReplay, [...wanted, MAX_REPLAYED + 1]);
+    const which = whichOf(state ?? null);
+    const extent = await firstRow(tenant, measureReplay[which], [...wanted, MAX_REPLAYED + 1]);
     if (extent && extent.count > MAX_REPLAYED) throw tooMany();
     let replayed = 0;
     for (let first = extent?.first ?? null; first !== null;) {
-      const rows = await this.replaySlice([...wanted, first, extent?.last]);
+      const rows = await this.replaySlice(replayDeliveries[which], [
+        ...wanted,
+        first,
+        extent?.last,
+      ]);
       replayed += rows.length;
       first = rows.length === SLICE ? after(rows) : null;
     }
     return { replayed };
   }
 
-  private async replaySlice(params: unknown[]): Promise<{ event_id: string }[]> {
+  private async replaySlice(
+    statement: Sql<{ event_id: string }>,
+    params: unknown[],
+  ): Promise<{ event_id: string }[]> {
     const [workspaceId, webhookId] = params as [string, string];
     const rows = await this.database.tenant(workspaceId).transaction(async (tx) => {
       await locked(tx, workspaceId, webhookId);
-      const changed = await tx.rows(replayDeliveries, [...params, SLICE]);
+      const changed = await tx.rows(statement, [...params, SLICE]);
       await tx.rows(setDue, [workspaceId, webhookId]);
       return changed;
     });

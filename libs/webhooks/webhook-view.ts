@@ -1,10 +1,13 @@
+import type { Kind, QuietHours } from './domain/kinds.js';
 import type { AttemptRow, DeliveryRow, DeliveryState } from './store/deliveries.sql.js';
 import type { WebhookRow } from './store/webhooks.sql.js';
 
 /** A webhook as the API shows one: never its secret. */
 export interface WebhookView {
   id: string;
+  kind: Kind;
   url: string;
+  recipients: string[] | null;
   events: string[];
   description: string | null;
   hubSignature: boolean;
@@ -12,6 +15,10 @@ export interface WebhookView {
   disabledReason: 'user' | 'gone' | null;
   consecutiveFailures: number;
   previousSecretExpiresAt: string | null;
+  template: string | null;
+  digestSeconds: number | null;
+  digestMax: number | null;
+  quietHours: QuietHours | null;
   version: number;
   createdAt: string;
   updatedAt: string;
@@ -43,7 +50,9 @@ export interface DeliveryView {
 export function toWebhookView(row: WebhookRow): WebhookView {
   return {
     id: row.id,
+    kind: row.kind,
     url: row.url,
+    recipients: row.kind === 'email' ? row.recipients : null,
     events: row.events,
     description: row.description,
     hubSignature: row.hub_signature,
@@ -51,6 +60,10 @@ export function toWebhookView(row: WebhookRow): WebhookView {
     disabledReason: row.disabled_reason,
     consecutiveFailures: row.failures,
     previousSecretExpiresAt: row.previous_secret_expires_at?.toISOString() ?? null,
+    template: row.notice?.template ?? null,
+    digestSeconds: row.notice?.digestSeconds ?? null,
+    digestMax: row.notice?.digestMax ?? null,
+    quietHours: row.notice?.quietHours ?? null,
     version: row.version,
     createdAt: row.created_at.toISOString(),
     updatedAt: row.updated_at.toISOString(),

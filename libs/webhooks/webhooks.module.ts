@@ -5,9 +5,15 @@ import { Deliveries } from './deliveries.service.js';
 import { DeliveriesController } from './http/deliveries.controller.js';
 import { WebhooksController } from './http/webhooks.controller.js';
 import { WebhookPruner } from './pruner.js';
+import { MailClient } from './sending/mail-client.js';
+import { Messages } from './sending/messages.js';
+import { Notices } from './sending/notices.js';
+import { Recipients } from './sending/recipients.js';
 import { WebhookSenders } from './sending/senders.js';
 import { Settlement } from './sending/settlement.js';
+import { SignedMessages } from './sending/signed-messages.js';
 import { WebhookClient } from './sending/webhook-client.js';
+import { Targets } from './targets.js';
 import { Webhooks } from './webhooks.service.js';
 
 /** Sends events to the systems of others. */
@@ -18,7 +24,13 @@ import { Webhooks } from './webhooks.service.js';
     Webhooks,
     Deliveries,
     WebhookConsumer,
+    Targets,
     WebhookClient,
+    MailClient,
+    Recipients,
+    SignedMessages,
+    Notices,
+    Messages,
     Settlement,
     WebhookSenders,
     WebhookPruner,

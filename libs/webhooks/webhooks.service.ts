@@ -2,10 +2,13 @@ import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, type Config } from '#lib/config';
 import { Database, firstRow, type SqlRunner } from '#lib/database';
 import { type Caller, DroverError, newId, type Page, redactText, toPage } from '#lib/kernel';
-import { WebhookSecrets } from '#lib/secrets';
+import { type SignerPlace, WebhookSecrets } from '#lib/secrets';
 import { newSecret } from './domain/signature.js';
-import type { Refusal } from './domain/target.js';
-import { WebhookClient } from './sending/webhook-client.js';
+import type { Kind } from './domain/kinds.js';
+import { type NoticeRequest, settingsErrors, settingsOf } from './domain/notice-settings.js';
+import { releaseHeld } from './store/sending.sql.js';
+import { setDue } from './store/deliveries.sql.js';
+import { refused, type Target, type TargetRequest, Targets } from './targets.js';
 import {
   changeWebhook,
   deleteWebhook,
@@ -21,24 +24,17 @@ import { toWebhookView, type WebhookView } from './webhook-view.js';
 /** Seconds for which the secret before stays valid. */
 const ROTATION_SECONDS = 86_400;
 
-export interface WebhookRequest {
-  url: string;
+/** Messages that come at once when quiet hours are changed. */
+const MAX_RELEASED = 10_000;
+
+export interface WebhookRequest extends NoticeRequest, TargetRequest {
+  kind?: Kind;
   events: string[];
   description?: string | null;
   hubSignature?: boolean;
 }
 
-export type WebhookChange = Partial<WebhookRequest> & { enabled?: boolean };
-
-const WORDS: Record<Refusal, string> = {
-  malformed: 'must be a URL',
-  scheme: 'must be an https:// URL, or lead to WEBHOOK_ALLOWED_NETWORKS of the server',
-  userinfo: 'must not hold a user name or a password',
-  fragment: 'must not have a fragment',
-  port: 'must have the port 443 or 8443',
-  internal_name: 'must have a host name that is public',
-  internal_address: 'must not lead to an address that is not public',
-};
+export type WebhookChange = Partial<Omit<WebhookRequest, 'kind'>> & { enabled?: boolean };
 
 /** Webhooks: made, changed, ended, read. What is sent to them is not here. */
 @Injectable()
@@ -46,28 +42,31 @@ export class Webhooks {
   constructor(
     private readonly database: Database,
     private readonly secrets: WebhookSecrets,
-    private readonly client: WebhookClient,
+    private readonly targets: Targets,
     @Inject(CONFIG) private readonly config: Pick<Config, 'webhooks'>,
   ) {}
 
   /**
-   * @returns the signing secret as well, this once
+   * @returns the signing secret as well, this once; null for what is not signed
    * @throws DroverError `validation_failed`, `webhook_limit`
    */
   async create(
     { workspaceId }: Caller,
     request: WebhookRequest,
-  ): Promise<WebhookView & { secret: string }> {
-    this.refuseTarget(request.url);
-    const { url, events, description = null, hubSignature = false } = request;
-    const [id, secret, limit] = [newId(), newSecret(), this.config.webhooks.maxPerWorkspace];
-    const params = [workspaceId, id, url, distinct(events), told(description), hubSignature, limit];
-    const made = await this.database.tenant(workspaceId).transaction(async (tx) => {
+  ): Promise<WebhookView & { secret: string | null }> {
+    const { kind = 'signed' } = request;
+    refuseSettings(kind, request);
+    const tenant = this.database.tenant(workspaceId);
+    const target = await this.targets.of(workspaceId, kind, request);
+    const [id, secret] = [newId(), kind === 'signed' ? newSecret() : null];
+    const values = valuesOf(NEW, request, target, settingsOf(kind, request));
+    const limit = this.config.webhooks.maxPerWorkspace;
+    const made = await tenant.transaction(async (tx) => {
       await tx.rows(lockWebhooks, [workspaceId]);
-      if (!(await firstRow(tx, insertWebhook, params))) {
+      if (!(await firstRow(tx, insertWebhook, [workspaceId, id, ...values, kind, limit]))) {
         throw new DroverError('webhook_limit', { members: { limit } });
       }
-      await this.secrets.write(tx, { workspaceId, id }, secret);
+      await this.keep(tx, { workspaceId, id }, secret ?? target.secretUrl);
       return found(tx, workspaceId, id);
     });
     return { ...toWebhookView(made), secret };
@@ -99,16 +98,41 @@ export class Webhooks {
     change: WebhookChange,
     version?: number,
   ): Promise<WebhookView> {
-    if (change.url !== undefined) this.refuseTarget(change.url);
-    const changed = await this.database.tenant(workspaceId).transaction(async (tx) => {
+    const tenant = this.database.tenant(workspaceId);
+    const changed = await tenant.transaction(async (tx) => {
       const row = await locked(tx, workspaceId, id);
       if (version !== undefined && version !== row.version) {
         throw new DroverError('version_mismatch');
       }
-      await tx.rows(changeWebhook, [workspaceId, id, ...valuesOf(row, change)]);
+      await this.write(tx, { workspaceId, id }, row, change);
       return found(tx, workspaceId, id);
     });
     return toWebhookView(changed);
+  }
+
+  private async write(
+    tx: SqlRunner,
+    place: SignerPlace,
+    row: WebhookRow,
+    change: WebhookChange,
+  ): Promise<void> {
+    refuseSettings(row.kind, change);
+    const { workspaceId, id } = place;
+    const isMoved = change.url !== undefined || change.recipients !== undefined;
+    const target = isMoved ? await this.targets.of(workspaceId, row.kind, change) : row;
+    const notice = settingsOf(row.kind, change, row.notice);
+    const { enabled = row.disabled_at === null } = change;
+    const values = valuesOf(row, change, target, notice);
+    const stays = !isMoved || (row.kind === 'signed' && target.url === row.url);
+    await tx.rows(changeWebhook, [workspaceId, id, ...values, enabled, stays]);
+    if ('secretUrl' in target) await this.keep(tx, place, target.secretUrl);
+    if (change.quietHours === undefined) return;
+    await tx.rows(releaseHeld, [workspaceId, id, MAX_RELEASED]);
+    await tx.rows(setDue, [workspaceId, id]);
+  }
+
+  private async keep(tx: SqlRunner, place: SignerPlace, secret: string | undefined): Promise<void> {
+    if (secret !== undefined) await this.secrets.write(tx, place, secret);
   }
 
   /** @throws DroverError `webhook_not_found` */
@@ -121,25 +145,18 @@ export class Webhooks {
    * A new signing secret. For 24 hours each message is signed with the one before, too.
    *
    * @returns the secret, this once
-   * @throws DroverError `webhook_not_found`
+   * @throws DroverError `webhook_not_found`, `webhook_unsigned`
    */
   async rotate({ workspaceId }: Caller, id: string): Promise<WebhookView & { secret: string }> {
     const secret = newSecret();
     const place = { workspaceId, id };
     const row = await this.database.tenant(workspaceId).transaction(async (tx) => {
-      await locked(tx, workspaceId, id);
+      const { kind } = await locked(tx, workspaceId, id);
+      if (kind !== 'signed') throw new DroverError('webhook_unsigned');
       await this.secrets.rotate(tx, place, secret, ROTATION_SECONDS);
       return found(tx, workspaceId, id);
     });
     return { ...toWebhookView(row), secret };
-  }
-
-  private refuseTarget(url: string): void {
-    const judgement = this.client.guard.judgeUrl(url);
-    if (judgement.kind === 'accepted') return;
-    throw new DroverError('validation_failed', {
-      errors: [{ field: 'url', message: WORDS[judgement.why] }],
-    });
   }
 }
 
@@ -165,10 +182,27 @@ export async function found(
   return row;
 }
 
-function valuesOf(row: WebhookRow, change: WebhookChange): unknown[] {
-  const { url = row.url, events = row.events, description = row.description } = change;
-  const { hubSignature = row.hub_signature, enabled = row.disabled_at === null } = change;
-  return [url, distinct(events), told(description), hubSignature, enabled];
+/** What a webhook has unless its request says otherwise. */
+const NEW = { events: [], description: null, hub_signature: false };
+
+function valuesOf(
+  row: Pick<WebhookRow, 'events' | 'description' | 'hub_signature'>,
+  change: Partial<WebhookRequest>,
+  { url, recipients }: Target,
+  notice: unknown,
+): unknown[] {
+  const { events = row.events, description = row.description } = change;
+  const { hubSignature = row.hub_signature } = change;
+  const settings = notice === null ? null : JSON.stringify(notice);
+  return [url, distinct(events), told(description), hubSignature, recipients, settings];
+}
+
+/** @throws DroverError `validation_failed` */
+function refuseSettings(kind: Kind, request: Partial<WebhookRequest>): void {
+  const errors = settingsErrors(kind, request);
+  if (errors.length > 0) throw new DroverError('validation_failed', { errors });
+  if (kind !== 'signed' && request.hubSignature)
+    throw refused('hubSignature', 'is for signed ones');
 }
 
 const distinct = (events: readonly string[]): string[] => [...new Set(events)];

@@ -10,14 +10,28 @@ const FIELDS = [
 ] as const;
 
 const create: CommandSpec = {
-  usage: 'create <url>',
-  summary: 'Have events sent to a URL; the signing secret is shown once',
-  options: FIELDS,
-  examples: ["webhook create https://example.org/drover --event 'task.*'"],
-  run: async (cli, [url = ''], flags) => {
+  usage: 'create [url]',
+  summary: 'Have events sent to a URL, or to people; the signing secret is shown once',
+  options: [
+    ...FIELDS,
+    ['--kind <kind>', 'signed (for programs, unless given), slack, discord or email'],
+    ['--to <member...>', 'for email: members of the workspace, by user id or address'],
+    [
+      '--digest <seconds>',
+      'for people: seconds between two messages; what comes meanwhile is joined',
+    ],
+  ],
+  examples: [
+    "webhook create https://example.org/drover --event 'task.*'",
+    'webhook create --kind email --to ann@example.org --event budget.alert',
+  ],
+  run: async (cli, [url], flags) => {
     const body = {
-      ...{ url, events: flags.list('event') ?? ['*'] },
-      ...present({ description: flags.text('description') }),
+      events: (flags.list('event') ?? ['*']) as ['*'],
+      ...present({
+        ...{ url, kind: flags.text('kind') as 'slack' | undefined, recipients: flags.list('to') },
+        ...{ description: flags.text('description'), digestSeconds: flags.number('digest') },
+      }),
     };
     const webhook = await cli.drover.post('/api/v1/webhooks', { body });
     cli.out.record(webhook, [
@@ -78,7 +92,7 @@ const edit: CommandSpec = {
       throw misuse('--enable or --disable, not both.');
     const enabled = flags.has('enable') || (flags.has('disable') ? false : undefined);
     const body = present({
-      ...{ url: flags.text('url'), events: flags.list('event'), enabled },
+      ...{ url: flags.text('url'), events: flags.list('event') as ['*'] | undefined, enabled },
       description: flags.text('description'),
     });
     const params = { path: { id } };
@@ -104,7 +118,7 @@ const rotate: CommandSpec = {
   run: async (cli, [id = '']) => {
     const params = { path: { id } };
     const webhook = await cli.drover.post('/api/v1/webhooks/{id}/rotate', { params });
-    cli.out.done(webhook, webhook.secret);
+    cli.out.done(webhook, webhook.secret ?? `${id} has no signing secret`);
   },
 };
 

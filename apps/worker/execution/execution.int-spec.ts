@@ -93,6 +93,14 @@ describe('A task that is executed', () => {
     expect(other.outcome).toMatchObject({ kind: 'succeeded' });
   });
 
+  test('says that it has asked people, unless it has a result all the same', async () => {
+    const ask = { prompt: `Is it ${RUN_TOKEN}?`, onDeadline: 'fail', deadlineSeconds: 60 };
+    const { outcome } = await finish(node(say({ ask })));
+    expect(outcome).toEqual({ kind: 'asked', question: { ...ask, prompt: 'Is it [redacted]?' } });
+    const other = await finish(node(say({ ask, result: { by: 'itself' } })));
+    expect(other.outcome).toMatchObject({ kind: 'succeeded' });
+  });
+
   test.each([
     ['a command that is no list', { command: 'rm -rf /' }],
     ['a kind that this worker does not have', { kind: 'spaceship', command: ['true'] }],

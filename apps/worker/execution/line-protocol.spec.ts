@@ -35,6 +35,15 @@ describe('A protocol line', () => {
         },
       },
     ],
+    [
+      '{"ask":{"prompt":"Ship it?","choices":["yes","no"],"deadlineSeconds":60,"onDeadline":"default","default":"no","later":1}}',
+      {
+        ask: {
+          ...{ prompt: 'Ship it?', choices: ['yes', 'no'], deadlineSeconds: 60 },
+          ...{ onDeadline: 'default', default: 'no' },
+        },
+      },
+    ],
     ['  {"progress":1}  ', { progress: 1 }],
     ['{"progress":1,"later":"version"}', { progress: 1 }],
   ])('%s says something', (json, expected) => {
@@ -72,6 +81,11 @@ describe('A protocol line', () => {
     '::drover {"log":{"level":"INFO"}}',
     '::drover {"error":{"retryable":"no"}}',
     '::drover {"progress":40,"usage":{"model":"m","inputTokens":-1,"outputTokens":2}}',
+    '::drover {"ask":"Ship it?"}',
+    '::drover {"ask":{"prompt":"Ship it?"}}',
+    '::drover {"ask":{"prompt":"Ship it?","onDeadline":"wait"}}',
+    '::drover {"ask":{"prompt":" ","onDeadline":"fail"}}',
+    '::drover {"ask":{"prompt":"Ship it?","onDeadline":"fail","choices":[1]}}',
     '::drover {"providerLimit":"gpt-5"}',
     '::drover {"providerLimit":{"model":"two words"}}',
     '::drover {"providerLimit":{"retryAfterSeconds":0}}',

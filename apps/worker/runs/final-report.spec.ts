@@ -14,6 +14,9 @@ const killed: Outcome = {
 const limit = { model: 'gpt-5', retryAfterSeconds: 30 };
 const refused: Outcome = { kind: 'refused', limit };
 const LIMITS: FinalReport = { kind: 'provider-limits', limit };
+const question = { prompt: 'Ship it?', onDeadline: 'fail' } as const;
+const asked: Outcome = { kind: 'asked', question };
+const ASKS: FinalReport = { kind: 'questions', question };
 const checkpoint = { page: 7 };
 
 describe('What the server is told of an end', () => {
@@ -43,6 +46,10 @@ describe('What the server is told of an end', () => {
     ['a refusal, and a pause for it', refused, 'pause', LIMITS],
     ['a refusal that it got around', done, 'provider_limited', { kind: 'complete' }],
     ['a refusal and a timeout', refused, 'timeout', { kind: 'fail', error: { class: 'timeout' } }],
+    ['a question', asked, 'question', { ...ASKS, checkpointData: checkpoint }],
+    ['a question, and a drain before it', asked, 'drain', ASKS],
+    ['a question in a pause', asked, 'pause', { kind: 'release', reason: 'paused' }],
+    ['a question and a timeout', asked, 'timeout', { kind: 'fail', error: { class: 'timeout' } }],
   ])('%s', (_name, outcome, cause, expected) => {
     const report = decideFinalReport({ outcome, cause, timeoutSeconds: 5, checkpoint });
     expect(report).toMatchObject(expected);
@@ -53,6 +60,17 @@ describe('A report of an end that the server refuses', () => {
   const tooLarge = new ApiError(413, 'payload_too_large', 'The body is too large', undefined);
   const illegal = new ApiError(409, 'illegal_transition', 'No', undefined);
   const release: FinalReport = { kind: 'release', reason: 'drain', checkpointData: checkpoint };
+
+  test('is a failure that says why for a question, or a release where the task was paused', () => {
+    const invalid = new ApiError(400, 'validation_failed', 'Not valid: default', undefined);
+    expect(withoutDetails(ASKS, invalid)).toMatchObject({
+      kind: 'fail',
+      error: { message: 'The server refused the question: Not valid: default', retryable: false },
+    });
+    expect(withoutDetails({ ...ASKS, checkpointData: checkpoint }, illegal)).toEqual({
+      ...{ kind: 'release', reason: 'paused', checkpointData: checkpoint },
+    });
+  });
 
   test('becomes one that it can take', () => {
     expect(withoutDetails({ kind: 'complete', outputResult: {} }, tooLarge)).toMatchObject({

@@ -2,7 +2,7 @@ import { Body, Controller, Delete, Get, Post, Query } from '@nestjs/common';
 import { ApiCreatedResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { ApiErrors, Idempotent, UuidParam } from '#lib/http';
 import { Auth, CurrentCaller } from '#lib/identity';
-import { type Caller, decodeCursor, isUuid, malformedCursor } from '#lib/kernel';
+import { type Caller, idOfCursor } from '#lib/kernel';
 import { Pauses } from '../pauses/pauses.service.js';
 import {
   EndedPauseDoc,
@@ -37,7 +37,7 @@ export class PausesController {
   @ApiErrors('validation_failed', 'malformed_cursor')
   list(@CurrentCaller() caller: Caller, @Query() query: ListPausesQuery) {
     const { limit, cursor, ended = false } = query;
-    return this.pauses.list(caller, { ended, after: idOf(cursor), limit });
+    return this.pauses.list(caller, { ended, after: idOfCursor(cursor), limit });
   }
 
   @Delete(':id')
@@ -48,11 +48,4 @@ export class PausesController {
   end(@CurrentCaller() caller: Caller, @UuidParam() id: string) {
     return this.pauses.end(caller, id);
   }
-}
-
-function idOf(cursor: string | undefined): string | null {
-  if (cursor === undefined) return null;
-  const [id] = decodeCursor(cursor, ['string']);
-  if (isUuid(id)) return id;
-  throw malformedCursor();
 }

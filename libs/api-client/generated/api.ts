@@ -693,7 +693,7 @@ export interface paths {
         get: operations["listWebhooks"];
         put?: never;
         /**
-         * Have events sent to a URL; the signing secret is in this answer only
+         * Have events sent to a URL, to Slack, Discord, or by e-mail; the signing secret is in this answer only
          * @description Callers: users with the role ADMIN or above; API keys with that role and the scope `workspace:admin`.
          */
         post: operations["createWebhook"];
@@ -2722,7 +2722,7 @@ export interface components {
          * @description Stable: programs decide by it.
          * @enum {string}
          */
-        ErrorCode: "validation_failed" | "malformed_request" | "malformed_json" | "malformed_cursor" | "malformed_header" | "workspace_required" | "run_required" | "payload_too_large" | "headers_too_large" | "request_timeout" | "unsupported_media_type" | "method_not_allowed" | "unauthenticated" | "invalid_token" | "invalid_gateway_token" | "invalid_metrics_token" | "invalid_hook_signature" | "token_expired" | "token_revoked" | "wrong_token_kind" | "invalid_credentials" | "email_not_verified" | "invalid_refresh_token" | "forbidden" | "insufficient_scope" | "rate_limited" | "too_many_streams" | "queue_full" | "exceeds_queue" | "route_not_found" | "workspace_not_found" | "task_not_found" | "run_not_found" | "agent_not_found" | "project_not_found" | "budget_not_found" | "provider_limit_not_found" | "pause_not_found" | "webhook_not_found" | "inbound_hook_not_found" | "milestone_not_found" | "dependency_not_found" | "member_not_found" | "invitation_not_found" | "api_key_not_found" | "session_not_found" | "user_not_found" | "events_expired" | "illegal_transition" | "cascade_too_large" | "subtask_limit" | "stale_run" | "budget_period_taken" | "budget_exceeded" | "usage_report_conflict" | "unknown_model" | "version_mismatch" | "dependency_cycle" | "dependency_locked" | "task_closed" | "project_archived" | "milestone_archived" | "secrets_unreadable" | "lease_renewals_exhausted" | "agent_terminated" | "agent_draining" | "agent_in_use" | "agent_is_push" | "webhook_disabled" | "webhook_limit" | "inbound_hook_disabled" | "inbound_hook_limit" | "hook_rule_refused" | "price_exists" | "email_taken" | "slug_taken" | "last_operator" | "last_owner" | "already_member" | "idempotency_key_reused" | "idempotency_in_progress" | "conflict_retry" | "database_unavailable" | "gateway_draining" | "issuer_unavailable" | "outcome_unknown" | "resource_exhausted" | "shutting_down" | "internal_error";
+        ErrorCode: "validation_failed" | "malformed_request" | "malformed_json" | "malformed_cursor" | "malformed_header" | "workspace_required" | "run_required" | "payload_too_large" | "headers_too_large" | "request_timeout" | "unsupported_media_type" | "method_not_allowed" | "unauthenticated" | "invalid_token" | "invalid_gateway_token" | "invalid_metrics_token" | "invalid_hook_signature" | "token_expired" | "token_revoked" | "wrong_token_kind" | "invalid_credentials" | "email_not_verified" | "invalid_refresh_token" | "forbidden" | "insufficient_scope" | "rate_limited" | "too_many_streams" | "queue_full" | "exceeds_queue" | "route_not_found" | "workspace_not_found" | "task_not_found" | "run_not_found" | "agent_not_found" | "project_not_found" | "budget_not_found" | "provider_limit_not_found" | "pause_not_found" | "webhook_not_found" | "inbound_hook_not_found" | "milestone_not_found" | "dependency_not_found" | "member_not_found" | "invitation_not_found" | "api_key_not_found" | "session_not_found" | "user_not_found" | "events_expired" | "illegal_transition" | "cascade_too_large" | "subtask_limit" | "stale_run" | "budget_period_taken" | "budget_exceeded" | "usage_report_conflict" | "unknown_model" | "version_mismatch" | "dependency_cycle" | "dependency_locked" | "task_closed" | "project_archived" | "milestone_archived" | "secrets_unreadable" | "lease_renewals_exhausted" | "agent_terminated" | "agent_draining" | "agent_in_use" | "agent_is_push" | "webhook_disabled" | "webhook_limit" | "webhook_unsigned" | "inbound_hook_disabled" | "inbound_hook_limit" | "hook_rule_refused" | "price_exists" | "email_taken" | "slug_taken" | "last_operator" | "last_owner" | "already_member" | "idempotency_key_reused" | "idempotency_in_progress" | "conflict_retry" | "database_unavailable" | "gateway_draining" | "issuer_unavailable" | "outcome_unknown" | "resource_exhausted" | "shutting_down" | "internal_error";
         ProblemField: {
             /** @example dependsOn[0].taskId */
             field: string;
@@ -3169,25 +3169,62 @@ export interface components {
             /** Format: date-time */
             dueAt?: string | null;
         };
+        QuietHoursDto: {
+            from: string;
+            /** @description On the next day unless it is later than `from` */
+            to: string;
+            /**
+             * @description An IANA name
+             * @example Europe/Berlin
+             */
+            timeZone: string;
+            /** @description Days on which they begin; without any, all */
+            days?: ("SUN" | "MON" | "TUE" | "WED" | "THU" | "FRI" | "SAT")[];
+            /** @description Events that come all the same */
+            exceptTypes?: string[];
+        };
         WebhookDto: {
-            /** @description An https:// URL of a public address, with the port 443 or 8443; an operator may allow other networks */
-            url: string;
+            /**
+             * @description Default signed: for programs. Others: for people
+             * @enum {string}
+             */
+            kind?: "signed" | "slack" | "discord" | "email";
+            /** @description An https:// URL of a public address, with the port 443 or 8443; an operator may allow other networks. For slack and discord theirs, which is a secret. */
+            url?: string;
+            /** @description email: members of the workspace, by user id or address */
+            recipients?: string[];
             /** @description Names of events; `task.*` for all of tasks, `*` for all */
             events: string[];
             description?: string | null;
             /** @description Whether each message also has GitHub’s header `X-Hub-Signature-256`, with the secret’s whole text as the key */
             hubSignature?: boolean;
+            /**
+             * @description For people: instead of the sentence of an event; `{{task.title}}` is replaced
+             * @example *{{task.title}}*: {{text}}
+             */
+            template?: string | null;
+            /** @description For people: seconds between two messages; what comes meanwhile is joined */
+            digestSeconds?: number;
+            /** @description For people: events that one message tells one by one */
+            digestMax?: number;
+            /** @description For people: when messages wait */
+            quietHours?: components["schemas"]["QuietHoursDto"] | null;
         };
         NewWebhookDoc: {
             /** Format: uuid */
             id: string;
+            /** @enum {string} */
+            kind: "signed" | "slack" | "discord" | "email";
+            /** @description slack and discord: cut, as it is a secret; email: mailto: */
             url: string;
+            /** @description email: users */
+            recipients: string[] | null;
             events: string[];
             description: string | null;
             hubSignature: boolean;
             enabled: boolean;
             /**
-             * @description gone: it answered 410
+             * @description gone: it answered so
              * @enum {string|null}
              */
             disabledReason: "user" | "gone" | null;
@@ -3197,24 +3234,33 @@ export interface components {
              * @description Until then messages are signed with it, too
              */
             previousSecretExpiresAt: string | null;
+            template: string | null;
+            digestSeconds: number | null;
+            digestMax: number | null;
+            quietHours: components["schemas"]["QuietHoursDto"] | null;
             version: number;
             /** Format: date-time */
             createdAt: string;
             /** Format: date-time */
             updatedAt: string;
-            /** @description The signing secret, in this answer only */
-            secret: string;
+            /** @description The signing secret, in this answer only; null for people */
+            secret: string | null;
         };
         WebhookDoc: {
             /** Format: uuid */
             id: string;
+            /** @enum {string} */
+            kind: "signed" | "slack" | "discord" | "email";
+            /** @description slack and discord: cut, as it is a secret; email: mailto: */
             url: string;
+            /** @description email: users */
+            recipients: string[] | null;
             events: string[];
             description: string | null;
             hubSignature: boolean;
             enabled: boolean;
             /**
-             * @description gone: it answered 410
+             * @description gone: it answered so
              * @enum {string|null}
              */
             disabledReason: "user" | "gone" | null;
@@ -3224,6 +3270,10 @@ export interface components {
              * @description Until then messages are signed with it, too
              */
             previousSecretExpiresAt: string | null;
+            template: string | null;
+            digestSeconds: number | null;
+            digestMax: number | null;
+            quietHours: components["schemas"]["QuietHoursDto"] | null;
             version: number;
             /** Format: date-time */
             createdAt: string;
@@ -3235,13 +3285,26 @@ export interface components {
             nextCursor: string | null;
         };
         WebhookChangeDto: {
-            /** @description An https:// URL of a public address, with the port 443 or 8443; an operator may allow other networks */
+            /** @description An https:// URL of a public address, with the port 443 or 8443; an operator may allow other networks. For slack and discord theirs, which is a secret. */
             url?: string;
+            /** @description email: members of the workspace, by user id or address */
+            recipients?: string[];
             /** @description Names of events; `task.*` for all of tasks, `*` for all */
             events?: string[];
             description?: string | null;
             /** @description Whether each message also has GitHub’s header `X-Hub-Signature-256`, with the secret’s whole text as the key */
             hubSignature?: boolean;
+            /**
+             * @description For people: instead of the sentence of an event; `{{task.title}}` is replaced
+             * @example *{{task.title}}*: {{text}}
+             */
+            template?: string | null;
+            /** @description For people: seconds between two messages; what comes meanwhile is joined */
+            digestSeconds?: number;
+            /** @description For people: events that one message tells one by one */
+            digestMax?: number;
+            /** @description For people: when messages wait */
+            quietHours?: components["schemas"]["QuietHoursDto"] | null;
             /** @description What waits for a disabled one waits on */
             enabled?: boolean;
         };
@@ -3265,7 +3328,7 @@ export interface components {
             state: "pending" | "delivered" | "dead";
             /** @description The header `webhook-id` */
             messageId: string;
-            /** @description As it is sent */
+            /** @description As it is sent; to people a sentence is made of it */
             body: string;
             /** Format: date-time */
             occurredAt: string;

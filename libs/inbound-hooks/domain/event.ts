@@ -1,6 +1,6 @@
-import { DroverError } from '#lib/kernel';
+import { cut, DroverError } from '#lib/kernel';
 import { coversBodyAlone, headerOf, type HookKind, type HookRequest, sha256 } from './signature.js';
-import { cut, textAt } from './template.js';
+import { textAt } from './template.js';
 
 /** A signed event, as far as it is the same for all kinds of hooks. */
 export interface HookEvent {

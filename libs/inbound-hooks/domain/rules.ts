@@ -1,7 +1,8 @@
+import { cut } from '#lib/kernel';
 import type { HookEvent } from './event.js';
 import { MAX_SUBJECT } from './event.js';
 import type { HookKind } from './signature.js';
-import { cut, fillIn, textAt, valuesAt } from './template.js';
+import { fillIn, textAt, valuesAt } from './template.js';
 
 export const DEEDS = ['create_task', 'resume_task'] as const;
 export type Deed = (typeof DEEDS)[number];

@@ -1,7 +1,8 @@
+import { cut, fillPlaceholders } from '#lib/kernel';
+
 /** Names with dots between them; `*` is any item of a list. */
 export const PATH = /^[\w-]{1,100}(?:\.(?:[\w-]{1,100}|\*)){0,20}$/;
 
-const PLACEHOLDER = /\{\{\s*([^{}\s]{1,500})\s*\}\}/g;
 /** Characters that one placeholder may put in. */
 const MAX_VALUE = 10_000;
 
@@ -30,20 +31,11 @@ export function placeholdersIn(template: unknown): string[] {
 /** A copy of a JSON value with the placeholders of its texts replaced. What is put in is not looked at again. */
 export function fillIn<T>(template: T, valueOf: (path: string) => string): T;
 export function fillIn(template: unknown, valueOf: (path: string) => string): unknown {
-  if (typeof template === 'string') {
-    return template.replace(PLACEHOLDER, (_, path: string) => valueOf(path));
-  }
+  if (typeof template === 'string') return fillPlaceholders(template, valueOf);
   if (Array.isArray(template)) return template.map((item: unknown) => fillIn(item, valueOf));
   if (typeof template !== 'object' || template === null) return template;
   const fields = Object.entries(template).map(([name, value]) => [name, fillIn(value, valueOf)]);
   return Object.fromEntries(fields);
-}
-
-/** The text with at most so many characters; a cut one ends with an ellipsis. */
-export function cut(text: string, max: number): string {
-  if (text.length <= max) return text;
-  const characters = Array.from(text);
-  return characters.length <= max ? text : `${characters.slice(0, max - 1).join('')}…`;
 }
 
 function below(value: unknown, name: string): unknown[] {

@@ -8,7 +8,7 @@ import {
 } from '@nestjs/swagger';
 import { ApiErrors, IfMatch, PageQuery, UuidParam, Versioned } from '#lib/http';
 import { Auth, CurrentCaller } from '#lib/identity';
-import { type Caller, decodeCursor, isUuid, malformedCursor } from '#lib/kernel';
+import { type Caller, idOfCursor } from '#lib/kernel';
 import { InboundHooks } from '../inbound-hooks.service.js';
 import {
   InboundDeliveryPageDoc,
@@ -41,7 +41,7 @@ export class InboundHooksController {
   @ApiOkResponse({ type: InboundHookPageDoc })
   @ApiErrors('validation_failed', 'malformed_cursor')
   list(@CurrentCaller() caller: Caller, @Query() { limit, cursor }: PageQuery) {
-    return this.hooks.list(caller, { limit, after: idOf(cursor) });
+    return this.hooks.list(caller, { limit, after: idOfCursor(cursor) });
   }
 
   @Get(':id')
@@ -104,13 +104,6 @@ export class InboundHooksController {
     @UuidParam() id: string,
     @Query() { limit, cursor }: PageQuery,
   ) {
-    return this.hooks.deliveries(caller, id, { limit, after: idOf(cursor) });
+    return this.hooks.deliveries(caller, id, { limit, after: idOfCursor(cursor) });
   }
-}
-
-function idOf(cursor: string | undefined): string | null {
-  if (cursor === undefined) return null;
-  const [id] = decodeCursor(cursor, ['string']);
-  if (isUuid(id)) return id;
-  throw malformedCursor();
 }

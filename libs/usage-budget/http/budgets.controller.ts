@@ -2,7 +2,7 @@ import { Body, Controller, Get, HttpCode, Patch, Post, Query } from '@nestjs/com
 import { ApiCreatedResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { ApiErrors, Idempotent, IfMatch, UuidParam, Versioned } from '#lib/http';
 import { Auth, CurrentCaller } from '#lib/identity';
-import { type Caller, decodeCursor, isUuid, malformedCursor } from '#lib/kernel';
+import { type Caller, idOfCursor } from '#lib/kernel';
 import { Budgets } from '../budgets/budgets.service.js';
 import {
   BudgetChangeDto,
@@ -53,7 +53,7 @@ export class BudgetsController {
   )
   list(@CurrentCaller() caller: Caller, @Query() query: ListBudgetsQuery) {
     const { limit, cursor, scope = null, scopeId = null, active = false } = query;
-    return this.budgets.list(caller, { scope, scopeId, active, after: idOf(cursor), limit });
+    return this.budgets.list(caller, { scope, scopeId, active, after: idOfCursor(cursor), limit });
   }
 
   @Get(':id')
@@ -101,11 +101,4 @@ export class BudgetsController {
   ) {
     return this.budgets.reallocate(caller, id, body);
   }
-}
-
-function idOf(cursor: string | undefined): string | null {
-  if (cursor === undefined) return null;
-  const [id] = decodeCursor(cursor, ['string']);
-  if (isUuid(id)) return id;
-  throw malformedCursor();
 }

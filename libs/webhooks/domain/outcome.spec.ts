@@ -14,10 +14,35 @@ describe('an answer', () => {
     [500, 'failed'],
     [199, 'failed'],
   ])('of %i means %s', (status, kind) => {
-    expect(outcomeOf(status, 7)).toEqual({
+    expect(outcomeOf('signed', { status, retryAfterMs: 7, text: '' })).toEqual({
       ...{ kind, status },
       ...(kind === 'failed' && { retryAfterMs: 7 }),
     });
+  });
+});
+
+describe('an answer of Slack or Discord', () => {
+  it.each([
+    ['slack', 200, 'ok', { kind: 'delivered', status: 200 }],
+    ['slack', 404, 'no_service', { kind: 'gone', status: 404 }],
+    ['slack', 410, 'channel_is_archived', { kind: 'gone', status: 410 }],
+    ['slack', 403, 'invalid_token', { kind: 'gone', status: 403 }],
+    // Of a proxy, or of a host that is being set up.
+    ['slack', 404, 'not found', { kind: 'failed', status: 404 }],
+    ['slack', 403, 'action_prohibited', { kind: 'failed', status: 403 }],
+    ['slack', 500, 'no_service', { kind: 'failed', status: 500 }],
+    ['slack', 400, 'invalid_payload', { kind: 'refused', status: 400 }],
+    ['slack', 429, '', { kind: 'failed', status: 429, retryAfterMs: 7 }],
+    ['discord', 204, '', { kind: 'delivered', status: 204 }],
+    ['discord', 404, '{"code": 10015}', { kind: 'gone', status: 404 }],
+    ['discord', 401, '{"code": 50027}', { kind: 'gone', status: 401 }],
+    ['discord', 404, '{"code": 10003}', { kind: 'failed', status: 404 }],
+    ['discord', 404, '<html>', { kind: 'failed', status: 404 }],
+    ['discord', 429, '{"retry_after": 1.337}', { kind: 'failed', status: 429, retryAfterMs: 1337 }],
+    ['discord', 429, '{"retry_after": "1"}', { kind: 'failed', status: 429, retryAfterMs: 7 }],
+    ['discord', 429, 'null', { kind: 'failed', status: 429, retryAfterMs: 7 }],
+  ] as const)('of %s with %i and %p is %p', (kind, status, text, outcome) => {
+    expect(outcomeOf(kind, { status, retryAfterMs: 7, text })).toMatchObject(outcome);
   });
 });
 

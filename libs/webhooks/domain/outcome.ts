@@ -1,9 +1,13 @@
+import type { Kind } from './kinds.js';
+
 /** The result of one attempt to send. */
 export type Outcome =
   /** The receiver has taken it. */
   | { kind: 'delivered'; status: number }
-  /** The receiver wants no more of any: 410. */
-  | { kind: 'gone'; status: 410 }
+  /** The receiver wants no more of any, or is there no more. */
+  | { kind: 'gone'; status: number }
+  /** The receiver will never take this one. */
+  | { kind: 'refused'; status: number }
   | { kind: 'failed'; status: number; retryAfterMs?: number }
   | { kind: 'unanswered'; error: SendError };
 
@@ -15,20 +19,64 @@ export type SendError =
   | 'timeout'
   | 'tls_failed'
   | 'connection_failed'
-  /** Its signing secret cannot be opened. */
-  | 'secret_unreadable';
+  /** Its signing secret, or its URL, cannot be opened. */
+  | 'secret_unreadable'
+  /** The server has no SMTP_URL any more. */
+  | 'no_mail_server'
+  /** Nobody of the recipients is a member any more. */
+  | 'no_recipient';
 
-/** @param retryAfterMs what the answer asked for */
-export function outcomeOf(status: number, retryAfterMs: number | undefined): Outcome {
+/** An answer as far as it is read. */
+export interface Answer {
+  status: number;
+  /** What its header asks to wait. */
+  retryAfterMs?: number;
+  text: string;
+}
+
+export function outcomeOf(kind: Kind, { status, retryAfterMs, text }: Answer): Outcome {
   if (status >= 200 && status < 300) return { kind: 'delivered', status };
-  if (status === 410) return { kind: 'gone', status };
+  if (isGone(kind, status, text)) return { kind: 'gone', status };
+  // What Slack and Discord call malformed stays so; the next message may be another.
+  if (kind !== 'signed' && status === 400) return { kind: 'refused', status };
   // Redirects too: they are not followed.
-  return { kind: 'failed', status, retryAfterMs };
+  const asked = kind === 'discord' ? discordWait(text) : undefined;
+  return { kind: 'failed', status, retryAfterMs: asked ?? retryAfterMs };
+}
+
+/**
+ * Slack's words for a channel, a webhook or a workspace that is there no more.
+ * Source: docs.slack.dev/messaging/sending-messages-using-incoming-webhooks, "Handling errors".
+ */
+const SLACK_GONE =
+  /\b(?:no_service|no_service_id|channel_is_archived|channel_not_found|no_team|team_disabled|invalid_token)\b/;
+/** Discord's codes for an unknown webhook and a token that is not its. Source: docs.discord.com, "JSON Error Codes". */
+const DISCORD_GONE = [10_015, 50_027];
+
+function isGone(kind: Kind, status: number, text: string): boolean {
+  if (kind === 'signed') return status === 410;
+  if (![401, 403, 404, 410].includes(status)) return false;
+  if (kind === 'slack') return SLACK_GONE.test(text);
+  return DISCORD_GONE.includes(Number(fieldOf(text, 'code')));
+}
+
+/** Discord's own word in the body is exact; its header is rounded. */
+function discordWait(text: string): number | undefined {
+  const seconds = fieldOf(text, 'retry_after');
+  return typeof seconds === 'number' && seconds >= 0 ? Math.ceil(seconds * 1_000) : undefined;
+}
+
+function fieldOf(text: string, name: string): unknown {
+  try {
+    return (JSON.parse(text) as Record<string, unknown> | null)?.[name];
+  } catch {
+    return undefined;
+  }
 }
 
 const TIMEOUTS = /^(?:UND_ERR_(?:CONNECT|HEADERS|BODY)_TIMEOUT|ETIMEDOUT|ABORT_ERR|EDNSTIMEOUT)$/;
-const NAMES = /^(?:ENOTFOUND|ENODATA|ESERVFAIL|EREFUSED|ETIMEOUT|EBADNAME|EFORMERR|EAI_\w+)$/;
-const TLS = /^(?:ERR_TLS_|ERR_SSL_|CERT_|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_|EPROTO)/;
+const NAMES = /^(?:ENOTFOUND|ENODATA|ESERVFAIL|EREFUSED|ETIMEOUT|EBADNAME|EFORMERR|EDNS|EAI_\w+)$/;
+const TLS = /^(?:ETLS$|ERR_TLS_|ERR_SSL_|CERT_|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_|EPROTO)/;
 
 /** The sort of an error of the HTTP client. */
 export function sendErrorOf(error: unknown): SendError {

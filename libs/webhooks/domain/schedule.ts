@@ -5,7 +5,7 @@ const DELAYS_MS = [5, 30, 120, 600, 1_800, 3_600, 7_200, 14_400].map((seconds) =
 export const GIVE_UP_AFTER_MS = 24 * 3_600_000;
 
 /** The longest wait that a receiver may ask for. */
-const MAX_RETRY_AFTER_MS = 3_600_000;
+export const MAX_RETRY_AFTER_MS = 3_600_000;
 
 const ENDPOINT = { baseMs: 500, capMs: 300_000 };
 

@@ -147,3 +147,31 @@ describe('allowed networks', () => {
     expect(lenient.admits(new URL(url), address)).toBe(admitted);
   });
 });
+
+describe('a guard of a kind with hosts of its own', () => {
+  const hosts = ['hooks.slack.com'];
+
+  it.each([
+    ['https://hooks.slack.com/services/a', undefined],
+    ['https://hooks.slack.com.example.com/', 'host'],
+    ['https://example.com/', 'host'],
+    ['http://hooks.slack.com/', 'scheme'],
+    ['https://hooks.slack.com:8080/', 'port'],
+    ['https://hooks.slack.com@example.com/', 'userinfo'],
+  ])('says of %s: %s', (url, why) => {
+    const judgement = new TargetGuard([], hosts).judgeUrl(url);
+    expect('why' in judgement ? judgement.why : undefined).toBe(why);
+  });
+
+  it.each([
+    ['https://hooks.slack.com/', '93.184.215.14', true],
+    ['https://hooks.slack.com/', '10.0.0.1', false],
+    // A name may be internal; whether it is shows when it is resolved.
+    ['https://chat.example.com/', '93.184.215.14', false],
+    ['http://chat.example.com/', '127.0.0.1', true],
+  ])('lets %s go to %s: %s', (url, address, admitted) => {
+    const guard = new TargetGuard(['127.0.0.0/8'], hosts);
+    expect(guard.judgeUrl(url).kind).toBe('accepted');
+    expect(guard.admits(new URL(url), address)).toBe(admitted);
+  });
+});

@@ -5,7 +5,14 @@ export type Network = string;
 
 /** Why a URL or an address is no target. */
 export type Refusal =
-  'malformed' | 'scheme' | 'userinfo' | 'fragment' | 'port' | 'internal_name' | 'internal_address';
+  | 'malformed'
+  | 'scheme'
+  | 'userinfo'
+  | 'fragment'
+  | 'port'
+  | 'host'
+  | 'internal_name'
+  | 'internal_address';
 
 export type Judgement = { kind: 'accepted'; url: URL } | { kind: 'refused'; why: Refusal };
 
@@ -29,7 +36,11 @@ const INTERNAL_NAME =
 export class TargetGuard {
   private readonly allowed: readonly [ipaddr.IPv4 | ipaddr.IPv6, number][];
 
-  constructor(networks: readonly Network[]) {
+  /** @param hosts the only names that are public targets; without them all are */
+  constructor(
+    networks: readonly Network[],
+    private readonly hosts?: readonly string[],
+  ) {
     this.allowed = networks.map((network) => {
       const [address = '', prefix] = network.split('/');
       const parsed = ipaddr.parse(address);
@@ -55,7 +66,7 @@ export class TargetGuard {
     if (!ipaddr.isValid(address)) return false;
     const parsed = ipaddr.parse(address);
     if (this.allowed.some((network) => isWithin(parsed, network))) return true;
-    return !needsAllowedNetwork(url) && isPublic(parsed);
+    return this.publicRefusal(url) === undefined && isPublic(parsed);
   }
 
   private formRefusal(url: URL): Refusal | undefined {
@@ -63,8 +74,14 @@ export class TargetGuard {
     if (url.username !== '' || url.password !== '') return 'userinfo';
     if (url.hash !== '') return 'fragment';
     // A name may be one of an allowed network; whether it is shows when it is resolved.
-    if (this.allowsInternal || !needsAllowedNetwork(url)) return undefined;
-    return url.protocol === 'http:' ? 'scheme' : 'port';
+    return this.allowsInternal ? undefined : this.publicRefusal(url);
+  }
+
+  /** Why a URL is for allowed networks only. */
+  private publicRefusal(url: URL): Refusal | undefined {
+    if (url.protocol !== 'https:') return 'scheme';
+    if (!PORTS.has(url.port)) return 'port';
+    return !this.hosts || this.hosts.includes(hostOf(url)) ? undefined : 'host';
   }
 
   private hostRefusal(url: URL): Refusal | undefined {
@@ -77,10 +94,6 @@ export class TargetGuard {
 /** The name, or the address without brackets. The URL parser has brought every notation of an address into one. */
 export function hostOf(url: URL): string {
   return url.hostname.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '');
-}
-
-function needsAllowedNetwork(url: URL): boolean {
-  return url.protocol !== 'https:' || !PORTS.has(url.port);
 }
 
 // Ranges by their names are too few: what the registry gives out for receivers is one of them, and for IPv6 one prefix.

@@ -8,7 +8,7 @@ import {
 } from '@nestjs/swagger';
 import { ApiErrors, IfMatch, PageQuery, UuidParam, Versioned } from '#lib/http';
 import { Auth, CurrentCaller } from '#lib/identity';
-import { type Caller, decodeCursor, isUuid, malformedCursor } from '#lib/kernel';
+import { type Caller, idOfCursor } from '#lib/kernel';
 import { Webhooks } from '../webhooks.service.js';
 import {
   NewWebhookDoc,
@@ -27,7 +27,10 @@ export class WebhooksController {
 
   @Post()
   @Versioned()
-  @ApiOperation({ summary: 'Have events sent to a URL; the signing secret is in this answer only' })
+  @ApiOperation({
+    summary:
+      'Have events sent to a URL, to Slack, Discord, or by e-mail; the signing secret is in this answer only',
+  })
   @ApiCreatedResponse({ type: NewWebhookDoc })
   @ApiErrors('validation_failed', 'webhook_limit')
   create(@CurrentCaller() caller: Caller, @Body() body: WebhookDto) {
@@ -39,7 +42,7 @@ export class WebhooksController {
   @ApiOkResponse({ type: WebhookPageDoc })
   @ApiErrors('validation_failed', 'malformed_cursor')
   list(@CurrentCaller() caller: Caller, @Query() { limit, cursor }: PageQuery) {
-    return this.webhooks.list(caller, { limit, after: idOf(cursor) });
+    return this.webhooks.list(caller, { limit, after: idOfCursor(cursor) });
   }
 
   @Get(':id')
@@ -85,15 +88,8 @@ export class WebhooksController {
     summary: 'A new signing secret, in this answer only; the one before is valid for 24 hours more',
   })
   @ApiOkResponse({ type: NewWebhookDoc })
-  @ApiErrors('validation_failed', 'webhook_not_found')
+  @ApiErrors('validation_failed', 'webhook_not_found', 'webhook_unsigned')
   rotate(@CurrentCaller() caller: Caller, @UuidParam() id: string) {
     return this.webhooks.rotate(caller, id);
   }
-}
-
-function idOf(cursor: string | undefined): string | null {
-  if (cursor === undefined) return null;
-  const [id] = decodeCursor(cursor, ['string']);
-  if (isUuid(id)) return id;
-  throw malformedCursor();
 }

@@ -9,15 +9,12 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { CONFIG, type Config } from '#lib/config';
 import { Database } from '#lib/database';
 import { backoffCeiling, Doorbell } from '#lib/kernel';
-import { instruments, Logger } from '#lib/observability';
+import { Logger } from '#lib/observability';
 import { WebhookSecrets } from '#lib/secrets';
-import { hubHeader, standardHeaders } from '../domain/signature.js';
-import { type DueDelivery, type Leased, leaseDue } from '../store/sending.sql.js';
-import { messageId } from '../webhook-view.js';
+import { type Leased, leaseDue } from '../store/sending.sql.js';
+import { Messages } from './messages.js';
 import { Settlement } from './settlement.js';
-import { traceparentsOf } from './traceparents.js';
-import { judgeTurn, type Made } from './turn.js';
-import { type Attempt, WebhookClient } from './webhook-client.js';
+import { judgeTurn } from './turn.js';
 
 /** Webhooks that are sent to at once; and of them those that have failed, which may take all the time there is. */
 const SLOTS = 256;
@@ -46,10 +43,10 @@ export class WebhookSenders implements OnApplicationBootstrap, BeforeApplication
   constructor(
     private readonly database: Database,
     private readonly secrets: WebhookSecrets,
-    private readonly client: WebhookClient,
+    private readonly messages: Messages,
     private readonly settlement: Settlement,
     private readonly logger: Logger,
-    @Inject(CONFIG) private readonly config: Pick<Config, 'roles' | 'tracesTo'>,
+    @Inject(CONFIG) private readonly config: Pick<Config, 'roles'>,
   ) {}
 
   onApplicationBootstrap(): void {
@@ -62,7 +59,7 @@ export class WebhookSenders implements OnApplicationBootstrap, BeforeApplication
     await this.loop;
     await Promise.race([Promise.all(this.turns.keys()), delay(STOP_MS, undefined, { ref: false })]);
     this.abandoned = true;
-    if (this.turns.size > 0) await this.client.close();
+    if (this.turns.size > 0) await this.messages.close();
     await Promise.all(this.turns.keys());
   }
 
@@ -118,7 +115,9 @@ export class WebhookSenders implements OnApplicationBootstrap, BeforeApplication
   }
 
   private async open(leased: readonly Leased[]): Promise<Map<string, string[]>> {
-    const places = leased.map(({ workspace_id, id }) => ({ workspaceId: workspace_id, id }));
+    // E-mail has none.
+    const opening = leased.filter(({ kind }) => kind !== 'email');
+    const places = opening.map(({ workspace_id, id }) => ({ workspaceId: workspace_id, id }));
     return this.secrets.valid(this.database.service, places);
   }
 
@@ -134,56 +133,12 @@ export class WebhookSenders implements OnApplicationBootstrap, BeforeApplication
   private async turn(leased: Leased, opened: Map<string, string[]> | undefined): Promise<void> {
     try {
       const secrets = opened ? (opened.get(leased.id) ?? []) : await this.openOne(leased);
-      const traces = await this.tracesOf(leased);
-      const send = (delivery: DueDelivery) =>
-        this.send(leased, delivery, { secrets, traceparent: traces.get(delivery.event_id) });
-      const made = await Promise.all(leased.deliveries.map(send));
+      const { made, held } = await this.messages.send(leased, secrets);
       // Cut off by the shutdown: none of the receiver's doing.
-      await this.settlement.settle(judgeTurn(leased, this.abandoned ? [] : made));
+      await this.settlement.settle(judgeTurn(leased, this.abandoned ? [] : made, held));
     } catch (error) {
       // The lease ends by itself; then what was sent is sent again.
       this.logger.warn('results of webhooks not kept', { webhookId: leased.id, error });
     }
   }
-
-  private async tracesOf(leased: Leased): Promise<Map<string, string>> {
-    if (this.config.tracesTo === undefined) return new Map();
-    try {
-      return await traceparentsOf(this.database.service, leased);
-    } catch (error) {
-      // A message without it is better than none.
-      this.logger.warn('webhooks sent without their traces', { webhookId: leased.id, error });
-      return new Map();
-    }
-  }
-
-  private async send(
-    { id, url, hub_signature }: Leased,
-    delivery: DueDelivery,
-    { secrets, traceparent }: { secrets: readonly string[]; traceparent: string | undefined },
-  ): Promise<Made> {
-    const startedAt = new Date();
-    const { payload: body, event_id: eventId } = delivery;
-    const timestamp = Math.floor(startedAt.getTime() / 1_000);
-    const message = { id: messageId(id, eventId), timestamp, body };
-    const headers = {
-      'content-type': 'application/json',
-      'user-agent': 'Drover-Webhooks',
-      ...standardHeaders(message, secrets),
-      ...(hub_signature ? hubHeader(body, secrets[0] ?? '') : {}),
-      ...(traceparent === undefined ? {} : { traceparent }),
-    };
-    const attempt =
-      secrets.length === 0 ? UNSIGNED : await this.client.send({ url, headers, body });
-    const { outcome } = attempt;
-    instruments.webhookAttempts.inc({
-      outcome: outcome.kind === 'unanswered' ? outcome.error : outcome.kind,
-    });
-    return { ...attempt, delivery, startedAt };
-  }
 }
-
-const UNSIGNED: Attempt = {
-  outcome: { kind: 'unanswered', error: 'secret_unreadable' },
-  durationMs: 0,
-};

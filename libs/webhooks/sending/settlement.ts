@@ -1,6 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import { Coalescer, Database } from '#lib/database';
-import { endTurns, giveUpOverdue, lockLeased, recordAttempts } from '../store/sending.sql.js';
+import {
+  endTurns,
+  giveUpOverdue,
+  holdDeliveries,
+  lockLeased,
+  recordAttempts,
+} from '../store/sending.sql.js';
 import type { Turn } from './turn.js';
 
 /** Messages of one webhook that are given up at once. */
@@ -31,9 +37,11 @@ export class Settlement {
       const kept = turns.filter(({ id }) => ours.has(id));
       const results = kept.flatMap((turn) => turn.results);
       await tx.rows(recordAttempts, [JSON.stringify(results)]);
+      const held = kept.flatMap((turn) => turn.held ?? []);
+      if (held.length > 0) await tx.rows(holdDeliveries, [JSON.stringify(held)]);
       const failed = kept.filter(({ failures }) => failures > 0);
       if (failed.length > 0) await tx.rows(giveUpOverdue, [...columnsOf(failed), MAX_GIVEN_UP]);
-      const ends = kept.map(({ results: _, ...end }) => end);
+      const ends = kept.map(({ results: _, held: __, ...end }) => end);
       await tx.rows(endTurns, [JSON.stringify(ends)]);
     });
     return turns.map(() => undefined);

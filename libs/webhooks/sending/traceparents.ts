@@ -24,6 +24,7 @@ export async function traceparentsOf(
   return found;
 }
 
-function taskOf(payload: string): string | undefined {
+function taskOf(payload: string | null): string | undefined {
+  if (payload === null) return undefined;
   return (JSON.parse(payload) as { taskId?: string | null }).taskId ?? undefined;
 }

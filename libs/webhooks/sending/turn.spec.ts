@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import type { NoticeSettings } from '../domain/kinds.js';
 import type { Outcome } from '../domain/outcome.js';
 import { GIVE_UP_AFTER_MS } from '../domain/schedule.js';
 import { judgeTurn } from './turn.js';
@@ -7,19 +8,33 @@ const OUTCOMES: Record<string, Outcome> = {
   ok: { kind: 'delivered', status: 200 },
   500: { kind: 'failed', status: 500 },
   429: { kind: 'failed', status: 429, retryAfterMs: 60_000 },
+  slow: { kind: 'failed', status: 429, retryAfterMs: 86_400_000 },
+  refused: { kind: 'refused', status: 400 },
   410: { kind: 'gone', status: 410 },
   timeout: { kind: 'unanswered', error: 'timeout' },
 };
 
-const DELIVERY = { payload: '{}', attempts: 3, failures: 2, left_ms: GIVE_UP_AFTER_MS };
+const DELIVERY = {
+  ...{ event: 'task.created', status: null, payload: '{}', left_to: [] },
+  ...{ attempts: 3, failures: 2 },
+  left_ms: GIVE_UP_AFTER_MS,
+};
 
-function turn(failures: number, outcomes: string[], left_ms = GIVE_UP_AFTER_MS) {
+const SETTINGS = { template: null, digestSeconds: 60, digestMax: 10, quietHours: null };
+
+function turn(
+  failures: number,
+  outcomes: string[],
+  left_ms = GIVE_UP_AFTER_MS,
+  notice: NoticeSettings | null = null,
+) {
   const leased = {
     workspace_id: 'w',
     id: 'e',
     lease: 'l',
     url: 'https://a.example',
-    hub_signature: false,
+    ...{ hub_signature: false, recipients: [], now_ms: 0 },
+    ...{ kind: notice ? ('slack' as const) : ('signed' as const), notice },
   };
   const made = outcomes.map((name, index) => ({
     delivery: { ...DELIVERY, event_id: `${index}`, left_ms },
@@ -27,7 +42,7 @@ function turn(failures: number, outcomes: string[], left_ms = GIVE_UP_AFTER_MS) 
     startedAt: new Date(0),
     durationMs: 5,
   }));
-  return judgeTurn({ ...leased, failures, deliveries: [] }, made, () => 0.5);
+  return judgeTurn({ ...leased, failures, deliveries: [] }, made, undefined, () => 0.5);
 }
 
 describe('a turn', () => {
@@ -61,5 +76,22 @@ describe('a turn', () => {
 
   it('ends the webhook that is gone', () => {
     expect(turn(0, ['410', '500']).gone).toBe(true);
+  });
+});
+
+describe('a turn of notices', () => {
+  it.each([
+    ['ok', 60_000],
+    ['timeout', 0],
+    // What asks one message to wait asks all.
+    ['429', 60_000],
+    ['slow', 3_600_000],
+  ])('that ends with %s waits so long', (outcome, pause) => {
+    expect(turn(0, [outcome], GIVE_UP_AFTER_MS, SETTINGS).pause_ms).toBe(pause);
+  });
+
+  it('ends with what the receiver will never take', () => {
+    const { results, gone, failures } = turn(0, ['refused'], GIVE_UP_AFTER_MS, SETTINGS);
+    expect([results[0]?.state, gone, failures]).toEqual(['dead', false, 1]);
   });
 });

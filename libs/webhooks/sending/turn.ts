@@ -1,5 +1,6 @@
-import { endpointPause, nextAttempt } from '../domain/schedule.js';
+import { endpointPause, MAX_RETRY_AFTER_MS, nextAttempt } from '../domain/schedule.js';
 import type { SendError } from '../domain/outcome.js';
+import type { NoticeSettings } from '../domain/kinds.js';
 import type { DueDelivery, Leased } from '../store/sending.sql.js';
 import type { Attempt } from './webhook-client.js';
 
@@ -19,6 +20,17 @@ export interface Result {
   failures: number;
   /** Milliseconds until the next attempt; null unless there is one. */
   in_ms: number | null;
+  /** Recipients who have yet to get it, when others have. */
+  left_to: string[];
+}
+
+/** Deliveries that wait until quiet hours end. */
+export interface Held {
+  workspace_id: string;
+  webhook_id: string;
+  /** Milliseconds since 1970. */
+  until_ms: number;
+  event_ids: string[];
 }
 
 /** What a webhook's turn leaves behind. */
@@ -31,11 +43,16 @@ export interface Turn {
   pause_ms: number;
   gone: boolean;
   results: Result[];
+  held?: Held;
 }
 
 export interface Made extends Attempt {
   delivery: DueDelivery;
   startedAt: Date;
+  /** Where it was sent to, unless that is the webhook's own URL. */
+  url?: string;
+  /** Recipients who have yet to get it. */
+  left_to?: string[];
 }
 
 /**
@@ -44,30 +61,47 @@ export interface Made extends Attempt {
  *
  * @param random numbers in [0, 1)
  */
-export function judgeTurn(leased: Leased, made: readonly Made[], random = Math.random): Turn {
-  const { workspace_id, id, lease } = leased;
+export function judgeTurn(
+  leased: Leased,
+  made: readonly Made[],
+  held?: Held,
+  random = Math.random,
+): Turn {
+  const { workspace_id, id, lease, notice } = leased;
   const taken = made.some(({ outcome }) => outcome.kind === 'delivered');
   const failed = made.length > 0 && !taken ? leased.failures + 1 : leased.failures;
   const failures = taken ? 0 : failed;
+  // What was joined comes again together.
+  const joined = random();
   return {
     ...{ workspace_id, id, lease, failures },
-    pause_ms: endpointPause(failures, random()),
+    pause_ms: Math.max(endpointPause(failures, random()), notice ? noticePause(notice, made) : 0),
     gone: made.some(({ outcome }) => outcome.kind === 'gone'),
-    results: made.map((each) => resultOf(leased, each, random())),
+    results: made.map((each) => resultOf(leased, each, notice ? joined : random())),
+    held,
   };
 }
 
+/** All that a webhook for people is sent goes in one message: what asks that one to wait asks all. */
+function noticePause({ digestSeconds }: NoticeSettings, made: readonly Made[]): number {
+  const asked = made.map(({ outcome }) => (outcome.kind === 'failed' && outcome.retryAfterMs) || 0);
+  const hasSent = made.some(({ outcome }) => outcome.kind === 'delivered');
+  const window = hasSent ? digestSeconds * 1_000 : 0;
+  return Math.max(window, Math.min(MAX_RETRY_AFTER_MS, Math.max(0, ...asked)));
+}
+
 function resultOf({ workspace_id, id, url }: Leased, made: Made, random: number): Result {
-  const { delivery, outcome, durationMs, answer, startedAt } = made;
+  const { delivery, outcome, durationMs, answer, startedAt, left_to = [] } = made;
   return {
     ...{ workspace_id, webhook_id: id, event_id: delivery.event_id },
     number: delivery.attempts + 1,
     started_at: startedAt.toISOString(),
     duration_ms: durationMs,
-    url,
+    url: made.url ?? url,
     status: 'status' in outcome ? outcome.status : null,
     error: 'error' in outcome ? outcome.error : null,
     answer: answer ?? null,
+    left_to,
     ...stateAfter(made, random),
   };
 }
@@ -78,6 +112,7 @@ function stateAfter({ delivery, outcome, durationMs }: Made, random: number) {
     case 'delivered':
       return { state: 'delivered', failures: 0, in_ms: null } as const;
     case 'gone':
+    case 'refused':
       return { state: 'dead', failures, in_ms: null } as const;
     case 'failed':
     case 'unanswered': {

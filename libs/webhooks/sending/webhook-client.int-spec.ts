@@ -84,7 +84,12 @@ describe('a request', () => {
     });
     const path = `/${encodeURIComponent(name)}`;
     receiver.behave(path, behaviour);
-    const sent = await client.send({ url: receiver.url(path), headers: {}, body: '{}' });
+    const sent = await client.send({
+      kind: 'signed',
+      url: receiver.url(path),
+      headers: {},
+      body: '{}',
+    });
     expect(sent).toMatchObject(result);
     expect(sent.durationMs).toBeLessThan(10_000);
     await client.close();

@@ -4,7 +4,8 @@ import { CONFIG, type Config } from '#lib/config';
 import { redactText } from '#lib/kernel';
 import { type Outcome, outcomeOf, sendErrorOf } from '../domain/outcome.js';
 import { retryAfterMs } from '../domain/schedule.js';
-import { TargetGuard } from '../domain/target.js';
+import { HOSTS, type Kind, KINDS } from '../domain/kinds.js';
+import { type Judgement, TargetGuard } from '../domain/target.js';
 import { guardedConnector } from './connector.js';
 
 /** Of an answer's body; the rest is not read. */
@@ -12,9 +13,10 @@ const MAX_ANSWER_BYTES = 4_096;
 /** For an answer's body, once its head is there. */
 const ANSWER_MS = 500;
 /** Between two requests of a connection. */
-const KEEP_ALIVE_MS = 4_000;
+const KEEP_ALIVE = { keepAliveTimeout: 4_000, keepAliveMaxTimeout: 4_000 };
 
 export interface Request {
+  kind: Exclude<Kind, 'email'>;
   url: string;
   headers: Record<string, string>;
   body: string;
@@ -28,19 +30,26 @@ export interface Attempt {
   answer?: string;
 }
 
+/** Nothing was sent: what is needed for it does not open. */
+export const UNREADABLE: Attempt = {
+  outcome: { kind: 'unanswered', error: 'secret_unreadable' },
+  durationMs: 0,
+};
+
 /** Sends one request: no redirects, no more than its time, no more of an answer than 4 KiB and half a second. */
 @Injectable()
 export class WebhookClient implements OnApplicationShutdown {
-  readonly guard: TargetGuard;
-  private readonly agent: Agent;
-  private closed: Promise<void> | undefined;
+  private readonly guards: Record<Kind, TargetGuard>;
+  /** One for each kind: a connection was judged by the guard of the kind that opened it. */
+  private readonly agents: Record<Kind, Agent>;
+  private closed: Promise<unknown> | undefined;
 
   constructor(@Inject(CONFIG) private readonly config: Pick<Config, 'webhooks'>) {
-    this.guard = new TargetGuard(config.webhooks.allowedNetworks);
-    this.agent = new Agent({
-      connect: guardedConnector(this.guard),
-      keepAliveTimeout: KEEP_ALIVE_MS,
-      keepAliveMaxTimeout: KEEP_ALIVE_MS,
+    const networks = config.webhooks.allowedNetworks;
+    this.guards = ofKinds((kind) => new TargetGuard(networks, HOSTS[kind]));
+    this.agents = ofKinds((kind) => {
+      const connect = guardedConnector(this.guards[kind]);
+      return new Agent({ connect, ...KEEP_ALIVE });
     });
   }
 
@@ -49,30 +58,47 @@ export class WebhookClient implements OnApplicationShutdown {
   }
 
   /** Ends the requests under way. */
-  close(): Promise<void> {
-    this.closed ??= this.agent.destroy();
-    return this.closed;
+  async close(): Promise<void> {
+    this.closed ??= Promise.all(Object.values(this.agents).map((agent) => agent.destroy()));
+    await this.closed;
+  }
+
+  /** What can be said of a URL before its name is resolved. */
+  judgeUrl(kind: Kind, url: string): Judgement {
+    return this.guards[kind].judgeUrl(url);
   }
 
   /** Never throws: what goes wrong is an outcome. */
-  async send({ url, headers, body }: Request): Promise<Attempt> {
+  async send({ kind, url, headers, body }: Request): Promise<Attempt> {
     const start = performance.now();
     const took = () => Math.round(performance.now() - start);
     // A setting may have become stricter since the URL was given.
-    if (this.guard.judgeUrl(url).kind === 'refused') {
+    if (this.judgeUrl(kind, url).kind === 'refused') {
       return { outcome: { kind: 'unanswered', error: 'address_refused' }, durationMs: took() };
     }
     try {
       const signal = AbortSignal.timeout(this.config.webhooks.timeoutMs);
-      const options = { method: 'POST', headers, body, dispatcher: this.agent, signal } as const;
-      const answer = await request(url, options);
-      const asked = retryAfterMs([answer.headers['retry-after']].flat()[0], Date.now());
-      const outcome = outcomeOf(answer.statusCode, asked);
-      return { outcome, answer: await beginningOf(answer.body), durationMs: took() };
+      const named = { 'user-agent': 'Drover-Webhooks', ...headers };
+      const options = {
+        method: 'POST',
+        headers: named,
+        body,
+        dispatcher: this.agents[kind],
+        signal,
+      } as const;
+      const { statusCode: status, headers: told, body: stream } = await request(url, options);
+      const asked = retryAfterMs([told['retry-after']].flat()[0], Date.now());
+      const text = await beginningOf(stream);
+      const outcome = outcomeOf(kind, { status, retryAfterMs: asked, text });
+      return { outcome, answer: text, durationMs: took() };
     } catch (error) {
       return { outcome: { kind: 'unanswered', error: sendErrorOf(error) }, durationMs: took() };
     }
   }
+}
+
+function ofKinds<T>(make: (kind: Kind) => T): Record<Kind, T> {
+  return Object.fromEntries(KINDS.map((kind) => [kind, make(kind)])) as Record<Kind, T>;
 }
 
 /** The status decides, not the body: one that is too long, or does not come at once, is left with its connection. */

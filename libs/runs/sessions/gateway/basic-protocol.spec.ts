@@ -31,6 +31,21 @@ describe('the basic protocol', () => {
     });
   });
 
+  it('hands on the answers of people in the input, for which it has no field', () => {
+    const at = { byDefault: false, answeredAt: '2026-01-31T12:00:00.000Z' };
+    const answer = {
+      questionId: 'q',
+      prompt: 'Ship it?',
+      answer: 'yes',
+      answeredBy: 'user:1',
+      ...at,
+    };
+    const context = { ...spawn.context, answers: [answer] };
+    const asked = toBasicRequest({ ...spawn, context });
+    expect(asked.context).not.toHaveProperty('answers');
+    expect(asked.context.inputContext).toMatchObject({ drover: { answers: [answer] } });
+  });
+
   const session = { sessionKey: 'agent:main:1' };
   it.each([
     [200, { session }, undefined, 'spawned'],

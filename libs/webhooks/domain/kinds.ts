@@ -1,0 +1,47 @@
+/** How an endpoint is spoken to. `signed` is a program's; the others are read by people. */
+export const KINDS = ['signed', 'slack', 'discord', 'email'] as const;
+export type Kind = (typeof KINDS)[number];
+
+/** Kinds whose messages are sentences. */
+export type NoticeKind = Exclude<Kind, 'signed'>;
+
+/** Hosts of a kind whose URLs are one company's; without any, all public ones. */
+export const HOSTS: Partial<Record<Kind, readonly string[]>> = {
+  slack: ['hooks.slack.com'],
+  discord: ['discord.com', 'discordapp.com'],
+};
+
+/** Hours in which messages wait. */
+export interface QuietHours {
+  /** `22:00`, by the clocks of the time zone. */
+  from: string;
+  /** The day after where it is not later than `from`; the whole day where both are the same. */
+  to: string;
+  /** An IANA name: Europe/Berlin. */
+  timeZone: string;
+  /** Days on which they begin; without any, all. */
+  days?: Day[];
+  /** Events that come all the same: names, groups or `*`. */
+  exceptTypes?: string[];
+}
+
+export const DAYS = ['SUN', 'MON', 'TUE', 'WED', 'THU', 'FRI', 'SAT'] as const;
+export type Day = (typeof DAYS)[number];
+
+/** What an endpoint for people has beside one for programs. */
+export interface NoticeSettings {
+  /** Instead of the sentence that an event has; with `{{names}}`. */
+  template: string | null;
+  /** Seconds between two messages: what comes meanwhile is joined. */
+  digestSeconds: number;
+  /** Events that a message tells one by one; others are counted. */
+  digestMax: number;
+  quietHours: QuietHours | null;
+}
+
+/** A URL that is a secret, as it is shown: without the last part of its path, and what follows. */
+export function cutUrl(text: string): string {
+  const { origin, pathname } = new URL(text);
+  const parts = pathname.split('/').filter((part) => part !== '');
+  return [origin, ...parts.slice(0, -1), '…'].join('/');
+}
