@@ -56,6 +56,11 @@ const routes = [
   }),
   createRoute({
     getParentRoute: () => root,
+    path: '/questions',
+    component: lazyRouteComponent(() => import('./pages/questions.js'), 'QuestionsPage'),
+  }),
+  createRoute({
+    getParentRoute: () => root,
     path: '/webhooks',
     component: lazyRouteComponent(() => import('./pages/webhooks.js'), 'WebhooksPage'),
   }),

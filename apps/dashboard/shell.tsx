@@ -23,6 +23,7 @@ const LINKS = [
   { to: '/', name: 'Overview', icon: 'overview' },
   { to: '/tasks', name: 'Tasks', icon: 'tasks' },
   { to: '/agents', name: 'Agents', icon: 'agents' },
+  { to: '/questions', name: 'Questions', icon: 'questions' },
   { to: '/budgets', name: 'Budgets', icon: 'budgets' },
   { to: '/coordinator', name: 'Coordinator', icon: 'coordinator' },
   { to: '/webhooks', name: 'Webhooks', icon: 'webhooks' },

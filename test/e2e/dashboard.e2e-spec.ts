@@ -50,6 +50,7 @@ const PATHS = [
   '/tasks/new',
   '/tasks/a/b',
   '/agents',
+  '/questions',
   '/budgets',
   '/coordinator',
   '/webhooks',

@@ -14,6 +14,9 @@ const TYPES = [
   'run.hung_warning',
   'budget.alert',
   'agent.status_changed',
+  'question.asked',
+  'question.answered',
+  'question.expired',
 ] as const;
 
 /** Changes that come within this time are read together, in milliseconds. */
@@ -62,6 +65,7 @@ function keysOf(type: string, data: Record<string, unknown>): string[][] {
   if (type === 'task.progress') return task;
   if (type.startsWith('task.')) return [...task, ['tasks-head'], ['overview']];
   if (type.startsWith('agent.')) return [['agents'], ['overview']];
+  if (type.startsWith('question.')) return [...task, ['questions']];
   if (type.startsWith('budget.')) return [['budgets'], ['overview']];
   return [...task, ['agents']];
 }
