@@ -1681,6 +1681,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/hooks/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send an event to an inbound hook
+         * @description Signed over the bytes of the body as the kind of the hook has it: Standard Webhooks, or the headers of GitHub or GitLab. The same delivery again gets the same answer, and does nothing again.
+         *
+         *     Callers: anybody, without credentials.
+         */
+        post: operations["sendEventToHook"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/agent-tasks/{id}/start": {
         parameters: {
             query?: never;
@@ -3120,8 +3142,8 @@ export interface components {
         WebhookDto: {
             /** @description An https:// URL of a public address, with the port 443 or 8443; an operator may allow other networks */
             url: string;
-            /** @description Names of events; `task.*` for all of tasks, `*` for all */
-            events: string[];
+            /** @description Names of events; `task.*`, or `task`, for all of tasks, `*` for all */
+            events: ("*" | "task" | "task.*" | "task.created" | "task.status_changed" | "task.updated" | "task.progress" | "task.dependency_cycle" | "run" | "run.*" | "run.state_changed" | "run.hung_warning" | "run.split_brain_conflict" | "budget" | "budget.*" | "budget.alert" | "agent" | "agent.*" | "agent.status_changed")[];
             description?: string | null;
             /** @description Whether each message also has GitHub’s header `X-Hub-Signature-256`, with the secret’s whole text as the key */
             hubSignature?: boolean;
@@ -3185,8 +3207,8 @@ export interface components {
         WebhookChangeDto: {
             /** @description An https:// URL of a public address, with the port 443 or 8443; an operator may allow other networks */
             url?: string;
-            /** @description Names of events; `task.*` for all of tasks, `*` for all */
-            events?: string[];
+            /** @description Names of events; `task.*`, or `task`, for all of tasks, `*` for all */
+            events?: ("*" | "task" | "task.*" | "task.created" | "task.status_changed" | "task.updated" | "task.progress" | "task.dependency_cycle" | "run" | "run.*" | "run.state_changed" | "run.hung_warning" | "run.split_brain_conflict" | "budget" | "budget.*" | "budget.alert" | "agent" | "agent.*" | "agent.status_changed")[];
             description?: string | null;
             /** @description Whether each message also has GitHub’s header `X-Hub-Signature-256`, with the secret’s whole text as the key */
             hubSignature?: boolean;
@@ -10160,6 +10182,52 @@ export interface operations {
             };
         };
     };
+    sendEventToHook: {
+        parameters: {
+            query?: never;
+            header?: {
+                "webhook-id"?: string;
+                "webhook-timestamp"?: string;
+                "webhook-signature"?: string;
+                "x-github-delivery"?: string;
+                "x-github-event"?: string;
+                "x-hub-signature-256"?: string;
+                "x-gitlab-event"?: string;
+                "x-gitlab-event-uuid"?: string;
+                "x-gitlab-token"?: string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    [key: string]: unknown;
+                };
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InboundDeliveryDoc"];
+                };
+            };
+            /** @description A refusal */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     startTask: {
         parameters: {
             query?: never;
@@ -11302,8 +11370,8 @@ export interface operations {
                 lastEventId?: string;
                 /** @description Instead of a token, for browsers: of `POST /events/tickets`. */
                 ticket?: string;
-                /** @description Events of these names; `task` is all of `task.…`. Repeated, or with commas. */
-                types?: ("task" | "run" | "budget" | "agent" | "task.created" | "task.status_changed" | "task.updated" | "task.progress" | "task.dependency_cycle" | "run.state_changed" | "run.hung_warning" | "run.split_brain_conflict" | "budget.alert" | "agent.status_changed")[];
+                /** @description Events of these names; `task.*`, or `task`, is all of `task.…`. Repeated, or with commas. */
+                types?: ("*" | "task" | "task.*" | "task.created" | "task.status_changed" | "task.updated" | "task.progress" | "task.dependency_cycle" | "run" | "run.*" | "run.state_changed" | "run.hung_warning" | "run.split_brain_conflict" | "budget" | "budget.*" | "budget.alert" | "agent" | "agent.*" | "agent.status_changed")[];
                 /** @description Events that name the task. */
                 taskId?: string;
                 /** @description Events that name the agent. */
