@@ -7,6 +7,7 @@ import { instruments, Logger } from '#lib/observability';
 import { ValkeyClient, ValkeySubscriber, WakeUps } from '#lib/valkey';
 import { createTestDatabase, type TestDatabase } from '../../test/support/database.js';
 import { aWorkspace } from '../../test/support/factories.js';
+import { FaultyProxy } from '../../test/support/proxy/faulty-proxy.js';
 import { waitFor } from '../../test/support/wait-for.js';
 import { numbered, type NumberedMessage } from './domain/channel.js';
 import { Channels } from './channels.js';
@@ -61,7 +62,11 @@ afterAll(async () => {
 });
 
 async function aServer(...others: Consumer[]): Promise<Server> {
-  const client = new ValkeyClient({ url: valkey.url, keyPrefix, commandTimeoutMs: 300 });
+  return aServerAt(valkey.url, others);
+}
+
+async function aServerAt(url: string, others: Consumer[] = []): Promise<Server> {
+  const client = new ValkeyClient({ url, keyPrefix, commandTimeoutMs: 300 });
   undo.push(() => client.close());
   await client.ready(5_000);
   const wakeUps = new WakeUps(client, subscriber, newId());
@@ -224,6 +229,36 @@ describe('the relay', () => {
     expect(numbersOf(once)).toEqual(oneTo(1_200));
     expect(isRising(once)).toBe(true);
     expect(new Set(heard.map(({ id, workspaceSeq }) => `${id} ${workspaceSeq}`)).size).toBe(1_200);
+  });
+
+  it('loses and renumbers nothing when the connection is cut within a publish, or before its answer', async () => {
+    const workspaceId = await aWorkspace(db.owner);
+    const heard = await listenTo(workspaceId);
+    const cuts = ['half of a command', 'an answer'];
+    const proxy = await FaultyProxy.to(valkey.url, (line) => {
+      let drops = false;
+      return {
+        fromClient: (bytes) => {
+          const cut = bytes.includes('task.of_a_test') ? cuts.shift() : undefined;
+          drops ||= cut === 'an answer';
+          if (cut !== 'half of a command') return line.toServer(bytes);
+          line.toServer(bytes.subarray(0, bytes.length / 2));
+          line.drop();
+        },
+        fromServer: (bytes) => (drops ? line.drop() : line.toClient(bytes)),
+      };
+    });
+    undo.push(() => proxy.close());
+    await addEvents([workspaceId], 1_200);
+    const { relay } = await aServerAt(proxy.url);
+    relay.start();
+    await waitFor('all events', () => new Set(numbersOf(heard)).size === 1_200);
+    await waitFor('the cursor to be behind them', async () => (await unpublished()) === 0);
+    expect(cuts).toEqual([]);
+    expect(heard.length).toBeGreaterThan(1_200);
+    const once = withoutRepetitions(heard);
+    expect(numbersOf(once)).toEqual(oneTo(1_200));
+    expect(isRising(once)).toBe(true);
   });
 
   it('publishes again, with the same numbers, what another one died with', async () => {

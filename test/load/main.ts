@@ -9,6 +9,7 @@ import { createBatch } from './benchmarks/create-batch.js';
 import { createToStart } from './benchmarks/create-to-start.js';
 import { create } from './benchmarks/create.js';
 import { dispatch } from './benchmarks/dispatch.js';
+import { events } from './benchmarks/events.js';
 import { heartbeats } from './benchmarks/heartbeats.js';
 import { failover } from './benchmarks/failover.js';
 import { growth } from './benchmarks/growth.js';
@@ -47,6 +48,7 @@ const ALL: readonly Benchmark[] = [
   valkeyDown,
   memory,
   streams,
+  events,
   usageHistory,
   usageReports,
   webhooks,

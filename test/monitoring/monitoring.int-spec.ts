@@ -67,6 +67,16 @@ withPrometheus('Rules and dashboard, with a Prometheus that asks a server', () =
     if (programs) expect(await promtool(programs, ['check', 'rules', RULES])).toContain('SUCCESS');
   });
 
+  it('is asked as docs/operations.md says', async () => {
+    const page = readFileSync(join(import.meta.dirname, '../../docs/operations.md'), 'utf8');
+    const [, config = ''] = /```yaml\n(scrape_configs:[^]*?)```/.exec(page) ?? [];
+    const file = join(folder, 'prometheus.yml');
+    await writeFile(file, config);
+    if (!programs) return;
+    const checked = await promtool(programs, ['check', 'config', '--syntax-only', file]);
+    expect(checked).toContain('SUCCESS');
+  });
+
   it('raises each alert for what it is made for, and for nothing that is near it', async () => {
     const names = (await prometheus.rules()).map(({ name }) => name);
     expect(Object.keys(ALERT_CASES).sort()).toEqual(names.sort());

@@ -1,15 +1,23 @@
-import { Controller, HttpCode, Post, Req } from '@nestjs/common';
-import { ApiExcludeController } from '@nestjs/swagger';
+import { applyDecorators, Controller, HttpCode, Post, Req } from '@nestjs/common';
+import { ApiBody, ApiHeader, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
-import { BodyBytes, RawBody, traceparentOfRequest, UuidParam } from '#lib/http';
+import { ApiErrors, BodyBytes, RawBody, traceparentOfRequest, UuidParam } from '#lib/http';
 import { Public } from '#lib/identity';
 import { HookReceiver } from '../hook-receiver.js';
+import { InboundDeliveryDoc } from './inbound-hooks.dto.js';
 
-/**
- * Where others send their events. Not in the OpenAPI document: what is sent is theirs to say, and it is signed
- * instead of carrying a token.
- */
-@ApiExcludeController()
+/** The headers of the signatures, and of ids: those of a generic event, of GitHub's and of GitLab's. */
+const HEADERS = [
+  ...['webhook-id', 'webhook-timestamp', 'webhook-signature'],
+  ...['x-github-delivery', 'x-github-event', 'x-hub-signature-256'],
+  ...['x-gitlab-event', 'x-gitlab-event-uuid', 'x-gitlab-token'],
+];
+
+const SignatureHeaders = () =>
+  applyDecorators(...HEADERS.map((name) => ApiHeader({ name, required: false })));
+
+/** Where others send their events: what is sent is theirs to say, and it is signed instead of carrying a token. */
+@ApiTags('Inbound hooks')
 @Controller('hooks')
 @Public()
 export class HooksController {
@@ -18,6 +26,21 @@ export class HooksController {
   @Post(':id')
   @HttpCode(200)
   @RawBody()
+  @ApiOperation({
+    operationId: 'sendEventToHook',
+    summary: 'Send an event to an inbound hook',
+    description:
+      'Signed over the bytes of the body as the kind of the hook has it: Standard Webhooks, or the headers of GitHub or ' +
+      'GitLab. The same delivery again gets the same answer, and does nothing again.',
+  })
+  @SignatureHeaders()
+  @ApiBody({ schema: { type: 'object', additionalProperties: true } })
+  @ApiOkResponse({ type: InboundDeliveryDoc })
+  @ApiErrors(
+    ...(['validation_failed', 'malformed_json', 'malformed_header', 'conflict_retry'] as const),
+    ...(['invalid_hook_signature', 'inbound_hook_disabled', 'hook_rule_refused'] as const),
+    ...(['queue_full', 'database_unavailable'] as const),
+  )
   receive(@UuidParam() id: string, @BodyBytes() body: Buffer, @Req() request: FastifyRequest) {
     const { headers } = request;
     const traceparent = traceparentOfRequest(request);
