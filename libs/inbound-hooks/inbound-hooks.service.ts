@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, type Config } from '#lib/config';
 import { Database, firstRow, type SqlRunner } from '#lib/database';
@@ -26,10 +25,6 @@ import {
   lockInboundHook,
   lockInboundHooks,
 } from './store/hooks.sql.js';
-
-/** Seconds for which the secret before stays valid. */
-const ROTATION_SECONDS = 86_400;
-const SECRET_BYTES = 32;
 
 export interface InboundHookRequest {
   kind: HookKind;
@@ -63,18 +58,17 @@ export class InboundHooks {
   ): Promise<InboundHookView & { secret: string }> {
     checkRules(rules, validateTask);
     const { workspaceId } = caller;
-    const [id, secret, limit] = [newId(), newSecret(), this.config.webhooks.maxPerWorkspace];
+    const [id, limit] = [newId(), this.config.webhooks.maxPerWorkspace];
     const told = description === null ? null : redactText(description);
     const params = [workspaceId, id, kind, told, JSON.stringify(rules), userOf(caller), limit];
-    const made = await this.database.tenant(workspaceId).transaction(async (tx) => {
+    return this.database.tenant(workspaceId).transaction(async (tx) => {
       await tx.rows(lockInboundHooks, [workspaceId]);
       if (!(await firstRow(tx, insertInboundHook, params))) {
         throw new DroverError('inbound_hook_limit', { members: { limit } });
       }
-      await this.secrets.write(tx, { workspaceId, id }, secret);
-      return found(tx, workspaceId, id);
+      const secret = await this.secrets.create(tx, { workspaceId, id });
+      return { ...toHookView(await found(tx, workspaceId, id)), secret };
     });
-    return { ...toHookView(made), secret };
   }
 
   /** The oldest first. */
@@ -124,13 +118,11 @@ export class InboundHooks {
    * @throws DroverError `inbound_hook_not_found`
    */
   async rotate({ workspaceId }: Caller, id: string): Promise<InboundHookView & { secret: string }> {
-    const secret = newSecret();
-    const row = await this.database.tenant(workspaceId).transaction(async (tx) => {
+    return this.database.tenant(workspaceId).transaction(async (tx) => {
       await locked(tx, workspaceId, id);
-      await this.secrets.rotate(tx, { workspaceId, id }, secret, ROTATION_SECONDS);
-      return found(tx, workspaceId, id);
+      const secret = await this.secrets.rotate(tx, { workspaceId, id });
+      return { ...toHookView(await found(tx, workspaceId, id)), secret };
     });
-    return { ...toHookView(row), secret };
   }
 
   /** What came of the hook's events, the newest first. @throws DroverError `inbound_hook_not_found` */
@@ -144,11 +136,6 @@ export class InboundHooks {
     const rows = await tenant.rows(listInboundDeliveries, [workspaceId, id, after, limit + 1]);
     return toPage(rows, limit, (row) => [row.id], toDeliveryView);
   }
-}
-
-/** As Standard Webhooks has it, which all kinds of senders take. */
-function newSecret(): string {
-  return `whsec_${randomBytes(SECRET_BYTES).toString('base64')}`;
 }
 
 function validateTask(task: unknown): void {

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import type { SqlRunner } from '#lib/database';
 import { instruments } from '#lib/observability';
@@ -10,6 +11,16 @@ import {
 } from './domain/originals.js';
 import { KeyRing } from './key-ring.js';
 import { INBOUND_HOOK_SECRETS, WEBHOOK_SECRETS } from './store/signing-secrets.sql.js';
+
+/** Seconds for which the secret before stays valid beside a new one. */
+const ROTATION_SECONDS = 86_400;
+/** Within the 24 to 64 bytes of Standard Webhooks. */
+const SECRET_BYTES = 32;
+
+/** A new signing secret, as Standard Webhooks has it: `whsec_` and random bytes in base64. */
+export function newSigningSecret(): string {
+  return `whsec_${randomBytes(SECRET_BYTES).toString('base64')}`;
+}
 
 /** A webhook or an inbound hook. */
 export interface SignerPlace {
@@ -30,27 +41,34 @@ abstract class SigningSecrets {
     private readonly columnOf: ColumnOf,
   ) {}
 
-  /** Behind the statement that makes the owner, in its transaction. */
+  /** Behind the statement that makes the owner, in its transaction. @returns the new secret */
+  async create(runner: SqlRunner, place: SignerPlace): Promise<string> {
+    const secret = newSigningSecret();
+    await this.write(runner, place, secret);
+    return secret;
+  }
+
+  /** Replaces the secret by one that was given; the one before is gone. */
   async write(runner: SqlRunner, place: SignerPlace, secret: string): Promise<void> {
     await this.writeColumn(runner, { ...place, column: 'secret' }, secret, null);
   }
 
   /**
-   * Replaces the secret; the one before stays valid beside it. One that does not open any more is gone.
+   * Replaces the secret; the one before stays valid beside it for 24 hours. One that does not open any more is gone.
    *
-   * @param seconds for which the one before stays valid
+   * @returns the new secret
    */
-  async rotate(
-    runner: SqlRunner,
-    place: SignerPlace,
-    secret: string,
-    seconds: number,
-  ): Promise<void> {
+  async rotate(runner: SqlRunner, place: SignerPlace): Promise<string> {
     const [before] = (await this.valid(runner, [place])).get(place.id) ?? [];
     if (before !== undefined) {
-      await this.writeColumn(runner, { ...place, column: 'previous_secret' }, before, seconds);
+      await this.writeColumn(
+        runner,
+        { ...place, column: 'previous_secret' },
+        before,
+        ROTATION_SECONDS,
+      );
     }
-    await this.write(runner, place, secret);
+    return this.create(runner, place);
   }
 
   /** The valid secrets of each, the current one first; without those that do not open. */

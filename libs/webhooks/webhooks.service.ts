@@ -3,7 +3,6 @@ import { CONFIG, type Config } from '#lib/config';
 import { Database, firstRow, type SqlRunner } from '#lib/database';
 import { type Caller, DroverError, newId, type Page, redactText, toPage } from '#lib/kernel';
 import { type SignerPlace, WebhookSecrets } from '#lib/secrets';
-import { newSecret } from './domain/signature.js';
 import type { Kind } from './domain/kinds.js';
 import { type NoticeRequest, settingsErrors, settingsOf } from './domain/notice-settings.js';
 import { releaseHeld } from './store/sending.sql.js';
@@ -20,9 +19,6 @@ import {
   type WebhookRow,
 } from './store/webhooks.sql.js';
 import { toWebhookView, type WebhookView } from './webhook-view.js';
-
-/** Seconds for which the secret before stays valid. */
-const ROTATION_SECONDS = 86_400;
 
 /** Messages that come at once when quiet hours are changed. */
 const MAX_RELEASED = 10_000;
@@ -56,20 +52,20 @@ export class Webhooks {
   ): Promise<WebhookView & { secret: string | null }> {
     const { kind = 'signed' } = request;
     refuseSettings(kind, request);
-    const tenant = this.database.tenant(workspaceId);
     const target = await this.targets.of(workspaceId, kind, request);
-    const [id, secret] = [newId(), kind === 'signed' ? newSecret() : null];
+    const id = newId();
     const values = valuesOf(NEW, request, target, settingsOf(kind, request));
     const limit = this.config.webhooks.maxPerWorkspace;
-    const made = await tenant.transaction(async (tx) => {
+    return this.database.tenant(workspaceId).transaction(async (tx) => {
       await tx.rows(lockWebhooks, [workspaceId]);
       if (!(await firstRow(tx, insertWebhook, [workspaceId, id, ...values, kind, limit]))) {
         throw new DroverError('webhook_limit', { members: { limit } });
       }
-      await this.keep(tx, { workspaceId, id }, secret ?? target.secretUrl);
-      return found(tx, workspaceId, id);
+      const place = { workspaceId, id };
+      const secret = kind === 'signed' ? await this.secrets.create(tx, place) : null;
+      await this.keep(tx, place, target.secretUrl);
+      return { ...toWebhookView(await found(tx, workspaceId, id)), secret };
     });
-    return { ...toWebhookView(made), secret };
   }
 
   /** The oldest first. */
@@ -131,8 +127,8 @@ export class Webhooks {
     await tx.rows(setDue, [workspaceId, id]);
   }
 
-  private async keep(tx: SqlRunner, place: SignerPlace, secret: string | undefined): Promise<void> {
-    if (secret !== undefined) await this.secrets.write(tx, place, secret);
+  private async keep(tx: SqlRunner, place: SignerPlace, url: string | undefined): Promise<void> {
+    if (url !== undefined) await this.secrets.write(tx, place, url);
   }
 
   /** @throws DroverError `webhook_not_found` */
@@ -148,15 +144,12 @@ export class Webhooks {
    * @throws DroverError `webhook_not_found`, `webhook_unsigned`
    */
   async rotate({ workspaceId }: Caller, id: string): Promise<WebhookView & { secret: string }> {
-    const secret = newSecret();
-    const place = { workspaceId, id };
-    const row = await this.database.tenant(workspaceId).transaction(async (tx) => {
+    return this.database.tenant(workspaceId).transaction(async (tx) => {
       const { kind } = await locked(tx, workspaceId, id);
       if (kind !== 'signed') throw new DroverError('webhook_unsigned');
-      await this.secrets.rotate(tx, place, secret, ROTATION_SECONDS);
-      return found(tx, workspaceId, id);
+      const secret = await this.secrets.rotate(tx, { workspaceId, id });
+      return { ...toWebhookView(await found(tx, workspaceId, id)), secret };
     });
-    return { ...toWebhookView(row), secret };
   }
 }
 

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
-import { hubHeader, newSecret, standardHeaders } from './signature.js';
+import { newSigningSecret as newSecret } from '#lib/secrets';
+import { hubHeader, standardHeaders } from './signature.js';
 
 const body = '{"event":"task.created","text":"äöü"}';
 const message = () => ({ id: 'msg_1', timestamp: Math.floor(Date.now() / 1_000), body });

@@ -1,8 +1,6 @@
-import { createHmac, randomBytes } from 'node:crypto';
+import { createHmac } from 'node:crypto';
 
 const PREFIX = 'whsec_';
-/** Within the 24 to 64 bytes of the specification. */
-const SECRET_BYTES = 32;
 
 /** What is signed: the receiver builds the same from the headers and the raw body. */
 export interface SignedMessage {
@@ -11,11 +9,6 @@ export interface SignedMessage {
   /** Of this attempt, in whole seconds since 1970. */
   timestamp: number;
   body: string;
-}
-
-/** A new signing secret: `whsec_` and random bytes in base64. */
-export function newSecret(): string {
-  return `${PREFIX}${randomBytes(SECRET_BYTES).toString('base64')}`;
 }
 
 /**
