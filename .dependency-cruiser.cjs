@@ -9,6 +9,7 @@ const LAYERS = [
   ['agent-manager', 'webhooks', 'traces'],
   ['task-manager'],
   ['runs', 'inbound-hooks'],
+  ['questions'],
   ['explain', 'coordinator', 'invariants', 'streams'],
 ];
 

@@ -8,6 +8,7 @@ import { IdentityModule } from '#lib/identity';
 import { type Logger, ObservabilityModule } from '#lib/observability';
 import { EventsModule } from '#lib/events';
 import { InboundHooksModule } from '#lib/inbound-hooks';
+import { QuestionsModule } from '#lib/questions';
 import { ExplainModule } from '#lib/explain';
 import { ProjectsModule } from '#lib/projects';
 import { SecretsModule } from '#lib/secrets';
@@ -44,6 +45,7 @@ export class AppModule {
         AgentManagerModule,
         TaskManagerModule,
         InboundHooksModule,
+        QuestionsModule,
         RunsModule,
         ExplainModule,
         CoordinatorModule,

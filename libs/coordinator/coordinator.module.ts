@@ -2,6 +2,7 @@ import { Global, Module } from '@nestjs/common';
 import { ScheduleModule } from '@nestjs/schedule';
 import { AgentManagerModule } from '#lib/agent-manager';
 import { COORDINATOR_HEALTH } from '#lib/observability';
+import { QuestionsModule } from '#lib/questions';
 import { RunsModule, SessionsModule } from '#lib/runs';
 import { TaskManagerModule } from '#lib/task-manager';
 import { UsageBudgetModule } from '#lib/usage-budget';
@@ -29,6 +30,7 @@ import { Visibility } from './visibility.js';
     ScheduleModule.forRoot(),
     AgentManagerModule,
     TaskManagerModule,
+    QuestionsModule,
     RunsModule,
     SessionsModule,
     UsageBudgetModule,

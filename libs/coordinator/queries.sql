@@ -105,6 +105,7 @@ WHERE (a.lifecycle IN ('STARTING', 'ACTIVE', 'DRAINING')
         AND lr.lease_by_heartbeat))) AND h.next_expected_at IS DISTINCT FROM 'infinity')) - now()) * 1000)::float8 AS "reap_stale_agents",
   (extract(epoch FROM (SELECT t.retry_at FROM agent_tasks t WHERE (t.status = 'ABORTED' AND t.retry_at IS NOT NULL)
     ORDER BY t.retry_at LIMIT 1) - now()) * 1000)::float8 AS "promote_retries",
+  (extract(epoch FROM (SELECT deadline_at FROM questions WHERE status = 'open' ORDER BY deadline_at LIMIT 1) - now()) * 1000)::float8 AS "expire_questions",
   CASE WHEN EXISTS (SELECT FROM agent_tasks WHERE dependents_unsettled) THEN 0::float8 END AS "settle_dependents",
   (extract(epoch FROM (SELECT r.deadline_at + interval '60 seconds' FROM task_runs r
     WHERE r.deadline_at IS NOT NULL AND r.state IN ('ASSIGNED', 'WORKING', 'STALE') ORDER BY r.deadline_at LIMIT 1) - now()) * 1000)::float8 AS "time_out_runs",
@@ -370,7 +371,8 @@ waiting AS MATERIALIZED (
 SELECT t.id, t.workspace_id, t.status, t.version, t.retry_count, t.max_retries,
   t.retry_backoff_seconds, t.retry_at, t.has_dependents, t.run_id, r.state AS run_state,
   r.started_at IS NOT NULL AS run_started, r.pause_requested_at IS NOT NULL AS pause_requested,
-  r.deadline_at <= now() AND r.state IN ('ASSIGNED', 'WORKING', 'STALE') AS past_deadline, t.agent_id, blame.id IS NOT NULL AND t.status IN ('PENDING', 'PAUSED') AS fails, blame.id AS failed_prerequisite
+  r.deadline_at <= now() AND r.state IN ('ASSIGNED', 'WORKING', 'STALE') AS past_deadline, t.agent_id,
+  coalesce((t.status = 'PAUSED' AND (t.paused_by LIKE 'run:%' OR t.paused_by LIKE 'agent:%')), false) AS waits_for_answer, blame.id IS NOT NULL AND t.status IN ('PENDING', 'PAUSED') AS fails, blame.id AS failed_prerequisite
 FROM waiting t
 LEFT JOIN task_runs r ON r.workspace_id = t.workspace_id AND r.id = t.run_id
 LEFT JOIN LATERAL (
@@ -385,7 +387,8 @@ LEFT JOIN LATERAL (
 SELECT t.id, t.workspace_id, t.status, t.version, t.retry_count, t.max_retries,
   t.retry_backoff_seconds, t.retry_at, t.has_dependents, t.run_id, r.state AS run_state,
   r.started_at IS NOT NULL AS run_started, r.pause_requested_at IS NOT NULL AS pause_requested,
-  r.deadline_at <= now() AND r.state IN ('ASSIGNED', 'WORKING', 'STALE') AS past_deadline, t.agent_id
+  r.deadline_at <= now() AND r.state IN ('ASSIGNED', 'WORKING', 'STALE') AS past_deadline, t.agent_id,
+  coalesce((t.status = 'PAUSED' AND (t.paused_by LIKE 'run:%' OR t.paused_by LIKE 'agent:%')), false) AS waits_for_answer
 FROM task_runs r
 JOIN agent_tasks t ON t.workspace_id = r.workspace_id AND t.id = r.task_id AND t.run_id = r.id
 
@@ -401,7 +404,8 @@ FOR NO KEY UPDATE OF t, r SKIP LOCKED
 SELECT t.id, t.workspace_id, t.status, t.version, t.retry_count, t.max_retries,
   t.retry_backoff_seconds, t.retry_at, t.has_dependents, t.run_id, r.state AS run_state,
   r.started_at IS NOT NULL AS run_started, r.pause_requested_at IS NOT NULL AS pause_requested,
-  r.deadline_at <= now() AND r.state IN ('ASSIGNED', 'WORKING', 'STALE') AS past_deadline, t.agent_id
+  r.deadline_at <= now() AND r.state IN ('ASSIGNED', 'WORKING', 'STALE') AS past_deadline, t.agent_id,
+  coalesce((t.status = 'PAUSED' AND (t.paused_by LIKE 'run:%' OR t.paused_by LIKE 'agent:%')), false) AS waits_for_answer
 FROM task_runs r
 JOIN agent_tasks t ON t.workspace_id = r.workspace_id AND t.id = r.task_id AND t.run_id = r.id
 JOIN agents a ON a.workspace_id = r.workspace_id AND a.id = r.agent_id
@@ -425,7 +429,8 @@ FOR NO KEY UPDATE SKIP LOCKED
 SELECT t.id, t.workspace_id, t.status, t.version, t.retry_count, t.max_retries,
   t.retry_backoff_seconds, t.retry_at, t.has_dependents, t.run_id, r.state AS run_state,
   r.started_at IS NOT NULL AS run_started, r.pause_requested_at IS NOT NULL AS pause_requested,
-  r.deadline_at <= now() AND r.state IN ('ASSIGNED', 'WORKING', 'STALE') AS past_deadline, t.agent_id
+  r.deadline_at <= now() AND r.state IN ('ASSIGNED', 'WORKING', 'STALE') AS past_deadline, t.agent_id,
+  coalesce((t.status = 'PAUSED' AND (t.paused_by LIKE 'run:%' OR t.paused_by LIKE 'agent:%')), false) AS waits_for_answer
 FROM task_runs r
 JOIN agent_tasks t ON t.workspace_id = r.workspace_id AND t.id = r.task_id AND t.run_id = r.id
 
@@ -462,7 +467,8 @@ ORDER BY b.id FOR NO KEY UPDATE
 SELECT t.id, t.workspace_id, t.status, t.version, t.retry_count, t.max_retries,
   t.retry_backoff_seconds, t.retry_at, t.has_dependents, t.run_id, r.state AS run_state,
   r.started_at IS NOT NULL AS run_started, r.pause_requested_at IS NOT NULL AS pause_requested,
-  r.deadline_at <= now() AND r.state IN ('ASSIGNED', 'WORKING', 'STALE') AS past_deadline, t.agent_id
+  r.deadline_at <= now() AND r.state IN ('ASSIGNED', 'WORKING', 'STALE') AS past_deadline, t.agent_id,
+  coalesce((t.status = 'PAUSED' AND (t.paused_by LIKE 'run:%' OR t.paused_by LIKE 'agent:%')), false) AS waits_for_answer
 FROM task_runs r
 JOIN agent_tasks t ON t.workspace_id = r.workspace_id AND t.id = r.task_id AND t.run_id = r.id
 
@@ -477,7 +483,8 @@ FOR NO KEY UPDATE OF t, r SKIP LOCKED
 SELECT t.id, t.workspace_id, t.status, t.version, t.retry_count, t.max_retries,
   t.retry_backoff_seconds, t.retry_at, t.has_dependents, t.run_id, r.state AS run_state,
   r.started_at IS NOT NULL AS run_started, r.pause_requested_at IS NOT NULL AS pause_requested,
-  r.deadline_at <= now() AND r.state IN ('ASSIGNED', 'WORKING', 'STALE') AS past_deadline, t.agent_id
+  r.deadline_at <= now() AND r.state IN ('ASSIGNED', 'WORKING', 'STALE') AS past_deadline, t.agent_id,
+  coalesce((t.status = 'PAUSED' AND (t.paused_by LIKE 'run:%' OR t.paused_by LIKE 'agent:%')), false) AS waits_for_answer
 FROM task_runs r
 JOIN agent_tasks t ON t.workspace_id = r.workspace_id AND t.id = r.task_id AND t.run_id = r.id
 JOIN workspaces w ON w.id = r.workspace_id
@@ -492,7 +499,8 @@ FOR NO KEY UPDATE OF t, r SKIP LOCKED
 SELECT t.id, t.workspace_id, t.status, t.version, t.retry_count, t.max_retries,
   t.retry_backoff_seconds, t.retry_at, t.has_dependents, t.run_id, r.state AS run_state,
   r.started_at IS NOT NULL AS run_started, r.pause_requested_at IS NOT NULL AS pause_requested,
-  r.deadline_at <= now() AND r.state IN ('ASSIGNED', 'WORKING', 'STALE') AS past_deadline, t.agent_id
+  r.deadline_at <= now() AND r.state IN ('ASSIGNED', 'WORKING', 'STALE') AS past_deadline, t.agent_id,
+  coalesce((t.status = 'PAUSED' AND (t.paused_by LIKE 'run:%' OR t.paused_by LIKE 'agent:%')), false) AS waits_for_answer
 FROM task_runs r
 JOIN agent_tasks t ON t.workspace_id = r.workspace_id AND t.id = r.task_id AND t.run_id = r.id
 JOIN agents a ON a.workspace_id = r.workspace_id AND a.id = r.agent_id
@@ -509,7 +517,8 @@ FOR NO KEY UPDATE OF t, r SKIP LOCKED
 SELECT t.id, t.workspace_id, t.status, t.version, t.retry_count, t.max_retries,
   t.retry_backoff_seconds, t.retry_at, t.has_dependents, t.run_id, r.state AS run_state,
   r.started_at IS NOT NULL AS run_started, r.pause_requested_at IS NOT NULL AS pause_requested,
-  r.deadline_at <= now() AND r.state IN ('ASSIGNED', 'WORKING', 'STALE') AS past_deadline, t.agent_id
+  r.deadline_at <= now() AND r.state IN ('ASSIGNED', 'WORKING', 'STALE') AS past_deadline, t.agent_id,
+  coalesce((t.status = 'PAUSED' AND (t.paused_by LIKE 'run:%' OR t.paused_by LIKE 'agent:%')), false) AS waits_for_answer
 FROM task_runs r
 JOIN agent_tasks t ON t.workspace_id = r.workspace_id AND t.id = r.task_id AND t.run_id = r.id
 JOIN session_spawns s ON s.workspace_id = r.workspace_id AND s.run_id = r.id AND s.state = 'SPAWNED'
@@ -530,7 +539,8 @@ FOR NO KEY UPDATE OF t, r SKIP LOCKED
 SELECT t.id, t.workspace_id, t.status, t.version, t.retry_count, t.max_retries,
   t.retry_backoff_seconds, t.retry_at, t.has_dependents, t.run_id, r.state AS run_state,
   r.started_at IS NOT NULL AS run_started, r.pause_requested_at IS NOT NULL AS pause_requested,
-  r.deadline_at <= now() AND r.state IN ('ASSIGNED', 'WORKING', 'STALE') AS past_deadline, t.agent_id
+  r.deadline_at <= now() AND r.state IN ('ASSIGNED', 'WORKING', 'STALE') AS past_deadline, t.agent_id,
+  coalesce((t.status = 'PAUSED' AND (t.paused_by LIKE 'run:%' OR t.paused_by LIKE 'agent:%')), false) AS waits_for_answer
 FROM task_runs r
 JOIN agent_tasks t ON t.workspace_id = r.workspace_id AND t.id = r.task_id AND t.run_id = r.id
 
@@ -561,7 +571,8 @@ WITH locked AS MATERIALIZED (
 SELECT t.id, t.workspace_id, t.status, t.version, t.retry_count, t.max_retries,
   t.retry_backoff_seconds, t.retry_at, t.has_dependents, t.run_id, r.state AS run_state,
   r.started_at IS NOT NULL AS run_started, r.pause_requested_at IS NOT NULL AS pause_requested,
-  r.deadline_at <= now() AND r.state IN ('ASSIGNED', 'WORKING', 'STALE') AS past_deadline, t.agent_id
+  r.deadline_at <= now() AND r.state IN ('ASSIGNED', 'WORKING', 'STALE') AS past_deadline, t.agent_id,
+  coalesce((t.status = 'PAUSED' AND (t.paused_by LIKE 'run:%' OR t.paused_by LIKE 'agent:%')), false) AS waits_for_answer
 FROM locked t LEFT JOIN task_runs r ON r.workspace_id = t.workspace_id AND r.id = t.run_id
 ORDER BY t.id
 
@@ -635,7 +646,8 @@ task_moved AS (
     estimated_completion_at = NULL,
     paused_by = NULL,
     pause_reason = NULL,
-    ready_at = CASE WHEN t.unmet_dependencies = 0 THEN now() END,
+    ready_at = CASE WHEN t.unmet_dependencies > 0 THEN NULL
+      WHEN (t.status = 'PAUSED' AND (t.paused_by LIKE 'run:%' OR t.paused_by LIKE 'agent:%')) THEN coalesce(t.ready_at, now()) ELSE now() END,
     assigned_at = NULL,
     started_at = NULL,
     paused_at = NULL,
@@ -702,7 +714,8 @@ SELECT count(*)::int AS removed FROM pruned
 SELECT t.id, t.workspace_id, t.status, t.version, t.retry_count, t.max_retries,
   t.retry_backoff_seconds, t.retry_at, t.has_dependents, t.run_id, r.state AS run_state,
   r.started_at IS NOT NULL AS run_started, r.pause_requested_at IS NOT NULL AS pause_requested,
-  r.deadline_at <= now() AND r.state IN ('ASSIGNED', 'WORKING', 'STALE') AS past_deadline, t.agent_id, CASE WHEN r.id IS NULL OR r.task_id <> t.id OR r.ended_at IS NOT NULL THEN 'no_live_run'
+  r.deadline_at <= now() AND r.state IN ('ASSIGNED', 'WORKING', 'STALE') AS past_deadline, t.agent_id,
+  coalesce((t.status = 'PAUSED' AND (t.paused_by LIKE 'run:%' OR t.paused_by LIKE 'agent:%')), false) AS waits_for_answer, CASE WHEN r.id IS NULL OR r.task_id <> t.id OR r.ended_at IS NOT NULL THEN 'no_live_run'
   WHEN a.lifecycle = 'TERMINATED' THEN 'agent_gone'
   WHEN t.status = 'ASSIGNED' AND r.state <> 'ASSIGNED' THEN 'task_behind'
   WHEN t.status = 'RUNNING' AND r.state = 'ASSIGNED' THEN 'run_behind' END AS defect

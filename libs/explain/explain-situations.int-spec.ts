@@ -145,6 +145,12 @@ async function spawned(): Promise<void> {
     [workspace.id, runId, taskId, agentId],
   );
 }
+const asked = () =>
+  sql(
+    `INSERT INTO questions (workspace_id, id, task_id, run_id, agent_id, prompt, free_text, deadline_at, on_deadline)
+     VALUES ($1, uuidv7(), $2, uuidv7(), uuidv7(), 'Which?', true, now() + interval '1 day', 'fail')`,
+    [workspace.id, taskId],
+  );
 const ended = (assignments: string) => () => ofTask(assignments);
 
 async function explain(): Promise<Explanation> {
@@ -222,6 +228,16 @@ const alone: [string, Make[], Expected, unknownBecause?: string][] = [
       ended(`status = 'PAUSED', paused_at = now(), paused_by = 'user:1', pause_reason = 'lunch'`),
     ],
     ['paused', { by: 'user:1', reason: 'lunch' }],
+    'paused',
+  ],
+  [
+    'a question',
+    [
+      ...own(),
+      asked,
+      ended(`status = 'PAUSED', paused_at = now(), paused_by = 'run:1', pause_reason = 'question'`),
+    ],
+    ['waiting_for_answer', { prompt: 'Which?', onDeadline: 'fail', default: null }],
     'paused',
   ],
   [

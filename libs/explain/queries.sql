@@ -79,7 +79,8 @@ SELECT now() AS now, t.status, t.task_type, t.project_id, t.run_id, t.agent_id, 
         AND b.available < greatest(t.estimated_tokens, 1))))) AND NOT EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1 AND b.scope_id = $1
     AND (b.period_start <= now() AND b.period_end > now()) AND b.available <= 0)) THEN 'budget' END], NULL) AS held_back,
   t.assigned_at, t.started_at, t.completed_at, t.failed_at, t.aborted_at, t.archived_at, run.last_run,
-  unsettled.dependencies, spawn.spawn, short.budgets, limited.provider_limits
+  unsettled.dependencies, spawn.spawn, short.budgets, limited.provider_limits,
+  asked.question
 FROM agent_tasks t
 LEFT JOIN LATERAL (
   SELECT jsonb_build_object('id', r.id, 'agent_id', r.agent_id, 'agent_name', a.name, 'state', r.state,
@@ -117,6 +118,11 @@ LEFT JOIN LATERAL (
     'until', to_char(provider_limit_end(l.until, l.over_at, t.id) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')) ORDER BY l.until DESC), '[]') AS provider_limits
   FROM provider_limits l WHERE l.workspace_id = t.workspace_id AND l.id = ANY (provider_limits_of_task(t.workspace_id, t.id, '[{"minPriority":9,"tier":"opus"},{"minComplexity":9,"tier":"opus"},{"taskType":"boilerplate","tier":"haiku"},{"maxEstimatedTokens":"9999","tier":"haiku"},{"tier":"sonnet"}]', '{"haiku":"claude-haiku-4-5","sonnet":"claude-sonnet-4-6","opus":"claude-opus-4-6"}', t.task_type, t.priority,
       t.project_id, t.estimated_complexity, CASE WHEN t.estimate_source <> 'default' THEN t.estimated_tokens END))) limited ON true
+LEFT JOIN LATERAL (
+  SELECT jsonb_build_object('questionId', q.id, 'prompt', q.prompt, 'choices', q.choices,
+    'deadlineAt', to_char(q.deadline_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), 'onDeadline', q.on_deadline, 'default', q.default_answer) AS question
+  FROM questions q
+  WHERE q.workspace_id = t.workspace_id AND q.task_id = t.id AND q.status = 'open') asked ON true
 WHERE t.workspace_id = $1 AND t.id = $2
 
 -- held_places

@@ -82,6 +82,7 @@ function factsOf(
       heldBack: row.held_back,
       budgets: row.budgets,
       providerLimits: row.provider_limits,
+      question: row.question,
       assignedAt: row.assigned_at,
       startedAt: row.started_at,
       completedAt: row.completed_at,

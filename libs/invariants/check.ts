@@ -7,6 +7,7 @@ import { dependenciesFirst } from './checks/dependencies-first.sql.js';
 import { noOrphans } from './checks/no-orphans.sql.js';
 import { oneEventEach } from './checks/one-event-each.sql.js';
 import { oneLiveRun } from './checks/one-live-run.sql.js';
+import { oneOpenQuestion } from './checks/one-open-question.sql.js';
 import { unbrokenLog } from './checks/unbroken-log.sql.js';
 import { usageRollups } from './checks/usage-rollups.sql.js';
 import type { Invariant, Outcome } from './invariant.js';
@@ -23,6 +24,7 @@ const INVARIANTS: readonly Invariant[] = [
   oneEventEach,
   dependenciesFirst,
   noOrphans,
+  oneOpenQuestion,
   usageRollups,
 ];
 

@@ -63,7 +63,7 @@ describe('The invariants', () => {
     for (const url of [db.serviceUrl, db.ownerUrl]) {
       const outcomes = await checkInvariants(url);
       expect(outcomes.filter(({ holds }) => !holds)).toEqual([]);
-      expect(outcomes).toHaveLength(10);
+      expect(outcomes).toHaveLength(11);
     }
   });
 
@@ -135,6 +135,45 @@ describe('Every task is accounted for', () => {
 
   const breakTime = () =>
     db.owner.query(`UPDATE task_runs SET lease_expires_at = now() - interval '1 hour'`);
+});
+
+describe('Who waits for an answer has a question', () => {
+  const ask = (taskId: string, runId: string, deadline: string) =>
+    db.owner.query(
+      `INSERT INTO questions (workspace_id, id, task_id, run_id, agent_id, prompt, free_text, deadline_at, on_deadline)
+       VALUES ($1, uuidv7(), $2, $3, uuidv7(), 'Which?', true, now() + $4::interval, 'fail')`,
+      [workspaceId, taskId, runId, deadline],
+    );
+  const rest = (taskId: string) =>
+    breakBy(`UPDATE agent_tasks SET status = 'PAUSED', paused_by = 'run:1' WHERE id = $1`, [
+      taskId,
+    ]);
+
+  test.each([
+    ['no question', [], false, ['waits for an answer, and has no open question']],
+    ['a run', ['1 day'], false, ['waits for an answer, and has a run']],
+    [
+      'a deadline that has passed',
+      ['-1 hour'],
+      true,
+      ['has an open question whose deadline has passed'],
+    ],
+  ])('and one with %s is found', async (_, deadlines, withoutRun, problems) => {
+    const { taskId, runId } = await held();
+    for (const deadline of deadlines) await ask(taskId, runId, deadline);
+    await rest(taskId);
+    if (withoutRun) await breakBy('UPDATE agent_tasks SET run_id = NULL WHERE id = $1', [taskId]);
+    const found = (await broken())['one_open_question'];
+    expect(found).toEqual(expect.arrayContaining(problems));
+  });
+
+  test('and a question without such a task is found', async () => {
+    const { taskId, runId } = await held();
+    await ask(taskId, runId, '1 day');
+    expect(await broken()).toEqual({
+      one_open_question: ['has an open question, and does not wait for an answer'],
+    });
+  });
 });
 
 describe('The log is an unbroken chain', () => {

@@ -325,6 +325,20 @@ WHERE l.actor_kind IN ('agent', 'run') AND l.created_at > r.next_assigned_at + i
 ORDER BY 1
 LIMIT $1
 
+-- invariant_one_open_question
+SELECT 'task ' || coalesce(t.id, q.task_id) AS subject, problem
+FROM (SELECT * FROM agent_tasks t WHERE (t.status = 'PAUSED' AND (t.paused_by LIKE 'run:%' OR t.paused_by LIKE 'agent:%'))) t
+FULL JOIN (SELECT * FROM questions WHERE status = 'open') q ON q.workspace_id = t.workspace_id AND q.task_id = t.id
+CROSS JOIN LATERAL (VALUES
+  (q.id IS NULL, 'waits for an answer, and has no open question'),
+  (t.id IS NULL, 'has an open question, and does not wait for an answer'),
+  (t.run_id IS NOT NULL, 'waits for an answer, and has a run'),
+  (q.deadline_at < now() - interval '60 seconds', 'has an open question whose deadline has passed')
+) AS found (wrong, problem)
+WHERE found.wrong
+ORDER BY 1
+LIMIT $1
+
 -- invariant_unbroken_log
 WITH kept AS MATERIALIZED (
   SELECT CASE WHEN bool_or(bounds LIKE 'FOR VALUES FROM (MINVALUE)%') THEN '-infinity'

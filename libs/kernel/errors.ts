@@ -184,6 +184,17 @@ export const ERRORS = {
     'The run is not the live one of its task',
     'Stop the work: the task has moved on, and nothing of this run is accepted any more.',
   ),
+  question_closed: e(
+    409,
+    'The question takes no answer any more',
+    'Read `status` and `answer`: somebody has answered it, its deadline has passed, or its task was ended.',
+  ),
+  question_not_found: e(404, 'There is no such question', 'Check the id and the workspace.'),
+  too_many_questions: e(
+    422,
+    'The task has asked as many questions as it may',
+    'Go on with the answers that there are, or fail.',
+  ),
   budget_period_taken: e(
     409,
     'Another budget of the same scope holds in that period',

@@ -265,7 +265,7 @@ task_moved AS (
     coalesce(t.run_id, old.run_id) AS run_id, coalesce(t.agent_id, old.agent_id) AS agent_id,
     coalesce(t.session_key, old.session_key) AS session_key, t.retry_at, t.unmet_dependencies,
     t.dependents_unsettled,
-    ('agent')::text AS actor_kind, (m.agent_id)::text AS actor_id, (NULL)::text AS reason, (NULL)::text AS message, (NULL)::text AS level, (NULL)::jsonb AS details, (NULL)::text AS stack_trace, t.title, t.description, t.input_context, t.checkpoint_data, t.metadata, t.secrets, t.timeout_seconds, t.retry_count, t.max_retries, t.required_capabilities, t.traceparent, t.task_type, t.priority, t.project_id, t.estimated_complexity, t.estimated_tokens, t.estimate_source, t.ready_at, m.seconds, m.by_heartbeat, m.model
+    ('agent')::text AS actor_kind, (m.agent_id)::text AS actor_id, (NULL)::text AS reason, (NULL)::text AS message, (NULL)::text AS level, (NULL)::jsonb AS details, (NULL)::text AS stack_trace, t.title, t.description, t.input_context, t.checkpoint_data, t.metadata, t.secrets, t.answers, t.timeout_seconds, t.retry_count, t.max_retries, t.required_capabilities, t.traceparent, t.task_type, t.priority, t.project_id, t.estimated_complexity, t.estimated_tokens, t.estimate_source, t.ready_at, m.seconds, m.by_heartbeat, m.model
 ),
 run_moved AS (
   INSERT INTO task_runs (workspace_id, id, task_id, agent_id, generation, lease_seconds,
@@ -298,8 +298,8 @@ SELECT a.id AS agent_id, a.lifecycle, a.mode, a.capabilities, a.dedicated_to, a.
     AND p.task_type IS NOT NULL AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())) <> '{}' OR EXISTS (SELECT FROM workspace_throttles h WHERE h.workspace_id = $1 AND h.project_id IS NOT NULL) OR EXISTS (SELECT FROM provider_limits l WHERE l.workspace_id = $1 AND l.over_at > now()) OR EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1)) AS some_held, EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1) AS has_budgets,
   m.run_id, m.generation, m.model, now() + make_interval(secs => m.seconds) AS lease_expires_at,
   now() + make_interval(secs => m.timeout_seconds) AS deadline_at, m.id,
-  extract(epoch FROM now() - m.ready_at)::float8 AS waited_seconds,
-  m.title, m.description, m.input_context, m.checkpoint_data, m.metadata, m.secrets, m.timeout_seconds, m.retry_count, m.max_retries, m.required_capabilities, m.traceparent, m.task_type, m.priority, m.project_id, m.estimated_complexity, m.estimated_tokens, m.estimate_source, ARRAY(
+  extract(epoch FROM now() - greatest(m.ready_at, (m.answers -> -1 ->> 'answeredAt')::timestamptz))::float8 AS waited_seconds,
+  m.title, m.description, m.input_context, m.checkpoint_data, m.metadata, m.secrets, m.answers, m.timeout_seconds, m.retry_count, m.max_retries, m.required_capabilities, m.traceparent, m.task_type, m.priority, m.project_id, m.estimated_complexity, m.estimated_tokens, m.estimate_source, ARRAY(
     SELECT g.tag FROM agent_task_tags g WHERE g.workspace_id = $1 AND g.task_id = m.id ORDER BY g.tag) AS tags
 FROM agent a LEFT JOIN task_moved m ON m.agent_id = a.id
 -- Run ids are made in the order of the queue, and sort by the time they were made.
@@ -413,7 +413,7 @@ task_moved AS (
     coalesce(t.run_id, old.run_id) AS run_id, coalesce(t.agent_id, old.agent_id) AS agent_id,
     coalesce(t.session_key, old.session_key) AS session_key, t.retry_at, t.unmet_dependencies,
     t.dependents_unsettled,
-    ('agent')::text AS actor_kind, (m.agent_id)::text AS actor_id, (NULL)::text AS reason, (NULL)::text AS message, (NULL)::text AS level, (NULL)::jsonb AS details, (NULL)::text AS stack_trace, t.title, t.description, t.input_context, t.checkpoint_data, t.metadata, t.secrets, t.timeout_seconds, t.retry_count, t.max_retries, t.required_capabilities, t.traceparent, t.task_type, t.priority, t.project_id, t.estimated_complexity, t.estimated_tokens, t.estimate_source, t.ready_at, m.seconds, m.by_heartbeat, m.model, m.budget_ids, m.estimated_tokens AS held_tokens
+    ('agent')::text AS actor_kind, (m.agent_id)::text AS actor_id, (NULL)::text AS reason, (NULL)::text AS message, (NULL)::text AS level, (NULL)::jsonb AS details, (NULL)::text AS stack_trace, t.title, t.description, t.input_context, t.checkpoint_data, t.metadata, t.secrets, t.answers, t.timeout_seconds, t.retry_count, t.max_retries, t.required_capabilities, t.traceparent, t.task_type, t.priority, t.project_id, t.estimated_complexity, t.estimated_tokens, t.estimate_source, t.ready_at, m.seconds, m.by_heartbeat, m.model, m.budget_ids, m.estimated_tokens AS held_tokens
 ),
 run_moved AS (
   INSERT INTO task_runs (workspace_id, id, task_id, agent_id, generation, lease_seconds,
@@ -446,8 +446,8 @@ SELECT a.id AS agent_id, a.lifecycle, a.mode, a.capabilities, a.dedicated_to, a.
     AND p.task_type IS NOT NULL AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())) <> '{}' OR EXISTS (SELECT FROM workspace_throttles h WHERE h.workspace_id = $1 AND h.project_id IS NOT NULL) OR EXISTS (SELECT FROM provider_limits l WHERE l.workspace_id = $1 AND l.over_at > now()) OR EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1)) AS some_held, false AS has_budgets,
   m.run_id, m.generation, m.model, now() + make_interval(secs => m.seconds) AS lease_expires_at,
   now() + make_interval(secs => m.timeout_seconds) AS deadline_at, m.id,
-  extract(epoch FROM now() - m.ready_at)::float8 AS waited_seconds,
-  m.title, m.description, m.input_context, m.checkpoint_data, m.metadata, m.secrets, m.timeout_seconds, m.retry_count, m.max_retries, m.required_capabilities, m.traceparent, m.task_type, m.priority, m.project_id, m.estimated_complexity, m.estimated_tokens, m.estimate_source, ARRAY(
+  extract(epoch FROM now() - greatest(m.ready_at, (m.answers -> -1 ->> 'answeredAt')::timestamptz))::float8 AS waited_seconds,
+  m.title, m.description, m.input_context, m.checkpoint_data, m.metadata, m.secrets, m.answers, m.timeout_seconds, m.retry_count, m.max_retries, m.required_capabilities, m.traceparent, m.task_type, m.priority, m.project_id, m.estimated_complexity, m.estimated_tokens, m.estimate_source, ARRAY(
     SELECT g.tag FROM agent_task_tags g WHERE g.workspace_id = $1 AND g.task_id = m.id ORDER BY g.tag) AS tags,
   (SELECT set_config('app.holds', coalesce(jsonb_agg(h)::text, ''), true) FROM (
     SELECT m.workspace_id, i.id, sum(m.held_tokens) AS tokens FROM task_moved m CROSS JOIN LATERAL unnest(m.budget_ids) AS i (id)
@@ -538,7 +538,7 @@ task_moved AS (
     coalesce(t.run_id, old.run_id) AS run_id, coalesce(t.agent_id, old.agent_id) AS agent_id,
     coalesce(t.session_key, old.session_key) AS session_key, t.retry_at, t.unmet_dependencies,
     t.dependents_unsettled,
-    ('agent')::text AS actor_kind, (m.agent_id)::text AS actor_id, (NULL)::text AS reason, (NULL)::text AS message, (NULL)::text AS level, (NULL)::jsonb AS details, (NULL)::text AS stack_trace, t.title, t.description, t.input_context, t.checkpoint_data, t.metadata, t.secrets, t.timeout_seconds, t.retry_count, t.max_retries, t.required_capabilities, t.traceparent, t.task_type, t.priority, t.project_id, t.estimated_complexity, t.estimated_tokens, t.estimate_source, t.ready_at, m.seconds, m.by_heartbeat, m.model
+    ('agent')::text AS actor_kind, (m.agent_id)::text AS actor_id, (NULL)::text AS reason, (NULL)::text AS message, (NULL)::text AS level, (NULL)::jsonb AS details, (NULL)::text AS stack_trace, t.title, t.description, t.input_context, t.checkpoint_data, t.metadata, t.secrets, t.answers, t.timeout_seconds, t.retry_count, t.max_retries, t.required_capabilities, t.traceparent, t.task_type, t.priority, t.project_id, t.estimated_complexity, t.estimated_tokens, t.estimate_source, t.ready_at, m.seconds, m.by_heartbeat, m.model
 ),
 run_moved AS (
   INSERT INTO task_runs (workspace_id, id, task_id, agent_id, generation, lease_seconds,
@@ -572,8 +572,8 @@ SELECT a.id AS agent_id, a.lifecycle, a.mode, a.capabilities, a.dedicated_to, a.
     AND p.task_type IS NOT NULL AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())) <> '{}' OR EXISTS (SELECT FROM workspace_throttles h WHERE h.workspace_id = $1 AND h.project_id IS NOT NULL) OR EXISTS (SELECT FROM provider_limits l WHERE l.workspace_id = $1 AND l.over_at > now()) OR EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1)) AS some_held, EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1) AS has_budgets,
   m.run_id, m.generation, m.model, now() + make_interval(secs => m.seconds) AS lease_expires_at,
   now() + make_interval(secs => m.timeout_seconds) AS deadline_at, m.id,
-  extract(epoch FROM now() - m.ready_at)::float8 AS waited_seconds,
-  m.title, m.description, m.input_context, m.checkpoint_data, m.metadata, m.secrets, m.timeout_seconds, m.retry_count, m.max_retries, m.required_capabilities, m.traceparent, m.task_type, m.priority, m.project_id, m.estimated_complexity, m.estimated_tokens, m.estimate_source, ARRAY(
+  extract(epoch FROM now() - greatest(m.ready_at, (m.answers -> -1 ->> 'answeredAt')::timestamptz))::float8 AS waited_seconds,
+  m.title, m.description, m.input_context, m.checkpoint_data, m.metadata, m.secrets, m.answers, m.timeout_seconds, m.retry_count, m.max_retries, m.required_capabilities, m.traceparent, m.task_type, m.priority, m.project_id, m.estimated_complexity, m.estimated_tokens, m.estimate_source, ARRAY(
     SELECT g.tag FROM agent_task_tags g WHERE g.workspace_id = $1 AND g.task_id = m.id ORDER BY g.tag) AS tags
 FROM agent a LEFT JOIN task_moved m ON m.agent_id = a.id
 -- Run ids are made in the order of the queue, and sort by the time they were made.
@@ -695,7 +695,7 @@ task_moved AS (
     coalesce(t.run_id, old.run_id) AS run_id, coalesce(t.agent_id, old.agent_id) AS agent_id,
     coalesce(t.session_key, old.session_key) AS session_key, t.retry_at, t.unmet_dependencies,
     t.dependents_unsettled,
-    ('agent')::text AS actor_kind, (m.agent_id)::text AS actor_id, (NULL)::text AS reason, (NULL)::text AS message, (NULL)::text AS level, (NULL)::jsonb AS details, (NULL)::text AS stack_trace, t.title, t.description, t.input_context, t.checkpoint_data, t.metadata, t.secrets, t.timeout_seconds, t.retry_count, t.max_retries, t.required_capabilities, t.traceparent, t.task_type, t.priority, t.project_id, t.estimated_complexity, t.estimated_tokens, t.estimate_source, t.ready_at, m.seconds, m.by_heartbeat, m.model, m.budget_ids, m.estimated_tokens AS held_tokens
+    ('agent')::text AS actor_kind, (m.agent_id)::text AS actor_id, (NULL)::text AS reason, (NULL)::text AS message, (NULL)::text AS level, (NULL)::jsonb AS details, (NULL)::text AS stack_trace, t.title, t.description, t.input_context, t.checkpoint_data, t.metadata, t.secrets, t.answers, t.timeout_seconds, t.retry_count, t.max_retries, t.required_capabilities, t.traceparent, t.task_type, t.priority, t.project_id, t.estimated_complexity, t.estimated_tokens, t.estimate_source, t.ready_at, m.seconds, m.by_heartbeat, m.model, m.budget_ids, m.estimated_tokens AS held_tokens
 ),
 run_moved AS (
   INSERT INTO task_runs (workspace_id, id, task_id, agent_id, generation, lease_seconds,
@@ -729,8 +729,8 @@ SELECT a.id AS agent_id, a.lifecycle, a.mode, a.capabilities, a.dedicated_to, a.
     AND p.task_type IS NOT NULL AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())) <> '{}' OR EXISTS (SELECT FROM workspace_throttles h WHERE h.workspace_id = $1 AND h.project_id IS NOT NULL) OR EXISTS (SELECT FROM provider_limits l WHERE l.workspace_id = $1 AND l.over_at > now()) OR EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1)) AS some_held, false AS has_budgets,
   m.run_id, m.generation, m.model, now() + make_interval(secs => m.seconds) AS lease_expires_at,
   now() + make_interval(secs => m.timeout_seconds) AS deadline_at, m.id,
-  extract(epoch FROM now() - m.ready_at)::float8 AS waited_seconds,
-  m.title, m.description, m.input_context, m.checkpoint_data, m.metadata, m.secrets, m.timeout_seconds, m.retry_count, m.max_retries, m.required_capabilities, m.traceparent, m.task_type, m.priority, m.project_id, m.estimated_complexity, m.estimated_tokens, m.estimate_source, ARRAY(
+  extract(epoch FROM now() - greatest(m.ready_at, (m.answers -> -1 ->> 'answeredAt')::timestamptz))::float8 AS waited_seconds,
+  m.title, m.description, m.input_context, m.checkpoint_data, m.metadata, m.secrets, m.answers, m.timeout_seconds, m.retry_count, m.max_retries, m.required_capabilities, m.traceparent, m.task_type, m.priority, m.project_id, m.estimated_complexity, m.estimated_tokens, m.estimate_source, ARRAY(
     SELECT g.tag FROM agent_task_tags g WHERE g.workspace_id = $1 AND g.task_id = m.id ORDER BY g.tag) AS tags,
   (SELECT set_config('app.holds', coalesce(jsonb_agg(h)::text, ''), true) FROM (
     SELECT m.workspace_id, i.id, sum(m.held_tokens) AS tokens FROM task_moved m CROSS JOIN LATERAL unnest(m.budget_ids) AS i (id)
@@ -805,7 +805,7 @@ task_moved AS (
     coalesce(t.run_id, old.run_id) AS run_id, coalesce(t.agent_id, old.agent_id) AS agent_id,
     coalesce(t.session_key, old.session_key) AS session_key, t.retry_at, t.unmet_dependencies,
     t.dependents_unsettled,
-    ('agent')::text AS actor_kind, (m.agent_id)::text AS actor_id, (NULL)::text AS reason, (NULL)::text AS message, (NULL)::text AS level, (NULL)::jsonb AS details, (NULL)::text AS stack_trace, t.title, t.description, t.input_context, t.checkpoint_data, t.metadata, t.secrets, t.timeout_seconds, t.retry_count, t.max_retries, t.required_capabilities, t.traceparent, t.task_type, t.priority, t.project_id, t.estimated_complexity, t.estimated_tokens, t.estimate_source, t.ready_at, m.seconds, m.by_heartbeat, m.model
+    ('agent')::text AS actor_kind, (m.agent_id)::text AS actor_id, (NULL)::text AS reason, (NULL)::text AS message, (NULL)::text AS level, (NULL)::jsonb AS details, (NULL)::text AS stack_trace, t.title, t.description, t.input_context, t.checkpoint_data, t.metadata, t.secrets, t.answers, t.timeout_seconds, t.retry_count, t.max_retries, t.required_capabilities, t.traceparent, t.task_type, t.priority, t.project_id, t.estimated_complexity, t.estimated_tokens, t.estimate_source, t.ready_at, m.seconds, m.by_heartbeat, m.model
 ),
 run_moved AS (
   INSERT INTO task_runs (workspace_id, id, task_id, agent_id, generation, lease_seconds,
@@ -838,8 +838,8 @@ SELECT a.id AS agent_id, a.lifecycle, a.mode, a.capabilities, a.dedicated_to, a.
     AND p.task_type IS NOT NULL AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())) <> '{}' OR EXISTS (SELECT FROM workspace_throttles h WHERE h.workspace_id = $1 AND h.project_id IS NOT NULL) OR EXISTS (SELECT FROM provider_limits l WHERE l.workspace_id = $1 AND l.over_at > now()) OR EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1)) AS some_held, EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1) AS has_budgets,
   m.run_id, m.generation, m.model, now() + make_interval(secs => m.seconds) AS lease_expires_at,
   now() + make_interval(secs => m.timeout_seconds) AS deadline_at, m.id,
-  extract(epoch FROM now() - m.ready_at)::float8 AS waited_seconds,
-  m.title, m.description, m.input_context, m.checkpoint_data, m.metadata, m.secrets, m.timeout_seconds, m.retry_count, m.max_retries, m.required_capabilities, m.traceparent, m.task_type, m.priority, m.project_id, m.estimated_complexity, m.estimated_tokens, m.estimate_source, ARRAY(
+  extract(epoch FROM now() - greatest(m.ready_at, (m.answers -> -1 ->> 'answeredAt')::timestamptz))::float8 AS waited_seconds,
+  m.title, m.description, m.input_context, m.checkpoint_data, m.metadata, m.secrets, m.answers, m.timeout_seconds, m.retry_count, m.max_retries, m.required_capabilities, m.traceparent, m.task_type, m.priority, m.project_id, m.estimated_complexity, m.estimated_tokens, m.estimate_source, ARRAY(
     SELECT g.tag FROM agent_task_tags g WHERE g.workspace_id = $1 AND g.task_id = m.id ORDER BY g.tag) AS tags
 FROM agent a LEFT JOIN task_moved m ON m.agent_id = a.id
 -- Run ids are made in the order of the queue, and sort by the time they were made.
@@ -945,7 +945,7 @@ task_moved AS (
     coalesce(t.run_id, old.run_id) AS run_id, coalesce(t.agent_id, old.agent_id) AS agent_id,
     coalesce(t.session_key, old.session_key) AS session_key, t.retry_at, t.unmet_dependencies,
     t.dependents_unsettled,
-    ('agent')::text AS actor_kind, (m.agent_id)::text AS actor_id, (NULL)::text AS reason, (NULL)::text AS message, (NULL)::text AS level, (NULL)::jsonb AS details, (NULL)::text AS stack_trace, t.title, t.description, t.input_context, t.checkpoint_data, t.metadata, t.secrets, t.timeout_seconds, t.retry_count, t.max_retries, t.required_capabilities, t.traceparent, t.task_type, t.priority, t.project_id, t.estimated_complexity, t.estimated_tokens, t.estimate_source, t.ready_at, m.seconds, m.by_heartbeat, m.model, m.budget_ids, m.estimated_tokens AS held_tokens
+    ('agent')::text AS actor_kind, (m.agent_id)::text AS actor_id, (NULL)::text AS reason, (NULL)::text AS message, (NULL)::text AS level, (NULL)::jsonb AS details, (NULL)::text AS stack_trace, t.title, t.description, t.input_context, t.checkpoint_data, t.metadata, t.secrets, t.answers, t.timeout_seconds, t.retry_count, t.max_retries, t.required_capabilities, t.traceparent, t.task_type, t.priority, t.project_id, t.estimated_complexity, t.estimated_tokens, t.estimate_source, t.ready_at, m.seconds, m.by_heartbeat, m.model, m.budget_ids, m.estimated_tokens AS held_tokens
 ),
 run_moved AS (
   INSERT INTO task_runs (workspace_id, id, task_id, agent_id, generation, lease_seconds,
@@ -978,8 +978,8 @@ SELECT a.id AS agent_id, a.lifecycle, a.mode, a.capabilities, a.dedicated_to, a.
     AND p.task_type IS NOT NULL AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())) <> '{}' OR EXISTS (SELECT FROM workspace_throttles h WHERE h.workspace_id = $1 AND h.project_id IS NOT NULL) OR EXISTS (SELECT FROM provider_limits l WHERE l.workspace_id = $1 AND l.over_at > now()) OR EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1)) AS some_held, false AS has_budgets,
   m.run_id, m.generation, m.model, now() + make_interval(secs => m.seconds) AS lease_expires_at,
   now() + make_interval(secs => m.timeout_seconds) AS deadline_at, m.id,
-  extract(epoch FROM now() - m.ready_at)::float8 AS waited_seconds,
-  m.title, m.description, m.input_context, m.checkpoint_data, m.metadata, m.secrets, m.timeout_seconds, m.retry_count, m.max_retries, m.required_capabilities, m.traceparent, m.task_type, m.priority, m.project_id, m.estimated_complexity, m.estimated_tokens, m.estimate_source, ARRAY(
+  extract(epoch FROM now() - greatest(m.ready_at, (m.answers -> -1 ->> 'answeredAt')::timestamptz))::float8 AS waited_seconds,
+  m.title, m.description, m.input_context, m.checkpoint_data, m.metadata, m.secrets, m.answers, m.timeout_seconds, m.retry_count, m.max_retries, m.required_capabilities, m.traceparent, m.task_type, m.priority, m.project_id, m.estimated_complexity, m.estimated_tokens, m.estimate_source, ARRAY(
     SELECT g.tag FROM agent_task_tags g WHERE g.workspace_id = $1 AND g.task_id = m.id ORDER BY g.tag) AS tags,
   (SELECT set_config('app.holds', coalesce(jsonb_agg(h)::text, ''), true) FROM (
     SELECT m.workspace_id, i.id, sum(m.held_tokens) AS tokens FROM task_moved m CROSS JOIN LATERAL unnest(m.budget_ids) AS i (id)
@@ -1029,7 +1029,8 @@ best AS MATERIALIZED (
     SELECT t.id, t.queue_rank, CASE WHEN pg_column_compression(t.input_context) IS NULL THEN coalesce(pg_column_size(t.input_context), 0)
     ELSE octet_length(t.input_context::text) END + CASE WHEN pg_column_compression(t.checkpoint_data) IS NULL THEN coalesce(pg_column_size(t.checkpoint_data), 0)
     ELSE octet_length(t.checkpoint_data::text) END + CASE WHEN pg_column_compression(t.metadata) IS NULL THEN coalesce(pg_column_size(t.metadata), 0)
-    ELSE octet_length(t.metadata::text) END AS bytes FROM agent_tasks t
+    ELSE octet_length(t.metadata::text) END + CASE WHEN pg_column_compression(t.answers) IS NULL THEN coalesce(pg_column_size(t.answers), 0)
+    ELSE octet_length(t.answers::text) END AS bytes FROM agent_tasks t
     WHERE t.workspace_id = $1 AND t.capability_key = s.key
       AND (t.status = 'PENDING'
       AND (t.queue_expires_at IS NULL OR t.queue_expires_at > now())
@@ -1076,7 +1077,7 @@ task_moved AS (
     coalesce(t.run_id, old.run_id) AS run_id, coalesce(t.agent_id, old.agent_id) AS agent_id,
     coalesce(t.session_key, old.session_key) AS session_key, t.retry_at, t.unmet_dependencies,
     t.dependents_unsettled,
-    ('agent')::text AS actor_kind, (m.agent_id)::text AS actor_id, (NULL)::text AS reason, (NULL)::text AS message, (NULL)::text AS level, (NULL)::jsonb AS details, (NULL)::text AS stack_trace, t.title, t.description, t.input_context, t.checkpoint_data, t.metadata, t.secrets, t.timeout_seconds, t.retry_count, t.max_retries, t.required_capabilities, t.traceparent, t.task_type, t.priority, t.project_id, t.estimated_complexity, t.estimated_tokens, t.estimate_source, t.ready_at, m.seconds, m.by_heartbeat, m.model
+    ('agent')::text AS actor_kind, (m.agent_id)::text AS actor_id, (NULL)::text AS reason, (NULL)::text AS message, (NULL)::text AS level, (NULL)::jsonb AS details, (NULL)::text AS stack_trace, t.title, t.description, t.input_context, t.checkpoint_data, t.metadata, t.secrets, t.answers, t.timeout_seconds, t.retry_count, t.max_retries, t.required_capabilities, t.traceparent, t.task_type, t.priority, t.project_id, t.estimated_complexity, t.estimated_tokens, t.estimate_source, t.ready_at, m.seconds, m.by_heartbeat, m.model
 ),
 run_moved AS (
   INSERT INTO task_runs (workspace_id, id, task_id, agent_id, generation, lease_seconds,
@@ -1110,8 +1111,8 @@ SELECT a.id AS agent_id, a.lifecycle, a.mode, a.capabilities, a.dedicated_to, a.
     AND p.task_type IS NOT NULL AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())) <> '{}' OR EXISTS (SELECT FROM workspace_throttles h WHERE h.workspace_id = $1 AND h.project_id IS NOT NULL) OR EXISTS (SELECT FROM provider_limits l WHERE l.workspace_id = $1 AND l.over_at > now()) OR EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1)) AS some_held, EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1) AS has_budgets,
   m.run_id, m.generation, m.model, now() + make_interval(secs => m.seconds) AS lease_expires_at,
   now() + make_interval(secs => m.timeout_seconds) AS deadline_at, m.id,
-  extract(epoch FROM now() - m.ready_at)::float8 AS waited_seconds,
-  m.title, m.description, m.input_context, m.checkpoint_data, m.metadata, m.secrets, m.timeout_seconds, m.retry_count, m.max_retries, m.required_capabilities, m.traceparent, m.task_type, m.priority, m.project_id, m.estimated_complexity, m.estimated_tokens, m.estimate_source, ARRAY(
+  extract(epoch FROM now() - greatest(m.ready_at, (m.answers -> -1 ->> 'answeredAt')::timestamptz))::float8 AS waited_seconds,
+  m.title, m.description, m.input_context, m.checkpoint_data, m.metadata, m.secrets, m.answers, m.timeout_seconds, m.retry_count, m.max_retries, m.required_capabilities, m.traceparent, m.task_type, m.priority, m.project_id, m.estimated_complexity, m.estimated_tokens, m.estimate_source, ARRAY(
     SELECT g.tag FROM agent_task_tags g WHERE g.workspace_id = $1 AND g.task_id = m.id ORDER BY g.tag) AS tags
 FROM agent a LEFT JOIN task_moved m ON m.agent_id = a.id
 -- Run ids are made in the order of the queue, and sort by the time they were made.
@@ -1162,7 +1163,8 @@ best AS MATERIALIZED (
     SELECT t.id, t.queue_rank, t.project_id, t.milestone_id, t.estimated_tokens, CASE WHEN pg_column_compression(t.input_context) IS NULL THEN coalesce(pg_column_size(t.input_context), 0)
     ELSE octet_length(t.input_context::text) END + CASE WHEN pg_column_compression(t.checkpoint_data) IS NULL THEN coalesce(pg_column_size(t.checkpoint_data), 0)
     ELSE octet_length(t.checkpoint_data::text) END + CASE WHEN pg_column_compression(t.metadata) IS NULL THEN coalesce(pg_column_size(t.metadata), 0)
-    ELSE octet_length(t.metadata::text) END AS bytes FROM agent_tasks t
+    ELSE octet_length(t.metadata::text) END + CASE WHEN pg_column_compression(t.answers) IS NULL THEN coalesce(pg_column_size(t.answers), 0)
+    ELSE octet_length(t.answers::text) END AS bytes FROM agent_tasks t
     WHERE t.workspace_id = $1 AND t.capability_key = s.key
       AND (t.status = 'PENDING'
       AND (t.queue_expires_at IS NULL OR t.queue_expires_at > now())
@@ -1239,7 +1241,7 @@ task_moved AS (
     coalesce(t.run_id, old.run_id) AS run_id, coalesce(t.agent_id, old.agent_id) AS agent_id,
     coalesce(t.session_key, old.session_key) AS session_key, t.retry_at, t.unmet_dependencies,
     t.dependents_unsettled,
-    ('agent')::text AS actor_kind, (m.agent_id)::text AS actor_id, (NULL)::text AS reason, (NULL)::text AS message, (NULL)::text AS level, (NULL)::jsonb AS details, (NULL)::text AS stack_trace, t.title, t.description, t.input_context, t.checkpoint_data, t.metadata, t.secrets, t.timeout_seconds, t.retry_count, t.max_retries, t.required_capabilities, t.traceparent, t.task_type, t.priority, t.project_id, t.estimated_complexity, t.estimated_tokens, t.estimate_source, t.ready_at, m.seconds, m.by_heartbeat, m.model, m.budget_ids, m.estimated_tokens AS held_tokens
+    ('agent')::text AS actor_kind, (m.agent_id)::text AS actor_id, (NULL)::text AS reason, (NULL)::text AS message, (NULL)::text AS level, (NULL)::jsonb AS details, (NULL)::text AS stack_trace, t.title, t.description, t.input_context, t.checkpoint_data, t.metadata, t.secrets, t.answers, t.timeout_seconds, t.retry_count, t.max_retries, t.required_capabilities, t.traceparent, t.task_type, t.priority, t.project_id, t.estimated_complexity, t.estimated_tokens, t.estimate_source, t.ready_at, m.seconds, m.by_heartbeat, m.model, m.budget_ids, m.estimated_tokens AS held_tokens
 ),
 run_moved AS (
   INSERT INTO task_runs (workspace_id, id, task_id, agent_id, generation, lease_seconds,
@@ -1273,8 +1275,8 @@ SELECT a.id AS agent_id, a.lifecycle, a.mode, a.capabilities, a.dedicated_to, a.
     AND p.task_type IS NOT NULL AND p.ended_at IS NULL AND (p.until IS NULL OR p.until > now())) <> '{}' OR EXISTS (SELECT FROM workspace_throttles h WHERE h.workspace_id = $1 AND h.project_id IS NOT NULL) OR EXISTS (SELECT FROM provider_limits l WHERE l.workspace_id = $1 AND l.over_at > now()) OR EXISTS (SELECT FROM usage_budgets b WHERE b.workspace_id = $1)) AS some_held, false AS has_budgets,
   m.run_id, m.generation, m.model, now() + make_interval(secs => m.seconds) AS lease_expires_at,
   now() + make_interval(secs => m.timeout_seconds) AS deadline_at, m.id,
-  extract(epoch FROM now() - m.ready_at)::float8 AS waited_seconds,
-  m.title, m.description, m.input_context, m.checkpoint_data, m.metadata, m.secrets, m.timeout_seconds, m.retry_count, m.max_retries, m.required_capabilities, m.traceparent, m.task_type, m.priority, m.project_id, m.estimated_complexity, m.estimated_tokens, m.estimate_source, ARRAY(
+  extract(epoch FROM now() - greatest(m.ready_at, (m.answers -> -1 ->> 'answeredAt')::timestamptz))::float8 AS waited_seconds,
+  m.title, m.description, m.input_context, m.checkpoint_data, m.metadata, m.secrets, m.answers, m.timeout_seconds, m.retry_count, m.max_retries, m.required_capabilities, m.traceparent, m.task_type, m.priority, m.project_id, m.estimated_complexity, m.estimated_tokens, m.estimate_source, ARRAY(
     SELECT g.tag FROM agent_task_tags g WHERE g.workspace_id = $1 AND g.task_id = m.id ORDER BY g.tag) AS tags,
   (SELECT set_config('app.holds', coalesce(jsonb_agg(h)::text, ''), true) FROM (
     SELECT m.workspace_id, i.id, sum(m.held_tokens) AS tokens FROM task_moved m CROSS JOIN LATERAL unnest(m.budget_ids) AS i (id)
@@ -1477,7 +1479,8 @@ FROM gateways, LATERAL (SELECT last_seen_at > now() - make_interval(secs => $1::
 SELECT t.id, t.workspace_id, t.status, t.version, t.retry_count, t.max_retries,
   t.retry_backoff_seconds, t.retry_at, t.has_dependents, t.run_id, r.state AS run_state,
   r.started_at IS NOT NULL AS run_started, r.pause_requested_at IS NOT NULL AS pause_requested,
-  r.deadline_at <= now() AND r.state IN ('ASSIGNED', 'WORKING', 'STALE') AS past_deadline, t.agent_id, s.gateway_boot_id IS DISTINCT FROM $2::uuid AS of_earlier_life
+  r.deadline_at <= now() AND r.state IN ('ASSIGNED', 'WORKING', 'STALE') AS past_deadline, t.agent_id,
+  coalesce((t.status = 'PAUSED' AND (t.paused_by LIKE 'run:%' OR t.paused_by LIKE 'agent:%')), false) AS waits_for_answer, s.gateway_boot_id IS DISTINCT FROM $2::uuid AS of_earlier_life
 FROM session_spawns s
 JOIN task_runs r ON r.workspace_id = s.workspace_id AND r.id = s.run_id AND r.ended_at IS NULL
 JOIN agent_tasks t ON t.workspace_id = r.workspace_id AND t.id = r.task_id AND t.run_id = r.id
@@ -1601,7 +1604,8 @@ FROM queue q CROSS JOIN LATERAL (
 SELECT t.id, t.workspace_id, t.status, t.version, t.retry_count, t.max_retries,
   t.retry_backoff_seconds, t.retry_at, t.has_dependents, t.run_id, r.state AS run_state,
   r.started_at IS NOT NULL AS run_started, r.pause_requested_at IS NOT NULL AS pause_requested,
-  r.deadline_at <= now() AND r.state IN ('ASSIGNED', 'WORKING', 'STALE') AS past_deadline, t.agent_id
+  r.deadline_at <= now() AND r.state IN ('ASSIGNED', 'WORKING', 'STALE') AS past_deadline, t.agent_id,
+  coalesce((t.status = 'PAUSED' AND (t.paused_by LIKE 'run:%' OR t.paused_by LIKE 'agent:%')), false) AS waits_for_answer
 FROM task_runs r JOIN agent_tasks t ON t.workspace_id = r.workspace_id AND t.id = r.task_id AND t.run_id = r.id
 WHERE r.workspace_id = $1 AND r.agent_id = $2 AND r.state IN ('ASSIGNED', 'WORKING', 'IN_REVIEW', 'APPROVED', 'STALE')
 ORDER BY t.id
@@ -1895,7 +1899,7 @@ taken AS (
 )
 SELECT n.*, t.run_id IS NOT DISTINCT FROM n.run_id AND t.status IN ('ASSIGNED', 'RUNNING')
   AND EXISTS (SELECT FROM workspaces used WHERE used.id = n.workspace_id AND used.archived_at IS NULL) AND r.lease_by_heartbeat = $3::boolean AS is_current,
-  r.generation, r.model, t.task_type, t.priority, t.project_id, t.estimated_complexity, t.estimated_tokens, t.estimate_source, t.title, t.description, t.input_context, t.checkpoint_data, t.metadata, t.secrets, t.timeout_seconds,
+  r.generation, r.model, t.task_type, t.priority, t.project_id, t.estimated_complexity, t.estimated_tokens, t.estimate_source, t.title, t.description, t.input_context, t.checkpoint_data, t.answers, t.metadata, t.secrets, t.timeout_seconds,
   t.traceparent,
   a.command, a.secrets AS agent_secrets, a.metadata ->> 'network' AS network, a.capabilities, a.token_version
 FROM taken n

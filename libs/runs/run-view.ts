@@ -1,4 +1,5 @@
 import { traceparentWithin } from '#lib/kernel';
+import type { TaskAnswer } from '#lib/task-manager';
 import type { ModelTier } from '#lib/usage-budget';
 import type { ClaimedRow } from './store/claim-tasks.sql.js';
 
@@ -30,6 +31,8 @@ export interface ClaimedTask {
     metadata: unknown;
     /** Variables for the environment of what executes it. */
     secrets: unknown;
+    /** To its questions, the oldest first; only the latest. */
+    answers: TaskAnswer[];
     timeoutSeconds: number | null;
     retryCount: number;
     maxRetries: number;
@@ -61,6 +64,7 @@ export function toClaimedTask(row: ClaimedRow, token: string): ClaimedTask {
       checkpointData: row.checkpoint_data,
       metadata: row.metadata,
       secrets: row.secrets,
+      answers: row.answers ?? [],
       timeoutSeconds: row.timeout_seconds,
       retryCount: row.retry_count,
       maxRetries: row.max_retries,

@@ -65,6 +65,6 @@ import { TasksOfAgent } from './tasks-of-agent.js';
     LostSessions,
     SessionLeases,
   ],
-  exports: [ClaimService, TaskAssignment, LostSessions, RunModels, RunReports],
+  exports: [ClaimService, TaskAssignment, LostSessions, RunModels, RunReports, RunSecrets],
 })
 export class RunsModule {}

@@ -27,6 +27,7 @@ const FIELDS = {
   output_result: 'outputResult',
   metadata: 'metadata',
   secrets: 'secrets',
+  answers: 'answers',
 } as const;
 
 /** The same by the names of its fields. */

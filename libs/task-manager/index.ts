@@ -4,6 +4,7 @@ export { TaskCreation } from './creation/task-creation.js';
 export { CreateTaskDto, TaskPageDto } from './http/dto/task.dto.js';
 export { TaskCommands } from './commands/task-commands.js';
 export { type TaskCommand } from './domain/commands.js';
+export { MAX_ANSWERS, type TaskAnswer } from './domain/task-answer.js';
 export { visibilityOf } from './domain/access.js';
 export { idAfter } from './domain/cursor.js';
 export { type Edge, findWay } from './domain/dependencies.js';
@@ -35,4 +36,5 @@ export {
 export { TaskQueries } from './queries/task-queries.js';
 export { bytesOf, cutPage, TASK_BYTES } from './store/page-bytes.js';
 export { LEASE_END } from './store/run-columns.js';
+export { reconsiderPrerequisites } from './store/reconsider-prerequisites.sql.js';
 export { taskState } from './store/task-state.sql.js';

@@ -51,6 +51,7 @@ export {
   NO_HEARTBEAT,
   promisesHeartbeat,
   promisesNoHeartbeat,
+  waitsForAnswer,
 } from './store/conditions.js';
 export {
   BUDGET_RECOUNT,

@@ -2,7 +2,7 @@
 
 -- apply_and_detach
 WITH task_move AS MATERIALIZED (
-    SELECT * FROM jsonb_to_recordset($1::jsonb) AS m (workspace_id uuid, task_id uuid, to_status text, actor_kind text, actor_id text, reason text, message text, level text, details jsonb, stack_trace text, run_id uuid, agent_id uuid, session_key text, retry_after_seconds float8, counts_as_retry boolean, resets_retries boolean, last_error text, output_result jsonb, summary text, checkpoint_data jsonb, keeps_run boolean)),
+    SELECT * FROM jsonb_to_recordset($1::jsonb) AS m (workspace_id uuid, task_id uuid, to_status text, actor_kind text, actor_id text, reason text, message text, level text, details jsonb, stack_trace text, run_id uuid, agent_id uuid, session_key text, retry_after_seconds float8, counts_as_retry boolean, resets_retries boolean, last_error text, output_result jsonb, summary text, checkpoint_data jsonb, answers jsonb, keeps_run boolean)),
 task_moved AS (
   UPDATE agent_tasks t SET
     status = m.to_status, version = t.version + 1, updated_at = now(),
@@ -21,7 +21,8 @@ task_moved AS (
       ELSE t.estimated_completion_at + (now() - t.paused_at) END ELSE t.estimated_completion_at END,
     paused_by = CASE m.to_status WHEN 'PENDING' THEN NULL WHEN 'RUNNING' THEN NULL WHEN 'PAUSED' THEN m.actor_kind || coalesce(':' || m.actor_id, '') ELSE t.paused_by END,
     pause_reason = CASE m.to_status WHEN 'PENDING' THEN NULL WHEN 'RUNNING' THEN NULL WHEN 'PAUSED' THEN m.reason ELSE t.pause_reason END,
-    ready_at = CASE m.to_status WHEN 'PENDING' THEN CASE WHEN t.unmet_dependencies = 0 THEN now() END ELSE t.ready_at END,
+    ready_at = CASE m.to_status WHEN 'PENDING' THEN CASE WHEN t.unmet_dependencies > 0 THEN NULL
+      WHEN (t.status = 'PAUSED' AND (t.paused_by LIKE 'run:%' OR t.paused_by LIKE 'agent:%')) THEN coalesce(t.ready_at, now()) ELSE now() END ELSE t.ready_at END,
     assigned_at = CASE m.to_status WHEN 'PENDING' THEN NULL WHEN 'ASSIGNED' THEN now() ELSE t.assigned_at END,
     started_at = CASE m.to_status WHEN 'PENDING' THEN NULL WHEN 'RUNNING' THEN CASE t.status WHEN 'ASSIGNED' THEN now() ELSE coalesce(t.started_at, now()) END ELSE t.started_at END,
     paused_at = CASE m.to_status WHEN 'PENDING' THEN NULL WHEN 'RUNNING' THEN NULL WHEN 'PAUSED' THEN now() ELSE t.paused_at END,
@@ -35,7 +36,8 @@ task_moved AS (
     last_error = coalesce(m.last_error, t.last_error),
     output_result = coalesce(m.output_result, t.output_result),
     summary = coalesce(m.summary, t.summary),
-    checkpoint_data = coalesce(m.checkpoint_data, t.checkpoint_data)
+    checkpoint_data = coalesce(m.checkpoint_data, t.checkpoint_data),
+    answers = coalesce(m.answers, t.answers)
   FROM task_move m
   WHERE t.workspace_id = m.workspace_id AND t.id = m.task_id AND (t.status, m.to_status) IN (('PENDING', 'ASSIGNED'), ('PENDING', 'PAUSED'), ('PENDING', 'FAILED'), ('PENDING', 'ABORTED'), ('ASSIGNED', 'RUNNING'), ('ASSIGNED', 'PENDING'), ('ASSIGNED', 'PAUSED'), ('ASSIGNED', 'COMPLETED'), ('ASSIGNED', 'ABORTED'), ('RUNNING', 'PAUSED'), ('RUNNING', 'COMPLETED'), ('RUNNING', 'FAILED'), ('RUNNING', 'ABORTED'), ('PAUSED', 'PENDING'), ('PAUSED', 'RUNNING'), ('PAUSED', 'COMPLETED'), ('PAUSED', 'FAILED'), ('PAUSED', 'ABORTED'), ('ABORTED', 'PENDING'), ('ABORTED', 'ABORTED'), ('ABORTED', 'FAILED'), ('ABORTED', 'ARCHIVED'), ('FAILED', 'PENDING'), ('FAILED', 'ARCHIVED'), ('COMPLETED', 'ARCHIVED'))
   RETURNING t.workspace_id, t.id, t.version, old.status AS previous_status, t.status, t.generation,
@@ -101,7 +103,7 @@ FROM task_moved
 
 -- apply_transitions
 WITH task_move AS MATERIALIZED (
-    SELECT * FROM jsonb_to_recordset($1::jsonb) AS m (workspace_id uuid, task_id uuid, to_status text, actor_kind text, actor_id text, reason text, message text, level text, details jsonb, stack_trace text, run_id uuid, agent_id uuid, session_key text, retry_after_seconds float8, counts_as_retry boolean, resets_retries boolean, last_error text, output_result jsonb, summary text, checkpoint_data jsonb, keeps_run boolean)),
+    SELECT * FROM jsonb_to_recordset($1::jsonb) AS m (workspace_id uuid, task_id uuid, to_status text, actor_kind text, actor_id text, reason text, message text, level text, details jsonb, stack_trace text, run_id uuid, agent_id uuid, session_key text, retry_after_seconds float8, counts_as_retry boolean, resets_retries boolean, last_error text, output_result jsonb, summary text, checkpoint_data jsonb, answers jsonb, keeps_run boolean)),
 task_moved AS (
   UPDATE agent_tasks t SET
     status = m.to_status, version = t.version + 1, updated_at = now(),
@@ -120,7 +122,8 @@ task_moved AS (
       ELSE t.estimated_completion_at + (now() - t.paused_at) END ELSE t.estimated_completion_at END,
     paused_by = CASE m.to_status WHEN 'PENDING' THEN NULL WHEN 'RUNNING' THEN NULL WHEN 'PAUSED' THEN m.actor_kind || coalesce(':' || m.actor_id, '') ELSE t.paused_by END,
     pause_reason = CASE m.to_status WHEN 'PENDING' THEN NULL WHEN 'RUNNING' THEN NULL WHEN 'PAUSED' THEN m.reason ELSE t.pause_reason END,
-    ready_at = CASE m.to_status WHEN 'PENDING' THEN CASE WHEN t.unmet_dependencies = 0 THEN now() END ELSE t.ready_at END,
+    ready_at = CASE m.to_status WHEN 'PENDING' THEN CASE WHEN t.unmet_dependencies > 0 THEN NULL
+      WHEN (t.status = 'PAUSED' AND (t.paused_by LIKE 'run:%' OR t.paused_by LIKE 'agent:%')) THEN coalesce(t.ready_at, now()) ELSE now() END ELSE t.ready_at END,
     assigned_at = CASE m.to_status WHEN 'PENDING' THEN NULL WHEN 'ASSIGNED' THEN now() ELSE t.assigned_at END,
     started_at = CASE m.to_status WHEN 'PENDING' THEN NULL WHEN 'RUNNING' THEN CASE t.status WHEN 'ASSIGNED' THEN now() ELSE coalesce(t.started_at, now()) END ELSE t.started_at END,
     paused_at = CASE m.to_status WHEN 'PENDING' THEN NULL WHEN 'RUNNING' THEN NULL WHEN 'PAUSED' THEN now() ELSE t.paused_at END,
@@ -134,7 +137,8 @@ task_moved AS (
     last_error = coalesce(m.last_error, t.last_error),
     output_result = coalesce(m.output_result, t.output_result),
     summary = coalesce(m.summary, t.summary),
-    checkpoint_data = coalesce(m.checkpoint_data, t.checkpoint_data)
+    checkpoint_data = coalesce(m.checkpoint_data, t.checkpoint_data),
+    answers = coalesce(m.answers, t.answers)
   FROM task_move m
   WHERE t.workspace_id = m.workspace_id AND t.id = m.task_id AND (t.status, m.to_status) IN (('PENDING', 'ASSIGNED'), ('PENDING', 'PAUSED'), ('PENDING', 'FAILED'), ('PENDING', 'ABORTED'), ('ASSIGNED', 'RUNNING'), ('ASSIGNED', 'PENDING'), ('ASSIGNED', 'PAUSED'), ('ASSIGNED', 'COMPLETED'), ('ASSIGNED', 'ABORTED'), ('RUNNING', 'PAUSED'), ('RUNNING', 'COMPLETED'), ('RUNNING', 'FAILED'), ('RUNNING', 'ABORTED'), ('PAUSED', 'PENDING'), ('PAUSED', 'RUNNING'), ('PAUSED', 'COMPLETED'), ('PAUSED', 'FAILED'), ('PAUSED', 'ABORTED'), ('ABORTED', 'PENDING'), ('ABORTED', 'ABORTED'), ('ABORTED', 'FAILED'), ('ABORTED', 'ARCHIVED'), ('FAILED', 'PENDING'), ('FAILED', 'ARCHIVED'), ('COMPLETED', 'ARCHIVED'))
   RETURNING t.workspace_id, t.id, t.version, old.status AS previous_status, t.status, t.generation,
@@ -252,7 +256,8 @@ SELECT lifecycle FROM agents WHERE workspace_id = $1 AND id = $2
 SELECT t.id, t.workspace_id, t.status, t.version, t.retry_count, t.max_retries,
   t.retry_backoff_seconds, t.retry_at, t.has_dependents, t.run_id, r.state AS run_state,
   r.started_at IS NOT NULL AS run_started, r.pause_requested_at IS NOT NULL AS pause_requested,
-  r.deadline_at <= now() AND r.state IN ('ASSIGNED', 'WORKING', 'STALE') AS past_deadline, t.agent_id
+  r.deadline_at <= now() AND r.state IN ('ASSIGNED', 'WORKING', 'STALE') AS past_deadline, t.agent_id,
+  coalesce((t.status = 'PAUSED' AND (t.paused_by LIKE 'run:%' OR t.paused_by LIKE 'agent:%')), false) AS waits_for_answer
 FROM task_runs r JOIN agent_tasks t ON t.workspace_id = r.workspace_id AND t.id = r.task_id
 WHERE r.workspace_id = $1 AND r.id = $2 AND r.agent_id = $3 AND t.run_id = r.id
   AND EXISTS (SELECT FROM workspaces used WHERE used.id = $1 AND used.archived_at IS NULL)
@@ -268,7 +273,8 @@ FOR NO KEY UPDATE
 SELECT t.id, t.workspace_id, t.status, t.version, t.retry_count, t.max_retries,
   t.retry_backoff_seconds, t.retry_at, t.has_dependents, t.run_id, r.state AS run_state,
   r.started_at IS NOT NULL AS run_started, r.pause_requested_at IS NOT NULL AS pause_requested,
-  r.deadline_at <= now() AND r.state IN ('ASSIGNED', 'WORKING', 'STALE') AS past_deadline, t.agent_id
+  r.deadline_at <= now() AND r.state IN ('ASSIGNED', 'WORKING', 'STALE') AS past_deadline, t.agent_id,
+  coalesce((t.status = 'PAUSED' AND (t.paused_by LIKE 'run:%' OR t.paused_by LIKE 'agent:%')), false) AS waits_for_answer
 FROM agent_tasks t LEFT JOIN task_runs r ON r.workspace_id = t.workspace_id AND r.id = t.run_id
 WHERE t.workspace_id = $1 AND t.id = ANY($2::uuid[])
 ORDER BY t.id

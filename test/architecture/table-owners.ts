@@ -53,6 +53,7 @@ export const TABLES: Readonly<Record<string, Ownership>> = {
       runs: 'appends progress and conflicts, which move nothing',
       coordinator: 'appends warnings and cycles, which move nothing',
       'usage-budget': 'appends alerts, which move nothing',
+      questions: 'appends questions, which move nothing by themselves',
     },
   },
   usage_budgets: {
@@ -77,6 +78,8 @@ export const TABLES: Readonly<Record<string, Ownership>> = {
 
   inbound_hooks: { owner: 'inbound-hooks' },
   inbound_hook_deliveries: { owner: 'inbound-hooks' },
+
+  questions: { owner: 'questions' },
 
   workspace_limits: { owner: 'admission' },
   pauses: { owner: 'admission' },

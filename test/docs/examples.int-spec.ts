@@ -122,6 +122,22 @@ describe('The example', () => {
     expect(done.sort()).toEqual(['Left half', 'Right half', 'Whole'].map((t) => `${t}: COMPLETED`));
   });
 
+  it('ask.sh asks a person, and goes on with the answer', async () => {
+    const command = ['bash', '-c', readFileSync(join(examples, 'ask.sh'), 'utf8')];
+    const task = await submit({ inputContext: { command } });
+    const question = await waitFor('a question', async () => {
+      const { body } = await workspace.api.get<{ items: { id: string }[] }>(
+        `/questions?status=open&taskId=${task}`,
+      );
+      return body.items[0];
+    });
+    expect(question).toMatchObject({ prompt: 'Send it?', default: 'no' });
+    await workspace.api.post(`/questions/${question.id}/answer`, { answer: 'yes' });
+    expect(await completed(task)).toEqual({ draft: 'Dear all', sent: true });
+    const { body } = await workspace.api.get(`/agent-tasks/${task}`);
+    expect(body).toMatchObject({ retryCount: 0, generation: 2 });
+  });
+
   it('push_agent.py is started for a task', async () => {
     const agent = start('python3', [join(examples, 'push_agent.py'), 'register']);
     const said = await text(agent.stdout as NonNullable<typeof agent.stdout>);

@@ -23,6 +23,7 @@ const STEPS: Record<StepName, string> = {
   recover_orphans: 'read_leased_defects',
   reconcile_states: 'recount_tasks',
   promote_retries: 'promote_due_retries',
+  expire_questions: 'expire_question',
   fail_cycles: 'announce_cycles',
   settle_dependents: 'lock_unsettled',
   time_out_runs: 'lock_overdue_runs',

@@ -266,6 +266,36 @@ export const ATTEMPTS: Record<string, readonly (readonly [sql: string, by: strin
       'log_level_check',
     ],
   ],
+  'a question': [
+    [`UPDATE questions SET task_id = uuidv7()`, 'questions_task_fkey'],
+    [`UPDATE questions SET prompt = ''`, 'questions_prompt_check'],
+    [`UPDATE questions SET choices = array_fill('x'::text, ARRAY[21])`, 'questions_choices_check'],
+    [`UPDATE questions SET free_text = false`, 'questions_have_answers'],
+    [`UPDATE questions SET on_deadline = 'ask', default_answer = 'x'`, 'questions_on_deadline_check'],
+    [`UPDATE questions SET on_deadline = 'default'`, 'questions_default_is_there'],
+    [`UPDATE questions SET default_answer = ''`, 'questions_default_answer_check'],
+    [`UPDATE questions SET status = 'lost', closed_at = now()`, 'questions_status_check'],
+    [`UPDATE questions SET status = 'cancelled'`, 'questions_open_until_closed'],
+    [`UPDATE questions SET closed_at = now()`, 'questions_open_until_closed'],
+    [
+      `UPDATE questions SET status = 'answered', answer = 'yes', closed_at = now()`,
+      'questions_answered_by_somebody',
+    ],
+    [
+      `UPDATE questions SET status = 'answered', answered_by = 'user:1', closed_at = now()`,
+      'questions_answer_is_there',
+    ],
+    [
+      `INSERT INTO questions (workspace_id, id, task_id, run_id, agent_id, prompt, free_text, deadline_at, on_deadline)
+       SELECT workspace_id, uuidv7(), task_id, run_id, agent_id, prompt, free_text, deadline_at, 'fail' FROM questions`,
+      'questions_run_key',
+    ],
+    [
+      `INSERT INTO questions (workspace_id, id, task_id, run_id, agent_id, prompt, free_text, deadline_at, on_deadline)
+       SELECT workspace_id, uuidv7(), task_id, uuidv7(), agent_id, prompt, free_text, deadline_at, 'fail' FROM questions`,
+      'questions_open_key',
+    ],
+  ],
   'an agent': [
     [`UPDATE agents SET lifecycle = 'IDLE'`, 'agents_lifecycle_is_whole'],
     [`UPDATE agents SET lifecycle = 'DRAINING'`, 'agents_lifecycle_is_whole'],

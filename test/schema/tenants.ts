@@ -171,6 +171,11 @@ function otherRows({
        VALUES ($1, $2, $2, 'one', sha256('x'), true, 'push', 'ignored', 'no_rule')`,
       [workspaceId, agentId],
     ],
+    [
+      `INSERT INTO questions (workspace_id, id, task_id, run_id, agent_id, prompt, free_text, deadline_at, on_deadline)
+       VALUES ($1, $2, $2, $3, $4, 'Which?', true, now(), 'fail')`,
+      [workspaceId, taskId, held.runId, agentId],
+    ],
     [`INSERT INTO installation_spawn_allowance VALUES (1, 1) ON CONFLICT DO NOTHING`, []],
     [`INSERT INTO event_numbers VALUES ('channels', $1, 1)`, [workspaceId]],
     [

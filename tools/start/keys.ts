@@ -8,6 +8,7 @@ const ALL_SCOPES = [
   'tasks:write',
   'agents:write',
   'projects:write',
+  'questions:answer',
   'workspace:admin',
   'coordinator:admin',
 ];

@@ -42,6 +42,7 @@ export function sessionOfTask(body: SpawnAgentDto, by: Identity): SessionRecord 
         description: context.taskDescription ?? null,
         inputContext: context.inputContext ?? {},
         checkpointData: context.checkpointData ?? {},
+        answers: context.answers ?? [],
       },
       ...(run && { run: { id: run.runId, generation: run.generation } }),
       metadata: body.metadata ?? {},
@@ -54,6 +55,7 @@ export function sessionOfTask(body: SpawnAgentDto, by: Identity): SessionRecord 
       ...by.passedSecrets,
       ...secretsIn(context.inputContext),
       ...secretsIn(context.checkpointData),
+      ...secretsIn(context.answers),
     ],
   };
   const runId = run?.runId ?? null;

@@ -44,6 +44,12 @@ const COUNTED: Record<string, Counted> = {
     help: 'Age of the oldest event that a consumer of the journal has yet to read',
     label: 'consumer',
   },
+  questions: {
+    name: 'drover_questions',
+    help: 'Questions of runs that wait for the answer of a person',
+    label: 'status',
+    values: ['open'],
+  },
   budgets: {
     name: 'drover_budgets',
     help: 'Budgets whose period has begun and not ended, by how much of them is used',

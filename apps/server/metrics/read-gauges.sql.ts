@@ -51,6 +51,8 @@ UNION ALL
 SELECT 'runs', state, count(*)::float8 FROM task_runs r
 WHERE ${isLiveRun('r')} GROUP BY state
 UNION ALL
+SELECT 'questions', 'open', count(*)::float8 FROM questions WHERE status = 'open'
+UNION ALL
 SELECT 'agents', status, count(*)::float8 FROM agents WHERE lifecycle <> 'TERMINATED' GROUP BY status
 UNION ALL
 SELECT 'outbox_events', name, count::float8 FROM unread

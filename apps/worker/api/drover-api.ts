@@ -114,5 +114,8 @@ function bodyOf(report: FinalReport): object {
   if (report.kind === 'provider-limits') {
     return { ...report.limit, checkpointData: report.checkpointData };
   }
+  if (report.kind === 'questions') {
+    return { ...report.question, checkpointData: report.checkpointData };
+  }
   return { ...report, kind: undefined };
 }

@@ -29,6 +29,8 @@ export interface ClaimedTaskBody {
   priority: number;
   inputContext: JsonObject;
   checkpointData?: JsonObject | null;
+  /** To its questions; a server that knows no questions sends none. */
+  answers?: JsonObject[];
   metadata?: JsonObject | null;
   /** Variables for the environment of the work. */
   secrets?: Record<string, string>;
@@ -108,6 +110,17 @@ export interface ProviderLimit {
   message?: string;
 }
 
+/** A question to people, with which a run ends. */
+export interface Question {
+  prompt: string;
+  choices?: string[];
+  freeText?: boolean;
+  deadlineSeconds?: number;
+  deadlineAt?: string;
+  onDeadline: 'default' | 'fail';
+  default?: string;
+}
+
 export type ReleaseReason = 'drain' | 'paused' | 'unstarted' | 'provider_limited';
 
 /** How a run ends, as the server is told. */
@@ -115,7 +128,8 @@ export type FinalReport =
   | { kind: 'complete'; outputResult?: JsonObject; summary?: string }
   | { kind: 'fail'; error: RunFailure; checkpointData?: JsonObject }
   | { kind: 'release'; reason: ReleaseReason; checkpointData?: JsonObject }
-  | { kind: 'provider-limits'; limit: ProviderLimit; checkpointData?: JsonObject };
+  | { kind: 'provider-limits'; limit: ProviderLimit; checkpointData?: JsonObject }
+  | { kind: 'questions'; question: Question; checkpointData?: JsonObject };
 
 export interface RunSignal {
   runId: string;

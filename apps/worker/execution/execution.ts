@@ -97,8 +97,9 @@ class SessionExecution implements Execution {
 
   private async judge(exit: SessionExit): Promise<Outcome> {
     const { output } = this.parts;
-    const { error: said, summary, providerLimit: limit } = output;
+    const { error: said, summary, providerLimit: limit, question } = output;
     if (exit.exitCode !== 0) {
+      if (question !== undefined) return { kind: 'asked', question };
       if (limit !== undefined) return { kind: 'refused', limit };
       const lastWords = output.lastWords();
       return { kind: 'failed', error: classifyExit({ ...exit, lastWords, said }) };
@@ -110,6 +111,7 @@ class SessionExecution implements Execution {
       return { kind: 'failed', error };
     }
     const result = file.kind === 'object' ? file.value : output.result;
+    if (question !== undefined && result === undefined) return { kind: 'asked', question };
     // What has a result all the same has found another way.
     if (limit !== undefined && result === undefined) return { kind: 'refused', limit };
     return { kind: 'succeeded', result, summary };
@@ -135,7 +137,7 @@ function environmentOf(
 
 function filesOf({ task, runId, generation, model, modelTier }: Job) {
   // In the environment alone: not in a file as well.
-  const shown = { ...task, secrets: undefined };
+  const shown = { ...task, answers: task.answers ?? [], secrets: undefined };
   const run = { id: runId, generation, model, modelTier };
   const input = { inputContext: task.inputContext, task: shown, run };
   const checkpoint = task.checkpointData ?? {};
@@ -149,5 +151,5 @@ function filesOf({ task, runId, generation, model, modelTier }: Job) {
 function secretsOf({ runToken, task }: Job, passedEnv: Record<string, string>): string[] {
   const passed = Object.entries(passedEnv).filter(([name]) => looksSecret(name));
   const named = [...passed.map(([, value]) => value), ...Object.values(task.secrets ?? {})];
-  return [runToken, ...named, ...secretsIn(task.inputContext)];
+  return [runToken, ...named, ...secretsIn(task.inputContext), ...secretsIn(task.answers)];
 }

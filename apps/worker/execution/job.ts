@@ -5,6 +5,7 @@ import type {
   EntryLevel,
   ProgressReport,
   ProviderLimit,
+  Question,
   RunFailure,
 } from '../api/types.js';
 import type { RunFolder } from '../runs/run-folder.js';
@@ -38,12 +39,15 @@ export interface JobReports {
   usage(reports: readonly UsageLine[]): void;
   /** The provider of its model has refused it: the job is to end. */
   refused(): void;
+  /** It has asked people a question: the job is to end. */
+  asked(): void;
 }
 
 export type Outcome =
   | { kind: 'succeeded'; result?: JsonObject; summary?: string }
   | { kind: 'failed'; error: RunFailure }
-  | { kind: 'refused'; limit: ProviderLimit };
+  | { kind: 'refused'; limit: ProviderLimit }
+  | { kind: 'asked'; question: Question };
 
 /** Work under way. */
 export interface Execution {

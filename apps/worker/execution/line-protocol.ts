@@ -1,7 +1,8 @@
 import { copyStart } from '#lib/runtime';
 import type { JsonObject } from '#lib/agent-host';
-import { ENTRY_LEVELS, type EntryLevel, type ProviderLimit } from '../api/types.js';
+import { ENTRY_LEVELS, type EntryLevel, type ProviderLimit, type Question } from '../api/types.js';
 import { readProviderLimit } from './provider-limit-line.js';
+import { readQuestion } from './question-line.js';
 import { readUsage, type UsageLine } from './usage-line.js';
 
 export const PROTOCOL_PREFIX = '::drover ';
@@ -23,6 +24,7 @@ export interface ProtocolMessage {
   /** At least one report. */
   usage?: UsageLine[];
   providerLimit?: ProviderLimit;
+  ask?: Question;
 }
 
 /**
@@ -99,6 +101,11 @@ const READERS: Record<keyof ProtocolMessage, (value: unknown, into: ProtocolMess
     const reports = readUsage(value);
     if (reports !== null) into.usage = reports;
     return reports !== null;
+  },
+  ask: (value, into) => {
+    const question = readQuestion(value);
+    if (question !== null) into.ask = question;
+    return question !== null;
   },
   providerLimit: (value, into) => {
     const limit = readProviderLimit(value);

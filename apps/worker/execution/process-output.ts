@@ -9,7 +9,7 @@ import {
   shorten,
 } from '#lib/runtime';
 import type { JsonObject } from '#lib/agent-host';
-import type { EntryLevel, ProviderLimit } from '../api/types.js';
+import type { EntryLevel, ProviderLimit, Question } from '../api/types.js';
 import type { JobReports } from './job.js';
 import { MAX_PROTOCOL_LINE, parseProtocolLine, type ProtocolMessage } from './line-protocol.js';
 import { MAX_MESSAGE } from './provider-limit-line.js';
@@ -24,6 +24,8 @@ export class ProcessOutput implements OutputSink {
   error: ProtocolMessage['error'];
   /** Of the provider that has refused it; the last one counts. */
   providerLimit: ProviderLimit | undefined;
+  /** What it has asked people; the last one counts. */
+  question: Question | undefined;
   private readonly lastLines: KeptLine[] = [];
   private readonly splitters: Record<'stdout' | 'stderr', LineSplitter>;
 
@@ -80,6 +82,7 @@ export class ProcessOutput implements OutputSink {
     this.summary = summary ?? this.summary;
     if (log !== undefined) this.say(log.level, log.message);
     if (message.providerLimit !== undefined) this.beRefused(message.providerLimit);
+    if (message.ask !== undefined) this.ask(message.ask);
     if (error === undefined) return;
     const reason = error.message && shorten(this.redactor.redact(error.message), MAX_LINE);
     this.error = { ...error, message: reason };
@@ -89,6 +92,11 @@ export class ProcessOutput implements OutputSink {
     const words = message && copyStart(this.redactor.redact(message), MAX_MESSAGE);
     this.providerLimit = { ...limit, ...(words && { message: words }) };
     this.report.refused();
+  }
+
+  private ask(question: Question): void {
+    this.question = { ...question, prompt: this.redactor.redact(question.prompt) };
+    this.report.asked();
   }
 
   private withoutSecrets({ operation, ...report }: UsageLine): UsageLine {

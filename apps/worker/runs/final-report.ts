@@ -4,7 +4,7 @@ import type { FinalReport, RunFailure } from '../api/types.js';
 import type { Outcome } from '../execution/job.js';
 
 /** Why the worker itself ended a run before the run did. */
-export type StopCause = 'timeout' | 'pause' | 'drain' | 'provider_limited';
+export type StopCause = 'timeout' | 'pause' | 'drain' | 'provider_limited' | 'question';
 
 export interface RunEnd {
   outcome: Outcome;
@@ -33,6 +33,9 @@ export function decideFinalReport({
   if (outcome.kind === 'refused') {
     return { kind: 'provider-limits', limit: outcome.limit, ...checkpointData };
   }
+  if (outcome.kind === 'asked' && cause !== 'pause') {
+    return { kind: 'questions', question: outcome.question, ...checkpointData };
+  }
   const finished = outcome.kind === 'succeeded' && outcome.result !== undefined;
   if (cause !== undefined && !finished) {
     const reason = cause === 'drain' ? 'drain' : 'paused';
@@ -43,6 +46,9 @@ export function decideFinalReport({
       return { kind: 'complete', outputResult: outcome.result, summary: outcome.summary };
     case 'failed':
       return { kind: 'fail', error: outcome.error, ...checkpointData };
+    case 'asked':
+      // Paused meanwhile: it asks again when it goes on.
+      return { kind: 'release', reason: 'paused', ...checkpointData };
     default:
       return assertNever(outcome);
   }

@@ -3,12 +3,17 @@ import type { FinalReport } from '../api/types.js';
 
 /**
  * What to report instead when the server refuses the report of a run's end, so that the run does not
- * stay open: a refused result becomes a failure that says why, a refused limit a release, which is no attempt, and the
+ * stay open: a refused result or question becomes a failure that says why, a refused limit a release, which is no attempt, and the
  * others go without what is large.
  *
  * @returns undefined when there is nothing left to leave out, or the refusal is not about the report
  */
 export function withoutDetails(report: FinalReport, refusal: ApiError): FinalReport | undefined {
+  if (report.kind === 'questions' && refusal.code === 'illegal_transition') {
+    // Paused meanwhile: it asks when it goes on.
+    const { checkpointData } = report;
+    return { kind: 'release', reason: 'paused', ...(checkpointData && { checkpointData }) };
+  }
   if (refusal.status !== 400 && refusal.status !== 413 && refusal.status !== 422) return undefined;
   switch (report.kind) {
     case 'complete': {
@@ -28,6 +33,11 @@ export function withoutDetails(report: FinalReport, refusal: ApiError): FinalRep
       const isTooLarge = refusal.status === 413;
       const kept = isTooLarge || checkpointData === undefined ? {} : { checkpointData };
       return { kind: 'release', reason: 'provider_limited', ...kept };
+    }
+    case 'questions': {
+      const message = cut(`The server refused the question: ${refusal.message}`, 1_000);
+      const error = { message, class: 'exit_code', retryable: false } as const;
+      return { kind: 'fail', error };
     }
     case 'release':
       return report.checkpointData && { kind: 'release', reason: report.reason };

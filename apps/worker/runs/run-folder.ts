@@ -17,6 +17,7 @@ const REPORT_KINDS = [
   'fail',
   'release',
   'provider-limits',
+  'questions',
 ] satisfies FinalReport['kind'][] as unknown[];
 
 /** The files of a run. */

@@ -230,6 +230,7 @@ export class Run {
       },
       usage: (reports) => usage.add(reports),
       refused: () => this.stop('provider_limited', this.parts.graceMs),
+      asked: () => this.stop('question', this.parts.graceMs),
     };
   }
 
@@ -280,6 +281,7 @@ function endFields(report: FinalReport): Record<string, unknown> {
   if (report.kind === 'release') return { reason: report.reason };
   if (report.kind === 'complete') return {};
   if (report.kind === 'provider-limits') return { ...report.limit };
+  if (report.kind === 'questions') return {};
   const { class: failureClass, exitCode, signal } = report.error;
   return { class: failureClass, exitCode, signal };
 }

@@ -47,6 +47,7 @@ export function makeJob(inputContext: JsonObject, checkpointData: JsonObject = {
     progress: (said) => made.progress.push(said),
     usage: (reports) => made.usage.push(...reports),
     refused: () => undefined,
+    asked: () => undefined,
   };
   const rest = {
     runToken: RUN_TOKEN,

@@ -56,6 +56,7 @@ const STEPS: Record<StepName, Damage | null> = {
   // Not by this step: it gives back what was left behind by whoever ended the run.
   reconcile_states: damaged('task_runs', `state = 'FAILED', ended_at = now(), end_reason = 'old'`),
   promote_retries: null,
+  expire_questions: null,
   fail_cycles: null,
   settle_dependents: null,
   time_out_runs: damaged('task_runs', `deadline_at = now() - interval '61 seconds'`),

@@ -5,6 +5,7 @@ import { CloseWorkspaces } from './close-workspaces.js';
 import { DetectSplitBrain } from './detect-split-brain.js';
 import { EnforceBudgets } from './enforce-budgets.js';
 import { ExpireLeases } from './expire-leases.js';
+import { ExpireQuestions } from './expire-questions.js';
 import { ExpireQueued } from './expire-queued.js';
 import { FailCycles } from './fail-cycles.js';
 import { HeedProviderLimits } from './heed-provider-limits.js';
@@ -35,6 +36,7 @@ export const RECONCILERS = [
   RecoverOrphans,
   ReconcileStates,
   PromoteRetries,
+  ExpireQuestions,
   FailCycles,
   SettleDependents,
   TimeOutRuns,

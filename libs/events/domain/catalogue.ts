@@ -17,6 +17,16 @@ const reason = orNull(
   text('why, in one word: `agent_stale`, `timeout` …', 'timeout', (row) => row.reason),
 );
 
+const asked = {
+  questionId: id('the question', OTHER, 'questionId'),
+  taskId,
+  runId: { ...runId, about: 'the run that asked' },
+  agentId,
+  prompt: text('the question itself', 'Shall it go out today?', 'prompt'),
+};
+const onDeadline = (about: string) =>
+  oneOf(['default', 'fail'], about, { example: 'default', of: 'onDeadline' });
+
 /**
  * The catalogue of events: each with its fields, where these come from, and an example. The messages, their types, the
  * tables of docs/events.md and the section `webhooks` of the OpenAPI document are made of it.
@@ -110,6 +120,25 @@ export const CATALOGUE = {
     newerGeneration: optional(int('its generation', 2, 'newerGeneration')),
     gatewayId: optional(text('the gateway of a second session of one run', 'b', 'gatewayId')),
     rightfulGatewayId: optional(text('the gateway whose session it is', 'a', 'rightfulGatewayId')),
+  }),
+  'question.asked': event('A run has asked people a question, and its task waits for the answer', {
+    ...asked,
+    choices: listOf(text('the answers to choose from; none: any text', 'yes', 'choices')),
+    freeText: flag('an answer may be another text than a choice', false, (_, details) => {
+      return details['freeText'] === true;
+    }),
+    deadlineAt: time('until when it can be answered', LATER, 'deadlineAt'),
+    onDeadline: onDeadline('what happens then'),
+  }),
+  'question.answered': event('Somebody has answered a question, and its task goes on', {
+    ...asked,
+    answer: text('the answer', 'yes', 'answer'),
+    answeredBy: text('who answered', `user:${OTHER}`, 'answeredBy'),
+  }),
+  'question.expired': event('Nobody has answered a question in time', {
+    ...asked,
+    onDeadline: onDeadline('what has happened: its task goes on with the default, or has failed'),
+    answer: orNull(text('the default, where the task goes on with it', 'no', 'answer')),
   }),
   'budget.alert': event('50, 75, 90 or 100 % of a budget are used', {
     taskId: { ...orNull(taskId), about: 'the task, where the budget is one’s', example: null },

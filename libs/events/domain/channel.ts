@@ -10,6 +10,7 @@ const CHANNELS: Record<Message['subject'], string> = {
   task: 'tasks',
   run: 'tasks',
   agent: 'agents',
+  question: 'tasks',
   budget: 'budgets',
   coordinator: 'coordinator',
 };

@@ -6,6 +6,14 @@ import { SHORT_WORDS, shortMessageOf } from './short-message.js';
 
 const WORKSPACE = '0198c5a0-0000-7000-8000-000000000001';
 const [TASK, RUN, AGENT] = ['a task', 'a run', 'an agent'];
+const SAID = { questionId: 'a question', prompt: 'Which?' };
+const QUESTION = { taskId: TASK, runId: RUN, agentId: AGENT };
+const ASKED = {
+  ...{ ...SAID, choices: ['this', 'that'], freeText: false, onDeadline: 'fail' },
+  deadlineAt: '2026-11-23T10:00:00+00:00',
+};
+const ANSWERED = { ...SAID, answer: 'this', answeredBy: 'user:1' };
+const EXPIRED = { ...SAID, onDeadline: 'fail', answer: null };
 const CREATED = Date.parse('2026-11-22T10:00:00.123Z');
 
 function row(overrides: Partial<JournalRow>): JournalRow {
@@ -181,6 +189,21 @@ const CATALOGUE: [string, Partial<JournalRow>, Record<string, unknown>][] = [
     'run.split_brain_conflict',
     { task_id: TASK, run_id: RUN, agent_id: AGENT, details: SECOND_SESSION },
     { taskId: TASK, ...SECOND_SESSION },
+  ],
+  [
+    'question.asked',
+    { task_id: TASK, run_id: RUN, agent_id: AGENT, details: ASKED },
+    { ...QUESTION, ...ASKED },
+  ],
+  [
+    'question.answered',
+    { task_id: TASK, run_id: RUN, agent_id: AGENT, details: ANSWERED },
+    { ...QUESTION, ...ANSWERED },
+  ],
+  [
+    'question.expired',
+    { task_id: TASK, run_id: RUN, agent_id: AGENT, details: EXPIRED },
+    { ...QUESTION, ...EXPIRED },
   ],
   [
     'budget.alert',

@@ -7,7 +7,7 @@ export interface Message {
   /** A 64-bit number as a decimal text; unique, and rising in the order of the journal. */
   id: string;
   workspaceId: string;
-  subject: 'task' | 'run' | 'agent' | 'budget' | 'coordinator';
+  subject: 'task' | 'run' | 'agent' | 'question' | 'budget' | 'coordinator';
   /** What it concerns, whether or not its body says so. */
   taskId: string | null;
   agentId: string | null;

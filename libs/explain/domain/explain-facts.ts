@@ -1,6 +1,7 @@
 import type { RunState, TaskStatus } from '#lib/transitions';
 import type { AgentHold, HoldCode, SpawnFacts } from '#lib/runs';
 import type { DependencyPolicy } from '#lib/task-manager';
+import type { OnDeadline } from '#lib/questions';
 import type { BudgetScope, LimitKind, Throttle } from '#lib/usage-budget';
 
 export type { SpawnFacts };
@@ -102,6 +103,16 @@ export interface ProviderLimitFacts {
   until: string;
 }
 
+/** The question that the task waits for. */
+export interface QuestionFacts {
+  questionId: string;
+  prompt: string;
+  choices: string[];
+  deadlineAt: string;
+  onDeadline: OnDeadline;
+  default: string | null;
+}
+
 export interface RunFacts {
   id: string;
   agentId: string;
@@ -152,6 +163,8 @@ export interface ExplainFacts {
     budgets: BudgetFacts[];
     /** Those that it waits for, the last to end first. */
     providerLimits: ProviderLimitFacts[];
+    /** That it waits for. */
+    question: QuestionFacts | null;
     assignedAt: Date | null;
     startedAt: Date | null;
     completedAt: Date | null;

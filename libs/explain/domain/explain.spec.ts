@@ -11,6 +11,7 @@ import {
   type Overrides,
   PAUSE,
   PROVIDER_LIMIT,
+  QUESTION,
   RUN,
 } from './testing/facts.js';
 import { TASK_STATUSES } from '../../transitions/domain/task-state.js';
@@ -273,6 +274,21 @@ const cases: [string, Overrides, string[], RegExp?][] = [
     },
     ['throttled'],
     /Its project may have 2 runs at once since 2026-03-01T11:00:00.000Z.* or when the budget would last/,
+  ],
+  [
+    'a question, whose default counts at its deadline',
+    { task: { status: 'PAUSED', pausedBy: 'run:1', question: QUESTION }, agents: free },
+    ['waiting_for_answer'],
+    /answer its question "Ship it\?"\. Unless somebody does until 2026-03-01T13.*, it goes on with "no" as the answer\.$/,
+  ],
+  [
+    'a question that fails it',
+    {
+      task: { status: 'PAUSED', question: { ...QUESTION, onDeadline: 'fail', default: null } },
+      agents: free,
+    },
+    ['waiting_for_answer'],
+    /until 2026-03-01T13.*, it fails\.$/,
   ],
   [
     'a provider that refuses its model',

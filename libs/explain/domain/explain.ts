@@ -5,6 +5,7 @@ import type {
   ExplainFacts,
   PrerequisiteFacts,
   ProviderLimitFacts,
+  QuestionFacts,
   RootFacts,
 } from './explain-facts.js';
 import { agentReasons } from './explain-agents.js';
@@ -115,7 +116,7 @@ export function explain(facts: ExplainFacts): Reason[] {
     case 'RUNNING':
       return held(facts);
     case 'PAUSED':
-      return [paused(facts), ...(facts.run ? held(facts) : waiting(facts))];
+      return [resting(facts), ...(facts.run ? held(facts) : waiting(facts))];
     case 'ABORTED':
       return facts.task.retryAt ? [waitingForRetry(facts), ...waiting(facts)] : [ended(facts)];
     case 'COMPLETED':
@@ -205,6 +206,19 @@ const AFTER_FAILURE = {
 function dependencyFailed({ taskId, title, status, policy }: PrerequisiteFacts): OtherReason {
   const message = `The task "${title}" that it depends on is ${status}, and with the policy ${policy} ${AFTER_FAILURE[policy]}.`;
   return { code: 'dependency_failed', message, facts: { taskId, title, status, policy } };
+}
+
+function resting(facts: ExplainFacts): Reason {
+  const { question } = facts.task;
+  return question === null ? paused(facts) : waitsForAnswer(question);
+}
+
+function waitsForAnswer(question: QuestionFacts): Reason {
+  const { prompt, deadlineAt, onDeadline, default: answer } = question;
+  const then =
+    onDeadline === 'fail' ? 'it fails' : `it goes on with ${JSON.stringify(answer)} as the answer`;
+  const message = `It waits for a person to answer its question "${prompt}". Unless somebody does until ${deadlineAt}, ${then}.`;
+  return { code: 'waiting_for_answer', message, facts: question };
 }
 
 function paused({ task }: ExplainFacts): Reason {

@@ -1,4 +1,5 @@
 import { RUN_STATES, TASK_STATUSES } from '#lib/transitions';
+import { ON_DEADLINE } from '#lib/questions';
 import { DEPENDENCY_POLICIES } from '#lib/task-manager';
 import { BUDGET_SCOPES, LIMIT_KINDS } from '#lib/usage-budget';
 
@@ -107,6 +108,13 @@ export const REASONS = {
   paused: {
     about: 'Somebody paused it',
     facts: { by: text, byName: textOrNull, reason: textOrNull, since: timeOrNull },
+  },
+  waiting_for_answer: {
+    about: 'Its last run has asked people a question',
+    facts: {
+      ...{ questionId: id, prompt: text, choices: list(text), deadlineAt: time },
+      ...{ onDeadline: oneOf(ON_DEADLINE), default: textOrNull },
+    },
   },
   waiting_for_retry: {
     about: 'It failed, and is tried again at a time',

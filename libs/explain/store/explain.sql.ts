@@ -1,5 +1,10 @@
 import { query } from '#lib/database';
-import type { BudgetFacts, PauseFacts, ProviderLimitFacts } from '../domain/explain-facts.js';
+import type {
+  BudgetFacts,
+  PauseFacts,
+  ProviderLimitFacts,
+  QuestionFacts,
+} from '../domain/explain-facts.js';
 import {
   endedBadly,
   isActiveBudget,
@@ -55,6 +60,7 @@ export interface ExplainedTask {
   /** Budgets that cover it and have less left than it needs. */
   budgets: BudgetFacts[];
   provider_limits: ProviderLimitFacts[];
+  question: QuestionFacts | null;
   assigned_at: Date | null;
   started_at: Date | null;
   completed_at: Date | null;
@@ -104,7 +110,8 @@ SELECT now() AS now, t.status, t.task_type, t.project_id, t.run_id, t.agent_id, 
   t.queue_expires_at, t.required_capabilities, t.queue_rank, t.unmet_dependencies,
   ${heldBackBy('t', scopeOf('$1'))} AS held_back,
   t.assigned_at, t.started_at, t.completed_at, t.failed_at, t.aborted_at, t.archived_at, run.last_run,
-  unsettled.dependencies, spawn.spawn, short.budgets, limited.provider_limits
+  unsettled.dependencies, spawn.spawn, short.budgets, limited.provider_limits,
+  asked.question
 FROM agent_tasks t
 LEFT JOIN LATERAL (
   SELECT jsonb_build_object('id', r.id, 'agent_id', r.agent_id, 'agent_name', a.name, 'state', r.state,
@@ -138,6 +145,11 @@ LEFT JOIN LATERAL (
   SELECT coalesce(jsonb_agg(jsonb_build_object('limitId', l.id, 'provider', l.provider, 'model', l.model, 'kind', l.kind,
     'until', ${isoTime('provider_limit_end(l.until, l.over_at, t.id)')}) ORDER BY l.until DESC), '[]') AS provider_limits
   FROM provider_limits l WHERE l.workspace_id = t.workspace_id AND l.id = ANY (${limitsOfTask('t')})) limited ON true
+LEFT JOIN LATERAL (
+  SELECT jsonb_build_object('questionId', q.id, 'prompt', q.prompt, 'choices', q.choices,
+    'deadlineAt', ${isoTime('q.deadline_at')}, 'onDeadline', q.on_deadline, 'default', q.default_answer) AS question
+  FROM questions q
+  WHERE q.workspace_id = t.workspace_id AND q.task_id = t.id AND q.status = 'open') asked ON true
 WHERE t.workspace_id = $1 AND t.id = $2`,
 );
 

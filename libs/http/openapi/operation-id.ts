@@ -2,7 +2,9 @@
 const VERBS = [
   'accept',
   'add',
+  'answer',
   'archive',
+  'ask',
   'assign',
   'cancel',
   'change',

@@ -9,6 +9,7 @@ export const TAGS = {
   Agents: 'Agents register, send heartbeats and claim tasks; users see and end them.',
   Tasks: 'Tasks are made, changed, steered and explained.',
   Runs: 'Agents report how the runs of their tasks go.',
+  Questions: 'What runs ask people, and the answers.',
   Models: 'What models cost, which model a task is given, and which their providers refuse.',
   Pauses: 'What is paused for a workspace, for a type of task, or at all.',
   Budgets: 'What workspaces, projects, milestones and tasks may use, and how long it will last.',

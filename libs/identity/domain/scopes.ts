@@ -2,6 +2,7 @@
 export const SCOPES = [
   'tasks:read',
   'tasks:write',
+  'questions:answer',
   'agents:read',
   'agents:write',
   'projects:read',

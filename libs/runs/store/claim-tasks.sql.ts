@@ -6,7 +6,7 @@ import {
   runStart,
   taskTransition,
 } from '#lib/transitions';
-import { bytesOf } from '#lib/task-manager';
+import { bytesOf, type TaskAnswer } from '#lib/task-manager';
 import {
   hasRoom,
   OFFER,
@@ -94,6 +94,7 @@ export interface ClaimedRow extends RoutedRow {
   checkpoint_data: unknown;
   metadata: unknown;
   secrets: unknown;
+  answers: TaskAnswer[] | null;
   timeout_seconds: number | null;
   retry_count: number;
   max_retries: number;
@@ -116,6 +117,7 @@ const RECEIVED = [
   'checkpoint_data',
   'metadata',
   'secrets',
+  'answers',
   'timeout_seconds',
   'retry_count',
   'max_retries',
@@ -182,7 +184,7 @@ ${chosenByOne(holds)}`,
 /** @param bytes whether the answer may become too large */
 function several(bytes: boolean): Askers {
   const size = bytes
-    ? `, ${bytesOf('t.input_context', 't.checkpoint_data', 't.metadata')} AS bytes`
+    ? `, ${bytesOf('t.input_context', 't.checkpoint_data', 't.metadata', 't.answers')} AS bytes`
     : '';
   const numbered = ({ columns }: Holds) =>
     `SELECT id, row_number() OVER (ORDER BY queue_rank, id) AS number${columns('best')} FROM best`;
@@ -265,7 +267,7 @@ SELECT a.id AS agent_id, a.lifecycle, a.mode, ${OFFERED}, a.unresponsive, ${defe
   ${someTasksMayWait('$1')} AS some_held, ${holds.missed} AS has_budgets,
   m.run_id, m.generation, m.model, now() + make_interval(secs => m.seconds) AS lease_expires_at,
   now() + make_interval(secs => m.timeout_seconds) AS deadline_at, m.id,
-  extract(epoch FROM now() - m.ready_at)::float8 AS waited_seconds,
+  extract(epoch FROM now() - greatest(m.ready_at, (m.answers -> -1 ->> 'answeredAt')::timestamptz))::float8 AS waited_seconds,
   ${RECEIVED.map((column) => `m.${column}`).join(', ')}, ARRAY(
     SELECT g.tag FROM agent_task_tags g WHERE g.workspace_id = $1 AND g.task_id = m.id ORDER BY g.tag) AS tags${holds.noted}
 FROM agent a LEFT JOIN task_moved m ON m.agent_id = a.id

@@ -18,6 +18,7 @@ export const SECRET_COLUMNS = [
   'output_result',
   'metadata',
   'secrets',
+  'answers',
 ] as const;
 
 export type SecretColumn = (typeof SECRET_COLUMNS)[number];

@@ -25,7 +25,11 @@ export function illegalCommand(
   const others =
     commands.length === 0 ? 'It takes no command any more.' : `It takes: ${commands.join(', ')}.`;
   return new DroverError('illegal_transition', {
-    detail: `The task is ${current}, and can't be ${DONE[command]}. ${others}`,
+    detail: `The task ${standOf(task)}, and can't be ${DONE[command]}. ${others}`,
     members: { current, requested, legal: legalTaskTransitions(current), commands },
   });
+}
+
+function standOf({ status, waits_for_answer: waits }: LockedTask): string {
+  return waits ? 'waits for an answer to its question' : `is ${status}`;
 }

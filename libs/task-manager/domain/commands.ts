@@ -50,8 +50,9 @@ function decideCancel(task: LockedTask, request: CommandRequest): CommandDecisio
 
 function decidePause(task: LockedTask, request: CommandRequest): CommandDecision {
   if (task.status === 'PAUSED') {
-    const isTold = request.actor.kind === 'coordinator';
-    return isTold ? { kind: 'already' } : { kind: 'takes_over_pause', request };
+    if (request.actor.kind === 'coordinator') return { kind: 'already' };
+    if (task.waits_for_answer) return illegal(task, 'PAUSED');
+    return { kind: 'takes_over_pause', request };
   }
   if (!mayTransition(task.status, 'PAUSED')) return illegal(task, 'PAUSED');
   const holdsRun = task.run_id !== null;
@@ -70,6 +71,8 @@ function decideResume(task: LockedTask, request: CommandRequest): CommandDecisio
       task.status === 'PENDING' || task.status === 'ASSIGNED' || task.status === 'RUNNING';
     return underWay ? { kind: 'already' } : illegal(task, 'PENDING');
   }
+  // Only its answer resumes it: without, its next run would ask again.
+  if (task.waits_for_answer) return illegal(task, 'PENDING');
   // A run that had begun still has its session: it goes on. One that had not is handed back.
   if (task.run_id !== null && task.run_started) {
     return { kind: 'transition', transition: { ...base(task, request), to: 'RUNNING' } };

@@ -13,6 +13,7 @@ export const HIDDEN = [
   'hasDependents',
   'dependentsUnsettled',
   'traceparent',
+  'answers',
 ] as const satisfies readonly (keyof AgentTask)[];
 export type HiddenField = (typeof HIDDEN)[number];
 

@@ -16,6 +16,8 @@ export interface TaskFilter {
   parentTaskId?: string;
   milestoneId?: string;
   taskType?: string;
+  /** Whether it rests until a person answers the question of its last run. */
+  waitsForAnswer?: boolean;
   /** Somewhere in the title or the description, in upper or lower case. */
   text?: string;
   /** At this time or later (RFC 3339); the same for the others. */

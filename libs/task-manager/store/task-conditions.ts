@@ -1,3 +1,4 @@
+import { waitsForAnswer } from '#lib/transitions';
 import type { TaskFilter } from '../domain/task-filter.js';
 
 /** Collects the parameters of a statement whose text depends on what was asked for. */
@@ -36,6 +37,7 @@ const CONDITIONS: Conditions = {
   projectId: (id, params) => `t.project_id = ${params.add(id)}::uuid`,
   milestoneId: (id, params) => `t.milestone_id = ${params.add(id)}::uuid`,
   taskType: (type, params) => `t.task_type = ${params.add(type)}`,
+  waitsForAnswer: (waits) => (waits ? waitsForAnswer('t') : `${waitsForAnswer('t')} IS NOT TRUE`),
   // Not LIKE: then `%` and `_` in what people type would mean something.
   text: (text, params) => {
     const searched = `lower(${params.add(text)}::text)`;

@@ -28,6 +28,7 @@ function task(values: Partial<LockedTask> = {}): LockedTask {
     pause_requested: false,
     past_deadline: false,
     agent_id: 'a',
+    waits_for_answer: false,
     ...values,
   };
 }

@@ -19,4 +19,6 @@ export interface LockedTask {
   /** Whether the run has a deadline that still counts for it, and that has passed. */
   past_deadline: boolean | null;
   agent_id: string | null;
+  /** Whether it rests for the answer to a question of its last run. */
+  waits_for_answer: boolean;
 }

@@ -22,6 +22,8 @@ export interface Transition {
   outputResult?: unknown;
   summary?: string;
   checkpointData?: unknown;
+  /** What its next run receives as answers to its questions. */
+  answers?: unknown;
   keepsRun?: boolean;
   run?: RunTransition;
 }

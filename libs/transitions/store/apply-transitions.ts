@@ -92,6 +92,7 @@ function taskTransitionRow(transition: Transition): Record<string, unknown> {
     output_result: transition.outputResult,
     summary: transition.summary,
     checkpoint_data: transition.checkpointData,
+    answers: transition.answers,
     keeps_run: transition.keepsRun,
   };
 }

@@ -36,6 +36,10 @@ export const endedBadly = (
 ) => `(${p}.status = 'FAILED' OR (${p}.status = 'ABORTED' AND ${p}.retry_at IS NULL)
   OR (${p}.status = 'ARCHIVED' AND ${p}.completed_at IS NULL))`;
 
+/** Its run has asked a question, and ended with it: only runs and agents pause for that. */
+export const waitsForAnswer = (t: string) =>
+  `(${t}.status = 'PAUSED' AND (${t}.paused_by LIKE 'run:%' OR ${t}.paused_by LIKE 'agent:%'))`;
+
 /** It was ABORTED, and is tried again by itself. Index: agent_tasks_retry_due_idx. */
 export const awaitsRetry = (t: string) => `(${t}.status = 'ABORTED' AND ${t}.retry_at IS NOT NULL)`;
 

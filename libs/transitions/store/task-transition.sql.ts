@@ -1,4 +1,5 @@
 import { TASK_EDGES, TASK_STATUSES, type TaskStatus } from '../domain/task-state.js';
+import { waitsForAnswer } from './conditions.js';
 import { asFilter } from './plan-hints.js';
 
 /**
@@ -44,6 +45,7 @@ const TRANSITION_COLUMNS = {
   output_result: 'jsonb',
   summary: 'text',
   checkpoint_data: 'jsonb',
+  answers: 'jsonb',
   /** PAUSED: the run goes on holding its lease until its agent has put the work down. */
   keeps_run: 'boolean',
 } as const;
@@ -68,7 +70,9 @@ const EFFECTS: Record<TaskStatus, Effects> = {
     estimated_completion_at: 'NULL',
     paused_by: 'NULL',
     pause_reason: 'NULL',
-    ready_at: 'CASE WHEN t.unmet_dependencies = 0 THEN now() END',
+    // What has waited for an answer keeps its place.
+    ready_at: `CASE WHEN t.unmet_dependencies > 0 THEN NULL
+      WHEN ${waitsForAnswer('t')} THEN coalesce(t.ready_at, now()) ELSE now() END`,
     assigned_at: 'NULL',
     started_at: 'NULL',
     paused_at: 'NULL',
@@ -135,6 +139,7 @@ const CARRIED = [
   'output_result',
   'summary',
   'checkpoint_data',
+  'answers',
 ] as const;
 
 /**

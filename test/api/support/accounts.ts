@@ -27,6 +27,7 @@ export const EXTRAS: Record<string, (account: Account) => Record<string, unknown
     ...{ kind: 'github', rules: [{ on: 'issues', do: 'create_task', task: TEMPLATE }] },
   }),
   'PATCH /inbound-hooks/{id}': () => ({ rules: undefined }),
+  'POST /runs/{runId}/questions': () => ({ deadlineSeconds: 60, onDeadline: 'fail' }),
   'POST /webhooks': () => ({ url: 'https://example.com/hook', events: ['*'] }),
   'POST /webhooks/{id}/replay': () => ({ state: 'dead' }),
   'POST /runs/{runId}/usage': () => ({ reports: [USAGE] }),

@@ -45,6 +45,7 @@ const BY_COLLECTION: Record<string, Thing> = {
   pauses: 'pause',
   projects: 'project',
   'provider-limits': 'providerLimit',
+  questions: 'question',
   sessions: 'session',
   users: 'user',
   webhooks: 'webhook',

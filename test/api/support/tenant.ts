@@ -27,6 +27,7 @@ export type Thing =
   | 'otherBudget'
   | 'webhook'
   | 'inboundHook'
+  | 'question'
   | 'agent'
   | 'task'
   | 'prerequisite'
@@ -88,6 +89,7 @@ export async function aTenant(app: TestApp): Promise<Tenant> {
   const providerLimit = await aProviderLimit(owner, workspaceId, { agent, run: working.runId });
   const webhook = await aWebhook(owner, workspaceId, marker);
   const inboundHook = await anInboundHook(owner, workspaceId, { userId, marker });
+  const question = await aQuestion(owner, workspaceId, { agentId: agent, marker });
   await mark(app, workspaceId, marker);
   const invitations = [
     await anInvitation(owner, workspaceId, userId),
@@ -103,7 +105,7 @@ export async function aTenant(app: TestApp): Promise<Tenant> {
     project,
     milestone,
     pause: pauses[1] as string,
-    ...{ budget, otherBudget, providerLimit, webhook, inboundHook },
+    ...{ budget, otherBudget, providerLimit, webhook, inboundHook, question },
     agent,
     prerequisite: pending,
     run: working.runId,
@@ -133,6 +135,7 @@ export async function aTenant(app: TestApp): Promise<Tenant> {
       providerLimit: [providerLimit],
       webhook: [webhook],
       inboundHook: [inboundHook],
+      question: [question],
       agent: [agent, draining],
       // The first of the tasks and the first of the runs belong together.
       task: [working.taskId, ...tasks.filter((id) => id !== working.taskId)],
@@ -248,6 +251,26 @@ async function anInboundHook(
     `INSERT INTO inbound_hooks (workspace_id, id, kind, rules, created_by, description)
      VALUES ($1, $2, 'github', '[{"on": "issues", "do": "resume_task"}]', $3, $4)`,
     [workspaceId, id, userId, marker],
+  );
+  return id;
+}
+
+/** Of a task that rests for it. */
+async function aQuestion(
+  owner: pg.Pool,
+  workspaceId: string,
+  { agentId, marker }: { agentId: string; marker: string },
+): Promise<string> {
+  const [id, runId] = [newId(), newId()];
+  const taskId = await aTask(owner, workspaceId, { status: 'PAUSED', title: marker });
+  await owner.query(`UPDATE agent_tasks SET paused_by = $2 WHERE id = $1`, [
+    taskId,
+    `run:${runId}`,
+  ]);
+  await owner.query(
+    `INSERT INTO questions (workspace_id, id, task_id, run_id, agent_id, prompt, free_text, deadline_at, on_deadline)
+     VALUES ($1, $2, $3, $4, $5, $6, true, now() + interval '1 day', 'fail')`,
+    [workspaceId, id, taskId, runId, agentId, marker],
   );
   return id;
 }

@@ -57,6 +57,7 @@ export class Rounds {
       this.conflict(),
       this.usedUpBudget(),
       this.refusedRun(),
+      this.overdueQuestion(),
       this.usedBudget(),
       this.task({ requiredCapabilities: ['heir'], taskType: PAUSED }),
       this.task({ requiredCapabilities: ['push'] }),
@@ -92,7 +93,7 @@ export class Rounds {
     for (const agent of [this.quiet, this.hand, ...this.spenders]) {
       for (const run of await agent.live()) await agent.complete(run);
     }
-    const capabilities = ['work', 'hand', 'silent', 'draining', 'stray', 'heir', 'push'];
+    const capabilities = ['work', 'hand', 'silent', 'draining', 'stray', 'heir', 'push', 'asks'];
     const heir = await PullAgent.register(this.fleet, { capabilities });
     await heir.startHeartbeats();
     heir.work();
@@ -257,6 +258,24 @@ export class Rounds {
       params,
     );
     this.spenders.push(holder);
+  }
+
+  /** Nobody answers it: its task goes on with the default. */
+  private async overdueQuestion(): Promise<void> {
+    await this.task({ requiredCapabilities: ['asks'] });
+    const asker = await PullAgent.register(this.fleet, { capabilities: ['asks'] });
+    const run = await asker.claim({ leaseSeconds: HOUR });
+    const question = {
+      prompt: 'Which?',
+      deadlineSeconds: HOUR,
+      onDeadline: 'default',
+      default: 'this',
+    };
+    await asker.api.post(`/runs/${run.runId}/questions`, question);
+    await this.fleet.db.owner.query(
+      `UPDATE questions SET deadline_at = now() WHERE workspace_id = $1 AND run_id = $2`,
+      [this.fleet.workspaceId, run.runId],
+    );
   }
 
   /** Its last run is ended by the same cycle. */

@@ -1,8 +1,28 @@
-import { Flag, Id, Int, JsonObject, Nested, Text, TextList } from '#lib/http';
+import {
+  Flag,
+  Id,
+  Int,
+  JsonObject,
+  Nested,
+  NestedList,
+  Text,
+  TextList,
+  Timestamp,
+} from '#lib/http';
 
 /** Characters of one argument; the kernel takes no longer one. */
 const ARGUMENT = { min: 0, max: 131_071 };
 const LONGEST_RUN_SECONDS = 31_536_000;
+
+/** The answer to a question that a run of the task has asked. */
+export class SpawnAnswerDto {
+  @Id() questionId!: string;
+  @Text({ max: 10_000 }) prompt!: string;
+  @Text({ max: 10_000 }) answer!: string;
+  @Text({ max: 1_000, optional: true, nullable: true }) answeredBy?: string | null;
+  @Flag() byDefault!: boolean;
+  @Timestamp() answeredAt!: string;
+}
 
 export class SpawnContextDto {
   @Text({ min: 0, max: 10_000 }) taskTitle!: string;
@@ -12,6 +32,8 @@ export class SpawnContextDto {
   inputContext?: Record<string, unknown> | null;
   @JsonObject({ optional: true, nullable: true })
   checkpointData?: Record<string, unknown> | null;
+  @NestedList(() => SpawnAnswerDto, { maxItems: 100, optional: true })
+  answers?: SpawnAnswerDto[];
 }
 
 /**

@@ -34,6 +34,11 @@ export const PROVIDER_LIMIT = {
   ...{ kind: 'rate_limited' as const, until: '2026-03-01T12:05:00Z' },
 };
 
+export const QUESTION = {
+  ...{ questionId: 'q', prompt: 'Ship it?', choices: ['yes', 'no'], default: 'no' },
+  ...{ onDeadline: 'default' as const, deadlineAt: LATER.toISOString() },
+};
+
 export type Overrides = Partial<Omit<ExplainFacts, 'task'>> & {
   task?: Partial<ExplainFacts['task']>;
 };
@@ -73,6 +78,7 @@ export function facts({ task, ...rest }: Overrides = {}): ExplainFacts {
       heldBack: heldBackBy({ ...rest, ...task }),
       budgets: [],
       providerLimits: [],
+      question: null,
       ...{ assignedAt: null, startedAt: null, completedAt: null, failedAt: null },
       ...{ abortedAt: null, archivedAt: null },
       ...task,

@@ -19,6 +19,7 @@ import {
   ShownTexts,
   ShownTime,
   ShownTimeOrNull,
+  type TaskAnswer,
 } from '#lib/task-manager';
 
 const MODEL = { example: 'claude-sonnet-4-6' };
@@ -43,6 +44,16 @@ export class LogsOutcomeDto {
 export class RenewalDto {
   @ShownTime() leaseExpiresAt!: string;
   @ShownInt({ description: 'How often the lease has been renewed by hand' }) renewals!: number;
+}
+
+class TaskAnswerDto implements TaskAnswer {
+  @ShownId() questionId!: string;
+  @ShownText() prompt!: string;
+  @ShownText({ description: 'Secrets included' }) answer!: string;
+  @ShownTextOrNull({ example: 'user:0198c5a0-4444-7000-8000-000000000001' })
+  answeredBy!: string | null;
+  @ShownFlag({ description: 'Nobody answered, and this is the default' }) byDefault!: boolean;
+  @ShownTime() answeredAt!: string;
 }
 
 class ClaimedRunDto {
@@ -73,6 +84,11 @@ class ClaimedWorkDto {
   @ShownJson({ description: 'As it was given, secrets included' }) inputContext!: unknown;
   @ShownJson({ description: 'The checkpoint of the run before' }) checkpointData!: unknown;
   @ShownJson() metadata!: unknown;
+  @ApiProperty({
+    type: [TaskAnswerDto],
+    description: 'To its questions, the latest 20, the oldest first',
+  })
+  answers!: TaskAnswer[];
   @ShownJson({ description: 'Variables for the environment of what executes it: secrets' })
   secrets!: unknown;
   @ShownIntOrNull() timeoutSeconds!: number | null;

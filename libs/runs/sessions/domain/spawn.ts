@@ -1,4 +1,5 @@
 import { fullJitter } from '#lib/kernel';
+import type { TaskAnswer } from '#lib/task-manager';
 import type { ModelTier } from '#lib/usage-budget';
 
 /** The body of POST /api/agents/spawn at the gateway. */
@@ -12,6 +13,8 @@ export interface SpawnRequest {
     taskDescription: string | null;
     inputContext: unknown;
     checkpointData: unknown;
+    /** Absent where there are none. */
+    answers?: readonly TaskAnswer[];
   };
   runId: string;
   generation: number;

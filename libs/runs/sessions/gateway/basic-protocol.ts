@@ -27,7 +27,8 @@ const answer = z.object({ session: z.object({ sessionKey: z.string().min(1).max(
 const problem = z.object({ title: z.string().optional(), detail: z.string().optional() });
 
 export function toBasicRequest(spawn: SpawnRequest): BasicSpawnRequest {
-  const { workspaceId, agentId, taskId, label, context } = spawn;
+  const { workspaceId, agentId, taskId, label } = spawn;
+  const { answers, ...context } = spawn.context;
   const { runId, generation, runToken, apiUrl, secrets, timeoutSeconds, metadata } = spawn;
   const { model, modelTier } = metadata ?? {};
   const drover = {
@@ -38,6 +39,7 @@ export function toBasicRequest(spawn: SpawnRequest): BasicSpawnRequest {
     timeoutSeconds,
     ...(model !== undefined && { model, modelTier }),
     ...(secrets && { secrets }),
+    ...(answers && { answers }),
   };
   const inputContext = { ...(context.inputContext as Record<string, unknown> | null), drover };
   return { workspaceId, agentId, taskId, label, context: { ...context, inputContext } };

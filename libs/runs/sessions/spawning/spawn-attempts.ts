@@ -164,6 +164,8 @@ export class SpawnAttempts {
         taskDescription: spawn.description,
         inputContext: spawn.input_context,
         checkpointData: spawn.checkpoint_data,
+        // A gateway that knows no answers need not understand them where there are none.
+        ...(spawn.answers && { answers: spawn.answers }),
       },
       generation: spawn.generation,
       runToken: this.tokens.issueRunToken({ ...run, tokenVersion: spawn.token_version }),

@@ -1,4 +1,5 @@
 import { command } from '#lib/database';
+import type { TaskAnswer } from '#lib/task-manager';
 import { isLeased, isInUse } from '#lib/transitions';
 import { ROUTED_BY, type RoutedRow } from '../../store/routed-row.js';
 
@@ -18,6 +19,7 @@ export interface DueSpawn extends RoutedRow {
   description: string | null;
   input_context: unknown;
   checkpoint_data: unknown;
+  answers: TaskAnswer[] | null;
   metadata: unknown;
   secrets: Record<string, string>;
   timeout_seconds: number | null;
@@ -59,7 +61,7 @@ taken AS (
 )
 SELECT n.*, t.run_id IS NOT DISTINCT FROM n.run_id AND ${isLeased('t')}
   AND ${isInUse('n.workspace_id')} AND r.lease_by_heartbeat = $3::boolean AS is_current,
-  r.generation, r.model, ${ROUTED_BY.map((column) => `t.${column}`).join(', ')}, t.title, t.description, t.input_context, t.checkpoint_data, t.metadata, t.secrets, t.timeout_seconds,
+  r.generation, r.model, ${ROUTED_BY.map((column) => `t.${column}`).join(', ')}, t.title, t.description, t.input_context, t.checkpoint_data, t.answers, t.metadata, t.secrets, t.timeout_seconds,
   t.traceparent,
   a.command, a.secrets AS agent_secrets, a.metadata ->> 'network' AS network, a.capabilities, a.token_version
 FROM taken n

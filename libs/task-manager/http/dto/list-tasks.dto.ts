@@ -1,4 +1,4 @@
-import { Id, Int, OneOf, OneOfList, PageQuery, Text, TextList, Timestamp } from '#lib/http';
+import { Flag, Id, Int, OneOf, OneOfList, PageQuery, Text, TextList, Timestamp } from '#lib/http';
 import { LOG_LEVELS, type LogLevel } from '../../domain/log-view.js';
 import type { TaskFilter } from '../../domain/task-filter.js';
 import { TASK_STATUSES, type TaskStatus } from '#lib/transitions';
@@ -35,6 +35,12 @@ export class ListTasksQuery extends PageQuery implements TaskFilter {
 
   @Id({ optional: true, description: 'The task whose run has created it.' })
   parentTaskId?: string;
+
+  @Flag({
+    optional: true,
+    description: 'Those that wait for an answer to their question, or do not',
+  })
+  waitsForAnswer?: boolean;
 
   @Id({ optional: true })
   projectId?: string;

@@ -1,0 +1,34 @@
+import { query } from '#lib/database';
+import { waitsForAnswer } from '#lib/transitions';
+import type { Invariant, Violation } from '../invariant.js';
+
+/** Sweeps come within a second; what is overdue by this much, nobody will come for. */
+const GRACE = `interval '60 seconds'`;
+
+/**
+ * A task that rests for an answer has exactly one open question and no run, and an open question has such a task. Whoever
+ * is to close it at its deadline does.
+ *
+ * Reads all tasks that are PAUSED and all open questions: agent_tasks_status_idx, questions_open_key.
+ */
+export const oneOpenQuestion: Invariant = {
+  name: 'one_open_question',
+  title:
+    'A task that waits for an answer has one open question and no run, and the other way round',
+  sql: query<Violation>(
+    'invariant_one_open_question',
+    `
+SELECT 'task ' || coalesce(t.id, q.task_id) AS subject, problem
+FROM (SELECT * FROM agent_tasks t WHERE ${waitsForAnswer('t')}) t
+FULL JOIN (SELECT * FROM questions WHERE status = 'open') q ON q.workspace_id = t.workspace_id AND q.task_id = t.id
+CROSS JOIN LATERAL (VALUES
+  (q.id IS NULL, 'waits for an answer, and has no open question'),
+  (t.id IS NULL, 'has an open question, and does not wait for an answer'),
+  (t.run_id IS NOT NULL, 'waits for an answer, and has a run'),
+  (q.deadline_at < now() - ${GRACE}, 'has an open question whose deadline has passed')
+) AS found (wrong, problem)
+WHERE found.wrong
+ORDER BY 1
+LIMIT $1`,
+  ),
+};

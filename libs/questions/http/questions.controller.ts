@@ -1,0 +1,71 @@
+import { Body, Controller, Get, HttpCode, Post, Query } from '@nestjs/common';
+import { ApiCreatedResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { ApiErrors, Idempotent, UuidParam } from '#lib/http';
+import { Auth, CurrentCaller } from '#lib/identity';
+import type { Caller } from '#lib/kernel';
+import { reporterOf } from '#lib/runs';
+import { QuestionAsking } from '../question-asking.js';
+import { Questions } from '../questions.js';
+import {
+  AnswerDto,
+  AskDto,
+  QuestionDoc,
+  QuestionPageDoc,
+  QuestionsQuery,
+} from './questions.dto.js';
+
+@ApiTags('Questions')
+@Controller()
+export class QuestionsController {
+  constructor(
+    private readonly questions: Questions,
+    private readonly asking: QuestionAsking,
+  ) {}
+
+  @Post('runs/:runId/questions')
+  @Auth({ kinds: ['agent', 'run'] })
+  @Idempotent()
+  @ApiOperation({
+    operationId: 'askQuestion',
+    summary: 'Ask people: the run ends, and its task rests until there is an answer',
+  })
+  @ApiCreatedResponse({ type: QuestionDoc })
+  @ApiErrors(
+    ...(['validation_failed', 'run_not_found', 'stale_run', 'illegal_transition'] as const),
+    'too_many_questions',
+  )
+  ask(@CurrentCaller() caller: Caller, @UuidParam('runId') runId: string, @Body() body: AskDto) {
+    return this.asking.ask(reporterOf(caller, runId), body);
+  }
+
+  @Get('questions')
+  @Auth({ scope: 'tasks:read' })
+  @ApiOperation({
+    summary: 'The questions of the workspace: the open ones by deadline, others the newest first',
+  })
+  @ApiOkResponse({ type: QuestionPageDoc })
+  @ApiErrors('validation_failed', 'malformed_cursor', 'task_not_found')
+  list(@CurrentCaller() caller: Caller, @Query() query: QuestionsQuery) {
+    return this.questions.list(caller, query);
+  }
+
+  @Get('questions/:id')
+  @Auth({ scope: 'tasks:read' })
+  @ApiOperation({ summary: 'One question' })
+  @ApiOkResponse({ type: QuestionDoc })
+  @ApiErrors('validation_failed', 'question_not_found')
+  get(@CurrentCaller() caller: Caller, @UuidParam() id: string) {
+    return this.questions.get(caller, id);
+  }
+
+  @Post('questions/:id/answer')
+  @HttpCode(200)
+  @Auth({ role: 'MEMBER', scope: 'questions:answer' })
+  @Idempotent()
+  @ApiOperation({ summary: 'Answer it: its task goes on from its checkpoint, with the answer' })
+  @ApiOkResponse({ type: QuestionDoc })
+  @ApiErrors('validation_failed', 'question_not_found', 'question_closed')
+  answer(@CurrentCaller() caller: Caller, @UuidParam() id: string, @Body() { answer }: AnswerDto) {
+    return this.questions.answer(caller, id, answer);
+  }
+}

@@ -1,0 +1,33 @@
+import { command } from '#lib/database';
+
+/** SQL: what the events of a question `q` say of it. */
+export const SAID = `'questionId', q.id, 'prompt', q.prompt`;
+
+/**
+ * Notes a question of a run, with the journal row. Its deadline is a whole millisecond: cursors name it.
+ *
+ * Under the task's lock, and before its transition.
+ * $1 workspace, $2 question, $3 task, $4 run, $5 agent, $6 prompt, $7 choices, $8 whether any text is an answer,
+ * $9 seconds until the deadline or NULL, $10 the deadline or NULL, $11 what happens then, $12 default or NULL,
+ * $13 and $14 kind and id of the actor.
+ */
+export const insertQuestion = command<{ id: string }>(
+  'insert_question',
+  `
+WITH q AS (
+  INSERT INTO questions (workspace_id, id, task_id, run_id, agent_id, prompt, choices, free_text, deadline_at,
+    on_deadline, default_answer)
+  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, date_trunc('milliseconds',
+    coalesce($10::timestamptz, now() + make_interval(secs => $9::float8))), $11, $12)
+  RETURNING *
+),
+journaled AS (
+  INSERT INTO journal (workspace_id, event, log_event, task_id, run_id, agent_id, level, message, details, actor_kind,
+    actor_id)
+  SELECT q.workspace_id, 'question.asked', 'question_asked', q.task_id, q.run_id, q.agent_id, 'INFO',
+    'It asks: ' || left(q.prompt, 500), jsonb_build_object(${SAID}, 'choices', q.choices, 'freeText', q.free_text,
+      'deadlineAt', to_json(q.deadline_at)::jsonb, 'onDeadline', q.on_deadline), $13, $14
+  FROM q
+)
+SELECT id FROM q`,
+);

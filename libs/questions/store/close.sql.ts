@@ -1,0 +1,103 @@
+import { command, query } from '#lib/database';
+import type { TaskAnswer } from '#lib/task-manager';
+import type { ColumnOfTask, Original } from '#lib/secrets';
+import type { OnDeadline } from '../domain/question.js';
+import { SAID } from './ask.sql.js';
+
+/** A question that has just been closed. */
+export interface ClosedRow {
+  id: string;
+  task_id: string;
+  run_id: string;
+  prompt: string;
+  on_deadline: OnDeadline;
+  /** NULL: none, so that its task fails. */
+  answer: string | null;
+  closed_at: Date;
+}
+
+const CLOSED = `q.id, q.task_id, q.run_id, q.prompt, q.on_deadline, q.answer, q.closed_at`;
+
+/**
+ * An answer of somebody, with the journal row; none if the question is closed.
+ *
+ * Under the task's lock. Index: primary key.
+ * $1 workspace, $2 question, $3 the answer as it is shown, $4 and $5 kind and id of the actor.
+ */
+export const answerQuestion = command<ClosedRow>(
+  'answer_question',
+  `
+WITH q AS (
+  UPDATE questions q SET status = 'answered', answer = $3, answered_by = $4::text || coalesce(':' || $5::text, ''),
+    closed_at = now()
+  WHERE q.workspace_id = $1 AND q.id = $2 AND q.status = 'open'
+  RETURNING q.*
+),
+journaled AS (
+  INSERT INTO journal (workspace_id, event, log_event, task_id, run_id, agent_id, level, message, details, actor_kind,
+    actor_id)
+  SELECT q.workspace_id, 'question.answered', 'question_answered', q.task_id, q.run_id, q.agent_id, 'INFO',
+    'Answered: ' || left(q.answer, 500),
+    jsonb_build_object(${SAID}, 'answer', q.answer, 'answeredBy', q.answered_by), $4, $5
+  FROM q
+)
+SELECT ${CLOSED} FROM q`,
+);
+
+/**
+ * Questions whose deadline has passed. Read without locks.
+ *
+ * Index: questions_due_idx. $1 rows at most, $2 workspace or NULL.
+ */
+export const dueQuestions = query<{ workspace_id: string; id: string; task_id: string }>(
+  'due_questions',
+  `
+SELECT q.workspace_id, q.id, q.task_id FROM questions q
+WHERE q.status = 'open' AND q.deadline_at <= now() AND ($2::uuid IS NULL OR q.workspace_id = $2)
+ORDER BY q.deadline_at
+LIMIT $1`,
+);
+
+/** SQL: the earliest deadline. Index: questions_due_idx. */
+export const NEXT_DEADLINE = `(SELECT deadline_at FROM questions WHERE status = 'open' ORDER BY deadline_at LIMIT 1)`;
+
+/**
+ * Closes a question that nobody has answered in time, with the journal row; none if it was closed meanwhile.
+ *
+ * Under the task's lock. Index: primary key. $1 workspace, $2 question.
+ */
+export const expireQuestion = command<ClosedRow>(
+  'expire_question',
+  `
+WITH q AS (
+  UPDATE questions q SET status = 'expired', closed_at = now(),
+    answer = CASE WHEN q.on_deadline = 'default' THEN q.default_answer END
+  WHERE q.workspace_id = $1 AND q.id = $2 AND q.status = 'open' AND q.deadline_at <= now()
+  RETURNING q.*
+),
+journaled AS (
+  INSERT INTO journal (workspace_id, event, log_event, task_id, run_id, agent_id, level, message, details, actor_kind)
+  SELECT q.workspace_id, 'question.expired', 'question_expired', q.task_id, q.run_id, q.agent_id, 'WARN',
+    CASE q.on_deadline WHEN 'default' THEN 'Nobody answered in time; the default counts: ' || left(q.answer, 500)
+      ELSE 'Nobody answered in time' END,
+    jsonb_build_object(${SAID}, 'answer', q.answer, 'onDeadline', q.on_deadline), 'coordinator'
+  FROM q
+)
+SELECT ${CLOSED} FROM q`,
+);
+
+/**
+ * The answers that a task has so far, as they are shown, and their original where it holds secrets.
+ *
+ * Indexes: primary keys. $1 workspace, $2 task.
+ */
+export const answersOfTask = query<{
+  answers: TaskAnswer[] | null;
+  original: Original<ColumnOfTask> | null;
+}>(
+  'answers_of_task',
+  `
+SELECT t.answers, (SELECT to_jsonb(s) FROM task_secrets s
+  WHERE s.workspace_id = $1 AND s.task_id = t.id AND s.column_name = 'answers') AS original
+FROM agent_tasks t WHERE t.workspace_id = $1 AND t.id = $2`,
+);

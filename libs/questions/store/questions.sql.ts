@@ -1,0 +1,73 @@
+import { query } from '#lib/database';
+import type { OnDeadline, QuestionStatus } from '../domain/question.js';
+
+export interface QuestionRow {
+  id: string;
+  task_id: string;
+  task_title: string;
+  run_id: string;
+  agent_id: string;
+  prompt: string;
+  choices: string[];
+  free_text: boolean;
+  status: QuestionStatus;
+  asked_at: Date;
+  deadline_at: Date;
+  on_deadline: OnDeadline;
+  default_answer: string | null;
+  answer: string | null;
+  answered_by: string | null;
+  closed_at: Date | null;
+}
+
+const SHOWN = `SELECT q.id, q.task_id, t.title AS task_title, q.run_id, q.agent_id, q.prompt, q.choices, q.free_text,
+  q.status, q.asked_at, q.deadline_at, q.on_deadline, q.default_answer, q.answer, q.answered_by, q.closed_at
+FROM questions q JOIN agent_tasks t ON t.workspace_id = q.workspace_id AND t.id = q.task_id`;
+
+/** Index: primary keys. $1 workspace, $2 question. */
+export const questionById = query<QuestionRow>(
+  'question_by_id',
+  `
+${SHOWN}
+WHERE q.workspace_id = $1 AND q.id = $2`,
+);
+
+/** The question that a run has ended with. Index: questions_run_key. $1 workspace, $2 run, $3 agent. */
+export const questionOfRun = query<QuestionRow>(
+  'question_of_run',
+  `
+${SHOWN}
+WHERE q.workspace_id = $1 AND q.run_id = $2 AND q.agent_id = $3`,
+);
+
+/** How many questions a task has asked. Index: questions_task_idx. $1 workspace, $2 task. */
+export const countQuestions = query<{ count: number }>(
+  'count_questions',
+  `SELECT count(*)::int AS count FROM questions WHERE workspace_id = $1 AND task_id = $2`,
+);
+
+/**
+ * Of a workspace, the newest first. Index: primary key; questions_task_idx for those of a task.
+ * $1 workspace, $2 status or NULL, $3 task or NULL, $4 the last id of the page before or NULL, $5 rows at most.
+ */
+export const newestQuestions = query<QuestionRow>(
+  'newest_questions',
+  `
+${SHOWN}
+WHERE q.workspace_id = $1 AND ($2::text IS NULL OR q.status = $2) AND ($3::uuid IS NULL OR q.task_id = $3)
+  AND ($4::uuid IS NULL OR q.id < $4)
+ORDER BY q.id DESC LIMIT $5`,
+);
+
+/**
+ * The open ones, the first deadline first. Index: questions_urgent_idx.
+ * $1 workspace, $2 task or NULL, $3 and $4 deadline and id of the last of the page before, or NULL, $5 rows at most.
+ */
+export const urgentQuestions = query<QuestionRow>(
+  'urgent_questions',
+  `
+${SHOWN}
+WHERE q.workspace_id = $1 AND q.status = 'open' AND ($2::uuid IS NULL OR q.task_id = $2)
+  AND ($3::timestamptz IS NULL OR (q.deadline_at, q.id) > ($3, $4::uuid))
+ORDER BY q.deadline_at, q.id LIMIT $5`,
+);
