@@ -14,7 +14,14 @@ beforeAll(async () => {
 afterEach(closeClients);
 afterAll(() => app.stop());
 
-const READING = ['explain_task', 'get_task', 'get_task_log', 'get_usage', 'list_budgets'];
+const READING = [
+  'explain_task',
+  'get_task',
+  'get_task_log',
+  'get_usage',
+  'list_budgets',
+  'list_questions',
+];
 const WRITING = ['cancel_task', 'create_task', 'pause_task', 'resume_task', 'retry_task'];
 
 describe.each(VIAS)('over %s', (via) => {

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { startTestApp, type TestApp, type TestWorkspace } from '../support/app.js';
-import { aRun, closeClients, mcpClient, VIAS } from './clients.js';
+import { aKey, aRun, closeClients, mcpClient, VIAS } from './clients.js';
 
 /** What executes a run, by tools alone. */
 
@@ -22,6 +22,7 @@ describe.each(VIAS)('over %s', (via) => {
     const { tools } = await mcpClient(via, app, token);
     expect(await tools()).toEqual([
       'add_log',
+      'ask_person',
       'check_budget',
       'complete',
       'create_subtask',
@@ -74,6 +75,31 @@ describe.each(VIAS)('over %s', (via) => {
     await second.call('release', { reason: 'later', checkpointData: { paragraph: 5 } });
     const checkpointData = { paragraph: 5 };
     expect(await taskOf(released.taskId)).toMatchObject({ status: 'PENDING', checkpointData });
+  });
+
+  it('asks a person, whose assistant hands on the answer', async () => {
+    const held = await aRun(workspace);
+    const run = await mcpClient(via, app, held.token);
+    await run.call('start');
+    const asked = await run.call('ask_person', {
+      ...{ prompt: 'Send it today?', choices: ['yes', 'no'], deadlineSeconds: 3_600 },
+      ...{ onDeadline: 'fail', checkpointData: { draft: 'Dear all' } },
+    });
+    expect(asked).toMatchObject({ isError: false, data: { taskId: held.taskId, status: 'open' } });
+    expect(await run.call('complete')).toMatchObject({ data: { code: 'stale_run' } });
+
+    const reader = await mcpClient(via, app, await aKey(workspace, { scopes: ['tasks:read'] }));
+    expect(await reader.tools()).not.toContain('answer_question');
+    const scopes = ['tasks:read', 'questions:answer'];
+    const assistant = await mcpClient(via, app, await aKey(workspace, { scopes }));
+    const waiting = await assistant.call('list_questions', { taskId: held.taskId, status: 'open' });
+    const [question] = waiting.data.items as { id: string }[];
+    const questionId = question?.id;
+    const refused = await assistant.call('answer_question', { questionId, answer: 'perhaps' });
+    expect(refused).toMatchObject({ isError: true, data: { code: 'validation_failed' } });
+    await assistant.call('answer_question', { questionId, answer: 'yes' });
+    const checkpointData = { draft: 'Dear all' };
+    expect(await taskOf(held.taskId)).toMatchObject({ status: 'PENDING', checkpointData });
   });
 
   it('says that the run is over, and what to do', async () => {

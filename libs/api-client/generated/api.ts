@@ -2825,7 +2825,7 @@ export interface components {
              */
             role: "VIEWER" | "MEMBER" | "ADMIN" | "OWNER" | null;
             /** @description What an API key is good for, with all that its scopes include */
-            scopes: ("tasks:read" | "tasks:write" | "agents:read" | "agents:write" | "projects:read" | "projects:write" | "workspace:admin" | "coordinator:admin")[] | null;
+            scopes: ("tasks:read" | "tasks:write" | "questions:answer" | "agents:read" | "agents:write" | "projects:read" | "projects:write" | "workspace:admin" | "coordinator:admin")[] | null;
             /**
              * Format: uuid
              * @description The user, or the one who made the API key

@@ -1,7 +1,13 @@
 import type { Tool } from '../tool.js';
 import { PERSON_FLEET_TOOLS } from './person-fleet.js';
+import { PERSON_QUESTION_TOOLS } from './person-questions.js';
 import { PERSON_TASK_TOOLS } from './person-tasks.js';
 import { RUN_TOOLS } from './run.js';
 
 /** Every tool there is. A run and a person may each have one of the same name. */
-export const TOOLS: readonly Tool[] = [...RUN_TOOLS, ...PERSON_TASK_TOOLS, ...PERSON_FLEET_TOOLS];
+export const TOOLS: readonly Tool[] = [
+  ...RUN_TOOLS,
+  ...PERSON_TASK_TOOLS,
+  ...PERSON_QUESTION_TOOLS,
+  ...PERSON_FLEET_TOOLS,
+];

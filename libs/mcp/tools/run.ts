@@ -119,6 +119,28 @@ export const RUN_TOOLS: readonly Tool[] = [
       ),
   }),
   runTool({
+    name: 'ask_person',
+    title: 'Ask a person',
+    description:
+      'Ends the run; the task rests until somebody answers. The run that then goes on has this checkpoint, and the answer with its input.',
+    route: 'POST /api/v1/runs/{runId}/questions',
+    effect: 'ends',
+    idempotent: true,
+    input: z.strictObject({
+      prompt: z.string().describe('The question; whoever reads it knows nothing else of the work'),
+      choices: z.array(z.string()).optional().describe('Answers to choose from'),
+      freeText: z.boolean().optional().describe('Whether another text than a choice will do'),
+      deadlineSeconds: z.int().min(1).describe('How long to wait for an answer'),
+      onDeadline: z
+        .enum(['default', 'fail'])
+        .describe('Without an answer by then: the default is the answer, or the task fails'),
+      default: z.string().optional(),
+      checkpointData: checkpointData.optional(),
+    }),
+    call: ({ client, signal, runId }, body) =>
+      client.post('/api/v1/runs/{runId}/questions', { params: { path: { runId } }, body, signal }),
+  }),
+  runTool({
     name: 'complete',
     title: 'Complete the task',
     description: 'The work is done. Ends the run.',
