@@ -98,6 +98,14 @@ module.exports = {
       },
     },
     {
+      name: 'api-client-stands-alone',
+      comment:
+        'It is packed by itself, and runs in browsers: nothing of the house, no module of Node.',
+      severity: 'error',
+      from: { path: '^libs/api-client/', pathNot: '\\.(int-)?spec\\.ts$' },
+      to: { pathNot: '^libs/api-client/|node_modules/openapi-fetch/' },
+    },
+    {
       name: 'mcp-knows-the-client-alone',
       comment: 'A tool asks the public API and nothing else, also where it runs within the server.',
       severity: 'error',

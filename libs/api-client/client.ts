@@ -3,7 +3,6 @@ import createFetchClient, {
   type FetchResponse,
   type MaybeOptionalInit,
 } from 'openapi-fetch';
-import type { HttpMethod, PathsWithMethod } from 'openapi-typescript-helpers';
 import { anonymous } from './credentials.js';
 import type { paths } from './generated/api.js';
 import { transport, type TransportOptions } from './transport.js';
@@ -13,6 +12,10 @@ export interface ClientOptions extends Partial<TransportOptions> {
   baseUrl: string;
 }
 
+type HttpMethod = 'get' | 'post' | 'put' | 'patch' | 'delete';
+type PathWith<M extends HttpMethod> = {
+  [P in keyof paths]: paths[P] extends Record<M, object> ? P : never;
+}[keyof paths];
 type Init<P extends keyof paths, M extends HttpMethod> = MaybeOptionalInit<
   paths[P],
   M & keyof paths[P]
@@ -27,7 +30,7 @@ type Answer<P extends keyof paths, M extends HttpMethod> = NonNullable<
 >;
 
 /** One method of HTTP over all of its paths. Fails as `transport` says. */
-export type Call<M extends HttpMethod> = <P extends PathsWithMethod<paths, M>>(
+export type Call<M extends HttpMethod> = <P extends PathWith<M>>(
   path: P,
   ...init: Given<Init<P, M>>
 ) => Promise<Answer<P, M>>;

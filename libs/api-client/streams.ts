@@ -7,6 +7,8 @@ import { sleep, transport, type TransportOptions } from './transport.js';
 
 export interface StreamOptions extends Partial<TransportOptions> {
   baseUrl: string;
+  /** Told that entries of a log were missed, because they are kept no longer. */
+  onReset?: (problem: Problem) => void;
   /** Ends the stream; the iteration then ends without an error. */
   signal?: AbortSignal;
   /** Begins behind the event of this id; else with what happens next, or a log's first entry. */
@@ -59,6 +61,7 @@ export async function* streamLogs(
   const path = `/api/v1/agent-tasks/${encodeURIComponent(taskId)}/logs/stream`;
   for await (const { event, data } of resumed(options, path, filter)) {
     if (event === 'log') yield JSON.parse(data) as LogEntry;
+    else if (event === 'reset') options.onReset?.(JSON.parse(data) as Problem);
   }
 }
 
@@ -73,6 +76,7 @@ async function* resumed(
   filter: object,
 ): AsyncGenerator<ServerSentEvent> {
   const { signal } = options;
+  const url = urlOf(options.baseUrl, path, filter);
   let lastEventId = options.lastEventId;
   let failures = 0;
   while (!signal?.aborted) {
@@ -84,7 +88,7 @@ async function* resumed(
       timer = setTimeout(() => silence.abort(), SILENCE_MS);
     };
     try {
-      const body = await open(options, urlOf(options.baseUrl, path, filter), lastEventId, stop);
+      const body = await open(options, url, lastEventId, stop);
       heard();
       options.onState?.('open');
       for await (const event of serverSentEvents(body, heard)) {
@@ -92,7 +96,8 @@ async function* resumed(
         if (event.event === 'end')
           throw new DroverProblem(JSON.parse(event.data) as Problem, undefined);
         if (event.data !== '') yield event;
-        lastEventId = event.id;
+        // What has no place, such as a reset, leaves the stream where it was.
+        if (event.id !== '') lastEventId = event.id;
       }
     } catch (error) {
       if (error instanceof DroverProblem && !isPassing(error)) {

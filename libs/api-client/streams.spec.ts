@@ -1,0 +1,75 @@
+import { afterEach, beforeEach, expect, it } from '@jest/globals';
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { streamEvents, streamLogs } from './streams.js';
+
+/** Streams that are cut, by a server that says what it was asked for. */
+
+let server: Server;
+let baseUrl: string;
+/** What each connection is sent before it is cut. */
+let answers: string[];
+/** The place that each connection has asked for. */
+let asked: (string | undefined)[];
+
+beforeEach(async () => {
+  asked = [];
+  server = createServer((request, response) => {
+    asked.push(request.headers['last-event-id'] as string | undefined);
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    response.write(answers.shift() ?? '', () => response.destroy());
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+});
+afterEach(() => server.close());
+
+it('goes on behind the last whole event, and behind a place that came alone', async () => {
+  answers = [
+    'id: 1\nevent: task.created\ndata: {"n":1}\n\nid: 2\ndata: {"n"',
+    'id: 2\ndata: {"n":2}\n\nid: 5\n\n',
+    'id: 6\ndata: {"n":6}\n\n',
+  ];
+  const seen: unknown[] = [];
+  for await (const { data } of streamEvents({ baseUrl })) {
+    seen.push(data['n']);
+    if (data['n'] === 6) break;
+  }
+  expect(seen).toEqual([1, 2, 6]);
+  expect(asked).toEqual([undefined, '1', '5']);
+});
+
+it('tells of missed entries of a log, and keeps its place over that', async () => {
+  answers = [
+    'event: reset\ndata: {"code":"events_expired"}\n\n',
+    'id: 9\nevent: log\ndata: {}\n\n',
+  ];
+  const resets: string[] = [];
+  const options = {
+    baseUrl,
+    lastEventId: '3',
+    onReset: ({ code }: { code: string }) => void resets.push(code),
+  };
+  for await (const entry of streamLogs(options, 'a task')) {
+    expect(entry).toEqual({});
+    break;
+  }
+  expect(resets).toEqual(['events_expired']);
+  expect(asked).toEqual(['3', '3']);
+});
+
+it('ends with the refusal that a server ends it with', async () => {
+  const end = 'event: end\ndata: {"code":"workspace_not_found","status":404,"title":"Gone"}\n\n';
+  answers = [end];
+  await expect(streamEvents({ baseUrl }).next()).rejects.toMatchObject({
+    code: 'workspace_not_found',
+  });
+});
+
+it('refuses an address that is none, and ends without an error by its signal', async () => {
+  await expect(streamEvents({ baseUrl: 'nowhere' }).next()).rejects.toThrow('Invalid URL');
+  const signal = AbortSignal.abort();
+  await expect(streamEvents({ baseUrl, signal }).next()).resolves.toMatchObject({ done: true });
+});
