@@ -96,6 +96,7 @@ const SCOPE_OF: Record<Message['subject'], Scope> = {
   budget: 'tasks:read',
   agent: 'agents:read',
   coordinator: 'coordinator:admin',
+  question: 'tasks:read',
 };
 
 function unreadBy(caller: Caller): Message['subject'][] {

@@ -51,6 +51,9 @@ const HEADLINES: Record<string, string | undefined> = {
   'run.state_changed': 'a run changed its state',
   'run.hung_warning': 'a run seems to hang',
   'run.split_brain_conflict': 'two held one task',
+  'question.asked': 'a run asks a question',
+  'question.answered': 'a question was answered',
+  'question.expired': 'nobody has answered a question in time',
   'budget.alert': 'a budget is used up to a step',
   'agent.status_changed': 'an agent changed its status',
   'agent.status_changed ERROR': 'an agent has an error',
@@ -72,6 +75,12 @@ const SENTENCES: Record<EventName | 'webhook.test', Sentence> = {
     `${taskOf(event)} is far past its estimate and makes no progress on ${agentOf(event)}. It is aborted at ${told(event, 'abortsAt')} unless it makes some; look at its log.`,
   'run.split_brain_conflict': (event) =>
     `Two held ${lower(taskOf(event))}; run ${told(event, 'runId')} on ${agentOf(event)} was told to stop. Look whether what it did must be undone.`,
+  'question.asked': (event) =>
+    `${taskOf(event)} asks: ${told(event, 'prompt')}${inBrackets(told(event, 'choices'))} Answer it until ${told(event, 'deadlineAt')}.`,
+  'question.answered': (event) =>
+    `“${told(event, 'prompt')}” was answered: ${told(event, 'answer')}. ${taskOf(event)} goes on.`,
+  'question.expired': (event) =>
+    `Nobody has answered “${told(event, 'prompt')}” in time. ${taskOf(event)} ${told(event, 'onDeadline') === 'fail' ? 'has failed for it' : `goes on with ${told(event, 'answer')}`}.`,
   'budget.alert': (event) =>
     `${budgetOf(event)}: ${told(event, 'percentUsed')} % of ${told(event, 'allocated')} tokens are used.${budgetAdvice(event)}`,
   'agent.status_changed': (event) =>
