@@ -89,6 +89,7 @@ async function endOf(cli: Cli, task: Task): Promise<number> {
   const { items } = await cli.drover.get('/api/v1/agent-tasks/{id}/runs', { params });
   const why = lastError ?? abortMessage;
   cli.out.note(`drover: the task is ${status}${why ? `: ${why}` : ''}`);
-  if (status === 'ABORTED' && items[0]?.exitCode === null) return EXIT.interrupted;
-  return items[0]?.exitCode || EXIT.failed;
+  const exitCode = items[0]?.exitCode ?? null;
+  if (status === 'ABORTED' && exitCode === null) return EXIT.interrupted;
+  return exitCode || EXIT.failed;
 }
