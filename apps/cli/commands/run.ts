@@ -56,8 +56,8 @@ async function follow(cli: Cli, id: string): Promise<number> {
     }
     return await endOf(cli, await readTask(cli.drover, id));
   } catch (error) {
-    if (!leaving.signal.aborted) throw error;
     cli.out.note(`drover: task ${id} goes on. See it with \`drover task watch ${id}\`.`);
+    if (!leaving.signal.aborted) throw error;
     return EXIT.interrupted;
   } finally {
     process.off('SIGINT', interrupt);

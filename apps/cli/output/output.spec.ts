@@ -1,5 +1,4 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { clean, cleanLine } from './clean.js';
 import { Output, type OutputOptions } from './output.js';
 
 let stdout: string;
@@ -20,12 +19,6 @@ function output(options: Partial<OutputOptions> = {}): Output {
 const HOSTILE = 'a\u001b[2Jb\u001b]0;title\u0007c\u009b31md\u202ee\u0008f\u001bPq\u001b\\g';
 
 describe('texts of the server', () => {
-  it('lose what a terminal would take for orders', () => {
-    expect(clean(HOSTILE)).toBe('abc31mdefg');
-    expect(clean('one\ttwo\r\nthree\n')).toBe('one\ttwo\nthree\n');
-    expect(cleanLine(' one\ttwo\r\nthree\n')).toBe('one two three');
-  });
-
   it.each<[string, (out: Output) => void]>([
     ['a note', (out) => out.note(HOSTILE)],
     ['a sentence', (out) => out.done({}, HOSTILE)],
@@ -93,21 +86,6 @@ describe('rows', () => {
     output({ width: 40 }).rows([...rows, ...rows], columns, '');
     const one = `id      ${id}\nstatus  RUNNING\ntitle   ${long}\n`;
     expect(stdout).toBe(`${one}\n${one}`);
-  });
-
-  it('count wide letters as two', () => {
-    output().rows(
-      [
-        { name: '漢字', end: 'x' },
-        { name: 'abcd', end: 'x' },
-      ],
-      [
-        { title: 'name', of: ({ name }) => name },
-        { title: 'end', of: ({ end }) => end },
-      ],
-      '',
-    );
-    expect(stdout).toBe('NAME  END\n漢字  x\nabcd  x\n');
   });
 });
 
