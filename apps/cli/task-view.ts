@@ -1,5 +1,6 @@
 import type { components } from '#lib/api-client';
 import type { Output, Colour } from './output/output.js';
+import { clean } from './output/clean.js';
 import { ago } from './output/output.js';
 import type { Column } from './output/table.js';
 
@@ -69,8 +70,8 @@ export function painted(out: Output, word: string): string {
   return colour ? out.paint(colour, word) : word;
 }
 
-/** One entry of a task's log in a line. */
+/** One entry of a task's log, fit for a terminal; in several lines where its message has them. */
 export function logLine(out: Output, { createdAt, level, action, message }: Log): string {
-  const text = message ?? action;
+  const text = clean(message ?? action);
   return `${out.paint('dim', createdAt)} ${painted(out, level)} ${text}`;
 }

@@ -250,6 +250,9 @@ describe('signing in', () => {
       Array.from({ length: 4 }, () => drover(['workspace', 'list'], { env: {} })),
     );
     expect(together.map(({ code, stderr }) => [code, stderr])).toEqual(Array(4).fill([0, '']));
+    await drover(['context', 'set', 'here', '--workspace', NO_SUCH], { env: {} });
+    const contexts = await drover(['context', 'list'], { env: {} });
+    expect(contexts.stdout).toBe(`*\there\t${url}\t${NO_SUCH}\tby password\n`);
     expect((await drover(['logout'], { env: {} })).code).toBe(0);
     expect((await drover(['workspace', 'list'], { env: {} })).code).toBe(3);
   });
@@ -271,6 +274,9 @@ describe('what goes wrong is a sentence, what to do, and an exit code', () => {
     ['task list', 3, /No server is known/, {}],
     ['task list', 3, /drover login/, { DROVER_API_KEY: 'drv_wrong' }],
     ['task list', 6, /cannot be reached/, { DROVER_API_URL: 'http://127.0.0.1:9' }],
+    ['events -f', 6, /cannot be reached/, { DROVER_API_URL: 'http://127.0.0.1:9' }],
+    ['context set nowhere --url http://127.0.0.1:9', 2, /no context "nowhere"/],
+    ['context set nowhere', 2, /nothing to change/],
   ])('%s: %d', async (line, code, sentence, env) => {
     const given = env && Object.keys(env).length === 0 ? {} : { ...access, ...env };
     const ended = await drover(line.split(' '), { env: given });

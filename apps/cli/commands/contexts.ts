@@ -5,6 +5,7 @@ import type { Context } from '../contexts/contexts.js';
 import { findAdministrator, LOCAL } from '../contexts/local.js';
 import { tokensOf } from '../contexts/credentials.js';
 import { misuse } from '../failure.js';
+import { present } from '../flags.js';
 import { ask, askSecret } from '../prompt.js';
 
 const login: CommandSpec = {
@@ -151,6 +152,23 @@ const show: CommandSpec = {
   },
 };
 
+const set: CommandSpec = {
+  usage: 'set <name>',
+  summary: 'Change the address or the workspace of a context',
+  about: 'Credentials stay: `drover login` replaces them.',
+  options: [['--url <url>', 'where its server is']],
+  examples: ['context set drover.example.org --workspace $WORKSPACE'],
+  run: async (cli, [name = ''], flags) => {
+    const given = flags.text('url');
+    const { workspaceId } = cli.options;
+    if (given === undefined && workspaceId === undefined)
+      throw misuse('There is nothing to change.', 'Give --url or --workspace.');
+    const changed = present({ url: given && addressOf(given), workspaceId });
+    cli.contexts.put(name, { ...cli.contexts.get(name), ...changed });
+    cli.out.done({ name, ...changed }, `${name} is changed`);
+  },
+};
+
 const change = (
   verb: 'use' | 'delete',
   summary: string,
@@ -173,7 +191,7 @@ const commands: Commands = {
   context: {
     summary: 'Servers that are known here, and which is used',
     commands: [
-      ...[list, show],
+      ...[list, show, set],
       change('use', 'Ask another server from now on', 'is used', (cli, name) =>
         cli.contexts.use(name),
       ),

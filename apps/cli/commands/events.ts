@@ -33,6 +33,8 @@ const commands: Commands = {
         lastEventId: flags.text('after'),
       };
       if (flags.text('after') === '') throw misuse('--after needs the id of an event.');
+      // A stream waits for a server that is away. Who has just begun to follow is told so instead.
+      await cli.drover.get('/api/v1/auth/caller');
       for await (const { id, event, data } of streamEvents(options, filter)) {
         if (cli.out.json) cli.out.value({ id, ...data, event });
         else cli.out.line(cleanLine(`${String(data['timestamp'] ?? '')} ${event} ${restOf(data)}`));

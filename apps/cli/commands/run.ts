@@ -56,8 +56,8 @@ async function follow(cli: Cli, id: string): Promise<number> {
     }
     return await endOf(cli, await readTask(cli.drover, id));
   } catch (error) {
-    if (!leaving.signal.aborted) throw error;
     cli.out.note(`drover: task ${id} goes on. See it with \`drover task watch ${id}\`.`);
+    if (!leaving.signal.aborted) throw error;
     return EXIT.interrupted;
   } finally {
     process.off('SIGINT', interrupt);
@@ -89,6 +89,7 @@ async function endOf(cli: Cli, task: Task): Promise<number> {
   const { items } = await cli.drover.get('/api/v1/agent-tasks/{id}/runs', { params });
   const why = lastError ?? abortMessage;
   cli.out.note(`drover: the task is ${status}${why ? `: ${why}` : ''}`);
-  if (status === 'ABORTED' && items[0]?.exitCode === null) return EXIT.interrupted;
-  return items[0]?.exitCode || EXIT.failed;
+  const exitCode = items[0]?.exitCode ?? null;
+  if (status === 'ABORTED' && exitCode === null) return EXIT.interrupted;
+  return exitCode || EXIT.failed;
 }

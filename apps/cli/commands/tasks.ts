@@ -7,6 +7,7 @@ import type { Flags } from '../flags.js';
 import { present } from '../flags.js';
 import { logOf, readTask } from '../follow.js';
 import { LIST_OPTIONS, listed } from '../lists.js';
+import { cleanLine } from '../output/clean.js';
 import { ago, bar, lasting } from '../output/output.js';
 import { fieldsOf, type NewTask, TASK_OPTIONS, tasksOfFile } from '../task-file.js';
 import {
@@ -109,10 +110,10 @@ const watch: CommandSpec = {
     let shown = '';
     for (;;) {
       const task = await readTask(cli.drover, id);
-      const { status, progressPercent, currentStep } = task;
+      const { status, title, progressPercent, currentStep } = task;
       if (status !== shown && !cli.out.json) {
         cli.out.progress('');
-        cli.out.line(`${new Date().toISOString()} ${painted(cli.out, status)} ${task.title}`);
+        cli.out.line(`${new Date().toISOString()} ${painted(cli.out, status)} ${cleanLine(title)}`);
       }
       if (cli.out.json && status !== shown) cli.out.value(task);
       shown = status;
@@ -135,7 +136,7 @@ const logs: CommandSpec = {
     const level = flags.text('level') as 'INFO' | undefined;
     for await (const entry of logOf(cli.drover, id, { follow: flags.has('follow'), level })) {
       if (cli.out.json) cli.out.value(entry);
-      else cli.out.raw(`${logLine(cli.out, entry)}\n`);
+      else cli.out.line(logLine(cli.out, entry));
     }
   },
 };

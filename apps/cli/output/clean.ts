@@ -20,3 +20,10 @@ export function clean(text: string): string {
 export function cleanLine(text: string): string {
   return clean(text).replace(/\s+/g, ' ').trim();
 }
+
+/** JSON with the same values, in which no control character stands as itself: JSON alone escapes only some of them. */
+export function escaped(json: string): string {
+  const code = (letter: string): string =>
+    `\\u${letter.charCodeAt(0).toString(16).padStart(4, '0')}`;
+  return json.replace(/[\u007f-\u009f]/g, code).replace(DIRECTIONS, code);
+}

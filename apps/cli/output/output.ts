@@ -1,5 +1,5 @@
-import { clean, cleanLine } from './clean.js';
-import { type Column, plainLine, tableLines } from './table.js';
+import { clean, cleanLine, escaped } from './clean.js';
+import { type Column, plainLine, stackedLines, tableLines } from './table.js';
 
 export interface OutputOptions {
   json: boolean;
@@ -24,7 +24,7 @@ export class Output {
     return this.options.json;
   }
 
-  /** Things of one kind: a table on a terminal, a line each with tabs into a pipe, an array as JSON. */
+  /** Things of one kind: a table on a terminal that is wide enough, a line each with tabs into a pipe, an array as JSON. */
   rows<T>(rows: readonly T[], columns: readonly Column<T>[], ifNone: string): void {
     if (this.json) return this.value(rows);
     if (!this.options.terminal) {
@@ -32,9 +32,10 @@ export class Output {
       return;
     }
     if (rows.length === 0) return this.note(ifNone);
-    const [head = '', ...lines] = tableLines(rows, columns, this.options.width);
-    this.line(this.paint('bold', head));
-    for (const line of lines) this.line(line);
+    const table = tableLines(rows, columns, this.options.width);
+    if (table === undefined) return this.lines(stackedLines(rows, columns));
+    const [head = '', ...lines] = table;
+    this.lines([this.paint('bold', head), ...lines]);
   }
 
   /** One thing, a field a line; the whole of it as JSON. */
@@ -57,7 +58,8 @@ export class Output {
 
   /** The answer of the API, as JSON. */
   value(value: unknown): void {
-    this.stdout(`${JSON.stringify(value, null, this.options.terminal ? 2 : undefined)}\n`);
+    const json = JSON.stringify(value, null, this.options.terminal ? 2 : undefined);
+    this.stdout(`${escaped(json)}\n`);
   }
 
   /** What came of a command that changes something: the thing as JSON, else a sentence. */
@@ -70,6 +72,10 @@ export class Output {
     this.stdout(`${text}\n`);
   }
 
+  private lines(lines: readonly string[]): void {
+    for (const line of lines) this.line(line);
+  }
+
   /** Bytes of a process, as they are into a pipe. */
   raw(text: string): void {
     this.stdout(this.options.terminal ? clean(text) : text);
@@ -77,7 +83,7 @@ export class Output {
 
   /** For the person at the terminal; no data. */
   note(text: string): void {
-    this.stderr(`${text}\n`);
+    this.stderr(`${clean(text)}\n`);
   }
 
   /** Written over by the next one. Nothing where nobody looks. */

@@ -21,7 +21,7 @@ describe('a table', () => {
   });
 
   it.each([20, 40, 60])('of %d columns cuts what is wide', (width) => {
-    const lines = tableLines(ROWS, COLUMNS, width);
+    const lines = tableLines(ROWS, COLUMNS, width) ?? [];
     expect(Math.max(...lines.map(widthOf))).toBeLessThanOrEqual(width);
     expect(lines[2]).toMatch(/^b22 {2}A title .*…$/);
   });
@@ -29,7 +29,7 @@ describe('a table', () => {
   it('counts letters of two columns', () => {
     const rows = [{ id: '漢字', title: '🚀 up' }];
     expect(tableLines(rows, COLUMNS, 80)).toEqual(['ID    TITLE', '漢字  🚀 up']);
-    const cut = tableLines([{ id: 'x', title: '漢'.repeat(30) }], COLUMNS, 20);
+    const cut = tableLines([{ id: 'x', title: '漢'.repeat(30) }], COLUMNS, 20) ?? [];
     expect(widthOf(cut[1] ?? '')).toBe(19);
   });
 

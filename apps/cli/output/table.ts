@@ -9,27 +9,44 @@ export interface Column<T> {
 
 const GAP = 2;
 const NARROWEST = 8;
+const NOTHING = '-';
 
-/** The lines of a table, none longer than `width` where wide columns can give way. */
+/** Columns at the beginning that say which row it is: they stay. */
+const KEPT = 2;
+
+/**
+ * The lines of a table, none longer than `width`: wide columns give way, then columns at the end are left out. What
+ * one copies, such as an id, is never cut.
+ *
+ * @returns undefined when the terminal is too narrow for it
+ */
 export function tableLines<T>(
   rows: readonly T[],
   columns: readonly Column<T>[],
   width: number,
-): string[] {
+): string[] | undefined {
   const cells = [
     columns.map(({ title }) => title.toUpperCase()),
     ...rows.map((row) => columns.map((column) => cellOf(row, column))),
   ];
-  const widths = columns.map((_, index) =>
-    Math.max(...cells.map((line) => widthOf(line[index] ?? ''))),
-  );
-  shrink(widths, columns, width);
-  return cells.map((line) =>
-    line
-      .map((cell, index) => padded(cell, widths[index] ?? 0))
-      .join(' '.repeat(GAP))
-      .trimEnd(),
-  );
+  const fields = columns.map(({ wide }, index) => {
+    const widest = Math.max(...cells.map((line) => widthOf(line[index] ?? '')));
+    return { index, wide: wide === true, width: widest };
+  });
+  const shown = fitted(fields, width);
+  return shown && cells.map((line) => lineOf(line, shown));
+}
+
+/** The cells of each row a line each, with an empty line between rows. */
+export function stackedLines<T>(rows: readonly T[], columns: readonly Column<T>[]): string[] {
+  const label = Math.max(...columns.map(({ title }) => title.length)) + GAP;
+  return rows.flatMap((row, index) => {
+    const lines = columns
+      .map((column) => ({ title: column.title, cell: cellOf(row, column) }))
+      .filter(({ cell }) => cell !== NOTHING)
+      .map(({ title, cell }) => title.padEnd(label) + cell);
+    return index === 0 ? lines : ['', ...lines];
+  });
 }
 
 /** The cells of a row for a pipe: tabs between, nothing cut. */
@@ -39,22 +56,46 @@ export function plainLine<T>(row: T, columns: readonly Column<T>[]): string {
 
 function cellOf<T>(row: T, { of }: Column<T>): string {
   const value = of(row);
-  return value === null || value === undefined || value === '' ? '-' : cleanLine(String(value));
+  return value === null || value === undefined || value === '' ? NOTHING : cleanLine(String(value));
 }
 
-function shrink<T>(widths: number[], columns: readonly Column<T>[], width: number): void {
-  const total = () => widths.reduce((sum, one) => sum + one, 0) + GAP * (widths.length - 1);
-  // First the wide ones, the widest of them first; then whatever is left.
-  for (const isEligible of [(index: number) => columns[index]?.wide === true, () => true]) {
-    for (let excess = total() - width; excess > 0; excess--) {
-      const candidates = widths
-        .map((one, index) => ({ one, index }))
-        .filter(({ one, index }) => isEligible(index) && one > NARROWEST);
-      const widest = candidates.sort((a, b) => b.one - a.one)[0];
-      if (widest === undefined) break;
-      widths[widest.index] = widest.one - 1;
-    }
+interface Field {
+  index: number;
+  wide: boolean;
+  width: number;
+}
+
+function fitted(fields: readonly Field[], width: number): Field[] | undefined {
+  const shown = fields.map((field) => ({ ...field }));
+  for (;;) {
+    const excess = shrink(shown, lengthOf(shown) - width);
+    if (excess <= 0) return shown;
+    const last = shown.findLastIndex(({ wide, index }) => !wide && index >= KEPT);
+    if (last < 0) return undefined;
+    shown.splice(last, 1);
+    // Those that gave way have room again.
+    for (const field of shown) field.width = fields[field.index]?.width ?? 0;
   }
+}
+
+/** Makes wide fields narrower, the widest of them first. @returns what is still too much */
+function shrink(fields: readonly Field[], excess: number): number {
+  for (let left = excess; ; left--) {
+    const [widest] = fields
+      .filter(({ wide, width }) => wide && width > NARROWEST)
+      .sort((a, b) => b.width - a.width);
+    if (left <= 0 || widest === undefined) return left;
+    widest.width -= 1;
+  }
+}
+
+function lengthOf(fields: readonly Field[]): number {
+  return fields.reduce((sum, { width }) => sum + width, GAP * (fields.length - 1));
+}
+
+function lineOf(cells: readonly string[], fields: readonly Field[]): string {
+  const parts = fields.map(({ index, width }) => padded(cells[index] ?? '', width));
+  return parts.join(' '.repeat(GAP)).trimEnd();
 }
 
 function padded(cell: string, width: number): string {
