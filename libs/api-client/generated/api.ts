@@ -1701,6 +1701,86 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/runs/{runId}/questions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Ask people: the run ends, and its task rests until there is an answer
+         * @description Callers: agents with their own token; what executes a run, with the run's token.
+         */
+        post: operations["askQuestion"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/questions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The questions of the workspace: the open ones by deadline, others the newest first
+         * @description Callers: users with the role VIEWER or above; API keys with that role and the scope `tasks:read`.
+         */
+        get: operations["listQuestions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/questions/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * One question
+         * @description Callers: users with the role VIEWER or above; API keys with that role and the scope `tasks:read`.
+         */
+        get: operations["getQuestion"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/questions/{id}/answer": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Answer it: its task goes on from its checkpoint, with the answer
+         * @description Callers: users with the role MEMBER or above; API keys with that role and the scope `questions:answer`.
+         */
+        post: operations["answerQuestion"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/agent-tasks/{id}/start": {
         parameters: {
             query?: never;
@@ -2675,6 +2755,66 @@ export interface webhooks {
         patch?: never;
         trace?: never;
     };
+    "question.asked": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A run has asked people a question, and its task waits for the answer
+         * @description The body of the event, as the stream of events and the channels of Valkey carry it.
+         */
+        post: operations["sendQuestionAsked"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "question.answered": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Somebody has answered a question, and its task goes on
+         * @description The body of the event, as the stream of events and the channels of Valkey carry it.
+         */
+        post: operations["sendQuestionAnswered"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "question.expired": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Nobody has answered a question in time
+         * @description The body of the event, as the stream of events and the channels of Valkey carry it.
+         */
+        post: operations["sendQuestionExpired"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "budget.alert": {
         parameters: {
             query?: never;
@@ -2722,7 +2862,7 @@ export interface components {
          * @description Stable: programs decide by it.
          * @enum {string}
          */
-        ErrorCode: "validation_failed" | "malformed_request" | "malformed_json" | "malformed_cursor" | "malformed_header" | "workspace_required" | "run_required" | "payload_too_large" | "headers_too_large" | "request_timeout" | "unsupported_media_type" | "method_not_allowed" | "unauthenticated" | "invalid_token" | "invalid_gateway_token" | "invalid_metrics_token" | "invalid_hook_signature" | "token_expired" | "token_revoked" | "wrong_token_kind" | "invalid_credentials" | "email_not_verified" | "invalid_refresh_token" | "forbidden" | "insufficient_scope" | "rate_limited" | "too_many_streams" | "queue_full" | "exceeds_queue" | "route_not_found" | "workspace_not_found" | "task_not_found" | "run_not_found" | "agent_not_found" | "project_not_found" | "budget_not_found" | "provider_limit_not_found" | "pause_not_found" | "webhook_not_found" | "inbound_hook_not_found" | "milestone_not_found" | "dependency_not_found" | "member_not_found" | "invitation_not_found" | "api_key_not_found" | "session_not_found" | "user_not_found" | "events_expired" | "illegal_transition" | "cascade_too_large" | "subtask_limit" | "stale_run" | "budget_period_taken" | "budget_exceeded" | "usage_report_conflict" | "unknown_model" | "version_mismatch" | "dependency_cycle" | "dependency_locked" | "task_closed" | "project_archived" | "milestone_archived" | "secrets_unreadable" | "lease_renewals_exhausted" | "agent_terminated" | "agent_draining" | "agent_in_use" | "agent_is_push" | "webhook_disabled" | "webhook_limit" | "webhook_unsigned" | "inbound_hook_disabled" | "inbound_hook_limit" | "hook_rule_refused" | "price_exists" | "email_taken" | "slug_taken" | "last_operator" | "last_owner" | "already_member" | "idempotency_key_reused" | "idempotency_in_progress" | "conflict_retry" | "database_unavailable" | "gateway_draining" | "issuer_unavailable" | "outcome_unknown" | "resource_exhausted" | "shutting_down" | "internal_error";
+        ErrorCode: "validation_failed" | "malformed_request" | "malformed_json" | "malformed_cursor" | "malformed_header" | "workspace_required" | "run_required" | "payload_too_large" | "headers_too_large" | "request_timeout" | "unsupported_media_type" | "method_not_allowed" | "unauthenticated" | "invalid_token" | "invalid_gateway_token" | "invalid_metrics_token" | "invalid_hook_signature" | "token_expired" | "token_revoked" | "wrong_token_kind" | "invalid_credentials" | "email_not_verified" | "invalid_refresh_token" | "forbidden" | "insufficient_scope" | "rate_limited" | "too_many_streams" | "queue_full" | "exceeds_queue" | "route_not_found" | "workspace_not_found" | "task_not_found" | "run_not_found" | "agent_not_found" | "project_not_found" | "budget_not_found" | "provider_limit_not_found" | "pause_not_found" | "webhook_not_found" | "inbound_hook_not_found" | "milestone_not_found" | "dependency_not_found" | "member_not_found" | "invitation_not_found" | "api_key_not_found" | "session_not_found" | "user_not_found" | "events_expired" | "illegal_transition" | "cascade_too_large" | "subtask_limit" | "stale_run" | "question_closed" | "question_not_found" | "too_many_questions" | "budget_period_taken" | "budget_exceeded" | "usage_report_conflict" | "unknown_model" | "version_mismatch" | "dependency_cycle" | "dependency_locked" | "task_closed" | "project_archived" | "milestone_archived" | "secrets_unreadable" | "lease_renewals_exhausted" | "agent_terminated" | "agent_draining" | "agent_in_use" | "agent_is_push" | "webhook_disabled" | "webhook_limit" | "webhook_unsigned" | "inbound_hook_disabled" | "inbound_hook_limit" | "hook_rule_refused" | "price_exists" | "email_taken" | "slug_taken" | "last_operator" | "last_owner" | "already_member" | "idempotency_key_reused" | "idempotency_in_progress" | "conflict_retry" | "database_unavailable" | "gateway_draining" | "issuer_unavailable" | "outcome_unknown" | "resource_exhausted" | "shutting_down" | "internal_error";
         ProblemField: {
             /** @example dependsOn[0].taskId */
             field: string;
@@ -2825,7 +2965,7 @@ export interface components {
              */
             role: "VIEWER" | "MEMBER" | "ADMIN" | "OWNER" | null;
             /** @description What an API key is good for, with all that its scopes include */
-            scopes: ("tasks:read" | "tasks:write" | "agents:read" | "agents:write" | "projects:read" | "projects:write" | "workspace:admin" | "coordinator:admin")[] | null;
+            scopes: ("tasks:read" | "tasks:write" | "questions:answer" | "agents:read" | "agents:write" | "projects:read" | "projects:write" | "workspace:admin" | "coordinator:admin")[] | null;
             /**
              * Format: uuid
              * @description The user, or the one who made the API key
@@ -3026,7 +3166,7 @@ export interface components {
         };
         CreateApiKeyDto: {
             name: string;
-            scopes: ("tasks:read" | "tasks:write" | "agents:read" | "agents:write" | "projects:read" | "projects:write" | "workspace:admin" | "coordinator:admin")[];
+            scopes: ("tasks:read" | "tasks:write" | "questions:answer" | "agents:read" | "agents:write" | "projects:read" | "projects:write" | "workspace:admin" | "coordinator:admin")[];
             /**
              * @description Default MEMBER.
              * @enum {string}
@@ -3043,7 +3183,7 @@ export interface components {
             prefix: string;
             /** @enum {string} */
             role: "VIEWER" | "MEMBER" | "ADMIN" | "OWNER";
-            scopes: ("tasks:read" | "tasks:write" | "agents:read" | "agents:write" | "projects:read" | "projects:write" | "workspace:admin" | "coordinator:admin")[];
+            scopes: ("tasks:read" | "tasks:write" | "questions:answer" | "agents:read" | "agents:write" | "projects:read" | "projects:write" | "workspace:admin" | "coordinator:admin")[];
             /** Format: uuid */
             createdBy: string;
             /** Format: date-time */
@@ -3071,7 +3211,7 @@ export interface components {
             prefix: string;
             /** @enum {string} */
             role: "VIEWER" | "MEMBER" | "ADMIN" | "OWNER";
-            scopes: ("tasks:read" | "tasks:write" | "agents:read" | "agents:write" | "projects:read" | "projects:write" | "workspace:admin" | "coordinator:admin")[];
+            scopes: ("tasks:read" | "tasks:write" | "questions:answer" | "agents:read" | "agents:write" | "projects:read" | "projects:write" | "workspace:admin" | "coordinator:admin")[];
             /** Format: uuid */
             createdBy: string;
             /** Format: date-time */
@@ -3181,7 +3321,7 @@ export interface components {
             /** @description Days on which they begin; without any, all */
             days?: ("SUN" | "MON" | "TUE" | "WED" | "THU" | "FRI" | "SAT")[];
             /** @description Events that come all the same */
-            exceptTypes?: string[];
+            exceptTypes?: ("*" | "task" | "task.*" | "task.created" | "task.status_changed" | "task.updated" | "task.progress" | "task.dependency_cycle" | "run" | "run.*" | "run.state_changed" | "run.hung_warning" | "run.split_brain_conflict" | "question" | "question.*" | "question.asked" | "question.answered" | "question.expired" | "budget" | "budget.*" | "budget.alert" | "agent" | "agent.*" | "agent.status_changed")[];
         };
         WebhookDto: {
             /**
@@ -3193,8 +3333,8 @@ export interface components {
             url?: string;
             /** @description email: members of the workspace, by user id or address */
             recipients?: string[];
-            /** @description Names of events; `task.*` for all of tasks, `*` for all */
-            events: string[];
+            /** @description Names of events; `task.*`, or `task`, for all of tasks, `*` for all */
+            events: ("*" | "task" | "task.*" | "task.created" | "task.status_changed" | "task.updated" | "task.progress" | "task.dependency_cycle" | "run" | "run.*" | "run.state_changed" | "run.hung_warning" | "run.split_brain_conflict" | "question" | "question.*" | "question.asked" | "question.answered" | "question.expired" | "budget" | "budget.*" | "budget.alert" | "agent" | "agent.*" | "agent.status_changed")[];
             description?: string | null;
             /** @description Whether each message also has GitHub’s header `X-Hub-Signature-256`, with the secret’s whole text as the key */
             hubSignature?: boolean;
@@ -3289,8 +3429,8 @@ export interface components {
             url?: string;
             /** @description email: members of the workspace, by user id or address */
             recipients?: string[];
-            /** @description Names of events; `task.*` for all of tasks, `*` for all */
-            events?: string[];
+            /** @description Names of events; `task.*`, or `task`, for all of tasks, `*` for all */
+            events?: ("*" | "task" | "task.*" | "task.created" | "task.status_changed" | "task.updated" | "task.progress" | "task.dependency_cycle" | "run" | "run.*" | "run.state_changed" | "run.hung_warning" | "run.split_brain_conflict" | "question" | "question.*" | "question.asked" | "question.answered" | "question.expired" | "budget" | "budget.*" | "budget.alert" | "agent" | "agent.*" | "agent.status_changed")[];
             description?: string | null;
             /** @description Whether each message also has GitHub’s header `X-Hub-Signature-256`, with the secret’s whole text as the key */
             hubSignature?: boolean;
@@ -4597,6 +4737,8 @@ export interface components {
              * @description The task whose run has created it.
              */
             parentTaskId?: string;
+            /** @description Those that wait for an answer to their question, or do not */
+            waitsForAnswer?: boolean;
             /** Format: uuid */
             projectId?: string;
             /** Format: uuid */
@@ -5015,6 +5157,82 @@ export interface components {
             items: components["schemas"]["InboundDeliveryDoc"][];
             nextCursor: string | null;
         };
+        AskDto: {
+            /** @description The question, for people */
+            prompt: string;
+            /** @description The answers to choose from */
+            choices?: string[];
+            /** @description Whether an answer may be another text; by default without choices only */
+            freeText?: boolean;
+            /** @description This, or deadlineAt */
+            deadlineSeconds?: number;
+            /**
+             * Format: date-time
+             * @description Within 90 days; this, or deadlineSeconds
+             */
+            deadlineAt?: string;
+            /**
+             * @description What happens if nobody answers in time: the default is the answer, or the task fails
+             * @enum {string}
+             */
+            onDeadline: "default" | "fail";
+            /** @description One of the choices, if there are any */
+            default?: string;
+            /** @description What the next run needs to go on from here */
+            checkpointData?: {
+                [key: string]: unknown;
+            };
+        };
+        QuestionDoc: {
+            /** Format: uuid */
+            id: string;
+            /** Format: uuid */
+            taskId: string;
+            taskTitle: string;
+            /**
+             * Format: uuid
+             * @description The run that asked, and ended with it
+             */
+            runId: string;
+            /** Format: uuid */
+            agentId: string;
+            prompt: string;
+            /** @description The answers to choose from; none: any text will do */
+            choices: string[];
+            /** @description An answer may be another text than a choice */
+            freeText: boolean;
+            /**
+             * @description expired: nobody answered in time; cancelled: its task was ended otherwise
+             * @enum {string}
+             */
+            status: "open" | "answered" | "expired" | "cancelled";
+            /** Format: date-time */
+            askedAt: string;
+            /** Format: date-time */
+            deadlineAt: string;
+            /**
+             * @description What happens if nobody answers in time
+             * @enum {string}
+             */
+            onDeadline: "default" | "fail";
+            default: string | null;
+            /** @description Secrets in it are hidden; its run gets it whole */
+            answer: string | null;
+            /** @example user:0198c5a0-4444-7000-8000-000000000001 */
+            answeredBy: string | null;
+            /** @description Nobody answered, and the default counts */
+            byDefault: boolean;
+            /** Format: date-time */
+            closedAt: string | null;
+        };
+        QuestionPageDoc: {
+            items: components["schemas"]["QuestionDoc"][];
+            nextCursor: string | null;
+        };
+        AnswerDto: {
+            /** @description One of the choices, or any text where it may be */
+            answer: string;
+        };
         StartRunDto: {
             /**
              * Format: uuid
@@ -5171,6 +5389,19 @@ export interface components {
              */
             traceparent: string | null;
         };
+        TaskAnswerDto: {
+            /** Format: uuid */
+            questionId: string;
+            prompt: string;
+            /** @description Secrets included */
+            answer: string;
+            /** @example user:0198c5a0-4444-7000-8000-000000000001 */
+            answeredBy: string | null;
+            /** @description Nobody answered, and this is the default */
+            byDefault: boolean;
+            /** Format: date-time */
+            answeredAt: string;
+        };
         ClaimedWorkDto: {
             /** Format: uuid */
             id: string;
@@ -5191,6 +5422,8 @@ export interface components {
             metadata: {
                 [key: string]: unknown;
             } | null;
+            /** @description To its questions, the latest 20, the oldest first */
+            answers: components["schemas"]["TaskAnswerDto"][];
             /** @description Variables for the environment of what executes it: secrets */
             secrets: {
                 [key: string]: unknown;
@@ -5715,6 +5948,22 @@ export interface components {
                 };
             } | {
                 /** @enum {string} */
+                code: "waiting_for_answer";
+                /** @description A sentence for people */
+                message: string;
+                facts: {
+                    /** Format: uuid */
+                    questionId: string;
+                    prompt: string;
+                    choices: string[];
+                    /** Format: date-time */
+                    deadlineAt: string;
+                    /** @enum {string} */
+                    onDeadline: "default" | "fail";
+                    default: string | null;
+                };
+            } | {
+                /** @enum {string} */
                 code: "waiting_for_retry";
                 /** @description A sentence for people */
                 message: string;
@@ -6153,7 +6402,7 @@ export interface components {
         };
         StepDto: {
             /** @enum {string} */
-            step: "expire_leases" | "reap_stale_agents" | "recover_lost_runs" | "close_workspaces" | "watch_liveness" | "recover_orphans" | "reconcile_states" | "promote_retries" | "fail_cycles" | "settle_dependents" | "time_out_runs" | "warn_hung" | "time_out_hung" | "detect_split_brain" | "expire_queued" | "terminate_drained" | "enforce_budgets" | "heed_provider_limits" | "clear_pauses" | "tell_budget_alerts" | "throttle_workspaces" | "assign";
+            step: "expire_leases" | "reap_stale_agents" | "recover_lost_runs" | "close_workspaces" | "watch_liveness" | "recover_orphans" | "reconcile_states" | "promote_retries" | "expire_questions" | "fail_cycles" | "settle_dependents" | "time_out_runs" | "warn_hung" | "time_out_hung" | "detect_split_brain" | "expire_queued" | "terminate_drained" | "enforce_budgets" | "heed_provider_limits" | "clear_pauses" | "tell_budget_alerts" | "throttle_workspaces" | "assign";
             /** @description Rows moved, of the workspaces that you see. */
             moved: number;
             durationMs: number;
@@ -6205,6 +6454,7 @@ export interface components {
                 orphanedTasksRecovered: number;
                 staleStatesFixed: number;
                 retriesPromoted: number;
+                questionsExpired: number;
                 cyclesFailed: number;
                 prerequisitesSettled: number;
                 timedOutRuns: number;
@@ -6222,7 +6472,7 @@ export interface components {
             };
             durationMs: number;
             /** @description The other steps ran. */
-            failedSteps: ("expire_leases" | "reap_stale_agents" | "recover_lost_runs" | "close_workspaces" | "watch_liveness" | "recover_orphans" | "reconcile_states" | "promote_retries" | "fail_cycles" | "settle_dependents" | "time_out_runs" | "warn_hung" | "time_out_hung" | "detect_split_brain" | "expire_queued" | "terminate_drained" | "enforce_budgets" | "heed_provider_limits" | "clear_pauses" | "tell_budget_alerts" | "throttle_workspaces" | "assign")[];
+            failedSteps: ("expire_leases" | "reap_stale_agents" | "recover_lost_runs" | "close_workspaces" | "watch_liveness" | "recover_orphans" | "reconcile_states" | "promote_retries" | "expire_questions" | "fail_cycles" | "settle_dependents" | "time_out_runs" | "warn_hung" | "time_out_hung" | "detect_split_brain" | "expire_queued" | "terminate_drained" | "enforce_budgets" | "heed_provider_limits" | "clear_pauses" | "tell_budget_alerts" | "throttle_workspaces" | "assign")[];
         };
         CoordinatorLogDto: {
             /** @description A 64-bit number. */
@@ -9279,6 +9529,8 @@ export interface operations {
                 agentId?: string;
                 /** @description The task whose run has created it. */
                 parentTaskId?: string;
+                /** @description Those that wait for an answer to their question, or do not */
+                waitsForAnswer?: boolean;
                 projectId?: string;
                 milestoneId?: string;
                 taskType?: string;
@@ -10293,6 +10545,156 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["InboundDeliveryPageDoc"];
+                };
+            };
+            /** @description A refusal */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    askQuestion: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description 1 to 255 visible characters; repeats within 24 hours get the first answer. */
+                "Idempotency-Key"?: string;
+                /** @description The workspace to act in. Users send it, unless the path names one; all other credentials belong to one workspace, and may name that one. */
+                "X-Workspace-Id"?: string;
+            };
+            path: {
+                runId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AskDto"];
+            };
+        };
+        responses: {
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["QuestionDoc"];
+                };
+            };
+            /** @description A refusal */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listQuestions: {
+        parameters: {
+            query?: {
+                /** @description How many items a page has at most. */
+                limit?: number;
+                /** @description `nextCursor` of the previous page, as it is. */
+                cursor?: string;
+                status?: "open" | "answered" | "expired" | "cancelled";
+                /** @description Those of this task */
+                taskId?: string;
+            };
+            header?: {
+                /** @description The workspace to act in. Users send it, unless the path names one; all other credentials belong to one workspace, and may name that one. */
+                "X-Workspace-Id"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["QuestionPageDoc"];
+                };
+            };
+            /** @description A refusal */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getQuestion: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The workspace to act in. Users send it, unless the path names one; all other credentials belong to one workspace, and may name that one. */
+                "X-Workspace-Id"?: string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["QuestionDoc"];
+                };
+            };
+            /** @description A refusal */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    answerQuestion: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description 1 to 255 visible characters; repeats within 24 hours get the first answer. */
+                "Idempotency-Key"?: string;
+                /** @description The workspace to act in. Users send it, unless the path names one; all other credentials belong to one workspace, and may name that one. */
+                "X-Workspace-Id"?: string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AnswerDto"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["QuestionDoc"];
                 };
             };
             /** @description A refusal */
@@ -11448,8 +11850,8 @@ export interface operations {
                 lastEventId?: string;
                 /** @description Instead of a token, for browsers: of `POST /events/tickets`. */
                 ticket?: string;
-                /** @description Events of these names; `task` is all of `task.…`. Repeated, or with commas. */
-                types?: ("task" | "run" | "budget" | "agent" | "task.created" | "task.status_changed" | "task.updated" | "task.progress" | "task.dependency_cycle" | "run.state_changed" | "run.hung_warning" | "run.split_brain_conflict" | "budget.alert" | "agent.status_changed")[];
+                /** @description Events of these names; `task.*`, or `task`, is all of `task.…`. Repeated, or with commas. */
+                types?: ("*" | "task" | "task.*" | "task.created" | "task.status_changed" | "task.updated" | "task.progress" | "task.dependency_cycle" | "run" | "run.*" | "run.state_changed" | "run.hung_warning" | "run.split_brain_conflict" | "question" | "question.*" | "question.asked" | "question.answered" | "question.expired" | "budget" | "budget.*" | "budget.alert" | "agent" | "agent.*" | "agent.status_changed")[];
                 /** @description Events that name the task. */
                 taskId?: string;
                 /** @description Events that name the agent. */
@@ -12352,6 +12754,269 @@ export interface operations {
                     gatewayId?: string;
                     /** @description the gateway whose session it is */
                     rightfulGatewayId?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description The event was taken. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The event was not taken. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    sendQuestionAsked: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "event": "question.asked",
+                 *       "workspaceId": "0198c5a0-0000-7000-8000-000000000001",
+                 *       "timestamp": "2026-01-31T12:00:00.000Z",
+                 *       "questionId": "0198c5a0-4444-7000-8000-000000000001",
+                 *       "taskId": "0198c5a0-1111-7000-8000-000000000001",
+                 *       "runId": "0198c5a0-2222-7000-8000-000000000001",
+                 *       "agentId": "0198c5a0-3333-7000-8000-000000000001",
+                 *       "prompt": "Shall it go out today?",
+                 *       "choices": [
+                 *         "yes"
+                 *       ],
+                 *       "freeText": false,
+                 *       "deadlineAt": "2026-01-31T12:05:00.000Z",
+                 *       "onDeadline": "default"
+                 *     }
+                 */
+                "application/json": {
+                    /** @enum {string} */
+                    event: "question.asked";
+                    /**
+                     * Format: uuid
+                     * @description the workspace
+                     */
+                    workspaceId: string;
+                    /**
+                     * Format: date-time
+                     * @description when it happened
+                     */
+                    timestamp: string;
+                    /**
+                     * Format: uuid
+                     * @description the question
+                     */
+                    questionId: string;
+                    /**
+                     * Format: uuid
+                     * @description the task
+                     */
+                    taskId: string;
+                    /**
+                     * Format: uuid
+                     * @description the run that asked
+                     */
+                    runId: string;
+                    /**
+                     * Format: uuid
+                     * @description the agent
+                     */
+                    agentId: string;
+                    /** @description the question itself */
+                    prompt: string;
+                    /** @description the answers to choose from; none: any text */
+                    choices: string[];
+                    /** @description an answer may be another text than a choice */
+                    freeText: boolean;
+                    /**
+                     * Format: date-time
+                     * @description until when it can be answered
+                     */
+                    deadlineAt: string;
+                    /**
+                     * @description what happens then
+                     * @enum {string}
+                     */
+                    onDeadline: "default" | "fail";
+                };
+            };
+        };
+        responses: {
+            /** @description The event was taken. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The event was not taken. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    sendQuestionAnswered: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "event": "question.answered",
+                 *       "workspaceId": "0198c5a0-0000-7000-8000-000000000001",
+                 *       "timestamp": "2026-01-31T12:00:00.000Z",
+                 *       "questionId": "0198c5a0-4444-7000-8000-000000000001",
+                 *       "taskId": "0198c5a0-1111-7000-8000-000000000001",
+                 *       "runId": "0198c5a0-2222-7000-8000-000000000001",
+                 *       "agentId": "0198c5a0-3333-7000-8000-000000000001",
+                 *       "prompt": "Shall it go out today?",
+                 *       "answer": "yes",
+                 *       "answeredBy": "user:0198c5a0-4444-7000-8000-000000000001"
+                 *     }
+                 */
+                "application/json": {
+                    /** @enum {string} */
+                    event: "question.answered";
+                    /**
+                     * Format: uuid
+                     * @description the workspace
+                     */
+                    workspaceId: string;
+                    /**
+                     * Format: date-time
+                     * @description when it happened
+                     */
+                    timestamp: string;
+                    /**
+                     * Format: uuid
+                     * @description the question
+                     */
+                    questionId: string;
+                    /**
+                     * Format: uuid
+                     * @description the task
+                     */
+                    taskId: string;
+                    /**
+                     * Format: uuid
+                     * @description the run that asked
+                     */
+                    runId: string;
+                    /**
+                     * Format: uuid
+                     * @description the agent
+                     */
+                    agentId: string;
+                    /** @description the question itself */
+                    prompt: string;
+                    /** @description the answer */
+                    answer: string;
+                    /** @description who answered */
+                    answeredBy: string;
+                };
+            };
+        };
+        responses: {
+            /** @description The event was taken. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The event was not taken. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    sendQuestionExpired: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "event": "question.expired",
+                 *       "workspaceId": "0198c5a0-0000-7000-8000-000000000001",
+                 *       "timestamp": "2026-01-31T12:00:00.000Z",
+                 *       "questionId": "0198c5a0-4444-7000-8000-000000000001",
+                 *       "taskId": "0198c5a0-1111-7000-8000-000000000001",
+                 *       "runId": "0198c5a0-2222-7000-8000-000000000001",
+                 *       "agentId": "0198c5a0-3333-7000-8000-000000000001",
+                 *       "prompt": "Shall it go out today?",
+                 *       "onDeadline": "default",
+                 *       "answer": "no"
+                 *     }
+                 */
+                "application/json": {
+                    /** @enum {string} */
+                    event: "question.expired";
+                    /**
+                     * Format: uuid
+                     * @description the workspace
+                     */
+                    workspaceId: string;
+                    /**
+                     * Format: date-time
+                     * @description when it happened
+                     */
+                    timestamp: string;
+                    /**
+                     * Format: uuid
+                     * @description the question
+                     */
+                    questionId: string;
+                    /**
+                     * Format: uuid
+                     * @description the task
+                     */
+                    taskId: string;
+                    /**
+                     * Format: uuid
+                     * @description the run that asked
+                     */
+                    runId: string;
+                    /**
+                     * Format: uuid
+                     * @description the agent
+                     */
+                    agentId: string;
+                    /** @description the question itself */
+                    prompt: string;
+                    /**
+                     * @description what has happened: its task goes on with the default, or has failed
+                     * @enum {string}
+                     */
+                    onDeadline: "default" | "fail";
+                    /** @description the default, where the task goes on with it */
+                    answer: string | null;
                 };
             };
         };
