@@ -97,7 +97,9 @@ function NewWebhook({ onSecret }: { onSecret: (secret: string) => void }) {
     {
       done: 'The webhook is made.',
       changes: [['webhooks']],
-      onDone: ({ secret }) => onSecret(secret),
+      onDone: ({ secret }) => {
+        if (secret !== null) onSecret(secret);
+      },
     },
   );
   return (
