@@ -24,7 +24,9 @@ beforeEach(async () => {
   await once(server, 'listening');
   baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 });
-afterEach(() => server.close());
+afterEach(() => {
+  server.close();
+});
 
 it('goes on behind the last whole event, and behind a place that came alone', async () => {
   answers = [

@@ -62,11 +62,14 @@ export function rendered({ path, statements, unnamed }: Room): string {
   return `${[[head, ...left].join('\n'), ...texts].join('\n\n')}\n`;
 }
 
+/** Folders whose names of tools and the like are no statements'. */
+const WITHOUT_SQL = ['generated', 'testing', 'api-client', 'mcp'];
+
 function sourcesIn(root: string, folder: string): Source[] {
   return readdirSync(join(root, folder), { withFileTypes: true }).flatMap((entry) => {
     const path = `${folder}/${entry.name}`;
     if (entry.isDirectory()) {
-      return ['generated', 'testing'].includes(entry.name) ? [] : sourcesIn(root, path);
+      return WITHOUT_SQL.includes(entry.name) ? [] : sourcesIn(root, path);
     }
     if (!path.endsWith('.ts') || path.endsWith('spec.ts')) return [];
     return [{ path, text: readFileSync(join(root, path), 'utf8') }];
