@@ -17,6 +17,7 @@ export const COMMANDS: readonly Entry[] = [
   },
   { name: 'run', summary: 'Run a command as a task, and follow it', load: run },
   { name: 'task', summary: 'Create, follow and command tasks', load: tasks },
+  { name: 'question', summary: 'Questions that runs ask people', load: questions },
   { name: 'claim', summary: 'Claim a task for an agent by hand', load: claims },
   { name: 'claim:renew', summary: 'Renew the lease of a claimed task', load: claims },
   { name: 'claim:release', summary: 'Give a claimed task back', load: claims },
@@ -58,6 +59,9 @@ function run() {
 function tasks() {
   return import('./commands/tasks.js');
 }
+function questions() {
+  return import('./commands/questions.js');
+}
 function claims() {
   return import('./commands/claims.js');
 }
@@ -91,6 +95,7 @@ function api() {
 function mcp() {
   return import('./commands/mcp.js');
 }
-function completion() {
-  return import('./commands/completion.js');
+async function completion() {
+  const { completionOf } = await import('./commands/completion.js');
+  return { default: completionOf(COMMANDS) };
 }

@@ -4,6 +4,7 @@ import { startTestApp, type TestApp, type TestWorkspace } from '../../test/suppo
 import { type AgentValues, aUser } from '../../test/support/factories.js';
 import { aDependency, aHeldTask, aTask } from '../../test/support/task-factories.js';
 import { ALL_REASONS } from './domain/explain.js';
+import { GATEWAY, HELD_RUN, QUESTION, SPAWN, WAITING } from './testing/rows.js';
 import { REFUSED_MODELS, THROTTLE, USED_BUDGET } from '../../test/support/holds.js';
 import { TaskExplainer } from './task-explainer.js';
 
@@ -68,11 +69,7 @@ async function fullPushAgent(): Promise<void> {
   await aHeldTask(server.db.owner, { workspaceId: workspace.id, agentId });
 }
 async function gateway(values: { capacity?: number; draining?: boolean } = {}): Promise<void> {
-  await sql(
-    `INSERT INTO gateways (id, boot_id, started_at, capacity, running, queued, draining)
-     VALUES ($1::text, $1::text::uuid, now(), $2, 0, 0, $3)`,
-    [newId(), values.capacity ?? 100, values.draining ?? false],
-  );
+  await sql(GATEWAY, [newId(), values.capacity ?? 100, values.draining ?? false]);
 }
 async function pause(taskType: string | null, until: string | null = null): Promise<void> {
   await sql(
@@ -114,11 +111,7 @@ async function waitsForAChain(): Promise<void> {
   await waitsFor('FAILED', await waitsFor('PENDING'), 'Fetch');
 }
 async function queue(count: number): Promise<void> {
-  await sql(
-    `INSERT INTO agent_tasks (workspace_id, id, title, task_type, ready_at)
-     SELECT $1, uuidv7(), 'Before', 'other', now() - interval '1 day' FROM generate_series(1, $2)`,
-    [workspace.id, count],
-  );
+  await sql(WAITING, [workspace.id, count]);
 }
 async function retry(): Promise<void> {
   await ofTask(`status = 'ABORTED', aborted_at = now(), abort_reason = 'oom', retry_count = 2,
@@ -126,31 +119,15 @@ async function retry(): Promise<void> {
 }
 async function heldBy(agentId: string): Promise<string> {
   const runId = newId();
-  await sql(
-    `WITH counted AS (UPDATE agents SET live_runs = 1 WHERE workspace_id = $1 AND id = $2),
-     task AS (UPDATE agent_tasks SET status = 'ASSIGNED', run_id = $3, agent_id = $2,
-       assigned_at = now() WHERE workspace_id = $1 AND id = $4)
-     INSERT INTO task_runs (workspace_id, id, task_id, agent_id, generation, lease_seconds, lease_expires_at)
-     VALUES ($1, $3, $4, $2, 1, 180, now() + interval '180 s')`,
-    [workspace.id, agentId, runId, taskId],
-  );
+  await sql(HELD_RUN, [workspace.id, agentId, runId, taskId]);
   return runId;
 }
 async function spawned(): Promise<void> {
   const agentId = await pushAgent();
   const runId = await heldBy(agentId);
-  await sql(
-    `INSERT INTO session_spawns (workspace_id, run_id, task_id, agent_id, attempts, last_error)
-     VALUES ($1, $2, $3, $4, 3, 'no_answer: password=geheim')`,
-    [workspace.id, runId, taskId, agentId],
-  );
+  await sql(SPAWN, [workspace.id, runId, taskId, agentId]);
 }
-const asked = () =>
-  sql(
-    `INSERT INTO questions (workspace_id, id, task_id, run_id, agent_id, prompt, free_text, deadline_at, on_deadline)
-     VALUES ($1, uuidv7(), $2, uuidv7(), uuidv7(), 'Which?', true, now() + interval '1 day', 'fail')`,
-    [workspace.id, taskId],
-  );
+const asked = () => sql(QUESTION, [workspace.id, taskId]);
 const ended = (assignments: string) => () => ofTask(assignments);
 
 async function explain(): Promise<Explanation> {

@@ -152,12 +152,7 @@ describe('Who waits for an answer has a question', () => {
   test.each([
     ['no question', [], false, ['waits for an answer, and has no open question']],
     ['a run', ['1 day'], false, ['waits for an answer, and has a run']],
-    [
-      'a deadline that has passed',
-      ['-1 hour'],
-      true,
-      ['has an open question whose deadline has passed'],
-    ],
+    ['a passed deadline', ['-1 hour'], true, ['has an open question whose deadline has passed']],
   ])('and one with %s is found', async (_, deadlines, withoutRun, problems) => {
     const { taskId, runId } = await held();
     for (const deadline of deadlines) await ask(taskId, runId, deadline);

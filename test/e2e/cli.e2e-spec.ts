@@ -173,6 +173,7 @@ describe('every other group', () => {
     ['coordinator recover', 'recovered in'],
     ['coordinator logs --limit 1', 'INFO\t'],
     ['coordinator pauses', ''],
+    ['question list', ''],
     ['budget list', ''],
     ['usage --by model', ''],
     ['project create Website', '-'],

@@ -278,7 +278,10 @@ export const ATTEMPTS: Record<string, readonly (readonly [sql: string, by: strin
     [`UPDATE questions SET prompt = ''`, 'questions_prompt_check'],
     [`UPDATE questions SET choices = array_fill('x'::text, ARRAY[21])`, 'questions_choices_check'],
     [`UPDATE questions SET free_text = false`, 'questions_have_answers'],
-    [`UPDATE questions SET on_deadline = 'ask', default_answer = 'x'`, 'questions_on_deadline_check'],
+    [
+      `UPDATE questions SET on_deadline = 'ask', default_answer = 'x'`,
+      'questions_on_deadline_check',
+    ],
     [`UPDATE questions SET on_deadline = 'default'`, 'questions_default_is_there'],
     [`UPDATE questions SET default_answer = ''`, 'questions_default_answer_check'],
     [`UPDATE questions SET status = 'lost', closed_at = now()`, 'questions_status_check'],

@@ -1,14 +1,14 @@
-import { COMMANDS } from '../commands.js';
 import { COMMON, type Commands, type CommandSpec, isGroup } from '../command.js';
 import { misuse } from '../failure.js';
-import { nameOf } from '../program.js';
+import { type Entry, nameOf } from '../program.js';
 
 /** The words that may follow a word, or two: made of the table of commands alone. */
 type Words = Map<string, string[]>;
 
 const SHELLS = { bash, zsh, fish };
 
-const commands: Commands = {
+/** @param entries all first words, this one too */
+export const completionOf = (entries: readonly Entry[]): Commands => ({
   completion: {
     usage: 'completion <shell>',
     summary: 'Print completions for bash, zsh or fish',
@@ -20,16 +20,14 @@ const commands: Commands = {
     run: async (cli, [name = '']) => {
       const shell = SHELLS[name as keyof typeof SHELLS];
       if (shell === undefined) throw misuse(`${name} is not known: bash, zsh or fish.`);
-      cli.out.line(shell(await words()));
+      cli.out.line(shell(await words(entries)));
     },
   },
-};
+});
 
-export default commands;
-
-async function words(): Promise<Words> {
-  const found: Words = new Map([['', COMMANDS.map(({ name }) => name)]]);
-  for (const { name, load } of COMMANDS) {
+async function words(entries: readonly Entry[]): Promise<Words> {
+  const found: Words = new Map([['', entries.map(({ name }) => name)]]);
+  for (const { name, load } of entries) {
     const entry = (await load()).default[name];
     if (entry === undefined) continue;
     if (!isGroup(entry)) {

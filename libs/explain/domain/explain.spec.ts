@@ -1,7 +1,17 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { ALL_REASONS, explain } from './explain.js';
-import type { AgentAvailability, AgentFacts, AgentGroup, SpawnFacts } from './explain-facts.js';
+import {
+  AVAILABILITIES,
+  group,
+  SPAWNING,
+  pushed,
+  prerequisite,
+  failedPrerequisite,
+  free,
+  aborted,
+  paused,
+} from './testing/agents.js';
 import {
   BUDGET,
   EARLIER,
@@ -15,57 +25,6 @@ import {
   RUN,
 } from './testing/facts.js';
 import { TASK_STATUSES } from '../../transitions/domain/task-state.js';
-
-const anAgent = (name: string, values: Partial<AgentFacts> = {}): AgentFacts => ({
-  ...{ id: name, name, liveRuns: 2, maxConcurrentTasks: 3, lastSeenAt: EARLIER.toISOString() },
-  ...{ restingUntil: LATER.toISOString(), limitedUntil: LATER.toISOString(), ...values },
-});
-
-const AVAILABILITIES = [
-  'free',
-  'assignable',
-  'full',
-  'draining',
-  'in_error',
-  'unresponsive',
-  'disabled',
-  'without_command',
-  'cooldown',
-  'provider_limited',
-] as const satisfies readonly AgentAvailability[];
-
-const group = (availability: AgentGroup['availability'], ...names: string[]): AgentGroup => ({
-  availability,
-  count: names.length,
-  agents: names.map((name) => anAgent(name)),
-  ...{ places: names.length * 3, freePlaces: names.length, pushPlaces: 0 },
-});
-
-const SPAWNING: SpawnFacts = {
-  ...{ configured: true, gateways: 1, draining: 0, lastSeenAt: NOW, resting: false },
-  ...{ room: 5, rates: [] },
-};
-
-/** A push agent with room, and what stands before its session. */
-const pushed = (spawning: Partial<SpawnFacts> = {}) => ({
-  agents: [group('assignable', 'Push')],
-  spawning: { ...SPAWNING, ...spawning },
-});
-
-const prerequisite = {
-  ...{ taskId: 'task-1', title: 'Build', status: 'RUNNING' as const },
-  ...{ policy: 'block' as const, endedWithoutSuccess: false },
-};
-
-const failedPrerequisite = {
-  ...{ ...prerequisite, status: 'FAILED' as const, endedWithoutSuccess: true },
-};
-
-const free = [group('free', 'Ada')];
-const aborted = { status: 'ABORTED' as const, abortReason: 'exit_code', retryCount: 1 };
-const paused = (pausedBy: string) => ({
-  ...{ status: 'PAUSED' as const, pausedAt: EARLIER, pausedBy },
-});
 
 const cases: [string, Overrides, string[], RegExp?][] = [
   ['no agent at all', {}, ['no_capable_agent'], /No agent is registered/],

@@ -78,7 +78,7 @@ const SENTENCES: Record<EventName | 'webhook.test', Sentence> = {
   'question.asked': (event) =>
     `${taskOf(event)} asks: ${told(event, 'prompt')}${inBrackets(told(event, 'choices'))} Answer it until ${told(event, 'deadlineAt')}.`,
   'question.answered': (event) =>
-    `“${told(event, 'prompt')}” was answered: ${told(event, 'answer')}. ${taskOf(event)} goes on.`,
+    `The question “${told(event, 'prompt')}” was answered: ${told(event, 'answer')}. ${taskOf(event)} goes on.`,
   'question.expired': (event) =>
     `Nobody has answered “${told(event, 'prompt')}” in time. ${taskOf(event)} ${told(event, 'onDeadline') === 'fail' ? 'has failed for it' : `goes on with ${told(event, 'answer')}`}.`,
   'budget.alert': (event) =>
