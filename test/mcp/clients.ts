@@ -95,10 +95,23 @@ export async function aRun(
   const { body } = await workspace.api.post('/agent-tasks', {
     ...{ title: 'Translate page 7', taskType: 'translation', agentId: agent.id, ...task },
   });
-  const claimed = await agent.api.post<Claimed>(`/agents/${agent.id}/claim`, { taskId: body.id });
-  const [held] = claimed.body.tasks;
-  if (held === undefined) throw new Error(`nothing claimed of ${JSON.stringify(body)}`);
-  return { taskId: String(body.id), runId: held.run.id, token: held.run.token, agent };
+  const { id, token } = await claim(agent, String(body.id));
+  return { taskId: String(body.id), runId: id, token, agent };
+}
+
+/** @returns the token of the next run of the task */
+export async function claimed(agent: HeldRun['agent'], taskId: string): Promise<string> {
+  return (await claim(agent, taskId)).token;
+}
+
+async function claim(
+  agent: HeldRun['agent'],
+  taskId: string,
+): Promise<{ id: string; token: string }> {
+  const { body } = await agent.api.post<Claimed>(`/agents/${agent.id}/claim`, { taskId });
+  const [held] = body.tasks;
+  if (held === undefined) throw new Error(`nothing claimed of ${taskId}`);
+  return held.run;
 }
 
 interface Claimed {

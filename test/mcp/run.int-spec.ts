@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { startTestApp, type TestApp, type TestWorkspace } from '../support/app.js';
-import { aKey, aRun, closeClients, mcpClient, VIAS } from './clients.js';
+import { aKey, aRun, claimed, closeClients, mcpClient, VIAS } from './clients.js';
 
 /** What executes a run, by tools alone. */
 
@@ -28,6 +28,7 @@ describe.each(VIAS)('over %s', (via) => {
       'create_subtask',
       'fail',
       'get_task',
+      'read_answers',
       'release',
       'report_progress',
       'report_usage',
@@ -100,6 +101,10 @@ describe.each(VIAS)('over %s', (via) => {
     await assistant.call('answer_question', { questionId, answer: 'yes' });
     const checkpointData = { draft: 'Dear all' };
     expect(await taskOf(held.taskId)).toMatchObject({ status: 'PENDING', checkpointData });
+    const next = await mcpClient(via, app, await claimed(held.agent, held.taskId));
+    expect((await next.call('read_answers')).data).toMatchObject({
+      items: [{ prompt: 'Send it today?', answer: 'yes' }],
+    });
   });
 
   it('says that the run is over, and what to do', async () => {
