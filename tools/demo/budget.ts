@@ -1,3 +1,4 @@
+import type { components } from '#lib/api-client';
 import type { CleanupScope } from '#lib/embedded';
 import { built } from '../shared/project.js';
 import { Sentence } from '../shared/sentence.js';
@@ -5,18 +6,7 @@ import { follow, type Task } from './follow.js';
 import type { People } from './people.js';
 import { ALLOCATED_TOKENS, RAISED_TOKENS, USED_TOKENS } from './settings.js';
 
-/** Tokens as the API gives them. */
-interface Budget {
-  id: string;
-  allocated: string;
-  reserved: string;
-  consumed: string;
-  available: string;
-}
-
-interface Explanation {
-  reasons: { code: string; message: string }[];
-}
+type Budget = components['schemas']['BudgetDoc'];
 
 export interface BudgetStory {
   /** When two tasks have used what they could. */
@@ -35,22 +25,30 @@ const TASKS_IN_ALL = 3;
 /** Three tasks and a budget for two: the third waits until there is more. */
 export async function useUpBudget(scope: CleanupScope, people: People): Promise<BudgetStory> {
   const { administrator } = people;
-  const project = await administrator.post<{ id: string }>('/projects', { name: 'Ask a model' });
-  const now = Date.now();
-  const { id } = await administrator.post<Budget>('/budgets', {
-    ...{ scope: 'project', scopeId: project.id, allocated: ALLOCATED_TOKENS },
-    periodStart: new Date(now).toISOString(),
-    periodEnd: new Date(now + DAY_MS).toISOString(),
+  const project = await administrator.post('/api/v1/projects', {
+    body: { name: 'Ask a model' },
   });
+  const now = Date.now();
+  const { id } = await administrator.post('/api/v1/budgets', {
+    body: {
+      ...{ scope: 'project', scopeId: project.id, allocated: ALLOCATED_TOKENS },
+      periodStart: new Date(now).toISOString(),
+      periodEnd: new Date(now + DAY_MS).toISOString(),
+    },
+  });
+  const params = { path: { id } };
   const ask = (count: number) => askModel(scope, { people, projectId: project.id, count });
   await (await ask(TASKS_IN_ALL - 1)).done();
-  const usedUp = await administrator.get<Budget>(`/budgets/${id}`);
+  const usedUp = await administrator.get('/api/v1/budgets/{id}', { params });
   const third = await ask(1);
   const waits = await reasonOf(people, third.ids[0] ?? '');
   const raised = performance.timeOrigin + performance.now();
-  await administrator.patch(`/budgets/${id}`, { allocated: RAISED_TOKENS });
+  await administrator.patch('/api/v1/budgets/{id}', {
+    params,
+    body: { allocated: RAISED_TOKENS },
+  });
   const [task] = await third.done();
-  const atEnd = await administrator.get<Budget>(`/budgets/${id}`);
+  const atEnd = await administrator.get('/api/v1/budgets/{id}', { params });
   const claimedMs = Date.parse(task?.assignedAt ?? '') - raised;
   return { usedUp, waits, claimedMs, atEnd, holds: addsUp(usedUp, atEnd) };
 }
@@ -73,14 +71,17 @@ async function askModel(
     inputContext: { command: [process.execPath, built('tools/demo/jobs/ask.js')] },
   };
   const tasks = Array.from({ length: count }, () => task);
-  const { items } = await member.post<{ items: Task[] }>('/agent-tasks/batch', { tasks });
+  const { items } = await member.post('/api/v1/agent-tasks/batch', { body: { tasks } });
   const ids = items.map(({ id }) => id);
-  const path = '/agent-tasks?taskType=ask&limit=100';
-  return { ids, done: () => follow(member, ids, { scope, path, everyMs: 40 }) };
+  return {
+    ids,
+    done: () => follow(member, ids, { scope, filter: { taskType: 'ask' }, everyMs: 40 }),
+  };
 }
 
 async function reasonOf({ member }: People, taskId: string): Promise<string> {
-  const { reasons } = await member.get<Explanation>(`/agent-tasks/${taskId}/explain`);
+  const params = { path: { id: taskId } };
+  const { reasons } = await member.get('/api/v1/agent-tasks/{id}/explain', { params });
   const short = reasons.find(({ code }) => code === 'budget');
   if (short !== undefined) return short.message;
   throw new Sentence(`The third task does not wait for its budget: ${reasons[0]?.message}`);

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { CleanupScope } from '#lib/embedded';
-import type { Api } from '../shared/api.js';
+import type { DroverClient } from '#lib/api-client';
 import { Child } from '../shared/children.js';
 import type { People } from './people.js';
 import { HEARTBEAT_SECONDS, STALE_SECONDS, type WorkerPlan, WORKERS } from './settings.js';
@@ -60,9 +60,9 @@ function startWorker(stage: Stage, { workerKey }: People, plan: WorkerPlan): Pro
 }
 
 /** Resolves when every worker can be given work, which is when the server has received its heartbeat. */
-export async function untilIdle(member: Api): Promise<void> {
+export async function untilIdle(member: DroverClient): Promise<void> {
   for (;;) {
-    const { items } = await member.get<{ items: { status: string }[] }>('/agents?limit=100');
+    const { items } = await member.get('/api/v1/agents', { params: { query: { limit: 100 } } });
     const idle = items.filter(({ status }) => status === 'IDLE').length;
     if (idle >= WORKERS.length) return;
     await new Promise((resolve) => setTimeout(resolve, 50));

@@ -1,28 +1,10 @@
 import type { CleanupScope } from '#lib/embedded';
-import type { Api, Json } from '../shared/api.js';
+import type { components, DroverClient, operations } from '#lib/api-client';
 import { Sentence } from '../shared/sentence.js';
 import { PATIENCE_MS } from './settings.js';
 
-/** A task as the API shows it; what the demo looks at. */
-export interface Task {
-  id: string;
-  title: string;
-  status: string;
-  agentId: string | null;
-  progressPercent: number;
-  currentStep: string | null;
-  checkpointData: Json;
-  retryAt: string | null;
-  abortReason: string | null;
-  lastError: string | null;
-  unmetDependencies: number;
-  generation: number;
-  summary: string | null;
-  createdAt: string;
-  readyAt: string | null;
-  assignedAt: string | null;
-  completedAt: string | null;
-}
+export type Task = components['schemas']['TaskDto'];
+type Filter = operations['listTasks']['parameters']['query'];
 
 /** All over, or what is left waits for a task that ended badly: no look will find it otherwise. */
 function isSettled(tasks: readonly Task[]): boolean {
@@ -32,6 +14,7 @@ function isSettled(tasks: readonly Task[]): boolean {
 }
 
 const LOOK_EVERY_MS = 150;
+const LONGEST_PAGE = 100;
 
 /** Over, with no retry to come. */
 export function isOver({ status, retryAt }: Task): boolean {
@@ -40,8 +23,8 @@ export function isOver({ status, retryAt }: Task): boolean {
 
 export interface FollowOptions {
   scope: CleanupScope;
-  /** Of the list of tasks that has all of them. */
-  path: string;
+  /** Leaves a list of tasks that has all of them on its first page. */
+  filter: Filter;
   /** Told of each look, in the order of the ids. */
   see?: (tasks: Task[]) => void;
   everyMs?: number;
@@ -53,15 +36,16 @@ export interface FollowOptions {
  * @throws Sentence when it takes too long
  */
 export async function follow(
-  member: Api,
+  member: DroverClient,
   ids: readonly string[],
   options: FollowOptions,
 ): Promise<Task[]> {
-  const { scope, path, see, everyMs = LOOK_EVERY_MS } = options;
+  const { scope, filter, see, everyMs = LOOK_EVERY_MS } = options;
   const giveUpAt = performance.now() + PATIENCE_MS;
   const order = new Map(ids.map((id, index) => [id, index]));
   for (;;) {
-    const { items } = await member.get<{ items: Task[] }>(path);
+    const params = { query: { ...filter, limit: LONGEST_PAGE } };
+    const { items } = await member.get('/api/v1/agent-tasks', { params });
     const tasks = items
       .filter(({ id }) => order.has(id))
       .sort((a, b) => (order.get(a.id) ?? 0) - (order.get(b.id) ?? 0));

@@ -1,6 +1,6 @@
 import { RETRY_BACKOFF_SECONDS } from './settings.js';
 import { built } from '../shared/project.js';
-import type { Json } from '../shared/api.js';
+import type { components } from '#lib/api-client';
 
 interface PlannedTask {
   ref: string;
@@ -97,7 +97,7 @@ export interface JobPlace {
 }
 
 /** The body of one request to the batch endpoint: the tasks name each other by their refs. */
-export function jobRequest(place: JobPlace): Json {
+export function jobRequest(place: JobPlace): components['schemas']['CreateBatchDto'] {
   return {
     tasks: TASKS.map((task) => ({
       ref: task.ref,

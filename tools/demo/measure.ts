@@ -47,10 +47,9 @@ async function runAll(scope: CleanupScope, people: People, count: number): Promi
     inputContext: { command: ['true'] },
   };
   const tasks = Array.from({ length: count }, () => task);
-  const { items } = await member.post<{ items: Task[] }>('/agent-tasks/batch', { tasks });
+  const { items } = await member.post('/api/v1/agent-tasks/batch', { body: { tasks } });
   const ids = items.map(({ id }) => id);
-  const path = '/agent-tasks?taskType=nothing&limit=100';
-  return follow(member, ids, { scope, path, everyMs: 40 });
+  return follow(member, ids, { scope, filter: { taskType: 'nothing' }, everyMs: 40 });
 }
 
 export function spreadOf(values: readonly number[]): Spread {

@@ -22,7 +22,7 @@ export class Murder {
     const task = tasks.find(({ id }) => id === this.taskId);
     if (this.killed !== undefined || task?.status !== 'RUNNING') return undefined;
     const { progressPercent, checkpointData } = task;
-    const inTheMiddle = progressPercent >= KILL_AT_PERCENT && Number(checkpointData['done']) > 0;
+    const inTheMiddle = progressPercent >= KILL_AT_PERCENT && Number(checkpointData?.['done']) > 0;
     const worker = this.fleet.byAgent(task.agentId);
     if (!inTheMiddle || worker === undefined) return undefined;
     process.kill(worker.process.pid, 'SIGKILL');

@@ -105,7 +105,7 @@ async function runJob({ scope, view, stage, people, fleet }: Cast): Promise<JobD
   const { member, projectId } = people;
   const began = performance.now();
   const request = jobRequest({ projectId, root: projectRoot, shared });
-  const { items } = await member.post<{ items: Task[] }>('/agent-tasks/batch', request);
+  const { items } = await member.post('/api/v1/agent-tasks/batch', { body: request });
   const ids = items.map(({ id }) => id);
   const victimId = ids[TASKS.findIndex(({ ref }) => ref === VICTIM)] ?? '';
   const table = new TaskTable(screen, paint, fleet);
@@ -123,8 +123,7 @@ async function runJob({ scope, view, stage, people, fleet }: Cast): Promise<JobD
       ),
     );
   };
-  const path = `/agent-tasks?tags=demo&limit=100`;
-  const tasks = await follow(member, ids, { scope, path, see });
+  const tasks = await follow(member, ids, { scope, filter: { tags: ['demo'] }, see });
   const seconds = (performance.now() - began) / 1000;
   table.finish(tasks);
   const victim = tasks.find(({ id }) => id === victimId);

@@ -1,28 +1,15 @@
-import type { Api } from '../shared/api.js';
-
-export interface LogEntry {
-  level: string;
-  event: string;
-  message: string | null;
-  agentId: string | null;
-  previousStatus: string | null;
-  newStatus: string | null;
-  actor: { kind: string; id: string | null };
-  createdAt: string;
-}
+import { type DroverClient, itemsOf, type LogEntry } from '#lib/api-client';
 
 /** The whole log of a task, the oldest entry first. */
-export async function readLog(member: Api, taskId: string): Promise<LogEntry[]> {
+export async function readLog(member: DroverClient, id: string): Promise<LogEntry[]> {
   const entries: LogEntry[] = [];
-  let cursor = '';
-  for (;;) {
-    const page = await member.get<{ items: LogEntry[]; nextCursor: string | null }>(
-      `/agent-tasks/${taskId}/logs?order=asc&limit=100${cursor}`,
-    );
-    entries.push(...page.items);
-    if (page.nextCursor === null) return entries;
-    cursor = `&cursor=${encodeURIComponent(page.nextCursor)}`;
-  }
+  const page = { order: 'asc' as const, limit: 100 };
+  const read = (from: { cursor?: string }) => {
+    const params = { path: { id }, query: { ...page, ...from } };
+    return member.get('/api/v1/agent-tasks/{id}/logs', { params });
+  };
+  for await (const entry of itemsOf(read)) entries.push(entry);
+  return entries;
 }
 
 export interface Recovery {

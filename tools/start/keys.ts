@@ -1,10 +1,19 @@
-import { Api, ApiRefusal } from '../shared/api.js';
+import {
+  bearer,
+  type components,
+  createClient,
+  type DroverClient,
+  DroverProblem,
+} from '#lib/api-client';
 import { Sentence } from '../shared/sentence.js';
+import { signedIn } from '../shared/sign-in.js';
 import type { Home } from './home.js';
+
+type NewKey = components['schemas']['CreateApiKeyDto'];
 
 const YEAR_SECONDS = 365 * 86_400;
 
-const ALL_SCOPES = [
+const ALL_SCOPES: NewKey['scopes'] = [
   'tasks:write',
   'agents:write',
   'projects:write',
@@ -18,50 +27,51 @@ const ALL_SCOPES = [
  * everybody who may read the folder.
  */
 export async function ensureKeys(address: string, home: Home): Promise<void> {
-  const anybody = new Api(address);
+  const anybody = createClient({ baseUrl: address });
   const [hasWorkerKey, hasApiKey] = await Promise.all([
     isGood(anybody, home.workerKey),
     isGood(anybody, home.apiKey),
   ]);
   if (hasWorkerKey && hasApiKey) return;
-  const { admin, workspaceId } = await signIn(anybody, home);
-  const make = async (name: string, scopes: string[], role: string): Promise<string> => {
-    const body = { name, scopes, role, expiresInSeconds: 10 * YEAR_SECONDS };
-    const path = `/workspaces/${workspaceId}/api-keys`;
-    return (await admin.post<{ key: string }>(path, body)).key;
+  const { admin, workspaceId } = await signIn(address, home);
+  const make = async (key: Omit<NewKey, 'expiresInSeconds'>): Promise<string> => {
+    const body = { ...key, expiresInSeconds: 10 * YEAR_SECONDS };
+    const params = { path: { workspaceId } };
+    return (await admin.post('/api/v1/workspaces/{workspaceId}/api-keys', { params, body })).key;
   };
   if (!hasWorkerKey)
-    home.workerKey = await make('workers of npm start', ['agents:write'], 'MEMBER');
-  if (!hasApiKey) home.apiKey = await make('api-key of npm start', ALL_SCOPES, 'ADMIN');
+    home.workerKey = await make({
+      ...{ name: 'workers of npm start', scopes: ['agents:write'], role: 'MEMBER' },
+    });
+  if (!hasApiKey)
+    home.apiKey = await make({ name: 'api-key of npm start', scopes: ALL_SCOPES, role: 'ADMIN' });
 }
 
-async function isGood(anybody: Api, key: string | undefined): Promise<boolean> {
+async function isGood(anybody: DroverClient, key: string | undefined): Promise<boolean> {
   if (key === undefined) return false;
   try {
-    await anybody.as(key).get('/agents?limit=1');
+    const drover = anybody.with({ credentials: bearer(key) });
+    await drover.get('/api/v1/agents', { params: { query: { limit: 1 } } });
     return true;
   } catch (error) {
-    if (error instanceof ApiRefusal && error.status === 401) return false;
+    if (error instanceof DroverProblem && error.status === 401) return false;
     throw error;
   }
 }
 
-async function signIn(anybody: Api, home: Home): Promise<{ admin: Api; workspaceId: string }> {
+async function signIn(
+  address: string,
+  home: Home,
+): Promise<{ admin: DroverClient; workspaceId: string }> {
   const { administrator } = home;
   if (administrator === undefined) throw new Sentence(noPassword(home, 'is not there'));
-  const credentials = { ...administrator };
   try {
-    const first = await anybody.post<{ accessToken: string }>('/auth/login', credentials);
-    const path = '/workspaces?limit=1';
-    const { items } = await anybody.as(first.accessToken).get<{ items: { id: string }[] }>(path);
+    const first = await signedIn(address, administrator);
+    const { items } = await first.get('/api/v1/workspaces', { params: { query: { limit: 1 } } });
     const workspaceId = items[0]?.id ?? '';
-    const second = await anybody.post<{ accessToken: string }>('/auth/login', {
-      ...credentials,
-      workspaceId,
-    });
-    return { admin: anybody.as(second.accessToken), workspaceId };
+    return { admin: await signedIn(address, { ...administrator, workspaceId }), workspaceId };
   } catch (error) {
-    if (!(error instanceof ApiRefusal) || error.code !== 'invalid_credentials') throw error;
+    if (!(error instanceof DroverProblem) || error.code !== 'invalid_credentials') throw error;
     throw new Sentence(noPassword(home, 'holds another password'));
   }
 }

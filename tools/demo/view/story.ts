@@ -12,7 +12,8 @@ import {
   STALE_SECONDS,
   USED_TOKENS,
 } from '../settings.js';
-import type { LogEntry, Recovery } from '../timeline.js';
+import type { Recovery } from '../timeline.js';
+import type { LogEntry } from '#lib/api-client';
 import { milliseconds, type Paint } from './text.js';
 
 const count = (value: number): string => value.toLocaleString('en-US');

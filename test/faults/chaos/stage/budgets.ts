@@ -1,8 +1,4 @@
-import type { Api } from '../../../../tools/shared/api.js';
-
-interface WithId {
-  id: string;
-}
+import type { DroverClient } from '#lib/api-client';
 
 /** What the tasks of a chaos run may use. Tokens are moved between the budgets, and none are added. */
 export interface Budgets {
@@ -20,17 +16,22 @@ const MILESTONES = 2;
 const ALLOCATED = { global: 10 ** 12, milestone: 3_000 };
 const PERIOD = { periodStart: '2020-01-01T00:00:00Z', periodEnd: '2120-01-01T00:00:00Z' };
 
-export async function allotBudgets(api: Api): Promise<Budgets> {
-  const made = { ...PERIOD, allocated: ALLOCATED.global };
-  const { id: ofAll } = await api.post<WithId>('/budgets', { scope: 'global', ...made });
-  const { id: projectId } = await api.post<WithId>('/projects', { name: 'Chaos' });
+export async function allotBudgets(api: DroverClient): Promise<Budgets> {
+  const ofEverything = { ...PERIOD, scope: 'global', allocated: ALLOCATED.global } as const;
+  const { id: ofAll } = await api.post('/api/v1/budgets', { body: ofEverything });
+  const { id: projectId } = await api.post('/api/v1/projects', { body: { name: 'Chaos' } });
   const budgets: Budgets = { scopes: [], ids: [ofAll], allocated: ALLOCATED.global };
+  const params = { path: { id: projectId } };
   for (let n = 0; n < MILESTONES; n += 1) {
-    const path = `/projects/${projectId}/milestones`;
-    const { id: milestoneId } = await api.post<WithId>(path, { name: `Part ${n}` });
-    const limits = { scope: 'milestone', scopeId: milestoneId, allocated: ALLOCATED.milestone };
-    const { id } = await api.post<WithId>('/budgets', { ...limits, ...PERIOD });
-    budgets.scopes.push({ projectId, milestoneId });
+    const body = { name: `Part ${n}` };
+    const made = await api.post('/api/v1/projects/{id}/milestones', { params, body });
+    const limits = {
+      scope: 'milestone',
+      scopeId: made.id,
+      allocated: ALLOCATED.milestone,
+    } as const;
+    const { id } = await api.post('/api/v1/budgets', { body: { ...limits, ...PERIOD } });
+    budgets.scopes.push({ projectId, milestoneId: made.id });
     budgets.ids.push(id);
     budgets.allocated += ALLOCATED.milestone;
   }

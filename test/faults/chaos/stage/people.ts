@@ -1,12 +1,9 @@
+import { bearer, createClient } from '#lib/api-client';
 import { newId } from '#lib/kernel';
-import { Api } from '../../../../tools/shared/api.js';
 import { built } from '../../../../tools/shared/project.js';
+import { signedIn } from '../../../../tools/shared/sign-in.js';
 import { type Budgets, allotBudgets } from './budgets.js';
 import { HEARTBEAT_SECONDS, SESSIONS, STALE_SECONDS } from '../settings.js';
-
-interface WithId {
-  id: string;
-}
 
 export interface People {
   workspaceId: string;
@@ -22,17 +19,18 @@ export async function invite(
   address: string,
   administrator: { email: string; password: string },
 ): Promise<People> {
-  const anybody = new Api(address);
-  const admin = await signIn(anybody, administrator);
-  const { id: workspaceId } = await admin.post<WithId>('/workspaces', {
-    name: 'Chaos',
-    slug: 'chaos',
+  const admin = await signedIn(address, administrator);
+  const { id: workspaceId } = await admin.post('/api/v1/workspaces', {
+    body: { name: 'Chaos', slug: 'chaos' },
   });
-  const inWorkspace = await signIn(anybody, { ...administrator, workspaceId });
-  const { key } = await inWorkspace.post<{ key: string }>(`/workspaces/${workspaceId}/api-keys`, {
-    name: 'everybody in the chaos run',
-    role: 'ADMIN',
-    scopes: ['tasks:write', 'agents:write', 'workspace:admin'],
+  const inWorkspace = await signedIn(address, { ...administrator, workspaceId });
+  const { key } = await inWorkspace.post('/api/v1/workspaces/{workspaceId}/api-keys', {
+    params: { path: { workspaceId } },
+    body: {
+      name: 'everybody in the chaos run',
+      role: 'ADMIN',
+      scopes: ['tasks:write', 'agents:write', 'workspace:admin'],
+    },
   });
   const pushAgentId = newId();
   await register(address, key, pushAgentId);
@@ -41,22 +39,13 @@ export async function invite(
 }
 
 async function register(address: string, key: string, id: string): Promise<void> {
-  const answer = await fetch(`${address}/api/v1/agents/${id}`, {
-    method: 'PUT',
-    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-    body: JSON.stringify({
+  const drover = createClient({ baseUrl: address, credentials: bearer(key) });
+  await drover.put('/api/v1/agents/{id}', {
+    params: { path: { id } },
+    body: {
       ...{ name: 'pushed', mode: 'push', capabilities: ['session'], maxConcurrentTasks: SESSIONS },
       ...{ heartbeatIntervalSeconds: HEARTBEAT_SECONDS, staleThresholdSeconds: STALE_SECONDS },
       command: [process.execPath, built('test/faults/chaos/session.js')],
-    }),
+    },
   });
-  if (!answer.ok) throw new Error(`registering the push agent: ${await answer.text()}`);
-}
-
-async function signIn(
-  anybody: Api,
-  credentials: { email: string; password: string; workspaceId?: string },
-): Promise<Api> {
-  const { accessToken } = await anybody.post<{ accessToken: string }>('/auth/login', credentials);
-  return anybody.as(accessToken);
 }
