@@ -5,6 +5,7 @@ import createFetchClient, {
 } from 'openapi-fetch';
 import { anonymous } from './credentials.js';
 import type { paths } from './generated/api.js';
+import { KEYED } from './generated/keyed.js';
 import { transport, type TransportOptions } from './transport.js';
 
 export interface ClientOptions extends Partial<TransportOptions> {
@@ -48,12 +49,14 @@ export interface DroverClient {
 /** Requests to one server, each path, parameter, body and answer typed by the OpenAPI document. */
 export function createClient(options: ClientOptions): DroverClient {
   const send = transport({ credentials: anonymous, ...options });
-  const client = createFetchClient<paths>({ baseUrl: options.baseUrl, fetch: send });
+  const client = createFetchClient<paths>({ baseUrl: options.baseUrl });
   const call = <M extends HttpMethod>(method: M): Call<M> =>
     // What the type says in one piece, openapi-fetch has as one overload for each method.
     (async (path: string, init?: object) => {
       const request = client.request as unknown as Request;
-      return (await request(method, path, init)).data ?? {};
+      const sending = { repeatable: isRepeatable(method, path, init) };
+      const fetch = (one: globalThis.Request) => send(one, sending);
+      return (await request(method, path, { ...init, fetch })).data ?? {};
     }) as unknown as Call<M>;
   return {
     get: call('get'),
@@ -63,6 +66,18 @@ export function createClient(options: ClientOptions): DroverClient {
     delete: call('delete'),
     with: (other) => createClient({ ...options, ...other }),
   };
+}
+
+/** A lost POST may have been done: where the server keeps no key of it, it is not asked a second time. */
+function isRepeatable(method: HttpMethod, path: string, init: object = {}): boolean {
+  if (method === 'post') return KEYED.has(path);
+  if (method !== 'patch') return true;
+  // Without the version that it was meant for, it could undo another's change.
+  const { params, headers } = init as {
+    params?: { header?: object };
+    headers?: Record<string, string>;
+  };
+  return 'If-Match' in (params?.header ?? {}) || new Headers(headers).has('if-match');
 }
 
 type Request = (method: string, path: string, init?: object) => Promise<{ data?: unknown }>;

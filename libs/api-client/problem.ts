@@ -27,6 +27,15 @@ export class DroverProblem extends Error {
 /** No whole answer of Drover came: nothing is known of what the request did. */
 export class ConnectionProblem extends Error {
   override readonly name = 'ConnectionProblem';
+  /** Of what answered in Drover's place; a proxy that sheds load answers 429 as Drover does. */
+  readonly status: number | undefined;
+  readonly retryAfterSeconds: number | undefined;
+
+  constructor(message: string, options: ErrorOptions & { answer?: Response } = {}) {
+    super(message, options);
+    this.status = options.answer?.status;
+    this.retryAfterSeconds = options.answer && retryAfterOf(options.answer);
+  }
 }
 
 /** @returns the error of an answer that is a refusal. A proxy's page has no code, and is no answer of Drover. */
@@ -36,6 +45,7 @@ export async function refusalOf(response: Response): Promise<DroverProblem | Con
   if (problem === undefined)
     return new ConnectionProblem(
       `${response.url} answered ${response.status}, and not as Drover does`,
+      { answer: response },
     );
   return new DroverProblem(problem, retryAfterOf(response));
 }

@@ -87,11 +87,12 @@ async function* resumed(
       clearTimeout(timer);
       timer = setTimeout(() => silence.abort(), SILENCE_MS);
     };
+    let asked = 0;
     try {
       const body = await open(options, url, lastEventId, stop);
       heard();
       options.onState?.('open');
-      for await (const event of serverSentEvents(body, heard)) {
+      for await (const event of uncut(serverSentEvents(body, heard))) {
         failures = 0;
         if (event.event === 'end')
           throw new DroverProblem(JSON.parse(event.data) as Problem, undefined);
@@ -100,11 +101,8 @@ async function* resumed(
         if (event.id !== '') lastEventId = event.id;
       }
     } catch (error) {
-      if (error instanceof DroverProblem && !isPassing(error)) {
-        // The token may have been renewed since the stream was opened: a new request decides.
-        const { problem } = error;
-        if (failures > 0 || problem.status !== 401) throw error;
-      }
+      if (signal?.aborted) return;
+      asked = pauseAfter(error, failures);
     } finally {
       clearTimeout(timer);
     }
@@ -112,12 +110,32 @@ async function* resumed(
     options.onState?.('away');
     const pause = Math.min(FIRST_PAUSE_MS * 2 ** failures, LONGEST_PAUSE_MS);
     failures += 1;
-    await sleep(pause * (0.5 + Math.random() / 2), signal).catch(() => undefined);
+    await sleep(asked + pause * (0.5 + Math.random() / 2), signal).catch(() => undefined);
   }
 }
 
-function isPassing({ status }: DroverProblem): boolean {
-  return status === 429 || status >= 500;
+/** A connection that breaks off ends the stream, as one that the server ends; a new request decides. */
+async function* uncut<T>(events: AsyncGenerator<T>): AsyncGenerator<T> {
+  for (;;) {
+    const next = await events.next().catch(() => undefined);
+    if (next === undefined || next.done) return;
+    yield next.value;
+  }
+}
+
+/**
+ * @returns milliseconds that the server wants to be left alone
+ * @throws what does not pass by itself
+ */
+function pauseAfter(error: unknown, failures: number): number {
+  const isSilent = error instanceof DOMException && error.name === 'AbortError';
+  if (error instanceof ConnectionProblem || isSilent) return 0;
+  if (!(error instanceof DroverProblem)) throw error;
+  const { status, retryAfterSeconds = 0 } = error;
+  // The token may have been renewed since the stream was opened: a new request decides.
+  const isPassing = status === 429 || status >= 500 || (status === 401 && failures === 0);
+  if (!isPassing) throw error;
+  return retryAfterSeconds * 1000;
 }
 
 async function open(
@@ -132,7 +150,10 @@ async function open(
     accept: 'text/event-stream',
     ...(lastEventId !== undefined && { 'last-event-id': lastEventId }),
   };
-  const answer = await send(new Request(url, { headers, signal }));
+  const answer = await send(new Request(url, { headers, signal }), {
+    repeatable: true,
+    stream: true,
+  });
   if (answer.body === null) throw new ConnectionProblem('The stream has no body');
   return answer.body;
 }

@@ -1,5 +1,5 @@
 import type { Credentials } from './credentials.js';
-import { ConnectionProblem, refusalOf, retryAfterOf } from './problem.js';
+import { ConnectionProblem, DroverProblem, refusalOf } from './problem.js';
 
 export interface TransportOptions {
   credentials: Credentials;
@@ -7,9 +7,17 @@ export interface TransportOptions {
   workspaceId?: string;
   /** Milliseconds for one try, 30,000 unless given. A signal of the caller ends a request as well. */
   timeoutMs?: number;
-  /** How often a request is sent again that was not answered, or answered with 429 or 503; 4 unless given. */
+  /** How often a request is sent again that was not answered, or is to come again later; 4 unless given. */
   retries?: number;
   fetch?: typeof fetch;
+}
+
+/** What a request is, beyond what it says. */
+export interface Sending {
+  /** Twice does the same as once: a lost answer is no reason to give up. */
+  repeatable: boolean;
+  /** The answer's body is read as it comes. */
+  stream?: boolean;
 }
 
 const TIMEOUT_MS = 30_000;
@@ -18,14 +26,16 @@ const FIRST_PAUSE_MS = 250;
 const LONGEST_PAUSE_MS = 20_000;
 
 /**
- * A `fetch` that shows credentials, gives each POST an Idempotency-Key, and sends again what can be sent again: every
- * GET, PUT, PATCH with `If-Match`, DELETE, and each POST, since its key makes a repeat harmless.
+ * A `fetch` that shows credentials, gives each POST an Idempotency-Key, and sends again what can be sent again: after
+ * 429 everything, since nothing was done; after 503, and where no answer came, what is repeatable.
  *
  * @throws DroverProblem for a refusal, ConnectionProblem when no answer came, the reason of the caller's signal
  */
-export function transport(options: TransportOptions): (request: Request) => Promise<Response> {
+export function transport(
+  options: TransportOptions,
+): (request: Request, sending: Sending) => Promise<Response> {
   const { credentials, retries = RETRIES } = options;
-  return async (request) => {
+  return async (request, sending) => {
     if (request.method === 'POST' && !request.headers.has('idempotency-key'))
       request.headers.set('idempotency-key', crypto.randomUUID());
     if (options.workspaceId !== undefined && !request.headers.has('x-workspace-id'))
@@ -34,43 +44,65 @@ export function transport(options: TransportOptions): (request: Request) => Prom
     let renewed = false;
     for (let tries = 0; ; tries++) {
       const headers = await credentials.headers();
-      const answer = await once(request, headers, options);
-      if (answer instanceof Response && answer.ok) return answer;
-      if (isUnauthorised(answer) && !renewed && (await credentials.renew?.(headers))) {
+      const answer = await once(request, headers, { ...options, stream: sending.stream });
+      if (answer instanceof Response) return answer;
+      if (answer.status === 401 && !renewed && (await credentials.renew?.(headers))) {
         renewed = true;
         continue;
       }
-      const pause = tries < retries ? pauseBefore(answer, request, tries) : undefined;
-      if (pause === undefined) throw answer instanceof Response ? await refusalOf(answer) : answer;
+      const pause = tries < retries ? pauseBefore(answer, sending, tries) : undefined;
+      if (pause === undefined) throw answer;
       await sleep(pause, request.signal);
     }
   };
 }
 
-function isUnauthorised(answer: Response | ConnectionProblem): boolean {
-  return answer instanceof Response && answer.status === 401;
-}
+type Failed = DroverProblem | ConnectionProblem;
 
+/** One try, to the end of the answer's body unless that is a stream. */
 async function once(
   request: Request,
   headers: Record<string, string>,
-  { timeoutMs = TIMEOUT_MS, fetch: send = fetch }: TransportOptions,
-): Promise<Response | ConnectionProblem> {
+  options: Omit<TransportOptions, 'credentials'> & { stream?: boolean },
+): Promise<Response | Failed> {
+  const { timeoutMs = TIMEOUT_MS, fetch: send = fetch, stream } = options;
   const copy = request.clone();
   for (const [name, value] of Object.entries(headers)) copy.headers.set(name, value);
-  // The time limit is for the answer's head: the body of a stream goes on for as long as its reader reads.
   const late = new AbortController();
   const timer = setTimeout(() => late.abort(), timeoutMs);
   try {
     const signal = AbortSignal.any([request.signal, late.signal]);
-    return await send(copy, { signal, redirect: 'error' });
+    const answer = await send(copy, { signal, redirect: 'error' });
+    if (!answer.ok) return await refusalOf(answer);
+    return stream ? answer : await whole(answer);
   } catch (error) {
     request.signal.throwIfAborted();
+    if (error instanceof ConnectionProblem) return error;
     const why = late.signal.aborted ? 'no answer in time' : causeOf(error);
     const { origin } = new URL(request.url);
     return new ConnectionProblem(`${origin} cannot be reached: ${why}`, { cause: error });
   } finally {
     clearTimeout(timer);
+  }
+}
+
+/** @throws ConnectionProblem for what is no answer of Drover, such as a proxy's page; any error when it is cut */
+async function whole(answer: Response): Promise<Response> {
+  const text = await answer.text();
+  const { status, headers } = answer;
+  const type = headers.get('content-type') ?? '';
+  if (text !== '' && (type.includes('html') || (type.includes('json') && !isJson(text))))
+    throw new ConnectionProblem(`${answer.url} answered ${status}, and not as Drover does`);
+  // Some statuses may have no body, not even an empty one.
+  return new Response(text === '' ? null : text, { status, headers });
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
   }
 }
 
@@ -80,19 +112,20 @@ function causeOf(error: unknown): string {
 }
 
 /** Milliseconds to wait before the next try; undefined when the answer is final. */
-function pauseBefore(
-  answer: Response | ConnectionProblem,
-  request: Request,
-  tries: number,
-): number | undefined {
-  const isLost = answer instanceof ConnectionProblem;
-  if (!isLost && answer.status !== 429 && answer.status !== 503) return undefined;
-  // A lost PATCH may have been done: without the version that it was meant for, it could undo another's change.
-  if (isLost && request.method === 'PATCH' && !request.headers.has('if-match')) return undefined;
-  const asked = isLost ? 0 : (retryAfterOf(answer) ?? 0) * 1000;
+function pauseBefore(failed: Failed, { repeatable }: Sending, tries: number): number | undefined {
+  if (!mayRepeat(failed, repeatable)) return undefined;
+  const asked = (failed.retryAfterSeconds ?? 0) * 1000;
   if (asked > LONGEST_PAUSE_MS) return undefined;
   const backoff = Math.min(FIRST_PAUSE_MS * 2 ** tries, LONGEST_PAUSE_MS);
   return asked + backoff * (0.5 + Math.random() / 2);
+}
+
+function mayRepeat(failed: Failed, repeatable: boolean): boolean {
+  if (failed.status === 429) return true;
+  if (!repeatable) return false;
+  if (failed instanceof ConnectionProblem) return true;
+  // The server is still at work on our first try, whose answer was lost.
+  return failed.status === 503 || failed.code === 'idempotency_in_progress';
 }
 
 /** @throws the reason of the signal */

@@ -20,6 +20,19 @@ export async function clientTypes(document: string): Promise<string> {
   return BANNER + astToString(await openapiTS(api));
 }
 
+/** The POSTs whose Idempotency-Key the server keeps: repeats of them get the first answer. */
+export function keyedPosts(document: string): string {
+  const { paths = {} } = JSON.parse(document) as OpenAPI3;
+  const keyed = Object.entries(paths).filter(([, item]) => isKeyed(item));
+  const lines = keyed.map(([path]) => `  ${JSON.stringify(path)},`);
+  return `${BANNER}export const KEYED: ReadonlySet<string> = new Set([\n${lines.join('\n')}\n]);\n`;
+}
+
+function isKeyed(item: object): boolean {
+  const { post } = item as { post?: { parameters?: { name?: string }[] } };
+  return (post?.parameters ?? []).some(({ name }) => name === 'Idempotency-Key');
+}
+
 type Responses = Record<string, unknown>;
 
 function isOperation(value: unknown): value is { responses: Responses } {

@@ -1,0 +1,25 @@
+// Made by `npm run openapi` from the OpenAPI document: change the routes and their DTOs instead.
+
+export const KEYED: ReadonlySet<string> = new Set([
+  "/api/v1/projects",
+  "/api/v1/projects/{id}/milestones",
+  "/api/v1/webhooks/{id}/test",
+  "/api/v1/webhooks/{id}/replay",
+  "/api/v1/pauses",
+  "/api/v1/budgets",
+  "/api/v1/budgets/{id}/reallocate",
+  "/api/v1/agent-tasks",
+  "/api/v1/agent-tasks/batch",
+  "/api/v1/agent-tasks/bulk/cancel",
+  "/api/v1/agent-tasks/bulk/retry",
+  "/api/v1/agent-tasks/{id}/cancel",
+  "/api/v1/agent-tasks/{id}/pause",
+  "/api/v1/agent-tasks/{id}/resume",
+  "/api/v1/agent-tasks/{id}/retry",
+  "/api/v1/agent-tasks/{id}/archive",
+  "/api/v1/agent-tasks/{id}/dependencies",
+  "/api/v1/agent-tasks/{id}/assign",
+  "/api/v1/runs/{runId}/questions",
+  "/api/v1/questions/{id}/answer",
+  "/api/v1/agents/{id}/terminate",
+]);

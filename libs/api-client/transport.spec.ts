@@ -1,0 +1,130 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { createClient, type DroverClient } from './client.js';
+import { bearer } from './credentials.js';
+import { ConnectionProblem, DroverProblem } from './problem.js';
+
+/** What is sent again, and what is made of an answer that is none. */
+
+type Answer = (response: ServerResponse) => void;
+
+const TASK = '/api/v1/agent-tasks';
+const KEYS = '/api/v1/workspaces/{workspaceId}/api-keys';
+const ID = '0198c0de-7000-7000-8000-000000000000';
+
+let server: Server;
+let drover: DroverClient;
+let answers: Answer[];
+let asked: IncomingMessage[];
+
+beforeEach(async () => {
+  asked = [];
+  server = createServer((request, response) => {
+    asked.push(request);
+    // The last answer goes on.
+    const answer = answers.length > 1 ? answers.shift() : answers[0];
+    answer?.(response);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  drover = createClient({ baseUrl, credentials: bearer('token'), retries: 1, timeoutMs: 1_000 });
+});
+afterEach(() => {
+  server.closeAllConnections();
+  server.close();
+});
+
+const json = (body: object, status = 200, headers = {}): Answer => {
+  return (response) =>
+    response
+      .writeHead(status, { 'content-type': 'application/json', ...headers })
+      .end(JSON.stringify(body));
+};
+const refused = (status: number, code: string, headers = {}): Answer =>
+  json({ type: '', title: code, status, code, advice: '', instance: '' }, status, headers);
+const done = json({ id: ID });
+const lost: Answer = (response) => response.destroy();
+const cut: Answer = (response) => {
+  response.writeHead(200, { 'content-type': 'application/json', 'content-length': 100 });
+  response.write('{"id":', () => response.destroy());
+};
+const stalled: Answer = (response) => {
+  response.writeHead(200, { 'content-type': 'application/json' }).write('{"id":');
+};
+const page: Answer = (response) =>
+  response.writeHead(200, { 'content-type': 'text/html' }).end('<h1>Welcome</h1>');
+
+const createTask = () => drover.post(TASK, { body: { title: 'T', taskType: 't' } });
+const createKey = () => {
+  const params = { path: { workspaceId: ID } };
+  return drover.post(KEYS, { params, body: { name: 'k', scopes: ['tasks:read'] } });
+};
+const readTask = () => drover.get(`${TASK}/{id}`, { params: { path: { id: ID } } });
+const change = (version?: string) => {
+  const header = version === undefined ? {} : { 'If-Match': version };
+  const params = { path: { id: ID }, header };
+  return drover.patch(`${TASK}/{id}`, { params, body: { priority: 2 } });
+};
+
+describe('a request', () => {
+  it.each<[string, Answer, () => Promise<unknown>]>([
+    ['reads, after a lost answer', lost, readTask],
+    ['reads, after a body that was cut', cut, readTask],
+    ['reads, after a body that stalls', stalled, readTask],
+    ['reads, after a page of a proxy', page, readTask],
+    ['has a key that the server keeps, after a lost answer', lost, createTask],
+    [
+      'has a key, while the first try is under way',
+      refused(409, 'idempotency_in_progress'),
+      createTask,
+    ],
+    [
+      'has a key, after 503',
+      refused(503, 'database_unavailable', { 'retry-after': '0' }),
+      createTask,
+    ],
+    ['names its version, after a lost answer', lost, () => change('"3"')],
+    [
+      'shows a secret once, after 429',
+      refused(429, 'rate_limited', { 'retry-after': '0' }),
+      createKey,
+    ],
+  ])('is sent again that %s', async (_what, first, send) => {
+    answers = [first, done];
+    expect(await send()).toEqual({ id: ID });
+    const [one, two] = asked.map(({ headers }) => headers['idempotency-key']);
+    expect([asked.length, two]).toEqual([2, one]);
+  });
+
+  it.each<[string, Answer, () => Promise<unknown>]>([
+    ['shows a secret once, after a lost answer', lost, createKey],
+    ['shows a secret once, after 503', refused(503, 'outcome_unknown'), createKey],
+    ['names no version, after a lost answer', lost, () => change()],
+    ['was refused', refused(409, 'illegal_transition'), createTask],
+    [
+      'is to come again in an hour',
+      refused(429, 'rate_limited', { 'retry-after': '3600' }),
+      readTask,
+    ],
+  ])('is not sent again that %s', async (_what, first, send) => {
+    answers = [first, done];
+    await expect(send()).rejects.toThrow();
+    expect(asked).toHaveLength(1);
+  });
+
+  it('whose answers are all lost says that nothing is known', async () => {
+    answers = [lost];
+    await expect(readTask()).rejects.toThrow(ConnectionProblem);
+    expect(asked).toHaveLength(2);
+  });
+
+  it('that is refused says why, by a code', async () => {
+    answers = [refused(404, 'task_not_found')];
+    const error: unknown = await readTask().catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(DroverProblem);
+    expect(error).toMatchObject({ code: 'task_not_found', status: 404 });
+  });
+});
