@@ -50,7 +50,8 @@ export class Cli {
     // Of several credentials those of a run count: they are good for less.
     const token =
       env['DROVER_RUN_TOKEN'] || env['DROVER_AGENT_TOKEN'] || env['DROVER_API_KEY'] || undefined;
-    if (url && token && this.options.context === undefined) {
+    if ((url || token) && this.options.context === undefined) {
+      if (!url || !token) throw halfSaid(url === undefined || url === '');
       const workspaceId = env['DROVER_WORKSPACE_ID'] || undefined;
       return { name: undefined, url: serverOf(url), workspaceId, credentials: bearer(token) };
     }
@@ -84,6 +85,17 @@ export interface Access {
   url: string;
   workspaceId?: string | undefined;
   credentials: Credentials;
+}
+
+/** A command for one server must not go to another, because a variable was forgotten. */
+function halfSaid(isUrlMissing: boolean): Failure {
+  return new Failure(
+    isUrlMissing
+      ? 'A key or token is set, and DROVER_API_URL is not.'
+      : 'DROVER_API_URL is set, and no DROVER_API_KEY.',
+    'Set both, or name a context with --context.',
+    EXIT.signIn,
+  );
 }
 
 function noContext(): Failure {

@@ -11,7 +11,7 @@ export const TASK_OPTIONS: readonly OptionSpec[] = [
   ['--title <text>', 'the title'],
   ['--type <name>', 'the type of the task'],
   ['--description <text>', 'what is to be done'],
-  ['--priority <number>', '0 to 100, 100 first'],
+  ['--priority <number>', '1 to 10, 10 first'],
   ['--project <id>', 'the project that it belongs to'],
   ['--agent <id>', 'only this agent may take it'],
   ['--capability <name...>', 'what an agent must be able to do'],

@@ -76,8 +76,10 @@ async function claim(taskId: string) {
   return run;
 }
 
+const ofTrace = ({ traceId }: ReceivedSpan) => traceId === TRACE;
+
 /** The span, once it has arrived. */
-function span(name: string, of: (span: ReceivedSpan) => boolean = () => true) {
+function span(name: string, of: (span: ReceivedSpan) => boolean = ofTrace) {
   return waitFor(`the span "${name}"`, () =>
     collector.spans.find((one) => one.name === name && of(one)),
   );

@@ -18,7 +18,7 @@ const commands: Commands = {
     ],
     examples: [
       'api GET /agent-tasks?limit=1',
-      'api POST /agent-tasks --field title=Hello taskType=demo priority=90',
+      'api POST /agent-tasks --field title=Hello taskType=demo priority=9',
     ],
     run: async (cli, [given = '', path = ''], flags) => {
       const method = given.toLowerCase() as Method;

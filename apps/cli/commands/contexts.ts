@@ -3,7 +3,7 @@ import type { Cli } from '../cli.js';
 import type { CommandSpec, Commands } from '../command.js';
 import type { Context } from '../contexts/contexts.js';
 import { findAdministrator, LOCAL } from '../contexts/local.js';
-import { tokensOf } from '../contexts/credentials.js';
+import { storedTokens, tokensOf } from '../contexts/credentials.js';
 import { misuse } from '../failure.js';
 import { present } from '../flags.js';
 import { ask, askSecret } from '../prompt.js';
@@ -54,7 +54,7 @@ async function withKey(url: string): Promise<Context> {
     baseUrl: url,
     credentials: { headers: () => ({ authorization: `Bearer ${apiKey}` }) },
   });
-  await drover.get('/api/v1/agents', { params: { query: { limit: 1 } } });
+  await drover.get('/api/v1/auth/caller');
   return { url, apiKey };
 }
 
@@ -82,12 +82,9 @@ const logout: CommandSpec = {
     const name = given ?? cli.access().name ?? '';
     const { url, tokens } = cli.contexts.get(name);
     if (tokens) {
-      const headers = { authorization: `Bearer ${tokens.accessToken}` };
-      const drover = createClient({
-        baseUrl: url,
-        retries: 0,
-        credentials: { headers: () => headers },
-      });
+      // Its access token may have ended long ago: a session that is left so would go on.
+      const credentials = storedTokens(cli.contexts, name);
+      const drover = createClient({ baseUrl: url, retries: 0, credentials });
       // Forgotten here in any case; a session ends by itself.
       await drover.post('/api/v1/auth/logout').catch((error: Error) => {
         cli.out.note(`drover: the session could not be ended: ${error.message}`);

@@ -31,12 +31,16 @@ const commands: Commands = {
         ...{ baseUrl: url, credentials, signal: leaving.signal },
         workspaceId: cli.options.workspaceId ?? workspaceId,
         lastEventId: flags.text('after'),
+        onState: (state: 'open' | 'away') => {
+          if (state === 'away') cli.out.note(AWAY);
+        },
       };
       if (flags.text('after') === '') throw misuse('--after needs the id of an event.');
       // A stream waits for a server that is away. Who has just begun to follow is told so instead.
       await cli.drover.get('/api/v1/auth/caller');
       for await (const { id, event, data } of streamEvents(options, filter)) {
-        if (cli.out.json) cli.out.value({ id, ...data, event });
+        if (event === 'reset') cli.out.note(`drover: ${String(data['detail'] ?? event)}`);
+        else if (cli.out.json) cli.out.value({ id, ...data, event });
         else cli.out.line(cleanLine(`${String(data['timestamp'] ?? '')} ${event} ${restOf(data)}`));
       }
     },
@@ -45,6 +49,7 @@ const commands: Commands = {
 
 export default commands;
 
+const AWAY = 'drover: the stream is cut; it goes on behind the last event once the server answers.';
 const SHOWN_ANYWAY = new Set(['event', 'timestamp', 'workspaceId', 'id', 'version']);
 
 function restOf(data: Record<string, unknown>): string {

@@ -14,8 +14,8 @@ const commands: Commands = {
     usage: 'run <command...>',
     summary: 'Run a command as a task, follow its output, and end with its exit code',
     about:
-      'The output of the command goes to stdout and stderr. It is tried once, unless --max-retries says more. Ctrl-C asks the task to be cancelled; a second one leaves\n' +
-      'it to itself.',
+      'The output of the command goes to stdout and stderr. It is tried once, unless --max-retries says more.\n' +
+      'Ctrl-C asks the task to be cancelled; a second one leaves it to itself.',
     options: [...TASK_OPTIONS, ['--detach', 'print the id of the task, and do not wait']],
     examples: [
       `run -- node -e 'console.log(1, 2, 3)'`,
@@ -79,7 +79,9 @@ function print(cli: Cli, entry: Log): void {
   if (cli.out.json) return cli.out.value(entry);
   if (stream === 'stdout') return cli.out.raw(`${message ?? ''}\n`);
   if (stream === 'stderr') return cli.out.note(message ?? '');
-  if (LOUD.includes(level)) cli.out.note(`drover: ${logLine(cli.out, entry)}`);
+  if (event === 'question_asked')
+    cli.out.note(`drover: it asks: ${message ?? ''} Answer it with \`drover question answer\`.`);
+  else if (LOUD.includes(level)) cli.out.note(`drover: ${logLine(cli.out, entry)}`);
 }
 
 async function endOf(cli: Cli, task: Task): Promise<number> {

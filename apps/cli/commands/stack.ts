@@ -1,4 +1,4 @@
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { runNode } from '../children.js';
 import type { Cli } from '../cli.js';
 import type { CommandSpec, Commands } from '../command.js';
@@ -12,7 +12,9 @@ import { recover } from './coordinator.js';
 function start(...args: string[]): Promise<number> {
   const root = cloneFolder();
   // The data is kept in the clone, unless DROVER_HOME says otherwise, wherever this was called.
-  return runNode([join(root, 'scripts', 'start.mjs'), ...args], { cwd: root });
+  const home = process.env['DROVER_HOME'];
+  const env = { ...process.env, ...(home && { DROVER_HOME: resolve(home) }) };
+  return runNode([join(root, 'scripts', 'start.mjs'), ...args], { cwd: root, env });
 }
 
 const up = (usage: string, example: string): CommandSpec => ({

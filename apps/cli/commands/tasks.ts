@@ -221,7 +221,7 @@ const edit: CommandSpec = {
   usage: 'edit <id>',
   summary: 'Change fields of a task',
   options: TASK_OPTIONS.filter(([flags]) => !/^--(type|input|env|depends-on)\b/.test(flags)),
-  examples: ['task edit 0198c0de-7000-7000-8000-000000000000 --priority 90 --tag urgent'],
+  examples: ['task edit 0198c0de-7000-7000-8000-000000000000 --priority 9 --tag urgent'],
   run: async (cli, [id = ''], flags) => {
     const body = fieldsOf(flags, []);
     if (Object.keys(body).length === 0) throw misuse('There is nothing to change.');

@@ -1,11 +1,15 @@
+import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { closeSync, openSync, rmSync, statSync } from 'node:fs';
+import { readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createClient, type Credentials, DroverProblem } from '#lib/api-client';
 import type { Contexts, Tokens } from './contexts.js';
 
 /** A token is replaced when it has less than this left, in ms. */
 const MARGIN_MS = 30_000;
-const LOCK_STALE_MS = 15_000;
+/** A refresh is asked for once: twice would end the session. */
+const REFRESH_LIMITS = { retries: 0, timeoutMs: 15_000 };
+/** Longer than its owner can be at work. */
+const LOCK_STALE_MS = 60_000;
 const LOCK_LOOK_MS = 50;
 
 /**
@@ -21,7 +25,7 @@ export function storedTokens(contexts: Contexts, name: string): Credentials {
       if (pair === undefined) return false;
       if (pair.accessToken !== refused && pair.endsAt - Date.now() > MARGIN_MS) return true;
       const context = contexts.get(name);
-      const drover = createClient({ baseUrl: context.url });
+      const drover = createClient({ baseUrl: context.url, ...REFRESH_LIMITS });
       try {
         const body = { refreshToken: pair.refreshToken };
         const next = await drover.post('/api/v1/auth/refresh', { body });
@@ -56,28 +60,44 @@ export function tokensOf(answer: {
 }
 
 async function withLock<T>(path: string, work: () => Promise<T>): Promise<T> {
-  for (;;) {
-    try {
-      closeSync(openSync(path, 'wx', 0o600));
-      break;
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-      if (isStale(path)) rmSync(path, { force: true });
-      await delay(LOCK_LOOK_MS);
-    }
-  }
+  const owner = `${process.pid} ${randomUUID()}`;
+  while (!take(path, owner)) await delay(LOCK_LOOK_MS);
   try {
     return await work();
   } finally {
-    rmSync(path, { force: true });
+    // Another's, if this process stood still for so long that it was taken for dead.
+    if (read(path) === owner) rmSync(path, { force: true });
   }
 }
 
-/** Its owner was killed: a refresh takes no longer. */
-function isStale(path: string): boolean {
+function take(path: string, owner: string): boolean {
   try {
-    return Date.now() - statSync(path).mtimeMs > LOCK_STALE_MS;
-  } catch {
+    writeFileSync(path, owner, { flag: 'wx', mode: 0o600 });
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    removeStale(path);
     return false;
+  }
+}
+
+/** Its owner was killed. Of several that see it one moves it away; a lock that is new by then is put back. */
+function removeStale(path: string): void {
+  const aside = `${path}.${process.pid}`;
+  try {
+    if (Date.now() - statSync(path).mtimeMs <= LOCK_STALE_MS) return;
+    renameSync(path, aside);
+    if (Date.now() - statSync(aside).mtimeMs <= LOCK_STALE_MS) renameSync(aside, path);
+    else rmSync(aside);
+  } catch {
+    // Somebody else was quicker.
+  }
+}
+
+function read(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return undefined;
   }
 }

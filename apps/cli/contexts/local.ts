@@ -1,11 +1,12 @@
 import { readFileSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { join, resolve } from 'node:path';
+import { findClone } from '../project.js';
 import type { Context } from './contexts.js';
 
 /** The name of the context of what `drover up` started here. */
 export const LOCAL = 'local';
 
-/** What `drover up` left in DROVER_HOME, or in `.drover` of this folder or one above it. */
+/** What `drover up` left in DROVER_HOME, or in `.drover` of the clone that this program is of. */
 export function findLocal(): Context | undefined {
   return first((home) => {
     const [url, apiKey] = [read(home, 'address'), read(home, 'api-key')];
@@ -21,13 +22,15 @@ export function findAdministrator(): { email: string; password: string } | undef
   });
 }
 
+/**
+ * Looks where `drover up` keeps its data. Not in whatever folder a command is given in: a foreign checkout may bring an
+ * address of its own.
+ */
 function first<T>(look: (home: string) => T | undefined | ''): T | undefined {
-  const home = process.env['DROVER_HOME'];
-  if (home) return look(resolve(home)) || undefined;
-  for (let folder = process.cwd(); ; folder = dirname(folder)) {
-    const found = look(join(folder, '.drover'));
-    if (found || folder === dirname(folder)) return found || undefined;
-  }
+  const given = process.env['DROVER_HOME'];
+  const clone = findClone();
+  const home = given ? resolve(given) : clone && join(clone, '.drover');
+  return (home && look(home)) || undefined;
 }
 
 function read(home: string, name: string): string | undefined {

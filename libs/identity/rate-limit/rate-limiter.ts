@@ -146,7 +146,8 @@ function decide(count: number, leftMs: number, { attempts }: RateLimit): RateDec
   return {
     allowed: count <= attempts,
     remaining: Math.max(0, attempts - count),
-    resetSeconds: Math.max(1, Math.ceil(leftMs / 1000)),
+    // Whole milliseconds first: a difference of clock readings may be a trillionth more than the window.
+    resetSeconds: Math.max(1, Math.ceil(Math.round(leftMs) / 1000)),
   };
 }
 
