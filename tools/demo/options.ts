@@ -4,13 +4,16 @@ import { explain, Sentence } from '../shared/sentence.js';
 
 export interface Options {
   jsonFile: string | undefined;
+  /** Whether all goes on until Ctrl-C, for a look at the dashboard. */
+  open: boolean;
 }
 
-export const USAGE = `npm run demo [-- --json FILE]
+export const USAGE = `npm run demo [-- --open] [--json FILE]
 
 Runs a server and three workers on a temporary database, has them work on this folder, kills one of
 them in the middle, and checks that nothing was lost. Needs about a minute; leaves nothing behind.
 
+  --open        prints the dashboard's address and how to sign in, and goes on until Ctrl-C
   --json FILE   also write what was measured, and the outcome of each invariant
 `;
 
@@ -22,15 +25,20 @@ export function readOptions(args: readonly string[]): Options | undefined {
   if (args.includes('--help') || args.includes('-h')) return undefined;
   const rest = [...args];
   let jsonFile: string | undefined;
+  let open = false;
   while (rest.length > 0) {
     const [name = '', value] = (rest.shift() ?? '').split(/=(.*)/s);
+    if (name === '--open' && value === undefined) {
+      open = true;
+      continue;
+    }
     if (name !== '--json') throw new Sentence(`The demo knows no ${name}: try --help.`);
     const file = value ?? rest.shift();
     if (!file) throw new Sentence('--json needs the name of a file.');
     jsonFile = resolve(process.env['INIT_CWD'] ?? process.cwd(), file);
   }
   if (jsonFile !== undefined) requireWritable(jsonFile);
-  return { jsonFile };
+  return { jsonFile, open };
 }
 
 /** Before a minute of work is done for it, not after. */

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { CleanupScope } from '#lib/embedded';
@@ -32,6 +33,8 @@ const NOT_ASKED = 'not asked here: that Valkey can be rebuilt, which tests show'
 export interface View {
   screen: Screen;
   paint: Paint;
+  /** Whether somebody looks at the dashboard. */
+  open: boolean;
 }
 
 /** The whole demo, from an empty folder to the findings; says what it does as it goes. */
@@ -44,6 +47,7 @@ export async function runDemo(scope: CleanupScope, view: View): Promise<Findings
   const fleet = await Fleet.start(scope, stage, people);
   await untilIdle(people.member);
   screen.say(introduction(stage, fleet));
+  if (view.open) screen.say(invitation(stage));
   const job = await runJob({ scope, view, stage, people, fleet });
   await requireComplete(job.tasks, stage, view);
   screen.note('using up a budget');
@@ -64,6 +68,7 @@ export async function runDemo(scope: CleanupScope, view: View): Promise<Findings
   const measured = { tasks: tasks.length, seconds: job.seconds };
   chapter(view, 'Measured', measurementLines(recovery, speed, measured));
   chapter(view, 'What must always hold', [...invariantLines(invariants, paint), NOT_ASKED]);
+  if (view.open) await untilStopped(scope, view, stage);
   const completed = tasks.filter(({ status }) => status === 'COMPLETED').length;
   return {
     tasks: { total: tasks.length, completed },
@@ -80,6 +85,18 @@ export async function runDemo(scope: CleanupScope, view: View): Promise<Findings
     budget,
     invariants,
   };
+}
+
+function invitation({ address, administrator }: Stage): string {
+  const { email, password } = administrator;
+  return `The dashboard is at ${address}/ (${email}, ${password})`;
+}
+
+/** What was killed, used up and measured can be looked at for as long as somebody wants to. */
+async function untilStopped(scope: CleanupScope, { screen }: View, stage: Stage): Promise<void> {
+  screen.say(`\n${invitation(stage)}. Ctrl-C ends all of it.`);
+  if (scope.signal.aborted) return;
+  await once(scope.signal, 'abort');
 }
 
 interface Cast {
