@@ -313,6 +313,20 @@ describe('an e-mail', () => {
     expect([mailsTo(first).length, mailsTo(second).length]).toEqual([1, 1]);
   });
 
+  it('that nobody could take goes to whoever the recipients are by then', async () => {
+    const [old, next] = [workspace.userId, await aMember(server.db.owner, workspace.id, 'VIEWER')];
+    const [before, after] = [await addressOf(old), await addressOf(next)];
+    mail.codes.set(before, 450);
+    const endpoint = await anEndpoint(old);
+    await at.test(endpoint);
+    expect(await at.attempted(endpoint)).toMatchObject({ attempts: [{ status: 450 }] });
+    await workspace.api.patch(`/webhooks/${endpoint.id}`, { recipients: [next] });
+    await at.passTime(endpoint);
+    await allSent(endpoint);
+    expect([mailsTo(before).length, mailsTo(after).length]).toEqual([0, 1]);
+    mail.codes.delete(before);
+  });
+
   it('that nobody ever takes is dead', async () => {
     mail.codes.set(await addressOf(workspace.userId), 550);
     const endpoint = await anEndpoint(workspace.userId);

@@ -7,7 +7,8 @@ const ROOT = join(import.meta.dirname, '../..');
 function sources(dir: string): string[] {
   return readdirSync(dir, { withFileTypes: true }).flatMap((entry) => {
     const path = join(dir, entry.name);
-    if (entry.isDirectory()) return entry.name === 'generated' ? [] : sources(path);
+    if (entry.isDirectory())
+      return ['generated', 'testing'].includes(entry.name) ? [] : sources(path);
     const counts = entry.name.endsWith('.ts') && !/spec\.ts$/.test(entry.name);
     return counts ? [path] : [];
   });

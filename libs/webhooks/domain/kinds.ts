@@ -39,9 +39,14 @@ export interface NoticeSettings {
   quietHours: QuietHours | null;
 }
 
-/** A URL that is a secret, as it is shown: without the last part of its path, and what follows. */
+/**
+ * A URL that is a secret, as it is shown: without the last part of its path, and what follows. Discord's has its token
+ * behind the id of the webhook, and may go on (`/slack`).
+ */
 export function cutUrl(text: string): string {
   const { origin, pathname } = new URL(text);
   const parts = pathname.split('/').filter((part) => part !== '');
-  return [origin, ...parts.slice(0, -1), '…'].join('/');
+  const discord = parts.indexOf('webhooks');
+  const kept = discord < 0 ? parts.length - 1 : Math.min(discord + 2, parts.length - 1);
+  return [origin, ...parts.slice(0, kept), '…'].join('/');
 }

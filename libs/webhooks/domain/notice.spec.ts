@@ -55,6 +55,13 @@ describe('a message', () => {
     expect(text).toContain(shown);
   });
 
+  it('is the usual one where the template comes to nothing', () => {
+    const body = exampleOf('task.created');
+    const events = [{ body, taskTitle: 'Tidy up' }];
+    const { text } = noticeOf('slack', { events, counts: new Map(), template: ' {{reason}}' });
+    expect(text).toContain('Tidy up');
+  });
+
   it('pings nobody in Discord', () => {
     const body = JSON.parse(noticeBody('discord', { subject: '', text: '@everyone' })) as object;
     expect(body).toEqual({ content: '@everyone', allowed_mentions: { parse: [] }, flags: 4 });
@@ -124,6 +131,10 @@ describe('a URL that is a secret', () => {
     [
       'https://discord.com/api/webhooks/12/tok?thread_id=1',
       'https://discord.com/api/webhooks/12/…',
+    ],
+    [
+      'https://discord.com/api/v10/webhooks/12/tok/slack',
+      'https://discord.com/api/v10/webhooks/12/…',
     ],
     ['https://a.example/secret/', 'https://a.example/…'],
     ['https://a.example', 'https://a.example/…'],

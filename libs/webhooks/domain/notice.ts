@@ -94,10 +94,12 @@ export function noticeBody(kind: 'slack' | 'discord', { text }: Notice): string 
 
 function lineOf(event: NoticeEvent, template: string | null, { escape }: Target): string {
   if (template === null) return escape(sentenceOf(event));
-  return fillPlaceholders(template, (name) => {
+  const line = fillPlaceholders(template, (name) => {
     const value = VALUES[name]?.(event);
     return escape(name === 'text' ? String(value) : valueText(value));
   });
+  // A message without a text would be refused for good.
+  return line.trim() === '' ? escape(sentenceOf(event)) : line;
 }
 
 /** As many lines as there is room for; the others are a number. */

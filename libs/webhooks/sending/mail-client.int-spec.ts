@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 import type { MailServer } from '#lib/config';
+import { waitFor } from '../../../test/support/wait-for.js';
 import { type MailStandIn, startMailServer } from '../testing/mail-server.js';
 import { MailClient } from './mail-client.js';
 
@@ -22,11 +23,15 @@ async function standIn(options: Parameters<typeof startMailServer>[0] = {}): Pro
   return made;
 }
 
-function send(port: number, server: Partial<MailServer> = {}, mail = MAIL) {
+function clientOf(port: number, server: Partial<MailServer> = {}): MailClient {
   const settings = { host: '127.0.0.1', port, tls: 'none' as const, ...server };
   const webhooks = { allowedNetworks: [], timeoutMs: 500, maxPerWorkspace: 1, retentionDays: 1 };
   const from = 'Drover <drover@example.org>';
-  return new MailClient({ mail: { server: settings, from }, webhooks }).send(mail);
+  return new MailClient({ mail: { server: settings, from }, webhooks });
+}
+
+function send(port: number, server: Partial<MailServer> = {}, mail = MAIL) {
+  return clientOf(port, server).send(mail);
 }
 
 /** A server that says what it likes. */
@@ -112,6 +117,27 @@ describe('an e-mail', () => {
     expect(await send(selfSigned.port, { ...account, tls: 'starttls' })).toMatchObject(failed);
     expect(await send(implicit.port, { ...account, tls: 'implicit' })).toMatchObject(failed);
     expect([without, selfSigned, implicit].flatMap((each) => each.accounts)).toEqual([]);
+  });
+
+  it('is waited for while the server looks through it', async () => {
+    const server = await standIn({
+      onData: (stream, _, done) => {
+        stream.resume().on('end', () => setTimeout(done, 1_000));
+      },
+    });
+    expect(await send(server.port)).toMatchObject({ outcome: { kind: 'delivered' } });
+  });
+
+  it('that has not begun when its sender closes never does', async () => {
+    let begun = 0;
+    const port = await saying(() => (begun += 1));
+    const client = clientOf(port);
+    const sending = Array.from({ length: 20 }, () => client.send(MAIL));
+    await waitFor('sixteen conversations', () => begun === 16);
+    client.close();
+    const attempts = await Promise.all(sending);
+    expect(attempts.every(({ outcome }) => outcome.kind === 'unanswered')).toBe(true);
+    expect(begun).toBe(16);
   });
 
   it('ends in its time, whatever the server does', async () => {

@@ -10,6 +10,12 @@ import type { Attempt } from './webhook-client.js';
 const MAX_OPEN = 16;
 /** For one of them to become free; with the conversation it is shorter than a lease. */
 const WAIT_MS = 15_000;
+/**
+ * Times what one answer of a webhook may take: a server that looks through a mail answers late, and one whose answer we
+ * did not wait for has it twice. RFC 5321 (4.5.3.2) would have us wait for minutes, which no lease allows.
+ */
+const PATIENCE = 4;
+const LONGEST_MS = 40_000;
 
 export interface Mail {
   to: string[];
@@ -42,13 +48,16 @@ interface SmtpError {
 @Injectable()
 export class MailClient {
   private readonly open = new Set<Socket>();
-  private readonly waiting: (() => void)[] = [];
+  private readonly waiting = new Set<() => void>();
   private busy = 0;
+  private closed = false;
 
   constructor(@Inject(CONFIG) private readonly config: Pick<Config, 'mail' | 'webhooks'>) {}
 
-  /** Ends the conversations under way. */
+  /** Ends the conversations under way, and begins none. */
   close(): void {
+    this.closed = true;
+    for (const wake of this.waiting) wake();
     for (const socket of this.open) socket.destroy();
   }
 
@@ -68,23 +77,27 @@ export class MailClient {
       return await this.converse(settings, mail);
     } finally {
       this.busy -= 1;
-      this.waiting.shift()?.();
+      const [next] = this.waiting;
+      next?.();
     }
   }
 
-  /** A place among those that may be open. @returns false when none became free in time */
+  /** A place among those that may be open. @returns false when none became free in time, or none will */
   private async place(): Promise<boolean> {
     const until = performance.now() + WAIT_MS;
-    while (this.busy >= MAX_OPEN) {
+    while (!this.closed && this.busy >= MAX_OPEN) {
       if (performance.now() >= until) return false;
       await new Promise<void>((resolve) => {
-        const timer = setTimeout(resolve, until - performance.now());
-        this.waiting.push(() => {
+        const wake = () => {
           clearTimeout(timer);
+          this.waiting.delete(wake);
           resolve();
-        });
+        };
+        const timer = setTimeout(wake, until - performance.now());
+        this.waiting.add(wake);
       });
     }
+    if (this.closed) return false;
     this.busy += 1;
     return true;
   }
@@ -95,10 +108,13 @@ export class MailClient {
     this.open.add(socket);
     let late = false;
     // A server that says a word now and then would never be idle.
-    const timer = setTimeout(() => {
-      late = true;
-      socket.destroy(new Error('out of time'));
-    }, timeoutMs);
+    const timer = setTimeout(
+      () => {
+        late = true;
+        socket.destroy(new Error('out of time'));
+      },
+      Math.min(PATIENCE * timeoutMs, LONGEST_MS),
+    );
     try {
       await connected(socket);
       const transport = createTransport({

@@ -90,15 +90,16 @@ export class Notices {
   ): Promise<Made[]> {
     const startedAt = new Date();
     const [first] = group as [DueDelivery];
-    const ids = [...members.keys()].filter(
-      (id) => first.left_to.length === 0 || first.left_to.includes(id),
-    );
+    const all = [...members.keys()];
+    const waiting = all.filter((id) => first.left_to.includes(id));
+    // Who waited may be no recipient any more: then it is for all, some of whom get it twice.
+    const ids = waiting.length > 0 ? waiting : all;
     if (ids.length === 0) return group.map((delivery) => ({ ...NOBODY, delivery, startedAt }));
     const to = ids.map((id) => members.get(id) as string);
     const notice = await this.noticeOf(leased, group);
-    const id = messageId(leased.id, first.event_id);
+    const id = mailId(leased.id, group);
     const { left, ...attempt } = await this.mail.send({ to, ...notice, id });
-    const left_to = ids.filter((each) => left.includes(members.get(each) as string));
+    const left_to = leftTo(ids, left, { members, all });
     const url = `mailto:${to.join(',')}`;
     return group.map((delivery) => ({ ...attempt, delivery, startedAt, url, left_to }));
   }
@@ -134,6 +135,23 @@ export class Notices {
     const rows = await this.database.service.rows(readNames, params);
     return new Map(rows.map(({ id, name }) => [id, name]));
   }
+}
+
+/** Other events, another mail: systems that drop repetitions know them by this. */
+function mailId(webhookId: string, group: readonly DueDelivery[]): string {
+  const [first, last] = [group[0], group.at(-1)] as [DueDelivery, DueDelivery];
+  const id = messageId(webhookId, first.event_id);
+  return first === last ? id : `${id}-${last.event_id}`;
+}
+
+/** Recipients who have yet to get what others have; none where nobody has it: then it is for whoever they are by then. */
+function leftTo(
+  ids: readonly string[],
+  left: readonly string[],
+  { members, all }: { members: ReadonlyMap<string, string>; all: readonly string[] },
+): string[] {
+  const waiting = ids.filter((id) => left.includes(members.get(id) as string));
+  return waiting.length === all.length ? [] : waiting;
 }
 
 const NOBODY = {
