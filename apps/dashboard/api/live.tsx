@@ -3,6 +3,7 @@ import { createContext, type ReactNode, useContext, useEffect, useState } from '
 import type { Task, TaskStatus } from '../domain/status.js';
 import { streamEvents } from '#lib/api-client';
 import { follow, type StreamState } from './follow.js';
+import { isLong } from './read.js';
 import { useWorkspace } from './workspace.js';
 
 const TYPES = [
@@ -54,7 +55,7 @@ export function Live({ children }: { children: ReactNode }) {
     if (state !== 'open') return;
     void queries.invalidateQueries({
       queryKey: [workspaceId],
-      predicate: ({ queryKey }) => queryKey[1] !== 'tasks',
+      predicate: ({ state: { data } }) => !isLong(data),
     });
   }, [state, queries, workspaceId]);
   return <LiveContext value={state}>{children}</LiveContext>;

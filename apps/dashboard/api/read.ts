@@ -46,11 +46,16 @@ export function usePages<T>(
     initialPageParam: undefined as string | undefined,
     getNextPageParam: (page: PageOf<T>) => page.nextCursor ?? undefined,
     // Only where one page is shown: of many, each would be read again.
-    refetchInterval: ({ state }) =>
-      (state.data?.pages.length ?? 0) > 1 ? false : (every ?? false),
+    refetchInterval: ({ state }) => (isLong(state.data) ? false : (every ?? false)),
+    refetchOnWindowFocus: ({ state }) => !isLong(state.data),
     enabled,
   });
   return query;
+}
+
+/** Whether a list is too long to be read again; the stream changes its rows. */
+export function isLong(data: unknown): boolean {
+  return ((data as { pages?: unknown[] } | undefined)?.pages?.length ?? 0) > 1;
 }
 
 interface CommandOptions {

@@ -74,10 +74,14 @@ export class Session implements Credentials {
     const refreshToken = this.storage.getItem(KEPT);
     if (refreshToken === null) return false;
     try {
-      this.accept(await this.api.post('/api/v1/auth/refresh', { body: { refreshToken } }));
+      const signIn = await this.api.post('/api/v1/auth/refresh', { body: { refreshToken } });
+      // Somebody has signed out meanwhile.
+      if (this.storage.getItem(KEPT) !== refreshToken) return false;
+      this.accept(signIn);
       return true;
     } catch (error) {
-      if (!(error instanceof DroverProblem) || error.status >= 500) throw error;
+      // A server that is away, or wants to be left alone for a while, says nothing of the sign-in.
+      if (!(error instanceof DroverProblem) || error.status !== 401) throw error;
       this.forget('Your sign-in has ended. Sign in again.');
       return false;
     }

@@ -11,7 +11,7 @@ const Chart = lazy(() =>
 
 const EVERY_MS = 15_000;
 const HOUR_MS = 3_600_000;
-/** The API has no sums over time: these are reckoned from the tasks themselves. */
+/** The API has no sums over time: these are reckoned from tasks, of those of the hour the latest created. */
 const TASKS = 200;
 
 /** How many tasks are completed, and how long they took. */

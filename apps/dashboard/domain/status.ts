@@ -59,8 +59,16 @@ export const LOOKS: Record<string, { tone: Tone; shape: Shape }> = {
 
 export type TaskCommand = 'pause' | 'resume' | 'cancel' | 'retry' | 'archive';
 
+type Standing = Pick<Task, 'status' | 'retryAt'> & Partial<Pick<Task, 'pausedBy' | 'pauseReason'>>;
+
+/** Whether a run of it has asked people, and its answer alone lets it go on. */
+export function waitsForAnswer({ status, pausedBy, pauseReason }: Standing): boolean {
+  const isOwnPause = /^(?:run|agent):/.test(pausedBy ?? '');
+  return status === 'PAUSED' && isOwnPause && pauseReason === 'question';
+}
+
 /** What the server would do now for a user who may change tasks. */
-export function legalCommands(task: Pick<Task, 'status' | 'retryAt'>): TaskCommand[] {
+export function legalCommands(task: Standing): TaskCommand[] {
   const waitsForRetry = task.status === 'ABORTED' && task.retryAt !== null;
   switch (task.status) {
     case 'PENDING':
@@ -68,7 +76,7 @@ export function legalCommands(task: Pick<Task, 'status' | 'retryAt'>): TaskComma
     case 'RUNNING':
       return ['pause', 'cancel'];
     case 'PAUSED':
-      return ['resume', 'cancel'];
+      return waitsForAnswer(task) ? ['cancel'] : ['resume', 'cancel'];
     case 'ABORTED':
       return waitsForRetry ? ['retry', 'cancel'] : ['retry', 'archive'];
     case 'FAILED':

@@ -8,6 +8,7 @@ import { TaskActions } from '../components/task-actions.js';
 import { TaskExplanation } from '../components/task-explanation.js';
 import { TaskGraph } from '../components/task-graph.js';
 import { TaskLog } from '../components/task-log.js';
+import { TaskQuestion } from '../components/task-question.js';
 import { TaskRuns } from '../components/task-runs.js';
 import { plainOf, shortCount } from '../domain/format.js';
 import type { Task } from '../domain/status.js';
@@ -54,6 +55,7 @@ function OneTask({ task }: { task: Task }) {
     >
       <div className="split">
         <div className="stack">
+          <TaskQuestion task={task} />
           <Outcome task={task} />
           <TaskRuns task={task} />
           <TaskLog taskId={task.id} />
