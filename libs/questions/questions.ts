@@ -59,12 +59,14 @@ export class Questions {
   /**
    * The open ones by their deadline, others by their age, the newest first.
    *
-   * @throws DroverError `malformed_cursor`, `task_not_found`, `forbidden`
+   * A run reads those of its task, with the answers.
+   *
+   * @throws DroverError `malformed_cursor`, `task_not_found`
    */
   async list(caller: Caller, request: QuestionList): Promise<Page<QuestionView>> {
     const { workspaceId } = caller;
     const { status = null, limit, cursor } = request;
-    const taskId = taskFor(caller, request.taskId);
+    const { taskId = caller.kind === 'run' ? caller.taskId : null } = request;
     const tenant = this.database.tenant(workspaceId);
     if (taskId !== null) await requireReadable(tenant, caller, taskId);
     if (status === 'open') {
@@ -197,18 +199,6 @@ interface Resumption {
   actor: Actor;
   /** Secrets as well, wherever they stand. */
   values: SecretValues;
-}
-
-/**
- * A run reads the questions of its task, with the answers; an agent those of a task that it names.
- *
- * @throws DroverError `forbidden`
- */
-function taskFor(caller: Caller, taskId: string | undefined): string | null {
-  if (caller.kind === 'run') return taskId ?? caller.taskId;
-  if (caller.kind === 'agent' && taskId === undefined)
-    throw new DroverError('forbidden', { detail: 'An agent names one of its tasks as `taskId`.' });
-  return taskId ?? null;
 }
 
 function failing(workspaceId: string, taskId: string): Transition {

@@ -1752,7 +1752,7 @@ export interface paths {
         };
         /**
          * The questions of the workspace: the open ones by deadline, others the newest first
-         * @description Callers: users with the role VIEWER or above; API keys with that role and the scope `tasks:read`; agents with their own token; what executes a run, with the run's token.
+         * @description Callers: users with the role VIEWER or above; API keys with that role and the scope `tasks:read`; what executes a run, with the run's token.
          */
         get: operations["listQuestions"];
         put?: never;

@@ -39,12 +39,12 @@ export class QuestionsController {
   }
 
   @Get('questions')
-  @Auth({ kinds: ['user', 'api_key', 'agent', 'run'], scope: 'tasks:read' })
+  @Auth({ kinds: ['user', 'api_key', 'run'], scope: 'tasks:read' })
   @ApiOperation({
     summary: 'The questions of the workspace: the open ones by deadline, others the newest first',
   })
   @ApiOkResponse({ type: QuestionPageDoc })
-  @ApiErrors('validation_failed', 'malformed_cursor', 'task_not_found', 'forbidden')
+  @ApiErrors('validation_failed', 'malformed_cursor', 'task_not_found')
   list(@CurrentCaller() caller: Caller, @Query() query: QuestionsQuery) {
     return this.questions.list(caller, query);
   }

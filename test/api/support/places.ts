@@ -59,7 +59,8 @@ export function placesOf(route: Route): Place[] {
   const named = (where: 'path' | 'query', name: string): Place => ({
     in: where,
     at: name,
-    thing: thingOf(route, name),
+    // A filter names what is read; the body of a claim names what waits.
+    thing: where === 'query' && name === 'taskId' ? 'task' : thingOf(route, name),
   });
   return [
     ...route.pathParams.map(({ name }) => named('path', name)),
