@@ -112,14 +112,15 @@ async function unpackedProgram<Program>(
   return probe(join(folder, 'usr', 'bin'), { LD_LIBRARY_PATH: libraries.join(':') });
 }
 
+/** All that have a library, and be it below another one's folder, as PulseAudio's are. */
 async function libraryFolders(folder: string): Promise<string[]> {
-  const found: string[] = [];
+  const found = new Set<string>();
   for (const top of [join(folder, 'usr', 'lib'), join(folder, 'lib')]) {
     if (!existsSync(top)) continue;
-    const inner = await readdir(top, { withFileTypes: true });
-    found.push(top, ...inner.filter((e) => e.isDirectory()).map((e) => join(top, e.name)));
+    const files = await readdir(top, { recursive: true, withFileTypes: true });
+    for (const { name, parentPath } of files) if (/\.so(?:\.|$)/.test(name)) found.add(parentPath);
   }
-  return found;
+  return [...found];
 }
 
 async function fetchInto<Program>(
