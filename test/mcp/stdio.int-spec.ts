@@ -76,8 +76,8 @@ it('acts for the run where a key is there as well', async () => {
 
 describe('a start that fails', () => {
   it.each<[string, () => Record<string, string>, string]>([
-    ['no settings', () => ({}), 'No server is known.'],
-    ['no credentials', () => ({ DROVER_API_URL: app.url }), 'No server is known.'],
+    ['no settings', () => ({}), 'no DROVER_API_KEY'],
+    ['no credentials', () => ({ DROVER_API_URL: app.url }), 'no DROVER_API_KEY'],
     [
       'a token that is none',
       () => ({ DROVER_API_URL: app.url, DROVER_RUN_TOKEN: 'nonsense' }),
