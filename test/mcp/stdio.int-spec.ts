@@ -76,7 +76,7 @@ it('acts for the run where a key is there as well', async () => {
 
 describe('a start that fails', () => {
   it.each<[string, () => Record<string, string>, string]>([
-    ['no settings', () => ({}), 'no DROVER_API_KEY'],
+    ['no settings', () => ({}), 'No server is known.'],
     ['no credentials', () => ({ DROVER_API_URL: app.url }), 'no DROVER_API_KEY'],
     [
       'a token that is none',
