@@ -39,12 +39,15 @@ export class ConnectionProblem extends Error {
 }
 
 /** @returns the error of an answer that is a refusal. A proxy's page has no code, and is no answer of Drover. */
-export async function refusalOf(response: Response): Promise<DroverProblem | ConnectionProblem> {
+export async function refusalOf(
+  response: Response,
+  url: string,
+): Promise<DroverProblem | ConnectionProblem> {
   const text = await response.text().catch(() => '');
   const problem = parsed(text);
   if (problem === undefined)
     return new ConnectionProblem(
-      `${response.url} answered ${response.status}, and not as Drover does`,
+      `${url} answered ${response.status}, and not as Drover does`,
       { answer: response },
     );
   return new DroverProblem(problem, retryAfterOf(response));

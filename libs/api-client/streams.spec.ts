@@ -2,6 +2,8 @@ import { afterEach, beforeEach, expect, it } from '@jest/globals';
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { streamEvents, streamLogs } from './streams.js';
 
 /** Streams that are cut, by a server that says what it was asked for. */
@@ -10,21 +12,25 @@ let server: Server;
 let baseUrl: string;
 /** What each connection is sent before it is cut. */
 let answers: string[];
+/** Answers are not cut. */
+let stays: boolean;
 /** The place that each connection has asked for. */
 let asked: (string | undefined)[];
 
 beforeEach(async () => {
   asked = [];
+  stays = false;
   server = createServer((request, response) => {
     asked.push(request.headers['last-event-id'] as string | undefined);
     response.writeHead(200, { 'content-type': 'text/event-stream' });
-    response.write(answers.shift() ?? '', () => response.destroy());
+    response.write(answers.shift() ?? '', () => stays || response.destroy());
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 });
 afterEach(() => {
+  server.closeAllConnections();
   server.close();
 });
 
@@ -74,4 +80,17 @@ it('refuses an address that is none, and ends without an error by its signal', a
   await expect(streamEvents({ baseUrl: 'nowhere' }).next()).rejects.toThrow('Invalid URL');
   const signal = AbortSignal.abort();
   await expect(streamEvents({ baseUrl, signal }).next()).resolves.toMatchObject({ done: true });
+});
+
+it('ends by its signal while the server is silent, whatever memory was tidied up', async () => {
+  stays = true;
+  answers = ['id: 1\ndata: {}\n\n'];
+  const end = new AbortController();
+  const events = streamEvents({ baseUrl, signal: end.signal });
+  await events.next();
+  const next = events.next();
+  setFlagsFromString('--expose-gc');
+  runInNewContext('gc')();
+  setTimeout(() => end.abort(), 10);
+  expect(await next).toMatchObject({ done: true });
 });

@@ -3,7 +3,7 @@ import { anonymous } from './credentials.js';
 import type { components, operations } from './generated/api.js';
 import { ConnectionProblem, DroverProblem, type Problem } from './problem.js';
 import { serverSentEvents, type ServerSentEvent } from './sse.js';
-import { sleep, transport, type TransportOptions } from './transport.js';
+import { endingWith, sleep, transport, type TransportOptions } from './transport.js';
 
 export interface StreamOptions extends Partial<TransportOptions> {
   baseUrl: string;
@@ -80,16 +80,17 @@ async function* resumed(
   let lastEventId = options.lastEventId;
   let failures = 0;
   while (!signal?.aborted) {
-    const silence = new AbortController();
-    const stop = AbortSignal.any([silence.signal, ...(signal ? [signal] : [])]);
+    const connection = new AbortController();
+    const abort = () => connection.abort();
+    signal?.addEventListener('abort', abort, { once: true });
     let timer: ReturnType<typeof setTimeout> | undefined;
     const heard = () => {
       clearTimeout(timer);
-      timer = setTimeout(() => silence.abort(), SILENCE_MS);
+      timer = setTimeout(abort, SILENCE_MS);
     };
     let asked = 0;
     try {
-      const body = await open(options, url, lastEventId, stop);
+      const body = await open(options, url, lastEventId, connection.signal);
       heard();
       options.onState?.('open');
       for await (const event of uncut(serverSentEvents(body, heard))) {
@@ -105,6 +106,7 @@ async function* resumed(
       asked = pauseAfter(error, failures);
     } finally {
       clearTimeout(timer);
+      signal?.removeEventListener('abort', abort);
     }
     if (signal?.aborted) return;
     options.onState?.('away');
@@ -154,8 +156,9 @@ async function open(
     repeatable: true,
     stream: true,
   });
-  if (answer.body === null) throw new ConnectionProblem('The stream has no body');
-  return answer.body;
+  const { body } = endingWith(answer, signal);
+  if (body === null) throw new ConnectionProblem('The stream has no body');
+  return body;
 }
 
 function urlOf(baseUrl: string, path: string, filter: object): URL {

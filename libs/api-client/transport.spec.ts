@@ -2,6 +2,8 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { createClient, type DroverClient } from './client.js';
 import { bearer } from './credentials.js';
 import { ConnectionProblem, DroverProblem } from './problem.js';
@@ -13,6 +15,9 @@ type Answer = (response: ServerResponse) => void;
 const TASK = '/api/v1/agent-tasks';
 const KEYS = '/api/v1/workspaces/{workspaceId}/api-keys';
 const ID = '0198c0de-7000-7000-8000-000000000000';
+
+setFlagsFromString('--expose-gc');
+const collectGarbage = runInNewContext('gc') as () => void;
 
 let server: Server;
 let drover: DroverClient;
@@ -53,6 +58,8 @@ const cut: Answer = (response) => {
 };
 const stalled: Answer = (response) => {
   response.writeHead(200, { 'content-type': 'application/json' }).write('{"id":');
+  // What a fetch keeps of its signal beyond the head of an answer would be lost here.
+  setTimeout(collectGarbage, 200);
 };
 const page: Answer = (response) =>
   response.writeHead(200, { 'content-type': 'text/html' }).end('<h1>Welcome</h1>');

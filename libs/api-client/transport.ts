@@ -68,31 +68,45 @@ async function once(
   const { timeoutMs = TIMEOUT_MS, fetch: send = fetch, stream } = options;
   const copy = request.clone();
   for (const [name, value] of Object.entries(headers)) copy.headers.set(name, value);
-  const late = new AbortController();
-  const timer = setTimeout(() => late.abort(), timeoutMs);
+  // Not AbortSignal.any: on Node 20 a signal of the caller that lives long keeps an entry of each use of it, for ever.
+  const stop = new AbortController();
+  const abort = () => stop.abort();
+  const timer = setTimeout(abort, timeoutMs);
+  request.signal.addEventListener('abort', abort, { once: true });
   try {
-    const signal = AbortSignal.any([request.signal, late.signal]);
-    const answer = await send(copy, { signal, redirect: 'error' });
-    if (!answer.ok) return await refusalOf(answer);
-    return stream ? answer : await whole(answer);
+    request.signal.throwIfAborted();
+    const begun = await send(copy, { signal: stop.signal, redirect: 'error' });
+    if (stream && begun.ok) return begun;
+    const answer = endingWith(begun, stop.signal);
+    return answer.ok ? await whole(answer, request.url) : await refusalOf(answer, request.url);
   } catch (error) {
     request.signal.throwIfAborted();
     if (error instanceof ConnectionProblem) return error;
-    const why = late.signal.aborted ? 'no answer in time' : causeOf(error);
+    const why = stop.signal.aborted ? 'no answer in time' : causeOf(error);
     const { origin } = new URL(request.url);
     return new ConnectionProblem(`${origin} cannot be reached: ${why}`, { cause: error });
   } finally {
     clearTimeout(timer);
+    request.signal.removeEventListener('abort', abort);
   }
 }
 
+/**
+ * The answer, with a body that breaks off when the signal says so. A fetch of Node 20 forgets its own signal when
+ * garbage is collected after the head of the answer: a body that stalls would be waited for without end.
+ */
+export function endingWith(answer: Response, signal: AbortSignal): Response {
+  if (answer.body === null) return answer;
+  return new Response(answer.body.pipeThrough(new TransformStream(), { signal }), answer);
+}
+
 /** @throws ConnectionProblem for what is no answer of Drover, such as a proxy's page; any error when it is cut */
-async function whole(answer: Response): Promise<Response> {
+async function whole(answer: Response, url: string): Promise<Response> {
   const text = await answer.text();
   const { status, headers } = answer;
   const type = headers.get('content-type') ?? '';
   if (text !== '' && (type.includes('html') || (type.includes('json') && !isJson(text))))
-    throw new ConnectionProblem(`${answer.url} answered ${status}, and not as Drover does`);
+    throw new ConnectionProblem(`${url} answered ${status}, and not as Drover does`);
   // Some statuses may have no body, not even an empty one.
   return new Response(text === '' ? null : text, { status, headers });
 }

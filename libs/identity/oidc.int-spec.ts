@@ -1,4 +1,6 @@
 import { createServer, type Server } from 'node:http';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type CryptoKey, exportJWK, generateKeyPair, type JWK, SignJWT } from 'jose';
 import { newId } from '#lib/kernel';
@@ -6,16 +8,26 @@ import { createTestDatabase, type TestDatabase } from '../../test/support/databa
 import { aUser, aWorkspace } from '../../test/support/factories.js';
 import { type IdentityApp, startIdentityApp } from './testing/app.js';
 
+setFlagsFromString('--expose-gc');
+const collectGarbage = runInNewContext('gc') as () => void;
+
 /** An OpenID provider on this machine: discovery document, key set, tokens. */
 class LocalIssuer {
   url = '';
   requests: string[] = [];
   down = false;
+  /** A document whose answer never ends. */
+  stalls = '';
   private readonly keys = new Map<string, { publicJwk: JWK; privateKey: CryptoKey }>();
   private readonly server: Server = createServer((request, response) => {
     this.requests.push(request.url ?? '');
     if (this.down) {
       response.writeHead(503).end();
+      return;
+    }
+    if (this.stalls === request.url) {
+      response.writeHead(200, { 'content-type': 'application/json' }).write('{');
+      setTimeout(collectGarbage, 100);
       return;
     }
     const documents: Record<string, object> = {
@@ -205,6 +217,24 @@ describe('the issuer', () => {
     const asked = issuer.requests.filter((url) => url === '/.well-known/openid-configuration');
     expect(asked).toHaveLength(1);
   });
+
+  it.each(['/.well-known/openid-configuration', '/keys'])(
+    'may stall in the middle of %s, which is told as 503',
+    async (document) => {
+      const slow = new LocalIssuer();
+      await slow.start();
+      slow.stalls = document;
+      const env = { OIDC_ISSUER: slow.url, OIDC_AUDIENCE: 'drover-api' };
+      const second = await startIdentityApp(db, { env });
+      try {
+        const answer = await second.api(await slow.sign(someone())).get('/probe/account');
+        expect([answer.status, answer.body]).toMatchObject([503, { code: 'issuer_unavailable' }]);
+      } finally {
+        await second.close();
+        await slow.stop();
+      }
+    },
+  );
 
   it('may be away when the server starts, which is told as 503', async () => {
     const late = new LocalIssuer();

@@ -1,4 +1,5 @@
-import { createRemoteJWKSet, type JWTPayload, type JWTVerifyGetKey, jwtVerify } from 'jose';
+import { createRemoteJWKSet, customFetch, type JWTPayload, type JWTVerifyGetKey, jwtVerify } from 'jose';
+import { Agent, fetch, type RequestInit } from 'undici';
 import { DroverError } from '#lib/kernel';
 import { explainTokenError } from '../tokens/token-errors.js';
 
@@ -16,6 +17,11 @@ const ALGORITHMS = [
   'EdDSA',
 ];
 const TIMEOUT_MS = 5_000;
+/**
+ * Ends an answer that stalls. The signal of a fetch does not: Node 20 forgets it when garbage is collected after the
+ * head of the answer, and every sign-in would wait for that answer.
+ */
+const dispatcher = new Agent({ headersTimeout: TIMEOUT_MS, bodyTimeout: TIMEOUT_MS });
 /** After a failed discovery nobody asks the issuer again for this long. */
 const RETRY_AFTER_MS = 5_000;
 const CLOCK_TOLERANCE_SECONDS = 30;
@@ -64,6 +70,7 @@ export class Issuer {
   private async readDiscovery(): Promise<JWTVerifyGetKey> {
     const base = this.issuer.replace(/\/$/, '');
     const response = await fetch(`${base}/.well-known/openid-configuration`, {
+      dispatcher,
       signal: AbortSignal.timeout(TIMEOUT_MS),
       redirect: 'error',
       headers: { accept: 'application/json' },
@@ -77,6 +84,7 @@ export class Issuer {
       timeoutDuration: TIMEOUT_MS,
       cooldownDuration: RETRY_AFTER_MS,
       cacheMaxAge: 600_000,
+      [customFetch]: (url, init) => fetch(url, { ...(init as RequestInit), dispatcher }),
     });
   }
 }
