@@ -46,10 +46,9 @@ export async function refusalOf(
   const text = await response.text().catch(() => '');
   const problem = parsed(text);
   if (problem === undefined)
-    return new ConnectionProblem(
-      `${url} answered ${response.status}, and not as Drover does`,
-      { answer: response },
-    );
+    return new ConnectionProblem(`${url} answered ${response.status}, and not as Drover does`, {
+      answer: response,
+    });
   return new DroverProblem(problem, retryAfterOf(response));
 }
 

@@ -1,4 +1,10 @@
-import { createRemoteJWKSet, customFetch, type JWTPayload, type JWTVerifyGetKey, jwtVerify } from 'jose';
+import {
+  createRemoteJWKSet,
+  customFetch,
+  type JWTPayload,
+  type JWTVerifyGetKey,
+  jwtVerify,
+} from 'jose';
 import { Agent, fetch, type RequestInit } from 'undici';
 import { DroverError } from '#lib/kernel';
 import { explainTokenError } from '../tokens/token-errors.js';
