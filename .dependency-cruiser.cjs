@@ -53,7 +53,7 @@ module.exports = {
       severity: 'error',
       from: { path: '^apps/worker/', pathNot: '\\.(int-)?spec\\.ts$' },
       to: {
-        path: '^libs/(?!kernel/|runtime/|agent-host/)|node_modules/(@nestjs|pg|@prisma)/',
+        path: '^libs/(?!kernel/|runtime/|agent-host/|api-client/)|node_modules/(@nestjs|pg|@prisma)/',
       },
     },
     {
@@ -71,7 +71,7 @@ module.exports = {
       severity: 'error',
       from: { path: '^apps/gateway/', pathNot: '\\.(int-)?spec\\.ts$|/testing/' },
       to: {
-        path: '^libs/(?!kernel/|runtime/|agent-host/|http/|observability/)|node_modules/(pg|@prisma)/',
+        path: '^libs/(?!kernel/|runtime/|agent-host/|api-client/|http/|observability/)|node_modules/(pg|@prisma)/',
       },
     },
     {
@@ -94,7 +94,7 @@ module.exports = {
       severity: 'error',
       from: { path: '^libs/agent-host/', pathNot: '\\.(int-)?spec\\.ts$|/testing/' },
       to: {
-        path: '^libs/(?!kernel/|runtime/|agent-host/)|node_modules/(@nestjs|pg|@prisma)/',
+        path: '^libs/(?!kernel/|runtime/|agent-host/|api-client/)|node_modules/(@nestjs|pg|@prisma)/',
       },
     },
     {

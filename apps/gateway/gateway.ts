@@ -1,11 +1,10 @@
 import {
   HeartbeatLoop,
-  HttpClient,
+  hostClient,
   type Isolation,
   isUnauthenticated,
   pause,
   readVersion,
-  ServerClient,
   type ServerState,
   SignalLoop,
 } from '#lib/agent-host';
@@ -16,6 +15,7 @@ import { GatewayTokens } from './auth/gateway-tokens.js';
 import type { GatewayConfig } from './config.js';
 import {
   GatewayApi,
+  type Heartbeat,
   type HeartbeatAnswer,
   type Signal,
   type SignalAnswer,
@@ -31,6 +31,8 @@ import { Tenants } from './sessions/tenants.js';
 import { openDataFolder } from './state/data-folder.js';
 
 const HOUR_MS = 3_600_000;
+type LiveStatus = Heartbeat['sessions'][number]['status'];
+
 /** Enough for every session to be stopped at once. */
 const MAX_ANSWER_BYTES = 4_194_304;
 const WHY_REFUSED = 'GATEWAY_SECRET must be the same at both, and their clocks must agree';
@@ -76,7 +78,6 @@ export class Gateway {
   private readonly book: SessionBook;
   private readonly dispatcher: Dispatcher;
   private readonly reporter: Reporter;
-  private readonly http: HttpClient;
   private readonly heartbeat: HeartbeatLoop<HeartbeatAnswer>;
   private readonly signals: SignalLoop<SignalAnswer>;
   private readonly loops: Promise<void>[] = [];
@@ -98,8 +99,13 @@ export class Gateway {
     this.tokens = new GatewayTokens(config.secret, gatewayId);
     this.drivers = new Drivers({ dir, searchPath, passedEnv, user, sandbox: isolation.sandbox });
     this.book = new SessionBook(folder.recordsDir, logger);
-    this.http = new HttpClient(config.apiUrl, MAX_ANSWER_BYTES);
-    const api = new GatewayApi(new ServerClient(this.http, this.tokens), gatewayId);
+    const { tokens } = this;
+    const server = hostClient(config.apiUrl, {
+      credentials: tokens,
+      fetch: (url, init) => tokens.fetchProven(url, init),
+      maxAnswerBytes: MAX_ANSWER_BYTES,
+    });
+    const api = new GatewayApi(server, gatewayId);
     const { book, bootId } = this;
     const onReport = (): void => this.reporter.notice();
     this.reporter = new Reporter({ api, book, logger, bootId });
@@ -179,7 +185,6 @@ export class Gateway {
     this.heartbeat.stop();
     this.signals.stop();
     await Promise.all(this.loops);
-    this.http.close();
   }
 
   private prune(): void {
@@ -233,16 +238,18 @@ export class Gateway {
    * The number says of which sessions the heartbeat knows, so all is read in one go. A session that has ended
    * is named until the server has heard how: it would take it for lost otherwise.
    */
-  private composeHeartbeat(): object {
+  private composeHeartbeat(): Heartbeat {
     this.sequence += 1;
     const { id: gatewayId, ...facts } = this.facts();
     const ofRuns = this.book.all().filter(({ runId }) => runId !== null);
     const sessions = ofRuns
       .filter((record) => !hasEnded(record))
-      .map(({ runId, sessionKey, status }) => ({ runId, sessionKey, status }));
+      .flatMap(({ runId, sessionKey, status }) =>
+        runId === null ? [] : { runId, sessionKey, status: status as LiveStatus },
+      );
     const ended = ofRuns
       .filter((record) => hasEnded(record) && this.reporter.isReporting(record))
-      .map(({ runId }) => runId)
+      .flatMap(({ runId }) => runId ?? [])
       .slice(0, MAX_ENDED_IN_HEARTBEAT);
     return { gatewayId, ...facts, draining: this.sessions.isDraining, sessions, ended };
   }

@@ -29,7 +29,7 @@ describe('The configuration', () => {
       DROVER_WORKER_ALLOWED_DIRS: '/srv/a:/srv/b/',
     };
     expect(readConfig(env)).toMatchObject({
-      apiUrl: 'https://drover.example/base',
+      apiUrl: 'https://drover.example/base/api/v1',
       credentials: { kind: 'agent', tokenFile: '/run/token' },
       capabilities: ['node', 'git'],
       allowedDirs: ['/srv/a', '/srv/b'],

@@ -4,7 +4,7 @@ import {
   hasCode,
   HeartbeatLoop,
   HostMetrics,
-  HttpClient,
+  hostClient,
   isolate,
   isTransient,
   isUnauthenticated,
@@ -16,6 +16,7 @@ import {
   SignalLoop,
   type StopRequests,
 } from '#lib/agent-host';
+import type { DroverClient } from '#lib/api-client';
 import { Drivers } from '#lib/runtime';
 import { register } from './agent/registration.js';
 import { UsageMeter } from './agent/usage.js';
@@ -55,7 +56,7 @@ export async function runWorker(config: WorkerConfig, around: Surroundings): Pro
   const { log, stop } = around;
   const isolation = await isolate(config.sandbox);
   tellOf(isolation, log);
-  const http = new HttpClient(config.apiUrl);
+  const server = hostClient(config.apiUrl);
   const drivers = new Drivers({
     dir: config.workDir,
     searchPath: config.searchPath,
@@ -64,12 +65,11 @@ export async function runWorker(config: WorkerConfig, around: Surroundings): Pro
     warn: (message) => log.warn(message),
   });
   try {
-    const membership = await registerUnlessStopped(config, http, { ...around, drivers });
+    const membership = await registerUnlessStopped(config, server, { ...around, drivers });
     if (membership === undefined) return;
     await new Worker(config, membership, { ...around, drivers }).work();
   } finally {
     for (const driver of drivers.all) driver.close();
-    http.close();
     log.info('Stopped', { asked: stop.drain.aborted });
   }
 }
@@ -84,11 +84,11 @@ function tellOf(isolation: Isolation, log: Log): void {
 
 async function registerUnlessStopped(
   config: WorkerConfig,
-  http: HttpClient,
+  server: DroverClient,
   { log, stop, drivers }: Surroundings & { drivers: Drivers },
 ): Promise<Member | undefined> {
   try {
-    const { api, state } = await register(config, { http, drivers, log, signal: stop.drain });
+    const { api, state } = await register(config, { server, drivers, log, signal: stop.drain });
     const membership = { api, state, unpriced: UnpricedUsage.of(config.dataDir, { api, log }) };
     log.info('Registered', { agentId: api.agentId, restartCount: state.restartCount });
     const { workDir, keepRuns } = config;

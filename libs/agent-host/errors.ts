@@ -1,63 +1,53 @@
+import { ConnectionProblem, DroverProblem, type ErrorCode } from '#lib/api-client';
+
 /** A JSON object as it travels. */
 export type JsonObject = Record<string, unknown>;
 
-/** The server did not answer; whether it acted is unknown. */
-export class NetworkError extends Error {}
-
-/** The server answered with a problem document, or with another status than success; or it would, to such a body. */
-export class ApiError extends Error {
-  constructor(
-    readonly status: number,
-    readonly code: string,
-    detail: string,
-    readonly retryAfterMs: number | undefined,
-  ) {
-    super(detail);
-  }
-}
-
-/** Makes an error of an answer that is not a success. */
-export function toApiError(status: number, body: unknown, retryAfter?: string): ApiError {
-  const problem = (typeof body === 'object' && body !== null ? body : {}) as JsonObject;
-  const code = typeof problem['code'] === 'string' ? problem['code'] : `http_${status}`;
-  const detail = problem['detail'] ?? problem['title'] ?? `The server answered ${status}`;
-  return new ApiError(status, code, `${String(detail)}${fieldErrors(problem)}`, waitOf(retryAfter));
-}
-
-function fieldErrors(problem: JsonObject): string {
-  if (!Array.isArray(problem['errors'])) return '';
-  const lines = (problem['errors'] as JsonObject[]).map(
-    (error) => `${String(error['field'])} ${String(error['message'])}`,
-  );
-  return `: ${lines.slice(0, 5).join('; ')}`;
-}
-
-const MAX_WAIT_MS = 300_000;
-
-/** Retry-After in milliseconds, whether it came as seconds or as a date; at most five minutes. */
-export function waitOf(retryAfter: string | undefined, now = Date.now()): number | undefined {
-  if (retryAfter === undefined) return undefined;
-  const seconds = Number(retryAfter);
-  const wait = Number.isFinite(seconds) ? seconds * 1000 : Date.parse(retryAfter) - now;
-  return Number.isFinite(wait) ? Math.min(Math.max(wait, 0), MAX_WAIT_MS) : undefined;
+/** Of the answer to the call that failed; undefined when there was none. */
+export function statusOf(error: unknown): number | undefined {
+  const isAnswer = error instanceof DroverProblem || error instanceof ConnectionProblem;
+  return isAnswer ? error.status : undefined;
 }
 
 /** Whether the same request may succeed later as it is. */
 export function isTransient(error: unknown): boolean {
-  if (error instanceof NetworkError) return true;
-  if (!(error instanceof ApiError)) return false;
-  return (
-    error.status >= 500 ||
-    error.status === 429 ||
-    error.status === 408 ||
-    error.code === 'idempotency_in_progress'
-  );
+  if (error instanceof ConnectionProblem) return error.status === undefined || passes(error.status);
+  if (!(error instanceof DroverProblem)) return false;
+  return passes(error.status) || error.code === 'idempotency_in_progress';
 }
 
+function passes(status: number): boolean {
+  return status >= 500 || status === 429 || status === 408;
+}
+
+/** A proxy in front of the server may refuse as the server does. */
 export function isUnauthenticated(error: unknown): boolean {
-  return error instanceof ApiError && error.status === 401;
+  return statusOf(error) === 401;
 }
 
-export function hasCode(error: unknown, ...codes: string[]): boolean {
-  return error instanceof ApiError && codes.includes(error.code);
+/** The body is at fault, and would be again. A proxy may find it too large before the server does. */
+export function isBodyRefused(error: unknown): boolean {
+  return [400, 413, 422].includes(statusOf(error) ?? 0);
+}
+
+export function hasCode(error: unknown, ...codes: ErrorCode[]): boolean {
+  return error instanceof DroverProblem && codes.includes(error.code);
+}
+
+const MAX_WAIT_MS = 300_000;
+
+/** Milliseconds that the server wants to be left alone, five minutes at most; undefined where it names none. */
+export function askedWaitMs(error: unknown): number | undefined {
+  const isAnswer = error instanceof DroverProblem || error instanceof ConnectionProblem;
+  const seconds = isAnswer ? error.retryAfterSeconds : undefined;
+  return seconds === undefined ? undefined : Math.min(seconds * 1000, MAX_WAIT_MS);
+}
+
+/** What an error says, without its stack. */
+export function messageOf(error: unknown): string {
+  if (!(error instanceof DroverProblem))
+    return error instanceof Error ? error.message : String(error);
+  const { title, detail = title, errors = [] } = error.problem;
+  const fields = errors.slice(0, 5).map(({ field, message }) => `${field} ${message}`);
+  return fields.length === 0 ? detail : `${detail}: ${fields.join('; ')}`;
 }

@@ -1,6 +1,6 @@
 export * from './errors.js';
 export { HeartbeatLoop, type ServerState } from './heartbeat-loop.js';
-export { HttpClient, type ResponseHead } from './http-client.js';
+export { hostClient, patient } from './host-client.js';
 export { LongTimer } from './long-timer.js';
 export {
   isolate,
@@ -9,16 +9,9 @@ export {
   sandboxSettings,
   type SandboxSettings,
 } from './isolation.js';
-export { type HostLog, Log, LOG_LEVELS, messageOf } from './log.js';
+export { type HostLog, Log, LOG_LEVELS } from './log.js';
 export { HostMetrics, serveMetrics } from './metrics.js';
 export { Failures, pause, retrying } from './retry.js';
-export {
-  bearer,
-  type Credentials,
-  type Passport,
-  ServerClient,
-  successOf,
-} from './server-client.js';
 export { apiAddress, searchPathOf, variablesOf } from './settings.js';
 export { SignalLoop, type SignalPoll } from './signal-loop.js';
 export { readJson, takeOver, writeJson } from './state-file.js';

@@ -40,8 +40,3 @@ export class Log implements HostLog {
     this.write(`${JSON.stringify({ time, level, message, ...this.fields, ...fields })}\n`);
   }
 }
-
-/** What an error says, without its stack. */
-export function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
-}

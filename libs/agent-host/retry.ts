@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type BackoffPolicy, fullJitter } from '#lib/kernel';
-import { ApiError, isTransient, isUnauthenticated } from './errors.js';
-import { type HostLog, messageOf } from './log.js';
+import { askedWaitMs, isTransient, isUnauthenticated, messageOf } from './errors.js';
+import type { HostLog } from './log.js';
 
 /** Soon enough that an outage's end is noticed at once, rare enough for many hosts to do it together. */
 export const RETRY_BACKOFF: BackoffPolicy = { baseMs: 250, capMs: 5_000 };
@@ -11,8 +11,7 @@ export const RETRY_BACKOFF: BackoffPolicy = { baseMs: 250, capMs: 5_000 };
  * asked for, so that a thousand hosts that were told the same do not return at the same instant.
  */
 export function waitBefore(policy: BackoffPolicy, failures: number, error: unknown): number {
-  const asked = error instanceof ApiError ? (error.retryAfterMs ?? 0) : 0;
-  return asked + fullJitter(policy, failures, Math.random());
+  return (askedWaitMs(error) ?? 0) + fullJitter(policy, failures, Math.random());
 }
 
 /** Counts the failures in a row of one kind of call, and writes the log of them. */

@@ -1,11 +1,13 @@
 /** Where programs are looked for without a PATH. */
 export const FALLBACK_PATH = '/usr/local/bin:/usr/bin:/bin';
 
+/** What every address of the API ends with. */
+export const API_PATH = '/api/v1';
+
 /** The address of the API, without a slash behind: the server's own address gets the API's path. */
 export function apiAddress(server: string): string {
-  const url = new URL(server);
-  if (url.pathname === '/') url.pathname = '/api/v1';
-  return url.href.replace(/(?<!\/)\/+$/, '');
+  const address = new URL(server).href.replace(/(?<!\/)\/+$/, '');
+  return address.endsWith(API_PATH) ? address : address + API_PATH;
 }
 
 /** Where a host's sessions look for programs. */

@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { isAlive, ownRef, type ProcessRef } from '#lib/runtime';
-import { messageOf } from './log.js';
+import { messageOf } from './errors.js';
 
 /** Content of a file that one living process works with. */
 interface Owned {

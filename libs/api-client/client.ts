@@ -1,16 +1,24 @@
-import createFetchClient, {
+import {
+  createFinalURL,
+  createQuerySerializer,
+  defaultPathSerializer,
   type FetchOptions,
   type FetchResponse,
   type MaybeOptionalInit,
+  mergeHeaders,
 } from 'openapi-fetch';
+import { MAX_ANSWER_BYTES, valueOf } from './answer.js';
 import { anonymous } from './credentials.js';
 import type { paths } from './generated/api.js';
 import { KEYED } from './generated/keyed.js';
-import { transport, type TransportOptions } from './transport.js';
+import { DroverProblem, type Problem } from './problem.js';
+import { transport, type TransportOptions, trimmed } from './transport.js';
 
 export interface ClientOptions extends Partial<TransportOptions> {
   /** Where Drover is, without `/api/v1`: `http://127.0.0.1:3000`. */
   baseUrl: string;
+  /** Writes bodies, as JSON.stringify unless given. */
+  write?: (body: unknown) => string;
 }
 
 type HttpMethod = 'get' | 'post' | 'put' | 'patch' | 'delete';
@@ -46,17 +54,44 @@ export interface DroverClient {
   with(options: Partial<ClientOptions>): DroverClient;
 }
 
+/** What of `Init` this client reads; its type has the rest of what the document says. */
+interface AnyInit {
+  params?: {
+    path?: Record<string, unknown>;
+    query?: Record<string, unknown>;
+    header?: Record<string, string>;
+  };
+  headers?: Record<string, string>;
+  body?: unknown;
+  signal?: AbortSignal;
+}
+
+const JSON_TYPE = 'application/json';
+const serializers = {
+  querySerializer: createQuerySerializer(),
+  pathSerializer: defaultPathSerializer,
+};
+
 /** Requests to one server, each path, parameter, body and answer typed by the OpenAPI document. */
 export function createClient(options: ClientOptions): DroverClient {
   const send = transport({ credentials: anonymous, ...options });
-  const client = createFetchClient<paths>({ baseUrl: options.baseUrl });
+  const { baseUrl, write = JSON.stringify, maxAnswerBytes = MAX_ANSWER_BYTES } = options;
   const call = <M extends HttpMethod>(method: M): Call<M> =>
-    // What the type says in one piece, openapi-fetch has as one overload for each method.
-    (async (path: string, init?: object) => {
-      const request = client.request as unknown as Request;
-      const sending = { repeatable: isRepeatable(method, path, init) };
-      const fetch = (one: globalThis.Request) => send(one, sending);
-      return (await request(method, path, { ...init, fetch })).data ?? {};
+    (async (path: string, init: AnyInit = {}) => {
+      const { params = {}, body, signal } = init;
+      const url = createFinalURL(path, { ...serializers, baseUrl: trimmed(baseUrl), params });
+      const headers = mergeHeaders(
+        { accept: 'application/json', ...(body !== undefined && { 'content-type': JSON_TYPE }) },
+        init.headers,
+        params.header,
+      );
+      const text = body === undefined ? undefined : written(body, write);
+      const request = { method: method.toUpperCase(), url, headers, body: text, signal };
+      const value = await send(request, {
+        repeatable: isRepeatable(method, path, headers),
+        take: (answer, end) => valueOf(answer, url, maxAnswerBytes, end),
+      });
+      return value ?? {};
     }) as unknown as Call<M>;
   return {
     get: call('get'),
@@ -69,15 +104,28 @@ export function createClient(options: ClientOptions): DroverClient {
 }
 
 /** A lost POST may have been done: where the server keeps no key of it, it is not asked a second time. */
-function isRepeatable(method: HttpMethod, path: string, init: object = {}): boolean {
+function isRepeatable(method: HttpMethod, path: string, headers: Headers): boolean {
   if (method === 'post') return KEYED.has(path);
-  if (method !== 'patch') return true;
   // Without the version that it was meant for, it could undo another's change.
-  const { params, headers } = init as {
-    params?: { header?: object };
-    headers?: Record<string, string>;
-  };
-  return 'If-Match' in (params?.header ?? {}) || new Headers(headers).has('if-match');
+  return method !== 'patch' || headers.has('if-match');
 }
 
-type Request = (method: string, path: string, init?: object) => Promise<{ data?: unknown }>;
+/**
+ * The text of a request's body.
+ *
+ * @throws DroverProblem `malformed_json` for what cannot be written, such as thousands of nested levels: no network is
+ *   to blame, and it is the same the next time
+ */
+function written(body: unknown, write: (body: unknown) => string): string {
+  try {
+    return write(body);
+  } catch (error) {
+    const problem: Problem = {
+      ...{ type: 'about:blank', title: 'The body cannot be written as JSON', status: 400 },
+      code: 'malformed_json',
+      detail: (error as Error).message,
+      ...{ advice: 'Send a JSON object.', instance: '', requestId: '' },
+    };
+    throw new DroverProblem(problem, undefined);
+  }
+}

@@ -19,3 +19,4 @@ export {
   streamLogs,
   type StreamOptions,
 } from './streams.js';
+export type { Fetch } from './transport.js';

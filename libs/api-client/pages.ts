@@ -11,7 +11,7 @@ export type ReadPage<P> = (from: { cursor?: string }) => Promise<P>;
 export async function* pagesOf<P extends Page<unknown>>(read: ReadPage<P>): AsyncGenerator<P> {
   let page = await read({});
   yield page;
-  while (page.nextCursor !== null) {
+  while (typeof page.nextCursor === 'string') {
     page = await read({ cursor: page.nextCursor });
     yield page;
   }

@@ -38,31 +38,8 @@ export class ConnectionProblem extends Error {
   }
 }
 
-/** @returns the error of an answer that is a refusal. A proxy's page has no code, and is no answer of Drover. */
-export async function refusalOf(
-  response: Response,
-  url: string,
-): Promise<DroverProblem | ConnectionProblem> {
-  const text = await response.text().catch(() => '');
-  const problem = parsed(text);
-  if (problem === undefined)
-    return new ConnectionProblem(`${url} answered ${response.status}, and not as Drover does`, {
-      answer: response,
-    });
-  return new DroverProblem(problem, retryAfterOf(response));
-}
-
 /** Seconds of `Retry-After`; a date in it is of no use where clocks differ, and is left out. */
 export function retryAfterOf({ headers }: Response): number | undefined {
   const seconds = Number(headers.get('retry-after') ?? Number.NaN);
   return Number.isFinite(seconds) && seconds >= 0 ? seconds : undefined;
-}
-
-function parsed(text: string): Problem | undefined {
-  try {
-    const value = JSON.parse(text) as Partial<Problem> | null;
-    return typeof value?.code === 'string' ? (value as Problem) : undefined;
-  } catch {
-    return undefined;
-  }
 }

@@ -14,31 +14,24 @@ const NOTHING = '';
  * Ends when the answer does.
  */
 export async function* serverSentEvents(
-  body: ReadableStream<Uint8Array>,
+  body: AsyncIterable<Uint8Array>,
   onActivity: () => void,
 ): AsyncGenerator<ServerSentEvent> {
-  const reader = body.getReader();
   const decoder = new TextDecoder();
   let rest = '';
   let block = emptyBlock('');
-  try {
-    for (;;) {
-      const { done, value } = await reader.read();
-      if (done) return;
-      onActivity();
-      const text = rest + decoder.decode(value, { stream: true });
-      const lines = text.split(/\r\n|\n|\r(?!$)/);
-      rest = lines.pop() ?? '';
-      for (const line of lines) {
-        if (line !== '') take(block, line);
-        else if (block.isChanged) {
-          yield { id: block.id, event: block.event, data: block.data.join('\n') };
-          block = emptyBlock(block.id);
-        }
+  for await (const chunk of body) {
+    onActivity();
+    const text = rest + decoder.decode(chunk, { stream: true });
+    const lines = text.split(/\r\n|\n|\r(?!$)/);
+    rest = lines.pop() ?? '';
+    for (const line of lines) {
+      if (line !== '') take(block, line);
+      else if (block.isChanged) {
+        yield { id: block.id, event: block.event, data: block.data.join('\n') };
+        block = emptyBlock(block.id);
       }
     }
-  } finally {
-    await reader.cancel().catch(() => undefined);
   }
 }
 

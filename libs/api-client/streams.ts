@@ -1,9 +1,10 @@
+import { chunksOf } from './answer.js';
 import type { Credentials } from './credentials.js';
 import { anonymous } from './credentials.js';
 import type { components, operations } from './generated/api.js';
 import { ConnectionProblem, DroverProblem, type Problem } from './problem.js';
 import { serverSentEvents, type ServerSentEvent } from './sse.js';
-import { endingWith, sleep, transport, type TransportOptions } from './transport.js';
+import { sleep, transport, type TransportOptions, trimmed } from './transport.js';
 
 export interface StreamOptions extends Partial<TransportOptions> {
   baseUrl: string;
@@ -130,8 +131,7 @@ async function* uncut<T>(events: AsyncGenerator<T>): AsyncGenerator<T> {
  * @throws what does not pass by itself
  */
 function pauseAfter(error: unknown, failures: number): number {
-  const isSilent = error instanceof DOMException && error.name === 'AbortError';
-  if (error instanceof ConnectionProblem || isSilent) return 0;
+  if (error instanceof ConnectionProblem) return 0;
   if (!(error instanceof DroverProblem)) throw error;
   const { status, retryAfterSeconds = 0 } = error;
   // The token may have been renewed since the stream was opened: a new request decides.
@@ -145,24 +145,18 @@ async function open(
   url: URL,
   lastEventId: string | undefined,
   signal: AbortSignal,
-): Promise<ReadableStream<Uint8Array>> {
+): Promise<AsyncGenerator<Uint8Array>> {
   const credentials: Credentials = options.credentials ?? anonymous;
   const send = transport({ ...options, credentials, retries: 0 });
-  const headers = {
-    accept: 'text/event-stream',
-    ...(lastEventId !== undefined && { 'last-event-id': lastEventId }),
-  };
-  const answer = await send(new Request(url, { headers, signal }), {
-    repeatable: true,
-    stream: true,
-  });
-  const { body } = endingWith(answer, signal);
-  if (body === null) throw new ConnectionProblem('The stream has no body');
-  return body;
+  const headers = new Headers({ accept: 'text/event-stream' });
+  if (lastEventId !== undefined) headers.set('last-event-id', lastEventId);
+  // The time-out of a try is for the head; a stream has no end.
+  const take = async ({ body }: Response) => chunksOf(body, signal);
+  return send({ method: 'GET', url: url.href, headers, signal }, { repeatable: true, take });
 }
 
 function urlOf(baseUrl: string, path: string, filter: object): URL {
-  const url = new URL(baseUrl.replace(/\/$/, '') + path);
+  const url = new URL(trimmed(baseUrl) + path);
   for (const [name, value] of Object.entries(filter)) {
     for (const one of Array.isArray(value) ? value : [value]) {
       if (one !== undefined) url.searchParams.append(name, String(one));

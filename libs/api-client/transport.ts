@@ -1,5 +1,6 @@
+import { refusalOf } from './answer.js';
 import type { Credentials } from './credentials.js';
-import { ConnectionProblem, DroverProblem, refusalOf } from './problem.js';
+import { ConnectionProblem, DroverProblem } from './problem.js';
 
 export interface TransportOptions {
   credentials: Credentials;
@@ -9,15 +10,29 @@ export interface TransportOptions {
   timeoutMs?: number;
   /** How often a request is sent again that was not answered, or is to come again later; 4 unless given. */
   retries?: number;
-  fetch?: typeof fetch;
+  /** A longer answer is given up; 64 MiB unless given. */
+  maxAnswerBytes?: number;
+  fetch?: Fetch;
+}
+
+/** What sends one try; the `fetch` of the platform unless given. */
+export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
+
+export interface Outgoing {
+  method: string;
+  url: string;
+  headers: Headers;
+  body?: string;
+  /** The caller's. */
+  signal?: AbortSignal;
 }
 
 /** What a request is, beyond what it says. */
-export interface Sending {
+export interface Sending<T> {
   /** Twice does the same as once: a lost answer is no reason to give up. */
   repeatable: boolean;
-  /** The answer's body is read as it comes. */
-  stream?: boolean;
+  /** Makes something of the answer to a success. The signal ends when the try has to. */
+  take: (answer: Response, signal: AbortSignal) => Promise<T>;
 }
 
 const TIMEOUT_MS = 30_000;
@@ -33,7 +48,7 @@ const LONGEST_PAUSE_MS = 20_000;
  */
 export function transport(
   options: TransportOptions,
-): (request: Request, sending: Sending) => Promise<Response> {
+): <T>(request: Outgoing, sending: Sending<T>) => Promise<T> {
   const { credentials, retries = RETRIES } = options;
   return async (request, sending) => {
     if (request.method === 'POST' && !request.headers.has('idempotency-key'))
@@ -43,15 +58,16 @@ export function transport(
 
     let renewed = false;
     for (let tries = 0; ; tries++) {
-      const headers = await credentials.headers();
-      const answer = await once(request, headers, { ...options, stream: sending.stream });
-      if (answer instanceof Response) return answer;
-      if (answer.status === 401 && !renewed && (await credentials.renew?.(headers))) {
+      const shown = await credentials.headers();
+      const answer = await once(request, shown, { ...options, take: sending.take });
+      if ('taken' in answer) return answer.taken;
+      const { failed } = answer;
+      if (failed.status === 401 && !renewed && (await credentials.renew?.(shown))) {
         renewed = true;
         continue;
       }
-      const pause = tries < retries ? pauseBefore(answer, sending, tries) : undefined;
-      if (pause === undefined) throw answer;
+      const pause = tries < retries ? pauseBefore(failed, sending, tries) : undefined;
+      if (pause === undefined) throw failed;
       await sleep(pause, request.signal);
     }
   };
@@ -60,64 +76,41 @@ export function transport(
 type Failed = DroverProblem | ConnectionProblem;
 
 /** One try, to the end of the answer's body unless that is a stream. */
-async function once(
-  request: Request,
-  headers: Record<string, string>,
-  options: Omit<TransportOptions, 'credentials'> & { stream?: boolean },
-): Promise<Response | Failed> {
-  const { timeoutMs = TIMEOUT_MS, fetch: send = fetch, stream } = options;
-  const copy = request.clone();
-  for (const [name, value] of Object.entries(headers)) copy.headers.set(name, value);
+async function once<T>(
+  { signal, url, method, body, headers }: Outgoing,
+  shown: Record<string, string>,
+  options: Omit<TransportOptions, 'credentials'> & Pick<Sending<T>, 'take'>,
+): Promise<{ taken: T } | { failed: Failed }> {
+  const { timeoutMs = TIMEOUT_MS, fetch: send = fetch, take } = options;
   // Not AbortSignal.any: on Node 20 a signal of the caller that lives long keeps an entry of each use of it, for ever.
-  const stop = new AbortController();
-  const abort = () => stop.abort();
+  const end = new AbortController();
+  const abort = () => end.abort();
   const timer = setTimeout(abort, timeoutMs);
-  request.signal.addEventListener('abort', abort, { once: true });
+  signal?.addEventListener('abort', abort, { once: true });
   try {
-    request.signal.throwIfAborted();
-    const begun = await send(copy, { signal: stop.signal, redirect: 'error' });
-    if (stream && begun.ok) return begun;
-    const answer = endingWith(begun, stop.signal);
-    return answer.ok ? await whole(answer, request.url) : await refusalOf(answer, request.url);
+    signal?.throwIfAborted();
+    const asked = new Headers(headers);
+    for (const [name, value] of Object.entries(shown)) asked.set(name, value);
+    const init = { method, headers: asked, body, signal: end.signal, redirect: 'error' } as const;
+    const answer = await send(url, init);
+    if (answer.ok) return { taken: await take(answer, end.signal) };
+    return { failed: await refusalOf(answer, url, end.signal) };
   } catch (error) {
-    request.signal.throwIfAborted();
-    if (error instanceof ConnectionProblem) return error;
-    const why = stop.signal.aborted ? 'no answer in time' : causeOf(error);
-    const { origin } = new URL(request.url);
-    return new ConnectionProblem(`${origin} cannot be reached: ${why}`, { cause: error });
+    signal?.throwIfAborted();
+    if (error instanceof ConnectionProblem || error instanceof DroverProblem)
+      return { failed: error };
+    const why = end.signal.aborted ? 'no answer in time' : causeOf(error);
+    const message = `${new URL(url).origin} cannot be reached: ${why}`;
+    return { failed: new ConnectionProblem(message, { cause: error }) };
   } finally {
     clearTimeout(timer);
-    request.signal.removeEventListener('abort', abort);
+    signal?.removeEventListener('abort', abort);
   }
 }
 
-/**
- * The answer, with a body that breaks off when the signal says so. A fetch of Node 20 forgets its own signal when
- * garbage is collected after the head of the answer: a body that stalls would be waited for without end.
- */
-export function endingWith(answer: Response, signal: AbortSignal): Response {
-  if (answer.body === null) return answer;
-  return new Response(answer.body.pipeThrough(new TransformStream(), { signal }), answer);
-}
-
-/** @throws ConnectionProblem for what is no answer of Drover, such as a proxy's page; any error when it is cut */
-async function whole(answer: Response, url: string): Promise<Response> {
-  const text = await answer.text();
-  const { status, headers } = answer;
-  const type = headers.get('content-type') ?? '';
-  if (text !== '' && (type.includes('html') || (type.includes('json') && !isJson(text))))
-    throw new ConnectionProblem(`${url} answered ${status}, and not as Drover does`);
-  // Some statuses may have no body, not even an empty one.
-  return new Response(text === '' ? null : text, { status, headers });
-}
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
+/** An address without the slash at its end. */
+export function trimmed(url: string): string {
+  return url.replace(/\/$/, '');
 }
 
 function causeOf(error: unknown): string {
@@ -126,7 +119,11 @@ function causeOf(error: unknown): string {
 }
 
 /** Milliseconds to wait before the next try; undefined when the answer is final. */
-function pauseBefore(failed: Failed, { repeatable }: Sending, tries: number): number | undefined {
+function pauseBefore(
+  failed: Failed,
+  { repeatable }: { repeatable: boolean },
+  tries: number,
+): number | undefined {
   if (!mayRepeat(failed, repeatable)) return undefined;
   const asked = (failed.retryAfterSeconds ?? 0) * 1000;
   if (asked > LONGEST_PAUSE_MS) return undefined;

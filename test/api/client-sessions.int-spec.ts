@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, expect, it } from '@jest/globals';
 import {
   bearer,
   createClient,
+  type Fetch,
   itemsOf,
   pagesOf,
   resumeSignIn,
@@ -29,9 +30,9 @@ beforeEach(() => {
   sent = [];
 });
 
-const counted: typeof fetch = (input, init) => {
-  sent.push(new URL((input as Request).url).pathname);
-  return fetch(input, init);
+const counted: Fetch = (url, init) => {
+  sent.push(new URL(url).pathname);
+  return fetch(url, init);
 };
 
 const refreshes = () => sent.filter((path) => path.endsWith('/auth/refresh')).length;
@@ -95,7 +96,7 @@ it('says that the sign-in has ended, stores that, and asks no more', async () =>
 it('goes on with a token that is good while no refresh is answered', async () => {
   const { user } = await aSignIn();
   const ending = { ...(user.pair() as TokenPair), endsAt: Date.now() + 20_000 };
-  const noRefresh: typeof fetch = async () => {
+  const noRefresh: Fetch = async () => {
     throw new TypeError('no network');
   };
   const lame = resumeSignIn({ baseUrl: server.url, fetch: noRefresh, retries: 0 }, ending);

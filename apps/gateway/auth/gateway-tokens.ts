@@ -1,13 +1,6 @@
 import { createSecretKey, type KeyObject } from 'node:crypto';
 import jwt from 'jsonwebtoken';
-import {
-  bearer,
-  type Credentials,
-  NetworkError,
-  type Passport,
-  type ResponseHead,
-  toApiError,
-} from '#lib/agent-host';
+import { ConnectionProblem, type Credentials, DroverProblem } from '#lib/api-client';
 import { clocksApart, CLOCKS_APART_SECONDS, DroverError, newId } from '#lib/kernel';
 
 const ALGORITHM = 'HS256';
@@ -16,6 +9,12 @@ const VALID_SECONDS = 60;
 const MAX_TOKEN_LENGTH = 4_096;
 
 const PROOF_HEADER = 'drover-server-proof';
+
+const TOKEN_REFUSED = {
+  ...{ type: 'about:blank', title: 'HTTP 401: the token was refused', status: 401 },
+  code: 'unauthenticated' as const,
+  ...{ advice: 'Give the gateway the secret of the server.', instance: '', requestId: '' },
+};
 
 /** The token of one call to the server. */
 export interface CallToken {
@@ -57,10 +56,23 @@ export class GatewayTokens implements Credentials {
     throw new DroverError('invalid_token', { detail });
   }
 
-  /** The passport of one call: an answer without the server's proof is not the server's. */
-  present(): Passport {
-    const call = this.forServer();
-    return { headers: bearer(call.token), check: (head) => this.check(head, call) };
+  headers(): Record<string, string> {
+    return { authorization: `Bearer ${this.forServer().token}` };
+  }
+
+  /**
+   * Sends a request with such headers. Of an answer without the server's proof nothing is read: it is not the server's.
+   *
+   * @throws ConnectionProblem for it, DroverProblem 401 when it says that the token is refused
+   */
+  async fetchProven(url: string, init: RequestInit): Promise<Response> {
+    const answer = await fetch(url, init);
+    const proof = answer.headers.get(PROOF_HEADER);
+    if (this.proves(proof, { id: idOf(new Headers(init.headers)) })) return answer;
+    await answer.body?.cancel();
+    // A server that refuses the token cannot prove anything by it.
+    if (answer.status === 401) throw new DroverProblem(TOKEN_REFUSED, undefined);
+    throw new ConnectionProblem(`HTTP ${answer.status} without proof that the server says so`);
   }
 
   /** Proves to the server that the answer to a request comes from a holder of the secret. */
@@ -76,21 +88,13 @@ export class GatewayTokens implements Credentials {
   }
 
   /** Whether the answer to the call with this token is that of a holder of the secret. */
-  proves(proof: string | null, passport: CallToken): boolean {
+  proves(proof: string | null, call: Pick<CallToken, 'id'>): boolean {
     if (proof === null || proof.length > MAX_TOKEN_LENGTH) return false;
     try {
-      return this.verify(proof, 'drover:gateway-proof').sub === passport.id;
+      return this.verify(proof, 'drover:gateway-proof').sub === call.id;
     } catch {
       return false;
     }
-  }
-
-  private check({ status, headers }: ResponseHead, call: CallToken): void {
-    const proof = headers[PROOF_HEADER];
-    if (typeof proof === 'string' && this.proves(proof, call)) return;
-    // A server that refuses the token cannot prove anything by it.
-    if (status === 401) throw toApiError(status, { detail: 'HTTP 401: the token was refused' });
-    throw new NetworkError(`HTTP ${status} without proof that the server says so`);
   }
 
   private sign(claims: Record<string, string>): string {
@@ -117,4 +121,9 @@ export class GatewayTokens implements Credentials {
       throw new DroverError(isLate ? 'token_expired' : 'invalid_token', { cause: error });
     }
   }
+}
+
+function idOf(headers: Headers): string {
+  const token = headers.get('authorization')?.replace('Bearer ', '') ?? '';
+  return (jwt.decode(token) as jwt.JwtPayload | null)?.jti ?? '';
 }

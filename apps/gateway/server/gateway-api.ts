@@ -1,44 +1,31 @@
-import type { ServerClient, SignalPoll } from '#lib/agent-host';
+import { patient, type SignalPoll } from '#lib/agent-host';
+import type { components, DroverClient } from '#lib/api-client';
 
-export interface Stop {
-  runId: string;
-  reason: string;
-  graceSeconds: number;
-}
+type Schemas = components['schemas'];
+export type Heartbeat = Schemas['GatewayHeartbeatDto'];
+export type Report = Schemas['SessionReportsDto']['reports'][number];
+export type HeartbeatAnswer = Schemas['GatewayHeartbeatDoc'];
+export type SignalAnswer = Schemas['GatewaySignalsDoc'];
+export type Signal = SignalAnswer['runs'][number];
 
-export interface HeartbeatAnswer {
-  acknowledgedAt: string;
-  restarted: boolean;
-  stop: Stop[];
-}
-
-export interface Signal extends Stop {
-  /** `warn`: the session goes on. */
-  action: 'stop' | 'pause' | 'warn';
-}
-
-export interface SignalAnswer {
-  runs: Signal[];
-}
-
-/** The server's endpoints for gateways. Every method fails as those of ServerClient. */
+/** The server's endpoints for gateways. Every method fails as those of DroverClient. */
 export class GatewayApi {
   constructor(
-    private readonly server: ServerClient,
+    private readonly server: DroverClient,
     private readonly gatewayId: string,
   ) {}
 
-  heartbeat(body: object): Promise<HeartbeatAnswer> {
-    return this.server.call('POST', '/gateway/heartbeat', body);
+  heartbeat(body: Heartbeat): Promise<HeartbeatAnswer> {
+    return this.server.post('/api/v1/gateway/heartbeat', { body });
   }
 
-  report(bootId: string, reports: object[]): Promise<unknown> {
+  report(bootId: string, reports: Report[]): Promise<unknown> {
     const body = { gatewayId: this.gatewayId, bootId, reports };
-    return this.server.call('POST', '/gateway/sessions', body);
+    return this.server.post('/api/v1/gateway/sessions', { body });
   }
 
   signals(poll: SignalPoll, signal: AbortSignal): Promise<SignalAnswer> {
     const body = { gatewayId: this.gatewayId, ...poll };
-    return this.server.poll('/gateway/signals', body, signal);
+    return patient(this.server, poll.waitMs).post('/api/v1/gateway/signals', { body, signal });
   }
 }

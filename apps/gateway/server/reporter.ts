@@ -1,4 +1,4 @@
-import { ApiError, Failures, type HostLog, pause } from '#lib/agent-host';
+import { askedWaitMs, Failures, type HostLog, isBodyRefused, pause } from '#lib/agent-host';
 import { Doorbell } from '#lib/kernel';
 import type { PendingReport, SessionRecord } from '../sessions/domain/session.js';
 import type { SessionBook } from '../sessions/session-book.js';
@@ -87,9 +87,7 @@ export class Reporter {
 
   private async waitAfter(ms: number, error: unknown): Promise<void> {
     // A wait that the server itself asked for is kept.
-    if (error instanceof ApiError && error.retryAfterMs !== undefined) {
-      return pause(ms, this.stopped.signal);
-    }
+    if (askedWaitMs(error) !== undefined) return pause(ms, this.stopped.signal);
     this.mayRetryEarly = true;
     await this.retry.wait(ms);
     this.mayRetryEarly = false;
@@ -109,7 +107,7 @@ export class Reporter {
   /** @returns why the server did not take it */
   private async report(batch: Item[]): Promise<unknown> {
     const error = await this.send(batch);
-    if (!isMalformed(error)) return error;
+    if (!isBodyRefused(error)) return error;
     if (batch.length > 1) {
       // One of them is the reason: each alone, so that the others arrive.
       for (const item of batch) {
@@ -131,8 +129,8 @@ export class Reporter {
   private async send(batch: Item[]): Promise<unknown> {
     const { api, bootId, book } = this.options;
     const reports = batch.map(({ record: { runId, sessionKey }, report }) => ({
-      runId,
-      sessionKey,
+      // Only sessions of runs have something to report.
+      ...{ runId: String(runId), sessionKey },
       ...report,
     }));
     try {
@@ -151,8 +149,4 @@ export class Reporter {
     }
     return undefined;
   }
-}
-
-function isMalformed(error: unknown): boolean {
-  return error instanceof ApiError && [400, 413, 422].includes(error.status);
 }

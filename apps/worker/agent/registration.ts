@@ -1,18 +1,17 @@
 import { hostname } from 'node:os';
 import {
-  type ApiError,
+  askedWaitMs,
   hasCode,
   type HostLog,
-  type HttpClient,
+  messageOf,
   pause,
   readVersion,
   retrying,
-  ServerClient,
-  successOf,
 } from '#lib/agent-host';
+import { bearer, type DroverClient } from '#lib/api-client';
 import { RUNS_COMMANDS } from '#lib/kernel';
 import type { Drivers } from '#lib/runtime';
-import { FetchedToken, GivenToken, keyHeaders } from '../api/agent-token.js';
+import { FetchedToken, GivenToken } from '../api/agent-token.js';
 import { DroverApi } from '../api/drover-api.js';
 import type { Registration } from '../api/types.js';
 import type { AgentToken, ApiKey, WorkerConfig } from '../config.js';
@@ -21,15 +20,14 @@ import { endLeftovers } from '../state/leftovers.js';
 import { StateFile } from '../state/state-file.js';
 import { explainRefusal } from './refusal.js';
 
-const REGISTER_TIMEOUT_MS = 10_000;
-
 export interface Membership {
   api: DroverApi;
   state: StateFile;
 }
 
 export interface Surroundings {
-  http: HttpClient;
+  /** Without credentials. */
+  server: DroverClient;
   drivers: Drivers;
   log: HostLog;
   /** Ends the waiting for the server. */
@@ -44,14 +42,14 @@ export interface Surroundings {
  */
 export async function register(
   config: WorkerConfig,
-  { http, drivers, log, signal }: Surroundings,
+  { server, drivers, log, signal }: Surroundings,
 ): Promise<Membership> {
   const { credentials } = config;
   const first = config.agentId ?? agentIdOf(config.dataDir, config.name);
   const state = StateFile.open(config.dataDir, first);
   // Before the server is asked for anything: it may be away for long.
   await endLeftovers(state, drivers, log);
-  const join = joiner(config, { http, drivers, log, signal });
+  const join = joiner(config, { server, drivers, log, signal });
   try {
     return { api: await join(first, state), state };
   } catch (error) {
@@ -67,7 +65,7 @@ export async function register(
   return { api, state: successor };
 }
 
-function joiner(config: WorkerConfig, { http, log, signal }: Surroundings) {
+function joiner(config: WorkerConfig, { server, log, signal }: Surroundings) {
   const { credentials } = config;
   const join = (agentId: string, state: StateFile): Promise<DroverApi> =>
     retrying(
@@ -75,15 +73,15 @@ function joiner(config: WorkerConfig, { http, log, signal }: Surroundings) {
       async () => {
         const body = registration(config, state);
         return credentials.kind === 'key'
-          ? joinWithKey(http, credentials, agentId, body)
-          : joinWithToken(http, credentials, agentId, body);
+          ? joinWithKey(server, credentials, agentId, body)
+          : joinWithToken(server, credentials, agentId, body);
       },
       { log, signal, giveUpUnauthenticated: true },
     );
   return async (agentId: string, state: StateFile): Promise<DroverApi> => {
     const api = await join(agentId, state).catch(async (error: unknown) => {
       if (!hasCode(error, 'agent_in_use')) throw error;
-      await waitForHolder(error as ApiError, { log, signal });
+      await waitForHolder(error, { log, signal });
       return join(agentId, state);
     });
     state.noteRegistered();
@@ -93,43 +91,37 @@ function joiner(config: WorkerConfig, { http, log, signal }: Surroundings) {
 
 /** One that is gone has fallen silent by then; one that is still heard lives. */
 async function waitForHolder(
-  { retryAfterMs = 0, message }: ApiError,
+  refusal: unknown,
   { log, signal }: Pick<Surroundings, 'log' | 'signal'>,
 ): Promise<void> {
+  const waitMs = askedWaitMs(refusal) ?? 0;
   log.warn('Another process works as this agent; waiting whether it is gone', {
-    said: message,
-    waitMs: retryAfterMs,
+    said: messageOf(refusal),
+    waitMs,
   });
-  await pause(retryAfterMs, signal);
+  await pause(waitMs, signal);
 }
 
 async function joinWithKey(
-  http: HttpClient,
-  credentials: ApiKey,
+  server: DroverClient,
+  { key, workspaceId }: ApiKey,
   agentId: string,
   body: Registration,
 ): Promise<DroverApi> {
-  const answer = await http.send({
-    method: 'PUT',
-    path: `/agents/${agentId}`,
-    headers: keyHeaders(credentials),
-    body,
-    timeoutMs: REGISTER_TIMEOUT_MS,
-  });
-  successOf(answer);
-  const token = new FetchedToken(http, credentials, agentId);
-  await token.present();
-  return new DroverApi(new ServerClient(http, token), agentId);
+  const holder = server.with({ credentials: bearer(key), workspaceId });
+  await new DroverApi(holder, agentId).register(body);
+  const token = new FetchedToken(holder, agentId);
+  await token.headers();
+  return new DroverApi(server.with({ credentials: token }), agentId);
 }
 
 async function joinWithToken(
-  http: HttpClient,
+  server: DroverClient,
   credentials: AgentToken,
   agentId: string,
   body: Registration,
 ): Promise<DroverApi> {
-  const server = new ServerClient(http, new GivenToken(credentials));
-  const api = new DroverApi(server, agentId);
+  const api = new DroverApi(server.with({ credentials: new GivenToken(credentials) }), agentId);
   await api.register(body);
   return api;
 }

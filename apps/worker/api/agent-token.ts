@@ -1,12 +1,6 @@
 import { readFile } from 'node:fs/promises';
-import {
-  bearer,
-  type Credentials,
-  type HttpClient,
-  type Passport,
-  successOf,
-} from '#lib/agent-host';
-import type { AgentToken, ApiKey } from '../config.js';
+import { type Credentials, type DroverClient } from '#lib/api-client';
+import type { AgentToken } from '../config.js';
 
 /** A token that somebody gave us; a file is read again when its token is refused. */
 export class GivenToken implements Credentials {
@@ -14,10 +8,13 @@ export class GivenToken implements Credentials {
 
   constructor(private readonly given: Omit<AgentToken, 'kind'>) {}
 
-  async present(): Promise<Passport> {
-    const token = (this.token ??= await this.read());
-    const renew = async (): Promise<boolean> => (this.token = await this.read()) !== token;
-    return { headers: bearer(token), renew };
+  async headers(): Promise<Record<string, string>> {
+    return headersOf((this.token ??= await this.read()));
+  }
+
+  async renew(refused: Record<string, string>): Promise<boolean> {
+    this.token = await this.read();
+    return headersOf(this.token)['authorization'] !== refused['authorization'];
   }
 
   private async read(): Promise<string> {
@@ -27,7 +24,6 @@ export class GivenToken implements Credentials {
   }
 }
 
-const FETCH_TIMEOUT_MS = 10_000;
 /** A token is replaced when this part of its life is over. */
 const RENEW_AT = 0.8;
 
@@ -36,19 +32,22 @@ export class FetchedToken implements Credentials {
   private token: { text: string; renewAt: number } | undefined;
   private fetching: Promise<string> | undefined;
 
+  /** @param holder the server, as the holder of the key sees it */
   constructor(
-    private readonly http: HttpClient,
-    private readonly key: ApiKey,
+    private readonly holder: DroverClient,
     private readonly agentId: string,
   ) {}
 
-  async present(): Promise<Passport> {
-    const token = await this.current();
-    const renew = async (): Promise<boolean> => {
-      if (this.token?.text === token) this.token = undefined;
-      return (await this.current()) !== token;
-    };
-    return { headers: bearer(token), renew };
+  async headers(): Promise<Record<string, string>> {
+    return headersOf(await this.current());
+  }
+
+  async renew(refused: Record<string, string>): Promise<boolean> {
+    const isRefused = ({ text }: { text: string }): boolean =>
+      headersOf(text)['authorization'] === refused['authorization'];
+    // Calls that were sent together are refused together: the first of them has renewed it for all.
+    if (this.token !== undefined && isRefused(this.token)) this.token = undefined;
+    return !isRefused({ text: await this.current() });
   }
 
   private async current(): Promise<string> {
@@ -60,23 +59,17 @@ export class FetchedToken implements Credentials {
   }
 
   private async fetch(): Promise<string> {
-    const answer = await this.http.send({
-      method: 'POST',
-      path: `/agents/${this.agentId}/token`,
-      headers: keyHeaders(this.key),
-      body: {},
-      timeoutMs: FETCH_TIMEOUT_MS,
-    });
-    const { token, expiresAt } = successOf(answer);
-    const life = Date.parse(String(expiresAt)) - Date.now();
+    const params = { path: { id: this.agentId } };
+    const answer = await this.holder.post('/api/v1/agents/{id}/token', { params, body: {} });
+    const { token, expiresAt } = answer;
+    const life = Date.parse(expiresAt) - Date.now();
     // A life that cannot be right means that this machine's clock is off: then a refusal tells.
     const usable = Number.isFinite(life) && life > 0 ? life * RENEW_AT : Infinity;
-    this.token = { text: String(token), renewAt: performance.now() + usable };
+    this.token = { text: token, renewAt: performance.now() + usable };
     return this.token.text;
   }
 }
 
-/** The headers of a request made with an API key or a user's token. */
-export function keyHeaders({ key, workspaceId }: ApiKey): Record<string, string> {
-  return { ...bearer(key), ...(workspaceId && { 'x-workspace-id': workspaceId }) };
+function headersOf(token: string): Record<string, string> {
+  return { authorization: `Bearer ${token}` };
 }

@@ -3,11 +3,11 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { DroverApi } from './drover-api.js';
-import { HttpClient, ServerClient } from '#lib/agent-host';
+import { hostClient } from '#lib/agent-host';
 import { GivenToken } from './agent-token.js';
 
 let server: Server;
-let http: HttpClient;
+let url: string;
 let pages: Record<string, unknown>;
 
 beforeEach(async () => {
@@ -17,12 +17,12 @@ beforeEach(async () => {
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
-  http = new HttpClient(`http://127.0.0.1:${port}`);
+  url = `http://127.0.0.1:${port}/api/v1`;
 });
 
 afterEach(() => {
-  http.close();
   server.close();
+  server.closeAllConnections();
 });
 
 const item = (number: number) => ({
@@ -37,13 +37,13 @@ const live = (number: number, started = true) => ({
 });
 
 test('The tasks that an agent holds are read to the last page', async () => {
-  const path = '/agents/me/tasks?live=true';
+  const path = '/api/v1/agents/me/tasks?live=true';
   pages = {
     [path]: { items: [item(1), item(2)], nextCursor: 'a+b' },
     [`${path}&cursor=a%2Bb`]: { items: [{ ...item(3), status: 'ASSIGNED' }], nextCursor: 'c' },
     [`${path}&cursor=c`]: { items: [item(4), { id: 'without-a-run' }], nextCursor: null },
   };
-  const token = new GivenToken({ token: 'token', tokenFile: undefined });
-  const held = await new DroverApi(new ServerClient(http, token), 'me').liveTasks();
+  const credentials = new GivenToken({ token: 'token', tokenFile: undefined });
+  const held = await new DroverApi(hostClient(url, { credentials }), 'me').liveTasks();
   expect(held).toEqual([live(1), live(2), live(3, false), live(4)]);
 });

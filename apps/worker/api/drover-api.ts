@@ -1,4 +1,5 @@
-import type { JsonObject, ServerClient } from '#lib/agent-host';
+import { patient } from '#lib/agent-host';
+import { type DroverClient, itemsOf } from '#lib/api-client';
 import type {
   ClaimAnswer,
   ClaimedTask,
@@ -13,74 +14,85 @@ import type {
   UsageReport,
 } from './types.js';
 
-/** The server, as the agent of this worker sees it. Every method fails as those of ServerClient. */
+/** The server, as the agent of this worker sees it. Every method fails as those of DroverClient. */
 export class DroverApi {
   constructor(
-    private readonly server: ServerClient,
+    private readonly server: DroverClient,
     readonly agentId: string,
   ) {}
 
   /** The life of the worker that registered last as this agent. */
   async bootId(): Promise<unknown> {
-    const agent = await this.server.call('GET', `/agents/${this.agentId}`);
-    return agent['bootId'];
+    const agent = await this.server.get('/api/v1/agents/{id}', this.agent());
+    return agent.bootId;
   }
 
   register(registration: Registration): Promise<unknown> {
-    return this.server.call('PUT', `/agents/${this.agentId}`, registration);
+    return this.server.put('/api/v1/agents/{id}', { ...this.agent(), body: registration });
   }
 
   heartbeat(heartbeat: Heartbeat): Promise<unknown> {
-    return this.server.call('POST', this.agentPath('heartbeat'), heartbeat);
+    const path = '/api/v1/agents/{id}/heartbeat';
+    return this.server.post(path, { ...this.agent(), body: heartbeat });
   }
 
   async claim(maxTasks: number, waitMs: number, signal: AbortSignal): Promise<ClaimAnswer> {
-    const body = { maxTasks, waitMs };
-    const path = this.agentPath('claim');
-    const answer = await this.server.poll<Partial<ClaimAnswer>>(path, body, signal);
+    const init = { ...this.agent(), body: { maxTasks, waitMs }, signal };
+    const answer: Partial<ClaimAnswer> = await patient(this.server, waitMs).post(
+      '/api/v1/agents/{id}/claim',
+      init,
+    );
     const { tasks = [], reason } = answer;
     return { tasks, reason };
   }
 
   async signals(body: { runIds: string[]; waitMs: number }, signal: AbortSignal): Promise<Signals> {
-    const path = this.agentPath('signals');
-    const answer = await this.server.poll<Partial<Signals>>(path, body, signal);
+    const init = { ...this.agent(), body, signal };
+    const answer: Partial<Signals> = await patient(this.server, body.waitMs).post(
+      '/api/v1/agents/{id}/signals',
+      init,
+    );
     const { drain = false, runs = [] } = answer;
     return { drain, runs };
   }
 
   /** The tasks that this agent works on, by the server's record. */
   async liveTasks(): Promise<LiveTask[]> {
+    const path = { id: this.agentId };
+    const tasks = itemsOf((from) =>
+      this.server.get('/api/v1/agents/{id}/tasks', {
+        params: { path, query: { live: 'true', ...from } },
+      }),
+    );
     const live: LiveTask[] = [];
-    let cursor: unknown;
-    do {
-      const next = typeof cursor === 'string' ? `&cursor=${encodeURIComponent(cursor)}` : '';
-      const answer = await this.server.call('GET', this.agentPath(`tasks?live=true${next}`));
-      live.push(...((answer['items'] ?? []) as JsonObject[]).flatMap(toLiveTask));
-      cursor = answer['nextCursor'];
-    } while (typeof cursor === 'string');
+    for await (const { id, runId, status } of tasks) {
+      if (typeof runId === 'string')
+        live.push({ taskId: id, runId, started: status !== 'ASSIGNED' });
+    }
     return live;
   }
 
   deregister(reason: string): Promise<unknown> {
-    return this.server.call('POST', this.agentPath('deregister'), { reason });
+    const path = '/api/v1/agents/{id}/deregister';
+    return this.server.post(path, { ...this.agent(), body: { reason } });
   }
 
   start(runId: string): Promise<unknown> {
-    return this.server.call('POST', `/runs/${runId}/start`, {});
+    return this.server.post('/api/v1/runs/{runId}/start', { ...run(runId), body: {} });
   }
 
   progress(runId: string, report: ProgressReport): Promise<unknown> {
-    return this.server.call('PATCH', `/runs/${runId}/progress`, report);
+    return this.server.patch('/api/v1/runs/{runId}/progress', { ...run(runId), body: report });
   }
 
   logs(runId: string, entries: LogEntry[]): Promise<unknown> {
-    return this.server.call('POST', `/runs/${runId}/logs`, { entries });
+    return this.server.post('/api/v1/runs/{runId}/logs', { ...run(runId), body: { entries } });
   }
 
   /** Accepted of a run that has ended, too. */
   usage(runId: string, reports: readonly UsageReport[]): Promise<UsageAnswer> {
-    return this.server.call<UsageAnswer>('POST', `/runs/${runId}/usage`, { reports });
+    const body = { reports: [...reports] };
+    return this.server.post('/api/v1/runs/{runId}/usage', { ...run(runId), body });
   }
 
   /**
@@ -89,33 +101,43 @@ export class DroverApi {
    * @param claimNext how many tasks to claim in the same breath; only `complete` can
    */
   async end(runId: string, report: FinalReport, claimNext = 0): Promise<ClaimedTask[]> {
-    const { kind } = report;
-    const next = kind === 'complete' && claimNext > 0 ? { claimNext: { maxTasks: claimNext } } : {};
-    const answer = await this.server.call('POST', `/runs/${runId}/${kind}`, {
-      ...bodyOf(report),
-      ...next,
-    });
-    return (answer['claimed'] ?? []) as ClaimedTask[];
+    const { server } = this;
+    switch (report.kind) {
+      case 'complete': {
+        const next = claimNext > 0 ? { claimNext: { maxTasks: claimNext } } : {};
+        const body = { ...bodyOf(report), ...next };
+        const answer = await server.post('/api/v1/runs/{runId}/complete', { ...run(runId), body });
+        return answer.claimed ?? [];
+      }
+      case 'fail':
+        await server.post('/api/v1/runs/{runId}/fail', { ...run(runId), body: bodyOf(report) });
+        return [];
+      case 'release':
+        await server.post('/api/v1/runs/{runId}/release', { ...run(runId), body: bodyOf(report) });
+        return [];
+      case 'provider-limits': {
+        const body = { ...report.limit, checkpointData: report.checkpointData };
+        await server.post('/api/v1/runs/{runId}/provider-limits', { ...run(runId), body });
+        return [];
+      }
+      case 'questions': {
+        const body = { ...report.question, checkpointData: report.checkpointData };
+        await server.post('/api/v1/runs/{runId}/questions', { ...run(runId), body });
+        return [];
+      }
+    }
   }
 
-  private agentPath(rest: string): string {
-    return `/agents/${this.agentId}/${rest}`;
+  private agent() {
+    return { params: { path: { id: this.agentId } } };
   }
 }
 
-function toLiveTask(item: JsonObject): LiveTask[] {
-  const { id, runId, status } = item;
-  if (typeof id !== 'string' || typeof runId !== 'string') return [];
-  return [{ taskId: id, runId, started: status !== 'ASSIGNED' }];
+function run(runId: string) {
+  return { params: { path: { runId } } };
 }
 
 /** What a report says beside its kind, which is in the path. */
-function bodyOf(report: FinalReport): object {
-  if (report.kind === 'provider-limits') {
-    return { ...report.limit, checkpointData: report.checkpointData };
-  }
-  if (report.kind === 'questions') {
-    return { ...report.question, checkpointData: report.checkpointData };
-  }
-  return { ...report, kind: undefined };
+function bodyOf<T extends { kind: string }>({ kind: _, ...body }: T): Omit<T, 'kind'> {
+  return body;
 }

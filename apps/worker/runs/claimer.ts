@@ -1,4 +1,5 @@
-import { Failures, hasCode, type HostLog, NetworkError, pause } from '#lib/agent-host';
+import { Failures, hasCode, type HostLog, pause } from '#lib/agent-host';
+import { ConnectionProblem } from '#lib/api-client';
 import { backoffCeiling } from '#lib/kernel';
 import type { DroverApi } from '../api/drover-api.js';
 import type { ClaimedTask } from '../api/types.js';
@@ -12,7 +13,6 @@ const MAX_CLAIM = 50;
 const HOLD_OFF = { baseMs: 1_000, capMs: 60_000 };
 
 /** The last two are of a proxy before the server. */
-const UNKNOWN_OUTCOMES = ['outcome_unknown', 'http_502', 'http_504'];
 
 export interface ClaimerOptions {
   api: DroverApi;
@@ -64,7 +64,7 @@ export class Claimer implements NextClaims {
 
   /** With nobody to hear the answer, the server may have given this agent tasks. */
   claimFailed(error: unknown): void {
-    if (error instanceof NetworkError || hasCode(error, ...UNKNOWN_OUTCOMES)) {
+    if (error instanceof ConnectionProblem || hasCode(error, 'outcome_unknown')) {
       this.options.onUncertain();
     }
   }

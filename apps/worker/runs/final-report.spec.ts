@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import type { FinalReport } from '../api/types.js';
 import type { Outcome } from '../execution/job.js';
-import { ApiError } from '#lib/agent-host';
+import { refusal } from '../../../libs/agent-host/testing/refusal.js';
 import { decideFinalReport, type StopCause } from './final-report.js';
 import { withoutDetails } from './refused-report.js';
 
@@ -57,12 +57,12 @@ describe('What the server is told of an end', () => {
 });
 
 describe('A report of an end that the server refuses', () => {
-  const tooLarge = new ApiError(413, 'payload_too_large', 'The body is too large', undefined);
-  const illegal = new ApiError(409, 'illegal_transition', 'No', undefined);
+  const tooLarge = refusal(413, 'payload_too_large', 'The body is too large');
+  const illegal = refusal(409, 'illegal_transition', 'No');
   const release: FinalReport = { kind: 'release', reason: 'drain', checkpointData: checkpoint };
 
   test('is a failure that says why for a question, or a release where the task was paused', () => {
-    const invalid = new ApiError(400, 'validation_failed', 'Not valid: default', undefined);
+    const invalid = refusal(400, 'validation_failed', 'Not valid: default');
     expect(withoutDetails(ASKS, invalid)).toMatchObject({
       kind: 'fail',
       error: { message: 'The server refused the question: Not valid: default', retryable: false },
@@ -77,7 +77,7 @@ describe('A report of an end that the server refuses', () => {
       kind: 'fail',
       error: { message: 'The server refused the result: The body is too large', retryable: false },
     });
-    const malformed = new ApiError(400, 'validation_failed', 'No', undefined);
+    const malformed = refusal(400, 'validation_failed', 'No');
     const limited = { ...LIMITS, checkpointData: checkpoint };
     const given = { kind: 'release', reason: 'provider_limited' };
     expect(withoutDetails(limited, malformed)).toEqual({ ...given, checkpointData: checkpoint });
@@ -93,7 +93,7 @@ describe('A report of an end that the server refuses', () => {
 
   test('is cut to a text that it can take', () => {
     const long = '😀'.repeat(1_000);
-    const refusals = ['', 'x'].map((shift) => new ApiError(400, 'no', shift + long, undefined));
+    const refusals = ['', 'x'].map((shift) => refusal(400, 'no', shift + long));
     const results = refusals.map((no) => withoutDetails({ kind: 'complete' }, no));
     const failures = ['', 'x'].map((shift) => {
       const error = { message: shift + long, class: 'oom' } as const;

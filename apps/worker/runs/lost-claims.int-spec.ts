@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { once } from 'node:events';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { HttpClient, Log, ServerClient } from '#lib/agent-host';
+import { hostClient, Log } from '#lib/agent-host';
 import { GivenToken } from '../api/agent-token.js';
 import { DroverApi } from '../api/drover-api.js';
 import { waitUntil } from '../testing/wait-until.js';
@@ -14,7 +14,6 @@ import { Reporter } from './reporter.js';
 
 const quiet = new Log(() => undefined);
 let server: Server;
-let http: HttpClient;
 let api: DroverApi;
 let answer: RequestListener;
 
@@ -22,13 +21,11 @@ beforeEach(async () => {
   server = createServer((request, response) => answer(request, response)).listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
-  http = new HttpClient(`http://127.0.0.1:${port}`);
-  const token = new GivenToken({ token: 'token', tokenFile: undefined });
-  api = new DroverApi(new ServerClient(http, token), 'me');
+  const credentials = new GivenToken({ token: 'token', tokenFile: undefined });
+  api = new DroverApi(hostClient(`http://127.0.0.1:${port}/api/v1`, { credentials }), 'me');
 });
 
 afterEach(() => {
-  http.close();
   server.close();
   server.closeAllConnections();
 });
@@ -96,5 +93,5 @@ test('A lost run is handed back as soon as the server can be asked again', async
   } finally {
     reconciler.stop();
   }
-  expect(ended[0]).toBe('/runs/lost/release');
+  expect(ended[0]).toBe('/api/v1/runs/lost/release');
 }, 90_000);

@@ -1,4 +1,4 @@
-import type { ApiError } from '#lib/agent-host';
+import { hasCode, isBodyRefused, messageOf, statusOf } from '#lib/agent-host';
 import type { FinalReport } from '../api/types.js';
 
 /**
@@ -8,16 +8,16 @@ import type { FinalReport } from '../api/types.js';
  *
  * @returns undefined when there is nothing left to leave out, or the refusal is not about the report
  */
-export function withoutDetails(report: FinalReport, refusal: ApiError): FinalReport | undefined {
-  if (report.kind === 'questions' && refusal.code === 'illegal_transition') {
+export function withoutDetails(report: FinalReport, refusal: unknown): FinalReport | undefined {
+  if (report.kind === 'questions' && hasCode(refusal, 'illegal_transition')) {
     // Paused meanwhile: it asks when it goes on.
     const { checkpointData } = report;
     return { kind: 'release', reason: 'paused', ...(checkpointData && { checkpointData }) };
   }
-  if (refusal.status !== 400 && refusal.status !== 413 && refusal.status !== 422) return undefined;
+  if (!isBodyRefused(refusal)) return undefined;
   switch (report.kind) {
     case 'complete': {
-      const message = cut(`The server refused the result: ${refusal.message}`, 1_000);
+      const message = cut(`The server refused the result: ${messageOf(refusal)}`, 1_000);
       return {
         kind: 'fail',
         error: { message, class: 'exit_code', exitCode: 0, retryable: false },
@@ -30,12 +30,12 @@ export function withoutDetails(report: FinalReport, refusal: ApiError): FinalRep
     }
     case 'provider-limits': {
       const { checkpointData } = report;
-      const isTooLarge = refusal.status === 413;
+      const isTooLarge = statusOf(refusal) === 413;
       const kept = isTooLarge || checkpointData === undefined ? {} : { checkpointData };
       return { kind: 'release', reason: 'provider_limited', ...kept };
     }
     case 'questions': {
-      const message = cut(`The server refused the question: ${refusal.message}`, 1_000);
+      const message = cut(`The server refused the question: ${messageOf(refusal)}`, 1_000);
       const error = { message, class: 'exit_code', retryable: false } as const;
       return { kind: 'fail', error };
     }

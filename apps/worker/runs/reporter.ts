@@ -1,5 +1,4 @@
 import {
-  ApiError,
   Failures,
   hasCode,
   type HostLog,
@@ -121,7 +120,7 @@ export class Reporter {
     try {
       return await this.retry('Reporting the end', send(report), giveUp);
     } catch (error) {
-      const reduced = error instanceof ApiError ? withoutDetails(report, error) : undefined;
+      const reduced = withoutDetails(report, error);
       if (reduced === undefined || isTransient(error) || isUnauthenticated(error)) throw error;
       this.log.warn('The server refused the report of the end', { error: messageOf(error) });
       return this.retry('Reporting the end', send(reduced), giveUp);

@@ -204,7 +204,7 @@ export class Run {
     const { folder, apiUrl } = this.parts;
     return {
       runId: this.id,
-      task,
+      task: { ...task, inputContext: task.inputContext ?? {} },
       runToken: run.token,
       generation: run.generation,
       model: run.model ?? undefined,

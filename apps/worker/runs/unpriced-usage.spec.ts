@@ -11,12 +11,14 @@ import {
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ApiError, Log, NetworkError } from '#lib/agent-host';
+import { Log } from '#lib/agent-host';
+import { ConnectionProblem } from '#lib/api-client';
+import { refusal } from '../../../libs/agent-host/testing/refusal.js';
 import { UnpricedUsage } from './unpriced-usage.js';
 
 const quiet = new Log(() => undefined);
 const report = (id: string, model = 'm') => ({ id, model, inputTokens: 1, outputTokens: 0 });
-const refusal = (code: string) => new ApiError(422, code, 'No', 0);
+const refused = (code: string) => refusal(422, code);
 
 let dir: string;
 let path: string;
@@ -52,7 +54,7 @@ describe('Usage of a model without a price', () => {
     first.keep('one', report('a'));
     first.keep('one', report('b', 'n'));
     first.keep('two', report('a'));
-    refuse = (model) => (model === 'm' ? refusal('unknown_model') : undefined);
+    refuse = (model) => (model === 'm' ? refused('unknown_model') : undefined);
     writeFileSync(path, '{"runId": "th', { flag: 'a' });
     const second = aLife();
     await second.retry();
@@ -71,7 +73,7 @@ describe('Usage of a model without a price', () => {
   test('waits while the server is away, and goes in requests of a hundred', async () => {
     const box = aLife();
     for (let n = 0; n < 250; n += 1) box.keep('run', report(`${n}`));
-    refuse = () => new NetworkError('gone');
+    refuse = () => new ConnectionProblem('gone');
     await box.retry();
     expect(readFileSync(path, 'utf8').split('\n')).toHaveLength(251);
     refuse = () => undefined;
@@ -82,11 +84,11 @@ describe('Usage of a model without a price', () => {
   test('is given up when it is refused for another reason, and after seven days', async () => {
     const box = aLife();
     box.keep('run', report('a'));
-    refuse = () => refusal('run_not_found');
+    refuse = () => refused('run_not_found');
     await box.retry();
     expect(box.isEmpty).toBe(true);
     box.keep('run', report('b'));
-    refuse = () => refusal('unknown_model');
+    refuse = () => refused('unknown_model');
     await box.retry();
     expect(box.isEmpty).toBe(false);
     jest.spyOn(Date, 'now').mockReturnValue(Date.now() + 7 * 86_400_000);

@@ -2,7 +2,9 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ApiError, Log, NetworkError } from '#lib/agent-host';
+import { Log } from '#lib/agent-host';
+import { ConnectionProblem } from '#lib/api-client';
+import { refusal } from '../../../libs/agent-host/testing/refusal.js';
 import type { UsageAnswer, UsageReport } from '../api/types.js';
 import { UsageFile } from './usage-file.js';
 import { UsageOutbox } from './usage-outbox.js';
@@ -52,7 +54,7 @@ const failing = (error: Error, times: number) => () => {
 };
 const refusing = (isRefused: (report: UsageReport) => boolean, status = 422, code = 'refused') => {
   return (reports: readonly UsageReport[]) => {
-    if (reports.some(isRefused)) throw new ApiError(status, code, 'No such model', 0);
+    if (reports.some(isRefused)) throw refusal(status, code, 'No such model');
     return calm;
   };
 };
@@ -79,9 +81,9 @@ describe('The usage of a run', () => {
   });
 
   test.each([
-    ['no network', new NetworkError('gone')],
-    ['too many requests', new ApiError(429, 'rate_limited', 'Later', 1)],
-    ['a server that is not ready', new ApiError(503, 'unavailable', 'Later', 1)],
+    ['no network', new ConnectionProblem('gone')],
+    ['too many requests', refusal(429, 'rate_limited', 'Later')],
+    ['a server that is not ready', refusal(503, 'unavailable', 'Later')],
   ])('is sent again with the same ids after %s', async (_, error) => {
     answer = failing(error, 2);
     const box = outbox();
@@ -126,7 +128,7 @@ describe('The usage of a run', () => {
 
   test('of a run that is not known any more is given up in one piece', async () => {
     answer = () => {
-      throw new ApiError(404, 'run_not_found', 'There is no such run', 0);
+      throw refusal(404, 'run_not_found', 'There is no such run');
     };
     const box = outbox();
     box.add([used(1), used(2)]);
@@ -138,7 +140,7 @@ describe('The usage of a run', () => {
   });
 
   test('that cannot be delivered is delivered by the next life, as it was', async () => {
-    answer = failing(new NetworkError('gone'), Infinity);
+    answer = failing(new ConnectionProblem('gone'), Infinity);
     const first = outbox();
     first.add([used(1), used(2)]);
     await expect(first.deliver(AbortSignal.abort())).rejects.toThrow('gone');
@@ -154,7 +156,7 @@ describe('The usage of a run', () => {
     const elsewhere = join(dir, 'elsewhere');
     writeFileSync(elsewhere, 'precious');
     symlinkSync(elsewhere, path);
-    answer = failing(new NetworkError('gone'), Infinity);
+    answer = failing(new ConnectionProblem('gone'), Infinity);
     const box = outbox();
     box.add([used(1)]);
     await expect(box.deliver(AbortSignal.abort())).rejects.toThrow('gone');
@@ -171,7 +173,7 @@ describe('The usage of a run', () => {
   });
 
   test('is bounded while the server is away, and says so', async () => {
-    answer = failing(new NetworkError('gone'), 1);
+    answer = failing(new ConnectionProblem('gone'), 1);
     const box = outbox();
     const many = Array.from({ length: 100 }, () => used(1));
     for (let count = 0; count < 102; count += 1) box.add(many);
@@ -183,7 +185,9 @@ describe('The usage of a run', () => {
   test('that comes near the end of a budget is told, once for each advice', async () => {
     const advice = ['warn', 'warn', 'stop', 'continue'] as const;
     answer = () => {
-      const budgets = [{ scope: 'project', allocated: '1000', percentUsed: 90 + sent.length }];
+      const budgets = [
+        { scope: 'project' as const, allocated: '1000', percentUsed: 90 + sent.length },
+      ];
       return { advice: advice[sent.length - 1] ?? 'continue', budgets };
     };
     const box = outbox();

@@ -5448,7 +5448,7 @@ export interface components {
             answers: components["schemas"]["TaskAnswerDto"][];
             /** @description Variables for the environment of what executes it: secrets */
             secrets: {
-                [key: string]: unknown;
+                [key: string]: string;
             } | null;
             timeoutSeconds: number | null;
             retryCount: number;

@@ -89,7 +89,10 @@ class ClaimedWorkDto {
     description: 'To its questions, the latest 20, the oldest first',
   })
   answers!: TaskAnswer[];
-  @ShownJson({ description: 'Variables for the environment of what executes it: secrets' })
+  @ShownJson({
+    description: 'Variables for the environment of what executes it: secrets',
+    additionalProperties: { type: 'string' },
+  })
   secrets!: unknown;
   @ShownIntOrNull() timeoutSeconds!: number | null;
   @ShownInt() retryCount!: number;

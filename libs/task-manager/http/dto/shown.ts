@@ -69,7 +69,9 @@ export function ShownTexts(words: Words = {}): PropertyDecorator {
   } as ApiPropertyOptions);
 }
 
-export function ShownJson(words: Words = {}): PropertyDecorator {
+export function ShownJson(
+  words: Words & { additionalProperties?: object } = {},
+): PropertyDecorator {
   return ApiProperty({
     type: 'object',
     additionalProperties: true,

@@ -1,0 +1,104 @@
+import { ConnectionProblem, DroverProblem, type Problem, retryAfterOf } from './problem.js';
+
+export const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
+
+/**
+ * A body as it comes. It ends early, without an error, by the signal, and is let go of when it is left.
+ *
+ * The signal that a fetch was given does not do that: Node 20 forgets it when garbage is collected after the head of
+ * the answer, and a body that stalls would be waited for without end.
+ */
+export async function* chunksOf(
+  body: ReadableStream<Uint8Array> | null,
+  signal: AbortSignal,
+): AsyncGenerator<Uint8Array> {
+  if (body === null) return;
+  const reader = body.getReader();
+  const cancel = () => reader.cancel().catch(() => undefined);
+  const end = () => void cancel();
+  signal.addEventListener('abort', end, { once: true });
+  try {
+    if (signal.aborted) return;
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) return;
+      yield value;
+    }
+  } finally {
+    signal.removeEventListener('abort', end);
+    await cancel();
+  }
+}
+
+/**
+ * The body as text.
+ *
+ * @throws ConnectionProblem when it has more bytes, the signal's reason, the connection's error
+ */
+export async function textOf(
+  answer: Response,
+  maxBytes: number,
+  signal: AbortSignal,
+): Promise<string> {
+  const decoder = new TextDecoder();
+  let text = '';
+  let size = 0;
+  for await (const chunk of chunksOf(answer.body, signal)) {
+    size += chunk.byteLength;
+    if (size > maxBytes) throw new ConnectionProblem('The answer is too long');
+    text += decoder.decode(chunk, { stream: true });
+  }
+  signal.throwIfAborted();
+  return text + decoder.decode();
+}
+
+/**
+ * What an answer of Drover says: the value of JSON, another type's text, undefined for nothing.
+ *
+ * @throws ConnectionProblem for what is no answer of Drover, such as a proxy's page; as `textOf`
+ */
+export async function valueOf(
+  answer: Response,
+  url: string,
+  maxBytes: number,
+  signal: AbortSignal,
+): Promise<unknown> {
+  const text = await textOf(answer, maxBytes, signal);
+  if (text === '') return undefined;
+  const type = answer.headers.get('content-type') ?? 'json';
+  if (type.includes('json')) {
+    try {
+      return JSON.parse(text) as unknown;
+    } catch {
+      // Told below, as a page is.
+    }
+  } else if (!type.includes('html')) return text;
+  throw new ConnectionProblem(`${url} answered ${answer.status}, and not as Drover does`);
+}
+
+/** Of a refusal; what is longer is somebody else's page. */
+const MAX_REFUSAL_BYTES = 1024 * 1024;
+
+/** @returns the error of an answer that is a refusal. A proxy's page has no code, and is no answer of Drover. */
+export async function refusalOf(
+  response: Response,
+  url: string,
+  signal: AbortSignal,
+): Promise<DroverProblem | ConnectionProblem> {
+  const text = await textOf(response, MAX_REFUSAL_BYTES, signal).catch(() => '');
+  const problem = parsed(text);
+  if (problem === undefined)
+    return new ConnectionProblem(`${url} answered ${response.status}, and not as Drover does`, {
+      answer: response,
+    });
+  return new DroverProblem({ ...problem, status: response.status }, retryAfterOf(response));
+}
+
+function parsed(text: string): Problem | undefined {
+  try {
+    const value = JSON.parse(text) as Partial<Problem> | null;
+    return typeof value?.code === 'string' ? (value as Problem) : undefined;
+  } catch {
+    return undefined;
+  }
+}
