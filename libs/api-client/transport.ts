@@ -12,6 +12,8 @@ export interface TransportOptions {
   retries?: number;
   /** A longer answer is given up; 64 MiB unless given. */
   maxAnswerBytes?: number;
+  /** Told before a request is sent again, and why. */
+  onRetry?: (failed: DroverProblem | ConnectionProblem) => void;
   fetch?: Fetch;
 }
 
@@ -68,6 +70,7 @@ export function transport(
       }
       const pause = tries < retries ? pauseBefore(failed, sending, tries) : undefined;
       if (pause === undefined) throw failed;
+      options.onRetry?.(failed);
       await sleep(pause, request.signal);
     }
   };
