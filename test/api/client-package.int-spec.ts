@@ -8,7 +8,7 @@ import { chromium } from 'playwright-core';
 import type * as Client from '#lib/api-client';
 import { readPage } from '../docs/page.js';
 import { startTestApp, type TestApp } from '../support/app.js';
-import { chromiumOptions } from '../support/chromium.js';
+import { chromiumOptions } from '../../tools/shared/chromium.js';
 import { node24 } from '../support/node-24.js';
 
 /** What is packed as @drover/client, in a project that has nothing else. */
