@@ -10,8 +10,8 @@ const pages = [
     .map((name) => join('docs', name)),
 ];
 const shown = pages.flatMap((page) =>
-  [...readFileSync(join(root, page), 'utf8').matchAll(/[\w./-]*pictures\/[\w.-]+/g)].map(([path]) =>
-    join(dirname(page), path),
+  [...readFileSync(join(root, page), 'utf8').matchAll(/\b(?:docs\/)?pictures\/[\w.-]+/g)].map(
+    ([path]) => join(dirname(page), path),
   ),
 );
 
