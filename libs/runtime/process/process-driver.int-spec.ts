@@ -165,8 +165,9 @@ describe('Sessions as processes', () => {
     await waitFor('both to run', () => processesWith(seconds).length === 2);
     const shim = claimOf(id)?.keeper;
     if (!shim) throw new Error('no shim');
-    process.kill(shim.pid, 'SIGKILL');
+    // The host first: one that sees its shim end would end the session itself.
     await kill(host);
+    process.kill(shim.pid, 'SIGKILL');
     await waitFor('the shim to end', () => !isAlive(shim));
     expect(processesWith(seconds)).toHaveLength(2);
     expect(await driverIn(dir).recover(id)).toMatchObject({
