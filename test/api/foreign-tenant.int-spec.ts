@@ -48,6 +48,7 @@ const UNRESOLVED = [
   'POST /agents/{id}/signals runIds.[]',
   'GET /workspaces/{workspaceId}/agent-tokens issuedBy',
   'GET /workspaces/{workspaceId}/agent-tokens agentId',
+  'GET /audit-log actorId',
   'GET /usage projectId',
   'GET /usage agentId',
   'GET /usage taskId',
