@@ -12,6 +12,9 @@ export interface CliOptions {
   workspaceId: string | undefined;
 }
 
+/** About seven minutes, with the client's pauses. */
+const PATIENT_RETRIES = 30;
+
 /** What a command works with: where its words go, and the server of its context. */
 export class Cli {
   readonly contexts = Contexts.ofPerson();
@@ -35,6 +38,16 @@ export class Cli {
   /** @throws Failure when no context says which server */
   get drover(): DroverClient {
     return (this.client ??= this.connect());
+  }
+
+  /** For what somebody follows: a server that restarts does not end it, and it is said once that one waits. */
+  get patient(): DroverClient {
+    let isTold = false;
+    const onRetry = ({ message }: Error): void => {
+      if (!isTold) this.out.note(`drover: ${message}. Trying again.`);
+      isTold = true;
+    };
+    return this.drover.with({ retries: PATIENT_RETRIES, onRetry });
   }
 
   /** The workspace that the path of a request must name. */

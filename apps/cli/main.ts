@@ -4,7 +4,9 @@ import { COMMANDS } from './commands.js';
 import { EXIT } from './exit-codes.js';
 import { failureOf, misuse } from './failure.js';
 import { clean } from './output/clean.js';
-import { buildProgram } from './program.js';
+import { buildProgram, commandWord } from './program.js';
+
+const FILE_ERRORS = ['ENOENT', 'EISDIR', 'ENOTDIR', 'EACCES'];
 
 // A reader that has seen enough (`| head`) is no error.
 for (const stream of [process.stdout, process.stderr]) {
@@ -20,9 +22,8 @@ async function main(args: readonly string[]): Promise<number> {
     process.stdout.write(`${version()}\n`);
     return EXIT.ok;
   }
-  const word = args[0] === 'help' ? args[1] : args[0];
   let exitCode: number = EXIT.ok;
-  const program = await buildProgram(COMMANDS, word, (code) => (exitCode = code));
+  const program = await buildProgram(COMMANDS, commandWord(args), (code) => (exitCode = code));
   if (args.length === 0) {
     program.outputHelp();
     return EXIT.usage;
@@ -42,10 +43,11 @@ function explain(error: unknown): number {
     // It has said everything; help that was asked for is no mistake.
     return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
   }
-  const { message, advice, exitCode } =
-    (error as NodeJS.ErrnoException).code === 'ENOENT'
-      ? misuse((error as Error).message, 'Name a file that is there.')
-      : failureOf(error);
+  const { message, advice, exitCode } = FILE_ERRORS.includes(
+    (error as NodeJS.ErrnoException).code ?? '',
+  )
+    ? misuse((error as Error).message, 'Name a file that is there and can be read.')
+    : failureOf(error);
   process.stderr.write(`drover: ${clean(message)}\n${clean(advice)}\n`);
   if (process.env['DROVER_DEBUG']) process.stderr.write(`${(error as Error).stack}\n`);
   return exitCode;

@@ -18,12 +18,13 @@ export async function buildProgram(
 ): Promise<Command> {
   const program = new Command('drover')
     .description('Drover from the terminal: tasks, agents, budgets, and the servers themselves.')
-    .usage('COMMAND [ARGUMENT…]')
     .helpCommand('help [command]', 'say what a command takes')
     .enablePositionalOptions()
     .showSuggestionAfterError(true)
+    .usage('[OPTION…] COMMAND [ARGUMENT…]')
     .addHelpText('after', EXAMPLES)
     .exitOverride();
+  addCommon(program);
   for (const { name, summary, load } of entries) {
     if (name !== word) {
       program.command(name).summary(summary).description(summary).allowUnknownOption();
@@ -56,6 +57,7 @@ function addGroup(
 ): void {
   const group = program.command(name).summary(summary).description(summary);
   group.enablePositionalOptions().exitOverride();
+  addCommon(group);
   for (const spec of commands) addCommand(group, spec, `${name} ${nameOf(spec)}`, onEnd);
 }
 
@@ -74,10 +76,10 @@ function addCommand(
   // What stands behind `--` or the first argument belongs to a command of the user's.
   if (spec.usage.includes('[command...]') || spec.usage.includes('<command...>'))
     command.passThroughOptions();
-  for (const [flags, about] of [...(spec.options ?? []), ...COMMON])
-    command.addOption(new Option(flags, about));
+  for (const [flags, about] of spec.options ?? []) command.addOption(new Option(flags, about));
+  addCommon(command);
   command.action(async (...given: unknown[]) => {
-    const options = command.opts<Record<string, unknown>>();
+    const options = typedOptions(command);
     const args = given
       .slice(0, -2)
       .flat()
@@ -91,6 +93,29 @@ function addCommand(
     });
     onEnd((await spec.run(cli, args.map(String), flags)) ?? 0);
   });
+}
+
+/** They may stand before the command, between its words, and behind it. */
+function addCommon(command: Command): void {
+  for (const [flags, about] of COMMON) command.addOption(new Option(flags, about));
+}
+
+/** What was typed for the command and for the words before it; the last counts. */
+function typedOptions(command: Command): Record<string, unknown> {
+  const typed = command.parent === null ? {} : typedOptions(command.parent);
+  for (const [name, value] of Object.entries(command.opts()))
+    if (command.getOptionValueSource(name) === 'cli') typed[name] = value;
+  return typed;
+}
+
+/** The first word that is no option. */
+export function commandWord(args: readonly string[]): string | undefined {
+  const taking = COMMON.filter(([flags]) => flags.includes('<')).map(
+    ([flags]) => flags.split(' ')[0],
+  );
+  let at = 0;
+  while (args[at]?.startsWith('-')) at += taking.includes(args[at]) ? 2 : 1;
+  return args[at] === 'help' ? args[at + 1] : args[at];
 }
 
 export function nameOf({ usage }: CommandSpec): string {

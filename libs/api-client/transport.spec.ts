@@ -134,4 +134,19 @@ describe('a request', () => {
     expect(error).toBeInstanceOf(DroverProblem);
     expect(error).toMatchObject({ code: 'task_not_found', status: 404 });
   });
+
+  it.each([
+    ['while its credentials are awaited', () => new Promise<never>(() => undefined)],
+    ['while it waits for its answer', () => ({})],
+  ])('ends with its caller, %s', async (_when, headers) => {
+    answers = [() => undefined];
+    const caller = new AbortController();
+    const reason = new Error('The caller has left');
+    const params = { path: { id: ID } };
+    const read = drover
+      .with({ credentials: { headers } })
+      .get(`${TASK}/{id}`, { params, signal: caller.signal });
+    setTimeout(() => caller.abort(reason), 10);
+    await expect(read).rejects.toBe(reason);
+  });
 });

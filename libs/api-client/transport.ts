@@ -12,6 +12,8 @@ export interface TransportOptions {
   retries?: number;
   /** A longer answer is given up; 64 MiB unless given. */
   maxAnswerBytes?: number;
+  /** Told before a request is sent again, and why. */
+  onRetry?: (failed: DroverProblem | ConnectionProblem) => void;
   fetch?: Fetch;
 }
 
@@ -58,7 +60,7 @@ export function transport(
 
     let renewed = false;
     for (let tries = 0; ; tries++) {
-      const shown = await credentials.headers();
+      const shown = await unlessAborted(credentials.headers(), request.signal);
       const answer = await once(request, shown, { ...options, take: sending.take });
       if ('taken' in answer) return answer.taken;
       const { failed } = answer;
@@ -68,6 +70,7 @@ export function transport(
       }
       const pause = tries < retries ? pauseBefore(failed, sending, tries) : undefined;
       if (pause === undefined) throw failed;
+      options.onRetry?.(failed);
       await sleep(pause, request.signal);
     }
   };
@@ -137,6 +140,22 @@ function mayRepeat(failed: Failed, repeatable: boolean): boolean {
   if (failed instanceof ConnectionProblem) return true;
   // The server is still at work on our first try, whose answer was lost.
   return failed.status === 503 || failed.code === 'idempotency_in_progress';
+}
+
+/** The work goes on when its caller leaves: a sign-in that is being refreshed is everybody's. */
+async function unlessAborted<T>(work: Promise<T> | T, signal: AbortSignal | undefined): Promise<T> {
+  if (signal === undefined) return work;
+  signal.throwIfAborted();
+  let leave = (): void => undefined;
+  const left = new Promise<never>((_, reject) => {
+    leave = () => reject(signal.reason as Error);
+  });
+  signal.addEventListener('abort', leave, { once: true });
+  try {
+    return await Promise.race([work, left]);
+  } finally {
+    signal.removeEventListener('abort', leave);
+  }
 }
 
 /** @throws the reason of the signal */

@@ -4,8 +4,12 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { chromium } from 'playwright-core';
+import type * as Client from '#lib/api-client';
 import { readPage } from '../docs/page.js';
 import { startTestApp, type TestApp } from '../support/app.js';
+import { chromiumOptions } from '../../tools/shared/chromium.js';
+import { node24 } from '../support/node-24.js';
 
 /** What is packed as @drover/client, in a project that has nothing else. */
 
@@ -46,7 +50,7 @@ it('has its version, its licence and one dependency', () => {
   );
 });
 
-it('compiles what the page shows in strict TypeScript, and runs its first program', async () => {
+it('compiles what the page shows in strict TypeScript, and runs its first program in Node 20 and 24', async () => {
   blocks.forEach((text, index) => writeFileSync(join(project, `shown-${index}.ts`), text ?? ''));
   const compilerOptions = {
     ...{ strict: true, target: 'ES2023', module: 'nodenext', lib: ['ES2023', 'DOM'] },
@@ -57,13 +61,66 @@ it('compiles what the page shows in strict TypeScript, and runs its first progra
   const said = await run(process.execPath, [compiler, '-p', project]).catch((error) => error);
   expect(said.stdout).toBe('');
 
-  const { id, api } = await server.newWorkspace();
-  const wanted = { name: 'client', role: 'MEMBER', scopes: ['tasks:write'] };
-  const { body } = await api.post(`/workspaces/${id}/api-keys`, wanted);
-  const env = { ...process.env, DROVER_URL: server.url, DROVER_API_KEY: String(body['key']) };
-  const { stdout } = await run(process.execPath, [join(project, 'shown-0.js')], { env });
-  expect(stdout).toBe('created PENDING\nwaiting Write the report\nrefused task_not_found\n');
+  for (const node of [process.execPath, await node24()]) {
+    const env = { ...process.env, DROVER_URL: server.url, DROVER_API_KEY: await aKey() };
+    const { stdout } = await run(node, [join(project, 'shown-0.js')], { env });
+    expect(stdout).toBe('created PENDING\nwaiting Write the report\nrefused task_not_found\n');
+  }
 }, 120_000);
+
+it('works in a browser, with a stream', async () => {
+  const browser = await chromium.launch(await chromiumOptions());
+  try {
+    const page = await browser.newPage();
+    await page.route(`${server.url}/a-page`, (route) =>
+      route.fulfill({ contentType: 'text/html', body: PAGE }),
+    );
+    await page.route(`${server.url}/modules/**`, (route) => {
+      const path = new URL(route.request().url()).pathname.replace('/modules/', '');
+      return route.fulfill({ path: join(project, 'node_modules', path) });
+    });
+    await page.goto(`${server.url}/a-page`);
+    const seen = await page.evaluate(inPage, { baseUrl: server.url, key: await aKey() });
+    expect(seen).toEqual(['PENDING', 'task.created', 'task_not_found']);
+  } finally {
+    await browser.close();
+  }
+}, 300_000);
+
+/** A key of a new workspace. */
+async function aKey(): Promise<string> {
+  const { id, api } = await server.newWorkspace();
+  const wanted = { name: 'client', role: 'MEMBER', scopes: ['tasks:write', 'tasks:read'] };
+  const { body } = await api.post(`/workspaces/${id}/api-keys`, wanted);
+  return String(body['key']);
+}
+
+const PAGE = `<!doctype html><script type="importmap">${JSON.stringify({
+  imports: {
+    '@drover/client': '/modules/@drover/client/index.js',
+    'openapi-fetch': '/modules/openapi-fetch/dist/index.mjs',
+  },
+})}</script>`;
+
+/** Creates a task while it listens, and asks for one that is not there. Runs in the browser. */
+async function inPage({ baseUrl, key }: { baseUrl: string; key: string }): Promise<unknown[]> {
+  const name = '@drover/client';
+  const { bearer, createClient, streamEvents } = (await import(name)) as typeof Client;
+  const credentials = bearer(key);
+  const drover = createClient({ baseUrl, credentials });
+  const create = () =>
+    drover.post('/api/v1/agent-tasks', { body: { title: 'A task', taskType: 'writing' } });
+  let task: ReturnType<typeof create> | undefined;
+  const onState = (state: string) => void (state === 'open' && (task ??= create()));
+  for await (const { event } of streamEvents({ baseUrl, credentials, onState })) {
+    const path = { id: '00000000-0000-7000-8000-000000000000' };
+    const refused = await drover
+      .get('/api/v1/agent-tasks/{id}', { params: { path } })
+      .catch(({ code }: { code: string }) => code);
+    return [(await task)?.status, event, refused];
+  }
+  return [];
+}
 
 it('asks for no module of Node', () => {
   const folder = join(project, 'node_modules/@drover/client');

@@ -6,7 +6,7 @@ import { type Browser, chromium, type Page } from 'playwright-core';
 import { freePort } from '#lib/embedded';
 import { newId } from '#lib/kernel';
 import { apiClient } from '../support/api-client.js';
-import { chromiumOptions } from '../support/chromium.js';
+import { chromiumOptions } from '../../tools/shared/chromium.js';
 import { followStream } from '../support/event-stream.js';
 import { TestFleet } from '../support/fleet.js';
 import type { BuiltProcess } from '../support/processes.js';

@@ -15,13 +15,14 @@ const NO_SUCH = '0198c0de-7000-7000-8000-000000000000';
 const PASSWORD = 'correct horse battery staple';
 
 let fleet: TestFleet;
+let server: BuiltProcess;
 let worker: BuiltProcess;
 let access: Record<string, string>;
 let config: string;
 
 beforeAll(async () => {
   fleet = await TestFleet.create({ env: { OPEN_SIGN_UP: 'true' } });
-  await fleet.startServer();
+  server = await fleet.startServer();
   worker = await fleet.startWorker('cli');
   config = join(fleet.folder, 'config.json');
   access = {
@@ -160,6 +161,26 @@ describe('tasks', () => {
     expect(stdout.trimEnd().split('\t')[5]).toBe('red and turned round');
   });
 
+  it.each(['--json task list', 'task --json list', 'task list --json'])(
+    'are listed by `%s`',
+    async (line) => {
+      const { code, stdout } = await drover(line.split(' '));
+      expect([code, JSON.parse(stdout)]).toEqual([0, expect.any(Array)]);
+    },
+  );
+
+  it('are followed over a restart of the server', async () => {
+    const script = ['sh', '-c', 'echo one; sleep 8; echo two'];
+    const id = (await drover(['run', '--detach', '--', ...script])).stdout.trim();
+    const following = new Terminal(['task', 'logs', id, '-f']);
+    await waitFor('the first line', () => following.stdout.includes('one') || undefined);
+    await server.stop();
+    await waitFor('the sentence', () => following.stderr.includes('Trying again') || undefined);
+    server = await fleet.startServer();
+    const { code, stdout } = await following.ended;
+    expect([code, stdout.match(/ (one|two)$/gm)]).toEqual([0, [' one', ' two']]);
+  });
+
   it('end quietly when nobody reads on', async () => {
     const list = new Terminal(['api', 'GET', '/agent-tasks?limit=100']);
     list.child.stdout.destroy();
@@ -276,6 +297,10 @@ describe('what goes wrong is a sentence, what to do, and an exit code', () => {
     { line: 'task list --bogus', code: 2, sentence: /unknown option/ },
     { line: 'task create --type x', code: 2, sentence: /--title is missing/ },
     { line: 'task create --file /no/such/file', code: 2, sentence: /no such file/ },
+    { line: 'task create --file /tmp', code: 2, sentence: /directory/ },
+    { line: '--context nowhere task list', code: 2, sentence: /no context "nowhere"/ },
+    { line: '--bogus task list', code: 2, sentence: /unknown option/ },
+    { line: `task watch ${NO_SUCH}`, code: 5, sentence: /no such task/ },
     { line: 'task list --limit many', code: 2, sentence: /needs a number/ },
     { line: 'task list --context nowhere', code: 2, sentence: /no context "nowhere"/ },
     { line: 'context use nowhere', code: 2, sentence: /no context "nowhere"/ },

@@ -10,6 +10,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { freePort } from '#lib/embedded';
 import { waitFor } from '../support/wait-for.js';
 import { processesWith, Program } from './program.js';
 
@@ -50,7 +51,7 @@ function change(path: string, from: string, to: string): void {
 }
 
 test('npm run dev builds a changed source, starts the server again, and leaves nothing', async () => {
-  const env = { DROVER_HOME: home, TMPDIR: clone, PORT: '' };
+  const env = { DROVER_HOME: home, TMPDIR: clone, PORT: String(await freePort()) };
   dev = new Program(join(clone, 'scripts', 'dev.mjs'), [], env, clone);
   const [, address = ''] = await dev.says(RUNS);
   const page = async () => (await fetch(address).catch(() => undefined))?.text();

@@ -92,7 +92,8 @@ describe('npm start', () => {
 
   test('in the background outlives its npm, tells its state, and ends when it is told to', async () => {
     const ports = { DROVER_WORKER_METRICS_PORT: String(await freePort()) };
-    const env = { DROVER_HOME: home, TMPDIR: home, PORT: '', ...ports };
+    const port = String(await freePort());
+    const env = { DROVER_HOME: home, TMPDIR: home, PORT: port, ...ports };
     const ended = async (program: Program) => ({
       code: await program.ended,
       output: program.output,

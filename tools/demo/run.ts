@@ -89,7 +89,7 @@ export async function runDemo(scope: CleanupScope, view: View): Promise<Findings
 
 function invitation({ address, administrator }: Stage): string {
   const { email, password } = administrator;
-  return `The dashboard is at ${address}/ (${email}, ${password})`;
+  return `The dashboard is at ${address}/ (${email}, ${password}); choose the workspace Demo`;
 }
 
 /** What was killed, used up and measured can be looked at for as long as somebody wants to. */

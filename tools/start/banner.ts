@@ -19,6 +19,7 @@ export function banner({ address, home, gateway, isolation, workers }: Running):
   });
   return `
 Drover runs at         ${address}
+Dashboard              ${address}/ in a browser
 API docs               ${address}/docs
 Workers                ${workers === 0 ? 'none: a task waits for an agent of yours' : workers}
 Push agents            get sessions from the gateway at ${gateway.url}

@@ -50,11 +50,12 @@ async function follow(cli: Cli, id: string): Promise<number> {
     cancel(cli, id).catch((error: Error) => cli.out.note(`drover: ${error.message}`));
   };
   process.on('SIGINT', interrupt);
+  const drover = cli.patient;
   try {
-    for await (const entry of logOf(cli.drover, id, { follow: true, signal: leaving.signal })) {
+    for await (const entry of logOf(drover, id, { follow: true, signal: leaving.signal })) {
       print(cli, entry);
     }
-    return await endOf(cli, await readTask(cli.drover, id));
+    return await endOf(cli, await readTask(drover, id));
   } catch (error) {
     cli.out.note(`drover: task ${id} goes on. See it with \`drover task watch ${id}\`.`);
     if (!leaving.signal.aborted) throw error;

@@ -108,8 +108,10 @@ const watch: CommandSpec = {
   examples: ['task watch 0198c0de-7000-7000-8000-000000000000'],
   run: async (cli, [id = '']) => {
     let shown = '';
+    let { drover } = cli;
     for (;;) {
-      const task = await readTask(cli.drover, id);
+      const task = await readTask(drover, id);
+      drover = shown === '' ? cli.patient : drover;
       const { status, title, progressPercent, currentStep } = task;
       if (status !== shown && !cli.out.json) {
         cli.out.progress('');
@@ -134,7 +136,10 @@ const logs: CommandSpec = {
   examples: ['task logs 0198c0de-7000-7000-8000-000000000000 -f'],
   run: async (cli, [id = ''], flags) => {
     const level = flags.text('level') as 'INFO' | undefined;
-    for await (const entry of logOf(cli.drover, id, { follow: flags.has('follow'), level })) {
+    const follow = flags.has('follow');
+    if (follow) await readTask(cli.drover, id);
+    const drover = follow ? cli.patient : cli.drover;
+    for await (const entry of logOf(drover, id, { follow, level })) {
       if (cli.out.json) cli.out.value(entry);
       else cli.out.line(logLine(cli.out, entry));
     }

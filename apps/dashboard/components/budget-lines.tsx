@@ -18,7 +18,7 @@ export function BudgetLines({ budgets }: { budgets: Budget[] }) {
               <Ago at={budget.periodEnd} />
             </span>
           </p>
-          <Meter percent={budget.percentUsed} label={`Used of ${budgetName(budget)}`} />
+          <Meter warns percent={budget.percentUsed} label={`Used of ${budgetName(budget)}`} />
         </li>
       ))}
     </ul>

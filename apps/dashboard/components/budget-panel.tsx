@@ -34,7 +34,7 @@ export function BudgetPanel({ budget, others }: { budget: Budget; others: Budget
               {shortCount(consumed)} of {shortCount(allocated)} tokens
             </span>
           </p>
-          <Meter percent={percentUsed} label={`Used of ${budgetName(budget)}`} />
+          <Meter warns percent={percentUsed} label={`Used of ${budgetName(budget)}`} />
         </div>
         <Facts
           items={[

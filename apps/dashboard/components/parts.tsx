@@ -139,9 +139,19 @@ export function Ago({ at }: { at: string | null | undefined }) {
   );
 }
 
-export function Meter({ percent, label }: { percent: number; label: string }) {
+/** How much of something there is; with `warns`, of what should not be used up. */
+export function Meter({
+  percent,
+  label,
+  warns = false,
+}: {
+  percent: number;
+  label: string;
+  warns?: boolean;
+}) {
   const shown = Math.max(0, Math.min(100, percent));
-  const tone = percent >= 100 ? 'full' : percent >= 75 ? 'warn' : '';
+  const warning = percent >= 100 ? 'full' : percent >= 75 ? 'warn' : '';
+  const tone = warns ? warning : '';
   return (
     <span className={`meter ${tone}`} role="img" aria-label={`${label}: ${Math.round(percent)} %`}>
       <span style={{ width: `${shown}%` }} />

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { hash } from '@node-rs/argon2';
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
-import { chromiumOptions } from '../../support/chromium.js';
+import { chromiumOptions } from '../../../tools/shared/chromium.js';
 import { aUser } from '../../support/factories.js';
 import type { TestFleet } from '../../support/fleet.js';
 

@@ -1,0 +1,54 @@
+import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import { chromiumOptions } from '../shared/chromium.js';
+import type { Stage } from '../demo/stage.js';
+
+const VIEWPORT = { width: 1280, height: 800 };
+/** Charts are drawn and requests answered by then; the streams never end. */
+const SETTLED_MS = 1_500;
+
+export type Theme = 'light' | 'dark';
+
+/** The dashboard, in a window for each theme. */
+export class Dashboard {
+  private constructor(
+    private readonly browser: Browser,
+    private readonly pages: Record<Theme, Page>,
+  ) {}
+
+  static async open(stage: Stage): Promise<Dashboard> {
+    const browser = await chromium.launch(await chromiumOptions());
+    const light = await signedIn(browser, stage, 'light');
+    const dark = await signedIn(browser, stage, 'dark');
+    return new Dashboard(browser, { light, dark });
+  }
+
+  /** Takes a picture of the page at the path. */
+  async photograph(theme: Theme, path: string, file: string): Promise<void> {
+    const page = this.pages[theme];
+    // Within the page: a new document would ask for the password again.
+    const to = `history.pushState({}, '', '${path}'); dispatchEvent(new PopStateEvent('popstate'))`;
+    await page.evaluate(to);
+    await page.waitForTimeout(SETTLED_MS);
+    await page.screenshot({ path: file, animations: 'disabled' });
+  }
+
+  close(): Promise<void> {
+    return this.browser.close();
+  }
+}
+
+async function signedIn(
+  browser: Browser,
+  { address, administrator }: Stage,
+  colorScheme: Theme,
+): Promise<Page> {
+  const options: BrowserContextOptions = { baseURL: address, colorScheme, viewport: VIEWPORT };
+  const page = await (await browser.newContext(options)).newPage();
+  await page.goto('/');
+  await page.getByLabel('E-mail address').fill(administrator.email);
+  await page.getByLabel('Password').fill(administrator.password);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByRole('navigation', { name: 'Pages' }).waitFor();
+  await page.getByLabel('Workspace').selectOption({ label: 'Demo' });
+  return page;
+}
