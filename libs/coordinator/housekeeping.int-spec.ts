@@ -58,7 +58,7 @@ it('forgets entries of the audit log that are older than they are kept', async (
   const entry = (daysAgo: number) =>
     db.owner.query(
       `INSERT INTO audit_log (workspace_id, id, actor_kind, actor_id, operation, path, status, request_id, address)
-       VALUES ($1, uuidv7(make_interval(days => -$2)), 'user', uuidv7(), 'createPause', '/', 201, 'r', '::1')`,
+       VALUES ($1, uuidv7(make_interval(days => -$2::int)), 'user', uuidv7(), 'createPause', '/', 201, 'r', '::1')`,
       [workspaceId, daysAgo],
     );
   for (const daysAgo of [366, 364, 0]) await entry(daysAgo);

@@ -59,7 +59,7 @@ export const pruneAuditLog = command<{ removed: number }>(
   `
 WITH oldest AS MATERIALIZED (
   SELECT workspace_id, id FROM audit_log
-  WHERE id < (SELECT uuidv7(make_interval(days => -$1)))
+  WHERE id < (SELECT uuidv7(make_interval(days => -$1::int)))
   ORDER BY id LIMIT $2
 ),
 pruned AS (
