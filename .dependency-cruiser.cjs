@@ -4,7 +4,7 @@ const LAYERS = [
   ['config', 'database', 'valkey', 'observability', 'embedded', 'runtime', 'api-client'],
   ['http', 'agent-host', 'mcp'],
   ['identity'],
-  ['transitions', 'events', 'projects'],
+  ['transitions', 'events', 'projects', 'audit'],
   ['secrets', 'admission', 'usage-budget'],
   ['agent-manager', 'webhooks', 'traces'],
   ['task-manager'],

@@ -38,6 +38,7 @@ export const COMMANDS: readonly Entry[] = [
   { name: 'events', summary: 'Follow what happens', load: events },
   { name: 'workspace', summary: 'Workspaces and their members', load: workspaces },
   { name: 'key', summary: 'API keys of the workspace', load: workspaces },
+  { name: 'audit', summary: 'Who has changed what, and who was refused', load: audit },
   { name: 'login', summary: 'Sign in to a server, and keep it as a context', load: contexts },
   { name: 'logout', summary: 'End the session of a context, and forget it', load: contexts },
   { name: 'whoami', summary: 'Say whose credentials are used, and where', load: contexts },
@@ -85,6 +86,9 @@ function events() {
 }
 function workspaces() {
   return import('./commands/workspaces.js');
+}
+function audit() {
+  return import('./commands/audit.js');
 }
 function contexts() {
   return import('./commands/contexts.js');

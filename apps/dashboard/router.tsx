@@ -74,6 +74,11 @@ const routes = [
     path: '/settings',
     component: lazyRouteComponent(() => import('./pages/settings.js'), 'SettingsPage'),
   }),
+  createRoute({
+    getParentRoute: () => root,
+    path: '/audit',
+    component: lazyRouteComponent(() => import('./pages/audit.js'), 'AuditPage'),
+  }),
 ] as const;
 
 export const router = createRouter({

@@ -28,6 +28,7 @@ const LINKS = [
   { to: '/coordinator', name: 'Coordinator', icon: 'coordinator' },
   { to: '/webhooks', name: 'Webhooks', icon: 'webhooks' },
   { to: '/settings', name: 'Settings', icon: 'settings' },
+  { to: '/audit', name: 'Audit', icon: 'audit' },
 ] as const;
 
 /** What is around every page: who is signed in, in which workspace. */

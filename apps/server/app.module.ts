@@ -1,6 +1,7 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { AdmissionModule } from '#lib/admission';
 import { AgentManagerModule } from '#lib/agent-manager';
+import { AuditModule } from '#lib/audit';
 import { type Config, ConfigModule } from '#lib/config';
 import { CoordinatorModule } from '#lib/coordinator';
 import { DatabaseModule } from '#lib/database';
@@ -37,6 +38,7 @@ export class AppModule {
         ValkeyModule.forRoot(valkeyOptions(config, logger)),
         SecretsModule,
         IdentityModule,
+        AuditModule,
         ProjectsModule,
         EventsModule,
         WebhooksModule,

@@ -1,6 +1,7 @@
 import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyInstance } from 'fastify';
+import { AuditLog } from '#lib/audit';
 import type { Config } from '#lib/config';
 import {
   API_PREFIX,
@@ -35,6 +36,7 @@ export async function createApp(config: Config, logger: Logger): Promise<NestFas
     guard: app.get(AuthGuard, { strict: false }),
     tracing: app.get(Tracing, { strict: false }),
   });
+  app.get(AuditLog, { strict: false }).watch(fastify);
   setupOpenApi(app, {
     version: readVersion(),
     publicUrl: config.http.publicUrl,

@@ -164,6 +164,8 @@ export const variables = z.object({
   WEBHOOK_TIMEOUT_MS: integer(10_000, 100, 30_000),
   /** Webhooks that a workspace may have, and inbound hooks beside them. */
   MAX_WEBHOOKS_PER_WORKSPACE: integer(50, 1, 10_000),
+  /** How long the audit log is kept. */
+  AUDIT_RETENTION_DAYS: integer(365, 1, 36_500),
   /** For how long the deliveries of webhooks are kept, with their attempts, and what came of events for inbound hooks. */
   WEBHOOK_RETENTION_DAYS: integer(30, 2, 3_650),
   /** With its password: smtps://user:password@host:465, or smtp:// with STARTTLS; `?tls=none` goes without. Goes with MAIL_FROM. */
@@ -340,6 +342,7 @@ function toConfig(env: z.infer<typeof environment>) {
       spawnsPerMinute: env.SPAWNS_PER_MINUTE,
     },
     journal: { retentionDays: env.JOURNAL_RETENTION_DAYS },
+    audit: { retentionDays: env.AUDIT_RETENTION_DAYS },
     webhooks: {
       allowedNetworks: env.WEBHOOK_ALLOWED_NETWORKS,
       timeoutMs: env.WEBHOOK_TIMEOUT_MS,

@@ -25,6 +25,7 @@ function aHousekeeping(): Housekeeping {
   };
   return new Housekeeping(db.database, Logger.create({ level: 'silent' }), {
     agents,
+    audit: { retentionDays: 365 },
     usage: { retentionDays: 400 },
     webhooks: { retentionDays: 30 },
   });
@@ -50,6 +51,22 @@ it('forgets sessions a day after their end, and no others', async () => {
   expect(await housekeeping.round()).toBe(false);
   const { rows } = await db.owner.query<{ id: string }>('SELECT id FROM user_sessions ORDER BY id');
   expect(rows.map(({ id }) => id)).toEqual(kept);
+});
+
+it('forgets entries of the audit log that are older than they are kept', async () => {
+  const workspaceId = await aWorkspace(db.owner);
+  const entry = (daysAgo: number) =>
+    db.owner.query(
+      `INSERT INTO audit_log (workspace_id, id, actor_kind, actor_id, operation, path, status, request_id, address)
+       VALUES ($1, uuidv7(make_interval(days => -$2::int)), 'user', uuidv7(), 'createPause', '/', 201, 'r', '::1')`,
+      [workspaceId, daysAgo],
+    );
+  for (const daysAgo of [366, 364, 0]) await entry(daysAgo);
+  await aHousekeeping().round();
+  const { rows } = await db.owner.query<{ days: number }>(
+    'SELECT (now()::date - uuid_extract_timestamp(id)::date) AS days FROM audit_log ORDER BY id',
+  );
+  expect(rows).toEqual([{ days: 364 }, { days: 0 }]);
 });
 
 it('makes the partitions of the coming days, and removes heartbeats that are too old', async () => {

@@ -1,5 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { renewHeartbeatPartitions } from '#lib/agent-manager';
+import { pruneAuditLog } from '#lib/audit';
 import { CONFIG, type Config } from '#lib/config';
 import { Database, firstRow } from '#lib/database';
 import { purgeExpiredKeys } from '#lib/http';
@@ -33,7 +34,7 @@ export class Housekeeping {
     private readonly database: Database,
     private readonly logger: Logger,
     @Inject(CONFIG)
-    private readonly config: Pick<Config, 'agents' | 'usage'> & {
+    private readonly config: Pick<Config, 'agents' | 'audit' | 'usage'> & {
       webhooks: Pick<Config['webhooks'], 'retentionDays'>;
     },
   ) {}
@@ -58,14 +59,14 @@ export class Housekeeping {
     const sessions = await pruneSessions(service, BATCH);
     const logs = await firstRow(service, pruneCoordinatorLogs, [LOGS_KEPT_DAYS, BATCH]);
     const sets = await firstRow(service, pruneCapabilitySets, [BATCH]);
-    const { agents, usage, webhooks } = this.config;
+    const { agents, audit, usage, webhooks } = this.config;
+    const entries = await firstRow(service, pruneAuditLog, [audit.retentionDays, BATCH]);
     const reports = await pruneUsageReports(service, usage.retentionDays, BATCH);
     const events = await pruneInboundDeliveries(service, webhooks.retentionDays, BATCH);
     await service.rows(renewHeartbeatPartitions, [DAYS_AHEAD, agents.heartbeatRetentionDays]);
     await this.learn();
-    return [keys, sessions, reports, events, logs?.removed ?? 0, sets?.looked_at ?? 0].some(
-      (removed) => removed >= BATCH,
-    );
+    const counted = [logs?.removed ?? 0, entries?.removed ?? 0, sets?.looked_at ?? 0];
+    return [keys, sessions, reports, events, ...counted].some((removed) => removed >= BATCH);
   }
 
   private async learn(): Promise<void> {

@@ -16,5 +16,5 @@ export { validateDto } from './validation/pipe.js';
 export { type IdempotencyRecord, purgeExpiredKeys, storeAnswer } from './idempotency/answers.js';
 export { Idempotent } from './idempotency/decorators.js';
 export { ApiErrors, Problem } from './openapi/api-errors.js';
-export { OPERATION_ID } from './openapi/operation-id.js';
+export { OPERATION_ID, operationOf } from './openapi/operation-id.js';
 export { setupOpenApi } from './openapi/setup.js';

@@ -68,6 +68,11 @@ export const instruments = {
     labelNames: ['outcome'],
     registers,
   }),
+  auditFailures: new Counter({
+    name: 'drover_audit_failures_total',
+    help: 'Requests that were answered and are missing in the audit log',
+    registers,
+  }),
   valkeyErrors: new Counter({
     name: 'drover_valkey_connection_errors_total',
     help: 'Broken connections to Valkey, and attempts to connect that have failed',

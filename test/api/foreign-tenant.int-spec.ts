@@ -48,6 +48,7 @@ const UNRESOLVED = [
   'POST /agents/{id}/signals runIds.[]',
   'GET /workspaces/{workspaceId}/agent-tokens issuedBy',
   'GET /workspaces/{workspaceId}/agent-tokens agentId',
+  'GET /audit-log actorId',
   'GET /usage projectId',
   'GET /usage agentId',
   'GET /usage taskId',
@@ -61,6 +62,12 @@ const JUDGED_EACH = 'POST /runs/complete';
 
 /** For agents and runs subtasks of what they hold, with rules of their own: see subtasks.int-spec.ts. */
 const CREATES_SUBTASKS = /^POST \/agent-tasks(\/batch)?$/;
+
+/** What users change there belongs to no workspace, so to no audit log; who declines is in none. */
+const OF_NO_WORKSPACE = /^POST \/auth\/|^DELETE \/auth\/|\/decline$|^\w+ \/(users|model-prices)\b/;
+
+/** Their history is in the journal; a ticket changes nothing. */
+const NOT_AUDITED = /^\w+ \/agent-tasks\b|^POST \/events\/tickets$/;
 
 /** Users belong to no workspace, and its limits are not its own: only operators reach them by their ids. */
 const OPERATORS = /^\w+ \/users\b|^PUT \/workspaces\/{workspaceId}\/limits$/;
@@ -109,14 +116,32 @@ describe.each(named.map((route) => [route.name, route] as const))('%s', (_, rout
 describe.each(named.map((route) => [route.name, route] as const))('%s', (_, route) => {
   it.each(kindsOf(route))('does what a %s asks about its own', async (kind) => {
     for (const place of controlsOf(route)) {
-      const asker = await askerOf(route, await aTenant(app), kind);
+      const tenant = await aTenant(app);
+      const asker = await askerOf(route, tenant, kind);
       const ids = new Map(place ? [[place, asker.caller.own[place.thing]]] : []);
       const answer = await send(app.url, requestWith(route, asker, ids));
       const about = `${describeIds(ids)}: ${answer.text}`;
       expect({ about, isAnswered: isAnswered(route, answer) }).toEqual({ about, isAnswered: true });
+      expect({ about, isAudited: await isAudited(route, tenant) }).toEqual({
+        about,
+        isAudited: answer.status < 300 && isKept(route, kind),
+      });
     }
   });
 });
+
+function isKept({ name, method }: Route, kind: CallerKind): boolean {
+  const isOfPeople = kind === 'user' || kind === 'api_key';
+  return isOfPeople && method !== 'GET' && !OF_NO_WORKSPACE.test(name) && !NOT_AUDITED.test(name);
+}
+
+async function isAudited({ operationId }: Route, { workspaceId }: Tenant): Promise<boolean> {
+  const { rows } = await app.db.owner.query<{ operation: string }>(
+    'SELECT operation FROM audit_log WHERE workspace_id = $1',
+    [workspaceId],
+  );
+  return rows.some(({ operation }) => operation === operationId);
+}
 
 /** Each place of the query and the body by itself; the path names the caller's own anyway. */
 function controlsOf(route: Route): (Place | undefined)[] {

@@ -20,6 +20,8 @@ export const TABLES: Readonly<Record<string, Ownership>> = {
 
   idempotency_keys: { owner: 'http' },
 
+  audit_log: { owner: 'audit' },
+
   projects: { owner: 'projects' },
   milestones: { owner: 'projects' },
 

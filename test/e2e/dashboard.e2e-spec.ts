@@ -54,6 +54,7 @@ const PATHS = [
   '/budgets',
   '/coordinator',
   '/webhooks',
+  '/audit',
   '/settings',
 ];
 

@@ -325,6 +325,10 @@ export const ATTEMPTS: Record<string, readonly (readonly [sql: string, by: strin
     [`UPDATE agent_heartbeats SET status = 'fine'`, 'agent_heartbeats_status_check'],
     [`UPDATE agent_heartbeat_history SET status = 'stale'`, 'agent_heartbeat_history_status_check'],
   ],
+  'an entry of the audit log': [
+    [`UPDATE audit_log SET actor_kind = 'agent'`, 'audit_log_actor_kind_check'],
+    [`UPDATE audit_log SET status = 404`, 'audit_log_status_is_kept'],
+  ],
   'an event': [
     [`INSERT INTO event_consumers (name) VALUES ('')`, 'event_consumers_name_check'],
     [`UPDATE gateways SET id = ''`, 'gateways_id_check'],

@@ -72,6 +72,11 @@ function otherRows({
       [workspaceId, agentId],
     ],
     [
+      `INSERT INTO audit_log (workspace_id, actor_kind, actor_id, operation, path, status, request_id, address)
+       VALUES ($1, 'user', $2, 'createPause', '/api/v1/pauses', 201, 'a request', '::1')`,
+      [workspaceId, userId],
+    ],
+    [
       `INSERT INTO api_keys (workspace_id, id, name, prefix, key_hash, role, scopes, created_by)
        VALUES ($1, uuidv7(), 'A key', 'drv', uuid_send(uuidv7()), 'MEMBER', '{tasks:read}', $2)`,
       [workspaceId, userId],

@@ -11,16 +11,17 @@ import { columnsOf, Table } from './table.js';
 type ApiKey = components['schemas']['ApiKeyDoc'];
 type Scope = ApiKey['scopes'][number];
 
-const SCOPES: Scope[] = [
-  'tasks:read',
-  'tasks:write',
-  'agents:read',
-  'agents:write',
-  'projects:read',
-  'projects:write',
-  'workspace:admin',
-  'coordinator:admin',
-];
+const SCOPES = Object.keys({
+  'tasks:read': true,
+  'tasks:write': true,
+  'questions:answer': true,
+  'agents:read': true,
+  'agents:write': true,
+  'projects:read': true,
+  'projects:write': true,
+  'workspace:admin': true,
+  'coordinator:admin': true,
+} satisfies Record<Scope, true>);
 const DAY_SECONDS = 86_400;
 
 const COLUMNS = columnsOf<ApiKey>([

@@ -543,6 +543,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/audit-log": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What users and API keys have changed, and were refused, the newest first
+         * @description Kept are changing requests that succeeded, and those refused with 403. What happens to tasks has its history in their logs and events.
+         *
+         *     Callers: users with the role ADMIN or above; API keys with that role and the scope `workspace:admin`.
+         */
+        get: operations["listAuditEntries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/projects": {
         parameters: {
             query?: never;
@@ -3271,6 +3293,47 @@ export interface components {
         };
         AgentTokenPageDoc: {
             items: components["schemas"]["IssuedTokenDoc"][];
+            nextCursor: string | null;
+        };
+        AuditEntryDoc: {
+            /** Format: uuid */
+            id: string;
+            /** Format: date-time */
+            createdAt: string;
+            /** @enum {string} */
+            actorKind: "user" | "api_key";
+            /** Format: uuid */
+            actorId: string;
+            /**
+             * @description The e-mail address of the user, or the name of the API key, as it was then
+             * @example ann@example.org
+             */
+            actorName: string | null;
+            /**
+             * @description The `operationId` in this document
+             * @example revokeApiKey
+             */
+            operation: string;
+            /**
+             * @description With its ids, without the query
+             * @example /api/v1/workspaces/0198c5a0-1111-7000-8000-000000000001/api-keys/0198c5a0-2222-7000-8000-000000000001
+             */
+            path: string;
+            /**
+             * @description 2xx: the change was made; 403: it was refused
+             * @example 204
+             */
+            status: number;
+            /** @description That of the answer, and of the lines of the log */
+            requestId: string;
+            /**
+             * @description The address that the request came from
+             * @example 203.0.113.7
+             */
+            address: string;
+        };
+        AuditPageDoc: {
+            items: components["schemas"]["AuditEntryDoc"][];
             nextCursor: string | null;
         };
         CreateProjectDto: {
@@ -7719,6 +7782,50 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["AgentTokenPageDoc"];
+                };
+            };
+            /** @description A refusal */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listAuditEntries: {
+        parameters: {
+            query?: {
+                /** @description How many items a page has at most. */
+                limit?: number;
+                /** @description `nextCursor` of the previous page, as it is. */
+                cursor?: string;
+                /** @description Those of this user or API key */
+                actorId?: string;
+                /** @description Those of this operation, by its `operationId` in this document */
+                operation?: string;
+                /** @description Those of this moment and later */
+                from?: string;
+                /** @description Those before this moment */
+                to?: string;
+            };
+            header?: {
+                /** @description The workspace to act in. Users send it, unless the path names one; all other credentials belong to one workspace, and may name that one. */
+                "X-Workspace-Id"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AuditPageDoc"];
                 };
             };
             /** @description A refusal */

@@ -1,3 +1,6 @@
+/** Where `@ApiOperation` leaves what it was given; the package shows no name for it. */
+const API_OPERATION = 'swagger/apiOperation';
+
 /** Handlers with such a name get the noun of their controller: `create` of TasksController is `createTask`. */
 const VERBS = [
   'accept',
@@ -60,6 +63,13 @@ export function operationId(controller: string, handler: string): string {
   const noun = singular(controller.replace(PARTS, ''));
   if (handler === 'list') return `list${plural(noun)}`;
   return (VERBS as readonly string[]).includes(handler) ? `${handler}${noun}` : handler;
+}
+
+/** The id of a controller's method in the document. */
+export function operationOf(controller: { name: string }, handler: { name: string }): string {
+  const stated = Reflect.getMetadata(API_OPERATION, handler) as
+    { operationId?: string } | undefined;
+  return stated?.operationId ?? operationId(controller.name, handler.name);
 }
 
 function singular(noun: string): string {

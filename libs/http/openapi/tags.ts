@@ -17,6 +17,7 @@ export const TAGS = {
   Usage: 'What was used and what it cost.',
   'Inbound hooks': 'Which events of other systems make tasks, and what came of them.',
   Webhooks: 'Where events are sent, and what came of it.',
+  Audit: 'Who has changed what, and who was refused.',
   Coordinator: 'The part that recovers what was lost: its state, its log, and a sweep at once.',
   Gateway: 'Gateways report the sessions that they run.',
   Health: 'For load balancers and people: without credentials.',

@@ -31,7 +31,9 @@ export class AuthGuard implements RouteGuard {
   canActivate(context: ExecutionContext): boolean | Promise<boolean> {
     const admit = this.forRoute(context.getClass(), context.getHandler() as Handler);
     const http = context.switchToHttp();
-    return admit(http.getRequest<AuthenticatedRequest>(), http.getResponse<FastifyReply>());
+    const request = http.getRequest<AuthenticatedRequest>();
+    request.handledBy = context;
+    return admit(request, http.getResponse<FastifyReply>());
   }
 
   /** The same for the requests of one route. */
@@ -106,8 +108,9 @@ export class AuthGuard implements RouteGuard {
     if (requested !== undefined && requested !== workspaceId) {
       throw new DroverError('workspace_not_found');
     }
-    checkRights(plan, principal);
+    // Before its rights are judged: who was refused is asked too.
     request.caller = principal;
+    checkRights(plan, principal);
     return true;
   }
 
@@ -123,8 +126,8 @@ export class AuthGuard implements RouteGuard {
     }
     const caller = await this.memberOf(claims, requestedWorkspace(request));
     this.limits.takeWorkspace(caller.workspaceId, reply);
-    checkRights(plan, caller);
     request.caller = caller;
+    checkRights(plan, caller);
     return true;
   }
 

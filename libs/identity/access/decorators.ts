@@ -29,7 +29,10 @@ export interface Account {
 
 /** The guard's result on a request. */
 export interface AuthenticatedRequest extends FastifyRequest {
+  /** Whoever asks, in a workspace that they may see; also when their rights there are too few. */
   caller?: Caller;
+  /** The controller and its method; not of hot routes, which come another way. */
+  handledBy?: Pick<ExecutionContext, 'getClass' | 'getHandler'>;
   account?: Account;
   /** What it came with instead of a token. */
   ticket?: { claims: UserClaims; endsAt: number };

@@ -37,6 +37,7 @@ export interface Access {
 
 /** One route of the document. */
 export interface Route {
+  operationId: string;
   /** `POST /agents/{id}/claim`: below /api/v1, as in the tables of these tests. */
   name: string;
   method: string;
@@ -50,6 +51,7 @@ export interface Route {
 }
 
 interface RawOperation {
+  operationId: string;
   security?: object[];
   parameters?: { in: string; name: string; schema: Schema }[];
   requestBody?: { content: Record<string, { schema: Schema }> };
@@ -99,6 +101,7 @@ function toRoute(
   if (isProtected !== (access !== undefined))
     throw new Error(`${method} ${path}: who may call it?`);
   return {
+    operationId: operation.operationId,
     name: `${method} ${path.replace(/^\/api\/v1/, '')}`,
     method,
     path,

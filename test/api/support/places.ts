@@ -17,6 +17,7 @@ const BY_NAME: Record<string, Thing> = {
   workspace: 'workspace',
   userId: 'user',
   issuedBy: 'user',
+  actorId: 'user',
   projectId: 'project',
   parentTaskId: 'task',
   milestoneId: 'milestone',

@@ -1,0 +1,56 @@
+import { describe, expect, it } from '@jest/globals';
+import { newId } from '#lib/kernel';
+import { firstIdOf, isKeptRoute, isKeptStatus, pathWithIds } from './entry.js';
+
+describe('an entry', () => {
+  it.each([
+    ['POST', '/api/v1/pauses', true],
+    ['DELETE', '/api/v1/webhooks/:id', true],
+    ['POST', '/api/v1/questions/:id/answer', true],
+    ['GET', '/api/v1/webhooks', false],
+    ['POST', '/api/v1/agent-tasks', false],
+    ['PATCH', '/api/v1/agent-tasks/:id', false],
+    ['POST', '/api/v1/events/tickets', false],
+    ['POST', '/mcp', false],
+  ])('is made of %s %s: %s', (method, url, isKept) => {
+    expect(isKeptRoute(method, url)).toBe(isKept);
+  });
+
+  it.each([
+    [200, true],
+    [204, true],
+    [403, true],
+    [400, false],
+    [401, false],
+    [404, false],
+    [409, false],
+    [500, false],
+  ])('is made of an answer with %i: %s', (status, isKept) => {
+    expect(isKeptStatus(status)).toBe(isKept);
+  });
+
+  it('has the ids of its path in one way of writing, and nothing else of what was sent', () => {
+    const id = newId();
+    const url = '/api/v1/workspaces/:workspaceId/api-keys/:id';
+    expect(pathWithIds(url, { workspaceId: id.toUpperCase(), id: 'drv_a-pasted-key' })).toBe(
+      `/api/v1/workspaces/${id}/api-keys/{id}`,
+    );
+  });
+});
+
+describe('the first id of a moment', () => {
+  it('is at most those of it, and above those of the millisecond before', () => {
+    const id = newId();
+    const ms = Number.parseInt(id.replace('-', '').slice(0, 12), 16);
+    expect(firstIdOf(new Date(ms).toISOString()) <= id).toBe(true);
+    expect(firstIdOf(new Date(ms + 1).toISOString()) > id).toBe(true);
+  });
+
+  it.each([
+    ['0001-01-01T00:00:00Z', '00000000-0000-0000-0000-000000000000'],
+    ['9999-12-31T00:00:00Z', firstIdOf('9999-12-31T00:00:00Z')],
+  ])('of %s is an id', (moment, id) => {
+    expect(firstIdOf(moment)).toBe(id);
+    expect(id).toHaveLength(36);
+  });
+});

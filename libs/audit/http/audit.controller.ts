@@ -1,0 +1,28 @@
+import { Controller, Get, Query } from '@nestjs/common';
+import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { ApiErrors } from '#lib/http';
+import { Auth, CurrentCaller } from '#lib/identity';
+import { type Caller, idOfCursor } from '#lib/kernel';
+import { AuditLog } from '../audit-log.js';
+import { AuditPageDoc, AuditQuery } from './audit.dto.js';
+
+@ApiTags('Audit')
+@Controller('audit-log')
+@Auth({ role: 'ADMIN', scope: 'workspace:admin' })
+export class AuditController {
+  constructor(private readonly auditLog: AuditLog) {}
+
+  @Get()
+  @ApiOperation({
+    operationId: 'listAuditEntries',
+    summary: 'What users and API keys have changed, and were refused, the newest first',
+    description:
+      'Kept are changing requests that succeeded, and those refused with 403. What happens to tasks has its history in ' +
+      'their logs and events.',
+  })
+  @ApiOkResponse({ type: AuditPageDoc })
+  @ApiErrors('validation_failed', 'malformed_cursor')
+  list(@CurrentCaller() caller: Caller, @Query() { limit, cursor, ...filter }: AuditQuery) {
+    return this.auditLog.list(caller, filter, { limit, before: idOfCursor(cursor) });
+  }
+}
