@@ -7,7 +7,16 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 const BUILT = join(import.meta.dirname, '../../dashboard');
 
 /** The first parts of the addresses of its pages, which all are index.html: the page itself finds out which. */
-const PAGES = ['tasks', 'agents', 'coordinator', 'budgets', 'webhooks', 'questions', 'settings'];
+const PAGES = [
+  'tasks',
+  'agents',
+  'coordinator',
+  'budgets',
+  'webhooks',
+  'questions',
+  'audit',
+  'settings',
+];
 
 /** It loads nothing from elsewhere, runs and styles nothing that is written into the page, and stands in no frame. */
 const HEADERS = {

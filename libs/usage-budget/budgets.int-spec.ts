@@ -83,7 +83,7 @@ describe('a budget', () => {
   it('holds once in any period of a scope, which is of the workspace', async () => {
     const budget = await makeBudget({ allocated: '9007199254740993' });
     expect(budget).toMatchObject({
-      ...{ scope: 'global', scopeId: workspace.id, policy: 'pause', percentUsed: 0 },
+      ...{ scope: 'global', scopeId: workspace.id, scopeName: null, percentUsed: 0 },
       ...{ allocated: '9007199254740993', available: '9007199254740993', isActive: true },
     });
     const again = { scope: 'global', allocated: 1, periodStart: iso(29), periodEnd: iso(60) };
@@ -162,7 +162,7 @@ describe('a claim', () => {
     const agent = await anAgent();
     const { runId } = await hold(agent);
     for (const budget of budgets) expect(await read(budget)).toMatchObject({ reserved: '8970' });
-    expect(await read(elsewhere)).toMatchObject({ reserved: '0' });
+    expect(await read(elsewhere)).toMatchObject({ reserved: '0', scopeName: 'A task' });
     const { body } = await workspace.api.get<{ items: unknown[] }>(`/agent-tasks/${taskId}/runs`);
     expect(body.items).toMatchObject([
       { budgetIds: expect.arrayContaining(budgets.map(({ id }) => id)), heldTokens: '8970' },

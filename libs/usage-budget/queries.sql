@@ -106,7 +106,11 @@ WITH changed AS (
   WHERE b.workspace_id = $1 AND b.id = $2 AND ($7::int IS NULL OR b.version = $7)
   RETURNING b.*
 )
-SELECT b.id, b.scope, b.scope_id, b.allocated, b.reserved, b.consumed, b.remaining, b.available, b.period_start,
+SELECT b.id, b.scope, b.scope_id, CASE b.scope
+    WHEN 'project' THEN (SELECT p.name FROM projects p WHERE p.workspace_id = b.workspace_id AND p.id = b.project_id)
+    WHEN 'milestone' THEN (SELECT m.name FROM milestones m WHERE m.workspace_id = b.workspace_id AND m.id = b.milestone_id)
+    WHEN 'task' THEN (SELECT t.title FROM agent_tasks t WHERE t.workspace_id = b.workspace_id AND t.id = b.task_id)
+  END AS scope_name, b.allocated, b.reserved, b.consumed, b.remaining, b.available, b.period_start,
   b.period_end, b.policy, (b.period_start <= now() AND b.period_end > now()) AS is_active, b.version, b.created_at, b.updated_at FROM changed b
 
 -- close_ledger
@@ -150,7 +154,11 @@ CROSS JOIN LATERAL (
 ORDER BY page.completed_at DESC, page.id DESC
 
 -- find_budget
-SELECT b.id, b.scope, b.scope_id, b.allocated, b.reserved, b.consumed, b.remaining, b.available, b.period_start,
+SELECT b.id, b.scope, b.scope_id, CASE b.scope
+    WHEN 'project' THEN (SELECT p.name FROM projects p WHERE p.workspace_id = b.workspace_id AND p.id = b.project_id)
+    WHEN 'milestone' THEN (SELECT m.name FROM milestones m WHERE m.workspace_id = b.workspace_id AND m.id = b.milestone_id)
+    WHEN 'task' THEN (SELECT t.title FROM agent_tasks t WHERE t.workspace_id = b.workspace_id AND t.id = b.task_id)
+  END AS scope_name, b.allocated, b.reserved, b.consumed, b.remaining, b.available, b.period_start,
   b.period_end, b.policy, (b.period_start <= now() AND b.period_end > now()) AS is_active, b.version, b.created_at, b.updated_at FROM usage_budgets b WHERE b.workspace_id = $1 AND b.id = $2
 
 -- find_model_price
@@ -173,7 +181,11 @@ SELECT n.*, (SELECT coalesce(sum(l.total_tokens), 0) FROM agent_usage_logs l
       AND (n.task_id IS NULL OR l.task_id = n.task_id))
 FROM (SELECT $1::uuid AS workspace_id, $2::uuid AS id, $3::uuid AS project_id, $4::uuid AS milestone_id, $5::uuid AS task_id,
   $6::bigint AS allocated, $7::timestamptz AS period_start, $8::timestamptz AS period_end, $9::text AS policy) n
-RETURNING b.id, b.scope, b.scope_id, b.allocated, b.reserved, b.consumed, b.remaining, b.available, b.period_start,
+RETURNING b.id, b.scope, b.scope_id, CASE b.scope
+    WHEN 'project' THEN (SELECT p.name FROM projects p WHERE p.workspace_id = b.workspace_id AND p.id = b.project_id)
+    WHEN 'milestone' THEN (SELECT m.name FROM milestones m WHERE m.workspace_id = b.workspace_id AND m.id = b.milestone_id)
+    WHEN 'task' THEN (SELECT t.title FROM agent_tasks t WHERE t.workspace_id = b.workspace_id AND t.id = b.task_id)
+  END AS scope_name, b.allocated, b.reserved, b.consumed, b.remaining, b.available, b.period_start,
   b.period_end, b.policy, (b.period_start <= now() AND b.period_end > now()) AS is_active, b.version, b.created_at, b.updated_at
 
 -- insert_model_price
@@ -204,7 +216,11 @@ FROM unnest($2::uuid[], $3::text[]) AS k (run_id, id)
 JOIN agent_usage_logs l ON l.workspace_id = $1 AND l.run_id = k.run_id AND l.id = k.id
 
 -- list_budgets
-SELECT b.id, b.scope, b.scope_id, b.allocated, b.reserved, b.consumed, b.remaining, b.available, b.period_start,
+SELECT b.id, b.scope, b.scope_id, CASE b.scope
+    WHEN 'project' THEN (SELECT p.name FROM projects p WHERE p.workspace_id = b.workspace_id AND p.id = b.project_id)
+    WHEN 'milestone' THEN (SELECT m.name FROM milestones m WHERE m.workspace_id = b.workspace_id AND m.id = b.milestone_id)
+    WHEN 'task' THEN (SELECT t.title FROM agent_tasks t WHERE t.workspace_id = b.workspace_id AND t.id = b.task_id)
+  END AS scope_name, b.allocated, b.reserved, b.consumed, b.remaining, b.available, b.period_start,
   b.period_end, b.policy, (b.period_start <= now() AND b.period_end > now()) AS is_active, b.version, b.created_at, b.updated_at FROM usage_budgets b
 WHERE b.workspace_id = $1 AND ($2::text IS NULL OR b.scope = $2) AND ($3::uuid IS NULL OR b.scope_id = $3)
   AND (NOT $4::boolean OR (b.period_start <= now() AND b.period_end > now())) AND ($5::uuid IS NULL OR b.id < $5)
@@ -226,7 +242,11 @@ LIMIT $5
 SELECT FROM agents a WHERE a.workspace_id = $1 AND a.id = ANY ($2::uuid[]) ORDER BY a.id FOR NO KEY UPDATE
 
 -- lock_budgets
-SELECT b.id, b.scope, b.scope_id, b.allocated, b.reserved, b.consumed, b.remaining, b.available, b.period_start,
+SELECT b.id, b.scope, b.scope_id, CASE b.scope
+    WHEN 'project' THEN (SELECT p.name FROM projects p WHERE p.workspace_id = b.workspace_id AND p.id = b.project_id)
+    WHEN 'milestone' THEN (SELECT m.name FROM milestones m WHERE m.workspace_id = b.workspace_id AND m.id = b.milestone_id)
+    WHEN 'task' THEN (SELECT t.title FROM agent_tasks t WHERE t.workspace_id = b.workspace_id AND t.id = b.task_id)
+  END AS scope_name, b.allocated, b.reserved, b.consumed, b.remaining, b.available, b.period_start,
   b.period_end, b.policy, (b.period_start <= now() AND b.period_end > now()) AS is_active, b.version, b.created_at, b.updated_at FROM usage_budgets b WHERE b.workspace_id = $1 AND b.id = ANY ($2::uuid[]) ORDER BY b.id FOR NO KEY UPDATE
 
 -- lock_charged_budgets
@@ -262,7 +282,11 @@ SELECT model FROM task_runs WHERE workspace_id = $1 AND id = $2 AND agent_id = $
 UPDATE usage_budgets b SET allocated = b.allocated + CASE WHEN b.id = $2 THEN -$4::bigint ELSE $4::bigint END,
   version = b.version + 1, updated_at = now()
 WHERE b.workspace_id = $1 AND b.id IN ($2, $3)
-RETURNING b.id, b.scope, b.scope_id, b.allocated, b.reserved, b.consumed, b.remaining, b.available, b.period_start,
+RETURNING b.id, b.scope, b.scope_id, CASE b.scope
+    WHEN 'project' THEN (SELECT p.name FROM projects p WHERE p.workspace_id = b.workspace_id AND p.id = b.project_id)
+    WHEN 'milestone' THEN (SELECT m.name FROM milestones m WHERE m.workspace_id = b.workspace_id AND m.id = b.milestone_id)
+    WHEN 'task' THEN (SELECT t.title FROM agent_tasks t WHERE t.workspace_id = b.workspace_id AND t.id = b.task_id)
+  END AS scope_name, b.allocated, b.reserved, b.consumed, b.remaining, b.available, b.period_start,
   b.period_end, b.policy, (b.period_start <= now() AND b.period_end > now()) AS is_active, b.version, b.created_at, b.updated_at
 
 -- note_provider_limit

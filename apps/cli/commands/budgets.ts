@@ -30,6 +30,7 @@ const list: CommandSpec = {
       [
         { title: 'id', of: ({ id }) => id },
         { title: 'scope', of: ({ scope }) => scope },
+        { title: 'name', of: ({ scopeName }) => scopeName, wide: true },
         { title: 'allocated', of: ({ allocated }) => allocated },
         { title: 'consumed', of: ({ consumed }) => consumed },
         { title: 'reserved', of: ({ reserved }) => reserved },
@@ -74,6 +75,7 @@ function showBudget(out: Output, budget: Budget): void {
   out.record(budget, [
     ['id', budget.id],
     ['scope', `${budget.scope} ${budget.scopeId}`],
+    ['name', budget.scopeName],
     ['allocated', budget.allocated],
     ['consumed', budget.consumed],
     ['reserved', budget.reserved],

@@ -1,5 +1,5 @@
 import type { components } from '#lib/api-client';
-import { shortCount } from '../domain/format.js';
+import { plainOf, shortCount } from '../domain/format.js';
 import { wordOf } from './badge.js';
 import { Ago, Meter } from './parts.js';
 
@@ -12,7 +12,7 @@ export function BudgetLines({ budgets }: { budgets: Budget[] }) {
       {budgets.map((budget) => (
         <li key={budget.id}>
           <p className="budget-line">
-            <span>{budgetName(budget)}</span>
+            <bdi>{budgetName(budget)}</bdi>
             <span className="muted">
               {shortCount(budget.consumed)} of {shortCount(budget.allocated)}, ends{' '}
               <Ago at={budget.periodEnd} />
@@ -25,6 +25,8 @@ export function BudgetLines({ budgets }: { budgets: Budget[] }) {
   );
 }
 
-export function budgetName({ scope, scopeId }: Budget): string {
-  return scope === 'global' ? 'Whole workspace' : `${wordOf(scope)} ${scopeId.slice(-6)}`;
+export function budgetName({ scope, scopeName, scopeId }: Budget): string {
+  return scope === 'global'
+    ? 'Whole workspace'
+    : `${wordOf(scope)} ${plainOf(scopeName ?? scopeId)}`;
 }

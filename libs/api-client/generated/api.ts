@@ -3707,6 +3707,11 @@ export interface components {
              * @description With the scope global, the workspace
              */
             scopeId: string;
+            /**
+             * @description The name of the project or milestone, or the title of the task; null with the scope global
+             * @example Invoices
+             */
+            scopeName: string | null;
             /** @example 1000000 */
             allocated: string;
             /**

@@ -7,6 +7,7 @@ export interface BudgetView {
   id: string;
   scope: BudgetScope;
   scopeId: string;
+  scopeName: string | null;
   allocated: string;
   reserved: string;
   consumed: string;
@@ -27,6 +28,7 @@ export function toBudgetView(row: BudgetRow): BudgetView {
     id: row.id,
     scope: row.scope,
     scopeId: row.scope_id,
+    scopeName: row.scope_name,
     allocated: row.allocated,
     reserved: row.reserved,
     consumed: row.consumed,

@@ -75,6 +75,13 @@ export class BudgetDoc implements BudgetView {
   @ApiProperty(id) id!: string;
   @ApiProperty({ enum: BUDGET_SCOPES }) scope!: BudgetScope;
   @ApiProperty({ ...id, description: 'With the scope global, the workspace' }) scopeId!: string;
+  @ApiProperty({
+    ...{ type: String, nullable: true, example: 'Invoices' },
+    description:
+      'The name of the project or milestone, or the title of the task; null with the scope global',
+  })
+  scopeName!: string | null;
+
   @ApiProperty(tokens) allocated!: string;
   @ApiProperty({ ...tokens, description: 'Held by live runs' }) reserved!: string;
   @ApiProperty({ ...tokens, description: 'Used in the period' }) consumed!: string;

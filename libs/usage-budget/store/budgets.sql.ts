@@ -7,6 +7,7 @@ export interface BudgetRow {
   id: string;
   scope: BudgetScope;
   scope_id: string;
+  scope_name: string | null;
   allocated: string;
   reserved: string;
   consumed: string;
@@ -21,7 +22,12 @@ export interface BudgetRow {
   updated_at: Date;
 }
 
-const SHOWN = `b.id, b.scope, b.scope_id, b.allocated, b.reserved, b.consumed, b.remaining, b.available, b.period_start,
+/** Names by primary keys. */
+const SHOWN = `b.id, b.scope, b.scope_id, CASE b.scope
+    WHEN 'project' THEN (SELECT p.name FROM projects p WHERE p.workspace_id = b.workspace_id AND p.id = b.project_id)
+    WHEN 'milestone' THEN (SELECT m.name FROM milestones m WHERE m.workspace_id = b.workspace_id AND m.id = b.milestone_id)
+    WHEN 'task' THEN (SELECT t.title FROM agent_tasks t WHERE t.workspace_id = b.workspace_id AND t.id = b.task_id)
+  END AS scope_name, b.allocated, b.reserved, b.consumed, b.remaining, b.available, b.period_start,
   b.period_end, b.policy, ${isActiveBudget('b')} AS is_active, b.version, b.created_at, b.updated_at`;
 
 /**
