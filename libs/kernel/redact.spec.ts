@@ -87,3 +87,9 @@ it('redact hides fields by the words of their names, and what may hold anything'
     ...{ maxTokens: 5, tokens: 7, error: null, primaryKey: 'id', password: false },
   });
 });
+
+it('tells by its id which key it was, and hides what is none', () => {
+  const id = '019a9f6c-41aa-7d02-8b52-000000000007';
+  expect(redact({ apiKeyId: id, apiKey: id })).toEqual({ apiKeyId: id, apiKey: '[redacted]' });
+  expect(redact({ apiKeyId: 'hunter22' })).toEqual({ apiKeyId: '[redacted]' });
+});

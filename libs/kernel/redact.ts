@@ -1,3 +1,4 @@
+import { isUuid } from './ids.js';
 import { looksSecret, looksSecretInText } from './secret-names.js';
 
 const HIDDEN = '[redacted]';
@@ -93,6 +94,8 @@ function redactError(error: Error, depth: number): Record<string, unknown> {
 function isSecret(name: string, value: unknown): boolean {
   if (value === null || value === undefined) return false;
   if (DOCUMENTS.has(name.toLowerCase().replaceAll(/[-_]/g, ''))) return true;
+  // Which key it was, in `apiKeyId`, is what a line is read for.
+  if (/I[dD]$/.test(name) && isUuid(value)) return false;
   return !saysNothing(name, value) && looksSecret(name);
 }
 

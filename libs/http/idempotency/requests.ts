@@ -76,7 +76,9 @@ export class IdempotentRequests {
   ): Promise<unknown> {
     if (!record.stored) {
       await storeAnswer(tenant, tenant.workspaceId, record, answer).catch((error: unknown) =>
-        this.logger.warn('answer of an idempotent request not kept', { error }),
+        this.logger.warn('answer of an idempotent request not kept', {
+          ...{ workspaceId: tenant.workspaceId, error },
+        }),
       );
     }
     return answer.body;
@@ -92,7 +94,8 @@ export class IdempotentRequests {
       ? storeAnswer(tenant, tenant.workspaceId, record, refusalOf(refusal))
       : releaseKey(tenant, tenant.workspaceId, record);
     await settle.catch((failure: unknown) => {
-      this.logger.warn('idempotency key not settled', { error: failure });
+      const { workspaceId } = tenant;
+      this.logger.warn('idempotency key not settled', { workspaceId, error: failure });
       if (!isFinal(refusal)) void releaseLater(tenant, record);
     });
     throw error;

@@ -1,5 +1,7 @@
-import type { DroverError } from '#lib/kernel';
+import type { Caller, DroverError } from '#lib/kernel';
 import type { Logger } from '#lib/observability';
+
+const IDS = ['workspaceId', 'userId', 'apiKeyId', 'agentId', 'taskId', 'runId'] as const;
 
 /** The request as far as it is known: of one that nobody could read there is only the id. */
 export interface RefusedRequest {
@@ -7,6 +9,8 @@ export interface RefusedRequest {
   traceId?: string | undefined;
   method?: string;
   path?: string;
+  /** Whoever asked, once that is known. */
+  caller?: Caller | undefined;
 }
 
 /**
@@ -15,16 +19,23 @@ export interface RefusedRequest {
  */
 export function logRefusal(
   logger: Logger,
-  { id, traceId, method, path }: RefusedRequest,
+  { id, caller, ...request }: RefusedRequest,
   error: DroverError,
   exception: unknown = error,
 ): void {
   const { status } = error.spec;
-  const fields = { requestId: id, traceId, method, path, status, code: error.code };
+  const fields = { requestId: id, ...request, ...idsOf(caller), status, code: error.code };
   if (status === 500) logger.error('request failed', { ...fields, error: exception });
   else if (status > 500)
     logger.warn('request could not be served', { ...fields, error: error.cause });
   else if (logger.writes('info')) {
     logger.info('request refused', { ...fields, detail: error.extras.detail });
   }
+}
+
+/** Each a field of its own, as in all other lines; not the marks of its token. */
+function idsOf(caller: Caller | undefined): Partial<Record<(typeof IDS)[number], unknown>> {
+  if (!caller) return {};
+  const known: Partial<Record<string, unknown>> = { ...caller };
+  return Object.fromEntries(IDS.filter((id) => id in known).map((id) => [id, known[id]]));
 }

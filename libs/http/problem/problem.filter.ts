@@ -1,6 +1,6 @@
 import { type ArgumentsHost, Catch, type ExceptionFilter } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { DroverError, parseTraceparent } from '#lib/kernel';
+import { type Caller, DroverError, parseTraceparent } from '#lib/kernel';
 import type { Logger } from '#lib/observability';
 import { traceparentOfRequest } from '../trace-requests.js';
 import type { RouteTable } from '../route-table.js';
@@ -26,9 +26,9 @@ export class ProblemFilter implements ExceptionFilter {
 
   answer(exception: unknown, request: FastifyRequest, reply: FastifyReply): void {
     const error = this.refine(toDroverError(exception), request, reply);
-    const { id, method, url } = request;
+    const { id, method, url, caller } = request as FastifyRequest & { caller?: Caller };
     const traceId = parseTraceparent(traceparentOfRequest(request))?.traceId;
-    logRefusal(this.logger, { id, traceId, method, path: pathOf(url) }, error, exception);
+    logRefusal(this.logger, { id, traceId, method, path: pathOf(url), caller }, error, exception);
     if (reply.sent || reply.raw.headersSent) {
       // Half an answer is out: cutting it off is the only way left to say that it is not whole.
       reply.raw.destroy();

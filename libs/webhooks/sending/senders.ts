@@ -125,7 +125,7 @@ export class WebhookSenders implements OnApplicationBootstrap, BeforeApplication
     try {
       return (await this.open([leased])).get(leased.id) ?? [];
     } catch (error) {
-      this.logger.warn('a webhook’s secret not opened', { webhookId: leased.id, error });
+      this.logger.warn('a webhook’s secret not opened', { ...placeOf(leased), error });
       return [];
     }
   }
@@ -138,7 +138,11 @@ export class WebhookSenders implements OnApplicationBootstrap, BeforeApplication
       await this.settlement.settle(judgeTurn(leased, this.abandoned ? [] : made, held));
     } catch (error) {
       // The lease ends by itself; then what was sent is sent again.
-      this.logger.warn('results of webhooks not kept', { webhookId: leased.id, error });
+      this.logger.warn('results of webhooks not kept', { ...placeOf(leased), error });
     }
   }
+}
+
+function placeOf({ workspace_id: workspaceId, id: webhookId }: Leased) {
+  return { workspaceId, webhookId };
 }
