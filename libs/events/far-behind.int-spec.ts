@@ -32,7 +32,8 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  await Promise.all([subscriber.close(), client.close()]);
+  subscriber.close();
+  client.close();
   await db.drop();
 });
 

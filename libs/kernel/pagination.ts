@@ -74,3 +74,15 @@ export function idOfCursor(cursor: string | undefined): string | null {
   if (isUuid(id)) return id;
   throw malformedCursor();
 }
+
+/**
+ * The same of a list in the order of the journal's numbers.
+ *
+ * @throws DroverError `malformed_cursor`
+ */
+export function numberOfCursor(cursor: string | undefined): string | null {
+  if (cursor === undefined) return null;
+  const [id] = decodeCursor(cursor, ['string']);
+  if (/^\d{1,18}$/.test(String(id))) return String(id);
+  throw malformedCursor();
+}

@@ -533,6 +533,15 @@ SELECT pg_current_xact_id()::text AS xid
 DELETE FROM usage_rollups
 WHERE workspace_id = $1 AND (grain = 'month' AND day = $2::date OR grain = 'day' AND day >= $2::date AND day < $2::date + interval '1 month' AND day >= coalesce((SELECT since FROM usage_logs_kept WHERE workspace_id = $1), '-infinity'))
 
+-- usage_list_budget_alerts
+SELECT id, created_at, details ->> 'level' AS level, (details ->> 'threshold')::int AS threshold,
+  (details ->> 'percentUsed')::bigint AS percent_used, details ->> 'allocated' AS allocated,
+  details ->> 'consumed' AS consumed, message
+FROM journal
+WHERE workspace_id = $1 AND event = 'budget.alert' AND details ->> 'budgetId' = $2 AND ($3::bigint IS NULL OR id < $3)
+ORDER BY id DESC
+LIMIT $4
+
 -- usage_lock_rollups
 SELECT position FROM usage_rollup_progress FOR NO KEY UPDATE
 

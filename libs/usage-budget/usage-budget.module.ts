@@ -11,6 +11,8 @@ import { UsageView } from './history/usage-view.js';
 import { BudgetsController } from './http/budgets.controller.js';
 import { ModelPricesController } from './http/model-prices.controller.js';
 import { ModelRoutingController } from './http/model-routing.controller.js';
+import { BudgetAlerts } from './history/budget-alerts.js';
+import { BudgetAlertsController } from './http/budget-alerts.controller.js';
 import { ProjectionController } from './http/projection.controller.js';
 import { ProviderLimitsController } from './http/provider-limits.controller.js';
 import { UsageReportsController } from './http/usage-reports.controller.js';
@@ -23,7 +25,7 @@ import { ModelRouting } from './routing/model-routing.js';
 import { RoutingSavings } from './routing/routing-savings.js';
 import { Throttles } from './throttling/throttles.service.js';
 
-const HISTORY = [UsageHistory, UsageRollup, UsageView, UsageFollower];
+const HISTORY = [BudgetAlerts, UsageHistory, UsageRollup, UsageView, UsageFollower];
 const FORESIGHT = [Estimates, UsageReports, Projections, Throttles];
 const MODELS = [ModelPrices, PriceKeeper, ModelRouting, RoutingSavings, ProviderLimits];
 
@@ -35,6 +37,7 @@ const MODELS = [ModelPrices, PriceKeeper, ModelRouting, RoutingSavings, Provider
     ModelRoutingController,
     UsageHistoryController,
     UsageReportsController,
+    BudgetAlertsController,
     ProjectionController,
     ProviderLimitsController,
   ],

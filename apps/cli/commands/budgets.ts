@@ -2,7 +2,7 @@ import type { components } from '#lib/api-client';
 import type { CommandSpec, Commands } from '../command.js';
 import { present } from '../flags.js';
 import { LIST_OPTIONS, listed } from '../lists.js';
-import { bar, type Output } from '../output/output.js';
+import { ago, bar, type Output } from '../output/output.js';
 
 type Budget = components['schemas']['BudgetDoc'];
 type Policy = Budget['policy'];
@@ -86,6 +86,29 @@ function showBudget(out: Output, budget: Budget): void {
     ['active', budget.isActive],
   ]);
 }
+
+const alerts: CommandSpec = {
+  usage: 'alerts <id>',
+  summary: 'List the steps that a budget has reached, the newest first',
+  options: LIST_OPTIONS,
+  examples: ['budget alerts $BUDGET'],
+  run: async (cli, [id = ''], flags) => {
+    const told = await listed(flags, (query) =>
+      cli.drover.get('/api/v1/budgets/{id}/alerts', { params: { path: { id }, query } }),
+    );
+    cli.out.rows(
+      told,
+      [
+        { title: 'when', of: ({ at }) => ago(at) },
+        { title: 'level', of: ({ level }) => level },
+        { title: 'message', of: ({ message }) => message, wide: true },
+        { title: 'consumed', of: ({ consumed }) => consumed },
+        { title: 'allocated', of: ({ allocated }) => allocated },
+      ],
+      'It has reached no step yet.',
+    );
+  },
+};
 
 const create: CommandSpec = {
   usage: 'create <tokens>',
@@ -187,7 +210,7 @@ const usage: CommandSpec = {
 const commands: Commands = {
   budget: {
     summary: 'Limit tokens, and see how far they reach',
-    commands: [list, show, create, edit, reallocate],
+    commands: [list, show, alerts, create, edit, reallocate],
   },
   usage,
 };

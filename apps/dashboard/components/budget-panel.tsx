@@ -7,9 +7,11 @@ import { type Budget, budgetName } from './budget-lines.js';
 import { FormDialog } from './form-dialog.js';
 import { Ago, Facts, Field, Loaded, Meter, Panel } from './parts.js';
 
+type Alert = components['schemas']['BudgetAlertDoc'];
 type Projection = components['schemas']['ProjectionDoc'];
 
 const EVERY_MS = 30_000;
+const ALERTS = 5;
 const CHANGES = [['budgets'], ['overview']];
 
 /** One budget: what is used, how long it will last, and what can be done. */
@@ -24,12 +26,7 @@ export function BudgetPanel({ budget, others }: { budget: Budget; others: Budget
       <div className="stack">
         <div>
           <p className="budget-line">
-            <span>
-              {percentUsed} % used
-              {percentUsed >= 75 && (
-                <span className="muted"> (alerts are sent at 50, 75, 90, 100 %)</span>
-              )}
-            </span>
+            <span>{percentUsed} % used</span>
             <span className="muted">
               {shortCount(consumed)} of {shortCount(allocated)} tokens
             </span>
@@ -46,6 +43,7 @@ export function BudgetPanel({ budget, others }: { budget: Budget; others: Budget
           ]}
         />
         {budget.isActive && <Outlook id={id} />}
+        <Alerts id={id} />
       </div>
     </Panel>
   );
@@ -59,6 +57,39 @@ function Outlook({ id }: { id: string }) {
     { every: EVERY_MS },
   );
   return <Loaded query={projection}>{(data) => <OutlookFacts projection={data} />}</Loaded>;
+}
+
+/** The latest steps that it has reached; a raise lets a step be reached again. */
+function Alerts({ id }: { id: string }) {
+  const alerts = useRead(
+    ['budgets', id, 'alerts'],
+    (api, signal) =>
+      api.get('/api/v1/budgets/{id}/alerts', {
+        params: { path: { id }, query: { limit: ALERTS } },
+        signal,
+      }),
+    { every: EVERY_MS },
+  );
+  return (
+    <Loaded query={alerts}>
+      {({ items }) => <Facts items={[['Alerts', items.length > 0 && <Told alerts={items} />]]} />}
+    </Loaded>
+  );
+}
+
+function Told({ alerts }: { alerts: Alert[] }) {
+  return (
+    <ul>
+      {alerts.map(({ at, threshold, consumed, allocated }) => (
+        <li key={`${at} ${threshold}`}>
+          {threshold} % <Ago at={at} />{' '}
+          <span className="muted">
+            ({shortCount(consumed)} of {shortCount(allocated)})
+          </span>
+        </li>
+      ))}
+    </ul>
+  );
 }
 
 function OutlookFacts({ projection }: { projection: Projection }) {

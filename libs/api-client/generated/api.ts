@@ -1123,6 +1123,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/budgets/{id}/alerts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Which steps a budget has reached, and when, the newest first
+         * @description Callers: users with the role VIEWER or above; API keys with that role and the scope `tasks:read`.
+         */
+        get: operations["listBudgetAlerts"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/budgets/{id}/projection": {
         parameters: {
             query?: never;
@@ -4154,6 +4174,38 @@ export interface components {
         };
         UsageCostPageDoc: {
             items: components["schemas"]["UsageCostDoc"][];
+            nextCursor: string | null;
+        };
+        BudgetAlertDoc: {
+            /** Format: date-time */
+            at: string;
+            /**
+             * @description critical: it is used up
+             * @enum {string}
+             */
+            level: "warning" | "critical";
+            /**
+             * @description The step that was reached, in percent
+             * @enum {number}
+             */
+            threshold: 50 | 75 | 90 | 100;
+            /** @description consumed of allocated then, rounded down */
+            percentUsed: number;
+            /**
+             * @description Tokens of the budget then
+             * @example 750000
+             */
+            allocated: string;
+            /**
+             * @description Tokens used then
+             * @example 750000
+             */
+            consumed: string;
+            /** @example 75 % of the budget of the project is used */
+            message: string;
+        };
+        BudgetAlertPageDoc: {
+            items: components["schemas"]["BudgetAlertDoc"][];
             nextCursor: string | null;
         };
         BurnRatesDoc: {
@@ -9228,6 +9280,44 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["UsageCostPageDoc"];
+                };
+            };
+            /** @description A refusal */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listBudgetAlerts: {
+        parameters: {
+            query?: {
+                /** @description How many items a page has at most. */
+                limit?: number;
+                /** @description `nextCursor` of the previous page, as it is. */
+                cursor?: string;
+            };
+            header?: {
+                /** @description The workspace to act in. Users send it, unless the path names one; all other credentials belong to one workspace, and may name that one. */
+                "X-Workspace-Id"?: string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BudgetAlertPageDoc"];
                 };
             };
             /** @description A refusal */

@@ -2,7 +2,7 @@ import { Body, Controller, Get, HttpCode, Post, Query } from '@nestjs/common';
 import { ApiAcceptedResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { ApiErrors, Idempotent, UuidParam } from '#lib/http';
 import { Auth, CurrentCaller } from '#lib/identity';
-import { type Caller, decodeCursor, malformedCursor } from '#lib/kernel';
+import { type Caller, numberOfCursor } from '#lib/kernel';
 import { Deliveries } from '../deliveries.service.js';
 import {
   DeliveryDoc,
@@ -11,8 +11,6 @@ import {
   ReplayDoc,
   ReplayDto,
 } from './webhooks.dto.js';
-
-const EVENT_ID = /^\d{1,18}$/;
 
 @ApiTags('Webhooks')
 @Controller('webhooks')
@@ -34,7 +32,7 @@ export class DeliveriesController {
   ) {
     return this.deliveries.list(caller, id, {
       state: state ?? null,
-      after: eventOf(cursor),
+      after: numberOfCursor(cursor),
       limit,
     });
   }
@@ -64,11 +62,4 @@ export class DeliveriesController {
   replay(@CurrentCaller() caller: Caller, @UuidParam() id: string, @Body() body: ReplayDto) {
     return this.deliveries.replay(caller, id, body);
   }
-}
-
-function eventOf(cursor: string | undefined): string | null {
-  if (cursor === undefined) return null;
-  const [id] = decodeCursor(cursor, ['string']);
-  if (EVENT_ID.test(String(id))) return String(id);
-  throw malformedCursor();
 }

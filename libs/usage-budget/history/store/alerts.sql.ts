@@ -1,4 +1,4 @@
-import { command } from '#lib/database';
+import { command, query } from '#lib/database';
 
 /** Percents of a budget at which people are told; usage_budgets.reached_percent is one of them, or 0. */
 const STEPS = [50, 75, 90, 100].map((step) => `(${step}::smallint)`).join(', ');
@@ -76,4 +76,33 @@ told AS (
 SELECT u.workspace_id, u.task_id, u.id AS budget_id, count(t.budget_id)::int AS told
 FROM untold u LEFT JOIN told t ON t.budget_id = u.id
 GROUP BY 1, 2, 3`,
+);
+
+/** One step that a budget has reached. Tokens are bigints as text. */
+export interface AlertRow {
+  id: string;
+  created_at: Date;
+  level: 'warning' | 'critical';
+  threshold: number;
+  percent_used: number;
+  allocated: string;
+  consumed: string;
+  message: string;
+}
+
+/**
+ * What was told of a budget, the newest first, as far back as the journal goes.
+ * Index: journal_budget_alerts_idx of each partition, backwards.
+ * $1 workspace, $2 budget as text, $3 the last id of the page before or NULL, $4 rows at most.
+ */
+export const listBudgetAlerts = query<AlertRow>(
+  'usage_list_budget_alerts',
+  `
+SELECT id, created_at, details ->> 'level' AS level, (details ->> 'threshold')::int AS threshold,
+  (details ->> 'percentUsed')::bigint AS percent_used, details ->> 'allocated' AS allocated,
+  details ->> 'consumed' AS consumed, message
+FROM journal
+WHERE workspace_id = $1 AND event = 'budget.alert' AND details ->> 'budgetId' = $2 AND ($3::bigint IS NULL OR id < $3)
+ORDER BY id DESC
+LIMIT $4`,
 );
