@@ -1,0 +1,139 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Page } from 'playwright-core';
+import { TestFleet } from '../support/fleet.js';
+import { waitFor } from '../support/wait-for.js';
+import { aPerson, TestBrowser } from './dashboard/browser.js';
+
+/** What those who administer a workspace do in the dashboard. */
+
+let fleet: TestFleet;
+let browser: TestBrowser;
+let page: Page;
+let receiver: Server;
+const received: string[] = [];
+
+beforeAll(async () => {
+  fleet = await TestFleet.create();
+  await fleet.startServer({ WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8' });
+  receiver = createServer((request, response) => {
+    received.push(String(request.headers['webhook-id']));
+    request.resume().on('end', () => response.writeHead(204).end());
+  }).listen(0, '127.0.0.1');
+  await once(receiver, 'listening');
+  browser = await TestBrowser.start(`http://127.0.0.1:${fleet.port}`);
+  page = await browser.signedIn(await aPerson(fleet, [fleet.workspaceId]));
+}, 120_000);
+
+afterAll(async () => {
+  await browser.stop();
+  receiver.close();
+  await fleet.stop();
+});
+
+const button = (name: string) => page.getByRole('button', { name, exact: true });
+const rowOf = (text: string) => page.getByRole('row').filter({ hasText: text });
+/** The one that is open. */
+const dialog = () => page.locator('dialog[open]');
+const confirm = (name: string) => dialog().getByRole('button', { name, exact: true }).click();
+
+describe('an administrator', () => {
+  it('makes an API key that is shown once and works, revokes it, and finds both in the audit log', async () => {
+    await page.goto('/settings');
+    await button('New key').click();
+    await dialog().getByLabel('Name').fill('A program');
+    await confirm('Make key');
+    const key = (await page.locator('pre.foreign').textContent()) ?? '';
+    const ask = (): Promise<number> =>
+      fetch(`http://127.0.0.1:${fleet.port}/api/v1/agent-tasks`, {
+        headers: { authorization: `Bearer ${key.trim()}` },
+      }).then(({ status }) => status);
+    expect(await ask()).toBe(200);
+    await page.reload();
+    await rowOf('A program').waitFor();
+    expect(await page.locator('pre.foreign').count()).toBe(0);
+    await rowOf('A program').getByRole('button', { name: 'Revoke' }).click();
+    await confirm('Revoke');
+    await rowOf('A program').getByText('Revoked').waitFor();
+    await waitFor('the key to end', async () => (await ask()) === 401);
+    await page.goto('/audit');
+    await rowOf('revokeApiKey').waitFor();
+    await page.getByLabel('Operation').fill('createApiKey');
+    await page.getByLabel('Operation').press('Enter');
+    await rowOf('revokeApiKey').waitFor({ state: 'detached' });
+    expect(await rowOf('createApiKey').textContent()).toContain('done');
+  });
+
+  it('changes the role of a member, who may do less from then on', async () => {
+    const member = await aPerson(fleet, [fleet.workspaceId], 'MEMBER');
+    const theirs = await browser.signedIn(member);
+    await theirs.goto('/tasks');
+    await theirs.getByText('New task').first().waitFor();
+    await page.goto('/settings');
+    await page.getByLabel(`Role of ${member.email}`).selectOption('VIEWER');
+    await page.getByText('The role is changed.').waitFor();
+    await theirs.reload();
+    await theirs.getByRole('heading', { level: 1 }).waitFor();
+    await theirs.getByText('New task').waitFor({ state: 'detached' });
+    await theirs.context().close();
+  });
+
+  it('moves tokens from a budget to another, and sees which step it has reached', async () => {
+    const period = { periodStart: '2026-01-01T00:00:00Z', periodEnd: '2099-01-01T00:00:00Z' };
+    const { body: project } = await fleet.api.post<{ id: string }>('/projects', {
+      name: 'Invoices',
+    });
+    const budget = (values: object) =>
+      fleet.api.post<{ id: string }>('/budgets', { ...values, ...period });
+    await budget({ scope: 'global', allocated: 1_000 });
+    const { body: small } = await budget({
+      ...{ scope: 'project', scopeId: project.id, allocated: 100 },
+    });
+    await fleet.db.owner.query('UPDATE usage_budgets SET consumed = 80 WHERE id = $1', [small.id]);
+    await waitFor('the alerts', async () => {
+      const path = `/budgets/${small.id}/alerts`;
+      return (await fleet.api.get<{ items: object[] }>(path)).body.items.length === 2;
+    });
+    await page.goto('/budgets');
+    const panel = (name: string) =>
+      page.locator('section').filter({ has: page.getByRole('heading', { name }) });
+    await panel('Whole workspace').getByRole('button', { name: 'Move' }).click();
+    await dialog().getByRole('combobox').selectOption({ label: 'Project Invoices' });
+    await dialog().getByLabel('Tokens').fill('60');
+    await confirm('Move');
+    await panel('Project Invoices').getByText('80 of 160 tokens').waitFor();
+    await panel('Project Invoices').getByText('(80 of 100)').first().waitFor();
+    await panel('Whole workspace').getByText('0 of 940 tokens').waitFor();
+  });
+
+  it('pauses tasks of a type, and ends the pause', async () => {
+    await page.goto('/coordinator');
+    await button('Pause').click();
+    await dialog().getByLabel('Reason').fill('A bad release');
+    await dialog().getByLabel('Type').fill('deploy');
+    await confirm('Pause');
+    await rowOf('A bad release').waitFor();
+    const { body } = await fleet.api.get<{ items: object[] }>('/pauses');
+    expect(body.items).toMatchObject([{ scope: 'task_type', taskType: 'deploy' }]);
+    await rowOf('A bad release').getByRole('button', { name: 'End it' }).click();
+    await page.getByText('Nothing is paused').waitFor();
+  });
+
+  it('sends the test of a webhook, and the same delivery once more', async () => {
+    const { port } = receiver.address() as AddressInfo;
+    const url = `http://127.0.0.1:${port}/`;
+    const { body } = await fleet.api.post<{ id: string }>('/webhooks', {
+      url,
+      events: ['task.created'],
+    });
+    await page.goto(`/webhooks/${body.id}`);
+    await button('Send a test').click();
+    await page.locator('summary', { hasText: 'webhook.test' }).click();
+    await waitFor('the test', () => received.length === 1);
+    await button('Send again').click();
+    await waitFor('it again', () => received.length === 2);
+    expect(new Set(received).size).toBe(1);
+  });
+});
