@@ -247,6 +247,30 @@ RETURNING t.id
 SELECT status, version, unmet_dependencies, run_id, agent_id, parent_task_id
 FROM agent_tasks WHERE workspace_id = $1 AND id = $2
 
+-- task_throughput
+WITH span AS MATERIALIZED (
+  SELECT to_timestamp((floor(extract(epoch FROM now()) / $2::int) + 1 - $3::int) * $2) AS since
+),
+ended AS MATERIALIZED (
+  SELECT floor(extract(epoch FROM t.completed_at - s.since) / $2)::int AS step,
+    extract(epoch FROM t.started_at - coalesce(t.ready_at, t.created_at)) AS waited,
+    extract(epoch FROM t.completed_at - t.started_at) AS ran
+  FROM agent_tasks t CROSS JOIN span s
+  WHERE t.workspace_id = $1 AND t.completed_at IS NOT NULL AND t.completed_at >= s.since
+),
+steps AS (
+  SELECT array_agg(coalesce(c.count, 0) ORDER BY n.step) AS counts
+  FROM generate_series(0, $3 - 1) AS n (step)
+  LEFT JOIN (SELECT step, count(*)::int AS count FROM ended GROUP BY step) c ON c.step = n.step
+)
+SELECT e.completed, e.wait, e.run, steps.counts, span.since + make_interval(secs => $2 * $3) AS until
+FROM span, steps, (
+  SELECT count(*)::int AS completed,
+    percentile_cont(ARRAY[0.5, 0.95]) WITHIN GROUP (ORDER BY greatest(waited, 0)::float8) AS wait,
+    percentile_cont(ARRAY[0.5, 0.95]) WITHIN GROUP (ORDER BY greatest(ran, 0)::float8) AS run
+  FROM ended
+) e
+
 -- task_views
 SELECT t.workspace_id AS "workspaceId", t.id AS "id", t.title AS "title", t.description AS "description", t.task_type AS "taskType", t.project_id AS "projectId", t.milestone_id AS "milestoneId", t.status AS "status", t.version AS "version", t.priority AS "priority", t.run_id AS "runId", t.agent_id AS "agentId", t.session_key AS "sessionKey", t.generation AS "generation", t.progress_percent AS "progressPercent", t.current_step AS "currentStep", t.estimated_duration_minutes AS "estimatedDurationMinutes", t.estimated_completion_at AS "estimatedCompletionAt", t.estimated_complexity AS "estimatedComplexity", t.estimated_tokens AS "estimatedTokens", t.estimate_source AS "estimateSource", t.timeout_seconds AS "timeoutSeconds", t.retry_count AS "retryCount", t.max_retries AS "maxRetries", t.retry_backoff_seconds AS "retryBackoffSeconds", t.retry_at AS "retryAt", t.last_error AS "lastError", t.abort_reason AS "abortReason", t.abort_message AS "abortMessage", t.failure_reason AS "failureReason", t.required_capabilities AS "requiredCapabilities", t.unmet_dependencies AS "unmetDependencies", t.ready_at AS "readyAt", t.queue_expires_at AS "queueExpiresAt", t.input_context AS "inputContext", t.output_result AS "outputResult", t.summary AS "summary", t.checkpoint_data AS "checkpointData", t.metadata AS "metadata", t.secrets AS "secrets", t.paused_by AS "pausedBy", t.pause_reason AS "pauseReason", t.created_by AS "createdBy", t.parent_task_id AS "parentTaskId", t.created_at AS "createdAt", t.updated_at AS "updatedAt", t.assigned_at AS "assignedAt", t.started_at AS "startedAt", t.paused_at AS "pausedAt", t.completed_at AS "completedAt", t.failed_at AS "failedAt", t.aborted_at AS "abortedAt", t.archived_at AS "archivedAt",
   ARRAY(SELECT g.tag FROM agent_task_tags g

@@ -17,6 +17,7 @@ import { TaskUpdateController } from './http/task-update.controller.js';
 import { TaskSuspension } from './suspension/task-suspension.js';
 import { TaskHistory } from './queries/task-history.js';
 import { TaskQueries } from './queries/task-queries.js';
+import { TaskThroughput } from './queries/task-throughput.js';
 import { TaskUpdates } from './updates/task-updates.js';
 import { UpdateSecrets } from './updates/update-secrets.js';
 
@@ -40,6 +41,7 @@ import { UpdateSecrets } from './updates/update-secrets.js';
     BulkCommands,
     TaskQueries,
     TaskHistory,
+    TaskThroughput,
     TaskDependencies,
     UpdateSecrets,
     TaskUpdates,

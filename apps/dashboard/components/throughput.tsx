@@ -1,8 +1,10 @@
 import { lazy, Suspense, useMemo } from 'react';
+import type { components } from '#lib/api-client';
 import { useRead } from '../api/read.js';
 import { clockOf, lengthOf } from '../domain/format.js';
-import { figuresOf } from '../domain/throughput.js';
 import { Empty, Loaded, Panel } from './parts.js';
+
+type Sums = components['schemas']['ThroughputDto'];
 
 // The library that draws comes after the figures.
 const Chart = lazy(() =>
@@ -10,38 +12,18 @@ const Chart = lazy(() =>
 );
 
 const EVERY_MS = 15_000;
-const HOUR_MS = 3_600_000;
-/** The API has no sums over time: these are reckoned from tasks, of those of the hour the latest created. */
-const TASKS = 200;
 
 /** How many tasks are completed, and how long they took. */
 export function Throughput() {
-  const ended = useRead(
+  const sums = useRead(
     ['overview', 'throughput'],
-    async (api, signal) => {
-      const now = Date.now();
-      const query = {
-        status: ['COMPLETED' as const],
-        updatedAfter: new Date(now - HOUR_MS).toISOString(),
-        limit: TASKS,
-      };
-      const { items } = await api.get('/api/v1/agent-tasks', { params: { query }, signal });
-      return {
-        now,
-        tasks: items.map(({ readyAt, createdAt, startedAt, completedAt }) => ({
-          readyAt,
-          createdAt,
-          startedAt,
-          completedAt,
-        })),
-      };
-    },
+    (api, signal) => api.get('/api/v1/agent-tasks/throughput', { signal }),
     { every: EVERY_MS },
   );
   return (
     <Panel title="Completed in the last hour">
-      <Loaded query={ended}>
-        {({ now, tasks }) => (tasks.length === 0 ? <None /> : <Figures now={now} tasks={tasks} />)}
+      <Loaded query={sums}>
+        {(data) => (data.completed === 0 ? <None /> : <Figures sums={data} />)}
       </Loaded>
     </Panel>
   );
@@ -54,9 +36,9 @@ function None() {
 const whole = (value: number) => String(Math.round(value));
 const minutes = (ms: number) => clockOf(new Date(ms).toISOString()).slice(0, 5);
 
-function Figures({ now, tasks }: Parameters<typeof figuresOf>[0]) {
-  const figures = useMemo(() => figuresOf({ now, tasks }), [now, tasks]);
-  const { times, counts, wait, run } = figures;
+function Figures({ sums: { completed, wait, run, steps } }: { sums: Sums }) {
+  const times = useMemo(() => steps.map(({ from }) => Date.parse(from) / 1000), [steps]);
+  const counts = useMemo(() => steps.map((step) => step.completed), [steps]);
   return (
     <>
       <Suspense fallback={<div className="chart" />}>
@@ -68,11 +50,13 @@ function Figures({ now, tasks }: Parameters<typeof figuresOf>[0]) {
           timeFormat={minutes}
         />
       </Suspense>
-      <p className="muted">
-        {tasks.length === TASKS ? `The last ${TASKS} tasks` : `${tasks.length} tasks`}: half waited
-        at most {lengthOf(wait.p50)} and ran at most {lengthOf(run.p50)}; of 95 % these were{' '}
-        {lengthOf(wait.p95)} and {lengthOf(run.p95)}.
-      </p>
+      {wait && run && (
+        <p className="muted">
+          {completed} {completed === 1 ? 'task' : 'tasks'}: half waited at most {lengthOf(wait.p50)}{' '}
+          and ran at most {lengthOf(run.p50)}; of 95 % these were {lengthOf(wait.p95)} and{' '}
+          {lengthOf(run.p95)}.
+        </p>
+      )}
     </>
   );
 }

@@ -4,7 +4,6 @@ import { partsOf } from './log-line.js';
 import { legalCommands, TASK_STATUSES } from './status.js';
 import { draftOf } from './task-draft.js';
 import { filterOf } from './task-filter.js';
-import { figuresOf } from './throughput.js';
 
 const ESCAPE = String.fromCharCode(27);
 const BELL = String.fromCharCode(7);
@@ -101,17 +100,4 @@ it('makes a task of its form, and refuses what is no JSON object', () => {
   });
   form.set('input', '[1]');
   expect(() => draftOf(form)).toThrow('no JSON object');
-});
-
-it('counts what was completed, by two minutes, and how long it took', () => {
-  const at = (seconds: number) => new Date(seconds * 1000).toISOString();
-  const task = (from: number) => ({
-    createdAt: at(from),
-    readyAt: at(from + 1),
-    startedAt: at(from + 3),
-    completedAt: at(from + 13),
-  });
-  const { counts, wait, run } = figuresOf({ now: 7_200_000, tasks: [task(7_000), task(7_010)] });
-  expect(counts.reduce((sum, count) => sum + count)).toBe(2);
-  expect([wait.p50, run.p95]).toEqual([2, 10]);
 });

@@ -55,11 +55,6 @@ export function dollars(usd: string | null): string {
   return `$${value === 0 || value >= 1 ? value.toFixed(2) : value.toPrecision(2)}`;
 }
 
-/** The value below which this share of the values lies; undefined of none. */
-export function quantile(sorted: number[], share: number): number | undefined {
-  return sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))];
-}
-
 const ESCAPE = String.fromCharCode(27);
 const ANSI = new RegExp(
   `${ESCAPE}\\[[0-9;?]*[ -/]*[@-~]|${ESCAPE}\\][^\\u0007${ESCAPE}]*\\u0007?|${ESCAPE}.?`,

@@ -1515,6 +1515,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/agent-tasks/throughput": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * How many tasks complete, and how long they wait and run
+         * @description Callers: users with the role VIEWER or above; API keys with that role and the scope `tasks:read`.
+         */
+        get: operations["getThroughput"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/agent-tasks/{id}": {
         parameters: {
             query?: never;
@@ -4938,6 +4958,33 @@ export interface components {
             /** @description null on the last page */
             nextCursor: string | null;
         };
+        SpreadDto: {
+            /**
+             * @description Seconds that half of the tasks took at most
+             * @example 0.4
+             */
+            p50: number;
+            /**
+             * @description Seconds that 95 % of the tasks took at most
+             * @example 12.5
+             */
+            p95: number;
+        };
+        ThroughputStepDto: {
+            /** Format: date-time */
+            from: string;
+            completed: number;
+        };
+        ThroughputDto: {
+            /** @description Tasks that completed in this time */
+            completed: number;
+            /** @description From when a task could be taken to the start of its last run; null without tasks */
+            wait: components["schemas"]["SpreadDto"] | null;
+            /** @description How long the last run took; null without tasks */
+            run: components["schemas"]["SpreadDto"] | null;
+            /** @description Thirty of equal length, the oldest first; the last one is under way */
+            steps: components["schemas"]["ThroughputStepDto"][];
+        };
         RunDto: {
             /** Format: uuid */
             id: string;
@@ -5895,10 +5942,6 @@ export interface components {
              * @description With nine chances of ten before
              */
             p90: string;
-        };
-        SpreadDto: {
-            p50: number;
-            p90: number;
         };
         PlacesDto: {
             /** @description Tasks that the agents which could take it may hold at once */
@@ -10137,6 +10180,40 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["TaskDto"];
+                };
+            };
+            /** @description A refusal */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getThroughput: {
+        parameters: {
+            query?: {
+                /** @description How far back; 60 unless given */
+                minutes?: number;
+            };
+            header?: {
+                /** @description The workspace to act in. Users send it, unless the path names one; all other credentials belong to one workspace, and may name that one. */
+                "X-Workspace-Id"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ThroughputDto"];
                 };
             };
             /** @description A refusal */

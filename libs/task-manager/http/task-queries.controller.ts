@@ -6,9 +6,11 @@ import type { Caller } from '#lib/kernel';
 import { atLeast } from '../domain/log-view.js';
 import { TaskHistory } from '../queries/task-history.js';
 import { TaskQueries } from '../queries/task-queries.js';
+import { TaskThroughput } from '../queries/task-throughput.js';
 import { ListTasksQuery, TaskLogsQuery } from './dto/list-tasks.dto.js';
 import { LogPageDto, RunPageDto } from './dto/task-history.dto.js';
 import { TaskDto, TaskPageDto } from './dto/task.dto.js';
+import { ThroughputDto, ThroughputQuery } from './dto/throughput.dto.js';
 
 /** People see every task of their workspace; an agent sees what it holds, and a run its own task. */
 const READERS = { kinds: ['user', 'api_key', 'agent', 'run'], scope: 'tasks:read' } as const;
@@ -20,6 +22,7 @@ export class TaskQueriesController {
   constructor(
     private readonly queries: TaskQueries,
     private readonly history: TaskHistory,
+    private readonly throughput: TaskThroughput,
   ) {}
 
   @Get()
@@ -30,6 +33,18 @@ export class TaskQueriesController {
   @ApiErrors('agent_not_found', 'project_not_found', 'milestone_not_found', 'task_not_found')
   list(@CurrentCaller() caller: Caller, @Query() query: ListTasksQuery) {
     return this.queries.list(caller, query, query);
+  }
+
+  @Get('throughput')
+  @Auth({ scope: 'tasks:read' })
+  @ApiOperation({
+    operationId: 'getThroughput',
+    summary: 'How many tasks complete, and how long they wait and run',
+  })
+  @ApiOkResponse({ type: ThroughputDto })
+  @ApiErrors('validation_failed')
+  throughputOf(@CurrentCaller() caller: Caller, @Query() { minutes }: ThroughputQuery) {
+    return this.throughput.read(caller, minutes);
   }
 
   @Get(':id')

@@ -1,0 +1,44 @@
+import { Injectable } from '@nestjs/common';
+import { Database, firstRow } from '#lib/database';
+import type { Caller } from '#lib/kernel';
+import { taskThroughput } from '../store/task-throughput.sql.js';
+
+const STEPS = 30;
+
+/** Seconds that half of the tasks, and 95 % of them, took at most. */
+export interface Spread {
+  p50: number;
+  p95: number;
+}
+
+export interface TaskThroughputView {
+  completed: number;
+  wait: Spread | null;
+  run: Spread | null;
+  steps: { from: string; completed: number }[];
+}
+
+/** How many tasks a workspace completes, and how long they wait and run. */
+@Injectable()
+export class TaskThroughput {
+  constructor(private readonly database: Database) {}
+
+  /** @param minutes how far back, in thirty steps; the last of them is under way */
+  async read({ workspaceId }: Caller, minutes: number): Promise<TaskThroughputView> {
+    const seconds = (minutes * 60) / STEPS;
+    const tenant = this.database.tenant(workspaceId);
+    const row = await firstRow(tenant, taskThroughput, [workspaceId, seconds, STEPS]);
+    if (!row) throw new Error('A sum was not answered.');
+    const { completed, wait, run, counts, until } = row;
+    const since = until.getTime() - STEPS * seconds * 1_000;
+    const steps = counts.map((count, step) => ({
+      from: new Date(since + step * seconds * 1_000).toISOString(),
+      completed: count,
+    }));
+    return { completed, wait: spreadOf(wait), run: spreadOf(run), steps };
+  }
+}
+
+function spreadOf(row: [number, number] | null): Spread | null {
+  return row && { p50: row[0], p95: row[1] };
+}
