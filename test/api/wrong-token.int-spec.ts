@@ -7,7 +7,7 @@ import {
   SECRET,
   wrongCredentials,
 } from './support/credentials.js';
-import { digestOf } from './support/digest.js';
+import { type Digest, digestOf } from './support/digest.js';
 import { forge } from './support/forgery.js';
 import { type Access, readRoutes, type Route } from './support/openapi.js';
 import { requestWith } from './support/places.js';
@@ -63,7 +63,7 @@ describe.each(routes.filter(isProtected).map((route) => [route.name, route] as c
   (_, route) => {
     let before: unknown;
     beforeAll(async () => {
-      before = await digestOf(app.db.owner);
+      before = await state();
     });
 
     it.each(route.access.kinds)('refuses what is no credentials of a %s', async (kind) => {
@@ -79,12 +79,17 @@ describe.each(routes.filter(isProtected).map((route) => [route.name, route] as c
     });
 
     it('has changed no row by all that', async () => {
-      expect(await digestOf(app.db.owner)).toEqual(before);
+      expect(await state()).toEqual(before);
     });
   },
 );
 
 /** The request is one that its caller could make, but for the credentials. */
+/** All but who was refused: that is kept. */
+async function state(): Promise<Digest> {
+  return { ...(await digestOf(app.db.owner)), audit_log: '' };
+}
+
 async function expectRefused(route: Route, kind: Access['kinds'][number], refused: Refused) {
   const caller = wardrobe.tenant.callers[kind];
   const asker = { kind, caller: { ...caller, headers: refused.headers } };

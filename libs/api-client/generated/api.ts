@@ -4958,7 +4958,7 @@ export interface components {
             /** @description null on the last page */
             nextCursor: string | null;
         };
-        SpreadDto: {
+        ThroughputSpreadDto: {
             /**
              * @description Seconds that half of the tasks took at most
              * @example 0.4
@@ -4979,9 +4979,9 @@ export interface components {
             /** @description Tasks that completed in this time */
             completed: number;
             /** @description From when a task could be taken to the start of its last run; null without tasks */
-            wait: components["schemas"]["SpreadDto"] | null;
+            wait: components["schemas"]["ThroughputSpreadDto"] | null;
             /** @description How long the last run took; null without tasks */
-            run: components["schemas"]["SpreadDto"] | null;
+            run: components["schemas"]["ThroughputSpreadDto"] | null;
             /** @description Thirty of equal length, the oldest first; the last one is under way */
             steps: components["schemas"]["ThroughputStepDto"][];
         };
@@ -5942,6 +5942,10 @@ export interface components {
              * @description With nine chances of ten before
              */
             p90: string;
+        };
+        SpreadDto: {
+            p50: number;
+            p90: number;
         };
         PlacesDto: {
             /** @description Tasks that the agents which could take it may hold at once */

@@ -7,7 +7,7 @@ export class ThroughputQuery {
   minutes: number = 60;
 }
 
-export class SpreadDto implements Spread {
+export class ThroughputSpreadDto implements Spread {
   @ApiProperty({ example: 0.4, description: 'Seconds that half of the tasks took at most' })
   p50!: number;
 
@@ -25,16 +25,16 @@ export class ThroughputDto implements TaskThroughputView {
   completed!: number;
 
   @ApiProperty({
-    ...{ type: SpreadDto, nullable: true },
+    ...{ type: ThroughputSpreadDto, nullable: true },
     description: 'From when a task could be taken to the start of its last run; null without tasks',
   })
-  wait!: SpreadDto | null;
+  wait!: ThroughputSpreadDto | null;
 
   @ApiProperty({
-    ...{ type: SpreadDto, nullable: true },
+    ...{ type: ThroughputSpreadDto, nullable: true },
     description: 'How long the last run took; null without tasks',
   })
-  run!: SpreadDto | null;
+  run!: ThroughputSpreadDto | null;
 
   @ApiProperty({
     type: [ThroughputStepDto],
