@@ -58,8 +58,13 @@ function isOwn(fd: number): boolean {
   }
 }
 
+/** Where nobody listens any more it ends at once: an error would be printed into the session's output. */
 function tell(answer: InnerAnswer): void {
-  writeSync(CHANNEL, `${JSON.stringify(answer)}\n`);
+  try {
+    writeSync(CHANNEL, `${JSON.stringify(answer)}\n`);
+  } catch {
+    process.exit(0);
+  }
 }
 
 // Who asks the session to end asks the command.
