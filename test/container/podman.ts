@@ -166,12 +166,22 @@ export class Podman {
 
   async stop(): Promise<void> {
     await this.to(['rm', '--all', '--force', '--time', '0']);
-    // It may have mounted this one on itself.
-    const overlay = join(this.folder, 'root/overlay');
-    if (readFileSync('/proc/mounts', 'utf8').includes(` ${overlay} `)) {
-      execFileSync('umount', [overlay]);
+    // What it started at the end of a container may be at work in its folder still.
+    await waitFor('the last of the engine to leave its folder', () => this.isRemoved());
+  }
+
+  private isRemoved(): boolean {
+    try {
+      // It may have mounted this one on itself.
+      const overlay = join(this.folder, 'root/overlay');
+      if (readFileSync('/proc/mounts', 'utf8').includes(` ${overlay} `)) {
+        execFileSync('umount', [overlay]);
+      }
+      rmSync(this.folder, { recursive: true, force: true });
+      return true;
+    } catch {
+      return false;
     }
-    rmSync(this.folder, { recursive: true, force: true });
   }
 }
 
