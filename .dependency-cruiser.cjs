@@ -36,10 +36,11 @@ module.exports = {
     },
     {
       name: 'libraries-through-their-index',
-      comment: 'Import #lib/<name>; what its index.ts does not export is not for others.',
+      comment:
+        'Import #lib/<name>, or #lib/<name>/domain; what their index.ts does not export is not for others.',
       severity: 'error',
       from: { path: '^(libs/([^/]+)|apps|tools)/', pathNot: '\\.(int-|e2e-)?spec\\.ts$' },
-      to: { path: '^libs/([^/]+)/.+', pathNot: ['^libs/[^/]+/index\\.ts$', '^libs/$2/'] },
+      to: { path: '^libs/([^/]+)/.+', pathNot: ['^libs/[^/]+/(domain/)?index\\.ts$', '^libs/$2/'] },
     },
     {
       name: 'libraries-know-no-app',
@@ -111,6 +112,18 @@ module.exports = {
       severity: 'error',
       from: { path: '^libs/mcp/', pathNot: '\\.(int-)?spec\\.ts$' },
       to: { path: '^libs/(?!api-client/|mcp/)|node_modules/(@nestjs|pg|@prisma)/' },
+    },
+    {
+      name: 'domain-knows-domains-alone',
+      comment:
+        'Import #lib/<name>/domain: the rest of a library brings Nest and the database along.',
+      severity: 'error',
+      from: { path: '^libs/[^/]+/domain/', pathNot: '\\.(int-)?spec\\.ts$' },
+      to: {
+        path: '^libs/(?!kernel/)[^/]+/',
+        pathNot: '/domain/',
+        dependencyTypesNot: ['type-only'],
+      },
     },
     {
       name: 'domain-does-no-io',

@@ -18,7 +18,7 @@ const shared = {
     ],
   },
   moduleNameMapper: {
-    '^#lib/([^/]+)$': '<rootDir>/libs/$1/index.ts',
+    '^#lib/(.+)$': '<rootDir>/libs/$1/index.ts',
     '^(\\.{1,2}/.*)\\.js$': '$1',
   },
   modulePathIgnorePatterns: ['<rootDir>/dist/', '<rootDir>/.cache/', '<rootDir>/.drover/'],

@@ -1,15 +1,7 @@
+export * from './domain/index.js';
 export { AgentManagerModule } from './agent-manager.module.js';
 export { AgentManagerService } from './agents/agent-manager.service.js';
-export { type AgentView } from './domain/agent-view.js';
 export { prepareAssignment } from './agents/assignable-agents.js';
-export {
-  CAPABILITY,
-  capabilityKey,
-  isOwnCapability,
-  normalizeCapabilities,
-  ownCapability,
-} from './domain/capabilities.js';
-export { requireSelf } from './domain/require-self.js';
 export { AgentDoc } from './http/dto/agent.docs.js';
 export { Heartbeats, type HeartbeatListener } from './heartbeats/heartbeats.js';
 export { HeartbeatFlusher } from './heartbeats/heartbeat-flusher.js';

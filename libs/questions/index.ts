@@ -1,4 +1,4 @@
-export { ON_DEADLINE, type OnDeadline } from './domain/question.js';
+export * from './domain/index.js';
 export { Questions } from './questions.js';
 export { QuestionsModule } from './questions.module.js';
 export { dueQuestions, NEXT_DEADLINE } from './store/close.sql.js';

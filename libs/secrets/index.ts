@@ -1,12 +1,5 @@
+export * from './domain/index.js';
 export { AgentSecrets, type SessionColumns } from './agent-secrets.js';
-export { type ColumnOfTask, mapColumn, type Original } from './domain/originals.js';
-export {
-  hasRoomForSecret,
-  secretsIn,
-  secretsInSentence,
-  SecretValues,
-} from './domain/secret-values.js';
-export { asObject, keepHidden, redactSecrets, showsSecret } from './domain/secret-walk.js';
 export { HeldSecrets } from './held-secrets.js';
 export { Secrets } from './http/secrets-field.js';
 export { KeyRing } from './key-ring.js';

@@ -1,14 +1,9 @@
+export * from './domain/index.js';
 export { TaskSuspension } from './suspension/task-suspension.js';
 export { TaskManagerModule } from './task-manager.module.js';
 export { TaskCreation } from './creation/task-creation.js';
 export { CreateTaskDto, TaskPageDto } from './http/dto/task.dto.js';
 export { TaskCommands } from './commands/task-commands.js';
-export { type TaskCommand } from './domain/commands.js';
-export { MAX_ANSWERS, type TaskAnswer } from './domain/task-answer.js';
-export { visibilityOf } from './domain/access.js';
-export { idAfter } from './domain/cursor.js';
-export { type Edge, findWay } from './domain/dependencies.js';
-export { type DependencyPolicy, DEPENDENCY_POLICIES, type TaskView } from './domain/task-view.js';
 export {
   ShownFlag,
   ShownId,
@@ -26,13 +21,6 @@ export {
 export { TaskHistory } from './queries/task-history.js';
 export { requireNamed } from './queries/require-named.js';
 export { requireReadable } from './queries/require-readable.js';
-export {
-  atLeast,
-  LOG_LEVELS,
-  type LogFilter,
-  type LogLevel,
-  type LogView,
-} from './domain/log-view.js';
 export { TaskQueries } from './queries/task-queries.js';
 export { bytesOf, cutPage, TASK_BYTES } from './store/page-bytes.js';
 export { LEASE_END } from './store/run-columns.js';

@@ -1,31 +1,4 @@
-export {
-  AGENT_LIFECYCLES,
-  AGENT_STATUSES,
-  type AgentLifecycle,
-  type AgentStatus,
-  legalAgentTransitions,
-} from './domain/agent-state.js';
-export {
-  type FailureClass,
-  type RetryPolicy,
-  FAILURE_CLASSES,
-  type RunFailure,
-} from './domain/failure.js';
-export { type LockedTask } from './domain/locked-task.js';
-export { type Transition, type RunTransition } from './domain/transition.js';
-export { planFailure, type FailurePlan } from './domain/failure-handling.js';
-export { planFreeRelease, planRelease, type ReleasePlan } from './domain/release.js';
-export { LIVE_RUN_STATES, type RunState, RUN_STATES } from './domain/run-state.js';
-export {
-  TASK_EDGES,
-  TASK_PHASES,
-  TASK_STATUSES,
-  legalTaskTransitions,
-  type TaskStatus,
-  mayTransition,
-  ABORT_REASONS,
-  type AbortReason,
-} from './domain/task-state.js';
+export * from './domain/index.js';
 export { agentTransition } from './store/agent-transition.sql.js';
 export { journaled } from './store/journal.sql.js';
 export {

@@ -1,5 +1,5 @@
+export * from './domain/index.js';
 export { UsageBudgetModule } from './usage-budget.module.js';
-export { ESTIMATE_SOURCES, type EstimateSource } from './domain/estimate-source.js';
 export {
   availableBudgets,
   hasBudgets,
@@ -8,21 +8,9 @@ export {
   NO_BUDGETS,
 } from './holds/available-budgets.js';
 export { holdsAfforded } from './holds/afforded.sql.js';
-export {
-  BUDGET_POLICIES,
-  BUDGET_SCOPES,
-  type BudgetPolicy,
-  type BudgetScope,
-} from './domain/budget.js';
-export { ADVICE, type Advice, type BudgetStanding } from './domain/compliance.js';
 export { RunBudgets, type RunBudgetView } from './budgets/run-budgets.js';
-export type { Efficiency } from './domain/commit-check.js';
 export { type UsageReport } from './ledger/reports.js';
 export { type PricedUsage, UsageLedger, type UsageOutcome } from './ledger/usage-ledger.js';
-export { costOf, type TokenPrices, type TokenUsage } from './domain/cost.js';
-export type { Price } from './domain/price-list.js';
-export type { TaskFacts } from './domain/select-model.js';
-export { MODEL_TIERS, type ModelTier } from './domain/tiers.js';
 export { ModelPrices } from './prices/model-prices.js';
 export { ModelRouting, type RunModel } from './routing/model-routing.js';
 export { alertsDue, tellBudgetAlerts } from './history/store/alerts.sql.js';
@@ -30,12 +18,6 @@ export { dailySums, monthlySums, SUMS } from './history/store/counted.js';
 export { pruneUsageReports } from './history/store/prune.sql.js';
 export { rebuildUsageRollups } from './history/usage-rebuild.js';
 export { UsageView } from './history/usage-view.js';
-export {
-  type CurrentEstimate,
-  type Estimate,
-  estimatedAnew,
-  MAX_ESTIMATE,
-} from './domain/estimates.js';
 export { calibrateEstimates } from './estimates/calibrate.js';
 export { Estimates } from './estimates/estimates.service.js';
 export { Throttles } from './throttling/throttles.service.js';
@@ -48,14 +30,6 @@ export {
   throttlesOf,
   writeThrottles,
 } from './throttling/throttles.sql.js';
-export {
-  DEFAULT_LIMIT_SECONDS,
-  LIMIT_KINDS,
-  limitedBy,
-  type LimitKind,
-  type LimitReport,
-  MAX_LIMIT_SECONDS,
-} from './domain/provider-limit.js';
 export { ProviderLimits, type UnderstoodLimit } from './provider-limits/provider-limits.service.js';
 export {
   agentLimitedUntil,

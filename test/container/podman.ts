@@ -12,6 +12,7 @@ import { basename, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { EmbeddedError, fetchPackage, findBubblewrap, Supervisor } from '#lib/embedded';
 import { Program } from '../e2e/program.js';
+import { waitFor } from '../support/wait-for.js';
 
 const execute = promisify(execFile);
 

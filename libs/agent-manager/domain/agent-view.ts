@@ -1,6 +1,6 @@
 import type { Agent } from '#lib/database';
 import type { Sent } from '#lib/kernel';
-import type { AgentLifecycle, AgentStatus } from '#lib/transitions';
+import type { AgentLifecycle, AgentStatus } from '#lib/transitions/domain';
 
 export const AGENT_MODES = ['pull', 'push'] as const;
 export type AgentMode = (typeof AGENT_MODES)[number];

@@ -1,5 +1,5 @@
 import type { HeartbeatTiming } from './timing.js';
-import type { AgentStatus } from '#lib/transitions';
+import type { AgentStatus } from '#lib/transitions/domain';
 
 export const HEARTBEAT_STATUSES = ['healthy', 'degraded'] as const;
 export type HeartbeatStatus = (typeof HEARTBEAT_STATUSES)[number];

@@ -1,5 +1,5 @@
 import type { Cycle } from './find-cycles.js';
-import type { Transition } from '#lib/transitions';
+import type { Transition } from '#lib/transitions/domain';
 
 /** Ids of a cycle that an event or a line of the log carries at most: 36 KiB. */
 const IDS_LISTED = 1_000;

@@ -1,4 +1,4 @@
-import { type Edge, findWay } from '#lib/task-manager';
+import { type Edge, findWay } from '#lib/task-manager/domain';
 
 /** Tasks that wait for each other, so that none of them can ever begin. */
 export interface Cycle {

@@ -5,7 +5,7 @@ import {
   planFailure,
   type FailurePlan,
   type RetryPolicy,
-} from '#lib/transitions';
+} from '#lib/transitions/domain';
 
 /** The inconsistencies between a leased task and its run. */
 export type LeasedDefect =

@@ -1,4 +1,4 @@
-import { AGENT_STATUSES, RUN_STATES, TASK_STATUSES } from '#lib/transitions';
+import { AGENT_STATUSES, RUN_STATES, TASK_STATUSES } from '#lib/transitions/domain';
 import { type Field, flag, id, int, listOf, oneOf, optional, orNull, text, time } from './field.js';
 
 const [TASK, RUN, AGENT] = [

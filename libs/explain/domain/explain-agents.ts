@@ -1,4 +1,4 @@
-import { isOwnCapability } from '#lib/agent-manager';
+import { isOwnCapability } from '#lib/agent-manager/domain';
 import { RUNS_COMMANDS } from '#lib/kernel';
 import type { AgentFacts, AgentGroup, AgentAvailability, ExplainFacts } from './explain-facts.js';
 import { spawnObstacles } from './explain-spawning.js';

@@ -1,7 +1,7 @@
-import type { RunState, TaskStatus } from '#lib/transitions';
+import type { RunState, TaskStatus } from '#lib/transitions/domain';
 import type { AgentHold, HoldCode, SpawnFacts } from '#lib/runs';
-import type { DependencyPolicy } from '#lib/task-manager';
-import type { OnDeadline } from '#lib/questions';
+import type { DependencyPolicy } from '#lib/task-manager/domain';
+import type { OnDeadline } from '#lib/questions/domain';
 import type { BudgetScope, LimitKind, Throttle } from '#lib/usage-budget';
 
 export type { SpawnFacts };

@@ -25,7 +25,7 @@ import {
   time as timeSchema,
   type Told,
 } from './reasons.js';
-import type { TaskStatus } from '#lib/transitions';
+import type { TaskStatus } from '#lib/transitions/domain';
 import type { Throttle } from '#lib/usage-budget';
 
 /** What is told of a reason to hold a task back. */

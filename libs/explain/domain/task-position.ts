@@ -1,9 +1,9 @@
 import type { Kind, Places, Position, SimulatedTask } from './estimate.js';
 import type { AgentGroup, PauseFacts, SpawnFacts } from './explain-facts.js';
 import { HELD_BACK } from './explain.js';
-import type { TaskStatus } from '#lib/transitions';
+import type { TaskStatus } from '#lib/transitions/domain';
 import type { HoldCode } from '#lib/runs';
-import type { DependencyPolicy } from '#lib/task-manager';
+import type { DependencyPolicy } from '#lib/task-manager/domain';
 
 /** What of a task its estimate is drawn from. */
 export interface TaskOnItsWay {

@@ -1,5 +1,5 @@
 import { DroverError, type FieldError } from '#lib/kernel';
-import { redactSecrets } from '#lib/secrets';
+import { redactSecrets } from '#lib/secrets/domain';
 import type { HookRule } from './rules.js';
 import { fillIn, isScalar, PATH, placeholdersIn } from './template.js';
 

@@ -1,4 +1,4 @@
-import { type Message, wants } from '#lib/events';
+import { type Message, wants } from '#lib/events/domain';
 
 /** Which events a stream has: all that is given must hold. */
 export interface EventFilter {

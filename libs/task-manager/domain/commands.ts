@@ -6,7 +6,7 @@ import {
   type Transition,
   type RunTransition,
   type TaskStatus,
-} from '#lib/transitions';
+} from '#lib/transitions/domain';
 
 /** A user's command to a task, decided on its locked row. */
 export type CommandDecision =

@@ -1,4 +1,4 @@
-import type { TaskStatus } from '#lib/transitions';
+import type { TaskStatus } from '#lib/transitions/domain';
 import type { DependencyPolicy } from './task-view.js';
 
 /** A task at the other end of a dependency. */

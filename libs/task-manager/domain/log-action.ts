@@ -1,4 +1,4 @@
-import { taskWord } from '#lib/events';
+import { taskWord } from '#lib/events/domain';
 import type { LogView } from './log-view.js';
 
 type Entry = Pick<LogView, 'event' | 'previousStatus' | 'newStatus' | 'actor'>;

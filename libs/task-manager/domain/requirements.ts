@@ -3,7 +3,7 @@ import {
   isOwnCapability,
   normalizeCapabilities,
   ownCapability,
-} from '#lib/agent-manager';
+} from '#lib/agent-manager/domain';
 import { RUNS_COMMANDS } from '#lib/kernel';
 
 /** What of a task, as it is asked for, says which agents may take it. */

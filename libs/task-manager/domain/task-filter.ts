@@ -1,4 +1,4 @@
-import type { TaskStatus } from '#lib/transitions';
+import type { TaskStatus } from '#lib/transitions/domain';
 
 /** Which tasks a list shows: those for which everything that is given holds. */
 export interface TaskFilter {

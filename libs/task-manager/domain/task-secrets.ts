@@ -1,5 +1,5 @@
 import { DroverError } from '#lib/kernel';
-import { secretsIn, secretsInSentence, SecretValues } from '#lib/secrets';
+import { secretsIn, secretsInSentence, SecretValues } from '#lib/secrets/domain';
 
 /** What of a task people write freely, by the names that its fields share with their columns. */
 export const SECRET_FIELDS = ['title', 'description', 'metadata', 'secrets'] as const;

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { DroverError } from '#lib/kernel';
-import { keepHidden, redactSecrets, type SecretValues } from '#lib/secrets';
-import { TASK_PHASES } from '#lib/transitions';
+import { keepHidden, redactSecrets, type SecretValues } from '#lib/secrets/domain';
+import { TASK_PHASES } from '#lib/transitions/domain';
 import { requirementsAfter, whyNotRequired } from './requirements.js';
 import { hiddenTags, SECRET_FIELDS, secretValuesOf } from './task-secrets.js';
 import { EDITABLE, type EditableField, type Given } from './task-fields.js';

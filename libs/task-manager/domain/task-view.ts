@@ -1,6 +1,6 @@
 import type { AgentTask, Row, TaskRun } from '#lib/database';
 import type { Sent } from '#lib/kernel';
-import type { RunState, TaskStatus } from '#lib/transitions';
+import type { RunState, TaskStatus } from '#lib/transitions/domain';
 import type { HiddenField } from './task-fields.js';
 
 /** The fields of a run that only the statements know. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { CATALOGUE, type EventName, exampleOf } from '#lib/events';
+import { CATALOGUE, type EventName, exampleOf } from '#lib/events/domain';
 import { cutUrl } from './kinds.js';
 import { noticeBody, noticeOf, unknownNames } from './notice.js';
 import { settingsErrors } from './notice-settings.js';

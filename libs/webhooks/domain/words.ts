@@ -1,4 +1,4 @@
-import type { EventName } from '#lib/events';
+import type { EventName } from '#lib/events/domain';
 import { cut } from '#lib/kernel';
 
 /** An event with the names of what it is about, as far as they are known. */

@@ -1,0 +1,1 @@
+export { ON_DEADLINE, type OnDeadline } from './question.js';
