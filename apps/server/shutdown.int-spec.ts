@@ -12,6 +12,7 @@ import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { configureHttp, createFastifyAdapter } from '#lib/http';
 import { DATABASE_PROBE, Health, Logger, ObservabilityModule } from '#lib/observability';
+import { closed } from '../../test/support/closed.js';
 import { shutDownOnSignals } from './shutdown.js';
 
 /** Stands for a claim that waits for work: answers early when the server goes. */
@@ -94,12 +95,12 @@ describe('a signal', () => {
   it('lets waiting requests answer, ends what is idle, and exits with 0', async () => {
     const idle = connect(Number(new URL(url).port), '127.0.0.1');
     await once(idle, 'connect');
-    const closed = once(idle, 'close');
+    const idleEnd = closed(idle);
     const { response } = await ask('poll');
     process.emit('SIGTERM', 'SIGTERM');
     expect(await (await response).json()).toEqual({ answer: 'early' });
     expect(await exited).toBe(0);
-    await closed;
+    await idleEnd;
     await expect(fetch(`${url}/api/v1/poll`)).rejects.toThrow();
   });
 

@@ -5,6 +5,7 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { closed } from '../../test/support/closed.js';
 import type { Stack } from './stack.js';
 import { beginStack, startStack } from './stack.js';
 import { Supervisor } from './supervisor.js';
@@ -103,9 +104,9 @@ describe('startStack', () => {
     const { port } = await startEmbeddedValkey({ supervisor, dataDir: scratch });
     const connection = connect(port, '127.0.0.1');
     await once(connection, 'connect');
-    const closed = once(connection, 'close');
+    const lost = closed(connection);
     process.kill(supervisor.pid, 'SIGKILL');
-    await closed;
+    await lost;
     await supervisor.close();
   });
 

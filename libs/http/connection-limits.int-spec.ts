@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import type { FastifyInstance } from 'fastify';
+import { closed } from '../../test/support/closed.js';
 import { createFastifyAdapter } from './adapter.js';
 
 let fastify: FastifyInstance;
@@ -28,8 +29,7 @@ function open(): Socket {
 async function untilClosed(socket: Socket): Promise<string> {
   let said = '';
   socket.on('data', (part) => (said += part.toString()));
-  socket.on('error', () => undefined);
-  await once(socket, 'close');
+  await closed(socket);
   return said;
 }
 

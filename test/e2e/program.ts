@@ -1,6 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
+import { createServer } from 'node:net';
 
 /** A program of ours as a process, with all that it wrote. */
 export class Program {
@@ -47,6 +49,22 @@ export class Program {
         throw new Error(`ended with ${code} before it said ${String(pattern)}:\n${this.output}`);
       }
     }
+  }
+}
+
+/**
+ * A free port for a spec that starts again where it was: outside of those that other specs' programs
+ * take (3000 and up), and of those that the system gives to connections.
+ */
+export async function ownPort(): Promise<number> {
+  for (;;) {
+    const port = randomInt(10_000, 30_000);
+    const server = createServer();
+    const free = await new Promise<boolean>((resolve) => {
+      server.once('error', () => resolve(false));
+      server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)));
+    });
+    if (free) return port;
   }
 }
 

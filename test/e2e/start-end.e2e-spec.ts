@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort } from '#lib/embedded';
 import { waitFor } from '../support/wait-for.js';
-import { processesWith, Program } from './program.js';
+import { ownPort, processesWith, Program } from './program.js';
 
 /** How the stack of `npm start` ends when it is not asked to, and what the next start makes of it. */
 
@@ -17,9 +17,10 @@ const RUNS = /Drover runs at +(\S+)\s[^]*the data stays/;
 let home: string;
 let started: Program | undefined;
 
-beforeAll(() => {
+beforeAll(async () => {
   home = mkdtempSync(join(tmpdir(), 'drover-e2e-'));
   chmodSync(home, 0o755);
+  writeFileSync(join(home, 'port'), String(await ownPort()), { mode: 0o600 });
 });
 
 afterEach(async () => {

@@ -10,7 +10,7 @@ import { newId } from '#lib/kernel';
 import { type ApiClient, apiClient } from '../support/api-client.js';
 import { numbersIn } from '../support/marks.js';
 import { waitFor } from '../support/wait-for.js';
-import { processesWith, Program } from './program.js';
+import { ownPort, processesWith, Program } from './program.js';
 
 const START = join(process.cwd(), 'dist/tools/start/main.js');
 
@@ -18,9 +18,10 @@ const START = join(process.cwd(), 'dist/tools/start/main.js');
 let home: string;
 let started: Program | undefined;
 
-beforeAll(() => {
+beforeAll(async () => {
   home = mkdtempSync(join(tmpdir(), 'drover-e2e-'));
   chmodSync(home, 0o755);
+  writeFileSync(join(home, 'port'), String(await ownPort()), { mode: 0o600 });
 });
 
 afterEach(async () => {
