@@ -1,6 +1,7 @@
 import { bearer, createClient, type Credentials, type DroverClient } from '#lib/api-client';
 import { Contexts, type Context } from './contexts/contexts.js';
 import { storedTokens } from './contexts/credentials.js';
+import { LOCAL } from './contexts/local.js';
 import { EXIT } from './exit-codes.js';
 import { Failure } from './failure.js';
 import { Output } from './output/output.js';
@@ -58,20 +59,30 @@ export class Cli {
 
   /** The environment comes first, then `--context`, then the context in use. */
   access(): Access {
+    const given = this.accessOfEnvironment();
+    if (given) return given;
+    const name = this.options.context ?? this.contexts.currentName();
+    if (name === undefined) throw noContext();
+    const context = this.contexts.get(name);
+    return { name, ...context, credentials: this.credentialsOf(name, context) };
+  }
+
+  /** Whether what `drover up` starts here is asked, if anything is. */
+  isLocal(): boolean {
+    if (this.accessOfEnvironment()) return false;
+    return (this.options.context ?? this.contexts.currentName() ?? LOCAL) === LOCAL;
+  }
+
+  private accessOfEnvironment(): Access | undefined {
     const { env } = process;
     const url = env['DROVER_API_URL'];
     // Of several credentials those of a run count: they are good for less.
     const token =
       env['DROVER_RUN_TOKEN'] || env['DROVER_AGENT_TOKEN'] || env['DROVER_API_KEY'] || undefined;
-    if ((url || token) && this.options.context === undefined) {
-      if (!url || !token) throw halfSaid(url === undefined || url === '');
-      const workspaceId = env['DROVER_WORKSPACE_ID'] || undefined;
-      return { name: undefined, url: serverOf(url), workspaceId, credentials: bearer(token) };
-    }
-    const name = this.options.context ?? this.contexts.currentName();
-    if (name === undefined) throw noContext();
-    const context = this.contexts.get(name);
-    return { name, ...context, credentials: this.credentialsOf(name, context) };
+    if ((!url && !token) || this.options.context !== undefined) return undefined;
+    if (!url || !token) throw halfSaid(url === undefined || url === '');
+    const workspaceId = env['DROVER_WORKSPACE_ID'] || undefined;
+    return { name: undefined, url: serverOf(url), workspaceId, credentials: bearer(token) };
   }
 
   private connect(): DroverClient {

@@ -76,6 +76,18 @@ it('ends with the refusal that a server ends it with', async () => {
   });
 });
 
+it('lets go of the server when it is left', async () => {
+  stays = true;
+  answers = ['id: 1\ndata: {}\n\n'];
+  const left = new Promise<void>((resolve) => {
+    server.on('request', (_, response) => response.on('close', () => resolve()));
+  });
+  const events = streamEvents({ baseUrl });
+  await events.next();
+  await events.return(undefined);
+  await left;
+});
+
 it('refuses an address that is none, and ends without an error by its signal', async () => {
   await expect(streamEvents({ baseUrl: 'nowhere' }).next()).rejects.toThrow('Invalid URL');
   const signal = AbortSignal.abort();

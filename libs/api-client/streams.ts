@@ -108,6 +108,8 @@ async function* resumed(
     } finally {
       clearTimeout(timer);
       signal?.removeEventListener('abort', abort);
+      // A stream that is left in the middle would be sent on, and keep the process.
+      abort();
     }
     if (signal?.aborted) return;
     options.onState?.('away');

@@ -64,9 +64,9 @@ export function transport(
       const answer = await once(request, shown, { ...options, take: sending.take });
       if ('taken' in answer) return answer.taken;
       const { failed } = answer;
-      if (failed.status === 401 && !renewed && (await credentials.renew?.(shown))) {
-        renewed = true;
-        continue;
+      if (failed.status === 401 && !renewed && credentials.renew) {
+        renewed = await unlessAborted(credentials.renew(shown), request.signal);
+        if (renewed) continue;
       }
       const pause = tries < retries ? pauseBefore(failed, sending, tries) : undefined;
       if (pause === undefined) throw failed;

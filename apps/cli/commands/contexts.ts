@@ -4,7 +4,7 @@ import type { CommandSpec, Commands } from '../command.js';
 import type { Context } from '../contexts/contexts.js';
 import { findAdministrator, LOCAL } from '../contexts/local.js';
 import { storedTokens, tokensOf } from '../contexts/credentials.js';
-import { misuse } from '../failure.js';
+import { type Failure, misuse } from '../failure.js';
 import { present } from '../flags.js';
 import { ask, askSecret } from '../prompt.js';
 
@@ -28,6 +28,7 @@ const login: CommandSpec = {
   run: async (cli, [given], flags) => {
     const url = given === undefined ? cli.contexts.get(LOCAL).url : addressOf(given);
     const name = flags.text('name') ?? (given === undefined ? LOCAL : new URL(url).host);
+    if (given !== undefined && name === LOCAL) throw ofHere();
     const signedIn = flags.has('api-key')
       ? await withKey(url)
       : await withPassword(url, await passwordFor(flags.text('email'), given === undefined));
@@ -36,6 +37,14 @@ const login: CommandSpec = {
     cli.out.done({ name, url }, `Signed in to ${url}; the context is "${name}"`);
   },
 };
+
+/** Its address is where `drover up` started it. */
+function ofHere(): Failure {
+  return misuse(
+    `"${LOCAL}" is the server that \`drover up\` starts here.`,
+    'Give another server another name.',
+  );
+}
 
 function addressOf(given: string): string {
   try {
@@ -90,10 +99,16 @@ const logout: CommandSpec = {
         cli.out.note(`drover: the session could not be ended: ${error.message}`);
       });
     }
-    cli.contexts.remove(name);
-    cli.out.done({ name }, `${name} is forgotten`);
+    forget(cli, name);
   },
 };
+
+function forget(cli: Cli, name: string): void {
+  cli.contexts.remove(name);
+  const isHere = cli.contexts.list().some((context) => context.name === name);
+  const still = 'is forgotten, and asked with the API key of `drover up` from now on';
+  cli.out.done({ name }, `${name} ${isHere ? still : 'is forgotten'}`);
+}
 
 const whoami: CommandSpec = {
   usage: 'whoami',
@@ -160,26 +175,29 @@ const set: CommandSpec = {
     const { workspaceId } = cli.options;
     if (given === undefined && workspaceId === undefined)
       throw misuse('There is nothing to change.', 'Give --url or --workspace.');
+    if (given !== undefined && name === LOCAL) throw ofHere();
     const changed = present({ url: given && addressOf(given), workspaceId });
     cli.contexts.put(name, { ...cli.contexts.get(name), ...changed });
     cli.out.done({ name, ...changed }, `${name} is changed`);
   },
 };
 
-const change = (
-  verb: 'use' | 'delete',
-  summary: string,
-  done: string,
-  edit: (cli: Cli, name: string) => void,
-): CommandSpec => ({
-  usage: `${verb} <name>`,
-  summary,
-  examples: [`context ${verb} drover.example.org`],
+const use: CommandSpec = {
+  usage: 'use <name>',
+  summary: 'Ask another server from now on',
+  examples: ['context use drover.example.org'],
   run: async (cli, [name = '']) => {
-    edit(cli, name);
-    cli.out.done({ name }, `${name} ${done}`);
+    cli.contexts.use(name);
+    cli.out.done({ name }, `${name} is used`);
   },
-});
+};
+
+const remove: CommandSpec = {
+  usage: 'delete <name>',
+  summary: 'Forget a server',
+  examples: ['context delete drover.example.org'],
+  run: async (cli, [name = '']) => forget(cli, name),
+};
 
 const commands: Commands = {
   login,
@@ -187,13 +205,7 @@ const commands: Commands = {
   whoami,
   context: {
     summary: 'Servers that are known here, and which is used',
-    commands: [
-      ...[list, show, set],
-      change('use', 'Ask another server from now on', 'is used', (cli, name) =>
-        cli.contexts.use(name),
-      ),
-      change('delete', 'Forget a server', 'is forgotten', (cli, name) => cli.contexts.remove(name)),
-    ],
+    commands: [list, show, set, use, remove],
   },
 };
 

@@ -1,8 +1,6 @@
 import { join, resolve } from 'node:path';
 import { runNode } from '../children.js';
-import type { Cli } from '../cli.js';
 import type { CommandSpec, Commands } from '../command.js';
-import { LOCAL } from '../contexts/local.js';
 import { showCoordinator } from '../coordinator-view.js';
 import { EXIT } from '../exit-codes.js';
 import type { Flags } from '../flags.js';
@@ -47,16 +45,12 @@ const status = (example: string): CommandSpec => ({
   about: 'The exit code is 3 when nothing runs here, and 4 when its server does not answer.',
   examples: [example],
   run: async (cli) => {
-    const code = cli.out.json || !isLocal(cli) ? EXIT.ok : await start('status');
+    const code = cli.out.json || !cli.isLocal() ? EXIT.ok : await start('status');
     if (code !== EXIT.ok) return code;
     showCoordinator(cli.out, await cli.drover.get('/api/v1/coordinator/status'));
     return EXIT.ok;
   },
 });
-
-function isLocal({ options, contexts }: Cli): boolean {
-  return (options.context ?? contexts.currentName() ?? LOCAL) === LOCAL;
-}
 
 const commands: Commands = {
   up: up('up', 'up --workers 4 --daemon'),

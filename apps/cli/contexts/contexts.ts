@@ -39,8 +39,10 @@ export class Contexts {
 
   list(): { name: string; context: Context; current: boolean }[] {
     const { contexts } = this.read();
-    const local = this.local();
-    const all = { ...(local && { [LOCAL]: local }), ...contexts };
+    const local = this.find(LOCAL, contexts);
+    // The one of here comes first.
+    const here = local && { [LOCAL]: local };
+    const all = { ...here, ...contexts, ...here };
     const current = this.currentName();
     return Object.entries(all).map(([name, context]) => ({
       name,
@@ -57,7 +59,7 @@ export class Contexts {
 
   /** @throws Failure when there is none of this name */
   get(name: string): Context {
-    const context = this.read().contexts[name] ?? (name === LOCAL ? this.local() : undefined);
+    const context = this.find(name, this.read().contexts);
     if (context === undefined)
       throw misuse(`There is no context "${name}".`, 'See them with `drover context list`.');
     return context;
@@ -67,6 +69,14 @@ export class Contexts {
     this.change((file) => {
       file.contexts[name] = context;
       if (options.use || file.current === undefined) file.current = name;
+    });
+  }
+
+  /** The next pair after `ended`. Whoever has signed in or out meanwhile, or changed the context, has the last word. */
+  renewTokens(name: string, ended: Tokens, next: Tokens): void {
+    this.change(({ contexts }) => {
+      const context = contexts[name];
+      if (context?.tokens?.refreshToken === ended.refreshToken) context.tokens = next;
     });
   }
 
@@ -83,6 +93,13 @@ export class Contexts {
       delete file.contexts[name];
       if (file.current === name) delete file.current;
     });
+  }
+
+  /** What was started here may have another port each time. */
+  private find(name: string, contexts: File['contexts']): Context | undefined {
+    const kept = contexts[name];
+    const local = name === LOCAL ? this.local() : undefined;
+    return kept && local ? { ...kept, url: local.url } : (kept ?? local);
   }
 
   private read(): File {

@@ -24,12 +24,11 @@ export function storedTokens(contexts: Contexts, name: string): Credentials {
       const pair = tokens();
       if (pair === undefined) return false;
       if (pair.accessToken !== refused && pair.endsAt - Date.now() > MARGIN_MS) return true;
-      const context = contexts.get(name);
-      const drover = createClient({ baseUrl: context.url, ...REFRESH_LIMITS });
+      const drover = createClient({ baseUrl: contexts.get(name).url, ...REFRESH_LIMITS });
       try {
         const body = { refreshToken: pair.refreshToken };
         const next = await drover.post('/api/v1/auth/refresh', { body });
-        contexts.put(name, { ...context, tokens: tokensOf(next) });
+        contexts.renewTokens(name, pair, tokensOf(next));
         return true;
       } catch (error) {
         if (error instanceof DroverProblem && error.status === 401) return false;
