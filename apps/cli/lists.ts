@@ -1,10 +1,14 @@
 import type { OptionSpec } from './command.js';
-import type { Flags } from './flags.js';
+import { misuse } from './failure.js';
+import { Flags } from './flags.js';
 
 export const LIST_OPTIONS: readonly OptionSpec[] = [
   ['--limit <count>', 'how many at most; 50 unless given'],
   ['--all', 'all of them'],
 ];
+
+/** For a command that needs every item, whatever was given. */
+export const ALL = new Flags({ all: true });
 
 const USUAL = 50;
 const PAGE = 100;
@@ -19,7 +23,10 @@ export async function listed<T>(
   flags: Flags,
   read: (page: { limit: number; cursor?: string }) => Promise<Page<T>>,
 ): Promise<T[]> {
-  const most = flags.has('all') ? Number.POSITIVE_INFINITY : (flags.number('limit') ?? USUAL);
+  const given = flags.number('limit') ?? USUAL;
+  const most = flags.has('all') ? Number.POSITIVE_INFINITY : given;
+  if (!Number.isSafeInteger(given) || given < 1)
+    throw misuse('--limit needs a whole number from 1 on.');
   const items: T[] = [];
   let cursor: string | undefined;
   while (items.length < most) {

@@ -71,8 +71,11 @@ function parsed(json: string, where: string): unknown {
   }
 }
 
+/** What a file has: one task, or a list of them, which may have a single one. */
+export type TasksOfFile = { only: NewTask } | { list: NewTask[] };
+
 /** The tasks of a JSON or YAML file, `-` for standard input: one, a list, or `tasks:` with a list. */
-export async function tasksOfFile(path: string): Promise<NewTask[]> {
+export async function tasksOfFile(path: string): Promise<TasksOfFile> {
   const text = readFileSync(path === '-' ? 0 : path, 'utf8');
   const { parse } = await import('yaml');
   let value: unknown;
@@ -81,14 +84,13 @@ export async function tasksOfFile(path: string): Promise<NewTask[]> {
   } catch (error) {
     throw misuse(`${path} is neither JSON nor YAML: ${(error as Error).message}`);
   }
-  const list = Array.isArray(value)
-    ? value
-    : ((value as { tasks?: unknown } | null)?.tasks ?? [value]);
+  const list = Array.isArray(value) ? value : (value as { tasks?: unknown } | null)?.tasks;
+  if (list === undefined && isObject(value)) return { only: value as NewTask };
   if (!Array.isArray(list) || list.length === 0 || !list.every(isObject))
     throw misuse(
       `${path} has no task: it needs an object, a list of them, or \`tasks:\` with a list.`,
     );
-  return list as NewTask[];
+  return { list: list as NewTask[] };
 }
 
 function isObject(value: unknown): boolean {

@@ -15,9 +15,15 @@ export function isOver({ status, retryAt }: Task): boolean {
   return OVER.includes(status) && retryAt === null;
 }
 
+/** A task that rests because it has asked a person says so. */
+function standing({ status, pauseReason, pausedBy }: Task): string {
+  const hasAsked = pauseReason === 'question' && /^(?:run|agent):/.test(pausedBy ?? '');
+  return status === 'PAUSED' && hasAsked ? 'PAUSED, asks' : status;
+}
+
 export const TASK_COLUMNS: readonly Column<Task>[] = [
   { title: 'id', of: ({ id }) => id },
-  { title: 'status', of: ({ status }) => status },
+  { title: 'status', of: standing },
   { title: 'prio', of: ({ priority }) => priority },
   { title: 'progress', of: ({ progressPercent }) => `${progressPercent} %` },
   { title: 'type', of: ({ taskType }) => taskType, wide: true },
@@ -29,7 +35,7 @@ export function showTask(out: Output, task: Task): void {
   out.record(task, [
     ['id', task.id],
     ['title', task.title],
-    ['status', task.status],
+    ['status', standing(task)],
     ['type', task.taskType],
     ['description', task.description],
     ['progress', `${task.progressPercent} %${task.currentStep ? `, ${task.currentStep}` : ''}`],

@@ -81,6 +81,13 @@ async function json<T>(...args: string[]): Promise<T> {
   return JSON.parse(stdout) as T;
 }
 
+/** A list of one, which is a list. */
+function listFile(): string {
+  const file = join(fleet.folder, 'list.json');
+  writeFileSync(file, JSON.stringify([{ ref: 'a', title: 'Alone', taskType: 'nobody' }]));
+  return file;
+}
+
 describe('run', () => {
   it('hands on what the command prints, and its exit code', async () => {
     const script = `console.log('to stdout'); console.error('to stderr'); process.exitCode = 7`;
@@ -119,7 +126,44 @@ describe('run', () => {
   });
 });
 
+describe('run, whose reader has seen enough', () => {
+  it('says that the task goes on, and does not end well', async () => {
+    const run = new Terminal(['run', '--', 'sh', '-c', 'while sleep 0.1; do echo works; done']);
+    await waitFor('the first word', () => run.stdout.includes('works'));
+    run.child.stdout.destroy();
+    const { code, stderr } = await run.ended;
+    expect([code, stderr]).toEqual([1, expect.stringContaining('goes on')]);
+    const [task] = await json<{ id: string; status: string }[]>('task', 'list', '--limit', '1');
+    expect(task?.status).toBe('RUNNING');
+    await drover(['task', 'cancel', task?.id ?? '']);
+  });
+});
+
+describe('a worker in the background', () => {
+  it('is started, listed until it has ended, and refused when it cannot start', async () => {
+    const { code, stderr } = await drover(['worker', 'start', 'w', '--slots', '0', '--daemon']);
+    expect([code, stderr]).toEqual([1, expect.stringMatching(/ended at once.*worker\.log/s)]);
+    expect(await drover(['worker', 'start', 'w', '--daemon'])).toMatchObject({ code: 0 });
+    expect(await json('worker', 'status')).toMatchObject([{ name: 'w' }]);
+    expect(await drover(['worker', 'start', 'w', '--daemon'])).toMatchObject({ code: 2 });
+    expect(await drover(['worker', 'stop', 'w'])).toMatchObject({ code: 0 });
+    await waitFor(
+      'its end',
+      async () => (await json<unknown[]>('worker', 'status')).length === 0,
+      60_000,
+    );
+  });
+});
+
 describe('tasks', () => {
+  it('are cancelled each, also where one is none', async () => {
+    const made = await json<{ id: string }[]>('task', 'create', '--file', listFile());
+    const [id = ''] = made.map((task) => task.id);
+    const { code, stdout, stderr } = await drover(['task', 'cancel', NO_SUCH, id]);
+    expect([code, stdout]).toEqual([5, `${id} is cancelled: ABORTED\n`]);
+    expect(stderr).toContain(NO_SUCH);
+  });
+
   it('are created from options, shown, changed, explained and cancelled', async () => {
     const options = ['--title', 'By hand', '--type', 'nobody', '--tag', 'a', 'b'];
     const made = await drover(['task', 'create', ...options, '--priority', '3']);
@@ -260,13 +304,20 @@ describe('every other group', () => {
   });
 });
 
+describe('the server that is asked', () => {
+  it('is the one of the environment, also by `status`', async () => {
+    const { code, stderr } = await drover(['status']);
+    expect([code, stderr]).toEqual([0, '']);
+  });
+});
+
 describe('signing in', () => {
   it('keeps the tokens in a file of mode 600, and refreshes them once for commands at once', async () => {
     const url = access['DROVER_API_URL'] ?? '';
     const email = 'ann@example.org';
     await fleet.api.post('/auth/sign-up', { email, password: PASSWORD, name: 'Ann' });
-    const login = await drover(['login', url, '--email', email, '--name', 'here'], {
-      ...{ env: {}, input: `${PASSWORD}\n` },
+    const login = await drover(['login', url, '--name', 'here'], {
+      ...{ env: {}, input: `${email}\n${PASSWORD}\n` },
     });
     expect([login.code, login.stderr]).toEqual([0, '']);
     expect(statSync(config).mode & 0o777).toBe(0o600);
@@ -301,6 +352,8 @@ describe('what goes wrong is a sentence, what to do, and an exit code', () => {
     { line: '--context nowhere task list', code: 2, sentence: /no context "nowhere"/ },
     { line: '--bogus task list', code: 2, sentence: /unknown option/ },
     { line: `task watch ${NO_SUCH}`, code: 5, sentence: /no such task/ },
+    { line: 'task list --limit -5', code: 2, sentence: /whole number/ },
+    { line: 'login http://127.0.0.1:9 --name local', code: 2, sentence: /another name/ },
     { line: 'task list --limit many', code: 2, sentence: /needs a number/ },
     { line: 'task list --context nowhere', code: 2, sentence: /no context "nowhere"/ },
     { line: 'context use nowhere', code: 2, sentence: /no context "nowhere"/ },

@@ -172,14 +172,14 @@ const usage: CommandSpec = {
   summary: 'Say what was used, by day, agent, task, project or model',
   options: [
     ['--by <what>', 'day, agent, task, project or model; day unless given'],
-    ['--from <time>', 'from then'],
-    ['--to <time>', 'until then'],
+    ['--from <day>', 'from this day on, such as 2026-11-01'],
+    ['--to <day>', 'until this day'],
     ['--project <id>', 'of this project'],
     ['--agent <id>', 'of this agent'],
     ['--model <name>', 'of this model'],
     ...LIST_OPTIONS,
   ],
-  examples: ['usage --by model', 'usage --by project --from 2026-11-01T00:00:00Z --json'],
+  examples: ['usage --by model', 'usage --by project --from 2026-11-01 --json'],
   run: async (cli, _args, flags) => {
     const filter = present({
       groupBy: (flags.text('by') ?? 'day') as 'day',

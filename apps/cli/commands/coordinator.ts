@@ -1,7 +1,8 @@
+import type { Cli } from '../cli.js';
 import type { CommandSpec, Commands } from '../command.js';
 import { EXIT } from '../exit-codes.js';
 import { present } from '../flags.js';
-import { LIST_OPTIONS, listed } from '../lists.js';
+import { ALL, LIST_OPTIONS, listed } from '../lists.js';
 import { showCoordinator } from '../coordinator-view.js';
 import { painted } from '../task-view.js';
 
@@ -79,12 +80,10 @@ const pause: CommandSpec = {
 
 const unpause: CommandSpec = {
   usage: 'unpause [id]',
-  summary: 'End a pause, or all of them',
+  summary: 'End a pause, or all of the workspace',
   examples: ['coordinator unpause'],
   run: async (cli, [id]) => {
-    const all = await cli.drover.get('/api/v1/pauses');
-    const ids = id === undefined ? all.items.map((one) => one.id) : [id];
-    if (ids.length === 0) cli.out.note('Nothing is paused.');
+    const ids = id === undefined ? await ownPauses(cli) : [id];
     for (const one of ids) {
       const answer = await cli.drover.delete('/api/v1/pauses/{id}', {
         params: { path: { id: one } },
@@ -94,14 +93,27 @@ const unpause: CommandSpec = {
   },
 };
 
+/** Those of all workspaces are ended by their id alone, by whoever runs the installation. */
+async function ownPauses(cli: Cli): Promise<string[]> {
+  const all = await listed(ALL, (query) => cli.drover.get('/api/v1/pauses', { params: { query } }));
+  const [own, foreign] = [
+    all.filter(({ scope }) => scope !== 'everything'),
+    all.filter(({ scope }) => scope === 'everything'),
+  ];
+  if (all.length === 0) cli.out.note('Nothing is paused.');
+  for (const { id } of foreign)
+    cli.out.note(`drover: ${id} holds all workspaces; only its id ends it.`);
+  return own.map(({ id }) => id);
+}
+
 const pauses: CommandSpec = {
   usage: 'pauses',
   summary: 'List the pauses',
+  options: LIST_OPTIONS,
   examples: ['coordinator pauses'],
-  run: async (cli) => {
-    const { items } = await cli.drover.get('/api/v1/pauses');
+  run: async (cli, _args, flags) => {
     cli.out.rows(
-      items,
+      await listed(flags, (query) => cli.drover.get('/api/v1/pauses', { params: { query } })),
       [
         { title: 'id', of: ({ id }) => id },
         { title: 'what', of: nameOf, wide: true },

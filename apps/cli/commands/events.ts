@@ -26,13 +26,15 @@ const commands: Commands = {
         projectId: flags.text('project'),
       });
       const leaving = new AbortController();
+      let isAway = false;
       process.once('SIGINT', () => leaving.abort());
       const options = {
         ...{ baseUrl: url, credentials, signal: leaving.signal },
         workspaceId: cli.options.workspaceId ?? workspaceId,
         lastEventId: flags.text('after'),
         onState: (state: 'open' | 'away') => {
-          if (state === 'away') cli.out.note(AWAY);
+          if (state === 'away' && !isAway) cli.out.note(AWAY);
+          isAway = state === 'away';
         },
       };
       if (flags.text('after') === '') throw misuse('--after needs the id of an event.');

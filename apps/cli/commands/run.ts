@@ -28,7 +28,8 @@ const commands: Commands = {
         maxRetries: 0,
         ...fieldsOf(flags, command),
       } as NewTask;
-      const task = await cli.drover.post('/api/v1/agent-tasks', { body });
+      const task = await created(cli, body);
+      if (task === undefined) return EXIT.interrupted;
       if (flags.has('detach')) return cli.out.done(task, task.id);
       cli.out.note(`drover: task ${task.id}`);
       return follow(cli, task.id);
@@ -38,7 +39,29 @@ const commands: Commands = {
 
 export default commands;
 
+/** Undefined when Ctrl-C came before the answer. */
+async function created(cli: Cli, body: NewTask): Promise<Task | undefined> {
+  const leaving = new AbortController();
+  const leave = (): void => leaving.abort();
+  process.on('SIGINT', leave);
+  try {
+    return await cli.drover.post('/api/v1/agent-tasks', { body, signal: leaving.signal });
+  } catch (error) {
+    if (!leaving.signal.aborted) throw error;
+    cli.out.note('drover: the task may have been made. See with `drover task list`.');
+    return undefined;
+  } finally {
+    process.off('SIGINT', leave);
+  }
+}
+
 async function follow(cli: Cli, id: string): Promise<number> {
+  const goesOn = (): void =>
+    cli.out.note(`drover: task ${id} goes on. See it with \`drover task watch ${id}\`.`);
+  let isOver = false;
+  // A reader that has seen enough (`| head`) ends this process, and not the task.
+  process.exitCode = EXIT.failed;
+  process.on('exit', goesOn);
   const leaving = new AbortController();
   let interrupts = 0;
   const interrupt = (): void => {
@@ -55,13 +78,15 @@ async function follow(cli: Cli, id: string): Promise<number> {
     for await (const entry of logOf(drover, id, { follow: true, signal: leaving.signal })) {
       print(cli, entry);
     }
+    isOver = true;
     return await endOf(cli, await readTask(drover, id));
   } catch (error) {
-    cli.out.note(`drover: task ${id} goes on. See it with \`drover task watch ${id}\`.`);
+    if (!isOver) goesOn();
     if (!leaving.signal.aborted) throw error;
     return EXIT.interrupted;
   } finally {
     process.off('SIGINT', interrupt);
+    process.off('exit', goesOn);
   }
 }
 
@@ -80,9 +105,13 @@ function print(cli: Cli, entry: Log): void {
   if (cli.out.json) return cli.out.value(entry);
   if (stream === 'stdout') return cli.out.raw(`${message ?? ''}\n`);
   if (stream === 'stderr') return cli.out.note(message ?? '');
-  if (event === 'question_asked')
-    cli.out.note(`drover: it asks: ${message ?? ''} Answer it with \`drover question answer\`.`);
+  if (event === 'question_asked') cli.out.note(`drover: ${message ?? ''}\n${answerWith(details)}`);
   else if (LOUD.includes(level)) cli.out.note(`drover: ${logLine(cli.out, entry)}`);
+}
+
+function answerWith(details: Log['details']): string {
+  const { questionId } = (details ?? {}) as { questionId?: string };
+  return `Answer it with \`drover question answer ${questionId} ANSWER\`.`;
 }
 
 async function endOf(cli: Cli, task: Task): Promise<number> {

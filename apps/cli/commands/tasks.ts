@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Cli } from '../cli.js';
 import type { CommandSpec, Commands } from '../command.js';
 import { EXIT } from '../exit-codes.js';
-import { misuse } from '../failure.js';
+import { failureOf, misuse } from '../failure.js';
 import type { Flags } from '../flags.js';
 import { present } from '../flags.js';
 import { logOf, readTask } from '../follow.js';
@@ -36,15 +36,15 @@ const create: CommandSpec = {
   run: async (cli, args, flags) => {
     const fields = fieldsOf(flags, args);
     const path = flags.text('file');
-    const tasks = path === undefined ? [fields as NewTask] : await tasksOfFile(path);
-    const [only] = tasks;
-    if (tasks.length === 1 && only) {
-      const body = withTitle({ ...only, ...fields }, args);
+    const found = path === undefined ? { only: {} } : await tasksOfFile(path);
+    if ('only' in found) {
+      const body = withTitle({ ...found.only, ...fields }, args);
       return showMade(cli, [await cli.drover.post('/api/v1/agent-tasks', { body })], false);
     }
     if (Object.keys(fields).length > 0)
-      throw misuse('Options cannot change a file of several tasks.', 'Leave them out.');
-    const { items } = await cli.drover.post('/api/v1/agent-tasks/batch', { body: { tasks } });
+      throw misuse('Options cannot change a list of tasks.', 'Leave them out.');
+    const body = { tasks: found.list };
+    const { items } = await cli.drover.post('/api/v1/agent-tasks/batch', { body });
     showMade(cli, items, true);
   },
 };
@@ -75,6 +75,7 @@ const list: CommandSpec = {
     ['--project <id>', 'of this project'],
     ['--parent <id>', 'subtasks of this task'],
     ['--text <words>', 'whose title or description has these words'],
+    ['--asking', 'that wait for the answer of a person'],
     ...LIST_OPTIONS,
   ],
   examples: ['task list --status RUNNING PENDING', 'task list --all --json | jq length'],
@@ -87,6 +88,7 @@ const list: CommandSpec = {
       projectId: flags.text('project'),
       parentTaskId: flags.text('parent'),
       text: flags.text('text'),
+      waitsForAnswer: flags.has('asking') || undefined,
     });
     const tasks = await listed(flags, (page) =>
       cli.drover.get('/api/v1/agent-tasks', { params: { query: { ...filter, ...page } } }),
@@ -215,11 +217,22 @@ async function each(
   ids: readonly string[],
   done: string,
   send: (id: string) => Promise<Task>,
-): Promise<void> {
+): Promise<number> {
+  let exitCode: number = EXIT.ok;
   for (const id of ids) {
-    const task = await send(id);
-    cli.out.done(task, `${task.id} ${done}: ${task.status}`);
+    try {
+      const task = await send(id);
+      cli.out.done(task, `${task.id} ${done}: ${task.status}`);
+    } catch (error) {
+      const failure = failureOf(error);
+      // What is said of one task leaves the others; a server that is away does not.
+      const isOfTask = failure.exitCode === EXIT.refused || failure.exitCode === EXIT.notFound;
+      if (ids.length === 1 || !isOfTask) throw error;
+      cli.out.note(`drover: ${id}: ${failure.message}\n${failure.advice}`);
+      exitCode = Math.max(exitCode, failure.exitCode);
+    }
   }
+  return exitCode;
 }
 
 const edit: CommandSpec = {

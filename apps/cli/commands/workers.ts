@@ -1,7 +1,9 @@
 import { spawn } from 'node:child_process';
-import { mkdirSync, openSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { once } from 'node:events';
+import { mkdirSync, openSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { runNode } from '../children.js';
 import type { Cli } from '../cli.js';
 import type { CommandSpec, Commands } from '../command.js';
@@ -12,6 +14,9 @@ import { cloneFolder } from '../project.js';
 import { list as listAgents } from './agents.js';
 
 const MAIN = join('dist', 'apps', 'worker', 'main.js');
+
+/** What a worker refuses to start with, it has said by then. */
+const FIRST_MS = 1_500;
 
 /** A worker in the background. */
 interface Known {
@@ -47,6 +52,13 @@ const start: CommandSpec = {
       ...{ env, detached: true },
       stdio: ['ignore', log, log],
     });
+    const ended = await Promise.race([once(child, 'exit'), delay(FIRST_MS)]);
+    if (ended) {
+      throw new Failure(
+        `${name} has ended at once.`,
+        `Its log says why: ${join(folder, 'worker.log')}`,
+      );
+    }
     child.unref();
     const { url } = cli.access();
     const known = { name, pid: child.pid ?? 0, since: new Date().toISOString(), url };
@@ -92,15 +104,12 @@ const stop: CommandSpec = {
       if (!all.some((one) => one.name === name)) throw misuse(`No worker "${name}" runs here.`);
     }
     const chosen = all.filter(({ name }) => names.length === 0 || names.includes(name));
-    for (const { name, pid } of chosen) {
-      process.kill(pid, 'SIGTERM');
-      rmSync(join(folderOf(name), 'process.json'), { force: true });
-    }
+    for (const { pid } of chosen) process.kill(pid, 'SIGTERM');
     cli.out.done(
       chosen,
       chosen.length === 0
         ? 'No worker runs here.'
-        : `Asked to end: ${chosen.map(({ name }) => name).join(', ')}`,
+        : `Asked to end: ${chosen.map(({ name }) => name).join(', ')}; \`drover worker status\` shows those that finish their tasks`,
     );
   },
 };
