@@ -48,6 +48,8 @@ export function usePages<T>(
     // Only where one page is shown: of many, each would be read again.
     refetchInterval: ({ state }) => (isLong(state.data) ? false : (every ?? false)),
     refetchOnWindowFocus: ({ state }) => !isLong(state.data),
+    refetchOnMount: ({ state }) => !isLong(state.data),
+    refetchOnReconnect: ({ state }) => !isLong(state.data),
     enabled,
   });
   return query;

@@ -10,8 +10,8 @@ const SHAPES: Record<Shape, string> = {
   dash: 'M1.5 5h7',
 };
 
-/** A state, by colour, form and word. */
-export function Badge({ state }: { state: string }) {
+/** A state, by colour, form and word; another word than its own where that says more. */
+export function Badge({ state, word }: { state: string; word?: string | undefined }) {
   const { tone, shape } = LOOKS[state] ?? { tone: 'gray', shape: 'ring' };
   return (
     <span className={`badge tone-${tone}`}>
@@ -25,7 +25,7 @@ export function Badge({ state }: { state: string }) {
       >
         <path d={SHAPES[shape]} />
       </svg>
-      {wordOf(state)}
+      {word ?? wordOf(state)}
     </span>
   );
 }

@@ -1,4 +1,4 @@
-import { type FormEvent } from 'react';
+import { type ComponentProps, type FormEvent, useEffect, useRef } from 'react';
 import { wordOf } from './badge.js';
 import { Button } from './parts.js';
 import { TASK_STATUSES, type TaskStatus } from '../domain/status.js';
@@ -29,30 +29,15 @@ export function TaskFilters({ filter, onChange }: TaskFiltersProps) {
   const rest = (['agentId', 'projectId'] as const).filter((name) => filter[name] !== undefined);
   return (
     <form className="filters" role="search" onSubmit={search} aria-label="Filters">
-      <input
-        className="input"
+      <Field
         type="search"
         name="text"
-        aria-label="Text in title or description"
+        label="Text in title or description"
         placeholder="Search title and description"
-        defaultValue={filter.text}
+        value={filter.text}
       />
-      <input
-        className="input"
-        name="taskType"
-        size={12}
-        aria-label="Type"
-        placeholder="Type"
-        defaultValue={filter.taskType}
-      />
-      <input
-        className="input"
-        name="tag"
-        size={12}
-        aria-label="Tag"
-        placeholder="Tag"
-        defaultValue={filter.tag}
-      />
+      <Field name="taskType" size={12} label="Type" placeholder="Type" value={filter.taskType} />
+      <Field name="tag" size={12} label="Tag" placeholder="Tag" value={filter.tag} />
       <Button type="submit">Search</Button>
       <div className="chips" role="group" aria-label="Status">
         {TASK_STATUSES.map((status) => (
@@ -79,4 +64,18 @@ export function TaskFilters({ filter, onChange }: TaskFiltersProps) {
       )}
     </form>
   );
+}
+
+interface FieldProps extends Omit<ComponentProps<'input'>, 'value' | 'defaultValue'> {
+  label: string;
+  value: string | undefined;
+}
+
+/** A text that counts on Enter. It keeps the keyboard's place, and shows what the filter has become meanwhile. */
+function Field({ label, value = '', ...rest }: FieldProps) {
+  const input = useRef<HTMLInputElement>(null);
+  useEffect(() => {
+    if (input.current) input.current.value = value;
+  }, [value]);
+  return <input ref={input} className="input" aria-label={label} defaultValue={value} {...rest} />;
 }

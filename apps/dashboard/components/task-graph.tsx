@@ -12,13 +12,20 @@ const BOX = { width: 190, height: 40, gap: 10, between: 60 };
 /** So many are drawn on each side. */
 const DRAWN = 12;
 
+/** The stream tells of the task itself, and not of its neighbours. */
+const EVERY_MS = 10_000;
+
 /** What the task waits for, and what waits for it, drawn from left to right. */
 export function TaskGraph({ task }: { task: Task }) {
   const { id } = task;
-  const neighbours = useRead(['task', id, 'dependencies'], (api, signal) => {
-    const params = { path: { id }, query: { limit: 50 } };
-    return api.get('/api/v1/agent-tasks/{id}/dependencies', { params, signal });
-  });
+  const neighbours = useRead(
+    ['task', id, 'dependencies'],
+    (api, signal) => {
+      const params = { path: { id }, query: { limit: 50 } };
+      return api.get('/api/v1/agent-tasks/{id}/dependencies', { params, signal });
+    },
+    { every: EVERY_MS },
+  );
   const isAlone = neighbours.data?.dependsOn.length === 0 && neighbours.data.blocks.length === 0;
   if (isAlone) return null;
   return (

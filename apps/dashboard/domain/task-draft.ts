@@ -1,10 +1,13 @@
 /** The body of a new task, from the fields of its form. @throws Error what is wrong with the JSON */
 export function draftOf(form: FormData) {
   const text = (name: string) => String(form.get(name) ?? '').trim();
-  const list = (name: string) =>
+  const list = (name: string, between = /[,\s]/) =>
     text(name)
-      .split(/[,\s]+/)
+      .split(between)
+      .map((part) => part.trim())
       .filter((part) => part !== '');
+  // A tag may have blanks.
+  const tags = list('tags', /,/);
   const input = inputOf(text('input'));
   const command = text('command');
   const inputContext = command === '' ? input : { ...input, command: ['sh', '-c', command] };
@@ -16,7 +19,7 @@ export function draftOf(form: FormData) {
     ...(text('description') !== '' && { description: text('description') }),
     ...(inputContext && { inputContext }),
     ...(list('capabilities').length > 0 && { requiredCapabilities: list('capabilities') }),
-    ...(list('tags').length > 0 && { tags: list('tags') }),
+    ...(tags.length > 0 && { tags }),
     ...(list('dependsOn').length > 0 && { dependsOn: list('dependsOn') }),
   };
 }

@@ -25,9 +25,13 @@ export function TaskPage() {
     (api, signal) => api.get('/api/v1/agent-tasks/{id}', { params: { path: { id } }, signal }),
     { every: EVERY_MS },
   );
-  if (task.data === undefined && task.error instanceof DroverProblem && task.error.status < 500)
-    return <NoTask />;
+  if (task.data === undefined && isNone(task.error)) return <NoTask />;
   return <Loaded query={task}>{(data) => <OneTask key={id} task={data} />}</Loaded>;
+}
+
+/** No task of this workspace, or no id at all. */
+function isNone(error: Error | null): boolean {
+  return error instanceof DroverProblem && (error.status === 404 || error.status === 400);
 }
 
 function NoTask() {

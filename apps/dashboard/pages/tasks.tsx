@@ -8,7 +8,7 @@ import { Ago, Button, Empty, Failure, Loaded, Page } from '../components/parts.j
 import { columnsOf, Table } from '../components/table.js';
 import { TaskFilters } from '../components/task-filters.js';
 import { plainOf } from '../domain/format.js';
-import type { Task } from '../domain/status.js';
+import { type Task, waitsForAnswer } from '../domain/status.js';
 import { queryOf } from '../domain/task-filter.js';
 
 const PAGE = 200;
@@ -28,11 +28,13 @@ export type TaskRow = Pick<
   | 'updatedAt'
   | 'version'
   | 'retryAt'
+  | 'pausedBy'
+  | 'pauseReason'
 >;
 
 export function rowOf(task: Task): TaskRow {
   const { id, taskType, status, priority, progressPercent, tags } = task;
-  const { createdAt, updatedAt, version, retryAt } = task;
+  const { createdAt, updatedAt, version, retryAt, pausedBy, pauseReason } = task;
   const title = plainOf(task.title);
   return {
     id,
@@ -46,11 +48,18 @@ export function rowOf(task: Task): TaskRow {
     updatedAt,
     version,
     retryAt,
+    pausedBy,
+    pauseReason,
   };
 }
 
 export const TASK_COLUMNS = columnsOf<TaskRow>([
-  { id: 'status', head: 'Status', width: '104px', cell: ({ status }) => <Badge state={status} /> },
+  {
+    id: 'status',
+    head: 'Status',
+    width: '104px',
+    cell: (task) => <Badge state={task.status} word={waitsForAnswer(task) ? 'Asks' : undefined} />,
+  },
   {
     id: 'title',
     head: 'Title',
@@ -138,7 +147,6 @@ export function TasksPage() {
       }
     >
       <TaskFilters
-        key={JSON.stringify(filter)}
         filter={filter}
         onChange={(search) => void navigate({ to: '/tasks', search, replace: true })}
       />
