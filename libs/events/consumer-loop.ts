@@ -1,7 +1,7 @@
 import type { Database } from '#lib/database';
 import { instruments, type Logger } from '#lib/observability';
 import { numbered, type NumberedMessage } from './domain/channel.js';
-import { messagesOf } from './domain/message.js';
+import { type Message, messagesOf } from './domain/message.js';
 import type { RoundResult } from './domain/pace.js';
 import { type Beginning, JournalCursor } from './journal-cursor.js';
 import { PacedLoop } from './paced-loop.js';
@@ -19,12 +19,23 @@ export interface Consumer {
    * Deals with messages, in the order of the journal; when it throws, the same ones come again, later and perhaps in
    * another process. It gets what another process died with as well, with the numbers that they had.
    */
-  consume(messages: readonly NumberedMessage[]): Promise<void>;
+  consume(messages: readonly Message[], work: Work): Promise<void>;
   /** Whether there is any use in reading for it now; true by default. */
   isOpen?(): boolean;
   /** Calls back when it is open (again). @returns takes the listener off again */
   onOpen?(listener: () => void): () => void;
 }
+
+/** A batch under way. */
+export interface Work {
+  /** Its messages with their numbers in their workspaces. Consumers that never ask for them have no numbers. */
+  numbered(): Promise<readonly NumberedMessage[]>;
+  /** Says that it goes on: a consumer that says nothing for 10 s is taken for one that hangs, and another process begins. */
+  goesOn(): Promise<void>;
+}
+
+/** Another process deals with the batch, or has. */
+class TakenOver extends Error {}
 
 /** Carries the journal to one consumer: a batch at a time, in one process at a time, at least once. */
 export class ConsumerLoop {
@@ -70,13 +81,30 @@ export class ConsumerLoop {
     instruments.eventsHeldBack.set({ consumer: this.consumer.name }, heldBackMs / 1_000);
     if (reading.kind !== 'batch') return reading;
     const messages = reading.rows.flatMap(messagesOf);
-    const workspaces = [...new Set(messages.map(({ workspaceId }) => workspaceId))];
-    const numbers = await this.cursor.numbersOf(workspaces);
-    if (!numbers) return { kind: 'elsewhere' };
-    const all = numbered(messages, numbers);
-    if (all.length > 0) await this.consumer.consume(all);
-    if (!(await this.cursor.done(numbers))) return { kind: 'elsewhere' };
+    let numbers: Map<string, bigint> | undefined;
+    const work: Work = {
+      numbered: async () => numbered(messages, (numbers = await this.numbersOf(messages))),
+      goesOn: () => this.goesOn(),
+    };
+    try {
+      if (messages.length > 0) await this.consumer.consume(messages, work);
+      if (!(await this.cursor.done(numbers))) throw new TakenOver();
+    } catch (error) {
+      if (error instanceof TakenOver) return { kind: 'elsewhere' };
+      throw error;
+    }
     return { kind: reading.full ? 'full' : 'drained' };
+  }
+
+  private async numbersOf(messages: readonly Message[]): Promise<Map<string, bigint>> {
+    const workspaces = new Set(messages.map(({ workspaceId }) => workspaceId));
+    const numbers = await this.cursor.numbersOf([...workspaces]);
+    if (!numbers) throw new TakenOver();
+    return numbers;
+  }
+
+  private async goesOn(): Promise<void> {
+    if (!(await this.cursor.keep())) throw new TakenOver();
   }
 
   private warn(words: string, error: unknown): void {

@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { setTimeout as delay } from 'node:timers/promises';
 import { Redis } from 'iovalkey';
 import type pg from 'pg';
 import { type EmbeddedValkey, startEmbeddedValkey } from '#lib/embedded';
@@ -12,7 +13,7 @@ import { waitFor } from '../../test/support/wait-for.js';
 import { numbered, type NumberedMessage } from './domain/channel.js';
 import { Channels } from './channels.js';
 import { messagesOf } from './index.js';
-import type { Consumer } from './consumer-loop.js';
+import type { Consumer, Work } from './consumer-loop.js';
 import type { JournalCursor } from './journal-cursor.js';
 import { EventRelay } from './relay.js';
 
@@ -84,13 +85,13 @@ function aConsumer(name: string, { begins = 'oldest' }: Pick<Consumer, 'begins'>
   const consumer = {
     ...{ name, begins, fails: 0, hangs: Promise.resolve() },
     heard: [] as NumberedMessage[],
-    async consume(messages: readonly NumberedMessage[]) {
+    async consume(_messages: readonly unknown[], work: Work) {
       if (consumer.fails > 0) {
         consumer.fails -= 1;
         throw new Error('fails');
       }
       await consumer.hangs;
-      consumer.heard.push(...messages);
+      consumer.heard.push(...(await work.numbered()));
     },
   };
   undo.push(() => db.owner.query('DELETE FROM event_consumers WHERE name = $1', [name]));
@@ -272,7 +273,7 @@ describe('the relay', () => {
       return reading.kind === 'batch' && reading;
     });
     const numbers = await dying.cursor.numbersOf([workspaceId]);
-    await dying.channels.consume(numbered(lost.rows.flatMap(messagesOf), numbers ?? new Map()));
+    await dying.channels.publish(numbered(lost.rows.flatMap(messagesOf), numbers ?? new Map()));
     await addEvents([workspaceId], 2, 3);
     expect(await other.cursor.read()).toEqual({ kind: 'elsewhere' });
 
@@ -383,6 +384,33 @@ describe('the relay', () => {
     expect(all.heard.map(({ body }) => body['n'])).toEqual([0, 1, 2, 3]);
     expect(fresh.heard.map(({ body }) => body['n'])).toEqual([2, 3]);
     expect(await unpublished()).toBe(4);
+  });
+
+  it('leaves a batch to a consumer that takes long and says that it goes on', async () => {
+    const workspaceId = await aWorkspace(db.owner);
+    let isDone = false;
+    const slow: Consumer = {
+      name: 'slow',
+      consume: async (_messages, work) => {
+        while (!isDone) {
+          await work.goesOn();
+          await delay(50);
+        }
+      },
+    };
+    undo.push(() => db.owner.query(`DELETE FROM event_consumers WHERE name = 'slow'`));
+    const { relay } = await aServer(slow);
+    undo.push(() => (isDone = true));
+    relay.start();
+    await addEvents([workspaceId], 1);
+    const leasedUntil = async (): Promise<number> => {
+      const { rows } = await db.owner.query<{ until: Date | null }>(
+        `SELECT leased_until AS until FROM event_consumers WHERE name = 'slow'`,
+      );
+      return rows[0]?.until?.getTime() ?? 0;
+    };
+    const first = await waitFor('the lease', leasedUntil);
+    await waitFor('it to be renewed', async () => (await leasedUntil()) > first);
   });
 
   it('gives the same again to a consumer that fails, hangs or dies, and delays no other', async () => {

@@ -6,7 +6,7 @@ import { createTestDatabase, type TestDatabase } from '../../test/support/databa
 import { aWorkspace } from '../../test/support/factories.js';
 import { testValkey } from '../../test/support/valkey.js';
 import { waitFor } from '../../test/support/wait-for.js';
-import type { NumberedMessage } from './domain/channel.js';
+import type { Work } from './consumer-loop.js';
 import { EventRelay } from './relay.js';
 
 const BEHIND = 1_000_000;
@@ -42,7 +42,8 @@ function aListener(name: string) {
   const next = new Map<string, bigint>();
   const listener = {
     ...{ name, heard: 0, last: -1, most: 0, wrong: [] as string[] },
-    consume: async (messages: readonly NumberedMessage[]) => {
+    consume: async (_messages: readonly unknown[], work: Work) => {
+      const messages = await work.numbered();
       listener.most = Math.max(listener.most, messages.length);
       for (const { workspaceId, workspaceSeq, body } of messages) {
         const n = Number(body['n']);

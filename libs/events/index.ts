@@ -1,5 +1,5 @@
 export * from './domain/index.js';
-export type { Consumer } from './consumer-loop.js';
+export type { Consumer, Work } from './consumer-loop.js';
 export { describeEvents } from './openapi.js';
 export { EventsModule } from './events.module.js';
 export { type Follower, JournalTail, type Stretch } from './journal-tail.js';

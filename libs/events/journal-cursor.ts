@@ -13,6 +13,7 @@ import {
 
 /** How long a reader that died, or sleeps, keeps the others of its consumer waiting. */
 const LEASE_SECONDS = 10;
+const RENEWED_EVERY_MS = 3_000;
 
 /** The result of reading on. */
 export type Reading =
@@ -32,6 +33,8 @@ export class JournalCursor {
   private pending: Batch | undefined;
   /** What comes behind them: asked for while they are dealt with. */
   private ahead: Promise<Reading> | undefined;
+  /** When the lease was taken or renewed. */
+  private leasedAt = 0;
 
   constructor(
     private readonly database: Database,
@@ -81,8 +84,15 @@ export class JournalCursor {
     const params = [this.consumer.name, this.owner, ...range, ...counts, LEASE_SECONDS];
     const moved = await firstRow(this.database.service, advance, params);
     this.pending = undefined;
+    this.leasedAt = performance.now();
     if (!moved) this.ahead = undefined;
     return moved !== undefined;
+  }
+
+  /** Renews the lease, where it is time to. @returns false when another process has taken over */
+  async keep(): Promise<boolean> {
+    if (performance.now() - this.leasedAt < RENEWED_EVERY_MS) return true;
+    return (await this.lease()) !== undefined;
   }
 
   async giveBack(): Promise<void> {
@@ -90,17 +100,27 @@ export class JournalCursor {
   }
 
   private find(): Promise<Outlook | undefined> {
-    return firstRow(this.database.service, readOutlook, [this.consumer.name, this.owner]);
+    return firstRow(this.database.service, readOutlook, [
+      ...[this.consumer.name, this.owner],
+      LEASE_SECONDS / 2,
+    ]);
   }
 
   private async readOn(): Promise<Reading> {
-    const { last, position, elsewhere } = await this.outlook();
+    const { last, position, elsewhere, xid } = await this.outlook();
     if (elsewhere) return { kind: 'elsewhere' };
     if (BigInt(last) <= BigInt(position)) return { kind: 'idle' };
-    const params = [this.consumer.name, this.owner, LEASE_SECONDS];
-    const lease = await firstRow(this.database.service, takeLease, params);
+    const lease = xid === null ? await this.lease() : { position, xid };
     if (!lease) return { kind: 'elsewhere' };
     return this.reader.read(lease.position, { last, xid: lease.xid });
+  }
+
+  private async lease(): Promise<{ position: string; xid: string } | undefined> {
+    const now = performance.now();
+    const params = [this.consumer.name, this.owner, LEASE_SECONDS];
+    const lease = await firstRow(this.database.service, takeLease, params);
+    if (lease) this.leasedAt = now;
+    return lease;
   }
 
   /** Only below the horizon, where all rows are there already and none will change. */

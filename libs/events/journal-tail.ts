@@ -1,6 +1,7 @@
 import { type BeforeApplicationShutdown, Injectable } from '@nestjs/common';
 import pLimit from 'p-limit';
 import { Database, firstRow } from '#lib/database';
+import { Doorbell } from '#lib/kernel';
 import { instruments, Logger } from '#lib/observability';
 import { WakeUps } from '#lib/valkey';
 import { type Message, messagesOf } from './domain/message.js';
@@ -65,6 +66,27 @@ export class JournalTail implements BeforeApplicationShutdown {
     const ends = await firstRow(this.database.service, readEnds);
     if (!ends) throw new Error('The sequences of the journal are missing');
     return { last: BigInt(ends.last), dropped: BigInt(ends.dropped) };
+  }
+
+  /**
+   * The row up to which all are there, so that whatever is committed from now on comes behind it. It is a moment old, or
+   * waits until it is known: then for transactions that write.
+   *
+   * @returns undefined when it is not known after so many milliseconds
+   */
+  async settled(withinMs: number): Promise<bigint | undefined> {
+    const bell = new Doorbell();
+    const leave = this.follow({ workspaceId: '', from: 0n, ring: () => bell.ring() });
+    const until = performance.now() + withinMs;
+    try {
+      for (let left = withinMs; left > 0; left = until - performance.now()) {
+        if (this.tail?.position !== undefined) break;
+        await bell.wait(left);
+      }
+      return this.tail?.position;
+    } finally {
+      leave();
+    }
   }
 
   /**

@@ -15,7 +15,7 @@ counted AS (
   SELECT m.name, n.workspace_id, n.last FROM moved m, unnest($5::uuid[], $6::bigint[]) AS n (workspace_id, last)
   ON CONFLICT (consumer, workspace_id) DO UPDATE SET last_number = excluded.last_number
 )
-SELECT name FROM moved
+SELECT name, set_config('synchronous_commit', 'off', true) FROM moved
 
 -- journal_draw_xid
 SELECT pg_current_xact_id()::text AS xid
@@ -51,7 +51,10 @@ WHERE c.name = $1 AND c.position = $2
 
 -- journal_read_outlook
 SELECT CASE WHEN s.is_called THEN s.last_value ELSE 0 END AS last, c.position,
-  coalesce(c.owner <> $2 AND c.leased_until > now(), false) AS elsewhere
+  coalesce(c.owner <> $2 AND c.leased_until > now(), false) AS elsewhere,
+  CASE WHEN s.is_called AND s.last_value > c.position
+    AND c.owner = $2 AND c.leased_until > now() + make_interval(secs => $3)
+  THEN pg_current_xact_id()::text END AS xid
 FROM event_consumers c, journal_id_seq s
 WHERE c.name = $1
 

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '#lib/database';
-import type { Consumer, NumberedMessage } from '#lib/events';
+import type { Consumer, Message } from '#lib/events';
 import { Tracing } from '#lib/observability';
 import { overParts, spanOf } from './domain/spans.js';
 import { readParts } from './store/traced.sql.js';
@@ -16,7 +16,7 @@ export class TraceConsumer implements Consumer {
     private readonly tracing: Tracing,
   ) {}
 
-  async consume(messages: readonly NumberedMessage[]): Promise<void> {
+  async consume(messages: readonly Message[]): Promise<void> {
     const over = messages.flatMap(({ workspaceId, body }) => overParts(workspaceId, body));
     if (over.length === 0) return;
     const rows = await this.database.service.rows(readParts, [JSON.stringify(over)]);

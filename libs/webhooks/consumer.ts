@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '#lib/database';
-import { type Consumer, type NumberedMessage, wants } from '#lib/events';
+import { type Consumer, type Message, wants, type Work } from '#lib/events';
 import { WebhookSenders } from './sending/senders.js';
 import {
   insertDeliveries,
@@ -32,7 +32,7 @@ export class WebhookConsumer implements Consumer {
     private readonly senders: WebhookSenders,
   ) {}
 
-  async consume(messages: readonly NumberedMessage[]): Promise<void> {
+  async consume(messages: readonly Message[], work?: Pick<Work, 'goesOn'>): Promise<void> {
     const workspaces = [...new Set(messages.map(({ workspaceId }) => workspaceId))];
     const subscriptions = await this.database.service.rows(readSubscriptions, [workspaces]);
     let slice: NewDelivery[] = [];
@@ -41,6 +41,7 @@ export class WebhookConsumer implements Consumer {
       if (slice.length < SLICE) continue;
       await this.add(slice);
       slice = [];
+      await work?.goesOn();
     }
     if (slice.length > 0) await this.add(slice);
   }
@@ -57,7 +58,7 @@ export class WebhookConsumer implements Consumer {
 
 /** One at a time: all of a batch may be more than there is memory for. */
 function* deliveriesOf(
-  messages: readonly NumberedMessage[],
+  messages: readonly Message[],
   subscriptions: readonly Subscription[],
 ): Generator<NewDelivery> {
   const ofWorkspace = new Map<string, Subscription[]>();
@@ -73,12 +74,12 @@ function* deliveriesOf(
 }
 
 // What happened before a webhook was made is not for it, also where this consumer is behind.
-function isFor({ body }: NumberedMessage, { events, created_at }: Subscription): boolean {
+function isFor({ body }: Message, { events, created_at }: Subscription): boolean {
   if (!wants(events, String(body['event']))) return false;
   return Date.parse(String(body['timestamp'])) >= Math.floor(created_at);
 }
 
-function deliveryOf(message: NumberedMessage): Omit<NewDelivery, 'webhook_id'> {
+function deliveryOf(message: Message): Omit<NewDelivery, 'webhook_id'> {
   const { id, workspaceId, body } = message;
   return {
     workspace_id: workspaceId,

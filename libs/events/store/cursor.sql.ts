@@ -7,19 +7,25 @@ export interface Outlook {
   position: string;
   /** Another process reads for this consumer. */
   elsewhere: boolean;
+  /** Drawn after `last` was read, where there is more to read and the lease is this process's for a while; else null. */
+  xid: string | null;
 }
 
 /**
- * Where a consumer stands, and how far the journal goes. A read and no more: an idle installation writes nothing.
+ * Where a consumer stands, and how far the journal goes. It writes nothing: an idle installation does not.
  *
+ * The transaction id is drawn when the row of the sequence has been read: an output column comes after what it is made of.
  * Index: primary key; the sequence is one row. `last_value` of one that was never drawn from is 1.
- * $1 consumer, $2 owner.
+ * $1 consumer, $2 owner, $3 seconds that the lease has to last.
  */
-export const readOutlook = query<Outlook>(
+export const readOutlook = command<Outlook>(
   'journal_read_outlook',
   `
 SELECT CASE WHEN s.is_called THEN s.last_value ELSE 0 END AS last, c.position,
-  coalesce(c.owner <> $2 AND c.leased_until > now(), false) AS elsewhere
+  coalesce(c.owner <> $2 AND c.leased_until > now(), false) AS elsewhere,
+  CASE WHEN s.is_called AND s.last_value > c.position
+    AND c.owner = $2 AND c.leased_until > now() + make_interval(secs => $3)
+  THEN pg_current_xact_id()::text END AS xid
 FROM event_consumers c, journal_id_seq s
 WHERE c.name = $1`,
 );
@@ -99,6 +105,8 @@ WHERE c.name = $1 AND c.position = $2`,
 /**
  * The batch has been dealt with: the cursor moves on, the numbers with it, and the lease is renewed. No row: another
  * process has taken over.
+ *
+ * It waits for no disk: a crash that forgets it makes the batch come again, with the numbers that it had.
  * Index: primary keys. $1 consumer, $2 owner, $3 position before, $4 position, $5 workspaces, $6 their last numbers,
  * $7 seconds.
  */
@@ -114,7 +122,7 @@ counted AS (
   SELECT m.name, n.workspace_id, n.last FROM moved m, unnest($5::uuid[], $6::bigint[]) AS n (workspace_id, last)
   ON CONFLICT (consumer, workspace_id) DO UPDATE SET last_number = excluded.last_number
 )
-SELECT name FROM moved`,
+SELECT name, set_config('synchronous_commit', 'off', true) FROM moved`,
 );
 
 /** Index: primary key. $1 consumer, $2 owner. */

@@ -48,7 +48,7 @@ export interface Notice {
 interface Target {
   /** Characters that a message may have. */
   maxLength: number;
-  /** Text without a meaning for the target: what looks like markup is shown as it is. */
+  /** Text without a meaning for the target, as far as it lets one write such: nobody is mentioned, no link has another name. */
   escape(text: string): string;
 }
 

@@ -203,7 +203,7 @@ function leftOf({ rejectedErrors = [] }: Answers): { address: string; status: nu
 function answerOf({ response = '', rejectedErrors = [] }: Answers): string {
   const lines = rejectedErrors.map((each) => `${each.recipient}: ${each.response}`);
   const all = [...new Set([response, ...lines])].filter((line) => line !== '');
-  return redactText(all.join('\n').replaceAll('\0', '').slice(0, 4_096));
+  return redactText(all.join('\n').replaceAll('\0', '').slice(0, 4_096)).toWellFormed();
 }
 
 function codeOf(response: string | undefined): number | undefined {
