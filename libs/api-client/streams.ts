@@ -66,6 +66,9 @@ export async function* streamLogs(
   }
 }
 
+/** Says where a stream begins, to pages that see nothing but named events. */
+const PLACE = 'place';
+
 /** The server sends something every 15 s: after this silence the connection is dead. */
 const SILENCE_MS = 45_000;
 const FIRST_PAUSE_MS = 250;
@@ -98,7 +101,7 @@ async function* resumed(
         failures = 0;
         if (event.event === 'end')
           throw new DroverProblem(JSON.parse(event.data) as Problem, undefined);
-        if (event.data !== '') yield event;
+        if (event.data !== '' && event.event !== PLACE) yield event;
         // What has no place, such as a reset, leaves the stream where it was.
         if (event.id !== '') lastEventId = event.id;
       }

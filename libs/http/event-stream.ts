@@ -15,7 +15,7 @@ export interface ServerSentEvent {
 const TYPE = 'text/event-stream';
 /** How soon a client that lost its stream comes again, in milliseconds. */
 const RETRY_MS = 2_000;
-/** How long a client may take nothing of what was sent, in milliseconds. */
+/** How long a client may take for what was sent, in milliseconds. */
 const STALLED_MS = 30_000;
 
 /** Server-sent events to one client, as the HTML standard has them. */
@@ -65,7 +65,7 @@ export class EventStream {
   /**
    * Waits until the client has taken what was sent, but for what the connection holds.
    *
-   * @returns whether it has; one that takes nothing for 30 s is disconnected
+   * @returns whether it has; one for which it takes longer than 30 s is disconnected
    */
   async drained(): Promise<boolean> {
     if (this.isOver()) return false;

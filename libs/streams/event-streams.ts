@@ -18,6 +18,9 @@ export interface EventsRequest extends Asked {
   lastEventId?: string;
 }
 
+/** How long a stream that is the first at its server waits for transactions that write, to begin behind them. */
+const NEXT_WITHIN_MS = 10_000;
+
 /** Opens streams of the events of a workspace. */
 @Injectable()
 export class EventStreams {
@@ -45,14 +48,14 @@ export class EventStreams {
     requireRead(asked, without);
     await this.requireThere(caller, asked);
     const { last, dropped } = await this.tail.ends();
-    const end = placeAtEndOf(last);
-    const loss =
-      wanted && lossOf('events', { expired: wanted.from < dropped, ahead: wanted.id > end.id });
-    const resumesAt = loss && { oldest: placeAtEndOf(dropped), next: end }[loss.resumesAt];
-    const place = resumesAt ?? wanted ?? end;
+    const ahead = wanted !== undefined && wanted.id > placeAtEndOf(last).id;
+    const loss = wanted && lossOf('events', { expired: wanted.from < dropped, ahead });
+    const known = loss?.resumesAt === 'oldest' ? placeAtEndOf(dropped) : wanted;
+    const place = known && !ahead ? known : await this.next(last);
     const stream = this.streams.open('events', request, reply);
     if (loss) stream.send(textOf({ event: 'reset', data: loss.problem.toProblem() }));
-    stream.send(textOf({ id: `${place.id}` }));
+    const lastEventId = `${place.id}`;
+    stream.send(textOf({ id: lastEventId, event: 'place', data: { lastEventId } }));
     const sources = { database: this.database, tail: this.tail };
     const follower = new EventFollower(
       sources,
@@ -62,6 +65,11 @@ export class EventStreams {
       place,
     );
     void this.run(follower, stream);
+  }
+
+  /** Not the last row that anybody has drawn: a transaction that is open now may have drawn one before it. */
+  private async next(last: bigint): Promise<Place> {
+    return placeAtEndOf((await this.tail.settled(NEXT_WITHIN_MS)) ?? last);
   }
 
   private wantedPlace(lastEventId: string | undefined): Place | undefined {

@@ -245,6 +245,18 @@ describe('a stream of events', () => {
     }
   });
 
+  it('has what a transaction that was open when it began commits later', async () => {
+    const { headers } = await aReader();
+    await followFromNow('/events', headers);
+    const writer = await aWriter();
+    await addEvents({ count: 1, runner: writer });
+    await addEvents({ from: 1, count: 1 });
+    const later = await followFromNow('/events', headers);
+    await writer.query('COMMIT');
+    await later.atLeast(2);
+    expect(numbersOf(later)).toEqual(oneTo(2));
+  });
+
   it('tells that events are gone, and goes on with those that are there', async () => {
     const { headers } = await aReader();
     const stream = await followFromNow('/events', headers);

@@ -27,7 +27,7 @@ export interface OpenStream extends EventStream {
 interface Entry {
   stream: OpenStream;
   standing: Standing;
-  checkedAt: number;
+  beatAt: number;
 }
 
 /**
@@ -69,7 +69,7 @@ export class Streams implements OnModuleInit, BeforeApplicationShutdown {
     const standing = this.standings.of(request);
     const stream: OpenStream = new EventStream(request, reply);
     if (stream.ended.aborted) return stream;
-    const entry = { stream, standing, checkedAt: performance.now() };
+    const entry = { stream, standing, beatAt: performance.now() };
     this.entries.add(entry);
     this.count(subject, 1);
     instruments.streamsOpen.inc({ kind });
@@ -105,15 +105,17 @@ export class Streams implements OnModuleInit, BeforeApplicationShutdown {
     const now = performance.now();
     for (const entry of this.entries) {
       const { endsAt = Infinity } = entry.standing;
-      const isDue = now - entry.checkedAt >= HEARTBEAT_MS;
-      if (isDue) entry.stream.heartbeat(entry.stream.place?.());
-      if (all || isDue || endsAt <= Date.now()) void this.check(entry, now);
+      const isDue = now - entry.beatAt >= HEARTBEAT_MS;
+      if (isDue) {
+        entry.beatAt = now;
+        entry.stream.heartbeat(entry.stream.place?.());
+      }
+      if (all || isDue || endsAt <= Date.now()) void this.check(entry);
     }
   }
 
   /** What is no answer about the client, such as an outage, ends nothing: then no events come either. */
-  private async check(entry: Entry, now: number): Promise<void> {
-    entry.checkedAt = now;
+  private async check(entry: Entry): Promise<void> {
     try {
       await entry.standing.check();
     } catch (error) {

@@ -45,7 +45,9 @@ it('has lines that do what they say', () => {
 
 it('shows a stream as it comes', () => {
   const [all = '', resumed = '', log = ''] = pasted.output.split('retry: 2000\n\n').slice(1);
-  expect(all).toMatch(/^id: \d+\n\nid: \d+\nevent: task.created\ndata: \{"id":"\d+",/);
+  expect(all).toMatch(
+    /^id: \d+\nevent: place\ndata: .*\n\nid: \d+\nevent: task.created\ndata: \{"id":"\d+",/,
+  );
   // The id that stands on the page is of another installation.
   expect(resumed).toMatch(/^event: reset\n/);
   expect(log).toMatch(/^event: log\n/m);

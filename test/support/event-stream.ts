@@ -37,7 +37,7 @@ export async function followStream(
       if (name !== undefined) fields[name as keyof typeof fields] = value ?? '';
     }
     lastEventId = fields.id;
-    if (fields.data === '') return;
+    if (fields.data === '' || fields.event === 'place') return;
     events.push({ ...fields, data: JSON.parse(fields.data) as HeardEvent['data'] });
   };
   const read = async (): Promise<void> => {

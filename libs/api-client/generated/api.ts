@@ -2500,7 +2500,7 @@ export interface paths {
         };
         /**
          * Follow the events of the workspace
-         * @description Server-sent events: `id`, `event` (the name) and `data` (JSON, as in `webhooks`). `reset` says that events were missed which are not there any more, `end` why the stream ends.
+         * @description Server-sent events: `id`, `event` (the name) and `data` (JSON, as in `webhooks`). `place` says where the stream begins, `reset` that events were missed which are not there any more, `end` why the stream ends.
          *
          *     Callers: users with the role VIEWER or above; API keys with that role and the scope `tasks:read`.
          */

@@ -47,8 +47,8 @@ export class StreamsController {
     operationId: 'followEvents',
     summary: 'Follow the events of the workspace',
     description:
-      'Server-sent events: `id`, `event` (the name) and `data` (JSON, as in `webhooks`). `reset` says that events were ' +
-      'missed which are not there any more, `end` why the stream ends.',
+      'Server-sent events: `id`, `event` (the name) and `data` (JSON, as in `webhooks`). `place` says where the stream ' +
+      'begins, `reset` that events were missed which are not there any more, `end` why the stream ends.',
   })
   @ApiStream('Events, as they happen.')
   @ApiErrors('task_not_found', 'agent_not_found', 'project_not_found')
