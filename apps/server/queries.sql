@@ -14,6 +14,12 @@ unread AS MATERIALIZED (
     SELECT l.logged_at FROM agent_usage_logs l
     WHERE l.seq > (SELECT position FROM usage_rollup_progress) ORDER BY l.seq LIMIT 100001) next
 ),
+waiting AS MATERIALIZED (
+  SELECT CASE WHEN w.disabled_at IS NOT NULL THEN 'disabled' WHEN w.failures > 0 THEN 'failing' ELSE 'healthy' END AS webhook,
+    count(*)
+  FROM (SELECT workspace_id, webhook_id FROM webhook_deliveries WHERE state = 'pending' LIMIT 100001) d
+  JOIN webhooks w ON (w.workspace_id, w.id) = (d.workspace_id, d.webhook_id) GROUP BY 1
+),
 newest_key AS MATERIALIZED (
   SELECT id FROM data_keys WHERE retired_at IS NULL ORDER BY created_at DESC, id DESC LIMIT 1
 )
@@ -36,6 +42,12 @@ UNION ALL
 SELECT 'outbox_events', name, count::float8 FROM unread
 UNION ALL
 SELECT 'outbox_lag', name, coalesce(extract(epoch FROM now() - oldest), 0)::float8 FROM unread
+UNION ALL
+SELECT 'webhook_deliveries', webhook, count::float8 FROM waiting
+UNION ALL
+SELECT 'webhook_lag', v.webhook, greatest(coalesce(extract(epoch FROM now() - v.due), 0), 0)::float8 FROM (VALUES
+  ('healthy', (SELECT min(due_at) FROM webhooks WHERE due_at IS NOT NULL AND failures = 0)),
+  ('failing', (SELECT min(due_at) FROM webhooks WHERE due_at IS NOT NULL AND failures > 0))) AS v (webhook, due)
 UNION ALL
 SELECT 'budgets', CASE WHEN is_used_up THEN 'all' WHEN consumed >= 0.9 * allocated THEN 'from_90'
   WHEN consumed >= 0.75 * allocated THEN 'from_75' ELSE 'below_75' END, count(*)::float8

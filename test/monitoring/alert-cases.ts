@@ -164,6 +164,14 @@ export const ALERT_CASES: Record<string, AlertCase> = {
     raises: { 'drover_events_held_back_seconds{consumer="channels"}': steady(31) },
     quiet: { 'drover_events_held_back_seconds{consumer="channels"}': steady(30) },
   },
+  DroverWebhooksLate: {
+    at: 5,
+    raises: { 'drover_webhook_lag_seconds{webhook="healthy"}': steady(61) },
+    quiet: {
+      'drover_webhook_lag_seconds{webhook="healthy"}': steady(60),
+      'drover_webhook_lag_seconds{webhook="failing"}': steady(900),
+    },
+  },
   DroverWebhooksFail: {
     at: 40,
     raises: { [attempts('delivered')]: growing(10), [attempts('timeout')]: growing(11) },

@@ -44,6 +44,18 @@ const COUNTED: Record<string, Counted> = {
     help: 'Age of the oldest event that a consumer of the journal has yet to read',
     label: 'consumer',
   },
+  webhook_deliveries: {
+    name: 'drover_webhook_deliveries_waiting',
+    help: 'Deliveries that wait for an attempt, counted up to 100001, by how their webhook is',
+    label: 'webhook',
+    values: ['healthy', 'failing', 'disabled'],
+  },
+  webhook_lag: {
+    name: 'drover_webhook_lag_seconds',
+    help: 'How long the webhook that has waited longest should have been sent to',
+    label: 'webhook',
+    values: ['healthy', 'failing'],
+  },
   questions: {
     name: 'drover_questions',
     help: 'Questions of runs that wait for the answer of a person',

@@ -55,6 +55,20 @@ const requests = (text: string, method: string, route: string, status: number) =
     `drover_http_request_seconds_count{method="${method}",route="${route}",status="${status}"}`,
   ) ?? 0;
 
+/** One with a delivery, whose turn came a minute ago. */
+async function webhookThatWaits(app: TestApp, workspaceId: string, id: string, failures = 0) {
+  await app.db.owner.query(
+    `INSERT INTO webhooks (workspace_id, id, url, events, due_at, failures)
+     VALUES ($1, $2, 'https://example.com', '{*}', now() - interval '1 minute', $3)`,
+    [workspaceId, id, failures],
+  );
+  await app.db.owner.query(
+    `INSERT INTO webhook_deliveries (workspace_id, webhook_id, event_id, event, payload, occurred_at)
+     VALUES ($1, $2, 1, 'task.created', '{}', now())`,
+    [workspaceId, id],
+  );
+}
+
 describe('GET /metrics', () => {
   it('is for those who have the token', async () => {
     for (const [header, status] of [
@@ -126,6 +140,8 @@ describe('GET /metrics', () => {
     await tenant.api.post('/agent-tasks', { ...held, dependsOn: [first.id] });
     await worker.api.post(`/agents/${worker.id}/claim`, {});
     await fresh.db.owner.query(`INSERT INTO event_consumers (name) VALUES ('slow')`);
+    await webhookThatWaits(fresh, tenant.id, newId());
+    await webhookThatWaits(fresh, tenant.id, newId(), 3);
     const read = async () => (await ask(`Bearer ${TOKEN}`, fresh.url)).text();
     const text = await read();
     const values = Object.fromEntries(
@@ -138,6 +154,9 @@ describe('GET /metrics', () => {
         'drover_agents{status="WORKING"}',
         'drover_outbox_unpublished_events{consumer="channels"}',
         'drover_outbox_unpublished_events{consumer="usage"}',
+        'drover_webhook_deliveries_waiting{webhook="healthy"}',
+        'drover_webhook_deliveries_waiting{webhook="failing"}',
+        'drover_webhook_deliveries_waiting{webhook="disabled"}',
         'drover_sealed_tasks{key="current"}',
         'drover_sealed_tasks{key="older"}',
         'drover_coordinator_leader',
@@ -154,6 +173,9 @@ describe('GET /metrics', () => {
       'drover_agents{status="WORKING"}': 1,
       'drover_outbox_unpublished_events{consumer="channels"}': expect.any(Number),
       'drover_outbox_unpublished_events{consumer="usage"}': 0,
+      'drover_webhook_deliveries_waiting{webhook="healthy"}': 1,
+      'drover_webhook_deliveries_waiting{webhook="failing"}': 1,
+      'drover_webhook_deliveries_waiting{webhook="disabled"}': 0,
       'drover_sealed_tasks{key="current"}': 2,
       'drover_sealed_tasks{key="older"}': 0,
       drover_coordinator_leader: 0,
@@ -165,6 +187,10 @@ describe('GET /metrics', () => {
       const lag = valueOf(text, `drover_outbox_lag_seconds{consumer="${consumer}"}`);
       expect([consumer, lag]).toEqual([consumer, expect.any(Number)]);
       expect(lag).toBeGreaterThan(0);
+    }
+    for (const webhook of ['healthy', 'failing']) {
+      const late = valueOf(text, `drover_webhook_lag_seconds{webhook="${webhook}"}`);
+      expect(late).toBeGreaterThanOrEqual(60);
     }
     await fresh.db.owner.query(`DELETE FROM event_consumers WHERE name = 'slow'`);
     await task();

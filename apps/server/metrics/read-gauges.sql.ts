@@ -11,14 +11,14 @@ export interface GaugeRow {
 
 /**
  * What the whole installation holds: tasks that are not done, live runs, agents, events that consumers have
- * yet to read, reports of usage that are not summed up, budgets by how much of them is used, tasks with sealed values, API keys that end.
+ * yet to read, deliveries of webhooks that wait, reports of usage that are not summed up, budgets by how much of them is used, tasks with sealed values, API keys that end.
  *
  * Every 10 s at most, as the service role. No tenant is named.
  * Indexes: agent_tasks_queue_idx, agent_tasks_status_idx and agent_tasks_retry_due_idx (index-only
  * where the table is vacuumed), task_runs_live_agent_idx, journal_pkey,
  * agent_usage_logs_seq_key, task_secrets_key_idx; agents, agent_secrets, api_keys and
  * usage_budgets are read once. Events are counted up to 100,001 for each
- * consumer.
+ * consumer, deliveries up to 100,001 (webhook_deliveries_due_idx; webhooks_due_idx and its like for the age).
  */
 export const readGauges = query<GaugeRow>(
   'metrics_read_gauges',
@@ -35,6 +35,12 @@ unread AS MATERIALIZED (
   SELECT 'usage', count(*), min(logged_at) FROM (
     SELECT l.logged_at FROM agent_usage_logs l
     WHERE l.seq > (SELECT position FROM usage_rollup_progress) ORDER BY l.seq LIMIT 100001) next
+),
+waiting AS MATERIALIZED (
+  SELECT CASE WHEN w.disabled_at IS NOT NULL THEN 'disabled' WHEN w.failures > 0 THEN 'failing' ELSE 'healthy' END AS webhook,
+    count(*)
+  FROM (SELECT workspace_id, webhook_id FROM webhook_deliveries WHERE state = 'pending' LIMIT 100001) d
+  JOIN webhooks w ON (w.workspace_id, w.id) = (d.workspace_id, d.webhook_id) GROUP BY 1
 ),
 newest_key AS MATERIALIZED (
   SELECT id FROM data_keys WHERE retired_at IS NULL ORDER BY created_at DESC, id DESC LIMIT 1
@@ -58,6 +64,12 @@ UNION ALL
 SELECT 'outbox_events', name, count::float8 FROM unread
 UNION ALL
 SELECT 'outbox_lag', name, coalesce(extract(epoch FROM now() - oldest), 0)::float8 FROM unread
+UNION ALL
+SELECT 'webhook_deliveries', webhook, count::float8 FROM waiting
+UNION ALL
+SELECT 'webhook_lag', v.webhook, greatest(coalesce(extract(epoch FROM now() - v.due), 0), 0)::float8 FROM (VALUES
+  ('healthy', (SELECT min(due_at) FROM webhooks WHERE due_at IS NOT NULL AND failures = 0)),
+  ('failing', (SELECT min(due_at) FROM webhooks WHERE due_at IS NOT NULL AND failures > 0))) AS v (webhook, due)
 UNION ALL
 SELECT 'budgets', CASE WHEN is_used_up THEN 'all' WHEN consumed >= 0.9 * allocated THEN 'from_90'
   WHEN consumed >= 0.75 * allocated THEN 'from_75' ELSE 'below_75' END, count(*)::float8
