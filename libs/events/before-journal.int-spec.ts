@@ -10,7 +10,6 @@ import { apiClient, type ApiClient } from '../../test/support/api-client.js';
 import { startTestApp, type TestApp } from '../../test/support/app.js';
 import { createTestDatabase, type TestDatabase } from '../../test/support/database.js';
 import { numbered, type NumberedMessage } from './domain/channel.js';
-import { messagesOf } from './index.js';
 import { JournalCursor } from './journal-cursor.js';
 
 const MIGRATIONS = 'prisma/migrations';
@@ -221,7 +220,7 @@ async function relayAll(): Promise<NumberedMessage[]> {
       return sent;
     }
     if (reading.kind !== 'batch') continue;
-    const messages = reading.rows.flatMap(messagesOf);
+    const { messages } = reading;
     const numbers = await cursor.numbersOf([...new Set(messages.map((m) => m.workspaceId))]);
     if (!numbers) throw new Error('Nobody else is there');
     sent.push(...numbered(messages, numbers));

@@ -1,9 +1,10 @@
 import type { Database } from '#lib/database';
 import { instruments, type Logger } from '#lib/observability';
 import { numbered, type NumberedMessage } from './domain/channel.js';
-import { type Message, messagesOf } from './domain/message.js';
+import type { Message } from './domain/message.js';
 import type { RoundResult } from './domain/pace.js';
 import { type Beginning, JournalCursor } from './journal-cursor.js';
+import type { JournalTail } from './journal-tail.js';
 import { PacedLoop } from './paced-loop.js';
 
 /** Rows of the journal in one batch. */
@@ -48,8 +49,9 @@ export class ConsumerLoop {
     database: Database,
     readonly consumer: Consumer,
     private readonly logger: Logger,
+    tail: JournalTail,
   ) {
-    this.cursor = new JournalCursor(database, consumer, BATCH_SIZE);
+    this.cursor = new JournalCursor(database, consumer, BATCH_SIZE, tail);
     this.loop = new PacedLoop(
       () => this.round(),
       (error) => this.warn('events not consumed, trying again', error),
@@ -80,7 +82,7 @@ export class ConsumerLoop {
     const heldBackMs = reading.kind === 'held_back' ? reading.forMs : 0;
     instruments.eventsHeldBack.set({ consumer: this.consumer.name }, heldBackMs / 1_000);
     if (reading.kind !== 'batch') return reading;
-    const messages = reading.rows.flatMap(messagesOf);
+    const { messages } = reading;
     let numbers: Map<string, bigint> | undefined;
     const work: Work = {
       numbered: async () => numbered(messages, (numbers = await this.numbersOf(messages))),
@@ -93,7 +95,7 @@ export class ConsumerLoop {
       if (error instanceof TakenOver) return { kind: 'elsewhere' };
       throw error;
     }
-    return { kind: reading.full ? 'full' : 'drained' };
+    return { kind: reading.full ? 'full' : 'caught_up' };
   }
 
   private async numbersOf(messages: readonly Message[]): Promise<Map<string, bigint>> {

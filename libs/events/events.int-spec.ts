@@ -12,9 +12,9 @@ import { FaultyProxy } from '../../test/support/proxy/faulty-proxy.js';
 import { waitFor } from '../../test/support/wait-for.js';
 import { numbered, type NumberedMessage } from './domain/channel.js';
 import { Channels } from './channels.js';
-import { messagesOf } from './index.js';
 import type { Consumer, Work } from './consumer-loop.js';
 import type { JournalCursor } from './journal-cursor.js';
+import { JournalTail } from './journal-tail.js';
 import { EventRelay } from './relay.js';
 
 interface Message {
@@ -73,7 +73,8 @@ async function aServerAt(url: string, others: Consumer[] = []): Promise<Server> 
   const wakeUps = new WakeUps(client, subscriber, newId());
   const channels = new Channels(client);
   const logger = Logger.create({ level: 'silent' });
-  const relay = new EventRelay(db.database, wakeUps, logger, { roles: ['relay'] });
+  const tail = new JournalTail(db.database, wakeUps, logger);
+  const relay = new EventRelay(db.database, tail, logger, { roles: ['relay'] });
   for (const consumer of [channels, ...others]) relay.add(consumer);
   undo.push(() => relay.stop());
   const { cursor } = relay.loops[0] as (typeof relay.loops)[number];
@@ -273,7 +274,7 @@ describe('the relay', () => {
       return reading.kind === 'batch' && reading;
     });
     const numbers = await dying.cursor.numbersOf([workspaceId]);
-    await dying.channels.publish(numbered(lost.rows.flatMap(messagesOf), numbers ?? new Map()));
+    await dying.channels.publish(numbered(lost.messages, numbers ?? new Map()));
     await addEvents([workspaceId], 2, 3);
     expect(await other.cursor.read()).toEqual({ kind: 'elsewhere' });
 

@@ -7,6 +7,7 @@ import { aWorkspace } from '../../test/support/factories.js';
 import { testValkey } from '../../test/support/valkey.js';
 import { waitFor } from '../../test/support/wait-for.js';
 import type { Work } from './consumer-loop.js';
+import { JournalTail } from './journal-tail.js';
 import { EventRelay } from './relay.js';
 
 const BEHIND = 1_000_000;
@@ -72,7 +73,8 @@ it('hands a million events to who is that far behind, and new ones to the others
   const [behind, current] = [aListener('behind'), aListener('current')];
   const wakeUps = new WakeUps(client, subscriber, newId());
   const logger = Logger.create({ level: 'silent' });
-  const relay = new EventRelay(db.database, wakeUps, logger, { roles: ['relay'] });
+  const tail = new JournalTail(db.database, wakeUps, logger);
+  const relay = new EventRelay(db.database, tail, logger, { roles: ['relay'] });
   relay.add({ ...behind, begins: 'oldest' });
   relay.add({ ...current, begins: 'next' });
   relay.start();

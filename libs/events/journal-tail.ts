@@ -8,7 +8,7 @@ import { type Message, messagesOf } from './domain/message.js';
 import type { RoundResult } from './domain/pace.js';
 import { type Batch, JournalReader } from './journal-reader.js';
 import { onEveryWakeUp, PacedLoop } from './paced-loop.js';
-import { drawXid, readEnds, readPage } from './store/cursor.sql.js';
+import { readEnds, readPage } from './store/cursor.sql.js';
 
 /** Rows of the journal in one batch, and the messages that are kept for those who are a little behind. */
 const BATCH_SIZE = 1_000;
@@ -24,6 +24,14 @@ export interface Stretch {
   upTo: bigint;
 }
 
+/** The same of all workspaces. */
+export interface Recent extends Stretch {
+  /** There are others behind it. */
+  more: boolean;
+  /** For how long a transaction that writes has kept back what comes next, in milliseconds. */
+  heldBackMs: number;
+}
+
 /** Follows the events of its workspace. */
 export interface Follower {
   readonly workspaceId: string;
@@ -34,12 +42,13 @@ export interface Follower {
 }
 
 /**
- * The end of the journal, which a server follows once for all that follow it there: from the first of them to the last.
- * It has no cursor in the database, so nothing waits for it; each follower knows how far it is.
+ * The end of the journal, which a server follows once for all that follow it there, streams and consumers: from the first
+ * of them to the last. It has no cursor in the database, so nothing waits for it; each follower knows how far it is.
  */
 @Injectable()
 export class JournalTail implements BeforeApplicationShutdown {
   private readonly followers = new Set<Follower>();
+  private readonly listeners = new Set<() => void>();
   private readonly pages = pLimit(PAGES_AT_ONCE);
   private tail: RunningTail | undefined;
 
@@ -51,19 +60,29 @@ export class JournalTail implements BeforeApplicationShutdown {
 
   /** Rings the follower when there may be more for it. @returns ends it */
   follow(follower: Follower): () => void {
-    this.followers.add(follower);
-    this.tail ??= new RunningTail(this.database, this.wakeUps, this.logger, (news) =>
-      this.tell(news),
-    );
-    return () => {
-      this.followers.delete(follower);
-      if (this.followers.size === 0) void this.beforeApplicationShutdown();
-    };
+    return this.runFor(this.followers, follower);
+  }
+
+  /** Calls back when there are rows for everybody. @returns takes the listener off again */
+  hear(listener: () => void): () => void {
+    return this.runFor(this.listeners, listener);
+  }
+
+  /** An event has just been committed: look now, and not at the next poll. */
+  nudge(): void {
+    this.tail?.nudge();
+  }
+
+  /** What is behind a row; undefined unless all of it is in memory. */
+  recent(from: bigint): Recent | undefined {
+    const { tail } = this;
+    if (tail?.position === undefined || from < tail.recentFrom) return undefined;
+    return tail.behind(from, BATCH_SIZE);
   }
 
   /** The last row that anybody has written or writes, and the last one that is not kept any more. */
   async ends(): Promise<{ last: bigint; dropped: bigint }> {
-    const ends = await firstRow(this.database.service, readEnds);
+    const ends = await firstRow(this.database.service, readEnds, [null]);
     if (!ends) throw new Error('The sequences of the journal are missing');
     return { last: BigInt(ends.last), dropped: BigInt(ends.dropped) };
   }
@@ -97,7 +116,10 @@ export class JournalTail implements BeforeApplicationShutdown {
   async read({ workspaceId, from }: Follower): Promise<Stretch | undefined> {
     const { tail } = this;
     if (tail?.position === undefined || from >= tail.position) return undefined;
-    if (from >= tail.recentFrom) return tail.since(workspaceId, from);
+    if (from >= tail.recentFrom) {
+      const { messages, upTo } = tail.behind(from);
+      return { messages: messages.filter((each) => each.workspaceId === workspaceId), upTo };
+    }
     const end = from + PAGE.through;
     const to = end < tail.position ? end : tail.position;
     const tenant = this.database.tenant(workspaceId);
@@ -113,13 +135,32 @@ export class JournalTail implements BeforeApplicationShutdown {
     await tail?.stop();
   }
 
+  private runFor<T>(all: Set<T>, one: T): () => void {
+    all.add(one);
+    this.tail ??= new RunningTail(this.database, this.wakeUps, this.logger, (news) =>
+      this.tell(news),
+    );
+    return () => {
+      all.delete(one);
+      if (this.followers.size + this.listeners.size === 0) void this.beforeApplicationShutdown();
+    };
+  }
+
   private tell({ before, position, workspaces }: News): void {
+    for (const listener of this.listeners) listener();
     for (const follower of this.followers) {
       const isCurrent = before !== undefined && follower.from >= before;
       if (isCurrent && !workspaces.has(follower.workspaceId)) follower.from = position;
       else follower.ring();
     }
   }
+}
+
+/** The messages of rows behind `from`, up to `to`. */
+interface Chunk {
+  messages: readonly Message[];
+  from: bigint;
+  to: bigint;
 }
 
 /** The tail has moved on, with events of these workspaces. */
@@ -134,7 +175,10 @@ class RunningTail {
   position: bigint | undefined;
   /** The messages of the rows behind `recentFrom` are in memory. */
   recentFrom = 0n;
-  private recent: Message[] = [];
+  /** They follow each other without a gap. */
+  private chunks: Chunk[] = [];
+  private kept = 0;
+  private heldBackMs = 0;
   private start: bigint | undefined;
   private readonly reader: JournalReader;
   private readonly loop: PacedLoop;
@@ -160,30 +204,43 @@ class RunningTail {
     await this.loop.stop();
   }
 
-  since(workspaceId: string, from: bigint): Stretch {
-    const last = 2n * from + 1n;
+  nudge(): void {
+    this.loop.nudge();
+  }
+
+  /** @param atMost messages, if a chunk has no more */
+  behind(from: bigint, atMost = Infinity): Recent {
     // From the end: most followers have all but the newest, and there are many of them.
-    let first = this.recent.length;
-    while (first > 0 && BigInt(this.recent[first - 1]?.id ?? 0) > last) first--;
-    const messages = this.recent
-      .slice(first)
-      .filter((message) => message.workspaceId === workspaceId);
-    return { messages, upTo: this.position ?? from };
+    let first = this.chunks.length;
+    while (first > 0 && (this.chunks[first - 1] as Chunk).to > from) first--;
+    const messages: Message[] = [];
+    let upTo = from;
+    let next = first;
+    for (; next < this.chunks.length; next++) {
+      const chunk = this.chunks[next] as Chunk;
+      const more = chunk.from < from ? behindRow(chunk.messages, from) : chunk.messages;
+      if (messages.length > 0 && messages.length + more.length > atMost) break;
+      messages.push(...more);
+      upTo = chunk.to;
+    }
+    return { messages, upTo, more: next < this.chunks.length, heldBackMs: this.heldBackMs };
   }
 
   private async round(): Promise<RoundResult> {
-    const ends = await firstRow(this.database.service, readEnds);
+    const known = this.position ?? this.start;
+    const needsHorizon = known === undefined || !this.reader.isBelowHorizon(`${known}`);
+    const ends = await firstRow(this.database.service, readEnds, [
+      needsHorizon ? `${known ?? -1n}` : null,
+    ]);
     const last = BigInt(ends?.last ?? 0);
     // One row before the end, so that the first horizon lies behind it and is kept until it is reached.
     this.start ??= last > 0n ? last - 1n : 0n;
     const from = this.position ?? this.start;
     if (last <= from) return this.idle(last);
-    const needsHorizon = !this.reader.isBelowHorizon(`${from}`);
-    const drawn = needsHorizon ? await firstRow(this.database.service, drawXid) : undefined;
-    const horizon = drawn && { last: `${last}`, xid: drawn.xid };
+    const horizon = ends?.xid ? { last: `${last}`, xid: ends.xid } : undefined;
     const reading = await this.reader.read(`${from}`, horizon);
-    const heldBackMs = reading.kind === 'held_back' ? reading.forMs : 0;
-    instruments.eventsHeldBack.set({ consumer: 'streams' }, heldBackMs / 1_000);
+    this.heldBackMs = reading.kind === 'held_back' ? reading.forMs : 0;
+    instruments.eventsHeldBack.set({ consumer: 'streams' }, this.heldBackMs / 1_000);
     if (reading.kind !== 'batch') return reading;
     this.advance(reading);
     return { kind: reading.full ? 'full' : 'drained' };
@@ -199,20 +256,31 @@ class RunningTail {
 
   private advance({ rows, from, to }: Batch): void {
     const before = this.position;
-    if (before === undefined) this.recentFrom = BigInt(from);
     const messages = rows.flatMap(messagesOf);
-    this.recent.push(...messages);
     const position = (this.position = BigInt(to));
-    const surplus = this.recent.length - RECENT;
-    if (surplus > 0) this.forget(surplus);
+    this.chunks.push({ messages, from: BigInt(from), to: position });
+    this.kept += messages.length;
+    this.forget();
     const workspaces = new Set(messages.map(({ workspaceId }) => workspaceId));
     this.tell({ before, position, workspaces });
   }
 
-  /** Forgets the oldest, and the whole row of the last of them. */
-  private forget(count: number): void {
-    const lastRow = BigInt(this.recent[count - 1]?.id ?? 0) / 2n;
-    this.recent = this.recent.filter(({ id }) => BigInt(id) / 2n > lastRow);
-    this.recentFrom = lastRow;
+  /** As many of the oldest chunks as leave enough messages; rows without messages make chunks as well. */
+  private forget(): void {
+    let count = 0;
+    for (const { messages } of this.chunks) {
+      const isSpare = this.kept - messages.length >= RECENT || this.chunks.length - count > RECENT;
+      if (!isSpare) break;
+      this.kept -= messages.length;
+      count += 1;
+    }
+    if (count > 0) this.chunks.splice(0, count);
+    this.recentFrom = this.chunks[0]?.from ?? this.recentFrom;
   }
+}
+
+function behindRow(messages: readonly Message[], row: bigint): readonly Message[] {
+  // A row has two ids.
+  const last = 2n * row + 1n;
+  return messages.filter(({ id }) => BigInt(id) > last);
 }

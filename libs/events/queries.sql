@@ -17,9 +17,6 @@ counted AS (
 )
 SELECT name, set_config('synchronous_commit', 'off', true) FROM moved
 
--- journal_draw_xid
-SELECT pg_current_xact_id()::text AS xid
-
 -- journal_drop_partitions
 SELECT drop_journal_partitions(make_interval(days => $1)) AS dropped
 
@@ -40,7 +37,8 @@ LEFT JOIN LATERAL (
 ORDER BY j.id
 
 -- journal_read_ends
-SELECT CASE WHEN s.is_called THEN s.last_value ELSE 0 END AS last, d.last_value AS dropped
+SELECT CASE WHEN s.is_called THEN s.last_value ELSE 0 END AS last, d.last_value AS dropped,
+  CASE WHEN s.is_called AND s.last_value > $1::bigint THEN pg_current_xact_id()::text END AS xid
 FROM journal_id_seq s, journal_dropped_seq d
 
 -- journal_read_numbers

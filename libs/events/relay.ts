@@ -7,10 +7,9 @@ import {
 import { CONFIG, type Config } from '#lib/config';
 import { Database } from '#lib/database';
 import { Logger } from '#lib/observability';
-import { WakeUps } from '#lib/valkey';
 import { type Consumer, ConsumerLoop } from './consumer-loop.js';
+import { JournalTail } from './journal-tail.js';
 import { removeConsumer } from './store/cursor.sql.js';
-import { onEveryWakeUp } from './paced-loop.js';
 
 /** Carries the events of the journal to its consumers, in the role `relay`. */
 @Injectable()
@@ -22,14 +21,14 @@ export class EventRelay implements OnApplicationBootstrap, BeforeApplicationShut
 
   constructor(
     private readonly database: Database,
-    private readonly wakeUps: WakeUps,
+    private readonly tail: JournalTail,
     private readonly logger: Logger,
     @Inject(CONFIG) private readonly config: Pick<Config, 'roles'>,
   ) {}
 
   /** Another consumer, before the application has started: a library adds its own when its module is made. */
   add(consumer: Consumer): void {
-    this.loops.push(new ConsumerLoop(this.database, consumer, this.logger));
+    this.loops.push(new ConsumerLoop(this.database, consumer, this.logger, this.tail));
   }
 
   /** A consumer that is not wanted any more, before the application has started: the journal is not kept for it. */
@@ -53,11 +52,11 @@ export class EventRelay implements OnApplicationBootstrap, BeforeApplicationShut
 
   /** An event has just been committed: look now, and not at the next poll. */
   nudge(): void {
-    for (const loop of this.loops) loop.nudge();
+    this.tail.nudge();
   }
 
   start(): void {
-    this.stopListening ??= onEveryWakeUp(this.wakeUps, () => this.nudge());
+    this.stopListening ??= this.tail.hear(() => this.loops.forEach((loop) => loop.nudge()));
     for (const loop of this.loops) loop.start();
   }
 

@@ -10,6 +10,7 @@ describe('nextRound', () => {
     ['idle', 4, 800, true],
     ['idle', 5, 1_000, true],
     ['idle', 100_000, 1_000, true],
+    ['caught_up', 0, 50, true],
     ['held_back', 0, 5, false],
     ['held_back', 2, 20, false],
     ['held_back', 99, 100, false],

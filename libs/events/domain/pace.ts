@@ -6,6 +6,8 @@ export type RoundResult =
   | { kind: 'full' }
   /** Fewer than a batch: nothing waits any more. */
   | { kind: 'drained' }
+  /** The same of who is told when there is more, and gathers nothing. */
+  | { kind: 'caught_up' }
   | { kind: 'idle' }
   /** Another process has the lease. */
   | { kind: 'elsewhere' }
@@ -35,6 +37,8 @@ export function nextRound(
       return { waitMs: 0, nudgeable: false };
     case 'drained':
       return { waitMs: GATHER_MS, nudgeable: false };
+    case 'caught_up':
+      return { waitMs: GATHER_MS, nudgeable: true };
     case 'idle':
       return { waitMs: backoffCeiling(IDLE, repeats), nudgeable: true };
     case 'held_back':

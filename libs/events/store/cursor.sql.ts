@@ -131,18 +131,16 @@ export const giveLeaseBack = command<unknown>(
   `UPDATE event_consumers SET owner = NULL, leased_until = NULL WHERE name = $1 AND owner = $2`,
 );
 
-/** The last id that anybody has drawn, and the last one that is not kept any more. Index: two rows. */
-export const readEnds = query<{ last: string; dropped: string }>(
+/**
+ * The last id that anybody has drawn, the last one that is not kept any more, and a transaction id that is drawn after the
+ * first of them was read, as by `readOutlook`: only where there is more than $1. Index: two rows.
+ */
+export const readEnds = command<{ last: string; dropped: string; xid: string | null }>(
   'journal_read_ends',
   `
-SELECT CASE WHEN s.is_called THEN s.last_value ELSE 0 END AS last, d.last_value AS dropped
+SELECT CASE WHEN s.is_called THEN s.last_value ELSE 0 END AS last, d.last_value AS dropped,
+  CASE WHEN s.is_called AND s.last_value > $1::bigint THEN pg_current_xact_id()::text END AS xid
 FROM journal_id_seq s, journal_dropped_seq d`,
-);
-
-/** Draws a transaction id: ids of rows that were read before belong to transactions with a smaller one. */
-export const drawXid = command<{ xid: string }>(
-  'journal_draw_xid',
-  `SELECT pg_current_xact_id()::text AS xid`,
 );
 
 /**
