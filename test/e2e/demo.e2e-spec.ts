@@ -63,20 +63,31 @@ describe('npm run demo', () => {
     await expectNothingLeft();
   }, 180_000);
 
-  test.each([
-    ['while the servers start', /starting Postgres/],
-    ['while the job runs', /Hash files and packages +RUNNING/],
-  ])(
-    'leaves nothing behind after Ctrl-C %s',
-    async (_, moment) => {
-      demo = new Program(DEMO, [], { TMPDIR: folder });
-      await demo.says(moment);
-      demo.kill('SIGINT');
-      expect(await demo.ended).toBe(130);
-      await expectNothingLeft();
-    },
-    90_000,
-  );
+  test('leaves nothing behind after Ctrl-C while the servers start', async () => {
+    demo = new Program(DEMO, [], { TMPDIR: folder });
+    await demo.says(/starting Postgres/);
+    demo.kill('SIGINT');
+    expect(await demo.ended).toBe(130);
+    await expectNothingLeft();
+  }, 90_000);
+
+  test('can be watched in the dashboard, and leaves nothing behind after Ctrl-C while the job runs', async () => {
+    demo = new Program(DEMO, ['--open'], { TMPDIR: folder });
+    const [, address = '', email, password] = await demo.says(
+      /dashboard is at (\S+)\/ \((\S+), (\S+)\)/,
+    );
+    expect(await (await fetch(`${address}/`)).text()).toContain('<title>Drover</title>');
+    const signedIn = await fetch(`${address}/api/v1/auth/login`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ email, password }),
+    });
+    expect(signedIn.status).toBe(200);
+    await demo.says(/Hash files and packages +RUNNING/);
+    demo.kill('SIGINT');
+    expect(await demo.ended).toBe(130);
+    await expectNothingLeft();
+  }, 90_000);
 
   test('leaves nothing behind when it is killed itself', async () => {
     demo = new Program(DEMO, [], { TMPDIR: folder });
