@@ -53,10 +53,12 @@ async function find({ runs, spenders }: Books, random: Random): Promise<void> {
   const spender = random.pick(spenders);
   const path = `/agents/${spender.id}/tasks?live=true`;
   const answer = await ask(spender.at, (server) => server.get(path));
-  const { items } = answer.body as unknown as { items: { id: string; runId: string }[] };
+  const { items } = answer.body as unknown as { items: { id: string; runId: string | null }[] };
   const known = new Set(runs.map(({ runId }) => runId));
-  const unknown = items.filter(({ runId }) => !known.has(runId));
-  runs.push(...unknown.map(({ id, runId }) => ({ taskId: id, runId, spender })));
+  for (const { id, runId } of items) {
+    // The run may have ended while it was looked up.
+    if (runId !== null && !known.has(runId)) runs.push({ taskId: id, runId, spender });
+  }
 }
 
 function reportsOf(books: Books, run: Spending, random: Random): Report[] {

@@ -58,6 +58,12 @@ CREATE TRIGGER note_overspending AFTER UPDATE ON usage_budgets FOR EACH ROW
   WHEN (NEW.available < 0 AND (NEW.reserved > OLD.reserved OR NEW.allocated < OLD.allocated))
   EXECUTE FUNCTION note_overspending()`;
 
+/**
+ * What a dead server had begun under an Idempotency-Key can be begun again after a minute; here at once. The other one's keys
+ * are freed as well: whoever begins such a request again is still the only one that ends it.
+ */
+const FREE_KEYS = `UPDATE idempotency_keys SET locked_until = now() WHERE status_code IS NULL`;
+
 /** Two servers on one database, one of which may be dead, and those who spend budgets over them. */
 export class Treasury {
   readonly servers: (BuiltProcess | undefined)[] = [];
@@ -90,6 +96,7 @@ export class Treasury {
     this.servers[n] = undefined;
     server?.kill('SIGKILL');
     this.starting.set(n, this.start(n));
+    void server?.ended().then(() => this.fleet.db.owner.query(FREE_KEYS));
   }
 
   private async start(n: number): Promise<void> {

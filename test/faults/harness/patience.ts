@@ -5,6 +5,8 @@ import type { ApiAnswer } from '../../support/api-client.js';
 const PASSING = new Set(['idempotency_in_progress', 'conflict_retry']);
 /** Clients of tests wait less than Retry-After asks for, at most this long. */
 const WAIT_AT_MOST_MS = 300;
+/** A test whose servers are gone would go on for ever. */
+const PATIENCE_MS = 200_000;
 
 /** How a server answered, over the time of a test. */
 export class AnswerBook {
@@ -48,14 +50,19 @@ export async function once(
   }
 }
 
-/** A request as a good client makes it: repeated until it has an answer that is final. */
+/** A request as a good client makes it: repeated until it has an answer that is final, for a few minutes. */
 export async function patiently(
   send: () => Promise<ApiAnswer>,
   book: AnswerBook = new AnswerBook(),
 ): Promise<ApiAnswer> {
+  const until = performance.now() + PATIENCE_MS;
   for (;;) {
     const answer = await once(send, book);
     if (answer && !isPassing(answer)) return answer;
+    if (performance.now() > until) {
+      const what = answer ? JSON.stringify([answer.status, answer.body]) : 'no answer';
+      throw new Error(`The last that was heard for ${PATIENCE_MS / 1_000} s is ${what}`);
+    }
     const asked = Number(answer?.headers.get('retry-after') ?? 0) * 1_000;
     await delay(Math.min(Math.max(asked, 50), WAIT_AT_MOST_MS));
   }
