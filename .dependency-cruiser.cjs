@@ -1,6 +1,6 @@
 /** The house's arrows: they only point down. Libraries see each other through their index.ts alone. */
 const LAYERS = [
-  ['kernel'],
+  ['kernel', 'settings'],
   ['config', 'database', 'valkey', 'observability', 'embedded', 'runtime', 'api-client'],
   ['http', 'agent-host', 'mcp'],
   ['identity'],
@@ -54,7 +54,7 @@ module.exports = {
       severity: 'error',
       from: { path: '^apps/worker/', pathNot: '\\.(int-)?spec\\.ts$' },
       to: {
-        path: '^libs/(?!kernel/|runtime/|agent-host/|api-client/)|node_modules/(@nestjs|pg|@prisma)/',
+        path: '^libs/(?!kernel/|settings/|runtime/|agent-host/|api-client/)|node_modules/(@nestjs|pg|@prisma)/',
       },
     },
     {
@@ -72,7 +72,7 @@ module.exports = {
       severity: 'error',
       from: { path: '^apps/gateway/', pathNot: '\\.(int-)?spec\\.ts$|/testing/' },
       to: {
-        path: '^libs/(?!kernel/|runtime/|agent-host/|api-client/|http/|observability/)|node_modules/(pg|@prisma)/',
+        path: '^libs/(?!kernel/|settings/|runtime/|agent-host/|api-client/|http/|observability/)|node_modules/(pg|@prisma)/',
       },
     },
     {
@@ -87,7 +87,7 @@ module.exports = {
       comment: 'Worker and gateway use it on other machines: no Nest, no database.',
       severity: 'error',
       from: { path: '^libs/runtime/', pathNot: '\\.(int-)?spec\\.ts$|/testing/' },
-      to: { path: '^libs/(?!kernel/|runtime/)|node_modules/(@nestjs|pg|@prisma)/' },
+      to: { path: '^libs/(?!kernel/|settings/|runtime/)|node_modules/(@nestjs|pg|@prisma)/' },
     },
     {
       name: 'agent-host-stands-alone',
@@ -95,7 +95,7 @@ module.exports = {
       severity: 'error',
       from: { path: '^libs/agent-host/', pathNot: '\\.(int-)?spec\\.ts$|/testing/' },
       to: {
-        path: '^libs/(?!kernel/|runtime/|agent-host/|api-client/)|node_modules/(@nestjs|pg|@prisma)/',
+        path: '^libs/(?!kernel/|settings/|runtime/|agent-host/|api-client/)|node_modules/(@nestjs|pg|@prisma)/',
       },
     },
     {

@@ -53,7 +53,8 @@ export function check(...others) {
     [
       'format',
       'node_modules/prettier/bin/prettier.cjs',
-      ['--check', '--log-level', 'warn', '.', ...cache('prettier')],
+      // It would walk through the folders that it ignores.
+      ['--check', '--log-level', 'warn', '.', '!.cache/**', '!dist/**', ...cache('prettier')],
     ],
   ]);
 }

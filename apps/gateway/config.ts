@@ -8,7 +8,7 @@ import {
   variablesOf,
 } from '#lib/agent-host';
 import { DRIVER_KINDS, type SessionUser } from '#lib/runtime';
-import { flag, integer, list, oneOf, readVariables, webAddress } from '#lib/kernel';
+import { flag, integer, list, oneOf, readVariables, webAddress } from '#lib/settings';
 
 const secret = z
   .string({

@@ -9,15 +9,8 @@ import {
   searchPathOf,
   variablesOf,
 } from '#lib/agent-host';
-import {
-  integer,
-  isUuid,
-  list,
-  oneOf,
-  readVariables,
-  SettingsError,
-  webAddress,
-} from '#lib/kernel';
+import { isUuid } from '#lib/kernel';
+import { integer, list, oneOf, readVariables, SettingsError, webAddress } from '#lib/settings';
 
 export interface ApiKey {
   kind: 'key';

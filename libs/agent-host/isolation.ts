@@ -1,7 +1,7 @@
 import { accessSync, constants } from 'node:fs';
 import { delimiter, isAbsolute, join, resolve } from 'node:path';
 import { z } from 'zod';
-import { integer, list, oneOf } from '#lib/kernel';
+import { integer, list, oneOf } from '#lib/settings';
 import { searchPathOf } from './settings.js';
 import {
   findGroup,

@@ -1,7 +1,7 @@
 import { createSecretKey } from 'node:crypto';
 import { validateCronExpression } from 'cron';
 import { z } from 'zod';
-import { flag, integer, list, oneOf, readVariables, webAddress } from '#lib/kernel';
+import { flag, integer, list, oneOf, readVariables, webAddress } from '#lib/settings';
 import { mailSender, mailServer } from './mail.js';
 import { networks, trustedProxies } from './networks.js';
 

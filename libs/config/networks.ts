@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
-import { list } from '#lib/kernel';
+import { list } from '#lib/settings';
 
 const ERROR =
   'must be the addresses or networks of the proxies before us, separated by commas: 10.0.0.1, fd00::/8';

@@ -84,7 +84,7 @@ describe('a JSON body', () => {
           expect(isStorable(parse(text))).toBe(true);
         }
       }),
-      { numRuns: 500 },
+      { numRuns: 200 },
     );
   });
 });

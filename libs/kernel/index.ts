@@ -21,12 +21,3 @@ export * from './sent.js';
 export * from './text.js';
 export * from './traceparent.js';
 export * from './variables.js';
-export {
-  flag,
-  integer,
-  list,
-  oneOf,
-  readVariables,
-  SettingsError,
-  webAddress,
-} from './settings.js';

@@ -1,0 +1,9 @@
+export {
+  flag,
+  integer,
+  list,
+  oneOf,
+  readVariables,
+  SettingsError,
+  webAddress,
+} from './settings.js';
