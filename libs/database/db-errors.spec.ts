@@ -1,3 +1,4 @@
+import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from '@jest/globals';
 import { DroverError } from '#lib/kernel';
 import { isUnreachable, refusesWrites, translateError } from './db-errors.js';
@@ -30,5 +31,15 @@ describe('what a database says that takes no changes', () => {
     expect(codeOf(pgError('08P01', 'FATAL'), false)).toBe('database_unavailable');
     expect(codeOf(pgError('08P01', 'FATAL'), true)).toBe('outcome_unknown');
     expect(codeOf(pgError('08P01'), false)).toBeUndefined();
+  });
+});
+
+describe('an error of a socket', () => {
+  it('is an outage, whichever realm it comes from', () => {
+    const reset = "Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET' })";
+    const error: unknown = runInNewContext(reset);
+    expect(error instanceof Error).toBe(false);
+    expect(isUnreachable(error)).toBe(true);
+    expect(codeOf(error, false)).toBe('database_unavailable');
   });
 });

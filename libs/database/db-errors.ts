@@ -1,3 +1,4 @@
+import { isNativeError } from 'node:util/types';
 import { DroverError } from '#lib/kernel';
 
 interface PgError extends Error {
@@ -47,14 +48,15 @@ const BROKEN_CONNECTION =
   /^(Connection terminated|Query read timeout|timeout exceeded when trying to connect|timeout expired|Client has encountered a connection error|Client was closed)/;
 
 export function isRetryable(error: unknown): boolean {
-  return error instanceof Error && RETRYABLE.has((error as PgError).code ?? '');
+  return isNativeError(error) && RETRYABLE.has((error as PgError).code ?? '');
 }
 
 /** Whether the database, and not the statement, is what failed. */
 export function isUnreachable(error: unknown): boolean {
   if (error instanceof DroverError)
     return error.code === 'database_unavailable' || error.code === 'outcome_unknown';
-  if (!(error instanceof Error)) return false;
+  // Not `instanceof Error`: errors of sockets may come from another realm, as under Jest.
+  if (!isNativeError(error)) return false;
   if (refusesWrites(error) || endedByPooler(error)) return true;
   return UNREACHABLE.has((error as PgError).code ?? '') || BROKEN_CONNECTION.test(error.message);
 }
@@ -62,7 +64,7 @@ export function isUnreachable(error: unknown): boolean {
 /** Whether the database answers and takes no changes, as the error tells, ours or the driver's. */
 export function refusesWrites(error: unknown): boolean {
   const source = error instanceof DroverError ? error.extras.cause : error;
-  return source instanceof Error && REFUSED.has((source as PgError).code ?? '');
+  return isNativeError(source) && REFUSED.has((source as PgError).code ?? '');
 }
 
 /** A pooler says so when it has no server for a client. Of Postgres itself, 08P01 is a mistake of ours. */
