@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import { anyText } from '../../test/support/any-text.js';
 import { fit } from './fit.js';
 
 const sizeOf = (value: unknown) => JSON.stringify(value).length;
@@ -9,7 +10,7 @@ it('keeps a value that has room as it is', () => {
 });
 
 it('makes every value fit', () => {
-  const texts = fc.string({ unit: 'binary', maxLength: 600 });
+  const texts = anyText({ maxLength: 600 });
   const value = fc.letrec((tie) => ({
     any: fc.oneof(
       { maxDepth: 4 },

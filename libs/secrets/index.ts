@@ -13,9 +13,4 @@ export {
 } from './store/task-secrets.sql.js';
 export { ValuesAtHand } from './values-at-hand.js';
 export { TaskSecrets } from './task-secrets.js';
-export {
-  InboundHookSecrets,
-  newSigningSecret,
-  type SignerPlace,
-  WebhookSecrets,
-} from './signing-secrets.js';
+export { InboundHookSecrets, type SignerPlace, WebhookSecrets } from './signing-secrets.js';

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import type { SqlRunner } from '#lib/database';
 import { instruments } from '#lib/observability';
@@ -9,18 +8,12 @@ import {
   sealWhole,
   type SigningColumn,
 } from './domain/originals.js';
+import { newSigningSecret } from './domain/signing-secret.js';
 import { KeyRing } from './key-ring.js';
 import { INBOUND_HOOK_SECRETS, WEBHOOK_SECRETS } from './store/signing-secrets.sql.js';
 
 /** Seconds for which the secret before stays valid beside a new one. */
 const ROTATION_SECONDS = 86_400;
-/** Within the 24 to 64 bytes of Standard Webhooks. */
-const SECRET_BYTES = 32;
-
-/** A new signing secret, as Standard Webhooks has it: `whsec_` and random bytes in base64. */
-export function newSigningSecret(): string {
-  return `whsec_${randomBytes(SECRET_BYTES).toString('base64')}`;
-}
 
 /** A webhook or an inbound hook. */
 export interface SignerPlace {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
-import { newSigningSecret as newSecret } from '#lib/secrets';
+import { newSigningSecret as newSecret } from '#lib/secrets/domain';
 import { hubHeader, standardHeaders } from './signature.js';
 
 const body = '{"event":"task.created","text":"äöü"}';
