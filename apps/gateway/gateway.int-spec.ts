@@ -23,9 +23,11 @@ describe('A gateway', () => {
       echo "$DROVER_SESSION_KEY $DROVER_RUN_TOKEN $PROVIDER_API_KEY input-secret-value"
       test "$REGION" = a-secret-region && echo "in $REGION with $DROVER_MODEL in $TRACEPARENT"
       cat "$DROVER_TASK_FILE"; exit 3`;
+    const traceId = '4bf92f3577b34da6a3ce929d0e0e4736';
+    const traceparent = `00-${traceId}-00f067aa0ba902b7-01`;
     const more = {
       secrets: { REGION: 'a-secret-region' },
-      metadata: { model: 'a-model', traceparent: '00-a-trace' },
+      metadata: { model: 'a-model', traceparent },
     };
     const body = aSpawn(script, more);
     const { status, body: answer } = await world.gateway.spawn(body);
@@ -65,8 +67,10 @@ describe('A gateway', () => {
     const { apiUrl, runId, taskId, agentId, workspaceId } = body;
     expect(end.output).toContain(`${apiUrl} ${runId} ${taskId} ${agentId} ${workspaceId}\n`);
     expect(end.output).toContain(`${sessionKey} [redacted] [redacted] [redacted]\n`);
-    expect(end.output).toContain('in [redacted] with a-model in 00-a-trace\n');
+    expect(end.output).toContain(`in [redacted] with a-model in ${traceparent}\n`);
     expect(end.output).toContain('"checkpointData":{"page":7}');
+    const line = { sessionId: answer.session?.id, runId, taskId, workspaceId, traceId };
+    expect(await world.gateway.said('session ended')).toMatchObject(line);
     expect(await world.gateway.session(runId)).toMatchObject({
       status: 'FAILED',
       exitCode: 3,

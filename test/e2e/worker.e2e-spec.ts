@@ -11,7 +11,8 @@ let fleet: TestFleet;
 let server: BuiltProcess;
 
 beforeAll(async () => {
-  fleet = await TestFleet.create();
+  // Nobody takes the traces there; there are some.
+  fleet = await TestFleet.create({ env: { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9' } });
   server = await fleet.startServer();
 });
 
@@ -51,6 +52,11 @@ describe('a worker', () => {
       `/agent-tasks/${id}/logs?limit=100`,
     );
     expect(logs.body.items.map((entry) => entry.message)).toContain('hello from the task');
+    expect(await worker.said('Run ended')).toMatchObject({
+      runId: expect.any(String),
+      taskId: id,
+      traceId: expect.stringMatching(/^[0-9a-f]{32}$/),
+    });
     await worker.stop();
   });
 

@@ -1,4 +1,5 @@
 import { type HostLog, LongTimer, messageOf } from '#lib/agent-host';
+import { parseTraceparent } from '#lib/kernel';
 import {
   type Recovered,
   type RuntimeDriver,
@@ -29,12 +30,15 @@ export class LiveSession {
   private session: RuntimeSession | undefined;
   private readonly timer = new LongTimer();
   private readonly exitTimer = new LongTimer();
+  private readonly ids: ReturnType<typeof idsOf>;
   private warned = false;
 
   constructor(
     private readonly record: SessionRecord,
     private readonly parts: LiveParts,
-  ) {}
+  ) {
+    this.ids = idsOf(record);
+  }
 
   /** Starts the session and follows it. Resolves when nothing of it is left. Never rejects. */
   async run(): Promise<void> {
@@ -85,15 +89,13 @@ export class LiveSession {
     if (record.exitBy !== undefined) return;
     record.exitBy = new Date(Date.now() + exitSeconds * 1000).toISOString();
     this.save();
-    const { id, runId } = record;
-    this.parts.logger.info('run completed', { sessionId: id, runId, exitBy: record.exitBy });
+    this.parts.logger.info('run completed', { ...this.ids, exitBy: record.exitBy });
     this.limitExit(graceSeconds);
   }
 
   /** It seems to hang. Told again and again, as the server does, and logged once. */
   warn(reason: string): void {
-    const { id, runId } = this.record;
-    if (!this.warned) this.parts.logger.warn('session warned', { sessionId: id, runId, reason });
+    if (!this.warned) this.parts.logger.warn('session warned', { ...this.ids, reason });
     this.warned = true;
     this.session?.notify({ action: 'warn', reason });
   }
@@ -180,16 +182,14 @@ export class LiveSession {
       ...(output.trim() !== '' && { output }),
     });
     this.save();
-    const { id, runId } = record;
-    this.parts.logger.info('session ended', { sessionId: id, runId, status, exitCode, signal });
+    this.parts.logger.info('session ended', { ...this.ids, status, exitCode, signal });
   }
 
   private fail(error: SessionError): void {
     failUnstarted(this.record, error);
     this.save();
     if (this.record.runId !== null) this.parts.onReport();
-    const { id, runId } = this.record;
-    this.parts.logger.warn('session not started', { sessionId: id, runId, reason: error.message });
+    this.parts.logger.warn('session not started', { ...this.ids, reason: error.message });
   }
 
   private report(report: PendingReport): void {
@@ -204,12 +204,9 @@ export class LiveSession {
 
   // After the end is written down: a crash in between leaves a folder, which the next life removes.
   private async cleanUp(): Promise<void> {
-    const { id } = this.record;
-    await this.parts.driver.remove(id).catch((error: unknown) => {
-      this.parts.logger.error('the folder of a session could not be removed', {
-        sessionId: id,
-        error,
-      });
+    await this.parts.driver.remove(this.record.id).catch((error: unknown) => {
+      const fields = { ...this.ids, error };
+      this.parts.logger.error('the folder of a session could not be removed', fields);
     });
   }
 }
@@ -223,6 +220,12 @@ export function failUnstarted(
   const endedAt = new Date().toISOString();
   Object.assign(record, { status, error, endedAt, order: null });
   if (record.runId !== null) record.reports.push({ event: 'failed', at: endedAt, error });
+}
+
+/** On each line of the log about it. */
+function idsOf({ id: sessionId, runId, taskId, workspaceId, order }: SessionRecord) {
+  const { traceId } = parseTraceparent(order?.env['TRACEPARENT']) ?? {};
+  return { sessionId, runId, taskId, workspaceId, traceId };
 }
 
 function toSessionError(error: unknown): SessionError {

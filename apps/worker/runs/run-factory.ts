@@ -1,4 +1,5 @@
 import type { Log } from '#lib/agent-host';
+import { parseTraceparent } from '#lib/kernel';
 import type { DroverApi } from '../api/drover-api.js';
 import type { ClaimedTask } from '../api/types.js';
 import type { WorkerConfig } from '../config.js';
@@ -39,7 +40,8 @@ export function runFactory(options: RunFactoryOptions): RunFactory {
   return {
     make: (claimed) => {
       const { run, task } = claimed;
-      const log = options.log.with({ runId: run.id, taskId: task.id });
+      const traceId = parseTraceparent(run.traceparent)?.traceId;
+      const log = options.log.with({ runId: run.id, taskId: task.id, traceId });
       const reporter = new Reporter(membership.api, run.id, log);
       const folder = new RunFolder(config.workDir, run.id);
       const usage = new UsageOutbox({
