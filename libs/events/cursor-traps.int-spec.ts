@@ -103,6 +103,8 @@ async function plainWriter(writer: number): Promise<void> {
 const heard: NumberedMessage[] = [];
 let written = false;
 const asleep: (() => Promise<void>)[] = [];
+/** Before which step the first relays fall asleep, so that each of the three is tried; those after them by chance. */
+const sleeps = [2, 1, 0];
 
 /** One batch; a relay may fall asleep in the middle of it, and go on when others have long taken over. */
 async function relayOnce(cursor: JournalCursor): Promise<'asleep' | 'idle' | 'busy'> {
@@ -115,7 +117,7 @@ async function relayOnce(cursor: JournalCursor): Promise<'asleep' | 'idle' | 'bu
     () => numbers && heard.push(...numbered(messages, numbers)),
     async () => numbers && cursor.done(numbers),
   ];
-  const fallsAsleepBefore = upTo(9);
+  const fallsAsleepBefore = sleeps.shift() ?? upTo(9);
   for (const [n, step] of steps.entries()) {
     if (n === fallsAsleepBefore) {
       await loseLease(cursor);
