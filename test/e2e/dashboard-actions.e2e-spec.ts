@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { TestFleet } from '../support/fleet.js';
 import { waitFor } from '../support/wait-for.js';
-import { aPerson, TestBrowser } from './dashboard/browser.js';
+import { aPerson, findingsOn, TestBrowser } from './dashboard/browser.js';
 
 /** What people do in the dashboard beside making tasks. */
 
@@ -38,6 +38,7 @@ describe('a person', () => {
     await waitFor('the question', async () => (await fleet.task(id))['status'] === 'PAUSED');
     await page.goto(`/tasks/${id}`);
     await page.getByText('Send it?', { exact: true }).first().waitFor();
+    expect(await findingsOn(page)).toEqual([]);
     expect(await page.getByRole('button', { name: 'Resume' }).count()).toBe(0);
     await page.getByRole('button', { name: 'yes', exact: true }).click();
     await status('Completed').waitFor();
@@ -49,6 +50,7 @@ describe('a person', () => {
     await waitFor('the question', async () => (await fleet.task(id))['status'] === 'PAUSED');
     await page.goto('/questions');
     await page.getByText('Another letter').waitFor();
+    expect(await findingsOn(page)).toEqual([]);
     await page.getByRole('button', { name: 'no', exact: true }).click();
     await page.getByText('Nobody waits for an answer').waitFor();
     await waitFor('its end', async () => (await fleet.task(id))['status'] === 'COMPLETED');

@@ -275,6 +275,7 @@ describe('the dashboard', () => {
     ['light', 1280],
     ['dark', 1280],
     ['light', 360],
+    ['dark', 360],
   ] as const)('has no finding of axe, %s and %i wide', async (theme, width) => {
     const id = await fleet.submit('', { title: 'Looked at' });
     await fleet.submit('', { title: 'Behind it', dependsOn: [id] });
@@ -293,6 +294,10 @@ describe('the dashboard', () => {
       await page.locator('[aria-busy]').first().waitFor({ state: 'detached' });
       found[path] = await findingsOn(page);
     }
+    await page.goto('/settings');
+    await page.getByRole('button', { name: 'New key', exact: true }).click();
+    await page.locator('dialog[open]').getByLabel('Name').waitFor();
+    found['a dialog'] = await findingsOn(page);
     expect(Object.entries(found).filter(([, findings]) => findings.length > 0)).toEqual([]);
     await page.context().close();
   });
