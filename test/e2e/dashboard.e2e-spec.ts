@@ -302,6 +302,15 @@ describe('the dashboard', () => {
     await page.context().close();
   });
 
+  it('stands beside the reference of the API, which runs files of the server alone', async () => {
+    const page = await browser.open();
+    const answer = await page.goto('/docs');
+    const policy = answer?.headers()['content-security-policy'];
+    expect(policy).toContain("default-src 'none'; script-src 'self';");
+    await page.locator('[data-path="/api/v1/auth/login"]').waitFor();
+    await page.context().close();
+  });
+
   it('complained of nothing, and asked nobody else', () => {
     expect(browser.complaints).toEqual([]);
   });

@@ -56,8 +56,11 @@ describe('the OpenAPI document', () => {
   it('is there, and its page too', async () => {
     expect(document.info.version).toBe('1.2.3');
     expect(document.servers).toEqual([{ url: 'https://drover.example' }]);
-    expect((await fetch(`${url}/docs`)).status).toBe(200);
-    expect((await fetch(`${url}/docs/swagger-ui.css`)).status).toBe(200);
+    for (const path of ['/docs', '/docs/swagger-ui.css', '/docs/swagger-ui-init.js']) {
+      const { status, headers } = await fetch(url + path);
+      expect(status).toBe(200);
+      expect(headers.get('content-security-policy')).toContain("script-src 'self';");
+    }
   });
 
   it('describes fields by the decorators that check them', () => {
