@@ -16,9 +16,11 @@ unread AS MATERIALIZED (
 ),
 waiting AS MATERIALIZED (
   SELECT CASE WHEN w.disabled_at IS NOT NULL THEN 'disabled' WHEN w.failures > 0 THEN 'failing' ELSE 'healthy' END AS webhook,
-    count(*)
-  FROM (SELECT workspace_id, webhook_id FROM webhook_deliveries WHERE state = 'pending' LIMIT 100001) d
-  JOIN webhooks w ON (w.workspace_id, w.id) = (d.workspace_id, d.webhook_id) GROUP BY 1
+    sum(n.count) AS count
+  FROM webhooks w CROSS JOIN LATERAL (
+    SELECT count(*) FROM (SELECT FROM webhook_deliveries d WHERE (d.workspace_id, d.webhook_id) = (w.workspace_id, w.id)
+      AND d.state = 'pending' LIMIT 10001) next) n
+  GROUP BY 1
 ),
 newest_key AS MATERIALIZED (
   SELECT id FROM data_keys WHERE retired_at IS NULL ORDER BY created_at DESC, id DESC LIMIT 1

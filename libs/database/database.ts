@@ -5,6 +5,7 @@ import { PrismaTenants, type PrismaWork } from './prisma.js';
 import { Refusals } from './refusals.js';
 import { command, type Pipeline, type PipelineRows, type Sql, type SqlRunner } from './sql.js';
 import {
+  FLUSH,
   runTenantQuery,
   SET_TENANT,
   type Statement,
@@ -38,6 +39,7 @@ export interface PoolUsage {
 }
 
 const setTenant = command<unknown>(SET_TENANT.name, SET_TENANT.text);
+const flush = command<unknown>(FLUSH.name, FLUSH.text);
 
 /**
  * The only way to Postgres. There is no way to run a statement without saying for whom: for a
@@ -178,6 +180,11 @@ export class ServiceScope implements SqlRunner {
 
   prisma<T>(work: PrismaWork<T>): Promise<T> {
     return this.prismaTenants.asService(work);
+  }
+
+  /** Resolves when all that anybody could see before is on disk, and on the standbys that are waited for. */
+  async flush(): Promise<void> {
+    await this.rows(flush);
   }
 }
 

@@ -24,7 +24,7 @@ const SET_TENANT_PINNED_EARLY = {
 export const PREAMBLES = [SET_TENANT, SET_TENANT_PINNED, SET_TENANT_PINNED_EARLY];
 
 /** Commits by itself, and by that brings everything to disk that was committed before it, as the installation wants it. */
-const FLUSH = {
+export const FLUSH = {
   name: 'drover_flush',
   text: `SELECT pg_logical_emit_message(true, 'drover', '')`,
 };

@@ -27,15 +27,19 @@ export class Channels implements Consumer {
   }
 
   async consume(_messages: readonly Message[], work: Work): Promise<void> {
-    await this.publish(await work.numbered());
+    await this.publish(await work.numbered(), () => work.goesOn());
   }
 
   /**
    * Sends all of them in their order.
    *
+   * @param goesOn called when a part of them has been sent
    * @throws Error when some may not have arrived; then all must be sent again
    */
-  async publish(messages: readonly NumberedMessage[]): Promise<void> {
+  async publish(
+    messages: readonly NumberedMessage[],
+    goesOn: () => Promise<void> = () => Promise.resolve(),
+  ): Promise<void> {
     let args: string[] = [];
     let size = 0;
     for (const message of messages) {
@@ -46,6 +50,7 @@ export class Channels implements Consumer {
       }
       if (size < COMMAND_SIZE) continue;
       await this.send(args);
+      await goesOn();
       args = [];
       size = 0;
     }

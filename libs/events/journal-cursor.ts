@@ -74,7 +74,11 @@ export class JournalCursor {
   async read(): Promise<Reading> {
     const ahead = this.pending ? undefined : this.ahead;
     this.ahead = undefined;
-    const reading = await (ahead ?? this.readOn());
+    const reading = await (ahead ?? this.readOn()).catch((error: unknown) => {
+      this.reader.forget();
+      this.loseHold();
+      throw error;
+    });
     this.pending = reading.kind === 'batch' ? reading : undefined;
     if (this.pending?.full) this.readAhead(this.pending.to);
     return reading;
@@ -89,7 +93,10 @@ export class JournalCursor {
     if (workspaceIds.length === 0) return new Map();
     const params = [this.consumer.name, this.pending?.from, workspaceIds];
     const rows = await this.database.service.rows(readNumbers, params);
-    if (rows.length === 0) return undefined;
+    if (rows.length === 0) {
+      this.loseHold();
+      return undefined;
+    }
     return new Map(rows.map((row) => [row.workspace_id, BigInt(row.last_number)]));
   }
 
@@ -135,6 +142,8 @@ export class JournalCursor {
     if (BigInt(last) <= BigInt(position)) return { kind: 'idle' };
     const lease = xid === null ? await this.lease() : { position, xid };
     if (!lease) return { kind: 'elsewhere' };
+    // Another one may have been here meanwhile.
+    if (BigInt(last) <= BigInt(lease.position)) return { kind: 'idle' };
     return (
       this.recent(lease.position) ??
       withMessages(await this.reader.read(lease.position, { last, xid: lease.xid }))

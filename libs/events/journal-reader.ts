@@ -22,11 +22,11 @@ export interface Drawn {
 
 /**
  * Reads the journal in the order of the ids, never past a transaction that may still write below them; so nothing is
- * skipped, and the order is the same at every reading.
+ * skipped, and the order is the same at every reading. What it has read no crash of Postgres takes back.
  */
 export class JournalReader {
   /** Kept until all up to it has been read: under a steady load the next one would always have to wait as well. */
-  private horizon: (Drawn & { since: number }) | undefined;
+  private horizon: (Drawn & { since: number; onDisk: boolean }) | undefined;
 
   constructor(
     private readonly database: Database,
@@ -38,16 +38,27 @@ export class JournalReader {
     return this.horizon !== undefined && BigInt(this.horizon.last) > BigInt(from);
   }
 
+  /** After a failure: with Postgres, the order of the ids and transactions that it had given out may have gone. */
+  forget(): void {
+    this.horizon = undefined;
+  }
+
   /** The next rows behind `from`. @param drawn the new horizon, if one is needed */
   async read(from: string, drawn: Drawn | undefined): Promise<Settled> {
     if (drawn && !this.isBelowHorizon(from)) {
-      this.horizon = { ...drawn, since: performance.now() };
+      this.horizon = { ...drawn, since: performance.now(), onDisk: false };
     }
-    if (!this.horizon) throw new Error('The journal is read without a horizon');
-    const { last, xid, since } = this.horizon;
+    const { horizon } = this;
+    if (!horizon) throw new Error('The journal is read without a horizon');
+    const { last, xid, since } = horizon;
     const params = [from, last, xid, this.batchSize];
     const found = await this.database.service.rows(readBatch, params);
     if (!found[0]?.settled) return { kind: 'held_back', forMs: performance.now() - since };
+    if (!horizon.onDisk) {
+      // Some commits are seen before they are there (ADR 42), and the ids of those that are lost are given out again.
+      await this.database.service.flush();
+      horizon.onDisk = true;
+    }
     const rows = found.filter((row): row is JournalRow & { settled: boolean } => row.id !== null);
     const full = rows.length >= this.batchSize;
     return { kind: 'batch', rows, full, from, to: full ? (rows.at(-1)?.id ?? last) : last };

@@ -8,11 +8,13 @@ import { type Message, messagesOf } from './domain/message.js';
 import type { RoundResult } from './domain/pace.js';
 import { type Batch, JournalReader } from './journal-reader.js';
 import { onEveryWakeUp, PacedLoop } from './paced-loop.js';
-import { readEnds, readPage } from './store/cursor.sql.js';
+import { readEnds, readFurthest, readPage } from './store/cursor.sql.js';
 
 /** Rows of the journal in one batch, and the messages that are kept for those who are a little behind. */
 const BATCH_SIZE = 1_000;
 const RECENT = 2_000;
+/** It looks every second at the latest; one that has not for so long hangs or fails, and others read for themselves. */
+const LATE_MS = 3_000;
 /** Rows of a page of one workspace, and of all workspaces that are looked through for it. */
 const PAGE = { rows: 500, through: 50_000n };
 /** A server that starts anew has all its streams back at once, and other requests want connections as well. */
@@ -76,7 +78,7 @@ export class JournalTail implements BeforeApplicationShutdown {
   /** What is behind a row; undefined unless all of it is in memory. */
   recent(from: bigint): Recent | undefined {
     const { tail } = this;
-    if (tail?.position === undefined || from < tail.recentFrom) return undefined;
+    if (tail?.position === undefined || from < tail.recentFrom || tail.isLate()) return undefined;
     return tail.behind(from, BATCH_SIZE);
   }
 
@@ -85,6 +87,12 @@ export class JournalTail implements BeforeApplicationShutdown {
     const ends = await firstRow(this.database.service, readEnds, [null]);
     if (!ends) throw new Error('The sequences of the journal are missing');
     return { last: BigInt(ends.last), dropped: BigInt(ends.dropped) };
+  }
+
+  /** The row that the consumer furthest on has come to: all up to it are there, be it a while ago. */
+  async consumed(): Promise<bigint> {
+    const [furthest] = await this.database.service.rows(readFurthest);
+    return BigInt(furthest?.position ?? 0);
   }
 
   /**
@@ -180,6 +188,7 @@ class RunningTail {
   private kept = 0;
   private heldBackMs = 0;
   private start: bigint | undefined;
+  private lookedAt = performance.now();
   private readonly reader: JournalReader;
   private readonly loop: PacedLoop;
   private readonly stopListening: () => void;
@@ -193,7 +202,10 @@ class RunningTail {
     this.reader = new JournalReader(database, BATCH_SIZE);
     this.loop = new PacedLoop(
       () => this.round(),
-      (error) => logger.warn('the journal cannot be followed, trying again', { error }),
+      (error) => {
+        this.reader.forget();
+        logger.warn('the journal cannot be followed, trying again', { error });
+      },
     );
     this.stopListening = onEveryWakeUp(wakeUps, () => this.loop.nudge());
     this.loop.start();
@@ -206,6 +218,10 @@ class RunningTail {
 
   nudge(): void {
     this.loop.nudge();
+  }
+
+  isLate(): boolean {
+    return performance.now() - this.lookedAt > LATE_MS;
   }
 
   /** @param atMost messages, if a chunk has no more */
@@ -233,6 +249,8 @@ class RunningTail {
       needsHorizon ? `${known ?? -1n}` : null,
     ]);
     const last = BigInt(ends?.last ?? 0);
+    this.lookedAt = performance.now();
+    if (this.position !== undefined && last < this.position) return this.beginAnew();
     // One row before the end, so that the first horizon lies behind it and is kept until it is reached.
     this.start ??= last > 0n ? last - 1n : 0n;
     const from = this.position ?? this.start;
@@ -244,6 +262,16 @@ class RunningTail {
     if (reading.kind !== 'batch') return reading;
     this.advance(reading);
     return { kind: reading.full ? 'full' : 'drained' };
+  }
+
+  /** A standby has taken over that did not have all: what is known of the end is of rows that never were. */
+  private beginAnew(): RoundResult {
+    this.position = this.start = undefined;
+    this.chunks = [];
+    this.kept = 0;
+    this.recentFrom = 0n;
+    this.reader.forget();
+    return { kind: 'idle' };
   }
 
   private idle(last: bigint): RoundResult {

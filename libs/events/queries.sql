@@ -41,6 +41,9 @@ SELECT CASE WHEN s.is_called THEN s.last_value ELSE 0 END AS last, d.last_value 
   CASE WHEN s.is_called AND s.last_value > $1::bigint THEN pg_current_xact_id()::text END AS xid
 FROM journal_id_seq s, journal_dropped_seq d
 
+-- journal_read_furthest
+SELECT max(position) AS position FROM event_consumers
+
 -- journal_read_numbers
 SELECT w.id AS workspace_id, coalesce(n.last_number, 0) AS last_number
 FROM event_consumers c CROSS JOIN unnest($3::uuid[]) AS w (id)

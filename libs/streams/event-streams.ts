@@ -51,7 +51,7 @@ export class EventStreams {
     const ahead = wanted !== undefined && wanted.id > placeAtEndOf(last).id;
     const loss = wanted && lossOf('events', { expired: wanted.from < dropped, ahead });
     const known = loss?.resumesAt === 'oldest' ? placeAtEndOf(dropped) : wanted;
-    const place = known && !ahead ? known : await this.next(last);
+    const place = known && !ahead ? known : await this.next();
     const stream = this.streams.open('events', request, reply);
     if (loss) stream.send(textOf({ event: 'reset', data: loss.problem.toProblem() }));
     const lastEventId = `${place.id}`;
@@ -68,8 +68,9 @@ export class EventStreams {
   }
 
   /** Not the last row that anybody has drawn: a transaction that is open now may have drawn one before it. */
-  private async next(last: bigint): Promise<Place> {
-    return placeAtEndOf((await this.tail.settled(NEXT_WITHIN_MS)) ?? last);
+  private async next(): Promise<Place> {
+    const settled = await this.tail.settled(NEXT_WITHIN_MS);
+    return placeAtEndOf(settled ?? (await this.tail.consumed()));
   }
 
   private wantedPlace(lastEventId: string | undefined): Place | undefined {

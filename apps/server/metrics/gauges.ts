@@ -46,7 +46,7 @@ const COUNTED: Record<string, Counted> = {
   },
   webhook_deliveries: {
     name: 'drover_webhook_deliveries_waiting',
-    help: 'Deliveries that wait for an attempt, counted up to 100001, by how their webhook is',
+    help: 'Deliveries that wait for an attempt, counted up to 10001 of each webhook, by how their webhook is',
     label: 'webhook',
     values: ['healthy', 'failing', 'disabled'],
   },

@@ -143,6 +143,12 @@ SELECT CASE WHEN s.is_called THEN s.last_value ELSE 0 END AS last, d.last_value 
 FROM journal_id_seq s, journal_dropped_seq d`,
 );
 
+/** The consumer that has come furthest. Consumers are few: all of them are read. */
+export const readFurthest = query<{ position: string | null }>(
+  'journal_read_furthest',
+  `SELECT max(position) AS position FROM event_consumers`,
+);
+
 /**
  * A workspace's rows after $2 up to $3, at most $4; as its tenant. Only below a horizon that has been reached.
  *
