@@ -121,6 +121,25 @@ describe('an administrator', () => {
     await page.getByText('Nothing is paused').waitFor();
   });
 
+  it('is told in the form why it is refused, and loses nothing of it', async () => {
+    await page.goto('/webhooks');
+    await button('New webhook').click();
+    const [url, events] = [dialog().getByLabel('URL'), dialog().getByLabel('Events')];
+    await url.fill('https://example.com/hook');
+    await events.fill('task.created, task.vanished');
+    await confirm('Make webhook');
+    await dialog()
+      .getByRole('alert')
+      .getByText(/events.*: must be/)
+      .waitFor();
+    expect(await page.locator('.notice').count()).toBe(0);
+    expect(await url.inputValue()).toBe('https://example.com/hook');
+    await events.fill('task.created');
+    await confirm('Make webhook');
+    await dialog().waitFor({ state: 'detached' });
+    await page.getByText('The webhook is made.').waitFor();
+  });
+
   it('sends the test of a webhook, and the same delivery once more', async () => {
     const { port } = receiver.address() as AddressInfo;
     const url = `http://127.0.0.1:${port}/`;

@@ -81,7 +81,10 @@ export function useCommand<V, T>(
       notify(options.done);
       options.onDone?.(result);
     },
-    onError: (error) => notify(sentenceOf(error), 'bad'),
+    onError: (error) => {
+      // A dialog that is open says it itself, and hides what is below.
+      if (!document.querySelector('dialog[open]')) notify(sentenceOf(error), 'bad');
+    },
     onSettled: () =>
       Promise.all(
         options.changes.map((key) =>
@@ -96,7 +99,9 @@ export function sentenceOf(error: unknown): string {
   if (error instanceof DroverProblem) {
     const { title, detail, advice, errors } = error.problem;
     const fields = errors?.map(({ field, message }) => `${field}: ${message}`).join('; ');
-    return [detail ?? title, fields, advice].filter(Boolean).map(ended).join(' ');
+    // The advice about fields is for programs: to look at them.
+    const next = fields === undefined ? advice : undefined;
+    return [detail ?? title, fields, next].filter(Boolean).map(ended).join(' ');
   }
   if (error instanceof ConnectionProblem)
     return 'The server cannot be reached. This page tries again by itself; look at the network, or ask who runs the server.';

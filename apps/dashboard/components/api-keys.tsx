@@ -146,7 +146,7 @@ function Revoke({ apiKey: { id, name, revokedAt } }: { apiKey: ApiKey }) {
       open="Revoke"
       title={`Revoke the key ${plainOf(name)}?`}
       confirm="Revoke"
-      onConfirm={() => revoke.mutate(undefined)}
+      onConfirm={revoke.mutate}
     >
       <p>Whatever uses it is refused from now on. It cannot be taken back.</p>
     </FormDialog>

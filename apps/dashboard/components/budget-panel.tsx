@@ -72,7 +72,9 @@ function Alerts({ id }: { id: string }) {
   );
   return (
     <Loaded query={alerts}>
-      {({ items }) => <Facts items={[['Alerts', items.length > 0 && <Told alerts={items} />]]} />}
+      {({ items }) => (
+        <Facts items={[['Alerts', items.length > 0 ? <Told alerts={items} /> : 'none so far']]} />
+      )}
     </Loaded>
   );
 }

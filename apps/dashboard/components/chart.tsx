@@ -14,6 +14,10 @@ interface ChartProps {
 }
 
 const HEIGHT = 132;
+/** The steps of the scale: what is counted has no halves. */
+const WHOLE = Array.from({ length: 13 }, (_, power) =>
+  [1, 2, 5].map((n) => n * 10 ** power),
+).flat();
 
 /** Bars over time. Its colours are those of the theme. */
 export function Chart({ label, times, values, format, timeFormat }: ChartProps) {
@@ -78,7 +82,7 @@ function plotIn(
           size: 26,
           values: (_, splits) => splits.map((seconds) => timeFormat(seconds * 1000)),
         },
-        { ...axis, size: 48, values: (_, splits) => splits.map(format) },
+        { ...axis, size: 48, incrs: WHOLE, values: (_, splits) => splits.map(format) },
       ],
       series: [
         {},

@@ -1,15 +1,11 @@
-import { type ReactNode, useRef } from 'react';
-import { Confirm } from './confirm.js';
+import { useRef } from 'react';
+import { type Asking, Confirm } from './confirm.js';
 import { Button } from './parts.js';
 
-interface FormDialogProps {
+interface FormDialogProps extends Asking {
   /** The word on the button that opens it. */
   open: string;
-  title: string;
-  confirm: string;
   look?: 'primary' | 'danger' | 'quiet';
-  onConfirm: (given: FormData) => void;
-  children: ReactNode;
 }
 
 /** A button with a small form behind it. */

@@ -89,7 +89,7 @@ function Remove({ member: { userId, email } }: { member: Member }) {
       open={isSelf ? 'Leave' : 'Remove'}
       title={isSelf ? 'Leave this workspace?' : `Remove ${email}?`}
       confirm={isSelf ? 'Leave' : 'Remove'}
-      onConfirm={() => remove.mutate(undefined)}
+      onConfirm={remove.mutate}
     >
       <p>Access ends at once, also of what is open now.</p>
     </FormDialog>

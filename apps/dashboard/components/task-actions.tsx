@@ -62,7 +62,7 @@ function Cancel({ task: { id } }: { task: Task }) {
         dialog={dialog}
         title="Cancel this task?"
         confirm="Cancel task"
-        onConfirm={(form) => cancel.mutate(String(form.get('reason')))}
+        onConfirm={(form, ends) => cancel.mutate(String(form.get('reason')), ends)}
       >
         <p>
           Its agent is told to stop, and what it has not saved is lost. It can be retried later.

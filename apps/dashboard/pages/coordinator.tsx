@@ -43,7 +43,7 @@ function RecoverNow() {
       open={recover.isPending ? 'Recovering …' : 'Recover now'}
       title="Run all recovery sweeps now?"
       confirm="Recover now"
-      onConfirm={() => recover.mutate(undefined)}
+      onConfirm={recover.mutate}
     >
       <p>
         They run by themselves in each cycle, and harm nothing when they run more often. Use it when

@@ -1,7 +1,7 @@
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { useRead } from '../api/read.js';
 import { AgentLink } from '../components/agent-link.js';
-import { Badge } from '../components/badge.js';
+import { Badge, wordOf } from '../components/badge.js';
 import { Foreign } from '../components/foreign.js';
 import { Ago, Empty, Facts, Loaded, Meter, Page, Panel } from '../components/parts.js';
 import { TaskActions } from '../components/task-actions.js';
@@ -84,7 +84,7 @@ function Outcome({ task }: { task: Task }) {
     <>
       {isBad && (
         <p className="problem" dir="auto">
-          {[why, abortMessage, lastError]
+          {[why && wordOf(why), abortMessage, lastError]
             .filter((text) => text !== null)
             .map((text) => plainOf(text.slice(0, 2_000)))
             .join(': ')}

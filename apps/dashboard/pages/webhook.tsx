@@ -70,7 +70,7 @@ function ReplayDead({ id }: { id: string }) {
       open="Replay dead ones"
       title="Send all dead deliveries again?"
       confirm="Replay"
-      onConfirm={() => replay.mutate(undefined)}
+      onConfirm={replay.mutate}
     >
       <p>Receivers tell repeated events by their id. New events are not held up.</p>
     </FormDialog>

@@ -47,7 +47,7 @@ export class TestBrowser {
     return new TestBrowser(await chromium.launch(await chromiumOptions()), address);
   }
 
-  /** A window with nothing of others. Texts of its pages wait for 20 s before a test fails. */
+  /** A window with nothing of others. Texts of its pages wait for 45 s before a test fails. */
   async open(options: { dark?: boolean; width?: number } = {}): Promise<Page> {
     const context = await this.browser.newContext({
       baseURL: this.address,
@@ -55,7 +55,7 @@ export class TestBrowser {
       viewport: { width: options.width ?? 1280, height: 900 },
     });
     const page = await context.newPage();
-    page.setDefaultTimeout(20_000);
+    page.setDefaultTimeout(45_000);
     page.on('pageerror', (error) => this.complaints.push(error.message));
     page.on('console', (message) => {
       // Answers that are refusals are told here too, and pages show them.
