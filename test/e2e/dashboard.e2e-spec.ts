@@ -81,7 +81,7 @@ describe('the dashboard', () => {
     const page = await browser.signedIn(owner);
     await page.getByRole('link', { name: 'Tasks', exact: true }).click();
     await page.getByRole('link', { name: 'New task' }).click();
-    await page.getByLabel('Title').fill('Say hello');
+    await page.getByLabel('Title', { exact: true }).fill('Say hello');
     await page.getByLabel('Command').fill('echo hello from the command');
     await page.getByRole('button', { name: 'Make task' }).click();
     await heading(page, 'Say hello');
