@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fastifyStatic from '@fastify/static';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { API_PREFIX } from '#lib/http';
 
 /** Where the build has put the dashboard, beside the compiled server. */
 const BUILT = join(import.meta.dirname, '../../dashboard');
@@ -59,6 +60,12 @@ export function serveDashboard(
     fastify.get(`/${name}`, showPage);
     fastify.get(`/${name}/*`, showPage);
   }
+  // The page says that there is nothing; programs are told so in their own form.
+  fastify.addHook('onRequest', (request, reply, done) => {
+    const isOfBrowser = request.method === 'GET' && request.headers.accept?.includes('text/html');
+    if (!request.is404 || !isOfBrowser || request.url.startsWith(`/${API_PREFIX}/`)) return done();
+    show(reply.code(404));
+  });
   void fastify.register(fastifyStatic, {
     root: join(BUILT, 'assets'),
     prefix: '/assets/',

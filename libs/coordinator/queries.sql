@@ -181,16 +181,17 @@ SELECT epoch, instance_id, coalesce(leased_until > now(), false) AS active, last
 FROM coordinator_leadership WHERE id = 1
 
 -- coordinator_read_stats
-SELECT t.ready, t.pending - t.ready AS blocked, t.assigned, t.running, t.paused, t.retrying,
-  a.healthy_agents, a.stale_agents
+SELECT t.*, a.healthy_agents, a.stale_agents
 FROM (
-  SELECT
-    (SELECT count(*)::int FROM agent_tasks WHERE status = 'PENDING') AS pending,
-    (SELECT count(*)::int FROM agent_tasks t WHERE (t.status = 'PENDING' AND t.unmet_dependencies = 0)) AS ready,
-    (SELECT count(*)::int FROM agent_tasks WHERE status = 'ASSIGNED') AS assigned,
-    (SELECT count(*)::int FROM agent_tasks WHERE status = 'RUNNING') AS running,
-    (SELECT count(*)::int FROM agent_tasks WHERE status = 'PAUSED') AS paused,
-    (SELECT count(*)::int FROM agent_tasks t WHERE (t.status = 'ABORTED' AND t.retry_at IS NOT NULL)) AS retrying
+  SELECT ready, pending - ready AS blocked, assigned, running, paused, retrying FROM (
+    SELECT
+      (SELECT count(*)::int FROM agent_tasks WHERE status = 'PENDING') AS pending,
+      (SELECT count(*)::int FROM agent_tasks t WHERE (t.status = 'PENDING' AND t.unmet_dependencies = 0)) AS ready,
+      (SELECT count(*)::int FROM agent_tasks WHERE status = 'ASSIGNED') AS assigned,
+      (SELECT count(*)::int FROM agent_tasks WHERE status = 'RUNNING') AS running,
+      (SELECT count(*)::int FROM agent_tasks WHERE status = 'PAUSED') AS paused,
+      (SELECT count(*)::int FROM agent_tasks t WHERE (t.status = 'ABORTED' AND t.retry_at IS NOT NULL)) AS retrying
+  ) counts
 ) t, (
   SELECT
     count(*) FILTER (WHERE a.lifecycle <> 'ERROR' AND h.last_seen_at IS NOT NULL AND NOT unresponsive)::int

@@ -103,6 +103,30 @@ SELECT depends_on_id, policy FROM task_dependencies WHERE workspace_id = $1 AND 
 SELECT id FROM agent_tasks
 WHERE workspace_id = $1 AND id = ANY($3::uuid[]) AND (id = $2 OR parent_task_id = $2)
 
+-- graph_edges
+SELECT task_id, depends_on_id, policy, settled_at IS NOT NULL AS settled
+FROM task_dependencies
+WHERE workspace_id = $1 AND task_id = ANY($2::uuid[]) AND depends_on_id = ANY($2::uuid[])
+ORDER BY task_id, depends_on_id
+LIMIT $3
+
+-- graph_tasks
+WITH RECURSIVE before (id) AS (
+  SELECT $2::uuid
+  UNION
+  SELECT d.depends_on_id FROM before b JOIN task_dependencies d ON d.workspace_id = $1 AND d.task_id = b.id
+), after (id) AS (
+  SELECT $2::uuid
+  UNION
+  SELECT d.task_id FROM after a JOIN task_dependencies d ON d.workspace_id = $1 AND d.depends_on_id = a.id
+), sides (before, after) AS (
+  SELECT ARRAY(SELECT id FROM before LIMIT $3 + 1), ARRAY(SELECT id FROM after LIMIT $3 + 1)
+)
+SELECT t.id, t.title, t.status, cardinality(s.before) <= $3 AND cardinality(s.after) <= $3 AS whole
+FROM sides s JOIN agent_tasks t
+  ON t.workspace_id = $1 AND t.id = ANY(s.before[:$3] || s.after[:$3])
+ORDER BY t.id
+
 -- lock_prerequisite_rows
 SELECT t.id, t.status, (t.status = 'COMPLETED' OR (t.status = 'ARCHIVED' AND t.completed_at IS NOT NULL)) AS completed, bad.ended_without_success,
   NOT t.has_dependents OR (bad.ended_without_success AND NOT t.dependents_unsettled) AS unmarked
@@ -242,6 +266,19 @@ SELECT pg_advisory_xact_lock(hashtextextended('task_dependencies:' || $1::text, 
 UPDATE agent_tasks t SET paused_by = $3, pause_reason = $4, updated_at = now()
 WHERE t.workspace_id = $1 AND t.id = ANY($2::uuid[]) AND t.status = 'PAUSED' AND t.paused_by LIKE 'coordinator%'
 RETURNING t.id
+
+-- task_counts
+SELECT * FROM (
+  SELECT ready, pending - ready AS blocked, assigned, running, paused, retrying FROM (
+    SELECT
+      (SELECT count(*)::int FROM agent_tasks WHERE status = 'PENDING') AS pending,
+      (SELECT count(*)::int FROM agent_tasks t WHERE (t.status = 'PENDING' AND t.unmet_dependencies = 0)) AS ready,
+      (SELECT count(*)::int FROM agent_tasks WHERE status = 'ASSIGNED') AS assigned,
+      (SELECT count(*)::int FROM agent_tasks WHERE status = 'RUNNING') AS running,
+      (SELECT count(*)::int FROM agent_tasks WHERE status = 'PAUSED') AS paused,
+      (SELECT count(*)::int FROM agent_tasks t WHERE (t.status = 'ABORTED' AND t.retry_at IS NOT NULL)) AS retrying
+  ) counts
+) t
 
 -- task_state
 SELECT status, version, unmet_dependencies, run_id, agent_id, parent_task_id

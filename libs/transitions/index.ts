@@ -36,6 +36,7 @@ export {
   takeHolds,
 } from './store/holds.sql.js';
 export { isInUse } from './store/is-in-use.js';
+export { TASK_COUNTS, type TaskCounts } from './store/task-counts.js';
 export { lockLeasedTask } from './store/leased-tasks.sql.js';
 export { detachRuns } from './store/detach-runs.sql.js';
 export { lockTasks, LOCKED_TASK_COLUMNS } from './store/lock-tasks.sql.js';

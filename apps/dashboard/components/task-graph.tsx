@@ -2,37 +2,36 @@ import { useRouter } from '@tanstack/react-router';
 import type { components } from '#lib/api-client';
 import { useRead } from '../api/read.js';
 import { plainOf } from '../domain/format.js';
+import { columnsOf } from '../domain/graph-layout.js';
 import { LOOKS, type Task } from '../domain/status.js';
 import { wordOf } from './badge.js';
 import { Loaded, Panel } from './parts.js';
 
-type Neighbour = components['schemas']['NeighbourDto'];
+type Graph = components['schemas']['TaskGraphDto'];
+type GraphTask = components['schemas']['GraphTaskDto'];
 
 const BOX = { width: 190, height: 40, gap: 10, between: 60 };
-/** So many are drawn on each side. */
+/** Tasks in a column; the one that is shown is always among them. */
 const DRAWN = 12;
 
-/** The stream tells of the task itself, and not of its neighbours. */
+/** The stream tells of the task itself, and not of those around it. */
 const EVERY_MS = 10_000;
 
-/** What the task waits for, and what waits for it, drawn from left to right. */
+/** All that the task waits for, and all that waits for it, drawn from left to right. */
 export function TaskGraph({ task }: { task: Task }) {
   const { id } = task;
-  const neighbours = useRead(
-    ['task', id, 'dependencies'],
+  const graph = useRead(
+    ['task', id, 'graph'],
     (api, signal) => {
-      const params = { path: { id }, query: { limit: 50 } };
-      return api.get('/api/v1/agent-tasks/{id}/dependencies', { params, signal });
+      const params = { path: { id }, query: { limit: 100 } };
+      return api.get('/api/v1/agent-tasks/{id}/dependencies/graph', { params, signal });
     },
     { every: EVERY_MS },
   );
-  const isAlone = neighbours.data?.dependsOn.length === 0 && neighbours.data.blocks.length === 0;
-  if (isAlone) return null;
+  if (graph.data?.tasks.length === 1) return null;
   return (
     <Panel title="Dependencies">
-      <Loaded query={neighbours}>
-        {({ dependsOn, blocks }) => <Drawing task={task} before={dependsOn} after={blocks} />}
-      </Loaded>
+      <Loaded query={graph}>{(data) => <Drawing self={task} graph={data} />}</Loaded>
     </Panel>
   );
 }
@@ -42,46 +41,60 @@ interface Placed {
   y: number;
 }
 
-function Drawing({ task, before, after }: { task: Task; before: Neighbour[]; after: Neighbour[] }) {
-  const rows = Math.max(1, Math.min(DRAWN, before.length), Math.min(DRAWN, after.length));
+function Drawing({ self, graph }: { self: Task; graph: Graph }) {
+  const ids = graph.tasks.map(({ taskId }) => taskId);
+  const edges = graph.edges.map(({ taskId, dependsOnId }) => ({ from: dependsOnId, to: taskId }));
+  const columns = columnsOf(ids, edges).map((column) => drawnOf(column, self.id));
+  const rows = Math.max(...columns.map(({ length }) => length));
   const height = rows * (BOX.height + BOX.gap) + BOX.gap;
-  const xOf = (column: number) => 1 + column * (BOX.width + BOX.between);
-  const offset = before.length > 0 ? 1 : 0;
-  const width = xOf(offset + (after.length > 0 ? 1 : 0)) + BOX.width + 1;
-  const self = { x: xOf(offset), y: (height - BOX.height) / 2 };
-  const placed = (list: Neighbour[], column: number) =>
-    list.slice(0, DRAWN).map((neighbour, index) => {
-      const all = Math.min(DRAWN, list.length) * (BOX.height + BOX.gap) - BOX.gap;
-      const y = (height - all) / 2 + index * (BOX.height + BOX.gap);
-      return { neighbour, place: { x: xOf(column), y } };
-    });
-  const left = placed(before, 0);
-  const right = placed(after, offset + 1);
-  const hidden = before.length - left.length + (after.length - right.length);
+  const width = columns.length * (BOX.width + BOX.between) - BOX.between + 2;
+  const places = new Map(columns.flatMap((column, index) => placesOf(column, index, height)));
+  const hidden = ids.length - places.size;
   return (
     <div className="graph" tabIndex={0} role="group" aria-label="Graph of dependencies">
       <svg width={width} height={height} viewBox={`0 0 ${width} ${height}`}>
-        {left.map(({ neighbour, place }) => (
-          <Edge key={neighbour.taskId} from={place} to={self} />
-        ))}
-        {right.map(({ neighbour, place }) => (
-          <Edge key={neighbour.taskId} from={self} to={place} />
-        ))}
-        <g className="self">
-          <Box place={self} title={task.title} status={task.status} />
-        </g>
-        {[...left, ...right].map(({ neighbour, place }) => (
-          <Node key={neighbour.taskId} neighbour={neighbour} place={place} />
-        ))}
+        {edges.map(({ from, to }) => {
+          const [start, end] = [places.get(from), places.get(to)];
+          return start && end && <Edge key={`${from} ${to}`} from={start} to={end} />;
+        })}
+        {graph.tasks.map((task) => {
+          const place = places.get(task.taskId);
+          return place && <Node key={task.taskId} {...{ task, place, self }} />;
+        })}
       </svg>
-      {hidden > 0 && <p className="muted">{hidden} more are not drawn.</p>}
+      {(hidden > 0 || graph.truncated) && (
+        <p className="muted">
+          {graph.truncated
+            ? 'The nearest tasks are drawn; there are more.'
+            : `${hidden} more are not drawn.`}
+        </p>
+      )}
     </div>
   );
 }
 
-function Node({ neighbour, place }: { neighbour: Neighbour; place: Placed }) {
+function drawnOf(column: string[], self: string): string[] {
+  const drawn = column.slice(0, DRAWN);
+  if (column.includes(self) && !drawn.includes(self)) drawn[DRAWN - 1] = self;
+  return drawn;
+}
+
+function placesOf(column: string[], index: number, height: number): [string, Placed][] {
+  const all = column.length * (BOX.height + BOX.gap) - BOX.gap;
+  const x = 1 + index * (BOX.width + BOX.between);
+  return column.map((id, row) => [id, { x, y: (height - all) / 2 + row * (BOX.height + BOX.gap) }]);
+}
+
+function Node({ task, place, self }: { task: GraphTask; place: Placed; self: Task }) {
   const router = useRouter();
-  const { taskId, title, status } = neighbour;
+  const { taskId, title, status } = task;
+  if (taskId === self.id) {
+    return (
+      <g className="self">
+        <Box place={place} title={self.title} status={self.status} />
+      </g>
+    );
+  }
   const target = { to: '/tasks/$id', params: { id: taskId } } as const;
   return (
     <a

@@ -10,7 +10,7 @@ import { Throughput } from '../components/throughput.js';
 import { TokensByDay } from '../components/tokens-by-day.js';
 import type { Agent, TaskStatus } from '../domain/status.js';
 
-type Status = components['schemas']['CoordinatorStatusDto'];
+type Counts = components['schemas']['TaskCountsDto'];
 
 const EVERY_MS = 10_000;
 
@@ -29,7 +29,8 @@ export function OverviewPage() {
       }
     >
       <div className="stack">
-        {may('ADMIN') ? <Queue /> : <QueueLinks />}
+        {may('ADMIN') && <Leaderless />}
+        <Queue />
         <Throughput />
         <div className="columns">
           <Agents />
@@ -46,63 +47,57 @@ export function OverviewPage() {
   );
 }
 
-function Queue() {
+/** Says so when nobody leads; nothing else of the coordinator's status stands here. */
+function Leaderless() {
   const status = useRead(
     ['overview', 'coordinator'],
     (api, signal) => api.get('/api/v1/coordinator/status', { signal }),
     { every: EVERY_MS },
   );
-  return <Loaded query={status}>{(data) => <QueueFigures status={data} />}</Loaded>;
-}
-
-function QueueFigures({ status: { queue, stats, active, lastHeartbeat } }: { status: Status }) {
-  const figures: [string, number, TaskStatus, string][] = [
-    ['Ready', queue.ready, 'PENDING', 'may be taken now'],
-    ['Blocked', queue.blocked, 'PENDING', 'wait for other tasks'],
-    ['Assigned', queue.assigned, 'ASSIGNED', 'held, not begun'],
-    ['Running', stats.runningTasks, 'RUNNING', 'agents work on them'],
-    ['Paused', queue.paused, 'PAUSED', 'put down'],
-    ['Retrying', queue.retrying, 'ABORTED', 'wait for their retry'],
-  ];
+  if (!status.data || status.data.active) return null;
   return (
-    <>
-      {!active && (
-        <p className="banner" role="status">
-          No coordinator leads now, last heard&nbsp;
-          <Ago at={lastHeartbeat} />. Nothing is recovered until a server with the role coordinator
-          runs.
-        </p>
-      )}
-      <dl className="figures">
-        {figures.map(([title, count, state, note]) => (
-          <div key={title}>
-            <dt>
-              <Link to="/tasks" search={{ status: [state] }} className="title-link">
-                {title}
-              </Link>
-            </dt>
-            <dd>
-              {count.toLocaleString()}
-              <div className="note">{note}</div>
-            </dd>
-          </div>
-        ))}
-      </dl>
-    </>
+    <p className="banner" role="status">
+      No coordinator leads now, last heard&nbsp;
+      <Ago at={status.data.lastHeartbeat} />. Nothing is recovered until a server with the role
+      coordinator runs.
+    </p>
   );
 }
 
-/** Counts are for admins; others find the tasks themselves. */
-function QueueLinks() {
-  const states: TaskStatus[] = ['PENDING', 'RUNNING', 'PAUSED', 'FAILED', 'COMPLETED'];
+function Queue() {
+  const counts = useRead(
+    ['overview', 'counts'],
+    (api, signal) => api.get('/api/v1/agent-tasks/counts', { signal }),
+    { every: EVERY_MS },
+  );
+  return <Loaded query={counts}>{(data) => <QueueFigures counts={data} />}</Loaded>;
+}
+
+function QueueFigures({ counts }: { counts: Counts }) {
+  const figures: [string, number, TaskStatus, string][] = [
+    ['Ready', counts.ready, 'PENDING', 'may be taken now'],
+    ['Blocked', counts.blocked, 'PENDING', 'wait for other tasks'],
+    ['Assigned', counts.assigned, 'ASSIGNED', 'held, not begun'],
+    ['Running', counts.running, 'RUNNING', 'agents work on them'],
+    ['Paused', counts.paused, 'PAUSED', 'put down'],
+    ['Retrying', counts.retrying, 'ABORTED', 'wait for their retry'],
+  ];
   return (
-    <div className="chips">
-      {states.map((state) => (
-        <Link key={state} to="/tasks" search={{ status: [state] }} className="button">
-          {wordOf(state)}
-        </Link>
+    <dl className="figures">
+      {figures.map(([title, count, state, note]) => (
+        <div key={title}>
+          <dt>
+            <Link to="/tasks" search={{ status: [state] }} className="title-link">
+              {title}
+            </Link>
+          </dt>
+          <dd>
+            {count.toLocaleString()}
+            <div className="note">{note}</div>
+          </dd>
+        </div>
       ))}
-    </div>
+    </dl>
   );
 }
 

@@ -1535,6 +1535,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/agent-tasks/counts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * How many tasks wait and run
+         * @description Callers: users with the role VIEWER or above; API keys with that role and the scope `tasks:read`.
+         */
+        get: operations["getTaskCounts"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/agent-tasks/{id}": {
         parameters: {
             query?: never;
@@ -1625,6 +1645,26 @@ export interface paths {
          * @description Callers: users with the role MEMBER or above; API keys with that role and the scope `tasks:write`.
          */
         post: operations["addTaskDependencies"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/agent-tasks/{id}/dependencies/graph": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show all that a task waits for and all that waits for it, directly or through others
+         * @description Callers: users with the role VIEWER or above; API keys with that role and the scope `tasks:read`.
+         */
+        get: operations["getTaskGraph"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -4985,6 +5025,17 @@ export interface components {
             /** @description Thirty of equal length, the oldest first; the last one is under way */
             steps: components["schemas"]["ThroughputStepDto"][];
         };
+        TaskCountsDto: {
+            /** @description PENDING, and an agent may take them */
+            ready: number;
+            /** @description PENDING, and waiting for other tasks */
+            blocked: number;
+            assigned: number;
+            running: number;
+            paused: number;
+            /** @description ABORTED, with a time of retry */
+            retrying: number;
+        };
         RunDto: {
             /** Format: uuid */
             id: string;
@@ -5139,6 +5190,36 @@ export interface components {
             nextCursor: string | null;
             /** @description The version of the task; for If-Match */
             version: number;
+        };
+        GraphTaskDto: {
+            /** Format: uuid */
+            taskId: string;
+            title: string;
+            /** @enum {string} */
+            status: "PENDING" | "ASSIGNED" | "RUNNING" | "PAUSED" | "ABORTED" | "FAILED" | "COMPLETED" | "ARCHIVED";
+        };
+        GraphEdgeDto: {
+            /**
+             * Format: uuid
+             * @description The task that waits
+             */
+            taskId: string;
+            /** Format: uuid */
+            dependsOnId: string;
+            /** @enum {string} */
+            policy: "block" | "fail" | "ignore";
+            /** @description It no longer holds the waiting task back */
+            settled: boolean;
+        };
+        TaskGraphDto: {
+            /** Format: uuid */
+            taskId: string;
+            /** @description The task itself among them */
+            tasks: components["schemas"]["GraphTaskDto"][];
+            /** @description Between these tasks; 2,000 at most */
+            edges: components["schemas"]["GraphEdgeDto"][];
+            /** @description There are more tasks or edges than these */
+            truncated: boolean;
         };
         AddDependenciesDto: {
             /** @description Ids, or objects with a policy for a task that does not complete. */
@@ -10231,6 +10312,37 @@ export interface operations {
             };
         };
     };
+    getTaskCounts: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The workspace to act in. Users send it, unless the path names one; all other credentials belong to one workspace, and may name that one. */
+                "X-Workspace-Id"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TaskCountsDto"];
+                };
+            };
+            /** @description A refusal */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     getTask: {
         parameters: {
             query?: never;
@@ -10528,6 +10640,42 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["DependenciesDto"];
+                };
+            };
+            /** @description A refusal */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getTaskGraph: {
+        parameters: {
+            query?: {
+                /** @description How many tasks are shown on each side at most, the task among them; 100 unless given */
+                limit?: number;
+            };
+            header?: {
+                /** @description The workspace to act in. Users send it, unless the path names one; all other credentials belong to one workspace, and may name that one. */
+                "X-Workspace-Id"?: string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TaskGraphDto"];
                 };
             };
             /** @description A refusal */

@@ -293,3 +293,63 @@ it('a prerequisite that completes at the same moment never leaves a dependent wa
     expect(willBeSettled || unmet.every((count) => count === 0)).toBe(true);
   }
 });
+
+describe('GET /agent-tasks/:id/dependencies/graph', () => {
+  interface Graph {
+    tasks: { taskId: string; title: string; status: string }[];
+    edges: { taskId: string; dependsOnId: string; policy: string; settled: boolean }[];
+    truncated: boolean;
+  }
+  const graph = async (id: string, query = '', owner = workspace) =>
+    (await owner.api.get<Graph & Problem>(`${path(id)}/graph${query}`)).body;
+  const idsOf = ({ tasks }: Graph) => tasks.map(({ taskId }) => taskId).sort();
+
+  it('shows what can be reached both ways, and what runs between', async () => {
+    const first = await create();
+    const left = await create({ dependsOn: [first] });
+    const right = await create({ dependsOn: [{ taskId: first, policy: 'ignore' }] });
+    const last = await create({ dependsOn: [left, right] });
+    const apart = await create({ dependsOn: [first] });
+    await cancel(first);
+
+    const ofLeft = await graph(left);
+    expect(idsOf(ofLeft)).toEqual([first, left, last].sort());
+    expect(ofLeft.truncated).toBe(false);
+    expect(ofLeft.tasks).toContainEqual({ taskId: first, title: 'A task', status: 'ABORTED' });
+    const ofLast = await graph(last);
+    expect(idsOf(ofLast)).toEqual([first, left, right, last].sort());
+    expect(ofLast.edges).toHaveLength(4);
+    const edge = {
+      taskId: right,
+      dependsOnId: first,
+      policy: 'ignore',
+      settled: expect.any(Boolean),
+    };
+    expect(ofLast.edges).toContainEqual(edge);
+    expect(idsOf(await graph(first))).toEqual([first, left, right, last, apart].sort());
+  });
+
+  it('shows the nearest, and says that there are more', async () => {
+    const chain = [await create()];
+    for (let i = 0; i < 4; i++) chain.push(await create({ dependsOn: [chain[i]] }));
+    const middle = await graph(chain[2] as string, '?limit=2');
+    expect(middle).toMatchObject({ truncated: true });
+    expect(idsOf(middle)).toEqual(chain.slice(1, 4).sort());
+    expect(await graph(chain[2] as string, '?limit=3')).toMatchObject({ truncated: false });
+  });
+
+  it('ends on a cycle, which only a defect can make', async () => {
+    const one = await create();
+    const other = await create({ dependsOn: [one] });
+    await server.db.owner.query(
+      `INSERT INTO task_dependencies (workspace_id, task_id, depends_on_id) VALUES ($1, $2, $3)`,
+      [workspace.id, one, other],
+    );
+    expect((await graph(one)).edges).toHaveLength(2);
+    await server.db.owner.query('DELETE FROM task_dependencies WHERE task_id = $1', [one]);
+  });
+
+  it('is not there for other tenants', async () => {
+    expect(await graph(await create(), '', stranger)).toMatchObject({ code: 'task_not_found' });
+  });
+});

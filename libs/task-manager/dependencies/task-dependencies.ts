@@ -11,7 +11,11 @@ import {
   planDependencies,
   requireKnown,
 } from '../domain/dependencies.js';
-import type { DependenciesView, NeighbourView } from '../domain/dependencies-view.js';
+import type {
+  DependenciesView,
+  NeighbourView,
+  TaskGraphView,
+} from '../domain/dependencies-view.js';
 import type { PageRequest } from '../domain/task-filter.js';
 import { requireReadable } from '../queries/require-readable.js';
 import {
@@ -22,12 +26,14 @@ import {
   waitingFor,
   writeEdges,
 } from '../store/dependency-edges.sql.js';
+import { graphEdges, graphTasks } from '../store/task-graph.sql.js';
 import { lockPrerequisites } from '../store/lock-prerequisites.sql.js';
 import { type LockedTask, lockTasks } from '#lib/transitions';
 import { recountDependencies } from '../store/recount-dependencies.sql.js';
 import { refuseCycle } from './refuse-cycle.js';
 
 const ALL_BLOCKS: PageRequest = { limit: 200 };
+const GRAPH_EDGES = 2_000;
 
 interface Outcome {
   becameReady: boolean;
@@ -69,6 +75,29 @@ export class TaskDependencies {
       blocks: items,
       nextCursor,
       version: task.version,
+    };
+  }
+
+  /**
+   * The tasks that can be reached from one along its dependencies, and what runs between them.
+   *
+   * @param limit tasks at most on each side, the nearest; the task itself is one of them
+   * @throws DroverError `task_not_found`
+   */
+  async graph(caller: Caller, taskId: string, limit: number): Promise<TaskGraphView> {
+    const { workspaceId } = caller;
+    const tenant = this.db.tenant(workspaceId);
+    await requireReadable(tenant, caller, taskId);
+    const tasks = await tenant.rows(graphTasks, [workspaceId, taskId, limit]);
+    const ids = tasks.map(({ id }) => id);
+    const edges = await tenant.rows(graphEdges, [workspaceId, ids, GRAPH_EDGES + 1]);
+    return {
+      taskId,
+      tasks: tasks.map(({ id, title, status }) => ({ taskId: id, title, status })),
+      edges: edges.slice(0, GRAPH_EDGES).map(({ task_id, depends_on_id, policy, settled }) => {
+        return { taskId: task_id, dependsOnId: depends_on_id, policy, settled };
+      }),
+      truncated: tasks.some(({ whole }) => !whole) || edges.length > GRAPH_EDGES,
     };
   }
 

@@ -27,3 +27,27 @@ export interface DependenciesView {
   /** The version of the task, for If-Match. */
   version: number;
 }
+
+export interface GraphTaskView {
+  taskId: string;
+  title: string;
+  status: TaskStatus;
+}
+
+export interface GraphEdgeView {
+  /** The task that waits. */
+  taskId: string;
+  dependsOnId: string;
+  policy: DependencyPolicy;
+  /** Whether the end of the prerequisite has been taken account of. */
+  settled: boolean;
+}
+
+/** A task with everything that it waits for and that waits for it, directly or through others. */
+export interface TaskGraphView {
+  taskId: string;
+  tasks: GraphTaskView[];
+  edges: GraphEdgeView[];
+  /** There is more than was asked for. */
+  truncated: boolean;
+}

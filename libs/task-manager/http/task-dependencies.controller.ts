@@ -5,8 +5,9 @@ import { Auth, CurrentCaller } from '#lib/identity';
 import type { Caller } from '#lib/kernel';
 import { TaskDependencies } from '../dependencies/task-dependencies.js';
 import { readDependencies } from '../domain/dependencies.js';
-import { AddDependenciesDto, ReplaceDependenciesDto } from './dto/dependencies.dto.js';
-import { DependenciesDto } from './dto/task-history.dto.js';
+import { AddDependenciesDto, GraphQuery, ReplaceDependenciesDto } from './dto/dependencies.dto.js';
+
+import { DependenciesDto, TaskGraphDto } from './dto/task-history.dto.js';
 
 const CHANGE_ERRORS = ['task_not_found', 'dependency_locked', 'version_mismatch'] as const;
 
@@ -27,6 +28,18 @@ export class TaskDependenciesController {
   @ApiErrors('task_not_found', 'malformed_cursor')
   read(@CurrentCaller() caller: Caller, @UuidParam() id: string, @Query() page: PageQuery) {
     return this.dependencies.read(caller, id, page);
+  }
+
+  @Get('graph')
+  @Auth({ scope: 'tasks:read' })
+  @ApiOperation({
+    operationId: 'getTaskGraph',
+    summary: 'Show all that a task waits for and all that waits for it, directly or through others',
+  })
+  @ApiOkResponse({ type: TaskGraphDto })
+  @ApiErrors('task_not_found')
+  graph(@CurrentCaller() caller: Caller, @UuidParam() id: string, @Query() { limit }: GraphQuery) {
+    return this.dependencies.graph(caller, id, limit);
   }
 
   @Post()

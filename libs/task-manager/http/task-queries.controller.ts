@@ -10,7 +10,7 @@ import { TaskThroughput } from '../queries/task-throughput.js';
 import { ListTasksQuery, TaskLogsQuery } from './dto/list-tasks.dto.js';
 import { LogPageDto, RunPageDto } from './dto/task-history.dto.js';
 import { TaskDto, TaskPageDto } from './dto/task.dto.js';
-import { ThroughputDto, ThroughputQuery } from './dto/throughput.dto.js';
+import { TaskCountsDto, ThroughputDto, ThroughputQuery } from './dto/throughput.dto.js';
 
 /** People see every task of their workspace; an agent sees what it holds, and a run its own task. */
 const READERS = { kinds: ['user', 'api_key', 'agent', 'run'], scope: 'tasks:read' } as const;
@@ -45,6 +45,14 @@ export class TaskQueriesController {
   @ApiErrors('validation_failed')
   throughputOf(@CurrentCaller() caller: Caller, @Query() { minutes }: ThroughputQuery) {
     return this.throughput.read(caller, minutes);
+  }
+
+  @Get('counts')
+  @Auth({ scope: 'tasks:read' })
+  @ApiOperation({ operationId: 'getTaskCounts', summary: 'How many tasks wait and run' })
+  @ApiOkResponse({ type: TaskCountsDto })
+  counts(@CurrentCaller() caller: Caller) {
+    return this.throughput.counts(caller);
   }
 
   @Get(':id')

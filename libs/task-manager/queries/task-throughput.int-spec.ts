@@ -65,3 +65,21 @@ it('is of one workspace, and of whole minutes', async () => {
       ...{ status: 400, body: { code: 'validation_failed' } },
     });
 });
+
+it('counts what waits and runs, of one workspace', async () => {
+  const { api, newAgent } = await app.newWorkspace();
+  const create = async (values: object = {}) =>
+    (await api.post<{ id: string }>('/agent-tasks', { title: 'T', taskType: 'test', ...values }))
+      .body.id;
+  const first = await create({ priority: 10 });
+  await Promise.all([create(), create({ dependsOn: [first] }), create({ dependsOn: [first] })]);
+  const agent = await newAgent();
+  await agent.api.post(`/agents/${agent.id}/claim`, { maxTasks: 1 });
+  const none = { running: 0, paused: 0, retrying: 0 };
+  const counts = { ready: 1, blocked: 2, assigned: 1, ...none };
+  expect((await api.get('/agent-tasks/counts')).body).toEqual(counts);
+  const viewer = await app.newWorkspace('VIEWER');
+  expect((await viewer.api.get('/agent-tasks/counts')).body).toEqual({
+    ...{ ready: 0, blocked: 0, assigned: 0, ...none },
+  });
+});

@@ -1,6 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { Database, firstRow } from '#lib/database';
 import type { Caller } from '#lib/kernel';
+import type { TaskCounts } from '#lib/transitions';
+import { taskCounts } from '../store/task-counts.sql.js';
 import { taskThroughput } from '../store/task-throughput.sql.js';
 
 const STEPS = 30;
@@ -18,7 +20,7 @@ export interface TaskThroughputView {
   steps: { from: string; completed: number }[];
 }
 
-/** How many tasks a workspace completes, and how long they wait and run. */
+/** How many tasks of a workspace wait, run and complete, and how long they wait and run. */
 @Injectable()
 export class TaskThroughput {
   constructor(private readonly database: Database) {}
@@ -36,6 +38,12 @@ export class TaskThroughput {
       completed: count,
     }));
     return { completed, wait: spreadOf(wait), run: spreadOf(run), steps };
+  }
+
+  async counts({ workspaceId }: Caller): Promise<TaskCounts> {
+    const row = await firstRow(this.database.tenant(workspaceId), taskCounts);
+    if (!row) throw new Error('A count was not answered.');
+    return row;
   }
 }
 

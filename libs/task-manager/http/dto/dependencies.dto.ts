@@ -1,4 +1,4 @@
-import { field } from '#lib/http';
+import { field, Int } from '#lib/http';
 import { MAX_DEPENDENCIES } from '../../domain/dependencies.js';
 import { DEPENDENCY_POLICIES } from '../../domain/task-view.js';
 
@@ -44,4 +44,13 @@ export class AddDependenciesDto {
 export class ReplaceDependenciesDto {
   @Dependencies({ minItems: 0 })
   dependsOn!: unknown[];
+}
+
+export class GraphQuery {
+  @Int(1, 500, {
+    optional: true,
+    description:
+      'How many tasks are shown on each side at most, the task among them; 100 unless given',
+  })
+  limit: number = 100;
 }

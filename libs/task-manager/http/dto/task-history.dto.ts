@@ -1,6 +1,12 @@
 import { ApiProperty } from '@nestjs/swagger';
 import type { Page } from '#lib/kernel';
-import type { DependenciesView, NeighbourView } from '../../domain/dependencies-view.js';
+import type {
+  DependenciesView,
+  GraphEdgeView,
+  GraphTaskView,
+  NeighbourView,
+  TaskGraphView,
+} from '../../domain/dependencies-view.js';
 import { LOG_LEVELS, type LogLevel, type LogView } from '../../domain/log-view.js';
 import { RUN_STATES, type RunState, TASK_STATUSES, type TaskStatus } from '#lib/transitions';
 import {
@@ -141,4 +147,27 @@ export class DependenciesDto implements DependenciesView {
   @ApiProperty({ type: [NeighbourDto], description: 'A page of them' }) blocks!: NeighbourDto[];
   @ShownTextOrNull({ description: 'For the next page of `blocks`' }) nextCursor!: string | null;
   @ShownInt({ description: 'The version of the task; for If-Match' }) version!: number;
+}
+
+export class GraphTaskDto implements GraphTaskView {
+  @ShownId() taskId!: string;
+  @ShownText() title!: string;
+  @ShownOneOf(TASK_STATUSES) status!: TaskStatus;
+}
+
+export class GraphEdgeDto implements GraphEdgeView {
+  @ShownId({ description: 'The task that waits' }) taskId!: string;
+  @ShownId() dependsOnId!: string;
+  @ShownOneOf(DEPENDENCY_POLICIES) policy!: DependencyPolicy;
+  @ShownFlag({ description: 'It no longer holds the waiting task back' }) settled!: boolean;
+}
+
+/** A task with everything that it waits for and that waits for it, directly or through others. */
+export class TaskGraphDto implements TaskGraphView {
+  @ShownId() taskId!: string;
+  @ApiProperty({ type: [GraphTaskDto], description: 'The task itself among them' })
+  tasks!: GraphTaskDto[];
+  @ApiProperty({ type: [GraphEdgeDto], description: 'Between these tasks; 2,000 at most' })
+  edges!: GraphEdgeDto[];
+  @ShownFlag({ description: 'There are more tasks or edges than these' }) truncated!: boolean;
 }

@@ -1,5 +1,6 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { Int } from '#lib/http';
+import type { TaskCounts } from '#lib/transitions';
 import type { Spread, TaskThroughputView } from '../../queries/task-throughput.js';
 
 export class ThroughputQuery {
@@ -41,4 +42,15 @@ export class ThroughputDto implements TaskThroughputView {
     description: 'Thirty of equal length, the oldest first; the last one is under way',
   })
   steps!: ThroughputStepDto[];
+}
+
+const count = { type: 'integer' } as const;
+
+export class TaskCountsDto implements TaskCounts {
+  @ApiProperty({ ...count, description: 'PENDING, and an agent may take them' }) ready!: number;
+  @ApiProperty({ ...count, description: 'PENDING, and waiting for other tasks' }) blocked!: number;
+  @ApiProperty(count) assigned!: number;
+  @ApiProperty(count) running!: number;
+  @ApiProperty(count) paused!: number;
+  @ApiProperty({ ...count, description: 'ABORTED, with a time of retry' }) retrying!: number;
 }
