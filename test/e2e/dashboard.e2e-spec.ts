@@ -68,6 +68,13 @@ describe('the dashboard', () => {
     const html = await page.text();
     const deep = await fetch(`${address}/tasks/${fleet.workspaceId}`, asBrowser);
     expect(await deep.text()).toBe(html);
+    const nowhere = await fetch(`${address}/nowhere`, asBrowser);
+    expect([nowhere.status, await nowhere.text()]).toEqual([404, html]);
+    for (const [path, options] of [
+      ['/nowhere', {}],
+      ['/api/v1/nowhere', asBrowser],
+    ] as const)
+      expect((await fetch(address + path, options)).headers.get('content-type')).toMatch(/problem/);
     const script = /src="(\/assets\/[^"]+)"/.exec(html)?.[1] as string;
     const asset = await fetch(address + script, { headers: { 'accept-encoding': 'br' } });
     expect(asset.headers.get('cache-control')).toContain('immutable');
@@ -218,6 +225,24 @@ describe('the dashboard', () => {
     await page.getByText('Your sign-in has ended. Sign in again.').waitFor();
     await signIn(page, owner);
     await heading(page, 'Agents');
+    await page.context().close();
+  });
+
+  it('draws what a task waits for through others, to be followed by clicks', async () => {
+    const first = await fleet.submit('', { title: 'The first' });
+    const sides = await Promise.all(
+      ['left', 'right'].map((title) => fleet.submit('', { title, dependsOn: [first] })),
+    );
+    const last = await fleet.submit('', { title: 'The last', dependsOn: sides });
+    const page = await browser.signedIn(owner);
+    await page.goto(`/tasks/${last}`);
+    const graph = page.getByRole('group', { name: 'Graph of dependencies' });
+    await graph.getByText('The first').waitFor();
+    expect([await graph.locator('rect').count(), await graph.locator('path').count()]).toEqual([
+      4, 4,
+    ]);
+    await graph.getByRole('link', { name: 'The first' }).click();
+    await page.waitForURL(`**/tasks/${first}`);
     await page.context().close();
   });
 
