@@ -20,7 +20,10 @@ export async function explainInUse(error: unknown, home: Home): Promise<unknown>
   );
 }
 
-/** A port was refused: where it is this folder's own Drover that has it, as PORT says to both, nobody is to stop "another program". */
+/**
+ * The port is taken. When this folder's own Drover runs, that is what a person has to know: with PORT set for both, it is no
+ * other program that has it.
+ */
 export async function explainRefusedPort(error: unknown, home: Home): Promise<unknown> {
   const { address, processes } = home;
   const isHere = processes !== undefined && areRunning(processes);
