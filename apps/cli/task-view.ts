@@ -1,12 +1,14 @@
 import type { components } from '#lib/api-client';
 import type { Output, Colour } from './output/output.js';
 import { clean } from './output/clean.js';
-import { ago } from './output/output.js';
+import { ago, lasting } from './output/output.js';
 import type { Column } from './output/table.js';
 
 export type Task = components['schemas']['TaskDto'];
 export type TaskStatus = Task['status'];
 type Log = components['schemas']['LogDto'];
+type Explanation = components['schemas']['ExplanationDto'];
+type TimeRange = components['schemas']['TimeRangeDto'];
 
 export const OVER: readonly TaskStatus[] = ['COMPLETED', 'FAILED', 'ABORTED', 'ARCHIVED'];
 
@@ -58,6 +60,28 @@ export function showTask(out: Output, task: Task): void {
     ['started', task.startedAt],
     ['completed', task.completedAt],
   ]);
+}
+
+/** Of one that a run holds nothing is said of its start: it is over. */
+export function showExplanation(out: Output, explanation: Explanation): void {
+  const { status, live, reasons, estimate } = explanation;
+  out.record(explanation, [
+    ['status', status],
+    ...reasons.map((reason) => ['reason', sentenceOf(reason)] as const),
+    ['starts', live ? null : timeOf(estimate.start)],
+    ['ends', timeOf(estimate.end)],
+    ['no estimate', estimate.unknownBecause],
+  ]);
+}
+
+function sentenceOf(reason: object): string {
+  const { message, code } = reason as { message?: string; code?: string };
+  return message ?? code ?? JSON.stringify(reason);
+}
+
+function timeOf(range: TimeRange | null): string | null {
+  const until = (time: string): string => lasting((Date.parse(time) - Date.now()) / 1000);
+  return range && `in ${until(range.p50)}, at the latest in ${until(range.p90)} (9 of 10)`;
 }
 
 const COLOURS: Partial<Record<string, Colour>> = {

@@ -1,16 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { TestFleet } from '../support/fleet.js';
 import type { BuiltProcess } from '../support/processes.js';
 import { waitFor } from '../support/wait-for.js';
+import { type Ended, Terminal } from './terminal.js';
 
 /** The command `drover` as a person uses it, against a server and a worker. */
 
-const root = join(import.meta.dirname, '../..');
-const DROVER = join(root, 'scripts', 'drover.mjs');
 const NO_SUCH = '0198c0de-7000-7000-8000-000000000000';
 const PASSWORD = 'correct horse battery staple';
 
@@ -37,43 +34,19 @@ afterAll(async () => {
   await fleet.stop();
 });
 
-interface Ended {
-  code: number | null;
-  stdout: string;
-  stderr: string;
-}
-
-interface Typed {
+interface Options {
   env?: Record<string, string>;
   input?: string;
 }
 
-/** A command line whose words are typed one after the other. */
-class Terminal {
-  stdout = '';
-  stderr = '';
-  readonly ended: Promise<Ended>;
-  readonly child;
-
-  constructor(args: readonly string[], { env = access, input = '' }: Typed = {}) {
-    this.child = spawn(process.execPath, [DROVER, ...args], {
-      cwd: fleet.folder,
-      env: {
-        ...{ PATH: process.env['PATH'], HOME: fleet.folder, DROVER_CONFIG: config },
-        ...{ DROVER_HOME: join(fleet.folder, 'none'), ...env },
-      },
-    });
-    this.child.stdout.on('data', (chunk) => (this.stdout += chunk));
-    this.child.stderr.on('data', (chunk) => (this.stderr += chunk));
-    this.child.stdin.end(input);
-    this.ended = once(this.child, 'close').then(([code]) => ({
-      ...{ code: code as number | null, stdout: this.stdout, stderr: this.stderr },
-    }));
-  }
+function typed(args: readonly string[], { env = access, input = '' }: Options = {}): Terminal {
+  const { folder } = fleet;
+  const own = { HOME: folder, DROVER_CONFIG: config, DROVER_HOME: join(folder, 'none') };
+  return new Terminal(args, { env: { ...own, ...env }, cwd: folder, input });
 }
 
-const drover = (args: readonly string[], typed?: Typed): Promise<Ended> =>
-  new Terminal(args, typed).ended;
+const drover = (args: readonly string[], options?: Options): Promise<Ended> =>
+  typed(args, options).ended;
 
 async function json<T>(...args: string[]): Promise<T> {
   const { code, stdout, stderr } = await drover([...args, '--json']);
@@ -104,7 +77,7 @@ describe('run', () => {
 
   it('asks the task to be cancelled at Ctrl-C', async () => {
     const script = `console.log('works'); setInterval(() => {}, 1000)`;
-    const run = new Terminal(['run', '--', process.execPath, '-e', script]);
+    const run = typed(['run', '--', process.execPath, '-e', script]);
     await waitFor('the first word', () => run.stdout.includes('works'));
     run.child.kill('SIGINT');
     const { code, stderr } = await run.ended;
@@ -116,7 +89,7 @@ describe('run', () => {
 
   it('leaves the task to itself at the second Ctrl-C', async () => {
     const script = `process.on('SIGTERM', () => {}); console.log('works'); setTimeout(() => {}, 4000)`;
-    const run = new Terminal(['run', '--', process.execPath, '-e', script]);
+    const run = typed(['run', '--', process.execPath, '-e', script]);
     await waitFor('the first word', () => run.stdout.includes('works'));
     run.child.kill('SIGINT');
     await waitFor('the sentence', () => run.stderr.includes('asked to be cancelled'));
@@ -128,7 +101,7 @@ describe('run', () => {
 
 describe('run, whose reader has seen enough', () => {
   it('says that the task goes on, and does not end well', async () => {
-    const run = new Terminal(['run', '--', 'sh', '-c', 'while sleep 0.1; do echo works; done']);
+    const run = typed(['run', '--', 'sh', '-c', 'while sleep 0.1; do echo works; done']);
     await waitFor('the first word', () => run.stdout.includes('works'));
     run.child.stdout.destroy();
     const { code, stderr } = await run.ended;
@@ -216,7 +189,7 @@ describe('tasks', () => {
   it('are followed over a restart of the server', async () => {
     const script = ['sh', '-c', 'echo one; sleep 8; echo two'];
     const id = (await drover(['run', '--detach', '--', ...script])).stdout.trim();
-    const following = new Terminal(['task', 'logs', id, '-f']);
+    const following = typed(['task', 'logs', id, '-f']);
     await waitFor('the first line', () => following.stdout.includes('one') || undefined);
     await server.stop();
     await waitFor('the sentence', () => following.stderr.includes('Trying again') || undefined);
@@ -226,7 +199,7 @@ describe('tasks', () => {
   });
 
   it('end quietly when nobody reads on', async () => {
-    const list = new Terminal(['api', 'GET', '/agent-tasks?limit=100']);
+    const list = typed(['api', 'GET', '/agent-tasks?limit=100']);
     list.child.stdout.destroy();
     const { code, stderr } = await list.ended;
     expect([code, stderr]).toEqual([0, '']);
@@ -292,7 +265,7 @@ describe('every other group', () => {
   });
 
   it('events are followed as they happen', async () => {
-    const events = new Terminal(['events', '-f', '--type', 'task.created', '--json']);
+    const events = typed(['events', '-f', '--type', 'task.created', '--json']);
     const heard = waitFor('an event', async () => {
       if (events.stdout !== '') return events.stdout;
       await fleet.api.post('/agent-tasks', { title: 'Heard', taskType: 'nobody' });

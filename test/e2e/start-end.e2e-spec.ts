@@ -1,14 +1,16 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { once } from 'node:events';
-import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { freePort } from '#lib/embedded';
 import { waitFor } from '../support/wait-for.js';
 import { ownPort, processesWith, Program } from './program.js';
 
-/** How the stack of `npm start` ends when it is not asked to, and what the next start makes of it. */
+/**
+ * How the stack of `npm start` ends when it is not asked to, and what the next start makes of it. In the background it is
+ * the one of `drover up`: see cli-stack.
+ */
 
 const START = join(process.cwd(), 'dist/tools/start/main.js');
 const RUNS = /Drover runs at +(\S+)\s[^]*the data stays/;
@@ -90,45 +92,4 @@ describe('npm start', () => {
     },
     150_000,
   );
-
-  test('in the background outlives its npm, tells its state, and ends when it is told to', async () => {
-    const ports = { DROVER_WORKER_METRICS_PORT: String(await freePort()) };
-    const port = String(await freePort());
-    const env = { DROVER_HOME: home, TMPDIR: home, PORT: port, ...ports };
-    const ended = async (program: Program) => ({
-      code: await program.ended,
-      output: program.output,
-    });
-    const asked = (verb: string) => ended(new Program(START, [verb], env));
-    expect(await asked('status')).toMatchObject({ code: 3 });
-    try {
-      const args = ['--', '--workers', '1', '--daemon'];
-      const { code, output } = await ended(new Program('start', args, env, undefined, 'npm'));
-      expect(code).toBe(0);
-      const [, address] = RUNS.exec(output) ?? [];
-      expect(readFileSync(join(home, 'start.log'), 'utf8')).toMatch(RUNS);
-      const told = await asked('status');
-      expect(told).toMatchObject({ code: 0 });
-      expect(told.output).toMatch(`at         ${address}\n`);
-      expect(told.output).toMatch(/Workers +1\nProcesses +start \d+, supervisor \d+, server \d+, /);
-      await expectMetrics(/gateway at (\S+)/.exec(output)?.[1], 'drover_gateway_capacity');
-      const worker = `http://127.0.0.1:${ports.DROVER_WORKER_METRICS_PORT}`;
-      await expectMetrics(worker, 'drover_worker_capacity');
-    } finally {
-      expect(await asked('stop')).toMatchObject({ code: 0 });
-    }
-    expect(processesWith(home)).toEqual([]);
-    expect(await asked('status')).toMatchObject({ code: 3 });
-  }, 150_000);
 });
-
-/** With the token that was made at the first start, which stands in no environment. */
-async function expectMetrics(url = '', metric: string): Promise<void> {
-  const file = readFileSync(join(home, 'secrets.json'), 'utf8');
-  const { metricsToken } = JSON.parse(file) as { metricsToken: string };
-  expect(processesWith(metricsToken)).toEqual([]);
-  const answer = await fetch(`${url}/metrics`, {
-    headers: { authorization: `Bearer ${metricsToken}` },
-  });
-  expect(await answer.text()).toContain(`\n${metric} `);
-}

@@ -289,18 +289,6 @@ describe('npm start', () => {
     );
     other.close();
   });
-
-  test('says in a sentence that it runs in the folder already, and where', async () => {
-    const address = await start();
-    const known = readFileSync(join(home, 'processes.json'), 'utf8');
-    const second = new Program(START, [], { DROVER_HOME: home, PORT: '' });
-    expect(await second.ended).toBe(1);
-    expect(readFileSync(join(home, 'processes.json'), 'utf8')).toBe(known);
-    expect(second.output).toBe(
-      `Drover already runs in ${home}, at ${address}: use that one, or stop it with \`npm start -- stop\`.\n`,
-    );
-    await stop();
-  }, 90_000);
 });
 
 function listening(): Promise<Server> {

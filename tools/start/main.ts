@@ -3,7 +3,6 @@ import { explain, Sentence } from '../shared/sentence.js';
 import { readRequest, type Request, USAGE } from './arguments.js';
 import { status, stop } from './control.js';
 import { startDaemon, tellLauncher } from './daemon.js';
-import { run } from './run.js';
 
 const tell = (line: string): void => {
   process.stdout.write(`${line}\n`);
@@ -30,7 +29,11 @@ async function act(request: Request): Promise<number> {
 function start({ workers, daemon }: Request & { kind: 'start' }): Promise<number> {
   if (daemon) return startDaemon(['--workers', String(workers)], tell);
   const onReady = (): void => void tellLauncher({ kind: 'ready' });
-  return withCleanup((scope) => run({ scope, tell, workers, onReady }));
+  return withCleanup(async (scope) => {
+    // Half of Drover: a second that `stop`, `status` and the launcher of a daemon need not wait.
+    const { run } = await import('./run.js');
+    return run({ scope, tell, workers, onReady });
+  });
 }
 
 try {

@@ -14,7 +14,7 @@ import { ensureKeys } from './keys.js';
 import { choosePort, isFree } from './port.js';
 import { previousGone } from './previous.js';
 import { areRunning } from './processes.js';
-import { explainInUse } from './running.js';
+import { explainInUse, explainRefusedPort } from './running.js';
 import { withSecretFiles } from './secret-files.js';
 import { serverSettings } from './settings.js';
 import { unansweredValkey } from './unanswered-valkey.js';
@@ -46,7 +46,9 @@ export async function run(wanted: Wanted): Promise<never> {
   const { tell } = wanted;
   const home = new Home(homeFolder());
   await previousGone(home, tell);
-  const port = await choosePort(home);
+  const port = await choosePort(home).catch(async (error: unknown) => {
+    throw await explainRefusedPort(error, home);
+  });
   const given = givenGateway();
   const lost = new Promise<never>((_, reject) => {
     void startAll({

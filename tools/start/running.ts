@@ -1,6 +1,7 @@
 import { EmbeddedError } from '#lib/embedded';
 import { Sentence } from '../shared/sentence.js';
 import type { Home } from './home.js';
+import { areRunning } from './processes.js';
 
 const ANSWER_WITHIN_MS = 2_000;
 
@@ -12,12 +13,28 @@ export async function explainInUse(error: unknown, home: Home): Promise<unknown>
   if (!(error instanceof EmbeddedError) || error.code !== 'data_folder_in_use') return error;
   const { address } = home;
   if (address !== undefined && (await answers(address))) {
-    return new Sentence(
-      `Drover already runs in ${home.folder}, at ${address}: use that one, or stop it with \`npm start -- stop\`.`,
-    );
+    return alreadyRuns(home, address);
   }
   return new Sentence(
     `Drover is being started or stopped in ${home.folder}: wait for it, or set DROVER_HOME to another folder. (${error.message})`,
+  );
+}
+
+/**
+ * The port is taken. When this folder's own Drover runs, that is what a person has to know: with PORT set for both, it is no
+ * other program that has it.
+ */
+export async function explainRefusedPort(error: unknown, home: Home): Promise<unknown> {
+  const { address, processes } = home;
+  const isHere = processes !== undefined && areRunning(processes);
+  return isHere && address !== undefined && (await answers(address))
+    ? alreadyRuns(home, address)
+    : error;
+}
+
+function alreadyRuns({ folder }: Home, address: string): Sentence {
+  return new Sentence(
+    `Drover already runs in ${folder}, at ${address}: use that one, or stop it with \`npm start -- stop\`.`,
   );
 }
 

@@ -101,8 +101,8 @@ const token: CommandSpec = {
   run: async (cli, [id = ''], flags) => {
     const params = { path: { id } };
     if (flags.has('revoke')) {
-      const answer = await cli.drover.delete('/api/v1/agents/{id}/token', { params });
-      return cli.out.done(answer, `The tokens of ${id} are revoked`);
+      await cli.drover.delete('/api/v1/agents/{id}/token', { params });
+      return cli.out.done({ id }, `The tokens of ${id} are revoked`);
     }
     const body = present({
       expiresInSeconds: flags.number('expires'),

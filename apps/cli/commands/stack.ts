@@ -1,18 +1,25 @@
+import type { StdioOptions } from 'node:child_process';
 import { join, resolve } from 'node:path';
 import { runNode } from '../children.js';
+import type { Cli } from '../cli.js';
 import type { CommandSpec, Commands } from '../command.js';
 import { showCoordinator } from '../coordinator-view.js';
 import { EXIT } from '../exit-codes.js';
+import { misuse } from '../failure.js';
 import type { Flags } from '../flags.js';
 import { cloneFolder } from '../project.js';
 import { recover } from './coordinator.js';
 
-function start(...args: string[]): Promise<number> {
+const MOST_WORKERS = 32;
+
+function start(cli: Cli, ...args: string[]): Promise<number> {
   const root = cloneFolder();
   // The data is kept in the clone, unless DROVER_HOME says otherwise, wherever this was called.
   const home = process.env['DROVER_HOME'];
   const env = { ...process.env, ...(home && { DROVER_HOME: resolve(home) }) };
-  return runNode([join(root, 'scripts', 'start.mjs'), ...args], { cwd: root, env });
+  // What it says is for people: with --json, stdout is for the answer of the API alone.
+  const stdio: StdioOptions = ['inherit', cli.out.json ? 2 : 'inherit', 'inherit'];
+  return runNode([join(root, 'scripts', 'start.mjs'), ...args], { cwd: root, env, stdio });
 }
 
 const up = (usage: string, example: string): CommandSpec => ({
@@ -21,22 +28,29 @@ const up = (usage: string, example: string): CommandSpec => ({
   about:
     'The first time it installs and builds what is missing. Then commands find it as the context "local".',
   options: [
-    ['--workers <count>', 'how many workers, 0 to 32; 2 unless given'],
+    ['--workers <count>', `how many workers, 0 to ${MOST_WORKERS}; 2 unless given`],
     ['--daemon', 'go on in the background, once all is ready'],
   ],
   examples: [example],
-  run: (_cli, _args, flags: Flags) => {
-    const workers = flags.text('workers');
-    const args = workers === undefined ? [] : ['--workers', workers];
-    return start(...args, ...(flags.has('daemon') ? ['--daemon'] : []));
+  run: async (cli, _args, flags) => {
+    const args = [...workersOf(flags), ...(flags.has('daemon') ? ['--daemon'] : [])];
+    return start(cli, ...args);
   },
 });
+
+function workersOf(flags: Flags): string[] {
+  const count = flags.number('workers');
+  if (count === undefined) return [];
+  if (!Number.isInteger(count) || count < 0 || count > MOST_WORKERS)
+    throw misuse(`--workers needs a whole number from 0 to ${MOST_WORKERS}.`);
+  return ['--workers', String(count)];
+}
 
 const down = (usage: string, example: string): CommandSpec => ({
   usage,
   summary: 'End what was started here; the data stays',
   examples: [example],
-  run: () => start('stop'),
+  run: (cli) => start(cli, 'stop'),
 });
 
 const status = (example: string): CommandSpec => ({
@@ -45,7 +59,7 @@ const status = (example: string): CommandSpec => ({
   about: 'The exit code is 3 when nothing runs here, and 4 when its server does not answer.',
   examples: [example],
   run: async (cli) => {
-    const code = cli.out.json || !cli.isLocal() ? EXIT.ok : await start('status');
+    const code = cli.isLocal() ? await start(cli, 'status') : EXIT.ok;
     if (code !== EXIT.ok) return code;
     showCoordinator(cli.out, await cli.drover.get('/api/v1/coordinator/status'));
     return EXIT.ok;

@@ -8,12 +8,13 @@ import { present } from '../flags.js';
 import { logOf, readTask } from '../follow.js';
 import { LIST_OPTIONS, listed } from '../lists.js';
 import { cleanLine } from '../output/clean.js';
-import { ago, bar, lasting } from '../output/output.js';
+import { ago, bar } from '../output/output.js';
 import { fieldsOf, type NewTask, TASK_OPTIONS, tasksOfFile } from '../task-file.js';
 import {
   isOver,
   logLine,
   painted,
+  showExplanation,
   showTask,
   type Task,
   TASK_COLUMNS,
@@ -155,25 +156,9 @@ const explain: CommandSpec = {
   run: async (cli, [id = '']) => {
     const path = { id };
     const answer = await cli.drover.get('/api/v1/agent-tasks/{id}/explain', { params: { path } });
-    const { start, end, unknownBecause } = answer.estimate;
-    const time = (range: typeof start, word: string) =>
-      range && [word, `in ${until(range.p50)}, at the latest in ${until(range.p90)} (9 of 10)`];
-    cli.out.record(answer, [
-      ['status', answer.status],
-      ...answer.reasons.map((reason) => ['reason', sentenceOf(reason)] as const),
-      (time(start, 'starts') ?? ['starts', null]) as [string, string | null],
-      (time(end, 'ends') ?? ['ends', null]) as [string, string | null],
-      ['no estimate', unknownBecause],
-    ]);
+    showExplanation(cli.out, answer);
   },
 };
-
-function sentenceOf(reason: object): string {
-  const { message, code } = reason as { message?: string; code?: string };
-  return message ?? code ?? JSON.stringify(reason);
-}
-
-const until = (time: string): string => lasting((Date.parse(time) - Date.now()) / 1000);
 
 const REASON = [['--reason <text>', 'why; it stands in the log']] as const;
 

@@ -107,7 +107,8 @@ const remove: CommandSpec = {
   examples: ['webhook delete $WEBHOOK'],
   run: async (cli, [id = '']) => {
     const params = { path: { id } };
-    cli.out.done(await cli.drover.delete('/api/v1/webhooks/{id}', { params }), `${id} is deleted`);
+    await cli.drover.delete('/api/v1/webhooks/{id}', { params });
+    cli.out.done({ id }, `${id} is deleted`);
   },
 };
 
@@ -176,7 +177,7 @@ const replay: CommandSpec = {
     });
     const params = { path: { id } };
     const answer = await cli.drover.post('/api/v1/webhooks/{id}/replay', { params, body });
-    cli.out.done(answer, JSON.stringify(answer));
+    cli.out.done(answer, `Sent once more: ${answer.replayed}`);
   },
 };
 

@@ -1,0 +1,153 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { freePort } from '#lib/embedded';
+import { waitFor } from '../support/wait-for.js';
+import { ownPort, processesWith } from './program.js';
+import { type Ended, Terminal } from './terminal.js';
+
+/** A server of one's own, from `drover up` to `drover down`: each step finds what the one before it has left. */
+
+let home: string;
+let env: Record<string, string>;
+let address: string;
+let workerMetrics: string;
+let up: Ended;
+
+const drover = (line: string, other: Record<string, string> = {}): Promise<Ended> =>
+  new Terminal(line.split(' '), { env: { ...env, ...other }, cwd: tmpdir() }).ended;
+
+async function json<T>(line: string): Promise<T> {
+  const { code, stdout, stderr } = await drover(`${line} --json`);
+  if (code !== 0) throw new Error(`${line}: ${code} ${stderr}`);
+  return JSON.parse(stdout) as T;
+}
+
+const RUNS_NOT = /^Drover does not run in \S+\.\n$/;
+
+beforeAll(async () => {
+  home = mkdtempSync(join(tmpdir(), 'drover-e2e-'));
+  // Another user's Postgres goes through it.
+  chmodSync(home, 0o755);
+  const ports = { server: await ownPort(), metrics: await freePort() };
+  address = `http://127.0.0.1:${ports.server}`;
+  workerMetrics = `http://127.0.0.1:${ports.metrics}`;
+  env = {
+    ...{ HOME: home, TMPDIR: home, DROVER_HOME: home, PORT: String(ports.server) },
+    DROVER_WORKER_METRICS_PORT: String(ports.metrics),
+  };
+});
+
+afterAll(async () => {
+  await drover('down');
+  await waitFor('the last process', () => processesWith(home).length === 0, 60_000);
+  rmSync(home, { recursive: true, force: true });
+}, 90_000);
+
+describe('before `up`', () => {
+  it('nothing is said to run, and nothing is known', async () => {
+    const asked = ['status', 'status --json', 'down', 'task list'].map((line) => drover(line));
+    const [status, statusAsJson, down, tasks] = await Promise.all(asked);
+    expect(status).toMatchObject({ code: 3, stdout: expect.stringMatching(RUNS_NOT) });
+    expect(statusAsJson).toMatchObject({ code: 3, stdout: '', stderr: status?.stdout });
+    expect(down).toMatchObject({ code: 0, stdout: `Nothing runs in ${home}.\n` });
+    expect(tasks).toMatchObject({ code: 3, stderr: expect.stringContaining('`drover up`') });
+  });
+
+  it('a number of workers that is too large is mistyped', async () => {
+    const { code, stderr } = await drover('up --workers 33 --daemon');
+    expect([code, stderr]).toEqual([2, expect.stringContaining('whole number from 0 to 32')]);
+  });
+});
+
+describe('up, in the background', () => {
+  beforeAll(async () => {
+    up = await drover('up --daemon --workers 2');
+  }, 120_000);
+
+  it('is done when all is ready, and says where', () => {
+    expect(up).toMatchObject({ code: 0, stderr: '' });
+    expect(up.stdout).toMatch(`Drover runs at         ${address}\n`);
+    expect(readFileSync(join(home, 'start.log'), 'utf8')).toContain(up.stdout.trimEnd());
+  });
+
+  it('has two workers that are ready', async () => {
+    const { stdout } = await drover('worker list');
+    expect(stdout.match(/worker-\d\tIDLE/g)?.sort()).toEqual(['worker-1\tIDLE', 'worker-2\tIDLE']);
+  });
+
+  it('lets nobody read its metrics without the token, which is in no environment', async () => {
+    const file = readFileSync(join(home, 'secrets.json'), 'utf8');
+    const { metricsToken } = JSON.parse(file) as { metricsToken: string };
+    expect(processesWith(metricsToken)).toEqual([]);
+    const [, gateway = ''] = /gateway at (\S+)/.exec(up.stdout) ?? [];
+    const metricsOf = async (url: string, authorization: string): Promise<string> =>
+      (await fetch(`${url}/metrics`, { headers: { authorization } })).text();
+    for (const [url, metric] of [
+      [gateway, 'drover_gateway_capacity'],
+      [workerMetrics, 'drover_worker_capacity'],
+    ] as const) {
+      expect(await metricsOf(url, `Bearer ${metricsToken}`)).toContain(`\n${metric} `);
+      expect(await metricsOf(url, 'Bearer another')).not.toContain(metric);
+    }
+  });
+
+  it('runs a command', async () => {
+    const { code, stdout } = await drover('run -- echo hi');
+    expect([code, stdout]).toEqual([0, 'hi\n']);
+  });
+
+  it('is described by `status`, and the coordinator with it', async () => {
+    const { code, stdout, stderr } = await drover('status');
+    expect([code, stderr]).toEqual([0, '']);
+    expect(stdout).toMatch(`Drover runs at         ${address}\n`);
+    expect(stdout).toMatch(/Workers +2\nProcesses +start \d+, supervisor \d+, server \d+, /);
+    expect(stdout).toMatch(/\ncoordinator\tled by /);
+    const asJson = await drover('orchestrator status --json');
+    expect(JSON.parse(asJson.stdout)).toMatchObject({ active: true, stats: { healthyAgents: 2 } });
+    expect(asJson.stderr).toMatch(/Workers +2\n/);
+  });
+
+  it('is reconciled', async () => {
+    expect(await json('orchestrator reconcile')).toMatchObject({ failedSteps: [] });
+  });
+
+  it.each([
+    ['up --daemon', 'with the same PORT', {}],
+    ['orchestrator start', 'with whatever port is free', { PORT: '' }],
+  ])('is left alone by a second one: %s %s', async (line, _, other) => {
+    const known = readFileSync(join(home, 'processes.json'), 'utf8');
+    const { code, stderr } = await drover(line, other);
+    expect([code, stderr]).toEqual([
+      1,
+      `Drover already runs in ${home}, at ${address}: use that one, or stop it with \`npm start -- stop\`.\n`,
+    ]);
+    expect(readFileSync(join(home, 'processes.json'), 'utf8')).toBe(known);
+  });
+});
+
+describe('down', () => {
+  it('leaves no process and no port taken, and keeps the data', async () => {
+    const { code, stdout } = await drover('down');
+    expect([code, stdout]).toEqual([0, expect.stringContaining('Drover has stopped; the data')]);
+    expect(processesWith(home)).toEqual([]);
+    const urls = [address, workerMetrics, /gateway at (\S+)/.exec(up.stdout)?.[1] ?? ''];
+    for (const url of urls) await expect(fetch(url)).rejects.toThrow('fetch failed');
+  });
+
+  it('says that nothing runs when it is asked again, and so does `status`', async () => {
+    const asked = ['orchestrator stop', 'status', 'orchestrator status --json'].map((line) =>
+      drover(line),
+    );
+    const [down, status, statusAsJson] = await Promise.all(asked);
+    expect(down).toMatchObject({ code: 0, stdout: `Nothing runs in ${home}.\n` });
+    expect(status).toMatchObject({ code: 3, stdout: expect.stringMatching(RUNS_NOT) });
+    expect(statusAsJson).toMatchObject({ code: 3, stdout: '' });
+  });
+
+  it('leaves an address that nobody answers at', async () => {
+    const { code, stderr } = await drover('orchestrator reconcile');
+    expect([code, stderr]).toEqual([6, expect.stringContaining('`drover up`')]);
+  });
+});

@@ -1,0 +1,131 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Webhook } from 'standardwebhooks';
+import {
+  answering,
+  type Received,
+  type Receiver,
+  startReceiver,
+} from '../../libs/webhooks/testing/receiver.js';
+import { TestFleet } from '../support/fleet.js';
+import { waitFor } from '../support/wait-for.js';
+import { type Ended, Terminal } from './terminal.js';
+
+/** `drover webhook` against a server that sends, and a receiver of what it sends. */
+
+interface Delivery {
+  id: string;
+  event: string;
+  state: string;
+  attempts: { status: number | null }[];
+}
+
+let fleet: TestFleet;
+let receiver: Receiver;
+let access: Record<string, string>;
+
+beforeAll(async () => {
+  receiver = await startReceiver();
+  fleet = await TestFleet.create({ env: { WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8' } });
+  await fleet.startServer();
+  access = {
+    HOME: fleet.folder,
+    DROVER_API_URL: `http://127.0.0.1:${fleet.port}`,
+    DROVER_API_KEY: String(fleet.credentials['authorization']).slice('Bearer '.length),
+    DROVER_WORKSPACE_ID: fleet.workspaceId,
+  };
+});
+
+afterAll(async () => {
+  await fleet.stop();
+  await receiver.stop();
+});
+
+const webhook = (...args: string[]): Promise<Ended> =>
+  new Terminal(['webhook', ...args], { env: access, cwd: fleet.folder }).ended;
+
+async function json<T>(...args: string[]): Promise<T> {
+  const { code, stdout, stderr } = await webhook(...args, '--json');
+  if (code !== 0) throw new Error(`${args.join(' ')}: ${code} ${stderr}`);
+  return JSON.parse(stdout) as T;
+}
+
+/** No task is made here: nothing but test events is sent to it. */
+async function create(path: string): Promise<{ id: string; secret: string }> {
+  const { code, stdout, stderr } = await webhook('create', receiver.url(path), '--event', 'task.*');
+  expect([code, stderr]).toEqual([0, '']);
+  const [, id = '', secret = ''] = /^id\t(\S+)\nsecret\t(whsec_\S+)\n$/.exec(stdout) ?? [];
+  return { id, secret };
+}
+
+const requests = (path: string, count: number): Promise<Received[]> =>
+  waitFor(`${count} requests`, () => {
+    const all = receiver.received(path);
+    return all.length >= count && all;
+  });
+
+/** The only delivery of a webhook, once it is in the state. */
+const delivery = (id: string, state: string): Promise<Delivery> =>
+  waitFor(`a delivery that is ${state}`, async () => {
+    const { body } = await fleet.api.get<{ items: Delivery[] }>(`/webhooks/${id}/deliveries`);
+    return body.items.find((one) => one.state === state);
+  });
+
+const verify = (secret: string, { headers, body }: Received): unknown =>
+  new Webhook(secret).verify(body, headers as Record<string, string>);
+
+describe('webhook', () => {
+  it('create, test, deliveries, and replay of one: the receiver gets the same message twice', async () => {
+    const { id, secret } = await create('/tested');
+    expect((await webhook('test', id)).stdout).toContain(`\`drover webhook deliveries ${id}\``);
+    const [first] = await requests('/tested', 1);
+    expect(first && verify(secret, first)).toMatchObject({ event: 'webhook.test' });
+    const { id: sent } = await delivery(id, 'delivered');
+    const listed = await webhook('deliveries', id);
+    expect(listed.stdout).toMatch(new RegExp(`^${sent}\twebhook\\.test\tdelivered\t1\t`));
+
+    const replayed = await webhook('replay', id, sent);
+    expect([replayed.code, replayed.stdout]).toEqual([0, 'Sent once more: 1\n']);
+    const [, second] = await requests('/tested', 2);
+    expect(second?.headers['webhook-id']).toBe(first?.headers['webhook-id']);
+    expect(second?.body).toBe(first?.body);
+  });
+
+  it('list, edit, and replay of what failed, once the receiver is there again', async () => {
+    const { id } = await create('/gone');
+    receiver.behave('/gone', answering(410));
+    await webhook('test', id);
+    await delivery(id, 'dead');
+    expect((await webhook('list')).stdout).toContain(`${id}\tgone\t`);
+    expect(await webhook('replay', id, '--state', 'dead')).toMatchObject({ code: 4, stdout: '' });
+
+    receiver.behave('/gone', answering(204));
+    expect((await webhook('edit', id, '--enable')).stdout).toBe(`${id} is changed\n`);
+    expect(await json('replay', id, '--state', 'dead')).toEqual({ replayed: 1 });
+    await delivery(id, 'delivered');
+    const [found] = await json<Delivery[]>('deliveries', id, '--state', 'delivered');
+    expect(found?.attempts.map(({ status }) => status)).toEqual([410, 204]);
+    expect(await json('deliveries', id, '--state', 'dead')).toEqual([]);
+    expect(await webhook('replay', id)).toMatchObject({ code: 4, stdout: '' });
+  });
+
+  it('rotate: both secrets are good for what is sent from then on', async () => {
+    const { id, secret } = await create('/rotated');
+    const rotated = await webhook('rotate', id);
+    const next = rotated.stdout.trim();
+    expect([rotated.code, next]).toEqual([0, expect.stringMatching(/^whsec_/)]);
+    expect(next).not.toBe(secret);
+    await webhook('test', id);
+    const [request] = await requests('/rotated', 1);
+    for (const one of [secret, next])
+      expect(request && verify(one, request)).toMatchObject({ event: 'webhook.test' });
+  });
+
+  it('delete: it is not there any more', async () => {
+    const [one, other] = await Promise.all([create('/one'), create('/other')]);
+    expect(await json('delete', one.id)).toEqual({ id: one.id });
+    const deleted = await webhook('delete', other.id);
+    expect([deleted.code, deleted.stdout]).toEqual([0, `${other.id} is deleted\n`]);
+    expect(await webhook('show', one.id)).toMatchObject({ code: 5, stdout: '' });
+    expect(await webhook('test', other.id)).toMatchObject({ code: 5, stdout: '' });
+  });
+});
