@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setFlagsFromString } from 'node:v8';
+import { inspect } from 'node:util';
 import { runInNewContext } from 'node:vm';
 import { createClient, type DroverClient } from './client.js';
 import { bearer } from './credentials.js';
@@ -127,6 +128,26 @@ describe('a request', () => {
     await expect(readTask()).rejects.toThrow(ConnectionProblem);
     expect(asked).toHaveLength(2);
   });
+
+  it.each([
+    ['its address', { baseUrl: 'http://ann:hunter-2@127.0.0.1:9' }],
+    ['its key', { credentials: bearer('hunter-2\nhunter-2') }],
+  ])(
+    'that cannot be made has no word of the secret in %s, and is not tried again',
+    async (_, own) => {
+      answers = [done];
+      const onRetry = () => {
+        throw new Error('tried again');
+      };
+      const error: unknown = await drover
+        .with({ ...own, onRetry })
+        .get(TASK)
+        .catch((thrown: unknown) => thrown);
+      expect(error).toBeInstanceOf(ConnectionProblem);
+      expect(inspect(error)).not.toContain('hunter');
+      expect(asked).toHaveLength(0);
+    },
+  );
 
   it('that is refused says why, by a code', async () => {
     answers = [refused(404, 'task_not_found')];

@@ -102,9 +102,15 @@ async function once<T>(
     signal?.throwIfAborted();
     if (error instanceof ConnectionProblem || error instanceof DroverProblem)
       return { failed: error };
+    const { origin } = new URL(url);
+    const unsendable = whyUnsendable(url, shown);
+    // Neither the words nor the cause of this one: they repeat the secret.
+    if (unsendable !== undefined)
+      throw new ConnectionProblem(`${origin} is not asked: ${unsendable}`);
     const why = end.signal.aborted ? 'no answer in time' : causeOf(error);
-    const message = `${new URL(url).origin} cannot be reached: ${why}`;
-    return { failed: new ConnectionProblem(message, { cause: error }) };
+    return {
+      failed: new ConnectionProblem(`${origin} cannot be reached: ${why}`, { cause: error }),
+    };
   } finally {
     clearTimeout(timer);
     signal?.removeEventListener('abort', abort);
@@ -114,6 +120,18 @@ async function once<T>(
 /** An address without the slash at its end. */
 export function trimmed(url: string): string {
   return url.replace(/\/$/, '');
+}
+
+/** What no request can carry, however often it is tried. */
+function whyUnsendable(url: string, shown: Record<string, string>): string | undefined {
+  const { username, password } = new URL(url);
+  if (username !== '' || password !== '') return 'its address holds a user name or a password';
+  const isSendable = Object.values(shown).every((value) =>
+    /^[\t\x20-\x7e\x80-\xff]*$/.test(value.trim()),
+  );
+  return isSendable
+    ? undefined
+    : 'the credentials hold a line break, or what else no header may have';
 }
 
 function causeOf(error: unknown): string {

@@ -1,236 +1,329 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { createHash, randomBytes } from 'node:crypto';
+import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
+import { connect } from 'node:net';
 import { join } from 'node:path';
-import { Redis } from 'iovalkey';
-import { type Collector, startCollector } from '../../libs/traces/testing/collector.js';
-import { type Receiver, startReceiver } from '../../libs/webhooks/testing/receiver.js';
-import { followStream, type HeardStream } from '../support/event-stream.js';
-import { TestFleet } from '../support/fleet.js';
-import type { BuiltProcess } from '../support/processes.js';
-import { testValkey } from '../support/valkey.js';
+import type { Page } from 'playwright-core';
+import { Webhook } from 'standardwebhooks';
+import { fromGitlab, standard, type Sent } from '../../libs/inbound-hooks/testing/senders.js';
+import { DAYS } from '../../libs/webhooks/domain/kinds.js';
+import { answering, type Received } from '../../libs/webhooks/testing/receiver.js';
 import { waitFor } from '../support/wait-for.js';
+import { filesIn } from './canary/dumps.js';
+import { aMark, found, type Mark } from './canary/mark.js';
+import { ASK, ASK_FOR_IT, digestOf, REPEAT, TELL } from './canary/scripts.js';
+import { Stage } from './canary/stage.js';
+import { aPerson, type Person, TestBrowser } from './dashboard/browser.js';
 
-const CANARY = `canary-${randomBytes(12).toString('hex')}`;
-/** Whoever writes it in another way writes one of these. */
-const FORMS = [
-  CANARY,
-  Buffer.from(CANARY).toString('base64').replaceAll('=', ''),
-  Buffer.from(CANARY).toString('hex'),
-  CANARY.slice(7),
-];
-const METRICS_TOKEN = 'a token of the tests';
+interface Item {
+  id: string;
+}
+interface Items {
+  items: Item[];
+}
 
-/** Says the secret in every way that a task has, and keeps a proof that it had it. */
-const TELL = (proof: string) => `
-  const { createHash } = require('crypto');
-  const fs = require('fs');
-  const secret = process.env.A_SECRET;
-  fs.writeFileSync(${JSON.stringify(proof)}, createHash('sha256').update(secret).digest('hex'));
-  console.log('the secret is ' + secret);
-  console.error('and again: ' + JSON.stringify({ secret, deep: [secret] }));
-  const tell = (line) => console.log('::drover ' + JSON.stringify(line));
-  tell({ progress: 50, step: 'using ' + secret, checkpoint: { password: secret, note: secret } });
-  tell({ summary: 'done with ' + secret });
-  tell({ result: { token: secret, note: 'used ' + secret } });`;
+const task = aMark('the secret of the task');
+const payload = aMark('the secret in the payload');
+const smtp = aMark('the SMTP password');
+const slack = aMark('the URL of Slack');
+/** Those that the server makes come to them. */
+const marks: Mark[] = [task, payload, smtp, slack];
 
-let fleet: TestFleet;
-let server: BuiltProcess;
-let collector: Collector;
-let receiver: Receiver;
-let valkey: Redis;
-let subscriber: Redis;
-const published: string[] = [];
-const workers: BuiltProcess[] = [];
-const streams: HeardStream[] = [];
-const answers: string[] = [];
-const prefix = testValkey();
+const SLACK = `/services/T0/B0/${slack.value}`;
+/** Answers with what it was asked, as servers do that know no such path. */
+const SLACK_ECHO = `/services/T0/B1/${slack.value}`;
+
+let stage: Stage;
+let browser: TestBrowser;
+let person: Person;
+let page: Page;
+let toSlack: string;
+const tasks: Record<string, string> = {};
+const signingSecrets: string[] = [];
 
 beforeAll(async () => {
-  [collector, receiver] = await Promise.all([startCollector(), startReceiver()]);
-  fleet = await TestFleet.create({
-    env: {
-      LOG_LEVEL: 'trace',
-      METRICS_TOKEN,
-      OTEL_EXPORTER_OTLP_ENDPOINT: collector.endpoint,
-      WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8',
-      VALKEY_KEY_PREFIX: prefix.keyPrefix,
-    },
-  });
-  server = await fleet.startServer();
-  valkey = new Redis(prefix.url);
-  subscriber = valkey.duplicate();
-  subscriber.on('pmessage', (_, channel: string, message: string) => {
-    if (channel.startsWith(prefix.keyPrefix)) published.push(message);
-  });
-  await subscriber.psubscribe('*');
-  const hook = { url: receiver.url('/hook'), events: ['*'] };
-  expect((await fleet.api.post('/webhooks', hook)).status).toBe(201);
-  streams.push(await followStream(at('/events'), fleet.credentials));
-});
+  stage = await Stage.set(smtp.value);
+  const bearer = String(stage.fleet.credentials['authorization']).slice('Bearer '.length);
+  marks.push(aMark('the token of the owner', bearer));
+  person = await aPerson(stage.fleet, [stage.fleet.workspaceId]);
+  browser = await TestBrowser.start(stage.address);
+}, 120_000);
 
 afterAll(async () => {
-  for (const stream of streams) stream.close();
-  await Promise.all([collector.stop(), receiver.stop()]);
-  await fleet.stop();
-  subscriber.disconnect();
-  valkey.disconnect();
+  await browser.stop();
+  await stage.stop();
 });
 
-const at = (path: string) => `http://127.0.0.1:${fleet.port}/api/v1${path}`;
+const proofOf = (name: string) => join(stage.fleet.folder, `${name}.proof`);
+const hasProof = (name: string, { value }: Mark) =>
+  readFileSync(proofOf(name), 'utf8') === digestOf(value);
 
-async function submit(script: string, values: Record<string, unknown> = {}) {
-  const id = await fleet.submit(script, {
-    title: `A task with ${CANARY} in its title`,
-    description: `Use ${CANARY} for it`,
-    secrets: { A_SECRET: CANARY },
-    metadata: { password: CANARY, note: `it is ${CANARY}` },
-    tags: ['canary'],
+/** A task whose run gets the secret, which everything else of it has as well. */
+async function submit(name: string, script: string, values: Record<string, unknown> = {}) {
+  const { value } = task;
+  tasks[name] = await stage.submit(script, {
+    title: `A task with ${value} in its title`,
+    description: `Use ${value} for it`,
+    secrets: { A_SECRET: value },
+    metadata: { password: value, note: `it is ${value}` },
+    tags: ['canary', value],
     ...values,
   });
-  streams.push(await followStream(at(`/agent-tasks/${id}/logs/stream`), fleet.credentials));
-  return id;
+  return tasks[name];
 }
 
-const until = (id: string, status: string) =>
-  waitFor(`${id} to be ${status}`, async () => (await fleet.task(id))['status'] === status, 60_000);
-
-const proofOf = (name: string) => join(fleet.folder, `${name}.proof`);
-const isProof = (name: string) =>
-  readFileSync(proofOf(name), 'utf8') === createHash('sha256').update(CANARY).digest('hex');
-
-/** All rows of all tables, as text. */
-async function dumpOfDatabase(): Promise<string> {
-  const { owner } = fleet.db;
-  const tables = await owner.query<{ name: string }>(
-    `SELECT format('%I.%I', schemaname, tablename) AS name FROM pg_tables
-     WHERE schemaname NOT IN ('pg_catalog', 'information_schema')`,
-  );
-  const texts = await Promise.all(
-    tables.rows.map(async ({ name }) => {
-      const { rows } = await owner.query<{ row: string }>(`SELECT t::text AS row FROM ${name} t`);
-      return rows.map(({ row }) => `${name} ${row}`).join('\n');
-    }),
-  );
-  return texts.join('\n');
+async function show(path: string, text: string): Promise<void> {
+  await page.goto(path);
+  await page.getByText(text).first().waitFor();
+  stage.shown.push(await page.content());
 }
 
-/** All keys of this test's prefix with their values. */
-async function dumpOfValkey(): Promise<string> {
-  const keys = await valkey.keys(`${prefix.keyPrefix}*`);
-  const texts = await Promise.all(
-    keys.map(async (key) => {
-      switch (await valkey.type(key)) {
-        case 'string':
-          return valkey.get(key);
-        case 'hash':
-          return JSON.stringify(await valkey.hgetall(key));
-        case 'list':
-          return JSON.stringify(await valkey.lrange(key, 0, -1));
-        case 'set':
-          return JSON.stringify(await valkey.smembers(key));
-        case 'zset':
-          return JSON.stringify(await valkey.zrange(key, 0, -1));
-        default:
-          return (await valkey.dumpBuffer(key))?.toString('latin1');
-      }
-    }),
-  );
-  return texts.map((text, index) => `${keys[index]} ${text}`).join('\n');
-}
+describe('webhooks', () => {
+  it('sign with a secret that is shown once', async () => {
+    const hook = { url: stage.receiver.url('/hook'), events: ['*'] };
+    const { id, secret } = await stage.make(['POST', '/webhooks'], 201, hook);
+    const next = await stage.make(['POST', `/webhooks/${id}/rotate`], 200);
+    signingSecrets.push(secret, next.secret);
+    marks.push(...signingSecrets.map((each) => aMark('the signing secret', each)));
+    // A receiver that tells more than it should.
+    const words = `The signature is not that of ${secret} or ${next.secret}`;
+    stage.receiver.behave('/hook', answering(200, {}, words));
+    await stage.ask(['POST', `/webhooks/${id}/test`], 202);
+    await waitFor('its answer', async () => {
+      await stage.ask(['GET', `/webhooks/${id}/deliveries`], 200);
+      return stage.answers.at(-1)?.includes('The signature is not that of [redacted]');
+    });
+  });
 
-/** The lines with a form of the secret. */
-function told(text: string): string[] {
-  return text.split('\n').filter((line) => FORMS.some((form) => line.includes(form)));
-}
+  it('go to Slack by a URL that nobody is shown', async () => {
+    stage.receiver.behave(SLACK_ECHO, (response, { path }) => {
+      response.writeHead(404).end(`Cannot POST ${path}`);
+    });
+    // All week but for the day after the next two.
+    const days = DAYS.toSpliced((new Date().getUTCDay() + 3) % 7, 1);
+    const quietHours = { from: '00:00', to: '00:00', timeZone: 'UTC', days };
+    const notice = { kind: 'slack', digestSeconds: 0, digestMax: 50, quietHours };
+    const make = async (path: string, events: string[]) => {
+      const body = { ...notice, events, url: stage.receiver.url(path) };
+      const { id } = await stage.ask<Item>(['POST', '/webhooks'], 201, body);
+      await stage.ask(['POST', `/webhooks/${id}/test`], 202);
+      await waitFor('the test', () => stage.receiver.received(path).length > 0);
+      return id;
+    };
+    toSlack = await make(SLACK, ['task.created', 'question.asked', 'question.answered']);
+    const echo = await make(SLACK_ECHO, ['budget.alert']);
+    const elsewhere = { url: `http://192.0.2.1/services/T0/B0/${slack.value}` };
+    await stage.ask(['PATCH', `/webhooks/${toSlack}`], 400, elsewhere);
+    await stage.ask(['POST', '/webhooks'], 400, { ...notice, events: ['*'], ...elsewhere });
+    await stage.ask(['GET', '/webhooks'], 200);
+    await waitFor('its answer', async () => {
+      await stage.ask(['GET', `/webhooks/${echo}/deliveries`], 200);
+      return stage.answers.at(-1)?.includes('Cannot POST /services/T0/B1/');
+    });
+    expect(await stage.drover('webhook', 'deliveries', echo, '--json')).toBe(0);
+  });
 
-describe('a secret of a task', () => {
-  it('is known to its runs alone, through success, failure, a crash and refusals', async () => {
-    const first = await fleet.startWorker('first');
-    workers.push(first);
-    const done = await submit(TELL(proofOf('done')));
-    await until(done, 'COMPLETED');
+  it('write e-mail with an account that nobody is shown', async () => {
+    const { mail } = stage;
+    const template = '{{task.title}}: {{text}}';
+    const body = {
+      kind: 'email',
+      recipients: [person.email],
+      events: ['question.asked'],
+      template,
+    };
+    mail.refusal = (password) => {
+      const account = Buffer.from(`\0drover\0${password}`).toString('base64');
+      return `no such account: AUTH PLAIN ${account}, drover has not the password ${password}`;
+    };
+    const refused = await stage.ask<Item>(['POST', '/webhooks'], 201, body);
+    await stage.ask(['POST', `/webhooks/${refused.id}/test`], 202);
+    await waitFor('its answer', async () => {
+      await stage.ask(['GET', `/webhooks/${refused.id}/deliveries`], 200);
+      return stage.answers.at(-1)?.includes('no such account');
+    });
+    mail.refusal = undefined;
+    await stage.ask<Item>(['POST', '/webhooks'], 201, body);
+    await stage.ask(['DELETE', `/webhooks/${refused.id}`], 204);
+    expect(mail.accounts).toContain(`drover:${smtp.value}`);
+  });
+});
+
+describe('a task', () => {
+  it('tells its secret to its runs, through success, failure and a crash', async () => {
+    const first = await stage.startWorker('first');
+    await stage.until(await submit('done', TELL(proofOf('done'))), 'COMPLETED');
     const failing = `${TELL(proofOf('failed'))} throw new Error('failed with ' + secret);`;
-    const failed = await submit(failing, { maxRetries: 0 });
-    await until(failed, 'FAILED');
-
+    await stage.until(await submit('failed', failing, { maxRetries: 0 }), 'FAILED');
     const waiting = `${TELL(proofOf('crashed'))} if (process.env.DROVER_ATTEMPT === '1') setInterval(() => {}, 1000);`;
-    const crashed = await submit(waiting);
+    const crashed = await submit('crashed', waiting);
     await waitFor('its checkpoint', async () => {
-      return Object.keys((await fleet.task(crashed))['checkpointData'] as object).length > 0;
+      const { checkpointData } = await stage.fleet.task(crashed);
+      return Object.keys(checkpointData as object).length > 0;
     });
     first.kill('SIGKILL');
     await first.ended();
-    workers.push(await fleet.startWorker('second'));
-    await until(crashed, 'COMPLETED');
-    expect(['done', 'failed', 'crashed'].map(isProof)).toEqual([true, true, true]);
+    await stage.startWorker('second');
+    expect(['done', 'failed', 'crashed'].map((name) => hasProof(name, task))).toEqual(
+      Array(3).fill(true),
+    );
+  });
 
-    const secrets = { A_SECRET: CANARY };
-    const refusals: [path: string, body: unknown][] = [
-      ['/agent-tasks', { title: 'x', secrets, inputContext: { apiKey: CANARY }, priority: 99 }],
-      ['/agent-tasks', { title: 'x', taskType: 't', secrets, dependsOn: [CANARY] }],
-      ['/agent-tasks', { title: 'x', taskType: 't', secrets: { 'no variable': CANARY } }],
-      [`/agent-tasks/${done}/cancel`, { reason: `because of ${CANARY}` }],
+  it('asks a person about its secret, who answers with it', async () => {
+    page = await browser.signedIn(person);
+    const asking = await submit('asking', ASK(proofOf('asking')));
+    const refused = await submit('refused', ASK_FOR_IT(proofOf('refused')), { maxRetries: 0 });
+    await stage.until(asking, 'PAUSED');
+    const list = await stage.ask<Items>(['GET', `/questions?taskId=${asking}`], 200);
+    const id = String(list.items[0]?.id);
+    expect(stage.answers.at(-1)).toContain('May I use [redacted]?');
+    await show('/questions', 'May I use [redacted]?');
+    // As for a person whose connection is slow: the question stays, though it is answered.
+    await page.route(/\/questions\?/, () => undefined);
+    const answer = `take ${task.value}`;
+    expect(await stage.drover('question', 'answer', id, answer)).toBe(0);
+    await page.getByLabel('Answer').fill(answer);
+    await page.getByRole('button', { name: 'Answer', exact: true }).click();
+    await page.getByRole('status').getByText('takes no answer any more').waitFor();
+    stage.shown.push(await page.content());
+    await stage.until(asking, 'COMPLETED');
+    await stage.until(refused, 'FAILED');
+    expect([hasProof('asking', task), hasProof('refused', task)]).toEqual([true, true]);
+
+    const again = ['POST', `/questions/${id}/answer`] as const;
+    await stage.ask(again, 409, { answer }, { 'idempotency-key': 'again' });
+    await stage.ask(again, 409, { answer }, { 'idempotency-key': 'again' });
+    expect(await stage.drover('question', 'answer', id, answer)).not.toBe(0);
+    await stage.ask(['GET', `/questions/${id}`], 200);
+    expect(stage.answers.at(-1)).toContain('take [redacted]');
+  });
+
+  it('comes of an event with a secret in it', async () => {
+    const command = [process.execPath, '-e', REPEAT(proofOf('hooked'))];
+    const made = { title: 'Of {{word}}: {{text}}', description: '{{text}}', taskType: 'test' };
+    const from = { ...made, tags: ['{{word}}'], metadata: { word: '{{word}}' } };
+    const input = { inputContext: { note: '{{text}}', command } };
+    const rules = [
+      { on: 'order', do: 'create_task', task: { ...from, ...input } },
+      { on: 'ticket', do: 'create_task', task: { ...from, inputContext: { note: '{{text}}' } } },
+      { on: 'comment', do: 'resume_task' },
     ];
-    for (const [path, body] of refusals) {
-      const refused = await fleet.api.post(path, body);
-      expect([path, refused.status]).toEqual([path, expect.any(Number)]);
-      expect(refused.status).toBeGreaterThanOrEqual(400);
-      answers.push(JSON.stringify(refused.body));
-    }
-    for (const id of [done, failed, crashed]) {
-      for (const path of ['', '/logs?limit=100', '/runs', '/explain']) {
-        const { status, body } = await fleet.api.get(`/agent-tasks/${id}${path}`);
-        expect([path, status]).toEqual([path, 200]);
-        answers.push(JSON.stringify(body));
-      }
-    }
-    await waitFor('the spans of all three', () => {
-      return collector.spans.filter(({ name }) => name === 'task test').length >= 3;
-    });
-    await waitFor('the messages of all three', () => {
-      const bodies = receiver.received('/hook').map(({ body }) => body);
-      return [done, failed, crashed].every((id) => bodies.some((body) => body.includes(id)));
-    });
-  }, 240_000);
-
-  it('is in no answer, no log, no message, no stream, no metric and no span', async () => {
-    const metrics = await fetch(`http://127.0.0.1:${fleet.port}/metrics`, {
-      headers: { authorization: `Bearer ${METRICS_TOKEN}` },
-    });
-    expect(metrics.status).toBe(200);
-    const places = {
-      answers: answers.join('\n'),
-      server: server.output,
-      workers: workers.map(({ output }) => output).join('\n'),
-      webhook: receiver
-        .received('/hook')
-        .map((one) => JSON.stringify(one))
-        .join('\n'),
-      published: published.join('\n'),
-      streams: streams.flatMap(({ events }) => events.map((one) => JSON.stringify(one))).join('\n'),
-      metrics: await metrics.text(),
-      spans: collector.spans.map((one) => JSON.stringify(one)).join('\n'),
+    const hooks = [];
+    for (const kind of ['generic', 'gitlab'])
+      hooks.push(
+        await stage.make<{ path: string }>(['POST', '/inbound-hooks'], 201, { kind, rules }),
+      );
+    marks.push(...hooks.map(({ secret }) => aMark('the secret of the hook', secret)));
+    const [generic, gitlab] = hooks as [(typeof hooks)[0], (typeof hooks)[0]];
+    const { value } = payload;
+    const text = `Sign in with password=${value} and show Bearer ${value}`;
+    const post = async ({ headers, body }: Sent, status: number, hook = generic) => {
+      const answer = await stage.send(hook.path, { method: 'POST', headers, body });
+      if (answer.status !== status) throw new Error(`${hook.path}: ${answer.text}`);
+      return JSON.parse(answer.text) as { taskId: string; outcome: string };
     };
-    for (const [name, text] of Object.entries(places)) {
-      expect([name, text.length > 0]).toEqual([name, true]);
-      expect([name, told(text)]).toEqual([name, []]);
+    const event = (type: string, subject: string, others = {}) =>
+      standard({ type, subject, text, word: value, ...others }, generic);
+
+    const order = event(`order.token=${value}`, `order password=${value}`);
+    tasks['hooked'] = (await post(order, 200)).taskId;
+    await stage.until(tasks['hooked'], 'COMPLETED');
+    expect(hasProof('hooked', payload)).toBe(true);
+
+    const { taskId } = await post(event('ticket', 'a ticket'), 200);
+    tasks['resumed'] = taskId;
+    await stage.ask(['POST', `/agent-tasks/${taskId}/pause`], 200, {});
+    const comment = event('comment', 'a ticket', { text: `it is ${value}` });
+    expect(await post(comment, 200)).toMatchObject({ outcome: 'resumed' });
+    await stage.ask(['POST', `/agent-tasks/${taskId}/cancel`], 200, { reason: `of ${value}` });
+
+    await post({ ...order, body: `${order.body} ` }, 401);
+    await post(fromGitlab('Issue Hook', { text }, gitlab), 200, gitlab);
+    await post(fromGitlab('Issue Hook', { text }, { secret: `${gitlab.secret}x` }), 401, gitlab);
+    for (const { id } of hooks) {
+      await stage.ask(['GET', `/inbound-hooks/${id}`], 200);
+      await stage.ask(['GET', `/inbound-hooks/${id}/deliveries`], 200);
     }
   });
 
-  it('is in no row of the database, no key of Valkey, and no file that a run has left', async () => {
-    const database = await dumpOfDatabase();
-    expect(database).toContain('agent_tasks');
-    expect(told(database)).toEqual([]);
-    expect(told(await dumpOfValkey())).toEqual([]);
-    // What the killed worker could not remove is removed when it comes back.
-    workers.push(await fleet.startWorker('first'));
-    await waitFor('its folder to be empty', () => {
-      return readdirSync(join(fleet.folder, 'first/runs')).length === 0;
+  it('is refused without a word of its secret', async () => {
+    const { value } = task;
+    const secrets = { A_SECRET: value };
+    const refusals: [path: string, body: unknown][] = [
+      ['/agent-tasks', { title: 'x', secrets, inputContext: { apiKey: value }, priority: 99 }],
+      ['/agent-tasks', { title: 'x', taskType: 't', secrets, dependsOn: [value] }],
+      ['/agent-tasks', { title: 'x', taskType: 't', secrets: { 'no variable': value } }],
+    ];
+    for (const [path, body] of refusals) await stage.ask(['POST', path], 400, body);
+    const reason = { reason: `because of ${value}` };
+    await stage.ask(['POST', `/agent-tasks/${tasks['done']}/cancel`], 409, reason);
+
+    const query = `password=${value}&unknown=${value}`;
+    const html = { headers: { accept: 'text/html' } };
+    expect((await stage.send(`/tasks/nothing?${query}`, html)).status).toBe(200);
+    expect((await stage.send(`/nothing?${query}`, html)).status).toBe(404);
+    await stage.ask(['GET', `/agent-tasks?${query}`], 400);
+    const login = { email: `nobody@example.test`, password: value };
+    await stage.ask(['POST', '/auth/login'], 401, login);
+    const json = { 'content-type': 'application/json', authorization: `Bearer ${value}` };
+    const cutOff = { method: 'POST', headers: json, body: `{"password": "${value}` };
+    expect((await stage.send('/api/v1/auth/login', cutOff)).status).toBe(400);
+    expect((await stage.send('/api/v1/agent-tasks', { headers: json })).status).toBe(401);
+    const socket = connect(stage.fleet.port, '127.0.0.1');
+    socket.end(`GET / HTTP/1.1\r\nhost: here\r\nauthorization ${value}\r\n\r\n`);
+    const [refusal] = (await once(socket, 'data')) as [Buffer];
+    expect(refusal.toString()).toContain('400 Bad Request');
+    stage.answers.push(refusal.toString());
+  });
+
+  it('comes back after the crash, and is shown to people', async () => {
+    await stage.until(String(tasks['crashed']), 'COMPLETED');
+    expect(hasProof('crashed', task)).toBe(true);
+    for (const id of Object.values(tasks))
+      for (const path of ['', '/logs?limit=100', '/runs', '/explain'])
+        await stage.ask(['GET', `/agent-tasks/${id}${path}`], 200);
+    expect(await stage.drover('task', 'show', String(tasks['asking']))).toBe(0);
+    await show(`/tasks/${tasks['asking']}`, 'A task with [redacted] in its title');
+    await show(`/tasks/${tasks['hooked']}`, 'Of [redacted]');
+    await waitFor('the spans of all', () => {
+      return stage.spans.filter(({ name }) => name === 'task test').length >= 6;
     });
-    const files = readdirSync(fleet.folder, { recursive: true, withFileTypes: true })
-      .filter((entry) => entry.isFile())
-      .map((entry) => join(entry.parentPath, entry.name));
-    expect(files.filter((file) => told(readFileSync(file, 'latin1')).length > 0)).toEqual([]);
+    // All that has waited for it comes as one digest.
+    await stage.ask(['PATCH', `/webhooks/${toSlack}`], 200, { quietHours: null });
+    await waitFor('the digest', () => stage.messages(SLACK).includes(' events: '));
+    await waitFor('the messages of all', () => {
+      const messages = stage.messages('/hook');
+      return Object.values(tasks).every((id) => messages.includes(id));
+    });
+    await waitFor('an e-mail', () => stage.mails !== '');
+  });
+});
+
+describe('a secret', () => {
+  it('is in nothing that is said or kept', async () => {
+    const places = await stage.places();
+    expect(Object.keys(places).filter((name) => places[name] === '')).toEqual([]);
+    expect(found(marks, places)).toEqual([]);
+  });
+
+  it('is in no message', () => {
+    const people = { Slack: stage.messages(SLACK), 'an e-mail': stage.mails };
+    expect(found(marks, { ...people, 'a webhook': stage.messages('/hook') })).toEqual([]);
+    for (const [name, text] of Object.entries(people))
+      for (const words of ['May I use [redacted]?', 'in its title'])
+        expect([name, text]).toEqual([name, expect.stringContaining(words)]);
+    expect(people.Slack).toContain('was answered: take [redacted]');
+    const [{ headers, body }] = stage.receiver.received('/hook').slice(-1) as [Received];
+    for (const secret of signingSecrets)
+      expect(new Webhook(secret).verify(body, headers as Record<string, string>)).toBeTruthy();
+  });
+
+  it('is in no file that a run has left', async () => {
+    // What the killed worker could not remove is removed when it comes back.
+    await stage.startWorker('first');
+    await waitFor('its folder to be empty', () => {
+      return readdirSync(join(stage.fleet.folder, 'first/runs')).length === 0;
+    });
+    expect(found(marks, filesIn(stage.fleet.folder))).toEqual([]);
   });
 });

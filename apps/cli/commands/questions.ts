@@ -57,7 +57,8 @@ const answer: CommandSpec = {
       params,
       body: { answer: text },
     });
-    cli.out.done(question, `Task ${question.taskId} goes on with "${text}"`);
+    // As it is shown: what was typed may hold a secret, and this line may end in a log.
+    cli.out.done(question, `Task ${question.taskId} goes on with "${question.answer ?? ''}"`);
   },
 };
 

@@ -25,6 +25,11 @@ export class SecretValues {
     return patterns.length === 0 ? SecretValues.NONE : new SecretValues(patterns);
   }
 
+  /** Texts that are secrets as they are. */
+  static ofTexts(texts: readonly string[]): SecretValues {
+    return SecretValues.of(texts.map((text) => [text, REDACTED]));
+  }
+
   /** Those that JSON values name as such. */
   static in(...documents: unknown[]): SecretValues {
     return SecretValues.of(secretsIn(documents));

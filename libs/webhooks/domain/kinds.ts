@@ -44,9 +44,26 @@ export interface NoticeSettings {
  * behind the id of the webhook, and may go on (`/slack`).
  */
 export function cutUrl(text: string): string {
-  const { origin, pathname } = new URL(text);
-  const parts = pathname.split('/').filter((part) => part !== '');
+  return [new URL(text).origin, ...cutPath(text).kept, '…'].join('/');
+}
+
+/** What of a URL is not shown by `cutUrl`, as it stands in the URL, and without percent signs. */
+export function hiddenParts(text: string): string[] {
+  const parts = [...cutPath(text).hidden, ...new URL(text).searchParams.values()];
+  return [...new Set([...parts, ...parts.map(decoded)])];
+}
+
+function cutPath(text: string): { kept: string[]; hidden: string[] } {
+  const parts = new URL(text).pathname.split('/').filter((part) => part !== '');
   const discord = parts.indexOf('webhooks');
   const kept = discord < 0 ? parts.length - 1 : Math.min(discord + 2, parts.length - 1);
-  return [origin, ...parts.slice(0, kept), '…'].join('/');
+  return { kept: parts.slice(0, Math.max(0, kept)), hidden: parts.slice(Math.max(0, kept)) };
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
 }

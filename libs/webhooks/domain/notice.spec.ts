@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { CATALOGUE, type EventName, exampleOf } from '#lib/events/domain';
-import { cutUrl } from './kinds.js';
+import { cutUrl, hiddenParts } from './kinds.js';
 import { noticeBody, noticeOf, unknownNames } from './notice.js';
 import { settingsErrors } from './notice-settings.js';
 import { headlineOf, type NoticeEvent, sentenceOf } from './words.js';
@@ -140,5 +140,15 @@ describe('a URL that is a secret', () => {
     ['https://a.example', 'https://a.example/…'],
   ])('%s is shown as %s', (url, shown) => {
     expect(cutUrl(url)).toBe(shown);
+  });
+
+  it.each([
+    ['https://hooks.slack.com/services/T0/B0/xyz', ['xyz']],
+    ['https://discord.com/api/webhooks/12/tok/slack?thread_id=1', ['tok', 'slack', '1']],
+    ['https://a.example/s%20t/?u=%41', ['s%20t', 'A', 's t']],
+    ['https://a.example/%zz', ['%zz']],
+    ['https://a.example', []],
+  ])('%s has the parts %j that are not shown', (url, parts) => {
+    expect(hiddenParts(url)).toEqual(parts);
   });
 });

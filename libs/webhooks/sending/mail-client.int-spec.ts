@@ -107,6 +107,16 @@ describe('an e-mail', () => {
     expect(attempt).toMatchObject({ outcome: { kind: 'failed', status: 535 }, left: MAIL.to });
   });
 
+  it('has no password in its answer, in whatever form the server repeats it', async () => {
+    const server = await standIn();
+    server.refusal = (password) => {
+      const account = Buffer.from(`\0drover\0${password}`).toString('base64');
+      return `AUTH PLAIN ${account}: ${password} is wrong`;
+    };
+    const { answer } = await send(server.port, { user: 'drover', password: 'word of ours!' });
+    expect(answer).toBe('535 AUTH PLAIN [redacted]: [redacted] is wrong');
+  });
+
   it('is not sent in clear where TLS is wanted, nor to one whose certificate nobody knows', async () => {
     const without = await standIn({ disabledCommands: ['STARTTLS'] });
     const selfSigned = await standIn({ hideSTARTTLS: false });

@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { connect, type Socket } from 'node:net';
 import { createTransport } from 'nodemailer';
 import { CONFIG, type Config, type MailServer } from '#lib/config';
-import { redactText } from '#lib/kernel';
+import { SecretValues } from '#lib/secrets';
 import { type Outcome, sendErrorOf } from '../domain/outcome.js';
 import type { Attempt } from './webhook-client.js';
 
@@ -122,9 +122,10 @@ export class MailClient {
         auth: server.user === undefined ? undefined : { user: server.user, pass: server.password },
         getSocket: (_, callback) => callback(null, { connection: socket }),
       });
-      return taken(mail, await transport.sendMail(messageOf(mail, from)));
+      return shown(server, taken(mail, await transport.sendMail(messageOf(mail, from))));
     } catch (error) {
-      return late ? unanswered(mail, 'timeout') : refusedBy(mail, error as SmtpError);
+      if (late) return unanswered(mail, 'timeout');
+      return shown(server, refusedBy(mail, error as SmtpError));
     } finally {
       clearTimeout(timer);
       this.open.delete(socket);
@@ -137,6 +138,13 @@ type MailSettings = NonNullable<Config['mail']>;
 
 function securityOf({ tls }: MailServer) {
   return { secure: tls === 'implicit', requireTLS: tls === 'starttls', ignoreTLS: tls === 'none' };
+}
+
+/** A mail server may repeat what it refuses: the password of the operator is not for those who read the answers. */
+function shown({ user, password = '' }: MailServer, attempt: MailAttempt): MailAttempt {
+  if (attempt.answer === undefined) return attempt;
+  const secrets = password === '' ? [] : [password, `\0${user}\0${password}`];
+  return { ...attempt, answer: SecretValues.ofTexts(secrets).redact(attempt.answer) };
 }
 
 function messageOf({ to, subject, text, id }: Mail, from: string) {
@@ -203,7 +211,7 @@ function leftOf({ rejectedErrors = [] }: Answers): { address: string; status: nu
 function answerOf({ response = '', rejectedErrors = [] }: Answers): string {
   const lines = rejectedErrors.map((each) => `${each.recipient}: ${each.response}`);
   const all = [...new Set([response, ...lines])].filter((line) => line !== '');
-  return redactText(all.join('\n').replaceAll('\0', '').slice(0, 4_096)).toWellFormed();
+  return all.join('\n').replaceAll('\0', '').slice(0, 4_096).toWellFormed();
 }
 
 function codeOf(response: string | undefined): number | undefined {

@@ -1,10 +1,10 @@
 import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { Agent, type Dispatcher, request } from 'undici';
 import { CONFIG, type Config } from '#lib/config';
-import { redactText } from '#lib/kernel';
+import { SecretValues } from '#lib/secrets';
 import { type Outcome, outcomeOf, sendErrorOf } from '../domain/outcome.js';
 import { retryAfterMs } from '../domain/schedule.js';
-import { HOSTS, type Kind, KINDS } from '../domain/kinds.js';
+import { hiddenParts, HOSTS, type Kind, KINDS } from '../domain/kinds.js';
 import { type Judgement, TargetGuard } from '../domain/target.js';
 import { guardedConnector } from './connector.js';
 
@@ -88,7 +88,7 @@ export class WebhookClient implements OnApplicationShutdown {
       } as const;
       const { statusCode: status, headers: told, body: stream } = await request(url, options);
       const asked = retryAfterMs([told['retry-after']].flat()[0], Date.now());
-      const text = await beginningOf(stream);
+      const text = secretsOf(kind, url).redact(await beginningOf(stream));
       const outcome = outcomeOf(kind, { status, retryAfterMs: asked, text });
       return { outcome, answer: text, durationMs: took() };
     } catch (error) {
@@ -118,5 +118,10 @@ async function beginningOf(body: Dispatcher.ResponseData['body']): Promise<strin
     clearTimeout(timer);
   }
   const text = Buffer.concat(chunks).subarray(0, MAX_ANSWER_BYTES).toString('utf8');
-  return redactText(text.replaceAll('\0', ''));
+  return text.replaceAll('\0', '');
+}
+
+/** A server that knows no such path repeats it: where it is a secret, it is none of the answer's readers' business. */
+function secretsOf(kind: Kind, url: string): SecretValues {
+  return HOSTS[kind] ? SecretValues.ofTexts(hiddenParts(url)) : SecretValues.NONE;
 }

@@ -17,16 +17,23 @@ export interface MailStandIn {
   accounts: string[];
   /** 250 where nothing else was said. */
   codes: Map<string, number>;
+  /** What an account is told that is refused; accounts are taken without it. */
+  refusal: ((password: string) => string) | undefined;
   stop(): Promise<void>;
 }
 
 export async function startMailServer(options: SMTPServerOptions = {}): Promise<MailStandIn> {
-  const standIn = { received: [] as ReceivedMail[], accounts: [] as string[], codes: new Map() };
+  const standIn: Omit<MailStandIn, 'port' | 'stop'> = {
+    ...{ received: [], accounts: [] },
+    ...{ codes: new Map(), refusal: undefined },
+  };
   const server = new SMTPServer({
     ...{ authOptional: true, allowInsecureAuth: true, hideSTARTTLS: true, logger: false },
     onAuth: ({ username, password }, _, done) => {
       standIn.accounts.push(`${username}:${password}`);
-      done(null, { user: username });
+      const refusal = standIn.refusal?.(String(password));
+      if (refusal === undefined) done(null, { user: username });
+      else done(Object.assign(new Error(refusal), { responseCode: 535 }));
     },
     onRcptTo: ({ address }, _, done) => {
       const code = Number(standIn.codes.get(address) ?? 250);

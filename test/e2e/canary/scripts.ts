@@ -1,0 +1,53 @@
+import { createHash } from 'node:crypto';
+
+/* What the commands of the tasks do, as scripts of Node. Each keeps a proof that it had its secret. */
+
+export const digestOf = (text: string): string => createHash('sha256').update(text).digest('hex');
+
+const TOOLS = (proof: string) => `
+  const { createHash } = require('crypto');
+  const fs = require('fs');
+  const prove = (text) =>
+    fs.writeFileSync(${JSON.stringify(proof)}, createHash('sha256').update(text).digest('hex'));
+  const tell = (line) => console.log('::drover ' + JSON.stringify(line));
+  const { task } = JSON.parse(fs.readFileSync(process.env.DROVER_INPUT_FILE, 'utf8'));`;
+
+const WITH_SECRET = (proof: string) => `${TOOLS(proof)}
+  const secret = process.env.A_SECRET;`;
+
+/** Says the secret in every way that a task has. */
+export const TELL = (proof: string) => `${WITH_SECRET(proof)}
+  prove(secret);
+  console.log('the secret is ' + secret);
+  console.error('and again: ' + JSON.stringify({ secret, deep: [secret] }));
+  tell({ progress: 50, step: 'using ' + secret, checkpoint: { password: secret, note: secret } });
+  tell({ summary: 'done with ' + secret });
+  tell({ result: { token: secret, note: 'used ' + secret } });`;
+
+/** Asks about the secret, and ends with the answer, of which the last word is one. */
+export const ASK = (proof: string) => `${WITH_SECRET(proof)}
+  const answer = task.answers?.at(-1)?.answer;
+  if (answer) {
+    prove(answer.split(' ').at(-1));
+    console.log('the answer is ' + answer);
+    tell({ result: { answer, question: task.answers.at(-1).prompt } });
+  } else {
+    tell({ checkpoint: { password: secret, note: 'asked about ' + secret } });
+    tell({ ask: { prompt: 'May I use ' + secret + '?', choices: ['yes', 'no'], freeText: true,
+      deadlineSeconds: 600, onDeadline: 'default', default: 'no' } });
+  }`;
+
+/** Asks what the server refuses, as its choices hold the secret. */
+export const ASK_FOR_IT = (proof: string) => `${WITH_SECRET(proof)}
+  prove(secret);
+  tell({ ask: { prompt: 'Which?', choices: ['use ' + secret, 'none'], deadlineSeconds: 600, onDeadline: 'fail' } });`;
+
+/** Says what came by an inbound hook; its last word is the secret. */
+export const REPEAT = (proof: string) => `${TOOLS(proof)}
+  const { note } = task.inputContext;
+  const word = note.split(' ').at(-1);
+  prove(word);
+  console.log(note);
+  console.error('in short: ' + word);
+  tell({ progress: 50, step: 'using ' + word });
+  tell({ result: { note, word } });`;
