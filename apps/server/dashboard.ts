@@ -64,7 +64,7 @@ export function serveDashboard(
   fastify.addHook('onRequest', (request, reply, done) => {
     const isOfBrowser = request.method === 'GET' && request.headers.accept?.includes('text/html');
     if (!request.is404 || !isOfBrowser || request.url.startsWith(`/${API_PREFIX}/`)) return done();
-    show(reply.code(404));
+    show(reply.code(404).header('vary', 'accept'));
   });
   void fastify.register(fastifyStatic, {
     root: join(BUILT, 'assets'),
