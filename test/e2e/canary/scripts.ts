@@ -24,7 +24,7 @@ export const TELL = (proof: string) => `${WITH_SECRET(proof)}
   tell({ summary: 'done with ' + secret });
   tell({ result: { token: secret, note: 'used ' + secret } });`;
 
-/** Asks about the secret, and ends with the answer, of which the last word is one. */
+/** Asks the server itself, as a worker would hide the secret; ends with the answer, whose last word is one. */
 export const ASK = (proof: string) => `${WITH_SECRET(proof)}
   const answer = task.answers?.at(-1)?.answer;
   if (answer) {
@@ -32,9 +32,13 @@ export const ASK = (proof: string) => `${WITH_SECRET(proof)}
     console.log('the answer is ' + answer);
     tell({ result: { answer, question: task.answers.at(-1).prompt } });
   } else {
-    tell({ checkpoint: { password: secret, note: 'asked about ' + secret } });
-    tell({ ask: { prompt: 'May I use ' + secret + '?', choices: ['yes', 'no'], freeText: true,
-      deadlineSeconds: 600, onDeadline: 'default', default: 'no' } });
+    const { DROVER_API_URL: address, DROVER_RUN_ID: run, DROVER_RUN_TOKEN: token } = process.env;
+    const headers = { authorization: 'Bearer ' + token, 'content-type': 'application/json' };
+    const body = JSON.stringify({ prompt: 'May I use ' + secret + '?', choices: ['yes', 'no'], freeText: true,
+      deadlineSeconds: 600, onDeadline: 'default', default: 'no',
+      checkpointData: { password: secret, note: 'asked about ' + secret } });
+    fetch(address + '/runs/' + run + '/questions', { method: 'POST', headers, body })
+      .then(async (answer) => console.log(answer.status + ' ' + (await answer.text())));
   }`;
 
 /** Asks what the server refuses, as its choices hold the secret. */
