@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { at, Deed, hasAgents, hasTasks, index, often } from './deed.js';
 import { changingPulse, leasePassing, leavingAgent, retryComingDue, sweeping } from './time.js';
 import { fallingSilent, listening, warnedReporting, warningAging } from './hanging.js';
+import { answering, asking, deadlinePassing } from './questions.js';
 import { STEPS } from './replay.js';
 import { RENEWALS_AT_MOST, reporting } from './reports.js';
 import { claim, claimable, create, depend, isBefore, roomOf, whyNothing } from './rules.js';
@@ -110,6 +111,12 @@ function chosenAgent({ agents }: Model, n: number): Agent {
   return at(n % 8 > 0 && active.length > 0 ? active : agents, n);
 }
 
+interface ClaimedTask {
+  id: string;
+  checkpointData: { n?: number };
+  answers?: { answer: string }[];
+}
+
 async function claimAs(
   model: Model,
   world: World,
@@ -118,7 +125,7 @@ async function claimAs(
   const body = { maxTasks, ...(byHand && { leaseSeconds: 3_600 }) };
   const answer = await world.as(agent).post<{
     reason?: string;
-    tasks: { run: { id: string }; task: { id: string; checkpointData: { n?: number } } }[];
+    tasks: { run: { id: string }; task: ClaimedTask }[];
   }>(`/agents/${agent.id}/claim`, body);
   if (agent.life === 'TERMINATED') return expect([401, 409]).toContain(answer.status);
   expect(answer.status).toBe(200);
@@ -126,6 +133,7 @@ async function claimAs(
   const given = answer.body.tasks.map(({ run, task }) => {
     const claimed = model.tasks.find(({ id }) => id === task.id) as Task;
     expect(task.checkpointData.n ?? null).toBe(claimed.checkpoint);
+    expect((task.answers ?? []).map(({ answer: text }) => text)).toEqual(claimed.answers);
     return { claimed, runId: run.id };
   });
   const why = given.length === 0 ? whyNothing(model, agent) : undefined;
@@ -145,6 +153,7 @@ export const deeds = fc.commands(
     ...[...often(7, claiming), ...often(14, reporting), changingPulse, ...often(7, sweeping)],
     ...[leavingAgent, leasePassing, ...often(2, retryComingDue), listening],
     ...[...often(9, fallingSilent), ...often(5, warningAging), ...often(5, warnedReporting)],
+    ...[...often(5, asking), ...often(4, answering), deadlinePassing],
     ...[switchingOff, ...often(4, liftingSwitch), switchEnding],
   ],
   { maxCommands: 160, size: 'max', ...(STEPS !== undefined && { replayPath: STEPS }) },

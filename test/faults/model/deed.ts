@@ -1,7 +1,7 @@
 import { expect } from '@jest/globals';
 import fc from 'fast-check';
 import type { Model } from './state.js';
-import { expectedLook, type World } from './world.js';
+import { expectedLook, misplaced, type World } from './world.js';
 
 export type ModelCommand = fc.AsyncCommand<Model, World>;
 
@@ -21,6 +21,7 @@ export class Deed implements ModelCommand {
     await this.happen(model, world);
     await world.lengthenWaits();
     expect(await world.look()).toEqual(expectedLook(model));
+    expect(misplaced(model, await world.queue())).toEqual([]);
     await world.checkNowAndThen();
   }
 

@@ -27,7 +27,9 @@ export type Verdict =
   | 'lease_renewals_exhausted'
   | 'dependency_locked'
   | 'dependency_cycle'
-  | 'agent_terminated';
+  | 'agent_terminated'
+  | 'question_closed'
+  | 'validation_failed';
 
 const EDGES: Record<Status, readonly Status[]> = {
   PENDING: ['ASSIGNED', 'PAUSED', 'FAILED', 'ABORTED'],
@@ -48,6 +50,8 @@ export function move(model: Model, task: Task, to: Status, retry: Retry = 'none'
   task.version += 1;
   task.log.push(`${task.status} > ${to}`);
   task.status = to;
+  if (task.question) task.question.status = 'cancelled';
+  task.question = null;
   task.retry = retry;
   if (to === 'PENDING') {
     Object.assign(task, { abortReason: null, failureReason: null, untold: false, run: null });
@@ -57,6 +61,13 @@ export function move(model: Model, task: Task, to: Status, retry: Retry = 'none'
   if (to === 'COMPLETED') Object.assign(task, { completed: true, progressPercent: 100 });
   if (to === 'COMPLETED' || to === 'FAILED') task.untold = task.hasDependents;
   if (to === 'ABORTED') task.untold = task.hasDependents && retry === 'none';
+}
+
+/** What a task that is back in the queue waits for, and has ended, is judged anew. */
+export function reconsider(task: Task): void {
+  for (const { on, settled } of task.edges) {
+    if (!settled && (on.completed || endedBadly(on))) on.untold = true;
+  }
 }
 
 export function endRun(run: Run | null, state: RunState, endReason: string): void {
@@ -75,6 +86,7 @@ export function create(
     ...values,
     ...{ status: 'PENDING', version: 1, log: ['task_created'], generation: 0, retryCount: 0 },
     ...{ retry: 'none', abortReason: null, failureReason: null, run: null, edges: [] },
+    ...{ question: null, answers: [] },
     ...{ hasDependents: false, untold: false, completed: false, checkpoint: null },
     ...{ suspended: false, progressPercent: 0, estimate: 'none' },
     readySince: model.clock,

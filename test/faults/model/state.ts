@@ -38,6 +38,9 @@ export interface Task {
   failureReason: string | null;
   run: Run | null;
   edges: Edge[];
+  /** What it waits for an answer to. */
+  question: Question | null;
+  answers: string[];
   hasDependents: boolean;
   /** Its dependents have not been told of its end. */
   untold: boolean;
@@ -71,6 +74,22 @@ export interface Run {
   warning: 'none' | 'fresh' | 'old';
 }
 
+export type OnDeadline = 'default' | 'fail';
+
+/** To people. */
+export interface Question {
+  id: string;
+  run: Run;
+  task: Task;
+  prompt: string;
+  onDeadline: OnDeadline;
+  status: 'open' | 'answered' | 'expired' | 'cancelled';
+  answer: string | null;
+  byUser: boolean;
+  /** Its deadline has passed. */
+  isDue: boolean;
+}
+
 /**
  * How an agent does, as far as its heartbeats tell. `mute`: it never sends heartbeats, and its leases stand
  * by themselves.
@@ -97,11 +116,12 @@ export interface Model {
   runs: Run[];
   agents: Agent[];
   switches: Switch[];
+  questions: Question[];
   clock: number;
 }
 
 export function emptyModel(): Model {
-  return { tasks: [], runs: [], agents: [], switches: [], clock: 0 };
+  return { tasks: [], runs: [], agents: [], switches: [], questions: [], clock: 0 };
 }
 
 export function unmet(task: Task): number {

@@ -1,3 +1,4 @@
+import { expireQuestions } from './questions.js';
 import { endRun, isSatisfied, move, recover } from './rules.js';
 import {
   type Edge,
@@ -25,6 +26,7 @@ export function sweep(model: Model): void {
     else if (run.byHeartbeat) watch(run);
   }
   promote(model);
+  expireQuestions(model);
   tellDependents(model, untoldOf(model));
   // Last in a cycle: what follows from them follows in the next.
   for (const run of model.runs.filter(mayHang)) judgeSilence(model, run);

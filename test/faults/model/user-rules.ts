@@ -1,10 +1,11 @@
-import { endRun, may, move, type Verdict } from './rules.js';
-import { endedBadly, type Model, type Switch, type Task } from './state.js';
+import { endRun, may, move, reconsider, type Verdict } from './rules.js';
+import { type Model, type Switch, type Task } from './state.js';
 
 export type Command = 'pause' | 'resume' | 'cancel' | 'cascade' | 'retry' | 'archive';
 
 export const COMMANDS: Record<Command, (model: Model, task: Task) => Verdict> = {
   pause(model, task) {
+    if (task.question) return 'illegal_transition';
     if (task.status === 'PAUSED') return 200;
     if (!may(task, 'PAUSED')) return 'illegal_transition';
     move(model, task, 'PAUSED');
@@ -13,7 +14,7 @@ export const COMMANDS: Record<Command, (model: Model, task: Task) => Verdict> = 
   },
   resume(model, task) {
     if (['PENDING', 'ASSIGNED', 'RUNNING'].includes(task.status)) return 200;
-    if (task.status !== 'PAUSED') return 'illegal_transition';
+    if (task.status !== 'PAUSED' || task.question) return 'illegal_transition';
     if (task.run?.started) {
       move(model, task, 'RUNNING');
       task.run.warning = 'none';
@@ -57,13 +58,6 @@ export const COMMANDS: Record<Command, (model: Model, task: Task) => Verdict> = 
     return 200;
   },
 };
-
-/** What a task that is back in the queue waits for, and has ended, is judged anew. */
-function reconsider(task: Task): void {
-  for (const { on, settled } of task.edges) {
-    if (!settled && (on.completed || endedBadly(on))) on.untold = true;
-  }
-}
 
 function abort(model: Model, task: Task, reason: string): void {
   move(model, task, 'ABORTED');

@@ -10,11 +10,13 @@ import {
   holds,
   type Model,
   type Pulse,
+  type Question,
   type Run,
   type Switch,
   type Task,
   unmet,
 } from './state.js';
+import { isBefore } from './rules.js';
 
 /** A cycle has nothing more to do after fewer. */
 const CYCLES_AT_MOST = 20;
@@ -51,6 +53,14 @@ interface RunRow {
   end_reason: string | null;
   silent: boolean;
   warning: string;
+}
+
+interface QuestionRow {
+  id: string;
+  task_id: string;
+  run_id: string;
+  status: string;
+  answer: string | null;
 }
 
 interface SwitchRow {
@@ -152,6 +162,11 @@ export class World {
     await this.server.db.owner.query(sql, [runId]);
   }
 
+  async letDeadlinePass(questionId: string): Promise<void> {
+    const sql = `UPDATE questions SET deadline_at = now() - interval '${A_WHILE}' WHERE id = $1`;
+    await this.server.db.owner.query(sql, [questionId]);
+  }
+
   /** As if it had been made for almost an hour, and that were over. */
   async letSwitchEnd(id: string): Promise<void> {
     const sql = `UPDATE pauses SET created_at = now() - interval '1 hour', until = now() - interval '1 minute'
@@ -209,6 +224,16 @@ export class World {
     throw new Error(`${busy.join(', ')} still moves something after ${CYCLES_AT_MOST} cycles`);
   }
 
+  /** Those that nothing keeps from being handed out, the first first. */
+  async queue(): Promise<string[]> {
+    const { rows } = await this.server.db.owner.query<{ id: string }>(
+      `SELECT id FROM agent_tasks WHERE workspace_id = $1 AND status = 'PENDING' AND unmet_dependencies = 0
+       ORDER BY priority DESC, ready_at`,
+      [this.workspace.id],
+    );
+    return rows.map(({ id }) => id);
+  }
+
   /** Everything that the model has an opinion about. */
   async look(): Promise<object> {
     const { owner } = this.server.db;
@@ -223,12 +248,27 @@ export class World {
        FROM pauses WHERE workspace_id = $1 ORDER BY id`,
       [this.workspace.id],
     );
-    return { tasks: tasks.rows, runs: runs.rows, agents: agents.rows, switches: switches.rows };
+    const questions = await owner.query<QuestionRow>(
+      'SELECT id, task_id, run_id, status, answer FROM questions WHERE workspace_id = $1 ORDER BY id',
+      [this.workspace.id],
+    );
+    return {
+      ...{ tasks: tasks.rows, runs: runs.rows, agents: agents.rows },
+      ...{ switches: switches.rows, questions: questions.rows },
+    };
   }
 }
 
+/** Tasks of the queue that stand after one that the model has behind them. */
+export function misplaced({ tasks }: Model, queue: readonly string[]): string[] {
+  const inQueue = queue.map((id) => tasks.find((task) => task.id === id) as Task);
+  return queue.filter((_, n) =>
+    inQueue.slice(0, n).some((earlier) => isBefore(inQueue[n] as Task, earlier)),
+  );
+}
+
 /** The same of the model. */
-export function expectedLook({ tasks, runs, agents, switches }: Model): object {
+export function expectedLook({ tasks, runs, agents, switches, questions }: Model): object {
   return {
     tasks: tasks.map(toRow).sort(byId),
     runs: runs.map(toRunRow).sort(byId),
@@ -240,6 +280,7 @@ export function expectedLook({ tasks, runs, agents, switches }: Model): object {
       }))
       .sort(byId),
     switches: switches.map(toSwitchRow).sort(byId),
+    questions: questions.map(toQuestionRow).sort(byId),
   };
 }
 
@@ -267,6 +308,10 @@ function toRow(task: Task): Row {
 function toRunRow(run: Run): RunRow {
   const { id, task, state, endReason, silent, warning } = run;
   return { id, task_id: task.id, state, end_reason: endReason, silent, warning };
+}
+
+function toQuestionRow({ id, task, run, status, answer }: Question): QuestionRow {
+  return { id, task_id: task.id, run_id: run.id, status, answer };
 }
 
 function toSwitchRow(each: Switch): SwitchRow {
