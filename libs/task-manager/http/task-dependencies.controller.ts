@@ -6,7 +6,6 @@ import type { Caller } from '#lib/kernel';
 import { TaskDependencies } from '../dependencies/task-dependencies.js';
 import { readDependencies } from '../domain/dependencies.js';
 import { AddDependenciesDto, GraphQuery, ReplaceDependenciesDto } from './dto/dependencies.dto.js';
-
 import { DependenciesDto, TaskGraphDto } from './dto/task-history.dto.js';
 
 const CHANGE_ERRORS = ['task_not_found', 'dependency_locked', 'version_mismatch'] as const;
