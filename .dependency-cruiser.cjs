@@ -1,25 +1,33 @@
 /** The house's arrows: they only point down. Libraries see each other through their index.ts alone. */
 const LAYERS = [
-  ['kernel', 'settings'],
-  ['config', 'database', 'valkey', 'observability', 'embedded', 'runtime', 'api-client'],
+  ['kernel', 'env'],
+  [
+    'config',
+    'database',
+    'valkey',
+    'observability',
+    'local-servers',
+    'session-runtime',
+    'api-client',
+  ],
   ['http', 'agent-host', 'mcp'],
   ['identity'],
-  ['transitions', 'events', 'projects', 'audit'],
+  ['transitions', 'journal', 'projects', 'audit'],
   ['secrets', 'admission', 'usage-budget'],
-  ['agent-manager', 'webhooks', 'traces'],
+  ['agent-manager', 'webhooks', 'task-traces'],
   ['task-manager'],
   ['runs', 'inbound-hooks'],
   ['questions'],
-  ['explain', 'coordinator', 'invariants', 'streams'],
+  ['explain', 'coordinator', 'invariants', 'event-streams'],
 ];
 
 const upward = LAYERS.slice(0, -1).map((layer, index) => ({
   name: `no-upward-arrow-from-${layer.join('-')}`,
   comment: 'A library may use only what lies below it.',
   severity: 'error',
-  from: { path: `^libs/(${layer.join('|')})/`, pathNot: '\\.(int-)?spec\\.ts$|/testing/' },
+  from: { path: `^libs/[^/]+/(${layer.join('|')})/`, pathNot: '\\.(int-)?spec\\.ts$|/testing/' },
   to: {
-    path: `^libs/(${LAYERS.slice(index + 1)
+    path: `^libs/[^/]+/(${LAYERS.slice(index + 1)
       .flat()
       .join('|')})/`,
   },
@@ -39,8 +47,11 @@ module.exports = {
       comment:
         'Import #lib/<name>, or #lib/<name>/domain; what their index.ts does not export is not for others.',
       severity: 'error',
-      from: { path: '^(libs/([^/]+)|apps|tools)/', pathNot: '\\.(int-|e2e-)?spec\\.ts$' },
-      to: { path: '^libs/([^/]+)/.+', pathNot: ['^libs/[^/]+/(domain/)?index\\.ts$', '^libs/$2/'] },
+      from: { path: '^(libs/[^/]+/([^/]+)|apps|tools)/', pathNot: '\\.(int-|e2e-)?spec\\.ts$' },
+      to: {
+        path: '^libs/[^/]+/[^/]+/.+',
+        pathNot: ['^libs/[^/]+/[^/]+/(domain/)?index\\.ts$', '^libs/[^/]+/$2/'],
+      },
     },
     {
       name: 'libraries-know-no-app',
@@ -54,7 +65,7 @@ module.exports = {
       severity: 'error',
       from: { path: '^apps/worker/', pathNot: '\\.(int-)?spec\\.ts$' },
       to: {
-        path: '^libs/(?!kernel/|settings/|runtime/|agent-host/|api-client/)|node_modules/(@nestjs|pg|@prisma)/',
+        path: '^libs/[^/]+/(?!kernel/|env/|session-runtime/|agent-host/|api-client/)|node_modules/(@nestjs|pg|@prisma)/',
       },
     },
     {
@@ -63,7 +74,7 @@ module.exports = {
       severity: 'error',
       from: { path: '^apps/cli/', pathNot: '\\.spec\\.ts$' },
       to: {
-        path: '^libs/(?!kernel/|agent-host/|api-client/|mcp/)|node_modules/(@nestjs|pg|@prisma)/',
+        path: '^libs/[^/]+/(?!kernel/|agent-host/|api-client/|mcp/)|node_modules/(@nestjs|pg|@prisma)/',
       },
     },
     {
@@ -72,7 +83,7 @@ module.exports = {
       severity: 'error',
       from: { path: '^apps/gateway/', pathNot: '\\.(int-)?spec\\.ts$|/testing/' },
       to: {
-        path: '^libs/(?!kernel/|settings/|runtime/|agent-host/|api-client/|http/|observability/)|node_modules/(pg|@prisma)/',
+        path: '^libs/[^/]+/(?!kernel/|env/|session-runtime/|agent-host/|api-client/|http/|observability/)|node_modules/(pg|@prisma)/',
       },
     },
     {
@@ -80,22 +91,24 @@ module.exports = {
       comment: 'The dashboard runs in browsers, and speaks the public API.',
       severity: 'error',
       from: { path: '^apps/dashboard/', pathNot: '\\.spec\\.ts$' },
-      to: { path: '^(libs/(?!api-client/)|apps/(?!dashboard/)|tools/|test/)' },
+      to: { path: '^(libs/[^/]+/(?!api-client/)|apps/(?!dashboard/)|tools/|test/)' },
     },
     {
-      name: 'runtime-stands-alone',
+      name: 'session-runtime-stands-alone',
       comment: 'Worker and gateway use it on other machines: no Nest, no database.',
       severity: 'error',
-      from: { path: '^libs/runtime/', pathNot: '\\.(int-)?spec\\.ts$|/testing/' },
-      to: { path: '^libs/(?!kernel/|settings/|runtime/)|node_modules/(@nestjs|pg|@prisma)/' },
+      from: { path: '^libs/hosts/session-runtime/', pathNot: '\\.(int-)?spec\\.ts$|/testing/' },
+      to: {
+        path: '^libs/[^/]+/(?!kernel/|env/|session-runtime/)|node_modules/(@nestjs|pg|@prisma)/',
+      },
     },
     {
       name: 'agent-host-stands-alone',
       comment: 'Worker and gateway share it: no Nest, no database.',
       severity: 'error',
-      from: { path: '^libs/agent-host/', pathNot: '\\.(int-)?spec\\.ts$|/testing/' },
+      from: { path: '^libs/hosts/agent-host/', pathNot: '\\.(int-)?spec\\.ts$|/testing/' },
       to: {
-        path: '^libs/(?!kernel/|settings/|runtime/|agent-host/|api-client/)|node_modules/(@nestjs|pg|@prisma)/',
+        path: '^libs/[^/]+/(?!kernel/|env/|session-runtime/|agent-host/|api-client/)|node_modules/(@nestjs|pg|@prisma)/',
       },
     },
     {
@@ -103,24 +116,24 @@ module.exports = {
       comment:
         'It is packed by itself, and runs in browsers: nothing of the house, no module of Node.',
       severity: 'error',
-      from: { path: '^libs/api-client/', pathNot: '\\.(int-)?spec\\.ts$' },
-      to: { pathNot: '^libs/api-client/|node_modules/openapi-fetch/' },
+      from: { path: '^libs/clients/api-client/', pathNot: '\\.(int-)?spec\\.ts$' },
+      to: { pathNot: '^libs/clients/api-client/|node_modules/openapi-fetch/' },
     },
     {
       name: 'mcp-knows-the-client-alone',
       comment: 'A tool asks the public API and nothing else, also where it runs within the server.',
       severity: 'error',
-      from: { path: '^libs/mcp/', pathNot: '\\.(int-)?spec\\.ts$' },
-      to: { path: '^libs/(?!api-client/|mcp/)|node_modules/(@nestjs|pg|@prisma)/' },
+      from: { path: '^libs/clients/mcp/', pathNot: '\\.(int-)?spec\\.ts$' },
+      to: { path: '^libs/[^/]+/(?!api-client/|mcp/)|node_modules/(@nestjs|pg|@prisma)/' },
     },
     {
       name: 'domain-knows-domains-alone',
       comment:
         'Import #lib/<name>/domain: the rest of a library brings Nest and the database along.',
       severity: 'error',
-      from: { path: '^libs/[^/]+/domain/', pathNot: '\\.(int-)?spec\\.ts$' },
+      from: { path: '^libs/[^/]+/[^/]+/domain/', pathNot: '\\.(int-)?spec\\.ts$' },
       to: {
-        path: '^libs/(?!kernel/)[^/]+/',
+        path: '^libs/[^/]+/(?!kernel/)[^/]+/',
         pathNot: '/domain/',
         dependencyTypesNot: ['type-only'],
       },
@@ -129,9 +142,9 @@ module.exports = {
       name: 'domain-does-no-io',
       comment: 'What decides is pure: no Nest, no database, no Node modules.',
       severity: 'error',
-      from: { path: '^libs/[^/]+/domain/', pathNot: '\\.spec\\.ts$' },
+      from: { path: '^libs/[^/]+/[^/]+/domain/', pathNot: '\\.spec\\.ts$' },
       to: {
-        path: '^libs/(database|valkey|http|identity|observability)/|node_modules/(@nestjs|pg|iovalkey)/',
+        path: '^libs/[^/]+/(database|valkey|http|identity|observability)/|node_modules/(@nestjs|pg|iovalkey)/',
         pathNot: '/domain/',
         dependencyTypesNot: ['type-only'],
       },
@@ -139,7 +152,7 @@ module.exports = {
   ],
   options: {
     doNotFollow: { path: 'node_modules' },
-    exclude: { path: 'libs/database/generated|^dist/' },
+    exclude: { path: 'libs/platform/database/generated|^dist/' },
     tsPreCompilationDeps: true,
     tsConfig: { fileName: 'tsconfig.json' },
     enhancedResolveOptions: {

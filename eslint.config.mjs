@@ -7,8 +7,8 @@ export default tseslint.config(
     ignores: [
       'dist/',
       'node_modules/',
-      'libs/database/generated/',
-      'libs/api-client/generated/',
+      'libs/platform/database/generated/',
+      'libs/clients/api-client/generated/',
       '.drover/',
       '.cache/',
       'my-agent/',

@@ -1,3 +1,12 @@
+import { readFileSync } from 'node:fs';
+
+/** The imports of package.json, which lead into dist/, lead to the sources here. */
+const { imports } = JSON.parse(readFileSync(new URL('./package.json', import.meta.url), 'utf8'));
+const libraries = Object.entries(imports).map(([name, built]) => [
+  `^${name}$`,
+  built.replace('./dist/', '<rootDir>/').replace(/js$/, 'ts'),
+]);
+
 const shared = {
   extensionsToTreatAsEsm: ['.ts'],
   testEnvironment: 'node',
@@ -18,7 +27,7 @@ const shared = {
     ],
   },
   moduleNameMapper: {
-    '^#lib/(.+)$': '<rootDir>/libs/$1/index.ts',
+    ...Object.fromEntries(libraries),
     '^(\\.{1,2}/.*)\\.js$': '$1',
   },
   modulePathIgnorePatterns: ['<rootDir>/dist/', '<rootDir>/.cache/', '<rootDir>/.drover/'],

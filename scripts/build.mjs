@@ -19,7 +19,7 @@ import { BUILT, listFiles, root } from './lib/sources.mjs';
 
 const DIST = join(root, 'dist');
 const FOLDERS = ['apps', 'libs', 'tools', 'test'];
-const CLIENT = join(root, 'libs', 'database', 'generated');
+const CLIENT = join(root, 'libs', 'platform', 'database', 'generated');
 /** What was compiled, in which state of its source. */
 const COMPILED = join(DIST, '.compiled.json');
 

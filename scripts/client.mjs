@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { root } from './lib/sources.mjs';
 
 const into = join(root, 'dist', 'client-package');
-const library = join(root, 'libs', 'api-client');
+const library = join(root, 'libs', 'clients', 'api-client');
 
 rmSync(into, { recursive: true, force: true });
 const compiler = join(root, 'node_modules', 'typescript', 'bin', 'tsc');

@@ -1,5 +1,5 @@
 // Everything: types, lint, formatting, dependency rules, unit, integration and end-to-end tests.
-// Arguments go to Jest, and then the checks before it are left out: npm test -- libs/http
+// Arguments go to Jest, and then the checks before it are left out: npm test -- libs/platform/http
 import { check, JEST } from './check.mjs';
 import { ensureReady } from './ensure.mjs';
 import { runStep } from './lib/steps.mjs';

@@ -8,7 +8,7 @@ export default {
   // Nothing of the environment goes into the page.
   envDir: false,
   resolve: {
-    alias: { '#lib/api-client': at('../../libs/api-client/index.ts') },
+    alias: { '#lib/api-client': at('../../libs/clients/api-client/index.ts') },
   },
   oxc: { jsx: { runtime: 'automatic' } },
   build: {

@@ -7,8 +7,8 @@ import {
   searchPathOf,
   variablesOf,
 } from '#lib/agent-host';
-import { DRIVER_KINDS, type SessionUser } from '#lib/runtime';
-import { flag, integer, list, oneOf, readVariables, webAddress } from '#lib/settings';
+import { DRIVER_KINDS, type SessionUser } from '#lib/session-runtime';
+import { flag, integer, list, oneOf, readVariables, webAddress } from '#lib/env';
 
 const secret = z
   .string({
@@ -46,7 +46,7 @@ export const environment = z.object({
   GATEWAY_ALLOWED_EXECUTABLES: list.optional(),
   /** The command of sessions that are asked for without one, as a JSON array. */
   GATEWAY_DEFAULT_COMMAND: commandVector.optional(),
-  /** Where sessions run: a driver of libs/runtime. */
+  /** Where sessions run: a driver of libs/hosts/session-runtime. */
   GATEWAY_DRIVER: oneOf(DRIVER_KINDS).default('process'),
   /** The user of the sessions, as `uid:gid`; the gateway's own user when it is left out. */
   GATEWAY_SESSIONS_USER: z

@@ -2,7 +2,11 @@ import { afterAll, describe, expect, test } from '@jest/globals';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
-import { killMarked, processesWith, uniqueSeconds } from '../../libs/runtime/testing/processes.js';
+import {
+  killMarked,
+  processesWith,
+  uniqueSeconds,
+} from '../../libs/hosts/session-runtime/testing/processes.js';
 import { waitFor } from '../../test/support/wait-for.js';
 import { aSpawn } from './testing/gateway-process.js';
 import { oneGateway } from './testing/world.js';

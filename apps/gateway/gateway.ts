@@ -10,7 +10,7 @@ import {
 } from '#lib/agent-host';
 import { newId } from '#lib/kernel';
 import type { Logger } from '#lib/observability';
-import { Drivers } from '#lib/runtime';
+import { Drivers } from '#lib/session-runtime';
 import { GatewayTokens } from './auth/gateway-tokens.js';
 import type { GatewayConfig } from './config.js';
 import {

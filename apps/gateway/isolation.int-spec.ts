@@ -3,8 +3,12 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { newId } from '#lib/kernel';
-import { killMarked, processesWith, uniqueSeconds } from '../../libs/runtime/testing/processes.js';
-import { testSandbox, variablesOf } from '../../libs/runtime/testing/sandboxes.js';
+import {
+  killMarked,
+  processesWith,
+  uniqueSeconds,
+} from '../../libs/hosts/session-runtime/testing/processes.js';
+import { testSandbox, variablesOf } from '../../libs/hosts/session-runtime/testing/sandboxes.js';
 import { aSpawn, SECRET } from './testing/gateway-process.js';
 import { gatewayForEach, type World } from './testing/world.js';
 

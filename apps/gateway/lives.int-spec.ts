@@ -1,5 +1,9 @@
 import { afterAll, describe, expect, test } from '@jest/globals';
-import { killMarked, processesWith, uniqueSeconds } from '../../libs/runtime/testing/processes.js';
+import {
+  killMarked,
+  processesWith,
+  uniqueSeconds,
+} from '../../libs/hosts/session-runtime/testing/processes.js';
 import { waitFor } from '../../test/support/wait-for.js';
 import { aSpawn, TestGateway } from './testing/gateway-process.js';
 import { gatewayForEach } from './testing/world.js';

@@ -1,7 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, describe, expect, test } from '@jest/globals';
 import jwt from 'jsonwebtoken';
-import { killMarked, processesWith, uniqueSeconds } from '../../libs/runtime/testing/processes.js';
+import {
+  killMarked,
+  processesWith,
+  uniqueSeconds,
+} from '../../libs/hosts/session-runtime/testing/processes.js';
 import { waitFor } from '../../test/support/wait-for.js';
 import { aSpawn, SECRET, serverToken } from './testing/gateway-process.js';
 import { oneGateway } from './testing/world.js';

@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, test } from '@jest/globals';
-import { killMarked, uniqueSeconds } from '../../libs/runtime/testing/processes.js';
+import { killMarked, uniqueSeconds } from '../../libs/hosts/session-runtime/testing/processes.js';
 import { waitFor } from '../../test/support/wait-for.js';
 import { aSpawn, SECRET } from './testing/gateway-process.js';
 import { gatewayForEach } from './testing/world.js';

@@ -10,7 +10,7 @@ import {
   type DroverFastifyAdapter,
   setupOpenApi,
 } from '#lib/http';
-import { describeEvents } from '#lib/events';
+import { describeEvents } from '#lib/journal';
 import { AuthGuard, describeCallers } from '#lib/identity';
 import { DroverError } from '#lib/kernel';
 import { type Logger, NestLogger, Tracing } from '#lib/observability';

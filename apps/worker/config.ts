@@ -10,7 +10,7 @@ import {
   variablesOf,
 } from '#lib/agent-host';
 import { isUuid } from '#lib/kernel';
-import { integer, list, oneOf, readVariables, SettingsError, webAddress } from '#lib/settings';
+import { integer, list, oneOf, readVariables, SettingsError, webAddress } from '#lib/env';
 
 export interface ApiKey {
   kind: 'key';

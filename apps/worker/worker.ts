@@ -17,7 +17,7 @@ import {
   type StopRequests,
 } from '#lib/agent-host';
 import type { DroverClient } from '#lib/api-client';
-import { Drivers } from '#lib/runtime';
+import { Drivers } from '#lib/session-runtime';
 import { register } from './agent/registration.js';
 import { UsageMeter } from './agent/usage.js';
 import type { Heartbeat, Signals } from './api/types.js';

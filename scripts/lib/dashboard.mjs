@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import { listFiles, root } from './sources.mjs';
 
-const SOURCES = ['apps/dashboard', 'libs/api-client'];
+const SOURCES = ['apps/dashboard', 'libs/clients/api-client'];
 const OUT = join(root, 'dist', 'dashboard');
 const MADE_OF = join(OUT, '.made-of');
 /** Bytes that a browser loads for the first page, compressed by gzip, at most. */

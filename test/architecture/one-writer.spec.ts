@@ -31,10 +31,10 @@ function writers(table: string, column: string): string[] {
 
 describe('each state has one writer', () => {
   it.each([
-    ['agent_tasks', 'status', 'libs/transitions/store/task-transition.sql.ts'],
-    ['task_runs', 'state', 'libs/transitions/store/run-transition.sql.ts'],
-    ['agents', 'lifecycle', 'libs/transitions/store/agent-transition.sql.ts'],
-    ['agents', 'live_runs', 'libs/transitions/store/run-transition.sql.ts'],
+    ['agent_tasks', 'status', 'libs/work/transitions/store/task-transition.sql.ts'],
+    ['task_runs', 'state', 'libs/work/transitions/store/run-transition.sql.ts'],
+    ['agents', 'lifecycle', 'libs/work/transitions/store/agent-transition.sql.ts'],
+    ['agents', 'live_runs', 'libs/work/transitions/store/run-transition.sql.ts'],
   ])('%s.%s', (table, column, writer) => {
     expect(writers(table, column)).toEqual([writer]);
   });
@@ -54,16 +54,16 @@ describe('each state has one writer', () => {
     const states = /\b(?:lifecycle|liveRuns|status)\s*:/;
     const found = files.filter(({ text }) => writes.test(text));
     expect(found.map(({ path }) => path)).toEqual([
-      'libs/agent-manager/agents/agent-registration.ts',
+      'libs/work/agent-manager/agents/agent-registration.ts',
     ]);
     expect(found.filter(({ text }) => states.test(text))).toEqual([]);
   });
 });
 
 describe('the environment has one reader', () => {
-  it('of server and gateway: libs/config, and their main.ts, which hand it over', () => {
+  it('of server and gateway: libs/platform/config, and their main.ts, which hand it over', () => {
     const readers = files
-      .filter(({ path }) => !/^(apps\/worker|libs\/embedded|apps\/cli)\//.test(path))
+      .filter(({ path }) => !/^(apps\/worker|libs\/dev\/local-servers|apps\/cli)\//.test(path))
       .filter(({ text }) => text.includes('process.env'))
       .map(({ path }) => path);
     expect(readers).toEqual(['apps/gateway/main.ts', 'apps/server/main.ts']);

@@ -1,8 +1,8 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
-import { readRooms, rendered, type Room, type Source } from '../../tools/sql/rooms.js';
+import { readRooms, rendered, type Room, roomOfFile, type Source } from '../../tools/sql/rooms.js';
 import { TABLES } from './table-owners.js';
 
 const ROOT = join(import.meta.dirname, '../..');
@@ -19,11 +19,16 @@ describe('the rendered SQL', () => {
   );
 
   it('is of every room that there is', () => {
-    const folders = ['libs', 'apps'].flatMap((folder) =>
-      readdirSync(join(ROOT, folder)).map((name) => `${folder}/${name}`),
+    const committed = ['libs', 'apps']
+      .flatMap((folder) =>
+        readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' }).map(
+          (path) => `${folder}/${path}`,
+        ),
+      )
+      .filter((path) => path.endsWith('/queries.sql'));
+    expect(committed.map((path) => path.replace('/queries.sql', '')).sort()).toEqual(
+      rooms.map(({ path }) => path).sort(),
     );
-    const committed = folders.filter((path) => existsSync(join(ROOT, path, 'queries.sql')));
-    expect(committed.sort()).toEqual(rooms.map(({ path }) => path).sort());
   });
 
   it('names statements as their constants are, perhaps behind a prefix', () => {
@@ -51,7 +56,7 @@ const upward = forbidden.filter(({ name }) => name.startsWith('no-upward-arrow-f
 function liesAbove(path: string, library: string): boolean {
   return upward.some(
     ({ from, to }) =>
-      new RegExp(from.path).test(`${path}/`) && new RegExp(to.path).test(`libs/${library}/`),
+      new RegExp(from.path).test(`${path}/`) && new RegExp(to.path).test(`libs/group/${library}/`),
   );
 }
 
@@ -94,7 +99,7 @@ function inStatements({ path: room, statements }: Room): Mention[] {
 
 /** Tables that a file names by itself, in SQL or through Prisma, whether the statement has a name or not. */
 function inSource({ path: where, text }: Source): Mention[] {
-  const room = where.split('/').slice(0, 2).join('/');
+  const room = roomOfFile(where);
   const reads = [...text.matchAll(SPELLED)].map(([, table = '']) => ({ room, where, table }));
   const calls = [...text.matchAll(DELEGATE)].map(([, model = '', call = '']) => {
     const mention = { room, where, table: models.get(model) ?? '' };
@@ -120,7 +125,7 @@ function namedFromBelow(mentions: readonly Mention[]): string[] {
 
 function writtenByOthers(mentions: readonly Mention[]): Mention[] {
   return mentions.filter(({ room, table, writtenIn }) => {
-    return writtenIn !== undefined && room !== `libs/${ownerOf(table)}`;
+    return writtenIn !== undefined && basename(room) !== ownerOf(table);
   });
 }
 
@@ -129,7 +134,7 @@ function unspelled(mentions: readonly Mention[]): Mention[] {
   const isSpelled = ({ room, table, writtenIn }: Mention) =>
     spelled.some((other) => {
       if (other.table !== table || other.writtenIn !== writtenIn) return false;
-      const usable = writtenIn !== '' && !liesAbove(room, other.room.replace('libs/', ''));
+      const usable = writtenIn !== '' && !liesAbove(room, basename(other.room));
       return other.room === room || usable;
     });
   return writtenByOthers(mentions).filter((mention) => !isSpelled(mention));
@@ -148,9 +153,9 @@ describe('each table has an owner', () => {
   });
 
   it('and which alone writes it, but for those whose reason is given', () => {
-    const others = writtenByOthers(spelled).map(({ room, table }) => `${room} ${table}`);
+    const others = writtenByOthers(spelled).map(({ room, table }) => `${basename(room)} ${table}`);
     const granted = Object.entries(TABLES).flatMap(([table, { others: named = {} }]) =>
-      Object.keys(named).map((library) => `libs/${library} ${table}`),
+      Object.keys(named).map((library) => `${library} ${table}`),
     );
     expect([...new Set(others)].sort()).toEqual(granted.sort());
   });
@@ -164,11 +169,12 @@ describe('each table has an owner', () => {
 describe('the test of owners sees', () => {
   const statement = (text: string): Mention[] =>
     inStatements({
-      path: 'libs/identity',
+      path: 'libs/access/identity',
       statements: [{ name: 'intruder', text, kind: 'query' }],
       unnamed: [],
     });
-  const source = (text: string): Mention[] => inSource({ path: 'libs/identity/intruder.ts', text });
+  const source = (text: string): Mention[] =>
+    inSource({ path: 'libs/access/identity/intruder.ts', text });
 
   it.each([
     ['a join', statement('SELECT FROM users u, agents a')],

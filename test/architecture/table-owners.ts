@@ -65,8 +65,8 @@ export const TABLES: Readonly<Record<string, Ownership>> = {
   /** A view of the journal and of the lines, for readers. */
   agent_task_logs: { owner: 'transitions' },
 
-  event_consumers: { owner: 'events' },
-  event_numbers: { owner: 'events' },
+  event_consumers: { owner: 'journal' },
+  event_numbers: { owner: 'journal' },
 
   data_keys: { owner: 'secrets' },
   task_secrets: { owner: 'secrets' },

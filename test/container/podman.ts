@@ -10,7 +10,7 @@ import {
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { EmbeddedError, fetchPackage, findBubblewrap, Supervisor } from '#lib/embedded';
+import { EmbeddedError, fetchPackage, findBubblewrap, Supervisor } from '#lib/local-servers';
 import { Program } from '../e2e/program.js';
 import { waitFor } from '../support/wait-for.js';
 

@@ -3,7 +3,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { type Browser, chromium, type Page } from 'playwright-core';
-import { freePort } from '#lib/embedded';
+import { freePort } from '#lib/local-servers';
 import { newId } from '#lib/kernel';
 import { apiClient } from '../support/api-client.js';
 import { chromiumOptions } from '../../tools/shared/chromium.js';

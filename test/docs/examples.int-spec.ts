@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { freePort } from '#lib/embedded';
+import { freePort } from '#lib/local-servers';
 import { newId } from '#lib/kernel';
 import { SECRET, TestGateway } from '../../apps/gateway/testing/gateway-process.js';
 import { startTestApp, type TestApp, type TestWorkspace } from '../support/app.js';

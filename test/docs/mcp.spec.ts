@@ -1,7 +1,7 @@
 import { expect, it } from '@jest/globals';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { TOOLS } from '../../libs/mcp/tools/index.js';
+import { TOOLS } from '../../libs/clients/mcp/tools/index.js';
 
 /** docs/mcp.md has every tool in its table, and configuration that can be copied. */
 

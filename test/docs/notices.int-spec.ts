@@ -2,10 +2,13 @@ import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { TEMPLATE_NAMES } from '../../libs/webhooks/domain/notice.js';
-import { WITH_RECEIVER } from '../../libs/webhooks/testing/endpoints.js';
-import { type MailStandIn, startMailServer } from '../../libs/webhooks/testing/mail-server.js';
-import { type Receiver, startReceiver } from '../../libs/webhooks/testing/receiver.js';
+import { TEMPLATE_NAMES } from '../../libs/events/webhooks/domain/notice.js';
+import { WITH_RECEIVER } from '../../libs/events/webhooks/testing/endpoints.js';
+import {
+  type MailStandIn,
+  startMailServer,
+} from '../../libs/events/webhooks/testing/mail-server.js';
+import { type Receiver, startReceiver } from '../../libs/events/webhooks/testing/receiver.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 import { waitFor } from '../support/wait-for.js';
 import { paste, type Pasted, readPage, shownValues } from './page.js';

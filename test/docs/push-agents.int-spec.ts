@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { freePort } from '#lib/embedded';
+import { freePort } from '#lib/local-servers';
 import { SECRET, TestGateway } from '../../apps/gateway/testing/gateway-process.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 import { furnishHome, paste, type Pasted, readPage, shownValues } from './page.js';

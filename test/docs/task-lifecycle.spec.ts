@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
-import { EXIT_RULES } from '../../libs/kernel/exit-classes.js';
-import { RUN_EDGES } from '../../libs/transitions/domain/run-state.js';
-import { TASK_EDGES } from '../../libs/transitions/domain/task-state.js';
+import { EXIT_RULES } from '../../libs/platform/kernel/exit-classes.js';
+import { RUN_EDGES } from '../../libs/work/transitions/domain/run-state.js';
+import { TASK_EDGES } from '../../libs/work/transitions/domain/task-state.js';
 
 const page = readFileSync(join(import.meta.dirname, '../../docs/task-lifecycle.md'), 'utf8');
 

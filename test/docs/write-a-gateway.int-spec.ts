@@ -3,7 +3,7 @@ import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { CONFIG, type Config } from '#lib/config';
-import { freePort } from '#lib/embedded';
+import { freePort } from '#lib/local-servers';
 import { startTestApp, type TestApp } from '../support/app.js';
 import { furnishHome, paste, type Pasted, readPage, shownValues } from './page.js';
 

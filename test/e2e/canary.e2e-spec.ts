@@ -5,9 +5,13 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { Webhook } from 'standardwebhooks';
-import { fromGitlab, standard, type Sent } from '../../libs/inbound-hooks/testing/senders.js';
-import { DAYS } from '../../libs/webhooks/domain/kinds.js';
-import { answering, type Received } from '../../libs/webhooks/testing/receiver.js';
+import {
+  fromGitlab,
+  standard,
+  type Sent,
+} from '../../libs/events/inbound-hooks/testing/senders.js';
+import { DAYS } from '../../libs/events/webhooks/domain/kinds.js';
+import { answering, type Received } from '../../libs/events/webhooks/testing/receiver.js';
 import { waitFor } from '../support/wait-for.js';
 import { filesIn } from './canary/dumps.js';
 import { aMark, found, type Mark } from './canary/mark.js';

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { freePort } from '#lib/embedded';
+import { freePort } from '#lib/local-servers';
 import { waitFor } from '../support/wait-for.js';
 import { ownPort, processesWith } from './program.js';
 import { type Ended, Terminal } from './terminal.js';

@@ -5,7 +5,7 @@ import {
   type Received,
   type Receiver,
   startReceiver,
-} from '../../libs/webhooks/testing/receiver.js';
+} from '../../libs/events/webhooks/testing/receiver.js';
 import { TestFleet } from '../support/fleet.js';
 import { waitFor } from '../support/wait-for.js';
 import { type Ended, Terminal } from './terminal.js';

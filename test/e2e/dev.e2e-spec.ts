@@ -10,7 +10,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { freePort } from '#lib/embedded';
+import { freePort } from '#lib/local-servers';
 import { waitFor } from '../support/wait-for.js';
 import { processesWith, Program } from './program.js';
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { freePort } from '#lib/embedded';
+import { freePort } from '#lib/local-servers';
 import { checkInvariants } from '#lib/invariants';
 import { newId } from '#lib/kernel';
 import { SECRET, TestGateway } from '../../apps/gateway/testing/gateway-process.js';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { freePort } from '#lib/embedded';
+import { freePort } from '#lib/local-servers';
 import { TestGateway } from '../../apps/gateway/testing/gateway-process.js';
 import { TestFleet } from '../support/fleet.js';
 import { waitFor } from '../support/wait-for.js';

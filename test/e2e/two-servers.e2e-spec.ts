@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { checkInvariants } from '#lib/invariants';
-import { freePort } from '#lib/embedded';
+import { freePort } from '#lib/local-servers';
 import { type ApiClient, apiClient } from '../support/api-client.js';
 import { anAgent } from '../support/factories.js';
 import { TestFleet } from '../support/fleet.js';

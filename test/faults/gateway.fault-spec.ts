@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { freePort } from '#lib/embedded';
+import { freePort } from '#lib/local-servers';
 import { newId } from '#lib/kernel';
 import { SECRET, TestGateway } from '../../apps/gateway/testing/gateway-process.js';
-import { StandInGateway } from '../../libs/runs/sessions/testing/stand-in-gateway.js';
+import { StandInGateway } from '../../libs/work/runs/sessions/testing/stand-in-gateway.js';
 import { TestFleet } from '../support/fleet.js';
 import { PostgresProxy } from '../support/proxy/postgres-proxy.js';
 import { waitFor } from '../support/wait-for.js';

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Redis } from 'iovalkey';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { StepName } from '../../libs/coordinator/patterns/index.js';
-import { StandInGateway } from '../../libs/runs/sessions/testing/stand-in-gateway.js';
+import type { StepName } from '../../libs/work/coordinator/patterns/index.js';
+import { StandInGateway } from '../../libs/work/runs/sessions/testing/stand-in-gateway.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { TestFleet } from '../support/fleet.js';
 import type { BuiltProcess } from '../support/processes.js';

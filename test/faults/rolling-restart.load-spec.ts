@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { Agent, createServer, request as send, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
-import { freePort } from '#lib/embedded';
+import { freePort } from '#lib/local-servers';
 import { checkInvariants } from '#lib/invariants';
 import { newId } from '#lib/kernel';
 import { apiClient } from '../support/api-client.js';

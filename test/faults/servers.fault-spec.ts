@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { freePort } from '#lib/embedded';
+import { freePort } from '#lib/local-servers';
 import { newId } from '#lib/kernel';
 import { apiClient } from '../support/api-client.js';
 import { TestFleet } from '../support/fleet.js';

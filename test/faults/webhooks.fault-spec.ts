@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { freePort } from '#lib/embedded';
-import { type Receiver, startReceiver } from '../../libs/webhooks/testing/receiver.js';
+import { freePort } from '#lib/local-servers';
+import { type Receiver, startReceiver } from '../../libs/events/webhooks/testing/receiver.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { TestFleet } from '../support/fleet.js';
 import type { BuiltProcess } from '../support/processes.js';

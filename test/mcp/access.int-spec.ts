@@ -1,7 +1,7 @@
 import { afterAll, expect, it } from '@jest/globals';
 import { readRoutes } from '../api/support/openapi.js';
 import { startTestApp } from '../support/app.js';
-import { TOOLS } from '../../libs/mcp/tools/index.js';
+import { TOOLS } from '../../libs/clients/mcp/tools/index.js';
 
 /** A tool is offered to exactly those whom its route takes. */
 

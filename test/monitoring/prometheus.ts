@@ -4,7 +4,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { EmbeddedError, fetchPackage, freePort, Supervisor } from '#lib/embedded';
+import { EmbeddedError, fetchPackage, freePort, Supervisor } from '#lib/local-servers';
 import { waitFor } from '../support/wait-for.js';
 
 const execute = promisify(execFile);

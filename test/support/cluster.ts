@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
-import { startEmbeddedPostgres } from '#lib/embedded';
+import { startEmbeddedPostgres } from '#lib/local-servers';
 
 export interface TestCluster {
   /** A superuser's, in the database `postgres`. */

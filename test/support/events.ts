@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { messagesOf } from '#lib/events';
+import { messagesOf } from '#lib/journal';
 
 type Row = Parameters<typeof messagesOf>[0];
 

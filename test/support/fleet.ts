@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { freePort } from '#lib/embedded';
+import { freePort } from '#lib/local-servers';
 import { loadConfig } from '#lib/config';
 import { TokenService } from '#lib/identity';
 import { newId } from '#lib/kernel';

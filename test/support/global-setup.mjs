@@ -5,12 +5,12 @@ import { existsSync } from 'node:fs';
 
 export default async function setUp() {
   if (process.env.DROVER_TEST_SERVERS) return;
-  const built = new URL('../../dist/libs/embedded/index.js', import.meta.url);
+  const built = new URL('../../dist/libs/dev/local-servers/index.js', import.meta.url);
   if (!existsSync(built))
     throw new Error('Nothing is built yet: run `npm run build`, then the tests.');
   const { startStack } = await import(built.href);
   const { migrate } = await import(
-    new URL('../../dist/libs/database/migrator/index.js', import.meta.url).href
+    new URL('../../dist/libs/platform/database/migrator/index.js', import.meta.url).href
   );
 
   const stack = await startStack({

@@ -5,7 +5,7 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { freePort } from '#lib/embedded';
+import { freePort } from '#lib/local-servers';
 import { waitFor } from './wait-for.js';
 
 const execute = promisify(execFile);

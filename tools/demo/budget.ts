@@ -1,5 +1,5 @@
 import type { components } from '#lib/api-client';
-import type { CleanupScope } from '#lib/embedded';
+import type { CleanupScope } from '#lib/local-servers';
 import { built } from '../shared/project.js';
 import { Sentence } from '../shared/sentence.js';
 import { follow, type Task } from './follow.js';

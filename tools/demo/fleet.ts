@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { CleanupScope } from '#lib/embedded';
+import type { CleanupScope } from '#lib/local-servers';
 import type { DroverClient } from '#lib/api-client';
 import { Child } from '../shared/children.js';
 import type { People } from './people.js';

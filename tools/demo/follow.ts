@@ -1,4 +1,4 @@
-import type { CleanupScope } from '#lib/embedded';
+import type { CleanupScope } from '#lib/local-servers';
 import type { components, DroverClient, operations } from '#lib/api-client';
 import { Sentence } from '../shared/sentence.js';
 import { PATIENCE_MS } from './settings.js';

@@ -1,3 +1,4 @@
+import { basename } from 'node:path';
 import { RETRY_BACKOFF_SECONDS } from './settings.js';
 import { built } from '../shared/project.js';
 import type { components } from '#lib/api-client';
@@ -15,7 +16,7 @@ interface PlannedTask {
 }
 
 const READERS = ['lines', 'functions', 'tests', 'imports', 'links', 'sizes'];
-const RESULTS = ['list', 'licences', 'types-kernel', 'types-embedded', 'hash', 'duplicates'];
+const RESULTS = ['list', 'licences', 'types-kernel', 'types-local-servers', 'hash', 'duplicates'];
 
 /** The graph: what is done to the folder, in which order, by whom. */
 export const TASKS: readonly PlannedTask[] = [
@@ -28,8 +29,8 @@ export const TASKS: readonly PlannedTask[] = [
     priority: 9,
     after: ['list'],
   },
-  checked('kernel'),
-  checked('embedded'),
+  checked('platform/kernel'),
+  checked('dev/local-servers'),
   reader('lines', 'Count lines by language'),
   reader('functions', 'Find the longest functions'),
   reader('tests', 'Count the tests'),
@@ -80,7 +81,7 @@ function reader(ref: string, title: string): PlannedTask {
 
 function checked(library: string): PlannedTask {
   return {
-    ref: `types-${library}`,
+    ref: `types-${basename(library)}`,
     title: `Type-check libs/${library}`,
     taskType: 'types',
     capability: 'compile',

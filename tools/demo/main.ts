@@ -1,4 +1,4 @@
-import { withCleanup } from '#lib/embedded';
+import { withCleanup } from '#lib/local-servers';
 import { explain } from '../shared/sentence.js';
 import { TASKS } from './job.js';
 import { type Options, readOptions, USAGE } from './options.js';

@@ -1,4 +1,4 @@
-import type { CleanupScope } from '#lib/embedded';
+import type { CleanupScope } from '#lib/local-servers';
 import type { People } from './people.js';
 import { follow, type Task } from './follow.js';
 

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { CleanupScope } from '#lib/embedded';
+import type { CleanupScope } from '#lib/local-servers';
 import { checkInvariants } from '#lib/invariants';
 import { projectRoot } from '../shared/project.js';
 import { Sentence } from '../shared/sentence.js';

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { Database, migrate } from '#lib/database';
-import { beginStack, type CleanupScope, type Stack, Supervisor } from '#lib/embedded';
+import { beginStack, type CleanupScope, type Stack, Supervisor } from '#lib/local-servers';
 import { ensureFirstAdministrator } from '#lib/identity';
 import { Child } from '../shared/children.js';
 import { type DatabaseUrls, databaseUrls } from '../shared/database-urls.js';

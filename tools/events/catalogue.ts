@@ -5,10 +5,10 @@ import {
   type EventName,
   exampleOf,
   SHORT_WORDS,
-} from '#lib/events';
+} from '#lib/journal';
 import { aligned } from '../shared/table.js';
 
-const BEGIN = '<!-- Made by `npm run events` from libs/events/domain: change it there. -->';
+const BEGIN = '<!-- Made by `npm run events` from libs/events/journal/domain: change it there. -->';
 const END = '<!-- So far. -->';
 
 /**

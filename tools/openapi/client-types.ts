@@ -6,7 +6,7 @@ const BANNER =
 const METHODS = ['get', 'post', 'put', 'patch', 'delete'] as const;
 
 /**
- * The types of libs/api-client, made of the document alone. Every refusal is a `Problem`, so each operation has one
+ * The types of libs/clients/api-client, made of the document alone. Every refusal is a `Problem`, so each operation has one
  * answer `default` in place of its refusals by status: the file is a third of what it would be.
  */
 export async function clientTypes(document: string): Promise<string> {

@@ -7,7 +7,7 @@ import { lintOpenApi } from './lint.js';
 
 // Lints the OpenAPI document and writes what the client has of it, or says with `--check` that that is stale; each
 // problem is a line, and any is a failure.
-const folder = 'libs/api-client/generated';
+const folder = 'libs/clients/api-client/generated';
 
 const document = await openApiDocument();
 const problems = await lintOpenApi(document);

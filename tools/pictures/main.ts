@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type CleanupScope, withCleanup } from '#lib/embedded';
+import { type CleanupScope, withCleanup } from '#lib/local-servers';
 import { useUpBudget } from '../demo/budget.js';
 import { Fleet, untilIdle } from '../demo/fleet.js';
 import { follow, type Task } from '../demo/follow.js';

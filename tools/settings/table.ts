@@ -16,13 +16,13 @@ interface Program {
 }
 
 /** Settings that worker and gateway have alike. */
-const SHARED = 'libs/agent-host/isolation.ts';
+const SHARED = 'libs/hosts/agent-host/isolation.ts';
 
 const PROGRAMS: Program[] = [
   {
     title: 'Server',
     schema: server,
-    sources: ['libs/config/config.ts'],
+    sources: ['libs/platform/config/config.ts'],
     page: 'docs/operations.md',
   },
   {

@@ -1,4 +1,4 @@
-import { Supervisor } from '#lib/embedded';
+import { Supervisor } from '#lib/local-servers';
 import { built } from './project.js';
 import { Sentence } from './sentence.js';
 

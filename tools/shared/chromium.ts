@@ -3,7 +3,7 @@ import { chmod, writeFile } from 'node:fs/promises';
 import { delimiter, dirname, isAbsolute, join } from 'node:path';
 import { promisify } from 'node:util';
 import type { LaunchOptions } from 'playwright-core';
-import { EmbeddedError, fetchPackage, Supervisor } from '#lib/embedded';
+import { EmbeddedError, fetchPackage, Supervisor } from '#lib/local-servers';
 
 const execute = promisify(execFile);
 

@@ -1,4 +1,4 @@
-import { EmbeddedError } from '#lib/embedded';
+import { EmbeddedError } from '#lib/local-servers';
 import { MigrationError } from '#lib/database';
 
 /** An error whose message is all that the user needs to read: what is wrong, and what to do. */

@@ -5,7 +5,7 @@ import { declared, type Sql } from '#lib/database';
 
 /** A library or a program, with the statements that its modules declare. */
 export interface Room {
-  /** Its folder, as `libs/runs`. */
+  /** Its folder, as `libs/work/runs`. */
   path: string;
   /** By name. */
   statements: Sql[];
@@ -35,7 +35,7 @@ export async function readRooms(root: string): Promise<{ rooms: Room[]; sources:
   for (const { path, text } of sources) if (DECLARES.test(text)) await load(path);
   const rooms = new Map<string, Room>();
   const roomOf = (file: string): Room => {
-    const path = file.split('/').slice(0, 2).join('/');
+    const path = roomOfFile(file);
     const room = rooms.get(path) ?? { path, statements: [], unnamed: [] };
     rooms.set(path, room);
     return room;
@@ -44,6 +44,14 @@ export async function readRooms(root: string): Promise<{ rooms: Room[]; sources:
   for (const sql of declared.values()) roomOf(declaringFile(sql, files)).statements.push(sql);
   for (const { path, text } of sources) if (UNNAMED.test(text)) roomOf(path).unnamed.push(path);
   return { rooms: [...rooms.values()], sources };
+}
+
+/** The library (`libs/work/runs`) or program (`apps/server`) that a file belongs to. */
+export function roomOfFile(file: string): string {
+  return file
+    .split('/')
+    .slice(0, file.startsWith('libs/') ? 3 : 2)
+    .join('/');
 }
 
 /** The text of a room's queries.sql. */

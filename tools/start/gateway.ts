@@ -1,4 +1,4 @@
-import { freePort } from '#lib/embedded';
+import { freePort } from '#lib/local-servers';
 import type { ChildSpec } from '../shared/children.js';
 import { Sentence } from '../shared/sentence.js';
 import type { Home, Secrets } from './home.js';

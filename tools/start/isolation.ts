@@ -1,6 +1,6 @@
 import { isolate, SANDBOX_VARIABLES, sandboxSettings } from '#lib/agent-host';
-import { findBubblewrap } from '#lib/embedded';
-import { readVariables } from '#lib/settings';
+import { findBubblewrap } from '#lib/local-servers';
+import { readVariables } from '#lib/env';
 import { z } from 'zod';
 import { sandboxVariables } from './settings.js';
 

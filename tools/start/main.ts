@@ -1,4 +1,4 @@
-import { withCleanup } from '#lib/embedded';
+import { withCleanup } from '#lib/local-servers';
 import { explain, Sentence } from '../shared/sentence.js';
 import { readRequest, type Request, USAGE } from './arguments.js';
 import { status, stop } from './control.js';

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
-import { readProcess } from '#lib/runtime';
+import { readProcess } from '#lib/session-runtime';
 import type { Processes } from './home.js';
 
 /** A supervisor gives the longest of its programs, a worker, 25 s, and then kills it. */

@@ -1,5 +1,5 @@
 import { Database, migrate } from '#lib/database';
-import { beginStack, type CleanupScope, type Stack, Supervisor } from '#lib/embedded';
+import { beginStack, type CleanupScope, type Stack, Supervisor } from '#lib/local-servers';
 import { ensureFirstAdministrator } from '#lib/identity';
 import type { ChildSpec } from '../shared/children.js';
 import { type DatabaseUrls, databaseUrls } from '../shared/database-urls.js';

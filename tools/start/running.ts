@@ -1,4 +1,4 @@
-import { EmbeddedError } from '#lib/embedded';
+import { EmbeddedError } from '#lib/local-servers';
 import { Sentence } from '../shared/sentence.js';
 import type { Home } from './home.js';
 import { areRunning } from './processes.js';

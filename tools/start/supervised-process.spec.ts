@@ -1,6 +1,6 @@
 import { expect, it } from '@jest/globals';
 import { once } from 'node:events';
-import type { Supervisor } from '#lib/embedded';
+import type { Supervisor } from '#lib/local-servers';
 import { SupervisedProcess } from './supervised-process.js';
 
 /** The program says that it is ready when it starts, and ends when it is told to. */

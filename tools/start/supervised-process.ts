@@ -1,4 +1,4 @@
-import type { Supervisor } from '#lib/embedded';
+import type { Supervisor } from '#lib/local-servers';
 import { Child, type ChildSpec, type Exit } from '../shared/children.js';
 
 const BACKOFF = { firstMs: 500, mostMs: 30_000 };

@@ -1,4 +1,4 @@
-import type { Recovered, RuntimeDriver } from '#lib/runtime';
+import type { Recovered, RuntimeDriver } from '#lib/session-runtime';
 import type { SessionError, SessionRecord, StopCause } from './domain/session.js';
 import { classOfGivenUp } from './domain/verdict.js';
 import { failUnstarted, type LiveParts, LiveSession } from './live-session.js';

@@ -6,7 +6,7 @@ import {
   type RuntimeSession,
   type SessionExit,
   SpawnError,
-} from '#lib/runtime';
+} from '#lib/session-runtime';
 import type {
   PendingReport,
   SessionError,

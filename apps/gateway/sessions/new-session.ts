@@ -1,5 +1,5 @@
 import { DroverError, type FieldError, looksSecret, newId, whyNoVariable } from '#lib/kernel';
-import { secretsIn } from '#lib/runtime';
+import { secretsIn } from '#lib/session-runtime';
 import type { SpawnAgentDto, SpawnSessionDto } from '../http/dto/spawn.dto.js';
 import type { SessionOrder, SessionRecord } from './domain/session.js';
 

@@ -1,5 +1,5 @@
 import { expect, jest, test } from '@jest/globals';
-import { Drivers, type Recovered, type RuntimeDriver, SpawnError } from '#lib/runtime';
+import { Drivers, type Recovered, type RuntimeDriver, SpawnError } from '#lib/session-runtime';
 import type { Dispatcher } from './dispatcher.js';
 import type { SessionRecord } from './domain/session.js';
 import { recoverSessions } from './recover-sessions.js';

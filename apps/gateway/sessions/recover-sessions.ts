@@ -1,5 +1,5 @@
 import type { HostLog } from '#lib/agent-host';
-import type { Drivers } from '#lib/runtime';
+import type { Drivers } from '#lib/session-runtime';
 import type { Dispatcher } from './dispatcher.js';
 import type { SessionRecord } from './domain/session.js';
 import type { SessionBook } from './session-book.js';

@@ -2,7 +2,7 @@ import { chmodSync } from 'node:fs';
 import { join } from 'node:path';
 import { takeOver } from '#lib/agent-host';
 import { makeFolder, newId } from '#lib/kernel';
-import type { ProcessRef } from '#lib/runtime';
+import type { ProcessRef } from '#lib/session-runtime';
 
 interface Identity {
   gatewayId: string;

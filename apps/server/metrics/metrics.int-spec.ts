@@ -8,7 +8,7 @@ import {
   type TestWorkspace,
 } from '../../../test/support/app.js';
 import { waitFor } from '../../../test/support/wait-for.js';
-import { StandInGateway } from '../../../libs/runs/sessions/testing/stand-in-gateway.js';
+import { StandInGateway } from '../../../libs/work/runs/sessions/testing/stand-in-gateway.js';
 import { apiClient } from '../../../test/support/api-client.js';
 import { Coordinator } from '#lib/coordinator';
 import { newId } from '#lib/kernel';

@@ -10,7 +10,7 @@ import {
 } from '#lib/agent-host';
 import { bearer, type DroverClient } from '#lib/api-client';
 import { RUNS_COMMANDS } from '#lib/kernel';
-import type { Drivers } from '#lib/runtime';
+import type { Drivers } from '#lib/session-runtime';
 import { FetchedToken, GivenToken } from '../api/agent-token.js';
 import { DroverApi } from '../api/drover-api.js';
 import type { Registration } from '../api/types.js';

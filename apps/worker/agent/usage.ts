@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { listProcesses } from '#lib/runtime';
+import { listProcesses } from '#lib/session-runtime';
 
 /** Linux shows times in hundredths of a second on every architecture. */
 const TICKS_PER_SECOND = 100;

@@ -1,5 +1,5 @@
 import { classOfExit, signalOf } from '#lib/kernel';
-import { describeExit, MAX_MESSAGE, type SessionExit, tellsOfFullHeap } from '#lib/runtime';
+import { describeExit, MAX_MESSAGE, type SessionExit, tellsOfFullHeap } from '#lib/session-runtime';
 import type { RunFailure } from '../api/types.js';
 
 /** How a process ended, and what else is known about it. */

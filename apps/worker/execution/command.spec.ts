@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { SpawnError } from '#lib/runtime';
+import { SpawnError } from '#lib/session-runtime';
 import { readCommandSpec } from './command.js';
 
 describe('inputContext', () => {

@@ -1,5 +1,5 @@
 import type { JsonObject } from '#lib/agent-host';
-import { SpawnError } from '#lib/runtime';
+import { SpawnError } from '#lib/session-runtime';
 
 /** The command of `inputContext`, checked. */
 export interface CommandSpec {

@@ -6,18 +6,18 @@ import { symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { JsonObject } from '#lib/agent-host';
-import { Drivers, SpawnError } from '#lib/runtime';
+import { Drivers, SpawnError } from '#lib/session-runtime';
 import {
   killMarked,
   processesWith,
   uniqueSeconds,
-} from '../../../libs/runtime/testing/processes.js';
+} from '../../../libs/hosts/session-runtime/testing/processes.js';
 import { makeJob, RUN_TOKEN, type TestJob } from '../testing/job.js';
 import { waitUntil } from '../testing/wait-until.js';
 import { startExecution } from './execution.js';
 
 const ROOT = join(import.meta.dirname, '../../..');
-const supervisor = join(ROOT, 'dist/libs/runtime/process/supervisor-process.js');
+const supervisor = join(ROOT, 'dist/libs/hosts/session-runtime/process/supervisor-process.js');
 let allowed: string;
 const jobs: TestJob[] = [];
 const drivers: Drivers[] = [];

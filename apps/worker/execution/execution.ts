@@ -6,7 +6,7 @@ import {
   secretsIn,
   type SessionExit,
   type SessionSignal,
-} from '#lib/runtime';
+} from '#lib/session-runtime';
 import { FILES, readJsonFile } from '../runs/run-folder.js';
 import { CheckpointWatch } from './checkpoint-watch.js';
 import { classifyExit } from './classify.js';

@@ -6,13 +6,13 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { JsonObject } from '#lib/agent-host';
-import { Drivers, type Sandbox } from '#lib/runtime';
-import { testSandbox } from '../../../libs/runtime/testing/sandboxes.js';
+import { Drivers, type Sandbox } from '#lib/session-runtime';
+import { testSandbox } from '../../../libs/hosts/session-runtime/testing/sandboxes.js';
 import { makeJob, type TestJob } from '../testing/job.js';
 import { startExecution } from './execution.js';
 
 const ROOT = join(import.meta.dirname, '../../..');
-const supervisor = join(ROOT, 'dist/libs/runtime/process/supervisor-process.js');
+const supervisor = join(ROOT, 'dist/libs/hosts/session-runtime/process/supervisor-process.js');
 const sandbox = await testSandbox();
 const jobs: TestJob[] = [];
 let server: Server;

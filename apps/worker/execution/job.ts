@@ -1,4 +1,4 @@
-import type { KeptLine, SessionSignal } from '#lib/runtime';
+import type { KeptLine, SessionSignal } from '#lib/session-runtime';
 import type { JsonObject } from '#lib/agent-host';
 import type {
   ClaimedTaskBody,

@@ -1,4 +1,4 @@
-import { copyStart } from '#lib/runtime';
+import { copyStart } from '#lib/session-runtime';
 import type { JsonObject } from '#lib/agent-host';
 import { ENTRY_LEVELS, type EntryLevel, type ProviderLimit, type Question } from '../api/types.js';
 import { readProviderLimit } from './provider-limit-line.js';

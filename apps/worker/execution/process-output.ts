@@ -7,7 +7,7 @@ import {
   type OutputSink,
   type Redactor,
   shorten,
-} from '#lib/runtime';
+} from '#lib/session-runtime';
 import type { JsonObject } from '#lib/agent-host';
 import type { EntryLevel, ProviderLimit, Question } from '../api/types.js';
 import type { JobReports } from './job.js';

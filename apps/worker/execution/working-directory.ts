@@ -1,6 +1,6 @@
 import { realpath, stat } from 'node:fs/promises';
 import { isAbsolute, join, sep } from 'node:path';
-import { SpawnError } from '#lib/runtime';
+import { SpawnError } from '#lib/session-runtime';
 
 /** None of it: the run's own folder. */
 export type WorkingDirectory = { cwd: string; within: string } | Record<string, never>;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import type { FinalReport } from '../api/types.js';
 import type { Outcome } from '../execution/job.js';
-import { refusal } from '../../../libs/agent-host/testing/refusal.js';
+import { refusal } from '../../../libs/hosts/agent-host/testing/refusal.js';
 import { decideFinalReport, type StopCause } from './final-report.js';
 import { withoutDetails } from './refused-report.js';
 

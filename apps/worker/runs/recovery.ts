@@ -7,7 +7,7 @@ import {
   messageOf,
   retrying,
 } from '#lib/agent-host';
-import type { Drivers } from '#lib/runtime';
+import type { Drivers } from '#lib/session-runtime';
 import type { DroverApi } from '../api/drover-api.js';
 import type { FinalReport, LiveTask } from '../api/types.js';
 import { removeRun } from '../state/leftovers.js';

@@ -1,6 +1,6 @@
 import { chmod, lstat, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { readRegularFile, removeTree } from '#lib/runtime';
+import { readRegularFile, removeTree } from '#lib/session-runtime';
 import type { JsonObject } from '#lib/agent-host';
 import type { FinalReport } from '../api/types.js';
 import { parseObject } from '../execution/line-protocol.js';

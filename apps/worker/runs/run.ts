@@ -1,6 +1,6 @@
 import { isTransient, isUnauthenticated, type Log, LongTimer, messageOf } from '#lib/agent-host';
 import type { ClaimedTask, FinalReport, ProgressReport, RunFailure } from '../api/types.js';
-import { SpawnError } from '#lib/runtime';
+import { SpawnError } from '#lib/session-runtime';
 import type { Execution, Job, JobReports, Outcome } from '../execution/job.js';
 import { OutputBudget } from './output-budget.js';
 import type { StateFile } from '../state/state-file.js';

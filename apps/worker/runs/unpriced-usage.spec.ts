@@ -13,7 +13,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Log } from '#lib/agent-host';
 import { ConnectionProblem } from '#lib/api-client';
-import { refusal } from '../../../libs/agent-host/testing/refusal.js';
+import { refusal } from '../../../libs/hosts/agent-host/testing/refusal.js';
 import { UnpricedUsage } from './unpriced-usage.js';
 
 const quiet = new Log(() => undefined);

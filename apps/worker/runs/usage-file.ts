@@ -1,6 +1,6 @@
 import { appendFileSync, closeSync, ftruncateSync, openSync, rmSync } from 'node:fs';
 import { type HostLog, messageOf } from '#lib/agent-host';
-import { readRegularFile } from '#lib/runtime';
+import { readRegularFile } from '#lib/session-runtime';
 import type { UsageReport } from '../api/types.js';
 import { readUsage } from '../execution/usage-line.js';
 

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Log } from '#lib/agent-host';
 import { ConnectionProblem } from '#lib/api-client';
-import { refusal } from '../../../libs/agent-host/testing/refusal.js';
+import { refusal } from '../../../libs/hosts/agent-host/testing/refusal.js';
 import type { UsageAnswer, UsageReport } from '../api/types.js';
 import { UsageFile } from './usage-file.js';
 import { UsageOutbox } from './usage-outbox.js';

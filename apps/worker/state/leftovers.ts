@@ -1,5 +1,5 @@
 import { type HostLog, messageOf } from '#lib/agent-host';
-import { type Drivers, killTree } from '#lib/runtime';
+import { type Drivers, killTree } from '#lib/session-runtime';
 import type { StateFile } from './state-file.js';
 
 /** Ends what an earlier life left running. */

@@ -7,8 +7,11 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { Log } from '#lib/agent-host';
 import { newId } from '#lib/kernel';
-import { Drivers, isAlive, type ProcessRef, readProcess } from '#lib/runtime';
-import { killMarked, uniqueSeconds } from '../../../libs/runtime/testing/processes.js';
+import { Drivers, isAlive, type ProcessRef, readProcess } from '#lib/session-runtime';
+import {
+  killMarked,
+  uniqueSeconds,
+} from '../../../libs/hosts/session-runtime/testing/processes.js';
 import { waitUntil } from '../testing/wait-until.js';
 import { endLeftovers } from './leftovers.js';
 import { StateFile } from './state-file.js';

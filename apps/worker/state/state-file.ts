@@ -2,7 +2,7 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { takeOver, writeJson } from '#lib/agent-host';
 import { newId } from '#lib/kernel';
-import { machineBootId, type ProcessRef } from '#lib/runtime';
+import { machineBootId, type ProcessRef } from '#lib/session-runtime';
 
 /** A run as the file remembers it. */
 export interface RememberedRun {

@@ -7,7 +7,7 @@ const GATEWAY_ID = 'a-gateway';
 
 /**
  * Gateways are of the installation and see the sessions of all workspaces, so these routes have a guard
- * of their own. Whom it lets in is a matter of the library's tests (libs/runs/sessions).
+ * of their own. Whom it lets in is a matter of the library's tests (libs/work/runs/sessions).
  */
 export function isGatewayRoute({ name }: Pick<Route, 'name'>): boolean {
   return name.startsWith('POST /gateway/');

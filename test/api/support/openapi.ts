@@ -70,7 +70,7 @@ type RawSchema = Omit<Schema, 'type'> & {
   anyOf?: RawSchema[];
 };
 
-/** What is sent there is others' to say, and is signed over its bytes: libs/inbound-hooks has its tests. */
+/** What is sent there is others' to say, and is signed over its bytes: libs/events/inbound-hooks has its tests. */
 const SIGNED = 'POST /hooks/{id}';
 
 /** All routes that the running server documents, those of the API first, but the one for signed events. */

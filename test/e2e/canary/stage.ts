@@ -1,9 +1,15 @@
 import { expect } from '@jest/globals';
 import { join } from 'node:path';
 import { Redis } from 'iovalkey';
-import { type Collector, startCollector } from '../../../libs/traces/testing/collector.js';
-import { type MailStandIn, startMailServer } from '../../../libs/webhooks/testing/mail-server.js';
-import { type Receiver, startReceiver } from '../../../libs/webhooks/testing/receiver.js';
+import {
+  type Collector,
+  startCollector,
+} from '../../../libs/events/task-traces/testing/collector.js';
+import {
+  type MailStandIn,
+  startMailServer,
+} from '../../../libs/events/webhooks/testing/mail-server.js';
+import { type Receiver, startReceiver } from '../../../libs/events/webhooks/testing/receiver.js';
 import { followStream, type HeardStream } from '../../support/event-stream.js';
 import { TestFleet } from '../../support/fleet.js';
 import type { BuiltProcess } from '../../support/processes.js';

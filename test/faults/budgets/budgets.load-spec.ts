@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { randomInt } from 'node:crypto';
 import { newId } from '#lib/kernel';
-import { budgetsAddUp } from '../../../libs/invariants/checks/budgets-add-up.sql.js';
+import { budgetsAddUp } from '../../../libs/dev/invariants/checks/budgets-add-up.sql.js';
 import { Random } from '../chaos/random.js';
 import { expectInvariants } from '../harness/verdict.js';
 import { type Books, DEEDS, WEIGHTS } from './deeds.js';

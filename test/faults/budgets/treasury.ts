@@ -1,5 +1,5 @@
 import { expect } from '@jest/globals';
-import { freePort } from '#lib/embedded';
+import { freePort } from '#lib/local-servers';
 import { newId } from '#lib/kernel';
 import { type ApiAnswer, type ApiClient, apiClient } from '../../support/api-client.js';
 import { TestFleet } from '../../support/fleet.js';

@@ -1,5 +1,5 @@
 import { writeFileSync } from 'node:fs';
-import { withCleanup } from '#lib/embedded';
+import { withCleanup } from '#lib/local-servers';
 import { explain } from '../../../tools/shared/sentence.js';
 import { type Options, readOptions, USAGE } from './options.js';
 import { describe } from './report.js';

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { CleanupScope } from '#lib/embedded';
+import type { CleanupScope } from '#lib/local-servers';
 import { checkInvariants, type Outcome } from '#lib/invariants';
 import { Deaths } from './faults/deaths.js';
 import { storm } from './faults/storm.js';

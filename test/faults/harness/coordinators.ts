@@ -1,4 +1,4 @@
-import { freePort } from '#lib/embedded';
+import { freePort } from '#lib/local-servers';
 import type { TestDatabase } from '../../support/database.js';
 import type { TestFleet } from '../../support/fleet.js';
 import type { BuiltProcess } from '../../support/processes.js';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { migrate } from '#lib/database';
-import { type EmbeddedPostgres, startEmbeddedPostgres, Supervisor } from '#lib/embedded';
+import { type EmbeddedPostgres, startEmbeddedPostgres, Supervisor } from '#lib/local-servers';
 import { createTestDatabase, type TestDatabase } from '../../support/database.js';
 
 const SETTINGS = {

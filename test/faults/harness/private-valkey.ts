@@ -1,5 +1,5 @@
 import { Redis } from 'iovalkey';
-import { type EmbeddedValkey, startEmbeddedValkey, Supervisor } from '#lib/embedded';
+import { type EmbeddedValkey, startEmbeddedValkey, Supervisor } from '#lib/local-servers';
 
 const PASSWORD = 'of-the-tests';
 

@@ -1,5 +1,5 @@
 import { newId } from '#lib/kernel';
-import { StandInGateway } from '../../../libs/runs/sessions/testing/stand-in-gateway.js';
+import { StandInGateway } from '../../../libs/work/runs/sessions/testing/stand-in-gateway.js';
 import { apiClient } from '../../support/api-client.js';
 import type { TestFleet } from '../../support/fleet.js';
 

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { Supervisor } from '#lib/embedded';
+import type { Supervisor } from '#lib/local-servers';
 
 type Running = Awaited<ReturnType<Supervisor['run']>>;
 

@@ -11,7 +11,7 @@ import {
   startEmbeddedPostgres,
   startStack,
   Supervisor,
-} from '#lib/embedded';
+} from '#lib/local-servers';
 import { TokenService } from '#lib/identity';
 import { Core } from './core.js';
 import { Program } from './program.js';

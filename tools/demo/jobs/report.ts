@@ -22,7 +22,7 @@ const CHAPTERS: [string, string][] = [
   ['imports', 'Libraries'],
   ['links', 'Documentation'],
   ['types-kernel', 'Types'],
-  ['types-embedded', 'Types'],
+  ['types-local-servers', 'Types'],
   ['licences', 'Packages'],
   ['hash', 'Hashes'],
   ['duplicates', 'Duplicates'],

@@ -97,8 +97,8 @@ export function tally(keys: Iterable<string>): [string, number][] {
 export function partOf(path: string): string {
   const parts = path.split('/');
   if (parts.length === 1) return '(top)';
-  const grouped = ['apps', 'libs', 'tools', 'test'].includes(parts[0] ?? '') && parts.length > 2;
-  return parts.slice(0, grouped ? 2 : 1).join('/');
+  const depth = { apps: 2, libs: 3, tools: 2, test: 2 }[parts[0] ?? ''] ?? 1;
+  return parts.slice(0, parts.length > depth ? depth : 1).join('/');
 }
 
 export function number(value: number): string {

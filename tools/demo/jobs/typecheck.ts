@@ -1,12 +1,12 @@
 // Type-checks one library with the compiler of the project, under the project's own settings.
 import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { basename, join, resolve } from 'node:path';
 import { runJob, say } from './support.js';
 
 const library = process.argv[2] ?? '';
 
-await runJob(`types-${library}`, ({ root }) => {
+await runJob(`types-${basename(library)}`, ({ root }) => {
   const settings = resolve('tsconfig.json');
   const config = {
     extends: join(root, 'tsconfig.json'),

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import type { SessionExit } from '#lib/runtime';
+import type { SessionExit } from '#lib/session-runtime';
 import type { Stopping } from './session.js';
 import { judgeExit } from './verdict.js';
 

@@ -1,5 +1,5 @@
 import { classOfExit, type ExitClass } from '#lib/kernel';
-import { describeExit, type SessionExit, tellsOfFullHeap } from '#lib/runtime';
+import { describeExit, type SessionExit, tellsOfFullHeap } from '#lib/session-runtime';
 import type { SessionError, SessionStatus, Stopping } from './session.js';
 
 /** How a session ended, as the API shows it and the server is told. */

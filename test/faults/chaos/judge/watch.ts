@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { budgetsAddUp } from '../../../../libs/invariants/checks/budgets-add-up.sql.js';
+import { budgetsAddUp } from '../../../../libs/dev/invariants/checks/budgets-add-up.sql.js';
 import type { Findings } from '../findings.js';
 import type { ChaosPostgres } from '../stage/postgres.js';
 

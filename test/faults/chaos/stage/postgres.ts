@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
-import { type EmbeddedPostgres, startEmbeddedPostgres, type Supervisor } from '#lib/embedded';
+import { type EmbeddedPostgres, startEmbeddedPostgres, type Supervisor } from '#lib/local-servers';
 
 const SETTINGS = {
   max_connections: 150,

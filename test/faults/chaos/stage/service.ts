@@ -1,5 +1,5 @@
 import { rm } from 'node:fs/promises';
-import type { Supervisor } from '#lib/embedded';
+import type { Supervisor } from '#lib/local-servers';
 import { Child, type ChildSpec } from '../../../../tools/shared/children.js';
 
 const AGAIN_AFTER_MS = 300;

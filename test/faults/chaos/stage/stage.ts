@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Database, migrate } from '#lib/database';
-import { type CleanupScope, freePort, Supervisor } from '#lib/embedded';
+import { type CleanupScope, freePort, Supervisor } from '#lib/local-servers';
 import { ensureFirstAdministrator } from '#lib/identity';
 import { databaseUrls, type DatabaseUrls } from '../../../../tools/shared/database-urls.js';
 import { PrivateValkey } from '../../harness/private-valkey.js';

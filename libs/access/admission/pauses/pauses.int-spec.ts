@@ -1,0 +1,78 @@
+import { afterAll, beforeAll, beforeEach, expect, it } from '@jest/globals';
+import { apiClient } from '../../../../test/support/api-client.js';
+import {
+  type ApiClient,
+  startTestApp,
+  type TestApp,
+  type TestWorkspace,
+} from '../../../../test/support/app.js';
+
+interface Pause {
+  id: string;
+  pausedBy: string;
+  endedBy: string | null;
+}
+
+let server: TestApp;
+let workspace: TestWorkspace;
+
+beforeAll(async () => {
+  server = await startTestApp();
+});
+beforeEach(async () => {
+  workspace = await server.newWorkspace();
+});
+afterAll(() => server.stop());
+
+async function anApiKey(): Promise<{ id: string; api: ApiClient }> {
+  const body = { name: 'deploy', role: 'ADMIN', scopes: ['workspace:admin', 'tasks:read'] };
+  const path = `/workspaces/${workspace.id}/api-keys`;
+  const answer = await workspace.api.post<{ id: string; key: string }>(path, body);
+  expect(answer.status).toBe(201);
+  const { id, key } = answer.body;
+  return { id, api: apiClient(server.url, { authorization: `Bearer ${key}` }) };
+}
+
+async function pause(values: Record<string, unknown>, api = workspace.api): Promise<Pause> {
+  const answer = await api.post<Pause>('/pauses', { reason: 'Release day', ...values });
+  expect(answer.status).toBe(201);
+  return answer.body;
+}
+
+async function end(id: string, api = workspace.api): Promise<Pause & { remaining: string[] }> {
+  const answer = await api.delete<Pause & { remaining: string[] }>(`/pauses/${id}`);
+  expect(answer.status).toBe(200);
+  return answer.body;
+}
+
+const ofType = (taskType: string) => pause({ scope: 'task_type', taskType });
+
+it('names the API key with which tasks were paused, and with which they go on', async () => {
+  const key = await anApiKey();
+  await workspace.newAgent();
+  const paused = await pause({ scope: 'workspace' }, key.api);
+  expect(paused.pausedBy).toBe(`api_key:${key.id}`);
+  const task = { title: 'T', taskType: 'test' };
+  const { body } = await workspace.api.post<{ id: string }>('/agent-tasks', task);
+  const explained = await workspace.api.get(`/agent-tasks/${body.id}/explain`);
+  expect(explained.body).toMatchObject({
+    reasons: [{ code: 'held_by_pause', facts: { by: `api_key:${key.id}`, byName: 'deploy' } }],
+  });
+  expect((await end(paused.id, key.api)).endedBy).toBe(`api_key:${key.id}`);
+
+  const byHand = await pause({ scope: 'workspace' });
+  expect(byHand.pausedBy).toBe(`user:${workspace.userId}`);
+  expect(await end(byHand.id, key.api)).toMatchObject({
+    ...{ pausedBy: `user:${workspace.userId}`, endedBy: `api_key:${key.id}` },
+  });
+});
+
+it('tells who ends one which others still hold what it covered', async () => {
+  const tests = await ofType('test');
+  const again = await ofType('test');
+  const builds = await ofType('build');
+  const all = await pause({ scope: 'workspace' });
+  expect((await end(tests.id)).remaining).toEqual([all.id, again.id]);
+  expect((await end(all.id)).remaining).toEqual([builds.id, again.id]);
+  expect((await end(again.id)).remaining).toEqual([]);
+});

@@ -1,0 +1,61 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { anyText } from '../../../test/support/any-text.js';
+import { fit } from './fit.js';
+
+const sizeOf = (value: unknown) => JSON.stringify(value).length;
+
+it('keeps a value that has room as it is', () => {
+  fc.assert(fc.property(fc.jsonValue(), (value) => expect(fit(value, 1e6)).toEqual(value)));
+});
+
+it('makes every value fit', () => {
+  const texts = anyText({ maxLength: 600 });
+  const value = fc.letrec((tie) => ({
+    any: fc.oneof(
+      { maxDepth: 4 },
+      texts,
+      fc.integer(),
+      fc.constant(null),
+      fc.array(tie('any'), { maxLength: 12 }),
+      fc.dictionary(texts, tie('any'), { maxKeys: 12 }),
+    ),
+  })).any;
+  fc.assert(
+    fc.property(value, fc.integer({ min: 200, max: 1_000 }), (any, room) => {
+      expect(sizeOf(fit(any, room))).toBeLessThanOrEqual(room);
+    }),
+  );
+});
+
+describe('what is left out', () => {
+  it('is the end of a long text', () => {
+    const cut = fit('x'.repeat(1_000), 200) as string;
+    expect(cut).toMatch(/^x{100,} \[left out: \d+ more characters\]$/);
+  });
+
+  it('is the end of a long list', () => {
+    const list = Array.from({ length: 100 }, (_, at) => ({ at }));
+    const cut = fit(list, 200) as unknown[];
+    expect(cut.slice(0, 3)).toEqual([{ at: 0 }, { at: 1 }, { at: 2 }]);
+    expect(cut.at(-1)).toBe(`[left out: ${100 - (cut.length - 1)} more items]`);
+  });
+
+  it('is the largest member, and small ones stay whole', () => {
+    const cut = fit({ id: 'a', large: 'x'.repeat(1_000), title: 'b' }, 300);
+    const large = expect.stringContaining('[left out:');
+    expect(cut).toEqual({ id: 'a', large, title: 'b' });
+    expect(Object.keys(cut as object)).toEqual(['id', 'large', 'title']);
+  });
+
+  it('is counted where there are too many members', () => {
+    const many = Object.fromEntries(Array.from({ length: 500 }, (_, at) => [`name${at}`, 'x']));
+    const cut = fit(many, 300) as Record<string, unknown>;
+    expect(cut['…']).toBe(`[left out: ${500 - (Object.keys(cut).length - 1)} more members]`);
+  });
+
+  it('never is half of a character', () => {
+    const cut = fit('😀'.repeat(1_000), 201) as string;
+    expect(cut.isWellFormed()).toBe(true);
+  });
+});

@@ -1,0 +1,194 @@
+import { ApiProperty, type ApiPropertyOptions } from '@nestjs/swagger';
+import { EVENT_FILTERS } from '#lib/journal';
+import {
+  Flag,
+  Int,
+  Nested,
+  OneOf,
+  OneOfList,
+  PageQuery,
+  Text,
+  TextList,
+  Timestamp,
+} from '#lib/http';
+import type { Replay } from '../deliveries.service.js';
+import { type Day, DAYS, type Kind, KINDS, type QuietHours } from '../domain/kinds.js';
+import type { DeliveryState } from '../store/deliveries.sql.js';
+import type { AttemptView, DeliveryView, WebhookView } from '../webhook-view.js';
+import type { WebhookChange, WebhookRequest } from '../webhooks.service.js';
+
+const STATES = ['pending', 'delivered', 'dead'] as const;
+
+const id = { type: String, format: 'uuid' };
+const time = { type: String, format: 'date-time' };
+const laterTime = { ...time, nullable: true };
+const text: ApiPropertyOptions = { type: String, nullable: true };
+
+const number = { type: 'integer', nullable: true } as const;
+
+const URL_WORDS =
+  'An https:// URL of a public address, with the port 443 or 8443; an operator may allow other networks. For slack and discord theirs, which is a secret.';
+const HUB_WORDS =
+  'Whether each message also has GitHub’s header `X-Hub-Signature-256`, with the secret’s whole text as the key';
+const EVENTS = {
+  ...{ minItems: 1, maxItems: 50 },
+  description: 'Names of events; `task.*`, or `task`, for all of tasks, `*` for all',
+};
+
+const TIME = {
+  max: 5,
+  pattern: { regexp: /^(?:[01]\d|2[0-3]):[0-5]\d$/, words: 'be a time of the day, such as 22:00' },
+};
+
+export class QuietHoursDto implements QuietHours {
+  @Text(TIME) from!: string;
+  @Text({ ...TIME, description: 'On the next day unless it is later than `from`' }) to!: string;
+  @Text({ max: 100, description: 'An IANA name', example: 'Europe/Berlin' }) timeZone!: string;
+  @OneOfList(DAYS, {
+    ...{ optional: true, minItems: 1, maxItems: 7 },
+    description: 'Days on which they begin; without any, all',
+  })
+  days?: Day[];
+  @OneOfList(EVENT_FILTERS, {
+    ...{ optional: true, maxItems: 50 },
+    description: 'Events that come all the same',
+  })
+  exceptTypes?: string[];
+}
+
+const OPTIONAL = { optional: true, nullable: true };
+const RECIPIENTS = {
+  ...{ minItems: 1, maxItems: 20, item: { max: 254 }, optional: true },
+  description: 'email: members of the workspace, by user id or address',
+};
+const TEMPLATE = {
+  ...{ ...OPTIONAL, max: 2_000 },
+  description: 'For people: instead of the sentence of an event; `{{task.title}}` is replaced',
+  example: '*{{task.title}}*: {{text}}',
+};
+const SECONDS = {
+  optional: true,
+  description: 'For people: seconds between two messages; what comes meanwhile is joined',
+};
+const SHOWN = {
+  optional: true,
+  description: 'For people: events that one message tells one by one',
+};
+const QUIET = { ...OPTIONAL, description: 'For people: when messages wait' };
+
+export class WebhookChangeDto implements WebhookChange {
+  @Text({ max: 2_000, optional: true, description: URL_WORDS }) url?: string;
+  @TextList(RECIPIENTS) recipients?: string[];
+  @OneOfList(EVENT_FILTERS, { ...EVENTS, optional: true }) events?: string[];
+  @Text({ ...OPTIONAL, min: 0, max: 1_000 }) description?: string | null;
+  @Flag({ optional: true, description: HUB_WORDS }) hubSignature?: boolean;
+  @Text(TEMPLATE) template?: string | null;
+  @Int(0, 3_600, SECONDS) digestSeconds?: number;
+  @Int(1, 50, SHOWN) digestMax?: number;
+  @Nested(() => QuietHoursDto, QUIET) quietHours?: QuietHoursDto | null;
+  @Flag({ optional: true, description: 'What waits for a disabled one waits on' })
+  enabled?: boolean;
+}
+
+export class WebhookDto implements WebhookRequest {
+  @OneOf(KINDS, { optional: true, description: 'Default signed: for programs. Others: for people' })
+  kind?: Kind;
+  @Text({ max: 2_000, optional: true, description: URL_WORDS }) url?: string;
+  @TextList(RECIPIENTS) recipients?: string[];
+  @OneOfList(EVENT_FILTERS, EVENTS) events!: string[];
+  @Text({ ...OPTIONAL, min: 0, max: 1_000 }) description?: string | null;
+  @Flag({ optional: true, description: HUB_WORDS }) hubSignature?: boolean;
+  @Text(TEMPLATE) template?: string | null;
+  @Int(0, 3_600, SECONDS) digestSeconds?: number;
+  @Int(1, 50, SHOWN) digestMax?: number;
+  @Nested(() => QuietHoursDto, QUIET) quietHours?: QuietHoursDto | null;
+}
+
+export class ListDeliveriesQuery extends PageQuery {
+  @OneOf(STATES, { optional: true }) state?: DeliveryState;
+}
+
+const DELIVERY_ID = {
+  max: 18,
+  pattern: { regexp: /^[1-9]\d{0,17}$/, words: 'be the id of a delivery' },
+};
+
+export class ReplayDto implements Replay {
+  @TextList({
+    ...{ minItems: 1, maxItems: 1_000, item: DELIVERY_ID, optional: true },
+    description: 'These deliveries',
+  })
+  ids?: string[];
+
+  @OneOf(STATES, { optional: true, description: 'All in this state: `dead` for what has failed' })
+  state?: DeliveryState;
+
+  @Timestamp({ optional: true, description: 'Events from then on' }) from?: string;
+  @Timestamp({ optional: true, description: 'Events before' }) to?: string;
+}
+
+export class WebhookDoc implements WebhookView {
+  @ApiProperty(id) id!: string;
+  @ApiProperty({ enum: KINDS }) kind!: Kind;
+  @ApiProperty({ description: 'slack and discord: cut, as it is a secret; email: mailto:' })
+  url!: string;
+  @ApiProperty({ type: [String], format: 'uuid', nullable: true, description: 'email: users' })
+  recipients!: string[] | null;
+  @ApiProperty({ type: [String] }) events!: string[];
+  @ApiProperty(text) description!: string | null;
+  @ApiProperty() hubSignature!: boolean;
+  @ApiProperty() enabled!: boolean;
+  @ApiProperty({ enum: ['user', 'gone'], nullable: true, description: 'gone: it answered so' })
+  disabledReason!: 'user' | 'gone' | null;
+  @ApiProperty({ type: 'integer' }) consecutiveFailures!: number;
+  @ApiProperty({ ...laterTime, description: 'Until then messages are signed with it, too' })
+  previousSecretExpiresAt!: string | null;
+  @ApiProperty(text) template!: string | null;
+  @ApiProperty(number) digestSeconds!: number | null;
+  @ApiProperty(number) digestMax!: number | null;
+  @ApiProperty({ type: () => QuietHoursDto, nullable: true }) quietHours!: QuietHoursDto | null;
+  @ApiProperty({ type: 'integer' }) version!: number;
+  @ApiProperty(time) createdAt!: string;
+  @ApiProperty(time) updatedAt!: string;
+}
+
+export class NewWebhookDoc extends WebhookDoc {
+  @ApiProperty({ ...text, description: 'The signing secret, in this answer only; null for people' })
+  secret!: string | null;
+}
+
+export class WebhookPageDoc {
+  @ApiProperty({ type: [WebhookDoc] }) items!: WebhookDoc[];
+  @ApiProperty(text) nextCursor!: string | null;
+}
+
+class AttemptDoc implements AttemptView {
+  @ApiProperty({ type: 'integer' }) number!: number;
+  @ApiProperty(time) startedAt!: string;
+  @ApiProperty({ type: 'integer' }) durationMs!: number;
+  @ApiProperty() url!: string;
+  @ApiProperty({ type: 'integer', nullable: true }) status!: number | null;
+  @ApiProperty({ ...text, description: 'Why there was no answer' }) error!: string | null;
+  @ApiProperty({ ...text, description: 'The first 4 KiB' }) answer!: string | null;
+}
+
+export class DeliveryDoc implements DeliveryView {
+  @ApiProperty({ description: 'The id of the event' }) id!: string;
+  @ApiProperty() event!: string;
+  @ApiProperty({ enum: STATES }) state!: DeliveryState;
+  @ApiProperty({ description: 'The header `webhook-id`' }) messageId!: string;
+  @ApiProperty({ description: 'As it is sent; to people a sentence is made of it' }) body!: string;
+  @ApiProperty(time) occurredAt!: string;
+  @ApiProperty(time) createdAt!: string;
+  @ApiProperty(laterTime) nextAttemptAt!: string | null;
+  @ApiProperty({ type: [AttemptDoc], description: 'The last 20' }) attempts!: AttemptDoc[];
+}
+
+export class DeliveryPageDoc {
+  @ApiProperty({ type: [DeliveryDoc] }) items!: DeliveryDoc[];
+  @ApiProperty(text) nextCursor!: string | null;
+}
+
+export class ReplayDoc {
+  @ApiProperty({ type: 'integer' }) replayed!: number;
+}

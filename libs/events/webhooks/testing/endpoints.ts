@@ -1,0 +1,106 @@
+import type { TestApp, TestWorkspace } from '../../../../test/support/app.js';
+import { waitFor } from '../../../../test/support/wait-for.js';
+import type { DeliveryView, WebhookView } from '../webhook-view.js';
+import { type Behaviour, type Received, type Receiver, startReceiver } from './receiver.js';
+
+export type Made = WebhookView & { secret: string };
+
+/** A webhook with a path of its own at the receiver. */
+export interface Endpoint extends Made {
+  path: string;
+}
+
+/** What a server under test needs, so that the receiver may be this machine's. */
+export const WITH_RECEIVER = { ROLES: 'api,relay', WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8' };
+
+/** Webhooks of one workspace, which lead to one receiver. */
+export class Endpoints {
+  private paths = 0;
+  workspace!: TestWorkspace;
+
+  private constructor(
+    readonly server: TestApp,
+    readonly receiver: Receiver,
+  ) {}
+
+  static async at(server: TestApp): Promise<Endpoints> {
+    return new Endpoints(server, await startReceiver());
+  }
+
+  /** Webhooks are of this one from now on. */
+  async newWorkspace(): Promise<void> {
+    this.workspace = await this.server.newWorkspace();
+  }
+
+  /** With a path of its own at the receiver. */
+  async make(values: Record<string, unknown> = {}, behaviour?: Behaviour): Promise<Endpoint> {
+    const path = `/${++this.paths}`;
+    if (behaviour) this.receiver.behave(path, behaviour);
+    const body = { url: this.receiver.url(path), events: ['*'], ...values };
+    const made = await this.workspace.api.post<Made>('/webhooks', body);
+    if (made.status !== 201) throw new Error(JSON.stringify(made.body));
+    return { ...made.body, path };
+  }
+
+  /** Has a test event sent. @returns its id */
+  async test({ id }: Endpoint): Promise<string> {
+    const { status, body } = await this.workspace.api.post<DeliveryView>(`/webhooks/${id}/test`);
+    if (status !== 202) throw new Error(JSON.stringify(body));
+    return body.id;
+  }
+
+  async deliveries({ id }: Endpoint, query = ''): Promise<DeliveryView[]> {
+    const path = `/webhooks/${id}/deliveries${query}`;
+    return (await this.workspace.api.get<{ items: DeliveryView[] }>(path)).body.items;
+  }
+
+  /** The only delivery of the webhook, once it has had so many attempts. */
+  attempted(webhook: Endpoint, attempts = 1): Promise<DeliveryView> {
+    return waitFor(`${attempts} attempts`, async () =>
+      (await this.deliveries(webhook)).find((each) => each.attempts.length === attempts),
+    );
+  }
+
+  received({ path }: Endpoint, count = 1): Promise<Received[]> {
+    return waitFor(`${count} requests`, () => {
+      const all = this.receiver.received(path);
+      return all.length >= count && all;
+    });
+  }
+
+  async stateOf({ id }: Endpoint): Promise<WebhookView> {
+    return (await this.workspace.api.get<WebhookView>(`/webhooks/${id}`)).body;
+  }
+
+  /** As if the time until the next attempt had passed, and so many hours more. */
+  async passTime({ id }: Endpoint, hours = 0): Promise<void> {
+    const { owner } = this.server.db;
+    await owner.query(
+      `UPDATE webhook_deliveries SET next_attempt_at = now(), give_up_at = give_up_at - make_interval(hours => $2)
+       WHERE webhook_id = $1 AND state = 'pending'`,
+      [id, hours],
+    );
+    await owner.query(
+      `UPDATE webhooks SET due_at = CASE WHEN disabled_at IS NULL THEN now() END, paused_until = NULL,
+         enabled_at = enabled_at - make_interval(hours => $2) WHERE id = $1`,
+      [id, hours],
+    );
+  }
+
+  /** Deliveries that are over, of events with the ids from 1 on. */
+  async addOld({ id }: Endpoint, count: number, state: 'delivered' | 'dead'): Promise<void> {
+    await this.server.db.owner.query(
+      `INSERT INTO webhook_deliveries (workspace_id, webhook_id, event_id, event, payload, occurred_at, state, next_attempt_at)
+       SELECT $1, $2, n, 'task.created', '{}', now(), $4, NULL FROM generate_series(1, $3::int) n`,
+      [this.workspace.id, id, count, state],
+    );
+  }
+
+  async count({ id }: Endpoint, condition = 'true'): Promise<number> {
+    const { rows } = await this.server.db.owner.query<{ count: number }>(
+      `SELECT count(*)::int AS count FROM webhook_deliveries WHERE webhook_id = $1 AND ${condition}`,
+      [id],
+    );
+    return rows[0]?.count ?? 0;
+  }
+}

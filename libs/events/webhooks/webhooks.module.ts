@@ -1,0 +1,48 @@
+import { Module, type OnModuleInit } from '@nestjs/common';
+import { EventRelay, EventsModule } from '#lib/journal';
+import { WebhookConsumer } from './consumer.js';
+import { Deliveries } from './deliveries.service.js';
+import { DeliveriesController } from './http/deliveries.controller.js';
+import { WebhooksController } from './http/webhooks.controller.js';
+import { WebhookPruner } from './pruner.js';
+import { MailClient } from './sending/mail-client.js';
+import { Messages } from './sending/messages.js';
+import { Notices } from './sending/notices.js';
+import { Recipients } from './sending/recipients.js';
+import { WebhookSenders } from './sending/senders.js';
+import { Settlement } from './sending/settlement.js';
+import { SignedMessages } from './sending/signed-messages.js';
+import { WebhookClient } from './sending/webhook-client.js';
+import { Targets } from './targets.js';
+import { Webhooks } from './webhooks.service.js';
+
+/** Sends events to the systems of others. */
+@Module({
+  imports: [EventsModule],
+  controllers: [WebhooksController, DeliveriesController],
+  providers: [
+    Webhooks,
+    Deliveries,
+    WebhookConsumer,
+    Targets,
+    WebhookClient,
+    MailClient,
+    Recipients,
+    SignedMessages,
+    Notices,
+    Messages,
+    Settlement,
+    WebhookSenders,
+    WebhookPruner,
+  ],
+})
+export class WebhooksModule implements OnModuleInit {
+  constructor(
+    private readonly relay: EventRelay,
+    private readonly consumer: WebhookConsumer,
+  ) {}
+
+  onModuleInit(): void {
+    this.relay.add(this.consumer);
+  }
+}

@@ -1,0 +1,56 @@
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { isAlive, ownRef, type ProcessRef } from '#lib/session-runtime';
+import { messageOf } from './errors.js';
+
+/** Content of a file that one living process works with. */
+interface Owned {
+  owner: ProcessRef;
+}
+
+/**
+ * Writes a file of the host's own, through a rename, so that it is whole at every moment. It needs no
+ * fsync: what it tells of are processes, which do not survive a crash of the machine.
+ */
+export function writeJson(path: string, value: object): void {
+  writeFileSync(`${path}.new`, JSON.stringify(value), { mode: 0o600 });
+  renameSync(`${path}.new`, path);
+}
+
+/**
+ * @returns undefined when there is no such file
+ * @throws Error in a sentence when it holds something else
+ */
+export function readJson<T>(path: string, isOurs: (value: Partial<T>) => boolean): T | undefined {
+  try {
+    const value = JSON.parse(readFileSync(path, 'utf8')) as T | null;
+    if (value === null || !isOurs(value)) throw new Error('it holds something else');
+    return value;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    const message = `The state file ${path} cannot be read (${messageOf(error)}): remove it to start afresh.`;
+    throw new Error(message, { cause: error });
+  }
+}
+
+/**
+ * Takes a file over from an earlier life, and writes down that this process works with it.
+ *
+ * @param next makes its content of what the earlier life left
+ * @param conflict completes "Process 7 already works with …"
+ * @throws Error in a sentence when another process lives on it, or it holds something else
+ */
+export function takeOver<T extends Owned>(
+  path: string,
+  conflict: string,
+  next: (earlier: T | undefined) => Omit<T, 'owner'>,
+): T {
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  const earlier = readJson<T>(path, ({ owner }) => typeof owner?.pid === 'number');
+  if (earlier !== undefined && earlier.owner.pid !== process.pid && isAlive(earlier.owner)) {
+    throw new Error(`Process ${earlier.owner.pid} already works with ${conflict}.`);
+  }
+  const content = { ...next(earlier), owner: ownRef() } as T;
+  writeJson(path, content);
+  return content;
+}

@@ -1,0 +1,260 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { waitFor } from '../../../../test/support/wait-for.js';
+import { newId } from '#lib/kernel';
+import { killMarked, processesWith, uniqueSeconds } from '../testing/processes.js';
+import { describeDriver, type DriverHarness } from '../testing/driver-conformance.js';
+import { testSandbox } from '../testing/sandboxes.js';
+import { ProcessDriver, type ProcessDriverOptions } from './process-driver.js';
+import { isAlive, listProcesses, membersOf, readProcess } from './process-tree.js';
+import { SessionFolder } from './session-folder.js';
+
+const DIST = join(import.meta.dirname, '../../../../dist/libs/hosts/session-runtime');
+const SCRIPTS = {
+  shim: join(DIST, 'process/shim-process.js'),
+  supervisor: join(DIST, 'process/supervisor-process.js'),
+};
+const searchPath = process.env['PATH'] ?? '';
+
+const temporary = () => mkdtempSync(join(tmpdir(), 'drover-runtime-'));
+const driverIn = (dir: string, more: Partial<ProcessDriverOptions> = {}) =>
+  new ProcessDriver({ dir, searchPath, ...SCRIPTS, ...more });
+
+const OTHER = { uid: 54_321, gid: 54_321 };
+const isRoot = process.getuid?.() === 0;
+
+function harnessOf(more: Partial<ProcessDriverOptions> = {}): Promise<DriverHarness> {
+  const dir = temporary();
+  return Promise.resolve({
+    make: () => driverIn(dir, more),
+    countProcesses: (word) => Promise.resolve(processesWith(word).length),
+    uniqueSeconds,
+    dispose: () => {
+      killMarked();
+      rmSync(dir, { recursive: true, force: true });
+      return Promise.resolve();
+    },
+  });
+}
+
+const sandbox = await testSandbox();
+
+describeDriver('A process of this machine', () => harnessOf());
+if (sandbox) describeDriver('A process in a sandbox', () => harnessOf({ sandbox }));
+
+// Nobody but root can start a process as somebody else.
+if (isRoot) {
+  describeDriver('A process of another user', () => harnessOf({ user: OTHER }));
+  if (sandbox) {
+    describeDriver('A process of another user in a sandbox', () =>
+      harnessOf({ user: OTHER, sandbox }),
+    );
+  }
+}
+
+(isRoot ? describe : describe.skip)('A session of another user', () => {
+  test('has its own folder to itself, and sees nothing of who started it', async () => {
+    const dir = temporary();
+    const driver = driverIn(dir, { user: OTHER });
+    const script = `
+      id -u; id -g; id -G; echo mine > file && cat file
+      cat "$DROVER_TASK_FILE" > /dev/null && echo reads
+      cat /proc/${process.pid}/environ > /dev/null 2>&1 || echo no environment
+      ls .. 2>/dev/null || echo no list
+      ls ../../.*/launch-* > /dev/null 2>&1 || echo no launch
+      mv "$DROVER_TASK_FILE" ../other 2>/dev/null || echo no move`;
+    const session = await driver.spawn({
+      id: newId(),
+      command: ['sh', '-c', script],
+      ...{
+        env: {},
+        secrets: [],
+        files: { DROVER_TASK_FILE: { name: 'task.json', content: '{}' } },
+      },
+    });
+    const { output } = await session.exit;
+    expect(output.trim().split('\n')).toEqual([
+      ...['54321', '54321', '54321', 'mine', 'reads'],
+      ...['no environment', 'no list', 'no launch', 'no move'],
+    ]);
+    await driver.remove(session.id);
+    expect(readdirSync(dir)).toEqual([]);
+    rmSync(dir, { recursive: true });
+  });
+});
+
+describe('Sessions as processes', () => {
+  let dir: string;
+  const children: ChildProcess[] = [];
+
+  beforeAll(() => {
+    dir = temporary();
+  });
+
+  afterAll(() => {
+    for (const child of children) child.kill('SIGKILL');
+    killMarked();
+    rmSync(dir, { recursive: true, force: true });
+  });
+
+  const spec = (script: string, id = newId()) => ({
+    id,
+    command: ['sh', '-c', script] as [string, ...string[]],
+    env: {},
+    files: {},
+    secrets: [],
+  });
+
+  const claimOf = (id: string) => SessionFolder.open(dir, id)?.readClaim();
+
+  /** Another process that starts a session, tells so, and lives on. */
+  async function startHost(id: string, script: string): Promise<ChildProcess> {
+    const program = `
+      const { ProcessDriver } = await import(${JSON.stringify(join(DIST, 'process/process-driver.js'))});
+      const driver = new ProcessDriver(${JSON.stringify({ dir, searchPath })});
+      await driver.spawn(${JSON.stringify(spec(script, id))});
+      console.log('started');
+      setInterval(() => {}, 1000);`;
+    const host = spawn(process.execPath, ['--input-type=module', '-e', program], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    children.push(host);
+    await once(createInterface({ input: host.stdout }), 'line');
+    return host;
+  }
+
+  async function kill(host: ChildProcess): Promise<void> {
+    host.kill('SIGKILL');
+    await once(host, 'exit');
+  }
+
+  test('survive the SIGKILL of their host, and write on', async () => {
+    const [id, seconds] = [newId(), uniqueSeconds()];
+    const script = `trap 'echo still here; exit 7' TERM; echo up; sleep ${seconds} & wait`;
+    await kill(await startHost(id, script));
+    const found = await driverIn(dir).recover(id);
+    if (found.kind !== 'running') throw new Error(`it is ${found.kind}`);
+    await waitFor('it to run', () => processesWith(seconds).length === 1);
+    found.session.stop(10_000);
+    const exit = await found.session.exit;
+    expect(exit).toMatchObject({ exitCode: 7, lost: false, output: 'up\nstill here' });
+  });
+
+  test('tell their exit code to a next life when they ended between two', async () => {
+    const [id, seconds] = [newId(), uniqueSeconds()];
+    await kill(await startHost(id, `trap 'exit 11' TERM; sleep ${seconds} & wait`));
+    const shim = claimOf(id)?.keeper;
+    if (!shim) throw new Error('no shim');
+    const { leader } = SessionFolder.open(dir, id)?.readStarted() ?? {};
+    process.kill(leader?.pid ?? 0, 'SIGTERM');
+    await waitFor('the shim to end', () => !isAlive(shim));
+    expect(await driverIn(dir).recover(id)).toMatchObject({
+      kind: 'ended',
+      exit: { exitCode: 11, lost: false },
+    });
+  });
+
+  test('are killed by the next life when their shim was killed too', async () => {
+    const [id, seconds] = [newId(), uniqueSeconds()];
+    const host = await startHost(id, `(setsid sleep ${seconds} &); sleep ${seconds} & wait`);
+    await waitFor('both to run', () => processesWith(seconds).length === 2);
+    const shim = claimOf(id)?.keeper;
+    if (!shim) throw new Error('no shim');
+    // The host first: one that sees its shim end would end the session itself.
+    await kill(host);
+    process.kill(shim.pid, 'SIGKILL');
+    await waitFor('the shim to end', () => !isAlive(shim));
+    expect(processesWith(seconds)).toHaveLength(2);
+    expect(await driverIn(dir).recover(id)).toMatchObject({
+      kind: 'ended',
+      exit: { exitCode: null, signal: null, lost: true },
+    });
+    expect(processesWith(seconds)).toEqual([]);
+  });
+
+  test('are ended when their shim is killed under a living driver', async () => {
+    const seconds = uniqueSeconds();
+    const session = await driverIn(dir).spawn(spec(`sleep ${seconds} & wait`));
+    process.kill(claimOf(session.id)?.keeper?.pid ?? 0, 'SIGKILL');
+    expect(await session.exit).toMatchObject({ lost: true });
+    expect(processesWith(seconds)).toEqual([]);
+  });
+
+  test('never start once a next life has voided the attempt', async () => {
+    const [id, mark] = [newId(), join(dir, `mark-${newId()}`)];
+    // A shim that comes late: it reads its order only after the next life has looked.
+    const late = join(dir, 'late-shim.mjs');
+    const gate = join(dir, 'gate');
+    writeFileSync(
+      late,
+      `import { existsSync } from 'node:fs';
+       while (!existsSync(${JSON.stringify(gate)})) await new Promise((r) => setTimeout(r, 10));
+       await import(${JSON.stringify(SCRIPTS.shim)});`,
+    );
+    const driver = driverIn(dir, { shim: late });
+    const attempt = driver.spawn(spec(`echo late > ${mark}`, id)).catch((error: unknown) => error);
+    const next = driverIn(dir);
+    await waitFor('the folder', () => SessionFolder.open(dir, id));
+    expect(await next.recover(id)).toEqual({ kind: 'absent' });
+    const again = await next.spawn(spec(`echo again >> ${mark}`, id));
+    writeFileSync(gate, '');
+    expect(await attempt).toBeInstanceOf(Error);
+    await again.exit;
+    expect(readFileSync(mark, 'utf8')).toBe('again\n');
+  });
+
+  test('do not take a process for theirs that only has the number', async () => {
+    const bystander = spawn('sleep', [uniqueSeconds()], { detached: true, stdio: 'ignore' });
+    children.push(bystander);
+    await once(bystander, 'spawn');
+    const pid = bystander.pid as number;
+    const ref = { pid, startTicks: readProcess(pid)?.startTicks ?? 0 };
+    const other = { pid, startTicks: ref.startTicks - 1 };
+    const id = newId();
+    const folder = SessionFolder.create(dir, id, []);
+    expect(folder.claim(other)).toBe(true);
+    folder.writeStarted({ leader: other, startedAt: new Date().toISOString() });
+    expect(await driverIn(dir).recover(id)).toMatchObject({ kind: 'ended', exit: { lost: true } });
+    await driverIn(dir).remove(id);
+    expect(isAlive(ref)).toBe(true);
+  });
+
+  test('do not include a process that merely has the number of theirs', () => {
+    const self = listProcesses().find(({ pid }) => pid === process.pid);
+    const other = { pid: process.pid, startTicks: (self?.startTicks ?? 0) - 1 };
+    expect(isAlive(other)).toBe(false);
+    expect(membersOf({ id: 'nobody', leader: other })).toEqual([]);
+  });
+
+  test('are not waited for where they leave pipes in the place of what is written of them', async () => {
+    const script = `launch=$(echo ../../.$(basename "$(dirname "$PWD")")/launch-*)
+      for name in activity started.json ended.json ended.json.new
+      do rm -f "$launch/$name" && mkfifo "$launch/$name"; done; echo done`;
+    const session = await driverIn(dir).spawn(spec(script));
+    expect(await session.exit).toMatchObject({ exitCode: 0, lost: false, output: 'done' });
+  });
+
+  test('are lost, and not waited for, where a next life finds a pipe in the place of their end', async () => {
+    const id = newId();
+    const folder = SessionFolder.create(dir, id, []);
+    folder.claim({ pid: 1, startTicks: 0 });
+    execFileSync('mkfifo', [
+      join(folder.launch, 'started.json'),
+      join(folder.launch, 'ended.json'),
+    ]);
+    expect(await driverIn(dir).recover(id)).toMatchObject({ kind: 'ended', exit: { lost: true } });
+  });
+
+  test('leave no folder behind, and their own is nobody else’s', async () => {
+    const session = await driverIn(dir).spawn(spec('umask; ls -ld . ..; touch x; mkdir -p a/b'));
+    const { output } = await session.exit;
+    expect(output.match(/^drwx------ /gm)).toHaveLength(2);
+    await driverIn(dir).remove(session.id);
+    expect(readdirSync(dir)).not.toContain(session.id);
+  });
+});

@@ -1,0 +1,187 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, chownSync, cpSync, mkdirSync, mkdtempSync } from 'node:fs';
+import { rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { homedir, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { newId } from '#lib/kernel';
+import type { SessionSpec } from '../driver.js';
+import { ProcessDriver } from '../process/process-driver.js';
+import type { SessionUser } from '../process/session-folder.js';
+import type { Sandbox } from './sandbox.js';
+import { testSandbox } from '../testing/sandboxes.js';
+
+const DIST = join(import.meta.dirname, '../../../../dist/libs/hosts/session-runtime');
+const shim = join(DIST, 'process/shim-process.js');
+const SECRET = 'what-nobody-else-may-read';
+const OTHER = { uid: 54_321, gid: 54_321 };
+const sandbox = await testSandbox();
+const isRoot = process.getuid?.() === 0;
+
+/** Users to try it as; nobody but root can be another one. */
+const USERS: [string, SessionUser | undefined][] = [
+  ['the host’s user', undefined],
+  ...(isRoot ? [['another user', OTHER] as [string, SessionUser]] : []),
+];
+
+const cases = describe.each(sandbox === undefined ? [] : USERS);
+
+cases('A session of %s', (_, user) => {
+  /** Everything in it is open to everybody: nothing but the sandbox is in the way. */
+  const world = mkdtempSync(join(tmpdir(), 'drover-world-'));
+  const home = join(world, 'home');
+  const dir = join(world, 'sessions');
+  /** Lies where nobody but the host's user may go. */
+  const file = join(world, 'closed/bwrap');
+  const program = { env: {}, ...sandbox?.program, file };
+  let server: Server;
+  let other: ChildProcess;
+  let neighbour: string;
+
+  const driverOf = (sandboxed: boolean, more: Partial<Sandbox> = {}) =>
+    new ProcessDriver({
+      ...{ dir, shim, user, searchPath: process.env['PATH'] ?? '' },
+      ...(sandboxed && { sandbox: { ...sandbox!, program, hidden: [home], ...more } }),
+    });
+
+  const specOf = (script: string, more: Partial<SessionSpec> = {}): SessionSpec => ({
+    ...{ id: newId(), command: ['sh', '-c', script], env: {}, secrets: [] },
+    files: { DROVER_TASK_FILE: { name: 'task.json', content: '{}' } },
+    ...more,
+  });
+
+  async function outputOf(sandboxed: boolean, script: string, more?: Partial<SessionSpec>) {
+    return (await endOf(driverOf(sandboxed), script, more)).output;
+  }
+
+  async function endOf(driver: ProcessDriver, script: string, more?: Partial<SessionSpec>) {
+    const session = await driver.spawn(specOf(script, more));
+    const exit = await session.exit;
+    await driver.remove(session.id);
+    return exit;
+  }
+
+  beforeAll(async () => {
+    chmodSync(world, 0o777);
+    mkdirSync(join(world, 'closed'), { mode: 0o700 });
+    cpSync(sandbox!.program.file, file);
+    mkdirSync(home);
+    writeFileSync(join(home, 'secrets.json'), SECRET);
+    chmodSync(home, 0o777);
+    server = createServer((_request, response) => response.end(SECRET)).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    other = spawn('sleep', ['1000'], { env: { OF_THE_SERVER: SECRET }, ...user });
+    const driver = driverOf(true);
+    neighbour = newId();
+    const task = { DROVER_TASK_FILE: { name: 'task.json', content: SECRET } };
+    await driver.spawn(specOf('sleep 1000', { id: neighbour, files: task }));
+  });
+
+  afterAll(async () => {
+    await driverOf(true).remove(neighbour);
+    other.kill('SIGKILL');
+    server.close();
+    rmSync(world, { recursive: true, force: true });
+  });
+
+  test('gets nothing that the host was started with', async () => {
+    const wrapper = join(world, 'closed/wrapper');
+    const held = join(world, 'home/secrets.json');
+    writeFileSync(wrapper, `#!/bin/sh\nexec 9<'${held}'\nexec '${file}' "$@"\n`, { mode: 0o700 });
+    const driver = driverOf(true, { program: { ...program, file: wrapper } });
+    const { output } = await endOf(driver, 'cat <&9; ls /proc/self/fd');
+    expect(output).not.toContain(SECRET);
+    expect(output).toMatch(/^0\n1\n2\n/m);
+  });
+
+  test('sees no file that is hidden in a folder that is shown, nor through a link to its folder', async () => {
+    const shown = join(world, 'shown');
+    mkdirSync(join(shown, 'real'), { recursive: true });
+    for (const name of ['secret.txt', 'real/secret.txt']) writeFileSync(join(shown, name), SECRET);
+    symlinkSync(join(shown, 'real'), join(shown, 'link'));
+    const script = `cat ${shown}/secret.txt ${shown}/link/secret.txt ${shown}/real/secret.txt 2>&1`;
+    const open = driverOf(true, { shown: [shown] });
+    expect((await endOf(open, script)).output).toContain(SECRET);
+    const hidden = [join(shown, 'secret.txt'), join(shown, 'link')];
+    const closed = driverOf(true, { shown: [shown], hidden });
+    expect((await endOf(closed, script)).output).not.toContain(SECRET);
+  });
+
+  /** Each tells of its success by a word of its own; `HOLD` is what the sandbox takes away. */
+  const attempts: [string, () => string, Partial<SessionSpec>?][] = [
+    ['reads a program’s environment', () => `cat /proc/${other.pid}/environ | tr '\\0' ' '`],
+    ['reads Drover’s home', () => `cat ${home}/secrets.json`],
+    ['reads a neighbour’s task', () => `cat ${dir}/${neighbour}/task.json`],
+    ['sees a neighbour’s folder', () => `ls ${dir}/${neighbour} && echo ${SECRET}`],
+    ['writes outside', () => `echo x > ${home}/new && echo ${SECRET}`],
+    ['signals a program', () => `kill -0 ${other.pid} && echo ${SECRET}`],
+    ['sees other processes', () => `ls -d /proc/${other.pid} && echo ${SECRET}`],
+    [
+      'uses the network where it is off',
+      () =>
+        `exec node -e "fetch('http://127.0.0.1:${portOf(server)}').then(async (r) => console.log(await r.text()))"`,
+      { network: 'off' },
+    ],
+  ];
+  const unlessOther = ['sees a neighbour’s folder', 'reads a neighbour’s task'];
+
+  test.each(attempts)('%s without a sandbox, and does not in one', async (...attempt) => {
+    const [name, script, more] = attempt;
+    const bare = await outputOf(false, script());
+    // The folder of another session of the same user can be read, not listed.
+    if (user === undefined || !unlessOther.includes(name)) expect(bare).toContain(SECRET);
+    expect(await outputOf(true, script(), more)).not.toContain(SECRET);
+  });
+
+  test('works in a folder that it shares, and is not led elsewhere by a link in it', async () => {
+    const within = join(world, 'shared');
+    mkdirSync(join(within, 'project'), { recursive: true });
+    if (user) chownSync(join(within, 'project'), user.uid, user.gid);
+    symlinkSync(home, join(within, 'way-out'));
+    const script = 'pwd; cat secrets.json; echo x > new && cat new';
+    const inIt = await outputOf(true, script, { cwd: join(within, 'project'), within });
+    expect(inIt.split('\n')).toEqual(expect.arrayContaining([`${within}/project`, 'x']));
+    const out = outputOf(true, script, { cwd: join(within, 'way-out'), within });
+    expect(await out.catch(String)).not.toContain(SECRET);
+  });
+
+  test('works in its own folder, and reaches the network and the system’s programs', async () => {
+    const script = `
+      echo mine > file && cat file; echo x > /tmp/own && cat "$TMPDIR/own"
+      cat "$DROVER_TASK_FILE"; echo; ls ${tmpdir()}/drover-world-* 2>/dev/null | grep -c home
+      exec node -e "fetch('http://127.0.0.1:${portOf(server)}').then(async (r) => console.log(await r.text()))"`;
+    const output = await outputOf(true, script);
+    expect(output.split('\n')).toEqual(['mine', 'x', '{}', '0', SECRET]);
+  });
+
+  test('has no more memory and processes than it may, and leaves no picture of its memory', async () => {
+    const driver = driverOf(true, { memoryMb: 256, processes: 5_000 });
+    const { output } = await endOf(driver, 'cat /proc/self/limits');
+    expect(output).toMatch(/^Max data size +268435456 +268435456 /m);
+    expect(output).toMatch(/^Max processes +5000 +5000 /m);
+    expect(output).toMatch(/^Max core file size +0 +0 /m);
+    const copy = (size: string): string => `dd if=/dev/zero of=/dev/null count=1 bs=${size}`;
+    expect((await endOf(driver, copy('100M'))).exitCode).toBe(0);
+    expect((await endOf(driver, copy('300M'))).exitCode).toBe(1);
+  });
+
+  test('can change no setting of the machine', async () => {
+    const script = `find /proc /sys -path '/proc/[0-9]*' -prune -o -type f -writable -print 2>/dev/null | head`;
+    expect(await outputOf(true, script)).toBe('');
+  });
+
+  test('has no privileges, no homes and no environment but its own', async () => {
+    const script = `
+      grep CapEff /proc/self/status; find ${homedir()} -maxdepth 1 -type f | wc -l; env | grep -c LD_LIBRARY_PATH
+      touch /usr/x 2>&1 | grep -o 'Read-only file system'`;
+    const output = await outputOf(true, script);
+    expect(output).toMatch(/CapEff:\t0000000000000000\n0\n0\nRead-only file system$/);
+  });
+});
+
+function portOf(server: Server): number {
+  return (server.address() as AddressInfo).port;
+}

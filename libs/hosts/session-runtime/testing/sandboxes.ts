@@ -1,0 +1,35 @@
+import { join } from 'node:path';
+import { findBubblewrap } from '#lib/local-servers';
+import type { Sandbox } from '../sandbox/sandbox.js';
+import { whyNoSandbox } from '../sandbox/open-sandbox.js';
+
+const INNER = join(
+  import.meta.dirname,
+  '../../../../dist/libs/hosts/session-runtime/sandbox/inner-process.js',
+);
+
+/** A sandbox with the compiled first process; undefined where this machine lets nobody make one. */
+export async function testSandbox(more: Partial<Sandbox> = {}): Promise<Sandbox | undefined> {
+  const program = await findBubblewrap().catch((error: Error) => noSandbox(error.message));
+  if (program === undefined) return undefined;
+  const sandbox: Sandbox = {
+    ...{ program, inner: INNER },
+    ...{ hidden: [], shown: [], network: 'on', memoryMb: 0, processes: 0 },
+    ...more,
+  };
+  const why = await whyNoSandbox(sandbox, { searchPath: '/usr/bin:/bin' });
+  return why === undefined ? sandbox : noSandbox(why);
+}
+
+/** For a built worker or gateway, whose environment turns it off otherwise. */
+export function variablesOf({ program: { file, env } }: Sandbox): Record<string, string> {
+  return {
+    DROVER_SANDBOX: 'required',
+    DROVER_SANDBOX_PROGRAM: file,
+    DROVER_SANDBOX_LIBRARIES: env['LD_LIBRARY_PATH'] ?? '',
+  };
+}
+
+function noSandbox(why: string): undefined {
+  process.stderr.write(`No sandbox: ${why}\n`);
+}

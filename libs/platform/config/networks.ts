@@ -1,0 +1,35 @@
+import { isIP } from 'node:net';
+import { z } from 'zod';
+import { list } from '#lib/env';
+
+const ERROR =
+  'must be the addresses or networks of the proxies before us, separated by commas: 10.0.0.1, fd00::/8';
+
+/**
+ * The proxies whose word on a client's address is believed; none for `false`. Never all, nor just a number of
+ * them: then each client that reaches us directly could say what its address is, and no limit on addresses
+ * would hold.
+ */
+export const trustedProxies = z.string().transform((value, context): string[] => {
+  if (value.trim() === 'false') return [];
+  const networks = list.parse(value);
+  if (networks.length > 0 && networks.every(isNetwork)) return networks;
+  context.addIssue({ code: 'custom', message: ERROR });
+  return z.NEVER;
+});
+
+/** Addresses or networks, separated by commas; `whose` completes the sentence on what they must be. */
+export function networks(whose: string) {
+  return list.refine(
+    (values) => values.every(isNetwork),
+    `must be the addresses or networks ${whose}, separated by commas: 127.0.0.0/8, fd00::/8`,
+  );
+}
+
+function isNetwork(text: string): boolean {
+  const [address = '', prefix, ...rest] = text.split('/');
+  const version = isIP(address);
+  if (version === 0 || rest.length > 0) return false;
+  if (prefix === undefined) return true;
+  return /^\d{1,3}$/.test(prefix) && Number(prefix) <= (version === 4 ? 32 : 128);
+}

@@ -1,0 +1,26 @@
+import { expect, it } from '@jest/globals';
+import { spawnSync } from 'node:child_process';
+
+/** A process of its own may open few files; it has the built library, and no database. */
+const SCRIPT = `
+  import { closeSync, openSync } from 'node:fs';
+  import { PrismaTenants } from './dist/libs/platform/database/prisma.js';
+  import { Refusals } from './dist/libs/platform/database/refusals.js';
+  const nowhere = { options: { connectionString: 'postgres://nowhere.invalid' }, connect: () => Promise.reject(new Error('reached')) };
+  const prisma = new PrismaTenants(nowhere, nowhere, new Refusals());
+  const outcome = () => prisma.asService((tx) => tx.$queryRaw\`SELECT 1\`).then(() => 'answered', (error) => error.code ?? error.message);
+  const held = [];
+  try { for (;;) held.push(openSync('/dev/null')); } catch {}
+  for (const fd of held.splice(0, Number(process.argv[1]))) closeSync(fd);
+  const first = await outcome();
+  for (const fd of held) closeSync(fd);
+  console.log(JSON.stringify([first, await outcome()]));
+`;
+
+it.each([0, 3])('is loaded once files can be opened again, of which there were %d', (spare) => {
+  const node = `ulimit -n 256; exec "$0" --input-type=module -e "$1" "$2"`;
+  const args = ['-c', node, process.execPath, SCRIPT, String(spare)];
+  const { stdout, stderr } = spawnSync('sh', args, { encoding: 'utf8', timeout: 50_000 });
+  expect(stderr).toBe('');
+  expect(JSON.parse(stdout)).toEqual(['EMFILE', 'database_unavailable']);
+});

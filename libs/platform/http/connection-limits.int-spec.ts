@@ -1,0 +1,74 @@
+import { once } from 'node:events';
+import { type AddressInfo, connect, type Socket } from 'node:net';
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import type { FastifyInstance } from 'fastify';
+import { closed } from '../../../test/support/closed.js';
+import { createFastifyAdapter } from './adapter.js';
+
+let fastify: FastifyInstance;
+let answerNow: () => void;
+
+beforeAll(async () => {
+  const limits = { requestMs: 300, maxConnections: 3 };
+  fastify = createFastifyAdapter({ limits }).getInstance<FastifyInstance>();
+  fastify.post('/echo', (request) => Promise.resolve(request.body));
+  fastify.get('/late', async () => {
+    await new Promise<void>((resolve) => (answerNow = resolve));
+    return { late: true };
+  });
+  await fastify.listen({ host: '127.0.0.1', port: 0 });
+});
+afterAll(() => fastify.close());
+
+function open(): Socket {
+  const { port } = fastify.server.address() as AddressInfo;
+  return connect(port, '127.0.0.1');
+}
+
+/** All that the server says until it closes the connection. */
+async function untilClosed(socket: Socket): Promise<string> {
+  let said = '';
+  socket.on('data', (part) => (said += part.toString()));
+  await closed(socket);
+  return said;
+}
+
+const HEADERS = 'POST /echo HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n';
+
+it.each([
+  ['says nothing', ''],
+  ['does not end its headers', HEADERS],
+  ['does not end its body', `${HEADERS}content-length: 10\r\n\r\n{`],
+])('a connection that %s is closed', async (_, text) => {
+  const socket = open();
+  const closed = untilClosed(socket);
+  if (text !== '') socket.write(text);
+  const said = await closed;
+  if (text !== '') expect(said).toMatch(/^HTTP\/1.1 408 [^]*"request_timeout"/);
+});
+
+it('an answer may take longer than a request', async () => {
+  const poll = open();
+  poll.write('GET /late HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n');
+  const answer = untilClosed(poll);
+  await once(poll, 'connect');
+  // These take longer than is allowed, one after the other.
+  await untilClosed(open());
+  await untilClosed(open());
+  answerNow();
+  expect(await answer).toMatch(/^HTTP\/1.1 200 [^]*"late":true/);
+});
+
+it('the connection after the last is closed at once, and there is room again', async () => {
+  const held = [open(), open(), open()];
+  await Promise.all(held.map((socket) => once(socket, 'connect')));
+  const ends = held.map(untilClosed);
+  const order: string[] = [];
+  const refused = untilClosed(open()).then(() => order.push('refused'));
+  await Promise.all([...ends.map((end) => end.then(() => order.push('held'))), refused]);
+  expect(order[0]).toBe('refused');
+  const socket = open();
+  const answer = untilClosed(socket);
+  socket.write(`${HEADERS}connection: close\r\ncontent-length: 2\r\n\r\n{}`);
+  expect(await answer).toMatch(/^HTTP\/1.1 200 /);
+});

@@ -1,0 +1,145 @@
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { Logger } from '#lib/observability';
+import { WakeUps } from '#lib/valkey';
+import { startTestApp, type TestApp } from '../../../../test/support/app.js';
+import { createTestDatabase, type TestDatabase } from '../../../../test/support/database.js';
+import { FaultyProxy } from '../../../../test/support/proxy/faulty-proxy.js';
+import { waitFor } from '../../../../test/support/wait-for.js';
+import { Coordinator } from '../coordinator.js';
+import { EventLog } from '../event-log.js';
+import { Leadership } from '../leadership/leadership.js';
+
+/** The lock would last, and followers would look away, for longer than the tests take. */
+const PATIENT = { COORDINATOR_CRON: '0 0 0 29 2 *', COORDINATOR_LOCK_TTL_SECONDS: '120' };
+
+let db: TestDatabase;
+let proxy: FaultyProxy;
+/** Its way to the database can be cut. */
+let first: TestApp;
+let second: TestApp;
+
+const leads = (server: TestApp) =>
+  server.app.get(Leadership, { strict: false }).epoch !== undefined;
+
+function aServer(serviceUrl: string): Promise<TestApp> {
+  const shared = { DATABASE_URL: db.appUrl, VALKEY_KEY_PREFIX: `outage-${process.pid}:` };
+  return startTestApp({ ...PATIENT, ...shared, DATABASE_SERVICE_URL: serviceUrl });
+}
+
+/** Lines of the installation's log. */
+async function lines(event: string): Promise<Record<string, unknown>[]> {
+  const { rows } = await db.owner.query<Record<string, unknown>>(
+    'SELECT level, details FROM coordinator_logs WHERE event = $1 ORDER BY id',
+    [event],
+  );
+  return rows;
+}
+
+beforeAll(async () => {
+  db = await createTestDatabase();
+  proxy = await FaultyProxy.to(db.serviceUrl);
+  first = await aServer(proxy.url);
+  await waitFor('the first to lead', () => leads(first));
+  second = await aServer(db.serviceUrl);
+});
+
+afterAll(async () => {
+  proxy.mend();
+  await first.stop();
+  await second.stop();
+  jest.restoreAllMocks();
+  await proxy.close();
+  await db.drop();
+});
+
+describe('a leader that loses its database', () => {
+  it('gives its lock at once to one that can reach it', async () => {
+    expect([leads(first), leads(second)]).toEqual([true, false]);
+    proxy.cut();
+    await waitFor('the other one to lead', () => leads(second));
+    expect(leads(first)).toBe(false);
+  });
+
+  it('tries again after five seconds, leads again when nobody else does, and tells of it', async () => {
+    await second.app.get(Coordinator, { strict: false }).stop();
+    proxy.mend();
+    await waitFor('it to lead again', () => leads(first));
+    const [back] = await waitFor('the log', async () => {
+      // It is written with the next cycle.
+      first.app.get(WakeUps, { strict: false }).coordinator();
+      const found = await lines('database_back');
+      return found.length > 0 && found;
+    });
+    expect(await lines('database_unreachable')).toMatchObject([
+      { level: 'WARN', details: { retryInMs: 5_000 } },
+    ]);
+    const { lastedMs } = back?.['details'] as { lastedMs: number };
+    expect(lastedMs).toBeGreaterThanOrEqual(4_900);
+  });
+});
+
+describe('an outage of the database', () => {
+  const real = performance.now.bind(performance);
+  let passedMs = 0;
+  /** Lines that a test has seen. */
+  let heard = 0;
+  let written: ReturnType<typeof eventLogSpy>;
+  let fatal: ReturnType<typeof fatalSpy>;
+
+  const eventLogSpy = () => jest.spyOn(first.app.get(EventLog, { strict: false }), 'write');
+  const fatalSpy = () => jest.spyOn(first.app.get(Logger, { strict: false }), 'fatal');
+
+  beforeAll(async () => {
+    await waitFor('it to lead', () => leads(first));
+    jest.spyOn(performance, 'now').mockImplementation(() => real() + passedMs);
+    written = eventLogSpy();
+    fatal = fatalSpy();
+    proxy.cut();
+  });
+
+  /** What was said of the database since it was cut off. */
+  const told = () =>
+    written.mock.calls.map(([line]) => line).filter(({ event }) => event.startsWith('database_'));
+
+  /** What the coordinator says of its next attempt, so many seconds after the one before. */
+  async function after(seconds: number) {
+    passedMs += seconds * 1_000;
+    first.app.get(WakeUps, { strict: false }).coordinator();
+    const line = await waitFor('its next attempt', () => told()[heard]);
+    heard += 1;
+    return line;
+  }
+
+  it('is critical once, when it has lasted for five minutes', async () => {
+    const warning = { level: 'WARN', event: 'database_unreachable' };
+    expect(await after(0)).toMatchObject(warning);
+    // Each at the end of the wait before it: until 275 s have passed, and then 315.
+    for (const seconds of [5, 10, 20, 40, 40, 40, 40, 40, 40]) {
+      expect(await after(seconds)).toMatchObject(warning);
+    }
+    expect(fatal).not.toHaveBeenCalled();
+    expect(await after(40)).toMatchObject({ level: 'CRITICAL', event: 'database_down' });
+    for (const seconds of [40, 40]) expect(await after(seconds)).toMatchObject(warning);
+    expect(fatal.mock.calls).toMatchObject([
+      ['The database has been unreachable for more than five minutes', { event: 'database_down' }],
+    ]);
+  });
+
+  it('is over when the database is back, and the next one begins again', async () => {
+    proxy.mend();
+    const back = await after(40);
+    expect(back).toMatchObject({ level: 'INFO', event: 'database_back' });
+    expect(back.details?.['lastedMs']).toBeGreaterThanOrEqual(435_000);
+    await waitFor('the log', async () => {
+      first.app.get(WakeUps, { strict: false }).coordinator();
+      return (await lines('database_back')).length === 2;
+    });
+    expect(await lines('database_down')).toMatchObject([{ level: 'CRITICAL' }]);
+    proxy.cut();
+    expect(await after(0)).toMatchObject({
+      level: 'WARN',
+      event: 'database_unreachable',
+      details: { retryInMs: 5_000 },
+    });
+  });
+});

@@ -1,0 +1,141 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { startTestApp, type TestApp } from '../../../../test/support/app.js';
+import { waitFor } from '../../../../test/support/wait-for.js';
+import { type Held, Scene } from '../testing/scene.js';
+
+const DAY_MS = 86_400_000;
+
+let server: TestApp;
+let scene: Scene;
+
+beforeAll(async () => {
+  server = await startTestApp({ ROLES: 'api' });
+  scene = await Scene.of(server);
+});
+
+afterAll(() => server.stop());
+
+const REPORT = { id: 'one', model: 'claude-sonnet-4', inputTokens: 10_000, outputTokens: 0 };
+
+/** A task under way with a budget of 10,000 tokens of its own. */
+async function budgeted(policy: string): Promise<Held & { budget: string }> {
+  const held = await scene.held();
+  const budget = {
+    ...{ scope: 'task', scopeId: held.id, allocated: 10_000, policy },
+    periodStart: new Date(Date.now() - DAY_MS).toISOString(),
+    periodEnd: new Date(Date.now() + DAY_MS).toISOString(),
+  };
+  const { body } = await scene.workspace.api.post<{ id: string }>('/budgets', budget);
+  return { ...held, budget: body.id };
+}
+
+/** The same, when all of it has just been used. */
+async function usedUp(policy: string): Promise<Held & { budget: string }> {
+  const held = await budgeted(policy);
+  const answer = await held.agent.api.post(`/runs/${held.runId}/usage`, { reports: [REPORT] });
+  expect(answer.status).toBe(200);
+  return held;
+}
+
+async function signalOf({ agent, runId }: Held): Promise<unknown> {
+  const path = `/agents/${agent.id}/signals`;
+  const body = { runIds: [runId], waitMs: 0 };
+  return (await agent.api.post<{ runs: unknown[] }>(path, body)).body.runs[0];
+}
+
+describe('when a budget is used up', () => {
+  it('pauses what runs, and lets it go on once the budget is raised', async () => {
+    const held = await usedUp('pause');
+    expect((await scene.recover())['budgetsEnforced']).toBe(1);
+    expect(await scene.read(held.id)).toMatchObject({
+      ...{ status: 'PAUSED', pauseReason: 'budget_used_up' },
+      pausedBy: `coordinator:budget:${held.budget}`,
+    });
+    expect(await signalOf(held)).toMatchObject({ action: 'pause' });
+    expect((await scene.recover())['budgetsEnforced']).toBe(0);
+    const raised = { allocated: 20_000 };
+    expect((await scene.workspace.api.patch(`/budgets/${held.budget}`, raised)).status).toBe(200);
+    expect((await scene.recover())['budgetsEnforced']).toBe(1);
+    expect(await scene.read(held.id)).toMatchObject({ status: 'RUNNING', pausedBy: null });
+    expect((await held.agent.api.post(`/runs/${held.runId}/complete`)).status).toBe(200);
+    await scene.holdsEverything();
+  });
+
+  it('leaves alone what may go on again when it has found it', async () => {
+    const held = await usedUp('abort');
+    const other = await server.db.owner.connect();
+    await other.query('BEGIN');
+    await other.query('SELECT FROM agent_tasks WHERE id = $1 FOR UPDATE', [held.id]);
+    const recovered = scene.recover();
+    await waitFor('the coordinator to wait for the task', async () => {
+      const { rows } = await scene.sql(
+        `SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`,
+      );
+      return rows.length > 0;
+    });
+    await other.query('UPDATE usage_budgets SET allocated = 20000 WHERE id = $1', [held.budget]);
+    await other.query('COMMIT');
+    other.release();
+    expect((await recovered)['budgetsEnforced']).toBe(0);
+    expect(await scene.read(held.id)).toMatchObject({ status: 'RUNNING' });
+    expect((await held.agent.api.post(`/runs/${held.runId}/complete`)).status).toBe(200);
+  });
+
+  it('leaves alone what somebody paused for another reason', async () => {
+    const held = await usedUp('pause');
+    await scene.workspace.api.post(`/agent-tasks/${held.id}/pause`, { reason: 'Lunch' });
+    await scene.workspace.api.patch(`/budgets/${held.budget}`, { allocated: 20_000 });
+    expect((await scene.recover())['budgetsEnforced']).toBe(0);
+    expect(await scene.read(held.id)).toMatchObject({ status: 'PAUSED', pauseReason: 'Lunch' });
+  });
+
+  it('leaves paused what somebody has paused as well', async () => {
+    const held = await usedUp('pause');
+    await scene.recover();
+    const paused = await scene.workspace.api.post(`/agent-tasks/${held.id}/pause`, {
+      reason: 'Lunch',
+    });
+    expect(paused).toMatchObject({ status: 200, body: { pauseReason: 'Lunch' } });
+    await scene.workspace.api.patch(`/budgets/${held.budget}`, { allocated: 20_000 });
+    expect((await scene.recover())['budgetsEnforced']).toBe(0);
+    expect(await scene.read(held.id)).toMatchObject({
+      ...{ status: 'PAUSED', pausedBy: expect.not.stringMatching(/^coordinator/) },
+    });
+    await scene.workspace.api.post(`/agent-tasks/${held.id}/resume`);
+    expect(await scene.read(held.id)).toMatchObject({ status: 'RUNNING' });
+  });
+
+  it('cancels what runs, or lets it finish, as its policy says', async () => {
+    const aborted = await usedUp('abort');
+    const finishing = await usedUp('finish');
+    expect((await scene.recover())['budgetsEnforced']).toBe(1);
+    expect(await scene.read(aborted.id)).toMatchObject({ status: 'ABORTED' });
+    expect(await signalOf(aborted)).toMatchObject({ action: 'stop' });
+    expect(await scene.read(finishing.id)).toMatchObject({ status: 'RUNNING' });
+    await scene.holdsEverything();
+  });
+
+  it('lets a run complete that has used it up with its completion', async () => {
+    const { id, runId, agent, budget } = await budgeted('abort');
+    const consumed = async () =>
+      (await scene.workspace.api.get(`/budgets/${budget}`)).body['consumed'];
+    const other = await server.db.owner.connect();
+    await other.query('BEGIN');
+    await other.query('SELECT FROM agents WHERE id = $1 FOR UPDATE', [agent.id]);
+    const completing = agent.api.post(`/runs/${runId}/complete`, { usage: [REPORT] });
+    await waitFor('the completion to wait', async () => {
+      const waiting = await other.query(`SELECT FROM pg_stat_activity
+        WHERE datname = current_database() AND wait_event_type = 'Lock'`);
+      return waiting.rows.length > 0;
+    });
+    expect(await consumed()).toBe('0');
+    await other.query('COMMIT');
+    other.release();
+    expect((await completing).status).toBe(200);
+    expect((await scene.recover())['budgetsEnforced']).toBe(0);
+    expect([await consumed(), await scene.read(id)]).toMatchObject([
+      '10000',
+      { status: 'COMPLETED' },
+    ]);
+  });
+});

@@ -1,0 +1,81 @@
+import { command, query } from '#lib/database';
+import { LOCKED_TASK_COLUMNS, type LockedTask } from '#lib/transitions';
+
+/**
+ * Cycles of dependencies: the search for them, for the service role.
+ *
+ * A cycle runs through tasks that wait and are waited for, and such a task is
+ * between two others; most are not: of a graph of three layers no edge is left to look at.
+ * Index: agent_tasks_between_idx, then primary keys. The CASE is there so that the former does not seem to
+ * fit for the other end of an edge: before its first ANALYZE Postgres read all of it for each edge.
+ * With 100,000 waiting tasks in layers of three: see libs/work/coordinator/README.md, Figures.
+ */
+const BETWEEN = (task: string) =>
+  `${task}.status = 'PENDING' AND ${task}.unmet_dependencies > 0 AND ${task}.has_dependents`;
+
+const EDGES = (workspace: string) => `agent_tasks t
+  JOIN task_dependencies d ON d.workspace_id = ${workspace} AND d.task_id = t.id AND d.settled_at IS NULL
+  JOIN agent_tasks p ON p.workspace_id = ${workspace} AND p.id = d.depends_on_id
+  WHERE t.workspace_id = ${workspace} AND ${BETWEEN('t')} AND CASE WHEN ${BETWEEN('p')} THEN true END`;
+
+/** The workspaces in which a cycle is possible at all. $1 workspace or NULL. */
+export const workspacesWithEdgesBetween = query<{ id: string }>(
+  'workspaces_with_edges_between',
+  `
+SELECT w.id FROM workspaces w
+WHERE ($1::uuid IS NULL OR w.id = $1) AND EXISTS (SELECT FROM ${EDGES('w.id')})
+ORDER BY w.id`,
+);
+
+export interface EdgeRow {
+  task_id: string;
+  depends_on_id: string;
+}
+
+/** The edges that a cycle could run along. $1 workspace. */
+export const edgesBetween = query<EdgeRow>(
+  'edges_between',
+  `SELECT d.task_id, d.depends_on_id FROM ${EDGES('$1')}`,
+);
+
+/** Locks those that still wait, by id; the others are being changed. $1 workspace, $2 tasks. */
+export const lockWaiting = query<LockedTask>(
+  'lock_waiting',
+  `
+WITH locked AS MATERIALIZED (
+  SELECT t.* FROM agent_tasks t
+  WHERE t.workspace_id = $1 AND t.id = ANY($2::uuid[]) AND ${BETWEEN('t')}
+  ORDER BY t.id
+  FOR NO KEY UPDATE SKIP LOCKED
+)
+SELECT ${LOCKED_TASK_COLUMNS}
+FROM locked t LEFT JOIN task_runs r ON r.workspace_id = t.workspace_id AND r.id = t.run_id
+ORDER BY t.id`,
+);
+
+/** The edges among locked tasks, which nobody else can change now. Index: primary key. $1 workspace, $2 tasks. */
+export const edgesAmong = query<EdgeRow>(
+  'edges_among',
+  `
+SELECT d.task_id, d.depends_on_id FROM task_dependencies d
+WHERE d.workspace_id = $1 AND d.task_id = ANY($2::uuid[]) AND d.depends_on_id = ANY($2::uuid[])
+  AND d.settled_at IS NULL`,
+);
+
+/**
+ * The event of each cycle whose tasks have failed: with its path, and the owners to notify.
+ *
+ * Index: primary key of workspace_members.
+ * $1 workspace, $2 JSON array of {path, tasks, length}: ids, of which there may be fewer than `length`.
+ */
+export const announceCycles = command<{ id: string }>(
+  'announce_cycles',
+  `
+INSERT INTO journal (workspace_id, event, log_event, task_id, actor_kind, details)
+SELECT $1, 'task.dependency_cycle', '', (c.path ->> 0)::uuid, 'coordinator', jsonb_build_object(
+  'path', c.path, 'taskIds', c.tasks, 'length', c.length,
+  'ownerIds', (SELECT coalesce(jsonb_agg(m.user_id ORDER BY m.user_id), '[]') FROM workspace_members m
+    WHERE m.workspace_id = $1 AND m.role = 'OWNER'))
+FROM jsonb_to_recordset($2::jsonb) AS c (path jsonb, tasks jsonb, length int)
+RETURNING id`,
+);

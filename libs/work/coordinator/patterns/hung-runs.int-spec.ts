@@ -1,0 +1,206 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { WakeUps } from '#lib/valkey';
+import { startTestApp, type TestApp } from '../../../../test/support/app.js';
+import { waitFor } from '../../../../test/support/wait-for.js';
+import { type Held, Scene } from '../testing/scene.js';
+
+interface Signals {
+  runs: { runId: string; action: string; reason: string }[];
+}
+
+let server: TestApp;
+let scene: Scene;
+
+beforeAll(async () => {
+  server = await startTestApp({ ROLES: 'api' });
+  scene = await Scene.of(server);
+});
+
+afterAll(() => server.stop());
+
+/** Lets the time since the start and the last progress of the run, and since its estimate, have passed. */
+async function pass({ id, runId }: Held, minutes: number): Promise<void> {
+  const ago = `- make_interval(mins => ${minutes})`;
+  await scene.sql(
+    `UPDATE task_runs SET started_at = started_at ${ago}, last_progress_at = last_progress_at ${ago},
+       hung_warned_at = hung_warned_at ${ago} WHERE id = $1`,
+    runId,
+  );
+  await scene.sql(
+    `UPDATE agent_tasks SET estimated_completion_at = estimated_completion_at ${ago} WHERE id = $1`,
+    id,
+  );
+}
+
+async function warned(values: Record<string, unknown> = {}): Promise<Held> {
+  const held = await scene.held({ estimatedDurationMinutes: 10, ...values });
+  await pass(held, 41);
+  expect((await scene.recover())['hungWarned']).toBe(1);
+  return held;
+}
+
+async function runOf({ id, runId }: Held): Promise<Record<string, unknown>> {
+  const { body } = await scene.workspace.api.get<{ items: Record<string, unknown>[] }>(
+    `/agent-tasks/${id}/runs`,
+  );
+  return body.items.find((run) => run['id'] === runId) ?? {};
+}
+
+function signals({ agent, runId }: Held, waitMs = 0) {
+  const body = { runIds: [runId], waitMs };
+  return agent.api.post<Signals>(`/agents/${agent.id}/signals`, body);
+}
+
+/** The agents whose polls are ended early meanwhile: each would look again by itself only seconds later. */
+async function rungDuring(work: () => Promise<void>): Promise<string[]> {
+  const rung: string[] = [];
+  const stop = server.app.get(WakeUps, { strict: false }).onSignals((id) => rung.push(id));
+  await work().finally(stop);
+  return rung;
+}
+
+const progress = ({ agent, runId }: Held, body: object = { progressPercent: 50 }) =>
+  agent.api.patch(`/runs/${runId}/progress`, body);
+
+describe('a task that begins', () => {
+  it('is to be complete when its estimate says so', async () => {
+    const { id } = await scene.held({ estimatedDurationMinutes: 10 });
+    const { startedAt, estimatedCompletionAt } = await scene.read(id);
+    const minutes =
+      (Date.parse(String(estimatedCompletionAt)) - Date.parse(String(startedAt))) / 60_000;
+    expect(minutes).toBe(10);
+  });
+
+  it('has no estimate without one, until its agent gives it', async () => {
+    const held = await scene.held();
+    expect((await scene.read(held.id))['estimatedCompletionAt']).toBeNull();
+    await progress(held, { estimatedCompletionAt: '2100-01-01T00:00:00Z' });
+    expect((await scene.read(held.id))['estimatedCompletionAt']).toBe('2100-01-01T00:00:00.000Z');
+  });
+
+  it('loses no time while it is paused', async () => {
+    const held = await scene.held({ estimatedDurationMinutes: 10 });
+    const before = Date.parse(String((await scene.read(held.id))['estimatedCompletionAt']));
+    await scene.workspace.api.post(`/agent-tasks/${held.id}/pause`, {});
+    await scene.sql(
+      `UPDATE agent_tasks SET paused_at = paused_at - interval '1 hour' WHERE id = $1`,
+      held.id,
+    );
+    await scene.workspace.api.post(`/agent-tasks/${held.id}/resume`, {});
+    const after = Date.parse(String((await scene.read(held.id))['estimatedCompletionAt']));
+    expect((after - before) / 60_000).toBeGreaterThanOrEqual(60);
+  });
+});
+
+describe('a run half an hour past its estimate without progress', () => {
+  it('is warned: its agent, its log, its events, its row', async () => {
+    const held = await scene.held({ estimatedDurationMinutes: 10 });
+    await pass(held, 39);
+    expect((await scene.recover())['hungWarned']).toBe(0);
+    await pass(held, 2);
+    const waiting = signals(held, 20_000);
+    const rung = await rungDuring(async () => {
+      expect((await scene.recover())['hungWarned']).toBe(1);
+    });
+    expect(rung).toEqual([held.agent.id]);
+    expect((await waiting).body.runs).toMatchObject([
+      { runId: held.runId, action: 'warn', reason: 'hung' },
+    ]);
+    expect(await scene.logs(held.id, 'hung_warning')).toMatchObject([
+      { level: 'WARN', runId: held.runId, details: { abortsAfterSeconds: 600 } },
+    ]);
+    const events = await scene.events('run.hung_warning');
+    expect(events).toMatchObject([{ runId: held.runId, taskId: held.id, agentId: held.agent.id }]);
+    expect((await runOf(held))['hungWarnedAt']).not.toBeNull();
+    expect((await scene.recover())['hungWarned']).toBe(0);
+  });
+
+  it('is told of it again, but not at once each time', async () => {
+    const held = await warned();
+    expect((await signals(held)).body.runs).toMatchObject([{ action: 'warn' }]);
+    const start = performance.now();
+    expect((await signals(held, 600)).body.runs).toMatchObject([{ action: 'warn' }]);
+    expect(performance.now() - start).toBeGreaterThan(550);
+  });
+
+  it('hears of other things at once all the same', async () => {
+    const held = await warned();
+    const waiting = signals(held, 20_000);
+    await scene.workspace.api.post(`/agent-tasks/${held.id}/cancel`, {});
+    expect((await waiting).body.runs).toMatchObject([{ action: 'stop', reason: 'cancelled' }]);
+  });
+
+  it('is not warned when it made progress meanwhile, whatever its estimate says', async () => {
+    const held = await scene.held({ estimatedDurationMinutes: 10 });
+    await pass(held, 120);
+    await progress(held);
+    expect((await scene.recover())['hungWarned']).toBe(0);
+    await pass(held, 31);
+    expect((await scene.recover())['hungWarned']).toBe(1);
+  });
+
+  it.each(['progress', 'checkpoint'])('takes the warning back with %s', async (what) => {
+    const held = await warned();
+    await pass(held, 11);
+    const answer =
+      what === 'progress'
+        ? await progress(held)
+        : await held.agent.api.put(`/runs/${held.runId}/checkpoint`, { checkpointData: { at: 1 } });
+    expect(answer.status).toBe(200);
+    expect((await scene.recover())['hungAborted']).toBe(0);
+    expect((await signals(held)).body.runs).toEqual([]);
+    expect(await runOf(held)).toMatchObject({ state: 'WORKING', hungWarnedAt: null });
+  });
+
+  it('is aborted ten minutes later, and its task retried at the same priority', async () => {
+    const held = await warned({ priority: 4 });
+    await pass(held, 9);
+    expect((await scene.recover())['hungAborted']).toBe(0);
+    const waiting = signals(held, 20_000);
+    await pass(held, 2);
+    const rung = await rungDuring(async () => {
+      expect(await scene.recover()).toMatchObject({ hungAborted: 1 });
+    });
+    expect(rung).toEqual([held.agent.id]);
+    // The warning was known before; the end is news.
+    expect((await waiting).body.runs).toMatchObject([{ action: 'stop', reason: 'timeout' }]);
+    expect(await runOf(held)).toMatchObject({ state: 'FAILED', endReason: 'timeout' });
+    await scene.recover();
+    expect(await scene.read(held.id)).toMatchObject({
+      status: 'PENDING',
+      priority: 4,
+      retryCount: 1,
+      estimatedCompletionAt: null,
+    });
+    const errors = (await scene.logs(held.id)).filter(({ level }) => level === 'ERROR');
+    expect(errors).toMatchObject([{ details: { reason: 'timeout' } }]);
+    await scene.holdsEverything();
+  });
+
+  it('is left alone while its task is paused, and begins again after that', async () => {
+    const held = await warned();
+    await scene.workspace.api.post(`/agent-tasks/${held.id}/pause`, {});
+    await pass(held, 60);
+    expect((await scene.recover())['hungAborted']).toBe(0);
+    await scene.workspace.api.post(`/agent-tasks/${held.id}/resume`, {});
+    expect((await scene.recover())['hungAborted']).toBe(0);
+    expect((await scene.read(held.id))['status']).toBe('RUNNING');
+  });
+});
+
+it('the coordinator does so by itself', async () => {
+  const led = await startTestApp({
+    COORDINATOR_CRON: '* * * * * *',
+    HUNG_AFTER_SECONDS: '1',
+    HUNG_ABORT_AFTER_SECONDS: '1',
+  });
+  try {
+    const own = await Scene.of(led);
+    const { id } = await own.held();
+    await own.sql(`UPDATE agent_tasks SET estimated_completion_at = now() WHERE id = $1`, id);
+    await waitFor('the task to be retried', async () => (await own.read(id))['retryCount'] === 1);
+    expect(await own.logs(id, 'hung_warning')).toHaveLength(1);
+  } finally {
+    await led.stop();
+  }
+});

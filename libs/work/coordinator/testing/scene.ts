@@ -1,0 +1,110 @@
+import { expect } from '@jest/globals';
+import { checkInvariants } from '#lib/invariants';
+import type { TestAgent, TestApp, TestWorkspace } from '../../../../test/support/app.js';
+import { eventsOf } from '../../../../test/support/events.js';
+
+export interface Held {
+  id: string;
+  runId: string;
+  agent: TestAgent;
+}
+
+export interface TaskLog {
+  event: string;
+  level: string;
+  message: string | null;
+  runId: string | null;
+  details: Record<string, unknown>;
+}
+
+type Body = Record<string, unknown>;
+
+/** One workspace, with what the tests of the recovery ask of it and do to it. */
+export class Scene {
+  private constructor(
+    readonly server: TestApp,
+    readonly workspace: TestWorkspace,
+  ) {}
+
+  static async of(server: TestApp): Promise<Scene> {
+    return new Scene(server, await server.newWorkspace());
+  }
+
+  get id(): string {
+    return this.workspace.id;
+  }
+
+  async task(values: Body = {}): Promise<string> {
+    const body = { title: 'A task', taskType: 'test', retryBackoffSeconds: 0, ...values };
+    const answer = await this.workspace.api.post<{ id: string }>('/agent-tasks', body);
+    expect(answer.status).toBe(201);
+    return answer.body.id;
+  }
+
+  /** A task that an agent of its own has claimed, and begun unless told otherwise. */
+  async held(values: Body = {}, { start = true } = {}): Promise<Held> {
+    const capability = `only-${Math.random().toString(36).slice(2)}`;
+    const id = await this.task({ requiredCapabilities: [capability], ...values });
+    const agent = await this.workspace.newAgent({ capabilities: [capability] });
+    const held = await this.claim(agent);
+    expect(held.id).toBe(id);
+    if (start) expect((await agent.api.post(`/runs/${held.runId}/start`, {})).status).toBe(200);
+    return held;
+  }
+
+  /** Another agent that could take the same. */
+  async heirOf({ agent }: Held): Promise<TestAgent> {
+    const { rows } = await this.sql('SELECT capabilities FROM agents WHERE id = $1', agent.id);
+    return this.workspace.newAgent({ capabilities: rows[0]?.['capabilities'] as string[] });
+  }
+
+  async claim(agent: TestAgent): Promise<Held> {
+    const { body } = await agent.api.post<{
+      tasks: { run: { id: string }; task: { id: string } }[];
+    }>(`/agents/${agent.id}/claim`, {});
+    const [claimed] = body.tasks;
+    if (!claimed) throw new Error('nothing to claim');
+    return { id: claimed.task.id, runId: claimed.run.id, agent };
+  }
+
+  async read(id: string): Promise<Body> {
+    return (await this.workspace.api.get(`/agent-tasks/${id}`)).body;
+  }
+
+  async logs(id: string, event?: string): Promise<TaskLog[]> {
+    const path = `/agent-tasks/${id}/logs?order=asc&limit=100`;
+    const { body } = await this.workspace.api.get<{ items: TaskLog[] }>(path);
+    return body.items.filter((log) => event === undefined || log.event === event);
+  }
+
+  async coordinatorLogs(event: string): Promise<TaskLog[]> {
+    const { body } = await this.workspace.api.get<{ items: TaskLog[] }>(
+      '/coordinator/logs?limit=200',
+    );
+    return body.items.filter((log) => log.event === event);
+  }
+
+  events(type: string): Promise<Body[]> {
+    return eventsOf(this.server.db.owner, this.id, type);
+  }
+
+  /** Everything that the coordinator can set right in this workspace, now. */
+  async recover(): Promise<Record<string, number>> {
+    const { status, body } = await this.workspace.api.post<{
+      counts: Record<string, number>;
+      failedSteps: string[];
+    }>('/coordinator/recover', { workspaceId: this.id });
+    expect([status, body.failedSteps]).toEqual([200, []]);
+    return body.counts;
+  }
+
+  /** As the owner of the tables, to make what Drover itself never would. */
+  sql(text: string, ...values: unknown[]) {
+    return this.server.db.owner.query<Record<string, unknown>>(text, values);
+  }
+
+  async holdsEverything(): Promise<void> {
+    const outcomes = await checkInvariants(this.server.db.ownerUrl);
+    expect(outcomes.filter((outcome) => !outcome.holds)).toEqual([]);
+  }
+}

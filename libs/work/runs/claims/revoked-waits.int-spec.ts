@@ -1,0 +1,125 @@
+import { afterAll, beforeAll, beforeEach, expect, it } from '@jest/globals';
+import { apiClient } from '../../../../test/support/api-client.js';
+import {
+  startTestApp,
+  type TestAgent,
+  type TestApp,
+  type TestWorkspace,
+} from '../../../../test/support/app.js';
+import { aTask } from '../../../../test/support/task-factories.js';
+import { waitFor } from '../../../../test/support/wait-for.js';
+import { ClaimService } from './claim-service.js';
+
+let server: TestApp;
+let workspace: TestWorkspace;
+let agent: TestAgent;
+
+beforeAll(async () => {
+  server = await startTestApp({ ROLES: 'api' });
+});
+beforeEach(async () => {
+  workspace = await server.newWorkspace();
+  agent = await workspace.newAgent();
+});
+afterAll(() => server.stop());
+
+const claims = () => server.app.get(ClaimService, { strict: false });
+
+/** Long enough that only the revocation can end it. */
+const waitMs = 30_000;
+
+const refused = { status: 401, body: { code: 'token_revoked' } };
+
+async function aWaitingClaim(): Promise<Promise<unknown>[]> {
+  const claim = agent.api.post(`/agents/${agent.id}/claim`, { waitMs });
+  await waitFor('the claim to wait', () => claims().waiting === 1);
+  return [claim];
+}
+
+it.each([
+  [
+    'rotation of its token',
+    () => workspace.api.post(`/agents/${agent.id}/token`, { rotate: true }),
+  ],
+  ['revocation of its token', () => workspace.api.delete(`/agents/${agent.id}/token`)],
+  ['archive of its workspace', () => workspace.api.post(`/workspaces/${workspace.id}/archive`)],
+])('a claim that waits ends with the %s, and gets nothing', async (_, end) => {
+  const [claim] = await aWaitingClaim();
+  expect((await end()).status).toBeLessThan(300);
+  expect(await claim).toMatchObject(refused);
+  const task = await aTask(server.db.owner, workspace.id);
+  const { rows } = await server.db.owner.query('SELECT status FROM agent_tasks WHERE id = $1', [
+    task,
+  ]);
+  expect(rows).toEqual([{ status: 'PENDING' }]);
+});
+
+it('a wait for signals ends with the token', async () => {
+  const signals = agent.api.post(`/agents/${agent.id}/signals`, { runIds: [], waitMs });
+  await agent.api.post(`/agents/${agent.id}/signals`, { runIds: [] });
+  await workspace.api.delete(`/agents/${agent.id}/token`);
+  expect(await signals).toMatchObject(refused);
+});
+
+it('the wait of another agent goes on', async () => {
+  const other = await workspace.newAgent();
+  const [claim] = await aWaitingClaim();
+  await workspace.api.delete(`/agents/${other.id}/token`);
+  await workspace.api.post('/agent-tasks', { title: 'T', taskType: 'test' });
+  expect(await claim).toMatchObject({ status: 200, body: { tasks: [{ task: { title: 'T' } }] } });
+});
+
+it('a claim under way when its token is revoked gives its task back', async () => {
+  const { owner } = server.db;
+  const task = await aTask(owner, workspace.id);
+  const holding = await owner.connect();
+  try {
+    // The claim has begun, and waits for its agent's row.
+    await holding.query('BEGIN');
+    await holding.query('SELECT FROM agents WHERE id = $1 FOR UPDATE', [agent.id]);
+    const claim = agent.api.post(`/agents/${agent.id}/claim`, {});
+    await waitFor('the claim to wait for the lock', async () => {
+      const { rowCount } = await owner.query(
+        `SELECT FROM pg_stat_activity
+         WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+      );
+      return rowCount === 1;
+    });
+    await owner.query(
+      `INSERT INTO token_revocations (kind, subject, expires_at)
+       VALUES ('agent', $1, now() + interval '1 day')`,
+      [`${agent.id}<2`],
+    );
+    await waitFor('the revocation to be heard', async () => {
+      const { status } = await agent.api.get(`/agents/${agent.id}`);
+      return status === 401;
+    });
+    await holding.query('ROLLBACK');
+    expect(await claim).toMatchObject(refused);
+  } finally {
+    holding.release();
+  }
+  const { rows } = await owner.query(
+    `SELECT t.status, r.state, r.end_reason FROM agent_tasks t JOIN task_runs r ON r.task_id = t.id
+     WHERE t.id = $1`,
+    [task],
+  );
+  expect(rows).toEqual([{ status: 'PENDING', state: 'RELEASED', end_reason: 'token_revoked' }]);
+});
+
+it('a run’s token ends with the tokens of its agent, and the agent goes on with its new one', async () => {
+  await aTask(server.db.owner, workspace.id);
+  const { body } = await agent.api.post<{ tasks: { run: { id: string; token: string } }[] }>(
+    `/agents/${agent.id}/claim`,
+    {},
+  );
+  const { id, token } = body.tasks[0]?.run ?? { id: '', token: '' };
+  const run = apiClient(server.url, { authorization: `Bearer ${token}` });
+  expect((await run.post(`/runs/${id}/start`)).status).toBe(200);
+  const rotated = await workspace.api.post<{ token: string }>(`/agents/${agent.id}/token`, {
+    rotate: true,
+  });
+  expect(await run.patch(`/runs/${id}/progress`, { progressPercent: 5 })).toMatchObject(refused);
+  const next = apiClient(server.url, { authorization: `Bearer ${rotated.body.token}` });
+  expect((await next.post(`/runs/${id}/complete`)).status).toBe(200);
+});

@@ -1,0 +1,154 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { newId } from '#lib/kernel';
+import { apiClient } from '../../../../test/support/api-client.js';
+import { startTestApp, type TestApp, type TestWorkspace } from '../../../../test/support/app.js';
+import { waitFor } from '../../../../test/support/wait-for.js';
+// The clock of the coordinator's mass-failure guard, which nothing outside asks for.
+import { LivenessObserver } from '../../coordinator/liveness-observer.js';
+import { StandInGateway } from './testing/stand-in-gateway.js';
+
+const THRESHOLD_SECONDS = 4;
+
+let gateway: StandInGateway;
+let server: TestApp;
+let workspace: TestWorkspace;
+let agentId: string;
+
+beforeAll(async () => {
+  gateway = await StandInGateway.start();
+  server = await startTestApp({ ...gateway.env, GATEWAY_STALE_SECONDS: '2' });
+});
+
+beforeEach(async () => {
+  gateway.replace();
+  workspace = await server.newWorkspace();
+  await heartbeat();
+  agentId = newId();
+  const { status } = await workspace.api.put(`/agents/${agentId}`, {
+    ...{ name: 'Pushed', mode: 'push', command: ['node'], maxConcurrentTasks: 4 },
+    ...{ heartbeatIntervalSeconds: 1, staleThresholdSeconds: THRESHOLD_SECONDS },
+  });
+  expect(status).toBe(201);
+});
+
+afterAll(async () => {
+  await server.stop();
+  await gateway.stop();
+});
+
+async function heartbeat(): Promise<void> {
+  const headers = { authorization: `Bearer ${gateway.token()}` };
+  const { status } = await apiClient(server.url, headers).post('/gateway/heartbeat', {
+    ...gateway.nextHeartbeat(),
+    ...{ capacity: 100, running: 0, queued: 0 },
+    sessions: [...gateway.sessions].map(([runId, { sessionKey }]) => ({
+      ...{ runId, sessionKey, status: 'RUNNING' },
+    })),
+  });
+  expect(status).toBe(200);
+}
+
+async function taskOf(id: string) {
+  return (await workspace.api.get<Record<string, unknown>>(`/agent-tasks/${id}`)).body;
+}
+
+/** A task with a session at the gateway of the moment. */
+async function aRunningTask(): Promise<string> {
+  const wanted = { title: 'A task', taskType: 'test', retryBackoffSeconds: 60 };
+  const { id } = (await workspace.api.post<{ id: string }>('/agent-tasks', wanted)).body;
+  await waitFor('its session', async () => {
+    await heartbeat();
+    return (await taskOf(id))['status'] === 'RUNNING';
+  });
+  return id;
+}
+
+/** Nothing was heard of the gateways, nor asked of them, for longer than anybody waits. */
+async function silence(): Promise<void> {
+  const long = `now() - interval '${THRESHOLD_SECONDS + 1} seconds'`;
+  await server.db.owner.query(`UPDATE gateways SET last_seen_at = ${long}`);
+  await server.db.owner.query(`UPDATE session_spawns SET settled_at = ${long}
+    WHERE settled_at IS NOT NULL`);
+}
+
+/** What another gateway's heartbeats do: nobody would find the agent stale. */
+const agentIsHeard = () =>
+  server.db.owner.query(
+    `UPDATE agent_heartbeats SET last_seen_at = now(), next_expected_at = now() + interval '1 second'
+     WHERE agent_id = $1`,
+    [agentId],
+  );
+
+const listened = () =>
+  waitFor('long enough listening', () => observer().observedMs() > THRESHOLD_SECONDS * 1_000);
+
+const observer = () => server.app.get(LivenessObserver, { strict: false });
+
+async function recover(): Promise<void> {
+  const body = { workspaceId: workspace.id };
+  const answer = await workspace.api.post('/coordinator/recover', body);
+  expect(answer).toMatchObject({ status: 200, body: { failedSteps: [] } });
+}
+
+describe('a gateway that is unresponsive while another one sends heartbeats for the same agent', () => {
+  it('has lost its runs after the threshold, and the other one none', async () => {
+    const lost = [await aRunningTask(), await aRunningTask()];
+    gateway.replace();
+    await heartbeat();
+    const held = await aRunningTask();
+    await waitFor('the lost runs to be recovered', async () => {
+      await heartbeat();
+      await recover();
+      const tasks = await Promise.all(lost.map(taskOf));
+      return tasks.every(({ status }) => status === 'ABORTED');
+    });
+    for (const id of lost) {
+      expect(await taskOf(id)).toMatchObject({
+        ...{ status: 'ABORTED', abortReason: 'agent_stale', retryCount: 1 },
+        lastError: 'Its gateway has stopped sending heartbeats',
+      });
+    }
+    expect((await taskOf(held))['status']).toBe('RUNNING');
+    expect((await workspace.api.get(`/agents/${agentId}`)).body).toMatchObject({ liveRuns: 1 });
+  });
+
+  it('is not judged by a server that could not hear it', async () => {
+    const id = await aRunningTask();
+    await listened();
+    await silence();
+    gateway.replace();
+    await heartbeat();
+    // As after a minute of sleep.
+    observer().tick({ monotonic: performance.now(), wall: Date.now() + 60_000 });
+    await recover();
+    expect((await taskOf(id))['status']).toBe('RUNNING');
+  });
+
+  it('is not judged when no other one is heard: it may be us', async () => {
+    const id = await aRunningTask();
+    gateway.replace();
+    await heartbeat();
+    await listened();
+    await silence();
+    await agentIsHeard();
+    await recover();
+    expect((await taskOf(id))['status']).toBe('RUNNING');
+  });
+
+  it('keeps a session for which it has answered since', async () => {
+    const id = await aRunningTask();
+    await listened();
+    await server.db.owner.query(
+      `UPDATE gateways SET last_seen_at = now() - interval '1 hour' WHERE id = $1`,
+      [gateway.id],
+    );
+    await server.db.owner.query(
+      `UPDATE session_spawns SET settled_at = now() WHERE state = 'SPAWNED'`,
+    );
+    gateway.replace();
+    await heartbeat();
+    await agentIsHeard();
+    await recover();
+    expect((await taskOf(id))['status']).toBe('RUNNING');
+  });
+});

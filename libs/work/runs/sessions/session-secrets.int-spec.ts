@@ -1,0 +1,124 @@
+import { afterAll, beforeAll, beforeEach, expect, it } from '@jest/globals';
+import { newId } from '#lib/kernel';
+import { KeyRing, Resealing } from '#lib/secrets';
+import { apiClient } from '../../../../test/support/api-client.js';
+import { startTestApp, type TestApp, type TestWorkspace } from '../../../../test/support/app.js';
+import { tablesWith } from '../../../../test/support/tables-with.js';
+import { waitFor } from '../../../../test/support/wait-for.js';
+import { StandInGateway } from './testing/stand-in-gateway.js';
+
+type Json = Record<string, unknown>;
+
+const HIDDEN = '[redacted]';
+
+let gateway: StandInGateway;
+let server: TestApp;
+let workspace: TestWorkspace;
+let secret: string;
+
+beforeAll(async () => {
+  gateway = await StandInGateway.start();
+  server = await startTestApp(gateway.env);
+});
+beforeEach(async () => {
+  gateway.behaviour = { kind: 'spawn' };
+  gateway.spawns.length = 0;
+  workspace = await server.newWorkspace();
+  secret = `correct horse ${newId()}`;
+  const api = apiClient(server.url, {
+    authorization: `Bearer ${gateway.token({ sub: gateway.id })}`,
+  });
+  const room = { capacity: 100, running: 0, queued: 0, sessions: [] };
+  await api.post('/gateway/heartbeat', { ...gateway.nextHeartbeat(), ...room });
+});
+afterAll(async () => {
+  await server.stop();
+  await gateway.stop();
+});
+
+const register = (id: string, values: Json) =>
+  workspace.api.put<Json>(`/agents/${id}`, { name: 'Pushed', mode: 'push', ...values });
+
+const aTask = (values: Json = {}) =>
+  workspace.api.post<{ id: string }>('/agent-tasks', { title: 'T', taskType: 't', ...values });
+
+const nextSpawn = () => waitFor('a session', () => Promise.resolve(gateway.spawns.shift()));
+
+it('reach the sessions of the agent, and nobody else', async () => {
+  const id = newId();
+  const registered = await register(id, {
+    name: `Uses ${secret}`,
+    command: ['node', 'agent.js', '--api-key', 'swordfish-1', `--with=${secret}`],
+    metadata: { dbPass: 'swordfish-2', note: secret },
+    secrets: { OPENAI_API_KEY: secret, BOTH: 'of the agent' },
+    maxConcurrentTasks: 5,
+  });
+  const shown = {
+    name: `Uses ${HIDDEN}`,
+    command: ['node', 'agent.js', '--api-key', HIDDEN, `--with=${HIDDEN}`],
+    metadata: { dbPass: HIDDEN, note: HIDDEN },
+    secrets: { OPENAI_API_KEY: HIDDEN, BOTH: HIDDEN },
+  };
+  expect(registered).toMatchObject({ status: 201, body: shown });
+  const task = await aTask({ title: `T ${secret}`, secrets: { BOTH: 'of the task', OWN: secret } });
+  const spawn = await nextSpawn();
+  expect(spawn).toMatchObject({
+    command: ['node', 'agent.js', '--api-key', 'swordfish-1', `--with=${secret}`],
+    secrets: { OPENAI_API_KEY: secret, BOTH: 'of the task', OWN: secret },
+    label: `task:${task.body.id}:T ${HIDDEN}`,
+    context: { taskTitle: `T ${secret}` },
+  });
+  const session = apiClient(server.url, { authorization: `Bearer ${spawn.runToken}` });
+  await session.post(`/runs/${spawn.runId}/start`, {});
+  await session.post(`/runs/${spawn.runId}/logs`, { entries: [{ message: 'has swordfish-1' }] });
+  const reads = await Promise.all([
+    workspace.api.get(`/agents/${id}`),
+    workspace.api.get('/agents'),
+    workspace.api.get(`/agent-tasks/${task.body.id}/logs`),
+  ]);
+  expect(JSON.stringify(reads.map(({ body }) => body))).not.toMatch(/swordfish|correct horse/);
+  expect(await tablesWith(server, secret)).toEqual([]);
+  expect(await tablesWith(server, 'swordfish')).toEqual([]);
+});
+
+it('stay when a registration leaves them out, sends back what was shown, and when keys rotate', async () => {
+  const id = newId();
+  const command = ['node', '--token', 'swordfish-3', 'x'];
+  await register(id, { command, secrets: { A: secret, B: 'swordfish-4' } });
+  await register(id, { name: 'Renamed' });
+  const back = await register(id, {
+    command: ['node', '--token', HIDDEN, 'y'],
+    secrets: { A: HIDDEN, C: 'swordfish-5' },
+  });
+  expect(back.body).toMatchObject({ secrets: { A: HIDDEN, C: HIDDEN } });
+  const before = await server.app.get(KeyRing, { strict: false }).current();
+  const resealing = server.app.get(Resealing, { strict: false });
+  await resealing.rotate();
+  while ((await resealing.batch(100)).more);
+  expect(await tablesWith(server, before.id)).toEqual(['data_keys']);
+  await aTask();
+  expect(await nextSpawn()).toMatchObject({
+    command: ['node', '--token', 'swordfish-3', 'y'],
+    secrets: { A: secret, C: 'swordfish-5' },
+  });
+});
+
+it('that do not open fail the task, and are not asked of the agent itself', async () => {
+  const id = newId();
+  await register(id, { command: ['node'], secrets: { A: secret } });
+  const own = await workspace.api.post<{ token: string }>(`/agents/${id}/token`, {});
+  const itself = apiClient(server.url, { authorization: `Bearer ${own.body.token}` });
+  const change = { name: 'A', secrets: { A: 'x' } };
+  expect(await itself.put(`/agents/${id}`, change)).toMatchObject({ status: 403 });
+  await server.db.owner.query(
+    `UPDATE agent_secrets SET sealed = '{"A": "drover-sealed:1:x:AAAA:"}' WHERE agent_id = $1`,
+    [id],
+  );
+  const { body } = await aTask();
+  const failed = await waitFor('the task to fail', async () => {
+    const { body: task } = await workspace.api.get<Json>(`/agent-tasks/${body.id}`);
+    return task['status'] === 'FAILED' ? task : undefined;
+  });
+  expect(failed).toMatchObject({ failureReason: 'secrets_unreadable' });
+  expect(gateway.spawns).toEqual([]);
+});

@@ -1,0 +1,440 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { randomUUID } from 'node:crypto';
+import { checkInvariants } from '#lib/invariants';
+import { newId } from '#lib/kernel';
+import { apiClient } from '../../../../test/support/api-client.js';
+import { startTestApp, type TestApp, type TestWorkspace } from '../../../../test/support/app.js';
+import { waitFor } from '../../../../test/support/wait-for.js';
+import { StandInGateway } from './testing/stand-in-gateway.js';
+
+let gateway: StandInGateway;
+let server: TestApp;
+let workspace: TestWorkspace;
+
+beforeAll(async () => {
+  gateway = await StandInGateway.start();
+  server = await startTestApp({
+    ...gateway.env,
+    GATEWAY_TIMEOUT_MS: '300',
+    SPAWN_ATTEMPTS: '2',
+    COORDINATOR_LOCK_TTL_SECONDS: '3',
+  });
+});
+beforeEach(async () => {
+  gateway.behaviour = { kind: 'spawn' };
+  gateway.spawns.length = 0;
+  workspace = await server.newWorkspace();
+  // So that each end of a session has to give back what the run held: the invariants look after each test.
+  const period = { periodStart: '2020-01-01T00:00:00Z', periodEnd: '2120-01-01T00:00:00Z' };
+  await workspace.api.post('/budgets', { scope: 'global', allocated: 1e12, ...period });
+  await heartbeat();
+});
+afterEach(async () => {
+  const outcomes = await checkInvariants(server.db.database.service);
+  const broken = outcomes.filter(({ holds }) => !holds);
+  expect(broken).toEqual([]);
+  // What a test leaves waiting must not take the next one's room.
+  await server.db.owner.query(
+    `UPDATE agents SET coordinator_enabled = false WHERE workspace_id = $1`,
+    [workspace.id],
+  );
+});
+afterAll(async () => {
+  await server.stop();
+  await gateway.stop();
+});
+
+const asGateway = () =>
+  apiClient(server.url, { authorization: `Bearer ${gateway.token({ sub: gateway.id })}` });
+
+function heartbeat(
+  sessions: { runId: string; sessionKey: string; status: string }[] = [],
+  values = {},
+) {
+  return asGateway().post<{ restarted: boolean; stop: { runId: string; reason: string }[] }>(
+    '/gateway/heartbeat',
+    {
+      ...gateway.nextHeartbeat(),
+      ...{ capacity: 100, running: 0, queued: 0, sessions },
+      ...values,
+    },
+  );
+}
+
+async function aPushAgent(values: Record<string, unknown> = {}): Promise<string> {
+  const id = newId();
+  const wanted = { name: 'Pushed', mode: 'push', command: ['node', 'session.js'], ...values };
+  expect((await workspace.api.put(`/agents/${id}`, wanted)).status).toBe(201);
+  return id;
+}
+
+async function aTask(values: Record<string, unknown> = {}): Promise<string> {
+  const { status, body } = await workspace.api.post<{ id: string }>('/agent-tasks', {
+    title: 'A task with a title that is longer than the label may be',
+    taskType: 'test',
+    retryBackoffSeconds: 60,
+    inputContext: { topic: 'sheep', apiToken: 'a secret value' },
+    ...values,
+  });
+  expect(status).toBe(201);
+  return body.id;
+}
+
+interface Task {
+  status: string;
+  runId: string;
+  sessionKey: string | null;
+  retryCount: number;
+  abortReason: string | null;
+  lastError: string | null;
+  failureReason: string | null;
+}
+
+async function task(id: string): Promise<Task> {
+  return (await workspace.api.get<Task>(`/agent-tasks/${id}`)).body;
+}
+
+async function taskIn(status: string, id: string): Promise<Task> {
+  return waitFor(`the task to be ${status}`, async () => {
+    const found = await task(id);
+    return found.status === status ? found : undefined;
+  });
+}
+
+const heldBy = (spawn: { runId: string }) => ({
+  runId: spawn.runId,
+  sessionKey: gateway.sessions.get(spawn.runId)?.sessionKey ?? '',
+  status: 'RUNNING',
+});
+
+const reported = (report: Record<string, unknown>) =>
+  asGateway().post<{ results: { applied: boolean; reason?: string }[] }>('/gateway/sessions', {
+    gatewayId: gateway.id,
+    bootId: gateway.bootId,
+    reports: [{ sessionKey: 'k', at: new Date().toISOString(), ...report }],
+  });
+
+const wordsOf = async (taskId: string) => {
+  const logs = await workspace.api.get<{ items: Record<string, unknown>[] }>(
+    `/agent-tasks/${taskId}/logs`,
+  );
+  const words = logs.body.items.filter(({ event }) => event === 'session_output');
+  return words.map(({ level, message, runId }) => ({ level, message, runId }));
+};
+
+describe('a ready task', () => {
+  it('is assigned to a push agent and spawned with its context, its secrets, a model and a token', async () => {
+    const metadata = { network: 'off', note: 'not for gateways' };
+    const agentId = await aPushAgent({ capabilities: ['a', 'b'], metadata });
+    const routing = { enabled: true, rules: [], tiers: { sonnet: 'gpt-5' } };
+    await workspace.api.put('/model-routing', routing);
+    const id = await aTask({ requiredCapabilities: ['a'], timeoutSeconds: 77 });
+    const { runId, sessionKey } = await taskIn('RUNNING', id);
+    expect(gateway.spawns).toHaveLength(1);
+    const [spawn] = gateway.spawns;
+    expect(spawn).toMatchObject({
+      ...{ workspaceId: workspace.id, agentId, taskId: id, runId, generation: 1 },
+      label: `task:${id}:A task with a title that is lo`,
+      context: {
+        taskTitle: 'A task with a title that is longer than the label may be',
+        inputContext: { topic: 'sheep', apiToken: 'a secret value' },
+        checkpointData: {},
+      },
+      ...{ command: ['node', 'session.js'], timeoutSeconds: 77 },
+      metadata: { network: 'off', model: 'gpt-5', modelTier: 'sonnet' },
+    });
+    expect(spawn?.metadata).not.toHaveProperty('note');
+    expect(sessionKey).toBe(gateway.sessions.get(runId)?.sessionKey);
+    const session = apiClient(server.url, { authorization: `Bearer ${spawn?.runToken}` });
+    const done = await session.post(`/runs/${runId}/complete`, { outputResult: { n: 1 } });
+    expect(done).toMatchObject({ status: 200, body: { status: 'COMPLETED' } });
+    // The exit that follows is no news, but for what the session wrote; nor is it when it is told again.
+    for (let told = 0; told < 2; told++) {
+      const output = 'counted with a secret value';
+      const exit = await reported({ runId, event: 'exited', exitCode: 0, output });
+      expect(exit.body.results).toEqual([expect.objectContaining({ applied: false })]);
+    }
+    expect(await wordsOf(id)).toEqual([
+      { level: 'INFO', message: 'counted with [redacted]', runId },
+    ]);
+  });
+
+  it('waits for a pull agent when no push agent can take it', async () => {
+    await aPushAgent({ capabilities: ['a'], model: 'gpt-5-mini' });
+    const other = await aTask({ requiredCapabilities: ['b'] });
+    const fitting = await aTask({ requiredCapabilities: ['a'] });
+    await taskIn('RUNNING', fitting);
+    expect(gateway.spawns[0]?.metadata).toEqual({ model: 'gpt-5-mini', modelTier: 'haiku' });
+    expect((await task(other)).status).toBe('PENDING');
+  });
+
+  it('fills an agent up to its limit, and goes on when a session has ended', async () => {
+    await aPushAgent({ maxConcurrentTasks: 2 });
+    const ids = await Promise.all([1, 2, 3].map(() => aTask()));
+    await gateway.until(() => gateway.spawns.length === 2);
+    const statuses = async () => (await Promise.all(ids.map(task))).map((one) => one.status).sort();
+    await waitFor(
+      'two to run',
+      async () => (await statuses()).join() === 'PENDING,RUNNING,RUNNING' || undefined,
+    );
+    const [first] = gateway.spawns;
+    await reported({ runId: first?.runId, event: 'exited', exitCode: 3, output: 'boom' });
+    await gateway.until(() => gateway.spawns.length === 3);
+    expect((await statuses()).filter((status) => status === 'ABORTED')).toHaveLength(1);
+    const words = await wordsOf(first?.taskId ?? '');
+    expect(words).toEqual([{ level: 'WARN', message: 'boom', runId: first?.runId }]);
+  });
+
+  it('serves every workspace when the gateway has little room', async () => {
+    const full = workspace;
+    await aPushAgent({ maxConcurrentTasks: 50 });
+    await heartbeat([], { capacity: 0 });
+    await Promise.all(Array.from({ length: 10 }, () => aTask()));
+    workspace = await server.newWorkspace();
+    await aPushAgent({ maxConcurrentTasks: 50 });
+    await aTask();
+    const { rows } = await server.db.owner.query<{ runs: number }>(
+      `SELECT coalesce(sum(live_runs), 0)::int AS runs FROM agents WHERE mode = 'push'`,
+    );
+    await heartbeat([], { capacity: (rows[0]?.runs ?? 0) + 2 });
+    await gateway.until(() => gateway.spawns.length === 2);
+    expect(new Set(gateway.spawns.map((spawn) => spawn.workspaceId))).toEqual(
+      new Set([full.id, workspace.id]),
+    );
+    await server.db.owner.query(`UPDATE agents SET coordinator_enabled = false`);
+  });
+});
+
+describe('a spawn that fails', () => {
+  it('is tried again when the answer was lost, and the gateway knows the run', async () => {
+    await aPushAgent();
+    gateway.behaviour = { kind: 'spawn_and_hang' };
+    const id = await aTask();
+    await gateway.until(() => gateway.spawns.length === 1);
+    gateway.behaviour = { kind: 'spawn' };
+    const { runId, sessionKey } = await taskIn('RUNNING', id);
+    expect(gateway.spawns.map((spawn) => spawn.runId)).toEqual([runId, runId]);
+    expect(sessionKey).toBe(gateway.sessions.get(runId)?.sessionKey);
+  });
+
+  it('aborts the task, to be retried, when nobody answers', async () => {
+    await aPushAgent();
+    gateway.behaviour = { kind: 'hang' };
+    const id = await aTask();
+    const aborted = await taskIn('ABORTED', id);
+    expect(aborted).toMatchObject({ abortReason: 'spawn_failed', retryCount: 1 });
+    expect(aborted.lastError).toMatch(/^No session after 2 attempts/);
+    expect(gateway.spawns).toHaveLength(2);
+  });
+
+  it('aborts the task when no attempt came to its end, instead of trying for ever', async () => {
+    await aPushAgent();
+    gateway.behaviour = { kind: 'refuse', status: 429, code: 'resource_exhausted', retryAfter: 15 };
+    const id = await aTask();
+    await gateway.until(() => gateway.spawns.length === 1);
+    gateway.behaviour = { kind: 'spawn' };
+    await waitFor('the intent to wait', async () => {
+      const { rowCount } = await server.db.owner.query(
+        `UPDATE session_spawns SET attempts = 99, created_at = now() - interval '1 hour',
+           next_attempt_at = now() WHERE task_id = $1 AND locked_until IS NULL`,
+        [id],
+      );
+      return rowCount === 1;
+    });
+    const aborted = await taskIn('ABORTED', id);
+    expect(aborted).toMatchObject({ abortReason: 'spawn_failed', retryCount: 1 });
+    expect(aborted.lastError).toMatch(/^No session after 99 attempts, the last of which broke off/);
+    expect(gateway.spawns).toHaveLength(1);
+  });
+
+  it('takes an answer without proof for none', async () => {
+    await aPushAgent();
+    gateway.behaviour = { kind: 'unproven' };
+    const id = await aTask();
+    expect((await taskIn('ABORTED', id)).lastError).toContain('no proof');
+  });
+
+  it('fails the task for good when the gateway refuses', async () => {
+    await aPushAgent();
+    gateway.behaviour = { kind: 'refuse', status: 422, code: 'command_not_allowed' };
+    const id = await aTask();
+    const failed = await taskIn('FAILED', id);
+    expect(failed.failureReason).toBe('spawn_failed');
+    expect(failed.lastError).toContain('command_not_allowed');
+  });
+
+  it('waits as long as a full gateway says', async () => {
+    await aPushAgent();
+    gateway.behaviour = { kind: 'refuse', status: 429, code: 'resource_exhausted', retryAfter: 1 };
+    const id = await aTask();
+    await gateway.until(() => gateway.spawns.length === 1);
+    gateway.behaviour = { kind: 'spawn' };
+    await taskIn('RUNNING', id);
+    expect(gateway.spawns).toHaveLength(2);
+  });
+
+  it('starts a queued session when the gateway says that it has begun', async () => {
+    await aPushAgent();
+    gateway.behaviour = { kind: 'spawn', status: 'QUEUED' };
+    const id = await aTask();
+    await gateway.until(() => gateway.sessions.size > 0 && gateway.spawns.length === 1);
+    const { runId } = gateway.spawns[0] as { runId: string };
+    expect((await task(id)).status).toBe('ASSIGNED');
+    const started = await reported({ runId, sessionKey: 'the key', event: 'started' });
+    expect(started.body.results).toEqual([{ runId, applied: true }]);
+    expect(await task(id)).toMatchObject({ status: 'RUNNING', sessionKey: 'the key' });
+  });
+});
+
+describe('a gateway that reports', () => {
+  async function aRunningTask(values: Record<string, unknown> = {}) {
+    await aPushAgent();
+    const id = await aTask(values);
+    await taskIn('RUNNING', id);
+    const spawn = gateway.spawns.at(-1) as { runId: string; runToken: string };
+    return { id, spawn };
+  }
+
+  it.each([
+    [{ exitCode: 137 }, 'oom'],
+    [{ exitCode: 1, oomKilled: true }, 'oom'],
+    [{ exitCode: 143 }, 'timeout'],
+    [{ exitCode: 1 }, 'exit_code'],
+    [{ exitCode: 0 }, 'exit_code'],
+    [{ signal: 'SIGKILL' }, 'signal'],
+    [{ exitCode: -1 }, 'infrastructure'],
+    [
+      { event: 'failed', error: { class: 'resource_exhausted', message: 'No room' } },
+      'infrastructure',
+    ],
+  ])('%j: the run fails as %s', async (report, reason) => {
+    const { id, spawn } = await aRunningTask();
+    const answer = await reported({ runId: spawn.runId, event: 'exited', ...report });
+    expect(answer.body.results).toEqual([{ runId: spawn.runId, applied: true }]);
+    expect(await task(id)).toMatchObject({ status: 'ABORTED', abortReason: reason, retryCount: 1 });
+    // Said twice, it counts once.
+    const again = await reported({ runId: spawn.runId, event: 'exited', ...report });
+    expect([again.status, (await task(id)).retryCount]).toEqual([200, 1]);
+  });
+
+  it('does not try again what cannot be set up', async () => {
+    const { id, spawn } = await aRunningTask();
+    const error = { class: 'setup', message: 'no such command' };
+    await reported({ runId: spawn.runId, event: 'failed', error });
+    expect(await task(id)).toMatchObject({ status: 'FAILED', failureReason: 'setup' });
+  });
+
+  it('hears within its long poll that a session is to stop', async () => {
+    const { id, spawn } = await aRunningTask();
+    const body = { gatewayId: gateway.id, runIds: [spawn.runId], waitMs: 20_000 };
+    const news = asGateway().post<{ runs: unknown[] }>('/gateway/signals', body);
+    await workspace.api.post(`/agent-tasks/${id}/cancel`, {});
+    expect((await news).body.runs).toMatchObject([
+      { runId: spawn.runId, action: 'stop', reason: 'cancelled' },
+    ]);
+    // And with each heartbeat, if that was lost.
+    expect((await heartbeat([heldBy(spawn)])).body.stop).toMatchObject([{ runId: spawn.runId }]);
+  });
+
+  it('is asked to stop what it never should have had', async () => {
+    const unknown = randomUUID();
+    const { body } = await heartbeat([{ runId: unknown, sessionKey: 'k', status: 'RUNNING' }]);
+    expect(body.stop).toMatchObject([{ runId: unknown, reason: 'unknown_run' }]);
+  });
+
+  it('keeps the agents of its sessions alive, and those without sessions are not missed', async () => {
+    const idle = await aPushAgent();
+    const { spawn } = await aRunningTask();
+    await server.db.owner.query(
+      `UPDATE agent_heartbeats SET last_seen_at = now() - interval '170 seconds',
+         next_expected_at = now() - interval '140 seconds' WHERE workspace_id = $1`,
+      [workspace.id],
+    );
+    await heartbeat([heldBy(spawn)]);
+    const { rows } = await server.db.owner.query<{ id: string; age: number }>(
+      `SELECT agent_id AS id, extract(epoch FROM now() - last_seen_at)::float8 AS age
+       FROM agent_heartbeats WHERE workspace_id = $1`,
+      [workspace.id],
+    );
+    const ages = new Map(rows.map(({ id, age }) => [id, age]));
+    expect([...ages.values()].filter((age) => age < 100)).toHaveLength(1);
+    expect(ages.get(idle)).toBeDefined();
+  });
+
+  it('lets a restarted gateway lose what it did not bring along, from the last checkpoint', async () => {
+    const { id, spawn } = await aRunningTask();
+    const kept = await aRunningTask();
+    const session = apiClient(server.url, { authorization: `Bearer ${spawn.runToken}` });
+    await session.put(`/runs/${spawn.runId}/checkpoint`, { checkpointData: { at: 7 } });
+    gateway.restart();
+    const { body } = await heartbeat([heldBy(kept.spawn)]);
+    expect(body).toMatchObject({ restarted: true, stop: [] });
+    expect(await task(id)).toMatchObject({ status: 'ABORTED', abortReason: 'gateway_restart' });
+    expect((await task(kept.id)).status).toBe('RUNNING');
+    await workspace.api.post(`/agent-tasks/${id}/retry`, {});
+    await taskIn('RUNNING', id);
+    const resumed = gateway.spawns.at(-1);
+    expect(resumed).toMatchObject({ taskId: id, context: { checkpointData: { at: 7 } } });
+    expect((await heartbeat([heldBy(kept.spawn)])).body.restarted).toBe(false);
+  });
+
+  it('is to stop a session whose task has gone on in another one, and that is logged', async () => {
+    const { id, spawn } = await aRunningTask();
+    gateway.restart();
+    await heartbeat();
+    await workspace.api.post(`/agent-tasks/${id}/retry`, {});
+    await taskIn('RUNNING', id);
+    const next = gateway.spawns.at(-1) as { runId: string };
+    const { body } = await heartbeat([heldBy(spawn), heldBy(next)]);
+    expect(body.stop).toMatchObject([{ runId: spawn.runId, reason: 'gateway_restart' }]);
+    const [conflict] = await waitFor('the conflict to be told', async () => {
+      const path = `/agent-tasks/${id}/logs?event=split_brain_conflict`;
+      const logs = await workspace.api.get<{ items: { details: unknown }[] }>(path);
+      return logs.body.items.length > 0 && logs.body.items;
+    });
+    expect(conflict?.details).toMatchObject({ runId: spawn.runId, newerRunId: next.runId });
+  });
+
+  it('brings back agents that were taken for dead with it', async () => {
+    const id = await aPushAgent();
+    await server.db.owner.query(
+      `UPDATE agents SET lifecycle = 'ERROR', error_at = now() WHERE id = $1`,
+      [id],
+    );
+    await heartbeat();
+    expect((await workspace.api.get(`/agents/${id}`)).body).toMatchObject({ status: 'IDLE' });
+  });
+});
+
+describe('who is not the gateway', () => {
+  const madeIn = (seconds: number) => {
+    const iat = Math.floor(Date.now() / 1000) + seconds;
+    return { iat, exp: iat + 60 };
+  };
+
+  it.each<[string, () => string | undefined]>([
+    ['no token', () => undefined],
+    ['a user', () => 'x'],
+    ['another secret', () => gateway.token({}, 'another secret that is long enough too')],
+    ['the server’s own kind', () => gateway.token({ iss: 'drover-server', aud: 'drover-gateway' })],
+    ['no type', () => gateway.token({ typ: undefined })],
+    ['an old one', () => gateway.token({ exp: Math.floor(Date.now() / 1000) - 60 })],
+    ['one whose clock is ahead', () => gateway.token(madeIn(45))],
+    ['one whose clock is behind', () => gateway.token(madeIn(-45))],
+    ['one for too long', () => gateway.token({ iat: 1, exp: Math.floor(Date.now() / 1000) + 999 })],
+  ])('is refused: %s', async (_, token) => {
+    const value = token();
+    const headers: Record<string, string> = value ? { authorization: `Bearer ${value}` } : {};
+    const answer = await apiClient(server.url, {}).post('/gateway/heartbeat', {}, headers);
+    expect(answer.status).toBe(401);
+    expect(answer.headers.get('www-authenticate')).toBe('Bearer');
+  });
+
+  it('is refused: one gateway for another', async () => {
+    const other = apiClient(server.url, {
+      authorization: `Bearer ${gateway.token({ sub: 'other' })}`,
+    });
+    const body = { gatewayId: gateway.id, runIds: [] };
+    expect((await other.post('/gateway/signals', body)).status).toBe(403);
+  });
+});

@@ -1,0 +1,193 @@
+import { isOfNone, isPaused, pausedTypes } from '#lib/admission';
+import { isInCooldown } from '#lib/agent-manager';
+import { isInUse } from '#lib/transitions';
+import {
+  availableBudgets,
+  hasBudgets,
+  hasProviderLimits,
+  hasThrottledProjects,
+  isAffordable,
+  isAgentLimited,
+  isFreeOfProviderLimits,
+  isInNoThrottledProject,
+  isThrottled,
+  isUsedUp,
+} from '#lib/usage-budget';
+
+/**
+ * May this task be handed out now, and if not, why: claims, assignments, the coordinator's due times and
+ * explanations all ask here. A further reason to hold tasks back is one entry of HOLDS, and one of HELD_BACK,
+ * which the compiler then asks for (libs/work/explain/domain/explain.ts).
+ */
+
+/** SQL that a statement computes once for a workspace, not once for each of its tasks. */
+export interface HandOutScope {
+  /** The workspace's id. */
+  workspace: string;
+  /** The types that are paused in it, a text[]. */
+  pausedTypes: string;
+  /** What its budgets have left, a jsonb object. */
+  budgets: string;
+}
+
+/** SQL: nothing holds back a task of the scope. `t` is an alias of agent_tasks. */
+type OfTask = (t: string, scope: HandOutScope) => string;
+
+/** Of which a claim that finds nothing is not told: tasks under it are not ready. */
+interface UntoldHold {
+  task: OfTask;
+  why?: never;
+}
+
+interface ToldHold {
+  /** The reason with which a claim that finds nothing is answered. */
+  why: string;
+  task?: OfTask;
+  /** SQL: some tasks of the workspace may be held back by `task`. Claims look for them only then. */
+  someTasks?: (workspace: string) => string;
+  /** SQL: nothing holds back the whole workspace. */
+  workspace?: (workspace: string) => string;
+}
+
+/** Each by the code with which it is explained, in the order in which they are told. */
+export const HOLDS = {
+  workspace_archived: { why: 'workspace_archived', workspace: isInUse },
+  queue_expired: {
+    task: (t) => `(${t}.queue_expires_at IS NULL OR ${t}.queue_expires_at > now())`,
+  },
+  held_by_pause: {
+    why: 'paused',
+    task: (t, scope) => isOfNone(`${t}.task_type`, scope.pausedTypes),
+    someTasks: (workspace) => `${pausedTypes(workspace)} <> '{}'`,
+    workspace: (workspace) => `NOT ${isPaused(workspace)}`,
+  },
+  throttled: {
+    why: 'throttled',
+    task: (t, { workspace }) => isInNoThrottledProject(t, workspace),
+    someTasks: hasThrottledProjects,
+    workspace: (workspace) => `NOT ${isThrottled(workspace)}`,
+  },
+  provider_limited: {
+    why: 'provider_limited',
+    task: (t, { workspace }) => isFreeOfProviderLimits(t, workspace),
+    someTasks: hasProviderLimits,
+  },
+  waiting_for_dependency: { task: (t) => `${t}.unmet_dependencies = 0` },
+  budget: {
+    why: 'budget',
+    task: (t, scope) => isAffordable(t, scope.budgets),
+    someTasks: hasBudgets,
+    workspace: (workspace) => `NOT ${isUsedUp(workspace)}`,
+  },
+} as const satisfies Record<string, UntoldHold | ToldHold>;
+
+export type HoldCode = keyof typeof HOLDS;
+export type HoldWhy = Extract<(typeof HOLDS)[HoldCode], ToldHold>['why'];
+type Hold = Partial<ToldHold>;
+const ALL: readonly (readonly [code: string, hold: Hold])[] = Object.entries(HOLDS);
+const TOLD = ALL.flatMap(([, { why, ...hold }]) => (why === undefined ? [] : [{ ...hold, why }]));
+
+/** What a claim that finds nothing may be told of the holds. */
+export const HOLD_WHYS = [...new Set(TOLD.map(({ why }) => why))] as HoldWhy[];
+
+/** Index: agent_tasks_queue_idx, whose condition is part of this one. */
+export function mayBeHandedOut(t: string, scope: HandOutScope): string {
+  const passed = ALL.flatMap(([, { task }]) => (task ? [task(t, scope)] : []));
+  return `(${[`${t}.status = 'PENDING'`, ...passed].join('\n      AND ')})`;
+}
+
+/** Whether anything of a workspace may be handed out. */
+export function workspaceHandsOut(workspace: string): string {
+  const passed = ALL.flatMap(([, hold]) => (hold.workspace ? [hold.workspace(workspace)] : []));
+  return `(${passed.join(' AND ')})`;
+}
+
+/** The first `why` of what holds back a whole workspace; NULL when nothing does. */
+export function whyWorkspaceWaits(workspace: string): string {
+  return firstWhy(({ workspace: passed }) => passed?.(workspace));
+}
+
+/** The first `why` of what holds back a task; NULL when nothing does. */
+export function whyTaskWaits(t: string, scope: HandOutScope): string {
+  return firstWhy(({ task }) => task?.(t, scope));
+}
+
+function firstWhy(passedOf: (hold: Hold) => string | undefined): string {
+  const found = TOLD.flatMap((hold) => {
+    const passed = passedOf(hold);
+    return passed === undefined ? [] : [`WHEN NOT (${passed}) THEN '${hold.why}'`];
+  });
+  return `CASE ${found.join(' ')} END`;
+}
+
+/** Whether single tasks of a workspace may be held back, so that it is worth looking why a claim finds nothing. */
+export function someTasksMayWait(workspace: string): string {
+  const found = TOLD.flatMap(({ someTasks }) => someTasks?.(workspace) ?? []);
+  return `(${found.join(' OR ')})`;
+}
+
+/** The codes of all that holds a task back, or would if it were PENDING, as a text[]. */
+export function heldBackBy(t: string, scope: HandOutScope): string {
+  const found = ALL.map(([code, { task, workspace }]) => {
+    const passed = [
+      ...(task ? [task(t, scope)] : []),
+      ...(workspace ? [workspace(scope.workspace)] : []),
+    ];
+    return `CASE WHEN NOT (${passed.join(' AND ')}) THEN '${code}' END`;
+  });
+  return `array_remove(ARRAY[${found.join(',\n    ')}], NULL)`;
+}
+
+/** Of one workspace, with nothing computed beforehand. */
+export function scopeOf(workspace: string, budgets = availableBudgets(workspace)): HandOutScope {
+  return { workspace, pausedTypes: `(${pausedTypes(workspace)})::text[]`, budgets };
+}
+
+/** Why an agent gets no further task, whatever it has room for; `a` is an alias of agents. */
+export const AGENT_HOLDS = {
+  draining: (a) => `${a}.lifecycle = 'DRAINING'`,
+  in_error: (a) => `${a}.lifecycle = 'ERROR'`,
+  disabled: (a) => `(${a}.mode = 'push' AND NOT ${a}.coordinator_enabled)`,
+  without_command: (a) => `(${a}.mode = 'push' AND ${a}.command = '{}')`,
+  cooldown: (a) => `(${a}.mode = 'push' AND ${isInCooldown(a)})`,
+  provider_limited: isAgentLimited,
+} as const satisfies Record<string, (a: string) => string>;
+
+export type AgentHold = keyof typeof AGENT_HOLDS;
+
+/**
+ * Whether an agent may get a further task, if it has room.
+ *
+ * @param but reasons that the statement looks at by itself
+ */
+export function takesWork(a: string, but: readonly AgentHold[] = []): string {
+  const holds = Object.entries(AGENT_HOLDS).filter(([hold]) => !but.includes(hold as AgentHold));
+  return `(${a}.lifecycle <> 'TERMINATED' AND NOT (${holds.map(([, is]) => is(a)).join(' OR ')}))`;
+}
+
+/** Whether an agent takes what requires these capabilities, a text[]: a queue's, or those of one task. */
+export function serves(a: string, required: string): string {
+  return `(${required} <@ ${a}.capabilities AND ${required} @> ${a}.dedicated_to)`;
+}
+
+/** Whether it takes tasks of that type, out of the queues that it serves. */
+export function takesType(a: string, type: string): string {
+  return `(${a}.task_types = '{}' OR ${type} = ANY(${a}.task_types))`;
+}
+
+/** What of its row says which tasks an agent takes: agents that are alike in these take the same. */
+export const OFFER = ['capabilities', 'dedicated_to', 'task_types'] as const;
+export type Offer = Record<(typeof OFFER)[number], string[]>;
+
+export function offerOf({ capabilities, dedicated_to, task_types }: Offer): Offer {
+  return { capabilities, dedicated_to, task_types };
+}
+
+/** Equal for agents that take the same tasks. */
+export function offerKey(offer: Offer): string {
+  return JSON.stringify(offerOf(offer));
+}
+
+export function hasRoom(a: string): string {
+  return `${a}.live_runs < ${a}.max_concurrent_tasks`;
+}

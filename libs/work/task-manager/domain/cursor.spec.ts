@@ -1,0 +1,60 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { DroverError, encodeCursor, newId } from '#lib/kernel';
+import { anyText } from '../../../../test/support/any-text.js';
+import { idAfter, numberAfter } from './cursor.js';
+
+describe('cursors', () => {
+  it('bring back what a page handed out', () => {
+    const id = newId();
+    expect(idAfter(encodeCursor([id]))).toBe(id);
+    expect(numberAfter(encodeCursor([42]))).toBe(42);
+  });
+
+  it('are none on the first page', () => {
+    expect(idAfter(undefined)).toBeUndefined();
+    expect(numberAfter(undefined)).toBeUndefined();
+  });
+
+  const wrong = [
+    '',
+    'x',
+    encodeCursor(['not an id']),
+    encodeCursor([1.5]),
+    encodeCursor([1e30]),
+    encodeCursor([newId(), newId()]),
+    `${encodeCursor([newId()])}=`,
+    Buffer.from('[null]').toString('base64url'),
+    Buffer.from('{"length":1}').toString('base64url'),
+  ];
+  it.each(wrong)('refuse %j, naming the field', (cursor) => {
+    for (const read of [idAfter, numberAfter]) {
+      expect(() => read(cursor)).toThrow(
+        expect.objectContaining({
+          code: 'malformed_cursor',
+          extras: expect.objectContaining({
+            errors: [expect.objectContaining({ field: 'cursor' })],
+          }),
+        }),
+      );
+    }
+  });
+
+  it('never fail otherwise', () => {
+    const any = fc.oneof(
+      anyText(),
+      fc.json().map((json) => Buffer.from(json).toString('base64url')),
+    );
+    fc.assert(
+      fc.property(any, (cursor) => {
+        for (const read of [idAfter, numberAfter]) {
+          try {
+            read(cursor);
+          } catch (error) {
+            expect(error).toBeInstanceOf(DroverError);
+          }
+        }
+      }),
+    );
+  });
+});

@@ -1,0 +1,81 @@
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { startTestApp, type TestApp, type TestWorkspace } from '../../../../test/support/app.js';
+
+/** Answers stay within what a server can hold, however large the values of tasks are. */
+
+const TASKS = 40;
+const MEGABYTE = 1_000_000;
+
+interface Page {
+  items: { id: string }[];
+  nextCursor: string | null;
+}
+
+let server: TestApp;
+let workspace: TestWorkspace;
+let ids: string[];
+
+beforeAll(async () => {
+  server = await startTestApp({ ROLES: 'api' });
+  workspace = await server.newWorkspace();
+  const { rows } = await server.db.owner.query<{ id: string }>(
+    `WITH capable AS (
+       INSERT INTO capability_sets (workspace_id, key, capabilities) VALUES ($1, '', '{}'))
+     INSERT INTO agent_tasks (workspace_id, id, title, task_type, ready_at, input_context)
+     SELECT $1, uuidv7(), 'Large', 'test', now(), jsonb_build_object('text', repeat('x', $2))
+     FROM generate_series(1, $3::int) RETURNING id`,
+    [workspace.id, MEGABYTE, TASKS],
+  );
+  ids = rows.map(({ id }) => id);
+}, 60_000);
+afterAll(() => server.stop());
+
+async function pagesOf(path: string): Promise<Page[]> {
+  const pages: Page[] = [];
+  for (let cursor: string | null = ''; cursor !== null;) {
+    const next: string = cursor === '' ? '' : `&cursor=${cursor}`;
+    const answer: { status: number; body: Page } = await workspace.api.get(`${path}${next}`);
+    expect(answer.status).toBe(200);
+    pages.push(answer.body);
+    cursor = answer.body.nextCursor;
+  }
+  return pages;
+}
+
+const idsOf = (pages: Page[]) => pages.flatMap(({ items }) => items.map(({ id }) => id));
+
+it('a list of large tasks comes in more pages, and is whole', async () => {
+  const pages = await pagesOf('/agent-tasks?limit=200');
+  expect(pages.map(({ items }) => items.length)).toEqual([9, 9, 9, 9, 4]);
+  expect(idsOf(pages)).toEqual(ids.toSorted().reverse());
+});
+
+it('a log with large details comes in more pages, and is whole', async () => {
+  await server.db.owner.query(
+    `INSERT INTO task_log_lines (workspace_id, task_id, event, actor_kind, details)
+     SELECT $1, $2, 'output', 'agent', jsonb_build_object('text', repeat('x', $3))
+     FROM generate_series(1, 20)`,
+    [workspace.id, ids[0], MEGABYTE],
+  );
+  for (const order of ['asc', 'desc']) {
+    const pages = await pagesOf(`/agent-tasks/${ids[0]}/logs?limit=200&order=${order}`);
+    expect(pages).toHaveLength(3);
+    expect(new Set(idsOf(pages)).size).toBe(20);
+  }
+});
+
+it('claims give what one answer can carry; those at once share it, and none goes without', async () => {
+  const agents = await Promise.all(
+    [1, 2].map(() => workspace.newAgent({ maxConcurrentTasks: 50 })),
+  );
+  const claim = async ({ id, api }: (typeof agents)[number]) => {
+    const { body } = await api.post<{ tasks: unknown[] }>(`/agents/${id}/claim`, { maxTasks: 50 });
+    return body.tasks.length;
+  };
+  const given = await Promise.all(agents.map(claim));
+  expect(given.reduce((sum, count) => sum + count, 0)).toBe(TASKS);
+  expect(Math.max(...given)).toBe(34);
+  const [agent] = agents as [(typeof agents)[number]];
+  const pages = await pagesOf(`/agents/${agent.id}/tasks?limit=200`);
+  expect(idsOf(pages)).toHaveLength(given[0] as number);
+}, 60_000);

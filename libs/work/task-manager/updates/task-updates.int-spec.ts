@@ -1,0 +1,274 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { newId } from '#lib/kernel';
+import { startTestApp, type TestApp, type TestWorkspace } from '../../../../test/support/app.js';
+import { eventsOf } from '../../../../test/support/events.js';
+import { aProject } from '../../../../test/support/factories.js';
+
+interface Task {
+  id: string;
+  status: string;
+  version: number;
+  [field: string]: unknown;
+}
+interface Problem {
+  code: string;
+  errors?: { field: string }[];
+}
+
+let server: TestApp;
+let workspace: TestWorkspace;
+let stranger: TestWorkspace;
+
+beforeAll(async () => {
+  server = await startTestApp();
+  workspace = await server.newWorkspace();
+  stranger = await server.newWorkspace();
+});
+
+afterAll(() => server.stop());
+
+async function create(values: Record<string, unknown> = {}): Promise<string> {
+  const { status, body } = await workspace.api.post<Task>('/agent-tasks', {
+    title: 'A task',
+    taskType: 'test',
+    requiredCapabilities: ['nobody-has-it'],
+    ...values,
+  });
+  expect(status).toBe(201);
+  return body.id;
+}
+
+const patch = (id: string, body: unknown, headers?: Record<string, string>) =>
+  workspace.api.patch<Task & Problem>(`/agent-tasks/${id}`, body, headers);
+
+async function read(id: string): Promise<Task> {
+  return (await workspace.api.get<Task>(`/agent-tasks/${id}`)).body;
+}
+
+async function logsOf(id: string) {
+  const { rows } = await server.db.owner.query(
+    `SELECT task_version, event, previous_status, new_status, details FROM agent_task_logs
+     WHERE task_id = $1 AND task_version IS NOT NULL ORDER BY task_version`,
+    [id],
+  );
+  return rows as Record<string, unknown>[];
+}
+
+async function aMilestone(projectId: string): Promise<string> {
+  const id = newId();
+  await server.db.owner.query(
+    'INSERT INTO milestones (workspace_id, id, project_id, name) VALUES ($1, $2, $3, $4)',
+    [workspace.id, id, projectId, 'A milestone'],
+  );
+  return id;
+}
+
+describe('fields', () => {
+  it('change together, in one version, one log row and one event', async () => {
+    const id = await create({ tags: ['a', 'b'] });
+    const project = await aProject(server.db.owner, workspace.id);
+    const milestone = await aMilestone(project);
+    const fields = {
+      title: 'Other',
+      description: 'New',
+      priority: 9,
+      tags: ['c', 'b'],
+      metadata: { apiKey: 'swordfish', team: 'x' },
+      estimatedDurationMinutes: 5,
+      maxRetries: 7,
+      retryBackoffSeconds: 1,
+      timeoutSeconds: 60,
+      projectId: project,
+      milestoneId: milestone,
+    };
+    const { status, headers, body } = await patch(id, fields);
+    expect(status).toBe(200);
+    expect(headers.get('etag')).toBe('"2"');
+    expect(body).toMatchObject({
+      ...fields,
+      tags: ['b', 'c'],
+      metadata: { apiKey: '[redacted]', team: 'x' },
+      version: 2,
+    });
+    expect(await read(id)).toEqual(body);
+
+    const logs = await logsOf(id);
+    expect(logs).toMatchObject([
+      { task_version: 1 },
+      {
+        task_version: 2,
+        event: 'task_updated',
+        previous_status: 'PENDING',
+        new_status: 'PENDING',
+        details: { changed: { priority: { from: 5, to: 9 } } },
+      },
+    ]);
+    expect(JSON.stringify(logs)).not.toContain('swordfish');
+    const all = await eventsOf(server.db.owner, workspace.id, 'task.updated');
+    const events = all.filter(({ taskId }) => taskId === id);
+    expect(events).toHaveLength(1);
+    expect(events[0]).toMatchObject({ taskId: id, version: 2 });
+    expect((events[0] as { changed: string[] }).changed.sort()).toEqual(Object.keys(fields).sort());
+  });
+
+  it('are emptied by null, and a hidden value that comes back stays', async () => {
+    const id = await create({
+      description: 'x',
+      timeoutSeconds: 5,
+      metadata: { token: 'abc', n: 1 },
+    });
+    await patch(id, { description: null, timeoutSeconds: null });
+    const shown = await read(id);
+    expect(shown).toMatchObject({ description: null, timeoutSeconds: null });
+    await patch(id, { metadata: { ...(shown['metadata'] as object), n: 2 } });
+    const { rows } = await server.db.owner.query(
+      `SELECT t.metadata, s.sealed FROM agent_tasks t
+       JOIN task_secrets s ON s.task_id = t.id AND s.column_name = 'metadata' WHERE t.id = $1`,
+      [id],
+    );
+    const token = expect.stringMatching(/^drover-sealed:1:.*\[redacted]$/);
+    expect(rows).toEqual([{ metadata: { token: '[redacted]', n: 2 }, sealed: { token, n: 2 } }]);
+  });
+
+  it('that stay the same change no version', async () => {
+    const id = await create({ tags: ['a'] });
+    for (const body of [{}, { title: 'A task' }, { tags: ['a', 'a'], priority: 5 }]) {
+      expect((await patch(id, body)).body.version).toBe(1);
+    }
+    expect(await logsOf(id)).toHaveLength(1);
+  });
+
+  it('of an ended task: only notes', async () => {
+    const id = await create();
+    await patch(id, { status: 'ABORTED' });
+    await patch(id, { status: 'ARCHIVED' });
+    const refused = await patch(id, { priority: 1, tags: ['x'] });
+    expect([refused.status, refused.body.code]).toEqual([409, 'task_closed']);
+    const { status, body } = await patch(id, { tags: ['x'], metadata: { note: 1 } });
+    expect(status).toBe(200);
+    expect(body).toMatchObject({ tags: ['x'], metadata: { note: 1 }, status: 'ARCHIVED' });
+  });
+
+  it('of several clients at once are all kept', async () => {
+    const id = await create();
+    const fields = [{ priority: 1 }, { title: 'Other' }, { maxRetries: 9 }, { tags: ['x'] }];
+    const answers = await Promise.all(fields.map((field) => patch(id, field)));
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+    expect(await read(id)).toMatchObject({
+      priority: 1,
+      title: 'Other',
+      maxRetries: 9,
+      tags: ['x'],
+      version: 5,
+    });
+    expect((await logsOf(id)).map((log) => log['task_version'])).toEqual([1, 2, 3, 4, 5]);
+  });
+});
+
+describe('status', () => {
+  it('pauses, resumes, cancels, retries and archives', async () => {
+    const id = await create();
+    const went: unknown[] = [];
+    for (const status of ['PAUSED', 'PENDING', 'ABORTED', 'PENDING', 'ABORTED', 'ARCHIVED']) {
+      const { body } = await patch(id, { status, reason: 'because' });
+      went.push(body.status, body.version);
+    }
+    expect(went).toEqual([
+      'PAUSED',
+      2,
+      'PENDING',
+      3,
+      'ABORTED',
+      4,
+      'PENDING',
+      5,
+      'ABORTED',
+      6,
+      'ARCHIVED',
+      7,
+    ]);
+  });
+
+  it('goes together with fields', async () => {
+    const id = await create();
+    const { body } = await patch(
+      id,
+      { priority: 10, status: 'PAUSED', reason: 'lunch' },
+      { 'if-match': '1' },
+    );
+    expect(body).toMatchObject({
+      priority: 10,
+      status: 'PAUSED',
+      pauseReason: 'lunch',
+      version: 3,
+    });
+  });
+
+  it('that is illegal changes no field either', async () => {
+    const id = await create();
+    const { status, body } = await patch(id, { priority: 10, status: 'ARCHIVED' });
+    expect([status, body.code, body['current']]).toEqual([409, 'illegal_transition', 'PENDING']);
+    expect(await read(id)).toMatchObject({ priority: 5, version: 1 });
+  });
+});
+
+describe('refusals', () => {
+  it('another version than the one that was read', async () => {
+    const id = await create();
+    for (const body of [{ priority: 1 }, { status: 'PAUSED' }, {}]) {
+      const answer = await patch(id, body, { 'if-match': '"4"' });
+      expect([answer.status, answer.body.code]).toEqual([412, 'version_mismatch']);
+    }
+    expect(await read(id)).toMatchObject({ version: 1, status: 'PENDING' });
+  });
+
+  it('a project or milestone that is not there, or of another tenant', async () => {
+    const id = await create();
+    const foreign = await aProject(server.db.owner, stranger.id);
+    const project = await aProject(server.db.owner, workspace.id);
+    const milestone = await aMilestone(await aProject(server.db.owner, workspace.id));
+    const refusals = [
+      [{ projectId: foreign }, 404, 'project_not_found', 'projectId'],
+      [{ projectId: newId() }, 404, 'project_not_found', 'projectId'],
+      [{ projectId: project, milestoneId: newId() }, 404, 'milestone_not_found', 'milestoneId'],
+      [{ projectId: project, milestoneId: milestone }, 404, 'milestone_not_found', 'milestoneId'],
+      [{ milestoneId: milestone }, 400, 'validation_failed', 'milestoneId'],
+    ] as const;
+    for (const [body, status, code, field] of refusals) {
+      const answer = await patch(id, body);
+      expect([answer.status, answer.body.code, answer.body.errors?.[0]?.field]).toEqual([
+        status,
+        code,
+        field,
+      ]);
+    }
+    expect(await read(id)).toMatchObject({ version: 1 });
+  });
+
+  it("another tenant's task", async () => {
+    const id = await create();
+    for (const body of [{ priority: 1 }, { status: 'PAUSED' }, {}]) {
+      const answer = await stranger.api.patch<Problem>(`/agent-tasks/${id}`, body);
+      expect([answer.status, answer.body.code]).toEqual([404, 'task_not_found']);
+    }
+    expect(await read(id)).toMatchObject({ version: 1 });
+  });
+
+  it.each([
+    [{ priority: 11 }, 'priority'],
+    [{ title: '' }, 'title'],
+    [{ title: null }, 'title'],
+    [{ tags: [''] }, 'tags'],
+    [{ metadata: [] }, 'metadata'],
+    [{ status: 'RUNNING' }, 'status'],
+    [{ status: 'COMPLETED' }, 'status'],
+    [{ inputContext: {} }, 'inputContext'],
+    [{ version: 2 }, 'version'],
+    [{ timeoutSeconds: 0 }, 'timeoutSeconds'],
+    [{ projectId: 'x' }, 'projectId'],
+  ])('%j', async (body, field) => {
+    const { status, body: problem } = await patch(await create(), body);
+    expect(status).toBe(400);
+    expect(problem.errors?.map((error) => error.field)).toEqual([field]);
+  });
+});
